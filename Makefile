@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# make            programs and plugin into build/
+# make help       all targets and variables
+
+CC      ?= cc
+AR      ?= ar
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+PREFIX  ?= /usr/local
+SYSCONFDIR ?= $(if $(filter /usr,$(PREFIX)),/etc,$(PREFIX)/etc)
+BINDIR  ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
+LIBDIR  ?= $(PREFIX)/lib
+MANDIR  ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/ibcc-tune
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+UDEVDIR ?= $(PREFIX)/lib/udev/rules.d
+DESTDIR ?=
+CFLAGS  ?= -O2 -g
+SANITIZE ?=
+V       ?=
+
+# A build with another compiler or with sanitizers has its own folder, so that nothing is mixed.
+comma   := ,
+variant := $(strip $(if $(filter gcc cc,$(notdir $(CC))),,$(notdir $(CC))) \
+	   $(if $(SANITIZE),$(subst $(comma),-,$(SANITIZE))))
+empty   :=
+space   := $(empty) $(empty)
+B       := build$(if $(variant),/variant-$(subst $(space),-,$(variant)))
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s%s\n' '$(1)' '$(2)')
+
+WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wpointer-arith -Wwrite-strings
+ALL_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I. $(CPPFLAGS)
+ALL_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(CFLAGS)
+ifneq ($(SANITIZE),)
+ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+# Statically linked, so that umad2sim may be preloaded into the programs.
+SAN_LDFLAGS := -fsanitize=$(SANITIZE)
+ifeq ($(findstring clang,$(CC)),)
+SAN_STATIC := $(if $(findstring address,$(SANITIZE)),-static-libasan) \
+	      $(if $(findstring undefined,$(SANITIZE)),-static-libubsan)
+else
+SAN_SHARED := -shared-libsan
+endif
+endif
+OSM_CPPFLAGS := -isystem /usr/include/infiniband
+# _DEFAULT_SOURCE etc. come from _GNU_SOURCE; OpenSM's headers need nothing more.
+
+CORE_LIBS   := -libmad -lm
+IO_LIBS     := -libnetdisc -libumad -lyaml -lsystemd
+DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3
+LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
+
+core_src   := $(wildcard lib/core/*.c)
+fabric_src := $(wildcard lib/fabric/*.c)
+io_src     := $(wildcard lib/io/*.c)
+daemon_src := $(wildcard daemon/*.c)
+tune_src   := $(wildcard daemon/tune/*.c)
+plugin_src := $(wildcard opensm-plugin/*.c)
+sim_src    := $(wildcard sim/*.c)
+bench_src  := $(wildcard perftest/bench/*.c)
+demo_src   := $(wildcard perftest/demo/*.c)
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+lib = $(B)/lib/libibcc_$(1).a
+
+# Archives leave main() out, so that tests can link them.
+nomain = $(filter-out %/main.c,$(1))
+LIBS := $(foreach l,daemon sim io fabric core,$(call lib,$(l)))
+
+programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
+	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
+	    $(if $(demo_src),$(B)/ibcc-demo)
+plugin   := $(if $(plugin_src),$(B)/libibcc_opensm.so)
+
+unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
+fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests)
+
+.DELETE_ON_ERROR:
+.PHONY: all help deps check check-unit check-sim check-fuzz check-build check-system tests demo \
+	bench install clean format
+
+# Targets that promise to work on a fresh machine get the packages first.
+ifneq ($(filter check demo bench,$(MAKECMDGOALS)),)
+check demo bench: export IBCC_BUILD := $(CURDIR)/$(B)
+endif
+
+all: $(programs) $(plugin)
+
+help:
+	@printf '%s\n' \
+	'make                 build programs and plugin into build/' \
+	'make deps            install the Debian packages needed (as root or by sudo)' \
+	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
+	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
+	'make bench           speed, as ratios within one run' \
+	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
+	'make format          clang-format over all sources' \
+	'make clean           remove build/' \
+	'' \
+	'CC=clang             another compiler (built in build/variant-clang)' \
+	'SANITIZE=address,undefined   with sanitizers (built in build/variant-...)' \
+	'V=1                  show commands' \
+	'T=name               check-unit, check-system...: only tests whose name contains it'
+
+deps:
+	@sh tests/build/deps.sh
+
+# Sub-makes, so that the build begins after the packages are there.
+check: deps
+	+@$(MAKE) --no-print-directory all tests
+	@sh tests/run.sh $(B) build unit fuzz sim system
+check-build check-unit check-fuzz check-sim check-system: check-%: all tests
+	@sh tests/run.sh $(B) $*
+demo: deps
+	+@$(MAKE) --no-print-directory all
+	@$(B)/ibcc-demo --build $(B) --out build/demo
+bench: deps
+	+@$(MAKE) --no-print-directory all tests
+	@sh tests/bench.sh $(B)
+tests: $(test_programs)
+
+$(B)/obj/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+$(B)/obj/opensm-plugin/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
+$(B)/obj/lib/fabric/%.o: EXTRA_CPPFLAGS := $(if $(SANITIZE),,-O3)
+
+define archive
+$(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
+	$$(call say,AR,$$@)
+	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
+endef
+$(foreach l,core fabric io daemon sim plugin,$(eval $(call archive,$(l))))
+
+link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
+
+$(B)/ibcc-tuned: $(call obj,daemon/main.c) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/ibcc-tune: $(call obj,$(tune_src)) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/ibcc-bench: $(call obj,$(bench_src)) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/ibcc-demo: $(call obj,$(demo_src)) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -Wl,-soname,libibcc_opensm.so -o $@ \
+		$(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+		-Wl,--exclude-libs,ALL -Wl,--as-needed -losmcomp -libumad $(CORE_LIBS) -lpthread
+
+TEST_DEPS := $(call lib,plugin) $(LIBS)
+$(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+.PRECIOUS: $(B)/obj/%.o
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf build
+
+-include systemd/install.mk
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Carries out a plan: writes, reads back, reports. Used by the plugin and by apply_via: direct. */
+#ifndef IBCC_APPLY_H
+#define IBCC_APPLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/transport.h>
+
+struct ibcc_apply_options {
+	uint64_t cc_key;
+	bool dry; /* the null applier: marks every change DRY and sends nothing */
+	/* Asked before each batch of Sets (may be NULL): false stops, the rest stays PENDING. */
+	bool (*may_continue)(void *arg);
+	void *arg;
+};
+
+/* Applies all changes: nodes in parallel, the changes of one node one after the other in the
+ * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of
+ * that node is SKIPPED. *r must be sized for the plan. Returns 0 if all were verified, -EIO if
+ * some were not, -ECANCELED if may_continue said no, -ENOMEM.
+ */
+int ibcc_apply_run(struct ibcc_transport *t, const struct ibcc_plan *plan,
+		   const struct ibcc_apply_options *o, struct ibcc_result *r);
+
+#endif

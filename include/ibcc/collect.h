@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reads a fabric: port counters into a snapshot, congestion control settings into settings. */
+#ifndef IBCC_COLLECT_H
+#define IBCC_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/settings.h>
+#include <ibcc/snapshot.h>
+#include <ibcc/topo.h>
+#include <ibcc/transport.h>
+
+enum ibcc_clock {
+	IBCC_CLOCK_AUTO, /* the fabric's when it runs at another rate than the host's */
+	IBCC_CLOCK_HOST,
+	IBCC_CLOCK_FABRIC, /* Congestion Control TimeStamp of each node, 1.024 us units */
+};
+
+struct ibcc_collector; /* capabilities of each port, read once, and the clock's state */
+
+/* NULL without memory. The topology must outlive the collector or the next _retarget(). */
+struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
+void ibcc_collector_free(struct ibcc_collector *c);
+
+/* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
+ * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
+ * and BECN of channel adapters. *s must be sized for t. Reads only. Returns 0, -ENOMEM, or -EIO
+ * when the transport is gone.
+ */
+int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
+			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key);
+
+/* The fabric's clock rate against the host's in permille (1000: equal), 0 while unknown; whether
+ * rates are computed with the fabric's clock.
+ */
+uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c);
+bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
+
+/* Reads CongestionInfo and all settings of every endport with a LID. *s must be sized for t; block
+ * size of attribute 0x15 is probed. With CCT blocks whose limit is block-relative, the table's
+ * limit is put together. Reads only. Returns 0, -ENOMEM, -EIO.
+ */
+int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		      struct ibcc_settings *s);
+
+/* Topology by directed-route discovery with libibnetdisc, LFTs by Gets: for fabrics without our
+ * plugin. NULL on failure with a sentence in why.
+ */
+struct ibcc_topo *ibcc_discover_run(const char *ca, int port, int timeout_ms, int *err, char *why,
+				    size_t len);
+
+#endif

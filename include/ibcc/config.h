@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon's configuration file, /etc/ibcc-tune/ibcc-tuned.yaml. */
+#ifndef IBCC_CONFIG_H
+#define IBCC_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/collect.h>
+#include <ibcc/estimate.h>
+#include <ibcc/tuner.h>
+#include <ibcc/yaml.h>
+
+#define IBCC_CONFIG_FILE        "/etc/ibcc-tune/ibcc-tuned.yaml"
+#define IBCC_CONFIG_PATH_BYTES  256u
+#define IBCC_CONFIG_EXIT_STATUS 78 /* EX_CONFIG of sysexits.h */
+
+enum ibcc_mode {
+	IBCC_MODE_OBSERVE, /* watch and recommend, write nothing */
+	IBCC_MODE_APPLY,
+};
+
+enum ibcc_via {
+	IBCC_VIA_PLUGIN, /* through the OpenSM plugin's socket */
+	IBCC_VIA_DIRECT, /* through the daemon's own umad port */
+};
+
+struct ibcc_config {
+	int mode;      /* enum ibcc_mode */
+	int apply_via; /* enum ibcc_via */
+	char ca[32];   /* empty: first active */
+	uint8_t port;
+	uint32_t interval_ms; /* between passes, host time */
+	uint32_t timeout_ms;  /* of a MAD */
+	uint8_t retries;
+	uint8_t window; /* MADs in flight */
+	int clock;      /* enum ibcc_clock */
+	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
+	char control_socket[IBCC_CONFIG_PATH_BYTES];
+	char state_file[IBCC_CONFIG_PATH_BYTES];  /* last good settings and undo */
+	char cc_key_file[IBCC_CONFIG_PATH_BYTES]; /* empty: key 0 */
+	int log_target;                           /* enum ibcc_log_target */
+	int log_level; /* syslog level: err, warning, notice, info, debug as 3, 4, 5, 6, 7 */
+	struct ibcc_estimator_params estimator;
+	struct ibcc_tuner_params tuner;
+};
+
+void ibcc_config_defaults(struct ibcc_config *c);
+
+/* Reads a file over the defaults. All errors are in *e; *c is complete only with 0. -EINVAL for
+ * errors in the file, -ENOENT, -EACCES and so on when it cannot be read (also told in *e).
+ */
+int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e);
+
+/* Writes the effective configuration as YAML, one key a line; returns 0 or -EIO. */
+int ibcc_config_dump(const struct ibcc_config *c, FILE *out);
+
+/* Reads a CC_Key (hex with 0x, one line) from a file that others cannot read. -EACCES when its
+ * mode allows others, -EINVAL when it is no number; why says it in words.
+ */
+int ibcc_config_read_key(const char *file, uint64_t *key, char *why, size_t len);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The packet engine: a fabric in virtual time, deterministic for a seed.
+ *
+ * Time is in integer picoseconds from 0. Control plane state (tables, links, settings) may be
+ * changed between calls of ibcc_engine_run() and counts from then on, as on hardware.
+ */
+#ifndef IBCC_ENGINE_H
+#define IBCC_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/scenario.h>
+#include <ibcc/topo.h>
+
+struct ibcc_engine;
+
+/* Builds the engine for a topology with routes (LIDs and LFTs; switches without a route drop
+ * nothing but count the packet as unroutable at its source). Node and port indices are the
+ * topology's. The topology is copied. NULL and *err = -EINVAL or -ENOMEM on failure.
+ */
+struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc_model *m,
+				    uint64_t seed, int *err);
+void ibcc_engine_free(struct ibcc_engine *e);
+
+/* Adds traffic between ports (fabric-wide indices); dst_port IBCC_NONE: uniformly to all other
+ * channel adapter ports. from/to of the spec are not used. Returns the flow's index, -EINVAL or
+ * -ENOMEM.
+ */
+int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, uint32_t src_port,
+			 uint32_t dst_port);
+
+/* Adds all flows and events of a scenario, found by node description in the engine's topology.
+ * -ENOENT: *bad (may be NULL) names the missing node.
+ */
+int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const char **bad);
+
+/* Advances time to until_ps (not before now). Returns 0, -ENOMEM. */
+int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps);
+uint64_t ibcc_engine_now_ps(const struct ibcc_engine *e);
+
+/* Control plane. All return 0 or -EINVAL (no such node or port, value out of range), -ENOMEM. */
+int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid);
+int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft, uint32_t len);
+int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in, unsigned int out,
+			  const uint8_t vl[16]);
+/* A link going down loses what is on it and in the buffers that feed it (counted as dropped). */
+int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
+/* Rate at which the HCA at `port` takes packets out of its receive buffer; 0: as they come. */
+int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
+
+int ibcc_engine_set_switch_cc(struct ibcc_engine *e, uint32_t node,
+			      const struct ibcc_cc_sw_setting *v);
+int ibcc_engine_set_switch_port_cc(struct ibcc_engine *e, uint32_t node, unsigned int port,
+				   const struct ibcc_cc_sw_port_element *v);
+int ibcc_engine_set_ca_cc(struct ibcc_engine *e, uint32_t port, const struct ibcc_cc_ca_setting *v);
+int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_cct *v);
+
+/* Counters of a port since the start; never reset, never saturating: the agents do that. */
+struct ibcc_engine_port {
+	uint64_t xmit_bytes, rcv_bytes; /* wire bytes with headers */
+	uint64_t xmit_pkts, rcv_pkts;
+	uint64_t xmit_wait_ps;      /* data to send and nothing sent */
+	uint64_t xmit_time_cong_ps; /* in congested state */
+	uint64_t vl_xmit_wait_ps[16], vl_xmit_time_cong_ps[16];
+	uint64_t rcv_fecn, rcv_becn;
+	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16];
+	uint64_t mark_fecn; /* packets that this port marked */
+	uint64_t dropped;
+};
+/* Brings counters that run with time up to now and copies them. -EINVAL. */
+int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);
+
+struct ibcc_engine_flow {
+	uint64_t offered_pkts, sent_pkts, received_pkts, received_bytes; /* payload bytes */
+	uint64_t dropped_pkts;
+	uint64_t fecn, becn;
+	uint16_t ccti; /* of the flow's QP (highest, for flows to many) */
+	uint64_t latency_sum_ps;
+};
+uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);
+int ibcc_engine_flow_read(const struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
+const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
+
+/* Congestion log of a node, newest entries first, as attribute 0x13 reports it. */
+int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_log *out);
+
+/* Totals for benchmarks and conservation tests. */
+struct ibcc_engine_totals {
+	uint64_t packet_hops;                             /* data packets that crossed a link */
+	uint64_t ack_hops;                                /* ACKs and CNPs likewise */
+	uint64_t injected, delivered, dropped, in_flight; /* data packets */
+	uint64_t events;
+};
+void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *out);
+
+/* Checks invariants (credits never negative and never above the buffer, bytes in buffers add up,
+ * no packet lost or twice). Returns 0, or -EIO with a sentence in buf.
+ */
+int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where congestion starts, who causes it and who suffers, from counters and routes alone. */
+#ifndef IBCC_ESTIMATE_H
+#define IBCC_ESTIMATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/formula.h>
+#include <ibcc/settings.h>
+#include <ibcc/snapshot.h>
+#include <ibcc/topo.h>
+
+enum ibcc_role {
+	IBCC_ROLE_NONE,
+	IBCC_ROLE_CONTRIBUTOR, /* sends to the root: its BECN counter says so */
+	IBCC_ROLE_CANDIDATE,   /* waits behind the tree; no marks yet that tell which it is */
+	IBCC_ROLE_VICTIM,      /* waits behind the tree while marks name others */
+};
+
+/* A channel adapter's port in the tree of a root. */
+struct ibcc_source {
+	uint32_t port; /* fabric-wide index */
+	enum ibcc_role role;
+	uint32_t xmit_mbps;
+	uint16_t wait_permille;
+	uint64_t becn; /* in the interval */
+};
+
+struct ibcc_root {
+	uint32_t port; /* switch output port (fabric-wide index) where congestion starts */
+	enum ibcc_congestion kind;
+	uint32_t link_mbps;          /* its data rate */
+	uint32_t rate_mbps;          /* what it sends */
+	uint16_t wait_permille;      /* PortXmitWait of the port itself */
+	uint16_t tree_wait_permille; /* highest wait among the ports that feed it */
+	uint16_t confidence_permille;
+	uint32_t n_contributors; /* with role CONTRIBUTOR, or CANDIDATE where nothing is marked */
+	uint32_t n_victims;
+	uint32_t n_sources;
+	struct ibcc_source *source; /* owned; in order of the port index */
+};
+
+struct ibcc_estimate {
+	uint64_t pass;       /* of the snapshot */
+	uint32_t n_cas;      /* active channel adapter ports: N of the formulas */
+	uint64_t fecn, becn; /* fabric-wide in the interval */
+	bool trustworthy;    /* false: too many ports stale to act on it */
+	uint32_t n_roots;
+	struct ibcc_root *root; /* owned; most severe first */
+};
+
+/* Limits of the detection, in permille; see ibcc_estimator_defaults(). */
+struct ibcc_estimator_params {
+	uint16_t full_permille;      /* a link is full when it sends or waits this share */
+	uint16_t fed_wait_permille;  /* a port upstream is blocked when it waits this share */
+	uint16_t ca_wait_permille;   /* a channel adapter is blocked when it waits this share */
+	uint16_t slow_wait_permille; /* an output-generated root waits at least this share itself */
+	uint16_t stale_permille;     /* with more ports stale than this, do not act */
+};
+void ibcc_estimator_defaults(struct ibcc_estimator_params *p);
+
+/* Works out an estimate from one interval. `actual` (may be NULL) is used for whether marking is
+ * on at a root. *e is initialised by the call and freed by ibcc_estimate_fini(). -ENOMEM.
+ */
+int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_topo *t,
+		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
+		       struct ibcc_estimate *e);
+void ibcc_estimate_fini(struct ibcc_estimate *e);
+
+/* A sentence about a root in plain words: port by name, kind, evidence by counter, who. Returns
+ * the length as snprintf() does.
+ */
+int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
+			  size_t len);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Link widths, speeds and the time that packets take on them. */
+#ifndef IBCC_LINK_H
+#define IBCC_LINK_H
+
+#include <stdint.h>
+
+/* Local and remote headers and checksums of a middle RC packet:
+ * LRH 8 + BTH 12 + ICRC 4 + VCRC 2 (IBA vol. 1, chapters 7 to 9).
+ */
+#define IBCC_LINK_HEADER_BYTES 26u
+
+/* Flow control counts blocks of 64 bytes (IBA vol. 1, 7.9). */
+#define IBCC_LINK_CREDIT_BYTES 64u
+
+enum ibcc_link_speed {
+	IBCC_LINK_SPEED_NONE,
+	IBCC_LINK_SPEED_SDR,
+	IBCC_LINK_SPEED_DDR,
+	IBCC_LINK_SPEED_QDR,
+	IBCC_LINK_SPEED_FDR10,
+	IBCC_LINK_SPEED_FDR,
+	IBCC_LINK_SPEED_EDR,
+	IBCC_LINK_SPEED_HDR,
+	IBCC_LINK_SPEED_NDR,
+	IBCC_LINK_SPEED_XDR,
+};
+
+/* Data rate of a link in Mb/s, after line coding (4X QDR: 32000, 4X FDR: 54545).
+ * lanes is 1, 2, 4, 8 or 12. Returns 0 for IBCC_LINK_SPEED_NONE or other lane counts.
+ */
+uint32_t ibcc_link_rate_mbps(unsigned int lanes, enum ibcc_link_speed speed);
+
+/* Decodes PortInfo's LinkWidthActive (1, 2, 4, 8, 16) to lanes (1, 4, 8, 12, 2); 0 if unknown. */
+unsigned int ibcc_link_width_lanes(uint8_t link_width_active);
+
+/* Decodes PortInfo's LinkSpeedActive, LinkSpeedExtActive (0 where not supported) and the vendor's
+ * FDR10 flag to a speed (IBA vol. 1, 14.2.5.6). The extended speed wins where it is not 0.
+ */
+enum ibcc_link_speed ibcc_link_speed_decode(uint8_t active, uint8_t ext_active, int fdr10);
+
+/* Short name of a speed, "QDR"; never NULL. */
+const char *ibcc_link_speed_name(enum ibcc_link_speed speed);
+
+/* Decodes an MTU code (1..5) to bytes (256..4096); 0 if unknown. */
+uint16_t ibcc_link_mtu_bytes(uint8_t mtu_code);
+
+/* Time in picoseconds that `bytes` take on a link of `rate_mbps`, rounded up. rate_mbps > 0. */
+uint64_t ibcc_link_packet_ps(uint32_t bytes, uint32_t rate_mbps);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The list of attribute writes that turn the actual settings into the wanted ones. */
+#ifndef IBCC_PLAN_H
+#define IBCC_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+#include <ibcc/tuner.h>
+
+/* One Set of one attribute (one block of it). Values are the 192 bytes of management data exactly
+ * as on the wire, so that applying, verifying and undoing need no knowledge of the attribute.
+ */
+struct ibcc_change {
+	uint64_t node_guid;
+	uint16_t lid;
+	uint8_t port; /* endport's number: 0 for switches */
+	uint16_t attr_id;
+	uint32_t attr_mod;
+	uint8_t old_data[IBCC_CC_DATA_BYTES];
+	uint8_t new_data[IBCC_CC_DATA_BYTES];
+	char reason[IBCC_REASON_BYTES];
+};
+
+/* Changes in the order of their application: node by node; within a node the setting, then table
+ * blocks ascending.
+ */
+struct ibcc_plan {
+	uint64_t generation; /* of the topology it was made for */
+	uint32_t n, cap;
+	struct ibcc_change *change;
+	uint32_t n_unchanged;   /* attributes that already are as wanted */
+	uint32_t n_unreachable; /* endports without usable congestion control */
+};
+
+/* Compares actual with wanted and lists the writes. Endports that are not SUPPORTED in `actual` are
+ * counted as unreachable and never written to. *plan is initialised by the call. -ENOMEM.
+ */
+int ibcc_planner_run(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+		     const struct ibcc_target *target, struct ibcc_plan *plan);
+void ibcc_plan_fini(struct ibcc_plan *plan);
+
+/* Appends a copy of a change; -ENOMEM. *plan must be zero or initialised. */
+int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c);
+
+/* The plan that undoes this one: old and new exchanged, changes of a node in an order that its
+ * firmware takes. -ENOMEM.
+ */
+int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out);
+
+/* One field of a change that differs. */
+struct ibcc_field_change {
+	const char *field; /* the annex's name, "CCTI_Timer" */
+	int sl;            /* SL of a CA entry, or -1 */
+	int index;         /* port number of an element, index of a table entry, or -1 */
+	char old_text[72], new_text[72];
+};
+
+/* Calls fn for each differing field of a change until it returns non-zero; returns that, or 0. Runs
+ * of table entries may be reported as one field "CCT[a..b]".
+ */
+int ibcc_plan_fields(const struct ibcc_change *c,
+		     int (*fn)(const struct ibcc_field_change *f, void *arg), void *arg);
+
+/* Does a read-back confirm a Set? Compares management data, tolerant where hardware legally
+ * differs: reserved bits, Control_Map of 0x14 and 0x16, block-relative CCTI_Limit of 0x17.
+ */
+bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, const uint8_t *got);
+
+/* What became of each change of a plan, by its index. */
+enum ibcc_outcome {
+	IBCC_OUTCOME_PENDING,  /* not tried */
+	IBCC_OUTCOME_VERIFIED, /* written and read back equal */
+	IBCC_OUTCOME_FAILED,   /* the node refused, see err and status */
+	IBCC_OUTCOME_DIFFERS,  /* accepted, but reads back otherwise */
+	IBCC_OUTCOME_SKIPPED,  /* an earlier change of this node failed */
+	IBCC_OUTCOME_DRY,      /* the null applier: nothing sent */
+};
+const char *ibcc_outcome_name(enum ibcc_outcome o);
+
+struct ibcc_change_result {
+	enum ibcc_outcome outcome;
+	int err;         /* negative errno, 0 if none */
+	uint16_t status; /* MAD status of the refusal */
+};
+
+struct ibcc_result {
+	uint32_t n;
+	struct ibcc_change_result *change; /* owned */
+	uint32_t n_verified, n_failed;
+	uint32_t set_mads;
+};
+int ibcc_result_init(struct ibcc_result *r, uint32_t n); /* -ENOMEM */
+void ibcc_result_fini(struct ibcc_result *r);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Static routes: following forwarding tables, and computing them for generated fabrics. */
+#ifndef IBCC_ROUTE_H
+#define IBCC_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/topo.h>
+
+#define IBCC_ROUTE_MAX_HOPS 64u
+
+/* Output ports (fabric-wide indices) that a packet from a channel adapter's port to a LID leaves
+ * by: the source's port first, then one of each switch.
+ */
+struct ibcc_route {
+	unsigned int n;
+	uint32_t out[IBCC_ROUTE_MAX_HOPS];
+};
+
+/* Follows the tables. Returns 0, -ENOENT (a switch has no entry for the LID), -ENOLINK (an output
+ * port without link), -ELOOP (more than IBCC_ROUTE_MAX_HOPS), -EINVAL (src no channel adapter's
+ * port or no LID). *r holds the hops so far in each case but -EINVAL.
+ */
+int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
+		      struct ibcc_route *r);
+
+/* True if the route from src_port to dlid leaves by out_port. */
+bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
+		       uint32_t out_port);
+
+/* Gives LIDs 1, 2, ... to all endports that have none, channel adapters first in order, and fills
+ * the switches' tables with shortest paths; among equal paths the output port is chosen by
+ * destination modulo the number of choices (d-mod-k on trees). -ENOMEM, -ENETUNREACH if some
+ * endport cannot be reached from some switch.
+ */
+int ibcc_route_compute(struct ibcc_topo *t);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A simulated experiment as plain data: fabric, models, traffic, events. */
+#ifndef IBCC_SCENARIO_H
+#define IBCC_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/topo.h>
+
+#define IBCC_NAME_BYTES 64u
+#define IBCC_PS_PER_US  1000000ull
+#define IBCC_PS_PER_MS  1000000000ull
+#define IBCC_PS_PER_NS  1000ull
+
+/* In which order an HCA serves its send queues. */
+enum ibcc_hca_service {
+	IBCC_HCA_ARRIVAL,     /* order of arrival of the packets, throttled flows are passed over */
+	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn */
+};
+
+/* Models of switches and channel adapters; one set for the whole fabric. */
+struct ibcc_model {
+	uint32_t packet_bytes;     /* payload of a full packet, <= MTU */
+	uint32_t header_bytes;     /* added to each packet on the wire */
+	uint32_t buffer_bytes;     /* input buffer for each port and VL of a switch */
+	uint32_t hca_buffer_bytes; /* receive buffer of an HCA for each VL */
+	uint64_t link_delay_ps;    /* propagation, one way */
+	uint64_t switch_delay_ps;  /* header in to earliest header out */
+	uint64_t credit_delay_ps; /* buffer freed to credits known at the sender, beyond the link */
+	/* Backlog of an output port (all inputs) at which Threshold T marks: (16 - T) / 16 of
+	 * this; 0: one input buffer. Marking stops below mark_hysteresis_permille of it.
+	 */
+	uint32_t mark_reference_bytes;
+	uint16_t mark_hysteresis_permille;
+	enum ibcc_hca_service hca_service;
+	uint64_t becn_delay_ps; /* FECN received to BECN ready to be sent */
+	bool acks;              /* destinations acknowledge packets in band (BECN rides on them) */
+	uint32_t ack_bytes;     /* of an ACK or CNP on the wire */
+	uint8_t vls;            /* data VLs, 1..15 */
+	uint8_t cct_blocks;     /* CongestionInfo:ControlTableCap of HCAs */
+	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
+};
+void ibcc_model_defaults(struct ibcc_model *m);
+
+enum ibcc_flow_kind { /* for the reports: how a flow is summed up */
+		      IBCC_FLOW_BACKGROUND,
+		      IBCC_FLOW_HOT,
+		      IBCC_FLOW_VICTIM,
+};
+
+enum ibcc_arrivals {
+	IBCC_ARRIVALS_BACKLOGGED, /* always something to send */
+	IBCC_ARRIVALS_PERIODIC,
+	IBCC_ARRIVALS_EXPONENTIAL, /* negative exponential gaps between packets */
+};
+
+/* Traffic from one channel adapter to one other, or to all others uniformly. */
+struct ibcc_flow_spec {
+	char name[IBCC_NAME_BYTES];
+	char from[IBCC_NAME_BYTES]; /* node description */
+	char to[IBCC_NAME_BYTES];   /* node description, or "*": uniformly to all others */
+	enum ibcc_flow_kind kind;
+	enum ibcc_arrivals arrivals;
+	uint32_t load_permille; /* of the source's link rate; unused when backlogged */
+	uint8_t sl;
+	uint64_t start_ps, stop_ps; /* stop 0: never */
+	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
+};
+
+/* A change of the fabric at a time. */
+enum ibcc_event_kind {
+	IBCC_EVENT_SINK_RATE, /* node drains at value Mb/s; 0: at link rate */
+	IBCC_EVENT_LINK_DOWN, /* link at port of node */
+	IBCC_EVENT_LINK_UP,
+};
+struct ibcc_event_spec {
+	uint64_t at_ps;
+	enum ibcc_event_kind kind;
+	char node[IBCC_NAME_BYTES];
+	uint8_t port;
+	uint32_t value;
+};
+
+/* Settings on all nodes from the start, as the annex's registers. */
+struct ibcc_static_cc {
+	bool enabled;
+	struct ibcc_cc_sw_setting sw;
+	struct ibcc_cc_ca_setting ca;
+	struct ibcc_cct cct;
+};
+
+struct ibcc_scenario {
+	char name[IBCC_NAME_BYTES];
+	char title[128];
+	uint64_t seed;
+	uint64_t duration_ps, measure_from_ps;
+	struct ibcc_topo *topo; /* owned; LIDs and routes may be replaced by a subnet manager's */
+	struct ibcc_model model;
+	uint32_t n_flows, n_events;
+	struct ibcc_flow_spec *flow;
+	struct ibcc_event_spec *event;
+	struct ibcc_static_cc cc;
+	uint32_t n_no_cc; /* nodes without congestion control support */
+	char (*no_cc)[IBCC_NAME_BYTES];
+};
+void ibcc_scenario_fini(struct ibcc_scenario *s);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Congestion control settings of every endport: as read from a fabric, or as wanted there. */
+#ifndef IBCC_SETTINGS_H
+#define IBCC_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/cct.h>
+#include <ibcc/topo.h>
+
+enum ibcc_cc_support {
+	IBCC_CC_UNKNOWN,     /* not asked, or no answer: see err */
+	IBCC_CC_SUPPORTED,   /* CongestionInfo answered; members below are as read */
+	IBCC_CC_UNSUPPORTED, /* the node answered that it has no such class or attribute */
+	IBCC_CC_KEY_REFUSED, /* the node does not accept our CC_Key */
+};
+
+struct ibcc_endport_cc {
+	enum ibcc_cc_support support;
+	int err;         /* negative errno of the last failure, 0 if none */
+	uint16_t status; /* MAD status of the last failure */
+	struct ibcc_cc_info info;
+	/* switches */
+	struct ibcc_cc_sw_setting sw;
+	uint8_t sw_port_block; /* elements a block of 0x15: 32, 48, or 0 where not supported */
+	uint16_t n_element;    /* ports 0 .. n_element - 1 of `element`, owned */
+	struct ibcc_cc_sw_port_element *element;
+	/* channel adapters */
+	struct ibcc_cc_ca_setting ca;
+	struct ibcc_cct cct;
+};
+
+/* By endport index of the topology it was sized for. */
+struct ibcc_settings {
+	uint32_t n;
+	struct ibcc_endport_cc *ep;
+};
+
+/* Sizes settings for a topology, everything unknown and zero. -ENOMEM. */
+int ibcc_settings_init(struct ibcc_settings *s, const struct ibcc_topo *t);
+void ibcc_settings_fini(struct ibcc_settings *s);
+/* Deep copy into an uninitialised *dst. -ENOMEM. */
+int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
+
+/* The setting that counts at a switch port: its own element where valid, else the switch's. */
+struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
+						       unsigned int port);
+
+#endif

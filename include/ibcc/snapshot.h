@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What one pass over all port counters saw. */
+#ifndef IBCC_SNAPSHOT_H
+#define IBCC_SNAPSHOT_H
+
+#include <stdint.h>
+
+#include <ibcc/counters.h>
+#include <ibcc/topo.h>
+
+enum ibcc_sample_state {
+	IBCC_SAMPLE_NONE,        /* port down or never read */
+	IBCC_SAMPLE_FIRST,       /* read once: no difference yet */
+	IBCC_SAMPLE_FRESH,       /* read in this pass, delta valid */
+	IBCC_SAMPLE_STALE,       /* not answered in this pass; now is an older reading */
+	IBCC_SAMPLE_UNREACHABLE, /* never answered, see err */
+};
+
+struct ibcc_port_sample {
+	enum ibcc_sample_state state;
+	int err;          /* why it is stale or unreachable: negative errno */
+	uint64_t tick_ps; /* length of PortXmitWait's tick */
+	struct ibcc_counters now;
+	struct ibcc_delta delta;
+};
+
+/* Samples by the topology's fabric-wide port index. */
+struct ibcc_snapshot {
+	uint64_t pass;        /* number of the pass, from 1 */
+	uint64_t t_ns;        /* when the pass ended */
+	uint64_t interval_ns; /* since the pass before, 0 for the first */
+	uint32_t n_fresh, n_stale, n_unreachable;
+	uint32_t n_ports;
+	struct ibcc_port_sample *port;
+};
+
+/* Sizes a snapshot for a topology, all samples empty. -ENOMEM. Freed by ibcc_snapshot_fini(). */
+int ibcc_snapshot_init(struct ibcc_snapshot *s, const struct ibcc_topo *t);
+void ibcc_snapshot_fini(struct ibcc_snapshot *s);
+
+/* Records a reading of one port in this pass: makes the difference to the one before. */
+void ibcc_snapshot_record(struct ibcc_snapshot *s, uint32_t port, const struct ibcc_counters *c,
+			  uint64_t tick_ps);
+
+/* Records that a port did not answer. */
+void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err);
+
+/* Begins a pass (ports not recorded in it become stale) and ends it (counts the states). */
+void ibcc_snapshot_begin(struct ibcc_snapshot *s);
+void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns);
+
+/* Moves the readings of ports that both topologies have (same node GUID and port number) into a
+ * snapshot of the new topology, so that a resweep loses no interval. -ENOMEM leaves s as it was.
+ */
+int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
+			 const struct ibcc_topo *to);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fabric as a graph: nodes, ports, links, LIDs, forwarding tables.
+ *
+ * Ports have one index over the whole fabric: port p of node n is topo->node[n].first_port + p,
+ * with p = 0 for a switch's management port (unused at channel adapters). Endports are the ports
+ * that have a LID and answer MADs: port 0 of a switch, each port of a channel adapter.
+ */
+#ifndef IBCC_TOPO_H
+#define IBCC_TOPO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define IBCC_NONE       UINT32_MAX /* no such index */
+#define IBCC_LFT_NONE   0xffu      /* LFT entry of a LID that is not forwarded */
+#define IBCC_LID_MAX    0xbfffu    /* highest unicast LID */
+#define IBCC_DESC_BYTES 65u
+
+enum ibcc_node_type {
+	IBCC_NODE_CA = 1, /* as NodeInfo:NodeType has them */
+	IBCC_NODE_SWITCH = 2,
+	IBCC_NODE_ROUTER = 3,
+};
+
+struct ibcc_topo_port {
+	uint32_t node;  /* owner */
+	uint8_t num;    /* port number within the node */
+	uint8_t state;  /* PortInfo:PortState, 4 active */
+	uint8_t op_vls; /* data VLs in use, 1..15 */
+	uint32_t peer;  /* fabric-wide index of the port at the other end, or IBCC_NONE */
+	uint16_t lid;   /* endports only, else 0 */
+	uint16_t mtu_bytes;
+	uint32_t rate_mbps; /* data rate, 0 when down */
+	uint64_t guid;
+	uint32_t endport; /* index of the endport, or IBCC_NONE */
+};
+
+struct ibcc_topo_node {
+	uint64_t guid;
+	enum ibcc_node_type type;
+	uint8_t n_ports; /* external ports, numbered 1..n_ports */
+	bool enhanced_port0;
+	char desc[IBCC_DESC_BYTES];
+	uint32_t first_port;
+	uint8_t *lft; /* switches: output port for each LID below lft_len; owned */
+	uint32_t lft_len;
+	/* Switches: VL by [input port * (n_ports + 1) + output port][SL], owned; NULL: SL s on VL
+	 * s modulo the port's VLs.
+	 */
+	uint8_t (*sl2vl)[16];
+};
+
+struct ibcc_topo {
+	uint64_t generation; /* changes whenever the source of the topology saw a change */
+	uint32_t n_nodes, n_ports, n_endports;
+	uint32_t cap_nodes, cap_ports, cap_endports;
+	struct ibcc_topo_node *node;
+	struct ibcc_topo_port *port;
+	uint32_t *endport;                   /* fabric-wide port index of each endport */
+	uint32_t lid_port[IBCC_LID_MAX + 1]; /* endport's port index by LID, or IBCC_NONE */
+};
+
+/* An empty topology; NULL without memory. Freed with ibcc_topo_free(), which accepts NULL. */
+struct ibcc_topo *ibcc_topo_new(void);
+void ibcc_topo_free(struct ibcc_topo *t);
+/* A deep copy; NULL without memory. */
+struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t);
+
+/* Adds a node with unconnected ports. Returns its index, or -EINVAL (no ports, more than 254, a
+ * GUID that is there already), -ENOMEM.
+ */
+int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_type type,
+			   unsigned int n_ports, const char *desc);
+
+/* Connects two ports (numbers within their nodes, >= 1) at a data rate. -EINVAL if a port does not
+ * exist, is taken or both are one.
+ */
+int ibcc_topo_link(struct ibcc_topo *t, uint32_t node_a, unsigned int port_a, uint32_t node_b,
+		   unsigned int port_b, uint32_t rate_mbps, uint16_t mtu_bytes);
+
+/* Takes the link at a port away, at both ends. */
+void ibcc_topo_unlink(struct ibcc_topo *t, uint32_t port);
+
+/* Gives an endport its LID (1..IBCC_LID_MAX), replacing an older one. With lmc > 0 the port owns
+ * 2^lmc LIDs from there on. -EINVAL if the LID is out of range, taken, or the port no endport.
+ */
+int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned int lmc);
+
+/* Copies a switch's forwarding table of `len` entries. -EINVAL if the node is no switch, -ENOMEM.
+ */
+int ibcc_topo_set_lft(struct ibcc_topo *t, uint32_t node, const uint8_t *lft, uint32_t len);
+
+/* Sets a switch's SL to VL map of one input and output port; -EINVAL, -ENOMEM. */
+int ibcc_topo_set_sl2vl(struct ibcc_topo *t, uint32_t node, unsigned int in, unsigned int out,
+			const uint8_t vl[16]);
+
+/* VL on which a packet of `sl` leaves `node` by `out` having come in by `in`. For a channel adapter
+ * `in` is 0.
+ */
+uint8_t ibcc_topo_vl(const struct ibcc_topo *t, uint32_t node, unsigned int in, unsigned int out,
+		     uint8_t sl);
+
+/* Index of the node with a GUID, or IBCC_NONE; of the first with a description. */
+uint32_t ibcc_topo_find_guid(const struct ibcc_topo *t, uint64_t guid);
+uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc);
+
+/* Port index of port `num` of a node, or IBCC_NONE if it has no such port. */
+uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned int num);
+
+/* Port index that owns a LID, or IBCC_NONE. */
+static inline uint32_t ibcc_topo_port_of_lid(const struct ibcc_topo *t, uint16_t lid)
+{
+	return lid <= IBCC_LID_MAX ? t->lid_port[lid] : IBCC_NONE;
+}
+
+static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
+{
+	return t->node[node].type == IBCC_NODE_SWITCH;
+}
+
+/* True if both have the same nodes, links, LIDs, rates and forwarding tables, in the same order. */
+bool ibcc_topo_equal(const struct ibcc_topo *a, const struct ibcc_topo *b);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How MADs travel: one interface, several makers (umad, in-process engine, fault injection). */
+#ifndef IBCC_TRANSPORT_H
+#define IBCC_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/mad.h>
+
+/* One request and, afterwards, its answer in the same buffer. */
+struct ibcc_mad_op {
+	uint16_t lid; /* destination */
+	uint8_t sl;
+	uint8_t mad[IBCC_MAD_BYTES]; /* the transport fills the transaction ID */
+	int err;         /* 0 answered with status 0; -EREMOTEIO: with another, see status;
+			  * -ETIMEDOUT no answer; -ECANCELED; -EIO could not be sent */
+	uint16_t status; /* of the answer */
+	uint64_t t_ns;   /* host clock (CLOCK_MONOTONIC), or virtual time, of the answer */
+};
+
+struct ibcc_transport;
+
+struct ibcc_transport_ops {
+	/* Sends all n requests pipelined and returns when each is answered or has timed out.
+	 * Returns 0 even if single requests failed (see their err); -EIO when the port is gone,
+	 * with every request's err set.
+	 */
+	int (*run)(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n);
+	/* Now, in nanoseconds of the clock that op->t_ns is taken from. */
+	uint64_t (*now_ns)(struct ibcc_transport *t);
+	/* Makes a run() in another thread return soon, its open requests -ECANCELED; later run()s
+	 * work again. May be NULL where run() never waits.
+	 */
+	void (*cancel)(struct ibcc_transport *t);
+	void (*free)(struct ibcc_transport *t);
+};
+
+/* Sums over the life of a transport. */
+struct ibcc_transport_stats {
+	uint64_t sent, answered, retried, timed_out;
+	uint64_t sets; /* requests with method Set */
+};
+
+struct ibcc_transport {
+	const struct ibcc_transport_ops *ops;
+	struct ibcc_transport_stats stats;
+};
+
+static inline int ibcc_transport_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
+{
+	return t->ops->run(t, op, n);
+}
+static inline uint64_t ibcc_transport_now_ns(struct ibcc_transport *t)
+{
+	return t->ops->now_ns(t);
+}
+static inline void ibcc_transport_cancel(struct ibcc_transport *t)
+{
+	if (t->ops->cancel)
+		t->ops->cancel(t);
+}
+static inline void ibcc_transport_free(struct ibcc_transport *t)
+{
+	if (t)
+		t->ops->free(t);
+}
+
+/* The umad transport: hardware, or a simulated fabric below umad2sim. */
+struct ibcc_umad_options {
+	const char *ca;          /* device name, NULL: first with an active port */
+	int port;                /* 0: first active */
+	uint64_t port_guid;      /* not 0: the port with this GUID instead */
+	unsigned int window;     /* requests in flight, 1..128; 0: 64 */
+	unsigned int timeout_ms; /* for each attempt; 0: 200 */
+	unsigned int retries;    /* further attempts; as given */
+};
+/* Opens a port and registers classes 0x04 and 0x21 with version 1 and 2. NULL on failure: *err is
+ * a negative errno and `why` (len bytes) says in words what failed. One per process.
+ */
+struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
+				      size_t len);
+/* LID and port GUID of the open port. */
+uint16_t ibcc_umad_lid(const struct ibcc_transport *t);
+uint64_t ibcc_umad_port_guid(const struct ibcc_transport *t);
+uint16_t ibcc_umad_sm_lid(const struct ibcc_transport *t);
+
+/* A wrapper for tests that loses, delays or corrupts requests by a seeded rule. Owns `inner`. */
+struct ibcc_fault_options {
+	uint64_t seed;
+	uint16_t loss_permille;    /* requests that time out */
+	uint16_t corrupt_permille; /* answers with a flipped bit in their data */
+	uint16_t lid;              /* only to this LID; 0: to all */
+	uint64_t fail_after;       /* not 0: every request after so many fails with -EIO */
+};
+struct ibcc_transport *ibcc_fault_new(struct ibcc_transport *inner,
+				      const struct ibcc_fault_options *o);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Decides which settings the fabric should have: formulas first, then feedback. */
+#ifndef IBCC_TUNER_H
+#define IBCC_TUNER_H
+
+#include <stdint.h>
+
+#include <ibcc/estimate.h>
+#include <ibcc/settings.h>
+#include <ibcc/snapshot.h>
+#include <ibcc/topo.h>
+
+#define IBCC_REASON_BYTES 256u
+
+/* Why an attribute of an endport is to have its new value. */
+struct ibcc_reason {
+	uint32_t endport;
+	uint16_t attr_id; /* enum ibcc_cc_attr */
+	char text[IBCC_REASON_BYTES];
+};
+
+/* What the tuner wants on the fabric: complete settings, equal to the actual ones where nothing is
+ * to change, and a reason for each attribute that differs.
+ */
+struct ibcc_target {
+	struct ibcc_settings wanted;
+	uint32_t n_reasons, cap_reasons;
+	struct ibcc_reason *reason;
+	char summary[IBCC_REASON_BYTES]; /* the decision of this step in one sentence */
+};
+void ibcc_target_fini(struct ibcc_target *t);
+
+struct ibcc_tuner_params {
+	uint8_t confirm_passes;        /* congestion must be seen in so many passes before acting */
+	uint8_t settle_passes;         /* passes to wait after a change before judging it */
+	uint16_t sink_busy_permille;   /* hot port at least so busy, else relax */
+	uint16_t victim_wait_permille; /* victims that wait more are not free yet: strengthen */
+	uint16_t quiet_passes;         /* passes without congestion before settings are removed */
+};
+void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
+
+struct ibcc_tuner; /* state between steps */
+
+/* NULL without memory. */
+struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p);
+void ibcc_tuner_free(struct ibcc_tuner *t);
+
+/* One decision. *out is initialised by the call, freed by ibcc_target_fini(). -ENOMEM. */
+int ibcc_tuner_step(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
+		    const struct ibcc_snapshot *s, const struct ibcc_estimate *e,
+		    const struct ibcc_settings *actual, struct ibcc_target *out);
+
+/* Forgets all state about the fabric: after a new topology or a change of mode. */
+void ibcc_tuner_reset(struct ibcc_tuner *tuner);
+
+#endif

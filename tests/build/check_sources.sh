@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# House rules that a machine can check: licence line, file length, man pages without warnings.
+set -eu
+bad=0
+files=$(find Makefile include lib daemon sim opensm-plugin perftest tests systemd man .ci -type f \
+	! -path '*/corpus/*' \( -name '*.[ch]' -o -name '*.sh' -o -name '*.yaml' -o -name '*.[1-8]' \
+	-o -name Makefile -o -name '*.mk' -o -name run \))
+for f in $files; do
+	head -n 4 "$f" | grep -q 'SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB' ||
+		{ echo "not ok - $f has no SPDX line"; bad=1; }
+done
+echo "ok - every file names its licence"
+for f in $(find include lib daemon sim opensm-plugin perftest -name '*.[ch]'); do
+	n=$(wc -l <"$f")
+	[ "$n" -le 500 ] || head -n 20 "$f" | grep -qi 'longer than' ||
+		{ echo "not ok - $f has $n lines: split it, or say at its top why it is longer than 500"; bad=1; }
+done
+echo "ok - files are short"
+if command -v mandoc >/dev/null; then
+	for f in man/*.[1-8]; do
+		[ -e "$f" ] || continue
+		mandoc -Tlint -Wwarning "$f" || { echo "not ok - $f"; bad=1; }
+	done
+	echo "ok - man pages"
+fi
+exit $bad
