@@ -11,7 +11,7 @@
 
 #include <ibcc/maxmin.h>
 
-#define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-6 * fmax(1, fabs(b)))
+#define NEAR(a, b) assert_true(fabs((a) - (double)(b)) <= 1e-6 * fmax(1, fabs((double)(b))))
 
 /* Bertsekas and Gallager's pattern: a long flow against one on each of two links. */
 static void parking_lot(void **state)
