@@ -76,6 +76,7 @@ static inline void ibcc_cc_mask_assign(struct ibcc_cc_port_mask *m, unsigned int
 #define IBCC_CC_LOG_CA             2u
 #define IBCC_CC_LOG_SWITCH_ENTRIES 15u
 #define IBCC_CC_LOG_CA_ENTRIES     13u
+/* Layout of a channel adapter's entry as in libibmad (errata of 2010). */
 struct ibcc_cc_log {
 	uint8_t LogType; /* IBCC_CC_LOG_SWITCH or IBCC_CC_LOG_CA selects the member of u */
 	uint8_t CongestionFlags;
@@ -108,8 +109,9 @@ void ibcc_cc_log_pack(uint8_t *mad, const struct ibcc_cc_log *v);
 int ibcc_cc_log_unpack(const uint8_t *mad, struct ibcc_cc_log *v);
 
 /* SwitchCongestionSetting 0x14 */
-#define IBCC_CC_SW_CONTROL_MAP_ALL 0x1fu /* firmware differs in the order of these bits: set all   \
-					  */
+#define IBCC_CC_SW_CONTROL_MAP_ALL                                                                 \
+	0x1fu /* firmware differs in the order of these bits: set all                              \
+	       */
 struct ibcc_cc_sw_setting {
 	uint32_t Control_Map;
 	struct ibcc_cc_port_mask Victim_Mask;
@@ -135,7 +137,9 @@ struct ibcc_cc_sw_port_element {
 	uint8_t Packet_Size;
 	uint16_t Cong_Parm_Marking_Rate;
 };
-/* Element `slot` (below IBCC_CC_SW_PORT_BLOCK_13) of the block in the MAD. */
+/* Element `slot` (below IBCC_CC_SW_PORT_BLOCK_13) of the block in the MAD; the others are left
+ * alone. A slot beyond is not written, and read as all zero.
+ */
 void ibcc_cc_sw_port_element_pack(uint8_t *mad, unsigned int slot,
 				  const struct ibcc_cc_sw_port_element *v);
 void ibcc_cc_sw_port_element_unpack(const uint8_t *mad, unsigned int slot,
@@ -159,7 +163,8 @@ void ibcc_cc_ca_setting_unpack(const uint8_t *mad, struct ibcc_cc_ca_setting *v)
 
 /* CongestionControlTable 0x17: block `block` of *cct. Packing sends the cumulative limit of
  * ibcc_cct_block_limit(). Unpacking stores the 64 entries of the block and returns the limit that
- * the node gave, in *limit; the caller joins blocks.
+ * the node gave, in *limit; the caller joins blocks. Blocks from IBCC_CCT_MAX_BLOCKS on have no
+ * entries: none are sent, none are stored.
  */
 void ibcc_cc_cct_pack(uint8_t *mad, unsigned int block, const struct ibcc_cct *cct);
 void ibcc_cc_cct_unpack(const uint8_t *mad, unsigned int block, struct ibcc_cct *cct,

@@ -34,8 +34,13 @@ uint32_t ibcc_link_rate_mbps(unsigned int lanes, enum ibcc_link_speed speed);
 /* Decodes PortInfo's LinkWidthActive (1, 2, 4, 8, 16) to lanes (1, 4, 8, 12, 2); 0 if unknown. */
 unsigned int ibcc_link_width_lanes(uint8_t link_width_active);
 
+/* XDR is not in LinkSpeedExtActive but in LinkSpeedExtActive2; this stands for it as the next bit.
+ */
+#define IBCC_LINK_SPEED_EXT_XDR 16u
+
 /* Decodes PortInfo's LinkSpeedActive, LinkSpeedExtActive (0 where not supported) and the vendor's
- * FDR10 flag to a speed (IBA vol. 1, 14.2.5.6). The extended speed wins where it is not 0.
+ * FDR10 flag to a speed (IBA vol. 1, 14.2.5.6). The extended speed wins where it is not 0. Codes
+ * that name no single speed give IBCC_LINK_SPEED_NONE.
  */
 enum ibcc_link_speed ibcc_link_speed_decode(uint8_t active, uint8_t ext_active, int fdr10);
 

@@ -23,8 +23,8 @@ enum ibcc_mad_method {
 	IBCC_MAD_GET_RESP = 0x81,
 };
 
-/* Status codes of the common header; the two most significant bits of a direct routed SMP's status
- * word (the D bit) do not count.
+/* Status codes of the common header; the most significant bit of a direct routed SMP's status word
+ * is its direction and does not count.
  */
 enum ibcc_mad_status {
 	IBCC_MAD_STATUS_OK = 0x0000,
@@ -47,10 +47,14 @@ struct ibcc_mad_header {
 	uint32_t attr_mod;
 };
 
-/* Writes the 24 byte common header; the rest of the datagram is left alone. */
+/* Writes the 24 byte common header, bytes that depend on the class as zero; the rest of the
+ * datagram is left alone.
+ */
 void ibcc_mad_header_pack(uint8_t *mad, const struct ibcc_mad_header *h);
 
-/* Reads the common header. Any 256 bytes are accepted; the caller judges the fields. */
+/* Reads the common header. Any 256 bytes are accepted; the caller judges the fields. The direction
+ * bit of a direct routed SMP is taken out of `status`.
+ */
 void ibcc_mad_header_unpack(const uint8_t *mad, struct ibcc_mad_header *h);
 
 /* Starts a request: zeroes the datagram and writes a header with the right base and class version

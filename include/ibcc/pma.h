@@ -63,7 +63,10 @@ struct ibcc_pma_samples_control {
 void ibcc_pma_samples_control_pack(uint8_t *mad, const struct ibcc_pma_samples_control *v);
 void ibcc_pma_samples_control_unpack(const uint8_t *mad, struct ibcc_pma_samples_control *v);
 
-/* PortSelect and CounterSelect, which most attributes of the class begin with. */
+/* PortSelect and CounterSelect, which most attributes of the class begin with. Only the parts that
+ * attr_id has are written; others read as 0. The pack functions of counters below leave this head
+ * alone and clear all else, so either may come first.
+ */
 struct ibcc_pma_select {
 	uint8_t port;
 	uint16_t counters; /* Set clears those; ignored by Get */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Differences of port counters. Other tools clear counters, 32-bit counters stop or wrap, ports
+ * come and go: a number that is not certain says so in its flags rather than looking like traffic.
+ */
+#include <ibcc/counters.h>
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t counter_max(unsigned int width)
+{
+	return width < 64 ? (1ull << width) - 1 : UINT64_MAX;
+}
+
+/* Only data counters fill 32 bits fast enough to be built wrapping, and a wrap between two
+ * readings shows as a fall from near the end to near the start; anything else is a reset.
+ */
+static bool has_wrapped(enum ibcc_ctr c, unsigned int width, uint64_t prev, uint64_t cur)
+{
+	uint64_t quarter = 1ull << 30;
+
+	if (width != 32 || (c != IBCC_CTR_XMIT_DATA && c != IBCC_CTR_RCV_DATA))
+		return false;
+	return prev >= 3 * quarter && cur < quarter;
+}
+
+int ibcc_counters_diff(const struct ibcc_counters *prev, const struct ibcc_counters *cur,
+		       struct ibcc_delta *d)
+{
+	unsigned int i;
+
+	memset(d, 0, sizeof(*d));
+	if (cur->t_ns <= prev->t_ns)
+		return -EINVAL;
+	d->dt_ns = cur->t_ns - prev->t_ns;
+
+	for (i = 0; i < IBCC_CTR_COUNT; i++) {
+		unsigned int width = cur->width[i];
+		uint64_t max, a, b;
+
+		/* Readings of different width come from different attributes. */
+		if (!width || width != prev->width[i])
+			continue;
+		max = counter_max(width);
+		a = prev->v[i] & max;
+		b = cur->v[i] & max;
+		d->flags[i] = IBCC_DELTA_VALID;
+		if (b == max)
+			d->flags[i] |= IBCC_DELTA_SATURATED;
+		if (b >= a) {
+			d->v[i] = b - a;
+		} else if (has_wrapped((enum ibcc_ctr)i, width, a, b)) {
+			d->v[i] = max - a + 1 + b;
+		} else {
+			d->flags[i] |= IBCC_DELTA_RESET;
+			d->v[i] = b;
+		}
+	}
+	return 0;
+}
+
+/* Doubles carry any counter difference to one part in 2^53, far below what a sample can tell. */
+static uint32_t data_mbps(const struct ibcc_delta *d, enum ibcc_ctr c)
+{
+	double mbps;
+
+	if (!ibcc_delta_valid(d, c))
+		return 0;
+	mbps = (double)d->v[c] * 4 * 8 * 1000 / (double)d->dt_ns + 0.5;
+	return mbps < UINT32_MAX ? (uint32_t)mbps : UINT32_MAX;
+}
+
+uint32_t ibcc_delta_xmit_mbps(const struct ibcc_delta *d)
+{
+	return data_mbps(d, IBCC_CTR_XMIT_DATA);
+}
+
+uint32_t ibcc_delta_rcv_mbps(const struct ibcc_delta *d)
+{
+	return data_mbps(d, IBCC_CTR_RCV_DATA);
+}
+
+uint32_t ibcc_delta_wait_permille(const struct ibcc_delta *d, uint64_t tick_ps)
+{
+	double permille;
+
+	if (!ibcc_delta_valid(d, IBCC_CTR_XMIT_WAIT))
+		return 0;
+	/* ticks * tick_ps / (dt_ns * 1000) * 1000 */
+	permille = (double)d->v[IBCC_CTR_XMIT_WAIT] * (double)tick_ps / (double)d->dt_ns + 0.5;
+	return permille < 1000 ? (uint32_t)permille : 1000;
+}

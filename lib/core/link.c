@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Link widths and speeds. Rates are data rates, after line coding, because the engine and the
+ * formulas reason about packets, not symbols.
+ */
+#include <ibcc/link.h>
+
+#include <stddef.h>
+
+struct speed {
+	const char *name;
+	/* Data rate of one lane in Mb/s as a fraction: FDR's is not a whole number. */
+	uint32_t num, den;
+};
+
+/* Symbol rate times coding: SDR to QDR 8b/10b; FDR10 10.3125, FDR 14.0625 and EDR 25.78125 Gb/s
+ * 64b/66b; from HDR on PAM4, whose nominal rate is what remains behind the forward error
+ * correction.
+ */
+static const struct speed speeds[] = {
+	[IBCC_LINK_SPEED_NONE] = { "none", 0, 1 },
+	[IBCC_LINK_SPEED_SDR] = { "SDR", 2000, 1 },
+	[IBCC_LINK_SPEED_DDR] = { "DDR", 4000, 1 },
+	[IBCC_LINK_SPEED_QDR] = { "QDR", 8000, 1 },
+	[IBCC_LINK_SPEED_FDR10] = { "FDR10", 10000, 1 },
+	[IBCC_LINK_SPEED_FDR] = { "FDR", 150000, 11 },
+	[IBCC_LINK_SPEED_EDR] = { "EDR", 25000, 1 },
+	[IBCC_LINK_SPEED_HDR] = { "HDR", 50000, 1 },
+	[IBCC_LINK_SPEED_NDR] = { "NDR", 100000, 1 },
+	[IBCC_LINK_SPEED_XDR] = { "XDR", 200000, 1 },
+};
+
+static const struct speed *speed_of(enum ibcc_link_speed speed)
+{
+	size_t i = (size_t)speed;
+
+	return &speeds[i < sizeof(speeds) / sizeof(speeds[0]) ? i : IBCC_LINK_SPEED_NONE];
+}
+
+uint32_t ibcc_link_rate_mbps(unsigned int lanes, enum ibcc_link_speed speed)
+{
+	const struct speed *s = speed_of(speed);
+
+	switch (lanes) {
+	case 1:
+	case 2:
+	case 4:
+	case 8:
+	case 12: return lanes * s->num / s->den;
+	}
+	return 0;
+}
+
+unsigned int ibcc_link_width_lanes(uint8_t link_width_active)
+{
+	switch (link_width_active) {
+	case 1: return 1;
+	case 2: return 4;
+	case 4: return 8;
+	case 8: return 12;
+	case 16: return 2;
+	}
+	return 0;
+}
+
+enum ibcc_link_speed ibcc_link_speed_decode(uint8_t active, uint8_t ext_active, int fdr10)
+{
+	switch (ext_active) {
+	case 0: break;
+	case 1: return IBCC_LINK_SPEED_FDR;
+	case 2: return IBCC_LINK_SPEED_EDR;
+	case 4: return IBCC_LINK_SPEED_HDR;
+	case 8: return IBCC_LINK_SPEED_NDR;
+	case IBCC_LINK_SPEED_EXT_XDR: return IBCC_LINK_SPEED_XDR;
+	default: return IBCC_LINK_SPEED_NONE;
+	}
+	switch (active) {
+	case 1: return IBCC_LINK_SPEED_SDR;
+	case 2: return IBCC_LINK_SPEED_DDR;
+	/* FDR10 is signalled beside the standard field, which then says QDR. */
+	case 4: return fdr10 ? IBCC_LINK_SPEED_FDR10 : IBCC_LINK_SPEED_QDR;
+	}
+	return IBCC_LINK_SPEED_NONE;
+}
+
+const char *ibcc_link_speed_name(enum ibcc_link_speed speed)
+{
+	return speed_of(speed)->name;
+}
+
+uint16_t ibcc_link_mtu_bytes(uint8_t mtu_code)
+{
+	return mtu_code >= 1 && mtu_code <= 5 ? (uint16_t)(128u << mtu_code) : 0;
+}
+
+uint64_t ibcc_link_packet_ps(uint32_t bytes, uint32_t rate_mbps)
+{
+	/* One bit takes 10^6 / rate_mbps picoseconds. */
+	return ((uint64_t)bytes * 8000000u + rate_mbps - 1) / rate_mbps;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* libibmad's field functions as the codecs want them: const where they only read, and values that
+ * cannot spill over into a neighbouring field. Private to lib/core.
+ *
+ * The functions are pure although their prototypes take plain pointers. Offsets must be multiples
+ * of four, because libibmad swaps bytes within words counted from the buffer's start; smaller
+ * elements are reached by moving the buffer instead.
+ */
+#ifndef IBCC_CORE_WIRE_H
+#define IBCC_CORE_WIRE_H
+
+#include <stdint.h>
+
+#include <infiniband/mad.h>
+
+static inline uint32_t wire_get(const uint8_t *mad, unsigned int offs, enum MAD_FIELDS field)
+{
+	return mad_get_field((void *)(uintptr_t)mad, (int)offs, field);
+}
+
+static inline uint64_t wire_get64(const uint8_t *mad, unsigned int offs, enum MAD_FIELDS field)
+{
+	return mad_get_field64((void *)(uintptr_t)mad, (int)offs, field);
+}
+
+/* mad_set_field() does not mask values that end inside a byte, so the width is repeated here. */
+static inline void wire_set(uint8_t *mad, unsigned int offs, enum MAD_FIELDS field,
+			    unsigned int bits, uint32_t v)
+{
+	mad_set_field(mad, (int)offs, field, bits < 32 ? v & ((1u << bits) - 1) : v);
+}
+
+static inline void wire_set64(uint8_t *mad, unsigned int offs, enum MAD_FIELDS field, uint64_t v)
+{
+	mad_set_field64(mad, (int)offs, field, v);
+}
+
+/* Counters of the PerfMgt class stop at all ones. */
+static inline uint32_t wire_saturate(uint64_t v, unsigned int bits)
+{
+	uint64_t max = (1ull << bits) - 1; /* bits <= 32 */
+
+	return (uint32_t)(v < max ? v : max);
+}
+
+static inline void wire_put_be16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static inline uint16_t wire_get_be16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+#endif
