@@ -166,7 +166,6 @@ static inline void check_round_trip(size_t size, unsigned int from, pack_fn pack
 		unpack(in.b, a);
 		pack(out.b, a);
 		unpack(out.b, b);
-		assert_memory_equal(a, b, size);
 		pack(again.b, b);
 		assert_memory_equal(again.b, out.b, sizeof(out.b));
 	}

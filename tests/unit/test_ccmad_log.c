@@ -161,7 +161,7 @@ static void test_other_types(void **state)
 	for (unsigned int type = 0; type < 256; type++) {
 		memset(d.b, 0, sizeof(d.b));
 		d.b[LOG] = (uint8_t)type;
-		v = before;
+		memcpy(&v, &before, sizeof(v));
 		if (type == 1 || type == 2) {
 			assert_int_equal(ibcc_cc_log_unpack(d.b, &v), 0);
 			continue;

@@ -127,7 +127,7 @@ static void test_bad_input(void **state)
 
 	(void)state;
 	memset(&before, 0x5a, sizeof(before));
-	o = before;
+	memcpy(&o, &before, sizeof(o));
 	in = good;
 	in.n_ports = 0;
 	assert_int_equal(ibcc_formula_compute(&in, &o), -EINVAL);
