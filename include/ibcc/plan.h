@@ -21,6 +21,7 @@ struct ibcc_change {
 	uint8_t port; /* endport's number: 0 for switches */
 	uint16_t attr_id;
 	uint32_t attr_mod;
+	uint8_t port_block; /* attribute 0x15: elements a block at this switch; else 0 */
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];
 	char reason[IBCC_REASON_BYTES];
@@ -47,8 +48,8 @@ void ibcc_plan_fini(struct ibcc_plan *plan);
 /* Appends a copy of a change; -ENOMEM. *plan must be zero or initialised. */
 int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c);
 
-/* The plan that undoes this one: old and new exchanged, changes of a node in an order that its
- * firmware takes. -ENOMEM.
+/* The plan that undoes this one: old and new exchanged, in the same order, which is the one that
+ * firmware takes. Undone twice it is the plan again. *out is initialised by the call. -ENOMEM.
  */
 int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out);
 
@@ -67,7 +68,9 @@ int ibcc_plan_fields(const struct ibcc_change *c,
 		     int (*fn)(const struct ibcc_field_change *f, void *arg), void *arg);
 
 /* Does a read-back confirm a Set? Compares management data, tolerant where hardware legally
- * differs: reserved bits, Control_Map of 0x14 and 0x16, block-relative CCTI_Limit of 0x17.
+ * differs: reserved bits, Control_Map of 0x14 and 0x16, entries of 0x16 that Control_Map leaves
+ * out, elements of 0x15 that are not valid, CCTI_Limit of 0x17 relative to the block or already of
+ * the whole table, entries of 0x17 beyond the limit.
  */
 bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, const uint8_t *got);
 

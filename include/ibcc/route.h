@@ -20,7 +20,7 @@ struct ibcc_route {
 
 /* Follows the tables. Returns 0, -ENOENT (a switch has no entry for the LID), -ENOLINK (an output
  * port without link), -ELOOP (more than IBCC_ROUTE_MAX_HOPS), -EINVAL (src no channel adapter's
- * port or no LID). *r holds the hops so far in each case but -EINVAL.
+ * port or without LID, dlid no unicast LID). *r holds the hops so far in each case but -EINVAL.
  */
 int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
 		      struct ibcc_route *r);
@@ -29,10 +29,11 @@ int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dli
 bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
 		       uint32_t out_port);
 
-/* Gives LIDs 1, 2, ... to all endports that have none, channel adapters first in order, and fills
- * the switches' tables with shortest paths; among equal paths the output port is chosen by
- * destination modulo the number of choices (d-mod-k on trees). -ENOMEM, -ENETUNREACH if some
- * endport cannot be reached from some switch.
+/* Gives LIDs 1, 2, ... to all linked endports that have none, channel adapters first in order, and
+ * fills the switches' tables with shortest paths. Among k equal paths a switch that is l switch
+ * hops away from the nearest adapter takes number floor((LID - 1) / k^l) mod k: d-mod-k on trees.
+ * -ENOMEM, or -ENETUNREACH if some endport cannot be reached from some switch; the tables are then
+ * as before.
  */
 int ibcc_route_compute(struct ibcc_topo *t);
 

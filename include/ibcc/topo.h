@@ -118,7 +118,9 @@ static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
 	return t->node[node].type == IBCC_NODE_SWITCH;
 }
 
-/* True if both have the same nodes, links, LIDs, rates and forwarding tables, in the same order. */
+/* True if both have the same nodes, links, port states, LIDs, rates, SL to VL maps and forwarding
+ * tables, in the same order. The generation does not count.
+ */
 bool ibcc_topo_equal(const struct ibcc_topo *a, const struct ibcc_topo *b);
 
 #endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From settings as they are and as they are wanted to the list of attribute writes between them.
+ *
+ * Old and new data go through the same packing, so a change can be applied, verified and undone
+ * by somebody who knows nothing about the attribute.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/plan.h>
+
+#define DATA_OFFS (IBCC_MAD_BYTES - IBCC_CC_DATA_BYTES)
+
+/* What the comparison of one endport works on. */
+struct job {
+	const struct ibcc_topo *t;
+	const struct ibcc_target *target;
+	struct ibcc_plan *plan;
+	uint32_t endport;
+	const struct ibcc_endport_cc *actual, *wanted;
+};
+
+int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c)
+{
+	if (plan->n == plan->cap) {
+		uint32_t cap = plan->cap ? 2 * plan->cap : 16;
+		struct ibcc_change *grown;
+
+		if (cap < plan->cap)
+			return -ENOMEM;
+		grown = reallocarray(plan->change, cap, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		plan->change = grown;
+		plan->cap = cap;
+	}
+	plan->change[plan->n++] = *c;
+	return 0;
+}
+
+void ibcc_plan_fini(struct ibcc_plan *plan)
+{
+	if (!plan)
+		return;
+	free(plan->change);
+	*plan = (struct ibcc_plan){ 0 };
+}
+
+static void find_reason(const struct job *j, uint16_t attr_id, char *text, size_t len)
+{
+	for (uint32_t i = 0; i < j->target->n_reasons; i++) {
+		const struct ibcc_reason *r = &j->target->reason[i];
+
+		if (r->endport != j->endport || r->attr_id != attr_id)
+			continue;
+		snprintf(text, len, "%s", r->text);
+		return;
+	}
+}
+
+static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t *old_mad,
+	       const uint8_t *new_mad)
+{
+	const struct ibcc_topo_port *port = &j->t->port[j->t->endport[j->endport]];
+	struct ibcc_change c = {
+		.node_guid = j->t->node[port->node].guid,
+		.lid = port->lid,
+		.port = port->num,
+		.attr_id = attr_id,
+		.attr_mod = attr_mod,
+	};
+
+	if (attr_id == IBCC_CC_ATTR_SW_PORT_SETTING)
+		c.port_block = j->actual->sw_port_block;
+	memcpy(c.old_data, old_mad + DATA_OFFS, sizeof(c.old_data));
+	memcpy(c.new_data, new_mad + DATA_OFFS, sizeof(c.new_data));
+	find_reason(j, attr_id, c.reason, sizeof(c.reason));
+	return ibcc_plan_append(j->plan, &c);
+}
+
+static bool same(const uint8_t *a, const uint8_t *b)
+{
+	return !memcmp(a + DATA_OFFS, b + DATA_OFFS, IBCC_CC_DATA_BYTES);
+}
+
+/* Control_Map says which parts of the attribute a Set modifies. What a node returns in it differs,
+ * so both directions of a change name all parts.
+ */
+static int plan_switch(struct job *j)
+{
+	struct ibcc_cc_sw_setting old = j->actual->sw, new = j->wanted->sw;
+	uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+
+	old.Control_Map = new.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	ibcc_cc_sw_setting_pack(a, &old);
+	ibcc_cc_sw_setting_pack(b, &new);
+	if (same(a, b)) {
+		j->plan->n_unchanged++;
+		return 0;
+	}
+	return add(j, IBCC_CC_ATTR_SW_SETTING, 0, a, b);
+}
+
+static int plan_switch_ports(struct job *j)
+{
+	unsigned int size = j->actual->sw_port_block;
+	unsigned int n = j->actual->n_element < j->wanted->n_element ? j->actual->n_element
+								     : j->wanted->n_element;
+
+	if (!size || size > IBCC_CC_SW_PORT_BLOCK_13)
+		return 0;
+	for (unsigned int first = 0; first < n; first += size) {
+		uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+		int ret;
+
+		for (unsigned int slot = 0; slot < size && first + slot < n; slot++) {
+			ibcc_cc_sw_port_element_pack(a, slot, &j->actual->element[first + slot]);
+			ibcc_cc_sw_port_element_pack(b, slot, &j->wanted->element[first + slot]);
+		}
+		if (same(a, b)) {
+			j->plan->n_unchanged++;
+			continue;
+		}
+		ret = add(j, IBCC_CC_ATTR_SW_PORT_SETTING, first / size, a, b);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int plan_ca(struct job *j)
+{
+	struct ibcc_cc_ca_setting old = j->actual->ca, new = j->wanted->ca;
+	uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+
+	old.Control_Map = new.Control_Map = 0xffff;
+	ibcc_cc_ca_setting_pack(a, &old);
+	ibcc_cc_ca_setting_pack(b, &new);
+	if (same(a, b)) {
+		j->plan->n_unchanged++;
+		return 0;
+	}
+	return add(j, IBCC_CC_ATTR_CA_SETTING, 0, a, b);
+}
+
+/* Blocks that a Set of either table touches. */
+static unsigned int table_blocks(const struct job *j)
+{
+	unsigned int old = ibcc_cct_blocks(j->actual->cct.limit);
+	unsigned int new = ibcc_cct_blocks(j->wanted->cct.limit);
+	unsigned int n = old > new ? old : new;
+	unsigned int cap = j->actual->info.ControlTableCap;
+
+	return cap && n > cap ? cap : n;
+}
+
+/* If one block differs all are written: each carries a limit that ends the table at that block, so
+ * one of the lower blocks alone would cut the rest off.
+ */
+static int plan_table(struct job *j)
+{
+	unsigned int n = table_blocks(j);
+
+	if (ibcc_cct_equal(&j->actual->cct, &j->wanted->cct)) {
+		j->plan->n_unchanged += n;
+		return 0;
+	}
+	for (unsigned int block = 0; block < n; block++) {
+		uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+		int ret;
+
+		ibcc_cc_cct_pack(a, block, &j->actual->cct);
+		ibcc_cc_cct_pack(b, block, &j->wanted->cct);
+		ret = add(j, IBCC_CC_ATTR_CCT, block, a, b);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int plan_endport(struct job *j)
+{
+	int ret;
+
+	if (ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[j->endport]].node)) {
+		ret = plan_switch(j);
+		return ret ? ret : plan_switch_ports(j);
+	}
+	ret = plan_ca(j);
+	return ret ? ret : plan_table(j);
+}
+
+int ibcc_planner_run(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+		     const struct ibcc_target *target, struct ibcc_plan *plan)
+{
+	*plan = (struct ibcc_plan){ .generation = t->generation };
+	for (uint32_t i = 0; i < t->n_endports && i < actual->n && i < target->wanted.n; i++) {
+		struct job j = {
+			.t = t,
+			.target = target,
+			.plan = plan,
+			.endport = i,
+			.actual = &actual->ep[i],
+			.wanted = &target->wanted.ep[i],
+		};
+		int ret;
+
+		if (!t->port[t->endport[i]].lid)
+			continue; /* not part of the subnet */
+		if (actual->ep[i].support != IBCC_CC_SUPPORTED) {
+			plan->n_unreachable++;
+			continue;
+		}
+		ret = plan_endport(&j);
+		if (ret) {
+			ibcc_plan_fini(plan);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out)
+{
+	struct ibcc_plan r = {
+		.generation = plan->generation,
+		.n_unchanged = plan->n_unchanged,
+		.n_unreachable = plan->n_unreachable,
+	};
+
+	for (uint32_t i = 0; i < plan->n; i++) {
+		struct ibcc_change c = plan->change[i];
+
+		memcpy(c.old_data, plan->change[i].new_data, sizeof(c.old_data));
+		memcpy(c.new_data, plan->change[i].old_data, sizeof(c.new_data));
+		if (ibcc_plan_append(&r, &c)) {
+			ibcc_plan_fini(&r);
+			return -ENOMEM;
+		}
+	}
+	*out = r;
+	return 0;
+}
+
+const char *ibcc_outcome_name(enum ibcc_outcome o)
+{
+	switch (o) {
+	case IBCC_OUTCOME_PENDING: return "pending";
+	case IBCC_OUTCOME_VERIFIED: return "verified";
+	case IBCC_OUTCOME_FAILED: return "failed";
+	case IBCC_OUTCOME_DIFFERS: return "differs";
+	case IBCC_OUTCOME_SKIPPED: return "skipped";
+	case IBCC_OUTCOME_DRY: return "dry";
+	}
+	return "unknown";
+}
+
+int ibcc_result_init(struct ibcc_result *r, uint32_t n)
+{
+	struct ibcc_change_result *change = calloc(n ? n : 1, sizeof(*change));
+
+	if (!change)
+		return -ENOMEM;
+	*r = (struct ibcc_result){ .n = n, .change = change };
+	return 0;
+}
+
+void ibcc_result_fini(struct ibcc_result *r)
+{
+	if (!r)
+		return;
+	free(r->change);
+	*r = (struct ibcc_result){ 0 };
+}

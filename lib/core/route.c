@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Static routes: following forwarding tables, and shortest paths for generated fabrics. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/route.h>
+
+int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
+		      struct ibcc_route *r)
+{
+	uint32_t dest = ibcc_topo_port_of_lid(t, dlid);
+	uint32_t out = src_port;
+
+	if (src_port >= t->n_ports || t->port[src_port].endport == IBCC_NONE ||
+	    ibcc_topo_is_switch(t, t->port[src_port].node) || !t->port[src_port].lid || !dlid ||
+	    dlid > IBCC_LID_MAX)
+		return -EINVAL;
+	r->n = 0;
+	if (dest == src_port)
+		return 0;
+	for (;;) {
+		uint32_t in = t->port[out].peer;
+		const struct ibcc_topo_node *sw;
+		uint8_t num;
+
+		if (in == IBCC_NONE)
+			return -ENOLINK;
+		if (r->n == IBCC_ROUTE_MAX_HOPS)
+			return -ELOOP;
+		r->out[r->n++] = out;
+		if (in == dest)
+			return 0;
+		sw = &t->node[t->port[in].node];
+		if (sw->type != IBCC_NODE_SWITCH)
+			return -ENOENT; /* it arrived where nobody wants it */
+		if (dest == sw->first_port)
+			return 0;
+		num = dlid < sw->lft_len ? sw->lft[dlid] : IBCC_LFT_NONE;
+		if (num == IBCC_LFT_NONE || num == 0)
+			return -ENOENT;
+		if (num > sw->n_ports)
+			return -ENOLINK;
+		out = sw->first_port + num;
+	}
+}
+
+bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
+		       uint32_t out_port)
+{
+	struct ibcc_route r;
+
+	if (ibcc_route_follow(t, src_port, dlid, &r))
+		return false;
+	for (unsigned int i = 0; i < r.n; i++)
+		if (r.out[i] == out_port)
+			return true;
+	return false;
+}
+
+/* LIDs 1, 2, ... for endports without one, skipping those in use. Channel adapter ports without a
+ * link get none: nobody could reach them.
+ */
+static int assign_lids(struct ibcc_topo *t, bool switches, uint32_t *next)
+{
+	for (uint32_t i = 0; i < t->n_endports; i++) {
+		uint32_t port = t->endport[i];
+		bool sw = ibcc_topo_is_switch(t, t->port[port].node);
+
+		if (sw != switches || t->port[port].lid || (!sw && t->port[port].peer == IBCC_NONE))
+			continue;
+		while (*next <= IBCC_LID_MAX && t->lid_port[*next] != IBCC_NONE)
+			++*next;
+		if (*next > IBCC_LID_MAX)
+			return -ENOMEM;
+		ibcc_topo_set_lid(t, port, (uint16_t)*next, 0);
+	}
+	return 0;
+}
+
+/* Working memory of one computation; vectors by node index. */
+struct work {
+	uint32_t *dist;  /* switch hops to the destination's switch */
+	uint32_t *level; /* switch hops to the nearest channel adapter: 0 at the leaves */
+	uint32_t *queue;
+	uint8_t **lft;
+	uint32_t lft_len;
+};
+
+/* Breadth first from the switches already in w->queue[0..n) with their distance set. */
+static void spread(const struct ibcc_topo *t, uint32_t *dist, uint32_t *queue, uint32_t n)
+{
+	for (uint32_t head = 0; head < n; head++) {
+		const struct ibcc_topo_node *sw = &t->node[queue[head]];
+
+		for (unsigned int num = 1; num <= sw->n_ports; num++) {
+			uint32_t peer = t->port[sw->first_port + num].peer;
+			uint32_t next;
+
+			if (peer == IBCC_NONE)
+				continue;
+			next = t->port[peer].node;
+			if (!ibcc_topo_is_switch(t, next) || dist[next] != IBCC_NONE)
+				continue;
+			dist[next] = dist[queue[head]] + 1;
+			queue[n++] = next;
+		}
+	}
+}
+
+static void find_levels(const struct ibcc_topo *t, struct work *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct ibcc_topo_node *sw = &t->node[i];
+
+		w->level[i] = IBCC_NONE;
+		for (unsigned int num = 1;
+		     ibcc_topo_is_switch(t, i) && w->level[i] == IBCC_NONE && num <= sw->n_ports;
+		     num++) {
+			uint32_t peer = t->port[sw->first_port + num].peer;
+
+			if (peer == IBCC_NONE || ibcc_topo_is_switch(t, t->port[peer].node))
+				continue;
+			w->level[i] = 0;
+			w->queue[n++] = i;
+		}
+	}
+	spread(t, w->level, w->queue, n);
+}
+
+/* d-mod-k: a switch of level l spreads destinations over its k ways up by the digit
+ * floor(d / k^l) mod k, so that each root serves its own set of destinations.
+ */
+static unsigned int choose(uint32_t d, unsigned int k, uint32_t level)
+{
+	if (level == IBCC_NONE)
+		level = 0;
+	for (; level && d && k > 1; level--)
+		d /= k;
+	return d % k;
+}
+
+/* Table entries of switch `node` for the LIDs that live at or below switch `target`. */
+static void route_switch(const struct ibcc_topo *t, struct work *w, uint32_t node, uint32_t target,
+			 const uint16_t *lid, uint32_t n_lids)
+{
+	const struct ibcc_topo_node *sw = &t->node[node];
+	uint8_t way[256];
+	unsigned int k = 0;
+
+	for (unsigned int num = 1; node != target && num <= sw->n_ports; num++) {
+		uint32_t peer = t->port[sw->first_port + num].peer;
+		uint32_t next = peer == IBCC_NONE ? IBCC_NONE : t->port[peer].node;
+
+		if (next != IBCC_NONE && ibcc_topo_is_switch(t, next) &&
+		    w->dist[next] + 1 == w->dist[node])
+			way[k++] = (uint8_t)num;
+	}
+	for (uint32_t i = 0; i < n_lids; i++) {
+		uint32_t dest = ibcc_topo_port_of_lid(t, lid[i]);
+
+		if (node != target)
+			w->lft[node][lid[i]] = way[choose(lid[i] - 1u, k, w->level[node])];
+		else if (dest == sw->first_port)
+			w->lft[node][lid[i]] = 0;
+		else
+			w->lft[node][lid[i]] = t->port[t->port[dest].peer].num;
+	}
+}
+
+/* The LIDs of a switch itself and of the adapters at it. */
+static uint32_t lids_at(const struct ibcc_topo *t, uint32_t sw, uint16_t *lid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t l = 1; l <= IBCC_LID_MAX; l++) {
+		uint32_t port = t->lid_port[l];
+		uint32_t peer;
+
+		if (port == IBCC_NONE)
+			continue;
+		peer = t->port[port].peer;
+		if (t->port[port].node == sw || (peer != IBCC_NONE && t->port[peer].node == sw))
+			lid[n++] = (uint16_t)l;
+	}
+	return n;
+}
+
+static int fill_tables(struct ibcc_topo *t, struct work *w, uint16_t *lid)
+{
+	for (uint32_t target = 0; target < t->n_nodes; target++) {
+		uint32_t n_lids;
+
+		if (!ibcc_topo_is_switch(t, target))
+			continue;
+		for (uint32_t i = 0; i < t->n_nodes; i++)
+			w->dist[i] = IBCC_NONE;
+		w->dist[target] = 0;
+		w->queue[0] = target;
+		spread(t, w->dist, w->queue, 1);
+		n_lids = lids_at(t, target, lid);
+		for (uint32_t i = 0; n_lids && i < t->n_nodes; i++) {
+			if (!ibcc_topo_is_switch(t, i))
+				continue;
+			if (w->dist[i] == IBCC_NONE)
+				return -ENETUNREACH;
+			route_switch(t, w, i, target, lid, n_lids);
+		}
+	}
+	return 0;
+}
+
+static int alloc_tables(const struct ibcc_topo *t, struct work *w)
+{
+	uint32_t top = 0;
+
+	for (uint32_t l = 1; l <= IBCC_LID_MAX; l++)
+		if (t->lid_port[l] != IBCC_NONE)
+			top = l;
+	w->lft_len = top + 1;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (!ibcc_topo_is_switch(t, i))
+			continue;
+		w->lft[i] = malloc(w->lft_len);
+		if (!w->lft[i])
+			return -ENOMEM;
+		memset(w->lft[i], IBCC_LFT_NONE, w->lft_len);
+	}
+	return 0;
+}
+
+int ibcc_route_compute(struct ibcc_topo *t)
+{
+	size_t n = t->n_nodes ? t->n_nodes : 1;
+	struct work w = {
+		.dist = calloc(n, sizeof(*w.dist)),
+		.level = calloc(n, sizeof(*w.level)),
+		.queue = calloc(n, sizeof(*w.queue)),
+		.lft = calloc(n, sizeof(*w.lft)),
+	};
+	uint16_t *lid = calloc(IBCC_LID_MAX + 1, sizeof(*lid));
+	uint32_t next = 1;
+	int ret = -ENOMEM;
+
+	if (!w.dist || !w.level || !w.queue || !w.lft || !lid)
+		goto out;
+	ret = assign_lids(t, false, &next);
+	if (!ret)
+		ret = assign_lids(t, true, &next);
+	if (!ret)
+		ret = alloc_tables(t, &w);
+	if (ret)
+		goto out;
+	find_levels(t, &w);
+	ret = fill_tables(t, &w, lid);
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (!w.lft[i])
+			continue;
+		free(t->node[i].lft);
+		t->node[i].lft = w.lft[i];
+		t->node[i].lft_len = w.lft_len;
+		w.lft[i] = NULL;
+	}
+out:
+	for (uint32_t i = 0; w.lft && i < t->n_nodes; i++)
+		free(w.lft[i]);
+	free(w.lft);
+	free(w.dist);
+	free(w.level);
+	free(w.queue);
+	free(lid);
+	return ret;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fabric graph: its life, copies, look-ups. Changes to links, LIDs and tables: topo_edit.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/topo.h>
+
+#define MAX_PORTS 254u
+
+struct ibcc_topo *ibcc_topo_new(void)
+{
+	struct ibcc_topo *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	for (uint32_t lid = 0; lid <= IBCC_LID_MAX; lid++)
+		t->lid_port[lid] = IBCC_NONE;
+	return t;
+}
+
+void ibcc_topo_free(struct ibcc_topo *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		free(t->node[i].lft);
+		free(t->node[i].sl2vl);
+	}
+	free(t->node);
+	free(t->port);
+	free(t->endport);
+	free(t);
+}
+
+static size_t sl2vl_entries(const struct ibcc_topo_node *node)
+{
+	size_t side = node->n_ports + 1u;
+
+	return side * side;
+}
+
+/* The vectors of a clone are never empty allocations: calloc(0) may be NULL. */
+static void *dup_vec(const void *src, size_t n, size_t size)
+{
+	void *copy = calloc(n ? n : 1, size);
+
+	if (copy && n)
+		memcpy(copy, src, n * size);
+	return copy;
+}
+
+struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t)
+{
+	struct ibcc_topo *c = ibcc_topo_new();
+
+	if (!c)
+		return NULL;
+	c->generation = t->generation;
+	memcpy(c->lid_port, t->lid_port, sizeof(c->lid_port));
+	c->port = dup_vec(t->port, t->n_ports, sizeof(*t->port));
+	c->endport = dup_vec(t->endport, t->n_endports, sizeof(*t->endport));
+	c->node = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*t->node));
+	if (!c->port || !c->endport || !c->node)
+		goto fail;
+	c->n_ports = c->cap_ports = t->n_ports;
+	c->n_endports = c->cap_endports = t->n_endports;
+	c->cap_nodes = t->n_nodes;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct ibcc_topo_node *from = &t->node[i];
+		struct ibcc_topo_node *to = &c->node[c->n_nodes++];
+
+		*to = *from;
+		to->lft = NULL;
+		to->sl2vl = NULL;
+		if (from->lft) {
+			to->lft = dup_vec(from->lft, from->lft_len, 1);
+			if (!to->lft)
+				goto fail;
+		}
+		if (from->sl2vl) {
+			to->sl2vl = dup_vec(from->sl2vl, sl2vl_entries(from), sizeof(*from->sl2vl));
+			if (!to->sl2vl)
+				goto fail;
+		}
+	}
+	return c;
+
+fail:
+	ibcc_topo_free(c);
+	return NULL;
+}
+
+/* A vector with room for `add` more elements, grown by doubling; NULL without memory. */
+static void *reserve(void *vec, uint32_t *cap, uint32_t n, uint32_t add, size_t size)
+{
+	uint64_t want = (uint64_t)n + add;
+	uint64_t grown = *cap ? *cap : 16;
+
+	if (want <= *cap)
+		return vec;
+	while (grown < want)
+		grown *= 2;
+	if (grown >= IBCC_NONE)
+		return NULL;
+	vec = reallocarray(vec, grown, size);
+	if (vec)
+		*cap = (uint32_t)grown;
+	return vec;
+}
+
+/* Which ports of a node are endports: a switch answers at port 0, all others at each port. */
+static bool is_endport(enum ibcc_node_type type, unsigned int num)
+{
+	return type == IBCC_NODE_SWITCH ? num == 0 : num > 0;
+}
+
+int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_type type,
+			   unsigned int n_ports, const char *desc)
+{
+	uint32_t ends = type == IBCC_NODE_SWITCH ? 1 : n_ports;
+	struct ibcc_topo_node *node;
+	struct ibcc_topo_port *port;
+	uint32_t *endport;
+
+	if (n_ports < 1 || n_ports > MAX_PORTS || ibcc_topo_find_guid(t, guid) != IBCC_NONE)
+		return -EINVAL;
+	node = reserve(t->node, &t->cap_nodes, t->n_nodes, 1, sizeof(*t->node));
+	if (!node)
+		return -ENOMEM;
+	t->node = node;
+	port = reserve(t->port, &t->cap_ports, t->n_ports, n_ports + 1, sizeof(*t->port));
+	if (!port)
+		return -ENOMEM;
+	t->port = port;
+	endport = reserve(t->endport, &t->cap_endports, t->n_endports, ends, sizeof(*t->endport));
+	if (!endport)
+		return -ENOMEM;
+	t->endport = endport;
+
+	node = &t->node[t->n_nodes];
+	*node = (struct ibcc_topo_node){
+		.guid = guid,
+		.type = type,
+		.n_ports = (uint8_t)n_ports,
+		.first_port = t->n_ports,
+	};
+	snprintf(node->desc, sizeof(node->desc), "%s", desc ? desc : "");
+	for (unsigned int num = 0; num <= n_ports; num++) {
+		bool end = is_endport(type, num);
+
+		if (end)
+			t->endport[t->n_endports] = t->n_ports;
+		t->port[t->n_ports++] = (struct ibcc_topo_port){
+			.node = t->n_nodes,
+			.num = (uint8_t)num,
+			.state = end && num == 0 ? 4 : 1,
+			.op_vls = 1,
+			.peer = IBCC_NONE,
+			.guid = end ? guid + num : 0,
+			.endport = end ? t->n_endports++ : IBCC_NONE,
+		};
+	}
+	return t->n_nodes++;
+}
+
+uint32_t ibcc_topo_find_guid(const struct ibcc_topo *t, uint64_t guid)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		if (t->node[i].guid == guid)
+			return i;
+	return IBCC_NONE;
+}
+
+uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		if (!strcmp(t->node[i].desc, desc))
+			return i;
+	return IBCC_NONE;
+}
+
+uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned int num)
+{
+	if (node >= t->n_nodes || num > t->node[node].n_ports)
+		return IBCC_NONE;
+	return t->node[node].first_port + num;
+}
+
+/* Tables are equal if they forward the same: a shorter one has no entry beyond its end. */
+static bool lft_equal(const struct ibcc_topo_node *a, const struct ibcc_topo_node *b)
+{
+	uint32_t common = a->lft_len < b->lft_len ? a->lft_len : b->lft_len;
+	const struct ibcc_topo_node *longer = a->lft_len > b->lft_len ? a : b;
+
+	if (common && memcmp(a->lft, b->lft, common))
+		return false;
+	for (uint32_t lid = common; lid < longer->lft_len; lid++)
+		if (longer->lft[lid] != IBCC_LFT_NONE)
+			return false;
+	return true;
+}
+
+static bool node_equal(const struct ibcc_topo_node *a, const struct ibcc_topo_node *b)
+{
+	if (a->guid != b->guid || a->type != b->type || a->n_ports != b->n_ports ||
+	    a->first_port != b->first_port || a->enhanced_port0 != b->enhanced_port0 ||
+	    strcmp(a->desc, b->desc) || !a->sl2vl != !b->sl2vl)
+		return false;
+	if (a->sl2vl && memcmp(a->sl2vl, b->sl2vl, sl2vl_entries(a) * sizeof(*a->sl2vl)))
+		return false;
+	return lft_equal(a, b);
+}
+
+static bool port_equal(const struct ibcc_topo_port *a, const struct ibcc_topo_port *b)
+{
+	return a->state == b->state && a->op_vls == b->op_vls && a->peer == b->peer &&
+	       a->lid == b->lid && a->mtu_bytes == b->mtu_bytes && a->rate_mbps == b->rate_mbps;
+}
+
+bool ibcc_topo_equal(const struct ibcc_topo *a, const struct ibcc_topo *b)
+{
+	if (a->n_nodes != b->n_nodes || a->n_ports != b->n_ports ||
+	    memcmp(a->lid_port, b->lid_port, sizeof(a->lid_port)))
+		return false;
+	for (uint32_t i = 0; i < a->n_nodes; i++)
+		if (!node_equal(&a->node[i], &b->node[i]))
+			return false;
+	for (uint32_t i = 0; i < a->n_ports; i++)
+		if (!port_equal(&a->port[i], &b->port[i]))
+			return false;
+	return true;
+}

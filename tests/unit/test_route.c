@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Routes against hand-made tables and against the arithmetic of d-mod-k. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabrics.h"
+
+static uint16_t lid_of(const struct ibcc_topo *t, uint32_t node)
+{
+	return t->port[fabric_port(t, node, ibcc_topo_is_switch(t, node) ? 0 : 1)].lid;
+}
+
+static void test_two_switches(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t src = fabric_port(t, LUSTRE_SRC2, 1);
+	uint16_t slow = lid_of(t, LUSTRE_SLOW);
+	struct ibcc_route r;
+
+	(void)state;
+	/* Adapters first, in order, then switches. */
+	for (uint16_t i = 0; i < 8; i++)
+		assert_int_equal(lid_of(t, i), i + 1);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), 0);
+	assert_int_equal(r.n, 3);
+	assert_int_equal(r.out[0], src);
+	assert_int_equal(r.out[1], fabric_port(t, LUSTRE_SW1, 5));
+	assert_int_equal(r.out[2], fabric_port(t, LUSTRE_SW2, 1));
+	assert_true(ibcc_route_passes(t, src, slow, r.out[2]));
+	assert_false(ibcc_route_passes(t, src, lid_of(t, LUSTRE_FAST), r.out[2]));
+	assert_true(ibcc_route_passes(t, src, lid_of(t, LUSTRE_FAST), r.out[1]));
+	/* Among neighbours of a switch, to switches, to oneself. */
+	assert_int_equal(ibcc_route_follow(t, src, lid_of(t, LUSTRE_SRC1), &r), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(ibcc_route_follow(t, src, lid_of(t, LUSTRE_SW2), &r), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.out[1], fabric_port(t, LUSTRE_SW1, 5));
+	assert_int_equal(ibcc_route_follow(t, src, t->port[src].lid, &r), 0);
+	assert_int_equal(r.n, 0);
+	ibcc_topo_free(t);
+}
+
+static void set_entry(struct ibcc_topo *t, uint32_t node, uint16_t lid, uint8_t port)
+{
+	assert_true(lid < t->node[node].lft_len);
+	t->node[node].lft[lid] = port;
+}
+
+static void test_broken_tables(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t src = fabric_port(t, LUSTRE_SRC1, 1);
+	uint16_t slow = lid_of(t, LUSTRE_SLOW);
+	struct ibcc_route r = { .n = 77 };
+
+	(void)state;
+	assert_int_equal(ibcc_route_follow(t, fabric_port(t, LUSTRE_SW1, 1), slow, &r), -EINVAL);
+	assert_int_equal(ibcc_route_follow(t, fabric_port(t, LUSTRE_SW1, 0), slow, &r), -EINVAL);
+	assert_int_equal(ibcc_route_follow(t, IBCC_NONE, slow, &r), -EINVAL);
+	assert_int_equal(ibcc_route_follow(t, src, 0, &r), -EINVAL);
+	assert_int_equal(ibcc_route_follow(t, src, 0xc000, &r), -EINVAL);
+	assert_int_equal(r.n, 77);
+
+	/* Beyond the table, no entry, an entry to a wrong adapter, a port that is not there. */
+	assert_int_equal(ibcc_route_follow(t, src, 0xbfff, &r), -ENOENT);
+	assert_int_equal(r.n, 1);
+	set_entry(t, LUSTRE_SW2, slow, IBCC_LFT_NONE);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), -ENOENT);
+	assert_int_equal(r.n, 2);
+	set_entry(t, LUSTRE_SW2, slow, 2);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), -ENOENT);
+	assert_int_equal(r.n, 3);
+	set_entry(t, LUSTRE_SW2, slow, 200);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), -ENOLINK);
+	set_entry(t, LUSTRE_SW2, slow, 7);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), -ENOLINK);
+	assert_int_equal(r.n, 2);
+	assert_false(ibcc_route_passes(t, src, slow, fabric_port(t, LUSTRE_SW1, 5)));
+
+	/* Back and forth between both switches. */
+	set_entry(t, LUSTRE_SW2, slow, 5);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), -ELOOP);
+	assert_int_equal(r.n, IBCC_ROUTE_MAX_HOPS);
+
+	ibcc_topo_unlink(t, src);
+	assert_int_equal(ibcc_route_follow(t, src, slow, &r), -ENOLINK);
+	assert_int_equal(r.n, 0);
+	ibcc_topo_free(t);
+}
+
+static void test_back_to_back(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t a = fabric_node(t, IBCC_NODE_CA, 2, "a"), b = fabric_node(t, IBCC_NODE_CA, 1, "b");
+	struct ibcc_route r;
+
+	(void)state;
+	fabric_link(t, a, 1, b, 1);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	/* The port without a link gets no LID. */
+	assert_int_equal(t->port[fabric_port(t, a, 2)].lid, 0);
+	assert_int_equal(ibcc_route_follow(t, fabric_port(t, a, 2), 2, &r), -EINVAL);
+	assert_int_equal(ibcc_route_follow(t, fabric_port(t, a, 1), lid_of(t, b), &r), 0);
+	assert_int_equal(r.n, 1);
+	ibcc_topo_free(t);
+}
+
+/* In the 8-port 2-tree with d-mod-k adapter d is reached from another leaf over root d mod 4 only,
+ * so each up link of a leaf serves the same number of destinations.
+ */
+static void test_tree2(void **state)
+{
+	const unsigned int m = 8, half = 4, n = 32;
+	struct ibcc_topo *t = fabric_tree2(m);
+
+	(void)state;
+	for (uint32_t s = 0; s < n; s++) {
+		for (uint32_t d = 0; d < n; d++) {
+			struct ibcc_route r;
+
+			assert_int_equal(
+				ibcc_route_follow(t, fabric_port(t, s, 1), lid_of(t, d), &r), 0);
+			if (s == d) {
+				assert_int_equal(r.n, 0);
+				continue;
+			}
+			if (s / half == d / half) {
+				assert_int_equal(r.n, 2);
+				assert_int_equal(r.out[1],
+						 fabric_port(t, n + d / half, d % half + 1));
+				continue;
+			}
+			assert_int_equal(r.n, 4);
+			assert_int_equal(r.out[1],
+					 fabric_port(t, n + s / half, half + d % half + 1));
+			assert_int_equal(r.out[2], fabric_port(t, n + m + d % half, d / half + 1));
+			assert_int_equal(r.out[3], fabric_port(t, n + d / half, d % half + 1));
+		}
+	}
+	ibcc_topo_free(t);
+}
+
+/* The 4-port 3-tree: 16 adapters, 8 leaves and 8 middle switches in 4 groups, 4 roots. d-mod-k uses
+ * digit 0 of the destination at the leaf and digit 1 in the middle, so each root serves the four
+ * destinations with its number modulo 4.
+ */
+static void test_tree3(void **state)
+{
+	enum { LEAF = 16, MID = 24, ROOT = 32 };
+	struct ibcc_topo *t = ibcc_topo_new();
+	struct ibcc_route r;
+
+	(void)state;
+	for (unsigned int i = 0; i < 16; i++)
+		fabric_node(t, IBCC_NODE_CA, 1, "h");
+	for (unsigned int i = 0; i < 20; i++)
+		fabric_node(t, IBCC_NODE_SWITCH, 4, "s");
+	for (unsigned int i = 0; i < 16; i++)
+		fabric_link(t, i, 1, LEAF + i / 2, i % 2 + 1);
+	for (unsigned int g = 0; g < 4; g++)
+		for (unsigned int l = 0; l < 2; l++)
+			for (unsigned int u = 0; u < 2; u++)
+				fabric_link(t, LEAF + 2 * g + l, 3 + u, MID + 2 * g + u, l + 1);
+	for (unsigned int g = 0; g < 4; g++)
+		for (unsigned int u = 0; u < 2; u++)
+			for (unsigned int v = 0; v < 2; v++)
+				fabric_link(t, MID + 2 * g + u, 3 + v, ROOT + u + 2 * v, g + 1);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	for (uint32_t s = 0; s < 16; s++) {
+		for (uint32_t d = 0; d < 16; d++) {
+			if (s / 4 == d / 4)
+				continue;
+			assert_int_equal(
+				ibcc_route_follow(t, fabric_port(t, s, 1), lid_of(t, d), &r), 0);
+			assert_int_equal(r.n, 6);
+			assert_int_equal(t->port[r.out[3]].node, ROOT + d % 4);
+		}
+	}
+	ibcc_topo_free(t);
+}
+
+static void test_lids_kept(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_route r;
+	uint8_t *before;
+
+	(void)state;
+	/* Own LIDs stay, several for one port are all forwarded, others go around them. */
+	assert_int_equal(ibcc_topo_set_lid(t, fabric_port(t, LUSTRE_SLOW, 1), 16, 2), 0);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	for (uint16_t lid = 16; lid < 20; lid++) {
+		assert_int_equal(ibcc_route_follow(t, fabric_port(t, LUSTRE_SRC1, 1), lid, &r), 0);
+		assert_int_equal(r.out[2], fabric_port(t, LUSTRE_SW2, 1));
+	}
+	/* Without the inter-switch link the computation fails and leaves the tables alone. */
+	before = t->node[LUSTRE_SW1].lft;
+	ibcc_topo_unlink(t, fabric_port(t, LUSTRE_SW1, 5));
+	assert_int_equal(ibcc_route_compute(t), -ENETUNREACH);
+	assert_ptr_equal(before, t->node[LUSTRE_SW1].lft);
+	ibcc_topo_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_switches), cmocka_unit_test(test_broken_tables),
+		cmocka_unit_test(test_back_to_back), cmocka_unit_test(test_tree2),
+		cmocka_unit_test(test_tree3),        cmocka_unit_test(test_lids_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

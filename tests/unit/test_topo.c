@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fabric graph: indices, links, LIDs, copies, comparison. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabrics.h"
+
+static void test_indices(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t sw2 = ibcc_topo_find_desc(t, "sw2");
+
+	(void)state;
+	/* Six adapters with slots 0..1, two switches with slots 0..8. */
+	assert_int_equal(t->n_nodes, 8);
+	assert_int_equal(t->n_ports, 6 * 2 + 2 * 9);
+	assert_int_equal(t->n_endports, 6 + 2);
+	assert_int_equal(sw2, LUSTRE_SW2);
+	assert_int_equal(t->node[sw2].first_port, 6 * 2 + 9);
+	assert_int_equal(ibcc_topo_port_index(t, sw2, 8), t->n_ports - 1);
+	assert_int_equal(ibcc_topo_port_index(t, sw2, 9), IBCC_NONE);
+	assert_int_equal(ibcc_topo_port_index(t, 8, 0), IBCC_NONE);
+	assert_int_equal(ibcc_topo_find_guid(t, t->node[sw2].guid), sw2);
+	assert_int_equal(ibcc_topo_find_guid(t, 0xdead), IBCC_NONE);
+	assert_int_equal(ibcc_topo_find_desc(t, "sw3"), IBCC_NONE);
+	for (uint32_t i = 0; i < t->n_endports; i++) {
+		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
+
+		assert_int_equal(p->endport, i);
+		assert_int_equal(p->num, ibcc_topo_is_switch(t, p->node) ? 0 : 1);
+	}
+	ibcc_topo_free(t);
+	ibcc_topo_free(NULL);
+}
+
+static void test_bad_nodes(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	char longest[200];
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	assert_int_equal(ibcc_topo_add_node(t, 1, IBCC_NODE_SWITCH, 0, "a"), -EINVAL);
+	assert_int_equal(ibcc_topo_add_node(t, 1, IBCC_NODE_SWITCH, 255, "a"), -EINVAL);
+	assert_int_equal(ibcc_topo_add_node(t, 1, IBCC_NODE_SWITCH, 254, longest), 0);
+	assert_int_equal(strlen(t->node[0].desc), IBCC_DESC_BYTES - 1);
+	assert_int_equal(ibcc_topo_add_node(t, 1, IBCC_NODE_CA, 1, "twin"), -EINVAL);
+	assert_int_equal(ibcc_topo_add_node(t, 2, IBCC_NODE_CA, 2, NULL), 1);
+	assert_int_equal(t->n_endports, 3);
+	ibcc_topo_free(t);
+}
+
+static void test_links(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t a = fabric_port(t, LUSTRE_SW1, 5), b = fabric_port(t, LUSTRE_SW2, 5);
+
+	(void)state;
+	assert_int_equal(t->port[a].peer, b);
+	assert_int_equal(t->port[b].peer, a);
+	assert_int_equal(t->port[a].state, 4);
+	assert_int_equal(ibcc_topo_link(t, LUSTRE_SW1, 5, LUSTRE_SW2, 6, QDR_MBPS, 2048), -EINVAL);
+	assert_int_equal(ibcc_topo_link(t, LUSTRE_SW1, 6, LUSTRE_SW1, 6, QDR_MBPS, 2048), -EINVAL);
+	assert_int_equal(ibcc_topo_link(t, LUSTRE_SW1, 0, LUSTRE_SW2, 6, QDR_MBPS, 2048), -EINVAL);
+	assert_int_equal(ibcc_topo_link(t, LUSTRE_SW1, 9, LUSTRE_SW2, 6, QDR_MBPS, 2048), -EINVAL);
+	assert_int_equal(ibcc_topo_link(t, 99, 1, LUSTRE_SW2, 6, QDR_MBPS, 2048), -EINVAL);
+	ibcc_topo_unlink(t, b);
+	assert_int_equal(t->port[a].peer, IBCC_NONE);
+	assert_int_equal(t->port[a].state, 1);
+	assert_int_equal(t->port[a].rate_mbps, 0);
+	ibcc_topo_unlink(t, b);
+	ibcc_topo_unlink(t, IBCC_NONE);
+	assert_int_equal(ibcc_topo_link(t, LUSTRE_SW1, 5, LUSTRE_SW2, 6, 16000, 4096), 0);
+	assert_int_equal(t->port[a].rate_mbps, 16000);
+	assert_int_equal(t->port[a].mtu_bytes, 4096);
+	ibcc_topo_free(t);
+}
+
+static void test_lids(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t ca = fabric_port(t, LUSTRE_SRC1, 1), sw = fabric_port(t, LUSTRE_SW1, 0);
+
+	(void)state;
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 0, 0), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 0xc000, 0), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 0xbfff, 1), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 64, 8), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, fabric_port(t, LUSTRE_SW1, 1), 64, 0), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, IBCC_NONE, 64, 0), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, t->port[sw].lid, 0), -EINVAL);
+
+	/* Four LIDs; the old one is free afterwards. */
+	assert_int_equal(t->port[ca].lid, 1);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 64, 2), 0);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 1), IBCC_NONE);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 63), IBCC_NONE);
+	for (uint16_t lid = 64; lid < 68; lid++)
+		assert_int_equal(ibcc_topo_port_of_lid(t, lid), ca);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 68), IBCC_NONE);
+	assert_int_equal(ibcc_topo_set_lid(t, sw, 67, 0), -EINVAL);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 66, 1), 0);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 64), IBCC_NONE);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 67), ca);
+	assert_int_equal(ibcc_topo_set_lid(t, ca, 0xbfff, 0), 0);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 0xbfff), ca);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 0xffff), IBCC_NONE);
+	ibcc_topo_free(t);
+}
+
+static void test_vls(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint8_t vl[16] = { 0 };
+
+	(void)state;
+	t->port[fabric_port(t, LUSTRE_SW1, 5)].op_vls = 4;
+	assert_int_equal(ibcc_topo_vl(t, LUSTRE_SW1, 1, 5, 7), 3);
+	assert_int_equal(ibcc_topo_vl(t, LUSTRE_SW1, 1, 4, 7), 0);
+	vl[7] = 2;
+	assert_int_equal(ibcc_topo_set_sl2vl(t, LUSTRE_SW1, 1, 5, vl), 0);
+	assert_int_equal(ibcc_topo_vl(t, LUSTRE_SW1, 1, 5, 7), 2);
+	/* Pairs without a map of their own go on as before. */
+	assert_int_equal(ibcc_topo_vl(t, LUSTRE_SW1, 2, 5, 7), 3);
+	assert_int_equal(ibcc_topo_vl(t, LUSTRE_SW1, 99, 5, 7), 0);
+	vl[0] = 16;
+	assert_int_equal(ibcc_topo_set_sl2vl(t, LUSTRE_SW1, 1, 5, vl), -EINVAL);
+	vl[0] = 0;
+	assert_int_equal(ibcc_topo_set_sl2vl(t, LUSTRE_SW1, 9, 5, vl), -EINVAL);
+	assert_int_equal(ibcc_topo_set_sl2vl(t, LUSTRE_SRC1, 1, 1, vl), -EINVAL);
+	ibcc_topo_free(t);
+}
+
+static void test_clone_and_equal(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_topo *c = ibcc_topo_clone(t);
+	uint8_t vl[16] = { 0 };
+	uint8_t *longer;
+
+	(void)state;
+	assert_true(ibcc_topo_equal(t, c));
+	c->generation++;
+	assert_true(ibcc_topo_equal(t, c));
+
+	/* A table with nothing beyond the old end forwards the same. */
+	longer = malloc(t->node[LUSTRE_SW1].lft_len + 64);
+	memset(longer, IBCC_LFT_NONE, t->node[LUSTRE_SW1].lft_len + 64);
+	memcpy(longer, t->node[LUSTRE_SW1].lft, t->node[LUSTRE_SW1].lft_len);
+	assert_int_equal(ibcc_topo_set_lft(c, LUSTRE_SW1, longer, t->node[LUSTRE_SW1].lft_len + 64),
+			 0);
+	assert_true(ibcc_topo_equal(t, c));
+	longer[t->node[LUSTRE_SW1].lft_len + 10] = 3;
+	assert_int_equal(ibcc_topo_set_lft(c, LUSTRE_SW1, longer, t->node[LUSTRE_SW1].lft_len + 64),
+			 0);
+	assert_false(ibcc_topo_equal(t, c));
+	free(longer);
+	assert_int_equal(ibcc_topo_set_lft(c, LUSTRE_SRC1, NULL, 0), -EINVAL);
+	ibcc_topo_free(c);
+
+	c = ibcc_topo_clone(t);
+	assert_int_equal(ibcc_topo_set_sl2vl(c, LUSTRE_SW1, 1, 5, vl), 0);
+	assert_false(ibcc_topo_equal(t, c));
+	ibcc_topo_free(t);
+	t = ibcc_topo_clone(c);
+	assert_true(ibcc_topo_equal(t, c));
+	ibcc_topo_unlink(t, fabric_port(t, LUSTRE_SW1, 5));
+	assert_false(ibcc_topo_equal(t, c));
+	/* The copy does not follow the original. */
+	assert_true(c->port[fabric_port(c, LUSTRE_SW1, 5)].peer != IBCC_NONE);
+	ibcc_topo_free(t);
+	t = ibcc_topo_clone(c);
+	assert_int_equal(ibcc_topo_set_lid(t, fabric_port(t, LUSTRE_SRC1, 1), 99, 0), 0);
+	assert_false(ibcc_topo_equal(t, c));
+	ibcc_topo_free(t);
+	t = ibcc_topo_new();
+	assert_false(ibcc_topo_equal(t, c));
+	ibcc_topo_free(c);
+	c = ibcc_topo_clone(t);
+	assert_true(ibcc_topo_equal(t, c));
+	ibcc_topo_free(t);
+	ibcc_topo_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_indices), cmocka_unit_test(test_bad_nodes),
+		cmocka_unit_test(test_links),   cmocka_unit_test(test_lids),
+		cmocka_unit_test(test_vls),     cmocka_unit_test(test_clone_and_equal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
