@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Snapshots: states of ports over passes, and the move to a new topology. */
+#include <errno.h>
+#include <string.h>
+
+#include "fabrics.h"
+
+#include <ibcc/snapshot.h>
+
+#define MS 1000000ull
+
+static struct ibcc_counters reading(uint64_t t_ns, uint64_t data)
+{
+	struct ibcc_counters c = { .t_ns = t_ns };
+
+	c.width[IBCC_CTR_XMIT_DATA] = 64;
+	c.v[IBCC_CTR_XMIT_DATA] = data;
+	return c;
+}
+
+static void record(struct ibcc_snapshot *s, uint32_t port, uint64_t t_ns, uint64_t data)
+{
+	struct ibcc_counters c = reading(t_ns, data);
+
+	ibcc_snapshot_record(s, port, &c, 8000);
+}
+
+static void test_states(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_snapshot s;
+
+	(void)state;
+	assert_int_equal(ibcc_snapshot_init(&s, t), 0);
+	assert_int_equal(s.n_ports, t->n_ports);
+
+	ibcc_snapshot_begin(&s);
+	record(&s, 1, 10 * MS, 1000);
+	record(&s, 3, 10 * MS, 1000);
+	ibcc_snapshot_miss(&s, 5, -ETIMEDOUT);
+	ibcc_snapshot_end(&s, 10 * MS);
+	assert_int_equal(s.pass, 1);
+	assert_int_equal(s.interval_ns, 0);
+	assert_int_equal(s.port[0].state, IBCC_SAMPLE_NONE);
+	assert_int_equal(s.port[1].state, IBCC_SAMPLE_FIRST);
+	assert_int_equal(s.port[5].state, IBCC_SAMPLE_UNREACHABLE);
+	assert_int_equal(s.port[5].err, -ETIMEDOUT);
+	assert_int_equal(s.n_unreachable, 1);
+
+	ibcc_snapshot_begin(&s);
+	record(&s, 1, 12 * MS, 1500);
+	ibcc_snapshot_miss(&s, 3, -ETIMEDOUT);
+	record(&s, 5, 12 * MS, 7);
+	record(&s, s.n_ports, 12 * MS, 7);
+	ibcc_snapshot_miss(&s, s.n_ports, -EIO);
+	ibcc_snapshot_end(&s, 12 * MS);
+	assert_int_equal(s.interval_ns, 2 * MS);
+	assert_int_equal(s.port[1].state, IBCC_SAMPLE_FRESH);
+	assert_int_equal(s.port[1].delta.v[IBCC_CTR_XMIT_DATA], 500);
+	assert_int_equal(s.port[1].delta.dt_ns, 2 * MS);
+	assert_int_equal(s.port[3].state, IBCC_SAMPLE_STALE);
+	assert_int_equal(s.port[3].err, -ETIMEDOUT);
+	assert_int_equal(s.port[5].state, IBCC_SAMPLE_FIRST);
+	assert_int_equal(s.n_fresh, 1);
+	assert_int_equal(s.n_stale, 1);
+	assert_int_equal(s.n_unreachable, 0);
+
+	/* Port 3 answers again: its difference spans both passes. Port 1 is not asked. */
+	ibcc_snapshot_begin(&s);
+	record(&s, 3, 14 * MS, 1800);
+	ibcc_snapshot_end(&s, 14 * MS);
+	assert_int_equal(s.port[3].state, IBCC_SAMPLE_FRESH);
+	assert_int_equal(s.port[3].delta.dt_ns, 4 * MS);
+	assert_int_equal(s.port[3].delta.v[IBCC_CTR_XMIT_DATA], 800);
+	assert_int_equal(s.port[1].state, IBCC_SAMPLE_STALE);
+	assert_int_equal(s.port[1].delta.dt_ns, 0);
+	assert_int_equal(s.n_stale, 2);
+
+	/* A clock that stands or goes back gives no interval. */
+	ibcc_snapshot_begin(&s);
+	record(&s, 3, 14 * MS, 1900);
+	ibcc_snapshot_end(&s, 15 * MS);
+	assert_int_equal(s.port[3].state, IBCC_SAMPLE_FIRST);
+	assert_int_equal(s.port[3].delta.dt_ns, 0);
+
+	ibcc_snapshot_fini(&s);
+	ibcc_snapshot_fini(&s);
+	ibcc_snapshot_fini(NULL);
+	ibcc_topo_free(t);
+}
+
+static void test_rebase(void **state)
+{
+	struct ibcc_topo *from = fabric_lustre(), *to = ibcc_topo_new();
+	struct ibcc_snapshot s;
+	uint32_t sw2, gone = fabric_port(from, LUSTRE_SW2, 2);
+	uint32_t kept = fabric_port(from, LUSTRE_SW2, 1);
+
+	(void)state;
+	/* The same switch and one of its adapters, found in another order, port 2 without link. */
+	sw2 = (uint32_t)ibcc_topo_add_node(to, from->node[LUSTRE_SW2].guid, IBCC_NODE_SWITCH, 8,
+					   "sw2");
+	ibcc_topo_add_node(to, from->node[LUSTRE_SLOW].guid, IBCC_NODE_CA, 1, "slow");
+	fabric_link(to, 1, 1, sw2, 1);
+
+	assert_int_equal(ibcc_snapshot_init(&s, from), 0);
+	ibcc_snapshot_begin(&s);
+	record(&s, kept, 1 * MS, 100);
+	record(&s, gone, 1 * MS, 100);
+	ibcc_snapshot_end(&s, 1 * MS);
+	assert_int_equal(ibcc_snapshot_rebase(&s, from, to), 0);
+	assert_int_equal(s.n_ports, to->n_ports);
+	assert_int_equal(s.pass, 1);
+
+	ibcc_snapshot_begin(&s);
+	record(&s, fabric_port(to, sw2, 1), 3 * MS, 400);
+	ibcc_snapshot_end(&s, 3 * MS);
+	assert_int_equal(s.port[fabric_port(to, sw2, 1)].state, IBCC_SAMPLE_FRESH);
+	assert_int_equal(s.port[fabric_port(to, sw2, 1)].delta.v[IBCC_CTR_XMIT_DATA], 300);
+	assert_int_equal(s.port[fabric_port(to, sw2, 2)].state, IBCC_SAMPLE_NONE);
+	assert_int_equal(s.n_stale, 0);
+	assert_int_equal(s.interval_ns, 2 * MS);
+	ibcc_snapshot_fini(&s);
+	ibcc_topo_free(from);
+	ibcc_topo_free(to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_rebase),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
