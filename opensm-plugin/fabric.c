@@ -21,6 +21,9 @@
 #include <ibcc/link.h>
 #include <ibcc/version.h>
 
+/* In the opensm program itself, so a program that tests the plugin lacks it. */
+#pragma weak osm_exit_flag
+
 /* OpenSM keeps SMInfo's numbers for its states. */
 _Static_assert((int)IBCC_SM_NOT_ACTIVE == IB_SMINFO_STATE_NOTACTIVE, "SM states");
 _Static_assert((int)IBCC_SM_DISCOVERING == IB_SMINFO_STATE_DISCOVERING, "SM states");
@@ -270,5 +273,5 @@ void ibcc_plugin_sm_read(const struct osm_opensm *osm, struct ibcc_proto_state *
 
 bool ibcc_plugin_sm_exiting(void)
 {
-	return osm_exit_flag;
+	return &osm_exit_flag && osm_exit_flag;
 }
