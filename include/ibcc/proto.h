@@ -6,6 +6,15 @@
  * and gets WELCOME or ERROR. Requests are TOPO_GET (answer: TOPO_NODE for each node, TOPO_END) and
  * a plan: PLAN_BEGIN, CHANGE for each, PLAN_COMMIT (answer: RESULT for each change, PLAN_END).
  * STATE comes unasked when the SM's state or the topology's generation changed.
+ *
+ * Payloads: WELCOME, STATE, TOPO_END struct ibcc_proto_state (in TOPO_END that of the topology just
+ * sent, so its generation is the one to plan for); ERROR, PLAN_END struct ibcc_proto_error;
+ * PLAN_BEGIN struct ibcc_proto_plan; RESULT struct ibcc_proto_result; TOPO_NODE and CHANGE as
+ * encoded below; none in HELLO, TOPO_GET and PLAN_COMMIT. A plan is judged as a whole: a refused
+ * one gets no RESULT, only a PLAN_END with the refusal, and the connection goes on. One that was
+ * stopped on its way gets a RESULT for each change and the reason in PLAN_END. ERROR is about the
+ * conversation itself, and the plugin hangs up after it. While an answer is under way the plugin
+ * reads nothing further from that client. STATE has seq 0.
  */
 #ifndef IBCC_PROTO_H
 #define IBCC_PROTO_H
@@ -48,7 +57,7 @@ struct ibcc_proto_header {
 enum ibcc_proto_refusal {
 	IBCC_REFUSAL_NONE,
 	IBCC_REFUSAL_VERSION,     /* other protocol version */
-	IBCC_REFUSAL_BUSY,        /* another daemon is connected */
+	IBCC_REFUSAL_BUSY,        /* another plan is being applied, or too many clients */
 	IBCC_REFUSAL_NOT_MASTER,  /* the SM is not in state MASTER */
 	IBCC_REFUSAL_TWO_WRITERS, /* OpenSM's own congestion_control is TRUE */
 	IBCC_REFUSAL_STALE,       /* the plan is for another generation of the topology */

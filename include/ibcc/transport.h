@@ -11,7 +11,7 @@
 
 /* One request and, afterwards, its answer in the same buffer. */
 struct ibcc_mad_op {
-	uint16_t lid; /* destination */
+	uint16_t lid; /* destination; 0xffff for a directed route */
 	uint8_t sl;
 	uint8_t mad[IBCC_MAD_BYTES]; /* the transport fills the transaction ID */
 	int err;         /* 0 answered with status 0; -EREMOTEIO: with another, see status;
@@ -76,17 +76,22 @@ struct ibcc_umad_options {
 	unsigned int timeout_ms; /* for each attempt; 0: 200 */
 	unsigned int retries;    /* further attempts; as given */
 };
-/* Opens a port and registers classes 0x04 and 0x21 with version 1 and 2. NULL on failure: *err is
- * a negative errno and `why` (len bytes) says in words what failed. One per process.
+/* Opens a port. A class is registered when its first request is sent: below umad2sim a registration
+ * takes the class away from everybody else in the process. NULL on failure: *err is a negative
+ * errno and `why` (len bytes) says in words what failed. A run() returns -EIO, and fails what is
+ * left of its requests with it, also when the last 128 sends brought no answer of any kind, not
+ * even the kernel's that there was none; the port is tried again from time to time.
  */
 struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
 				      size_t len);
-/* LID and port GUID of the open port. */
+/* LID (read anew, 0 if there is none), port GUID, and the SM's LID (likewise) of the open port. */
 uint16_t ibcc_umad_lid(const struct ibcc_transport *t);
 uint64_t ibcc_umad_port_guid(const struct ibcc_transport *t);
 uint16_t ibcc_umad_sm_lid(const struct ibcc_transport *t);
 
-/* A wrapper for tests that loses, delays or corrupts requests by a seeded rule. Owns `inner`. */
+/* A wrapper for tests that loses requests or corrupts answers by a seeded rule. Owns `inner`, also
+ * when it fails (NULL without memory or without `inner`).
+ */
 struct ibcc_fault_options {
 	uint64_t seed;
 	uint16_t loss_permille;    /* requests that time out */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <ibcc/plot.h>
+
+#define WIDTH  860.0
+#define HEIGHT 320.0
+#define LEFT   64.0
+#define RIGHT  150.0
+#define TOP    44.0
+#define BOTTOM 46.0
+#define TICKS  5
+
+/* Okabe and Ito's palette, the yellow left out: too pale on white. */
+static const char *const colour[IBCC_PLOT_MAX_SERIES] = {
+	"#d55e00", "#0072b2", "#000000", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f",
+};
+
+struct scale {
+	double x0, x1, y1;
+};
+
+static double px(const struct scale *s, double x)
+{
+	return LEFT + (x - s->x0) / (s->x1 - s->x0) * (WIDTH - LEFT - RIGHT);
+}
+
+static double py(const struct scale *s, double y)
+{
+	return HEIGHT - BOTTOM - y / s->y1 * (HEIGHT - TOP - BOTTOM);
+}
+
+/* The least of 1, 2, 2.5, 5 times a power of ten, times TICKS, that is not below v. */
+static double round_up(double v)
+{
+	static const double step[] = { 1, 2, 2.5, 5, 10 };
+	double base;
+	size_t i;
+
+	if (!(v > 0))
+		return TICKS;
+	base = pow(10, floor(log10(v / TICKS)));
+	for (i = 0; i < sizeof(step) / sizeof(*step); i++)
+		if (step[i] * base * TICKS >= v)
+			break;
+	return step[i < 5 ? i : 4] * base * TICKS;
+}
+
+static struct scale find_scale(const struct ibcc_plot *p)
+{
+	struct scale s = { INFINITY, -INFINITY, 0 };
+	size_t i, k;
+
+	for (k = 0; k < p->n_series; k++) {
+		const struct ibcc_plot_series *c = &p->series[k];
+
+		for (i = 0; i < c->n; i++) {
+			if (isnan(c->y[i]))
+				continue;
+			s.x0 = fmin(s.x0, c->x[i]);
+			s.x1 = fmax(s.x1, c->x[i]);
+			s.y1 = fmax(s.y1, c->y[i]);
+		}
+	}
+	s.y1 = round_up(fmax(s.y1, p->y_line) * 1.02);
+	if (!(s.x1 > s.x0)) {
+		s.x0 = isfinite(s.x0) ? s.x0 : 0;
+		s.x1 = s.x0 + 1;
+	}
+	return s;
+}
+
+void ibcc_plot_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default: fputc(*text, out); break;
+		}
+	}
+}
+
+static void text_at(FILE *out, double x, double y, const char *attr, const char *text)
+{
+	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attr);
+	ibcc_plot_text(out, text);
+	fputs("</text>\n", out);
+}
+
+static void draw_axes(const struct ibcc_plot *p, const struct scale *s, FILE *out)
+{
+	double xstep = round_up(s->x1 - s->x0) / TICKS;
+	double v;
+	char label[32];
+	int i;
+
+	for (i = 0; i <= TICKS; i++) {
+		v = s->y1 * i / TICKS;
+		fprintf(out,
+			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
+			"stroke=\"#e4e4e4\"/>\n",
+			LEFT, WIDTH - RIGHT, py(s, v), py(s, v));
+		snprintf(label, sizeof(label), "%g", v);
+		text_at(out, LEFT - 8, py(s, v) + 4, "text-anchor=\"end\"", label);
+	}
+	for (v = ceil(s->x0 / xstep) * xstep; v <= s->x1 + xstep / 1e6; v += xstep) {
+		snprintf(label, sizeof(label), "%g", fabs(v) < xstep / 1e6 ? 0 : v);
+		text_at(out, px(s, v), HEIGHT - BOTTOM + 18, "text-anchor=\"middle\"", label);
+	}
+	fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#444\"/>\n",
+		LEFT, WIDTH - RIGHT, py(s, 0), py(s, 0));
+	if (p->title)
+		text_at(out, LEFT, 20, "font-size=\"15\" font-weight=\"600\"", p->title);
+	if (p->x_label)
+		text_at(out, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "text-anchor=\"middle\"",
+			p->x_label);
+	if (p->y_label)
+		text_at(out, LEFT - 56, TOP - 10, "fill=\"#555\"", p->y_label);
+}
+
+static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_marks; i++) {
+		double x = px(s, p->mark[i].x);
+
+		fprintf(out,
+			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#888\" "
+			"stroke-dasharray=\"2 3\"/>\n",
+			x, x, TOP, HEIGHT - BOTTOM);
+		text_at(out, x + 4, TOP + 10 + 13 * (double)(i % 3),
+			"fill=\"#555\" font-size=\"11\"", p->mark[i].text);
+	}
+	if (p->y_line != 0) {
+		fprintf(out,
+			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#555\" "
+			"stroke-dasharray=\"6 4\"/>\n",
+			LEFT, WIDTH - RIGHT, py(s, p->y_line), py(s, p->y_line));
+		if (p->y_line_text)
+			text_at(out, LEFT + 6, py(s, p->y_line) - 5,
+				"fill=\"#555\" font-size=\"11\"", p->y_line_text);
+	}
+}
+
+static void draw_series(const struct ibcc_plot_series *c, size_t k, const struct scale *s,
+			FILE *out)
+{
+	bool pen = false;
+	size_t i;
+
+	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", colour[k]);
+	for (i = 0; i < c->n; i++) {
+		if (isnan(c->y[i])) {
+			pen = false;
+			continue;
+		}
+		if (pen && c->step)
+			fprintf(out, "H%.1f", px(s, c->x[i]));
+		fprintf(out, "%c%.1f %.1f", pen ? 'L' : 'M', px(s, c->x[i]), py(s, c->y[i]));
+		pen = true;
+	}
+	fputs("\"/>\n", out);
+	fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n",
+		WIDTH - RIGHT + 12, TOP + 20 * (double)k, colour[k]);
+	text_at(out, WIDTH - RIGHT + 30, TOP + 10 + 20 * (double)k, "", c->name);
+}
+
+int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out)
+{
+	struct scale s;
+	size_t k;
+
+	if (!p->n_series || p->n_series > IBCC_PLOT_MAX_SERIES)
+		return -EINVAL;
+	s = find_scale(p);
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" "
+		"font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		WIDTH, HEIGHT);
+	draw_axes(p, &s, out);
+	draw_marks(p, &s, out);
+	for (k = 0; k < p->n_series; k++)
+		draw_series(&p->series[k], k, &s, out);
+	fputs("</svg>\n", out);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Local ports as libibumad lists them. */
+#include "lib/io/umad_port.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STATE_ACTIVE    4u
+#define PHYS_STATE_LINK 5u
+
+/* How well a port fits the options; 0 not at all. */
+static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
+{
+	if (o->port_guid)
+		return be64toh(p->port_guid) == o->port_guid ? 4 : 0;
+	if (o->port && p->portnum != o->port)
+		return 0;
+	/* Older kernels have no link layer file: the name is empty then. */
+	if (p->link_layer[0] && strcasecmp(p->link_layer, "InfiniBand") != 0 &&
+	    strcasecmp(p->link_layer, "IB") != 0)
+		return 0;
+	if (p->state == STATE_ACTIVE)
+		return 3;
+	return p->phys_state == PHYS_STATE_LINK ? 2 : 1;
+}
+
+static void take(const umad_port_t *p, const char ca[UMAD_CA_NAME_LEN], struct ibcc_umad_port *out)
+{
+	memcpy(out->ca, ca, sizeof(out->ca));
+	out->num = p->portnum;
+	out->guid = be64toh(p->port_guid);
+	out->lid = (uint16_t)p->base_lid;
+	out->sm_lid = (uint16_t)p->sm_lid;
+}
+
+int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port *out, char *why,
+			size_t len)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { { 0 } };
+	struct ibcc_umad_port best = { .num = -1 };
+	int best_rank = 0, n_ca = 0;
+	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+
+	for (int i = 0; i < n; i++) {
+		umad_ca_t ca;
+
+		/* Without any device libibumad still names one, which cannot be read then. */
+		if (umad_get_ca(names[i], &ca) < 0)
+			continue;
+		n_ca++;
+		for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; p++) {
+			int r = ca.ports[p] ? rank(o, ca.ports[p]) : 0;
+
+			if (o->ca && !o->port_guid && strcmp(o->ca, names[i]) != 0)
+				r = 0;
+			if (r > best_rank) {
+				best_rank = r;
+				take(ca.ports[p], names[i], &best);
+			}
+		}
+		umad_release_ca(&ca);
+	}
+	if (best_rank) {
+		*out = best;
+		return 0;
+	}
+	if (n_ca == 0)
+		snprintf(why, len, "no InfiniBand device found");
+	else if (o->port_guid)
+		snprintf(why, len, "no local port has GUID 0x%016" PRIx64, o->port_guid);
+	else if (o->ca && o->port)
+		snprintf(why, len, "no InfiniBand port %d at device %s", o->port, o->ca);
+	else if (o->ca)
+		snprintf(why, len, "no InfiniBand port at a device %s", o->ca);
+	else
+		snprintf(why, len, "no local InfiniBand port found");
+	return -ENODEV;
+}
+
+int ibcc_umad_port_refresh(struct ibcc_umad_port *p)
+{
+	umad_port_t port;
+
+	if (umad_get_port(p->ca, p->num, &port) < 0)
+		return -ENODEV;
+	p->lid = (uint16_t)port.base_lid;
+	p->sm_lid = (uint16_t)port.sm_lid;
+	umad_release_port(&port);
+	return 0;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A window of requests in flight.
+ *
+ * run() sends and receives in the caller's thread, in slices short enough for cancel(): an answer
+ * costs no hand-over between threads, and what comes between two runs waits in the port's queue.
+ *
+ * Works on hardware, where each request is answered or comes back as undeliverable, and below
+ * umad2sim over ibsim, where a request may vanish:
+ * - Only the low 32 bits of a transaction ID are ours. They number the sends, so an answer also
+ *   tells which sends the other side has taken from its queue.
+ * - A write hangs when the queue of a server that does not read is full. After MUTE_LIMIT sends
+ *   without any answer the port is taken to be gone; later runs send one probe now and then.
+ */
+#include "lib/io/window.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/mad.h>
+
+#define MS              1000000ull
+#define SLOTS           256u /* twice the window, so that a free one is near */
+#define MUTE_LIMIT      128u
+#define SLICE_MS        50 /* longest wait without looking at cancel */
+#define MAX_BACKOFF     3u /* the timeout doubles so often */
+#define RETRY_PAUSE_NS  (10 * MS)
+#define DRAIN_NS        (2000 * MS)
+#define PROBE_FIRST_NS  (1000 * MS)
+#define PROBE_MAX_NS    (60000 * MS)
+#define STATUS_MASK     0x7fffu /* without the D bit of directed routes */
+#define HEADER_BYTES    24
+#define DEFAULT_WINDOW  64u
+#define DEFAULT_TIMEOUT 200u
+#define MAX_TIMEOUT_MS  60000u
+#define MAX_RETRIES     16u
+
+struct slot {
+	bool busy;
+	uint32_t tid;
+	size_t op;
+	uint64_t deadline_ns;
+};
+
+struct ibcc_window {
+	const struct ibcc_port_ops *ops;
+	void *port;
+	unsigned int size, timeout_ms, retries;
+
+	pthread_mutex_t run_lock; /* one run() at a time: guards all below but the flags */
+	atomic_bool running, cancel;
+	bool gone;
+	struct slot slot[SLOTS];
+	unsigned int in_flight;
+	uint32_t next_tid;
+	unsigned int unheard;     /* sends after the newest that was answered */
+	uint64_t n_sent, n_heard; /* datagrams; equal when nothing is open */
+	uint64_t last_send_ns, probe_ns, probe_wait_ns;
+};
+
+/* What a run knows of a request beside its op. */
+struct progress {
+	uint8_t attempts;
+	uint64_t due_ns; /* of the next attempt */
+};
+
+struct run {
+	struct ibcc_mad_op *op;
+	struct ibcc_transport_stats *stats;
+	struct progress *progress;
+	size_t n, next, left;
+	size_t *retry; /* ring of n op indices, in the order of their failures */
+	size_t retry_head, retry_len;
+};
+
+static uint64_t now_ns(const struct ibcc_window *w)
+{
+	return w->ops->now_ns(w->port);
+}
+
+static void finish(struct run *r, size_t i, int err)
+{
+	r->op[i].err = err;
+	r->left--;
+}
+
+static size_t retry_pop(struct run *r)
+{
+	size_t i = r->retry[r->retry_head];
+
+	r->retry_head = (r->retry_head + 1) % r->n;
+	r->retry_len--;
+	return i;
+}
+
+static uint64_t retry_due_ns(const struct run *r)
+{
+	return r->retry_len ? r->progress[r->retry[r->retry_head]].due_ns : UINT64_MAX;
+}
+
+/* An attempt came to nothing: another one after a pause (ibsim says at once what it cannot
+ * deliver), or the end with `err`.
+ */
+static void attempt_failed(struct ibcc_window *w, struct run *r, size_t i, uint64_t now, int err)
+{
+	struct progress *p = &r->progress[i];
+
+	if (p->attempts <= w->retries) {
+		p->due_ns = now + RETRY_PAUSE_NS * p->attempts;
+		r->retry[(r->retry_head + r->retry_len++) % r->n] = i;
+		return;
+	}
+	if (err == -ETIMEDOUT)
+		r->stats->timed_out++;
+	r->op[i].t_ns = now;
+	finish(r, i, err);
+}
+
+/* A free slot, and the transaction ID that leads to it. */
+static struct slot *slot_take(struct ibcc_window *w)
+{
+	while (w->slot[w->next_tid % SLOTS].busy || w->next_tid == 0)
+		w->next_tid++;
+	return &w->slot[w->next_tid % SLOTS];
+}
+
+static void send_one(struct ibcc_window *w, struct run *r, size_t i)
+{
+	struct ibcc_mad_op *op = &r->op[i];
+	struct progress *p = &r->progress[i];
+	unsigned int doublings = p->attempts < MAX_BACKOFF ? p->attempts : MAX_BACKOFF;
+	unsigned int wait_ms = w->timeout_ms << doublings;
+	struct slot *s = slot_take(w);
+	struct ibcc_mad_header h;
+	int rc;
+
+	ibcc_mad_header_unpack(op->mad, &h);
+	h.tid = w->next_tid;
+	ibcc_mad_header_pack(op->mad, &h);
+	rc = w->ops->send(w->port, op, wait_ms);
+	if (rc < 0) {
+		w->gone |= rc == -ENODEV;
+		finish(r, i, -EIO);
+		return;
+	}
+	r->stats->sent++;
+	if (p->attempts++)
+		r->stats->retried++;
+	else if (h.method == IBCC_MAD_SET)
+		r->stats->sets++;
+	w->last_send_ns = now_ns(w);
+	/* Somewhat longer than the kernel's own timeout, whose report is to come first. */
+	*s = (struct slot){ .busy = true,
+			    .tid = w->next_tid++,
+			    .op = i,
+			    .deadline_ns = w->last_send_ns + (wait_ms + wait_ms / 4) * MS };
+	w->in_flight++;
+	w->unheard++;
+	w->n_sent++;
+}
+
+static bool is_mute(const struct ibcc_window *w)
+{
+	return w->unheard >= MUTE_LIMIT;
+}
+
+/* Not more than MUTE_LIMIT requests may lie unread at the other side; one more now and then finds
+ * out whether it is back.
+ */
+static bool may_send(struct ibcc_window *w, uint64_t now)
+{
+	if (!is_mute(w))
+		return true;
+	if (w->in_flight || now < w->probe_ns)
+		return false;
+	w->probe_wait_ns = w->probe_wait_ns ? 2 * w->probe_wait_ns : PROBE_FIRST_NS;
+	if (w->probe_wait_ns > PROBE_MAX_NS)
+		w->probe_wait_ns = PROBE_MAX_NS;
+	w->probe_ns = now + w->probe_wait_ns;
+	return true;
+}
+
+static void fill(struct ibcc_window *w, struct run *r)
+{
+	while (w->in_flight < w->size && !w->gone) {
+		uint64_t now = now_ns(w);
+		bool again = retry_due_ns(r) <= now;
+
+		if ((!again && r->next == r->n) || !may_send(w, now))
+			return;
+		send_one(w, r, again ? retry_pop(r) : r->next++);
+	}
+}
+
+/* Class and attribute must agree as well: a late answer to an agent before us may carry any
+ * transaction ID. Get and Set are both answered by GetResp.
+ */
+static bool is_answer(const struct ibcc_mad_header *got, const uint8_t *asked)
+{
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(asked, &h);
+	return got->method == IBCC_MAD_GET_RESP && got->mgmt_class == h.mgmt_class &&
+	       got->attr_id == h.attr_id;
+}
+
+/* Takes a datagram. r is NULL while draining. */
+static void handle(struct ibcc_window *w, struct run *r, const uint8_t *mad, int len,
+		   bool undeliverable)
+{
+	struct ibcc_mad_header h;
+	struct ibcc_mad_op *op;
+	struct slot *s;
+	uint32_t after;
+	bool busy;
+
+	if (len < HEADER_BYTES)
+		return;
+	ibcc_mad_header_unpack(mad, &h);
+	after = w->next_tid - 1 - (uint32_t)h.tid;
+	if (after >= 1u << 31)
+		return; /* none of ours */
+	w->n_heard++;
+	if (after < w->unheard)
+		w->unheard = after;
+	w->probe_ns = 0;
+	w->probe_wait_ns = 0;
+	s = &w->slot[(uint32_t)h.tid % SLOTS];
+	if (!r || !s->busy || s->tid != (uint32_t)h.tid)
+		return; /* too late */
+	op = &r->op[s->op];
+	if (!undeliverable && (len < (int)IBCC_MAD_BYTES || !is_answer(&h, op->mad)))
+		return;
+	s->busy = false;
+	w->in_flight--;
+	busy = (h.status & STATUS_MASK) == IBCC_MAD_STATUS_BUSY;
+	if (undeliverable || (busy && r->progress[s->op].attempts <= w->retries)) {
+		attempt_failed(w, r, s->op, now_ns(w), -ETIMEDOUT);
+		return;
+	}
+	memcpy(op->mad, mad, IBCC_MAD_BYTES);
+	op->status = h.status & STATUS_MASK;
+	op->t_ns = now_ns(w);
+	r->stats->answered++;
+	finish(r, s->op, op->status ? -EREMOTEIO : 0);
+}
+
+/* Receives all that is there; waits up to wait_ms for the first. */
+static void receive(struct ibcc_window *w, struct run *r, int wait_ms)
+{
+	for (;;) {
+		uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+		bool undeliverable = false;
+		int len = w->ops->recv(w->port, mad, &undeliverable, wait_ms);
+
+		if (len < 0) {
+			w->gone |= len == -ENODEV;
+			return;
+		}
+		handle(w, r, mad, len, undeliverable);
+		wait_ms = 0;
+	}
+}
+
+/* Ends attempts whose time is over; returns when the next thing is due. */
+static uint64_t expire(struct ibcc_window *w, struct run *r, uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned int k = 0; k < SLOTS && w->in_flight; k++) {
+		struct slot *s = &w->slot[k];
+
+		if (!s->busy)
+			continue;
+		if (s->deadline_ns <= now) {
+			s->busy = false;
+			w->in_flight--;
+			attempt_failed(w, r, s->op, now, -ETIMEDOUT);
+		} else if (s->deadline_ns < next) {
+			next = s->deadline_ns;
+		}
+	}
+	if (w->in_flight < w->size && !is_mute(w) && retry_due_ns(r) < next)
+		next = retry_due_ns(r);
+	return next;
+}
+
+/* Every request that is not finished ends with err. */
+static void give_up(struct ibcc_window *w, struct run *r, int err)
+{
+	for (unsigned int k = 0; k < SLOTS; k++) {
+		if (w->slot[k].busy)
+			finish(r, w->slot[k].op, err);
+		w->slot[k].busy = false;
+	}
+	w->in_flight = 0;
+	while (r->retry_len)
+		finish(r, retry_pop(r), err);
+	while (r->next < r->n)
+		finish(r, r->next++, err);
+}
+
+static void work(struct ibcc_window *w, struct run *r)
+{
+	while (r->left) {
+		uint64_t now, due;
+
+		fill(w, r);
+		now = now_ns(w);
+		due = expire(w, r, now);
+		if (w->gone || (is_mute(w) && !w->in_flight && now < w->probe_ns)) {
+			give_up(w, r, -EIO);
+		} else if (atomic_load(&w->cancel)) {
+			give_up(w, r, -ECANCELED);
+		} else if (r->left) {
+			uint64_t ms = due <= now ? 0 : (due - now) / MS + 1;
+
+			receive(w, r, ms > SLICE_MS ? SLICE_MS : (int)ms);
+		}
+	}
+}
+
+int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n,
+		    struct ibcc_transport_stats *stats)
+{
+	struct run r = { .op = op, .stats = stats, .n = n, .left = n };
+	int rc = -ENOMEM;
+
+	if (n == 0)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		op[i].err = -ENOMEM;
+		op[i].status = 0;
+	}
+	r.progress = calloc(n, sizeof(*r.progress));
+	r.retry = calloc(n, sizeof(*r.retry));
+	if (!r.progress || !r.retry)
+		goto out;
+	pthread_mutex_lock(&w->run_lock);
+	atomic_store(&w->cancel, false);
+	atomic_store(&w->running, true);
+	work(w, &r);
+	atomic_store(&w->running, false);
+	rc = w->gone || is_mute(w) ? -EIO : 0;
+	pthread_mutex_unlock(&w->run_lock);
+out:
+	free(r.progress);
+	free(r.retry);
+	return rc;
+}
+
+void ibcc_window_cancel(struct ibcc_window *w)
+{
+	if (atomic_load(&w->running))
+		atomic_store(&w->cancel, true);
+}
+
+bool ibcc_window_drain(struct ibcc_window *w)
+{
+	uint64_t wait_ns = 2ull * w->timeout_ms * MS;
+
+	if (wait_ns < DRAIN_NS)
+		wait_ns = DRAIN_NS;
+	while (!w->gone && w->n_heard < w->n_sent && now_ns(w) < w->last_send_ns + wait_ns)
+		receive(w, NULL, SLICE_MS);
+	/* Requests before one that was answered have left the queue: they are lost for good. */
+	return w->gone || w->n_heard >= w->n_sent || w->unheard == 0;
+}
+
+static unsigned int pick(unsigned int v, unsigned int fallback, unsigned int max)
+{
+	return v == 0 ? fallback : v > max ? max : v;
+}
+
+struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
+				    unsigned int window, unsigned int timeout_ms,
+				    unsigned int retries)
+{
+	struct ibcc_window *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->ops = ops;
+	w->port = port;
+	w->size = pick(window, DEFAULT_WINDOW, IBCC_WINDOW_MAX);
+	w->timeout_ms = pick(timeout_ms, DEFAULT_TIMEOUT, MAX_TIMEOUT_MS);
+	w->retries = retries > MAX_RETRIES ? MAX_RETRIES : retries;
+	/* Not where a process before us, with the same agent number, may have been. */
+	w->next_tid = (uint32_t)(now_ns(w) >> 10) | 1;
+	pthread_mutex_init(&w->run_lock, NULL);
+	return w;
+}
+
+void ibcc_window_free(struct ibcc_window *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_destroy(&w->run_lock);
+	free(w);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Requests in flight over a port that carries datagrams: deadlines, retries, order of sending.
+ * Private to lib/io and its tests.
+ */
+#ifndef IBCC_IO_WINDOW_H
+#define IBCC_IO_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/transport.h>
+
+#define IBCC_WINDOW_MAX 128u
+
+/* How datagrams leave and arrive. */
+struct ibcc_port_ops {
+	/* Sends op->mad. 0; -ENODEV if the port is gone; another -errno if just this failed. */
+	int (*send)(void *port, const struct ibcc_mad_op *op, unsigned int timeout_ms);
+	/* Receives a datagram, waiting up to wait_ms, and returns its length. *undeliverable: it is
+	 * a request that came back without answer. -EAGAIN if none came; -ENODEV.
+	 */
+	int (*recv)(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverable, int wait_ms);
+	uint64_t (*now_ns)(void *port);
+};
+
+struct ibcc_window;
+
+/* NULL without memory. The port stays the caller's. Values out of range are clamped. */
+struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
+				    unsigned int window, unsigned int timeout_ms,
+				    unsigned int retries);
+void ibcc_window_free(struct ibcc_window *w);
+
+/* ibcc_transport_ops:run and :cancel; adds to *stats. */
+int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n,
+		    struct ibcc_transport_stats *stats);
+void ibcc_window_cancel(struct ibcc_window *w);
+
+/* Waits a while for answers that are still on their way. True if none can come any more. */
+bool ibcc_window_drain(struct ibcc_window *w);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ibcc/plot.h>
+
+static char *draw(const struct ibcc_plot *p, int want)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(ibcc_plot_svg(p, f), want);
+	fclose(f);
+	return text;
+}
+
+static unsigned int count(const char *text, const char *word)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+/* The plot area is 646 by 230 units from (64, 274) on: linear arithmetic gives each point. */
+static void points_land_where_arithmetic_says(void **state)
+{
+	const double x[] = { 0, 5, 10 }, y[] = { 0, 50, 90 };
+	struct ibcc_plot_series s = { "throughput", x, y, 3, false };
+	struct ibcc_plot p = { .series = &s, .n_series = 1 };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, "M64.0 274.0L387.0 159.0L710.0 67.0"));
+	free(svg);
+}
+
+static void gaps_and_steps(void **state)
+{
+	const double x[] = { 0, 1, 2, 3 }, y[] = { 1, NAN, 2, 3 };
+	struct ibcc_plot_series s[] = { { "gap", x, y, 4, false }, { "step", x, y, 4, true } };
+	struct ibcc_plot p = { .series = s, .n_series = 2 };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_int_equal(count(svg, "<path"), 2);
+	assert_int_equal(count(svg, "M64.0 "), 2);
+	assert_null(strstr(svg, "nan"));
+	assert_non_null(strstr(svg, "H710.0L710.0"));
+	free(svg);
+}
+
+static void text_is_escaped(void **state)
+{
+	const double x[] = { 0 }, y[] = { 0 };
+	struct ibcc_plot_series s = { "a<b", x, y, 1, false };
+	struct ibcc_plot_mark m = { 0, "x & \"y\"" };
+	struct ibcc_plot p = {
+		.title = "<script>", .series = &s, .n_series = 1, .mark = &m, .n_marks = 1
+	};
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_null(strstr(svg, "<script"));
+	assert_non_null(strstr(svg, "a&lt;b"));
+	assert_non_null(strstr(svg, "x &amp; &quot;y&quot;"));
+	assert_null(strstr(svg, "inf"));
+	free(svg);
+}
+
+static void nothing_to_draw(void **state)
+{
+	struct ibcc_plot p = { 0 };
+
+	(void)state;
+	free(draw(&p, -EINVAL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(points_land_where_arithmetic_says),
+		cmocka_unit_test(gaps_and_steps),
+		cmocka_unit_test(text_is_escaped),
+		cmocka_unit_test(nothing_to_draw),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
