@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <syslog.h>
 
+/* MESSAGE_ID= of changed settings in the journal (journalctl MESSAGE_ID=...). */
+#define IBCC_LOG_CHANGE_ID "4c1b3f0e5a7d4f0bb7a6d2f3c98e1d57"
+
 enum ibcc_log_target {
 	IBCC_LOG_AUTO, /* journal when stderr is connected to it, else stderr */
 	IBCC_LOG_STDERR,
@@ -19,10 +22,14 @@ struct ibcc_log_change {
 	const char *param, *old_text, *new_text, *reason;
 };
 
-/* Sets up logging for the process; level is a syslog level, messages above it are dropped. */
+/* Sets up logging for the process, before it has threads; level is a syslog level, messages above
+ * it are dropped. Where no journal runs, messages for it go to stderr. Until this is called,
+ * messages up to LOG_INFO go to stderr plainly.
+ */
 void ibcc_log_open(const char *ident, enum ibcc_log_target target, int level);
 void ibcc_log_set_level(int level);
 
+/* Messages may come from any thread; each is cut at about 2000 bytes. */
 void ibcc_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Logs a setting that was or would be changed, with IB_GUID=, IB_PORT=, PARAM=, OLD=, NEW=,

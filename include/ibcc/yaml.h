@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* At most so many errors are kept as text; all are counted. */
+#define IBCC_YAML_ERRORS_MAX 100u
+
 /* Errors as text lines "file:line:col: key: got X, want Y", in the order of the file. */
 struct ibcc_yaml_errors {
 	unsigned int n;
@@ -16,11 +19,19 @@ struct ibcc_yaml_errors {
 };
 void ibcc_yaml_errors_fini(struct ibcc_yaml_errors *e);
 
+/* Adds an error of any text file at its place among the file's others. line and col count from 1;
+ * 0 leaves them out. Control characters in the message are replaced, so an error is one line.
+ */
+void ibcc_yaml_errors_add(struct ibcc_yaml_errors *e, const char *file, unsigned int line,
+			  unsigned int col, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
 struct ibcc_yaml;      /* a parsed file */
 struct ibcc_yaml_node; /* a place in it */
 
 /* Parses a file (or a string when text is not NULL; `file` then names it in errors). NULL if it
- * cannot be read or parsed: the reason is in *e. Files beyond 4 MiB are refused.
+ * cannot be read or parsed: the reason is in *e, and errno tells EINVAL (the text) from what kept
+ * the file from being read. Files beyond 4 MiB are refused.
  */
 struct ibcc_yaml *ibcc_yaml_load(const char *file, const char *text, struct ibcc_yaml_errors *e);
 void ibcc_yaml_free(struct ibcc_yaml *y);
@@ -31,22 +42,28 @@ void ibcc_yaml_error(const struct ibcc_yaml *y, struct ibcc_yaml_errors *e,
 		     const struct ibcc_yaml_node *n, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* Adds "got X, want Y" at a node: X is the node's value, Y the formatted words. Returns -EINVAL. */
+int ibcc_yaml_want(const struct ibcc_yaml *y, struct ibcc_yaml_errors *e,
+		   const struct ibcc_yaml_node *n, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
 enum ibcc_yaml_type {
 	IBCC_YAML_UINT,   /* uint64_t in [min, max]; decimal, 0x hex */
 	IBCC_YAML_DOUBLE, /* double in [min, max] */
 	IBCC_YAML_BOOL,   /* bool: true, false, yes, no, on, off */
 	IBCC_YAML_STRING, /* char[size], at most size - 1 bytes */
-	IBCC_YAML_ENUM,   /* int: index into names */
+	IBCC_YAML_ENUM,   /* int: min plus the index into names */
 	IBCC_YAML_MAP,    /* nested table `keys` at the same base plus offset */
+	IBCC_YAML_NODE,   /* const struct ibcc_yaml_node *: kept for the caller to read */
 	IBCC_YAML_CUSTOM, /* parse() reads the node, of any form, itself */
 };
 
 struct ibcc_yaml_key {
 	const char *name;
 	enum ibcc_yaml_type type;
-	size_t offset; /* of the member in the structure */
-	size_t size;   /* UINT: 1, 2, 4, 8 bytes; STRING: array size */
-	double min, max;
+	size_t offset;                    /* of the member in the structure */
+	size_t size;                      /* UINT: 1, 2, 4, 8 bytes; STRING: array size */
+	double min, max;                  /* both 0: the whole range of the type */
 	const char *const *names;         /* ENUM: NULL-terminated */
 	const struct ibcc_yaml_key *keys; /* MAP: ends with a NULL name */
 	int (*parse)(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
@@ -55,18 +72,30 @@ struct ibcc_yaml_key {
 	const char *want; /* words for the error, NULL: made from type and range */
 };
 
-/* Reads a mapping by a table into *base: unknown keys (with a guess at what was meant), duplicates,
- * wrong types and ranges, and missing required keys are all reported; good values are stored.
- * Returns 0, or -EINVAL if anything was reported.
+/* A key for a member of a structure: { IBCC_YAML_MEMBER("port", UINT, struct ca, port), .max = 2 }
+ */
+#define IBCC_YAML_MEMBER(key, kind, st, member)                                                    \
+	.name = (key), .type = IBCC_YAML_##kind, .offset = offsetof(st, member),                   \
+	.size = sizeof(((st *)0)->member)
+
+/* Reads a mapping by a table into *base (NULL for n: an empty mapping): unknown keys (with a guess
+ * at what was meant), duplicates, wrong types and ranges, and missing required keys are all
+ * reported; good values are stored. Returns 0, or -EINVAL if anything was reported.
  */
 int ibcc_yaml_read(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
 		   const struct ibcc_yaml_key *keys, void *base, struct ibcc_yaml_errors *e);
 
-/* Elements of a sequence: calls fn with each; -EINVAL with an error if n is none. */
+/* Elements of a sequence: calls fn with each; -EINVAL with an error if n is none. Returns the last
+ * error of fn, or 0; -ENOMEM and -E2BIG end it at once.
+ */
 int ibcc_yaml_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
 		   int (*fn)(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			     unsigned int index, void *arg, struct ibcc_yaml_errors *e),
 		   void *arg, struct ibcc_yaml_errors *e);
+
+/* The candidate (of n, by their index) that a misspelt word most likely meant, or NULL. */
+const char *ibcc_yaml_guess(const char *word, const char *(*candidate)(const void *arg, size_t i),
+			    const void *arg, size_t n);
 
 /* Text of a scalar node, NULL if n is none. Value of `key` in a mapping, NULL if absent. */
 const char *ibcc_yaml_scalar(const struct ibcc_yaml_node *n);
@@ -74,5 +103,27 @@ const struct ibcc_yaml_node *ibcc_yaml_get(const struct ibcc_yaml *y,
 					   const struct ibcc_yaml_node *n, const char *key);
 bool ibcc_yaml_is_map(const struct ibcc_yaml_node *n);
 bool ibcc_yaml_is_seq(const struct ibcc_yaml_node *n);
+bool ibcc_yaml_is_plain(const struct ibcc_yaml_node *n); /* a scalar without quotes */
+bool ibcc_yaml_is_null(const struct ibcc_yaml_node *n);  /* nothing, ~ or null, unquoted */
+
+/* Number of pairs of a mapping or of elements of a sequence, 0 for others; the value at one (i
+ * below that number), and in *key (may be NULL) the key of a pair.
+ */
+size_t ibcc_yaml_length(const struct ibcc_yaml_node *n);
+const struct ibcc_yaml_node *ibcc_yaml_item(const struct ibcc_yaml *y,
+					    const struct ibcc_yaml_node *n, size_t i,
+					    const struct ibcc_yaml_node **key);
+
+/* Line of a node, counted from 1. */
+unsigned int ibcc_yaml_line(const struct ibcc_yaml_node *n);
+
+/* Numbers as keys of these types take them, also for texts that hold a number among others:
+ * -EINVAL if s is none, -ERANGE beyond 64 bits. The locale does not matter.
+ */
+int ibcc_yaml_parse_uint(const char *s, uint64_t *out);
+int ibcc_yaml_parse_double(const char *s, double *out);
+
+/* Name of the file as given to ibcc_yaml_load(). */
+const char *ibcc_yaml_file(const struct ibcc_yaml *y);
 
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/applier.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <ibcc/apply.h>
+#include <ibcc/mad.h>
+
+struct own_port {
+	struct ibcc_applier base;
+	struct ibcc_transport *transport; /* NULL: the null applier */
+	uint64_t cc_key;
+};
+
+struct by_plugin {
+	struct ibcc_applier base;
+	struct ibcc_plugin *plugin;
+	uint64_t cc_key;
+};
+
+/* The null applier goes the way of the real one, so that both judge a plan alike. */
+static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, struct ibcc_result *r,
+			struct ibcc_why *why)
+{
+	struct own_port *o = (struct own_port *)a;
+	struct ibcc_apply_options opt = { .cc_key = o->cc_key, .dry = !o->transport };
+	int rc = ibcc_apply_run(o->transport, plan, &opt, r);
+
+	if (rc == -EIO)
+		return ibcc_why_set(why, rc, "%u of %u changes did not take effect", r->n_failed,
+				    r->n);
+	if (rc)
+		return ibcc_why_set(why, rc, "the plan could not be carried out");
+	return 0;
+}
+
+static int own_port_ready(struct ibcc_applier *a, struct ibcc_why *why)
+{
+	(void)a;
+	(void)why;
+	return 0;
+}
+
+/* The plugin would refuse as well, but only after the plan has been stored and sent. */
+static int by_plugin_ready(struct ibcc_applier *a, struct ibcc_why *why)
+{
+	struct by_plugin *b = (struct by_plugin *)a;
+	const struct ibcc_proto_state *s;
+	int rc;
+
+	ibcc_plugin_poll(b->plugin);
+	rc = ibcc_plugin_connect(b->plugin, why);
+	if (rc)
+		return rc;
+	s = ibcc_plugin_state(b->plugin);
+	if (s->own_cc)
+		return ibcc_why_set(why, -EPERM, "%s",
+				    ibcc_proto_refusal_text(IBCC_REFUSAL_TWO_WRITERS));
+	if (s->sm_state != IBCC_SM_MASTER)
+		return ibcc_why_set(why, -EPERM, "%s (it is %s)",
+				    ibcc_proto_refusal_text(IBCC_REFUSAL_NOT_MASTER),
+				    ibcc_proto_sm_state_name(s->sm_state));
+	return 0;
+}
+
+static int by_plugin_run(struct ibcc_applier *a, const struct ibcc_plan *plan,
+			 struct ibcc_result *r, struct ibcc_why *why)
+{
+	struct by_plugin *b = (struct by_plugin *)a;
+
+	return ibcc_plugin_apply(b->plugin, plan, b->cc_key, r, why);
+}
+
+static void applier_free(struct ibcc_applier *a)
+{
+	free(a);
+}
+
+static const struct ibcc_applier_ops own_port_ops = { own_port_ready, own_port_run,
+						    applier_free };
+static const struct ibcc_applier_ops by_plugin_ops = { by_plugin_ready, by_plugin_run,
+						     applier_free };
+
+struct ibcc_applier *ibcc_applier_null_new(void)
+{
+	struct own_port *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->base = (struct ibcc_applier){ &own_port_ops, "none", false };
+	return &o->base;
+}
+
+struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key)
+{
+	struct own_port *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->base = (struct ibcc_applier){ &own_port_ops, "direct", true };
+	o->transport = t;
+	o->cc_key = cc_key;
+	return &o->base;
+}
+
+struct ibcc_applier *ibcc_applier_plugin_new(struct ibcc_plugin *p, uint64_t cc_key)
+{
+	struct by_plugin *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->base = (struct ibcc_applier){ &by_plugin_ops, "plugin", true };
+	b->plugin = p;
+	b->cc_key = cc_key;
+	return &b->base;
+}

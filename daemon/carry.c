@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/carry.h"
+
+#include <errno.h>
+
+/* Without an answer nobody knows whether a Set arrived, so those are taken back as well. */
+static bool may_be_there(const struct ibcc_change_result *r)
+{
+	switch (r->outcome) {
+	case IBCC_OUTCOME_VERIFIED:
+	case IBCC_OUTCOME_DIFFERS: return true;
+	case IBCC_OUTCOME_FAILED: return r->err == -ETIMEDOUT;
+	case IBCC_OUTCOME_PENDING:
+	case IBCC_OUTCOME_SKIPPED:
+	case IBCC_OUTCOME_DRY: return false;
+	}
+	return true;
+}
+
+static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *txn,
+			   const struct ibcc_plan *plan, struct ibcc_result *r, int64_t *id,
+			   struct ibcc_why *why)
+{
+	bool stored = c->state && c->applier->writes;
+	struct ibcc_why disk = { "" };
+	int rc, end = 0;
+
+	rc = ibcc_applier_ready(c->applier, why);
+	if (!rc && stored)
+		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, why);
+	if (rc)
+		return rc;
+	rc = ibcc_applier_run(c->applier, plan, r, why);
+	if (stored)
+		end = ibcc_state_end(c->state, *id, r, rc, why ? why->text : "", &disk);
+	/* Left open, the transaction counts as perhaps made, which is the safe side. */
+	if (end && !rc)
+		rc = ibcc_why_set(why, end, "the settings are made, but %s", disk.text);
+	return rc;
+}
+
+static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
+		     const struct ibcc_result *r, int64_t id, struct ibcc_why *why)
+{
+	struct ibcc_plan made = { .generation = plan->generation }, undo = { 0 };
+	struct ibcc_result undone = { 0 };
+	struct ibcc_txn txn = c->txn;
+	int64_t undo_id = 0;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < plan->n; i++)
+		if (may_be_there(&r->change[i]))
+			rc = ibcc_plan_append(&made, &plan->change[i]);
+	if (!rc)
+		rc = ibcc_plan_reverse(&made, &undo);
+	if (!rc)
+		rc = ibcc_result_init(&undone, undo.n);
+	if (!rc && undo.n) {
+		txn.action = "rollback";
+		txn.summary = "took back a plan of which a part failed";
+		txn.undoes_from = id;
+		rc = one_transaction(c, &txn, &undo, &undone, &undo_id, why);
+	}
+	ibcc_result_fini(&undone);
+	ibcc_plan_fini(&undo);
+	ibcc_plan_fini(&made);
+	return rc;
+}
+
+int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, struct ibcc_result *r,
+		   struct ibcc_why *why)
+{
+	struct ibcc_why undo_why = { "" };
+	struct ibcc_txn txn = c->txn;
+	int64_t id = 0;
+	int rc, undo;
+
+	if (ibcc_result_init(r, plan->n))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	txn.via = c->applier->name;
+	rc = one_transaction(c, &txn, plan, r, &id, why);
+	if (rc != -EIO || !c->all_or_nothing || !r->n_failed)
+		return rc;
+	undo = take_back(c, plan, r, id, &undo_why);
+	return ibcc_why_set(why, rc, "%s; %s%s", why ? why->text : "",
+			    undo ? "taking the others back failed: " : "the others are taken back",
+			    undo ? undo_why.text : "");
+}

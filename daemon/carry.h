@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The one way by which settings on the fabric change: written down, carried out, written down. */
+#ifndef IBCC_DAEMON_CARRY_H
+#define IBCC_DAEMON_CARRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/topo.h>
+
+#include "daemon/applier.h"
+#include "daemon/state.h"
+#include "daemon/why.h"
+
+struct ibcc_carry {
+	struct ibcc_applier *applier;
+	struct ibcc_state *state; /* NULL: nothing is stored (virtual time) */
+	const struct ibcc_topo *topo;
+	struct ibcc_txn txn; /* `via` is filled in */
+	bool all_or_nothing; /* take the changes that took effect back when others did not */
+};
+
+/* Carries a plan out; *r is initialised by the call, also on failure. The old values are on disk
+ * before the first Set; when they cannot be stored nothing is sent. With the null applier nothing
+ * is stored. Returns as struct ibcc_applier_ops::run, or -EIO from the state file.
+ */
+int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, struct ibcc_result *r,
+		   struct ibcc_why *why);
+
+#endif

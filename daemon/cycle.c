@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/cycle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/carry.h"
+
+#define READBACK_PASSES 60u
+
+int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
+		    struct ibcc_transport *transport)
+{
+	*c = (struct ibcc_cycle){ .options = *o, .transport = transport };
+	if (!c->options.readback_passes)
+		c->options.readback_passes = READBACK_PASSES;
+	c->tuner = ibcc_tuner_new(&o->tuner);
+	return c->tuner ? 0 : -ENOMEM;
+}
+
+static void forget_decision(struct ibcc_cycle *c)
+{
+	ibcc_estimate_fini(&c->estimate);
+	ibcc_target_fini(&c->target);
+	ibcc_plan_fini(&c->plan);
+	ibcc_result_fini(&c->result);
+	memset(&c->estimate, 0, sizeof(c->estimate));
+	memset(&c->target, 0, sizeof(c->target));
+	c->decided = false;
+	c->acted = false;
+	c->act_err = 0;
+	c->blocked.text[0] = '\0';
+}
+
+void ibcc_cycle_fini(struct ibcc_cycle *c)
+{
+	if (!c)
+		return;
+	forget_decision(c);
+	ibcc_settings_fini(&c->actual);
+	ibcc_snapshot_fini(&c->snapshot);
+	ibcc_collector_free(c->collector);
+	ibcc_tuner_free(c->tuner);
+	ibcc_topo_free(c->topo);
+	*c = (struct ibcc_cycle){ 0 };
+}
+
+int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
+{
+	struct ibcc_collector *collector = NULL;
+	struct ibcc_settings actual = { 0 };
+
+	if (c->topo && ibcc_topo_equal(c->topo, topo)) {
+		c->topo->generation = topo->generation;
+		ibcc_topo_free(topo);
+		return 0;
+	}
+	collector = ibcc_collector_new(c->options.clock);
+	if (!collector || ibcc_settings_init(&actual, topo))
+		goto no_memory;
+	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
+		    : ibcc_snapshot_init(&c->snapshot, topo))
+		goto no_memory;
+	forget_decision(c);
+	ibcc_collector_free(c->collector);
+	ibcc_settings_fini(&c->actual);
+	ibcc_topo_free(c->topo);
+	c->collector = collector;
+	c->actual = actual;
+	c->actual_known = false;
+	c->topo = topo;
+	ibcc_tuner_reset(c->tuner);
+	return 0;
+no_memory:
+	ibcc_collector_free(collector);
+	ibcc_settings_fini(&actual);
+	ibcc_topo_free(topo);
+	return -ENOMEM;
+}
+
+int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
+		      const struct ibcc_tuner_params *t)
+{
+	struct ibcc_tuner *tuner = ibcc_tuner_new(t);
+
+	if (!tuner)
+		return -ENOMEM;
+	ibcc_tuner_free(c->tuner);
+	c->tuner = tuner;
+	c->options.estimator = *e;
+	c->options.tuner = *t;
+	return 0;
+}
+
+int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
+{
+	int rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
+
+	c->actual_known = !rc;
+	c->actual_age = 0;
+	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
+		  : 0;
+}
+
+static int observe(struct ibcc_cycle *c, struct ibcc_why *why)
+{
+	int rc;
+
+	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
+				 c->options.cc_key);
+	if (rc)
+		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
+	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
+		return ibcc_cycle_readback(c, why);
+	return 0;
+}
+
+static int decide(struct ibcc_cycle *c)
+{
+	int rc;
+
+	rc = ibcc_estimator_run(&c->options.estimator, c->topo, &c->snapshot, &c->actual,
+				&c->estimate);
+	if (rc)
+		return rc;
+	rc = ibcc_tuner_step(c->tuner, c->topo, &c->snapshot, &c->estimate, &c->actual, &c->target);
+	if (rc)
+		return rc;
+	rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
+	if (rc)
+		return rc;
+	c->decided = true;
+	return 0;
+}
+
+/* Verified changes were read back equal, so the settings are known without reading all again. */
+static void adopt_target(struct ibcc_cycle *c)
+{
+	struct ibcc_settings wanted;
+
+	c->actual_known = false;
+	if (ibcc_settings_copy(&wanted, &c->target.wanted))
+		return;
+	ibcc_settings_fini(&c->actual);
+	c->actual = wanted;
+	c->actual_known = true;
+}
+
+static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_carry carry = {
+		.applier = act->applier,
+		.state = act->state,
+		.topo = c->topo,
+		.txn = { .who = act->who, .action = act->action, .summary = c->target.summary },
+		.all_or_nothing = act->all_or_nothing,
+	};
+
+	if (!c->plan.n)
+		return;
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->blocked);
+	if (c->act_err)
+		return;
+	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
+	c->acted = true;
+	if (!act->applier->writes)
+		return;
+	if (c->act_err)
+		c->actual_known = false;
+	else
+		adopt_target(c);
+}
+
+int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc;
+
+	if (!c->topo)
+		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
+	forget_decision(c);
+	rc = observe(c, why);
+	if (rc || !c->snapshot.interval_ns)
+		return rc;
+	rc = decide(c);
+	if (rc) {
+		forget_decision(c);
+		return ibcc_why_set(why, rc, "no decision: %s", strerror(-rc));
+	}
+	act_on_plan(c, act);
+	return 0;
+}

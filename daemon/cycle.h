@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One turn of the loop: collect, estimate, tune, plan, apply. The only file that knows all stages.
+ *
+ * It runs alike in the daemon, in a dry run of the command line, and on virtual time over the
+ * in-process engine: nothing in it waits, reads a clock or logs.
+ */
+#ifndef IBCC_DAEMON_CYCLE_H
+#define IBCC_DAEMON_CYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/collect.h>
+#include <ibcc/estimate.h>
+#include <ibcc/plan.h>
+#include <ibcc/settings.h>
+#include <ibcc/snapshot.h>
+#include <ibcc/transport.h>
+#include <ibcc/tuner.h>
+
+#include "daemon/applier.h"
+#include "daemon/gate.h"
+#include "daemon/state.h"
+#include "daemon/why.h"
+
+struct ibcc_cycle_options {
+	enum ibcc_clock clock;
+	uint64_t cc_key;
+	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
+	struct ibcc_estimator_params estimator;
+	struct ibcc_tuner_params tuner;
+};
+
+/* How the plan of a turn is to be carried out. */
+struct ibcc_act {
+	struct ibcc_applier *applier;
+	struct ibcc_state *state; /* NULL: nothing is stored */
+	const char *who, *action; /* see struct ibcc_txn */
+	enum ibcc_gate gate;
+	bool all_or_nothing;
+};
+
+struct ibcc_cycle {
+	struct ibcc_cycle_options options;
+	struct ibcc_transport *transport; /* borrowed */
+	struct ibcc_topo *topo;           /* owned; NULL before ibcc_cycle_set_topology() */
+	struct ibcc_collector *collector;
+	struct ibcc_tuner *tuner;
+	struct ibcc_snapshot snapshot;
+	struct ibcc_settings actual;
+	bool actual_known;
+	uint16_t actual_age; /* passes since the settings were read */
+	/* of the last turn: */
+	bool decided; /* estimate, target and plan are there */
+	struct ibcc_estimate estimate;
+	struct ibcc_target target;
+	struct ibcc_plan plan;
+	bool acted;                /* result is there */
+	int act_err;               /* 0, or why the plan did not take effect altogether */
+	struct ibcc_result result; /* by the plan's index */
+	struct ibcc_why blocked;   /* words for act_err */
+};
+
+/* -ENOMEM. ibcc_cycle_fini() accepts a half built one. */
+int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
+		    struct ibcc_transport *transport);
+void ibcc_cycle_fini(struct ibcc_cycle *c);
+
+/* Goes over to a topology, which it owns from then on (also on failure). One that differs from the
+ * old only in its generation keeps everything learned; else readings of ports that stay are kept
+ * and the rest is learned again. -ENOMEM leaves the old topology in place.
+ */
+int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo);
+
+/* New limits of the estimator and the tuner; the tuner forgets what it knew. -ENOMEM. */
+int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
+		      const struct ibcc_tuner_params *t);
+
+/* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
+int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);
+
+/* One turn. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what
+ * became of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no
+ * topology.
+ */
+int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
+
+#endif

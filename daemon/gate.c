@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/gate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
+{
+	switch (ep->support) {
+	case IBCC_CC_SUPPORTED: return NULL;
+	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
+	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key";
+	case IBCC_CC_UNKNOWN:
+		return ep->err ? "does not answer congestion control requests"
+			       : "has not been asked yet";
+	}
+	return "is in an unknown state";
+}
+
+static void need_port(const struct ibcc_topo *t, bool *needed, uint32_t port)
+{
+	uint32_t node = t->port[port].node;
+
+	/* A switch answers at its port 0, whichever port it is about. */
+	if (ibcc_topo_is_switch(t, node))
+		port = t->node[node].first_port;
+	if (t->port[port].endport != IBCC_NONE)
+		needed[t->port[port].endport] = true;
+}
+
+static int refuse(int err, const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t first,
+		  uint32_t n, struct ibcc_why *why)
+{
+	const struct ibcc_topo_port *p = &t->port[t->endport[first]];
+	const struct ibcc_topo_node *node = &t->node[p->node];
+	char others[32] = "";
+
+	if (n > 1)
+		snprintf(others, sizeof(others), " (and %u more)", n - 1);
+	return ibcc_why_set(why, err, "\"%s\" 0x%016" PRIx64 " port %u %s%s", node->desc,
+			    node->guid, p->num, ibcc_gate_reason(&s->ep[first]), others);
+}
+
+int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
+		    const struct ibcc_estimate *e, struct ibcc_why *why)
+{
+	uint32_t n_key = 0, n_lacking = 0, first_key = 0, first_lacking = 0, i, r, k;
+	bool *needed = calloc(t->n_endports ? t->n_endports : 1, sizeof(*needed));
+
+	if (!needed)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	for (r = 0; r < e->n_roots; r++) {
+		need_port(t, needed, e->root[r].port);
+		for (k = 0; k < e->root[r].n_sources; k++)
+			if (e->root[r].source[k].role != IBCC_ROLE_VICTIM)
+				need_port(t, needed, e->root[r].source[k].port);
+	}
+	for (i = t->n_endports; i-- > 0;) {
+		const struct ibcc_endport_cc *ep = &s->ep[i];
+
+		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_SUPPORTED)
+			continue;
+		if (ep->support == IBCC_CC_KEY_REFUSED) {
+			n_key++;
+			first_key = i;
+		} else if (gate == IBCC_GATE_ALL_NODES || needed[i]) {
+			n_lacking++;
+			first_lacking = i;
+		}
+	}
+	free(needed);
+	if (n_key)
+		return refuse(-EACCES, t, s, first_key, n_key, why);
+	if (n_lacking)
+		return refuse(-EOPNOTSUPP, t, s, first_lacking, n_lacking, why);
+	return 0;
+}

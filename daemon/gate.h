@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* May a plan be carried out on this fabric, or would it do half of what it promises? */
+#ifndef IBCC_DAEMON_GATE_H
+#define IBCC_DAEMON_GATE_H
+
+#include <stdbool.h>
+
+#include <ibcc/estimate.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+
+#include "daemon/why.h"
+
+enum ibcc_gate {
+	IBCC_GATE_NODES_OF_TREE, /* the root's switch and its sources must have congestion control */
+	IBCC_GATE_ALL_NODES,     /* every endport must */
+};
+
+/* Returns 0, -EACCES (some node refuses our CC_Key) or -EOPNOTSUPP (a node that must have
+ * congestion control does not, or did not answer); *why names the first and counts the others.
+ */
+int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
+		    const struct ibcc_estimate *e, struct ibcc_why *why);
+
+/* Why an endport cannot be given settings, in words; NULL if it can. */
+const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep);
+
+#endif

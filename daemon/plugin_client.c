@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/plugin_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Longest silence between two messages. A node that does not answer costs the plugin its MAD
+ * timeouts, and results may come all at the end.
+ */
+#define ANSWER_TIMEOUT_MS 60000
+#define HELLO_TIMEOUT_MS  5000
+
+struct ibcc_plugin {
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int fd; /* -1: not connected */
+	int cancel_fd;
+	uint32_t seq;
+	uint32_t n_states; /* how often the plugin told its state */
+	struct ibcc_proto_state state;
+	uint8_t buf[IBCC_PROTO_MAX_BYTES];
+};
+
+struct ibcc_plugin *ibcc_plugin_new(const char *socket_path)
+{
+	struct ibcc_plugin *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->fd = -1;
+	p->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (p->cancel_fd < 0 || strlen(socket_path) >= sizeof(p->path)) {
+		ibcc_plugin_free(p);
+		return NULL;
+	}
+	memcpy(p->path, socket_path, strlen(socket_path));
+	return p;
+}
+
+static void disconnect(struct ibcc_plugin *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = -1;
+}
+
+void ibcc_plugin_free(struct ibcc_plugin *p)
+{
+	if (!p)
+		return;
+	disconnect(p);
+	if (p->cancel_fd >= 0)
+		close(p->cancel_fd);
+	free(p);
+}
+
+void ibcc_plugin_cancel(struct ibcc_plugin *p)
+{
+	uint64_t one = 1;
+
+	if (p && write(p->cancel_fd, &one, sizeof(one)) < 0)
+		return; /* full: cancelled already */
+}
+
+const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p)
+{
+	return p && p->fd >= 0 ? &p->state : NULL;
+}
+
+/* Waits for the socket; 0, -ETIMEDOUT, -ECANCELED. */
+static int wait_for(struct ibcc_plugin *p, short events, int timeout_ms)
+{
+	struct pollfd pfd[2] = { { p->fd, events, 0 }, { p->cancel_fd, POLLIN, 0 } };
+	int n;
+
+	do
+		n = poll(pfd, 2, timeout_ms);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (pfd[1].revents)
+		return -ECANCELED;
+	return n ? 0 : -ETIMEDOUT;
+}
+
+static int send_message(struct ibcc_plugin *p, enum ibcc_proto_type type, const void *payload,
+			size_t length)
+{
+	int rc;
+
+	while ((rc = ibcc_proto_send(p->fd, type, p->seq, payload, length)) == -EAGAIN) {
+		rc = wait_for(p, POLLOUT, ANSWER_TIMEOUT_MS);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+static int copy_payload(void *to, size_t size, const struct ibcc_proto_header *h,
+			const void *payload)
+{
+	if (h->length != size)
+		return -EPROTO;
+	memcpy(to, payload, size);
+	return 0;
+}
+
+static int take_state(struct ibcc_plugin *p, const struct ibcc_proto_header *h, const void *payload)
+{
+	struct ibcc_proto_state s;
+	int rc = copy_payload(&s, sizeof(s), h, payload);
+
+	if (rc)
+		return rc;
+	s.opensm_version[sizeof(s.opensm_version) - 1] = '\0';
+	s.plugin_version[sizeof(s.plugin_version) - 1] = '\0';
+	p->state = s;
+	p->n_states++;
+	return 0;
+}
+
+/* Next answer to the current request; STATE that comes in between is taken in. */
+static int receive(struct ibcc_plugin *p, int timeout_ms, struct ibcc_proto_header *h,
+		   const void **payload)
+{
+	int rc;
+
+	for (;;) {
+		rc = ibcc_proto_recv(p->fd, p->buf, h, payload);
+		if (rc == -EAGAIN) {
+			rc = wait_for(p, POLLIN, timeout_ms);
+			if (rc)
+				return rc;
+			continue;
+		}
+		if (rc)
+			return rc == -ENODATA ? -ENOTCONN : rc;
+		if (h->type == IBCC_PROTO_STATE) {
+			rc = take_state(p, h, *payload);
+			if (rc)
+				return rc;
+		} else if (h->seq == p->seq || h->type == IBCC_PROTO_ERROR) {
+			return 0;
+		}
+	}
+}
+
+/* An ERROR in words; 0 never. */
+static int refused(const struct ibcc_proto_header *h, const void *payload, struct ibcc_why *why)
+{
+	struct ibcc_proto_error e;
+
+	if (copy_payload(&e, sizeof(e), h, payload))
+		return ibcc_why_set(why, -EPROTO, "the OpenSM plugin sent a malformed refusal");
+	e.text[sizeof(e.text) - 1] = '\0';
+	return ibcc_why_set(why, -EPERM, "the OpenSM plugin refuses: %s%s%s",
+			    ibcc_proto_refusal_text(e.refusal), e.text[0] ? ": " : "", e.text);
+}
+
+/* ERROR is the plugin's last word on a connection. */
+static int hung_up(struct ibcc_plugin *p, const struct ibcc_proto_header *h, const void *payload,
+		   struct ibcc_why *why)
+{
+	int rc = refused(h, payload, why);
+
+	disconnect(p);
+	return rc;
+}
+
+/* After an error in the middle of a conversation nobody knows what comes next: start afresh. */
+static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
+{
+	disconnect(p);
+	switch (rc) {
+	case -ETIMEDOUT:
+		return ibcc_why_set(why, rc, "the OpenSM plugin at %s does not answer", p->path);
+	case -ECANCELED:
+		return ibcc_why_set(why, rc, "canceled while the OpenSM plugin was asked");
+	case -ENOMEM:
+		return ibcc_why_set(why, rc, "no memory");
+	case -EPROTO:
+	case -EPROTONOSUPPORT:
+		return ibcc_why_set(why, rc, "the OpenSM plugin at %s speaks another protocol",
+				    p->path);
+	}
+	return ibcc_why_set(why, -ENOTCONN, "the connection to the OpenSM plugin at %s broke: %s",
+			    p->path, strerror(-rc));
+}
+
+static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int err;
+
+	memcpy(sa.sun_path, p->path, sizeof(sa.sun_path));
+	p->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->fd >= 0 && !connect(p->fd, (struct sockaddr *)&sa, sizeof(sa)))
+		return 0;
+	err = -errno;
+	disconnect(p);
+	switch (err) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		return ibcc_why_set(why, err,
+				    "no OpenSM plugin listens at %s: is opensm running here with "
+				    "event_plugin_name ibcc_opensm?",
+				    p->path);
+	}
+	return ibcc_why_set(why, err, "cannot connect to the OpenSM plugin at %s: %s", p->path,
+			    strerror(-err));
+}
+
+int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
+{
+	struct ibcc_proto_header h;
+	const void *payload;
+	int rc;
+
+	if (p->fd >= 0)
+		return 0;
+	rc = open_socket(p, why);
+	if (rc)
+		return rc;
+	p->seq++;
+	rc = send_message(p, IBCC_PROTO_HELLO, NULL, 0);
+	if (!rc)
+		rc = receive(p, HELLO_TIMEOUT_MS, &h, &payload);
+	if (rc)
+		return broken(p, rc, why);
+	if (h.type == IBCC_PROTO_ERROR)
+		return hung_up(p, &h, payload, why);
+	rc = h.type == IBCC_PROTO_WELCOME ? take_state(p, &h, payload) : -EPROTO;
+	return rc ? broken(p, rc, why) : 0;
+}
+
+int ibcc_plugin_poll(struct ibcc_plugin *p)
+{
+	struct ibcc_proto_header h;
+	const void *payload;
+	int rc = 0;
+
+	if (p->fd < 0)
+		return -ENOTCONN;
+	while (!rc && !(rc = ibcc_proto_recv(p->fd, p->buf, &h, &payload)))
+		if (h.type == IBCC_PROTO_STATE)
+			rc = take_state(p, &h, payload);
+	if (rc == -EAGAIN)
+		return 0;
+	disconnect(p);
+	return -ENOTCONN;
+}
+
+struct ibcc_topo *ibcc_plugin_topology(struct ibcc_plugin *p, int *err, struct ibcc_why *why)
+{
+	struct ibcc_proto_topo *incoming = NULL;
+	struct ibcc_proto_header h;
+	struct ibcc_topo *topo = NULL;
+	struct ibcc_proto_state at;
+	const void *payload;
+	uint32_t n_states;
+	int rc;
+
+	rc = ibcc_plugin_connect(p, why);
+	if (rc) {
+		*err = rc;
+		return NULL;
+	}
+	incoming = ibcc_proto_topo_new();
+	if (!incoming) {
+		*err = ibcc_why_set(why, -ENOMEM, "no memory");
+		return NULL;
+	}
+	p->seq++;
+	n_states = p->n_states;
+	rc = send_message(p, IBCC_PROTO_TOPO_GET, NULL, 0);
+	while (!rc) {
+		rc = receive(p, ANSWER_TIMEOUT_MS, &h, &payload);
+		if (rc)
+			break;
+		if (h.type == IBCC_PROTO_TOPO_NODE) {
+			rc = ibcc_proto_topo_add(incoming, payload, h.length);
+		} else if (h.type == IBCC_PROTO_TOPO_END) {
+			/* The end has the state that the nodes belong to: news only if no later
+			 * state overtook it.
+			 */
+			rc = copy_payload(&at, sizeof(at), &h, payload);
+			if (!rc && n_states == p->n_states)
+				rc = take_state(p, &h, payload);
+			if (rc)
+				break;
+			topo = ibcc_proto_topo_finish(incoming, at.generation, &rc);
+			incoming = NULL;
+			break;
+		} else if (h.type == IBCC_PROTO_ERROR) {
+			rc = hung_up(p, &h, payload, why);
+			break;
+		} else {
+			rc = -EPROTO;
+		}
+	}
+	ibcc_proto_topo_free(incoming);
+	if (!topo)
+		*err = rc == -EPERM ? rc : broken(p, rc, why);
+	return topo;
+}
+
+static int send_plan(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64_t cc_key)
+{
+	struct ibcc_proto_plan head = {
+		.generation = plan->generation, .cc_key = cc_key, .n_changes = plan->n
+	};
+	uint32_t i;
+	int rc;
+
+	p->seq++;
+	rc = send_message(p, IBCC_PROTO_PLAN_BEGIN, &head, sizeof(head));
+	for (i = 0; !rc && i < plan->n; i++) {
+		uint8_t buf[sizeof(struct ibcc_change) + 64];
+		size_t n = ibcc_proto_change_encode(&plan->change[i], buf);
+
+		rc = send_message(p, IBCC_PROTO_CHANGE, buf, n);
+	}
+	return rc ? rc : send_message(p, IBCC_PROTO_PLAN_COMMIT, NULL, 0);
+}
+
+static int take_result(struct ibcc_result *r, const struct ibcc_proto_header *h,
+		       const void *payload)
+{
+	struct ibcc_proto_result m;
+
+	if (copy_payload(&m, sizeof(m), h, payload) || m.index >= r->n ||
+	    m.outcome > IBCC_OUTCOME_DRY)
+		return -EPROTO;
+	r->change[m.index] = (struct ibcc_change_result){ .outcome = (enum ibcc_outcome)m.outcome,
+							  .err = m.err,
+							  .status = (uint16_t)m.status };
+	return 0;
+}
+
+static int take_end(struct ibcc_result *r, const struct ibcc_proto_header *h, const void *payload,
+		    struct ibcc_why *why)
+{
+	struct ibcc_proto_error e;
+	uint32_t i;
+
+	if (copy_payload(&e, sizeof(e), h, payload))
+		return -EPROTO;
+	r->set_mads = e.set_mads;
+	r->n_verified = 0;
+	r->n_failed = 0;
+	for (i = 0; i < r->n; i++) {
+		r->n_verified += r->change[i].outcome == IBCC_OUTCOME_VERIFIED;
+		r->n_failed += r->change[i].outcome == IBCC_OUTCOME_FAILED ||
+			       r->change[i].outcome == IBCC_OUTCOME_DIFFERS;
+	}
+	if (e.refusal)
+		return refused(h, payload, why);
+	if (r->n_verified == r->n)
+		return 0;
+	e.text[sizeof(e.text) - 1] = '\0';
+	return ibcc_why_set(why, -EIO, "%u of %u changes did not take effect%s%s",
+			    r->n - r->n_verified, r->n, e.text[0] ? ": " : "", e.text);
+}
+
+int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64_t cc_key,
+		      struct ibcc_result *r, struct ibcc_why *why)
+{
+	struct ibcc_proto_header h;
+	const void *payload;
+	int rc;
+
+	rc = ibcc_plugin_connect(p, why);
+	if (rc)
+		return rc;
+	rc = send_plan(p, plan, cc_key);
+	while (!rc) {
+		rc = receive(p, ANSWER_TIMEOUT_MS, &h, &payload);
+		if (rc)
+			break;
+		if (h.type == IBCC_PROTO_RESULT)
+			rc = take_result(r, &h, payload);
+		else if (h.type == IBCC_PROTO_ERROR)
+			return hung_up(p, &h, payload, why);
+		else if (h.type == IBCC_PROTO_PLAN_END && h.length == sizeof(struct ibcc_proto_error))
+			return take_end(r, &h, payload, why);
+		else
+			rc = -EPROTO;
+	}
+	/* The plugin may refuse while we still send, and close: its reason is worth reading. */
+	if (rc == -EPIPE && !receive(p, 0, &h, &payload) && h.type == IBCC_PROTO_ERROR)
+		return hung_up(p, &h, payload, why);
+	return broken(p, rc, why);
+}

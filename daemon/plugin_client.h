@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon's end of the conversation with the OpenSM plugin (ibcc/proto.h).
+ *
+ * All calls but ibcc_plugin_cancel() are made by one thread and may block for as long as the
+ * plugin needs, at most some seconds between two of its messages.
+ */
+#ifndef IBCC_DAEMON_PLUGIN_CLIENT_H
+#define IBCC_DAEMON_PLUGIN_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/proto.h>
+#include <ibcc/topo.h>
+
+#include "daemon/why.h"
+
+struct ibcc_plugin;
+
+/* NULL without memory or descriptors. Does not connect yet. */
+struct ibcc_plugin *ibcc_plugin_new(const char *socket_path);
+void ibcc_plugin_free(struct ibcc_plugin *p);
+
+/* Connects and says HELLO where there is no connection. Returns 0 when connected; -ENOENT or
+ * -ECONNREFUSED: nobody listens; -EACCES; -EPERM: the plugin refused; -EPROTO; -ETIMEDOUT.
+ */
+int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why);
+
+/* Takes in what the plugin said unasked. Returns 0, or -ENOTCONN when the connection is gone. */
+int ibcc_plugin_poll(struct ibcc_plugin *p);
+
+/* What the plugin last said about its SM; NULL when not connected. */
+const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p);
+
+/* Fetches the topology; the caller owns it. NULL with *err and *why on failure. */
+struct ibcc_topo *ibcc_plugin_topology(struct ibcc_plugin *p, int *err, struct ibcc_why *why);
+
+/* Has a plan carried out. Returns as struct ibcc_applier_ops::run; -EPERM with the plugin's reason
+ * when it refuses; -ENOTCONN when the connection broke, the outcomes of changes without an answer
+ * are PENDING then.
+ */
+int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64_t cc_key,
+		      struct ibcc_result *r, struct ibcc_why *why);
+
+/* From any thread: makes a waiting call of the other thread return -ECANCELED, once and for all. */
+void ibcc_plugin_cancel(struct ibcc_plugin *p);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What we did to the fabric, on disk: each plan is stored with the old values before its first
+ * Set, so that whatever happens in between can be undone.
+ *
+ * A transaction is one plan carried out. `rollback` takes back all transactions that are not taken
+ * back yet, or those from a given one on.
+ */
+#ifndef IBCC_DAEMON_STATE_H
+#define IBCC_DAEMON_STATE_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/topo.h>
+
+#include "daemon/why.h"
+
+struct ibcc_state;
+
+/* Who wants a transaction, and why. */
+struct ibcc_txn {
+	const char *who;     /* "ibcc-tuned", "uid 0 (pid 123)" */
+	const char *action;  /* "tune", "apply", "disable", "rollback" */
+	const char *via;     /* applier's name */
+	const char *summary; /* the decision in a sentence */
+	int64_t undoes_from; /* rollback: the first transaction it takes back; else 0 */
+};
+
+/* Opens or creates the database and closes transactions that a crash left open: their changes count
+ * as perhaps made. NULL with *err and *why on failure.
+ */
+struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why);
+void ibcc_state_close(struct ibcc_state *s);
+
+/* Transactions found open by ibcc_state_open(): the process before ended in the middle of them. */
+uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
+
+/* Stores a plan durably before it is carried out; its number goes to *id. `t` (may be NULL) gives
+ * the nodes their names. Returns 0, -EIO.
+ */
+int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
+		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why);
+
+/* Stores what became of it. A rollback that was verified altogether marks the transactions it took
+ * back in the same commit. `err` and `text` are the applier's.
+ */
+int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
+		   const char *text, struct ibcc_why *why);
+
+/* Joins the transactions from `from` on (0: all) that are not taken back into one plan, oldest old
+ * value to newest new value for each attribute; its reverse takes them back. *first is the number
+ * of the oldest (0: none, and the plan is empty). -ENOENT: there is no transaction `from` that
+ * could be taken back; -EIO; -ENOMEM.
+ */
+int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
+		    struct ibcc_why *why);
+
+/* The newest transactions, newest first, as a JSON array; those of one number with its changes.
+ * NULL with *err: -ENOENT, -EIO.
+ */
+json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err);
+json_t *ibcc_state_transaction(struct ibcc_state *s, int64_t id, int *err);
+
+/* A remark that outlives the process; an empty text takes it away. The returned text is owned by
+ * the caller, NULL if there is none.
+ */
+int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text);
+char *ibcc_state_note(struct ibcc_state *s, const char *key);
+
+/* Forgets what is older than `before_s` (seconds since 1970), but for the oldest value of each
+ * attribute that is not taken back yet. -EIO.
+ */
+int ibcc_state_prune(struct ibcc_state *s, int64_t before_s);
+
+#endif

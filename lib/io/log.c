@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Messages of the programs. Each line goes out in one write, so threads never mix theirs. */
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include <ibcc/log.h>
+
+#define MESSAGE_BYTES 2048u
+#define FIELD_BYTES   512u
+#define IDENT_BYTES   32u
+
+enum sink {
+	SINK_TERMINAL, /* plain text for people */
+	SINK_PREFIXED, /* "<6>text": systemd and others take the level from it */
+	SINK_JOURNAL,
+};
+
+/* Set once by ibcc_log_open(), before there are threads; only the level changes later. */
+static enum sink sink;
+static char ident[IDENT_BYTES] = "ibcc-tune";
+static atomic_int max_level = LOG_INFO;
+
+/* JOURNAL_STREAM names the stream that systemd connected; stderr may have been redirected since. */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &dev, &ino) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == dev && st.st_ino == ino;
+}
+
+/* sd_journal_send() drops messages silently where no journal runs. */
+static bool has_journal(void)
+{
+	return !access("/run/systemd/journal/socket", W_OK);
+}
+
+void ibcc_log_open(const char *name, enum ibcc_log_target target, int level)
+{
+	bool journal = false;
+
+	switch (target) {
+	case IBCC_LOG_AUTO: journal = stderr_is_journal(); break;
+	case IBCC_LOG_STDERR: break;
+	case IBCC_LOG_JOURNAL: journal = has_journal(); break;
+	}
+	snprintf(ident, sizeof(ident), "%s", name);
+	sink = journal ? SINK_JOURNAL : isatty(STDERR_FILENO) ? SINK_TERMINAL : SINK_PREFIXED;
+	atomic_store(&max_level, level);
+}
+
+void ibcc_log_set_level(int level)
+{
+	atomic_store(&max_level, level);
+}
+
+static bool is_wanted(int level)
+{
+	return level <= atomic_load_explicit(&max_level, memory_order_relaxed);
+}
+
+/* The level is part of each line, since readers of the stream see lines, not messages. */
+static void write_stderr(int level, const char *text)
+{
+	char buf[MESSAGE_BYTES + 2 * IDENT_BYTES];
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		int n;
+
+		if (sink == SINK_PREFIXED)
+			n = snprintf(buf, sizeof(buf), "<%d>%s: %.*s\n", level, ident, (int)len,
+				     text);
+		else
+			n = snprintf(buf, sizeof(buf), "%s: %.*s\n", ident, (int)len, text);
+		/* Nothing can be done about a message that cannot be written. */
+		if (n > 0 && write(STDERR_FILENO, buf, strnlen(buf, (size_t)n)) < 0)
+			return;
+		text += len + (text[len] == '\n');
+	}
+}
+
+struct fields {
+	struct iovec iov[12];
+	char buf[12][FIELD_BYTES];
+	int n;
+};
+
+static void add_field(struct fields *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_field(struct fields *f, const char *fmt, ...)
+{
+	char *buf = f->buf[f->n];
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(buf, FIELD_BYTES, fmt, ap);
+	va_end(ap);
+	if (len <= 0)
+		return;
+	f->iov[f->n++] = (struct iovec){ .iov_base = buf, .iov_len = strnlen(buf, (size_t)len) };
+}
+
+static void add_text(struct fields *f, const char *name, const char *text)
+{
+	if (text)
+		add_field(f, "%s=%s", name, text);
+}
+
+/* A message is too long for a field's buffer and comes with one of its own. */
+static void write_journal(struct fields *f, int level, char *message)
+{
+	add_field(f, "PRIORITY=%d", level);
+	add_field(f, "SYSLOG_IDENTIFIER=%s", ident);
+	f->iov[f->n++] = (struct iovec){ .iov_base = message, .iov_len = strlen(message) };
+	(void)sd_journal_sendv(f->iov, f->n);
+}
+
+void ibcc_log(int level, const char *fmt, ...)
+{
+	static const char key[] = "MESSAGE=";
+	char buf[MESSAGE_BYTES];
+	va_list ap;
+
+	if (!is_wanted(level))
+		return;
+	memcpy(buf, key, sizeof(key));
+	va_start(ap, fmt);
+	vsnprintf(buf + strlen(key), sizeof(buf) - strlen(key), fmt, ap);
+	va_end(ap);
+	if (sink == SINK_JOURNAL) {
+		struct fields f = { .n = 0 };
+
+		write_journal(&f, level, buf);
+	} else {
+		write_stderr(level, buf + strlen(key));
+	}
+}
+
+void ibcc_log_change_event(int level, const char *what, const struct ibcc_log_change *c)
+{
+	char buf[MESSAGE_BYTES];
+	struct fields f = { .n = 0 };
+
+	if (!is_wanted(level))
+		return;
+	snprintf(buf, sizeof(buf), "MESSAGE=%s: node 0x%016llx port %d: %s: %s -> %s%s%s%s", what,
+		 (unsigned long long)c->guid, c->port, c->param ? c->param : "setting",
+		 c->old_text ? c->old_text : "?", c->new_text ? c->new_text : "?",
+		 c->reason ? " (" : "", c->reason ? c->reason : "", c->reason ? ")" : "");
+	if (sink != SINK_JOURNAL) {
+		write_stderr(level, strchr(buf, '=') + 1);
+		return;
+	}
+	add_field(&f, "MESSAGE_ID=%s", IBCC_LOG_CHANGE_ID);
+	add_field(&f, "IB_GUID=0x%016llx", (unsigned long long)c->guid);
+	add_field(&f, "IB_PORT=%d", c->port);
+	add_text(&f, "PARAM", c->param);
+	add_text(&f, "OLD", c->old_text);
+	add_text(&f, "NEW", c->new_text);
+	add_text(&f, "REASON", c->reason);
+	write_journal(&f, level, buf);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The socket file that clients connect to. */
+#ifndef IBCC_PLUGIN_LISTENER_H
+#define IBCC_PLUGIN_LISTENER_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "opensm-plugin/options.h"
+
+struct ibcc_listener {
+	int fd; /* -1: not listening */
+	char path[sizeof(((struct ibcc_plugin_options *)NULL)->socket)];
+	dev_t dev;
+	ino_t ino;
+};
+
+void ibcc_listener_init(struct ibcc_listener *l);
+
+/* Listens at o->socket; makes its directory if only that is missing. A socket there that nobody
+ * listens on, left by a killed process, is replaced. Returns 0, -EADDRINUSE if somebody listens or
+ * something else than a socket is there, another -errno; no trace is left then.
+ */
+int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options *o);
+
+/* False if the socket file is not ours any more: deleted or replaced by somebody. */
+bool ibcc_listener_in_place(const struct ibcc_listener *l);
+
+/* Takes the next connection, non-blocking; returns its descriptor or -errno. */
+int ibcc_listener_accept(struct ibcc_listener *l, struct ucred *peer);
+
+/* Removes the socket file if it is ours still. */
+void ibcc_listener_close(struct ibcc_listener *l);
+
+#endif

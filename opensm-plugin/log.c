@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "opensm-plugin/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void ibcc_plugin_log(const struct ibcc_plugin_log *log, enum ibcc_plugin_level level,
+		     const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	log->write(log->arg, level, line);
+}

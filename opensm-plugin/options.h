@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* event_plugin_options of opensm.conf. All plugins share that one line, so ours are the words that
+ * begin with "ibcc."; everything else in it belongs to others.
+ */
+#ifndef IBCC_PLUGIN_OPTIONS_H
+#define IBCC_PLUGIN_OPTIONS_H
+
+#include <sys/types.h>
+#include <sys/un.h>
+
+#include "opensm-plugin/log.h"
+
+struct ibcc_plugin_options {
+	char socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	gid_t gid;               /* owning group of the socket, (gid_t)-1: leave it */
+	mode_t mode;             /* permissions of the socket */
+	unsigned int window;     /* MADs in flight, 1..128 */
+	unsigned int timeout_ms; /* for each attempt, 1..60000 */
+	unsigned int retries;    /* further attempts, 0..20 */
+};
+
+/* Reads the line (NULL: none). A value out of range or an unknown ibcc.* word is logged and the
+ * default kept. Returns -EINVAL, also logged, where a default would open the socket at another
+ * place or to other users than asked for: then the plugin has to stay idle.
+ */
+int ibcc_plugin_options_parse(const char *line, struct ibcc_plugin_options *o,
+			      const struct ibcc_plugin_log *log);
+
+#endif

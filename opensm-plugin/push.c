@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The port stays open between plans: on a simulated fabric every opening takes one of ten slots,
+ * and on hardware a registration of class 0x21 that stays is what keeps another manager from
+ * sharing it unnoticed. After an error of the port itself it is closed and opened afresh.
+ */
+#include "opensm-plugin/push.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ibcc/apply.h>
+
+#define CANCEL_AGAIN_MS 20
+
+enum push_state {
+	PUSH_IDLE,
+	PUSH_RUNNING,
+	PUSH_DONE, /* the report waits to be taken */
+};
+
+struct ibcc_push {
+	struct ibcc_push_host host;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* state, quit */
+	/* under the lock */
+	enum push_state state;
+	bool quit, ended;
+	enum ibcc_proto_refusal stop; /* why the running plan has to stop */
+	struct ibcc_plan plan;
+	uint64_t cc_key, port_guid, took_ms;
+	struct ibcc_plan_report *report;
+	struct ibcc_transport *transport; /* changed by the thread only */
+	uint64_t open_guid;               /* port that it was opened for */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool may_continue(void *arg)
+{
+	struct ibcc_push *p = arg;
+	enum ibcc_proto_refusal objection = p->host.objection(p->host.arg);
+	bool go_on;
+
+	pthread_mutex_lock(&p->lock);
+	if (objection != IBCC_REFUSAL_NONE && p->stop == IBCC_REFUSAL_NONE)
+		p->stop = objection;
+	go_on = p->stop == IBCC_REFUSAL_NONE && !p->quit;
+	pthread_mutex_unlock(&p->lock);
+	return go_on;
+}
+
+static void close_transport(struct ibcc_push *p)
+{
+	struct ibcc_transport *t = p->transport;
+
+	/* Out of sight first: ibcc_push_free() may want to cancel it. */
+	pthread_mutex_lock(&p->lock);
+	p->transport = NULL;
+	pthread_mutex_unlock(&p->lock);
+	ibcc_transport_free(t);
+}
+
+static int open_transport(struct ibcc_push *p, char *why, size_t len)
+{
+	struct ibcc_transport *t;
+	int err = -EIO;
+
+	if (p->transport && p->open_guid == p->port_guid)
+		return 0;
+	close_transport(p);
+	t = p->host.open(p->host.arg, p->port_guid, &err, why, len);
+	if (!t)
+		return err;
+	pthread_mutex_lock(&p->lock);
+	p->transport = t;
+	p->open_guid = p->port_guid;
+	pthread_mutex_unlock(&p->lock);
+	return 0;
+}
+
+static bool port_failed(const struct ibcc_result *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->change[i].err == -EIO)
+			return true;
+	return false;
+}
+
+static void apply(struct ibcc_push *p, struct ibcc_plan_report *report)
+{
+	struct ibcc_apply_options o = { .cc_key = p->cc_key,
+					.may_continue = may_continue,
+					.arg = p };
+	struct ibcc_proto_error *end = &report->end;
+	char why[sizeof(end->text) - 32] = "";
+
+	end->err = open_transport(p, why, sizeof(why));
+	if (end->err) {
+		end->refusal = IBCC_REFUSAL_NO_PORT;
+		snprintf(end->text, sizeof(end->text), "no port for MADs: %s", why);
+		return;
+	}
+	end->err = ibcc_result_init(&report->result, p->plan.n);
+	if (end->err) {
+		end->refusal = IBCC_REFUSAL_INTERNAL;
+		snprintf(end->text, sizeof(end->text), "OpenSM has no memory for this plan");
+		return;
+	}
+	end->err = ibcc_apply_run(p->transport, &p->plan, &o, &report->result);
+	end->set_mads = report->result.set_mads;
+	if (port_failed(&report->result))
+		close_transport(p);
+	if (end->err != -ECANCELED)
+		return;
+	pthread_mutex_lock(&p->lock);
+	end->refusal = p->quit ? IBCC_REFUSAL_NOT_MASTER : p->stop;
+	pthread_mutex_unlock(&p->lock);
+	snprintf(end->text, sizeof(end->text), "stopped on the way: %s",
+		 p->quit ? "OpenSM is ending" : ibcc_proto_refusal_text(end->refusal));
+}
+
+static void *run(void *arg)
+{
+	struct ibcc_push *p = arg;
+	struct ibcc_plan_report *report;
+	uint64_t began_ms;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->quit) {
+		if (p->state != PUSH_RUNNING) {
+			pthread_cond_wait(&p->changed, &p->lock);
+			continue;
+		}
+		report = p->report;
+		pthread_mutex_unlock(&p->lock);
+		began_ms = now_ms();
+		apply(p, report);
+		pthread_mutex_lock(&p->lock);
+		p->took_ms = now_ms() - began_ms;
+		ibcc_plan_fini(&p->plan);
+		memset(&p->plan, 0, sizeof(p->plan));
+		p->state = PUSH_DONE;
+		p->host.done(p->host.arg);
+	}
+	pthread_mutex_unlock(&p->lock);
+	close_transport(p);
+	pthread_mutex_lock(&p->lock);
+	p->ended = true;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+struct ibcc_push *ibcc_push_new(const struct ibcc_push_host *host)
+{
+	struct ibcc_push *p = calloc(1, sizeof(*p));
+	pthread_condattr_t attr;
+	sigset_t all, old;
+	int ret;
+
+	if (!p)
+		return NULL;
+	p->host = *host;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&p->thread, NULL, run, p);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!ret) {
+		pthread_setname_np(p->thread, "ibcc-push");
+		return p;
+	}
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+	return NULL;
+}
+
+/* A cancel only ends what is in flight, and the thread may be just before its next batch when it
+ * comes; so cancel until the thread has seen `quit`.
+ */
+static void cancel_until_ended(struct ibcc_push *p)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&p->lock);
+	p->quit = true;
+	pthread_cond_broadcast(&p->changed);
+	while (!p->ended) {
+		if (p->transport)
+			ibcc_transport_cancel(p->transport);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += CANCEL_AGAIN_MS * 1000000l;
+		if (until.tv_nsec >= 1000000000l) {
+			until.tv_nsec -= 1000000000l;
+			until.tv_sec++;
+		}
+		pthread_cond_timedwait(&p->changed, &p->lock, &until);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+void ibcc_push_free(struct ibcc_push *p)
+{
+	if (!p)
+		return;
+	cancel_until_ended(p);
+	pthread_join(p->thread, NULL);
+	ibcc_plan_fini(&p->plan);
+	ibcc_plan_report_free(p->report);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+int ibcc_push_start(struct ibcc_push *p, struct ibcc_plan *plan, uint64_t cc_key,
+		    uint64_t port_guid)
+{
+	struct ibcc_plan_report *report = calloc(1, sizeof(*report));
+	int ret = -EBUSY;
+
+	if (!report)
+		return -ENOMEM;
+	pthread_mutex_lock(&p->lock);
+	if (p->state == PUSH_IDLE) {
+		p->state = PUSH_RUNNING;
+		p->stop = IBCC_REFUSAL_NONE;
+		p->plan = *plan;
+		p->cc_key = cc_key;
+		p->port_guid = port_guid;
+		p->report = report;
+		report = NULL;
+		memset(plan, 0, sizeof(*plan));
+		pthread_cond_broadcast(&p->changed);
+		ret = 0;
+	}
+	pthread_mutex_unlock(&p->lock);
+	free(report);
+	return ret;
+}
+
+bool ibcc_push_busy(struct ibcc_push *p)
+{
+	bool busy;
+
+	pthread_mutex_lock(&p->lock);
+	busy = p->state != PUSH_IDLE;
+	pthread_mutex_unlock(&p->lock);
+	return busy;
+}
+
+void ibcc_push_stop(struct ibcc_push *p, enum ibcc_proto_refusal reason)
+{
+	pthread_mutex_lock(&p->lock);
+	if (p->state == PUSH_RUNNING && p->stop == IBCC_REFUSAL_NONE)
+		p->stop = reason;
+	pthread_mutex_unlock(&p->lock);
+}
+
+struct ibcc_plan_report *ibcc_push_take(struct ibcc_push *p, uint64_t *took_ms)
+{
+	struct ibcc_plan_report *report = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->state == PUSH_DONE) {
+		report = p->report;
+		p->report = NULL;
+		p->state = PUSH_IDLE;
+		*took_ms = p->took_ms;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return report;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Applies plans in a thread of its own, so that clients are served meanwhile. One at a time. */
+#ifndef IBCC_PLUGIN_PUSH_H
+#define IBCC_PLUGIN_PUSH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/proto.h>
+#include <ibcc/transport.h>
+
+#include "opensm-plugin/session.h"
+
+/* Called from the push thread. */
+struct ibcc_push_host {
+	/* Opens the port for MADs; as ibcc_umad_open(). */
+	struct ibcc_transport *(*open)(void *arg, uint64_t port_guid, int *err, char *why,
+				       size_t len);
+	/* Why no more may be written now; IBCC_REFUSAL_NONE: go on. */
+	enum ibcc_proto_refusal (*objection)(void *arg);
+	/* A report is ready for ibcc_push_take(). */
+	void (*done)(void *arg);
+	void *arg;
+};
+
+struct ibcc_push;
+
+/* Starts the thread, all signals blocked. NULL without memory or threads. */
+struct ibcc_push *ibcc_push_new(const struct ibcc_push_host *host);
+/* Stops what is running, ends the thread and closes the port; returns within the time that a
+ * cancelled MAD takes. Accepts NULL.
+ */
+void ibcc_push_free(struct ibcc_push *p);
+
+/* Begins to apply a plan, taking it over (*plan is zeroed). -EBUSY while another is being applied
+ * or its report has not been taken; the plan stays the caller's then.
+ */
+int ibcc_push_start(struct ibcc_push *p, struct ibcc_plan *plan, uint64_t cc_key,
+		    uint64_t port_guid);
+bool ibcc_push_busy(struct ibcc_push *p);
+
+/* Stops the running plan before its next batch, giving this reason. */
+void ibcc_push_stop(struct ibcc_push *p, enum ibcc_proto_refusal reason);
+
+/* The report of the plan that ended, or NULL while none has. `took_ms` is its duration. */
+struct ibcc_plan_report *ibcc_push_take(struct ibcc_push *p, uint64_t *took_ms);
+
+#endif

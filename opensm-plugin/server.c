@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "opensm-plugin/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LISTEN_AGAIN_MS    5000u
+#define PATIENCE_MS        30000u
+#define MESSAGES_A_TURN    64u /* of one client, before the others have theirs */
+#define LOG_LINES_A_SECOND 5u
+
+/* Says how much was left out, and opens the allowance of the next second. */
+static void refill_log(struct ibcc_server *s, uint64_t now_ms)
+{
+	if (now_ms / 1000 == s->log_second)
+		return;
+	if (s->log_dropped)
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_INFO,
+				"%u more messages about clients left out", s->log_dropped);
+	s->log_second = now_ms / 1000;
+	s->log_lines = 0;
+	s->log_dropped = 0;
+}
+
+/* A message that a client's conduct brought about. */
+static void log_client(struct ibcc_server *s, uint64_t now_ms, const struct ucred *peer,
+		       const char *text)
+{
+	refill_log(s, now_ms);
+	if (s->log_lines++ < LOG_LINES_A_SECOND)
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR, "ERR IC05: client %ld (uid %ld): %s",
+				(long)peer->pid, (long)peer->uid, text);
+	else
+		s->log_dropped++;
+}
+
+int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
+		     const struct ibcc_session_host *host, const struct ibcc_plugin_log *log)
+{
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	s->options = *o;
+	s->host = *host;
+	s->log = *log;
+	ibcc_listener_init(&s->listener);
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++)
+		s->client[i].fd = -1;
+	s->buf = malloc(IBCC_PROTO_MAX_BYTES);
+	return s->buf ? 0 : -ENOMEM;
+}
+
+/* Closing with unread messages would make the peer's next read fail (ECONNRESET) before it has read
+ * our last words, so they are thrown away first; after the shutdown no more can come.
+ */
+static void hang_up(int fd)
+{
+	char byte;
+
+	shutdown(fd, SHUT_RD);
+	while (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT | MSG_TRUNC) > 0)
+		;
+	close(fd);
+}
+
+static void drop(struct ibcc_server_client *c)
+{
+	ibcc_session_fini(&c->session);
+	hang_up(c->fd);
+	c->fd = -1;
+}
+
+void ibcc_server_fini(struct ibcc_server *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++)
+		if (s->client[i].fd >= 0)
+			drop(&s->client[i]);
+	ibcc_listener_close(&s->listener);
+	free(s->buf);
+	s->buf = NULL;
+}
+
+/* Sends until there is nothing to be said or the client's buffer is full. False: hang up. */
+static bool flush(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t now_ms)
+{
+	struct ibcc_session_message m;
+	int ret;
+
+	while (ibcc_session_output(&c->session, &s->host, s->buf, &m)) {
+		ret = ibcc_proto_send(c->fd, m.type, m.seq, m.payload, m.length);
+		if (ret == -EAGAIN) {
+			if (!c->waits_since_ms)
+				c->waits_since_ms = now_ms;
+			return true;
+		}
+		if (ret)
+			return false;
+		if (m.type == IBCC_PROTO_ERROR)
+			log_client(s, now_ms, &c->peer, c->session.error.text);
+		c->waits_since_ms = 0;
+		ibcc_session_sent(&c->session, &m);
+	}
+	return c->session.phase != IBCC_SESSION_ENDED;
+}
+
+/* Takes what the client says. False: hang up. */
+static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t now_ms)
+{
+	struct ibcc_proto_header h;
+	const void *payload;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < MESSAGES_A_TURN && ibcc_session_wants_input(&c->session); i++) {
+		memset(&h, 0, sizeof(h));
+		ret = ibcc_proto_recv(c->fd, s->buf, &h, &payload);
+		if (ret == -EAGAIN)
+			break;
+		if (ret == -EPROTO)
+			ibcc_session_abort(&c->session, 0, IBCC_REFUSAL_BAD_MESSAGE,
+					   "not a message of this protocol");
+		else if (ret == -EPROTONOSUPPORT)
+			ibcc_session_abort(&c->session, h.seq, IBCC_REFUSAL_VERSION,
+					   "the OpenSM plugin speaks another protocol version than "
+					   "this client; install both from one release");
+		else if (ret)
+			return false;
+		else
+			ibcc_session_input(&c->session, &s->host, &h, payload);
+	}
+	return flush(s, c, now_ms);
+}
+
+void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, uint64_t now_ms)
+{
+	struct ibcc_server_client *c = s->client, *end = s->client + IBCC_SERVER_CLIENTS;
+	struct ibcc_proto_error error = { .refusal = IBCC_REFUSAL_BUSY, .err = -EBUSY };
+
+	while (c < end && c->fd >= 0)
+		c++;
+	if (c == end) {
+		snprintf(error.text, sizeof(error.text), "the OpenSM plugin has %u clients already",
+			 IBCC_SERVER_CLIENTS);
+		(void)ibcc_proto_send(fd, IBCC_PROTO_ERROR, 0, &error, sizeof(error));
+		hang_up(fd);
+		log_client(s, now_ms, peer, error.text);
+		return;
+	}
+	memset(c, 0, sizeof(*c));
+	c->fd = fd;
+	c->peer = *peer;
+	c->waits_since_ms = now_ms;
+	ibcc_session_init(&c->session);
+	ibcc_plugin_log(&s->log, IBCC_PLUGIN_VERBOSE, "client %ld (uid %ld) connected",
+			(long)peer->pid, (long)peer->uid);
+}
+
+unsigned int ibcc_server_pollfds(struct ibcc_server *s, struct pollfd *pfd)
+{
+	unsigned int i, n = 0;
+
+	if (s->listener.fd >= 0)
+		pfd[n++] = (struct pollfd){ .fd = s->listener.fd, .events = POLLIN };
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		struct ibcc_server_client *c = &s->client[i];
+		short events = 0;
+
+		if (c->fd < 0)
+			continue;
+		if (ibcc_session_wants_input(&c->session))
+			events |= POLLIN;
+		if (ibcc_session_has_output(&c->session))
+			events |= POLLOUT;
+		pfd[n++] = (struct pollfd){ .fd = c->fd, .events = events };
+	}
+	return n;
+}
+
+static void accept_all(struct ibcc_server *s, uint64_t now_ms)
+{
+	struct ucred peer;
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		fd = ibcc_listener_accept(&s->listener, &peer);
+		if (fd < 0)
+			break;
+		ibcc_server_adopt(s, fd, &peer, now_ms);
+	}
+	/* Out of descriptors: a pending connection would wake us for ever, so wait for a tick. */
+	if (i < IBCC_SERVER_CLIENTS && (fd == -EMFILE || fd == -ENFILE)) {
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR, "ERR IC04: cannot accept a client: %s",
+				strerror(-fd));
+		ibcc_listener_close(&s->listener);
+		s->listen_again_ms = now_ms + LISTEN_AGAIN_MS;
+	}
+}
+
+void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned int n,
+		       uint64_t now_ms)
+{
+	unsigned int i, k;
+
+	for (k = 0; k < n; k++) {
+		if (!pfd[k].revents)
+			continue;
+		if (pfd[k].fd == s->listener.fd) {
+			accept_all(s, now_ms);
+			continue;
+		}
+		for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+			struct ibcc_server_client *c = &s->client[i];
+			bool go_on;
+
+			if (c->fd != pfd[k].fd)
+				continue;
+			/* What was sent before hanging up counts; then reading says so. */
+			if (pfd[k].revents & POLLIN && ibcc_session_wants_input(&c->session))
+				go_on = hear(s, c, now_ms);
+			else if (pfd[k].revents & (POLLHUP | POLLERR | POLLNVAL))
+				go_on = false;
+			else
+				go_on = flush(s, c, now_ms);
+			if (!go_on)
+				drop(c);
+			break;
+		}
+	}
+}
+
+static void listen_again(struct ibcc_server *s, uint64_t now_ms)
+{
+	int ret = ibcc_listener_open(&s->listener, &s->options);
+
+	if (!ret)
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_INFO, "listening at %s", s->options.socket);
+	else if (ret != s->listen_err)
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
+				"ERR IC04: cannot listen at %s: %s; trying again every %u s",
+				s->options.socket,
+				ret == -EADDRINUSE ? "another OpenSM's plugin listens there, or it "
+						     "is no socket"
+						   : strerror(-ret),
+				LISTEN_AGAIN_MS / 1000);
+	s->listen_err = ret;
+	s->listen_again_ms = now_ms + LISTEN_AGAIN_MS;
+}
+
+void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
+{
+	unsigned int i;
+
+	refill_log(s, now_ms);
+	if (s->listener.fd >= 0 && !ibcc_listener_in_place(&s->listener)) {
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
+				"ERR IC04: somebody removed or replaced %s", s->options.socket);
+		ibcc_listener_close(&s->listener);
+		s->listen_again_ms = 0;
+	}
+	if (s->listener.fd < 0 && now_ms >= s->listen_again_ms)
+		listen_again(s, now_ms);
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		struct ibcc_server_client *c = &s->client[i];
+
+		if (c->fd < 0 || !c->waits_since_ms || now_ms - c->waits_since_ms < PATIENCE_MS)
+			continue;
+		log_client(s, now_ms, &c->peer, "neither speaks nor reads, dropped");
+		drop(c);
+	}
+}
+
+void ibcc_server_notify(struct ibcc_server *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++)
+		if (s->client[i].fd >= 0)
+			ibcc_session_notify(&s->client[i].session);
+}
+
+void ibcc_server_finish(struct ibcc_server *s, struct ibcc_plan_report *report)
+{
+	unsigned int i;
+
+	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		struct ibcc_server_client *c = &s->client[i];
+
+		if (c->fd >= 0 && c->session.phase == IBCC_SESSION_PUSH) {
+			ibcc_session_finish(&c->session, report);
+			return;
+		}
+	}
+	ibcc_plan_report_free(report);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The clients: descriptors, their conversations and their limits. Single-threaded, never blocks.
+ * Several clients may read; who applies a plan is the host's to decide.
+ */
+#ifndef IBCC_PLUGIN_SERVER_H
+#define IBCC_PLUGIN_SERVER_H
+
+#include <poll.h>
+#include <stdint.h>
+
+#include "opensm-plugin/listener.h"
+#include "opensm-plugin/log.h"
+#include "opensm-plugin/session.h"
+
+#define IBCC_SERVER_CLIENTS 16u
+
+struct ibcc_server_client {
+	int fd; /* -1: free */
+	struct ucred peer;
+	uint64_t waits_since_ms; /* for a HELLO, or for the client to read; 0: does not wait */
+	struct ibcc_session session;
+};
+
+struct ibcc_server {
+	struct ibcc_plugin_options options;
+	struct ibcc_listener listener;
+	int listen_err;           /* of the last attempt, 0 if listening */
+	uint64_t listen_again_ms; /* when to try again */
+	struct ibcc_session_host host;
+	struct ibcc_plugin_log log;
+	struct ibcc_server_client client[IBCC_SERVER_CLIENTS];
+	uint8_t *buf; /* of IBCC_PROTO_MAX_BYTES */
+	/* Clients cannot fill OpenSM's log: so many lines on their account for each second. */
+	uint64_t log_second;
+	unsigned int log_lines, log_dropped;
+};
+
+/* -ENOMEM. Does not listen yet. */
+int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
+		     const struct ibcc_session_host *host, const struct ibcc_plugin_log *log);
+void ibcc_server_fini(struct ibcc_server *s);
+
+/* Takes a connected descriptor as a new client; closes it with ERROR when there are too many. */
+void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, uint64_t now_ms);
+
+/* Descriptors to poll; returns their number, at most IBCC_SERVER_CLIENTS + 1. */
+unsigned int ibcc_server_pollfds(struct ibcc_server *s, struct pollfd *pfd);
+/* Serves what poll reported. */
+void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned int n,
+		       uint64_t now_ms);
+/* To be called about once a second: listens (again), drops who waits too long. */
+void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
+
+/* SM state or generation changed: every client is told. */
+void ibcc_server_notify(struct ibcc_server *s);
+/* The submitted plan is done; takes the report over, also when its client has gone. */
+void ibcc_server_finish(struct ibcc_server *s, struct ibcc_plan_report *report);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "opensm-plugin/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "opensm-plugin/fabric.h"
+#include "opensm-plugin/push.h"
+#include "opensm-plugin/server.h"
+
+/* Events come in bursts (one for each block of each switch's table): read when they pause. */
+#define PAUSE_MS 50u
+#define TICK_MS  1000u
+/* A sweep that fails midway reports nothing more; what there is then is read after this time. */
+#define SWEEP_PATIENCE_MS 60000u
+
+struct ibcc_worker {
+	struct osm_opensm *osm;
+	struct ibcc_plugin_options options;
+	struct ibcc_plugin_log log;
+	pthread_t thread;
+	int wake;           /* eventfd */
+	atomic_uint events; /* enum ibcc_worker_event bits since the last look */
+	atomic_bool quit;
+	struct ibcc_push *push;
+	struct ibcc_server server;
+	/* of the service thread */
+	struct ibcc_proto_state state; /* as last told to the clients */
+	struct ibcc_shared_topo *topo;
+	uint64_t generation; /* of the last topology, also before the first */
+	bool due, sweeping;
+	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
+	enum ibcc_proto_refusal logged_refusal;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void wake(struct ibcc_worker *w)
+{
+	uint64_t one = 1;
+
+	/* Only fails when it is full of wake-ups already. */
+	(void)!write(w->wake, &one, sizeof(one));
+}
+
+void ibcc_worker_report(struct ibcc_worker *w, enum ibcc_worker_event event)
+{
+	/* A burst wakes the thread once. */
+	if (!(atomic_fetch_or(&w->events, event) & event))
+		wake(w);
+}
+
+/* Reads the topology again; a new generation only if something is different. */
+static void refresh(struct ibcc_worker *w)
+{
+	struct ibcc_topo *t = ibcc_plugin_fabric_read(w->osm);
+	struct ibcc_shared_topo *shared;
+
+	w->due = false;
+	if (!t) {
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
+				"ERR IC06: no memory for a copy of the topology");
+		return;
+	}
+	if (w->topo && ibcc_topo_equal(w->topo->topo, t)) {
+		ibcc_topo_free(t);
+		return;
+	}
+	t->generation = w->generation + 1;
+	shared = ibcc_shared_topo_new(t);
+	if (!shared)
+		return;
+	ibcc_shared_topo_put(w->topo);
+	w->topo = shared;
+	w->generation = t->generation;
+	/* LIDs may belong to other nodes now. */
+	ibcc_push_stop(w->push, IBCC_REFUSAL_STALE);
+	ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "topology generation %llu: %u nodes",
+			(unsigned long long)t->generation, t->n_nodes);
+}
+
+static void host_state(void *arg, struct ibcc_proto_state *s)
+{
+	struct ibcc_worker *w = arg;
+
+	memset(s, 0, sizeof(*s));
+	ibcc_plugin_sm_read(w->osm, s);
+	s->generation = w->topo ? w->topo->topo->generation : 0;
+	s->n_nodes = w->topo ? w->topo->topo->n_nodes : 0;
+}
+
+static struct ibcc_shared_topo *host_topo(void *arg)
+{
+	struct ibcc_worker *w = arg;
+
+	return ibcc_shared_topo_get(w->topo);
+}
+
+static enum ibcc_proto_refusal objection(void *arg)
+{
+	struct ibcc_worker *w = arg;
+	struct ibcc_proto_state s;
+
+	ibcc_plugin_sm_read(w->osm, &s);
+	if (s.sm_state != IBCC_SM_MASTER || ibcc_plugin_sm_exiting())
+		return IBCC_REFUSAL_NOT_MASTER;
+	return s.own_cc ? IBCC_REFUSAL_TWO_WRITERS : IBCC_REFUSAL_NONE;
+}
+
+/* MADs go to LIDs, but plans mean nodes: true if each LID is that node's. */
+static bool plan_fits(const struct ibcc_topo *t, const struct ibcc_plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->n; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		uint32_t p = ibcc_topo_port_of_lid(t, c->lid);
+
+		if (p == IBCC_NONE || t->node[t->port[p].node].guid != c->node_guid ||
+		    t->port[p].num != c->port)
+			return false;
+	}
+	return true;
+}
+
+static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_plan *plan,
+				     struct ibcc_proto_error *why)
+{
+	enum ibcc_proto_refusal refusal;
+
+	/* The plan may be for a topology that has gone just now. */
+	if (w->due && !w->sweeping)
+		refresh(w);
+	refusal = objection(w);
+	if (refusal != IBCC_REFUSAL_NONE) {
+		struct ibcc_proto_state s;
+
+		host_state(w, &s);
+		snprintf(why->text, sizeof(why->text),
+			 refusal == IBCC_REFUSAL_TWO_WRITERS
+				 ? "OpenSM's own congestion_control is TRUE (SM state %s); set it "
+				   "to FALSE in opensm.conf and send OpenSM a SIGHUP"
+				 : "this SM is %s, only a MASTER may write",
+			 ibcc_proto_sm_state_name(s.sm_state));
+		return refusal;
+	}
+	if (!w->topo || plan->generation != w->topo->topo->generation ||
+	    !plan_fits(w->topo->topo, plan)) {
+		snprintf(why->text, sizeof(why->text),
+			 "the plan is for topology generation %llu, now it is %llu",
+			 (unsigned long long)plan->generation,
+			 (unsigned long long)(w->topo ? w->topo->topo->generation : 0));
+		return IBCC_REFUSAL_STALE;
+	}
+	return IBCC_REFUSAL_NONE;
+}
+
+static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
+					   struct ibcc_plan *plan, uint64_t cc_key,
+					   struct ibcc_proto_error *why)
+{
+	struct ibcc_worker *w = arg;
+	enum ibcc_proto_refusal refusal = judge(w, plan, why);
+	struct ibcc_proto_state state;
+	uint32_t n = plan->n;
+
+	(void)s;
+	host_state(w, &state);
+	if (refusal == IBCC_REFUSAL_NONE) {
+		why->err = ibcc_push_start(w->push, plan, cc_key, state.port_guid);
+		if (why->err) {
+			refusal = why->err == -EBUSY ? IBCC_REFUSAL_BUSY : IBCC_REFUSAL_INTERNAL;
+			snprintf(why->text, sizeof(why->text), "%s",
+				 why->err == -EBUSY ? "another plan is being applied"
+						    : "OpenSM has no memory for this plan");
+		}
+	}
+	if (refusal == IBCC_REFUSAL_NONE)
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
+	else if (refusal != w->logged_refusal) /* a daemon asks again and again */
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR, "ERR IC07: plan refused (%s): %s",
+				ibcc_proto_refusal_text(refusal), why->text);
+	w->logged_refusal = refusal;
+	return refusal;
+}
+
+static struct ibcc_transport *push_open(void *arg, uint64_t port_guid, int *err, char *why,
+					size_t len)
+{
+	struct ibcc_worker *w = arg;
+	struct ibcc_umad_options o = {
+		.port_guid = port_guid,
+		.window = w->options.window,
+		.timeout_ms = w->options.timeout_ms,
+		.retries = w->options.retries,
+	};
+
+	return ibcc_umad_open(&o, err, why, len);
+}
+
+static void push_done(void *arg)
+{
+	wake(arg);
+}
+
+static void take_report(struct ibcc_worker *w)
+{
+	struct ibcc_plan_report *r;
+	uint64_t ms = 0;
+
+	r = ibcc_push_take(w->push, &ms);
+	if (!r)
+		return;
+	if (r->end.refusal != IBCC_REFUSAL_NONE)
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
+				"ERR IC08: plan ended early: %s; %u of %u changes verified",
+				r->end.text, r->result.n_verified, r->result.n);
+	else
+		ibcc_plugin_log(
+			&w->log, r->end.err ? IBCC_PLUGIN_ERROR : IBCC_PLUGIN_INFO,
+			"%splan applied: %u of %u changes verified, %u failed, %u Set MADs, "
+			"%llu ms",
+			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
+			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
+	ibcc_server_finish(&w->server, r);
+}
+
+static void take_events(struct ibcc_worker *w, uint64_t now)
+{
+	unsigned int events = atomic_exchange(&w->events, 0);
+
+	if (!events)
+		return;
+	w->last_event_ms = now;
+	if (!w->due)
+		w->due_since_ms = now;
+	w->due = true;
+	if (events & IBCC_WORKER_SETTLED) {
+		w->sweeping = false;
+	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
+		w->sweeping = true;
+		w->sweep_since_ms = now;
+	}
+}
+
+/* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
+static void look_at_state(struct ibcc_worker *w)
+{
+	struct ibcc_proto_state s;
+
+	host_state(w, &s);
+	if (!memcmp(&s, &w->state, sizeof(s)))
+		return;
+	if (s.sm_state != w->state.sm_state) {
+		w->sweeping = false;
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "SM state is %s",
+				ibcc_proto_sm_state_name(s.sm_state));
+	}
+	w->state = s;
+	ibcc_server_notify(&w->server);
+}
+
+/* How long the topology may be left unread still; 0: read it now. */
+static uint64_t pause_left_ms(const struct ibcc_worker *w, uint64_t now)
+{
+	uint64_t calm = w->last_event_ms + PAUSE_MS, latest = w->due_since_ms + TICK_MS;
+	uint64_t at = calm < latest ? calm : latest;
+
+	if (w->sweeping)
+		at = w->sweep_since_ms + SWEEP_PATIENCE_MS;
+	return now < at ? at - now : 0;
+}
+
+static void *run(void *arg)
+{
+	struct ibcc_worker *w = arg;
+	struct pollfd pfd[1 + 1 + IBCC_SERVER_CLIENTS];
+	uint64_t now = now_ms(), tick_ms = now, wait, count;
+	unsigned int n;
+
+	while (!atomic_load(&w->quit)) {
+		take_events(w, now);
+		if (w->due && !pause_left_ms(w, now))
+			refresh(w);
+		take_report(w);
+		look_at_state(w);
+		if (now >= tick_ms) {
+			ibcc_server_tick(&w->server, now);
+			tick_ms = now + TICK_MS;
+		}
+		wait = tick_ms - now;
+		if (w->due && pause_left_ms(w, now) < wait)
+			wait = pause_left_ms(w, now);
+		pfd[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
+		n = ibcc_server_pollfds(&w->server, pfd + 1);
+		if (poll(pfd, n + 1, (int)wait) < 0)
+			n = 0; /* no memory in the kernel: as after a time-out */
+		now = now_ms();
+		if (n && pfd[0].revents)
+			(void)!read(w->wake, &count, sizeof(count));
+		if (n)
+			ibcc_server_serve(&w->server, pfd + 1, n, now);
+	}
+	return NULL;
+}
+
+static uint64_t first_generation(void)
+{
+	struct timespec t;
+
+	/* No plan for a topology of an earlier OpenSM process may fit by chance. */
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Threads inherit the signal mask, and OpenSM's handlers must not run in ours. */
+static int start_thread(struct ibcc_worker *w)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&w->thread, NULL, run, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!ret)
+		pthread_setname_np(w->thread, "ibcc-serve");
+	return -ret;
+}
+
+struct ibcc_worker *ibcc_worker_new(struct osm_opensm *osm, const struct ibcc_plugin_options *o,
+				    const struct ibcc_plugin_log *log)
+{
+	struct ibcc_worker *w = calloc(1, sizeof(*w));
+	struct ibcc_session_host host = {
+		.state = host_state, .topo = host_topo, .submit = host_submit, .arg = w
+	};
+	struct ibcc_push_host push = {
+		.open = push_open, .objection = objection, .done = push_done, .arg = w
+	};
+	int ret = -ENOMEM;
+
+	if (!w)
+		goto out;
+	w->osm = osm;
+	w->options = *o;
+	w->log = *log;
+	w->generation = first_generation();
+	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = w->wake < 0 ? -errno : ibcc_server_init(&w->server, o, &host, log);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
+	w->push = ibcc_push_new(&push);
+	if (w->push)
+		ret = start_thread(w);
+	if (!ret)
+		return w;
+	ibcc_push_free(w->push);
+	ibcc_server_fini(&w->server);
+out:
+	ibcc_plugin_log(log, IBCC_PLUGIN_ERROR, "ERR IC03: cannot start: %s", strerror(-ret));
+	if (w && w->wake >= 0)
+		close(w->wake);
+	free(w);
+	return NULL;
+}
+
+void ibcc_worker_free(struct ibcc_worker *w)
+{
+	if (!w)
+		return;
+	atomic_store(&w->quit, true);
+	wake(w);
+	pthread_join(w->thread, NULL);
+	ibcc_push_free(w->push);
+	ibcc_server_fini(&w->server);
+	ibcc_shared_topo_put(w->topo);
+	close(w->wake);
+	free(w);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibcc-sim exec: a command as it would run on a host of the simulated fabric. */
+#include <errno.h>
+#include <getopt.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/cmd.h"
+#include "sim/control.h"
+
+/* The preload library has no fixed place: a multiarch folder on Debian, lib64 elsewhere. */
+static char *find_umad2sim(void)
+{
+	static const char *const places[] = {
+		"/usr/lib/*/umad2sim/libumad2sim.so",
+		"/usr/lib64/umad2sim/libumad2sim.so",
+		"/usr/lib/umad2sim/libumad2sim.so",
+		"/usr/local/lib*/umad2sim/libumad2sim.so",
+	};
+	const char *env = getenv("IBCC_UMAD2SIM");
+	char *found = NULL;
+	glob_t g;
+	size_t i;
+
+	if (env)
+		return access(env, R_OK) ? NULL : strdup(env);
+	for (i = 0; !found && i < sizeof(places) / sizeof(places[0]); i++) {
+		if (glob(places[i], 0, NULL, &g) == 0 && g.gl_pathc)
+			found = strdup(g.gl_pathv[0]);
+		globfree(&g);
+	}
+	return found;
+}
+
+/* What is preloaded already stays in front: a sanitizer's runtime must be the first. */
+static int set_preload(const char *lib)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *value = NULL;
+	int r;
+
+	if (old && strstr(old, lib))
+		return 0;
+	if (asprintf(&value, "%s%s%s", old ? old : "", old && *old ? ":" : "", lib) < 0)
+		return -1;
+	r = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return r;
+}
+
+int ibcc_cmd_exec(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "name", required_argument, NULL, 'n' },
+		{ "host", required_argument, NULL, 'H' },
+		{ 0 },
+	};
+	const char *name = getenv("IBCC_SIM_NAME"), *host = NULL;
+	char only[64], why[128], *lib;
+	int ch;
+
+	while ((ch = getopt_long(argc, argv, "+n:H:", options, NULL)) != -1) {
+		switch (ch) {
+		case 'n': name = optarg; break;
+		case 'H': host = optarg; break;
+		default: return 1;
+		}
+	}
+	if (optind >= argc) {
+		fprintf(stderr, "ibcc-sim exec: no command\n");
+		return 1;
+	}
+	if (!name) {
+		if (ibcc_control_find(only, sizeof(only), why, sizeof(why))) {
+			fprintf(stderr, "ibcc-sim exec: %s\n", why);
+			return 1;
+		}
+		name = only;
+	}
+	lib = find_umad2sim();
+	if (!lib) {
+		fprintf(stderr, "ibcc-sim exec: libumad2sim.so is not installed\n");
+		return 1;
+	}
+	if (set_preload(lib) || setenv("IBSIM_SOCKNAME", name, 1) ||
+	    (host && setenv("SIM_HOST", host, 1))) {
+		fprintf(stderr, "ibcc-sim exec: %s\n", strerror(errno));
+		free(lib);
+		return 1;
+	}
+	free(lib);
+	unsetenv("IBSIM_SERVER_NAME"); /* ibsim's remote mode: not through unix sockets */
+	execvp(argv[optind], argv + optind);
+	fprintf(stderr, "ibcc-sim exec: %s: %s\n", argv[optind], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Requests of clients counted by class, method and attribute. */
+#ifndef SIM_MADCOUNT_H
+#define SIM_MADCOUNT_H
+
+#include <stdint.h>
+
+#include <ibcc/mad.h>
+
+#define IBCC_MADCOUNT_MAX 512u
+
+struct ibcc_madcount {
+	uint32_t n;
+	struct ibcc_madcount_row {
+		uint8_t mgmt_class, method;
+		uint16_t attr_id;
+		uint64_t count;
+	} row[IBCC_MADCOUNT_MAX]; /* in ascending order */
+	uint64_t total, sets;
+	uint64_t other; /* beyond the table's size: somebody sends nonsense */
+};
+
+void ibcc_madcount_add(struct ibcc_madcount *c, const uint8_t *mad);
+
+#endif

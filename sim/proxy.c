@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A client is known by its number; it dies by DISCONNECT, by the end of its process (which a killed
+ * client cannot tell itself), or when its socket is gone.
+ */
+#include "sim/proxy.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "sim/sendq.h"
+
+#define CLIENT_QUEUE_MAX 8192u
+#define READ_BATCH       64
+
+struct client {
+	TAILQ_ENTRY(client) link;
+	struct ibcc_proxy *p;
+	uint32_t number;
+	bool issm;
+	struct ibcc_upstream_slot *slot; /* NULL while being attached */
+	int fd, pidfd;
+	sd_event_source *src, *pid_src;
+	struct ibcc_sendq q;
+	/* where the answer to the request of control under way goes */
+	struct sockaddr_un ctl_addr;
+	socklen_t ctl_len;
+	struct ibcc_wire_ctl ctl;
+};
+
+/* An answer that the delay knob holds back; all have the same delay, so they stay in order. */
+struct delayed {
+	STAILQ_ENTRY(delayed) link;
+	struct client *c; /* NULL: the client has gone */
+	uint64_t due_us;
+	struct ibcc_wire_mad m;
+};
+
+struct ibcc_proxy {
+	sd_event *ev;
+	struct ibcc_upstream *u;
+	struct ibcc_proxy_ops ops;
+	struct ibcc_proxy_knobs knobs;
+	struct ibcc_proxy_stats stats;
+	char name[64];
+	int ctl_fd;
+	uint32_t next_number;
+	uint64_t random;
+	sd_event_source *ctl_src, *delay_src;
+	TAILQ_HEAD(, client) clients;
+	STAILQ_HEAD(, delayed) delayed;
+};
+
+static void client_free(struct client *c);
+
+/* Answers */
+
+static void client_send(struct client *c, const struct ibcc_wire_mad *m)
+{
+	uint64_t dropped = c->q.dropped;
+
+	/* An error means that the socket has gone: on_client() hears of that too. */
+	ibcc_sendq_put(&c->q, m);
+	c->p->stats.overflow += c->q.dropped - dropped;
+}
+
+static int on_delay(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ibcc_proxy *p = arg;
+	struct delayed *d;
+
+	while ((d = STAILQ_FIRST(&p->delayed)) && d->due_us <= usec) {
+		STAILQ_REMOVE_HEAD(&p->delayed, link);
+		if (d->c)
+			client_send(d->c, &d->m);
+		free(d);
+	}
+	if (!d)
+		return 0;
+	sd_event_source_set_time(src, d->due_us);
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+static void client_deliver(struct client *c, const struct ibcc_wire_mad *m)
+{
+	struct ibcc_proxy *p = c->p;
+	struct delayed *d = NULL;
+	uint64_t now = 0;
+
+	if (p->knobs.mad_delay_us || !STAILQ_EMPTY(&p->delayed))
+		d = malloc(sizeof(*d));
+	if (!d) {
+		client_send(c, m);
+		return;
+	}
+	sd_event_now(p->ev, CLOCK_MONOTONIC, &now);
+	*d = (struct delayed){ .c = c, .due_us = now + p->knobs.mad_delay_us, .m = *m };
+	if (STAILQ_EMPTY(&p->delayed)) {
+		sd_event_source_set_time(p->delay_src, d->due_us);
+		sd_event_source_set_enabled(p->delay_src, SD_EVENT_ONESHOT);
+	}
+	STAILQ_INSERT_TAIL(&p->delayed, d, link);
+}
+
+static void deliver_timeout(struct client *c, const struct ibcc_wire_mad *rq)
+{
+	struct ibcc_wire_mad m = *rq;
+
+	m.status = htonl(IBCC_WIRE_TIMEOUT);
+	client_deliver(c, &m);
+}
+
+static void on_answer(void *arg, struct ibcc_wire_mad *m)
+{
+	client_deliver(arg, m);
+}
+
+/* The answer to this one is to get lost. */
+static void on_answer_lost(void *arg, struct ibcc_wire_mad *m)
+{
+	if (!m->status) {
+		/* The client sees its request again, so its header must be a request's. */
+		m->mad[3] &= 0x7f;
+		m->status = htonl(IBCC_WIRE_TIMEOUT);
+	}
+	client_deliver(arg, m);
+}
+
+/* Requests */
+
+static uint64_t proxy_random(struct ibcc_proxy *p)
+{
+	p->random ^= p->random << 13;
+	p->random ^= p->random >> 7;
+	p->random ^= p->random << 17;
+	return p->random;
+}
+
+static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose)
+{
+	struct ibcc_proxy *p = c->p;
+	struct ibcc_wire_mad m = *rq;
+
+	m.dlid = rq->slid;
+	m.slid = rq->dlid;
+	m.dqp = rq->sqp;
+	m.sqp = rq->dqp;
+	if (p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m) || lose)
+		deliver_timeout(c, rq);
+	else
+		client_deliver(c, &m);
+}
+
+static void client_request(struct client *c, struct ibcc_wire_mad *m)
+{
+	struct ibcc_proxy *p = c->p;
+	uint8_t mgmt_class = m->mad[1];
+	bool lose_answer = false;
+
+	m->status = 0;
+	if (ibcc_wire_is_response(m->mad)) {
+		ibcc_upstream_send(c->slot, m, NULL, NULL);
+		return;
+	}
+	ibcc_madcount_add(&p->stats.mads, m->mad);
+	if (p->knobs.mad_loss_permille && ibcc_wire_wants_reply(m->mad) &&
+	    proxy_random(p) % 1000 < p->knobs.mad_loss_permille) {
+		p->stats.lost++;
+		lose_answer = proxy_random(p) & 1;
+		if (!lose_answer) {
+			deliver_timeout(c, m);
+			return;
+		}
+	}
+	if (mgmt_class == IBCC_MAD_CLASS_PERF || mgmt_class == IBCC_MAD_CLASS_CC) {
+		answer_here(c, m, lose_answer);
+		return;
+	}
+	if (ibcc_upstream_send(c->slot, m, lose_answer ? on_answer_lost : on_answer, c))
+		deliver_timeout(c, m);
+	else if (m->mad[3] == IBCC_MAD_SET &&
+		 (mgmt_class == IBCC_MAD_CLASS_SMP || mgmt_class == IBCC_MAD_CLASS_SMP_DIRECT))
+		p->ops.changed(p->ops.arg);
+}
+
+static int on_client(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	struct client *c = arg;
+	struct ibcc_wire_mad m;
+	int i;
+
+	(void)src;
+	if (revents & EPOLLOUT)
+		ibcc_sendq_flush(&c->q);
+	for (i = 0; i < READ_BATCH; i++) {
+		ssize_t n = recv(fd, &m, sizeof(m), MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		if (n < 0) {
+			c->p->stats.clients_killed++;
+			client_free(c);
+			break;
+		}
+		if (n == sizeof(m) && c->slot)
+			client_request(c, &m);
+	}
+	return 0;
+}
+
+static int on_client_exit(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	struct client *c = arg;
+
+	(void)src;
+	(void)fd;
+	(void)revents;
+	c->p->stats.clients_killed++;
+	client_free(c);
+	return 0;
+}
+
+/* Requests and traps from ibsim go to the first client that is a subnet manager there. */
+static void on_forwarded(void *arg, struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m)
+{
+	struct ibcc_proxy *p = arg;
+	struct client *c;
+
+	for (c = TAILQ_FIRST(&p->clients); c; c = TAILQ_NEXT(c, link)) {
+		if (c->slot == s && c->issm) {
+			client_send(c, m);
+			return;
+		}
+	}
+}
+
+/* Control */
+
+static void ctl_reply(struct client *c, const struct ibcc_wire_ctl *r)
+{
+	/* Should the client not take it, it has gone or does not read. */
+	(void)!sendto(c->p->ctl_fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL,
+		      (struct sockaddr *)&c->ctl_addr, c->ctl_len);
+}
+
+static void on_ctl_answer(void *arg, const struct ibcc_wire_ctl *reply)
+{
+	struct ibcc_wire_ctl r = *reply;
+	struct client *c = arg;
+
+	r.client = c->number;
+	ctl_reply(c, &r);
+}
+
+/* ibsim knows one SM flag for all clients of the slot. */
+static void slot_set_issm(struct ibcc_upstream_slot *s, uint32_t issm, struct client *c)
+{
+	struct ibcc_wire_ctl r = { .type = IBCC_WIRE_SET_ISSM, .len = sizeof(issm) };
+
+	memcpy(r.data, &issm, sizeof(issm));
+	if (ibcc_upstream_ctl(s, &r, c ? on_ctl_answer : NULL, c) && c)
+		ctl_reply(c, &(struct ibcc_wire_ctl){ .magic = IBCC_WIRE_MAGIC });
+}
+
+static bool slot_has_sm(const struct ibcc_proxy *p, const struct ibcc_upstream_slot *s)
+{
+	const struct client *c;
+
+	for (c = TAILQ_FIRST(&p->clients); c; c = TAILQ_NEXT(c, link))
+		if (c->slot == s && c->issm)
+			return true;
+	return false;
+}
+
+static void client_free(struct client *c)
+{
+	struct ibcc_proxy *p = c->p;
+	struct delayed *d;
+
+	TAILQ_REMOVE(&p->clients, c, link);
+	p->stats.clients_now--;
+	for (d = STAILQ_FIRST(&p->delayed); d; d = STAILQ_NEXT(d, link))
+		if (d->c == c)
+			d->c = NULL;
+	ibcc_upstream_cancel(p->u, c);
+	if (c->slot) {
+		if (c->issm && !slot_has_sm(p, c->slot))
+			slot_set_issm(c->slot, 0, NULL);
+		ibcc_upstream_release(c->slot);
+	}
+	sd_event_source_disable_unref(c->src);
+	sd_event_source_disable_unref(c->pid_src);
+	ibcc_sendq_fini(&c->q);
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	free(c);
+}
+
+static void on_attached(void *arg, struct ibcc_upstream_slot *s)
+{
+	struct client *c = arg;
+	struct ibcc_wire_ctl r = c->ctl;
+	struct ibcc_wire_connect info;
+
+	if (!s) {
+		r.type = IBCC_WIRE_ERROR;
+		ctl_reply(c, &r);
+		client_free(c);
+		return;
+	}
+	c->slot = s;
+	memcpy(&info, r.data, sizeof(info));
+	info.id = c->number;
+	memset(info.node, 0, sizeof(info.node));
+	memcpy(info.node, ibcc_upstream_node_name(s),
+	       strnlen(ibcc_upstream_node_name(s), sizeof(info.node) - 1));
+	memcpy(r.data, &info, sizeof(info));
+	ctl_reply(c, &r);
+}
+
+/* The number of a client's process: as the kernel says, or as the client does where the kernel
+ * cannot (another PID namespace).
+ */
+static struct client *client_new(struct ibcc_proxy *p, pid_t pid, const struct ibcc_wire_ctl *ctl,
+				 const struct sockaddr_un *from, socklen_t from_len)
+{
+	struct client *c = calloc(1, sizeof(*c));
+	struct ibcc_wire_connect info;
+	struct sockaddr_un sa;
+	socklen_t len;
+
+	if (!c)
+		return NULL;
+	memcpy(&info, ctl->data, sizeof(info));
+	info.node[sizeof(info.node) - 1] = '\0';
+	c->p = p;
+	c->number = p->next_number++;
+	c->ctl = *ctl;
+	c->ctl_addr = *from;
+	c->ctl_len = from_len;
+	c->pidfd = -1;
+	TAILQ_INSERT_TAIL(&p->clients, c, link);
+	p->stats.clients_now++;
+	p->stats.clients_total++;
+	c->fd = ibcc_wire_bind("%s:out%u", p->name, c->number);
+	ibcc_sendq_init(&c->q, c->fd, NULL, CLIENT_QUEUE_MAX);
+	if (c->fd < 0 || ibcc_wire_addr(&sa, &len, "%s:in%u", p->name, info.id) ||
+	    connect(c->fd, (struct sockaddr *)&sa, len) ||
+	    sd_event_add_io(p->ev, &c->src, c->fd, EPOLLIN, on_client, c) < 0)
+		goto fail;
+	c->q.src = c->src;
+	c->pidfd = pidfd_open(pid, 0);
+	if (c->pidfd >= 0 &&
+	    sd_event_add_io(p->ev, &c->pid_src, c->pidfd, EPOLLIN, on_client_exit, c) < 0)
+		goto fail;
+	if (ibcc_upstream_attach(p->u, info.node, on_attached, c))
+		goto fail;
+	return c;
+fail:
+	client_free(c);
+	return NULL;
+}
+
+static struct client *client_find(const struct ibcc_proxy *p, uint32_t number)
+{
+	struct client *c;
+
+	for (c = TAILQ_FIRST(&p->clients); c; c = TAILQ_NEXT(c, link))
+		if (c->number == number)
+			return c;
+	return NULL;
+}
+
+static void ctl_request(struct ibcc_proxy *p, struct ibcc_wire_ctl *ctl, pid_t pid,
+			const struct sockaddr_un *from, socklen_t from_len)
+{
+	struct client tmp = { .p = p, .ctl_addr = *from, .ctl_len = from_len };
+	struct client *c;
+	uint32_t issm;
+
+	if (ctl->type == IBCC_WIRE_CONNECT) {
+		if (client_new(p, pid, ctl, from, from_len))
+			return;
+		ctl->type = IBCC_WIRE_ERROR;
+		ctl_reply(&tmp, ctl);
+		return;
+	}
+	c = client_find(p, ctl->client);
+	if (!c || !c->slot) {
+		ctl->type = IBCC_WIRE_ERROR;
+		ctl_reply(&tmp, ctl);
+		return;
+	}
+	c->ctl_addr = *from;
+	c->ctl_len = from_len;
+	if (ctl->type == IBCC_WIRE_DISCONNECT) {
+		ctl_reply(c, ctl);
+		client_free(c);
+	} else if (ctl->type == IBCC_WIRE_SET_ISSM) {
+		memcpy(&issm, ctl->data, sizeof(issm));
+		c->issm = issm != 0;
+		slot_set_issm(c->slot, slot_has_sm(p, c->slot), c);
+	} else if (ibcc_upstream_ctl(c->slot, ctl, on_ctl_answer, c)) {
+		ctl->type = IBCC_WIRE_ERROR;
+		ctl_reply(c, ctl);
+	}
+}
+
+static int on_ctl(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	struct sockaddr_un from;
+	struct ibcc_wire_ctl ctl;
+	struct iovec iov = { .iov_base = &ctl, .iov_len = sizeof(ctl) };
+	struct msghdr mh = { .msg_name = &from,
+			     .msg_namelen = sizeof(from),
+			     .msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control) };
+	struct cmsghdr *cm;
+	struct ucred cred = { 0 };
+
+	(void)src;
+	(void)revents;
+	if (recvmsg(fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof(ctl))
+		return 0;
+	for (cm = CMSG_FIRSTHDR(&mh); cm; cm = CMSG_NXTHDR(&mh, cm))
+		if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SCM_CREDENTIALS)
+			memcpy(&cred, CMSG_DATA(cm), sizeof(cred));
+	if (ctl.magic == IBCC_WIRE_MAGIC && ctl.type != IBCC_WIRE_ERROR &&
+	    ctl.type <= IBCC_WIRE_GET_PKEYS)
+		ctl_request(arg, &ctl, cred.pid, &from, mh.msg_namelen);
+	return 0;
+}
+
+struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const char *name,
+				  const struct ibcc_proxy_ops *ops, int *err)
+{
+	struct ibcc_proxy *p = calloc(1, sizeof(*p));
+	int r = -ENOMEM, one = 1;
+
+	if (!p)
+		goto out;
+	TAILQ_INIT(&p->clients);
+	STAILQ_INIT(&p->delayed);
+	p->ev = ev;
+	p->u = u;
+	p->ops = *ops;
+	p->random = 0x9e3779b97f4a7c15ull;
+	p->ctl_fd = -1;
+	r = -EINVAL;
+	if (strlen(name) >= sizeof(p->name))
+		goto out;
+	memcpy(p->name, name, strlen(name));
+	r = p->ctl_fd = ibcc_wire_bind("%s:ctl", name);
+	if (r < 0)
+		goto out;
+	r = setsockopt(p->ctl_fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ? -errno : 0;
+	if (r < 0)
+		goto out;
+	r = sd_event_add_io(ev, &p->ctl_src, p->ctl_fd, EPOLLIN, on_ctl, p);
+	if (r < 0)
+		goto out;
+	r = sd_event_add_time(ev, &p->delay_src, CLOCK_MONOTONIC, UINT64_MAX, 1, on_delay, p);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(p->delay_src, SD_EVENT_OFF);
+	ibcc_upstream_on_request(u, on_forwarded, p);
+out:
+	if (r < 0) {
+		*err = r;
+		ibcc_proxy_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void ibcc_proxy_free(struct ibcc_proxy *p)
+{
+	struct client *c;
+	struct delayed *d;
+
+	if (!p)
+		return;
+	while ((c = TAILQ_FIRST(&p->clients)))
+		client_free(c);
+	while ((d = STAILQ_FIRST(&p->delayed))) {
+		STAILQ_REMOVE_HEAD(&p->delayed, link);
+		free(d);
+	}
+	sd_event_source_disable_unref(p->ctl_src);
+	sd_event_source_disable_unref(p->delay_src);
+	if (p->ctl_fd >= 0)
+		close(p->ctl_fd);
+	ibcc_upstream_on_request(p->u, NULL, NULL);
+	free(p);
+}
+
+struct ibcc_proxy_knobs *ibcc_proxy_knobs(struct ibcc_proxy *p)
+{
+	return &p->knobs;
+}
+
+const struct ibcc_proxy_stats *ibcc_proxy_stats(const struct ibcc_proxy *p)
+{
+	return &p->stats;
+}

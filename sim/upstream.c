@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibsim answers control in order on one socket, so one request at a time is outstanding there. Of a
+ * MAD's transaction ID ibsim replaces bits 48 to 63 and libumad2sim uses bits 32 to 47; the low 32
+ * carry our key: index and generation of a pending request.
+ */
+#include "sim/upstream.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "sim/sendq.h"
+
+#define REPLY_TIMEOUT_US 4000000u /* a forwarded request whose target does not answer */
+#define CTL_RETRY_US     5000u    /* while ibsim is starting */
+#define PENDING_MAX      65536u
+#define QUEUE_MAX        65536u
+#define READ_BATCH       128
+
+struct pending {
+	TAILQ_ENTRY(pending) link; /* in the order of deadlines */
+	struct ibcc_wire_mad m;    /* as the sender gave it */
+	ibcc_upstream_done *done;
+	void *arg;
+	uint64_t deadline_us;
+	uint32_t key;
+	bool used;
+};
+
+struct ctl {
+	STAILQ_ENTRY(ctl) link;
+	struct ibcc_wire_ctl c;
+	ibcc_upstream_ctl_done *done;
+	void *arg;
+	bool sent;
+};
+
+struct waiter {
+	STAILQ_ENTRY(waiter) link;
+	ibcc_upstream_attached *done;
+	void *arg;
+};
+
+struct ibcc_upstream_slot {
+	TAILQ_ENTRY(ibcc_upstream_slot) link;
+	struct ibcc_upstream *u;
+	unsigned int refs;
+	bool up, failed;
+	char want[IBCC_WIRE_NODE_BYTES], node[IBCC_WIRE_NODE_BYTES];
+	uint64_t node_guid;
+	uint32_t serial, id; /* our socket's number, ibsim's client number */
+	int fd;
+	sd_event_source *src;
+	struct ibcc_sendq q;
+	STAILQ_HEAD(, waiter) waiters;
+};
+
+struct ibcc_upstream {
+	sd_event *ev;
+	char name[64];
+	int ctl_fd;
+	sd_event_source *ctl_src, *retry_src, *timer;
+	STAILQ_HEAD(, ctl) ctls;
+	TAILQ_HEAD(, ibcc_upstream_slot) slots;
+	TAILQ_HEAD(pending_list, pending) pending;
+	struct pending **tab;
+	uint32_t n_tab, n_free, *free_idx;
+	uint32_t serial;
+	ibcc_upstream_request *request;
+	void *request_arg;
+};
+
+static uint64_t now_us(const struct ibcc_upstream *u)
+{
+	uint64_t t;
+
+	return sd_event_now(u->ev, CLOCK_MONOTONIC, &t) < 0 ? 0 : t;
+}
+
+static void put_tid(uint8_t *mad, uint64_t tid)
+{
+	tid = htobe64(tid);
+	memcpy(mad + 8, &tid, sizeof(tid));
+}
+
+static uint64_t get_tid(const uint8_t *mad)
+{
+	uint64_t tid;
+
+	memcpy(&tid, mad + 8, sizeof(tid));
+	return be64toh(tid);
+}
+
+/* Pending requests */
+
+static struct pending *pending_new(struct ibcc_upstream *u)
+{
+	struct pending *p;
+
+	if (!u->n_free) {
+		struct pending **tab;
+		uint32_t *idx;
+
+		if (u->n_tab == PENDING_MAX)
+			return NULL;
+		p = calloc(1, sizeof(*p));
+		tab = p ? reallocarray(u->tab, u->n_tab + 1, sizeof(*tab)) : NULL;
+		if (tab)
+			u->tab = tab;
+		idx = tab ? reallocarray(u->free_idx, u->n_tab + 1, sizeof(*idx)) : NULL;
+		if (!idx) {
+			free(p);
+			return NULL;
+		}
+		u->free_idx = idx;
+		u->tab[u->n_tab] = p;
+		p->key = u->n_tab;
+		idx[u->n_free++] = u->n_tab++;
+	}
+	p = u->tab[u->free_idx[--u->n_free]];
+	p->key += 0x10000; /* a late answer to the entry's last user must not match */
+	p->used = true;
+	TAILQ_INSERT_TAIL(&u->pending, p, link);
+	return p;
+}
+
+/* Ends a request; `answer` NULL: nobody answered. */
+static void pending_end(struct ibcc_upstream *u, struct pending *p,
+			const struct ibcc_wire_mad *answer)
+{
+	struct ibcc_wire_mad m = answer ? *answer : p->m;
+
+	TAILQ_REMOVE(&u->pending, p, link);
+	p->used = false;
+	u->free_idx[u->n_free++] = p->key & 0xffff;
+	if (answer)
+		put_tid(m.mad, get_tid(p->m.mad));
+	else
+		m.status = htonl(IBCC_WIRE_TIMEOUT);
+	if (p->done)
+		p->done(p->arg, &m);
+}
+
+static int on_deadline(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ibcc_upstream *u = arg;
+	struct pending *p;
+
+	(void)usec;
+	while ((p = TAILQ_FIRST(&u->pending)) && p->deadline_us <= now_us(u))
+		pending_end(u, p, NULL);
+	if (!p)
+		return 0;
+	sd_event_source_set_time(src, p->deadline_us);
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+static void arm_deadline(struct ibcc_upstream *u)
+{
+	int on = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(u->timer, &on);
+	if (on != SD_EVENT_OFF)
+		return;
+	sd_event_source_set_time(u->timer, TAILQ_FIRST(&u->pending)->deadline_us);
+	sd_event_source_set_enabled(u->timer, SD_EVENT_ONESHOT);
+}
+
+/* Data of a slot */
+
+static void slot_receive(struct ibcc_upstream_slot *s, struct ibcc_wire_mad *m)
+{
+	struct ibcc_upstream *u = s->u;
+	uint64_t tid = get_tid(m->mad);
+	uint32_t idx = tid & 0xffff;
+	struct pending *p;
+
+	if (!m->status && !ibcc_wire_is_response(m->mad)) {
+		if (u->request)
+			u->request(u->request_arg, s, m);
+		return;
+	}
+	p = idx < u->n_tab ? u->tab[idx] : NULL;
+	if (!p || !p->used || p->key != (uint32_t)tid)
+		return;
+	pending_end(u, p, m->status ? NULL : m);
+}
+
+static int on_slot(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	struct ibcc_upstream_slot *s = arg;
+	struct ibcc_wire_mad m;
+	int i;
+
+	(void)src;
+	if (revents & EPOLLOUT)
+		ibcc_sendq_flush(&s->q);
+	s->refs++; /* an answer may make the last client go */
+	for (i = 0; i < READ_BATCH && s->refs > 1; i++) {
+		ssize_t n = recv(fd, &m, sizeof(m), MSG_DONTWAIT);
+
+		if (n < 0)
+			break;
+		if (n == sizeof(m))
+			slot_receive(s, &m);
+	}
+	ibcc_upstream_release(s);
+	return 0;
+}
+
+int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m,
+		       ibcc_upstream_done *done, void *arg)
+{
+	struct ibcc_upstream *u = s->u;
+	struct ibcc_wire_mad out = *m;
+	struct pending *p;
+
+	if (!ibcc_wire_wants_reply(m->mad))
+		return ibcc_sendq_put(&s->q, m);
+	p = pending_new(u);
+	if (!p)
+		return -ENOMEM;
+	p->m = *m;
+	p->done = done;
+	p->arg = arg;
+	p->deadline_us = now_us(u) + REPLY_TIMEOUT_US;
+	arm_deadline(u);
+	put_tid(out.mad, (get_tid(m->mad) & 0xffffffff00000000ull) | p->key);
+	return ibcc_sendq_put(&s->q, &out);
+}
+
+void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg)
+{
+	struct ibcc_upstream_slot *s;
+	struct pending *p;
+	struct waiter *w;
+	struct ctl *c;
+
+	for (p = TAILQ_FIRST(&u->pending); p; p = TAILQ_NEXT(p, link))
+		if (p->arg == arg)
+			p->done = NULL;
+	for (c = STAILQ_FIRST(&u->ctls); c; c = STAILQ_NEXT(c, link))
+		if (c->arg == arg)
+			c->done = NULL;
+	for (s = TAILQ_FIRST(&u->slots); s; s = TAILQ_NEXT(s, link))
+		for (w = STAILQ_FIRST(&s->waiters); w; w = STAILQ_NEXT(w, link))
+			if (w->arg == arg)
+				w->done = NULL;
+}
+
+/* Control */
+
+static void ctl_next(struct ibcc_upstream *u);
+
+static void ctl_end(struct ibcc_upstream *u, const struct ibcc_wire_ctl *reply)
+{
+	struct ctl *c = STAILQ_FIRST(&u->ctls);
+
+	STAILQ_REMOVE_HEAD(&u->ctls, link);
+	if (c->done)
+		c->done(c->arg, reply);
+	free(c);
+	ctl_next(u);
+}
+
+static int on_ctl_retry(sd_event_source *src, uint64_t usec, void *arg)
+{
+	(void)src;
+	(void)usec;
+	ctl_next(arg);
+	return 0;
+}
+
+/* Sends the first request of the queue if it is not under way. */
+static void ctl_next(struct ibcc_upstream *u)
+{
+	struct ctl *c = STAILQ_FIRST(&u->ctls);
+	struct sockaddr_un sa;
+	socklen_t len;
+
+	if (!c || c->sent)
+		return;
+	if (ibcc_wire_addr(&sa, &len, "%s:ctl", u->name) == 0 &&
+	    sendto(u->ctl_fd, &c->c, sizeof(c->c), MSG_NOSIGNAL, (struct sockaddr *)&sa, len) >=
+		    0) {
+		c->sent = true;
+		return;
+	}
+	sd_event_source_set_time(u->retry_src, now_us(u) + CTL_RETRY_US);
+	sd_event_source_set_enabled(u->retry_src, SD_EVENT_ONESHOT);
+}
+
+static int on_ctl(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	struct ibcc_upstream *u = arg;
+	struct ibcc_wire_ctl reply;
+
+	(void)src;
+	(void)revents;
+	if (recv(fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply))
+		return 0;
+	if (STAILQ_EMPTY(&u->ctls) || !STAILQ_FIRST(&u->ctls)->sent)
+		return 0;
+	ctl_end(u, &reply);
+	return 0;
+}
+
+static int ctl_add(struct ibcc_upstream *u, const struct ibcc_wire_ctl *c,
+		   ibcc_upstream_ctl_done *done, void *arg)
+{
+	struct ctl *q = malloc(sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	*q = (struct ctl){ .c = *c, .done = done, .arg = arg };
+	q->c.magic = IBCC_WIRE_MAGIC;
+	STAILQ_INSERT_TAIL(&u->ctls, q, link);
+	ctl_next(u);
+	return 0;
+}
+
+int ibcc_upstream_ctl(struct ibcc_upstream_slot *s, const struct ibcc_wire_ctl *c,
+		      ibcc_upstream_ctl_done *done, void *arg)
+{
+	struct ibcc_wire_ctl mine = *c;
+
+	mine.client = s->id;
+	return ctl_add(s->u, &mine, done, arg);
+}
+
+/* Attachments */
+
+static void slot_free(struct ibcc_upstream_slot *s)
+{
+	struct waiter *w;
+
+	while ((w = STAILQ_FIRST(&s->waiters))) {
+		STAILQ_REMOVE_HEAD(&s->waiters, link);
+		free(w);
+	}
+	TAILQ_REMOVE(&s->u->slots, s, link);
+	sd_event_source_disable_unref(s->src);
+	ibcc_sendq_fini(&s->q);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+/* Tells all who wait for the slot; those who were cancelled hold no reference. */
+static void slot_tell(struct ibcc_upstream_slot *s)
+{
+	struct waiter *w;
+
+	s->refs++;
+	while ((w = STAILQ_FIRST(&s->waiters))) {
+		STAILQ_REMOVE_HEAD(&s->waiters, link);
+		if (w->done && s->up) {
+			s->refs++;
+			w->done(w->arg, s);
+		} else if (w->done) {
+			w->done(w->arg, NULL);
+		}
+		free(w);
+	}
+	ibcc_upstream_release(s);
+}
+
+static void slot_fail(struct ibcc_upstream_slot *s)
+{
+	s->failed = true;
+	slot_tell(s);
+}
+
+static void on_node_info(void *arg, const struct ibcc_wire_ctl *reply)
+{
+	struct ibcc_upstream_slot *s = arg;
+	uint64_t guid;
+
+	if (reply->type == IBCC_WIRE_ERROR) {
+		slot_fail(s);
+		return;
+	}
+	memcpy(&guid, reply->data + 12, sizeof(guid)); /* NodeInfo:NodeGUID */
+	s->node_guid = be64toh(guid);
+	s->up = true;
+	slot_tell(s);
+}
+
+static void on_connected(void *arg, const struct ibcc_wire_ctl *reply)
+{
+	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_GET_NODEINFO, .len = 64 };
+	struct ibcc_upstream_slot *s = arg;
+	struct ibcc_wire_connect info;
+	struct sockaddr_un sa;
+	socklen_t len;
+
+	memcpy(&info, reply->data, sizeof(info));
+	if (reply->type == IBCC_WIRE_ERROR ||
+	    ibcc_wire_addr(&sa, &len, "%s:out%u", s->u->name, info.id) ||
+	    connect(s->fd, (struct sockaddr *)&sa, len)) {
+		slot_fail(s);
+		return;
+	}
+	s->id = info.id;
+	memcpy(s->node, info.node, sizeof(s->node) - 1);
+	if (ibcc_upstream_ctl(s, &c, on_node_info, s))
+		slot_fail(s);
+}
+
+static struct ibcc_upstream_slot *slot_new(struct ibcc_upstream *u, const char *node)
+{
+	struct ibcc_wire_connect info = { 0 };
+	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
+	struct ibcc_upstream_slot *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->u = u;
+	s->serial = ++u->serial;
+	STAILQ_INIT(&s->waiters);
+	memcpy(s->want, node, strnlen(node, sizeof(s->want) - 1));
+	TAILQ_INSERT_TAIL(&u->slots, s, link);
+	s->fd = ibcc_wire_bind("%s:in%u", u->name, s->serial);
+	if (s->fd < 0 || sd_event_add_io(u->ev, &s->src, s->fd, EPOLLIN, on_slot, s) < 0)
+		goto fail;
+	ibcc_sendq_init(&s->q, s->fd, s->src, QUEUE_MAX);
+	info.id = s->serial;
+	memcpy(info.node, s->want, sizeof(info.node));
+	memcpy(c.data, &info, sizeof(info));
+	if (ctl_add(u, &c, on_connected, s))
+		goto fail;
+	return s;
+fail:
+	slot_free(s);
+	return NULL;
+}
+
+int ibcc_upstream_attach(struct ibcc_upstream *u, const char *node, ibcc_upstream_attached *done,
+			 void *arg)
+{
+	struct ibcc_upstream_slot *s;
+	struct waiter *w;
+
+	for (s = TAILQ_FIRST(&u->slots); s; s = TAILQ_NEXT(s, link))
+		if (!s->failed && !strncmp(s->want, node, sizeof(s->want) - 1))
+			break;
+	if (!s)
+		s = slot_new(u, node);
+	w = s ? malloc(sizeof(*w)) : NULL;
+	if (!w)
+		return -ENOMEM;
+	*w = (struct waiter){ .done = done, .arg = arg };
+	STAILQ_INSERT_TAIL(&s->waiters, w, link);
+	if (s->up)
+		slot_tell(s);
+	return 0;
+}
+
+static void on_disconnected(void *arg, const struct ibcc_wire_ctl *reply)
+{
+	(void)reply;
+	slot_free(arg);
+}
+
+void ibcc_upstream_release(struct ibcc_upstream_slot *s)
+{
+	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_DISCONNECT };
+
+	if (--s->refs || (!s->up && !s->failed))
+		return;
+	if (s->failed) {
+		slot_free(s);
+		return;
+	}
+	s->failed = true; /* nobody may join it */
+	if (ibcc_upstream_ctl(s, &c, on_disconnected, s))
+		slot_free(s);
+}
+
+uint64_t ibcc_upstream_node_guid(const struct ibcc_upstream_slot *s)
+{
+	return s->node_guid;
+}
+
+const char *ibcc_upstream_node_name(const struct ibcc_upstream_slot *s)
+{
+	return s->node;
+}
+
+void ibcc_upstream_on_request(struct ibcc_upstream *u, ibcc_upstream_request *fn, void *arg)
+{
+	u->request = fn;
+	u->request_arg = arg;
+}
+
+struct ibcc_upstream *ibcc_upstream_new(sd_event *ev, const char *name, int *err)
+{
+	struct ibcc_upstream *u = calloc(1, sizeof(*u));
+	int r = -ENOMEM;
+
+	if (!u)
+		goto out;
+	STAILQ_INIT(&u->ctls);
+	TAILQ_INIT(&u->slots);
+	TAILQ_INIT(&u->pending);
+	u->ev = ev;
+	u->ctl_fd = -EINVAL;
+	r = -EINVAL;
+	if (strlen(name) >= sizeof(u->name))
+		goto out;
+	memcpy(u->name, name, strlen(name));
+	r = u->ctl_fd = ibcc_wire_bind("%s:ctl%d", name, (int)getpid());
+	if (r < 0)
+		goto out;
+	r = sd_event_add_io(ev, &u->ctl_src, u->ctl_fd, EPOLLIN, on_ctl, u);
+	if (r < 0)
+		goto out;
+	r = sd_event_add_time(ev, &u->retry_src, CLOCK_MONOTONIC, 0, 1000, on_ctl_retry, u);
+	if (r < 0)
+		goto out;
+	r = sd_event_add_time(ev, &u->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_deadline, u);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(u->timer, SD_EVENT_OFF);
+out:
+	if (r < 0) {
+		*err = r;
+		ibcc_upstream_free(u);
+		return NULL;
+	}
+	return u;
+}
+
+void ibcc_upstream_free(struct ibcc_upstream *u)
+{
+	struct ibcc_upstream_slot *s;
+	struct ctl *c;
+	uint32_t i;
+
+	if (!u)
+		return;
+	while ((s = TAILQ_FIRST(&u->slots)))
+		slot_free(s);
+	while ((c = STAILQ_FIRST(&u->ctls))) {
+		STAILQ_REMOVE_HEAD(&u->ctls, link);
+		free(c);
+	}
+	for (i = 0; i < u->n_tab; i++)
+		free(u->tab[i]);
+	free(u->tab);
+	free(u->free_idx);
+	sd_event_source_disable_unref(u->ctl_src);
+	sd_event_source_disable_unref(u->retry_src);
+	sd_event_source_disable_unref(u->timer);
+	if (u->ctl_fd >= 0)
+		close(u->ctl_fd);
+	free(u);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "sim/wire.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int addr_v(struct sockaddr_un *sa, socklen_t *len, const char *fmt, va_list ap)
+{
+	int n;
+
+	memset(sa, 0, sizeof(*sa));
+	sa->sun_family = AF_UNIX;
+	n = vsnprintf(sa->sun_path + 1, sizeof(sa->sun_path) - 1, fmt, ap);
+	if (n < 0 || (size_t)n >= sizeof(sa->sun_path) - 1)
+		return -EINVAL;
+	*len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
+	return 0;
+}
+
+int ibcc_wire_addr(struct sockaddr_un *sa, socklen_t *len, const char *fmt, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	err = addr_v(sa, len, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+int ibcc_wire_bind(const char *fmt, ...)
+{
+	struct sockaddr_un sa;
+	socklen_t len;
+	va_list ap;
+	int fd, err;
+
+	va_start(ap, fmt);
+	err = addr_v(&sa, &len, fmt, ap);
+	va_end(ap);
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&sa, len)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}

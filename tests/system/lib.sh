@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Sourced by the system tests: a simulated fabric and subnet managers of their own for each test,
+# in a temporary folder, ended by pid when the test ends, however it ends.
+# shellcheck shell=bash
+set -u
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+IBCC_BUILD=${IBCC_BUILD:-$top/build}
+case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
+export IBCC_BUILD
+
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/ibcc-test.XXXXXX") # logs and clients' ./sys-<pid> folders
+SIM=ibcc-test-$$ # name of this test's simulator
+SIM_PID=         # of the simulator that start_sim started last
+OSM_PID=         # of the opensm that start_opensm started last
+OSM_LOG=         # its log
+CHILDREN=()
+SCENARIO=$top/perftest/scenarios/lustre.yaml
+
+# say OUTCOME: results for tests/run.sh, which counts lines that begin with "ok ".
+ok() { printf 'ok - %s\n' "$*"; }
+fail()
+{
+	printf 'not ok - %s\n' "$*"
+	local f
+	for f in "$TMP"/*.log; do
+		[ -s "$f" ] && { echo "--- $(basename "$f")"; tail -n 15 "$f"; }
+	done
+	exit 1
+}
+
+# check TEXT COMMAND...: ok if the command succeeds. Its output is shown only if not.
+check()
+{
+	local text=$1 rc=0
+	shift
+	"$@" >"$TMP/check.log" 2>&1 || rc=$?
+	[ "$rc" = 0 ] || fail "$text (status $rc: $*)"
+	ok "$text"
+}
+
+# equal TEXT GOT WANT
+equal()
+{
+	[ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
+	ok "$1"
+}
+
+# wait_until SECONDS COMMAND...: runs the command until it succeeds.
+wait_until()
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+alive() { kill -0 "$1" 2>/dev/null; }
+gone() { ! alive "$1"; }
+
+# background LOG COMMAND...: starts a child that the test's end ends; its pid is in $!.
+background()
+{
+	local log=$1
+	shift
+	(cd "$TMP" && exec "$@" >>"$log" 2>&1 </dev/null) &
+	CHILDREN+=($!)
+}
+
+# stop PID [SIGNAL]: ends a child and waits for it.
+stop()
+{
+	kill -"${2:-TERM}" "$1" 2>/dev/null
+	wait_until 10 gone "$1" || kill -KILL "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+cleanup()
+{
+	local rc=$? i
+	trap - EXIT INT TERM
+	# Youngest first: the simulator outlives its clients.
+	for ((i = ${#CHILDREN[@]} - 1; i >= 0; i--)); do
+		alive "${CHILDREN[i]}" && stop "${CHILDREN[i]}"
+	done
+	rm -rf "$TMP"
+	exit "$rc"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+# start_sim FILE [OPTION...]: a simulator on a scenario (*.yaml) or a netfile.
+start_sim()
+{
+	local kind=--netfile
+	case $1 in *.yaml) kind=--scenario ;; esac
+	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$1" --name "$SIM" "${@:2}"
+	SIM_PID=$!
+	wait_until 30 grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
+}
+
+sim() { timeout 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
+
+# at HOST TOOL ARGS...: a tool as it runs on a host of the fabric; stock TOOL ARGS: on the first.
+at()
+{
+	(cd "$TMP" && timeout 30 "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
+}
+stock() { at '' "$@"; }
+
+# Runtimes that the plugin needs in front of everything else when it was built with sanitizers.
+plugin_preload()
+{
+	local lib path list=
+	for lib in $(readelf -d "$IBCC_BUILD/libibcc_opensm.so" 2>/dev/null |
+		sed -n 's/.*NEEDED.*\[\(.*san.*\)\]/\1/p'); do
+		path=$(${CC:-gcc} -print-file-name="$lib")
+		list=$list${list:+:}$path
+	done
+	echo "$list"
+}
+
+# start_opensm [--plugin] [--host HOST] [--tag TAG] [CONFIGURATION LINE]...: an opensm daemon;
+# returns when it says SUBNET UP (or, with --no-wait, at once).
+start_opensm()
+{
+	local host='' tag=osm plugin='' preload='' wait=yes
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--plugin) plugin=yes; shift ;;
+		--host) host=$2; shift 2 ;;
+		--tag) tag=$2; shift 2 ;;
+		--no-wait) wait=; shift ;;
+		*) break ;;
+		esac
+	done
+	mkdir -p "$TMP/$tag"
+	OSM_LOG=$TMP/$tag/opensm.log
+	{
+		echo 'daemon FALSE'
+		echo "log_file $OSM_LOG"
+		echo 'force_log_flush TRUE'
+		if [ -n "$plugin" ]; then
+			echo 'event_plugin_name ibcc_opensm'
+			echo "event_plugin_options ${PLUGIN_OPTIONS:-ibcc.socket=$TMP/opensm.sock}"
+		fi
+		printf '%s\n' "$@"
+	} >"$TMP/$tag/opensm.conf"
+	if [ -n "$plugin" ]; then
+		preload=$(plugin_preload)
+	fi
+	# shellcheck disable=SC2016
+	background "$TMP/$tag.log" env OSM_CACHE_DIR="$TMP/$tag" OSM_TMP_DIR="$TMP/$tag" \
+		"$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${host:+--host "$host"} -- \
+		env ${plugin:+LD_LIBRARY_PATH="$IBCC_BUILD"} ${preload:+ASAN_OPTIONS=detect_leaks=0} \
+		sh -c 'LD_PRELOAD="${1:+$1:}$LD_PRELOAD" exec opensm -F "$2"' - \
+		"$preload" "$TMP/$tag/opensm.conf"
+	OSM_PID=$!
+	[ -z "$wait" ] || wait_until 30 grep -q 'SUBNET UP' "$OSM_LOG" ||
+		fail "opensm does not reach SUBNET UP"
+}

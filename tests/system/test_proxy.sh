@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Stock ibsim behind the proxy: its control plane works as if the proxy were not there.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$TMP/net" <<'NET'
+Switch 8 "S1"
+[1] "H1"[1]
+[2] "H2"[1]
+[8] "S2"[8]
+
+Switch 8 "S2"
+[1] "H3"[1]
+[2] "H4"[1]
+[8] "S1"[8]
+
+Hca 1 "H1"
+[1] "S1"[1]
+
+Hca 1 "H2"
+[1] "S1"[2]
+
+Hca 1 "H3"
+[1] "S2"[1]
+
+Hca 1 "H4"
+[1] "S2"[2]
+NET
+
+start_sim "$TMP/net"
+at H1 opensm -o -g 0 >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
+grep -q 'Entering MASTER' "$TMP/oneshot.log" || fail "opensm -o is no master"
+ok "opensm -o"
+
+start_opensm --host H1 'sweep_interval 1' 'sminfo_polling_timeout 500' 'polling_retry_number 2'
+first=$OSM_PID
+ok "opensm as a daemon"
+start_opensm --tag standby --host H3 --no-wait 'sweep_interval 1' 'sminfo_polling_timeout 500' \
+	'polling_retry_number 2'
+wait_until 10 grep -q 'Entering STANDBY' "$OSM_LOG" || fail "the second opensm is no standby"
+ok "a second opensm stands by"
+stop "$first" KILL
+wait_until 20 grep -q 'Entering MASTER' "$OSM_LOG" || fail "the standby does not take over"
+ok "the standby takes over when the first is killed"
+
+stock ibnetdiscover >"$TMP/discover.log" 2>&1 || fail "ibnetdiscover"
+equal "ibnetdiscover finds all nodes" "$(grep -cE '^(Switch|Ca)' "$TMP/discover.log")" 6
+stock iblinkinfo >"$TMP/link.log" 2>&1 || fail "iblinkinfo"
+equal "iblinkinfo finds the links" "$(grep -c 'Active/  LinkUp' "$TMP/link.log")" 10
+
+# More clients than ibsim has slots, at once; each must get all its answers.
+clients=()
+for i in $(seq 20); do
+	(at "H$((i % 4 + 1))" sh -c 'ibnetdiscover -l && sleep 1 && ibnetdiscover -l' >"$TMP/many.$i" 2>/dev/null) &
+	clients+=($!)
+done
+for p in "${clients[@]}"; do wait "$p" || fail "one of 20 clients at once"; done
+for i in $(seq 20); do
+	[ "$(grep -cE '^(Switch|Ca)' "$TMP/many.$i")" = 12 ] || fail "client $i of 20 misses nodes"
+done
+ok "20 clients at once"
+
+# Killed clients leave no slot taken: more of them than there are slots, at different hosts.
+client_total() { [ "$(sim stats -j | jq .clients_total)" = "$1" ]; }
+before=$(sim stats -j | jq .clients_total)
+for i in $(seq 30); do
+	(cd "$TMP" && exec "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" --host "H$((i % 4 + 1))" -- \
+		ibping -S >/dev/null 2>&1) &
+	victim=$!
+	wait_until 5 client_total $((before + i)) || fail "client $i does not attach"
+	kill -KILL "$victim"
+	wait "$victim" 2>/dev/null
+done
+clients_left() { [ "$(sim stats -j | jq .clients)" = 1 ]; } # the subnet manager
+wait_until 5 clients_left || fail "killed clients are still there: $(sim stats -j | jq .clients)"
+check "killed clients free their slots" stock ibnetdiscover
+
+ibsim_pid=$(pgrep -P "$SIM_PID" -x ibsim)
+kill -TERM "$SIM_PID"
+wait_until 5 gone "$SIM_PID" && wait_until 5 gone "$ibsim_pid" || fail "processes left after SIGTERM"
+ok "SIGTERM leaves no process"
+
+start_sim "$TMP/net"
+kill -KILL "$(pgrep -P "$SIM_PID" -x ibsim)"
+rc=0
+wait "$SIM_PID" || rc=$?
+equal "the simulator fails when ibsim dies" "$rc" 1
+grep -q 'ibsim was ended by signal 9' "$TMP/sim.log" || fail "and does not say why"
+ok "and says so"
