@@ -82,8 +82,9 @@ plugin   := $(if $(plugin_src),$(B)/libibcc_opensm.so)
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
+sys_helpers := $(patsubst tests/system/%.c,$(B)/tests/system/%,$(wildcard tests/system/*.c))
 fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests)
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps check check-unit check-sim check-fuzz check-build check-system tests demo \
@@ -161,11 +162,13 @@ $(B)/ibcc-bench: $(call obj,$(bench_src)) $(LIBS)
 $(B)/ibcc-demo: $(call obj,$(demo_src)) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
+# All symbols are bound on loading: a missing one must not end OpenSM later.
 $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -Wl,-soname,libibcc_opensm.so -o $@ \
 		$(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-		-Wl,--exclude-libs,ALL -Wl,--as-needed -losmcomp -libumad $(CORE_LIBS) -lpthread
+		-Wl,--exclude-libs,ALL -Wl,-z,now $(if $(SANITIZE),,-Wl,-z,defs) \
+		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
 TEST_DEPS := $(call lib,plugin) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
@@ -176,6 +179,9 @@ $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/tests/system/%: $(B)/obj/tests/system/%.o $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 .PRECIOUS: $(B)/obj/%.o

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM's tables hang together by pointers that the next sweep frees, so everything that we keep
- * is copied while the lock is held. The copy goes straight into the topology: OpenSM's writers wait
- * for milliseconds at most, and only after a sweep or a reroute.
+/* OpenSM's tables hang together by pointers that the next sweep frees, so all that we keep is
+ * copied while its lock is held: flat, without a search, so that its writers hardly wait. The
+ * topology is built from the copy afterwards.
  */
 #include "opensm-plugin/fabric.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Before all other OpenSM headers: the layout of their structures depends on it. */
@@ -20,11 +21,38 @@
 #include <ibcc/link.h>
 #include <ibcc/version.h>
 
+/* In the opensm program itself, so a program that tests the plugin lacks it. */
+#pragma weak osm_exit_flag
+
 /* OpenSM keeps SMInfo's numbers for its states. */
 _Static_assert((int)IBCC_SM_NOT_ACTIVE == IB_SMINFO_STATE_NOTACTIVE, "SM states");
 _Static_assert((int)IBCC_SM_DISCOVERING == IB_SMINFO_STATE_DISCOVERING, "SM states");
 _Static_assert((int)IBCC_SM_STANDBY == IB_SMINFO_STATE_STANDBY, "SM states");
 _Static_assert((int)IBCC_SM_MASTER == IB_SMINFO_STATE_MASTER, "SM states");
+
+struct raw_port {
+	uint64_t guid, peer_guid; /* 0: no such port, no peer; peer in network order */
+	uint32_t rate_mbps;
+	uint16_t lid, mtu_bytes;
+	uint8_t lmc, state, op_vls, peer_num;
+};
+
+struct raw_node {
+	ib_net64_t guid; /* in network order: OpenSM's map and so our array are sorted by it */
+	enum ibcc_node_type type;
+	unsigned int n_ports;
+	bool enhanced_port0;
+	char desc[IBCC_DESC_BYTES];
+	size_t port, lft; /* where its ports 0..n_ports and its table begin in the vectors */
+	uint32_t lft_len;
+};
+
+struct raw_fabric {
+	size_t n_nodes;
+	struct raw_node *node;
+	struct raw_port *port;
+	uint8_t *lft;
+};
 
 /* Port `num` of a node, or NULL: the table has holes, and its accessor only asserts the range. */
 static osm_physp_t *physp_at(osm_node_t *node, unsigned int num)
@@ -62,106 +90,174 @@ static uint8_t data_vls(const ib_port_info_t *info)
 	return code < sizeof(vls) ? vls[code] : 1;
 }
 
-/* Fills a port; false only without memory. A LID that another port has too is left out. */
-static bool copy_port(struct ibcc_topo *t, uint32_t node, const osm_physp_t *p)
+static void copy_port(struct raw_port *to, osm_physp_t *p)
 {
 	const ib_port_info_t *info = &p->port_info;
-	uint32_t index = t->node[node].first_port + p->port_num;
-	struct ibcc_topo_port *port = &t->port[index];
+	osm_physp_t *far = osm_physp_get_remote(p);
 
-	port->state = ib_port_info_get_port_state(info);
-	port->op_vls = data_vls(info);
-	port->guid = cl_ntoh64(p->port_guid);
-	if (ibcc_topo_is_switch(t, node) && p->port_num != 0)
-		return true;
-	return ibcc_topo_set_lid(t, index, cl_ntoh16(info->base_lid), ib_port_info_get_lmc(info)) !=
-	       -ENOMEM;
+	to->guid = cl_ntoh64(p->port_guid);
+	to->state = ib_port_info_get_port_state(info);
+	to->op_vls = data_vls(info);
+	to->lid = cl_ntoh16(info->base_lid);
+	to->lmc = ib_port_info_get_lmc(info);
+	if (!far || !far->p_node)
+		return;
+	to->peer_guid = osm_node_get_node_guid(far->p_node);
+	to->peer_num = far->port_num;
+	to->rate_mbps = rate_mbps(p);
+	to->mtu_bytes = ibcc_link_mtu_bytes(ib_port_info_get_neighbor_mtu(info));
 }
 
-/* OpenSM allocates tables for all LIDs a switch could have; those above the highest LID in use are
- * empty.
+static uint32_t lft_length(const osm_node_t *node)
+{
+	const osm_switch_t *sw = node->sw;
+
+	return sw && sw->lft ? sw->lft_size : 0;
+}
+
+static void copy_node(struct raw_fabric *f, struct raw_node *to, osm_node_t *node)
+{
+	to->guid = osm_node_get_node_guid(node);
+	to->type = (enum ibcc_node_type)osm_node_get_type(node);
+	to->n_ports = node->physp_tbl_size - 1;
+	snprintf(to->desc, sizeof(to->desc), "%s", node->print_desc ? node->print_desc : "");
+	for (unsigned int p = 0; p <= to->n_ports; p++) {
+		osm_physp_t *physp = physp_at(node, p);
+
+		if (physp)
+			copy_port(&f->port[to->port + p], physp);
+	}
+	to->lft_len = lft_length(node);
+	if (to->lft_len)
+		memcpy(f->lft + to->lft, node->sw->lft, to->lft_len);
+	to->enhanced_port0 = node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
+}
+
+/* Under OpenSM's lock. False without memory. */
+static bool copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
+{
+	size_t n_ports = 0, lft_bytes = 0;
+	cl_map_item_t *item;
+
+	f->node = calloc(cl_qmap_count(nodes) + 1, sizeof(*f->node));
+	if (!f->node)
+		return false;
+	for (item = cl_qmap_head(nodes); item != cl_qmap_end(nodes); item = cl_qmap_next(item)) {
+		osm_node_t *node = (osm_node_t *)item;
+
+		f->node[f->n_nodes].port = n_ports;
+		f->node[f->n_nodes++].lft = lft_bytes;
+		n_ports += node->physp_tbl_size;
+		lft_bytes += lft_length(node);
+	}
+	f->port = calloc(n_ports + 1, sizeof(*f->port));
+	f->lft = malloc(lft_bytes + 1);
+	if (!f->port || !f->lft)
+		return false;
+	f->n_nodes = 0;
+	for (item = cl_qmap_head(nodes); item != cl_qmap_end(nodes); item = cl_qmap_next(item))
+		copy_node(f, &f->node[f->n_nodes++], (osm_node_t *)item);
+	return true;
+}
+
+/* A LID or GUID that another has too is left out, as is a node without ports: only lack of memory
+ * counts.
  */
-static int copy_lft(struct ibcc_topo *t, uint32_t node, const osm_node_t *osm_node)
+static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const struct raw_node *from)
 {
-	const osm_switch_t *sw = osm_node->sw;
-	uint32_t len;
+	bool is_switch = from->type == IBCC_NODE_SWITCH;
+	int64_t node =
+		ibcc_topo_add_node(t, cl_ntoh64(from->guid), from->type, from->n_ports, from->desc);
+	uint32_t len = from->lft_len;
 
-	if (!sw || !sw->lft)
-		return 0;
-	t->node[node].enhanced_port0 = ib_switch_info_is_enhanced_port0(&sw->switch_info);
-	len = sw->lft_size;
-	while (len > 0 && sw->lft[len - 1] == OSM_NO_PATH)
-		len--;
-	return len ? ibcc_topo_set_lft(t, node, sw->lft, len) : 0;
-}
-
-static int copy_node(struct ibcc_topo *t, osm_node_t *osm_node)
-{
-	unsigned int n_ports = osm_node->node_info.num_ports, p;
-	bool is_switch = osm_node_get_type(osm_node) == IB_NODE_TYPE_SWITCH;
-	int64_t node;
-
-	node = ibcc_topo_add_node(t, cl_ntoh64(osm_node_get_node_guid(osm_node)),
-				  (enum ibcc_node_type)osm_node_get_type(osm_node), n_ports,
-				  osm_node->print_desc ? osm_node->print_desc : "");
 	if (node < 0)
 		return node == -ENOMEM ? -ENOMEM : 0;
-	for (p = is_switch ? 0 : 1; p <= n_ports; p++) {
-		const osm_physp_t *physp = physp_at(osm_node, p);
+	t->node[node].enhanced_port0 = from->enhanced_port0;
+	for (unsigned int p = is_switch ? 0 : 1; p <= from->n_ports; p++) {
+		const struct raw_port *raw = &f->port[from->port + p];
+		uint32_t index = t->node[node].first_port + p;
 
-		if (physp && !copy_port(t, (uint32_t)node, physp))
+		if (!raw->guid)
+			continue;
+		t->port[index].guid = raw->guid;
+		t->port[index].state = raw->state;
+		t->port[index].op_vls = raw->op_vls;
+		if ((!is_switch || p == 0) && raw->lid &&
+		    ibcc_topo_set_lid(t, index, raw->lid, raw->lmc) == -ENOMEM)
 			return -ENOMEM;
 	}
-	return is_switch ? copy_lft(t, (uint32_t)node, osm_node) : 0;
+	/* OpenSM's tables have room for all LIDs a switch could forward. */
+	while (len > 0 && f->lft[from->lft + len - 1] == OSM_NO_PATH)
+		len--;
+	return len ? ibcc_topo_set_lft(t, (uint32_t)node, f->lft + from->lft, len) : 0;
 }
 
-/* Each link is seen from both ends; the topology takes it at the first. */
-static void copy_links(struct ibcc_topo *t, osm_node_t *osm_node)
+static int compare_nodes(const void *a, const void *b)
 {
-	uint32_t node = ibcc_topo_find_guid(t, cl_ntoh64(osm_node_get_node_guid(osm_node)));
-	unsigned int p;
+	ib_net64_t x = ((const struct raw_node *)a)->guid, y = ((const struct raw_node *)b)->guid;
 
-	if (node == IBCC_NONE)
-		return;
-	for (p = 1; p <= t->node[node].n_ports; p++) {
-		osm_physp_t *near = physp_at(osm_node, p), *far;
-		uint32_t peer;
+	return x < y ? -1 : x > y;
+}
 
-		if (!near || t->port[t->node[node].first_port + p].peer != IBCC_NONE)
-			continue;
-		far = osm_physp_get_remote(near);
-		if (!far || !far->p_node)
-			continue;
-		peer = ibcc_topo_find_guid(t, cl_ntoh64(osm_node_get_node_guid(far->p_node)));
-		if (peer == IBCC_NONE)
-			continue;
-		(void)ibcc_topo_link(
-			t, node, p, peer, far->port_num, rate_mbps(near),
-			ibcc_link_mtu_bytes(ib_port_info_get_neighbor_mtu(&near->port_info)));
+/* Each link is seen from both ends; the topology takes it at the first. `index` translates places
+ * in f->node to those in the topology.
+ */
+static void build_links(struct ibcc_topo *t, const struct raw_fabric *f, const uint32_t *index)
+{
+	for (size_t i = 0; i < f->n_nodes; i++) {
+		const struct raw_node *node = &f->node[i];
+
+		for (unsigned int p = 1; index[i] != IBCC_NONE && p <= node->n_ports; p++) {
+			const struct raw_port *port = &f->port[node->port + p];
+			struct raw_node key = { .guid = port->peer_guid };
+			const struct raw_node *far;
+
+			if (!port->peer_guid ||
+			    t->port[t->node[index[i]].first_port + p].peer != IBCC_NONE)
+				continue;
+			far = bsearch(&key, f->node, f->n_nodes, sizeof(key), compare_nodes);
+			if (far && index[far - f->node] != IBCC_NONE)
+				(void)ibcc_topo_link(t, index[i], p, index[far - f->node],
+						     port->peer_num, port->rate_mbps,
+						     port->mtu_bytes);
+		}
 	}
+}
+
+static struct ibcc_topo *build(const struct raw_fabric *f)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t *index = calloc(f->n_nodes + 1, sizeof(*index));
+	int ret = t && index ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !ret && i < f->n_nodes; i++) {
+		uint32_t before = t->n_nodes;
+
+		ret = build_node(t, f, &f->node[i]);
+		index[i] = t->n_nodes > before ? before : IBCC_NONE;
+	}
+	if (!ret)
+		build_links(t, f, index);
+	free(index);
+	if (!ret)
+		return t;
+	ibcc_topo_free(t);
+	return NULL;
 }
 
 struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm)
 {
-	struct ibcc_topo *t = ibcc_topo_new();
-	cl_qmap_t *nodes = &osm->subn.node_guid_tbl;
-	cl_map_item_t *item;
-	int ret = 0;
+	struct raw_fabric f = { 0 };
+	struct ibcc_topo *t;
+	bool copied;
 
-	if (!t)
-		return NULL;
 	cl_plock_acquire(&osm->lock);
-	for (item = cl_qmap_head(nodes); !ret && item != cl_qmap_end(nodes);
-	     item = cl_qmap_next(item))
-		ret = copy_node(t, (osm_node_t *)item);
-	for (item = cl_qmap_head(nodes); !ret && item != cl_qmap_end(nodes);
-	     item = cl_qmap_next(item))
-		copy_links(t, (osm_node_t *)item);
+	copied = copy_all(&f, &osm->subn.node_guid_tbl);
 	cl_plock_release(&osm->lock);
-	if (ret) {
-		ibcc_topo_free(t);
-		return NULL;
-	}
+	t = copied ? build(&f) : NULL;
+	free(f.node);
+	free(f.port);
+	free(f.lft);
 	return t;
 }
 
@@ -177,5 +273,5 @@ void ibcc_plugin_sm_read(const struct osm_opensm *osm, struct ibcc_proto_state *
 
 bool ibcc_plugin_sm_exiting(void)
 {
-	return osm_exit_flag;
+	return &osm_exit_flag && osm_exit_flag;
 }

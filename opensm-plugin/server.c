@@ -2,7 +2,6 @@
 #include "opensm-plugin/server.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,30 +13,29 @@
 #define MESSAGES_A_TURN    64u /* of one client, before the others have theirs */
 #define LOG_LINES_A_SECOND 5u
 
-__attribute__((format(printf, 4, 5))) static void log_client(struct ibcc_server *s, uint64_t now_ms,
-							     enum ibcc_plugin_level level,
-							     const char *fmt, ...)
+/* Says how much was left out, and opens the allowance of the next second. */
+static void refill_log(struct ibcc_server *s, uint64_t now_ms)
 {
-	char line[400];
-	va_list ap;
-
-	if (now_ms / 1000 != s->log_second) {
-		if (s->log_dropped)
-			ibcc_plugin_log(&s->log, IBCC_PLUGIN_INFO,
-					"%u more messages about clients left out", s->log_dropped);
-		s->log_second = now_ms / 1000;
-		s->log_lines = 0;
-		s->log_dropped = 0;
-	}
-	if (s->log_lines == LOG_LINES_A_SECOND) {
-		s->log_dropped++;
+	if (now_ms / 1000 == s->log_second)
 		return;
-	}
-	s->log_lines++;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	ibcc_plugin_log(&s->log, level, "%s", line);
+	if (s->log_dropped)
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_INFO,
+				"%u more messages about clients left out", s->log_dropped);
+	s->log_second = now_ms / 1000;
+	s->log_lines = 0;
+	s->log_dropped = 0;
+}
+
+/* A message that a client's conduct brought about. */
+static void log_client(struct ibcc_server *s, uint64_t now_ms, const struct ucred *peer,
+		       const char *text)
+{
+	refill_log(s, now_ms);
+	if (s->log_lines++ < LOG_LINES_A_SECOND)
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR, "ERR IC05: client %ld (uid %ld): %s",
+				(long)peer->pid, (long)peer->uid, text);
+	else
+		s->log_dropped++;
 }
 
 int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
@@ -104,9 +102,7 @@ static bool flush(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t 
 		if (ret)
 			return false;
 		if (m.type == IBCC_PROTO_ERROR)
-			log_client(s, now_ms, IBCC_PLUGIN_ERROR,
-				   "ERR IC05: client %ld (uid %ld): %s", (long)c->pid, (long)c->uid,
-				   c->session.error.text);
+			log_client(s, now_ms, &c->peer, c->session.error.text);
 		c->waits_since_ms = 0;
 		ibcc_session_sent(&c->session, &m);
 	}
@@ -153,18 +149,16 @@ void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, 
 			 IBCC_SERVER_CLIENTS);
 		(void)ibcc_proto_send(fd, IBCC_PROTO_ERROR, 0, &error, sizeof(error));
 		hang_up(fd);
-		log_client(s, now_ms, IBCC_PLUGIN_ERROR, "ERR IC05: client %ld (uid %ld): %s",
-			   (long)peer->pid, (long)peer->uid, error.text);
+		log_client(s, now_ms, peer, error.text);
 		return;
 	}
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
-	c->pid = peer->pid;
-	c->uid = peer->uid;
+	c->peer = *peer;
 	c->waits_since_ms = now_ms;
 	ibcc_session_init(&c->session);
-	log_client(s, now_ms, IBCC_PLUGIN_VERBOSE, "client %ld (uid %ld) connected", (long)c->pid,
-		   (long)c->uid);
+	ibcc_plugin_log(&s->log, IBCC_PLUGIN_VERBOSE, "client %ld (uid %ld) connected",
+			(long)peer->pid, (long)peer->uid);
 }
 
 unsigned int ibcc_server_pollfds(struct ibcc_server *s, struct pollfd *pfd)
@@ -202,8 +196,8 @@ static void accept_all(struct ibcc_server *s, uint64_t now_ms)
 	}
 	/* Out of descriptors: a pending connection would wake us for ever, so wait for a tick. */
 	if (i < IBCC_SERVER_CLIENTS && (fd == -EMFILE || fd == -ENFILE)) {
-		log_client(s, now_ms, IBCC_PLUGIN_ERROR, "ERR IC04: cannot accept a client: %s",
-			   strerror(-fd));
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR, "ERR IC04: cannot accept a client: %s",
+				strerror(-fd));
 		ibcc_listener_close(&s->listener);
 		s->listen_again_ms = now_ms + LISTEN_AGAIN_MS;
 	}
@@ -263,6 +257,7 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 {
 	unsigned int i;
 
+	refill_log(s, now_ms);
 	if (s->listener.fd >= 0 && !ibcc_listener_in_place(&s->listener)) {
 		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
 				"ERR IC04: somebody removed or replaced %s", s->options.socket);
@@ -276,9 +271,7 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 
 		if (c->fd < 0 || !c->waits_since_ms || now_ms - c->waits_since_ms < PATIENCE_MS)
 			continue;
-		log_client(s, now_ms, IBCC_PLUGIN_ERROR,
-			   "ERR IC05: client %ld (uid %ld): neither speaks nor reads, dropped",
-			   (long)c->pid, (long)c->uid);
+		log_client(s, now_ms, &c->peer, "neither speaks nor reads, dropped");
 		drop(c);
 	}
 }

@@ -16,8 +16,7 @@
 
 struct ibcc_server_client {
 	int fd; /* -1: free */
-	pid_t pid;
-	uid_t uid;
+	struct ucred peer;
 	uint64_t waits_since_ms; /* for a HELLO, or for the client to read; 0: does not wait */
 	struct ibcc_session session;
 };

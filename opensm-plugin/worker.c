@@ -231,11 +231,12 @@ static void take_report(struct ibcc_worker *w)
 				"ERR IC08: plan ended early: %s; %u of %u changes verified",
 				r->end.text, r->result.n_verified, r->result.n);
 	else
-		ibcc_plugin_log(&w->log, IBCC_PLUGIN_INFO,
-				"plan applied: %u of %u changes verified, %u failed, %u Set MADs, "
-				"%llu ms",
-				r->result.n_verified, r->result.n, r->result.n_failed,
-				r->result.set_mads, (unsigned long long)ms);
+		ibcc_plugin_log(
+			&w->log, r->end.err ? IBCC_PLUGIN_ERROR : IBCC_PLUGIN_INFO,
+			"%splan applied: %u of %u changes verified, %u failed, %u Set MADs, "
+			"%llu ms",
+			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
+			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
 	ibcc_server_finish(&w->server, r);
 }
 

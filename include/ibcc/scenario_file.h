@@ -8,6 +8,18 @@
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
+#define IBCC_RATE_MAX_MBPS 10000000u
+
+/* Reads a data rate: "4x QDR", "12xSDR", a number of Mb/s, or a number with one of the units Mb/s,
+ * Gb/s, MB/s, GB/s. -EINVAL if it is none, -ERANGE below 1 or beyond IBCC_RATE_MAX_MBPS.
+ */
+int ibcc_rate_parse(const char *s, uint32_t *mbps);
+
+/* Writes the width and speed, with `space` between, of the slowest link that carries a data rate:
+ * "4x QDR". Returns 0 if it has exactly that rate, else -ERANGE.
+ */
+int ibcc_rate_format(uint32_t mbps, char *buf, size_t len, const char *space);
+
 /* Reads a scenario; its topology gets LIDs and shortest-path routes. All errors in *e. -EINVAL,
  * -ENOENT..., -ENOMEM; *s needs ibcc_scenario_fini() only after 0.
  */

@@ -54,6 +54,7 @@ enum ibcc_yaml_type {
 	IBCC_YAML_STRING, /* char[size], at most size - 1 bytes */
 	IBCC_YAML_ENUM,   /* int: min plus the index into names */
 	IBCC_YAML_MAP,    /* nested table `keys` at the same base plus offset */
+	IBCC_YAML_NODE,   /* const struct ibcc_yaml_node *: kept for the caller to read */
 	IBCC_YAML_CUSTOM, /* parse() reads the node, of any form, itself */
 };
 
@@ -71,6 +72,12 @@ struct ibcc_yaml_key {
 	const char *want; /* words for the error, NULL: made from type and range */
 };
 
+/* A key for a member of a structure: { IBCC_YAML_MEMBER("port", UINT, struct ca, port), .max = 2 }
+ */
+#define IBCC_YAML_MEMBER(key, kind, st, member)                                                    \
+	.name = (key), .type = IBCC_YAML_##kind, .offset = offsetof(st, member),                   \
+	.size = sizeof(((st *)0)->member)
+
 /* Reads a mapping by a table into *base (NULL for n: an empty mapping): unknown keys (with a guess
  * at what was meant), duplicates, wrong types and ranges, and missing required keys are all
  * reported; good values are stored. Returns 0, or -EINVAL if anything was reported.
@@ -78,7 +85,9 @@ struct ibcc_yaml_key {
 int ibcc_yaml_read(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
 		   const struct ibcc_yaml_key *keys, void *base, struct ibcc_yaml_errors *e);
 
-/* Elements of a sequence: calls fn with each; -EINVAL with an error if n is none. */
+/* Elements of a sequence: calls fn with each; -EINVAL with an error if n is none. Returns the last
+ * error of fn, or 0; -ENOMEM and -E2BIG end it at once.
+ */
 int ibcc_yaml_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
 		   int (*fn)(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			     unsigned int index, void *arg, struct ibcc_yaml_errors *e),

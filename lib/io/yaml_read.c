@@ -241,6 +241,7 @@ static int read_value(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	case IBCC_YAML_STRING: return read_string(y, n, path, k, to, e);
 	case IBCC_YAML_ENUM: return read_enum(y, n, path, k, to, e);
 	case IBCC_YAML_MAP: return ibcc_yaml_read(y, n, path, k->keys, to, e);
+	case IBCC_YAML_NODE: *(const struct ibcc_yaml_node **)to = n; return 0;
 	case IBCC_YAML_CUSTOM: return k->parse(y, n, path, base, e);
 	}
 	return -EINVAL;
@@ -323,7 +324,7 @@ int ibcc_yaml_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, co
 	for (i = 0; i < ibcc_yaml_length(n); i++) {
 		int r = fn(y, ibcc_yaml_item(y, n, i, NULL), (unsigned int)i, arg, e);
 
-		if (r == -ENOMEM)
+		if (r == -ENOMEM || r == -E2BIG)
 			return r;
 		if (r)
 			rc = r;

@@ -144,7 +144,7 @@ start_opensm()
 		echo 'force_log_flush TRUE'
 		if [ -n "$plugin" ]; then
 			echo 'event_plugin_name ibcc_opensm'
-			echo "event_plugin_options ${PLUGIN_OPTIONS:-socket=$TMP/opensm.sock}"
+			echo "event_plugin_options ${PLUGIN_OPTIONS:-ibcc.socket=$TMP/opensm.sock}"
 		fi
 		printf '%s\n' "$@"
 	} >"$TMP/$tag/opensm.conf"

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon's configuration file: one table says every key, its range and how it is printed. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <ibcc/config.h>
+#include <ibcc/log.h>
+#include <ibcc/proto.h>
+
+static const char *const modes[] = { "observe", "apply", NULL };
+static const char *const vias[] = { "plugin", "direct", NULL };
+static const char *const clocks[] = { "auto", "host", "fabric", NULL };
+static const char *const targets[] = { "auto", "stderr", "journal", NULL };
+static const char *const levels[] = { "err", "warning", "notice", "info", "debug", NULL };
+
+#define MEMBER(key, kind, member) IBCC_YAML_MEMBER(key, kind, struct ibcc_config, member)
+#define PERMILLE(key, st, member)                                                                  \
+	{                                                                                          \
+		IBCC_YAML_MEMBER(key, UINT, st, member), .max = 1000                               \
+	}
+
+static const struct ibcc_yaml_key log_keys[] = {
+	{ MEMBER("target", ENUM, log_target), .names = targets },
+	{ MEMBER("level", ENUM, log_level), .names = levels, .min = LOG_ERR },
+	{ .name = NULL },
+};
+
+static const struct ibcc_yaml_key estimator_keys[] = {
+	PERMILLE("full_permille", struct ibcc_estimator_params, full_permille),
+	PERMILLE("fed_wait_permille", struct ibcc_estimator_params, fed_wait_permille),
+	PERMILLE("ca_wait_permille", struct ibcc_estimator_params, ca_wait_permille),
+	PERMILLE("slow_wait_permille", struct ibcc_estimator_params, slow_wait_permille),
+	PERMILLE("stale_permille", struct ibcc_estimator_params, stale_permille),
+	{ .name = NULL },
+};
+
+static const struct ibcc_yaml_key tuner_keys[] = {
+	{ IBCC_YAML_MEMBER("confirm_passes", UINT, struct ibcc_tuner_params, confirm_passes),
+	  .min = 1, .max = 100 },
+	{ IBCC_YAML_MEMBER("settle_passes", UINT, struct ibcc_tuner_params, settle_passes),
+	  .min = 1, .max = 100 },
+	PERMILLE("sink_busy_permille", struct ibcc_tuner_params, sink_busy_permille),
+	PERMILLE("victim_wait_permille", struct ibcc_tuner_params, victim_wait_permille),
+	{ IBCC_YAML_MEMBER("quiet_passes", UINT, struct ibcc_tuner_params, quiet_passes), .min = 1,
+	  .max = 65535 },
+	{ .name = NULL },
+};
+
+/* Offsets of the members of `log` count from the whole structure, of the other two from theirs. */
+static const struct ibcc_yaml_key config_keys[] = {
+	{ MEMBER("mode", ENUM, mode), .names = modes },
+	{ MEMBER("apply_via", ENUM, apply_via), .names = vias },
+	{ MEMBER("ca", STRING, ca) },
+	{ MEMBER("port", UINT, port), .max = 254 },
+	{ MEMBER("interval_ms", UINT, interval_ms), .min = 10, .max = 3600000 },
+	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
+	{ MEMBER("retries", UINT, retries), .max = 20 },
+	/* More than 128 MADs in flight can stop a simulated fabric for good. */
+	{ MEMBER("window", UINT, window), .min = 1, .max = 128 },
+	{ MEMBER("clock", ENUM, clock), .names = clocks },
+	{ MEMBER("plugin_socket", STRING, plugin_socket) },
+	{ MEMBER("control_socket", STRING, control_socket) },
+	{ MEMBER("state_file", STRING, state_file) },
+	{ MEMBER("cc_key_file", STRING, cc_key_file) },
+	{ .name = "log", .type = IBCC_YAML_MAP, .keys = log_keys },
+	{ MEMBER("estimator", MAP, estimator), .keys = estimator_keys },
+	{ MEMBER("tuner", MAP, tuner), .keys = tuner_keys },
+	{ .name = NULL },
+};
+
+void ibcc_config_defaults(struct ibcc_config *c)
+{
+	*c = (struct ibcc_config){
+		.mode = IBCC_MODE_OBSERVE,
+		.apply_via = IBCC_VIA_PLUGIN,
+		.interval_ms = 1000,
+		.timeout_ms = 200,
+		.retries = 3,
+		.window = 32,
+		.clock = IBCC_CLOCK_AUTO,
+		.plugin_socket = IBCC_PROTO_SOCKET,
+		.control_socket = "/run/ibcc-tune/control.sock",
+		.state_file = "/var/lib/ibcc-tune/state.db",
+		.log_target = IBCC_LOG_AUTO,
+		.log_level = LOG_INFO,
+	};
+	ibcc_estimator_defaults(&c->estimator);
+	ibcc_tuner_defaults(&c->tuner);
+}
+
+/* A path in a file that a daemon reads must not depend on where it was started. */
+static void want_absolute(const struct ibcc_yaml *y, const char *key, const char *path,
+			  struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_yaml_node *n = ibcc_yaml_get(y, ibcc_yaml_root(y), key);
+
+	if (n && *path && *path != '/')
+		ibcc_yaml_want(y, e, n, key, "an absolute path");
+}
+
+static void want_socket(const struct ibcc_yaml *y, const char *key, const char *path,
+			struct ibcc_yaml_errors *e)
+{
+	want_absolute(y, key, path, e);
+	if (!*path || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), key), key,
+			       "a path of 1 to %zu bytes, as sockets take",
+			       sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+}
+
+static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
+		  struct ibcc_yaml_errors *e)
+{
+	want_socket(y, "plugin_socket", c->plugin_socket, e);
+	want_socket(y, "control_socket", c->control_socket, e);
+	want_absolute(y, "state_file", c->state_file, e);
+	want_absolute(y, "cc_key_file", c->cc_key_file, e);
+	/* Retries of a pass that never ends before the next one begins would only add load. */
+	if ((uint64_t)c->timeout_ms > c->interval_ms)
+		ibcc_yaml_error(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "timeout_ms"),
+				"timeout_ms", "got %" PRIu32 ", want at most interval_ms, %" PRIu32,
+				c->timeout_ms, c->interval_ms);
+}
+
+int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e)
+{
+	struct ibcc_config read;
+	unsigned int before = e->n;
+	struct ibcc_yaml *y = ibcc_yaml_load(file, NULL, e);
+	int rc;
+
+	if (!y)
+		return -errno;
+	ibcc_config_defaults(&read);
+	rc = ibcc_yaml_read(y, ibcc_yaml_root(y), NULL, config_keys, &read, e);
+	check(y, &read, e);
+	if (!rc && e->n == before)
+		*c = read;
+	else
+		rc = -EINVAL;
+	ibcc_yaml_free(y);
+	return rc;
+}
+
+static void dump_string(FILE *out, const char *s)
+{
+	fputc('"', out);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if ((unsigned char)*s < ' ' || *s == 0x7f)
+			fprintf(out, "\\x%02x", (unsigned char)*s);
+		else
+			fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+static uint64_t load_uint(const void *from, size_t size)
+{
+	switch (size) {
+	case 1: return *(const uint8_t *)from;
+	case 2: return *(const uint16_t *)from;
+	case 4: return *(const uint32_t *)from;
+	}
+	return *(const uint64_t *)from;
+}
+
+/* The types that the table above has; others cannot occur. */
+static void dump(const struct ibcc_yaml_key *k, const void *base, int depth, FILE *out)
+{
+	for (; k->name; k++) {
+		const void *from = (const char *)base + k->offset;
+
+		fprintf(out, "%*s%s:", 2 * depth, "", k->name);
+		switch (k->type) {
+		case IBCC_YAML_UINT:
+			fprintf(out, " %" PRIu64 "\n", load_uint(from, k->size));
+			break;
+		case IBCC_YAML_ENUM:
+			fprintf(out, " %s\n", k->names[*(const int *)from - (int)k->min]);
+			break;
+		case IBCC_YAML_STRING:
+			fputc(' ', out);
+			dump_string(out, from);
+			fputc('\n', out);
+			break;
+		case IBCC_YAML_MAP:
+			fputc('\n', out);
+			dump(k->keys, from, depth + 1, out);
+			break;
+		case IBCC_YAML_DOUBLE:
+		case IBCC_YAML_BOOL:
+		case IBCC_YAML_NODE:
+		case IBCC_YAML_CUSTOM: fputc('\n', out); break;
+		}
+	}
+}
+
+int ibcc_config_dump(const struct ibcc_config *c, FILE *out)
+{
+	dump(config_keys, c, 0, out);
+	return fflush(out) || ferror(out) ? -EIO : 0;
+}
+
+int ibcc_config_read_key(const char *file, uint64_t *key, char *why, size_t len)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = -EINVAL;
+	char text[64];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		rc = -errno;
+		snprintf(why, len, "%s: cannot be read: %s", file, strerror(-rc));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		snprintf(why, len, "%s: is no regular file", file);
+		goto out;
+	}
+	if (st.st_mode & 077) {
+		rc = -EACCES;
+		snprintf(why, len, "%s: got mode 0%o, want none for group and others (chmod 600)",
+			 file, st.st_mode & 07777);
+		goto out;
+	}
+	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0) {
+		rc = -errno;
+		snprintf(why, len, "%s: cannot be read: %s", file, strerror(-rc));
+		goto out;
+	}
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		n--;
+	text[n] = '\0';
+	/* What the file holds is a secret and never told. */
+	if (strncmp(text, "0x", 2) || strlen(text) != (size_t)n ||
+	    ibcc_yaml_parse_uint(text, key)) {
+		snprintf(why, len, "%s:1:1: want one CC_Key of up to 64 bits as 0x...", file);
+		goto out;
+	}
+	rc = 0;
+out:
+	explicit_bzero(text, sizeof(text));
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}

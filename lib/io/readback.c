@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reads the congestion control settings of all endports.
+ *
+ * In waves: who has the class at all; for those who do, the settings; then what is known only after
+ * the size of the blocks is. Silence and refusal are told apart: a node that answers "no such
+ * attribute" is unsupported for good, one that says nothing may be lossy, or keep quiet because its
+ * CC_Key's protect bit is set and ours is another key.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/collect.h>
+#include <ibcc/pma.h>
+
+#include "lib/io/batch.h"
+
+#define CHUNK_ENDPORTS 256u
+/* Slots of a block of 0x15 that arrive whole: umad2sim cuts datagrams off at byte 224. */
+#define SAFE_SLOTS 40u
+
+/* An endport while it is read. */
+struct reading {
+	uint32_t endport;
+	uint16_t lid;
+	uint8_t n_ports;
+	bool is_switch;
+	bool second_block;              /* a block that exists only with 32 elements a block does */
+	uint8_t block0[IBCC_MAD_BYTES]; /* of 0x15 */
+	unsigned int n_cct;
+	uint16_t limit[IBCC_CCT_MAX_BLOCKS]; /* as each block gave it */
+};
+
+struct readback {
+	struct ibcc_transport *tr;
+	const struct ibcc_topo *t;
+	uint64_t cc_key;
+	struct ibcc_settings *s;
+	struct ibcc_batch batch;
+	struct reading *r;
+	uint32_t n;
+};
+
+static struct ibcc_endport_cc *cc_of(const struct readback *rb, const struct reading *r)
+{
+	return &rb->s->ep[r->endport];
+}
+
+static int add_get(struct readback *rb, uint32_t i, uint16_t attr_id, uint16_t block)
+{
+	struct ibcc_batch_tag tag = { .index = i, .kind = attr_id, .sub = block };
+
+	return ibcc_batch_cc_get(&rb->batch, rb->r[i].lid, rb->cc_key, attr_id, block, tag);
+}
+
+/* Without an answer to this request nothing certain is known of the endport. */
+static void note_failure(struct ibcc_endport_cc *cc, const struct ibcc_mad_op *op)
+{
+	bool refused = ibcc_batch_is_refused(op);
+
+	cc->support = refused ? IBCC_CC_UNSUPPORTED : IBCC_CC_UNKNOWN;
+	cc->err = op->err;
+	cc->status = op->status;
+}
+
+static int wave_info(struct readback *rb)
+{
+	int rc = 0;
+
+	ibcc_batch_clear(&rb->batch);
+	for (uint32_t i = 0; i < rb->n && rc == 0; i++)
+		rc = add_get(rb, i, IBCC_CC_ATTR_INFO, 0);
+	if (rc == 0)
+		rc = ibcc_batch_run(&rb->batch, rb->tr);
+	for (size_t k = 0; k < rb->batch.n && rc == 0; k++) {
+		const struct ibcc_mad_op *op = &rb->batch.op[k];
+		struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[rb->batch.tag[k].index]);
+
+		if (op->err < 0) {
+			note_failure(cc, op);
+			continue;
+		}
+		cc->support = IBCC_CC_SUPPORTED;
+		ibcc_cc_info_unpack(op->mad, &cc->info);
+	}
+	return rc;
+}
+
+/* Endports that kept silent: are they there at all? */
+static int wave_silent(struct readback *rb)
+{
+	int rc = 0;
+
+	ibcc_batch_clear(&rb->batch);
+	for (uint32_t i = 0; i < rb->n && rc == 0; i++) {
+		struct ibcc_batch_tag tag = { .index = i };
+		const struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[i]);
+
+		if (cc->support == IBCC_CC_UNKNOWN && cc->err == -ETIMEDOUT)
+			rc = ibcc_batch_pma_get(&rb->batch, rb->r[i].lid,
+						IBCC_PMA_ATTR_CLASS_PORT_INFO, 0, tag);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&rb->batch, rb->tr);
+	for (size_t k = 0; k < rb->batch.n && rc == 0; k++) {
+		if (rb->batch.op[k].err == -ETIMEDOUT)
+			cc_of(rb, &rb->r[rb->batch.tag[k].index])->err = -EHOSTUNREACH;
+	}
+	return rc;
+}
+
+static unsigned int last_block(const struct reading *r, unsigned int per_block)
+{
+	return r->n_ports / per_block;
+}
+
+/* The block that a switch of this many ports has only if a block is 32 elements; 0 if none tells.
+ */
+static uint16_t telling_block(const struct reading *r)
+{
+	unsigned int k = last_block(r, IBCC_CC_SW_PORT_BLOCK_121);
+
+	return k > last_block(r, IBCC_CC_SW_PORT_BLOCK_13) ? (uint16_t)k : 0;
+}
+
+static unsigned int cct_blocks(const struct ibcc_endport_cc *cc)
+{
+	unsigned int n = cc->info.ControlTableCap;
+
+	return n < IBCC_CCT_MAX_BLOCKS ? n : IBCC_CCT_MAX_BLOCKS;
+}
+
+static int add_settings(struct readback *rb, uint32_t i)
+{
+	const struct reading *r = &rb->r[i];
+	int rc = add_get(rb, i, IBCC_CC_ATTR_KEY_INFO, 0);
+
+	if (rc == 0 && r->is_switch) {
+		rc = add_get(rb, i, IBCC_CC_ATTR_SW_SETTING, 0);
+		if (rc == 0)
+			rc = add_get(rb, i, IBCC_CC_ATTR_SW_PORT_SETTING, 0);
+		if (rc == 0 && telling_block(r))
+			rc = add_get(rb, i, IBCC_CC_ATTR_SW_PORT_SETTING, telling_block(r));
+	} else if (rc == 0) {
+		rc = add_get(rb, i, IBCC_CC_ATTR_CA_SETTING, 0);
+		for (uint16_t b = 0; b < cct_blocks(cc_of(rb, r)) && rc == 0; b++)
+			rc = add_get(rb, i, IBCC_CC_ATTR_CCT, b);
+	}
+	return rc;
+}
+
+/* Some firmware answers Get(CCT) with a limit that counts from the start of the block. Such limits
+ * can only mean something where all blocks before are full, and the block is in use.
+ */
+static void join_limits(const struct reading *r, struct ibcc_cct *cct)
+{
+	cct->limit = r->n_cct ? r->limit[0] : 0;
+	for (unsigned int b = 1; b < r->n_cct; b++) {
+		unsigned int first = b * IBCC_CCT_BLOCK_ENTRIES;
+		bool used = false;
+
+		for (unsigned int i = 0; i < IBCC_CCT_BLOCK_ENTRIES; i++)
+			used |= cct->entry[first + i] != 0;
+		if (r->limit[b] >= first)
+			cct->limit = r->limit[b];
+		else if (used && cct->limit == first - 1 && r->limit[b] < IBCC_CCT_BLOCK_ENTRIES)
+			cct->limit = (uint16_t)(first + r->limit[b]);
+		else
+			break;
+	}
+	/* Nobody may look beyond what was read. */
+	if (r->n_cct && cct->limit >= r->n_cct * IBCC_CCT_BLOCK_ENTRIES)
+		cct->limit = (uint16_t)(r->n_cct * IBCC_CCT_BLOCK_ENTRIES - 1);
+}
+
+/* Judges one answer of the second wave. */
+static void take_setting(struct readback *rb, const struct ibcc_mad_op *op,
+			 const struct ibcc_batch_tag *tag)
+{
+	struct reading *r = &rb->r[tag->index];
+	struct ibcc_endport_cc *cc = cc_of(rb, r);
+	bool refused = ibcc_batch_is_refused(op);
+	struct ibcc_cc_key_info key;
+
+	switch ((enum ibcc_cc_attr)tag->kind) {
+	case IBCC_CC_ATTR_KEY_INFO:
+		/* Readable with any key while the protect bit is off, but no Set would pass. */
+		if (op->err < 0)
+			return;
+		ibcc_cc_key_info_unpack(op->mad, &key);
+		if (key.CC_Key && key.CC_Key != rb->cc_key && cc->support == IBCC_CC_SUPPORTED)
+			cc->support = IBCC_CC_KEY_REFUSED;
+		return;
+	case IBCC_CC_ATTR_SW_PORT_SETTING:
+		if (refused)
+			return; /* optional, and how a block beyond the end answers */
+		if (op->err == 0 && tag->sub == 0) {
+			cc->sw_port_block = IBCC_CC_SW_PORT_BLOCK_121;
+			memcpy(r->block0, op->mad, sizeof(r->block0));
+		} else if (op->err == 0) {
+			r->second_block = true;
+		}
+		break;
+	case IBCC_CC_ATTR_CCT:
+		if (refused && tag->sub > 0)
+			return; /* beyond the table in use */
+		if (op->err == 0 && tag->sub == r->n_cct)
+			ibcc_cc_cct_unpack(op->mad, tag->sub, &cc->cct, &r->limit[r->n_cct++]);
+		break;
+	case IBCC_CC_ATTR_SW_SETTING:
+		if (op->err == 0)
+			ibcc_cc_sw_setting_unpack(op->mad, &cc->sw);
+		break;
+	case IBCC_CC_ATTR_CA_SETTING:
+		if (op->err == 0)
+			ibcc_cc_ca_setting_unpack(op->mad, &cc->ca);
+		break;
+	case IBCC_CC_ATTR_CLASS_PORT_INFO:
+	case IBCC_CC_ATTR_INFO:
+	case IBCC_CC_ATTR_LOG:
+	case IBCC_CC_ATTR_TIMESTAMP: return;
+	}
+	if (op->err < 0)
+		note_failure(cc, op);
+}
+
+/* The size of a switch's blocks. Where no block tells, elements beyond the 32nd do. */
+static uint8_t block_size(const struct reading *r)
+{
+	for (unsigned int slot = IBCC_CC_SW_PORT_BLOCK_121; slot < SAFE_SLOTS; slot++) {
+		struct ibcc_cc_sw_port_element e;
+
+		ibcc_cc_sw_port_element_unpack(r->block0, slot, &e);
+		if (e.Valid || e.Control_Type || e.Threshold || e.Packet_Size ||
+		    e.Cong_Parm_Marking_Rate)
+			return IBCC_CC_SW_PORT_BLOCK_13;
+	}
+	return telling_block(r) && !r->second_block ? IBCC_CC_SW_PORT_BLOCK_13
+						    : IBCC_CC_SW_PORT_BLOCK_121;
+}
+
+static void take_elements(struct ibcc_endport_cc *cc, const uint8_t *mad, unsigned int block)
+{
+	unsigned int first = block * cc->sw_port_block;
+
+	for (unsigned int slot = 0; slot < cc->sw_port_block && first + slot < cc->n_element;
+	     slot++)
+		ibcc_cc_sw_port_element_unpack(mad, slot, &cc->element[first + slot]);
+}
+
+static int wave_settings(struct readback *rb)
+{
+	int rc = 0;
+
+	ibcc_batch_clear(&rb->batch);
+	for (uint32_t i = 0; i < rb->n && rc == 0; i++) {
+		if (cc_of(rb, &rb->r[i])->support == IBCC_CC_SUPPORTED)
+			rc = add_settings(rb, i);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&rb->batch, rb->tr);
+	for (size_t k = 0; k < rb->batch.n && rc == 0; k++)
+		take_setting(rb, &rb->batch.op[k], &rb->batch.tag[k]);
+	for (uint32_t i = 0; i < rb->n && rc == 0; i++) {
+		struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[i]);
+
+		join_limits(&rb->r[i], &cc->cct);
+		if (!cc->sw_port_block)
+			continue;
+		cc->sw_port_block = block_size(&rb->r[i]);
+		cc->element = calloc(rb->r[i].n_ports + 1u, sizeof(*cc->element));
+		if (!cc->element)
+			return -ENOMEM;
+		cc->n_element = (uint16_t)(rb->r[i].n_ports + 1u);
+		take_elements(cc, rb->r[i].block0, 0);
+	}
+	return rc;
+}
+
+static int wave_blocks(struct readback *rb)
+{
+	int rc = 0;
+
+	ibcc_batch_clear(&rb->batch);
+	for (uint32_t i = 0; i < rb->n; i++) {
+		const struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[i]);
+
+		if (!cc->sw_port_block)
+			continue;
+		for (uint16_t b = 1; b <= last_block(&rb->r[i], cc->sw_port_block) && rc == 0; b++)
+			rc = add_get(rb, i, IBCC_CC_ATTR_SW_PORT_SETTING, b);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&rb->batch, rb->tr);
+	for (size_t k = 0; k < rb->batch.n && rc == 0; k++) {
+		struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[rb->batch.tag[k].index]);
+
+		if (rb->batch.op[k].err < 0)
+			note_failure(cc, &rb->batch.op[k]);
+		else
+			take_elements(cc, rb->batch.op[k].mad, rb->batch.tag[k].sub);
+	}
+	return rc;
+}
+
+/* Gathers the next endports with a LID, from *next on. */
+static void gather(struct readback *rb, uint32_t *next)
+{
+	rb->n = 0;
+	for (; *next < rb->t->n_endports && rb->n < CHUNK_ENDPORTS; (*next)++) {
+		const struct ibcc_topo_port *p = &rb->t->port[rb->t->endport[*next]];
+
+		if (p->lid == 0)
+			continue;
+		rb->r[rb->n++] = (struct reading){
+			.endport = *next,
+			.lid = p->lid,
+			.is_switch = ibcc_topo_is_switch(rb->t, p->node),
+			.n_ports = rb->t->node[p->node].n_ports,
+		};
+	}
+}
+
+int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		      struct ibcc_settings *s)
+{
+	struct ibcc_settings fresh;
+	struct readback rb = { .tr = tr, .t = t, .cc_key = cc_key, .s = &fresh };
+	uint32_t next = 0;
+	int rc;
+
+	if (ibcc_settings_init(&fresh, t) < 0)
+		return -ENOMEM;
+	rb.r = calloc(CHUNK_ENDPORTS, sizeof(*rb.r));
+	rc = rb.r ? 0 : -ENOMEM;
+	while (rc == 0 && next < t->n_endports) {
+		gather(&rb, &next);
+		rc = wave_info(&rb);
+		if (rc == 0)
+			rc = wave_silent(&rb);
+		if (rc == 0)
+			rc = wave_settings(&rb);
+		if (rc == 0)
+			rc = wave_blocks(&rb);
+	}
+	free(rb.r);
+	ibcc_batch_fini(&rb.batch);
+	if (rc < 0) {
+		ibcc_settings_fini(&fresh);
+		return rc;
+	}
+	ibcc_settings_fini(s);
+	*s = fresh;
+	return 0;
+}

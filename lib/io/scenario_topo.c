@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The topology of a scenario file: nodes and links one by one, a generated tree, or a netfile. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "scenario_parts.h"
+
+#define DEFAULT_MTU 2048u
+#define MAX_NODES   ((uint32_t)IBCC_LID_MAX)
+
+/* GUIDs of nodes that have none of their own. Those of channel adapters leave room for their
+ * ports'.
+ */
+#define SWITCH_GUID(i) (0x100000000ull + (i) + 1)
+#define CA_GUID(i)     (0x200000000ull + ((uint64_t)(i) + 1) * 0x100)
+
+struct topo_yaml {
+	const struct ibcc_yaml_node *nodes, *links, *tree, *rate;
+	char netfile[1024];
+	uint32_t rate_mbps;
+	int mtu; /* code - 1 */
+	struct ibcc_topo *topo;
+};
+
+static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
+
+static uint16_t mtu_bytes(const struct topo_yaml *ty)
+{
+	return (uint16_t)(256u << ty->mtu);
+}
+
+int ibcc_scenario_read_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, uint32_t *mbps, struct ibcc_yaml_errors *e)
+{
+	const char *s = ibcc_yaml_scalar(n);
+
+	if (!s || ibcc_rate_parse(s, mbps))
+		return ibcc_yaml_want(y, e, n, path,
+				      "a link such as \"4x QDR\", or a rate in Mb/s from 1 to %u "
+				      "(or with the unit Gb/s, MB/s or GB/s)",
+				      IBCC_RATE_MAX_MBPS);
+	return 0;
+}
+
+static const char *node_candidate(const void *arg, size_t i)
+{
+	return ((const struct ibcc_topo *)arg)->node[i].desc;
+}
+
+static int want_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
+		     const struct ibcc_topo *t, const char *name, struct ibcc_yaml_errors *e)
+{
+	const char *guess = ibcc_yaml_guess(name, node_candidate, t, t->n_nodes);
+
+	if (guess)
+		return ibcc_yaml_want(y, e, n, path,
+				      "a node of the topology (did you mean \"%s\"?)", guess);
+	return ibcc_yaml_want(y, e, n, path, "a node of the topology");
+}
+
+int ibcc_scenario_read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, uint32_t *node,
+			    struct ibcc_yaml_errors *e)
+{
+	const char *s = ibcc_yaml_scalar(n);
+
+	*node = IBCC_NONE;
+	if (!s || ibcc_yaml_is_null(n))
+		return ibcc_yaml_want(y, e, n, path, "the name of a node");
+	if (!t)
+		return 0;
+	*node = ibcc_topo_find_desc(t, s);
+	return *node == IBCC_NONE ? want_node(y, n, path, t, s, e) : 0;
+}
+
+int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, uint32_t *node,
+			    uint8_t *port, struct ibcc_yaml_errors *e)
+{
+	const char *s = ibcc_yaml_scalar(n), *slash;
+	char name[IBCC_DESC_BYTES];
+	uint64_t num;
+
+	*node = IBCC_NONE;
+	*port = 1;
+	if (!s || ibcc_yaml_is_null(n))
+		return ibcc_yaml_want(y, e, n, path, "a port as NODE/PORT");
+	if (!t)
+		return 0;
+	/* Names may have slashes, too, and a channel adapter's port need not be named. */
+	*node = ibcc_topo_find_desc(t, s);
+	if (*node != IBCC_NONE && !ibcc_topo_is_switch(t, *node))
+		return 0;
+	slash = strrchr(s, '/');
+	if (!slash || ibcc_yaml_parse_uint(slash + 1, &num)) {
+		if (*node != IBCC_NONE || slash)
+			return ibcc_yaml_want(y, e, n, path, "a port as NODE/PORT");
+		return want_node(y, n, path, t, s, e);
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(slash - s), s);
+	*node = ibcc_topo_find_desc(t, name);
+	if (*node == IBCC_NONE)
+		return want_node(y, n, path, t, name, e);
+	if (num < 1 || num > t->node[*node].n_ports)
+		return ibcc_yaml_want(y, e, n, path, "a port of %s from 1 to %u", name,
+				      t->node[*node].n_ports);
+	*port = (uint8_t)num;
+	return 0;
+}
+
+int ibcc_scenario_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
+		       int (*fn)(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+				 unsigned int index, void *arg, struct ibcc_yaml_errors *e),
+		       void *arg, struct ibcc_yaml_errors *e)
+{
+	return ibcc_yaml_is_seq(n) ? ibcc_yaml_each(y, n, path, fn, arg, e) : fn(y, n, 0, arg, e);
+}
+
+/* One item of `nodes`. */
+struct node_yaml {
+	const struct ibcc_yaml_node *sw, *host;
+	uint8_t ports;
+	uint64_t guid;
+	struct ibcc_topo *topo;
+	enum ibcc_node_type type;
+};
+
+static int add_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		    void *arg, struct ibcc_yaml_errors *e)
+{
+	static const char path[] = "topology.nodes";
+	struct node_yaml *ny = arg;
+	struct ibcc_topo *t = ny->topo;
+	const char *name = ibcc_yaml_scalar(n);
+	bool is_switch = ny->type == IBCC_NODE_SWITCH;
+	uint64_t guid = ny->guid    ? ny->guid
+			: is_switch ? SWITCH_GUID(t->n_nodes)
+				    : CA_GUID(t->n_nodes);
+	int64_t rc;
+
+	(void)index;
+	if (!name || !*name || strlen(name) >= IBCC_NAME_BYTES)
+		return ibcc_yaml_want(y, e, n, path, "a name of 1 to %u bytes",
+				      IBCC_NAME_BYTES - 1);
+	if (ibcc_topo_find_desc(t, name) != IBCC_NONE)
+		return ibcc_yaml_want(y, e, n, path, "each name once");
+	if (t->n_nodes >= MAX_NODES)
+		return ibcc_yaml_want(y, e, n, path, "at most %u nodes", MAX_NODES);
+	rc = ibcc_topo_add_node(t, guid, ny->type, ny->ports ? ny->ports : 1, name);
+	if (rc == -EINVAL)
+		return ibcc_yaml_want(y, e, n, path, "a GUID that no other node has");
+	return rc < 0 ? (int)rc : 0;
+}
+
+static int read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		     void *arg, struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("switch", NODE, struct node_yaml, sw) },
+		{ IBCC_YAML_MEMBER("host", NODE, struct node_yaml, host) },
+		{ IBCC_YAML_MEMBER("ports", UINT, struct node_yaml, ports), .min = 1, .max = 254 },
+		{ IBCC_YAML_MEMBER("guid", UINT, struct node_yaml, guid) },
+		{ .name = NULL },
+	};
+	struct node_yaml ny = { .topo = ((struct topo_yaml *)arg)->topo };
+	static const char path[] = "topology.nodes";
+	const struct ibcc_yaml_node *names;
+
+	(void)index;
+	if (ibcc_yaml_read(y, n, path, keys, &ny, e))
+		return -EINVAL;
+	if (!ny.sw == !ny.host) {
+		ibcc_yaml_error(y, e, n, path, "got %s, want either switch or host",
+				ny.sw ? "both" : "neither switch nor host");
+		return -EINVAL;
+	}
+	names = ny.sw ? ny.sw : ny.host;
+	ny.type = ny.sw ? IBCC_NODE_SWITCH : IBCC_NODE_CA;
+	if (ny.sw && !ny.ports) {
+		ibcc_yaml_error(y, e, n, path, "missing, want ports of the switch");
+		return -EINVAL;
+	}
+	if (ny.guid && ibcc_yaml_is_seq(names) && ibcc_yaml_length(names) > 1)
+		return ibcc_yaml_want(y, e, names, path, "one name with a guid");
+	return ibcc_scenario_each(y, names, path, add_node, &ny, e);
+}
+
+/* One item of `links`: [a, b], or {ends: [a, b], rate: ...}. */
+struct link_yaml {
+	const struct ibcc_yaml_node *ends, *rate;
+};
+
+static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		     void *arg, struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("ends", NODE, struct link_yaml, ends), .required = true },
+		{ IBCC_YAML_MEMBER("rate", NODE, struct link_yaml, rate) },
+		{ .name = NULL },
+	};
+	static const char path[] = "topology.links";
+	const struct topo_yaml *ty = arg;
+	struct link_yaml ly = { .ends = n };
+	uint32_t rate_mbps = ty->rate_mbps;
+	const struct ibcc_yaml_node *end[2];
+	uint32_t node[2];
+	uint8_t port[2];
+	int i;
+
+	(void)index;
+	if (ibcc_yaml_is_map(n) && ibcc_yaml_read(y, n, path, keys, &ly, e))
+		return -EINVAL;
+	if (ly.rate && ibcc_scenario_read_rate(y, ly.rate, "topology.links.rate", &rate_mbps, e))
+		return -EINVAL;
+	if (!ibcc_yaml_is_seq(ly.ends) || ibcc_yaml_length(ly.ends) != 2)
+		return ibcc_yaml_want(y, e, ly.ends, path, "two ports as [NODE/PORT, NODE/PORT]");
+	for (i = 0; i < 2; i++) {
+		uint32_t index_of;
+
+		end[i] = ibcc_yaml_item(y, ly.ends, (size_t)i, NULL);
+		if (ibcc_scenario_read_port(y, end[i], path, ty->topo, &node[i], &port[i], e))
+			return -EINVAL;
+		index_of = ibcc_topo_port_index(ty->topo, node[i], port[i]);
+		if (ty->topo->port[index_of].peer != IBCC_NONE)
+			return ibcc_yaml_want(y, e, end[i], path, "a port that has no link yet");
+	}
+	if (ibcc_topo_link(ty->topo, node[0], port[0], node[1], port[1], rate_mbps, mtu_bytes(ty)))
+		return ibcc_yaml_want(y, e, end[1], path, "two different ports");
+	return 0;
+}
+
+struct tree_yaml {
+	uint16_t ports;
+	uint8_t levels;
+};
+
+static uint32_t power(uint32_t base, unsigned int exp)
+{
+	uint64_t v = 1;
+
+	while (exp--)
+		if ((v *= base) > MAX_NODES)
+			return MAX_NODES + 1;
+	return (uint32_t)v;
+}
+
+/* An m-port n-tree has 2 (m/2)^n hosts and (2n - 1) (m/2)^(n-1) switches (X. Lin, Y. Chung,
+ * T. Huang: A multiple LID routing scheme for fat-tree-based InfiniBand networks, 2004). With
+ * h = m/2, switches of level 0 (roots) are numbered 0 .. h^(n-1) - 1 and those of each other level
+ * 0 .. 2 h^(n-1) - 1; the number's digits to the base h, the first running to m below the roots,
+ * are the paper's w0 w1 ... w(n-2). Switches of levels l and l + 1 are linked if their digits but
+ * the l-th agree: port w'l of the upper with port wl + h of the lower.
+ */
+static int link_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, uint32_t row)
+{
+	struct ibcc_topo *t = ty->topo;
+	uint32_t hosts = 2 * row * h, l, i, k, weight, upper, lower;
+
+	for (i = 0; i < hosts; i++) {
+		uint32_t per_leaf = n == 1 ? 2 * h : h;
+		uint32_t leaf = n == 1 ? 0 : row + (n - 2) * 2 * row + i / per_leaf;
+
+		if (ibcc_topo_link(t, hosts + leaf, i % per_leaf + 1, i, 1, ty->rate_mbps,
+				   mtu_bytes(ty)))
+			return -EINVAL;
+	}
+	for (l = 0, weight = row; l + 1 < n; l++) {
+		uint32_t up_first = hosts + (l ? row + (l - 1) * 2 * row : 0);
+		uint32_t low_first = hosts + row + l * 2 * row;
+
+		weight /= h; /* of digit l in a number */
+		for (i = 0; i < (l ? 2 * row : row); i++) {
+			uint32_t digit = i / weight % h; /* of level l's number: below h if l > 0 */
+
+			for (k = 0; k < (l ? h : 2 * h); k++) {
+				upper = up_first + i;
+				lower = low_first + (i - digit * weight) + k * weight;
+				if (ibcc_topo_link(t, upper, k + 1, lower, digit + h + 1,
+						   ty->rate_mbps, mtu_bytes(ty)))
+					return -EINVAL;
+			}
+		}
+	}
+	return 0;
+}
+
+static int build_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, uint32_t row)
+{
+	uint32_t i, l, hosts = 2 * row * h;
+	char name[IBCC_NAME_BYTES];
+
+	for (i = 0; i < hosts; i++) {
+		snprintf(name, sizeof(name), "h%u", i);
+		if (ibcc_topo_add_node(ty->topo, CA_GUID(i), IBCC_NODE_CA, 1, name) < 0)
+			return -ENOMEM;
+	}
+	for (l = 0; l < n; l++) {
+		for (i = 0; i < (l ? 2 * row : row); i++) {
+			snprintf(name, sizeof(name), "s%u-%u", l, i);
+			if (ibcc_topo_add_node(ty->topo, SWITCH_GUID(ty->topo->n_nodes),
+					       IBCC_NODE_SWITCH, 2 * h, name) < 0)
+				return -ENOMEM;
+		}
+	}
+	return link_tree(ty, h, n, row);
+}
+
+static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
+		     struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("ports", UINT, struct tree_yaml, ports), .min = 2, .max = 254,
+		  .want = "an even number from 2 to 254", .required = true },
+		{ IBCC_YAML_MEMBER("levels", UINT, struct tree_yaml, levels), .min = 1, .max = 8,
+		  .required = true },
+		{ .name = NULL },
+	};
+	static const char path[] = "topology.tree";
+	struct tree_yaml tree = { 0 };
+	uint32_t h, row;
+
+	if (ibcc_yaml_read(y, ty->tree, path, keys, &tree, e))
+		return -EINVAL;
+	if (tree.ports % 2)
+		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, ty->tree, "ports"),
+				      "topology.tree.ports", "an even number from 2 to 254");
+	h = tree.ports / 2u;
+	row = power(h, tree.levels - 1u);
+	if (row > MAX_NODES || 2ull * row * h + (2ull * tree.levels - 1) * row > MAX_NODES)
+		return ibcc_yaml_want(y, e, ty->tree, path, "a tree of at most %u nodes",
+				      MAX_NODES);
+	return build_tree(ty, h, tree.levels, row);
+}
+
+/* A netfile is searched beside the scenario that names it. */
+static int read_netfile(const struct ibcc_yaml *y, struct topo_yaml *ty, struct ibcc_yaml_errors *e)
+{
+	const char *file = ibcc_yaml_file(y), *slash = strrchr(file, '/');
+	char *path = NULL;
+	int rc;
+
+	if (ty->netfile[0] == '/' || !slash)
+		rc = asprintf(&path, "%s", ty->netfile);
+	else
+		rc = asprintf(&path, "%.*s/%s", (int)(slash - file), file, ty->netfile);
+	if (rc < 0)
+		return -ENOMEM;
+	ibcc_topo_free(ty->topo);
+	ty->topo = ibcc_netfile_load(path, e);
+	free(path);
+	return ty->topo ? 0 : -EINVAL;
+}
+
+struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+					  struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("nodes", NODE, struct topo_yaml, nodes) },
+		{ IBCC_YAML_MEMBER("links", NODE, struct topo_yaml, links) },
+		{ IBCC_YAML_MEMBER("tree", NODE, struct topo_yaml, tree) },
+		{ IBCC_YAML_MEMBER("netfile", STRING, struct topo_yaml, netfile) },
+		{ IBCC_YAML_MEMBER("rate", NODE, struct topo_yaml, rate) },
+		{ IBCC_YAML_MEMBER("mtu_bytes", ENUM, struct topo_yaml, mtu), .names = mtus },
+		{ .name = NULL },
+	};
+	struct topo_yaml ty = { .mtu = 3 };
+	int rc = -EINVAL;
+
+	ibcc_rate_parse("4x QDR", &ty.rate_mbps);
+	ty.topo = ibcc_topo_new();
+	if (!ty.topo) {
+		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	if (ibcc_yaml_read(y, n, "topology", keys, &ty, e))
+		goto out;
+	if (ty.rate && ibcc_scenario_read_rate(y, ty.rate, "topology.rate", &ty.rate_mbps, e))
+		goto out;
+	if (!ty.nodes + !ty.tree + !ty.netfile[0] != 2 || (ty.links && !ty.nodes)) {
+		ibcc_yaml_want(y, e, n, "topology", "either nodes with links, or tree, or netfile");
+		goto out;
+	}
+	if (ty.netfile[0]) {
+		rc = read_netfile(y, &ty, e);
+	} else if (ty.tree) {
+		rc = read_tree(y, &ty, e);
+	} else {
+		rc = ibcc_yaml_each(y, ty.nodes, "topology.nodes", read_node, &ty, e);
+		/* Without all nodes every link to one of the missing would be an error, too. */
+		if (!rc && ty.links)
+			rc = ibcc_yaml_each(y, ty.links, "topology.links", read_link, &ty, e);
+	}
+	if (rc == -ENOMEM)
+		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
+out:
+	if (rc) {
+		ibcc_topo_free(ty.topo);
+		return NULL;
+	}
+	return ty.topo;
+}

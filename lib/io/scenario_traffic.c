@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Traffic and events of a scenario file. Lists of senders and receivers expand to a flow for each
+ * pair, so that a hot spot is one item however many nodes take part.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "scenario_parts.h"
+
+/* Nodes at one side of an item of `traffic`. */
+struct side {
+	const struct ibcc_yaml *y;
+	const struct ibcc_topo *topo;
+	const char *path;
+	uint32_t *node;
+	size_t n, cap;
+	bool all, many; /* the word `all`; more than one node may be meant */
+};
+
+/* An item of `traffic`. */
+struct traffic_yaml {
+	char name[IBCC_NAME_BYTES];
+	const struct ibcc_yaml_node *from, *to, *except; /* senders left out */
+	int kind, arrivals;                              /* arrivals -1: not given */
+	double load_percent, start_ms, stop_ms;
+	uint8_t sl;
+	uint32_t queue_packets;
+};
+
+/* All flows so far. */
+struct traffic {
+	struct ibcc_scenario *s;
+	uint32_t cap;
+	const struct ibcc_yaml_node **origin; /* item of each flow */
+};
+
+static const char *const kinds[] = { "background", "hot", "victim", NULL };
+static const char *const arrivals[] = { "backlogged", "periodic", "exponential", NULL };
+
+static bool is_all(const struct ibcc_yaml_node *n)
+{
+	const char *s = ibcc_yaml_scalar(n);
+
+	return s && ((ibcc_yaml_is_plain(n) && !strcmp(s, "all")) || !strcmp(s, "*"));
+}
+
+static int side_push(struct side *side, uint32_t node)
+{
+	if (side->n == side->cap) {
+		size_t cap = side->cap ? 2 * side->cap : 8;
+		uint32_t *bigger = reallocarray(side->node, cap, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		side->node = bigger;
+		side->cap = cap;
+	}
+	side->node[side->n++] = node;
+	return 0;
+}
+
+static int side_add(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		    void *arg, struct ibcc_yaml_errors *e)
+{
+	struct side *side = arg;
+	uint32_t node;
+	int rc = ibcc_scenario_read_node(y, n, side->path, side->topo, &node, e);
+
+	(void)index;
+	if (rc || node == IBCC_NONE)
+		return rc;
+	if (ibcc_topo_is_switch(side->topo, node))
+		return ibcc_yaml_want(y, e, n, side->path, "a host, not a switch");
+	if (side->n >= IBCC_SCENARIO_FLOWS_MAX)
+		return ibcc_yaml_want(y, e, n, side->path, "at most %u nodes",
+				      IBCC_SCENARIO_FLOWS_MAX);
+	return side_push(side, node);
+}
+
+static int side_read(struct side *side, const struct ibcc_yaml_node *n, struct ibcc_yaml_errors *e)
+{
+	uint32_t i;
+
+	side->all = is_all(n);
+	side->many = side->all || ibcc_yaml_length(n) > 1;
+	if (!side->all)
+		return ibcc_scenario_each(side->y, n, side->path, side_add, side, e);
+	for (i = 0; side->topo && i < side->topo->n_nodes; i++)
+		if (!ibcc_topo_is_switch(side->topo, i) && side_push(side, i))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Takes the nodes of `out` away from a side. */
+static void side_remove(struct side *side, const struct side *out)
+{
+	size_t i, j, kept = 0;
+
+	for (i = 0; i < side->n; i++) {
+		for (j = 0; j < out->n && out->node[j] != side->node[i];)
+			j++;
+		if (j == out->n)
+			side->node[kept++] = side->node[i];
+	}
+	side->n = kept;
+}
+
+static int grow(struct traffic *tr)
+{
+	struct ibcc_flow_spec *flow;
+	const struct ibcc_yaml_node **origin;
+	uint32_t cap = tr->cap ? 2 * tr->cap : 16;
+
+	if (tr->s->n_flows < tr->cap)
+		return 0;
+	flow = reallocarray(tr->s->flow, cap, sizeof(*flow));
+	if (!flow)
+		return -ENOMEM;
+	tr->s->flow = flow;
+	origin = reallocarray(tr->origin, cap, sizeof(*origin));
+	if (!origin)
+		return -ENOMEM;
+	tr->origin = origin;
+	tr->cap = cap;
+	return 0;
+}
+
+/* Name of a flow: the item's, made distinct by the side that has several nodes. */
+static bool name_flow(struct ibcc_flow_spec *f, const char *item, const struct side *from,
+		      const struct side *to)
+{
+	const char *dest = strcmp(f->to, "*") ? f->to : "all";
+	int n;
+
+	if (!*item)
+		n = snprintf(f->name, sizeof(f->name), "%s-to-%s", f->from, dest);
+	else if (from->many && to->many && !to->all)
+		n = snprintf(f->name, sizeof(f->name), "%s-%s-to-%s", item, f->from, dest);
+	else if (from->many)
+		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, f->from);
+	else if (to->many && !to->all)
+		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, dest);
+	else
+		n = snprintf(f->name, sizeof(f->name), "%s", item);
+	return n > 0 && (size_t)n < sizeof(f->name);
+}
+
+static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+		    const struct ibcc_flow_spec *f, struct ibcc_yaml_errors *e)
+{
+	int rc;
+
+	if (tr->s->n_flows >= IBCC_SCENARIO_FLOWS_MAX) {
+		ibcc_yaml_error(y, e, n, "traffic", "got more than %u flows, want fewer",
+				IBCC_SCENARIO_FLOWS_MAX);
+		return -E2BIG;
+	}
+	rc = grow(tr);
+	if (rc) {
+		ibcc_yaml_error(y, e, n, "traffic", "%s", strerror(ENOMEM));
+		return rc;
+	}
+	tr->origin[tr->s->n_flows] = n;
+	tr->s->flow[tr->s->n_flows++] = *f;
+	return 0;
+}
+
+/* Adds the flows of all pairs. A node never sends to itself. */
+static int expand(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc_flow_spec *f,
+		  const struct side *from, const struct side *to, const struct ibcc_yaml_node *n,
+		  struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	uint32_t before = tr->s->n_flows;
+	size_t i, j;
+
+	for (i = 0; i < from->n; i++) {
+		for (j = 0; j < (to->all ? 1 : to->n); j++) {
+			int rc;
+
+			if (!to->all && from->node[i] == to->node[j])
+				continue;
+			snprintf(f->from, sizeof(f->from), "%.*s", (int)sizeof(f->from) - 1,
+				 t->node[from->node[i]].desc);
+			snprintf(f->to, sizeof(f->to), "%.*s", (int)sizeof(f->to) - 1,
+				 to->all ? "*" : t->node[to->node[j]].desc);
+			if (!name_flow(f, ty->name, from, to)) {
+				ibcc_yaml_error(from->y, e, n, "traffic.name",
+						"got \"%s...\" for a flow, want at most %u bytes",
+						f->name, IBCC_NAME_BYTES - 1);
+				return -EINVAL;
+			}
+			rc = add_flow(tr, from->y, n, f, e);
+			if (rc)
+				return rc;
+		}
+	}
+	if (tr->s->n_flows == before) {
+		ibcc_yaml_error(from->y, e, n, "traffic",
+				"got no flow, want nodes in from and to that differ");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+		      struct traffic_yaml *ty, struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_yaml_node *load = ibcc_yaml_get(y, n, "load_percent");
+
+	if (ty->arrivals < 0)
+		ty->arrivals = load ? IBCC_ARRIVALS_EXPONENTIAL : IBCC_ARRIVALS_BACKLOGGED;
+	if (ty->arrivals == IBCC_ARRIVALS_BACKLOGGED && load)
+		return ibcc_yaml_want(y, e, load, "traffic.load_percent",
+				      "no load with backlogged arrivals");
+	if (ty->arrivals != IBCC_ARRIVALS_BACKLOGGED && !load) {
+		ibcc_yaml_error(y, e, n, "traffic.load_percent",
+				"missing, want it with %s arrivals", arrivals[ty->arrivals]);
+		return -EINVAL;
+	}
+	if (ty->stop_ms > 0 && ty->stop_ms <= ty->start_ms)
+		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "stop_ms"), "traffic.stop_ms",
+				      "a time after start_ms");
+	return 0;
+}
+
+static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		     void *arg, struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("name", STRING, struct traffic_yaml, name) },
+		{ IBCC_YAML_MEMBER("from", NODE, struct traffic_yaml, from), .required = true,
+		  .want = "a host, a list of hosts, or all" },
+		{ IBCC_YAML_MEMBER("to", NODE, struct traffic_yaml, to), .required = true,
+		  .want = "a host, a list of hosts, or all" },
+		{ IBCC_YAML_MEMBER("except", NODE, struct traffic_yaml, except) },
+		{ IBCC_YAML_MEMBER("kind", ENUM, struct traffic_yaml, kind), .names = kinds },
+		{ IBCC_YAML_MEMBER("arrivals", ENUM, struct traffic_yaml, arrivals),
+		  .names = arrivals },
+		{ IBCC_YAML_MEMBER("load_percent", DOUBLE, struct traffic_yaml, load_percent),
+		  .min = 0.1, .max = 100 },
+		{ IBCC_YAML_MEMBER("sl", UINT, struct traffic_yaml, sl), .max = 15 },
+		{ IBCC_YAML_MEMBER("start_ms", DOUBLE, struct traffic_yaml, start_ms),
+		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("stop_ms", DOUBLE, struct traffic_yaml, stop_ms),
+		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("queue_packets", UINT, struct traffic_yaml, queue_packets) },
+		{ .name = NULL },
+	};
+	struct traffic *tr = arg;
+	struct traffic_yaml ty = { .arrivals = -1 };
+	struct side from = { .y = y, .topo = tr->s->topo, .path = "traffic.from" };
+	struct side to = { .y = y, .topo = tr->s->topo, .path = "traffic.to" };
+	struct side except = { .y = y, .topo = tr->s->topo, .path = "traffic.except" };
+	struct ibcc_flow_spec f = { 0 };
+	int rc, bad;
+
+	(void)index;
+	if (ibcc_yaml_read(y, n, "traffic", keys, &ty, e))
+		return -EINVAL;
+	rc = side_read(&from, ty.from, e);
+	bad = side_read(&to, ty.to, e);
+	rc = rc ? rc : bad;
+	if (ty.except) {
+		bad = side_read(&except, ty.except, e);
+		rc = rc ? rc : bad;
+		side_remove(&from, &except);
+	}
+	bad = check_rate(y, n, &ty, e);
+	rc = rc ? rc : bad;
+	if (rc || !tr->s->topo)
+		goto out;
+	f.kind = (enum ibcc_flow_kind)ty.kind;
+	f.arrivals = (enum ibcc_arrivals)ty.arrivals;
+	f.load_permille = (uint32_t)(ty.load_percent * 10 + 0.5);
+	f.sl = ty.sl;
+	f.start_ps = ibcc_scenario_ps(ty.start_ms);
+	f.stop_ps = ibcc_scenario_ps(ty.stop_ms);
+	f.queue_packets = ty.queue_packets;
+	rc = expand(tr, &ty, &f, &from, &to, n, e);
+out:
+	free(from.node);
+	free(to.node);
+	free(except.node);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b, void *arg)
+{
+	const struct ibcc_flow_spec *flow = arg;
+
+	return strcmp(flow[*(const uint32_t *)a].name, flow[*(const uint32_t *)b].name);
+}
+
+/* Reports name flows by their names: they must tell them apart. */
+static int check_names(const struct ibcc_yaml *y, const struct traffic *tr,
+		       struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_scenario *s = tr->s;
+	uint32_t *order = calloc(s->n_flows ? s->n_flows : 1, sizeof(*order)), i;
+	int rc = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < s->n_flows; i++)
+		order[i] = i;
+	qsort_r(order, s->n_flows, sizeof(*order), by_name, s->flow);
+	for (i = 1; i < s->n_flows; i++) {
+		uint32_t a = order[i - 1], b = order[i];
+
+		if (strcmp(s->flow[a].name, s->flow[b].name))
+			continue;
+		ibcc_yaml_error(y, e, tr->origin[a > b ? a : b], "traffic.name",
+				"got a second flow named \"%s\", want different names",
+				s->flow[b].name);
+		rc = -EINVAL;
+	}
+	free(order);
+	return rc;
+}
+
+int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	struct traffic tr = { .s = s };
+	int rc = ibcc_yaml_each(y, n, "traffic", read_item, &tr, e);
+
+	if (!rc)
+		rc = check_names(y, &tr, e);
+	free(tr.origin);
+	return rc;
+}
+
+/* An item of `events`: one of sink, link_down, link_up says what happens. */
+struct event_yaml {
+	double at_ms;
+	const struct ibcc_yaml_node *sink, *rate, *down, *up;
+};
+
+static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
+		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
+		     struct ibcc_yaml_errors *e)
+{
+	const char *rate = ibcc_yaml_scalar(ey->rate);
+	int rc = ibcc_scenario_read_node(y, ey->sink, "events.sink", t, node, e), bad = 0;
+
+	ev->kind = IBCC_EVENT_SINK_RATE;
+	if (!rc && t && ibcc_topo_is_switch(t, *node))
+		rc = ibcc_yaml_want(y, e, ey->sink, "events.sink", "a host, not a switch");
+	if (!ey->rate) {
+		ibcc_yaml_error(y, e, ey->sink, "events.rate", "missing, want the sink's rate");
+		return -EINVAL;
+	}
+	if (!rate || strcmp(rate, "link")) /* value 0 means the link's */
+		bad = ibcc_scenario_read_rate(y, ey->rate, "events.rate", &ev->value, e);
+	return rc ? rc : bad;
+}
+
+static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		      void *arg, struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("at_ms", DOUBLE, struct event_yaml, at_ms),
+		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("sink", NODE, struct event_yaml, sink) },
+		{ IBCC_YAML_MEMBER("rate", NODE, struct event_yaml, rate) },
+		{ IBCC_YAML_MEMBER("link_down", NODE, struct event_yaml, down) },
+		{ IBCC_YAML_MEMBER("link_up", NODE, struct event_yaml, up) },
+		{ .name = NULL },
+	};
+	struct ibcc_scenario *s = arg;
+	struct event_yaml ey = { 0 };
+	struct ibcc_event_spec *ev = &s->event[s->n_events];
+	uint32_t node;
+	int rc;
+
+	(void)index;
+	if (ibcc_yaml_read(y, n, "events", keys, &ey, e))
+		return -EINVAL;
+	if (!ey.sink + !ey.down + !ey.up != 2 || (ey.rate && !ey.sink)) {
+		ibcc_yaml_error(y, e, n, "events",
+				"want one of sink (with rate), link_down or link_up");
+		return -EINVAL;
+	}
+	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };
+	if (ey.sink) {
+		rc = read_sink(y, &ey, s->topo, ev, &node, e);
+	} else {
+		ev->kind = ey.down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
+		rc = ibcc_scenario_read_port(y, ey.down ? ey.down : ey.up,
+					     ey.down ? "events.link_down" : "events.link_up",
+					     s->topo, &node, &ev->port, e);
+	}
+	if (rc || !s->topo)
+		return rc;
+	snprintf(ev->node, sizeof(ev->node), "%.*s", (int)sizeof(ev->node) - 1,
+		 s->topo->node[node].desc);
+	s->n_events++;
+	return 0;
+}
+
+int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			      struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	size_t len = ibcc_yaml_length(n);
+
+	if (ibcc_yaml_is_seq(n) && len > IBCC_SCENARIO_EVENTS_MAX) {
+		ibcc_yaml_error(y, e, n, "events", "got %zu events, want at most %u", len,
+				IBCC_SCENARIO_EVENTS_MAX);
+		return -EINVAL;
+	}
+	s->event = calloc(len ? len : 1, sizeof(*s->event));
+	if (!s->event)
+		return -ENOMEM;
+	return ibcc_yaml_each(y, n, "events", read_event, s, e);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "sim/agents.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/agents_state.h"
+
+static void state_free(struct ibcc_agents *a)
+{
+	uint32_t i;
+
+	for (i = 0; a->cc && i < a->topo->n_endports; i++)
+		free(a->cc[i].regs.element);
+	free(a->cc);
+	free(a->port);
+	free(a->no_cc);
+}
+
+/* Fresh state for a topology; all or nothing. */
+static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e)
+{
+	uint32_t i;
+
+	a->topo = t;
+	a->engine = e;
+	a->port = calloc(t->n_ports + 1, sizeof(*a->port));
+	a->cc = calloc(t->n_endports + 1, sizeof(*a->cc));
+	a->no_cc = calloc(t->n_nodes + 1, sizeof(*a->no_cc));
+	if (!a->port || !a->cc || !a->no_cc)
+		goto nomem;
+	for (i = 0; i < t->n_endports; i++) {
+		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
+		struct ibcc_endport_cc *r = &a->cc[i].regs;
+
+		r->support = IBCC_CC_SUPPORTED;
+		if (n->type != IBCC_NODE_SWITCH) {
+			r->info.ControlTableCap = a->o.cct_blocks;
+			continue;
+		}
+		r->sw_port_block = a->o.sw_port_block;
+		r->n_element = (uint16_t)(n->n_ports + 1);
+		r->element = calloc(r->n_element, sizeof(*r->element));
+		if (!r->element)
+			goto nomem;
+	}
+	return 0;
+nomem:
+	state_free(a);
+	return -ENOMEM;
+}
+
+struct ibcc_agents *ibcc_agents_new(const struct ibcc_topo *t, struct ibcc_engine *e,
+				    const struct ibcc_agents_options *o)
+{
+	struct ibcc_agents *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->o = *o;
+	if (a->o.cct_blocks > IBCC_CCT_MAX_BLOCKS)
+		a->o.cct_blocks = IBCC_CCT_MAX_BLOCKS;
+	if (state_new(a, t, e)) {
+		free(a);
+		return NULL;
+	}
+	return a;
+}
+
+void ibcc_agents_free(struct ibcc_agents *a)
+{
+	if (!a)
+		return;
+	state_free(a);
+	free(a);
+}
+
+static void add_counters(struct ibcc_engine_port *sum, const struct ibcc_engine_port *v)
+{
+	int i;
+
+	sum->xmit_bytes += v->xmit_bytes;
+	sum->rcv_bytes += v->rcv_bytes;
+	sum->xmit_pkts += v->xmit_pkts;
+	sum->rcv_pkts += v->rcv_pkts;
+	sum->xmit_wait_ps += v->xmit_wait_ps;
+	sum->xmit_time_cong_ps += v->xmit_time_cong_ps;
+	sum->rcv_fecn += v->rcv_fecn;
+	sum->rcv_becn += v->rcv_becn;
+	sum->mark_fecn += v->mark_fecn;
+	sum->dropped += v->dropped;
+	for (i = 0; i < 16; i++) {
+		sum->vl_xmit_wait_ps[i] += v->vl_xmit_wait_ps[i];
+		sum->vl_xmit_time_cong_ps[i] += v->vl_xmit_time_cong_ps[i];
+		sum->sl_rcv_fecn[i] += v->sl_rcv_fecn[i];
+		sum->sl_rcv_becn[i] += v->sl_rcv_becn[i];
+	}
+}
+
+int ibcc_agents_counters(struct ibcc_agents *a, uint32_t port, struct ibcc_engine_port *out)
+{
+	struct ibcc_engine_port now = { 0 };
+
+	if (port >= a->topo->n_ports)
+		return -EINVAL;
+	/* A switch's port 0 carries no data: the engine may not know it. */
+	if (ibcc_engine_port_read(a->engine, port, &now))
+		memset(&now, 0, sizeof(now));
+	add_counters(&now, &a->port[port].carry);
+	*out = now;
+	return 0;
+}
+
+/* Takes an endport's registers over from another set of agents. */
+static void carry_cc(struct ibcc_agent_cc *to, struct ibcc_agent_cc *from)
+{
+	struct ibcc_cc_sw_port_element *mine = to->regs.element;
+	uint16_t n = to->regs.n_element;
+
+	if (n != from->regs.n_element)
+		return; /* another kind of node took the GUID */
+	*to = *from;
+	to->regs.element = mine;
+	if (n)
+		memcpy(mine, from->regs.element, n * sizeof(*mine));
+}
+
+int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e)
+{
+	struct ibcc_agents next = { .o = a->o };
+	uint32_t i, n, p;
+	int err = state_new(&next, t, e);
+
+	if (err)
+		return err;
+	for (n = 0; n < t->n_nodes; n++) {
+		uint32_t old = ibcc_topo_find_guid(a->topo, t->node[n].guid);
+
+		if (old == IBCC_NONE)
+			continue;
+		next.no_cc[n] = a->no_cc[old];
+		for (p = 0; p <= t->node[n].n_ports && p <= a->topo->node[old].n_ports; p++) {
+			uint32_t from = a->topo->node[old].first_port + p;
+			uint32_t to = t->node[n].first_port + p;
+
+			ibcc_agents_counters(a, from, &next.port[to].carry);
+			next.port[to].base = a->port[from].base;
+			if (t->port[to].endport != IBCC_NONE &&
+			    a->topo->port[from].endport != IBCC_NONE)
+				carry_cc(&next.cc[t->port[to].endport],
+					 &a->cc[a->topo->port[from].endport]);
+		}
+	}
+	state_free(a);
+	*a = next;
+	for (i = 0; i < t->n_endports; i++)
+		ibcc_agents_cc_push(a, i);
+	return 0;
+}
+
+int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *rq, uint8_t *reply)
+{
+	struct ibcc_mad_header h;
+	int err = -ETIMEDOUT;
+
+	if (endport >= a->topo->n_endports)
+		return -ETIMEDOUT;
+	ibcc_mad_header_unpack(rq, &h);
+	/* Responses and repressed traps are no requests. */
+	if (h.method & 0x80 || h.method == 0x07)
+		return -ETIMEDOUT;
+	memmove(reply, rq, IBCC_MAD_BYTES);
+	if (h.mgmt_class == IBCC_MAD_CLASS_CC)
+		err = ibcc_agents_cc(a, endport, &h, reply);
+	else if (h.mgmt_class == IBCC_MAD_CLASS_PERF)
+		err = ibcc_agents_pma(a, endport, &h, reply);
+	if (err < 0)
+		return err;
+	h.status = (uint16_t)err;
+	h.method = IBCC_MAD_GET_RESP;
+	ibcc_mad_header_pack(reply, &h);
+	return 0;
+}
+
+int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on)
+{
+	uint32_t i;
+
+	if (node >= a->topo->n_nodes)
+		return -EINVAL;
+	a->no_cc[node] = !on;
+	for (i = 0; i < a->topo->n_endports; i++)
+		if (a->topo->port[a->topo->endport[i]].node == node)
+			ibcc_agents_cc_push(a, i);
+	return 0;
+}
+
+bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node)
+{
+	return node < a->topo->n_nodes && !a->no_cc[node];
+}
+
+int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; cc->enabled && i < a->topo->n_endports; i++) {
+		struct ibcc_endport_cc *r = &a->cc[i].regs;
+
+		if (ibcc_topo_is_switch(a->topo, a->topo->port[a->topo->endport[i]].node)) {
+			r->sw = cc->sw;
+		} else {
+			r->ca = cc->ca;
+			r->cct = cc->cct;
+		}
+		if (ibcc_agents_cc_push(a, i))
+			err = -EINVAL;
+	}
+	return err;
+}
+
+const struct ibcc_endport_cc *ibcc_agents_settings(const struct ibcc_agents *a, uint32_t endport)
+{
+	return endport < a->topo->n_endports ? &a->cc[endport].regs : NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Management agents of all endports: class 0x21 (Congestion Control) and PerfMgt, answered from the
+ * packet engine. No I/O: a datagram goes in, its answer comes out.
+ */
+#ifndef SIM_AGENTS_H
+#define SIM_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/engine.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+
+struct ibcc_agents;
+
+struct ibcc_agents_options {
+	uint8_t cct_blocks;    /* CongestionInfo:ControlTableCap of channel adapters */
+	uint8_t wait_tick;     /* PortSamplesControl:Tick */
+	uint8_t sw_port_block; /* elements a block of SwitchPortCongestionSetting: 32 or 48 */
+};
+
+/* Agents for the endports of a topology, which must be the engine's. Neither is copied; both must
+ * live until the next ibcc_agents_bind() or the end. NULL without memory.
+ */
+struct ibcc_agents *ibcc_agents_new(const struct ibcc_topo *t, struct ibcc_engine *e,
+				    const struct ibcc_agents_options *o);
+void ibcc_agents_free(struct ibcc_agents *a);
+
+/* Goes over to a new topology and engine: settings, keys and counters of ports that are in both (by
+ * node GUID and number) live on, and the settings are given to the new engine. To be called while
+ * the old ones still exist. -ENOMEM leaves everything as it was.
+ */
+int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e);
+
+/* Answers a request for an endport (its index in the topology). `reply` gets the whole datagram.
+ * Returns 0, or -ETIMEDOUT where a node would not answer: a wrong CC_Key, or no request at all.
+ */
+int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *rq, uint8_t *reply);
+
+/* Nodes without support answer every request of class 0x21 with status 0x000c. What was set before
+ * does not work any longer, and does again when support returns.
+ */
+int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);
+bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node);
+
+/* Settings of all nodes from the start, as if written by MADs. 0 or -EINVAL. */
+int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
+
+/* What an endport's registers hold; `element` has n_ports + 1 entries at a switch. */
+const struct ibcc_endport_cc *ibcc_agents_settings(const struct ibcc_agents *a, uint32_t endport);
+
+/* A port's counters since the start, over all engines; never reset. -EINVAL. */
+int ibcc_agents_counters(struct ibcc_agents *a, uint32_t port, struct ibcc_engine_port *out);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* event_plugin_options: ours among others', mistakes never hide one another, and never end in a
+ * socket that is open to others than asked for.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ibcc/proto.h>
+
+#include "opensm-plugin/options.h"
+
+static char lines[4096];
+static unsigned int n_lines;
+
+static void keep(void *arg, enum ibcc_plugin_level level, const char *line)
+{
+	(void)arg;
+	assert_int_equal(level, IBCC_PLUGIN_ERROR);
+	strncat(lines, line, sizeof(lines) - strlen(lines) - 1);
+	n_lines++;
+}
+
+static int parse(const char *text, struct ibcc_plugin_options *o)
+{
+	struct ibcc_plugin_log log = { .write = keep };
+
+	n_lines = 0;
+	lines[0] = '\0';
+	return ibcc_plugin_options_parse(text, o, &log);
+}
+
+static void test_defaults(void **state)
+{
+	static const char *const text[] = { NULL, "", "  ",
+					    "ccmgr --conf_file /etc/x armgr window=9" };
+	struct ibcc_plugin_options o;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(parse(text[i], &o), 0);
+		assert_string_equal(o.socket, IBCC_PROTO_SOCKET);
+		assert_int_equal(o.gid, (gid_t)-1);
+		assert_int_equal(o.mode, 0660);
+		assert_int_equal(o.window, 64);
+		assert_int_equal(o.timeout_ms, 200);
+		assert_int_equal(o.retries, 3);
+		assert_int_equal(n_lines, 0);
+	}
+}
+
+static void test_all(void **state)
+{
+	struct ibcc_plugin_options o;
+
+	(void)state;
+	assert_int_equal(parse("--other x ibcc.socket=/run/a\tibcc.group=root ibcc.mode=0600 "
+			       "ibcc.window=128 ibcc.timeout_ms=50 ibcc.retries=0\n",
+			       &o),
+			 0);
+	assert_string_equal(o.socket, "/run/a");
+	assert_int_equal(o.gid, 0);
+	assert_int_equal(o.mode, 0600);
+	assert_int_equal(o.window, 128);
+	assert_int_equal(o.timeout_ms, 50);
+	assert_int_equal(o.retries, 0);
+	assert_int_equal(parse("ibcc.group=4711", &o), 0);
+	assert_int_equal(o.gid, 4711);
+	assert_int_equal(n_lines, 0);
+}
+
+/* A bad number keeps its default, and what follows still counts. */
+static void test_bad_numbers(void **state)
+{
+	struct ibcc_plugin_options o;
+
+	(void)state;
+	assert_int_equal(parse("ibcc.window=129 ibcc.timeout_ms=0 ibcc.retries=-1 ibcc.windw=3 "
+			       "ibcc.window= ibcc.retries=0x3 ibcc.socket ibcc.timeout_ms=70",
+			       &o),
+			 0);
+	assert_int_equal(o.window, 64);
+	assert_int_equal(o.timeout_ms, 70);
+	assert_int_equal(o.retries, 3);
+	assert_int_equal(n_lines, 7);
+	assert_non_null(strstr(lines, "ibcc.window: got 129, want 1..128; using 64"));
+	assert_non_null(strstr(lines, "ibcc.windw: unknown"));
+	assert_non_null(strstr(lines, "got ibcc.socket, want ibcc.socket=VALUE"));
+	assert_int_equal(parse("ibcc.window=99999999999999999999", &o), 0);
+	assert_int_equal(o.window, 64);
+	assert_int_equal(n_lines, 1);
+}
+
+static void test_idle(void **state)
+{
+	static const char *const text[] = {
+		"ibcc.socket=relative",  "ibcc.socket=",   "ibcc.mode=rw-rw----",
+		"ibcc.mode=888",         "ibcc.mode=1777", "ibcc.group=no-such-group-here",
+		"ibcc.group=4294967295", "ibcc.group=",
+	};
+	struct ibcc_plugin_options o;
+	char path[256] = "ibcc.socket=/";
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(text) / sizeof(*text); i++) {
+		assert_int_equal(parse(text[i], &o), -EINVAL);
+		assert_int_equal(n_lines, 1);
+		assert_non_null(strstr(lines, "ERR IC02"));
+	}
+	/* sun_path has 108 bytes, of which 12 are kept for the suffix of the socket in the making.
+	 */
+	memset(path + strlen(path), 'x', 95);
+	assert_int_equal(parse(path, &o), 0);
+	assert_int_equal(strlen(o.socket), 96);
+	strcat(path, "x");
+	assert_int_equal(parse(path, &o), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_bad_numbers),
+		cmocka_unit_test(test_idle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
