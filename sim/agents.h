@@ -33,6 +33,11 @@ void ibcc_agents_free(struct ibcc_agents *a);
  */
 int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e);
 
+/* The same nodes and ports in a topology with other LIDs, tables or states; to be called while the
+ * old one still exists.
+ */
+void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t);
+
 /* Answers a request for an endport (its index in the topology). `reply` gets the whole datagram.
  * Returns 0, or -ETIMEDOUT where a node would not answer: a wrong CC_Key, or no request at all.
  */
