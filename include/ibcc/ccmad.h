@@ -109,9 +109,8 @@ void ibcc_cc_log_pack(uint8_t *mad, const struct ibcc_cc_log *v);
 int ibcc_cc_log_unpack(const uint8_t *mad, struct ibcc_cc_log *v);
 
 /* SwitchCongestionSetting 0x14 */
-#define IBCC_CC_SW_CONTROL_MAP_ALL                                                                 \
-	0x1fu /* firmware differs in the order of these bits: set all                              \
-	       */
+/* Firmware differs in the order of the bits of Control_Map: set all. */
+#define IBCC_CC_SW_CONTROL_MAP_ALL 0x1fu
 struct ibcc_cc_sw_setting {
 	uint32_t Control_Map;
 	struct ibcc_cc_port_mask Victim_Mask;

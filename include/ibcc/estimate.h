@@ -31,11 +31,11 @@ struct ibcc_source {
 struct ibcc_root {
 	uint32_t port; /* switch output port (fabric-wide index) where congestion starts */
 	enum ibcc_congestion kind;
-	uint32_t link_mbps;          /* its data rate */
-	uint32_t rate_mbps;          /* what it sends */
-	uint16_t wait_permille;      /* PortXmitWait of the port itself */
-	uint16_t tree_wait_permille; /* highest wait among the ports that feed it */
-	uint16_t confidence_permille;
+	uint32_t link_mbps;           /* its data rate */
+	uint32_t rate_mbps;           /* what it sends */
+	uint16_t wait_permille;       /* PortXmitWait of the port itself */
+	uint16_t tree_wait_permille;  /* highest wait among the ports that feed it */
+	uint16_t confidence_permille; /* share of the ports on the way to it that were read */
 	uint32_t n_contributors; /* with role CONTRIBUTOR, or CANDIDATE where nothing is marked */
 	uint32_t n_victims;
 	uint32_t n_sources;
@@ -53,16 +53,18 @@ struct ibcc_estimate {
 
 /* Limits of the detection, in permille; see ibcc_estimator_defaults(). */
 struct ibcc_estimator_params {
-	uint16_t full_permille;      /* a link is full when it sends or waits this share */
-	uint16_t fed_wait_permille;  /* a port upstream is blocked when it waits this share */
-	uint16_t ca_wait_permille;   /* a channel adapter is blocked when it waits this share */
+	uint16_t full_permille;     /* a link is full when it sends or waits this share */
+	uint16_t fed_wait_permille; /* a switch port upstream is blocked when it waits this share */
+	uint16_t ca_wait_permille;  /* a channel adapter is blocked when it waits this share */
 	uint16_t slow_wait_permille; /* an output-generated root waits at least this share itself */
 	uint16_t stale_permille;     /* with more ports stale than this, do not act */
 };
 void ibcc_estimator_defaults(struct ibcc_estimator_params *p);
 
-/* Works out an estimate from one interval. `actual` (may be NULL) is used for whether marking is
- * on at a root. *e is initialised by the call and freed by ibcc_estimate_fini(). -ENOMEM.
+/* Works out an estimate from one interval. A root is a switch port that is busy, behind which at
+ * least two channel adapters wait; or one that marks, by `actual` (may be NULL), while adapters
+ * whose routes pass it get BECNs: so it stays a root while control holds its tree small. *e is
+ * initialised by the call and freed by ibcc_estimate_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,

@@ -9,6 +9,7 @@
 #define IBCC_TOPO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define IBCC_NONE       UINT32_MAX /* no such index */
@@ -106,6 +107,11 @@ uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc);
 
 /* Port index of port `num` of a node, or IBCC_NONE if it has no such port. */
 uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned int num);
+
+/* "DESCRIPTION port NUM" of a port, with the node's GUID where it has no description. Returns the
+ * length as snprintf() does.
+ */
+int ibcc_topo_port_name(const struct ibcc_topo *t, uint32_t port, char *buf, size_t len);
 
 /* Port index that owns a LID, or IBCC_NONE. */
 static inline uint32_t ibcc_topo_port_of_lid(const struct ibcc_topo *t, uint16_t lid)

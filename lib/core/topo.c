@@ -188,6 +188,19 @@ uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned
 	return t->node[node].first_port + num;
 }
 
+int ibcc_topo_port_name(const struct ibcc_topo *t, uint32_t port, char *buf, size_t len)
+{
+	const struct ibcc_topo_node *node;
+
+	if (port >= t->n_ports)
+		return snprintf(buf, len, "unknown port");
+	node = &t->node[t->port[port].node];
+	if (!node->desc[0])
+		return snprintf(buf, len, "0x%016llx port %u", (unsigned long long)node->guid,
+				t->port[port].num);
+	return snprintf(buf, len, "%s port %u", node->desc, t->port[port].num);
+}
+
 /* Tables are equal if they forward the same: a shorter one has no entry beyond its end. */
 static bool lft_equal(const struct ibcc_topo_node *a, const struct ibcc_topo_node *b)
 {

@@ -3,6 +3,8 @@
 #ifndef IBCC_IO_BATCH_H
 #define IBCC_IO_BATCH_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +44,14 @@ struct ibcc_mad_op *ibcc_batch_add(struct ibcc_batch *b, uint16_t lid, struct ib
  * cancelled stage must not go on with its next batch.
  */
 int ibcc_batch_run(struct ibcc_batch *b, struct ibcc_transport *tr);
+
+/* Did the node answer that it has no such class version, method, attribute or field (IBA vol. 1,
+ * 13.4.7)? It would say so again.
+ */
+static inline bool ibcc_batch_is_refused(const struct ibcc_mad_op *op)
+{
+	return op->err == -EREMOTEIO && (op->status & 0x001c) != 0;
+}
 
 /* A new Get of class 0x21 with the key; -ENOMEM. */
 int ibcc_batch_cc_get(struct ibcc_batch *b, uint16_t lid, uint64_t cc_key, uint16_t attr_id,

@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
 
 #include <ibcc/config.h>
 #include <ibcc/log.h>
+#include <ibcc/proto.h>
 
 static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
@@ -83,9 +86,9 @@ void ibcc_config_defaults(struct ibcc_config *c)
 		.retries = 3,
 		.window = 32,
 		.clock = IBCC_CLOCK_AUTO,
-		.plugin_socket = "/run/ibcc-tune/plugin.sock",
+		.plugin_socket = IBCC_PROTO_SOCKET,
 		.control_socket = "/run/ibcc-tune/control.sock",
-		.state_file = "/var/lib/ibcc-tune/state.json",
+		.state_file = "/var/lib/ibcc-tune/state.db",
 		.log_target = IBCC_LOG_AUTO,
 		.log_level = LOG_INFO,
 	};
@@ -103,11 +106,21 @@ static void want_absolute(const struct ibcc_yaml *y, const char *key, const char
 		ibcc_yaml_want(y, e, n, key, "an absolute path");
 }
 
+static void want_socket(const struct ibcc_yaml *y, const char *key, const char *path,
+			struct ibcc_yaml_errors *e)
+{
+	want_absolute(y, key, path, e);
+	if (!*path || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), key), key,
+			       "a path of 1 to %zu bytes, as sockets take",
+			       sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+}
+
 static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 		  struct ibcc_yaml_errors *e)
 {
-	want_absolute(y, "plugin_socket", c->plugin_socket, e);
-	want_absolute(y, "control_socket", c->control_socket, e);
+	want_socket(y, "plugin_socket", c->plugin_socket, e);
+	want_socket(y, "control_socket", c->control_socket, e);
 	want_absolute(y, "state_file", c->state_file, e);
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
 	/* Retries of a pass that never ends before the next one begins would only add load. */

@@ -16,8 +16,6 @@
 #include "lib/io/batch.h"
 
 #define CHUNK_ENDPORTS 256u
-/* Invalid version, method, attribute or field (IBA vol. 1, 13.4.7). */
-#define STATUS_CODE_MASK 0x001cu
 /* Slots of a block of 0x15 that arrive whole: umad2sim cuts datagrams off at byte 224. */
 #define SAFE_SLOTS 40u
 
@@ -58,7 +56,7 @@ static int add_get(struct readback *rb, uint32_t i, uint16_t attr_id, uint16_t b
 /* Without an answer to this request nothing certain is known of the endport. */
 static void note_failure(struct ibcc_endport_cc *cc, const struct ibcc_mad_op *op)
 {
-	bool refused = op->err == -EREMOTEIO && op->status & STATUS_CODE_MASK;
+	bool refused = ibcc_batch_is_refused(op);
 
 	cc->support = refused ? IBCC_CC_UNSUPPORTED : IBCC_CC_UNKNOWN;
 	cc->err = op->err;
@@ -181,7 +179,7 @@ static void take_setting(struct readback *rb, const struct ibcc_mad_op *op,
 {
 	struct reading *r = &rb->r[tag->index];
 	struct ibcc_endport_cc *cc = cc_of(rb, r);
-	bool refused = op->err == -EREMOTEIO && op->status & STATUS_CODE_MASK;
+	bool refused = ibcc_batch_is_refused(op);
 	struct ibcc_cc_key_info key;
 
 	switch ((enum ibcc_cc_attr)tag->kind) {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/conf.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "daemon/why.h"
+
+const char *ibcc_conf_file(const char *file)
+{
+	return file ? file : IBCC_CONFIG_FILE;
+}
+
+int ibcc_conf_load(const char *file, struct ibcc_config *c, uint64_t *cc_key,
+		   struct ibcc_yaml_errors *errors)
+{
+	struct ibcc_config fresh;
+	struct ibcc_why why = { "" };
+	uint64_t key = 0;
+	int rc = 0;
+
+	ibcc_config_defaults(&fresh);
+	if (file || !access(IBCC_CONFIG_FILE, F_OK))
+		rc = ibcc_config_load(ibcc_conf_file(file), &fresh, errors);
+	if (!rc && fresh.cc_key_file[0]) {
+		rc = ibcc_config_read_key(fresh.cc_key_file, &key, why.text, sizeof(why.text));
+		if (rc)
+			ibcc_yaml_errors_add(errors, ibcc_conf_file(file), 0, 0, "cc_key_file: %s",
+					     why.text);
+	}
+	if (rc)
+		return rc;
+	*c = fresh;
+	*cc_key = key;
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Configuration as both programs start with it. */
+#ifndef IBCC_DAEMON_CONF_H
+#define IBCC_DAEMON_CONF_H
+
+#include <stdint.h>
+
+#include <ibcc/config.h>
+
+/* Loads a file, or with NULL the installed one if there is one, and the CC_Key it names. All errors
+ * go to *errors as text for a person. Returns 0, or -EINVAL and such; *c and *cc_key are untouched
+ * then.
+ */
+int ibcc_conf_load(const char *file, struct ibcc_config *c, uint64_t *cc_key,
+		   struct ibcc_yaml_errors *errors);
+
+/* The file that ibcc_conf_load() reads. */
+const char *ibcc_conf_file(const char *file);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/log.h>
+
+struct ibcc_explain {
+	char trouble[IBCC_WHY_BYTES];
+	char summary[IBCC_REASON_BYTES];
+	uint32_t *root; /* port indices of the roots last told */
+	uint32_t n_roots;
+	bool fabric_known;
+	uint64_t generation;
+	uint64_t plan_sum; /* of the plan last told */
+};
+
+struct ibcc_explain *ibcc_explain_new(void)
+{
+	return calloc(1, sizeof(struct ibcc_explain));
+}
+
+void ibcc_explain_free(struct ibcc_explain *x)
+{
+	if (x)
+		free(x->root);
+	free(x);
+}
+
+static void tell_trouble(struct ibcc_explain *x, const char *text)
+{
+	if (!strcmp(x->trouble, text))
+		return;
+	snprintf(x->trouble, sizeof(x->trouble), "%s", text);
+	if (text[0])
+		ibcc_log(LOG_WARNING, "%s; keeps trying", text);
+	else
+		ibcc_log(LOG_NOTICE, "working again");
+}
+
+static void tell_fabric(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	if (x->fabric_known && x->generation == c->topo->generation)
+		return;
+	x->fabric_known = true;
+	x->generation = c->topo->generation;
+	x->n_roots = 0; /* port indices mean other ports now */
+	ibcc_log(LOG_INFO, "fabric of %u nodes, %u endports", c->topo->n_nodes,
+		 c->topo->n_endports);
+}
+
+static bool told(const struct ibcc_explain *x, uint32_t port)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->n_roots; i++)
+		if (x->root[i] == port)
+			return true;
+	return false;
+}
+
+static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	const struct ibcc_estimate *e = &c->estimate;
+	uint32_t *root, i;
+	char words[512];
+
+	for (i = 0; i < e->n_roots; i++) {
+		if (told(x, e->root[i].port))
+			continue;
+		ibcc_estimate_explain(c->topo, &e->root[i], words, sizeof(words));
+		ibcc_log(LOG_NOTICE, "congestion: %s", words);
+	}
+	if (!e->n_roots && x->n_roots)
+		ibcc_log(LOG_NOTICE, "no congestion any more");
+	root = calloc(e->n_roots + 1, sizeof(*root));
+	if (!root)
+		return; /* then some are told twice */
+	for (i = 0; i < e->n_roots; i++)
+		root[i] = e->root[i].port;
+	free(x->root);
+	x->root = root;
+	x->n_roots = e->n_roots;
+}
+
+/* Who logs the fields of a change. */
+struct teller {
+	const struct ibcc_change *change;
+	const char *what;
+};
+
+static int tell_field(const struct ibcc_field_change *f, void *arg)
+{
+	const struct teller *t = arg;
+	char param[96];
+	struct ibcc_log_change l = { .guid = t->change->node_guid,
+				     .port = t->change->port,
+				     .param = param,
+				     .old_text = f->old_text,
+				     .new_text = f->new_text,
+				     .reason = t->change->reason };
+
+	if (t->change->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && f->index >= 0)
+		l.port = f->index;
+	if (f->sl >= 0)
+		snprintf(param, sizeof(param), "%s.%s[SL %d]",
+			 ibcc_cc_attr_name(t->change->attr_id), f->field, f->sl);
+	else
+		snprintf(param, sizeof(param), "%s.%s", ibcc_cc_attr_name(t->change->attr_id),
+			 f->field);
+	ibcc_log_change_event(LOG_INFO, t->what, &l);
+	return 0;
+}
+
+/* A sum that differs when the plan does: FNV-1a over targets and values. */
+static uint64_t sum_plan(const struct ibcc_plan *p)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < p->n; i++) {
+		const struct ibcc_change *c = &p->change[i];
+		uint64_t head[] = { c->node_guid, c->port, c->attr_id, c->attr_mod };
+		const uint8_t *b = (const uint8_t *)head;
+
+		for (k = 0; k < sizeof(head); k++)
+			h = (h ^ b[k]) * 0x100000001b3u;
+		for (k = 0; k < sizeof(c->new_data); k++)
+			h = (h ^ c->new_data[k]) * 0x100000001b3u;
+	}
+	return h;
+}
+
+static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	bool wrote = c->acted && c->result.set_mads;
+	uint64_t sum = sum_plan(&c->plan);
+	uint32_t i;
+
+	if (strcmp(x->summary, c->target.summary)) {
+		snprintf(x->summary, sizeof(x->summary), "%s", c->target.summary);
+		if (x->summary[0])
+			ibcc_log(LOG_NOTICE, "decision: %s", x->summary);
+	}
+	if (!wrote && sum == x->plan_sum)
+		return;
+	x->plan_sum = sum;
+	for (i = 0; i < c->plan.n; i++) {
+		struct teller t = { &c->plan.change[i], "would change" };
+
+		if (wrote)
+			t.what = c->result.change[i].outcome == IBCC_OUTCOME_VERIFIED
+					 ? "changed"
+					 : "could not change";
+		ibcc_plan_fields(t.change, tell_field, &t);
+	}
+	if (wrote)
+		ibcc_log(LOG_NOTICE, "%u of %u writes verified, %u Set MADs", c->result.n_verified,
+			 c->result.n, c->result.set_mads);
+}
+
+void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
+		       const struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+
+	if (err || !c) {
+		tell_trouble(x, why->text);
+		return;
+	}
+	tell_trouble(x, c->act_err ? c->blocked.text : "");
+	tell_fabric(x, c);
+	if (!c->decided)
+		return;
+	tell_roots(x, c);
+	tell_plan(x, c);
+}
+
+void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,
+			  int err, const struct ibcc_why *why, const json_t *result)
+{
+	x->plan_sum = 0; /* the fabric is another one: tell the next plan */
+	if (err)
+		ibcc_log(LOG_WARNING, "%s by %s failed: %s", what, r->who, why->text);
+	else
+		ibcc_log(LOG_NOTICE, "%s by %s: %lld writes verified", what, r->who,
+			 (long long)json_integer_value(json_object_get(result, "verified")));
+}

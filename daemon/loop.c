@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include <ibcc/log.h>
+#include <ibcc/version.h>
+
+#include "daemon/conf.h"
+#include "daemon/loop.h"
+#include "daemon/loop_request.h"
+
+/* Between the end of a pass that took longer than the interval and the next. */
+#define LEAST_PAUSE_US 1000u
+
+static uint64_t now_us(struct ibcc_loop *l)
+{
+	uint64_t t = 0;
+
+	sd_event_now(l->event, CLOCK_MONOTONIC, &t);
+	return t;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct ibcc_loop *l = arg;
+	struct ibcc_job *j = calloc(1, sizeof(*j));
+
+	(void)source;
+	(void)usec;
+	l->pass_us = now_us(l);
+	if (!j) { /* try again later */
+		sd_event_source_set_time(l->timer, l->pass_us + 1000000);
+		sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
+		return 0;
+	}
+	j->kind = IBCC_JOB_PASS;
+	ibcc_worker_submit(l->worker, j);
+	return 0;
+}
+
+static void schedule_pass(struct ibcc_loop *l)
+{
+	uint64_t now = now_us(l), next = l->pass_us + l->config.interval_ms * 1000ull;
+
+	if (next < now + LEAST_PAUSE_US)
+		next = now + LEAST_PAUSE_US;
+	sd_event_source_set_time(l->timer, next);
+	sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
+}
+
+static void notify_status(struct ibcc_loop *l)
+{
+	json_t *s = ibcc_worker_status(l->worker);
+	const json_t *fabric = json_object_get(s, "fabric");
+	const char *reason = json_string_value(json_object_get(s, "reason"));
+
+	sd_notifyf(0, "STATUS=mode=%s%s ports=%" JSON_INTEGER_FORMAT " roots=%" JSON_INTEGER_FORMAT
+		      " writes pending=%" JSON_INTEGER_FORMAT "%s%s",
+		   l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
+		   json_is_string(json_object_get(s, "paused")) ? " (paused)" : "",
+		   json_integer_value(json_object_get(fabric, "endports")),
+		   json_integer_value(json_object_get(s, "roots")),
+		   json_integer_value(json_object_get(s, "writes_pending")), reason ? ": " : "",
+		   reason ? reason : "");
+	json_decref(s);
+}
+
+static void end_reload(struct ibcc_loop *l, bool ok)
+{
+	l->last_reload_ok = ok;
+	sd_notify(0, "READY=1");
+}
+
+static void reconfigured(struct ibcc_loop *l, const struct ibcc_job *j)
+{
+	if (j->err) {
+		ibcc_log(LOG_ERR, "the new configuration cannot be taken over: %s", j->why.text);
+	} else {
+		l->config = j->config;
+		if (l->log_level < 0)
+			ibcc_log_set_level(l->config.log_level);
+		ibcc_log(LOG_NOTICE, "configuration reloaded, mode %s",
+			 l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
+	}
+	end_reload(l, !j->err);
+}
+
+static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *arg)
+{
+	struct ibcc_loop *l = arg;
+	struct ibcc_job *j;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	while ((j = ibcc_worker_done(l->worker))) {
+		if (j->kind == IBCC_JOB_PASS) {
+			schedule_pass(l);
+			notify_status(l);
+		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
+			reconfigured(l, j);
+		} else {
+			ibcc_control_reply(l->control, j->client, j->err, j->why.text, j->result);
+			j->result = NULL;
+		}
+		ibcc_job_free(j);
+	}
+	return 0;
+}
+
+/* What is open for the life of the daemon keeps its place. */
+static void keep_places(const struct ibcc_config *old, struct ibcc_config *fresh)
+{
+	if (strcmp(old->control_socket, fresh->control_socket) ||
+	    strcmp(old->state_file, fresh->state_file) || old->log_target != fresh->log_target)
+		ibcc_log(LOG_WARNING, "control_socket, state_file and log.target change at a "
+				      "restart only, keeping the old ones");
+	memcpy(fresh->control_socket, old->control_socket, sizeof(fresh->control_socket));
+	memcpy(fresh->state_file, old->state_file, sizeof(fresh->state_file));
+	fresh->log_target = old->log_target;
+}
+
+static void log_lines(const struct ibcc_yaml_errors *e)
+{
+	const char *line = e->text;
+
+	while (line && *line) {
+		size_t len = strcspn(line, "\n");
+
+		ibcc_log(LOG_ERR, "%.*s", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
+{
+	struct ibcc_loop *l = arg;
+	struct ibcc_yaml_errors errors = { 0 };
+	struct ibcc_job *j = calloc(1, sizeof(*j));
+
+	(void)source;
+	(void)info;
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_us(l));
+	if (!j || ibcc_conf_load(l->config_file, &j->config, &j->cc_key, &errors)) {
+		log_lines(&errors);
+		ibcc_log(LOG_ERR, "the new configuration is bad, keeping the old one");
+		ibcc_job_free(j);
+		end_reload(l, false);
+	} else {
+		keep_places(&l->config, &j->config);
+		j->kind = IBCC_JOB_RECONFIGURE;
+		ibcc_worker_submit(l->worker, j);
+	}
+	ibcc_yaml_errors_fini(&errors);
+	return 0;
+}
+
+static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
+{
+	struct ibcc_loop *l = arg;
+
+	(void)source;
+	ibcc_log(LOG_NOTICE, "signal %u, ending; settings on the fabric stay as they are",
+		 info->ssi_signo);
+	return sd_event_exit(l->event, 0);
+}
+
+static int block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+static int set_up(struct ibcc_loop *l, const struct ibcc_loop_options *o, struct ibcc_why *why)
+{
+	int rc;
+
+	rc = block_signals();
+	if (!rc)
+		rc = sd_event_default(&l->event);
+	if (rc < 0)
+		return ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc));
+	l->control = ibcc_control_new(l->event, l->config.control_socket, ibcc_loop_request, l, &rc,
+				      why);
+	if (!l->control)
+		return rc;
+	l->worker = ibcc_worker_new(&l->config, o->cc_key, &rc, why);
+	if (!l->worker)
+		return rc;
+	rc = sd_event_add_signal(l->event, NULL, SIGTERM, on_end, l);
+	if (rc >= 0)
+		rc = sd_event_add_signal(l->event, NULL, SIGINT, on_end, l);
+	if (rc >= 0)
+		rc = sd_event_add_signal(l->event, NULL, SIGHUP, on_hangup, l);
+	if (rc >= 0)
+		rc = sd_event_add_io(l->event, NULL, ibcc_worker_fd(l->worker), EPOLLIN,
+				     on_job_done, l);
+	if (rc >= 0)
+		rc = sd_event_add_time(l->event, &l->timer, CLOCK_MONOTONIC, 0, 1000, on_timer, l);
+	if (rc >= 0)
+		rc = sd_event_set_watchdog(l->event, 1);
+	return rc < 0 ? ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc)) : 0;
+}
+
+int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
+{
+	struct ibcc_loop l = { .config = o->config,
+			       .config_file = o->config_file,
+			       .log_level = o->log_level,
+			       .last_reload_ok = true };
+	int rc = set_up(&l, o, why);
+
+	if (!rc) {
+		l.start_us = now_us(&l);
+		ibcc_log(LOG_NOTICE, "ibcc-tuned %s, mode %s, control socket %s", IBCC_VERSION,
+			 l.config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
+			 l.config.control_socket);
+		sd_notify(0, "READY=1");
+		rc = sd_event_loop(l.event);
+		if (rc < 0)
+			ibcc_why_set(why, rc, "event loop: %s", strerror(-rc));
+		sd_notify(0, "STOPPING=1");
+	}
+	/* The socket first: nobody is to ask a daemon that is about to end. */
+	ibcc_control_free(l.control);
+	ibcc_worker_free(l.worker);
+	sd_event_source_unref(l.timer);
+	sd_event_unref(l.event);
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibcc-tuned: options, configuration, then the loop. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include <ibcc/log.h>
+#include <ibcc/version.h>
+
+#include "daemon/conf.h"
+#include "daemon/loop.h"
+
+static const char usage[] =
+	"Usage: ibcc-tuned [OPTION]...\n"
+	"Watches an InfiniBand fabric for congestion and tunes its congestion control.\n"
+	"\n"
+	"  -z, --config FILE   configuration, default " IBCC_CONFIG_FILE "\n"
+	"      --check-config  check the configuration and exit: 0 good, 78 bad\n"
+	"      --dump          print the effective configuration and exit\n"
+	"  -v, --verbose       log more (twice: debug)\n"
+	"  -h, --help          this help\n"
+	"  -V, --version       version\n"
+	"\n"
+	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the fabric stay.\n";
+
+enum { OPT_CHECK = 256, OPT_DUMP };
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, 'z' }, { "check-config", no_argument, NULL, OPT_CHECK },
+	{ "dump", no_argument, NULL, OPT_DUMP },    { "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },	    { "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+int main(int argc, char **argv)
+{
+	struct ibcc_loop_options o = { .log_level = -1 };
+	struct ibcc_yaml_errors errors = { 0 };
+	struct ibcc_why why = { "" };
+	bool check = false, dump = false;
+	int opt, verbose = 0, rc;
+
+	while ((opt = getopt_long(argc, argv, "z:vhV", options, NULL)) != -1) {
+		switch (opt) {
+		case 'z': o.config_file = optarg; break;
+		case OPT_CHECK: check = true; break;
+		case OPT_DUMP: dump = true; break;
+		case 'v': verbose++; break;
+		case 'h': return fputs(usage, stdout) < 0;
+		case 'V': return printf("ibcc-tuned %s\n", IBCC_VERSION) < 0;
+		default:
+			fputs("Try 'ibcc-tuned --help'.\n", stderr);
+			return 1;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "ibcc-tuned: unexpected argument '%s'\nTry 'ibcc-tuned --help'.\n",
+			argv[optind]);
+		return 1;
+	}
+	rc = ibcc_conf_load(o.config_file, &o.config, &o.cc_key, &errors);
+	if (rc)
+		fputs(errors.text ? errors.text : "no memory\n", stderr);
+	ibcc_yaml_errors_fini(&errors);
+	if (rc)
+		return IBCC_CONFIG_EXIT_STATUS;
+	if (dump)
+		return ibcc_config_dump(&o.config, stdout) ? 1 : 0;
+	if (check)
+		return printf("%s: configuration is good\n", ibcc_conf_file(o.config_file)) < 0;
+	if (verbose)
+		o.log_level = verbose > 1 ? LOG_DEBUG : LOG_INFO;
+	/* systemd gives the user; whatever is wrong in here must not become more than that. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o.config.log_target,
+		      o.log_level < 0 ? o.config.log_level : o.log_level);
+	rc = ibcc_loop_run(&o, &why);
+	if (rc)
+		ibcc_log(LOG_ERR, "%s", why.text);
+	return rc ? 1 : 0;
+}

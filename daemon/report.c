@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *ibcc_report_text(const char *text)
+{
+	json_t *s = json_string(text);
+	char plain[1024];
+	size_t i;
+
+	if (s)
+		return s;
+	snprintf(plain, sizeof(plain), "%s", text);
+	for (i = 0; plain[i]; i++)
+		if (plain[i] & 0x80)
+			plain[i] = '?';
+	return json_string(plain);
+}
+
+json_t *ibcc_report_guid(uint64_t guid)
+{
+	return json_sprintf("0x%016" PRIx64, guid);
+}
+
+/* Where the fields of one change go. */
+struct field_list {
+	json_t *list;
+	const struct ibcc_change *change;
+	const char *node, *outcome;
+};
+
+static int add_field(const struct ibcc_field_change *f, void *arg)
+{
+	struct field_list *l = arg;
+	const struct ibcc_change *c = l->change;
+	bool per_port = c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && f->index >= 0;
+	json_t *o = json_pack("{so so si ss ss si ss ss so}", "node_guid",
+			      ibcc_report_guid(c->node_guid), "node", ibcc_report_text(l->node),
+			      "port", per_port ? f->index : c->port, "attribute",
+			      ibcc_cc_attr_name(c->attr_id), "field", f->field, "sl", f->sl, "old",
+			      f->old_text, "new", f->new_text, "reason",
+			      ibcc_report_text(c->reason));
+
+	if (o && f->sl < 0)
+		json_object_set_new(o, "sl", json_null());
+	if (o && l->outcome)
+		json_object_set_new(o, "outcome", json_string(l->outcome));
+	return json_array_append_new(l->list, o) ? -ENOMEM : 0;
+}
+
+int ibcc_report_change(json_t *list, const struct ibcc_change *c, const char *node,
+		       const char *outcome)
+{
+	struct field_list l = { list, c, node, outcome };
+
+	return ibcc_plan_fields(c, add_field, &l);
+}
+
+static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
+{
+	uint32_t node = ibcc_topo_find_guid(t, guid);
+
+	return node == IBCC_NONE ? "" : t->node[node].desc;
+}
+
+json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *plan,
+			    const struct ibcc_result *r)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; list && i < plan->n; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		const char *outcome = r ? ibcc_outcome_name(r->change[i].outcome) : NULL;
+
+		if (ibcc_report_change(list, c, node_name(t, c->node_guid), outcome)) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
+{
+	const struct ibcc_topo *t = c->topo;
+	uint32_t switches = 0, links = 0, i;
+
+	for (i = 0; i < t->n_nodes; i++)
+		switches += ibcc_topo_is_switch(t, i);
+	for (i = 0; i < t->n_ports; i++)
+		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
+	return json_pack("{si si si si si sI ss sI sI si si si ss si}", "nodes", (int)t->n_nodes,
+			 "switches", (int)switches, "channel_adapters",
+			 (int)(t->n_nodes - switches), "endports", (int)t->n_endports, "links",
+			 (int)links, "generation", (json_int_t)t->generation, "source", source,
+			 "pass", (json_int_t)c->snapshot.pass, "interval_us",
+			 (json_int_t)(c->snapshot.interval_ns / 1000), "ports_fresh",
+			 (int)c->snapshot.n_fresh, "ports_stale", (int)c->snapshot.n_stale,
+			 "ports_unreachable", (int)c->snapshot.n_unreachable, "clock",
+			 ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host",
+			 "clock_permille", (int)ibcc_collector_clock_permille(c->collector));
+}
+
+/* The keys by which a port is named everywhere. */
+static json_t *port_object(const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+	const struct ibcc_topo_node *n = &t->node[p->node];
+
+	return json_pack("{so so si}", "node_guid", ibcc_report_guid(n->guid), "node",
+			 ibcc_report_text(n->desc), "port", p->num);
+}
+
+static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)
+{
+	json_t *o = port_object(t, s->port);
+	json_t *more = json_pack("{si si sI}", "xmit_mbps", (int)s->xmit_mbps, "wait_permille",
+				 s->wait_permille, "becn", (json_int_t)s->becn);
+
+	if (o && more)
+		json_object_update(o, more);
+	json_decref(more);
+	return o;
+}
+
+static json_t *sources_of(const struct ibcc_topo *t, const struct ibcc_root *r, enum ibcc_role role)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; list && i < r->n_sources; i++)
+		if (r->source[i].role == role)
+			json_array_append_new(list, source_object(t, &r->source[i]));
+	return list;
+}
+
+static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
+{
+	json_t *o = port_object(t, r->port), *more;
+	uint32_t peer = t->port[r->port].peer;
+	char words[512] = "";
+
+	ibcc_estimate_explain(t, r, words, sizeof(words));
+	more = json_pack("{ss so si si si si si so so so so}", "kind",
+			 r->kind == IBCC_CONGESTION_INPUT ? "input" : "output", "peer",
+			 peer == IBCC_NONE ? json_null() : port_object(t, peer), "link_mbps",
+			 (int)r->link_mbps, "rate_mbps", (int)r->rate_mbps, "wait_permille",
+			 r->wait_permille, "tree_wait_permille", r->tree_wait_permille,
+			 "confidence_permille", r->confidence_permille, "contributors",
+			 sources_of(t, r, IBCC_ROLE_CONTRIBUTOR), "candidates",
+			 sources_of(t, r, IBCC_ROLE_CANDIDATE), "victims",
+			 sources_of(t, r, IBCC_ROLE_VICTIM), "explanation",
+			 ibcc_report_text(words));
+	if (o && more)
+		json_object_update(o, more);
+	json_decref(more);
+	return o;
+}
+
+json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_estimate *e)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; list && i < e->n_roots; i++)
+		json_array_append_new(list, root_object(t, &e->root[i]));
+	return list;
+}
+
+json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; list && i < s->n; i++) {
+		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
+		const char *reason = ibcc_gate_reason(&s->ep[i]);
+		json_t *o;
+
+		if (!reason || !p->lid)
+			continue;
+		o = port_object(t, t->endport[i]);
+		if (o) {
+			json_object_set_new(o, "lid", json_integer(p->lid));
+			json_object_set_new(o, "reason", json_string(reason));
+		}
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_estimate *e,
+			       const struct ibcc_prediction *p)
+{
+	json_t *list;
+	uint32_t i;
+
+	if (!p->known)
+		return json_pack("{sb ss}", "known", 0, "why", p->why ? p->why : "");
+	list = json_array();
+	for (i = 0; list && i < p->n; i++) {
+		const struct ibcc_predicted *f = &p->source[i];
+		const struct ibcc_source *s = &e->root[f->root].source[f->source];
+		json_t *o = port_object(t, s->port);
+
+		if (o) {
+			json_object_set_new(o, "role",
+					    json_string(s->role == IBCC_ROLE_VICTIM ?
+								"victim" :
+								"contributor"));
+			json_object_set_new(o, "now_mbps", json_integer(f->now_mbps));
+			json_object_set_new(o, "expected_mbps", json_integer(f->expected_mbps));
+		}
+		json_array_append_new(list, o);
+	}
+	return json_pack("{sb ss sI sI sI sI so}", "known", 1, "method",
+			 "max-min fair shares of the sources named above", "hot_now_mbps",
+			 (json_int_t)p->hot_now_mbps, "hot_expected_mbps",
+			 (json_int_t)p->hot_expected_mbps, "victim_now_mbps",
+			 (json_int_t)p->victim_now_mbps, "victim_expected_mbps",
+			 (json_int_t)p->victim_expected_mbps, "sources", list);
+}
+
+static json_t *prediction_of(const struct ibcc_cycle *c)
+{
+	struct ibcc_prediction p;
+	json_t *o;
+	int rc = ibcc_predict(c->topo, &c->estimate, &p);
+
+	if (rc)
+		return json_pack("{sb ss}", "known", 0, "why", strerror(-rc));
+	o = ibcc_report_prediction(c->topo, &c->estimate, &p);
+	ibcc_prediction_fini(&p);
+	return o;
+}
+
+json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
+{
+	const struct ibcc_result *r = c->acted && c->result.n == c->plan.n ? &c->result : NULL;
+	bool dry = !r || !r->set_mads;
+	json_t *o;
+
+	o = json_pack("{si so so so si so so so si so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
+		      ibcc_report_fabric(c, source), "roots",
+		      ibcc_report_roots(c->topo, &c->estimate), "changes",
+		      ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
+		      (int)c->plan.n_unchanged, "unreachable",
+		      ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
+		      "summary", ibcc_report_text(c->target.summary), "writes", (int)c->plan.n, "error",
+		      c->act_err ? ibcc_report_text(c->blocked.text) : json_null());
+	if (o && !dry)
+		json_object_set_new(o, "result",
+				    json_pack("{si si si}", "verified", (int)r->n_verified,
+					      "failed", (int)r->n_failed, "set_mads",
+					      (int)r->set_mads));
+	return o;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the daemon and the command line tell, as JSON. Scripts rely on these keys; "schema" is
+ * raised when one of them changes its meaning.
+ *
+ * All functions return a new reference, NULL without memory.
+ */
+#ifndef IBCC_DAEMON_REPORT_H
+#define IBCC_DAEMON_REPORT_H
+
+#include <jansson.h>
+
+#include "daemon/cycle.h"
+#include "daemon/predict.h"
+
+#define IBCC_REPORT_SCHEMA 1
+
+/* A string from outside (node descriptions): bytes that are no UTF-8 become '?'. */
+json_t *ibcc_report_text(const char *text);
+
+/* GUIDs are strings, "0x0002c90300a1b2c3". */
+json_t *ibcc_report_guid(uint64_t guid);
+
+/* Appends one object for each field in which a change's old and new data differ. `outcome` may be
+ * NULL: then there is no such key. 0 or -ENOMEM.
+ */
+int ibcc_report_change(json_t *list, const struct ibcc_change *c, const char *node,
+		       const char *outcome);
+
+/* All fields of all changes of a plan; outcomes from `r`, which may be NULL. */
+json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *plan,
+			    const struct ibcc_result *r);
+
+/* {"nodes","switches","channel_adapters","ports","links","generation","source",...}: `source` says
+ * where the topology came from.
+ */
+json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source);
+
+/* Congestion roots with their sources. */
+json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_estimate *e);
+
+/* Endports that cannot be given settings, with the reason. */
+json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s);
+
+json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_estimate *e,
+			       const struct ibcc_prediction *p);
+
+/* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,
+ * changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan was or
+ * would be refused), and result after an apply.
+ */
+json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
+
+/* Settings as read from the fabric, by node. `filter` (may be NULL): only nodes whose description,
+ * GUID or LID is this.
+ */
+json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			     const char *filter);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/version.h>
+
+#include "daemon/report.h"
+#include "daemon/service_impl.h"
+
+#define HOLD_MAX_PASSES 64u
+
+bool ibcc_service_writes(const struct ibcc_service *s)
+{
+	return s->config.mode == IBCC_MODE_APPLY && !s->paused;
+}
+
+const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
+{
+	return s->transport && s->cycle.topo ? &s->cycle : NULL;
+}
+
+/* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
+static void count_hold(struct ibcc_service *s, bool tried)
+{
+	if (!tried)
+		return;
+	if (!s->cycle.act_err) {
+		s->hold_next = 0;
+		return;
+	}
+	s->hold_next = s->hold_next ? (uint16_t)(2 * s->hold_next) : 1;
+	if (s->hold_next > HOLD_MAX_PASSES)
+		s->hold_next = HOLD_MAX_PASSES;
+	s->hold = s->hold_next;
+}
+
+/* Remembers for the status how a pass went. */
+static int conclude(struct ibcc_service *s, int rc, const struct ibcc_why *why)
+{
+	s->last_err = rc;
+	s->last_why.text[0] = '\0';
+	if (rc)
+		s->last_why = *why;
+	else if (s->cycle.act_err)
+		s->last_why = s->cycle.blocked;
+	return rc;
+}
+
+static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc = ibcc_cycle_run(&s->cycle, act, why);
+
+	if (rc == -EIO)
+		ibcc_service_drop(s);
+	else if (!rc && s->cycle.acted)
+		s->set_mads += s->cycle.result.set_mads;
+	return rc;
+}
+
+int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why)
+{
+	struct ibcc_act act = { .applier = s->null_applier, .gate = IBCC_GATE_NODES_OF_TREE };
+	int rc = ibcc_service_prepare(s, why);
+
+	return conclude(s, rc ? rc : run_cycle(s, &act, why), why);
+}
+
+/* An apply that was asked for is all or nothing, and does not wait for the end of a pause. */
+static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
+			   struct ibcc_act *act)
+{
+	act->who = r->who;
+	act->action = "apply";
+	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
+	act->all_or_nothing = true;
+	s->hold = 0;
+	if (s->paused)
+		ibcc_service_pause(s, NULL);
+}
+
+int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
+		      struct ibcc_why *why)
+{
+	struct ibcc_act act = { .who = "ibcc-tuned",
+				.action = "tune",
+				.gate = IBCC_GATE_NODES_OF_TREE };
+	bool writes;
+	int rc;
+
+	rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
+	if (!rc && (apply || ibcc_service_writes(s)))
+		rc = ibcc_service_open_state(s, why);
+	if (rc)
+		return conclude(s, rc, why);
+	if (apply)
+		act_by_request(s, apply, &act);
+	writes = ibcc_service_writes(s) && !s->hold;
+	if (s->hold)
+		s->hold--;
+	act.applier = apply || writes ? s->applier : s->null_applier;
+	act.state = s->state;
+	rc = run_cycle(s, &act, why);
+	if (!rc)
+		count_hold(s, act.applier->writes && s->cycle.plan.n);
+	return conclude(s, rc, why);
+}
+
+int ibcc_service_plan(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+
+	if (!c || !c->decided)
+		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
+				    s->last_err ? s->last_why.text
+						: "no pass over the fabric is complete yet");
+	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
+		      struct ibcc_why *why)
+{
+	json_t *o;
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_cycle_readback(&s->cycle, why);
+	if (rc)
+		return rc;
+	o = ibcc_report_settings(s->cycle.topo, &s->cycle.actual, filter);
+	if (!o)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	if (filter && !json_array_size(json_object_get(o, "nodes"))) {
+		json_decref(o);
+		return ibcc_why_set(why, -ENOENT, "no node has the name, GUID or LID \"%s\"",
+				    filter);
+	}
+	*out = o;
+	return 0;
+}
+
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
+			 struct ibcc_why *why)
+{
+	int rc = ibcc_service_open_state(s, why);
+	json_t *list;
+
+	if (rc)
+		return rc;
+	list = id > 0 ? ibcc_state_transaction(s->state, id, &rc)
+		      : ibcc_state_history(s->state, limit, &rc);
+	if (!list)
+		return rc == -ENOENT ? ibcc_why_set(why, rc, "there is no transaction %lld",
+						    (long long)id)
+				     : ibcc_why_set(why, rc, "the state file cannot be read");
+	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
+			 id > 0 ? "transaction" : "transactions", list);
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+static json_t *sm_status(const struct ibcc_service *s)
+{
+	const struct ibcc_proto_state *p = ibcc_plugin_state(s->plugin);
+
+	if (!p)
+		return json_null();
+	return json_pack("{ss ss ss sb so}", "state", ibcc_proto_sm_state_name(p->sm_state),
+			 "opensm", p->opensm_version, "plugin", p->plugin_version,
+			 "own_congestion_control", p->own_cc != 0, "port_guid",
+			 ibcc_report_guid(p->port_guid));
+}
+
+static json_t *mad_status(const struct ibcc_service *s)
+{
+	const struct ibcc_transport_stats *t = &s->transport->stats;
+
+	return json_pack("{sI sI sI sI sI}", "sent", (json_int_t)t->sent, "answered",
+			 (json_int_t)t->answered, "retried", (json_int_t)t->retried, "timed_out",
+			 (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads);
+}
+
+json_t *ibcc_service_status(const struct ibcc_service *s)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	const char *state = s->last_err || (c && c->act_err) ? "degraded"
+			    : c && c->decided		     ? "ok"
+							     : "starting";
+	json_t *o;
+
+	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+		      IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
+		      "paused", s->paused ? ibcc_report_text(s->paused) : json_null(), "state", state,
+		      "reason", s->last_why.text[0] ? ibcc_report_text(s->last_why.text)
+						    : json_null(),
+		      "apply_via", s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin",
+		      "sm", sm_status(s), "mads", s->transport ? mad_status(s) : json_null(),
+		      "fabric",
+		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
+	if (o && c && c->decided) {
+		json_object_set_new(o, "roots", json_integer(c->estimate.n_roots));
+		json_object_set_new(o, "writes_pending",
+				    json_integer(c->acted && c->result.n_verified == c->plan.n
+							 ? 0
+							 : c->plan.n));
+		json_object_set_new(o, "decision", ibcc_report_text(c->target.summary));
+	}
+	return o;
+}

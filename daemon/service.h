@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What one can ask for: a pass of the loop, the plan, apply, rollback, disable, show, history.
+ *
+ * It opens what these need (umad port, plugin, topology, state file) and keeps it open. The
+ * daemon's worker thread and the command line without a daemon both sit on top of this. Calls
+ * block for as long as MADs take; all but ibcc_service_cancel() are made by one thread.
+ */
+#ifndef IBCC_DAEMON_SERVICE_H
+#define IBCC_DAEMON_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <ibcc/config.h>
+
+#include "daemon/cycle.h"
+#include "daemon/why.h"
+
+struct ibcc_service;
+
+/* NULL without memory or descriptors. The configuration is copied; nothing is opened yet. */
+struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key);
+void ibcc_service_free(struct ibcc_service *s);
+
+/* Opens the state file where it is not open. -EIO, -ENOMEM. */
+int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why);
+
+/* Takes another configuration over. What it changes is opened anew at the next pass; the sockets
+ * and the state file of the daemon itself stay. -ENOMEM leaves the old one.
+ */
+int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *config,
+			     uint64_t cc_key);
+
+/* How a plan is to be carried out when somebody asks for it. */
+struct ibcc_request {
+	const char *who;
+	bool skip_unsupported; /* nodes without congestion control do not stop an apply */
+};
+
+/* One pass of the loop. Without a request it writes only in mode apply; with one it applies, or
+ * tells why not, and ends a pause. Returns 0 or as ibcc_cycle_run(), or why there is no port or
+ * topology.
+ */
+int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
+		      struct ibcc_why *why);
+
+/* A pass that writes nothing, whatever the mode. */
+int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why);
+
+/* The last pass; NULL before there is a topology. */
+const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s);
+
+/* Whether the daemon would write: mode apply and not paused. */
+bool ibcc_service_writes(const struct ibcc_service *s);
+
+/* The following give 0 and a new JSON object in *out, or an error and a sentence in *why; where a
+ * part failed *out may be there as well.
+ */
+/* The last pass as ibcc_report_plan() has it. -EAGAIN: no pass has come to a decision yet. */
+int ibcc_service_plan(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
+/* Restores the values from before transaction `from` (0: before the first that is not taken back).
+ * A daemon in mode apply pauses, so that it does not make them anew at once.
+ */
+int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			  json_t **out, struct ibcc_why *why);
+/* Takes marking off all switches and throttling off all channel adapters; pauses likewise. */
+int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			 struct ibcc_why *why);
+/* Settings read from the fabric now; see ibcc_report_settings(). */
+int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
+		      struct ibcc_why *why);
+/* Transactions, newest first, or one (id > 0) with its changes. */
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
+			 struct ibcc_why *why);
+/* State of the service: mode, fabric, SM, plugin, last error. */
+json_t *ibcc_service_status(const struct ibcc_service *s);
+
+/* From any thread: makes the call that is under way return soon. The service is then only good for
+ * ibcc_service_free().
+ */
+void ibcc_service_cancel(struct ibcc_service *s);
+
+#endif

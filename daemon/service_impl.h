@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Inside of the service, shared by its files. */
+#ifndef IBCC_DAEMON_SERVICE_IMPL_H
+#define IBCC_DAEMON_SERVICE_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "daemon/carry.h"
+#include "daemon/service.h"
+
+enum ibcc_topo_source {
+	IBCC_TOPO_FROM_NOWHERE,
+	IBCC_TOPO_FROM_PLUGIN,
+	IBCC_TOPO_FROM_DISCOVERY,
+};
+
+struct ibcc_service {
+	struct ibcc_config config;
+	uint64_t cc_key;
+	pthread_mutex_t lock; /* of `transport` and `plugin` against ibcc_service_cancel() */
+	atomic_bool canceled;
+	struct ibcc_transport *transport; /* NULL: not open */
+	struct ibcc_plugin *plugin;
+	struct ibcc_applier *applier; /* the one that writes; made with the transport */
+	struct ibcc_applier *null_applier;
+	struct ibcc_state *state;
+	struct ibcc_cycle cycle; /* initialised while there is a transport */
+	enum ibcc_topo_source source;
+	uint64_t topo_ns; /* when the topology was fetched */
+	char *paused;     /* why a daemon in mode apply writes nothing; NULL: it does */
+	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
+	int last_err;             /* of the last pass */
+	struct ibcc_why last_why;
+	uint64_t set_mads; /* sent since the start, by us or by the plugin for us */
+};
+
+/* Sees to an open port and a topology that is up to date. */
+int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
+/* Closes port and topology; the next prepare opens them again. */
+void ibcc_service_drop(struct ibcc_service *s);
+const char *ibcc_service_source_name(enum ibcc_topo_source source);
+/* Sets or ends (NULL) a pause, which outlives the process. */
+void ibcc_service_pause(struct ibcc_service *s, const char *text);
+
+#endif

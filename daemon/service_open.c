@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Opens and reopens what a service needs. A fabric comes and goes: port down, SM restarted, plugin
+ * not there yet; so everything here may fail now and work at the next pass.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ibcc/version.h>
+
+#include "daemon/service_impl.h"
+
+/* Nobody tells us about changes when there is no plugin, so look again after so long. */
+#define REDISCOVER_NS (60ull * 1000000000ull)
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+const char *ibcc_service_source_name(enum ibcc_topo_source source)
+{
+	switch (source) {
+	case IBCC_TOPO_FROM_NOWHERE: return "none";
+	case IBCC_TOPO_FROM_PLUGIN: return "plugin";
+	case IBCC_TOPO_FROM_DISCOVERY: return "discovery";
+	}
+	return "none";
+}
+
+struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key)
+{
+	struct ibcc_service *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->config = *config;
+	s->cc_key = cc_key;
+	pthread_mutex_init(&s->lock, NULL);
+	s->null_applier = ibcc_applier_null_new();
+	s->plugin = ibcc_plugin_new(config->plugin_socket);
+	if (s->null_applier && s->plugin)
+		return s;
+	ibcc_service_free(s);
+	return NULL;
+}
+
+static void set_transport(struct ibcc_service *s, struct ibcc_transport *t)
+{
+	struct ibcc_transport *old;
+
+	pthread_mutex_lock(&s->lock);
+	old = s->transport;
+	s->transport = t;
+	pthread_mutex_unlock(&s->lock);
+	ibcc_transport_free(old);
+}
+
+void ibcc_service_drop(struct ibcc_service *s)
+{
+	ibcc_cycle_fini(&s->cycle);
+	ibcc_applier_free(s->applier);
+	s->applier = NULL;
+	s->source = IBCC_TOPO_FROM_NOWHERE;
+	set_transport(s, NULL);
+}
+
+void ibcc_service_free(struct ibcc_service *s)
+{
+	if (!s)
+		return;
+	ibcc_service_drop(s);
+	ibcc_applier_free(s->null_applier);
+	ibcc_plugin_free(s->plugin);
+	ibcc_state_close(s->state);
+	pthread_mutex_destroy(&s->lock);
+	free(s->paused);
+	free(s);
+}
+
+void ibcc_service_cancel(struct ibcc_service *s)
+{
+	s->canceled = true;
+	pthread_mutex_lock(&s->lock);
+	if (s->transport)
+		ibcc_transport_cancel(s->transport);
+	ibcc_plugin_cancel(s->plugin);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = 0;
+
+	if (s->state)
+		return 0;
+	s->state = ibcc_state_open(s->config.state_file, &rc, why);
+	if (!s->state)
+		return rc;
+	free(s->paused);
+	s->paused = ibcc_state_note(s->state, "paused");
+	return 0;
+}
+
+void ibcc_service_pause(struct ibcc_service *s, const char *text)
+{
+	free(s->paused);
+	s->paused = text ? strdup(text) : NULL;
+	/* Without the note a restart would forget the pause, no more. */
+	if (s->state)
+		ibcc_state_note_set(s->state, "paused", text ? text : "");
+}
+
+static int open_port(struct ibcc_service *s, struct ibcc_why *why)
+{
+	const struct ibcc_config *c = &s->config;
+	struct ibcc_umad_options u = { .ca = c->ca[0] ? c->ca : NULL,
+				       .port = c->port,
+				       .window = c->window,
+				       .timeout_ms = c->timeout_ms,
+				       .retries = c->retries };
+	struct ibcc_cycle_options o = { .clock = (enum ibcc_clock)c->clock,
+					.cc_key = s->cc_key,
+					.estimator = c->estimator,
+					.tuner = c->tuner };
+	struct ibcc_transport *t;
+	struct ibcc_why said = { "" };
+	int rc = 0;
+
+	t = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
+	if (!t)
+		return ibcc_why_set(why, rc, "%s", said.text);
+	if (!ibcc_umad_sm_lid(t)) {
+		ibcc_transport_free(t);
+		return ibcc_why_set(why, -ENETDOWN, "no subnet manager has set this port up: is "
+						    "opensm running?");
+	}
+	set_transport(s, t);
+	s->applier = c->apply_via == IBCC_VIA_DIRECT ? ibcc_applier_direct_new(t, s->cc_key)
+						     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
+	rc = ibcc_cycle_init(&s->cycle, &o, t);
+	if (rc || !s->applier) {
+		ibcc_service_drop(s);
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	}
+	return 0;
+}
+
+/* With direct writing the plugin is not asked for anything. */
+static bool plugin_there(struct ibcc_service *s, struct ibcc_why *why)
+{
+	if (s->config.apply_via == IBCC_VIA_DIRECT)
+		return false;
+	ibcc_plugin_poll(s->plugin);
+	return !ibcc_plugin_connect(s->plugin, why);
+}
+
+static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
+			  struct ibcc_why *why)
+{
+	if (ibcc_cycle_set_topology(&s->cycle, t))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	s->source = source;
+	s->topo_ns = monotonic_ns();
+	return 0;
+}
+
+static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
+{
+	struct ibcc_why said = { "" };
+	struct ibcc_topo *t;
+	int rc = 0;
+
+	t = ibcc_discover_run(s->config.ca[0] ? s->config.ca : NULL, s->config.port,
+			      (int)s->config.timeout_ms, &rc, said.text, sizeof(said.text));
+	if (!t)
+		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
+	return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
+}
+
+static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
+{
+	const struct ibcc_topo *have = s->cycle.topo;
+	struct ibcc_topo *t;
+	int rc = 0;
+
+	if (plugin_there(s, why)) {
+		if (s->source == IBCC_TOPO_FROM_PLUGIN &&
+		    have->generation == ibcc_plugin_state(s->plugin)->generation)
+			return 0;
+		t = ibcc_plugin_topology(s->plugin, &rc, why);
+		return t ? adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why) : rc;
+	}
+	if (have && monotonic_ns() - s->topo_ns < REDISCOVER_NS)
+		return 0;
+	return topology_by_discovery(s, why);
+}
+
+int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = 0;
+
+	if (s->canceled)
+		return ibcc_why_set(why, -ECANCELED, "canceled");
+	if (!s->transport)
+		rc = open_port(s, why);
+	return rc ? rc : refresh_topology(s, why);
+}
+
+int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *config,
+			     uint64_t cc_key)
+{
+	const struct ibcc_config *old = &s->config;
+	bool same_plugin = !strcmp(old->plugin_socket, config->plugin_socket);
+	bool same_port = !strcmp(old->ca, config->ca) && old->port == config->port &&
+			 old->timeout_ms == config->timeout_ms && old->retries == config->retries &&
+			 old->window == config->window && old->clock == config->clock &&
+			 old->apply_via == config->apply_via && s->cc_key == cc_key;
+	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;
+
+	if (!same_plugin && !(plugin = ibcc_plugin_new(config->plugin_socket)))
+		return -ENOMEM;
+	if (!same_port || !same_plugin) {
+		ibcc_service_drop(s);
+	} else if (s->transport &&
+		   (memcmp(&old->tuner, &config->tuner, sizeof(old->tuner)) ||
+		    memcmp(&old->estimator, &config->estimator, sizeof(old->estimator)) ||
+		    old->mode != config->mode) &&
+		   ibcc_cycle_retune(&s->cycle, &config->estimator, &config->tuner)) {
+		return -ENOMEM; /* no new plugin in this branch */
+	}
+	if (plugin) {
+		pthread_mutex_lock(&s->lock);
+		old_plugin = s->plugin;
+		s->plugin = plugin;
+		pthread_mutex_unlock(&s->lock);
+		ibcc_plugin_free(old_plugin);
+	}
+	s->config = *config;
+	s->cc_key = cc_key;
+	s->hold = 0;
+	s->hold_next = 0;
+	return 0;
+}

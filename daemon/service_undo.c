@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The ways back: to the settings from before us, and to no congestion control at all. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/tuner.h>
+
+#include "daemon/report.h"
+#include "daemon/service_impl.h"
+
+/* After either the tuner would do again what was just taken back, so it stops until somebody asks
+ * for an apply.
+ */
+static void pause_after(struct ibcc_service *s, const char *what, const struct ibcc_request *r)
+{
+	char text[160];
+
+	if (s->config.mode == IBCC_MODE_APPLY) {
+		snprintf(text, sizeof(text), "%s by %s", what, r->who);
+		ibcc_service_pause(s, text);
+	}
+	s->cycle.actual_known = false;
+	ibcc_tuner_reset(s->cycle.tuner);
+}
+
+static int outcome_json(struct ibcc_service *s, const struct ibcc_plan *plan,
+			const struct ibcc_result *res, int rc, const struct ibcc_why *why,
+			json_t **out)
+{
+	json_t *o = json_pack("{si so si si si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
+			      ibcc_report_changes(s->cycle.topo, plan, res), "writes", (int)plan->n,
+			      "verified", (int)res->n_verified, "set_mads", (int)res->set_mads,
+			      "error", rc ? ibcc_report_text(why->text) : json_null());
+
+	*out = o;
+	return o ? rc : -ENOMEM;
+}
+
+/* LIDs may have changed since; nodes may be gone, which is not a reason to leave the others. */
+static int address(const struct ibcc_topo *t, const struct ibcc_plan *undo, struct ibcc_plan *plan,
+		   int64_t first, uint32_t *n_gone, uint64_t *gone_guid)
+{
+	uint32_t i, node, port;
+
+	*n_gone = 0;
+	plan->generation = t->generation;
+	for (i = 0; i < undo->n; i++) {
+		struct ibcc_change c = undo->change[i];
+
+		node = ibcc_topo_find_guid(t, c.node_guid);
+		port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c.port);
+		if (port == IBCC_NONE || !t->port[port].lid) {
+			if (!(*n_gone)++)
+				*gone_guid = c.node_guid;
+			continue;
+		}
+		c.lid = t->port[port].lid;
+		snprintf(c.reason, sizeof(c.reason), "as it was before transaction %lld",
+			 (long long)first);
+		if (ibcc_plan_append(plan, &c))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			  json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_plan joined = { 0 }, undo = { 0 }, plan = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry = { 0 };
+	char summary[96];
+	uint64_t gone_guid = 0;
+	uint32_t n_gone = 0;
+	int64_t first = 0;
+	int rc;
+
+	rc = ibcc_service_prepare(s, why);
+	if (!rc)
+		rc = ibcc_service_open_state(s, why);
+	if (!rc)
+		rc = ibcc_state_undo(s->state, from, &joined, &first, why);
+	if (!rc && (ibcc_plan_reverse(&joined, &undo) ||
+		    address(s->cycle.topo, &undo, &plan, first, &n_gone, &gone_guid)))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	if (rc)
+		goto out;
+	snprintf(summary, sizeof(summary), "back to before transaction %lld", (long long)first);
+	carry = (struct ibcc_carry){
+		.applier = s->applier,
+		.state = s->state,
+		.topo = s->cycle.topo,
+		/* With nodes missing the transactions are not taken back altogether. */
+		.txn = { .who = r->who,
+			 .action = "rollback",
+			 .summary = summary,
+			 .undoes_from = n_gone ? 0 : first },
+	};
+	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	s->set_mads += res.set_mads;
+	if (!rc && n_gone)
+		rc = ibcc_why_set(why, -EHOSTUNREACH,
+				  "%u settings could not be restored: node 0x%016llx is not on the "
+				  "fabric%s; repeat the rollback when it is back",
+				  n_gone, (unsigned long long)gone_guid,
+				  n_gone > 1 ? " (or others)" : "");
+	if (plan.n && res.set_mads)
+		pause_after(s, "rollback", r);
+	if (res.n == plan.n)
+		rc = outcome_json(s, &plan, &res, rc, why, out);
+out:
+	ibcc_result_fini(&res);
+	ibcc_plan_fini(&plan);
+	ibcc_plan_fini(&undo);
+	ibcc_plan_fini(&joined);
+	return rc;
+}
+
+static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
+{
+	struct ibcc_endport_cc *ep = &target->wanted.ep[i];
+	struct ibcc_reason *reason = &target->reason[target->n_reasons];
+	bool is_switch = ibcc_topo_is_switch(t, t->port[t->endport[i]].node);
+	unsigned int k;
+
+	ep->sw.Threshold = 0;
+	for (k = 0; k < ep->n_element; k++)
+		ep->element[k] = (struct ibcc_cc_sw_port_element){ 0 };
+	/* With marking off nothing raises an index, but one that may not fall would throttle on. */
+	for (k = 0; k < IBCC_CC_SLS; k++) {
+		ep->ca.sl[k].CCTI_Increase = 0;
+		ep->ca.sl[k].CCTI_Min = 0;
+	}
+	for (k = 0; k < 2; k++) {
+		reason[k] = (struct ibcc_reason){ .endport = i };
+		reason[k].attr_id = is_switch ? (k ? IBCC_CC_ATTR_SW_PORT_SETTING
+						   : IBCC_CC_ATTR_SW_SETTING)
+					      : IBCC_CC_ATTR_CA_SETTING;
+		snprintf(reason[k].text, sizeof(reason[k].text), "congestion control is disabled");
+	}
+	target->n_reasons += 2;
+}
+
+int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			 struct ibcc_why *why)
+{
+	const struct ibcc_topo *t;
+	struct ibcc_target target = { 0 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry = { 0 };
+	uint32_t i;
+	int rc;
+
+	rc = ibcc_service_prepare(s, why);
+	if (!rc)
+		rc = ibcc_service_open_state(s, why);
+	if (!rc)
+		rc = ibcc_cycle_readback(&s->cycle, why);
+	if (rc)
+		return rc;
+	t = s->cycle.topo;
+	rc = ibcc_settings_copy(&target.wanted, &s->cycle.actual);
+	if (!rc && !(target.reason = calloc(2 * (size_t)t->n_endports + 1, sizeof(*target.reason))))
+		rc = -ENOMEM;
+	for (i = 0; !rc && i < t->n_endports; i++)
+		want_off(t, i, &target);
+	if (!rc)
+		rc = ibcc_planner_run(t, &s->cycle.actual, &target, &plan);
+	if (rc) {
+		ibcc_why_set(why, rc, "no memory");
+		goto out;
+	}
+	carry = (struct ibcc_carry){
+		.applier = s->applier,
+		.state = s->state,
+		.topo = t,
+		.txn = { .who = r->who,
+			 .action = "disable",
+			 .summary = "marking and throttling taken off" },
+	};
+	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	s->set_mads += res.set_mads;
+	if (!rc || res.set_mads)
+		pause_after(s, "disable", r);
+	if (res.n == plan.n)
+		rc = outcome_json(s, &plan, &res, rc, why, out);
+out:
+	ibcc_result_fini(&res);
+	ibcc_plan_fini(&plan);
+	ibcc_target_fini(&target);
+	return rc;
+}

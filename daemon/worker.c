@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/explain.h"
+#include "daemon/service.h"
+
+struct queue {
+	struct ibcc_job *first, **last;
+};
+
+struct ibcc_worker {
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t wake;
+	bool stop;
+	struct queue todo, done;
+	json_t *status;
+	int done_fd;
+	/* The thread's own: */
+	struct ibcc_service *service;
+	struct ibcc_explain *explain;
+	struct queue applies; /* waiting for the next pass */
+};
+
+void ibcc_job_free(struct ibcc_job *j)
+{
+	if (!j)
+		return;
+	json_decref(j->result);
+	free(j);
+}
+
+static void queue_init(struct queue *q)
+{
+	q->first = NULL;
+	q->last = &q->first;
+}
+
+static void push(struct queue *q, struct ibcc_job *j)
+{
+	j->next = NULL;
+	*q->last = j;
+	q->last = &j->next;
+}
+
+static struct ibcc_job *pop(struct queue *q)
+{
+	struct ibcc_job *j = q->first;
+
+	if (j) {
+		q->first = j->next;
+		if (!q->first)
+			q->last = &q->first;
+	}
+	return j;
+}
+
+static void finish(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	json_t *status = ibcc_service_status(w->service), *old;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&w->lock);
+	push(&w->done, j);
+	old = w->status;
+	w->status = status;
+	pthread_mutex_unlock(&w->lock);
+	json_decref(old);
+	/* It fails only when the counter is full, and then the loop has been told. */
+	if (write(w->done_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Everybody who asked for an apply since the last pass gets what this one came to. */
+static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
+{
+	struct ibcc_job *first = w->applies.first, *j;
+	struct ibcc_request r = { 0 };
+
+	if (first)
+		r = (struct ibcc_request){ first->who, first->skip_unsupported };
+	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
+	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
+	while ((j = pop(&w->applies))) {
+		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
+
+		j->err = pass->err;
+		j->why = pass->why;
+		if (!j->err)
+			j->err = ibcc_service_plan(w->service, &j->result, &j->why);
+		if (!j->err && c->act_err) {
+			j->err = c->act_err;
+			j->why = c->blocked;
+		}
+		finish(w, j);
+	}
+}
+
+static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	struct ibcc_request r = { j->who, j->skip_unsupported };
+
+	switch (j->kind) {
+	case IBCC_JOB_PASS: run_pass(w, j); break;
+	case IBCC_JOB_APPLY: push(&w->applies, j); return;
+	case IBCC_JOB_PLAN: j->err = ibcc_service_plan(w->service, &j->result, &j->why); break;
+	case IBCC_JOB_ROLLBACK:
+		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);
+		ibcc_explain_request(w->explain, "rollback", &r, j->err, &j->why, j->result);
+		break;
+	case IBCC_JOB_DISABLE:
+		j->err = ibcc_service_disable(w->service, &r, &j->result, &j->why);
+		ibcc_explain_request(w->explain, "disable", &r, j->err, &j->why, j->result);
+		break;
+	case IBCC_JOB_SHOW:
+		j->err = ibcc_service_show(w->service, j->filter[0] ? j->filter : NULL, &j->result,
+					   &j->why);
+		break;
+	case IBCC_JOB_HISTORY:
+		j->err = ibcc_service_history(w->service, j->id, j->limit, &j->result, &j->why);
+		break;
+	case IBCC_JOB_RECONFIGURE:
+		j->err = ibcc_service_reconfigure(w->service, &j->config, j->cc_key);
+		if (j->err)
+			ibcc_why_set(&j->why, j->err, "no memory");
+		break;
+	}
+	finish(w, j);
+}
+
+static void *work(void *arg)
+{
+	struct ibcc_worker *w = arg;
+	struct ibcc_job *j;
+
+	for (;;) {
+		pthread_mutex_lock(&w->lock);
+		while (!w->stop && !w->todo.first)
+			pthread_cond_wait(&w->wake, &w->lock);
+		j = w->stop ? NULL : pop(&w->todo);
+		pthread_mutex_unlock(&w->lock);
+		if (!j)
+			return NULL;
+		run_job(w, j);
+	}
+}
+
+/* Signals are the event loop's. */
+static int start_thread(struct ibcc_worker *w)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = -pthread_create(&w->thread, NULL, work, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	w->started = !rc;
+	return rc;
+}
+
+struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
+				    struct ibcc_why *why)
+{
+	struct ibcc_worker *w = calloc(1, sizeof(*w));
+	int rc = -ENOMEM;
+
+	if (!w) {
+		*err = ibcc_why_set(why, rc, "no memory");
+		return NULL;
+	}
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->wake, NULL);
+	queue_init(&w->todo);
+	queue_init(&w->done);
+	queue_init(&w->applies);
+	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->service = ibcc_service_new(config, cc_key);
+	w->explain = ibcc_explain_new();
+	if (w->done_fd < 0 || !w->service || !w->explain) {
+		ibcc_why_set(why, rc, "no memory");
+	} else {
+		rc = ibcc_service_open_state(w->service, why);
+		if (!rc && (rc = start_thread(w)))
+			ibcc_why_set(why, rc, "cannot start a thread: %s", strerror(-rc));
+	}
+	if (!rc) {
+		w->status = ibcc_service_status(w->service);
+		return w;
+	}
+	*err = rc;
+	ibcc_worker_free(w);
+	return NULL;
+}
+
+static void free_jobs(struct queue *q)
+{
+	struct ibcc_job *j;
+
+	while ((j = pop(q)))
+		ibcc_job_free(j);
+}
+
+/* A job is a sequence of MAD runs, and a cancel ends only the one under way: so again and again. */
+static void end_thread(struct ibcc_worker *w)
+{
+	struct timespec until;
+
+	do {
+		ibcc_service_cancel(w->service);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 50000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+	} while (pthread_timedjoin_np(w->thread, NULL, &until));
+}
+
+void ibcc_worker_free(struct ibcc_worker *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	if (w->started)
+		end_thread(w);
+	free_jobs(&w->todo);
+	free_jobs(&w->done);
+	free_jobs(&w->applies);
+	json_decref(w->status);
+	ibcc_service_free(w->service);
+	ibcc_explain_free(w->explain);
+	if (w->done_fd >= 0)
+		close(w->done_fd);
+	pthread_cond_destroy(&w->wake);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+int ibcc_worker_fd(const struct ibcc_worker *w)
+{
+	return w->done_fd;
+}
+
+void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	pthread_mutex_lock(&w->lock);
+	push(&w->todo, j);
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w)
+{
+	struct ibcc_job *j;
+	uint64_t count;
+
+	pthread_mutex_lock(&w->lock);
+	j = pop(&w->done);
+	if (!j && read(w->done_fd, &count, sizeof(count)) < 0)
+		j = NULL; /* nothing was there to take: as well */
+	pthread_mutex_unlock(&w->lock);
+	return j;
+}
+
+json_t *ibcc_worker_status(struct ibcc_worker *w)
+{
+	json_t *copy;
+
+	pthread_mutex_lock(&w->lock);
+	copy = json_deep_copy(w->status);
+	pthread_mutex_unlock(&w->lock);
+	return copy;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The thread that talks to the fabric. It does one job at a time and tells the event loop by a
+ * descriptor when one is done, so that the loop never waits for a MAD.
+ */
+#ifndef IBCC_DAEMON_WORKER_H
+#define IBCC_DAEMON_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <ibcc/config.h>
+
+#include "daemon/why.h"
+
+struct ibcc_worker;
+
+enum ibcc_job_kind {
+	IBCC_JOB_PASS,
+	IBCC_JOB_APPLY, /* waits for the next pass and makes it an apply */
+	IBCC_JOB_PLAN,
+	IBCC_JOB_ROLLBACK,
+	IBCC_JOB_DISABLE,
+	IBCC_JOB_SHOW,
+	IBCC_JOB_HISTORY,
+	IBCC_JOB_RECONFIGURE,
+};
+
+struct ibcc_job {
+	struct ibcc_job *next;
+	enum ibcc_job_kind kind;
+	uint64_t client; /* for whoever gets the answer; not used by the worker */
+	char who[64];
+	bool skip_unsupported; /* apply */
+	int64_t id;            /* rollback, history: transaction or 0 */
+	unsigned int limit;    /* history */
+	char filter[128];      /* show: empty for all */
+	struct ibcc_config config; /* reconfigure */
+	uint64_t cc_key;
+	/* the answer: */
+	int err;
+	struct ibcc_why why;
+	json_t *result; /* owned; may be NULL */
+};
+
+void ibcc_job_free(struct ibcc_job *j);
+
+/* Opens the state file, so that what is wrong with it shows at the start, and starts the thread
+ * with all signals blocked. NULL with *err and *why on failure.
+ */
+struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
+				    struct ibcc_why *why);
+/* Ends the job under way early, ends the thread. What it changed on the fabric stays. */
+void ibcc_worker_free(struct ibcc_worker *w);
+
+/* Readable when a job is done. */
+int ibcc_worker_fd(const struct ibcc_worker *w);
+/* Hands a job over. */
+void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_job *j);
+/* The next job that is done, the caller's from now on; NULL if none. */
+struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w);
+/* State of the service after the last job, a new reference. NULL without memory. */
+json_t *ibcc_worker_status(struct ibcc_worker *w);
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One pass over the counters of all active ports.
+ *
+ * What a port can count is asked once. A node that did not answer at all in the last pass gets one
+ * question before its ports are asked, so that dead nodes cost little. The TimeStamp of a node is
+ * read next to its counters; the answers' arrival by the host's clock tells how far apart they
+ * are (collector_clock.c).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/collect.h>
+#include <ibcc/link.h>
+#include <ibcc/pma.h>
+
+#include "lib/io/batch.h"
+#include "lib/io/collector_clock.h"
+
+enum kind {
+	KIND_CLASS, /* tag index: node; all others but TIMESTAMP: port */
+	KIND_CONTROL,
+	KIND_TIMESTAMP,
+	KIND_EXT,
+	KIND_PLAIN,
+	KIND_CON,
+};
+
+struct node_state {
+	uint64_t guid;
+	bool known;  /* capabilities are as the node said */
+	bool silent; /* no port answered in the last pass */
+	bool answered;
+	int err; /* why `known` is false */
+	bool ext, ext_wait, plain_wait;
+};
+
+struct port_state {
+	uint64_t guid; /* of the node: with the port's number the identity */
+	uint8_t num;
+	bool known; /* PortSamplesControl was answered, if only by a refusal */
+	bool has_tick, fecn, becn;
+	uint8_t tick;
+	/* this pass */
+	bool asked, got;
+	int err;
+	uint64_t host_ns;
+	struct ibcc_counters now;
+	/* the last reading, to convert its time */
+	uint64_t last_host_ns, last_t_ns;
+};
+
+struct ibcc_collector {
+	struct ibcc_fabric_clock clock;
+	struct node_state *node;
+	struct port_state *port;
+	uint32_t n_nodes, n_ports;
+	struct ibcc_batch batch;
+};
+
+struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock)
+{
+	struct ibcc_collector *c = calloc(1, sizeof(*c));
+
+	if (c)
+		ibcc_clock_init(&c->clock, clock);
+	return c;
+}
+
+void ibcc_collector_free(struct ibcc_collector *c)
+{
+	if (!c)
+		return;
+	ibcc_clock_fini(&c->clock);
+	ibcc_batch_fini(&c->batch);
+	free(c->node);
+	free(c->port);
+	free(c);
+}
+
+uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c)
+{
+	return c->clock.known ? (uint32_t)(c->clock.rate * 1000 + 0.5) : 0;
+}
+
+bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
+{
+	return c->clock.in_use;
+}
+
+/* State by the topology's indices; what is not the same port as before begins anew. */
+static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
+{
+	void *v = reallocarray(c->node, t->n_nodes ? t->n_nodes : 1, sizeof(*c->node));
+
+	if (!v)
+		return -ENOMEM;
+	c->node = v;
+	v = reallocarray(c->port, t->n_ports ? t->n_ports : 1, sizeof(*c->port));
+	if (!v)
+		return -ENOMEM;
+	c->port = v;
+	if (ibcc_clock_resize(&c->clock, t->n_nodes) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (i < c->n_nodes && c->node[i].guid == t->node[i].guid)
+			continue;
+		c->node[i] = (struct node_state){ .guid = t->node[i].guid };
+		ibcc_clock_forget(&c->clock, i);
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		uint64_t guid = t->node[t->port[i].node].guid;
+		uint8_t num = t->port[i].num;
+
+		if (i >= c->n_ports || c->port[i].guid != guid || c->port[i].num != num)
+			c->port[i] = (struct port_state){ .guid = guid, .num = num };
+	}
+	c->n_nodes = t->n_nodes;
+	c->n_ports = t->n_ports;
+	return 0;
+}
+
+/* The LID that answers for a port, 0 if none does. */
+static uint16_t lid_of(const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+
+	return ibcc_topo_is_switch(t, p->node) ? t->port[t->node[p->node].first_port].lid : p->lid;
+}
+
+static bool is_active(const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+
+	return p->num > 0 && p->state == 4 && p->peer != IBCC_NONE && lid_of(t, port);
+}
+
+/* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
+static uint32_t first_active(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+
+	for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
+		if (is_active(t, p))
+			return p;
+	}
+	return IBCC_NONE;
+}
+
+static void take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node)
+{
+	struct node_state *n = &c->node[node];
+	struct ibcc_pma_class_port_info cpi;
+
+	n->err = op->err;
+	if (op->err < 0 && !ibcc_batch_is_refused(op))
+		return;
+	n->known = true;
+	n->silent = false;
+	/* A refusal leaves what every port must have. */
+	n->ext = n->ext_wait = n->plain_wait = false;
+	if (op->err < 0)
+		return;
+	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
+	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
+	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
+	n->plain_wait = cpi.cap_mask & IBCC_PMA_CAP_XMIT_WAIT;
+}
+
+static void take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port)
+{
+	struct port_state *p = &c->port[port];
+	struct ibcc_pma_samples_control psc;
+
+	p->err = op->err;
+	if (op->err < 0 && !ibcc_batch_is_refused(op))
+		return;
+	p->known = true;
+	p->has_tick = op->err == 0;
+	p->fecn = p->becn = false;
+	if (op->err < 0)
+		return;
+	ibcc_pma_samples_control_unpack(op->mad, &psc);
+	p->tick = psc.tick;
+	p->fecn = psc.option_mask & IBCC_PMA_OPT_RCV_FECN;
+	p->becn = psc.option_mask & IBCC_PMA_OPT_RCV_BECN;
+}
+
+static void set_counter(struct ibcc_counters *n, enum ibcc_ctr ctr, uint8_t width, uint64_t v)
+{
+	n->width[ctr] = width;
+	n->v[ctr] = v;
+}
+
+static void take_ext(struct ibcc_counters *n, const uint8_t *mad, bool wait)
+{
+	struct ibcc_pma_counters_ext e;
+
+	ibcc_pma_counters_ext_unpack(mad, &e);
+	set_counter(n, IBCC_CTR_XMIT_DATA, 64, e.PortXmitData);
+	set_counter(n, IBCC_CTR_RCV_DATA, 64, e.PortRcvData);
+	set_counter(n, IBCC_CTR_XMIT_PKTS, 64, e.PortXmitPkts);
+	set_counter(n, IBCC_CTR_RCV_PKTS, 64, e.PortRcvPkts);
+	if (wait)
+		set_counter(n, IBCC_CTR_XMIT_WAIT, 64, e.PortXmitWait);
+}
+
+static void take_plain(struct ibcc_counters *n, const uint8_t *mad, bool data, bool wait)
+{
+	struct ibcc_pma_counters p;
+
+	ibcc_pma_counters_unpack(mad, &p);
+	if (data) {
+		set_counter(n, IBCC_CTR_XMIT_DATA, 32, p.PortXmitData);
+		set_counter(n, IBCC_CTR_RCV_DATA, 32, p.PortRcvData);
+		set_counter(n, IBCC_CTR_XMIT_PKTS, 32, p.PortXmitPkts);
+		set_counter(n, IBCC_CTR_RCV_PKTS, 32, p.PortRcvPkts);
+	}
+	if (wait)
+		set_counter(n, IBCC_CTR_XMIT_WAIT, 32, p.PortXmitWait);
+}
+
+static void take_con(const struct port_state *p, struct ibcc_counters *n, const uint8_t *mad)
+{
+	uint64_t v[2];
+
+	ibcc_pma_array_unpack(mad, IBCC_PMA_ATTR_RCV_CON_CTRL, v);
+	if (p->fecn)
+		set_counter(n, IBCC_CTR_RCV_FECN, 32, v[0]);
+	if (p->becn)
+		set_counter(n, IBCC_CTR_RCV_BECN, 32, v[1]);
+}
+
+/* An answer with counters. Data and packets make a reading; what fails beside them is missing. */
+static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
+			  const struct ibcc_mad_op *op, enum kind kind, uint32_t port)
+{
+	struct port_state *p = &c->port[port];
+	struct node_state *n = &c->node[t->port[port].node];
+	bool main_op = kind == KIND_EXT || (kind == KIND_PLAIN && !n->ext);
+
+	n->answered |= op->err == 0 || op->err == -EREMOTEIO;
+	if (op->err < 0) {
+		if (main_op)
+			p->err = op->err;
+		if (kind == KIND_CON && ibcc_batch_is_refused(op))
+			p->fecn = p->becn = false;
+		return;
+	}
+	if (main_op) {
+		p->got = true;
+		p->host_ns = op->t_ns;
+	}
+	if (kind == KIND_EXT)
+		take_ext(&p->now, op->mad, n->ext_wait && p->has_tick);
+	else if (kind == KIND_PLAIN)
+		take_plain(&p->now, op->mad, !n->ext, n->plain_wait && p->has_tick);
+	else
+		take_con(p, &p->now, op->mad);
+}
+
+static int flush(struct ibcc_collector *c, struct ibcc_transport *tr, const struct ibcc_topo *t)
+{
+	int rc = ibcc_batch_run(&c->batch, tr);
+
+	for (size_t k = 0; k < c->batch.n && rc == 0; k++) {
+		const struct ibcc_mad_op *op = &c->batch.op[k];
+		uint32_t i = c->batch.tag[k].index;
+		enum kind kind = (enum kind)c->batch.tag[k].kind;
+
+		switch (kind) {
+		case KIND_CLASS: take_class(c, op, i); break;
+		case KIND_CONTROL: take_control(c, op, i); break;
+		case KIND_TIMESTAMP:
+			if (op->err == 0)
+				ibcc_clock_read(&c->clock, i, ibcc_cc_timestamp_unpack(op->mad),
+						op->t_ns);
+			else
+				ibcc_clock_missed(&c->clock, i);
+			break;
+		case KIND_EXT:
+		case KIND_PLAIN:
+		case KIND_CON: take_counters(c, t, op, kind, i); break;
+		}
+	}
+	ibcc_batch_clear(&c->batch);
+	return rc;
+}
+
+static int flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
+			 const struct ibcc_topo *t)
+{
+	return c->batch.n < IBCC_BATCH_OPS ? 0 : flush(c, tr, t);
+}
+
+static int add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port, enum kind kind,
+	       uint16_t attr_id)
+{
+	struct ibcc_batch_tag tag = { .index = port, .kind = (uint16_t)kind };
+
+	return ibcc_batch_pma_get(&c->batch, lid_of(t, port), attr_id, t->port[port].num, tag);
+}
+
+/* Capabilities of nodes not known yet, and a sign of life of those that were silent. */
+static int wave_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
+			const struct ibcc_topo *t)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
+		struct ibcc_batch_tag tag = { .index = i, .kind = KIND_CLASS };
+		uint32_t port = first_active(t, i);
+
+		if ((c->node[i].known && !c->node[i].silent) || port == IBCC_NONE)
+			continue;
+		c->node[i].known = false;
+		rc = ibcc_batch_pma_get(&c->batch, lid_of(t, port), IBCC_PMA_ATTR_CLASS_PORT_INFO,
+					0, tag);
+		if (rc == 0)
+			rc = flush_if_full(c, tr, t);
+	}
+	return rc < 0 ? rc : flush(c, tr, t);
+}
+
+static int wave_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			 const struct ibcc_topo *t)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->n_ports && rc == 0; i++) {
+		struct port_state *p = &c->port[i];
+
+		p->asked = is_active(t, i);
+		p->got = false;
+		p->err = 0;
+		p->now = (struct ibcc_counters){ 0 };
+		if (!p->asked || p->known || !c->node[t->port[i].node].known)
+			continue;
+		rc = add(c, t, i, KIND_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
+		if (rc == 0)
+			rc = flush_if_full(c, tr, t);
+	}
+	return rc < 0 ? rc : flush(c, tr, t);
+}
+
+static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port)
+{
+	const struct node_state *n = &c->node[t->port[port].node];
+	const struct port_state *p = &c->port[port];
+	int rc = 0;
+
+	if (n->ext)
+		rc = add(c, t, port, KIND_EXT, IBCC_PMA_ATTR_COUNTERS_EXT);
+	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && p->has_tick)))
+		rc = add(c, t, port, KIND_PLAIN, IBCC_PMA_ATTR_COUNTERS);
+	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node))
+		rc = add(c, t, port, KIND_CON, IBCC_PMA_ATTR_RCV_CON_CTRL);
+	return rc;
+}
+
+static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
+			 const struct ibcc_topo *t, uint64_t cc_key)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
+		const struct ibcc_topo_node *node = &t->node[i];
+		struct ibcc_batch_tag tag = { .index = i, .kind = KIND_TIMESTAMP };
+		uint32_t first = first_active(t, i);
+
+		c->node[i].answered = false;
+		if (!c->node[i].known || first == IBCC_NONE)
+			continue;
+		if (ibcc_clock_wants(&c->clock, i))
+			rc = ibcc_batch_cc_get(&c->batch, lid_of(t, first), cc_key,
+					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
+		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
+			if (c->port[p].asked && c->port[p].known)
+				rc = add_counters(c, t, p);
+		}
+		if (rc == 0)
+			rc = flush_if_full(c, tr, t);
+	}
+	return rc < 0 ? rc : flush(c, tr, t);
+}
+
+/* Times of the readings before, when the clock in use is another now. */
+static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct port_state *p = &c->port[i];
+
+		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
+			continue;
+		p->last_t_ns = ibcc_clock_time(&c->clock, t->port[i].node, p->last_host_ns);
+		s->port[i].now.t_ns = p->last_t_ns;
+	}
+	s->t_ns = ibcc_clock_end(&c->clock);
+}
+
+static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct port_state *p = &c->port[i];
+		uint32_t node = t->port[i].node;
+
+		if (!p->asked)
+			continue;
+		if (!p->got) {
+			int err = c->node[node].known ? p->err : c->node[node].err;
+
+			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
+			continue;
+		}
+		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
+		p->last_host_ns = p->host_ns;
+		p->last_t_ns = p->now.t_ns;
+		ibcc_snapshot_record(s, i, &p->now,
+				     ibcc_link_tick_ps(t->port[i].rate_mbps, p->tick));
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		c->node[i].silent = !c->node[i].answered;
+}
+
+int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
+			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key)
+{
+	int rc;
+
+	if (s->n_ports != t->n_ports)
+		return -EINVAL;
+	rc = fit(c, t);
+	ibcc_batch_clear(&c->batch);
+	if (rc == 0)
+		rc = wave_classes(c, tr, t);
+	if (rc == 0)
+		rc = wave_controls(c, tr, t);
+	if (rc == 0)
+		rc = wave_counters(c, tr, t, cc_key);
+	if (rc < 0)
+		return rc;
+	if (ibcc_clock_measure(&c->clock))
+		convert(c, t, s);
+	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
+	ibcc_snapshot_begin(s);
+	record(c, t, s);
+	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
+	return 0;
+}

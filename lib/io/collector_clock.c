@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Rates must be computed with the time that the counters counted in. A simulated fabric may run
+ * slower than the host's clock, and the time to read all nodes is no constant either; nodes tell
+ * their own time by TimeStamp.
+ */
+#include "lib/io/collector_clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_NS 1024.0 /* unit of TimeStamp: 1.024 us */
+#define MS      1000000.0
+/* A node's interval may exceed what the rate lets expect by so much, since a simulation's speed is
+ * uneven, before its counter is taken to have been reset.
+ */
+#define JUMP_NS     (1000 * MS)
+#define JUMP_FACTOR 4.0
+/* Clocks differ if their rates do by so much, over an interval short enough for answers' delays to
+ * matter and over a long one; they agree again below the third for so many passes.
+ */
+#define MIN_INTERVAL_NS  (5 * MS)
+#define LONG_INTERVAL_NS (100 * MS)
+#define DIFFER_SHORT     0.30
+#define DIFFER_LONG      0.05
+#define AGREE            0.02
+#define AGREE_PASSES     8u
+/* While the host's clock is in use so many nodes are watched. */
+#define SAMPLE_NODES 8u
+/* Nodes without TimeStamp are asked again after so many passes. */
+#define ASK_AGAIN 64u
+
+void ibcc_clock_init(struct ibcc_fabric_clock *c, enum ibcc_clock mode)
+{
+	*c = (struct ibcc_fabric_clock){
+		.mode = mode,
+		.in_use = mode == IBCC_CLOCK_FABRIC,
+		.rate = 1,
+	};
+}
+
+void ibcc_clock_fini(struct ibcc_fabric_clock *c)
+{
+	free(c->node);
+	c->node = NULL;
+	c->n = 0;
+}
+
+int ibcc_clock_resize(struct ibcc_fabric_clock *c, uint32_t n)
+{
+	struct ibcc_node_clock *node = reallocarray(c->node, n ? n : 1, sizeof(*node));
+
+	if (!node)
+		return -ENOMEM;
+	if (n > c->n)
+		memset(node + c->n, 0, (n - c->n) * sizeof(*node));
+	c->node = node;
+	c->n = n;
+	return 0;
+}
+
+void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node)
+{
+	c->node[node] = (struct ibcc_node_clock){ 0 };
+}
+
+bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node)
+{
+	uint32_t step = c->n > SAMPLE_NODES ? c->n / SAMPLE_NODES : 1;
+
+	if (c->mode == IBCC_CLOCK_HOST)
+		return false;
+	if (c->node[node].absent && c->pass % ASK_AGAIN != 0)
+		return false;
+	return c->in_use || node % step == 0;
+}
+
+void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns)
+{
+	struct ibcc_node_clock *n = &c->node[node];
+
+	n->absent = false;
+	n->fresh = true;
+	n->new_ts = ts;
+	n->new_host_ns = host_ns;
+	n->moving |= n->anchored && ts != n->ts;
+}
+
+void ibcc_clock_missed(struct ibcc_fabric_clock *c, uint32_t node)
+{
+	c->node[node].absent = true;
+}
+
+static double elapsed(uint64_t from, uint64_t to)
+{
+	return (double)(int64_t)(to - from);
+}
+
+static uint64_t plus(uint64_t t, double ns)
+{
+	return t + (uint64_t)(int64_t)llround(ns);
+}
+
+static double ticks_ns(const struct ibcc_node_clock *n)
+{
+	return (uint32_t)(n->new_ts - n->ts) * TICK_NS;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Median, so that one node that was restarted does not matter. n > 0; sorts v. */
+static double median(double *v, uint32_t n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+/* False if no node tells. */
+static bool measure_rate(const struct ibcc_fabric_clock *c, double *rate, double *interval)
+{
+	double *r = calloc(c->n ? c->n : 1, sizeof(*r));
+	uint32_t n = 0;
+
+	if (!r)
+		return false;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct ibcc_node_clock *k = &c->node[i];
+		double host = elapsed(k->host_ns, k->new_host_ns);
+
+		if (!k->fresh || !k->anchored || !k->moving || host < MIN_INTERVAL_NS)
+			continue;
+		*interval = host;
+		r[n++] = ticks_ns(k) / host;
+	}
+	if (n)
+		*rate = median(r, n);
+	free(r);
+	return n > 0;
+}
+
+bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
+{
+	bool was = c->in_use && c->known;
+	double rate, interval, off;
+
+	c->pass++;
+	if (!measure_rate(c, &rate, &interval))
+		return false;
+	c->rate = rate;
+	c->known = true;
+	if (c->mode != IBCC_CLOCK_AUTO)
+		return c->in_use != was;
+	off = fabs(rate - 1);
+	c->calm = off < AGREE ? c->calm + 1 : 0;
+	if (off > (interval < LONG_INTERVAL_NS ? DIFFER_SHORT : DIFFER_LONG))
+		c->in_use = true;
+	else if (c->calm >= AGREE_PASSES)
+		c->in_use = false;
+	return c->in_use != was;
+}
+
+/* From a moment whose times are known to one nearby. */
+static uint64_t shift(const struct ibcc_fabric_clock *c, uint64_t fabric_ns, uint64_t host_ns,
+		      uint64_t to_host_ns)
+{
+	return plus(fabric_ns, elapsed(host_ns, to_host_ns) * c->rate);
+}
+
+uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint64_t host_ns)
+{
+	const struct ibcc_node_clock *n = &c->node[node];
+
+	if (!c->in_use)
+		return host_ns;
+	return n->anchored ? shift(c, n->fabric_ns, n->host_ns, host_ns)
+			   : shift(c, c->fabric_ns, c->host_ns, host_ns);
+}
+
+static void advance_node(struct ibcc_fabric_clock *c, struct ibcc_node_clock *n)
+{
+	double expected = elapsed(n->host_ns, n->new_host_ns) * c->rate;
+	double counted = ticks_ns(n);
+
+	if (!n->moving || counted > JUMP_FACTOR * expected + JUMP_NS ||
+	    expected > UINT32_MAX / 2 * TICK_NS)
+		counted = expected;
+	n->fabric_ns = plus(n->fabric_ns, counted);
+	n->ts = n->new_ts;
+	n->host_ns = n->new_host_ns;
+}
+
+/* The line of time that all nodes' readings lie on, at now_ns: by the nodes that went on with it,
+ * else by the rate. Never goes back.
+ */
+static uint64_t line_at(const struct ibcc_fabric_clock *c, uint64_t now_ns)
+{
+	uint64_t by_rate = shift(c, c->fabric_ns, c->host_ns, now_ns);
+	double *off = calloc(c->n ? c->n : 1, sizeof(*off));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; off && i < c->n; i++) {
+		const struct ibcc_node_clock *k = &c->node[i];
+
+		if (k->fresh && k->anchored)
+			off[n++] = elapsed(by_rate, shift(c, k->fabric_ns, k->host_ns, now_ns));
+	}
+	if (n)
+		by_rate = plus(by_rate, median(off, n));
+	free(off);
+	return by_rate > c->fabric_ns ? by_rate : c->fabric_ns;
+}
+
+void ibcc_clock_advance(struct ibcc_fabric_clock *c, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->node[i].fresh && c->node[i].anchored)
+			advance_node(c, &c->node[i]);
+	}
+	c->fabric_ns = c->host_ns ? line_at(c, now_ns) : now_ns;
+	c->host_ns = now_ns;
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct ibcc_node_clock *n = &c->node[i];
+
+		/* A counter that was not read this time does not tell how the rate was since. */
+		if (n->fresh && !n->anchored) {
+			n->ts = n->new_ts;
+			n->host_ns = n->new_host_ns;
+			n->fabric_ns = shift(c, c->fabric_ns, now_ns, n->host_ns);
+		}
+		n->anchored = n->fresh;
+		n->fresh = false;
+	}
+}
+
+uint64_t ibcc_clock_end(const struct ibcc_fabric_clock *c)
+{
+	return c->in_use ? c->fabric_ns : c->host_ns;
+}

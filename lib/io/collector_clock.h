@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fabric's clock: what Congestion Control TimeStamps say against the host's clock. Private to
+ * lib/io and its tests.
+ *
+ * Fabric time is one line of time for all nodes, begun at the host's time of the first pass. Each
+ * node's own counter only says how long an interval was.
+ *
+ * One pass: _wants() for each node, _read() or _missed() for those asked, then _measure(), _time()
+ * of old readings where they must be converted, _advance(), and _time() of the new readings.
+ */
+#ifndef IBCC_IO_COLLECTOR_CLOCK_H
+#define IBCC_IO_COLLECTOR_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/collect.h>
+
+struct ibcc_node_clock {
+	bool anchored; /* ts, host_ns and fabric_ns are of the same moment */
+	bool moving;   /* the counter was seen to move: it is a clock */
+	bool absent;   /* the node does not answer the attribute */
+	bool fresh;    /* read in this pass: the new_ members count */
+	uint32_t ts, new_ts;
+	uint64_t host_ns, new_host_ns;
+	uint64_t fabric_ns;
+};
+
+struct ibcc_fabric_clock {
+	enum ibcc_clock mode;
+	bool in_use; /* rates are computed with fabric time */
+	bool known;  /* rate was measured */
+	double rate; /* fabric nanoseconds in a host nanosecond; 1 until measured */
+	uint64_t pass;
+	unsigned int calm; /* passes in a row that the two clocks agreed */
+	/* Fabric time at a moment, the end of the last pass. */
+	uint64_t host_ns, fabric_ns;
+	struct ibcc_node_clock *node; /* owned */
+	uint32_t n;
+};
+
+void ibcc_clock_init(struct ibcc_fabric_clock *c, enum ibcc_clock mode);
+void ibcc_clock_fini(struct ibcc_fabric_clock *c);
+/* Makes room for n nodes, new ones without anchor. -ENOMEM. */
+int ibcc_clock_resize(struct ibcc_fabric_clock *c, uint32_t n);
+/* Another node has this index now. */
+void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node);
+
+/* Is the node's TimeStamp to be read in this pass? All while fabric time is in use; a few else. */
+bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node);
+void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns);
+void ibcc_clock_missed(struct ibcc_fabric_clock *c, uint32_t node);
+
+/* Measures the rate over the interval since the pass before. True if the clock in use has changed:
+ * times of older readings must be converted.
+ */
+bool ibcc_clock_measure(struct ibcc_fabric_clock *c);
+/* Time, in the clock in use, of a reading at host_ns and of the end of a pass: of the pass before
+ * until _advance() is called, of this one then.
+ */
+uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint64_t host_ns);
+uint64_t ibcc_clock_end(const struct ibcc_fabric_clock *c);
+/* Ends the pass at now_ns of the host's clock. */
+void ibcc_clock_advance(struct ibcc_fabric_clock *c, uint64_t now_ns);
+
+#endif

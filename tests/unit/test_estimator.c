@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The estimator against counters as they look in known situations. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic.h"
+
+#include <ibcc/estimate.h>
+
+static struct ibcc_estimate estimate(struct traffic *tr, const struct ibcc_settings *actual)
+{
+	struct ibcc_estimator_params p;
+	struct ibcc_estimate e;
+
+	ibcc_estimator_defaults(&p);
+	assert_int_equal(ibcc_estimator_run(&p, tr->t, &tr->s, actual, &e), 0);
+	return e;
+}
+
+static enum ibcc_role role(const struct ibcc_estimate *e, uint32_t root, uint32_t port)
+{
+	for (uint32_t i = 0; i < e->root[root].n_sources; i++)
+		if (e->root[root].source[i].port == port)
+			return e->root[root].source[i].role;
+	return IBCC_ROLE_NONE;
+}
+
+struct fixture {
+	struct ibcc_topo *t;
+	struct ibcc_settings actual;
+	struct traffic tr;
+};
+
+static int setup_for(void **state, struct ibcc_topo *t)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->t = t;
+	assert_int_equal(ibcc_settings_init(&f->actual, t), 0);
+	for (uint32_t i = 0; i < f->actual.n; i++)
+		f->actual.ep[i].support = IBCC_CC_SUPPORTED;
+	traffic_init(&f->tr, t);
+	traffic_pass(&f->tr);
+	*state = f;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_for(state, fabric_lustre());
+}
+
+static int setup_tree(void **state)
+{
+	return setup_for(state, fabric_tree2(4));
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ibcc_snapshot_fini(&f->tr.s);
+	ibcc_settings_fini(&f->actual);
+	ibcc_topo_free(f->t);
+	free(f);
+	return 0;
+}
+
+static struct ibcc_endport_cc *sw_cc(struct fixture *f, uint32_t node)
+{
+	return &f->actual.ep[f->t->port[fabric_port(f->t, node, 0)].endport];
+}
+
+static void test_first_pass(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e = estimate(&f->tr, NULL);
+
+	/* One reading is no interval. */
+	assert_false(e.trustworthy);
+	assert_int_equal(e.n_roots, 0);
+	assert_int_equal(e.n_cas, 6);
+	ibcc_estimate_fini(&e);
+	ibcc_estimate_fini(&e);
+	ibcc_estimate_fini(NULL);
+}
+
+static void test_healthy(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+
+	/* Idle, then nearly full links that still flow. */
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_true(e.trustworthy);
+	assert_int_equal(e.n_roots, 0);
+	ibcc_estimate_fini(&e);
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		f->tr.port[i] = (struct traffic_port){ 28800, 30, 0, 0, 0 };
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 0);
+	ibcc_estimate_fini(&e);
+}
+
+static void test_output_generated(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+	const struct ibcc_root *r;
+
+	traffic_lustre_off(&f->tr);
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_true(e.trustworthy);
+	assert_int_equal(e.n_roots, 1);
+	r = &e.root[0];
+	assert_int_equal(r->port, fabric_port(f->t, LUSTRE_SW2, 1));
+	assert_int_equal(r->kind, IBCC_CONGESTION_OUTPUT);
+	assert_int_equal(r->link_mbps, 32000);
+	assert_in_range(r->rate_mbps, 14950, 14970);
+	assert_in_range(r->wait_permille, 531, 532);
+	assert_in_range(r->tree_wait_permille, 376, 377);
+	assert_int_equal(r->confidence_permille, 1000);
+	/* Nothing is marked, so nobody can say who of the four is the victim. */
+	assert_int_equal(r->n_sources, 4);
+	assert_int_equal(r->n_contributors, 4);
+	assert_int_equal(r->n_victims, 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(r->source[i].port, fabric_port(f->t, LUSTRE_SRC1 + i, 1));
+		assert_int_equal(r->source[i].role, IBCC_ROLE_CANDIDATE);
+	}
+	ibcc_estimate_fini(&e);
+
+	/* The first marks name the contributors; a late one at src4 does not make it one. */
+	for (unsigned int i = 0; i < 3; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 200;
+	traffic_at(&f->tr, LUSTRE_SRC4, 1)->becn = 4;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	assert_int_equal(e.becn, 604);
+	assert_int_equal(e.root[0].n_contributors, 3);
+	assert_int_equal(e.root[0].n_victims, 1);
+	assert_int_equal(role(&e, 0, fabric_port(f->t, LUSTRE_SRC3, 1)), IBCC_ROLE_CONTRIBUTOR);
+	assert_int_equal(role(&e, 0, fabric_port(f->t, LUSTRE_SRC4, 1)), IBCC_ROLE_VICTIM);
+	ibcc_estimate_fini(&e);
+}
+
+/* Under control the tree is gone, but the root still waits, marks and has contributors. src4 waits
+ * for the full link between the switches, which is its fair share and nobody's fault.
+ */
+static void test_controlled(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_endport_cc *sw2 = sw_cc(f, LUSTRE_SW2);
+	struct ibcc_estimate e;
+
+	traffic_lustre_tuned(&f->tr);
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 0);
+	ibcc_estimate_fini(&e);
+
+	sw2->element = calloc(9, sizeof(*sw2->element));
+	sw2->n_element = 9;
+	sw2->element[1] = (struct ibcc_cc_sw_port_element){ .Valid = true, .Threshold = 9 };
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	assert_int_equal(e.root[0].port, fabric_port(f->t, LUSTRE_SW2, 1));
+	assert_int_equal(e.root[0].kind, IBCC_CONGESTION_OUTPUT);
+	assert_int_equal(e.root[0].n_contributors, 3);
+	assert_int_equal(e.root[0].n_victims, 0);
+	assert_int_equal(e.root[0].tree_wait_permille, 0);
+	ibcc_estimate_fini(&e);
+
+	/* Credit starvation at that port is no marking. */
+	sw2->element[1].Control_Type = true;
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 0);
+	ibcc_estimate_fini(&e);
+	/* Switch-wide marking at the first switch: its full port to the second would be a root if
+	 * those who pass it were marked there; the port with the slow sink is the one that counts.
+	 */
+	sw2->element[1].Valid = false;
+	sw2->sw.Threshold = 9;
+	e = estimate(&f->tr, &f->actual);
+	assert_true(e.n_roots >= 1);
+	assert_int_equal(e.root[0].port, fabric_port(f->t, LUSTRE_SW2, 1));
+	ibcc_estimate_fini(&e);
+}
+
+/* 4-port 2-tree: adapters 0..7, leaves 8..11, roots 12, 13. Adapters 2, 4 and 6 send to 0, which is
+ * input-generated at leaf0's port 1; 3 sends to 1 over the other root and suffers nothing; 5 sends
+ * to 1, too.
+ */
+static void test_input_generated(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+
+	*traffic_at(&f->tr, 8, 1) = (struct traffic_port){ 31900, 0, 0, 0, 0 };
+	*traffic_at(&f->tr, 12, 1) = (struct traffic_port){ 31900, 20, 0, 0, 0 };
+	for (uint32_t leaf = 1; leaf < 4; leaf++) {
+		*traffic_at(&f->tr, 8 + leaf, 3) = (struct traffic_port){ 10633, 660, 0, 0, 0 };
+		*traffic_at(&f->tr, 2 * leaf, 1) = (struct traffic_port){ 10633, 660, 0, 0, 0 };
+	}
+	*traffic_at(&f->tr, 3, 1) = (struct traffic_port){ 16000, 0, 0, 0, 0 };
+	*traffic_at(&f->tr, 5, 1) = (struct traffic_port){ 16000, 0, 0, 0, 0 };
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	/* Both ports to adapter 0 are full, but the flows meet at the first: what feeds the second
+	 * does not wait.
+	 */
+	assert_true(e.n_roots >= 1);
+	for (uint32_t i = 0; i < e.n_roots; i++) {
+		assert_int_equal(e.root[i].kind, IBCC_CONGESTION_INPUT);
+		assert_int_equal(e.root[i].n_contributors, 3);
+		assert_int_equal(role(&e, i, fabric_port(f->t, 3, 1)), IBCC_ROLE_NONE);
+		assert_int_equal(role(&e, i, fabric_port(f->t, 4, 1)), IBCC_ROLE_CANDIDATE);
+	}
+	assert_int_equal(e.n_roots, 1);
+	assert_int_equal(e.root[0].port, fabric_port(f->t, 12, 1));
+	ibcc_estimate_fini(&e);
+}
+
+static void test_untrustworthy(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+
+	traffic_lustre_off(&f->tr);
+	traffic_at(&f->tr, LUSTRE_SW1, 5)->silent = true;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	/* One of fourteen ports is below the limit, but it is on the way to the root. */
+	assert_true(e.trustworthy);
+	for (uint32_t i = 0; i < e.n_roots; i++)
+		assert_true(e.root[i].confidence_permille < 1000);
+	ibcc_estimate_fini(&e);
+
+	for (unsigned int i = 0; i < 2; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->silent = true;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_false(e.trustworthy);
+	ibcc_estimate_fini(&e);
+}
+
+/* A counter that somebody cleared in the interval looks like little traffic and little waiting. */
+static void test_reset_counters(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t root = fabric_port(f->t, LUSTRE_SW2, 1);
+	struct ibcc_estimate e;
+
+	traffic_lustre_off(&f->tr);
+	traffic_pass(&f->tr);
+	f->tr.ctr[root].v[IBCC_CTR_XMIT_WAIT] = 0;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 0);
+	ibcc_estimate_fini(&e);
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	ibcc_estimate_fini(&e);
+}
+
+static void test_explain(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+	char buf[400], small[20];
+	int n;
+
+	traffic_lustre_off(&f->tr);
+	for (unsigned int i = 0; i < 3; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 200;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	n = ibcc_estimate_explain(f->t, &e.root[0], buf, sizeof(buf));
+	assert_int_equal(n, strlen(buf));
+	assert_non_null(strstr(buf, "sw2 port 1: output-generated"));
+	assert_non_null(strstr(buf, "14960 of 32000 Mb/s (PortXmitData)"));
+	assert_non_null(strstr(buf, "53.2 % (PortXmitWait)"));
+	assert_non_null(strstr(buf, "contributors (BECN) src1, src2, src3; victims src4"));
+	assert_int_equal(ibcc_estimate_explain(f->t, &e.root[0], small, sizeof(small)), n);
+	assert_int_equal(strlen(small), sizeof(small) - 1);
+	assert_int_equal(ibcc_estimate_explain(f->t, &e.root[0], NULL, 0), n);
+	ibcc_estimate_fini(&e);
+}
+
+int main(void)
+{
+#define LUSTRE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		LUSTRE(test_first_pass),
+		LUSTRE(test_healthy),
+		LUSTRE(test_output_generated),
+		LUSTRE(test_controlled),
+		cmocka_unit_test_setup_teardown(test_input_generated, setup_tree, teardown),
+		LUSTRE(test_untrustworthy),
+		LUSTRE(test_reset_counters),
+		LUSTRE(test_explain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

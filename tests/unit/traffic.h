@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Synthetic counters: ports that send at a rate, wait a share of the time and get BECNs. */
+#ifndef TEST_TRAFFIC_H
+#define TEST_TRAFFIC_H
+
+#include <string.h>
+
+#include "fabrics.h"
+
+#include <ibcc/snapshot.h>
+
+#define TRAFFIC_INTERVAL_NS 1000000ull
+#define TRAFFIC_TICK_PS     8000ull
+#define TRAFFIC_PACKET      2074u /* bytes on the wire */
+
+/* A port's load until told otherwise. */
+struct traffic_port {
+	uint32_t mbps;
+	uint16_t wait_permille;
+	uint32_t becn, fecn; /* in each interval */
+	bool silent;         /* does not answer */
+};
+
+struct traffic {
+	const struct ibcc_topo *t;
+	struct ibcc_snapshot s;
+	uint64_t now_ns;
+	struct traffic_port port[256];
+	struct ibcc_counters ctr[256];
+};
+
+static inline void traffic_init(struct traffic *tr, const struct ibcc_topo *t)
+{
+	memset(tr, 0, sizeof(*tr));
+	assert_true(t->n_ports <= 256);
+	tr->t = t;
+	assert_int_equal(ibcc_snapshot_init(&tr->s, t), 0);
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		memset(tr->ctr[i].width, 64, sizeof(tr->ctr[i].width));
+}
+
+/* One interval of the present loads. */
+static inline void traffic_pass(struct traffic *tr)
+{
+	tr->now_ns += TRAFFIC_INTERVAL_NS;
+	ibcc_snapshot_begin(&tr->s);
+	for (uint32_t i = 0; i < tr->t->n_ports; i++) {
+		const struct traffic_port *p = &tr->port[i];
+		struct ibcc_counters *c = &tr->ctr[i];
+		uint64_t bytes = p->mbps * (TRAFFIC_INTERVAL_NS / 1000) / 8;
+
+		if (!tr->t->port[i].num || tr->t->port[i].peer == IBCC_NONE)
+			continue;
+		c->t_ns = tr->now_ns;
+		c->v[IBCC_CTR_XMIT_DATA] += bytes / 4;
+		c->v[IBCC_CTR_XMIT_PKTS] += bytes / TRAFFIC_PACKET;
+		c->v[IBCC_CTR_XMIT_WAIT] +=
+			TRAFFIC_INTERVAL_NS * p->wait_permille / TRAFFIC_TICK_PS;
+		c->v[IBCC_CTR_RCV_BECN] += p->becn;
+		c->v[IBCC_CTR_RCV_FECN] += p->fecn;
+		if (p->silent)
+			ibcc_snapshot_miss(&tr->s, i, -110);
+		else
+			ibcc_snapshot_record(&tr->s, i, c, TRAFFIC_TICK_PS);
+	}
+	ibcc_snapshot_end(&tr->s, tr->now_ns);
+}
+
+static inline struct traffic_port *traffic_at(struct traffic *tr, uint32_t node, unsigned int num)
+{
+	return &tr->port[fabric_port(tr->t, node, num)];
+}
+
+/* The Lustre fabric without control: four sources share what the slow sink takes, and what the
+ * first switch's link to the second has left over stays unused (P. Huang and A. Chu: 626 of
+ * 4000 MB/s each).
+ */
+static inline void traffic_lustre_off(struct traffic *tr)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		*traffic_at(tr, LUSTRE_SRC1 + i, 1) = (struct traffic_port){ 4987, 844, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW1, 5) = (struct traffic_port){ 19947, 377, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW2, 1) = (struct traffic_port){ 14960, 532, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ 4987, 0, 0, 0, 0 };
+}
+
+/* The ideal: the slow sink as busy as before, src4 has the rest of the link between the switches.
+ */
+static inline void traffic_lustre_tuned(struct traffic *tr)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		*traffic_at(tr, LUSTRE_SRC1 + i, 1) = (struct traffic_port){ 4987, 10, 80, 0, 0 };
+	*traffic_at(tr, LUSTRE_SRC4, 1) = (struct traffic_port){ 17040, 467, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW1, 5) = (struct traffic_port){ 32000, 0, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW2, 1) = (struct traffic_port){ 14960, 530, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ 17040, 0, 0, 0, 0 };
+}
+
+#endif
