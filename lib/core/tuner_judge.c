@@ -132,9 +132,9 @@ static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t rate, uin
 	    !(first && (ratio >= 1000 + LEARN_PERMILLE || ratio <= 1000 - LEARN_PERMILLE)))
 		return false;
 	ibcc_text_add(say,
-		      first ? "BECN counters name %u contributors, not the %u that waited"
-			    : "BECN counters name %u contributors now, formulas had %u",
-		      n, r->n);
+		      "BECN counters name %u contributors, the root carries %u Mb/s: formulas "
+		      "again, which had %u and %u Mb/s",
+		      n, rate, r->n, r->rate_mbps);
 	r->n = n;
 	r->rate_mbps = rate;
 	r->end_permille = r->loop_permille = 1000;
