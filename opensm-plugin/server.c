@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTEN_AGAIN_MS    5000u
+#define LISTEN_AGAIN_MS    2000u
 #define PATIENCE_MS        30000u
 #define MESSAGES_A_TURN    64u /* of one client, before the others have theirs */
 #define LOG_LINES_A_SECOND 5u

@@ -145,7 +145,8 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 			uint32_t to = t->node[n].first_port + p;
 
 			ibcc_agents_counters(a, from, &next.port[to].carry);
-			next.port[to].base = a->port[from].base;
+			next.port[to].rate_mbps = a->port[from].rate_mbps;
+			memcpy(next.port[to].base, a->port[from].base, sizeof(next.port[to].base));
 			if (t->port[to].endport != IBCC_NONE &&
 			    a->topo->port[from].endport != IBCC_NONE)
 				carry_cc(&next.cc[t->port[to].endport],
@@ -157,6 +158,11 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	for (i = 0; i < t->n_endports; i++)
 		ibcc_agents_cc_push(a, i);
 	return 0;
+}
+
+void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t)
+{
+	a->topo = t;
 }
 
 int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *rq, uint8_t *reply)

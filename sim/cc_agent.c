@@ -188,8 +188,7 @@ static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct
 			continue;
 		}
 		ibcc_cc_sw_port_element_unpack(mad, slot, &v);
-		if (port && !a->no_cc[node] &&
-		    ibcc_engine_set_switch_port_cc(a->engine, node, port, &v))
+		if (port && ibcc_engine_set_switch_port_cc(a->engine, node, port, &v))
 			return IBCC_MAD_STATUS_BAD_FIELD;
 		r->element[port] = v;
 	}

@@ -138,6 +138,7 @@ start_opensm()
 	done
 	mkdir -p "$TMP/$tag"
 	OSM_LOG=$TMP/$tag/opensm.log
+	rm -f "$OSM_LOG" # opensm would go on with an earlier one's, which says SUBNET UP already
 	{
 		echo 'daemon FALSE'
 		echo "log_file $OSM_LOG"
