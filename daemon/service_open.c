@@ -136,12 +136,14 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 		return ibcc_why_set(why, rc, "%s", said.text);
 	if (!ibcc_umad_sm_lid(t)) {
 		ibcc_transport_free(t);
-		return ibcc_why_set(why, -ENETDOWN, "no subnet manager has set this port up: is "
-						    "opensm running?");
+		return ibcc_why_set(why, -ENETDOWN,
+				    "no subnet manager has set this port up: is "
+				    "opensm running?");
 	}
 	set_transport(s, t);
-	s->applier = c->apply_via == IBCC_VIA_DIRECT ? ibcc_applier_direct_new(t, s->cc_key)
-						     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
+	s->applier = c->apply_via == IBCC_VIA_DIRECT
+			     ? ibcc_applier_direct_new(t, s->cc_key)
+			     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
 	rc = ibcc_cycle_init(&s->cycle, &o, t);
 	if (rc || !s->applier) {
 		ibcc_service_drop(s);

@@ -47,6 +47,17 @@ static bool is_all(const struct ibcc_yaml_node *n)
 	return s && ((ibcc_yaml_is_plain(n) && !strcmp(s, "all")) || !strcmp(s, "*"));
 }
 
+static bool has_link(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	unsigned int num;
+
+	for (num = 1; num <= n->n_ports; num++)
+		if (t->port[n->first_port + num].peer != IBCC_NONE)
+			return true;
+	return false;
+}
+
 static int side_push(struct side *side, uint32_t node)
 {
 	if (side->n == side->cap) {
@@ -74,6 +85,8 @@ static int side_add(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 		return rc;
 	if (ibcc_topo_is_switch(side->topo, node))
 		return ibcc_yaml_want(y, e, n, side->path, "a host, not a switch");
+	if (!has_link(side->topo, node))
+		return ibcc_yaml_want(y, e, n, side->path, "a host that has a link");
 	if (side->n >= IBCC_SCENARIO_FLOWS_MAX)
 		return ibcc_yaml_want(y, e, n, side->path, "at most %u nodes",
 				      IBCC_SCENARIO_FLOWS_MAX);
@@ -89,7 +102,8 @@ static int side_read(struct side *side, const struct ibcc_yaml_node *n, struct i
 	if (!side->all)
 		return ibcc_scenario_each(side->y, n, side->path, side_add, side, e);
 	for (i = 0; side->topo && i < side->topo->n_nodes; i++)
-		if (!ibcc_topo_is_switch(side->topo, i) && side_push(side, i))
+		if (!ibcc_topo_is_switch(side->topo, i) && has_link(side->topo, i) &&
+		    side_push(side, i))
 			return -ENOMEM;
 	return 0;
 }
