@@ -128,7 +128,7 @@ sim console "Unlink \"$(host 4)\"[1]" >/dev/null
 sim set mad_delay_us=0
 kill -HUP "$OSM_PID"
 wait "$pusher"
-grep -q '^END .*stopped on the way.*generation' "$TMP/slow.log" ||
+grep -q '^END .*stopped on the way: the topology has changed' "$TMP/slow.log" ||
 	fail "a plan goes on although the topology changed: $(cat "$TMP/slow.log")"
 grep -q '^pending [1-9]' "$TMP/slow.log" || fail "nothing pending: $(cat "$TMP/slow.log")"
 ok "a change of the topology stops a plan on its way"
