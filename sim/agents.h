@@ -15,8 +15,12 @@
 struct ibcc_agents;
 
 struct ibcc_agents_options {
-	uint8_t cct_blocks;    /* CongestionInfo:ControlTableCap of channel adapters */
-	uint8_t wait_tick;     /* PortSamplesControl:Tick */
+	uint8_t cct_blocks; /* CongestionInfo:ControlTableCap of channel adapters */
+	uint8_t wait_tick;  /* PortSamplesControl:Tick */
+	/* Announce PortXmitWait in PortCountersExtended. It lies behind byte 224 of the datagram,
+	 * where libumad2sim hands out garbage, so this is for transports that carry all bytes.
+	 */
+	bool ext_xmit_wait;
 	uint8_t sw_port_block; /* elements a block of SwitchPortCongestionSetting: 32 or 48 */
 };
 

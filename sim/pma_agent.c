@@ -153,13 +153,14 @@ static int counters(struct ibcc_agents *a, const struct ibcc_topo_node *n,
 	return IBCC_MAD_STATUS_OK;
 }
 
-static void class_port_info(const struct ibcc_topo_node *n, uint8_t *mad)
+static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_node *n,
+			    uint8_t *mad)
 {
 	struct ibcc_pma_class_port_info v = {
 		.base_version = 1,
 		.class_version = 1,
 		.cap_mask = IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_XMIT_WAIT,
-		.cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
+		.cap_mask2 = a->o.ext_xmit_wait ? IBCC_PMA_CAP2_EXT_XMIT_WAIT : 0,
 		.resp_time = RESP_TIME_VALUE,
 	};
 
@@ -190,7 +191,7 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	if (h->method != IBCC_MAD_GET && h->method != IBCC_MAD_SET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
 	if (h->attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO && h->method == IBCC_MAD_GET) {
-		class_port_info(n, mad);
+		class_port_info(a, n, mad);
 		return IBCC_MAD_STATUS_OK;
 	}
 	if (h->attr_id == IBCC_PMA_ATTR_SAMPLES_CONTROL && h->method == IBCC_MAD_GET) {

@@ -11,6 +11,8 @@
 
 #include <ibcc/route.h>
 
+#include "sim/merge.h"
+
 #define PORT_ACTIVE 4u
 
 struct flow_state {
@@ -287,47 +289,35 @@ static int adjust(struct ibcc_world *w, const struct ibcc_topo *t)
 					err = ibcc_engine_set_sl2vl(w->engine, i, in, p,
 								    n->sl2vl[in * side + p]);
 	}
-	return err;
+	return err ? err : apply_links(w->engine, t);
 }
 
 int ibcc_world_update(struct ibcc_world *w, struct ibcc_topo *t)
 {
-	uint32_t i;
+	struct ibcc_topo *m = w->topo ? ibcc_merge_topo(w->topo, t) : NULL;
 	int err;
 
-	if (!w->topo || !fits(w->topo, t) || !lids_are_plain(t) || !lids_are_plain(w->topo)) {
+	if (!w->topo) {
 		err = rebuild(w, t);
-		goto out;
+		if (err)
+			ibcc_topo_free(t);
+		return err;
 	}
-	err = adjust(w, t);
-	if (err)
-		goto out;
-	/* Links that are down stay known. */
-	for (i = 0; i < t->n_ports; i++) {
-		const struct ibcc_topo_port *h = &w->topo->port[i];
-
-		if (t->port[i].peer == IBCC_NONE && h->peer != IBCC_NONE && h->peer > i) {
-			uint8_t a = t->port[i].state, b = t->port[h->peer].state;
-
-			err = ibcc_topo_link(t, h->node, h->num, w->topo->port[h->peer].node,
-					     w->topo->port[h->peer].num, h->rate_mbps, h->mtu_bytes);
-			if (err)
-				goto out;
-			t->port[i].state = a;
-			t->port[h->peer].state = b;
-		}
+	ibcc_topo_free(t);
+	if (!m)
+		return -ENOMEM;
+	err = fits(w->topo, m) && lids_are_plain(m) && lids_are_plain(w->topo) ? adjust(w, m)
+									       : -EINVAL;
+	if (err) {
+		err = rebuild(w, m);
+		if (err)
+			ibcc_topo_free(m);
+		return err;
 	}
-	err = apply_links(w->engine, t);
-	if (err)
-		goto out;
-	ibcc_agents_rename(w->agents, t);
+	ibcc_agents_rename(w->agents, m);
 	ibcc_topo_free(w->topo);
-	w->topo = t;
+	w->topo = m;
 	return 0;
-out:
-	if (err)
-		ibcc_topo_free(t);
-	return err;
 }
 
 int ibcc_world_set_traffic(struct ibcc_world *w, bool on)
@@ -515,9 +505,8 @@ int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, c
 
 	if (from == IBCC_NONE || !reaches(w->topo, from, dlid))
 		return -ETIMEDOUT;
-	return ibcc_agents_answer(w->agents,
-				  w->topo->port[ibcc_topo_port_of_lid(w->topo, dlid)].endport, rq,
-				  reply);
+	return ibcc_agents_answer(
+		w->agents, w->topo->port[ibcc_topo_port_of_lid(w->topo, dlid)].endport, rq, reply);
 }
 
 const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
