@@ -188,5 +188,5 @@ start_tuned()
 # set_mads: Set requests of the congestion control class that the fabric has seen.
 set_mads()
 {
-	sim stats -j | jq '[.. | objects | select(.class == 33 and .method == 2) | .count] | add // 0'
+	sim stats | jq '[.rows[] | select(.class == "0x21" and .method == "0x02") | .count] | add // 0'
 }
