@@ -75,13 +75,14 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 
 struct ibcc_engine_flow {
 	uint64_t offered_pkts, sent_pkts, received_pkts, received_bytes; /* payload bytes */
-	uint64_t dropped_pkts;
+	uint64_t refused_pkts; /* offered, but the send queue was full */
+	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
-	uint16_t ccti; /* of the flow's QP (highest, for flows to many) */
-	uint64_t latency_sum_ps;
+	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
+	uint64_t latency_sum_ps; /* first bit sent to delivered, over received_pkts */
 };
 uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);
-int ibcc_engine_flow_read(const struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
+int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
 
 /* Congestion log of a node, newest entries first, as attribute 0x13 reports it. */
