@@ -154,8 +154,7 @@ static void state_at(struct problem *p, uint64_t at_ps)
 		uint64_t next = UINT64_MAX;
 
 		for (i = 0; i < p->s->n_events; i++)
-			if ((first || p->s->event[i].at_ps > done) &&
-			    p->s->event[i].at_ps < next)
+			if ((first || p->s->event[i].at_ps > done) && p->s->event[i].at_ps < next)
 				next = p->s->event[i].at_ps;
 		if (next > at_ps)
 			return;
