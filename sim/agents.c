@@ -36,7 +36,7 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 
 		r->support = IBCC_CC_SUPPORTED;
 		r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
-		r->ca.Control_Map = UINT16_MAX;
+		r->ca.Control_Map = 0xffff;
 		if (n->type != IBCC_NODE_SWITCH) {
 			r->info.ControlTableCap = a->o.cct_blocks;
 			continue;
@@ -222,7 +222,7 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 			r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 		} else {
 			r->ca = cc->ca;
-			r->ca.Control_Map = UINT16_MAX;
+			r->ca.Control_Map = 0xffff;
 			r->cct = cc->cct;
 		}
 		if (ibcc_agents_cc_push(a, i))
