@@ -134,6 +134,10 @@ static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t n
 		else
 			ibcc_session_input(&c->session, &s->host, &h, payload);
 	}
+	if (c->session.phase == IBCC_SESSION_PLAN)
+		c->waits_since_ms = now_ms; /* for the rest of the plan */
+	else if (c->session.phase == IBCC_SESSION_PUSH)
+		c->waits_since_ms = 0;
 	return flush(s, c, now_ms);
 }
 

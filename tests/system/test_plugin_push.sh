@@ -72,6 +72,7 @@ served
 first=$OSM_PID
 PLUGIN_OPTIONS="ibcc.socket=$TMP/second.sock" \
 	start_opensm --plugin --tag second --host "$(host 2)" --no-wait "${quick[@]}" 'sm_priority 3'
+second=$OSM_PID
 wait_until 20 is "$TMP/second.sock" STANDBY || fail "the second SM's plugin does not say STANDBY"
 client_at "$TMP/second.sock" push >"$TMP/push.log"
 grep -q '^END .*STANDBY.*(0 Set)' "$TMP/push.log" || fail "standby: $(cat "$TMP/push.log")"
@@ -94,3 +95,51 @@ wait_until 40 is "$TMP/second.sock" STANDBY || fail "the handover is not noticed
 client_at "$TMP/second.sock" push >"$TMP/push.log"
 grep -q '^END .*STANDBY.*(0 Set)' "$TMP/push.log" || fail "handover: $(cat "$TMP/push.log")"
 ok "a master that handed over refuses"
+stop "$OSM_PID"
+stop "$second"
+
+# --- in the middle of a push --------------------------------------------------------------------
+# Each MAD takes a while now, and opensm has none of its own to wait for.
+PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.timeout_ms=5000" \
+	start_opensm --plugin --tag slow 'sweep_interval 0'
+served
+begin_slow_push()
+{
+	sim set mad_delay_us=300000 || fail "ibcc-sim set"
+	client push repeat=50 timer=5678 >"$TMP/slow.log" &
+	pusher=$!
+	wait_until 10 grep -q committed "$TMP/slow.log" || fail "the slow push does not begin"
+	sleep 1
+	alive "$pusher" || fail "the slow push was too fast: $(cat "$TMP/slow.log")"
+}
+begin_slow_push
+check "others are served in the middle of a push" client ports
+refused "a second plan in the middle of a push" "another plan is being applied"
+kill -KILL "$pusher"
+wait "$pusher" 2>/dev/null
+check "a client killed in the middle of its push harms nobody" client ports
+sim set mad_delay_us=0
+free() { client push timer=6789 >"$TMP/push.log"; }
+wait_until 30 free || fail "after the killed client: $(cat "$TMP/push.log")"
+ok "the next plan is applied when the killed client's is through"
+
+begin_slow_push
+sim console "Unlink \"$(host 4)\"[1]" >/dev/null
+sim set mad_delay_us=0
+kill -HUP "$OSM_PID"
+wait "$pusher"
+grep -q '^END .*stopped on the way: the topology has changed' "$TMP/slow.log" ||
+	fail "a plan goes on although the topology changed: $(cat "$TMP/slow.log")"
+grep -q '^pending [1-9]' "$TMP/slow.log" || fail "nothing pending: $(cat "$TMP/slow.log")"
+ok "a change of the topology stops a plan on its way"
+sim console "ReLink \"$(host 4)\"[1]" >/dev/null
+kill -HUP "$OSM_PID"
+wait_until 20 free || fail "after the changed topology: $(cat "$TMP/push.log")"
+
+begin_slow_push
+kill -TERM "$OSM_PID"
+wait_until 10 gone "$OSM_PID" || fail "opensm does not end in the middle of a push"
+wait "$OSM_PID"
+equal "opensm ends well in the middle of a push" "$? $(grep -c 'Exiting SM' "$OSM_LOG")" '0 1'
+wait "$pusher"
+[ ! -e "$TMP/opensm.sock" ] || fail "the socket file stays"
