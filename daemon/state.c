@@ -38,8 +38,7 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
 {
 	int rc = s->db && sqlite3_errcode(s->db) != SQLITE_NOMEM ? -EIO : -ENOMEM;
 
-	return ibcc_why_set(why, rc, "state file: %s",
-			    s->db ? sqlite3_errmsg(s->db) : "no memory");
+	return ibcc_why_set(why, rc, "state file: %s", s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
 static int64_t user_version(struct ibcc_state *s)
