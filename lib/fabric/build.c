@@ -30,14 +30,7 @@ uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsi
 
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl)
 {
-	const struct ibcc_topo_node *n = &e->topo->node[h->node];
-	uint8_t vl;
-
-	if (n->sl2vl)
-		vl = n->sl2vl[e->port[h->port].num][sl]; /* input 0 */
-	else
-		vl = ibcc_fab_default_vl(e, h->port, sl);
-	return vl < e->n_vls ? vl : UINT8_MAX;
+	return h->sl2vl[sl] < e->n_vls ? h->sl2vl[sl] : UINT8_MAX;
 }
 
 static void count_parts(struct ibcc_engine *e)
@@ -135,14 +128,18 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 
 static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint32_t at)
 {
+	const struct ibcc_topo_node *n = &e->topo->node[node];
 	struct hca *h = &e->hca[at];
 
 	h->node = node;
 	h->port = port;
 	h->rx = NONE;
 	e->port[port].owner = at;
-	for (unsigned int sl = 0; sl < 16; sl++)
+	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
+		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->port[port].num][sl] : /* input 0 */
+				       ibcc_fab_default_vl(e, port, sl);
+	}
 }
 
 static int build_parts(struct ibcc_engine *e)

@@ -158,6 +158,7 @@ struct hca {
 	uint32_t group[16];
 	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
+	uint8_t sl2vl[16];
 	uint64_t turn;
 	uint32_t rx, rx_end;
 	uint32_t sink_mbps;
@@ -272,6 +273,7 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
+/* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
 /* credits.c */

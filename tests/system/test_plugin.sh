@@ -15,11 +15,13 @@ cat >"$TMP/net" <<'NET'
 Switch 8 "S1"
 [1] "H1"[1]
 [2] "H2"[1]
+[7] "S2"[7]
 [8] "S2"[8]
 
 Switch 8 "S2"
 [1] "H3"[1]
 [2] "H4"[1]
+[7] "S1"[7]
 [8] "S1"[8]
 
 Hca 1 "H1"
@@ -37,7 +39,9 @@ NET
 start_sim "$TMP/net"
 
 # --- what is served -------------------------------------------------------------------------------
-start_opensm --plugin
+console=$((20000 + RANDOM % 10000))
+start_opensm --plugin 'routing_engine file,minhop' "lfts_file $TMP/lfts" 'console loopback' \
+	"console_port $console"
 served
 log_has 'ibcc_opensm: version' || fail "no word of the plugin in opensm's log"
 ok "stock opensm loads the plugin"
@@ -52,14 +56,20 @@ client ports | awk '{ print $1, $2, $3, $4, $5, $10, $11, $12 }' | sort >"$TMP/g
 [ -s "$TMP/want" ] || fail "ibnetdiscover -p shows nothing"
 check "links are as ibnetdiscover sees them" diff "$TMP/want" "$TMP/got"
 
-for lid in $(awk '$1 == "SW" { print $2 }' "$TMP/discover" | sort -un); do
-	stock ibroute "$lid" >"$TMP/route" 2>/dev/null || fail "ibroute $lid"
-	sed -n 's/^0x\([0-9a-f]*\) \([0-9]*\) :.*/\1 \2/p' "$TMP/route" |
-		while read -r dlid port; do echo "$lid $((0x$dlid)) $((10#$port))"; done
-done | sort >"$TMP/want"
-client lft | sort >"$TMP/got"
-[ -s "$TMP/want" ] || fail "ibroute shows nothing"
-check "forwarding tables are as ibroute sees them" diff "$TMP/want" "$TMP/got"
+# lfts_agree TEXT: the plugin's forwarding tables are those in the switches.
+lfts_agree()
+{
+	local lid dlid port
+	for lid in $(awk '$1 == "SW" { print $2 }' "$TMP/discover" | sort -un); do
+		stock ibroute "$lid" >"$TMP/route" 2>/dev/null || fail "ibroute $lid"
+		sed -n 's/^0x\([0-9a-f]*\) \([0-9]*\) :.*/\1 \2/p' "$TMP/route" |
+			while read -r dlid port; do echo "$lid $((0x$dlid)) $((10#$port))"; done
+	done | sort >"$TMP/want"
+	client lft | sort >"$TMP/got"
+	[ -s "$TMP/want" ] || fail "ibroute shows nothing"
+	check "$1" diff "$TMP/want" "$TMP/got"
+}
+lfts_agree "forwarding tables are as ibroute sees them"
 
 # --- changes --------------------------------------------------------------------------------------
 before=$(generation)
@@ -70,10 +80,28 @@ wait_until 20 another_sweep || fail "no sweep after SIGHUP"
 sleep 0.5
 equal "a sweep that changes nothing keeps the generation" "$(generation)" "$before"
 
+# Both cables between the switches change places: a reroute has no sweep and no SUBNET UP.
+client lft | while read -r sw lid port; do
+	[ "$sw" = "${last:-}" ] ||
+		echo "Unicast lids of guid $(client ports | awk -v s="$sw" '$1 == "SW" && $2 == s { print $4; exit }') ()"
+	last=$sw
+	case $port in 7) port=8 ;; 8) port=7 ;; esac
+	printf '0x%04x %03d :\n' "$lid" "$port"
+done >"$TMP/lfts"
+other_generation() { [ "$(generation)" != "$before" ]; }
+n=$(sweeps)
+client lft >"$TMP/lft.before"
+{ echo reroute; sleep 1; echo quit; } >/dev/tcp/127.0.0.1/"$console" || fail "opensm's console"
+wait_until 20 other_generation || fail "the generation stays after a reroute"
+equal "a reroute changes the generation without a sweep" "$(sweeps)" "$n"
+cmp -s "$TMP/lft.before" <(client lft) && fail "the tables are the old ones"
+sleep 0.5
+lfts_agree "after the reroute, too"
+before=$(generation)
+
 # A link down; watch reads what comes unasked.
 client watch 1 >"$TMP/watch" &
 watcher=$!
-other_generation() { [ "$(generation)" != "$before" ]; }
 switch=$(awk '$1 == "SW" && $8 == "CA" { print $2, $3; exit }' "$TMP/discover")
 name=$(client ports | awk -v s="$switch" '$1 == "SW" && $2 " " $3 == s { gsub("\047", "", $NF); print $NF }')
 sim console "Unlink \"$name\"[${switch#* }]" >/dev/null || fail "console Unlink"

@@ -213,6 +213,8 @@ static void test_write_error(void **state)
 static void test_errors(void **state)
 {
 	(void)state;
+	read_bad("", "%: got nothing, want lines such as Switch 36 \"name\"\n");
+	read_bad("name: a scenario\n", "%: got nothing, want lines such as Switch 36 \"name\"\n");
 	read_bad("Switch 0 \"a\"\nSwitch 255 \"b\"\nHca 2\n",
 		 "%:1: got \"Switch 0 \"a\"\", want TYPE PORTS \"ID\" with 1 to 254 ports\n"
 		 "%:2: got \"Switch 255 \"b\"\", want TYPE PORTS \"ID\" with 1 to 254 ports\n"
