@@ -223,6 +223,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	if (!r->rate_mbps)
 		r->rate_mbps = 1;
 	r->packet_bytes = wire_bytes(t, s, r->port);
+	r->wait_permille = now->wait_permille;
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->on = true;
 	note_evidence(r, t, now);
