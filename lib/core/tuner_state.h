@@ -36,6 +36,7 @@ struct ibcc_tuner_root {
 	bool learned;      /* n comes from BECNs, not from who waits */
 	uint32_t n;
 	uint32_t rate_mbps, packet_bytes;
+	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
 	uint8_t threshold;
 	uint32_t end_permille, loop_permille;
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
