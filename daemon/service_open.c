@@ -13,6 +13,7 @@
 
 /* Nobody tells us about changes when there is no plugin, so look again after so long. */
 #define REDISCOVER_NS (60ull * 1000000000ull)
+#define HISTORY_DAYS  90
 
 static uint64_t monotonic_ns(void)
 {
@@ -101,6 +102,8 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	s->state = ibcc_state_open(s->config.state_file, &rc, why);
 	if (!s->state)
 		return rc;
+	/* What cannot be forgotten now will be another time. */
+	ibcc_state_prune(s->state, (int64_t)time(NULL) - HISTORY_DAYS * 86400);
 	free(s->paused);
 	s->paused = ibcc_state_note(s->state, "paused");
 	return 0;

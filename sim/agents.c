@@ -35,6 +35,8 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 		struct ibcc_endport_cc *r = &a->cc[i].regs;
 
 		r->support = IBCC_CC_SUPPORTED;
+		r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+		r->ca.Control_Map = 0xffff;
 		if (n->type != IBCC_NODE_SWITCH) {
 			r->info.ControlTableCap = a->o.cct_blocks;
 			continue;
@@ -217,8 +219,10 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 
 		if (ibcc_topo_is_switch(a->topo, a->topo->port[a->topo->endport[i]].node)) {
 			r->sw = cc->sw;
+			r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 		} else {
 			r->ca = cc->ca;
+			r->ca.Control_Map = 0xffff;
 			r->cct = cc->cct;
 		}
 		if (ibcc_agents_cc_push(a, i))

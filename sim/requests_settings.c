@@ -59,6 +59,30 @@ static json_t *ca_json(const struct ibcc_endport_cc *r)
 	return o;
 }
 
+/* What matters most, for people. */
+static json_t *summary(const struct ibcc_endport_cc *r, bool sw)
+{
+	const struct ibcc_cc_ca_entry *e = &r->ca.sl[0];
+	unsigned int p, victims = 0, own = 0;
+	char text[160];
+
+	for (p = 0; p < 256; p++)
+		victims += ibcc_cc_mask_test(&r->sw.Victim_Mask, p);
+	for (p = 0; p < r->n_element; p++)
+		own += r->element[p].Valid;
+	if (sw)
+		snprintf(text, sizeof(text),
+			 "threshold %u, packet size %u, marking rate %u, victim mask on %u ports, "
+			 "%u ports with a setting of their own",
+			 r->sw.Threshold, r->sw.Packet_Size, r->sw.Marking_Rate, victims, own);
+	else
+		snprintf(text, sizeof(text),
+			 "SL 0: timer %u, increase %u, trigger %u, min %u; table to %u, per %s",
+			 e->CCTI_Timer, e->CCTI_Increase, e->Trigger_Threshold, e->CCTI_Min,
+			 r->cct.limit, r->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL ? "SL" : "QP");
+	return json_string(text);
+}
+
 json_t *ibcc_requests_settings(const struct ibcc_requests *q)
 {
 	const struct ibcc_topo *t = ibcc_world_topo(q->world);
@@ -78,6 +102,7 @@ json_t *ibcc_requests_settings(const struct ibcc_requests *q)
 		row = json_pack("{s:s,s:i,s:s,s:i,s:b}", "node", t->node[p->node].desc, "port",
 				p->num, "node_guid", guid, "lid", p->lid, "cc_support",
 				ibcc_agents_support(a, p->node));
+		json_object_set_new(row, "summary", summary(r, sw));
 		json_object_set_new(row, sw ? "switch" : "ca", sw ? switch_json(r) : ca_json(r));
 		json_array_append_new(rows, row);
 	}

@@ -3,44 +3,12 @@
  * down, or that the subnet manager has not activated, are taken down in it. So only nodes and links
  * that are new need a new engine.
  */
-#include "sim/world.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/route.h>
-
 #include "sim/merge.h"
-
-#define PORT_ACTIVE 4u
-
-struct flow_state {
-	uint32_t index;               /* in the engine; IBCC_NONE: not there */
-	struct ibcc_engine_flow past; /* of engines before */
-	/* Bytes received at the sample times, the older one first. */
-	uint64_t sample_bytes[2];
-};
-
-struct sink {
-	char node[IBCC_NAME_BYTES];
-	uint32_t mbps;
-};
-
-struct ibcc_world {
-	const struct ibcc_scenario *s;
-	struct ibcc_model model;
-	struct ibcc_topo *topo; /* as the engine has it; port states tell which links are up */
-	struct ibcc_engine *engine;
-	struct ibcc_agents *agents;
-	bool traffic;
-	struct flow_state *flow; /* by index in the scenario */
-	struct sink *sink;
-	uint32_t n_sinks, next_event;
-	uint64_t sample_ps[2];
-	ibcc_world_link_event *link_event;
-	void *link_arg;
-};
+#include "sim/world_state.h"
 
 struct ibcc_world *ibcc_world_new(const struct ibcc_scenario *s)
 {
@@ -77,92 +45,6 @@ void ibcc_world_free(struct ibcc_world *w)
 	free(w);
 }
 
-/* Traffic and sinks */
-
-/* The first linked port of a channel adapter; IBCC_NONE if there is none. */
-static uint32_t ca_port(const struct ibcc_topo *t, const char *desc)
-{
-	uint32_t node = ibcc_topo_find_desc(t, desc), p;
-
-	if (node == IBCC_NONE || ibcc_topo_is_switch(t, node))
-		return IBCC_NONE;
-	for (p = 1; p <= t->node[node].n_ports; p++)
-		if (t->port[t->node[node].first_port + p].peer != IBCC_NONE)
-			return t->node[node].first_port + p;
-	return IBCC_NONE;
-}
-
-/* Flows whose ends are not there (yet) are left out until a later engine. */
-static int add_flows(const struct ibcc_world *w, struct ibcc_engine *e, const struct ibcc_topo *t,
-		     uint32_t *index)
-{
-	uint32_t i, n = w->s ? w->s->n_flows : 0;
-
-	for (i = 0; i < n; i++) {
-		const struct ibcc_flow_spec *f = &w->s->flow[i];
-		uint32_t src = ca_port(t, f->from), dst = IBCC_NONE;
-		int r;
-
-		index[i] = IBCC_NONE;
-		if (strcmp(f->to, "*"))
-			dst = ca_port(t, f->to);
-		if (!w->traffic || src == IBCC_NONE || (dst == IBCC_NONE && strcmp(f->to, "*")))
-			continue;
-		r = ibcc_engine_add_flow(e, f, src, dst);
-		if (r < 0)
-			return r;
-		index[i] = (uint32_t)r;
-	}
-	return 0;
-}
-
-static void add_flow(struct ibcc_engine_flow *sum, const struct ibcc_engine_flow *v)
-{
-	sum->offered_pkts += v->offered_pkts;
-	sum->sent_pkts += v->sent_pkts;
-	sum->received_pkts += v->received_pkts;
-	sum->received_bytes += v->received_bytes;
-	sum->dropped_pkts += v->dropped_pkts;
-	sum->fecn += v->fecn;
-	sum->becn += v->becn;
-	sum->latency_sum_ps += v->latency_sum_ps;
-	sum->ccti = v->ccti;
-}
-
-/* Sums of a flow up to now. */
-static struct ibcc_engine_flow flow_sum(const struct ibcc_world *w, uint32_t i)
-{
-	struct ibcc_engine_flow sum = w->flow[i].past, now;
-
-	if (w->flow[i].index == IBCC_NONE || !w->engine ||
-	    ibcc_engine_flow_read(w->engine, w->flow[i].index, &now))
-		return sum;
-	add_flow(&sum, &now);
-	return sum;
-}
-
-static void apply_sinks(const struct ibcc_world *w, struct ibcc_engine *e,
-			const struct ibcc_topo *t)
-{
-	uint32_t i, port;
-
-	for (i = 0; i < w->n_sinks; i++) {
-		port = ca_port(t, w->sink[i].node);
-		if (port != IBCC_NONE)
-			ibcc_engine_set_sink_rate(e, port, w->sink[i].mbps);
-	}
-}
-
-/* Changes */
-
-static bool link_up(const struct ibcc_topo *t, uint32_t port)
-{
-	const struct ibcc_topo_port *p = &t->port[port];
-
-	return p->peer != IBCC_NONE && p->state == PORT_ACTIVE &&
-	       t->port[p->peer].state == PORT_ACTIVE;
-}
-
 /* Puts up and takes down the engine's links as the topology says. */
 static int apply_links(struct ibcc_engine *e, const struct ibcc_topo *t)
 {
@@ -171,7 +53,7 @@ static int apply_links(struct ibcc_engine *e, const struct ibcc_topo *t)
 
 	for (i = 0; i < t->n_ports && !err; i++)
 		if (t->port[i].peer != IBCC_NONE && t->port[i].peer > i)
-			err = ibcc_engine_set_link(e, i, link_up(t, i));
+			err = ibcc_engine_set_link(e, i, ibcc_world_link_up(t, i));
 	return err;
 }
 
@@ -191,10 +73,10 @@ static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 	if (!err)
 		err = apply_links(e, t);
 	if (!err)
-		err = add_flows(w, e, t, index);
+		err = ibcc_world_add_flows(w, e, t, index);
 	if (err)
 		goto out;
-	apply_sinks(w, e, t);
+	ibcc_world_apply_sinks(w, e, t);
 	if (w->agents) {
 		err = ibcc_agents_bind(w->agents, t, e);
 	} else {
@@ -212,10 +94,7 @@ static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 	}
 	if (err)
 		goto out;
-	for (i = 0; i < n; i++) {
-		w->flow[i].past = flow_sum(w, i);
-		w->flow[i].index = index[i];
-	}
+	ibcc_world_keep_flows(w, index);
 	ibcc_engine_free(w->engine);
 	ibcc_topo_free(w->topo);
 	w->engine = e;
@@ -351,164 +230,6 @@ int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on)
 	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_support(w->agents, n, on);
 }
 
-int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps)
-{
-	struct sink *s;
-	uint32_t i;
-
-	if (w->topo && ca_port(w->topo, node) == IBCC_NONE)
-		return -ENOENT;
-	for (i = 0; i < w->n_sinks && strcmp(w->sink[i].node, node); i++)
-		;
-	if (i == w->n_sinks) {
-		s = reallocarray(w->sink, w->n_sinks + 1, sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		w->sink = s;
-		memset(&s[i], 0, sizeof(*s));
-		strncpy(s[i].node, node, sizeof(s[i].node) - 1);
-		w->n_sinks++;
-	}
-	w->sink[i].mbps = mbps;
-	if (w->engine)
-		apply_sinks(w, w->engine, w->topo);
-	return 0;
-}
-
-/* Time */
-
-uint64_t ibcc_world_now_ps(const struct ibcc_world *w)
-{
-	return w->engine ? ibcc_engine_now_ps(w->engine) : 0;
-}
-
-static void take_sample(struct ibcc_world *w)
-{
-	uint64_t now = ibcc_world_now_ps(w);
-	uint32_t i;
-
-	if (now - w->sample_ps[1] < IBCC_WORLD_SAMPLE_PS)
-		return;
-	for (i = 0; i < ibcc_world_n_flows(w); i++) {
-		w->flow[i].sample_bytes[0] = w->flow[i].sample_bytes[1];
-		w->flow[i].sample_bytes[1] = flow_sum(w, i).received_bytes;
-	}
-	w->sample_ps[0] = w->sample_ps[1];
-	w->sample_ps[1] = now;
-}
-
-/* Events of the scenario that are due; they are in the order of time. */
-static void do_events(struct ibcc_world *w)
-{
-	while (w->s && w->next_event < w->s->n_events &&
-	       w->s->event[w->next_event].at_ps <= ibcc_world_now_ps(w)) {
-		const struct ibcc_event_spec *v = &w->s->event[w->next_event++];
-
-		if (v->kind == IBCC_EVENT_SINK_RATE)
-			ibcc_world_set_sink_rate(w, v->node, v->value);
-		else if (w->link_event)
-			w->link_event(w->link_arg, v);
-	}
-}
-
-int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps)
-{
-	int err = 0;
-
-	if (!w->engine)
-		return 0;
-	while (!err && ibcc_world_now_ps(w) < until_ps) {
-		uint64_t step = until_ps;
-
-		do_events(w);
-		if (w->s && w->next_event < w->s->n_events &&
-		    w->s->event[w->next_event].at_ps < step)
-			step = w->s->event[w->next_event].at_ps;
-		err = ibcc_engine_run(w->engine, step);
-		take_sample(w);
-	}
-	do_events(w);
-	return err;
-}
-
-void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg)
-{
-	w->link_event = fn;
-	w->link_arg = arg;
-}
-
-/* MADs */
-
-/* Nodes are in the order of their GUIDs. */
-static uint32_t find_node(const struct ibcc_topo *t, uint64_t guid)
-{
-	uint32_t lo = 0, hi = t->n_nodes;
-
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (t->node[mid].guid < guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->n_nodes && t->node[lo].guid == guid ? lo : IBCC_NONE;
-}
-
-/* A client sits at a node's first endport. */
-static uint32_t first_endport(const struct ibcc_topo *t, uint64_t guid)
-{
-	uint32_t n = find_node(t, guid);
-
-	if (n == IBCC_NONE)
-		return IBCC_NONE;
-	return t->node[n].first_port + (t->node[n].type == IBCC_NODE_SWITCH ? 0 : 1);
-}
-
-uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid)
-{
-	uint32_t p = w->topo ? first_endport(w->topo, guid) : IBCC_NONE;
-
-	return p == IBCC_NONE ? 0 : w->topo->port[p].lid;
-}
-
-/* Whether packets from an endport reach a LID, over active links. */
-static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
-{
-	uint32_t to = ibcc_topo_port_of_lid(t, dlid);
-	struct ibcc_route r;
-	unsigned int i;
-
-	if (to == IBCC_NONE)
-		return false;
-	if (to == from)
-		return true;
-	if (ibcc_topo_is_switch(t, t->port[from].node)) {
-		/* From a switch: as from the channel adapter at one of its ports. */
-		const struct ibcc_topo_node *n = &t->node[t->port[from].node];
-		uint8_t out = dlid < n->lft_len ? n->lft[dlid] : IBCC_LFT_NONE;
-
-		return out <= n->n_ports && (!out || link_up(t, n->first_port + out));
-	}
-	if (ibcc_route_follow(t, from, dlid, &r))
-		return false;
-	for (i = 0; i < r.n; i++)
-		if (t->port[r.out[i]].num && !link_up(t, r.out[i]))
-			return false;
-	return true;
-}
-
-int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, const uint8_t *rq,
-		      uint8_t *reply)
-{
-	uint32_t from = w->topo ? first_endport(w->topo, from_guid) : IBCC_NONE;
-
-	if (from == IBCC_NONE || !reaches(w->topo, from, dlid))
-		return -ETIMEDOUT;
-	return ibcc_agents_answer(
-		w->agents, w->topo->port[ibcc_topo_port_of_lid(w->topo, dlid)].endport, rq, reply);
-}
-
 const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
 {
 	return w->topo;
@@ -517,22 +238,4 @@ const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
 struct ibcc_agents *ibcc_world_agents(struct ibcc_world *w)
 {
 	return w->agents;
-}
-
-uint32_t ibcc_world_n_flows(const struct ibcc_world *w)
-{
-	return w->s ? w->s->n_flows : 0;
-}
-
-void ibcc_world_flow_read(const struct ibcc_world *w, uint32_t i, struct ibcc_world_flow *out)
-{
-	const struct flow_state *f = &w->flow[i];
-	uint64_t now = ibcc_world_now_ps(w), dt = now - w->sample_ps[0];
-
-	out->spec = &w->s->flow[i];
-	out->sum = flow_sum(w, i);
-	/* 8 bits a byte, 10^6 ps a microsecond: bits by microseconds are Mb/s. */
-	out->mbps = dt ? (uint32_t)((double)(out->sum.received_bytes - f->sample_bytes[0]) * 8e6 /
-				    (double)dt)
-		       : 0;
 }

@@ -62,6 +62,7 @@ int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_
 struct ibcc_engine_port {
 	uint64_t xmit_bytes, rcv_bytes; /* wire bytes with headers */
 	uint64_t xmit_pkts, rcv_pkts;
+	uint64_t xmit_data_pkts, rcv_data_pkts; /* those that are no ACKs or CNPs */
 	uint64_t xmit_wait_ps;      /* data to send and nothing sent */
 	uint64_t xmit_time_cong_ps; /* in congested state */
 	uint64_t vl_xmit_wait_ps[16], vl_xmit_time_cong_ps[16];
@@ -69,6 +70,7 @@ struct ibcc_engine_port {
 	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16];
 	uint64_t mark_fecn; /* packets that this port marked */
 	uint64_t dropped;
+	uint64_t backlog_bytes; /* waiting at a switch for this output now, from all inputs */
 };
 /* Brings counters that run with time up to now and copies them. -EINVAL. */
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);

@@ -19,23 +19,40 @@
 #define KNOWN_BECNS        8u   /* so many at the most marked adapter tell who contributes */
 #define UNSET_SHARE        8u   /* of a root's adapters, one in so many may lack its settings */
 #define DEFAULT_PACKET     2074u
+#define FOREIGN_PERMILLE   20u /* acknowledgements, which go elsewhere too, are below this */
 
 static uint32_t endport_of(const struct ibcc_topo *t, const struct ibcc_source *s)
 {
 	return t->port[s->port].endport;
 }
 
-/* Somebody waits behind the root: throttling others can help. */
+/* Share of what waiting adapters send that does not go through the root, permille. They could send
+ * more of it if the root's share did not stand in its way.
+ */
+static uint32_t foreign_permille(const struct ibcc_root *now)
+{
+	uint64_t sent = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		sent += now->source[i].xmit_mbps;
+	return sent > now->rate_mbps ? (uint32_t)((sent - now->rate_mbps) * 1000 / sent) : 0;
+}
+
+/* Somebody waits behind the root who sends elsewhere: throttling the others can help. Sources that
+ * all want the root only share it, and throttling would cost and help nobody (Mizero et al.,
+ * DCMS, 2016, found the same for marking rates).
+ */
 static bool worth_acting(const struct ibcc_tuner_params *p, const struct ibcc_root *now)
 {
+	bool waits = false;
+
 	for (uint32_t i = 0; i < now->n_sources; i++) {
-		if (now->source[i].role == IBCC_ROLE_CANDIDATE)
-			return true;
 		if (now->source[i].role == IBCC_ROLE_VICTIM &&
 		    now->source[i].wait_permille > p->victim_wait_permille)
 			return true;
+		waits |= now->source[i].role == IBCC_ROLE_CANDIDATE;
 	}
-	return false;
+	return waits && foreign_permille(now) > FOREIGN_PERMILLE;
 }
 
 /* Backlog that is repaid after a change fills many links for a moment. */
@@ -101,7 +118,8 @@ static void observe(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	}
 	for (uint32_t i = tn->n_roots; i-- > 0;) {
 		struct ibcc_tuner_root *r = &tn->root[i];
-		uint16_t patience = r->in_force ? tn->p.quiet_passes : tn->p.confirm_passes;
+		uint32_t patience = r->in_force ? tn->p.quiet_passes * (uint32_t)r->patience
+						: tn->p.confirm_passes;
 
 		if (in_estimate(e, r->port))
 			continue;
@@ -148,11 +166,13 @@ static void note_evidence(struct ibcc_tuner_root *r, const struct ibcc_topo *t,
 }
 
 /* Settings go to those who contribute and, while nobody is marked, to all who may: control is for
- * each QP, so who gets no BECNs is never throttled.
+ * each QP, so who gets no BECNs is never throttled. Returns how many are new, or -ENOMEM.
  */
 static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct ibcc_topo *t,
 		  const struct ibcc_settings *actual, const struct ibcc_root *now)
 {
+	int n = 0;
+
 	for (uint32_t i = 0; i < now->n_sources; i++) {
 		uint32_t ep = endport_of(t, &now->source[i]);
 
@@ -162,8 +182,9 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 		if (ibcc_tuner_touch(tn, actual, ep))
 			return -ENOMEM;
 		r->member[ep] = true;
+		n++;
 	}
-	return 0;
+	return n;
 }
 
 static void changed(struct ibcc_tuner *tn, struct ibcc_tuner_root *r)
@@ -194,7 +215,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	ret = ibcc_tuner_touch(tn, actual, sw);
 	if (!ret)
 		ret = enlist(tn, r, t, actual, now);
-	if (ret)
+	if (ret < 0)
 		return ret;
 	r->n = now->n_contributors ? now->n_contributors : 1;
 	r->learned = now->source[0].role != IBCC_ROLE_CANDIDATE && now->n_contributors;
@@ -202,6 +223,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	if (!r->rate_mbps)
 		r->rate_mbps = 1;
 	r->packet_bytes = wire_bytes(t, s, r->port);
+	r->wait_permille = now->wait_permille;
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->on = true;
 	note_evidence(r, t, now);
@@ -261,6 +283,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		struct ibcc_tuner_root *r = &tn->root[i];
 		const struct ibcc_root *now = in_estimate(e, r->port);
 		uint32_t n;
+		int more;
 
 		if (!r->on || !in_force(tn, t, r, laid))
 			continue;
@@ -270,8 +293,12 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		n = known_contributors(tn, r);
 		if (ibcc_tuner_judge(&tn->p, r, now, n, source_mbps(tn, t, r), say))
 			changed(tn, r);
-		if (n && enlist(tn, r, t, actual, now))
-			return -ENOMEM;
+		more = n ? enlist(tn, r, t, actual, now) : 0;
+		if (more < 0)
+			return more;
+		if (more && !say->n)
+			ibcc_text_add(say, "%d more adapters get BECNs: settings for them, too",
+				      more);
 	}
 	return 0;
 }
@@ -301,23 +328,26 @@ static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 	return 0;
 }
 
-static void summarise(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		      const struct ibcc_estimate *e, const struct ibcc_target *out,
-		      struct ibcc_text *say)
+static void summarise(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
+		      const struct ibcc_target *out, struct ibcc_text *say)
 {
+	const struct ibcc_tuner_root *unset = NULL;
 	uint32_t on = 0, waiting = 0;
 
-	(void)t;
 	if (say->n)
 		return;
 	for (uint32_t i = 0; i < tn->n_roots; i++) {
 		on += tn->root[i].on;
 		waiting += !tn->root[i].on;
+		if (tn->root[i].on && !tn->root[i].in_force)
+			unset = &tn->root[i];
 	}
 	if (!e->trustworthy)
 		ibcc_text_add(say, "counters of too many ports are missing: nothing is decided");
+	else if (unset)
+		ibcc_text_add(say, "%s; its settings are not on the fabric", unset->evidence);
 	else if (on && out->n_reasons)
-		ibcc_text_add(say, "settings for %u root%s are not on the fabric yet", on,
+		ibcc_text_add(say, "%u root%s under control; some nodes lack settings", on,
 			      on == 1 ? "" : "s");
 	else if (on)
 		ibcc_text_add(say, "%u root%s under control", on, on == 1 ? "" : "s");
@@ -325,6 +355,8 @@ static void summarise(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		ibcc_text_add(say, "congestion seen, to be confirmed");
 	else if (out->n_reasons)
 		ibcc_text_add(say, "congestion is over: settings from before it");
+	else if (e->n_roots)
+		ibcc_text_add(say, "congestion holds up nobody else: nothing is set");
 	else
 		ibcc_text_add(say, "no congestion");
 }
@@ -345,6 +377,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	if (e->trustworthy) {
 		tn->n_cas = e->n_cas;
 		tn->since_change += tn->since_change < UINT16_MAX;
+		tn->gone_since += tn->gone_since < UINT32_MAX;
 		observe(tn, t, e);
 		ret = control(tn, t, e, actual, &laid, &say);
 		if (!ret)
@@ -356,7 +389,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 			goto out;
 		ibcc_tuner_let_go(tn, t, &laid);
 	}
-	summarise(tn, t, e, &laid, &say);
+	summarise(tn, e, &laid, &say);
 	memcpy(laid.summary, summary, sizeof(laid.summary));
 	*out = laid;
 	return 0;

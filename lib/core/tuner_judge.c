@@ -39,13 +39,25 @@ uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_end
 	return n;
 }
 
-static void add(struct ibcc_tuner_window *w, const struct ibcc_root *now)
+/* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
+ * when it was jammed: the sink then works on what is in its buffer while the port is idle.
+ */
+static uint32_t busy_permille(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
 {
-	uint32_t busy = 1000 * (uint64_t)now->rate_mbps / now->link_mbps + now->wait_permille;
+	uint64_t port = 1000ull * now->rate_mbps / now->link_mbps + now->wait_permille;
+	uint64_t sink = 1000ull * now->rate_mbps / r->rate_mbps;
+	uint64_t busy = port > sink ? port : sink;
+
+	return busy < 1000 ? (uint32_t)busy : 1000;
+}
+
+static void add(struct ibcc_tuner_root *r, const struct ibcc_root *now)
+{
+	struct ibcc_tuner_window *w = &r->win;
 	uint64_t wait = 0;
 
 	w->n++;
-	w->busy += busy < 1000 ? busy : 1000;
+	w->busy += busy_permille(r, now);
 	w->rate_mbps += now->rate_mbps;
 	w->tree_wait += now->tree_wait_permille;
 	for (uint32_t i = 0; i < now->n_sources; i++) {
@@ -154,7 +166,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		r->settle--;
 		return false;
 	}
-	add(&r->win, now);
+	add(r, now);
 	w = r->win;
 	if (w.n < JUDGE_PASSES + r->backoff)
 		return false;

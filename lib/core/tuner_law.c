@@ -7,7 +7,9 @@
  * output-generated congestion), so that a BECN takes the same share of the rate from fast and slow
  * sources. Increase and timer follow from that share and from the balance of the annex's
  * increments and decrements: in equilibrium the share p = N_int / (increase * timer) of packets is
- * marked. Good published settings all have p near 0.4.
+ * marked. The published settings have p near 0.4; a queue that is kept short has room for the
+ * victims' packets, and p = 0.16 keeps it short and still leaves six times the marks that control
+ * needs at its limit, p = 1.
  */
 #include "tuner_law.h"
 
@@ -17,7 +19,7 @@
 #define END_FACTOR      1.15 /* of x */
 #define END_EXTRA       0.5  /* packet times */
 #define RATE_STEP       0.09 /* of its rate that a BECN takes from a source */
-#define MARK_SHARE      0.4
+#define MARK_SHARE      0.16
 #define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 
 uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
@@ -31,14 +33,14 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
 
 /* Queue share at which the root marks. 90 % (Gusat et al. 2006) for input-generated congestion:
  * there all packets of the queue go to the root, and a deep queue keeps it busy. A slow sink's
- * packets share their input buffer with the victims', who need room beside them: half of it, as
- * P. Huang and A. Chu's Lustre experiments had.
+ * packets share their input buffer with the victims', who need room beside them, while the sink is
+ * kept busy by the buffer of its adapter: a quarter.
  */
 uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
 {
 	switch (kind) {
 	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(900);
-	case IBCC_CONGESTION_OUTPUT: return 9;
+	case IBCC_CONGESTION_OUTPUT: return ibcc_formula_threshold_register(250);
 	}
 	return 0;
 }

@@ -6,6 +6,9 @@
 
 #include "tuner_state.h"
 
+#define BACK_SOON    2u /* times the quiet passes */
+#define PATIENCE_MAX 64u
+
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
 {
 	*p = (struct ibcc_tuner_params){
@@ -17,12 +20,22 @@ void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
 	};
 }
 
+static struct ibcc_tuner fresh(const struct ibcc_tuner_params *p)
+{
+	return (struct ibcc_tuner){
+		.p = *p,
+		.since_change = UINT16_MAX,
+		.gone_port = IBCC_NONE,
+	};
+}
+
 struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
 {
 	struct ibcc_tuner *tn = calloc(1, sizeof(*tn));
 
-	if (tn)
-		tn->p = *p;
+	if (!tn)
+		return NULL;
+	*tn = fresh(p);
 	return tn;
 }
 
@@ -39,7 +52,7 @@ void ibcc_tuner_reset(struct ibcc_tuner *tn)
 		root_fini(&tn->root[i]);
 	free(tn->touched);
 	ibcc_settings_fini(&tn->baseline);
-	*tn = (struct ibcc_tuner){ .p = tn->p };
+	*tn = fresh(&tn->p);
 }
 
 void ibcc_tuner_free(struct ibcc_tuner *tn)
@@ -95,8 +108,24 @@ struct ibcc_tuner_root *ibcc_tuner_find(struct ibcc_tuner *tn, uint32_t port)
 
 void ibcc_tuner_drop(struct ibcc_tuner *tn, struct ibcc_tuner_root *r)
 {
+	if (r->in_force) {
+		tn->gone_port = r->port;
+		tn->gone_since = 0;
+		tn->gone_patience = r->patience;
+	}
 	root_fini(r);
 	*r = tn->root[--tn->n_roots];
+}
+
+/* A root that is back soon after its settings were removed was controlled, not gone: next time they
+ * stay for twice as long.
+ */
+static uint16_t patience_for(const struct ibcc_tuner *tn, uint32_t port)
+{
+	if (port != tn->gone_port ||
+	    tn->gone_since > BACK_SOON * tn->gone_patience * tn->p.quiet_passes)
+		return 1;
+	return tn->gone_patience < PATIENCE_MAX ? tn->gone_patience * 2 : PATIENCE_MAX;
 }
 
 struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port)
@@ -111,6 +140,7 @@ struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port)
 		.port = port,
 		.becn = calloc(n, sizeof(*r->becn)),
 		.member = calloc(n, sizeof(*r->member)),
+		.patience = patience_for(tn, port),
 		.end_permille = 1000,
 		.loop_permille = 1000,
 	};

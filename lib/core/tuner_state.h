@@ -24,16 +24,19 @@ struct ibcc_tuner_window {
 struct ibcc_tuner_root {
 	uint32_t port;
 	enum ibcc_congestion kind;
-	bool on;          /* its settings are wanted on the fabric */
-	bool in_force;    /* ... and have been there */
-	uint16_t seen;    /* passes in a row with reason to act, before it is on */
-	uint16_t absent;  /* passes in a row without it */
-	uint16_t settle;  /* passes to wait before judging */
-	uint16_t backoff; /* passes that feedback has to wait, doubled by each reversal */
-	int8_t direction; /* of the last feedback: 1 stronger, -1 weaker, 0 none */
-	bool learned;     /* n comes from BECNs, not from who waits */
+	bool on;           /* its settings are wanted on the fabric */
+	bool in_force;     /* ... and have been there */
+	uint16_t seen;     /* passes in a row with reason to act, before it is on */
+	uint16_t absent;   /* passes in a row without it */
+	uint16_t settle;   /* passes to wait before judging */
+	uint16_t patience; /* quiet_passes are multiplied by this: root came back soon after it went
+			    */
+	uint16_t backoff;  /* passes that feedback has to wait, doubled by each reversal */
+	int8_t direction;  /* of the last feedback: 1 stronger, -1 weaker, 0 none */
+	bool learned;      /* n comes from BECNs, not from who waits */
 	uint32_t n;
 	uint32_t rate_mbps, packet_bytes;
+	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
 	uint8_t threshold;
 	uint32_t end_permille, loop_permille;
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
@@ -47,7 +50,10 @@ struct ibcc_tuner {
 	struct ibcc_tuner_params p;
 	uint32_t n_roots;
 	struct ibcc_tuner_root root[IBCC_TUNER_MAX_ROOTS];
-	uint16_t since_change;         /* passes */
+	uint16_t since_change; /* passes */
+	uint32_t gone_port;    /* root whose settings were removed last, or IBCC_NONE */
+	uint32_t gone_since;   /* passes */
+	uint16_t gone_patience;
 	uint32_t n_endports;           /* of the topology that the state belongs to */
 	uint32_t n_cas;                /* N of the formulas */
 	struct ibcc_settings baseline; /* settings before the first change */

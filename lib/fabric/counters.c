@@ -41,6 +41,8 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		.rcv_bytes = octets(e, s->rx),
 		.xmit_pkts = s->tx[DATA] + s->tx[CTRL],
 		.rcv_pkts = s->rx[DATA] + s->rx[CTRL],
+		.xmit_data_pkts = s->tx[DATA],
+		.rcv_data_pkts = s->rx[DATA],
 		.xmit_wait_ps = s->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.rcv_fecn = s->fecn,
@@ -52,6 +54,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		const struct outq *q = port_outq(e, port, vl);
 		const struct outq_stat *v = &e->outq_stat[port * e->n_vls + vl];
 
+		out->backlog_bytes += q->backlog;
 		out->vl_xmit_wait_ps[vl] = v->wait_ps + since(e, up && q->queued, q->wait_since_ps);
 		out->vl_xmit_time_cong_ps[vl] =
 			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->cong_since_ps);

@@ -52,7 +52,11 @@ struct reader {
 
 static int fail(struct reader *r, unsigned int line, const char *got, const char *want)
 {
-	ibcc_yaml_errors_add(r->e, r->file, line, 0, "got \"%s\", want %s", got, want);
+	char quoted[sizeof(r->text) + 2] = "nothing";
+
+	if (*got)
+		snprintf(quoted, sizeof(quoted), "\"%s\"", got);
+	ibcc_yaml_errors_add(r->e, r->file, line, 0, "got %s, want %s", quoted, want);
 	return -EINVAL;
 }
 
@@ -372,7 +376,7 @@ static int by_port(const void *a, const void *b)
 /* The node with an id; names are sorted. */
 static const struct name *find_name(const struct reader *r, const char *id)
 {
-	struct name key;
+	struct name key = { .node = IBCC_NONE };
 
 	snprintf(key.id, sizeof(key.id), "%s", id);
 	return bsearch(&key, r->name, r->topo->n_nodes, sizeof(*r->name), by_id);
@@ -385,18 +389,21 @@ static int link_halves(struct reader *r)
 	int rc = 0;
 	size_t i;
 
+	if (!t->n_nodes)
+		return fail(r, 0, "", "lines such as Switch 36 \"name\"");
 	qsort(r->name, t->n_nodes, sizeof(*r->name), by_id);
 	for (i = 1; i < t->n_nodes; i++)
 		if (!by_id(&r->name[i - 1], &r->name[i]))
 			rc = fail(r, 0, r->name[i].id, "each id once");
-	qsort(r->half, r->n_halves, sizeof(*r->half), by_port);
+	if (r->n_halves)
+		qsort(r->half, r->n_halves, sizeof(*r->half), by_port);
 	for (i = 1; i < r->n_halves; i++)
 		if (r->half[i - 1].port == r->half[i].port)
 			rc = fail(r, r->half[i].line, r->half[i].remote, "one line for each port");
 	for (i = 0; !rc && i < r->n_halves; i++) {
 		const struct half *h = &r->half[i], *back;
 		const struct ibcc_topo_port *p = &t->port[h->port];
-		struct half key;
+		struct half key = { 0 };
 		const struct name *remote;
 		uint32_t rate;
 

@@ -373,6 +373,20 @@ static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
 	return rc ? rc : bad;
 }
 
+static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
+		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
+		     struct ibcc_yaml_errors *e)
+{
+	const char *path = ey->down ? "events.link_down" : "events.link_up";
+	const struct ibcc_yaml_node *n = ey->down ? ey->down : ey->up;
+	int rc = ibcc_scenario_read_port(y, n, path, t, node, &ev->port, e);
+
+	ev->kind = ey->down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
+	if (!rc && t && t->port[ibcc_topo_port_index(t, *node, ev->port)].peer == IBCC_NONE)
+		rc = ibcc_yaml_want(y, e, n, path, "a port that has a link");
+	return rc;
+}
+
 static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
 		      void *arg, struct ibcc_yaml_errors *e)
 {
@@ -400,14 +414,8 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		return -EINVAL;
 	}
 	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };
-	if (ey.sink) {
-		rc = read_sink(y, &ey, s->topo, ev, &node, e);
-	} else {
-		ev->kind = ey.down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
-		rc = ibcc_scenario_read_port(y, ey.down ? ey.down : ey.up,
-					     ey.down ? "events.link_down" : "events.link_up",
-					     s->topo, &node, &ev->port, e);
-	}
+	rc = ey.sink ? read_sink(y, &ey, s->topo, ev, &node, e)
+		     : read_link(y, &ey, s->topo, ev, &node, e);
 	if (rc || !s->topo)
 		return rc;
 	snprintf(ev->node, sizeof(ev->node), "%.*s", (int)sizeof(ev->node) - 1,

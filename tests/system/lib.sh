@@ -165,3 +165,31 @@ start_opensm()
 	[ -z "$wait" ] || wait_until 30 grep -q 'SUBNET UP' "$OSM_LOG" ||
 		fail "opensm does not reach SUBNET UP"
 }
+
+# write_config [LINE]...: a configuration for daemon and command line, with all its files in $TMP.
+write_config()
+{
+	printf '%s\n' "plugin_socket: $TMP/opensm.sock" "control_socket: $TMP/control.sock" \
+		"state_file: $TMP/state.db" "log: {target: stderr, level: debug}" \
+		'interval_ms: 200' "$@" >"$TMP/tuned.yaml"
+}
+
+# tune ARGS...: the command line with that configuration.
+tune() { stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" "$@"; }
+
+# start_tuned [LINE]...: the daemon with that configuration; its pid is TUNED_PID.
+TUNED_PID=
+start_tuned()
+{
+	write_config "$@"
+	background "$TMP/tuned.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- \
+		"$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml"
+	TUNED_PID=$!
+	wait_until 10 tune status || fail "ibcc-tuned does not get ready"
+}
+
+# set_mads: Set requests of the congestion control class that the fabric has seen.
+set_mads()
+{
+	sim stats | jq '[.rows[] | select(.class == "0x21" and .method == "0x02") | .count] | add // 0'
+}

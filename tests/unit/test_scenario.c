@@ -343,7 +343,7 @@ static void test_mistakes_of_traffic(void **state)
 		 "- {from: a, to: b, start_ms: 2, stop_ms: 1}\n"
 		 "- {from: a, to: b}\n- {from: a, to: b}\n- {to: b, lod_percent: 5}\n"
 		 "events:\n- {sink: s, rate: 5}\n- {sink: a}\n- {at_ms: -1, link_down: s/9}\n"
-		 "- {rate: 5}\n- {link_up: s/9}\n"
+		 "- {rate: 5}\n- {link_up: s/9}\n- {link_up: s/4}\n"
 		 "no_congestion_control: [a, z]\n",
 		 "%3:18: measure_from_ms: got \"1\", want less than duration_ms\n"
 		 "%9:53: model.vls: got \"16\", want a whole number from 1 to 15\n"
@@ -360,15 +360,18 @@ static void test_mistakes_of_traffic(void **state)
 		 "%23:11: events.at_ms: got \"-1\", want a number from 0 to 1000000\n"
 		 "%24:3: events: want one of sink (with rate), link_down or link_up\n"
 		 "%25:13: events.link_up: got \"s/9\", want a port of s from 1 to 4\n"
-		 "%26:28: no_congestion_control: got \"z\", want a node of the topology\n");
+		 "%26:13: events.link_up: got \"s/4\", want a port that has a link\n"
+		 "%27:28: no_congestion_control: got \"z\", want a node of the topology\n");
 	text_bad(HEAD SMALL "traffic:\n- {from: a, to: b}\n- {from: [a, c], to: b}\n",
 		 "%10:3: traffic.name: got a second flow named \"a-to-b\", want different names\n");
-	text_bad(HEAD SMALL
-		 "traffic:\n- {name: 1234567890123456789012345678901234567890123456789012"
-		 "345678901, from: all, to: b}\n",
+	/* 62 bytes alone would do, with "-a" they do not. */
+	text_bad(HEAD SMALL "traffic:\n- {name: "
+			    "12345678901234567890123456789012345678901234567890123456789012, from: "
+			    "all, to: b}\n",
 		 "%9:3: traffic.name: got "
-		 "\"123456789012345678901234567890123456789012345678901234567"
-		 "8901-a...\", want at most 63 bytes\n");
+		 "\"12345678901234567890123456789012345678901234567890123456789012-...\" for a "
+		 "flow, "
+		 "want at most 63 bytes\n");
 	/* With a broken topology the names cannot be judged, all else is. */
 	text_bad(HEAD "topology: {tree: 5}\ntraffic: [{from: q, to: r, sl: 16}]\n",
 		 "%3:18: topology.tree: got \"5\", want a mapping of keys\n"
@@ -438,8 +441,7 @@ static void test_shipped_scenarios(void **state)
 	assert_int_equal(hot, 3);
 	assert_int_equal(s.event[0].value, 14966); /* 1870.76 MB/s */
 	assert_false(s.cc.enabled);
-	/* The published increase and timer, 5 and 1.65 us, to the register's resolution. */
-	assert_int_equal(s.cc.ca.sl[0].CCTI_Increase * s.cc.ca.sl[0].CCTI_Timer, 8);
+	assert_int_equal(s.cc.ca.sl[0].CCTI_Timer, 1650);
 	ibcc_scenario_fini(&s);
 
 	load_ok("perftest/scenarios/quiet.yaml", &s);
@@ -450,6 +452,61 @@ static void test_shipped_scenarios(void **state)
 	assert_int_equal(s.topo->n_nodes, 32 + 12);
 	assert_int_equal(s.n_flows, 29 + 3);
 	ibcc_scenario_fini(&s);
+}
+
+static void test_example_of_the_manual(void **state)
+{
+	char *manual = files_read("man/ibcc-scenario.5");
+	char *text = strstr(manual, "name: two-to-one"), *end = text ? strstr(text, "\n.Ed") : NULL;
+	struct ibcc_scenario s;
+
+	(void)state;
+	assert_non_null(end);
+	end[1] = '\0';
+	text_ok(text, &s);
+	assert_int_equal(s.n_flows, 2);
+	ibcc_scenario_fini(&s);
+	free(manual);
+}
+
+/* The manual tells the model's defaults: "Default: 2048." after the key. */
+static void test_manual_has_the_models_defaults(void **state)
+{
+	char *manual = files_read("man/ibcc-scenario.5"), want[64], *at;
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} model[] = {
+		{ "packet_bytes", m.packet_bytes },
+		{ "header_bytes", m.header_bytes },
+		{ "buffer_bytes", m.buffer_bytes },
+		{ "hca_buffer_bytes", m.hca_buffer_bytes },
+		{ "link_delay_ns", m.link_delay_ps / IBCC_PS_PER_NS },
+		{ "switch_delay_ns", m.switch_delay_ps / IBCC_PS_PER_NS },
+		{ "credit_delay_ns", m.credit_delay_ps / IBCC_PS_PER_NS },
+		{ "mark_reference_bytes", m.mark_reference_bytes },
+		{ "mark_hysteresis_permille", m.mark_hysteresis_permille },
+		{ "becn_delay_ns", m.becn_delay_ps / IBCC_PS_PER_NS },
+		{ "ack_bytes", m.ack_bytes },
+		{ "vls", m.vls },
+		{ "cct_blocks", m.cct_blocks },
+		{ "wait_tick", m.wait_tick },
+	};
+	for (size_t i = 0; i < sizeof(model) / sizeof(model[0]); i++) {
+		snprintf(want, sizeof(want), "\n.It Cm %s\n", model[i].key);
+		at = strstr(manual, want);
+		assert_non_null(at);
+		at = strstr(at, "\nDefault: ");
+		assert_non_null(at);
+		assert_true(strtoull(at + 10, NULL, 10) == model[i].value);
+	}
+	assert_int_equal(m.hca_service, IBCC_HCA_ARRIVAL);
+	assert_false(m.acks);
+	free(manual);
 }
 
 static void test_rates(void **state)
@@ -502,6 +559,8 @@ int main(void)
 		cmocka_unit_test(test_mistakes_of_model),
 		cmocka_unit_test(test_mistakes_of_congestion_control),
 		cmocka_unit_test(test_shipped_scenarios),
+		cmocka_unit_test(test_example_of_the_manual),
+		cmocka_unit_test(test_manual_has_the_models_defaults),
 		cmocka_unit_test(test_rates),
 	};
 
