@@ -51,11 +51,21 @@ static void count_parts(struct ibcc_engine *e)
 	e->n_outqs = e->n_ports * e->n_vls;
 }
 
+/* Zeroed memory that begins at a cache line; *raw is what to free. */
+static void *alloc_lines(size_t n, size_t size, void **raw)
+{
+	uintptr_t at;
+
+	*raw = calloc(n * size + LINE_BYTES, 1);
+	at = ((uintptr_t)*raw + LINE_BYTES - 1) & ~(uintptr_t)(LINE_BYTES - 1);
+	return *raw ? (char *)*raw + (at - (uintptr_t)*raw) : NULL;
+}
+
 static int alloc_parts(struct ibcc_engine *e)
 {
-	e->port = calloc(e->n_ports + 1, sizeof(*e->port));
-	e->outq = calloc(e->n_outqs + 1, sizeof(*e->outq));
-	e->stat = calloc(e->n_ports + 1, sizeof(*e->stat));
+	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
+	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
+	e->stat = alloc_lines(e->n_ports + 1u, sizeof(*e->stat), &e->unaligned[2]);
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->n_lids = calloc(e->n_ports + 1, sizeof(*e->n_lids));
@@ -250,15 +260,14 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);
-	free(e->port);
-	free(e->outq);
+	for (int i = 0; i < 3; i++)
+		free(e->unaligned[i]);
 	free(e->voq);
 	free(e->sw);
 	free(e->hca);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);
-	free(e->stat);
 	free(e->outq_stat);
 	free(e->lid);
 	free(e->n_lids);
