@@ -55,7 +55,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libnetdisc -libumad -lyaml -lsystemd
-DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3
+DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)
@@ -134,7 +134,7 @@ $(B)/obj/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-$(B)/obj/opensm-plugin/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
+$(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
 $(B)/obj/lib/fabric/%.o: EXTRA_CPPFLAGS := $(if $(SANITIZE),,-O3)
 
 define archive
@@ -142,7 +142,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric io daemon sim plugin,$(eval $(call archive,$(l))))
+$(foreach l,core fabric io daemon sim plugin bench,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -156,7 +156,7 @@ $(B)/ibcc-tune: $(call obj,$(tune_src)) $(LIBS)
 $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
-$(B)/ibcc-bench: $(call obj,$(bench_src)) $(LIBS)
+$(B)/ibcc-bench: $(call obj,perftest/bench/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/ibcc-demo: $(call obj,$(demo_src)) $(LIBS)
@@ -170,7 +170,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 		-Wl,--exclude-libs,ALL -Wl,-z,now $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(if $(bench_src),$(call lib,bench)) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 	$(call say,LD,$@)

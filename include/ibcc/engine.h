@@ -62,6 +62,7 @@ int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_
 struct ibcc_engine_port {
 	uint64_t xmit_bytes, rcv_bytes; /* wire bytes with headers */
 	uint64_t xmit_pkts, rcv_pkts;
+	uint64_t xmit_data_pkts, rcv_data_pkts; /* those that are no ACKs or CNPs */
 	uint64_t xmit_wait_ps;      /* data to send and nothing sent */
 	uint64_t xmit_time_cong_ps; /* in congested state */
 	uint64_t vl_xmit_wait_ps[16], vl_xmit_time_cong_ps[16];
@@ -69,19 +70,21 @@ struct ibcc_engine_port {
 	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16];
 	uint64_t mark_fecn; /* packets that this port marked */
 	uint64_t dropped;
+	uint64_t backlog_bytes; /* waiting at a switch for this output now, from all inputs */
 };
 /* Brings counters that run with time up to now and copies them. -EINVAL. */
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);
 
 struct ibcc_engine_flow {
 	uint64_t offered_pkts, sent_pkts, received_pkts, received_bytes; /* payload bytes */
-	uint64_t dropped_pkts;
+	uint64_t refused_pkts; /* offered, but the send queue was full */
+	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
-	uint16_t ccti; /* of the flow's QP (highest, for flows to many) */
-	uint64_t latency_sum_ps;
+	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
+	uint64_t latency_sum_ps; /* first bit sent to delivered, over received_pkts */
 };
 uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);
-int ibcc_engine_flow_read(const struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
+int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
 
 /* Congestion log of a node, newest entries first, as attribute 0x13 reports it. */

@@ -37,6 +37,9 @@ struct ibcc_plot {
  */
 int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out);
 
+/* Writes several, one below the other, as one <svg> element. */
+int ibcc_plot_panels(const struct ibcc_plot *p, size_t n, FILE *out);
+
 /* Writes text with the characters that HTML and SVG reserve escaped. */
 void ibcc_plot_text(FILE *out, const char *text);
 

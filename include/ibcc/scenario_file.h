@@ -25,6 +25,10 @@ int ibcc_rate_format(uint32_t mbps, char *buf, size_t len, const char *space);
  */
 int ibcc_scenario_load(const char *file, struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
+/* Likewise, after n_set assignments by ibcc_yaml_set() such as "model.buffer_bytes=65536". */
+int ibcc_scenario_load_set(const char *file, const char *const *set, size_t n_set,
+			   struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
 /* Reads an ibsim netfile or ibnetdiscover output into a topology. Errors as file:line in *e; NULL
  * on failure. Links without a rate get 4X QDR.
  */

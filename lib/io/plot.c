@@ -171,23 +171,41 @@ static void draw_series(const struct ibcc_plot_series *c, size_t k, const struct
 	text_at(out, WIDTH - RIGHT + 30, TOP + 10 + 20 * (double)k, "", c->name);
 }
 
-int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out)
+static void draw(const struct ibcc_plot *p, FILE *out)
 {
-	struct scale s;
+	struct scale s = find_scale(p);
 	size_t k;
 
-	if (!p->n_series || p->n_series > IBCC_PLOT_MAX_SERIES)
-		return -EINVAL;
-	s = find_scale(p);
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" "
-		"font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		WIDTH, HEIGHT);
 	draw_axes(p, &s, out);
 	draw_marks(p, &s, out);
 	for (k = 0; k < p->n_series; k++)
 		draw_series(&p->series[k], k, &s, out);
+}
+
+int ibcc_plot_panels(const struct ibcc_plot *p, size_t n, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!p[i].n_series || p[i].n_series > IBCC_PLOT_MAX_SERIES)
+			return -EINVAL;
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" "
+		"font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		WIDTH, HEIGHT * (double)n);
+	for (i = 0; i < n; i++) {
+		if (i)
+			fprintf(out, "<g transform=\"translate(0 %g)\">\n", HEIGHT * (double)i);
+		draw(&p[i], out);
+		if (i)
+			fputs("</g>\n", out);
+	}
 	fputs("</svg>\n", out);
 	return ferror(out) ? -EIO : 0;
+}
+
+int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out)
+{
+	return ibcc_plot_panels(p, 1, out);
 }

@@ -229,13 +229,26 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 
 int ibcc_scenario_load(const char *file, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
+	return ibcc_scenario_load_set(file, NULL, 0, s, e);
+}
+
+int ibcc_scenario_load_set(const char *file, const char *const *set, size_t n_set,
+			   struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
 	struct ibcc_scenario read = { .topo = NULL };
 	struct ibcc_yaml *y = ibcc_yaml_load(file, NULL, e);
-	int rc;
+	int rc = 0, bad;
+	size_t i;
 
 	if (!y)
 		return -errno;
-	rc = read_scenario(y, &read, e);
+	for (i = 0; i < n_set; i++) {
+		bad = ibcc_yaml_set(y, set[i], e);
+		rc = rc ? rc : bad;
+	}
+	/* The rest is checked in spite of that: all errors at once. */
+	bad = read_scenario(y, &read, e);
+	rc = rc ? rc : bad;
 	if (rc)
 		ibcc_scenario_fini(&read);
 	else

@@ -8,35 +8,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
-#include <ibcc/yaml.h>
+#include "yaml_tree.h"
 
 #define MAX_FILE_BYTES (4u << 20)
 #define MAX_LINE_BYTES 512u
 #define MAX_GOT_BYTES  48
-
-struct ibcc_yaml {
-	char *file;
-	yaml_document_t doc;
-};
-
-/* A node is libyaml's own; the type is never completed, so that nobody else depends on libyaml. */
-static const yaml_node_t *raw(const struct ibcc_yaml_node *n)
-{
-	return (const yaml_node_t *)(const void *)n;
-}
-
-static const struct ibcc_yaml_node *cooked(const yaml_node_t *n)
-{
-	return (const struct ibcc_yaml_node *)(const void *)n;
-}
-
-/* libyaml's look-up is not const, but changes nothing. */
-static yaml_node_t *node_at(const struct ibcc_yaml *y, int index)
-{
-	return yaml_document_get_node((yaml_document_t *)(uintptr_t)&y->doc, index);
-}
 
 void ibcc_yaml_errors_fini(struct ibcc_yaml_errors *e)
 {
@@ -95,6 +72,9 @@ static void insert_line(struct ibcc_yaml_errors *e, size_t at, const char *line,
 
 static void add_error(struct ibcc_yaml_errors *e, const char *file, unsigned int line,
 		      unsigned int col, const char *key, const char *fmt, va_list ap)
+	__attribute__((format(printf, 6, 0)));
+static void add_error(struct ibcc_yaml_errors *e, const char *file, unsigned int line,
+		      unsigned int col, const char *key, const char *fmt, va_list ap)
 {
 	char buf[MAX_LINE_BYTES];
 	size_t len, i;
@@ -139,12 +119,15 @@ void ibcc_yaml_errors_add(struct ibcc_yaml_errors *e, const char *file, unsigned
 void ibcc_yaml_error(const struct ibcc_yaml *y, struct ibcc_yaml_errors *e,
 		     const struct ibcc_yaml_node *n, const char *key, const char *fmt, ...)
 {
-	unsigned int line = n ? (unsigned int)raw(n)->start_mark.line + 1 : 1;
+	size_t line = n ? raw(n)->start_mark.line : 0;
 	unsigned int col = n ? (unsigned int)raw(n)->start_mark.column + 1 : 1;
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_error(e, y->file, line, col, key, fmt, ap);
+	if (line >= YAML_SET_LINE)
+		add_error(e, y->set[line - YAML_SET_LINE], 0, 0, key, fmt, ap);
+	else
+		add_error(e, y->file, (unsigned int)line + 1, col, key, fmt, ap);
 	va_end(ap);
 }
 
@@ -320,6 +303,9 @@ void ibcc_yaml_free(struct ibcc_yaml *y)
 	if (!y)
 		return;
 	yaml_document_delete(&y->doc);
+	for (size_t i = 0; i < y->n_set; i++)
+		free(y->set[i]);
+	free(y->set);
 	free(y->file);
 	free(y);
 }

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From a topology and a model to the engine's arrays. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evq.h"
+#include "rng.h"
+
+static bool model_valid(const struct ibcc_model *m)
+{
+	uint64_t wire = (uint64_t)m->packet_bytes + m->header_bytes;
+	uint64_t block = IBCC_LINK_CREDIT_BYTES;
+	uint64_t need = (wire + block - 1) / block * block;
+
+	return m->packet_bytes && wire <= 65536 && m->ack_bytes && m->ack_bytes <= wire &&
+	       m->buffer_bytes >= need && m->hca_buffer_bytes >= need &&
+	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
+	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
+	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS;
+}
+
+uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl)
+{
+	unsigned int n = e->topo->port[out_port].op_vls;
+
+	return (uint8_t)(sl % (n && n < e->n_vls ? n : e->n_vls));
+}
+
+uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl)
+{
+	return h->sl2vl[sl] < e->n_vls ? h->sl2vl[sl] : UINT8_MAX;
+}
+
+static void count_parts(struct ibcc_engine *e)
+{
+	const struct ibcc_topo *t = e->topo;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		uint32_t n = t->node[i].n_ports;
+
+		if (ibcc_topo_is_switch(t, i)) {
+			e->n_sw++;
+			e->n_voqs += (n + 1) * (n + 1) * e->n_vls;
+		} else {
+			e->n_hca += n;
+		}
+	}
+	e->n_ports = t->n_ports;
+	e->n_outqs = e->n_ports * e->n_vls;
+}
+
+/* Zeroed memory that begins at a cache line; *raw is what to free. */
+static void *alloc_lines(size_t n, size_t size, void **raw)
+{
+	uintptr_t at;
+
+	*raw = calloc(n * size + LINE_BYTES, 1);
+	at = ((uintptr_t)*raw + LINE_BYTES - 1) & ~(uintptr_t)(LINE_BYTES - 1);
+	return *raw ? (char *)*raw + (at - (uintptr_t)*raw) : NULL;
+}
+
+static int alloc_parts(struct ibcc_engine *e)
+{
+	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
+	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
+	e->stat = alloc_lines(e->n_ports + 1u, sizeof(*e->stat), &e->unaligned[2]);
+	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
+	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
+	e->n_lids = calloc(e->n_ports + 1, sizeof(*e->n_lids));
+	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
+	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
+	e->hca = calloc(e->n_hca + 1, sizeof(*e->hca));
+	if (!e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid || !e->n_lids || !e->voq ||
+	    !e->sw || !e->hca)
+		return -ENOMEM;
+	return 0;
+}
+
+static void build_port(struct ibcc_engine *e, uint32_t i)
+{
+	const struct ibcc_topo_port *tp = &e->topo->port[i];
+	struct port *p = &e->port[i];
+
+	p->wake_ps = NEVER;
+	p->peer = tp->peer;
+	p->num = tp->num;
+	p->owner = NONE;
+	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
+		p->flags |= PORT_UP;
+		for (int k = 0; k < N_KINDS; k++)
+			p->pkt_ps[k] = ibcc_link_packet_ps(e->bytes[k], tp->rate_mbps);
+	}
+	e->lid[i] = tp->lid;
+	for (uint32_t lid = tp->lid; lid && lid <= IBCC_LID_MAX && e->topo->lid_port[lid] == i;
+	     lid++)
+		e->n_lids[i]++;
+	for (unsigned int vl = 0; vl < e->n_vls; vl++)
+		*port_outq(e, i, vl) = (struct outq){ .ret = NONE, .act = NONE };
+}
+
+static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint32_t *voq)
+{
+	const struct ibcc_topo_node *tn = &e->topo->node[node];
+	struct fab_switch *s = &e->sw[at];
+	uint32_t n_in = tn->n_ports + 1u;
+
+	s->node = node;
+	s->first_port = tn->first_port;
+	s->n_ports = tn->n_ports;
+	s->cc.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	s->elem = calloc(n_in, sizeof(*s->elem));
+	s->lft = malloc(tn->lft_len + 1u);
+	if (!s->elem || !s->lft)
+		return -ENOMEM;
+	s->lft_len = tn->lft_len;
+	if (tn->lft_len)
+		memcpy(s->lft, tn->lft, tn->lft_len);
+	if (tn->sl2vl) {
+		s->sl2vl = malloc(sizeof(*s->sl2vl) * n_in * n_in);
+		if (!s->sl2vl)
+			return -ENOMEM;
+		memcpy(s->sl2vl, tn->sl2vl, sizeof(*s->sl2vl) * n_in * n_in);
+	}
+	for (uint32_t i = 0; i < n_in; i++) {
+		struct port *p = &e->port[s->first_port + i];
+
+		p->flags |= PORT_SWITCH;
+		p->owner = at;
+		p->n_in = (uint16_t)n_in;
+		p->voq = *voq;
+		*voq += n_in * e->n_vls;
+		ibcc_fab_mark_setup(e, s->first_port + i);
+	}
+	return 0;
+}
+
+static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint32_t at)
+{
+	const struct ibcc_topo_node *n = &e->topo->node[node];
+	struct hca *h = &e->hca[at];
+
+	h->node = node;
+	h->port = port;
+	h->rx = NONE;
+	e->port[port].owner = at;
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		h->group[sl] = NONE;
+		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->port[port].num][sl] : /* input 0 */
+				       ibcc_fab_default_vl(e, port, sl);
+	}
+}
+
+static int build_parts(struct ibcc_engine *e)
+{
+	uint32_t sw = 0, hca = 0, voq = 0;
+
+	for (uint32_t i = 0; i < e->n_ports; i++)
+		build_port(e, i);
+	for (uint32_t i = 0; i < e->n_voqs; i++)
+		e->voq[i] = (struct voq){ NONE, NONE, NONE };
+	for (uint32_t i = 0; i < e->topo->n_nodes; i++) {
+		const struct ibcc_topo_node *n = &e->topo->node[i];
+
+		if (ibcc_topo_is_switch(e->topo, i)) {
+			int rc = build_switch(e, i, sw++, &voq);
+
+			if (rc)
+				return rc;
+			continue;
+		}
+		for (unsigned int k = 1; k <= n->n_ports; k++)
+			build_hca(e, i, n->first_port + k, hca++);
+	}
+	for (uint32_t i = 0; i < e->n_ports; i++)
+		ibcc_fab_credits_init(e, i);
+	return 0;
+}
+
+static int build_queue(struct ibcc_engine *e)
+{
+	uint64_t span = 0;
+
+	for (uint32_t i = 0; i < e->n_ports; i++)
+		if (e->port[i].flags & PORT_UP && e->port[i].pkt_ps[DATA] > span)
+			span = e->port[i].pkt_ps[DATA];
+	return ibcc_fab_evq_init(&e->evq, e->n_ports, 2 * (span + e->hop_ps + e->credit_ps) + 1);
+}
+
+static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_model *m)
+{
+	int rc;
+
+	e->topo = ibcc_topo_clone(t);
+	if (!e->topo)
+		return -ENOMEM;
+	e->model = *m;
+	e->n_vls = m->vls;
+	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
+	e->bytes[CTRL] = m->ack_bytes;
+	for (int k = 0; k < N_KINDS; k++)
+		e->blocks[k] = (e->bytes[k] + IBCC_LINK_CREDIT_BYTES - 1) / IBCC_LINK_CREDIT_BYTES;
+	e->hop_ps = m->link_delay_ps + m->switch_delay_ps;
+	e->link_ps = m->link_delay_ps;
+	e->credit_ps = m->link_delay_ps + m->credit_delay_ps;
+	for (unsigned int i = 0; i <= 256; i++)
+		e->exp_table[i] = (uint32_t)lround(log(1 + i / 256.0) * (1 << 24));
+	count_parts(e);
+	rc = alloc_parts(e);
+	if (rc)
+		return rc;
+	rc = build_parts(e);
+	if (rc)
+		return rc;
+	rc = build_queue(e);
+	if (rc)
+		return rc;
+	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
+}
+
+struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc_model *m,
+				    uint64_t seed, int *err)
+{
+	struct ibcc_engine *e = NULL;
+	int rc = -EINVAL;
+
+	if (model_valid(m) && t->n_ports < CELL_INDEX_MASK / 16) {
+		e = calloc(1, sizeof(*e));
+		rc = -ENOMEM;
+	}
+	if (e) {
+		e->seed = rng_next(&seed);
+		e->free_cell = e->free_pkt = NONE;
+		rc = build(e, t, m);
+	}
+	if (!rc)
+		return e;
+	if (err)
+		*err = rc;
+	ibcc_engine_free(e);
+	return NULL;
+}
+
+void ibcc_engine_free(struct ibcc_engine *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; e->sw && i < e->n_sw; i++) {
+		free(e->sw[i].lft);
+		free(e->sw[i].sl2vl);
+		free(e->sw[i].elem);
+	}
+	for (uint32_t i = 0; i < e->n_group; i++) {
+		free(e->group[i].ready);
+		free(e->group[i].act);
+	}
+	for (uint32_t i = 0; i < e->n_flow; i++)
+		free(e->flow[i].ring);
+	ibcc_fab_evq_fini(&e->evq);
+	free(e->cell);
+	free(e->pkt);
+	for (int i = 0; i < 3; i++)
+		free(e->unaligned[i]);
+	free(e->voq);
+	free(e->sw);
+	free(e->hca);
+	free(e->group);
+	free(e->qp);
+	free(e->flow);
+	free(e->outq_stat);
+	free(e->lid);
+	free(e->n_lids);
+	free(e->scen);
+	ibcc_topo_free(e->topo);
+	free(e);
+}

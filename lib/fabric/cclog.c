@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* CongestionLog of switches and channel adapters: the latest events, newest first.
+ *
+ * Event counters and maps tell what happened since the log was last read, so reading clears them;
+ * the entries stay.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define TICK_PS 1024000u /* unit of all time stamps of the annex */
+
+static void count(uint16_t *n)
+{
+	if (*n < UINT16_MAX)
+		++*n;
+}
+
+void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p)
+{
+	struct fab_switch *s = &e->sw[e->port[port].owner];
+
+	s->log.LogType = IBCC_CC_LOG_SWITCH;
+	memmove(&s->log.u.sw.entry[1], &s->log.u.sw.entry[0],
+		sizeof(s->log.u.sw.entry) - sizeof(s->log.u.sw.entry[0]));
+	s->log.u.sw.entry[0].SLID = e->lid[ibcc_fab_origin(e, p)];
+	s->log.u.sw.entry[0].DLID = p->dlid;
+	s->log.u.sw.entry[0].SL = p->sl;
+	s->log.u.sw.entry[0].TimeStamp = (uint32_t)(e->now_ps / TICK_PS);
+	ibcc_cc_mask_assign(&s->log.u.sw.PortMap, e->port[port].num, true);
+	count(&s->log.u.sw.LogEventsCounter);
+}
+
+void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp)
+{
+	const struct qp *q = &e->qp[qp];
+	unsigned int sl = e->flow[q->flow].sl;
+
+	memmove(&h->log.u.ca.entry[1], &h->log.u.ca.entry[0],
+		sizeof(h->log.u.ca.entry) - sizeof(h->log.u.ca.entry[0]));
+	memset(&h->log.u.ca.entry[0], 0, sizeof(h->log.u.ca.entry[0]));
+	/* Queue pairs 0 and 1 are the management's. */
+	h->log.u.ca.entry[0].Local_QP_CN_Entry = (qp + 2) & 0xffffff;
+	h->log.u.ca.entry[0].Remote_QP_Number_CN_Entry = (qp + 2) & 0xffffff;
+	h->log.u.ca.entry[0].SL_CN_Entry = (uint8_t)sl;
+	h->log.u.ca.entry[0].Local_LID_CN = e->lid[h->port];
+	h->log.u.ca.entry[0].Remote_LID_CN_Entry = e->lid[q->dst_port];
+	h->log.u.ca.entry[0].TimeStamp_CN_Entry = (uint32_t)(e->now_ps / TICK_PS);
+	h->log.u.ca.ThresholdCongestionEventMap |= (uint16_t)(1u << sl);
+	count(&h->log.u.ca.ThresholdEventCounter);
+}
+
+int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_log *out)
+{
+	uint32_t tick = (uint32_t)(e->now_ps / TICK_PS);
+
+	if (port >= e->n_ports)
+		return -EINVAL;
+	if (e->port[port].flags & PORT_SWITCH) {
+		struct ibcc_cc_log *log = &e->sw[e->port[port].owner].log;
+
+		log->LogType = IBCC_CC_LOG_SWITCH;
+		log->u.sw.CurrentTimeStamp = tick;
+		*out = *log;
+		log->u.sw.LogEventsCounter = 0;
+		memset(&log->u.sw.PortMap, 0, sizeof(log->u.sw.PortMap));
+	} else {
+		struct ibcc_cc_log *log = &e->hca[e->port[port].owner].log;
+
+		log->LogType = IBCC_CC_LOG_CA;
+		log->u.ca.CurrentTimeStamp = tick;
+		*out = *log;
+		log->u.ca.ThresholdEventCounter = 0;
+		log->u.ca.ThresholdCongestionEventMap = 0;
+	}
+	return 0;
+}

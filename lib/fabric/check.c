@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Invariants, recomputed from the queues and compared with what the engine counts.
+ *
+ * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
+ * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
+ * way, packets on the link and packets in the receiver's buffer add up to the buffer.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tx.h"
+
+struct check {
+	const struct ibcc_engine *e;
+	uint8_t *seen;    /* by packet */
+	uint32_t *blocks; /* by input port and VL: on the link or in the buffer */
+	uint64_t data, packets;
+	char *buf;
+	size_t len;
+};
+
+#define FAIL(k, ...) (snprintf((k)->buf, (k)->len, __VA_ARGS__), -EIO)
+
+/* Counts a packet that stands in a queue or event; in_buffer: it occupies the port's buffer. */
+static int see(struct check *k, uint32_t pkt, bool in_buffer)
+{
+	const struct pkt *p = &k->e->pkt[pkt];
+
+	if (pkt >= k->e->cap_pkts || k->seen[pkt])
+		return FAIL(k, "packet %u is in two places", pkt);
+	k->seen[pkt] = 1;
+	k->packets++;
+	k->data += !(p->flags & PKT_CTRL);
+	if (in_buffer)
+		k->blocks[p->port * k->e->n_vls + p->vl] += k->e->blocks[pkt_kind(p)];
+	return 0;
+}
+
+static int check_event(struct check *k, const struct cell *c)
+{
+	uint32_t i = c->arg & CELL_INDEX_MASK;
+
+	switch ((enum ibcc_fab_event)(c->arg >> CELL_KIND_SHIFT)) {
+	case EV_ARRIVE: /* what was on a dead link is lost already */
+		return see(k, i, k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch);
+	case EV_CTRL: return see(k, i, false);
+	case EV_WAKE:
+	case EV_FLOW:
+	case EV_QP:
+	case EV_GATE:
+	case EV_DRAIN:
+	case EV_TIMER:
+	case EV_SCENARIO: break;
+	}
+	return 0;
+}
+
+static int check_events(struct check *k)
+{
+	const struct ibcc_engine *e = k->e;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < e->evq.n_buckets && !rc; i++) {
+		uint64_t t = e->now_ps;
+
+		for (uint32_t c = e->evq.bucket[i].head; c != NONE && !rc; c = e->cell[c].next) {
+			if (e->cell[c].t < t)
+				return FAIL(k, "an event at %llu ps is out of order",
+					    (unsigned long long)e->cell[c].t);
+			t = e->cell[c].t;
+			rc = check_event(k, &e->cell[c]);
+		}
+	}
+	for (uint32_t i = 0; i < e->evq.n_far && !rc; i++)
+		rc = check_event(k, &e->cell[e->evq.far[i].cell]);
+	return rc;
+}
+
+static int check_list(struct check *k, uint32_t pkt, bool in_buffer, uint32_t *n, uint32_t *bytes)
+{
+	for (; pkt != NONE; pkt = k->e->pkt[pkt].next) {
+		int rc = see(k, pkt, in_buffer);
+
+		if (rc)
+			return rc;
+		++*n;
+		*bytes += k->e->bytes[pkt_kind(&k->e->pkt[pkt])];
+	}
+	return 0;
+}
+
+static int check_output(struct check *k, uint32_t port)
+{
+	const struct ibcc_engine *e = k->e;
+	const struct port *p = &e->port[port];
+	uint32_t total = 0;
+
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		const struct outq *q = port_outq(e, port, vl);
+		uint32_t n = 0, bytes = 0, in_turn = 0, holding = 0;
+
+		for (unsigned int in = 0; in < p->n_in; in++) {
+			const struct voq *v = &e->voq[p->voq + vl * p->n_in + in];
+			int rc = check_list(k, v->head, true, &n, &bytes);
+
+			if (rc)
+				return rc;
+			holding += v->head != NONE;
+		}
+		for (uint32_t v = q->act; v != NONE; v = v == q->act_end ? NONE : e->voq[v].next)
+			in_turn++;
+		if (n != q->queued || bytes != q->backlog || in_turn != holding)
+			return FAIL(k,
+				    "port %u VL %u: %u packets, %u bytes, %u inputs; counted "
+				    "%u, %u, %u",
+				    port, vl, n, bytes, holding, q->queued, q->backlog, in_turn);
+		total += n;
+	}
+	if (total != p->queued)
+		return FAIL(k, "port %u: %u packets, counted %u", port, total, p->queued);
+	return 0;
+}
+
+static int check_hcas(struct check *k)
+{
+	const struct ibcc_engine *e = k->e;
+	uint32_t ignored = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < e->n_hca && !rc; i++)
+		rc = check_list(k, e->hca[i].rx, true, &ignored, &ignored);
+	for (uint32_t i = 0; i < e->n_group && !rc; i++) {
+		uint32_t n = 0;
+
+		rc = check_list(k, e->group[i].ctrl, false, &n, &ignored);
+		if (!rc && n != e->group[i].n_ctrl)
+			return FAIL(k, "group %u: %u answers, counted %u", i, n,
+				    e->group[i].n_ctrl);
+	}
+	return rc;
+}
+
+static int check_credits(struct check *k, uint32_t in_port)
+{
+	const struct ibcc_engine *e = k->e;
+	const struct port *in = &e->port[in_port];
+	uint32_t size = in->flags & PORT_SWITCH ? e->model.buffer_bytes : e->model.hca_buffer_bytes;
+
+	size /= IBCC_LINK_CREDIT_BYTES;
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		const struct outq *q = port_outq(e, in->peer, vl);
+		uint64_t sum = k->blocks[in_port * e->n_vls + vl];
+
+		if (q->credits < 0 || (uint32_t)q->credits > size)
+			return FAIL(k, "port %u VL %u: %d credits of %u", in->peer, vl, q->credits,
+				    size);
+		for (uint32_t c = q->ret; c != NONE; c = e->cell[c].next)
+			sum += e->cell[c].arg;
+		if (sum + (uint32_t)q->credits != size)
+			return FAIL(k, "port %u VL %u: %llu blocks in use and %d credits of %u",
+				    in->peer, vl, (unsigned long long)sum, q->credits, size);
+	}
+	return 0;
+}
+
+static int check_flows(struct check *k)
+{
+	const struct ibcc_engine *e = k->e;
+	uint64_t in_flight = 0;
+
+	for (uint32_t i = 0; i < e->n_flow; i++) {
+		const struct flow *f = &e->flow[i];
+
+		if (f->received + f->dropped > f->sent)
+			return FAIL(k, "flow %u: %llu sent, %llu received, %llu lost", i,
+				    (unsigned long long)f->sent, (unsigned long long)f->received,
+				    (unsigned long long)f->dropped);
+		in_flight += f->sent - f->received - f->dropped;
+	}
+	if (in_flight != k->data || e->injected - e->delivered - e->dropped != k->data)
+		return FAIL(k, "%llu data packets in the fabric, %llu by flows, %llu by totals",
+			    (unsigned long long)k->data, (unsigned long long)in_flight,
+			    (unsigned long long)(e->injected - e->delivered - e->dropped));
+	if (k->packets != e->cap_pkts - e->n_free_pkts)
+		return FAIL(k, "%llu packets found, %u in use", (unsigned long long)k->packets,
+			    e->cap_pkts - e->n_free_pkts);
+	return 0;
+}
+
+static int check_all(struct check *k)
+{
+	const struct ibcc_engine *e = k->e;
+	int rc = check_events(k);
+
+	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
+		if (e->port[i].flags & PORT_SWITCH)
+			rc = check_output(k, i);
+	if (!rc)
+		rc = check_hcas(k);
+	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
+		if (e->port[i].flags & PORT_UP)
+			rc = check_credits(k, i);
+	return rc ? rc : check_flows(k);
+}
+
+int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
+{
+	struct check k = { .e = e, .buf = buf, .len = len };
+	int rc = -ENOMEM;
+
+	k.seen = calloc(e->cap_pkts + 1u, sizeof(*k.seen));
+	k.blocks = calloc(e->n_outqs + 1u, sizeof(*k.blocks));
+	if (k.seen && k.blocks)
+		rc = check_all(&k);
+	else
+		snprintf(buf, len, "out of memory");
+	free(k.seen);
+	free(k.blocks);
+	return rc;
+}

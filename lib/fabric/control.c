@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Changes of the fabric: LIDs, tables, links, sinks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tx.h"
+
+int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
+{
+	if (port >= e->n_ports || lid > IBCC_LID_MAX)
+		return -EINVAL;
+	if (e->port[port].flags & PORT_SWITCH && e->port[port].num)
+		return -EINVAL;
+	if (e->lid[port] != lid) {
+		e->lid[port] = lid;
+		e->n_lids[port] = lid ? 1 : 0;
+	}
+	return 0;
+}
+
+int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft, uint32_t len)
+{
+	struct fab_switch *s;
+	uint8_t *copy;
+
+	if (node >= e->topo->n_nodes || !ibcc_topo_is_switch(e->topo, node) ||
+	    len > IBCC_LID_MAX + 1u)
+		return -EINVAL;
+	s = &e->sw[e->port[e->topo->node[node].first_port].owner];
+	copy = malloc(len + 1u);
+	if (!copy)
+		return -ENOMEM;
+	if (len)
+		memcpy(copy, lft, len);
+	free(s->lft);
+	s->lft = copy;
+	s->lft_len = len;
+	return 0;
+}
+
+static int switch_sl2vl(struct ibcc_engine *e, struct fab_switch *s, unsigned int in,
+			unsigned int out, const uint8_t vl[16])
+{
+	unsigned int side = s->n_ports + 1u;
+
+	if (!s->sl2vl) {
+		s->sl2vl = malloc(sizeof(*s->sl2vl) * side * side);
+		if (!s->sl2vl)
+			return -ENOMEM;
+		for (unsigned int i = 0; i < side * side; i++)
+			for (unsigned int sl = 0; sl < 16; sl++)
+				s->sl2vl[i][sl] =
+					ibcc_fab_default_vl(e, s->first_port + i % side, sl);
+	}
+	memcpy(s->sl2vl[in * side + out], vl, 16);
+	return 0;
+}
+
+int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in, unsigned int out,
+			  const uint8_t vl[16])
+{
+	const struct ibcc_topo_node *n;
+	struct hca *h;
+
+	if (node >= e->topo->n_nodes)
+		return -EINVAL;
+	n = &e->topo->node[node];
+	if (in > n->n_ports || out > n->n_ports)
+		return -EINVAL;
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (vl[sl] > 15)
+			return -EINVAL;
+	if (ibcc_topo_is_switch(e->topo, node))
+		return switch_sl2vl(e, &e->sw[e->port[n->first_port].owner], in, out, vl);
+	if (in || !out)
+		return -EINVAL;
+	if (ibcc_fab_reserve(e, 64, 0))
+		return -ENOMEM;
+	h = &e->hca[e->port[n->first_port + out].owner];
+	memcpy(h->sl2vl, vl, sizeof(h->sl2vl));
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (h->group[sl] != NONE)
+			ibcc_fab_group_move(e, &e->group[h->group[sl]], ibcc_fab_hca_vl(e, h, sl));
+	return 0;
+}
+
+/* XmitWait stands still while there is no link. */
+static void wait_stop(struct ibcc_engine *e, uint32_t port)
+{
+	struct port *p = &e->port[port];
+
+	if (p->queued && e->now_ps > p->wait_since_ps)
+		e->stat[port].wait_ps += e->now_ps - p->wait_since_ps;
+	p->wait_since_ps = e->now_ps;
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		struct outq *q = port_outq(e, port, vl);
+
+		if (q->queued && e->now_ps > q->wait_since_ps)
+			e->outq_stat[port * e->n_vls + vl].wait_ps += e->now_ps - q->wait_since_ps;
+		q->wait_since_ps = e->now_ps;
+	}
+}
+
+static void link_end_down(struct ibcc_engine *e, uint32_t port)
+{
+	struct port *p = &e->port[port];
+
+	wait_stop(e, port);
+	p->flags &= (uint8_t)~PORT_UP;
+	p->epoch++;
+	if (p->flags & PORT_SWITCH)
+		ibcc_fab_switch_flush(e, port);
+}
+
+static void link_end_up(struct ibcc_engine *e, uint32_t port)
+{
+	struct port *p = &e->port[port];
+
+	p->flags |= PORT_UP;
+	p->busy_ps = p->wait_since_ps = e->now_ps;
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		struct outq *q = port_outq(e, port, vl);
+
+		q->busy_ps = q->wait_since_ps = e->now_ps;
+	}
+}
+
+static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
+{
+	uint32_t peer = e->port[port].peer;
+
+	if (up == !!(e->port[port].flags & PORT_UP))
+		return 0;
+	/* Each lost packet gives a credit and may wake its sender. */
+	if (ibcc_fab_reserve(e, 2 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
+		return -ENOMEM;
+	if (!up) {
+		link_end_down(e, port);
+		link_end_down(e, peer);
+		return 0;
+	}
+	ibcc_fab_credits_init(e, port);
+	ibcc_fab_credits_init(e, peer);
+	link_end_up(e, port);
+	link_end_up(e, peer);
+	/* Only HCAs can have something to send: switches lose what comes for a dead port. */
+	for (int i = 0; i < 2; i++, port = peer)
+		if (!(e->port[port].flags & PORT_SWITCH))
+			ibcc_fab_hca_send(e, port);
+	return 0;
+}
+
+int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up)
+{
+	if (port >= e->n_ports || e->port[port].peer == NONE || !e->port[port].pkt_ps[DATA])
+		return -EINVAL;
+	return link_set(e, port, up);
+}
+
+int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
+{
+	if (port >= e->n_ports || e->port[port].flags & PORT_SWITCH)
+		return -EINVAL;
+	e->hca[e->port[port].owner].sink_mbps = rate_mbps;
+	return 0;
+}
+
+void ibcc_fab_scenario(struct ibcc_engine *e, uint32_t index)
+{
+	const struct fab_scenario_event *v = &e->scen[index];
+	int rc = 0;
+
+	switch (v->kind) {
+	case IBCC_EVENT_SINK_RATE: rc = ibcc_engine_set_sink_rate(e, v->port, v->value); break;
+	case IBCC_EVENT_LINK_DOWN: rc = ibcc_engine_set_link(e, v->port, false); break;
+	case IBCC_EVENT_LINK_UP: rc = ibcc_engine_set_link(e, v->port, true); break;
+	}
+	if (rc)
+		e->err = rc;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reading counters.
+ *
+ * Bytes are those that PortXmitData and PortRcvData count (IBA vol. 1, 16.1.3.5): all octets from
+ * the start of the packet up to, not including, the VCRC; no flow control packets. A packet is
+ * counted as sent when its transmission begins, as received when the receiver handles it.
+ */
+#include <errno.h>
+
+#include "tx.h"
+
+#define VCRC_BYTES 2u
+
+static uint64_t octets(const struct ibcc_engine *e, const uint64_t n[N_KINDS])
+{
+	uint64_t sum = 0;
+
+	for (int k = 0; k < N_KINDS; k++)
+		sum += n[k] * (e->bytes[k] > VCRC_BYTES ? e->bytes[k] - VCRC_BYTES : 0);
+	return sum;
+}
+
+static uint64_t since(const struct ibcc_engine *e, bool running, uint64_t from)
+{
+	return running && e->now_ps > from ? e->now_ps - from : 0;
+}
+
+int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
+{
+	const struct port_stat *s;
+	const struct port *p;
+	bool up;
+
+	if (port >= e->n_ports)
+		return -EINVAL;
+	p = &e->port[port];
+	s = &e->stat[port];
+	up = p->flags & PORT_UP;
+	*out = (struct ibcc_engine_port){
+		.xmit_bytes = octets(e, s->tx),
+		.rcv_bytes = octets(e, s->rx),
+		.xmit_pkts = s->tx[DATA] + s->tx[CTRL],
+		.rcv_pkts = s->rx[DATA] + s->rx[CTRL],
+		.xmit_data_pkts = s->tx[DATA],
+		.rcv_data_pkts = s->rx[DATA],
+		.xmit_wait_ps = s->wait_ps + since(e, up && p->queued, p->wait_since_ps),
+		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
+		.rcv_fecn = s->fecn,
+		.rcv_becn = s->becn,
+		.mark_fecn = s->mark,
+		.dropped = s->dropped,
+	};
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		const struct outq *q = port_outq(e, port, vl);
+		const struct outq_stat *v = &e->outq_stat[port * e->n_vls + vl];
+
+		out->backlog_bytes += q->backlog;
+		out->vl_xmit_wait_ps[vl] = v->wait_ps + since(e, up && q->queued, q->wait_since_ps);
+		out->vl_xmit_time_cong_ps[vl] =
+			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->cong_since_ps);
+	}
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		out->sl_rcv_fecn[sl] = s->sl_fecn[sl];
+		out->sl_rcv_becn[sl] = s->sl_becn[sl];
+	}
+	return 0;
+}
+
+int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out)
+{
+	struct flow *f;
+	const struct hca *h;
+	const struct group *g;
+	uint16_t ccti = 0;
+
+	if (flow >= e->n_flow)
+		return -EINVAL;
+	f = &e->flow[flow];
+	h = &e->hca[e->port[f->src_port].owner];
+	g = &e->group[h->group[f->sl]];
+	for (uint32_t i = f->first_qp; i < f->first_qp + f->n_qp; i++)
+		if (e->qp[i].ccti > ccti)
+			ccti = e->qp[i].ccti;
+	if (hca_sl_mode(h))
+		ccti = g->ccti;
+	if (ccti < h->cc.sl[f->sl].CCTI_Min)
+		ccti = h->cc.sl[f->sl].CCTI_Min;
+	*out = (struct ibcc_engine_flow){
+		.offered_pkts = ibcc_fab_offered(e, f),
+		.refused_pkts = f->refused,
+		.sent_pkts = f->sent,
+		.received_pkts = f->received,
+		.received_bytes = f->received * e->model.packet_bytes,
+		.dropped_pkts = f->dropped,
+		.fecn = f->fecn,
+		.becn = f->becn,
+		.ccti = ccti,
+		.latency_sum_ps = f->latency_ps,
+	};
+	return 0;
+}
+
+void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *out)
+{
+	*out = (struct ibcc_engine_totals){
+		.injected = e->injected,
+		.delivered = e->delivered,
+		.dropped = e->dropped,
+		.in_flight = e->injected - e->delivered - e->dropped,
+		.events = e->events,
+	};
+	for (uint32_t i = 0; i < e->n_ports; i++) {
+		out->packet_hops += e->stat[i].rx[DATA];
+		out->ack_hops += e->stat[i].rx[CTRL];
+	}
+}

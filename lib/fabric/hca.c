@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a channel adapter's port sends, and in which order.
+ *
+ * Entries that may be sent now stand in a heap for each SL: flows with a packet due, and queue
+ * pairs with packets that were passed over while they were throttled. The key is the packet's time
+ * of arrival, or a running number where flows are served in turn. Throttled entries are not in a
+ * heap, so nobody looks at them until their delay is over. ACKs and CNPs go first and are never
+ * throttled.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tx.h"
+
+static bool ready_before(const struct ready *a, const struct ready *b)
+{
+	return a->key != b->key ? a->key < b->key : a->id < b->id;
+}
+
+static void heap_push(struct group *g, struct ready v)
+{
+	uint32_t i = g->n_ready++;
+
+	while (i && ready_before(&v, &g->ready[(i - 1) / 2])) {
+		g->ready[i] = g->ready[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	g->ready[i] = v;
+}
+
+static void heap_pop(struct group *g)
+{
+	struct ready v = g->ready[--g->n_ready];
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < g->n_ready) {
+		if (child + 1 < g->n_ready && ready_before(&g->ready[child + 1], &g->ready[child]))
+			child++;
+		if (!ready_before(&g->ready[child], &v))
+			break;
+		g->ready[i] = g->ready[child];
+		i = child;
+	}
+	g->ready[i] = v;
+}
+
+static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
+{
+	return &e->hca[e->port[g->port].owner];
+}
+
+static void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n)
+{
+	if (g->vl < e->n_vls)
+		outq_add(&e->port[g->port], port_outq(e, g->port, g->vl), n, e->now_ps);
+}
+
+static void group_uncount(struct ibcc_engine *e, const struct group *g, uint32_t n)
+{
+	if (g->vl < e->n_vls)
+		outq_sub(e, g->port, g->vl, n);
+}
+
+/* Entries of the group that XmitWait sees. */
+static uint32_t group_queued(const struct group *g)
+{
+	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
+}
+
+static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id)
+{
+	struct hca *h = group_hca(e, g);
+	bool in_turn = e->model.hca_service == IBCC_HCA_ROUND_ROBIN;
+
+	heap_push(g, (struct ready){ in_turn ? ++h->turn : arrival_ps, id });
+	if (!g->gated) {
+		h->data_sls |= (uint16_t)(1u << g->sl);
+		group_count(e, g, 1);
+	}
+}
+
+/* Passes a throttled queue pair's packet over: it waits with the queue pair. */
+static bool defer(struct ibcc_engine *e, struct flow *f, struct qp *q, uint64_t arrival_ps)
+{
+	uint32_t c;
+
+	e->err = ibcc_fab_reserve(e, 16, 0);
+	if (e->err)
+		return false;
+	c = cell_take(e);
+	e->cell[c].t = arrival_ps;
+	e->cell[c].next = NONE;
+	if (q->defer == NONE) {
+		q->defer = c;
+		evq_push(e, q->ready_ps, EV_QP, (uint32_t)(q - e->qp));
+	} else {
+		e->cell[q->defer_end].next = c;
+	}
+	q->defer_end = c;
+	f->n_deferred++;
+	return true;
+}
+
+/* Puts a flow where it belongs: to the ready entries, or asleep until its next packet is due or
+ * allowed. Called when it is in neither place.
+ */
+void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow)
+{
+	struct flow *f = &e->flow[flow];
+	struct hca *h = &e->hca[e->port[f->src_port].owner];
+	struct group *g = &e->group[h->group[f->sl]];
+	uint64_t due, allowed;
+
+	for (;;) {
+		due = ibcc_fab_head_ps(e, f);
+		if (due == NEVER)
+			return;
+		if (due > e->now_ps) {
+			evq_push(e, due, EV_FLOW, flow);
+			return;
+		}
+		if (f->n_qp == 1) {
+			allowed = e->qp[f->first_qp].ready_ps;
+		} else if (f->kind == IBCC_ARRIVALS_BACKLOGGED) {
+			f->head_qp = ibcc_fab_pick_qp(e, f, &allowed);
+		} else {
+			struct qp *q = &e->qp[f->head_qp];
+
+			if (q->defer != NONE || q->ready_ps > e->now_ps) {
+				if (!defer(e, f, q, due))
+					return;
+				ibcc_fab_head_take(e, f);
+				continue;
+			}
+			allowed = 0;
+		}
+		if (allowed > e->now_ps)
+			evq_push(e, allowed, EV_FLOW, flow);
+		else
+			make_ready(e, g, due, flow);
+		return;
+	}
+}
+
+void ibcc_fab_qp_ready(struct ibcc_engine *e, uint32_t qp)
+{
+	const struct qp *q = &e->qp[qp];
+	const struct flow *f = &e->flow[q->flow];
+	struct hca *h = &e->hca[e->port[f->src_port].owner];
+
+	if (q->ready_ps > e->now_ps)
+		evq_push(e, q->ready_ps, EV_QP, qp);
+	else
+		make_ready(e, &e->group[h->group[f->sl]], e->cell[q->defer].t, qp | READY_QP);
+}
+
+static void throttle(struct ibcc_engine *e, struct hca *h, struct group *g, struct qp *q)
+{
+	uint64_t delay = ibcc_fab_delay_ps(e, h, g, q);
+	uint64_t end = e->port[g->port].busy_ps + delay;
+
+	if (!delay)
+		return;
+	if (!hca_sl_mode(h)) {
+		q->ready_ps = end;
+		return;
+	}
+	group_uncount(e, g, g->n_ready);
+	g->gated = true;
+	h->data_sls &= (uint16_t) ~(1u << g->sl);
+	evq_push(e, end, EV_GATE, (uint32_t)(g - e->group));
+}
+
+void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
+{
+	struct group *g = &e->group[group];
+
+	g->gated = false;
+	if (!g->n_ready)
+		return;
+	group_hca(e, g)->data_sls |= (uint16_t)(1u << g->sl);
+	group_count(e, g, g->n_ready);
+	ibcc_fab_hca_send(e, g->port);
+}
+
+static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
+{
+	uint32_t id = g->ready[0].id, pkt = pkt_take(e);
+	struct pkt *k = &e->pkt[pkt];
+	bool deferred = id & READY_QP;
+	struct flow *f;
+	struct qp *q;
+
+	if (deferred) {
+		q = &e->qp[id & ~READY_QP];
+		f = &e->flow[q->flow];
+	} else {
+		f = &e->flow[id];
+		q = &e->qp[f->n_qp == 1 ? f->first_qp : f->head_qp];
+	}
+	heap_pop(g);
+	if (!g->n_ready)
+		h->data_sls &= (uint16_t) ~(1u << g->sl);
+	*k = (struct pkt){ .born_ps = e->now_ps,
+			   .qp = (uint32_t)(q - e->qp),
+			   .dlid = e->lid[q->dst_port],
+			   .sl = g->sl };
+	f->sent++;
+	e->injected++;
+	tx_start(e, g->port, g->vl, pkt);
+	throttle(e, h, g, q);
+	if (deferred) {
+		uint32_t c = q->defer;
+
+		q->defer = e->cell[c].next;
+		cell_give(e, c);
+		f->n_deferred--;
+		if (q->defer != NONE)
+			ibcc_fab_qp_ready(e, id & ~READY_QP);
+	} else {
+		ibcc_fab_head_take(e, f);
+		ibcc_fab_flow_arm(e, id);
+	}
+	if (e->port[g->port].queued) /* the flow itself may be ready again */
+		port_wake(e, g->port, e->port[g->port].busy_ps);
+}
+
+static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
+{
+	uint32_t pkt = g->ctrl;
+
+	g->ctrl = e->pkt[pkt].next;
+	g->n_ctrl--;
+	if (g->ctrl == NONE)
+		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
+	tx_start(e, g->port, g->vl, pkt);
+}
+
+void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
+{
+	struct port *p = &e->port[port];
+	struct hca *h = &e->hca[p->owner];
+	struct group *best = NULL;
+
+	if (!p->queued || !(p->flags & PORT_UP))
+		return;
+	if (p->busy_ps > e->now_ps) {
+		port_wake(e, port, p->busy_ps);
+		return;
+	}
+	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
+		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
+
+		if (g->vl < e->n_vls && credits_ok(e, port, port_outq(e, port, g->vl), CTRL)) {
+			send_ctrl(e, h, g);
+			return;
+		}
+	}
+	for (unsigned int m = h->data_sls; m; m &= m - 1) {
+		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
+
+		if (g->vl < e->n_vls && credits_ok(e, port, port_outq(e, port, g->vl), DATA) &&
+		    (!best || ready_before(&g->ready[0], &best->ready[0])))
+			best = g;
+	}
+	if (best)
+		send_data(e, h, best);
+}
+
+void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
+{
+	struct pkt *k = &e->pkt[pkt];
+	uint32_t port = e->qp[k->qp].dst_port;
+	struct hca *h = &e->hca[e->port[port].owner];
+	struct group *g = &e->group[h->group[k->sl]];
+
+	k->next = NONE;
+	if (g->ctrl == NONE)
+		g->ctrl = pkt;
+	else
+		e->pkt[g->ctrl_end].next = pkt;
+	g->ctrl_end = pkt;
+	g->n_ctrl++;
+	h->ctrl_sls |= (uint16_t)(1u << g->sl);
+	group_count(e, g, 1);
+	ibcc_fab_hca_send(e, port);
+}
+
+/* The SL maps to another VL from now on. */
+void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl)
+{
+	if (g->vl == vl)
+		return;
+	group_uncount(e, g, group_queued(g));
+	g->vl = vl;
+	group_count(e, g, group_queued(g));
+	ibcc_fab_hca_send(e, g->port);
+}
+
+/* The group of a port and SL, made if need be; index or -ENOMEM. */
+int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl)
+{
+	struct hca *h = &e->hca[e->port[port].owner];
+
+	if (h->group[sl] == NONE) {
+		if (ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
+			return -ENOMEM;
+		e->group[e->n_group] = (struct group){ .port = port,
+						       .sl = (uint8_t)sl,
+						       .vl = ibcc_fab_hca_vl(e, h, sl),
+						       .ctrl = NONE };
+		h->group[sl] = e->n_group++;
+	}
+	return h->group[sl];
+}

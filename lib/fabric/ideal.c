@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From a scenario to capacities and demands of the max-min problem, and back.
+ *
+ * Resources are the fabric's ports as outputs, by index, then the sinks, one for each node.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/ideal.h>
+#include <ibcc/maxmin.h>
+#include <ibcc/route.h>
+
+#define UNLIMITED_MBPS 1e12 /* of a sink that drains as packets come; finite for the sums */
+
+struct pair {
+	uint32_t flow, node; /* destination */
+	size_t first_use, n_uses;
+	double demand; /* while the flow is on */
+};
+
+struct problem {
+	const struct ibcc_scenario *s;
+	const struct ibcc_topo *t;
+	size_t n_resources;
+	double *capacity;
+	double *full; /* capacity of each port's link when it is up */
+	struct pair *pair;
+	size_t n_pairs, cap_pairs;
+	struct ibcc_maxmin_use *use;
+	size_t n_uses, cap_uses;
+	struct ibcc_maxmin_flow *mm;
+};
+
+/* The first linked port of a channel adapter, as the engine takes it. */
+static uint32_t ca_port(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+
+	for (unsigned int i = 1; i <= n->n_ports; i++)
+		if (t->port[n->first_port + i].peer != IBCC_NONE)
+			return n->first_port + i;
+	return IBCC_NONE;
+}
+
+static int add_use(struct problem *p, uint32_t resource)
+{
+	if (p->n_uses == p->cap_uses) {
+		size_t cap = p->cap_uses ? 2 * p->cap_uses : 64;
+		struct ibcc_maxmin_use *bigger = reallocarray(p->use, cap, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		p->use = bigger;
+		p->cap_uses = cap;
+	}
+	p->use[p->n_uses++] = (struct ibcc_maxmin_use){ .resource = resource, .share = 1 };
+	return 0;
+}
+
+static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst, double demand)
+{
+	struct pair pair = { flow, p->t->port[dst].node, p->n_uses, 0, demand };
+	struct ibcc_route r;
+	unsigned int i;
+	int rc = ibcc_route_follow(p->t, src, p->t->port[dst].lid, &r);
+
+	if (rc)
+		return -EINVAL;
+	if (p->n_pairs >= IBCC_IDEAL_MAX_PAIRS)
+		return -E2BIG;
+	for (i = 0; i < r.n && !rc; i++)
+		rc = add_use(p, r.out[i]);
+	if (!rc)
+		rc = add_use(p, p->t->n_ports + pair.node);
+	if (rc)
+		return rc;
+	pair.n_uses = p->n_uses - pair.first_use;
+	if (p->n_pairs == p->cap_pairs) {
+		size_t cap = p->cap_pairs ? 2 * p->cap_pairs : 64;
+		struct pair *bigger = reallocarray(p->pair, cap, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		p->pair = bigger;
+		p->cap_pairs = cap;
+	}
+	p->pair[p->n_pairs++] = pair;
+	return 0;
+}
+
+static int add_flow(struct problem *p, uint32_t flow)
+{
+	const struct ibcc_flow_spec *f = &p->s->flow[flow];
+	uint32_t from = ibcc_topo_find_desc(p->t, f->from), src, dst, i, n = 0;
+	double demand = INFINITY;
+	int rc = 0;
+
+	if (from == IBCC_NONE || (src = ca_port(p->t, from)) == IBCC_NONE)
+		return -EINVAL;
+	if (f->arrivals != IBCC_ARRIVALS_BACKLOGGED)
+		demand = p->full[src] * f->load_permille / 1000;
+	if (strcmp(f->to, "*")) {
+		i = ibcc_topo_find_desc(p->t, f->to);
+		if (i == IBCC_NONE || (dst = ca_port(p->t, i)) == IBCC_NONE)
+			return -EINVAL;
+		return add_pair(p, flow, src, dst, demand);
+	}
+	for (i = 0; i < p->t->n_nodes; i++)
+		n += i != from && !ibcc_topo_is_switch(p->t, i) && ca_port(p->t, i) != IBCC_NONE;
+	for (i = 0; i < p->t->n_nodes && !rc; i++)
+		if (i != from && !ibcc_topo_is_switch(p->t, i) &&
+		    (dst = ca_port(p->t, i)) != IBCC_NONE)
+			rc = add_pair(p, flow, src, dst, demand / n);
+	return rc;
+}
+
+static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
+{
+	uint32_t node = ibcc_topo_find_desc(p->t, v->node), port;
+
+	if (node == IBCC_NONE)
+		return;
+	switch (v->kind) {
+	case IBCC_EVENT_SINK_RATE:
+		p->capacity[p->t->n_ports + node] = v->value ? v->value : UNLIMITED_MBPS;
+		break;
+	case IBCC_EVENT_LINK_DOWN:
+	case IBCC_EVENT_LINK_UP:
+		port = v->port ? ibcc_topo_port_index(p->t, node, v->port) : ca_port(p->t, node);
+		if (port == IBCC_NONE || p->t->port[port].peer == IBCC_NONE)
+			break;
+		p->capacity[port] = v->kind == IBCC_EVENT_LINK_UP ? p->full[port] : 0;
+		p->capacity[p->t->port[port].peer] =
+			v->kind == IBCC_EVENT_LINK_UP ? p->full[p->t->port[port].peer] : 0;
+		break;
+	}
+}
+
+/* Links and sinks as they are from a time on. */
+static void state_at(struct problem *p, uint64_t at_ps)
+{
+	uint64_t done = 0;
+	uint32_t i;
+	bool first = true;
+
+	for (i = 0; i < p->t->n_ports; i++)
+		p->capacity[i] = p->full[i];
+	for (i = 0; i < p->t->n_nodes; i++)
+		p->capacity[p->t->n_ports + i] = UNLIMITED_MBPS;
+	/* Events in the order of their times; those of one time in the order of the file. */
+	for (;;) {
+		uint64_t next = UINT64_MAX;
+
+		for (i = 0; i < p->s->n_events; i++)
+			if ((first || p->s->event[i].at_ps > done) && p->s->event[i].at_ps < next)
+				next = p->s->event[i].at_ps;
+		if (next > at_ps)
+			return;
+		for (i = 0; i < p->s->n_events; i++)
+			if (p->s->event[i].at_ps == next)
+				apply_event(p, &p->s->event[i]);
+		done = next;
+		first = false;
+	}
+}
+
+/* The first change after a time, at most `end`. */
+static uint64_t next_change(const struct ibcc_scenario *s, uint64_t after, uint64_t end)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n_events; i++)
+		if (s->event[i].at_ps > after && s->event[i].at_ps < end)
+			end = s->event[i].at_ps;
+	for (i = 0; i < s->n_flows; i++) {
+		if (s->flow[i].start_ps > after && s->flow[i].start_ps < end)
+			end = s->flow[i].start_ps;
+		if (s->flow[i].stop_ps > after && s->flow[i].stop_ps < end)
+			end = s->flow[i].stop_ps;
+	}
+	return end;
+}
+
+/* What a node can take in now: 0 for a switch. */
+static double node_capacity(const struct problem *p, uint32_t node)
+{
+	uint32_t port = ibcc_topo_is_switch(p->t, node) ? IBCC_NONE : ca_port(p->t, node);
+
+	if (port == IBCC_NONE)
+		return 0;
+	return fmin(p->capacity[p->t->port[port].peer], p->capacity[p->t->n_ports + node]);
+}
+
+static int solve(struct problem *p, uint64_t at_ps, double weight, struct ibcc_ideal *out)
+{
+	size_t i;
+	int rc;
+
+	state_at(p, at_ps);
+	for (i = 0; i < p->t->n_nodes; i++)
+		out->capacity_mbps[i] += weight * node_capacity(p, (uint32_t)i);
+	for (i = 0; i < p->n_pairs; i++) {
+		const struct pair *q = &p->pair[i];
+		const struct ibcc_flow_spec *f = &p->s->flow[q->flow];
+		bool on = at_ps >= f->start_ps && (!f->stop_ps || at_ps < f->stop_ps);
+
+		p->mm[i] = (struct ibcc_maxmin_flow){ .use = &p->use[q->first_use],
+						      .n_uses = q->n_uses,
+						      .demand = on ? q->demand : 0 };
+	}
+	rc = ibcc_maxmin_solve(p->capacity, p->n_resources, p->mm, p->n_pairs);
+	if (rc)
+		return rc;
+	for (i = 0; i < p->n_pairs; i++) {
+		out->flow_mbps[p->pair[i].flow] += p->mm[i].rate * weight;
+		out->node_mbps[p->pair[i].node] += p->mm[i].rate * weight;
+	}
+	return 0;
+}
+
+static int set_up(struct problem *p)
+{
+	const struct ibcc_model *m = &p->s->model;
+	double payload = (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
+	uint32_t i;
+	int rc = 0;
+
+	p->n_resources = (size_t)p->t->n_ports + p->t->n_nodes;
+	p->capacity = calloc(p->n_resources + 1, sizeof(*p->capacity));
+	p->full = calloc(p->t->n_ports + 1u, sizeof(*p->full));
+	if (!p->capacity || !p->full)
+		return -ENOMEM;
+	for (i = 0; i < p->t->n_ports; i++)
+		if (p->t->port[i].peer != IBCC_NONE)
+			p->full[i] = p->t->port[i].rate_mbps * payload;
+	for (i = 0; i < p->s->n_flows && !rc; i++)
+		rc = add_flow(p, i);
+	if (rc)
+		return rc;
+	p->mm = calloc(p->n_pairs + 1, sizeof(*p->mm));
+	return p->mm ? 0 : -ENOMEM;
+}
+
+int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
+		       struct ibcc_ideal *out)
+{
+	struct problem p = { .s = s, .t = s->topo };
+	struct ibcc_ideal i = { 0 };
+	uint64_t at, next;
+	int rc;
+
+	if (to_ps <= from_ps)
+		return -EINVAL;
+	i.flow_mbps = calloc(s->n_flows + 1u, sizeof(*i.flow_mbps));
+	i.node_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.node_mbps));
+	i.capacity_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.capacity_mbps));
+	rc = i.flow_mbps && i.node_mbps && i.capacity_mbps ? set_up(&p) : -ENOMEM;
+	for (at = from_ps; !rc && at < to_ps; at = next) {
+		next = next_change(s, at, to_ps);
+		rc = solve(&p, at, (double)(next - at) / (double)(to_ps - from_ps), &i);
+	}
+	if (rc)
+		ibcc_ideal_fini(&i);
+	else
+		*out = i;
+	free(p.capacity);
+	free(p.full);
+	free(p.pair);
+	free(p.use);
+	free(p.mm);
+	return rc;
+}
+
+void ibcc_ideal_fini(struct ibcc_ideal *i)
+{
+	if (!i)
+		return;
+	free(i->flow_mbps);
+	free(i->node_mbps);
+	free(i->capacity_mbps);
+	*i = (struct ibcc_ideal){ 0 };
+}

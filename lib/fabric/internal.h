@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The engine's state, shared by the files of lib/fabric.
+ *
+ * What a packet meets at a switch, and where it is:
+ *
+ *   HCA groups (ready queues) -> outq of the HCA's port -> link -> VOQ of (output, VL, input)
+ *   -> outq of the switch's port -> link -> ... -> receive FIFO of the HCA -> transport
+ *
+ * All links between objects are indices into arrays, so that memory may move when it grows and a
+ * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
+ * cache: packets, and cells, which are events, credits under way and deferred packets alike.
+ *
+ * A hop costs two events: the header's arrival, and, only if something waits, the output becoming
+ * free. Credits are not events: they lie with their time of arrival at the sender and are collected
+ * when it runs short; only a sender that waits for them is woken.
+ */
+#ifndef IBCC_FABRIC_INTERNAL_H
+#define IBCC_FABRIC_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/engine.h>
+#include <ibcc/link.h>
+
+#define NONE  UINT32_MAX
+#define NEVER UINT64_MAX
+
+/* Ports and their queues fill cache lines; their arrays begin at one. */
+#define LINE_BYTES 64u
+
+/* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
+enum { DATA, CTRL, N_KINDS };
+
+enum ibcc_fab_event {
+	EV_ARRIVE,   /* packet: header at a switch and routed, or tail at an HCA */
+	EV_WAKE,     /* port: may have something to send */
+	EV_FLOW,     /* flow: its next packet is due, or its delay is over */
+	EV_QP,       /* queue pair: the delay before its deferred packets is over */
+	EV_GATE,     /* group: the delay of a service level is over */
+	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
+	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
+	EV_TIMER,    /* group: CCTI timer */
+	EV_SCENARIO, /* timed change of the fabric */
+};
+
+/* t and arg of an event: time, kind << 28 | index. Of a credit: arrival at the sender, blocks. Of a
+ * deferred packet: its time of arrival in the send queue.
+ */
+struct cell {
+	uint64_t t;
+	uint32_t next, arg;
+};
+#define CELL_KIND_SHIFT 28
+#define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
+
+enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
+
+struct pkt {
+	uint64_t born_ps; /* first bit on the source's link */
+	uint32_t next;    /* in the queue it stands in */
+	uint32_t qp;
+	uint32_t port; /* input port it arrives at or waits in */
+	uint16_t dlid;
+	uint8_t sl;
+	uint8_t vl;    /* whose buffer it occupies at that port */
+	uint8_t flags; /* PKT_* */
+	uint8_t epoch; /* of the link; another one now: the link was down meanwhile */
+};
+
+enum { PORT_SWITCH = 1, PORT_UP = 2 };
+
+struct port {
+	uint64_t busy_ps; /* sending until */
+	uint64_t wake_ps; /* earliest EV_WAKE under way, or NEVER */
+	uint64_t wait_since_ps;
+	uint64_t pkt_ps[N_KINDS]; /* time on the link */
+	uint32_t peer;
+	uint32_t queued; /* entries that could be sent, all VLs */
+	uint32_t owner;  /* index of switch or HCA */
+	uint32_t voq;    /* first VOQ of this output; then by VL, then by input number */
+	uint16_t n_in;   /* inputs of the switch, port 0 included */
+	uint8_t num, flags, epoch, rr_vl;
+};
+
+enum {
+	OUTQ_WANT = 1,     /* waits for credits of which none are under way */
+	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
+	OUTQ_CONG = 4,     /* backlog above the threshold */
+	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
+};
+
+/* The sending side of a port and VL. */
+struct outq {
+	int32_t credits;       /* blocks */
+	uint32_t queued;       /* entries that could be sent */
+	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
+	uint32_t ret, ret_end; /* cells: credits under way, by time */
+	uint32_t act, act_end; /* VOQs that hold packets, in turn */
+	uint32_t mark_on, mark_off;
+	uint16_t mark_rate, mark_skip;
+	uint8_t mark_blocks;
+	uint8_t flags; /* OUTQ_* */
+	uint64_t wait_since_ps, busy_ps;
+};
+
+/* Packets of one input for one output and VL. */
+struct voq {
+	uint32_t head, tail;
+	uint32_t next; /* in the output's turn */
+};
+
+/* The first line is what each packet touches. */
+struct port_stat {
+	_Alignas(LINE_BYTES) uint64_t tx[N_KINDS];
+	uint64_t rx[N_KINDS];
+	uint64_t wait_ps, cong_ps, cong_since_ps;
+	uint64_t n_cong; /* VLs in congested state */
+	uint64_t mark, dropped, fecn, becn;
+	uint64_t sl_fecn[16], sl_becn[16];
+};
+
+struct outq_stat {
+	uint64_t wait_ps, cong_ps, cong_since_ps;
+};
+
+struct fab_switch {
+	uint32_t node, first_port;
+	uint8_t n_ports;
+	uint32_t lft_len;
+	uint8_t *lft;
+	uint8_t (*sl2vl)[16]; /* NULL: SL modulo the VLs in use */
+	struct ibcc_cc_sw_setting cc;
+	struct ibcc_cc_sw_port_element *elem; /* by port number */
+	struct ibcc_cc_log log;
+};
+
+/* An entry that may be sent now; the lowest key is served first. */
+struct ready {
+	uint64_t key;
+	uint32_t id; /* flow, or READY_QP | queue pair with deferred packets */
+};
+#define READY_QP (1u << 31)
+
+/* What an HCA's port sends on one SL. */
+struct group {
+	uint32_t port;
+	uint8_t sl;
+	uint8_t vl; /* 255: the SL maps to no VL, nothing can be sent */
+	bool gated, timer_on;
+	uint32_t n_ready, cap_ready;
+	struct ready *ready;     /* heap */
+	uint32_t ctrl, ctrl_end; /* packets */
+	uint32_t n_ctrl;
+	uint16_t ccti; /* of the SL, in SL mode */
+	bool active;
+	uint32_t n_act, cap_act, n_qp, n_flow; /* act: queue pairs whose CCTI is not 0 */
+	uint32_t *act;
+};
+
+struct hca {
+	uint32_t node, port;
+	uint32_t group[16];
+	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
+	bool draining, no_cc;
+	uint8_t sl2vl[16];
+	uint64_t turn;
+	uint32_t rx, rx_end;
+	uint32_t sink_mbps;
+	struct ibcc_cc_ca_setting cc;
+	struct ibcc_cct cct;
+	struct ibcc_cc_log log;
+};
+
+struct qp {
+	uint64_t ready_ps; /* end of the injection rate delay */
+	uint32_t flow, dst_port;
+	uint32_t defer, defer_end; /* cells: packets passed over while throttled */
+	uint16_t ccti;
+	bool active;
+};
+
+/* A replayable sequence of arrival times. */
+struct arrivals {
+	uint64_t next_ps, rng;
+};
+
+struct flow {
+	uint32_t src_port, first_qp, n_qp;
+	uint32_t head_qp; /* of the packet at the head */
+	enum ibcc_arrivals kind;
+	uint8_t sl;
+	uint64_t gap_ps, stop_ps;
+	uint64_t rng; /* chooses destinations */
+	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
+	 * arrival times of what they accepted.
+	 */
+	struct arrivals head, offer;
+	uint64_t *ring;
+	uint32_t ring_cap, ring_at, ring_n, n_deferred;
+	uint64_t offered, refused, sent, received, dropped, fecn, becn, latency_ps;
+	struct ibcc_flow_spec spec;
+};
+
+struct far_event {
+	uint64_t t, seq;
+	uint32_t cell;
+};
+
+struct bucket {
+	uint32_t head, tail;
+};
+
+/* Pending events: a ring of buckets for the near future, a heap beyond (see evq.h). */
+struct evq {
+	unsigned int shift; /* bucket width is 2^shift ps */
+	uint32_t n_buckets, n_sum;
+	uint64_t cur; /* number of the earliest bucket of the ring */
+	struct bucket *bucket;
+	uint64_t *bits, *sum; /* non-empty buckets; non-empty words of bits */
+	uint32_t n_far, cap_far;
+	struct far_event *far;
+	uint64_t seq;
+};
+
+struct fab_scenario_event {
+	enum ibcc_event_kind kind;
+	uint32_t port, value;
+};
+
+struct ibcc_engine {
+	uint64_t now_ps;
+	struct cell *cell;
+	struct pkt *pkt;
+	struct port *port;
+	struct outq *outq;
+	struct voq *voq;
+	struct fab_switch *sw;
+	struct hca *hca;
+	struct group *group;
+	struct qp *qp;
+	struct flow *flow;
+	struct port_stat *stat;
+	struct outq_stat *outq_stat;
+	uint32_t n_vls;
+	uint32_t blocks[N_KINDS], bytes[N_KINDS];
+	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
+	uint64_t link_ps;   /* propagation */
+	uint64_t credit_ps; /* buffer freed to credits at the sender */
+	struct evq evq;
+	uint32_t free_cell, n_free_cells, cap_cells;
+	uint32_t free_pkt, n_free_pkts, cap_pkts;
+	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
+	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
+	struct fab_scenario_event *scen;
+	uint16_t *lid, *n_lids; /* by port */
+	uint64_t injected, delivered, dropped, events;
+	int err; /* sticky: out of memory in the middle of an event */
+	uint64_t seed;
+	void *unaligned[3];      /* of port, outq, stat */
+	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
+	struct ibcc_model model;
+	struct ibcc_topo *topo;
+};
+
+_Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
+_Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
+
+static inline unsigned int pkt_kind(const struct pkt *p)
+{
+	return p->flags & PKT_CTRL ? CTRL : DATA;
+}
+
+static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	return &e->outq[port * e->n_vls + vl];
+}
+
+/* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */
+int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts);
+int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
+
+/* build.c */
+uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
+/* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
+uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
+
+/* credits.c */
+void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
+
+/* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
+ */
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
+void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
+
+/* drop.c: takes a packet out of the fabric and counts it at a port. */
+void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port);
+/* The port that the packet started from. */
+uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
+
+/* hca.c: sending. */
+void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
+void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow);
+void ibcc_fab_qp_ready(struct ibcc_engine *e, uint32_t qp);
+void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group);
+void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl);
+int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl);
+
+/* sink.c: receiving. */
+void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca);
+
+/* reaction.c: what a channel adapter does about BECNs. */
+void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp);
+void ibcc_fab_timer(struct ibcc_engine *e, uint32_t group);
+uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
+			   const struct qp *q);
+static inline bool hca_sl_mode(const struct hca *h)
+{
+	return h->cc.Port_Control & IBCC_CC_PORT_CONTROL_SL;
+}
+
+/* mark.c: thresholds of a port's outqs from the settings; entering and leaving congested state. */
+void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port);
+void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on);
+
+/* cclog.c */
+void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p);
+void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
+
+/* traffic.c */
+uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
+void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
+uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f, uint64_t *ready_ps);
+uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
+
+/* control.c */
+void ibcc_fab_scenario(struct ibcc_engine *e, uint32_t index);
+
+#endif

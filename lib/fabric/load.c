@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A scenario's flows, events and settings, put into the engine. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evq.h"
+
+/* The first linked port of a channel adapter. */
+static uint32_t find_ca_port(const struct ibcc_engine *e, const char *desc)
+{
+	uint32_t node = ibcc_topo_find_desc(e->topo, desc);
+	const struct ibcc_topo_node *n;
+
+	if (node == IBCC_NONE || ibcc_topo_is_switch(e->topo, node))
+		return NONE;
+	n = &e->topo->node[node];
+	for (uint32_t i = 1; i <= n->n_ports; i++)
+		if (e->port[n->first_port + i].peer != NONE)
+			return n->first_port + i;
+	return NONE;
+}
+
+static int load_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, const char **bad)
+{
+	uint32_t src = find_ca_port(e, f->from), dst = IBCC_NONE;
+	int rc;
+
+	if (src == NONE) {
+		*bad = f->from;
+		return -ENOENT;
+	}
+	if (strcmp(f->to, "*")) {
+		dst = find_ca_port(e, f->to);
+		if (dst == NONE) {
+			*bad = f->to;
+			return -ENOENT;
+		}
+	}
+	rc = ibcc_engine_add_flow(e, f, src, dst);
+	return rc < 0 ? rc : 0;
+}
+
+static int load_event(struct ibcc_engine *e, const struct ibcc_event_spec *v, const char **bad)
+{
+	uint32_t node = ibcc_topo_find_desc(e->topo, v->node), port;
+
+	if (node == IBCC_NONE) {
+		*bad = v->node;
+		return -ENOENT;
+	}
+	port = v->port ? ibcc_topo_port_index(e->topo, node, v->port) : find_ca_port(e, v->node);
+	if (port == IBCC_NONE ||
+	    (v->kind == IBCC_EVENT_SINK_RATE ? !!(e->port[port].flags & PORT_SWITCH)
+					     : e->port[port].peer == NONE)) {
+		*bad = v->node;
+		return -ENOENT;
+	}
+	if (v->at_ps < e->now_ps)
+		return -EINVAL;
+	if (ibcc_fab_grow(&e->scen, &e->cap_scen, e->n_scen + 1, sizeof(*e->scen)) ||
+	    ibcc_fab_reserve(e, 16, 0))
+		return -ENOMEM;
+	e->scen[e->n_scen] = (struct fab_scenario_event){ v->kind, port, v->value };
+	evq_push(e, v->at_ps, EV_SCENARIO, e->n_scen++);
+	return 0;
+}
+
+static int load_no_cc(struct ibcc_engine *e, const char *name, bool *no_cc, const char **bad)
+{
+	uint32_t node = ibcc_topo_find_desc(e->topo, name);
+
+	if (node == IBCC_NONE) {
+		*bad = name;
+		return -ENOENT;
+	}
+	no_cc[node] = true;
+	for (uint32_t i = 0; i < e->n_hca; i++)
+		if (e->hca[i].node == node)
+			e->hca[i].no_cc = true;
+	return 0;
+}
+
+static int load_static(struct ibcc_engine *e, const struct ibcc_static_cc *cc, const bool *no_cc)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < e->n_sw && !rc; i++)
+		if (!no_cc[e->sw[i].node])
+			rc = ibcc_engine_set_switch_cc(e, e->sw[i].node, &cc->sw);
+	for (uint32_t i = 0; i < e->n_hca && !rc; i++) {
+		if (e->hca[i].no_cc)
+			continue;
+		rc = ibcc_engine_set_ca_cc(e, e->hca[i].port, &cc->ca);
+		if (!rc)
+			rc = ibcc_engine_set_cct(e, e->hca[i].port, &cc->cct);
+	}
+	return rc;
+}
+
+int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const char **bad)
+{
+	const char *ignored;
+	bool *no_cc;
+	int rc = 0;
+
+	if (!bad)
+		bad = &ignored;
+	no_cc = calloc(e->topo->n_nodes + 1u, sizeof(*no_cc));
+	if (!no_cc)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_no_cc && !rc; i++)
+		rc = load_no_cc(e, s->no_cc[i], no_cc, bad);
+	if (!rc && s->cc.enabled)
+		rc = load_static(e, &s->cc, no_cc);
+	for (uint32_t i = 0; i < s->n_events && !rc; i++)
+		rc = load_event(e, &s->event[i], bad);
+	for (uint32_t i = 0; i < s->n_flows && !rc; i++)
+		rc = load_flow(e, &s->flow[i], bad);
+	free(no_cc);
+	return rc;
+}

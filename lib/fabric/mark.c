@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Congested state of a switch's output ports and VLs, and the settings that rule it.
+ *
+ * A port and VL is in congested state from the moment the backlog for it, over all inputs, exceeds
+ * (16 - Threshold) / 16 of the reference until it has fallen to the hysteresis' share of that.
+ * Annex A10 leaves the scale to the device; it only demands uniformly falling values.
+ */
+#include <errno.h>
+
+#include "tx.h"
+
+void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on)
+{
+	struct port_stat *s = &e->stat[port];
+	struct outq_stat *v = &e->outq_stat[q - e->outq];
+
+	if (on) {
+		q->flags |= OUTQ_CONG;
+		v->cong_since_ps = e->now_ps;
+		if (!s->n_cong++)
+			s->cong_since_ps = e->now_ps;
+		return;
+	}
+	q->flags &= (uint8_t)~OUTQ_CONG;
+	v->cong_ps += e->now_ps - v->cong_since_ps;
+	if (!--s->n_cong)
+		s->cong_ps += e->now_ps - s->cong_since_ps;
+}
+
+static uint32_t threshold_bytes(const struct ibcc_model *m, unsigned int threshold)
+{
+	uint64_t ref = m->mark_reference_bytes ? m->mark_reference_bytes : m->buffer_bytes;
+
+	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
+}
+
+void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
+{
+	const struct port *p = &e->port[port];
+	const struct fab_switch *s = &e->sw[p->owner];
+	const struct ibcc_cc_sw_port_element *el = &s->elem[p->num];
+	unsigned int threshold = s->cc.Threshold, size = s->cc.Packet_Size;
+	uint16_t rate = s->cc.Marking_Rate;
+
+	if (el->Valid) {
+		threshold = el->Control_Type ? 0 : el->Threshold;
+		size = el->Packet_Size;
+		rate = el->Cong_Parm_Marking_Rate;
+	}
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		struct outq *q = port_outq(e, port, vl);
+
+		q->mark_on = threshold_bytes(&e->model, threshold);
+		q->mark_off =
+			(uint32_t)((uint64_t)q->mark_on * e->model.mark_hysteresis_permille / 1000);
+		q->mark_blocks = (uint8_t)size;
+		q->mark_rate = rate;
+		if (q->mark_skip > rate)
+			q->mark_skip = rate;
+		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, p->num))
+			q->flags |= OUTQ_UNMASKED;
+		else
+			q->flags &= (uint8_t)~OUTQ_UNMASKED;
+		if (q->flags & OUTQ_CONG) {
+			if (!threshold || q->backlog <= q->mark_off)
+				ibcc_fab_cong_set(e, port, q, false);
+		} else if (q->backlog > q->mark_on) {
+			ibcc_fab_cong_set(e, port, q, true);
+		}
+	}
+}
+
+static struct fab_switch *find_switch(struct ibcc_engine *e, uint32_t node)
+{
+	if (node >= e->topo->n_nodes || !ibcc_topo_is_switch(e->topo, node))
+		return NULL;
+	return &e->sw[e->port[e->topo->node[node].first_port].owner];
+}
+
+/* Bits of SwitchCongestionSetting:Control_Map: which fields are to be changed. */
+enum { MAP_VICTIM = 1, MAP_CREDIT = 2, MAP_THRESHOLD = 4, MAP_CS = 8, MAP_RATE = 16 };
+
+int ibcc_engine_set_switch_cc(struct ibcc_engine *e, uint32_t node,
+			      const struct ibcc_cc_sw_setting *v)
+{
+	struct fab_switch *s = find_switch(e, node);
+
+	if (!s || v->Threshold > 15 || v->CS_Threshold > 15)
+		return -EINVAL;
+	s->cc.Control_Map = v->Control_Map;
+	if (v->Control_Map & MAP_VICTIM)
+		s->cc.Victim_Mask = v->Victim_Mask;
+	if (v->Control_Map & MAP_CREDIT)
+		s->cc.Credit_Mask = v->Credit_Mask;
+	if (v->Control_Map & MAP_THRESHOLD) {
+		s->cc.Threshold = v->Threshold;
+		s->cc.Packet_Size = v->Packet_Size;
+	}
+	if (v->Control_Map & MAP_CS) {
+		s->cc.CS_Threshold = v->CS_Threshold;
+		s->cc.CS_ReturnDelay = v->CS_ReturnDelay;
+	}
+	if (v->Control_Map & MAP_RATE)
+		s->cc.Marking_Rate = v->Marking_Rate;
+	for (unsigned int i = 1; i <= s->n_ports; i++)
+		ibcc_fab_mark_setup(e, s->first_port + i);
+	return 0;
+}
+
+int ibcc_engine_set_switch_port_cc(struct ibcc_engine *e, uint32_t node, unsigned int port,
+				   const struct ibcc_cc_sw_port_element *v)
+{
+	struct fab_switch *s = find_switch(e, node);
+
+	if (!s || port > s->n_ports || v->Threshold > 15)
+		return -EINVAL;
+	s->elem[port] = *v;
+	if (port)
+		ibcc_fab_mark_setup(e, s->first_port + port);
+	return 0;
+}

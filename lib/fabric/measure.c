@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The engine only counts from its start. Readings are taken at the beginning and end of the window
+ * and at each sample; everything here is differences of them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/ideal.h>
+#include <ibcc/measure.h>
+
+#define US_PER_PS 1e-6
+
+struct reading {
+	uint64_t at_ps;
+	struct ibcc_engine_flow *flow;
+	struct ibcc_engine_port *port;
+};
+
+struct run {
+	const struct ibcc_scenario *s;
+	struct ibcc_engine *e;
+	uint64_t sample_ps;
+	struct reading start, last, now; /* of the window; of the last sample */
+	uint32_t n_in_window;            /* samples */
+	struct ibcc_measure m;
+};
+
+static int reading_alloc(struct reading *r, uint32_t n_flows, uint32_t n_ports)
+{
+	r->flow = calloc(n_flows + 1u, sizeof(*r->flow));
+	r->port = calloc(n_ports + 1u, sizeof(*r->port));
+	return r->flow && r->port ? 0 : -ENOMEM;
+}
+
+static void reading_free(struct reading *r)
+{
+	free(r->flow);
+	free(r->port);
+}
+
+static int reading_take(struct run *r, struct reading *to)
+{
+	uint32_t i;
+	int rc = 0;
+
+	to->at_ps = ibcc_engine_now_ps(r->e);
+	for (i = 0; i < r->m.n_flows && !rc; i++)
+		rc = ibcc_engine_flow_read(r->e, i, &to->flow[i]);
+	for (i = 0; i < r->m.n_ports && !rc; i++)
+		rc = ibcc_engine_port_read(r->e, i, &to->port[i]);
+	return rc;
+}
+
+static double mbps(uint64_t bytes, uint64_t span_ps)
+{
+	return span_ps ? (double)bytes * 8e6 / (double)span_ps : 0;
+}
+
+static double mean_latency_us(const struct ibcc_engine_flow *a, const struct ibcc_engine_flow *b)
+{
+	uint64_t n = b->received_pkts - a->received_pkts;
+
+	return n ? (double)(b->latency_sum_ps - a->latency_sum_ps) / (double)n * US_PER_PS : NAN;
+}
+
+static void sample_flow(const struct reading *a, const struct reading *b, uint32_t i,
+			struct ibcc_measure_flow_sample *out)
+{
+	const struct ibcc_engine_flow *x = &a->flow[i], *y = &b->flow[i];
+
+	*out = (struct ibcc_measure_flow_sample){
+		.throughput_mbps =
+			(float)mbps(y->received_bytes - x->received_bytes, b->at_ps - a->at_ps),
+		.latency_us = (float)mean_latency_us(x, y),
+		.fecn = (uint32_t)(y->fecn - x->fecn),
+		.becn = (uint32_t)(y->becn - x->becn),
+		.ccti = y->ccti,
+	};
+}
+
+static void sample_port(const struct run *r, const struct reading *a, const struct reading *b,
+			uint32_t i, struct ibcc_measure_port_sample *out)
+{
+	const struct ibcc_engine_port *x = &a->port[i], *y = &b->port[i];
+	uint64_t span = b->at_ps - a->at_ps;
+	uint64_t data = (y->rcv_data_pkts - x->rcv_data_pkts) * r->s->model.packet_bytes;
+
+	*out = (struct ibcc_measure_port_sample){
+		.xmit_mbps = (float)mbps(y->xmit_bytes - x->xmit_bytes, span),
+		.rcv_mbps = (float)mbps(data, span),
+		.wait = (float)((double)(y->xmit_wait_ps - x->xmit_wait_ps) / (double)span),
+		.mark_fecn = (uint32_t)(y->mark_fecn - x->mark_fecn),
+		.backlog_bytes = (uint32_t)y->backlog_bytes,
+	};
+}
+
+static int take_sample(struct run *r)
+{
+	struct ibcc_measure *m = &r->m;
+	struct reading swap;
+	uint32_t k = m->n_samples, i;
+	int rc = reading_take(r, &r->now);
+
+	if (rc)
+		return rc;
+	m->sample_ps[k] = r->now.at_ps;
+	for (i = 0; i < m->n_flows; i++)
+		sample_flow(&r->last, &r->now, i, &m->flow_sample[(size_t)k * m->n_flows + i]);
+	for (i = 0; i < m->n_ports; i++)
+		sample_port(r, &r->last, &r->now, i, &m->port_sample[(size_t)k * m->n_ports + i]);
+	m->n_samples++;
+	if (r->now.at_ps > m->from_ps) {
+		r->n_in_window++;
+		for (i = 0; i < m->n_flows; i++)
+			m->flow[i].ccti += r->now.flow[i].ccti;
+		for (i = 0; i < m->n_ports; i++)
+			m->port[i].backlog_bytes += (double)r->now.port[i].backlog_bytes;
+	}
+	swap = r->last;
+	r->last = r->now;
+	r->now = swap;
+	return 0;
+}
+
+/* Stops at the window's beginning, at each sample, and at the end. */
+static int run(struct run *r)
+{
+	struct ibcc_measure *m = &r->m;
+	uint64_t now = 0, next, sample = r->sample_ps ? r->sample_ps : UINT64_MAX;
+	int rc = m->from_ps ? 0 : reading_take(r, &r->start);
+
+	while (!rc && now < m->to_ps) {
+		next = sample < m->to_ps ? sample : m->to_ps;
+		if (now < m->from_ps && m->from_ps < next)
+			next = m->from_ps;
+		rc = ibcc_engine_run(r->e, next);
+		now = next;
+		if (!rc && now == m->from_ps)
+			rc = reading_take(r, &r->start);
+		if (!rc && now == sample) {
+			rc = take_sample(r);
+			sample += r->sample_ps;
+		}
+	}
+	return rc ? rc : reading_take(r, &r->now);
+}
+
+static void sum_flows(struct run *r)
+{
+	uint64_t span = r->m.to_ps - r->m.from_ps;
+	uint32_t i;
+
+	for (i = 0; i < r->m.n_flows; i++) {
+		const struct ibcc_engine_flow *a = &r->start.flow[i], *b = &r->now.flow[i];
+		struct ibcc_measure_flow *f = &r->m.flow[i];
+
+		f->offered_mbps =
+			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
+		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
+		f->latency_us = mean_latency_us(a, b);
+		f->received_pkts = b->received_pkts - a->received_pkts;
+		f->refused_pkts = b->refused_pkts - a->refused_pkts;
+		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;
+		f->fecn = b->fecn - a->fecn;
+		f->becn = b->becn - a->becn;
+		f->ccti = r->n_in_window ? f->ccti / r->n_in_window : b->ccti;
+	}
+}
+
+static void sum_ports(struct run *r)
+{
+	uint64_t span = r->m.to_ps - r->m.from_ps;
+	uint32_t i;
+
+	for (i = 0; i < r->m.n_ports; i++) {
+		const struct ibcc_engine_port *a = &r->start.port[i], *b = &r->now.port[i];
+		const struct ibcc_topo_port *tp = &r->s->topo->port[i];
+		struct ibcc_measure_port *p = &r->m.port[i];
+
+		p->xmit_mbps = mbps(b->xmit_bytes - a->xmit_bytes, span);
+		p->rcv_mbps = mbps(b->rcv_bytes - a->rcv_bytes, span);
+		p->utilisation = tp->rate_mbps ? p->xmit_mbps / tp->rate_mbps : 0;
+		p->wait = (double)(b->xmit_wait_ps - a->xmit_wait_ps) / (double)span;
+		p->congested = (double)(b->xmit_time_cong_ps - a->xmit_time_cong_ps) / (double)span;
+		p->mark_fecn = b->mark_fecn - a->mark_fecn;
+		p->rcv_fecn = b->rcv_fecn - a->rcv_fecn;
+		p->rcv_becn = b->rcv_becn - a->rcv_becn;
+		p->dropped = b->dropped - a->dropped;
+		p->backlog_bytes = r->n_in_window ? p->backlog_bytes / r->n_in_window
+						  : (double)b->backlog_bytes;
+		if (!ibcc_topo_is_switch(r->s->topo, tp->node))
+			r->m.node[tp->node].throughput_mbps += mbps(
+				(b->rcv_data_pkts - a->rcv_data_pkts) * r->s->model.packet_bytes,
+				span);
+	}
+}
+
+/* Which nodes the flows' offers were for. Flows to all choose their destinations evenly. */
+static int sum_offers(struct run *r)
+{
+	const struct ibcc_topo *t = r->s->topo;
+	double to_all = 0;                                   /* to each node, from all */
+	double *own = calloc(t->n_nodes + 1u, sizeof(*own)); /* what the node itself sends */
+	uint32_t i, node, n = 0;
+
+	if (!own)
+		return -ENOMEM;
+	for (i = 0; i < t->n_nodes; i++)
+		n += !ibcc_topo_is_switch(t, i);
+	for (i = 0; i < r->m.n_flows; i++) {
+		const struct ibcc_flow_spec *f = &r->s->flow[i];
+
+		node = ibcc_topo_find_desc(t, strcmp(f->to, "*") ? f->to : f->from);
+		if (strcmp(f->to, "*")) {
+			r->m.node[node].offered_mbps += r->m.flow[i].offered_mbps;
+		} else if (n > 1) {
+			to_all += r->m.flow[i].offered_mbps / (n - 1);
+			own[node] += r->m.flow[i].offered_mbps / (n - 1);
+		}
+	}
+	for (i = 0; i < t->n_nodes; i++)
+		if (!ibcc_topo_is_switch(t, i))
+			r->m.node[i].offered_mbps += to_all - own[i];
+	free(own);
+	return 0;
+}
+
+static int add_ideal(struct run *r)
+{
+	struct ibcc_ideal ideal;
+	uint32_t i;
+	int rc = ibcc_ideal_compute(r->s, r->m.from_ps, r->m.to_ps, &ideal);
+
+	if (rc && rc != -E2BIG)
+		return rc;
+	for (i = 0; i < r->m.n_flows; i++)
+		r->m.flow[i].ideal_mbps = rc ? NAN : ideal.flow_mbps[i];
+	for (i = 0; i < r->m.n_nodes; i++) {
+		r->m.node[i].ideal_mbps = rc ? NAN : ideal.node_mbps[i];
+		r->m.node[i].capacity_mbps = rc ? NAN : ideal.capacity_mbps[i];
+	}
+	if (!rc)
+		ibcc_ideal_fini(&ideal);
+	return 0;
+}
+
+static int set_up(struct run *r)
+{
+	struct ibcc_measure *m = &r->m;
+	size_t samples = r->sample_ps ? (size_t)(m->to_ps / r->sample_ps) : 0;
+
+	if (reading_alloc(&r->start, m->n_flows, m->n_ports) ||
+	    reading_alloc(&r->last, m->n_flows, m->n_ports) ||
+	    reading_alloc(&r->now, m->n_flows, m->n_ports))
+		return -ENOMEM;
+	m->flow = calloc(m->n_flows + 1u, sizeof(*m->flow));
+	m->port = calloc(m->n_ports + 1u, sizeof(*m->port));
+	m->node = calloc(m->n_nodes + 1u, sizeof(*m->node));
+	m->sample_ps = calloc(samples + 1, sizeof(*m->sample_ps));
+	m->flow_sample = calloc(samples * m->n_flows + 1, sizeof(*m->flow_sample));
+	m->port_sample = calloc(samples * m->n_ports + 1, sizeof(*m->port_sample));
+	if (!m->flow || !m->port || !m->node || !m->sample_ps || !m->flow_sample || !m->port_sample)
+		return -ENOMEM;
+	return reading_take(r, &r->last);
+}
+
+int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct ibcc_measure *out,
+		     const char **bad)
+{
+	struct run r = { .s = s, .sample_ps = sample_ps };
+	int rc = 0;
+
+	if (bad)
+		*bad = NULL;
+	if (s->duration_ps <= s->measure_from_ps)
+		return -EINVAL;
+	r.e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
+	if (!r.e)
+		return rc;
+	r.m = (struct ibcc_measure){ .from_ps = s->measure_from_ps,
+				     .to_ps = s->duration_ps,
+				     .n_flows = s->n_flows,
+				     .n_ports = s->topo->n_ports,
+				     .n_nodes = s->topo->n_nodes };
+	rc = ibcc_engine_load(r.e, s, bad);
+	if (!rc)
+		rc = set_up(&r);
+	if (!rc)
+		rc = run(&r);
+	if (!rc) {
+		sum_flows(&r);
+		sum_ports(&r);
+		ibcc_engine_totals(r.e, &r.m.totals);
+		rc = sum_offers(&r);
+	}
+	if (!rc)
+		rc = add_ideal(&r);
+	if (rc)
+		ibcc_measure_fini(&r.m);
+	else
+		*out = r.m;
+	reading_free(&r.start);
+	reading_free(&r.last);
+	reading_free(&r.now);
+	ibcc_engine_free(r.e);
+	return rc;
+}
+
+void ibcc_measure_fini(struct ibcc_measure *m)
+{
+	if (!m)
+		return;
+	free(m->flow);
+	free(m->port);
+	free(m->node);
+	free(m->sample_ps);
+	free(m->flow_sample);
+	free(m->port_sample);
+	*m = (struct ibcc_measure){ 0 };
+}
+
+double ibcc_measure_kind_mbps(const struct ibcc_scenario *s, const struct ibcc_measure *m,
+			      enum ibcc_flow_kind kind)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < m->n_flows; i++)
+		if (s->flow[i].kind == kind)
+			sum += m->flow[i].throughput_mbps;
+	return sum;
+}
+
+double ibcc_measure_ideal_share(const struct ibcc_measure *m)
+{
+	double got = 0, ideal = 0;
+
+	for (uint32_t i = 0; i < m->n_flows; i++) {
+		got += fmin(m->flow[i].throughput_mbps, m->flow[i].ideal_mbps);
+		ideal += m->flow[i].ideal_mbps;
+	}
+	return ideal > 0 ? got / ideal : NAN;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Scenarios as plain data. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/link.h>
+#include <ibcc/scenario.h>
+
+/* A QDR generation fabric: InfiniScale IV class switches, passive copper, RC traffic of 2 KB. */
+void ibcc_model_defaults(struct ibcc_model *m)
+{
+	*m = (struct ibcc_model){
+		.packet_bytes = 2048,
+		.header_bytes = IBCC_LINK_HEADER_BYTES,
+		.buffer_bytes = 32768,
+		.hca_buffer_bytes = 32768,
+		.link_delay_ps = 25 * IBCC_PS_PER_NS, /* 5 m */
+		.switch_delay_ps = 100 * IBCC_PS_PER_NS,
+		.credit_delay_ps = 100 * IBCC_PS_PER_NS,
+		.mark_reference_bytes = 0,
+		.mark_hysteresis_permille = 500,
+		.hca_service = IBCC_HCA_ARRIVAL,
+		.becn_delay_ps = 1 * IBCC_PS_PER_US,
+		.acks = false,
+		.ack_bytes = 30, /* LRH 8, BTH 12, AETH 4, ICRC 4, VCRC 2 */
+		.vls = 1,
+		.cct_blocks = 2,
+		.wait_tick = 7,
+	};
+}
+
+void ibcc_scenario_fini(struct ibcc_scenario *s)
+{
+	if (!s)
+		return;
+	ibcc_topo_free(s->topo);
+	free(s->flow);
+	free(s->event);
+	free(s->no_cc);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a channel adapter's port receives: buffer, drain, answers.
+ *
+ * Packets are taken out of the receive buffer in order of arrival, over all VLs: at once, or at the
+ * sink's rate, which counts payload, as a slow memory or disk does. Transport sees a packet when
+ * it is out: then it is delivered, acknowledged, and a FECN is answered. The answer becomes an ACK
+ * (always sent where acknowledgements are modelled) or a CNP on the packet's SL, and reuses its
+ * memory.
+ */
+#include "tx.h"
+
+static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const struct pkt *p)
+{
+	if (!h->sink_mbps || p->flags & PKT_CTRL)
+		return 0;
+	return ibcc_link_packet_ps(e->model.packet_bytes, h->sink_mbps);
+}
+
+static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
+{
+	struct pkt *k = &e->pkt[pkt];
+	struct qp *q = &e->qp[k->qp];
+	struct flow *f = &e->flow[q->flow];
+	bool becn;
+
+	ibcc_fab_credits_return(e, h->port, k->vl, pkt_kind(k), e->now_ps);
+	if (k->flags & PKT_CTRL) {
+		becn = k->flags & PKT_BECN;
+		f->becn += becn;
+		if (becn)
+			ibcc_fab_becn(e, k->qp);
+		pkt_give(e, pkt);
+		return;
+	}
+	f->received++;
+	f->latency_ps += e->now_ps - k->born_ps;
+	f->fecn += !!(k->flags & PKT_FECN);
+	e->delivered++;
+	becn = k->flags & PKT_FECN && !h->no_cc;
+	if (!becn && !e->model.acks) {
+		pkt_give(e, pkt);
+		return;
+	}
+	k->flags = (uint8_t)(PKT_CTRL | (becn ? PKT_BECN : 0));
+	k->dlid = e->lid[f->src_port];
+	if (e->model.becn_delay_ps)
+		evq_push(e, e->now_ps + e->model.becn_delay_ps, EV_CTRL, pkt);
+	else
+		ibcc_fab_ctrl_send(e, pkt);
+}
+
+void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca)
+{
+	struct hca *h = &e->hca[hca];
+	uint32_t pkt = h->rx;
+
+	h->rx = e->pkt[pkt].next;
+	h->draining = h->rx != NONE;
+	if (h->draining)
+		evq_push(e, e->now_ps + drain_ps(e, h, &e->pkt[h->rx]), EV_DRAIN, hca);
+	deliver(e, h, pkt);
+}
+
+void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
+{
+	struct pkt *k = &e->pkt[pkt];
+	uint32_t port = k->port;
+	struct hca *h = &e->hca[e->port[port].owner];
+	struct port_stat *s = &e->stat[port];
+
+	s->rx[pkt_kind(k)]++;
+	if (k->dlid < e->lid[port] || k->dlid - e->lid[port] >= e->n_lids[port]) {
+		ibcc_fab_credits_return(e, port, k->vl, pkt_kind(k), e->now_ps);
+		ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
+		return;
+	}
+	if (k->flags & PKT_FECN) {
+		s->fecn++;
+		s->sl_fecn[k->sl]++;
+	}
+	if (k->flags & PKT_BECN) {
+		s->becn++;
+		s->sl_becn[k->sl]++;
+	}
+	if (!h->sink_mbps && !h->draining) {
+		deliver(e, h, pkt);
+		return;
+	}
+	k->next = NONE;
+	if (h->draining) {
+		e->pkt[h->rx_end].next = pkt;
+	} else {
+		h->rx = pkt;
+		h->draining = true;
+		evq_push(e, e->now_ps + drain_ps(e, h, k), EV_DRAIN, e->port[port].owner);
+	}
+	h->rx_end = pkt;
+}

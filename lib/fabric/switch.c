@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Switches: input buffers with a queue for each output (VOQ), virtual cut-through, round robin.
+ *
+ * A packet may leave when its header has been in the switch for the switch delay, if the output is
+ * free and the next buffer has room for all of it; it occupies its place until its last bit has
+ * left. Where the output is faster than the input, it starts late enough not to run dry.
+ * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn.
+ */
+#include "tx.h"
+
+static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
+		    uint32_t pkt)
+{
+	e->pkt[pkt].next = NONE;
+	if (v->head != NONE) {
+		e->pkt[v->tail].next = pkt;
+		v->tail = pkt;
+		return;
+	}
+	v->head = v->tail = pkt;
+	v->next = NONE;
+	if (q->act == NONE)
+		q->act = voq;
+	else
+		e->voq[q->act_end].next = voq;
+	q->act_end = voq;
+}
+
+/* Takes the first packet of the input whose turn it is, which then goes to the end of the line. */
+static uint32_t dequeue(struct ibcc_engine *e, struct outq *q)
+{
+	uint32_t voq = q->act;
+	struct voq *v = &e->voq[voq];
+	uint32_t pkt = v->head;
+
+	v->head = e->pkt[pkt].next;
+	if (v->head == NONE) {
+		q->act = v->next;
+	} else if (q->act_end != voq) {
+		q->act = v->next;
+		e->voq[q->act_end].next = voq;
+		v->next = NONE;
+		q->act_end = voq;
+	}
+	return pkt;
+}
+
+static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, uint32_t bytes)
+{
+	q->backlog -= bytes;
+	if (q->flags & OUTQ_CONG && q->backlog <= q->mark_off)
+		ibcc_fab_cong_set(e, port, q, false);
+}
+
+/* A port in congested state marks if it is the root, that is, if it sent as soon as it could, or if
+ * its Victim_Mask bit says so regardless (Annex A10). One of mark_rate + 1 eligible packets.
+ */
+static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k)
+{
+	if (!(q->flags & OUTQ_UNMASKED) && q->flags & OUTQ_STARVED)
+		return;
+	if (k->flags & (PKT_CTRL | PKT_FECN) || e->blocks[DATA] < q->mark_blocks)
+		return;
+	if (q->mark_skip) {
+		q->mark_skip--;
+		return;
+	}
+	q->mark_skip = q->mark_rate;
+	k->flags |= PKT_FECN;
+	e->stat[port].mark++;
+	ibcc_fab_log_mark(e, port, k);
+}
+
+void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
+{
+	struct port *p = &e->port[port];
+	unsigned int vl = p->rr_vl;
+
+	if (!p->queued)
+		return;
+	if (p->busy_ps > e->now_ps) {
+		port_wake(e, port, p->busy_ps);
+		return;
+	}
+	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
+		struct outq *q;
+		struct pkt *k;
+		uint32_t pkt;
+		unsigned int kind;
+
+		if (vl >= e->n_vls)
+			vl = 0;
+		q = port_outq(e, port, vl);
+		if (!q->queued)
+			continue;
+		k = &e->pkt[e->voq[q->act].head];
+		kind = pkt_kind(k);
+		if (!credits_ok(e, port, q, kind))
+			continue;
+		pkt = dequeue(e, q);
+		if (q->flags & OUTQ_CONG)
+			maybe_mark(e, port, q, k);
+		backlog_sub(e, port, q, e->bytes[kind]);
+		p->rr_vl = (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
+		ibcc_fab_credits_return(e, k->port, k->vl, kind, e->now_ps + p->pkt_ps[kind]);
+		tx_start(e, port, vl, pkt);
+		return;
+	}
+}
+
+/* Output port for a packet, or NONE if there is no way on. */
+static uint32_t route(const struct ibcc_engine *e, const struct fab_switch *s, uint16_t dlid)
+{
+	unsigned int out = dlid < s->lft_len ? s->lft[dlid] : IBCC_LFT_NONE;
+
+	if (!out || out > s->n_ports || !(e->port[s->first_port + out].flags & PORT_UP))
+		return NONE;
+	return s->first_port + out;
+}
+
+static void discard(struct ibcc_engine *e, uint32_t pkt)
+{
+	struct pkt *k = &e->pkt[pkt];
+
+	ibcc_fab_credits_return(e, k->port, k->vl, pkt_kind(k), e->now_ps);
+	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
+}
+
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
+{
+	struct pkt *k = &e->pkt[pkt];
+	struct port *in = &e->port[k->port], *out;
+	unsigned int kind = pkt_kind(k), vl;
+	const struct fab_switch *s;
+	struct outq *q;
+	uint32_t o, voq;
+
+	if (k->epoch != in->epoch) { /* the link went down under it */
+		ibcc_fab_drop(e, pkt, in->peer);
+		return;
+	}
+	if (!(in->flags & PORT_SWITCH)) {
+		ibcc_fab_hca_arrive(e, pkt);
+		return;
+	}
+	if (!(k->flags & PKT_HELD)) {
+		e->stat[k->port].rx[kind]++;
+		if (k->flags & (PKT_FECN | PKT_BECN)) {
+			e->stat[k->port].fecn += !!(k->flags & PKT_FECN);
+			e->stat[k->port].becn += !!(k->flags & PKT_BECN);
+			e->stat[k->port].sl_fecn[k->sl] += !!(k->flags & PKT_FECN);
+			e->stat[k->port].sl_becn[k->sl] += !!(k->flags & PKT_BECN);
+		}
+	}
+	s = &e->sw[in->owner];
+	o = route(e, s, k->dlid);
+	if (o == NONE) {
+		discard(e, pkt);
+		return;
+	}
+	out = &e->port[o];
+	if (in->pkt_ps[kind] > out->pkt_ps[kind] && !(k->flags & PKT_HELD)) {
+		k->flags |= PKT_HELD;
+		evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
+		return;
+	}
+	k->flags &= (uint8_t)~PKT_HELD;
+	if (s->sl2vl)
+		vl = s->sl2vl[(unsigned int)in->num * in->n_in + out->num][k->sl];
+	else
+		vl = e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, o, k->sl);
+	if (vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
+		discard(e, pkt);
+		return;
+	}
+	q = port_outq(e, o, vl);
+	voq = out->voq + vl * in->n_in + in->num;
+	enqueue(e, &e->voq[voq], voq, q, pkt);
+	q->backlog += e->bytes[kind];
+	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
+		ibcc_fab_cong_set(e, o, q, true);
+	outq_add(out, q, 1, e->now_ps);
+	ibcc_fab_switch_send(e, o);
+}
+
+void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
+{
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		struct outq *q = port_outq(e, port, vl);
+
+		while (q->act != NONE) {
+			uint32_t pkt = dequeue(e, q);
+			struct pkt *k = &e->pkt[pkt];
+			unsigned int kind = pkt_kind(k);
+
+			outq_sub(e, port, vl, 1);
+			backlog_sub(e, port, q, e->bytes[kind]);
+			ibcc_fab_credits_return(e, k->port, k->vl, kind, e->now_ps);
+			ibcc_fab_drop(e, pkt, port);
+		}
+	}
+}
