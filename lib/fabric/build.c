@@ -72,8 +72,9 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = calloc(e->n_hca + 1, sizeof(*e->hca));
+	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
 	if (!e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid || !e->n_lids || !e->voq ||
-	    !e->sw || !e->hca)
+	    !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -144,6 +145,11 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	h->node = node;
 	h->port = port;
 	h->rx = NONE;
+	h->dest = NONE;
+	if (e->port[port].peer != NONE) {
+		h->dest = e->n_dest;
+		e->dest[e->n_dest++] = at;
+	}
 	e->port[port].owner = at;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
@@ -254,6 +260,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	for (uint32_t i = 0; i < e->n_group; i++) {
 		free(e->group[i].ready);
 		free(e->group[i].act);
+		free(e->group[i].qp);
 	}
 	for (uint32_t i = 0; i < e->n_flow; i++)
 		free(e->flow[i].ring);
@@ -265,6 +272,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->voq);
 	free(e->sw);
 	free(e->hca);
+	free(e->dest);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);

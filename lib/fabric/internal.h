@@ -45,7 +45,7 @@ enum ibcc_fab_event {
 };
 
 /* t and arg of an event: time, kind << 28 | index. Of a credit: arrival at the sender, blocks. Of a
- * deferred packet: its time of arrival in the send queue.
+ * deferred packet: its time of arrival in the send queue, its flow.
  */
 struct cell {
 	uint64_t t;
@@ -59,7 +59,7 @@ enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
 struct pkt {
 	uint64_t born_ps; /* first bit on the source's link */
 	uint32_t next;    /* in the queue it stands in */
-	uint32_t qp;
+	uint32_t flow, qp;
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
@@ -154,12 +154,14 @@ struct group {
 	uint32_t n_ctrl;
 	uint16_t ccti; /* of the SL, in SL mode */
 	bool active;
-	uint32_t n_act, cap_act, n_qp, n_flow; /* act: queue pairs whose CCTI is not 0 */
-	uint32_t *act;
+	uint32_t n_act, cap_act, n_qp, n_flow;
+	uint32_t *act; /* queue pairs whose CCTI is not 0 */
+	uint32_t *qp;  /* by HCA at the other end, or NONE; NULL before the first flow */
 };
 
 struct hca {
 	uint32_t node, port;
+	uint32_t dest; /* position in the list of destinations */
 	uint32_t group[16];
 	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
@@ -172,9 +174,10 @@ struct hca {
 	struct ibcc_cc_log log;
 };
 
+/* All flows between two HCAs on one SL share a queue pair, and so its delay. */
 struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
-	uint32_t flow, dst_port;
+	uint32_t group, dst_port;
 	uint32_t defer, defer_end; /* cells: packets passed over while throttled */
 	uint16_t ccti;
 	bool active;
@@ -186,8 +189,9 @@ struct arrivals {
 };
 
 struct flow {
-	uint32_t src_port, first_qp, n_qp;
+	uint32_t src_port, group;
 	uint32_t head_qp; /* of the packet at the head */
+	bool uniform;     /* to all others */
 	enum ibcc_arrivals kind;
 	uint8_t sl;
 	uint64_t gap_ps, stop_ps;
@@ -253,6 +257,7 @@ struct ibcc_engine {
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
+	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
 	uint16_t *lid, *n_lids; /* by port */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
@@ -333,7 +338,7 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 /* traffic.c */
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
-uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f, uint64_t *ready_ps);
+uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
 
 /* control.c */

@@ -32,7 +32,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 		break;
 	case EV_QP:
 		ibcc_fab_qp_ready(e, i);
-		ibcc_fab_hca_send(e, e->flow[e->qp[i].flow].src_port);
+		ibcc_fab_hca_send(e, e->group[e->qp[i].group].port);
 		break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;
 	case EV_CTRL: ibcc_fab_ctrl_send(e, i); break;
