@@ -100,6 +100,7 @@ start_sim()
 {
 	local kind=--netfile
 	case $1 in *.yaml) kind=--scenario ;; esac
+	: >"$TMP/sim.log" # of an earlier simulator
 	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$1" --name "$SIM" "${@:2}"
 	SIM_PID=$!
 	wait_until 30 grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
