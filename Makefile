@@ -55,7 +55,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libnetdisc -libumad -lyaml -lsystemd
-DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3
+DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)
@@ -134,7 +134,7 @@ $(B)/obj/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-$(B)/obj/opensm-plugin/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
+$(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
 $(B)/obj/lib/fabric/%.o: EXTRA_CPPFLAGS := $(if $(SANITIZE),,-O3)
 
 define archive

@@ -77,10 +77,9 @@ static void applier_free(struct ibcc_applier *a)
 	free(a);
 }
 
-static const struct ibcc_applier_ops own_port_ops = { own_port_ready, own_port_run,
-						    applier_free };
+static const struct ibcc_applier_ops own_port_ops = { own_port_ready, own_port_run, applier_free };
 static const struct ibcc_applier_ops by_plugin_ops = { by_plugin_ready, by_plugin_run,
-						     applier_free };
+						       applier_free };
 
 struct ibcc_applier *ibcc_applier_null_new(void)
 {

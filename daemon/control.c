@@ -232,9 +232,8 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *a
 static bool answered(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool yes = fd >= 0 &&
-		   (!connect(fd, (const struct sockaddr *)address, sizeof(*address)) ||
-		    errno == EAGAIN);
+	bool yes = fd >= 0 && (!connect(fd, (const struct sockaddr *)address, sizeof(*address)) ||
+			       errno == EAGAIN);
 
 	if (fd >= 0)
 		close(fd);

@@ -17,6 +17,12 @@ struct ibcc_explain {
 	uint64_t plan_sum; /* of the plan last told */
 };
 
+/* How a change is told. */
+struct teller {
+	const struct ibcc_change *change;
+	const char *what;
+};
+
 struct ibcc_explain *ibcc_explain_new(void)
 {
 	return calloc(1, sizeof(struct ibcc_explain));
@@ -85,33 +91,81 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	x->n_roots = e->n_roots;
 }
 
-/* Who logs the fields of a change. */
-struct teller {
-	const struct ibcc_change *change;
-	const char *what;
+/* Fields of a channel adapter's setting, service levels in a row with equal values as one. */
+struct runs {
+	uint32_t n;
+	struct run {
+		struct ibcc_field_change f;
+		int last_sl;
+	} run[1 + 4 * IBCC_CC_SLS];
 };
 
+static int collect(const struct ibcc_field_change *f, void *arg)
+{
+	struct runs *r = arg;
+	uint32_t i;
+
+	for (i = 0; f->sl > 0 && i < r->n; i++) {
+		struct run *p = &r->run[i];
+
+		if (p->last_sl == f->sl - 1 && !strcmp(p->f.field, f->field) &&
+		    !strcmp(p->f.old_text, f->old_text) && !strcmp(p->f.new_text, f->new_text)) {
+			p->last_sl = f->sl;
+			return 0;
+		}
+	}
+	if (r->n == sizeof(r->run) / sizeof(r->run[0]))
+		return -1;
+	r->run[r->n++] = (struct run){ *f, f->sl };
+	return 0;
+}
+
+static void tell_run(const struct run *r, const struct ibcc_change *c, const char *what)
+{
+	char param[128];
+	struct ibcc_log_change l = { .guid = c->node_guid,
+				     .port = c->port,
+				     .param = param,
+				     .old_text = r->f.old_text,
+				     .new_text = r->f.new_text,
+				     .reason = c->reason };
+	const char *attr = ibcc_cc_attr_name(c->attr_id);
+
+	if (c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && r->f.index >= 0)
+		l.port = r->f.index;
+	if (r->f.sl < 0)
+		snprintf(param, sizeof(param), "%s.%s", attr, r->f.field);
+	else if (r->last_sl == r->f.sl)
+		snprintf(param, sizeof(param), "%s.%s[SL %d]", attr, r->f.field, r->f.sl);
+	else
+		snprintf(param, sizeof(param), "%s.%s[SL %d-%d]", attr, r->f.field, r->f.sl,
+			 r->last_sl);
+	ibcc_log_change_event(LOG_INFO, what, &l);
+}
+
+/* Names of table runs live only during the walk, so those are told from within it. */
 static int tell_field(const struct ibcc_field_change *f, void *arg)
 {
 	const struct teller *t = arg;
-	char param[96];
-	struct ibcc_log_change l = { .guid = t->change->node_guid,
-				     .port = t->change->port,
-				     .param = param,
-				     .old_text = f->old_text,
-				     .new_text = f->new_text,
-				     .reason = t->change->reason };
+	struct run r = { *f, f->sl };
 
-	if (t->change->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && f->index >= 0)
-		l.port = f->index;
-	if (f->sl >= 0)
-		snprintf(param, sizeof(param), "%s.%s[SL %d]",
-			 ibcc_cc_attr_name(t->change->attr_id), f->field, f->sl);
-	else
-		snprintf(param, sizeof(param), "%s.%s", ibcc_cc_attr_name(t->change->attr_id),
-			 f->field);
-	ibcc_log_change_event(LOG_INFO, t->what, &l);
+	tell_run(&r, t->change, t->what);
 	return 0;
+}
+
+static void tell_change(const struct ibcc_change *c, const char *what)
+{
+	struct teller t = { c, what };
+	struct runs runs = { 0 };
+	uint32_t i;
+
+	if (c->attr_id != IBCC_CC_ATTR_CA_SETTING) {
+		ibcc_plan_fields(c, tell_field, &t);
+		return;
+	}
+	ibcc_plan_fields(c, collect, &runs);
+	for (i = 0; i < runs.n; i++)
+		tell_run(&runs.run[i], c, what);
 }
 
 /* A sum that differs when the plan does: FNV-1a over targets and values. */
@@ -149,13 +203,13 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	x->plan_sum = sum;
 	for (i = 0; i < c->plan.n; i++) {
-		struct teller t = { &c->plan.change[i], "would change" };
+		const char *what = "would change";
 
 		if (wrote)
-			t.what = c->result.change[i].outcome == IBCC_OUTCOME_VERIFIED
-					 ? "changed"
-					 : "could not change";
-		ibcc_plan_fields(t.change, tell_field, &t);
+			what = c->result.change[i].outcome == IBCC_OUTCOME_VERIFIED
+				       ? "changed"
+				       : "could not change";
+		tell_change(&c->plan.change[i], what);
 	}
 	if (wrote)
 		ibcc_log(LOG_NOTICE, "%u of %u writes verified, %u Set MADs", c->result.n_verified,

@@ -12,7 +12,8 @@
 #include "daemon/why.h"
 
 enum ibcc_gate {
-	IBCC_GATE_NODES_OF_TREE, /* the root's switch and its sources must have congestion control */
+	IBCC_GATE_NODES_OF_TREE, /* the root's switch and its sources must have congestion control
+				  */
 	IBCC_GATE_ALL_NODES,     /* every endport must */
 };
 

@@ -64,8 +64,9 @@ static void notify_status(struct ibcc_loop *l)
 	const json_t *fabric = json_object_get(s, "fabric");
 	const char *reason = json_string_value(json_object_get(s, "reason"));
 
-	sd_notifyf(0, "STATUS=mode=%s%s ports=%" JSON_INTEGER_FORMAT " roots=%" JSON_INTEGER_FORMAT
-		      " writes pending=%" JSON_INTEGER_FORMAT "%s%s",
+	sd_notifyf(0,
+		   "STATUS=mode=%s%s ports=%" JSON_INTEGER_FORMAT " roots=%" JSON_INTEGER_FORMAT
+		   " writes pending=%" JSON_INTEGER_FORMAT "%s%s",
 		   l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
 		   json_is_string(json_object_get(s, "paused")) ? " (paused)" : "",
 		   json_integer_value(json_object_get(fabric, "endports")),

@@ -23,7 +23,8 @@ static void reply_status(struct ibcc_loop *l, const struct ibcc_control_request 
 	}
 	sd_event_now(l->event, CLOCK_MONOTONIC, &now);
 	json_object_set_new(o, "pid", json_integer(getpid()));
-	json_object_set_new(o, "uptime_s", json_integer((json_int_t)((now - l->start_us) / 1000000)));
+	json_object_set_new(o, "uptime_s",
+			    json_integer((json_int_t)((now - l->start_us) / 1000000)));
 	json_object_set_new(o, "interval_ms", json_integer(l->config.interval_ms));
 	json_object_set_new(o, "config_file", json_string(ibcc_conf_file(l->config_file)));
 	json_object_set_new(o, "last_reload_ok", json_boolean(l->last_reload_ok));
@@ -37,9 +38,9 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ "plan", IBCC_JOB_PLAN, false },	  { "show", IBCC_JOB_SHOW, false },
-	{ "history", IBCC_JOB_HISTORY, false },	  { "apply", IBCC_JOB_APPLY, true },
-	{ "rollback", IBCC_JOB_ROLLBACK, true },  { "disable", IBCC_JOB_DISABLE, true },
+	{ "plan", IBCC_JOB_PLAN, false },        { "show", IBCC_JOB_SHOW, false },
+	{ "history", IBCC_JOB_HISTORY, false },  { "apply", IBCC_JOB_APPLY, true },
+	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
 };
 
 static const struct command *find_command(const char *name)
@@ -65,8 +66,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args)
 	if (limit && (!json_is_integer(limit) || json_integer_value(limit) < 1 ||
 		      json_integer_value(limit) > HISTORY_MAX))
 		return "limit must be a number in 1..10000";
-	if (filter && (!json_is_string(filter) ||
-		       json_string_length(filter) >= sizeof(j->filter)))
+	if (filter && (!json_is_string(filter) || json_string_length(filter) >= sizeof(j->filter)))
 		return "node must be a name, a GUID or a LID";
 	if (skip && !json_is_boolean(skip))
 		return "skip_unsupported must be true or false";

@@ -24,14 +24,18 @@ static const char usage[] =
 	"  -h, --help          this help\n"
 	"  -V, --version       version\n"
 	"\n"
-	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the fabric stay.\n";
+	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the fabric "
+	"stay.\n";
 
 enum { OPT_CHECK = 256, OPT_DUMP };
 
 static const struct option options[] = {
-	{ "config", required_argument, NULL, 'z' }, { "check-config", no_argument, NULL, OPT_CHECK },
-	{ "dump", no_argument, NULL, OPT_DUMP },    { "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },	    { "version", no_argument, NULL, 'V' },
+	{ "config", required_argument, NULL, 'z' },
+	{ "check-config", no_argument, NULL, OPT_CHECK },
+	{ "dump", no_argument, NULL, OPT_DUMP },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
 };
 
@@ -51,9 +55,7 @@ int main(int argc, char **argv)
 		case 'v': verbose++; break;
 		case 'h': return fputs(usage, stdout) < 0;
 		case 'V': return printf("ibcc-tuned %s\n", IBCC_VERSION) < 0;
-		default:
-			fputs("Try 'ibcc-tuned --help'.\n", stderr);
-			return 1;
+		default: fputs("Try 'ibcc-tuned --help'.\n", stderr); return 1;
 		}
 	}
 	if (optind < argc) {

@@ -179,10 +179,8 @@ static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
 	switch (rc) {
 	case -ETIMEDOUT:
 		return ibcc_why_set(why, rc, "the OpenSM plugin at %s does not answer", p->path);
-	case -ECANCELED:
-		return ibcc_why_set(why, rc, "canceled while the OpenSM plugin was asked");
-	case -ENOMEM:
-		return ibcc_why_set(why, rc, "no memory");
+	case -ECANCELED: return ibcc_why_set(why, rc, "canceled while the OpenSM plugin was asked");
+	case -ENOMEM: return ibcc_why_set(why, rc, "no memory");
 	case -EPROTO:
 	case -EPROTONOSUPPORT:
 		return ibcc_why_set(why, rc, "the OpenSM plugin at %s speaks another protocol",
@@ -311,9 +309,9 @@ struct ibcc_topo *ibcc_plugin_topology(struct ibcc_plugin *p, int *err, struct i
 
 static int send_plan(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64_t cc_key)
 {
-	struct ibcc_proto_plan head = {
-		.generation = plan->generation, .cc_key = cc_key, .n_changes = plan->n
-	};
+	struct ibcc_proto_plan head = { .generation = plan->generation,
+					.cc_key = cc_key,
+					.n_changes = plan->n };
 	uint32_t i;
 	int rc;
 
@@ -386,7 +384,8 @@ int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint6
 			rc = take_result(r, &h, payload);
 		else if (h.type == IBCC_PROTO_ERROR)
 			return hung_up(p, &h, payload, why);
-		else if (h.type == IBCC_PROTO_PLAN_END && h.length == sizeof(struct ibcc_proto_error))
+		else if (h.type == IBCC_PROTO_PLAN_END &&
+			 h.length == sizeof(struct ibcc_proto_error))
 			return take_end(r, &h, payload, why);
 		else
 			rc = -EPROTO;

@@ -17,8 +17,8 @@ struct ibcc_predicted {
 
 /* Sums are over the sources of one role in all roots. */
 struct ibcc_prediction {
-	bool known;       /* false: nothing below counts, see `why` */
-	const char *why;  /* a sentence if not known */
+	bool known;      /* false: nothing below counts, see `why` */
+	const char *why; /* a sentence if not known */
 	uint32_t n;
 	struct ibcc_predicted *source; /* owned */
 	uint64_t hot_now_mbps, hot_expected_mbps;

@@ -38,12 +38,11 @@ static int add_field(const struct ibcc_field_change *f, void *arg)
 	struct field_list *l = arg;
 	const struct ibcc_change *c = l->change;
 	bool per_port = c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && f->index >= 0;
-	json_t *o = json_pack("{so so si ss ss si ss ss so}", "node_guid",
-			      ibcc_report_guid(c->node_guid), "node", ibcc_report_text(l->node),
-			      "port", per_port ? f->index : c->port, "attribute",
-			      ibcc_cc_attr_name(c->attr_id), "field", f->field, "sl", f->sl, "old",
-			      f->old_text, "new", f->new_text, "reason",
-			      ibcc_report_text(c->reason));
+	json_t *o = json_pack(
+		"{so so si ss ss si ss ss so}", "node_guid", ibcc_report_guid(c->node_guid), "node",
+		ibcc_report_text(l->node), "port", per_port ? f->index : c->port, "attribute",
+		ibcc_cc_attr_name(c->attr_id), "field", f->field, "sl", f->sl, "old", f->old_text,
+		"new", f->new_text, "reason", ibcc_report_text(c->reason));
 
 	if (o && f->sl < 0)
 		json_object_set_new(o, "sl", json_null());
@@ -210,9 +209,9 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_esti
 
 		if (o) {
 			json_object_set_new(o, "role",
-					    json_string(s->role == IBCC_ROLE_VICTIM ?
-								"victim" :
-								"contributor"));
+					    json_string(s->role == IBCC_ROLE_VICTIM
+								? "victim"
+								: "contributor"));
 			json_object_set_new(o, "now_mbps", json_integer(f->now_mbps));
 			json_object_set_new(o, "expected_mbps", json_integer(f->expected_mbps));
 		}
@@ -251,8 +250,8 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 		      ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
 		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
-		      "summary", ibcc_report_text(c->target.summary), "writes", (int)c->plan.n, "error",
-		      c->act_err ? ibcc_report_text(c->blocked.text) : json_null());
+		      "summary", ibcc_report_text(c->target.summary), "writes", (int)c->plan.n,
+		      "error", c->act_err ? ibcc_report_text(c->blocked.text) : json_null());
 	if (o && !dry)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,

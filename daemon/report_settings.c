@@ -36,12 +36,12 @@ static json_t *switch_ports(const struct ibcc_endport_cc *ep)
 		const struct ibcc_cc_sw_port_element *e = &ep->element[p];
 
 		if (e->Valid)
-			json_array_append_new(
-				list, json_pack("{si sb si si si}", "port", (int)p, "Control_Type",
-						e->Control_Type, "Threshold", e->Threshold,
-						"Packet_Size", e->Packet_Size,
-						"Cong_Parm_Marking_Rate",
-						e->Cong_Parm_Marking_Rate));
+			json_array_append_new(list,
+					      json_pack("{si sb si si si}", "port", (int)p,
+							"Control_Type", e->Control_Type,
+							"Threshold", e->Threshold, "Packet_Size",
+							e->Packet_Size, "Cong_Parm_Marking_Rate",
+							e->Cong_Parm_Marking_Rate));
 	}
 	return list;
 }
@@ -54,11 +54,11 @@ static json_t *ca_setting(const struct ibcc_cc_ca_setting *v)
 	for (sl = 0; list && sl < IBCC_CC_SLS; sl++) {
 		const struct ibcc_cc_ca_entry *e = &v->sl[sl];
 
-		json_array_append_new(list, json_pack("{si si si si si}", "sl", (int)sl,
-						      "CCTI_Timer", e->CCTI_Timer, "CCTI_Increase",
-						      e->CCTI_Increase, "Trigger_Threshold",
-						      e->Trigger_Threshold, "CCTI_Min",
-						      e->CCTI_Min));
+		json_array_append_new(list,
+				      json_pack("{si si si si si}", "sl", (int)sl, "CCTI_Timer",
+						e->CCTI_Timer, "CCTI_Increase", e->CCTI_Increase,
+						"Trigger_Threshold", e->Trigger_Threshold,
+						"CCTI_Min", e->CCTI_Min));
 	}
 	return json_pack("{si si so}", "Port_Control", v->Port_Control, "Control_Map",
 			 v->Control_Map, "sls", list);
@@ -70,10 +70,10 @@ static json_t *table(const struct ibcc_cct *cct)
 	unsigned int i;
 
 	for (i = 0; list && i <= cct->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
-		json_array_append_new(
-			list, json_pack("{si si}", "CCT_Shift",
-					(int)ibcc_cct_entry_shift(cct->entry[i]), "CCT_Multiplier",
-					(int)ibcc_cct_entry_mult(cct->entry[i])));
+		json_array_append_new(list, json_pack("{si si}", "CCT_Shift",
+						      (int)ibcc_cct_entry_shift(cct->entry[i]),
+						      "CCT_Multiplier",
+						      (int)ibcc_cct_entry_mult(cct->entry[i])));
 	return json_pack("{si so}", "CCTI_Limit", cct->limit, "entries", list);
 }
 

@@ -13,6 +13,7 @@
 
 /* Nobody tells us about changes when there is no plugin, so look again after so long. */
 #define REDISCOVER_NS (60ull * 1000000000ull)
+#define HISTORY_DAYS  90
 
 static uint64_t monotonic_ns(void)
 {
@@ -101,6 +102,8 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	s->state = ibcc_state_open(s->config.state_file, &rc, why);
 	if (!s->state)
 		return rc;
+	/* What cannot be forgotten now will be another time. */
+	ibcc_state_prune(s->state, (int64_t)time(NULL) - HISTORY_DAYS * 86400);
 	free(s->paused);
 	s->paused = ibcc_state_note(s->state, "paused");
 	return 0;
@@ -136,12 +139,14 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 		return ibcc_why_set(why, rc, "%s", said.text);
 	if (!ibcc_umad_sm_lid(t)) {
 		ibcc_transport_free(t);
-		return ibcc_why_set(why, -ENETDOWN, "no subnet manager has set this port up: is "
-						    "opensm running?");
+		return ibcc_why_set(why, -ENETDOWN,
+				    "no subnet manager has set this port up: is "
+				    "opensm running?");
 	}
 	set_transport(s, t);
-	s->applier = c->apply_via == IBCC_VIA_DIRECT ? ibcc_applier_direct_new(t, s->cc_key)
-						     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
+	s->applier = c->apply_via == IBCC_VIA_DIRECT
+			     ? ibcc_applier_direct_new(t, s->cc_key)
+			     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
 	rc = ibcc_cycle_init(&s->cycle, &o, t);
 	if (rc || !s->applier) {
 		ibcc_service_drop(s);

@@ -135,9 +135,9 @@ static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *
 	}
 	for (k = 0; k < 2; k++) {
 		reason[k] = (struct ibcc_reason){ .endport = i };
-		reason[k].attr_id = is_switch ? (k ? IBCC_CC_ATTR_SW_PORT_SETTING
-						   : IBCC_CC_ATTR_SW_SETTING)
-					      : IBCC_CC_ATTR_CA_SETTING;
+		reason[k].attr_id =
+			is_switch ? (k ? IBCC_CC_ATTR_SW_PORT_SETTING : IBCC_CC_ATTR_SW_SETTING)
+				  : IBCC_CC_ATTR_CA_SETTING;
 		snprintf(reason[k].text, sizeof(reason[k].text), "congestion control is disabled");
 	}
 	target->n_reasons += 2;

@@ -6,9 +6,9 @@
 #include "daemon/state_db.h"
 
 /* Changes that may be on the fabric because of us and are not taken back. */
-#define LIVE_CHANGES                                                                  \
-	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                             \
-	" WHERE t.undone_by IS NULL AND t.action <> 'rollback' AND t.outcome <> 'refused'" \
+#define LIVE_CHANGES                                                                               \
+	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
+	" WHERE t.undone_by IS NULL AND t.action <> 'rollback' AND t.outcome <> 'refused'"         \
 	" AND c.outcome NOT IN ('skipped', 'dry') AND t.id >= ?1"
 
 static int read_change(sqlite3_stmt *st, struct ibcc_change *c)
@@ -138,24 +138,23 @@ static json_t *text_or_null(sqlite3_stmt *st, int column)
 
 static json_t *int_or_null(sqlite3_stmt *st, int column)
 {
-	return sqlite3_column_type(st, column) == SQLITE_NULL ?
-		       json_null() :
-		       json_integer(sqlite3_column_int64(st, column));
+	return sqlite3_column_type(st, column) == SQLITE_NULL
+		       ? json_null()
+		       : json_integer(sqlite3_column_int64(st, column));
 }
 
-#define TXN_COLUMNS                                                                         \
-	"SELECT id, started, ended, who, action, via, summary, undone_by, outcome, detail," \
+#define TXN_COLUMNS                                                                                \
+	"SELECT id, started, ended, who, action, via, summary, undone_by, outcome, detail,"        \
 	" (SELECT count(*) FROM change WHERE txn = id) FROM txn"
 
 static json_t *txn_json(sqlite3_stmt *st)
 {
-	return json_pack("{sI so so so so so so so so so so}", "id",
-			 (json_int_t)sqlite3_column_int64(st, 0), "started", int_or_null(st, 1),
-			 "ended", int_or_null(st, 2), "who", text_or_null(st, 3), "action",
-			 text_or_null(st, 4), "via", text_or_null(st, 5), "summary",
-			 text_or_null(st, 6), "undone_by", int_or_null(st, 7), "outcome",
-			 text_or_null(st, 8), "detail", text_or_null(st, 9), "changes",
-			 int_or_null(st, 10));
+	return json_pack(
+		"{sI so so so so so so so so so so}", "id", (json_int_t)sqlite3_column_int64(st, 0),
+		"started", int_or_null(st, 1), "ended", int_or_null(st, 2), "who",
+		text_or_null(st, 3), "action", text_or_null(st, 4), "via", text_or_null(st, 5),
+		"summary", text_or_null(st, 6), "undone_by", int_or_null(st, 7), "outcome",
+		text_or_null(st, 8), "detail", text_or_null(st, 9), "changes", int_or_null(st, 10));
 }
 
 json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err)
@@ -186,10 +185,11 @@ static int add_changes(struct ibcc_state *s, int64_t id, json_t *list)
 	sqlite3_stmt *st = NULL;
 	int rc = SQLITE_ERROR;
 
-	if (!sqlite3_prepare_v2(s->db,
-				"SELECT node_guid, port, attr_id, attr_mod, lid, old, new, port_block,"
-				" reason, node, outcome FROM change WHERE txn = ? ORDER BY seq",
-				-1, &st, NULL) &&
+	if (!sqlite3_prepare_v2(
+		    s->db,
+		    "SELECT node_guid, port, attr_id, attr_mod, lid, old, new, port_block,"
+		    " reason, node, outcome FROM change WHERE txn = ? ORDER BY seq",
+		    -1, &st, NULL) &&
 	    !sqlite3_bind_int64(st, 1, id))
 		while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 			const char *reason = (const char *)sqlite3_column_text(st, 8);

@@ -32,10 +32,10 @@ struct ibcc_job {
 	enum ibcc_job_kind kind;
 	uint64_t client; /* for whoever gets the answer; not used by the worker */
 	char who[64];
-	bool skip_unsupported; /* apply */
-	int64_t id;            /* rollback, history: transaction or 0 */
-	unsigned int limit;    /* history */
-	char filter[128];      /* show: empty for all */
+	bool skip_unsupported;     /* apply */
+	int64_t id;                /* rollback, history: transaction or 0 */
+	unsigned int limit;        /* history */
+	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;
 	/* the answer: */

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTEN_AGAIN_MS    5000u
+#define LISTEN_AGAIN_MS    2000u
 #define PATIENCE_MS        30000u
 #define MESSAGES_A_TURN    64u /* of one client, before the others have theirs */
 #define LOG_LINES_A_SECOND 5u
@@ -134,6 +134,10 @@ static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t n
 		else
 			ibcc_session_input(&c->session, &s->host, &h, payload);
 	}
+	if (c->session.phase == IBCC_SESSION_PLAN)
+		c->waits_since_ms = now_ms; /* for the rest of the plan */
+	else if (c->session.phase == IBCC_SESSION_PUSH)
+		c->waits_since_ms = 0;
 	return flush(s, c, now_ms);
 }
 

@@ -17,7 +17,7 @@
 struct ibcc_server_client {
 	int fd; /* -1: free */
 	struct ucred peer;
-	uint64_t waits_since_ms; /* for a HELLO, or for the client to read; 0: does not wait */
+	uint64_t waits_since_ms; /* for HELLO, a plan's rest, or the client to read; 0: not */
 	struct ibcc_session session;
 };
 

@@ -122,26 +122,26 @@ static enum ibcc_proto_refusal objection(void *arg)
 	return s.own_cc ? IBCC_REFUSAL_TWO_WRITERS : IBCC_REFUSAL_NONE;
 }
 
-/* MADs go to LIDs, but plans mean nodes: true if each LID is that node's. */
-static bool plan_fits(const struct ibcc_topo *t, const struct ibcc_plan *plan)
+/* MADs go to LIDs, but plans mean nodes: the first change whose LID is another's, or NULL. */
+static const struct ibcc_change *find_misdirected(const struct ibcc_topo *t,
+						  const struct ibcc_plan *plan)
 {
-	uint32_t i;
-
-	for (i = 0; i < plan->n; i++) {
+	for (uint32_t i = 0; i < plan->n; i++) {
 		const struct ibcc_change *c = &plan->change[i];
 		uint32_t p = ibcc_topo_port_of_lid(t, c->lid);
 
 		if (p == IBCC_NONE || t->node[t->port[p].node].guid != c->node_guid ||
 		    t->port[p].num != c->port)
-			return false;
+			return c;
 	}
-	return true;
+	return NULL;
 }
 
 static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_plan *plan,
 				     struct ibcc_proto_error *why)
 {
 	enum ibcc_proto_refusal refusal;
+	const struct ibcc_change *lost;
 
 	/* The plan may be for a topology that has gone just now. */
 	if (w->due && !w->sweeping)
@@ -159,12 +159,18 @@ static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_pl
 			 ibcc_proto_sm_state_name(s.sm_state));
 		return refusal;
 	}
-	if (!w->topo || plan->generation != w->topo->topo->generation ||
-	    !plan_fits(w->topo->topo, plan)) {
+	if (!w->topo || plan->generation != w->topo->topo->generation) {
 		snprintf(why->text, sizeof(why->text),
 			 "the plan is for topology generation %llu, now it is %llu",
 			 (unsigned long long)plan->generation,
 			 (unsigned long long)(w->topo ? w->topo->topo->generation : 0));
+		return IBCC_REFUSAL_STALE;
+	}
+	lost = find_misdirected(w->topo->topo, plan);
+	if (lost) {
+		snprintf(why->text, sizeof(why->text),
+			 "the plan has LID %u for port %u of node 0x%016llx, which is not so",
+			 lost->lid, lost->port, (unsigned long long)lost->node_guid);
 		return IBCC_REFUSAL_STALE;
 	}
 	return IBCC_REFUSAL_NONE;

@@ -35,6 +35,8 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 		struct ibcc_endport_cc *r = &a->cc[i].regs;
 
 		r->support = IBCC_CC_SUPPORTED;
+		r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+		r->ca.Control_Map = 0xffff;
 		if (n->type != IBCC_NODE_SWITCH) {
 			r->info.ControlTableCap = a->o.cct_blocks;
 			continue;
@@ -145,7 +147,8 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 			uint32_t to = t->node[n].first_port + p;
 
 			ibcc_agents_counters(a, from, &next.port[to].carry);
-			next.port[to].base = a->port[from].base;
+			next.port[to].rate_mbps = a->port[from].rate_mbps;
+			memcpy(next.port[to].base, a->port[from].base, sizeof(next.port[to].base));
 			if (t->port[to].endport != IBCC_NONE &&
 			    a->topo->port[from].endport != IBCC_NONE)
 				carry_cc(&next.cc[t->port[to].endport],
@@ -157,6 +160,11 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	for (i = 0; i < t->n_endports; i++)
 		ibcc_agents_cc_push(a, i);
 	return 0;
+}
+
+void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t)
+{
+	a->topo = t;
 }
 
 int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *rq, uint8_t *reply)
@@ -211,8 +219,10 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 
 		if (ibcc_topo_is_switch(a->topo, a->topo->port[a->topo->endport[i]].node)) {
 			r->sw = cc->sw;
+			r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 		} else {
 			r->ca = cc->ca;
+			r->ca.Control_Map = 0xffff;
 			r->cct = cc->cct;
 		}
 		if (ibcc_agents_cc_push(a, i))

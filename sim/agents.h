@@ -15,8 +15,12 @@
 struct ibcc_agents;
 
 struct ibcc_agents_options {
-	uint8_t cct_blocks;    /* CongestionInfo:ControlTableCap of channel adapters */
-	uint8_t wait_tick;     /* PortSamplesControl:Tick */
+	uint8_t cct_blocks; /* CongestionInfo:ControlTableCap of channel adapters */
+	uint8_t wait_tick;  /* PortSamplesControl:Tick */
+	/* Announce PortXmitWait in PortCountersExtended. It lies behind byte 224 of the datagram,
+	 * where libumad2sim hands out garbage, so this is for transports that carry all bytes.
+	 */
+	bool ext_xmit_wait;
 	uint8_t sw_port_block; /* elements a block of SwitchPortCongestionSetting: 32 or 48 */
 };
 
@@ -32,6 +36,11 @@ void ibcc_agents_free(struct ibcc_agents *a);
  * the old ones still exist. -ENOMEM leaves everything as it was.
  */
 int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e);
+
+/* The same nodes and ports in a topology with other LIDs, tables or states; to be called while the
+ * old one still exists.
+ */
+void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t);
 
 /* Answers a request for an endport (its index in the topology). `reply` gets the whole datagram.
  * Returns 0, or -ETIMEDOUT where a node would not answer: a wrong CC_Key, or no request at all.

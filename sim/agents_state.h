@@ -4,26 +4,29 @@
 #define SIM_AGENTS_STATE_H
 
 #include <ibcc/mad.h>
-#include <ibcc/pma.h>
 
 #include "sim/agents.h"
 
-/* Registers of PerfMgt are differences: what the engine counted minus this. */
-struct ibcc_pma_base {
-	struct ibcc_pma_counters counters;
-	uint64_t xmit_discards;
-	struct ibcc_pma_counters_ext ext;
-	uint64_t vl_wait[IBCC_PMA_VLS];
-	uint64_t rcv_con_ctrl[2];
-	uint64_t sl_fecn[IBCC_PMA_SLS], sl_becn[IBCC_PMA_SLS];
-	uint64_t xmit_con_ctrl[1];
-	uint64_t vl_time_cong[IBCC_PMA_VLS];
-	uint64_t vl_congestion[IBCC_PMA_VLS];
+/* PerfMgt's counters as one row for each port: where an attribute's begin, in the order in which
+ * its CounterSelect numbers them.
+ */
+enum {
+	PMA_COUNTERS = 0,                    /* 16 and PortXmitWait */
+	PMA_EXT = PMA_COUNTERS + 17,         /* 8 and PortXmitWait */
+	PMA_VL_WAIT = PMA_EXT + 9,           /* 16 */
+	PMA_VL_CONG = PMA_VL_WAIT + 16,      /* 16 */
+	PMA_CON_CTRL = PMA_VL_CONG + 16,     /* 2 */
+	PMA_SL_FECN = PMA_CON_CTRL + 2,      /* 16 */
+	PMA_SL_BECN = PMA_SL_FECN + 16,      /* 16 */
+	PMA_XMIT_CON = PMA_SL_BECN + 16,     /* 1 */
+	PMA_VL_TIME_CONG = PMA_XMIT_CON + 1, /* 15 */
+	PMA_ROW = PMA_VL_TIME_CONG + 15,
 };
 
 struct ibcc_agent_port {
+	uint32_t rate_mbps;            /* the last that was not 0: a link may go down */
 	struct ibcc_engine_port carry; /* counted by engines of the past */
-	struct ibcc_pma_base base;
+	uint64_t base[PMA_ROW];        /* what the engines had counted at the last reset */
 };
 
 /* Class 0x21 of one endport. */

@@ -2,7 +2,8 @@
 /* Class 0x21 of a node (IBA vol. 1, Annex A10). Handlers return the MAD status of the answer.
  *
  * A Set is answered with the payload that came in: OpenSM remembers what was returned and compares.
- * Where a Get returns a Control_Map, all its bits are set, since all fields hold.
+ * Control_Map of the registers has all bits set, since all fields hold: so a Get returns it, and so
+ * the engine takes all of them.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,21 +32,27 @@ static bool is_switch(const struct ibcc_agents *a, uint32_t endport)
 int ibcc_agents_cc_push(struct ibcc_agents *a, uint32_t endport)
 {
 	static const struct ibcc_cc_sw_port_element no_element;
-	static const struct ibcc_cc_sw_setting no_sw;
-	static const struct ibcc_cc_ca_setting no_ca;
+	static const struct ibcc_cc_sw_setting no_sw = { .Control_Map =
+								 IBCC_CC_SW_CONTROL_MAP_ALL };
+	static const struct ibcc_cc_ca_setting no_ca = { .Control_Map = 0xffff };
 	static const struct ibcc_cct no_cct;
 	const struct ibcc_endport_cc *r = &a->cc[endport].regs;
 	uint32_t port = a->topo->endport[endport];
 	uint32_t node = a->topo->port[port].node;
 	bool off = a->no_cc[node];
+	struct ibcc_cc_sw_setting sw = off ? no_sw : r->sw;
+	struct ibcc_cc_ca_setting ca = off ? no_ca : r->ca;
 	unsigned int p;
 	int err;
 
+	/* The engine heeds the maps as a node does, and here all fields hold. */
+	sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	ca.Control_Map = 0xffff;
 	if (!is_switch(a, endport)) {
 		err = ibcc_engine_set_cct(a->engine, port, off ? &no_cct : &r->cct);
-		return err ? err : ibcc_engine_set_ca_cc(a->engine, port, off ? &no_ca : &r->ca);
+		return err ? err : ibcc_engine_set_ca_cc(a->engine, port, &ca);
 	}
-	err = ibcc_engine_set_switch_cc(a->engine, node, off ? &no_sw : &r->sw);
+	err = ibcc_engine_set_switch_cc(a->engine, node, &sw);
 	for (p = 1; !err && p < r->n_element; p++)
 		err = ibcc_engine_set_switch_port_cc(a->engine, node, p,
 						     off ? &no_element : &r->element[p]);
@@ -145,7 +152,6 @@ static int sw_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc
 	if (!is_switch(a, endport))
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->method == IBCC_MAD_GET) {
-		v.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 		ibcc_cc_sw_setting_pack(mad, &v);
 		return IBCC_MAD_STATUS_OK;
 	}
@@ -188,8 +194,7 @@ static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct
 			continue;
 		}
 		ibcc_cc_sw_port_element_unpack(mad, slot, &v);
-		if (port && !a->no_cc[node] &&
-		    ibcc_engine_set_switch_port_cc(a->engine, node, port, &v))
+		if (port && ibcc_engine_set_switch_port_cc(a->engine, node, port, &v))
 			return IBCC_MAD_STATUS_BAD_FIELD;
 		r->element[port] = v;
 	}
@@ -206,7 +211,6 @@ static int ca_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc
 	if (is_switch(a, endport))
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->method == IBCC_MAD_GET) {
-		v.Control_Map = 0xffff;
 		ibcc_cc_ca_setting_pack(mad, &v);
 		return IBCC_MAD_STATUS_OK;
 	}

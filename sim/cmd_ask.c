@@ -1,13 +1,142 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Commands that ask a running simulator. */
 #include <getopt.h>
+#include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/cmd.h"
 #include "sim/control.h"
+
+/* A value as a table has it; owned by the caller. */
+static char *cell_text(const json_t *v)
+{
+	if (json_is_string(v))
+		return strdup(json_string_value(v));
+	return json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(4));
+}
+
+static int add_row(struct libscols_table *tb, json_t *columns, const json_t *row)
+{
+	struct libscols_line *ln = scols_table_new_line(tb, NULL);
+	const char *key;
+	json_t *unused;
+	size_t i = 0;
+
+	if (!ln)
+		return -1;
+	json_object_foreach(columns, key, unused)
+	{
+		const json_t *v = json_object_get(row, key);
+		char *text = v ? cell_text(v) : NULL;
+
+		if (text && scols_line_refer_data(ln, i, text)) {
+			free(text);
+			return -1;
+		}
+		i++;
+	}
+	return 0;
+}
+
+/* Columns are the members of all rows that are single values, in the order in which they come up.
+ */
+static int print_table(const json_t *rows)
+{
+	struct libscols_table *tb;
+	json_t *columns = json_object(), *row, *value;
+	const char *key;
+	size_t i;
+	int r = -1;
+
+	scols_init_debug(0);
+	tb = scols_new_table();
+	if (!tb || !columns)
+		goto out;
+	json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+	{
+		json_object_foreach(row, key, value)
+		{
+			if (!json_is_object(value) && !json_is_array(value))
+				json_object_set(columns, key, value);
+		}
+	}
+	json_object_foreach(columns, key, value)
+	{
+		if (!scols_table_new_column(tb, key, 0, json_is_number(value) ? SCOLS_FL_RIGHT : 0))
+			goto out;
+	}
+	json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+	{
+		if (add_row(tb, columns, row))
+			goto out;
+	}
+	r = scols_print_table(tb);
+out:
+	scols_unref_table(tb);
+	json_decref(columns);
+	return r;
+}
+
+static int print_reply(json_t *reply, bool as_json)
+{
+	const char *text = json_string_value(json_object_get(reply, "text")), *key;
+	json_t *value;
+	char *cell;
+
+	if (as_json)
+		return json_dumpf(reply, stdout, JSON_INDENT(1)) || putchar('\n') == EOF;
+	if (text)
+		return fputs(text, stdout) == EOF;
+	json_object_foreach(reply, key, value)
+	{
+		if (!strcmp(key, "ok") || !strcmp(key, "rows"))
+			continue;
+		cell = cell_text(value);
+		printf("%-16s%s\n", key, cell ? cell : "");
+		free(cell);
+	}
+	value = json_object_get(reply, "rows");
+	return json_array_size(value) ? print_table(value) : 0;
+}
+
+/* KEY=VALUE... for set, the rest of the line for console; NULL if the arguments do not fit. */
+static json_t *request(const char *cmd, int argc, char **argv)
+{
+	json_t *rq = json_pack("{s:s}", "cmd", cmd), *values;
+	char line[256] = "";
+	size_t n = 0;
+	int i;
+
+	if (!strcmp(cmd, "set") && argc) {
+		values = json_object();
+		for (i = 0; i < argc; i++) {
+			char *eq = strchr(argv[i], '=');
+
+			if (!eq)
+				break;
+			*eq = '\0';
+			json_object_set_new(values, argv[i], json_string(eq + 1));
+		}
+		json_object_set_new(rq, "values", values);
+		if (i == argc)
+			return rq;
+	} else if (!strcmp(cmd, "console") && argc) {
+		for (i = 0; i < argc && n < sizeof(line); i++)
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s", i ? " " : "",
+					      argv[i]);
+		json_object_set_new(rq, "line", json_string(line));
+		if (n < sizeof(line))
+			return rq;
+	} else if (!argc && strcmp(cmd, "set") && strcmp(cmd, "console")) {
+		return rq;
+	}
+	json_decref(rq);
+	return NULL;
+}
 
 int ibcc_cmd_ask(int argc, char **argv)
 {
@@ -16,42 +145,38 @@ int ibcc_cmd_ask(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
-	const char *name = getenv("IBCC_SIM_NAME"), *cmd = argv[0], *text;
+	const char *name = getenv("IBCC_SIM_NAME"), *cmd = argv[0], *error;
 	char only[64], why[128];
+	bool as_json = false;
 	json_t *rq, *reply;
 	int ch, r = 1;
 
-	while ((ch = getopt_long(argc, argv, "n:j", options, NULL)) != -1) {
+	while ((ch = getopt_long(argc, argv, "+n:j", options, NULL)) != -1) {
 		switch (ch) {
 		case 'n': name = optarg; break;
-		case 'j': break;
+		case 'j': as_json = true; break;
 		default: return 1;
 		}
 	}
-	if (!name) {
-		if (ibcc_control_find(only, sizeof(only), why, sizeof(why))) {
-			fprintf(stderr, "ibcc-sim %s: %s\n", cmd, why);
-			return 1;
-		}
-		name = only;
-	}
-	rq = json_pack("{s:s,s:s*}", "cmd", cmd, "line", optind < argc ? argv[optind] : NULL);
-	reply = ibcc_control_ask(name, rq, why, sizeof(why));
-	if (!reply) {
-		fprintf(stderr, "ibcc-sim %s: %s\n", cmd, why);
+	rq = request(cmd, argc - optind, argv + optind);
+	if (!rq) {
+		fprintf(stderr, "ibcc-sim %s: %s\n", cmd,
+			!strcmp(cmd, "set")       ? "want KEY=VALUE..."
+			: !strcmp(cmd, "console") ? "want a line for ibsim's console"
+						  : "want no arguments");
 		return 1;
 	}
-	text = json_string_value(json_object_get(reply, "error"));
-	if (text) {
-		fprintf(stderr, "ibcc-sim %s: %s\n", cmd, text);
-	} else {
-		text = json_string_value(json_object_get(reply, "text"));
-		if (text)
-			fputs(text, stdout);
-		else
-			json_dumpf(reply, stdout, JSON_INDENT(1)), putchar('\n');
-		r = 0;
+	if (!name && ibcc_control_find(only, sizeof(only), why, sizeof(why))) {
+		fprintf(stderr, "ibcc-sim %s: %s\n", cmd, why);
+		json_decref(rq);
+		return 1;
 	}
+	reply = ibcc_control_ask(name ? name : only, rq, why, sizeof(why));
+	error = reply ? json_string_value(json_object_get(reply, "error")) : why;
+	if (error)
+		fprintf(stderr, "ibcc-sim %s: %s\n", cmd, error);
+	else
+		r = print_reply(reply, as_json) ? 1 : 0;
 	json_decref(reply);
 	return r;
 }

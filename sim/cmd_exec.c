@@ -60,6 +60,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 	};
 	const char *name = getenv("IBCC_SIM_NAME"), *host = NULL;
 	char only[64], why[128], *lib;
+	json_t *info;
 	int ch;
 
 	while ((ch = getopt_long(argc, argv, "+n:H:", options, NULL)) != -1) {
@@ -80,6 +81,16 @@ int ibcc_cmd_exec(int argc, char **argv)
 		}
 		name = only;
 	}
+	/* A client of a simulator that is not there would wait for it for ever. */
+	info = ibcc_control_ask(name, json_pack("{s:s}", "cmd", "info"), why, sizeof(why));
+	if (!info) {
+		fprintf(stderr, "ibcc-sim exec: %s\n", why);
+		return 1;
+	}
+	if (!host)
+		host = getenv("SIM_HOST");
+	if (!host)
+		host = json_string_value(json_object_get(info, "host"));
 	lib = find_umad2sim();
 	if (!lib) {
 		fprintf(stderr, "ibcc-sim exec: libumad2sim.so is not installed\n");

@@ -38,8 +38,8 @@ struct ibcc_ibsim {
 	size_t last_len;
 };
 
-static void child_exec(int in, int out, int err, const char *name, const char *const argv[],
-		       pid_t parent)
+static void child_exec(int in, int out, int err, int netfile, const char *name,
+		       const char *const argv[], pid_t parent)
 {
 	sigset_t none;
 
@@ -48,6 +48,8 @@ static void child_exec(int in, int out, int err, const char *name, const char *c
 	/* The console is ours alone: Ctrl-C in the terminal must not end ibsim before us. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (netfile >= 0)
+		fcntl(netfile, F_SETFD, 0);
 	if (getppid() == parent && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2 &&
 	    setenv("IBSIM_SOCKNAME", name, 1) == 0) {
 		unsetenv("LD_PRELOAD");
@@ -140,10 +142,10 @@ static int on_child(sd_event_source *src, const siginfo_t *si, void *arg)
 	return 0;
 }
 
-static int spawn(struct ibcc_ibsim *s, const char *netfile, const char *name,
+static int spawn(struct ibcc_ibsim *s, const char *path, int fd, const char *name,
 		 const struct ibcc_ibsim_limits *l)
 {
-	char nodes[16], switches[16], ports[16];
+	char nodes[16], switches[16], ports[16], fd_path[32];
 	const char *argv[16] = { "ibsim", "-s" };
 	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	int n = 2, r = 0;
@@ -160,7 +162,8 @@ static int spawn(struct ibcc_ibsim *s, const char *netfile, const char *name,
 		argv[n++] = "-P";
 		argv[n++] = ports;
 	}
-	argv[n] = netfile;
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
+	argv[n] = path ? path : fd_path;
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
 		r = -errno;
 		goto out;
@@ -172,7 +175,7 @@ static int spawn(struct ibcc_ibsim *s, const char *netfile, const char *name,
 		goto out;
 	}
 	if (!s->pid)
-		child_exec(in[0], out[1], err[1], name, argv, parent);
+		child_exec(in[0], out[1], err[1], path ? -1 : fd, name, argv, parent);
 	s->in_fd = in[1];
 	s->out_fd = out[0];
 	s->err_fd = err[0];
@@ -192,7 +195,7 @@ out:
 	return r;
 }
 
-struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, const char *netfile, const char *name,
+struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, const char *path, int fd, const char *name,
 				    const struct ibcc_ibsim_limits *limits, ibcc_ibsim_died *died,
 				    void *arg, int *err)
 {
@@ -208,7 +211,7 @@ struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, const char *netfile, const cha
 	s->out = malloc(OUT_MAX_BYTES);
 	if (!s->out)
 		goto out;
-	r = spawn(s, netfile, name, limits);
+	r = spawn(s, path, fd, name, limits);
 	if (r)
 		goto out;
 	r = sd_event_add_child(ev, &s->child, s->pid, WEXITED, on_child, s);

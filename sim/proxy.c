@@ -13,180 +13,12 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "sim/sendq.h"
+#include "sim/proxy_state.h"
 
 #define CLIENT_QUEUE_MAX 8192u
 #define READ_BATCH       64
 
-struct client {
-	TAILQ_ENTRY(client) link;
-	struct ibcc_proxy *p;
-	uint32_t number;
-	bool issm;
-	struct ibcc_upstream_slot *slot; /* NULL while being attached */
-	int fd, pidfd;
-	sd_event_source *src, *pid_src;
-	struct ibcc_sendq q;
-	/* where the answer to the request of control under way goes */
-	struct sockaddr_un ctl_addr;
-	socklen_t ctl_len;
-	struct ibcc_wire_ctl ctl;
-};
-
-/* An answer that the delay knob holds back; all have the same delay, so they stay in order. */
-struct delayed {
-	STAILQ_ENTRY(delayed) link;
-	struct client *c; /* NULL: the client has gone */
-	uint64_t due_us;
-	struct ibcc_wire_mad m;
-};
-
-struct ibcc_proxy {
-	sd_event *ev;
-	struct ibcc_upstream *u;
-	struct ibcc_proxy_ops ops;
-	struct ibcc_proxy_knobs knobs;
-	struct ibcc_proxy_stats stats;
-	char name[64];
-	int ctl_fd;
-	uint32_t next_number;
-	uint64_t random;
-	sd_event_source *ctl_src, *delay_src;
-	TAILQ_HEAD(, client) clients;
-	STAILQ_HEAD(, delayed) delayed;
-};
-
 static void client_free(struct client *c);
-
-/* Answers */
-
-static void client_send(struct client *c, const struct ibcc_wire_mad *m)
-{
-	uint64_t dropped = c->q.dropped;
-
-	/* An error means that the socket has gone: on_client() hears of that too. */
-	ibcc_sendq_put(&c->q, m);
-	c->p->stats.overflow += c->q.dropped - dropped;
-}
-
-static int on_delay(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct ibcc_proxy *p = arg;
-	struct delayed *d;
-
-	while ((d = STAILQ_FIRST(&p->delayed)) && d->due_us <= usec) {
-		STAILQ_REMOVE_HEAD(&p->delayed, link);
-		if (d->c)
-			client_send(d->c, &d->m);
-		free(d);
-	}
-	if (!d)
-		return 0;
-	sd_event_source_set_time(src, d->due_us);
-	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-}
-
-static void client_deliver(struct client *c, const struct ibcc_wire_mad *m)
-{
-	struct ibcc_proxy *p = c->p;
-	struct delayed *d = NULL;
-	uint64_t now = 0;
-
-	if (p->knobs.mad_delay_us || !STAILQ_EMPTY(&p->delayed))
-		d = malloc(sizeof(*d));
-	if (!d) {
-		client_send(c, m);
-		return;
-	}
-	sd_event_now(p->ev, CLOCK_MONOTONIC, &now);
-	*d = (struct delayed){ .c = c, .due_us = now + p->knobs.mad_delay_us, .m = *m };
-	if (STAILQ_EMPTY(&p->delayed)) {
-		sd_event_source_set_time(p->delay_src, d->due_us);
-		sd_event_source_set_enabled(p->delay_src, SD_EVENT_ONESHOT);
-	}
-	STAILQ_INSERT_TAIL(&p->delayed, d, link);
-}
-
-static void deliver_timeout(struct client *c, const struct ibcc_wire_mad *rq)
-{
-	struct ibcc_wire_mad m = *rq;
-
-	m.status = htonl(IBCC_WIRE_TIMEOUT);
-	client_deliver(c, &m);
-}
-
-static void on_answer(void *arg, struct ibcc_wire_mad *m)
-{
-	client_deliver(arg, m);
-}
-
-/* The answer to this one is to get lost. */
-static void on_answer_lost(void *arg, struct ibcc_wire_mad *m)
-{
-	if (!m->status) {
-		/* The client sees its request again, so its header must be a request's. */
-		m->mad[3] &= 0x7f;
-		m->status = htonl(IBCC_WIRE_TIMEOUT);
-	}
-	client_deliver(arg, m);
-}
-
-/* Requests */
-
-static uint64_t proxy_random(struct ibcc_proxy *p)
-{
-	p->random ^= p->random << 13;
-	p->random ^= p->random >> 7;
-	p->random ^= p->random << 17;
-	return p->random;
-}
-
-static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose)
-{
-	struct ibcc_proxy *p = c->p;
-	struct ibcc_wire_mad m = *rq;
-
-	m.dlid = rq->slid;
-	m.slid = rq->dlid;
-	m.dqp = rq->sqp;
-	m.sqp = rq->dqp;
-	if (p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m) || lose)
-		deliver_timeout(c, rq);
-	else
-		client_deliver(c, &m);
-}
-
-static void client_request(struct client *c, struct ibcc_wire_mad *m)
-{
-	struct ibcc_proxy *p = c->p;
-	uint8_t mgmt_class = m->mad[1];
-	bool lose_answer = false;
-
-	m->status = 0;
-	if (ibcc_wire_is_response(m->mad)) {
-		ibcc_upstream_send(c->slot, m, NULL, NULL);
-		return;
-	}
-	ibcc_madcount_add(&p->stats.mads, m->mad);
-	if (p->knobs.mad_loss_permille && ibcc_wire_wants_reply(m->mad) &&
-	    proxy_random(p) % 1000 < p->knobs.mad_loss_permille) {
-		p->stats.lost++;
-		lose_answer = proxy_random(p) & 1;
-		if (!lose_answer) {
-			deliver_timeout(c, m);
-			return;
-		}
-	}
-	if (mgmt_class == IBCC_MAD_CLASS_PERF || mgmt_class == IBCC_MAD_CLASS_CC) {
-		answer_here(c, m, lose_answer);
-		return;
-	}
-	if (ibcc_upstream_send(c->slot, m, lose_answer ? on_answer_lost : on_answer, c))
-		deliver_timeout(c, m);
-	else if (m->mad[3] == IBCC_MAD_SET &&
-		 (mgmt_class == IBCC_MAD_CLASS_SMP || mgmt_class == IBCC_MAD_CLASS_SMP_DIRECT))
-		p->ops.changed(p->ops.arg);
-}
 
 static int on_client(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
@@ -208,7 +40,7 @@ static int on_client(sd_event_source *src, int fd, uint32_t revents, void *arg)
 			break;
 		}
 		if (n == sizeof(m) && c->slot)
-			client_request(c, &m);
+			ibcc_proxy_request(c, &m);
 	}
 	return 0;
 }
@@ -233,7 +65,7 @@ static void on_forwarded(void *arg, struct ibcc_upstream_slot *s, const struct i
 
 	for (c = TAILQ_FIRST(&p->clients); c; c = TAILQ_NEXT(c, link)) {
 		if (c->slot == s && c->issm) {
-			client_send(c, m);
+			ibcc_proxy_send(c, m);
 			return;
 		}
 	}
@@ -280,13 +112,10 @@ static bool slot_has_sm(const struct ibcc_proxy *p, const struct ibcc_upstream_s
 static void client_free(struct client *c)
 {
 	struct ibcc_proxy *p = c->p;
-	struct delayed *d;
 
 	TAILQ_REMOVE(&p->clients, c, link);
 	p->stats.clients_now--;
-	for (d = STAILQ_FIRST(&p->delayed); d; d = STAILQ_NEXT(d, link))
-		if (d->c == c)
-			d->c = NULL;
+	ibcc_proxy_forget(c);
 	ibcc_upstream_cancel(p->u, c);
 	if (c->slot) {
 		if (c->issm && !slot_has_sm(p, c->slot))
@@ -472,7 +301,8 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	r = sd_event_add_io(ev, &p->ctl_src, p->ctl_fd, EPOLLIN, on_ctl, p);
 	if (r < 0)
 		goto out;
-	r = sd_event_add_time(ev, &p->delay_src, CLOCK_MONOTONIC, UINT64_MAX, 1, on_delay, p);
+	r = sd_event_add_time(ev, &p->delay_src, CLOCK_MONOTONIC, UINT64_MAX, 1,
+			      ibcc_proxy_on_delay, p);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(p->delay_src, SD_EVENT_OFF);
 	ibcc_upstream_on_request(u, on_forwarded, p);

@@ -1,45 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Puts the parts together: what one finds, the next one is told. */
 #include "sim/simulator.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include <ibcc/scenario_file.h>
+
 #include "sim/control.h"
 #include "sim/ibsim.h"
+#include "sim/observer.h"
+#include "sim/pace.h"
 #include "sim/proxy.h"
+#include "sim/requests.h"
 #include "sim/upstream.h"
+#include "sim/world.h"
 
 #define START_TIMEOUT_US 30000000u
 
 struct simulator {
 	const struct ibcc_simulator_options *o;
+	struct ibcc_scenario scenario; /* topo NULL: there is none */
+	int netfile_fd;
 	sd_event *ev;
 	struct ibcc_ibsim *ibsim;
 	struct ibcc_upstream *up;
 	struct ibcc_proxy *proxy;
 	struct ibcc_control *control;
-	struct ibcc_upstream_slot *observer;
+	struct ibcc_observer *observer;
+	struct ibcc_world *world;
+	struct ibcc_pace *pace;
+	struct ibcc_requests requests;
 	sd_event_source *start_timer;
+	bool ready;
 };
+
+static void fail(struct simulator *s, const char *what, int err)
+{
+	fprintf(stderr, "ibcc-sim: %s: %s\n", what, strerror(-err));
+	sd_event_exit(s->ev, 1);
+}
+
+/* The proxy's side */
 
 static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 		  struct ibcc_wire_mad *reply)
 {
-	(void)arg;
-	(void)node_guid;
-	(void)rq;
-	(void)reply;
-	return -ETIMEDOUT;
+	struct simulator *s = arg;
+	int err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), rq->mad,
+				    reply->mad);
+
+	if (!err && !reply->dlid) /* the client leaves its LID to the simulator */
+		reply->dlid = htons(ibcc_world_lid(s->world, node_guid));
+	return err;
 }
 
 static void changed(void *arg)
 {
-	(void)arg;
+	struct simulator *s = arg;
+
+	ibcc_observer_dirty(s->observer);
+}
+
+/* The fabric's side */
+
+static void on_found(void *arg, struct ibcc_topo *t)
+{
+	struct simulator *s = arg;
+	int err = t ? ibcc_world_update(s->world, t) : -ECONNREFUSED;
+
+	if (err) {
+		fail(s, "the fabric that ibsim shows", err);
+		return;
+	}
+	if (s->ready)
+		return;
+	s->ready = true;
+	sd_event_source_set_enabled(s->start_timer, SD_EVENT_OFF);
+	printf("ready %s\n", s->o->name);
+	fflush(stdout);
+}
+
+static void on_link_event(void *arg, const struct ibcc_event_spec *v)
+{
+	struct simulator *s = arg;
+	char line[128];
+	int err;
+
+	snprintf(line, sizeof(line), "%s \"%s\"[%u]",
+		 v->kind == IBCC_EVENT_LINK_DOWN ? "Unlink" : "ReLink", v->node, v->port);
+	err = ibcc_ibsim_console(s->ibsim, line, NULL, NULL);
+	if (err)
+		fprintf(stderr, "ibcc-sim: %s: %s\n", line, strerror(-err));
+	ibcc_observer_dirty(s->observer);
 }
 
 static void on_died(void *arg, const char *why)
@@ -50,99 +110,84 @@ static void on_died(void *arg, const char *why)
 	sd_event_exit(s->ev, 1);
 }
 
-static json_t *stats(const struct simulator *s)
+static void on_engine_failed(void *arg, int err)
 {
-	const struct ibcc_proxy_stats *st = ibcc_proxy_stats(s->proxy);
-	json_t *mads = json_array();
-	uint32_t i;
-
-	for (i = 0; i < st->mads.n; i++)
-		json_array_append_new(mads, json_pack("{s:i,s:i,s:i,s:I}", "class",
-						      st->mads.row[i].mgmt_class, "method",
-						      st->mads.row[i].method, "attr",
-						      st->mads.row[i].attr_id, "count",
-						      (json_int_t)st->mads.row[i].count));
-	return json_pack("{s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "ok", 1, "total",
-			 (json_int_t)st->mads.total, "sets", (json_int_t)st->mads.sets, "lost",
-			 (json_int_t)st->lost, "overflow", (json_int_t)st->overflow, "clients",
-			 (json_int_t)st->clients_now, "clients_total",
-			 (json_int_t)st->clients_total, "clients_killed",
-			 (json_int_t)st->clients_killed, "mads", mads);
-}
-
-static void on_printed(void *arg, const char *text)
-{
-	ibcc_control_reply(arg, json_pack("{s:b,s:s}", "ok", 1, "text", text));
-}
-
-static json_t *on_request(void *arg, struct ibcc_control_conn *c, const json_t *rq)
-{
-	const char *cmd = json_string_value(json_object_get(rq, "cmd"));
-	struct simulator *s = arg;
-	const char *line;
-	int err;
-
-	if (!cmd)
-		return ibcc_control_error("no cmd");
-	if (!strcmp(cmd, "stats"))
-		return stats(s);
-	if (!strcmp(cmd, "console")) {
-		line = json_string_value(json_object_get(rq, "line"));
-		err = ibcc_ibsim_console(s->ibsim, line ? line : "", on_printed, c);
-		return err ? ibcc_control_error("console: %s", strerror(-err)) : NULL;
-	}
-	return ibcc_control_error("%s: no such command", cmd);
+	fail(arg, "engine", err);
 }
 
 static void on_gone(void *arg, struct ibcc_control_conn *c)
 {
-	struct simulator *s = arg;
+	struct ibcc_requests *q = arg;
 
-	ibcc_ibsim_cancel(s->ibsim, c);
-}
-
-static void on_observer(void *arg, struct ibcc_upstream_slot *slot)
-{
-	struct simulator *s = arg;
-
-	if (!slot) {
-		fprintf(stderr, "ibcc-sim: ibsim does not let us attach\n");
-		sd_event_exit(s->ev, 1);
-		return;
-	}
-	s->observer = slot;
-	sd_event_source_set_enabled(s->start_timer, SD_EVENT_OFF);
-	printf("ready %s\n", s->o->name);
-	fflush(stdout);
+	ibcc_ibsim_cancel(q->ibsim, c);
 }
 
 static int on_start_timeout(sd_event_source *src, uint64_t usec, void *arg)
 {
-	struct simulator *s = arg;
-
 	(void)src;
 	(void)usec;
-	fprintf(stderr, "ibcc-sim: ibsim does not answer\n");
-	return sd_event_exit(s->ev, 1);
+	fail(arg, "ibsim", -ETIMEDOUT);
+	return 0;
 }
 
-static int start(struct simulator *s)
+/* Start and end */
+
+static void count_topo(const struct ibcc_topo *t, struct ibcc_ibsim_limits *l)
 {
-	const struct ibcc_proxy_ops ops = { .answer = answer, .changed = changed, .arg = s };
-	const struct ibcc_ibsim_limits limits = { 0 };
+	uint32_t i;
+
+	for (i = 0; t && i < t->n_nodes; i++)
+		l->switches += ibcc_topo_is_switch(t, i);
+	l->nodes = t ? t->n_nodes : 0;
+	l->ports = t ? t->n_ports : 0;
+}
+
+/* Reads the input; ibsim gets a scenario's fabric as a file that exists in memory alone. */
+static int load(struct simulator *s, struct ibcc_ibsim_limits *limits)
+{
+	struct ibcc_yaml_errors errors = { 0 };
+	struct ibcc_topo *t;
+	FILE *f;
+	int err = 0;
+
+	if (s->o->netfile) {
+		/* Only to count. What is wrong in it, ibsim says. */
+		t = ibcc_netfile_load(s->o->netfile, &errors);
+		count_topo(t, limits);
+		ibcc_topo_free(t);
+		ibcc_yaml_errors_fini(&errors);
+		return 0;
+	}
+	err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
+	if (errors.text)
+		fputs(errors.text, stderr);
+	ibcc_yaml_errors_fini(&errors);
+	if (err)
+		return err;
+	count_topo(s->scenario.topo, limits);
+	s->netfile_fd = memfd_create("netfile", MFD_CLOEXEC);
+	f = s->netfile_fd < 0 ? NULL : fdopen(dup(s->netfile_fd), "w");
+	if (!f)
+		return -errno;
+	err = ibcc_netfile_write(s->scenario.topo, f);
+	if (fclose(f) && !err)
+		err = -errno;
+	return err;
+}
+
+static int start_loop(struct simulator *s)
+{
 	uint64_t now;
 	sigset_t set;
-	char up[64];
 	int err = sd_event_new(&s->ev);
 
-	if (err < 0)
-		return err;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	err = sd_event_add_signal(s->ev, NULL, SIGINT, NULL, NULL);
+	if (err >= 0)
+		err = sd_event_add_signal(s->ev, NULL, SIGINT, NULL, NULL);
 	if (err >= 0)
 		err = sd_event_add_signal(s->ev, NULL, SIGTERM, NULL, NULL);
 	if (err >= 0)
@@ -150,13 +195,37 @@ static int start(struct simulator *s)
 	if (err >= 0)
 		err = sd_event_add_time(s->ev, &s->start_timer, CLOCK_MONOTONIC,
 					now + START_TIMEOUT_US, 1000, on_start_timeout, s);
-	if (err < 0)
+	return err < 0 ? err : 0;
+}
+
+static int start(struct simulator *s)
+{
+	const struct ibcc_proxy_ops ops = { .answer = answer, .changed = changed, .arg = s };
+	const struct ibcc_scenario *sc;
+	struct ibcc_ibsim_limits limits = { 0 };
+	char up[64];
+	int err = load(s, &limits);
+
+	if (!err)
+		err = start_loop(s);
+	if (err)
 		return err;
+	sc = s->scenario.topo ? &s->scenario : NULL;
 	snprintf(up, sizeof(up), "%s.ibsim", s->o->name);
 	s->up = ibcc_upstream_new(s->ev, up, &err);
 	if (!s->up)
 		return err;
-	s->control = ibcc_control_new(s->ev, s->o->name, on_request, on_gone, s, &err);
+	s->world = ibcc_world_new(sc);
+	if (!s->world)
+		return -ENOMEM;
+	ibcc_world_on_link_event(s->world, on_link_event, s);
+	s->pace = ibcc_pace_new(s->ev, s->world, s->o->speed, on_engine_failed, s, &err);
+	if (!s->pace)
+		return err;
+	s->requests.world = s->world;
+	s->requests.pace = s->pace;
+	s->control = ibcc_control_new(s->ev, s->o->name, ibcc_requests_answer, on_gone,
+				      &s->requests, &err);
 	if (!s->control)
 		return err;
 	s->proxy = ibcc_proxy_new(s->ev, s->up, s->o->name, &ops, &err);
@@ -164,27 +233,38 @@ static int start(struct simulator *s)
 		return err;
 	ibcc_proxy_knobs(s->proxy)->mad_loss_permille = s->o->mad_loss_permille;
 	ibcc_proxy_knobs(s->proxy)->mad_delay_us = s->o->mad_delay_us;
-	s->ibsim = ibcc_ibsim_start(s->ev, s->o->netfile, up, &limits, on_died, s, &err);
+	s->ibsim = ibcc_ibsim_start(s->ev, s->o->netfile, s->netfile_fd, up, &limits, on_died, s,
+				    &err);
 	if (!s->ibsim)
 		return err;
-	return ibcc_upstream_attach(s->up, "", on_observer, s);
+	s->requests.proxy = s->proxy;
+	s->requests.ibsim = s->ibsim;
+	s->requests.changed = changed;
+	s->requests.arg = s;
+	s->observer = ibcc_observer_new(s->ev, s->up, sc && sc->model.vls > 1, on_found, s, &err);
+	return s->observer ? 0 : err;
 }
 
 int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 {
-	struct simulator s = { .o = o };
+	struct simulator s = { .o = o, .netfile_fd = -1 };
 	int r = start(&s);
 
 	if (r < 0)
-		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name, strerror(-r));
+		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name,
+			r == -EADDRINUSE ? "another simulator has this name" : strerror(-r));
 	else
 		r = sd_event_loop(s.ev);
 	ibcc_control_free(s.control);
 	ibcc_proxy_free(s.proxy);
-	if (s.observer)
-		ibcc_upstream_release(s.observer);
+	ibcc_observer_free(s.observer);
 	ibcc_upstream_free(s.up);
 	ibcc_ibsim_free(s.ibsim);
+	ibcc_pace_free(s.pace);
+	ibcc_world_free(s.world);
+	ibcc_scenario_fini(&s.scenario);
+	if (s.netfile_fd >= 0)
+		close(s.netfile_fd);
 	sd_event_source_disable_unref(s.start_timer);
 	sd_event_unref(s.ev);
 	return r ? 1 : 0;

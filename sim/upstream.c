@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibsim answers control in order on one socket, so one request at a time is outstanding there. Of a
- * MAD's transaction ID ibsim replaces bits 48 to 63 and libumad2sim uses bits 32 to 47; the low 32
- * carry our key: index and generation of a pending request.
- */
+/* ibsim answers control in order on one socket, so one request at a time is outstanding there. */
 #include "sim/upstream.h"
 
 #include <arpa/inet.h>
@@ -14,23 +11,12 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "sim/pending.h"
 #include "sim/sendq.h"
 
-#define REPLY_TIMEOUT_US 4000000u /* a forwarded request whose target does not answer */
-#define CTL_RETRY_US     5000u    /* while ibsim is starting */
-#define PENDING_MAX      65536u
-#define QUEUE_MAX        65536u
-#define READ_BATCH       128
-
-struct pending {
-	TAILQ_ENTRY(pending) link; /* in the order of deadlines */
-	struct ibcc_wire_mad m;    /* as the sender gave it */
-	ibcc_upstream_done *done;
-	void *arg;
-	uint64_t deadline_us;
-	uint32_t key;
-	bool used;
-};
+#define CTL_RETRY_US 5000u /* while ibsim is starting */
+#define QUEUE_MAX    65536u
+#define READ_BATCH   128
 
 struct ctl {
 	STAILQ_ENTRY(ctl) link;
@@ -64,12 +50,10 @@ struct ibcc_upstream {
 	sd_event *ev;
 	char name[64];
 	int ctl_fd;
-	sd_event_source *ctl_src, *retry_src, *timer;
+	sd_event_source *ctl_src, *retry_src;
 	STAILQ_HEAD(, ctl) ctls;
 	TAILQ_HEAD(, ibcc_upstream_slot) slots;
-	TAILQ_HEAD(pending_list, pending) pending;
-	struct pending **tab;
-	uint32_t n_tab, n_free, *free_idx;
+	struct ibcc_pending *pending;
 	uint32_t serial;
 	ibcc_upstream_request *request;
 	void *request_arg;
@@ -82,113 +66,14 @@ static uint64_t now_us(const struct ibcc_upstream *u)
 	return sd_event_now(u->ev, CLOCK_MONOTONIC, &t) < 0 ? 0 : t;
 }
 
-static void put_tid(uint8_t *mad, uint64_t tid)
-{
-	tid = htobe64(tid);
-	memcpy(mad + 8, &tid, sizeof(tid));
-}
-
-static uint64_t get_tid(const uint8_t *mad)
-{
-	uint64_t tid;
-
-	memcpy(&tid, mad + 8, sizeof(tid));
-	return be64toh(tid);
-}
-
-/* Pending requests */
-
-static struct pending *pending_new(struct ibcc_upstream *u)
-{
-	struct pending *p;
-
-	if (!u->n_free) {
-		struct pending **tab;
-		uint32_t *idx;
-
-		if (u->n_tab == PENDING_MAX)
-			return NULL;
-		p = calloc(1, sizeof(*p));
-		tab = p ? reallocarray(u->tab, u->n_tab + 1, sizeof(*tab)) : NULL;
-		if (tab)
-			u->tab = tab;
-		idx = tab ? reallocarray(u->free_idx, u->n_tab + 1, sizeof(*idx)) : NULL;
-		if (!idx) {
-			free(p);
-			return NULL;
-		}
-		u->free_idx = idx;
-		u->tab[u->n_tab] = p;
-		p->key = u->n_tab;
-		idx[u->n_free++] = u->n_tab++;
-	}
-	p = u->tab[u->free_idx[--u->n_free]];
-	p->key += 0x10000; /* a late answer to the entry's last user must not match */
-	p->used = true;
-	TAILQ_INSERT_TAIL(&u->pending, p, link);
-	return p;
-}
-
-/* Ends a request; `answer` NULL: nobody answered. */
-static void pending_end(struct ibcc_upstream *u, struct pending *p,
-			const struct ibcc_wire_mad *answer)
-{
-	struct ibcc_wire_mad m = answer ? *answer : p->m;
-
-	TAILQ_REMOVE(&u->pending, p, link);
-	p->used = false;
-	u->free_idx[u->n_free++] = p->key & 0xffff;
-	if (answer)
-		put_tid(m.mad, get_tid(p->m.mad));
-	else
-		m.status = htonl(IBCC_WIRE_TIMEOUT);
-	if (p->done)
-		p->done(p->arg, &m);
-}
-
-static int on_deadline(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct ibcc_upstream *u = arg;
-	struct pending *p;
-
-	(void)usec;
-	while ((p = TAILQ_FIRST(&u->pending)) && p->deadline_us <= now_us(u))
-		pending_end(u, p, NULL);
-	if (!p)
-		return 0;
-	sd_event_source_set_time(src, p->deadline_us);
-	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-}
-
-static void arm_deadline(struct ibcc_upstream *u)
-{
-	int on = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(u->timer, &on);
-	if (on != SD_EVENT_OFF)
-		return;
-	sd_event_source_set_time(u->timer, TAILQ_FIRST(&u->pending)->deadline_us);
-	sd_event_source_set_enabled(u->timer, SD_EVENT_ONESHOT);
-}
-
-/* Data of a slot */
-
 static void slot_receive(struct ibcc_upstream_slot *s, struct ibcc_wire_mad *m)
 {
 	struct ibcc_upstream *u = s->u;
-	uint64_t tid = get_tid(m->mad);
-	uint32_t idx = tid & 0xffff;
-	struct pending *p;
 
-	if (!m->status && !ibcc_wire_is_response(m->mad)) {
-		if (u->request)
-			u->request(u->request_arg, s, m);
-		return;
-	}
-	p = idx < u->n_tab ? u->tab[idx] : NULL;
-	if (!p || !p->used || p->key != (uint32_t)tid)
-		return;
-	pending_end(u, p, m->status ? NULL : m);
+	if (m->status || ibcc_wire_is_response(m->mad))
+		ibcc_pending_answer(u->pending, m);
+	else if (u->request)
+		u->request(u->request_arg, s, m);
 }
 
 static int on_slot(sd_event_source *src, int fd, uint32_t revents, void *arg)
@@ -216,34 +101,22 @@ static int on_slot(sd_event_source *src, int fd, uint32_t revents, void *arg)
 int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m,
 		       ibcc_upstream_done *done, void *arg)
 {
-	struct ibcc_upstream *u = s->u;
-	struct ibcc_wire_mad out = *m;
-	struct pending *p;
+	struct ibcc_wire_mad out;
+	int err;
 
 	if (!ibcc_wire_wants_reply(m->mad))
 		return ibcc_sendq_put(&s->q, m);
-	p = pending_new(u);
-	if (!p)
-		return -ENOMEM;
-	p->m = *m;
-	p->done = done;
-	p->arg = arg;
-	p->deadline_us = now_us(u) + REPLY_TIMEOUT_US;
-	arm_deadline(u);
-	put_tid(out.mad, (get_tid(m->mad) & 0xffffffff00000000ull) | p->key);
-	return ibcc_sendq_put(&s->q, &out);
+	err = ibcc_pending_add(s->u->pending, m, done, arg, &out);
+	return err ? err : ibcc_sendq_put(&s->q, &out);
 }
 
 void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg)
 {
 	struct ibcc_upstream_slot *s;
-	struct pending *p;
 	struct waiter *w;
 	struct ctl *c;
 
-	for (p = TAILQ_FIRST(&u->pending); p; p = TAILQ_NEXT(p, link))
-		if (p->arg == arg)
-			p->done = NULL;
+	ibcc_pending_cancel(u->pending, arg);
 	for (c = STAILQ_FIRST(&u->ctls); c; c = STAILQ_NEXT(c, link))
 		if (c->arg == arg)
 			c->done = NULL;
@@ -507,7 +380,6 @@ struct ibcc_upstream *ibcc_upstream_new(sd_event *ev, const char *name, int *err
 		goto out;
 	STAILQ_INIT(&u->ctls);
 	TAILQ_INIT(&u->slots);
-	TAILQ_INIT(&u->pending);
 	u->ev = ev;
 	u->ctl_fd = -EINVAL;
 	r = -EINVAL;
@@ -523,9 +395,7 @@ struct ibcc_upstream *ibcc_upstream_new(sd_event *ev, const char *name, int *err
 	r = sd_event_add_time(ev, &u->retry_src, CLOCK_MONOTONIC, 0, 1000, on_ctl_retry, u);
 	if (r < 0)
 		goto out;
-	r = sd_event_add_time(ev, &u->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_deadline, u);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(u->timer, SD_EVENT_OFF);
+	u->pending = ibcc_pending_new(ev, &r);
 out:
 	if (r < 0) {
 		*err = r;
@@ -539,7 +409,6 @@ void ibcc_upstream_free(struct ibcc_upstream *u)
 {
 	struct ibcc_upstream_slot *s;
 	struct ctl *c;
-	uint32_t i;
 
 	if (!u)
 		return;
@@ -549,13 +418,9 @@ void ibcc_upstream_free(struct ibcc_upstream *u)
 		STAILQ_REMOVE_HEAD(&u->ctls, link);
 		free(c);
 	}
-	for (i = 0; i < u->n_tab; i++)
-		free(u->tab[i]);
-	free(u->tab);
-	free(u->free_idx);
+	ibcc_pending_free(u->pending);
 	sd_event_source_disable_unref(u->ctl_src);
 	sd_event_source_disable_unref(u->retry_src);
-	sd_event_source_disable_unref(u->timer);
 	if (u->ctl_fd >= 0)
 		close(u->ctl_fd);
 	free(u);

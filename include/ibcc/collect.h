@@ -19,14 +19,15 @@ enum ibcc_clock {
 
 struct ibcc_collector; /* capabilities of each port, read once, and the clock's state */
 
-/* NULL without memory. The topology must outlive the collector or the next _retarget(). */
+/* NULL without memory. */
 struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
 void ibcc_collector_free(struct ibcc_collector *c);
 
 /* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
  * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
- * and BECN of channel adapters. *s must be sized for t. Reads only. Returns 0, -ENOMEM, or -EIO
- * when the transport is gone.
+ * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another
+ * topology, with the snapshot rebased to it. Reads only. Returns 0, -ENOMEM, -ECANCELED, or -EIO
+ * when the transport is gone; *s is untouched then.
  */
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key);
@@ -37,17 +38,25 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c);
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
 
-/* Reads CongestionInfo and all settings of every endport with a LID. *s must be sized for t; block
- * size of attribute 0x15 is probed. With CCT blocks whose limit is block-relative, the table's
- * limit is put together. Reads only. Returns 0, -ENOMEM, -EIO.
+/* Reads CongestionInfo and all settings of every endport with a LID into *s, which must be zero or
+ * initialised and is replaced; it is untouched on failure. The block size of attribute 0x15 is
+ * probed. With CCT blocks whose limit is block-relative, the table's limit is put together.
+ *
+ * Silence leaves an endport UNKNOWN: err is -EHOSTUNREACH if it does not answer PerfMgt either,
+ * -ETIMEDOUT if it does. Then it is without class 0x21 and says nothing, or its CC_Key is protected
+ * and ours is another. A key that lets us read but not write makes it KEY_REFUSED, with settings as
+ * read. Reads only. Returns 0, -ENOMEM, -EIO, -ECANCELED.
  */
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
 
-/* Topology by directed-route discovery with libibnetdisc, LFTs by Gets: for fabrics without our
- * plugin. NULL on failure with a sentence in why.
+/* Topology by directed-route discovery from a local port, on an umad port of its own that is closed
+ * again: for fabrics without our plugin. NULL on failure with a sentence in why. On success why is
+ * empty, or says how much of the fabric did not answer.
  */
 struct ibcc_topo *ibcc_discover_run(const char *ca, int port, int timeout_ms, int *err, char *why,
 				    size_t len);
+/* The same through any transport that carries directed-route SMPs. */
+struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len);
 
 #endif

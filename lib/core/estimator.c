@@ -21,8 +21,10 @@
 /* Without a wait of its own it must also get this share for the time that it could send. */
 #define BECN_RATE_PERMILLE 200u
 #define BECN_WAIT_PERMILLE 250u
-/* A root under control stays busy to this share at least; else marks must come from elsewhere. */
+/* Where all ports of a switch mark, the root is one that is busy to this share at least. */
 #define MARKED_BUSY_PERMILLE 500u
+/* A port to an adapter that sends less while it gets marks is limited by the adapter. */
+#define LINK_LIMIT_PERMILLE 900u
 
 struct job {
 	const struct ibcc_estimator_params *p;
@@ -129,16 +131,28 @@ static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_conges
 	return busy(l) >= j->p->full_permille;
 }
 
+/* Could marks that adapters report come from this port? Certainly if it has a setting of its own;
+ * with a setting for all ports of the switch it must be busy besides, and not wait for a switch.
+ */
 static bool marks(const struct job *j, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &j->t->port[port];
+	const struct load *l = &j->load[port];
 	uint32_t ep = j->t->port[j->t->node[p->node].first_port].endport;
+	bool faces_ca = is_ca_port(j->t, p->peer);
+	const struct ibcc_endport_cc *sw;
 	struct ibcc_cc_sw_port_element el;
 
 	if (!j->actual || ep >= j->actual->n || j->actual->ep[ep].support != IBCC_CC_SUPPORTED)
 		return false;
-	el = ibcc_settings_effective(&j->actual->ep[ep], p->num);
-	return el.Threshold && !el.Control_Type;
+	sw = &j->actual->ep[ep];
+	el = ibcc_settings_effective(sw, p->num);
+	if (!el.Threshold || el.Control_Type)
+		return false;
+	if (el.Valid || (faces_ca && ibcc_cc_mask_test(&sw->sw.Victim_Mask, p->num)))
+		return true;
+	return busy(l) >= MARKED_BUSY_PERMILLE &&
+	       (faces_ca || l->waited < j->p->slow_wait_permille);
 }
 
 static bool contributes(const struct load *l, uint64_t most, double most_rate)
@@ -255,13 +269,13 @@ static int examine(struct job *j, uint32_t port)
 		.wait_permille = l->waited,
 	};
 	bool suspect = looks_like_root(j, port, &r.kind);
-	bool marked = marks(j, port) && j->e->becn && busy(l) >= MARKED_BUSY_PERMILLE &&
-		      (suspect || is_ca_port(j->t, j->t->port[port].peer) ||
-		       l->waited < j->p->slow_wait_permille);
+	bool marked = j->e->becn && marks(j, port);
 	int ret;
 
 	if (!suspect && !marked)
 		return 0;
+	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < LINK_LIMIT_PERMILLE)
+		r.kind = IBCC_CONGESTION_OUTPUT;
 	ibcc_tree_walk(&j->tree, j->p, j->t, j->load, port);
 	ret = list_sources(j, &r);
 	if (ret)

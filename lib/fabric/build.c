@@ -30,14 +30,7 @@ uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsi
 
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl)
 {
-	const struct ibcc_topo_node *n = &e->topo->node[h->node];
-	uint8_t vl;
-
-	if (n->sl2vl)
-		vl = n->sl2vl[e->port[h->port].num][sl]; /* input 0 */
-	else
-		vl = ibcc_fab_default_vl(e, h->port, sl);
-	return vl < e->n_vls ? vl : UINT8_MAX;
+	return h->sl2vl[sl] < e->n_vls ? h->sl2vl[sl] : UINT8_MAX;
 }
 
 static void count_parts(struct ibcc_engine *e)
@@ -58,11 +51,21 @@ static void count_parts(struct ibcc_engine *e)
 	e->n_outqs = e->n_ports * e->n_vls;
 }
 
+/* Zeroed memory that begins at a cache line; *raw is what to free. */
+static void *alloc_lines(size_t n, size_t size, void **raw)
+{
+	uintptr_t at;
+
+	*raw = calloc(n * size + LINE_BYTES, 1);
+	at = ((uintptr_t)*raw + LINE_BYTES - 1) & ~(uintptr_t)(LINE_BYTES - 1);
+	return *raw ? (char *)*raw + (at - (uintptr_t)*raw) : NULL;
+}
+
 static int alloc_parts(struct ibcc_engine *e)
 {
-	e->port = calloc(e->n_ports + 1, sizeof(*e->port));
-	e->outq = calloc(e->n_outqs + 1, sizeof(*e->outq));
-	e->stat = calloc(e->n_ports + 1, sizeof(*e->stat));
+	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
+	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
+	e->stat = alloc_lines(e->n_ports + 1u, sizeof(*e->stat), &e->unaligned[2]);
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->n_lids = calloc(e->n_ports + 1, sizeof(*e->n_lids));
@@ -135,14 +138,18 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 
 static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint32_t at)
 {
+	const struct ibcc_topo_node *n = &e->topo->node[node];
 	struct hca *h = &e->hca[at];
 
 	h->node = node;
 	h->port = port;
 	h->rx = NONE;
 	e->port[port].owner = at;
-	for (unsigned int sl = 0; sl < 16; sl++)
+	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
+		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->port[port].num][sl] : /* input 0 */
+				       ibcc_fab_default_vl(e, port, sl);
+	}
 }
 
 static int build_parts(struct ibcc_engine *e)
@@ -253,15 +260,14 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);
-	free(e->port);
-	free(e->outq);
+	for (int i = 0; i < 3; i++)
+		free(e->unaligned[i]);
 	free(e->voq);
 	free(e->sw);
 	free(e->hca);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);
-	free(e->stat);
 	free(e->outq_stat);
 	free(e->lid);
 	free(e->n_lids);

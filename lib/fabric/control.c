@@ -61,24 +61,24 @@ int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in,
 			  const uint8_t vl[16])
 {
 	const struct ibcc_topo_node *n;
-	const struct hca *h;
-	int rc;
+	struct hca *h;
 
 	if (node >= e->topo->n_nodes)
 		return -EINVAL;
 	n = &e->topo->node[node];
 	if (in > n->n_ports || out > n->n_ports)
 		return -EINVAL;
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (vl[sl] > 15)
+			return -EINVAL;
 	if (ibcc_topo_is_switch(e->topo, node))
 		return switch_sl2vl(e, &e->sw[e->port[n->first_port].owner], in, out, vl);
 	if (in || !out)
 		return -EINVAL;
-	rc = ibcc_topo_set_sl2vl(e->topo, node, in, out, vl);
-	if (!rc)
-		rc = ibcc_fab_reserve(e, 64, 0);
-	if (rc)
-		return rc;
+	if (ibcc_fab_reserve(e, 64, 0))
+		return -ENOMEM;
 	h = &e->hca[e->port[n->first_port + out].owner];
+	memcpy(h->sl2vl, vl, sizeof(h->sl2vl));
 	for (unsigned int sl = 0; sl < 16; sl++)
 		if (h->group[sl] != NONE)
 			ibcc_fab_group_move(e, &e->group[h->group[sl]], ibcc_fab_hca_vl(e, h, sl));

@@ -26,6 +26,9 @@
 #define NONE  UINT32_MAX
 #define NEVER UINT64_MAX
 
+/* Ports and their queues fill cache lines; their arrays begin at one. */
+#define LINE_BYTES 64u
+
 /* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
 enum { DATA, CTRL, N_KINDS };
 
@@ -107,12 +110,14 @@ struct voq {
 	uint32_t next; /* in the output's turn */
 };
 
+/* The first line is what each packet touches. */
 struct port_stat {
-	uint64_t tx[N_KINDS], rx[N_KINDS];
+	_Alignas(LINE_BYTES) uint64_t tx[N_KINDS];
+	uint64_t rx[N_KINDS];
 	uint64_t wait_ps, cong_ps, cong_since_ps;
+	uint64_t n_cong; /* VLs in congested state */
 	uint64_t mark, dropped, fecn, becn;
 	uint64_t sl_fecn[16], sl_becn[16];
-	uint32_t n_cong; /* VLs in congested state */
 };
 
 struct outq_stat {
@@ -158,6 +163,7 @@ struct hca {
 	uint32_t group[16];
 	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
+	uint8_t sl2vl[16];
 	uint64_t turn;
 	uint32_t rx, rx_end;
 	uint32_t sink_mbps;
@@ -251,10 +257,14 @@ struct ibcc_engine {
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
+	void *unaligned[3];      /* of port, outq, stat */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;
 };
+
+_Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
+_Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
 
 static inline unsigned int pkt_kind(const struct pkt *p)
 {
@@ -272,6 +282,7 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
+/* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
 /* credits.c */

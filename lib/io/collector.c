@@ -18,6 +18,10 @@
 #include "lib/io/batch.h"
 #include "lib/io/collector_clock.h"
 
+/* PortSamplesControl is asked for so often, and then again after so many passes. */
+#define CONTROL_TRIES 3u
+#define ASK_AGAIN     64u
+
 enum kind {
 	KIND_CLASS, /* tag index: node; all others but TIMESTAMP: port */
 	KIND_CONTROL,
@@ -41,7 +45,7 @@ struct port_state {
 	uint8_t num;
 	bool known; /* PortSamplesControl was answered, if only by a refusal */
 	bool has_tick, fecn, becn;
-	uint8_t tick;
+	uint8_t tick, tries;
 	/* this pass */
 	bool asked, got;
 	int err;
@@ -173,7 +177,6 @@ static void take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op,
 	struct port_state *p = &c->port[port];
 	struct ibcc_pma_samples_control psc;
 
-	p->err = op->err;
 	if (op->err < 0 && !ibcc_batch_is_refused(op))
 		return;
 	p->known = true;
@@ -337,6 +340,10 @@ static int wave_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 		p->now = (struct ibcc_counters){ 0 };
 		if (!p->asked || p->known || !c->node[t->port[i].node].known)
 			continue;
+		/* Some keep silent about it for good; their traffic can be counted nevertheless. */
+		if (p->tries >= CONTROL_TRIES && c->clock.pass % ASK_AGAIN != 0)
+			continue;
+		p->tries += p->tries < CONTROL_TRIES;
 		rc = add(c, t, i, KIND_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
 		if (rc == 0)
 			rc = flush_if_full(c, tr, t);
@@ -376,7 +383,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 			rc = ibcc_batch_cc_get(&c->batch, lid_of(t, first), cc_key,
 					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
-			if (c->port[p].asked && c->port[p].known)
+			if (c->port[p].asked)
 				rc = add_counters(c, t, p);
 		}
 		if (rc == 0)

@@ -123,11 +123,6 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 	want_socket(y, "control_socket", c->control_socket, e);
 	want_absolute(y, "state_file", c->state_file, e);
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
-	/* Retries of a pass that never ends before the next one begins would only add load. */
-	if ((uint64_t)c->timeout_ms > c->interval_ms)
-		ibcc_yaml_error(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "timeout_ms"),
-				"timeout_ms", "got %" PRIu32 ", want at most interval_ms, %" PRIu32,
-				c->timeout_ms, c->interval_ms);
 }
 
 int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e)

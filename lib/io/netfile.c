@@ -37,6 +37,7 @@ struct name {
 struct reader {
 	const char *file;
 	unsigned int line;
+	char text[81]; /* of the line as it is in the file, for errors */
 	struct ibcc_yaml_errors *e;
 	struct ibcc_topo *topo;
 	struct half *half;
@@ -51,7 +52,11 @@ struct reader {
 
 static int fail(struct reader *r, unsigned int line, const char *got, const char *want)
 {
-	ibcc_yaml_errors_add(r->e, r->file, line, 0, "got \"%.80s\", want %s", got, want);
+	char quoted[sizeof(r->text) + 2] = "nothing";
+
+	if (*got)
+		snprintf(quoted, sizeof(quoted), "\"%s\"", got);
+	ibcc_yaml_errors_add(r->e, r->file, line, 0, "got %s, want %s", quoted, want);
 	return -EINVAL;
 }
 
@@ -93,7 +98,7 @@ static int set_lid(struct reader *r, uint32_t port, const char *s)
 	(void)word_number(s, "lmc", &lmc);
 	if (lid > IBCC_LID_MAX || lmc > 7 ||
 	    ibcc_topo_set_lid(r->topo, port, (uint16_t)lid, (unsigned int)lmc))
-		return fail(r, r->line, s, "a LID from 1 to 49151 that no other port has");
+		return fail(r, r->line, r->text, "a LID from 1 to 49151 that no other port has");
 	return 0;
 }
 
@@ -151,7 +156,7 @@ static int read_header(struct reader *r, char *line, enum ibcc_node_type type)
 
 	id = take_quoted(&s);
 	if (ports < 1 || ports > 254 || !id || !*id)
-		return fail(r, r->line, line, "TYPE PORTS \"ID\" with 1 to 254 ports");
+		return fail(r, r->line, r->text, "TYPE PORTS \"ID\" with 1 to 254 ports");
 	if (strlen(id) >= IBCC_DESC_BYTES || strpbrk(id, "#@"))
 		return fail(r, r->line, id, "an id of at most 64 bytes without # and @");
 	if (r->topo->n_nodes >= MAX_NODES)
@@ -253,7 +258,7 @@ static int read_port(struct reader *r, char *line)
 	uint32_t port;
 
 	if (*end != ']' || num < 1 || num > r->topo->node[r->node].n_ports)
-		return fail(r, r->line, line, "[PORT] with a port of the node");
+		return fail(r, r->line, r->text, "[PORT] with a port of the node");
 	port = ibcc_topo_port_index(r->topo, r->node, (unsigned int)num);
 	if (end[1] == '(' && !is_switch) {
 		uint64_t guid = strtoull(end + 2, NULL, 16);
@@ -263,7 +268,7 @@ static int read_port(struct reader *r, char *line)
 	}
 	id = take_quoted(&s);
 	if (!id || !*id || strlen(id) >= IBCC_DESC_BYTES || strchr(id, '@'))
-		return fail(r, r->line, line, "[PORT] \"REMOTE\"[PORT]");
+		return fail(r, r->line, r->text, "[PORT] \"REMOTE\"[PORT]");
 	if (r->n_halves == r->cap_halves) {
 		size_t cap = r->cap_halves ? 2 * r->cap_halves : 256;
 
@@ -278,7 +283,7 @@ static int read_port(struct reader *r, char *line)
 	snprintf(h->remote, sizeof(h->remote), "%s", id);
 	h->remote_port = *s == '[' ? (unsigned int)strtoul(s + 1, NULL, 10) : 1;
 	if (h->remote_port < 1 || h->remote_port > 254)
-		return fail(r, r->line, s, "[PORT] of the remote node");
+		return fail(r, r->line, r->text, "[PORT] of the remote node");
 	r->n_halves++;
 	read_rate(r, behind_quotes(s), h);
 	return is_switch ? 0 : set_lid(r, port, s);
@@ -292,7 +297,7 @@ static int read_guid(struct reader *r, const char *line, enum ibcc_node_type typ
 	uint64_t v = *s ? strtoull(s + 1, &end, 0) : 0;
 
 	if (!*s || end == s + 1)
-		return fail(r, r->line, line, "a GUID behind =");
+		return fail(r, r->line, r->text, "a GUID behind =");
 	if (*s == '=') {
 		r->guid_base[type] = v;
 		v = 0;
@@ -307,7 +312,7 @@ static int read_option(struct reader *r, const char *line)
 	unsigned long v = eq ? strtoul(eq + 1, NULL, 0) : 0;
 
 	if (!eq)
-		return fail(r, r->line, line, "a value behind =");
+		return fail(r, r->line, r->text, "a value behind =");
 	if (!strncmp(line, "width", 5))
 		r->lanes = mask_lanes(v);
 	else if (!strncmp(line, "speed", 5))
@@ -339,7 +344,7 @@ static int read_line(struct reader *r, char *line)
 	if (*line == '[' && r->node != IBCC_NONE)
 		return read_port(r, line);
 	if (*line == '@')
-		return fail(r, r->line, line, "no aliases");
+		return fail(r, r->line, r->text, "no aliases");
 	r->node = IBCC_NONE;
 	for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		if (!strncmp(line, headers[i].word, strlen(headers[i].word)))
@@ -352,7 +357,7 @@ static int read_line(struct reader *r, char *line)
 			return read_option(r, line);
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		if (!strncmp(line, refused[i], strlen(refused[i])))
-			return fail(r, r->line, line, "neither include, module nor do");
+			return fail(r, r->line, r->text, "neither include, module nor do");
 	return 0; /* as ibsim does: vendid=, chassis lines and such */
 }
 
@@ -371,7 +376,7 @@ static int by_port(const void *a, const void *b)
 /* The node with an id; names are sorted. */
 static const struct name *find_name(const struct reader *r, const char *id)
 {
-	struct name key;
+	struct name key = { .node = IBCC_NONE };
 
 	snprintf(key.id, sizeof(key.id), "%s", id);
 	return bsearch(&key, r->name, r->topo->n_nodes, sizeof(*r->name), by_id);
@@ -384,18 +389,21 @@ static int link_halves(struct reader *r)
 	int rc = 0;
 	size_t i;
 
+	if (!t->n_nodes)
+		return fail(r, 0, "", "lines such as Switch 36 \"name\"");
 	qsort(r->name, t->n_nodes, sizeof(*r->name), by_id);
 	for (i = 1; i < t->n_nodes; i++)
 		if (!by_id(&r->name[i - 1], &r->name[i]))
 			rc = fail(r, 0, r->name[i].id, "each id once");
-	qsort(r->half, r->n_halves, sizeof(*r->half), by_port);
+	if (r->n_halves)
+		qsort(r->half, r->n_halves, sizeof(*r->half), by_port);
 	for (i = 1; i < r->n_halves; i++)
 		if (r->half[i - 1].port == r->half[i].port)
 			rc = fail(r, r->half[i].line, r->half[i].remote, "one line for each port");
 	for (i = 0; !rc && i < r->n_halves; i++) {
 		const struct half *h = &r->half[i], *back;
 		const struct ibcc_topo_port *p = &t->port[h->port];
-		struct half key;
+		struct half key = { 0 };
 		const struct name *remote;
 		uint32_t rate;
 
@@ -435,8 +443,9 @@ static int read_file(struct reader *r)
 	}
 	while (rc != -ENOMEM && fgets(line, sizeof(line), f)) {
 		r->line++;
+		snprintf(r->text, sizeof(r->text), "%.*s", (int)strcspn(line, "\r\n"), line);
 		if (strlen(line) == sizeof(line) - 1) {
-			rc = fail(r, r->line, line, "lines below 4096 bytes");
+			rc = fail(r, r->line, r->text, "lines below 4096 bytes");
 			break;
 		}
 		line[strcspn(line, "\r\n")] = '\0';

@@ -47,6 +47,17 @@ static bool is_all(const struct ibcc_yaml_node *n)
 	return s && ((ibcc_yaml_is_plain(n) && !strcmp(s, "all")) || !strcmp(s, "*"));
 }
 
+static bool has_link(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	unsigned int num;
+
+	for (num = 1; num <= n->n_ports; num++)
+		if (t->port[n->first_port + num].peer != IBCC_NONE)
+			return true;
+	return false;
+}
+
 static int side_push(struct side *side, uint32_t node)
 {
 	if (side->n == side->cap) {
@@ -74,6 +85,8 @@ static int side_add(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 		return rc;
 	if (ibcc_topo_is_switch(side->topo, node))
 		return ibcc_yaml_want(y, e, n, side->path, "a host, not a switch");
+	if (!has_link(side->topo, node))
+		return ibcc_yaml_want(y, e, n, side->path, "a host that has a link");
 	if (side->n >= IBCC_SCENARIO_FLOWS_MAX)
 		return ibcc_yaml_want(y, e, n, side->path, "at most %u nodes",
 				      IBCC_SCENARIO_FLOWS_MAX);
@@ -89,7 +102,8 @@ static int side_read(struct side *side, const struct ibcc_yaml_node *n, struct i
 	if (!side->all)
 		return ibcc_scenario_each(side->y, n, side->path, side_add, side, e);
 	for (i = 0; side->topo && i < side->topo->n_nodes; i++)
-		if (!ibcc_topo_is_switch(side->topo, i) && side_push(side, i))
+		if (!ibcc_topo_is_switch(side->topo, i) && has_link(side->topo, i) &&
+		    side_push(side, i))
 			return -ENOMEM;
 	return 0;
 }
@@ -359,6 +373,20 @@ static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
 	return rc ? rc : bad;
 }
 
+static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
+		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
+		     struct ibcc_yaml_errors *e)
+{
+	const char *path = ey->down ? "events.link_down" : "events.link_up";
+	const struct ibcc_yaml_node *n = ey->down ? ey->down : ey->up;
+	int rc = ibcc_scenario_read_port(y, n, path, t, node, &ev->port, e);
+
+	ev->kind = ey->down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
+	if (!rc && t && t->port[ibcc_topo_port_index(t, *node, ev->port)].peer == IBCC_NONE)
+		rc = ibcc_yaml_want(y, e, n, path, "a port that has a link");
+	return rc;
+}
+
 static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
 		      void *arg, struct ibcc_yaml_errors *e)
 {
@@ -386,14 +414,8 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		return -EINVAL;
 	}
 	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };
-	if (ey.sink) {
-		rc = read_sink(y, &ey, s->topo, ev, &node, e);
-	} else {
-		ev->kind = ey.down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
-		rc = ibcc_scenario_read_port(y, ey.down ? ey.down : ey.up,
-					     ey.down ? "events.link_down" : "events.link_up",
-					     s->topo, &node, &ev->port, e);
-	}
+	rc = ey.sink ? read_sink(y, &ey, s->topo, ev, &node, e)
+		     : read_link(y, &ey, s->topo, ev, &node, e);
 	if (rc || !s->topo)
 		return rc;
 	snprintf(ev->node, sizeof(ev->node), "%.*s", (int)sizeof(ev->node) - 1,

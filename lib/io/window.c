@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/mad.h>
+
 #include <ibcc/mad.h>
 
 #define MS              1000000ull
@@ -136,9 +138,9 @@ static void send_one(struct ibcc_window *w, struct run *r, size_t i)
 	struct ibcc_mad_header h;
 	int rc;
 
+	/* Only this field: a directed route has its hops where others have nothing. */
+	mad_set_field64(op->mad, 0, IB_MAD_TRID_F, w->next_tid);
 	ibcc_mad_header_unpack(op->mad, &h);
-	h.tid = w->next_tid;
-	ibcc_mad_header_pack(op->mad, &h);
 	rc = w->ops->send(w->port, op, wait_ms);
 	if (rc < 0) {
 		w->gone |= rc == -ENODEV;

@@ -60,7 +60,8 @@ const char *ibcc_yaml_guess(const char *word, const char *(*candidate)(const voi
 		if (strlen(c) > MAX_WORD)
 			continue;
 		d = distance(word, c);
-		if (d < limit + !best) {
+		/* Another word altogether is no misspelling. */
+		if (d < limit + !best && d < len && d < strlen(c)) {
 			limit = d;
 			best = c;
 		}

@@ -483,6 +483,28 @@ static void test_never_speaks(void **state)
 	expect_end(fd);
 }
 
+/* A plan that is being received costs memory; one that is being applied may take its time. */
+static void test_plan_stalls(void **state)
+{
+	int fd = greet(), busy = greet();
+
+	(void)state;
+	begin(fd, 8, 2);
+	begin(busy, 8, 1);
+	now_ms += 20000;
+	change(fd, 8);
+	change(busy, 8);
+	say(busy, IBCC_PROTO_PLAN_COMMIT, 8, NULL, 0);
+	now_ms += 20000;
+	ibcc_server_tick(&server, now_ms);
+	expect_nothing(fd);
+	now_ms += 11000;
+	ibcc_server_tick(&server, now_ms);
+	expect_end(fd);
+	expect_nothing(busy);
+	close(busy);
+}
+
 static void test_log_is_bounded(void **state)
 {
 	(void)state;
@@ -509,7 +531,7 @@ int main(void)
 		BOTH(test_plan),           BOTH(test_plan_refused), BOTH(test_plan_client_gone),
 		BOTH(test_plan_bad),       BOTH(test_bad_manners),  BOTH(test_error_survives),
 		BOTH(test_too_many),       BOTH(test_never_reads),  BOTH(test_never_speaks),
-		BOTH(test_log_is_bounded),
+		BOTH(test_log_is_bounded), BOTH(test_plan_stalls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/tune/changes.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/tune/table.h"
+#include "daemon/tune/tune.h"
+
+const char *tune_node_text(const json_t *o, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s %s", tune_str(o, "node"), tune_str(o, "node_guid"));
+	return buf;
+}
+
+static bool same(const json_t *a, const json_t *b, const char *key)
+{
+	return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+/* Same setting, same values, next service level. */
+static bool continues(const json_t *a, const json_t *b)
+{
+	static const char *const keys[] = { "node_guid", "port", "attribute",
+					    "old",       "new",  "outcome" };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (json_object_get(a, keys[i]) != json_object_get(b, keys[i]) &&
+		    !same(a, b, keys[i]))
+			return false;
+	return same(a, b, "field") && json_is_integer(json_object_get(a, "sl")) &&
+	       tune_int(b, "sl") == tune_int(a, "sl") + 1;
+}
+
+/* The last object of the run that begins at index i. Fields of one service level come together, so
+ * the next one of the same field is looked for, not just the next object.
+ */
+static const json_t *end_of_run(const json_t *changes, size_t i, bool *covered)
+{
+	const json_t *last = json_array_get(changes, i), *o;
+	size_t k;
+
+	for (k = i + 1; k < json_array_size(changes); k++) {
+		o = json_array_get(changes, k);
+		if (!same(last, o, "node_guid"))
+			break;
+		if (!covered[k] && continues(last, o)) {
+			covered[k] = true;
+			last = o;
+		}
+	}
+	return last;
+}
+
+static void print_row(struct tune_table *t, const json_t *o, const json_t *last)
+{
+	char node[160], port[16], sl[16] = "";
+	const char *row[8];
+
+	snprintf(port, sizeof(port), "%lld", tune_int(o, "port"));
+	if (json_is_integer(json_object_get(o, "sl"))) {
+		if (o == last)
+			snprintf(sl, sizeof(sl), "%lld", tune_int(o, "sl"));
+		else
+			snprintf(sl, sizeof(sl), "%lld-%lld", tune_int(o, "sl"),
+				 tune_int(last, "sl"));
+	}
+	row[0] = tune_node_text(o, node, sizeof(node));
+	row[1] = port;
+	row[2] = tune_str(o, "attribute");
+	row[3] = tune_str(o, "field");
+	row[4] = sl;
+	row[5] = tune_str(o, "old");
+	row[6] = tune_str(o, "new");
+	row[7] = tune_str(o, "outcome");
+	tune_table_row(t, row);
+}
+
+/* Reasons repeat from node to node: each is told once, for the attribute it belongs to. */
+static void print_reasons(const json_t *changes)
+{
+	size_t n = json_array_size(changes), i, k;
+	bool first = true;
+
+	for (i = 0; i < n; i++) {
+		const json_t *o = json_array_get(changes, i);
+
+		for (k = 0; k < i; k++)
+			if (same(o, json_array_get(changes, k), "reason") &&
+			    same(o, json_array_get(changes, k), "attribute"))
+				break;
+		if (k < i || !tune_str(o, "reason")[0])
+			continue;
+		printf("%s  %s: %s\n", first ? "\nReasons\n" : "", tune_str(o, "attribute"),
+		       tune_str(o, "reason"));
+		first = false;
+	}
+}
+
+void tune_print_changes(const json_t *changes, const char *heading)
+{
+	static const struct tune_column columns[] = {
+		{ "NODE", TUNE_LEFT },  { "PORT", TUNE_RIGHT },   { "ATTRIBUTE", TUNE_LEFT },
+		{ "FIELD", TUNE_LEFT }, { "SL", TUNE_LEFT },      { "OLD", TUNE_WRAP },
+		{ "NEW", TUNE_WRAP },   { "OUTCOME", TUNE_LEFT },
+	};
+	size_t n = json_array_size(changes), i;
+	bool outcomes = n && json_object_get(json_array_get(changes, 0), "outcome");
+	struct tune_table *t = tune_table_new(columns, outcomes ? 8 : 7);
+	bool *covered = calloc(n ? n : 1, sizeof(*covered));
+
+	for (i = 0; covered && i < n; i++)
+		if (!covered[i])
+			print_row(t, json_array_get(changes, i), end_of_run(changes, i, covered));
+	free(covered);
+	tune_table_end(t, heading);
+	print_reasons(changes);
+}

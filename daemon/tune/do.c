@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* By the daemon, or by ourselves. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/service.h"
+#include "daemon/tune/tune.h"
+
+const char *tune_str(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+json_int_t tune_int(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+int tune_print_json(const json_t *o)
+{
+	return json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') == EOF || fflush(stdout)
+		       ? tune_fail("cannot write to stdout")
+		       : TUNE_OK;
+}
+
+static void sleep_ms(uint32_t ms)
+{
+	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+/* Rates need two readings, and the tuner wants to see congestion more than once before it acts. */
+static int watch(const struct tune *t, struct ibcc_service *s, const struct ibcc_request *apply,
+		 struct ibcc_why *why)
+{
+	unsigned int confirm = t->config.tuner.confirm_passes, passes = 1 + (confirm ? confirm : 1);
+	int rc = 0;
+
+	while (!rc && passes--) {
+		if (passes || !apply)
+			rc = ibcc_service_pass_dry(s, why);
+		else
+			rc = ibcc_service_pass(s, apply, why);
+		if (!rc && passes)
+			sleep_ms(t->config.interval_ms);
+	}
+	return rc;
+}
+
+static int apply_local(const struct tune *t, struct ibcc_service *s, const struct ibcc_request *r,
+		       json_t **out, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c;
+	int rc = watch(t, s, r, why);
+
+	if (!rc)
+		rc = ibcc_service_plan(s, out, why);
+	if (rc)
+		return rc;
+	c = ibcc_service_cycle(s);
+	return c->act_err ? ibcc_why_set(why, c->act_err, "%s", c->blocked.text) : 0;
+}
+
+static void say_mads(const struct tune *t, const struct ibcc_service *s)
+{
+	json_t *status = t->errors ? ibcc_service_status(s) : NULL;
+	const json_t *m = json_object_get(status, "mads");
+
+	if (json_is_object(m))
+		fprintf(stderr,
+			"MADs: %lld sent, %lld answered, %lld sent again, %lld without answer\n",
+			tune_int(m, "sent"), tune_int(m, "answered"), tune_int(m, "retried"),
+			tune_int(m, "timed_out"));
+	json_decref(status);
+}
+
+int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
+		  struct ibcc_why *why)
+{
+	struct ibcc_service *s = ibcc_service_new(&t->config, t->cc_key);
+	char who[64];
+	struct ibcc_request r = { who, t->skip_unsupported };
+	const char *node = json_string_value(json_object_get(args, "node"));
+	int rc = -EINVAL;
+
+	*out = NULL;
+	if (!s)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
+		 (int)getpid());
+	if (!strcmp(command, "plan")) {
+		rc = watch(t, s, NULL, why);
+		if (!rc)
+			rc = ibcc_service_plan(s, out, why);
+	} else if (!strcmp(command, "apply")) {
+		rc = apply_local(t, s, &r, out, why);
+	} else if (!strcmp(command, "rollback")) {
+		rc = ibcc_service_rollback(s, tune_int(args, "id"), &r, out, why);
+	} else if (!strcmp(command, "disable")) {
+		rc = ibcc_service_disable(s, &r, out, why);
+	} else if (!strcmp(command, "show")) {
+		rc = ibcc_service_show(s, node, out, why);
+	} else if (!strcmp(command, "history")) {
+		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit, out, why);
+	}
+	say_mads(t, s);
+	ibcc_service_free(s);
+	return rc;
+}
+
+static bool changes_fabric(const char *command)
+{
+	return !strcmp(command, "apply") || !strcmp(command, "rollback") ||
+	       !strcmp(command, "disable");
+}
+
+int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why)
+{
+	bool alone = t->own_port && !changes_fabric(command);
+	int rc = -ENOENT;
+
+	*out = NULL;
+	if (t->own_port && changes_fabric(command)) {
+		json_t *status = NULL;
+
+		/* One writer only: the daemon has the fabric. */
+		if (!tune_ask(t, "status", NULL, &status, why)) {
+			json_decref(status);
+			json_decref(args);
+			return ibcc_why_set(why, -EBUSY,
+					    "ibcc-tuned is running and does this with its own port "
+					    "and key: leave -C, -P, -t, -c and --via out");
+		}
+		alone = true;
+	}
+	if (!alone)
+		rc = tune_ask(t, command, args, out, why);
+	if (rc == -ENOENT || rc == -ECONNREFUSED) {
+		if (t->verbose && !alone)
+			fprintf(stderr, "%s; doing it without\n", why->text);
+		rc = tune_do_local(t, command, args, out, why);
+	}
+	json_decref(args);
+	if (*out)
+		tune_rename(t, *out);
+	return rc;
+}

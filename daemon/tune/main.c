@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibcc-tune: options and the table of commands. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/log.h>
+#include <ibcc/version.h>
+
+#include "daemon/conf.h"
+#include "daemon/tune/tune.h"
+
+struct command {
+	const char *name;
+	tune_fn fn;
+	int max_args;
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{ "plan", tune_plan, 0, "what would be changed and why; writes nothing (also --dry-run)" },
+	{ "apply", tune_apply, 0, "make these changes, all or none of them" },
+	{ "rollback", tune_rollback, 1, "[ID]  back to before our changes, or before number ID" },
+	{ "disable", tune_disable, 0, "take congestion control off the fabric" },
+	{ "status", tune_status, 0, "what the daemon is doing" },
+	{ "show", tune_show, 1, "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
+	{ "history", tune_history, 1, "[ID]  what was changed, when, by whom" },
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const char usage_head[] = "Usage: ibcc-tune [OPTION]... COMMAND [ARGUMENT]\n"
+				 "       ibcc-tune [OPTION]... --dry-run\n"
+				 "Tunes the congestion control of an InfiniBand fabric.\n"
+				 "\n"
+				 "Commands:\n";
+
+static const char usage_options[] =
+	"\n"
+	"Options:\n"
+	"  -n, --dry-run              same as the command plan\n"
+	"  -j, --json                 answer in JSON\n"
+	"      --detailed-exitcode    plan: exit with 2 if there are changes to make\n"
+	"      --skip-unsupported     let nodes without congestion control out of a plan\n"
+	"      --via plugin|direct    who writes, without a daemon\n"
+	"      --interval-ms MS       between readings of the counters, without a daemon\n"
+	"      --limit N              history: so many, default 20\n"
+	"      --node-name-map FILE   names of nodes\n"
+	"  -z, --config FILE          configuration, default " IBCC_CONFIG_FILE "\n"
+	"  -C, --Ca NAME              channel adapter to use\n"
+	"  -P, --Port NUMBER          its port\n"
+	"  -t, --timeout MS           of a MAD\n"
+	"  -c, --cckey KEY            CC_Key; the configuration's cc_key_file keeps it off the\n"
+	"                             command line\n"
+	"  -e, --errors               say how many MADs were lost\n"
+	"  -v, --verbose              say more\n"
+	"  -d, --debug                say all\n"
+	"  -h, --help                 this help\n"
+	"  -V, --version              version\n"
+	"\n"
+	"Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode), 78 bad "
+	"configuration.\n";
+
+enum { OPT_DETAILED = 256, OPT_SKIP, OPT_VIA, OPT_INTERVAL, OPT_LIMIT, OPT_NAMES };
+
+static const struct option options[] = {
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "detailed-exitcode", no_argument, NULL, OPT_DETAILED },
+	{ "skip-unsupported", no_argument, NULL, OPT_SKIP },
+	{ "via", required_argument, NULL, OPT_VIA },
+	{ "interval-ms", required_argument, NULL, OPT_INTERVAL },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "node-name-map", required_argument, NULL, OPT_NAMES },
+	{ "config", required_argument, NULL, 'z' },
+	{ "Ca", required_argument, NULL, 'C' },
+	{ "Port", required_argument, NULL, 'P' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "cckey", required_argument, NULL, 'c' },
+	{ "errors", no_argument, NULL, 'e' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "debug", no_argument, NULL, 'd' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+/* Options that override the configuration, kept until that has been read. */
+struct overrides {
+	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit;
+	bool dry_run;
+};
+
+int tune_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("ibcc-tune: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return TUNE_ERROR;
+}
+
+bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what, uint64_t *out)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || v < min || v > max) {
+		tune_fail("%s: got '%s', want a number in %llu..%llu", what, text,
+			  (unsigned long long)min, (unsigned long long)max);
+		return false;
+	}
+	*out = v;
+	return true;
+}
+
+static int print_usage(void)
+{
+	size_t i;
+
+	fputs(usage_head, stdout);
+	for (i = 0; i < N_COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+	return fputs(usage_options, stdout) < 0 ? TUNE_ERROR : TUNE_OK;
+}
+
+static int hint(void)
+{
+	fputs("Try 'ibcc-tune --help'.\n", stderr);
+	return TUNE_ERROR;
+}
+
+static const struct command *find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static bool override(struct tune *t, const struct overrides *o)
+{
+	struct ibcc_config *c = &t->config;
+	uint64_t v;
+
+	t->own_port = o->ca || o->port || o->timeout || o->cc_key || o->via;
+	if (o->ca && snprintf(c->ca, sizeof(c->ca), "%s", o->ca) >= (int)sizeof(c->ca)) {
+		tune_fail("--Ca: the name '%s' is too long", o->ca);
+		return false;
+	}
+	if (o->port) {
+		if (!tune_number(o->port, 1, 254, "--Port", &v))
+			return false;
+		c->port = (uint8_t)v;
+	}
+	if (o->timeout) {
+		if (!tune_number(o->timeout, 1, 60000, "--timeout", &v))
+			return false;
+		c->timeout_ms = (uint32_t)v;
+	}
+	if (o->interval) {
+		if (!tune_number(o->interval, 1, 3600000, "--interval-ms", &v))
+			return false;
+		c->interval_ms = (uint32_t)v;
+	}
+	if (o->limit) {
+		if (!tune_number(o->limit, 1, 10000, "--limit", &v))
+			return false;
+		t->limit = (unsigned int)v;
+	}
+	if (o->cc_key && !tune_number(o->cc_key, 0, UINT64_MAX, "--cckey", &t->cc_key))
+		return false;
+	if (o->via && strcmp(o->via, "plugin") && strcmp(o->via, "direct")) {
+		tune_fail("--via: got '%s', want plugin or direct", o->via);
+		return false;
+	}
+	if (o->via)
+		c->apply_via = strcmp(o->via, "direct") ? IBCC_VIA_PLUGIN : IBCC_VIA_DIRECT;
+	return true;
+}
+
+static int run(struct tune *t, const struct overrides *o)
+{
+	const struct command *c = NULL;
+	struct ibcc_yaml_errors errors = { 0 };
+	int rc;
+
+	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
+		tune_fail("--dry-run: '%s' has no dry run, it is a command of its own", t->args[0]);
+		return hint();
+	}
+	if (t->n_args) {
+		c = find_command(t->args[0]);
+		if (!c) {
+			tune_fail("unknown command '%s'", t->args[0]);
+			return hint();
+		}
+		t->n_args--;
+		t->args++;
+	} else if (o->dry_run) {
+		c = find_command("plan");
+	} else {
+		tune_fail("a command is missing");
+		return hint();
+	}
+	if (t->n_args > c->max_args) {
+		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
+		return hint();
+	}
+	rc = ibcc_conf_load(o->config_file, &t->config, &t->cc_key, &errors);
+	if (rc)
+		fputs(errors.text ? errors.text : "no memory\n", stderr);
+	ibcc_yaml_errors_fini(&errors);
+	if (rc)
+		return IBCC_CONFIG_EXIT_STATUS;
+	if (!override(t, o))
+		return hint();
+	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
+	return c->fn(t);
+}
+
+int main(int argc, char **argv)
+{
+	struct tune t = { .limit = 20 };
+	struct overrides o = { 0 };
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "njz:C:P:t:c:evdhV", options, NULL)) != -1) {
+		switch (opt) {
+		case 'n': o.dry_run = true; break;
+		case 'j': t.json = true; break;
+		case OPT_DETAILED: t.detailed_exitcode = true; break;
+		case OPT_SKIP: t.skip_unsupported = true; break;
+		case OPT_VIA: o.via = optarg; break;
+		case OPT_INTERVAL: o.interval = optarg; break;
+		case OPT_LIMIT: o.limit = optarg; break;
+		case OPT_NAMES: t.name_map = optarg; break;
+		case 'z': o.config_file = optarg; break;
+		case 'C': o.ca = optarg; break;
+		case 'P': o.port = optarg; break;
+		case 't': o.timeout = optarg; break;
+		case 'c': o.cc_key = optarg; break;
+		case 'e': t.errors = true; break;
+		case 'v': t.verbose++; break;
+		case 'd': t.verbose += 2; break;
+		case 'h': return print_usage();
+		case 'V': return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
+		default: return hint();
+		}
+	}
+	t.n_args = argc - optind;
+	t.args = argv + optind;
+	return run(&t, &o);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Node names of the site: the same files that infiniband-diags and opensm read. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/complib/cl_nodenamemap.h>
+
+#include "daemon/tune/tune.h"
+
+static const char *const usual_files[] = { "/etc/rdma/ib-node-name-map",
+					   "/etc/infiniband-diags/ib-node-name-map",
+					   "/etc/opensm/ib-node-name-map" };
+
+static nn_map_t *open_map(const struct tune *t)
+{
+	nn_map_t *map;
+	size_t i;
+
+	if (t->name_map) {
+		map = access(t->name_map, R_OK) ? NULL : open_node_name_map(t->name_map);
+		if (!map)
+			tune_fail("node name map %s cannot be read: %s", t->name_map,
+				  strerror(errno));
+		return map;
+	}
+	for (i = 0; i < sizeof(usual_files) / sizeof(usual_files[0]); i++)
+		if (!access(usual_files[i], R_OK) && (map = open_node_name_map(usual_files[i])))
+			return map;
+	return NULL;
+}
+
+static void rename_node(nn_map_t *map, json_t *o)
+{
+	const char *guid = json_string_value(json_object_get(o, "node_guid"));
+	const char *node = json_string_value(json_object_get(o, "node"));
+	char *desc, *name;
+
+	if (!guid || !node || !(desc = strdup(node)))
+		return;
+	name = remap_node_name(map, strtoull(guid, NULL, 16), desc);
+	if (name)
+		json_object_set_new(o, "node", json_string(name));
+	free(name);
+	free(desc);
+}
+
+static void walk(nn_map_t *map, json_t *o)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_is_object(o)) {
+		rename_node(map, o);
+		json_object_foreach(o, key, v) walk(map, v);
+	}
+	json_array_foreach(o, i, v) walk(map, v);
+}
+
+void tune_rename(const struct tune *t, json_t *o)
+{
+	nn_map_t *map = open_map(t);
+
+	if (map)
+		walk(map, o);
+	close_node_name_map(map);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Settings on the fabric as two tables, switches and channel adapters. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/tune/changes.h"
+#include "daemon/tune/table.h"
+#include "daemon/tune/tune.h"
+
+#define CELL 64
+
+static const struct tune_column switch_columns[] = {
+	{ "NODE", TUNE_LEFT },        { "LID", TUNE_RIGHT },          { "PORT", TUNE_LEFT },
+	{ "Threshold", TUNE_RIGHT },  { "Marking_Rate", TUNE_RIGHT }, { "Packet_Size", TUNE_RIGHT },
+	{ "Victim_Mask", TUNE_LEFT },
+};
+
+static const struct tune_column ca_columns[] = {
+	{ "NODE", TUNE_LEFT },        { "LID", TUNE_RIGHT },        { "PORT", TUNE_RIGHT },
+	{ "SL", TUNE_LEFT },          { "CCTI_Timer", TUNE_RIGHT }, { "CCTI_Increase", TUNE_RIGHT },
+	{ "Trigger", TUNE_RIGHT },    { "CCTI_Min", TUNE_RIGHT },   { "CCTI_Limit", TUNE_RIGHT },
+	{ "LAST ENTRY", TUNE_RIGHT }, { "CONTROL", TUNE_LEFT },
+};
+
+static void num(char *cell, const json_t *o, const char *key)
+{
+	snprintf(cell, CELL, "%lld", tune_int(o, key));
+}
+
+/* "1-4,7" of an array of port numbers. */
+static void ports_text(char *cell, const json_t *list)
+{
+	size_t n = json_array_size(list), i, len = 0;
+
+	snprintf(cell, CELL, "none");
+	for (i = 0; i < n && len < CELL; i++) {
+		json_int_t a = json_integer_value(json_array_get(list, i)), b = a;
+
+		while (i + 1 < n && json_integer_value(json_array_get(list, i + 1)) == b + 1) {
+			b++;
+			i++;
+		}
+		len += (size_t)snprintf(cell + len, CELL - len, b > a ? "%s%lld-%lld" : "%s%lld",
+					len ? "," : "", a, b);
+	}
+}
+
+static void add_switch(struct tune_table *t, const json_t *o)
+{
+	const json_t *sw = json_object_get(o, "SwitchCongestionSetting");
+	const json_t *list = json_object_get(o, "SwitchPortCongestionSetting"), *e;
+	char node[160], lid[CELL], c[4][CELL];
+	const char *row[] = {
+		tune_node_text(o, node, sizeof(node)), lid, "all", c[0], c[1], c[2], c[3]
+	};
+	char port[CELL];
+	size_t i;
+
+	num(lid, o, "lid");
+	num(c[0], sw, "Threshold");
+	num(c[1], sw, "Marking_Rate");
+	num(c[2], sw, "Packet_Size");
+	ports_text(c[3], json_object_get(sw, "Victim_Mask"));
+	tune_table_row(t, row);
+	row[2] = port;
+	row[6] = "";
+	json_array_foreach(list, i, e)
+	{
+		num(port, e, "port");
+		num(c[0], e, "Threshold");
+		num(c[1], e, "Cong_Parm_Marking_Rate");
+		num(c[2], e, "Packet_Size");
+		tune_table_row(t, row);
+	}
+}
+
+static bool same_entry(const json_t *a, const json_t *b)
+{
+	return tune_int(a, "CCTI_Timer") == tune_int(b, "CCTI_Timer") &&
+	       tune_int(a, "CCTI_Increase") == tune_int(b, "CCTI_Increase") &&
+	       tune_int(a, "Trigger_Threshold") == tune_int(b, "Trigger_Threshold") &&
+	       tune_int(a, "CCTI_Min") == tune_int(b, "CCTI_Min");
+}
+
+/* Delay of the table's last entry, in packet times. */
+static void last_entry(char *cell, const json_t *table)
+{
+	const json_t *list = json_object_get(table, "entries");
+	const json_t *e = json_array_get(list, json_array_size(list) - 1);
+
+	snprintf(cell, CELL, "%g",
+		 (double)tune_int(e, "CCT_Multiplier") /
+			 (double)(1 << (tune_int(e, "CCT_Shift") & 3)));
+}
+
+static void add_ca(struct tune_table *t, const json_t *o)
+{
+	const json_t *ca = json_object_get(o, "CACongestionSetting");
+	const json_t *table = json_object_get(o, "CongestionControlTable");
+	const json_t *sls = json_object_get(ca, "sls");
+	char node[160], lid[CELL], port[CELL], sl[CELL], c[6][CELL];
+	const char *row[] = { tune_node_text(o, node, sizeof(node)),
+			      lid,
+			      port,
+			      sl,
+			      c[0],
+			      c[1],
+			      c[2],
+			      c[3],
+			      c[4],
+			      c[5],
+			      tune_int(ca, "Port_Control") & 1 ? "each SL" : "each QP" };
+	size_t n = json_array_size(sls), i, end;
+
+	num(lid, o, "lid");
+	num(port, o, "port");
+	num(c[4], table, "CCTI_Limit");
+	last_entry(c[5], table);
+	for (i = 0; i < n; i = end) {
+		const json_t *e = json_array_get(sls, i);
+
+		for (end = i + 1; end < n && same_entry(e, json_array_get(sls, end)); end++)
+			;
+		if (end - i > 1)
+			snprintf(sl, sizeof(sl), "%zu-%zu", i, end - 1);
+		else
+			snprintf(sl, sizeof(sl), "%zu", i);
+		num(c[0], e, "CCTI_Timer");
+		num(c[1], e, "CCTI_Increase");
+		num(c[2], e, "Trigger_Threshold");
+		num(c[3], e, "CCTI_Min");
+		tune_table_row(t, row);
+	}
+}
+
+static void print_settings(const json_t *a)
+{
+	struct tune_table *switches = tune_table_new(switch_columns, 7);
+	struct tune_table *cas = tune_table_new(ca_columns, 11);
+	const json_t *nodes = json_object_get(a, "nodes"), *o;
+	char node[160];
+	size_t i;
+
+	json_array_foreach(nodes, i, o)
+	{
+		if (!json_is_true(json_object_get(o, "supported")))
+			printf("%s port %lld %s\n", tune_node_text(o, node, sizeof(node)),
+			       tune_int(o, "port"), tune_str(o, "reason"));
+		else if (!strcmp(tune_str(o, "type"), "switch"))
+			add_switch(switches, o);
+		else
+			add_ca(cas, o);
+	}
+	tune_table_end(switches, "Switches");
+	tune_table_end(cas, "Channel adapters");
+}
+
+int tune_show(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *args = t->n_args ? json_pack("{ss}", "node", t->args[0]) : NULL, *a = NULL;
+	int rc = tune_do(t, "show", args, &a, &why), code = TUNE_OK;
+
+	if (rc || !a) {
+		json_decref(a);
+		return tune_fail("%s", why.text);
+	}
+	if (t->json)
+		code = tune_print_json(a);
+	else
+		print_settings(a);
+	json_decref(a);
+	return code;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <stdio.h>
+
+#include "daemon/tune/tune.h"
+
+static void print_sm(const json_t *s)
+{
+	const json_t *sm = json_object_get(s, "sm");
+
+	if (!json_is_object(sm)) {
+		printf("SM:        the OpenSM plugin is not connected\n");
+		return;
+	}
+	printf("SM:        %s, %s, plugin %s%s\n", tune_str(sm, "state"), tune_str(sm, "opensm"),
+	       tune_str(sm, "plugin"),
+	       json_is_true(json_object_get(sm, "own_congestion_control"))
+		       ? ", its own congestion_control is TRUE"
+		       : "");
+}
+
+static void print_fabric(const json_t *s)
+{
+	const json_t *f = json_object_get(s, "fabric"), *m = json_object_get(s, "mads");
+
+	if (json_is_object(f))
+		printf("Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
+		       "%lld ports read, %lld stale, %lld never answered\n",
+		       tune_int(f, "switches"), tune_int(f, "channel_adapters"),
+		       tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
+		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"));
+	if (json_is_object(m))
+		printf("MADs:      %lld sent, %lld without answer, %lld Sets\n",
+		       tune_int(m, "sent"), tune_int(m, "timed_out"), tune_int(m, "sets"));
+}
+
+static void print_status(const json_t *s)
+{
+	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
+
+	printf("Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
+	       tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
+	       tune_str(s, "config_file"),
+	       json_is_false(json_object_get(s, "last_reload_ok")) ? " (the last reload failed)"
+								   : "");
+	printf("State:     %s%s%s\n", tune_str(s, "state"), reason[0] ? ": " : "", reason);
+	printf("Mode:      %s via %s%s%s\n", tune_str(s, "mode"), tune_str(s, "apply_via"),
+	       paused[0] ? ", paused after " : "", paused);
+	print_sm(s);
+	print_fabric(s);
+	printf("Roots:     %lld\n", tune_int(s, "roots"));
+	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
+	if (tune_str(s, "decision")[0])
+		printf("Decision:  %s\n", tune_str(s, "decision"));
+}
+
+int tune_status(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *s = NULL;
+	int rc = tune_ask(t, "status", NULL, &s, &why), code = TUNE_OK;
+
+	if (rc) {
+		json_decref(s);
+		return tune_fail("%s", why.text);
+	}
+	if (t->json)
+		code = tune_print_json(s);
+	else
+		print_status(s);
+	json_decref(s);
+	return code;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibcc-tune: what its commands share. */
+#ifndef IBCC_TUNE_TUNE_H
+#define IBCC_TUNE_TUNE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <ibcc/config.h>
+
+#include "daemon/why.h"
+
+/* Exit codes; see also IBCC_CONFIG_EXIT_STATUS. */
+enum {
+	TUNE_OK = 0,
+	TUNE_ERROR = 1,
+	TUNE_PENDING = 2, /* --detailed-exitcode: there are changes to make */
+};
+
+struct tune {
+	struct ibcc_config config; /* with the options of the command line */
+	uint64_t cc_key;
+	bool own_port; /* an option about the port or the key was given: the daemon has its own */
+	bool json;
+	int verbose;
+	bool errors; /* say how MADs fared */
+	bool detailed_exitcode;
+	bool skip_unsupported;
+	unsigned int limit;   /* of the history */
+	const char *name_map; /* file, NULL: the usual ones */
+	int n_args;           /* after the command */
+	char **args;
+};
+
+/* A command: returns an exit code. */
+typedef int (*tune_fn)(struct tune *t);
+int tune_plan(struct tune *t);
+int tune_apply(struct tune *t);
+int tune_rollback(struct tune *t);
+int tune_disable(struct tune *t);
+int tune_status(struct tune *t);
+int tune_show(struct tune *t);
+int tune_history(struct tune *t);
+
+/* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
+ * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.
+ * Names in it are those of the node name map. Returns 0 or a negative errno with *why.
+ */
+int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why);
+
+/* One request to the daemon. -ENOENT or -ECONNREFUSED: there is none. */
+int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **out,
+	     struct ibcc_why *why);
+/* The same without a daemon. */
+int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
+		  struct ibcc_why *why);
+
+/* Replaces "node" in every object that has "node_guid" as well by the name in the node name map. */
+void tune_rename(const struct tune *t, json_t *o);
+
+/* Prints a message to stderr and returns TUNE_ERROR. */
+int tune_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Prints JSON with a newline; TUNE_OK, or TUNE_ERROR when stdout is gone. */
+int tune_print_json(const json_t *o);
+/* Reads a number, decimal or 0x hex, within limits; says what is wrong with it otherwise. */
+bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what, uint64_t *out);
+
+/* Members of objects, "" or 0 where they are not. */
+const char *tune_str(const json_t *o, const char *key);
+json_int_t tune_int(const json_t *o, const char *key);
+
+#endif

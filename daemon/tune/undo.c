@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* rollback and disable. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "daemon/tune/changes.h"
+#include "daemon/tune/tune.h"
+
+static int run(struct tune *t, const char *command, json_t *args, const char *heading)
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL;
+	int rc = tune_do(t, command, args, &a, &why), code = TUNE_OK;
+
+	if (a && t->json) {
+		code = tune_print_json(a);
+	} else if (a) {
+		tune_print_changes(json_object_get(a, "changes"), heading);
+		if (tune_int(a, "writes"))
+			printf("\n%lld of %lld writes verified.\n", tune_int(a, "verified"),
+			       tune_int(a, "writes"));
+		else
+			printf("Nothing to change.\n");
+	}
+	json_decref(a);
+	return rc ? tune_fail("%s", why.text) : code;
+}
+
+int tune_rollback(struct tune *t)
+{
+	uint64_t id = 0;
+
+	if (t->n_args && !tune_number(t->args[0], 1, INT64_MAX, "rollback", &id))
+		return TUNE_ERROR;
+	return run(t, "rollback", json_pack("{sI}", "id", (json_int_t)id), "Restored");
+}
+
+int tune_disable(struct tune *t)
+{
+	return run(t, "disable", NULL, "Taken off");
+}

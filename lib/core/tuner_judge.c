@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Feedback: does what was set do what it should, and if not, which parameter moves.
+ *
+ * The hot port must stay busy and nobody may wait behind its tree. Means over several passes decide
+ * since single passes swing with the sources' saw teeth; a tree that still drains is left alone
+ * since strengthening then runs away; each reversal of direction doubles the time to the next
+ * change, so that two settings that are both a little wrong do not alternate for ever.
+ */
+#include "text.h"
+#include "tuner_state.h"
+
+#define JUDGE_PASSES    4u
+#define BACKOFF_MAX     1024u
+#define DRAINS_PERMILLE 900u /* below this share of the wait before, the tree is draining */
+#define LEARN_PERMILLE  150u /* formula again when contributors become known and x moves so much */
+#define GROWN_PERMILLE  1300u
+#define SHRUNK_PERMILLE 600u
+#define BECN_SHARE      50u /* 2 % of the most marked one */
+
+/* How far feedback may go from the formulas. */
+#define END_MIN  900u
+#define END_MAX  4000u
+#define LOOP_MIN 250u
+#define LOOP_MAX 6000u
+
+#define THRESHOLD_STEP 3u
+#define THRESHOLD_MAX  15u
+
+uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports)
+{
+	uint64_t most = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_endports; i++)
+		if (r->becn[i] > most)
+			most = r->becn[i];
+	for (uint32_t i = 0; i < n_endports; i++)
+		n += r->becn[i] && r->becn[i] * BECN_SHARE > most;
+	return n;
+}
+
+/* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
+ * when it was jammed: the sink then works on what is in its buffer while the port is idle.
+ */
+static uint32_t busy_permille(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
+{
+	uint64_t port = 1000ull * now->rate_mbps / now->link_mbps + now->wait_permille;
+	uint64_t sink = 1000ull * now->rate_mbps / r->rate_mbps;
+	uint64_t busy = port > sink ? port : sink;
+
+	return busy < 1000 ? (uint32_t)busy : 1000;
+}
+
+static void add(struct ibcc_tuner_root *r, const struct ibcc_root *now)
+{
+	struct ibcc_tuner_window *w = &r->win;
+	uint64_t wait = 0;
+
+	w->n++;
+	w->busy += busy_permille(r, now);
+	w->rate_mbps += now->rate_mbps;
+	w->tree_wait += now->tree_wait_permille;
+	for (uint32_t i = 0; i < now->n_sources; i++) {
+		w->becn += now->source[i].becn;
+		if (now->source[i].role == IBCC_ROLE_VICTIM)
+			wait += now->source[i].wait_permille;
+	}
+	if (now->n_victims)
+		w->victim_wait += wait / now->n_victims;
+}
+
+/* A reversal doubles the pause, another step in the same direction does not. */
+static void moved(struct ibcc_tuner_root *r, int8_t direction)
+{
+	if (r->direction && r->direction != direction)
+		r->backoff = r->backoff ? r->backoff * 2u : JUDGE_PASSES;
+	if (r->backoff > BACKOFF_MAX)
+		r->backoff = BACKOFF_MAX;
+	r->direction = direction;
+}
+
+static uint32_t scale(uint32_t v, uint32_t num, uint32_t den, uint32_t low, uint32_t high)
+{
+	v = v * num / den;
+	return v < low ? low : v > high ? high : v;
+}
+
+/* The end of the table first: it is too near if sources at it still send too much. */
+static bool strengthen(struct ibcc_tuner_root *r)
+{
+	uint32_t end = scale(r->end_permille, 5, 4, END_MIN, END_MAX);
+	uint32_t loop = scale(r->loop_permille, 3, 2, LOOP_MIN, LOOP_MAX);
+	bool even = (uint64_t)r->end_permille * LOOP_MAX <= (uint64_t)r->loop_permille * END_MAX;
+
+	if (end != r->end_permille && (even || loop == r->loop_permille))
+		r->end_permille = end;
+	else if (loop != r->loop_permille)
+		r->loop_permille = loop;
+	else
+		return false;
+	moved(r, 1);
+	return true;
+}
+
+static bool relax(struct ibcc_tuner_root *r)
+{
+	uint32_t end = scale(r->end_permille, 10, 11, END_MIN, END_MAX);
+	uint32_t loop = scale(r->loop_permille, 5, 7, LOOP_MIN, LOOP_MAX);
+
+	if (end != r->end_permille)
+		r->end_permille = end;
+	else if (loop != r->loop_permille)
+		r->loop_permille = loop;
+	else
+		return false;
+	moved(r, -1);
+	return true;
+}
+
+/* Nobody was marked while sources wait: the queue never gets to the threshold. */
+static bool mark_earlier(struct ibcc_tuner_root *r)
+{
+	if (r->threshold >= THRESHOLD_MAX)
+		return false;
+	r->threshold = r->threshold + THRESHOLD_STEP < THRESHOLD_MAX
+			       ? (uint8_t)(r->threshold + THRESHOLD_STEP)
+			       : THRESHOLD_MAX;
+	return true;
+}
+
+/* Do the contributors and the root's rate still fit the numbers that the formulas were given? */
+static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t rate, uint32_t source_mbps,
+		       struct ibcc_text *say)
+{
+	uint64_t old = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) + 1000u;
+	uint64_t now = ibcc_law_fair_milli(n, source_mbps, rate) + 1000u;
+	uint64_t ratio = now * 1000 / old;
+	bool first = !r->learned;
+
+	if (!n || !rate)
+		return false;
+	r->learned = true;
+	if (ratio <= GROWN_PERMILLE && ratio >= SHRUNK_PERMILLE &&
+	    !(first && (ratio >= 1000 + LEARN_PERMILLE || ratio <= 1000 - LEARN_PERMILLE)))
+		return false;
+	ibcc_text_add(say,
+		      "BECN counters name %u contributors, the root carries %u Mb/s: formulas "
+		      "again, which had %u and %u Mb/s",
+		      n, rate, r->n, r->rate_mbps);
+	r->n = n;
+	r->rate_mbps = rate;
+	r->end_permille = r->loop_permille = 1000;
+	r->direction = 0;
+	return true;
+}
+
+bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
+		      const struct ibcc_root *now, uint32_t n, uint32_t source_mbps,
+		      struct ibcc_text *say)
+{
+	struct ibcc_tuner_window w;
+	uint32_t busy, tree, victim, rate;
+	bool draining;
+
+	if (r->settle) {
+		r->settle--;
+		return false;
+	}
+	add(r, now);
+	w = r->win;
+	if (w.n < JUDGE_PASSES + r->backoff)
+		return false;
+	r->win = (struct ibcc_tuner_window){ 0 };
+	busy = (uint32_t)(w.busy / w.n);
+	tree = (uint32_t)(w.tree_wait / w.n);
+	victim = (uint32_t)(w.victim_wait / w.n);
+	/* What an idle port sends says nothing about what it can carry. */
+	rate = busy >= p->sink_busy_permille ? (uint32_t)(w.rate_mbps / w.n) : r->rate_mbps;
+	draining = (uint64_t)tree * 1000 < (uint64_t)r->last_tree_wait * DRAINS_PERMILLE;
+	r->last_tree_wait = (uint16_t)tree;
+
+	if (moved_away(r, n, rate, source_mbps, say))
+		return true;
+	if (busy < p->sink_busy_permille && w.becn) {
+		if (!relax(r))
+			return false;
+		ibcc_text_add(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
+			      busy % 10);
+		return true;
+	}
+	if (draining)
+		return false;
+	if (!w.becn && tree > p->victim_wait_permille) {
+		if (!mark_earlier(r))
+			return false;
+		ibcc_text_add(say, "sources wait but nobody is marked: mark earlier");
+		return true;
+	}
+	if (victim > p->victim_wait_permille) {
+		if (!strengthen(r))
+			return false;
+		ibcc_text_add(say, "victims still wait %u.%u %% of the time: strengthen",
+			      victim / 10, victim % 10);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The guideline formulas of Gusat, Denzel et al. (2006), generalised to any link and drain rate.
+ *
+ * Their maximum delay, HSD packet times, is what brings HSD sources to one link's rate; a root
+ * that carries less, R of C, needs n * C / R - 1 = x. The end of the table lies a little beyond x,
+ * since control ends where the table does. Entries grow by one factor (their table for
+ * output-generated congestion), so that a BECN takes the same share of the rate from fast and slow
+ * sources. Increase and timer follow from that share and from the balance of the annex's
+ * increments and decrements: in equilibrium the share p = N_int / (increase * timer) of packets is
+ * marked. The published settings have p near 0.4; a queue that is kept short has room for the
+ * victims' packets, and p = 0.16 keeps it short and still leaves six times the marks that control
+ * needs at its limit, p = 1.
+ */
+#include "tuner_law.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define END_FACTOR      1.15 /* of x */
+#define END_EXTRA       0.5  /* packet times */
+#define RATE_STEP       0.09 /* of its rate that a BECN takes from a source */
+#define MARK_SHARE      0.16
+#define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
+
+uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
+{
+	double x = root_mbps ? (double)n * source_mbps / root_mbps - 1 : 0;
+
+	if (x <= 0)
+		return 0;
+	return x * 1000 < MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000) : MAX_DELAY_MILLI;
+}
+
+/* Queue share at which the root marks. 90 % (Gusat et al. 2006) for input-generated congestion:
+ * there all packets of the queue go to the root, and a deep queue keeps it busy. A slow sink's
+ * packets share their input buffer with the victims', who need room beside them, while the sink is
+ * kept busy by the buffer of its adapter: a quarter.
+ */
+uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
+{
+	switch (kind) {
+	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(900);
+	case IBCC_CONGESTION_OUTPUT: return ibcc_formula_threshold_register(250);
+	}
+	return 0;
+}
+
+static double clamp(double v, double low, double high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
+{
+	struct ibcc_formula_in fin = {
+		.kind = in->kind,
+		.n_ports = in->n_ports,
+		.hsd = in->n,
+		.rate_mbps = in->source_mbps,
+		.packet_bytes = in->packet_bytes,
+	};
+	struct ibcc_formula_out f;
+	struct ibcc_law_out o = { 0 };
+	unsigned int entries;
+	double end, timer;
+	int ret;
+
+	if (!in->root_mbps || in->cap_entries < IBCC_CCT_BLOCK_ENTRIES)
+		return -EINVAL;
+	ret = ibcc_formula_compute(&fin, &f);
+	if (ret)
+		return ret;
+	entries = f.cct_entries < in->cap_entries ? f.cct_entries : in->cap_entries;
+
+	o.fair_milli = ibcc_law_fair_milli(in->n, in->source_mbps, in->root_mbps);
+	end = (END_FACTOR * o.fair_milli / 1000 + END_EXTRA) * in->end_permille / 1000;
+	o.end_milli = (uint32_t)lround(clamp(end * 1000, 125, MAX_DELAY_MILLI));
+	ret = ibcc_cct_build(&o.cct, IBCC_CCT_MULTIPLICATIVE, entries, o.end_milli);
+	if (ret)
+		return ret;
+
+	o.increase = (uint8_t)lround(
+		clamp(RATE_STEP * (entries - 1) / log1p(o.end_milli / 1000.0), 1, entries / 4));
+	o.n_int_ns = (uint64_t)llround((double)in->n * in->packet_bytes * 8000 / in->root_mbps);
+	timer = (double)o.n_int_ns / (MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
+	o.timer = (uint16_t)clamp(ceil(timer * in->loop_permille / 1000), 1, UINT16_MAX);
+	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);
+	*out = o;
+	return 0;
+}

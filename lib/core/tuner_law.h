@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From what is known about a hotspot to register values. Internal to the tuner. */
+#ifndef IBCC_TUNER_LAW_H
+#define IBCC_TUNER_LAW_H
+
+#include <stdint.h>
+
+#include <ibcc/cct.h>
+#include <ibcc/formula.h>
+
+/* A hotspot, and how far feedback has moved from the formulas. */
+struct ibcc_law_in {
+	enum ibcc_congestion kind;
+	uint32_t n_ports;       /* N */
+	uint32_t n;             /* contributors, >= 1 */
+	uint32_t root_mbps;     /* what the root carries, > 0 */
+	uint32_t source_mbps;   /* data rate of the contributor's link, > 0 */
+	uint32_t packet_bytes;  /* > 0 */
+	uint32_t cap_entries;   /* entries that the adapter's table can have, >= 64 */
+	uint32_t end_permille;  /* feedback on the end of the table: 1000 is the formula's */
+	uint32_t loop_permille; /* feedback on increase * timer */
+};
+
+struct ibcc_law_out {
+	struct ibcc_cct cct;
+	uint32_t fair_milli; /* x: delay at the fair share, 1/1000 packet times */
+	uint32_t end_milli;  /* of the table's last entry */
+	uint64_t n_int_ns;   /* time between packets of one flow at its fair share */
+	uint8_t increase;
+	uint16_t timer;
+	uint32_t mark_permille; /* share of packets marked in equilibrium */
+};
+
+/* Computes a contributor's settings. -EINVAL if a field of *in is 0 that must not be. */
+int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out);
+
+/* x = n * C / R - 1, the delay that takes a source of rate C to its share R / n; 0 if it needs
+ * none.
+ */
+uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps);
+
+/* Threshold register at a root of a kind. */
+uint8_t ibcc_law_threshold(enum ibcc_congestion kind);
+
+#endif

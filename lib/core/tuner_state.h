@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the tuner remembers between steps. Internal to the tuner. */
+#ifndef IBCC_TUNER_STATE_H
+#define IBCC_TUNER_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/tuner.h>
+
+#include "text.h"
+#include "tuner_law.h"
+
+#define IBCC_TUNER_MAX_ROOTS 8u
+
+/* Sums since the last change of settings; never kept across one. */
+struct ibcc_tuner_window {
+	uint32_t n; /* passes */
+	uint64_t busy, tree_wait, victim_wait, rate_mbps;
+	uint64_t becn;
+};
+
+/* A port seen as a root. */
+struct ibcc_tuner_root {
+	uint32_t port;
+	enum ibcc_congestion kind;
+	bool on;           /* its settings are wanted on the fabric */
+	bool in_force;     /* ... and have been there */
+	uint16_t seen;     /* passes in a row with reason to act, before it is on */
+	uint16_t absent;   /* passes in a row without it */
+	uint16_t settle;   /* passes to wait before judging */
+	uint16_t patience; /* quiet_passes are multiplied by this: root came back soon after it went
+			    */
+	uint16_t backoff;  /* passes that feedback has to wait, doubled by each reversal */
+	int8_t direction;  /* of the last feedback: 1 stronger, -1 weaker, 0 none */
+	bool learned;      /* n comes from BECNs, not from who waits */
+	uint32_t n;
+	uint32_t rate_mbps, packet_bytes;
+	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
+	uint8_t threshold;
+	uint32_t end_permille, loop_permille;
+	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
+	struct ibcc_tuner_window win;
+	uint64_t *becn;                   /* by endport: counts that fade; owned */
+	bool *member;                     /* by endport: gets this root's settings; owned */
+	char evidence[IBCC_REASON_BYTES]; /* counters when it was decided on */
+};
+
+struct ibcc_tuner {
+	struct ibcc_tuner_params p;
+	uint32_t n_roots;
+	struct ibcc_tuner_root root[IBCC_TUNER_MAX_ROOTS];
+	uint16_t since_change; /* passes */
+	uint32_t gone_port;    /* root whose settings were removed last, or IBCC_NONE */
+	uint32_t gone_since;   /* passes */
+	uint16_t gone_patience;
+	uint32_t n_endports;           /* of the topology that the state belongs to */
+	uint32_t n_cas;                /* N of the formulas */
+	struct ibcc_settings baseline; /* settings before the first change */
+	bool *touched;                 /* by endport: baseline to be restored; owned */
+};
+
+/* tuner_state.c */
+
+/* State is by endport, so it belongs to one topology: starts anew for another size. -ENOMEM. */
+int ibcc_tuner_prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t);
+/* Keeps what an endport has now, before it gets settings of ours for the first time. -ENOMEM. */
+int ibcc_tuner_touch(struct ibcc_tuner *tn, const struct ibcc_settings *actual, uint32_t i);
+/* Lets go of endports that no root needs any more and that have their baseline again. */
+void ibcc_tuner_let_go(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		       const struct ibcc_target *laid);
+struct ibcc_tuner_root *ibcc_tuner_find(struct ibcc_tuner *tn, uint32_t port);
+/* A new root; NULL if there are too many already or no memory: then the next pass tries again. */
+struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port);
+void ibcc_tuner_drop(struct ibcc_tuner *tn, struct ibcc_tuner_root *r);
+
+/* tuner_target.c: lays the settings of all roots that are on over the actual ones, and the baseline
+ * where no root is on any more. *out is initialised by the call but for its summary. -ENOMEM.
+ */
+int ibcc_tuner_lay(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_target *out);
+
+/* Endport of the switch that a root port belongs to. */
+static inline uint32_t ibcc_tuner_switch_of(const struct ibcc_topo *t,
+					    const struct ibcc_tuner_root *r)
+{
+	return t->port[t->node[t->port[r->port].node].first_port].endport;
+}
+
+/* Can an adapter be given a table? */
+static inline bool ibcc_tuner_usable_ca(const struct ibcc_endport_cc *ep)
+{
+	return ep->support == IBCC_CC_SUPPORTED && ep->info.ControlTableCap;
+}
+
+/* tuner_judge.c: one pass of evidence for a root that is on and whose settings are in force; n is
+ * the number of contributors by BECN, 0 while unknown.
+ * Returns true if it changed the root's parameters, with a sentence in say.
+ */
+bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
+		      const struct ibcc_root *now, uint32_t n, uint32_t source_mbps,
+		      struct ibcc_text *say);
+
+/* Contributors by the counts that fade: adapters with more than 2 % of the most marked one's. */
+uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports);
+
+#endif

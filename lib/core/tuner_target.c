@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From the tuner's memory to complete settings with a reason for each attribute that differs.
+ *
+ * Settings are always laid over what is on the fabric now, so a node that lost its settings gets
+ * them again and a node that is not ours keeps what it has.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "tuner_state.h"
+
+/* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
+#define MARK_MTU_SHARE 4u
+#define CREDIT_BYTES   64u
+
+void ibcc_target_fini(struct ibcc_target *t)
+{
+	if (!t)
+		return;
+	ibcc_settings_fini(&t->wanted);
+	free(t->reason);
+	*t = (struct ibcc_target){ 0 };
+}
+
+static struct ibcc_reason *add_reason(struct ibcc_target *out, uint32_t endport, uint16_t attr_id)
+{
+	struct ibcc_reason *r;
+
+	if (out->n_reasons == out->cap_reasons) {
+		uint32_t cap = out->cap_reasons ? 2 * out->cap_reasons : 8;
+
+		r = reallocarray(out->reason, cap, sizeof(*r));
+		if (!r)
+			return NULL;
+		out->reason = r;
+		out->cap_reasons = cap;
+	}
+	r = &out->reason[out->n_reasons++];
+	*r = (struct ibcc_reason){ .endport = endport, .attr_id = attr_id };
+	return r;
+}
+
+static bool same_switch(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
+{
+	return !memcmp(&a->sw.Victim_Mask, &b->sw.Victim_Mask, sizeof(a->sw.Victim_Mask)) &&
+	       !memcmp(&a->sw.Credit_Mask, &b->sw.Credit_Mask, sizeof(a->sw.Credit_Mask)) &&
+	       a->sw.Threshold == b->sw.Threshold && a->sw.Packet_Size == b->sw.Packet_Size &&
+	       a->sw.CS_Threshold == b->sw.CS_Threshold &&
+	       a->sw.CS_ReturnDelay == b->sw.CS_ReturnDelay &&
+	       a->sw.Marking_Rate == b->sw.Marking_Rate;
+}
+
+static bool same_elements(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
+{
+	for (unsigned int i = 0; i < a->n_element && i < b->n_element; i++) {
+		const struct ibcc_cc_sw_port_element *x = &a->element[i], *y = &b->element[i];
+
+		if (x->Valid != y->Valid || x->Control_Type != y->Control_Type ||
+		    x->Threshold != y->Threshold || x->Packet_Size != y->Packet_Size ||
+		    x->Cong_Parm_Marking_Rate != y->Cong_Parm_Marking_Rate)
+			return false;
+	}
+	return true;
+}
+
+static bool same_ca(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
+{
+	if (a->ca.Port_Control != b->ca.Port_Control)
+		return false;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		const struct ibcc_cc_ca_entry *x = &a->ca.sl[sl], *y = &b->ca.sl[sl];
+
+		if (x->CCTI_Timer != y->CCTI_Timer || x->CCTI_Increase != y->CCTI_Increase ||
+		    x->Trigger_Threshold != y->Trigger_Threshold || x->CCTI_Min != y->CCTI_Min)
+			return false;
+	}
+	return true;
+}
+
+/* What an endport would have without us. */
+static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *ep)
+{
+	ep->sw = base->sw;
+	ep->ca = base->ca;
+	ep->cct = base->cct;
+	for (unsigned int i = 0; i < ep->n_element && i < base->n_element; i++)
+		ep->element[i] = base->element[i];
+}
+
+static uint8_t packet_size(const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t credits = t->port[port].mtu_bytes / MARK_MTU_SHARE / CREDIT_BYTES;
+
+	return (uint8_t)(credits < 255 ? credits : 255);
+}
+
+/* Marks at the root alone: by an element of its own where the switch has them, so that no other
+ * port marks packets that only wait for the root; else by the setting of the whole switch.
+ */
+static void mark_at(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+		    struct ibcc_endport_cc *ep)
+{
+	unsigned int num = t->port[r->port].num;
+	uint32_t peer = t->port[r->port].peer;
+
+	if (ep->sw_port_block && num < ep->n_element) {
+		ep->element[num] = (struct ibcc_cc_sw_port_element){
+			.Valid = true,
+			.Threshold = r->threshold,
+			.Packet_Size = packet_size(t, r->port),
+		};
+		ep->sw.Threshold = 0;
+	} else {
+		ep->sw.Threshold = r->threshold;
+		ep->sw.Packet_Size = packet_size(t, r->port);
+		ep->sw.Marking_Rate = 0;
+	}
+	if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
+		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
+}
+
+static bool per_port(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+		     const struct ibcc_endport_cc *ep)
+{
+	return ep->sw_port_block && t->port[r->port].num < ep->n_element;
+}
+
+static void explain_mask(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+			 struct ibcc_text *x)
+{
+	char port[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, port, sizeof(port));
+	if (r->kind == IBCC_CONGESTION_INPUT) {
+		ibcc_text_add(x,
+			      "%s faces an adapter: with its Victim_Mask bit it goes on marking "
+			      "should that one become slow and grant no credits (IBA, annex A10)",
+			      port);
+		return;
+	}
+	ibcc_text_add(x, "%s has no credits %u.%u %% of the time (PortXmitWait): ", port,
+		      r->wait_permille / 10, r->wait_permille % 10);
+	ibcc_text_add(x, "without its Victim_Mask bit it marks only while it has some (IBA, annex "
+			 "A10), which a slow adapter hardly grants; other ports do not mark");
+}
+
+static int lay_switch(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		      const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
+{
+	struct ibcc_endport_cc *ep = &out->wanted.ep[i];
+	const struct ibcc_tuner_root *r = NULL;
+	struct ibcc_reason *why;
+	struct ibcc_text x;
+
+	restore(&tn->baseline.ep[i], ep);
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		if (!tn->root[k].on || ibcc_tuner_switch_of(t, &tn->root[k]) != i)
+			continue;
+		r = &tn->root[k];
+		mark_at(t, r, ep);
+	}
+	if (!same_switch(&actual->ep[i], ep)) {
+		why = add_reason(out, i, IBCC_CC_ATTR_SW_SETTING);
+		if (!why)
+			return -ENOMEM;
+		x = (struct ibcc_text){ .buf = why->text, .len = sizeof(why->text) };
+		if (!r)
+			ibcc_text_add(&x, "congestion is over: the setting from before it");
+		else if (per_port(t, r, ep))
+			explain_mask(t, r, &x);
+		else
+			ibcc_text_add(
+				&x,
+				"%s; the switch has no setting for each port, so all its ports "
+				"mark above Threshold %u",
+				r->evidence, r->threshold);
+	}
+	if (!same_elements(&actual->ep[i], ep)) {
+		why = add_reason(out, i, IBCC_CC_ATTR_SW_PORT_SETTING);
+		if (!why)
+			return -ENOMEM;
+		x = (struct ibcc_text){ .buf = why->text, .len = sizeof(why->text) };
+		if (r)
+			ibcc_text_add(
+				&x,
+				"%s; mark there alone, from %u %% of the queue on (Threshold %u)",
+				r->evidence, ibcc_formula_threshold_permille(r->threshold) / 10,
+				r->threshold);
+		else
+			ibcc_text_add(&x, "congestion is over: the setting from before it");
+	}
+	return 0;
+}
+
+static int compute(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_tuner_root *r, uint32_t endport,
+		   const struct ibcc_endport_cc *ep, struct ibcc_law_out *law)
+{
+	struct ibcc_law_in in = {
+		.kind = r->kind,
+		.n_ports = tn->n_cas,
+		.n = r->n,
+		.root_mbps = r->rate_mbps,
+		.source_mbps = t->port[t->endport[endport]].rate_mbps,
+		.packet_bytes = r->packet_bytes,
+		.cap_entries = ep->info.ControlTableCap * IBCC_CCT_BLOCK_ENTRIES,
+		.end_permille = r->end_permille,
+		.loop_permille = r->loop_permille,
+	};
+
+	return ibcc_law_compute(&in, law);
+}
+
+/* Of several roots that an adapter contributes to, the one that asks for the longest delay. */
+static const struct ibcc_tuner_root *most_demanding(const struct ibcc_tuner *tn,
+						    const struct ibcc_topo *t, uint32_t i,
+						    const struct ibcc_endport_cc *ep,
+						    struct ibcc_law_out *law)
+{
+	const struct ibcc_tuner_root *best = NULL;
+
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		const struct ibcc_tuner_root *r = &tn->root[k];
+		struct ibcc_law_out l;
+
+		if (!r->on || !r->member[i] || compute(tn, t, r, i, ep, &l))
+			continue;
+		if (best && l.end_milli <= law->end_milli)
+			continue;
+		best = r;
+		*law = l;
+	}
+	return best;
+}
+
+static void explain_table(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+			  const struct ibcc_law_out *l, struct ibcc_reason *why)
+{
+	struct ibcc_text x = { .buf = why->text, .len = sizeof(why->text) };
+	char port[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, port, sizeof(port));
+	ibcc_text_add(&x, "%u %s %s at %u Mb/s (PortXmitData): fair share x = n C/R - 1 = ", r->n,
+		      r->learned ? "contributors (BECN) to" : "sources wait (PortXmitWait) for",
+		      port, r->rate_mbps);
+	ibcc_text_add(&x, "%.2f packet times (Gusat et al. 2006: HSD), table to ",
+		      l->fair_milli / 1000.0);
+	if (r->end_permille != 1000)
+		ibcc_text_add(&x, "(1.15 x + 0.5) * %.2f by feedback", r->end_permille / 1000.0);
+	else
+		ibcc_text_add(&x, "1.15 x + 0.5");
+	ibcc_text_add(&x, " = %.2f", l->end_milli / 1000.0);
+}
+
+static void explain_setting(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+			    const struct ibcc_law_out *l, struct ibcc_reason *why)
+{
+	struct ibcc_text x = { .buf = why->text, .len = sizeof(why->text) };
+	char port[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, port, sizeof(port));
+	ibcc_text_add(&x, "a BECN takes 9 %% of the rate: CCTI_Increase %u; ", l->increase);
+	if (r->loop_permille != 1000)
+		ibcc_text_add(&x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
+	ibcc_text_add(&x,
+		      "CCTI_Timer %u * 1.024 us balances %.0f %% marked of a source's packets in "
+		      "%.2f us each at %s (Gusat et al. 2006: min(N/6, HSD/2), 10 us)",
+		      l->timer, l->mark_permille / 10.0, (double)l->n_int_ns / 1000, port);
+}
+
+static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		  const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
+{
+	struct ibcc_endport_cc *ep = &out->wanted.ep[i];
+	struct ibcc_law_out law = { 0 };
+	const struct ibcc_tuner_root *r = most_demanding(tn, t, i, ep, &law);
+	struct ibcc_reason *why;
+
+	restore(&tn->baseline.ep[i], ep);
+	if (r) {
+		ep->cct = law.cct;
+		ep->ca.Port_Control &= (uint16_t)~IBCC_CC_PORT_CONTROL_SL;
+		for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+			ep->ca.sl[sl].CCTI_Timer = law.timer;
+			ep->ca.sl[sl].CCTI_Increase = law.increase;
+			ep->ca.sl[sl].CCTI_Min = 0;
+		}
+	}
+	if (!same_ca(&actual->ep[i], ep)) {
+		why = add_reason(out, i, IBCC_CC_ATTR_CA_SETTING);
+		if (!why)
+			return -ENOMEM;
+		if (r)
+			explain_setting(t, r, &law, why);
+		else
+			snprintf(why->text, sizeof(why->text),
+				 "congestion is over: the setting from before it");
+	}
+	if (!ibcc_cct_equal(&actual->ep[i].cct, &ep->cct)) {
+		why = add_reason(out, i, IBCC_CC_ATTR_CCT);
+		if (!why)
+			return -ENOMEM;
+		if (r)
+			explain_table(t, r, &law, why);
+		else
+			snprintf(why->text, sizeof(why->text),
+				 "congestion is over: the table from before it");
+	}
+	return 0;
+}
+
+int ibcc_tuner_lay(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_target *out)
+{
+	struct ibcc_target o = { 0 };
+	int ret = ibcc_settings_copy(&o.wanted, actual);
+
+	for (uint32_t i = 0; !ret && i < tn->n_endports && i < actual->n; i++) {
+		if (!tn->touched[i] || actual->ep[i].support != IBCC_CC_SUPPORTED)
+			continue;
+		if (ibcc_topo_is_switch(t, t->port[t->endport[i]].node))
+			ret = lay_switch(tn, t, actual, &o, i);
+		else
+			ret = lay_ca(tn, t, actual, &o, i);
+	}
+	if (ret) {
+		ibcc_target_fini(&o);
+		return ret;
+	}
+	*out = o;
+	return 0;
+}

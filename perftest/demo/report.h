@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the demo saw, as summary.json and as one HTML file. */
+#ifndef IBCC_DEMO_REPORT_H
+#define IBCC_DEMO_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One look at the simulated fabric. Throughputs are payload over the interval before. */
+struct sample {
+	double t_ms; /* engine time */
+	double hot_MBps, victim_MBps;
+	/* settings: the strongest of all nodes, 0 while congestion control is off */
+	double threshold, marking_ports;
+	double ccti_timer_us, ccti_increase, last_delay; /* of the table, in packet times */
+	double fecn_per_ms;
+};
+
+struct phase {
+	double congested_MBps, victim_MBps, aggregate_MBps, sink_utilisation;
+};
+
+struct demo {
+	const char *title;
+	struct sample *sample;
+	size_t n, cap;
+	double tuned_from_ms; /* engine time at which the daemon started */
+	struct phase before, after;
+	uint64_t set_mads;
+	double seconds;
+	bool ok;
+	char *decisions; /* the daemon's own words, a line each */
+	char *settings;  /* table of what is on the fabric at the end */
+};
+
+/* Writes DIR/summary.json; -errno. */
+int report_summary(const struct demo *d, const char *dir);
+
+/* Writes DIR/report.html, self-contained; -errno. */
+int report_html(const struct demo *d, const char *dir);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The engine gets slices of wall time that are short enough for nobody to wait for. If it cannot
+ * keep up, its time falls behind and is not caught up with later: what did not happen, did not.
+ */
+#include "sim/pace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SLICE_US   400u  /* of wall time, then others have their turn */
+#define STEP_US    100u  /* aimed at for one call of the engine */
+#define IDLE_US    1000u /* between slices when there is nothing to catch up with */
+#define WINDOW_US  1000000u
+#define STEP_MIN   1000u                 /* ps */
+#define STEP_MAX   (10 * IBCC_PS_PER_MS) /* ps */
+#define BEHIND_MAX (2 * IBCC_PS_PER_MS)  /* ps */
+
+struct ibcc_pace {
+	sd_event *ev;
+	sd_event_source *timer;
+	struct ibcc_world *w;
+	double speed, reached;
+	uint64_t step_ps;              /* takes about STEP_US */
+	uint64_t ref_us, ref_ps;       /* the line that engine time follows */
+	uint64_t window_us, window_ps; /* where the measuring of the speed began */
+	ibcc_pace_failed *failed;
+	void *arg;
+};
+
+static uint64_t wall_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+static void set_ref(struct ibcc_pace *p, uint64_t now_us)
+{
+	p->ref_us = now_us;
+	p->ref_ps = ibcc_world_now_ps(p->w);
+}
+
+/* Runs for a slice, or up to `target`. */
+static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began)
+{
+	uint64_t now = began;
+
+	while (ibcc_world_now_ps(p->w) < target && now - began < SLICE_US) {
+		uint64_t from = ibcc_world_now_ps(p->w), until = from + p->step_ps, took;
+		int err = ibcc_world_run(p->w, until < target ? until : target);
+
+		if (err)
+			return err;
+		took = wall_us() - now;
+		now += took;
+		if (took > 2 * STEP_US && p->step_ps > STEP_MIN)
+			p->step_ps /= 2;
+		else if (took < STEP_US / 2 && until < target && p->step_ps < STEP_MAX)
+			p->step_ps *= 2;
+	}
+	return 0;
+}
+
+static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ibcc_pace *p = arg;
+	uint64_t began = wall_us(), now_ps, target;
+	int err;
+
+	(void)usec;
+	target = p->ref_ps + (uint64_t)((double)(began - p->ref_us) * 1e6 * p->speed);
+	err = ibcc_world_topo(p->w) ? slice(p, target, began) : 0;
+	if (err) {
+		p->failed(p->arg, err);
+		return 0;
+	}
+	now_ps = ibcc_world_now_ps(p->w);
+	if (began - p->window_us >= WINDOW_US) {
+		p->reached =
+			(double)(now_ps - p->window_ps) / ((double)(began - p->window_us) * 1e6);
+		p->window_us = began;
+		p->window_ps = now_ps;
+	}
+	if (!ibcc_world_topo(p->w) || target > now_ps + BEHIND_MAX)
+		set_ref(p, began);
+	sd_event_source_set_time(src, wall_us() + (now_ps < target ? 0 : IDLE_US));
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed,
+				ibcc_pace_failed *failed, void *arg, int *err)
+{
+	struct ibcc_pace *p = calloc(1, sizeof(*p));
+
+	*err = -ENOMEM;
+	if (!p)
+		return NULL;
+	p->ev = ev;
+	p->w = w;
+	p->speed = speed;
+	p->failed = failed;
+	p->arg = arg;
+	p->step_ps = 10 * IBCC_PS_PER_US;
+	p->window_us = wall_us();
+	set_ref(p, p->window_us);
+	*err = sd_event_add_time(ev, &p->timer, CLOCK_MONOTONIC, p->ref_us, 1, on_timer, p);
+	if (*err < 0) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void ibcc_pace_free(struct ibcc_pace *p)
+{
+	if (!p)
+		return;
+	sd_event_source_disable_unref(p->timer);
+	free(p);
+}
+
+void ibcc_pace_set_speed(struct ibcc_pace *p, double speed)
+{
+	p->speed = speed;
+	set_ref(p, wall_us());
+}
+
+double ibcc_pace_speed(const struct ibcc_pace *p)
+{
+	return p->speed;
+}
+
+double ibcc_pace_reached(const struct ibcc_pace *p)
+{
+	return p->reached;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Lets the engine run at a chosen speed beside everything else in the loop. */
+#ifndef SIM_PACE_H
+#define SIM_PACE_H
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "sim/world.h"
+
+struct ibcc_pace;
+
+/* `failed` is called once if the engine cannot go on. NULL and *err on failure. */
+typedef void ibcc_pace_failed(void *arg, int err);
+struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed,
+				ibcc_pace_failed *failed, void *arg, int *err);
+void ibcc_pace_free(struct ibcc_pace *p);
+
+/* Engine time by wall time; 0 stops the engine. */
+void ibcc_pace_set_speed(struct ibcc_pace *p, double speed);
+double ibcc_pace_speed(const struct ibcc_pace *p);
+/* The speed that was reached over the last second or so. */
+double ibcc_pace_reached(const struct ibcc_pace *p);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* PerfMgt of a node (IBA vol. 1, 16.1). The engine counts for ever; a register is the difference to
+ * what was counted when it was last reset, and stops at its end (the codecs see to that).
+ */
+#include <string.h>
+
+#include <ibcc/link.h>
+#include <ibcc/pma.h>
+
+#include "sim/agents_state.h"
+
+#define ALL_PORTS       0xffu
+#define RESP_TIME_VALUE 18u
+#define WIDTH_32_BITS   2u  /* PortSamplesControl:CounterWidth of a 32 bit sampling counter */
+#define EXT_WAIT_BIT    12u /* PortXmitWait in CounterSelect2 of PortCountersExtended */
+#define DATA_UNIT       4u  /* PortXmitData and PortRcvData count words of four bytes */
+
+#define OPTIONS                                                                                    \
+	(IBCC_PMA_OPT_SW_PORT_VL_CONGESTION | IBCC_PMA_OPT_RCV_FECN | IBCC_PMA_OPT_RCV_BECN |      \
+	 IBCC_PMA_OPT_SL_RCV_FECN | IBCC_PMA_OPT_SL_RCV_BECN | IBCC_PMA_OPT_XMIT_TIME_CONG |       \
+	 IBCC_PMA_OPT_VL_XMIT_TIME_CONG)
+
+/* Positions within PortCounters and PortCountersExtended, which are the bits of CounterSelect. */
+enum { C_DISCARDS = 6, C_XMIT_DATA = 12, C_RCV_DATA, C_XMIT_PKTS, C_RCV_PKTS, C_WAIT };
+enum { E_XMIT_DATA, E_RCV_DATA, E_XMIT_PKTS, E_RCV_PKTS, E_UCAST_XMIT, E_UCAST_RCV, E_WAIT = 8 };
+
+/* Where the counters of an attribute are in a row, and how many; 0 if it has none. */
+static unsigned int row_of(uint16_t attr_id, unsigned int *first)
+{
+	switch ((enum ibcc_pma_attr)attr_id) {
+	case IBCC_PMA_ATTR_COUNTERS: *first = PMA_COUNTERS; return PMA_EXT - PMA_COUNTERS;
+	case IBCC_PMA_ATTR_COUNTERS_EXT: *first = PMA_EXT; return PMA_VL_WAIT - PMA_EXT;
+	case IBCC_PMA_ATTR_VL_XMIT_WAIT: *first = PMA_VL_WAIT; break;
+	case IBCC_PMA_ATTR_SW_PORT_VL_CONGESTION: *first = PMA_VL_CONG; break;
+	case IBCC_PMA_ATTR_RCV_CON_CTRL: *first = PMA_CON_CTRL; break;
+	case IBCC_PMA_ATTR_SL_RCV_FECN: *first = PMA_SL_FECN; break;
+	case IBCC_PMA_ATTR_SL_RCV_BECN: *first = PMA_SL_BECN; break;
+	case IBCC_PMA_ATTR_XMIT_CON_CTRL: *first = PMA_XMIT_CON; break;
+	case IBCC_PMA_ATTR_VL_XMIT_TIME_CONG: *first = PMA_VL_TIME_CONG; break;
+	case IBCC_PMA_ATTR_CLASS_PORT_INFO:
+	case IBCC_PMA_ATTR_SAMPLES_CONTROL:
+	case IBCC_PMA_ATTR_SAMPLES_RESULT: return 0;
+	}
+	return ibcc_pma_array_len(attr_id);
+}
+
+/* All that a port has counted since the start, in registers' units. A lossless fabric discards
+ * nothing for being congested, so SwPortVLCongestion stays 0.
+ */
+static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
+{
+	struct ibcc_agent_port *ap = &a->port[port];
+	uint64_t tick;
+	struct ibcc_engine_port c;
+	unsigned int i;
+
+	memset(row, 0, PMA_ROW * sizeof(*row));
+	if (ibcc_agents_counters(a, port, &c))
+		return;
+	if (a->topo->port[port].rate_mbps)
+		ap->rate_mbps = a->topo->port[port].rate_mbps;
+	tick = ap->rate_mbps ? ibcc_link_tick_ps(ap->rate_mbps, a->o.wait_tick) : 1;
+	row[PMA_COUNTERS + C_DISCARDS] = c.dropped;
+	row[PMA_COUNTERS + C_XMIT_DATA] = row[PMA_EXT + E_XMIT_DATA] = c.xmit_bytes / DATA_UNIT;
+	row[PMA_COUNTERS + C_RCV_DATA] = row[PMA_EXT + E_RCV_DATA] = c.rcv_bytes / DATA_UNIT;
+	row[PMA_COUNTERS + C_XMIT_PKTS] = row[PMA_EXT + E_XMIT_PKTS] = c.xmit_pkts;
+	row[PMA_COUNTERS + C_RCV_PKTS] = row[PMA_EXT + E_RCV_PKTS] = c.rcv_pkts;
+	row[PMA_EXT + E_UCAST_XMIT] = c.xmit_pkts;
+	row[PMA_EXT + E_UCAST_RCV] = c.rcv_pkts;
+	row[PMA_COUNTERS + C_WAIT] = row[PMA_EXT + E_WAIT] = c.xmit_wait_ps / tick;
+	row[PMA_CON_CTRL] = c.rcv_fecn;
+	row[PMA_CON_CTRL + 1] = c.rcv_becn;
+	row[PMA_XMIT_CON] = c.xmit_time_cong_ps / tick;
+	for (i = 0; i < 16; i++) {
+		row[PMA_VL_WAIT + i] = c.vl_xmit_wait_ps[i] / tick;
+		row[PMA_SL_FECN + i] = c.sl_rcv_fecn[i];
+		row[PMA_SL_BECN + i] = c.sl_rcv_becn[i];
+		if (i < 15)
+			row[PMA_VL_TIME_CONG + i] = c.vl_xmit_time_cong_ps[i] / tick;
+	}
+}
+
+/* Which counters a Set clears, by position in the row. */
+static uint32_t selected(const uint8_t *mad, uint16_t attr_id, const struct ibcc_pma_select *s)
+{
+	const uint8_t *d = mad + IBCC_MAD_DATA_OFFS;
+	uint32_t select2;
+
+	if (attr_id == IBCC_PMA_ATTR_COUNTERS)
+		return s->counters | (uint32_t)(s->counters2 & 1) << C_WAIT;
+	if (attr_id != IBCC_PMA_ATTR_COUNTERS_EXT)
+		return s->counters;
+	select2 = (uint32_t)d[4] << 24 | (uint32_t)d[5] << 16 | (uint32_t)d[6] << 8 | d[7];
+	return (s->counters & 0xffu) | (select2 >> EXT_WAIT_BIT & 1) << E_WAIT;
+}
+
+static void pack(uint8_t *mad, uint16_t attr_id, const uint64_t *v)
+{
+	struct ibcc_pma_counters c = { 0 };
+	struct ibcc_pma_counters_ext x = { 0 };
+
+	if (attr_id == IBCC_PMA_ATTR_COUNTERS) {
+		c.PortXmitDiscards =
+			v[C_DISCARDS] < UINT16_MAX ? (uint16_t)v[C_DISCARDS] : UINT16_MAX;
+		c.PortXmitData = v[C_XMIT_DATA];
+		c.PortRcvData = v[C_RCV_DATA];
+		c.PortXmitPkts = v[C_XMIT_PKTS];
+		c.PortRcvPkts = v[C_RCV_PKTS];
+		c.PortXmitWait = v[C_WAIT];
+		ibcc_pma_counters_pack(mad, &c);
+	} else if (attr_id == IBCC_PMA_ATTR_COUNTERS_EXT) {
+		x.PortXmitData = v[E_XMIT_DATA];
+		x.PortRcvData = v[E_RCV_DATA];
+		x.PortXmitPkts = v[E_XMIT_PKTS];
+		x.PortRcvPkts = v[E_RCV_PKTS];
+		x.PortUnicastXmitPkts = v[E_UCAST_XMIT];
+		x.PortUnicastRcvPkts = v[E_UCAST_RCV];
+		x.PortXmitWait = v[E_WAIT];
+		ibcc_pma_counters_ext_pack(mad, &x);
+	} else {
+		ibcc_pma_array_pack(mad, attr_id, v);
+	}
+}
+
+/* A Set clears first and then tells what is left. */
+static int counters(struct ibcc_agents *a, const struct ibcc_topo_node *n,
+		    const struct ibcc_mad_header *h, uint8_t *mad)
+{
+	uint64_t row[PMA_ROW], sum[PMA_ROW] = { 0 };
+	unsigned int first, len = row_of(h->attr_id, &first), p, last, i;
+	struct ibcc_pma_select s;
+	uint32_t clear;
+
+	ibcc_pma_select_unpack(mad, h->attr_id, &s);
+	clear = h->method == IBCC_MAD_SET ? selected(mad, h->attr_id, &s) : 0;
+	p = last = s.port;
+	if (s.port == ALL_PORTS) {
+		p = 1;
+		last = n->n_ports;
+	}
+	for (; p <= last; p++) {
+		uint64_t *base = a->port[n->first_port + p].base;
+
+		count(a, n->first_port + p, row);
+		for (i = first; i < first + len; i++) {
+			if (clear >> (i - first) & 1)
+				base[i] = row[i];
+			sum[i] += row[i] - base[i];
+		}
+	}
+	pack(mad, h->attr_id, sum + first);
+	ibcc_pma_select_pack(mad, h->attr_id, &s);
+	return IBCC_MAD_STATUS_OK;
+}
+
+static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_node *n,
+			    uint8_t *mad)
+{
+	struct ibcc_pma_class_port_info v = {
+		.base_version = 1,
+		.class_version = 1,
+		.cap_mask = IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_XMIT_WAIT,
+		.cap_mask2 = a->o.ext_xmit_wait ? IBCC_PMA_CAP2_EXT_XMIT_WAIT : 0,
+		.resp_time = RESP_TIME_VALUE,
+	};
+
+	if (n->type == IBCC_NODE_SWITCH)
+		v.cap_mask |= IBCC_PMA_CAP_ALL_PORT;
+	ibcc_pma_class_port_info_pack(mad, &v);
+}
+
+/* PortSelect of a node's own ports; a switch also has port 0, and all of them at once. */
+static bool port_valid(const struct ibcc_topo_node *n, unsigned int port)
+{
+	if (n->type == IBCC_NODE_SWITCH)
+		return port <= n->n_ports || port == ALL_PORTS;
+	return port >= 1 && port <= n->n_ports;
+}
+
+int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
+		    uint8_t *mad)
+{
+	const struct ibcc_topo_node *n =
+		&a->topo->node[a->topo->port[a->topo->endport[endport]].node];
+	struct ibcc_pma_samples_control sc;
+	struct ibcc_pma_select s;
+	unsigned int first;
+
+	if (h->base_version != 1 || h->class_version != 1)
+		return IBCC_MAD_STATUS_BAD_VERSION;
+	if (h->method != IBCC_MAD_GET && h->method != IBCC_MAD_SET)
+		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (h->attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO && h->method == IBCC_MAD_GET) {
+		class_port_info(a, n, mad);
+		return IBCC_MAD_STATUS_OK;
+	}
+	if (h->attr_id == IBCC_PMA_ATTR_SAMPLES_CONTROL && h->method == IBCC_MAD_GET) {
+		ibcc_pma_samples_control_unpack(mad, &sc);
+		if (!port_valid(n, sc.port) || sc.port == ALL_PORTS)
+			return IBCC_MAD_STATUS_BAD_FIELD;
+		sc.tick = a->o.wait_tick;
+		sc.counter_width = WIDTH_32_BITS;
+		sc.option_mask = OPTIONS;
+		ibcc_pma_samples_control_pack(mad, &sc);
+		return IBCC_MAD_STATUS_OK;
+	}
+	if (!row_of(h->attr_id, &first))
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	ibcc_pma_select_unpack(mad, h->attr_id, &s);
+	if (h->attr_mod || !port_valid(n, s.port))
+		return IBCC_MAD_STATUS_BAD_FIELD;
+	return counters(a, n, h, mad);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the files of the proxy share; private to them. */
+#ifndef SIM_PROXY_STATE_H
+#define SIM_PROXY_STATE_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "sim/proxy.h"
+#include "sim/sendq.h"
+
+struct client {
+	TAILQ_ENTRY(client) link;
+	struct ibcc_proxy *p;
+	uint32_t number;
+	bool issm;
+	struct ibcc_upstream_slot *slot; /* NULL while being attached */
+	int fd, pidfd;
+	sd_event_source *src, *pid_src;
+	struct ibcc_sendq q;
+	/* where the answer to the request of control under way goes */
+	struct sockaddr_un ctl_addr;
+	socklen_t ctl_len;
+	struct ibcc_wire_ctl ctl;
+};
+
+/* An answer that the delay knob holds back; all have the same delay, so they stay in order. */
+struct delayed {
+	STAILQ_ENTRY(delayed) link;
+	struct client *c; /* NULL: the client has gone */
+	uint64_t due_us;
+	struct ibcc_wire_mad m;
+};
+
+struct ibcc_proxy {
+	sd_event *ev;
+	struct ibcc_upstream *u;
+	struct ibcc_proxy_ops ops;
+	struct ibcc_proxy_knobs knobs;
+	struct ibcc_proxy_stats stats;
+	char name[64];
+	int ctl_fd;
+	uint32_t next_number;
+	uint64_t random;
+	sd_event_source *ctl_src, *delay_src;
+	TAILQ_HEAD(, client) clients;
+	STAILQ_HEAD(, delayed) delayed;
+};
+
+/* A MAD that a client sent. */
+void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m);
+
+/* Sends to a client at once, whatever the delay knob says. */
+void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m);
+
+/* The client is going: forgets what is held back for it. */
+void ibcc_proxy_forget(struct client *c);
+
+int ibcc_proxy_on_delay(sd_event_source *src, uint64_t usec, void *arg);
+
+#endif

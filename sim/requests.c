@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Tables come as "rows", everything else as plain members, so that the command can print either
+ * without knowing what it is.
+ */
+#include "sim/requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/pma.h>
+
+#include "sim/control.h"
+#include "sim/requests_settings.h"
+
+#define SPEED_MAX 1000.0
+
+static json_t *uint64_json(uint64_t v)
+{
+	return json_integer((json_int_t)v);
+}
+
+static json_t *hex_json(unsigned int v, int digits)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%0*x", digits, v);
+	return json_string(text);
+}
+
+static const char *attr_name(const struct ibcc_madcount_row *r)
+{
+	if (r->mgmt_class == IBCC_MAD_CLASS_CC)
+		return ibcc_cc_attr_name(r->attr_id);
+	return r->mgmt_class == IBCC_MAD_CLASS_PERF ? ibcc_pma_attr_name(r->attr_id) : "";
+}
+
+static json_t *stats(const struct ibcc_requests *q)
+{
+	const struct ibcc_proxy_stats *st = ibcc_proxy_stats(q->proxy);
+	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
+	uint32_t i;
+
+	json_object_set_new(o, "engine_ns", uint64_json(ibcc_world_now_ps(q->world) / 1000));
+	json_object_set_new(o, "speed", json_real(ibcc_pace_speed(q->pace)));
+	json_object_set_new(o, "speed_reached", json_real(ibcc_pace_reached(q->pace)));
+	json_object_set_new(o, "traffic", json_boolean(ibcc_world_traffic(q->world)));
+	json_object_set_new(o, "clients", uint64_json(st->clients_now));
+	json_object_set_new(o, "clients_total", uint64_json(st->clients_total));
+	json_object_set_new(o, "clients_killed", uint64_json(st->clients_killed));
+	json_object_set_new(o, "mads", uint64_json(st->mads.total));
+	json_object_set_new(o, "sets", uint64_json(st->mads.sets));
+	json_object_set_new(o, "lost", uint64_json(st->lost));
+	json_object_set_new(o, "overflow", uint64_json(st->overflow));
+	for (i = 0; i < st->mads.n; i++) {
+		const struct ibcc_madcount_row *r = &st->mads.row[i];
+		json_t *row = json_object();
+
+		json_object_set_new(row, "class", hex_json(r->mgmt_class, 2));
+		json_object_set_new(row, "method", hex_json(r->method, 2));
+		json_object_set_new(row, "attr", hex_json(r->attr_id, 4));
+		json_object_set_new(row, "name", json_string(attr_name(r)));
+		json_object_set_new(row, "count", uint64_json(r->count));
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(o, "rows", rows);
+	return o;
+}
+
+static json_t *flows(const struct ibcc_requests *q)
+{
+	static const char *const kinds[] = {
+		[IBCC_FLOW_BACKGROUND] = "background",
+		[IBCC_FLOW_HOT] = "hot",
+		[IBCC_FLOW_VICTIM] = "victim",
+	};
+	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
+	struct ibcc_world_flow f;
+	uint32_t i;
+
+	json_object_set_new(o, "engine_ns", uint64_json(ibcc_world_now_ps(q->world) / 1000));
+	for (i = 0; i < ibcc_world_n_flows(q->world); i++) {
+		json_t *row;
+
+		ibcc_world_flow_read(q->world, i, &f);
+		row = json_pack("{s:s,s:s,s:s,s:s}", "name", f.spec->name, "from", f.spec->from,
+				"to", f.spec->to, "kind", kinds[f.spec->kind]);
+		json_object_set_new(row, "mbps", uint64_json(f.mbps));
+		json_object_set_new(row, "received_bytes", uint64_json(f.sum.received_bytes));
+		json_object_set_new(row, "sent_pkts", uint64_json(f.sum.sent_pkts));
+		json_object_set_new(row, "dropped_pkts", uint64_json(f.sum.dropped_pkts));
+		json_object_set_new(row, "fecn", uint64_json(f.sum.fecn));
+		json_object_set_new(row, "becn", uint64_json(f.sum.becn));
+		json_object_set_new(row, "ccti", uint64_json(f.sum.ccti));
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(o, "rows", rows);
+	return o;
+}
+
+static json_t *ports(const struct ibcc_requests *q)
+{
+	const struct ibcc_topo *t = ibcc_world_topo(q->world);
+	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
+	struct ibcc_engine_port c;
+	uint32_t i;
+
+	json_object_set_new(o, "engine_ns", uint64_json(ibcc_world_now_ps(q->world) / 1000));
+	for (i = 0; t && i < t->n_ports; i++) {
+		const struct ibcc_topo_port *p = &t->port[i], *peer;
+		json_t *row;
+
+		if (p->peer == IBCC_NONE ||
+		    ibcc_agents_counters(ibcc_world_agents(q->world), i, &c))
+			continue;
+		peer = &t->port[p->peer];
+		row = json_pack("{s:s,s:i,s:s,s:i,s:i,s:i}", "node", t->node[p->node].desc, "port",
+				p->num, "peer", t->node[peer->node].desc, "peer_port", peer->num,
+				"lid", p->lid, "state", p->state);
+		json_object_set_new(row, "rate_mbps", uint64_json(p->rate_mbps));
+		json_object_set_new(row, "xmit_bytes", uint64_json(c.xmit_bytes));
+		json_object_set_new(row, "rcv_bytes", uint64_json(c.rcv_bytes));
+		json_object_set_new(row, "xmit_wait_ns", uint64_json(c.xmit_wait_ps / 1000));
+		json_object_set_new(row, "time_cong_ns", uint64_json(c.xmit_time_cong_ps / 1000));
+		json_object_set_new(row, "rcv_fecn", uint64_json(c.rcv_fecn));
+		json_object_set_new(row, "rcv_becn", uint64_json(c.rcv_becn));
+		json_object_set_new(row, "mark_fecn", uint64_json(c.mark_fecn));
+		json_object_set_new(row, "dropped", uint64_json(c.dropped));
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(o, "rows", rows);
+	return o;
+}
+
+/* Knobs */
+
+static int parse_number(const char *text, double max, double *out)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= 0) || v > max)
+		return -EINVAL;
+	*out = v;
+	return 0;
+}
+
+static int parse_switch(const char *text, bool *out)
+{
+	*out = !strcmp(text, "on");
+	return *out || !strcmp(text, "off") ? 0 : -EINVAL;
+}
+
+static int set_key(const struct ibcc_requests *q, const char *key, const char *value)
+{
+	static const char support[] = "cc_support.", sink[] = "sink_rate.";
+	double v;
+	bool on;
+
+	if (!strcmp(key, "speed")) {
+		if (parse_number(value, SPEED_MAX, &v))
+			return -EINVAL;
+		ibcc_pace_set_speed(q->pace, v);
+		return 0;
+	}
+	if (!strcmp(key, "mad_loss_permille")) {
+		if (parse_number(value, 1000, &v))
+			return -EINVAL;
+		ibcc_proxy_knobs(q->proxy)->mad_loss_permille = (uint32_t)v;
+		return 0;
+	}
+	if (!strcmp(key, "mad_delay_us")) {
+		if (parse_number(value, 60e6, &v))
+			return -EINVAL;
+		ibcc_proxy_knobs(q->proxy)->mad_delay_us = (uint32_t)v;
+		return 0;
+	}
+	if (!strcmp(key, "traffic"))
+		return parse_switch(value, &on) ? -EINVAL : ibcc_world_set_traffic(q->world, on);
+	if (!strncmp(key, support, sizeof(support) - 1))
+		return parse_switch(value, &on)
+			       ? -EINVAL
+			       : ibcc_world_set_support(q->world, key + sizeof(support) - 1, on);
+	if (!strncmp(key, sink, sizeof(sink) - 1))
+		return parse_number(value, UINT32_MAX, &v)
+			       ? -EINVAL
+			       : ibcc_world_set_sink_rate(q->world, key + sizeof(sink) - 1,
+							  (uint32_t)v);
+	return -ENOKEY;
+}
+
+static json_t *set(const struct ibcc_requests *q, const json_t *rq)
+{
+	const json_t *values = json_object_get(rq, "values");
+	const char *key;
+	json_t *value;
+	int err;
+
+	if (!json_object_size(values))
+		return ibcc_control_error("nothing to set: want KEY=VALUE");
+	json_object_foreach((json_t *)(uintptr_t)values, key, value)
+	{
+		const char *text = json_string_value(value);
+
+		err = text ? set_key(q, key, text) : -EINVAL;
+		if (err == -ENOKEY)
+			return ibcc_control_error("%s: no such key", key);
+		if (err == -ENOENT)
+			return ibcc_control_error("%s: no such node", key);
+		if (err == -EINVAL)
+			return ibcc_control_error("%s: got %s, which it cannot be", key,
+						  text ? text : "no text");
+		if (err)
+			return ibcc_control_error("%s: %s", key, strerror(-err));
+	}
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static void on_printed(void *arg, const char *text)
+{
+	json_t *s = json_string(text); /* NULL if it is no UTF-8 */
+
+	ibcc_control_reply(arg, json_pack("{s:b,s:o}", "ok", 1, "text", s ? s : json_string("")));
+}
+
+static json_t *console(const struct ibcc_requests *q, struct ibcc_control_conn *c, const json_t *rq)
+{
+	const char *line = json_string_value(json_object_get(rq, "line"));
+	int err = line ? ibcc_ibsim_console(q->ibsim, line, on_printed, c) : -EINVAL;
+
+	if (err == -EBUSY)
+		return ibcc_control_error("ibsim's console is busy");
+	if (err)
+		return ibcc_control_error("console: want one line of at most 125 characters");
+	q->changed(q->arg);
+	return NULL;
+}
+
+/* What a command needs to become a client of the fabric. */
+static json_t *info(const struct ibcc_requests *q)
+{
+	const struct ibcc_topo *t = ibcc_world_topo(q->world);
+	json_t *o = json_pack("{s:b}", "ok", 1);
+	uint32_t i;
+
+	for (i = 0; t && i < t->n_nodes; i++) {
+		if (t->node[i].type == IBCC_NODE_CA) {
+			json_object_set_new(o, "host", json_string(t->node[i].desc));
+			break;
+		}
+	}
+	return o;
+}
+
+json_t *ibcc_requests_answer(void *arg, struct ibcc_control_conn *c, const json_t *rq)
+{
+	const char *cmd = json_string_value(json_object_get(rq, "cmd"));
+	struct ibcc_requests *q = arg;
+
+	if (!cmd)
+		return ibcc_control_error("no cmd");
+	if (!strcmp(cmd, "info"))
+		return info(q);
+	if (!strcmp(cmd, "stats"))
+		return stats(q);
+	if (!strcmp(cmd, "flows"))
+		return flows(q);
+	if (!strcmp(cmd, "ports"))
+		return ports(q);
+	if (!strcmp(cmd, "settings"))
+		return ibcc_requests_settings(q);
+	if (!strcmp(cmd, "set"))
+		return set(q, rq);
+	if (!strcmp(cmd, "console"))
+		return console(q, c, rq);
+	return ibcc_control_error("%s: no such command", cmd);
+}

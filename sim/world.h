@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The data plane of a simulated fabric: engine, agents and traffic, kept in step with what the
+ * observer sees of the control plane.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/engine.h>
+#include <ibcc/scenario.h>
+#include <ibcc/topo.h>
+
+#include "sim/agents.h"
+
+struct ibcc_world;
+
+/* Without a scenario there is a default model and no traffic; it must outlive the world. NULL
+ * without memory.
+ */
+struct ibcc_world *ibcc_world_new(const struct ibcc_scenario *s);
+void ibcc_world_free(struct ibcc_world *w);
+
+/* Goes over to what was observed, whose nodes are in ascending order of GUIDs. Small changes are
+ * made in the running engine; others build a new one, in which time and counters go on. Takes `t`.
+ * Returns 0 or -errno; then all is as before.
+ */
+int ibcc_world_update(struct ibcc_world *w, struct ibcc_topo *t);
+
+/* Advances engine time. Returns 0, -ENOMEM. */
+int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps);
+uint64_t ibcc_world_now_ps(const struct ibcc_world *w);
+
+/* The scenario's link events, for whoever can pull cables; at their time of the engine. */
+typedef void ibcc_world_link_event(void *arg, const struct ibcc_event_spec *v);
+void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg);
+
+/* A MAD from the node with a GUID to a LID. 0, or -ETIMEDOUT if there is no way or no answer. */
+int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, const uint8_t *rq,
+		      uint8_t *reply);
+/* LID of the node's first endport, 0 if it has none. */
+uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid);
+
+/* Knobs; 0, -ENOENT (no such node), -EINVAL, -ENOMEM. */
+int ibcc_world_set_traffic(struct ibcc_world *w, bool on);
+bool ibcc_world_traffic(const struct ibcc_world *w);
+int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on);
+int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps);
+
+/* NULL before the first update. */
+const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w);
+struct ibcc_agents *ibcc_world_agents(struct ibcc_world *w);
+
+/* A flow of the scenario with its sums over all engines. */
+struct ibcc_world_flow {
+	const struct ibcc_flow_spec *spec;
+	struct ibcc_engine_flow sum;
+	uint32_t mbps; /* payload received, over the last IBCC_WORLD_SAMPLE_PS to twice that */
+};
+#define IBCC_WORLD_SAMPLE_PS (5 * IBCC_PS_PER_MS)
+uint32_t ibcc_world_n_flows(const struct ibcc_world *w);
+void ibcc_world_flow_read(const struct ibcc_world *w, uint32_t i, struct ibcc_world_flow *out);
+
+#endif

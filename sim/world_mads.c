@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* MADs that the world answers: who asks, and whether the way to the one asked exists. */
+#include <errno.h>
+
+#include <ibcc/route.h>
+
+#include "sim/world_state.h"
+
+/* Nodes are in the order of their GUIDs. */
+static uint32_t find_node(const struct ibcc_topo *t, uint64_t guid)
+{
+	uint32_t lo = 0, hi = t->n_nodes;
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (t->node[mid].guid < guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->n_nodes && t->node[lo].guid == guid ? lo : IBCC_NONE;
+}
+
+/* A client sits at a node's first endport. */
+static uint32_t first_endport(const struct ibcc_topo *t, uint64_t guid)
+{
+	uint32_t n = find_node(t, guid);
+
+	if (n == IBCC_NONE)
+		return IBCC_NONE;
+	return t->node[n].first_port + (t->node[n].type == IBCC_NODE_SWITCH ? 0 : 1);
+}
+
+uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid)
+{
+	uint32_t p = w->topo ? first_endport(w->topo, guid) : IBCC_NONE;
+
+	return p == IBCC_NONE ? 0 : w->topo->port[p].lid;
+}
+
+/* Whether packets from an endport reach a LID, over active links. */
+static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
+{
+	uint32_t to = ibcc_topo_port_of_lid(t, dlid);
+	struct ibcc_route r;
+	unsigned int i;
+
+	if (to == IBCC_NONE)
+		return false;
+	if (to == from)
+		return true;
+	if (ibcc_topo_is_switch(t, t->port[from].node)) {
+		/* From a switch: as from the channel adapter at one of its ports. */
+		const struct ibcc_topo_node *n = &t->node[t->port[from].node];
+		uint8_t out = dlid < n->lft_len ? n->lft[dlid] : IBCC_LFT_NONE;
+
+		return out <= n->n_ports && (!out || ibcc_world_link_up(t, n->first_port + out));
+	}
+	if (ibcc_route_follow(t, from, dlid, &r))
+		return false;
+	for (i = 0; i < r.n; i++)
+		if (t->port[r.out[i]].num && !ibcc_world_link_up(t, r.out[i]))
+			return false;
+	return true;
+}
+
+int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, const uint8_t *rq,
+		      uint8_t *reply)
+{
+	uint32_t from = w->topo ? first_endport(w->topo, from_guid) : IBCC_NONE;
+
+	if (from == IBCC_NONE || !reaches(w->topo, from, dlid))
+		return -ETIMEDOUT;
+	return ibcc_agents_answer(
+		w->agents, w->topo->port[ibcc_topo_port_of_lid(w->topo, dlid)].endport, rq, reply);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the files of the world share; private to them. */
+#ifndef SIM_WORLD_STATE_H
+#define SIM_WORLD_STATE_H
+
+#include "sim/world.h"
+
+#define PORT_ACTIVE 4u
+
+struct flow_state {
+	uint32_t index;               /* in the engine; IBCC_NONE: not there */
+	struct ibcc_engine_flow past; /* of engines before */
+	/* Bytes received at the sample times, the older one first. */
+	uint64_t sample_bytes[2];
+};
+
+struct sink {
+	char node[IBCC_NAME_BYTES];
+	uint32_t mbps;
+};
+
+struct ibcc_world {
+	const struct ibcc_scenario *s;
+	struct ibcc_model model;
+	struct ibcc_topo *topo; /* as the engine has it; port states tell which links are up */
+	struct ibcc_engine *engine;
+	struct ibcc_agents *agents;
+	bool traffic;
+	struct flow_state *flow; /* by index in the scenario */
+	struct sink *sink;
+	uint32_t n_sinks, next_event;
+	uint64_t sample_ps[2];
+	ibcc_world_link_event *link_event;
+	void *link_arg;
+};
+
+/* Adds the scenario's flows to a new engine; index[i] is where flow i came to be. Flows whose ends
+ * are not there (yet) are left out until a later engine. -EINVAL, -ENOMEM.
+ */
+int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
+			 const struct ibcc_topo *t, uint32_t *index);
+/* A new engine takes over from the present one: what flows did so far is kept. */
+void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index);
+void ibcc_world_apply_sinks(const struct ibcc_world *w, struct ibcc_engine *e,
+			    const struct ibcc_topo *t);
+
+/* Whether the link at a port carries data: active at both ends. */
+static inline bool ibcc_world_link_up(const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+
+	return p->peer != IBCC_NONE && p->state == PORT_ACTIVE &&
+	       t->port[p->peer].state == PORT_ACTIVE;
+}
+
+#endif

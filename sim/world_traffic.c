@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The world's traffic and time: flows over all engines, sinks, the scenario's events. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/world_state.h"
+
+/* The first linked port of a channel adapter; IBCC_NONE if there is none. */
+static uint32_t ca_port(const struct ibcc_topo *t, const char *desc)
+{
+	uint32_t node = ibcc_topo_find_desc(t, desc), p;
+
+	if (node == IBCC_NONE || ibcc_topo_is_switch(t, node))
+		return IBCC_NONE;
+	for (p = 1; p <= t->node[node].n_ports; p++)
+		if (t->port[t->node[node].first_port + p].peer != IBCC_NONE)
+			return t->node[node].first_port + p;
+	return IBCC_NONE;
+}
+
+int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
+			 const struct ibcc_topo *t, uint32_t *index)
+{
+	uint32_t i, n = w->s ? w->s->n_flows : 0;
+
+	for (i = 0; i < n; i++) {
+		const struct ibcc_flow_spec *f = &w->s->flow[i];
+		uint32_t src = ca_port(t, f->from), dst = IBCC_NONE;
+		int r;
+
+		index[i] = IBCC_NONE;
+		if (strcmp(f->to, "*"))
+			dst = ca_port(t, f->to);
+		if (!w->traffic || src == IBCC_NONE || (dst == IBCC_NONE && strcmp(f->to, "*")))
+			continue;
+		r = ibcc_engine_add_flow(e, f, src, dst);
+		if (r < 0)
+			return r;
+		index[i] = (uint32_t)r;
+	}
+	return 0;
+}
+
+static void add_flow(struct ibcc_engine_flow *sum, const struct ibcc_engine_flow *v)
+{
+	sum->offered_pkts += v->offered_pkts;
+	sum->sent_pkts += v->sent_pkts;
+	sum->received_pkts += v->received_pkts;
+	sum->received_bytes += v->received_bytes;
+	sum->dropped_pkts += v->dropped_pkts;
+	sum->fecn += v->fecn;
+	sum->becn += v->becn;
+	sum->latency_sum_ps += v->latency_sum_ps;
+	sum->ccti = v->ccti;
+}
+
+/* Sums of a flow up to now. */
+static struct ibcc_engine_flow flow_sum(const struct ibcc_world *w, uint32_t i)
+{
+	struct ibcc_engine_flow sum = w->flow[i].past, now;
+
+	if (w->flow[i].index == IBCC_NONE || !w->engine ||
+	    ibcc_engine_flow_read(w->engine, w->flow[i].index, &now))
+		return sum;
+	add_flow(&sum, &now);
+	return sum;
+}
+
+void ibcc_world_apply_sinks(const struct ibcc_world *w, struct ibcc_engine *e,
+			    const struct ibcc_topo *t)
+{
+	uint32_t i, port;
+
+	for (i = 0; i < w->n_sinks; i++) {
+		port = ca_port(t, w->sink[i].node);
+		if (port != IBCC_NONE)
+			ibcc_engine_set_sink_rate(e, port, w->sink[i].mbps);
+	}
+}
+
+void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index)
+{
+	uint32_t i;
+
+	for (i = 0; i < ibcc_world_n_flows(w); i++) {
+		w->flow[i].past = flow_sum(w, i);
+		w->flow[i].index = index[i];
+	}
+}
+
+int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps)
+{
+	struct sink *s;
+	uint32_t i;
+
+	if (w->topo && ca_port(w->topo, node) == IBCC_NONE)
+		return -ENOENT;
+	for (i = 0; i < w->n_sinks && strcmp(w->sink[i].node, node); i++)
+		;
+	if (i == w->n_sinks) {
+		s = reallocarray(w->sink, w->n_sinks + 1, sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+		w->sink = s;
+		memset(&s[i], 0, sizeof(*s));
+		strncpy(s[i].node, node, sizeof(s[i].node) - 1);
+		w->n_sinks++;
+	}
+	w->sink[i].mbps = mbps;
+	if (w->engine)
+		ibcc_world_apply_sinks(w, w->engine, w->topo);
+	return 0;
+}
+
+/* Time */
+
+uint64_t ibcc_world_now_ps(const struct ibcc_world *w)
+{
+	return w->engine ? ibcc_engine_now_ps(w->engine) : 0;
+}
+
+static void take_sample(struct ibcc_world *w)
+{
+	uint64_t now = ibcc_world_now_ps(w);
+	uint32_t i;
+
+	if (now - w->sample_ps[1] < IBCC_WORLD_SAMPLE_PS)
+		return;
+	for (i = 0; i < ibcc_world_n_flows(w); i++) {
+		w->flow[i].sample_bytes[0] = w->flow[i].sample_bytes[1];
+		w->flow[i].sample_bytes[1] = flow_sum(w, i).received_bytes;
+	}
+	w->sample_ps[0] = w->sample_ps[1];
+	w->sample_ps[1] = now;
+}
+
+/* Events of the scenario that are due; they are in the order of time. */
+static void do_events(struct ibcc_world *w)
+{
+	while (w->s && w->next_event < w->s->n_events &&
+	       w->s->event[w->next_event].at_ps <= ibcc_world_now_ps(w)) {
+		const struct ibcc_event_spec *v = &w->s->event[w->next_event++];
+
+		if (v->kind == IBCC_EVENT_SINK_RATE)
+			ibcc_world_set_sink_rate(w, v->node, v->value);
+		else if (w->link_event)
+			w->link_event(w->link_arg, v);
+	}
+}
+
+int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps)
+{
+	int err = 0;
+
+	if (!w->engine)
+		return 0;
+	while (!err && ibcc_world_now_ps(w) < until_ps) {
+		uint64_t step = until_ps;
+
+		do_events(w);
+		if (w->s && w->next_event < w->s->n_events &&
+		    w->s->event[w->next_event].at_ps < step)
+			step = w->s->event[w->next_event].at_ps;
+		err = ibcc_engine_run(w->engine, step);
+		take_sample(w);
+	}
+	do_events(w);
+	return err;
+}
+
+void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg)
+{
+	w->link_event = fn;
+	w->link_arg = arg;
+}
+
+uint32_t ibcc_world_n_flows(const struct ibcc_world *w)
+{
+	return w->s ? w->s->n_flows : 0;
+}
+
+void ibcc_world_flow_read(const struct ibcc_world *w, uint32_t i, struct ibcc_world_flow *out)
+{
+	const struct flow_state *f = &w->flow[i];
+	uint64_t now = ibcc_world_now_ps(w), dt = now - w->sample_ps[0];
+
+	out->spec = &w->s->flow[i];
+	out->sum = flow_sum(w, i);
+	/* 8 bits a byte, 10^6 ps a microsecond: bits by microseconds are Mb/s. */
+	out->mbps = dt ? (uint32_t)((double)(out->sum.received_bytes - f->sample_bytes[0]) * 8e6 /
+				    (double)dt)
+		       : 0;
+}

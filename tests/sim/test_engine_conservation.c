@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Random fabrics, models, traffic, settings and link flaps: nothing is lost or doubled, credits
+ * hold, both ends of a link agree, and a seed gives the same run each time.
+ *
+ * Prints the seed of each run; `test_engine_conservation SEED` repeats one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/fabric/rng.h"
+#include "tests/unit/engines.h"
+
+#define US     IBCC_PS_PER_US
+#define MS     IBCC_PS_PER_MS
+#define FLAPS  8
+#define N_RUNS 60
+
+static uint64_t first_seed = 1, n_seeds = N_RUNS;
+
+struct world {
+	uint64_t rng;
+	struct ibcc_topo *topo;
+	struct ibcc_model model;
+	struct ibcc_engine *e;
+	uint32_t n_cas;
+	bool flapped;
+};
+
+static uint32_t below(struct world *w, uint32_t n)
+{
+	return rng_below(&w->rng, n);
+}
+
+/* Switches as a random tree, so that routes cannot deadlock, with adapters spread over them. */
+static void make_fabric(struct world *w)
+{
+	static const uint32_t rates[] = { 8000, 16000, 32000, 54545, 96000 };
+	uint32_t n_sw = 1 + below(w, 5);
+	unsigned int used[5] = { 0 };
+	bool equal = below(w, 2);
+	char name[16];
+
+	w->topo = ibcc_topo_new();
+	assert_non_null(w->topo);
+	w->n_cas = 2 + below(w, 14);
+	for (uint32_t i = 0; i < w->n_cas; i++) {
+		snprintf(name, sizeof(name), "h%u", i);
+		fabric_node(w->topo, IBCC_NODE_CA, 1, name);
+	}
+	for (uint32_t i = 0; i < n_sw; i++)
+		fabric_node(w->topo, IBCC_NODE_SWITCH, 36, "s");
+	for (uint32_t i = 0; i < w->n_cas + n_sw; i++) {
+		bool ca = i < w->n_cas;
+		uint32_t to = ca             ? below(w, n_sw)
+			      : i > w->n_cas ? below(w, i - w->n_cas)
+					     : IBCC_NONE;
+
+		if (to == IBCC_NONE)
+			continue;
+		assert_int_equal(ibcc_topo_link(w->topo, i, ca ? 1 : ++used[i - w->n_cas],
+						w->n_cas + to, ++used[to],
+						rates[equal ? 2 : below(w, 5)], 2048),
+				 0);
+	}
+	assert_int_equal(ibcc_route_compute(w->topo), 0);
+}
+
+static void make_model(struct world *w)
+{
+	struct ibcc_model *m = &w->model;
+
+	ibcc_model_defaults(m);
+	m->packet_bytes = 256u << below(w, 5);
+	m->buffer_bytes = 4224 + below(w, 60000);
+	m->hca_buffer_bytes = 4224 + below(w, 60000);
+	m->link_delay_ps = below(w, 300000);
+	m->switch_delay_ps = below(w, 300000);
+	m->credit_delay_ps = below(w, 300000);
+	m->becn_delay_ps = below(w, 2) * below(w, 3000000);
+	m->acks = below(w, 2);
+	m->vls = (uint8_t)(1 + below(w, 4));
+	m->hca_service = below(w, 2) ? IBCC_HCA_ARRIVAL : IBCC_HCA_ROUND_ROBIN;
+	m->mark_hysteresis_permille = (uint16_t)below(w, 1001);
+}
+
+static void make_flows(struct world *w, uint64_t stop_ps)
+{
+	uint32_t n = 1 + below(w, 20), hot = fabric_port(w->topo, below(w, w->n_cas), 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t src = fabric_port(w->topo, below(w, w->n_cas), 1);
+		uint32_t dst = fabric_port(w->topo, below(w, w->n_cas), 1);
+		struct ibcc_flow_spec f = {
+			.arrivals = (enum ibcc_arrivals)below(w, 3),
+			.load_permille = 50 + below(w, 900),
+			.sl = (uint8_t)below(w, 4),
+			.start_ps = below(w, 2) * below(w, 100000000),
+			.stop_ps = stop_ps,
+			.queue_packets = below(w, 2) * (1 + below(w, 50)),
+		};
+
+		if (below(w, 2))
+			dst = hot;
+		if (!below(w, 3))
+			dst = IBCC_NONE;
+		if (src != dst)
+			assert_true(ibcc_engine_add_flow(w->e, &f, src, dst) >= 0);
+	}
+}
+
+static void change_settings(struct world *w)
+{
+	for (uint32_t n = 0; n < w->topo->n_nodes; n++) {
+		struct ibcc_cc_sw_setting s = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL };
+		struct ibcc_cc_ca_setting ca = { .Control_Map = 0xffff };
+		struct ibcc_cct cct;
+
+		if (ibcc_topo_is_switch(w->topo, n)) {
+			s.Threshold = (uint8_t)below(w, 16);
+			s.Marking_Rate = (uint16_t)below(w, 4);
+			memset(&s.Victim_Mask, below(w, 2) ? 0xff : 0, sizeof(s.Victim_Mask));
+			assert_int_equal(ibcc_engine_set_switch_cc(w->e, n, &s), 0);
+			continue;
+		}
+		ca.Port_Control = (uint16_t)below(w, 2);
+		for (int sl = 0; sl < 16; sl++)
+			ca.sl[sl] = (struct ibcc_cc_ca_entry){
+				.CCTI_Timer = (uint16_t)(1 + below(w, 20)),
+				.CCTI_Increase = (uint8_t)below(w, 10),
+				.CCTI_Min = (uint8_t)(below(w, 2) * below(w, 5)),
+			};
+		assert_int_equal(ibcc_cct_build(&cct, IBCC_CCT_LINEAR, 128, below(w, 40000)), 0);
+		assert_int_equal(ibcc_engine_set_ca_cc(w->e, fabric_port(w->topo, n, 1), &ca), 0);
+		assert_int_equal(ibcc_engine_set_cct(w->e, fabric_port(w->topo, n, 1), &cct), 0);
+	}
+}
+
+static void change_something(struct world *w)
+{
+	uint32_t port = below(w, w->topo->n_ports);
+
+	switch (below(w, 4)) {
+	case 0: change_settings(w); break;
+	case 1:
+		if (w->topo->port[port].peer == IBCC_NONE)
+			break;
+		assert_int_equal(ibcc_engine_set_link(w->e, port, below(w, 2)), 0);
+		w->flapped = true;
+		break;
+	case 2:
+		port = fabric_port(w->topo, below(w, w->n_cas), 1);
+		assert_int_equal(ibcc_engine_set_sink_rate(w->e, port,
+							   below(w, 2) * (2000 + below(w, 20000))),
+				 0);
+		break;
+	case 3: break;
+	}
+}
+
+static void calm_down(struct world *w)
+{
+	for (uint32_t p = 0; p < w->topo->n_ports; p++) {
+		if (w->topo->port[p].peer != IBCC_NONE)
+			assert_int_equal(ibcc_engine_set_link(w->e, p, true), 0);
+		if (!ibcc_topo_is_switch(w->topo, w->topo->port[p].node) && w->topo->port[p].num)
+			assert_int_equal(ibcc_engine_set_sink_rate(w->e, p, 0), 0);
+	}
+}
+
+static bool all_sent(struct world *w)
+{
+	for (uint32_t i = 0; i < ibcc_engine_n_flows(w->e); i++) {
+		struct ibcc_engine_flow f = engine_flow_read(w->e, i);
+
+		if (f.sent_pkts + f.refused_pkts != f.offered_pkts)
+			return false;
+	}
+	return true;
+}
+
+static void check_both_ends(struct world *w)
+{
+	for (uint32_t p = 0; p < w->topo->n_ports; p++) {
+		struct ibcc_engine_port a, b;
+
+		if (w->topo->port[p].peer == IBCC_NONE)
+			continue;
+		a = engine_port_read(w->e, p);
+		b = engine_port_read(w->e, w->topo->port[p].peer);
+		if (w->flapped) {
+			assert_true(a.xmit_pkts >= b.rcv_pkts && a.xmit_bytes >= b.rcv_bytes);
+			assert_true(a.xmit_pkts - b.rcv_pkts <= a.dropped);
+		} else {
+			assert_int_equal(a.xmit_pkts, b.rcv_pkts);
+			assert_int_equal(a.xmit_bytes, b.rcv_bytes);
+			assert_int_equal(a.dropped, 0);
+		}
+		assert_true(a.xmit_wait_ps <= ibcc_engine_now_ps(w->e));
+		assert_true(a.xmit_time_cong_ps <= ibcc_engine_now_ps(w->e));
+	}
+}
+
+static void world_new(struct world *w, uint64_t seed, uint64_t stop_ps)
+{
+	memset(w, 0, sizeof(*w));
+	w->rng = seed;
+	make_fabric(w);
+	make_model(w);
+	w->e = engine_new(w->topo, &w->model, seed);
+	make_flows(w, stop_ps);
+	change_settings(w);
+}
+
+static void world_free(struct world *w)
+{
+	ibcc_engine_free(w->e);
+	ibcc_topo_free(w->topo);
+}
+
+static void test_conservation(void **state)
+{
+	(void)state;
+	for (uint64_t seed = first_seed; seed < first_seed + n_seeds; seed++) {
+		struct ibcc_engine_totals o;
+		struct world w;
+		uint64_t marks = 0, fecn = 0, t = 300 * US;
+
+		print_message("seed %llu\n", (unsigned long long)seed);
+		world_new(&w, seed, t);
+		for (int i = 1; i <= FLAPS; i++) {
+			engine_run(w.e, t * (uint64_t)i / FLAPS);
+			if (seed % 3)
+				change_something(&w);
+			engine_checked(w.e);
+		}
+		calm_down(&w);
+		do {
+			t += 2 * MS;
+			assert_true(t < 4000 * MS);
+			engine_run(w.e, t);
+			ibcc_engine_totals(w.e, &o);
+		} while (o.in_flight || !all_sent(&w));
+		engine_run(w.e, t + 2 * MS); /* the last answers */
+		ibcc_engine_totals(w.e, &o);
+		assert_int_equal(o.injected, o.delivered + o.dropped);
+		check_both_ends(&w);
+		for (uint32_t p = 0; p < w.topo->n_ports; p++) {
+			struct ibcc_engine_port c = engine_port_read(w.e, p);
+
+			marks += c.mark_fecn;
+			if (!ibcc_topo_is_switch(w.topo, w.topo->port[p].node))
+				fecn += c.rcv_fecn;
+		}
+		if (w.flapped)
+			assert_true(fecn <= marks);
+		else
+			assert_int_equal(fecn, marks);
+		world_free(&w);
+	}
+}
+
+/* All counters of a run, as one number. */
+static uint64_t fingerprint(uint64_t seed, uint64_t engine_seed, bool chopped)
+{
+	uint64_t sum = 0, end = 400 * US;
+	struct world w;
+
+	world_new(&w, seed, 0);
+	ibcc_engine_free(w.e);
+	w.e = engine_new(w.topo, &w.model, engine_seed);
+	w.rng = seed;
+	make_flows(&w, 0);
+	change_settings(&w);
+	for (uint64_t t = 0; chopped && t < end; t += 3700000) {
+		engine_run(w.e, t);
+		for (uint32_t p = 0; p < w.topo->n_ports; p++)
+			engine_port_read(w.e, p);
+	}
+	engine_run(w.e, end);
+	for (uint32_t p = 0; p < w.topo->n_ports; p++) {
+		struct ibcc_engine_port c = engine_port_read(w.e, p);
+		const unsigned char *b = (const unsigned char *)&c;
+
+		for (size_t i = 0; i < sizeof(c); i++)
+			sum = (sum ^ b[i]) * 0x100000001b3ull;
+	}
+	for (uint32_t i = 0; i < ibcc_engine_n_flows(w.e); i++) {
+		struct ibcc_engine_flow f = engine_flow_read(w.e, i);
+
+		sum = (sum ^ f.latency_sum_ps) * 0x100000001b3ull;
+		sum = (sum ^ f.ccti) * 0x100000001b3ull;
+	}
+	world_free(&w);
+	return sum;
+}
+
+/* Same seed, same run, also when it is run in pieces and read in between; another seed, another. */
+static void test_determinism(void **state)
+{
+	unsigned int differ = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		uint64_t a = fingerprint(seed, 1, false);
+
+		print_message("seed %llu\n", (unsigned long long)seed);
+		assert_true(fingerprint(seed, 1, false) == a);
+		assert_true(fingerprint(seed, 1, true) == a);
+		differ += fingerprint(seed, 2, false) != a;
+	}
+	assert_true(differ >= 8); /* some have no random traffic */
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conservation),
+		cmocka_unit_test(test_determinism),
+	};
+
+	if (argc > 1) {
+		first_seed = strtoull(argv[1], NULL, 0);
+		n_seeds = 1;
+	}
+	return cmocka_run_group_tests_name("engine_conservation", tests, NULL, NULL);
+}

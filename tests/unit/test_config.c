@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon's configuration: defaults, the shipped sample, all mistakes of a file at once, the key
+ * file.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <syslog.h>
+
+#include <cmocka.h>
+
+#include <ibcc/config.h>
+#include <ibcc/log.h>
+#include <ibcc/proto.h>
+
+#include "files.h"
+
+static char *dump(const struct ibcc_config *c)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(ibcc_config_dump(c, f), 0);
+	fclose(f);
+	return text;
+}
+
+static void assert_equal(const struct ibcc_config *a, const struct ibcc_config *b)
+{
+	char *x = dump(a), *y = dump(b);
+
+	assert_string_equal(x, y);
+	free(x);
+	free(y);
+}
+
+static void load_ok(const char *path, struct ibcc_config *c)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	int rc = ibcc_config_load(path, c, &e);
+
+	assert_string_equal(e.text ? e.text : "", "");
+	assert_int_equal(rc, 0);
+	ibcc_yaml_errors_fini(&e);
+}
+
+/* Each "%" in errors stands for the file's name and a colon. */
+static void text_bad(const char *text, const char *errors)
+{
+	const char *path = files_write("c.yaml", text);
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_config c;
+	char want[4096] = "";
+	size_t len = 0;
+
+	for (; *errors; errors++)
+		len += (size_t)snprintf(want + len, sizeof(want) - len,
+					*errors == '%' ? "%s:" : "%.1s",
+					*errors == '%' ? path : errors);
+	ibcc_config_defaults(&c);
+	c.interval_ms = 4711;
+	assert_int_equal(ibcc_config_load(path, &c, &e), -EINVAL);
+	assert_string_equal(e.text ? e.text : "", want);
+	assert_int_equal(c.interval_ms, 4711); /* untouched */
+	ibcc_yaml_errors_fini(&e);
+}
+
+static void test_defaults_are_safe(void **state)
+{
+	struct ibcc_config c;
+
+	(void)state;
+	ibcc_config_defaults(&c);
+	assert_int_equal(c.mode, IBCC_MODE_OBSERVE);
+	assert_int_equal(c.apply_via, IBCC_VIA_PLUGIN);
+	assert_int_equal(c.clock, IBCC_CLOCK_AUTO);
+	assert_int_equal(c.log_target, IBCC_LOG_AUTO);
+	assert_int_equal(c.log_level, LOG_INFO);
+	assert_string_equal(c.plugin_socket, IBCC_PROTO_SOCKET);
+	assert_string_equal(c.cc_key_file, "");
+}
+
+static void test_empty_file_is_the_defaults(void **state)
+{
+	struct ibcc_config c, d;
+
+	(void)state;
+	ibcc_config_defaults(&d);
+	load_ok(files_write("c.yaml", ""), &c);
+	assert_equal(&c, &d);
+	load_ok("systemd/ibcc-tuned.yaml", &c);
+	assert_equal(&c, &d);
+}
+
+/* Settings in the sample are the lines "#key" and "#  key": without the #, they are the defaults,
+ * and all of them.
+ */
+static void test_sample_shows_all_defaults(void **state)
+{
+	char *sample = files_read("systemd/ibcc-tuned.yaml"), *dumped, *line, *rest, *out;
+	char *text = calloc(1, strlen(sample) + 1);
+	struct ibcc_config c, d;
+
+	(void)state;
+	assert_non_null(text);
+	out = text;
+	for (line = strtok_r(sample, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (line[0] == '#' && line[1] && (line[1] != ' ' || line[2] == ' '))
+			out += sprintf(out, "%s\n", line + 1);
+	load_ok(files_write("c.yaml", text), &c);
+	ibcc_config_defaults(&d);
+	assert_equal(&c, &d);
+	dumped = dump(&d);
+	assert_string_equal(text, dumped);
+	free(dumped);
+	free(text);
+	free(sample);
+}
+
+static void test_manual_has_all_keys(void **state)
+{
+	char *manual = files_read("man/ibcc-tuned.yaml.5"), *dumped, *line, *rest, want[80];
+	struct ibcc_config c;
+
+	(void)state;
+	ibcc_config_defaults(&c);
+	dumped = dump(&c);
+	for (line = strtok_r(dumped, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		line += strspn(line, " ");
+		snprintf(want, sizeof(want), "\n.It Cm %.*s\n", (int)strcspn(line, ":"), line);
+		if (!strstr(manual, want))
+			fail_msg("the manual does not have%s", want);
+	}
+	free(dumped);
+	free(manual);
+}
+
+static void test_all_keys(void **state)
+{
+	struct ibcc_config c, back;
+	char *text;
+
+	(void)state;
+	load_ok(files_write(
+			"c.yaml",
+			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
+			"interval_ms: 50\ntimeout_ms: 50\nretries: 0\nwindow: 128\nclock: fabric\n"
+			"plugin_socket: /a\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
+			"cc_key_file: /e\nlog: {target: stderr, level: debug}\n"
+			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
+			"  slow_wait_permille: 4, stale_permille: 5}\n"
+			"tuner: {confirm_passes: 6, settle_passes: 7, sink_busy_permille: 8,\n"
+			"  victim_wait_permille: 9, quiet_passes: 10}\n"),
+		&c);
+	assert_int_equal(c.mode, IBCC_MODE_APPLY);
+	assert_int_equal(c.apply_via, IBCC_VIA_DIRECT);
+	assert_string_equal(c.ca, "mlx5_0");
+	assert_int_equal(c.port, 2);
+	assert_int_equal(c.interval_ms, 50);
+	assert_int_equal(c.timeout_ms, 50);
+	assert_int_equal(c.retries, 0);
+	assert_int_equal(c.window, 128);
+	assert_int_equal(c.clock, IBCC_CLOCK_FABRIC);
+	assert_string_equal(c.plugin_socket, "/a");
+	assert_string_equal(c.control_socket, "/b");
+	assert_string_equal(c.state_file, "/c \" d");
+	assert_string_equal(c.cc_key_file, "/e");
+	assert_int_equal(c.log_target, IBCC_LOG_STDERR);
+	assert_int_equal(c.log_level, LOG_DEBUG);
+	assert_int_equal(c.estimator.full_permille, 1);
+	assert_int_equal(c.estimator.fed_wait_permille, 2);
+	assert_int_equal(c.estimator.ca_wait_permille, 3);
+	assert_int_equal(c.estimator.slow_wait_permille, 4);
+	assert_int_equal(c.estimator.stale_permille, 5);
+	assert_int_equal(c.tuner.confirm_passes, 6);
+	assert_int_equal(c.tuner.settle_passes, 7);
+	assert_int_equal(c.tuner.sink_busy_permille, 8);
+	assert_int_equal(c.tuner.victim_wait_permille, 9);
+	assert_int_equal(c.tuner.quiet_passes, 10);
+
+	/* What is dumped is a configuration, the same one. */
+	text = dump(&c);
+	load_ok(files_write("c.yaml", text), &back);
+	assert_equal(&c, &back);
+	free(text);
+}
+
+static void test_four_mistakes(void **state)
+{
+	(void)state;
+	text_bad("mode: aply\n"
+		 "# a comment\n"
+		 "intervall_ms: 500\n"
+		 "retries: 2\n"
+		 "estimator:\n"
+		 "  full_permille: 97x\n"
+		 "retries: 3\n",
+		 "%1:7: mode: got \"aply\", want observe or apply (did you mean apply?)\n"
+		 "%3:1: intervall_ms: unknown key, did you mean \"interval_ms\"?\n"
+		 "%6:18: estimator.full_permille: got \"97x\", want a whole number from 0 to 1000\n"
+		 "%7:1: retries: got the key again, want it once (line 4 has it)\n");
+}
+
+static void test_values_out_of_range(void **state)
+{
+	(void)state;
+	text_bad("interval_ms: 9\nport: 255\nwindow: 200\nstate_file: state.db\n"
+		 "control_socket: \"\"\nplugin_socket: "
+		 "/01230123456789012345678901234567890123456789012345678901234567890123456789012345"
+		 "6789"
+		 "01"
+		 "234567890123456789012345\n",
+		 "%1:14: interval_ms: got \"9\", want a whole number from 10 to 3600000\n"
+		 "%2:7: port: got \"255\", want a whole number from 0 to 254\n"
+		 "%3:9: window: got \"200\", want a whole number from 1 to 128\n"
+		 "%4:13: state_file: got \"state.db\", want an absolute path\n"
+		 "%5:17: control_socket: got \"\", want a path of 1 to 107 bytes, as sockets take\n"
+		 "%6:16: plugin_socket: got "
+		 "\"/01230123456789012345678901234567890123456789012...\", "
+		 "want a path of 1 to 107 bytes, as sockets take\n");
+}
+
+static void test_unreadable(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_config c;
+
+	(void)state;
+	assert_int_equal(ibcc_config_load("/nonexistent/c.yaml", &c, &e), -ENOENT);
+	assert_string_equal(e.text,
+			    "/nonexistent/c.yaml: cannot be read: No such file or directory\n");
+	ibcc_yaml_errors_fini(&e);
+}
+
+static void test_dump_error(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+	struct ibcc_config c;
+
+	(void)state;
+	assert_non_null(full);
+	ibcc_config_defaults(&c);
+	assert_int_equal(ibcc_config_dump(&c, full), -EIO);
+	fclose(full);
+}
+
+static int read_key(const char *text, mode_t mode, uint64_t *key, char *why)
+{
+	const char *path = files_write("key", text);
+
+	assert_int_equal(chmod(path, mode), 0);
+	return ibcc_config_read_key(path, key, why, 256);
+}
+
+static void test_key_file(void **state)
+{
+	static const char *const bad[] = {
+		"", "5\n", "0x\n", "0x1g\n", "0x1\n2\n", "-0x1\n", "0x12345678901234567\n"
+	};
+	char why[256] = "";
+	uint64_t key = 7;
+
+	(void)state;
+	assert_int_equal(read_key("0xFEDCBA9876543210\n", 0600, &key, why), 0);
+	assert_true(key == 0xfedcba9876543210ull);
+	assert_int_equal(read_key("0x1", 0400, &key, why), 0);
+	assert_true(key == 1);
+	assert_int_equal(read_key("0x2\n", 0640, &key, why), -EACCES);
+	assert_non_null(strstr(why, "0640"));
+	assert_int_equal(read_key("0x2\n", 0604, &key, why), -EACCES);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(read_key(bad[i], 0600, &key, why), -EINVAL);
+		assert_non_null(strstr(why, "CC_Key"));
+	}
+	/* A secret is never told, not even a wrong one. */
+	assert_int_equal(read_key("0xabcdefg\n", 0600, &key, why), -EINVAL);
+	assert_null(strstr(why, "abcdef"));
+	assert_int_equal(ibcc_config_read_key("/nonexistent/key", &key, why, sizeof(why)), -ENOENT);
+	assert_int_equal(ibcc_config_read_key("/", &key, why, sizeof(why)), -EINVAL);
+	assert_true(key == 1); /* untouched by failures */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults_are_safe),
+		cmocka_unit_test(test_empty_file_is_the_defaults),
+		cmocka_unit_test(test_sample_shows_all_defaults),
+		cmocka_unit_test(test_manual_has_all_keys),
+		cmocka_unit_test(test_all_keys),
+		cmocka_unit_test(test_four_mistakes),
+		cmocka_unit_test(test_values_out_of_range),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_dump_error),
+		cmocka_unit_test(test_key_file),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

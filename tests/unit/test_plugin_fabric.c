@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The copy of OpenSM's tables: nodes made by hand in OpenSM's own structures, rates as OpenSM
+ * itself computes them from the same PortInfo.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <opensm/osm_config.h>
+
+#include <complib/cl_qmap.h>
+#include <opensm/osm_opensm.h>
+
+#include "opensm-plugin/fabric.h"
+
+static osm_opensm_t *osm;
+
+static int setup(void **state)
+{
+	(void)state;
+	osm = calloc(1, sizeof(*osm));
+	assert_non_null(osm);
+	cl_qmap_init(&osm->subn.node_guid_tbl);
+	assert_int_equal(cl_plock_init(&osm->lock), CL_SUCCESS);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	cl_map_item_t *item;
+
+	(void)state;
+	while ((item = cl_qmap_head(&osm->subn.node_guid_tbl)) !=
+	       cl_qmap_end(&osm->subn.node_guid_tbl)) {
+		osm_node_t *node = (osm_node_t *)item;
+
+		cl_qmap_remove_item(&osm->subn.node_guid_tbl, item);
+		if (node->sw)
+			free(node->sw->lft);
+		free(node->sw);
+		free(node);
+	}
+	/* A lock that was not given back could not be taken for writing. */
+	cl_plock_excl_acquire(&osm->lock);
+	cl_plock_release(&osm->lock);
+	cl_plock_destroy(&osm->lock);
+	free(osm);
+	return 0;
+}
+
+/* 4X QDR, active, MTU 2048, VLs 0-3. */
+static void init_port(osm_node_t *node, unsigned int num, uint64_t guid)
+{
+	osm_physp_t *p = &node->physp_table[num];
+	ib_port_info_t *info = &p->port_info;
+
+	p->port_guid = cl_hton64(guid);
+	p->port_num = (uint8_t)num;
+	p->p_node = node;
+	info->link_width_active = IB_LINK_WIDTH_ACTIVE_4X;
+	info->link_speed = IB_LINK_SPEED_ACTIVE_10 << 4;
+	info->mtu_smsl = IB_MTU_LEN_2048 << 4;
+	info->vl_enforce = 3 << 4;
+	ib_port_info_set_port_state(info, IB_LINK_ACTIVE);
+}
+
+static osm_node_t *add_node(uint64_t guid, uint8_t type, unsigned int ports, const char *desc)
+{
+	osm_node_t *node = calloc(1, sizeof(*node) + ports * sizeof(osm_physp_t));
+
+	assert_non_null(node);
+	node->node_info.node_guid = cl_hton64(guid);
+	node->node_info.node_type = type;
+	node->node_info.num_ports = (uint8_t)ports;
+	node->physp_tbl_size = ports + 1;
+	node->print_desc = (char *)(uintptr_t)desc;
+	if (type == IB_NODE_TYPE_SWITCH) {
+		node->sw = calloc(1, sizeof(*node->sw));
+		node->sw->lft_size = 128;
+		node->sw->lft = malloc(128);
+		memset(node->sw->lft, OSM_NO_PATH, 128);
+		for (unsigned int p = 0; p <= ports; p++)
+			init_port(node, p, guid);
+	}
+	cl_qmap_insert(&osm->subn.node_guid_tbl, node->node_info.node_guid, &node->map_item);
+	return node;
+}
+
+static void set_lid(osm_node_t *node, unsigned int port, uint16_t lid)
+{
+	node->physp_table[port].port_info.base_lid = cl_hton16(lid);
+}
+
+static void join(osm_node_t *a, unsigned int pa, osm_node_t *b, unsigned int pb)
+{
+	a->physp_table[pa].p_remote_physp = &b->physp_table[pb];
+	b->physp_table[pb].p_remote_physp = &a->physp_table[pa];
+}
+
+static struct ibcc_topo *read_fabric(void)
+{
+	struct ibcc_topo *t = ibcc_plugin_fabric_read(osm);
+
+	assert_non_null(t);
+	return t;
+}
+
+static void test_empty(void **state)
+{
+	struct ibcc_topo *t = read_fabric();
+
+	(void)state;
+	assert_int_equal(t->n_nodes, 0);
+	ibcc_topo_free(t);
+}
+
+/* GUIDs whose order differs between host and network order; a two-port adapter of which OpenSM has
+ * seen one port only; a table longer than its last entry.
+ */
+static void test_fabric(void **state)
+{
+	osm_node_t *sw = add_node(0x0100, IB_NODE_TYPE_SWITCH, 3, "sw"), *ca, *two;
+	struct ibcc_topo *t;
+	uint32_t s, c, d, p;
+
+	(void)state;
+	ca = add_node(0x02, IB_NODE_TYPE_CA, 1, "ca one");
+	two = add_node(0xff00000000000001, IB_NODE_TYPE_CA, 2, NULL);
+	init_port(ca, 1, 0x03);
+	init_port(two, 2, 0xff00000000000003);
+	set_lid(sw, 0, 1);
+	set_lid(sw, 1, 99); /* external ports have none, whatever they say */
+	set_lid(ca, 1, 4);
+	set_lid(two, 2, 8);
+	two->physp_table[2].port_info.mkey_lmc = 1;
+	join(sw, 1, ca, 1);
+	join(sw, 3, two, 2);
+	sw->sw->lft[1] = 0;
+	sw->sw->lft[4] = 1;
+	sw->sw->lft[9] = 3;
+	sw->sw->switch_info.flags = 0x08;
+	ib_port_info_set_port_state(&sw->physp_table[2].port_info, IB_LINK_DOWN);
+
+	t = read_fabric();
+	assert_int_equal(t->n_nodes, 3);
+	s = ibcc_topo_find_guid(t, 0x0100);
+	c = ibcc_topo_find_guid(t, 0x02);
+	d = ibcc_topo_find_guid(t, 0xff00000000000001);
+	assert_true(s != IBCC_NONE && c != IBCC_NONE && d != IBCC_NONE);
+	assert_int_equal(t->node[s].type, IBCC_NODE_SWITCH);
+	assert_int_equal(t->node[s].n_ports, 3);
+	assert_true(t->node[s].enhanced_port0);
+	assert_string_equal(t->node[s].desc, "sw");
+	assert_string_equal(t->node[d].desc, "");
+	assert_int_equal(t->node[s].lft_len, 10);
+	assert_int_equal(t->node[s].lft[9], 3);
+	assert_int_equal(t->node[s].lft[2], IBCC_LFT_NONE);
+
+	p = ibcc_topo_port_index(t, s, 1);
+	assert_int_equal(t->port[p].peer, ibcc_topo_port_index(t, c, 1));
+	assert_int_equal(t->port[p].rate_mbps, 32000);
+	assert_int_equal(t->port[p].mtu_bytes, 2048);
+	assert_int_equal(t->port[p].op_vls, 4);
+	assert_int_equal(t->port[p].state, 4);
+	assert_int_equal(t->port[p].lid, 0);
+	p = ibcc_topo_port_index(t, s, 2);
+	assert_int_equal(t->port[p].peer, IBCC_NONE);
+	assert_int_equal(t->port[p].state, 1);
+	p = ibcc_topo_port_index(t, d, 2);
+	assert_int_equal(t->port[p].peer, ibcc_topo_port_index(t, s, 3));
+	assert_int_equal(t->port[p].guid, 0xff00000000000003);
+	/* LMC 1: two LIDs */
+	assert_int_equal(ibcc_topo_port_of_lid(t, 8), p);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 9), p);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 10), IBCC_NONE);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 1), ibcc_topo_port_index(t, s, 0));
+	assert_int_equal(ibcc_topo_port_of_lid(t, 99), IBCC_NONE);
+	ibcc_topo_free(t);
+}
+
+/* As in the middle of a sweep: two ports with one LID, a link to a node that has left the table. */
+static void test_contradictions(void **state)
+{
+	osm_node_t *a = add_node(1, IB_NODE_TYPE_CA, 1, "a"),
+		   *b = add_node(2, IB_NODE_TYPE_CA, 1, "b");
+	osm_node_t *gone = add_node(3, IB_NODE_TYPE_CA, 1, "gone");
+	struct ibcc_topo *t;
+
+	(void)state;
+	init_port(a, 1, 11);
+	init_port(b, 1, 12);
+	init_port(gone, 1, 13);
+	set_lid(a, 1, 5);
+	set_lid(b, 1, 5);
+	join(a, 1, gone, 1);
+	add_node(4, IB_NODE_TYPE_CA, 0, "no ports");
+	cl_qmap_remove(&osm->subn.node_guid_tbl, cl_hton64(3));
+	t = read_fabric();
+	assert_int_equal(t->n_nodes, 2);
+	assert_int_equal(ibcc_topo_port_of_lid(t, 5), ibcc_topo_port_index(t, 0, 1));
+	assert_int_equal(t->port[ibcc_topo_port_index(t, 1, 1)].lid, 0);
+	assert_int_equal(t->port[ibcc_topo_port_index(t, 0, 1)].peer, IBCC_NONE);
+	ibcc_topo_free(t);
+	free(gone);
+}
+
+/* Signalling rate in 1/10 Gb/s by OpenSM's rate code (IBA vol. 1, PathRecord:Rate). */
+static uint32_t signalling(uint8_t code)
+{
+	static const struct {
+		uint8_t code;
+		uint32_t rate;
+	} rates[] = {
+		{ IB_PATH_RECORD_RATE_2_5_GBS, 25 },    { IB_PATH_RECORD_RATE_10_GBS, 100 },
+		{ IB_PATH_RECORD_RATE_20_GBS, 200 },    { IB_PATH_RECORD_RATE_40_GBS, 400 },
+		{ IB_PATH_RECORD_RATE_56_GBS, 5625 },   { IB_PATH_RECORD_RATE_100_GBS, 10312 },
+		{ IB_PATH_RECORD_RATE_168_GBS, 16875 }, { IB_PATH_RECORD_RATE_120_GBS, 1200 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+		if (rates[i].code == code)
+			return rates[i].rate;
+	return 0;
+}
+
+static void test_rates(void **state)
+{
+	static const struct {
+		uint8_t width, speed, ext, fdr10;
+		bool capable;
+		uint32_t mbps;
+		uint32_t openib; /* what OpenSM calls it, see signalling() */
+	} cases[] = {
+		{ IB_LINK_WIDTH_ACTIVE_1X, IB_LINK_SPEED_ACTIVE_2_5, 0, 0, true, 2000, 25 },
+		{ IB_LINK_WIDTH_ACTIVE_4X, IB_LINK_SPEED_ACTIVE_5, 0, 0, true, 16000, 200 },
+		{ IB_LINK_WIDTH_ACTIVE_12X, IB_LINK_SPEED_ACTIVE_10, 0, 0, true, 96000, 1200 },
+		{ IB_LINK_WIDTH_ACTIVE_4X, IB_LINK_SPEED_ACTIVE_10, 0, FDR10, false, 40000, 400 },
+		{ IB_LINK_WIDTH_ACTIVE_4X, IB_LINK_SPEED_ACTIVE_10, IB_LINK_SPEED_EXT_ACTIVE_14, 0,
+		  true, 54545, 5625 },
+		{ IB_LINK_WIDTH_ACTIVE_4X, IB_LINK_SPEED_ACTIVE_10, IB_LINK_SPEED_EXT_ACTIVE_25, 0,
+		  true, 100000, 10312 },
+		/* a port that does not say it has extended speeds: their field counts for nothing
+		 */
+		{ IB_LINK_WIDTH_ACTIVE_4X, IB_LINK_SPEED_ACTIVE_10, IB_LINK_SPEED_EXT_ACTIVE_14, 0,
+		  false, 32000, 400 },
+	};
+	osm_node_t *sw = add_node(1, IB_NODE_TYPE_SWITCH, 1, "sw"), *ca;
+	ib_port_info_t *info = &sw->physp_table[1].port_info;
+
+	(void)state;
+	ca = add_node(2, IB_NODE_TYPE_CA, 1, "ca");
+	init_port(ca, 1, 3);
+	join(sw, 1, ca, 1);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ibcc_topo *t;
+
+		info->link_width_active = cases[i].width;
+		info->link_speed = (uint8_t)(cases[i].speed << 4);
+		info->link_speed_ext = (uint8_t)(cases[i].ext << 4);
+		sw->physp_table[1].ext_port_info.link_speed_active = cases[i].fdr10;
+		sw->physp_table[0].port_info.capability_mask =
+			cases[i].capable ? IB_PORT_CAP_HAS_EXT_SPEEDS : 0;
+		assert_int_equal(signalling(ib_port_info_compute_rate(info, cases[i].capable)),
+				 cases[i].openib);
+		t = read_fabric();
+		assert_int_equal(
+			t->port[ibcc_topo_port_index(t, ibcc_topo_find_guid(t, 1), 1)].rate_mbps,
+			cases[i].mbps);
+		ibcc_topo_free(t);
+	}
+}
+
+static void test_state(void **state)
+{
+	struct ibcc_proto_state s = { .generation = 5 };
+
+	(void)state;
+	osm->subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	osm->subn.sm_port_guid = cl_hton64(0x1234);
+	ibcc_plugin_sm_read(osm, &s);
+	assert_int_equal(s.sm_state, IBCC_SM_STANDBY);
+	assert_int_equal(s.own_cc, 0);
+	assert_int_equal(s.port_guid, 0x1234);
+	assert_int_equal(s.generation, 5);
+	assert_string_equal(s.opensm_version, "OpenSM 3.3.23");
+	osm->subn.opt.congestion_control = TRUE;
+	ibcc_plugin_sm_read(osm, &s);
+	assert_int_equal(s.own_cc, 1);
+	assert_false(ibcc_plugin_sm_exiting());
+}
+
+#define BOTH(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(test_empty), BOTH(test_fabric), BOTH(test_contradictions),
+		BOTH(test_rates), BOTH(test_state),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
