@@ -2,9 +2,10 @@
 #include "daemon/state.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "daemon/state_db.h"
 
@@ -18,7 +19,8 @@ static const char schema[] =
 	"PRAGMA foreign_keys = ON;"
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS txn ("
-	" id INTEGER PRIMARY KEY AUTOINCREMENT, started INTEGER NOT NULL, ended INTEGER,"
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL, started INTEGER NOT NULL, "
+	"ended INTEGER,"
 	" who TEXT NOT NULL, action TEXT NOT NULL, via TEXT NOT NULL, summary TEXT NOT NULL,"
 	" undoes_from INTEGER NOT NULL, undone_by INTEGER,"
 	" outcome TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '');"
@@ -53,6 +55,28 @@ static int64_t user_version(struct ibcc_state *s)
 	return v;
 }
 
+/* An SQL function: does a process live? Somebody else's open transaction is none of ours. */
+static void sql_alive(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+	pid_t pid = (pid_t)sqlite3_value_int(v[0]);
+
+	(void)n;
+	sqlite3_result_int(ctx, pid > 0 && pid != getpid() && (!kill(pid, 0) || errno == EPERM));
+}
+
+static int close_orphans(struct ibcc_state *s)
+{
+	if (sqlite3_create_function(s->db, "alive", 1, SQLITE_UTF8, NULL, sql_alive, NULL, NULL) ||
+	    sqlite3_exec(s->db,
+			 "UPDATE txn SET outcome = 'interrupted', ended = unixepoch(),"
+			 " detail = 'the program ended while this was carried out'"
+			 " WHERE outcome = 'open' AND NOT alive(pid)",
+			 NULL, NULL, NULL))
+		return -EIO;
+	s->interrupted = (uint32_t)sqlite3_changes(s->db);
+	return 0;
+}
+
 struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why)
 {
 	struct ibcc_state *s = calloc(1, sizeof(*s));
@@ -75,14 +99,8 @@ struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *
 		ibcc_state_close(s);
 		return NULL;
 	}
-	if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) ||
-	    sqlite3_exec(s->db,
-			 "UPDATE txn SET outcome = 'interrupted', ended = unixepoch(),"
-			 " detail = 'the program ended while this was carried out'"
-			 " WHERE outcome = 'open'",
-			 NULL, NULL, NULL))
+	if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) || close_orphans(s))
 		goto bad;
-	s->interrupted = (uint32_t)sqlite3_changes(s->db);
 	return s;
 bad:
 	*err = ibcc_state_failed(s, why);
@@ -130,12 +148,12 @@ static int insert_txn(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t 
 
 	if (sqlite3_prepare_v2(s->db,
 			       "INSERT INTO txn (started, who, action, via, summary, undoes_from,"
-			       " outcome) VALUES (unixepoch(), ?, ?, ?, ?, ?, 'open')",
+			       " pid, outcome) VALUES (unixepoch(), ?, ?, ?, ?, ?, ?, 'open')",
 			       -1, &st, NULL))
 		return -EIO;
 	if (!bind_text(st, 1, txn->who) && !bind_text(st, 2, txn->action) &&
 	    !bind_text(st, 3, txn->via) && !bind_text(st, 4, txn->summary) &&
-	    !sqlite3_bind_int64(st, 5, txn->undoes_from))
+	    !sqlite3_bind_int64(st, 5, txn->undoes_from) && !sqlite3_bind_int(st, 6, getpid()))
 		rc = step_once(st);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);

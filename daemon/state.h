@@ -28,8 +28,8 @@ struct ibcc_txn {
 	int64_t undoes_from; /* rollback: the first transaction it takes back; else 0 */
 };
 
-/* Opens or creates the database and closes transactions that a crash left open: their changes count
- * as perhaps made. NULL with *err and *why on failure.
+/* Opens or creates the database and closes transactions that a process left open that is no more:
+ * their changes count as perhaps made. NULL with *err and *why on failure.
  */
 struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why);
 void ibcc_state_close(struct ibcc_state *s);

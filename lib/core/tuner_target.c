@@ -128,6 +128,25 @@ static bool per_port(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
 	return ep->sw_port_block && t->port[r->port].num < ep->n_element;
 }
 
+static void explain_mask(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+			 struct ibcc_text *x)
+{
+	char port[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, port, sizeof(port));
+	if (r->kind == IBCC_CONGESTION_INPUT) {
+		ibcc_text_add(x,
+			      "%s faces an adapter: with its Victim_Mask bit it goes on marking "
+			      "should that one become slow and grant no credits (IBA, annex A10)",
+			      port);
+		return;
+	}
+	ibcc_text_add(x, "%s has no credits %u.%u %% of the time (PortXmitWait): ", port,
+		      r->wait_permille / 10, r->wait_permille % 10);
+	ibcc_text_add(x, "without its Victim_Mask bit it marks only while it has some (IBA, annex "
+			 "A10), which a slow adapter hardly grants; other ports do not mark");
+}
+
 static int lay_switch(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
 {
@@ -151,12 +170,7 @@ static int lay_switch(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!r)
 			ibcc_text_add(&x, "congestion is over: the setting from before it");
 		else if (per_port(t, r, ep))
-			ibcc_text_add(
-				&x,
-				"port %u faces a channel adapter, and one that is slow grants "
-				"hardly any credits: without its Victim_Mask bit nothing would be "
-				"marked there (IBA, annex A10); other ports do not mark",
-				t->port[r->port].num);
+			explain_mask(t, r, &x);
 		else
 			ibcc_text_add(
 				&x,
@@ -229,24 +243,32 @@ static void explain_table(const struct ibcc_topo *t, const struct ibcc_tuner_roo
 	char port[IBCC_DESC_BYTES + 16];
 
 	ibcc_topo_port_name(t, r->port, port, sizeof(port));
-	ibcc_text_add(
-		&x,
-		"%u %s %s at %u Mb/s: fair share at x = n C/R - 1 = %.2f packet times (HSD packet "
-		"times of Gusat et al. 2006, for its rate); multiplicative table to "
-		"(1.15 x + 0.5) * %.2f = %.2f",
-		r->n, r->learned ? "contributors (BECN) to" : "sources wait (PortXmitWait) for",
-		port, r->rate_mbps, l->fair_milli / 1000.0, r->end_permille / 1000.0,
-		l->end_milli / 1000.0);
+	ibcc_text_add(&x, "%u %s %s at %u Mb/s (PortXmitData): fair share x = n C/R - 1 = ", r->n,
+		      r->learned ? "contributors (BECN) to" : "sources wait (PortXmitWait) for",
+		      port, r->rate_mbps);
+	ibcc_text_add(&x, "%.2f packet times (Gusat et al. 2006: HSD), table to ",
+		      l->fair_milli / 1000.0);
+	if (r->end_permille != 1000)
+		ibcc_text_add(&x, "(1.15 x + 0.5) * %.2f by feedback", r->end_permille / 1000.0);
+	else
+		ibcc_text_add(&x, "1.15 x + 0.5");
+	ibcc_text_add(&x, " = %.2f", l->end_milli / 1000.0);
 }
 
-static void explain_setting(const struct ibcc_tuner_root *r, const struct ibcc_law_out *l,
-			    char *buf, size_t len)
+static void explain_setting(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+			    const struct ibcc_law_out *l, struct ibcc_reason *why)
 {
-	snprintf(buf, len,
-		 "each BECN takes 9 %% of the rate: CCTI_Increase %u; its %u packets in %.2f us "
-		 "balance CCTI_Timer %u * 1.024 us with %.0f %% marked (Gusat et al. 2006: "
-		 "min(N/6, HSD/2) and 10 us, at about 40 %%)",
-		 l->increase, r->n, (double)l->n_int_ns / 1000, l->timer, l->mark_permille / 10.0);
+	struct ibcc_text x = { .buf = why->text, .len = sizeof(why->text) };
+	char port[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, port, sizeof(port));
+	ibcc_text_add(&x, "a BECN takes 9 %% of the rate: CCTI_Increase %u; ", l->increase);
+	if (r->loop_permille != 1000)
+		ibcc_text_add(&x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
+	ibcc_text_add(&x,
+		      "CCTI_Timer %u * 1.024 us balances %.0f %% marked of a source's packets in "
+		      "%.2f us each at %s (Gusat et al. 2006: min(N/6, HSD/2), 10 us)",
+		      l->timer, l->mark_permille / 10.0, (double)l->n_int_ns / 1000, port);
 }
 
 static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
@@ -272,7 +294,7 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!why)
 			return -ENOMEM;
 		if (r)
-			explain_setting(r, &law, why->text, sizeof(why->text));
+			explain_setting(t, r, &law, why);
 		else
 			snprintf(why->text, sizeof(why->text),
 				 "congestion is over: the setting from before it");

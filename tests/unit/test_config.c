@@ -121,6 +121,24 @@ static void test_sample_shows_all_defaults(void **state)
 	free(sample);
 }
 
+static void test_manual_has_all_keys(void **state)
+{
+	char *manual = files_read("man/ibcc-tuned.yaml.5"), *dumped, *line, *rest, want[80];
+	struct ibcc_config c;
+
+	(void)state;
+	ibcc_config_defaults(&c);
+	dumped = dump(&c);
+	for (line = strtok_r(dumped, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		line += strspn(line, " ");
+		snprintf(want, sizeof(want), "\n.It Cm %.*s\n", (int)strcspn(line, ":"), line);
+		if (!strstr(manual, want))
+			fail_msg("the manual does not have%s", want);
+	}
+	free(dumped);
+	free(manual);
+}
+
 static void test_all_keys(void **state)
 {
 	struct ibcc_config c, back;
@@ -272,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_defaults_are_safe),
 		cmocka_unit_test(test_empty_file_is_the_defaults),
 		cmocka_unit_test(test_sample_shows_all_defaults),
+		cmocka_unit_test(test_manual_has_all_keys),
 		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_four_mistakes),
 		cmocka_unit_test(test_values_out_of_range),

@@ -245,7 +245,54 @@ static void test_errors(void **state)
 		 "49151 that no other port has\n");
 }
 
-int main(void)
+/* For tests/system/test_netfile.sh: `write SCENARIO` as a netfile, `list NETFILE` as plain lines
+ * for each node and each end of a link, whose order does not depend on the file's.
+ */
+static int write_scenario(const char *path)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+	int rc = ibcc_scenario_load(path, &s, &e);
+
+	if (rc) {
+		fputs(e.text ? e.text : "", stderr);
+		ibcc_yaml_errors_fini(&e);
+		return 1;
+	}
+	rc = ibcc_netfile_write(s.topo, stdout);
+	ibcc_scenario_fini(&s);
+	return !!rc;
+}
+
+static int list_netfile(const char *path)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_topo *t = ibcc_netfile_load(path, &e);
+
+	if (!t) {
+		fputs(e.text ? e.text : "", stderr);
+		ibcc_yaml_errors_fini(&e);
+		return 1;
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		const struct ibcc_topo_port *p = &t->port[i], *q;
+		const struct ibcc_topo_node *n = &t->node[p->node];
+
+		if (p->num == 0 && n->type == IBCC_NODE_SWITCH)
+			printf("%016llx switch of %u ports \"%s\" lid %u\n",
+			       (unsigned long long)n->guid, n->n_ports, n->desc, p->lid);
+		if (p->peer == IBCC_NONE)
+			continue;
+		q = &t->port[p->peer];
+		printf("%016llx \"%s\" port %u guid %llx lid %u to %016llx port %u at %u Mb/s\n",
+		       (unsigned long long)n->guid, n->desc, p->num, (unsigned long long)p->guid,
+		       p->lid, (unsigned long long)t->node[q->node].guid, q->num, p->rate_mbps);
+	}
+	ibcc_topo_free(t);
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ibsim_example), cmocka_unit_test(test_ibnetdiscover_output),
@@ -253,5 +300,9 @@ int main(void)
 		cmocka_unit_test(test_errors),
 	};
 
+	if (argc == 3 && !strcmp(argv[1], "write"))
+		return write_scenario(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "list"))
+		return list_netfile(argv[2]);
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -369,7 +369,8 @@ static void test_mistakes_of_traffic(void **state)
 			    "12345678901234567890123456789012345678901234567890123456789012, from: "
 			    "all, to: b}\n",
 		 "%9:3: traffic.name: got "
-		 "\"12345678901234567890123456789012345678901234567890123456789012-...\" for a flow, "
+		 "\"12345678901234567890123456789012345678901234567890123456789012-...\" for a "
+		 "flow, "
 		 "want at most 63 bytes\n");
 	/* With a broken topology the names cannot be judged, all else is. */
 	text_bad(HEAD "topology: {tree: 5}\ntraffic: [{from: q, to: r, sl: 16}]\n",
@@ -453,6 +454,61 @@ static void test_shipped_scenarios(void **state)
 	ibcc_scenario_fini(&s);
 }
 
+static void test_example_of_the_manual(void **state)
+{
+	char *manual = files_read("man/ibcc-scenario.5");
+	char *text = strstr(manual, "name: two-to-one"), *end = text ? strstr(text, "\n.Ed") : NULL;
+	struct ibcc_scenario s;
+
+	(void)state;
+	assert_non_null(end);
+	end[1] = '\0';
+	text_ok(text, &s);
+	assert_int_equal(s.n_flows, 2);
+	ibcc_scenario_fini(&s);
+	free(manual);
+}
+
+/* The manual tells the model's defaults: "Default: 2048." after the key. */
+static void test_manual_has_the_models_defaults(void **state)
+{
+	char *manual = files_read("man/ibcc-scenario.5"), want[64], *at;
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} model[] = {
+		{ "packet_bytes", m.packet_bytes },
+		{ "header_bytes", m.header_bytes },
+		{ "buffer_bytes", m.buffer_bytes },
+		{ "hca_buffer_bytes", m.hca_buffer_bytes },
+		{ "link_delay_ns", m.link_delay_ps / IBCC_PS_PER_NS },
+		{ "switch_delay_ns", m.switch_delay_ps / IBCC_PS_PER_NS },
+		{ "credit_delay_ns", m.credit_delay_ps / IBCC_PS_PER_NS },
+		{ "mark_reference_bytes", m.mark_reference_bytes },
+		{ "mark_hysteresis_permille", m.mark_hysteresis_permille },
+		{ "becn_delay_ns", m.becn_delay_ps / IBCC_PS_PER_NS },
+		{ "ack_bytes", m.ack_bytes },
+		{ "vls", m.vls },
+		{ "cct_blocks", m.cct_blocks },
+		{ "wait_tick", m.wait_tick },
+	};
+	for (size_t i = 0; i < sizeof(model) / sizeof(model[0]); i++) {
+		snprintf(want, sizeof(want), "\n.It Cm %s\n", model[i].key);
+		at = strstr(manual, want);
+		assert_non_null(at);
+		at = strstr(at, "\nDefault: ");
+		assert_non_null(at);
+		assert_true(strtoull(at + 10, NULL, 10) == model[i].value);
+	}
+	assert_int_equal(m.hca_service, IBCC_HCA_ARRIVAL);
+	assert_false(m.acks);
+	free(manual);
+}
+
 static void test_rates(void **state)
 {
 	static const struct {
@@ -503,6 +559,8 @@ int main(void)
 		cmocka_unit_test(test_mistakes_of_model),
 		cmocka_unit_test(test_mistakes_of_congestion_control),
 		cmocka_unit_test(test_shipped_scenarios),
+		cmocka_unit_test(test_example_of_the_manual),
+		cmocka_unit_test(test_manual_has_the_models_defaults),
 		cmocka_unit_test(test_rates),
 	};
 

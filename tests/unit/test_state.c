@@ -234,10 +234,11 @@ static void die_at(enum step step, const char *file)
 	plan_add(&p, GUID_B, CA, 0, 11, 12);
 	switch (step) {
 	case IN_WRITE_AHEAD:
-		sqlite3_exec(c.state->db,
-			     "BEGIN IMMEDIATE; INSERT INTO txn (started, who, action, via, summary,"
-			     " undoes_from, outcome) VALUES (1, '', 'tune', '', '', 0, 'open')",
-			     NULL, NULL, NULL);
+		sqlite3_exec(
+			c.state->db,
+			"BEGIN IMMEDIATE; INSERT INTO txn (pid, started, who, action, via, summary,"
+			" undoes_from, outcome) VALUES (1, 1, '', 'tune', '', '', 0, 'open')",
+			NULL, NULL, NULL);
 		break;
 	case IN_APPLIER:
 		f.base.ops = &killer_ops;
@@ -321,6 +322,22 @@ static void test_no_write_ahead_no_write(void **state)
 	assert_non_null(strstr(why.text, "state file"));
 	ibcc_result_fini(&r);
 	ibcc_plan_fini(&p);
+	ibcc_state_close(s);
+}
+
+/* Another process is in the middle of its work: that is not for us to close. */
+static void test_open_of_the_living(void **state)
+{
+	struct ibcc_state *s = open_state("living.db"), *again;
+	char sql[80];
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	snprintf(sql, sizeof(sql), "UPDATE txn SET outcome = 'open', pid = %d", (int)getppid());
+	assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
+	again = open_state("living.db");
+	assert_int_equal(ibcc_state_interrupted(again), 0);
+	ibcc_state_close(again);
 	ibcc_state_close(s);
 }
 
@@ -450,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_rollback_marks),
 		cmocka_unit_test(test_table_that_grew),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_open_of_the_living),
 		cmocka_unit_test(test_no_write_ahead_no_write),
 		cmocka_unit_test(test_not_ready_leaves_no_trace),
 		cmocka_unit_test(test_all_or_nothing),

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The command line: a dry run that names who is who and writes nothing, apply, show and rollback,
+# with and without the daemon; the stock tools are the witnesses.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+write_config
+
+lid_of() { tune show -j "$1" | jq '.nodes[0].lid'; }
+jqtest() { jq -e "$2" "$1" >/dev/null || { jq . "$1" >"$TMP/jq.log"; fail "$3"; } && ok "$3"; }
+
+tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" || fail "show"
+jqtest "$TMP/show.json" '[.nodes[].node] | sort == ["destination0", "destination1", "leaf1",
+	"leaf2", "source1", "source2", "source3", "source4"]' "show lists all nodes"
+leaf2=$(lid_of leaf2)
+source1=$(lid_of source1)
+
+# All that stock tools can see of the settings, as text.
+settings()
+{
+	jq -r '.nodes[] | "\(.lid) \(.type)"' "$TMP/show.json" | while read -r lid type; do
+		if [ "$type" = switch ]; then
+			stock ibccquery SwitchCongestionSetting "$lid"
+			stock ibccquery SwitchPortCongestionSetting "$lid" 0
+		else
+			stock ibccquery CACongestionSetting "$lid"
+			stock ibccquery CongestionControlTable "$lid" 0
+			stock ibccquery CongestionControlTable "$lid" 1
+		fi
+	done 2>&1
+}
+
+# --- show and stock tools see the same ------------------------------------------------------------
+check "ibccconfig sets a switch" stock ibccconfig SwitchCongestionSetting "$leaf2" 0x1f 0x4 0x0 9 8 0 0:0 3
+check "ibccconfig sets an adapter" stock ibccconfig CACongestionSetting "$source1" 0 0x2 150 4 2 1
+check "ibccconfig sets a table" stock ibccconfig CongestionControlTable "$source1" 3 0 0:0 1:10 2:21 3:32
+tune show -j >"$TMP/got.json" || fail "show"
+jqtest "$TMP/got.json" '.nodes[] | select(.node == "leaf2").SwitchCongestionSetting |
+	.Threshold == 9 and .Packet_Size == 8 and .Marking_Rate == 3 and .Victim_Mask == [2]' \
+	"show reads the switch setting"
+jqtest "$TMP/got.json" '.nodes[] | select(.node == "source1").CACongestionSetting.sls |
+	.[1] == {sl: 1, CCTI_Timer: 150, CCTI_Increase: 4, Trigger_Threshold: 2, CCTI_Min: 1}
+	and .[0].CCTI_Timer == 0' "show reads the adapter's setting"
+jqtest "$TMP/got.json" '.nodes[] | select(.node == "source1").CongestionControlTable |
+	.CCTI_Limit == 3 and ([.entries[] | [.CCT_Shift, .CCT_Multiplier]] ==
+	[[0, 0], [1, 10], [2, 21], [3, 32]])' "show reads the table"
+tune show source1 >"$TMP/text" || fail "show source1"
+equal "show in words" "$(awk '$1 == "source1" && $5 == 1 { print $6, $7, $8, $9, $10, $11 }' "$TMP/text")" \
+	"150 4 2 1 3 4"
+
+# Marking on with tables that delay nobody: the switches name the guilty and nothing else changes.
+check "marking on" stock ibccconfig SwitchCongestionSetting "$leaf2" 0x1f 0x4 0x0 9 0 0 0:0 0
+check "no increase" stock ibccconfig CACongestionSetting "$source1" 0 0xffff 0 0 0 0
+check "no delay" stock ibccconfig CongestionControlTable "$source1" 0 0 0:0
+settings >"$TMP/before"
+sets=$(set_mads)
+
+# --- dry run --------------------------------------------------------------------------------------
+who_is_who()
+{
+	jqtest "$1" '.schema == 1 and (.roots | length) == 1' "$2: one root"
+	jqtest "$1" '.roots[0] | .node == "leaf2" and .port == 2 and .kind == "output" and
+		.peer.node == "destination1"' "$2: the root is the slow server's port"
+	jqtest "$1" '.roots[0] | ([.contributors[].node] | sort) == ["source1", "source2", "source3"]' \
+		"$2: three contributors"
+	jqtest "$1" '[.roots[0].victims[].node] == ["source4"]' "$2: the victim"
+	jqtest "$1" '(.changes | length) > 0 and all(.changes[]; .node != "" and .attribute != "" and
+		.field != "" and .old != .new and .reason != "" and (.node_guid | test("^0x[0-9a-f]{16}$")))' \
+		"$2: each change has old, new and reason"
+	jqtest "$1" '([.changes[].node] | unique) == ["leaf2", "source1", "source2", "source3"]' \
+		"$2: nobody else is to change"
+	jqtest "$1" '.prediction | .known and .victim_expected_mbps > 2 * .victim_now_mbps and
+		.hot_expected_mbps * 10 > .hot_now_mbps * 9' "$2: it predicts what the victim gains"
+}
+tune --dry-run -j >"$TMP/plan.json" 2>"$TMP/tune.log" || fail "dry run"
+who_is_who "$TMP/plan.json" "alone"
+jqtest "$TMP/plan.json" '.fabric.source == "plugin" and .unreachable == []' "alone: topology from the plugin"
+tune -n --via direct -j >"$TMP/plan.json" 2>"$TMP/tune.log" || fail "dry run by discovery"
+who_is_who "$TMP/plan.json" "by discovery"
+jqtest "$TMP/plan.json" '.fabric.source == "discovery"' "by discovery: no plugin was asked"
+tune plan --detailed-exitcode >"$TMP/text" 2>"$TMP/tune.log"
+equal "detailed exit code of pending changes" $? 2
+grep -q 'Root 1: leaf2 0x[0-9a-f]* port 2' "$TMP/text" || fail "no root in words"
+grep -q '^contributor source3 ' "$TMP/text" || fail "no contributors in words"
+grep -q '^victim  *source4 ' "$TMP/text" || fail "no victim in words"
+grep -q '^source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change in words"
+ok "the plan in words"
+start_tuned
+# It wants to see the congestion in more than one pass.
+planned() { tune --dry-run -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }
+wait_until 15 planned || fail "the daemon has no plan"
+who_is_who "$TMP/plan.json" "by the daemon"
+equal "a dry run sends no Set" "$(set_mads)" "$sets"
+settings >"$TMP/after"
+check "and changes nothing" diff "$TMP/before" "$TMP/after"
+
+# --- apply, show, rollback ------------------------------------------------------------------------
+# around COMMAND NAME OPTION...: apply, compare with the stock tools, roll back, compare again.
+around()
+{
+	local name=$1
+	shift
+	tune apply -j "$@" >"$TMP/applied.json" 2>"$TMP/tune.log" || fail "$name: apply"
+	jqtest "$TMP/applied.json" '.result.verified > 0 and .result.failed == 0 and .error == null and
+		all(.changes[]; .outcome == "verified")' "$name: all verified"
+	tune show -j "$@" >"$TMP/shown.json" || fail "$name: show"
+	# Each new value, where a number, is what show says.
+	jq -r '.changes[] | select(.attribute == "CACongestionSetting" and .sl != null) |
+		"\(.node) \(.sl) \(.field) \(.new)"' "$TMP/applied.json" | sort >"$TMP/want"
+	jq -r '.nodes[] | select(.type == "ca") | .node as $n | .CACongestionSetting.sls[] |
+		.sl as $s | to_entries[] | "\($n) \($s) \(.key) \(.value)"' "$TMP/shown.json" |
+		sort >"$TMP/all"
+	[ -s "$TMP/want" ] || fail "$name: no adapter was changed"
+	equal "$name: show has the adapters' new values" "$(comm -23 "$TMP/want" "$TMP/all")" ""
+	jq -r '.changes[] | select(.attribute == "SwitchPortCongestionSetting" and .field == "Threshold") |
+		"\(.port) \(.new)"' "$TMP/applied.json" >"$TMP/want"
+	jq -r '.nodes[] | select(.node == "leaf2") | .SwitchPortCongestionSetting[] |
+		"\(.port) \(.Threshold)"' "$TMP/shown.json" >"$TMP/all"
+	check "$name: show has the switch port's new values" diff "$TMP/want" "$TMP/all"
+	# And so say the stock tools.
+	stock ibccquery CACongestionSetting "$source1" >"$TMP/text"
+	equal "$name: ibccquery sees CCTI_Timer" \
+		"$(sed -n 's/^CCTI_Timer:\.*//p' "$TMP/text" | sort -u)" \
+		"$(jq -r '.changes[] | select(.node == "source1" and .field == "CCTI_Timer").new' "$TMP/applied.json" | sort -u)"
+	stock ibccquery SwitchPortCongestionSetting "$leaf2" 0 >"$TMP/text"
+	grep -q 'Valid' "$TMP/text" || fail "$name: ibccquery of the switch's ports"
+	settings >"$TMP/after"
+	cmp -s "$TMP/before" "$TMP/after" && fail "$name: nothing changed"
+	tune rollback "$@" >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: rollback"
+	settings >"$TMP/after"
+	check "$name: rolled back bit for bit" diff "$TMP/before" "$TMP/after"
+	tune history -j >"$TMP/history.json" || fail "$name: history"
+	jqtest "$TMP/history.json" '.transactions | .[0].action == "rollback" and .[0].outcome == "done"
+		and .[1].action == "apply" and .[1].undone_by == .[0].id' "$name: history knows"
+}
+around "by the daemon"
+jqtest "$TMP/history.json" '.transactions[1].who | test("^uid [0-9]+ \\(pid [0-9]+\\)$")' "history names who asked"
+stop "$TUNED_PID"
+around "by the plugin"
+around "by our own port" --via direct
+tune history 1 -j >"$TMP/history.json" || fail "history 1"
+jqtest "$TMP/history.json" '.transaction | .id == 1 and (.change_list | length) > 0 and
+	all(.change_list[]; .outcome == "verified")' "history of one transaction"
+tune rollback >"$TMP/text" 2>&1 || fail "rollback with nothing to take back"
+grep -q 'Nothing to change' "$TMP/text" && ok "a second rollback has nothing to do"
+
+# --- disable --------------------------------------------------------------------------------------
+check "disable" tune disable
+tune show -j >"$TMP/got.json" || fail "show"
+jqtest "$TMP/got.json" 'all(.nodes[] | select(.type == "switch"); .SwitchCongestionSetting.Threshold == 0
+	and .SwitchPortCongestionSetting == [])' "disabled: no switch marks"
+check "rollback of the disable" tune rollback
+settings >"$TMP/after"
+check "disable can be taken back" diff "$TMP/before" "$TMP/after"
+
+# --- names ----------------------------------------------------------------------------------------
+guid=$(jq -r '.nodes[] | select(.node == "source1").node_guid' "$TMP/show.json")
+echo "$guid \"client one\"" >"$TMP/names"
+tune show --node-name-map "$TMP/names" -j >"$TMP/got.json" || fail "show with names"
+jqtest "$TMP/got.json" 'any(.nodes[]; .node == "client one" and .lid == '"$source1"')' "names of the site"
