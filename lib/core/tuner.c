@@ -331,6 +331,7 @@ static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 static void summarise(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
 		      const struct ibcc_target *out, struct ibcc_text *say)
 {
+	const struct ibcc_tuner_root *unset = NULL;
 	uint32_t on = 0, waiting = 0;
 
 	if (say->n)
@@ -338,11 +339,15 @@ static void summarise(const struct ibcc_tuner *tn, const struct ibcc_estimate *e
 	for (uint32_t i = 0; i < tn->n_roots; i++) {
 		on += tn->root[i].on;
 		waiting += !tn->root[i].on;
+		if (tn->root[i].on && !tn->root[i].in_force)
+			unset = &tn->root[i];
 	}
 	if (!e->trustworthy)
 		ibcc_text_add(say, "counters of too many ports are missing: nothing is decided");
+	else if (unset)
+		ibcc_text_add(say, "%s; its settings are not on the fabric", unset->evidence);
 	else if (on && out->n_reasons)
-		ibcc_text_add(say, "settings for %u root%s are not on the fabric yet", on,
+		ibcc_text_add(say, "%u root%s under control; some nodes lack settings", on,
 			      on == 1 ? "" : "s");
 	else if (on)
 		ibcc_text_add(say, "%u root%s under control", on, on == 1 ? "" : "s");

@@ -20,14 +20,22 @@ void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
 	};
 }
 
+static struct ibcc_tuner fresh(const struct ibcc_tuner_params *p)
+{
+	return (struct ibcc_tuner){
+		.p = *p,
+		.since_change = UINT16_MAX,
+		.gone_port = IBCC_NONE,
+	};
+}
+
 struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
 {
 	struct ibcc_tuner *tn = calloc(1, sizeof(*tn));
 
 	if (!tn)
 		return NULL;
-	tn->p = *p;
-	tn->gone_port = IBCC_NONE;
+	*tn = fresh(p);
 	return tn;
 }
 
@@ -44,7 +52,7 @@ void ibcc_tuner_reset(struct ibcc_tuner *tn)
 		root_fini(&tn->root[i]);
 	free(tn->touched);
 	ibcc_settings_fini(&tn->baseline);
-	*tn = (struct ibcc_tuner){ .p = tn->p, .gone_port = IBCC_NONE };
+	*tn = fresh(&tn->p);
 }
 
 void ibcc_tuner_free(struct ibcc_tuner *tn)

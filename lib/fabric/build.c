@@ -51,19 +51,30 @@ static void count_parts(struct ibcc_engine *e)
 	e->n_outqs = e->n_ports * e->n_vls;
 }
 
+/* Zeroed memory that begins at a cache line; *raw is what to free. */
+static void *alloc_lines(size_t n, size_t size, void **raw)
+{
+	uintptr_t at;
+
+	*raw = calloc(n * size + LINE_BYTES, 1);
+	at = ((uintptr_t)*raw + LINE_BYTES - 1) & ~(uintptr_t)(LINE_BYTES - 1);
+	return *raw ? (char *)*raw + (at - (uintptr_t)*raw) : NULL;
+}
+
 static int alloc_parts(struct ibcc_engine *e)
 {
-	e->port = calloc(e->n_ports + 1, sizeof(*e->port));
-	e->outq = calloc(e->n_outqs + 1, sizeof(*e->outq));
-	e->stat = calloc(e->n_ports + 1, sizeof(*e->stat));
+	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
+	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
+	e->stat = alloc_lines(e->n_ports + 1u, sizeof(*e->stat), &e->unaligned[2]);
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->n_lids = calloc(e->n_ports + 1, sizeof(*e->n_lids));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = calloc(e->n_hca + 1, sizeof(*e->hca));
+	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
 	if (!e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid || !e->n_lids || !e->voq ||
-	    !e->sw || !e->hca)
+	    !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -134,6 +145,11 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	h->node = node;
 	h->port = port;
 	h->rx = NONE;
+	h->dest = NONE;
+	if (e->port[port].peer != NONE) {
+		h->dest = e->n_dest;
+		e->dest[e->n_dest++] = at;
+	}
 	e->port[port].owner = at;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
@@ -244,21 +260,22 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	for (uint32_t i = 0; i < e->n_group; i++) {
 		free(e->group[i].ready);
 		free(e->group[i].act);
+		free(e->group[i].qp);
 	}
 	for (uint32_t i = 0; i < e->n_flow; i++)
 		free(e->flow[i].ring);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);
-	free(e->port);
-	free(e->outq);
+	for (int i = 0; i < 3; i++)
+		free(e->unaligned[i]);
 	free(e->voq);
 	free(e->sw);
 	free(e->hca);
+	free(e->dest);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);
-	free(e->stat);
 	free(e->outq_stat);
 	free(e->lid);
 	free(e->n_lids);

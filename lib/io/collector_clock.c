@@ -144,6 +144,24 @@ static bool measure_rate(const struct ibcc_fabric_clock *c, double *rate, double
 	return n > 0;
 }
 
+/* From a moment whose times are known to one nearby. */
+static uint64_t shift(const struct ibcc_fabric_clock *c, uint64_t fabric_ns, uint64_t host_ns,
+		      uint64_t to_host_ns)
+{
+	return plus(fabric_ns, elapsed(host_ns, to_host_ns) * c->rate);
+}
+
+/* Nodes were put on the line of time when nothing but the host's clock was known. */
+static void anchor_again(struct ibcc_fabric_clock *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct ibcc_node_clock *n = &c->node[i];
+
+		if (n->anchored)
+			n->fabric_ns = shift(c, c->fabric_ns, c->host_ns, n->host_ns);
+	}
+}
+
 bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
 {
 	bool was = c->in_use && c->known;
@@ -153,6 +171,8 @@ bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
 	if (!measure_rate(c, &rate, &interval))
 		return false;
 	c->rate = rate;
+	if (!c->known)
+		anchor_again(c);
 	c->known = true;
 	if (c->mode != IBCC_CLOCK_AUTO)
 		return c->in_use != was;
@@ -163,13 +183,6 @@ bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
 	else if (c->calm >= AGREE_PASSES)
 		c->in_use = false;
 	return c->in_use != was;
-}
-
-/* From a moment whose times are known to one nearby. */
-static uint64_t shift(const struct ibcc_fabric_clock *c, uint64_t fabric_ns, uint64_t host_ns,
-		      uint64_t to_host_ns)
-{
-	return plus(fabric_ns, elapsed(host_ns, to_host_ns) * c->rate);
 }
 
 uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint64_t host_ns)

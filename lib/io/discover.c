@@ -47,8 +47,9 @@ struct walk {
 	uint32_t *hash; /* node index by GUID, IBCC_NONE where empty */
 	uint32_t hash_size;
 	struct ibcc_batch batch;
-	uint32_t n_lost; /* requests that nobody answered */
-	uint32_t n_odd;  /* answers that make no sense together */
+	uint8_t local_port; /* of node 0, where we are */
+	uint32_t n_lost;    /* requests that nobody answered */
+	uint32_t n_odd;     /* answers that make no sense together */
 };
 
 static uint32_t *hash_slot(struct walk *w, uint64_t guid)
@@ -175,9 +176,8 @@ static int take_node(struct walk *w, const uint8_t *mad, const struct ibcc_smp_p
 		if (i < 0)
 			return (int)i;
 		*slot = (uint32_t)i;
-		/* From here the walk leaves by the port that it is at. */
-		if (from == IBCC_NONE && ni.node_type != IBCC_NODE_SWITCH)
-			w->node[i].leave[ni.local_port] = true;
+		if (from == IBCC_NONE)
+			w->local_port = ni.local_port;
 	}
 	if (from != IBCC_NONE)
 		join(w, from, port, *slot, ni.local_port);
@@ -202,7 +202,8 @@ static void take_port(struct walk *w, const uint8_t *mad, uint32_t node, uint16_
 	p->op_vls = vls_of(pi.op_vls);
 	p->mtu_bytes = ibcc_link_mtu_bytes(pi.mtu_code);
 	p->rate_mbps = num > 0 && pi.state > STATE_DOWN ? pi.rate_mbps : 0;
-	if (ibcc_topo_is_switch(w->t, node))
+	/* Only switches pass SMPs on; ours leave by the port that we are at. */
+	if (ibcc_topo_is_switch(w->t, node) || (node == 0 && num == w->local_port))
 		w->node[node].leave[num] = num > 0 && pi.state > STATE_DOWN;
 	if (p->endport != IBCC_NONE && pi.lid && ibcc_topo_set_lid(w->t, index, pi.lid, pi.lmc) < 0)
 		w->n_odd++;
@@ -227,15 +228,16 @@ static int take(struct walk *w, const struct ibcc_mad_op *op, const struct ibcc_
 {
 	uint32_t i = tag->index;
 	struct ibcc_smp_switch_info si;
-	struct ibcc_smp_path path;
+	struct ibcc_smp_path path = { 0 };
 	uint8_t vl[16];
 	int rc;
 
 	switch ((enum kind)tag->kind) {
 	case KIND_NEIGHBOUR:
-		path = i == IBCC_NONE ? (struct ibcc_smp_path){ 0 } : w->node[i].path;
-		if (i != IBCC_NONE)
+		if (i != IBCC_NONE) {
+			path = w->node[i].path;
 			path.port[++path.hops] = (uint8_t)tag->sub;
+		}
 		return take_node(w, op->mad, &path, i, tag->sub);
 	case KIND_DESC: ibcc_smp_node_desc_unpack(op->mad, w->t->node[i].desc); return 0;
 	case KIND_SWITCH:

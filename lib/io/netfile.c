@@ -376,7 +376,7 @@ static int by_port(const void *a, const void *b)
 /* The node with an id; names are sorted. */
 static const struct name *find_name(const struct reader *r, const char *id)
 {
-	struct name key;
+	struct name key = { .node = IBCC_NONE };
 
 	snprintf(key.id, sizeof(key.id), "%s", id);
 	return bsearch(&key, r->name, r->topo->n_nodes, sizeof(*r->name), by_id);
@@ -403,7 +403,7 @@ static int link_halves(struct reader *r)
 	for (i = 0; !rc && i < r->n_halves; i++) {
 		const struct half *h = &r->half[i], *back;
 		const struct ibcc_topo_port *p = &t->port[h->port];
-		struct half key;
+		struct half key = { 0 };
 		const struct name *remote;
 		uint32_t rate;
 

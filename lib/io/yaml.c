@@ -72,6 +72,9 @@ static void insert_line(struct ibcc_yaml_errors *e, size_t at, const char *line,
 
 static void add_error(struct ibcc_yaml_errors *e, const char *file, unsigned int line,
 		      unsigned int col, const char *key, const char *fmt, va_list ap)
+	__attribute__((format(printf, 6, 0)));
+static void add_error(struct ibcc_yaml_errors *e, const char *file, unsigned int line,
+		      unsigned int col, const char *key, const char *fmt, va_list ap)
 {
 	char buf[MAX_LINE_BYTES];
 	size_t len, i;

@@ -15,7 +15,8 @@
 	do {                                                                                       \
 		double v_ = (value), w_ = (want);                                                  \
 		if (!(fabs(v_ - w_) <= fabs(w_) * (tolerance)))                                    \
-			fail_msg("%s is %g, not %g +- %g %%", #value, v_, w_, 100 * (tolerance));  \
+			fail_msg("%s is %g, not %g +- %g %%", #value, v_, w_,                      \
+				 100.0 * (tolerance));                                             \
 	} while (0)
 
 static inline struct ibcc_engine *engine_new(const struct ibcc_topo *t, const struct ibcc_model *m,

@@ -26,6 +26,8 @@
 struct fake_counters {
 	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
 	uint32_t fecn, becn;
+	/* What flows all the time, by the node's own clock: words and ticks in a microsecond. */
+	double words_per_us, ticks_per_us;
 };
 
 /* An endport and what its node says. The attributes are kept as the bytes on the wire. */
@@ -45,8 +47,7 @@ struct fake_node {
 	uint8_t sw_setting[192], ca_setting[192];
 	uint8_t element[256][4];
 	uint16_t cct_limit, cct[256];
-	double clock_rate; /* of TimeStamp against the transport's clock; 0: stands still */
-	uint32_t clock_base;
+	uint32_t clock_base; /* TimeStamp's value where fabric time is 0 */
 	uint16_t pma_cap;
 	uint32_t pma_cap2;
 	uint64_t option_mask;
@@ -63,6 +64,7 @@ struct fake_fabric {
 	struct fake_node *node;         /* by endport */
 	struct fake_counters *counters; /* by fabric-wide port */
 	uint64_t now_ns, step_ns;       /* time, and how much of it a request takes */
+	double clock_rate, fabric_ns;   /* the fabric's clock against the transport's; its time */
 	int run_err;                    /* not 0: run() fails with it */
 	size_t largest_run;
 	unsigned int n_class[256];
@@ -172,7 +174,7 @@ static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uin
 	const struct ibcc_topo_port *self = &f->t->port[f->t->endport[endport]];
 	uint32_t port = ibcc_topo_port_index(f->t, self->node, num);
 	uint8_t data[192] = { 0 };
-	const struct fake_counters *c;
+	struct fake_counters now, *c = &now;
 
 	if (attr == 0x01) {
 		mad_set_field(data, 0, IB_CPI_BASEVER_F, 1);
@@ -184,7 +186,9 @@ static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uin
 	}
 	if (port == IBCC_NONE || num == 0)
 		return FAKE_BAD_FIELD;
-	c = &f->counters[port];
+	now = f->counters[port];
+	now.xmit_data += (uint64_t)(now.words_per_us * f->fabric_ns / 1000);
+	now.xmit_wait += (uint64_t)(now.ticks_per_us * f->fabric_ns / 1000);
 	data[1] = num;
 	if (attr == 0x10) {
 		if (n->no_samples)
@@ -297,8 +301,7 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 		return 0;
 	case 0x17: return sw ? FAKE_BAD_ATTR : fake_cc_table(n, set, mod, data);
 	case 0x18: {
-		uint32_t ts = n->clock_base +
-			      (uint32_t)(uint64_t)((double)f->now_ns * n->clock_rate / 1024);
+		uint32_t ts = n->clock_base + (uint32_t)(uint64_t)(f->fabric_ns / 1024);
 
 		if (n->no_timestamp)
 			return FAKE_BAD_ATTR;
@@ -308,6 +311,12 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 	}
 	}
 	return FAKE_BAD_ATTR;
+}
+
+static inline void fake_sleep(struct fake_fabric *f, uint64_t ns)
+{
+	f->now_ns += ns;
+	f->fabric_ns += (double)ns * f->clock_rate;
 }
 
 static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
@@ -320,7 +329,7 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 
 	memcpy(&mod, op->mad + 20, 4);
 	mod = be32toh(mod);
-	f->now_ns += f->step_ns;
+	fake_sleep(f, f->step_ns);
 	f->n_class[mgmt_class]++;
 	f->base.stats.sent++;
 	f->base.stats.sets += set;
@@ -393,6 +402,7 @@ static inline struct fake_fabric *fake_fabric(const struct ibcc_topo *t)
 	f->t = t;
 	f->now_ns = 1000000000;
 	f->step_ns = 10000;
+	f->clock_rate = 1;
 	f->node = calloc(t->n_endports, sizeof(*f->node));
 	f->counters = calloc(t->n_ports, sizeof(*f->counters));
 	assert_non_null(f->node);
@@ -401,7 +411,6 @@ static inline struct fake_fabric *fake_fabric(const struct ibcc_topo *t)
 		f->node[i] = (struct fake_node){
 			.block = 32,
 			.cct_cap = 2,
-			.clock_rate = 1,
 			.pma_cap = 0x1300, /* all ports, extended width, XmitWait */
 			.pma_cap2 = 0x2,   /* XmitWait in the extended counters */
 			.option_mask = 3ull << 49,

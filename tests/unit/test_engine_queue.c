@@ -7,7 +7,7 @@
 #include "lib/fabric/rng.h"
 #include "tests/unit/engines.h"
 
-#define N 20000
+#define N 4000
 
 struct ref {
 	uint64_t t;

@@ -489,14 +489,13 @@ static void test_cancel_from_a_thread(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, keep_cancelling, &c), 0);
 	for (int i = 0; i < 50; i++) {
-		x.p->n_queue = 0;
+		x.p->now_ns += MS; /* for the answers to what was cancelled */
 		assert_int_equal(run(&x), 0);
 		for (size_t k = 0; k < x.n; k++)
 			assert_true(x.op[k].err == 0 || x.op[k].err == -ECANCELED);
 	}
 	c.stop = true;
 	pthread_join(thread, NULL);
-	x.p->n_queue = 0;
 	x.stats = (struct ibcc_transport_stats){ 0 };
 	assert_int_equal(run(&x), 0);
 	assert_answered(&x);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A transport to a simulated fabric in the same process: no sockets, no wall time. Virtual time
+ * passes while MADs are under way, and nowhere else.
+ */
+#ifndef SIM_INPROC_H
+#define SIM_INPROC_H
+
+#include <ibcc/engine.h>
+#include <ibcc/scenario.h>
+#include <ibcc/transport.h>
+
+#include "sim/agents.h"
+
+struct ibcc_inproc_options {
+	uint64_t rtt_ns;     /* from request to answer; 0: 10 us */
+	uint64_t timeout_ns; /* until a request without answer is given up; 0: 1 ms */
+	unsigned int window; /* requests in flight; 0: 64 */
+	/* What hardware is simulated; NULL: the scenario's, with all that the transport can carry.
+	 */
+	const struct ibcc_agents_options *agents;
+};
+
+/* Engine, agents, traffic and settings of a scenario, at time 0. The scenario may go afterwards; it
+ * is the transport's end that frees the rest. NULL and *err on failure: -ENOENT (`bad`, may be
+ * NULL, names a node that is not there), -EINVAL, -ENOMEM.
+ */
+struct ibcc_transport *ibcc_inproc_new(const struct ibcc_scenario *s,
+				       const struct ibcc_inproc_options *o, int *err,
+				       const char **bad);
+
+/* The parts behind such a transport, to run the engine between MADs and to look at flows. */
+struct ibcc_engine *ibcc_inproc_engine(struct ibcc_transport *t);
+struct ibcc_agents *ibcc_inproc_agents(struct ibcc_transport *t);
+const struct ibcc_topo *ibcc_inproc_topo(const struct ibcc_transport *t);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Walking fabrics by directed routes: what was walked equals what is there. */
+#include "tests/unit/fake_fabric.h"
+
+#include <ibcc/collect.h>
+
+static struct ibcc_topo *walk(struct ibcc_transport *tr, char *why, size_t len)
+{
+	int err = -1;
+	struct ibcc_topo *t = ibcc_discover_walk(tr, &err, why, len);
+
+	assert_int_equal(t == NULL, err < 0);
+	return t;
+}
+
+/* Port of `got` that is `port` of `t`, by node GUID and number. */
+static uint32_t twin(const struct ibcc_topo *t, uint32_t port, const struct ibcc_topo *got)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+
+	return ibcc_topo_port_index(got, ibcc_topo_find_guid(got, t->node[p->node].guid), p->num);
+}
+
+/* Same fabric, the nodes in any order. */
+static void assert_same(const struct ibcc_topo *t, const struct ibcc_topo *got)
+{
+	assert_int_equal(got->n_nodes, t->n_nodes);
+	assert_int_equal(got->n_ports, t->n_ports);
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct ibcc_topo_node *a = &t->node[i];
+		uint32_t k = ibcc_topo_find_guid(got, a->guid);
+		const struct ibcc_topo_node *b = &got->node[k];
+
+		assert_true(k != IBCC_NONE);
+		assert_int_equal(a->type, b->type);
+		assert_int_equal(a->n_ports, b->n_ports);
+		assert_int_equal(a->enhanced_port0, b->enhanced_port0);
+		assert_string_equal(a->desc, b->desc);
+		if (a->type == IBCC_NODE_SWITCH) {
+			assert_true(b->lft_len >= a->lft_len);
+			assert_memory_equal(a->lft, b->lft, a->lft_len);
+			for (uint32_t lid = a->lft_len; lid < b->lft_len; lid++)
+				assert_int_equal(b->lft[lid], IBCC_LFT_NONE);
+		}
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		const struct ibcc_topo_port *a = &t->port[i];
+		const struct ibcc_topo_port *b = &got->port[twin(t, i, got)];
+
+		assert_int_equal(a->lid, b->lid);
+		assert_int_equal(a->peer == IBCC_NONE, b->peer == IBCC_NONE);
+		if (a->peer == IBCC_NONE)
+			continue;
+		assert_int_equal(twin(t, a->peer, got), b->peer);
+		assert_int_equal(a->state, b->state);
+		assert_int_equal(a->op_vls, b->op_vls);
+		assert_int_equal(a->mtu_bytes, b->mtu_bytes);
+		assert_int_equal(b->rate_mbps, QDR_MBPS);
+	}
+	for (uint32_t lid = 0; lid <= IBCC_LID_MAX; lid++) {
+		if (t->lid_port[lid] != IBCC_NONE)
+			assert_int_equal(got->lid_port[lid], twin(t, t->lid_port[lid], got));
+	}
+}
+
+static void check(struct ibcc_topo *t)
+{
+	struct fake_fabric *f = fake_fabric(t);
+	char why[100] = "?";
+	struct ibcc_topo *got = walk(&f->base, why, sizeof(why));
+
+	assert_non_null(got);
+	assert_string_equal(why, "");
+	assert_same(t, got);
+	assert_int_equal(f->base.stats.sets, 0);
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+}
+
+static void test_fabrics(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+
+	(void)state;
+	check(t);
+	ibcc_topo_free(t);
+	t = fabric_tree2(16);
+	check(t);
+	ibcc_topo_free(t);
+}
+
+/* Nothing but the node we are at. */
+static void test_single_node(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+
+	(void)state;
+	assert_non_null(t);
+	fabric_node(t, IBCC_NODE_CA, 1, "lonely");
+	check(t);
+	ibcc_topo_free(t);
+}
+
+/* Started at a switch; cables from a switch to itself and two between the same switches. */
+static void test_odd_cables(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t a, b, ca;
+
+	(void)state;
+	assert_non_null(t);
+	a = fabric_node(t, IBCC_NODE_SWITCH, 8, "a");
+	b = fabric_node(t, IBCC_NODE_SWITCH, 8, "b");
+	ca = fabric_node(t, IBCC_NODE_CA, 2, "two ports");
+	fabric_link(t, a, 1, a, 2);
+	fabric_link(t, a, 3, b, 3);
+	fabric_link(t, a, 4, b, 5);
+	fabric_link(t, ca, 1, a, 8);
+	fabric_link(t, ca, 2, b, 8);
+	t->node[b].enhanced_port0 = true;
+	assert_int_equal(ibcc_route_compute(t), 0);
+	check(t);
+	ibcc_topo_free(t);
+}
+
+/* VLs, their maps, MTUs, port states before an SM was there, LMC. */
+static void test_details(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre(), *got;
+	struct fake_fabric *f;
+	uint8_t vl[16];
+	char why[100];
+
+	(void)state;
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		if (t->port[i].num > 0)
+			t->port[i].op_vls = 8;
+	}
+	t->port[fabric_port(t, LUSTRE_SLOW, 1)].mtu_bytes = 4096;
+	t->port[fabric_port(t, LUSTRE_FAST, 1)].state = 2;
+	for (unsigned int in = 0; in <= 8; in++) {
+		for (unsigned int out = 1; out <= 8; out++) {
+			for (unsigned int sl = 0; sl < 16; sl++)
+				vl[sl] = (uint8_t)((in + out + sl) % 8);
+			assert_int_equal(ibcc_topo_set_sl2vl(t, LUSTRE_SW1, in, out, vl), 0);
+			assert_int_equal(ibcc_topo_set_sl2vl(t, LUSTRE_SW2, in, out, vl), 0);
+		}
+	}
+	check(t);
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	for (unsigned int in = 1; in <= 5; in++) {
+		uint32_t sw = ibcc_topo_find_guid(got, t->node[LUSTRE_SW1].guid);
+
+		for (unsigned int out = 1; out <= 5; out++) {
+			for (uint8_t sl = 0; sl < 16; sl++)
+				assert_int_equal(ibcc_topo_vl(got, sw, in, out, sl),
+						 (in + out + sl) % 8);
+		}
+	}
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
+/* A node that keeps silent is missing, and the walk says so. */
+static void test_silent_node(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre(), *got;
+	struct fake_fabric *f = fake_fabric(t);
+	char why[100] = "";
+
+	(void)state;
+	fake_node_of(f, LUSTRE_FAST)->dead = true;
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_int_equal(got->n_nodes, t->n_nodes - 1);
+	assert_non_null(strstr(why, "1 requests without answer"));
+	ibcc_topo_free(got);
+	fake_node_of(f, LUSTRE_SRC1)->dead = true; /* that is where we are */
+	assert_null(walk(&f->base, why, sizeof(why)));
+	assert_non_null(strstr(why, "local port"));
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
+/* Lost and corrupted answers: an incomplete topology perhaps, but a sound one, or an error. */
+static void test_loss_and_corruption(void **state)
+{
+	struct ibcc_topo *t = fabric_tree2(8);
+	unsigned int told = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct ibcc_fault_options o = {
+			.seed = seed,
+			.loss_permille = seed % 2 ? 30 : 0,
+			.corrupt_permille = seed % 2 ? 0 : 300,
+		};
+		struct ibcc_transport *tr = ibcc_fault_new(&fake_fabric(t)->base, &o);
+		char why[100] = "";
+		struct ibcc_topo *got = walk(tr, why, sizeof(why));
+
+		told += *why != '\0';
+		for (uint32_t i = 0; got && i < got->n_ports; i++) {
+			const struct ibcc_topo_port *p = &got->port[i];
+
+			if (p->peer != IBCC_NONE)
+				assert_int_equal(got->port[p->peer].peer, i);
+			assert_in_range(p->op_vls, 1, 15);
+			if (p->lid)
+				assert_int_equal(got->lid_port[p->lid], i);
+		}
+		ibcc_topo_free(got);
+		ibcc_transport_free(tr);
+	}
+	assert_true(told > 100);
+	ibcc_topo_free(t);
+}
+
+static void test_breakdown(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+
+	(void)state;
+	/* After any number of requests. */
+	for (uint64_t n = 1; n < 120; n++) {
+		struct ibcc_fault_options o = { .fail_after = n };
+		struct ibcc_transport *tr = ibcc_fault_new(&fake_fabric(t)->base, &o);
+		char why[100] = "";
+		struct ibcc_topo *got = walk(tr, why, sizeof(why));
+
+		if (!got)
+			assert_true(strlen(why) > 0);
+		else
+			assert_same(t, got);
+		ibcc_topo_free(got);
+		ibcc_transport_free(tr);
+	}
+	ibcc_topo_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fabrics),     cmocka_unit_test(test_single_node),
+		cmocka_unit_test(test_odd_cables),  cmocka_unit_test(test_details),
+		cmocka_unit_test(test_silent_node), cmocka_unit_test(test_loss_and_corruption),
+		cmocka_unit_test(test_breakdown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Messages of daemon and plugin over a real socket pair: what is sent arrives, what is broken is
+ * turned away.
+ */
+#include "tests/unit/fabrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <ibcc/proto.h>
+
+struct fixture {
+	int fd[2];
+	uint8_t *buf;
+	struct ibcc_proto_header h;
+	const void *payload;
+};
+
+static struct fixture setup(void)
+{
+	struct fixture x = { .buf = malloc(IBCC_PROTO_MAX_BYTES) };
+
+	assert_non_null(x.buf);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, x.fd), 0);
+	return x;
+}
+
+static void teardown(struct fixture *x)
+{
+	close(x->fd[0]);
+	close(x->fd[1]);
+	free(x->buf);
+}
+
+static int recv_one(struct fixture *x)
+{
+	return ibcc_proto_recv(x->fd[1], x->buf, &x->h, &x->payload);
+}
+
+static uint32_t draw(uint32_t *rng)
+{
+	*rng = *rng * 1664525u + 1013904223u;
+	return *rng >> 8;
+}
+
+static void test_send_and_receive(void **state)
+{
+	struct fixture x = setup();
+	uint8_t *big = calloc(1, IBCC_PROTO_MAX_BYTES);
+	size_t most = IBCC_PROTO_MAX_BYTES - sizeof(struct ibcc_proto_header);
+
+	(void)state;
+	assert_non_null(big);
+	assert_int_equal(ibcc_proto_send(x.fd[0], IBCC_PROTO_HELLO, 7, NULL, 0), 0);
+	assert_int_equal(recv_one(&x), 0);
+	assert_int_equal(x.h.type, IBCC_PROTO_HELLO);
+	assert_int_equal(x.h.seq, 7);
+	assert_int_equal(x.h.length, 0);
+	for (size_t i = 0; i < most; i++)
+		big[i] = (uint8_t)(i * 7);
+	assert_int_equal(ibcc_proto_send(x.fd[0], IBCC_PROTO_CHANGE, 8, big, most), 0);
+	assert_int_equal(recv_one(&x), 0);
+	assert_int_equal(x.h.length, most);
+	assert_memory_equal(x.payload, big, most);
+	assert_int_equal(ibcc_proto_send(x.fd[0], IBCC_PROTO_CHANGE, 8, big, most + 1), -EMSGSIZE);
+	free(big);
+	teardown(&x);
+}
+
+/* Everything that may come in place of a message. */
+static void test_broken_messages(void **state)
+{
+	const struct ibcc_proto_header good = {
+		.magic = IBCC_PROTO_MAGIC,
+		.version = IBCC_PROTO_VERSION,
+		.type = IBCC_PROTO_HELLO,
+		.seq = 1,
+	};
+	struct fixture x = setup();
+	uint8_t raw[64] = { 0 };
+	struct ibcc_proto_header h = good;
+
+	(void)state;
+	for (size_t len = 1; len < sizeof(good); len++) {
+		memcpy(raw, &good, sizeof(good));
+		assert_int_equal(send(x.fd[0], raw, len, 0), len);
+		assert_int_equal(recv_one(&x), -EPROTO);
+	}
+	h.magic ^= 1;
+	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(recv_one(&x), -EPROTO);
+	h = good;
+	h.length = 1; /* says more than there is */
+	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(recv_one(&x), -EPROTO);
+	h.length = 0; /* and less */
+	memcpy(raw, &h, sizeof(h));
+	assert_int_equal(send(x.fd[0], raw, sizeof(h) + 3, 0), sizeof(h) + 3);
+	assert_int_equal(recv_one(&x), -EPROTO);
+	h.type = 0;
+	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(recv_one(&x), -EPROTO);
+	h.type = IBCC_PROTO_PLAN_END + 1;
+	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(recv_one(&x), -EPROTO);
+	memset(raw, 0xff, sizeof(raw));
+	assert_int_equal(send(x.fd[0], raw, sizeof(raw), 0), sizeof(raw));
+	assert_int_equal(recv_one(&x), -EPROTO);
+	/* The connection is fine all the same. */
+	assert_int_equal(ibcc_proto_send(x.fd[0], IBCC_PROTO_TOPO_GET, 2, NULL, 0), 0);
+	assert_int_equal(recv_one(&x), 0);
+	teardown(&x);
+}
+
+static void test_oversized_message(void **state)
+{
+	struct fixture x = setup();
+	size_t size = IBCC_PROTO_MAX_BYTES + 8;
+	uint8_t *raw = calloc(1, size);
+	struct ibcc_proto_header h = {
+		.magic = IBCC_PROTO_MAGIC,
+		.version = IBCC_PROTO_VERSION,
+		.type = IBCC_PROTO_CHANGE,
+		.length = (uint32_t)(size - sizeof(h)),
+	};
+
+	(void)state;
+	assert_non_null(raw);
+	memcpy(raw, &h, sizeof(h));
+	assert_int_equal(send(x.fd[0], raw, size, 0), size);
+	assert_int_equal(recv_one(&x), -EPROTO);
+	/* Also where the length is that of what is left after the cut. */
+	h.length = IBCC_PROTO_MAX_BYTES - sizeof(h);
+	memcpy(raw, &h, sizeof(h));
+	assert_int_equal(send(x.fd[0], raw, size, 0), size);
+	assert_int_equal(recv_one(&x), -EPROTO);
+	free(raw);
+	teardown(&x);
+}
+
+/* A peer of another release can be told so. */
+static void test_other_version(void **state)
+{
+	struct fixture x = setup();
+	struct ibcc_proto_header h = {
+		.magic = IBCC_PROTO_MAGIC,
+		.version = IBCC_PROTO_VERSION + 1,
+		.type = 99,
+		.seq = 1234,
+		.length = 77,
+	};
+
+	(void)state;
+	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(recv_one(&x), -EPROTONOSUPPORT);
+	assert_int_equal(x.h.seq, 1234);
+	assert_int_equal(x.h.version, IBCC_PROTO_VERSION + 1);
+	teardown(&x);
+}
+
+static void test_ends_and_full_queues(void **state)
+{
+	struct fixture x = setup();
+	uint8_t data[4096] = { 0 };
+	int rc = 0, n = 0;
+
+	(void)state;
+	assert_int_equal(fcntl(x.fd[0], F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(fcntl(x.fd[1], F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(recv_one(&x), -EAGAIN);
+	while (rc == 0 && n++ < 100000)
+		rc = ibcc_proto_send(x.fd[0], IBCC_PROTO_CHANGE, 1, data, sizeof(data));
+	assert_int_equal(rc, -EAGAIN);
+	assert_int_equal(recv_one(&x), 0);
+	assert_int_equal(ibcc_proto_send(x.fd[0], IBCC_PROTO_CHANGE, 1, data, 1), 0);
+	/* Unread messages make the end of the peer an error of the socket: no signal, no surprise.
+	 */
+	close(x.fd[1]);
+	assert_int_equal(ibcc_proto_send(x.fd[0], IBCC_PROTO_HELLO, 1, NULL, 0), -EPIPE);
+	x.fd[1] = x.fd[0];
+	assert_int_equal(recv_one(&x), -ENODATA);
+	x.fd[1] = -1;
+	teardown(&x);
+	assert_int_equal(recv_one(&(struct fixture){ .fd = { -1, -1 }, .buf = data }), -EBADF);
+}
+
+/* Descriptors that come along are not kept. */
+static void test_descriptors_are_dropped(void **state)
+{
+	struct fixture x = setup();
+	struct ibcc_proto_header h = { .magic = IBCC_PROTO_MAGIC,
+				       .version = IBCC_PROTO_VERSION,
+				       .type = IBCC_PROTO_HELLO };
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec iov = { .iov_base = &h, .iov_len = sizeof(h) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.room,
+			      .msg_controllen = sizeof(control.room) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	int before = dup(0), after;
+
+	(void)state;
+	close(before);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &x.fd[0], sizeof(int));
+	assert_int_equal(sendmsg(x.fd[0], &msg, 0), sizeof(h));
+	assert_int_equal(recv_one(&x), 0);
+	after = dup(0);
+	close(after);
+	assert_int_equal(before, after);
+	teardown(&x);
+}
+
+/* A topology through the messages. */
+static struct ibcc_topo *travel(const struct ibcc_topo *t, const uint32_t *order, int *err)
+{
+	struct ibcc_proto_topo *p = ibcc_proto_topo_new();
+	uint8_t *buf = malloc(IBCC_PROTO_MAX_BYTES);
+
+	assert_non_null(p);
+	assert_non_null(buf);
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		int64_t len = ibcc_proto_node_encode(t, order ? order[i] : i, buf);
+
+		assert_true(len > 0);
+		assert_int_equal(ibcc_proto_topo_add(p, buf, (size_t)len), 0);
+	}
+	free(buf);
+	return ibcc_proto_topo_finish(p, t->generation, err);
+}
+
+static void assert_travels(struct ibcc_topo *t)
+{
+	int err = -1;
+	struct ibcc_topo *got = travel(t, NULL, &err);
+
+	assert_non_null(got);
+	assert_int_equal(err, 0);
+	assert_true(ibcc_topo_equal(t, got));
+	assert_int_equal(got->generation, t->generation);
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		assert_int_equal(got->port[i].guid, t->port[i].guid);
+	ibcc_topo_free(got);
+	ibcc_topo_free(t);
+}
+
+static void test_known_topologies(void **state)
+{
+	(void)state;
+	assert_travels(ibcc_topo_new());
+	assert_travels(fabric_lustre());
+	assert_travels(fabric_tree2(16));
+}
+
+static struct ibcc_topo *random_topo(uint32_t seed)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t rng = seed, n = 2 + draw(&rng) % 30;
+
+	assert_non_null(t);
+	t->generation = draw(&rng);
+	for (uint32_t i = 0; i < n; i++) {
+		enum ibcc_node_type type = 1 + draw(&rng) % 3;
+		uint32_t k = fabric_node(t, type, 1 + draw(&rng) % 40, "node");
+
+		t->node[k].enhanced_port0 = type == IBCC_NODE_SWITCH && draw(&rng) % 2;
+	}
+	for (uint32_t i = 0; i < 4 * n; i++) {
+		uint32_t a = draw(&rng) % n, b = draw(&rng) % n;
+
+		/* Some fail, being taken. */
+		ibcc_topo_link(t, a, 1 + draw(&rng) % t->node[a].n_ports, b,
+			       1 + draw(&rng) % t->node[b].n_ports, draw(&rng), 2048);
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_topo_port *p = &t->port[i];
+
+		p->state = draw(&rng) % 6;
+		p->op_vls = draw(&rng) % 16;
+		p->mtu_bytes = (uint16_t)(256 << draw(&rng) % 5);
+		p->rate_mbps = draw(&rng);
+		p->guid = draw(&rng);
+		if (p->endport != IBCC_NONE && draw(&rng) % 4)
+			ibcc_topo_set_lid(t, i, (uint16_t)(1 + draw(&rng) % IBCC_LID_MAX),
+					  draw(&rng) % 8);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t len = draw(&rng) % 3000, side = t->node[i].n_ports + 1u;
+		uint8_t lft[3000], vl[16];
+
+		if (!ibcc_topo_is_switch(t, i))
+			continue;
+		for (uint32_t k = 0; k < len; k++)
+			lft[k] = (uint8_t)draw(&rng);
+		assert_int_equal(ibcc_topo_set_lft(t, i, lft, len), 0);
+		for (uint32_t k = 0; k < draw(&rng) % 100; k++) {
+			for (int sl = 0; sl < 16; sl++)
+				vl[sl] = draw(&rng) % 16;
+			assert_int_equal(
+				ibcc_topo_set_sl2vl(t, i, draw(&rng) % side, draw(&rng) % side, vl),
+				0);
+		}
+	}
+	return t;
+}
+
+static void test_random_topologies(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < 200; seed++)
+		assert_travels(random_topo(seed));
+}
+
+/* Nodes may come in any order; the links find each other. */
+static void test_any_order(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre(), *got;
+	uint32_t order[8] = { 7, 2, 0, 5, 6, 1, 3, 4 };
+	int err;
+
+	(void)state;
+	got = travel(t, order, &err);
+	assert_non_null(got);
+	for (uint32_t i = 0; i < 8; i++) {
+		const struct ibcc_topo_node *a = &t->node[order[i]], *b = &got->node[i];
+
+		assert_int_equal(a->guid, b->guid);
+		for (unsigned int num = 1; num <= a->n_ports; num++) {
+			uint32_t pa = t->port[a->first_port + num].peer;
+			uint32_t pb = got->port[b->first_port + num].peer;
+
+			assert_int_equal(pa == IBCC_NONE, pb == IBCC_NONE);
+			if (pa == IBCC_NONE)
+				continue;
+			assert_int_equal(t->node[t->port[pa].node].guid,
+					 got->node[got->port[pb].node].guid);
+			assert_int_equal(t->port[pa].num, got->port[pb].num);
+		}
+	}
+	ibcc_topo_free(got);
+	ibcc_topo_free(t);
+}
+
+/* The largest switches there are, with all tables full, go into a message. */
+static void test_large_switches(void **state)
+{
+	const unsigned int ports[] = { 80, 254 };
+	static uint8_t lft[IBCC_LID_MAX + 1];
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		struct ibcc_topo *t = ibcc_topo_new();
+		uint32_t rng = 9, sw;
+		uint8_t vl[16];
+
+		assert_non_null(t);
+		sw = fabric_node(t, IBCC_NODE_SWITCH, ports[k], "large");
+		for (uint32_t lid = 0; lid <= IBCC_LID_MAX; lid++)
+			lft[lid] = (uint8_t)draw(&rng);
+		assert_int_equal(ibcc_topo_set_lft(t, sw, lft, IBCC_LID_MAX + 1), 0);
+		for (unsigned int in = 0; in <= ports[k]; in++) {
+			for (unsigned int out = 0; out <= ports[k]; out++) {
+				/* Each row another one, where that is possible. */
+				for (unsigned int sl = 0; sl < 16; sl++)
+					vl[sl] = k == 0 ? draw(&rng) % 16 : sl % 8;
+				assert_int_equal(ibcc_topo_set_sl2vl(t, sw, in, out, vl), 0);
+			}
+		}
+		assert_travels(t);
+	}
+}
+
+static void test_too_large(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint8_t *buf = malloc(IBCC_PROTO_MAX_BYTES), vl[16] = { 0 };
+	uint32_t sw;
+
+	(void)state;
+	assert_non_null(t);
+	assert_non_null(buf);
+	sw = fabric_node(t, IBCC_NODE_SWITCH, 254, "odd");
+	for (unsigned int i = 0; i < 255 * 255; i++) {
+		vl[0] = i % 2;
+		assert_int_equal(ibcc_topo_set_sl2vl(t, sw, i / 255, i % 255, vl), 0);
+	}
+	assert_int_equal(ibcc_proto_node_encode(t, sw, buf), -EMSGSIZE);
+	free(buf);
+	ibcc_topo_free(t);
+}
+
+/* Descriptions come from anybody on the fabric. */
+static void test_control_characters(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new(), *got;
+	int err;
+
+	(void)state;
+	assert_non_null(t);
+	fabric_node(t, IBCC_NODE_CA, 1, "evil\033[2Jname\n");
+	got = travel(t, NULL, &err);
+	assert_non_null(got);
+	assert_string_equal(got->node[0].desc, "evil?[2Jname?");
+	ibcc_topo_free(got);
+	ibcc_topo_free(t);
+}
+
+/* Each single byte of a node set to each of some values, and each length: taken or refused, the end
+ * is an error or a topology that can be walked.
+ */
+static void test_mangled_nodes(void **state)
+{
+	const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+	struct ibcc_topo *t = fabric_lustre();
+	uint8_t *good[8];
+	int64_t len[8];
+	unsigned int refused = 0, taken = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		good[i] = malloc(IBCC_PROTO_MAX_BYTES);
+		assert_non_null(good[i]);
+		len[i] = ibcc_proto_node_encode(t, i, good[i]);
+		assert_true(len[i] > 0);
+	}
+	for (size_t at = 0; at < (size_t)len[6]; at++) {
+		for (size_t v = 0; v < sizeof(values); v++) {
+			struct ibcc_proto_topo *p = ibcc_proto_topo_new();
+			uint8_t was = good[6][at];
+			struct ibcc_topo *got;
+			int err = 0;
+
+			assert_non_null(p);
+			good[6][at] = values[v];
+			for (uint32_t i = 0; i < 8; i++)
+				ibcc_proto_topo_add(p, good[i], (size_t)len[i]);
+			good[6][at] = was;
+			got = ibcc_proto_topo_finish(p, 1, &err);
+			assert_int_equal(got == NULL, err == -EPROTO);
+			taken += got != NULL;
+			refused += got == NULL;
+			for (uint32_t i = 0; got && i < got->n_ports; i++) {
+				uint32_t peer = got->port[i].peer;
+
+				if (peer != IBCC_NONE)
+					assert_int_equal(got->port[peer].peer, i);
+			}
+			ibcc_topo_free(got);
+		}
+	}
+	assert_true(taken > 0 && refused > 0);
+	for (size_t cut = 0; cut <= (size_t)len[6] + 1; cut++) {
+		struct ibcc_proto_topo *p = ibcc_proto_topo_new();
+		uint8_t *exact = malloc(cut ? cut : 1);
+
+		/* A copy of its own size, so that a sanitizer sees a read beyond it. */
+		assert_non_null(p);
+		assert_non_null(exact);
+		memcpy(exact, good[6], cut);
+		assert_int_equal(ibcc_proto_topo_add(p, exact, cut),
+				 cut == (size_t)len[6] ? 0 : -EPROTO);
+		free(exact);
+		ibcc_proto_topo_free(p);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		free(good[i]);
+	ibcc_topo_free(t);
+}
+
+/* A node left out, a node twice. */
+static void test_incomplete_topologies(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint8_t *buf = malloc(IBCC_PROTO_MAX_BYTES);
+	struct ibcc_proto_topo *p = ibcc_proto_topo_new();
+	int64_t len = 0;
+	int err;
+
+	(void)state;
+	assert_non_null(buf);
+	assert_non_null(p);
+	for (uint32_t i = 0; i < 7; i++) {
+		len = ibcc_proto_node_encode(t, i, buf);
+		assert_int_equal(ibcc_proto_topo_add(p, buf, (size_t)len), 0);
+	}
+	assert_null(ibcc_proto_topo_finish(p, 1, &err));
+	assert_int_equal(err, -EPROTO);
+	p = ibcc_proto_topo_new();
+	assert_non_null(p);
+	assert_int_equal(ibcc_proto_topo_add(p, buf, (size_t)len), 0);
+	assert_int_equal(ibcc_proto_topo_add(p, buf, (size_t)len), -EPROTO);
+	/* Once broken, it stays so. */
+	len = ibcc_proto_node_encode(t, 0, buf);
+	assert_int_equal(ibcc_proto_topo_add(p, buf, (size_t)len), -EPROTO);
+	assert_null(ibcc_proto_topo_finish(p, 1, &err));
+	assert_int_equal(err, -EPROTO);
+	ibcc_proto_topo_free(NULL);
+	free(buf);
+	ibcc_topo_free(t);
+}
+
+static void test_changes(void **state)
+{
+	uint8_t buf[2048];
+	size_t len = 0;
+	uint32_t rng = 4;
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		const uint16_t attrs[] = { 0x14, 0x15, 0x16, 0x17 };
+		struct ibcc_change c = { 0 }, got;
+
+		c.node_guid = (uint64_t)draw(&rng) << 40 | draw(&rng);
+		c.lid = (uint16_t)(1 + draw(&rng) % IBCC_LID_MAX);
+		c.port = draw(&rng) % 255;
+		c.attr_id = attrs[draw(&rng) % 4];
+		c.attr_mod = c.attr_id & 1 ? draw(&rng) % 4 : 0;
+		for (int k = 0; k < 192; k++) {
+			c.old_data[k] = (uint8_t)draw(&rng);
+			c.new_data[k] = (uint8_t)draw(&rng);
+		}
+		snprintf(c.reason, sizeof(c.reason), "because of %u \xc2\xb5s", draw(&rng));
+		len = ibcc_proto_change_encode(&c, buf);
+		assert_true(len <= sizeof(buf));
+		memset(&got, 0xee, sizeof(got));
+		assert_int_equal(ibcc_proto_change_decode(buf, len, &got), 0);
+		assert_int_equal(got.node_guid, c.node_guid);
+		assert_int_equal(got.lid, c.lid);
+		assert_int_equal(got.port, c.port);
+		assert_int_equal(got.attr_id, c.attr_id);
+		assert_int_equal(got.attr_mod, c.attr_mod);
+		assert_memory_equal(got.old_data, c.old_data, 192);
+		assert_memory_equal(got.new_data, c.new_data, 192);
+		assert_string_equal(got.reason, c.reason);
+	}
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(ibcc_proto_change_decode(buf, cut, &(struct ibcc_change){ 0 }),
+				 -EPROTO);
+}
+
+/* A reason as long as its room is terminated by the sender. */
+static void test_long_reason(void **state)
+{
+	struct ibcc_change c = { .lid = 1, .attr_id = 0x16 }, got;
+	uint8_t buf[2048];
+	size_t len;
+
+	(void)state;
+	memset(c.reason, 'x', sizeof(c.reason));
+	len = ibcc_proto_change_encode(&c, buf);
+	assert_int_equal(ibcc_proto_change_decode(buf, len, &got), 0);
+	assert_int_equal(strlen(got.reason), IBCC_REASON_BYTES - 1);
+}
+
+static void test_bad_changes(void **state)
+{
+	static const struct {
+		uint16_t lid, attr_id;
+		uint32_t attr_mod;
+		uint8_t port;
+		const char *reason;
+	} bad[] = {
+		{ 0, 0x16, 0, 1, "" },           { 0xc000, 0x16, 0, 1, "" },
+		{ 0xffff, 0x16, 0, 1, "" },      { 1, 0x12, 0, 1, "" },
+		{ 1, 0x16, 1, 1, "" },           { 1, 0x14, 1, 0, "" },
+		{ 1, 0x17, 4, 1, "" },           { 1, 0x15, 8, 0, "" },
+		{ 1, 0x0116, 0, 1, "" },         { 1, 0x16, 0, 255, "" },
+		{ 1, 0x16, 0, 1, "line\nfeed" }, { 1, 0x16, 0, 1, "\033]0;title\007" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct ibcc_change c = {
+			.lid = bad[i].lid,
+			.attr_id = bad[i].attr_id,
+			.attr_mod = bad[i].attr_mod,
+			.port = bad[i].port,
+		};
+		struct ibcc_change got = { .lid = 77 };
+		uint8_t buf[2048];
+		size_t len;
+
+		snprintf(c.reason, sizeof(c.reason), "%s", bad[i].reason);
+		len = ibcc_proto_change_encode(&c, buf);
+		assert_int_equal(ibcc_proto_change_decode(buf, len, &got), -EPROTO);
+		assert_int_equal(got.lid, 77);
+	}
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	for (uint32_t i = IBCC_REFUSAL_NONE; i <= IBCC_REFUSAL_INTERNAL; i++)
+		assert_string_not_equal(ibcc_proto_refusal_text(i), "unknown refusal");
+	assert_string_equal(ibcc_proto_refusal_text(9999), "unknown refusal");
+	assert_string_equal(ibcc_proto_sm_state_name(3), "MASTER");
+	assert_string_equal(ibcc_proto_sm_state_name(2), "STANDBY");
+	assert_string_equal(ibcc_proto_sm_state_name(77), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_send_and_receive),
+		cmocka_unit_test(test_broken_messages),
+		cmocka_unit_test(test_oversized_message),
+		cmocka_unit_test(test_other_version),
+		cmocka_unit_test(test_ends_and_full_queues),
+		cmocka_unit_test(test_descriptors_are_dropped),
+		cmocka_unit_test(test_known_topologies),
+		cmocka_unit_test(test_random_topologies),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_large_switches),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_control_characters),
+		cmocka_unit_test(test_mangled_nodes),
+		cmocka_unit_test(test_incomplete_topologies),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_long_reason),
+		cmocka_unit_test(test_bad_changes),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
