@@ -67,23 +67,44 @@ static uint32_t group_queued(const struct group *g)
 	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
 }
 
-static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id)
+/* An entry that finds its queue pair throttled when its turn comes keeps that turn. */
+static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id,
+		       uint64_t *turn)
 {
 	struct hca *h = group_hca(e, g);
 	bool in_turn = e->model.hca_service == IBCC_HCA_ROUND_ROBIN;
 
-	heap_push(g, (struct ready){ in_turn ? ++h->turn : arrival_ps, id });
+	if (!*turn)
+		*turn = ++h->turn;
+	heap_push(g, (struct ready){ in_turn ? *turn : arrival_ps, id });
 	if (!g->gated) {
 		h->data_sls |= (uint16_t)(1u << g->sl);
 		group_count(e, g, 1);
 	}
 }
 
+/* Whoever waits for a queue pair is woken by one event, so that all see its delay end at once. One
+ * event may set any number of alarms, so each sees to its own memory.
+ */
+static void qp_alarm(struct ibcc_engine *e, uint32_t qp)
+{
+	struct qp *q = &e->qp[qp];
+
+	if (q->pending)
+		return;
+	if (ibcc_fab_reserve(e, 16, 0)) {
+		e->err = -ENOMEM;
+		return;
+	}
+	q->pending = true;
+	evq_push(e, q->ready_ps, EV_QP, qp);
+}
+
 /* Passes a throttled queue pair's packet over: it waits with the queue pair. */
 static bool defer(struct ibcc_engine *e, uint32_t flow, uint64_t arrival_ps)
 {
-	struct qp *q = &e->qp[e->flow[flow].head_qp];
-	uint32_t c;
+	uint32_t qp = e->flow[flow].head_qp, c;
+	struct qp *q = &e->qp[qp];
 
 	e->err = ibcc_fab_reserve(e, 16, 0);
 	if (e->err)
@@ -94,7 +115,7 @@ static bool defer(struct ibcc_engine *e, uint32_t flow, uint64_t arrival_ps)
 	e->cell[c].next = NONE;
 	if (q->defer == NONE) {
 		q->defer = c;
-		evq_push(e, q->ready_ps, EV_QP, (uint32_t)(q - e->qp));
+		qp_alarm(e, qp);
 	} else {
 		e->cell[q->defer_end].next = c;
 	}
@@ -103,10 +124,24 @@ static bool defer(struct ibcc_engine *e, uint32_t flow, uint64_t arrival_ps)
 	return true;
 }
 
+static void wait_for_qp(struct ibcc_engine *e, uint32_t flow)
+{
+	uint32_t qp = e->flow[flow].head_qp;
+	struct qp *q = &e->qp[qp];
+
+	e->flow[flow].next = NONE;
+	if (q->wait == NONE)
+		q->wait = flow;
+	else
+		e->flow[q->wait_end].next = flow;
+	q->wait_end = flow;
+	qp_alarm(e, qp);
+}
+
 /* Puts a flow where it belongs: to the ready entries, or asleep until its next packet is due or
  * allowed. Called when it is in neither place.
  */
-void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow)
+static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 {
 	struct flow *f = &e->flow[flow];
 	const struct qp *q;
@@ -131,19 +166,50 @@ void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow)
 		ibcc_fab_head_take(e, f);
 	}
 	if (q->ready_ps > e->now_ps)
-		evq_push(e, q->ready_ps, EV_FLOW, flow);
+		wait_for_qp(e, flow);
 	else
-		make_ready(e, &e->group[f->group], due, flow);
+		make_ready(e, &e->group[f->group], due, flow, &f->turn);
 }
 
-void ibcc_fab_qp_ready(struct ibcc_engine *e, uint32_t qp)
+/* The same for a queue pair's deferred packets. */
+static void deferred_arm(struct ibcc_engine *e, uint32_t qp)
 {
-	const struct qp *q = &e->qp[qp];
+	struct qp *q = &e->qp[qp];
 
-	if (q->ready_ps > e->now_ps)
-		evq_push(e, q->ready_ps, EV_QP, qp);
+	if (q->defer == NONE || q->ready)
+		return;
+	q->ready = q->ready_ps <= e->now_ps;
+	if (q->ready)
+		make_ready(e, &e->group[q->group], e->cell[q->defer].t, qp | READY_QP, &q->turn);
 	else
-		make_ready(e, &e->group[q->group], e->cell[q->defer].t, qp | READY_QP);
+		qp_alarm(e, qp);
+}
+
+void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
+{
+	flow_arm(e, flow);
+	ibcc_fab_hca_send(e, e->flow[flow].src_port);
+}
+
+void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
+{
+	struct qp *q = &e->qp[qp];
+	uint32_t flow = q->wait;
+
+	q->pending = false;
+	if (q->ready_ps > e->now_ps) {
+		qp_alarm(e, qp);
+		return;
+	}
+	deferred_arm(e, qp);
+	q->wait = NONE;
+	while (flow != NONE) {
+		uint32_t next = e->flow[flow].next;
+
+		flow_arm(e, flow);
+		flow = next;
+	}
+	ibcc_fab_hca_send(e, e->group[q->group].port);
 }
 
 static void ready_pop(struct ibcc_engine *e, struct group *g)
@@ -170,10 +236,12 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 			return true;
 		ready_pop(e, g);
 		group_uncount(e, g, 1);
-		if (id & READY_QP)
-			ibcc_fab_qp_ready(e, id & ~READY_QP);
-		else
-			ibcc_fab_flow_arm(e, id);
+		if (id & READY_QP) {
+			e->qp[id & ~READY_QP].ready = false;
+			deferred_arm(e, id & ~READY_QP);
+		} else {
+			flow_arm(e, id);
+		}
 	}
 	return false;
 }
@@ -230,11 +298,13 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 		q->defer = e->cell[c].next;
 		cell_give(e, c);
 		e->flow[flow].n_deferred--;
-		if (q->defer != NONE)
-			ibcc_fab_qp_ready(e, qp);
+		q->turn = 0;
+		q->ready = false;
+		deferred_arm(e, qp);
 	} else {
 		ibcc_fab_head_take(e, &e->flow[flow]);
-		ibcc_fab_flow_arm(e, flow);
+		e->flow[flow].turn = 0;
+		flow_arm(e, flow);
 	}
 	if (e->port[g->port].queued) /* the flow itself may be ready again */
 		port_wake(e, g->port, e->port[g->port].busy_ps);

@@ -35,8 +35,8 @@ enum { DATA, CTRL, N_KINDS };
 enum ibcc_fab_event {
 	EV_ARRIVE,   /* packet: header at a switch and routed, or tail at an HCA */
 	EV_WAKE,     /* port: may have something to send */
-	EV_FLOW,     /* flow: its next packet is due, or its delay is over */
-	EV_QP,       /* queue pair: the delay before its deferred packets is over */
+	EV_FLOW,     /* flow: its next packet is due */
+	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
 	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
 	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
@@ -179,8 +179,12 @@ struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
 	uint32_t group, dst_port;
 	uint32_t defer, defer_end; /* cells: packets passed over while throttled */
+	uint32_t wait, wait_end;   /* flows that wait for the end of the delay */
+	uint64_t turn;             /* where flows are served in turn, 0: none yet */
 	uint16_t ccti;
-	bool active;
+	bool active;  /* among those that the timer lowers */
+	bool pending; /* EV_QP is under way */
+	bool ready;   /* its deferred packets stand in the heap */
 };
 
 /* A replayable sequence of arrival times. */
@@ -192,6 +196,8 @@ struct flow {
 	uint32_t src_port, group;
 	uint32_t head_qp; /* of the packet at the head */
 	bool uniform;     /* to all others */
+	uint32_t next;    /* in the line of those that wait for a queue pair */
+	uint64_t turn;    /* where flows are served in turn, 0: none yet */
 	enum ibcc_arrivals kind;
 	uint8_t sl;
 	uint64_t gap_ps, stop_ps;
@@ -306,8 +312,8 @@ uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
 
 /* hca.c: sending. */
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
-void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow);
-void ibcc_fab_qp_ready(struct ibcc_engine *e, uint32_t qp);
+void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow);
+void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group);
 void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl);

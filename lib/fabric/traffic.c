@@ -118,7 +118,9 @@ static int get_qp(struct ibcc_engine *e, uint32_t group, uint32_t hca)
 	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)) ||
 	    ibcc_fab_grow(&g->act, &g->cap_act, g->n_qp + 1, sizeof(*g->act)))
 		return -ENOMEM;
-	e->qp[e->n_qp] = (struct qp){ .group = group, .dst_port = e->hca[hca].port, .defer = NONE };
+	e->qp[e->n_qp] = (struct qp){
+		.group = group, .dst_port = e->hca[hca].port, .defer = NONE, .wait = NONE
+	};
 	g->qp[hca] = e->n_qp++;
 	g->n_qp++;
 	return 0;
