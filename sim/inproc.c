@@ -8,17 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RTT_NS     10000u
-#define TIMEOUT_NS 1000000u
-#define WINDOW     64u
-#define PS_PER_NS  1000u
+#define WINDOW    64u
+#define PS_PER_NS 1000u
 
 struct inproc {
 	struct ibcc_transport base;
 	struct ibcc_inproc_options o;
-	struct ibcc_topo *topo;
+	const struct ibcc_topo *topo;
 	struct ibcc_engine *engine;
 	struct ibcc_agents *agents;
+	struct ibcc_topo *own_topo; /* NULL: topology, engine and agents are the caller's */
 	uint64_t tid;
 };
 
@@ -89,9 +88,11 @@ static void inproc_free(struct ibcc_transport *t)
 {
 	struct inproc *p = (struct inproc *)t;
 
-	ibcc_agents_free(p->agents);
-	ibcc_engine_free(p->engine);
-	ibcc_topo_free(p->topo);
+	if (p->own_topo) {
+		ibcc_agents_free(p->agents);
+		ibcc_engine_free(p->engine);
+		ibcc_topo_free(p->own_topo);
+	}
 	free(p);
 }
 
@@ -101,49 +102,65 @@ static const struct ibcc_transport_ops inproc_ops = {
 	.free = inproc_free,
 };
 
-struct ibcc_transport *ibcc_inproc_new(const struct ibcc_scenario *s,
-				       const struct ibcc_inproc_options *o, int *err,
-				       const char **bad)
+struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, struct ibcc_engine *e,
+				       const struct ibcc_topo *t,
+				       const struct ibcc_inproc_options *o)
 {
-	const struct ibcc_agents_options ao = {
+	struct inproc *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->base.ops = &inproc_ops;
+	if (o)
+		p->o = *o;
+	if (!p->o.window)
+		p->o.window = WINDOW;
+	p->topo = t;
+	p->engine = e;
+	p->agents = a;
+	return &p->base;
+}
+
+/* Fills a transport's parts from a scenario. */
+static int open_scenario(struct inproc *p, const struct ibcc_scenario *s, const char **bad)
+{
+	const struct ibcc_agents_options o = {
 		.cct_blocks = s->model.cct_blocks,
 		.wait_tick = s->model.wait_tick,
 		.ext_xmit_wait = true,
 		.sw_port_block = IBCC_CC_SW_PORT_BLOCK_13,
 	};
-	struct inproc *p = calloc(1, sizeof(*p));
 	uint32_t i;
+	int err;
 
-	*err = -ENOMEM;
-	if (!p)
-		return NULL;
-	p->base.ops = &inproc_ops;
-	p->o = *o;
-	p->o.rtt_ns = o->rtt_ns ? o->rtt_ns : RTT_NS;
-	p->o.timeout_ns = o->timeout_ns ? o->timeout_ns : TIMEOUT_NS;
-	p->o.window = o->window ? o->window : WINDOW;
-	p->topo = ibcc_topo_clone(s->topo);
-	if (p->topo)
-		p->engine = ibcc_engine_new(p->topo, &s->model, s->seed, err);
+	p->topo = p->own_topo = ibcc_topo_clone(s->topo);
+	if (!p->topo)
+		return -ENOMEM;
+	p->engine = ibcc_engine_new(p->topo, &s->model, s->seed, &err);
 	if (!p->engine)
-		goto fail;
-	*err = ibcc_engine_load(p->engine, s, bad);
-	if (*err)
-		goto fail;
-	*err = -ENOMEM;
-	p->agents = ibcc_agents_new(p->topo, p->engine, o->agents ? o->agents : &ao);
+		return err;
+	err = ibcc_engine_load(p->engine, s, bad);
+	if (err)
+		return err;
+	p->agents = ibcc_agents_new(p->topo, p->engine, &o);
 	if (!p->agents)
-		goto fail;
-	*err = 0;
-	for (i = 0; i < s->n_no_cc && !*err; i++)
-		*err = ibcc_agents_set_support(p->agents, ibcc_topo_find_desc(p->topo, s->no_cc[i]),
-					       false);
-	if (!*err)
-		*err = ibcc_agents_load(p->agents, &s->cc);
-	if (!*err)
-		return &p->base;
-fail:
-	inproc_free(&p->base);
+		return -ENOMEM;
+	for (i = 0; i < s->n_no_cc && !err; i++)
+		err = ibcc_agents_set_support(p->agents, ibcc_topo_find_desc(p->topo, s->no_cc[i]),
+					      false);
+	return err ? err : ibcc_agents_load(p->agents, &s->cc);
+}
+
+struct ibcc_transport *ibcc_inproc_open(const struct ibcc_scenario *s,
+					const struct ibcc_inproc_options *o, int *err,
+					const char **bad)
+{
+	struct ibcc_transport *t = ibcc_inproc_new(NULL, NULL, NULL, o);
+
+	*err = t ? open_scenario((struct inproc *)t, s, bad) : -ENOMEM;
+	if (!*err || !t)
+		return t;
+	inproc_free(t);
 	return NULL;
 }
 

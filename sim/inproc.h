@@ -11,22 +11,27 @@
 
 #include "sim/agents.h"
 
+/* All zero: MADs take no time, the engine stands still. */
 struct ibcc_inproc_options {
-	uint64_t rtt_ns;     /* from request to answer; 0: 10 us */
-	uint64_t timeout_ns; /* until a request without answer is given up; 0: 1 ms */
+	uint64_t rtt_ns;     /* from request to answer */
+	uint64_t timeout_ns; /* until a request without answer is given up */
 	unsigned int window; /* requests in flight; 0: 64 */
-	/* What hardware is simulated; NULL: the scenario's, with all that the transport can carry.
-	 */
-	const struct ibcc_agents_options *agents;
 };
 
-/* Engine, agents, traffic and settings of a scenario, at time 0. The scenario may go afterwards; it
- * is the transport's end that frees the rest. NULL and *err on failure: -ENOENT (`bad`, may be
- * NULL, names a node that is not there), -EINVAL, -ENOMEM.
+/* A transport to the endports of a topology. Nothing is copied or owned: all three must outlive it.
+ * `o` NULL: all zero. NULL without memory.
  */
-struct ibcc_transport *ibcc_inproc_new(const struct ibcc_scenario *s,
-				       const struct ibcc_inproc_options *o, int *err,
-				       const char **bad);
+struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, struct ibcc_engine *e,
+				       const struct ibcc_topo *t,
+				       const struct ibcc_inproc_options *o);
+
+/* The same with engine, agents, traffic and settings of a scenario, at time 0, which it owns; the
+ * scenario may go afterwards. NULL and *err on failure: -ENOENT (`bad`, may be NULL, names a node
+ * that is not there), -EINVAL, -ENOMEM.
+ */
+struct ibcc_transport *ibcc_inproc_open(const struct ibcc_scenario *s,
+					const struct ibcc_inproc_options *o, int *err,
+					const char **bad);
 
 /* The parts behind such a transport, to run the engine between MADs and to look at flows. */
 struct ibcc_engine *ibcc_inproc_engine(struct ibcc_transport *t);

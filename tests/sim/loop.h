@@ -28,7 +28,8 @@
 
 struct loop {
 	struct ibcc_scenario sc;
-	struct ibcc_engine *engine; /* the transport's */
+	struct ibcc_engine *engine;
+	struct ibcc_agents *agents;
 	struct ibcc_transport *tr;
 	struct ibcc_collector *collector;
 	struct ibcc_snapshot snap;
@@ -61,9 +62,13 @@ static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps
 	memset(l, 0, sizeof(*l));
 	assert_int_equal(ibcc_scenario_load(file, &l->sc, &errors), 0);
 	print_message("%s, seed %llu\n", l->sc.name, (unsigned long long)l->sc.seed);
-	l->tr = ibcc_inproc_new(&l->sc, &(struct ibcc_inproc_options){ .agents = o }, &err, &bad);
+	l->engine = ibcc_engine_new(l->sc.topo, &l->sc.model, l->sc.seed, &err);
+	assert_non_null(l->engine);
+	assert_int_equal(ibcc_engine_load(l->engine, &l->sc, &bad), 0);
+	l->agents = ibcc_agents_new(l->sc.topo, l->engine, o);
+	assert_non_null(l->agents);
+	l->tr = ibcc_inproc_new(l->agents, l->engine, l->sc.topo, NULL);
 	assert_non_null(l->tr);
-	l->engine = ibcc_inproc_engine(l->tr);
 	l->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
 	assert_non_null(l->collector);
 	assert_int_equal(ibcc_snapshot_init(&l->snap, l->sc.topo), 0);
@@ -99,6 +104,8 @@ static inline void loop_end(struct loop *l)
 	ibcc_snapshot_fini(&l->snap);
 	ibcc_collector_free(l->collector);
 	ibcc_transport_free(l->tr);
+	ibcc_agents_free(l->agents);
+	ibcc_engine_free(l->engine);
 	ibcc_scenario_fini(&l->sc);
 }
 

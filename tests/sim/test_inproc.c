@@ -25,7 +25,7 @@ static struct ibcc_transport *inproc(const struct ibcc_scenario *s,
 				     const struct ibcc_inproc_options *o)
 {
 	int err = 0;
-	struct ibcc_transport *t = ibcc_inproc_new(s, o, &err, NULL);
+	struct ibcc_transport *t = ibcc_inproc_open(s, o, &err, NULL);
 
 	assert_int_equal(err, 0);
 	assert_non_null(t);
@@ -121,7 +121,7 @@ static void test_scenario(void **state)
 	assert_true(engine_flow_read(ibcc_inproc_engine(t), 0).received_pkts > 0);
 	ibcc_transport_free(t);
 	strcpy(flow->to, "nobody");
-	assert_null(ibcc_inproc_new(&s, &o, &err, &bad));
+	assert_null(ibcc_inproc_open(&s, &o, &err, &bad));
 	assert_int_equal(err, -ENOENT);
 	assert_string_equal(bad, "nobody");
 	s.no_cc = NULL;

@@ -482,7 +482,7 @@ static void *keep_cancelling(void *arg)
 /* From another thread, at any moment; a sanitizer for threads has something to look at. */
 static void test_cancel_from_a_thread(void **state)
 {
-	struct fixture x = setup(ANSWER, 16, 1, 400);
+	struct fixture x = setup(ANSWER, 2, 1, 400);
 	struct canceller c = { .w = x.w };
 	pthread_t thread;
 
