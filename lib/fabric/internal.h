@@ -68,7 +68,7 @@ struct pkt {
 	uint8_t epoch; /* of the link; another one now: the link was down meanwhile */
 };
 
-enum { PORT_SWITCH = 1, PORT_UP = 2 };
+enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ };
 
 struct port {
 	uint64_t busy_ps; /* sending until */
@@ -264,6 +264,7 @@ struct ibcc_engine {
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
+	uint32_t *credit_to;    /* by input port: who gets its credits; NONE: link down */
 	uint16_t *lid, *n_lids; /* by port */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
