@@ -78,11 +78,14 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 	f = &e->flow[flow];
 	h = &e->hca[e->port[f->src_port].owner];
 	g = &e->group[h->group[f->sl]];
-	for (uint32_t i = f->first_qp; i < f->first_qp + f->n_qp; i++)
-		if (e->qp[i].ccti > ccti)
-			ccti = e->qp[i].ccti;
 	if (hca_sl_mode(h))
 		ccti = g->ccti;
+	else if (!f->uniform)
+		ccti = e->qp[f->head_qp].ccti;
+	else
+		for (uint32_t i = 0; i < g->n_act; i++)
+			if (e->qp[g->act[i]].ccti > ccti)
+				ccti = e->qp[g->act[i]].ccti;
 	if (ccti < h->cc.sl[f->sl].CCTI_Min)
 		ccti = h->cc.sl[f->sl].CCTI_Min;
 	*out = (struct ibcc_engine_flow){

@@ -30,10 +30,10 @@ bool ibcc_fab_credits_wait(struct ibcc_engine *e, uint32_t port, struct outq *q,
 void ibcc_fab_credits_return(struct ibcc_engine *e, uint32_t in_port, unsigned int vl,
 			     unsigned int kind, uint64_t t)
 {
-	uint32_t sender = e->port[in_port].peer, c, *at;
+	uint32_t sender = e->credit_to[in_port], c, *at;
 	struct outq *q;
 
-	if (!(e->port[in_port].flags & PORT_UP))
+	if (sender == NONE)
 		return; /* counted anew when the link comes up */
 	q = port_outq(e, sender, vl);
 	t += e->credit_ps;
