@@ -63,14 +63,19 @@ struct ibcc_engine_port {
 	uint64_t xmit_bytes, rcv_bytes; /* wire bytes with headers */
 	uint64_t xmit_pkts, rcv_pkts;
 	uint64_t xmit_data_pkts, rcv_data_pkts; /* those that are no ACKs or CNPs */
-	uint64_t xmit_wait_ps;      /* data to send and nothing sent */
-	uint64_t xmit_time_cong_ps; /* in congested state */
+	uint64_t xmit_wait_ps;                  /* data to send and nothing sent */
+	uint64_t xmit_time_cong_ps;             /* in congested state */
 	uint64_t vl_xmit_wait_ps[16], vl_xmit_time_cong_ps[16];
 	uint64_t rcv_fecn, rcv_becn;
 	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16];
 	uint64_t mark_fecn; /* packets that this port marked */
 	uint64_t dropped;
 	uint64_t backlog_bytes; /* waiting at a switch for this output now, from all inputs */
+	/* With PAUSE: time that this port was not allowed to send; how often it stopped its peer;
+	 * bytes that came in here and are held in the buffer now.
+	 */
+	uint64_t pause_ps, pauses_sent, held_bytes;
+	uint64_t bcn_negative, bcn_positive; /* messages about this output */
 };
 /* Brings counters that run with time up to now and copies them. -EINVAL. */
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);
@@ -81,6 +86,7 @@ struct ibcc_engine_flow {
 	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
 	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
+	uint32_t limit_mbps;     /* of its rate limiter (lowest, for flows to many); 0: none */
 	uint64_t latency_sum_ps; /* first bit sent to delivered, over received_pkts */
 };
 uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);

@@ -45,6 +45,8 @@ static int check_event(struct check *k, const struct cell *c)
 	case EV_ARRIVE: /* what was on a dead link is lost already */
 		return see(k, i, k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch);
 	case EV_CTRL: return see(k, i, false);
+	case EV_BCN: return see(k, i, false);
+	case EV_PAUSE:
 	case EV_WAKE:
 	case EV_FLOW:
 	case EV_QP:

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "eth.h"
 #include "tx.h"
 
 #define VCRC_BYTES 2u
@@ -63,6 +64,8 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		out->sl_rcv_fecn[sl] = s->sl_fecn[sl];
 		out->sl_rcv_becn[sl] = s->sl_becn[sl];
 	}
+	if (e->eth)
+		ibcc_eth_port_read(e, port, out);
 	return 0;
 }
 
@@ -71,6 +74,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 	struct flow *f;
 	const struct hca *h;
 	const struct group *g;
+	uint32_t limit = 0;
 	uint16_t ccti = 0;
 
 	if (flow >= e->n_flow)
@@ -78,9 +82,14 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 	f = &e->flow[flow];
 	h = &e->hca[e->port[f->src_port].owner];
 	g = &e->group[h->group[f->sl]];
-	for (uint32_t i = f->first_qp; i < f->first_qp + f->n_qp; i++)
+	for (uint32_t i = f->first_qp; i < f->first_qp + f->n_qp; i++) {
+		uint32_t l = ibcc_bcn_limit_mbps(e, i);
+
 		if (e->qp[i].ccti > ccti)
 			ccti = e->qp[i].ccti;
+		if (l && (!limit || l < limit))
+			limit = l;
+	}
 	if (hca_sl_mode(h))
 		ccti = g->ccti;
 	if (ccti < h->cc.sl[f->sl].CCTI_Min)
@@ -95,6 +104,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.fecn = f->fecn,
 		.becn = f->becn,
 		.ccti = ccti,
+		.limit_mbps = limit,
 		.latency_sum_ps = f->latency_ps,
 	};
 	return 0;
