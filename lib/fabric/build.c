@@ -212,10 +212,10 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = alloc_parts(e);
 	if (rc)
 		return rc;
-	rc = build_parts(e);
+	rc = ibcc_eth_build(e);
 	if (rc)
 		return rc;
-	rc = ibcc_eth_build(e);
+	rc = build_parts(e);
 	if (rc)
 		return rc;
 	rc = build_queue(e);
