@@ -21,6 +21,9 @@
 
 /* Between the end of a pass that took longer than the interval and the next. */
 #define LEAST_PAUSE_US 1000u
+/* With nothing but failures the interval is doubled so often, up to that long. */
+#define MOST_DOUBLINGS  6u
+#define LONGEST_WAIT_US 10000000u
 
 static uint64_t now_us(struct ibcc_loop *l)
 {
@@ -48,9 +51,17 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void schedule_pass(struct ibcc_loop *l)
+/* A fabric that cannot be reached is asked less and less often. */
+static void schedule_pass(struct ibcc_loop *l, bool failed)
 {
-	uint64_t now = now_us(l), next = l->pass_us + l->config.interval_ms * 1000ull;
+	uint64_t now = now_us(l), wait = l->config.interval_ms * 1000ull, next;
+
+	l->failures = !failed ? 0 : l->failures < MOST_DOUBLINGS ? l->failures + 1 : l->failures;
+	if (wait << l->failures < LONGEST_WAIT_US)
+		wait <<= l->failures;
+	else if (l->failures && wait < LONGEST_WAIT_US)
+		wait = LONGEST_WAIT_US;
+	next = l->pass_us + wait;
 
 	if (next < now + LEAST_PAUSE_US)
 		next = now + LEAST_PAUSE_US;
@@ -106,7 +117,7 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 	(void)revents;
 	while ((j = ibcc_worker_done(l->worker))) {
 		if (j->kind == IBCC_JOB_PASS) {
-			schedule_pass(l);
+			schedule_pass(l, j->err != 0);
 			notify_status(l);
 		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
 			reconfigured(l, j);

@@ -19,6 +19,7 @@ struct ibcc_loop {
 	sd_event_source *timer;
 	struct ibcc_worker *worker;
 	struct ibcc_control *control;
+	unsigned int failures;      /* passes in a row that failed, as far as it matters */
 	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
 };
 

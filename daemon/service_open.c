@@ -10,10 +10,14 @@
 #include <ibcc/version.h>
 
 #include "daemon/service_impl.h"
+#include "daemon/sm.h"
 
-/* Nobody tells us about changes when there is no plugin, so look again after so long. */
-#define REDISCOVER_NS (60ull * 1000000000ull)
-#define HISTORY_DAYS  90
+/* Nobody tells us about changes when there is no plugin, so look again after so long, and sooner
+ * when ports do not answer: something may have moved.
+ */
+#define REDISCOVER_NS      (60ull * 1000000000ull)
+#define REDISCOVER_SICK_NS (10ull * 1000000000ull)
+#define HISTORY_DAYS       90
 
 static uint64_t monotonic_ns(void)
 {
@@ -137,12 +141,6 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 	t = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "%s", said.text);
-	if (!ibcc_umad_sm_lid(t)) {
-		ibcc_transport_free(t);
-		return ibcc_why_set(why, -ENETDOWN,
-				    "no subnet manager has set this port up: is "
-				    "opensm running?");
-	}
 	set_transport(s, t);
 	s->applier = c->apply_via == IBCC_VIA_DIRECT
 			     ? ibcc_applier_direct_new(t, s->cc_key)
@@ -176,12 +174,16 @@ static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc
 
 static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 {
+	const char *ca = s->config.ca[0] ? s->config.ca : NULL;
 	struct ibcc_why said = { "" };
 	struct ibcc_topo *t;
-	int rc = 0;
+	int rc;
 
-	t = ibcc_discover_run(s->config.ca[0] ? s->config.ca : NULL, s->config.port,
-			      (int)s->config.timeout_ms, &rc, said.text, sizeof(said.text));
+	rc = ibcc_sm_check(ca, s->config.port, (int)s->config.timeout_ms, why);
+	if (rc)
+		return rc;
+	t = ibcc_discover_run(ca, s->config.port, (int)s->config.timeout_ms, &rc, said.text,
+			      sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
 	return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
@@ -190,6 +192,8 @@ static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 {
 	const struct ibcc_topo *have = s->cycle.topo;
+	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
+	bool sick = seen->n_stale || seen->n_unreachable;
 	struct ibcc_topo *t;
 	int rc = 0;
 
@@ -200,7 +204,7 @@ static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 		t = ibcc_plugin_topology(s->plugin, &rc, why);
 		return t ? adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why) : rc;
 	}
-	if (have && monotonic_ns() - s->topo_ns < REDISCOVER_NS)
+	if (have && monotonic_ns() - s->topo_ns < (sick ? REDISCOVER_SICK_NS : REDISCOVER_NS))
 		return 0;
 	return topology_by_discovery(s, why);
 }

@@ -5,6 +5,7 @@
 #include "opensm-plugin/listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,20 +62,41 @@ static int make_directory(const char *path)
 	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
 }
 
+/* OpenSM is root, and the directory may belong to the clients' user: what the name stands for may
+ * have been exchanged for a link meanwhile. So the file is held first, and must be a socket.
+ */
+static int give_access(const char *name, const struct ibcc_plugin_options *o, struct stat *st)
+{
+	int fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC), ret = 0;
+	char held[32];
+
+	if (fd < 0)
+		return -errno;
+	snprintf(held, sizeof(held), "/proc/self/fd/%d", fd);
+	if (fstat(fd, st))
+		ret = -errno;
+	else if (!S_ISSOCK(st->st_mode))
+		ret = -ENOTSOCK;
+	else if ((o->gid != (gid_t)-1 && fchownat(fd, "", (uid_t)-1, o->gid, AT_EMPTY_PATH)) ||
+		 chmod(held, o->mode))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
 static int listen_at(int fd, const char *name, const struct ibcc_plugin_options *o, struct stat *st)
 {
 	struct sockaddr_un a = address_of(name);
+	int ret;
 
 	if (bind(fd, (struct sockaddr *)&a, sizeof(a)))
 		return -errno;
-	if (chmod(name, o->mode) || (o->gid != (gid_t)-1 && chown(name, (uid_t)-1, o->gid)) ||
-	    listen(fd, BACKLOG) || lstat(name, st) || rename(name, o->socket)) {
-		int err = errno;
-
+	ret = give_access(name, o, st);
+	if (!ret && (listen(fd, BACKLOG) || rename(name, o->socket)))
+		ret = -errno;
+	if (ret)
 		unlink(name);
-		return -err;
-	}
-	return 0;
+	return ret;
 }
 
 int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options *o)

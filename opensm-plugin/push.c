@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The port stays open between plans: on a simulated fabric every opening takes one of ten slots,
- * and on hardware a registration of class 0x21 that stays is what keeps another manager from
- * sharing it unnoticed. After an error of the port itself it is closed and opened afresh.
+/* The port stays open between plans: opening looks through all ports and registers the class anew.
+ * After an error of the port itself it is closed and opened afresh.
  */
 #include "opensm-plugin/push.h"
 

@@ -1,82 +1,180 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Requests leave evenly spaced, a window of them in each round trip, and reach their node half way
+ * through it. So a poll of a whole fabric does not see all ports at one instant, as it does not on
+ * hardware.
+ */
 #include "sim/inproc.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#define WINDOW    64u
 #define PS_PER_NS 1000u
 
 struct inproc {
 	struct ibcc_transport base;
-	struct ibcc_agents *agents;
-	const struct ibcc_engine *engine;
+	struct ibcc_inproc_options o;
 	const struct ibcc_topo *topo;
+	struct ibcc_engine *engine;
+	struct ibcc_agents *agents;
+	struct ibcc_topo *own_topo; /* NULL: topology, engine and agents are the caller's */
 	uint64_t tid;
 };
 
-static uint64_t inproc_now_ns(struct ibcc_transport *t)
+static uint64_t inproc_now(struct ibcc_transport *t)
 {
-	struct inproc *p = (struct inproc *)t;
-
-	return ibcc_engine_now_ps(p->engine) / PS_PER_NS;
+	return ibcc_engine_now_ps(((struct inproc *)t)->engine) / PS_PER_NS;
 }
 
-static void answer(struct inproc *p, struct ibcc_mad_op *op)
+/* Lets the engine run to a time that may have passed already. */
+static int run_until(struct inproc *p, uint64_t ns)
+{
+	uint64_t ps = ns * PS_PER_NS;
+
+	return ps > ibcc_engine_now_ps(p->engine) ? ibcc_engine_run(p->engine, ps) : 0;
+}
+
+/* The node's part, at the time when the request is there. */
+static void serve(struct inproc *p, struct ibcc_mad_op *op)
 {
 	uint32_t port = ibcc_topo_port_of_lid(p->topo, op->lid);
-	uint8_t reply[IBCC_MAD_BYTES];
 	struct ibcc_mad_header h;
 
 	ibcc_mad_header_unpack(op->mad, &h);
 	h.tid = ++p->tid;
 	ibcc_mad_header_pack(op->mad, &h);
-	op->status = 0;
-	op->t_ns = inproc_now_ns(&p->base);
 	p->base.stats.sent++;
 	p->base.stats.sets += h.method == IBCC_MAD_SET;
-	if (port == IBCC_NONE ||
-	    ibcc_agents_answer(p->agents, p->topo->port[port].endport, op->mad, reply)) {
-		p->base.stats.timed_out++;
-		op->err = -ETIMEDOUT;
-		return;
+	op->status = 0;
+	op->err = -ETIMEDOUT;
+	if (port != IBCC_NONE &&
+	    !ibcc_agents_answer(p->agents, p->topo->port[port].endport, op->mad, op->mad)) {
+		ibcc_mad_header_unpack(op->mad, &h);
+		op->status = h.status;
+		op->err = h.status ? -EREMOTEIO : 0;
 	}
-	memcpy(op->mad, reply, sizeof(op->mad));
-	ibcc_mad_header_unpack(op->mad, &h);
-	p->base.stats.answered++;
-	op->status = h.status;
-	op->err = h.status ? -EREMOTEIO : 0;
+	if (op->err == -ETIMEDOUT)
+		p->base.stats.timed_out++;
+	else
+		p->base.stats.answered++;
 }
 
 static int inproc_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		answer((struct inproc *)t, &op[i]);
-	return 0;
+	struct inproc *p = (struct inproc *)t;
+	uint64_t begin = inproc_now(t), end = begin;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		uint64_t sent = begin + i * p->o.rtt_ns / p->o.window;
+
+		err = run_until(p, sent + p->o.rtt_ns / 2);
+		if (err)
+			break;
+		serve(p, &op[i]);
+		op[i].t_ns = sent + (op[i].err == -ETIMEDOUT ? p->o.timeout_ns : p->o.rtt_ns);
+		if (op[i].t_ns > end)
+			end = op[i].t_ns;
+	}
+	if (!err)
+		err = run_until(p, end);
+	for (; err && i < n; i++)
+		op[i].err = -EIO;
+	return err ? -EIO : 0;
 }
 
 static void inproc_free(struct ibcc_transport *t)
 {
-	free(t);
+	struct inproc *p = (struct inproc *)t;
+
+	if (p->own_topo) {
+		ibcc_agents_free(p->agents);
+		ibcc_engine_free(p->engine);
+		ibcc_topo_free(p->own_topo);
+	}
+	free(p);
 }
 
-struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, const struct ibcc_engine *e,
-				       const struct ibcc_topo *t)
+static const struct ibcc_transport_ops inproc_ops = {
+	.run = inproc_run,
+	.now_ns = inproc_now,
+	.free = inproc_free,
+};
+
+struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, struct ibcc_engine *e,
+				       const struct ibcc_topo *t,
+				       const struct ibcc_inproc_options *o)
 {
-	static const struct ibcc_transport_ops ops = {
-		.run = inproc_run,
-		.now_ns = inproc_now_ns,
-		.free = inproc_free,
-	};
 	struct inproc *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	*p = (struct inproc){
-		.base.ops = &ops,
-		.agents = a,
-		.engine = e,
-		.topo = t,
-	};
+	p->base.ops = &inproc_ops;
+	if (o)
+		p->o = *o;
+	if (!p->o.window)
+		p->o.window = WINDOW;
+	p->topo = t;
+	p->engine = e;
+	p->agents = a;
 	return &p->base;
+}
+
+/* Fills a transport's parts from a scenario. */
+static int open_scenario(struct inproc *p, const struct ibcc_scenario *s, const char **bad)
+{
+	const struct ibcc_agents_options o = {
+		.cct_blocks = s->model.cct_blocks,
+		.wait_tick = s->model.wait_tick,
+		.ext_xmit_wait = true,
+		.sw_port_block = IBCC_CC_SW_PORT_BLOCK_13,
+	};
+	uint32_t i;
+	int err;
+
+	p->topo = p->own_topo = ibcc_topo_clone(s->topo);
+	if (!p->topo)
+		return -ENOMEM;
+	p->engine = ibcc_engine_new(p->topo, &s->model, s->seed, &err);
+	if (!p->engine)
+		return err;
+	err = ibcc_engine_load(p->engine, s, bad);
+	if (err)
+		return err;
+	p->agents = ibcc_agents_new(p->topo, p->engine, &o);
+	if (!p->agents)
+		return -ENOMEM;
+	for (i = 0; i < s->n_no_cc && !err; i++)
+		err = ibcc_agents_set_support(p->agents, ibcc_topo_find_desc(p->topo, s->no_cc[i]),
+					      false);
+	return err ? err : ibcc_agents_load(p->agents, &s->cc);
+}
+
+struct ibcc_transport *ibcc_inproc_open(const struct ibcc_scenario *s,
+					const struct ibcc_inproc_options *o, int *err,
+					const char **bad)
+{
+	struct ibcc_transport *t = ibcc_inproc_new(NULL, NULL, NULL, o);
+
+	*err = t ? open_scenario((struct inproc *)t, s, bad) : -ENOMEM;
+	if (!*err || !t)
+		return t;
+	inproc_free(t);
+	return NULL;
+}
+
+struct ibcc_engine *ibcc_inproc_engine(struct ibcc_transport *t)
+{
+	return ((struct inproc *)t)->engine;
+}
+
+struct ibcc_agents *ibcc_inproc_agents(struct ibcc_transport *t)
+{
+	return ((struct inproc *)t)->agents;
+}
+
+const struct ibcc_topo *ibcc_inproc_topo(const struct ibcc_transport *t)
+{
+	return ((const struct inproc *)t)->topo;
 }

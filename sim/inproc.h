@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The in-process transport: MADs to the agents of a packet engine, on virtual time. */
+/* A transport to a simulated fabric in the same process: no sockets, no wall time. Virtual time
+ * passes while MADs are under way, and nowhere else.
+ */
 #ifndef SIM_INPROC_H
 #define SIM_INPROC_H
 
 #include <ibcc/engine.h>
-#include <ibcc/topo.h>
+#include <ibcc/scenario.h>
 #include <ibcc/transport.h>
 
 #include "sim/agents.h"
 
-/* A transport to the endports of a topology. All requests are answered at the engine's present
- * time, which stands still meanwhile. Nothing is copied or owned: all three must outlive it. NULL
- * without memory.
+/* All zero: MADs take no time, the engine stands still. */
+struct ibcc_inproc_options {
+	uint64_t rtt_ns;     /* from request to answer */
+	uint64_t timeout_ns; /* until a request without answer is given up */
+	unsigned int window; /* requests in flight; 0: 64 */
+};
+
+/* A transport to the endports of a topology. Nothing is copied or owned: all three must outlive it.
+ * `o` NULL: all zero. NULL without memory.
  */
-struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, const struct ibcc_engine *e,
-				       const struct ibcc_topo *t);
+struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, struct ibcc_engine *e,
+				       const struct ibcc_topo *t,
+				       const struct ibcc_inproc_options *o);
+
+/* The same with engine, agents, traffic and settings of a scenario, at time 0, which it owns; the
+ * scenario may go afterwards. NULL and *err on failure: -ENOENT (`bad`, may be NULL, names a node
+ * that is not there), -EINVAL, -ENOMEM.
+ */
+struct ibcc_transport *ibcc_inproc_open(const struct ibcc_scenario *s,
+					const struct ibcc_inproc_options *o, int *err,
+					const char **bad);
+
+/* The parts behind such a transport, to run the engine between MADs and to look at flows. */
+struct ibcc_engine *ibcc_inproc_engine(struct ibcc_transport *t);
+struct ibcc_agents *ibcc_inproc_agents(struct ibcc_transport *t);
+const struct ibcc_topo *ibcc_inproc_topo(const struct ibcc_transport *t);
 
 #endif

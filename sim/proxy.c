@@ -248,8 +248,8 @@ static int on_ctl(sd_event_source *src, int fd, uint32_t revents, void *arg)
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(struct ucred))];
 	} control;
-	struct sockaddr_un from;
-	struct ibcc_wire_ctl ctl;
+	struct sockaddr_un from = { 0 };
+	struct ibcc_wire_ctl ctl = { 0 };
 	struct iovec iov = { .iov_base = &ctl, .iov_len = sizeof(ctl) };
 	struct msghdr mh = { .msg_name = &from,
 			     .msg_namelen = sizeof(from),

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int addr_v(struct sockaddr_un *sa, socklen_t *len, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int addr_v(struct sockaddr_un *sa, socklen_t *len,
+							const char *fmt, va_list ap)
 {
 	int n;
 

@@ -11,7 +11,10 @@
 #include <ibcc/tuner.h>
 #include <ibcc/yaml.h>
 
-#define IBCC_CONFIG_FILE        "/etc/ibcc-tune/ibcc-tuned.yaml"
+#ifndef IBCC_SYSCONFDIR
+#define IBCC_SYSCONFDIR "/etc" /* the Makefile's SYSCONFDIR */
+#endif
+#define IBCC_CONFIG_FILE        IBCC_SYSCONFDIR "/ibcc-tune/ibcc-tuned.yaml"
 #define IBCC_CONFIG_PATH_BYTES  256u
 #define IBCC_CONFIG_EXIT_STATUS 78 /* EX_CONFIG of sysexits.h */
 

@@ -26,8 +26,9 @@ struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc
 void ibcc_engine_free(struct ibcc_engine *e);
 
 /* Adds traffic between ports (fabric-wide indices); dst_port IBCC_NONE: uniformly to all other
- * channel adapter ports. from/to of the spec are not used. Returns the flow's index, -EINVAL or
- * -ENOMEM.
+ * channel adapter ports that have a link. Flows between the same ports on one SL share a queue
+ * pair, hence its congestion control; packets that arrived before stop_ps are still sent after it.
+ * from/to of the spec are not used. Returns the flow's index, -EINVAL or -ENOMEM.
  */
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, uint32_t src_port,
 			 uint32_t dst_port);
@@ -48,7 +49,7 @@ int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in,
 			  const uint8_t vl[16]);
 /* A link going down loses what is on it and in the buffers that feed it (counted as dropped). */
 int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
-/* Rate at which the HCA at `port` takes packets out of its receive buffer; 0: as they come. */
+/* Rate at which the HCA at `port` takes payload out of its receive buffer; 0: as it comes. */
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 
 int ibcc_engine_set_switch_cc(struct ibcc_engine *e, uint32_t node,
@@ -60,7 +61,7 @@ int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_
 
 /* Counters of a port since the start; never reset, never saturating: the agents do that. */
 struct ibcc_engine_port {
-	uint64_t xmit_bytes, rcv_bytes; /* wire bytes with headers */
+	uint64_t xmit_bytes, rcv_bytes; /* as PortXmitData: headers, no VCRC */
 	uint64_t xmit_pkts, rcv_pkts;
 	uint64_t xmit_data_pkts, rcv_data_pkts; /* those that are no ACKs or CNPs */
 	uint64_t xmit_wait_ps;                  /* data to send and nothing sent */
@@ -93,7 +94,9 @@ uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
 
-/* Congestion log of a node, newest entries first, as attribute 0x13 reports it. */
+/* Congestion log of a node, newest entries first, as attribute 0x13 reports it. Reading clears the
+ * event counter and the map, which tell what happened since the last reading.
+ */
 int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_log *out);
 
 /* Totals for benchmarks and conservation tests. */

@@ -172,7 +172,7 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most,
 
 	if (!(flag & TREE_REACHES) || !l->usable)
 		return IBCC_ROLE_NONE;
-	if (contributes(l, most, most_rate))
+	if (most && contributes(l, most, most_rate))
 		return IBCC_ROLE_CONTRIBUTOR;
 	if (l->waited < j->p->ca_wait_permille || !(flag & TREE_BLOCKED))
 		return IBCC_ROLE_NONE;
@@ -184,7 +184,8 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most,
 	return flag & TREE_SHARED ? IBCC_ROLE_VICTIM : IBCC_ROLE_NONE;
 }
 
-static int list_sources(const struct job *j, struct ibcc_root *r)
+/* BECNs name contributors only of a root that marks: `marked`. */
+static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
 {
 	uint64_t most = 0;
 	double most_rate = 0;
@@ -195,9 +196,9 @@ static int list_sources(const struct job *j, struct ibcc_root *r)
 
 		if (!(j->tree.flag[i] & TREE_REACHES) || !j->load[i].usable)
 			continue;
-		if (j->load[i].becn > most)
+		if (marked && j->load[i].becn > most)
 			most = j->load[i].becn;
-		if (rate > most_rate)
+		if (marked && rate > most_rate)
 			most_rate = rate;
 		n++;
 	}
@@ -224,13 +225,21 @@ static int list_sources(const struct job *j, struct ibcc_root *r)
 	return 0;
 }
 
+/* Adapters that wait behind a port, and at a slow adapter those that only do not because they are
+ * throttled for another root.
+ */
 static uint32_t n_blocked(const struct job *j, const struct ibcc_root *r)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->n_sources; i++)
-		n += r->source[i].wait_permille >= j->p->ca_wait_permille &&
-		     j->tree.flag[r->source[i].port] & TREE_BLOCKED;
+	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		const struct load *l = &j->load[i];
+
+		if (!(j->tree.flag[i] & TREE_REACHES) || !(j->tree.flag[i] & TREE_BLOCKED))
+			continue;
+		n += l->usable && (l->waited >= j->p->ca_wait_permille ||
+				   (l->becn && r->kind == IBCC_CONGESTION_OUTPUT));
+	}
 	return n;
 }
 
@@ -269,15 +278,15 @@ static int examine(struct job *j, uint32_t port)
 		.wait_permille = l->waited,
 	};
 	bool suspect = looks_like_root(j, port, &r.kind);
-	bool marked = j->e->becn && marks(j, port);
+	bool marked = j->e->becn && (!j->actual || marks(j, port));
 	int ret;
 
-	if (!suspect && !marked)
+	if (!suspect && (!marked || !j->actual))
 		return 0;
 	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < LINK_LIMIT_PERMILLE)
 		r.kind = IBCC_CONGESTION_OUTPUT;
 	ibcc_tree_walk(&j->tree, j->p, j->t, j->load, port);
-	ret = list_sources(j, &r);
+	ret = list_sources(j, &r, marked);
 	if (ret)
 		return ret;
 	if ((suspect && n_blocked(j, &r) >= 2) || (marked && has_becn(&r))) {
@@ -290,6 +299,37 @@ static int examine(struct job *j, uint32_t port)
 	}
 	free(r.source);
 	return ret;
+}
+
+static bool belongs_elsewhere(const struct ibcc_estimate *e, const struct ibcc_root *r,
+			      uint32_t port)
+{
+	for (uint32_t i = 0; i < e->n_roots; i++) {
+		const struct ibcc_root *o = &e->root[i];
+
+		for (uint32_t k = 0; o != r && k < o->n_sources; k++)
+			if (o->source[k].port == port && o->source[k].role != IBCC_ROLE_VICTIM)
+				return true;
+	}
+	return false;
+}
+
+/* Who waits for a root of its own is not another root's victim: nothing done there would help. */
+static void clear_victims(struct ibcc_estimate *e)
+{
+	for (uint32_t i = 0; i < e->n_roots; i++) {
+		struct ibcc_root *r = &e->root[i];
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < r->n_sources; k++) {
+			if (r->source[k].role == IBCC_ROLE_VICTIM &&
+			    belongs_elsewhere(e, r, r->source[k].port))
+				r->n_victims--;
+			else
+				r->source[n++] = r->source[k];
+		}
+		r->n_sources = n;
+	}
 }
 
 /* How much sending time is lost behind a root. */
@@ -328,6 +368,8 @@ int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_
 	for (uint32_t i = 0; !ret && i < t->n_ports; i++)
 		if (!is_ca_port(t, i) && j.load[i].usable)
 			ret = examine(&j, i);
+	if (!ret)
+		clear_victims(e);
 	if (!ret && e->n_roots > 1)
 		qsort(e->root, e->n_roots, sizeof(*e->root), by_severity);
 out:

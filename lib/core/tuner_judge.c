@@ -13,6 +13,7 @@
 #define BACKOFF_MAX     1024u
 #define DRAINS_PERMILLE 900u /* below this share of the wait before, the tree is draining */
 #define LEARN_PERMILLE  150u /* formula again when contributors become known and x moves so much */
+#define HELPED_PERMILLE 950u /* of the victims' wait before, at most, or it did not help */
 #define GROWN_PERMILLE  1300u
 #define SHRUNK_PERMILLE 600u
 #define BECN_SHARE      50u /* 2 % of the most marked one */
@@ -85,20 +86,48 @@ static uint32_t scale(uint32_t v, uint32_t num, uint32_t den, uint32_t low, uint
 	return v < low ? low : v > high ? high : v;
 }
 
-/* The end of the table first: it is too near if sources at it still send too much. */
-static bool strengthen(struct ibcc_tuner_root *r)
+/* The end of the table first: it is too near if sources at it still send too much. A parameter that
+ * did not help is not tried again.
+ */
+static bool strengthen(struct ibcc_tuner_root *r, uint32_t victim_wait)
 {
 	uint32_t end = scale(r->end_permille, 5, 4, END_MIN, END_MAX);
 	uint32_t loop = scale(r->loop_permille, 3, 2, LOOP_MIN, LOOP_MAX);
-	bool even = (uint64_t)r->end_permille * LOOP_MAX <= (uint64_t)r->loop_permille * END_MAX;
+	bool can_end = end != r->end_permille && !(r->failed & IBCC_TUNER_END);
+	bool can_loop = loop != r->loop_permille && !(r->failed & IBCC_TUNER_LOOP);
+	bool even = r->end_permille <= r->loop_permille;
 
-	if (end != r->end_permille && (even || loop == r->loop_permille))
-		r->end_permille = end;
-	else if (loop != r->loop_permille)
-		r->loop_permille = loop;
-	else
+	if (!can_end && !can_loop)
 		return false;
+	r->old_end_permille = r->end_permille;
+	r->old_loop_permille = r->loop_permille;
+	r->trial_wait = (uint16_t)victim_wait;
+	if (can_end && (even || !can_loop)) {
+		r->trial = IBCC_TUNER_END;
+		r->end_permille = end;
+	} else {
+		r->trial = IBCC_TUNER_LOOP;
+		r->loop_permille = loop;
+	}
 	moved(r, 1);
+	return true;
+}
+
+/* Judges what was made stronger: it stays if it helped. Returns true if it was taken back. */
+static bool take_back(struct ibcc_tuner_root *r, uint32_t victim_wait, bool busy)
+{
+	uint8_t trial = r->trial;
+
+	r->trial = 0;
+	if (!trial)
+		return false;
+	if (busy && (uint64_t)victim_wait * 1000 < (uint64_t)r->trial_wait * HELPED_PERMILLE) {
+		r->failed = 0;
+		return false;
+	}
+	r->failed |= trial;
+	r->end_permille = r->old_end_permille;
+	r->loop_permille = r->old_loop_permille;
 	return true;
 }
 
@@ -151,6 +180,7 @@ static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t rate, uin
 	r->rate_mbps = rate;
 	r->end_permille = r->loop_permille = 1000;
 	r->direction = 0;
+	r->trial = r->failed = 0;
 	return true;
 }
 
@@ -181,6 +211,11 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 
 	if (moved_away(r, n, rate, source_mbps, say))
 		return true;
+	if (!draining && take_back(r, victim, busy >= p->sink_busy_permille)) {
+		ibcc_text_add(say, "victims wait %u.%u %% as before: the last step is taken back",
+			      victim / 10, victim % 10);
+		return true;
+	}
 	if (busy < p->sink_busy_permille && w.becn) {
 		if (!relax(r))
 			return false;
@@ -197,7 +232,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		return true;
 	}
 	if (victim > p->victim_wait_permille) {
-		if (!strengthen(r))
+		if (!strengthen(r, victim))
 			return false;
 		ibcc_text_add(say, "victims still wait %u.%u %% of the time: strengthen",
 			      victim / 10, victim % 10);

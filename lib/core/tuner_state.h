@@ -20,6 +20,12 @@ struct ibcc_tuner_window {
 	uint64_t becn;
 };
 
+/* Parameters that feedback moves. */
+enum ibcc_tuner_knob {
+	IBCC_TUNER_END = 1,  /* of the table */
+	IBCC_TUNER_LOOP = 2, /* increase * timer */
+};
+
 /* A port seen as a root. */
 struct ibcc_tuner_root {
 	uint32_t port;
@@ -33,12 +39,16 @@ struct ibcc_tuner_root {
 			    */
 	uint16_t backoff;  /* passes that feedback has to wait, doubled by each reversal */
 	int8_t direction;  /* of the last feedback: 1 stronger, -1 weaker, 0 none */
-	bool learned;      /* n comes from BECNs, not from who waits */
+	uint8_t trial;  /* the parameter made stronger last, to be judged: enum ibcc_tuner_knob */
+	uint8_t failed; /* those that did not help: bits of enum ibcc_tuner_knob */
+	uint16_t trial_wait; /* mean wait of victims before the trial */
+	bool learned;        /* n comes from BECNs, not from who waits */
 	uint32_t n;
 	uint32_t rate_mbps, packet_bytes;
 	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
 	uint8_t threshold;
 	uint32_t end_permille, loop_permille;
+	uint32_t old_end_permille, old_loop_permille; /* before the trial */
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
 	uint64_t *becn;                   /* by endport: counts that fade; owned */

@@ -110,7 +110,7 @@ void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
 			return;
 	}
 	l = &e->eth->limiter[k->qp];
-	line = line_mbps(e, e->flow[e->qp[k->qp].flow].src_port);
+	line = line_mbps(e, e->group[e->qp[k->qp].group].port);
 	if (fb < 0) {
 		l->mbps = ibcc_bcn_rate(&e->model.bcn, l->mbps > 0 ? l->mbps : line, fb);
 		l->point = k->port;

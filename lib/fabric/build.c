@@ -68,13 +68,15 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
 	e->stat = alloc_lines(e->n_ports + 1u, sizeof(*e->stat), &e->unaligned[2]);
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
+	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->n_lids = calloc(e->n_ports + 1, sizeof(*e->n_lids));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = calloc(e->n_hca + 1, sizeof(*e->hca));
-	if (!e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid || !e->n_lids || !e->voq ||
-	    !e->sw || !e->hca)
+	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
+	if (!e->credit_to || !e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid ||
+	    !e->n_lids || !e->voq || !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -88,8 +90,13 @@ static void build_port(struct ibcc_engine *e, uint32_t i)
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
+	e->credit_to[i] = NONE;
 	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
 		p->flags |= PORT_UP;
+		if (!e->eth)
+			e->credit_to[i] = tp->peer;
+		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
+			p->flags |= PORT_TO_SWITCH;
 		for (int k = 0; k < N_KINDS; k++)
 			p->pkt_ps[k] = ibcc_link_packet_ps(e->bytes[k], tp->rate_mbps);
 	}
@@ -146,6 +153,11 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	h->node = node;
 	h->port = port;
 	h->rx = NONE;
+	h->dest = NONE;
+	if (e->port[port].peer != NONE) {
+		h->dest = e->n_dest;
+		e->dest[e->n_dest++] = at;
+	}
 	e->port[port].owner = at;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
@@ -187,7 +199,7 @@ static int build_queue(struct ibcc_engine *e)
 	for (uint32_t i = 0; i < e->n_ports; i++)
 		if (e->port[i].flags & PORT_UP && e->port[i].pkt_ps[DATA] > span)
 			span = e->port[i].pkt_ps[DATA];
-	return ibcc_fab_evq_init(&e->evq, e->n_ports, 2 * (span + e->hop_ps + e->credit_ps) + 1);
+	return ibcc_fab_evq_init(&e->evq, e->n_ports, 8 * (span + e->hop_ps + e->credit_ps) + 1);
 }
 
 static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_model *m)
@@ -259,6 +271,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	for (uint32_t i = 0; i < e->n_group; i++) {
 		free(e->group[i].ready);
 		free(e->group[i].act);
+		free(e->group[i].qp);
 	}
 	for (uint32_t i = 0; i < e->n_flow; i++)
 		free(e->flow[i].ring);
@@ -271,10 +284,12 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->voq);
 	free(e->sw);
 	free(e->hca);
+	free(e->dest);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);
 	free(e->outq_stat);
+	free(e->credit_to);
 	free(e->lid);
 	free(e->n_lids);
 	free(e->scen);

@@ -35,7 +35,7 @@ void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p
 void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp)
 {
 	const struct qp *q = &e->qp[qp];
-	unsigned int sl = e->flow[q->flow].sl;
+	unsigned int sl = e->group[q->group].sl;
 
 	memmove(&h->log.u.ca.entry[1], &h->log.u.ca.entry[0],
 		sizeof(h->log.u.ca.entry) - sizeof(h->log.u.ca.entry[0]));

@@ -108,6 +108,7 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 
 	wait_stop(e, port);
 	p->flags &= (uint8_t)~PORT_UP;
+	e->credit_to[port] = NONE;
 	p->epoch++;
 	if (p->flags & PORT_SWITCH)
 		ibcc_fab_switch_flush(e, port);
@@ -118,6 +119,8 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 	struct port *p = &e->port[port];
 
 	p->flags |= PORT_UP;
+	if (!e->eth)
+		e->credit_to[port] = p->peer;
 	p->busy_ps = p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);

@@ -69,12 +69,27 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 	return 0;
 }
 
+static uint32_t flow_limit_mbps(const struct ibcc_engine *e, const struct flow *f,
+				const struct group *g)
+{
+	uint32_t lowest = 0;
+
+	if (!f->uniform)
+		return ibcc_bcn_limit_mbps(e, f->head_qp);
+	for (uint32_t i = 0; i < e->n_hca; i++) {
+		uint32_t limit = ibcc_bcn_limit_mbps(e, g->qp[i]);
+
+		if (limit && (!lowest || limit < lowest))
+			lowest = limit;
+	}
+	return lowest;
+}
+
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out)
 {
 	struct flow *f;
 	const struct hca *h;
 	const struct group *g;
-	uint32_t limit = 0;
 	uint16_t ccti = 0;
 
 	if (flow >= e->n_flow)
@@ -82,16 +97,14 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 	f = &e->flow[flow];
 	h = &e->hca[e->port[f->src_port].owner];
 	g = &e->group[h->group[f->sl]];
-	for (uint32_t i = f->first_qp; i < f->first_qp + f->n_qp; i++) {
-		uint32_t l = ibcc_bcn_limit_mbps(e, i);
-
-		if (e->qp[i].ccti > ccti)
-			ccti = e->qp[i].ccti;
-		if (l && (!limit || l < limit))
-			limit = l;
-	}
 	if (hca_sl_mode(h))
 		ccti = g->ccti;
+	else if (!f->uniform)
+		ccti = e->qp[f->head_qp].ccti;
+	else
+		for (uint32_t i = 0; i < g->n_act; i++)
+			if (e->qp[g->act[i]].ccti > ccti)
+				ccti = e->qp[g->act[i]].ccti;
 	if (ccti < h->cc.sl[f->sl].CCTI_Min)
 		ccti = h->cc.sl[f->sl].CCTI_Min;
 	*out = (struct ibcc_engine_flow){
@@ -104,7 +117,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.fecn = f->fecn,
 		.becn = f->becn,
 		.ccti = ccti,
-		.limit_mbps = limit,
+		.limit_mbps = flow_limit_mbps(e, f, g),
 		.latency_sum_ps = f->latency_ps,
 	};
 	return 0;

@@ -31,10 +31,10 @@ bool ibcc_fab_credits_wait(struct ibcc_engine *e, uint32_t port, struct outq *q,
 void ibcc_fab_credits_return(struct ibcc_engine *e, uint32_t in_port, unsigned int vl,
 			     unsigned int kind, uint64_t t)
 {
-	uint32_t sender = e->port[in_port].peer, c, *at;
+	uint32_t sender = e->credit_to[in_port], c, *at;
 	struct outq *q;
 
-	if ((e->port[in_port].flags & (PORT_UP | PORT_PAUSE)) != PORT_UP) {
+	if (sender == NONE) {
 		if (e->eth)
 			ibcc_eth_release(e, in_port, e->bytes[kind], t);
 		return; /* credits are counted anew when the link comes up */
@@ -81,7 +81,7 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 	bool is_switch = in->flags & PORT_SWITCH;
 	uint32_t size = is_switch ? e->model.buffer_bytes : e->model.hca_buffer_bytes;
 
-	if (in->peer == NONE || in->flags & PORT_PAUSE)
+	if (in->peer == NONE || e->eth)
 		return; /* PAUSE is kept by both ends */
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, in->peer, vl);

@@ -4,9 +4,7 @@
 
 uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p)
 {
-	const struct qp *q = &e->qp[p->qp];
-
-	return p->flags & PKT_CTRL ? q->dst_port : e->flow[q->flow].src_port;
+	return p->flags & PKT_CTRL ? e->qp[p->qp].dst_port : e->flow[p->flow].src_port;
 }
 
 void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port)
@@ -15,7 +13,7 @@ void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port)
 
 	e->stat[port].dropped++;
 	if (!(p->flags & PKT_CTRL)) {
-		e->flow[e->qp[p->qp].flow].dropped++;
+		e->flow[p->flow].dropped++;
 		e->dropped++;
 	}
 	pkt_give(e, pkt);

@@ -55,8 +55,6 @@ int ibcc_eth_build(struct ibcc_engine *e)
 	if (!x->port || !x->memory || (m->bcn.enabled && !x->point))
 		return -ENOMEM;
 	e->blocks[DATA] = e->blocks[CTRL] = 0;
-	for (uint32_t i = 0; i < e->n_ports; i++)
-		e->port[i].flags |= PORT_PAUSE;
 	return 0;
 }
 

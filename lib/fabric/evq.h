@@ -3,7 +3,7 @@
  *
  * A calendar of one turn: bucket b holds events of [b, b + 1) << shift, sorted, in a ring that
  * begins at bucket `cur`; two levels of bit maps find the next bucket that is not empty. With a
- * width of about one event each, putting in and taking out touch one list each. Events beyond the
+ * few events each, putting in and taking out touch one list each. Events beyond the
  * ring wait in a heap and move when the ring's end reaches them, before anything can be put
  * directly behind them, so that the order holds.
  */
@@ -80,6 +80,17 @@ static inline uint32_t evq_distance(const struct evq *q)
 	return (hit - i) & (q->n_buckets - 1);
 }
 
+/* Fetches what the next event will touch first while this one is handled. */
+static inline void evq_prefetch(const struct ibcc_engine *e, uint32_t c)
+{
+	uint32_t kind = e->cell[c].arg >> CELL_KIND_SHIFT, i = e->cell[c].arg & CELL_INDEX_MASK;
+
+	if (kind == EV_ARRIVE)
+		__builtin_prefetch(&e->pkt[i]);
+	else if (kind == EV_WAKE)
+		__builtin_prefetch(port_outq(e, i, 0));
+}
+
 /* Takes the earliest event if it is not after until_ps; NONE if there is none. */
 static inline uint32_t evq_pop(struct ibcc_engine *e, uint64_t until_ps)
 {
@@ -100,7 +111,9 @@ static inline uint32_t evq_pop(struct ibcc_engine *e, uint64_t until_ps)
 	if (e->cell[c].t > until_ps)
 		return NONE;
 	b->head = e->cell[c].next;
-	if (b->head == NONE) {
+	if (b->head != NONE) {
+		evq_prefetch(e, b->head);
+	} else {
 		q->bits[i >> 6] &= ~(1ull << (i & 63));
 		if (!q->bits[i >> 6])
 			q->sum[i >> 12] &= ~(1ull << (i >> 6 & 63));

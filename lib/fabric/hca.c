@@ -68,49 +68,85 @@ static uint32_t group_queued(const struct group *g)
 	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
 }
 
-static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id)
+/* An entry that finds its queue pair throttled when its turn comes keeps that turn. */
+static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id,
+		       uint64_t *turn)
 {
 	struct hca *h = group_hca(e, g);
 	bool in_turn = e->model.hca_service == IBCC_HCA_ROUND_ROBIN;
 
-	heap_push(g, (struct ready){ in_turn ? ++h->turn : arrival_ps, id });
+	if (!*turn)
+		*turn = ++h->turn;
+	heap_push(g, (struct ready){ in_turn ? *turn : arrival_ps, id });
 	if (!g->gated) {
 		h->data_sls |= (uint16_t)(1u << g->sl);
 		group_count(e, g, 1);
 	}
 }
 
-/* Passes a throttled queue pair's packet over: it waits with the queue pair. */
-static bool defer(struct ibcc_engine *e, struct flow *f, struct qp *q, uint64_t arrival_ps)
+/* Whoever waits for a queue pair is woken by one event, so that all see its delay end at once. One
+ * event may set any number of alarms, so each sees to its own memory.
+ */
+static void qp_alarm(struct ibcc_engine *e, uint32_t qp)
 {
-	uint32_t c;
+	struct qp *q = &e->qp[qp];
+
+	if (q->pending)
+		return;
+	if (ibcc_fab_reserve(e, 16, 0)) {
+		e->err = -ENOMEM;
+		return;
+	}
+	q->pending = true;
+	evq_push(e, q->ready_ps, EV_QP, qp);
+}
+
+/* Passes a throttled queue pair's packet over: it waits with the queue pair. */
+static bool defer(struct ibcc_engine *e, uint32_t flow, uint64_t arrival_ps)
+{
+	uint32_t qp = e->flow[flow].head_qp, c;
+	struct qp *q = &e->qp[qp];
 
 	e->err = ibcc_fab_reserve(e, 16, 0);
 	if (e->err)
 		return false;
 	c = cell_take(e);
 	e->cell[c].t = arrival_ps;
+	e->cell[c].arg = flow;
 	e->cell[c].next = NONE;
 	if (q->defer == NONE) {
 		q->defer = c;
-		evq_push(e, q->ready_ps, EV_QP, (uint32_t)(q - e->qp));
+		qp_alarm(e, qp);
 	} else {
 		e->cell[q->defer_end].next = c;
 	}
 	q->defer_end = c;
-	f->n_deferred++;
+	e->flow[flow].n_deferred++;
 	return true;
+}
+
+static void wait_for_qp(struct ibcc_engine *e, uint32_t flow)
+{
+	uint32_t qp = e->flow[flow].head_qp;
+	struct qp *q = &e->qp[qp];
+
+	e->flow[flow].next = NONE;
+	if (q->wait == NONE)
+		q->wait = flow;
+	else
+		e->flow[q->wait_end].next = flow;
+	q->wait_end = flow;
+	qp_alarm(e, qp);
 }
 
 /* Puts a flow where it belongs: to the ready entries, or asleep until its next packet is due or
  * allowed. Called when it is in neither place.
  */
-void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow)
+static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 {
 	struct flow *f = &e->flow[flow];
-	struct hca *h = &e->hca[e->port[f->src_port].owner];
-	struct group *g = &e->group[h->group[f->sl]];
-	uint64_t due, allowed;
+	const struct qp *q;
+	uint64_t due;
 
 	for (;;) {
 		due = ibcc_fab_head_ps(e, f);
@@ -120,39 +156,95 @@ void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow)
 			evq_push(e, due, EV_FLOW, flow);
 			return;
 		}
-		if (f->n_qp == 1) {
-			allowed = e->qp[f->first_qp].ready_ps;
-		} else if (f->kind == IBCC_ARRIVALS_BACKLOGGED) {
-			f->head_qp = ibcc_fab_pick_qp(e, f, &allowed);
-		} else {
-			struct qp *q = &e->qp[f->head_qp];
-
-			if (q->defer != NONE || q->ready_ps > e->now_ps) {
-				if (!defer(e, f, q, due))
-					return;
-				ibcc_fab_head_take(e, f);
-				continue;
-			}
-			allowed = 0;
-		}
-		if (allowed > e->now_ps)
-			evq_push(e, allowed, EV_FLOW, flow);
-		else
-			make_ready(e, g, due, flow);
-		return;
+		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
+			f->head_qp = ibcc_fab_pick_qp(e, f);
+		q = &e->qp[f->head_qp];
+		if (!f->uniform || f->kind == IBCC_ARRIVALS_BACKLOGGED ||
+		    (q->defer == NONE && q->ready_ps <= e->now_ps))
+			break;
+		if (!defer(e, flow, due))
+			return;
+		ibcc_fab_head_take(e, f);
 	}
+	if (q->ready_ps > e->now_ps)
+		wait_for_qp(e, flow);
+	else
+		make_ready(e, &e->group[f->group], due, flow, &f->turn);
 }
 
-void ibcc_fab_qp_ready(struct ibcc_engine *e, uint32_t qp)
+/* The same for a queue pair's deferred packets. */
+static void deferred_arm(struct ibcc_engine *e, uint32_t qp)
 {
-	const struct qp *q = &e->qp[qp];
-	const struct flow *f = &e->flow[q->flow];
-	struct hca *h = &e->hca[e->port[f->src_port].owner];
+	struct qp *q = &e->qp[qp];
 
-	if (q->ready_ps > e->now_ps)
-		evq_push(e, q->ready_ps, EV_QP, qp);
+	if (q->defer == NONE || q->ready)
+		return;
+	q->ready = q->ready_ps <= e->now_ps;
+	if (q->ready)
+		make_ready(e, &e->group[q->group], e->cell[q->defer].t, qp | READY_QP, &q->turn);
 	else
-		make_ready(e, &e->group[h->group[f->sl]], e->cell[q->defer].t, qp | READY_QP);
+		qp_alarm(e, qp);
+}
+
+void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
+{
+	flow_arm(e, flow);
+	ibcc_fab_hca_send(e, e->flow[flow].src_port);
+}
+
+void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
+{
+	struct qp *q = &e->qp[qp];
+	uint32_t flow = q->wait;
+
+	q->pending = false;
+	if (q->ready_ps > e->now_ps) {
+		qp_alarm(e, qp);
+		return;
+	}
+	deferred_arm(e, qp);
+	q->wait = NONE;
+	while (flow != NONE) {
+		uint32_t next = e->flow[flow].next;
+
+		flow_arm(e, flow);
+		flow = next;
+	}
+	ibcc_fab_hca_send(e, e->group[q->group].port);
+}
+
+static void ready_pop(struct ibcc_engine *e, struct group *g)
+{
+	heap_pop(g);
+	if (!g->n_ready)
+		group_hca(e, g)->data_sls &= (uint16_t) ~(1u << g->sl);
+}
+
+static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
+{
+	return id & READY_QP ? id & ~READY_QP : e->flow[id].head_qp;
+}
+
+/* Puts entries at the front to sleep whose queue pair another flow has used meanwhile. True if one
+ * is left that may be sent.
+ */
+static bool front_ready(struct ibcc_engine *e, struct group *g)
+{
+	while (g->n_ready) {
+		uint32_t id = g->ready[0].id;
+
+		if (e->qp[ready_qp(e, id)].ready_ps <= e->now_ps)
+			return true;
+		ready_pop(e, g);
+		group_uncount(e, g, 1);
+		if (id & READY_QP) {
+			e->qp[id & ~READY_QP].ready = false;
+			deferred_arm(e, id & ~READY_QP);
+		} else {
+			flow_arm(e, id);
+		}
+	}
+	return false;
 }
 
 static void throttle(struct ibcc_engine *e, struct hca *h, struct group *g, struct qp *q)
@@ -186,31 +278,22 @@ void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
 
 static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 {
-	uint32_t id = g->ready[0].id, pkt = pkt_take(e);
-	struct pkt *k = &e->pkt[pkt];
+	uint32_t id = g->ready[0].id, qp = ready_qp(e, id), pkt = pkt_take(e);
 	bool deferred = id & READY_QP;
-	struct flow *f;
-	struct qp *q;
+	struct qp *q = &e->qp[qp];
+	uint32_t flow = deferred ? e->cell[q->defer].arg : id;
 
-	if (deferred) {
-		q = &e->qp[id & ~READY_QP];
-		f = &e->flow[q->flow];
-	} else {
-		f = &e->flow[id];
-		q = &e->qp[f->n_qp == 1 ? f->first_qp : f->head_qp];
-	}
-	heap_pop(g);
-	if (!g->n_ready)
-		h->data_sls &= (uint16_t) ~(1u << g->sl);
-	*k = (struct pkt){ .born_ps = e->now_ps,
-			   .qp = (uint32_t)(q - e->qp),
-			   .dlid = e->lid[q->dst_port],
-			   .sl = g->sl };
-	f->sent++;
+	ready_pop(e, g);
+	e->pkt[pkt] = (struct pkt){ .born_ps = e->now_ps,
+				    .flow = flow,
+				    .qp = qp,
+				    .dlid = e->lid[q->dst_port],
+				    .sl = g->sl };
+	e->flow[flow].sent++;
 	e->injected++;
 	tx_start(e, g->port, g->vl, pkt);
 	if (e->model.bcn.enabled)
-		ibcc_bcn_sent(e, g->port, k->qp, pkt);
+		ibcc_bcn_sent(e, g->port, qp, pkt);
 	else
 		throttle(e, h, g, q);
 	if (deferred) {
@@ -218,12 +301,14 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 
 		q->defer = e->cell[c].next;
 		cell_give(e, c);
-		f->n_deferred--;
-		if (q->defer != NONE)
-			ibcc_fab_qp_ready(e, id & ~READY_QP);
+		e->flow[flow].n_deferred--;
+		q->turn = 0;
+		q->ready = false;
+		deferred_arm(e, qp);
 	} else {
-		ibcc_fab_head_take(e, f);
-		ibcc_fab_flow_arm(e, id);
+		ibcc_fab_head_take(e, &e->flow[flow]);
+		e->flow[flow].turn = 0;
+		flow_arm(e, flow);
 	}
 	if (e->port[g->port].queued) /* the flow itself may be ready again */
 		port_wake(e, g->port, e->port[g->port].busy_ps);
@@ -263,7 +348,8 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 	for (unsigned int m = h->data_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (g->vl < e->n_vls && credits_ok(e, port, port_outq(e, port, g->vl), DATA) &&
+		if (g->vl < e->n_vls && front_ready(e, g) &&
+		    credits_ok(e, port, port_outq(e, port, g->vl), DATA) &&
 		    (!best || ready_before(&g->ready[0], &best->ready[0])))
 			best = g;
 	}

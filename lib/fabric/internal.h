@@ -35,8 +35,8 @@ enum { DATA, CTRL, N_KINDS };
 enum ibcc_fab_event {
 	EV_ARRIVE,   /* packet: header at a switch and routed, or tail at an HCA */
 	EV_WAKE,     /* port: may have something to send */
-	EV_FLOW,     /* flow: its next packet is due, or its delay is over */
-	EV_QP,       /* queue pair: the delay before its deferred packets is over */
+	EV_FLOW,     /* flow: its next packet is due */
+	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
 	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
 	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
@@ -47,7 +47,7 @@ enum ibcc_fab_event {
 };
 
 /* t and arg of an event: time, kind << 28 | index. Of a credit: arrival at the sender, blocks. Of a
- * deferred packet: its time of arrival in the send queue.
+ * deferred packet: its time of arrival in the send queue, its flow.
  */
 struct cell {
 	uint64_t t;
@@ -61,7 +61,7 @@ enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
 struct pkt {
 	uint64_t born_ps; /* first bit on the source's link */
 	uint32_t next;    /* in the queue it stands in */
-	uint32_t qp;
+	uint32_t flow, qp;
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
@@ -70,7 +70,7 @@ struct pkt {
 	uint8_t epoch; /* of the link; another one now: the link was down meanwhile */
 };
 
-enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_PAUSE = 4 };
+enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ };
 
 struct port {
 	uint64_t busy_ps; /* sending until */
@@ -157,12 +157,14 @@ struct group {
 	uint32_t n_ctrl;
 	uint16_t ccti; /* of the SL, in SL mode */
 	bool active;
-	uint32_t n_act, cap_act, n_qp, n_flow; /* act: queue pairs whose CCTI is not 0 */
-	uint32_t *act;
+	uint32_t n_act, cap_act, n_qp, n_flow;
+	uint32_t *act; /* queue pairs whose CCTI is not 0 */
+	uint32_t *qp;  /* by HCA at the other end, or NONE; NULL before the first flow */
 };
 
 struct hca {
 	uint32_t node, port;
+	uint32_t dest; /* position in the list of destinations */
 	uint32_t group[16];
 	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
@@ -175,12 +177,17 @@ struct hca {
 	struct ibcc_cc_log log;
 };
 
+/* All flows between two HCAs on one SL share a queue pair, and so its delay. */
 struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
-	uint32_t flow, dst_port;
+	uint32_t group, dst_port;
 	uint32_t defer, defer_end; /* cells: packets passed over while throttled */
+	uint32_t wait, wait_end;   /* flows that wait for the end of the delay */
+	uint64_t turn;             /* where flows are served in turn, 0: none yet */
 	uint16_t ccti;
-	bool active;
+	bool active;  /* among those that the timer lowers */
+	bool pending; /* EV_QP is under way */
+	bool ready;   /* its deferred packets stand in the heap */
 };
 
 /* A replayable sequence of arrival times. */
@@ -189,8 +196,11 @@ struct arrivals {
 };
 
 struct flow {
-	uint32_t src_port, first_qp, n_qp;
+	uint32_t src_port, group;
 	uint32_t head_qp; /* of the packet at the head */
+	bool uniform;     /* to all others */
+	uint32_t next;    /* in the line of those that wait for a queue pair */
+	uint64_t turn;    /* where flows are served in turn, 0: none yet */
 	enum ibcc_arrivals kind;
 	uint8_t sl;
 	uint64_t gap_ps, stop_ps;
@@ -259,6 +269,8 @@ struct ibcc_engine {
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
+	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
+	uint32_t *credit_to;    /* by input port: who gets its credits; NONE: link down, PAUSE */
 	uint16_t *lid, *n_lids; /* by port */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
@@ -308,8 +320,8 @@ uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
 
 /* hca.c: sending. */
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
-void ibcc_fab_flow_arm(struct ibcc_engine *e, uint32_t flow);
-void ibcc_fab_qp_ready(struct ibcc_engine *e, uint32_t qp);
+void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow);
+void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group);
 void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl);
@@ -340,7 +352,7 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 /* traffic.c */
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
-uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f, uint64_t *ready_ps);
+uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
 
 /* control.c */

@@ -55,10 +55,9 @@ static void timer_start(struct ibcc_engine *e, const struct hca *h, struct group
 void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
-	const struct flow *f = &e->flow[q->flow];
-	struct hca *h = &e->hca[e->port[f->src_port].owner];
-	struct group *g = &e->group[h->group[f->sl]];
-	const struct ibcc_cc_ca_entry *s = &h->cc.sl[f->sl];
+	struct group *g = &e->group[q->group];
+	struct hca *h = &e->hca[e->port[g->port].owner];
+	const struct ibcc_cc_ca_entry *s = &h->cc.sl[g->sl];
 	uint16_t *ccti = hca_sl_mode(h) ? &g->ccti : &q->ccti;
 	unsigned int raised = floor_ccti(*ccti, s) + s->CCTI_Increase;
 

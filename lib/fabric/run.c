@@ -32,14 +32,8 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 		else
 			ibcc_fab_hca_send(e, i);
 		break;
-	case EV_FLOW:
-		ibcc_fab_flow_arm(e, i);
-		ibcc_fab_hca_send(e, e->flow[i].src_port);
-		break;
-	case EV_QP:
-		ibcc_fab_qp_ready(e, i);
-		ibcc_fab_hca_send(e, e->flow[e->qp[i].flow].src_port);
-		break;
+	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
+	case EV_QP: ibcc_fab_qp_due(e, i); break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;
 	case EV_CTRL: ibcc_fab_ctrl_send(e, i); break;
 	case EV_DRAIN: ibcc_fab_hca_drained(e, i); break;

@@ -19,8 +19,7 @@ static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const
 static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
-	struct qp *q = &e->qp[k->qp];
-	struct flow *f = &e->flow[q->flow];
+	struct flow *f = &e->flow[k->flow];
 	bool becn;
 
 	ibcc_fab_credits_return(e, h->port, k->vl, pkt_kind(k), e->now_ps);

@@ -57,6 +57,15 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
 
+/* One of all others' queue pairs. */
+static uint32_t random_qp(const struct ibcc_engine *e, struct flow *f)
+{
+	uint32_t at = rng_below(&f->rng, e->n_dest - 1);
+
+	at += at >= e->hca[e->port[f->src_port].owner].dest;
+	return e->group[f->group].qp[e->dest[at]];
+}
+
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 {
 	if (f->kind == IBCC_ARRIVALS_BACKLOGGED) {
@@ -67,72 +76,68 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 	} else {
 		arrivals_next(e, f, &f->head);
 	}
-	if (f->n_qp > 1 && f->kind != IBCC_ARRIVALS_BACKLOGGED)
-		f->head_qp = f->first_qp + rng_below(&f->rng, f->n_qp);
+	if (f->uniform && f->kind != IBCC_ARRIVALS_BACKLOGGED)
+		f->head_qp = random_qp(e, f);
 }
 
-/* A random queue pair that is not throttled, for a flow that always has packets for all. If all
- * are, the one that will be first; *ready_ps says when.
+/* For a uniform flow that always has packets for all: a random queue pair that is not throttled; if
+ * all are, the one that will be first.
  */
-uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f, uint64_t *ready_ps)
+uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f)
 {
-	uint32_t first = f->first_qp + rng_below(&f->rng, f->n_qp), q = first, best = first;
+	const struct group *g = &e->group[f->group];
+	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
+	uint32_t best = random_qp(e, f), at = rng_below(&f->rng, e->n_dest);
 
-	do {
-		if (e->qp[q].ready_ps < e->qp[best].ready_ps)
-			best = q;
-		if (e->qp[q].ready_ps <= e->now_ps) {
-			best = q;
-			break;
-		}
-		if (++q == f->first_qp + f->n_qp)
-			q = f->first_qp;
-	} while (q != first);
-	*ready_ps = e->qp[best].ready_ps;
+	for (uint32_t i = 0; i < e->n_dest && e->qp[best].ready_ps > e->now_ps; i++) {
+		if (at != self && e->qp[g->qp[e->dest[at]]].ready_ps < e->qp[best].ready_ps)
+			best = g->qp[e->dest[at]];
+		at = at + 1 < e->n_dest ? at + 1 : 0;
+	}
 	return best;
 }
 
-static bool is_destination(const struct ibcc_engine *e, uint32_t port, uint32_t src)
+/* The queue pair of a group to an HCA, made if need be. */
+static int get_qp(struct ibcc_engine *e, uint32_t group, uint32_t hca)
 {
-	return !(e->port[port].flags & PORT_SWITCH) && port != src && e->port[port].peer != NONE;
-}
-
-static int add_qps(struct ibcc_engine *e, struct flow *f, uint32_t flow, uint32_t dst_port)
-{
-	uint32_t n = 0;
-
-	f->first_qp = e->n_qp;
-	for (uint32_t p = 0; p < e->n_ports; p++)
-		if (dst_port == IBCC_NONE ? is_destination(e, p, f->src_port) : p == dst_port)
-			n++;
-	if (!n)
-		return -EINVAL;
-	if (e->n_qp + n > CELL_INDEX_MASK ||
-	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + n, sizeof(*e->qp)))
-		return -ENOMEM;
-	for (uint32_t p = 0; p < e->n_ports; p++) {
-		if (dst_port == IBCC_NONE ? !is_destination(e, p, f->src_port) : p != dst_port)
-			continue;
-		if (ibcc_fab_group_get(e, p, f->sl) < 0)
-			return -ENOMEM;
-		e->qp[e->n_qp + f->n_qp++] =
-			(struct qp){ .flow = flow, .dst_port = p, .defer = NONE };
-	}
-	return 0;
-}
-
-/* Room in the source's heap and list for all that the flow may put there. */
-static int grow_group(struct ibcc_engine *e, uint32_t group, const struct flow *f)
-{
+	int64_t other = ibcc_fab_group_get(e, e->hca[hca].port, e->group[group].sl);
 	struct group *g = &e->group[group];
-	uint32_t n_act = g->n_qp + f->n_qp, n_ready = n_act + g->n_flow + 1;
 
-	if (ibcc_fab_grow(&g->act, &g->cap_act, n_act, sizeof(*g->act)) ||
-	    ibcc_fab_grow(&g->ready, &g->cap_ready, n_ready, sizeof(*g->ready)))
+	if (other < 0)
 		return -ENOMEM;
-	g->n_qp = n_act;
-	g->n_flow++;
+	if (!g->qp) {
+		g->qp = malloc(e->n_hca * sizeof(*g->qp));
+		if (!g->qp)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < e->n_hca; i++)
+			g->qp[i] = NONE;
+	}
+	if (g->qp[hca] != NONE)
+		return 0;
+	if (e->n_qp > CELL_INDEX_MASK ||
+	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)) ||
+	    ibcc_fab_grow(&g->act, &g->cap_act, g->n_qp + 1, sizeof(*g->act)))
+		return -ENOMEM;
+	e->qp[e->n_qp] = (struct qp){
+		.group = group, .dst_port = e->hca[hca].port, .defer = NONE, .wait = NONE
+	};
+	g->qp[hca] = e->n_qp++;
+	g->n_qp++;
 	return 0;
+}
+
+static int get_qps(struct ibcc_engine *e, uint32_t group, uint32_t src_port, uint32_t dst_port)
+{
+	int rc = 0;
+
+	if (dst_port != IBCC_NONE)
+		return get_qp(e, group, e->port[dst_port].owner);
+	if (e->n_dest < 2)
+		return -EINVAL;
+	for (uint32_t i = 0; i < e->n_dest && !rc; i++)
+		if (e->dest[i] != e->port[src_port].owner)
+			rc = get_qp(e, group, e->dest[i]);
+	return rc;
 }
 
 static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_spec *s)
@@ -148,7 +153,8 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 	else if (f->stop_ps && from >= f->stop_ps)
 		f->offer.next_ps = NEVER;
 	f->head = f->offer;
-	f->head_qp = f->first_qp + rng_below(&f->rng, f->n_qp);
+	if (f->uniform)
+		f->head_qp = random_qp(e, f);
 }
 
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, uint32_t src_port,
@@ -158,9 +164,11 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	struct flow f = { .src_port = src_port,
 			  .kind = s->arrivals,
 			  .sl = s->sl,
+			  .uniform = dst_port == IBCC_NONE,
 			  .stop_ps = s->stop_ps,
 			  .spec = *s };
-	int64_t g;
+	struct group *g;
+	int64_t at;
 	int rc;
 
 	if (src_port >= e->n_ports || src_port == dst_port || s->sl >= 16 ||
@@ -179,15 +187,19 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
 	    ibcc_fab_reserve(e, 16, 0))
 		return -ENOMEM;
-	g = ibcc_fab_group_get(e, src_port, s->sl);
-	if (g < 0)
+	at = ibcc_fab_group_get(e, src_port, s->sl);
+	if (at < 0)
 		return -ENOMEM;
-	rc = add_qps(e, &f, e->n_flow, dst_port);
+	f.group = (uint32_t)at;
+	rc = get_qps(e, f.group, src_port, dst_port);
 	if (rc)
 		return rc;
-	rc = grow_group(e, (uint32_t)g, &f);
-	if (rc)
-		return rc;
+	g = &e->group[f.group];
+	/* Each flow and each queue pair may stand in the heap once. */
+	if (ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 1, sizeof(*g->ready)))
+		return -ENOMEM;
+	if (!f.uniform)
+		f.head_qp = g->qp[e->port[dst_port].owner];
 	if (paced && s->queue_packets) {
 		f.ring = malloc(s->queue_packets * sizeof(*f.ring));
 		if (!f.ring)
@@ -195,7 +207,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		f.ring_cap = s->queue_packets;
 	}
 	start(e, &f, s);
-	e->n_qp += f.n_qp;
+	g->n_flow++;
 	e->flow[e->n_flow++] = f;
 	/* Not armed here: the flow joins when time runs, in its place among equal times. */
 	if (f.offer.next_ps != NEVER)

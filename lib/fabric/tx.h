@@ -99,8 +99,7 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
-	evq_push(e, e->port[p->peer].flags & PORT_SWITCH ? now + e->hop_ps : end + e->link_ps,
-		 EV_ARRIVE, pkt);
+	evq_push(e, p->flags & PORT_TO_SWITCH ? now + e->hop_ps : end + e->link_ps, EV_ARRIVE, pkt);
 	if (p->queued)
 		port_wake(e, port, end);
 }

@@ -228,15 +228,16 @@ static int take(struct walk *w, const struct ibcc_mad_op *op, const struct ibcc_
 {
 	uint32_t i = tag->index;
 	struct ibcc_smp_switch_info si;
-	struct ibcc_smp_path path;
+	struct ibcc_smp_path path = { 0 };
 	uint8_t vl[16];
 	int rc;
 
 	switch ((enum kind)tag->kind) {
 	case KIND_NEIGHBOUR:
-		path = i == IBCC_NONE ? (struct ibcc_smp_path){ 0 } : w->node[i].path;
-		if (i != IBCC_NONE)
+		if (i != IBCC_NONE) {
+			path = w->node[i].path;
 			path.port[++path.hops] = (uint8_t)tag->sub;
+		}
 		return take_node(w, op->mad, &path, i, tag->sub);
 	case KIND_DESC: ibcc_smp_node_desc_unpack(op->mad, w->t->node[i].desc); return 0;
 	case KIND_SWITCH:

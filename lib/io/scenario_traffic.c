@@ -23,9 +23,10 @@ struct side {
 /* An item of `traffic`. */
 struct traffic_yaml {
 	char name[IBCC_NAME_BYTES];
-	const struct ibcc_yaml_node *from, *to, *except; /* senders left out */
+	const struct ibcc_yaml_node *from, *to;
+	const struct ibcc_yaml_node *except, *to_except; /* senders and receivers left out */
 	const struct ibcc_yaml_node *rate;
-	int kind, arrivals; /* arrivals -1: not given */
+	int kind, arrivals;                              /* arrivals -1: not given */
 	double load_percent, start_ms, stop_ms;
 	uint8_t sl;
 	uint32_t queue_packets, rate_mbps;
@@ -257,6 +258,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		{ IBCC_YAML_MEMBER("to", NODE, struct traffic_yaml, to), .required = true,
 		  .want = "a host, a list of hosts, or all" },
 		{ IBCC_YAML_MEMBER("except", NODE, struct traffic_yaml, except) },
+		{ IBCC_YAML_MEMBER("to_except", NODE, struct traffic_yaml, to_except) },
 		{ IBCC_YAML_MEMBER("kind", ENUM, struct traffic_yaml, kind), .names = kinds },
 		{ IBCC_YAML_MEMBER("arrivals", ENUM, struct traffic_yaml, arrivals),
 		  .names = arrivals },
@@ -276,6 +278,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	struct side from = { .y = y, .topo = tr->s->topo, .path = "traffic.from" };
 	struct side to = { .y = y, .topo = tr->s->topo, .path = "traffic.to" };
 	struct side except = { .y = y, .topo = tr->s->topo, .path = "traffic.except" };
+	struct side to_except = { .y = y, .topo = tr->s->topo, .path = "traffic.to_except" };
 	struct ibcc_flow_spec f = { 0 };
 	int rc, bad;
 
@@ -289,6 +292,12 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		bad = side_read(&except, ty.except, e);
 		rc = rc ? rc : bad;
 		side_remove(&from, &except);
+	}
+	if (ty.to_except) {
+		bad = side_read(&to_except, ty.to_except, e);
+		rc = rc ? rc : bad;
+		side_remove(&to, &to_except);
+		to.all = false; /* a flow to each that is left */
 	}
 	bad = check_rate(y, n, &ty, e);
 	rc = rc ? rc : bad;
@@ -307,6 +316,7 @@ out:
 	free(from.node);
 	free(to.node);
 	free(except.node);
+	free(to_except.node);
 	return rc;
 }
 

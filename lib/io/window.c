@@ -306,6 +306,8 @@ static void give_up(struct ibcc_window *w, struct run *r, int err)
 
 static void work(struct ibcc_window *w, struct run *r)
 {
+	/* What came since the last run tells whether the other side is alive. */
+	receive(w, r, 0);
 	while (r->left) {
 		uint64_t now, due;
 

@@ -5,6 +5,7 @@
 #ifndef TEST_LOOP_H
 #define TEST_LOOP_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,6 +37,7 @@ struct loop {
 	struct ibcc_estimator_params ep;
 	struct ibcc_tuner *tuner;
 	uint64_t pass_ps;
+	bool lossy;         /* MADs get lost: Sets and read-backs may fail */
 	bool dry;           /* plans are made and not carried out */
 	uint32_t n_changes; /* passes that carried out a plan */
 	uint64_t bytes[4];  /* by ibcc_flow_kind, at the start of the measuring window */
@@ -65,7 +67,7 @@ static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps
 	assert_int_equal(ibcc_engine_load(l->engine, &l->sc, &bad), 0);
 	l->agents = ibcc_agents_new(l->sc.topo, l->engine, o);
 	assert_non_null(l->agents);
-	l->tr = ibcc_inproc_new(l->agents, l->engine, l->sc.topo);
+	l->tr = ibcc_inproc_new(l->agents, l->engine, l->sc.topo, NULL);
 	assert_non_null(l->tr);
 	l->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
 	assert_non_null(l->collector);
@@ -77,6 +79,16 @@ static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps
 	l->tuner = ibcc_tuner_new(&tp);
 	assert_non_null(l->tuner);
 	l->pass_ps = pass_ps;
+}
+
+/* From now on a share of all MADs gets lost. */
+static inline void loop_lose(struct loop *l, uint16_t permille)
+{
+	struct ibcc_fault_options o = { .seed = l->sc.seed, .loss_permille = permille };
+
+	l->tr = ibcc_fault_new(l->tr, &o);
+	assert_non_null(l->tr);
+	l->lossy = true;
 }
 
 static inline void loop_end(struct loop *l)
@@ -101,10 +113,14 @@ static inline void loop_apply(struct loop *l)
 {
 	struct ibcc_apply_options o = { 0 };
 	struct ibcc_result r;
+	int ret;
 
 	assert_int_equal(ibcc_result_init(&r, l->plan.n), 0);
-	assert_int_equal(ibcc_apply_run(l->tr, &l->plan, &o, &r), 0);
-	assert_int_equal(r.n_verified, l->plan.n);
+	ret = ibcc_apply_run(l->tr, &l->plan, &o, &r);
+	if (!l->lossy)
+		assert_int_equal(ret, 0);
+	assert_true(ret == 0 || ret == -EIO);
+	assert_true(ret != 0 || r.n_verified == l->plan.n);
 	ibcc_result_fini(&r);
 	assert_int_equal(ibcc_readback_run(l->tr, l->sc.topo, 0, &l->actual), 0);
 	l->n_changes++;

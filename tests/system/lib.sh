@@ -17,6 +17,10 @@ OSM_LOG=         # its log
 CHILDREN=()
 SCENARIO=$top/perftest/scenarios/lustre.yaml
 
+# Sanitizers test our code: umad2sim copies more than it has received.
+printf 'interceptor_via_lib:%s\n' libumad2sim.so >"$TMP/umad2sim.supp"
+export ASAN_OPTIONS="suppressions=$TMP/umad2sim.supp${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+
 # say OUTCOME: results for tests/run.sh, which counts lines that begin with "ok ".
 ok() { printf 'ok - %s\n' "$*"; }
 fail()
@@ -96,6 +100,7 @@ start_sim()
 {
 	local kind=--netfile
 	case $1 in *.yaml) kind=--scenario ;; esac
+	: >"$TMP/sim.log" # of an earlier simulator
 	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$1" --name "$SIM" "${@:2}"
 	SIM_PID=$!
 	wait_until 30 grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
@@ -166,16 +171,18 @@ start_opensm()
 		fail "opensm does not reach SUBNET UP"
 }
 
-# write_config [LINE]...: a configuration for daemon and command line, with all its files in $TMP.
+# write_config [LINE]...: a configuration for the daemon, and the same for the command line, with all
+# files in $TMP.
 write_config()
 {
 	printf '%s\n' "plugin_socket: $TMP/opensm.sock" "control_socket: $TMP/control.sock" \
 		"state_file: $TMP/state.db" "log: {target: stderr, level: debug}" \
 		'interval_ms: 200' "$@" >"$TMP/tuned.yaml"
+	cp "$TMP/tuned.yaml" "$TMP/cli.yaml"
 }
 
 # tune ARGS...: the command line with that configuration.
-tune() { stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" "$@"; }
+tune() { stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
 
 # start_tuned [LINE]...: the daemon with that configuration; its pid is TUNED_PID.
 TUNED_PID=
@@ -191,5 +198,5 @@ start_tuned()
 # set_mads: Set requests of the congestion control class that the fabric has seen.
 set_mads()
 {
-	sim stats | jq '[.rows[] | select(.class == "0x21" and .method == "0x02") | .count] | add // 0'
+	sim stats -j | jq '[.rows[] | select(.class == "0x21" and .method == "0x02") | .count] | add // 0'
 }

@@ -123,6 +123,8 @@ free() { client push timer=6789 >"$TMP/push.log"; }
 wait_until 30 free || fail "after the killed client: $(cat "$TMP/push.log")"
 ok "the next plan is applied when the killed client's is through"
 
+nodes=$(client state | sed 's/.* nodes=\([0-9]*\).*/\1/')
+all_nodes() { client state | grep -q " nodes=$nodes "; }
 begin_slow_push
 sim console "Unlink \"$(host 4)\"[1]" >/dev/null
 sim set mad_delay_us=0
@@ -134,6 +136,7 @@ grep -q '^pending [1-9]' "$TMP/slow.log" || fail "nothing pending: $(cat "$TMP/s
 ok "a change of the topology stops a plan on its way"
 sim console "ReLink \"$(host 4)\"[1]" >/dev/null
 kill -HUP "$OSM_PID"
+wait_until 20 all_nodes || fail "the node does not come back"
 wait_until 20 free || fail "after the changed topology: $(cat "$TMP/push.log")"
 
 begin_slow_push

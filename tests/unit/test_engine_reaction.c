@@ -82,6 +82,50 @@ static void test_delay(void **state)
 	}
 }
 
+/* Flows between two ports on one SL share a queue pair: the delay is between packets of any. Flows
+ * to others do not wait for it, whichever order the adapter serves them in.
+ */
+static void test_shared_queue_pair(void **state)
+{
+	const uint64_t gap = 10 * T_PS;
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_PERIODIC, .load_permille = 1000 };
+
+	(void)state;
+	for (int in_turn = 0; in_turn <= 1; in_turn++) {
+		struct ibcc_engine_flow a, b, u;
+		struct ibcc_model m;
+		struct rig r;
+
+		ibcc_model_defaults(&m);
+		m.hca_service = in_turn ? IBCC_HCA_ROUND_ROBIN : IBCC_HCA_ARRIVAL;
+		rig_new(&r, &m);
+		r.ca.sl[0].CCTI_Min = 1;
+		r.cct.entry[1] = ibcc_cct_entry(0, 9);
+		rig_apply(&r);
+		engine_flow(r.e, r.topo, LUSTRE_SRC1, LUSTRE_FAST, 0);
+		engine_flow(r.e, r.topo, LUSTRE_SRC1, LUSTRE_FAST, 0);
+		engine_run(r.e, 1000 * gap - 1);
+		a = engine_flow_read(r.e, 0);
+		b = engine_flow_read(r.e, 1);
+		assert_int_equal(a.sent_pkts + b.sent_pkts, 1000);
+		assert_in_range(a.sent_pkts, 499, 501);
+		/* One more, to all five others at the link's rate: each queue pair gets a tenth of
+		 * the link, the one to `fast` shared with the former two.
+		 */
+		assert_int_equal(ibcc_engine_add_flow(r.e, &f, r.src, IBCC_NONE), 2);
+		engine_run(r.e, 11000 * gap);
+		u = engine_flow_read(r.e, 2);
+		a.sent_pkts = engine_flow_read(r.e, 0).sent_pkts - a.sent_pkts;
+		b.sent_pkts = engine_flow_read(r.e, 1).sent_pkts - b.sent_pkts;
+		assert_in_range(u.offered_pkts, 99999, 100001);
+		assert_near((double)(a.sent_pkts + b.sent_pkts + u.sent_pkts), 50000, 0.05);
+		assert_near(
+			(double)engine_port_read(r.e, fabric_port(r.topo, LUSTRE_FAST, 1)).rcv_pkts,
+			11000, 0.05);
+		rig_free(&r);
+	}
+}
+
 /* Entries beyond CCTI_Limit are not used. */
 static void test_limit(void **state)
 {
@@ -307,10 +351,11 @@ static void test_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_delay),       cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_timer),       cmocka_unit_test(test_equilibrium),
-		cmocka_unit_test(test_sl_mode),     cmocka_unit_test(test_control_map),
-		cmocka_unit_test(test_trigger_log), cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_delay),       cmocka_unit_test(test_shared_queue_pair),
+		cmocka_unit_test(test_limit),       cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_equilibrium), cmocka_unit_test(test_sl_mode),
+		cmocka_unit_test(test_control_map), cmocka_unit_test(test_trigger_log),
+		cmocka_unit_test(test_answers),
 	};
 
 	return cmocka_run_group_tests_name("engine_reaction", tests, NULL, NULL);

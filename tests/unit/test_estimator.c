@@ -72,6 +72,17 @@ static struct ibcc_endport_cc *sw_cc(struct fixture *f, uint32_t node)
 	return &f->actual.ep[f->t->port[fabric_port(f->t, node, 0)].endport];
 }
 
+/* Marking on at the port to the slow sink. */
+static struct ibcc_endport_cc *mark_at_slow(struct fixture *f)
+{
+	struct ibcc_endport_cc *sw2 = sw_cc(f, LUSTRE_SW2);
+
+	sw2->element = calloc(9, sizeof(*sw2->element));
+	sw2->n_element = 9;
+	sw2->element[1] = (struct ibcc_cc_sw_port_element){ .Valid = true, .Threshold = 9 };
+	return sw2;
+}
+
 static void test_first_pass(void **state)
 {
 	struct fixture *f = *state;
@@ -134,9 +145,18 @@ static void test_output_generated(void **state)
 	}
 	ibcc_estimate_fini(&e);
 
-	/* The first marks name the contributors; a late one at src4 does not make it one. */
+	/* BECNs say nothing about a port that does not mark. */
 	for (unsigned int i = 0; i < 3; i++)
 		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 200;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	assert_int_equal(e.root[0].n_contributors, 4);
+	assert_int_equal(role(&e, 0, fabric_port(f->t, LUSTRE_SRC3, 1)), IBCC_ROLE_CANDIDATE);
+	ibcc_estimate_fini(&e);
+
+	/* The first marks name the contributors; a late one at src4 does not make it one. */
+	mark_at_slow(f);
 	traffic_at(&f->tr, LUSTRE_SRC4, 1)->becn = 4;
 	traffic_pass(&f->tr);
 	e = estimate(&f->tr, &f->actual);
@@ -155,7 +175,7 @@ static void test_output_generated(void **state)
 static void test_controlled(void **state)
 {
 	struct fixture *f = *state;
-	struct ibcc_endport_cc *sw2 = sw_cc(f, LUSTRE_SW2);
+	struct ibcc_endport_cc *sw2;
 	struct ibcc_estimate e;
 
 	traffic_lustre_tuned(&f->tr);
@@ -164,9 +184,7 @@ static void test_controlled(void **state)
 	assert_int_equal(e.n_roots, 0);
 	ibcc_estimate_fini(&e);
 
-	sw2->element = calloc(9, sizeof(*sw2->element));
-	sw2->n_element = 9;
-	sw2->element[1] = (struct ibcc_cc_sw_port_element){ .Valid = true, .Threshold = 9 };
+	sw2 = mark_at_slow(f);
 	e = estimate(&f->tr, &f->actual);
 	assert_int_equal(e.n_roots, 1);
 	assert_int_equal(e.root[0].port, fabric_port(f->t, LUSTRE_SW2, 1));
@@ -189,6 +207,34 @@ static void test_controlled(void **state)
 	e = estimate(&f->tr, &f->actual);
 	assert_true(e.n_roots >= 1);
 	assert_int_equal(e.root[0].port, fabric_port(f->t, LUSTRE_SW2, 1));
+	ibcc_estimate_fini(&e);
+}
+
+/* The other sink is slow, too, for src4 alone: src4 waits for that one and is nobody's victim. */
+static void test_second_slow_sink(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+
+	mark_at_slow(f);
+	for (unsigned int i = 0; i < 3; i++)
+		*traffic_at(&f->tr, LUSTRE_SRC1 + i, 1) =
+			(struct traffic_port){ 2400, 5, 80, 0, 0 };
+	*traffic_at(&f->tr, LUSTRE_SRC4, 1) = (struct traffic_port){ 7200, 770, 0, 0, 0 };
+	*traffic_at(&f->tr, LUSTRE_SW1, 5) = (struct traffic_port){ 14400, 540, 0, 0, 0 };
+	*traffic_at(&f->tr, LUSTRE_SW2, 1) = (struct traffic_port){ 7200, 400, 0, 0, 0 };
+	*traffic_at(&f->tr, LUSTRE_SW2, 2) = (struct traffic_port){ 7200, 774, 0, 0, 0 };
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		bool first = e.root[i].port == fabric_port(f->t, LUSTRE_SW2, 1);
+
+		assert_int_equal(e.root[i].n_victims, 0);
+		assert_int_equal(e.root[i].n_contributors, first ? 3 : 1);
+		assert_int_equal(role(&e, i, fabric_port(f->t, LUSTRE_SRC4, 1)),
+				 first ? IBCC_ROLE_NONE : IBCC_ROLE_CANDIDATE);
+	}
 	ibcc_estimate_fini(&e);
 }
 
@@ -277,6 +323,7 @@ static void test_explain(void **state)
 	int n;
 
 	traffic_lustre_off(&f->tr);
+	mark_at_slow(f);
 	for (unsigned int i = 0; i < 3; i++)
 		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 200;
 	traffic_pass(&f->tr);
@@ -302,6 +349,7 @@ int main(void)
 		LUSTRE(test_healthy),
 		LUSTRE(test_output_generated),
 		LUSTRE(test_controlled),
+		LUSTRE(test_second_slow_sink),
 		cmocka_unit_test_setup_teardown(test_input_generated, setup_tree, teardown),
 		LUSTRE(test_untrustworthy),
 		LUSTRE(test_reset_counters),

@@ -435,28 +435,62 @@ static void test_draining(void **state)
 	}
 }
 
-/* Victims that go on waiting: stronger, but not without end. */
+static uint32_t table_end(struct fixture *f)
+{
+	const struct ibcc_cct *cct = &ca_cc(f, LUSTRE_SRC1)->cct;
+
+	return ibcc_cct_entry_delay_milli(cct->entry[cct->limit]);
+}
+
+/* Victims wait the less the longer the table is, until they are free. */
 static void test_strengthens(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t end, first;
+	uint32_t first;
 
 	switch_on(f);
 	for (unsigned int i = 0; i < 3; i++)
 		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 80;
-	steps(f, 12);
-	first = ibcc_cct_entry_delay_milli(ca_cc(f, LUSTRE_SRC1)->cct.entry[127]);
+	steps(f, 9);
+	first = table_end(f);
 	f->n_changed = 0;
-	steps(f, 30);
-	assert_in_range(f->n_changed, 1, 6);
-	end = ibcc_cct_entry_delay_milli(ca_cc(f, LUSTRE_SRC1)->cct.entry[127]);
-	assert_true(end > first);
-	steps(f, 1000);
-	assert_true(f->n_changed < 30);
+	for (unsigned int i = 0; i < 300; i++) {
+		uint32_t wait = 400 * first / table_end(f);
+
+		if (wait > 300) {
+			traffic_at(&f->tr, LUSTRE_SRC4, 1)->wait_permille = (uint16_t)wait;
+			traffic_at(&f->tr, LUSTRE_SW1, 5)->mbps = 32 * (1000 - wait);
+			traffic_at(&f->tr, LUSTRE_SW1, 5)->wait_permille = (uint16_t)wait;
+		} else {
+			traffic_lustre_tuned(&f->tr);
+		}
+		step(f);
+	}
+	assert_in_range(f->n_changed, 2, 4);
+	assert_true(table_end(f) >= first * 4 / 3);
 	f->n_changed = 0;
 	steps(f, 500);
 	assert_int_equal(f->n_changed, 0);
-	assert_true(ibcc_cct_entry_delay_milli(ca_cc(f, LUSTRE_SRC1)->cct.entry[127]) < 5 * first);
+}
+
+/* Victims that wait whatever is done: each parameter is tried once and taken back. */
+static void test_takes_back(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_endport_cc first;
+
+	switch_on(f);
+	for (unsigned int i = 0; i < 3; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 80;
+	steps(f, 9);
+	first = *ca_cc(f, LUSTRE_SRC1);
+	f->n_changed = 0;
+	steps(f, 200);
+	assert_int_equal(f->n_changed, 4);
+	assert_true(ibcc_cct_equal(&first.cct, &ca_cc(f, LUSTRE_SRC1)->cct));
+	assert_memory_equal(&first.ca, &ca_cc(f, LUSTRE_SRC1)->ca, sizeof(first.ca));
+	steps(f, 1000);
+	assert_int_equal(f->n_changed, 4);
 }
 
 /* Nobody is marked although sources wait: the threshold moves, not the table. */
@@ -713,6 +747,7 @@ int main(void)
 		LUSTRE(test_lost_settings),
 		LUSTRE(test_draining),
 		LUSTRE(test_strengthens),
+		LUSTRE(test_takes_back),
 		LUSTRE(test_marks_earlier),
 		LUSTRE(test_relaxes),
 		LUSTRE(test_no_oscillation),

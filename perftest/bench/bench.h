@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The commands of ibcc-bench and what they share. Each takes its name and arguments as main() does
+ * and returns the exit code.
+ */
+#ifndef PERFTEST_BENCH_BENCH_H
+#define PERFTEST_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <ibcc/yaml.h>
+
+#include "perftest/bench/experiment.h"
+
+enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
+
+int ibcc_bench_list(int argc, char **argv);
+int ibcc_bench_run(int argc, char **argv);
+int ibcc_bench_scenario(int argc, char **argv);
+int ibcc_bench_sweep(int argc, char **argv);
+int ibcc_bench_best(int argc, char **argv);
+int ibcc_bench_speed(int argc, char **argv);
+
+/* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
+ * wrong in the file, 1 else.
+ */
+int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
+
+/* The folder with experiments/ and scenarios/: of the source tree that the program was built in, or
+ * where it is installed. 0 or -ENOENT.
+ */
+int ibcc_bench_folder(char *buf, size_t len);
+
+/* A number from an argument; false with a message if it is none in the range. */
+bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max,
+		       uint64_t *out);
+
+/* Opens a file to write, "-" for stdout, calls write() and closes it: a file is there whole or not
+ * at all. Prints what went wrong; an exit code.
+ */
+int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg);
+
+double ibcc_bench_seconds(void);     /* of a clock that only goes forward */
+double ibcc_bench_cpu_seconds(void); /* of the calling thread */
+
+/* Loads and runs one scenario with assignments, errors in *e; samples: number of them, 0 none. */
+int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,
+		       struct ibcc_exp_run *run, struct ibcc_yaml_errors *e);
+void ibcc_bench_measure_fini(struct ibcc_exp_run *run);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <dirent.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
+#include "perftest/bench/table.h"
+
+struct options {
+	bool json;
+	const char *plot;
+	struct ibcc_words set;
+	struct ibcc_exp_options exp;
+};
+
+/* Path of an experiment: a file as it is, or a name. */
+static int find(const char *name, char *path, size_t len)
+{
+	char folder[PATH_MAX];
+	int rc, n;
+
+	if (strchr(name, '/') || (strlen(name) > 5 && !strcmp(name + strlen(name) - 5, ".yaml"))) {
+		n = snprintf(path, len, "%s", name);
+	} else {
+		rc = ibcc_bench_folder(folder, sizeof(folder));
+		if (rc)
+			return rc;
+		n = snprintf(path, len, "%s/experiments/%s.yaml", folder, name);
+	}
+	return n < (int)len ? 0 : -ENAMETOOLONG;
+}
+
+static int is_experiment(const struct dirent *d)
+{
+	size_t len = strlen(d->d_name);
+
+	return len > 5 && d->d_name[0] != '.' && !strcmp(d->d_name + len - 5, ".yaml");
+}
+
+static int list_one(const char *path, json_t *all, struct libscols_table *t)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_experiment x;
+	char rows[16];
+	const char *cell[] = { x.name, rows, x.title };
+	int rc = ibcc_experiment_load(path, &x, &e);
+
+	if (rc) {
+		ibcc_bench_fail(path, rc, &e);
+		return rc;
+	}
+	snprintf(rows, sizeof(rows), "%zu", x.n_rows);
+	if (t)
+		rc = ibcc_table_add(t, cell);
+	else
+		rc = json_array_append_new(all, json_pack("{ss ss ss si}", "name", x.name, "title",
+							  x.title, "source", x.source, "rows",
+							  (int)x.n_rows));
+	ibcc_experiment_fini(&x);
+	return rc;
+}
+
+int ibcc_bench_list(int argc, char **argv)
+{
+	static const struct ibcc_table_column columns[] = { { "NAME", false },
+							    { "ROWS", true },
+							    { "TITLE", false } };
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { NULL, 0, NULL, 0 } };
+	char folder[PATH_MAX], path[2 * PATH_MAX];
+	struct dirent **d = NULL;
+	struct libscols_table *t;
+	json_t *all = json_array();
+	bool json = false;
+	int n, c, rc = 0;
+
+	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+		if (c != 'j')
+			return json_decref(all), IBCC_EXIT_ERROR;
+		json = true;
+	}
+	if (ibcc_bench_folder(folder, sizeof(folder) - 16)) {
+		fputs("ibcc-bench: no experiments beside the program\n", stderr);
+		return json_decref(all), IBCC_EXIT_ERROR;
+	}
+	strcat(folder, "/experiments");
+	t = json ? NULL : ibcc_table_new(columns, 3, stdout);
+	n = scandir(folder, &d, is_experiment, alphasort);
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, d[i]->d_name);
+		if (list_one(path, all, t))
+			rc = -EINVAL;
+		free(d[i]);
+	}
+	free(d);
+	if (t)
+		ibcc_table_print(t);
+	else
+		ibcc_report_json(json_pack("{si sO}", "schema", 1, "experiments", all), false,
+				 stdout);
+	json_decref(all);
+	return rc || n < 0 ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+struct plot {
+	const struct ibcc_experiment *x;
+	const struct ibcc_exp_result *r;
+};
+
+static int write_plot(void *arg, FILE *out)
+{
+	struct plot *p = arg;
+
+	return ibcc_report_experiment_plot(p->x, p->r, out);
+}
+
+static int run_one(const char *name, const struct options *o)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_experiment x;
+	struct ibcc_exp_result r;
+	struct plot plot = { &x, &r };
+	char path[2 * PATH_MAX];
+	int rc = find(name, path, sizeof(path)), exit = IBCC_EXIT_OK;
+
+	if (!rc)
+		rc = ibcc_experiment_load(path, &x, &e);
+	if (rc == -ENOENT) {
+		ibcc_yaml_errors_fini(&e);
+		fprintf(stderr, "ibcc-bench: no experiment \"%s\"; `ibcc-bench list` has all\n",
+			name);
+		return IBCC_EXIT_ERROR;
+	}
+	if (rc)
+		return ibcc_bench_fail(path, rc, &e);
+	rc = ibcc_experiment_run(&x, &o->exp, &r, &e);
+	if (rc) {
+		exit = ibcc_bench_fail(name, rc, &e);
+		goto out;
+	}
+	if (o->json)
+		rc = ibcc_report_json(ibcc_report_experiment(&x, &o->exp, &r), false, stdout);
+	else
+		rc = ibcc_report_rows(&x, &o->exp, &r, stdout);
+	if (o->plot)
+		exit = ibcc_bench_write(o->plot, write_plot, &plot);
+	if (rc || !r.ok || fflush(stdout))
+		exit = IBCC_EXIT_ERROR;
+out:
+	ibcc_experiment_result_fini(&r);
+	ibcc_experiment_fini(&x);
+	return exit;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "short", no_argument, NULL, 'q' },
+		{ "plot", required_argument, NULL, 'p' },
+		{ "set", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'S' },
+		{ "jobs", required_argument, NULL, 'J' },
+		{ NULL, 0, NULL, 0 },
+	};
+	uint64_t jobs = 0;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "jJ:", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j': o->json = true; break;
+		case 'q': o->exp.shortened = true; break;
+		case 'p': o->plot = optarg; break;
+		case 's':
+			if (ibcc_words_add(&o->set, optarg))
+				return -ENOMEM;
+			break;
+		case 'S':
+			if (!ibcc_bench_number("--seed", optarg, 1, UINT32_MAX, &o->exp.seed))
+				return -EINVAL;
+			break;
+		case 'J':
+			if (!ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs))
+				return -EINVAL;
+			break;
+		default: return -EINVAL;
+		}
+	}
+	o->exp.threads = (unsigned int)jobs;
+	o->exp.plot = o->plot;
+	o->exp.set = &o->set;
+	if (optind < argc && (!o->plot || optind == argc - 1))
+		return 0;
+	fputs("ibcc-bench: run: want names of experiments (one with --plot)\n", stderr);
+	return -EINVAL;
+}
+
+int ibcc_bench_run(int argc, char **argv)
+{
+	struct options o = { .json = false };
+	int exit = parse(argc, argv, &o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+
+	if (!exit) {
+		for (int i = optind; i < argc; i++) {
+			int one = run_one(argv[i], &o);
+
+			exit = one > exit ? one : exit;
+			if (i + 1 < argc && !o.json)
+				putchar('\n');
+		}
+	}
+	ibcc_words_fini(&o.set);
+	return exit;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How fast the engine is: packet hops per second of CPU time, one thread. Other load on the machine
+ * makes single runs slow, never fast, and CPU seconds less so than seconds; the median of a few is
+ * what is told.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
+#include "perftest/bench/table.h"
+
+#define MAX_REPEAT 99u
+
+/* Congestion control is on in all of them, as the scenarios have it. */
+static const struct load {
+	const char *name, *scenario, *set;
+} loads[] = {
+	{ "uniform-128", "speed-uniform.yaml", NULL },
+	{ "permutation-128", "speed-permutation.yaml", NULL },
+	{ "incast-128", "speed-incast.yaml", NULL },
+};
+#define N_LOADS (sizeof(loads) / sizeof(*loads))
+
+struct speed {
+	double hops_per_s, events_per_hop;
+	uint64_t packet_hops, bytes;
+	uint32_t hosts, ports;
+};
+
+static int run_once(const struct ibcc_scenario *s, struct speed *out)
+{
+	struct ibcc_engine_totals t;
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	struct ibcc_engine *e;
+	double start;
+	int rc = 0;
+
+	e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
+	if (!e)
+		return rc;
+	rc = ibcc_engine_load(e, s, NULL);
+	if (!rc)
+		rc = ibcc_engine_run(e, s->measure_from_ps);
+	if (!rc) {
+		ibcc_engine_totals(e, &t);
+		out->packet_hops = t.packet_hops;
+		start = ibcc_bench_cpu_seconds();
+		rc = ibcc_engine_run(e, s->duration_ps);
+		start = ibcc_bench_cpu_seconds() - start;
+		ibcc_engine_totals(e, &t);
+		out->packet_hops = t.packet_hops - out->packet_hops;
+		out->hops_per_s = (double)out->packet_hops / start;
+		out->events_per_hop = (double)t.events / (double)t.packet_hops;
+		out->bytes = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	}
+	ibcc_engine_free(e);
+	return rc;
+}
+
+static int by_speed(const void *a, const void *b)
+{
+	const struct speed *x = a, *y = b;
+
+	return (x->hops_per_s > y->hops_per_s) - (x->hops_per_s < y->hops_per_s);
+}
+
+static int run_load(const struct load *l, const char *folder, unsigned int repeat,
+		    struct speed *out, struct ibcc_yaml_errors *e)
+{
+	struct speed v[MAX_REPEAT] = { { .hosts = 0 } };
+	struct ibcc_scenario s;
+	char path[2 * PATH_MAX];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/scenarios/%s", folder, l->scenario);
+	rc = ibcc_scenario_load_set(path, &l->set, l->set ? 1 : 0, &s, e);
+	if (rc)
+		return rc;
+	for (unsigned int i = 0; i < repeat && !rc; i++)
+		rc = run_once(&s, &v[i]);
+	if (!rc) {
+		qsort(v, repeat, sizeof(*v), by_speed);
+		*out = v[repeat / 2];
+		for (uint32_t i = 0; i < s.topo->n_nodes; i++)
+			out->hosts += !ibcc_topo_is_switch(s.topo, i);
+		for (uint32_t i = 0; i < s.topo->n_ports; i++)
+			out->ports += s.topo->port[i].peer != IBCC_NONE;
+	}
+	ibcc_scenario_fini(&s);
+	return rc;
+}
+
+static int tell(const struct load *l, const struct speed *v, json_t *all, struct libscols_table *t)
+{
+	char hops[32], million[32], events[32], host[32], port[32];
+	const char *cell[] = { l->name, million, hops, events, host, port };
+
+	if (!t)
+		return json_array_append_new(
+			all,
+			json_pack("{ss sf sI sf si si sI}", "name", l->name, "hops_per_cpu_s",
+				  v->hops_per_s, "packet_hops", (json_int_t)v->packet_hops,
+				  "events_per_hop", v->events_per_hop, "hosts", (int)v->hosts,
+				  "ports", (int)v->ports, "state_bytes", (json_int_t)v->bytes));
+	snprintf(million, sizeof(million), "%.2f", v->hops_per_s / 1e6);
+	snprintf(hops, sizeof(hops), "%.1f", (double)v->packet_hops / 1e6);
+	snprintf(events, sizeof(events), "%.2f", v->events_per_hop);
+	snprintf(host, sizeof(host), "%.0f", (double)v->bytes / v->hosts);
+	snprintf(port, sizeof(port), "%.0f", (double)v->bytes / v->ports);
+	return ibcc_table_add(t, cell);
+}
+
+static bool wanted(const struct load *l, int argc, char **argv)
+{
+	for (int i = optind; i < argc; i++)
+		if (!strcmp(argv[i], l->name))
+			return true;
+	return optind == argc;
+}
+
+int ibcc_bench_speed(int argc, char **argv)
+{
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { "repeat", required_argument, NULL, 'r' },
+					       { NULL, 0, NULL, 0 } };
+	static const struct ibcc_table_column columns[] = {
+		{ "LOAD", false },      { "M HOPS/CPU-s", true }, { "M HOPS", true },
+		{ "EVENTS/HOP", true }, { "BYTES/HOST", true },   { "BYTES/PORT", true },
+	};
+	struct ibcc_yaml_errors e = { 0 };
+	struct libscols_table *t;
+	char folder[PATH_MAX];
+	json_t *all = json_array();
+	uint64_t repeat = 5;
+	bool json = false;
+	int c, rc = 0;
+
+	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+		if (c == 'j')
+			json = true;
+		else if (c != 'r' || !ibcc_bench_number("--repeat", optarg, 1, MAX_REPEAT, &repeat))
+			rc = -EINVAL;
+	}
+	if (!rc)
+		rc = ibcc_bench_folder(folder, sizeof(folder));
+	t = json ? NULL : ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), stdout);
+	for (size_t i = 0; i < N_LOADS && !rc; i++) {
+		struct speed v;
+
+		if (!wanted(&loads[i], argc, argv))
+			continue;
+		rc = run_load(&loads[i], folder, (unsigned int)repeat, &v, &e);
+		if (!rc)
+			rc = tell(&loads[i], &v, all, t);
+	}
+	if (rc)
+		scols_unref_table(t);
+	else if (t)
+		rc = ibcc_table_print(t);
+	else
+		rc = ibcc_report_json(json_pack("{si sI sO}", "schema", 1, "repeat",
+						(json_int_t)repeat, "loads", all),
+				      false, stdout);
+	json_decref(all);
+	return rc ? ibcc_bench_fail("speed", rc, &e) : IBCC_EXIT_OK;
+}

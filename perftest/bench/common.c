@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "perftest/bench/bench.h"
+
+int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e)
+{
+	bool config = e->n > 0 && rc != -ENOMEM;
+
+	if (e->text)
+		fputs(e->text, stderr);
+	else
+		fprintf(stderr, "ibcc-bench: %s: %s\n", what, strerror(-rc));
+	ibcc_yaml_errors_fini(e);
+	return config ? IBCC_EXIT_CONFIG : IBCC_EXIT_ERROR;
+}
+
+static bool has_experiments(const char *folder)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/experiments", folder) < (int)sizeof(path) &&
+	       !access(path, R_OK | X_OK);
+}
+
+int ibcc_bench_folder(char *buf, size_t len)
+{
+	static const char *const beside[] = { "../share/ibcc-tune", "../perftest", "../../perftest",
+					      "../../../perftest" };
+	char exe[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n < 0)
+		return -ENOENT;
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++)
+		if (snprintf(buf, len, "%s/%s", exe, beside[i]) < (int)len && has_experiments(buf))
+			return 0;
+	return -ENOENT;
+}
+
+bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max, uint64_t *out)
+{
+	if (!ibcc_yaml_parse_uint(s, out) && *out >= min && *out <= max)
+		return true;
+	fprintf(stderr, "ibcc-bench: %s: got \"%s\", want a whole number from %llu to %llu\n",
+		option, s, (unsigned long long)min, (unsigned long long)max);
+	return false;
+}
+
+int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg)
+{
+	char *temp = NULL;
+	FILE *out;
+	int rc;
+
+	if (!strcmp(file, "-"))
+		return write(arg, stdout) || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+	if (asprintf(&temp, "%s.tmp", file) < 0)
+		return IBCC_EXIT_ERROR;
+	out = fopen(temp, "we");
+	rc = out ? write(arg, out) : -errno;
+	if (out && fclose(out) && !rc)
+		rc = -errno;
+	if (!rc && rename(temp, file))
+		rc = -errno;
+	if (rc) {
+		fprintf(stderr, "ibcc-bench: %s: %s\n", file, strerror(-rc));
+		if (out)
+			unlink(temp);
+	}
+	free(temp);
+	return rc ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+double ibcc_bench_seconds(void)
+{
+	return seconds(CLOCK_MONOTONIC);
+}
+
+double ibcc_bench_cpu_seconds(void)
+{
+	return seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,
+		       struct ibcc_exp_run *run, struct ibcc_yaml_errors *e)
+{
+	double start = ibcc_bench_cpu_seconds();
+	uint64_t sample_ps;
+	int rc;
+
+	memset(run, 0, sizeof(*run));
+	rc = ibcc_scenario_load_set(file, (const char *const *)set->w, set->n, &run->scenario, e);
+	if (rc)
+		return rc;
+	sample_ps = samples ? run->scenario.duration_ps / samples : 0;
+	rc = ibcc_measure_run(&run->scenario, sample_ps, &run->measure, NULL);
+	if (rc) {
+		/* The reader lets nothing through that the engine refuses, but for memory. */
+		if (rc != -ENOMEM)
+			ibcc_yaml_errors_add(e, file, 0, 0, "cannot be run: %s", strerror(-rc));
+		ibcc_scenario_fini(&run->scenario);
+	}
+	run->cpu_s = ibcc_bench_cpu_seconds() - start;
+	return rc;
+}
+
+void ibcc_bench_measure_fini(struct ibcc_exp_run *run)
+{
+	ibcc_scenario_fini(&run->scenario);
+	ibcc_measure_fini(&run->measure);
+}

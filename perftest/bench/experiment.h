@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Experiments as data: variants of a scenario, what is measured of them, and what was published.
+ * A file perftest/experiments/NAME.yaml is all that a new experiment needs.
+ */
+#ifndef PERFTEST_BENCH_EXPERIMENT_H
+#define PERFTEST_BENCH_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/measure.h>
+#include <ibcc/scenario.h>
+#include <ibcc/yaml.h>
+
+#include "perftest/bench/words.h"
+
+#define IBCC_EXP_NAME_BYTES  96u
+#define IBCC_EXP_VALUE_BYTES 384u
+
+/* The scenario with some values set, run once for each of `seeds` seeds. */
+struct ibcc_exp_variant {
+	char name[IBCC_EXP_NAME_BYTES];
+	struct ibcc_words set;
+	uint32_t seeds;
+	bool needed; /* some row that is asked for looks at it */
+};
+
+struct ibcc_exp_row {
+	char name[IBCC_EXP_NAME_BYTES], unit[24];
+	char value[IBCC_EXP_VALUE_BYTES];  /* see figure.h */
+	char reason[IBCC_EXP_VALUE_BYTES]; /* of the bounds where nothing was published */
+	double published, low, high;       /* NAN: none */
+	bool only_full;                    /* not in the shortened form */
+	/* Results. */
+	double measured; /* NAN: cannot be told */
+	bool ok;
+};
+
+/* One value of the scenario varied, and what comes of it. */
+struct ibcc_exp_series {
+	char name[IBCC_NAME_BYTES], title[IBCC_EXP_NAME_BYTES], label[IBCC_EXP_NAME_BYTES];
+	size_t n, first_variant; /* points, which are variants in a row */
+	double *x;
+	size_t n_columns;
+	struct ibcc_exp_row *column; /* name, unit and value, where {} is the point's variant */
+	double *y;                   /* [column * n + point] */
+	bool needed;                 /* as a variant */
+};
+
+struct ibcc_experiment {
+	char name[IBCC_NAME_BYTES], title[160], source[320];
+	char scenario[1024];         /* path */
+	struct ibcc_words shortened; /* assignments of the shortened form */
+	size_t n_variants, n_rows, n_series;
+	struct ibcc_exp_variant *variant;
+	struct ibcc_exp_row *row;
+	struct ibcc_exp_series *series;
+	struct ibcc_words plot; /* variants whose time series are drawn */
+};
+
+/* Reads a file: all errors in *e, with -EINVAL, -ENOENT..., -ENOMEM. */
+int ibcc_experiment_load(const char *file, struct ibcc_experiment *x, struct ibcc_yaml_errors *e);
+void ibcc_experiment_fini(struct ibcc_experiment *x);
+
+/* What one variant gave with one seed. */
+struct ibcc_exp_run {
+	size_t variant;
+	uint32_t k; /* of the variant's seeds */
+	struct ibcc_scenario scenario;
+	struct ibcc_measure measure;
+	double cpu_s;
+};
+
+struct ibcc_exp_options {
+	bool shortened, plot; /* plot: also the variants that are drawn */
+	uint64_t seed;        /* 0: the scenario's */
+	const struct ibcc_words *set;
+	unsigned int threads;
+};
+
+struct ibcc_exp_result {
+	size_t n_runs;
+	struct ibcc_exp_run *run; /* in the order of the variants */
+	uint64_t packet_hops;
+	double cpu_s, wall_s, simulated_s;
+	bool ok; /* all rows are */
+};
+
+/* Runs all variants that are needed, fills in the rows and series of *x. -EINVAL with errors, those
+ * of the engine, -ENOMEM. *r needs ibcc_experiment_result_fini() in any case.
+ */
+int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+			struct ibcc_exp_result *r, struct ibcc_yaml_errors *e);
+void ibcc_experiment_result_fini(struct ibcc_exp_result *r);
+
+#endif

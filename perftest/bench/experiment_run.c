@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Running the variants of an experiment and judging its rows. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "perftest/bench/experiment.h"
+#include "perftest/bench/figure.h"
+#include "perftest/bench/pool.h"
+
+/* Enough for a settling time to a hundredth of the run and for a smooth curve. */
+#define SAMPLES 200u
+
+struct job {
+	struct ibcc_experiment *x;
+	struct ibcc_exp_result *r;
+	struct ibcc_yaml_errors *e;
+};
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int mark_needed(struct ibcc_experiment *x, const struct ibcc_exp_options *o)
+{
+	char why[200];
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n_variants; i++)
+		x->variant[i].needed = false;
+	for (size_t i = 0; i < x->n_series; i++)
+		x->series[i].needed = !o->shortened;
+	for (size_t i = 0; i < x->n_rows && !rc; i++)
+		if (!o->shortened || !x->row[i].only_full)
+			rc = ibcc_figure_check(x, x->row[i].value, why, sizeof(why));
+	for (size_t i = 0; i < x->n_series; i++)
+		for (size_t k = 0; x->series[i].needed && k < x->series[i].n; k++)
+			x->variant[x->series[i].first_variant + k].needed = true;
+	for (size_t i = 0; o->plot && i < x->n_variants; i++)
+		for (size_t k = 0; k < x->plot.n; k++)
+			if (!strcmp(x->plot.w[k], x->variant[i].name))
+				x->variant[i].needed = true;
+	return rc;
+}
+
+/* Loads the scenario of one run. Later assignments win over earlier ones. */
+static int load(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+		struct ibcc_exp_run *run, struct ibcc_yaml_errors *e)
+{
+	struct ibcc_words set = { 0 };
+	int rc = ibcc_words_add_all(&set, &x->variant[run->variant].set);
+
+	if (!rc && o->shortened)
+		rc = ibcc_words_add_all(&set, &x->shortened);
+	if (!rc && o->set)
+		rc = ibcc_words_add_all(&set, o->set);
+	if (!rc)
+		rc = ibcc_scenario_load_set(x->scenario, (const char *const *)set.w, set.n,
+					    &run->scenario, e);
+	if (!rc && o->seed)
+		run->scenario.seed = o->seed;
+	if (!rc)
+		run->scenario.seed += run->k;
+	ibcc_words_fini(&set);
+	return rc;
+}
+
+static int load_all(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+		    struct ibcc_exp_result *r, struct ibcc_yaml_errors *e)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t v = 0; v < x->n_variants; v++)
+		n += x->variant[v].needed ? x->variant[v].seeds : 0;
+	r->run = calloc(n + 1, sizeof(*r->run));
+	if (!r->run)
+		return -ENOMEM;
+	for (size_t v = 0; v < x->n_variants && !rc; v++) {
+		for (uint32_t k = 0; x->variant[v].needed && k < x->variant[v].seeds && !rc; k++) {
+			struct ibcc_exp_run *run = &r->run[r->n_runs++];
+
+			*run = (struct ibcc_exp_run){ .variant = v, .k = k };
+			rc = load(x, o, run, e);
+		}
+	}
+	return rc;
+}
+
+static int work(void *arg, uint64_t i)
+{
+	struct job *j = arg;
+	struct ibcc_exp_run *run = &j->r->run[i];
+	double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+	int rc = ibcc_measure_run(&run->scenario, run->scenario.duration_ps / SAMPLES,
+				  &run->measure, NULL);
+
+	run->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+	return rc;
+}
+
+static int done(void *arg, uint64_t i, int rc)
+{
+	struct job *j = arg;
+	const struct ibcc_exp_run *run = &j->r->run[i];
+
+	if (rc) {
+		ibcc_yaml_errors_add(j->e, j->x->scenario, 0, 0, "variant %s cannot be run: %s",
+				     j->x->variant[run->variant].name, strerror(-rc));
+		return rc;
+	}
+	j->r->packet_hops += run->measure.totals.packet_hops;
+	j->r->cpu_s += run->cpu_s;
+	j->r->simulated_s += (double)run->measure.to_ps / 1e12;
+	return 0;
+}
+
+static int judge_series(struct ibcc_experiment *x, const struct ibcc_exp_result *r, char *why,
+			size_t len)
+{
+	char value[2 * IBCC_EXP_VALUE_BYTES];
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n_series; i++) {
+		struct ibcc_exp_series *s = &x->series[i];
+
+		for (size_t at = 0; s->needed && at < s->n_columns * s->n && !rc; at++) {
+			const char *name = x->variant[s->first_variant + at % s->n].name;
+
+			ibcc_figure_fill(value, sizeof(value), s->column[at / s->n].value, name);
+			rc = ibcc_figure_eval(x, r, value, &s->y[at], why, len);
+		}
+	}
+	return rc;
+}
+
+static int judge(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+		 struct ibcc_exp_result *r, struct ibcc_yaml_errors *e)
+{
+	char why[200];
+	int rc = judge_series(x, r, why, sizeof(why));
+
+	r->ok = true;
+	for (size_t i = 0; i < x->n_rows && !rc; i++) {
+		struct ibcc_exp_row *row = &x->row[i];
+
+		if (o->shortened && row->only_full)
+			continue;
+		rc = ibcc_figure_eval(x, r, row->value, &row->measured, why, sizeof(why));
+		/* What cannot be told is not within bounds. */
+		row->ok = (isnan(row->low) || row->measured >= row->low) &&
+			  (isnan(row->high) || row->measured <= row->high);
+		r->ok = r->ok && row->ok;
+	}
+	if (rc)
+		ibcc_yaml_errors_add(e, x->name, 0, 0, "%s", why);
+	return rc;
+}
+
+int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+			struct ibcc_exp_result *r, struct ibcc_yaml_errors *e)
+{
+	struct job j = { x, r, e };
+	double start = seconds(CLOCK_MONOTONIC);
+	int rc = mark_needed(x, o);
+
+	*r = (struct ibcc_exp_result){ .ok = false };
+	if (!rc)
+		rc = load_all(x, o, r, e);
+	if (!rc)
+		rc = ibcc_pool_run(r->n_runs, o->threads, work, done, &j);
+	if (!rc)
+		rc = judge(x, o, r, e);
+	r->wall_s = seconds(CLOCK_MONOTONIC) - start;
+	return rc;
+}
+
+void ibcc_experiment_result_fini(struct ibcc_exp_result *r)
+{
+	for (size_t i = 0; i < r->n_runs; i++) {
+		ibcc_scenario_fini(&r->run[i].scenario);
+		ibcc_measure_fini(&r->run[i].measure);
+	}
+	free(r->run);
+	*r = (struct ibcc_exp_result){ .ok = false };
+}

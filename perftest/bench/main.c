@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <string.h>
+
+#include "perftest/bench/bench.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *args, *what;
+} commands[] = {
+	{ "list", ibcc_bench_list, "[-j]", "experiments there are" },
+	{ "run", ibcc_bench_run,
+	  "NAME... [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "reproduce published experiments" },
+	{ "scenario", ibcc_bench_scenario,
+	  "FILE [-j] [--csv F] [--plot F] [--samples N] [--seed N] [--set KEY=VALUE]...",
+	  "run any scenario" },
+	{ "sweep", ibcc_bench_sweep,
+	  "FILE --grid KEY=A,B,C... [--out F] [--shard I/N] [-J JOBS] [--set KEY=VALUE]...",
+	  "run all points of a grid" },
+	{ "best", ibcc_bench_best, "FILE... [--by NAME] [-n N] [-j]", "best points of sweeps" },
+	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
+	  "packet hops per second of CPU time" },
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static int usage(FILE *out)
+{
+	fputs("usage: ibcc-bench COMMAND ...\n", out);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].args,
+			commands[i].what);
+	return out == stdout ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return usage(stderr);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+		return usage(stdout);
+	fprintf(stderr, "ibcc-bench: no command \"%s\"\n", argv[1]);
+	return usage(stderr);
+}

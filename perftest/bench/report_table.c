@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <math.h>
+
+#include "perftest/bench/report.h"
+#include "perftest/bench/table.h"
+
+#define CELL 32
+
+/* Beyond so many flows or ports a table helps nobody; the JSON has all. */
+#define MAX_LINES 64u
+
+int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+		     const struct ibcc_exp_result *r, FILE *out)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "ROW", false }, { "UNIT", false }, { "PUBLISHED", true }, { "MEASURED", true },
+		{ "LOW", true },  { "HIGH", true },  { "OK", false },
+	};
+	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
+	char buf[4][CELL];
+	int rc = t ? 0 : -ENOMEM;
+
+	fprintf(out, "%s\n%s\n\n", x->title, x->source);
+	for (size_t i = 0; i < x->n_rows && !rc; i++) {
+		const struct ibcc_exp_row *row = &x->row[i];
+		const char *cell[] = {
+			row->name,
+			row->unit,
+			ibcc_table_number(row->published, buf[0], CELL),
+			ibcc_table_number(row->measured, buf[1], CELL),
+			ibcc_table_number(row->low, buf[2], CELL),
+			ibcc_table_number(row->high, buf[3], CELL),
+			isnan(row->low) && isnan(row->high) ? ""
+			: row->ok                           ? "ok"
+							    : "NO",
+		};
+
+		if (!o->shortened || !row->only_full)
+			rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		rc = ibcc_table_print(t);
+	else
+		scols_unref_table(t);
+	for (size_t i = 0; i < x->n_rows && !rc; i++)
+		if (!x->row[i].ok && (!o->shortened || !x->row[i].only_full))
+			fprintf(out, "\nNOT OK: %s%s%s\n", x->row[i].name,
+				x->row[i].reason[0] ? ": " : "", x->row[i].reason);
+	fprintf(out, "\n%.1f M packet hops for %.3g s of fabric in %.1f s of CPU, %.1f s of time\n",
+		(double)r->packet_hops / 1e6, r->simulated_s, r->cpu_s, r->wall_s);
+	return rc;
+}
+
+static int flows_table(const struct ibcc_exp_run *run, FILE *out)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "FLOW", false }, { "FROM", false }, { "TO", false },        { "OFFERED", true },
+		{ "Mb/s", true },  { "IDEAL", true }, { "LATENCY us", true }, { "FECN", true },
+		{ "BECN", true },  { "CCTI", true },
+	};
+	const struct ibcc_measure *m = &run->measure;
+	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
+	char buf[7][CELL];
+	int rc = t ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < m->n_flows && i < MAX_LINES && !rc; i++) {
+		const struct ibcc_flow_spec *f = &run->scenario.flow[i];
+		const struct ibcc_measure_flow *v = &m->flow[i];
+		const char *cell[] = {
+			f->name,
+			f->from,
+			f->to,
+			ibcc_table_number(v->offered_mbps, buf[0], CELL),
+			ibcc_table_number(v->throughput_mbps, buf[1], CELL),
+			ibcc_table_number(v->ideal_mbps, buf[2], CELL),
+			ibcc_table_number(v->latency_us, buf[3], CELL),
+			buf[4],
+			buf[5],
+			ibcc_table_number(v->ccti, buf[6], CELL),
+		};
+
+		snprintf(buf[4], CELL, "%llu", (unsigned long long)v->fecn);
+		snprintf(buf[5], CELL, "%llu", (unsigned long long)v->becn);
+		rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		return ibcc_table_print(t);
+	scols_unref_table(t);
+	return rc;
+}
+
+int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "PORT", false },  { "XMIT Mb/s", true }, { "RCV Mb/s", true }, { "USED %", true },
+		{ "WAIT %", true }, { "CONG %", true },    { "MARKED", true },   { "QUEUE", true },
+	};
+	const struct ibcc_measure *m = &run->measure;
+	const struct ibcc_topo *topo = run->scenario.topo;
+	struct libscols_table *t;
+	char name[IBCC_DESC_BYTES + 32], buf[7][CELL];
+	uint32_t lines = 0;
+	int rc = flows_table(run, out);
+
+	if (m->n_flows > MAX_LINES)
+		fprintf(out, "... and %u more flows (-j has all)\n", m->n_flows - MAX_LINES);
+	t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
+	if (!t)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n_ports && lines < MAX_LINES && !rc; i++) {
+		const struct ibcc_measure_port *p = &m->port[i];
+		const char *cell[] = {
+			name,
+			ibcc_table_number(p->xmit_mbps, buf[0], CELL),
+			ibcc_table_number(p->rcv_mbps, buf[1], CELL),
+			ibcc_table_number(100 * p->utilisation, buf[2], CELL),
+			ibcc_table_number(100 * p->wait, buf[3], CELL),
+			ibcc_table_number(100 * p->congested, buf[4], CELL),
+			buf[5],
+			ibcc_table_number(p->backlog_bytes, buf[6], CELL),
+		};
+
+		if (topo->port[i].peer == IBCC_NONE || (p->xmit_mbps <= 0 && p->rcv_mbps <= 0))
+			continue;
+		ibcc_topo_port_name(topo, i, name, sizeof(name));
+		snprintf(buf[5], CELL, "%llu", (unsigned long long)p->mark_fecn);
+		rc = ibcc_table_add(t, cell);
+		lines++;
+	}
+	if (rc) {
+		scols_unref_table(t);
+		return rc;
+	}
+	fputc('\n', out);
+	rc = ibcc_table_print(t);
+	fprintf(out,
+		"\n%.1f %% of the fair allocation delivered; %.1f M packet hops in %.2f s of CPU\n",
+		100 * ibcc_measure_ideal_share(m), (double)m->totals.packet_hops / 1e6, run->cpu_s);
+	return rc;
+}

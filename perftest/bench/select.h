@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which flows or nodes of a run a word means, and sums over them. */
+#ifndef PERFTEST_BENCH_SELECT_H
+#define PERFTEST_BENCH_SELECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perftest/bench/experiment.h"
+
+struct ibcc_select {
+	const struct ibcc_exp_run *run;
+	bool nodes; /* items are nodes, else flows */
+	uint32_t n; /* of items in the run */
+	bool *in;
+};
+
+/* -EINVAL if the word names nothing of the run, -ENOMEM. Freed with free(s->in). */
+int ibcc_select(const struct ibcc_exp_run *run, const char *who, struct ibcc_select *s);
+
+double ibcc_select_mbps(const struct ibcc_select *s);
+double ibcc_select_offered_mbps(const struct ibcc_select *s);
+double ibcc_select_ideal_mbps(const struct ibcc_select *s);
+double ibcc_select_capacity_mbps(const struct ibcc_select *s); /* NAN for flows */
+double ibcc_select_latency_us(const struct ibcc_select *s);    /* NAN for nodes */
+double ibcc_select_ccti(const struct ibcc_select *s);          /* NAN for nodes */
+double ibcc_select_unfairness(const struct ibcc_select *s, double share_mbps);
+/* Throughput in one sample. */
+double ibcc_select_sample_mbps(const struct ibcc_select *s, uint32_t sample);
+
+#endif

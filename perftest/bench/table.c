@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/bench/table.h"
+
+#include <errno.h>
+#include <math.h>
+
+struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, size_t n, FILE *out)
+{
+	struct libscols_table *t = scols_new_table();
+
+	if (!t)
+		return NULL;
+	scols_table_set_stream(t, out);
+	for (size_t i = 0; i < n; i++) {
+		if (scols_table_new_column(t, column[i].name, 0,
+					   column[i].right ? SCOLS_FL_RIGHT : 0))
+			continue;
+		scols_unref_table(t);
+		return NULL;
+	}
+	return t;
+}
+
+int ibcc_table_add(struct libscols_table *t, const char *const *cell)
+{
+	struct libscols_line *line = scols_table_new_line(t, NULL);
+	size_t n = scols_table_get_ncols(t);
+	int rc = line ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		if (cell[i])
+			rc = scols_line_set_data(line, i, cell[i]);
+	return rc;
+}
+
+const char *ibcc_table_number(double v, char *buf, size_t len)
+{
+	double size = fabs(v);
+
+	if (isnan(v))
+		return "-";
+	if (isinf(v))
+		return v > 0 ? "never" : "-";
+	snprintf(buf, len, "%.*f", size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3, v);
+	return buf;
+}
+
+int ibcc_table_print(struct libscols_table *t)
+{
+	int rc = scols_print_table(t);
+
+	scols_unref_table(t);
+	return rc ? -EIO : 0;
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# bash completion of ibcc-tune(1): options and commands as its own help lists them.
+_ibcc_tune()
+{
+	local cur prev help
+	_init_completion 2>/dev/null || {
+		cur=${COMP_WORDS[COMP_CWORD]}
+		prev=${COMP_WORDS[COMP_CWORD - 1]}
+	}
+	case $prev in
+	-z | --config | --node-name-map)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return ;;
+	-C | --Ca)
+		mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")
+		return ;;
+	--via)
+		mapfile -t COMPREPLY < <(compgen -W 'plugin direct' -- "$cur")
+		return ;;
+	esac
+	help=$("$1" --help 2>/dev/null)
+	case $cur in
+	-*) mapfile -t COMPREPLY < <(compgen -W "$(grep -oE -- '--[A-Za-z-]+' <<<"$help")" -- "$cur") ;;
+	*) mapfile -t COMPREPLY < <(compgen -W "$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")" -- "$cur") ;;
+	esac
+}
+complete -F _ibcc_tune ibcc-tune

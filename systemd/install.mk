@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# make install DESTDIR= PREFIX=: all programs, the plugin, manual pages, systemd's files and, where
+# there is none yet, the configuration. Neither starts nor enables anything. SYSCONFDIR is compiled
+# in, so `make` and `make install` must be given the same one.
+
+INSTALL ?= install
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+conf_dir := $(SYSCONFDIR)/ibcc-tune
+
+install: all
+	@$(MAKE) --no-print-directory do-install
+
+.PHONY: do-install
+do-install: D := $(DESTDIR)
+do-install:
+	$(Q)$(INSTALL) -D -m 0755 $(B)/ibcc-tuned '$(D)$(SBINDIR)/ibcc-tuned'
+	$(Q)for p in $(filter-out ibcc-tuned ibcc-demo,$(notdir $(programs))); do \
+		$(INSTALL) -D -m 0755 $(B)/$$p '$(D)$(BINDIR)'/$$p || exit 1; \
+	done
+	$(Q)for p in $(notdir $(plugin)); do $(INSTALL) -D -m 0755 $(B)/$$p '$(D)$(LIBDIR)'/$$p || exit 1; done
+	$(Q)for m in man/*.[1-8]; do \
+		s=$${m##*.}; $(INSTALL) -D -m 0644 $$m "$(D)$(MANDIR)/man$$s/$${m#man/}" || exit 1; \
+	done
+	$(Q)mkdir -p '$(D)$(UNITDIR)'
+	$(Q)sed 's|@SBINDIR@|$(SBINDIR)|' systemd/ibcc-tuned.service.in >'$(D)$(UNITDIR)/ibcc-tuned.service'
+	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-tuned.service'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.sysusers '$(D)$(SYSUSERSDIR)/ibcc-tune.conf'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.tmpfiles '$(D)$(TMPFILESDIR)/ibcc-tune.conf'
+	$(Q)$(INSTALL) -D -m 0644 systemd/90-ibcc-tune.rules '$(D)$(UDEVDIR)/90-ibcc-tune.rules'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
+	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
+		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
+	$(Q)for s in perftest/scenarios/*.yaml; do \
+		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/scenarios/$${s##*/} || exit 1; \
+	done

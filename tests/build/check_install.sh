@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# What `make install` leaves, that the unit is as confined as it says, and that options are documented.
+set -eu
+B=${IBCC_BUILD:-build}
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
+for f in usr/sbin/ibcc-tuned usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
+	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man1/ibcc-tune.1 \
+	usr/lib/systemd/system/ibcc-tuned.service usr/lib/sysusers.d/ibcc-tune.conf \
+	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/90-ibcc-tune.rules \
+	usr/share/bash-completion/completions/ibcc-tune etc/ibcc-tune/ibcc-tuned.yaml; do
+	[ -s "$root/$f" ] || { echo "not ok - make install leaves no /$f"; exit 1; }
+done
+echo "ok - make install leaves all files"
+
+echo "mode: apply" >"$root/etc/ibcc-tune/ibcc-tuned.yaml"
+make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
+grep -q '^mode: apply' "$root/etc/ibcc-tune/ibcc-tuned.yaml" ||
+	{ echo "not ok - make install overwrites the configuration"; exit 1; }
+echo "ok - a configuration that is there stays"
+
+unit=$root/usr/lib/systemd/system/ibcc-tuned.service
+! grep -n '@[A-Z]*@' "$unit" || { echo "not ok - a place holder is left in the unit"; exit 1; }
+if command -v systemd-analyze >/dev/null &&
+	systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
+	systemd-analyze security --no-pager --offline=true --threshold=20 "$unit" >"$root/security" 2>&1 ||
+		{ tail -n 1 "$root/security"; echo "not ok - the unit is not confined as it should be"; exit 1; }
+	echo "ok - confinement:$(tail -n 1 "$root/security" | sed 's/.*service://')"
+fi
+
+for p in ibcc-tune:man/ibcc-tune.1 ibcc-tuned:man/ibcc-tuned.8; do
+	for o in $("$B/${p%%:*}" --help | grep -oE -- '--[A-Za-z][A-Za-z-]+' | sort -u); do
+		grep -q -- "Fl -${o#--}\>" "${p#*:}" ||
+			{ echo "not ok - ${p#*:} does not tell of $o"; exit 1; }
+	done
+	echo "ok - all options of ${p%%:*} are in its page"
+done

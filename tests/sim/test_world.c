@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The simulator's world against changes of the control plane: traffic, counters and settings go on
+ * where they should.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/engines.h"
+
+#include <ibcc/pma.h>
+
+#include "sim/merge.h"
+#include "sim/world.h"
+
+#define GUID(node) (0x1000u + 0x100u * (node))
+
+struct world {
+	struct ibcc_scenario s;
+	struct ibcc_flow_spec flow[2];
+	struct ibcc_event_spec event;
+	struct ibcc_world *w;
+};
+
+/* src1 to slow and src4 to fast. */
+static void world_open(struct world *x)
+{
+	static const char *const ends[2][2] = { { "src1", "slow" }, { "src4", "fast" } };
+
+	memset(x, 0, sizeof(*x));
+	x->s.seed = 1;
+	ibcc_model_defaults(&x->s.model);
+	x->s.flow = x->flow;
+	x->s.n_flows = 2;
+	for (int i = 0; i < 2; i++) {
+		strcpy(x->flow[i].from, ends[i][0]);
+		strcpy(x->flow[i].to, ends[i][1]);
+	}
+	x->w = ibcc_world_new(&x->s);
+	assert_non_null(x->w);
+}
+
+static void see(struct world *x, struct ibcc_topo *t)
+{
+	assert_int_equal(ibcc_world_update(x->w, t), 0);
+}
+
+static void run_ms(struct world *x, uint64_t ms)
+{
+	assert_int_equal(ibcc_world_run(x->w, ibcc_world_now_ps(x->w) + ms * IBCC_PS_PER_MS), 0);
+}
+
+static uint64_t received(struct world *x, uint32_t i)
+{
+	struct ibcc_world_flow f;
+
+	ibcc_world_flow_read(x->w, i, &f);
+	return f.sum.received_bytes;
+}
+
+/* What one flow delivers in a millisecond. */
+static uint64_t delivers(struct world *x, uint32_t i)
+{
+	uint64_t before = received(x, i);
+
+	run_ms(x, 1);
+	return received(x, i) - before;
+}
+
+static int ask(struct world *x, uint32_t from, uint32_t to, uint8_t method, uint16_t attr_id,
+	       uint8_t *mad)
+{
+	const struct ibcc_topo *t = ibcc_world_topo(x->w);
+	uint16_t lid = t->port[fabric_port(t, to, ibcc_topo_is_switch(t, to) ? 0 : 1)].lid;
+	struct ibcc_mad_header h = { .base_version = 1,
+				     .mgmt_class = IBCC_MAD_CLASS_CC,
+				     .class_version = 2,
+				     .method = method,
+				     .attr_id = attr_id };
+	int err;
+
+	ibcc_mad_header_pack(mad, &h);
+	err = ibcc_world_answer(x->w, GUID(from), lid, mad, mad);
+	ibcc_mad_header_unpack(mad, &h);
+	return err ? err : h.status;
+}
+
+static void test_traffic_follows_the_subnet_manager(void **state)
+{
+	struct ibcc_topo *t;
+	struct world x;
+	/* Payload of a millisecond. The two flows share the link between the switches. */
+	uint64_t full = 1000ull * QDR_MBPS / 8 * 2048 / 2074;
+
+	(void)state;
+	world_open(&x);
+	run_ms(&x, 1);
+	assert_int_equal(ibcc_world_now_ps(x.w), 0); /* no fabric, no time */
+	/* Before a subnet manager came: no LIDs, no tables, ports not active. */
+	t = fabric_lustre();
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (t->port[i].peer != IBCC_NONE)
+			t->port[i].state = 2;
+	memset(t->lid_port, 0xff, sizeof(t->lid_port));
+	for (uint32_t i = 0; i < t->n_endports; i++)
+		t->port[t->endport[i]].lid = 0;
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		t->node[i].lft_len = 0;
+	see(&x, t);
+	assert_int_equal(delivers(&x, 0), 0);
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	assert_near((double)delivers(&x, 0), (double)full / 2, 0.01);
+	assert_near((double)delivers(&x, 1), (double)full / 2, 0.01);
+	/* Nothing new changes nothing. */
+	see(&x, fabric_lustre());
+	assert_near((double)delivers(&x, 1), (double)full / 2, 0.01);
+	/* A table without the sink's LID. */
+	t = fabric_lustre();
+	t->node[LUSTRE_SW1].lft[t->port[fabric_port(t, LUSTRE_SLOW, 1)].lid] = IBCC_LFT_NONE;
+	see(&x, t);
+	run_ms(&x, 1);
+	assert_int_equal(delivers(&x, 0), 0);
+	assert_near((double)delivers(&x, 1), (double)full, 0.01);
+	ibcc_world_free(x.w);
+}
+
+static void test_a_cable_pulled(void **state)
+{
+	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+	struct ibcc_engine_port before, after;
+	struct ibcc_cc_ca_setting ca = { .Control_Map = 0xffff,
+					 .sl = { [0] = { .CCTI_Timer = 77 } } };
+	struct ibcc_topo *t;
+	struct world x;
+	uint32_t port;
+	uint64_t n;
+
+	(void)state;
+	world_open(&x);
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	ibcc_cc_ca_setting_pack(mad, &ca);
+	assert_int_equal(
+		ask(&x, LUSTRE_SRC1, LUSTRE_SRC4, IBCC_MAD_SET, IBCC_CC_ATTR_CA_SETTING, mad), 0);
+	port = fabric_port(ibcc_world_topo(x.w), LUSTRE_SRC4, 1);
+	assert_int_equal(ibcc_agents_counters(ibcc_world_agents(x.w), port, &before), 0);
+
+	/* The node is out of sight now: there is no way to ask for it. */
+	t = ibcc_topo_new();
+	for (uint32_t i = 0; i < 8; i++) {
+		struct ibcc_topo *all = fabric_lustre();
+
+		if (i != LUSTRE_SRC4)
+			assert_true(ibcc_topo_add_node(t, GUID(i), all->node[i].type,
+						       all->node[i].n_ports,
+						       all->node[i].desc) >= 0);
+		ibcc_topo_free(all);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		fabric_link(t, i, 1, LUSTRE_SW1 - 1, i + 1);
+	fabric_link(t, LUSTRE_SW1 - 1, 5, LUSTRE_SW2 - 1, 5);
+	fabric_link(t, LUSTRE_SLOW - 1, 1, LUSTRE_SW2 - 1, 1);
+	fabric_link(t, LUSTRE_FAST - 1, 1, LUSTRE_SW2 - 1, 2);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	see(&x, t);
+	assert_int_equal(ibcc_world_topo(x.w)->n_nodes, 8);
+	assert_true(delivers(&x, 0) > 0);
+	assert_int_equal(delivers(&x, 1), 0);
+	assert_int_equal(ask(&x, LUSTRE_SRC1, LUSTRE_SRC4, IBCC_MAD_GET, IBCC_CC_ATTR_INFO, mad),
+			 -ETIMEDOUT);
+	assert_int_equal(ask(&x, LUSTRE_SRC4, LUSTRE_SRC1, IBCC_MAD_GET, IBCC_CC_ATTR_INFO, mad),
+			 -ETIMEDOUT);
+	assert_int_equal(ask(&x, LUSTRE_SRC1, LUSTRE_SRC2, IBCC_MAD_GET, IBCC_CC_ATTR_INFO, mad),
+			 0);
+
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	assert_true(delivers(&x, 1) > 0);
+	assert_int_equal(
+		ask(&x, LUSTRE_SRC1, LUSTRE_SRC4, IBCC_MAD_GET, IBCC_CC_ATTR_CA_SETTING, mad), 0);
+	ibcc_cc_ca_setting_unpack(mad, &ca);
+	assert_int_equal(ca.sl[0].CCTI_Timer, 77);
+	assert_int_equal(ibcc_agents_counters(ibcc_world_agents(x.w), port, &after), 0);
+	assert_true(after.xmit_pkts > before.xmit_pkts);
+	n = received(&x, 1);
+	/* Without traffic time goes on, and so do the sums when it comes back. */
+	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
+	assert_int_equal(received(&x, 1), n);
+	assert_int_equal(delivers(&x, 1), 0);
+	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	assert_true(delivers(&x, 1) > 0);
+	assert_true(received(&x, 1) > n);
+	ibcc_world_free(x.w);
+}
+
+static void on_link_event(void *arg, const struct ibcc_event_spec *v)
+{
+	*(const struct ibcc_event_spec **)arg = v;
+}
+
+static void test_sinks_and_events(void **state)
+{
+	const struct ibcc_event_spec *seen = NULL;
+	struct world x;
+	uint64_t half; /* of the link between the switches */
+
+	(void)state;
+	world_open(&x);
+	x.event = (struct ibcc_event_spec){
+		.at_ps = 10 * IBCC_PS_PER_MS, .kind = IBCC_EVENT_LINK_DOWN, .node = "sw1", .port = 4
+	};
+	x.s.event = &x.event;
+	x.s.n_events = 1;
+	ibcc_world_on_link_event(x.w, on_link_event, &seen);
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	half = delivers(&x, 0);
+	assert_int_equal(ibcc_world_set_sink_rate(x.w, "slow", QDR_MBPS / 4), 0);
+	run_ms(&x, 1);
+	assert_near((double)delivers(&x, 0), (double)half / 2, 0.02);
+	assert_int_equal(ibcc_world_set_sink_rate(x.w, "nobody", 1), -ENOENT);
+	assert_int_equal(ibcc_world_set_support(x.w, "nobody", false), -ENOENT);
+	/* A new engine has the same sinks. */
+	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
+	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	run_ms(&x, 1);
+	assert_near((double)delivers(&x, 0), (double)half / 2, 0.02);
+	assert_null(seen);
+	run_ms(&x, 10);
+	assert_ptr_equal(seen, &x.event);
+	ibcc_world_free(x.w);
+}
+
+/* Nodes of both, in order; what is seen wins, what is not is down. */
+static void test_merge(void **state)
+{
+	static const uint64_t guids[4] = { 1, 5, 7, 9 };
+	struct ibcc_topo *old = ibcc_topo_new(), *seen = ibcc_topo_new(), *m;
+
+	(void)state;
+	assert_true(ibcc_topo_add_node(old, 1, IBCC_NODE_CA, 1, "a") == 0);
+	assert_true(ibcc_topo_add_node(old, 5, IBCC_NODE_SWITCH, 4, "s") == 1);
+	assert_true(ibcc_topo_add_node(old, 9, IBCC_NODE_CA, 1, "b") == 2);
+	fabric_link(old, 0, 1, 1, 1);
+	fabric_link(old, 2, 1, 1, 2);
+	assert_int_equal(ibcc_route_compute(old), 0);
+	assert_true(ibcc_topo_add_node(seen, 5, IBCC_NODE_SWITCH, 4, "s renamed") == 0);
+	assert_true(ibcc_topo_add_node(seen, 7, IBCC_NODE_CA, 1, "c") == 1);
+	assert_true(ibcc_topo_add_node(seen, 9, IBCC_NODE_CA, 1, "b") == 2);
+	fabric_link(seen, 2, 1, 0, 2);
+	fabric_link(seen, 1, 1, 0, 3);
+	/* The LID that a had. */
+	assert_int_equal(ibcc_topo_set_lid(seen, fabric_port(seen, 1, 1), old->port[1].lid, 0), 0);
+	m = ibcc_merge_topo(old, seen);
+	assert_non_null(m);
+	assert_int_equal(m->n_nodes, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(m->node[i].guid, guids[i]);
+	assert_string_equal(m->node[1].desc, "s renamed");
+	assert_int_equal(m->port[fabric_port(m, 0, 1)].peer, fabric_port(m, 1, 1));
+	assert_int_equal(m->port[fabric_port(m, 0, 1)].state, 1);
+	assert_int_equal(m->port[fabric_port(m, 0, 1)].lid, 0);
+	assert_int_equal(m->port[fabric_port(m, 3, 1)].peer, fabric_port(m, 1, 2));
+	assert_int_equal(m->port[fabric_port(m, 3, 1)].state, 4);
+	assert_int_equal(m->port[fabric_port(m, 2, 1)].lid, old->port[1].lid);
+	assert_int_equal(m->node[1].lft_len, 0); /* as seen */
+	ibcc_topo_free(m);
+	ibcc_topo_free(seen);
+	ibcc_topo_free(old);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_traffic_follows_the_subnet_manager),
+		cmocka_unit_test(test_a_cable_pulled),
+		cmocka_unit_test(test_sinks_and_events),
+		cmocka_unit_test(test_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Everything that can be wrong at a site: a clear message, the right exit code, nothing changed on
+# the fabric.
+. "$(dirname "$0")/lib.sh"
+
+# refused NAME STATUS PATTERN COMMAND...: the command fails so, and says that on stderr.
+refused()
+{
+	local name=$1 want=$2 pattern=$3 rc=0
+	shift 3
+	"$@" >"$TMP/out.log" 2>"$TMP/err.log" || rc=$?
+	[ "$rc" = "$want" ] || fail "$name: exit status $rc, want $want"
+	grep -qE -- "$pattern" "$TMP/err.log" || fail "$name: no word of $pattern"
+	ok "$name"
+}
+plain() { timeout 20 "$IBCC_BUILD/$1" "${@:2}"; }
+settings() { sim settings -j | jq -cS .rows; }
+
+# --- command line and files -----------------------------------------------------------------------
+cat >"$TMP/bad.yaml" <<'YAML'
+mode: aply
+interval_ms: -5
+no_such_key: 1
+tuner:
+  confirm_passes: many
+YAML
+for p in ibcc-tuned ibcc-tune; do
+	cmd=; [ "$p" = ibcc-tune ] && cmd=plan
+	refused "$p: four mistakes" 78 'bad.yaml:1:7: mode: ' plain "$p" -z "$TMP/bad.yaml" $cmd
+	for place in 2:14: 3:1: 5:19:; do
+		grep -q "bad.yaml:$place" "$TMP/err.log" || fail "$p: no word of the mistake at $place"
+	done
+	ok "$p: tells all four, with line and column"
+	refused "$p: no such file" 78 'nowhere.yaml: .*No such file' plain "$p" -z "$TMP/nowhere.yaml" $cmd
+	refused "$p: a folder" 78 'Is a directory' plain "$p" -z "$TMP" $cmd
+	refused "$p: unknown option" 1 "unrecognized option '--bogus'" plain "$p" --bogus
+	grep -q -- '--help' "$TMP/err.log" || fail "$p: no hint"
+	write_config
+	cp "$TMP/tuned.yaml" "$TMP/secret.yaml"
+	chmod 000 "$TMP/secret.yaml"
+	chmod 711 "$TMP"
+	if [ "$(id -u)" = 0 ]; then
+		refused "$p: unreadable file" 78 'secret.yaml: .*Permission denied' \
+			setpriv --reuid 65534 --regid 65534 --clear-groups timeout 20 "$IBCC_BUILD/$p" -z "$TMP/secret.yaml" $cmd
+	else
+		refused "$p: unreadable file" 78 'secret.yaml: .*Permission denied' plain "$p" -z "$TMP/secret.yaml" $cmd
+	fi
+done
+check "a good configuration is good" plain ibcc-tuned -z "$TMP/tuned.yaml" --check-config
+refused "check-config" 78 'bad.yaml:5:19' plain ibcc-tuned -z "$TMP/bad.yaml" --check-config
+refused "no command" 1 'a command is missing' plain ibcc-tune
+refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
+refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply all
+refused "a number that is none" 1 "got '1x', want a number" plain ibcc-tune -z "$TMP/tuned.yaml" -P 1x plan
+refused "a way that is none" 1 "got 'sideways', want plugin or direct" plain ibcc-tune -z "$TMP/tuned.yaml" --via sideways plan
+echo 0x1234 >"$TMP/key"
+chmod 644 "$TMP/key"
+write_config "cc_key_file: $TMP/key"
+refused "a key that others can read" 78 "cc_key_file: " plain ibcc-tune -z "$TMP/tuned.yaml" plan
+write_config
+refused "status without a daemon" 1 'not running' plain ibcc-tune -z "$TMP/tuned.yaml" status
+
+# --- no fabric, no subnet manager, no plugin ------------------------------------------------------
+start_sim "$SCENARIO"
+refused "no subnet manager: plan" 1 'subnet manager' tune -n
+refused "no subnet manager: apply" 1 'subnet manager' tune apply
+start_tuned 'mode: apply'
+degraded() { tune status -j >"$TMP/status.json" && jq -e '.state == "degraded" and (.reason | test("'"$1"'"))' "$TMP/status.json"; }
+wait_until 10 degraded 'subnet manager' || fail "the daemon does not say that there is no subnet manager"
+ok "no subnet manager: the daemon says so, and stays"
+start_opensm
+unchanged=$(settings)
+wait_until 20 degraded 'no OpenSM plugin' || fail "the daemon does not say that there is no plugin"
+ok "no plugin: the daemon says so, and stays"
+stop "$TUNED_PID"
+refused "no plugin: apply" 1 'no OpenSM plugin listens' tune apply
+check "no plugin: a plan is made all the same" tune -n
+equal "no plugin: nothing is sent" "$(set_mads)" 0
+stop "$OSM_PID"
+
+start_opensm --plugin
+# --- the state file -------------------------------------------------------------------------------
+no_state() { sed "s|^state_file:.*|state_file: /proc/none/state.db|" "$TMP/tuned.yaml" >"$TMP/cli.yaml"; tune "$@"; }
+refused "no state file: apply" 1 'state file /proc/none/state.db' no_state apply
+equal "no state file: nothing is sent" "$(set_mads)" 0
+write_config
+
+# --- nodes without congestion control -------------------------------------------------------------
+source2=$(tune show -j source2 | jq '.nodes[0].lid')
+check "source2 loses its congestion control" sim set cc_support.source2=off
+unchanged=$(settings)
+refused "a contributor without: plan" 1 'source2.* has no congestion control' tune -n -j
+jq -e '[.unreachable[] | .node] == ["source2"] and .unreachable[0].reason != ""' "$TMP/out.log" >/dev/null ||
+	fail "a contributor without: the plan does not list it"
+refused "a contributor without: apply" 1 'source2.* has no congestion control' tune apply
+refused "a contributor without: apply by our own port" 1 'source2.* has no congestion control' tune --via direct apply
+start_tuned 'mode: apply'
+wait_until 20 degraded 'source2.* has no congestion control' || fail "the daemon does not tell of source2"
+ok "a contributor without: the daemon says so"
+refused "a contributor without: apply by the daemon" 1 'source2.* has no congestion control' tune apply
+equal "a contributor without: nothing is changed" "$(settings)" "$unchanged"
+equal "and nothing was sent" "$(set_mads)" 0
+stop "$TUNED_PID"
+check "source2 has it again" sim set cc_support.source2=on
+
+# A bystander stops an apply too, unless it is to be skipped.
+check "destination0 loses it" sim set cc_support.destination0=off
+refused "a bystander without: plan" 1 'destination0.* has no congestion control.*--skip-unsupported' tune -n
+refused "a bystander without: apply" 1 'destination0.* has no congestion control' tune apply
+equal "a bystander without: nothing was sent" "$(set_mads)" 0
+check "a bystander without: skipped" tune --skip-unsupported apply
+check "and back" tune rollback
+check "destination0 has it again" sim set cc_support.destination0=on
+
+# --- another CC_Key -------------------------------------------------------------------------------
+# key TEXT KEY PROTECT [OLD KEY]
+key() { check "$1" stock ibccconfig ${4:+-c "$4"} CongestionKeyInfo "$source2" "$2" "$3" 0 0; }
+foreign='source2.* (does not accept this CC_Key|does not answer)'
+for protect in 0 1; do
+	key "source2 gets a key, protect bit $protect" 0x77 "$protect"
+	unchanged=$(settings)
+	sets=$(set_mads)
+	refused "another key, protect bit $protect: plan" 1 "$foreign" tune -n
+	refused "another key, protect bit $protect: apply" 1 "$foreign" tune apply
+	refused "a wrong key, protect bit $protect" 1 "$foreign" tune -c 0x78 --via direct apply
+	equal "protect bit $protect: nothing was sent" "$(set_mads)" "$sets"
+	equal "protect bit $protect: nothing is changed" "$(settings)" "$unchanged"
+	check "the right key, protect bit $protect" tune -c 0x77 --via plugin apply
+	check "and back" tune -c 0x77 rollback
+	key "no key any more" 0 0 0x77
+done
+echo 0x77 >"$TMP/key"
+chmod 600 "$TMP/key"
+key "source2 has a key again" 0x77 1
+write_config "cc_key_file: $TMP/key"
+check "the key from a file" tune apply
+check "and back" tune rollback

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The daemon with stock opensm and our plugin: congestion comes, the victim recovers, and neither
+# kill -9 nor a bad configuration nor a subnet manager that goes away breaks anything.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+
+flow() { sim flows -j | jq "[.rows[] | select(.kind == \"$1\").mbps] | add"; }
+# Not in a pipe: jq 1.6 takes no input at all for a yes.
+asked() { tune "$1" -j >"$TMP/$1.json" 2>"$TMP/tune.log" && jq -e "$2" "$TMP/$1.json"; }
+status() { asked status "$1"; }
+history() { asked history "$1"; }
+log_has() { grep -q -- "$1" "$TMP/tuned.log"; }
+settings() { sim settings -j | jq -cS '[.rows[] | del(.lid)]'; }
+
+running() { [ "$(flow hot)" -gt 10000 ]; }
+wait_until 20 running || fail "no traffic"
+untuned=$(settings)
+victim_before=$(flow victim)
+hot_before=$(flow hot)
+
+# --- observe is the default: it sees and says, and writes nothing ---------------------------------
+start_tuned
+wait_until 20 status '.roots == 1 and .writes_pending > 0' || fail "the daemon sees no congestion"
+ok "observe: congestion is seen"
+check "observe: the decision and its reason are logged" \
+	grep -q 'would change: node 0x[0-9a-f]* port 2: SwitchPortCongestionSetting.Threshold: 0 -> .*(congestion starts at leaf2 port 2' "$TMP/tuned.log"
+equal "observe: nothing is written" "$(set_mads)" 0
+
+# --- reload ---------------------------------------------------------------------------------------
+printf 'mode: aply\ninterval_ms: 0\nfoo: 1\n' >>"$TMP/tuned.yaml"
+kill -HUP "$TUNED_PID"
+wait_until 10 status '.last_reload_ok == false' || fail "a bad reload is not told"
+for word in 'tuned.yaml:[0-9]*:[0-9]*: mode: ' 'interval_ms' 'foo'; do
+	log_has "$word" || fail "no word about $word"
+done
+status '.mode == "observe" and .state == "ok"' >/dev/null || fail "the old configuration is not kept"
+ok "a bad configuration is told, all of it, and the old one kept"
+write_config 'mode: apply'
+kill -HUP "$TUNED_PID"
+wait_until 10 status '.mode == "apply" and .last_reload_ok' || fail "a good reload is not taken"
+ok "a good one is taken"
+
+# --- apply: the victim recovers -------------------------------------------------------------------
+recovered() { [ "$(flow victim)" -ge $((2 * victim_before)) ] && [ "$(flow hot)" -ge $((hot_before * 9 / 10)) ]; }
+wait_until 40 recovered || fail "the victim does not recover: victim $(flow victim), hot $(flow hot) Mb/s"
+ok "the victim has twice its rate and the hot port is busy: $victim_before -> $(flow victim) Mb/s"
+history '.transactions | length > 0 and all(.[]; .action == "tune" and .outcome == "done" and .who == "ibcc-tuned")' \
+	>/dev/null || fail "history"
+ok "each change is in the history"
+
+# --- kill -9 --------------------------------------------------------------------------------------
+kill -KILL "$TUNED_PID"
+wait "$TUNED_PID" 2>/dev/null
+tuned=$(settings)
+check "opensm lives" alive "$OSM_PID"
+check "the subnet works" stock sminfo
+check "the plugin serves others" tune show --via plugin
+sleep 1
+equal "settings stay" "$(settings)" "$tuned"
+check "the victim keeps its rate" recovered
+start_tuned 'mode: apply'
+wait_until 20 status '.state == "ok" and .fabric.pass > 5' || fail "the daemon does not carry on"
+check "carries on: the victim keeps its rate" recovered
+history '[.transactions[] | select(.outcome == "done")] | length > 0' >/dev/null || fail "history is lost"
+ok "carries on: the history is there"
+
+# --- kill -9 in the middle of writing -------------------------------------------------------------
+check "rollback" tune rollback
+equal "all is as before the daemon" "$(settings)" "$untuned"
+status '.mode == "apply" and (.paused | test("rollback by uid"))' >/dev/null || fail "no pause after a rollback"
+ok "it pauses then"
+# With slow answers there is time to kill it between two writes.
+wait_until 20 status '.roots == 1' || fail "no congestion after the rollback"
+check "slow MADs" sim set mad_delay_us=150000
+tune apply >"$TMP/apply.log" 2>&1 &
+# The daemon is busy then: past it, from the file.
+open_transaction()
+{
+	sed "s|^control_socket:.*|control_socket: $TMP/nobody.sock|" "$TMP/tuned.yaml" >"$TMP/alone.yaml"
+	timeout 10 "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
+		jq -e '.transactions[0].outcome == "open"' "$TMP/history.json"
+}
+wait_until 30 open_transaction || fail "nothing is being written"
+kill -KILL "$TUNED_PID"
+wait "$TUNED_PID" 2>/dev/null
+check "fast MADs" sim set mad_delay_us=0
+check "opensm lives" alive "$OSM_PID"
+check "the subnet works" stock sminfo
+start_tuned 'mode: apply'
+history '.transactions[0].outcome == "interrupted" and .transactions[0].ended != null' >/dev/null ||
+	fail "the interrupted write is not told"
+ok "the interrupted write is told"
+check "and can be taken back" tune rollback
+equal "to the settings from before" "$(settings)" "$untuned"
+
+# --- the subnet manager goes and comes ------------------------------------------------------------
+check "apply ends the pause" tune apply
+status '.paused == null' >/dev/null || fail "still paused"
+stop "$OSM_PID"
+wait_until 20 status '.sm == null' || fail "the lost plugin is not noticed"
+ok "the lost plugin is noticed"
+start_opensm --plugin
+wait_until 30 status '.sm.state == "MASTER" and .state == "ok" and .fabric.source == "plugin"' ||
+	fail "the new plugin is not found"
+ok "and the new one is found"
+wait_until 40 recovered || fail "the victim does not recover after that"
+ok "and the loop goes on"
+
+# --- the end --------------------------------------------------------------------------------------
+tuned=$(settings)
+stop "$TUNED_PID"
+log_has 'settings on the fabric stay' || fail "no word at the end"
+equal "settings stay when it ends" "$(settings)" "$tuned"
+[ ! -e "$TMP/control.sock" ] || fail "the control socket is left behind"
+ok "the control socket is gone"
