@@ -46,6 +46,11 @@ double ibcc_bcn_rate(const struct ibcc_bcn *b, double mbps, double feedback)
 	return fmax(b->ru_mbps, mbps * (1 + b->gd * feedback));
 }
 
+void ibcc_bcn_message(struct pkt *p, double feedback)
+{
+	p->born_ps = (uint64_t)llround(feedback * FEEDBACK_ONE);
+}
+
 static uint32_t tag_of(const struct ibcc_engine *e, uint32_t pkt)
 {
 	return pkt < e->eth->cap_tag ? e->eth->tag[pkt] : NONE;
@@ -73,10 +78,8 @@ void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt)
 	else
 		return;
 	message = pkt_take(e);
-	e->pkt[message] = (struct pkt){ .born_ps = (uint64_t)llround(fb * FEEDBACK_ONE),
-					.qp = k->qp,
-					.port = port,
-					.flags = PKT_CTRL };
+	e->pkt[message] = (struct pkt){ .qp = k->qp, .port = port, .flags = PKT_CTRL };
+	ibcc_bcn_message(&e->pkt[message], fb);
 	evq_push(e, e->now_ps + b->delay_ps, EV_BCN, message);
 }
 

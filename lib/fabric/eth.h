@@ -60,6 +60,8 @@ void ibcc_eth_port_read(const struct ibcc_engine *e, uint32_t port, struct ibcc_
  */
 double ibcc_bcn_feedback(const struct ibcc_bcn *b, double q, double q_last, double qeq);
 double ibcc_bcn_rate(const struct ibcc_bcn *b, double mbps, double feedback);
+/* Makes a packet carry feedback. */
+void ibcc_bcn_message(struct pkt *p, double feedback);
 /* A packet came to the queue of an output; a message came to its source; a source sent. */
 void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt);
 void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt);
