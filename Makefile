@@ -135,7 +135,6 @@ $(B)/obj/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
-$(B)/obj/lib/fabric/%.o: EXTRA_CPPFLAGS := $(if $(SANITIZE),,-O3)
 
 define archive
 $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
