@@ -68,6 +68,8 @@ enum per_run {
 	F_SETTLE,
 	F_LATENCY,
 	F_CCTI,
+	F_PAUSED,
+	F_DROPPED,
 };
 static const struct function {
 	const char *name;
@@ -84,6 +86,8 @@ static const struct function {
 	{ "settle", 3, F_SETTLE },
 	{ "latency", 2, F_LATENCY },
 	{ "ccti", 2, F_CCTI },
+	{ "paused", 1, F_PAUSED },
+	{ "dropped", 1, F_DROPPED },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
@@ -102,6 +106,29 @@ static double settle_ms(const struct ibcc_select *s, double share)
 	if (!k || m->sample_ps[k - 1] <= m->from_ps)
 		return 0;
 	return (double)(m->sample_ps[k - 1] - m->from_ps) / (double)IBCC_PS_PER_MS;
+}
+
+static double paused(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++) {
+		if (run->scenario.topo->port[i].peer == IBCC_NONE)
+			continue;
+		sum += run->measure.port[i].paused;
+		n++;
+	}
+	return n ? sum / n : NAN;
+}
+
+static double dropped(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++)
+		sum += (double)run->measure.port[i].dropped;
+	return sum;
 }
 
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
@@ -128,6 +155,8 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETTLE: v = settle_ms(&s, number); break;
 	case F_LATENCY: v = ibcc_select_latency_us(&s); break;
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
+	case F_PAUSED: v = paused(run); break;
+	case F_DROPPED: v = dropped(run); break;
 	}
 	free(s.in);
 	return v;
@@ -191,7 +220,18 @@ static double spearman(const double *x, const double *y, size_t n)
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-static double trend(struct eval *e, const struct args *a)
+static double spread(const double *y, size_t n)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		least = fmin(least, y[i]);
+		most = fmax(most, y[i]);
+	}
+	return most - least;
+}
+
+static double of_series(struct eval *e, bool is_trend, const struct args *a)
 {
 	for (size_t i = 0; i < e->x->n_series; i++) {
 		struct ibcc_exp_series *s = &e->x->series[i];
@@ -202,7 +242,10 @@ static double trend(struct eval *e, const struct args *a)
 			if (strcmp(s->column[c].name, a->text[1]))
 				continue;
 			s->needed = true;
-			return e->r ? spearman(s->x, &s->y[c * s->n], s->n) : 1;
+			if (!e->r)
+				return 1;
+			return is_trend ? spearman(s->x, &s->y[c * s->n], s->n)
+					: spread(&s->y[c * s->n], s->n);
 		}
 		return fail(e, "got \"%s\", want a column of %s", a->text[1], s->name);
 	}
@@ -245,12 +288,13 @@ static double function(struct eval *e)
 	const char *name = e->p;
 	const struct function *f = NULL;
 	bool is_trend = len == 5 && !strncmp(name, "trend", 5);
+	bool is_spread = len == 6 && !strncmp(name, "spread", 6);
 	struct args a;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strlen(functions[i].name) == len && !strncmp(functions[i].name, name, len))
 			f = &functions[i];
-	if (!f && !is_trend)
+	if (!f && !is_trend && !is_spread)
 		return fail(e, "want a number or a function at \"%.20s\"", e->p);
 	e->p += len;
 	if (!eat(e, '('))
@@ -260,7 +304,7 @@ static double function(struct eval *e)
 	if (a.n != (f ? f->n_args : 2))
 		return fail(e, "got %d arguments for %.*s, want %d", a.n, (int)len, name,
 			    f ? f->n_args : 2);
-	return f ? call(e, f, &a) : trend(e, &a);
+	return f ? call(e, f, &a) : of_series(e, is_trend, &a);
 }
 
 static double sum(struct eval *e);
