@@ -11,6 +11,7 @@
 
 #define MAX_ARGS  3
 #define MAX_DEPTH 32
+#define SMOOTH    10u /* samples */
 
 struct eval {
 	struct ibcc_experiment *x;
@@ -68,6 +69,8 @@ enum per_run {
 	F_SETTLE,
 	F_LATENCY,
 	F_CCTI,
+	F_PAUSED,
+	F_DROPPED,
 };
 static const struct function {
 	const char *name;
@@ -84,24 +87,52 @@ static const struct function {
 	{ "settle", 3, F_SETTLE },
 	{ "latency", 2, F_LATENCY },
 	{ "ccti", 2, F_CCTI },
+	{ "paused", 1, F_PAUSED },
+	{ "dropped", 1, F_DROPPED },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
- * infinite if it does not.
+ * infinite if it does not. Single samples hold few packets: the mean of the last ten counts.
  */
 static double settle_ms(const struct ibcc_select *s, double share)
 {
 	const struct ibcc_measure *m = &s->run->measure;
-	double want = share * ibcc_select_offered_mbps(s);
-	uint32_t k = m->n_samples;
+	double want = share * ibcc_select_offered_mbps(s) * SMOOTH, last = 0;
+	uint64_t since_ps = m->from_ps;
 
-	while (k > 0 && ibcc_select_sample_mbps(s, k - 1) >= want)
-		k--;
-	if (k == m->n_samples)
+	for (uint32_t k = 0; k < m->n_samples; k++) {
+		last += ibcc_select_sample_mbps(s, k);
+		if (k >= SMOOTH)
+			last -= ibcc_select_sample_mbps(s, k - SMOOTH);
+		if (m->sample_ps[k] > since_ps && last < want)
+			since_ps = m->sample_ps[k];
+	}
+	if (!m->n_samples || since_ps >= m->sample_ps[m->n_samples - 1])
 		return INFINITY;
-	if (!k || m->sample_ps[k - 1] <= m->from_ps)
-		return 0;
-	return (double)(m->sample_ps[k - 1] - m->from_ps) / (double)IBCC_PS_PER_MS;
+	return (double)(since_ps - m->from_ps) / (double)IBCC_PS_PER_MS;
+}
+
+static double paused(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++) {
+		if (run->scenario.topo->port[i].peer == IBCC_NONE)
+			continue;
+		sum += run->measure.port[i].paused;
+		n++;
+	}
+	return n ? sum / n : NAN;
+}
+
+static double dropped(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++)
+		sum += (double)run->measure.port[i].dropped;
+	return sum;
 }
 
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
@@ -128,6 +159,8 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETTLE: v = settle_ms(&s, number); break;
 	case F_LATENCY: v = ibcc_select_latency_us(&s); break;
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
+	case F_PAUSED: v = paused(run); break;
+	case F_DROPPED: v = dropped(run); break;
 	}
 	free(s.in);
 	return v;
