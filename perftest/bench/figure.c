@@ -68,6 +68,9 @@ enum per_run {
 	F_SETTLE,
 	F_LATENCY,
 	F_CCTI,
+	F_SETS,
+	F_ROUNDS,
+	F_ROUNDS_AFTER,
 };
 static const struct function {
 	const char *name;
@@ -84,6 +87,9 @@ static const struct function {
 	{ "settle", 3, F_SETTLE },
 	{ "latency", 2, F_LATENCY },
 	{ "ccti", 2, F_CCTI },
+	{ "sets", 1, F_SETS },
+	{ "rounds", 1, F_ROUNDS },
+	{ "late_rounds", 1, F_ROUNDS_AFTER },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
@@ -102,6 +108,16 @@ static double settle_ms(const struct ibcc_select *s, double share)
 	if (!k || m->sample_ps[k - 1] <= m->from_ps)
 		return 0;
 	return (double)(m->sample_ps[k - 1] - m->from_ps) / (double)IBCC_PS_PER_MS;
+}
+
+/* Rounds of changes within the measuring window. */
+static uint32_t late_rounds(const struct ibcc_exp_run *run)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->live.n_rounds; i++)
+		n += run->live.round[i].t_ps > run->measure.from_ps;
+	return n;
 }
 
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
@@ -128,6 +144,9 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETTLE: v = settle_ms(&s, number); break;
 	case F_LATENCY: v = ibcc_select_latency_us(&s); break;
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
+	case F_SETS: v = (double)run->live.sets; break;
+	case F_ROUNDS: v = run->live.n_rounds; break;
+	case F_ROUNDS_AFTER: v = late_rounds(run); break;
 	}
 	free(s.in);
 	return v;

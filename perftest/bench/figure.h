@@ -12,6 +12,8 @@
  *	settle(V, WHO, SHARE)      ms until throughput stays at SHARE of the offered for good
  *	latency(V, WHO)            mean, us
  *	ccti(V, WHO)               mean
+ *	sets(V)                    Set requests that the daemon's loop sent
+ *	rounds(V) late_rounds(V)   passes in which it changed settings; in the measuring window
  *	trend(SERIES, COLUMN)      Spearman's rank correlation of a column with the varied value
  * WHO: all, hot, victim, background, a flow's name, from:NODE; or, of what nodes receive, nodes,
  * to:NODE, not:NODE (several nodes joined by +).
