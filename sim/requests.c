@@ -199,8 +199,7 @@ static json_t *set(const struct ibcc_requests *q, const json_t *rq)
 
 	if (!json_object_size(values))
 		return ibcc_control_error("nothing to set: want KEY=VALUE");
-	json_object_foreach((json_t *)(uintptr_t)values, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)values, key, value) {
 		const char *text = json_string_value(value);
 
 		err = text ? set_key(q, key, text) : -EINVAL;

@@ -51,7 +51,7 @@ static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 	if (to == from)
 		return true;
 	if (ibcc_topo_is_switch(t, t->port[from].node)) {
-		/* From a switch: as from the channel adapter at one of its ports. */
+		/* A switch as the sender is rare: its first hop tells enough. */
 		const struct ibcc_topo_node *n = &t->node[t->port[from].node];
 		uint8_t out = dlid < n->lft_len ? n->lft[dlid] : IBCC_LFT_NONE;
 

@@ -72,6 +72,11 @@ struct ibcc_engine_port {
 	uint64_t mark_fecn; /* packets that this port marked */
 	uint64_t dropped;
 	uint64_t backlog_bytes; /* waiting at a switch for this output now, from all inputs */
+	/* With PAUSE: time that this port was not allowed to send; how often it stopped its peer;
+	 * bytes that came in here and are held in the buffer now.
+	 */
+	uint64_t pause_ps, pauses_sent, held_bytes;
+	uint64_t bcn_negative, bcn_positive; /* messages about this output */
 };
 /* Brings counters that run with time up to now and copies them. -EINVAL. */
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);
@@ -82,6 +87,7 @@ struct ibcc_engine_flow {
 	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
 	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
+	uint32_t limit_mbps;     /* of its rate limiter (lowest, for flows to many); 0: none */
 	uint64_t latency_sum_ps; /* first bit sent to delivered, over received_pkts */
 };
 uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);

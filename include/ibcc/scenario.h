@@ -20,6 +20,36 @@ enum ibcc_hca_service {
 	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn */
 };
 
+/* How a receiver keeps its buffer from overflowing. */
+enum ibcc_flow_control {
+	IBCC_FLOW_CONTROL_CREDITS, /* InfiniBand: credits for each VL's buffer of an input port */
+	IBCC_FLOW_CONTROL_PAUSE,   /* Ethernet: IEEE 802.3 PAUSE by what each ingress port holds */
+};
+
+/* Which of the packets that wait for a switch's output and VL goes next. */
+enum ibcc_arbitration {
+	IBCC_ARBITRATION_INPUT, /* a packet of each input in turn */
+	IBCC_ARBITRATION_FIFO,  /* in the order of their arrival */
+};
+
+/* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1
+ * (D. Bergamasco, R. Pan: Backward congestion notification version 2.0, 2005). Switches sample the
+ * frames that come for an output queue and tell their sources by how much it is off its
+ * equilibrium; sources have a rate limiter for each destination.
+ */
+struct ibcc_bcn {
+	bool enabled;
+	uint32_t sample_bytes;      /* that come for an output between two samples */
+	uint32_t equilibrium_bytes; /* Qeq */
+	double w;                   /* weight of the queue's change in the feedback */
+	/* For feedback Fb in packets: rate += gi * Fb * Ru if positive, rate *= 1 - gd * |Fb| if
+	 * negative.
+	 */
+	double gi, gd;
+	uint32_t ru_mbps;  /* Ru: unit of rates, and the lowest that a limiter goes to */
+	uint64_t delay_ps; /* from the sample to the limiter's new rate */
+};
+
 /* Models of switches and channel adapters; one set for the whole fabric. */
 struct ibcc_model {
 	uint32_t packet_bytes;     /* payload of a full packet, <= MTU */
@@ -41,6 +71,16 @@ struct ibcc_model {
 	uint8_t vls;            /* data VLs, 1..15 */
 	uint8_t cct_blocks;     /* CongestionInfo:ControlTableCap of HCAs */
 	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
+	enum ibcc_arbitration arbitration;
+	enum ibcc_flow_control flow_control;
+	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in
+	 * one memory for all. An ingress port stops its peer when it holds more than the buffer
+	 * less the headroom, and lets it go on at pause_xon_permille of the buffer. PAUSE takes
+	 * effect link_delay_ps + credit_delay_ps later. An HCA does so with hca_buffer_bytes.
+	 */
+	uint32_t pause_headroom_bytes;
+	uint16_t pause_xon_permille;
+	struct ibcc_bcn bcn;
 };
 void ibcc_model_defaults(struct ibcc_model *m);
 
@@ -64,6 +104,7 @@ struct ibcc_flow_spec {
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
 	uint32_t load_permille; /* of the source's link rate; unused when backlogged */
+	uint32_t rate_mbps;     /* offered, headers included; in place of load_permille unless 0 */
 	uint8_t sl;
 	uint64_t start_ps, stop_ps; /* stop 0: never */
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */

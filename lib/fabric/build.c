@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eth.h"
 #include "evq.h"
 #include "rng.h"
 
@@ -18,7 +19,7 @@ static bool model_valid(const struct ibcc_model *m)
 	       m->buffer_bytes >= need && m->hca_buffer_bytes >= need &&
 	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
 	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
-	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS;
+	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m);
 }
 
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl)
@@ -92,7 +93,8 @@ static void build_port(struct ibcc_engine *e, uint32_t i)
 	e->credit_to[i] = NONE;
 	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
 		p->flags |= PORT_UP;
-		e->credit_to[i] = tp->peer;
+		if (!e->eth)
+			e->credit_to[i] = tp->peer;
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
 			p->flags |= PORT_TO_SWITCH;
 		for (int k = 0; k < N_KINDS; k++)
@@ -135,6 +137,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
 		p->n_in = (uint16_t)n_in;
+		p->voq_mask = e->model.arbitration == IBCC_ARBITRATION_FIFO ? 0 : UINT8_MAX;
 		p->voq = *voq;
 		*voq += n_in * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
@@ -221,6 +224,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = alloc_parts(e);
 	if (rc)
 		return rc;
+	rc = ibcc_eth_build(e);
+	if (rc)
+		return rc;
 	rc = build_parts(e);
 	if (rc)
 		return rc;
@@ -269,6 +275,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	}
 	for (uint32_t i = 0; i < e->n_flow; i++)
 		free(e->flow[i].ring);
+	ibcc_eth_free(e);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);

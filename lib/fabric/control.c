@@ -119,7 +119,8 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 	struct port *p = &e->port[port];
 
 	p->flags |= PORT_UP;
-	e->credit_to[port] = p->peer;
+	if (!e->eth)
+		e->credit_to[port] = p->peer;
 	p->busy_ps = p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "eth.h"
 #include "tx.h"
 
 #define VCRC_BYTES 2u
@@ -63,7 +64,25 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		out->sl_rcv_fecn[sl] = s->sl_fecn[sl];
 		out->sl_rcv_becn[sl] = s->sl_becn[sl];
 	}
+	if (e->eth)
+		ibcc_eth_port_read(e, port, out);
 	return 0;
+}
+
+static uint32_t flow_limit_mbps(const struct ibcc_engine *e, const struct flow *f,
+				const struct group *g)
+{
+	uint32_t lowest = 0;
+
+	if (!f->uniform)
+		return ibcc_bcn_limit_mbps(e, f->head_qp);
+	for (uint32_t i = 0; i < e->n_hca; i++) {
+		uint32_t limit = ibcc_bcn_limit_mbps(e, g->qp[i]);
+
+		if (limit && (!lowest || limit < lowest))
+			lowest = limit;
+	}
+	return lowest;
 }
 
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out)
@@ -98,6 +117,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.fecn = f->fecn,
 		.becn = f->becn,
 		.ccti = ccti,
+		.limit_mbps = flow_limit_mbps(e, f, g),
 		.latency_sum_ps = f->latency_ps,
 	};
 	return 0;

@@ -5,6 +5,7 @@
  * buffer add up to the buffer's size. Flow control packets are not modelled as such: a freed place
  * is known to the sender after the link's delay and a fixed one.
  */
+#include "eth.h"
 #include "tx.h"
 
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, uint32_t port, struct outq *q, int32_t need)
@@ -33,8 +34,11 @@ void ibcc_fab_credits_return(struct ibcc_engine *e, uint32_t in_port, unsigned i
 	uint32_t sender = e->credit_to[in_port], c, *at;
 	struct outq *q;
 
-	if (sender == NONE)
-		return; /* counted anew when the link comes up */
+	if (sender == NONE) {
+		if (e->eth)
+			ibcc_eth_release(e, in_port, e->bytes[kind], t);
+		return; /* credits are counted anew when the link comes up */
+	}
 	q = port_outq(e, sender, vl);
 	t += e->credit_ps;
 	c = cell_take(e);
@@ -77,8 +81,8 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 	bool is_switch = in->flags & PORT_SWITCH;
 	uint32_t size = is_switch ? e->model.buffer_bytes : e->model.hca_buffer_bytes;
 
-	if (in->peer == NONE)
-		return;
+	if (in->peer == NONE || e->eth)
+		return; /* PAUSE is kept by both ends */
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, in->peer, vl);
 

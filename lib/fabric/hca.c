@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "eth.h"
 #include "tx.h"
 
 static bool ready_before(const struct ready *a, const struct ready *b)
@@ -291,7 +292,10 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 	e->flow[flow].sent++;
 	e->injected++;
 	tx_start(e, g->port, g->vl, pkt);
-	throttle(e, h, g, q);
+	if (e->model.bcn.enabled)
+		ibcc_bcn_sent(e, g->port, qp, pkt);
+	else
+		throttle(e, h, g, q);
 	if (deferred) {
 		uint32_t c = q->defer;
 

@@ -90,6 +90,11 @@ static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst
 	return 0;
 }
 
+static double payload_share(const struct ibcc_model *m)
+{
+	return (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
+}
+
 static int add_flow(struct problem *p, uint32_t flow)
 {
 	const struct ibcc_flow_spec *f = &p->s->flow[flow];
@@ -101,6 +106,8 @@ static int add_flow(struct problem *p, uint32_t flow)
 		return -EINVAL;
 	if (f->arrivals != IBCC_ARRIVALS_BACKLOGGED)
 		demand = p->full[src] * f->load_permille / 1000;
+	if (f->arrivals != IBCC_ARRIVALS_BACKLOGGED && f->rate_mbps)
+		demand = f->rate_mbps * payload_share(&p->s->model);
 	if (strcmp(f->to, "*")) {
 		i = ibcc_topo_find_desc(p->t, f->to);
 		if (i == IBCC_NONE || (dst = ca_port(p->t, i)) == IBCC_NONE)
@@ -223,7 +230,7 @@ static int solve(struct problem *p, uint64_t at_ps, double weight, struct ibcc_i
 static int set_up(struct problem *p)
 {
 	const struct ibcc_model *m = &p->s->model;
-	double payload = (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
+	double payload = payload_share(m);
 	uint32_t i;
 	int rc = 0;
 

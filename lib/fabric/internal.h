@@ -42,6 +42,8 @@ enum ibcc_fab_event {
 	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
 	EV_TIMER,    /* group: CCTI timer */
 	EV_SCENARIO, /* timed change of the fabric */
+	EV_PAUSE,    /* port, doubled: may send again; plus 1: must stop (see eth.h) */
+	EV_BCN,      /* packet: a message for a rate limiter */
 };
 
 /* t and arg of an event: time, kind << 28 | index. Of a credit: arrival at the sender, blocks. Of a
@@ -81,6 +83,7 @@ struct port {
 	uint32_t voq;    /* first VOQ of this output; then by VL, then by input number */
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
+	uint8_t voq_mask; /* of the input numbers that have VOQs of their own: all or none */
 };
 
 enum {
@@ -238,6 +241,8 @@ struct fab_scenario_event {
 	uint32_t port, value;
 };
 
+struct fab_eth;
+
 struct ibcc_engine {
 	uint64_t now_ps;
 	struct cell *cell;
@@ -252,6 +257,7 @@ struct ibcc_engine {
 	struct flow *flow;
 	struct port_stat *stat;
 	struct outq_stat *outq_stat;
+	struct fab_eth *eth; /* NULL: credits */
 	uint32_t n_vls;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
@@ -264,7 +270,7 @@ struct ibcc_engine {
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
-	uint32_t *credit_to;    /* by input port: who gets its credits; NONE: link down */
+	uint32_t *credit_to;    /* by input port: who gets its credits; NONE: link down, PAUSE */
 	uint16_t *lid, *n_lids; /* by port */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
@@ -303,6 +309,7 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_arrive_eth(struct ibcc_engine *e, uint32_t pkt); /* the same where PAUSE rules */
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 

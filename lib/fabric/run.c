@@ -2,6 +2,7 @@
 /* The loop. */
 #include <errno.h>
 
+#include "eth.h"
 #include "tx.h"
 
 /* No event takes more of either; what could (a link's loss, packets passed over) reserves its own.
@@ -10,12 +11,17 @@
 #define PKTS_PER_EVENT  4u
 #define REFILL          1024u
 
-static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
+static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i, bool eth)
 {
 	struct port *p;
 
 	switch (kind) {
-	case EV_ARRIVE: ibcc_fab_arrive(e, i); break;
+	case EV_ARRIVE:
+		if (eth)
+			ibcc_fab_arrive_eth(e, i);
+		else
+			ibcc_fab_arrive(e, i);
+		break;
 	case EV_WAKE:
 		p = &e->port[i];
 		if (p->wake_ps != e->now_ps)
@@ -33,15 +39,16 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_DRAIN: ibcc_fab_hca_drained(e, i); break;
 	case EV_TIMER: ibcc_fab_timer(e, i); break;
 	case EV_SCENARIO: ibcc_fab_scenario(e, i); break;
+	case EV_PAUSE: ibcc_eth_pause(e, i); break;
+	case EV_BCN: ibcc_bcn_notify(e, i); break;
 	}
 }
 
-int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
+/* `eth` is a constant at each call, so that there are two loops and no question at each packet. */
+static inline void loop(struct ibcc_engine *e, uint64_t until_ps, bool eth)
 {
 	uint64_t n = 0;
 
-	if (until_ps < e->now_ps)
-		return -EINVAL;
 	while (!e->err) {
 		uint32_t c, arg;
 
@@ -59,9 +66,20 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 		arg = e->cell[c].arg;
 		cell_give(e, c);
 		n++;
-		handle(e, (enum ibcc_fab_event)(arg >> CELL_KIND_SHIFT), arg & CELL_INDEX_MASK);
+		handle(e, (enum ibcc_fab_event)(arg >> CELL_KIND_SHIFT), arg & CELL_INDEX_MASK,
+		       eth);
 	}
 	e->events += n;
+}
+
+int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
+{
+	if (until_ps < e->now_ps)
+		return -EINVAL;
+	if (e->eth)
+		loop(e, until_ps, true);
+	else
+		loop(e, until_ps, false);
 	return e->err;
 }
 

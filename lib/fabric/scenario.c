@@ -26,6 +26,10 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.vls = 1,
 		.cct_blocks = 2,
 		.wait_tick = 255,
+		.arbitration = IBCC_ARBITRATION_INPUT,
+		.flow_control = IBCC_FLOW_CONTROL_CREDITS,
+		.pause_xon_permille = 500,
+		.bcn = { .w = 2, .ru_mbps = 1 },
 	};
 }
 

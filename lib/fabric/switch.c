@@ -6,6 +6,7 @@
  * left. Where the output is faster than the input, it starts late enough not to run dry.
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn.
  */
+#include "eth.h"
 #include "tx.h"
 
 static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
@@ -126,7 +127,8 @@ static void discard(struct ibcc_engine *e, uint32_t pkt)
 	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 }
 
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
+/* `eth` is a constant at each call. */
+static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct port *in = &e->port[k->port], *out;
@@ -137,6 +139,11 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 
 	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, in->peer);
+		return;
+	}
+	if (eth && !(k->flags & PKT_HELD) && !ibcc_eth_admit(e, pkt)) {
+		e->stat[k->port].rx[kind]++;
+		ibcc_fab_drop(e, pkt, k->port);
 		return;
 	}
 	if (!(in->flags & PORT_SWITCH)) {
@@ -174,13 +181,25 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 		return;
 	}
 	q = port_outq(e, o, vl);
-	voq = out->voq + vl * in->n_in + in->num;
+	voq = out->voq + vl * in->n_in + (in->num & out->voq_mask);
 	enqueue(e, &e->voq[voq], voq, q, pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, o, q, true);
+	if (eth && e->eth->point)
+		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
 	ibcc_fab_switch_send(e, o);
+}
+
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
+{
+	arrive(e, pkt, false);
+}
+
+void ibcc_fab_arrive_eth(struct ibcc_engine *e, uint32_t pkt)
+{
+	arrive(e, pkt, true);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)

@@ -177,9 +177,12 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if (dst_port != IBCC_NONE &&
 	    (dst_port >= e->n_ports || e->port[dst_port].flags & PORT_SWITCH))
 		return -EINVAL;
-	if ((paced && !s->load_permille) || (s->stop_ps && s->stop_ps <= s->start_ps))
+	if ((paced && !s->load_permille && !s->rate_mbps) ||
+	    (s->stop_ps && s->stop_ps <= s->start_ps))
 		return -EINVAL;
-	if (paced)
+	if (paced && s->rate_mbps)
+		f.gap_ps = ibcc_link_packet_ps(e->bytes[DATA], s->rate_mbps);
+	else if (paced)
 		f.gap_ps = e->port[src_port].pkt_ps[DATA] * 1000 / s->load_permille;
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
 	    ibcc_fab_reserve(e, 16, 0))

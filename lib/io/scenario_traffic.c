@@ -25,10 +25,11 @@ struct traffic_yaml {
 	char name[IBCC_NAME_BYTES];
 	const struct ibcc_yaml_node *from, *to;
 	const struct ibcc_yaml_node *except, *to_except; /* senders and receivers left out */
+	const struct ibcc_yaml_node *rate;
 	int kind, arrivals;                              /* arrivals -1: not given */
 	double load_percent, start_ms, stop_ms;
 	uint8_t sl;
-	uint32_t queue_packets;
+	uint32_t queue_packets, rate_mbps;
 };
 
 /* All flows so far. */
@@ -226,6 +227,11 @@ static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 {
 	const struct ibcc_yaml_node *load = ibcc_yaml_get(y, n, "load_percent");
 
+	if (load && ty->rate)
+		return ibcc_yaml_want(y, e, load, "traffic.load_percent", "no load with a rate");
+	if (ty->rate && ibcc_scenario_read_rate(y, ty->rate, "traffic.rate", &ty->rate_mbps, e))
+		return -EINVAL;
+	load = ty->rate ? ty->rate : load;
 	if (ty->arrivals < 0)
 		ty->arrivals = load ? IBCC_ARRIVALS_EXPONENTIAL : IBCC_ARRIVALS_BACKLOGGED;
 	if (ty->arrivals == IBCC_ARRIVALS_BACKLOGGED && load)
@@ -258,6 +264,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		  .names = arrivals },
 		{ IBCC_YAML_MEMBER("load_percent", DOUBLE, struct traffic_yaml, load_percent),
 		  .min = 0.1, .max = 100 },
+		{ IBCC_YAML_MEMBER("rate", NODE, struct traffic_yaml, rate) },
 		{ IBCC_YAML_MEMBER("sl", UINT, struct traffic_yaml, sl), .max = 15 },
 		{ IBCC_YAML_MEMBER("start_ms", DOUBLE, struct traffic_yaml, start_ms),
 		  .max = IBCC_SCENARIO_MAX_MS },
@@ -299,6 +306,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	f.kind = (enum ibcc_flow_kind)ty.kind;
 	f.arrivals = (enum ibcc_arrivals)ty.arrivals;
 	f.load_permille = (uint32_t)(ty.load_percent * 10 + 0.5);
+	f.rate_mbps = ty.rate_mbps;
 	f.sl = ty.sl;
 	f.start_ps = ibcc_scenario_ps(ty.start_ms);
 	f.stop_ps = ibcc_scenario_ps(ty.stop_ms);

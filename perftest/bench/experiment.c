@@ -327,23 +327,25 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	struct reader *r = arg;
 	struct series_yaml sy = { .name = "" };
 	struct columns c = { .r = r };
+	struct ibcc_exp_series *s;
 	int rc;
 
 	(void)index;
 	if (ibcc_yaml_read(y, n, "series", keys, &sy, e))
 		return -EINVAL;
-	c.s = append(&r->x->series, &r->x->n_series, sizeof(*c.s));
-	if (!c.s)
+	s = append(&r->x->series, &r->x->n_series, sizeof(*s));
+	if (!s)
 		return -ENOMEM;
-	memcpy(c.s->name, sy.name, sizeof(sy.name));
-	memcpy(c.s->title, sy.title, sizeof(sy.title));
-	memcpy(c.s->label, sy.label, sizeof(sy.label));
-	rc = add_points(r, c.s, &sy);
+	memcpy(s->name, sy.name, sizeof(sy.name));
+	memcpy(s->title, sy.title, sizeof(sy.title));
+	memcpy(s->label, sy.label, sizeof(sy.label));
+	c.s = s;
+	rc = add_points(r, s, &sy);
 	if (!rc)
 		rc = ibcc_yaml_each(y, sy.columns, "series.columns", read_column, &c, e);
 	if (!rc) {
-		c.s->y = calloc(c.s->n * c.s->n_columns + 1, sizeof(*c.s->y));
-		rc = c.s->y ? 0 : -ENOMEM;
+		s->y = calloc(s->n * s->n_columns + 1, sizeof(*s->y));
+		rc = s->y ? 0 : -ENOMEM;
 	}
 	return rc;
 }

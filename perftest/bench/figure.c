@@ -191,7 +191,18 @@ static double spearman(const double *x, const double *y, size_t n)
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-static double trend(struct eval *e, const struct args *a)
+static double spread(const double *y, size_t n)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		least = fmin(least, y[i]);
+		most = fmax(most, y[i]);
+	}
+	return most - least;
+}
+
+static double of_series(struct eval *e, bool is_trend, const struct args *a)
 {
 	for (size_t i = 0; i < e->x->n_series; i++) {
 		struct ibcc_exp_series *s = &e->x->series[i];
@@ -202,7 +213,10 @@ static double trend(struct eval *e, const struct args *a)
 			if (strcmp(s->column[c].name, a->text[1]))
 				continue;
 			s->needed = true;
-			return e->r ? spearman(s->x, &s->y[c * s->n], s->n) : 1;
+			if (!e->r)
+				return 1;
+			return is_trend ? spearman(s->x, &s->y[c * s->n], s->n)
+					: spread(&s->y[c * s->n], s->n);
 		}
 		return fail(e, "got \"%s\", want a column of %s", a->text[1], s->name);
 	}
@@ -245,12 +259,13 @@ static double function(struct eval *e)
 	const char *name = e->p;
 	const struct function *f = NULL;
 	bool is_trend = len == 5 && !strncmp(name, "trend", 5);
+	bool is_spread = len == 6 && !strncmp(name, "spread", 6);
 	struct args a;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strlen(functions[i].name) == len && !strncmp(functions[i].name, name, len))
 			f = &functions[i];
-	if (!f && !is_trend)
+	if (!f && !is_trend && !is_spread)
 		return fail(e, "want a number or a function at \"%.20s\"", e->p);
 	e->p += len;
 	if (!eat(e, '('))
@@ -260,7 +275,7 @@ static double function(struct eval *e)
 	if (a.n != (f ? f->n_args : 2))
 		return fail(e, "got %d arguments for %.*s, want %d", a.n, (int)len, name,
 			    f ? f->n_args : 2);
-	return f ? call(e, f, &a) : trend(e, &a);
+	return f ? call(e, f, &a) : of_series(e, is_trend, &a);
 }
 
 static double sum(struct eval *e);

@@ -13,6 +13,7 @@
  *	latency(V, WHO)            mean, us
  *	ccti(V, WHO)               mean
  *	trend(SERIES, COLUMN)      Spearman's rank correlation of a column with the varied value
+ *	spread(SERIES, COLUMN)     difference of its greatest and least value
  * WHO: all, hot, victim, background, a flow's name, from:NODE; or, of what nodes receive, nodes,
  * to:NODE, not:NODE (several nodes joined by +).
  */

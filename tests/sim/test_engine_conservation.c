@@ -15,6 +15,11 @@
 #define FLAPS  8
 #define N_RUNS 60
 
+/* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and PAUSE
+ * delay, and two packets of 4122 bytes.
+ */
+#define HEADROOM (1200u * 12 + 2 * 4122)
+
 static uint64_t first_seed = 1, n_seeds = N_RUNS;
 
 struct world {
@@ -81,6 +86,23 @@ static void make_model(struct world *w)
 	m->vls = (uint8_t)(1 + below(w, 4));
 	m->hca_service = below(w, 2) ? IBCC_HCA_ARRIVAL : IBCC_HCA_ROUND_ROBIN;
 	m->mark_hysteresis_permille = (uint16_t)below(w, 1001);
+	m->arbitration = below(w, 2) ? IBCC_ARBITRATION_INPUT : IBCC_ARBITRATION_FIFO;
+	if (below(w, 3))
+		return;
+	m->flow_control = IBCC_FLOW_CONTROL_PAUSE;
+	m->vls = 1;
+	m->buffer_bytes += 2 * HEADROOM;
+	m->hca_buffer_bytes += 2 * HEADROOM;
+	m->pause_headroom_bytes = HEADROOM;
+	m->pause_xon_permille = (uint16_t)below(w, 501);
+	m->bcn = (struct ibcc_bcn){ .enabled = below(w, 2),
+				    .sample_bytes = 1000 + below(w, 50000),
+				    .equilibrium_bytes = 1000 + below(w, 50000),
+				    .w = below(w, 4),
+				    .gi = below(w, 100),
+				    .gd = below(w, 1000) * 1e-4,
+				    .ru_mbps = 1 + below(w, 1000),
+				    .delay_ps = below(w, 8000000) };
 }
 
 static void make_flows(struct world *w, uint64_t stop_ps)

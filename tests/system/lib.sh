@@ -89,6 +89,12 @@ cleanup()
 	for ((i = ${#CHILDREN[@]} - 1; i >= 0; i--)); do
 		alive "${CHILDREN[i]}" && stop "${CHILDREN[i]}"
 	done
+	# What a sanitizer says at a program's end, leaks above all, nobody else would notice.
+	if grep -lE 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log 2>/dev/null; then
+		grep -hE -A 20 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log | head -60
+		echo "not ok - a sanitizer has found something"
+		rc=1
+	fi
 	rm -rf "$TMP"
 	exit "$rc"
 }
