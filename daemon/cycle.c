@@ -102,12 +102,15 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 		  : 0;
 }
 
-static int observe(struct ibcc_cycle *c, struct ibcc_why *why)
+static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 {
+	uint32_t n_cleared;
 	int rc;
 
 	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
 				 c->options.cc_key);
+	if (!rc && may_write)
+		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
@@ -178,7 +181,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	rc = observe(c, why);
+	rc = observe(c, act->applier->writes, why);
 	if (rc || !c->snapshot.interval_ns)
 		return rc;
 	rc = decide(c);

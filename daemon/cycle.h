@@ -79,9 +79,9 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);
 
-/* One turn. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what
- * became of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no
- * topology.
+/* One turn. With an applier that writes, counters of 32 bits are cleared before they stop at their
+ * end. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what became
+ * of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no topology.
  */
 int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
 

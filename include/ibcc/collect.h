@@ -32,6 +32,15 @@ void ibcc_collector_free(struct ibcc_collector *c);
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key);
 
+/* Clears counters of 32 bits that have passed half their range, before they stop at its end, and
+ * makes the snapshot count on from there: data, packets and PortXmitWait of PortCounters, FECN and
+ * BECN of PortRcvConCtrl. Counters of 64 bits are left alone. Sends Sets, so it is no part of a dry
+ * run. *n_cleared ports were; those that did not answer are tried again by the next call. Returns
+ * 0, -ENOMEM, or -EIO when the transport is gone.
+ */
+int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			     struct ibcc_snapshot *s, uint32_t *n_cleared);
+
 /* The fabric's clock rate against the host's in permille (1000: equal), 0 while unknown; whether
  * rates are computed with the fabric's clock.
  */
