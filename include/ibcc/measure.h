@@ -23,6 +23,7 @@ struct ibcc_measure_port {
 	double xmit_mbps, rcv_mbps; /* wire octets as PortXmitData counts them */
 	double utilisation;         /* xmit as a share of the link's data rate */
 	double wait, congested; /* shares of the window: nothing sent in spite of data; marking */
+	double paused;          /* share of the window that its peer's PAUSE stopped it */
 	uint64_t mark_fecn, rcv_fecn, rcv_becn, dropped;
 	double backlog_bytes; /* mean of the samples in the window */
 };

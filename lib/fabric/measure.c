@@ -184,6 +184,7 @@ static void sum_ports(struct run *r)
 		p->utilisation = tp->rate_mbps ? p->xmit_mbps / tp->rate_mbps : 0;
 		p->wait = (double)(b->xmit_wait_ps - a->xmit_wait_ps) / (double)span;
 		p->congested = (double)(b->xmit_time_cong_ps - a->xmit_time_cong_ps) / (double)span;
+		p->paused = (double)(b->pause_ps - a->pause_ps) / (double)span;
 		p->mark_fecn = b->mark_fecn - a->mark_fecn;
 		p->rcv_fecn = b->rcv_fecn - a->rcv_fecn;
 		p->rcv_becn = b->rcv_becn - a->rcv_becn;

@@ -26,7 +26,7 @@ struct traffic_yaml {
 	const struct ibcc_yaml_node *from, *to;
 	const struct ibcc_yaml_node *except, *to_except; /* senders and receivers left out */
 	const struct ibcc_yaml_node *rate;
-	int kind, arrivals;                              /* arrivals -1: not given */
+	int kind, arrivals; /* arrivals -1: not given */
 	double load_percent, start_ms, stop_ms;
 	uint8_t sl;
 	uint32_t queue_packets, rate_mbps;
@@ -235,7 +235,8 @@ static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	if (ty->arrivals < 0)
 		ty->arrivals = load ? IBCC_ARRIVALS_EXPONENTIAL : IBCC_ARRIVALS_BACKLOGGED;
 	if (ty->arrivals == IBCC_ARRIVALS_BACKLOGGED && load)
-		return ibcc_yaml_want(y, e, load, "traffic.load_percent",
+		return ibcc_yaml_want(y, e, load,
+				      ty->rate ? "traffic.rate" : "traffic.load_percent",
 				      "no load with backlogged arrivals");
 	if (ty->arrivals != IBCC_ARRIVALS_BACKLOGGED && !load) {
 		ibcc_yaml_error(y, e, n, "traffic.load_percent",

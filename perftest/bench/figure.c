@@ -69,6 +69,8 @@ enum per_run {
 	F_SETTLE,
 	F_LATENCY,
 	F_CCTI,
+	F_PAUSED,
+	F_DROPPED,
 };
 static const struct function {
 	const char *name;
@@ -85,6 +87,8 @@ static const struct function {
 	{ "settle", 3, F_SETTLE },
 	{ "latency", 2, F_LATENCY },
 	{ "ccti", 2, F_CCTI },
+	{ "paused", 1, F_PAUSED },
+	{ "dropped", 1, F_DROPPED },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
@@ -106,6 +110,29 @@ static double settle_ms(const struct ibcc_select *s, double share)
 	if (!m->n_samples || since_ps >= m->sample_ps[m->n_samples - 1])
 		return INFINITY;
 	return (double)(since_ps - m->from_ps) / (double)IBCC_PS_PER_MS;
+}
+
+static double paused(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++) {
+		if (run->scenario.topo->port[i].peer == IBCC_NONE)
+			continue;
+		sum += run->measure.port[i].paused;
+		n++;
+	}
+	return n ? sum / n : NAN;
+}
+
+static double dropped(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++)
+		sum += (double)run->measure.port[i].dropped;
+	return sum;
 }
 
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
@@ -132,6 +159,8 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETTLE: v = settle_ms(&s, number); break;
 	case F_LATENCY: v = ibcc_select_latency_us(&s); break;
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
+	case F_PAUSED: v = paused(run); break;
+	case F_DROPPED: v = dropped(run); break;
 	}
 	free(s.in);
 	return v;

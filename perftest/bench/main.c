@@ -21,6 +21,8 @@ static const struct command {
 	{ "best", ibcc_bench_best, "FILE... [--by NAME] [-n N] [-j]", "best points of sweeps" },
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
+	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--window N] [--no-cc] [--alone]",
+	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 
