@@ -49,7 +49,8 @@ struct ibcc_cycle {
 	struct ibcc_snapshot snapshot;
 	struct ibcc_settings actual;
 	bool actual_known;
-	uint16_t actual_age; /* passes since the settings were read */
+	uint16_t actual_age;                /* passes since the settings were read */
+	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
 	/* of the last turn: */
 	bool decided; /* estimate, target and plan are there */
 	struct ibcc_estimate estimate;

@@ -59,6 +59,12 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
 
+/* The same for the endports that are UNKNOWN in *s alone, which must be sized for t (-EINVAL): an
+ * answer that got lost is no reason to read a whole fabric again.
+ */
+int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+			  struct ibcc_settings *s);
+
 /* Topology by directed-route discovery from a local port, on an umad port of its own that is closed
  * again: for fabrics without our plugin. NULL on failure with a sentence in why. On success why is
  * empty, or says how much of the fabric did not answer.

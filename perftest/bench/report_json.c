@@ -77,8 +77,6 @@ json_t *ibcc_report_experiment(const struct ibcc_experiment *x, const struct ibc
 	all = json_pack("{si ss so sb so}", "schema", SCHEMA, "experiment", x->name, "rows", rows,
 			"ok", (int)r->ok, "engine",
 			ibcc_report_engine(r->packet_hops, r->cpu_s, r->wall_s, r->simulated_s));
-	if (all)
-		json_object_set_new(all, "variants", ibcc_report_variants_json(x, r));
 	if (all && json_array_size(series))
 		json_object_set(all, "series", series);
 	json_decref(series);
