@@ -94,7 +94,13 @@ enum ibcc_arrivals {
 	IBCC_ARRIVALS_BACKLOGGED, /* always something to send */
 	IBCC_ARRIVALS_PERIODIC,
 	IBCC_ARRIVALS_EXPONENTIAL, /* negative exponential gaps between packets */
+	IBCC_ARRIVALS_CLOSED,      /* messages, as soon as fewer than the window are on their way */
 };
+
+static inline bool ibcc_arrivals_paced(enum ibcc_arrivals a)
+{
+	return a == IBCC_ARRIVALS_PERIODIC || a == IBCC_ARRIVALS_EXPONENTIAL;
+}
 
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
@@ -103,11 +109,18 @@ struct ibcc_flow_spec {
 	char to[IBCC_NAME_BYTES];   /* node description, or "*": uniformly to all others */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
-	uint32_t load_permille; /* of the source's link rate; unused when backlogged */
+	uint32_t load_permille; /* of the source's link rate; for paced arrivals */
 	uint32_t rate_mbps;     /* offered, headers included; in place of load_permille unless 0 */
 	uint8_t sl;
 	uint64_t start_ps, stop_ps; /* stop 0: never */
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
+	/* Packets come only in the first on_ps of each on_ps + off_ps; off_ps 0: always. */
+	uint64_t on_ps, off_ps;
+	/* Closed loop: of so many bytes, in whole packets, each to one destination; on its way
+	 * until its last packet is acknowledged, or delivered where there are no acknowledgements,
+	 * or lost.
+	 */
+	uint32_t message_bytes, window;
 };
 
 /* A change of the fabric at a time. */

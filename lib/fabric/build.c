@@ -273,8 +273,10 @@ void ibcc_engine_free(struct ibcc_engine *e)
 		free(e->group[i].act);
 		free(e->group[i].qp);
 	}
-	for (uint32_t i = 0; i < e->n_flow; i++)
+	for (uint32_t i = 0; i < e->n_flow; i++) {
 		free(e->flow[i].ring);
+		free(e->flow[i].latency);
+	}
 	ibcc_eth_free(e);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);

@@ -135,8 +135,8 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
-	/* Each lost packet gives a credit and may wake its sender. */
-	if (ibcc_fab_reserve(e, 2 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
+	/* Each lost packet gives a credit and may wake its sender and its source. */
+	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
 		return -ENOMEM;
 	if (!up) {
 		link_end_down(e, port);

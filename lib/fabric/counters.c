@@ -109,6 +109,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		ccti = h->cc.sl[f->sl].CCTI_Min;
 	*out = (struct ibcc_engine_flow){
 		.offered_pkts = ibcc_fab_offered(e, f),
+		.messages = f->window ? f->done / f->message_pkts : 0,
 		.refused_pkts = f->refused,
 		.sent_pkts = f->sent,
 		.received_pkts = f->received,

@@ -159,7 +159,7 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
 			f->head_qp = ibcc_fab_pick_qp(e, f);
 		q = &e->qp[f->head_qp];
-		if (!f->uniform || f->kind == IBCC_ARRIVALS_BACKLOGGED ||
+		if (!f->uniform || !ibcc_arrivals_paced(f->kind) ||
 		    (q->defer == NONE && q->ready_ps <= e->now_ps))
 			break;
 		if (!defer(e, flow, due))

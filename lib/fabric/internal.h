@@ -203,8 +203,12 @@ struct flow {
 	uint64_t turn;    /* where flows are served in turn, 0: none yet */
 	enum ibcc_arrivals kind;
 	uint8_t sl;
+	bool stalled; /* closed loop: waits for a message to be complete */
 	uint64_t gap_ps, stop_ps;
-	uint64_t rng; /* chooses destinations */
+	uint64_t start_ps, on_ps, off_ps;
+	uint32_t message_pkts, window; /* closed loop; else 0 */
+	uint64_t done;                 /* closed loop: packets known to be delivered or lost */
+	uint64_t rng;                  /* chooses destinations */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.
 	 */
@@ -212,6 +216,7 @@ struct flow {
 	uint64_t *ring;
 	uint32_t ring_cap, ring_at, ring_n, n_deferred;
 	uint64_t offered, refused, sent, received, dropped, fecn, becn, latency_ps;
+	uint64_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
 };
 
@@ -353,6 +358,8 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
 uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
+/* Closed loop: the source knows that a packet is delivered or lost. */
+void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
 
 /* control.c */

@@ -124,12 +124,19 @@ static int take_sample(struct run *r)
 	return 0;
 }
 
+static int start_window(struct run *r)
+{
+	int rc = ibcc_engine_latency_start(r->e);
+
+	return rc ? rc : reading_take(r, &r->start);
+}
+
 /* Stops at the window's beginning, at each sample, and at the end. */
 static int run(struct run *r)
 {
 	struct ibcc_measure *m = &r->m;
 	uint64_t now = 0, next, sample = r->sample_ps ? r->sample_ps : UINT64_MAX;
-	int rc = m->from_ps ? 0 : reading_take(r, &r->start);
+	int rc = m->from_ps ? 0 : start_window(r);
 
 	while (!rc && now < m->to_ps) {
 		next = sample < m->to_ps ? sample : m->to_ps;
@@ -138,13 +145,21 @@ static int run(struct run *r)
 		rc = ibcc_engine_run(r->e, next);
 		now = next;
 		if (!rc && now == m->from_ps)
-			rc = reading_take(r, &r->start);
+			rc = start_window(r);
 		if (!rc && now == sample) {
 			rc = take_sample(r);
 			sample += r->sample_ps;
 		}
 	}
 	return rc ? rc : reading_take(r, &r->now);
+}
+
+static double percentile_us(const struct run *r, uint32_t flow, double share)
+{
+	uint64_t ps = 0;
+
+	ibcc_engine_latency_read(r->e, flow, share, &ps);
+	return ps ? (double)ps * US_PER_PS : NAN;
 }
 
 static void sum_flows(struct run *r)
@@ -160,6 +175,9 @@ static void sum_flows(struct run *r)
 			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
 		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
 		f->latency_us = mean_latency_us(a, b);
+		f->p50_us = percentile_us(r, i, 0.5);
+		f->p99_us = percentile_us(r, i, 0.99);
+		f->p999_us = percentile_us(r, i, 0.999);
 		f->received_pkts = b->received_pkts - a->received_pkts;
 		f->refused_pkts = b->refused_pkts - a->refused_pkts;
 		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;

@@ -15,8 +15,8 @@
 #define FLAPS  8
 #define N_RUNS 60
 
-/* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and PAUSE
- * delay, and two packets of 4122 bytes.
+/* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and
+ * PAUSE delay, and two packets of 4122 bytes.
  */
 #define HEADROOM (1200u * 12 + 2 * 4122)
 
@@ -113,12 +113,16 @@ static void make_flows(struct world *w, uint64_t stop_ps)
 		uint32_t src = fabric_port(w->topo, below(w, w->n_cas), 1);
 		uint32_t dst = fabric_port(w->topo, below(w, w->n_cas), 1);
 		struct ibcc_flow_spec f = {
-			.arrivals = (enum ibcc_arrivals)below(w, 3),
+			.arrivals = (enum ibcc_arrivals)below(w, 4),
 			.load_permille = 50 + below(w, 900),
 			.sl = (uint8_t)below(w, 4),
 			.start_ps = below(w, 2) * below(w, 100000000),
 			.stop_ps = stop_ps,
 			.queue_packets = below(w, 2) * (1 + below(w, 50)),
+			.on_ps = 1 + below(w, 50000000),
+			.off_ps = below(w, 2) * below(w, 50000000),
+			.message_bytes = 1 + below(w, 50000),
+			.window = 1 + below(w, 5),
 		};
 
 		if (below(w, 2))
