@@ -9,7 +9,6 @@ void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m)
 {
 	uint64_t dropped = c->q.dropped;
 
-	/* An error means that the socket has gone, of which the loop hears too. */
 	ibcc_sendq_put(&c->q, m);
 	c->p->stats.overflow += c->q.dropped - dropped;
 }

@@ -30,6 +30,8 @@ enum ibcc_flow_control {
 enum ibcc_arbitration {
 	IBCC_ARBITRATION_INPUT, /* a packet of each input in turn */
 	IBCC_ARBITRATION_FIFO,  /* in the order of their arrival */
+	/* A packet of each queue pair in turn; in a fabric of more than 256 some share a turn. */
+	IBCC_ARBITRATION_FLOW,
 };
 
 /* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1

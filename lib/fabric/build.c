@@ -9,6 +9,8 @@
 #include "evq.h"
 #include "rng.h"
 
+#define FLOW_SLOTS 256u /* a power of two */
+
 static bool model_valid(const struct ibcc_model *m)
 {
 	uint64_t wire = (uint64_t)m->packet_bytes + m->header_bytes;
@@ -37,17 +39,29 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 static void count_parts(struct ibcc_engine *e)
 {
 	const struct ibcc_topo *t = e->topo;
+	uint32_t outputs = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		uint32_t n = t->node[i].n_ports;
 
 		if (ibcc_topo_is_switch(t, i)) {
 			e->n_sw++;
-			e->n_voqs += (n + 1) * (n + 1) * e->n_vls;
+			outputs += n + 1;
+			if (n + 1 > e->n_slots)
+				e->n_slots = n + 1;
 		} else {
 			e->n_hca += n;
 		}
 	}
+	switch (e->model.arbitration) {
+	case IBCC_ARBITRATION_INPUT: e->slot_by_input = UINT8_MAX; break;
+	case IBCC_ARBITRATION_FIFO: e->n_slots = 1; break;
+	case IBCC_ARBITRATION_FLOW:
+		e->n_slots = FLOW_SLOTS;
+		e->slot_by_qp = FLOW_SLOTS - 1;
+		break;
+	}
+	e->n_voqs = outputs * e->n_slots * e->n_vls;
 	e->n_ports = t->n_ports;
 	e->n_outqs = e->n_ports * e->n_vls;
 }
@@ -137,9 +151,8 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
 		p->n_in = (uint16_t)n_in;
-		p->voq_mask = e->model.arbitration == IBCC_ARBITRATION_FIFO ? 0 : UINT8_MAX;
 		p->voq = *voq;
-		*voq += n_in * e->n_vls;
+		*voq += e->n_slots * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
 	return 0;

@@ -102,7 +102,7 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 	for (unsigned int o = 1; o < in->n_in; o++) {
 		const struct port *out = &e->port[e->sw[in->owner].first_port + o];
 
-		for (unsigned int vl = 0; vl < e->n_vls; vl++)
-			take_back(e, e->voq[out->voq + vl * in->n_in + in->num].head, in_port);
+		for (unsigned int i = 0; i < e->n_slots * e->n_vls; i++)
+			take_back(e, e->voq[out->voq + i].head, in_port);
 	}
 }

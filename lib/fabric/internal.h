@@ -80,10 +80,9 @@ struct port {
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, all VLs */
 	uint32_t owner;  /* index of switch or HCA */
-	uint32_t voq;    /* first VOQ of this output; then by VL, then by input number */
+	uint32_t voq;    /* first VOQ of this output; then by VL, then by whose turns they are */
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
-	uint8_t voq_mask; /* of the input numbers that have VOQs of their own: all or none */
 };
 
 enum {
@@ -107,7 +106,7 @@ struct outq {
 	uint64_t wait_since_ps, busy_ps;
 };
 
-/* Packets of one input for one output and VL. */
+/* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
 struct voq {
 	uint32_t head, tail;
 	uint32_t next; /* in the output's turn */
@@ -216,7 +215,7 @@ struct flow {
 	uint64_t *ring;
 	uint32_t ring_cap, ring_at, ring_n, n_deferred;
 	uint64_t offered, refused, sent, received, dropped, fecn, becn, latency_ps;
-	uint64_t *latency; /* histogram (latency.h), or NULL */
+	uint32_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
 };
 
@@ -255,6 +254,8 @@ struct ibcc_engine {
 	struct port *port;
 	struct outq *outq;
 	struct voq *voq;
+	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
+	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
 	struct hca *hca;
 	struct group *group;

@@ -52,7 +52,7 @@ int ibcc_engine_latency_start(struct ibcc_engine *e)
 
 int ibcc_engine_latency_read(const struct ibcc_engine *e, uint32_t flow, double share, uint64_t *ps)
 {
-	const uint64_t *h;
+	const uint32_t *h;
 	uint64_t n = 0, sum = 0, rank;
 
 	if (flow >= e->n_flow || !e->flow[flow].latency || !(share >= 0 && share <= 1))

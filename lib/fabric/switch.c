@@ -181,7 +181,7 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 		return;
 	}
 	q = port_outq(e, o, vl);
-	voq = out->voq + vl * in->n_in + (in->num & out->voq_mask);
+	voq = out->voq + vl * e->n_slots + (in->num & e->slot_by_input) + (k->qp & e->slot_by_qp);
 	enqueue(e, &e->voq[voq], voq, q, pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))

@@ -63,7 +63,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 			     struct ibcc_model *m, struct ibcc_yaml_errors *e)
 {
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
-	static const char *const arbitrations[] = { "input", "fifo", NULL };
+	static const char *const arbitrations[] = { "input", "fifo", "flow", NULL };
 	static const char *const services[] = { "arrival", "round-robin", NULL };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("packet_bytes", UINT, struct model_yaml, m.packet_bytes),
