@@ -85,6 +85,10 @@ struct ibcc_engine_flow {
 	uint64_t offered_pkts, sent_pkts, received_pkts, received_bytes; /* payload bytes */
 	uint64_t messages;     /* completed, of closed-loop flows */
 	uint64_t refused_pkts; /* offered, but the send queue was full */
+	/* Of received: after one of the same queue pair that was sent later (RFC 4737). Only
+	 * counted with multipath routing; otherwise there are none.
+	 */
+	uint64_t reordered_pkts;
 	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
 	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */

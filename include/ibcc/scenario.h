@@ -34,6 +34,13 @@ enum ibcc_arbitration {
 	IBCC_ARBITRATION_FLOW,
 };
 
+/* Which of several shortest ways a packet takes. */
+enum ibcc_routing {
+	IBCC_ROUTING_STATIC,   /* the forwarding tables' */
+	IBCC_ROUTING_RANDOM,   /* any, for each packet anew, at each switch */
+	IBCC_ROUTING_ADAPTIVE, /* likewise, by the output with the fewest packets waiting */
+};
+
 /* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1
  * (D. Bergamasco, R. Pan: Backward congestion notification version 2.0, 2005). Switches sample the
  * frames that come for an output queue and tell their sources by how much it is off its
@@ -74,6 +81,7 @@ struct ibcc_model {
 	uint8_t cct_blocks;     /* CongestionInfo:ControlTableCap of HCAs */
 	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
+	enum ibcc_routing routing;
 	enum ibcc_flow_control flow_control;
 	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in
 	 * one memory for all. An ingress port stops its peer when it holds more than the buffer

@@ -7,6 +7,7 @@
 
 #include "eth.h"
 #include "evq.h"
+#include "paths.h"
 #include "rng.h"
 
 #define FLOW_SLOTS 256u /* a power of two */
@@ -243,6 +244,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = build_parts(e);
 	if (rc)
 		return rc;
+	rc = ibcc_paths_build(e);
+	if (rc)
+		return rc;
 	rc = build_queue(e);
 	if (rc)
 		return rc;
@@ -291,6 +295,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 		free(e->flow[i].latency);
 	}
 	ibcc_eth_free(e);
+	ibcc_paths_free(e);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths.h"
 #include "tx.h"
 
 int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
@@ -15,6 +16,8 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 	if (e->lid[port] != lid) {
 		e->lid[port] = lid;
 		e->n_lids[port] = lid ? 1 : 0;
+		if (e->paths)
+			ibcc_paths_map(e);
 	}
 	return 0;
 }

@@ -115,6 +115,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.received_pkts = f->received,
 		.received_bytes = f->received * e->model.packet_bytes,
 		.dropped_pkts = f->dropped,
+		.reordered_pkts = f->reordered,
 		.fecn = f->fecn,
 		.becn = f->becn,
 		.ccti = ccti,

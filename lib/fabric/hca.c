@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "eth.h"
+#include "paths.h"
 #include "tx.h"
 
 static bool ready_before(const struct ready *a, const struct ready *b)
@@ -292,6 +293,8 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 	e->flow[flow].sent++;
 	e->injected++;
 	tx_start(e, g->port, g->vl, pkt);
+	if (e->paths)
+		ibcc_paths_sent(e, qp, pkt);
 	if (e->model.bcn.enabled)
 		ibcc_bcn_sent(e, g->port, qp, pkt);
 	else

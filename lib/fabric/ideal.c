@@ -262,6 +262,8 @@ int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t
 
 	if (to_ps <= from_ps)
 		return -EINVAL;
+	if (s->model.routing != IBCC_ROUTING_STATIC)
+		return -E2BIG;
 	i.flow_mbps = calloc(s->n_flows + 1u, sizeof(*i.flow_mbps));
 	i.node_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.node_mbps));
 	i.capacity_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.capacity_mbps));

@@ -215,6 +215,7 @@ struct flow {
 	uint64_t *ring;
 	uint32_t ring_cap, ring_at, ring_n, n_deferred;
 	uint64_t offered, refused, sent, received, dropped, fecn, becn, latency_ps;
+	uint64_t reordered;
 	uint32_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
 };
@@ -246,6 +247,7 @@ struct fab_scenario_event {
 };
 
 struct fab_eth;
+struct fab_paths;
 
 struct ibcc_engine {
 	uint64_t now_ps;
@@ -263,7 +265,8 @@ struct ibcc_engine {
 	struct flow *flow;
 	struct port_stat *stat;
 	struct outq_stat *outq_stat;
-	struct fab_eth *eth; /* NULL: credits */
+	struct fab_eth *eth;     /* NULL: credits */
+	struct fab_paths *paths; /* NULL: static routes */
 	uint32_t n_vls;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */

@@ -8,6 +8,7 @@
  * memory.
  */
 #include "latency.h"
+#include "paths.h"
 #include "tx.h"
 
 static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const struct pkt *p)
@@ -35,6 +36,8 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		return;
 	}
 	f->received++;
+	if (e->paths)
+		ibcc_paths_received(e, pkt);
 	f->latency_ps += e->now_ps - k->born_ps;
 	if (f->window && !e->model.acks)
 		ibcc_fab_flow_done(e, k->flow);

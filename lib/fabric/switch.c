@@ -7,6 +7,7 @@
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn.
  */
 #include "eth.h"
+#include "paths.h"
 #include "tx.h"
 
 static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
@@ -161,6 +162,8 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 	}
 	s = &e->sw[in->owner];
 	o = route(e, s, k->dlid);
+	if (e->paths)
+		o = ibcc_paths_pick(e, in->owner, k->dlid, o);
 	if (o == NONE) {
 		discard(e, pkt);
 		return;

@@ -19,7 +19,7 @@ struct bcn_yaml {
 struct model_yaml {
 	struct ibcc_model m;
 	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
-	int hca_service, flow_control, arbitration;
+	int hca_service, flow_control, arbitration, routing;
 };
 
 static uint64_t ns_to_ps(double ns)
@@ -63,6 +63,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 			     struct ibcc_model *m, struct ibcc_yaml_errors *e)
 {
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
+	static const char *const routings[] = { "static", "random", "adaptive", NULL };
 	static const char *const arbitrations[] = { "input", "fifo", "flow", NULL };
 	static const char *const services[] = { "arrival", "round-robin", NULL };
 	static const struct ibcc_yaml_key keys[] = {
@@ -99,6 +100,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		{ IBCC_YAML_MEMBER("wait_tick", UINT, struct model_yaml, m.wait_tick) },
 		{ IBCC_YAML_MEMBER("arbitration", ENUM, struct model_yaml, arbitration),
 		  .names = arbitrations },
+		{ IBCC_YAML_MEMBER("routing", ENUM, struct model_yaml, routing),
+		  .names = routings },
 		{ IBCC_YAML_MEMBER("flow_control", ENUM, struct model_yaml, flow_control),
 		  .names = flow_controls },
 		{ IBCC_YAML_MEMBER("pause_headroom_bytes", UINT, struct model_yaml,
@@ -118,6 +121,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		.hca_service = (int)m->hca_service,
 		.flow_control = (int)m->flow_control,
 		.arbitration = (int)m->arbitration,
+		.routing = (int)m->routing,
 	};
 	unsigned int before = e->n;
 
@@ -130,6 +134,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	m->becn_delay_ps = ns_to_ps(my.becn_delay_ns);
 	m->hca_service = (enum ibcc_hca_service)my.hca_service;
 	m->flow_control = (enum ibcc_flow_control)my.flow_control;
+	m->routing = (enum ibcc_routing)my.routing;
 	m->arbitration = (enum ibcc_arbitration)my.arbitration;
 	check_buffer(y, n, "buffer_bytes", m->buffer_bytes, m, e);
 	check_buffer(y, n, "hca_buffer_bytes", m->hca_buffer_bytes, m, e);

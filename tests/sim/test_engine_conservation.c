@@ -87,6 +87,7 @@ static void make_model(struct world *w)
 	m->hca_service = below(w, 2) ? IBCC_HCA_ARRIVAL : IBCC_HCA_ROUND_ROBIN;
 	m->mark_hysteresis_permille = (uint16_t)below(w, 1001);
 	m->arbitration = (enum ibcc_arbitration)below(w, 3);
+	m->routing = (enum ibcc_routing)below(w, 3);
 	if (below(w, 3))
 		return;
 	m->flow_control = IBCC_FLOW_CONTROL_PAUSE;
