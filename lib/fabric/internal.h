@@ -10,9 +10,8 @@
  * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
- * A hop costs two events: the header's arrival, and, only if something waits, the output becoming
- * free. Credits are not events: they lie with their time of arrival at the sender and are collected
- * when it runs short; only a sender that waits for them is woken.
+ * A hop costs two events: the header's arrival and the output becoming free. Credits become events
+ * only while some sender waits for credits; else they lie until one runs short.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -33,8 +32,10 @@
 enum { DATA, CTRL, N_KINDS };
 
 enum ibcc_fab_event {
-	EV_ARRIVE,   /* packet: header at a switch and routed, or tail at an HCA */
-	EV_WAKE,     /* port: may have something to send */
+	EV_ARRIVE,   /* packet: header at a switch and routed */
+	EV_DELIVER,  /* packet: tail at an HCA */
+	EV_FREE,     /* port: has sent its packet and may send the next */
+	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
 	EV_FLOW,     /* flow: its next packet is due */
 	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
@@ -46,8 +47,8 @@ enum ibcc_fab_event {
 	EV_BCN,      /* packet: a message for a rate limiter */
 };
 
-/* t and arg of an event: time, kind << 28 | index. Of a credit: arrival at the sender, blocks. Of a
- * deferred packet: its time of arrival in the send queue, its flow.
+/* t and arg of an event: time, kind << 28 | index. Of a deferred packet: its time of arrival in the
+ * send queue, its flow.
  */
 struct cell {
 	uint64_t t;
@@ -55,6 +56,7 @@ struct cell {
 };
 #define CELL_KIND_SHIFT 28
 #define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
+#define NO_CREDIT       CELL_INDEX_MASK
 
 enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
 
@@ -74,19 +76,20 @@ enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ }
 
 struct port {
 	uint64_t busy_ps; /* sending until */
-	uint64_t wake_ps; /* earliest EV_WAKE under way, or NEVER */
 	uint64_t wait_since_ps;
-	uint64_t pkt_ps[N_KINDS]; /* time on the link */
+	uint64_t tx[N_KINDS]; /* packets sent */
+	uint64_t wait_ps;
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, all VLs */
 	uint32_t owner;  /* index of switch or HCA */
 	uint32_t voq;    /* first VOQ of this output; then by VL, then by whose turns they are */
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
+	uint16_t speed;
 };
 
 enum {
-	OUTQ_WANT = 1,     /* waits for credits of which none are under way */
+	OUTQ_WANT = 1,     /* waits for credits */
 	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
 	OUTQ_CONG = 4,     /* backlog above the threshold */
 	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
@@ -97,13 +100,12 @@ struct outq {
 	int32_t credits;       /* blocks */
 	uint32_t queued;       /* entries that could be sent */
 	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
-	uint32_t ret, ret_end; /* cells: credits under way, by time */
 	uint32_t act, act_end; /* VOQs that hold packets, in turn */
 	uint32_t mark_on, mark_off;
 	uint16_t mark_rate, mark_skip;
 	uint8_t mark_blocks;
 	uint8_t flags; /* OUTQ_* */
-	uint64_t wait_since_ps, busy_ps;
+	uint64_t wait_since_ps, busy_ps, wait_ps;
 };
 
 /* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
@@ -112,18 +114,23 @@ struct voq {
 	uint32_t next; /* in the output's turn */
 };
 
-/* The first line is what each packet touches. */
 struct port_stat {
-	_Alignas(LINE_BYTES) uint64_t tx[N_KINDS];
 	uint64_t rx[N_KINDS];
-	uint64_t wait_ps, cong_ps, cong_since_ps;
+	uint64_t cong_ps, cong_since_ps;
 	uint64_t n_cong; /* VLs in congested state */
 	uint64_t mark, dropped, fecn, becn;
 	uint64_t sl_fecn[16], sl_becn[16];
 };
 
 struct outq_stat {
-	uint64_t wait_ps, cong_ps, cong_since_ps;
+	uint64_t cong_ps, cong_since_ps;
+};
+
+/* What all ports of one rate share. */
+struct speed {
+	uint32_t rate_mbps;
+	uint64_t pkt_ps[N_KINDS];  /* time on the link */
+	uint32_t lane[N_KINDS][2]; /* of packets sent to an HCA, to a switch */
 };
 
 struct fab_switch {
@@ -229,8 +236,42 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* Pending events: a ring of buckets for the near future, a heap beyond (see evq.h). */
+/* What follows, each after a delay of its own, from a packet being sent. */
+enum { SENT_ARRIVES, SENT_FREE, SENT_CREDIT, N_SENT };
+
+/* Indices of the packet, of the port, and as EV_CREDIT takes it. */
+struct sent {
+	uint64_t t;
+	uint32_t index[N_SENT];
+};
+
+/* Packets sent with the same delays, hence with events in order. */
+struct lane {
+	struct sent *ring;         /* NULL: its events go to the calendar */
+	uint32_t begin, end, mask; /* what lies before `begin` is past, and perhaps some more */
+	uint8_t cursor[N_SENT];
+	uint8_t arrives; /* EV_ARRIVE or EV_DELIVER */
+	uint64_t delay_ps[N_SENT];
+};
+
+/* A place in a lane's ring: whose event is next. */
+struct cursor {
+	uint64_t delay_ps;
+	uint32_t lane, at;
+	uint8_t event, what;
+};
+#define MAX_CURSORS 24u
+
+/* Pending events: lanes for fixed delays; for the others a ring of buckets for the near future, a
+ * heap beyond (see evq.h).
+ */
 struct evq {
+	uint64_t due[MAX_CURSORS];        /* earliest event: of the calendar; of each cursor */
+	uint32_t n_watched, first_credit; /* cursors of credits are the last */
+	uint32_t n_want;                  /* outqs that wait for credits */
+	struct cursor cursor[MAX_CURSORS];
+	struct lane *lane;
+	uint32_t n_lanes, cap_lanes;
 	unsigned int shift; /* bucket width is 2^shift ps */
 	uint32_t n_buckets, n_sum;
 	uint64_t cur; /* number of the earliest bucket of the ring */
@@ -267,7 +308,10 @@ struct ibcc_engine {
 	struct outq_stat *outq_stat;
 	struct fab_eth *eth;     /* NULL: credits */
 	struct fab_paths *paths; /* NULL: static routes */
+	struct speed *speed;
 	uint32_t n_vls;
+	uint32_t credit_lane; /* of what leaves a buffer at once */
+	uint32_t n_speeds, cap_speeds;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */
@@ -284,7 +328,7 @@ struct ibcc_engine {
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
-	void *unaligned[3];      /* of port, outq, stat */
+	void *unaligned[2];      /* of port, outq */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;
@@ -314,11 +358,17 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 
 /* credits.c */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
+/* An outq waits no more. */
+void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q);
+/* What is under way to a sender does not come. */
+void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port);
+/* Takes in what has come, where nobody waited for it. */
+void ibcc_fab_credits_drain(struct ibcc_engine *e);
+void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
 
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
-void ibcc_fab_arrive_eth(struct ibcc_engine *e, uint32_t pkt); /* the same where PAUSE rules */
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 

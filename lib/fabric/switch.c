@@ -80,10 +80,8 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 
 	if (!p->queued)
 		return;
-	if (p->busy_ps > e->now_ps) {
-		port_wake(e, port, p->busy_ps);
+	if (p->busy_ps > e->now_ps)
 		return;
-	}
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
 		struct outq *q;
 		struct pkt *k;
@@ -97,15 +95,14 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 			continue;
 		k = &e->pkt[e->voq[q->act].head];
 		kind = pkt_kind(k);
-		if (!credits_ok(e, port, q, kind))
+		if (!credits_ok(e, q, kind))
 			continue;
 		pkt = dequeue(e, q);
 		if (q->flags & OUTQ_CONG)
 			maybe_mark(e, port, q, k);
 		backlog_sub(e, port, q, e->bytes[kind]);
 		p->rr_vl = (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
-		ibcc_fab_credits_return(e, k->port, k->vl, kind, e->now_ps + p->pkt_ps[kind]);
-		tx_start(e, port, vl, pkt);
+		tx_start(e, port, vl, pkt, true);
 		return;
 	}
 }
@@ -124,12 +121,27 @@ static void discard(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 
-	ibcc_fab_credits_return(e, k->port, k->vl, pkt_kind(k), e->now_ps);
+	credit_return(e, k);
 	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 }
 
-/* `eth` is a constant at each call. */
-static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
+/* A packet that comes slower than it will go waits until it cannot run dry. */
+static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
+		 const struct speed *out)
+{
+	struct pkt *k = &e->pkt[pkt];
+	unsigned int kind = pkt_kind(k);
+
+	if (in->pkt_ps[kind] <= out->pkt_ps[kind] || k->flags & PKT_HELD) {
+		k->flags &= (uint8_t)~PKT_HELD;
+		return false;
+	}
+	k->flags |= PKT_HELD;
+	evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
+	return true;
+}
+
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct port *in = &e->port[k->port], *out;
@@ -142,13 +154,9 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 		ibcc_fab_drop(e, pkt, in->peer);
 		return;
 	}
-	if (eth && !(k->flags & PKT_HELD) && !ibcc_eth_admit(e, pkt)) {
+	if (e->eth && !(k->flags & PKT_HELD) && !ibcc_eth_admit(e, pkt)) {
 		e->stat[k->port].rx[kind]++;
 		ibcc_fab_drop(e, pkt, k->port);
-		return;
-	}
-	if (!(in->flags & PORT_SWITCH)) {
-		ibcc_fab_hca_arrive(e, pkt);
 		return;
 	}
 	if (!(k->flags & PKT_HELD)) {
@@ -169,12 +177,8 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 		return;
 	}
 	out = &e->port[o];
-	if (in->pkt_ps[kind] > out->pkt_ps[kind] && !(k->flags & PKT_HELD)) {
-		k->flags |= PKT_HELD;
-		evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
+	if (in->speed != out->speed && hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
 		return;
-	}
-	k->flags &= (uint8_t)~PKT_HELD;
 	if (s->sl2vl)
 		vl = s->sl2vl[(unsigned int)in->num * in->n_in + out->num][k->sl];
 	else
@@ -189,20 +193,10 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, o, q, true);
-	if (eth && e->eth->point)
+	if (e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
 	ibcc_fab_switch_send(e, o);
-}
-
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
-{
-	arrive(e, pkt, false);
-}
-
-void ibcc_fab_arrive_eth(struct ibcc_engine *e, uint32_t pkt)
-{
-	arrive(e, pkt, true);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
@@ -217,7 +211,7 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 
 			outq_sub(e, port, vl, 1);
 			backlog_sub(e, port, q, e->bytes[kind]);
-			ibcc_fab_credits_return(e, k->port, k->vl, kind, e->now_ps);
+			credit_return(e, k);
 			ibcc_fab_drop(e, pkt, port);
 		}
 	}

@@ -254,7 +254,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if (paced && s->rate_mbps)
 		f.gap_ps = ibcc_link_packet_ps(e->bytes[DATA], s->rate_mbps);
 	else if (paced)
-		f.gap_ps = e->port[src_port].pkt_ps[DATA] * 1000 / s->load_permille;
+		f.gap_ps = e->speed[e->port[src_port].speed].pkt_ps[DATA] * 1000 / s->load_permille;
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
 	    ibcc_fab_reserve(e, 16, 0))
 		return -ENOMEM;
