@@ -34,6 +34,22 @@ enum ibcc_arbitration {
 	IBCC_ARBITRATION_FLOW,
 };
 
+/* VL arbitration tables of all outputs of switches (IBA vol. 1, 7.6.9). Without entries VLs are
+ * served in turn.
+ */
+#define IBCC_VLARB_ENTRIES 64u
+struct ibcc_vlarb_table {
+	uint8_t n;
+	struct ibcc_vlarb_entry {
+		uint8_t vl;
+		uint8_t weight; /* blocks of 64 bytes; 0: not served */
+	} entry[IBCC_VLARB_ENTRIES];
+};
+struct ibcc_vlarb {
+	struct ibcc_vlarb_table high, low;
+	uint8_t high_limit; /* 4096 bytes; 0: a packet, 255: no limit */
+};
+
 /* Which of several shortest ways a packet takes. */
 enum ibcc_routing {
 	IBCC_ROUTING_STATIC,   /* the forwarding tables' */
@@ -82,6 +98,7 @@ struct ibcc_model {
 	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
 	enum ibcc_routing routing;
+	struct ibcc_vlarb vlarb;
 	enum ibcc_flow_control flow_control;
 	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in
 	 * one memory for all. An ingress port stops its peer when it holds more than the buffer

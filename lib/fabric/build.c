@@ -9,6 +9,7 @@
 #include "evq.h"
 #include "paths.h"
 #include "rng.h"
+#include "vlarb.h"
 
 #define FLOW_SLOTS 256u /* a power of two */
 
@@ -22,7 +23,8 @@ static bool model_valid(const struct ibcc_model *m)
 	       m->buffer_bytes >= need && m->hca_buffer_bytes >= need &&
 	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
 	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
-	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m);
+	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m) &&
+	       ibcc_vlarb_valid(m);
 }
 
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl)
@@ -312,6 +314,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = build_parts(e);
 	if (rc)
 		return rc;
+	rc = ibcc_vlarb_build(e);
+	if (rc)
+		return rc;
 	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
@@ -361,6 +366,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	}
 	ibcc_eth_free(e);
 	ibcc_paths_free(e);
+	free(e->vlarb);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);

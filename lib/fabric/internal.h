@@ -289,6 +289,7 @@ struct fab_scenario_event {
 
 struct fab_eth;
 struct fab_paths;
+struct vlarb_port;
 
 struct ibcc_engine {
 	uint64_t now_ps;
@@ -306,8 +307,9 @@ struct ibcc_engine {
 	struct flow *flow;
 	struct port_stat *stat;
 	struct outq_stat *outq_stat;
-	struct fab_eth *eth;     /* NULL: credits */
-	struct fab_paths *paths; /* NULL: static routes */
+	struct fab_eth *eth;      /* NULL: credits */
+	struct fab_paths *paths;  /* NULL: static routes */
+	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
 	uint32_t n_vls;
 	uint32_t credit_lane; /* of what leaves a buffer at once */
@@ -370,6 +372,8 @@ void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
+/* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
+uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 
 /* drop.c: takes a packet out of the fabric and counts it at a port. */

@@ -9,6 +9,7 @@
 #include "eth.h"
 #include "paths.h"
 #include "tx.h"
+#include "vlarb.h"
 
 static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
 		    uint32_t pkt)
@@ -73,6 +74,32 @@ static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, str
 	ibcc_fab_log_mark(e, port, k);
 }
 
+static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	struct outq *q = port_outq(e, port, vl);
+	struct pkt *k;
+	uint32_t pkt;
+	unsigned int kind;
+
+	if (!q->queued)
+		return 0;
+	k = &e->pkt[e->voq[q->act].head];
+	kind = pkt_kind(k);
+	if (!credits_ok(e, q, kind))
+		return 0;
+	pkt = dequeue(e, q);
+	if (q->flags & OUTQ_CONG)
+		maybe_mark(e, port, q, k);
+	backlog_sub(e, port, q, e->bytes[kind]);
+	tx_start(e, port, vl, pkt, true);
+	return e->bytes[kind];
+}
+
+uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	return send_vl(e, port, vl);
+}
+
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
@@ -82,27 +109,16 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 		return;
 	if (p->busy_ps > e->now_ps)
 		return;
+	if (e->vlarb) {
+		ibcc_vlarb_send(e, port);
+		return;
+	}
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
-		struct outq *q;
-		struct pkt *k;
-		uint32_t pkt;
-		unsigned int kind;
-
 		if (vl >= e->n_vls)
 			vl = 0;
-		q = port_outq(e, port, vl);
-		if (!q->queued)
+		if (!send_vl(e, port, vl))
 			continue;
-		k = &e->pkt[e->voq[q->act].head];
-		kind = pkt_kind(k);
-		if (!credits_ok(e, q, kind))
-			continue;
-		pkt = dequeue(e, q);
-		if (q->flags & OUTQ_CONG)
-			maybe_mark(e, port, q, k);
-		backlog_sub(e, port, q, e->bytes[kind]);
 		p->rr_vl = (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
-		tx_start(e, port, vl, pkt, true);
 		return;
 	}
 }

@@ -73,6 +73,7 @@ static void make_fabric(struct world *w)
 static void make_model(struct world *w)
 {
 	struct ibcc_model *m = &w->model;
+	bool tables = below(w, 2);
 
 	ibcc_model_defaults(m);
 	m->packet_bytes = 256u << below(w, 5);
@@ -88,10 +89,16 @@ static void make_model(struct world *w)
 	m->mark_hysteresis_permille = (uint16_t)below(w, 1001);
 	m->arbitration = (enum ibcc_arbitration)below(w, 3);
 	m->routing = (enum ibcc_routing)below(w, 3);
+	for (uint8_t vl = 0; tables && vl < m->vls; vl++) {
+		struct ibcc_vlarb_table *t = below(w, 2) ? &m->vlarb.high : &m->vlarb.low;
+
+		t->entry[t->n++] = (struct ibcc_vlarb_entry){ vl, (uint8_t)(1 + below(w, 255)) };
+	}
 	if (below(w, 3))
 		return;
 	m->flow_control = IBCC_FLOW_CONTROL_PAUSE;
 	m->vls = 1;
+	m->vlarb = (struct ibcc_vlarb){ .high_limit = 0 };
 	m->buffer_bytes += 2 * HEADROOM;
 	m->hca_buffer_bytes += 2 * HEADROOM;
 	m->pause_headroom_bytes = HEADROOM;

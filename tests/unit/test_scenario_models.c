@@ -147,12 +147,40 @@ static void test_sources(void **state)
 	    "9:36: traffic.off_ms: got \"1\", want a time on_ms with it\n");
 }
 
+static void test_switches(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	ok(HEAD "model: {vls: 2, routing: adaptive, arbitration: flow, vlarb_high: \"1:255\", "
+		"vlarb_low: \"0:4,1:64\", vl_high_limit: 7}\n" FLOW,
+	   &s);
+	assert_int_equal(s.model.routing, IBCC_ROUTING_ADAPTIVE);
+	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_FLOW);
+	assert_int_equal(s.model.vlarb.high.n, 1);
+	assert_int_equal(s.model.vlarb.high.entry[0].vl, 1);
+	assert_int_equal(s.model.vlarb.high.entry[0].weight, 255);
+	assert_int_equal(s.model.vlarb.low.n, 2);
+	assert_int_equal(s.model.vlarb.low.entry[0].weight, 4);
+	assert_int_equal(s.model.vlarb.low.entry[1].vl, 1);
+	assert_int_equal(s.model.vlarb.high_limit, 7);
+	ibcc_scenario_fini(&s);
+	bad(HEAD "model: {vls: 2, vlarb_low: \"0:4\"}\n" FLOW,
+	    "9:8: model: want each VL with a weight in vlarb_high or vlarb_low\n");
+	bad(HEAD "model: {vls: 2, vlarb_low: \"0:4,2:1\"}\n" FLOW,
+	    "9:28: vlarb_low: got \"0:4,2:1\", want at most 64 of VL:WEIGHT with commas between "
+	    "them, VLs below model.vls, weights to 255\n");
+	bad(HEAD "model: {vlarb_low: \"0:4,\"}\n" FLOW,
+	    "9:20: vlarb_low: got \"0:4,\", want at most 64 of VL:WEIGHT with commas between them, "
+	    "VLs below model.vls, weights to 255\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_off),      cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_sources),  cmocka_unit_test(test_switches),
 	};
 
 	return cmocka_run_group_tests_name("scenario_models", tests, files_setup, files_teardown);
