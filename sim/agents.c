@@ -231,6 +231,26 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 	return err;
 }
 
+int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node)
+{
+	int err = node < a->topo->n_nodes ? 0 : -EINVAL;
+
+	for (uint32_t i = 0; i < a->topo->n_endports && !err; i++) {
+		struct ibcc_endport_cc *r = &a->cc[i].regs;
+
+		if (a->topo->port[a->topo->endport[i]].node != node)
+			continue;
+		memset(&r->sw, 0, sizeof(r->sw));
+		memset(&r->ca, 0, sizeof(r->ca));
+		memset(&r->cct, 0, sizeof(r->cct));
+		for (unsigned int p = 0; p < r->n_element; p++)
+			memset(&r->element[p], 0, sizeof(r->element[p]));
+		if (ibcc_agents_cc_push(a, i))
+			err = -EINVAL;
+	}
+	return err;
+}
+
 const struct ibcc_endport_cc *ibcc_agents_settings(const struct ibcc_agents *a, uint32_t endport)
 {
 	return endport < a->topo->n_endports ? &a->cc[endport].regs : NULL;

@@ -25,10 +25,12 @@ static void print_fabric(const json_t *s)
 
 	if (json_is_object(f))
 		printf("Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
-		       "%lld ports read, %lld stale, %lld never answered\n",
+		       "%lld ports read, %lld stale, %lld never answered, %lld with counters at "
+		       "their end\n",
 		       tune_int(f, "switches"), tune_int(f, "channel_adapters"),
 		       tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
-		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"));
+		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),
+		       tune_int(f, "ports_saturated"));
 	if (json_is_object(m))
 		printf("MADs:      %lld sent, %lld without answer, %lld Sets\n",
 		       tune_int(m, "sent"), tune_int(m, "timed_out"), tune_int(m, "sets"));

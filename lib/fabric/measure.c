@@ -21,6 +21,7 @@ struct reading {
 struct run {
 	const struct ibcc_scenario *s;
 	struct ibcc_engine *e;
+	const struct ibcc_measure_driver *driver;
 	uint64_t sample_ps;
 	struct reading start, last, now; /* of the window; of the last sample */
 	uint32_t n_in_window;            /* samples */
@@ -124,26 +125,38 @@ static int take_sample(struct run *r)
 	return 0;
 }
 
+static int advance(struct run *r, uint64_t until_ps)
+{
+	if (r->driver)
+		return r->driver->run(r->driver->arg, until_ps);
+	return ibcc_engine_run(r->e, until_ps);
+}
+
 /* Stops at the window's beginning, at each sample, and at the end. */
 static int run(struct run *r)
 {
 	struct ibcc_measure *m = &r->m;
 	uint64_t now = 0, next, sample = r->sample_ps ? r->sample_ps : UINT64_MAX;
-	int rc = m->from_ps ? 0 : reading_take(r, &r->start);
+	bool started = !m->from_ps;
+	int rc = started ? reading_take(r, &r->start) : 0;
 
 	while (!rc && now < m->to_ps) {
 		next = sample < m->to_ps ? sample : m->to_ps;
 		if (now < m->from_ps && m->from_ps < next)
 			next = m->from_ps;
-		rc = ibcc_engine_run(r->e, next);
-		now = next;
-		if (!rc && now == m->from_ps)
+		rc = advance(r, next);
+		now = ibcc_engine_now_ps(r->e);
+		if (!rc && now >= m->from_ps && !started) {
 			rc = reading_take(r, &r->start);
-		if (!rc && now == sample) {
+			m->from_ps = now;
+			started = true;
+		}
+		if (!rc && now >= sample) {
 			rc = take_sample(r);
-			sample += r->sample_ps;
+			sample = next + r->sample_ps;
 		}
 	}
+	m->to_ps = now;
 	return rc ? rc : reading_take(r, &r->now);
 }
 
@@ -270,7 +283,14 @@ static int set_up(struct run *r)
 int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct ibcc_measure *out,
 		     const char **bad)
 {
-	struct run r = { .s = s, .sample_ps = sample_ps };
+	return ibcc_measure_run_driven(s, sample_ps, NULL, out, bad);
+}
+
+int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
+			    const struct ibcc_measure_driver *driver, struct ibcc_measure *out,
+			    const char **bad)
+{
+	struct run r = { .s = s, .driver = driver, .sample_ps = sample_ps };
 	int rc = 0;
 
 	if (bad)
@@ -288,6 +308,8 @@ int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct i
 	rc = ibcc_engine_load(r.e, s, bad);
 	if (!rc)
 		rc = set_up(&r);
+	if (!rc && driver)
+		rc = driver->start(driver->arg, r.e);
 	if (!rc)
 		rc = run(&r);
 	if (!rc) {

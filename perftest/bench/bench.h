@@ -18,6 +18,7 @@ enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
 
 int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
+int ibcc_bench_tune(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);

@@ -81,9 +81,49 @@ static int collect(const struct reader *r, const struct ibcc_yaml_node *like,
 
 struct variant_yaml {
 	char name[IBCC_EXP_NAME_BYTES];
-	const struct ibcc_yaml_node *like, *set;
+	const struct ibcc_yaml_node *like, *set, *live;
 	uint32_t seeds;
 };
+
+/* live: the loop of the variant that it is like, if any, with other conditions. */
+static int read_live(const struct reader *r, const struct variant_yaml *vy,
+		     struct ibcc_exp_variant *v)
+{
+	static const char *const faults[] = { "none", "silent", "reset", "reboot", NULL };
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("poll_ms", DOUBLE, struct ibcc_live_options, poll_ms),
+		  .min = 0.01, .max = 10000 },
+		{ IBCC_YAML_MEMBER("rtt_us", DOUBLE, struct ibcc_live_options, rtt_us), .min = 0,
+		  .max = 10000 },
+		{ IBCC_YAML_MEMBER("lose_percent", DOUBLE, struct ibcc_live_options, lose_percent),
+		  .min = 0, .max = 100 },
+		{ IBCC_YAML_MEMBER("whole_switch_marks", BOOL, struct ibcc_live_options,
+				   whole_switch_marks) },
+		{ IBCC_YAML_MEMBER("fault", ENUM, struct ibcc_live_options, fault),
+		  .names = faults },
+		{ IBCC_YAML_MEMBER("fault_pass", UINT, struct ibcc_live_options, fault_pass),
+		  .max = UINT32_MAX },
+		{ IBCC_YAML_MEMBER("fault_node", STRING, struct ibcc_live_options, fault_node) },
+		{ .name = NULL },
+	};
+	struct ibcc_words names = { 0 };
+	int rc = read_words(r, vy->like, "variants.like", &names);
+
+	ibcc_live_defaults(&v->control);
+	for (size_t i = 0; i < names.n && !rc; i++) {
+		const struct ibcc_exp_variant *like = find_variant(r->x, names.w[i]);
+
+		if (like && like->live) {
+			v->live = true;
+			v->control = like->control;
+		}
+	}
+	ibcc_words_fini(&names);
+	if (rc || !vy->live)
+		return rc;
+	v->live = true;
+	return ibcc_yaml_read(r->y, vy->live, "variants.live", keys, &v->control, r->e);
+}
 
 static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			unsigned int index, void *arg, struct ibcc_yaml_errors *e)
@@ -92,6 +132,7 @@ static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 		{ IBCC_YAML_MEMBER("name", STRING, struct variant_yaml, name), .required = true },
 		{ IBCC_YAML_MEMBER("like", NODE, struct variant_yaml, like) },
 		{ IBCC_YAML_MEMBER("set", NODE, struct variant_yaml, set) },
+		{ IBCC_YAML_MEMBER("live", NODE, struct variant_yaml, live) },
 		{ IBCC_YAML_MEMBER("seeds", UINT, struct variant_yaml, seeds), .min = 1,
 		  .max = MAX_SEEDS },
 		{ .name = NULL },
@@ -117,7 +158,7 @@ static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 	memcpy(v->name, vy.name, sizeof(v->name));
 	v->set = set;
 	v->seeds = vy.seeds;
-	return 0;
+	return read_live(r, &vy, v);
 }
 
 struct row_yaml {

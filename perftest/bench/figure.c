@@ -71,6 +71,9 @@ enum per_run {
 	F_CCTI,
 	F_PAUSED,
 	F_DROPPED,
+	F_SETS,
+	F_ROUNDS,
+	F_ROUNDS_AFTER,
 };
 static const struct function {
 	const char *name;
@@ -89,6 +92,9 @@ static const struct function {
 	{ "ccti", 2, F_CCTI },
 	{ "paused", 1, F_PAUSED },
 	{ "dropped", 1, F_DROPPED },
+	{ "sets", 1, F_SETS },
+	{ "rounds", 1, F_ROUNDS },
+	{ "late_rounds", 1, F_ROUNDS_AFTER },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
@@ -135,6 +141,16 @@ static double dropped(const struct ibcc_exp_run *run)
 	return sum;
 }
 
+/* Rounds of changes within the measuring window. */
+static uint32_t late_rounds(const struct ibcc_exp_run *run)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->live.n_rounds; i++)
+		n += run->live.round[i].t_ps > run->measure.from_ps;
+	return n;
+}
+
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
 		     const struct ibcc_exp_run *run)
 {
@@ -161,6 +177,9 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
 	case F_PAUSED: v = paused(run); break;
 	case F_DROPPED: v = dropped(run); break;
+	case F_SETS: v = (double)run->live.sets; break;
+	case F_ROUNDS: v = run->live.n_rounds; break;
+	case F_ROUNDS_AFTER: v = late_rounds(run); break;
 	}
 	free(s.in);
 	return v;

@@ -10,8 +10,11 @@ static const struct command {
 } commands[] = {
 	{ "list", ibcc_bench_list, "[-j]", "experiments there are" },
 	{ "run", ibcc_bench_run,
-	  "NAME... [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "NAME... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
 	  "reproduce published experiments" },
+	{ "tune", ibcc_bench_tune,
+	  "NAME|FILE... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "the live loop against static settings and its targets" },
 	{ "scenario", ibcc_bench_scenario,
 	  "FILE [-j] [--csv F] [--plot F] [--samples N] [--seed N] [--set KEY=VALUE]...",
 	  "run any scenario" },

@@ -66,6 +66,9 @@ wait_until()
 alive() { kill -0 "$1" 2>/dev/null; }
 gone() { ! alive "$1"; }
 
+# child_of PID NAME: the child of a process with that name. pgrep is not on every machine.
+child_of() { sed -n "s/^\([0-9]*\) ($2) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null; }
+
 # background LOG COMMAND...: starts a child that the test's end ends; its pid is in $!.
 background()
 {

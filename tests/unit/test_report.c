@@ -114,11 +114,12 @@ static void test_keys(void **state)
 	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
 					   "unchanged", "unreachable", "prediction", "summary",
 					   "writes",    "error",       NULL };
-	static const char *const fabric[] = { "nodes",       "switches",       "channel_adapters",
-					      "endports",    "links",          "generation",
-					      "source",      "pass",           "interval_us",
-					      "ports_fresh", "ports_stale",    "ports_unreachable",
-					      "clock",       "clock_permille", NULL };
+	static const char *const fabric[] = {
+		"nodes",           "switches",    "channel_adapters", "endports",
+		"links",           "generation",  "source",           "pass",
+		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
+		"ports_saturated", "clock",       "clock_permille",   NULL
+	};
 	static const char *const root[] = { "node_guid",
 					    "node",
 					    "port",
