@@ -36,13 +36,34 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 	}
 }
 
+/* Credits that have come, but whose event is yet to be taken, are not waited for. */
+static bool credit_due(const struct ibcc_engine *e, const struct outq *q)
+{
+	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
+		const struct cursor *c = &e->evq.cursor[i];
+		const struct lane *l = &e->evq.lane[c->lane];
+
+		for (uint32_t at = c->at; at != l->end; at++) {
+			const struct sent *v = &l->ring[at & l->mask];
+			uint32_t index = v->index[SENT_CREDIT];
+
+			if (v->t + c->delay_ps > e->now_ps)
+				break;
+			if (index != NO_CREDIT && &e->outq[index >> 1] == q)
+				return true;
+		}
+	}
+	return false;
+}
+
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
 	if (!e->evq.n_want)
 		ibcc_fab_credits_drain(e);
 	if (q->credits >= (int32_t)e->blocks[kind])
 		return true;
-	q->flags |= OUTQ_STARVED;
+	if (!credit_due(e, q))
+		q->flags |= OUTQ_STARVED;
 	if (!(q->flags & OUTQ_WANT)) {
 		q->flags |= OUTQ_WANT;
 		if (!e->evq.n_want++)
