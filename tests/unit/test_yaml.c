@@ -267,7 +267,7 @@ static void test_files(void **state)
 	fclose(f);
 	assert_null(ibcc_yaml_load(path, NULL, &e));
 	assert_int_equal(errno, EFBIG);
-	snprintf(want, sizeof(want), "%s: got more than 4 MiB, want less\n", path);
+	snprintf(want, sizeof(want), "%s:1:1: got more than 4 MiB, want less\n", path);
 	assert_string_equal(e.text, want);
 	ibcc_yaml_errors_fini(&e);
 }
