@@ -17,6 +17,7 @@ head_of()
 	body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem }
 	table { border-collapse: collapse; margin: 1rem 0; font-size: 14px }
 	th, td { border-bottom: 1px solid #ddd; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top }
+	td:nth-child(2) { white-space: nowrap }
 	.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 	small { color: #555; display: block } .bad { background: #fdd }
 	code { background: #f3f3f3 } svg { max-width: 100%; height: auto }
@@ -39,20 +40,18 @@ text()
 				"</em>" substr(s, RSTART + RLENGTH)
 		return s
 	}
-	function enter(b) { if (block != b) { leave(); block = b; if (b) print "<" b ">" } }
-	function leave()
-	{
-		if (item) print "</li>"
-		if (block) print "</" block ">"
-		block = ""; item = 0; row = 0
-	}
+	# Emphasis may go over the end of a line: text is kept until its paragraph or item ends.
+	function flush() { if (kept != "") print inline(kept) (block == "ul" ? "</li>" : ""); kept = "" }
+	function leave() { flush(); if (block) print "</" block ">"; block = ""; row = 0 }
+	function enter(b) { if (block != b) { leave(); block = b; print "<" b ">" } }
+	function keep(s) { kept = kept (kept == "" ? "" : "\n") s }
 	function insert(file) { leave(); while ((getline line < file) > 0) print line }
 	/^<!-- plot -->$/ { insert(plot); next }
 	/^<!-- table -->$/ { insert(table); next }
 	/^<!--.*-->$/ { next }
 	/^$/ { leave(); next }
 	/^#+ / { leave(); n = index($0, " ") - 1; print "<h" n ">" inline(substr($0, n + 2)) "</h" n ">"; next }
-	/^- / { if (block != "ul") enter("ul"); if (item) print "</li>"; item = 1; print "<li>" inline(substr($0, 3)); next }
+	/^- / { enter("ul"); flush(); printf "<li>"; keep(substr($0, 3)); next }
 	/^\|[-:| ]+\|$/ { next }
 	/^\|/ {
 		enter("table")
@@ -64,8 +63,8 @@ text()
 		print "</tr>"
 		next
 	}
-	block == "ul" && /^  / { print inline(substr($0, 3)); next }
-	{ enter("p"); print inline($0) }
+	block == "ul" && /^  / { keep(substr($0, 3)); next }
+	{ enter("p"); keep($0) }
 	END { leave() }' "$1"
 }
 

@@ -24,8 +24,8 @@ cat >"$tmp/lustre.md" <<'MD'
 <!-- licence -->
 # A & B
 
-One *two* `a < b`,
-three.
+One *two
+three* `a < b`.
 
 - first
   goes on
@@ -38,7 +38,7 @@ three.
 <!-- plot -->
 MD
 sh doc/render.sh page "$B/ibcc-bench" "$tmp/lustre.md" "$tmp/lustre.html" --short || not_ok "no page"
-for part in '<h1>A &amp; B</h1>' 'One <em>two</em> <code>a &lt; b</code>,' '<li>first' '<li>second' \
+for part in '<h1>A &amp; B</h1>' 'three</em> <code>a &lt; b</code>.' '<li>first' '<li>second' \
 	'<tr><td>x</td><td>1</td></tr>' '<td class="n">1870.8</td>' '</svg>'; do
 	grep -qF -- "$part" "$tmp/lustre.html" || not_ok "the page lacks $part"
 done
