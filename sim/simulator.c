@@ -64,6 +64,13 @@ static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 	return err;
 }
 
+static uint16_t loss(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq)
+{
+	struct simulator *s = arg;
+
+	return ibcc_world_loss(s->world, node_guid, ntohs((uint16_t)rq->dlid), rq->mad);
+}
+
 static void changed(void *arg)
 {
 	struct simulator *s = arg;
@@ -203,7 +210,9 @@ static int start_loop(struct simulator *s)
 
 static int start(struct simulator *s)
 {
-	const struct ibcc_proxy_ops ops = { .answer = answer, .changed = changed, .arg = s };
+	const struct ibcc_proxy_ops ops = {
+		.answer = answer, .loss = loss, .changed = changed, .arg = s
+	};
 	const struct ibcc_scenario *sc;
 	struct ibcc_ibsim_limits limits = { 0 };
 	char up[64];
