@@ -276,7 +276,6 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	if (!p)
 		goto out;
 	TAILQ_INIT(&p->clients);
-	STAILQ_INIT(&p->delayed);
 	p->ev = ev;
 	p->u = u;
 	p->ops = *ops;
@@ -295,10 +294,9 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	r = sd_event_add_io(ev, &p->ctl_src, p->ctl_fd, EPOLLIN, on_ctl, p);
 	if (r < 0)
 		goto out;
-	r = sd_event_add_time(ev, &p->delay_src, CLOCK_MONOTONIC, UINT64_MAX, 1,
-			      ibcc_proxy_on_delay, p);
+	r = ibcc_proxy_delay_init(&p->answers, p);
 	if (r >= 0)
-		r = sd_event_source_set_enabled(p->delay_src, SD_EVENT_OFF);
+		r = ibcc_proxy_delay_init(&p->losses, p);
 	ibcc_upstream_on_request(u, on_forwarded, p);
 out:
 	if (r < 0) {
@@ -312,18 +310,14 @@ out:
 void ibcc_proxy_free(struct ibcc_proxy *p)
 {
 	struct client *c;
-	struct delayed *d;
 
 	if (!p)
 		return;
 	while ((c = TAILQ_FIRST(&p->clients)))
 		client_free(c);
-	while ((d = STAILQ_FIRST(&p->delayed))) {
-		STAILQ_REMOVE_HEAD(&p->delayed, link);
-		free(d);
-	}
+	ibcc_proxy_delay_fini(&p->answers);
+	ibcc_proxy_delay_fini(&p->losses);
 	sd_event_source_disable_unref(p->ctl_src);
-	sd_event_source_disable_unref(p->delay_src);
 	if (p->ctl_fd >= 0)
 		close(p->ctl_fd);
 	ibcc_upstream_on_request(p->u, NULL, NULL);

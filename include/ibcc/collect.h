@@ -23,6 +23,12 @@ struct ibcc_collector; /* capabilities of each port, read once, and the clock's 
 struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
 void ibcc_collector_free(struct ibcc_collector *c);
 
+/* Ends passes after so long (0: never): what was not read by then is stale or unreachable with
+ * -ETIMEDOUT. Nodes that were silent or are new get at most a quarter of it before the others have
+ * their turn.
+ */
+void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
+
 /* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
  * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
  * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another

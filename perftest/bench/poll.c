@@ -33,6 +33,7 @@ static int record_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n
 	}
 	memcpy(r->op + r->n, op, n * sizeof(*op));
 	r->n += n;
+	r->inner->deadline_ns = t->deadline_ns;
 	return ibcc_transport_run(r->inner, op, n);
 }
 

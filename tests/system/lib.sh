@@ -16,6 +16,8 @@ OSM_PID=         # of the opensm that start_opensm started last
 OSM_LOG=         # its log
 CHILDREN=()
 SCENARIO=$top/perftest/scenarios/lustre.yaml
+BOOT_SECONDS=30 # for a simulator, and for opensm, to get ready
+TOOL_SECONDS=30 # for a tool to end
 
 # Sanitizers test our code: umad2sim copies more than it has received.
 printf 'interceptor_via_lib:%s\n' libumad2sim.so >"$TMP/umad2sim.supp"
@@ -112,7 +114,7 @@ start_sim()
 	: >"$TMP/sim.log" # of an earlier simulator
 	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$1" --name "$SIM" "${@:2}"
 	SIM_PID=$!
-	wait_until 30 grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
+	wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
 }
 
 sim() { timeout 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
@@ -121,9 +123,24 @@ sim() { timeout 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 at()
 {
 	(cd "$TMP" && export OSM_CACHE_DIR="$TMP" OSM_TMP_DIR="$TMP" &&
-		timeout 30 "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
+		timeout "$TOOL_SECONDS" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
 }
 stock() { at '' "$@"; }
+
+# tree PORTS LEVELS: a scenario, a fat tree of switches with so many ports, without traffic.
+tree()
+{
+	cat <<-YAML
+	name: tree
+	title: An $1-port $2-tree
+	duration_ms: 100
+	topology:
+	  rate: 4x QDR
+	  mtu_bytes: 2048
+	  tree: {ports: $1, levels: $2}
+	traffic: []
+	YAML
+}
 
 # Runtimes that the plugin needs in front of everything else when it was built with sanitizers.
 plugin_preload()
@@ -177,7 +194,7 @@ start_opensm()
 		sh -c 'LD_PRELOAD="${1:+$1:}$LD_PRELOAD" exec opensm -F "$2"' - \
 		"$preload" "$TMP/$tag/opensm.conf"
 	OSM_PID=$!
-	[ -z "$wait" ] || wait_until 30 grep -q 'SUBNET UP' "$OSM_LOG" ||
+	[ -z "$wait" ] || wait_until "$BOOT_SECONDS" grep -q 'SUBNET UP' "$OSM_LOG" ||
 		fail "opensm does not reach SUBNET UP"
 }
 
