@@ -3,6 +3,7 @@
 #ifndef IBCC_TUNER_H
 #define IBCC_TUNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ibcc/estimate.h>
@@ -27,6 +28,10 @@ struct ibcc_target {
 	uint32_t n_reasons, cap_reasons;
 	struct ibcc_reason *reason;
 	char summary[IBCC_REASON_BYTES]; /* the decision of this step in one sentence */
+	/* Counters look as if some settings were not on the fabric any more: the actual ones should
+	 * be read again before the next step.
+	 */
+	bool doubt;
 };
 void ibcc_target_fini(struct ibcc_target *t);
 

@@ -22,6 +22,9 @@
 #define DRY_PASSES       2u
 #define SLOW_PERMILLE    200u
 #define FULL_PERMILLE    900u
+#define DOUBT_BECNS      32u
+#define DOUBT_RATIO      8u
+#define DOUBT_MAX        63u
 #define KIND_PASSES      3u /* so long it must look like the other kind to be taken for it */
 
 static uint32_t wire_bytes(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
@@ -150,7 +153,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 
 /* Are a root's settings on the fabric, but for a few adapters that do not take them? */
 static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		     const struct ibcc_tuner_root *r, const struct ibcc_target *laid)
+		     struct ibcc_tuner_root *r, const struct ibcc_target *laid)
 {
 	uint32_t sw = ibcc_tuner_switch_of(t, r);
 	uint32_t members = 0, unset = 0, last = IBCC_NONE;
@@ -165,7 +168,54 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	}
 	for (uint32_t i = 0; i < tn->n_endports; i++)
 		members += r->member[i];
+	r->begun |= unset < members;
 	return unset * UNSET_SHARE <= members;
+}
+
+static uint64_t becns(const struct ibcc_root *now)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		sum += now->source[i].becn;
+	return sum;
+}
+
+/* One source is marked far more than the others and goes on: it may have lost its settings. */
+static bool has_outlier(const struct ibcc_root *now)
+{
+	uint64_t sum = becns(now), most = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++) {
+		n += now->source[i].becn > 0;
+		most = now->source[i].becn > most ? now->source[i].becn : most;
+	}
+	return most >= DOUBT_BECNS && most * (n - 1) > DOUBT_RATIO * (sum - most);
+}
+
+/* Counters as if a node had started anew, without its settings: the root's switch, which marks no
+ * more, or a source. Reading all settings takes time, so doubts that prove wrong come back ever
+ * later. */
+static bool doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e)
+{
+	bool now = false;
+
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		const struct ibcc_tuner_root *r = &tn->root[i];
+		const struct ibcc_root *seen = ibcc_tuner_in_estimate(e, r->port);
+
+		now |= r->on && r->in_force && !r->drain && !r->settle && seen &&
+		       (has_outlier(seen) ||
+			(!becns(seen) && seen->tree_wait_permille > tn->p.victim_wait_permille));
+	}
+	if (tn->doubt_wait)
+		tn->doubt_wait--;
+	if (!now || tn->doubt_wait)
+		return false;
+	tn->doubt_pause = tn->doubt_pause < DOUBT_MAX ? tn->doubt_pause * 2u + 1u : DOUBT_MAX;
+	tn->doubt_wait = tn->doubt_pause;
+	return true;
 }
 
 /* Contributors, once enough BECNs were counted to tell. Which root a BECN is from does not show:
@@ -267,6 +317,8 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 				return more;
 			continue;
 		}
+		if (has_outlier(now) && r->learned)
+			continue; /* nothing can be judged by that */
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
 			changed(tn);
@@ -372,6 +424,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		if (ret)
 			goto out;
 		ibcc_tuner_let_go(tn, t, &laid);
+		laid.doubt = doubt(tn, e);
 	}
 	summarise(tn, e, &laid, &say);
 	memcpy(laid.summary, summary, sizeof(laid.summary));
