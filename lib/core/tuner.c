@@ -181,17 +181,16 @@ static uint64_t becns(const struct ibcc_root *now)
 	return sum;
 }
 
-/* One source is marked far more than the others and goes on: it may have lost its settings. */
-static bool has_outlier(const struct ibcc_root *now)
+/* One of several sources is marked far more than the others and goes on: it may have lost its
+ * settings.
+ */
+static bool has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
 {
 	uint64_t sum = becns(now), most = 0;
-	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < now->n_sources; i++) {
-		n += now->source[i].becn > 0;
+	for (uint32_t i = 0; i < now->n_sources; i++)
 		most = now->source[i].becn > most ? now->source[i].becn : most;
-	}
-	return most >= DOUBT_BECNS && most * (n - 1) > DOUBT_RATIO * (sum - most);
+	return most >= DOUBT_BECNS && most * (r->n - 1) > DOUBT_RATIO * (sum - most);
 }
 
 /* Counters as if a node had started anew, without its settings: the root's switch, which marks no
@@ -206,7 +205,7 @@ static bool doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e)
 		const struct ibcc_root *seen = ibcc_tuner_in_estimate(e, r->port);
 
 		now |= r->on && r->in_force && !r->drain && !r->settle && seen &&
-		       (has_outlier(seen) ||
+		       (has_outlier(r, seen) ||
 			(!becns(seen) && seen->tree_wait_permille > tn->p.victim_wait_permille));
 	}
 	if (tn->doubt_wait)
@@ -290,7 +289,8 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 }
 
 /* One pass for the roots that are on. */
-static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_estimate *e,
+static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
 		   const struct ibcc_settings *actual, const struct ibcc_target *laid,
 		   struct ibcc_text *say)
 {
@@ -300,8 +300,15 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		struct ibcc_tuner_sources s;
 		int more;
 
-		if (!r->on || !in_force(tn, t, r, laid))
+		if (!r->on)
 			continue;
+		if (!in_force(tn, t, r, laid)) {
+			r->lost |= r->in_force;
+			continue;
+		}
+		if (r->lost && now)
+			r->drain = drain_passes(r, snap, now);
+		r->lost = false;
 		r->in_force = true;
 		if (r->drain && drained(tn, r, now)) {
 			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
@@ -317,7 +324,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 				return more;
 			continue;
 		}
-		if (has_outlier(now) && r->learned)
+		if (has_outlier(r, now) && r->learned)
 			continue; /* nothing can be judged by that */
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
@@ -414,7 +421,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		tn->since_change += tn->since_change < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_observe(tn, t, e);
-		ret = control(tn, t, e, actual, &laid, &say);
+		ret = control(tn, t, s, e, actual, &laid, &say);
 		if (!ret)
 			ret = take_up(tn, t, s, e, actual, &say);
 		ibcc_target_fini(&laid);

@@ -32,6 +32,7 @@ struct ibcc_tuner_root {
 	enum ibcc_congestion kind;
 	bool on;           /* its settings are wanted on the fabric */
 	bool in_force;     /* ... and have been there */
+	bool lost;         /* ... and were, but are not now */
 	bool begun;        /* some of them have */
 	uint16_t seen;     /* passes in a row with reason to act, before it is on */
 	uint16_t absent;   /* passes in a row without it */
