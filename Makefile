@@ -104,6 +104,7 @@ help:
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make bench           speed, as ratios within one run' \
+	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
@@ -135,7 +136,6 @@ $(B)/obj/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
-$(B)/obj/lib/fabric/%.o: EXTRA_CPPFLAGS := $(if $(SANITIZE),,-O3)
 
 define archive
 $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
@@ -193,4 +193,5 @@ clean:
 	rm -rf build
 
 -include systemd/install.mk
+-include doc/doc.mk
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

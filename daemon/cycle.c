@@ -58,6 +58,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	collector = ibcc_collector_new(c->options.clock);
 	if (!collector || ibcc_settings_init(&actual, topo))
 		goto no_memory;
+	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
 	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
 		    : ibcc_snapshot_init(&c->snapshot, topo))
 		goto no_memory;
@@ -130,12 +131,15 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 		  : 0;
 }
 
-static int observe(struct ibcc_cycle *c, struct ibcc_why *why)
+static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 {
+	uint32_t n_cleared;
 	int rc;
 
 	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
 				 c->options.cc_key);
+	if (!rc && may_write)
+		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
@@ -188,7 +192,8 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 
 	if (!c->plan.n)
 		return;
-	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->blocked);
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->target,
+				     &c->blocked);
 	if (c->act_err)
 		return;
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
@@ -208,7 +213,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	rc = observe(c, why);
+	rc = observe(c, act->applier->writes, why);
 	if (rc || !c->snapshot.interval_ns)
 		return rc;
 	rc = decide(c);

@@ -25,6 +25,7 @@
 
 struct ibcc_cycle_options {
 	enum ibcc_clock clock;
+	uint64_t pass_deadline_ns; /* see ibcc_collector_set_deadline() */
 	uint64_t cc_key;
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
@@ -80,9 +81,9 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);
 
-/* One turn. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what
- * became of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no
- * topology.
+/* One turn. With an applier that writes, counters of 32 bits are cleared before they stop at their
+ * end. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what became
+ * of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no topology.
  */
 int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
 

@@ -54,6 +54,10 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);
 bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node);
 
+/* Share of the MADs to a node that get lost; who carries them asks for it. 0 or -EINVAL. */
+int ibcc_agents_set_loss(struct ibcc_agents *a, uint32_t node, uint16_t permille);
+uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node);
+
 /* Settings of all nodes from the start, as if written by MADs. 0 or -EINVAL. */
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
 

@@ -13,8 +13,10 @@
 
 struct ibcc_measure_flow {
 	double offered_mbps, throughput_mbps;
-	double ideal_mbps; /* NAN where there are too many pairs to tell */
-	double latency_us; /* mean of the packets received; NAN if there were none */
+	double ideal_mbps;              /* NAN where there are too many pairs or ways to tell */
+	double latency_us;              /* mean of the packets received; NAN if there were none */
+	double p50_us, p99_us, p999_us; /* their percentiles, to 6.25 %; likewise, and with more
+					 * than 10000 flows */
 	uint64_t received_pkts, refused_pkts, dropped_pkts, fecn, becn;
 	double ccti; /* mean of the samples in the window */
 };
@@ -23,6 +25,7 @@ struct ibcc_measure_port {
 	double xmit_mbps, rcv_mbps; /* wire octets as PortXmitData counts them */
 	double utilisation;         /* xmit as a share of the link's data rate */
 	double wait, congested; /* shares of the window: nothing sent in spite of data; marking */
+	double paused;          /* share of the window that its peer's PAUSE stopped it */
 	uint64_t mark_fecn, rcv_fecn, rcv_becn, dropped;
 	double backlog_bytes; /* mean of the samples in the window */
 };

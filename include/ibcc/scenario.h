@@ -20,6 +20,61 @@ enum ibcc_hca_service {
 	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn */
 };
 
+/* How a receiver keeps its buffer from overflowing. */
+enum ibcc_flow_control {
+	IBCC_FLOW_CONTROL_CREDITS, /* InfiniBand: credits for each VL's buffer of an input port */
+	IBCC_FLOW_CONTROL_PAUSE,   /* Ethernet: IEEE 802.3 PAUSE by what each ingress port holds */
+};
+
+/* Which of the packets that wait for a switch's output and VL goes next. */
+enum ibcc_arbitration {
+	IBCC_ARBITRATION_INPUT, /* a packet of each input in turn */
+	IBCC_ARBITRATION_FIFO,  /* in the order of their arrival */
+	/* A packet of each queue pair in turn; in a fabric of more than 256 some share a turn. */
+	IBCC_ARBITRATION_FLOW,
+};
+
+/* VL arbitration tables of all outputs of switches (IBA vol. 1, 7.6.9). Without entries VLs are
+ * served in turn.
+ */
+#define IBCC_VLARB_ENTRIES 64u
+struct ibcc_vlarb_table {
+	uint8_t n;
+	struct ibcc_vlarb_entry {
+		uint8_t vl;
+		uint8_t weight; /* blocks of 64 bytes; 0: not served */
+	} entry[IBCC_VLARB_ENTRIES];
+};
+struct ibcc_vlarb {
+	struct ibcc_vlarb_table high, low;
+	uint8_t high_limit; /* 4096 bytes; 0: a packet, 255: no limit */
+};
+
+/* Which of several shortest ways a packet takes. */
+enum ibcc_routing {
+	IBCC_ROUTING_STATIC,   /* the forwarding tables' */
+	IBCC_ROUTING_RANDOM,   /* any, for each packet anew, at each switch */
+	IBCC_ROUTING_ADAPTIVE, /* likewise, by the output with the fewest packets waiting */
+};
+
+/* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1
+ * (D. Bergamasco, R. Pan: Backward congestion notification version 2.0, 2005). Switches sample the
+ * frames that come for an output queue and tell their sources by how much it is off its
+ * equilibrium; sources have a rate limiter for each destination.
+ */
+struct ibcc_bcn {
+	bool enabled;
+	uint32_t sample_bytes;      /* that come for an output between two samples */
+	uint32_t equilibrium_bytes; /* Qeq */
+	double w;                   /* weight of the queue's change in the feedback */
+	/* For feedback Fb in packets: rate += gi * Fb * Ru if positive, rate *= 1 - gd * |Fb| if
+	 * negative.
+	 */
+	double gi, gd;
+	uint32_t ru_mbps;  /* Ru: unit of rates, and the lowest that a limiter goes to */
+	uint64_t delay_ps; /* from the sample to the limiter's new rate */
+};
+
 /* Models of switches and channel adapters; one set for the whole fabric. */
 struct ibcc_model {
 	uint32_t packet_bytes;     /* payload of a full packet, <= MTU */
@@ -41,6 +96,18 @@ struct ibcc_model {
 	uint8_t vls;            /* data VLs, 1..15 */
 	uint8_t cct_blocks;     /* CongestionInfo:ControlTableCap of HCAs */
 	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
+	enum ibcc_arbitration arbitration;
+	enum ibcc_routing routing;
+	struct ibcc_vlarb vlarb;
+	enum ibcc_flow_control flow_control;
+	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in
+	 * one memory for all. An ingress port stops its peer when it holds more than the buffer
+	 * less the headroom, and lets it go on at pause_xon_permille of the buffer. PAUSE takes
+	 * effect link_delay_ps + credit_delay_ps later. An HCA does so with hca_buffer_bytes.
+	 */
+	uint32_t pause_headroom_bytes;
+	uint16_t pause_xon_permille;
+	struct ibcc_bcn bcn;
 };
 void ibcc_model_defaults(struct ibcc_model *m);
 
@@ -54,7 +121,13 @@ enum ibcc_arrivals {
 	IBCC_ARRIVALS_BACKLOGGED, /* always something to send */
 	IBCC_ARRIVALS_PERIODIC,
 	IBCC_ARRIVALS_EXPONENTIAL, /* negative exponential gaps between packets */
+	IBCC_ARRIVALS_CLOSED,      /* messages, as soon as fewer than the window are on their way */
 };
+
+static inline bool ibcc_arrivals_paced(enum ibcc_arrivals a)
+{
+	return a == IBCC_ARRIVALS_PERIODIC || a == IBCC_ARRIVALS_EXPONENTIAL;
+}
 
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
@@ -63,10 +136,18 @@ struct ibcc_flow_spec {
 	char to[IBCC_NAME_BYTES];   /* node description, or "*": uniformly to all others */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
-	uint32_t load_permille; /* of the source's link rate; unused when backlogged */
+	uint32_t load_permille; /* of the source's link rate; for paced arrivals */
+	uint32_t rate_mbps;     /* offered, headers included; in place of load_permille unless 0 */
 	uint8_t sl;
 	uint64_t start_ps, stop_ps; /* stop 0: never */
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
+	/* Packets come only in the first on_ps of each on_ps + off_ps; off_ps 0: always. */
+	uint64_t on_ps, off_ps;
+	/* Closed loop: of so many bytes, in whole packets, each to one destination; on its way
+	 * until its last packet is acknowledged, or delivered where there are no acknowledgements,
+	 * or lost.
+	 */
+	uint32_t message_bytes, window;
 };
 
 /* A change of the fabric at a time. */

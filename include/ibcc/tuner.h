@@ -27,6 +27,8 @@ struct ibcc_target {
 	struct ibcc_settings wanted;
 	uint32_t n_reasons, cap_reasons;
 	struct ibcc_reason *reason;
+	/* Endports that ought to get settings but cannot: ibcc_endport_cc:support. */
+	uint32_t n_without, *without;
 	char summary[IBCC_REASON_BYTES]; /* the decision of this step in one sentence */
 	/* Counters look as if some settings were not on the fabric any more: the actual ones should
 	 * be read again before the next step.

@@ -74,8 +74,10 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	for (uint32_t i = 0; i < now->n_sources; i++) {
 		uint32_t ep = ibcc_tuner_endport_of(t, &now->source[i]);
 
-		if (now->source[i].role == IBCC_ROLE_VICTIM || r->member[ep] ||
-		    !ibcc_tuner_usable_ca(&actual->ep[ep]))
+		if (now->source[i].role == IBCC_ROLE_VICTIM || r->member[ep])
+			continue;
+		r->lacking[ep] = actual->ep[ep].support != IBCC_CC_SUPPORTED;
+		if (!ibcc_tuner_usable_ca(&actual->ep[ep]))
 			continue;
 		if (ibcc_tuner_touch(tn, actual, ep))
 			return -ENOMEM;

@@ -61,6 +61,7 @@ struct ibcc_tuner_root {
 	struct ibcc_tuner_window win;
 	uint64_t *becn;                   /* by endport: counts that fade; owned */
 	bool *member;                     /* by endport: gets this root's settings; owned */
+	bool *lacking;                    /* by endport: ought to, but cannot; owned */
 	char evidence[IBCC_REASON_BYTES]; /* counters when it was decided on */
 };
 
@@ -85,6 +86,8 @@ struct ibcc_tuner {
 int ibcc_tuner_prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t);
 /* Keeps what an endport has now, before it gets settings of ours for the first time. -ENOMEM. */
 int ibcc_tuner_touch(struct ibcc_tuner *tn, const struct ibcc_settings *actual, uint32_t i);
+/* Does a root that is on have settings for an endport? */
+bool ibcc_tuner_wants(const struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32_t i);
 /* Lets go of endports that no root needs any more and that have their baseline again. */
 void ibcc_tuner_let_go(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		       const struct ibcc_target *laid);

@@ -23,6 +23,7 @@ void ibcc_target_fini(struct ibcc_target *t)
 		return;
 	ibcc_settings_fini(&t->wanted);
 	free(t->reason);
+	free(t->without);
 	*t = (struct ibcc_target){ 0 };
 }
 
@@ -332,12 +333,31 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return 0;
 }
 
+static int list_without(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			const struct ibcc_settings *actual, struct ibcc_target *out)
+{
+	out->without = calloc(actual->n ? actual->n : 1, sizeof(*out->without));
+	if (!out->without)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tn->n_endports && i < actual->n; i++) {
+		bool ours = ibcc_tuner_wants(tn, t, i);
+
+		for (uint32_t k = 0; !ours && k < tn->n_roots; k++)
+			ours = tn->root[k].on && tn->root[k].lacking[i];
+		if (ours && actual->ep[i].support != IBCC_CC_SUPPORTED)
+			out->without[out->n_without++] = i;
+	}
+	return 0;
+}
+
 int ibcc_tuner_lay(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_target *out)
 {
 	struct ibcc_target o = { 0 };
 	int ret = ibcc_settings_copy(&o.wanted, actual);
 
+	if (!ret)
+		ret = list_without(tn, t, actual, &o);
 	for (uint32_t i = 0; !ret && i < tn->n_endports && i < actual->n; i++) {
 		if (!tn->touched[i] || actual->ep[i].support != IBCC_CC_SUPPORTED)
 			continue;

@@ -3,18 +3,25 @@
  *
  * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
  * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
- * way, packets on the link and packets in the receiver's buffer add up to the buffer.
+ * way, packets on the link and packets in the receiver's buffer add up to the buffer. With PAUSE,
+ * what ingress ports and switches say that they hold is what is there, it is not more than the
+ * memory, and each sender does what its peer last said, unless that message is still under way.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "eth.h"
+#include "evq.h"
 #include "tx.h"
 
 struct check {
 	const struct ibcc_engine *e;
-	uint8_t *seen;    /* by packet */
-	uint32_t *blocks; /* by input port and VL: on the link or in the buffer */
+	uint8_t *seen; /* by packet */
+	/* By input port and VL: blocks on the link or in the buffer; with PAUSE, bytes there. */
+	uint32_t *blocks;
+	uint32_t *coming; /* by outq: blocks of credits under way */
+	uint8_t *told;    /* by port: PAUSE messages under way to it */
 	uint64_t data, packets;
 	char *buf;
 	size_t len;
@@ -33,19 +40,32 @@ static int see(struct check *k, uint32_t pkt, bool in_buffer)
 	k->packets++;
 	k->data += !(p->flags & PKT_CTRL);
 	if (in_buffer)
-		k->blocks[p->port * k->e->n_vls + p->vl] += k->e->blocks[pkt_kind(p)];
+		k->blocks[p->port * k->e->n_vls + p->vl] +=
+			k->e->eth ? k->e->bytes[pkt_kind(p)] : k->e->blocks[pkt_kind(p)];
 	return 0;
 }
 
-static int check_event(struct check *k, const struct cell *c)
+static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index)
 {
-	uint32_t i = c->arg & CELL_INDEX_MASK;
+	struct check *k = arg;
+	uint32_t i = *index;
+	bool alive;
 
-	switch ((enum ibcc_fab_event)(c->arg >> CELL_KIND_SHIFT)) {
-	case EV_ARRIVE: /* what was on a dead link is lost already */
-		return see(k, i, k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch);
+	if (t < k->e->now_ps && kind != EV_CREDIT)
+		return FAIL(k, "an event at %llu ps is overdue", (unsigned long long)t);
+	switch (kind) {
+	case EV_ARRIVE:
+	case EV_DELIVER: /* what was on a dead link is lost already */
+		alive = k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch;
+		return see(k, i, k->e->eth ? k->e->pkt[i].flags & PKT_HELD : alive);
 	case EV_CTRL: return see(k, i, false);
-	case EV_WAKE:
+	case EV_BCN: return see(k, i, false);
+	case EV_CREDIT: /* may have come, if nobody needed it yet */
+		if (i != NO_CREDIT)
+			k->coming[i >> 1] += k->e->blocks[i & 1];
+		break;
+	case EV_PAUSE: k->told[i >> 1] = 1; break;
+	case EV_FREE:
 	case EV_FLOW:
 	case EV_QP:
 	case EV_GATE:
@@ -54,27 +74,6 @@ static int check_event(struct check *k, const struct cell *c)
 	case EV_SCENARIO: break;
 	}
 	return 0;
-}
-
-static int check_events(struct check *k)
-{
-	const struct ibcc_engine *e = k->e;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < e->evq.n_buckets && !rc; i++) {
-		uint64_t t = e->now_ps;
-
-		for (uint32_t c = e->evq.bucket[i].head; c != NONE && !rc; c = e->cell[c].next) {
-			if (e->cell[c].t < t)
-				return FAIL(k, "an event at %llu ps is out of order",
-					    (unsigned long long)e->cell[c].t);
-			t = e->cell[c].t;
-			rc = check_event(k, &e->cell[c]);
-		}
-	}
-	for (uint32_t i = 0; i < e->evq.n_far && !rc; i++)
-		rc = check_event(k, &e->cell[e->evq.far[i].cell]);
-	return rc;
 }
 
 static int check_list(struct check *k, uint32_t pkt, bool in_buffer, uint32_t *n, uint32_t *bytes)
@@ -100,8 +99,8 @@ static int check_output(struct check *k, uint32_t port)
 		const struct outq *q = port_outq(e, port, vl);
 		uint32_t n = 0, bytes = 0, in_turn = 0, holding = 0;
 
-		for (unsigned int in = 0; in < p->n_in; in++) {
-			const struct voq *v = &e->voq[p->voq + vl * p->n_in + in];
+		for (unsigned int i = 0; i < e->n_slots; i++) {
+			const struct voq *v = &e->voq[p->voq + vl * e->n_slots + i];
 			int rc = check_list(k, v->head, true, &n, &bytes);
 
 			if (rc)
@@ -155,12 +154,47 @@ static int check_credits(struct check *k, uint32_t in_port)
 		if (q->credits < 0 || (uint32_t)q->credits > size)
 			return FAIL(k, "port %u VL %u: %d credits of %u", in->peer, vl, q->credits,
 				    size);
-		for (uint32_t c = q->ret; c != NONE; c = e->cell[c].next)
-			sum += e->cell[c].arg;
+		sum += k->coming[in->peer * e->n_vls + vl];
 		if (sum + (uint32_t)q->credits != size)
 			return FAIL(k, "port %u VL %u: %llu blocks in use and %d credits of %u",
 				    in->peer, vl, (unsigned long long)sum, q->credits, size);
 	}
+	return 0;
+}
+
+static int check_pause(struct check *k, uint32_t port)
+{
+	const struct ibcc_engine *e = k->e;
+	const struct port *p = &e->port[port];
+	const struct eth_port *x = &e->eth->port[port];
+
+	if (k->blocks[port] != x->held)
+		return FAIL(k, "port %u: holds %u bytes, counted %u", port, k->blocks[port],
+			    x->held);
+	if (x->stopped ? x->held <= e->eth->xon[p->flags & PORT_SWITCH]
+		       : x->held > e->eth->xoff[p->flags & PORT_SWITCH])
+		return FAIL(k, "port %u: holds %u bytes and has %sstopped its peer", port, x->held,
+			    x->stopped ? "" : "not ");
+	if (!k->told[p->peer] && e->eth->port[p->peer].paused != x->stopped)
+		return FAIL(k, "port %u has not done what port %u said", p->peer, port);
+	if (port_outq(e, port, 0)->credits != (x->paused ? -1 : 0))
+		return FAIL(k, "port %u: paused %d, but credits %d", port, x->paused,
+			    port_outq(e, port, 0)->credits);
+	return 0;
+}
+
+static int check_memory(struct check *k, uint32_t sw)
+{
+	const struct ibcc_engine *e = k->e;
+	const struct fab_switch *s = &e->sw[sw];
+	uint64_t sum = 0, size = (uint64_t)s->n_ports * e->model.buffer_bytes;
+
+	for (uint32_t i = 0; i <= s->n_ports; i++)
+		sum += e->eth->port[s->first_port + i].held;
+	if (sum != e->eth->memory[sw] || sum > size)
+		return FAIL(k, "switch %u: %llu bytes in a memory of %llu, counted %llu", sw,
+			    (unsigned long long)sum, (unsigned long long)size,
+			    (unsigned long long)e->eth->memory[sw]);
 	return 0;
 }
 
@@ -191,7 +225,7 @@ static int check_flows(struct check *k)
 static int check_all(struct check *k)
 {
 	const struct ibcc_engine *e = k->e;
-	int rc = check_events(k);
+	int rc = ibcc_fab_evq_each(e, check_event, k);
 
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
 		if (e->port[i].flags & PORT_SWITCH)
@@ -199,8 +233,12 @@ static int check_all(struct check *k)
 	if (!rc)
 		rc = check_hcas(k);
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
-		if (e->port[i].flags & PORT_UP)
+		if (e->eth && e->port[i].peer != NONE)
+			rc = check_pause(k, i);
+		else if (e->port[i].flags & PORT_UP)
 			rc = check_credits(k, i);
+	for (uint32_t i = 0; e->eth && i < e->n_sw && !rc; i++)
+		rc = check_memory(k, i);
 	return rc ? rc : check_flows(k);
 }
 
@@ -211,11 +249,15 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 
 	k.seen = calloc(e->cap_pkts + 1u, sizeof(*k.seen));
 	k.blocks = calloc(e->n_outqs + 1u, sizeof(*k.blocks));
-	if (k.seen && k.blocks)
+	k.coming = calloc(e->n_outqs + 1u, sizeof(*k.coming));
+	k.told = calloc(e->n_ports + 1u, sizeof(*k.told));
+	if (k.seen && k.coming && k.blocks && k.told)
 		rc = check_all(&k);
 	else
 		snprintf(buf, len, "out of memory");
 	free(k.seen);
 	free(k.blocks);
+	free(k.told);
+	free(k.coming);
 	return rc;
 }

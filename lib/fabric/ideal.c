@@ -90,6 +90,11 @@ static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst
 	return 0;
 }
 
+static double payload_share(const struct ibcc_model *m)
+{
+	return (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
+}
+
 static int add_flow(struct problem *p, uint32_t flow)
 {
 	const struct ibcc_flow_spec *f = &p->s->flow[flow];
@@ -99,8 +104,12 @@ static int add_flow(struct problem *p, uint32_t flow)
 
 	if (from == IBCC_NONE || (src = ca_port(p->t, from)) == IBCC_NONE)
 		return -EINVAL;
-	if (f->arrivals != IBCC_ARRIVALS_BACKLOGGED)
+	if (ibcc_arrivals_paced(f->arrivals))
 		demand = p->full[src] * f->load_permille / 1000;
+	if (ibcc_arrivals_paced(f->arrivals) && f->rate_mbps)
+		demand = f->rate_mbps * payload_share(&p->s->model);
+	if (f->off_ps)
+		demand *= (double)f->on_ps / (double)(f->on_ps + f->off_ps);
 	if (strcmp(f->to, "*")) {
 		i = ibcc_topo_find_desc(p->t, f->to);
 		if (i == IBCC_NONE || (dst = ca_port(p->t, i)) == IBCC_NONE)
@@ -223,7 +232,7 @@ static int solve(struct problem *p, uint64_t at_ps, double weight, struct ibcc_i
 static int set_up(struct problem *p)
 {
 	const struct ibcc_model *m = &p->s->model;
-	double payload = (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
+	double payload = payload_share(m);
 	uint32_t i;
 	int rc = 0;
 
@@ -253,6 +262,8 @@ int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t
 
 	if (to_ps <= from_ps)
 		return -EINVAL;
+	if (s->model.routing != IBCC_ROUTING_STATIC)
+		return -E2BIG;
 	i.flow_mbps = calloc(s->n_flows + 1u, sizeof(*i.flow_mbps));
 	i.node_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.node_mbps));
 	i.capacity_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.capacity_mbps));

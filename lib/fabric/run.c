@@ -2,6 +2,7 @@
 /* The loop. */
 #include <errno.h>
 
+#include "eth.h"
 #include "tx.h"
 
 /* No event takes more of either; what could (a link's loss, packets passed over) reserves its own.
@@ -12,20 +13,11 @@
 
 static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
 {
-	struct port *p;
-
 	switch (kind) {
 	case EV_ARRIVE: ibcc_fab_arrive(e, i); break;
-	case EV_WAKE:
-		p = &e->port[i];
-		if (p->wake_ps != e->now_ps)
-			break; /* an earlier one did its work */
-		p->wake_ps = NEVER;
-		if (p->flags & PORT_SWITCH)
-			ibcc_fab_switch_send(e, i);
-		else
-			ibcc_fab_hca_send(e, i);
-		break;
+	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
+	case EV_FREE: port_look(e, i); break;
+	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
 	case EV_QP: ibcc_fab_qp_due(e, i); break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;
@@ -33,6 +25,8 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_DRAIN: ibcc_fab_hca_drained(e, i); break;
 	case EV_TIMER: ibcc_fab_timer(e, i); break;
 	case EV_SCENARIO: ibcc_fab_scenario(e, i); break;
+	case EV_PAUSE: ibcc_eth_pause(e, i); break;
+	case EV_BCN: ibcc_bcn_notify(e, i); break;
 	}
 }
 
@@ -43,22 +37,26 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 	if (until_ps < e->now_ps)
 		return -EINVAL;
 	while (!e->err) {
-		uint32_t c, arg;
+		uint32_t first = evq_first(&e->evq), arg;
+		uint64_t t = e->evq.due[first];
 
+		if (t > until_ps) {
+			e->now_ps = until_ps;
+			break;
+		}
 		if (e->n_free_cells < CELLS_PER_EVENT || e->n_free_pkts < PKTS_PER_EVENT) {
 			e->err = ibcc_fab_reserve(e, REFILL, REFILL);
 			if (e->err)
 				break;
 		}
-		c = evq_pop(e, until_ps);
-		if (c == NONE) {
-			e->now_ps = until_ps;
-			break;
-		}
-		e->now_ps = e->cell[c].t;
-		arg = e->cell[c].arg;
-		cell_give(e, c);
+		e->now_ps = t;
 		n++;
+		if (first) {
+			handle(e, (enum ibcc_fab_event)e->evq.cursor[first].event,
+			       cursor_pass(&e->evq, first));
+			continue;
+		}
+		arg = calendar_pop(e);
 		handle(e, (enum ibcc_fab_event)(arg >> CELL_KIND_SHIFT), arg & CELL_INDEX_MASK);
 	}
 	e->events += n;

@@ -17,6 +17,12 @@ static inline uint64_t ibcc_scenario_ps(double ms)
 	return (uint64_t)(ms * 1e9 + 0.5);
 }
 
+/* Model and BCN over the defaults in *m; the model first. */
+int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_model *m, struct ibcc_yaml_errors *e);
+int ibcc_scenario_read_bcn(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			   struct ibcc_model *m, struct ibcc_yaml_errors *e);
+
 /* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 					  struct ibcc_yaml_errors *e);

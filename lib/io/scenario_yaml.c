@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Scenario files: the whole, and the models of switches and channel adapters.
+/* Scenario files: the whole.
  *
  * The parts are read in the order in which they need each other, not in the file's; errors come
  * out in the file's order nevertheless.
@@ -13,101 +13,13 @@
 
 #include "scenario_parts.h"
 
-#define MAX_BUFFER_BYTES (64u << 20)
-#define MAX_DELAY_NS     1e9
-
 struct scenario_yaml {
 	char name[IBCC_NAME_BYTES];
 	char title[sizeof(((struct ibcc_scenario *)0)->title)];
 	uint64_t seed;
 	double duration_ms, measure_from_ms;
-	const struct ibcc_yaml_node *topology, *model, *traffic, *events, *cc, *no_cc;
+	const struct ibcc_yaml_node *topology, *model, *bcn, *traffic, *events, *cc, *no_cc;
 };
-
-struct model_yaml {
-	struct ibcc_model m;
-	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
-	int hca_service;
-};
-
-static uint64_t ns_to_ps(double ns)
-{
-	return (uint64_t)(ns * (double)IBCC_PS_PER_NS + 0.5);
-}
-
-static int check_buffer(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *key,
-			uint32_t bytes, const struct ibcc_model *m, struct ibcc_yaml_errors *e)
-{
-	const struct ibcc_yaml_node *at = ibcc_yaml_get(y, n, key);
-	uint32_t packet = m->packet_bytes + m->header_bytes;
-
-	if (bytes >= packet)
-		return 0;
-	ibcc_yaml_error(y, e, at ? at : n, key,
-			"got %u bytes, want at least a packet with its header, %u", bytes, packet);
-	return -EINVAL;
-}
-
-static int read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-		      struct ibcc_model *m, struct ibcc_yaml_errors *e)
-{
-	static const char *const services[] = { "arrival", "round-robin", NULL };
-	static const struct ibcc_yaml_key keys[] = {
-		{ IBCC_YAML_MEMBER("packet_bytes", UINT, struct model_yaml, m.packet_bytes),
-		  .min = 64, .max = 4096 },
-		{ IBCC_YAML_MEMBER("header_bytes", UINT, struct model_yaml, m.header_bytes),
-		  .max = 256 },
-		{ IBCC_YAML_MEMBER("buffer_bytes", UINT, struct model_yaml, m.buffer_bytes),
-		  .min = 64, .max = MAX_BUFFER_BYTES },
-		{ IBCC_YAML_MEMBER("hca_buffer_bytes", UINT, struct model_yaml, m.hca_buffer_bytes),
-		  .min = 64, .max = MAX_BUFFER_BYTES },
-		{ IBCC_YAML_MEMBER("link_delay_ns", DOUBLE, struct model_yaml, link_delay_ns),
-		  .max = MAX_DELAY_NS },
-		{ IBCC_YAML_MEMBER("switch_delay_ns", DOUBLE, struct model_yaml, switch_delay_ns),
-		  .max = MAX_DELAY_NS },
-		{ IBCC_YAML_MEMBER("credit_delay_ns", DOUBLE, struct model_yaml, credit_delay_ns),
-		  .max = MAX_DELAY_NS },
-		{ IBCC_YAML_MEMBER("mark_reference_bytes", UINT, struct model_yaml,
-				   m.mark_reference_bytes),
-		  .max = MAX_BUFFER_BYTES },
-		{ IBCC_YAML_MEMBER("mark_hysteresis_permille", UINT, struct model_yaml,
-				   m.mark_hysteresis_permille),
-		  .max = 1000 },
-		{ IBCC_YAML_MEMBER("hca_service", ENUM, struct model_yaml, hca_service),
-		  .names = services },
-		{ IBCC_YAML_MEMBER("becn_delay_ns", DOUBLE, struct model_yaml, becn_delay_ns),
-		  .max = MAX_DELAY_NS },
-		{ IBCC_YAML_MEMBER("acks", BOOL, struct model_yaml, m.acks) },
-		{ IBCC_YAML_MEMBER("ack_bytes", UINT, struct model_yaml, m.ack_bytes), .min = 16,
-		  .max = 4096 },
-		{ IBCC_YAML_MEMBER("vls", UINT, struct model_yaml, m.vls), .min = 1, .max = 15 },
-		{ IBCC_YAML_MEMBER("cct_blocks", UINT, struct model_yaml, m.cct_blocks), .min = 1,
-		  .max = IBCC_CCT_MAX_BLOCKS },
-		{ IBCC_YAML_MEMBER("wait_tick", UINT, struct model_yaml, m.wait_tick) },
-		{ .name = NULL },
-	};
-	struct model_yaml my = {
-		.m = *m,
-		.link_delay_ns = (double)m->link_delay_ps / (double)IBCC_PS_PER_NS,
-		.switch_delay_ns = (double)m->switch_delay_ps / (double)IBCC_PS_PER_NS,
-		.credit_delay_ns = (double)m->credit_delay_ps / (double)IBCC_PS_PER_NS,
-		.becn_delay_ns = (double)m->becn_delay_ps / (double)IBCC_PS_PER_NS,
-		.hca_service = (int)m->hca_service,
-	};
-	unsigned int before = e->n;
-
-	if (ibcc_yaml_read(y, n, "model", keys, &my, e))
-		return -EINVAL;
-	*m = my.m;
-	m->link_delay_ps = ns_to_ps(my.link_delay_ns);
-	m->switch_delay_ps = ns_to_ps(my.switch_delay_ns);
-	m->credit_delay_ps = ns_to_ps(my.credit_delay_ns);
-	m->becn_delay_ps = ns_to_ps(my.becn_delay_ns);
-	m->hca_service = (enum ibcc_hca_service)my.hca_service;
-	check_buffer(y, n, "buffer_bytes", m->buffer_bytes, m, e);
-	check_buffer(y, n, "hca_buffer_bytes", m->hca_buffer_bytes, m, e);
-	return e->n == before ? 0 : -EINVAL;
-}
 
 static int add_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
 		     void *arg, struct ibcc_yaml_errors *e)
@@ -134,6 +46,32 @@ static int read_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return ibcc_yaml_each(y, n, "no_congestion_control", add_no_cc, s, e);
 }
 
+/* An error that names the first ports of a circle that the routes make; 0 if they make none. */
+static int check_cycle(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
+		       const struct ibcc_topo *t, struct ibcc_yaml_errors *e)
+{
+	enum { SHOWN = 4 };
+	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 2) + 8] = "";
+	uint32_t out[SHOWN], n, i;
+	size_t len = 0;
+	int rc = ibcc_route_find_cycle(t, out, SHOWN, &n);
+
+	if (rc || !n)
+		return rc;
+	for (i = 0; i < n && i < SHOWN; i++) {
+		ibcc_topo_port_name(t, out[i], name, sizeof(name));
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					name);
+	}
+	if (n > SHOWN)
+		snprintf(list + len, sizeof(list) - len, " ...");
+	ibcc_yaml_error(y, e, sy->topology, "topology",
+			"got routes in a circle of %u outputs that can block each other for ever "
+			"(%s), want links whose shortest paths make none, such as a tree",
+			n, list);
+	return -EINVAL;
+}
+
 /* LIDs and routes, VLs, and whether packets fit the links. */
 static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
@@ -156,6 +94,11 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		}
 	}
 	rc = ibcc_route_compute(t);
+	if (!rc) {
+		rc = check_cycle(y, sy, t, e);
+		if (rc != -ENOMEM)
+			return rc;
+	}
 	if (rc == -ENETUNREACH)
 		ibcc_yaml_error(y, e, sy->topology, "topology",
 				"want links between all nodes: some cannot be reached from others");
@@ -171,7 +114,9 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	int rc = 0;
 
 	if (sy->model)
-		rc = read_model(y, sy->model, &s->model, e);
+		rc = ibcc_scenario_read_model(y, sy->model, &s->model, e);
+	if (sy->bcn && !rc)
+		ibcc_scenario_read_bcn(y, sy->bcn, &s->model, e);
 	if (sy->topology)
 		s->topo = ibcc_scenario_read_topo(y, sy->topology, e);
 	if (s->topo && !rc)
@@ -202,6 +147,7 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("topology", NODE, struct scenario_yaml, topology),
 		  .required = true, .want = "nodes with links, tree, or netfile" },
 		{ IBCC_YAML_MEMBER("model", NODE, struct scenario_yaml, model) },
+		{ IBCC_YAML_MEMBER("bcn", NODE, struct scenario_yaml, bcn) },
 		{ IBCC_YAML_MEMBER("traffic", NODE, struct scenario_yaml, traffic),
 		  .required = true, .want = "a list of flows" },
 		{ IBCC_YAML_MEMBER("events", NODE, struct scenario_yaml, events) },

@@ -142,12 +142,17 @@ static int run_one(const char *name, const struct options *o)
 		exit = ibcc_bench_fail(name, rc, &e);
 		goto out;
 	}
-	if (o->json)
-		rc = ibcc_report_json(ibcc_report_experiment(&x, &o->exp, &r), false, stdout);
-	else
+	if (o->json) {
+		json_t *j = ibcc_report_experiment(&x, &o->exp, &r);
+
+		if (j && o->tune)
+			json_object_set_new(j, "variants", ibcc_report_variants_json(&x, &r));
+		rc = ibcc_report_json(j, false, stdout);
+	} else {
 		rc = ibcc_report_rows(&x, &o->exp, &r, stdout);
-	if (!rc && o->tune && !o->json)
-		rc = ibcc_report_variants(&x, &r, stdout);
+		if (!rc && o->tune)
+			rc = ibcc_report_variants(&x, &r, stdout);
+	}
 	if (o->plot)
 		exit = ibcc_bench_write(o->plot, write_plot, &plot);
 	if (rc || !r.ok || fflush(stdout))

@@ -367,8 +367,8 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	};
 	struct reader *r = arg;
 	struct series_yaml sy = { .name = "" };
-	struct columns c = { .r = r };
 	struct ibcc_exp_series *s;
+	struct columns c;
 	int rc;
 
 	(void)index;
@@ -377,11 +377,11 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	s = append(&r->x->series, &r->x->n_series, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	c = (struct columns){ r, s };
 	memcpy(s->name, sy.name, sizeof(sy.name));
 	memcpy(s->title, sy.title, sizeof(sy.title));
 	memcpy(s->label, sy.label, sizeof(sy.label));
 	rc = add_points(r, s, &sy);
-	c.s = s;
 	if (!rc)
 		rc = ibcc_yaml_each(y, sy.columns, "series.columns", read_column, &c, e);
 	if (!rc) {

@@ -11,6 +11,7 @@
 
 #define MAX_ARGS  3
 #define MAX_DEPTH 32
+#define SMOOTH    10u /* samples */
 
 struct eval {
 	struct ibcc_experiment *x;
@@ -68,6 +69,8 @@ enum per_run {
 	F_SETTLE,
 	F_LATENCY,
 	F_CCTI,
+	F_PAUSED,
+	F_DROPPED,
 	F_SETS,
 	F_ROUNDS,
 	F_ROUNDS_AFTER,
@@ -87,27 +90,55 @@ static const struct function {
 	{ "settle", 3, F_SETTLE },
 	{ "latency", 2, F_LATENCY },
 	{ "ccti", 2, F_CCTI },
+	{ "paused", 1, F_PAUSED },
+	{ "dropped", 1, F_DROPPED },
 	{ "sets", 1, F_SETS },
 	{ "rounds", 1, F_ROUNDS },
 	{ "late_rounds", 1, F_ROUNDS_AFTER },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
- * infinite if it does not.
+ * infinite if it does not. Single samples hold few packets: the mean of the last ten counts.
  */
 static double settle_ms(const struct ibcc_select *s, double share)
 {
 	const struct ibcc_measure *m = &s->run->measure;
-	double want = share * ibcc_select_offered_mbps(s);
-	uint32_t k = m->n_samples;
+	double want = share * ibcc_select_offered_mbps(s) * SMOOTH, last = 0;
+	uint64_t since_ps = m->from_ps;
 
-	while (k > 0 && ibcc_select_sample_mbps(s, k - 1) >= want)
-		k--;
-	if (k == m->n_samples)
+	for (uint32_t k = 0; k < m->n_samples; k++) {
+		last += ibcc_select_sample_mbps(s, k);
+		if (k >= SMOOTH)
+			last -= ibcc_select_sample_mbps(s, k - SMOOTH);
+		if (m->sample_ps[k] > since_ps && last < want)
+			since_ps = m->sample_ps[k];
+	}
+	if (!m->n_samples || since_ps >= m->sample_ps[m->n_samples - 1])
 		return INFINITY;
-	if (!k || m->sample_ps[k - 1] <= m->from_ps)
-		return 0;
-	return (double)(m->sample_ps[k - 1] - m->from_ps) / (double)IBCC_PS_PER_MS;
+	return (double)(since_ps - m->from_ps) / (double)IBCC_PS_PER_MS;
+}
+
+static double paused(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++) {
+		if (run->scenario.topo->port[i].peer == IBCC_NONE)
+			continue;
+		sum += run->measure.port[i].paused;
+		n++;
+	}
+	return n ? sum / n : NAN;
+}
+
+static double dropped(const struct ibcc_exp_run *run)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++)
+		sum += (double)run->measure.port[i].dropped;
+	return sum;
 }
 
 /* Rounds of changes within the measuring window. */
@@ -144,6 +175,8 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETTLE: v = settle_ms(&s, number); break;
 	case F_LATENCY: v = ibcc_select_latency_us(&s); break;
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
+	case F_PAUSED: v = paused(run); break;
+	case F_DROPPED: v = dropped(run); break;
 	case F_SETS: v = (double)run->live.sets; break;
 	case F_ROUNDS: v = run->live.n_rounds; break;
 	case F_ROUNDS_AFTER: v = late_rounds(run); break;
@@ -210,7 +243,18 @@ static double spearman(const double *x, const double *y, size_t n)
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
 }
 
-static double trend(struct eval *e, const struct args *a)
+static double spread(const double *y, size_t n)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		least = fmin(least, y[i]);
+		most = fmax(most, y[i]);
+	}
+	return most - least;
+}
+
+static double of_series(struct eval *e, bool is_trend, const struct args *a)
 {
 	for (size_t i = 0; i < e->x->n_series; i++) {
 		struct ibcc_exp_series *s = &e->x->series[i];
@@ -221,7 +265,10 @@ static double trend(struct eval *e, const struct args *a)
 			if (strcmp(s->column[c].name, a->text[1]))
 				continue;
 			s->needed = true;
-			return e->r ? spearman(s->x, &s->y[c * s->n], s->n) : 1;
+			if (!e->r)
+				return 1;
+			return is_trend ? spearman(s->x, &s->y[c * s->n], s->n)
+					: spread(&s->y[c * s->n], s->n);
 		}
 		return fail(e, "got \"%s\", want a column of %s", a->text[1], s->name);
 	}
@@ -264,12 +311,13 @@ static double function(struct eval *e)
 	const char *name = e->p;
 	const struct function *f = NULL;
 	bool is_trend = len == 5 && !strncmp(name, "trend", 5);
+	bool is_spread = len == 6 && !strncmp(name, "spread", 6);
 	struct args a;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strlen(functions[i].name) == len && !strncmp(functions[i].name, name, len))
 			f = &functions[i];
-	if (!f && !is_trend)
+	if (!f && !is_trend && !is_spread)
 		return fail(e, "want a number or a function at \"%.20s\"", e->p);
 	e->p += len;
 	if (!eat(e, '('))
@@ -279,7 +327,7 @@ static double function(struct eval *e)
 	if (a.n != (f ? f->n_args : 2))
 		return fail(e, "got %d arguments for %.*s, want %d", a.n, (int)len, name,
 			    f ? f->n_args : 2);
-	return f ? call(e, f, &a) : trend(e, &a);
+	return f ? call(e, f, &a) : of_series(e, is_trend, &a);
 }
 
 static double sum(struct eval *e);

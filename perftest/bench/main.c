@@ -24,6 +24,9 @@ static const struct command {
 	{ "best", ibcc_bench_best, "FILE... [--by NAME] [-n N] [-j]", "best points of sweeps" },
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
+	{ "netfile", ibcc_bench_netfile, "FILE", "a scenario's fabric as a netfile for ibsim" },
+	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--window N] [--no-cc] [--alone]",
+	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 

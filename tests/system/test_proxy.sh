@@ -27,7 +27,7 @@ Hca 1 "H4"
 NET
 
 start_sim "$TMP/net"
-at H1 opensm -o -g 0 >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
+at H1 opensm -o -g 0 -f "$TMP/once.log" >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
 grep -q 'Entering MASTER' "$TMP/oneshot.log" || fail "opensm -o is no master"
 ok "opensm -o"
 
@@ -59,6 +59,18 @@ for i in $(seq 20); do
 done
 ok "20 clients at once"
 
+# Far more requests under way than the sockets hold: bare ibsim hangs at 335.
+flood() { timeout 60 "$IBCC_BUILD/tests/system/flood_client" "$SIM" "$@"; }
+equal "5000 requests at once are all answered" "$(flood 5000)" "5000 requests, 5000 answers"
+background "$TMP/stall.log" "$IBCC_BUILD/tests/system/flood_client" "$SIM" 20000 stall
+stalled=$!
+wait_until 20 grep -q stalled "$TMP/stall.log" || fail "a client that does not read blocks itself"
+check "a client that does not read keeps nobody waiting" stock ibnetdiscover -l
+overflow() { [ "$(sim stats -j | jq .overflow)" -gt 0 ]; }
+wait_until 10 overflow || fail "what it does not fetch is kept for ever"
+ok "what it does not fetch is dropped in the end"
+stop "$stalled" KILL
+
 # Killed clients leave no slot taken: more of them than there are slots, at different hosts.
 client_total() { [ "$(sim stats -j | jq .clients_total)" = "$1" ]; }
 before=$(sim stats -j | jq .clients_total)
@@ -74,15 +86,40 @@ clients_left() { [ "$(sim stats -j | jq .clients)" = 1 ]; } # the subnet manager
 wait_until 5 clients_left || fail "killed clients are still there: $(sim stats -j | jq .clients)"
 check "killed clients free their slots" stock ibnetdiscover
 
-ibsim_pid=$(pgrep -P "$SIM_PID" -x ibsim)
+ibsim_pid=$(child_of "$SIM_PID" ibsim)
+[ -n "$ibsim_pid" ] || fail "no ibsim below ibcc-sim"
 kill -TERM "$SIM_PID"
 wait_until 5 gone "$SIM_PID" && wait_until 5 gone "$ibsim_pid" || fail "processes left after SIGTERM"
 ok "SIGTERM leaves no process"
 
 start_sim "$TMP/net"
-kill -KILL "$(pgrep -P "$SIM_PID" -x ibsim)"
+kill -KILL "$(child_of "$SIM_PID" ibsim)" || fail "no ibsim below the second ibcc-sim"
 rc=0
 wait "$SIM_PID" || rc=$?
 equal "the simulator fails when ibsim dies" "$rc" 1
 grep -q 'ibsim was ended by signal 9' "$TMP/sim.log" || fail "and does not say why"
 ok "and says so"
+
+# Mistakes have a clear end.
+refused() # TEXT WANTED COMMAND...
+{
+	local text=$1 wanted=$2 rc=0
+	shift 2
+	timeout 10 "$IBCC_BUILD/ibcc-sim" "$@" >"$TMP/refused.log" 2>&1 || rc=$?
+	[ "$rc" = 1 ] || fail "$text: status $rc"
+	grep -q "$wanted" "$TMP/refused.log" || fail "$text: $(cat "$TMP/refused.log")"
+	ok "$text"
+}
+refused "exec without a simulator" "no simulator named nobody" exec --name nobody -- true
+refused "a question to nobody" "no simulator named nobody" stats --name nobody
+refused "a scenario that is not there" "/nowhere" run --scenario /nowhere
+refused "a netfile that is not there" "ibsim ended" run --netfile /nowhere
+refused "nothing to run" "want one of" run
+refused "a speed that is none" "want a number" run --netfile "$TMP/net" --speed fast
+refused "an unknown command" "no such command" walk
+start_sim "$TMP/net"
+refused "a name that is taken" "another simulator has this name" run --netfile "$TMP/net" --name "$SIM"
+refused "an unknown key" "color: no such key" set --name "$SIM" color=red
+refused "a value that cannot be" "speed: got fast" set --name "$SIM" speed=fast
+refused "an unknown node" "no such node" set --name "$SIM" cc_support.nobody=off
+refused "an unknown option" "unrecognized option" stats --all

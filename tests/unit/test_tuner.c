@@ -622,6 +622,9 @@ static void test_unsupported_nodes(void **state)
 	ca_cc(f, LUSTRE_SRC2)->info.ControlTableCap = 0;
 	step(f);
 	assert_int_equal(f->changes, 2 + 2 * 3);
+	/* It is told that the target does without it. */
+	assert_int_equal(f->last.n_without, 1);
+	assert_int_equal(f->t->endport[f->last.without[0]], fabric_port(f->t, LUSTRE_SRC1, 1));
 	traffic_lustre_tuned(&f->tr);
 	steps(f, 40);
 	assert_int_equal(f->n_changed, 2);

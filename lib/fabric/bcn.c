@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Backward congestion notification (D. Bergamasco, R. Pan, 2005; baseline of IEEE 802.1Qau).
+ *
+ * A congestion point is the queue of a switch's output. It samples a packet each sample_bytes that
+ * come for it and computes, in packets,
+ *
+ *	Fb = Qoff - W * Qdelta,  Qoff = Qeq - q,  Qdelta = q - q at the last sample
+ *
+ * with Qoff limited to +-Qeq and Qdelta to +-2 Qeq. Negative feedback goes to any source, but only
+ * while the queue is above its equilibrium. Positive feedback goes to those whose packet says that
+ * they follow this point, also while the queue is above its equilibrium and drains.
+ *
+ * A source's limiter begins at the link's rate with the first negative feedback and follows, for
+ *its increases, the point that lowered it last; it ends when it is back at the link's rate.
+ *Messages go their way out of band, in a fixed time.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "eth.h"
+#include "tx.h"
+
+/* Feedback travels in the place of a time, as a fixed-point number. */
+#define FEEDBACK_ONE 65536.0
+
+static double packets(const struct ibcc_engine *e, uint32_t bytes)
+{
+	return (double)bytes / e->bytes[DATA];
+}
+
+static double clip(double v, double limit)
+{
+	return fmax(-limit, fmin(limit, v));
+}
+
+double ibcc_bcn_feedback(const struct ibcc_bcn *b, double q, double q_last, double qeq)
+{
+	return clip(qeq - q, qeq) - b->w * clip(q - q_last, 2 * qeq);
+}
+
+double ibcc_bcn_rate(const struct ibcc_bcn *b, double mbps, double feedback)
+{
+	if (feedback > 0)
+		return mbps + b->gi * feedback * b->ru_mbps;
+	return fmax(b->ru_mbps, mbps * (1 + b->gd * feedback));
+}
+
+void ibcc_bcn_message(struct pkt *p, double feedback)
+{
+	p->born_ps = (uint64_t)llround(feedback * FEEDBACK_ONE);
+}
+
+static uint32_t tag_of(const struct ibcc_engine *e, uint32_t pkt)
+{
+	return pkt < e->eth->cap_tag ? e->eth->tag[pkt] : NONE;
+}
+
+void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+	const struct ibcc_bcn *b = &e->model.bcn;
+	struct bcn_point *p = &e->eth->point[port];
+	uint32_t backlog = port_outq(e, port, 0)->backlog, message;
+	double fb;
+
+	p->since += e->bytes[pkt_kind(k)];
+	if (p->since < b->sample_bytes || k->flags & PKT_CTRL)
+		return;
+	p->since -= b->sample_bytes;
+	fb = ibcc_bcn_feedback(b, packets(e, backlog), packets(e, p->backlog),
+			       packets(e, b->equilibrium_bytes));
+	p->backlog = backlog;
+	if (fb > 0 && tag_of(e, pkt) == port)
+		p->positive++;
+	else if (fb < 0 && backlog > b->equilibrium_bytes)
+		p->negative++;
+	else
+		return;
+	message = pkt_take(e);
+	e->pkt[message] = (struct pkt){ .qp = k->qp, .port = port, .flags = PKT_CTRL };
+	ibcc_bcn_message(&e->pkt[message], fb);
+	evq_push(e, e->now_ps + b->delay_ps, EV_BCN, message);
+}
+
+static uint32_t line_mbps(const struct ibcc_engine *e, uint32_t port)
+{
+	return e->topo->port[port].rate_mbps;
+}
+
+/* Room for the limiters of all queue pairs. */
+static int limiters_grow(struct ibcc_engine *e)
+{
+	struct fab_eth *x = e->eth;
+	int rc = ibcc_fab_grow(&x->limiter, &x->cap_limiter, e->n_qp, sizeof(*x->limiter));
+
+	if (rc)
+		return rc;
+	while (x->n_limiter < e->n_qp)
+		x->limiter[x->n_limiter++] = (struct bcn_limiter){ 0, NONE };
+	return 0;
+}
+
+void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+	double fb = (double)(int64_t)k->born_ps / FEEDBACK_ONE, line;
+	struct bcn_limiter *l;
+
+	if (e->eth->n_limiter < e->n_qp) {
+		e->err = limiters_grow(e);
+		if (e->err)
+			return;
+	}
+	l = &e->eth->limiter[k->qp];
+	line = line_mbps(e, e->group[e->qp[k->qp].group].port);
+	if (fb < 0) {
+		l->mbps = ibcc_bcn_rate(&e->model.bcn, l->mbps > 0 ? l->mbps : line, fb);
+		l->point = k->port;
+	} else if (l->mbps > 0 && l->point == k->port) {
+		l->mbps = ibcc_bcn_rate(&e->model.bcn, l->mbps, fb);
+		if (l->mbps >= line)
+			*l = (struct bcn_limiter){ 0, NONE };
+	}
+	pkt_give(e, pkt);
+}
+
+/* Tags the packet that just began and says when the next to the same destination may. A limiter
+ * that changes meanwhile counts from then on.
+ */
+void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t port, uint32_t qp, uint32_t pkt)
+{
+	struct fab_eth *x = e->eth;
+	const struct bcn_limiter *l = qp < x->n_limiter ? &x->limiter[qp] : NULL;
+
+	if (pkt >= x->cap_tag) {
+		uint32_t from = x->cap_tag;
+
+		e->err = ibcc_fab_grow(&x->tag, &x->cap_tag, e->cap_pkts, sizeof(*x->tag));
+		if (e->err)
+			return;
+		while (from < x->cap_tag)
+			x->tag[from++] = NONE;
+	}
+	x->tag[pkt] = l && l->mbps > 0 ? l->point : NONE;
+	if (x->tag[pkt] == NONE)
+		return;
+	e->qp[qp].ready_ps = e->port[port].busy_ps - e->speed[e->port[port].speed].pkt_ps[DATA] +
+			     (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
+}
+
+uint32_t ibcc_bcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp)
+{
+	if (!e->eth || qp >= e->eth->n_limiter)
+		return 0;
+	return (uint32_t)lround(e->eth->limiter[qp].mbps);
+}

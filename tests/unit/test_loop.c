@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon without a fabric, in a child process: what it tells systemd, its control socket under
+ * good and bad clients, reload, and that it ends.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "files.h"
+
+#include <jansson.h>
+
+#include <ibcc/log.h>
+
+#include "daemon/control.h"
+#include "daemon/loop.h"
+
+#define PATIENCE_MS 20000
+
+struct daemon {
+	pid_t pid;
+	int notify; /* what systemd would hear */
+};
+
+static pid_t running; /* to be ended when a test fails */
+
+static struct sockaddr_un address(const char *name)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", files_path(name));
+	return sa;
+}
+
+static void write_config(const char *more)
+{
+	char text[1600], dir[128];
+
+	snprintf(dir, sizeof(dir), "%.100s", files_path(""));
+	snprintf(text, sizeof(text),
+		 "ca: none0\ninterval_ms: 20\ncontrol_socket: %scontrol\nplugin_socket: %splugin\n"
+		 "state_file: %sstate.db\n%s",
+		 dir, dir, dir, more);
+	files_write("config.yaml", text);
+}
+
+static void child(void)
+{
+	struct ibcc_loop_options o = { .config_file = files_path("config.yaml"), .log_level = 0 };
+	struct ibcc_yaml_errors errors = { 0 };
+	struct ibcc_why why = { "" };
+	char file[512];
+	int rc;
+
+	snprintf(file, sizeof(file), "%s", o.config_file);
+	o.config_file = file;
+	setenv("NOTIFY_SOCKET", files_path("notify"), 1);
+	setenv("WATCHDOG_USEC", "200000", 1);
+	unsetenv("WATCHDOG_PID");
+	ibcc_log_open("test", IBCC_LOG_STDERR, LOG_EMERG);
+	ibcc_config_defaults(&o.config);
+	rc = ibcc_config_load(file, &o.config, &errors);
+	if (!rc)
+		rc = ibcc_loop_run(&o, &why);
+	exit(rc == -EADDRINUSE ? 2 : rc ? 1 : 0);
+}
+
+/* Waits for a message to systemd that begins with a text. */
+static void heard(const struct daemon *d, const char *text)
+{
+	char buf[2048];
+
+	for (;;) {
+		struct pollfd p = { .fd = d->notify, .events = POLLIN };
+		ssize_t n;
+
+		if (poll(&p, 1, PATIENCE_MS) <= 0)
+			fail_msg("systemd would never hear %s", text);
+		n = recv(d->notify, buf, sizeof(buf) - 1, 0);
+		assert_true(n >= 0);
+		buf[n] = '\0';
+		if (!strncmp(buf, text, strlen(text)))
+			return;
+	}
+}
+
+static struct daemon start(void)
+{
+	struct sockaddr_un sa = address("notify");
+	struct daemon d;
+
+	unlink(sa.sun_path);
+	d.notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(d.notify, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	d.pid = fork();
+	assert_true(d.pid >= 0);
+	if (!d.pid)
+		child();
+	running = d.pid;
+	heard(&d, "READY=1");
+	return d;
+}
+
+static void end(struct daemon *d)
+{
+	int status;
+
+	kill(d->pid, SIGTERM);
+	heard(d, "STOPPING=1");
+	assert_int_equal(waitpid(d->pid, &status, 0), d->pid);
+	running = 0;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	close(d->notify);
+	assert_int_equal(access(files_path("control"), F_OK), -1);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (running) {
+		kill(running, SIGKILL);
+		waitpid(running, NULL, 0);
+		running = 0;
+	}
+	return 0;
+}
+
+static int client(void)
+{
+	struct sockaddr_un sa = address("control");
+	struct timeval tv = { .tv_sec = PATIENCE_MS / 1000 };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	/* A daemon that has hung up says so at the answer. */
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		assert_true(errno == EPIPE || errno == ECONNRESET);
+}
+
+/* The next line as JSON; NULL at the end of the connection. */
+static json_t *answer(int fd)
+{
+	static char buf[1 << 16];
+	size_t n = 0;
+	json_t *o;
+
+	do {
+		ssize_t got = recv(fd, buf + n, 1, 0);
+
+		if (!got || (got < 0 && errno == ECONNRESET))
+			return NULL;
+		assert_int_equal(got, 1);
+	} while (buf[n++] != '\n' && n < sizeof(buf));
+	o = json_loadb(buf, n, 0, NULL);
+	assert_non_null(o);
+	return o;
+}
+
+static json_t *ask(const char *text)
+{
+	int fd = client();
+	json_t *o;
+
+	say(fd, text);
+	o = answer(fd);
+	assert_non_null(o);
+	close(fd);
+	return o;
+}
+
+static bool is_ok(const json_t *o)
+{
+	return json_is_true(json_object_get(o, "ok"));
+}
+
+static void assert_refused(const char *request, const char *word)
+{
+	json_t *o = ask(request);
+	const char *error = json_string_value(json_object_get(o, "error"));
+
+	assert_false(is_ok(o));
+	assert_non_null(error);
+	if (!strstr(error, word))
+		fail_msg("%s: %s", request, error);
+	assert_true(json_integer_value(json_object_get(o, "errno")) > 0);
+	json_decref(o);
+}
+
+static const char *status_text(const char *key)
+{
+	static char text[256];
+	json_t *o = ask("{\"command\": \"status\"}\n");
+	const char *s;
+
+	assert_true(is_ok(o));
+	s = json_string_value(json_object_get(json_object_get(o, "result"), key));
+	snprintf(text, sizeof(text), "%s", s ? s : "");
+	json_decref(o);
+	return text;
+}
+
+static void test_tells_systemd(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	write_config("");
+	d = start();
+	heard(&d, "WATCHDOG=1");
+	heard(&d, "STATUS=mode=observe ports=0");
+	end(&d);
+}
+
+static void test_answers(void **state)
+{
+	struct daemon d;
+	json_t *o;
+
+	(void)state;
+	write_config("");
+	d = start();
+	heard(&d, "STATUS=");
+	assert_string_equal(status_text("state"), "degraded");
+	assert_true(strlen(status_text("reason")) > 0);
+	assert_string_equal(status_text("mode"), "observe");
+	o = ask("{\"command\": \"history\", \"args\": {}}\n");
+	assert_true(is_ok(o));
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(o, "result"), "transactions")), 0);
+	json_decref(o);
+	/* There is no fabric: all others say so, none hangs. */
+	assert_refused("{\"command\": \"plan\"}\n", "InfiniBand");
+	assert_refused("{\"command\": \"show\"}\n", "InfiniBand");
+	assert_refused("{\"command\": \"apply\"}\n", "InfiniBand");
+	assert_refused("{\"command\": \"rollback\"}\n", "InfiniBand");
+	assert_refused("{\"command\": \"disable\"}\n", "InfiniBand");
+	end(&d);
+}
+
+static void test_bad_requests(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	write_config("");
+	d = start();
+	assert_refused("what?\n", "");
+	assert_refused("[]\n", "command");
+	assert_refused("{}\n", "command");
+	assert_refused("{\"command\": 7}\n", "command");
+	assert_refused("{\"command\": \"format\"}\n", "unknown command");
+	assert_refused("{\"command\": \"plan\", \"args\": 7}\n", "args");
+	assert_refused("{\"command\": \"history\", \"args\": {\"id\": -1}}\n", "id");
+	assert_refused("{\"command\": \"history\", \"args\": {\"limit\": 0}}\n", "limit");
+	assert_refused("{\"command\": \"show\", \"args\": {\"node\": 7}}\n", "node");
+	assert_refused("{\"command\": \"apply\", \"args\": {\"skip_unsupported\": 1}}\n",
+		       "skip_unsupported");
+	assert_refused("{\"command\": \"history\", \"args\": {\"id\": 99}}\n", "99");
+	assert_refused("{\"command\": \"plan\", \"command\": \"plan\"}\n", "");
+	end(&d);
+}
+
+/* Halves, several at once, nothing, too much, gone before the answer. */
+static void test_bad_clients(void **state)
+{
+	static char much[IBCC_CONTROL_MAX_REQUEST + 16];
+	struct daemon d;
+	int fd[IBCC_CONTROL_MAX_CLIENTS], one;
+	json_t *o;
+
+	(void)state;
+	write_config("");
+	d = start();
+	one = client();
+	say(one, "{\"command\": \"sta");
+	assert_string_equal(status_text("mode"), "observe");
+	say(one, "tus\"}\n{\"command\": \"history\"}\n{\"comm");
+	o = answer(one);
+	assert_non_null(json_object_get(json_object_get(o, "result"), "mode"));
+	json_decref(o);
+	o = answer(one);
+	assert_non_null(json_object_get(json_object_get(o, "result"), "transactions"));
+	json_decref(o);
+	close(one);
+
+	one = client();
+	say(one, "{\"command\": \"show\"}\n");
+	close(one);
+
+	one = client();
+	memset(much, 'x', sizeof(much));
+	/* It hangs up in the middle, or after all. */
+	if (send(one, much, sizeof(much), MSG_NOSIGNAL) > 0)
+		assert_null(answer(one));
+	close(one);
+
+	for (unsigned int i = 0; i < IBCC_CONTROL_MAX_CLIENTS; i++)
+		fd[i] = client();
+	one = client();
+	assert_null(answer(one));
+	close(one);
+	for (unsigned int i = 0; i < IBCC_CONTROL_MAX_CLIENTS; i++)
+		close(fd[i]);
+	/* Places are free as soon as the daemon has seen the others go. */
+	do {
+		one = client();
+		say(one, "{\"command\": \"status\"}\n");
+		o = answer(one);
+		close(one);
+	} while (!o);
+	assert_true(is_ok(o));
+	json_decref(o);
+	end(&d);
+}
+
+static void test_reload(void **state)
+{
+	struct daemon d;
+	json_t *o;
+
+	(void)state;
+	write_config("");
+	d = start();
+	write_config("mode: apply\n");
+	kill(d.pid, SIGHUP);
+	heard(&d, "RELOADING=1\nMONOTONIC_USEC=");
+	heard(&d, "READY=1");
+	assert_string_equal(status_text("mode"), "apply");
+	write_config("mode: observe\nfoo: 1\n");
+	kill(d.pid, SIGHUP);
+	heard(&d, "RELOADING=1");
+	heard(&d, "READY=1");
+	assert_string_equal(status_text("mode"), "apply");
+	o = ask("{\"command\": \"status\"}\n");
+	assert_true(json_is_false(json_object_get(json_object_get(o, "result"), "last_reload_ok")));
+	json_decref(o);
+	end(&d);
+}
+
+static void test_one_daemon_only(void **state)
+{
+	struct daemon d;
+	int status;
+	pid_t second;
+
+	(void)state;
+	write_config("");
+	d = start();
+	second = fork();
+	assert_true(second >= 0);
+	if (!second)
+		child();
+	assert_int_equal(waitpid(second, &status, 0), second);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+	assert_string_equal(status_text("mode"), "observe");
+	end(&d);
+}
+
+static void test_dead_mans_socket(void **state)
+{
+	struct daemon d;
+	int status;
+
+	(void)state;
+	write_config("");
+	d = start();
+	kill(d.pid, SIGKILL);
+	assert_int_equal(waitpid(d.pid, &status, 0), d.pid);
+	close(d.notify);
+	assert_int_equal(access(files_path("control"), F_OK), 0);
+	d = start();
+	assert_string_equal(status_text("mode"), "observe");
+	end(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_tells_systemd, teardown),
+		cmocka_unit_test_teardown(test_answers, teardown),
+		cmocka_unit_test_teardown(test_bad_requests, teardown),
+		cmocka_unit_test_teardown(test_bad_clients, teardown),
+		cmocka_unit_test_teardown(test_reload, teardown),
+		cmocka_unit_test_teardown(test_one_daemon_only, teardown),
+		cmocka_unit_test_teardown(test_dead_mans_socket, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

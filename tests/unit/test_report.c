@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What scripts are promised: the keys of the reports, and what is in them on the Lustre fabric. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic.h"
+
+#include "daemon/report.h"
+
+/* A cycle as it is after some passes over the Lustre fabric with marking on and tables of no delay.
+ */
+struct fixture {
+	struct traffic tr;
+	struct ibcc_cycle c;
+};
+
+static void settings_of(struct ibcc_settings *s, const struct ibcc_topo *t)
+{
+	assert_int_equal(ibcc_settings_init(s, t), 0);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct ibcc_endport_cc *ep = &s->ep[i];
+		bool is_switch = ibcc_topo_is_switch(t, t->port[t->endport[i]].node);
+
+		ep->support = IBCC_CC_SUPPORTED;
+		ep->info.ControlTableCap = is_switch ? 0 : 2;
+		if (!is_switch)
+			continue;
+		ep->sw.Threshold = i == LUSTRE_SW2 ? 9 : 0;
+		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, 1, true);
+		ep->sw_port_block = IBCC_CC_SW_PORT_BLOCK_121;
+		ep->n_element = 9;
+		ep->element = calloc(9, sizeof(*ep->element));
+		assert_non_null(ep->element);
+	}
+}
+
+static void becns(struct fixture *f, uint32_t n)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = n;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct ibcc_tuner *tuner;
+	struct ibcc_cycle *c;
+
+	if (!f)
+		return -1;
+	c = &f->c;
+	c->topo = fabric_lustre();
+	c->topo->generation = 42;
+	traffic_init(&f->tr, c->topo);
+	traffic_lustre_off(&f->tr);
+	becns(f, 80);
+	c->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
+	settings_of(&c->actual, c->topo);
+	ibcc_estimator_defaults(&c->options.estimator);
+	ibcc_tuner_defaults(&c->options.tuner);
+	tuner = c->tuner = ibcc_tuner_new(&c->options.tuner);
+	for (unsigned int pass = 0; pass <= 1u + c->options.tuner.confirm_passes; pass++) {
+		traffic_pass(&f->tr);
+		ibcc_estimate_fini(&c->estimate);
+		ibcc_target_fini(&c->target);
+		assert_int_equal(ibcc_estimator_run(&c->options.estimator, c->topo, &f->tr.s,
+						    &c->actual, &c->estimate),
+				 0);
+		assert_int_equal(ibcc_tuner_step(tuner, c->topo, &f->tr.s, &c->estimate, &c->actual,
+						 &c->target),
+				 0);
+	}
+	assert_int_equal(ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan), 0);
+	c->decided = true;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ibcc_cycle_fini(&f->c);
+	ibcc_snapshot_fini(&f->tr.s);
+	free(f);
+	return 0;
+}
+
+static void assert_keys(const json_t *o, const char *const *keys)
+{
+	assert_true(json_is_object(o));
+	for (; *keys; keys++)
+		if (!json_object_get(o, *keys))
+			fail_msg("no key %s", *keys);
+}
+
+/* "a b c" of the nodes in a list of ports. */
+static const char *nodes_of(const json_t *list)
+{
+	static char buf[256];
+	const json_t *o;
+	size_t i, n = 0;
+
+	buf[0] = '\0';
+	json_array_foreach (list, i, o)
+		n += (size_t)snprintf(buf + n, sizeof(buf) - n, "%s%s", i ? " " : "",
+				      json_string_value(json_object_get(o, "node")));
+	return buf;
+}
+
+static void test_keys(void **state)
+{
+	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
+					   "unchanged", "unreachable", "prediction", "summary",
+					   "writes",    "error",       NULL };
+	static const char *const fabric[] = {
+		"nodes",           "switches",    "channel_adapters", "endports",
+		"links",           "generation",  "source",           "pass",
+		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
+		"ports_saturated", "clock",       "clock_permille",   NULL
+	};
+	static const char *const root[] = { "node_guid",
+					    "node",
+					    "port",
+					    "kind",
+					    "peer",
+					    "link_mbps",
+					    "rate_mbps",
+					    "wait_permille",
+					    "tree_wait_permille",
+					    "contributors",
+					    "candidates",
+					    "victims",
+					    "explanation",
+					    "confidence_permille",
+					    NULL };
+	static const char *const change[] = { "node_guid", "node", "port", "attribute", "field",
+					      "sl",        "old",  "new",  "reason",    NULL };
+	struct fixture *f = *state;
+	json_t *a = ibcc_report_plan(&f->c, "plugin"), *o;
+	const json_t *list;
+	size_t i;
+
+	assert_keys(a, top);
+	assert_int_equal(json_integer_value(json_object_get(a, "schema")), 1);
+	assert_true(json_is_null(json_object_get(a, "error")));
+	assert_null(json_object_get(a, "result"));
+	assert_keys(json_object_get(a, "fabric"), fabric);
+	list = json_object_get(a, "roots");
+	assert_int_equal(json_array_size(list), 1);
+	assert_keys(json_array_get(list, 0), root);
+	list = json_object_get(a, "changes");
+	assert_true(json_array_size(list) > 0);
+	json_array_foreach (list, i, o) {
+		assert_keys(o, change);
+		assert_null(json_object_get(o, "outcome"));
+		assert_true(json_string_length(json_object_get(o, "reason")) > 0);
+		assert_string_not_equal(json_string_value(json_object_get(o, "old")),
+					json_string_value(json_object_get(o, "new")));
+	}
+	json_decref(a);
+}
+
+static void test_who_is_who(void **state)
+{
+	struct fixture *f = *state;
+	json_t *a = ibcc_report_plan(&f->c, "plugin");
+	const json_t *root = json_array_get(json_object_get(a, "roots"), 0), *fabric;
+
+	assert_string_equal(json_string_value(json_object_get(root, "node")), "sw2");
+	assert_string_equal(json_string_value(json_object_get(root, "node_guid")),
+			    "0x0000000000001700");
+	assert_int_equal(json_integer_value(json_object_get(root, "port")), 1);
+	assert_string_equal(json_string_value(json_object_get(root, "kind")), "output");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(root, "peer"), "node")), "slow");
+	assert_string_equal(nodes_of(json_object_get(root, "contributors")), "src1 src2 src3");
+	assert_string_equal(nodes_of(json_object_get(root, "victims")), "src4");
+	assert_string_equal(nodes_of(json_object_get(root, "candidates")), "");
+	fabric = json_object_get(a, "fabric");
+	assert_int_equal(json_integer_value(json_object_get(fabric, "switches")), 2);
+	assert_int_equal(json_integer_value(json_object_get(fabric, "channel_adapters")), 6);
+	assert_int_equal(json_integer_value(json_object_get(fabric, "links")), 7);
+	json_decref(a);
+}
+
+/* Three contributors share what the slow sink takes; the victim has what the link between the
+ * switches has left: 32000 Mb/s less that.
+ */
+static void test_prediction(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t drain = f->c.estimate.root[0].rate_mbps;
+	struct ibcc_prediction p;
+
+	assert_int_equal(ibcc_predict(f->c.topo, &f->c.estimate, &p), 0);
+	assert_true(p.known);
+	assert_int_equal(p.n, 4);
+	for (uint32_t i = 0; i < p.n; i++) {
+		bool victim = i == 3;
+		uint32_t want = victim ? QDR_MBPS - drain : drain / 3;
+
+		assert_true(p.source[i].expected_mbps + 1 >= want &&
+			    p.source[i].expected_mbps <= want + 1);
+	}
+	assert_int_equal(p.victim_expected_mbps, p.source[3].expected_mbps);
+	assert_true(p.hot_expected_mbps + 2 >= drain && p.hot_expected_mbps <= drain + 2);
+	ibcc_prediction_fini(&p);
+}
+
+static void test_prediction_needs_marks(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_prediction p;
+
+	for (uint32_t i = 0; i < f->c.estimate.root[0].n_sources; i++)
+		f->c.estimate.root[0].source[i].role = IBCC_ROLE_CANDIDATE;
+	assert_int_equal(ibcc_predict(f->c.topo, &f->c.estimate, &p), 0);
+	assert_false(p.known);
+	assert_non_null(strstr(p.why, "marked"));
+	ibcc_prediction_fini(&p);
+	f->c.estimate.n_roots = 0;
+	assert_int_equal(ibcc_predict(f->c.topo, &f->c.estimate, &p), 0);
+	assert_false(p.known);
+	f->c.estimate.n_roots = 1;
+}
+
+static void test_outcomes_after_an_apply(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_cycle *c = &f->c;
+	json_t *a, *o;
+	size_t i;
+
+	assert_int_equal(ibcc_result_init(&c->result, c->plan.n), 0);
+	for (uint32_t k = 0; k < c->plan.n; k++)
+		c->result.change[k].outcome = IBCC_OUTCOME_DRY;
+	c->acted = true;
+	a = ibcc_report_plan(c, "plugin");
+	assert_null(json_object_get(a, "result"));
+	json_decref(a);
+
+	for (uint32_t k = 0; k < c->plan.n; k++)
+		c->result.change[k].outcome = IBCC_OUTCOME_VERIFIED;
+	c->result.n_verified = c->plan.n;
+	c->result.set_mads = c->plan.n;
+	a = ibcc_report_plan(c, "plugin");
+	json_array_foreach (json_object_get(a, "changes"), i, o)
+		assert_string_equal(json_string_value(json_object_get(o, "outcome")), "verified");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(a, "result"), "verified")),
+		c->plan.n);
+	json_decref(a);
+}
+
+static void test_settings(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_topo *t = f->c.topo;
+	json_t *a, *sw, *ca;
+
+	f->c.actual.ep[LUSTRE_SRC2].support = IBCC_CC_UNSUPPORTED;
+	f->c.actual.ep[LUSTRE_SW2].element[1] =
+		(struct ibcc_cc_sw_port_element){ .Valid = true, .Threshold = 15 };
+	a = ibcc_report_settings(t, &f->c.actual, NULL);
+	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 8);
+	ca = json_array_get(json_object_get(a, "nodes"), LUSTRE_SRC2);
+	assert_true(json_is_false(json_object_get(ca, "supported")));
+	assert_non_null(json_object_get(ca, "reason"));
+	assert_null(json_object_get(ca, "CACongestionSetting"));
+	ca = json_array_get(json_object_get(a, "nodes"), LUSTRE_SRC1);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(ca, "CACongestionSetting"), "sls")),
+		16);
+	json_decref(a);
+
+	/* By name, GUID, LID; and nobody. */
+	a = ibcc_report_settings(t, &f->c.actual, "sw2");
+	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 1);
+	sw = json_array_get(json_object_get(a, "nodes"), 0);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(sw, "SwitchCongestionSetting"), "Threshold")),
+			 9);
+	sw = json_array_get(json_object_get(sw, "SwitchPortCongestionSetting"), 0);
+	assert_int_equal(json_integer_value(json_object_get(sw, "port")), 1);
+	assert_int_equal(json_integer_value(json_object_get(sw, "Threshold")), 15);
+	json_decref(a);
+	a = ibcc_report_settings(t, &f->c.actual, "0x1700");
+	assert_string_equal(nodes_of(json_object_get(a, "nodes")), "sw2");
+	json_decref(a);
+	a = ibcc_report_settings(t, &f->c.actual, "1");
+	assert_string_equal(nodes_of(json_object_get(a, "nodes")), "src1");
+	json_decref(a);
+	a = ibcc_report_settings(t, &f->c.actual, "sw9");
+	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 0);
+	json_decref(a);
+}
+
+/* Node descriptions come from the fabric and may be anything. */
+static void test_strange_names(void **state)
+{
+	struct fixture *f = *state;
+	char *desc = f->c.topo->node[LUSTRE_SRC1].desc;
+	json_t *a;
+
+	snprintf(desc, IBCC_DESC_BYTES, "\xff\xfe%%s\"\n\x01");
+	a = ibcc_report_plan(&f->c, "plugin");
+	assert_non_null(a);
+	assert_string_equal(nodes_of(json_object_get(json_array_get(json_object_get(a, "roots"), 0),
+						     "contributors")),
+			    "??%s\"\n\x01 src2 src3");
+	json_decref(a);
+}
+
+static void test_gate(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_cycle *c = &f->c;
+	struct ibcc_why why = { "" };
+	static const struct {
+		enum lustre_node node;
+		enum ibcc_cc_support support;
+		enum ibcc_gate gate;
+		int want;
+	} cases[] = {
+		{ LUSTRE_FAST, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, 0 },
+		{ LUSTRE_FAST, IBCC_CC_UNSUPPORTED, IBCC_GATE_ALL_NODES, -EOPNOTSUPP },
+		{ LUSTRE_FAST, IBCC_CC_KEY_REFUSED, IBCC_GATE_NODES_OF_TREE, -EACCES },
+		{ LUSTRE_SRC4, IBCC_CC_UNKNOWN, IBCC_GATE_NODES_OF_TREE, 0 }, /* a victim */
+		{ LUSTRE_SRC3, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, -EOPNOTSUPP },
+		{ LUSTRE_SRC3, IBCC_CC_UNKNOWN, IBCC_GATE_NODES_OF_TREE, -EOPNOTSUPP },
+		{ LUSTRE_SW2, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, -EOPNOTSUPP },
+		{ LUSTRE_SW1, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, 0 },
+	};
+
+	uint32_t n_roots, without;
+
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_ALL_NODES, c->topo, &c->actual, &c->estimate,
+					 &c->target, &why),
+			 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ibcc_endport_cc *ep = &c->actual.ep[cases[i].node];
+
+		ep->support = cases[i].support;
+		assert_int_equal(ibcc_gate_check(cases[i].gate, c->topo, &c->actual, &c->estimate,
+						 &c->target, &why),
+				 cases[i].want);
+		if (cases[i].want)
+			assert_non_null(strstr(why.text, c->topo->node[cases[i].node].desc));
+		ep->support = IBCC_CC_SUPPORTED;
+	}
+
+	/* A pass that sees no root does not open the gate while the tuner wants settings. */
+	c->actual.ep[LUSTRE_SRC3].support = IBCC_CC_UNSUPPORTED;
+	without = LUSTRE_SRC3;
+	n_roots = c->estimate.n_roots;
+	c->estimate.n_roots = 0;
+	c->target.without = &without;
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_NODES_OF_TREE, c->topo, &c->actual, &c->estimate,
+					 &c->target, &why),
+			 0);
+	c->target.n_without = 1;
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_NODES_OF_TREE, c->topo, &c->actual, &c->estimate,
+					 &c->target, &why),
+			 -EOPNOTSUPP);
+	c->target.without = NULL;
+	c->target.n_without = 0;
+	c->estimate.n_roots = n_roots;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_who_is_who, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_prediction, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_prediction_needs_marks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_outcomes_after_an_apply, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_strange_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gate, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
