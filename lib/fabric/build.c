@@ -66,6 +66,7 @@ static int alloc_parts(struct ibcc_engine *e)
 {
 	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
 	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
+	e->in = alloc_lines(e->n_ports + 1u, sizeof(*e->in), &e->unaligned[2]);
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
@@ -75,7 +76,7 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = calloc(e->n_hca + 1, sizeof(*e->hca));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
-	if (!e->credit_to || !e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid ||
+	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->outq_stat || !e->lid ||
 	    !e->n_lids || !e->voq || !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
@@ -143,7 +144,8 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 
 	if (speed < 0)
 		return -ENOMEM;
-	p->speed = (uint16_t)speed;
+	p->speed = e->in[i].speed = (uint16_t)speed;
+	e->in[i].num = tp->num;
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
@@ -162,6 +164,21 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
 		*port_outq(e, i, vl) = (struct outq){ .act = NONE };
 	return 0;
+}
+
+void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s)
+{
+	uint32_t n_in = s->n_ports + 1u;
+
+	for (uint32_t i = 0; i < n_in; i++) {
+		struct inport *in = &e->in[s->first_port + i];
+
+		in->lft = s->lft;
+		in->lft_len = s->lft_len;
+		in->first_port = s->first_port;
+		in->n_in = (uint16_t)n_in;
+		in->sl2vl = s->sl2vl ? &s->sl2vl[i * n_in] : NULL;
+	}
 }
 
 static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint32_t *voq)
@@ -197,6 +214,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		*voq += n_in * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
+	ibcc_fab_tables_set(e, s);
 	return 0;
 }
 
@@ -344,7 +362,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		free(e->unaligned[i]);
 	free(e->voq);
 	free(e->sw);

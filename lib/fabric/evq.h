@@ -94,11 +94,11 @@ static inline void cursor_meets(struct evq *q, const struct lane *l, int what, u
 
 /* Makes the events that follow from a packet being sent now. */
 static inline void sent_push(struct ibcc_engine *e, uint32_t lane, uint32_t pkt, uint32_t port,
-			     uint32_t credit)
+			     uint32_t credit, uint32_t to)
 {
 	struct evq *q = &e->evq;
 	struct lane *l = &q->lane[lane];
-	struct sent v = { e->now_ps, { pkt, port, credit } };
+	struct sent v = { e->now_ps, { pkt, port, credit }, to };
 
 	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
 		return;
@@ -114,7 +114,7 @@ static inline void credit_push(struct ibcc_engine *e, uint32_t lane, uint32_t cr
 {
 	struct evq *q = &e->evq;
 	struct lane *l = &q->lane[lane];
-	struct sent v = { e->now_ps, { NONE, NONE, credit } };
+	struct sent v = { e->now_ps, { NONE, NONE, credit }, NONE };
 
 	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
 		return;
@@ -138,6 +138,15 @@ static inline uint32_t evq_first(const struct evq *q)
 		t = q->due[i] < t ? q->due[i] : t;
 	}
 	return first;
+}
+
+/* What a cursor will come to, or something that it has passed. */
+static inline const struct sent *cursor_ahead(const struct evq *q, uint32_t cursor, uint32_t n)
+{
+	const struct cursor *c = &q->cursor[cursor];
+	const struct lane *l = &q->lane[c->lane];
+
+	return &l->ring[(c->at + n) & l->mask];
 }
 
 /* Moves a cursor over its next event; its index. */

@@ -291,6 +291,7 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 				    .sl = g->sl };
 	e->flow[flow].sent++;
 	e->injected++;
+	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
 	tx_start(e, g->port, g->vl, pkt, false);
 	if (e->model.bcn.enabled)
 		ibcc_bcn_sent(e, g->port, qp, pkt);
@@ -320,6 +321,7 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	g->n_ctrl--;
 	if (g->ctrl == NONE)
 		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
+	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
 	tx_start(e, g->port, g->vl, pkt, false);
 }
 

@@ -88,6 +88,16 @@ struct port {
 	uint16_t speed;
 };
 
+/* The receiving side of a port: what each packet that comes in needs. */
+struct inport {
+	_Alignas(LINE_BYTES) uint64_t rx[N_KINDS]; /* packets received */
+	const uint8_t *lft;                        /* of the switch */
+	const uint8_t (*sl2vl)[16];                /* of the switch, by output; NULL: default */
+	uint32_t lft_len, first_port;
+	uint16_t n_in, speed;
+	uint8_t num, epoch;
+};
+
 enum {
 	OUTQ_WANT = 1,     /* waits for credits */
 	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
@@ -115,7 +125,6 @@ struct voq {
 };
 
 struct port_stat {
-	uint64_t rx[N_KINDS];
 	uint64_t cong_ps, cong_since_ps;
 	uint64_t n_cong; /* VLs in congested state */
 	uint64_t mark, dropped, fecn, becn;
@@ -237,6 +246,7 @@ enum { SENT_ARRIVES, SENT_FREE, SENT_CREDIT, N_SENT };
 struct sent {
 	uint64_t t;
 	uint32_t index[N_SENT];
+	uint32_t to; /* the port at the other end */
 };
 
 /* Packets sent with the same delays, hence with events in order. */
@@ -288,6 +298,7 @@ struct ibcc_engine {
 	struct cell *cell;
 	struct pkt *pkt;
 	struct port *port;
+	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
 	struct fab_switch *sw;
@@ -319,13 +330,15 @@ struct ibcc_engine {
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
-	void *unaligned[2];      /* of port, outq */
+	void *unaligned[3];      /* of port, in, outq */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;
 };
 
+_Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two lines");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
+_Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
 
 static inline unsigned int pkt_kind(const struct pkt *p)
@@ -344,6 +357,8 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
+/* Tells a switch's inputs where its tables are. */
+void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
@@ -360,6 +375,8 @@ void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 

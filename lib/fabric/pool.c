@@ -25,6 +25,26 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size)
 	return 0;
 }
 
+/* Packets begin at a cache line, so that none lies across two. */
+static int grow_pkts(struct ibcc_engine *e, uint32_t need)
+{
+	uint32_t n = e->cap_pkts ? e->cap_pkts : 64;
+	struct pkt *bigger;
+
+	while (n < need)
+		n = n > UINT32_MAX / 2 ? need : n * 2;
+	bigger = aligned_alloc(LINE_BYTES, n * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	memset(bigger, 0, n * sizeof(*bigger));
+	if (e->cap_pkts)
+		memcpy(bigger, e->pkt, e->cap_pkts * sizeof(*bigger));
+	free(e->pkt);
+	e->pkt = bigger;
+	e->cap_pkts = n;
+	return 0;
+}
+
 int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts)
 {
 	if (e->n_free_cells < cells) {
@@ -46,7 +66,7 @@ int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts)
 	}
 	if (e->n_free_pkts < pkts) {
 		uint32_t old = e->cap_pkts;
-		int rc = ibcc_fab_grow(&e->pkt, &e->cap_pkts, old + pkts, sizeof(*e->pkt));
+		int rc = grow_pkts(e, old + pkts);
 
 		if (rc)
 			return rc;

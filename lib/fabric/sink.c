@@ -65,13 +65,14 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 	struct pkt *k = &e->pkt[pkt];
 	uint32_t port = k->port;
 	struct hca *h = &e->hca[e->port[port].owner];
+	struct inport *in = &e->in[port];
 	struct port_stat *s = &e->stat[port];
 
-	if (k->epoch != e->port[port].epoch) { /* the link went down under it */
+	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[port].peer);
 		return;
 	}
-	s->rx[pkt_kind(k)]++;
+	in->rx[pkt_kind(k)]++;
 	if (e->eth && !ibcc_eth_admit(e, pkt)) {
 		ibcc_fab_drop(e, pkt, port);
 		return;
