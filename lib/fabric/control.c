@@ -12,9 +12,9 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 		return -EINVAL;
 	if (e->port[port].flags & PORT_SWITCH && e->port[port].num)
 		return -EINVAL;
-	if (e->lid[port] != lid) {
-		e->lid[port] = lid;
-		e->n_lids[port] = lid ? 1 : 0;
+	if (e->lid[port].first != lid) {
+		e->lid[port].first = lid;
+		e->lid[port].n = lid ? 1 : 0;
 	}
 	return 0;
 }

@@ -82,11 +82,23 @@ int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
 			return -ENOMEM;
 		l->end = 0;
 		l->mask = MIN_RING - 1;
+		l->waited = true;
 		for (int i = 0; i < N_SENT; i++)
 			if (delay_ps[i] != NEVER)
 				add_cursor(q, q->n_lanes, i);
 	}
 	return q->n_lanes++;
+}
+
+void ibcc_fab_lane_meet(struct evq *q, struct lane *l)
+{
+	l->waited = false;
+	for (int i = 0; i < N_SENT; i++) {
+		const struct cursor *c = &q->cursor[l->cursor[i]];
+
+		if (l->delay_ps[i] != NEVER && c->at == l->end)
+			q->due[l->cursor[i]] = l->ring[l->end & l->mask].t + c->delay_ps;
+	}
 }
 
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v)

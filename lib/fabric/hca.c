@@ -287,7 +287,7 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 	e->pkt[pkt] = (struct pkt){ .born_ps = e->now_ps,
 				    .flow = flow,
 				    .qp = qp,
-				    .dlid = e->lid[q->dst_port],
+				    .dlid = e->lid[q->dst_port].first,
 				    .sl = g->sl };
 	e->flow[flow].sent++;
 	e->injected++;

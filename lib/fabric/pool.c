@@ -6,6 +6,20 @@
 
 #include "pool.h"
 
+void *ibcc_fab_alloc(size_t n, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (__builtin_mul_overflow(n + 1, size, &bytes) || bytes > SIZE_MAX - LINE_BYTES)
+		return NULL;
+	bytes = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+	p = aligned_alloc(LINE_BYTES, bytes);
+	if (p)
+		memset(p, 0, bytes);
+	return p;
+}
+
 int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size)
 {
 	uint32_t n = *cap ? *cap : 4;
@@ -15,33 +29,15 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size)
 		return 0;
 	while (n < need)
 		n = n > UINT32_MAX / 2 ? need : n * 2;
-	memcpy(&old, vec, sizeof(old));
-	new = reallocarray(old, n, size);
+	new = ibcc_fab_alloc(n, size);
 	if (!new)
 		return -ENOMEM;
-	memset((char *)new + *cap *size, 0, (n - *cap) * size);
+	memcpy(&old, vec, sizeof(old));
+	if (*cap)
+		memcpy(new, old, *cap * size);
+	free(old);
 	memcpy(vec, &new, sizeof(new));
 	*cap = n;
-	return 0;
-}
-
-/* Packets begin at a cache line, so that none lies across two. */
-static int grow_pkts(struct ibcc_engine *e, uint32_t need)
-{
-	uint32_t n = e->cap_pkts ? e->cap_pkts : 64;
-	struct pkt *bigger;
-
-	while (n < need)
-		n = n > UINT32_MAX / 2 ? need : n * 2;
-	bigger = aligned_alloc(LINE_BYTES, n * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	memset(bigger, 0, n * sizeof(*bigger));
-	if (e->cap_pkts)
-		memcpy(bigger, e->pkt, e->cap_pkts * sizeof(*bigger));
-	free(e->pkt);
-	e->pkt = bigger;
-	e->cap_pkts = n;
 	return 0;
 }
 
@@ -66,7 +62,7 @@ int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts)
 	}
 	if (e->n_free_pkts < pkts) {
 		uint32_t old = e->cap_pkts;
-		int rc = grow_pkts(e, old + pkts);
+		int rc = ibcc_fab_grow(&e->pkt, &e->cap_pkts, old + pkts, sizeof(*e->pkt));
 
 		if (rc)
 			return rc;

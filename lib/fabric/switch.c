@@ -115,10 +115,13 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 /* Fetches what the port will send. */
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
+	const struct port *p = &e->port[port];
 	uint32_t voq = port_outq(e, port, 0)->act;
 
-	if (voq != NONE)
-		__builtin_prefetch(&e->pkt[e->voq[voq].head]);
+	voq = voq == NONE ? e->n_voqs : voq; /* there is one more */
+	__builtin_prefetch(&e->pkt[e->voq[voq].head]);
+	if (!(p->flags & PORT_SWITCH))
+		__builtin_prefetch(&e->hca[p->owner]);
 }
 
 /* Output port for a packet, or NONE if there is no way on. */

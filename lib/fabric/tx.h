@@ -77,7 +77,8 @@ static inline uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uin
 /* A packet leaves its buffer at once. */
 static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 {
-	credit_push(e, e->credit_lane, credit_of(e, k, e->now_ps));
+	lane_push(e, e->credit_lane,
+		  (struct sent){ e->now_ps, { NONE, NONE, credit_of(e, k, e->now_ps) }, NONE });
 }
 
 /* An entry is taken to be sent now. */
@@ -110,7 +111,8 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
-	sent_push(e, s->lane[kind][!!(p->flags & PORT_TO_SWITCH)], pkt, port, credit, k->port);
+	lane_push(e, s->lane[kind][!!(p->flags & PORT_TO_SWITCH)],
+		  (struct sent){ e->now_ps, { pkt, port, credit }, p->peer });
 }
 
 #endif
