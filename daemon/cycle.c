@@ -58,6 +58,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	collector = ibcc_collector_new(c->options.clock);
 	if (!collector || ibcc_settings_init(&actual, topo))
 		goto no_memory;
+	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
 	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
 		    : ibcc_snapshot_init(&c->snapshot, topo))
 		goto no_memory;
@@ -98,21 +99,52 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 
 	c->actual_known = !rc;
 	c->actual_age = 0;
+	c->missing_age = 0;
+	c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
 		  : 0;
 }
 
-static int observe(struct ibcc_cycle *c, struct ibcc_why *why)
+static bool is_missing(const struct ibcc_cycle *c)
 {
+	for (uint32_t i = 0; i < c->actual.n; i++)
+		if (c->actual.ep[i].support == IBCC_CC_UNKNOWN &&
+		    c->topo->port[c->topo->endport[i]].lid)
+			return true;
+	return false;
+}
+
+/* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
+ * lost, and later ever more seldom, since asking the dead takes time.
+ */
+static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
+{
+	int rc;
+
+	if (++c->missing_age < c->missing_wait || !is_missing(c))
+		return 0;
+	c->missing_age = 0;
+	c->missing_wait =
+		c->missing_wait < READBACK_PASSES / 2 ? c->missing_wait * 2 : READBACK_PASSES;
+	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
+	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
+		  : 0;
+}
+
+static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
+{
+	uint32_t n_cleared;
 	int rc;
 
 	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
 				 c->options.cc_key);
+	if (!rc && may_write)
+		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
 		return ibcc_cycle_readback(c, why);
-	return 0;
+	return read_missing(c, why);
 }
 
 static int decide(struct ibcc_cycle *c)
@@ -158,7 +190,8 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 
 	if (!c->plan.n)
 		return;
-	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->blocked);
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->target,
+				     &c->blocked);
 	if (c->act_err)
 		return;
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
@@ -178,7 +211,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	rc = observe(c, why);
+	rc = observe(c, act->applier->writes, why);
 	if (rc || !c->snapshot.interval_ns)
 		return rc;
 	rc = decide(c);

@@ -25,6 +25,7 @@
 
 struct ibcc_cycle_options {
 	enum ibcc_clock clock;
+	uint64_t pass_deadline_ns; /* see ibcc_collector_set_deadline() */
 	uint64_t cc_key;
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
@@ -49,7 +50,8 @@ struct ibcc_cycle {
 	struct ibcc_snapshot snapshot;
 	struct ibcc_settings actual;
 	bool actual_known;
-	uint16_t actual_age; /* passes since the settings were read */
+	uint16_t actual_age;                /* passes since the settings were read */
+	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
 	/* of the last turn: */
 	bool decided; /* estimate, target and plan are there */
 	struct ibcc_estimate estimate;
@@ -79,9 +81,9 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);
 
-/* One turn. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what
- * became of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no
- * topology.
+/* One turn. With an applier that writes, counters of 32 bits are cleared before they stop at their
+ * end. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what became
+ * of the plan is in act_err and result. -EIO: the transport is gone; -ENOMEM; -ENOENT: no topology.
  */
 int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
 

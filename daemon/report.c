@@ -84,6 +84,21 @@ json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *p
 	return list;
 }
 
+/* Ports whose data or wait counter has stopped at its end, so that nothing can be said of them. */
+static uint32_t count_saturated(const struct ibcc_snapshot *s)
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; i < s->n_ports; i++) {
+		const struct ibcc_delta *d = &s->port[i].delta;
+
+		n += s->port[i].state == IBCC_SAMPLE_FRESH &&
+		     ((d->flags[IBCC_CTR_XMIT_DATA] | d->flags[IBCC_CTR_XMIT_WAIT]) &
+		      IBCC_DELTA_SATURATED) != 0;
+	}
+	return n;
+}
+
 json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_topo *t = c->topo;
@@ -93,16 +108,18 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		switches += ibcc_topo_is_switch(t, i);
 	for (i = 0; i < t->n_ports; i++)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
-	return json_pack("{si si si si si sI ss sI sI si si si ss si}", "nodes", (int)t->n_nodes,
-			 "switches", (int)switches, "channel_adapters",
+	return json_pack("{si si si si si sI ss sI sI si si si si ss si so}", "nodes",
+			 (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
 			 (int)(t->n_nodes - switches), "endports", (int)t->n_endports, "links",
 			 (int)links, "generation", (json_int_t)t->generation, "source", source,
 			 "pass", (json_int_t)c->snapshot.pass, "interval_us",
 			 (json_int_t)(c->snapshot.interval_ns / 1000), "ports_fresh",
 			 (int)c->snapshot.n_fresh, "ports_stale", (int)c->snapshot.n_stale,
-			 "ports_unreachable", (int)c->snapshot.n_unreachable, "clock",
+			 "ports_unreachable", (int)c->snapshot.n_unreachable, "ports_saturated",
+			 (int)count_saturated(&c->snapshot), "clock",
 			 ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host",
-			 "clock_permille", (int)ibcc_collector_clock_permille(c->collector));
+			 "clock_permille", (int)ibcc_collector_clock_permille(c->collector),
+			 "unread", ibcc_report_unread(c->topo, &c->snapshot));
 }
 
 /* The keys by which a port is named everywhere. */

@@ -186,19 +186,22 @@ static json_t *mad_status(const struct ibcc_service *s)
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	const char *state = s->last_err || (c && c->act_err) ? "degraded"
-			    : c && c->decided                ? "ok"
-							     : "starting";
+	bool blind = c && c->decided && !c->estimate.trustworthy;
+	const char *reason = s->last_why.text[0] ? s->last_why.text
+			     : blind             ? c->target.summary
+						 : NULL;
+	const char *state = s->last_err || blind || (c && c->act_err) ? "degraded"
+			    : c && c->decided                         ? "ok"
+								      : "starting";
 	json_t *o;
 
-	o = json_pack(
-		"{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
-		IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
-		"paused", s->paused ? ibcc_report_text(s->paused) : json_null(), "state", state,
-		"reason", s->last_why.text[0] ? ibcc_report_text(s->last_why.text) : json_null(),
-		"apply_via", s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
-		sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
-		c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
+	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+		      IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
+		      "paused", s->paused ? ibcc_report_text(s->paused) : json_null(), "state",
+		      state, "reason", reason ? ibcc_report_text(reason) : json_null(), "apply_via",
+		      s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
+		      sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
+		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->estimate.n_roots));
 		json_object_set_new(o, "writes_pending",

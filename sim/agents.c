@@ -16,6 +16,7 @@ static void state_free(struct ibcc_agents *a)
 	free(a->cc);
 	free(a->port);
 	free(a->no_cc);
+	free(a->loss_permille);
 }
 
 /* Fresh state for a topology; all or nothing. */
@@ -28,7 +29,8 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	a->port = calloc(t->n_ports + 1, sizeof(*a->port));
 	a->cc = calloc(t->n_endports + 1, sizeof(*a->cc));
 	a->no_cc = calloc(t->n_nodes + 1, sizeof(*a->no_cc));
-	if (!a->port || !a->cc || !a->no_cc)
+	a->loss_permille = calloc(t->n_nodes + 1, sizeof(*a->loss_permille));
+	if (!a->port || !a->cc || !a->no_cc || !a->loss_permille)
 		goto nomem;
 	for (i = 0; i < t->n_endports; i++) {
 		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
@@ -142,6 +144,7 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 		if (old == IBCC_NONE)
 			continue;
 		next.no_cc[n] = a->no_cc[old];
+		next.loss_permille[n] = a->loss_permille[old];
 		for (p = 0; p <= t->node[n].n_ports && p <= a->topo->node[old].n_ports; p++) {
 			uint32_t from = a->topo->node[old].first_port + p;
 			uint32_t to = t->node[n].first_port + p;
@@ -209,6 +212,19 @@ bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node)
 	return node < a->topo->n_nodes && !a->no_cc[node];
 }
 
+int ibcc_agents_set_loss(struct ibcc_agents *a, uint32_t node, uint16_t permille)
+{
+	if (node >= a->topo->n_nodes)
+		return -EINVAL;
+	a->loss_permille[node] = permille;
+	return 0;
+}
+
+uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node)
+{
+	return node < a->topo->n_nodes ? a->loss_permille[node] : 0;
+}
+
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 {
 	uint32_t i;
@@ -225,6 +241,26 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 			r->ca.Control_Map = 0xffff;
 			r->cct = cc->cct;
 		}
+		if (ibcc_agents_cc_push(a, i))
+			err = -EINVAL;
+	}
+	return err;
+}
+
+int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node)
+{
+	int err = node < a->topo->n_nodes ? 0 : -EINVAL;
+
+	for (uint32_t i = 0; i < a->topo->n_endports && !err; i++) {
+		struct ibcc_endport_cc *r = &a->cc[i].regs;
+
+		if (a->topo->port[a->topo->endport[i]].node != node)
+			continue;
+		memset(&r->sw, 0, sizeof(r->sw));
+		memset(&r->ca, 0, sizeof(r->ca));
+		memset(&r->cct, 0, sizeof(r->cct));
+		for (unsigned int p = 0; p < r->n_element; p++)
+			memset(&r->element[p], 0, sizeof(r->element[p]));
 		if (ibcc_agents_cc_push(a, i))
 			err = -EINVAL;
 	}

@@ -21,7 +21,8 @@ struct ibcc_agents_options {
 	 * where libumad2sim hands out garbage, so this is for transports that carry all bytes.
 	 */
 	bool ext_xmit_wait;
-	uint8_t sw_port_block; /* elements a block of SwitchPortCongestionSetting: 32 or 48 */
+	/* Elements a block of SwitchPortCongestionSetting: 32 or 48; 0: switches lack it. */
+	uint8_t sw_port_block;
 };
 
 /* Agents for the endports of a topology, which must be the engine's. Neither is copied; both must
@@ -53,8 +54,15 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);
 bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node);
 
+/* Share of the MADs to a node that get lost; who carries them asks for it. 0 or -EINVAL. */
+int ibcc_agents_set_loss(struct ibcc_agents *a, uint32_t node, uint16_t permille);
+uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node);
+
 /* Settings of all nodes from the start, as if written by MADs. 0 or -EINVAL. */
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
+
+/* A node starts anew: its congestion control settings are gone. 0 or -EINVAL. */
+int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node);
 
 /* What an endport's registers hold; `element` has n_ports + 1 entries at a switch. */
 const struct ibcc_endport_cc *ibcc_agents_settings(const struct ibcc_agents *a, uint32_t endport);

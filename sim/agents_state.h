@@ -45,6 +45,7 @@ struct ibcc_agents {
 	struct ibcc_agent_port *port; /* by fabric-wide port index */
 	struct ibcc_agent_cc *cc;     /* by endport index */
 	bool *no_cc;                  /* by node index */
+	uint16_t *loss_permille;      /* by node index */
 };
 
 int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

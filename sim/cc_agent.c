@@ -181,7 +181,7 @@ static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct
 	struct ibcc_cc_sw_port_element v;
 	unsigned int slot, port;
 
-	if (!is_switch(a, endport))
+	if (!is_switch(a, endport) || !r->sw_port_block)
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->attr_mod > 255u / r->sw_port_block || h->attr_mod * r->sw_port_block >= r->n_element)
 		return IBCC_MAD_STATUS_BAD_FIELD;

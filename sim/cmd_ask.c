@@ -28,8 +28,7 @@ static int add_row(struct libscols_table *tb, json_t *columns, const json_t *row
 
 	if (!ln)
 		return -1;
-	json_object_foreach(columns, key, unused)
-	{
+	json_object_foreach (columns, key, unused) {
 		const json_t *v = json_object_get(row, key);
 		char *text = v ? cell_text(v) : NULL;
 
@@ -56,21 +55,17 @@ static int print_table(const json_t *rows)
 	tb = scols_new_table();
 	if (!tb || !columns)
 		goto out;
-	json_array_foreach((json_t *)(uintptr_t)rows, i, row)
-	{
-		json_object_foreach(row, key, value)
-		{
+	json_array_foreach ((json_t *)(uintptr_t)rows, i, row) {
+		json_object_foreach (row, key, value) {
 			if (!json_is_object(value) && !json_is_array(value))
 				json_object_set(columns, key, value);
 		}
 	}
-	json_object_foreach(columns, key, value)
-	{
+	json_object_foreach (columns, key, value) {
 		if (!scols_table_new_column(tb, key, 0, json_is_number(value) ? SCOLS_FL_RIGHT : 0))
 			goto out;
 	}
-	json_array_foreach((json_t *)(uintptr_t)rows, i, row)
-	{
+	json_array_foreach ((json_t *)(uintptr_t)rows, i, row) {
 		if (add_row(tb, columns, row))
 			goto out;
 	}
@@ -91,8 +86,7 @@ static int print_reply(json_t *reply, bool as_json)
 		return json_dumpf(reply, stdout, JSON_INDENT(1)) || putchar('\n') == EOF;
 	if (text)
 		return fputs(text, stdout) == EOF;
-	json_object_foreach(reply, key, value)
-	{
+	json_object_foreach (reply, key, value) {
 		if (!strcmp(key, "ok") || !strcmp(key, "rows"))
 			continue;
 		cell = cell_text(value);

@@ -16,32 +16,26 @@
 #include "sim/proxy_state.h"
 
 #define CLIENT_QUEUE_MAX 8192u
-#define READ_BATCH       64
 
 static void client_free(struct client *c);
 
 static int on_client(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
+	struct ibcc_wire_mad m[IBCC_WIRE_BATCH];
 	struct client *c = arg;
-	struct ibcc_wire_mad m;
-	int i;
+	int i, n;
 
 	(void)src;
 	if (revents & EPOLLOUT)
 		ibcc_sendq_flush(&c->q);
-	for (i = 0; i < READ_BATCH; i++) {
-		ssize_t n = recv(fd, &m, sizeof(m), MSG_DONTWAIT);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			break;
-		if (n < 0) {
-			c->p->stats.clients_killed++;
-			client_free(c);
-			break;
-		}
-		if (n == sizeof(m) && c->slot)
-			ibcc_proxy_request(c, &m);
+	n = ibcc_wire_receive(fd, m, IBCC_WIRE_BATCH);
+	if (n < 0) {
+		c->p->stats.clients_killed++;
+		client_free(c);
+		return 0;
 	}
+	for (i = 0; i < n && c->slot; i++)
+		ibcc_proxy_request(c, &m[i]);
 	return 0;
 }
 
@@ -179,12 +173,12 @@ static struct client *client_new(struct ibcc_proxy *p, pid_t pid, const struct i
 	p->stats.clients_now++;
 	p->stats.clients_total++;
 	c->fd = ibcc_wire_bind("%s:out%u", p->name, c->number);
-	ibcc_sendq_init(&c->q, c->fd, NULL, CLIENT_QUEUE_MAX);
 	if (c->fd < 0 || ibcc_wire_addr(&sa, &len, "%s:in%u", p->name, info.id) ||
 	    connect(c->fd, (struct sockaddr *)&sa, len) ||
 	    sd_event_add_io(p->ev, &c->src, c->fd, EPOLLIN, on_client, c) < 0)
 		goto fail;
-	c->q.src = c->src;
+	if (ibcc_sendq_init(&c->q, p->ev, c->fd, c->src, CLIENT_QUEUE_MAX))
+		goto fail;
 	c->pidfd = pidfd_open(pid, 0);
 	if (c->pidfd >= 0 &&
 	    sd_event_add_io(p->ev, &c->pid_src, c->pidfd, EPOLLIN, on_client_exit, c) < 0)
@@ -282,7 +276,6 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	if (!p)
 		goto out;
 	TAILQ_INIT(&p->clients);
-	STAILQ_INIT(&p->delayed);
 	p->ev = ev;
 	p->u = u;
 	p->ops = *ops;
@@ -301,10 +294,9 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	r = sd_event_add_io(ev, &p->ctl_src, p->ctl_fd, EPOLLIN, on_ctl, p);
 	if (r < 0)
 		goto out;
-	r = sd_event_add_time(ev, &p->delay_src, CLOCK_MONOTONIC, UINT64_MAX, 1,
-			      ibcc_proxy_on_delay, p);
+	r = ibcc_proxy_delay_init(&p->answers, p);
 	if (r >= 0)
-		r = sd_event_source_set_enabled(p->delay_src, SD_EVENT_OFF);
+		r = ibcc_proxy_delay_init(&p->losses, p);
 	ibcc_upstream_on_request(u, on_forwarded, p);
 out:
 	if (r < 0) {
@@ -318,18 +310,14 @@ out:
 void ibcc_proxy_free(struct ibcc_proxy *p)
 {
 	struct client *c;
-	struct delayed *d;
 
 	if (!p)
 		return;
 	while ((c = TAILQ_FIRST(&p->clients)))
 		client_free(c);
-	while ((d = STAILQ_FIRST(&p->delayed))) {
-		STAILQ_REMOVE_HEAD(&p->delayed, link);
-		free(d);
-	}
+	ibcc_proxy_delay_fini(&p->answers);
+	ibcc_proxy_delay_fini(&p->losses);
 	sd_event_source_disable_unref(p->ctl_src);
-	sd_event_source_disable_unref(p->delay_src);
 	if (p->ctl_fd >= 0)
 		close(p->ctl_fd);
 	ibcc_upstream_on_request(p->u, NULL, NULL);

@@ -21,6 +21,8 @@ struct ibcc_proxy_ops {
 	 */
 	int (*answer)(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 		      struct ibcc_wire_mad *reply);
+	/* Share of losses, in permille, at the node that a request goes to. */
+	uint16_t (*loss)(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq);
 	/* A client has set something by a subnet management packet. */
 	void (*changed)(void *arg);
 	void *arg;
@@ -30,6 +32,7 @@ struct ibcc_proxy_ops {
 struct ibcc_proxy_knobs {
 	uint32_t mad_loss_permille; /* share of MADs that get lost, half of them on the way back */
 	uint32_t mad_delay_us;      /* added to each answer */
+	uint32_t mad_timeout_ms;    /* until a client hears that a MAD got no answer */
 };
 
 struct ibcc_proxy_stats {

@@ -9,18 +9,17 @@ void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m)
 {
 	uint64_t dropped = c->q.dropped;
 
-	/* An error means that the socket has gone, of which the loop hears too. */
 	ibcc_sendq_put(&c->q, m);
 	c->p->stats.overflow += c->q.dropped - dropped;
 }
 
-int ibcc_proxy_on_delay(sd_event_source *src, uint64_t usec, void *arg)
+static int on_due(sd_event_source *src, uint64_t usec, void *arg)
 {
-	struct ibcc_proxy *p = arg;
+	struct delay_line *l = arg;
 	struct delayed *d;
 
-	while ((d = STAILQ_FIRST(&p->delayed)) && d->due_us <= usec) {
-		STAILQ_REMOVE_HEAD(&p->delayed, link);
+	while ((d = STAILQ_FIRST(&l->list)) && d->due_us <= usec) {
+		STAILQ_REMOVE_HEAD(&l->list, link);
 		if (d->c)
 			ibcc_proxy_send(d->c, &d->m);
 		free(d);
@@ -31,49 +30,76 @@ int ibcc_proxy_on_delay(sd_event_source *src, uint64_t usec, void *arg)
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
-static void deliver(struct client *c, const struct ibcc_wire_mad *m)
+int ibcc_proxy_delay_init(struct delay_line *l, struct ibcc_proxy *p)
 {
-	struct ibcc_proxy *p = c->p;
+	int r;
+
+	l->p = p;
+	STAILQ_INIT(&l->list);
+	r = sd_event_add_time(p->ev, &l->src, CLOCK_MONOTONIC, UINT64_MAX, 1, on_due, l);
+	return r < 0 ? r : sd_event_source_set_enabled(l->src, SD_EVENT_OFF);
+}
+
+void ibcc_proxy_delay_fini(struct delay_line *l)
+{
+	struct delayed *d;
+
+	while (l->p && (d = STAILQ_FIRST(&l->list))) {
+		STAILQ_REMOVE_HEAD(&l->list, link);
+		free(d);
+	}
+	sd_event_source_disable_unref(l->src);
+}
+
+static void send_later(struct delay_line *l, struct client *c, const struct ibcc_wire_mad *m,
+		       uint64_t delay_us)
+{
 	struct delayed *d = NULL;
 	uint64_t now = 0;
 
-	if (p->knobs.mad_delay_us || !STAILQ_EMPTY(&p->delayed))
+	if (delay_us || !STAILQ_EMPTY(&l->list))
 		d = malloc(sizeof(*d));
 	if (!d) {
 		ibcc_proxy_send(c, m);
 		return;
 	}
-	sd_event_now(p->ev, CLOCK_MONOTONIC, &now);
-	*d = (struct delayed){ .c = c, .due_us = now + p->knobs.mad_delay_us, .m = *m };
-	if (STAILQ_EMPTY(&p->delayed)) {
-		sd_event_source_set_time(p->delay_src, d->due_us);
-		sd_event_source_set_enabled(p->delay_src, SD_EVENT_ONESHOT);
+	sd_event_now(l->p->ev, CLOCK_MONOTONIC, &now);
+	*d = (struct delayed){ .c = c, .due_us = now + delay_us, .m = *m };
+	if (STAILQ_EMPTY(&l->list)) {
+		sd_event_source_set_time(l->src, d->due_us);
+		sd_event_source_set_enabled(l->src, SD_EVENT_ONESHOT);
 	}
-	STAILQ_INSERT_TAIL(&p->delayed, d, link);
+	STAILQ_INSERT_TAIL(&l->list, d, link);
 }
 
+static void deliver(struct client *c, const struct ibcc_wire_mad *m)
+{
+	send_later(&c->p->answers, c, m, c->p->knobs.mad_delay_us);
+}
+
+/* The client sees its request again. */
 static void deliver_timeout(struct client *c, const struct ibcc_wire_mad *rq)
 {
 	struct ibcc_wire_mad m = *rq;
 
+	m.mad[3] &= 0x7f;
 	m.status = htonl(IBCC_WIRE_TIMEOUT);
-	deliver(c, &m);
+	send_later(&c->p->losses, c, &m,
+		   c->p->knobs.mad_delay_us + c->p->knobs.mad_timeout_ms * 1000ull);
 }
 
 static void on_answer(void *arg, struct ibcc_wire_mad *m)
 {
-	deliver(arg, m);
+	if (m->status)
+		deliver_timeout(arg, m);
+	else
+		deliver(arg, m);
 }
 
 /* The answer to this one is to get lost. */
 static void on_answer_lost(void *arg, struct ibcc_wire_mad *m)
 {
-	if (!m->status) {
-		/* The client sees its request again, so its header must be a request's. */
-		m->mad[3] &= 0x7f;
-		m->status = htonl(IBCC_WIRE_TIMEOUT);
-	}
-	deliver(arg, m);
+	deliver_timeout(arg, m);
 }
 
 /* Requests */
@@ -106,6 +132,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	struct ibcc_proxy *p = c->p;
 	uint8_t mgmt_class = m->mad[1];
 	bool lose_answer = false;
+	uint32_t loss, node_loss;
 
 	m->status = 0;
 	if (ibcc_wire_is_response(m->mad)) {
@@ -113,8 +140,11 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		return;
 	}
 	ibcc_madcount_add(&p->stats.mads, m->mad);
-	if (p->knobs.mad_loss_permille && ibcc_wire_wants_reply(m->mad) &&
-	    proxy_random(p) % 1000 < p->knobs.mad_loss_permille) {
+	loss = p->knobs.mad_loss_permille;
+	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
+	if (node_loss > loss)
+		loss = node_loss;
+	if (loss && ibcc_wire_wants_reply(m->mad) && proxy_random(p) % 1000 < loss) {
 		p->stats.lost++;
 		lose_answer = proxy_random(p) & 1;
 		if (!lose_answer) {
@@ -133,11 +163,17 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		p->ops.changed(p->ops.arg);
 }
 
-void ibcc_proxy_forget(struct client *c)
+static void forget(struct delay_line *l, const struct client *c)
 {
 	struct delayed *d;
 
-	for (d = STAILQ_FIRST(&c->p->delayed); d; d = STAILQ_NEXT(d, link))
+	for (d = STAILQ_FIRST(&l->list); d; d = STAILQ_NEXT(d, link))
 		if (d->c == c)
 			d->c = NULL;
+}
+
+void ibcc_proxy_forget(struct client *c)
+{
+	forget(&c->p->answers, c);
+	forget(&c->p->losses, c);
 }

@@ -24,12 +24,19 @@ struct client {
 	struct ibcc_wire_ctl ctl;
 };
 
-/* An answer that the delay knob holds back; all have the same delay, so they stay in order. */
+/* An answer, or the word that there is none, that is held back. */
 struct delayed {
 	STAILQ_ENTRY(delayed) link;
 	struct client *c; /* NULL: the client has gone */
 	uint64_t due_us;
 	struct ibcc_wire_mad m;
+};
+
+/* All in a line are held back for the same time, so they stay in order. */
+struct delay_line {
+	struct ibcc_proxy *p;
+	sd_event_source *src;
+	STAILQ_HEAD(, delayed) list;
 };
 
 struct ibcc_proxy {
@@ -42,9 +49,9 @@ struct ibcc_proxy {
 	int ctl_fd;
 	uint32_t next_number;
 	uint64_t random;
-	sd_event_source *ctl_src, *delay_src;
+	sd_event_source *ctl_src;
 	TAILQ_HEAD(, client) clients;
-	STAILQ_HEAD(, delayed) delayed;
+	struct delay_line answers, losses;
 };
 
 /* A MAD that a client sent. */
@@ -56,6 +63,8 @@ void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m);
 /* The client is going: forgets what is held back for it. */
 void ibcc_proxy_forget(struct client *c);
 
-int ibcc_proxy_on_delay(sd_event_source *src, uint64_t usec, void *arg);
+/* 0 or -errno; a line that failed may be finished, too. */
+int ibcc_proxy_delay_init(struct delay_line *l, struct ibcc_proxy *p);
+void ibcc_proxy_delay_fini(struct delay_line *l);
 
 #endif

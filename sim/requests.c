@@ -154,7 +154,8 @@ static int parse_switch(const char *text, bool *out)
 
 static int set_key(const struct ibcc_requests *q, const char *key, const char *value)
 {
-	static const char support[] = "cc_support.", sink[] = "sink_rate.";
+	static const char support[] = "cc_support.", sink[] = "sink_rate.",
+			  loss[] = "mad_loss_permille.";
 	double v;
 	bool on;
 
@@ -176,6 +177,16 @@ static int set_key(const struct ibcc_requests *q, const char *key, const char *v
 		ibcc_proxy_knobs(q->proxy)->mad_delay_us = (uint32_t)v;
 		return 0;
 	}
+	if (!strcmp(key, "mad_timeout_ms")) {
+		if (parse_number(value, 60e3, &v))
+			return -EINVAL;
+		ibcc_proxy_knobs(q->proxy)->mad_timeout_ms = (uint32_t)v;
+		return 0;
+	}
+	if (!strncmp(key, loss, sizeof(loss) - 1))
+		return parse_number(value, 1000, &v)
+			       ? -EINVAL
+			       : ibcc_world_set_loss(q->world, key + sizeof(loss) - 1, (uint16_t)v);
 	if (!strcmp(key, "traffic"))
 		return parse_switch(value, &on) ? -EINVAL : ibcc_world_set_traffic(q->world, on);
 	if (!strncmp(key, support, sizeof(support) - 1))
@@ -199,8 +210,7 @@ static json_t *set(const struct ibcc_requests *q, const json_t *rq)
 
 	if (!json_object_size(values))
 		return ibcc_control_error("nothing to set: want KEY=VALUE");
-	json_object_foreach((json_t *)(uintptr_t)values, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)values, key, value) {
 		const char *text = json_string_value(value);
 
 		err = text ? set_key(q, key, text) : -EINVAL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Nobody may block the loop: what a socket does not take waits here, and what does not fit here is
- * dropped, as a switch would.
+ * dropped, as a switch would. Datagrams go out in batches, since a system call and a process that
+ * is woken up for each cost more than all the rest of a MAD.
  */
 #include "sim/sendq.h"
 
@@ -8,67 +9,120 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-void ibcc_sendq_init(struct ibcc_sendq *q, int fd, sd_event_source *src, unsigned int max)
+#define BATCH     64u /* sent at once, at the latest when so many are there */
+#define RING_MIN  64u
+#define RING_KEPT 1024u /* when the queue is empty */
+#define PRIORITY  (-10) /* before whatever else the loop has to do */
+
+static int on_soon(sd_event_source *src, void *arg)
 {
+	(void)src;
+	ibcc_sendq_flush(arg);
+	return 0;
+}
+
+int ibcc_sendq_init(struct ibcc_sendq *q, sd_event *ev, int fd, sd_event_source *src,
+		    unsigned int max)
+{
+	int r;
+
 	*q = (struct ibcc_sendq){ .fd = fd, .src = src, .max = max };
-	STAILQ_INIT(&q->items);
+	r = sd_event_add_defer(ev, &q->soon, on_soon, q);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(q->soon, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_source_set_priority(q->soon, PRIORITY);
+	return r < 0 ? r : 0;
+}
+
+static void drop_all(struct ibcc_sendq *q)
+{
+	free(q->ring);
+	q->ring = NULL;
+	q->head = q->n = q->cap = 0;
 }
 
 void ibcc_sendq_fini(struct ibcc_sendq *q)
 {
-	struct ibcc_sendq_item *it;
-
-	while ((it = STAILQ_FIRST(&q->items))) {
-		STAILQ_REMOVE_HEAD(&q->items, link);
-		free(it);
-	}
-	q->n = 0;
+	q->soon = sd_event_source_disable_unref(q->soon);
+	drop_all(q);
 }
 
-/* 1 sent, 0 would block, -errno */
-static int try_send(const struct ibcc_sendq *q, const struct ibcc_wire_mad *m)
+/* Room for one more; the ring doubles up to the limit. */
+static bool reserve(struct ibcc_sendq *q)
 {
-	if (send(q->fd, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
-		return 1;
-	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
-		return 0;
-	return -errno;
+	unsigned int cap = q->cap ? 2 * q->cap : RING_MIN;
+	struct ibcc_wire_mad *ring;
+
+	if (q->n < q->cap)
+		return true;
+	if (q->n >= q->max)
+		return false;
+	ring = reallocarray(NULL, cap, sizeof(*ring));
+	if (!ring)
+		return false;
+	for (unsigned int i = 0; i < q->n; i++)
+		ring[i] = q->ring[(q->head + i) % q->cap];
+	free(q->ring);
+	q->ring = ring;
+	q->cap = cap;
+	q->head = 0;
+	return true;
 }
 
-int ibcc_sendq_put(struct ibcc_sendq *q, const struct ibcc_wire_mad *m)
+void ibcc_sendq_put(struct ibcc_sendq *q, const struct ibcc_wire_mad *m)
 {
-	struct ibcc_sendq_item *it;
-	int r;
-
-	if (!q->n) {
-		r = try_send(q, m);
-		if (r)
-			return r < 0 ? r : 0;
-	}
-	it = q->n < q->max ? malloc(sizeof(*it)) : NULL;
-	if (!it) {
+	if (!reserve(q)) {
 		q->dropped++;
-		return 0;
+		return;
 	}
-	it->m = *m;
-	STAILQ_INSERT_TAIL(&q->items, it, link);
-	if (!q->n++)
-		sd_event_source_set_io_events(q->src, EPOLLIN | EPOLLOUT);
-	return 0;
+	q->ring[(q->head + q->n++) % q->cap] = *m;
+	if (q->blocked)
+		return;
+	if (q->n >= BATCH)
+		ibcc_sendq_flush(q);
+	else if (q->n == 1)
+		sd_event_source_set_enabled(q->soon, SD_EVENT_ONESHOT);
 }
 
-int ibcc_sendq_flush(struct ibcc_sendq *q)
+/* Number of datagrams that the socket took; 0 if it takes none now, -errno when it is gone. */
+static int send_batch(const struct ibcc_sendq *q)
 {
-	struct ibcc_sendq_item *it;
-	int r;
+	struct mmsghdr msg[BATCH] = { 0 };
+	struct iovec iov[BATCH];
+	unsigned int n = q->n < BATCH ? q->n : BATCH;
+	int sent;
 
-	while ((it = STAILQ_FIRST(&q->items))) {
-		r = try_send(q, &it->m);
-		if (r <= 0)
-			return r;
-		STAILQ_REMOVE_HEAD(&q->items, link);
-		free(it);
-		q->n--;
+	for (unsigned int i = 0; i < n; i++) {
+		iov[i].iov_base = &q->ring[(q->head + i) % q->cap];
+		iov[i].iov_len = sizeof(*q->ring);
+		msg[i].msg_hdr.msg_iov = &iov[i];
+		msg[i].msg_hdr.msg_iovlen = 1;
 	}
-	return sd_event_source_set_io_events(q->src, EPOLLIN);
+	sent = sendmmsg(q->fd, msg, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent >= 0)
+		return sent;
+	return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? 0 : -errno;
+}
+
+void ibcc_sendq_flush(struct ibcc_sendq *q)
+{
+	bool was = q->blocked;
+
+	q->blocked = false;
+	while (q->n && !q->blocked) {
+		int sent = send_batch(q);
+
+		if (sent < 0) {
+			drop_all(q);
+			break;
+		}
+		q->head = (q->head + (unsigned int)sent) % q->cap;
+		q->n -= (unsigned int)sent;
+		q->blocked = sent == 0;
+	}
+	if (q->blocked != was)
+		sd_event_source_set_io_events(q->src, EPOLLIN | (q->blocked ? EPOLLOUT : 0));
+	if (!q->n && q->cap > RING_KEPT)
+		drop_all(q);
 }

@@ -12,6 +12,7 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include <ibcc/config.h>
 #include <ibcc/scenario_file.h>
 
 #include "sim/control.h"
@@ -40,6 +41,7 @@ struct simulator {
 	struct ibcc_requests requests;
 	sd_event_source *start_timer;
 	bool ready;
+	bool refused; /* the scenario, with errors told */
 };
 
 static void fail(struct simulator *s, const char *what, int err)
@@ -60,6 +62,13 @@ static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 	if (!err && !reply->dlid) /* the client leaves its LID to the simulator */
 		reply->dlid = htons(ibcc_world_lid(s->world, node_guid));
 	return err;
+}
+
+static uint16_t loss(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq)
+{
+	struct simulator *s = arg;
+
+	return ibcc_world_loss(s->world, node_guid, ntohs((uint16_t)rq->dlid), rq->mad);
 }
 
 static void changed(void *arg)
@@ -161,6 +170,7 @@ static int load(struct simulator *s, struct ibcc_ibsim_limits *limits)
 	err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
 	if (errors.text)
 		fputs(errors.text, stderr);
+	s->refused = errors.text && err != -ENOMEM;
 	ibcc_yaml_errors_fini(&errors);
 	if (err)
 		return err;
@@ -200,7 +210,9 @@ static int start_loop(struct simulator *s)
 
 static int start(struct simulator *s)
 {
-	const struct ibcc_proxy_ops ops = { .answer = answer, .changed = changed, .arg = s };
+	const struct ibcc_proxy_ops ops = {
+		.answer = answer, .loss = loss, .changed = changed, .arg = s
+	};
 	const struct ibcc_scenario *sc;
 	struct ibcc_ibsim_limits limits = { 0 };
 	char up[64];
@@ -250,11 +262,11 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 	struct simulator s = { .o = o, .netfile_fd = -1 };
 	int r = start(&s);
 
-	if (r < 0)
+	if (!r)
+		r = sd_event_loop(s.ev);
+	else if (!s.refused)
 		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name,
 			r == -EADDRINUSE ? "another simulator has this name" : strerror(-r));
-	else
-		r = sd_event_loop(s.ev);
 	ibcc_control_free(s.control);
 	ibcc_proxy_free(s.proxy);
 	ibcc_observer_free(s.observer);
@@ -267,5 +279,7 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 		close(s.netfile_fd);
 	sd_event_source_disable_unref(s.start_timer);
 	sd_event_unref(s.ev);
+	if (s.refused)
+		return IBCC_CONFIG_EXIT_STATUS;
 	return r ? 1 : 0;
 }

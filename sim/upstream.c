@@ -16,7 +16,6 @@
 
 #define CTL_RETRY_US 5000u /* while ibsim is starting */
 #define QUEUE_MAX    65536u
-#define READ_BATCH   128
 
 struct ctl {
 	STAILQ_ENTRY(ctl) link;
@@ -78,22 +77,17 @@ static void slot_receive(struct ibcc_upstream_slot *s, struct ibcc_wire_mad *m)
 
 static int on_slot(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
+	struct ibcc_wire_mad m[IBCC_WIRE_BATCH];
 	struct ibcc_upstream_slot *s = arg;
-	struct ibcc_wire_mad m;
-	int i;
+	int i, n;
 
 	(void)src;
 	if (revents & EPOLLOUT)
 		ibcc_sendq_flush(&s->q);
 	s->refs++; /* an answer may make the last client go */
-	for (i = 0; i < READ_BATCH && s->refs > 1; i++) {
-		ssize_t n = recv(fd, &m, sizeof(m), MSG_DONTWAIT);
-
-		if (n < 0)
-			break;
-		if (n == sizeof(m))
-			slot_receive(s, &m);
-	}
+	n = ibcc_wire_receive(fd, m, IBCC_WIRE_BATCH);
+	for (i = 0; i < n && s->refs > 1; i++)
+		slot_receive(s, &m[i]);
 	ibcc_upstream_release(s);
 	return 0;
 }
@@ -104,10 +98,14 @@ int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad 
 	struct ibcc_wire_mad out;
 	int err;
 
-	if (!ibcc_wire_wants_reply(m->mad))
-		return ibcc_sendq_put(&s->q, m);
+	if (!ibcc_wire_wants_reply(m->mad)) {
+		ibcc_sendq_put(&s->q, m);
+		return 0;
+	}
 	err = ibcc_pending_add(s->u->pending, m, done, arg, &out);
-	return err ? err : ibcc_sendq_put(&s->q, &out);
+	if (!err)
+		ibcc_sendq_put(&s->q, &out);
+	return err;
 }
 
 void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg)
@@ -301,7 +299,8 @@ static struct ibcc_upstream_slot *slot_new(struct ibcc_upstream *u, const char *
 	s->fd = ibcc_wire_bind("%s:in%u", u->name, s->serial);
 	if (s->fd < 0 || sd_event_add_io(u->ev, &s->src, s->fd, EPOLLIN, on_slot, s) < 0)
 		goto fail;
-	ibcc_sendq_init(&s->q, s->fd, s->src, QUEUE_MAX);
+	if (ibcc_sendq_init(&s->q, u->ev, s->fd, s->src, QUEUE_MAX))
+		goto fail;
 	info.id = s->serial;
 	memcpy(info.node, s->want, sizeof(info.node));
 	memcpy(c.data, &info, sizeof(info));

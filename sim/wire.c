@@ -55,3 +55,29 @@ int ibcc_wire_bind(const char *fmt, ...)
 	}
 	return fd;
 }
+
+int ibcc_wire_receive(int fd, struct ibcc_wire_mad *m, unsigned int n)
+{
+	struct mmsghdr msg[IBCC_WIRE_BATCH] = { 0 };
+	struct iovec iov[IBCC_WIRE_BATCH];
+	int got, good = 0;
+
+	if (n > IBCC_WIRE_BATCH)
+		n = IBCC_WIRE_BATCH;
+	for (unsigned int i = 0; i < n; i++) {
+		iov[i] = (struct iovec){ .iov_base = &m[i], .iov_len = sizeof(*m) };
+		msg[i].msg_hdr.msg_iov = &iov[i];
+		msg[i].msg_hdr.msg_iovlen = 1;
+	}
+	got = recvmmsg(fd, msg, n, MSG_DONTWAIT, NULL);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	for (int i = 0; i < got; i++) {
+		if (msg[i].msg_len != sizeof(*m) || msg[i].msg_hdr.msg_flags & MSG_TRUNC)
+			continue;
+		if (good != i)
+			m[good] = m[i];
+		good++;
+	}
+	return good;
+}

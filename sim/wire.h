@@ -14,6 +14,7 @@
 #include <ibcc/mad.h>
 
 #define IBCC_WIRE_MAGIC   0xdeadbeefu
+#define IBCC_WIRE_BATCH   64u  /* most MADs that ibcc_wire_receive() takes */
 #define IBCC_WIRE_TIMEOUT 110u /* umad status of a request that nobody answered */
 
 /* A MAD with its addresses; all but status are as the umad header has them (big endian). */
@@ -71,6 +72,11 @@ static inline int ibcc_wire_wants_reply(const uint8_t *mad)
 {
 	return !ibcc_wire_is_response(mad) && mad[3] != IBCC_MAD_TRAP;
 }
+
+/* Takes what a socket has, at most n MADs, without waiting; datagrams of another size are thrown
+ * away. Returns how many there were, 0 if there is none, -errno when the socket is gone.
+ */
+int ibcc_wire_receive(int fd, struct ibcc_wire_mad *m, unsigned int n);
 
 /* Address of an abstract socket; ibsim counts the terminating zero as a part of the name. -EINVAL
  * if the name does not fit.

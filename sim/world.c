@@ -230,6 +230,13 @@ int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on)
 	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_support(w->agents, n, on);
 }
 
+int ibcc_world_set_loss(struct ibcc_world *w, const char *node, uint16_t permille)
+{
+	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+
+	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_loss(w->agents, n, permille);
+}
+
 const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
 {
 	return w->topo;

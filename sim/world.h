@@ -43,10 +43,15 @@ int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, c
 /* LID of the node's first endport, 0 if it has none. */
 uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid);
 
+/* Loss at the node that a request goes to, by its LID or directed route; 0 if that is not known. */
+uint16_t ibcc_world_loss(const struct ibcc_world *w, uint64_t from_guid, uint16_t dlid,
+			 const uint8_t *rq);
+
 /* Knobs; 0, -ENOENT (no such node), -EINVAL, -ENOMEM. */
 int ibcc_world_set_traffic(struct ibcc_world *w, bool on);
 bool ibcc_world_traffic(const struct ibcc_world *w);
 int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on);
+int ibcc_world_set_loss(struct ibcc_world *w, const char *node, uint16_t permille);
 int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps);
 
 /* NULL before the first update. */

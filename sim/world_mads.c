@@ -3,29 +3,18 @@
 #include <errno.h>
 
 #include <ibcc/route.h>
+#include <ibcc/smp.h>
 
 #include "sim/world_state.h"
 
-/* Nodes are in the order of their GUIDs. */
-static uint32_t find_node(const struct ibcc_topo *t, uint64_t guid)
-{
-	uint32_t lo = 0, hi = t->n_nodes;
-
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (t->node[mid].guid < guid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->n_nodes && t->node[lo].guid == guid ? lo : IBCC_NONE;
-}
+/* Places in a directed route SMP (IBA vol. 1, 14.2.1.2). */
+#define SMP_HOP_COUNT    7
+#define SMP_INITIAL_PATH 128
 
 /* A client sits at a node's first endport. */
 static uint32_t first_endport(const struct ibcc_topo *t, uint64_t guid)
 {
-	uint32_t n = find_node(t, guid);
+	uint32_t n = ibcc_topo_find_guid(t, guid);
 
 	if (n == IBCC_NONE)
 		return IBCC_NONE;
@@ -51,7 +40,7 @@ static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 	if (to == from)
 		return true;
 	if (ibcc_topo_is_switch(t, t->port[from].node)) {
-		/* From a switch: as from the channel adapter at one of its ports. */
+		/* A switch as the sender is rare: its first hop tells enough. */
 		const struct ibcc_topo_node *n = &t->node[t->port[from].node];
 		uint8_t out = dlid < n->lft_len ? n->lft[dlid] : IBCC_LFT_NONE;
 
@@ -74,4 +63,34 @@ int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, c
 		return -ETIMEDOUT;
 	return ibcc_agents_answer(
 		w->agents, w->topo->port[ibcc_topo_port_of_lid(w->topo, dlid)].endport, rq, reply);
+}
+
+/* Where a directed route from a node ends. Its hops count from 1, as in the datagram. */
+static uint32_t route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp)
+{
+	unsigned int hops = smp[SMP_HOP_COUNT];
+
+	for (unsigned int i = 1; i <= hops && i <= IBCC_SMP_MAX_HOPS && node != IBCC_NONE; i++) {
+		uint32_t out = ibcc_topo_port_index(t, node, smp[SMP_INITIAL_PATH + i]);
+		uint32_t peer = out == IBCC_NONE ? IBCC_NONE : t->port[out].peer;
+
+		node = peer == IBCC_NONE ? IBCC_NONE : t->port[peer].node;
+	}
+	return node;
+}
+
+uint16_t ibcc_world_loss(const struct ibcc_world *w, uint64_t from_guid, uint16_t dlid,
+			 const uint8_t *rq)
+{
+	uint32_t node, port;
+
+	if (!w->topo)
+		return 0;
+	if (rq[1] == IBCC_MAD_CLASS_SMP_DIRECT) {
+		node = route_end(w->topo, ibcc_topo_find_guid(w->topo, from_guid), rq);
+	} else {
+		port = ibcc_topo_port_of_lid(w->topo, dlid);
+		node = port == IBCC_NONE ? IBCC_NONE : w->topo->port[port].node;
+	}
+	return ibcc_agents_loss(w->agents, node);
 }

@@ -31,6 +31,6 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)for s in perftest/scenarios/*.yaml; do \
-		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/scenarios/$${s##*/} || exit 1; \
+	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/sweep.sbatch; do \
+		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \
 	done

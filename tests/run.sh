@@ -36,7 +36,8 @@ one()
 		[ "$rc" = 124 ] && echo "TIMEOUT after $limit s" >>"$log"
 		failed="$failed $name"
 		printf '  %-44s FAILED (%d)\n' "$name" "$rc"
-		tail -n 40 "$log" | sed 's/^/    | /'
+		# What failed may be far above the end, with logs behind it.
+		{ grep -a '^not ok' "$log"; tail -n 40 "$log" | grep -av '^not ok'; } | sed 's/^/    | /'
 	fi
 }
 

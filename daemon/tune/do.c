@@ -9,6 +9,9 @@
 #include "daemon/service.h"
 #include "daemon/tune/tune.h"
 
+/* Passes beyond the least, for an undecided tuner. */
+#define MORE_PASSES 4u
+
 const char *tune_str(const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
@@ -36,30 +39,43 @@ static void sleep_ms(uint32_t ms)
 		;
 }
 
-/* Rates need two readings, and the tuner wants to see congestion more than once before it acts. */
-static int watch(const struct tune *t, struct ibcc_service *s, const struct ibcc_request *apply,
-		 struct ibcc_why *why)
+/* Rates need two readings, and the tuner wants to see congestion more than once before it acts.
+ * While there is congestion that it has not made up its mind about, it gets some more.
+ */
+static int watch(const struct tune *t, struct ibcc_service *s, struct ibcc_why *why)
 {
-	unsigned int confirm = t->config.tuner.confirm_passes, passes = 1 + (confirm ? confirm : 1);
-	int rc = 0;
+	unsigned int confirm = t->config.tuner.confirm_passes, n = 0;
+	unsigned int least = 1 + (confirm ? confirm : 1), most = least + MORE_PASSES;
+	const struct ibcc_cycle *c;
+	bool seen = false;
+	int rc;
 
-	while (!rc && passes--) {
-		if (passes || !apply)
-			rc = ibcc_service_pass_dry(s, why);
-		else
-			rc = ibcc_service_pass(s, apply, why);
-		if (!rc && passes)
-			sleep_ms(t->config.interval_ms);
+	for (;;) {
+		rc = ibcc_service_pass_dry(s, why);
+		if (rc)
+			return rc;
+		c = ibcc_service_cycle(s);
+		seen = seen || (c->decided && c->estimate.n_roots);
+		n++;
+		if (n == most || (n >= least && (c->plan.n || !seen)))
+			return 0;
+		sleep_ms(t->config.interval_ms);
 	}
-	return rc;
 }
 
 static int apply_local(const struct tune *t, struct ibcc_service *s, const struct ibcc_request *r,
 		       json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c;
-	int rc = watch(t, s, r, why);
+	int rc = watch(t, s, why);
 
+	if (rc)
+		return rc;
+	c = ibcc_service_cycle(s);
+	if (c->plan.n) {
+		sleep_ms(t->config.interval_ms);
+		rc = ibcc_service_pass(s, r, why);
+	}
 	if (!rc)
 		rc = ibcc_service_plan(s, out, why);
 	if (rc)
@@ -96,7 +112,7 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
 		 (int)getpid());
 	if (!strcmp(command, "plan")) {
-		rc = watch(t, s, NULL, why);
+		rc = watch(t, s, why);
 		if (!rc)
 			rc = ibcc_service_plan(s, out, why);
 	} else if (!strcmp(command, "apply")) {

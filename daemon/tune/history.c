@@ -49,7 +49,8 @@ static void print_history(const json_t *a)
 	struct tune_table *t = tune_table_new(columns, 9);
 	size_t i;
 
-	json_array_foreach(list, i, o) add_transaction(t, o);
+	json_array_foreach (list, i, o)
+		add_transaction(t, o);
 	if (one)
 		add_transaction(t, one);
 	else if (!json_array_size(list))

@@ -54,9 +54,11 @@ static void walk(nn_map_t *map, json_t *o)
 
 	if (json_is_object(o)) {
 		rename_node(map, o);
-		json_object_foreach(o, key, v) walk(map, v);
+		json_object_foreach (o, key, v)
+			walk(map, v);
 	}
-	json_array_foreach(o, i, v) walk(map, v);
+	json_array_foreach (o, i, v)
+		walk(map, v);
 }
 
 void tune_rename(const struct tune *t, json_t *o)

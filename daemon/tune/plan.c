@@ -14,11 +14,11 @@ static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
 	const json_t *list = json_object_get(prediction, "sources"), *o;
 	size_t i;
 
-	json_array_foreach(
-		list, i, o) if (json_equal(json_object_get(o, "node_guid"),
-					   json_object_get(port, "node_guid")) &&
-				tune_int(o, "port") ==
-					tune_int(port, "port")) return tune_int(o, "expected_mbps");
+	json_array_foreach (list, i, o)
+		if (json_equal(json_object_get(o, "node_guid"),
+			       json_object_get(port, "node_guid")) &&
+		    tune_int(o, "port") == tune_int(port, "port"))
+			return tune_int(o, "expected_mbps");
 	return -1;
 }
 
@@ -28,8 +28,7 @@ static void add_sources(struct tune_table *t, const json_t *root, const char *ke
 	const json_t *list = json_object_get(root, key), *o;
 	size_t i;
 
-	json_array_foreach(list, i, o)
-	{
+	json_array_foreach (list, i, o) {
 		char node[160], port[16], rate[24], wait[24], becn[24], expect[24] = "";
 		json_int_t e = expected_mbps(prediction, o);
 		const char *row[] = {
@@ -74,6 +73,11 @@ static void print_fabric(const json_t *f)
 	       tune_str(f, "source"), tune_int(f, "ports_fresh"),
 	       tune_int(f, "ports_stale") + tune_int(f, "ports_unreachable") ? ", others not" : "",
 	       (double)tune_int(f, "interval_us") / 1000, tune_str(f, "clock"));
+	if (tune_int(f, "ports_saturated"))
+		printf("Counters of %lld ports have stopped at their end and tell nothing: clear "
+		       "them "
+		       "with perfquery -R; a daemon in mode apply clears them in time\n",
+		       tune_int(f, "ports_saturated"));
 }
 
 static void print_prediction(const json_t *p)
@@ -96,9 +100,10 @@ static void print_unreachable(const json_t *list)
 	char node[160];
 	size_t i;
 
-	json_array_foreach(list, i, o) printf(
-		"%s  %s port %lld %s\n", i ? "" : "\nWithout settings\n",
-		tune_node_text(o, node, sizeof(node)), tune_int(o, "port"), tune_str(o, "reason"));
+	json_array_foreach (list, i, o)
+		printf("%s  %s port %lld %s\n", i ? "" : "\nWithout settings\n",
+		       tune_node_text(o, node, sizeof(node)), tune_int(o, "port"),
+		       tune_str(o, "reason"));
 }
 
 static void print_answer(const json_t *a, const char *heading)
@@ -108,7 +113,8 @@ static void print_answer(const json_t *a, const char *heading)
 
 	prediction = json_object_get(a, "prediction");
 	print_fabric(json_object_get(a, "fabric"));
-	json_array_foreach(roots, i, o) print_root(o, i + 1, prediction);
+	json_array_foreach (roots, i, o)
+		print_root(o, i + 1, prediction);
 	if (!json_array_size(roots))
 		printf("\nNo congestion.\n");
 	tune_print_changes(json_object_get(a, "changes"), heading);

@@ -65,8 +65,7 @@ static void add_switch(struct tune_table *t, const json_t *o)
 	tune_table_row(t, row);
 	row[2] = port;
 	row[6] = "";
-	json_array_foreach(list, i, e)
-	{
+	json_array_foreach (list, i, e) {
 		num(port, e, "port");
 		num(c[0], e, "Threshold");
 		num(c[1], e, "Cong_Parm_Marking_Rate");
@@ -142,8 +141,7 @@ static void print_settings(const json_t *a)
 	char node[160];
 	size_t i;
 
-	json_array_foreach(nodes, i, o)
-	{
+	json_array_foreach (nodes, i, o) {
 		if (!json_is_true(json_object_get(o, "supported")))
 			printf("%s port %lld %s\n", tune_node_text(o, node, sizeof(node)),
 			       tune_int(o, "port"), tune_str(o, "reason"));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
 
 static void print_sm(const json_t *s)
@@ -25,13 +27,53 @@ static void print_fabric(const json_t *s)
 
 	if (json_is_object(f))
 		printf("Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
-		       "%lld ports read, %lld stale, %lld never answered\n",
+		       "%lld ports read, %lld stale, %lld never answered, %lld with counters at "
+		       "their end\n",
 		       tune_int(f, "switches"), tune_int(f, "channel_adapters"),
 		       tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
-		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"));
+		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),
+		       tune_int(f, "ports_saturated"));
 	if (json_is_object(m))
 		printf("MADs:      %lld sent, %lld without answer, %lld Sets\n",
 		       tune_int(m, "sent"), tune_int(m, "timed_out"), tune_int(m, "sets"));
+}
+
+/* Ports 1, 2, 3 and 7 as "1-3,7". */
+static void print_ports(const json_t *ports)
+{
+	size_t n = json_array_size(ports);
+
+	for (size_t i = 0, end; i < n; i = end + 1) {
+		json_int_t first = json_integer_value(json_array_get(ports, i));
+
+		for (end = i; end + 1 < n && json_integer_value(json_array_get(ports, end + 1)) ==
+						     first + (json_int_t)(end + 1 - i);
+		     end++)
+			;
+		printf(end > i ? "%s%lld-%lld" : "%s%lld", i ? "," : "", (long long)first,
+		       (long long)first + (long long)(end - i));
+	}
+}
+
+static void print_unread(const json_t *list)
+{
+	const json_t *o;
+	char node[160];
+	size_t i;
+
+	json_array_foreach (list, i, o) {
+		const json_t *age = json_object_get(o, "age_ms"),
+			     *ports = json_object_get(o, "ports");
+
+		printf("%-11s%s port%s ",
+		       i ? "" : "Not read:", tune_node_text(o, node, sizeof(node)),
+		       json_array_size(ports) > 1 ? "s" : "");
+		print_ports(ports);
+		printf(": %s, %s", tune_str(o, "state"), tune_str(o, "reason"));
+		if (json_is_integer(age))
+			printf(", last read %.1f s ago", (double)json_integer_value(age) / 1000);
+		putchar('\n');
+	}
 }
 
 static void print_status(const json_t *s)
@@ -48,10 +90,19 @@ static void print_status(const json_t *s)
 	       paused[0] ? ", paused after " : "", paused);
 	print_sm(s);
 	print_fabric(s);
+	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
 	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
 	if (tune_str(s, "decision")[0])
 		printf("Decision:  %s\n", tune_str(s, "decision"));
+}
+
+static bool needs_attention(const json_t *s)
+{
+	const json_t *unread = json_object_get(json_object_get(s, "fabric"), "unread");
+
+	return !strcmp(tune_str(s, "state"), "degraded") || json_array_size(unread) ||
+	       tune_int(s, "writes_pending");
 }
 
 int tune_status(struct tune *t)
@@ -68,6 +119,8 @@ int tune_status(struct tune *t)
 		code = tune_print_json(s);
 	else
 		print_status(s);
+	if (code == TUNE_OK && t->detailed_exitcode && needs_attention(s))
+		code = TUNE_PENDING;
 	json_decref(s);
 	return code;
 }

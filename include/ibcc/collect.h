@@ -23,6 +23,12 @@ struct ibcc_collector; /* capabilities of each port, read once, and the clock's 
 struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
 void ibcc_collector_free(struct ibcc_collector *c);
 
+/* Ends passes after so long (0: never): what was not read by then is stale or unreachable with
+ * -ETIMEDOUT. Nodes that were silent or are new get at most a quarter of it before the others have
+ * their turn.
+ */
+void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
+
 /* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
  * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
  * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another
@@ -31,6 +37,15 @@ void ibcc_collector_free(struct ibcc_collector *c);
  */
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key);
+
+/* Clears counters of 32 bits that have passed half their range, before they stop at its end, and
+ * makes the snapshot count on from there: data, packets and PortXmitWait of PortCounters, FECN and
+ * BECN of PortRcvConCtrl. Counters of 64 bits are left alone. Sends Sets, so it is no part of a dry
+ * run. *n_cleared ports were; those that did not answer are tried again by the next call. Returns
+ * 0, -ENOMEM, or -EIO when the transport is gone.
+ */
+int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			     struct ibcc_snapshot *s, uint32_t *n_cleared);
 
 /* The fabric's clock rate against the host's in permille (1000: equal), 0 while unknown; whether
  * rates are computed with the fabric's clock.
@@ -49,6 +64,12 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
  */
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
+
+/* The same for the endports that are UNKNOWN in *s alone, which must be sized for t (-EINVAL): an
+ * answer that got lost is no reason to read a whole fabric again.
+ */
+int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+			  struct ibcc_settings *s);
 
 /* Topology by directed-route discovery from a local port, on an umad port of its own that is closed
  * again: for fabrics without our plugin. NULL on failure with a sentence in why. On success why is

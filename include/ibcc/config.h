@@ -33,8 +33,9 @@ struct ibcc_config {
 	int apply_via; /* enum ibcc_via */
 	char ca[32];   /* empty: first active */
 	uint8_t port;
-	uint32_t interval_ms; /* between passes, host time */
-	uint32_t timeout_ms;  /* of a MAD */
+	uint32_t interval_ms;      /* between passes, host time */
+	uint32_t pass_deadline_ms; /* what was not read by then is stale */
+	uint32_t timeout_ms;       /* of a MAD */
 	uint8_t retries;
 	uint8_t window; /* MADs in flight */
 	int clock;      /* enum ibcc_clock */

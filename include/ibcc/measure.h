@@ -13,8 +13,10 @@
 
 struct ibcc_measure_flow {
 	double offered_mbps, throughput_mbps;
-	double ideal_mbps; /* NAN where there are too many pairs to tell */
-	double latency_us; /* mean of the packets received; NAN if there were none */
+	double ideal_mbps;              /* NAN where there are too many pairs or ways to tell */
+	double latency_us;              /* mean of the packets received; NAN if there were none */
+	double p50_us, p99_us, p999_us; /* their percentiles, to 6.25 %; likewise, and with more
+					 * than 10000 flows */
 	uint64_t received_pkts, refused_pkts, dropped_pkts, fecn, becn;
 	double ccti; /* mean of the samples in the window */
 };
@@ -60,12 +62,26 @@ struct ibcc_measure {
 	struct ibcc_engine_totals totals;
 };
 
+/* Who lets time pass instead of the engine alone: a control loop. run() advances the engine at
+ * least to until_ps; requests under way may take it beyond. Window and samples then end where it
+ * does.
+ */
+struct ibcc_measure_driver {
+	int (*start)(void *arg, struct ibcc_engine *e); /* at time 0, with traffic and settings */
+	int (*run)(void *arg, uint64_t until_ps);
+	void *arg;
+};
+
 /* Runs a scenario from 0 to its duration_ps, measuring from measure_from_ps on, with a sample each
  * sample_ps (0: none). Returns 0; -EINVAL (a model or flow that the engine refuses), -ENOENT (*bad,
  * may be NULL, names a node that is missing), -ENOMEM. *out needs ibcc_measure_fini() after 0.
  */
 int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct ibcc_measure *out,
 		     const char **bad);
+/* The same with a driver; NULL: none. Returns also what its functions do. */
+int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
+			    const struct ibcc_measure_driver *driver, struct ibcc_measure *out,
+			    const char **bad);
 void ibcc_measure_fini(struct ibcc_measure *m);
 
 /* Sum of the throughputs of the flows of one kind. */

@@ -58,6 +58,8 @@ struct ibcc_topo {
 	struct ibcc_topo_node *node;
 	struct ibcc_topo_port *port;
 	uint32_t *endport;                   /* fabric-wide port index of each endport */
+	uint32_t *by_guid;                   /* hash: node index by GUID; private to topo.c */
+	uint32_t cap_by_guid;                /* a power of two, or 0 */
 	uint32_t lid_port[IBCC_LID_MAX + 1]; /* endport's port index by LID, or IBCC_NONE */
 };
 

@@ -23,9 +23,10 @@ struct ibcc_mad_op {
 struct ibcc_transport;
 
 struct ibcc_transport_ops {
-	/* Sends all n requests pipelined and returns when each is answered or has timed out.
-	 * Returns 0 even if single requests failed (see their err); -EIO when the port is gone,
-	 * with every request's err set.
+	/* Sends all n requests pipelined and returns when each is answered or has timed out. A
+	 * node that let one request time out in all its attempts and answered nothing meanwhile is
+	 * not asked the rest, which time out, too. Returns 0 even if single requests failed (see
+	 * their err); -EIO when the port is gone, with every request's err set.
 	 */
 	int (*run)(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n);
 	/* Now, in nanoseconds of the clock that op->t_ns is taken from. */
@@ -45,6 +46,8 @@ struct ibcc_transport_stats {
 
 struct ibcc_transport {
 	const struct ibcc_transport_ops *ops;
+	/* Not 0: when now_ns() is there, run() ends what is open with -ETIMEDOUT. */
+	uint64_t deadline_ns;
 	struct ibcc_transport_stats stats;
 };
 

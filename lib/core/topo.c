@@ -31,6 +31,7 @@ void ibcc_topo_free(struct ibcc_topo *t)
 	free(t->node);
 	free(t->port);
 	free(t->endport);
+	free(t->by_guid);
 	free(t);
 }
 
@@ -62,8 +63,10 @@ struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t)
 	c->port = dup_vec(t->port, t->n_ports, sizeof(*t->port));
 	c->endport = dup_vec(t->endport, t->n_endports, sizeof(*t->endport));
 	c->node = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*t->node));
-	if (!c->port || !c->endport || !c->node)
+	c->by_guid = dup_vec(t->by_guid, t->cap_by_guid, sizeof(*t->by_guid));
+	if (!c->port || !c->endport || !c->node || !c->by_guid)
 		goto fail;
+	c->cap_by_guid = t->cap_by_guid;
 	c->n_ports = c->cap_ports = t->n_ports;
 	c->n_endports = c->cap_endports = t->n_endports;
 	c->cap_nodes = t->n_nodes;
@@ -110,6 +113,37 @@ static void *reserve(void *vec, uint32_t *cap, uint32_t n, uint32_t add, size_t 
 	return vec;
 }
 
+/* Where a GUID's node index is, or would be. The hash is never full. */
+static uint32_t *guid_slot(const struct ibcc_topo *t, uint64_t guid)
+{
+	uint32_t mask = t->cap_by_guid - 1;
+	uint32_t i = (uint32_t)(guid * 0x9e3779b97f4a7c15u >> 32) & mask;
+
+	while (t->by_guid[i] != IBCC_NONE && t->node[t->by_guid[i]].guid != guid)
+		i = (i + 1) & mask;
+	return &t->by_guid[i];
+}
+
+/* Makes room for one more node: at most half of the hash is in use. */
+static int hash_reserve(struct ibcc_topo *t)
+{
+	uint32_t cap = t->cap_by_guid ? 2 * t->cap_by_guid : 32;
+	uint32_t *hash;
+
+	if (2 * (t->n_nodes + 1) <= t->cap_by_guid)
+		return 0;
+	hash = reallocarray(NULL, cap, sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	memset(hash, 0xff, cap * sizeof(*hash)); /* IBCC_NONE */
+	free(t->by_guid);
+	t->by_guid = hash;
+	t->cap_by_guid = cap;
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		*guid_slot(t, t->node[i].guid) = i;
+	return 0;
+}
+
 /* Which ports of a node are endports: a switch answers at port 0, all others at each port. */
 static bool is_endport(enum ibcc_node_type type, unsigned int num)
 {
@@ -138,7 +172,10 @@ int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_ty
 	if (!endport)
 		return -ENOMEM;
 	t->endport = endport;
+	if (hash_reserve(t) < 0)
+		return -ENOMEM;
 
+	*guid_slot(t, guid) = t->n_nodes;
 	node = &t->node[t->n_nodes];
 	*node = (struct ibcc_topo_node){
 		.guid = guid,
@@ -167,10 +204,7 @@ int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_ty
 
 uint32_t ibcc_topo_find_guid(const struct ibcc_topo *t, uint64_t guid)
 {
-	for (uint32_t i = 0; i < t->n_nodes; i++)
-		if (t->node[i].guid == guid)
-			return i;
-	return IBCC_NONE;
+	return t->cap_by_guid ? *guid_slot(t, guid) : IBCC_NONE;
 }
 
 uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc)

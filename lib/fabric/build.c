@@ -7,7 +7,11 @@
 
 #include "eth.h"
 #include "evq.h"
+#include "paths.h"
 #include "rng.h"
+#include "vlarb.h"
+
+#define FLOW_SLOTS 256u /* a power of two */
 
 static bool model_valid(const struct ibcc_model *m)
 {
@@ -19,7 +23,8 @@ static bool model_valid(const struct ibcc_model *m)
 	       m->buffer_bytes >= need && m->hca_buffer_bytes >= need &&
 	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
 	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
-	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m);
+	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m) &&
+	       ibcc_vlarb_valid(m);
 }
 
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl)
@@ -37,17 +42,29 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 static void count_parts(struct ibcc_engine *e)
 {
 	const struct ibcc_topo *t = e->topo;
+	uint32_t outputs = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		uint32_t n = t->node[i].n_ports;
 
 		if (ibcc_topo_is_switch(t, i)) {
 			e->n_sw++;
-			e->n_voqs += (n + 1) * (n + 1) * e->n_vls;
+			outputs += n + 1;
+			if (n + 1 > e->n_slots)
+				e->n_slots = n + 1;
 		} else {
 			e->n_hca += n;
 		}
 	}
+	switch (e->model.arbitration) {
+	case IBCC_ARBITRATION_INPUT: e->slot_by_input = UINT8_MAX; break;
+	case IBCC_ARBITRATION_FIFO: e->n_slots = 1; break;
+	case IBCC_ARBITRATION_FLOW:
+		e->n_slots = FLOW_SLOTS;
+		e->slot_by_qp = FLOW_SLOTS - 1;
+		break;
+	}
+	e->n_voqs = outputs * e->n_slots * e->n_vls;
 	e->n_ports = t->n_ports;
 	e->n_outqs = e->n_ports * e->n_vls;
 }
@@ -200,7 +217,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		p->owner = at;
 		p->n_in = (uint16_t)n_in;
 		p->voq = *voq;
-		*voq += n_in * e->n_vls;
+		*voq += e->n_slots * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
 	ibcc_fab_tables_set(e, s);
@@ -282,7 +299,6 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 		return -ENOMEM;
 	e->model = *m;
 	e->n_vls = m->vls;
-	e->voq_mask = m->arbitration == IBCC_ARBITRATION_FIFO ? 0 : UINT8_MAX;
 	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
 	e->bytes[CTRL] = m->ack_bytes;
 	for (int k = 0; k < N_KINDS; k++)
@@ -303,6 +319,12 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (rc)
 		return rc;
 	rc = build_parts(e);
+	if (rc)
+		return rc;
+	rc = ibcc_vlarb_build(e);
+	if (rc)
+		return rc;
+	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
 	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
@@ -345,9 +367,13 @@ void ibcc_engine_free(struct ibcc_engine *e)
 		free(e->group[i].act);
 		free(e->group[i].qp);
 	}
-	for (uint32_t i = 0; i < e->n_flow; i++)
+	for (uint32_t i = 0; i < e->n_flow; i++) {
 		free(e->flow[i].ring);
+		free(e->flow[i].latency);
+	}
 	ibcc_eth_free(e);
+	ibcc_paths_free(e);
+	free(e->vlarb);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);

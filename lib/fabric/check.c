@@ -99,8 +99,8 @@ static int check_output(struct check *k, uint32_t port)
 		const struct outq *q = port_outq(e, port, vl);
 		uint32_t n = 0, bytes = 0, in_turn = 0, holding = 0;
 
-		for (unsigned int in = 0; in < p->n_in; in++) {
-			const struct voq *v = &e->voq[p->voq + vl * p->n_in + in];
+		for (unsigned int i = 0; i < e->n_slots; i++) {
+			const struct voq *v = &e->voq[p->voq + vl * e->n_slots + i];
 			int rc = check_list(k, v->head, true, &n, &bytes);
 
 			if (rc)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths.h"
 #include "tx.h"
 
 int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
@@ -15,6 +16,8 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 	if (e->lid[port].first != lid) {
 		e->lid[port].first = lid;
 		e->lid[port].n = lid ? 1 : 0;
+		if (e->paths)
+			ibcc_paths_map(e);
 	}
 	return 0;
 }
@@ -138,8 +141,8 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
-	/* Each lost packet gives a credit and may wake its sender. */
-	if (ibcc_fab_reserve(e, 2 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
+	/* Each lost packet gives a credit and may wake its sender and its source. */
+	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
 		return -ENOMEM;
 	if (!up) {
 		link_end_down(e, port);

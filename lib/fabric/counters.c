@@ -109,11 +109,13 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		ccti = h->cc.sl[f->sl].CCTI_Min;
 	*out = (struct ibcc_engine_flow){
 		.offered_pkts = ibcc_fab_offered(e, f),
+		.messages = f->window ? f->done / f->message_pkts : 0,
 		.refused_pkts = f->refused,
 		.sent_pkts = f->sent,
 		.received_pkts = f->received,
 		.received_bytes = f->received * e->model.packet_bytes,
 		.dropped_pkts = f->dropped,
+		.reordered_pkts = f->reordered,
 		.fecn = f->fecn,
 		.becn = f->becn,
 		.ccti = ccti,

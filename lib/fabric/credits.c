@@ -37,13 +37,34 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 	}
 }
 
+/* Credits that have come, but whose event is yet to be taken, are not waited for. */
+static bool credit_due(const struct ibcc_engine *e, const struct outq *q)
+{
+	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
+		const struct cursor *c = &e->evq.cursor[i];
+		const struct lane *l = &e->evq.lane[c->lane];
+
+		for (uint32_t at = c->at; at != l->end; at++) {
+			const struct sent *v = &l->ring[at & l->mask];
+			uint32_t index = v->index[SENT_CREDIT];
+
+			if (v->t + c->delay_ps > e->now_ps)
+				break;
+			if (index != NO_CREDIT && &e->outq[index >> 1] == q)
+				return true;
+		}
+	}
+	return false;
+}
+
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
 	if (!e->evq.n_want)
 		ibcc_fab_credits_drain(e);
 	if (q->credits >= (int32_t)e->blocks[kind])
 		return true;
-	q->flags |= OUTQ_STARVED;
+	if (!credit_due(e, q))
+		q->flags |= OUTQ_STARVED;
 	if (!(q->flags & OUTQ_WANT)) {
 		q->flags |= OUTQ_WANT;
 		if (!e->evq.n_want++)
@@ -129,7 +150,7 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 	for (unsigned int o = 1; o < in->n_in; o++) {
 		const struct port *out = &e->port[e->sw[in->owner].first_port + o];
 
-		for (unsigned int vl = 0; vl < e->n_vls; vl++)
-			take_back(e, e->voq[out->voq + vl * in->n_in + in->num].head, in_port);
+		for (unsigned int i = 0; i < e->n_slots * e->n_vls; i++)
+			take_back(e, e->voq[out->voq + i].head, in_port);
 	}
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "eth.h"
+#include "paths.h"
 #include "tx.h"
 
 static bool ready_before(const struct ready *a, const struct ready *b)
@@ -159,7 +160,7 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
 			f->head_qp = ibcc_fab_pick_qp(e, f);
 		q = &e->qp[f->head_qp];
-		if (!f->uniform || f->kind == IBCC_ARRIVALS_BACKLOGGED ||
+		if (!f->uniform || !ibcc_arrivals_paced(f->kind) ||
 		    (q->defer == NONE && q->ready_ps <= e->now_ps))
 			break;
 		if (!defer(e, flow, due))
@@ -293,6 +294,8 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 	e->injected++;
 	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
 	tx_start(e, g->port, g->vl, pkt, false);
+	if (e->paths)
+		ibcc_paths_sent(e, qp, pkt);
 	if (e->model.bcn.enabled)
 		ibcc_bcn_sent(e, g->port, qp, pkt);
 	else

@@ -82,7 +82,7 @@ struct port {
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, all VLs */
 	uint32_t owner;  /* index of switch or HCA */
-	uint32_t voq;    /* first VOQ of this output; then by VL, then by input number */
+	uint32_t voq;    /* first VOQ of this output; then by VL, then by whose turns they are */
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
 	uint16_t speed;
@@ -118,7 +118,7 @@ struct outq {
 	uint64_t wait_since_ps, busy_ps, wait_ps;
 };
 
-/* Packets of one input for one output and VL. */
+/* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
 struct voq {
 	uint32_t head, tail;
 	uint32_t next; /* in the output's turn */
@@ -238,7 +238,12 @@ struct flow {
 	uint64_t *ring;
 	uint32_t ring_n;
 	struct arrivals offer;
-	uint64_t offered, refused;
+	bool stalled; /* closed loop: waits for a message to be complete */
+	uint64_t start_ps, on_ps, off_ps;
+	uint32_t message_pkts, window; /* closed loop; else 0 */
+	uint64_t done;                 /* closed loop: packets known to be delivered or lost */
+	uint64_t offered, refused, reordered;
+	uint32_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
 };
 
@@ -305,6 +310,8 @@ struct fab_scenario_event {
 };
 
 struct fab_eth;
+struct fab_paths;
+struct vlarb_port;
 
 struct ibcc_engine {
 	uint64_t now_ps;
@@ -314,6 +321,8 @@ struct ibcc_engine {
 	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
+	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
+	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
 	struct hca *hca;
 	struct group *group;
@@ -321,10 +330,11 @@ struct ibcc_engine {
 	struct flow *flow;
 	struct port_stat *stat;
 	struct outq_stat *outq_stat;
-	struct fab_eth *eth; /* NULL: credits */
+	struct fab_eth *eth;      /* NULL: credits */
+	struct fab_paths *paths;  /* NULL: static routes */
+	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
 	uint32_t n_vls;
-	uint8_t voq_mask;     /* of the input numbers that have VOQs of their own: all or none */
 	uint32_t credit_lane; /* of what leaves a buffer at once */
 	uint32_t n_speeds, cap_speeds;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
@@ -392,6 +402,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
+/* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
+uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 
 /* drop.c: takes a packet out of the fabric and counts it at a port. */
@@ -434,6 +446,8 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
 uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
+/* Closed loop: the source knows that a packet is delivered or lost. */
+void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
 
 /* control.c */

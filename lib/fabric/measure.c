@@ -10,6 +10,9 @@
 #include <ibcc/ideal.h>
 #include <ibcc/measure.h>
 
+/* Of latency: 3 KB for each flow. */
+#define MAX_HISTOGRAMS 10000u
+
 #define US_PER_PS 1e-6
 
 struct reading {
@@ -21,6 +24,7 @@ struct reading {
 struct run {
 	const struct ibcc_scenario *s;
 	struct ibcc_engine *e;
+	const struct ibcc_measure_driver *driver;
 	uint64_t sample_ps;
 	struct reading start, last, now; /* of the window; of the last sample */
 	uint32_t n_in_window;            /* samples */
@@ -124,27 +128,56 @@ static int take_sample(struct run *r)
 	return 0;
 }
 
+static int start_window(struct run *r)
+{
+	int rc = 0;
+
+	if (r->m.n_flows <= MAX_HISTOGRAMS)
+		rc = ibcc_engine_latency_start(r->e);
+	return rc ? rc : reading_take(r, &r->start);
+}
+
+static int advance(struct run *r, uint64_t until_ps)
+{
+	if (r->driver)
+		return r->driver->run(r->driver->arg, until_ps);
+	return ibcc_engine_run(r->e, until_ps);
+}
+
 /* Stops at the window's beginning, at each sample, and at the end. */
 static int run(struct run *r)
 {
 	struct ibcc_measure *m = &r->m;
 	uint64_t now = 0, next, sample = r->sample_ps ? r->sample_ps : UINT64_MAX;
-	int rc = m->from_ps ? 0 : reading_take(r, &r->start);
+	bool started = !m->from_ps;
+	int rc = started ? start_window(r) : 0;
 
 	while (!rc && now < m->to_ps) {
 		next = sample < m->to_ps ? sample : m->to_ps;
 		if (now < m->from_ps && m->from_ps < next)
 			next = m->from_ps;
-		rc = ibcc_engine_run(r->e, next);
-		now = next;
-		if (!rc && now == m->from_ps)
-			rc = reading_take(r, &r->start);
-		if (!rc && now == sample) {
+		rc = advance(r, next);
+		now = ibcc_engine_now_ps(r->e);
+		if (!rc && now >= m->from_ps && !started) {
+			rc = start_window(r);
+			m->from_ps = now;
+			started = true;
+		}
+		if (!rc && now >= sample) {
 			rc = take_sample(r);
-			sample += r->sample_ps;
+			sample = next + r->sample_ps;
 		}
 	}
+	m->to_ps = now;
 	return rc ? rc : reading_take(r, &r->now);
+}
+
+static double percentile_us(const struct run *r, uint32_t flow, double share)
+{
+	uint64_t ps = 0;
+
+	ibcc_engine_latency_read(r->e, flow, share, &ps);
+	return ps ? (double)ps * US_PER_PS : NAN;
 }
 
 static void sum_flows(struct run *r)
@@ -160,6 +193,9 @@ static void sum_flows(struct run *r)
 			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
 		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
 		f->latency_us = mean_latency_us(a, b);
+		f->p50_us = percentile_us(r, i, 0.5);
+		f->p99_us = percentile_us(r, i, 0.99);
+		f->p999_us = percentile_us(r, i, 0.999);
 		f->received_pkts = b->received_pkts - a->received_pkts;
 		f->refused_pkts = b->refused_pkts - a->refused_pkts;
 		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;
@@ -270,7 +306,14 @@ static int set_up(struct run *r)
 int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct ibcc_measure *out,
 		     const char **bad)
 {
-	struct run r = { .s = s, .sample_ps = sample_ps };
+	return ibcc_measure_run_driven(s, sample_ps, NULL, out, bad);
+}
+
+int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
+			    const struct ibcc_measure_driver *driver, struct ibcc_measure *out,
+			    const char **bad)
+{
+	struct run r = { .s = s, .driver = driver, .sample_ps = sample_ps };
 	int rc = 0;
 
 	if (bad)
@@ -288,6 +331,8 @@ int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct i
 	rc = ibcc_engine_load(r.e, s, bad);
 	if (!rc)
 		rc = set_up(&r);
+	if (!rc && driver)
+		rc = driver->start(driver->arg, r.e);
 	if (!rc)
 		rc = run(&r);
 	if (!rc) {

@@ -25,8 +25,9 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.ack_bytes = 30, /* LRH 8, BTH 12, AETH 4, ICRC 4, VCRC 2 */
 		.vls = 1,
 		.cct_blocks = 2,
-		.wait_tick = 7,
+		.wait_tick = 255,
 		.arbitration = IBCC_ARBITRATION_INPUT,
+		.routing = IBCC_ROUTING_STATIC,
 		.flow_control = IBCC_FLOW_CONTROL_CREDITS,
 		.pause_xon_permille = 500,
 		.bcn = { .w = 2, .ru_mbps = 1 },

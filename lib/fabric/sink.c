@@ -7,6 +7,8 @@
  * (always sent where acknowledgements are modelled) or a CNP on the packet's SL, and reuses its
  * memory.
  */
+#include "latency.h"
+#include "paths.h"
 #include "tx.h"
 
 static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const struct pkt *p)
@@ -26,13 +28,20 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	if (k->flags & PKT_CTRL) {
 		becn = k->flags & PKT_BECN;
 		f->becn += becn;
+		if (f->window && e->model.acks)
+			ibcc_fab_flow_done(e, k->flow);
 		if (becn)
 			ibcc_fab_becn(e, k->qp);
 		pkt_give(e, pkt);
 		return;
 	}
 	f->received++;
+	if (e->paths)
+		ibcc_paths_received(e, pkt);
 	f->latency_ps += e->now_ps - k->born_ps;
+	if (f->window && !e->model.acks)
+		ibcc_fab_flow_done(e, k->flow);
+	latency_count(f, e->now_ps - k->born_ps);
 	f->fecn += !!(k->flags & PKT_FECN);
 	e->delivered++;
 	becn = k->flags & PKT_FECN && !h->no_cc;

@@ -7,7 +7,9 @@
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn.
  */
 #include "eth.h"
+#include "paths.h"
 #include "tx.h"
+#include "vlarb.h"
 
 static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
 		    uint32_t pkt)
@@ -77,6 +79,33 @@ static uint8_t next_vl(const struct ibcc_engine *e, unsigned int vl)
 	return (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
 }
 
+static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	struct outq *q = port_outq(e, port, vl);
+	struct pkt *k;
+	uint32_t pkt;
+	unsigned int kind;
+
+	if (!q->queued)
+		return 0;
+	k = &e->pkt[e->voq[q->act].head];
+	kind = pkt_kind(k);
+	if (!credits_ok(e, q, kind))
+		return 0;
+	pkt = dequeue(e, q);
+	if (q->flags & OUTQ_CONG)
+		maybe_mark(e, port, q, k);
+	backlog_sub(e, port, q, e->bytes[kind]);
+	outq_take(e, &e->port[port], q);
+	tx_start(e, port, vl, pkt, true);
+	return e->bytes[kind];
+}
+
+uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	return send_vl(e, port, vl);
+}
+
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
@@ -86,28 +115,16 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 		return;
 	if (p->busy_ps > e->now_ps)
 		return;
+	if (e->vlarb) {
+		ibcc_vlarb_send(e, port);
+		return;
+	}
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
-		struct outq *q;
-		struct pkt *k;
-		uint32_t pkt;
-		unsigned int kind;
-
 		if (vl >= e->n_vls)
 			vl = 0;
-		q = port_outq(e, port, vl);
-		if (!q->queued)
+		if (!send_vl(e, port, vl))
 			continue;
-		k = &e->pkt[e->voq[q->act].head];
-		kind = pkt_kind(k);
-		if (!credits_ok(e, q, kind))
-			continue;
-		pkt = dequeue(e, q);
-		if (q->flags & OUTQ_CONG)
-			maybe_mark(e, port, q, k);
-		backlog_sub(e, port, q, e->bytes[kind]);
-		outq_take(e, p, q);
 		p->rr_vl = next_vl(e, vl);
-		tx_start(e, port, vl, pkt, true);
 		return;
 	}
 }
@@ -216,6 +233,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 		}
 	}
 	o = route(e, in, k->dlid);
+	if (e->paths)
+		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
 	if (o == NONE) {
 		discard(e, pkt);
 		return;
@@ -232,12 +251,12 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 		return;
 	}
 	q = port_outq(e, o, vl);
-	if (may_pass(e, out, q, kind)) {
+	if (!e->vlarb && may_pass(e, out, q, kind)) {
 		out->rr_vl = next_vl(e, vl);
 		tx_start(e, o, vl, pkt, true);
 		return;
 	}
-	voq = out->voq + vl * out->n_in + (in->num & e->voq_mask);
+	voq = out->voq + vl * e->n_slots + (in->num & e->slot_by_input) + (k->qp & e->slot_by_qp);
 	enqueue(e, &e->voq[voq], voq, q, pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))

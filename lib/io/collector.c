@@ -60,6 +60,7 @@ struct ibcc_collector {
 	struct node_state *node;
 	struct port_state *port;
 	uint32_t n_nodes, n_ports;
+	uint64_t deadline_ns; /* of a pass, from its beginning; 0: none */
 	struct ibcc_batch batch;
 };
 
@@ -81,6 +82,11 @@ void ibcc_collector_free(struct ibcc_collector *c)
 	free(c->node);
 	free(c->port);
 	free(c);
+}
+
+void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns)
+{
+	c->deadline_ns = ns;
 }
 
 uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c)
@@ -305,13 +311,19 @@ static int add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t por
 	return ibcc_batch_pma_get(&c->batch, lid_of(t, port), attr_id, t->port[port].num, tag);
 }
 
+/* There is no point in asking any more. */
+static bool is_late(struct ibcc_transport *tr)
+{
+	return tr->deadline_ns && ibcc_transport_now_ns(tr) >= tr->deadline_ns;
+}
+
 /* Capabilities of nodes not known yet, and a sign of life of those that were silent. */
 static int wave_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
+	for (uint32_t i = 0; i < t->n_nodes && rc == 0 && !is_late(tr); i++) {
 		struct ibcc_batch_tag tag = { .index = i, .kind = KIND_CLASS };
 		uint32_t port = first_active(t, i);
 
@@ -341,7 +353,7 @@ static int wave_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 		if (!p->asked || p->known || !c->node[t->port[i].node].known)
 			continue;
 		/* Some keep silent about it for good; their traffic can be counted nevertheless. */
-		if (p->tries >= CONTROL_TRIES && c->clock.pass % ASK_AGAIN != 0)
+		if (is_late(tr) || (p->tries >= CONTROL_TRIES && c->clock.pass % ASK_AGAIN != 0))
 			continue;
 		p->tries += p->tries < CONTROL_TRIES;
 		rc = add(c, t, i, KIND_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
@@ -430,21 +442,34 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 		c->node[i].silent = !c->node[i].answered;
 }
 
+/* What is sent from now on has to be answered within a part of the pass's time. */
+static void limit(const struct ibcc_collector *c, struct ibcc_transport *tr, uint64_t from_ns,
+		  unsigned int part)
+{
+	tr->deadline_ns = c->deadline_ns ? from_ns + c->deadline_ns / part : 0;
+}
+
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key)
 {
+	uint64_t from = ibcc_transport_now_ns(tr);
 	int rc;
 
 	if (s->n_ports != t->n_ports)
 		return -EINVAL;
 	rc = fit(c, t);
 	ibcc_batch_clear(&c->batch);
+	/* Silence about what only has to be asked once must not use up the time for counters. */
+	limit(c, tr, from, 4);
 	if (rc == 0)
 		rc = wave_classes(c, tr, t);
+	limit(c, tr, from, 2);
 	if (rc == 0)
 		rc = wave_controls(c, tr, t);
+	limit(c, tr, from, 1);
 	if (rc == 0)
 		rc = wave_counters(c, tr, t, cc_key);
+	tr->deadline_ns = 0;
 	if (rc < 0)
 		return rc;
 	if (ibcc_clock_measure(&c->clock))

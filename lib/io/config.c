@@ -61,6 +61,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("ca", STRING, ca) },
 	{ MEMBER("port", UINT, port), .max = 254 },
 	{ MEMBER("interval_ms", UINT, interval_ms), .min = 10, .max = 3600000 },
+	{ MEMBER("pass_deadline_ms", UINT, pass_deadline_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
 	{ MEMBER("retries", UINT, retries), .max = 20 },
 	/* More than 128 MADs in flight can stop a simulated fabric for good. */
@@ -82,6 +83,7 @@ void ibcc_config_defaults(struct ibcc_config *c)
 		.mode = IBCC_MODE_OBSERVE,
 		.apply_via = IBCC_VIA_PLUGIN,
 		.interval_ms = 1000,
+		.pass_deadline_ms = 2000,
 		.timeout_ms = 200,
 		.retries = 3,
 		.window = 32,

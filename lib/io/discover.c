@@ -44,45 +44,11 @@ struct walk {
 	struct ibcc_topo *t;
 	struct walk_node *node; /* by the topology's node index */
 	uint32_t cap;
-	uint32_t *hash; /* node index by GUID, IBCC_NONE where empty */
-	uint32_t hash_size;
 	struct ibcc_batch batch;
 	uint8_t local_port; /* of node 0, where we are */
 	uint32_t n_lost;    /* requests that nobody answered */
 	uint32_t n_odd;     /* answers that make no sense together */
 };
-
-static uint32_t *hash_slot(struct walk *w, uint64_t guid)
-{
-	uint32_t i = (uint32_t)(guid * 0x9e3779b97f4a7c15u >> 32);
-
-	for (i &= w->hash_size - 1; w->hash[i] != IBCC_NONE; i = (i + 1) & (w->hash_size - 1)) {
-		if (w->t->node[w->hash[i]].guid == guid)
-			break;
-	}
-	return &w->hash[i];
-}
-
-/* Keeps the hash at most half full. */
-static int hash_grow(struct walk *w)
-{
-	uint32_t size = w->hash_size ? 2 * w->hash_size : 256;
-	uint32_t *hash;
-
-	if (2 * w->t->n_nodes < w->hash_size)
-		return 0;
-	hash = malloc(size * sizeof(*hash));
-	if (!hash)
-		return -ENOMEM;
-	free(w->hash);
-	w->hash = hash;
-	w->hash_size = size;
-	for (uint32_t i = 0; i < size; i++)
-		hash[i] = IBCC_NONE;
-	for (uint32_t i = 0; i < w->t->n_nodes; i++)
-		*hash_slot(w, w->t->node[i].guid) = i;
-	return 0;
-}
 
 static int add_get(struct walk *w, const struct ibcc_smp_path *path, uint16_t attr_id,
 		   uint32_t attr_mod, uint32_t index, enum kind kind, uint16_t sub)
@@ -160,27 +126,25 @@ static int take_node(struct walk *w, const uint8_t *mad, const struct ibcc_smp_p
 		     uint32_t from, unsigned int port)
 {
 	struct ibcc_smp_node_info ni;
-	uint32_t *slot;
-	int64_t i;
+	uint32_t node;
 
 	ibcc_smp_node_info_unpack(mad, &ni);
 	if (!is_sane(&ni) || w->t->n_nodes >= MAX_NODES) {
 		w->n_odd++;
 		return 0;
 	}
-	if (hash_grow(w) < 0)
-		return -ENOMEM;
-	slot = hash_slot(w, ni.node_guid);
-	if (*slot == IBCC_NONE) {
-		i = add_node(w, &ni, path);
+	node = ibcc_topo_find_guid(w->t, ni.node_guid);
+	if (node == IBCC_NONE) {
+		int64_t i = add_node(w, &ni, path);
+
 		if (i < 0)
 			return (int)i;
-		*slot = (uint32_t)i;
+		node = (uint32_t)i;
 		if (from == IBCC_NONE)
 			w->local_port = ni.local_port;
 	}
 	if (from != IBCC_NONE)
-		join(w, from, port, *slot, ni.local_port);
+		join(w, from, port, node, ni.local_port);
 	return 0;
 }
 
@@ -394,7 +358,6 @@ struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *
 	for (uint32_t i = 0; w.t && i < w.t->n_nodes; i++)
 		free(w.node[i].lft);
 	free(w.node);
-	free(w.hash);
 	ibcc_batch_fini(&w.batch);
 	*err = rc;
 	snprintf(why, len, "%s", "");

@@ -65,8 +65,10 @@ static int fault_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 		from[n_pass++] = i;
 	}
 	if (n_pass) {
-		int inner_rc = ibcc_transport_run(f->inner, pass, n_pass);
+		int inner_rc;
 
+		f->inner->deadline_ns = t->deadline_ns;
+		inner_rc = ibcc_transport_run(f->inner, pass, n_pass);
 		rc = inner_rc < 0 ? inner_rc : rc;
 	}
 	for (size_t k = 0; k < n_pass; k++) {

@@ -297,33 +297,19 @@ int ibcc_proto_topo_add(struct ibcc_proto_topo *p, const void *payload, size_t l
 	return rc;
 }
 
-struct guid_index {
-	uint64_t guid;
-	uint32_t node;
-};
-
-static int by_guid(const void *a, const void *b)
-{
-	uint64_t x = ((const struct guid_index *)a)->guid;
-	uint64_t y = ((const struct guid_index *)b)->guid;
-
-	return (x > y) - (x < y);
-}
-
 /* Joins one end with its peer, unless the peer was first. -EPROTO if they do not name each other.
  */
-static int join_end(struct ibcc_topo *t, const struct guid_index *index, const struct link_end *e)
+static int join_end(struct ibcc_topo *t, const struct link_end *e)
 {
-	struct guid_index key = { .guid = e->w.peer_guid };
-	const struct guid_index *found = bsearch(&key, index, t->n_nodes, sizeof(key), by_guid);
+	uint32_t node = ibcc_topo_find_guid(t, e->w.peer_guid);
 	const struct ibcc_topo_port *p = &t->port[e->port];
-	uint32_t peer = found ? ibcc_topo_port_index(t, found->node, e->w.peer_port) : IBCC_NONE;
+	uint32_t peer = ibcc_topo_port_index(t, node, e->w.peer_port);
 
 	if (peer == IBCC_NONE)
 		return -EPROTO;
 	if (p->peer == peer)
 		return 0;
-	return ibcc_topo_link(t, p->node, p->num, found->node, e->w.peer_port, e->w.rate_mbps,
+	return ibcc_topo_link(t, p->node, p->num, node, e->w.peer_port, e->w.rate_mbps,
 			      e->w.mtu_bytes) < 0
 		       ? -EPROTO
 		       : 0;
@@ -332,18 +318,11 @@ static int join_end(struct ibcc_topo *t, const struct guid_index *index, const s
 static int join(struct ibcc_proto_topo *p)
 {
 	struct ibcc_topo *t = p->t;
-	struct guid_index *index = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*index));
 	size_t linked = 0;
 	int rc = 0;
 
-	if (!index)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n_nodes; i++)
-		index[i] = (struct guid_index){ .guid = t->node[i].guid, .node = i };
-	qsort(index, t->n_nodes, sizeof(*index), by_guid);
 	for (size_t k = 0; k < p->n_ends && rc == 0; k++)
-		rc = join_end(t, index, &p->end[k]);
-	free(index);
+		rc = join_end(t, &p->end[k]);
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < t->n_ports; i++)

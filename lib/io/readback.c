@@ -303,15 +303,17 @@ static int wave_blocks(struct readback *rb)
 	return rc;
 }
 
-/* Gathers the next endports with a LID, from *next on. */
-static void gather(struct readback *rb, uint32_t *next)
+/* Gathers the next endports with a LID, from *next on; all, or those of which nothing is known. */
+static void gather(struct readback *rb, bool all, uint32_t *next)
 {
 	rb->n = 0;
 	for (; *next < rb->t->n_endports && rb->n < CHUNK_ENDPORTS; (*next)++) {
 		const struct ibcc_topo_port *p = &rb->t->port[rb->t->endport[*next]];
 
-		if (p->lid == 0)
+		if (p->lid == 0 || (!all && rb->s->ep[*next].support != IBCC_CC_UNKNOWN))
 			continue;
+		free(rb->s->ep[*next].element);
+		rb->s->ep[*next] = (struct ibcc_endport_cc){ .support = IBCC_CC_UNKNOWN };
 		rb->r[rb->n++] = (struct reading){
 			.endport = *next,
 			.lid = p->lid,
@@ -321,35 +323,56 @@ static void gather(struct readback *rb, uint32_t *next)
 	}
 }
 
-int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-		      struct ibcc_settings *s)
+/* Takes the settings over and replaces *s by them, or leaves *s alone. */
+static int run(struct readback *rb, bool all, struct ibcc_settings *fresh, struct ibcc_settings *s)
 {
-	struct ibcc_settings fresh;
-	struct readback rb = { .tr = tr, .t = t, .cc_key = cc_key, .s = &fresh };
 	uint32_t next = 0;
 	int rc;
 
-	if (ibcc_settings_init(&fresh, t) < 0)
-		return -ENOMEM;
-	rb.r = calloc(CHUNK_ENDPORTS, sizeof(*rb.r));
-	rc = rb.r ? 0 : -ENOMEM;
-	while (rc == 0 && next < t->n_endports) {
-		gather(&rb, &next);
-		rc = wave_info(&rb);
+	rb->s = fresh;
+	rb->r = calloc(CHUNK_ENDPORTS, sizeof(*rb->r));
+	rc = rb->r ? 0 : -ENOMEM;
+	while (rc == 0 && next < rb->t->n_endports) {
+		gather(rb, all, &next);
+		rc = wave_info(rb);
 		if (rc == 0)
-			rc = wave_silent(&rb);
+			rc = wave_silent(rb);
 		if (rc == 0)
-			rc = wave_settings(&rb);
+			rc = wave_settings(rb);
 		if (rc == 0)
-			rc = wave_blocks(&rb);
+			rc = wave_blocks(rb);
 	}
-	free(rb.r);
-	ibcc_batch_fini(&rb.batch);
+	free(rb->r);
+	ibcc_batch_fini(&rb->batch);
 	if (rc < 0) {
-		ibcc_settings_fini(&fresh);
+		ibcc_settings_fini(fresh);
 		return rc;
 	}
 	ibcc_settings_fini(s);
-	*s = fresh;
+	*s = *fresh;
 	return 0;
+}
+
+int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		      struct ibcc_settings *s)
+{
+	struct readback rb = { .tr = tr, .t = t, .cc_key = cc_key };
+	struct ibcc_settings fresh;
+
+	if (ibcc_settings_init(&fresh, t) < 0)
+		return -ENOMEM;
+	return run(&rb, true, &fresh, s);
+}
+
+int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+			  struct ibcc_settings *s)
+{
+	struct readback rb = { .tr = tr, .t = t, .cc_key = cc_key };
+	struct ibcc_settings fresh;
+
+	if (s->n != t->n_endports)
+		return -EINVAL;
+	if (ibcc_settings_copy(&fresh, s) < 0)
+		return -ENOMEM;
+	return run(&rb, false, &fresh, s);
 }

@@ -125,7 +125,7 @@ static const struct ibcc_port_ops port_ops = {
 
 static int umad_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 {
-	return ibcc_window_run(to_umad(t)->window, op, n, &t->stats);
+	return ibcc_window_run(to_umad(t)->window, op, n, t->deadline_ns, &t->stats);
 }
 
 static uint64_t umad_now_ns(struct ibcc_transport *t)

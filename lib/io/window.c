@@ -8,6 +8,8 @@
  * umad2sim over ibsim, where a request may vanish:
  * - Only the low 32 bits of a transaction ID are ours. They number the sends, so an answer also
  *   tells which sends the other side has taken from its queue.
+ * - A node gets no more than its share of the window, and one that is dead costs one request's
+ *   attempts.
  * - A write hangs when the queue of a server that does not read is full. After MUTE_LIMIT sends
  *   without any answer the port is taken to be gone; later runs send one probe now and then.
  */
@@ -22,6 +24,8 @@
 #include <infiniband/mad.h>
 
 #include <ibcc/mad.h>
+
+#include "lib/io/window_run.h"
 
 #define MS              1000000ull
 #define SLOTS           256u /* twice the window, so that a free one is near */
@@ -55,6 +59,7 @@ struct ibcc_window {
 	atomic_bool running, cancel;
 	bool gone;
 	struct slot slot[SLOTS];
+	struct ibcc_run_node *node; /* by LID */
 	unsigned int in_flight;
 	uint32_t next_tid;
 	unsigned int unheard;     /* sends after the newest that was answered */
@@ -62,62 +67,29 @@ struct ibcc_window {
 	uint64_t last_send_ns, probe_ns, probe_wait_ns;
 };
 
-/* What a run knows of a request beside its op. */
-struct progress {
-	uint8_t attempts;
-	uint64_t due_ns; /* of the next attempt */
-};
-
-struct run {
-	struct ibcc_mad_op *op;
-	struct ibcc_transport_stats *stats;
-	struct progress *progress;
-	size_t n, next, left;
-	size_t *retry; /* ring of n op indices, in the order of their failures */
-	size_t retry_head, retry_len;
-};
-
 static uint64_t now_ns(const struct ibcc_window *w)
 {
 	return w->ops->now_ns(w->port);
 }
 
-static void finish(struct run *r, size_t i, int err)
-{
-	r->op[i].err = err;
-	r->left--;
-}
-
-static size_t retry_pop(struct run *r)
-{
-	size_t i = r->retry[r->retry_head];
-
-	r->retry_head = (r->retry_head + 1) % r->n;
-	r->retry_len--;
-	return i;
-}
-
-static uint64_t retry_due_ns(const struct run *r)
-{
-	return r->retry_len ? r->progress[r->retry[r->retry_head]].due_ns : UINT64_MAX;
-}
-
 /* An attempt came to nothing: another one after a pause (ibsim says at once what it cannot
  * deliver), or the end with `err`.
  */
-static void attempt_failed(struct ibcc_window *w, struct run *r, size_t i, uint64_t now, int err)
+static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, uint64_t now,
+			   int err)
 {
-	struct progress *p = &r->progress[i];
+	struct ibcc_run_progress *p = &r->progress[i];
 
 	if (p->attempts <= w->retries) {
-		p->due_ns = now + RETRY_PAUSE_NS * p->attempts;
-		r->retry[(r->retry_head + r->retry_len++) % r->n] = i;
+		ibcc_run_retry_later(r, i, now + RETRY_PAUSE_NS * p->attempts);
 		return;
 	}
 	if (err == -ETIMEDOUT)
 		r->stats->timed_out++;
+	if (ibcc_run_node_of(r, i) && !ibcc_run_node_of(r, i)->answered)
+		ibcc_run_node_of(r, i)->dead = true;
 	r->op[i].t_ns = now;
-	finish(r, i, err);
+	ibcc_run_finish(r, i, err);
 }
 
 /* A free slot, and the transaction ID that leads to it. */
@@ -128,10 +100,10 @@ static struct slot *slot_take(struct ibcc_window *w)
 	return &w->slot[w->next_tid % SLOTS];
 }
 
-static void send_one(struct ibcc_window *w, struct run *r, size_t i)
+static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 {
 	struct ibcc_mad_op *op = &r->op[i];
-	struct progress *p = &r->progress[i];
+	struct ibcc_run_progress *p = &r->progress[i];
 	unsigned int doublings = p->attempts < MAX_BACKOFF ? p->attempts : MAX_BACKOFF;
 	unsigned int wait_ms = w->timeout_ms << doublings;
 	struct slot *s = slot_take(w);
@@ -144,7 +116,7 @@ static void send_one(struct ibcc_window *w, struct run *r, size_t i)
 	rc = w->ops->send(w->port, op, wait_ms);
 	if (rc < 0) {
 		w->gone |= rc == -ENODEV;
-		finish(r, i, -EIO);
+		ibcc_run_finish(r, i, -EIO);
 		return;
 	}
 	r->stats->sent++;
@@ -184,15 +156,28 @@ static bool may_send(struct ibcc_window *w, uint64_t now)
 	return true;
 }
 
-static void fill(struct ibcc_window *w, struct run *r)
+static void fill(struct ibcc_window *w, struct ibcc_run *r)
 {
 	while (w->in_flight < w->size && !w->gone) {
 		uint64_t now = now_ns(w);
-		bool again = retry_due_ns(r) <= now;
+		bool again = ibcc_run_retry_due_ns(r) <= now;
+		struct ibcc_run_node *d;
+		size_t i;
 
-		if ((!again && r->next == r->n) || !may_send(w, now))
+		if ((!again && !r->ready.len && r->next == r->n) || !may_send(w, now))
 			return;
-		send_one(w, r, again ? retry_pop(r) : r->next++);
+		if (again)
+			i = ibcc_run_retry_pop(r);
+		else if (!ibcc_run_next(r, &i))
+			return;
+		d = ibcc_run_node_of(r, i);
+		if (d && d->dead) {
+			r->op[i].t_ns = now;
+			r->stats->timed_out++;
+			ibcc_run_finish(r, i, -ETIMEDOUT);
+		} else {
+			send_one(w, r, i);
+		}
 	}
 }
 
@@ -209,7 +194,7 @@ static bool is_answer(const struct ibcc_mad_header *got, const uint8_t *asked)
 }
 
 /* Takes a datagram. r is NULL while draining. */
-static void handle(struct ibcc_window *w, struct run *r, const uint8_t *mad, int len,
+static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad, int len,
 		   bool undeliverable)
 {
 	struct ibcc_mad_header h;
@@ -246,11 +231,15 @@ static void handle(struct ibcc_window *w, struct run *r, const uint8_t *mad, int
 	op->status = h.status & STATUS_MASK;
 	op->t_ns = now_ns(w);
 	r->stats->answered++;
-	finish(r, s->op, op->status ? -EREMOTEIO : 0);
+	if (ibcc_run_node_of(r, s->op)) {
+		ibcc_run_node_of(r, s->op)->answered = true;
+		ibcc_run_node_of(r, s->op)->dead = false;
+	}
+	ibcc_run_finish(r, s->op, op->status ? -EREMOTEIO : 0);
 }
 
 /* Receives all that is there; waits up to wait_ms for the first. */
-static void receive(struct ibcc_window *w, struct run *r, int wait_ms)
+static void receive(struct ibcc_window *w, struct ibcc_run *r, int wait_ms)
 {
 	for (;;) {
 		uint8_t mad[IBCC_MAD_BYTES] = { 0 };
@@ -267,7 +256,7 @@ static void receive(struct ibcc_window *w, struct run *r, int wait_ms)
 }
 
 /* Ends attempts whose time is over; returns when the next thing is due. */
-static uint64_t expire(struct ibcc_window *w, struct run *r, uint64_t now)
+static uint64_t expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
 
@@ -284,40 +273,50 @@ static uint64_t expire(struct ibcc_window *w, struct run *r, uint64_t now)
 			next = s->deadline_ns;
 		}
 	}
-	if (w->in_flight < w->size && !is_mute(w) && retry_due_ns(r) < next)
-		next = retry_due_ns(r);
-	return next;
+	if (w->in_flight >= w->size || is_mute(w))
+		return next;
+	if (r->ready.len || r->next < r->n)
+		return now;
+	return ibcc_run_retry_due_ns(r) < next ? ibcc_run_retry_due_ns(r) : next;
 }
 
 /* Every request that is not finished ends with err. */
-static void give_up(struct ibcc_window *w, struct run *r, int err)
+static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 {
+	size_t i;
+
 	for (unsigned int k = 0; k < SLOTS; k++) {
 		if (w->slot[k].busy)
-			finish(r, w->slot[k].op, err);
+			ibcc_run_finish(r, w->slot[k].op, err);
 		w->slot[k].busy = false;
 	}
 	w->in_flight = 0;
-	while (r->retry_len)
-		finish(r, retry_pop(r), err);
-	while (r->next < r->n)
-		finish(r, r->next++, err);
+	while (r->retry.len)
+		ibcc_run_finish(r, ibcc_run_retry_pop(r), err);
+	/* Each that leaves lets another of its node in. */
+	while (ibcc_run_next(r, &i))
+		ibcc_run_finish(r, i, err);
 }
 
-static void work(struct ibcc_window *w, struct run *r)
+static void work(struct ibcc_window *w, struct ibcc_run *r, uint64_t deadline_ns)
 {
 	/* What came since the last run tells whether the other side is alive. */
 	receive(w, r, 0);
 	while (r->left) {
 		uint64_t now, due;
 
-		fill(w, r);
+		if (!deadline_ns || now_ns(w) < deadline_ns)
+			fill(w, r);
 		now = now_ns(w);
 		due = expire(w, r, now);
+		if (due > deadline_ns && deadline_ns)
+			due = deadline_ns;
 		if (w->gone || (is_mute(w) && !w->in_flight && now < w->probe_ns)) {
 			give_up(w, r, -EIO);
 		} else if (atomic_load(&w->cancel)) {
 			give_up(w, r, -ECANCELED);
+		} else if (deadline_ns && now >= deadline_ns) {
+			give_up(w, r, -ETIMEDOUT);
 		} else if (r->left) {
 			uint64_t ms = due <= now ? 0 : (due - now) / MS + 1;
 
@@ -326,11 +325,11 @@ static void work(struct ibcc_window *w, struct run *r)
 	}
 }
 
-int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n,
+int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uint64_t deadline_ns,
 		    struct ibcc_transport_stats *stats)
 {
-	struct run r = { .op = op, .stats = stats, .n = n, .left = n };
-	int rc = -ENOMEM;
+	struct ibcc_run r;
+	int rc;
 
 	if (n == 0)
 		return 0;
@@ -338,20 +337,18 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n,
 		op[i].err = -ENOMEM;
 		op[i].status = 0;
 	}
-	r.progress = calloc(n, sizeof(*r.progress));
-	r.retry = calloc(n, sizeof(*r.retry));
-	if (!r.progress || !r.retry)
-		goto out;
 	pthread_mutex_lock(&w->run_lock);
+	rc = ibcc_run_init(&r, op, n, stats, w->node);
+	if (rc < 0)
+		goto out;
 	atomic_store(&w->cancel, false);
 	atomic_store(&w->running, true);
-	work(w, &r);
+	work(w, &r, deadline_ns);
 	atomic_store(&w->running, false);
 	rc = w->gone || is_mute(w) ? -EIO : 0;
-	pthread_mutex_unlock(&w->run_lock);
+	ibcc_run_fini(&r);
 out:
-	free(r.progress);
-	free(r.retry);
+	pthread_mutex_unlock(&w->run_lock);
 	return rc;
 }
 
@@ -386,6 +383,11 @@ struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 
 	if (!w)
 		return NULL;
+	w->node = calloc(IBCC_RUN_LIDS, sizeof(*w->node));
+	if (!w->node) {
+		free(w);
+		return NULL;
+	}
 	w->ops = ops;
 	w->port = port;
 	w->size = pick(window, DEFAULT_WINDOW, IBCC_WINDOW_MAX);
@@ -402,5 +404,6 @@ void ibcc_window_free(struct ibcc_window *w)
 	if (!w)
 		return;
 	pthread_mutex_destroy(&w->run_lock);
+	free(w->node);
 	free(w);
 }

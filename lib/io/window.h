@@ -11,7 +11,8 @@
 
 #include <ibcc/transport.h>
 
-#define IBCC_WINDOW_MAX 128u
+#define IBCC_WINDOW_MAX      128u
+#define IBCC_WINDOW_NODE_MAX 16u /* of one node, so that a silent one does not stop the others */
 
 /* How datagrams leave and arrive. */
 struct ibcc_port_ops {
@@ -32,8 +33,8 @@ struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 				    unsigned int retries);
 void ibcc_window_free(struct ibcc_window *w);
 
-/* ibcc_transport_ops:run and :cancel; adds to *stats. */
-int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n,
+/* ibcc_transport_ops:run and :cancel, ibcc_transport:deadline_ns; adds to *stats. */
+int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uint64_t deadline_ns,
 		    struct ibcc_transport_stats *stats);
 void ibcc_window_cancel(struct ibcc_window *w);
 

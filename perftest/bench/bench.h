@@ -18,10 +18,13 @@ enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
 
 int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
+int ibcc_bench_tune(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);
 int ibcc_bench_speed(int argc, char **argv);
+int ibcc_bench_poll(int argc, char **argv);
+int ibcc_bench_netfile(int argc, char **argv);
 
 /* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
  * wrong in the file, 1 else.

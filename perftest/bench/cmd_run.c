@@ -9,14 +9,16 @@
 #include "perftest/bench/table.h"
 
 struct options {
-	bool json;
+	bool json, all;
+	bool tune;          /* compare the variants with each other as well */
+	const char *folder; /* of the files, beside the program */
 	const char *plot;
 	struct ibcc_words set;
 	struct ibcc_exp_options exp;
 };
 
 /* Path of an experiment: a file as it is, or a name. */
-static int find(const char *name, char *path, size_t len)
+static int find(const char *name, const char *beside, char *path, size_t len)
 {
 	char folder[PATH_MAX];
 	int rc, n;
@@ -27,7 +29,7 @@ static int find(const char *name, char *path, size_t len)
 		rc = ibcc_bench_folder(folder, sizeof(folder));
 		if (rc)
 			return rc;
-		n = snprintf(path, len, "%s/experiments/%s.yaml", folder, name);
+		n = snprintf(path, len, "%s/%s/%s.yaml", folder, beside, name);
 	}
 	return n < (int)len ? 0 : -ENAMETOOLONG;
 }
@@ -123,7 +125,7 @@ static int run_one(const char *name, const struct options *o)
 	struct ibcc_exp_result r;
 	struct plot plot = { &x, &r };
 	char path[2 * PATH_MAX];
-	int rc = find(name, path, sizeof(path)), exit = IBCC_EXIT_OK;
+	int rc = find(name, o->folder, path, sizeof(path)), exit = IBCC_EXIT_OK;
 
 	if (!rc)
 		rc = ibcc_experiment_load(path, &x, &e);
@@ -140,10 +142,17 @@ static int run_one(const char *name, const struct options *o)
 		exit = ibcc_bench_fail(name, rc, &e);
 		goto out;
 	}
-	if (o->json)
-		rc = ibcc_report_json(ibcc_report_experiment(&x, &o->exp, &r), false, stdout);
-	else
+	if (o->json) {
+		json_t *j = ibcc_report_experiment(&x, &o->exp, &r);
+
+		if (j && o->tune)
+			json_object_set_new(j, "variants", ibcc_report_variants_json(&x, &r));
+		rc = ibcc_report_json(j, false, stdout);
+	} else {
 		rc = ibcc_report_rows(&x, &o->exp, &r, stdout);
+		if (!rc && o->tune)
+			rc = ibcc_report_variants(&x, &r, stdout);
+	}
 	if (o->plot)
 		exit = ibcc_bench_write(o->plot, write_plot, &plot);
 	if (rc || !r.ok || fflush(stdout))
@@ -157,13 +166,10 @@ out:
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "short", no_argument, NULL, 'q' },
-		{ "plot", required_argument, NULL, 'p' },
-		{ "set", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'S' },
-		{ "jobs", required_argument, NULL, 'J' },
-		{ NULL, 0, NULL, 0 },
+		{ "json", no_argument, NULL, 'j' },       { "short", no_argument, NULL, 'q' },
+		{ "plot", required_argument, NULL, 'p' }, { "set", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'S' }, { "jobs", required_argument, NULL, 'J' },
+		{ "all", no_argument, NULL, 'a' },        { NULL, 0, NULL, 0 },
 	};
 	uint64_t jobs = 0;
 	int c;
@@ -172,6 +178,7 @@ static int parse(int argc, char **argv, struct options *o)
 		switch (c) {
 		case 'j': o->json = true; break;
 		case 'q': o->exp.shortened = true; break;
+		case 'a': o->all = true; break;
 		case 'p': o->plot = optarg; break;
 		case 's':
 			if (ibcc_words_add(&o->set, optarg))
@@ -191,26 +198,66 @@ static int parse(int argc, char **argv, struct options *o)
 	o->exp.threads = (unsigned int)jobs;
 	o->exp.plot = o->plot;
 	o->exp.set = &o->set;
-	if (optind < argc && (!o->plot || optind == argc - 1))
+	if (o->all ? optind == argc && !o->plot : optind < argc && (!o->plot || optind == argc - 1))
 		return 0;
-	fputs("ibcc-bench: run: want names of experiments (one with --plot)\n", stderr);
+	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
+		argv[0]);
 	return -EINVAL;
+}
+
+static int run_all(const struct options *o)
+{
+	char folder[PATH_MAX], path[2 * PATH_MAX];
+	struct dirent **d = NULL;
+	int exit = IBCC_EXIT_OK, n, len;
+
+	if (ibcc_bench_folder(folder, sizeof(folder)))
+		return IBCC_EXIT_ERROR;
+	len = snprintf(path, sizeof(path), "%s/%s/", folder, o->folder);
+	n = scandir(path, &d, is_experiment, alphasort);
+	for (int i = 0; i < n; i++) {
+		int one;
+
+		snprintf(path + len, sizeof(path) - (size_t)len, "%s", d[i]->d_name);
+		one = run_one(path, o);
+		exit = one > exit ? one : exit;
+		if (i + 1 < n && !o->json)
+			putchar('\n');
+		free(d[i]);
+	}
+	free(d);
+	return n > 0 ? exit : IBCC_EXIT_ERROR;
+}
+
+static int run_named(int argc, char **argv, struct options *o)
+{
+	int exit = parse(argc, argv, o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+
+	if (!exit && o->all) {
+		exit = run_all(o);
+	} else if (!exit) {
+		for (int i = optind; i < argc; i++) {
+			int one = run_one(argv[i], o);
+
+			exit = one > exit ? one : exit;
+			if (i + 1 < argc && !o->json)
+				putchar('\n');
+		}
+	}
+	ibcc_words_fini(&o->set);
+	return exit;
 }
 
 int ibcc_bench_run(int argc, char **argv)
 {
-	struct options o = { .json = false };
-	int exit = parse(argc, argv, &o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+	struct options o = { .folder = "experiments" };
 
-	if (!exit) {
-		for (int i = optind; i < argc; i++) {
-			int one = run_one(argv[i], &o);
+	return run_named(argc, argv, &o);
+}
 
-			exit = one > exit ? one : exit;
-			if (i + 1 < argc && !o.json)
-				putchar('\n');
-		}
-	}
-	ibcc_words_fini(&o.set);
-	return exit;
+int ibcc_bench_tune(int argc, char **argv)
+{
+	struct options o = { .folder = "tune", .tune = true };
+
+	return run_named(argc, argv, &o);
 }

@@ -81,9 +81,49 @@ static int collect(const struct reader *r, const struct ibcc_yaml_node *like,
 
 struct variant_yaml {
 	char name[IBCC_EXP_NAME_BYTES];
-	const struct ibcc_yaml_node *like, *set;
+	const struct ibcc_yaml_node *like, *set, *live;
 	uint32_t seeds;
 };
+
+/* live: the loop of the variant that it is like, if any, with other conditions. */
+static int read_live(const struct reader *r, const struct variant_yaml *vy,
+		     struct ibcc_exp_variant *v)
+{
+	static const char *const faults[] = { "none", "silent", "reset", "reboot", NULL };
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("poll_ms", DOUBLE, struct ibcc_live_options, poll_ms),
+		  .min = 0.01, .max = 10000 },
+		{ IBCC_YAML_MEMBER("rtt_us", DOUBLE, struct ibcc_live_options, rtt_us), .min = 0,
+		  .max = 10000 },
+		{ IBCC_YAML_MEMBER("lose_percent", DOUBLE, struct ibcc_live_options, lose_percent),
+		  .min = 0, .max = 100 },
+		{ IBCC_YAML_MEMBER("whole_switch_marks", BOOL, struct ibcc_live_options,
+				   whole_switch_marks) },
+		{ IBCC_YAML_MEMBER("fault", ENUM, struct ibcc_live_options, fault),
+		  .names = faults },
+		{ IBCC_YAML_MEMBER("fault_pass", UINT, struct ibcc_live_options, fault_pass),
+		  .max = UINT32_MAX },
+		{ IBCC_YAML_MEMBER("fault_node", STRING, struct ibcc_live_options, fault_node) },
+		{ .name = NULL },
+	};
+	struct ibcc_words names = { 0 };
+	int rc = read_words(r, vy->like, "variants.like", &names);
+
+	ibcc_live_defaults(&v->control);
+	for (size_t i = 0; i < names.n && !rc; i++) {
+		const struct ibcc_exp_variant *like = find_variant(r->x, names.w[i]);
+
+		if (like && like->live) {
+			v->live = true;
+			v->control = like->control;
+		}
+	}
+	ibcc_words_fini(&names);
+	if (rc || !vy->live)
+		return rc;
+	v->live = true;
+	return ibcc_yaml_read(r->y, vy->live, "variants.live", keys, &v->control, r->e);
+}
 
 static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			unsigned int index, void *arg, struct ibcc_yaml_errors *e)
@@ -92,6 +132,7 @@ static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 		{ IBCC_YAML_MEMBER("name", STRING, struct variant_yaml, name), .required = true },
 		{ IBCC_YAML_MEMBER("like", NODE, struct variant_yaml, like) },
 		{ IBCC_YAML_MEMBER("set", NODE, struct variant_yaml, set) },
+		{ IBCC_YAML_MEMBER("live", NODE, struct variant_yaml, live) },
 		{ IBCC_YAML_MEMBER("seeds", UINT, struct variant_yaml, seeds), .min = 1,
 		  .max = MAX_SEEDS },
 		{ .name = NULL },
@@ -117,7 +158,7 @@ static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 	memcpy(v->name, vy.name, sizeof(v->name));
 	v->set = set;
 	v->seeds = vy.seeds;
-	return 0;
+	return read_live(r, &vy, v);
 }
 
 struct row_yaml {
@@ -326,24 +367,26 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	};
 	struct reader *r = arg;
 	struct series_yaml sy = { .name = "" };
-	struct columns c = { .r = r };
+	struct ibcc_exp_series *s;
+	struct columns c;
 	int rc;
 
 	(void)index;
 	if (ibcc_yaml_read(y, n, "series", keys, &sy, e))
 		return -EINVAL;
-	c.s = append(&r->x->series, &r->x->n_series, sizeof(*c.s));
-	if (!c.s)
+	s = append(&r->x->series, &r->x->n_series, sizeof(*s));
+	if (!s)
 		return -ENOMEM;
-	memcpy(c.s->name, sy.name, sizeof(sy.name));
-	memcpy(c.s->title, sy.title, sizeof(sy.title));
-	memcpy(c.s->label, sy.label, sizeof(sy.label));
-	rc = add_points(r, c.s, &sy);
+	c = (struct columns){ r, s };
+	memcpy(s->name, sy.name, sizeof(sy.name));
+	memcpy(s->title, sy.title, sizeof(sy.title));
+	memcpy(s->label, sy.label, sizeof(sy.label));
+	rc = add_points(r, s, &sy);
 	if (!rc)
 		rc = ibcc_yaml_each(y, sy.columns, "series.columns", read_column, &c, e);
 	if (!rc) {
-		c.s->y = calloc(c.s->n * c.s->n_columns + 1, sizeof(*c.s->y));
-		rc = c.s->y ? 0 : -ENOMEM;
+		s->y = calloc(s->n * s->n_columns + 1, sizeof(*s->y));
+		rc = s->y ? 0 : -ENOMEM;
 	}
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
+#include "perftest/bench/live.h"
 #include "perftest/bench/words.h"
 
 #define IBCC_EXP_NAME_BYTES  96u
@@ -23,6 +24,8 @@ struct ibcc_exp_variant {
 	char name[IBCC_EXP_NAME_BYTES];
 	struct ibcc_words set;
 	uint32_t seeds;
+	bool live; /* with the daemon's loop */
+	struct ibcc_live_options control;
 	bool needed; /* some row that is asked for looks at it */
 };
 
@@ -69,6 +72,7 @@ struct ibcc_exp_run {
 	uint32_t k; /* of the variant's seeds */
 	struct ibcc_scenario scenario;
 	struct ibcc_measure measure;
+	struct ibcc_live_result live; /* without rounds where the variant is not live */
 	double cpu_s;
 };
 

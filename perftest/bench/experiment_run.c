@@ -99,9 +99,15 @@ static int work(void *arg, uint64_t i)
 	struct job *j = arg;
 	struct ibcc_exp_run *run = &j->r->run[i];
 	double start = seconds(CLOCK_THREAD_CPUTIME_ID);
-	int rc = ibcc_measure_run(&run->scenario, run->scenario.duration_ps / SAMPLES,
-				  &run->measure, NULL);
+	const struct ibcc_exp_variant *v = &j->x->variant[run->variant];
+	uint64_t sample_ps = run->scenario.duration_ps / SAMPLES;
+	int rc;
 
+	if (v->live)
+		rc = ibcc_live_run(&run->scenario, &v->control, sample_ps, &run->measure,
+				   &run->live);
+	else
+		rc = ibcc_measure_run(&run->scenario, sample_ps, &run->measure, NULL);
 	run->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - start;
 	return rc;
 }
@@ -187,6 +193,7 @@ void ibcc_experiment_result_fini(struct ibcc_exp_result *r)
 	for (size_t i = 0; i < r->n_runs; i++) {
 		ibcc_scenario_fini(&r->run[i].scenario);
 		ibcc_measure_fini(&r->run[i].measure);
+		ibcc_live_result_fini(&r->run[i].live);
 	}
 	free(r->run);
 	*r = (struct ibcc_exp_result){ .ok = false };

@@ -11,6 +11,7 @@
 
 #define MAX_ARGS  3
 #define MAX_DEPTH 32
+#define SMOOTH    10u /* samples */
 
 struct eval {
 	struct ibcc_experiment *x;
@@ -70,6 +71,9 @@ enum per_run {
 	F_CCTI,
 	F_PAUSED,
 	F_DROPPED,
+	F_SETS,
+	F_ROUNDS,
+	F_ROUNDS_AFTER,
 };
 static const struct function {
 	const char *name;
@@ -88,24 +92,30 @@ static const struct function {
 	{ "ccti", 2, F_CCTI },
 	{ "paused", 1, F_PAUSED },
 	{ "dropped", 1, F_DROPPED },
+	{ "sets", 1, F_SETS },
+	{ "rounds", 1, F_ROUNDS },
+	{ "late_rounds", 1, F_ROUNDS_AFTER },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
- * infinite if it does not.
+ * infinite if it does not. Single samples hold few packets: the mean of the last ten counts.
  */
 static double settle_ms(const struct ibcc_select *s, double share)
 {
 	const struct ibcc_measure *m = &s->run->measure;
-	double want = share * ibcc_select_offered_mbps(s);
-	uint32_t k = m->n_samples;
+	double want = share * ibcc_select_offered_mbps(s) * SMOOTH, last = 0;
+	uint64_t since_ps = m->from_ps;
 
-	while (k > 0 && ibcc_select_sample_mbps(s, k - 1) >= want)
-		k--;
-	if (k == m->n_samples)
+	for (uint32_t k = 0; k < m->n_samples; k++) {
+		last += ibcc_select_sample_mbps(s, k);
+		if (k >= SMOOTH)
+			last -= ibcc_select_sample_mbps(s, k - SMOOTH);
+		if (m->sample_ps[k] > since_ps && last < want)
+			since_ps = m->sample_ps[k];
+	}
+	if (!m->n_samples || since_ps >= m->sample_ps[m->n_samples - 1])
 		return INFINITY;
-	if (!k || m->sample_ps[k - 1] <= m->from_ps)
-		return 0;
-	return (double)(m->sample_ps[k - 1] - m->from_ps) / (double)IBCC_PS_PER_MS;
+	return (double)(since_ps - m->from_ps) / (double)IBCC_PS_PER_MS;
 }
 
 static double paused(const struct ibcc_exp_run *run)
@@ -129,6 +139,16 @@ static double dropped(const struct ibcc_exp_run *run)
 	for (uint32_t i = 0; i < run->measure.n_ports; i++)
 		sum += (double)run->measure.port[i].dropped;
 	return sum;
+}
+
+/* Rounds of changes within the measuring window. */
+static uint32_t late_rounds(const struct ibcc_exp_run *run)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run->live.n_rounds; i++)
+		n += run->live.round[i].t_ps > run->measure.from_ps;
+	return n;
 }
 
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
@@ -157,6 +177,9 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
 	case F_PAUSED: v = paused(run); break;
 	case F_DROPPED: v = dropped(run); break;
+	case F_SETS: v = (double)run->live.sets; break;
+	case F_ROUNDS: v = run->live.n_rounds; break;
+	case F_ROUNDS_AFTER: v = late_rounds(run); break;
 	}
 	free(s.in);
 	return v;

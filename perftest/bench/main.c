@@ -10,8 +10,11 @@ static const struct command {
 } commands[] = {
 	{ "list", ibcc_bench_list, "[-j]", "experiments there are" },
 	{ "run", ibcc_bench_run,
-	  "NAME... [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "NAME... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
 	  "reproduce published experiments" },
+	{ "tune", ibcc_bench_tune,
+	  "NAME|FILE... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "the live loop against static settings and its targets" },
 	{ "scenario", ibcc_bench_scenario,
 	  "FILE [-j] [--csv F] [--plot F] [--samples N] [--seed N] [--set KEY=VALUE]...",
 	  "run any scenario" },
@@ -21,6 +24,9 @@ static const struct command {
 	{ "best", ibcc_bench_best, "FILE... [--by NAME] [-n N] [-j]", "best points of sweeps" },
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
+	{ "netfile", ibcc_bench_netfile, "FILE", "a scenario's fabric as a netfile for ibsim" },
+	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--window N] [--no-cc] [--alone]",
+	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -23,6 +23,11 @@ json_t *ibcc_report_engine(uint64_t packet_hops, double cpu_s, double wall_s, do
 int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 		     const struct ibcc_exp_result *r, FILE *out);
 
+/* All variants that were run beside each other, and what the loop did in those that are live. */
+int ibcc_report_variants(const struct ibcc_experiment *x, const struct ibcc_exp_result *r,
+			 FILE *out);
+json_t *ibcc_report_variants_json(const struct ibcc_experiment *x, const struct ibcc_exp_result *r);
+
 /* One run of a scenario: everything, and the few numbers that a sweep keeps. */
 json_t *ibcc_report_scenario(const struct ibcc_exp_run *run, double wall_s);
 json_t *ibcc_report_summary(const struct ibcc_exp_run *run);

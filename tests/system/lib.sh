@@ -16,6 +16,8 @@ OSM_PID=         # of the opensm that start_opensm started last
 OSM_LOG=         # its log
 CHILDREN=()
 SCENARIO=$top/perftest/scenarios/lustre.yaml
+BOOT_SECONDS=30 # for a simulator, and for opensm, to get ready
+TOOL_SECONDS=30 # for a tool to end
 
 # Sanitizers test our code: umad2sim copies more than it has received.
 printf 'interceptor_via_lib:%s\n' libumad2sim.so >"$TMP/umad2sim.supp"
@@ -64,6 +66,9 @@ wait_until()
 alive() { kill -0 "$1" 2>/dev/null; }
 gone() { ! alive "$1"; }
 
+# child_of PID NAME: the child of a process with that name. pgrep is not on every machine.
+child_of() { sed -n "s/^\([0-9]*\) ($2) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null; }
+
 # background LOG COMMAND...: starts a child that the test's end ends; its pid is in $!.
 background()
 {
@@ -89,6 +94,12 @@ cleanup()
 	for ((i = ${#CHILDREN[@]} - 1; i >= 0; i--)); do
 		alive "${CHILDREN[i]}" && stop "${CHILDREN[i]}"
 	done
+	# What a sanitizer says at a program's end, leaks above all, nobody else would notice.
+	if grep -lE 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log 2>/dev/null; then
+		grep -hE -A 20 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log | head -60
+		echo "not ok - a sanitizer has found something"
+		rc=1
+	fi
 	rm -rf "$TMP"
 	exit "$rc"
 }
@@ -103,7 +114,7 @@ start_sim()
 	: >"$TMP/sim.log" # of an earlier simulator
 	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$1" --name "$SIM" "${@:2}"
 	SIM_PID=$!
-	wait_until 30 grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
+	wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
 }
 
 sim() { timeout 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
@@ -111,9 +122,25 @@ sim() { timeout 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 # at HOST TOOL ARGS...: a tool as it runs on a host of the fabric; stock TOOL ARGS: on the first.
 at()
 {
-	(cd "$TMP" && timeout 30 "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
+	(cd "$TMP" && export OSM_CACHE_DIR="$TMP" OSM_TMP_DIR="$TMP" &&
+		timeout "$TOOL_SECONDS" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
 }
 stock() { at '' "$@"; }
+
+# tree PORTS LEVELS: a scenario, a fat tree of switches with so many ports, without traffic.
+tree()
+{
+	cat <<-YAML
+	name: tree
+	title: An $1-port $2-tree
+	duration_ms: 100
+	topology:
+	  rate: 4x QDR
+	  mtu_bytes: 2048
+	  tree: {ports: $1, levels: $2}
+	traffic: []
+	YAML
+}
 
 # Runtimes that the plugin needs in front of everything else when it was built with sanitizers.
 plugin_preload()
@@ -167,7 +194,7 @@ start_opensm()
 		sh -c 'LD_PRELOAD="${1:+$1:}$LD_PRELOAD" exec opensm -F "$2"' - \
 		"$preload" "$TMP/$tag/opensm.conf"
 	OSM_PID=$!
-	[ -z "$wait" ] || wait_until 30 grep -q 'SUBNET UP' "$OSM_LOG" ||
+	[ -z "$wait" ] || wait_until "$BOOT_SECONDS" grep -q 'SUBNET UP' "$OSM_LOG" ||
 		fail "opensm does not reach SUBNET UP"
 }
 

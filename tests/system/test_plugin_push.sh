@@ -127,9 +127,11 @@ nodes=$(client state | sed 's/.* nodes=\([0-9]*\).*/\1/')
 all_nodes() { client state | grep -q " nodes=$nodes "; }
 begin_slow_push
 sim console "Unlink \"$(host 4)\"[1]" >/dev/null
-sim set mad_delay_us=0
+# Quicker, so that opensm sees the change soon, yet slow enough that the plan is not through by then.
+sim set mad_delay_us=20000
 kill -HUP "$OSM_PID"
 wait "$pusher"
+sim set mad_delay_us=0
 grep -q '^END .*stopped on the way: the topology has changed' "$TMP/slow.log" ||
 	fail "a plan goes on although the topology changed: $(cat "$TMP/slow.log")"
 grep -q '^pending [1-9]' "$TMP/slow.log" || fail "nothing pending: $(cat "$TMP/slow.log")"

@@ -27,7 +27,7 @@ Hca 1 "H4"
 NET
 
 start_sim "$TMP/net"
-at H1 opensm -o -g 0 >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
+at H1 opensm -o -g 0 -f "$TMP/once.log" >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
 grep -q 'Entering MASTER' "$TMP/oneshot.log" || fail "opensm -o is no master"
 ok "opensm -o"
 
@@ -86,13 +86,14 @@ clients_left() { [ "$(sim stats -j | jq .clients)" = 1 ]; } # the subnet manager
 wait_until 5 clients_left || fail "killed clients are still there: $(sim stats -j | jq .clients)"
 check "killed clients free their slots" stock ibnetdiscover
 
-ibsim_pid=$(pgrep -P "$SIM_PID" -x ibsim)
+ibsim_pid=$(child_of "$SIM_PID" ibsim)
+[ -n "$ibsim_pid" ] || fail "no ibsim below ibcc-sim"
 kill -TERM "$SIM_PID"
 wait_until 5 gone "$SIM_PID" && wait_until 5 gone "$ibsim_pid" || fail "processes left after SIGTERM"
 ok "SIGTERM leaves no process"
 
 start_sim "$TMP/net"
-kill -KILL "$(pgrep -P "$SIM_PID" -x ibsim)"
+kill -KILL "$(child_of "$SIM_PID" ibsim)" || fail "no ibsim below the second ibcc-sim"
 rc=0
 wait "$SIM_PID" || rc=$?
 equal "the simulator fails when ibsim dies" "$rc" 1

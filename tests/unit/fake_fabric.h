@@ -368,6 +368,8 @@ static inline int fake_run(struct ibcc_transport *t, struct ibcc_mad_op *op, siz
 	for (size_t i = 0; i < n; i++) {
 		if (f->run_err)
 			op[i].err = f->run_err;
+		else if (t->deadline_ns && f->now_ns >= t->deadline_ns)
+			op[i].err = -ETIMEDOUT;
 		else
 			fake_answer(f, &op[i]);
 	}

@@ -203,6 +203,31 @@ static void test_dead_nodes(void **state)
 	teardown(&x);
 }
 
+/* What is not read in time is stale and says why; nothing is left out. */
+static void test_deadline(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	uint32_t n_late = 0;
+
+	(void)state;
+	pass(&x);
+	fake_sleep(x.f, 50 * MS);
+	ibcc_collector_set_deadline(x.c, 7 * x.f->step_ns);
+	pass(&x);
+	for (uint32_t i = 0; i < x.s.n_ports; i++)
+		n_late += x.s.port[i].err == -ETIMEDOUT;
+	assert_int_equal(x.s.n_fresh + x.s.n_stale, LUSTRE_PORTS);
+	/* Adapters come first, with two requests each: counters, FECN and BECN. */
+	assert_int_equal(x.s.n_fresh, 4);
+	assert_int_equal(x.s.n_stale, n_late);
+	assert_int_equal(x.f->base.deadline_ns, 0);
+	fake_sleep(x.f, 50 * MS);
+	ibcc_collector_set_deadline(x.c, 0);
+	pass(&x);
+	assert_int_equal(x.s.n_fresh, LUSTRE_PORTS);
+	teardown(&x);
+}
+
 static void test_host_clock_is_kept(void **state)
 {
 	struct fixture x = setup_on(fabric_tree2(16), IBCC_CLOCK_AUTO);
@@ -220,14 +245,16 @@ static void test_host_clock_is_kept(void **state)
 	teardown(&x);
 }
 
-/* A simulation at a twentieth of real time, one at seven times, in both modes that may see it. */
+/* A simulation at a twentieth of real time, one at seven times, one that cannot quite keep up (at
+ * 0.96 a full link would look 4 % idle by the host's clock), in both modes that may see it.
+ */
 static void test_fabric_clock(void **state)
 {
-	const double rates[] = { 0.05, 0.5, 7 };
+	const double rates[] = { 0.05, 0.5, 7, 0.96 };
 	const enum ibcc_clock modes[] = { IBCC_CLOCK_AUTO, IBCC_CLOCK_FABRIC };
 
 	(void)state;
-	for (int k = 0; k < 6; k++) {
+	for (int k = 0; k < 8; k++) {
 		struct fixture x = setup(modes[k % 2]);
 		double rate = rates[k / 2];
 
@@ -458,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_without_samples_control),
 		cmocka_unit_test(test_dead_nodes),
+		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_host_clock_is_kept),
 		cmocka_unit_test(test_fabric_clock),
 		cmocka_unit_test(test_uneven_speed),

@@ -271,6 +271,52 @@ static void test_loss(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Only who is unknown is asked again, and after a while all are known in spite of losses. */
+static void test_missing(void **state)
+{
+	struct fixture x = setup_on(fabric_tree2(8));
+	struct ibcc_fault_options o = { .seed = 1, .loss_permille = 100 };
+	struct ibcc_transport *tr = ibcc_fault_new(&x.f->base, &o);
+	struct ibcc_settings empty = { 0 };
+	uint64_t sent, unknown;
+	unsigned int tries = 0;
+
+	(void)state;
+	assert_int_equal(ibcc_readback_missing(tr, x.t, 0, &empty), -EINVAL);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].sw_setting[68] = 0x70;
+	assert_int_equal(ibcc_readback_run(tr, x.t, 0, &x.s), 0);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].sw_setting[68] = 0x90;
+	do {
+		bool was_known[256];
+
+		unknown = 0;
+		assert_in_range(x.s.n, 1, 256);
+		for (uint32_t i = 0; i < x.s.n; i++) {
+			was_known[i] = x.s.ep[i].support == IBCC_CC_SUPPORTED;
+			unknown += !was_known[i];
+		}
+		assert_true(tries || unknown);
+		sent = tr->stats.sent;
+		assert_int_equal(ibcc_readback_missing(tr, x.t, 0, &x.s), 0);
+		/* Info, sign of life, and what a switch or an adapter has. */
+		assert_in_range(tr->stats.sent - sent, 0, 6 * unknown);
+		for (uint32_t i = 0; i < x.s.n; i++) {
+			bool sw = ibcc_topo_is_switch(x.t, x.t->port[x.t->endport[i]].node);
+
+			if (was_known[i] && sw && !tries)
+				assert_int_equal(x.s.ep[i].sw.Threshold, 7);
+			if (!was_known[i] && sw && x.s.ep[i].support == IBCC_CC_SUPPORTED)
+				assert_int_equal(x.s.ep[i].sw.Threshold, 9);
+		}
+	} while (unknown && ++tries < 20);
+	assert_int_equal(unknown, 0);
+	ibcc_settings_fini(&x.s);
+	ibcc_transport_free(tr);
+	ibcc_topo_free(x.t);
+}
+
 /* A transport that breaks down or is cancelled leaves the old settings in place. */
 static void test_breakdown(void **state)
 {
@@ -297,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_switch_without_port_settings),
 		cmocka_unit_test(test_table_limits),
 		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_breakdown),
 	};
 

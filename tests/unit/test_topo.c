@@ -52,6 +52,29 @@ static void test_bad_nodes(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Thousands of nodes, with GUIDs in an order that is not theirs, in the topology and in its copy. */
+static void test_many_guids(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new(), *c;
+	uint64_t step = 0x9e3779b97f4a7c15u; /* odd, so no GUID comes twice */
+
+	(void)state;
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_int_equal(ibcc_topo_add_node(t, i * step, IBCC_NODE_CA, 1, NULL), i);
+	c = ibcc_topo_clone(t);
+	for (uint64_t i = 0; i < 5000; i++) {
+		assert_int_equal(ibcc_topo_find_guid(t, i * step), i);
+		assert_int_equal(ibcc_topo_find_guid(c, i * step), i);
+	}
+	assert_int_equal(ibcc_topo_find_guid(t, 5000 * step), IBCC_NONE);
+	assert_int_equal(ibcc_topo_add_node(c, 4999 * step, IBCC_NODE_CA, 1, NULL), -EINVAL);
+	assert_int_equal(ibcc_topo_add_node(c, 5000 * step, IBCC_NODE_CA, 1, NULL), 5000);
+	assert_int_equal(ibcc_topo_find_guid(c, 5000 * step), 5000);
+	assert_int_equal(ibcc_topo_find_guid(t, 5000 * step), IBCC_NONE);
+	ibcc_topo_free(c);
+	ibcc_topo_free(t);
+}
+
 static void test_links(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
@@ -188,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_indices), cmocka_unit_test(test_bad_nodes),
+		cmocka_unit_test(test_many_guids),
 		cmocka_unit_test(test_links),   cmocka_unit_test(test_lids),
 		cmocka_unit_test(test_vls),     cmocka_unit_test(test_clone_and_equal),
 	};

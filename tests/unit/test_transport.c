@@ -41,6 +41,8 @@ struct port {
 	unsigned int send_errs_after;
 	struct ibcc_window *cancel_in_recv;
 	unsigned int last_timeout_ms;
+	uint16_t dead_lid; /* keeps silent whatever the others do */
+	unsigned int dead_asked;
 };
 
 static void say(struct port *p, const uint8_t *mad, uint64_t delay_ns, bool undeliverable, int len)
@@ -81,6 +83,10 @@ static int port_send(void *port, const struct ibcc_mad_op *op, unsigned int time
 	if (p->open > p->most_open)
 		p->most_open = p->open;
 
+	if (op->lid && op->lid == p->dead_lid) {
+		p->dead_asked++;
+		return 0;
+	}
 	memcpy(mad, op->mad, sizeof(mad));
 	mad[3] = 0x81;
 	mad[100] = (uint8_t)request;
@@ -161,6 +167,7 @@ struct fixture {
 	struct port *p;
 	struct ibcc_window *w;
 	struct ibcc_transport_stats stats;
+	uint64_t deadline_ns;
 	struct ibcc_mad_op *op;
 	size_t n;
 };
@@ -178,7 +185,7 @@ static struct fixture setup(enum behaviour how, unsigned int window, unsigned in
 	x.w = ibcc_window_new(&port_ops, x.p, window, 100, retries);
 	assert_non_null(x.w);
 	for (size_t i = 0; i < n; i++) {
-		x.op[i].lid = 5;
+		x.op[i].lid = (uint16_t)(1 + i); /* a node of its own for each */
 		ibcc_mad_request(x.op[i].mad, IBCC_MAD_CLASS_CC, IBCC_MAD_GET, 0x17, (uint32_t)i);
 	}
 	return x;
@@ -193,7 +200,7 @@ static void teardown(struct fixture *x)
 
 static int run(struct fixture *x)
 {
-	return ibcc_window_run(x->w, x->op, x->n, &x->stats);
+	return ibcc_window_run(x->w, x->op, x->n, x->deadline_ns, &x->stats);
 }
 
 /* All were answered, each with its own answer. */
@@ -282,6 +289,74 @@ static void test_timeout(void **state)
 	/* 100, 200 and 400 ms for the kernel, a quarter more for us, and pauses of 10 and 20 ms. */
 	assert_int_equal(x.p->last_timeout_ms, 400);
 	assert_in_range((x.p->now_ns - from) / MS, 905, 915);
+	teardown(&x);
+}
+
+/* A silent node costs the attempts of one request and no other node's time. */
+static void test_dead_node(void **state)
+{
+	struct fixture x = setup(ANSWER, 64, 2, 400);
+	uint64_t from = x.p->now_ns;
+
+	(void)state;
+	x.p->dead_lid = 2;
+	for (size_t i = 0; i < x.n; i++)
+		x.op[i].lid = i < 200 ? 2 : 1;
+	assert_int_equal(run(&x), 0);
+	for (size_t i = 0; i < x.n; i++)
+		assert_int_equal(x.op[i].err, i < 200 ? -ETIMEDOUT : 0);
+	assert_int_equal(x.p->dead_asked, 3 * IBCC_WINDOW_NODE_MAX);
+	assert_int_equal(x.stats.timed_out, 200);
+	for (size_t i = 200; i < x.n; i++)
+		assert_true(x.op[i].t_ns - from < 100 * MS);
+	assert_in_range((x.p->now_ns - from) / MS, 905, 915);
+	/* The next run asks again. */
+	x.p->dead_lid = 0;
+	assert_int_equal(run(&x), 0);
+	for (size_t i = 0; i < x.n; i++)
+		assert_int_equal(x.op[i].err, 0);
+	teardown(&x);
+}
+
+static void test_share_of_a_node(void **state)
+{
+	struct fixture x = setup(ANSWER, 64, 0, 100);
+
+	(void)state;
+	for (size_t i = 0; i < x.n; i++)
+		x.op[i].lid = 1;
+	assert_int_equal(run(&x), 0);
+	assert_answered(&x);
+	assert_int_equal(x.p->most_open, IBCC_WINDOW_NODE_MAX);
+	teardown(&x);
+	/* Directed routes all have the permissive LID. */
+	x = setup(ANSWER, 64, 0, 100);
+	for (size_t i = 0; i < x.n; i++)
+		x.op[i].lid = 0xffff;
+	assert_int_equal(run(&x), 0);
+	assert_answered(&x);
+	assert_int_equal(x.p->most_open, 64);
+	teardown(&x);
+}
+
+/* At its deadline a run ends with what it has. */
+static void test_deadline(void **state)
+{
+	struct fixture x = setup(LOSE, 16, 3, 100);
+	uint64_t from = x.p->now_ns;
+
+	(void)state;
+	x.deadline_ns = from + 250 * MS;
+	assert_int_equal(run(&x), 0);
+	for (size_t i = 0; i < x.n; i++)
+		assert_int_equal(x.op[i].err, -ETIMEDOUT);
+	assert_in_range((x.p->now_ns - from) / MS, 250, 251);
+	/* Nothing is sent any more after it. */
+	x.p->n_sent = 0;
+	assert_int_equal(run(&x), 0);
+	assert_int_equal(x.p->n_sent, 0);
+	for (size_t i = 0; i < x.n; i++)
+		assert_int_equal(x.op[i].err, -ETIMEDOUT);
 	teardown(&x);
 }
 
@@ -589,6 +664,9 @@ int main(void)
 		cmocka_unit_test(test_only_the_tid_changes),
 		cmocka_unit_test(test_retry),
 		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_dead_node),
+		cmocka_unit_test(test_share_of_a_node),
+		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_undeliverable),
 		cmocka_unit_test(test_late_and_repeated_answers),
 		cmocka_unit_test(test_garbage),

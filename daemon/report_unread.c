@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Ports without a reading in the last pass: all of them, one object for the ports of a node that
+ * share their state and reason.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/report.h"
+
+#define MS 1000000u
+
+static bool is_unread(const struct ibcc_port_sample *s)
+{
+	return s->state == IBCC_SAMPLE_STALE || s->state == IBCC_SAMPLE_UNREACHABLE;
+}
+
+static const char *reason(int err)
+{
+	if (err == -ETIMEDOUT)
+		return "no answer";
+	return err == -EREMOTEIO ? "refused" : strerror(-err);
+}
+
+static json_t *group(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
+{
+	const struct ibcc_topo_node *n = &t->node[t->port[port].node];
+	const struct ibcc_port_sample *p = &s->port[port];
+	bool stale = p->state == IBCC_SAMPLE_STALE;
+	json_t *age = stale && s->t_ns > p->now.t_ns
+			      ? json_integer((json_int_t)((s->t_ns - p->now.t_ns) / MS))
+			      : json_null();
+
+	return json_pack("{so so so ss ss so}", "node_guid", ibcc_report_guid(n->guid), "node",
+			 ibcc_report_text(n->desc), "ports", json_array(), "state",
+			 stale ? "stale" : "unreachable", "reason", reason(p->err), "age_ms", age);
+}
+
+json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot *s)
+{
+	const struct ibcc_port_sample *last = NULL;
+	uint32_t last_node = IBCC_NONE;
+	json_t *list = json_array(), *o = NULL;
+
+	for (uint32_t i = 0; list && i < s->n_ports; i++) {
+		const struct ibcc_port_sample *p = &s->port[i];
+
+		if (!is_unread(p))
+			continue;
+		if (t->port[i].node != last_node || p->state != last->state ||
+		    p->err != last->err) {
+			o = group(t, s, i);
+			json_array_append_new(list, o);
+		}
+		last = p;
+		last_node = t->port[i].node;
+		json_array_append_new(json_object_get(o, "ports"), json_integer(t->port[i].num));
+	}
+	return list;
+}

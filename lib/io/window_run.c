@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "lib/io/window_run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/io/window.h"
+
+int ibcc_run_init(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
+		  struct ibcc_transport_stats *stats, struct ibcc_run_node *node)
+{
+	*r = (struct ibcc_run){ .op = op, .stats = stats, .n = n, .left = n, .node = node };
+	r->progress = calloc(n, sizeof(*r->progress));
+	r->retry.i = calloc(n, sizeof(*r->retry.i));
+	r->ready.i = calloc(n, sizeof(*r->ready.i));
+	if (!r->progress || !r->retry.i || !r->ready.i) {
+		ibcc_run_fini(r);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (ibcc_run_node_of(r, i))
+			*ibcc_run_node_of(r, i) = (struct ibcc_run_node){ 0 };
+	return 0;
+}
+
+void ibcc_run_fini(struct ibcc_run *r)
+{
+	free(r->progress);
+	free(r->retry.i);
+	free(r->ready.i);
+}
+
+static void ring_push(const struct ibcc_run *r, struct ibcc_run_ring *g, size_t i)
+{
+	g->i[(g->head + g->len++) % r->n] = i;
+}
+
+static size_t ring_pop(const struct ibcc_run *r, struct ibcc_run_ring *g)
+{
+	size_t i = g->i[g->head];
+
+	g->head = (g->head + 1) % r->n;
+	g->len--;
+	return i;
+}
+
+/* Room at a request's node, or a place in its queue. */
+static bool node_enter(struct ibcc_run *r, size_t i)
+{
+	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
+
+	if (!d)
+		return true;
+	if (d->open < IBCC_WINDOW_NODE_MAX) {
+		d->open++;
+		return true;
+	}
+	if (d->last)
+		r->progress[d->last - 1].after = i + 1;
+	else
+		d->first = i + 1;
+	d->last = i + 1;
+	return false;
+}
+
+/* The one that leaves makes room for the next in its node's queue. */
+static void node_leave(struct ibcc_run *r, size_t i)
+{
+	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
+	size_t next = d ? d->first : 0;
+
+	if (!next) {
+		if (d)
+			d->open--;
+		return;
+	}
+	d->first = r->progress[next - 1].after;
+	if (!d->first)
+		d->last = 0;
+	ring_push(r, &r->ready, next - 1);
+}
+
+void ibcc_run_retry_later(struct ibcc_run *r, size_t i, uint64_t due_ns)
+{
+	r->progress[i].due_ns = due_ns;
+	ring_push(r, &r->retry, i);
+}
+
+size_t ibcc_run_retry_pop(struct ibcc_run *r)
+{
+	return ring_pop(r, &r->retry);
+}
+
+bool ibcc_run_next(struct ibcc_run *r, size_t *i)
+{
+	while (r->next < r->n) {
+		if (r->ready.len)
+			break;
+		*i = r->next++;
+		if (node_enter(r, *i))
+			return true;
+	}
+	if (!r->ready.len)
+		return false;
+	*i = ring_pop(r, &r->ready);
+	return true;
+}
+
+void ibcc_run_finish(struct ibcc_run *r, size_t i, int err)
+{
+	r->op[i].err = err;
+	r->left--;
+	node_leave(r, i);
+}

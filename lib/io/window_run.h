@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The requests of one run of a window, in the order in which they have their turn: by the index of
+ * each, but for those whose node has its share of the window already. Private to window.c.
+ */
+#ifndef IBCC_IO_WINDOW_RUN_H
+#define IBCC_IO_WINDOW_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/transport.h>
+
+#define IBCC_RUN_LIDS 0xc000u /* unicast LIDs */
+
+struct ibcc_run_node {
+	uint16_t open;      /* begun and not finished */
+	bool answered;      /* anything in this run */
+	bool dead;          /* a request timed out in all its attempts, and nothing was answered */
+	size_t first, last; /* requests that wait for their turn, as index + 1; 0: none */
+};
+
+/* What a run knows of a request beside its op. */
+struct ibcc_run_progress {
+	uint8_t attempts;
+	uint64_t due_ns; /* of the next attempt */
+	size_t after;    /* the next that waits for the same node, as index + 1 */
+};
+
+/* Indices of requests, at most as many as the run has. */
+struct ibcc_run_ring {
+	size_t *i, head, len;
+};
+
+struct ibcc_run {
+	struct ibcc_mad_op *op;
+	struct ibcc_transport_stats *stats;
+	struct ibcc_run_progress *progress;
+	size_t n, next, left;
+	struct ibcc_run_ring retry; /* in the order of their failures */
+	struct ibcc_run_ring ready; /* whose node has room for them again */
+	struct ibcc_run_node *node; /* IBCC_RUN_LIDS of them, not owned; NULL for none */
+};
+
+/* All errors are -ENOMEM. `node` keeps nothing from one run to the next. */
+int ibcc_run_init(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
+		  struct ibcc_transport_stats *stats, struct ibcc_run_node *node);
+void ibcc_run_fini(struct ibcc_run *r);
+
+/* NULL for directed routes, where the LID tells nothing. */
+static inline struct ibcc_run_node *ibcc_run_node_of(const struct ibcc_run *r, size_t i)
+{
+	return r->op[i].lid < IBCC_RUN_LIDS ? &r->node[r->op[i].lid] : NULL;
+}
+
+/* Puts a request aside until it is due again; when the first of these is; takes the first. */
+void ibcc_run_retry_later(struct ibcc_run *r, size_t i, uint64_t due_ns);
+static inline uint64_t ibcc_run_retry_due_ns(const struct ibcc_run *r)
+{
+	return r->retry.len ? r->progress[r->retry.i[r->retry.head]].due_ns : UINT64_MAX;
+}
+size_t ibcc_run_retry_pop(struct ibcc_run *r);
+
+/* The next request to begin with; false if there is none now. */
+bool ibcc_run_next(struct ibcc_run *r, size_t *i);
+
+/* A request that was begun has its end. */
+void ibcc_run_finish(struct ibcc_run *r, size_t i, int err);
+
+#endif

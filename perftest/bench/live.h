@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon's cycle on a simulated fabric, on virtual time: the same code as on hardware, only the
+ * transport is another. Requests take time and some get lost.
+ */
+#ifndef PERFTEST_BENCH_LIVE_H
+#define PERFTEST_BENCH_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/estimate.h>
+#include <ibcc/measure.h>
+#include <ibcc/scenario.h>
+#include <ibcc/tuner.h>
+
+/* What happens to the fabric behind the daemon's back, from a pass on. */
+enum ibcc_live_fault {
+	IBCC_LIVE_FAULT_NONE,
+	IBCC_LIVE_FAULT_SILENT, /* the node answers no more */
+	IBCC_LIVE_FAULT_RESET,  /* somebody clears all counters every third pass */
+	IBCC_LIVE_FAULT_REBOOT, /* the node forgets its settings, once */
+};
+
+struct ibcc_live_options {
+	double poll_ms;          /* from the beginning of one pass to that of the next */
+	double rtt_us;           /* of a request and its answer */
+	double lose_percent;     /* of all requests */
+	bool whole_switch_marks; /* switches have no settings for single ports */
+	int fault;               /* enum ibcc_live_fault */
+	uint32_t fault_pass;
+	char fault_node[IBCC_NAME_BYTES];
+	struct ibcc_estimator_params estimator;
+	struct ibcc_tuner_params tuner;
+};
+void ibcc_live_defaults(struct ibcc_live_options *o);
+
+/* A pass that carried out a plan. */
+struct ibcc_live_round {
+	uint64_t t_ps;
+	uint32_t pass, changes, failed;
+	char summary[IBCC_REASON_BYTES];
+};
+
+struct ibcc_live_result {
+	uint32_t passes, n_rounds;
+	struct ibcc_live_round *round; /* owned */
+	uint64_t sets;                 /* MADs */
+};
+void ibcc_live_result_fini(struct ibcc_live_result *r);
+
+/* As ibcc_measure_run(), with the loop closed. Besides: -EIO. *r needs ibcc_live_result_fini() in
+ * any case.
+ */
+int ibcc_live_run(const struct ibcc_scenario *s, const struct ibcc_live_options *o,
+		  uint64_t sample_ps, struct ibcc_measure *out, struct ibcc_live_result *r);
+
+#endif

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# make bench: speed of the engine, points of a sweep in an hour, polling. bench.sh BUILD-DIR
+set -eu
+B=$1
+top=$(cd "$(dirname "$0")/.." && pwd)
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ibcc-bench.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT INT TERM
+
+echo "Packet engine: medians of 5 runs, one thread, CPU seconds; credits, counters and congestion"
+echo "control on, packets of 2 KB."
+"$B/ibcc-bench" speed
+
+echo
+echo "Sweep over the fourth corner case of the Zurich study: 32 nodes, 13 ms."
+"$B/ibcc-bench" sweep "$top/perftest/scenarios/zrl.yaml" --set congestion_control.enabled=true \
+	--grid congestion_control.ca.ccti_increase=4,5,6,8 \
+	--grid congestion_control.ca.ccti_timer=8,10,12 --out "$tmp/sweep.jsonl"
+
+echo
+IBCC_BUILD=$B bash "$top/tests/bench_fabric.sh"

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# ibcc-bench as scripts use it: JSON, exit codes, sweeps that are killed, shards by the sbatch script.
+. "$(dirname "$0")/lib.sh"
+bench=$IBCC_BUILD/ibcc-bench
+llnl=$top/perftest/scenarios/llnl.yaml
+
+# status WANT COMMAND...: the exit code; output in $TMP/out and $TMP/err.
+status()
+{
+	local want=$1 rc=0
+	shift
+	timeout 100 "$@" >"$TMP/out" 2>"$TMP/err" || rc=$?
+	equal "$(basename "$1") ${*:2:2} ends with $want" "$rc" "$want"
+}
+
+status 0 "$bench" list -j
+check "all experiments are listed" jq -e '[.experiments[].name] | contains(["lustre", "zrl-corners",
+	"zrl-128", "zrl-output", "zrl-limit", "zrl-rank"])' "$TMP/out"
+
+status 0 "$bench" run lustre -j --short --plot "$TMP/plot.svg"
+check "the JSON has the contract's keys" jq -e '.schema == 1 and .experiment == "lustre" and .ok
+	and (.rows | length > 0) and ([.rows[] | has("name", "unit", "published", "measured", "low",
+	"high", "ok")] | all) and (.engine | has("packet_hops", "cpu_s", "wall_s", "simulated_s"))' \
+	"$TMP/out"
+check "the plot is an SVG" grep -q '</svg>' "$TMP/plot.svg"
+status 1 "$bench" run lustre --short --set 'events.0.rate=1 GB/s'
+check "a row out of its bounds is told" grep -q 'NOT OK' "$TMP/out"
+status 1 "$bench" run no-such-experiment
+status 78 "$bench" run lustre --set model.buffer_bytes=1 --set model.vls=99
+equal "errors of --set name it" "$(grep -c '^--set model\.' "$TMP/err")" 2
+
+status 0 "$bench" scenario "$llnl" -j --csv "$TMP/s.csv" --plot "$TMP/s.svg"
+check "flows and ports are in the JSON" jq -e '(.flows | length == 4) and (.ports | length == 14)
+	and .summary.victim_mbps > 0' "$TMP/out"
+equal "the CSV has a head" "$(head -n 1 "$TMP/s.csv")" from_ms,to_ms,scope,name,metric,value
+check "the CSV has six fields in each line" awk -F, 'NF != 6 { exit 1 }' "$TMP/s.csv"
+printf 'name: x\nduration_ms: -1\nfoo: 1\n' >"$TMP/bad.yaml"
+status 78 "$bench" scenario "$TMP/bad.yaml"
+check "each error has its place" grep -q "^$TMP/bad.yaml:3:1: foo: unknown key" "$TMP/err"
+check "the other, too" grep -q "^$TMP/bad.yaml:2:14: duration_ms: got" "$TMP/err"
+
+grid=(--set congestion_control.enabled=true --set duration_ms=30
+	--grid congestion_control.ca.ccti_timer=2,3,4,6,8
+	--grid congestion_control.ca.ccti_increase=1,2,3,4,5,6,7,8)
+
+# The results without what differs from run to run.
+points() { jq -cS 'del(.cpu_s)' "$@" | sort; }
+
+status 0 "$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/whole.jsonl"
+equal "a sweep has all points" "$(wc -l <"$TMP/whole.jsonl")" 40
+points "$TMP/whole.jsonl" >"$TMP/want"
+
+# Killed at random moments until it once ran through.
+kills=0
+for i in $(seq 60); do
+	"$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl" 2>/dev/null &
+	pid=$!
+	sleep "0.$((RANDOM % 25 + 5))"
+	if kill -KILL $pid 2>/dev/null; then
+		kills=$((kills + 1))
+	fi
+	wait $pid 2>/dev/null && break
+done
+status 0 "$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl"
+[ "$kills" -gt 0 ] || fail "no sweep was killed"
+points "$TMP/killed.jsonl" >"$TMP/got"
+check "a sweep killed $kills times has the same points once" cmp "$TMP/want" "$TMP/got"
+
+for i in 1 2 3; do
+	check "the sbatch script runs shard $i" env SLURM_ARRAY_TASK_ID=$i \
+		SLURM_ARRAY_TASK_COUNT=3 SWEEP_DIR="$TMP" IBCC_BENCH="$bench" \
+		sh "$top/perftest/sweep.sbatch" "$llnl" "${grid[@]}"
+done
+points "$TMP"/sweep-?-of-3.jsonl >"$TMP/got"
+check "all shards have all points once" cmp "$TMP/want" "$TMP/got"
+
+status 0 "$bench" best -j -n 3 --by aggregate_mbps "$TMP"/sweep-?-of-3.jsonl "$TMP/whole.jsonl"
+equal "the best is the best" "$(jq '.best[0].result.aggregate_mbps' "$TMP/out")" \
+	"$(jq -s 'map(.result.aggregate_mbps) | max' "$TMP/whole.jsonl")"
+check "and no point is told twice" jq -e '.best | length == 3 and (map(.point) | unique | length == 3)' \
+	"$TMP/out"
+status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
+status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536,1

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# MADs get lost at one switch, or it says nothing at all: each port of the fabric is read or named with
+# the reason, passes keep their deadline, and the exit code tells.
+. "$(dirname "$0")/lib.sh"
+
+tree 8 2 >"$TMP/tree.yaml"
+start_sim "$TMP/tree.yaml"
+start_opensm --plugin
+PORTS=128 # 32 hosts, and 12 switches of 8 ports
+SWITCH=s1-0
+
+status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
+status_rc() { local rc=0; tune status --detailed-exitcode >"$TMP/status.txt" || rc=$?; echo "$rc"; }
+# Every port is fresh, or in the list, once.
+complete() { status ".fabric | .ports_fresh + ([.unread[].ports[]] | length) == $PORTS and .ports_stale + .ports_unreachable == ([.unread[].ports[]] | length)"; }
+all_fresh() { status ".fabric.ports_fresh == $PORTS and .fabric.unread == []"; }
+passes() { jq .fabric.pass "$TMP/status.json"; }
+more_passes() { status ".fabric.pass >= $1"; }
+
+start_tuned 'pass_deadline_ms: 1000' 'retries: 1' 'timeout_ms: 100' 'clock: host'
+wait_until 20 all_fresh || fail "not all ports are read: $(jq -c .fabric "$TMP/status.json")"
+ok "all ports are read"
+equal "and the exit code says so" "$(status_rc)" 0
+
+for percent in 5 20 50; do
+	sim set mad_loss_permille.$SWITCH=$((percent * 10)) || fail "set"
+	status . >/dev/null
+	from=$(passes)
+	for n in 2 4 6 8 10; do
+		wait_until 20 more_passes $((from + n)) || fail "no more passes with $percent % loss"
+		complete >/dev/null || fail "ports are missing with $percent % loss: $(jq -c .fabric "$TMP/status.json")"
+		jq -e "[.fabric.unread[].node] - [\"$SWITCH\"] == []" "$TMP/status.json" >/dev/null ||
+			fail "others than $SWITCH are unread"
+	done
+	ok "$percent % loss at a switch: every port is read or named"
+done
+
+sim set mad_loss_permille.$SWITCH=1000 mad_timeout_ms=5000 || fail "set"
+silent() { status ".fabric.ports_fresh == $PORTS - 8 and ([.fabric.unread[].ports[]] == [1, 2, 3, 4, 5, 6, 7, 8])"; }
+wait_until 20 silent || fail "a silent switch is not told: $(jq -c .fabric "$TMP/status.json")"
+ok "a silent switch: its ports are named, all others are read"
+equal "the reason is said" "$(jq -r '.fabric.unread[0] | "\(.node) \(.state) \(.reason)"' "$TMP/status.json")" \
+	"$SWITCH stale no answer"
+equal "the exit code tells" "$(status_rc)" 2
+grep -q "Not read: *$SWITCH .*ports 1-8: stale, no answer, last read" "$TMP/status.txt" || fail "status: $(cat "$TMP/status.txt")"
+ok "and the text does"
+# Engine time: nobody is waited for. 20 passes of 200 ms, each with a quarter of the deadline at most
+# for the silent switch.
+status . >/dev/null
+from=$(passes)
+wait_until 30 more_passes $((from + 20)) || fail "passes do not go on"
+ok "passes go on"
+
+start_again() { status '.fabric.ports_unreachable > 0'; }
+stop "$TUNED_PID"
+start_tuned 'pass_deadline_ms: 1000' 'retries: 1' 'timeout_ms: 100' 'clock: host'
+wait_until 20 start_again || fail "ports that never answered are not told"
+equal "never read: unreachable" "$(jq -r '.fabric.unread[0] | "\(.node) \(.state) \(.ports | length)"' "$TMP/status.json")" \
+	"$SWITCH unreachable 8"
+sim set mad_loss_permille.$SWITCH=0 mad_timeout_ms=0 || fail "set"
+wait_until 30 all_fresh || fail "the switch is not read again: $(jq -c .fabric "$TMP/status.json")"
+ok "and when it is back, all is read again"

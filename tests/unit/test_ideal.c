@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The max-min ideal of scenarios, against arithmetic by hand. A packet of 2048 bytes has no header
+ * here, so that links carry payload at their rate.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ibcc/ideal.h>
+#include <ibcc/scenario_file.h>
+
+#include "files.h"
+
+#define FABRIC                                                                                     \
+	"name: x\nduration_ms: 10\n"                                                               \
+	"topology:\n  rate: 10 Gb/s\n  nodes:\n  - {host: [a, b, c, d]}\n"                         \
+	"  - {switch: [s, t], ports: 4}\n"                                                         \
+	"  links: [[a, s/1], [b, s/2], [s/4, t/4], [c, t/1], [d, t/2]]\n"                          \
+	"model: {header_bytes: 0}\n"
+
+static void compute(const char *text, double from_ms, double to_ms, struct ibcc_scenario *s,
+		    struct ibcc_ideal *i)
+{
+	struct ibcc_yaml_errors e = { 0 };
+
+	assert_int_equal(ibcc_scenario_load(files_write("s.yaml", text), s, &e), 0);
+	assert_int_equal(
+		ibcc_ideal_compute(s, (uint64_t)(from_ms * 1e9), (uint64_t)(to_ms * 1e9), i), 0);
+}
+
+static void fini(struct ibcc_scenario *s, struct ibcc_ideal *i)
+{
+	ibcc_ideal_fini(i);
+	ibcc_scenario_fini(s);
+}
+
+static void near(double got, double want)
+{
+	if (!(fabs(got - want) <= 1e-6 * fabs(want) + 1e-9))
+		fail_msg("%g is not %g", got, want);
+}
+
+/* a and b share the link between the switches; b asks for less than its half. */
+static void links_are_shared(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute(FABRIC "traffic: [{from: a, to: c}, {from: b, to: d, load_percent: 30},"
+		       " {from: c, to: d, load_percent: 100}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 7000);
+	near(i.flow_mbps[1], 3000);
+	near(i.flow_mbps[2], 7000); /* what b leaves of d's link */
+	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "d")], 10000);
+	near(i.capacity_mbps[ibcc_topo_find_desc(s.topo, "d")], 10000);
+	near(i.capacity_mbps[ibcc_topo_find_desc(s.topo, "s")], 0);
+	fini(&s, &i);
+}
+
+/* Headers take their part of a link, not of a sink. */
+static void headers_and_sinks(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute("name: x\nduration_ms: 10\ntopology:\n  rate: 10 Gb/s\n  nodes:\n"
+		"  - {host: [a, b, c]}\n  - {switch: s, ports: 4}\n"
+		"  links: [[a, s/1], [b, s/2], [c, s/3]]\n"
+		"model: {packet_bytes: 1920, header_bytes: 80}\n"
+		"traffic: [{from: a, to: c}, {from: c, to: b}]\n"
+		"events: [{at_ms: 0, sink: b, rate: 4 Gb/s}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 9600);
+	near(i.flow_mbps[1], 4000);
+	near(i.capacity_mbps[ibcc_topo_find_desc(s.topo, "b")], 4000);
+	fini(&s, &i);
+}
+
+/* A fifth of the window at full rate, two fifths slow, two fifths with the link down. */
+static void changes_are_averaged(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute(FABRIC "traffic: [{from: a, to: c}, {from: b, to: d, stop_ms: 6}]\n"
+		       "events: [{at_ms: 2, sink: c, rate: 1 Gb/s}, {at_ms: 6, link_down: s/4}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 0.2 * 5000 + 0.4 * 1000);
+	near(i.flow_mbps[1], 0.2 * 5000 + 0.4 * 9000);
+	fini(&s, &i);
+	compute(FABRIC "traffic: [{from: a, to: c, start_ms: 5}]\n", 0, 10, &s, &i);
+	near(i.flow_mbps[0], 5000);
+	fini(&s, &i);
+}
+
+/* A slow destination holds back only a uniform flow's part for it: 9000 / 3 to each of b, c, d. */
+static void uniform_flows_are_pairs(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute(FABRIC "traffic: [{from: a, to: all, load_percent: 90}]\n"
+		       "events: [{at_ms: 0, sink: d, rate: 600}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 3000 + 3000 + 600);
+	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "d")], 600);
+	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "b")], 3000);
+	fini(&s, &i);
+}
+
+static void bad_windows(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	assert_int_equal(
+		ibcc_scenario_load(files_write("s.yaml", FABRIC "traffic: [{from: a, to: c}]\n"),
+				   &s, &e),
+		0);
+	assert_int_equal(ibcc_ideal_compute(&s, 5, 5, &i), -EINVAL);
+	s.flow[0].to[0] = '?';
+	assert_int_equal(ibcc_ideal_compute(&s, 0, 5, &i), -EINVAL);
+	ibcc_scenario_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(links_are_shared),     cmocka_unit_test(headers_and_sinks),
+		cmocka_unit_test(changes_are_averaged), cmocka_unit_test(uniform_flows_are_pairs),
+		cmocka_unit_test(bad_windows),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Measuring scenarios: the window, the samples, and what they must add up to. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ibcc/measure.h>
+#include <ibcc/scenario_file.h>
+
+#include "files.h"
+
+static void run(const char *traffic, uint64_t sample_ps, struct ibcc_scenario *s,
+		struct ibcc_measure *m)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "name: x\nduration_ms: 2\nmeasure_from_ms: 1\n"
+		 "topology:\n  rate: 8 Gb/s\n  nodes:\n  - {host: [a, b, c, d]}\n"
+		 "  - {switch: s, ports: 4}\n"
+		 "  links: [[a, s/1], [b, s/2], [c, s/3], [d, s/4]]\n"
+		 "model: {packet_bytes: 1920, header_bytes: 80}\n%s",
+		 traffic);
+	if (ibcc_scenario_load(files_write("s.yaml", text), s, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(ibcc_measure_run(s, sample_ps, m, NULL), 0);
+}
+
+static void fini(struct ibcc_scenario *s, struct ibcc_measure *m)
+{
+	ibcc_measure_fini(m);
+	ibcc_scenario_fini(s);
+}
+
+static void near(double got, double want, double tolerance)
+{
+	if (!(fabs(got - want) <= tolerance * fabs(want)))
+		fail_msg("%g is not %g", got, want);
+}
+
+/* 1920 of 2000 bytes are payload: 7680 Mb/s. */
+static void a_lone_flow_gets_the_line(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+	uint32_t c;
+
+	(void)state;
+	run("traffic: [{name: f, from: a, to: c, kind: hot}]\n", 0, &s, &m);
+	c = ibcc_topo_find_desc(s.topo, "c");
+	assert_int_equal(m.n_samples, 0);
+	near(m.flow[0].throughput_mbps, 7680, 0.005);
+	near(m.flow[0].offered_mbps, 7680, 0.005);
+	near(m.flow[0].ideal_mbps, 7680, 1e-6);
+	near(m.node[c].throughput_mbps, 7680, 0.005);
+	near(m.node[c].capacity_mbps, 7680, 1e-6);
+	near(m.port[s.topo->node[c].first_port + 1].rcv_mbps, 8000 * 1998 / 2000.0, 0.005);
+	near(ibcc_measure_kind_mbps(&s, &m, IBCC_FLOW_HOT), 7680, 0.005);
+	assert_true(ibcc_measure_kind_mbps(&s, &m, IBCC_FLOW_VICTIM) == 0);
+	near(ibcc_measure_ideal_share(&m), 1, 0.005);
+	assert_true(m.totals.delivered > 0 && m.totals.dropped == 0);
+	fini(&s, &m);
+}
+
+/* The samples of the window add up to its mean, for flows, ports and counts. */
+static void samples_add_up(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+
+	(void)state;
+	run("traffic: [{name: f, from: a, to: c}, {name: g, from: b, to: c, load_percent: 70},"
+	    " {name: all, from: d, to: all, load_percent: 30}]\n"
+	    "congestion_control:\n  switch: {threshold: 10}\n"
+	    "  ca: {ccti_timer: 10, ccti_increase: 2}\n"
+	    "  cct: {shape: linear, max_delay_packets: 20}\n",
+	    50 * IBCC_PS_PER_US, &s, &m);
+	assert_int_equal(m.n_samples, 40);
+	assert_int_equal(m.sample_ps[0], 50 * IBCC_PS_PER_US);
+	assert_int_equal(m.sample_ps[39], 2 * IBCC_PS_PER_MS);
+	for (uint32_t i = 0; i < m.n_flows; i++) {
+		double mbps = 0;
+		uint64_t becn = 0;
+
+		for (uint32_t k = 20; k < 40; k++) {
+			mbps += (double)m.flow_sample[k * m.n_flows + i].throughput_mbps / 20;
+			becn += m.flow_sample[k * m.n_flows + i].becn;
+		}
+		near(mbps, m.flow[i].throughput_mbps, 1e-5);
+		assert_int_equal(becn, m.flow[i].becn);
+	}
+	assert_true(m.flow[0].becn > 0);
+	assert_true(m.flow[0].ccti > 0);
+	for (uint32_t i = 0; i < m.n_ports; i++) {
+		double mbps = 0;
+
+		for (uint32_t k = 20; k < 40; k++)
+			mbps += (double)m.port_sample[k * m.n_ports + i].xmit_mbps / 20;
+		near(mbps, m.port[i].xmit_mbps, 1e-5);
+	}
+	fini(&s, &m);
+}
+
+/* A third of what d sends to all is for c, besides what is sent to it alone. */
+static void offers_by_node(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+
+	(void)state;
+	run("traffic: [{from: a, to: c, load_percent: 20, arrivals: periodic},"
+	    " {from: d, to: all, load_percent: 30, arrivals: periodic}]\n",
+	    0, &s, &m);
+	near(m.node[ibcc_topo_find_desc(s.topo, "c")].offered_mbps, 7680 * 0.3, 0.01);
+	near(m.node[ibcc_topo_find_desc(s.topo, "b")].offered_mbps, 7680 * 0.1, 0.01);
+	assert_true(m.node[ibcc_topo_find_desc(s.topo, "d")].offered_mbps == 0);
+	assert_true(m.node[ibcc_topo_find_desc(s.topo, "s")].offered_mbps == 0);
+	near(m.node[ibcc_topo_find_desc(s.topo, "c")].throughput_mbps, 7680 * 0.3, 0.15);
+	fini(&s, &m);
+}
+
+/* The same seed, the same bytes: with samples or without. */
+static void runs_repeat(void **state)
+{
+	static const char traffic[] = "traffic: [{from: all, to: all, load_percent: 80}]\n";
+	struct ibcc_scenario s[2];
+	struct ibcc_measure m[2];
+
+	(void)state;
+	run(traffic, 0, &s[0], &m[0]);
+	run(traffic, 10 * IBCC_PS_PER_US, &s[1], &m[1]);
+	assert_int_equal(m[0].totals.events, m[1].totals.events);
+	for (uint32_t i = 0; i < m[0].n_flows; i++)
+		assert_true(m[0].flow[i].throughput_mbps == m[1].flow[i].throughput_mbps &&
+			    m[0].flow[i].latency_us == m[1].flow[i].latency_us);
+	fini(&s[0], &m[0]);
+	fini(&s[1], &m[1]);
+}
+
+static void bad_scenarios(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+	const char *bad;
+
+	(void)state;
+	run("traffic: [{from: a, to: c}]\n", 0, &s, &m);
+	ibcc_measure_fini(&m);
+	s.measure_from_ps = s.duration_ps;
+	assert_int_equal(ibcc_measure_run(&s, 0, &m, NULL), -EINVAL);
+	s.measure_from_ps = 0;
+	snprintf(s.flow[0].to, sizeof(s.flow[0].to), "nobody");
+	assert_int_equal(ibcc_measure_run(&s, 0, &m, &bad), -ENOENT);
+	assert_string_equal(bad, "nobody");
+	ibcc_scenario_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lone_flow_gets_the_line),
+		cmocka_unit_test(samples_add_up),
+		cmocka_unit_test(offers_by_node),
+		cmocka_unit_test(runs_repeat),
+		cmocka_unit_test(bad_scenarios),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
