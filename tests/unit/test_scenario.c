@@ -178,7 +178,6 @@ static void test_everything(void **state)
 	assert_int_equal(s.cc.sw.Victim_Mask.byte[31], 0x11);
 	assert_int_equal(s.cc.ca.Port_Control, 1);
 	assert_int_equal(s.cc.ca.Control_Map, 0x9);
-	assert_int_equal(s.cc.ca.sl[0].CCTI_Timer, 1650);
 	assert_int_equal(s.cc.ca.sl[3].CCTI_Increase, 5);
 	assert_int_equal(s.cc.ca.sl[3].Trigger_Threshold, 2);
 	assert_int_equal(s.cc.ca.sl[3].CCTI_Min, 1);
@@ -449,7 +448,6 @@ static void test_shipped_scenarios(void **state)
 	assert_int_equal(hot, 3);
 	assert_int_equal(s.event[0].value, 14966); /* 1870.76 MB/s */
 	assert_false(s.cc.enabled);
-	assert_int_equal(s.cc.ca.sl[0].CCTI_Timer, 1650);
 	ibcc_scenario_fini(&s);
 
 	load_ok("perftest/scenarios/quiet.yaml", &s);
