@@ -104,6 +104,7 @@ help:
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make bench           speed, as ratios within one run' \
+	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
@@ -192,4 +193,5 @@ clean:
 	rm -rf build
 
 -include systemd/install.mk
+-include doc/doc.mk
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -190,7 +190,8 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 
 	if (!c->plan.n)
 		return;
-	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->blocked);
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->target,
+				     &c->blocked);
 	if (c->act_err)
 		return;
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);

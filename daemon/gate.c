@@ -44,7 +44,8 @@ static int refuse(int err, const struct ibcc_topo *t, const struct ibcc_settings
 }
 
 int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_estimate *e, struct ibcc_why *why)
+		    const struct ibcc_estimate *e, const struct ibcc_target *target,
+		    struct ibcc_why *why)
 {
 	uint32_t n_key = 0, n_lacking = 0, first_key = 0, first_lacking = 0, i, r, k;
 	bool *needed = calloc(t->n_endports ? t->n_endports : 1, sizeof(*needed));
@@ -57,6 +58,8 @@ int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct
 			if (e->root[r].source[k].role != IBCC_ROLE_VICTIM)
 				need_port(t, needed, e->root[r].source[k].port);
 	}
+	for (i = 0; i < target->n_without; i++)
+		needed[target->without[i]] = true;
 	for (i = t->n_endports; i-- > 0;) {
 		const struct ibcc_endport_cc *ep = &s->ep[i];
 

@@ -8,20 +8,24 @@
 #include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
+#include <ibcc/tuner.h>
 
 #include "daemon/why.h"
 
 enum ibcc_gate {
-	IBCC_GATE_NODES_OF_TREE, /* the root's switch and its sources must have congestion control
-				  */
-	IBCC_GATE_ALL_NODES,     /* every endport must */
+	/* The roots' switches and their sources must have congestion control: those seen now, and
+	 * those that the tuner counts on, which remembers what one pass may miss.
+	 */
+	IBCC_GATE_NODES_OF_TREE,
+	IBCC_GATE_ALL_NODES, /* every endport must */
 };
 
 /* Returns 0, -EACCES (some node refuses our CC_Key) or -EOPNOTSUPP (a node that must have
  * congestion control does not, or did not answer); *why names the first and counts the others.
  */
 int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_estimate *e, struct ibcc_why *why);
+		    const struct ibcc_estimate *e, const struct ibcc_target *target,
+		    struct ibcc_why *why);
 
 /* Why an endport cannot be given settings, in words; NULL if it can. */
 const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep);

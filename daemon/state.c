@@ -2,9 +2,12 @@
 #include "daemon/state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/state_db.h"
@@ -77,6 +80,48 @@ static int close_orphans(struct ibcc_state *s)
 	return 0;
 }
 
+/* A new file belongs to the folder's owner: made by root's command line it must not lock out the
+ * daemon, which is another user. One that is there stays as it is.
+ */
+static void create_for_owner(const char *dir, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (geteuid() || stat(dir, &st))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return;
+	if (fchown(fd, st.st_uid, st.st_gid))
+		unlink(path);
+	close(fd);
+}
+
+/* Opened without following links, since the folder may be another user's; but links on the way to
+ * the folder are the administrator's, and SQLite refuses those, too.
+ */
+static int open_file(struct ibcc_state *s, const char *file)
+{
+	const char *base = strrchr(file, '/');
+	char *dir = base ? strndup(file, base > file ? (size_t)(base - file) : 1) : strdup(".");
+	char *real = dir ? realpath(dir, NULL) : NULL, *path = NULL;
+	int rc = SQLITE_NOMEM;
+
+	if (real && asprintf(&path, "%s/%s", real, base ? base + 1 : file) < 0)
+		path = NULL;
+	if (path)
+		create_for_owner(real, path);
+	if (path || (dir && !real)) /* without the folder SQLite says what is wrong */
+		rc = sqlite3_open_v2(
+			path ? path : file, &s->db,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+	free(path);
+	free(real);
+	free(dir);
+	return rc;
+}
+
 struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why)
 {
 	struct ibcc_state *s = calloc(1, sizeof(*s));
@@ -86,9 +131,7 @@ struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *
 		*err = ibcc_why_set(why, -ENOMEM, "no memory");
 		return NULL;
 	}
-	if (sqlite3_open_v2(file, &s->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW,
-			    NULL))
+	if (open_file(s, file))
 		goto bad;
 	sqlite3_busy_timeout(s->db, 5000);
 	version = user_version(s);

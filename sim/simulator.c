@@ -12,6 +12,7 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include <ibcc/config.h>
 #include <ibcc/scenario_file.h>
 
 #include "sim/control.h"
@@ -40,6 +41,7 @@ struct simulator {
 	struct ibcc_requests requests;
 	sd_event_source *start_timer;
 	bool ready;
+	bool refused; /* the scenario, with errors told */
 };
 
 static void fail(struct simulator *s, const char *what, int err)
@@ -168,6 +170,7 @@ static int load(struct simulator *s, struct ibcc_ibsim_limits *limits)
 	err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
 	if (errors.text)
 		fputs(errors.text, stderr);
+	s->refused = errors.text && err != -ENOMEM;
 	ibcc_yaml_errors_fini(&errors);
 	if (err)
 		return err;
@@ -259,11 +262,11 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 	struct simulator s = { .o = o, .netfile_fd = -1 };
 	int r = start(&s);
 
-	if (r < 0)
+	if (!r)
+		r = sd_event_loop(s.ev);
+	else if (!s.refused)
 		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name,
 			r == -EADDRINUSE ? "another simulator has this name" : strerror(-r));
-	else
-		r = sd_event_loop(s.ev);
 	ibcc_control_free(s.control);
 	ibcc_proxy_free(s.proxy);
 	ibcc_observer_free(s.observer);
@@ -276,5 +279,7 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 		close(s.netfile_fd);
 	sd_event_source_disable_unref(s.start_timer);
 	sd_event_unref(s.ev);
+	if (s.refused)
+		return IBCC_CONFIG_EXIT_STATUS;
 	return r ? 1 : 0;
 }

@@ -83,7 +83,12 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 
 struct ibcc_engine_flow {
 	uint64_t offered_pkts, sent_pkts, received_pkts, received_bytes; /* payload bytes */
+	uint64_t messages;     /* completed, of closed-loop flows */
 	uint64_t refused_pkts; /* offered, but the send queue was full */
+	/* Of received: after one of the same queue pair that was sent later (RFC 4737). Only
+	 * counted with multipath routing; otherwise there are none.
+	 */
+	uint64_t reordered_pkts;
 	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
 	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
@@ -93,6 +98,16 @@ struct ibcc_engine_flow {
 uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
+
+/* Counts the latencies of each flow's packets from now on, anew if it did already; flows added
+ * later are not counted. -ENOMEM.
+ */
+int ibcc_engine_latency_start(struct ibcc_engine *e);
+/* The latency that this share (0.5, 0.99, 0.999) of the packets since then did not exceed, rounded
+ * up by at most 6.25 % or 1 ns; 0 if there were none. -EINVAL: no such flow, not counted, no share.
+ */
+int ibcc_engine_latency_read(const struct ibcc_engine *e, uint32_t flow, double share,
+			     uint64_t *ps);
 
 /* Congestion log of a node, newest entries first, as attribute 0x13 reports it. Reading clears the
  * event counter and the map, which tell what happened since the last reading.

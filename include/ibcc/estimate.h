@@ -17,6 +17,8 @@ enum ibcc_role {
 	IBCC_ROLE_CONTRIBUTOR, /* sends to the root: its BECN counter says so */
 	IBCC_ROLE_CANDIDATE,   /* waits behind the tree; no marks yet that tell which it is */
 	IBCC_ROLE_VICTIM,      /* waits behind the tree while marks name others */
+	IBCC_ROLE_NEAR, /* sends into the root's own switch without waiting; no marks yet that tell
+			 * where to: it may well be that it takes the others' share of the root */
 };
 
 /* A channel adapter's port in the tree of a root. */
@@ -38,6 +40,8 @@ struct ibcc_root {
 	uint16_t confidence_permille; /* share of the ports on the way to it that were read */
 	uint32_t n_contributors; /* with role CONTRIBUTOR, or CANDIDATE where nothing is marked */
 	uint32_t n_victims;
+	uint32_t n_waiting; /* ports of the tree that wait: each has a full buffer before it */
+	uint64_t fecn;      /* marked packets that came to the adapters behind it */
 	uint32_t n_sources;
 	struct ibcc_source *source; /* owned; in order of the port index */
 };
@@ -62,9 +66,10 @@ struct ibcc_estimator_params {
 void ibcc_estimator_defaults(struct ibcc_estimator_params *p);
 
 /* Works out an estimate from one interval. A root is a switch port that is busy, behind which at
- * least two channel adapters wait; or one that marks, by `actual` (may be NULL), while adapters
- * whose routes pass it get BECNs: so it stays a root while control holds its tree small. *e is
- * initialised by the call and freed by ibcc_estimate_fini(). -ENOMEM.
+ * least two channel adapters wait; or one that marks, by `actual` (may be NULL), while marked
+ * packets come to adapters behind it and those whose routes pass it get BECNs: so it stays a root
+ * while control holds its tree small. *e is initialised by the call and freed by
+ * ibcc_estimate_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,

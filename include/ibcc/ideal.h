@@ -25,7 +25,8 @@ struct ibcc_ideal {
  * carries payload in the ratio of a packet to its wire length. Queues are not: what piled up
  * before is no demand, so that a fabric that works off a backlog may do better than the ideal.
  * Returns 0; -EINVAL (to_ps not after from_ps, a node that does not exist, a destination without
- * route), -E2BIG (more than IBCC_IDEAL_MAX_PAIRS), -ENOMEM. *out needs ibcc_ideal_fini() after 0.
+ * route), -E2BIG (more than IBCC_IDEAL_MAX_PAIRS, or packets that may take
+ * any of several ways), -ENOMEM. *out needs ibcc_ideal_fini() after 0.
  */
 int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
 		       struct ibcc_ideal *out);

@@ -24,6 +24,7 @@ struct ibcc_plot_mark {
 
 struct ibcc_plot {
 	const char *title, *x_label, *y_label;
+	bool x_log; /* logarithmic x axis, if all x are above zero */
 	const struct ibcc_plot_series *series;
 	size_t n_series; /* 1..IBCC_PLOT_MAX_SERIES */
 	const struct ibcc_plot_mark *mark;

@@ -37,4 +37,10 @@ bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dl
  */
 int ibcc_route_compute(struct ibcc_topo *t);
 
+/* Finds output ports of switches that the routes between channel adapters make wait for each other
+ * in a circle: full buffers along it would block it for ever. Writes the first max of them to out
+ * in the order of the circle, and its length to n, 0 if there is none. -ENOMEM.
+ */
+int ibcc_route_find_cycle(const struct ibcc_topo *t, uint32_t *out, uint32_t max, uint32_t *n);
+
 #endif

@@ -30,6 +30,31 @@ enum ibcc_flow_control {
 enum ibcc_arbitration {
 	IBCC_ARBITRATION_INPUT, /* a packet of each input in turn */
 	IBCC_ARBITRATION_FIFO,  /* in the order of their arrival */
+	/* A packet of each queue pair in turn; in a fabric of more than 256 some share a turn. */
+	IBCC_ARBITRATION_FLOW,
+};
+
+/* VL arbitration tables of all outputs of switches (IBA vol. 1, 7.6.9). Without entries VLs are
+ * served in turn.
+ */
+#define IBCC_VLARB_ENTRIES 64u
+struct ibcc_vlarb_table {
+	uint8_t n;
+	struct ibcc_vlarb_entry {
+		uint8_t vl;
+		uint8_t weight; /* blocks of 64 bytes; 0: not served */
+	} entry[IBCC_VLARB_ENTRIES];
+};
+struct ibcc_vlarb {
+	struct ibcc_vlarb_table high, low;
+	uint8_t high_limit; /* 4096 bytes; 0: a packet, 255: no limit */
+};
+
+/* Which of several shortest ways a packet takes. */
+enum ibcc_routing {
+	IBCC_ROUTING_STATIC,   /* the forwarding tables' */
+	IBCC_ROUTING_RANDOM,   /* any, for each packet anew, at each switch */
+	IBCC_ROUTING_ADAPTIVE, /* likewise, by the output with the fewest packets waiting */
 };
 
 /* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1
@@ -72,6 +97,8 @@ struct ibcc_model {
 	uint8_t cct_blocks;     /* CongestionInfo:ControlTableCap of HCAs */
 	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
+	enum ibcc_routing routing;
+	struct ibcc_vlarb vlarb;
 	enum ibcc_flow_control flow_control;
 	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in
 	 * one memory for all. An ingress port stops its peer when it holds more than the buffer
@@ -94,7 +121,13 @@ enum ibcc_arrivals {
 	IBCC_ARRIVALS_BACKLOGGED, /* always something to send */
 	IBCC_ARRIVALS_PERIODIC,
 	IBCC_ARRIVALS_EXPONENTIAL, /* negative exponential gaps between packets */
+	IBCC_ARRIVALS_CLOSED,      /* messages, as soon as fewer than the window are on their way */
 };
+
+static inline bool ibcc_arrivals_paced(enum ibcc_arrivals a)
+{
+	return a == IBCC_ARRIVALS_PERIODIC || a == IBCC_ARRIVALS_EXPONENTIAL;
+}
 
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
@@ -103,11 +136,18 @@ struct ibcc_flow_spec {
 	char to[IBCC_NAME_BYTES];   /* node description, or "*": uniformly to all others */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
-	uint32_t load_permille; /* of the source's link rate; unused when backlogged */
+	uint32_t load_permille; /* of the source's link rate; for paced arrivals */
 	uint32_t rate_mbps;     /* offered, headers included; in place of load_permille unless 0 */
 	uint8_t sl;
 	uint64_t start_ps, stop_ps; /* stop 0: never */
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
+	/* Packets come only in the first on_ps of each on_ps + off_ps; off_ps 0: always. */
+	uint64_t on_ps, off_ps;
+	/* Closed loop: of so many bytes, in whole packets, each to one destination; on its way
+	 * until its last packet is acknowledged, or delivered where there are no acknowledgements,
+	 * or lost.
+	 */
+	uint32_t message_bytes, window;
 };
 
 /* A change of the fabric at a time. */

@@ -26,6 +26,8 @@ struct ibcc_target {
 	struct ibcc_settings wanted;
 	uint32_t n_reasons, cap_reasons;
 	struct ibcc_reason *reason;
+	/* Endports that ought to get settings but cannot: ibcc_endport_cc:support. */
+	uint32_t n_without, *without;
 	char summary[IBCC_REASON_BYTES]; /* the decision of this step in one sentence */
 };
 void ibcc_target_fini(struct ibcc_target *t);

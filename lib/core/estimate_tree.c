@@ -69,6 +69,11 @@ static void visit(struct walk *w, uint32_t node, uint32_t skip, bool feeds_root)
 		tr->n_usable += w->load[q].usable;
 		if (feeds_root && w->load[q].usable && w->load[q].waited > tr->feed_wait)
 			tr->feed_wait = w->load[q].waited;
+		if (w->load[q].usable && w->load[q].waited >= w->p->ca_wait_permille &&
+		    !(tr->flag[q] & TREE_COUNTED)) {
+			tr->flag[q] |= TREE_COUNTED;
+			tr->n_waiting++;
+		}
 		if (!ibcc_topo_is_switch(t, next)) {
 			tr->flag[q] |= TREE_REACHES | path;
 			continue;
@@ -104,7 +109,7 @@ void ibcc_tree_walk(struct tree *tr, const struct ibcc_estimator_params *p,
 
 	memset(tr->flag, 0, t->n_ports);
 	tr->feed_wait = 0;
-	tr->n_read = tr->n_usable = 0;
+	tr->n_read = tr->n_usable = tr->n_waiting = 0;
 	for (w.lid = 1; w.lid < sw->lft_len && w.lid <= IBCC_LID_MAX; w.lid++) {
 		uint32_t dest = t->lid_port[w.lid];
 

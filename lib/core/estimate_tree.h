@@ -23,6 +23,7 @@ enum tree_flag {
 	TREE_REACHES = 1 << 0, /* routes from it to a destination behind the root pass the root */
 	TREE_BLOCKED = 1 << 1, /* all switch ports on such a route wait */
 	TREE_SHARED = 1 << 2,  /* ... and there is one: its packets queue with those of others */
+	TREE_COUNTED = 1 << 3, /* a port (of a switch, too) that waits */
 };
 
 struct tree {
@@ -33,6 +34,7 @@ struct tree {
 	uint32_t walk;
 	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
 	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
+	uint32_t n_waiting;        /* of those, each counted once */
 };
 
 int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t);

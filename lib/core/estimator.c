@@ -155,6 +155,28 @@ static bool marks(const struct job *j, uint32_t port)
 	       (faces_ca || l->waited < j->p->slow_wait_permille);
 }
 
+/* Marked packets that came to the adapters behind a port. Where the last port before an adapter may
+ * mark itself, those are its own.
+ */
+static uint64_t fecn_behind(const struct job *j, uint32_t port)
+{
+	const struct ibcc_topo_node *sw = &j->t->node[j->t->port[port].node];
+	uint64_t sum = 0;
+
+	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
+		uint32_t ca =
+			sw->lft[lid] == j->t->port[port].num ? j->t->lid_port[lid] : IBCC_NONE;
+		uint32_t last;
+
+		if (ca == IBCC_NONE || !is_ca_port(j->t, ca))
+			continue;
+		last = j->t->port[ca].peer;
+		if (last == port || last == IBCC_NONE || !marks(j, last))
+			sum += j->load[ca].fecn;
+	}
+	return sum;
+}
+
 static bool contributes(const struct load *l, uint64_t most, double most_rate)
 {
 	double rate = (double)l->becn / (1001 - l->waited);
@@ -174,6 +196,8 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most,
 		return IBCC_ROLE_NONE;
 	if (most && contributes(l, most, most_rate))
 		return IBCC_ROLE_CONTRIBUTOR;
+	if (!most && l->mbps && !(flag & TREE_SHARED) && l->waited < j->p->ca_wait_permille)
+		return IBCC_ROLE_NEAR;
 	if (l->waited < j->p->ca_wait_permille || !(flag & TREE_BLOCKED))
 		return IBCC_ROLE_NONE;
 	if (!most)
@@ -217,10 +241,8 @@ static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
 			.wait_permille = j->load[i].waited,
 			.becn = j->load[i].becn,
 		};
-		if (role == IBCC_ROLE_VICTIM)
-			r->n_victims++;
-		else
-			r->n_contributors++;
+		r->n_victims += role == IBCC_ROLE_VICTIM;
+		r->n_contributors += role == IBCC_ROLE_CONTRIBUTOR || role == IBCC_ROLE_CANDIDATE;
 	}
 	return 0;
 }
@@ -281,6 +303,11 @@ static int examine(struct job *j, uint32_t port)
 	bool marked = j->e->becn && (!j->actual || marks(j, port));
 	int ret;
 
+	/* Several ports may mark, of which only some do. */
+	if (marked && j->actual && j->e->fecn) {
+		r.fecn = fecn_behind(j, port);
+		marked = r.fecn;
+	}
 	if (!suspect && (!marked || !j->actual))
 		return 0;
 	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < LINK_LIMIT_PERMILLE)
@@ -291,6 +318,7 @@ static int examine(struct job *j, uint32_t port)
 		return ret;
 	if ((suspect && n_blocked(j, &r) >= 2) || (marked && has_becn(&r))) {
 		r.tree_wait_permille = j->tree.feed_wait;
+		r.n_waiting = j->tree.n_waiting;
 		r.confidence_permille = (uint16_t)(1000ull * j->tree.n_usable /
 						   (j->tree.n_read ? j->tree.n_read : 1));
 		ret = append(j, &r);
@@ -308,7 +336,9 @@ static bool belongs_elsewhere(const struct ibcc_estimate *e, const struct ibcc_r
 		const struct ibcc_root *o = &e->root[i];
 
 		for (uint32_t k = 0; o != r && k < o->n_sources; k++)
-			if (o->source[k].port == port && o->source[k].role != IBCC_ROLE_VICTIM)
+			if (o->source[k].port == port &&
+			    (o->source[k].role == IBCC_ROLE_CONTRIBUTOR ||
+			     o->source[k].role == IBCC_ROLE_CANDIDATE))
 				return true;
 	}
 	return false;

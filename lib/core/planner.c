@@ -156,11 +156,25 @@ static unsigned int table_blocks(const struct job *j)
 	return cap && n > cap ? cap : n;
 }
 
-/* If one block differs all are written: each carries a limit that ends the table at that block, so
- * one of the lower blocks alone would cut the rest off.
+/* Tables grow block by block: some hardware takes a limit that ends beyond the block for an error.
+ * One that has its length already keeps it: cut off between two blocks, even for microseconds,
+ * every source would run free and the tree that was held small would be back.
+ */
+static void pack_block(uint8_t *mad, unsigned int block, const struct ibcc_cct *cct, bool grows)
+{
+	ibcc_cc_cct_pack(mad, block, cct);
+	if (!grows) {
+		mad[IBCC_MAD_DATA_OFFS] = (uint8_t)(cct->limit >> 8);
+		mad[IBCC_MAD_DATA_OFFS + 1] = (uint8_t)cct->limit;
+	}
+}
+
+/* If one block differs all are written: each carries a limit that may end the table at that block,
+ * so one of the lower blocks alone would cut the rest off.
  */
 static int plan_table(struct job *j)
 {
+	bool grows = j->actual->cct.limit != j->wanted->cct.limit;
 	unsigned int n = table_blocks(j);
 
 	if (ibcc_cct_equal(&j->actual->cct, &j->wanted->cct)) {
@@ -171,8 +185,8 @@ static int plan_table(struct job *j)
 		uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
 		int ret;
 
-		ibcc_cc_cct_pack(a, block, &j->actual->cct);
-		ibcc_cc_cct_pack(b, block, &j->wanted->cct);
+		pack_block(a, block, &j->actual->cct, grows);
+		pack_block(b, block, &j->wanted->cct, grows);
 		ret = add(j, IBCC_CC_ATTR_CCT, block, a, b);
 		if (ret)
 			return ret;

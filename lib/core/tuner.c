@@ -12,122 +12,17 @@
 #include "text.h"
 #include "tuner_state.h"
 
-#define CONFIDENT_PERMILLE 700u /* of the ports on the way to a root must have been read */
-#define DRAIN_PASSES       5u   /* after a change, backlog being repaid looks like new roots */
-#define FADE               4u   /* BECN counts lose a quarter each pass */
-#define COUNT_ONE          16u  /* one BECN in the counts that fade */
-#define KNOWN_BECNS        8u   /* so many at the most marked adapter tell who contributes */
-#define UNSET_SHARE        8u   /* of a root's adapters, one in so many may lack its settings */
-#define DEFAULT_PACKET     2074u
-#define FOREIGN_PERMILLE   20u /* acknowledgements, which go elsewhere too, are below this */
-
-static uint32_t endport_of(const struct ibcc_topo *t, const struct ibcc_source *s)
-{
-	return t->port[s->port].endport;
-}
-
-/* Share of what waiting adapters send that does not go through the root, permille. They could send
- * more of it if the root's share did not stand in its way.
- */
-static uint32_t foreign_permille(const struct ibcc_root *now)
-{
-	uint64_t sent = 0;
-
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		sent += now->source[i].xmit_mbps;
-	return sent > now->rate_mbps ? (uint32_t)((sent - now->rate_mbps) * 1000 / sent) : 0;
-}
-
-/* Somebody waits behind the root who sends elsewhere: throttling the others can help. Sources that
- * all want the root only share it, and throttling would cost and help nobody (Mizero et al.,
- * DCMS, 2016, found the same for marking rates).
- */
-static bool worth_acting(const struct ibcc_tuner_params *p, const struct ibcc_root *now)
-{
-	bool waits = false;
-
-	for (uint32_t i = 0; i < now->n_sources; i++) {
-		if (now->source[i].role == IBCC_ROLE_VICTIM &&
-		    now->source[i].wait_permille > p->victim_wait_permille)
-			return true;
-		waits |= now->source[i].role == IBCC_ROLE_CANDIDATE;
-	}
-	return waits && foreign_permille(now) > FOREIGN_PERMILLE;
-}
-
-/* Backlog that is repaid after a change fills many links for a moment. */
-static bool believable(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
-		       const struct ibcc_root *now)
-{
-	uint32_t most = e->n_cas / 8 > 2 ? e->n_cas / 8 : 2;
-	uint32_t n = 0;
-
-	if (now->confidence_permille < CONFIDENT_PERMILLE)
-		return false;
-	if (now->kind == IBCC_CONGESTION_OUTPUT)
-		return true;
-	for (uint32_t i = 0; i < e->n_roots; i++)
-		n += e->root[i].kind == IBCC_CONGESTION_INPUT;
-	return n <= most && tn->since_change >= DRAIN_PASSES;
-}
-
-static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uint32_t n_endports,
-		       const struct ibcc_root *now)
-{
-	for (uint32_t i = 0; i < n_endports; i++)
-		r->becn[i] -= r->becn[i] / FADE;
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		r->becn[endport_of(t, &now->source[i])] += COUNT_ONE * now->source[i].becn;
-}
-
-static const struct ibcc_root *in_estimate(const struct ibcc_estimate *e, uint32_t port)
-{
-	for (uint32_t i = 0; i < e->n_roots; i++)
-		if (e->root[i].port == port)
-			return &e->root[i];
-	return NULL;
-}
-
-/* Brings the list of roots up to date with an estimate. */
-static void observe(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_estimate *e)
-{
-	for (uint32_t i = 0; i < e->n_roots; i++) {
-		const struct ibcc_root *now = &e->root[i];
-		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, now->port);
-
-		if (!r && (!worth_acting(&tn->p, now) || !believable(tn, e, now)))
-			continue;
-		if (!r)
-			r = ibcc_tuner_add(tn, now->port);
-		if (!r)
-			continue;
-		r->absent = 0;
-		note_becns(r, t, tn->n_endports, now);
-		if (r->on)
-			continue;
-		if (!worth_acting(&tn->p, now) || !believable(tn, e, now) ||
-		    (r->seen && r->kind != now->kind)) {
-			r->seen = 0;
-			r->win = (struct ibcc_tuner_window){ 0 };
-			continue;
-		}
-		r->kind = now->kind;
-		r->seen++;
-		r->win.n++;
-		r->win.rate_mbps += now->rate_mbps;
-	}
-	for (uint32_t i = tn->n_roots; i-- > 0;) {
-		struct ibcc_tuner_root *r = &tn->root[i];
-		uint32_t patience = r->in_force ? tn->p.quiet_passes * (uint32_t)r->patience
-						: tn->p.confirm_passes;
-
-		if (in_estimate(e, r->port))
-			continue;
-		r->absent++;
-		if (!r->on || r->absent >= patience)
-			ibcc_tuner_drop(tn, r);
-	}
-}
+#define KNOWN_BECNS      8u /* so many at the most marked adapter tell who contributes */
+#define UNSET_SHARE      8u /* of a root's adapters, one in so many may lack its settings */
+#define DEFAULT_PACKET   2074u
+#define TREE_BUFFER      65536u /* of a switch port and VL, about */
+#define DRAIN_SOON       3u     /* passes */
+#define DRAIN_MAX        60u
+#define DRAINED_PERMILLE 970u /* a root that is less busy has run out of the tree's packets */
+#define DRY_PASSES       2u
+#define SLOW_PERMILLE    200u
+#define FULL_PERMILLE    900u
+#define KIND_PASSES      3u /* so long it must look like the other kind to be taken for it */
 
 static uint32_t wire_bytes(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
@@ -174,10 +69,12 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	int n = 0;
 
 	for (uint32_t i = 0; i < now->n_sources; i++) {
-		uint32_t ep = endport_of(t, &now->source[i]);
+		uint32_t ep = ibcc_tuner_endport_of(t, &now->source[i]);
 
-		if (now->source[i].role == IBCC_ROLE_VICTIM || r->member[ep] ||
-		    !ibcc_tuner_usable_ca(&actual->ep[ep]))
+		if (now->source[i].role == IBCC_ROLE_VICTIM || r->member[ep])
+			continue;
+		r->lacking[ep] = actual->ep[ep].support != IBCC_CC_SUPPORTED;
+		if (!ibcc_tuner_usable_ca(&actual->ep[ep]))
 			continue;
 		if (ibcc_tuner_touch(tn, actual, ep))
 			return -ENOMEM;
@@ -187,12 +84,30 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	return n;
 }
 
-static void changed(struct ibcc_tuner *tn, struct ibcc_tuner_root *r)
+/* Whatever changes, changes for all: what was seen before says nothing about now. */
+static void changed(struct ibcc_tuner *tn)
 {
-	r->settle = tn->p.settle_passes;
-	r->win = (struct ibcc_tuner_window){ 0 };
-	r->last_tree_wait = 1000;
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		tn->root[i].settle = tn->p.settle_passes;
+		tn->root[i].win = (struct ibcc_tuner_window){ 0 };
+		tn->root[i].last_tree_wait = 1000;
+	}
 	tn->since_change = 0;
+}
+
+/* How many passes at most the tree is emptied with more force than is needed to hold it: none if
+ * what is taken off by holding it, an eighth of the root's rate, does it soon. A full buffer is
+ * before each port that waits. While it is emptied the root stays busy with what comes out.
+ */
+static uint16_t drain_passes(const struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
+			     const struct ibcc_root *now)
+{
+	uint64_t ns = (uint64_t)now->n_waiting * TREE_BUFFER * 8000 / r->rate_mbps;
+
+	if (r->kind != IBCC_CONGESTION_OUTPUT || ns * 8 <= DRAIN_SOON * s->interval_ns)
+		return 0;
+	ns = 2 * ns / s->interval_ns + 2;
+	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);
 }
 
 static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct ibcc_topo *t,
@@ -218,6 +133,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	if (ret < 0)
 		return ret;
 	r->n = now->n_contributors ? now->n_contributors : 1;
+	r->n_heavy = r->n;
 	r->learned = now->source[0].role != IBCC_ROLE_CANDIDATE && now->n_contributors;
 	r->rate_mbps = (uint32_t)(r->win.rate_mbps / r->win.n);
 	if (!r->rate_mbps)
@@ -225,10 +141,12 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->packet_bytes = wire_bytes(t, s, r->port);
 	r->wait_permille = now->wait_permille;
 	r->threshold = ibcc_law_threshold(r->kind);
+	r->interval_ns = s->interval_ns;
+	r->drain = drain_passes(r, s, now);
 	r->on = true;
 	note_evidence(r, t, now);
 	ibcc_text_add(say, "%s; control on with formulas for %u sources", r->evidence, r->n);
-	changed(tn, r);
+	changed(tn);
 	return 0;
 }
 
@@ -252,26 +170,75 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return unset * UNSET_SHARE <= members;
 }
 
-static uint32_t source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-			    const struct ibcc_tuner_root *r)
+/* Contributors, once enough BECNs were counted to tell. Which root a BECN is from does not show:
+ * only where there is one do they tell who is heavy.
+ */
+static struct ibcc_tuner_sources known_sources(const struct ibcc_tuner *tn,
+					       const struct ibcc_topo *t,
+					       const struct ibcc_tuner_root *r)
 {
-	uint32_t max = 1;
-
-	for (uint32_t i = 0; i < tn->n_endports; i++)
-		if (r->member[i] && t->port[t->endport[i]].rate_mbps > max)
-			max = t->port[t->endport[i]].rate_mbps;
-	return max;
-}
-
-/* Contributors, once enough BECNs were counted to tell. */
-static uint32_t known_contributors(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
-{
+	struct ibcc_tuner_sources s = { .mbps = ibcc_tuner_source_mbps(tn, t, r) };
+	uint32_t n_on = 0;
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < tn->n_endports; i++)
 		if (r->becn[i] > most)
 			most = r->becn[i];
-	return most >= KNOWN_BECNS * COUNT_ONE ? ibcc_tuner_contributors(r, tn->n_endports) : 0;
+	if (most < KNOWN_BECNS * IBCC_TUNER_COUNT_ONE)
+		return s;
+	for (uint32_t i = 0; i < tn->n_roots; i++)
+		n_on += tn->root[i].on;
+	s.n = ibcc_tuner_contributors(r, tn->n_endports);
+	s.n_heavy = n_on > 1 ? s.n : ibcc_tuner_heavy(r, tn->n_endports);
+	return s;
+}
+
+/* The tree is empty when its root runs out of packets, or when nobody waits any more. It must do so
+ * in two passes: a moment without packets may come before all sources have been marked, and those
+ * that were not would fill the tree again at once.
+ */
+static bool drained(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+		    const struct ibcc_root *now)
+{
+	bool dry = now && 1000ull * now->rate_mbps / now->link_mbps + now->wait_permille <
+				  DRAINED_PERMILLE;
+
+	r->dry = dry ? r->dry + 1 : 0;
+	if (!now || r->dry >= DRY_PASSES || now->tree_wait_permille < tn->p.victim_wait_permille)
+		r->drain = 0;
+	else
+		r->drain--;
+	return !r->drain;
+}
+
+/* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
+ * between it is what it was: a port that is held back too much sends little as well.
+ */
+static bool looks_like_other_kind(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
+{
+	switch (r->kind) {
+	case IBCC_CONGESTION_INPUT: return now->wait_permille >= SLOW_PERMILLE;
+	case IBCC_CONGESTION_OUTPUT: return now->rate_mbps >= now->link_mbps / 1000 * FULL_PERMILLE;
+	}
+	return false;
+}
+
+static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struct ibcc_text *say)
+{
+	r->other_kind = looks_like_other_kind(r, now) ? r->other_kind + 1 : 0;
+	if (r->other_kind < KIND_PASSES || !now->rate_mbps)
+		return false;
+	r->other_kind = 0;
+	r->kind = r->kind == IBCC_CONGESTION_INPUT ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
+	r->rate_mbps = now->rate_mbps;
+	r->threshold = ibcc_law_threshold(r->kind);
+	r->end_permille = r->loop_permille = 1000;
+	r->direction = 0;
+	r->trial = r->failed = 0;
+	ibcc_text_add(say, "%sthe root carries %u Mb/s and is %s-generated now: formulas again",
+		      say->n ? "; " : "", now->rate_mbps,
+		      r->kind == IBCC_CONGESTION_INPUT ? "input" : "output");
+	return true;
 }
 
 /* One pass for the roots that are on. */
@@ -281,19 +248,31 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 {
 	for (uint32_t i = 0; i < tn->n_roots; i++) {
 		struct ibcc_tuner_root *r = &tn->root[i];
-		const struct ibcc_root *now = in_estimate(e, r->port);
-		uint32_t n;
+		const struct ibcc_root *now = ibcc_tuner_in_estimate(e, r->port);
+		struct ibcc_tuner_sources s;
 		int more;
 
 		if (!r->on || !in_force(tn, t, r, laid))
 			continue;
 		r->in_force = true;
-		if (!now || now->confidence_permille < CONFIDENT_PERMILLE)
+		if (r->drain && drained(tn, r, now)) {
+			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
+				      say->n ? "; " : "");
+			changed(tn);
+		}
+		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
 			continue;
-		n = known_contributors(tn, r);
-		if (ibcc_tuner_judge(&tn->p, r, now, n, source_mbps(tn, t, r), say))
-			changed(tn, r);
-		more = n ? enlist(tn, r, t, actual, now) : 0;
+		s = known_sources(tn, t, r);
+		if (r->drain) {
+			more = enlist(tn, r, t, actual, now);
+			if (more < 0)
+				return more;
+			continue;
+		}
+		if (turned(r, now, say) ||
+		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
+			changed(tn);
+		more = s.n ? enlist(tn, r, t, actual, now) : 0;
 		if (more < 0)
 			return more;
 		if (more && !say->n)
@@ -306,22 +285,27 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 static bool settling(const struct ibcc_tuner *tn)
 {
 	for (uint32_t i = 0; i < tn->n_roots; i++)
-		if (tn->root[i].on && (tn->root[i].settle || !tn->root[i].in_force))
+		if (tn->root[i].on &&
+		    (tn->root[i].settle || tn->root[i].drain || !tn->root[i].in_force))
 			return true;
 	return false;
 }
 
-/* The most severe root that has been seen often enough comes next. */
+/* The most severe root that has been seen often enough comes next. A full link may be what settings
+ * that are new let through, so it has to wait for them to settle; a slow sink cannot be mistaken.
+ */
 static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		   const struct ibcc_estimate *e, const struct ibcc_settings *actual,
 		   struct ibcc_text *say)
 {
-	if (settling(tn))
-		return 0;
+	bool wait = settling(tn);
+
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, e->root[i].port);
 
 		if (!r || r->on || r->seen < tn->p.confirm_passes)
+			continue;
+		if (wait && r->kind == IBCC_CONGESTION_INPUT)
 			continue;
 		return switch_on(tn, r, t, s, actual, &e->root[i], say);
 	}
@@ -370,6 +354,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	struct ibcc_target laid = { 0 };
 	int ret = ibcc_tuner_prepare(tn, t);
 
+	ibcc_tuner_group(tn, t);
 	if (!ret)
 		ret = ibcc_tuner_lay(tn, t, actual, &laid);
 	if (ret)
@@ -378,11 +363,12 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		tn->n_cas = e->n_cas;
 		tn->since_change += tn->since_change < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
-		observe(tn, t, e);
+		ibcc_tuner_observe(tn, t, e);
 		ret = control(tn, t, e, actual, &laid, &say);
 		if (!ret)
 			ret = take_up(tn, t, s, e, actual, &say);
 		ibcc_target_fini(&laid);
+		ibcc_tuner_group(tn, t);
 		if (!ret)
 			ret = ibcc_tuner_lay(tn, t, actual, &laid);
 		if (ret)

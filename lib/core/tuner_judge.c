@@ -6,6 +6,8 @@
  * since strengthening then runs away; each reversal of direction doubles the time to the next
  * change, so that two settings that are both a little wrong do not alternate for ever.
  */
+#include <math.h>
+
 #include "text.h"
 #include "tuner_state.h"
 
@@ -38,6 +40,27 @@ uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_end
 	for (uint32_t i = 0; i < n_endports; i++)
 		n += r->becn[i] && r->becn[i] * BECN_SHARE > most;
 	return n;
+}
+
+/* The most marked one's count is the largest of many that vary by chance: twice its standard
+ * deviation is taken off, as far as the mean.
+ */
+uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports)
+{
+	uint32_t n = ibcc_tuner_contributors(r, n_endports);
+	double sum = 0, most = 0, mean;
+
+	if (!n)
+		return 1;
+	for (uint32_t i = 0; i < n_endports; i++) {
+		double b = (double)r->becn[i] / IBCC_TUNER_COUNT_ONE;
+
+		sum += b;
+		most = b > most ? b : most;
+	}
+	mean = sum / n;
+	most -= 2 * sqrt(most);
+	return (uint32_t)lround(sum / (most > mean ? most : mean));
 }
 
 /* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
@@ -89,11 +112,11 @@ static uint32_t scale(uint32_t v, uint32_t num, uint32_t den, uint32_t low, uint
 /* The end of the table first: it is too near if sources at it still send too much. A parameter that
  * did not help is not tried again.
  */
-static bool strengthen(struct ibcc_tuner_root *r, uint32_t victim_wait)
+static bool strengthen(struct ibcc_tuner_root *r, bool leads, uint32_t victim_wait)
 {
 	uint32_t end = scale(r->end_permille, 5, 4, END_MIN, END_MAX);
 	uint32_t loop = scale(r->loop_permille, 3, 2, LOOP_MIN, LOOP_MAX);
-	bool can_end = end != r->end_permille && !(r->failed & IBCC_TUNER_END);
+	bool can_end = leads && end != r->end_permille && !(r->failed & IBCC_TUNER_END);
 	bool can_loop = loop != r->loop_permille && !(r->failed & IBCC_TUNER_LOOP);
 	bool even = r->end_permille <= r->loop_permille;
 
@@ -131,12 +154,12 @@ static bool take_back(struct ibcc_tuner_root *r, uint32_t victim_wait, bool busy
 	return true;
 }
 
-static bool relax(struct ibcc_tuner_root *r)
+static bool relax(struct ibcc_tuner_root *r, bool leads)
 {
 	uint32_t end = scale(r->end_permille, 10, 11, END_MIN, END_MAX);
 	uint32_t loop = scale(r->loop_permille, 5, 7, LOOP_MIN, LOOP_MAX);
 
-	if (end != r->end_permille)
+	if (leads && end != r->end_permille)
 		r->end_permille = end;
 	else if (loop != r->loop_permille)
 		r->loop_permille = loop;
@@ -158,8 +181,8 @@ static bool mark_earlier(struct ibcc_tuner_root *r)
 }
 
 /* Do the contributors and the root's rate still fit the numbers that the formulas were given? */
-static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t rate, uint32_t source_mbps,
-		       struct ibcc_text *say)
+static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t heavy, uint32_t rate,
+		       uint32_t source_mbps, struct ibcc_text *say)
 {
 	uint64_t old = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) + 1000u;
 	uint64_t now = ibcc_law_fair_milli(n, source_mbps, rate) + 1000u;
@@ -177,6 +200,7 @@ static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t rate, uin
 		      "again, which had %u and %u Mb/s",
 		      n, rate, r->n, r->rate_mbps);
 	r->n = n;
+	r->n_heavy = heavy;
 	r->rate_mbps = rate;
 	r->end_permille = r->loop_permille = 1000;
 	r->direction = 0;
@@ -185,7 +209,7 @@ static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t rate, uin
 }
 
 bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
-		      const struct ibcc_root *now, uint32_t n, uint32_t source_mbps,
+		      const struct ibcc_root *now, const struct ibcc_tuner_sources *s, bool leads,
 		      struct ibcc_text *say)
 {
 	struct ibcc_tuner_window w;
@@ -209,7 +233,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	draining = (uint64_t)tree * 1000 < (uint64_t)r->last_tree_wait * DRAINS_PERMILLE;
 	r->last_tree_wait = (uint16_t)tree;
 
-	if (moved_away(r, n, rate, source_mbps, say))
+	if (moved_away(r, s->n, s->n_heavy, rate, s->mbps, say))
 		return true;
 	if (!draining && take_back(r, victim, busy >= p->sink_busy_permille)) {
 		ibcc_text_add(say, "victims wait %u.%u %% as before: the last step is taken back",
@@ -217,7 +241,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		return true;
 	}
 	if (busy < p->sink_busy_permille && w.becn) {
-		if (!relax(r))
+		if (!relax(r, leads))
 			return false;
 		ibcc_text_add(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
 			      busy % 10);
@@ -232,7 +256,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		return true;
 	}
 	if (victim > p->victim_wait_permille) {
-		if (!strengthen(r, victim))
+		if (!strengthen(r, leads, victim))
 			return false;
 		ibcc_text_add(say, "victims still wait %u.%u %% of the time: strengthen",
 			      victim / 10, victim % 10);

@@ -8,8 +8,14 @@
  * sources. Increase and timer follow from that share and from the balance of the annex's
  * increments and decrements: in equilibrium the share p = N_int / (increase * timer) of packets is
  * marked. The published settings have p near 0.4; a queue that is kept short has room for the
- * victims' packets, and p = 0.16 keeps it short and still leaves six times the marks that control
- * needs at its limit, p = 1.
+ * victims' packets, and p = 0.12 keeps it short and still leaves eight times the marks that control
+ * needs at its limit, p = 1. The table has to hold all contributors down to an equal share; the
+ * balance of marks is that of the heaviest flow, which is the one that is held.
+ *
+ * A tree that stands is emptied by sources sending next to nothing until it has run dry, while it
+ * keeps the root busy. BECNs come only as fast as the root serves packets, a few for each source in
+ * the time that emptying takes, so few must do; and none may recover before the next decision,
+ * since all of them would.
  */
 #include "tuner_law.h"
 
@@ -19,7 +25,10 @@
 #define END_FACTOR      1.15 /* of x */
 #define END_EXTRA       0.5  /* packet times */
 #define RATE_STEP       0.09 /* of its rate that a BECN takes from a source */
-#define MARK_SHARE      0.16
+#define MARK_SHARE      0.12
+#define DRAIN_END       3.5 /* times the table's end */
+#define DRAIN_TICKS     2u  /* of the timer between two decisions */
+#define DRAIN_STEPS     4u  /* BECNs to the table's end */
 #define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 
 uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
@@ -65,7 +74,7 @@ int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 	double end, timer;
 	int ret;
 
-	if (!in->root_mbps || in->cap_entries < IBCC_CCT_BLOCK_ENTRIES)
+	if (!in->root_mbps || !in->n_heavy || in->cap_entries < IBCC_CCT_BLOCK_ENTRIES)
 		return -EINVAL;
 	ret = ibcc_formula_compute(&fin, &f);
 	if (ret)
@@ -73,7 +82,8 @@ int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 	entries = f.cct_entries < in->cap_entries ? f.cct_entries : in->cap_entries;
 
 	o.fair_milli = ibcc_law_fair_milli(in->n, in->source_mbps, in->root_mbps);
-	end = (END_FACTOR * o.fair_milli / 1000 + END_EXTRA) * in->end_permille / 1000;
+	end = (END_FACTOR * o.fair_milli / 1000 + END_EXTRA) *
+	      (in->drain_ns ? DRAIN_END : in->end_permille / 1000.0);
 	o.end_milli = (uint32_t)lround(clamp(end * 1000, 125, MAX_DELAY_MILLI));
 	ret = ibcc_cct_build(&o.cct, IBCC_CCT_MULTIPLICATIVE, entries, o.end_milli);
 	if (ret)
@@ -81,9 +91,15 @@ int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 
 	o.increase = (uint8_t)lround(
 		clamp(RATE_STEP * (entries - 1) / log1p(o.end_milli / 1000.0), 1, entries / 4));
-	o.n_int_ns = (uint64_t)llround((double)in->n * in->packet_bytes * 8000 / in->root_mbps);
-	timer = (double)o.n_int_ns / (MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
-	o.timer = (uint16_t)clamp(ceil(timer * in->loop_permille / 1000), 1, UINT16_MAX);
+	if (in->drain_ns)
+		o.increase = (uint8_t)(entries / DRAIN_STEPS);
+	o.n_int_ns =
+		(uint64_t)llround((double)in->n_heavy * in->packet_bytes * 8000 / in->root_mbps);
+	o.loop_ns = o.n_int_ns * in->loop_permille / 1000;
+	if (in->drain_ns)
+		o.loop_ns = (uint64_t)(in->drain_ns / DRAIN_TICKS * o.increase * MARK_SHARE);
+	timer = (double)o.loop_ns / (MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
+	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);
 	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);
 	*out = o;
 	return 0;

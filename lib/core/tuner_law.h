@@ -13,19 +13,22 @@ struct ibcc_law_in {
 	enum ibcc_congestion kind;
 	uint32_t n_ports;       /* N */
 	uint32_t n;             /* contributors, >= 1 */
+	uint32_t n_heavy;       /* so many if all sent as much as the heaviest; 1..n */
 	uint32_t root_mbps;     /* what the root carries, > 0 */
 	uint32_t source_mbps;   /* data rate of the contributor's link, > 0 */
 	uint32_t packet_bytes;  /* > 0 */
 	uint32_t cap_entries;   /* entries that the adapter's table can have, >= 64 */
 	uint32_t end_permille;  /* feedback on the end of the table: 1000 is the formula's */
 	uint32_t loop_permille; /* feedback on increase * timer */
+	uint64_t drain_ns; /* not 0: to empty a tree that stands, with decisions so far apart */
 };
 
 struct ibcc_law_out {
 	struct ibcc_cct cct;
 	uint32_t fair_milli; /* x: delay at the fair share, 1/1000 packet times */
 	uint32_t end_milli;  /* of the table's last entry */
-	uint64_t n_int_ns;   /* time between packets of one flow at its fair share */
+	uint64_t n_int_ns;   /* time between packets of the heaviest flow */
+	uint64_t loop_ns;    /* what increase * timer stands for: n_int_ns with feedback */
 	uint8_t increase;
 	uint16_t timer;
 	uint32_t mark_permille; /* share of packets marked in equilibrium */

@@ -43,6 +43,7 @@ static void root_fini(struct ibcc_tuner_root *r)
 {
 	free(r->becn);
 	free(r->member);
+	free(r->lacking);
 	*r = (struct ibcc_tuner_root){ 0 };
 }
 
@@ -140,11 +141,12 @@ struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port)
 		.port = port,
 		.becn = calloc(n, sizeof(*r->becn)),
 		.member = calloc(n, sizeof(*r->member)),
+		.lacking = calloc(n, sizeof(*r->lacking)),
 		.patience = patience_for(tn, port),
 		.end_permille = 1000,
 		.loop_permille = 1000,
 	};
-	if (!r->becn || !r->member) {
+	if (!r->becn || !r->member || !r->lacking) {
 		root_fini(r);
 		return NULL;
 	}
@@ -152,15 +154,23 @@ struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port)
 	return r;
 }
 
+bool ibcc_tuner_wants(const struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32_t i)
+{
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		const struct ibcc_tuner_root *r = &tn->root[k];
+
+		if (r->on && (r->member[i] || ibcc_tuner_switch_of(t, r) == i))
+			return true;
+	}
+	return false;
+}
+
 void ibcc_tuner_let_go(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		       const struct ibcc_target *laid)
 {
 	for (uint32_t i = 0; i < tn->n_endports; i++) {
-		bool ours = false;
+		bool ours = ibcc_tuner_wants(tn, t, i);
 
-		for (uint32_t k = 0; k < tn->n_roots; k++)
-			ours |= tn->root[k].on && (tn->root[k].member[i] ||
-						   ibcc_tuner_switch_of(t, &tn->root[k]) == i);
 		for (uint32_t k = 0; !ours && k < laid->n_reasons; k++)
 			ours = laid->reason[k].endport == i;
 		tn->touched[i] = tn->touched[i] && ours;

@@ -11,7 +11,7 @@
 #include "text.h"
 #include "tuner_law.h"
 
-#define IBCC_TUNER_MAX_ROOTS 8u
+#define IBCC_TUNER_MAX_ROOTS 32u
 
 /* Sums since the last change of settings; never kept across one. */
 struct ibcc_tuner_window {
@@ -41,9 +41,15 @@ struct ibcc_tuner_root {
 	int8_t direction;  /* of the last feedback: 1 stronger, -1 weaker, 0 none */
 	uint8_t trial;  /* the parameter made stronger last, to be judged: enum ibcc_tuner_knob */
 	uint8_t failed; /* those that did not help: bits of enum ibcc_tuner_knob */
-	uint16_t trial_wait; /* mean wait of victims before the trial */
-	bool learned;        /* n comes from BECNs, not from who waits */
-	uint32_t n;
+	uint16_t trial_wait;  /* mean wait of victims before the trial */
+	bool learned;         /* n comes from BECNs, not from who waits */
+	uint32_t n, n_heavy;  /* contributors; see struct ibcc_law_in */
+	uint16_t drain;       /* passes left at most to empty the tree before it is held */
+	uint64_t interval_ns; /* of the passes when it was decided on */
+	uint8_t dry; /* passes in a row, while it is emptied, in which it ran out of packets */
+	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
+	uint32_t leader;     /* index of the root whose values its contributors get */
+	uint16_t marking_rate;
 	uint32_t rate_mbps, packet_bytes;
 	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
 	uint8_t threshold;
@@ -53,6 +59,7 @@ struct ibcc_tuner_root {
 	struct ibcc_tuner_window win;
 	uint64_t *becn;                   /* by endport: counts that fade; owned */
 	bool *member;                     /* by endport: gets this root's settings; owned */
+	bool *lacking;                    /* by endport: ought to, but cannot; owned */
 	char evidence[IBCC_REASON_BYTES]; /* counters when it was decided on */
 };
 
@@ -76,6 +83,8 @@ struct ibcc_tuner {
 int ibcc_tuner_prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t);
 /* Keeps what an endport has now, before it gets settings of ours for the first time. -ENOMEM. */
 int ibcc_tuner_touch(struct ibcc_tuner *tn, const struct ibcc_settings *actual, uint32_t i);
+/* Does a root that is on have settings for an endport? */
+bool ibcc_tuner_wants(const struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32_t i);
 /* Lets go of endports that no root needs any more and that have their baseline again. */
 void ibcc_tuner_let_go(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		       const struct ibcc_target *laid);
@@ -97,21 +106,58 @@ static inline uint32_t ibcc_tuner_switch_of(const struct ibcc_topo *t,
 	return t->port[t->node[t->port[r->port].node].first_port].endport;
 }
 
+/* Share of the ports on the way to a root that must have been read to act on it. */
+#define IBCC_TUNER_CONFIDENT 700u
+
+/* tuner_observe.c: brings the list of roots up to date with an estimate. */
+void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			const struct ibcc_estimate *e);
+/* NULL if the port is no root in it. */
+const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, uint32_t port);
+
+static inline uint32_t ibcc_tuner_endport_of(const struct ibcc_topo *t, const struct ibcc_source *s)
+{
+	return t->port[s->port].endport;
+}
+
+/* tuner_group.c: roots that share contributors share their values; sets leader and marking_rate. */
+void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t);
+
+/* A contributor's values for the root `r`. -EINVAL. */
+int ibcc_tuner_law(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
+		   struct ibcc_law_out *law);
+
+/* Data rate of the fastest link among a root's contributors. */
+uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+				const struct ibcc_tuner_root *r);
+
 /* Can an adapter be given a table? */
 static inline bool ibcc_tuner_usable_ca(const struct ibcc_endport_cc *ep)
 {
 	return ep->support == IBCC_CC_SUPPORTED && ep->info.ControlTableCap;
 }
 
-/* tuner_judge.c: one pass of evidence for a root that is on and whose settings are in force; n is
- * the number of contributors by BECN, 0 while unknown.
- * Returns true if it changed the root's parameters, with a sentence in say.
+/* One BECN in the counts that fade. */
+#define IBCC_TUNER_COUNT_ONE 16u
+
+/* What BECNs say about a root's contributors. */
+struct ibcc_tuner_sources {
+	uint32_t n, n_heavy; /* 0 while unknown */
+	uint32_t mbps;       /* data rate of the fastest one's link */
+};
+
+/* tuner_judge.c: one pass of evidence for a root that is on and whose settings are in force;
+ * `leads`: its contributors have its values. Returns true if it changed the root's parameters, with
+ * a sentence in say.
  */
 bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
-		      const struct ibcc_root *now, uint32_t n, uint32_t source_mbps,
+		      const struct ibcc_root *now, const struct ibcc_tuner_sources *s, bool leads,
 		      struct ibcc_text *say);
 
 /* Contributors by the counts that fade: adapters with more than 2 % of the most marked one's. */
 uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports);
+/* ... counted by what they send: all BECNs over those of the heaviest, at least 1. */
+uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports);
 
 #endif

@@ -15,6 +15,7 @@
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
 #define CREDIT_BYTES   64u
+#define NEAR_PERCENT   5u
 
 void ibcc_target_fini(struct ibcc_target *t)
 {
@@ -22,6 +23,7 @@ void ibcc_target_fini(struct ibcc_target *t)
 		return;
 	ibcc_settings_fini(&t->wanted);
 	free(t->reason);
+	free(t->without);
 	*t = (struct ibcc_target){ 0 };
 }
 
@@ -111,12 +113,13 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
 			.Valid = true,
 			.Threshold = r->threshold,
 			.Packet_Size = packet_size(t, r->port),
+			.Cong_Parm_Marking_Rate = r->marking_rate,
 		};
 		ep->sw.Threshold = 0;
 	} else {
 		ep->sw.Threshold = r->threshold;
 		ep->sw.Packet_Size = packet_size(t, r->port);
-		ep->sw.Marking_Rate = 0;
+		ep->sw.Marking_Rate = r->marking_rate;
 	}
 	if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
@@ -145,6 +148,16 @@ static void explain_mask(const struct ibcc_topo *t, const struct ibcc_tuner_root
 		      r->wait_permille / 10, r->wait_permille % 10);
 	ibcc_text_add(x, "without its Victim_Mask bit it marks only while it has some (IBA, annex "
 			 "A10), which a slow adapter hardly grants; other ports do not mark");
+}
+
+static void explain_element(const struct ibcc_tuner_root *r, struct ibcc_text *x)
+{
+	ibcc_text_add(x, "%s; mark there alone, from %u %% of the queue on (Threshold %u)",
+		      r->evidence, ibcc_formula_threshold_permille(r->threshold) / 10,
+		      r->threshold);
+	if (r->marking_rate)
+		ibcc_text_add(x, ", 1 of %u packets: its sources have values for a slower root",
+			      r->marking_rate + 1u);
 }
 
 static int lay_switch(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
@@ -184,56 +197,20 @@ static int lay_switch(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			return -ENOMEM;
 		x = (struct ibcc_text){ .buf = why->text, .len = sizeof(why->text) };
 		if (r)
-			ibcc_text_add(
-				&x,
-				"%s; mark there alone, from %u %% of the queue on (Threshold %u)",
-				r->evidence, ibcc_formula_threshold_permille(r->threshold) / 10,
-				r->threshold);
+			explain_element(r, &x);
 		else
 			ibcc_text_add(&x, "congestion is over: the setting from before it");
 	}
 	return 0;
 }
 
-static int compute(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		   const struct ibcc_tuner_root *r, uint32_t endport,
-		   const struct ibcc_endport_cc *ep, struct ibcc_law_out *law)
+/* The root whose values an adapter gets: all that it contributes to have the same leader. */
+static const struct ibcc_tuner_root *leader_of(const struct ibcc_tuner *tn, uint32_t i)
 {
-	struct ibcc_law_in in = {
-		.kind = r->kind,
-		.n_ports = tn->n_cas,
-		.n = r->n,
-		.root_mbps = r->rate_mbps,
-		.source_mbps = t->port[t->endport[endport]].rate_mbps,
-		.packet_bytes = r->packet_bytes,
-		.cap_entries = ep->info.ControlTableCap * IBCC_CCT_BLOCK_ENTRIES,
-		.end_permille = r->end_permille,
-		.loop_permille = r->loop_permille,
-	};
-
-	return ibcc_law_compute(&in, law);
-}
-
-/* Of several roots that an adapter contributes to, the one that asks for the longest delay. */
-static const struct ibcc_tuner_root *most_demanding(const struct ibcc_tuner *tn,
-						    const struct ibcc_topo *t, uint32_t i,
-						    const struct ibcc_endport_cc *ep,
-						    struct ibcc_law_out *law)
-{
-	const struct ibcc_tuner_root *best = NULL;
-
-	for (uint32_t k = 0; k < tn->n_roots; k++) {
-		const struct ibcc_tuner_root *r = &tn->root[k];
-		struct ibcc_law_out l;
-
-		if (!r->on || !r->member[i] || compute(tn, t, r, i, ep, &l))
-			continue;
-		if (best && l.end_milli <= law->end_milli)
-			continue;
-		best = r;
-		*law = l;
-	}
-	return best;
+	for (uint32_t k = 0; k < tn->n_roots; k++)
+		if (tn->root[k].on && tn->root[k].member[i])
+			return &tn->root[tn->root[k].leader];
+	return NULL;
 }
 
 static void explain_table(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
@@ -248,7 +225,9 @@ static void explain_table(const struct ibcc_topo *t, const struct ibcc_tuner_roo
 		      port, r->rate_mbps);
 	ibcc_text_add(&x, "%.2f packet times (Gusat et al. 2006: HSD), table to ",
 		      l->fair_milli / 1000.0);
-	if (r->end_permille != 1000)
+	if (r->drain)
+		ibcc_text_add(&x, "3.5 (1.15 x + 0.5) until the tree is empty");
+	else if (r->end_permille != 1000)
 		ibcc_text_add(&x, "(1.15 x + 0.5) * %.2f by feedback", r->end_permille / 1000.0);
 	else
 		ibcc_text_add(&x, "1.15 x + 0.5");
@@ -262,8 +241,12 @@ static void explain_setting(const struct ibcc_topo *t, const struct ibcc_tuner_r
 	char port[IBCC_DESC_BYTES + 16];
 
 	ibcc_topo_port_name(t, r->port, port, sizeof(port));
-	ibcc_text_add(&x, "a BECN takes 9 %% of the rate: CCTI_Increase %u; ", l->increase);
-	if (r->loop_permille != 1000)
+	if (r->drain)
+		ibcc_text_add(&x, "four BECNs to the table's end while the tree is emptied: ");
+	else
+		ibcc_text_add(&x, "a BECN takes 9 %% of the rate: ");
+	ibcc_text_add(&x, "CCTI_Increase %u; ", l->increase);
+	if (!r->drain && r->loop_permille != 1000)
 		ibcc_text_add(&x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
 	ibcc_text_add(&x,
 		      "CCTI_Timer %u * 1.024 us balances %.0f %% marked of a source's packets in "
@@ -271,16 +254,54 @@ static void explain_setting(const struct ibcc_topo *t, const struct ibcc_tuner_r
 		      l->timer, l->mark_permille / 10.0, (double)l->n_int_ns / 1000, port);
 }
 
+static bool near(uint32_t a, uint32_t b)
+{
+	uint32_t high = a > b ? a : b, low = a > b ? b : a;
+
+	return (uint64_t)(high - low) * 100 <= (uint64_t)high * NEAR_PERCENT;
+}
+
+static uint32_t end_milli(const struct ibcc_cct *c)
+{
+	return ibcc_cct_entry_delay_milli(c->entry[c->limit]);
+}
+
+/* Values that differ by less than what the law leaves open are kept: each Set costs, and the fabric
+ * is the better for every one that is not sent.
+ */
+static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_out *law)
+{
+	struct ibcc_cct same;
+
+	if (ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL || ep->cct.limit != law->cct.limit)
+		return false;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		if (ep->ca.sl[sl].CCTI_Increase != law->increase || ep->ca.sl[sl].CCTI_Min ||
+		    !near(ep->ca.sl[sl].CCTI_Timer, law->timer))
+			return false;
+	if (!near(end_milli(&ep->cct), end_milli(&law->cct)))
+		return false;
+	return !ibcc_cct_build(&same, IBCC_CCT_MULTIPLICATIVE, ep->cct.limit + 1u,
+			       end_milli(&ep->cct)) &&
+	       ibcc_cct_equal(&same, &ep->cct);
+}
+
 static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		  const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
 {
 	struct ibcc_endport_cc *ep = &out->wanted.ep[i];
 	struct ibcc_law_out law = { 0 };
-	const struct ibcc_tuner_root *r = most_demanding(tn, t, i, ep, &law);
+	const struct ibcc_tuner_root *r = leader_of(tn, i);
 	struct ibcc_reason *why;
 
 	restore(&tn->baseline.ep[i], ep);
-	if (r) {
+	if (r && ibcc_tuner_law(tn, t, r, t->port[t->endport[i]].rate_mbps,
+				ep->info.ControlTableCap * IBCC_CCT_BLOCK_ENTRIES, &law))
+		r = NULL;
+	if (r && near_enough(&actual->ep[i], &law)) {
+		ep->ca = actual->ep[i].ca;
+		ep->cct = actual->ep[i].cct;
+	} else if (r) {
 		ep->cct = law.cct;
 		ep->ca.Port_Control &= (uint16_t)~IBCC_CC_PORT_CONTROL_SL;
 		for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
@@ -312,12 +333,31 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return 0;
 }
 
+static int list_without(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			const struct ibcc_settings *actual, struct ibcc_target *out)
+{
+	out->without = calloc(actual->n ? actual->n : 1, sizeof(*out->without));
+	if (!out->without)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tn->n_endports && i < actual->n; i++) {
+		bool ours = ibcc_tuner_wants(tn, t, i);
+
+		for (uint32_t k = 0; !ours && k < tn->n_roots; k++)
+			ours = tn->root[k].on && tn->root[k].lacking[i];
+		if (ours && actual->ep[i].support != IBCC_CC_SUPPORTED)
+			out->without[out->n_without++] = i;
+	}
+	return 0;
+}
+
 int ibcc_tuner_lay(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_target *out)
 {
 	struct ibcc_target o = { 0 };
 	int ret = ibcc_settings_copy(&o.wanted, actual);
 
+	if (!ret)
+		ret = list_without(tn, t, actual, &o);
 	for (uint32_t i = 0; !ret && i < tn->n_endports && i < actual->n; i++) {
 		if (!tn->touched[i] || actual->ep[i].support != IBCC_CC_SUPPORTED)
 			continue;

@@ -145,7 +145,7 @@ void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t port, uint32_t qp, uint32_t p
 	x->tag[pkt] = l && l->mbps > 0 ? l->point : NONE;
 	if (x->tag[pkt] == NONE)
 		return;
-	e->qp[qp].ready_ps = e->port[port].busy_ps - e->port[port].pkt_ps[DATA] +
+	e->qp[qp].ready_ps = e->port[port].busy_ps - e->speed[e->port[port].speed].pkt_ps[DATA] +
 			     (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
 }
 

@@ -7,7 +7,11 @@
 
 #include "eth.h"
 #include "evq.h"
+#include "paths.h"
 #include "rng.h"
+#include "vlarb.h"
+
+#define FLOW_SLOTS 256u /* a power of two */
 
 static bool model_valid(const struct ibcc_model *m)
 {
@@ -19,7 +23,8 @@ static bool model_valid(const struct ibcc_model *m)
 	       m->buffer_bytes >= need && m->hca_buffer_bytes >= need &&
 	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
 	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
-	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m);
+	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m) &&
+	       ibcc_vlarb_valid(m);
 }
 
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl)
@@ -37,17 +42,29 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 static void count_parts(struct ibcc_engine *e)
 {
 	const struct ibcc_topo *t = e->topo;
+	uint32_t outputs = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		uint32_t n = t->node[i].n_ports;
 
 		if (ibcc_topo_is_switch(t, i)) {
 			e->n_sw++;
-			e->n_voqs += (n + 1) * (n + 1) * e->n_vls;
+			outputs += n + 1;
+			if (n + 1 > e->n_slots)
+				e->n_slots = n + 1;
 		} else {
 			e->n_hca += n;
 		}
 	}
+	switch (e->model.arbitration) {
+	case IBCC_ARBITRATION_INPUT: e->slot_by_input = UINT8_MAX; break;
+	case IBCC_ARBITRATION_FIFO: e->n_slots = 1; break;
+	case IBCC_ARBITRATION_FLOW:
+		e->n_slots = FLOW_SLOTS;
+		e->slot_by_qp = FLOW_SLOTS - 1;
+		break;
+	}
+	e->n_voqs = outputs * e->n_slots * e->n_vls;
 	e->n_ports = t->n_ports;
 	e->n_outqs = e->n_ports * e->n_vls;
 }
@@ -66,7 +83,7 @@ static int alloc_parts(struct ibcc_engine *e)
 {
 	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
 	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
-	e->stat = alloc_lines(e->n_ports + 1u, sizeof(*e->stat), &e->unaligned[2]);
+	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
@@ -81,12 +98,69 @@ static int alloc_parts(struct ibcc_engine *e)
 	return 0;
 }
 
-static void build_port(struct ibcc_engine *e, uint32_t i)
+/* The speed of a rate, made if need be; index or -ENOMEM. */
+static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps)
+{
+	struct speed *s;
+
+	for (uint32_t i = 0; i < e->n_speeds; i++)
+		if (e->speed[i].rate_mbps == rate_mbps)
+			return i;
+	if (e->n_speeds > UINT16_MAX ||
+	    ibcc_fab_grow(&e->speed, &e->cap_speeds, e->n_speeds + 1, sizeof(*e->speed)))
+		return -ENOMEM;
+	s = &e->speed[e->n_speeds];
+	s->rate_mbps = rate_mbps;
+	for (int k = 0; k < N_KINDS; k++)
+		s->pkt_ps[k] = rate_mbps ? ibcc_link_packet_ps(e->bytes[k], rate_mbps) : 0;
+	return e->n_speeds++;
+}
+
+static int add_lane(struct ibcc_engine *e, const uint64_t delay_ps[N_SENT],
+		    enum ibcc_fab_event arrives, bool often, uint32_t *out)
+{
+	int64_t lane = ibcc_fab_lane_new(&e->evq, delay_ps, arrives, often);
+
+	if (lane < 0)
+		return -ENOMEM;
+	*out = (uint32_t)lane;
+	return 0;
+}
+
+static int build_lanes(struct ibcc_engine *e)
+{
+	const uint64_t credit_only[N_SENT] = { NEVER, NEVER, e->credit_ps };
+	int rc = add_lane(e, credit_only, EV_DELIVER, true, &e->credit_lane);
+
+	/* Those that are used most come first. */
+	for (int k = 0; k < N_KINDS; k++) {
+		bool often = k == DATA || e->model.acks;
+
+		for (uint32_t i = 0; i < e->n_speeds && !rc; i++) {
+			struct speed *s = &e->speed[i];
+			uint64_t t = s->pkt_ps[k];
+			const uint64_t to_hca[N_SENT] = { t + e->link_ps, t, t + e->credit_ps };
+			const uint64_t to_switch[N_SENT] = { e->hop_ps, t, t + e->credit_ps };
+
+			if (!s->rate_mbps)
+				continue;
+			rc = add_lane(e, to_hca, EV_DELIVER, often, &s->lane[k][0]);
+			if (!rc)
+				rc = add_lane(e, to_switch, EV_ARRIVE, often, &s->lane[k][1]);
+		}
+	}
+	return rc;
+}
+
+static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
 	struct port *p = &e->port[i];
+	int64_t speed = get_speed(e, tp->peer == IBCC_NONE ? 0 : tp->rate_mbps);
 
-	p->wake_ps = NEVER;
+	if (speed < 0)
+		return -ENOMEM;
+	p->speed = (uint16_t)speed;
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
@@ -97,15 +171,14 @@ static void build_port(struct ibcc_engine *e, uint32_t i)
 			e->credit_to[i] = tp->peer;
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
 			p->flags |= PORT_TO_SWITCH;
-		for (int k = 0; k < N_KINDS; k++)
-			p->pkt_ps[k] = ibcc_link_packet_ps(e->bytes[k], tp->rate_mbps);
 	}
 	e->lid[i] = tp->lid;
 	for (uint32_t lid = tp->lid; lid && lid <= IBCC_LID_MAX && e->topo->lid_port[lid] == i;
 	     lid++)
 		e->n_lids[i]++;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
-		*port_outq(e, i, vl) = (struct outq){ .ret = NONE, .act = NONE };
+		*port_outq(e, i, vl) = (struct outq){ .act = NONE };
+	return 0;
 }
 
 static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint32_t *voq)
@@ -137,9 +210,8 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
 		p->n_in = (uint16_t)n_in;
-		p->voq_mask = e->model.arbitration == IBCC_ARBITRATION_FIFO ? 0 : UINT8_MAX;
 		p->voq = *voq;
-		*voq += n_in * e->n_vls;
+		*voq += e->n_slots * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
 	return 0;
@@ -169,16 +241,21 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 static int build_parts(struct ibcc_engine *e)
 {
 	uint32_t sw = 0, hca = 0, voq = 0;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < e->n_ports; i++)
-		build_port(e, i);
+	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
+		rc = build_port(e, i);
+	if (!rc)
+		rc = build_lanes(e);
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < e->n_voqs; i++)
 		e->voq[i] = (struct voq){ NONE, NONE, NONE };
 	for (uint32_t i = 0; i < e->topo->n_nodes; i++) {
 		const struct ibcc_topo_node *n = &e->topo->node[i];
 
 		if (ibcc_topo_is_switch(e->topo, i)) {
-			int rc = build_switch(e, i, sw++, &voq);
+			rc = build_switch(e, i, sw++, &voq);
 
 			if (rc)
 				return rc;
@@ -196,9 +273,13 @@ static int build_queue(struct ibcc_engine *e)
 {
 	uint64_t span = 0;
 
-	for (uint32_t i = 0; i < e->n_ports; i++)
-		if (e->port[i].flags & PORT_UP && e->port[i].pkt_ps[DATA] > span)
-			span = e->port[i].pkt_ps[DATA];
+	for (uint32_t i = 0; i < e->topo->n_ports; i++) {
+		uint32_t rate = e->topo->port[i].rate_mbps;
+		uint64_t t = rate ? ibcc_link_packet_ps(e->bytes[DATA], rate) : 0;
+
+		if (t > span)
+			span = t;
+	}
 	return ibcc_fab_evq_init(&e->evq, e->n_ports, 8 * (span + e->hop_ps + e->credit_ps) + 1);
 }
 
@@ -227,10 +308,16 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = ibcc_eth_build(e);
 	if (rc)
 		return rc;
+	rc = build_queue(e);
+	if (rc)
+		return rc;
 	rc = build_parts(e);
 	if (rc)
 		return rc;
-	rc = build_queue(e);
+	rc = ibcc_vlarb_build(e);
+	if (rc)
+		return rc;
+	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
 	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
@@ -242,7 +329,7 @@ struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc
 	struct ibcc_engine *e = NULL;
 	int rc = -EINVAL;
 
-	if (model_valid(m) && t->n_ports < CELL_INDEX_MASK / 16) {
+	if (model_valid(m) && t->n_ports < CELL_INDEX_MASK / 32) {
 		e = calloc(1, sizeof(*e));
 		rc = -ENOMEM;
 	}
@@ -273,13 +360,17 @@ void ibcc_engine_free(struct ibcc_engine *e)
 		free(e->group[i].act);
 		free(e->group[i].qp);
 	}
-	for (uint32_t i = 0; i < e->n_flow; i++)
+	for (uint32_t i = 0; i < e->n_flow; i++) {
 		free(e->flow[i].ring);
+		free(e->flow[i].latency);
+	}
 	ibcc_eth_free(e);
+	ibcc_paths_free(e);
+	free(e->vlarb);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		free(e->unaligned[i]);
 	free(e->voq);
 	free(e->sw);
@@ -288,7 +379,9 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->group);
 	free(e->qp);
 	free(e->flow);
+	free(e->stat);
 	free(e->outq_stat);
+	free(e->speed);
 	free(e->credit_to);
 	free(e->lid);
 	free(e->n_lids);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "eth.h"
+#include "evq.h"
 #include "tx.h"
 
 struct check {
@@ -19,7 +20,8 @@ struct check {
 	uint8_t *seen; /* by packet */
 	/* By input port and VL: blocks on the link or in the buffer; with PAUSE, bytes there. */
 	uint32_t *blocks;
-	uint8_t *told; /* by port: PAUSE messages under way to it */
+	uint32_t *coming; /* by outq: blocks of credits under way */
+	uint8_t *told;    /* by port: PAUSE messages under way to it */
 	uint64_t data, packets;
 	char *buf;
 	size_t len;
@@ -43,19 +45,27 @@ static int see(struct check *k, uint32_t pkt, bool in_buffer)
 	return 0;
 }
 
-static int check_event(struct check *k, const struct cell *c)
+static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index)
 {
-	uint32_t i = c->arg & CELL_INDEX_MASK;
+	struct check *k = arg;
+	uint32_t i = *index;
 	bool alive;
 
-	switch ((enum ibcc_fab_event)(c->arg >> CELL_KIND_SHIFT)) {
-	case EV_ARRIVE: /* what was on a dead link is lost already */
+	if (t < k->e->now_ps && kind != EV_CREDIT)
+		return FAIL(k, "an event at %llu ps is overdue", (unsigned long long)t);
+	switch (kind) {
+	case EV_ARRIVE:
+	case EV_DELIVER: /* what was on a dead link is lost already */
 		alive = k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch;
 		return see(k, i, k->e->eth ? k->e->pkt[i].flags & PKT_HELD : alive);
 	case EV_CTRL: return see(k, i, false);
 	case EV_BCN: return see(k, i, false);
+	case EV_CREDIT: /* may have come, if nobody needed it yet */
+		if (i != NO_CREDIT)
+			k->coming[i >> 1] += k->e->blocks[i & 1];
+		break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;
-	case EV_WAKE:
+	case EV_FREE:
 	case EV_FLOW:
 	case EV_QP:
 	case EV_GATE:
@@ -64,27 +74,6 @@ static int check_event(struct check *k, const struct cell *c)
 	case EV_SCENARIO: break;
 	}
 	return 0;
-}
-
-static int check_events(struct check *k)
-{
-	const struct ibcc_engine *e = k->e;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < e->evq.n_buckets && !rc; i++) {
-		uint64_t t = e->now_ps;
-
-		for (uint32_t c = e->evq.bucket[i].head; c != NONE && !rc; c = e->cell[c].next) {
-			if (e->cell[c].t < t)
-				return FAIL(k, "an event at %llu ps is out of order",
-					    (unsigned long long)e->cell[c].t);
-			t = e->cell[c].t;
-			rc = check_event(k, &e->cell[c]);
-		}
-	}
-	for (uint32_t i = 0; i < e->evq.n_far && !rc; i++)
-		rc = check_event(k, &e->cell[e->evq.far[i].cell]);
-	return rc;
 }
 
 static int check_list(struct check *k, uint32_t pkt, bool in_buffer, uint32_t *n, uint32_t *bytes)
@@ -110,8 +99,8 @@ static int check_output(struct check *k, uint32_t port)
 		const struct outq *q = port_outq(e, port, vl);
 		uint32_t n = 0, bytes = 0, in_turn = 0, holding = 0;
 
-		for (unsigned int in = 0; in < p->n_in; in++) {
-			const struct voq *v = &e->voq[p->voq + vl * p->n_in + in];
+		for (unsigned int i = 0; i < e->n_slots; i++) {
+			const struct voq *v = &e->voq[p->voq + vl * e->n_slots + i];
 			int rc = check_list(k, v->head, true, &n, &bytes);
 
 			if (rc)
@@ -165,8 +154,7 @@ static int check_credits(struct check *k, uint32_t in_port)
 		if (q->credits < 0 || (uint32_t)q->credits > size)
 			return FAIL(k, "port %u VL %u: %d credits of %u", in->peer, vl, q->credits,
 				    size);
-		for (uint32_t c = q->ret; c != NONE; c = e->cell[c].next)
-			sum += e->cell[c].arg;
+		sum += k->coming[in->peer * e->n_vls + vl];
 		if (sum + (uint32_t)q->credits != size)
 			return FAIL(k, "port %u VL %u: %llu blocks in use and %d credits of %u",
 				    in->peer, vl, (unsigned long long)sum, q->credits, size);
@@ -237,7 +225,7 @@ static int check_flows(struct check *k)
 static int check_all(struct check *k)
 {
 	const struct ibcc_engine *e = k->e;
-	int rc = check_events(k);
+	int rc = ibcc_fab_evq_each(e, check_event, k);
 
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
 		if (e->port[i].flags & PORT_SWITCH)
@@ -261,13 +249,15 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 
 	k.seen = calloc(e->cap_pkts + 1u, sizeof(*k.seen));
 	k.blocks = calloc(e->n_outqs + 1u, sizeof(*k.blocks));
+	k.coming = calloc(e->n_outqs + 1u, sizeof(*k.coming));
 	k.told = calloc(e->n_ports + 1u, sizeof(*k.told));
-	if (k.seen && k.blocks && k.told)
+	if (k.seen && k.coming && k.blocks && k.told)
 		rc = check_all(&k);
 	else
 		snprintf(buf, len, "out of memory");
 	free(k.seen);
 	free(k.blocks);
 	free(k.told);
+	free(k.coming);
 	return rc;
 }

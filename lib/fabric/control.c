@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths.h"
 #include "tx.h"
 
 int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
@@ -15,6 +16,8 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 	if (e->lid[port] != lid) {
 		e->lid[port] = lid;
 		e->n_lids[port] = lid ? 1 : 0;
+		if (e->paths)
+			ibcc_paths_map(e);
 	}
 	return 0;
 }
@@ -91,13 +94,13 @@ static void wait_stop(struct ibcc_engine *e, uint32_t port)
 	struct port *p = &e->port[port];
 
 	if (p->queued && e->now_ps > p->wait_since_ps)
-		e->stat[port].wait_ps += e->now_ps - p->wait_since_ps;
+		p->wait_ps += e->now_ps - p->wait_since_ps;
 	p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);
 
 		if (q->queued && e->now_ps > q->wait_since_ps)
-			e->outq_stat[port * e->n_vls + vl].wait_ps += e->now_ps - q->wait_since_ps;
+			q->wait_ps += e->now_ps - q->wait_since_ps;
 		q->wait_since_ps = e->now_ps;
 	}
 }
@@ -135,14 +138,16 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
-	/* Each lost packet gives a credit and may wake its sender. */
-	if (ibcc_fab_reserve(e, 2 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
+	/* Each lost packet gives a credit and may wake its sender and its source. */
+	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
 		return -ENOMEM;
 	if (!up) {
 		link_end_down(e, port);
 		link_end_down(e, peer);
 		return 0;
 	}
+	ibcc_fab_credits_forget(e, port);
+	ibcc_fab_credits_forget(e, peer);
 	ibcc_fab_credits_init(e, port);
 	ibcc_fab_credits_init(e, peer);
 	link_end_up(e, port);
@@ -156,7 +161,8 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up)
 {
-	if (port >= e->n_ports || e->port[port].peer == NONE || !e->port[port].pkt_ps[DATA])
+	if (port >= e->n_ports || e->port[port].peer == NONE ||
+	    !e->speed[e->port[port].speed].rate_mbps)
 		return -EINVAL;
 	return link_set(e, port, up);
 }

@@ -38,13 +38,13 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 	s = &e->stat[port];
 	up = p->flags & PORT_UP;
 	*out = (struct ibcc_engine_port){
-		.xmit_bytes = octets(e, s->tx),
+		.xmit_bytes = octets(e, p->tx),
 		.rcv_bytes = octets(e, s->rx),
-		.xmit_pkts = s->tx[DATA] + s->tx[CTRL],
+		.xmit_pkts = p->tx[DATA] + p->tx[CTRL],
 		.rcv_pkts = s->rx[DATA] + s->rx[CTRL],
-		.xmit_data_pkts = s->tx[DATA],
+		.xmit_data_pkts = p->tx[DATA],
 		.rcv_data_pkts = s->rx[DATA],
-		.xmit_wait_ps = s->wait_ps + since(e, up && p->queued, p->wait_since_ps),
+		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.rcv_fecn = s->fecn,
 		.rcv_becn = s->becn,
@@ -56,7 +56,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		const struct outq_stat *v = &e->outq_stat[port * e->n_vls + vl];
 
 		out->backlog_bytes += q->backlog;
-		out->vl_xmit_wait_ps[vl] = v->wait_ps + since(e, up && q->queued, q->wait_since_ps);
+		out->vl_xmit_wait_ps[vl] = q->wait_ps + since(e, up && q->queued, q->wait_since_ps);
 		out->vl_xmit_time_cong_ps[vl] =
 			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->cong_since_ps);
 	}
@@ -109,11 +109,13 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		ccti = h->cc.sl[f->sl].CCTI_Min;
 	*out = (struct ibcc_engine_flow){
 		.offered_pkts = ibcc_fab_offered(e, f),
+		.messages = f->window ? f->done / f->message_pkts : 0,
 		.refused_pkts = f->refused,
 		.sent_pkts = f->sent,
 		.received_pkts = f->received,
 		.received_bytes = f->received * e->model.packet_bytes,
 		.dropped_pkts = f->dropped,
+		.reordered_pkts = f->reordered,
 		.fecn = f->fecn,
 		.becn = f->becn,
 		.ccti = ccti,

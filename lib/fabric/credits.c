@@ -8,59 +8,111 @@
 #include "eth.h"
 #include "tx.h"
 
-bool ibcc_fab_credits_wait(struct ibcc_engine *e, uint32_t port, struct outq *q, int32_t need)
+static void watch(struct evq *q)
 {
-	int32_t sum;
+	for (uint32_t i = q->first_credit; i < MAX_CURSORS; i++) {
+		const struct cursor *c = &q->cursor[i];
+		const struct lane *l = &q->lane[c->lane];
 
-	credits_collect(e, q);
-	if (q->credits >= need)
-		return true;
-	q->flags |= OUTQ_STARVED;
-	sum = q->credits;
-	for (uint32_t c = q->ret; c != NONE; c = e->cell[c].next) {
-		sum += (int32_t)e->cell[c].arg;
-		if (sum >= need) {
-			port_wake(e, port, e->cell[c].t);
-			return false;
+		q->due[i] = c->at == l->end ? NEVER : l->ring[c->at & l->mask].t + c->delay_ps;
+	}
+}
+
+void ibcc_fab_credits_drain(struct ibcc_engine *e)
+{
+	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
+		struct cursor *c = &e->evq.cursor[i];
+		const struct lane *l = &e->evq.lane[c->lane];
+
+		for (; c->at != l->end; c->at++) {
+			const struct sent *v = &l->ring[c->at & l->mask];
+			uint32_t index = v->index[SENT_CREDIT];
+
+			if (v->t + c->delay_ps > e->now_ps)
+				break;
+			if (index != NO_CREDIT)
+				e->outq[index >> 1].credits += (int32_t)e->blocks[index & 1];
 		}
 	}
-	q->flags |= OUTQ_WANT;
+}
+
+/* Credits that have come, but whose event is yet to be taken, are not waited for. */
+static bool credit_due(const struct ibcc_engine *e, const struct outq *q)
+{
+	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
+		const struct cursor *c = &e->evq.cursor[i];
+		const struct lane *l = &e->evq.lane[c->lane];
+
+		for (uint32_t at = c->at; at != l->end; at++) {
+			const struct sent *v = &l->ring[at & l->mask];
+			uint32_t index = v->index[SENT_CREDIT];
+
+			if (v->t + c->delay_ps > e->now_ps)
+				break;
+			if (index != NO_CREDIT && &e->outq[index >> 1] == q)
+				return true;
+		}
+	}
 	return false;
 }
 
-void ibcc_fab_credits_return(struct ibcc_engine *e, uint32_t in_port, unsigned int vl,
-			     unsigned int kind, uint64_t t)
+bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
-	uint32_t sender = e->credit_to[in_port], c, *at;
-	struct outq *q;
+	if (!e->evq.n_want)
+		ibcc_fab_credits_drain(e);
+	if (q->credits >= (int32_t)e->blocks[kind])
+		return true;
+	if (!credit_due(e, q))
+		q->flags |= OUTQ_STARVED;
+	if (!(q->flags & OUTQ_WANT)) {
+		q->flags |= OUTQ_WANT;
+		if (!e->evq.n_want++)
+			watch(&e->evq);
+	}
+	return false;
+}
 
-	if (sender == NONE) {
-		if (e->eth)
-			ibcc_eth_release(e, in_port, e->bytes[kind], t);
-		return; /* credits are counted anew when the link comes up */
-	}
-	q = port_outq(e, sender, vl);
-	t += e->credit_ps;
-	c = cell_take(e);
-	e->cell[c].t = t;
-	e->cell[c].arg = e->blocks[kind];
-	if (q->ret == NONE || e->cell[q->ret_end].t <= t) {
-		e->cell[c].next = NONE;
-		if (q->ret == NONE)
-			q->ret = c;
-		else
-			e->cell[q->ret_end].next = c;
-		q->ret_end = c;
-	} else { /* a faster output frees its packet before a slower one that began earlier */
-		for (at = &q->ret; e->cell[*at].t <= t;)
-			at = &e->cell[*at].next;
-		e->cell[c].next = *at;
-		*at = c;
-	}
+void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q)
+{
 	if (q->flags & OUTQ_WANT) {
 		q->flags &= (uint8_t)~OUTQ_WANT;
-		port_wake(e, sender, later(t, e->port[sender].busy_ps));
+		e->evq.n_want--;
 	}
+}
+
+void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
+{
+	struct outq *q;
+
+	if (index == NO_CREDIT)
+		return;
+	q = &e->outq[index >> 1];
+	q->credits += (int32_t)e->blocks[index & 1];
+	if (q->flags & OUTQ_WANT) {
+		ibcc_fab_credits_met(e, q);
+		port_look(e, (index >> 1) / e->n_vls);
+	}
+}
+
+struct taking {
+	uint32_t first, n; /* outqs */
+};
+
+static int take_credit(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index)
+{
+	const struct taking *k = arg;
+
+	(void)t;
+	if (kind == EV_CREDIT && *index != NO_CREDIT && (*index >> 1) - k->first < k->n)
+		*index = NO_CREDIT;
+	return 0;
+}
+
+void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port)
+{
+	struct taking k = { port * e->n_vls, e->n_vls };
+
+	ibcc_fab_evq_each(e, take_credit, &k);
 }
 
 static void take_back(struct ibcc_engine *e, uint32_t pkt, uint32_t in_port)
@@ -86,14 +138,9 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, in->peer, vl);
 
-		while (q->ret != NONE) {
-			uint32_t c = q->ret;
-
-			q->ret = e->cell[c].next;
-			cell_give(e, c);
-		}
 		q->credits = (int32_t)(size / IBCC_LINK_CREDIT_BYTES);
-		q->flags &= (uint8_t) ~(OUTQ_WANT | OUTQ_STARVED);
+		q->flags &= (uint8_t)~OUTQ_STARVED;
+		ibcc_fab_credits_met(e, q);
 	}
 	if (!is_switch) {
 		take_back(e, e->hca[in->owner].rx, in_port);
@@ -102,7 +149,7 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 	for (unsigned int o = 1; o < in->n_in; o++) {
 		const struct port *out = &e->port[e->sw[in->owner].first_port + o];
 
-		for (unsigned int vl = 0; vl < e->n_vls; vl++)
-			take_back(e, e->voq[out->voq + vl * in->n_in + in->num].head, in_port);
+		for (unsigned int i = 0; i < e->n_slots * e->n_vls; i++)
+			take_back(e, e->voq[out->voq + i].head, in_port);
 	}
 }

@@ -132,8 +132,8 @@ void ibcc_eth_pause(struct ibcc_engine *e, uint32_t index)
 	q->credits = 0;
 	x->paused_ps += e->now_ps - x->paused_since_ps;
 	if (q->flags & OUTQ_WANT) {
-		q->flags &= (uint8_t)~OUTQ_WANT;
-		port_wake(e, port, later(e->now_ps, e->port[port].busy_ps));
+		ibcc_fab_credits_met(e, q);
+		port_look(e, port);
 	}
 }
 

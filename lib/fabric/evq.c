@@ -2,14 +2,19 @@
 /* The event queue's set-up and its rarer paths. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "evq.h"
 
 #define MIN_BUCKETS 4096u /* 64 words, one word of `sum` */
 #define MAX_BUCKETS 65536u
+#define MIN_RING    64u
 
 int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps)
 {
+	q->due[0] = NEVER;
+	q->n_watched = 1;
+	q->first_credit = MAX_CURSORS;
 	q->n_buckets = MIN_BUCKETS;
 	while (q->n_buckets < MAX_BUCKETS && q->n_buckets < n_events)
 		q->n_buckets *= 2;
@@ -32,6 +37,89 @@ void ibcc_fab_evq_fini(struct evq *q)
 	free(q->bits);
 	free(q->sum);
 	free(q->far);
+	for (uint32_t i = 0; i < q->n_lanes; i++)
+		free(q->lane[i].ring);
+	free(q->lane);
+}
+
+static uint8_t event_of(const struct lane *l, int what)
+{
+	return what == SENT_ARRIVES ? l->arrives : what == SENT_FREE ? EV_FREE : EV_CREDIT;
+}
+
+static void add_cursor(struct evq *q, uint32_t lane, int what)
+{
+	struct lane *l = &q->lane[lane];
+	uint32_t i;
+
+	if (what == SENT_CREDIT)
+		i = --q->first_credit;
+	else
+		i = q->n_watched++;
+	q->due[i] = NEVER;
+	q->cursor[i] = (struct cursor){
+		.delay_ps = l->delay_ps[what],
+		.lane = lane,
+		.what = (uint8_t)what,
+		.event = event_of(l, what),
+	};
+	l->cursor[what] = (uint8_t)i;
+}
+
+int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
+			  enum ibcc_fab_event arrives, bool often)
+{
+	struct lane *l;
+
+	if (ibcc_fab_grow(&q->lane, &q->cap_lanes, q->n_lanes + 1, sizeof(*q->lane)))
+		return -ENOMEM;
+	l = &q->lane[q->n_lanes];
+	*l = (struct lane){ .end = 1, .arrives = (uint8_t)arrives }; /* without a ring it is full */
+	memcpy(l->delay_ps, delay_ps, sizeof(l->delay_ps));
+	if (often && q->first_credit - q->n_watched >= N_SENT) {
+		l->ring = malloc(MIN_RING * sizeof(*l->ring));
+		if (!l->ring)
+			return -ENOMEM;
+		l->end = 0;
+		l->mask = MIN_RING - 1;
+		for (int i = 0; i < N_SENT; i++)
+			if (delay_ps[i] != NEVER)
+				add_cursor(q, q->n_lanes, i);
+	}
+	return q->n_lanes++;
+}
+
+bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v)
+{
+	uint32_t n = l->mask + 1, used = 0;
+	struct sent *bigger;
+
+	if (!l->ring) {
+		for (int i = 0; i < N_SENT; i++)
+			if (l->delay_ps[i] != NEVER)
+				evq_push(e, v->t + l->delay_ps[i],
+					 (enum ibcc_fab_event)event_of(l, i), v->index[i]);
+		return false;
+	}
+	if (!e->evq.n_want)
+		ibcc_fab_credits_drain(e);
+	for (int i = 0; i < N_SENT; i++)
+		if (l->delay_ps[i] != NEVER && l->end - e->evq.cursor[l->cursor[i]].at > used)
+			used = l->end - e->evq.cursor[l->cursor[i]].at;
+	l->begin = l->end - used;
+	if (used <= n / 2)
+		return true;
+	bigger = n > UINT32_MAX / 4 ? NULL : malloc(2 * (size_t)n * sizeof(*bigger));
+	if (!bigger) {
+		e->err = -ENOMEM;
+		return false;
+	}
+	for (uint32_t i = l->begin; i != l->end; i++)
+		bigger[i & (2 * n - 1)] = l->ring[i & l->mask];
+	free(l->ring);
+	l->ring = bigger;
+	l->mask = 2 * n - 1;
+	return true;
 }
 
 /* Into a bucket whose last event is later; behind those of the same time. */
@@ -81,14 +169,92 @@ static uint32_t pop_far(struct evq *q)
 	return cell;
 }
 
-void ibcc_fab_evq_advance(struct ibcc_engine *e, uint64_t cur)
+/* Number of buckets from `cur` to the first that is not empty, or NONE. */
+static uint32_t distance(const struct evq *q)
+{
+	uint32_t i = (uint32_t)q->cur & (q->n_buckets - 1), w = i >> 6, s = w >> 6, hit;
+	uint64_t m = q->bits[w] & ~0ull << (i & 63);
+
+	if (!m) {
+		uint32_t k = 0;
+		uint64_t f = (w & 63) == 63 ? 0 : q->sum[s] & ~0ull << ((w & 63) + 1);
+
+		while (!f && k++ < q->n_sum) {
+			s = s + 1 == q->n_sum ? 0 : s + 1;
+			f = q->sum[s];
+		}
+		if (!f)
+			return NONE;
+		w = s << 6 | (uint32_t)__builtin_ctzll(f);
+		m = q->bits[w];
+	}
+	hit = w << 6 | (uint32_t)__builtin_ctzll(m);
+	return (hit - i) & (q->n_buckets - 1);
+}
+
+void ibcc_fab_evq_advance(struct ibcc_engine *e)
 {
 	struct evq *q = &e->evq;
+	uint32_t i = (uint32_t)q->cur & (q->n_buckets - 1), d;
 
-	q->cur = cur;
-	while (q->n_far && (q->far[0].t >> q->shift) - cur < q->n_buckets) {
+	if (q->bucket[i].head == NONE) {
+		q->bits[i >> 6] &= ~(1ull << (i & 63));
+		if (!q->bits[i >> 6])
+			q->sum[i >> 12] &= ~(1ull << (i >> 6 & 63));
+	}
+	d = distance(q);
+	if (d == NONE && !q->n_far) {
+		q->due[0] = NEVER;
+		return;
+	}
+	q->cur = d == NONE ? q->far[0].t >> q->shift : q->cur + d;
+	while (q->n_far && (q->far[0].t >> q->shift) - q->cur < q->n_buckets) {
 		uint64_t b = q->far[0].t >> q->shift;
 
 		evq_push_near(e, b, pop_far(q));
 	}
+	q->due[0] = e->cell[q->bucket[q->cur & (q->n_buckets - 1)].head].t;
+}
+
+typedef int see_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index);
+
+static int see_cell(const struct ibcc_engine *e, uint32_t c, see_event *see, void *arg)
+{
+	enum ibcc_fab_event kind = (enum ibcc_fab_event)(e->cell[c].arg >> CELL_KIND_SHIFT);
+	uint32_t index = e->cell[c].arg & CELL_INDEX_MASK;
+	int rc = see(arg, e->cell[c].t, kind, &index);
+
+	e->cell[c].arg = event_arg(kind, index);
+	return rc;
+}
+
+static int see_cursor(const struct evq *q, const struct cursor *c, see_event *see, void *arg)
+{
+	const struct lane *l = &q->lane[c->lane];
+	int rc = 0;
+
+	for (uint32_t at = c->at; at != l->end && !rc; at++) {
+		struct sent *v = &l->ring[at & l->mask];
+
+		rc = see(arg, v->t + c->delay_ps, (enum ibcc_fab_event)c->event,
+			 &v->index[c->what]);
+	}
+	return rc;
+}
+
+int ibcc_fab_evq_each(const struct ibcc_engine *e, see_event *see, void *arg)
+{
+	const struct evq *q = &e->evq;
+	int rc = 0;
+
+	for (uint32_t i = 1; i < q->n_watched && !rc; i++)
+		rc = see_cursor(q, &q->cursor[i], see, arg);
+	for (uint32_t i = q->first_credit; i < MAX_CURSORS && !rc; i++)
+		rc = see_cursor(q, &q->cursor[i], see, arg);
+	for (uint32_t i = 0; i < q->n_buckets && !rc; i++)
+		for (uint32_t c = q->bucket[i].head; c != NONE && !rc; c = e->cell[c].next)
+			rc = see_cell(e, c, see, arg);
+	for (uint32_t i = 0; i < q->n_far && !rc; i++)
+		rc = see_cell(e, q->far[i].cell, see, arg);
+	return rc;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Pending events in order of time, and of insertion where times are equal.
+/* Pending events in order of time; where times are equal, those of the calendar first, then those
+ * of the cursors in their order, each in the order in which they were made.
  *
- * A calendar of one turn: bucket b holds events of [b, b + 1) << shift, sorted, in a ring that
- * begins at bucket `cur`; two levels of bit maps find the next bucket that is not empty. With a
- * few events each, putting in and taking out touch one list each. Events beyond the
- * ring wait in a heap and move when the ring's end reaches them, before anything can be put
- * directly behind them, so that the order holds.
+ * Most events follow from a packet being sent, by delays that do not vary: its header arrives, the
+ * port is free, the place that it had in a buffer has become credits at the sender before. What is
+ * sent with the same delays is put into the ring of a lane, once; each of the three consequences
+ * has a cursor that moves along the ring. Credits' cursors stand still while nobody waits.
+ *
+ * The other events lie in a calendar of one turn: bucket b holds events of [b, b + 1) << shift,
+ * sorted, in a ring that begins at bucket `cur`; two levels of bit maps find the next bucket that
+ * is not empty. With a few events each, putting in and taking out touch one list each. Events
+ * beyond the ring wait in a heap and move when the ring's end reaches them, before anything can be
+ * put directly behind them, so that the order holds.
  */
 #ifndef IBCC_FABRIC_EVQ_H
 #define IBCC_FABRIC_EVQ_H
@@ -15,10 +21,28 @@
 /* Sizes the calendar for about n_events within span_ps. 0 or -ENOMEM. */
 int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps);
 void ibcc_fab_evq_fini(struct evq *q);
+/* A lane with these delays (NEVER: that does not follow), where `arrives` is what the packet does.
+ * `often`: worth a ring, while cursors are left. Index or -ENOMEM.
+ */
+int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
+			  enum ibcc_fab_event arrives, bool often);
+/* Makes room for one more in a ring that seems full. False: what was sent is seen to, in the
+ * calendar, or there is no memory.
+ */
+bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v);
 void ibcc_fab_evq_push_far(struct ibcc_engine *e, uint32_t cell);
-/* Moves the ring to begin at bucket `cur` and fills it from the heap. */
-void ibcc_fab_evq_advance(struct ibcc_engine *e, uint64_t cur);
 void ibcc_fab_evq_insert(struct ibcc_engine *e, struct bucket *b, uint32_t cell);
+/* Moves the ring to begin at the calendar's earliest event. */
+void ibcc_fab_evq_advance(struct ibcc_engine *e);
+/* Calls `see` with all pending events until it returns other than 0; it may change the index. */
+int ibcc_fab_evq_each(const struct ibcc_engine *e,
+		      int (*see)(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index),
+		      void *arg);
+
+static inline uint32_t event_arg(enum ibcc_fab_event kind, uint32_t index)
+{
+	return (uint32_t)kind << CELL_KIND_SHIFT | index;
+}
 
 static inline void evq_push_near(struct ibcc_engine *e, uint64_t bucket, uint32_t c)
 {
@@ -48,7 +72,9 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 	uint64_t b = t >> q->shift;
 
 	e->cell[c].t = t;
-	e->cell[c].arg = (uint32_t)kind << CELL_KIND_SHIFT | index;
+	e->cell[c].arg = event_arg(kind, index);
+	if (t < q->due[0])
+		q->due[0] = t;
 	if (b < q->cur) /* the ring stands at the next event, which is later */
 		b = q->cur;
 	if (b - q->cur < q->n_buckets)
@@ -57,68 +83,95 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 		ibcc_fab_evq_push_far(e, c);
 }
 
-/* Number of buckets from `cur` to the first that is not empty, or NONE. */
-static inline uint32_t evq_distance(const struct evq *q)
+/* A cursor that stood at the end has the event that was just put there. */
+static inline void cursor_meets(struct evq *q, const struct lane *l, int what, uint64_t t)
 {
-	uint32_t i = (uint32_t)q->cur & (q->n_buckets - 1), w = i >> 6, s = w >> 6, hit;
-	uint64_t m = q->bits[w] & ~0ull << (i & 63);
+	uint8_t i = l->cursor[what];
 
-	if (!m) {
-		uint32_t k = 0;
-		uint64_t f = (w & 63) == 63 ? 0 : q->sum[s] & ~0ull << ((w & 63) + 1);
-
-		while (!f && k++ < q->n_sum) {
-			s = s + 1 == q->n_sum ? 0 : s + 1;
-			f = q->sum[s];
-		}
-		if (!f)
-			return NONE;
-		w = s << 6 | (uint32_t)__builtin_ctzll(f);
-		m = q->bits[w];
-	}
-	hit = w << 6 | (uint32_t)__builtin_ctzll(m);
-	return (hit - i) & (q->n_buckets - 1);
+	if (q->cursor[i].at == l->end)
+		q->due[i] = t + q->cursor[i].delay_ps;
 }
 
-/* Fetches what the next event will touch first while this one is handled. */
-static inline void evq_prefetch(const struct ibcc_engine *e, uint32_t c)
-{
-	uint32_t kind = e->cell[c].arg >> CELL_KIND_SHIFT, i = e->cell[c].arg & CELL_INDEX_MASK;
-
-	if (kind == EV_ARRIVE)
-		__builtin_prefetch(&e->pkt[i]);
-	else if (kind == EV_WAKE)
-		__builtin_prefetch(port_outq(e, i, 0));
-}
-
-/* Takes the earliest event if it is not after until_ps; NONE if there is none. */
-static inline uint32_t evq_pop(struct ibcc_engine *e, uint64_t until_ps)
+/* Makes the events that follow from a packet being sent now. */
+static inline void sent_push(struct ibcc_engine *e, uint32_t lane, uint32_t pkt, uint32_t port,
+			     uint32_t credit)
 {
 	struct evq *q = &e->evq;
-	uint32_t i = (uint32_t)q->cur & (q->n_buckets - 1), c;
-	struct bucket *b = &q->bucket[i];
+	struct lane *l = &q->lane[lane];
+	struct sent v = { e->now_ps, { pkt, port, credit } };
 
-	if (b->head == NONE) {
-		uint32_t d = evq_distance(q);
+	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
+		return;
+	cursor_meets(q, l, SENT_ARRIVES, v.t);
+	cursor_meets(q, l, SENT_FREE, v.t);
+	if (q->n_want)
+		cursor_meets(q, l, SENT_CREDIT, v.t);
+	l->ring[l->end++ & l->mask] = v;
+}
 
-		if (d == NONE && !q->n_far)
-			return NONE;
-		ibcc_fab_evq_advance(e, d == NONE ? q->far[0].t >> q->shift : q->cur + d);
-		i = (uint32_t)q->cur & (q->n_buckets - 1);
-		b = &q->bucket[i];
+/* The same for a lane of credits only. */
+static inline void credit_push(struct ibcc_engine *e, uint32_t lane, uint32_t credit)
+{
+	struct evq *q = &e->evq;
+	struct lane *l = &q->lane[lane];
+	struct sent v = { e->now_ps, { NONE, NONE, credit } };
+
+	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
+		return;
+	if (q->n_want)
+		cursor_meets(q, l, SENT_CREDIT, v.t);
+	l->ring[l->end++ & l->mask] = v;
+}
+
+/* The cursor of the earliest event, 0: the calendar; it is at due[]. */
+static inline uint32_t evq_first(const struct evq *q)
+{
+	uint64_t t = q->due[0];
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i < q->n_watched; i++) {
+		first = q->due[i] < t ? i : first;
+		t = q->due[i] < t ? q->due[i] : t;
 	}
-	c = b->head;
-	if (e->cell[c].t > until_ps)
-		return NONE;
+	for (uint32_t i = q->n_want ? q->first_credit : MAX_CURSORS; i < MAX_CURSORS; i++) {
+		first = q->due[i] < t ? i : first;
+		t = q->due[i] < t ? q->due[i] : t;
+	}
+	return first;
+}
+
+/* Moves a cursor over its next event; its index. */
+static inline uint32_t cursor_pass(struct evq *q, uint32_t cursor)
+{
+	struct cursor *c = &q->cursor[cursor];
+	const struct lane *l = &q->lane[c->lane];
+	uint32_t index = l->ring[c->at & l->mask].index[c->what];
+
+	c->at++;
+	q->due[cursor] = c->at == l->end ? NEVER : l->ring[c->at & l->mask].t + c->delay_ps;
+	return index;
+}
+
+/* Takes the calendar's first event. */
+static inline uint32_t calendar_pop(struct ibcc_engine *e)
+{
+	struct evq *q = &e->evq;
+	struct bucket *b = &q->bucket[q->cur & (q->n_buckets - 1)];
+	uint32_t c = b->head, arg;
+
+	if (c == NONE) {
+		ibcc_fab_evq_advance(e);
+		b = &q->bucket[q->cur & (q->n_buckets - 1)];
+		c = b->head;
+	}
 	b->head = e->cell[c].next;
-	if (b->head != NONE) {
-		evq_prefetch(e, b->head);
-	} else {
-		q->bits[i >> 6] &= ~(1ull << (i & 63));
-		if (!q->bits[i >> 6])
-			q->sum[i >> 12] &= ~(1ull << (i >> 6 & 63));
-	}
-	return c;
+	if (b->head != NONE)
+		q->due[0] = e->cell[b->head].t;
+	else
+		ibcc_fab_evq_advance(e);
+	arg = e->cell[c].arg;
+	cell_give(e, c);
+	return arg;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "eth.h"
+#include "paths.h"
 #include "tx.h"
 
 static bool ready_before(const struct ready *a, const struct ready *b)
@@ -159,7 +160,7 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
 			f->head_qp = ibcc_fab_pick_qp(e, f);
 		q = &e->qp[f->head_qp];
-		if (!f->uniform || f->kind == IBCC_ARRIVALS_BACKLOGGED ||
+		if (!f->uniform || !ibcc_arrivals_paced(f->kind) ||
 		    (q->defer == NONE && q->ready_ps <= e->now_ps))
 			break;
 		if (!defer(e, flow, due))
@@ -291,7 +292,9 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 				    .sl = g->sl };
 	e->flow[flow].sent++;
 	e->injected++;
-	tx_start(e, g->port, g->vl, pkt);
+	tx_start(e, g->port, g->vl, pkt, false);
+	if (e->paths)
+		ibcc_paths_sent(e, qp, pkt);
 	if (e->model.bcn.enabled)
 		ibcc_bcn_sent(e, g->port, qp, pkt);
 	else
@@ -310,8 +313,6 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 		e->flow[flow].turn = 0;
 		flow_arm(e, flow);
 	}
-	if (e->port[g->port].queued) /* the flow itself may be ready again */
-		port_wake(e, g->port, e->port[g->port].busy_ps);
 }
 
 static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
@@ -322,7 +323,7 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	g->n_ctrl--;
 	if (g->ctrl == NONE)
 		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
-	tx_start(e, g->port, g->vl, pkt);
+	tx_start(e, g->port, g->vl, pkt, false);
 }
 
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
@@ -333,14 +334,12 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 
 	if (!p->queued || !(p->flags & PORT_UP))
 		return;
-	if (p->busy_ps > e->now_ps) {
-		port_wake(e, port, p->busy_ps);
+	if (p->busy_ps > e->now_ps)
 		return;
-	}
 	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (g->vl < e->n_vls && credits_ok(e, port, port_outq(e, port, g->vl), CTRL)) {
+		if (g->vl < e->n_vls && credits_ok(e, port_outq(e, port, g->vl), CTRL)) {
 			send_ctrl(e, h, g);
 			return;
 		}
@@ -349,7 +348,7 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
 		if (g->vl < e->n_vls && front_ready(e, g) &&
-		    credits_ok(e, port, port_outq(e, port, g->vl), DATA) &&
+		    credits_ok(e, port_outq(e, port, g->vl), DATA) &&
 		    (!best || ready_before(&g->ready[0], &best->ready[0])))
 			best = g;
 	}

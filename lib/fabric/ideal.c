@@ -104,10 +104,12 @@ static int add_flow(struct problem *p, uint32_t flow)
 
 	if (from == IBCC_NONE || (src = ca_port(p->t, from)) == IBCC_NONE)
 		return -EINVAL;
-	if (f->arrivals != IBCC_ARRIVALS_BACKLOGGED)
+	if (ibcc_arrivals_paced(f->arrivals))
 		demand = p->full[src] * f->load_permille / 1000;
-	if (f->arrivals != IBCC_ARRIVALS_BACKLOGGED && f->rate_mbps)
+	if (ibcc_arrivals_paced(f->arrivals) && f->rate_mbps)
 		demand = f->rate_mbps * payload_share(&p->s->model);
+	if (f->off_ps)
+		demand *= (double)f->on_ps / (double)(f->on_ps + f->off_ps);
 	if (strcmp(f->to, "*")) {
 		i = ibcc_topo_find_desc(p->t, f->to);
 		if (i == IBCC_NONE || (dst = ca_port(p->t, i)) == IBCC_NONE)
@@ -260,6 +262,8 @@ int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t
 
 	if (to_ps <= from_ps)
 		return -EINVAL;
+	if (s->model.routing != IBCC_ROUTING_STATIC)
+		return -E2BIG;
 	i.flow_mbps = calloc(s->n_flows + 1u, sizeof(*i.flow_mbps));
 	i.node_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.node_mbps));
 	i.capacity_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.capacity_mbps));

@@ -10,9 +10,8 @@
  * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
- * A hop costs two events: the header's arrival, and, only if something waits, the output becoming
- * free. Credits are not events: they lie with their time of arrival at the sender and are collected
- * when it runs short; only a sender that waits for them is woken.
+ * A hop costs two events: the header's arrival and the output becoming free. Credits become events
+ * only while some sender waits for credits; else they lie until one runs short.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -33,8 +32,10 @@
 enum { DATA, CTRL, N_KINDS };
 
 enum ibcc_fab_event {
-	EV_ARRIVE,   /* packet: header at a switch and routed, or tail at an HCA */
-	EV_WAKE,     /* port: may have something to send */
+	EV_ARRIVE,   /* packet: header at a switch and routed */
+	EV_DELIVER,  /* packet: tail at an HCA */
+	EV_FREE,     /* port: has sent its packet and may send the next */
+	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
 	EV_FLOW,     /* flow: its next packet is due */
 	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
@@ -46,8 +47,8 @@ enum ibcc_fab_event {
 	EV_BCN,      /* packet: a message for a rate limiter */
 };
 
-/* t and arg of an event: time, kind << 28 | index. Of a credit: arrival at the sender, blocks. Of a
- * deferred packet: its time of arrival in the send queue, its flow.
+/* t and arg of an event: time, kind << 28 | index. Of a deferred packet: its time of arrival in the
+ * send queue, its flow.
  */
 struct cell {
 	uint64_t t;
@@ -55,6 +56,7 @@ struct cell {
 };
 #define CELL_KIND_SHIFT 28
 #define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
+#define NO_CREDIT       CELL_INDEX_MASK
 
 enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
 
@@ -74,20 +76,20 @@ enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ }
 
 struct port {
 	uint64_t busy_ps; /* sending until */
-	uint64_t wake_ps; /* earliest EV_WAKE under way, or NEVER */
 	uint64_t wait_since_ps;
-	uint64_t pkt_ps[N_KINDS]; /* time on the link */
+	uint64_t tx[N_KINDS]; /* packets sent */
+	uint64_t wait_ps;
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, all VLs */
 	uint32_t owner;  /* index of switch or HCA */
-	uint32_t voq;    /* first VOQ of this output; then by VL, then by input number */
+	uint32_t voq;    /* first VOQ of this output; then by VL, then by whose turns they are */
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
-	uint8_t voq_mask; /* of the input numbers that have VOQs of their own: all or none */
+	uint16_t speed;
 };
 
 enum {
-	OUTQ_WANT = 1,     /* waits for credits of which none are under way */
+	OUTQ_WANT = 1,     /* waits for credits */
 	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
 	OUTQ_CONG = 4,     /* backlog above the threshold */
 	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
@@ -98,33 +100,37 @@ struct outq {
 	int32_t credits;       /* blocks */
 	uint32_t queued;       /* entries that could be sent */
 	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
-	uint32_t ret, ret_end; /* cells: credits under way, by time */
 	uint32_t act, act_end; /* VOQs that hold packets, in turn */
 	uint32_t mark_on, mark_off;
 	uint16_t mark_rate, mark_skip;
 	uint8_t mark_blocks;
 	uint8_t flags; /* OUTQ_* */
-	uint64_t wait_since_ps, busy_ps;
+	uint64_t wait_since_ps, busy_ps, wait_ps;
 };
 
-/* Packets of one input for one output and VL. */
+/* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
 struct voq {
 	uint32_t head, tail;
 	uint32_t next; /* in the output's turn */
 };
 
-/* The first line is what each packet touches. */
 struct port_stat {
-	_Alignas(LINE_BYTES) uint64_t tx[N_KINDS];
 	uint64_t rx[N_KINDS];
-	uint64_t wait_ps, cong_ps, cong_since_ps;
+	uint64_t cong_ps, cong_since_ps;
 	uint64_t n_cong; /* VLs in congested state */
 	uint64_t mark, dropped, fecn, becn;
 	uint64_t sl_fecn[16], sl_becn[16];
 };
 
 struct outq_stat {
-	uint64_t wait_ps, cong_ps, cong_since_ps;
+	uint64_t cong_ps, cong_since_ps;
+};
+
+/* What all ports of one rate share. */
+struct speed {
+	uint32_t rate_mbps;
+	uint64_t pkt_ps[N_KINDS];  /* time on the link */
+	uint32_t lane[N_KINDS][2]; /* of packets sent to an HCA, to a switch */
 };
 
 struct fab_switch {
@@ -203,8 +209,12 @@ struct flow {
 	uint64_t turn;    /* where flows are served in turn, 0: none yet */
 	enum ibcc_arrivals kind;
 	uint8_t sl;
+	bool stalled; /* closed loop: waits for a message to be complete */
 	uint64_t gap_ps, stop_ps;
-	uint64_t rng; /* chooses destinations */
+	uint64_t start_ps, on_ps, off_ps;
+	uint32_t message_pkts, window; /* closed loop; else 0 */
+	uint64_t done;                 /* closed loop: packets known to be delivered or lost */
+	uint64_t rng;                  /* chooses destinations */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.
 	 */
@@ -212,6 +222,8 @@ struct flow {
 	uint64_t *ring;
 	uint32_t ring_cap, ring_at, ring_n, n_deferred;
 	uint64_t offered, refused, sent, received, dropped, fecn, becn, latency_ps;
+	uint64_t reordered;
+	uint32_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
 };
 
@@ -224,8 +236,42 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* Pending events: a ring of buckets for the near future, a heap beyond (see evq.h). */
+/* What follows, each after a delay of its own, from a packet being sent. */
+enum { SENT_ARRIVES, SENT_FREE, SENT_CREDIT, N_SENT };
+
+/* Indices of the packet, of the port, and as EV_CREDIT takes it. */
+struct sent {
+	uint64_t t;
+	uint32_t index[N_SENT];
+};
+
+/* Packets sent with the same delays, hence with events in order. */
+struct lane {
+	struct sent *ring;         /* NULL: its events go to the calendar */
+	uint32_t begin, end, mask; /* what lies before `begin` is past, and perhaps some more */
+	uint8_t cursor[N_SENT];
+	uint8_t arrives; /* EV_ARRIVE or EV_DELIVER */
+	uint64_t delay_ps[N_SENT];
+};
+
+/* A place in a lane's ring: whose event is next. */
+struct cursor {
+	uint64_t delay_ps;
+	uint32_t lane, at;
+	uint8_t event, what;
+};
+#define MAX_CURSORS 24u
+
+/* Pending events: lanes for fixed delays; for the others a ring of buckets for the near future, a
+ * heap beyond (see evq.h).
+ */
 struct evq {
+	uint64_t due[MAX_CURSORS];        /* earliest event: of the calendar; of each cursor */
+	uint32_t n_watched, first_credit; /* cursors of credits are the last */
+	uint32_t n_want;                  /* outqs that wait for credits */
+	struct cursor cursor[MAX_CURSORS];
+	struct lane *lane;
+	uint32_t n_lanes, cap_lanes;
 	unsigned int shift; /* bucket width is 2^shift ps */
 	uint32_t n_buckets, n_sum;
 	uint64_t cur; /* number of the earliest bucket of the ring */
@@ -242,6 +288,8 @@ struct fab_scenario_event {
 };
 
 struct fab_eth;
+struct fab_paths;
+struct vlarb_port;
 
 struct ibcc_engine {
 	uint64_t now_ps;
@@ -250,6 +298,8 @@ struct ibcc_engine {
 	struct port *port;
 	struct outq *outq;
 	struct voq *voq;
+	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
+	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
 	struct hca *hca;
 	struct group *group;
@@ -257,8 +307,13 @@ struct ibcc_engine {
 	struct flow *flow;
 	struct port_stat *stat;
 	struct outq_stat *outq_stat;
-	struct fab_eth *eth; /* NULL: credits */
+	struct fab_eth *eth;      /* NULL: credits */
+	struct fab_paths *paths;  /* NULL: static routes */
+	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
+	struct speed *speed;
 	uint32_t n_vls;
+	uint32_t credit_lane; /* of what leaves a buffer at once */
+	uint32_t n_speeds, cap_speeds;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */
@@ -275,7 +330,7 @@ struct ibcc_engine {
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
-	void *unaligned[3];      /* of port, outq, stat */
+	void *unaligned[2];      /* of port, outq */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;
@@ -305,12 +360,20 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 
 /* credits.c */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
+/* An outq waits no more. */
+void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q);
+/* What is under way to a sender does not come. */
+void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port);
+/* Takes in what has come, where nobody waited for it. */
+void ibcc_fab_credits_drain(struct ibcc_engine *e);
+void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
 
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
-void ibcc_fab_arrive_eth(struct ibcc_engine *e, uint32_t pkt); /* the same where PAUSE rules */
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
+/* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
+uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 
 /* drop.c: takes a packet out of the fabric and counts it at a port. */
@@ -353,6 +416,8 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
 uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
+/* Closed loop: the source knows that a packet is delivered or lost. */
+void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
 
 /* control.c */

@@ -10,6 +10,9 @@
 #include <ibcc/ideal.h>
 #include <ibcc/measure.h>
 
+/* Of latency: 3 KB for each flow. */
+#define MAX_HISTOGRAMS 10000u
+
 #define US_PER_PS 1e-6
 
 struct reading {
@@ -125,6 +128,15 @@ static int take_sample(struct run *r)
 	return 0;
 }
 
+static int start_window(struct run *r)
+{
+	int rc = 0;
+
+	if (r->m.n_flows <= MAX_HISTOGRAMS)
+		rc = ibcc_engine_latency_start(r->e);
+	return rc ? rc : reading_take(r, &r->start);
+}
+
 static int advance(struct run *r, uint64_t until_ps)
 {
 	if (r->driver)
@@ -138,7 +150,7 @@ static int run(struct run *r)
 	struct ibcc_measure *m = &r->m;
 	uint64_t now = 0, next, sample = r->sample_ps ? r->sample_ps : UINT64_MAX;
 	bool started = !m->from_ps;
-	int rc = started ? reading_take(r, &r->start) : 0;
+	int rc = started ? start_window(r) : 0;
 
 	while (!rc && now < m->to_ps) {
 		next = sample < m->to_ps ? sample : m->to_ps;
@@ -147,7 +159,7 @@ static int run(struct run *r)
 		rc = advance(r, next);
 		now = ibcc_engine_now_ps(r->e);
 		if (!rc && now >= m->from_ps && !started) {
-			rc = reading_take(r, &r->start);
+			rc = start_window(r);
 			m->from_ps = now;
 			started = true;
 		}
@@ -158,6 +170,14 @@ static int run(struct run *r)
 	}
 	m->to_ps = now;
 	return rc ? rc : reading_take(r, &r->now);
+}
+
+static double percentile_us(const struct run *r, uint32_t flow, double share)
+{
+	uint64_t ps = 0;
+
+	ibcc_engine_latency_read(r->e, flow, share, &ps);
+	return ps ? (double)ps * US_PER_PS : NAN;
 }
 
 static void sum_flows(struct run *r)
@@ -173,6 +193,9 @@ static void sum_flows(struct run *r)
 			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
 		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
 		f->latency_us = mean_latency_us(a, b);
+		f->p50_us = percentile_us(r, i, 0.5);
+		f->p99_us = percentile_us(r, i, 0.99);
+		f->p999_us = percentile_us(r, i, 0.999);
 		f->received_pkts = b->received_pkts - a->received_pkts;
 		f->refused_pkts = b->refused_pkts - a->refused_pkts;
 		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;

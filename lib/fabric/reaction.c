@@ -27,7 +27,7 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 	if (!ccti)
 		return 0; /* entry 0 has no delay on any device */
 	entry = h->cct.entry[ccti < h->cct.limit ? ccti : h->cct.limit];
-	return (e->port[g->port].pkt_ps[DATA] >> ibcc_cct_entry_shift(entry)) *
+	return (e->speed[e->port[g->port].speed].pkt_ps[DATA] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
 }
 

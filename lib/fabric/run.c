@@ -11,27 +11,13 @@
 #define PKTS_PER_EVENT  4u
 #define REFILL          1024u
 
-static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i, bool eth)
+static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
 {
-	struct port *p;
-
 	switch (kind) {
-	case EV_ARRIVE:
-		if (eth)
-			ibcc_fab_arrive_eth(e, i);
-		else
-			ibcc_fab_arrive(e, i);
-		break;
-	case EV_WAKE:
-		p = &e->port[i];
-		if (p->wake_ps != e->now_ps)
-			break; /* an earlier one did its work */
-		p->wake_ps = NEVER;
-		if (p->flags & PORT_SWITCH)
-			ibcc_fab_switch_send(e, i);
-		else
-			ibcc_fab_hca_send(e, i);
-		break;
+	case EV_ARRIVE: ibcc_fab_arrive(e, i); break;
+	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
+	case EV_FREE: port_look(e, i); break;
+	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
 	case EV_QP: ibcc_fab_qp_due(e, i); break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;
@@ -44,42 +30,36 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	}
 }
 
-/* `eth` is a constant at each call, so that there are two loops and no question at each packet. */
-static inline void loop(struct ibcc_engine *e, uint64_t until_ps, bool eth)
+int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 {
 	uint64_t n = 0;
 
+	if (until_ps < e->now_ps)
+		return -EINVAL;
 	while (!e->err) {
-		uint32_t c, arg;
+		uint32_t first = evq_first(&e->evq), arg;
+		uint64_t t = e->evq.due[first];
 
+		if (t > until_ps) {
+			e->now_ps = until_ps;
+			break;
+		}
 		if (e->n_free_cells < CELLS_PER_EVENT || e->n_free_pkts < PKTS_PER_EVENT) {
 			e->err = ibcc_fab_reserve(e, REFILL, REFILL);
 			if (e->err)
 				break;
 		}
-		c = evq_pop(e, until_ps);
-		if (c == NONE) {
-			e->now_ps = until_ps;
-			break;
-		}
-		e->now_ps = e->cell[c].t;
-		arg = e->cell[c].arg;
-		cell_give(e, c);
+		e->now_ps = t;
 		n++;
-		handle(e, (enum ibcc_fab_event)(arg >> CELL_KIND_SHIFT), arg & CELL_INDEX_MASK,
-		       eth);
+		if (first) {
+			handle(e, (enum ibcc_fab_event)e->evq.cursor[first].event,
+			       cursor_pass(&e->evq, first));
+			continue;
+		}
+		arg = calendar_pop(e);
+		handle(e, (enum ibcc_fab_event)(arg >> CELL_KIND_SHIFT), arg & CELL_INDEX_MASK);
 	}
 	e->events += n;
-}
-
-int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
-{
-	if (until_ps < e->now_ps)
-		return -EINVAL;
-	if (e->eth)
-		loop(e, until_ps, true);
-	else
-		loop(e, until_ps, false);
 	return e->err;
 }
 

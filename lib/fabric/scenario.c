@@ -27,6 +27,7 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.cct_blocks = 2,
 		.wait_tick = 255,
 		.arbitration = IBCC_ARBITRATION_INPUT,
+		.routing = IBCC_ROUTING_STATIC,
 		.flow_control = IBCC_FLOW_CONTROL_CREDITS,
 		.pause_xon_permille = 500,
 		.bcn = { .w = 2, .ru_mbps = 1 },

@@ -7,6 +7,8 @@
  * (always sent where acknowledgements are modelled) or a CNP on the packet's SL, and reuses its
  * memory.
  */
+#include "latency.h"
+#include "paths.h"
 #include "tx.h"
 
 static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const struct pkt *p)
@@ -22,17 +24,24 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	struct flow *f = &e->flow[k->flow];
 	bool becn;
 
-	ibcc_fab_credits_return(e, h->port, k->vl, pkt_kind(k), e->now_ps);
+	credit_return(e, k);
 	if (k->flags & PKT_CTRL) {
 		becn = k->flags & PKT_BECN;
 		f->becn += becn;
+		if (f->window && e->model.acks)
+			ibcc_fab_flow_done(e, k->flow);
 		if (becn)
 			ibcc_fab_becn(e, k->qp);
 		pkt_give(e, pkt);
 		return;
 	}
 	f->received++;
+	if (e->paths)
+		ibcc_paths_received(e, pkt);
 	f->latency_ps += e->now_ps - k->born_ps;
+	if (f->window && !e->model.acks)
+		ibcc_fab_flow_done(e, k->flow);
+	latency_count(f, e->now_ps - k->born_ps);
 	f->fecn += !!(k->flags & PKT_FECN);
 	e->delivered++;
 	becn = k->flags & PKT_FECN && !h->no_cc;
@@ -67,9 +76,17 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct port_stat *s = &e->stat[port];
 
+	if (k->epoch != e->port[port].epoch) { /* the link went down under it */
+		ibcc_fab_drop(e, pkt, e->port[port].peer);
+		return;
+	}
 	s->rx[pkt_kind(k)]++;
+	if (e->eth && !ibcc_eth_admit(e, pkt)) {
+		ibcc_fab_drop(e, pkt, port);
+		return;
+	}
 	if (k->dlid < e->lid[port] || k->dlid - e->lid[port] >= e->n_lids[port]) {
-		ibcc_fab_credits_return(e, port, k->vl, pkt_kind(k), e->now_ps);
+		credit_return(e, k);
 		ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 		return;
 	}

@@ -7,7 +7,9 @@
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn.
  */
 #include "eth.h"
+#include "paths.h"
 #include "tx.h"
+#include "vlarb.h"
 
 static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
 		    uint32_t pkt)
@@ -72,6 +74,32 @@ static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, str
 	ibcc_fab_log_mark(e, port, k);
 }
 
+static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	struct outq *q = port_outq(e, port, vl);
+	struct pkt *k;
+	uint32_t pkt;
+	unsigned int kind;
+
+	if (!q->queued)
+		return 0;
+	k = &e->pkt[e->voq[q->act].head];
+	kind = pkt_kind(k);
+	if (!credits_ok(e, q, kind))
+		return 0;
+	pkt = dequeue(e, q);
+	if (q->flags & OUTQ_CONG)
+		maybe_mark(e, port, q, k);
+	backlog_sub(e, port, q, e->bytes[kind]);
+	tx_start(e, port, vl, pkt, true);
+	return e->bytes[kind];
+}
+
+uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	return send_vl(e, port, vl);
+}
+
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
@@ -79,32 +107,18 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 
 	if (!p->queued)
 		return;
-	if (p->busy_ps > e->now_ps) {
-		port_wake(e, port, p->busy_ps);
+	if (p->busy_ps > e->now_ps)
+		return;
+	if (e->vlarb) {
+		ibcc_vlarb_send(e, port);
 		return;
 	}
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
-		struct outq *q;
-		struct pkt *k;
-		uint32_t pkt;
-		unsigned int kind;
-
 		if (vl >= e->n_vls)
 			vl = 0;
-		q = port_outq(e, port, vl);
-		if (!q->queued)
+		if (!send_vl(e, port, vl))
 			continue;
-		k = &e->pkt[e->voq[q->act].head];
-		kind = pkt_kind(k);
-		if (!credits_ok(e, port, q, kind))
-			continue;
-		pkt = dequeue(e, q);
-		if (q->flags & OUTQ_CONG)
-			maybe_mark(e, port, q, k);
-		backlog_sub(e, port, q, e->bytes[kind]);
 		p->rr_vl = (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
-		ibcc_fab_credits_return(e, k->port, k->vl, kind, e->now_ps + p->pkt_ps[kind]);
-		tx_start(e, port, vl, pkt);
 		return;
 	}
 }
@@ -123,12 +137,27 @@ static void discard(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 
-	ibcc_fab_credits_return(e, k->port, k->vl, pkt_kind(k), e->now_ps);
+	credit_return(e, k);
 	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 }
 
-/* `eth` is a constant at each call. */
-static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
+/* A packet that comes slower than it will go waits until it cannot run dry. */
+static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
+		 const struct speed *out)
+{
+	struct pkt *k = &e->pkt[pkt];
+	unsigned int kind = pkt_kind(k);
+
+	if (in->pkt_ps[kind] <= out->pkt_ps[kind] || k->flags & PKT_HELD) {
+		k->flags &= (uint8_t)~PKT_HELD;
+		return false;
+	}
+	k->flags |= PKT_HELD;
+	evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
+	return true;
+}
+
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct port *in = &e->port[k->port], *out;
@@ -141,13 +170,9 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 		ibcc_fab_drop(e, pkt, in->peer);
 		return;
 	}
-	if (eth && !(k->flags & PKT_HELD) && !ibcc_eth_admit(e, pkt)) {
+	if (e->eth && !(k->flags & PKT_HELD) && !ibcc_eth_admit(e, pkt)) {
 		e->stat[k->port].rx[kind]++;
 		ibcc_fab_drop(e, pkt, k->port);
-		return;
-	}
-	if (!(in->flags & PORT_SWITCH)) {
-		ibcc_fab_hca_arrive(e, pkt);
 		return;
 	}
 	if (!(k->flags & PKT_HELD)) {
@@ -161,17 +186,15 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 	}
 	s = &e->sw[in->owner];
 	o = route(e, s, k->dlid);
+	if (e->paths)
+		o = ibcc_paths_pick(e, in->owner, k->dlid, o);
 	if (o == NONE) {
 		discard(e, pkt);
 		return;
 	}
 	out = &e->port[o];
-	if (in->pkt_ps[kind] > out->pkt_ps[kind] && !(k->flags & PKT_HELD)) {
-		k->flags |= PKT_HELD;
-		evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
+	if (in->speed != out->speed && hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
 		return;
-	}
-	k->flags &= (uint8_t)~PKT_HELD;
 	if (s->sl2vl)
 		vl = s->sl2vl[(unsigned int)in->num * in->n_in + out->num][k->sl];
 	else
@@ -181,25 +204,15 @@ static inline void arrive(struct ibcc_engine *e, uint32_t pkt, bool eth)
 		return;
 	}
 	q = port_outq(e, o, vl);
-	voq = out->voq + vl * in->n_in + (in->num & out->voq_mask);
+	voq = out->voq + vl * e->n_slots + (in->num & e->slot_by_input) + (k->qp & e->slot_by_qp);
 	enqueue(e, &e->voq[voq], voq, q, pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, o, q, true);
-	if (eth && e->eth->point)
+	if (e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
 	ibcc_fab_switch_send(e, o);
-}
-
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
-{
-	arrive(e, pkt, false);
-}
-
-void ibcc_fab_arrive_eth(struct ibcc_engine *e, uint32_t pkt)
-{
-	arrive(e, pkt, true);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
@@ -214,7 +227,7 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 
 			outq_sub(e, port, vl, 1);
 			backlog_sub(e, port, q, e->bytes[kind]);
-			ibcc_fab_credits_return(e, k->port, k->vl, kind, e->now_ps);
+			credit_return(e, k);
 			ibcc_fab_drop(e, pkt, port);
 		}
 	}

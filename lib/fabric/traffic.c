@@ -12,12 +12,42 @@
 #include "evq.h"
 #include "rng.h"
 
+/* The first time from t on at which packets may come. */
+static uint64_t on_time(const struct flow *f, uint64_t t)
+{
+	uint64_t phase;
+
+	if (!f->off_ps || t <= f->start_ps)
+		return t;
+	phase = (t - f->start_ps) % (f->on_ps + f->off_ps);
+	return phase < f->on_ps ? t : t - phase + f->on_ps + f->off_ps;
+}
+
+/* Gaps only run in the times that are on, so that the rate there is as given. */
+static uint64_t add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
+{
+	uint64_t left;
+
+	if (!f->off_ps)
+		return t + gap;
+	while (gap) {
+		t = on_time(f, t);
+		left = f->on_ps - (t - f->start_ps) % (f->on_ps + f->off_ps);
+		if (gap < left)
+			return t + gap;
+		t += left;
+		gap -= left;
+	}
+	return on_time(f, t);
+}
+
 static void arrivals_next(const struct ibcc_engine *e, const struct flow *f, struct arrivals *a)
 {
 	if (f->kind == IBCC_ARRIVALS_EXPONENTIAL)
-		a->next_ps += rng_exponential(e->exp_table, &a->rng, f->gap_ps);
+		a->next_ps = add_on_time(f, a->next_ps,
+					 rng_exponential(e->exp_table, &a->rng, f->gap_ps));
 	else
-		a->next_ps += f->gap_ps;
+		a->next_ps = add_on_time(f, a->next_ps, f->gap_ps);
 	if (f->stop_ps && a->next_ps >= f->stop_ps)
 		a->next_ps = NEVER;
 }
@@ -40,17 +70,48 @@ static void offer(struct ibcc_engine *e, struct flow *f)
 
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f)
 {
-	if (f->kind == IBCC_ARRIVALS_BACKLOGGED)
+	if (!ibcc_arrivals_paced(f->kind))
 		return f->sent;
 	offer(e, f);
 	return f->offered;
 }
 
+static bool window_open(const struct flow *f)
+{
+	return f->sent < (f->done / f->message_pkts + f->window) * f->message_pkts;
+}
+
+void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow)
+{
+	struct flow *f = &e->flow[flow];
+
+	f->done++;
+	if (f->stalled && window_open(f)) {
+		f->stalled = false;
+		f->head.next_ps = e->now_ps;
+		evq_push(e, e->now_ps, EV_FLOW, flow);
+	}
+}
+
+/* Of a source that has always something to send, but for its times and its window. */
+static uint64_t unpaced_ps(struct ibcc_engine *e, struct flow *f)
+{
+	uint64_t on;
+
+	if (f->stop_ps && e->now_ps >= f->stop_ps)
+		return NEVER;
+	on = on_time(f, e->now_ps);
+	if (on > e->now_ps)
+		return on;
+	f->stalled = f->window && !window_open(f);
+	return f->stalled ? NEVER : f->head.next_ps;
+}
+
 /* Arrival of the packet at the head of the queue; in the future if the queue is empty. */
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 {
-	if (f->kind == IBCC_ARRIVALS_BACKLOGGED)
-		return f->stop_ps && e->now_ps >= f->stop_ps ? NEVER : f->head.next_ps;
+	if (!ibcc_arrivals_paced(f->kind))
+		return unpaced_ps(e, f);
 	if (!f->ring_cap)
 		return f->head.next_ps;
 	offer(e, f);
@@ -68,7 +129,7 @@ static uint32_t random_qp(const struct ibcc_engine *e, struct flow *f)
 
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 {
-	if (f->kind == IBCC_ARRIVALS_BACKLOGGED) {
+	if (!ibcc_arrivals_paced(f->kind)) {
 		f->head.next_ps = e->now_ps;
 	} else if (f->ring_cap) {
 		f->ring_at = (f->ring_at + 1) % f->ring_cap;
@@ -76,7 +137,8 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 	} else {
 		arrivals_next(e, f, &f->head);
 	}
-	if (f->uniform && f->kind != IBCC_ARRIVALS_BACKLOGGED)
+	if (f->uniform &&
+	    (f->window ? f->sent % f->message_pkts == 0 : f->kind != IBCC_ARRIVALS_BACKLOGGED))
 		f->head_qp = random_qp(e, f);
 }
 
@@ -145,6 +207,7 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 	uint64_t seed = e->seed ^ (uint64_t)e->n_flow << 32;
 	uint64_t from = s->start_ps > e->now_ps ? s->start_ps : e->now_ps;
 
+	f->start_ps = from;
 	f->offer.rng = rng_next(&seed);
 	f->rng = rng_next(&seed);
 	f->offer.next_ps = from;
@@ -160,12 +223,14 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, uint32_t src_port,
 			 uint32_t dst_port)
 {
-	bool paced = s->arrivals != IBCC_ARRIVALS_BACKLOGGED;
+	bool paced = ibcc_arrivals_paced(s->arrivals);
 	struct flow f = { .src_port = src_port,
 			  .kind = s->arrivals,
 			  .sl = s->sl,
 			  .uniform = dst_port == IBCC_NONE,
 			  .stop_ps = s->stop_ps,
+			  .on_ps = s->on_ps,
+			  .off_ps = s->off_ps,
 			  .spec = *s };
 	struct group *g;
 	int64_t at;
@@ -178,12 +243,18 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	    (dst_port >= e->n_ports || e->port[dst_port].flags & PORT_SWITCH))
 		return -EINVAL;
 	if ((paced && !s->load_permille && !s->rate_mbps) ||
-	    (s->stop_ps && s->stop_ps <= s->start_ps))
+	    (s->stop_ps && s->stop_ps <= s->start_ps) || (s->off_ps && !s->on_ps))
 		return -EINVAL;
+	if (s->arrivals == IBCC_ARRIVALS_CLOSED) {
+		if (!s->message_bytes || !s->window)
+			return -EINVAL;
+		f.message_pkts = (s->message_bytes - 1) / e->model.packet_bytes + 1;
+		f.window = s->window;
+	}
 	if (paced && s->rate_mbps)
 		f.gap_ps = ibcc_link_packet_ps(e->bytes[DATA], s->rate_mbps);
 	else if (paced)
-		f.gap_ps = e->port[src_port].pkt_ps[DATA] * 1000 / s->load_permille;
+		f.gap_ps = e->speed[e->port[src_port].speed].pkt_ps[DATA] * 1000 / s->load_permille;
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
 	    ibcc_fab_reserve(e, 16, 0))
 		return -ENOMEM;

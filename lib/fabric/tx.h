@@ -3,6 +3,7 @@
 #ifndef IBCC_FABRIC_TX_H
 #define IBCC_FABRIC_TX_H
 
+#include "eth.h"
 #include "evq.h"
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -10,14 +11,17 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static inline void port_wake(struct ibcc_engine *e, uint32_t port, uint64_t t)
+/* A port may have something that it can send now. While it sends, its EV_FREE will look. */
+static inline void port_look(struct ibcc_engine *e, uint32_t port)
 {
-	struct port *p = &e->port[port];
+	const struct port *p = &e->port[port];
 
-	if (t < p->wake_ps) {
-		p->wake_ps = t;
-		evq_push(e, t, EV_WAKE, port);
-	}
+	if (!p->queued || p->busy_ps > e->now_ps)
+		return;
+	if (p->flags & PORT_SWITCH)
+		ibcc_fab_switch_send(e, port);
+	else
+		ibcc_fab_hca_send(e, port);
 }
 
 /* n entries can be sent from now on. XmitWait runs while there are some and none is being sent. */
@@ -42,55 +46,59 @@ static inline void outq_sub(struct ibcc_engine *e, uint32_t port, unsigned int v
 	if (!(p->flags & PORT_UP))
 		return;
 	if (n && !q->queued && e->now_ps > q->wait_since_ps)
-		e->outq_stat[port * e->n_vls + vl].wait_ps += e->now_ps - q->wait_since_ps;
+		q->wait_ps += e->now_ps - q->wait_since_ps;
 	if (n && !p->queued && e->now_ps > p->wait_since_ps)
-		e->stat[port].wait_ps += e->now_ps - p->wait_since_ps;
+		p->wait_ps += e->now_ps - p->wait_since_ps;
 }
 
-static inline void credits_collect(struct ibcc_engine *e, struct outq *q)
+/* The slow part: not enough credits at hand. */
+bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind);
+
+/* Whether a packet's credits are there; if not, the port looks again when some come. */
+static inline bool credits_ok(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
-	uint32_t c;
-
-	while ((c = q->ret) != NONE && e->cell[c].t <= e->now_ps) {
-		q->credits += (int32_t)e->cell[c].arg;
-		q->ret = e->cell[c].next;
-		cell_give(e, c);
-	}
+	return q->credits >= (int32_t)e->blocks[kind] || ibcc_fab_credits_wait(e, q, kind);
 }
 
-/* The slow part: not enough credits at hand. True if enough had arrived; else the port is woken
- * when they will have.
+/* The credit for a packet's place in the buffer of an input port, as EV_CREDIT takes it. With
+ * PAUSE, the place is given free instead, at time t.
  */
-bool ibcc_fab_credits_wait(struct ibcc_engine *e, uint32_t port, struct outq *q, int32_t need);
-
-static inline bool credits_ok(struct ibcc_engine *e, uint32_t port, struct outq *q,
-			      unsigned int kind)
+static inline uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uint64_t t)
 {
-	int32_t need = (int32_t)e->blocks[kind];
+	uint32_t sender = e->credit_to[k->port];
 
-	return q->credits >= need || ibcc_fab_credits_wait(e, port, q, need);
+	if (sender != NONE)
+		return (sender * e->n_vls + k->vl) << 1 | pkt_kind(k);
+	if (e->eth)
+		ibcc_eth_release(e, k->port, e->bytes[pkt_kind(k)], t);
+	return NO_CREDIT;
 }
 
-/* A packet's place in the buffer of an input port is free from t on: credits for the sender. */
-void ibcc_fab_credits_return(struct ibcc_engine *e, uint32_t in_port, unsigned int vl,
-			     unsigned int kind, uint64_t t);
+/* A packet leaves its buffer at once. */
+static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
+{
+	credit_push(e, e->credit_lane, credit_of(e, k, e->now_ps));
+}
 
 /* Puts a packet on the link; it was counted in q->queued. The caller has seen to credits and to the
  * port being free.
  */
-static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t pkt)
+static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t pkt,
+			    bool forwarded)
 {
 	struct port *p = &e->port[port];
 	struct outq *q = port_outq(e, port, vl);
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
-	uint64_t now = e->now_ps, end = now + p->pkt_ps[kind];
+	const struct speed *s = &e->speed[p->speed];
+	uint64_t now = e->now_ps, end = now + s->pkt_ps[kind];
+	uint32_t credit = forwarded ? credit_of(e, k, end) : NO_CREDIT;
 
 	if (now > q->wait_since_ps)
-		e->outq_stat[port * e->n_vls + vl].wait_ps += now - q->wait_since_ps;
+		q->wait_ps += now - q->wait_since_ps;
 	if (now > p->wait_since_ps)
-		e->stat[port].wait_ps += now - p->wait_since_ps;
-	e->stat[port].tx[kind]++;
+		p->wait_ps += now - p->wait_since_ps;
+	p->tx[kind]++;
 	q->queued--;
 	p->queued--;
 	p->busy_ps = q->busy_ps = p->wait_since_ps = q->wait_since_ps = end;
@@ -99,9 +107,7 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
-	evq_push(e, p->flags & PORT_TO_SWITCH ? now + e->hop_ps : end + e->link_ps, EV_ARRIVE, pkt);
-	if (p->queued)
-		port_wake(e, port, end);
+	sent_push(e, s->lane[kind][!!(p->flags & PORT_TO_SWITCH)], pkt, port, credit);
 }
 
 #endif

@@ -18,13 +18,15 @@
 #define JUMP_NS     (1000 * MS)
 #define JUMP_FACTOR 4.0
 /* Clocks differ if their rates do by so much, over an interval short enough for answers' delays to
- * matter and over a long one; they agree again below the third for so many passes.
+ * matter and over a long one; they agree again below the third for so many passes. A port whose
+ * interval is taken for longer than it was looks less busy: what is let pass here must stay below
+ * what a full link may lack (ibcc_estimator_params:full_permille).
  */
 #define MIN_INTERVAL_NS  (5 * MS)
 #define LONG_INTERVAL_NS (100 * MS)
 #define DIFFER_SHORT     0.30
-#define DIFFER_LONG      0.05
-#define AGREE            0.02
+#define DIFFER_LONG      0.02
+#define AGREE            0.01
 #define AGREE_PASSES     8u
 /* While the host's clock is in use so many nodes are watched. */
 #define SAMPLE_NODES 8u

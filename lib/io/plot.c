@@ -11,7 +11,10 @@
 #define RIGHT  150.0
 #define TOP    44.0
 #define BOTTOM 46.0
-#define TICKS  5
+#define TICKS  5  /* about so many steps of the y axis */
+#define XTICKS 8  /* and of the x axis */
+#define NAME   19 /* characters of a name that fit beside the plot */
+#define DOTS   32 /* curves of at most so many points show them */
 
 /* Okabe and Ito's palette, the yellow left out: too pale on white. */
 static const char *const colour[IBCC_PLOT_MAX_SERIES] = {
@@ -19,12 +22,16 @@ static const char *const colour[IBCC_PLOT_MAX_SERIES] = {
 };
 
 struct scale {
-	double x0, x1, y1;
+	double x0, x1, y1, ystep;
+	bool x_log;
 };
 
 static double px(const struct scale *s, double x)
 {
-	return LEFT + (x - s->x0) / (s->x1 - s->x0) * (WIDTH - LEFT - RIGHT);
+	double share =
+		s->x_log ? log(x / s->x0) / log(s->x1 / s->x0) : (x - s->x0) / (s->x1 - s->x0);
+
+	return LEFT + share * (WIDTH - LEFT - RIGHT);
 }
 
 static double py(const struct scale *s, double y)
@@ -32,25 +39,25 @@ static double py(const struct scale *s, double y)
 	return HEIGHT - BOTTOM - y / s->y1 * (HEIGHT - TOP - BOTTOM);
 }
 
-/* The least of 1, 2, 2.5, 5 times a power of ten, times TICKS, that is not below v. */
-static double round_up(double v)
+/* The least of 1, 2, 2.5, 5 times a power of ten that covers v in n steps. */
+static double round_step(double v, int n)
 {
 	static const double step[] = { 1, 2, 2.5, 5, 10 };
 	double base;
 	size_t i;
 
 	if (!(v > 0))
-		return TICKS;
-	base = pow(10, floor(log10(v / TICKS)));
-	for (i = 0; i < sizeof(step) / sizeof(*step); i++)
-		if (step[i] * base * TICKS >= v)
+		return 1;
+	base = pow(10, floor(log10(v / n)));
+	for (i = 0; i < 4; i++)
+		if (step[i] * base * n >= v)
 			break;
-	return step[i < 5 ? i : 4] * base * TICKS;
+	return step[i] * base;
 }
 
 static struct scale find_scale(const struct ibcc_plot *p)
 {
-	struct scale s = { INFINITY, -INFINITY, 0 };
+	struct scale s = { .x0 = INFINITY, .x1 = -INFINITY };
 	size_t i, k;
 
 	for (k = 0; k < p->n_series; k++) {
@@ -64,11 +71,17 @@ static struct scale find_scale(const struct ibcc_plot *p)
 			s.y1 = fmax(s.y1, c->y[i]);
 		}
 	}
-	s.y1 = round_up(fmax(s.y1, p->y_line) * 1.02);
+	s.y1 = fmax(s.y1, p->y_line) * 1.02;
+	s.ystep = round_step(s.y1, TICKS);
+	s.y1 = s.y1 > 0 ? ceil(s.y1 / s.ystep) * s.ystep : TICKS;
 	if (!(s.x1 > s.x0)) {
 		s.x0 = isfinite(s.x0) ? s.x0 : 0;
 		s.x1 = s.x0 + 1;
 	}
+	s.x_log = p->x_log && s.x0 > 0;
+	/* What begins near zero begins there. */
+	if (!s.x_log && s.x0 > 0 && s.x0 < (s.x1 - s.x0) / 10)
+		s.x0 = 0;
 	return s;
 }
 
@@ -92,35 +105,56 @@ static void text_at(FILE *out, double x, double y, const char *attr, const char 
 	fputs("</text>\n", out);
 }
 
+static void label_x(const struct scale *s, double v, FILE *out)
+{
+	char label[32];
+
+	snprintf(label, sizeof(label), "%.10g", v);
+	text_at(out, px(s, v), HEIGHT - BOTTOM + 18, "text-anchor=\"middle\"", label);
+}
+
+static void label_x_axis(const struct scale *s, FILE *out)
+{
+	static const double digit[] = { 1, 2, 5 };
+	double step = round_step(s->x1 - s->x0, XTICKS), v;
+	int i;
+
+	if (!s->x_log) {
+		for (v = ceil(s->x0 / step) * step; v <= s->x1 + step / 1e6; v += step)
+			label_x(s, fabs(v) < step / 1e6 ? 0 : v, out);
+		return;
+	}
+	for (v = pow(10, floor(log10(s->x0))); v <= s->x1; v *= 10)
+		for (i = 0; i < 3; i++)
+			if (v * digit[i] >= s->x0 && v * digit[i] <= s->x1)
+				label_x(s, v * digit[i], out);
+}
+
 static void draw_axes(const struct ibcc_plot *p, const struct scale *s, FILE *out)
 {
-	double xstep = round_up(s->x1 - s->x0) / TICKS;
 	double v;
 	char label[32];
 	int i;
 
-	for (i = 0; i <= TICKS; i++) {
-		v = s->y1 * i / TICKS;
+	for (i = 0; i <= (int)lround(s->y1 / s->ystep); i++) {
+		v = s->ystep * i;
 		fprintf(out,
 			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
 			"stroke=\"#e4e4e4\"/>\n",
 			LEFT, WIDTH - RIGHT, py(s, v), py(s, v));
-		snprintf(label, sizeof(label), "%g", v);
+		snprintf(label, sizeof(label), "%.10g", v);
 		text_at(out, LEFT - 8, py(s, v) + 4, "text-anchor=\"end\"", label);
 	}
-	for (v = ceil(s->x0 / xstep) * xstep; v <= s->x1 + xstep / 1e6; v += xstep) {
-		snprintf(label, sizeof(label), "%g", fabs(v) < xstep / 1e6 ? 0 : v);
-		text_at(out, px(s, v), HEIGHT - BOTTOM + 18, "text-anchor=\"middle\"", label);
-	}
+	label_x_axis(s, out);
 	fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#444\"/>\n",
 		LEFT, WIDTH - RIGHT, py(s, 0), py(s, 0));
 	if (p->title)
-		text_at(out, LEFT, 20, "font-size=\"15\" font-weight=\"600\"", p->title);
+		text_at(out, LEFT, 17, "font-size=\"15\" font-weight=\"600\"", p->title);
 	if (p->x_label)
 		text_at(out, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "text-anchor=\"middle\"",
 			p->x_label);
 	if (p->y_label)
-		text_at(out, LEFT - 56, TOP - 10, "fill=\"#555\"", p->y_label);
+		text_at(out, LEFT - 56, TOP - 13, "fill=\"#555\"", p->y_label);
 }
 
 static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *out)
@@ -148,13 +182,13 @@ static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *o
 	}
 }
 
-static void draw_series(const struct ibcc_plot_series *c, size_t k, const struct scale *s,
-			FILE *out)
+static void draw_curve(const struct ibcc_plot_series *c, const char *stroke, const struct scale *s,
+		       FILE *out)
 {
 	bool pen = false;
 	size_t i;
 
-	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", colour[k]);
+	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", stroke);
 	for (i = 0; i < c->n; i++) {
 		if (isnan(c->y[i])) {
 			pen = false;
@@ -166,9 +200,41 @@ static void draw_series(const struct ibcc_plot_series *c, size_t k, const struct
 		pen = true;
 	}
 	fputs("\"/>\n", out);
+	for (i = 0; i < c->n && c->n <= DOTS && !c->step; i++)
+		if (!isnan(c->y[i]))
+			fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
+				px(s, c->x[i]), py(s, c->y[i]), stroke);
+}
+
+static bool inside_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* A name too long for its place loses its middle: nodes' names differ at their ends. */
+static void draw_name(const char *name, double y, FILE *out)
+{
+	size_t len = strlen(name), head = NAME / 2 - 1, tail;
+	char cut[NAME + 8];
+
+	if (len > NAME) {
+		tail = len - head;
+		while (head && inside_character(name[head]))
+			head--;
+		while (inside_character(name[tail]))
+			tail++;
+		snprintf(cut, sizeof(cut), "%.*s\u2026%s", (int)head, name, name + tail);
+	}
+	text_at(out, WIDTH - RIGHT + 30, y, "", len > NAME ? cut : name);
+}
+
+static void draw_series(const struct ibcc_plot_series *c, size_t k, const struct scale *s,
+			FILE *out)
+{
+	draw_curve(c, colour[k], s, out);
 	fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n",
 		WIDTH - RIGHT + 12, TOP + 20 * (double)k, colour[k]);
-	text_at(out, WIDTH - RIGHT + 30, TOP + 10 + 20 * (double)k, "", c->name);
+	draw_name(c->name, TOP + 10 + 20 * (double)k, out);
 }
 
 static void draw(const struct ibcc_plot *p, FILE *out)

@@ -10,6 +10,7 @@
 #define MAX_BUFFER_BYTES (64u << 20)
 #define MAX_DELAY_NS     1e9
 #define MAX_GAIN         1e6
+#define VLARB_TEXT       512
 
 struct bcn_yaml {
 	struct ibcc_bcn b;
@@ -19,7 +20,8 @@ struct bcn_yaml {
 struct model_yaml {
 	struct ibcc_model m;
 	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
-	int hca_service, flow_control, arbitration;
+	int hca_service, flow_control, arbitration, routing;
+	char vlarb_high[VLARB_TEXT], vlarb_low[VLARB_TEXT];
 };
 
 static uint64_t ns_to_ps(double ns)
@@ -38,6 +40,47 @@ static int check_buffer(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 	ibcc_yaml_error(y, e, at ? at : n, key,
 			"got %u bytes, want at least a packet with its header, %u", bytes, packet);
 	return -EINVAL;
+}
+
+/* "VL:WEIGHT,VL:WEIGHT", as OpenSM's options have it. */
+static void read_vlarb(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *key,
+		       const char *text, const struct ibcc_model *m, struct ibcc_vlarb_table *t,
+		       struct ibcc_yaml_errors *e)
+{
+	const char *p = text;
+	unsigned int vl, weight;
+	int len;
+
+	for (t->n = 0; *p && t->n < IBCC_VLARB_ENTRIES; t->n++) {
+		len = 0;
+		if (sscanf(p, "%2u:%3u%n", &vl, &weight, &len) != 2 || !len || vl >= m->vls ||
+		    weight > 255)
+			break;
+		t->entry[t->n] =
+			(struct ibcc_vlarb_entry){ .vl = (uint8_t)vl, .weight = (uint8_t)weight };
+		p += len;
+		if (*p == ',' && p[1])
+			p++;
+		else if (*p)
+			break;
+	}
+	if (*p)
+		ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, key), key,
+			       "at most %u of VL:WEIGHT with commas between them, VLs below "
+			       "model.vls, weights to 255",
+			       IBCC_VLARB_ENTRIES);
+}
+
+static bool vlarb_serves_all(const struct ibcc_model *m)
+{
+	const struct ibcc_vlarb_table *tables[] = { &m->vlarb.high, &m->vlarb.low };
+	unsigned int served = 0;
+
+	for (int k = 0; k < 2; k++)
+		for (unsigned int i = 0; i < tables[k]->n; i++)
+			if (tables[k]->entry[i].weight)
+				served |= 1u << tables[k]->entry[i].vl;
+	return (!m->vlarb.high.n && !m->vlarb.low.n) || served == (1u << m->vls) - 1;
 }
 
 /* XON may not be above XOFF, and PAUSE knows no virtual lanes. */
@@ -63,7 +106,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 			     struct ibcc_model *m, struct ibcc_yaml_errors *e)
 {
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
-	static const char *const arbitrations[] = { "input", "fifo", NULL };
+	static const char *const routings[] = { "static", "random", "adaptive", NULL };
+	static const char *const arbitrations[] = { "input", "fifo", "flow", NULL };
 	static const char *const services[] = { "arrival", "round-robin", NULL };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("packet_bytes", UINT, struct model_yaml, m.packet_bytes),
@@ -99,6 +143,11 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		{ IBCC_YAML_MEMBER("wait_tick", UINT, struct model_yaml, m.wait_tick) },
 		{ IBCC_YAML_MEMBER("arbitration", ENUM, struct model_yaml, arbitration),
 		  .names = arbitrations },
+		{ IBCC_YAML_MEMBER("vlarb_high", STRING, struct model_yaml, vlarb_high) },
+		{ IBCC_YAML_MEMBER("vlarb_low", STRING, struct model_yaml, vlarb_low) },
+		{ IBCC_YAML_MEMBER("vl_high_limit", UINT, struct model_yaml, m.vlarb.high_limit) },
+		{ IBCC_YAML_MEMBER("routing", ENUM, struct model_yaml, routing),
+		  .names = routings },
 		{ IBCC_YAML_MEMBER("flow_control", ENUM, struct model_yaml, flow_control),
 		  .names = flow_controls },
 		{ IBCC_YAML_MEMBER("pause_headroom_bytes", UINT, struct model_yaml,
@@ -118,6 +167,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		.hca_service = (int)m->hca_service,
 		.flow_control = (int)m->flow_control,
 		.arbitration = (int)m->arbitration,
+		.routing = (int)m->routing,
 	};
 	unsigned int before = e->n;
 
@@ -130,9 +180,15 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	m->becn_delay_ps = ns_to_ps(my.becn_delay_ns);
 	m->hca_service = (enum ibcc_hca_service)my.hca_service;
 	m->flow_control = (enum ibcc_flow_control)my.flow_control;
+	m->routing = (enum ibcc_routing)my.routing;
 	m->arbitration = (enum ibcc_arbitration)my.arbitration;
 	check_buffer(y, n, "buffer_bytes", m->buffer_bytes, m, e);
 	check_buffer(y, n, "hca_buffer_bytes", m->hca_buffer_bytes, m, e);
+	read_vlarb(y, n, "vlarb_high", my.vlarb_high, m, &m->vlarb.high, e);
+	read_vlarb(y, n, "vlarb_low", my.vlarb_low, m, &m->vlarb.low, e);
+	if (e->n == before && !vlarb_serves_all(m))
+		ibcc_yaml_error(y, e, n, "model",
+				"want each VL with a weight in vlarb_high or vlarb_low");
 	if (m->flow_control == IBCC_FLOW_CONTROL_PAUSE)
 		check_pause(y, n, m, e);
 	return e->n == before ? 0 : -EINVAL;

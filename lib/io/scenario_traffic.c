@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Traffic and events of a scenario file. Lists of senders and receivers expand to a flow for each
+/* Traffic of a scenario file. Lists of senders and receivers expand to a flow for each
  * pair, so that a hot spot is one item however many nodes take part.
  */
 #include <errno.h>
@@ -27,9 +27,9 @@ struct traffic_yaml {
 	const struct ibcc_yaml_node *except, *to_except; /* senders and receivers left out */
 	const struct ibcc_yaml_node *rate;
 	int kind, arrivals; /* arrivals -1: not given */
-	double load_percent, start_ms, stop_ms;
+	double load_percent, start_ms, stop_ms, on_ms, off_ms;
 	uint8_t sl;
-	uint32_t queue_packets, rate_mbps;
+	uint32_t queue_packets, rate_mbps, message_bytes, window;
 };
 
 /* All flows so far. */
@@ -40,7 +40,7 @@ struct traffic {
 };
 
 static const char *const kinds[] = { "background", "hot", "victim", NULL };
-static const char *const arrivals[] = { "backlogged", "periodic", "exponential", NULL };
+static const char *const arrivals[] = { "backlogged", "periodic", "exponential", "closed", NULL };
 
 static bool is_all(const struct ibcc_yaml_node *n)
 {
@@ -226,6 +226,7 @@ static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		      struct traffic_yaml *ty, struct ibcc_yaml_errors *e)
 {
 	const struct ibcc_yaml_node *load = ibcc_yaml_get(y, n, "load_percent");
+	bool paced;
 
 	if (load && ty->rate)
 		return ibcc_yaml_want(y, e, load, "traffic.load_percent", "no load with a rate");
@@ -233,12 +234,23 @@ static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		return -EINVAL;
 	load = ty->rate ? ty->rate : load;
 	if (ty->arrivals < 0)
-		ty->arrivals = load ? IBCC_ARRIVALS_EXPONENTIAL : IBCC_ARRIVALS_BACKLOGGED;
-	if (ty->arrivals == IBCC_ARRIVALS_BACKLOGGED && load)
+		ty->arrivals = load                ? IBCC_ARRIVALS_EXPONENTIAL
+			       : ty->message_bytes ? IBCC_ARRIVALS_CLOSED
+						   : IBCC_ARRIVALS_BACKLOGGED;
+	paced = ibcc_arrivals_paced((enum ibcc_arrivals)ty->arrivals);
+	if (!paced && load)
 		return ibcc_yaml_want(y, e, load,
 				      ty->rate ? "traffic.rate" : "traffic.load_percent",
-				      "no load with backlogged arrivals");
-	if (ty->arrivals != IBCC_ARRIVALS_BACKLOGGED && !load) {
+				      "no load with %s arrivals", arrivals[ty->arrivals]);
+	if ((ty->arrivals == IBCC_ARRIVALS_CLOSED) != !!ty->message_bytes) {
+		ibcc_yaml_error(y, e, n, "traffic.message_bytes",
+				"want it with closed arrivals, and only there");
+		return -EINVAL;
+	}
+	if (ty->off_ms > 0 && !(ty->on_ms > 0))
+		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "off_ms"), "traffic.off_ms",
+				      "a time on_ms with it");
+	if (paced && !load) {
 		ibcc_yaml_error(y, e, n, "traffic.load_percent",
 				"missing, want it with %s arrivals", arrivals[ty->arrivals]);
 		return -EINVAL;
@@ -271,11 +283,19 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		  .max = IBCC_SCENARIO_MAX_MS },
 		{ IBCC_YAML_MEMBER("stop_ms", DOUBLE, struct traffic_yaml, stop_ms),
 		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("on_ms", DOUBLE, struct traffic_yaml, on_ms),
+		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("off_ms", DOUBLE, struct traffic_yaml, off_ms),
+		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("message_bytes", UINT, struct traffic_yaml, message_bytes),
+		  .min = 1, .max = UINT32_MAX },
+		{ IBCC_YAML_MEMBER("window_messages", UINT, struct traffic_yaml, window), .min = 1,
+		  .max = 65535 },
 		{ IBCC_YAML_MEMBER("queue_packets", UINT, struct traffic_yaml, queue_packets) },
 		{ .name = NULL },
 	};
 	struct traffic *tr = arg;
-	struct traffic_yaml ty = { .arrivals = -1 };
+	struct traffic_yaml ty = { .arrivals = -1, .window = 1 };
 	struct side from = { .y = y, .topo = tr->s->topo, .path = "traffic.from" };
 	struct side to = { .y = y, .topo = tr->s->topo, .path = "traffic.to" };
 	struct side except = { .y = y, .topo = tr->s->topo, .path = "traffic.except" };
@@ -311,6 +331,10 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	f.sl = ty.sl;
 	f.start_ps = ibcc_scenario_ps(ty.start_ms);
 	f.stop_ps = ibcc_scenario_ps(ty.stop_ms);
+	f.on_ps = ibcc_scenario_ps(ty.on_ms);
+	f.off_ps = ibcc_scenario_ps(ty.off_ms);
+	f.message_bytes = ty.message_bytes;
+	f.window = ty.message_bytes ? ty.window : 0;
 	f.queue_packets = ty.queue_packets;
 	rc = expand(tr, &ty, &f, &from, &to, n, e);
 out:
@@ -365,96 +389,4 @@ int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml
 		rc = check_names(y, &tr, e);
 	free(tr.origin);
 	return rc;
-}
-
-/* An item of `events`: one of sink, link_down, link_up says what happens. */
-struct event_yaml {
-	double at_ms;
-	const struct ibcc_yaml_node *sink, *rate, *down, *up;
-};
-
-static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
-		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
-		     struct ibcc_yaml_errors *e)
-{
-	const char *rate = ibcc_yaml_scalar(ey->rate);
-	int rc = ibcc_scenario_read_node(y, ey->sink, "events.sink", t, node, e), bad = 0;
-
-	ev->kind = IBCC_EVENT_SINK_RATE;
-	if (!rc && t && ibcc_topo_is_switch(t, *node))
-		rc = ibcc_yaml_want(y, e, ey->sink, "events.sink", "a host, not a switch");
-	if (!ey->rate) {
-		ibcc_yaml_error(y, e, ey->sink, "events.rate", "missing, want the sink's rate");
-		return -EINVAL;
-	}
-	if (!rate || strcmp(rate, "link")) /* value 0 means the link's */
-		bad = ibcc_scenario_read_rate(y, ey->rate, "events.rate", &ev->value, e);
-	return rc ? rc : bad;
-}
-
-static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
-		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
-		     struct ibcc_yaml_errors *e)
-{
-	const char *path = ey->down ? "events.link_down" : "events.link_up";
-	const struct ibcc_yaml_node *n = ey->down ? ey->down : ey->up;
-	int rc = ibcc_scenario_read_port(y, n, path, t, node, &ev->port, e);
-
-	ev->kind = ey->down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
-	if (!rc && t && t->port[ibcc_topo_port_index(t, *node, ev->port)].peer == IBCC_NONE)
-		rc = ibcc_yaml_want(y, e, n, path, "a port that has a link");
-	return rc;
-}
-
-static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
-		      void *arg, struct ibcc_yaml_errors *e)
-{
-	static const struct ibcc_yaml_key keys[] = {
-		{ IBCC_YAML_MEMBER("at_ms", DOUBLE, struct event_yaml, at_ms),
-		  .max = IBCC_SCENARIO_MAX_MS },
-		{ IBCC_YAML_MEMBER("sink", NODE, struct event_yaml, sink) },
-		{ IBCC_YAML_MEMBER("rate", NODE, struct event_yaml, rate) },
-		{ IBCC_YAML_MEMBER("link_down", NODE, struct event_yaml, down) },
-		{ IBCC_YAML_MEMBER("link_up", NODE, struct event_yaml, up) },
-		{ .name = NULL },
-	};
-	struct ibcc_scenario *s = arg;
-	struct event_yaml ey = { 0 };
-	struct ibcc_event_spec *ev = &s->event[s->n_events];
-	uint32_t node;
-	int rc;
-
-	(void)index;
-	if (ibcc_yaml_read(y, n, "events", keys, &ey, e))
-		return -EINVAL;
-	if (!ey.sink + !ey.down + !ey.up != 2 || (ey.rate && !ey.sink)) {
-		ibcc_yaml_error(y, e, n, "events",
-				"want one of sink (with rate), link_down or link_up");
-		return -EINVAL;
-	}
-	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };
-	rc = ey.sink ? read_sink(y, &ey, s->topo, ev, &node, e)
-		     : read_link(y, &ey, s->topo, ev, &node, e);
-	if (rc || !s->topo)
-		return rc;
-	snprintf(ev->node, sizeof(ev->node), "%.*s", (int)sizeof(ev->node) - 1,
-		 s->topo->node[node].desc);
-	s->n_events++;
-	return 0;
-}
-
-int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-			      struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
-{
-	size_t len = ibcc_yaml_length(n);
-
-	if (ibcc_yaml_is_seq(n) && len > IBCC_SCENARIO_EVENTS_MAX) {
-		ibcc_yaml_error(y, e, n, "events", "got %zu events, want at most %u", len,
-				IBCC_SCENARIO_EVENTS_MAX);
-		return -EINVAL;
-	}
-	s->event = calloc(len ? len : 1, sizeof(*s->event));
-	if (!s->event)
-		return -ENOMEM;
-	return ibcc_yaml_each(y, n, "events", read_event, s, e);
 }

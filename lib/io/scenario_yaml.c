@@ -46,6 +46,32 @@ static int read_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return ibcc_yaml_each(y, n, "no_congestion_control", add_no_cc, s, e);
 }
 
+/* An error that names the first ports of a circle that the routes make; 0 if they make none. */
+static int check_cycle(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
+		       const struct ibcc_topo *t, struct ibcc_yaml_errors *e)
+{
+	enum { SHOWN = 4 };
+	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 2) + 8] = "";
+	uint32_t out[SHOWN], n, i;
+	size_t len = 0;
+	int rc = ibcc_route_find_cycle(t, out, SHOWN, &n);
+
+	if (rc || !n)
+		return rc;
+	for (i = 0; i < n && i < SHOWN; i++) {
+		ibcc_topo_port_name(t, out[i], name, sizeof(name));
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					name);
+	}
+	if (n > SHOWN)
+		snprintf(list + len, sizeof(list) - len, " ...");
+	ibcc_yaml_error(y, e, sy->topology, "topology",
+			"got routes in a circle of %u outputs that can block each other for ever "
+			"(%s), want links whose shortest paths make none, such as a tree",
+			n, list);
+	return -EINVAL;
+}
+
 /* LIDs and routes, VLs, and whether packets fit the links. */
 static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
@@ -68,6 +94,11 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		}
 	}
 	rc = ibcc_route_compute(t);
+	if (!rc) {
+		rc = check_cycle(y, sy, t, e);
+		if (rc != -ENOMEM)
+			return rc;
+	}
 	if (rc == -ENETUNREACH)
 		ibcc_yaml_error(y, e, sy->topology, "topology",
 				"want links between all nodes: some cannot be reached from others");

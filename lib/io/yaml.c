@@ -14,6 +14,8 @@
 #define MAX_FILE_BYTES (4u << 20)
 #define MAX_LINE_BYTES 512u
 #define MAX_GOT_BYTES  48
+#define MAX_NESTING    64u
+#define MAX_ANCHORS    256u
 
 void ibcc_yaml_errors_fini(struct ibcc_yaml_errors *e)
 {
@@ -239,12 +241,72 @@ static bool is_last(yaml_parser_t *p, const char *file, struct ibcc_yaml_errors 
 	return !root;
 }
 
+static int depth_change(const yaml_event_t *ev)
+{
+	return (ev->type == YAML_SEQUENCE_START_EVENT || ev->type == YAML_MAPPING_START_EVENT) -
+	       (ev->type == YAML_SEQUENCE_END_EVENT || ev->type == YAML_MAPPING_END_EVENT);
+}
+
+static bool has_anchor(const yaml_event_t *ev)
+{
+	return (ev->type == YAML_SCALAR_EVENT && ev->data.scalar.anchor) ||
+	       (ev->type == YAML_SEQUENCE_START_EVENT && ev->data.sequence_start.anchor) ||
+	       (ev->type == YAML_MAPPING_START_EVENT && ev->data.mapping_start.anchor);
+}
+
+/* libyaml's time grows with the square of the depth and of the number of anchors: megabytes of "["
+ * would take hours. Nobody writes such files, so they are refused before their tree is built.
+ */
+static bool is_simple(const char *file, const char *text, size_t len, struct ibcc_yaml_errors *e)
+{
+	unsigned int depth = 0, anchors = 0, errors = e->n;
+	bool more = true;
+	yaml_parser_t p;
+
+	if (!yaml_parser_initialize(&p)) {
+		ibcc_yaml_errors_add(e, file, 0, 0, "%s", strerror(ENOMEM));
+		return false;
+	}
+	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+	while (more) {
+		yaml_event_t ev;
+		unsigned int line, col;
+
+		if (!yaml_parser_parse(&p, &ev)) {
+			parser_error(&p, file, e);
+			break;
+		}
+		line = (unsigned int)ev.start_mark.line + 1;
+		col = (unsigned int)ev.start_mark.column + 1;
+		depth += (unsigned int)depth_change(&ev);
+		anchors += has_anchor(&ev);
+		if (depth > MAX_NESTING)
+			ibcc_yaml_errors_add(e, file, line, col,
+					     "got lists and mappings nested deeper, want at most "
+					     "%u levels",
+					     MAX_NESTING);
+		else if (anchors > MAX_ANCHORS)
+			ibcc_yaml_errors_add(e, file, line, col,
+					     "got another anchor, want at most %u", MAX_ANCHORS);
+		more = e->n == errors && ev.type != YAML_DOCUMENT_END_EVENT &&
+		       ev.type != YAML_STREAM_END_EVENT;
+		yaml_event_delete(&ev);
+	}
+	yaml_parser_delete(&p);
+	return e->n == errors;
+}
+
 static struct ibcc_yaml *parse(const char *file, const char *text, size_t len,
 			       struct ibcc_yaml_errors *e)
 {
-	struct ibcc_yaml *y = calloc(1, sizeof(*y));
+	struct ibcc_yaml *y;
 	yaml_parser_t p;
 
+	if (!is_simple(file, text, len, e)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	y = calloc(1, sizeof(*y));
 	if (!y || !(y->file = strdup(file)) || !yaml_parser_initialize(&p)) {
 		ibcc_yaml_errors_add(e, file, 0, 0, "%s", strerror(ENOMEM));
 		goto no_parser;
@@ -284,7 +346,7 @@ struct ibcc_yaml *ibcc_yaml_load(const char *file, const char *text, struct ibcc
 	read = slurp(file, &len, &err);
 	if (!read) {
 		if (err == EFBIG)
-			ibcc_yaml_errors_add(e, file, 0, 0, "got more than %u MiB, want less",
+			ibcc_yaml_errors_add(e, file, 1, 1, "got more than %u MiB, want less",
 					     MAX_FILE_BYTES >> 20);
 		else
 			ibcc_yaml_errors_add(e, file, 0, 0, "cannot be read: %s", strerror(err));

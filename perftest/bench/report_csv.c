@@ -50,6 +50,9 @@ static void put_window(const struct csv *c, const struct ibcc_exp_run *run)
 		put(c, "flow", flow, "mbps", f->throughput_mbps);
 		put(c, "flow", flow, "ideal_mbps", f->ideal_mbps);
 		put(c, "flow", flow, "latency_us", f->latency_us);
+		put(c, "flow", flow, "latency_p50_us", f->p50_us);
+		put(c, "flow", flow, "latency_p99_us", f->p99_us);
+		put(c, "flow", flow, "latency_p999_us", f->p999_us);
 		put(c, "flow", flow, "fecn", (double)f->fecn);
 		put(c, "flow", flow, "becn", (double)f->becn);
 		put(c, "flow", flow, "ccti", f->ccti);

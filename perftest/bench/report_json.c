@@ -88,12 +88,14 @@ static json_t *flow_json(const struct ibcc_flow_spec *f, const struct ibcc_measu
 	static const char *const kinds[] = { "background", "hot", "victim" };
 
 	return json_pack(
-		"{ss ss ss ss so so so so sI sI sI sI so}", "name", f->name, "from", f->from, "to",
-		f->to, "kind", kinds[f->kind], "offered_mbps", ibcc_report_number(m->offered_mbps),
-		"mbps", ibcc_report_number(m->throughput_mbps), "ideal_mbps",
-		ibcc_report_number(m->ideal_mbps), "latency_us", ibcc_report_number(m->latency_us),
-		"refused_pkts", (json_int_t)m->refused_pkts, "dropped_pkts",
-		(json_int_t)m->dropped_pkts, "fecn", (json_int_t)m->fecn, "becn",
+		"{ss ss ss ss so so so so so so so sI sI sI sI so}", "name", f->name, "from",
+		f->from, "to", f->to, "kind", kinds[f->kind], "offered_mbps",
+		ibcc_report_number(m->offered_mbps), "mbps", ibcc_report_number(m->throughput_mbps),
+		"ideal_mbps", ibcc_report_number(m->ideal_mbps), "latency_us",
+		ibcc_report_number(m->latency_us), "latency_p50_us", ibcc_report_number(m->p50_us),
+		"latency_p99_us", ibcc_report_number(m->p99_us), "latency_p999_us",
+		ibcc_report_number(m->p999_us), "refused_pkts", (json_int_t)m->refused_pkts,
+		"dropped_pkts", (json_int_t)m->dropped_pkts, "fecn", (json_int_t)m->fecn, "becn",
 		(json_int_t)m->becn, "ccti", ibcc_report_number(m->ccti));
 }
 

@@ -18,6 +18,9 @@ struct panel {
 };
 
 static const char *const kinds[N_KINDS] = { "background", "hot", "victim" };
+/* The order of curves, so that hot and victim flows have the same colours in most plots. */
+static const unsigned int order[N_KINDS] = { IBCC_FLOW_HOT, IBCC_FLOW_VICTIM,
+					     IBCC_FLOW_BACKGROUND };
 
 static double *sample_times(const struct ibcc_measure *m, double *x)
 {
@@ -52,22 +55,23 @@ static int throughput_panel(struct panel *p, const struct ibcc_exp_run *run, con
 {
 	const struct ibcc_measure *m = &run->measure;
 	const struct ibcc_scenario *s = &run->scenario;
-	int rc = panel_new(p, N_KINDS, m->n_samples, title, "ms", "MB/s");
+	int rc = panel_new(p, N_KINDS, m->n_samples, title, "time (ms)", "MB/s");
 
 	if (rc)
 		return rc;
 	sample_times(m, p->data);
-	for (int kind = 0; kind < N_KINDS; kind++) {
+	for (unsigned int k = 0; k < N_KINDS; k++) {
+		unsigned int kind = order[k];
 		bool any = false;
 		double *y;
 
 		for (uint32_t i = 0; i < m->n_flows; i++)
-			any = any || (int)s->flow[i].kind == kind;
+			any = any || s->flow[i].kind == kind;
 		if (!any)
 			continue;
 		y = panel_curve(p, kinds[kind], m->n_samples);
 		for (size_t at = 0; at < (size_t)m->n_samples * m->n_flows; at++)
-			if ((int)s->flow[at % m->n_flows].kind == kind)
+			if (s->flow[at % m->n_flows].kind == kind)
 				y[at / m->n_flows] +=
 					(double)m->flow_sample[at].throughput_mbps / 8;
 	}
@@ -80,7 +84,7 @@ static int queue_panel(struct panel *p, char name[4][IBCC_DESC_BYTES + 32],
 {
 	const struct ibcc_measure *m = &run->measure;
 	uint32_t top[4] = { 0 }, n = 0;
-	int rc = panel_new(p, 4, m->n_samples, "Longest output queues", "ms", "KiB");
+	int rc = panel_new(p, 4, m->n_samples, "Longest output queues", "time (ms)", "KiB");
 
 	if (rc)
 		return rc;
@@ -115,14 +119,15 @@ static int ccti_panel(struct panel *p, const struct ibcc_exp_run *run)
 {
 	const struct ibcc_measure *m = &run->measure;
 	uint32_t count[N_KINDS] = { 0 };
-	int rc = panel_new(p, N_KINDS, m->n_samples, "Mean CCTI", "ms", "CCTI");
+	int rc = panel_new(p, N_KINDS, m->n_samples, "Mean CCTI", "time (ms)", "CCTI");
 
 	if (rc)
 		return rc;
 	sample_times(m, p->data);
 	for (uint32_t i = 0; i < m->n_flows; i++)
 		count[run->scenario.flow[i].kind]++;
-	for (unsigned int kind = 0; kind < N_KINDS; kind++) {
+	for (unsigned int k = 0; k < N_KINDS; k++) {
+		unsigned int kind = order[k];
 		double *y;
 
 		if (!count[kind])
@@ -181,6 +186,8 @@ static int series_panel(struct panel *p, const struct ibcc_exp_series *s)
 	if (rc)
 		return rc;
 	memcpy(p->data, s->x, s->n * sizeof(*s->x));
+	/* Values tried over more than a decade were chosen by ratio. */
+	p->plot.x_log = s->x[0] > 0 && s->x[s->n - 1] > 20 * s->x[0];
 	for (size_t c = 0; c < n_curves; c++)
 		memcpy(panel_curve(p, s->column[c].name, s->n), &s->y[c * s->n],
 		       s->n * sizeof(*s->y));

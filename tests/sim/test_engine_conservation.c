@@ -15,8 +15,8 @@
 #define FLAPS  8
 #define N_RUNS 60
 
-/* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and PAUSE
- * delay, and two packets of 4122 bytes.
+/* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and
+ * PAUSE delay, and two packets of 4122 bytes.
  */
 #define HEADROOM (1200u * 12 + 2 * 4122)
 
@@ -73,6 +73,7 @@ static void make_fabric(struct world *w)
 static void make_model(struct world *w)
 {
 	struct ibcc_model *m = &w->model;
+	bool tables = below(w, 2);
 
 	ibcc_model_defaults(m);
 	m->packet_bytes = 256u << below(w, 5);
@@ -86,11 +87,18 @@ static void make_model(struct world *w)
 	m->vls = (uint8_t)(1 + below(w, 4));
 	m->hca_service = below(w, 2) ? IBCC_HCA_ARRIVAL : IBCC_HCA_ROUND_ROBIN;
 	m->mark_hysteresis_permille = (uint16_t)below(w, 1001);
-	m->arbitration = below(w, 2) ? IBCC_ARBITRATION_INPUT : IBCC_ARBITRATION_FIFO;
+	m->arbitration = (enum ibcc_arbitration)below(w, 3);
+	m->routing = (enum ibcc_routing)below(w, 3);
+	for (uint8_t vl = 0; tables && vl < m->vls; vl++) {
+		struct ibcc_vlarb_table *t = below(w, 2) ? &m->vlarb.high : &m->vlarb.low;
+
+		t->entry[t->n++] = (struct ibcc_vlarb_entry){ vl, (uint8_t)(1 + below(w, 255)) };
+	}
 	if (below(w, 3))
 		return;
 	m->flow_control = IBCC_FLOW_CONTROL_PAUSE;
 	m->vls = 1;
+	m->vlarb = (struct ibcc_vlarb){ .high_limit = 0 };
 	m->buffer_bytes += 2 * HEADROOM;
 	m->hca_buffer_bytes += 2 * HEADROOM;
 	m->pause_headroom_bytes = HEADROOM;
@@ -113,12 +121,16 @@ static void make_flows(struct world *w, uint64_t stop_ps)
 		uint32_t src = fabric_port(w->topo, below(w, w->n_cas), 1);
 		uint32_t dst = fabric_port(w->topo, below(w, w->n_cas), 1);
 		struct ibcc_flow_spec f = {
-			.arrivals = (enum ibcc_arrivals)below(w, 3),
+			.arrivals = (enum ibcc_arrivals)below(w, 4),
 			.load_permille = 50 + below(w, 900),
 			.sl = (uint8_t)below(w, 4),
 			.start_ps = below(w, 2) * below(w, 100000000),
 			.stop_ps = stop_ps,
 			.queue_packets = below(w, 2) * (1 + below(w, 50)),
+			.on_ps = 1 + below(w, 50000000),
+			.off_ps = below(w, 2) * below(w, 50000000),
+			.message_bytes = 1 + below(w, 50000),
+			.window = 1 + below(w, 5),
 		};
 
 		if (below(w, 2))

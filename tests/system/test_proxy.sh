@@ -27,7 +27,7 @@ Hca 1 "H4"
 NET
 
 start_sim "$TMP/net"
-at H1 opensm -o -g 0 >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
+at H1 opensm -o -g 0 -f "$TMP/once.log" >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"
 grep -q 'Entering MASTER' "$TMP/oneshot.log" || fail "opensm -o is no master"
 ok "opensm -o"
 

@@ -31,8 +31,10 @@ static inline const char *files_path(const char *name)
 static inline const char *files_write(const char *name, const char *text)
 {
 	const char *path = files_path(name);
-	FILE *f = fopen(path, "w");
+	FILE *f;
 
+	unlink(path); /* it may be one that we must not write to */
+	f = fopen(path, "w");
 	assert_non_null(f);
 	assert_true(fputs(text, f) >= 0);
 	assert_int_equal(fclose(f), 0);

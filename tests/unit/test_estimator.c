@@ -315,6 +315,47 @@ static void test_reset_counters(void **state)
 	ibcc_estimate_fini(&e);
 }
 
+/* Marks that arrived behind it make a port a root, a setting alone does not; and who sends into its
+ * switch without waiting may be the one that takes the most.
+ */
+static void test_who_marks(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_estimate e;
+
+	traffic_lustre_off(&f->tr);
+	*traffic_at(&f->tr, LUSTRE_FAST, 1) = (struct traffic_port){ 3000, 0, 0, 0, 0 };
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	assert_int_equal(e.root[0].n_contributors, 4);
+	assert_int_equal(e.root[0].n_sources, 5);
+	assert_int_equal(e.root[0].n_waiting, 5); /* four adapters, the link between the switches */
+	for (unsigned int i = 0; i < 5; i++)
+		if (f->t->port[e.root[0].source[i].port].node == LUSTRE_FAST)
+			assert_int_equal(e.root[0].source[i].role, IBCC_ROLE_NEAR);
+	ibcc_estimate_fini(&e);
+
+	/* Both sinks' ports may mark, the marks came to the fast one. */
+	mark_at_slow(f);
+	traffic_lustre_tuned(&f->tr);
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 3000;
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->wait_permille = 0;
+	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 100;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	for (unsigned int i = 0; i < e.n_roots; i++)
+		assert_true(e.root[i].port != fabric_port(f->t, LUSTRE_SW2, 1));
+	ibcc_estimate_fini(&e);
+	traffic_at(&f->tr, LUSTRE_SLOW, 1)->fecn = 100;
+	traffic_pass(&f->tr);
+	e = estimate(&f->tr, &f->actual);
+	assert_int_equal(e.n_roots, 1);
+	assert_int_equal(e.root[0].port, fabric_port(f->t, LUSTRE_SW2, 1));
+	assert_int_equal(e.root[0].fecn, 100);
+	ibcc_estimate_fini(&e);
+}
+
 static void test_explain(void **state)
 {
 	struct fixture *f = *state;
@@ -353,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_input_generated, setup_tree, teardown),
 		LUSTRE(test_untrustworthy),
 		LUSTRE(test_reset_counters),
+		LUSTRE(test_who_marks),
 		LUSTRE(test_explain),
 	};
 

@@ -129,32 +129,43 @@ static void test_overflow(void **state)
 	ether_free(&x);
 }
 
-/* An output's queue serves in order of arrival: two inputs that offer 6 and 3 Gb/s to 1 Gb/s get
- * two and one parts of it. Served in turn, they get the same.
+/* An output's queue serves in order of arrival: a's flow, which offers 6 Gb/s to 1 Gb/s, and b's
+ * two of 1.5 Gb/s each get 4 and 1 and 1 parts of it. By inputs in turn, 2 and 1 and 1; by flows,
+ * the same.
  */
-static void test_fifo(void **state)
+static void test_arbitration(void **state)
 {
 	static const struct {
 		enum ibcc_arbitration arbitration;
 		double ratio;
-	} want[] = { { IBCC_ARBITRATION_FIFO, 2 }, { IBCC_ARBITRATION_INPUT, 1 } };
+	} want[] = { { IBCC_ARBITRATION_FIFO, 4 },
+		     { IBCC_ARBITRATION_INPUT, 2 },
+		     { IBCC_ARBITRATION_FLOW, 1 } };
 
 	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_PERIODIC, .rate_mbps = 1500 };
 		struct ether x;
-		uint32_t a, b;
+		uint32_t a, b[2];
 
 		ether_model(&x, 1000);
 		x.model.buffer_bytes = 40000000;
 		x.model.arbitration = want[i].arbitration;
 		ether_start(&x);
 		a = ether_periodic(&x, ETHER_A, ETHER_C, 6000);
-		b = ether_periodic(&x, ETHER_B, ETHER_C, 3000);
+		for (uint8_t k = 0; k < 2; k++, f.sl++) { /* another SL makes another queue pair */
+			int at = ibcc_engine_add_flow(x.e, &f, fabric_port(x.topo, ETHER_B, 1),
+						      fabric_port(x.topo, ETHER_C, 1));
+
+			assert_true(at >= 0);
+			b[k] = (uint32_t)at;
+		}
 		engine_run(x.e, 10000 * US);
 		assert_int_equal(ether_port(&x, ETHER_SWITCH, 1).pauses_sent, 0);
-		assert_near((double)engine_flow_read(x.e, a).received_pkts /
-				    (double)engine_flow_read(x.e, b).received_pkts,
-			    want[i].ratio, 0.02);
+		for (unsigned int k = 0; k < 2; k++)
+			assert_near((double)engine_flow_read(x.e, a).received_pkts /
+					    (double)engine_flow_read(x.e, b[k]).received_pkts,
+				    want[i].ratio, 0.03);
 		ether_free(&x);
 	}
 }
@@ -224,7 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timing),      cmocka_unit_test(test_cycle),
 		cmocka_unit_test(test_no_overflow), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_fifo),        cmocka_unit_test(test_link),
+		cmocka_unit_test(test_arbitration), cmocka_unit_test(test_link),
 		cmocka_unit_test(test_models),
 	};
 

@@ -142,6 +142,11 @@ static void test_whole_table(void **state)
 	assert_int_equal(f->plan.n, 2);
 	assert_int_equal(f->plan.change[0].attr_mod, 0);
 	assert_int_equal(f->plan.change[1].attr_mod, 1);
+	/* A table that keeps its length is never shorter in between. */
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(f->plan.change[i].new_data[1], 127);
+		assert_int_equal(f->plan.change[i].old_data[1], 127);
+	}
 	/* A shorter table: the block that goes is in the plan too, so that undoing brings it back.
 	 */
 	f->target.wanted.ep[EP_SRC2].cct.limit = 63;

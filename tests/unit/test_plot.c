@@ -46,6 +46,56 @@ static void points_land_where_arithmetic_says(void **state)
 	free(svg);
 }
 
+/* A decade has a third of the width each of three. */
+static void a_logarithmic_axis(void **state)
+{
+	const double x[] = { 1, 10, 1000 }, y[] = { 0, 0, 0 };
+	struct ibcc_plot_series s = { "p", x, y, 3, false };
+	struct ibcc_plot p = { .series = &s, .n_series = 1, .x_log = true };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, "M64.0 274.0L279.3 274.0L710.0 274.0"));
+	assert_non_null(strstr(svg, ">200</text>"));
+	free(svg);
+}
+
+/* The axis ends at the step above the greatest value: 510 at 600, not at 1000. */
+static void the_axis_fits(void **state)
+{
+	const double x[] = { 0.1, 10 }, y[] = { 0, 500 };
+	struct ibcc_plot_series s = { "p", x, y, 2, false };
+	struct ibcc_plot p = { .series = &s, .n_series = 1 };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, ">600</text>"));
+	assert_null(strstr(svg, ">700</text>"));
+	assert_non_null(strstr(svg, "M70.5 274.0")); /* from 0 on, not from 0.1 */
+	free(svg);
+}
+
+static void long_names_lose_their_middle(void **state)
+{
+	const double x[] = { 0 }, y[] = { 0 };
+	struct ibcc_plot_series s[] = {
+		{ "exactly 19 letters.", x, y, 1, false },
+		{ "storage-server-with-a-name port 12", x, y, 1, false },
+		{ "\xc3\xa4\xc3\xa4\xc3\xa4-"
+		  "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4",
+		  x, y, 1, false },
+	};
+	struct ibcc_plot p = { .series = s, .n_series = 3 };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, ">exactly 19 letters.<"));
+	assert_non_null(strstr(svg, ">storage-\xe2\x80\xa6 port 12<"));
+	/* Never within a character. */
+	assert_non_null(strstr(svg, ">\xc3\xa4\xc3\xa4\xc3\xa4-\xe2\x80\xa6\xc3\xa4"));
+	free(svg);
+}
+
 static void gaps_and_steps(void **state)
 {
 	const double x[] = { 0, 1, 2, 3 }, y[] = { 1, NAN, 2, 3 };
@@ -91,6 +141,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points_land_where_arithmetic_says),
+		cmocka_unit_test(a_logarithmic_axis),
+		cmocka_unit_test(the_axis_fits),
+		cmocka_unit_test(long_names_lose_their_middle),
 		cmocka_unit_test(gaps_and_steps),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(nothing_to_draw),

@@ -334,19 +334,39 @@ static void test_gate(void **state)
 		{ LUSTRE_SW1, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, 0 },
 	};
 
-	assert_int_equal(
-		ibcc_gate_check(IBCC_GATE_ALL_NODES, c->topo, &c->actual, &c->estimate, &why), 0);
+	uint32_t n_roots, without;
+
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_ALL_NODES, c->topo, &c->actual, &c->estimate,
+					 &c->target, &why),
+			 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ibcc_endport_cc *ep = &c->actual.ep[cases[i].node];
 
 		ep->support = cases[i].support;
-		assert_int_equal(
-			ibcc_gate_check(cases[i].gate, c->topo, &c->actual, &c->estimate, &why),
-			cases[i].want);
+		assert_int_equal(ibcc_gate_check(cases[i].gate, c->topo, &c->actual, &c->estimate,
+						 &c->target, &why),
+				 cases[i].want);
 		if (cases[i].want)
 			assert_non_null(strstr(why.text, c->topo->node[cases[i].node].desc));
 		ep->support = IBCC_CC_SUPPORTED;
 	}
+
+	/* A pass that sees no root does not open the gate while the tuner wants settings. */
+	c->actual.ep[LUSTRE_SRC3].support = IBCC_CC_UNSUPPORTED;
+	without = LUSTRE_SRC3;
+	n_roots = c->estimate.n_roots;
+	c->estimate.n_roots = 0;
+	c->target.without = &without;
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_NODES_OF_TREE, c->topo, &c->actual, &c->estimate,
+					 &c->target, &why),
+			 0);
+	c->target.n_without = 1;
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_NODES_OF_TREE, c->topo, &c->actual, &c->estimate,
+					 &c->target, &why),
+			 -EOPNOTSUPP);
+	c->target.without = NULL;
+	c->target.n_without = 0;
+	c->estimate.n_roots = n_roots;
 }
 
 int main(void)

@@ -202,12 +202,74 @@ static void test_lids_kept(void **state)
 	ibcc_topo_free(t);
 }
 
+/* n switches in a circle, each with a port to the next (2), to the one before (3) and to a host
+ * (1). */
+static struct ibcc_topo *ring(uint32_t n)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+
+	assert_non_null(t);
+	for (uint32_t i = 0; i < n; i++)
+		fabric_node(t, IBCC_NODE_CA, 1, "h");
+	for (uint32_t i = 0; i < n; i++)
+		fabric_node(t, IBCC_NODE_SWITCH, 3, "s");
+	for (uint32_t i = 0; i < n; i++) {
+		fabric_link(t, i, 1, n + i, 1);
+		fabric_link(t, n + i, 2, n + (i + 1) % n, 3);
+	}
+	assert_int_equal(ibcc_route_compute(t), 0);
+	return t;
+}
+
+/* With five switches each way round is some route's of two hops, so that each output depends on the
+ * next one; with three all routes have one hop. Trees go up and then down.
+ */
+static void test_cycles(void **state)
+{
+	struct ibcc_topo *t = ring(5);
+	uint32_t out[5], n = 77;
+	uint8_t num;
+
+	(void)state;
+	assert_int_equal(ibcc_route_find_cycle(t, out, 5, &n), 0);
+	assert_int_equal(n, 5);
+	num = t->port[out[0]].num;
+	assert_true(num == 2 || num == 3);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(t->port[out[i]].num, num);
+		assert_int_equal(t->port[t->port[out[i]].peer].node,
+				 t->port[out[(i + 1) % 5]].node);
+	}
+	out[1] = 77;
+	assert_int_equal(ibcc_route_find_cycle(t, out, 1, &n), 0);
+	assert_int_equal(n, 5);
+	assert_int_equal(out[1], 77);
+	ibcc_topo_free(t);
+
+	t = ring(3);
+	assert_int_equal(ibcc_route_find_cycle(t, out, 5, &n), 0);
+	assert_int_equal(n, 0);
+	/* A table that sends one LID round and round. */
+	set_entry(t, 3, lid_of(t, 2), 2);
+	set_entry(t, 4, lid_of(t, 2), 2);
+	set_entry(t, 5, lid_of(t, 2), 2);
+	assert_int_equal(ibcc_route_find_cycle(t, out, 5, &n), 0);
+	assert_int_equal(n, 3);
+	ibcc_topo_free(t);
+
+	t = fabric_tree2(8);
+	assert_int_equal(ibcc_route_find_cycle(t, out, 5, &n), 0);
+	assert_int_equal(n, 0);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_switches), cmocka_unit_test(test_broken_tables),
 		cmocka_unit_test(test_back_to_back), cmocka_unit_test(test_tree2),
 		cmocka_unit_test(test_tree3),        cmocka_unit_test(test_lids_kept),
+		cmocka_unit_test(test_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -458,6 +458,32 @@ static void test_bad_files(void **state)
 	assert_non_null(strstr(why.text, "/nowhere"));
 }
 
+static void test_place(void **state)
+{
+	struct ibcc_why why = { "" };
+	char real[512], file[600];
+	struct stat st;
+	int err = 0;
+
+	(void)state;
+	snprintf(real, sizeof(real), "%s", files_path("real"));
+	snprintf(file, sizeof(file), "%s/state.db", real);
+	assert_int_equal(mkdir(real, 0755), 0);
+	if (!geteuid())
+		assert_int_equal(chown(real, 4711, 4712), 0);
+	assert_int_equal(symlink(real, files_path("linked")), 0);
+	ibcc_state_close(open_state("linked/state.db"));
+	assert_int_equal(lstat(file, &st), 0);
+	if (!geteuid()) {
+		assert_int_equal(st.st_uid, 4711);
+		assert_int_equal(st.st_gid, 4712);
+	}
+	/* The file itself must be none. */
+	assert_int_equal(symlink(file, files_path("link.db")), 0);
+	assert_null(ibcc_state_open(files_path("link.db"), &err, &why));
+	assert_non_null(strstr(why.text, "link.db"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_bad_files),
+		cmocka_unit_test(test_place),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -197,6 +197,28 @@ static void test_not_yaml(void **state)
 				 "parsing a quoted scalar (from line 1 on)\n");
 }
 
+/* 64 levels and 256 anchors are taken, more are not. */
+static void test_not_simple(void **state)
+{
+	char text[256 * 10] = "list: ";
+	size_t len = strlen(text);
+
+	(void)state;
+	memset(text + len, '[', 63);
+	memset(text + len + 63, ']', 63);
+	read_text(text, "f:1:1: u32: missing\n");
+	memset(text + len, '[', 64);
+	memset(text + len + 64, ']', 64);
+	read_text(text, "f:1:70: got lists and mappings nested deeper, want at most 64 levels\n");
+
+	for (unsigned int i = len = 0; i < 256; i++)
+		len += (size_t)sprintf(text + len, "%s&a%u 1", i ? ", " : "list: [", i);
+	strcpy(text + len, "]");
+	read_text(text, "f:1:1: u32: missing\n");
+	strcpy(text + len, ",\n &b 1]");
+	read_text(text, "f:2:2: got another anchor, want at most 256\n");
+}
+
 static void test_empty_is_an_empty_mapping(void **state)
 {
 	(void)state;
@@ -267,7 +289,7 @@ static void test_files(void **state)
 	fclose(f);
 	assert_null(ibcc_yaml_load(path, NULL, &e));
 	assert_int_equal(errno, EFBIG);
-	snprintf(want, sizeof(want), "%s: got more than 4 MiB, want less\n", path);
+	snprintf(want, sizeof(want), "%s:1:1: got more than 4 MiB, want less\n", path);
 	assert_string_equal(e.text, want);
 	ibcc_yaml_errors_fini(&e);
 }
@@ -301,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_strict),
 		cmocka_unit_test(test_decimal_point_in_any_locale),
 		cmocka_unit_test(test_not_yaml),
+		cmocka_unit_test(test_not_simple),
 		cmocka_unit_test(test_empty_is_an_empty_mapping),
 		cmocka_unit_test(test_odd_values_stay_in_their_line),
 		cmocka_unit_test(test_errors_are_counted_beyond_the_limit),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Scenario files of lossless Ethernet: keys, defaults and mistakes. */
+/* Scenario files: lossless Ethernet, and sources that are not always on or wait for answers. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -120,14 +120,68 @@ static void test_mistakes(void **state)
 	    "9:34: traffic.rate: got \"1 Gb/s\", want no load with backlogged arrivals\n");
 }
 
+static void test_sources(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	ok(HEAD
+	   "traffic:\n- {name: m, from: a, to: b, message_bytes: 1000000, window_messages: 4}\n"
+	   "- {name: one, from: a, to: b, arrivals: closed, message_bytes: 5}\n"
+	   "- {name: b, from: b, to: a, on_ms: 0.5, off_ms: 2}\n",
+	   &s);
+	assert_int_equal(s.flow[0].arrivals, IBCC_ARRIVALS_CLOSED);
+	assert_int_equal(s.flow[0].message_bytes, 1000000);
+	assert_int_equal(s.flow[0].window, 4);
+	assert_int_equal(s.flow[1].window, 1);
+	assert_int_equal(s.flow[2].arrivals, IBCC_ARRIVALS_BACKLOGGED);
+	assert_int_equal(s.flow[2].window, 0);
+	assert_true(s.flow[2].on_ps == 500 * IBCC_PS_PER_US);
+	assert_true(s.flow[2].off_ps == 2000 * IBCC_PS_PER_US);
+	ibcc_scenario_fini(&s);
+	bad(HEAD "traffic: [{from: a, to: b, arrivals: closed}]\n",
+	    "9:11: traffic.message_bytes: want it with closed arrivals, and only there\n");
+	bad(HEAD "traffic: [{from: a, to: b, load_percent: 1, message_bytes: 1}]\n",
+	    "9:11: traffic.message_bytes: want it with closed arrivals, and only there\n");
+	bad(HEAD "traffic: [{from: a, to: b, off_ms: 1}]\n",
+	    "9:36: traffic.off_ms: got \"1\", want a time on_ms with it\n");
+}
+
+static void test_switches(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	ok(HEAD "model: {vls: 2, routing: adaptive, arbitration: flow, vlarb_high: \"1:255\", "
+		"vlarb_low: \"0:4,1:64\", vl_high_limit: 7}\n" FLOW,
+	   &s);
+	assert_int_equal(s.model.routing, IBCC_ROUTING_ADAPTIVE);
+	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_FLOW);
+	assert_int_equal(s.model.vlarb.high.n, 1);
+	assert_int_equal(s.model.vlarb.high.entry[0].vl, 1);
+	assert_int_equal(s.model.vlarb.high.entry[0].weight, 255);
+	assert_int_equal(s.model.vlarb.low.n, 2);
+	assert_int_equal(s.model.vlarb.low.entry[0].weight, 4);
+	assert_int_equal(s.model.vlarb.low.entry[1].vl, 1);
+	assert_int_equal(s.model.vlarb.high_limit, 7);
+	ibcc_scenario_fini(&s);
+	bad(HEAD "model: {vls: 2, vlarb_low: \"0:4\"}\n" FLOW,
+	    "9:8: model: want each VL with a weight in vlarb_high or vlarb_low\n");
+	bad(HEAD "model: {vls: 2, vlarb_low: \"0:4,2:1\"}\n" FLOW,
+	    "9:28: vlarb_low: got \"0:4,2:1\", want at most 64 of VL:WEIGHT with commas between "
+	    "them, VLs below model.vls, weights to 255\n");
+	bad(HEAD "model: {vlarb_low: \"0:4,\"}\n" FLOW,
+	    "9:20: vlarb_low: got \"0:4,\", want at most 64 of VL:WEIGHT with commas between them, "
+	    "VLs below model.vls, weights to 255\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_off),      cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_sources),  cmocka_unit_test(test_switches),
 	};
 
-	return cmocka_run_group_tests_name("scenario_ether", tests, files_setup, files_teardown);
+	return cmocka_run_group_tests_name("scenario_models", tests, files_setup, files_teardown);
 }

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# A page of the documentation as one HTML file: the text by hand, the figures and the plot measured.
+#
+# render.sh page BENCH NAME.md NAME.html [OPTION...]   runs the experiment NAME with the options
+# render.sh index INDEX.html NAME.md...                links to NAME.html beside it
+#
+# Of Markdown it knows what these pages use: # and ## headings, paragraphs, - lists, tables, `code`,
+# *emphasis*. "<!-- plot -->" and "<!-- table -->" on a line of their own are the places for those.
+set -eu
+
+head_of()
+{
+	cat <<-HTML
+	<!DOCTYPE html>
+	<html lang="en"><head><meta charset="utf-8"><title>$1</title><style>
+	body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem }
+	table { border-collapse: collapse; margin: 1rem 0; font-size: 14px }
+	th, td { border-bottom: 1px solid #ddd; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top }
+	td:nth-child(2) { white-space: nowrap }
+	.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+	small { color: #555; display: block } .bad { background: #fdd }
+	code { background: #f3f3f3 } svg { max-width: 100%; height: auto }
+	</style></head><body>
+	HTML
+}
+
+# text MD PLOT TABLE
+text()
+{
+	awk -v plot="$2" -v table="$3" '
+	function inline(s)
+	{
+		gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
+		while (match(s, /`[^`]+`/))
+			s = substr(s, 1, RSTART - 1) "<code>" substr(s, RSTART + 1, RLENGTH - 2) \
+				"</code>" substr(s, RSTART + RLENGTH)
+		while (match(s, /\*[^* ][^*]*\*/))
+			s = substr(s, 1, RSTART - 1) "<em>" substr(s, RSTART + 1, RLENGTH - 2) \
+				"</em>" substr(s, RSTART + RLENGTH)
+		return s
+	}
+	# Emphasis may go over the end of a line: text is kept until its paragraph or item ends.
+	function flush() { if (kept != "") print inline(kept) (block == "ul" ? "</li>" : ""); kept = "" }
+	function leave() { flush(); if (block) print "</" block ">"; block = ""; row = 0 }
+	function enter(b) { if (block != b) { leave(); block = b; print "<" b ">" } }
+	function keep(s) { kept = kept (kept == "" ? "" : "\n") s }
+	function insert(file) { leave(); while ((getline line < file) > 0) print line }
+	/^<!-- plot -->$/ { insert(plot); next }
+	/^<!-- table -->$/ { insert(table); next }
+	/^<!--.*-->$/ { next }
+	/^$/ { leave(); next }
+	/^#+ / { leave(); n = index($0, " ") - 1; print "<h" n ">" inline(substr($0, n + 2)) "</h" n ">"; next }
+	/^- / { enter("ul"); flush(); printf "<li>"; keep(substr($0, 3)); next }
+	/^\|[-:| ]+\|$/ { next }
+	/^\|/ {
+		enter("table")
+		cell = row++ ? "td" : "th"
+		gsub(/^\| *| *\|$/, "")
+		n = split($0, c, / *\| */)
+		printf "<tr>"
+		for (i = 1; i <= n; i++) printf "<%s>%s</%s>", cell, inline(c[i]), cell
+		print "</tr>"
+		next
+	}
+	block == "ul" && /^  / { keep(substr($0, 3)); next }
+	{ enter("p"); keep($0) }
+	END { leave() }' "$1"
+}
+
+title_of() { sed -n 's/^# //p' "$1" | head -n 1; }
+
+# rows JSON: every figure beside the published one.
+rows()
+{
+	jq -r 'def figure: if . == null then "" else (if fabs >= 100 then 10 else 1000 end) as $f
+			| . * $f | round / $f | tostring end;
+		"<table><tr><th>figure</th><th>unit</th><th class=\"n\">published</th>",
+		"<th class=\"n\">measured</th><th class=\"n\">low</th><th class=\"n\">high</th></tr>",
+		(.rows[] | "<tr" + (if .ok then "" else " class=\"bad\"" end) + "><td>" + (.name | @html)
+			+ (if .reason then "<small>" + (.reason | @html) + "</small>" else "" end)
+			+ "</td><td>" + (.unit | @html) + "</td>"
+			+ ([.published, .measured, .low, .high] | map("<td class=\"n\">" + figure + "</td>") | add)
+			+ "</tr>"),
+		"</table>"' "$1"
+}
+
+page()
+{
+	bench=$1 md=$2 html=$3
+	shift 3
+	name=$(basename "$md" .md)
+	tmp=$(mktemp -d)
+	trap 'rm -rf "$tmp"' EXIT
+	status=0
+	"$bench" run "$name" -j --plot "$tmp/plot" "$@" >"$tmp/json" || status=$?
+	[ -s "$tmp/json" ] || exit "$status"
+	rows "$tmp/json" >"$tmp/rows"
+	{
+		head_of "$(title_of "$md")"
+		echo '<p><a href="index.html">All experiments</a></p>'
+		text "$md" "$tmp/plot" "$tmp/rows"
+		jq -r '"<hr><p><small>Measured by <code>ibcc-bench run \(.experiment)</code>: "
+			+ "\(.engine.packet_hops) packet hops, \(.engine.cpu_s | round) s of CPU time.</small></p>"' \
+			"$tmp/json"
+		echo '</body></html>'
+	} >"$tmp/html"
+	mv "$tmp/html" "$html"
+	# A row out of its bounds is shown, and told.
+	[ "$status" = 0 ] || { echo "render.sh: $name: ibcc-bench run ended with $status" >&2; exit "$status"; }
+}
+
+index()
+{
+	html=$1
+	shift
+	{
+		head_of 'Experiments'
+		echo '<h1>Published experiments, reproduced</h1><ul>'
+		for md; do
+			name=$(basename "$md" .md)
+			printf '<li><a href="%s.html">%s</a>: %s</li>\n' "$name" "$name" "$(title_of "$md")"
+		done
+		echo '</ul></body></html>'
+	} >"$html"
+}
+
+command=$1
+shift
+case $command in
+page | index) "$command" "$@" ;;
+*) echo "render.sh: unknown command $command" >&2; exit 1 ;;
+esac

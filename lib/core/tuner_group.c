@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Several roots at once, of any kind.
+ *
+ * An adapter has one table and one pair of increase and timer for all its queue pairs, and a queue
+ * pair is held at whatever root its packets are marked. So roots that share contributors share
+ * their values, those of the most demanding one: its table reaches far enough for all, and in
+ * equilibrium every held queue pair gets one BECN in increase * timer. That is a share of a root's
+ * packets that is the smaller the faster the root is. Where it is small, marking every packet would
+ * hit all sources at once long before the first BECN shows: there one in Marking_Rate + 1 packets
+ * is marked, so that each root marks about the same share of the packets that it may mark.
+ */
+#include "tuner_state.h"
+
+#define FULL_TABLE    128u
+#define MARK_RATE_MAX 64u
+
+uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+				const struct ibcc_tuner_root *r)
+{
+	uint32_t max = 1;
+
+	for (uint32_t i = 0; i < tn->n_endports; i++)
+		if (r->member[i] && t->port[t->endport[i]].rate_mbps > max)
+			max = t->port[t->endport[i]].rate_mbps;
+	return max;
+}
+
+int ibcc_tuner_law(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
+		   struct ibcc_law_out *law)
+{
+	struct ibcc_law_in in = {
+		.kind = r->kind,
+		.n_ports = tn->n_cas,
+		.n = r->n,
+		.n_heavy = r->n_heavy,
+		.root_mbps = r->rate_mbps,
+		.source_mbps = source_mbps,
+		.packet_bytes = r->packet_bytes,
+		.cap_entries = cap_entries,
+		.end_permille = r->end_permille,
+		.loop_permille = r->loop_permille,
+		.drain_ns = r->drain ? r->interval_ns : 0,
+	};
+
+	(void)t;
+	return ibcc_law_compute(&in, law);
+}
+
+static bool share_members(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *a,
+			  const struct ibcc_tuner_root *b)
+{
+	for (uint32_t i = 0; i < tn->n_endports; i++)
+		if (a->member[i] && b->member[i])
+			return true;
+	return false;
+}
+
+/* Gives all roots of b's group to a's. */
+static void join(struct ibcc_tuner *tn, uint32_t a, uint32_t b)
+{
+	uint32_t from = tn->root[b].leader, to = tn->root[a].leader;
+
+	for (uint32_t k = 0; k < tn->n_roots; k++)
+		if (tn->root[k].leader == from)
+			tn->root[k].leader = to;
+}
+
+void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
+{
+	uint64_t loop_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	uint32_t end_milli[IBCC_TUNER_MAX_ROOTS] = { 0 }, best[IBCC_TUNER_MAX_ROOTS] = { 0 };
+
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		struct ibcc_tuner_root *r = &tn->root[k];
+		struct ibcc_law_out law;
+
+		r->leader = best[k] = k;
+		r->marking_rate = 0;
+		if (!r->on ||
+		    ibcc_tuner_law(tn, t, r, ibcc_tuner_source_mbps(tn, t, r), FULL_TABLE, &law))
+			continue;
+		loop_ns[k] = law.loop_ns;
+		end_milli[k] = law.end_milli;
+	}
+	for (uint32_t k = 1; k < tn->n_roots; k++)
+		for (uint32_t l = 0; l < k; l++)
+			if (tn->root[k].on && tn->root[l].on &&
+			    tn->root[k].leader != tn->root[l].leader &&
+			    share_members(tn, &tn->root[k], &tn->root[l]))
+				join(tn, l, k);
+	for (uint32_t k = 0; k < tn->n_roots; k++)
+		if (end_milli[k] > end_milli[best[tn->root[k].leader]])
+			best[tn->root[k].leader] = k;
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		struct ibcc_tuner_root *r = &tn->root[k];
+		uint64_t ratio;
+
+		r->leader = best[r->leader];
+		if (!r->on || !loop_ns[k])
+			continue;
+		ratio = loop_ns[r->leader] / loop_ns[k];
+		if (ratio > 1)
+			r->marking_rate =
+				(uint16_t)(ratio < MARK_RATE_MAX ? ratio - 1 : MARK_RATE_MAX);
+	}
+}

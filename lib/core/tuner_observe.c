@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which roots the tuner follows: those that are seen again and again, can be believed, and hold up
+ * somebody who could send elsewhere.
+ */
+#include "tuner_state.h"
+
+#define DRAIN_PASSES     5u   /* after a change, backlog being repaid looks like new roots */
+#define FADE             4u   /* BECN counts lose a quarter each pass */
+#define FOREIGN_PERMILLE 20u  /* acknowledgements, which go elsewhere too, are below this */
+#define STRICT_WAIT      250u /* feeders of a new root wait so much once something is controlled */
+
+/* Share of what waiting adapters send that does not go through the root, permille. They could send
+ * more of it if the root's share did not stand in its way.
+ */
+static uint32_t foreign_permille(const struct ibcc_root *now)
+{
+	uint64_t sent = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		if (now->source[i].role != IBCC_ROLE_NEAR)
+			sent += now->source[i].xmit_mbps;
+	return sent > now->rate_mbps ? (uint32_t)((sent - now->rate_mbps) * 1000 / sent) : 0;
+}
+
+/* Somebody waits behind the root who sends elsewhere: throttling the others can help. Sources that
+ * all want the root only share it, and throttling would cost and help nobody (Mizero et al.,
+ * DCMS, 2016, found the same for marking rates).
+ */
+static bool worth_acting(const struct ibcc_tuner_params *p, const struct ibcc_root *now)
+{
+	bool waits = false;
+
+	for (uint32_t i = 0; i < now->n_sources; i++) {
+		if (now->source[i].role == IBCC_ROLE_VICTIM &&
+		    now->source[i].wait_permille > p->victim_wait_permille)
+			return true;
+		waits |= now->source[i].role == IBCC_ROLE_CANDIDATE;
+	}
+	return waits && foreign_permille(now) > FOREIGN_PERMILLE;
+}
+
+static bool controls(const struct ibcc_tuner *tn)
+{
+	for (uint32_t i = 0; i < tn->n_roots; i++)
+		if (tn->root[i].on)
+			return true;
+	return false;
+}
+
+/* Backlog that is repaid after a change fills many links for a moment. */
+static bool believable(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
+		       const struct ibcc_root *now)
+{
+	uint32_t most = e->n_cas / 8 > 2 ? e->n_cas / 8 : 2;
+	uint32_t n = 0;
+
+	if (now->confidence_permille < IBCC_TUNER_CONFIDENT)
+		return false;
+	if (now->kind == IBCC_CONGESTION_OUTPUT)
+		return true;
+	for (uint32_t i = 0; i < e->n_roots; i++)
+		n += e->root[i].kind == IBCC_CONGESTION_INPUT;
+	if (n > most || tn->since_change < DRAIN_PASSES)
+		return false;
+	return now->tree_wait_permille >= STRICT_WAIT || !controls(tn);
+}
+
+static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uint32_t n_endports,
+		       const struct ibcc_root *now)
+{
+	for (uint32_t i = 0; i < n_endports; i++)
+		r->becn[i] -= r->becn[i] / FADE;
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		r->becn[ibcc_tuner_endport_of(t, &now->source[i])] +=
+			IBCC_TUNER_COUNT_ONE * now->source[i].becn;
+}
+
+const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, uint32_t port)
+{
+	for (uint32_t i = 0; i < e->n_roots; i++)
+		if (e->root[i].port == port)
+			return &e->root[i];
+	return NULL;
+}
+
+/* Brings the list of roots up to date with an estimate. */
+void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			const struct ibcc_estimate *e)
+{
+	for (uint32_t i = 0; i < e->n_roots; i++) {
+		const struct ibcc_root *now = &e->root[i];
+		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, now->port);
+
+		if (!r && (!worth_acting(&tn->p, now) || !believable(tn, e, now)))
+			continue;
+		if (!r)
+			r = ibcc_tuner_add(tn, now->port);
+		if (!r)
+			continue;
+		r->absent = 0;
+		note_becns(r, t, tn->n_endports, now);
+		if (r->on)
+			continue;
+		if (!worth_acting(&tn->p, now) || !believable(tn, e, now) ||
+		    (r->seen && r->kind != now->kind)) {
+			r->seen = 0;
+			r->win = (struct ibcc_tuner_window){ 0 };
+			continue;
+		}
+		r->kind = now->kind;
+		r->seen++;
+		r->win.n++;
+		r->win.rate_mbps += now->rate_mbps;
+	}
+	for (uint32_t i = tn->n_roots; i-- > 0;) {
+		struct ibcc_tuner_root *r = &tn->root[i];
+		uint32_t patience = r->in_force ? tn->p.quiet_passes * (uint32_t)r->patience
+						: tn->p.confirm_passes;
+
+		if (ibcc_tuner_in_estimate(e, r->port))
+			continue;
+		r->absent++;
+		if (!r->on || r->absent >= patience)
+			ibcc_tuner_drop(tn, r);
+	}
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Multipath routing: random, or adaptive to the output with the fewest packets waiting.
+ *
+ * Shortest ways between switches are found by a breadth-first search from each switch that has
+ * HCAs. In a fat tree they go up and then down, so that no cycle of waiting buffers can close; in
+ * other networks that is not so. A set of which no link is up gives way to the forwarding table's
+ * choice.
+ *
+ * A packet is out of order if one of the same queue pair that was sent later came before (RFC
+ * 4737).
+ */
+#include "paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "rng.h"
+#include "tx.h"
+
+static uint32_t peer_switch(const struct ibcc_engine *e, uint32_t port)
+{
+	uint32_t peer = e->port[port].peer;
+
+	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->port[peer].owner : NONE;
+}
+
+/* Hops from each switch to one of them; queue holds n_sw entries. */
+static void distances(const struct ibcc_engine *e, uint32_t from, uint32_t *hops, uint32_t *queue)
+{
+	uint32_t at = 0, n = 0;
+
+	for (uint32_t i = 0; i < e->n_sw; i++)
+		hops[i] = NONE;
+	hops[from] = 0;
+	queue[n++] = from;
+	while (at < n) {
+		const struct fab_switch *s = &e->sw[queue[at++]];
+
+		for (unsigned int p = 1; p <= s->n_ports; p++) {
+			uint32_t to = peer_switch(e, s->first_port + p);
+
+			if (to == NONE || hops[to] != NONE)
+				continue;
+			hops[to] = hops[s - e->sw] + 1;
+			queue[n++] = to;
+		}
+	}
+}
+
+static int add_sets(struct ibcc_engine *e, uint32_t leaf, const uint32_t *hops)
+{
+	struct fab_paths *x = e->paths;
+
+	for (uint32_t i = 0; i < e->n_sw; i++) {
+		struct path_set *set = &x->set[(size_t)i * x->n_leaves + leaf];
+		const struct fab_switch *s = &e->sw[i];
+
+		set->first = x->n_ports;
+		for (unsigned int p = 1; p <= s->n_ports && hops[i] != NONE; p++) {
+			uint32_t to = peer_switch(e, s->first_port + p);
+
+			if (to == NONE || hops[to] + 1 != hops[i])
+				continue;
+			if (ibcc_fab_grow(&x->port, &x->cap_ports, x->n_ports + 1,
+					  sizeof(*x->port)))
+				return -ENOMEM;
+			x->port[x->n_ports++] = (uint8_t)p;
+			set->n++;
+		}
+	}
+	return 0;
+}
+
+static int find_leaves(struct ibcc_engine *e)
+{
+	struct fab_paths *x = e->paths;
+
+	for (uint32_t i = 0; i < e->n_sw; i++) {
+		bool leaf = false;
+
+		for (unsigned int p = 1; p <= e->sw[i].n_ports; p++) {
+			uint32_t peer = e->port[e->sw[i].first_port + p].peer;
+
+			leaf = leaf || (peer != NONE && !(e->port[peer].flags & PORT_SWITCH));
+		}
+		if (leaf)
+			x->leaf_sw[x->n_leaves++] = i;
+	}
+	x->set = calloc((size_t)e->n_sw * x->n_leaves + 1, sizeof(*x->set));
+	return x->set ? 0 : -ENOMEM;
+}
+
+int ibcc_paths_build(struct ibcc_engine *e)
+{
+	uint32_t *hops = NULL, *queue = NULL;
+	struct fab_paths *x;
+	int rc = -ENOMEM;
+
+	if (e->model.routing == IBCC_ROUTING_STATIC)
+		return 0;
+	x = e->paths = calloc(1, sizeof(*x));
+	if (!x)
+		return -ENOMEM;
+	x->rng = e->seed ^ 0x70617468; /* differs from the flows' */
+	x->leaf_of = calloc(IBCC_LID_MAX + 1u, sizeof(*x->leaf_of));
+	x->leaf_sw = calloc(e->n_sw + 1u, sizeof(*x->leaf_sw));
+	hops = calloc(e->n_sw + 1u, sizeof(*hops));
+	queue = calloc(e->n_sw + 1u, sizeof(*queue));
+	if (x->leaf_of && x->leaf_sw && hops && queue)
+		rc = find_leaves(e);
+	for (uint32_t leaf = 0; !rc && leaf < x->n_leaves; leaf++) {
+		distances(e, x->leaf_sw[leaf], hops, queue);
+		rc = add_sets(e, leaf, hops);
+	}
+	free(hops);
+	free(queue);
+	if (!rc)
+		ibcc_paths_map(e);
+	return rc;
+}
+
+void ibcc_paths_free(struct ibcc_engine *e)
+{
+	if (!e->paths)
+		return;
+	free(e->paths->leaf_of);
+	free(e->paths->leaf_sw);
+	free(e->paths->set);
+	free(e->paths->port);
+	free(e->paths->order);
+	free(e->paths->number);
+	free(e->paths);
+}
+
+void ibcc_paths_map(struct ibcc_engine *e)
+{
+	struct fab_paths *x = e->paths;
+
+	for (uint32_t lid = 0; lid <= IBCC_LID_MAX; lid++)
+		x->leaf_of[lid] = NONE;
+	for (uint32_t leaf = 0; leaf < x->n_leaves; leaf++) {
+		const struct fab_switch *s = &e->sw[x->leaf_sw[leaf]];
+
+		for (unsigned int p = 1; p <= s->n_ports; p++) {
+			uint32_t hca = e->port[s->first_port + p].peer;
+
+			if (hca == NONE || e->port[hca].flags & PORT_SWITCH)
+				continue;
+			for (uint32_t i = 0; i < e->n_lids[hca]; i++)
+				x->leaf_of[e->lid[hca] + i] = leaf;
+		}
+	}
+}
+
+/* Packets that wait, and the one that is being sent. */
+static uint32_t load(const struct ibcc_engine *e, uint32_t port)
+{
+	const struct port *p = &e->port[port];
+
+	return p->queued + (p->busy_ps > e->now_ps);
+}
+
+uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint32_t out)
+{
+	struct fab_paths *x = e->paths;
+	uint32_t leaf = dlid <= IBCC_LID_MAX ? x->leaf_of[dlid] : NONE, at, best = NONE;
+	const struct path_set *set;
+
+	if (leaf == NONE)
+		return out;
+	set = &x->set[(size_t)sw * x->n_leaves + leaf];
+	if (!set->n)
+		return out;
+	at = rng_below(&x->rng, set->n); /* chooses, or where to begin among equals */
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t port = e->sw[sw].first_port + x->port[set->first + at];
+
+		at = at + 1 < set->n ? at + 1 : 0;
+		if (!(e->port[port].flags & PORT_UP))
+			continue;
+		if (e->model.routing == IBCC_ROUTING_RANDOM)
+			return port;
+		if (best == NONE || load(e, port) < load(e, best))
+			best = port;
+	}
+	return best != NONE ? best : out;
+}
+
+static int order_grow(struct ibcc_engine *e)
+{
+	struct fab_paths *x = e->paths;
+	int rc = ibcc_fab_grow(&x->order, &x->cap_order, e->n_qp, sizeof(*x->order));
+
+	while (!rc && x->n_order < e->n_qp)
+		x->order[x->n_order++] = (struct path_order){ 0, 0 };
+	return rc;
+}
+
+void ibcc_paths_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt)
+{
+	struct fab_paths *x = e->paths;
+
+	if (qp >= x->n_order)
+		e->err = order_grow(e);
+	if (!e->err && pkt >= x->cap_number)
+		e->err = ibcc_fab_grow(&x->number, &x->cap_number, e->cap_pkts, sizeof(*x->number));
+	if (!e->err)
+		x->number[pkt] = x->order[qp].next++;
+}
+
+void ibcc_paths_received(struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+	struct path_order *o = &e->paths->order[k->qp];
+	uint32_t number = e->paths->number[pkt];
+
+	if ((int32_t)(number - o->expected) < 0)
+		e->flow[k->flow].reordered++;
+	else
+		o->expected = number + 1;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Multipath: each switch chooses among all shortest ways, packet by packet. */
+#ifndef IBCC_FABRIC_PATHS_H
+#define IBCC_FABRIC_PATHS_H
+
+#include "internal.h"
+
+/* Outputs of a switch on shortest ways to another one: `n` port numbers from `first` on. */
+struct path_set {
+	uint32_t first;
+	uint32_t n;
+};
+
+struct path_order {
+	uint32_t next;     /* number of the next packet sent */
+	uint32_t expected; /* one more than the highest that came */
+};
+
+struct fab_paths {
+	uint32_t n_leaves;
+	uint32_t
+		*leaf_of; /* by LID: number of the switch it is at among those with HCAs, or NONE */
+	uint32_t *leaf_sw;    /* by leaf: switch */
+	struct path_set *set; /* [switch * n_leaves + leaf] */
+	uint8_t *port;
+	uint32_t n_ports, cap_ports;
+	uint64_t rng;
+	struct path_order *order; /* by queue pair */
+	uint32_t *number;         /* by packet: its place in its queue pair's order */
+	uint32_t n_order, cap_order, cap_number;
+};
+
+int ibcc_paths_build(struct ibcc_engine *e);
+void ibcc_paths_free(struct ibcc_engine *e);
+/* LIDs have changed. */
+void ibcc_paths_map(struct ibcc_engine *e);
+/* The output to take at a switch, where the forwarding table says `out` (or NONE). */
+uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint32_t out);
+/* A source sent a packet; it was delivered. */
+void ibcc_paths_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt);
+void ibcc_paths_received(struct ibcc_engine *e, uint32_t pkt);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* VL arbitration of switches' outputs by two tables (IBA vol. 1, 7.6.9).
+ *
+ * A table is gone through in turn; an entry may send as long as it has weight left, also the packet
+ * that takes more than that. The table of high priority goes first, until it has sent the limit
+ * (in 4096 bytes; 0: one packet) while the low one had packets; then that may send one. 255 knows
+ * no limit. VLs in neither table do not send.
+ */
+#include "vlarb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define LIMIT_BYTES 4096
+#define NO_LIMIT    255
+
+struct vlarb_table_state {
+	uint8_t at;
+	int32_t left; /* blocks */
+};
+
+struct vlarb_port {
+	struct vlarb_table_state high, low;
+	int32_t high_left; /* bytes */
+};
+
+static bool table_valid(const struct ibcc_vlarb_table *t, unsigned int vls)
+{
+	if (t->n > IBCC_VLARB_ENTRIES)
+		return false;
+	for (unsigned int i = 0; i < t->n; i++)
+		if (t->entry[i].vl >= vls)
+			return false;
+	return true;
+}
+
+bool ibcc_vlarb_valid(const struct ibcc_model *m)
+{
+	const struct ibcc_vlarb *a = &m->vlarb;
+	uint16_t served = 0;
+
+	if (!a->high.n && !a->low.n)
+		return true;
+	if (!table_valid(&a->high, m->vls) || !table_valid(&a->low, m->vls))
+		return false;
+	for (unsigned int i = 0; i < a->high.n; i++)
+		served |= (uint16_t)(!!a->high.entry[i].weight << a->high.entry[i].vl);
+	for (unsigned int i = 0; i < a->low.n; i++)
+		served |= (uint16_t)(!!a->low.entry[i].weight << a->low.entry[i].vl);
+	return served == (1u << m->vls) - 1;
+}
+
+static int32_t high_limit(const struct ibcc_engine *e)
+{
+	unsigned int limit = e->model.vlarb.high_limit;
+
+	return limit ? (int32_t)limit * LIMIT_BYTES : 1;
+}
+
+int ibcc_vlarb_build(struct ibcc_engine *e)
+{
+	if (!e->model.vlarb.high.n && !e->model.vlarb.low.n)
+		return 0;
+	e->vlarb = calloc(e->n_ports + 1u, sizeof(*e->vlarb));
+	if (!e->vlarb)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->n_ports; i++)
+		e->vlarb[i].high_left = high_limit(e);
+	return 0;
+}
+
+/* Bytes sent of the entry whose turn it is; 0 if no entry can send. */
+static uint32_t table_send(struct ibcc_engine *e, uint32_t port, const struct ibcc_vlarb_table *t,
+			   struct vlarb_table_state *s)
+{
+	/* Once around and back to where it began, for that entry has new weight then. */
+	for (unsigned int i = 0; i <= t->n && t->n; i++) {
+		uint32_t bytes =
+			s->left > 0 ? ibcc_fab_switch_send_vl(e, port, t->entry[s->at].vl) : 0;
+
+		if (bytes) {
+			s->left -= (int32_t)((bytes + IBCC_LINK_CREDIT_BYTES - 1) /
+					     IBCC_LINK_CREDIT_BYTES);
+			return bytes;
+		}
+		s->at = (uint8_t)(s->at + 1 < t->n ? s->at + 1 : 0);
+		s->left = t->entry[s->at].weight;
+	}
+	return 0;
+}
+
+void ibcc_vlarb_send(struct ibcc_engine *e, uint32_t port)
+{
+	const struct ibcc_vlarb *a = &e->model.vlarb;
+	struct vlarb_port *s = &e->vlarb[port];
+	uint32_t sent;
+
+	if (s->high_left > 0) {
+		sent = table_send(e, port, &a->high, &s->high);
+		if (sent) {
+			s->high_left -= a->high_limit == NO_LIMIT ? 0 : (int32_t)sent;
+			return;
+		}
+	}
+	sent = table_send(e, port, &a->low, &s->low);
+	if (!sent && s->high_left <= 0)
+		table_send(e, port, &a->high, &s->high);
+	s->high_left = high_limit(e);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Events of a scenario file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_parts.h"
+
+/* An item of `events`: one of sink, link_down, link_up says what happens. */
+struct event_yaml {
+	double at_ms;
+	const struct ibcc_yaml_node *sink, *rate, *down, *up;
+};
+
+static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
+		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
+		     struct ibcc_yaml_errors *e)
+{
+	const char *rate = ibcc_yaml_scalar(ey->rate);
+	int rc = ibcc_scenario_read_node(y, ey->sink, "events.sink", t, node, e), bad = 0;
+
+	ev->kind = IBCC_EVENT_SINK_RATE;
+	if (!rc && t && ibcc_topo_is_switch(t, *node))
+		rc = ibcc_yaml_want(y, e, ey->sink, "events.sink", "a host, not a switch");
+	if (!ey->rate) {
+		ibcc_yaml_error(y, e, ey->sink, "events.rate", "missing, want the sink's rate");
+		return -EINVAL;
+	}
+	if (!rate || strcmp(rate, "link")) /* value 0 means the link's */
+		bad = ibcc_scenario_read_rate(y, ey->rate, "events.rate", &ev->value, e);
+	return rc ? rc : bad;
+}
+
+static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
+		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
+		     struct ibcc_yaml_errors *e)
+{
+	const char *path = ey->down ? "events.link_down" : "events.link_up";
+	const struct ibcc_yaml_node *n = ey->down ? ey->down : ey->up;
+	int rc = ibcc_scenario_read_port(y, n, path, t, node, &ev->port, e);
+
+	ev->kind = ey->down ? IBCC_EVENT_LINK_DOWN : IBCC_EVENT_LINK_UP;
+	if (!rc && t && t->port[ibcc_topo_port_index(t, *node, ev->port)].peer == IBCC_NONE)
+		rc = ibcc_yaml_want(y, e, n, path, "a port that has a link");
+	return rc;
+}
+
+static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		      void *arg, struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("at_ms", DOUBLE, struct event_yaml, at_ms),
+		  .max = IBCC_SCENARIO_MAX_MS },
+		{ IBCC_YAML_MEMBER("sink", NODE, struct event_yaml, sink) },
+		{ IBCC_YAML_MEMBER("rate", NODE, struct event_yaml, rate) },
+		{ IBCC_YAML_MEMBER("link_down", NODE, struct event_yaml, down) },
+		{ IBCC_YAML_MEMBER("link_up", NODE, struct event_yaml, up) },
+		{ .name = NULL },
+	};
+	struct ibcc_scenario *s = arg;
+	struct event_yaml ey = { 0 };
+	struct ibcc_event_spec *ev = &s->event[s->n_events];
+	uint32_t node;
+	int rc;
+
+	(void)index;
+	if (ibcc_yaml_read(y, n, "events", keys, &ey, e))
+		return -EINVAL;
+	if (!ey.sink + !ey.down + !ey.up != 2 || (ey.rate && !ey.sink)) {
+		ibcc_yaml_error(y, e, n, "events",
+				"want one of sink (with rate), link_down or link_up");
+		return -EINVAL;
+	}
+	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };
+	rc = ey.sink ? read_sink(y, &ey, s->topo, ev, &node, e)
+		     : read_link(y, &ey, s->topo, ev, &node, e);
+	if (rc || !s->topo)
+		return rc;
+	snprintf(ev->node, sizeof(ev->node), "%.*s", (int)sizeof(ev->node) - 1,
+		 s->topo->node[node].desc);
+	s->n_events++;
+	return 0;
+}
+
+int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			      struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	size_t len = ibcc_yaml_length(n);
+
+	if (ibcc_yaml_is_seq(n) && len > IBCC_SCENARIO_EVENTS_MAX) {
+		ibcc_yaml_error(y, e, n, "events", "got %zu events, want at most %u", len,
+				IBCC_SCENARIO_EVENTS_MAX);
+		return -EINVAL;
+	}
+	s->event = calloc(len ? len : 1, sizeof(*s->event));
+	if (!s->event)
+		return -ENOMEM;
+	return ibcc_yaml_each(y, n, "events", read_event, s, e);
+}

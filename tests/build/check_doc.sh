@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Each experiment has its page, with all it has to tell; and pages come out as HTML that is one file.
+set -eu
+B=${IBCC_BUILD:-build}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+not_ok() { echo "not ok - $*"; exit 1; }
+
+for f in perftest/experiments/*.yaml; do
+	md=doc/experiments/$(basename "$f" .yaml).md
+	[ -s "$md" ] || not_ok "$f has no page $md"
+	for part in '# ..*' 'Published by .*' '## What was assumed' '## What fits' '## What does not' \
+		'## What could not be reproduced' '<!-- plot -->' '<!-- table -->'; do
+		grep -qx -- "$part" "$md" || not_ok "$md does not tell: $part"
+	done
+done
+for md in doc/experiments/*.md; do
+	[ -e "perftest/experiments/$(basename "$md" .md).yaml" ] || not_ok "$md has no experiment"
+done
+echo "ok - each experiment has its page"
+
+cat >"$tmp/lustre.md" <<'MD'
+<!-- licence -->
+# A & B
+
+One *two
+three* `a < b`.
+
+- first
+  goes on
+- second
+
+| k | v |
+|---|---|
+| x | 1 |
+<!-- table -->
+<!-- plot -->
+MD
+sh doc/render.sh page "$B/ibcc-bench" "$tmp/lustre.md" "$tmp/lustre.html" --short || not_ok "no page"
+for part in '<h1>A &amp; B</h1>' 'three</em> <code>a &lt; b</code>.' '<li>first' '<li>second' \
+	'<tr><td>x</td><td>1</td></tr>' '<td class="n">1870.8</td>' '</svg>'; do
+	grep -qF -- "$part" "$tmp/lustre.html" || not_ok "the page lacks $part"
+done
+! grep -qE 'licence|(src|href)="(http|/)' "$tmp/lustre.html" || not_ok "the page is not one file"
+for t in p ul li table tr td svg; do
+	[ "$(grep -oE "<$t[ >]" "$tmp/lustre.html" | wc -l)" = "$(grep -oF "</$t>" "$tmp/lustre.html" | wc -l)" ] ||
+		not_ok "the page has open <$t>"
+done
+echo "ok - a page with figures and plot"
+
+sh doc/render.sh index "$tmp/index.html" doc/experiments/*.md
+[ "$(grep -c '<li><a href' "$tmp/index.html")" = "$(ls perftest/experiments/*.yaml | wc -l)" ] ||
+	not_ok "the index lacks a page"
+echo "ok - the index"

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Values of roots that share contributors, worked out by hand from the published relations. */
+#include <stdlib.h>
+
+#include "tests/unit/fabrics.h"
+
+#include "lib/core/tuner_state.h"
+
+struct fixture {
+	struct ibcc_topo *t;
+	struct ibcc_tuner *tn;
+};
+
+/* 4-port 2-tree: adapters 0..7, links of 32000 Mb/s. */
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct ibcc_tuner_params p;
+
+	ibcc_tuner_defaults(&p);
+	f->t = fabric_tree2(4);
+	f->tn = ibcc_tuner_new(&p);
+	assert_int_equal(ibcc_tuner_prepare(f->tn, f->t), 0);
+	f->tn->n_cas = 8;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ibcc_tuner_free(f->tn);
+	ibcc_topo_free(f->t);
+	free(f);
+	return 0;
+}
+
+/* A root to which adapters first..last contribute. */
+static struct ibcc_tuner_root *add(struct fixture *f, uint32_t port, uint32_t rate_mbps,
+				   uint32_t first, uint32_t last)
+{
+	struct ibcc_tuner_root *r = ibcc_tuner_add(f->tn, port);
+
+	assert_non_null(r);
+	r->kind = rate_mbps < 20000 ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
+	r->on = true;
+	r->n = r->n_heavy = last - first + 1;
+	r->rate_mbps = rate_mbps;
+	r->packet_bytes = 2000;
+	for (uint32_t i = first; i <= last; i++)
+		r->member[f->t->port[fabric_port(f->t, i, 1)].endport] = true;
+	return r;
+}
+
+static void test_shared(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *fast = add(f, 1, 32000, 0, 5);
+	struct ibcc_tuner_root *slow = add(f, 2, 3200, 4, 7);
+	struct ibcc_tuner_root *off = add(f, 3, 1000, 0, 7);
+
+	off->on = false;
+	ibcc_tuner_group(f->tn, f->t);
+	/* x is 5 at one and 39 at the other; packets of a flow are 3 us and 20 us apart, so at the
+	 * fast one the share to be marked is 6.67 times smaller: 1 in 6.
+	 */
+	assert_ptr_equal(&f->tn->root[fast->leader], slow);
+	assert_ptr_equal(&f->tn->root[slow->leader], slow);
+	assert_int_equal(slow->marking_rate, 0);
+	assert_int_equal(fast->marking_rate, 5);
+	/* Half the balance wanted there: twice as many marks to choose from. */
+	fast->loop_permille = 2000;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_int_equal(fast->marking_rate, 2);
+}
+
+static void test_apart(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *a = add(f, 1, 32000, 0, 3);
+	struct ibcc_tuner_root *b = add(f, 2, 3200, 4, 7);
+
+	ibcc_tuner_group(f->tn, f->t);
+	assert_ptr_equal(&f->tn->root[a->leader], a);
+	assert_ptr_equal(&f->tn->root[b->leader], b);
+	assert_int_equal(a->marking_rate, 0);
+	/* A third one that shares with both joins them. */
+	add(f, 3, 16000, 3, 4);
+	ibcc_tuner_group(f->tn, f->t);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_ptr_equal(&f->tn->root[f->tn->root[i].leader], &f->tn->root[1]);
+	assert_true(f->tn->root[0].marking_rate > 0);
+}
+
+static void test_drain(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = add(f, 2, 3200, 0, 7);
+	struct ibcc_law_out hold, drain;
+
+	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &hold), 0);
+	r->drain = 5;
+	r->interval_ns = 1024000;
+	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &drain), 0);
+	/* x = 79: 91.35 packet times; 3.5 times that; four steps through 128 entries; two ticks of
+	 * 1.024 us in each interval, less one unit for rounding.
+	 */
+	assert_in_range(hold.end_milli, 91340, 91360);
+	assert_in_range(drain.end_milli, 319680, 319760);
+	assert_int_equal(drain.increase, 32);
+	assert_in_range(drain.timer, 499, 501);
+}
+
+/* The heaviest flow is the one that is held: light ones stretch the table, not the timer. */
+static void test_heavy(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = add(f, 1, 32000, 0, 7);
+	struct ibcc_law_out even, uneven;
+
+	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &even), 0);
+	r->n_heavy = 4;
+	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &uneven), 0);
+	assert_int_equal(uneven.end_milli, even.end_milli);
+	assert_in_range(uneven.timer, even.timer / 2, even.timer / 2 + 1);
+
+	/* Six with 100 BECNs each, two with 400: the latter count as 400 - 2 * 20. */
+	for (uint32_t i = 0; i < 8; i++)
+		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] =
+			(i < 6 ? 100 : 400) * IBCC_TUNER_COUNT_ONE;
+	assert_int_equal(ibcc_tuner_contributors(r, f->tn->n_endports), 8);
+	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 4); /* 1400 / 360 */
+	/* Small numbers that differ by chance alone. */
+	for (uint32_t i = 0; i < 8; i++)
+		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] =
+			(8 + i % 4) * IBCC_TUNER_COUNT_ONE;
+	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 8);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_shared),
+		TEST(test_apart),
+		TEST(test_drain),
+		TEST(test_heavy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
