@@ -159,7 +159,7 @@ $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 $(B)/ibcc-bench: $(call obj,perftest/bench/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
-$(B)/ibcc-demo: $(call obj,$(demo_src)) $(LIBS)
+$(B)/ibcc-demo: $(call obj,$(demo_src)) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 # All symbols are bound on loading: a missing one must not end OpenSM later.

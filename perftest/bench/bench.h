@@ -25,6 +25,7 @@ int ibcc_bench_best(int argc, char **argv);
 int ibcc_bench_speed(int argc, char **argv);
 int ibcc_bench_poll(int argc, char **argv);
 int ibcc_bench_netfile(int argc, char **argv);
+int ibcc_bench_osm_model(int argc, char **argv);
 
 /* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
  * wrong in the file, 1 else.

@@ -3,7 +3,7 @@
 #ifndef IBCC_DEMO_SYSTEM_H
 #define IBCC_DEMO_SYSTEM_H
 
-#include "perftest/demo/proc.h"
+#include "perftest/bench/proc.h"
 #include "perftest/demo/report.h"
 
 /* Delivered payload since the start, by kind of flow. */

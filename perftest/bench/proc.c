@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perftest/demo/proc.h"
+#include "perftest/bench/proc.h"
 
 static long long now_ms(void)
 {

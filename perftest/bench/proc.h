@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Child processes of the demo: started, watched and ended by pid. */
-#ifndef IBCC_DEMO_PROC_H
-#define IBCC_DEMO_PROC_H
+/* Child processes: started, watched and ended by pid. */
+#ifndef PERFTEST_BENCH_PROC_H
+#define PERFTEST_BENCH_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct proc {
 	char log[256]; /* file that has its stdout and stderr */
 };
 
-/* Starts argv (NULL-terminated) with its output in a log file. The child is ended when the demo
+/* Starts argv (NULL-terminated) with its output in a log file. The child is ended when the caller
  * dies. Returns 0 or -errno.
  */
 int proc_start(struct proc *p, const char *name, const char *log, const char *const argv[]);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibcc-bench osm-model: the cost model of subnet management on fat trees, against what stock OpenSM
+ * sends and how long it takes, and what it says of fabrics that do not fit here.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/osm_model.h"
+#include "perftest/bench/osm_run.h"
+#include "perftest/bench/report.h"
+#include "perftest/bench/table.h"
+
+#define TREES_MAX  32u
+#define REPEAT_MAX 15u
+#define WITHIN     0.15  /* of the measured time */
+#define SMPS_MIN   1000u /* of a tree whose time is judged */
+#define PORTS_MAX  254u
+#define LEVELS_MAX 4u
+
+struct osm {
+	struct ibcc_osm_tree tree[TREES_MAX];
+	struct ibcc_osm_run
+		run[TREES_MAX]; /* times are the shortest: other load makes runs slow, never fast */
+	double sweep_s[TREES_MAX];
+	size_t n;
+	unsigned int repeat;
+	bool json, exact;
+};
+
+static const struct {
+	uint32_t m, n;
+} usual[] = { { 4, 1 }, { 4, 2 },  { 4, 3 },  { 8, 1 }, { 8, 2 },
+	      { 8, 3 }, { 16, 2 }, { 24, 2 }, { 36, 2 } },
+  large[] = { { 24, 3 }, { 36, 3 }, { 48, 3 }, { 58, 3 } };
+
+static int measure(struct osm *o, size_t i)
+{
+	struct ibcc_osm_run best = { .sweep_s = INFINITY };
+	char why[PATH_MAX + 64];
+
+	for (unsigned int k = 0; k < o->repeat; k++) {
+		struct ibcc_osm_run r;
+		int rc = ibcc_osm_run(&o->tree[i], 1, &r, why, sizeof(why));
+
+		if (rc) {
+			fprintf(stderr, "ibcc-bench: %u-port %u-tree: %s\n", o->tree[i].m,
+				o->tree[i].n, why);
+			return rc;
+		}
+		for (int c = 0; k && c < IBCC_OSM_N_SMPS; c++)
+			o->exact &= r.count[c] == o->run[i].count[c];
+		o->run[i] = r;
+		if (r.sweep_s < best.sweep_s)
+			best = r;
+	}
+	o->run[i] = best;
+	o->sweep_s[i] = best.sweep_s;
+	for (int c = 0; c < IBCC_OSM_N_SMPS; c++)
+		o->exact &= o->run[i].count[c] == ibcc_osm_count(&o->tree[i], (enum ibcc_osm_smp)c);
+	return 0;
+}
+
+/* Predicted from all other trees; NAN if there are too few of them. */
+static double predict(const struct osm *o, size_t i)
+{
+	struct ibcc_osm_times x;
+
+	if (o->n < 3)
+		return NAN;
+	x = ibcc_osm_fit(o->tree, o->sweep_s, o->n, i);
+	return ibcc_osm_sweep_s(&o->tree[i], &x);
+}
+
+/* Sweeps of a few milliseconds are mostly what threads wait for each other. */
+static bool is_judged(const struct osm *o, size_t i)
+{
+	return ibcc_osm_total(&o->tree[i]) >= SMPS_MIN && !isnan(predict(o, i));
+}
+
+static bool is_near(const struct osm *o, size_t i)
+{
+	return !is_judged(o, i) || fabs(predict(o, i) / o->sweep_s[i] - 1) <= WITHIN;
+}
+
+/* Answers */
+
+static json_t *tree_json(const struct ibcc_osm_tree *t)
+{
+	return json_pack("{si si sI sI sI sI sI}", "ports", (int)t->m, "levels", (int)t->n, "hosts",
+			 (json_int_t)t->hosts, "switches", (json_int_t)t->switches, "smps",
+			 (json_int_t)ibcc_osm_total(t), "poll_mads",
+			 (json_int_t)ibcc_osm_poll_mads(t), "push_mads",
+			 (json_int_t)ibcc_osm_push_mads(t));
+}
+
+static int tell_json(const struct osm *o, const struct ibcc_osm_times *x, bool good)
+{
+	json_t *trees = json_array(), *more = json_array();
+
+	for (size_t i = 0; i < o->n; i++) {
+		json_t *t = tree_json(&o->tree[i]), *counts = json_array();
+
+		for (int c = 0; c < IBCC_OSM_N_SMPS; c++) {
+			enum ibcc_osm_smp smp = (enum ibcc_osm_smp)c;
+			uint64_t model = ibcc_osm_count(&o->tree[i], smp);
+
+			json_array_append_new(
+				counts,
+				json_pack("{ss sI sI sI sb}", "name", ibcc_osm_name(smp), "paper",
+					  (json_int_t)ibcc_osm_paper(&o->tree[i], smp), "model",
+					  (json_int_t)model, "measured",
+					  (json_int_t)o->run[i].count[c], "ok",
+					  o->run[i].count[c] == model));
+		}
+		json_object_set_new(t, "counts", counts);
+		json_object_set_new(t, "sweep_s", ibcc_report_number(o->sweep_s[i]));
+		json_object_set_new(t, "predicted_s", ibcc_report_number(predict(o, i)));
+		json_object_set_new(t, "ok", json_boolean(is_near(o, i)));
+		json_array_append_new(trees, t);
+	}
+	for (size_t i = 0; i < sizeof(large) / sizeof(*large); i++) {
+		struct ibcc_osm_tree l = ibcc_osm_tree(large[i].m, large[i].n);
+		json_t *t = tree_json(&l);
+
+		json_object_set_new(t, "predicted_s", ibcc_report_number(ibcc_osm_sweep_s(&l, x)));
+		json_array_append_new(more, t);
+	}
+	return ibcc_report_json(json_pack("{si so so sf sf sf sb}", "schema", 1, "trees", trees,
+					  "predictions", more, "smp_us", x->smp_s * 1e6, "entry_us",
+					  x->entry_s * 1e6, "ok", good),
+				false, stdout);
+}
+
+static int tell_counts(const struct osm *o)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "TREE", false }, { "SMP", false },     { "PAPER", true },
+		{ "MODEL", true }, { "MEASURED", true }, { "", false },
+	};
+	struct libscols_table *t = ibcc_table_new(columns, 6, stdout);
+	int rc = t ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < o->n; i++) {
+		for (int c = 0; c < IBCC_OSM_N_SMPS && !rc; c++) {
+			enum ibcc_osm_smp smp = (enum ibcc_osm_smp)c;
+			char name[32], paper[24] = "-", model[24], seen[24];
+			const char *cell[] = { name, ibcc_osm_name(smp), paper, model, seen, "" };
+			uint64_t p = ibcc_osm_paper(&o->tree[i], smp);
+			uint64_t m = ibcc_osm_count(&o->tree[i], smp);
+
+			snprintf(name, sizeof(name), "%u-port %u-tree", o->tree[i].m, o->tree[i].n);
+			if (p)
+				snprintf(paper, sizeof(paper), "%llu", (unsigned long long)p);
+			snprintf(model, sizeof(model), "%llu", (unsigned long long)m);
+			snprintf(seen, sizeof(seen), "%llu",
+				 (unsigned long long)o->run[i].count[c]);
+			if (o->run[i].count[c] != m)
+				cell[5] = "DIFFERS";
+			rc = ibcc_table_add(t, cell);
+		}
+	}
+	if (rc) {
+		scols_unref_table(t);
+		return rc;
+	}
+	rc = ibcc_table_print(t);
+	puts("\nWhere the paper differs:");
+	for (int c = 0; c < IBCC_OSM_N_SMPS; c++)
+		if (ibcc_osm_difference((enum ibcc_osm_smp)c))
+			printf("  %-26s %s\n", ibcc_osm_name((enum ibcc_osm_smp)c),
+			       ibcc_osm_difference((enum ibcc_osm_smp)c));
+	return rc;
+}
+
+static int tell_times(const struct osm *o, const struct ibcc_osm_times *x)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "TREE", false },     { "HOSTS", true },       { "SMPS", true },
+		{ "SWEEP s", true },   { "PREDICTED s", true }, { "ERROR %", true },
+		{ "POLL MADS", true }, { "PUSH MADS", true },
+	};
+	struct libscols_table *t = ibcc_table_new(columns, 8, stdout);
+	size_t n_large = sizeof(large) / sizeof(*large);
+	int rc = t ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < o->n + n_large && !rc; i++) {
+		bool measured = i < o->n;
+		struct ibcc_osm_tree tree =
+			measured ? o->tree[i] : ibcc_osm_tree(large[i - o->n].m, large[i - o->n].n);
+		double p = measured ? predict(o, i) : ibcc_osm_sweep_s(&tree, x);
+		char text[8][32];
+		const char *cell[8];
+
+		for (int k = 0; k < 8; k++)
+			cell[k] = text[k];
+		snprintf(text[0], 32, "%u-port %u-tree", tree.m, tree.n);
+		snprintf(text[1], 32, "%llu", (unsigned long long)tree.hosts);
+		snprintf(text[2], 32, "%llu", (unsigned long long)ibcc_osm_total(&tree));
+		cell[3] = ibcc_table_number(measured ? o->sweep_s[i] : NAN, text[3], 32);
+		cell[4] = ibcc_table_number(p, text[4], 32);
+		cell[5] = ibcc_table_number(
+			measured && is_judged(o, i) ? (p / o->sweep_s[i] - 1) * 100 : NAN, text[5],
+			32);
+		snprintf(text[6], 32, "%llu", (unsigned long long)ibcc_osm_poll_mads(&tree));
+		snprintf(text[7], 32, "%llu", (unsigned long long)ibcc_osm_push_mads(&tree));
+		rc = ibcc_table_add(t, cell);
+	}
+	if (rc) {
+		scols_unref_table(t);
+		return rc;
+	}
+	printf("\nOne SMP in flight: %.1f us for each, %.3f us for each entry of a forwarding "
+	       "table, "
+	       "%.1f ms in any case.\nEach tree is predicted from the others, and those not "
+	       "measured "
+	       "from all.\n",
+	       x->smp_s * 1e6, x->entry_s * 1e6, x->base_s * 1e3);
+	return ibcc_table_print(t);
+}
+
+static bool add_tree(struct osm *o, const char *text)
+{
+	unsigned int m, n;
+	char more;
+
+	if (sscanf(text, "%u,%u%c", &m, &n, &more) != 2 || m < 4 || m > PORTS_MAX || m % 2 || !n ||
+	    n > LEVELS_MAX || o->n == TREES_MAX) {
+		fprintf(stderr, "ibcc-bench: --tree: got \"%s\", want PORTS,LEVELS such as 36,2\n",
+			text);
+		return false;
+	}
+	o->tree[o->n++] = ibcc_osm_tree(m, n);
+	return true;
+}
+
+static bool options(struct osm *o, int argc, char **argv)
+{
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { "tree", required_argument, NULL, 't' },
+					       { "repeat", required_argument, NULL, 'r' },
+					       { NULL, 0, NULL, 0 } };
+	uint64_t repeat = 3;
+	bool ok = true;
+	int c;
+
+	while (ok && (c = getopt_long(argc, argv, "jt:r:", longs, NULL)) != -1) {
+		if (c == 'j')
+			o->json = true;
+		else if (c == 't')
+			ok = add_tree(o, optarg);
+		else
+			ok = c == 'r' &&
+			     ibcc_bench_number("--repeat", optarg, 1, REPEAT_MAX, &repeat);
+	}
+	o->repeat = (unsigned int)repeat;
+	if (!o->n)
+		for (; o->n < sizeof(usual) / sizeof(*usual); o->n++)
+			o->tree[o->n] = ibcc_osm_tree(usual[o->n].m, usual[o->n].n);
+	return ok && optind == argc;
+}
+
+int ibcc_bench_osm_model(int argc, char **argv)
+{
+	struct osm o = { .exact = true };
+	struct ibcc_osm_times x;
+	bool good;
+	int rc;
+
+	if (!options(&o, argc, argv))
+		return IBCC_EXIT_ERROR;
+	for (size_t i = 0; i < o.n; i++)
+		if (measure(&o, i))
+			return IBCC_EXIT_ERROR;
+	x = ibcc_osm_fit(o.tree, o.sweep_s, o.n, o.n);
+	good = o.exact;
+	for (size_t i = 0; i < o.n; i++)
+		good &= is_near(&o, i);
+	if (o.json) {
+		rc = tell_json(&o, &x, good);
+	} else {
+		rc = tell_counts(&o);
+		if (!rc)
+			rc = tell_times(&o, &x);
+	}
+	return rc || !good ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
