@@ -303,10 +303,10 @@ static int examine(struct job *j, uint32_t port)
 	bool marked = j->e->becn && (!j->actual || marks(j, port));
 	int ret;
 
-	/* Several ports may mark, of which only some do. */
+	/* Several ports may mark, of which only some do. One that is full is on the verge of it. */
 	if (marked && j->actual && j->e->fecn) {
 		r.fecn = fecn_behind(j, port);
-		marked = r.fecn;
+		marked = r.fecn || busy(l) >= j->p->full_permille;
 	}
 	if (!suspect && (!marked || !j->actual))
 		return 0;

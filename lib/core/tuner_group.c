@@ -68,7 +68,7 @@ static void join(struct ibcc_tuner *tn, uint32_t a, uint32_t b)
 
 void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 {
-	uint64_t loop_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	uint64_t loop_ns[IBCC_TUNER_MAX_ROOTS] = { 0 }, timer_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
 	uint32_t end_milli[IBCC_TUNER_MAX_ROOTS] = { 0 }, best[IBCC_TUNER_MAX_ROOTS] = { 0 };
 
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
@@ -81,6 +81,7 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 		    ibcc_tuner_law(tn, t, r, ibcc_tuner_source_mbps(tn, t, r), FULL_TABLE, &law))
 			continue;
 		loop_ns[k] = law.loop_ns;
+		timer_ns[k] = (uint64_t)law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
 		end_milli[k] = law.end_milli;
 	}
 	for (uint32_t k = 1; k < tn->n_roots; k++)
@@ -99,6 +100,8 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 		r->leader = best[r->leader];
 		if (!r->on || !loop_ns[k])
 			continue;
+		if (r->interval_ns)
+			r->recover = (uint32_t)(timer_ns[r->leader] * FULL_TABLE / r->interval_ns);
 		ratio = loop_ns[r->leader] / loop_ns[k];
 		if (ratio > 1)
 			r->marking_rate =

@@ -119,6 +119,9 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 
 		if (ibcc_tuner_in_estimate(e, r->port))
 			continue;
+		/* Held back too much looks the same until the sources have recovered. */
+		if (r->begun && patience < r->recover)
+			patience = r->recover;
 		r->absent++;
 		if (!r->on || r->absent >= patience)
 			ibcc_tuner_drop(tn, r);

@@ -47,6 +47,7 @@ struct ibcc_tuner_root {
 	bool learned;         /* n comes from BECNs, not from who waits */
 	uint32_t n, n_heavy;  /* contributors; see struct ibcc_law_in */
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
+	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
 	uint64_t interval_ns; /* of the passes when it was decided on */
 	uint8_t dry; /* passes in a row, while it is emptied, in which it ran out of packets */
 	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
