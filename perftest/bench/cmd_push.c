@@ -104,7 +104,6 @@ static int want(struct push *p, uint32_t *first_adapter)
 {
 	int rc = ibcc_settings_copy(&p->target.wanted, &p->before);
 
-	*first_adapter = IBCC_NONE;
 	for (uint32_t i = 0; i < p->before.n && !rc; i++) {
 		struct ibcc_endport_cc *c = &p->target.wanted.ep[i];
 
@@ -124,7 +123,7 @@ static int want(struct push *p, uint32_t *first_adapter)
 static int steps(struct push *p)
 {
 	struct ibcc_target back = { .n_reasons = 0 };
-	uint32_t adapter, all = 0, again = 0, one = 0, undo = 0, rest = 0;
+	uint32_t adapter = IBCC_NONE, all = 0, again = 0, one = 0, undo = 0, rest = 0;
 	int rc = ibcc_readback_run(p->tr, p->topo, 0, &p->before);
 
 	if (!rc)
