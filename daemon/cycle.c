@@ -180,6 +180,8 @@ static int decide(struct ibcc_cycle *c)
 	if (rc)
 		return rc;
 	c->decided = true;
+	if (c->target.doubt)
+		c->actual_age = c->options.readback_passes;
 	return 0;
 }
 

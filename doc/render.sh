@@ -106,8 +106,8 @@ page()
 		echo '</body></html>'
 	} >"$tmp/html"
 	mv "$tmp/html" "$html"
-	# A row out of its bounds is shown, and told.
-	[ "$status" = 0 ] || { echo "render.sh: $name: ibcc-bench run ended with $status" >&2; exit "$status"; }
+	# A row out of its bounds is shown, and told; it is for the tests to fail.
+	[ "$status" = 0 ] || { echo "render.sh: $name: a figure is out of its bounds" >&2; }
 }
 
 index()

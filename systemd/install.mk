@@ -31,6 +31,7 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/sweep.sbatch; do \
+	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/tune/*.yaml \
+			perftest/sweep.sbatch; do \
 		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \
 	done

@@ -3,6 +3,7 @@
 #ifndef IBCC_TUNER_H
 #define IBCC_TUNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ibcc/estimate.h>
@@ -29,6 +30,10 @@ struct ibcc_target {
 	/* Endports that ought to get settings but cannot: ibcc_endport_cc:support. */
 	uint32_t n_without, *without;
 	char summary[IBCC_REASON_BYTES]; /* the decision of this step in one sentence */
+	/* Counters look as if some settings were not on the fabric any more: the actual ones should
+	 * be read again before the next step.
+	 */
+	bool doubt;
 };
 void ibcc_target_fini(struct ibcc_target *t);
 

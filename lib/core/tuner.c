@@ -22,6 +22,9 @@
 #define DRY_PASSES       2u
 #define SLOW_PERMILLE    200u
 #define FULL_PERMILLE    900u
+#define DOUBT_BECNS      32u
+#define DOUBT_RATIO      8u
+#define DOUBT_MAX        63u
 #define KIND_PASSES      3u /* so long it must look like the other kind to be taken for it */
 
 static uint32_t wire_bytes(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
@@ -152,7 +155,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 
 /* Are a root's settings on the fabric, but for a few adapters that do not take them? */
 static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		     const struct ibcc_tuner_root *r, const struct ibcc_target *laid)
+		     struct ibcc_tuner_root *r, const struct ibcc_target *laid)
 {
 	uint32_t sw = ibcc_tuner_switch_of(t, r);
 	uint32_t members = 0, unset = 0, last = IBCC_NONE;
@@ -167,7 +170,53 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	}
 	for (uint32_t i = 0; i < tn->n_endports; i++)
 		members += r->member[i];
+	r->begun |= unset < members;
 	return unset * UNSET_SHARE <= members;
+}
+
+static uint64_t becns(const struct ibcc_root *now)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		sum += now->source[i].becn;
+	return sum;
+}
+
+/* One of several sources is marked far more than the others and goes on: it may have lost its
+ * settings.
+ */
+static bool has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
+{
+	uint64_t sum = becns(now), most = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		most = now->source[i].becn > most ? now->source[i].becn : most;
+	return most >= DOUBT_BECNS && most * (r->n - 1) > DOUBT_RATIO * (sum - most);
+}
+
+/* Counters as if a node had started anew, without its settings: the root's switch, which marks no
+ * more, or a source. Reading all settings takes time, so doubts that prove wrong come back ever
+ * later. */
+static bool doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e)
+{
+	bool now = false;
+
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		const struct ibcc_tuner_root *r = &tn->root[i];
+		const struct ibcc_root *seen = ibcc_tuner_in_estimate(e, r->port);
+
+		now |= r->on && r->in_force && !r->drain && !r->settle && seen &&
+		       (has_outlier(r, seen) ||
+			(!becns(seen) && seen->tree_wait_permille > tn->p.victim_wait_permille));
+	}
+	if (tn->doubt_wait)
+		tn->doubt_wait--;
+	if (!now || tn->doubt_wait)
+		return false;
+	tn->doubt_pause = tn->doubt_pause < DOUBT_MAX ? tn->doubt_pause * 2u + 1u : DOUBT_MAX;
+	tn->doubt_wait = tn->doubt_pause;
+	return true;
 }
 
 /* Contributors, once enough BECNs were counted to tell. Which root a BECN is from does not show:
@@ -242,7 +291,8 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 }
 
 /* One pass for the roots that are on. */
-static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_estimate *e,
+static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
 		   const struct ibcc_settings *actual, const struct ibcc_target *laid,
 		   struct ibcc_text *say)
 {
@@ -252,8 +302,15 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		struct ibcc_tuner_sources s;
 		int more;
 
-		if (!r->on || !in_force(tn, t, r, laid))
+		if (!r->on)
 			continue;
+		if (!in_force(tn, t, r, laid)) {
+			r->lost |= r->in_force;
+			continue;
+		}
+		if (r->lost && now)
+			r->drain = drain_passes(r, snap, now);
+		r->lost = false;
 		r->in_force = true;
 		if (r->drain && drained(tn, r, now)) {
 			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
@@ -269,6 +326,8 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 				return more;
 			continue;
 		}
+		if (has_outlier(r, now) && r->learned)
+			continue; /* nothing can be judged by that */
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
 			changed(tn);
@@ -364,7 +423,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		tn->since_change += tn->since_change < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_observe(tn, t, e);
-		ret = control(tn, t, e, actual, &laid, &say);
+		ret = control(tn, t, s, e, actual, &laid, &say);
 		if (!ret)
 			ret = take_up(tn, t, s, e, actual, &say);
 		ibcc_target_fini(&laid);
@@ -374,6 +433,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		if (ret)
 			goto out;
 		ibcc_tuner_let_go(tn, t, &laid);
+		laid.doubt = doubt(tn, e);
 	}
 	summarise(tn, e, &laid, &say);
 	memcpy(laid.summary, summary, sizeof(laid.summary));

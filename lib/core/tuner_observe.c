@@ -114,8 +114,8 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	}
 	for (uint32_t i = tn->n_roots; i-- > 0;) {
 		struct ibcc_tuner_root *r = &tn->root[i];
-		uint32_t patience = r->in_force ? tn->p.quiet_passes * (uint32_t)r->patience
-						: tn->p.confirm_passes;
+		uint32_t patience = r->begun ? tn->p.quiet_passes * (uint32_t)r->patience
+					     : tn->p.confirm_passes;
 
 		if (ibcc_tuner_in_estimate(e, r->port))
 			continue;

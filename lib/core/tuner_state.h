@@ -32,6 +32,8 @@ struct ibcc_tuner_root {
 	enum ibcc_congestion kind;
 	bool on;           /* its settings are wanted on the fabric */
 	bool in_force;     /* ... and have been there */
+	bool lost;         /* ... and were, but are not now */
+	bool begun;        /* some of them have */
 	uint16_t seen;     /* passes in a row with reason to act, before it is on */
 	uint16_t absent;   /* passes in a row without it */
 	uint16_t settle;   /* passes to wait before judging */
@@ -67,9 +69,10 @@ struct ibcc_tuner {
 	struct ibcc_tuner_params p;
 	uint32_t n_roots;
 	struct ibcc_tuner_root root[IBCC_TUNER_MAX_ROOTS];
-	uint16_t since_change; /* passes */
-	uint32_t gone_port;    /* root whose settings were removed last, or IBCC_NONE */
-	uint32_t gone_since;   /* passes */
+	uint16_t since_change;            /* passes */
+	uint16_t doubt_wait, doubt_pause; /* passes until settings may be doubted again */
+	uint32_t gone_port;               /* root whose settings were removed last, or IBCC_NONE */
+	uint32_t gone_since;              /* passes */
 	uint16_t gone_patience;
 	uint32_t n_endports;           /* of the topology that the state belongs to */
 	uint32_t n_cas;                /* N of the formulas */

@@ -69,31 +69,21 @@ static void count_parts(struct ibcc_engine *e)
 	e->n_outqs = e->n_ports * e->n_vls;
 }
 
-/* Zeroed memory that begins at a cache line; *raw is what to free. */
-static void *alloc_lines(size_t n, size_t size, void **raw)
-{
-	uintptr_t at;
-
-	*raw = calloc(n * size + LINE_BYTES, 1);
-	at = ((uintptr_t)*raw + LINE_BYTES - 1) & ~(uintptr_t)(LINE_BYTES - 1);
-	return *raw ? (char *)*raw + (at - (uintptr_t)*raw) : NULL;
-}
-
 static int alloc_parts(struct ibcc_engine *e)
 {
-	e->port = alloc_lines(e->n_ports + 1u, sizeof(*e->port), &e->unaligned[0]);
-	e->outq = alloc_lines(e->n_outqs + 1u, sizeof(*e->outq), &e->unaligned[1]);
+	e->port = ibcc_fab_alloc(e->n_ports, sizeof(*e->port));
+	e->outq = ibcc_fab_alloc(e->n_outqs, sizeof(*e->outq));
+	e->in = ibcc_fab_alloc(e->n_ports, sizeof(*e->in));
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
 	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
-	e->n_lids = calloc(e->n_ports + 1, sizeof(*e->n_lids));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
-	e->hca = calloc(e->n_hca + 1, sizeof(*e->hca));
+	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
-	if (!e->credit_to || !e->port || !e->outq || !e->stat || !e->outq_stat || !e->lid ||
-	    !e->n_lids || !e->voq || !e->sw || !e->hca || !e->dest)
+	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->outq_stat ||
+	    !e->lid || !e->voq || !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -160,7 +150,8 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 
 	if (speed < 0)
 		return -ENOMEM;
-	p->speed = (uint16_t)speed;
+	p->speed = e->in[i].speed = (uint16_t)speed;
+	e->in[i].num = tp->num;
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
@@ -172,13 +163,28 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
 			p->flags |= PORT_TO_SWITCH;
 	}
-	e->lid[i] = tp->lid;
+	e->lid[i].first = tp->lid;
 	for (uint32_t lid = tp->lid; lid && lid <= IBCC_LID_MAX && e->topo->lid_port[lid] == i;
 	     lid++)
-		e->n_lids[i]++;
+		e->lid[i].n++;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
 		*port_outq(e, i, vl) = (struct outq){ .act = NONE };
 	return 0;
+}
+
+void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s)
+{
+	uint32_t n_in = s->n_ports + 1u;
+
+	for (uint32_t i = 0; i < n_in; i++) {
+		struct inport *in = &e->in[s->first_port + i];
+
+		in->lft = s->lft;
+		in->lft_len = s->lft_len;
+		in->first_port = s->first_port;
+		in->n_in = (uint16_t)n_in;
+		in->sl2vl = s->sl2vl ? &s->sl2vl[i * n_in] : NULL;
+	}
 }
 
 static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint32_t *voq)
@@ -214,6 +220,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		*voq += e->n_slots * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
+	ibcc_fab_tables_set(e, s);
 	return 0;
 }
 
@@ -370,8 +377,9 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);
 	free(e->pkt);
-	for (int i = 0; i < 2; i++)
-		free(e->unaligned[i]);
+	free(e->port);
+	free(e->in);
+	free(e->outq);
 	free(e->voq);
 	free(e->sw);
 	free(e->hca);
@@ -384,7 +392,6 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->speed);
 	free(e->credit_to);
 	free(e->lid);
-	free(e->n_lids);
 	free(e->scen);
 	ibcc_topo_free(e->topo);
 	free(e);

@@ -24,7 +24,7 @@ void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p
 	s->log.LogType = IBCC_CC_LOG_SWITCH;
 	memmove(&s->log.u.sw.entry[1], &s->log.u.sw.entry[0],
 		sizeof(s->log.u.sw.entry) - sizeof(s->log.u.sw.entry[0]));
-	s->log.u.sw.entry[0].SLID = e->lid[ibcc_fab_origin(e, p)];
+	s->log.u.sw.entry[0].SLID = e->lid[ibcc_fab_origin(e, p)].first;
 	s->log.u.sw.entry[0].DLID = p->dlid;
 	s->log.u.sw.entry[0].SL = p->sl;
 	s->log.u.sw.entry[0].TimeStamp = (uint32_t)(e->now_ps / TICK_PS);
@@ -44,8 +44,8 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp)
 	h->log.u.ca.entry[0].Local_QP_CN_Entry = (qp + 2) & 0xffffff;
 	h->log.u.ca.entry[0].Remote_QP_Number_CN_Entry = (qp + 2) & 0xffffff;
 	h->log.u.ca.entry[0].SL_CN_Entry = (uint8_t)sl;
-	h->log.u.ca.entry[0].Local_LID_CN = e->lid[h->port];
-	h->log.u.ca.entry[0].Remote_LID_CN_Entry = e->lid[q->dst_port];
+	h->log.u.ca.entry[0].Local_LID_CN = e->lid[h->port].first;
+	h->log.u.ca.entry[0].Remote_LID_CN_Entry = e->lid[q->dst_port].first;
 	h->log.u.ca.entry[0].TimeStamp_CN_Entry = (uint32_t)(e->now_ps / TICK_PS);
 	h->log.u.ca.ThresholdCongestionEventMap |= (uint16_t)(1u << sl);
 	count(&h->log.u.ca.ThresholdEventCounter);

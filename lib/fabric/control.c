@@ -13,9 +13,9 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 		return -EINVAL;
 	if (e->port[port].flags & PORT_SWITCH && e->port[port].num)
 		return -EINVAL;
-	if (e->lid[port] != lid) {
-		e->lid[port] = lid;
-		e->n_lids[port] = lid ? 1 : 0;
+	if (e->lid[port].first != lid) {
+		e->lid[port].first = lid;
+		e->lid[port].n = lid ? 1 : 0;
 		if (e->paths)
 			ibcc_paths_map(e);
 	}
@@ -39,6 +39,7 @@ int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft
 	free(s->lft);
 	s->lft = copy;
 	s->lft_len = len;
+	ibcc_fab_tables_set(e, s);
 	return 0;
 }
 
@@ -57,6 +58,7 @@ static int switch_sl2vl(struct ibcc_engine *e, struct fab_switch *s, unsigned in
 					ibcc_fab_default_vl(e, s->first_port + i % side, sl);
 	}
 	memcpy(s->sl2vl[in * side + out], vl, 16);
+	ibcc_fab_tables_set(e, s);
 	return 0;
 }
 
@@ -113,6 +115,7 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 	p->flags &= (uint8_t)~PORT_UP;
 	e->credit_to[port] = NONE;
 	p->epoch++;
+	e->in[port].epoch++;
 	if (p->flags & PORT_SWITCH)
 		ibcc_fab_switch_flush(e, port);
 }

@@ -39,11 +39,11 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 	up = p->flags & PORT_UP;
 	*out = (struct ibcc_engine_port){
 		.xmit_bytes = octets(e, p->tx),
-		.rcv_bytes = octets(e, s->rx),
+		.rcv_bytes = octets(e, e->in[port].rx),
 		.xmit_pkts = p->tx[DATA] + p->tx[CTRL],
-		.rcv_pkts = s->rx[DATA] + s->rx[CTRL],
+		.rcv_pkts = e->in[port].rx[DATA] + e->in[port].rx[CTRL],
 		.xmit_data_pkts = p->tx[DATA],
-		.rcv_data_pkts = s->rx[DATA],
+		.rcv_data_pkts = e->in[port].rx[DATA],
 		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.rcv_fecn = s->fecn,
@@ -135,7 +135,7 @@ void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *
 		.events = e->events,
 	};
 	for (uint32_t i = 0; i < e->n_ports; i++) {
-		out->packet_hops += e->stat[i].rx[DATA];
-		out->ack_hops += e->stat[i].rx[CTRL];
+		out->packet_hops += e->in[i].rx[DATA];
+		out->ack_hops += e->in[i].rx[CTRL];
 	}
 }

@@ -22,7 +22,7 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 {
 	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
 		struct cursor *c = &e->evq.cursor[i];
-		const struct lane *l = &e->evq.lane[c->lane];
+		struct lane *l = &e->evq.lane[c->lane];
 
 		for (; c->at != l->end; c->at++) {
 			const struct sent *v = &l->ring[c->at & l->mask];
@@ -33,6 +33,7 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 			if (index != NO_CREDIT)
 				e->outq[index >> 1].credits += (int32_t)e->blocks[index & 1];
 		}
+		l->waited |= c->at == l->end;
 	}
 }
 

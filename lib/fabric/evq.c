@@ -77,16 +77,28 @@ int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
 	*l = (struct lane){ .end = 1, .arrives = (uint8_t)arrives }; /* without a ring it is full */
 	memcpy(l->delay_ps, delay_ps, sizeof(l->delay_ps));
 	if (often && q->first_credit - q->n_watched >= N_SENT) {
-		l->ring = malloc(MIN_RING * sizeof(*l->ring));
+		l->ring = calloc(MIN_RING, sizeof(*l->ring));
 		if (!l->ring)
 			return -ENOMEM;
 		l->end = 0;
 		l->mask = MIN_RING - 1;
+		l->waited = true;
 		for (int i = 0; i < N_SENT; i++)
 			if (delay_ps[i] != NEVER)
 				add_cursor(q, q->n_lanes, i);
 	}
 	return q->n_lanes++;
+}
+
+void ibcc_fab_lane_meet(struct evq *q, struct lane *l)
+{
+	l->waited = false;
+	for (int i = 0; i < N_SENT; i++) {
+		const struct cursor *c = &q->cursor[l->cursor[i]];
+
+		if (l->delay_ps[i] != NEVER && c->at == l->end)
+			q->due[l->cursor[i]] = l->ring[l->end & l->mask].t + c->delay_ps;
+	}
 }
 
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v)
@@ -109,7 +121,7 @@ bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent
 	l->begin = l->end - used;
 	if (used <= n / 2)
 		return true;
-	bigger = n > UINT32_MAX / 4 ? NULL : malloc(2 * (size_t)n * sizeof(*bigger));
+	bigger = n > UINT32_MAX / 4 ? NULL : calloc(2 * (size_t)n, sizeof(*bigger));
 	if (!bigger) {
 		e->err = -ENOMEM;
 		return false;

@@ -30,6 +30,8 @@ int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
  * calendar, or there is no memory.
  */
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v);
+/* Tells the cursors that stand at a lane's end what is there now. */
+void ibcc_fab_lane_meet(struct evq *q, struct lane *l);
 void ibcc_fab_evq_push_far(struct ibcc_engine *e, uint32_t cell);
 void ibcc_fab_evq_insert(struct ibcc_engine *e, struct bucket *b, uint32_t cell);
 /* Moves the ring to begin at the calendar's earliest event. */
@@ -83,44 +85,17 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 		ibcc_fab_evq_push_far(e, c);
 }
 
-/* A cursor that stood at the end has the event that was just put there. */
-static inline void cursor_meets(struct evq *q, const struct lane *l, int what, uint64_t t)
+/* Puts a packet that is sent now into a lane: its events will follow. */
+static inline void lane_push(struct ibcc_engine *e, uint32_t lane, struct sent v)
 {
-	uint8_t i = l->cursor[what];
-
-	if (q->cursor[i].at == l->end)
-		q->due[i] = t + q->cursor[i].delay_ps;
-}
-
-/* Makes the events that follow from a packet being sent now. */
-static inline void sent_push(struct ibcc_engine *e, uint32_t lane, uint32_t pkt, uint32_t port,
-			     uint32_t credit)
-{
-	struct evq *q = &e->evq;
-	struct lane *l = &q->lane[lane];
-	struct sent v = { e->now_ps, { pkt, port, credit } };
+	struct lane *l = &e->evq.lane[lane];
 
 	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
 		return;
-	cursor_meets(q, l, SENT_ARRIVES, v.t);
-	cursor_meets(q, l, SENT_FREE, v.t);
-	if (q->n_want)
-		cursor_meets(q, l, SENT_CREDIT, v.t);
-	l->ring[l->end++ & l->mask] = v;
-}
-
-/* The same for a lane of credits only. */
-static inline void credit_push(struct ibcc_engine *e, uint32_t lane, uint32_t credit)
-{
-	struct evq *q = &e->evq;
-	struct lane *l = &q->lane[lane];
-	struct sent v = { e->now_ps, { NONE, NONE, credit } };
-
-	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
-		return;
-	if (q->n_want)
-		cursor_meets(q, l, SENT_CREDIT, v.t);
-	l->ring[l->end++ & l->mask] = v;
+	l->ring[l->end & l->mask] = v;
+	if (l->waited)
+		ibcc_fab_lane_meet(&e->evq, l);
+	l->end++;
 }
 
 /* The cursor of the earliest event, 0: the calendar; it is at due[]. */
@@ -140,15 +115,28 @@ static inline uint32_t evq_first(const struct evq *q)
 	return first;
 }
 
+/* What a cursor will come to, or something that it has passed. */
+static inline const struct sent *cursor_ahead(const struct evq *q, uint32_t cursor, uint32_t n)
+{
+	const struct cursor *c = &q->cursor[cursor];
+	const struct lane *l = &q->lane[c->lane];
+
+	return &l->ring[(c->at + n) & l->mask];
+}
+
 /* Moves a cursor over its next event; its index. */
 static inline uint32_t cursor_pass(struct evq *q, uint32_t cursor)
 {
 	struct cursor *c = &q->cursor[cursor];
-	const struct lane *l = &q->lane[c->lane];
+	struct lane *l = &q->lane[c->lane];
 	uint32_t index = l->ring[c->at & l->mask].index[c->what];
 
-	c->at++;
-	q->due[cursor] = c->at == l->end ? NEVER : l->ring[c->at & l->mask].t + c->delay_ps;
+	if (++c->at != l->end) {
+		q->due[cursor] = l->ring[c->at & l->mask].t + c->delay_ps;
+	} else {
+		q->due[cursor] = NEVER;
+		l->waited = true;
+	}
 	return index;
 }
 

@@ -288,10 +288,11 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 	e->pkt[pkt] = (struct pkt){ .born_ps = e->now_ps,
 				    .flow = flow,
 				    .qp = qp,
-				    .dlid = e->lid[q->dst_port],
+				    .dlid = e->lid[q->dst_port].first,
 				    .sl = g->sl };
 	e->flow[flow].sent++;
 	e->injected++;
+	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
 	tx_start(e, g->port, g->vl, pkt, false);
 	if (e->paths)
 		ibcc_paths_sent(e, qp, pkt);
@@ -323,6 +324,7 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	g->n_ctrl--;
 	if (g->ctrl == NONE)
 		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
+	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
 	tx_start(e, g->port, g->vl, pkt, false);
 }
 

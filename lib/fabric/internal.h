@@ -88,6 +88,16 @@ struct port {
 	uint16_t speed;
 };
 
+/* The receiving side of a port: what each packet that comes in needs. */
+struct inport {
+	_Alignas(LINE_BYTES) uint64_t rx[N_KINDS]; /* packets received */
+	const uint8_t *lft;                        /* of the switch */
+	const uint8_t (*sl2vl)[16];                /* of the switch, by output; NULL: default */
+	uint32_t lft_len, first_port;
+	uint16_t n_in, speed;
+	uint8_t num, epoch;
+};
+
 enum {
 	OUTQ_WANT = 1,     /* waits for credits */
 	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
@@ -115,7 +125,6 @@ struct voq {
 };
 
 struct port_stat {
-	uint64_t rx[N_KINDS];
 	uint64_t cong_ps, cong_since_ps;
 	uint64_t n_cong; /* VLs in congested state */
 	uint64_t mark, dropped, fecn, becn;
@@ -131,6 +140,11 @@ struct speed {
 	uint32_t rate_mbps;
 	uint64_t pkt_ps[N_KINDS];  /* time on the link */
 	uint32_t lane[N_KINDS][2]; /* of packets sent to an HCA, to a switch */
+};
+
+/* From `first` on, so many. */
+struct lids {
+	uint16_t first, n;
 };
 
 struct fab_switch {
@@ -153,31 +167,32 @@ struct ready {
 
 /* What an HCA's port sends on one SL. */
 struct group {
-	uint32_t port;
+	_Alignas(LINE_BYTES) uint32_t port;
 	uint8_t sl;
 	uint8_t vl; /* 255: the SL maps to no VL, nothing can be sent */
 	bool gated, timer_on;
-	uint32_t n_ready, cap_ready;
-	struct ready *ready;     /* heap */
+	struct ready *ready; /* heap */
+	uint32_t n_ready;
 	uint32_t ctrl, ctrl_end; /* packets */
 	uint32_t n_ctrl;
+	uint32_t *qp;  /* by HCA at the other end, or NONE; NULL before the first flow */
 	uint16_t ccti; /* of the SL, in SL mode */
 	bool active;
-	uint32_t n_act, cap_act, n_qp, n_flow;
+	uint32_t cap_ready;
 	uint32_t *act; /* queue pairs whose CCTI is not 0 */
-	uint32_t *qp;  /* by HCA at the other end, or NONE; NULL before the first flow */
+	uint32_t n_act, cap_act, n_qp, n_flow;
 };
 
 struct hca {
-	uint32_t node, port;
-	uint32_t dest; /* position in the list of destinations */
-	uint32_t group[16];
+	_Alignas(LINE_BYTES) uint64_t turn;
 	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
-	uint8_t sl2vl[16];
-	uint64_t turn;
-	uint32_t rx, rx_end;
+	uint32_t node, port;
+	uint32_t dest; /* position in the list of destinations */
 	uint32_t sink_mbps;
+	uint32_t rx, rx_end;
+	uint32_t group[16];
+	uint8_t sl2vl[16];
 	struct ibcc_cc_ca_setting cc;
 	struct ibcc_cct cct;
 	struct ibcc_cc_log log;
@@ -202,27 +217,32 @@ struct arrivals {
 };
 
 struct flow {
-	uint32_t src_port, group;
+	_Alignas(LINE_BYTES) uint32_t src_port;
+	uint32_t group;
 	uint32_t head_qp; /* of the packet at the head */
-	bool uniform;     /* to all others */
 	uint32_t next;    /* in the line of those that wait for a queue pair */
-	uint64_t turn;    /* where flows are served in turn, 0: none yet */
-	enum ibcc_arrivals kind;
-	uint8_t sl;
-	bool stalled; /* closed loop: waits for a message to be complete */
-	uint64_t gap_ps, stop_ps;
-	uint64_t start_ps, on_ps, off_ps;
-	uint32_t message_pkts, window; /* closed loop; else 0 */
-	uint64_t done;                 /* closed loop: packets known to be delivered or lost */
-	uint64_t rng;                  /* chooses destinations */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.
 	 */
-	struct arrivals head, offer;
+	struct arrivals head;
+	uint64_t gap_ps, stop_ps;
+	uint64_t rng; /* chooses destinations */
+	uint32_t ring_cap;
+	uint8_t kind; /* enum ibcc_arrivals */
+	uint8_t sl;
+	bool uniform; /* to all others */
+	/* A line of its own: what is counted for each packet. */
+	uint64_t sent, received, latency_ps, fecn, becn, dropped;
+	uint64_t turn; /* where flows are served in turn, 0: none yet */
+	uint32_t n_deferred, ring_at;
 	uint64_t *ring;
-	uint32_t ring_cap, ring_at, ring_n, n_deferred;
-	uint64_t offered, refused, sent, received, dropped, fecn, becn, latency_ps;
-	uint64_t reordered;
+	uint32_t ring_n;
+	struct arrivals offer;
+	bool stalled; /* closed loop: waits for a message to be complete */
+	uint64_t start_ps, on_ps, off_ps;
+	uint32_t message_pkts, window; /* closed loop; else 0 */
+	uint64_t done;                 /* closed loop: packets known to be delivered or lost */
+	uint64_t offered, refused, reordered;
 	uint32_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
 };
@@ -243,6 +263,7 @@ enum { SENT_ARRIVES, SENT_FREE, SENT_CREDIT, N_SENT };
 struct sent {
 	uint64_t t;
 	uint32_t index[N_SENT];
+	uint32_t to; /* the port at the other end */
 };
 
 /* Packets sent with the same delays, hence with events in order. */
@@ -251,6 +272,7 @@ struct lane {
 	uint32_t begin, end, mask; /* what lies before `begin` is past, and perhaps some more */
 	uint8_t cursor[N_SENT];
 	uint8_t arrives; /* EV_ARRIVE or EV_DELIVER */
+	bool waited;     /* some cursor stands at `end` */
 	uint64_t delay_ps[N_SENT];
 };
 
@@ -296,6 +318,7 @@ struct ibcc_engine {
 	struct cell *cell;
 	struct pkt *pkt;
 	struct port *port;
+	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
@@ -326,17 +349,18 @@ struct ibcc_engine {
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
 	uint32_t *credit_to;    /* by input port: who gets its credits; NONE: link down, PAUSE */
-	uint16_t *lid, *n_lids; /* by port */
+	struct lids *lid;       /* by port */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
-	void *unaligned[2];      /* of port, outq */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;
 };
 
+_Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two lines");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
+_Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
 
 static inline unsigned int pkt_kind(const struct pkt *p)
@@ -351,10 +375,14 @@ static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port,
 
 /* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */
 int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts);
+/* Zeroed, for at least one, beginning at a cache line; NULL: none left. So do vectors that grow. */
+void *ibcc_fab_alloc(size_t n, size_t size);
 int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
+/* Tells a switch's inputs where its tables are. */
+void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
@@ -371,6 +399,8 @@ void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 /* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
 uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);

@@ -146,8 +146,8 @@ void ibcc_paths_map(struct ibcc_engine *e)
 
 			if (hca == NONE || e->port[hca].flags & PORT_SWITCH)
 				continue;
-			for (uint32_t i = 0; i < e->n_lids[hca]; i++)
-				x->leaf_of[e->lid[hca] + i] = leaf;
+			for (uint32_t i = 0; i < e->lid[hca].n; i++)
+				x->leaf_of[e->lid[hca].first + i] = leaf;
 		}
 	}
 }

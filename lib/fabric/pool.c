@@ -6,6 +6,20 @@
 
 #include "pool.h"
 
+void *ibcc_fab_alloc(size_t n, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (__builtin_mul_overflow(n + 1, size, &bytes) || bytes > SIZE_MAX - LINE_BYTES)
+		return NULL;
+	bytes = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+	p = aligned_alloc(LINE_BYTES, bytes);
+	if (p)
+		memset(p, 0, bytes);
+	return p;
+}
+
 int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size)
 {
 	uint32_t n = *cap ? *cap : 4;
@@ -15,11 +29,13 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size)
 		return 0;
 	while (n < need)
 		n = n > UINT32_MAX / 2 ? need : n * 2;
-	memcpy(&old, vec, sizeof(old));
-	new = reallocarray(old, n, size);
+	new = ibcc_fab_alloc(n, size);
 	if (!new)
 		return -ENOMEM;
-	memset((char *)new + *cap *size, 0, (n - *cap) * size);
+	memcpy(&old, vec, sizeof(old));
+	if (*cap)
+		memcpy(new, old, *cap * size);
+	free(old);
 	memcpy(vec, &new, sizeof(new));
 	*cap = n;
 	return 0;

@@ -30,6 +30,38 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	}
 }
 
+/* How many events ahead of a cursor memory is fetched into the cache: what an event names, and what
+ * that leads to.
+ */
+#define FAR  6u
+#define NEAR 3u
+
+/* The next event of a cursor. */
+static inline void handle_sent(struct ibcc_engine *e, uint32_t cursor)
+{
+	const struct sent *far = cursor_ahead(&e->evq, cursor, FAR);
+	const struct sent *near = cursor_ahead(&e->evq, cursor, NEAR);
+	enum ibcc_fab_event kind = (enum ibcc_fab_event)e->evq.cursor[cursor].event;
+	uint32_t i = cursor_pass(&e->evq, cursor);
+
+	if (kind == EV_ARRIVE) {
+		__builtin_prefetch(&e->pkt[far->index[SENT_ARRIVES]]);
+		__builtin_prefetch(&e->in[far->to]);
+		ibcc_fab_arrive_soon(e, near->index[SENT_ARRIVES]);
+		ibcc_fab_arrive(e, i);
+	} else if (kind == EV_FREE) {
+		__builtin_prefetch(&e->port[far->index[SENT_FREE]]);
+		__builtin_prefetch(port_outq(e, far->index[SENT_FREE], 0));
+		ibcc_fab_free_soon(e, near->index[SENT_FREE]);
+		port_look(e, i);
+	} else if (kind == EV_CREDIT) {
+		ibcc_fab_credits_come(e, i);
+	} else {
+		__builtin_prefetch(&e->pkt[far->index[SENT_ARRIVES]]);
+		ibcc_fab_hca_arrive(e, i);
+	}
+}
+
 int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 {
 	uint64_t n = 0;
@@ -52,8 +84,7 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 		e->now_ps = t;
 		n++;
 		if (first) {
-			handle(e, (enum ibcc_fab_event)e->evq.cursor[first].event,
-			       cursor_pass(&e->evq, first));
+			handle_sent(e, first);
 			continue;
 		}
 		arg = calendar_pop(e);

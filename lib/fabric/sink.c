@@ -50,7 +50,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		return;
 	}
 	k->flags = (uint8_t)(PKT_CTRL | (becn ? PKT_BECN : 0));
-	k->dlid = e->lid[f->src_port];
+	k->dlid = e->lid[f->src_port].first;
 	if (e->model.becn_delay_ps)
 		evq_push(e, e->now_ps + e->model.becn_delay_ps, EV_CTRL, pkt);
 	else
@@ -74,18 +74,19 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 	struct pkt *k = &e->pkt[pkt];
 	uint32_t port = k->port;
 	struct hca *h = &e->hca[e->port[port].owner];
+	struct inport *in = &e->in[port];
 	struct port_stat *s = &e->stat[port];
 
-	if (k->epoch != e->port[port].epoch) { /* the link went down under it */
+	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[port].peer);
 		return;
 	}
-	s->rx[pkt_kind(k)]++;
+	in->rx[pkt_kind(k)]++;
 	if (e->eth && !ibcc_eth_admit(e, pkt)) {
 		ibcc_fab_drop(e, pkt, port);
 		return;
 	}
-	if (k->dlid < e->lid[port] || k->dlid - e->lid[port] >= e->n_lids[port]) {
+	if ((uint16_t)(k->dlid - e->lid[port].first) >= e->lid[port].n) {
 		credit_return(e, k);
 		ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 		return;

@@ -74,6 +74,11 @@ static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, str
 	ibcc_fab_log_mark(e, port, k);
 }
 
+static uint8_t next_vl(const struct ibcc_engine *e, unsigned int vl)
+{
+	return (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
+}
+
 static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
 	struct outq *q = port_outq(e, port, vl);
@@ -91,6 +96,7 @@ static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned in
 	if (q->flags & OUTQ_CONG)
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
+	outq_take(e, &e->port[port], q);
 	tx_start(e, port, vl, pkt, true);
 	return e->bytes[kind];
 }
@@ -118,19 +124,31 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 			vl = 0;
 		if (!send_vl(e, port, vl))
 			continue;
-		p->rr_vl = (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
+		p->rr_vl = next_vl(e, vl);
 		return;
 	}
 }
 
-/* Output port for a packet, or NONE if there is no way on. */
-static uint32_t route(const struct ibcc_engine *e, const struct fab_switch *s, uint16_t dlid)
+/* Fetches what the port will send. */
+void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
-	unsigned int out = dlid < s->lft_len ? s->lft[dlid] : IBCC_LFT_NONE;
+	const struct port *p = &e->port[port];
+	uint32_t voq = port_outq(e, port, 0)->act;
 
-	if (!out || out > s->n_ports || !(e->port[s->first_port + out].flags & PORT_UP))
+	voq = voq == NONE ? e->n_voqs : voq; /* there is one more */
+	__builtin_prefetch(&e->pkt[e->voq[voq].head]);
+	if (!(p->flags & PORT_SWITCH))
+		__builtin_prefetch(&e->hca[p->owner]);
+}
+
+/* Output port for a packet, or NONE if there is no way on. */
+static uint32_t route(const struct ibcc_engine *e, const struct inport *in, uint16_t dlid)
+{
+	unsigned int out = dlid < in->lft_len ? in->lft[dlid] : IBCC_LFT_NONE;
+
+	if (!out || out >= in->n_in || !(e->port[in->first_port + out].flags & PORT_UP))
 		return NONE;
-	return s->first_port + out;
+	return in->first_port + out;
 }
 
 static void discard(struct ibcc_engine *e, uint32_t pkt)
@@ -157,37 +175,66 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
+static void count_arrival(struct ibcc_engine *e, const struct pkt *k, struct inport *in)
+{
+	struct port_stat *s = &e->stat[k->port];
+
+	in->rx[pkt_kind(k)]++;
+	if (k->flags & PKT_FECN) {
+		s->fecn++;
+		s->sl_fecn[k->sl]++;
+	}
+	if (k->flags & PKT_BECN) {
+		s->becn++;
+		s->sl_becn[k->sl]++;
+	}
+}
+
+/* Whether a packet need not stand in a queue: none is before it, and it cannot make congestion. */
+static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
+		     unsigned int kind)
+{
+	return !out->queued && out->busy_ps <= e->now_ps && !(q->flags & OUTQ_CONG) &&
+	       e->bytes[kind] <= q->mark_on && !e->eth && credits_ok(e, q, kind);
+}
+
+/* Fetches what the packet's arrival will touch. */
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+	const struct inport *in = &e->in[k->port];
+	uint32_t o;
+
+	if (k->dlid >= in->lft_len)
+		return;
+	o = in->first_port + in->lft[k->dlid];
+	__builtin_prefetch(&e->port[o]);
+	__builtin_prefetch(&e->outq[o * e->n_vls]);
+}
+
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
-	struct port *in = &e->port[k->port], *out;
+	struct inport *in = &e->in[k->port];
 	unsigned int kind = pkt_kind(k), vl;
-	const struct fab_switch *s;
+	struct port *out;
 	struct outq *q;
 	uint32_t o, voq;
 
 	if (k->epoch != in->epoch) { /* the link went down under it */
-		ibcc_fab_drop(e, pkt, in->peer);
-		return;
-	}
-	if (e->eth && !(k->flags & PKT_HELD) && !ibcc_eth_admit(e, pkt)) {
-		e->stat[k->port].rx[kind]++;
-		ibcc_fab_drop(e, pkt, k->port);
+		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
 		return;
 	}
 	if (!(k->flags & PKT_HELD)) {
-		e->stat[k->port].rx[kind]++;
-		if (k->flags & (PKT_FECN | PKT_BECN)) {
-			e->stat[k->port].fecn += !!(k->flags & PKT_FECN);
-			e->stat[k->port].becn += !!(k->flags & PKT_BECN);
-			e->stat[k->port].sl_fecn[k->sl] += !!(k->flags & PKT_FECN);
-			e->stat[k->port].sl_becn[k->sl] += !!(k->flags & PKT_BECN);
+		count_arrival(e, k, in);
+		if (e->eth && !ibcc_eth_admit(e, pkt)) {
+			ibcc_fab_drop(e, pkt, k->port);
+			return;
 		}
 	}
-	s = &e->sw[in->owner];
-	o = route(e, s, k->dlid);
+	o = route(e, in, k->dlid);
 	if (e->paths)
-		o = ibcc_paths_pick(e, in->owner, k->dlid, o);
+		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
 	if (o == NONE) {
 		discard(e, pkt);
 		return;
@@ -195,8 +242,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 	out = &e->port[o];
 	if (in->speed != out->speed && hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
 		return;
-	if (s->sl2vl)
-		vl = s->sl2vl[(unsigned int)in->num * in->n_in + out->num][k->sl];
+	if (in->sl2vl)
+		vl = in->sl2vl[out->num][k->sl];
 	else
 		vl = e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, o, k->sl);
 	if (vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
@@ -204,6 +251,11 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 		return;
 	}
 	q = port_outq(e, o, vl);
+	if (!e->vlarb && may_pass(e, out, q, kind)) {
+		out->rr_vl = next_vl(e, vl);
+		tx_start(e, o, vl, pkt, true);
+		return;
+	}
 	voq = out->voq + vl * e->n_slots + (in->num & e->slot_by_input) + (k->qp & e->slot_by_qp);
 	enqueue(e, &e->voq[voq], voq, q, pkt);
 	q->backlog += e->bytes[kind];
@@ -212,7 +264,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 	if (e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
-	ibcc_fab_switch_send(e, o);
+	if (out->busy_ps <= e->now_ps)
+		ibcc_fab_switch_send(e, o);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)

@@ -77,12 +77,22 @@ static inline uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uin
 /* A packet leaves its buffer at once. */
 static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 {
-	credit_push(e, e->credit_lane, credit_of(e, k, e->now_ps));
+	lane_push(e, e->credit_lane,
+		  (struct sent){ e->now_ps, { NONE, NONE, credit_of(e, k, e->now_ps) }, NONE });
 }
 
-/* Puts a packet on the link; it was counted in q->queued. The caller has seen to credits and to the
- * port being free.
- */
+/* An entry is taken to be sent now. */
+static inline void outq_take(struct ibcc_engine *e, struct port *p, struct outq *q)
+{
+	if (e->now_ps > q->wait_since_ps)
+		q->wait_ps += e->now_ps - q->wait_since_ps;
+	if (e->now_ps > p->wait_since_ps)
+		p->wait_ps += e->now_ps - p->wait_since_ps;
+	q->queued--;
+	p->queued--;
+}
+
+/* Puts a packet on the link. The caller has seen to credits and to the port being free. */
 static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t pkt,
 			    bool forwarded)
 {
@@ -91,23 +101,18 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
 	const struct speed *s = &e->speed[p->speed];
-	uint64_t now = e->now_ps, end = now + s->pkt_ps[kind];
+	uint64_t end = e->now_ps + s->pkt_ps[kind];
 	uint32_t credit = forwarded ? credit_of(e, k, end) : NO_CREDIT;
 
-	if (now > q->wait_since_ps)
-		q->wait_ps += now - q->wait_since_ps;
-	if (now > p->wait_since_ps)
-		p->wait_ps += now - p->wait_since_ps;
 	p->tx[kind]++;
-	q->queued--;
-	p->queued--;
 	p->busy_ps = q->busy_ps = p->wait_since_ps = q->wait_since_ps = end;
 	q->credits -= (int32_t)e->blocks[kind];
 	q->flags &= (uint8_t)~OUTQ_STARVED;
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
-	sent_push(e, s->lane[kind][!!(p->flags & PORT_TO_SWITCH)], pkt, port, credit);
+	lane_push(e, s->lane[kind][!!(p->flags & PORT_TO_SWITCH)],
+		  (struct sent){ e->now_ps, { pkt, port, credit }, p->peer });
 }
 
 #endif

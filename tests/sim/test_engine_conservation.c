@@ -13,7 +13,7 @@
 #define US     IBCC_PS_PER_US
 #define MS     IBCC_PS_PER_MS
 #define FLAPS  8
-#define N_RUNS 60
+#define N_RUNS 500
 
 /* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and
  * PAUSE delay, and two packets of 4122 bytes.
@@ -37,7 +37,7 @@ static uint32_t below(struct world *w, uint32_t n)
 }
 
 /* Switches as a random tree, so that routes cannot deadlock, with adapters spread over them. */
-static void make_fabric(struct world *w)
+static void make_random_tree(struct world *w)
 {
 	static const uint32_t rates[] = { 8000, 16000, 32000, 54545, 96000 };
 	uint32_t n_sw = 1 + below(w, 5);
@@ -68,6 +68,19 @@ static void make_fabric(struct world *w)
 				 0);
 	}
 	assert_int_equal(ibcc_route_compute(w->topo), 0);
+}
+
+/* That or a fat tree, where routes go up, then down, and packets may go several ways. */
+static void make_fabric(struct world *w)
+{
+	unsigned int ports = 4 + 2 * below(w, 2);
+
+	if (below(w, 4)) {
+		make_random_tree(w);
+		return;
+	}
+	w->topo = fabric_tree2(ports);
+	w->n_cas = ports * ports / 2;
 }
 
 static void make_model(struct world *w)

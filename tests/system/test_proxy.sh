@@ -101,25 +101,25 @@ grep -q 'ibsim was ended by signal 9' "$TMP/sim.log" || fail "and does not say w
 ok "and says so"
 
 # Mistakes have a clear end.
-refused() # TEXT WANTED COMMAND...
+refused() # TEXT WANTED STATUS COMMAND...
 {
-	local text=$1 wanted=$2 rc=0
-	shift 2
+	local text=$1 wanted=$2 status=$3 rc=0
+	shift 3
 	timeout 10 "$IBCC_BUILD/ibcc-sim" "$@" >"$TMP/refused.log" 2>&1 || rc=$?
-	[ "$rc" = 1 ] || fail "$text: status $rc"
+	[ "$rc" = "$status" ] || fail "$text: status $rc, want $status"
 	grep -q "$wanted" "$TMP/refused.log" || fail "$text: $(cat "$TMP/refused.log")"
 	ok "$text"
 }
-refused "exec without a simulator" "no simulator named nobody" exec --name nobody -- true
-refused "a question to nobody" "no simulator named nobody" stats --name nobody
-refused "a scenario that is not there" "/nowhere" run --scenario /nowhere
-refused "a netfile that is not there" "ibsim ended" run --netfile /nowhere
-refused "nothing to run" "want one of" run
-refused "a speed that is none" "want a number" run --netfile "$TMP/net" --speed fast
-refused "an unknown command" "no such command" walk
+refused "exec without a simulator" "no simulator named nobody" 1 exec --name nobody -- true
+refused "a question to nobody" "no simulator named nobody" 1 stats --name nobody
+refused "a scenario that is not there" "/nowhere" 78 run --scenario /nowhere
+refused "a netfile that is not there" "ibsim ended" 1 run --netfile /nowhere
+refused "nothing to run" "want one of" 1 run
+refused "a speed that is none" "want a number" 1 run --netfile "$TMP/net" --speed fast
+refused "an unknown command" "no such command" 1 walk
 start_sim "$TMP/net"
-refused "a name that is taken" "another simulator has this name" run --netfile "$TMP/net" --name "$SIM"
-refused "an unknown key" "color: no such key" set --name "$SIM" color=red
-refused "a value that cannot be" "speed: got fast" set --name "$SIM" speed=fast
-refused "an unknown node" "no such node" set --name "$SIM" cc_support.nobody=off
-refused "an unknown option" "unrecognized option" stats --all
+refused "a name that is taken" "another simulator has this name" 1 run --netfile "$TMP/net" --name "$SIM"
+refused "an unknown key" "color: no such key" 1 set --name "$SIM" color=red
+refused "a value that cannot be" "speed: got fast" 1 set --name "$SIM" speed=fast
+refused "an unknown node" "no such node" 1 set --name "$SIM" cc_support.nobody=off
+refused "an unknown option" "unrecognized option" 1 stats --all

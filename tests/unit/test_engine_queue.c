@@ -108,7 +108,8 @@ static void test_lanes(void **state)
 
 			if (in < 3 * N && (rng_below(&rng, 3) || in == out)) {
 				i = rng_below(&rng, 2);
-				sent_push(e, lane[i], in, in + 1, in + 2);
+				lane_push(e, lane[i],
+					  (struct sent){ e->now_ps, { in, in + 1, in + 2 }, 0 });
 				for (int k = 0; k < N_SENT; k++, in++)
 					want[in] = (struct ref){ e->now_ps + delay[i][k], in };
 				continue;

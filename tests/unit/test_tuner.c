@@ -21,6 +21,7 @@ struct fixture {
 	uint32_t changes;   /* of the last step */
 	uint32_t n_changed; /* steps that changed something */
 	char summary[IBCC_REASON_BYTES];
+	bool doubt;              /* of the last step */
 	struct ibcc_target last; /* of the last step that wanted something */
 };
 
@@ -100,6 +101,7 @@ static uint32_t step(struct fixture *f)
 	assert_int_equal(ibcc_planner_run(f->t, &f->actual, &target, &plan), 0);
 	f->n_roots = e.n_roots;
 	f->changes = plan.n;
+	f->doubt = target.doubt;
 	f->n_changed += plan.n > 0;
 	/* Each change has its reason, and reasons exist only for changes. */
 	for (uint32_t i = 0; i < plan.n; i++)
@@ -695,6 +697,29 @@ static void test_one_after_the_other(void **state)
 	assert_int_equal(ca_cc(f, 5)->cct.limit, 127);
 }
 
+/* Marks that stop while sources wait, or that go to one of several sources: the settings are to be
+ * read again, but not in each pass.
+ */
+static void test_doubt(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int n = 0;
+
+	under_control(f);
+	for (unsigned int i = 0; i < 3; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 80;
+	for (unsigned int i = 0; i < 20; i++) {
+		step(f);
+		assert_false(f->doubt);
+	}
+	traffic_lustre_off(&f->tr);
+	for (unsigned int i = 0; i < 30; i++) {
+		step(f);
+		n += f->doubt;
+	}
+	assert_in_range(n, 1, 5);
+}
+
 /* Repaid backlog fills many links at once; that is not many hotspots. */
 static void test_too_many_roots(void **state)
 {
@@ -760,6 +785,7 @@ int main(void)
 		LUSTRE(test_switch_wide),
 		LUSTRE(test_unsupported_nodes),
 		LUSTRE(test_adopts),
+		LUSTRE(test_doubt),
 		TREE(test_one_after_the_other),
 		TREE(test_too_many_roots),
 		LUSTRE(test_other_topology),
