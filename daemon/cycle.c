@@ -131,13 +131,31 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 		  : 0;
 }
 
+/* A pass, from which is learnt what MADs cost on this fabric: one in which nothing was waited for.
+ */
+static int timed_pass(struct ibcc_cycle *c)
+{
+	const struct ibcc_transport_stats *now = &c->transport->stats;
+	struct ibcc_transport_stats before = *now;
+	uint64_t from = ibcc_transport_now_ns(c->transport), took, sent;
+	int rc;
+
+	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
+				 c->options.cc_key);
+	took = ibcc_transport_now_ns(c->transport) - from;
+	sent = now->sent - before.sent;
+	if (rc || !sent || now->timed_out != before.timed_out || now->retried != before.retried)
+		return rc;
+	c->mad_ns = c->mad_ns ? (7 * c->mad_ns + took / sent) / 8 : took / sent;
+	return 0;
+}
+
 static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 {
 	uint32_t n_cleared;
 	int rc;
 
-	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
-				 c->options.cc_key);
+	rc = timed_pass(c);
 	if (!rc && may_write)
 		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
 	if (rc)

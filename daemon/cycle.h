@@ -52,6 +52,7 @@ struct ibcc_cycle {
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
+	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
 	/* of the last turn: */
 	bool decided; /* estimate, target and plan are there */
 	struct ibcc_estimate estimate;

@@ -255,20 +255,30 @@ static json_t *prediction_of(const struct ibcc_cycle *c)
 	return o;
 }
 
+/* Each change is written and read back. */
+static json_t *push_of(const struct ibcc_cycle *c)
+{
+	uint64_t mads = 2ull * c->plan.n;
+
+	return json_pack("{sI so}", "mads", (json_int_t)mads, "expected_us",
+			 c->mad_ns ? json_integer((json_int_t)(mads * c->mad_ns / 1000))
+				   : json_null());
+}
+
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_result *r = c->acted && c->result.n == c->plan.n ? &c->result : NULL;
 	bool dry = !r || !r->set_mads;
 	json_t *o;
 
-	o = json_pack("{si so so so si so so so si so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
-		      ibcc_report_fabric(c, source), "roots",
-		      ibcc_report_roots(c->topo, &c->estimate), "changes",
-		      ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
-		      (int)c->plan.n_unchanged, "unreachable",
-		      ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
-		      "summary", ibcc_report_text(c->target.summary), "writes", (int)c->plan.n,
-		      "error", c->act_err ? ibcc_report_text(c->blocked.text) : json_null());
+	o = json_pack(
+		"{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
+		ibcc_report_fabric(c, source), "roots", ibcc_report_roots(c->topo, &c->estimate),
+		"changes", ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
+		(int)c->plan.n_unchanged, "unreachable",
+		ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
+		"summary", ibcc_report_text(c->target.summary), "writes", (int)c->plan.n, "push",
+		push_of(c), "error", c->act_err ? ibcc_report_text(c->blocked.text) : json_null());
 	if (o && !dry)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,

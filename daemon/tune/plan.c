@@ -146,6 +146,19 @@ static bool would_refuse(const struct tune *t, const json_t *a, struct ibcc_why 
 	return true;
 }
 
+static void print_push(const json_t *push)
+{
+	const json_t *us = json_object_get(push, "expected_us");
+
+	if (!tune_int(push, "mads"))
+		return;
+	printf("This push: %lld MADs", tune_int(push, "mads"));
+	if (json_is_integer(us))
+		printf(", about %.*f ms", json_integer_value(us) < 10000 ? 1 : 0,
+		       (double)json_integer_value(us) / 1000);
+	puts(".");
+}
+
 int tune_plan(struct tune *t)
 {
 	struct ibcc_why why = { "" };
@@ -164,6 +177,7 @@ int tune_plan(struct tune *t)
 		printf("\n%lld writes to make, %lld settings stay, %zu nodes without.\n",
 		       tune_int(a, "writes"), tune_int(a, "unchanged"),
 		       json_array_size(json_object_get(a, "unreachable")));
+		print_push(json_object_get(a, "push"));
 	}
 	if (code == TUNE_OK && t->detailed_exitcode && tune_int(a, "writes"))
 		code = TUNE_PENDING;

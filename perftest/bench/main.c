@@ -29,6 +29,8 @@ static const struct command {
 	  "what OpenSM sends to bring up fat trees, against a published model" },
 	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--window N] [--no-cc] [--alone]",
 	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
+	{ "push", ibcc_bench_push, "[-j] [--window N]",
+	  "settings of its own for each node of the fabric, which it changes and restores" },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -85,12 +85,14 @@ grep -q 'Root 1: leaf2 0x[0-9a-f]* port 2' "$TMP/text" || fail "no root in words
 grep -q '^contributor source3 ' "$TMP/text" || fail "no contributors in words"
 grep -q '^victim  *source4 ' "$TMP/text" || fail "no victim in words"
 grep -q '^source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change in words"
+grep -Eq '^This push: [1-9][0-9]* MADs, about [0-9.]+ ms' "$TMP/text" || fail "no cost in words"
 ok "the plan in words"
 start_tuned
 # It wants to see the congestion in more than one pass.
 planned() { tune --dry-run -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }
 wait_until 15 planned || fail "the daemon has no plan"
 who_is_who "$TMP/plan.json" "by the daemon"
+jqtest "$TMP/plan.json" '.push | .mads > 0 and .expected_us > 0' "the plan says what the push costs"
 equal "a dry run sends no Set" "$(set_mads)" "$sets"
 settings >"$TMP/after"
 check "and changes nothing" diff "$TMP/before" "$TMP/after"
@@ -102,6 +104,7 @@ around()
 	local name=$1
 	shift
 	tune apply -j "$@" >"$TMP/applied.json" 2>"$TMP/tune.log" || fail "$name: apply"
+	jqtest "$TMP/applied.json" '.push.mads == 2 * .result.set_mads' "$name: it cost what was said"
 	jqtest "$TMP/applied.json" '.result.verified > 0 and .result.failed == 0 and .error == null and
 		all(.changes[]; .outcome == "verified")' "$name: all verified"
 	tune show -j "$@" >"$TMP/shown.json" || fail "$name: show"

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The fabric's server stops answering and comes back: neither the daemon nor the command line hangs, both
+# say what is wrong, and both recover by themselves.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+simulator=$(pgrep -P "$SIM_PID" -x ibcc-sim || echo "$SIM_PID")
+
+# Past `ibcc-sim exec`, which asks the simulator first.
+direct() { timeout 15 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
+status() { direct status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
+
+start_tuned 'pass_deadline_ms: 1000' 'clock: host'
+wait_until 20 status '.state == "ok" and .fabric.ports_unreachable == 0' || fail "the daemon does not get going"
+ok "the daemon is at work"
+
+for round in 1 2; do
+	kill -STOP "$simulator" || fail "SIGSTOP"
+	wait_until 20 status '.state == "degraded" or .fabric.ports_fresh == 0' ||
+		fail "a stopped server is not noticed: $(jq -c '[.state, .reason, .fabric.ports_fresh]' "$TMP/status.json")"
+	ok "a server that stops is noticed ($round)"
+	for command in status history plan; do
+		rc=0
+		direct "$command" >"$TMP/$command.log" 2>&1 || rc=$?
+		[ "$rc" -lt 124 ] || fail "ibcc-tune $command hangs"
+	done
+	ok "ibcc-tune answers in time"
+	direct status >"$TMP/status.log" 2>&1
+	grep -Eq 'State: +degraded: .|Not read: ' "$TMP/status.log" || fail "status does not say what is wrong"
+	ok "status says what is wrong: $(grep -E 'State:|Not read:' "$TMP/status.log" | head -1)"
+	kill -CONT "$simulator" || fail "SIGCONT"
+	wait_until 90 status '.state == "ok" and .fabric.ports_stale + .fabric.ports_unreachable == 0' ||
+		fail "no recovery: $(jq -c '[.state, .reason, .fabric]' "$TMP/status.json")"
+	ok "and when it goes on, the daemon does"
+done
+
+# For good, and another one in its place.
+kill -KILL "$simulator" || fail "SIGKILL"
+wait_until 20 status '.state == "degraded" or .fabric.ports_fresh == 0' || fail "a dead server is not noticed"
+ok "a server that dies is noticed"
+rc=0
+direct plan >"$TMP/plan.log" 2>&1 || rc=$?
+[ "$rc" -lt 124 ] || fail "ibcc-tune plan hangs"
+ok "ibcc-tune answers in time"
+stop "$TUNED_PID"
+ok "the daemon can be ended"
