@@ -220,6 +220,7 @@ struct flow {
 	_Alignas(LINE_BYTES) uint32_t src_port;
 	uint32_t group;
 	uint32_t head_qp; /* of the packet at the head */
+	uint32_t next_qp; /* of the one behind it, if that is left to chance */
 	uint32_t next;    /* in the line of those that wait for a queue pair */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.

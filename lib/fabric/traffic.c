@@ -127,6 +127,14 @@ static uint32_t random_qp(const struct ibcc_engine *e, struct flow *f)
 	return e->group[f->group].qp[e->dest[at]];
 }
 
+/* Chance is asked one packet ahead, so that the queue pair is in the cache when it is needed. */
+static void draw_qp(const struct ibcc_engine *e, struct flow *f)
+{
+	f->head_qp = f->next_qp;
+	f->next_qp = random_qp(e, f);
+	__builtin_prefetch(&e->qp[f->next_qp]);
+}
+
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 {
 	if (!ibcc_arrivals_paced(f->kind)) {
@@ -139,7 +147,7 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 	}
 	if (f->uniform &&
 	    (f->window ? f->sent % f->message_pkts == 0 : f->kind != IBCC_ARRIVALS_BACKLOGGED))
-		f->head_qp = random_qp(e, f);
+		draw_qp(e, f);
 }
 
 /* For a uniform flow that always has packets for all: a random queue pair that is not throttled; if
@@ -216,8 +224,10 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 	else if (f->stop_ps && from >= f->stop_ps)
 		f->offer.next_ps = NEVER;
 	f->head = f->offer;
-	if (f->uniform)
-		f->head_qp = random_qp(e, f);
+	if (f->uniform) {
+		draw_qp(e, f);
+		draw_qp(e, f);
+	}
 }
 
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, uint32_t src_port,
