@@ -61,6 +61,7 @@ struct ibcc_window {
 	bool gone;
 	struct slot slot[SLOTS];
 	struct ibcc_run_node *node; /* by LID */
+	struct ibcc_run run;
 	unsigned int in_flight;
 	uint64_t due_ns; /* no attempt's deadline is before */
 	uint32_t next_tid;
@@ -342,7 +343,6 @@ static void work(struct ibcc_window *w, struct ibcc_run *r, uint64_t deadline_ns
 int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uint64_t deadline_ns,
 		    struct ibcc_transport_stats *stats)
 {
-	struct ibcc_run r;
 	int rc;
 
 	if (n == 0)
@@ -352,15 +352,14 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uin
 		op[i].status = 0;
 	}
 	pthread_mutex_lock(&w->run_lock);
-	rc = ibcc_run_init(&r, op, n, stats, w->node);
+	rc = ibcc_run_begin(&w->run, op, n, stats, w->node);
 	if (rc < 0)
 		goto out;
 	atomic_store(&w->cancel, false);
 	atomic_store(&w->running, true);
-	work(w, &r, deadline_ns);
+	work(w, &w->run, deadline_ns);
 	atomic_store(&w->running, false);
 	rc = w->gone || is_mute(w) ? -EIO : 0;
-	ibcc_run_fini(&r);
 out:
 	pthread_mutex_unlock(&w->run_lock);
 	return rc;
@@ -419,6 +418,7 @@ void ibcc_window_free(struct ibcc_window *w)
 	if (!w)
 		return;
 	pthread_mutex_destroy(&w->run_lock);
+	ibcc_run_fini(&w->run);
 	free(w->node);
 	free(w);
 }
