@@ -2,6 +2,7 @@
 /* What becomes of a client's MADs: answered here or by ibsim, delayed, lost. */
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "sim/proxy_state.h"
 
@@ -132,6 +133,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	struct ibcc_proxy *p = c->p;
 	uint8_t mgmt_class = m->mad[1];
 	bool lose_answer = false;
+	struct timespec now;
 	uint32_t loss, node_loss;
 
 	m->status = 0;
@@ -139,7 +141,9 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		ibcc_upstream_send(c->slot, m, NULL, NULL);
 		return;
 	}
-	ibcc_madcount_add(&p->stats.mads, m->mad);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ibcc_madcount_add(&p->stats.mads, m->mad,
+			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	loss = p->knobs.mad_loss_permille;
 	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
 	if (node_loss > loss)
