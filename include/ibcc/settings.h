@@ -30,6 +30,10 @@ struct ibcc_endport_cc {
 	/* channel adapters */
 	struct ibcc_cc_ca_setting ca;
 	struct ibcc_cct cct;
+	/* Learnt from the answers: CCTI_Limit is told and taken block by block, as QLogic's agents
+	 * do. There a CA setting takes effect with the next table, and the mode is always SL.
+	 */
+	bool by_block;
 };
 
 /* By endport index of the topology it was sized for. */

@@ -130,15 +130,18 @@ static int plan_switch_ports(struct job *j)
 	return 0;
 }
 
-static int plan_ca(struct job *j)
+static int plan_ca(struct job *j, bool *changes)
 {
 	struct ibcc_cc_ca_setting old = j->actual->ca, new = j->wanted->ca;
 	uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
 
 	old.Control_Map = new.Control_Map = 0xffff;
+	if (j->actual->by_block)
+		new.Port_Control = old.Port_Control;
 	ibcc_cc_ca_setting_pack(a, &old);
 	ibcc_cc_ca_setting_pack(b, &new);
-	if (same(a, b)) {
+	*changes = !same(a, b);
+	if (!*changes) {
 		j->plan->n_unchanged++;
 		return 0;
 	}
@@ -170,14 +173,15 @@ static void pack_block(uint8_t *mad, unsigned int block, const struct ibcc_cct *
 }
 
 /* If one block differs all are written: each carries a limit that may end the table at that block,
- * so one of the lower blocks alone would cut the rest off.
+ * so one of the lower blocks alone would cut the rest off. A node may want its table again for its
+ * CA setting to take effect.
  */
-static int plan_table(struct job *j)
+static int plan_table(struct job *j, bool again)
 {
-	bool grows = j->actual->cct.limit != j->wanted->cct.limit;
+	bool grows = j->actual->by_block || j->actual->cct.limit != j->wanted->cct.limit;
 	unsigned int n = table_blocks(j);
 
-	if (ibcc_cct_equal(&j->actual->cct, &j->wanted->cct)) {
+	if (!again && ibcc_cct_equal(&j->actual->cct, &j->wanted->cct)) {
 		j->plan->n_unchanged += n;
 		return 0;
 	}
@@ -196,14 +200,15 @@ static int plan_table(struct job *j)
 
 static int plan_endport(struct job *j)
 {
+	bool ca_changes;
 	int ret;
 
 	if (ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[j->endport]].node)) {
 		ret = plan_switch(j);
 		return ret ? ret : plan_switch_ports(j);
 	}
-	ret = plan_ca(j);
-	return ret ? ret : plan_table(j);
+	ret = plan_ca(j, &ca_changes);
+	return ret ? ret : plan_table(j, ca_changes && j->actual->by_block);
 }
 
 int ibcc_planner_run(const struct ibcc_topo *t, const struct ibcc_settings *actual,
