@@ -48,6 +48,12 @@ void ibcc_settings_fini(struct ibcc_settings *s);
 /* Deep copy into an uninitialised *dst. -ENOMEM. */
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
 
+/* An attribute's management data as a Set of these settings has them, with all parts named in its
+ * Control_Map and a table's whole limit in each block. False for what is no setting of the endport.
+ */
+bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			uint8_t *data);
+
 /* The setting that counts at a switch port: its own element where valid, else the switch's. */
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port);
