@@ -98,6 +98,24 @@ static void refresh(struct ibcc_worker *w)
 			(unsigned long long)t->generation, t->n_nodes);
 }
 
+static void take_events(struct ibcc_worker *w, uint64_t now)
+{
+	unsigned int events = atomic_exchange(&w->events, 0);
+
+	if (!events)
+		return;
+	w->last_event_ms = now;
+	if (!w->due)
+		w->due_since_ms = now;
+	w->due = true;
+	if (events & IBCC_WORKER_SETTLED) {
+		w->sweeping = false;
+	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
+		w->sweeping = true;
+		w->sweep_since_ms = now;
+	}
+}
+
 static void host_state(void *arg, struct ibcc_proto_state *s)
 {
 	struct ibcc_worker *w = arg;
@@ -147,7 +165,8 @@ static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_pl
 	enum ibcc_proto_refusal refusal;
 	const struct ibcc_change *lost;
 
-	/* The plan may be for a topology that has gone just now. */
+	/* The plan may be for a topology that has gone just now, and the event come with it. */
+	take_events(w, now_ms());
 	if (w->due && !w->sweeping)
 		refresh(w);
 	refusal = objection(w);
@@ -266,24 +285,6 @@ static void take_report(struct ibcc_worker *w)
 			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
 			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
 	ibcc_server_finish(&w->server, r);
-}
-
-static void take_events(struct ibcc_worker *w, uint64_t now)
-{
-	unsigned int events = atomic_exchange(&w->events, 0);
-
-	if (!events)
-		return;
-	w->last_event_ms = now;
-	if (!w->due)
-		w->due_since_ms = now;
-	w->due = true;
-	if (events & IBCC_WORKER_SETTLED) {
-		w->sweeping = false;
-	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
-		w->sweeping = true;
-		w->sweep_since_ms = now;
-	}
 }
 
 /* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
