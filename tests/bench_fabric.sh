@@ -35,6 +35,24 @@ echo "Settings of its own for each node there, each read back:"
 stock "$IBCC_BUILD/ibcc-bench" push || fail "push"
 quit_fabric
 
+# Its own manager sets one set of values, and reads nothing back. Counted and timed by the simulator,
+# from its first request to its last.
+printf '%s\n' "log_file $TMP/manager.log" 'congestion_control TRUE' 'cc_sw_cong_setting_control_map 0x1f' \
+	'cc_sw_cong_setting_threshold 15' 'cc_ca_cong_setting_control_map 0xffff' >"$TMP/manager.conf"
+for i in 1 2 3 4 5; do
+	start_sim "$TMP/tree.yaml"
+	stock opensm -o -F "$TMP/manager.conf" >"$TMP/manager.out" 2>&1 || fail "opensm with congestion_control"
+	sim stats -j | jq '[.rows[] | select(.class == "0x21")] | ([.[].count] | add) as $n | {mads: $n,
+		us: ((([.[].last_ms] | max) - ([.[].first_ms] | min)) * 1000 / ($n - 1))}' >>"$TMP/manager.json"
+	stock "$IBCC_BUILD/ibcc-bench" push -j | jq '.steps[0] | {mads, us: (.seconds * 1e6 / .mads)}' \
+		>>"$TMP/push.json" || fail "push"
+	stop "$SIM_PID"
+done
+echo
+jq -rs --slurpfile own "$TMP/push.json" 'def middle: sort_by(.us)[2]; ($own | middle) as $o | middle |
+	"For a MAD, medians of five: \($o.us * 10 | round / 10) us (\($o.mads) of them); OpenSM'"'"'s own manager " +
+	"\(.us * 10 | round / 10) us (\(.mads)): \($o.us / .us * 100 | round / 100) times as long"' "$TMP/manager.json"
+
 "$IBCC_BUILD/ibcc-bench" netfile "$TMP/tree.yaml" >"$TMP/tree.net" || fail "netfile"
 background "$TMP/ibsim.log" env IBSIM_SOCKNAME="$SIM.bare" ibsim -s -n -N 702 -S 54 -P 4000 "$TMP/tree.net"
 ibsim=$!

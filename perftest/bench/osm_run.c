@@ -121,8 +121,8 @@ static int sweep(const struct place *p, const struct proc *sim, unsigned int in_
 	int cpu = in_flight == 1 ? sched_getcpu() : -1;
 	cpu_set_t all, one;
 	char conf[128], cache[128], tmp[128];
-	const char *argv[] = { p->sim, "exec",   "--name", p->name, "--", "env", cache,
-			       tmp,    "opensm", "-o",     "-F",    conf, NULL };
+	const char *argv[] = { p->sim, "exec", "--name", p->name, "--", "env", "-C", p->dir,
+			       cache,  tmp,    "opensm", "-o",    "-F", conf,  NULL };
 	int rc;
 
 	snprintf(conf, sizeof(conf), "%s/opensm.conf", p->dir);
@@ -150,11 +150,13 @@ static int sweep(const struct place *p, const struct proc *sim, unsigned int in_
 	return rc;
 }
 
-/* What another command of this program prints when it runs on a host of the fabric. */
+/* What another command of this program prints when it runs on a host of the fabric. libumad2sim
+ * leaves files where it is run.
+ */
 static json_t *ask_bench(const struct place *p, const char *command, const char *option)
 {
-	const char *argv[] = { p->sim,   "exec",  "--name", p->name, "--",
-			       p->bench, command, "-j",     option,  NULL };
+	const char *argv[] = { p->sim, "exec",   "--name", p->name, "--",   "env", "-C",
+			       p->dir, p->bench, command,  "-j",    option, NULL };
 	json_error_t e;
 	int rc = 0;
 	char *text = proc_output(argv, SWEEP_MS, &rc);
