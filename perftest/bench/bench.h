@@ -19,6 +19,7 @@ enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
 int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
 int ibcc_bench_tune(int argc, char **argv);
+int ibcc_bench_oracle(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);
@@ -37,6 +38,11 @@ int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
  * where it is installed. 0 or -ENOENT.
  */
 int ibcc_bench_folder(char *buf, size_t len);
+
+/* Path of a file by its name in a folder beside the program's; one with a slash or the ending .yaml
+ * is a path already. -ENOENT, -ENAMETOOLONG.
+ */
+int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len);
 
 /* A number from an argument; false with a message if it is none in the range. */
 bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max,

@@ -10,29 +10,11 @@
 
 struct options {
 	bool json, all;
-	bool tune;          /* compare the variants with each other as well */
 	const char *folder; /* of the files, beside the program */
 	const char *plot;
 	struct ibcc_words set;
 	struct ibcc_exp_options exp;
 };
-
-/* Path of an experiment: a file as it is, or a name. */
-static int find(const char *name, const char *beside, char *path, size_t len)
-{
-	char folder[PATH_MAX];
-	int rc, n;
-
-	if (strchr(name, '/') || (strlen(name) > 5 && !strcmp(name + strlen(name) - 5, ".yaml"))) {
-		n = snprintf(path, len, "%s", name);
-	} else {
-		rc = ibcc_bench_folder(folder, sizeof(folder));
-		if (rc)
-			return rc;
-		n = snprintf(path, len, "%s/%s/%s.yaml", folder, beside, name);
-	}
-	return n < (int)len ? 0 : -ENAMETOOLONG;
-}
 
 static int is_experiment(const struct dirent *d)
 {
@@ -125,7 +107,7 @@ static int run_one(const char *name, const struct options *o)
 	struct ibcc_exp_result r;
 	struct plot plot = { &x, &r };
 	char path[2 * PATH_MAX];
-	int rc = find(name, o->folder, path, sizeof(path)), exit = IBCC_EXIT_OK;
+	int rc = ibcc_bench_find(name, o->folder, path, sizeof(path)), exit = IBCC_EXIT_OK;
 
 	if (!rc)
 		rc = ibcc_experiment_load(path, &x, &e);
@@ -145,12 +127,12 @@ static int run_one(const char *name, const struct options *o)
 	if (o->json) {
 		json_t *j = ibcc_report_experiment(&x, &o->exp, &r);
 
-		if (j && o->tune)
+		if (j && o->exp.columns)
 			json_object_set_new(j, "variants", ibcc_report_variants_json(&x, &r));
 		rc = ibcc_report_json(j, false, stdout);
 	} else {
 		rc = ibcc_report_rows(&x, &o->exp, &r, stdout);
-		if (!rc && o->tune)
+		if (!rc && o->exp.columns)
 			rc = ibcc_report_variants(&x, &r, stdout);
 	}
 	if (o->plot)
@@ -257,7 +239,7 @@ int ibcc_bench_run(int argc, char **argv)
 
 int ibcc_bench_tune(int argc, char **argv)
 {
-	struct options o = { .folder = "tune", .tune = true };
+	struct options o = { .folder = "tune", .exp.columns = true };
 
 	return run_named(argc, argv, &o);
 }

@@ -15,6 +15,8 @@ static const struct command {
 	{ "tune", ibcc_bench_tune,
 	  "NAME|FILE... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
 	  "the live loop against static settings and its targets" },
+	{ "oracle", ibcc_bench_oracle, "NAME|FILE... [--grid KEY=A,B,C...]... [--out F] [-J JOBS]",
+	  "search the best static settings for tune" },
 	{ "scenario", ibcc_bench_scenario,
 	  "FILE [-j] [--csv F] [--plot F] [--samples N] [--seed N] [--set KEY=VALUE]...",
 	  "run any scenario" },
