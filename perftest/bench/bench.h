@@ -20,6 +20,7 @@ int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
 int ibcc_bench_tune(int argc, char **argv);
 int ibcc_bench_oracle(int argc, char **argv);
+int ibcc_bench_draw(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);
@@ -55,6 +56,9 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 
 double ibcc_bench_seconds(void);     /* of a clock that only goes forward */
 double ibcc_bench_cpu_seconds(void); /* of the calling thread */
+
+/* Scores the live loop on n scenarios by chance, see draw.h; an exit code. */
+int ibcc_bench_random(uint64_t n, const struct ibcc_exp_options *o, bool json);
 
 /* Loads and runs one scenario with assignments, errors in *e; samples: number of them, 0 none. */
 int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,

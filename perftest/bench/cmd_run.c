@@ -10,6 +10,7 @@
 
 struct options {
 	bool json, all;
+	uint64_t random;    /* scenarios by chance in place of files */
 	const char *folder; /* of the files, beside the program */
 	const char *plot;
 	struct ibcc_words set;
@@ -148,10 +149,15 @@ out:
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },       { "short", no_argument, NULL, 'q' },
-		{ "plot", required_argument, NULL, 'p' }, { "set", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'S' }, { "jobs", required_argument, NULL, 'J' },
-		{ "all", no_argument, NULL, 'a' },        { NULL, 0, NULL, 0 },
+		{ "json", no_argument, NULL, 'j' },
+		{ "short", no_argument, NULL, 'q' },
+		{ "plot", required_argument, NULL, 'p' },
+		{ "set", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'S' },
+		{ "jobs", required_argument, NULL, 'J' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "random", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t jobs = 0;
 	int c;
@@ -170,6 +176,11 @@ static int parse(int argc, char **argv, struct options *o)
 			if (!ibcc_bench_number("--seed", optarg, 1, UINT32_MAX, &o->exp.seed))
 				return -EINVAL;
 			break;
+		case 'r':
+			if (!o->exp.columns ||
+			    !ibcc_bench_number("--random", optarg, 1, 1000000, &o->random))
+				return -EINVAL;
+			break;
 		case 'J':
 			if (!ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs))
 				return -EINVAL;
@@ -180,7 +191,10 @@ static int parse(int argc, char **argv, struct options *o)
 	o->exp.threads = (unsigned int)jobs;
 	o->exp.plot = o->plot;
 	o->exp.set = &o->set;
-	if (o->all ? optind == argc && !o->plot : optind < argc && (!o->plot || optind == argc - 1))
+	if (o->random && optind == argc && !o->all && !o->plot && !o->set.n)
+		return 0;
+	if (o->random || o->all ? !o->random && optind == argc && !o->plot
+				: optind < argc && (!o->plot || optind == argc - 1))
 		return 0;
 	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
 		argv[0]);
@@ -215,7 +229,9 @@ static int run_named(int argc, char **argv, struct options *o)
 {
 	int exit = parse(argc, argv, o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 
-	if (!exit && o->all) {
+	if (!exit && o->random) {
+		exit = ibcc_bench_random(o->random, &o->exp, o->json);
+	} else if (!exit && o->all) {
 		exit = run_all(o);
 	} else if (!exit) {
 		for (int i = optind; i < argc; i++) {

@@ -13,8 +13,10 @@ static const struct command {
 	  "NAME... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
 	  "reproduce published experiments" },
 	{ "tune", ibcc_bench_tune,
-	  "NAME|FILE... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "NAME|FILE... | --all | --random N [-j] [--short] [--seed N] [--set KEY=VALUE]... "
+	  "[--plot F]",
 	  "the live loop against static settings and its targets" },
+	{ "draw", ibcc_bench_draw, "SEED", "a scenario by chance, as tune --random has it" },
 	{ "oracle", ibcc_bench_oracle, "NAME|FILE... [--grid KEY=A,B,C...]... [--out F] [-J JOBS]",
 	  "search the best static settings for tune" },
 	{ "scenario", ibcc_bench_scenario,
