@@ -17,10 +17,13 @@
 
 #define MAX_HOSTS    36u
 #define MAX_SPOTS    3u
-#define SOURCE_SHARE 0.9  /* of a source's link that may be used */
-#define QUEUE        200u /* packets that a flow keeps at its source */
-#define RUN_MS       40u
-#define MEASURE_MS   22u
+#define SOURCE_SHARE 0.9 /* of a source's link that may be used */
+/* Packets that a flow to a hotspot keeps at its source. Others keep all: in a queue for several
+ * receivers what waits for one would take the place of what goes to the rest.
+ */
+#define QUEUE      200u
+#define RUN_MS     40u
+#define MEASURE_MS 22u
 
 struct spot {
 	uint32_t dst, n, from[MAX_HOSTS], rate[MAX_HOSTS];
@@ -187,8 +190,7 @@ static void write_traffic(const struct draw *d, FILE *out)
 			continue;
 		fprintf(out, "  - {name: own%u, from: h%u, to: ", i, i);
 		fprintf(out, d->pairs ? "h%u" : "all", d->peer[i]);
-		fprintf(out, ", rate: %u Mb/s, arrivals: %s, queue_packets: %u}\n", d->own[i],
-			arrivals, QUEUE);
+		fprintf(out, ", rate: %u Mb/s, arrivals: %s}\n", d->own[i], arrivals);
 	}
 	for (uint32_t k = 0; k < d->n_spots; k++) {
 		const struct spot *s = &d->spot[k];
