@@ -20,6 +20,7 @@ int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
 int ibcc_bench_tune(int argc, char **argv);
 int ibcc_bench_oracle(int argc, char **argv);
+int ibcc_bench_classify(int argc, char **argv);
 int ibcc_bench_draw(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
