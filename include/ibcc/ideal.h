@@ -11,7 +11,7 @@
 #include <ibcc/scenario.h>
 
 /* Pairs of source and destination that are computed at most. */
-#define IBCC_IDEAL_MAX_PAIRS (1u << 18)
+#define IBCC_IDEAL_MAX_PAIRS (1u << 19)
 
 struct ibcc_ideal {
 	double *flow_mbps; /* payload of each of the scenario's flows */
