@@ -32,6 +32,16 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 		{ IBCC_YAML_MEMBER("fault_pass", UINT, struct ibcc_live_options, fault_pass),
 		  .max = UINT32_MAX },
 		{ IBCC_YAML_MEMBER("fault_node", STRING, struct ibcc_live_options, fault_node) },
+		{ IBCC_YAML_MEMBER("confirm_passes", UINT, struct ibcc_live_options,
+				   tuner.confirm_passes) },
+		{ IBCC_YAML_MEMBER("settle_passes", UINT, struct ibcc_live_options,
+				   tuner.settle_passes) },
+		{ IBCC_YAML_MEMBER("sink_busy_permille", UINT, struct ibcc_live_options,
+				   tuner.sink_busy_permille) },
+		{ IBCC_YAML_MEMBER("victim_wait_permille", UINT, struct ibcc_live_options,
+				   tuner.victim_wait_permille) },
+		{ IBCC_YAML_MEMBER("quiet_passes", UINT, struct ibcc_live_options,
+				   tuner.quiet_passes) },
 		{ .name = NULL },
 	};
 
