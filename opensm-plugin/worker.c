@@ -137,13 +137,32 @@ static const struct ibcc_change *find_misdirected(const struct ibcc_topo *t,
 	return NULL;
 }
 
+static void take_events(struct ibcc_worker *w, uint64_t now)
+{
+	unsigned int events = atomic_exchange(&w->events, 0);
+
+	if (!events)
+		return;
+	w->last_event_ms = now;
+	if (!w->due)
+		w->due_since_ms = now;
+	w->due = true;
+	if (events & IBCC_WORKER_SETTLED) {
+		w->sweeping = false;
+	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
+		w->sweeping = true;
+		w->sweep_since_ms = now;
+	}
+}
+
 static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_plan *plan,
 				     struct ibcc_proto_error *why)
 {
 	enum ibcc_proto_refusal refusal;
 	const struct ibcc_change *lost;
 
-	/* The plan may be for a topology that has gone just now. */
+	/* The plan may be for a topology that has gone just now, told in this very round. */
+	take_events(w, now_ms());
 	if (w->due && !w->sweeping)
 		refresh(w);
 	refusal = objection(w);
@@ -244,24 +263,6 @@ static void take_report(struct ibcc_worker *w)
 			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
 			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
 	ibcc_server_finish(&w->server, r);
-}
-
-static void take_events(struct ibcc_worker *w, uint64_t now)
-{
-	unsigned int events = atomic_exchange(&w->events, 0);
-
-	if (!events)
-		return;
-	w->last_event_ms = now;
-	if (!w->due)
-		w->due_since_ms = now;
-	w->due = true;
-	if (events & IBCC_WORKER_SETTLED) {
-		w->sweeping = false;
-	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
-		w->sweeping = true;
-		w->sweep_since_ms = now;
-	}
 }
 
 /* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
