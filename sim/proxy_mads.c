@@ -2,6 +2,7 @@
 /* What becomes of a client's MADs: answered here or by ibsim, delayed, lost. */
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "sim/proxy_state.h"
@@ -113,16 +114,37 @@ static uint64_t proxy_random(struct ibcc_proxy *p)
 	return p->random;
 }
 
+static void log_set(struct client *c, const struct ibcc_wire_mad *rq, bool answered)
+{
+	struct ibcc_setlog_entry e = { .client = c->number,
+				       .pid = c->pid,
+				       .lid = ntohs((uint16_t)rq->dlid),
+				       .answered = answered };
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(rq->mad, &h);
+	if (h.mgmt_class != IBCC_MAD_CLASS_CC || h.method != IBCC_MAD_SET)
+		return;
+	e.attr_id = h.attr_id;
+	e.attr_mod = h.attr_mod;
+	sd_event_now(c->p->ev, CLOCK_MONOTONIC, &e.time_us);
+	strncpy(e.host, ibcc_upstream_node_name(c->slot), sizeof(e.host) - 1);
+	ibcc_setlog_add(&c->p->sets, &e);
+}
+
 static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose)
 {
 	struct ibcc_proxy *p = c->p;
 	struct ibcc_wire_mad m = *rq;
+	int err;
 
 	m.dlid = rq->slid;
 	m.slid = rq->dlid;
 	m.dqp = rq->sqp;
 	m.sqp = rq->dqp;
-	if (p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m) || lose)
+	err = p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m);
+	log_set(c, rq, !err && !lose);
+	if (err || lose)
 		deliver_timeout(c, rq);
 	else
 		deliver(c, &m);

@@ -205,6 +205,22 @@ static void check_tree(unsigned int ports, unsigned int levels, uint32_t hosts, 
 	ibcc_scenario_fini(&s);
 }
 
+/* Hosts' links take their rates in turn, others keep the tree's. */
+static void test_host_rates(void **state)
+{
+	static const uint32_t want[] = { 32000, 16000, 8000, 32000, 16000, 8000, 32000, 16000 };
+	struct ibcc_scenario s;
+
+	(void)state;
+	text_ok(HEAD "topology: {tree: {ports: 4, levels: 2, host_rates: [4x QDR, 4x DDR, 8000]}, "
+		     "rate: 4x FDR}\ntraffic: [{from: h0, to: h1}]\n",
+		&s);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(s.topo->port[s.topo->node[i].first_port + 1].rate_mbps, want[i]);
+	assert_true(s.topo->port[s.topo->node[8].first_port + 1].rate_mbps > 32000);
+	ibcc_scenario_fini(&s);
+}
+
 static void test_trees(void **state)
 {
 	(void)state;
@@ -370,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_traffic_expands),
+		cmocka_unit_test(test_host_rates),
 		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_netfile_beside_the_scenario),
 		cmocka_unit_test(test_shipped_scenarios),

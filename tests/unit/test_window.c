@@ -245,10 +245,10 @@ static void test_mute_server(void **state)
 	for (size_t i = 0; i < x.n; i++)
 		assert_true(x.op[i].err == -EIO || x.op[i].err == -ETIMEDOUT);
 	sent = x.p->n_sent;
-	assert_int_equal(port_run(&x), 0); /* the port is there */
+	assert_int_equal(port_run(&x), 0);
 	assert_int_equal(x.p->n_sent, sent);
 	x.p->now_ns += 60000 * MS;
-	assert_int_equal(port_run(&x), 0); /* the port is there */
+	assert_int_equal(port_run(&x), 0);
 	assert_int_equal(x.p->n_sent, sent + 1);
 	assert_false(ibcc_window_drain(x.w));
 	/* It reads again: the next probe brings all back. */
