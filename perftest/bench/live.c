@@ -204,6 +204,7 @@ static int note_round(struct live *l)
 
 static int pass(struct live *l)
 {
+	int rc = strike(l); /* may exchange the applier */
 	const struct ibcc_act act = {
 		.applier = l->dry ? l->dry : l->applier,
 		.who = "ibcc-bench",
@@ -211,7 +212,6 @@ static int pass(struct live *l)
 		.gate = IBCC_GATE_NODES_OF_TREE,
 	};
 	struct ibcc_why why;
-	int rc = strike(l);
 
 	l->r->passes++;
 	if (!rc)
