@@ -176,6 +176,9 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 
 TEST_DEPS := $(call lib,plugin) $(if $(bench_src),$(call lib,bench)) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
+# Counts allocations.
+$(B)/tests/unit/test_steady: EXTRA_LIBS += \
+	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)

@@ -165,7 +165,7 @@ static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_pl
 	enum ibcc_proto_refusal refusal;
 	const struct ibcc_change *lost;
 
-	/* The plan may be for a topology that has gone just now, and the event come with it. */
+	/* The plan may be for a topology that has gone just now, told in this very round. */
 	take_events(w, now_ms());
 	if (w->due && !w->sweeping)
 		refresh(w);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sim/proxy_state.h"
 
@@ -154,6 +155,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	struct ibcc_proxy *p = c->p;
 	uint8_t mgmt_class = m->mad[1];
 	bool lose_answer = false;
+	struct timespec now;
 	uint32_t loss, node_loss;
 
 	m->status = 0;
@@ -161,7 +163,9 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		ibcc_upstream_send(c->slot, m, NULL, NULL);
 		return;
 	}
-	ibcc_madcount_add(&p->stats.mads, m->mad);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ibcc_madcount_add(&p->stats.mads, m->mad,
+			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	loss = p->knobs.mad_loss_permille;
 	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
 	if (node_loss > loss)

@@ -35,6 +35,12 @@ static const char *attr_name(const struct ibcc_madcount_row *r)
 	return r->mgmt_class == IBCC_MAD_CLASS_PERF ? ibcc_pma_attr_name(r->attr_id) : "";
 }
 
+/* Milliseconds since the first MAD. */
+static json_t *since_json(const struct ibcc_proxy_stats *st, uint64_t ns)
+{
+	return json_real((double)((ns - st->mads.start_ns) / 1000) / 1000);
+}
+
 static json_t *stats(const struct ibcc_requests *q)
 {
 	const struct ibcc_proxy_stats *st = ibcc_proxy_stats(q->proxy);
@@ -61,6 +67,8 @@ static json_t *stats(const struct ibcc_requests *q)
 		json_object_set_new(row, "attr", hex_json(r->attr_id, 4));
 		json_object_set_new(row, "name", json_string(attr_name(r)));
 		json_object_set_new(row, "count", uint64_json(r->count));
+		json_object_set_new(row, "first_ms", since_json(st, r->first_ns));
+		json_object_set_new(row, "last_ms", since_json(st, r->last_ns));
 		json_array_append_new(rows, row);
 	}
 	json_object_set_new(o, "rows", rows);

@@ -10,8 +10,10 @@
 
 #include "lib/io/batch.h"
 
-/* Sets between two questions whether to go on. */
-#define WAVE_NODES 64u
+/* Sets between two questions whether to go on: the window runs empty at the end of each wave, so with
+ * a few windows in one it is full most of the time.
+ */
+#define WAVE_NODES 256u
 
 /* The changes of one node: indices order[next] .. order[end - 1] of the plan are still to be made.
  */
