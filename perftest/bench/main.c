@@ -31,7 +31,7 @@ static const struct command {
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
 	{ "netfile", ibcc_bench_netfile, "FILE", "a scenario's fabric as a netfile for ibsim" },
-	{ "osm-model", ibcc_bench_osm_model, "[-j] [--tree PORTS,LEVELS]... [--repeat N]",
+	{ "osm-model", ibcc_bench_osm_model, "[-j] [--tree PORTS,LEVELS]... [--large] [--repeat N]",
 	  "what OpenSM sends to bring up fat trees, against a published model" },
 	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--window N] [--no-cc] [--alone]",
 	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
