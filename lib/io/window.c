@@ -11,7 +11,8 @@
  * - A node gets no more than its share of the window, and one that is dead costs one request's
  *   attempts.
  * - A write hangs when the queue of a server that does not read is full. After MUTE_LIMIT sends
- *   without any answer the port is taken to be gone; later runs send one probe now and then.
+ *   without any answer, runs send one probe now and then. The port stays open: umad2sim would wait
+ *   for the server to open it again.
  */
 #include "lib/io/window.h"
 
@@ -345,7 +346,8 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uin
 	atomic_store(&w->running, true);
 	work(w, &r, deadline_ns);
 	atomic_store(&w->running, false);
-	rc = w->gone || is_mute(w) ? -EIO : 0;
+	/* A server that only keeps silent is probed; opening the port anew would wait for it. */
+	rc = w->gone ? -EIO : 0;
 	ibcc_run_fini(&r);
 out:
 	pthread_mutex_unlock(&w->run_lock);
