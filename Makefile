@@ -103,7 +103,7 @@ help:
 	'make deps            install the Debian packages needed (as root or by sudo)' \
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
-	'make bench           speed, as ratios within one run' \
+	'make bench           speed of the packet engine, of sweeps and of polling' \
 	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make format          clang-format over all sources' \
