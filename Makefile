@@ -87,7 +87,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check check-kill check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -103,6 +103,7 @@ help:
 	'make deps            install the Debian packages needed (as root or by sudo)' \
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
+	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
 	'make bench           speed, as ratios within one run' \
 	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
@@ -129,6 +130,9 @@ demo: deps
 bench: deps
 	+@$(MAKE) --no-print-directory all tests
 	@sh tests/bench.sh $(B)
+# The long form of tests/system/test_kill.sh, about half an hour.
+check-kill: all tests
+	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
 tests: $(test_programs)
 
 $(B)/obj/%.o: %.c Makefile
@@ -172,6 +176,9 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 
 TEST_DEPS := $(call lib,plugin) $(if $(bench_src),$(call lib,bench)) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
+# Counts allocations.
+$(B)/tests/unit/test_steady: EXTRA_LIBS += \
+	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)

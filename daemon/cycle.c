@@ -26,8 +26,11 @@ static void forget_decision(struct ibcc_cycle *c)
 	ibcc_result_fini(&c->result);
 	memset(&c->estimate, 0, sizeof(c->estimate));
 	memset(&c->target, 0, sizeof(c->target));
+	ibcc_plan_fini(&c->repaired);
+	ibcc_result_fini(&c->repair);
 	c->decided = false;
 	c->acted = false;
+	c->audited = false;
 	c->act_err = 0;
 	c->blocked.text[0] = '\0';
 }
@@ -37,6 +40,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	if (!c)
 		return;
 	forget_decision(c);
+	ibcc_audit_fini(&c->audit);
 	ibcc_settings_fini(&c->actual);
 	ibcc_snapshot_fini(&c->snapshot);
 	ibcc_collector_free(c->collector);
@@ -69,6 +73,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	c->collector = collector;
 	c->actual = actual;
 	c->actual_known = false;
+	ibcc_audit_fini(&c->audit);
 	c->topo = topo;
 	ibcc_tuner_reset(c->tuner);
 	return 0;
@@ -224,6 +229,49 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		adopt_target(c);
 }
 
+/* Makes good what somebody else changed, or a node forgot. */
+static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_carry carry = {
+		.applier = act->applier,
+		.state = act->state,
+		.topo = c->topo,
+		.txn = { .who = act->who, .action = "repair" },
+	};
+	struct ibcc_why text;
+
+	ibcc_audit_text(c->topo, &c->audit, &text);
+	carry.txn.summary = text.text;
+	c->repaired = c->audit.drift;
+	c->audit.drift = (struct ibcc_plan){ 0 };
+	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
+}
+
+static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc;
+
+	ibcc_audit_fini(&c->audit);
+	rc = ibcc_audit_run(act->state, c->topo, &c->actual, &c->audit, why);
+	c->audited = !rc;
+	return rc;
+}
+
+/* Each time all settings have been read, they are held against the books. */
+static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc;
+
+	if (!act->state || !c->actual_known || c->actual_age)
+		return 0;
+	rc = audit(c, act, why);
+	if (rc || !c->audit.drift.n || !act->repair || !act->applier->writes)
+		return rc;
+	repair(c, act);
+	rc = ibcc_cycle_readback(c, why);
+	return rc ? rc : audit(c, act, why);
+}
+
 int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	int rc;
@@ -232,7 +280,9 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
 	rc = observe(c, act->applier->writes, why);
-	if (rc || !c->snapshot.interval_ns)
+	if (!rc)
+		rc = look_at_books(c, act, why);
+	if (rc || !c->snapshot.interval_ns || c->act_err)
 		return rc;
 	rc = decide(c);
 	if (rc) {

@@ -19,6 +19,7 @@
 #include <ibcc/tuner.h>
 
 #include "daemon/applier.h"
+#include "daemon/audit.h"
 #include "daemon/gate.h"
 #include "daemon/state.h"
 #include "daemon/why.h"
@@ -35,7 +36,8 @@ struct ibcc_cycle_options {
 /* How the plan of a turn is to be carried out. */
 struct ibcc_act {
 	struct ibcc_applier *applier;
-	struct ibcc_state *state; /* NULL: nothing is stored */
+	struct ibcc_state *state; /* NULL: nothing is stored, and nothing compared with it */
+	bool repair;              /* write again what is not as we left it */
 	const char *who, *action; /* see struct ibcc_txn */
 	enum ibcc_gate gate;
 	bool all_or_nothing;
@@ -52,6 +54,10 @@ struct ibcc_cycle {
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
+	struct ibcc_audit audit;            /* when the settings were read last */
+	bool audited;                       /* in this turn */
+	struct ibcc_plan repaired;          /* in this turn, of the drift, */
+	struct ibcc_result repair;          /* and what became of it */
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
 	/* of the last turn: */
 	bool decided; /* estimate, target and plan are there */

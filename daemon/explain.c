@@ -15,6 +15,7 @@ struct ibcc_explain {
 	bool fabric_known;
 	uint64_t generation;
 	uint64_t plan_sum; /* of the plan last told */
+	uint64_t drift_sum;
 };
 
 /* How a change is told. */
@@ -23,9 +24,33 @@ struct teller {
 	const char *what;
 };
 
+/* A sum that differs when the plan does: FNV-1a over targets and values. */
+static uint64_t sum_plan(const struct ibcc_plan *p)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < p->n; i++) {
+		const struct ibcc_change *c = &p->change[i];
+		uint64_t head[] = { c->node_guid, c->port, c->attr_id, c->attr_mod };
+		const uint8_t *b = (const uint8_t *)head;
+
+		for (k = 0; k < sizeof(head); k++)
+			h = (h ^ b[k]) * 0x100000001b3u;
+		for (k = 0; k < sizeof(c->new_data); k++)
+			h = (h ^ c->new_data[k]) * 0x100000001b3u;
+	}
+	return h;
+}
+
 struct ibcc_explain *ibcc_explain_new(void)
 {
-	return calloc(1, sizeof(struct ibcc_explain));
+	struct ibcc_explain *x = calloc(1, sizeof(*x));
+
+	if (x)
+		x->drift_sum = sum_plan(&(struct ibcc_plan){ 0 });
+	return x;
 }
 
 void ibcc_explain_free(struct ibcc_explain *x)
@@ -168,26 +193,6 @@ static void tell_change(const struct ibcc_change *c, const char *what)
 		tell_run(&runs.run[i], c, what);
 }
 
-/* A sum that differs when the plan does: FNV-1a over targets and values. */
-static uint64_t sum_plan(const struct ibcc_plan *p)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-	uint32_t i;
-	size_t k;
-
-	for (i = 0; i < p->n; i++) {
-		const struct ibcc_change *c = &p->change[i];
-		uint64_t head[] = { c->node_guid, c->port, c->attr_id, c->attr_mod };
-		const uint8_t *b = (const uint8_t *)head;
-
-		for (k = 0; k < sizeof(head); k++)
-			h = (h ^ b[k]) * 0x100000001b3u;
-		for (k = 0; k < sizeof(c->new_data); k++)
-			h = (h ^ c->new_data[k]) * 0x100000001b3u;
-	}
-	return h;
-}
-
 static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	bool wrote = c->acted && c->result.set_mads;
@@ -216,6 +221,38 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			 c->result.n, c->result.set_mads);
 }
 
+static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	const struct ibcc_audit *a = &c->audit;
+	uint64_t sum = sum_plan(&a->drift);
+	struct ibcc_why text;
+	uint32_t i;
+
+	if (!c->audited)
+		return;
+	if (a->n_made + a->n_unmade + a->n_other)
+		ibcc_log(
+			LOG_NOTICE,
+			"of the changes that were left open by an interruption %u turned out made, "
+			"%u not made, %u otherwise",
+			a->n_made, a->n_unmade, a->n_other);
+	for (i = 0; i < c->repaired.n; i++)
+		tell_change(&c->repaired.change[i],
+			    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED
+				    ? "repaired"
+				    : "could not repair");
+	if (sum == x->drift_sum)
+		return;
+	x->drift_sum = sum;
+	ibcc_audit_text(c->topo, a, &text);
+	if (!a->drift.n)
+		ibcc_log(LOG_NOTICE, "settings are as we left them");
+	else
+		ibcc_log(LOG_WARNING, "drift: %s", text.text);
+	for (i = 0; i < a->drift.n; i++)
+		tell_change(&a->drift.change[i], "drifted");
+}
+
 void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
 		       const struct ibcc_why *why)
 {
@@ -227,6 +264,7 @@ void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int
 	}
 	tell_trouble(x, c->act_err ? c->blocked.text : "");
 	tell_fabric(x, c);
+	tell_audit(x, c);
 	if (!c->decided)
 		return;
 	tell_roots(x, c);

@@ -206,7 +206,8 @@ static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
 	case -ECONNREFUSED:
 		return ibcc_why_set(why, err,
 				    "no OpenSM plugin listens at %s: is opensm running here with "
-				    "event_plugin_name ibcc_opensm?",
+				    "event_plugin_name ibcc_opensm? It takes only a plugin that "
+				    "was built for its version; its log tells",
 				    p->path);
 	}
 	return ibcc_why_set(why, err, "cannot connect to the OpenSM plugin at %s: %s", p->path,
@@ -356,8 +357,13 @@ static int take_end(struct ibcc_result *r, const struct ibcc_proto_header *h, co
 		r->n_failed += r->change[i].outcome == IBCC_OUTCOME_FAILED ||
 			       r->change[i].outcome == IBCC_OUTCOME_DIFFERS;
 	}
-	if (e.refusal)
+	if (e.refusal && !e.set_mads)
 		return refused(h, payload, why);
+	/* Stopped on its way: a part is made, and must count. */
+	if (e.refusal) {
+		refused(h, payload, why);
+		return -ECANCELED;
+	}
 	if (r->n_verified == r->n)
 		return 0;
 	e.text[sizeof(e.text) - 1] = '\0';

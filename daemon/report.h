@@ -35,8 +35,8 @@ json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *p
  */
 json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source);
 
-/* Ports that the last pass did not read, [{"node_guid","node","ports","state","reason","age_ms"}]: none
- * is left out.
+/* Ports that the last pass did not read, [{"node_guid","node","ports","state","reason","age_ms"}]:
+ * none is left out.
  */
 json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
 

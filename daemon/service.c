@@ -56,8 +56,8 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 
 	if (rc == -EIO)
 		ibcc_service_drop(s);
-	else if (!rc && s->cycle.acted)
-		s->set_mads += s->cycle.result.set_mads;
+	else if (!rc)
+		s->set_mads += s->cycle.repair.set_mads + s->cycle.result.set_mads;
 	return rc;
 }
 
@@ -103,9 +103,10 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	act.state = s->state;
+	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	rc = run_cycle(s, &act, why);
 	if (!rc)
-		count_hold(s, act.applier->writes && s->cycle.plan.n);
+		count_hold(s, act.applier->writes && (s->cycle.plan.n || s->cycle.repair.n));
 	return conclude(s, rc, why);
 }
 
@@ -183,6 +184,16 @@ static json_t *mad_status(const struct ibcc_service *s)
 			 (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads);
 }
 
+static json_t *drift_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_audit_text(c->topo, &c->audit, &text);
+	return json_pack("{si si so}", "writes", (int)c->audit.drift.n, "nodes",
+			 (int)c->audit.n_drift_nodes, "text",
+			 text.text[0] ? ibcc_report_text(text.text) : json_null());
+}
+
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
@@ -202,6 +213,8 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
 		      sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
+	if (o && c)
+		json_object_set_new(o, "drift", drift_status(c));
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->estimate.n_roots));
 		json_object_set_new(o, "writes_pending",

@@ -68,6 +68,9 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 /* Takes marking off all switches and throttling off all channel adapters; pauses likewise. */
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			 struct ibcc_why *why);
+/* Reads all settings and writes again what is not as we left it, paused or not. */
+int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			struct ibcc_why *why);
 /* Settings read from the fabric now; see ibcc_report_settings(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);

@@ -28,6 +28,7 @@ struct ibcc_service {
 	struct ibcc_cycle cycle; /* initialised while there is a transport */
 	enum ibcc_topo_source source;
 	uint64_t topo_ns;         /* when the topology was fetched */
+	uint32_t sm_state;        /* of the plugin's subnet manager, when it was last asked */
 	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
 	int last_err;             /* of the last pass */

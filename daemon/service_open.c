@@ -190,6 +190,16 @@ static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 	return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
 }
 
+/* Whoever was master meanwhile may have written settings. */
+static void look_at_sm(struct ibcc_service *s)
+{
+	uint32_t state = ibcc_plugin_state(s->plugin)->sm_state;
+
+	if (state != s->sm_state && state == IBCC_SM_MASTER)
+		s->cycle.actual_known = false;
+	s->sm_state = state;
+}
+
 static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 {
 	const struct ibcc_topo *have = s->cycle.topo;
@@ -199,10 +209,12 @@ static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 	int rc = 0;
 
 	if (plugin_there(s, why)) {
+		look_at_sm(s);
 		if (s->source == IBCC_TOPO_FROM_PLUGIN &&
 		    have->generation == ibcc_plugin_state(s->plugin)->generation)
 			return 0;
 		t = ibcc_plugin_topology(s->plugin, &rc, why);
+		s->cycle.actual_known = false; /* another SM process, or another fabric */
 		return t ? adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why) : rc;
 	}
 	if (have && monotonic_ns() - s->topo_ns < (sick ? REDISCOVER_SICK_NS : REDISCOVER_NS))

@@ -122,6 +122,10 @@ static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *
 {
 	struct ibcc_endport_cc *ep = &target->wanted.ep[i];
 	struct ibcc_reason *reason = &target->reason[target->n_reasons];
+	static const uint16_t attrs[2][2] = {
+		{ IBCC_CC_ATTR_CA_SETTING, IBCC_CC_ATTR_CCT },
+		{ IBCC_CC_ATTR_SW_SETTING, IBCC_CC_ATTR_SW_PORT_SETTING },
+	};
 	bool is_switch = ibcc_topo_is_switch(t, t->port[t->endport[i]].node);
 	unsigned int k;
 
@@ -133,11 +137,12 @@ static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *
 		ep->ca.sl[k].CCTI_Increase = 0;
 		ep->ca.sl[k].CCTI_Min = 0;
 	}
+	/* Some nodes tell no table's end but that of its last block. */
+	memset(ep->cct.entry, 0, sizeof(ep->cct.entry));
+	if (!ep->by_block)
+		ep->cct.limit = 0;
 	for (k = 0; k < 2; k++) {
-		reason[k] = (struct ibcc_reason){ .endport = i };
-		reason[k].attr_id =
-			is_switch ? (k ? IBCC_CC_ATTR_SW_PORT_SETTING : IBCC_CC_ATTR_SW_SETTING)
-				  : IBCC_CC_ATTR_CA_SETTING;
+		reason[k] = (struct ibcc_reason){ .endport = i, .attr_id = attrs[is_switch][k] };
 		snprintf(reason[k].text, sizeof(reason[k].text), "congestion control is disabled");
 	}
 	target->n_reasons += 2;
@@ -191,5 +196,42 @@ out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
 	ibcc_target_fini(&target);
+	return rc;
+}
+
+int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			struct ibcc_why *why)
+{
+	struct ibcc_audit audit = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry;
+	struct ibcc_why text;
+	int rc;
+
+	rc = ibcc_service_prepare(s, why);
+	if (!rc)
+		rc = ibcc_service_open_state(s, why);
+	if (!rc)
+		rc = ibcc_cycle_readback(&s->cycle, why);
+	if (!rc)
+		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
+	if (rc)
+		return rc;
+	ibcc_audit_text(s->cycle.topo, &audit, &text);
+	carry = (struct ibcc_carry){
+		.applier = s->applier,
+		.state = s->state,
+		.topo = s->cycle.topo,
+		.txn = { .who = r->who, .action = "repair", .summary = text.text },
+	};
+	rc = audit.drift.n ? ibcc_carry_out(&carry, &audit.drift, &res, why)
+			   : ibcc_result_init(&res, 0);
+	s->set_mads += res.set_mads;
+	if (res.set_mads)
+		s->cycle.actual_known = false;
+	if (res.n == audit.drift.n)
+		rc = outcome_json(s, &audit.drift, &res, rc, why, out);
+	ibcc_result_fini(&res);
+	ibcc_audit_fini(&audit);
 	return rc;
 }

@@ -13,8 +13,8 @@
 #include "daemon/state_db.h"
 
 /* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
- * (some changes failed), refused (nothing was written), broken (the applier was lost on the way),
- * interrupted (we were).
+ * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
+ * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
  */
 static const char schema[] =
 	"PRAGMA journal_mode = WAL;"
@@ -264,7 +264,8 @@ static const char *txn_outcome(int err)
 {
 	switch (err) {
 	case 0: return "done";
-	case -EIO: return "partial";
+	case -EIO:
+	case -ECANCELED: return "partial";
 	case -EPERM: return "refused";
 	}
 	return "broken";
@@ -367,8 +368,8 @@ int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text)
 	return rc;
 }
 
-/* For the live settings only the first old value of an attribute matters to a rollback, so all
- * later ones may be forgotten.
+/* For the live settings the first old value of an attribute matters to a rollback and the last new
+ * one to the audit, so all between them may be forgotten.
  */
 int ibcc_state_prune(struct ibcc_state *s, int64_t before_s)
 {
@@ -380,7 +381,10 @@ int ibcc_state_prune(struct ibcc_state *s, int64_t before_s)
 		"  WHERE e.node_guid = change.node_guid AND e.port = change.port"
 		"  AND e.attr_id = change.attr_id AND e.attr_mod = change.attr_mod"
 		"  AND e.txn < change.txn AND x.undone_by IS NULL AND x.action <> 'rollback'"
-		"  AND x.outcome <> 'refused' AND e.outcome NOT IN ('skipped', 'dry')))",
+		"  AND x.outcome <> 'refused' AND e.outcome NOT IN ('skipped', 'dry', 'unmade'))"
+		" AND EXISTS (SELECT 1 FROM change AS l WHERE l.node_guid = change.node_guid"
+		"  AND l.port = change.port AND l.attr_id = change.attr_id"
+		"  AND l.attr_mod = change.attr_mod AND l.txn > change.txn))",
 		"DELETE FROM txn WHERE ended < ?1 AND id NOT IN (SELECT txn FROM change)",
 	};
 	size_t i;

@@ -57,6 +57,23 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
 		    struct ibcc_why *why);
 
+/* Tells what became of a change, by looking at the fabric: "verified", "unmade" (it is as before),
+ * "differs"; NULL: it cannot be known now. May write the node's LID into it.
+ */
+typedef const char *ibcc_state_settle_fn(void *arg, struct ibcc_change *c);
+
+/* Asks about every change of which it is not known whether it was made, and stores the answers.
+ * Returns 0, -EIO, -ENOMEM.
+ */
+int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
+		      struct ibcc_why *why);
+
+/* What should be on the fabric because of us, as new data, by endport and in the order in which a
+ * node wants it; old data are those of the last change. Nothing that was taken back altogether, and
+ * nothing of which the last change is not certain. Returns 0, -EIO, -ENOMEM.
+ */
+int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why);
+
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.
  * NULL with *err: -ENOENT, -EIO.
  */

@@ -5,13 +5,7 @@
 #include "daemon/report.h"
 #include "daemon/state_db.h"
 
-/* Changes that may be on the fabric because of us and are not taken back. */
-#define LIVE_CHANGES                                                                               \
-	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
-	" WHERE t.undone_by IS NULL AND t.action <> 'rollback' AND t.outcome <> 'refused'"         \
-	" AND c.outcome NOT IN ('skipped', 'dry') AND t.id >= ?1"
-
-static int read_change(sqlite3_stmt *st, struct ibcc_change *c)
+int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
 {
 	const void *old_data = sqlite3_column_blob(st, 5), *new_data = sqlite3_column_blob(st, 6);
 
@@ -92,7 +86,7 @@ int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined
 	/* Attribute identifiers happen to rise in the order in which a node wants them. */
 	if (sqlite3_prepare_v2(s->db,
 			       "SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old,"
-			       " c.new, c.port_block, t.id" LIVE_CHANGES
+			       " c.new, c.port_block, t.id" IBCC_STATE_LIVE_CHANGES
 			       " ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, t.id, c.seq",
 			       -1, &st, NULL) ||
 	    sqlite3_bind_int64(st, 1, from)) {
@@ -103,7 +97,7 @@ int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined
 	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(st, 8);
 
-		rc = read_change(st, &c);
+		rc = ibcc_state_read_change(st, &c);
 		if (rc)
 			break;
 		if (!oldest || id < oldest)
@@ -196,7 +190,7 @@ static int add_changes(struct ibcc_state *s, int64_t id, json_t *list)
 			const char *node = (const char *)sqlite3_column_text(st, 9);
 			const char *outcome = (const char *)sqlite3_column_text(st, 10);
 
-			if (read_change(st, &c) || !reason || !node || !outcome)
+			if (ibcc_state_read_change(st, &c) || !reason || !node || !outcome)
 				break;
 			strncpy(c.reason, reason, sizeof(c.reason) - 1);
 			if (ibcc_report_change(list, &c, node, outcome))

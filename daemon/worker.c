@@ -122,6 +122,10 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		j->err = ibcc_service_disable(w->service, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "disable", &r, j->err, &j->why, j->result);
 		break;
+	case IBCC_JOB_REPAIR:
+		j->err = ibcc_service_repair(w->service, &r, &j->result, &j->why);
+		ibcc_explain_request(w->explain, "repair", &r, j->err, &j->why, j->result);
+		break;
 	case IBCC_JOB_SHOW:
 		j->err = ibcc_service_show(w->service, j->filter[0] ? j->filter : NULL, &j->result,
 					   &j->why);

@@ -3,10 +3,12 @@
 # A page of the documentation as one HTML file: the text by hand, the figures and the plot measured.
 #
 # render.sh page BENCH NAME.md NAME.html [OPTION...]   runs the experiment NAME with the options
+# render.sh tuned BENCH NAME.md NAME.html [OPTION...]  runs the scoring files that it names
 # render.sh index INDEX.html NAME.md...                links to NAME.html beside it
 #
 # Of Markdown it knows what these pages use: # and ## headings, paragraphs, - lists, tables, `code`,
-# *emphasis*. "<!-- plot -->" and "<!-- table -->" on a line of their own are the places for those.
+# *emphasis*. "<!-- plot -->" and "<!-- table -->" on a line of their own are the places for those; of
+# a scoring file "<!-- plot NAME -->" and "<!-- table NAME -->".
 set -eu
 
 head_of()
@@ -48,6 +50,8 @@ text()
 	function insert(file) { leave(); while ((getline line < file) > 0) print line }
 	/^<!-- plot -->$/ { insert(plot); next }
 	/^<!-- table -->$/ { insert(table); next }
+	/^<!-- plot [a-z0-9-]+ -->$/ { insert(plot "/" $3 ".plot"); next }
+	/^<!-- table [a-z0-9-]+ -->$/ { insert(table "/" $3 ".rows"); next }
 	/^<!--.*-->$/ { next }
 	/^$/ { leave(); next }
 	/^#+ / { leave(); n = index($0, " ") - 1; print "<h" n ">" inline(substr($0, n + 2)) "</h" n ">"; next }
@@ -75,12 +79,13 @@ rows()
 {
 	jq -r 'def figure: if . == null then "" else (if fabs >= 100 then 10 else 1000 end) as $f
 			| . * $f | round / $f | tostring end;
-		"<table><tr><th>figure</th><th>unit</th><th class=\"n\">published</th>",
+		(if .rows[0] | has("target") then "target" else "published" end) as $held |
+		"<table><tr><th>figure</th><th>unit</th><th class=\"n\">\($held)</th>",
 		"<th class=\"n\">measured</th><th class=\"n\">low</th><th class=\"n\">high</th></tr>",
 		(.rows[] | "<tr" + (if .ok then "" else " class=\"bad\"" end) + "><td>" + (.name | @html)
 			+ (if .reason then "<small>" + (.reason | @html) + "</small>" else "" end)
 			+ "</td><td>" + (.unit | @html) + "</td>"
-			+ ([.published, .measured, .low, .high] | map("<td class=\"n\">" + figure + "</td>") | add)
+			+ ([.[$held], .measured, .low, .high] | map("<td class=\"n\">" + figure + "</td>") | add)
 			+ "</tr>"),
 		"</table>"' "$1"
 }
@@ -110,12 +115,52 @@ page()
 	[ "$status" = 0 ] || { echo "render.sh: $name: a figure is out of its bounds" >&2; }
 }
 
+# variants JSON: what each way of congestion control gives.
+variants()
+{
+	jq -r 'def figure: if . == null then "" else . * 10 | round / 10 | tostring end;
+		"<table><tr><th>setting</th><th class=\"n\">hot MB/s</th><th class=\"n\">victim</th>",
+		"<th class=\"n\">background</th><th class=\"n\">share of the ideal, %</th>",
+		"<th class=\"n\">cycles to settle</th><th class=\"n\">Sets</th></tr>",
+		(.variants[] | "<tr><td>" + (.name | @html) + "</td>" + ([.hot_MBps, .victim_MBps,
+			.background_MBps, (if .ideal_share then 100 * .ideal_share else null end),
+			.settle_cycles, .sets]
+			| map("<td class=\"n\">" + figure + "</td>") | add) + "</tr>"),
+		"</table>"' "$1"
+}
+
+tuned()
+{
+	bench=$1 md=$2 html=$3
+	shift 3
+	tmp=$(mktemp -d)
+	trap 'rm -rf "$tmp"' EXIT
+	for name in $(sed -n 's/^<!-- \(plot\|table\) \([a-z0-9-]*\) -->$/\2/p' "$md" | sort -u); do
+		status=0
+		plot=
+		! grep -qx "<!-- plot $name -->" "$md" || plot=--plot=$tmp/$name.plot
+		"$bench" tune "$name" -j ${plot:+"$plot"} "$@" >"$tmp/$name.json" || status=$?
+		[ -s "$tmp/$name.json" ] || exit "$status"
+		{ variants "$tmp/$name.json"; rows "$tmp/$name.json"; } >"$tmp/$name.rows"
+		[ "$status" = 0 ] || echo "render.sh: $name: a figure is out of its bounds" >&2
+	done
+	{
+		head_of "$(title_of "$md")"
+		echo '<p><a href="index.html">All experiments</a></p>'
+		text "$md" "$tmp" "$tmp"
+		echo '</body></html>'
+	} >"$tmp/html"
+	mv "$tmp/html" "$html"
+}
+
 index()
 {
 	html=$1
 	shift
 	{
 		head_of 'Experiments'
+		echo '<h1>The control law</h1>'
+		echo '<p><a href="control-law.html">What the daemon sees, sets and corrects, and why</a></p>'
 		echo '<h1>Published experiments, reproduced</h1><ul>'
 		for md; do
 			name=$(basename "$md" .md)
@@ -128,6 +173,6 @@ index()
 command=$1
 shift
 case $command in
-page | index) "$command" "$@" ;;
+page | tuned | index) "$command" "$@" ;;
 *) echo "render.sh: unknown command $command" >&2; exit 1 ;;
 esac

@@ -256,6 +256,18 @@ int ibcc_push_start(struct ibcc_push *p, struct ibcc_plan *plan, uint64_t cc_key
 	return ret;
 }
 
+void ibcc_push_abandon(struct ibcc_push *p)
+{
+	pthread_mutex_lock(&p->lock);
+	if (p->state == PUSH_RUNNING) {
+		if (p->stop == IBCC_REFUSAL_NONE)
+			p->stop = IBCC_REFUSAL_GONE;
+		if (p->transport)
+			ibcc_transport_cancel(p->transport);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
 bool ibcc_push_busy(struct ibcc_push *p)
 {
 	bool busy;

@@ -67,8 +67,9 @@ static void hang_up(int fd)
 	close(fd);
 }
 
-static void drop(struct ibcc_server_client *c)
+static void drop(struct ibcc_server *s, struct ibcc_server_client *c)
 {
+	s->host.gone(s->host.arg, &c->session);
 	ibcc_session_fini(&c->session);
 	hang_up(c->fd);
 	c->fd = -1;
@@ -80,7 +81,7 @@ void ibcc_server_fini(struct ibcc_server *s)
 
 	for (i = 0; i < IBCC_SERVER_CLIENTS; i++)
 		if (s->client[i].fd >= 0)
-			drop(&s->client[i]);
+			drop(s, &s->client[i]);
 	ibcc_listener_close(&s->listener);
 	free(s->buf);
 	s->buf = NULL;
@@ -233,7 +234,7 @@ void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned
 			else
 				go_on = flush(s, c, now_ms);
 			if (!go_on)
-				drop(c);
+				drop(s, c);
 			break;
 		}
 	}
@@ -276,7 +277,7 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 		if (c->fd < 0 || !c->waits_since_ms || now_ms - c->waits_since_ms < PATIENCE_MS)
 			continue;
 		log_client(s, now_ms, &c->peer, "neither speaks nor reads, dropped");
-		drop(c);
+		drop(s, c);
 	}
 }
 

@@ -36,6 +36,8 @@ struct ibcc_session_host {
 	 */
 	enum ibcc_proto_refusal (*submit)(void *arg, struct ibcc_session *s, struct ibcc_plan *plan,
 					  uint64_t cc_key, struct ibcc_proto_error *why);
+	/* The client has hung up; its plan may be being applied still. */
+	void (*gone)(void *arg, struct ibcc_session *s);
 	void *arg;
 };
 

@@ -40,6 +40,10 @@ struct ibcc_worker {
 	bool due, sweeping;
 	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
 	enum ibcc_proto_refusal logged_refusal;
+	/* The client that has had a plan applied: while it stays no other may, since two daemons
+	 * would undo each other's work.
+	 */
+	const struct ibcc_session *writer;
 };
 
 static uint64_t now_ms(void)
@@ -94,6 +98,24 @@ static void refresh(struct ibcc_worker *w)
 			(unsigned long long)t->generation, t->n_nodes);
 }
 
+static void take_events(struct ibcc_worker *w, uint64_t now)
+{
+	unsigned int events = atomic_exchange(&w->events, 0);
+
+	if (!events)
+		return;
+	w->last_event_ms = now;
+	if (!w->due)
+		w->due_since_ms = now;
+	w->due = true;
+	if (events & IBCC_WORKER_SETTLED) {
+		w->sweeping = false;
+	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
+		w->sweeping = true;
+		w->sweep_since_ms = now;
+	}
+}
+
 static void host_state(void *arg, struct ibcc_proto_state *s)
 {
 	struct ibcc_worker *w = arg;
@@ -143,7 +165,8 @@ static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_pl
 	enum ibcc_proto_refusal refusal;
 	const struct ibcc_change *lost;
 
-	/* The plan may be for a topology that has gone just now. */
+	/* The plan may be for a topology that has gone just now, told in this very round. */
+	take_events(w, now_ms());
 	if (w->due && !w->sweeping)
 		refresh(w);
 	refusal = objection(w);
@@ -185,8 +208,13 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 	struct ibcc_proto_state state;
 	uint32_t n = plan->n;
 
-	(void)s;
 	host_state(w, &state);
+	if (refusal == IBCC_REFUSAL_NONE && w->writer && w->writer != s) {
+		refusal = IBCC_REFUSAL_BUSY;
+		snprintf(why->text, sizeof(why->text), "%s",
+			 ibcc_push_busy(w->push) ? "another plan is being applied"
+						 : "another daemon writes through this plugin");
+	}
 	if (refusal == IBCC_REFUSAL_NONE) {
 		why->err = ibcc_push_start(w->push, plan, cc_key, state.port_guid);
 		if (why->err) {
@@ -197,12 +225,25 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 		}
 	}
 	if (refusal == IBCC_REFUSAL_NONE)
+		w->writer = s;
+	if (refusal == IBCC_REFUSAL_NONE)
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
 	else if (refusal != w->logged_refusal) /* a daemon asks again and again */
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR, "ERR IC07: plan refused (%s): %s",
 				ibcc_proto_refusal_text(refusal), why->text);
 	w->logged_refusal = refusal;
 	return refusal;
+}
+
+/* Its plan stops where it is: whoever comes next reads the fabric, and must not see it move. */
+static void host_gone(void *arg, struct ibcc_session *s)
+{
+	struct ibcc_worker *w = arg;
+
+	if (w->writer == s)
+		w->writer = NULL;
+	if (s->phase == IBCC_SESSION_PUSH)
+		ibcc_push_abandon(w->push);
 }
 
 static struct ibcc_transport *push_open(void *arg, uint64_t port_guid, int *err, char *why,
@@ -244,24 +285,6 @@ static void take_report(struct ibcc_worker *w)
 			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
 			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
 	ibcc_server_finish(&w->server, r);
-}
-
-static void take_events(struct ibcc_worker *w, uint64_t now)
-{
-	unsigned int events = atomic_exchange(&w->events, 0);
-
-	if (!events)
-		return;
-	w->last_event_ms = now;
-	if (!w->due)
-		w->due_since_ms = now;
-	w->due = true;
-	if (events & IBCC_WORKER_SETTLED) {
-		w->sweeping = false;
-	} else if (events & IBCC_WORKER_SWEEP_BEGAN) {
-		w->sweeping = true;
-		w->sweep_since_ms = now;
-	}
 }
 
 /* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
@@ -354,7 +377,11 @@ struct ibcc_worker *ibcc_worker_new(struct osm_opensm *osm, const struct ibcc_pl
 {
 	struct ibcc_worker *w = calloc(1, sizeof(*w));
 	struct ibcc_session_host host = {
-		.state = host_state, .topo = host_topo, .submit = host_submit, .arg = w
+		.state = host_state,
+		.topo = host_topo,
+		.submit = host_submit,
+		.gone = host_gone,
+		.arg = w,
 	};
 	struct ibcc_push_host push = {
 		.open = push_open, .objection = objection, .done = push_done, .arg = w
@@ -394,8 +421,8 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	atomic_store(&w->quit, true);
 	wake(w);
 	pthread_join(w->thread, NULL);
+	ibcc_server_fini(&w->server); /* abandons what a client waits for */
 	ibcc_push_free(w->push);
-	ibcc_server_fini(&w->server);
 	ibcc_shared_topo_put(w->topo);
 	close(w->wake);
 	free(w);

@@ -17,6 +17,7 @@ static void state_free(struct ibcc_agents *a)
 	free(a->port);
 	free(a->no_cc);
 	free(a->loss_permille);
+	free(a->quirks);
 }
 
 /* Fresh state for a topology; all or nothing. */
@@ -30,7 +31,8 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	a->cc = calloc(t->n_endports + 1, sizeof(*a->cc));
 	a->no_cc = calloc(t->n_nodes + 1, sizeof(*a->no_cc));
 	a->loss_permille = calloc(t->n_nodes + 1, sizeof(*a->loss_permille));
-	if (!a->port || !a->cc || !a->no_cc || !a->loss_permille)
+	a->quirks = calloc(t->n_nodes + 1, sizeof(*a->quirks));
+	if (!a->port || !a->cc || !a->no_cc || !a->loss_permille || !a->quirks)
 		goto nomem;
 	for (i = 0; i < t->n_endports; i++) {
 		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
@@ -145,6 +147,7 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 			continue;
 		next.no_cc[n] = a->no_cc[old];
 		next.loss_permille[n] = a->loss_permille[old];
+		next.quirks[n] = a->quirks[old];
 		for (p = 0; p <= t->node[n].n_ports && p <= a->topo->node[old].n_ports; p++) {
 			uint32_t from = a->topo->node[old].first_port + p;
 			uint32_t to = t->node[n].first_port + p;
@@ -225,6 +228,25 @@ uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node)
 	return node < a->topo->n_nodes ? a->loss_permille[node] : 0;
 }
 
+struct ibcc_agent_quirks *ibcc_agents_quirks(struct ibcc_agents *a, uint32_t node)
+{
+	return node < a->topo->n_nodes ? &a->quirks[node] : NULL;
+}
+
+int ibcc_agents_set_port_block(struct ibcc_agents *a, uint32_t node, uint8_t n)
+{
+	uint32_t endport;
+
+	if (node >= a->topo->n_nodes || !ibcc_topo_is_switch(a->topo, node) ||
+	    (n && n != IBCC_CC_SW_PORT_BLOCK_121 && n != IBCC_CC_SW_PORT_BLOCK_13))
+		return -EINVAL;
+	endport = a->topo->port[a->topo->node[node].first_port].endport;
+	if (endport == IBCC_NONE)
+		return -EINVAL;
+	a->cc[endport].regs.sw_port_block = n;
+	return 0;
+}
+
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc)
 {
 	uint32_t i;
@@ -259,6 +281,12 @@ int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node)
 		memset(&r->sw, 0, sizeof(r->sw));
 		memset(&r->ca, 0, sizeof(r->ca));
 		memset(&r->cct, 0, sizeof(r->cct));
+		memset(&a->cc[i].ca_latent, 0, sizeof(a->cc[i].ca_latent));
+		a->cc[i].cct_entries = 0;
+		a->cc[i].cc_key = 0;
+		a->cc[i].protect = false;
+		a->cc[i].lease_s = 0;
+		a->cc[i].lease_end_ps = 0;
 		for (unsigned int p = 0; p < r->n_element; p++)
 			memset(&r->element[p], 0, sizeof(r->element[p]));
 		if (ibcc_agents_cc_push(a, i))

@@ -14,6 +14,17 @@
 
 struct ibcc_agents;
 
+/* How a node's agent of class 0x21 differs from a good one. */
+struct ibcc_agent_quirks {
+	uint16_t status;     /* of the answer to every request; 0: as it should be */
+	uint16_t set_status; /* of the answer to every Set of a setting, which has no effect then */
+	/* As the qib driver's agent has it: CCTI_Limit must be cumulative for each block, a Get
+	 * answers the block's own, a CA setting takes effect with the next table, and the mode is
+	 * always SL. What it does not like it answers as if it had no such attribute.
+	 */
+	bool qlogic;
+};
+
 struct ibcc_agents_options {
 	uint8_t cct_blocks; /* CongestionInfo:ControlTableCap of channel adapters */
 	uint8_t wait_tick;  /* PortSamplesControl:Tick */
@@ -54,6 +65,13 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);
 bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node);
 
+/* To be read and changed at any time; NULL: there is no such node. */
+struct ibcc_agent_quirks *ibcc_agents_quirks(struct ibcc_agents *a, uint32_t node);
+
+/* Elements a block of SwitchPortCongestionSetting at a switch: 32, 48, or 0: it lacks it. -EINVAL.
+ */
+int ibcc_agents_set_port_block(struct ibcc_agents *a, uint32_t node, uint8_t n);
+
 /* Share of the MADs to a node that get lost; who carries them asks for it. 0 or -EINVAL. */
 int ibcc_agents_set_loss(struct ibcc_agents *a, uint32_t node, uint16_t permille);
 uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node);
@@ -61,7 +79,7 @@ uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node);
 /* Settings of all nodes from the start, as if written by MADs. 0 or -EINVAL. */
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
 
-/* A node starts anew: its congestion control settings are gone. 0 or -EINVAL. */
+/* A node starts anew: its congestion control settings and its CC_Key are gone. 0 or -EINVAL. */
 int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node);
 
 /* What an endport's registers hold; `element` has n_ports + 1 entries at a switch. */

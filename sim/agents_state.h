@@ -36,16 +36,20 @@ struct ibcc_agent_cc {
 	bool protect;
 	uint16_t lease_s, violations;
 	uint64_t lease_end_ps; /* engine time; 0: the lease timer does not run */
+	/* QLogic's rules: */
+	struct ibcc_cc_ca_setting ca_latent; /* takes effect with the next table */
+	uint16_t cct_entries;                /* of the table that is being sent */
 };
 
 struct ibcc_agents {
 	const struct ibcc_topo *topo;
 	struct ibcc_engine *engine;
 	struct ibcc_agents_options o;
-	struct ibcc_agent_port *port; /* by fabric-wide port index */
-	struct ibcc_agent_cc *cc;     /* by endport index */
-	bool *no_cc;                  /* by node index */
-	uint16_t *loss_permille;      /* by node index */
+	struct ibcc_agent_port *port;     /* by fabric-wide port index */
+	struct ibcc_agent_cc *cc;         /* by endport index */
+	bool *no_cc;                      /* by node index */
+	uint16_t *loss_permille;          /* by node index */
+	struct ibcc_agent_quirks *quirks; /* by node index */
 };
 
 int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

@@ -201,6 +201,11 @@ static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct
 	return IBCC_MAD_STATUS_OK;
 }
 
+static struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t endport)
+{
+	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
+}
+
 static int ca_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 		      uint8_t *mad)
 {
@@ -215,11 +220,63 @@ static int ca_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc
 		return IBCC_MAD_STATUS_OK;
 	}
 	ibcc_cc_ca_setting_unpack(mad, &v);
+	if (quirks_of(a, endport)->qlogic) {
+		a->cc[endport].ca_latent = v;
+		return IBCC_MAD_STATUS_OK;
+	}
 	next.ca.Port_Control = v.Port_Control & IBCC_CC_PORT_CONTROL_SL;
 	for (sl = 0; sl < IBCC_CC_SLS; sl++)
 		if (v.Control_Map >> sl & 1)
 			next.ca.sl[sl] = v.sl[sl];
 	return commit(a, endport, &next);
+}
+
+static bool qlogic_knows(uint16_t attr_id)
+{
+	return attr_id == IBCC_CC_ATTR_CLASS_PORT_INFO || attr_id == IBCC_CC_ATTR_INFO ||
+	       attr_id == IBCC_CC_ATTR_CA_SETTING || attr_id == IBCC_CC_ATTR_CCT;
+}
+
+/* Linux, drivers/infiniband/hw/qib/qib_mad.c, cc_set_congestion_control_table(): a limit within the
+ * first block begins a table, every other one adds to it. The driver's failures are answered by the
+ * kernel, as if nobody knew the attribute.
+ */
+static int cct_qlogic_set(struct ibcc_agents *a, uint32_t endport, uint32_t block, uint8_t *mad)
+{
+	struct ibcc_agent_cc *c = &a->cc[endport];
+	struct ibcc_endport_cc next = c->regs;
+	struct ibcc_cct sent = { 0 };
+	unsigned int first = block * IBCC_CCT_BLOCK_ENTRIES, last;
+	uint16_t limit;
+
+	ibcc_cc_cct_unpack(mad, block, &sent, &limit);
+	if (limit < IBCC_CCT_BLOCK_ENTRIES)
+		c->cct_entries = 0;
+	last = limit % IBCC_CCT_BLOCK_ENTRIES;
+	c->cct_entries = (uint16_t)(c->cct_entries + last + 1);
+	if (c->cct_entries > a->o.cct_blocks * IBCC_CCT_BLOCK_ENTRIES)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	memcpy(&next.cct.entry[first], &sent.entry[first], (last + 1) * sizeof(sent.entry[0]));
+	next.cct.limit = (uint16_t)(c->cct_entries - 1);
+	if (c->ca_latent.Control_Map)
+		next.ca = c->ca_latent;
+	next.ca.Port_Control = IBCC_CC_PORT_CONTROL_SL;
+	next.ca.Control_Map = 0xffff;
+	return commit(a, endport, &next);
+}
+
+static int cct_qlogic_get(const struct ibcc_agents *a, uint32_t endport, uint32_t block,
+			  uint8_t *mad)
+{
+	const struct ibcc_cct *v = &a->cc[endport].regs.cct;
+	unsigned int n = (v->limit + 1u) / IBCC_CCT_BLOCK_ENTRIES;
+
+	if (block > (n ? n - 1 : 0))
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	ibcc_cc_cct_pack(mad, block, v);
+	mad[IBCC_MAD_DATA_OFFS] = 0;
+	mad[IBCC_MAD_DATA_OFFS + 1] = (uint8_t)(IBCC_CCT_BLOCK_ENTRIES * (block + 1) - 1);
+	return IBCC_MAD_STATUS_OK;
 }
 
 /* The limit that came last holds for the whole table, so a table that is sent in blocks with
@@ -236,6 +293,9 @@ static int cct(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_he
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->attr_mod >= a->o.cct_blocks)
 		return IBCC_MAD_STATUS_BAD_FIELD;
+	if (quirks_of(a, endport)->qlogic)
+		return h->method == IBCC_MAD_GET ? cct_qlogic_get(a, endport, h->attr_mod, mad)
+						 : cct_qlogic_set(a, endport, h->attr_mod, mad);
 	if (h->method == IBCC_MAD_GET) {
 		/* The codec would send a block's own limit; a node tells the one it has. */
 		ibcc_cc_cct_pack(mad, h->attr_mod, &v);
@@ -301,13 +361,18 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 		[IBCC_CC_ATTR_TIMESTAMP] = { time_stamp, false, false },
 	};
 	const size_t n = sizeof(attrs) / sizeof(attrs[0]);
+	const struct ibcc_agent_quirks *quirks = quirks_of(a, endport);
 
 	if (a->no_cc[a->topo->port[a->topo->endport[endport]].node])
 		return IBCC_MAD_STATUS_BAD_ATTR;
+	if (quirks->status)
+		return quirks->status;
 	if (h->base_version != 1 || h->class_version != IBCC_CC_CLASS_VERSION)
 		return IBCC_MAD_STATUS_BAD_VERSION;
 	if (h->method != IBCC_MAD_GET && h->method != IBCC_MAD_SET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (quirks->qlogic && !qlogic_knows(h->attr_id))
+		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (!key_accepts(a, &a->cc[endport], h, mad))
 		return -ETIMEDOUT;
 	if (h->attr_id >= n || !attrs[h->attr_id].fn ||
@@ -315,5 +380,7 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->attr_mod && !attrs[h->attr_id].block)
 		return IBCC_MAD_STATUS_BAD_FIELD;
+	if (h->method == IBCC_MAD_SET && quirks->set_status)
+		return quirks->set_status;
 	return attrs[h->attr_id].fn(a, endport, h, mad);
 }

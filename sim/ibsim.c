@@ -137,8 +137,11 @@ static int on_child(sd_event_source *src, const siginfo_t *si, void *arg)
 		 si->si_code == CLD_EXITED ? "ended with status" : "was ended by signal",
 		 si->si_status, s->last_len ? ", last words:\n" : "", s->last);
 	sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	if (s->done)
+		s->done(s->done_arg, "ibsim has ended\n");
+	s->done = NULL;
 	if (s->died)
-		s->died(s->died_arg, why);
+		s->died(s->died_arg, why); /* which may free it */
 	return 0;
 }
 

@@ -8,16 +8,18 @@ static uint32_t row_key(const struct ibcc_madcount_row *r)
 	return (uint32_t)r->mgmt_class << 24 | (uint32_t)r->method << 16 | r->attr_id;
 }
 
-void ibcc_madcount_add(struct ibcc_madcount *c, const uint8_t *mad)
+void ibcc_madcount_add(struct ibcc_madcount *c, const uint8_t *mad, uint64_t now_ns)
 {
 	struct ibcc_madcount_row row = {
 		.mgmt_class = mad[1],
 		.method = mad[3],
 		.attr_id = (uint16_t)(mad[16] << 8 | mad[17]),
+		.first_ns = now_ns,
 	};
 	uint32_t lo = 0, hi = c->n;
 
-	c->total++;
+	if (!c->total++)
+		c->start_ns = now_ns;
 	c->sets += row.method == IBCC_MAD_SET;
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
@@ -37,4 +39,5 @@ void ibcc_madcount_add(struct ibcc_madcount *c, const uint8_t *mad)
 		c->n++;
 	}
 	c->row[lo].count++;
+	c->row[lo].last_ns = now_ns;
 }

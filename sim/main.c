@@ -11,7 +11,7 @@ static const char usage_text[] =
 	"usage: ibcc-sim run --scenario FILE | --netfile FILE [--name NAME] [--speed RATIO]\n"
 	"                    [--mad-loss PERMILLE] [--mad-delay-us N]\n"
 	"       ibcc-sim exec [--name NAME] [--host NODE] -- COMMAND...\n"
-	"       ibcc-sim stats | flows | ports | settings [-j] [--name NAME]\n"
+	"       ibcc-sim stats | flows | ports | settings | sets [-j] [--name NAME]\n"
 	"       ibcc-sim set [--name NAME] KEY=VALUE...\n"
 	"       ibcc-sim console [--name NAME] LINE\n"
 	"       ibcc-sim --help | --version\n";
@@ -22,10 +22,9 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(int argc, char **argv);
 	} cmds[] = {
-		{ "run", ibcc_cmd_run },   { "exec", ibcc_cmd_exec },
-		{ "stats", ibcc_cmd_ask }, { "flows", ibcc_cmd_ask },
-		{ "ports", ibcc_cmd_ask }, { "settings", ibcc_cmd_ask },
-		{ "set", ibcc_cmd_ask },   { "console", ibcc_cmd_ask },
+		{ "run", ibcc_cmd_run },   { "exec", ibcc_cmd_exec }, { "stats", ibcc_cmd_ask },
+		{ "flows", ibcc_cmd_ask }, { "ports", ibcc_cmd_ask }, { "settings", ibcc_cmd_ask },
+		{ "sets", ibcc_cmd_ask },  { "set", ibcc_cmd_ask },   { "console", ibcc_cmd_ask },
 	};
 	size_t i;
 

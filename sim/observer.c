@@ -242,7 +242,9 @@ static void schedule(struct ibcc_observer *o, uint64_t delay_us)
 
 static void pass_end(struct ibcc_observer *o)
 {
-	struct ibcc_topo *t = o->failed ? NULL : ibcc_found_topo(&o->found_nodes);
+	/* Not even the node where we are has answered when ibsim is not there. */
+	bool blind = o->failed || !o->found_nodes.n;
+	struct ibcc_topo *t = blind ? NULL : ibcc_found_topo(&o->found_nodes);
 	uint64_t now = 0;
 
 	/* A pass takes ibsim's time from a subnet manager that is at work, so the more a fabric has

@@ -165,6 +165,7 @@ static struct client *client_new(struct ibcc_proxy *p, pid_t pid, const struct i
 	info.node[sizeof(info.node) - 1] = '\0';
 	c->p = p;
 	c->number = p->next_number++;
+	c->pid = pid;
 	c->ctl = *ctl;
 	c->ctl_addr = *from;
 	c->ctl_len = from_len;
@@ -281,6 +282,8 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	p->ops = *ops;
 	p->random = 0x9e3779b97f4a7c15ull;
 	p->ctl_fd = -1;
+	if (ibcc_setlog_init(&p->sets))
+		goto out;
 	r = -EINVAL;
 	if (strlen(name) >= sizeof(p->name))
 		goto out;
@@ -321,6 +324,7 @@ void ibcc_proxy_free(struct ibcc_proxy *p)
 	if (p->ctl_fd >= 0)
 		close(p->ctl_fd);
 	ibcc_upstream_on_request(p->u, NULL, NULL);
+	ibcc_setlog_fini(&p->sets);
 	free(p);
 }
 
@@ -332,4 +336,9 @@ struct ibcc_proxy_knobs *ibcc_proxy_knobs(struct ibcc_proxy *p)
 const struct ibcc_proxy_stats *ibcc_proxy_stats(const struct ibcc_proxy *p)
 {
 	return &p->stats;
+}
+
+const struct ibcc_setlog *ibcc_proxy_setlog(const struct ibcc_proxy *p)
+{
+	return &p->sets;
 }

@@ -9,6 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "sim/madcount.h"
+#include "sim/setlog.h"
 #include "sim/upstream.h"
 #include "sim/wire.h"
 
@@ -49,5 +50,6 @@ void ibcc_proxy_free(struct ibcc_proxy *p);
 
 struct ibcc_proxy_knobs *ibcc_proxy_knobs(struct ibcc_proxy *p);
 const struct ibcc_proxy_stats *ibcc_proxy_stats(const struct ibcc_proxy *p);
+const struct ibcc_setlog *ibcc_proxy_setlog(const struct ibcc_proxy *p);
 
 #endif

@@ -2,6 +2,8 @@
 /* What becomes of a client's MADs: answered here or by ibsim, delayed, lost. */
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "sim/proxy_state.h"
 
@@ -112,16 +114,37 @@ static uint64_t proxy_random(struct ibcc_proxy *p)
 	return p->random;
 }
 
+static void log_set(struct client *c, const struct ibcc_wire_mad *rq, bool answered)
+{
+	struct ibcc_setlog_entry e = { .client = c->number,
+				       .pid = c->pid,
+				       .lid = ntohs((uint16_t)rq->dlid),
+				       .answered = answered };
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(rq->mad, &h);
+	if (h.mgmt_class != IBCC_MAD_CLASS_CC || h.method != IBCC_MAD_SET)
+		return;
+	e.attr_id = h.attr_id;
+	e.attr_mod = h.attr_mod;
+	sd_event_now(c->p->ev, CLOCK_MONOTONIC, &e.time_us);
+	strncpy(e.host, ibcc_upstream_node_name(c->slot), sizeof(e.host) - 1);
+	ibcc_setlog_add(&c->p->sets, &e);
+}
+
 static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose)
 {
 	struct ibcc_proxy *p = c->p;
 	struct ibcc_wire_mad m = *rq;
+	int err;
 
 	m.dlid = rq->slid;
 	m.slid = rq->dlid;
 	m.dqp = rq->sqp;
 	m.sqp = rq->dqp;
-	if (p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m) || lose)
+	err = p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m);
+	log_set(c, rq, !err && !lose);
+	if (err || lose)
 		deliver_timeout(c, rq);
 	else
 		deliver(c, &m);
@@ -132,6 +155,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	struct ibcc_proxy *p = c->p;
 	uint8_t mgmt_class = m->mad[1];
 	bool lose_answer = false;
+	struct timespec now;
 	uint32_t loss, node_loss;
 
 	m->status = 0;
@@ -139,7 +163,9 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		ibcc_upstream_send(c->slot, m, NULL, NULL);
 		return;
 	}
-	ibcc_madcount_add(&p->stats.mads, m->mad);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ibcc_madcount_add(&p->stats.mads, m->mad,
+			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	loss = p->knobs.mad_loss_permille;
 	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
 	if (node_loss > loss)

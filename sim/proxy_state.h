@@ -13,6 +13,7 @@ struct client {
 	TAILQ_ENTRY(client) link;
 	struct ibcc_proxy *p;
 	uint32_t number;
+	pid_t pid;
 	bool issm;
 	struct ibcc_upstream_slot *slot; /* NULL while being attached */
 	int fd, pidfd;
@@ -45,6 +46,7 @@ struct ibcc_proxy {
 	struct ibcc_proxy_ops ops;
 	struct ibcc_proxy_knobs knobs;
 	struct ibcc_proxy_stats stats;
+	struct ibcc_setlog sets;
 	char name[64];
 	int ctl_fd;
 	uint32_t next_number;

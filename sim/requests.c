@@ -12,9 +12,8 @@
 #include <ibcc/pma.h>
 
 #include "sim/control.h"
+#include "sim/requests_knobs.h"
 #include "sim/requests_settings.h"
-
-#define SPEED_MAX 1000.0
 
 static json_t *uint64_json(uint64_t v)
 {
@@ -34,6 +33,12 @@ static const char *attr_name(const struct ibcc_madcount_row *r)
 	if (r->mgmt_class == IBCC_MAD_CLASS_CC)
 		return ibcc_cc_attr_name(r->attr_id);
 	return r->mgmt_class == IBCC_MAD_CLASS_PERF ? ibcc_pma_attr_name(r->attr_id) : "";
+}
+
+/* Milliseconds since the first MAD. */
+static json_t *since_json(const struct ibcc_proxy_stats *st, uint64_t ns)
+{
+	return json_real((double)((ns - st->mads.start_ns) / 1000) / 1000);
 }
 
 static json_t *stats(const struct ibcc_requests *q)
@@ -62,6 +67,33 @@ static json_t *stats(const struct ibcc_requests *q)
 		json_object_set_new(row, "attr", hex_json(r->attr_id, 4));
 		json_object_set_new(row, "name", json_string(attr_name(r)));
 		json_object_set_new(row, "count", uint64_json(r->count));
+		json_object_set_new(row, "first_ms", since_json(st, r->first_ns));
+		json_object_set_new(row, "last_ms", since_json(st, r->last_ns));
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(o, "rows", rows);
+	return o;
+}
+
+/* Who wrote what: the proof that there was one writer at a time. */
+static json_t *sets(const struct ibcc_requests *q)
+{
+	const struct ibcc_setlog *l = ibcc_proxy_setlog(q->proxy);
+	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
+	uint64_t i;
+
+	json_object_set_new(o, "forgotten", uint64_json(ibcc_setlog_first(l)));
+	for (i = ibcc_setlog_first(l); i < l->n; i++) {
+		const struct ibcc_setlog_entry *e = ibcc_setlog_at(l, i);
+		json_t *row = json_pack("{s:i,s:i,s:s,s:i}", "client", (int)e->client, "pid",
+					(int)e->pid, "host", e->host, "lid", e->lid);
+
+		json_object_set_new(row, "n", uint64_json(i));
+		json_object_set_new(row, "us", uint64_json(e->time_us));
+		json_object_set_new(row, "name", json_string(ibcc_cc_attr_name(e->attr_id)));
+		json_object_set_new(row, "block", uint64_json(e->attr_mod));
+		json_object_set_new(row, "answer",
+				    json_string(e->answered ? "yes" : "lost or none"));
 		json_array_append_new(rows, row);
 	}
 	json_object_set_new(o, "rows", rows);
@@ -133,100 +165,6 @@ static json_t *ports(const struct ibcc_requests *q)
 	return o;
 }
 
-/* Knobs */
-
-static int parse_number(const char *text, double max, double *out)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= 0) || v > max)
-		return -EINVAL;
-	*out = v;
-	return 0;
-}
-
-static int parse_switch(const char *text, bool *out)
-{
-	*out = !strcmp(text, "on");
-	return *out || !strcmp(text, "off") ? 0 : -EINVAL;
-}
-
-static int set_key(const struct ibcc_requests *q, const char *key, const char *value)
-{
-	static const char support[] = "cc_support.", sink[] = "sink_rate.",
-			  loss[] = "mad_loss_permille.";
-	double v;
-	bool on;
-
-	if (!strcmp(key, "speed")) {
-		if (parse_number(value, SPEED_MAX, &v))
-			return -EINVAL;
-		ibcc_pace_set_speed(q->pace, v);
-		return 0;
-	}
-	if (!strcmp(key, "mad_loss_permille")) {
-		if (parse_number(value, 1000, &v))
-			return -EINVAL;
-		ibcc_proxy_knobs(q->proxy)->mad_loss_permille = (uint32_t)v;
-		return 0;
-	}
-	if (!strcmp(key, "mad_delay_us")) {
-		if (parse_number(value, 60e6, &v))
-			return -EINVAL;
-		ibcc_proxy_knobs(q->proxy)->mad_delay_us = (uint32_t)v;
-		return 0;
-	}
-	if (!strcmp(key, "mad_timeout_ms")) {
-		if (parse_number(value, 60e3, &v))
-			return -EINVAL;
-		ibcc_proxy_knobs(q->proxy)->mad_timeout_ms = (uint32_t)v;
-		return 0;
-	}
-	if (!strncmp(key, loss, sizeof(loss) - 1))
-		return parse_number(value, 1000, &v)
-			       ? -EINVAL
-			       : ibcc_world_set_loss(q->world, key + sizeof(loss) - 1, (uint16_t)v);
-	if (!strcmp(key, "traffic"))
-		return parse_switch(value, &on) ? -EINVAL : ibcc_world_set_traffic(q->world, on);
-	if (!strncmp(key, support, sizeof(support) - 1))
-		return parse_switch(value, &on)
-			       ? -EINVAL
-			       : ibcc_world_set_support(q->world, key + sizeof(support) - 1, on);
-	if (!strncmp(key, sink, sizeof(sink) - 1))
-		return parse_number(value, UINT32_MAX, &v)
-			       ? -EINVAL
-			       : ibcc_world_set_sink_rate(q->world, key + sizeof(sink) - 1,
-							  (uint32_t)v);
-	return -ENOKEY;
-}
-
-static json_t *set(const struct ibcc_requests *q, const json_t *rq)
-{
-	const json_t *values = json_object_get(rq, "values");
-	const char *key;
-	json_t *value;
-	int err;
-
-	if (!json_object_size(values))
-		return ibcc_control_error("nothing to set: want KEY=VALUE");
-	json_object_foreach ((json_t *)(uintptr_t)values, key, value) {
-		const char *text = json_string_value(value);
-
-		err = text ? set_key(q, key, text) : -EINVAL;
-		if (err == -ENOKEY)
-			return ibcc_control_error("%s: no such key", key);
-		if (err == -ENOENT)
-			return ibcc_control_error("%s: no such node", key);
-		if (err == -EINVAL)
-			return ibcc_control_error("%s: got %s, which it cannot be", key,
-						  text ? text : "no text");
-		if (err)
-			return ibcc_control_error("%s: %s", key, strerror(-err));
-	}
-	return json_pack("{s:b}", "ok", 1);
-}
-
 static void on_printed(void *arg, const char *text)
 {
 	json_t *s = json_string(text); /* NULL if it is no UTF-8 */
@@ -278,10 +216,12 @@ json_t *ibcc_requests_answer(void *arg, struct ibcc_control_conn *c, const json_
 		return flows(q);
 	if (!strcmp(cmd, "ports"))
 		return ports(q);
+	if (!strcmp(cmd, "sets"))
+		return sets(q);
 	if (!strcmp(cmd, "settings"))
 		return ibcc_requests_settings(q);
 	if (!strcmp(cmd, "set"))
-		return set(q, rq);
+		return ibcc_requests_set(q, rq);
 	if (!strcmp(cmd, "console"))
 		return console(q, c, rq);
 	return ibcc_control_error("%s: no such command", cmd);

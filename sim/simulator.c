@@ -40,7 +40,9 @@ struct simulator {
 	struct ibcc_pace *pace;
 	struct ibcc_requests requests;
 	sd_event_source *start_timer;
+	struct ibcc_ibsim_limits limits;
 	bool ready;
+	bool seen;    /* the fabric of the ibsim that runs now */
 	bool refused; /* the scenario, with errors told */
 };
 
@@ -89,6 +91,7 @@ static void on_found(void *arg, struct ibcc_topo *t)
 		fail(s, "the fabric that ibsim shows", err);
 		return;
 	}
+	s->seen = true;
 	if (s->ready)
 		return;
 	s->ready = true;
@@ -111,12 +114,46 @@ static void on_link_event(void *arg, const struct ibcc_event_spec *v)
 	ibcc_observer_dirty(s->observer);
 }
 
+static void upstream_name(const struct simulator *s, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s.ibsim", s->o->name);
+}
+
+static int start_ibsim(struct simulator *s);
+
 static void on_died(void *arg, const char *why)
 {
 	struct simulator *s = arg;
+	int err;
 
 	fprintf(stderr, "ibcc-sim: %s\n", why);
-	sd_event_exit(s->ev, 1);
+	/* One that ends before it has shown its fabric would do so again. */
+	if (!s->seen) {
+		sd_event_exit(s->ev, 1);
+		return;
+	}
+	fprintf(stderr, "ibcc-sim: starting ibsim again; its fabric has to be brought up again\n");
+	ibcc_ibsim_free(s->ibsim);
+	err = start_ibsim(s);
+	if (err) {
+		fail(s, "ibsim", err);
+		return;
+	}
+	ibcc_upstream_restart(s->up);
+	ibcc_observer_dirty(s->observer);
+}
+
+static int start_ibsim(struct simulator *s)
+{
+	char up[64];
+	int err = 0;
+
+	upstream_name(s, up, sizeof(up));
+	s->seen = false;
+	s->ibsim = ibcc_ibsim_start(s->ev, s->o->netfile, s->netfile_fd, up, &s->limits, on_died, s,
+				    &err);
+	s->requests.ibsim = s->ibsim;
+	return s->ibsim ? 0 : err;
 }
 
 static void on_engine_failed(void *arg, int err)
@@ -152,7 +189,7 @@ static void count_topo(const struct ibcc_topo *t, struct ibcc_ibsim_limits *l)
 }
 
 /* Reads the input; ibsim gets a scenario's fabric as a file that exists in memory alone. */
-static int load(struct simulator *s, struct ibcc_ibsim_limits *limits)
+static int load(struct simulator *s)
 {
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_topo *t;
@@ -162,7 +199,7 @@ static int load(struct simulator *s, struct ibcc_ibsim_limits *limits)
 	if (s->o->netfile) {
 		/* Only to count. What is wrong in it, ibsim says. */
 		t = ibcc_netfile_load(s->o->netfile, &errors);
-		count_topo(t, limits);
+		count_topo(t, &s->limits);
 		ibcc_topo_free(t);
 		ibcc_yaml_errors_fini(&errors);
 		return 0;
@@ -174,7 +211,7 @@ static int load(struct simulator *s, struct ibcc_ibsim_limits *limits)
 	ibcc_yaml_errors_fini(&errors);
 	if (err)
 		return err;
-	count_topo(s->scenario.topo, limits);
+	count_topo(s->scenario.topo, &s->limits);
 	s->netfile_fd = memfd_create("netfile", MFD_CLOEXEC);
 	f = s->netfile_fd < 0 ? NULL : fdopen(dup(s->netfile_fd), "w");
 	if (!f)
@@ -214,16 +251,15 @@ static int start(struct simulator *s)
 		.answer = answer, .loss = loss, .changed = changed, .arg = s
 	};
 	const struct ibcc_scenario *sc;
-	struct ibcc_ibsim_limits limits = { 0 };
 	char up[64];
-	int err = load(s, &limits);
+	int err = load(s);
 
 	if (!err)
 		err = start_loop(s);
 	if (err)
 		return err;
 	sc = s->scenario.topo ? &s->scenario : NULL;
-	snprintf(up, sizeof(up), "%s.ibsim", s->o->name);
+	upstream_name(s, up, sizeof(up));
 	s->up = ibcc_upstream_new(s->ev, up, &err);
 	if (!s->up)
 		return err;
@@ -245,12 +281,10 @@ static int start(struct simulator *s)
 		return err;
 	ibcc_proxy_knobs(s->proxy)->mad_loss_permille = s->o->mad_loss_permille;
 	ibcc_proxy_knobs(s->proxy)->mad_delay_us = s->o->mad_delay_us;
-	s->ibsim = ibcc_ibsim_start(s->ev, s->o->netfile, s->netfile_fd, up, &limits, on_died, s,
-				    &err);
-	if (!s->ibsim)
+	err = start_ibsim(s);
+	if (err)
 		return err;
 	s->requests.proxy = s->proxy;
-	s->requests.ibsim = s->ibsim;
 	s->requests.changed = changed;
 	s->requests.arg = s;
 	s->observer = ibcc_observer_new(s->ev, s->up, sc && sc->model.vls > 1, on_found, s, &err);

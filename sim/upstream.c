@@ -36,6 +36,8 @@ struct ibcc_upstream_slot {
 	struct ibcc_upstream *u;
 	unsigned int refs;
 	bool up, failed;
+	bool has_issm;
+	struct ibcc_wire_ctl issm; /* the flag as it was last set */
 	char want[IBCC_WIRE_NODE_BYTES], node[IBCC_WIRE_NODE_BYTES];
 	uint64_t node_guid;
 	uint32_t serial, id; /* our socket's number, ibsim's client number */
@@ -201,6 +203,10 @@ int ibcc_upstream_ctl(struct ibcc_upstream_slot *s, const struct ibcc_wire_ctl *
 	struct ibcc_wire_ctl mine = *c;
 
 	mine.client = s->id;
+	if (c->type == IBCC_WIRE_SET_ISSM) {
+		s->has_issm = true;
+		s->issm = *c;
+	}
 	return ctl_add(s->u, &mine, done, arg);
 }
 
@@ -259,6 +265,10 @@ static void on_node_info(void *arg, const struct ibcc_wire_ctl *reply)
 	memcpy(&guid, reply->data + 12, sizeof(guid)); /* NodeInfo:NodeGUID */
 	s->node_guid = be64toh(guid);
 	s->up = true;
+	if (s->has_issm && ibcc_upstream_ctl(s, &s->issm, NULL, NULL)) {
+		slot_fail(s);
+		return;
+	}
 	slot_tell(s);
 }
 
@@ -283,10 +293,21 @@ static void on_connected(void *arg, const struct ibcc_wire_ctl *reply)
 		slot_fail(s);
 }
 
+static int slot_connect(struct ibcc_upstream_slot *s)
+{
+	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	struct ibcc_wire_connect info = { .id = s->serial };
+	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
+
+	/* While the socket belongs to an ibsim that died, no other may have it. */
+	connect(s->fd, &nobody, sizeof(nobody));
+	memcpy(info.node, s->want, sizeof(info.node));
+	memcpy(c.data, &info, sizeof(info));
+	return ctl_add(s->u, &c, on_connected, s);
+}
+
 static struct ibcc_upstream_slot *slot_new(struct ibcc_upstream *u, const char *node)
 {
-	struct ibcc_wire_connect info = { 0 };
-	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
 	struct ibcc_upstream_slot *s = calloc(1, sizeof(*s));
 
 	if (!s)
@@ -301,10 +322,7 @@ static struct ibcc_upstream_slot *slot_new(struct ibcc_upstream *u, const char *
 		goto fail;
 	if (ibcc_sendq_init(&s->q, u->ev, s->fd, s->src, QUEUE_MAX))
 		goto fail;
-	info.id = s->serial;
-	memcpy(info.node, s->want, sizeof(info.node));
-	memcpy(c.data, &info, sizeof(info));
-	if (ctl_add(u, &c, on_connected, s))
+	if (slot_connect(s))
 		goto fail;
 	return s;
 fail:
@@ -352,6 +370,43 @@ void ibcc_upstream_release(struct ibcc_upstream_slot *s)
 	s->failed = true; /* nobody may join it */
 	if (ibcc_upstream_ctl(s, &c, on_disconnected, s))
 		slot_free(s);
+}
+
+/* Requests carry numbers of clients that the new ibsim does not know; only attaching needs none. */
+static void ctl_restart(struct ibcc_upstream *u)
+{
+	static const struct ibcc_wire_ctl none = { .type = IBCC_WIRE_ERROR };
+	STAILQ_HEAD(, ctl) old = STAILQ_HEAD_INITIALIZER(old);
+	struct ctl *c;
+
+	STAILQ_CONCAT(&old, &u->ctls);
+	while ((c = STAILQ_FIRST(&old))) {
+		STAILQ_REMOVE_HEAD(&old, link);
+		if (c->c.type == IBCC_WIRE_CONNECT) {
+			c->sent = false;
+			STAILQ_INSERT_TAIL(&u->ctls, c, link);
+			continue;
+		}
+		if (c->done)
+			c->done(c->arg, &none);
+		free(c);
+	}
+}
+
+void ibcc_upstream_restart(struct ibcc_upstream *u)
+{
+	struct ibcc_upstream_slot *s, *next;
+
+	ctl_restart(u);
+	for (s = TAILQ_FIRST(&u->slots); s; s = next) {
+		next = TAILQ_NEXT(s, link);
+		if (!s->up || s->failed)
+			continue;
+		s->up = false;
+		if (slot_connect(s))
+			slot_fail(s);
+	}
+	ctl_next(u);
 }
 
 uint64_t ibcc_upstream_node_guid(const struct ibcc_upstream_slot *s)

@@ -21,6 +21,11 @@ struct ibcc_upstream_slot;
 struct ibcc_upstream *ibcc_upstream_new(sd_event *ev, const char *name, int *err);
 void ibcc_upstream_free(struct ibcc_upstream *u);
 
+/* ibsim died and another one is coming up at its name: attachments are made again, and who waits
+ * for an answer of control hears that there is none. MADs that were under way get lost.
+ */
+void ibcc_upstream_restart(struct ibcc_upstream *u);
+
 /* Attaches at a host, or joins an attachment that is there. `done` is called with the slot, or with
  * NULL if ibsim refused, possibly before this returns. Each slot given must be released.
  */

@@ -237,6 +237,27 @@ int ibcc_world_set_loss(struct ibcc_world *w, const char *node, uint16_t permill
 	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_loss(w->agents, n, permille);
 }
 
+int ibcc_world_set_port_block(struct ibcc_world *w, const char *node, uint8_t block)
+{
+	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+
+	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_port_block(w->agents, n, block);
+}
+
+int ibcc_world_reboot(struct ibcc_world *w, const char *node)
+{
+	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+
+	return n == IBCC_NONE ? -ENOENT : ibcc_agents_forget(w->agents, n);
+}
+
+struct ibcc_agent_quirks *ibcc_world_quirks(struct ibcc_world *w, const char *node)
+{
+	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+
+	return n == IBCC_NONE ? NULL : ibcc_agents_quirks(w->agents, n);
+}
+
 const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
 {
 	return w->topo;

@@ -52,6 +52,10 @@ int ibcc_world_set_traffic(struct ibcc_world *w, bool on);
 bool ibcc_world_traffic(const struct ibcc_world *w);
 int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on);
 int ibcc_world_set_loss(struct ibcc_world *w, const char *node, uint16_t permille);
+int ibcc_world_set_port_block(struct ibcc_world *w, const char *node, uint8_t n);
+int ibcc_world_reboot(struct ibcc_world *w, const char *node);
+/* NULL: no such node. */
+struct ibcc_agent_quirks *ibcc_world_quirks(struct ibcc_world *w, const char *node);
 int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps);
 
 /* NULL before the first update. */

@@ -32,6 +32,7 @@ do-install:
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
 	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/tune/*.yaml \
+			perftest/tune/oracle/*.json \
 			perftest/sweep.sbatch; do \
 		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \
 	done

@@ -121,6 +121,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = ibcc_service_rollback(s, tune_int(args, "id"), &r, out, why);
 	} else if (!strcmp(command, "disable")) {
 		rc = ibcc_service_disable(s, &r, out, why);
+	} else if (!strcmp(command, "repair")) {
+		rc = ibcc_service_repair(s, &r, out, why);
 	} else if (!strcmp(command, "show")) {
 		rc = ibcc_service_show(s, node, out, why);
 	} else if (!strcmp(command, "history")) {
@@ -134,7 +136,7 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 static bool changes_fabric(const char *command)
 {
 	return !strcmp(command, "apply") || !strcmp(command, "rollback") ||
-	       !strcmp(command, "disable");
+	       !strcmp(command, "disable") || !strcmp(command, "repair");
 }
 
 int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why)

@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "apply", tune_apply, 0, "make these changes, all or none of them" },
 	{ "rollback", tune_rollback, 1, "[ID]  back to before our changes, or before number ID" },
 	{ "disable", tune_disable, 0, "take congestion control off the fabric" },
+	{ "repair", tune_repair, 0, "write again what somebody else, or a reboot, changed" },
 	{ "status", tune_status, 0, "what the daemon is doing" },
 	{ "show", tune_show, 1, "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
 	{ "history", tune_history, 1, "[ID]  what was changed, when, by whom" },

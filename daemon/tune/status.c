@@ -91,6 +91,8 @@ static void print_status(const json_t *s)
 	print_sm(s);
 	print_fabric(s);
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
+	if (tune_str(json_object_get(s, "drift"), "text")[0])
+		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
 	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
 	if (tune_str(s, "decision")[0])
@@ -102,7 +104,7 @@ static bool needs_attention(const json_t *s)
 	const json_t *unread = json_object_get(json_object_get(s, "fabric"), "unread");
 
 	return !strcmp(tune_str(s, "state"), "degraded") || json_array_size(unread) ||
-	       tune_int(s, "writes_pending");
+	       tune_int(json_object_get(s, "drift"), "writes") || tune_int(s, "writes_pending");
 }
 
 int tune_status(struct tune *t)

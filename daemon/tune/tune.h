@@ -40,6 +40,7 @@ int tune_plan(struct tune *t);
 int tune_apply(struct tune *t);
 int tune_rollback(struct tune *t);
 int tune_disable(struct tune *t);
+int tune_repair(struct tune *t);
 int tune_status(struct tune *t);
 int tune_show(struct tune *t);
 int tune_history(struct tune *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* rollback and disable. */
+/* rollback, disable and repair. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -38,4 +38,9 @@ int tune_rollback(struct tune *t)
 int tune_disable(struct tune *t)
 {
 	return run(t, "disable", NULL, "Taken off");
+}
+
+int tune_repair(struct tune *t)
+{
+	return run(t, "repair", NULL, "Repaired");
 }

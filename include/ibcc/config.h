@@ -28,8 +28,15 @@ enum ibcc_via {
 	IBCC_VIA_DIRECT, /* through the daemon's own umad port */
 };
 
+/* Settings that somebody else changed, or that a node lost when it started anew. */
+enum ibcc_drift {
+	IBCC_DRIFT_REPORT,
+	IBCC_DRIFT_REPAIR, /* written again, in mode apply */
+};
+
 struct ibcc_config {
 	int mode;      /* enum ibcc_mode */
+	int drift;     /* enum ibcc_drift */
 	int apply_via; /* enum ibcc_via */
 	char ca[32];   /* empty: first active */
 	uint8_t port;

@@ -5,12 +5,13 @@
 #ifndef IBCC_IDEAL_H
 #define IBCC_IDEAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ibcc/scenario.h>
 
 /* Pairs of source and destination that are computed at most. */
-#define IBCC_IDEAL_MAX_PAIRS (1u << 18)
+#define IBCC_IDEAL_MAX_PAIRS (1u << 19)
 
 struct ibcc_ideal {
 	double *flow_mbps; /* payload of each of the scenario's flows */
@@ -31,5 +32,24 @@ struct ibcc_ideal {
 int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
 		       struct ibcc_ideal *out);
 void ibcc_ideal_fini(struct ibcc_ideal *i);
+
+/* What holds a pair of source and destination below its demand. */
+struct ibcc_ideal_pair {
+	uint32_t flow;                 /* of the scenario */
+	uint32_t src_port, dst_node;   /* indices of the topology */
+	double demand_mbps, rate_mbps; /* demand INFINITY: backlogged */
+	/* The full port nearest to the destination at which the pair has no less than any other;
+	 * IBCC_NONE where it gets its demand. `sink`: it is the destination's own rate, and the
+	 * port is the one that leads to it.
+	 */
+	uint32_t bottleneck;
+	bool sink;
+};
+
+/* Calls fn for each pair that has something to send at a time. Returns what fn does, or as
+ * ibcc_ideal_compute().
+ */
+int ibcc_ideal_pairs(const struct ibcc_scenario *s, uint64_t at_ps,
+		     int (*fn)(void *arg, const struct ibcc_ideal_pair *p), void *arg);
 
 #endif

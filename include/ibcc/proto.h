@@ -64,6 +64,7 @@ enum ibcc_proto_refusal {
 	IBCC_REFUSAL_BAD_MESSAGE,
 	IBCC_REFUSAL_NO_PORT, /* the plugin's umad port could not be opened */
 	IBCC_REFUSAL_INTERNAL,
+	IBCC_REFUSAL_GONE, /* the client hung up while its plan was being applied */
 };
 
 /* SM states as SMInfo has them. */

@@ -30,6 +30,10 @@ struct ibcc_endport_cc {
 	/* channel adapters */
 	struct ibcc_cc_ca_setting ca;
 	struct ibcc_cct cct;
+	/* Learnt from the answers: CCTI_Limit is told and taken block by block, as QLogic's agents
+	 * do. There a CA setting takes effect with the next table, and the mode is always SL.
+	 */
+	bool by_block;
 };
 
 /* By endport index of the topology it was sized for. */
@@ -43,6 +47,12 @@ int ibcc_settings_init(struct ibcc_settings *s, const struct ibcc_topo *t);
 void ibcc_settings_fini(struct ibcc_settings *s);
 /* Deep copy into an uninitialised *dst. -ENOMEM. */
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
+
+/* An attribute's management data as a Set of these settings has them, with all parts named in its
+ * Control_Map and a table's whole limit in each block. False for what is no setting of the endport.
+ */
+bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			uint8_t *data);
 
 /* The setting that counts at a switch port: its own element where valid, else the switch's. */
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,

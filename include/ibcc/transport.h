@@ -81,9 +81,10 @@ struct ibcc_umad_options {
 };
 /* Opens a port. A class is registered when its first request is sent: below umad2sim a registration
  * takes the class away from everybody else in the process. NULL on failure: *err is a negative
- * errno and `why` (len bytes) says in words what failed. A run() returns -EIO, and fails what is
- * left of its requests with it, also when the last 128 sends brought no answer of any kind, not
- * even the kernel's that there was none; the port is tried again from time to time.
+ * errno and `why` (len bytes) says in words what failed. When the last 128 sends brought no answer of
+ * any kind, not even the kernel's that there was none, a run() fails what is left of its requests
+ * with -EIO, sends one probe from time to time, and returns 0: the port is there. It returns -EIO
+ * when the port is gone.
  */
 struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
 				      size_t len);

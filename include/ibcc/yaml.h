@@ -40,8 +40,8 @@ const struct ibcc_yaml_node *ibcc_yaml_root(const struct ibcc_yaml *y);
 /* Changes a parsed file as "KEY=VALUE" says, before it is read. KEY is a dotted path of keys; an
  * element of a list is named by its number from 0 or by what its key `name` says. Mappings that are
  * missing on the way are made. VALUE is YAML; null takes the key or element away. Errors that are
- * found in VALUE later name the assignment in place of file and line. -EINVAL with an error (no such
- * place, or no YAML), -ENOMEM.
+ * found in VALUE later name the assignment in place of file and line. -EINVAL with an error (no
+ * such place, or no YAML), -ENOMEM.
  */
 int ibcc_yaml_set(struct ibcc_yaml *y, const char *assignment, struct ibcc_yaml_errors *e);
 

@@ -11,8 +11,6 @@
 
 #include <ibcc/plan.h>
 
-#define DATA_OFFS (IBCC_MAD_BYTES - IBCC_CC_DATA_BYTES)
-
 /* What the comparison of one endport works on. */
 struct job {
 	const struct ibcc_topo *t;
@@ -60,8 +58,8 @@ static void find_reason(const struct job *j, uint16_t attr_id, char *text, size_
 	}
 }
 
-static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t *old_mad,
-	       const uint8_t *new_mad)
+static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t *old_data,
+	       const uint8_t *new_data)
 {
 	const struct ibcc_topo_port *port = &j->t->port[j->t->endport[j->endport]];
 	struct ibcc_change c = {
@@ -74,28 +72,23 @@ static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t
 
 	if (attr_id == IBCC_CC_ATTR_SW_PORT_SETTING)
 		c.port_block = j->actual->sw_port_block;
-	memcpy(c.old_data, old_mad + DATA_OFFS, sizeof(c.old_data));
-	memcpy(c.new_data, new_mad + DATA_OFFS, sizeof(c.new_data));
+	memcpy(c.old_data, old_data, sizeof(c.old_data));
+	memcpy(c.new_data, new_data, sizeof(c.new_data));
 	find_reason(j, attr_id, c.reason, sizeof(c.reason));
 	return ibcc_plan_append(j->plan, &c);
 }
 
 static bool same(const uint8_t *a, const uint8_t *b)
 {
-	return !memcmp(a + DATA_OFFS, b + DATA_OFFS, IBCC_CC_DATA_BYTES);
+	return !memcmp(a, b, IBCC_CC_DATA_BYTES);
 }
 
-/* Control_Map says which parts of the attribute a Set modifies. What a node returns in it differs,
- * so both directions of a change name all parts.
- */
 static int plan_switch(struct job *j)
 {
-	struct ibcc_cc_sw_setting old = j->actual->sw, new = j->wanted->sw;
-	uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
 
-	old.Control_Map = new.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
-	ibcc_cc_sw_setting_pack(a, &old);
-	ibcc_cc_sw_setting_pack(b, &new);
+	ibcc_settings_pack(j->actual, IBCC_CC_ATTR_SW_SETTING, 0, a);
+	ibcc_settings_pack(j->wanted, IBCC_CC_ATTR_SW_SETTING, 0, b);
 	if (same(a, b)) {
 		j->plan->n_unchanged++;
 		return 0;
@@ -105,40 +98,40 @@ static int plan_switch(struct job *j)
 
 static int plan_switch_ports(struct job *j)
 {
-	unsigned int size = j->actual->sw_port_block;
-	unsigned int n = j->actual->n_element < j->wanted->n_element ? j->actual->n_element
-								     : j->wanted->n_element;
+	struct ibcc_endport_cc old = *j->actual, new = *j->wanted;
+	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
 
-	if (!size || size > IBCC_CC_SW_PORT_BLOCK_13)
-		return 0;
-	for (unsigned int first = 0; first < n; first += size) {
-		uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+	new.sw_port_block = old.sw_port_block;
+	if (old.n_element < new.n_element)
+		new.n_element = old.n_element;
+	old.n_element = new.n_element;
+	for (uint32_t block = 0; ibcc_settings_pack(&old, IBCC_CC_ATTR_SW_PORT_SETTING, block, a) &&
+				 ibcc_settings_pack(&new, IBCC_CC_ATTR_SW_PORT_SETTING, block, b);
+	     block++) {
 		int ret;
 
-		for (unsigned int slot = 0; slot < size && first + slot < n; slot++) {
-			ibcc_cc_sw_port_element_pack(a, slot, &j->actual->element[first + slot]);
-			ibcc_cc_sw_port_element_pack(b, slot, &j->wanted->element[first + slot]);
-		}
 		if (same(a, b)) {
 			j->plan->n_unchanged++;
 			continue;
 		}
-		ret = add(j, IBCC_CC_ATTR_SW_PORT_SETTING, first / size, a, b);
+		ret = add(j, IBCC_CC_ATTR_SW_PORT_SETTING, block, a, b);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int plan_ca(struct job *j)
+static int plan_ca(struct job *j, bool *changes)
 {
-	struct ibcc_cc_ca_setting old = j->actual->ca, new = j->wanted->ca;
-	uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+	struct ibcc_endport_cc new = *j->wanted;
+	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
 
-	old.Control_Map = new.Control_Map = 0xffff;
-	ibcc_cc_ca_setting_pack(a, &old);
-	ibcc_cc_ca_setting_pack(b, &new);
-	if (same(a, b)) {
+	if (j->actual->by_block)
+		new.ca.Port_Control = j->actual->ca.Port_Control;
+	ibcc_settings_pack(j->actual, IBCC_CC_ATTR_CA_SETTING, 0, a);
+	ibcc_settings_pack(&new, IBCC_CC_ATTR_CA_SETTING, 0, b);
+	*changes = !same(a, b);
+	if (!*changes) {
 		j->plan->n_unchanged++;
 		return 0;
 	}
@@ -160,33 +153,37 @@ static unsigned int table_blocks(const struct job *j)
  * One that has its length already keeps it: cut off between two blocks, even for microseconds,
  * every source would run free and the tree that was held small would be back.
  */
-static void pack_block(uint8_t *mad, unsigned int block, const struct ibcc_cct *cct, bool grows)
+static void pack_block(uint8_t *data, unsigned int block, const struct ibcc_endport_cc *ep,
+		       bool grows)
 {
-	ibcc_cc_cct_pack(mad, block, cct);
-	if (!grows) {
-		mad[IBCC_MAD_DATA_OFFS] = (uint8_t)(cct->limit >> 8);
-		mad[IBCC_MAD_DATA_OFFS + 1] = (uint8_t)cct->limit;
+	uint16_t limit = ibcc_cct_block_limit(ep->cct.limit, block);
+
+	ibcc_settings_pack(ep, IBCC_CC_ATTR_CCT, block, data);
+	if (grows) {
+		data[0] = (uint8_t)(limit >> 8);
+		data[1] = (uint8_t)limit;
 	}
 }
 
 /* If one block differs all are written: each carries a limit that may end the table at that block,
- * so one of the lower blocks alone would cut the rest off.
+ * so one of the lower blocks alone would cut the rest off. A node may want its table again for its
+ * CA setting to take effect.
  */
-static int plan_table(struct job *j)
+static int plan_table(struct job *j, bool again)
 {
-	bool grows = j->actual->cct.limit != j->wanted->cct.limit;
+	bool grows = j->actual->by_block || j->actual->cct.limit != j->wanted->cct.limit;
 	unsigned int n = table_blocks(j);
 
-	if (ibcc_cct_equal(&j->actual->cct, &j->wanted->cct)) {
+	if (!again && ibcc_cct_equal(&j->actual->cct, &j->wanted->cct)) {
 		j->plan->n_unchanged += n;
 		return 0;
 	}
 	for (unsigned int block = 0; block < n; block++) {
-		uint8_t a[IBCC_MAD_BYTES] = { 0 }, b[IBCC_MAD_BYTES] = { 0 };
+		uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
 		int ret;
 
-		pack_block(a, block, &j->actual->cct, grows);
-		pack_block(b, block, &j->wanted->cct, grows);
+		pack_block(a, block, j->actual, grows);
+		pack_block(b, block, j->wanted, grows);
 		ret = add(j, IBCC_CC_ATTR_CCT, block, a, b);
 		if (ret)
 			return ret;
@@ -196,14 +193,15 @@ static int plan_table(struct job *j)
 
 static int plan_endport(struct job *j)
 {
+	bool ca_changes;
 	int ret;
 
 	if (ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[j->endport]].node)) {
 		ret = plan_switch(j);
 		return ret ? ret : plan_switch_ports(j);
 	}
-	ret = plan_ca(j);
-	return ret ? ret : plan_table(j);
+	ret = plan_ca(j, &ca_changes);
+	return ret ? ret : plan_table(j, ca_changes && j->actual->by_block);
 }
 
 int ibcc_planner_run(const struct ibcc_topo *t, const struct ibcc_settings *actual,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/mad.h>
 #include <ibcc/settings.h>
 
 int ibcc_settings_init(struct ibcc_settings *s, const struct ibcc_topo *t)
@@ -63,4 +64,41 @@ struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport
 		.Packet_Size = sw->sw.Packet_Size,
 		.Cong_Parm_Marking_Rate = sw->sw.Marking_Rate,
 	};
+}
+
+static bool pack_elements(uint8_t *mad, const struct ibcc_endport_cc *ep, uint32_t block)
+{
+	unsigned int size = ep->sw_port_block;
+
+	if (!size || size > IBCC_CC_SW_PORT_BLOCK_13 || block > UINT8_MAX ||
+	    block * size >= ep->n_element)
+		return false;
+	for (unsigned int slot = 0; slot < size && block * size + slot < ep->n_element; slot++)
+		ibcc_cc_sw_port_element_pack(mad, slot, &ep->element[block * size + slot]);
+	return true;
+}
+
+bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			uint8_t *data)
+{
+	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+	struct ibcc_cc_sw_setting sw = ep->sw;
+	struct ibcc_cc_ca_setting ca = ep->ca;
+
+	sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	ca.Control_Map = 0xffff;
+	if (attr_id == IBCC_CC_ATTR_SW_SETTING && !attr_mod)
+		ibcc_cc_sw_setting_pack(mad, &sw);
+	else if (attr_id == IBCC_CC_ATTR_CA_SETTING && !attr_mod)
+		ibcc_cc_ca_setting_pack(mad, &ca);
+	else if (attr_id == IBCC_CC_ATTR_CCT && attr_mod < IBCC_CCT_MAX_BLOCKS)
+		ibcc_cc_cct_pack(mad, attr_mod, &ep->cct);
+	else if (attr_id != IBCC_CC_ATTR_SW_PORT_SETTING || !pack_elements(mad, ep, attr_mod))
+		return false;
+	memcpy(data, mad + IBCC_MAD_DATA_OFFS, IBCC_CC_DATA_BYTES);
+	if (attr_id == IBCC_CC_ATTR_CCT) { /* the codec's is the block's own limit */
+		data[0] = (uint8_t)(ep->cct.limit >> 8);
+		data[1] = (uint8_t)ep->cct.limit;
+	}
+	return true;
 }

@@ -146,7 +146,8 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->n = now->n_contributors ? now->n_contributors : 1;
 	r->n_heavy = r->n;
 	r->learned = now->source[0].role != IBCC_ROLE_CANDIDATE && now->n_contributors;
-	r->rate_mbps = (uint32_t)(r->win.rate_mbps / r->win.n);
+	/* The window began anew if another root changed in this very pass. */
+	r->rate_mbps = r->win.n ? (uint32_t)(r->win.rate_mbps / r->win.n) : now->rate_mbps;
 	if (!r->rate_mbps)
 		r->rate_mbps = 1;
 	r->packet_bytes = wire_bytes(t, s, r->port);

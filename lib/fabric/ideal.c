@@ -12,6 +12,7 @@
 #include <ibcc/maxmin.h>
 #include <ibcc/route.h>
 
+#define SAME           1e-9 /* rates that differ by less are equal */
 #define UNLIMITED_MBPS 1e12 /* of a sink that drains as packets come; finite for the sums */
 
 struct pair {
@@ -202,15 +203,11 @@ static double node_capacity(const struct problem *p, uint32_t node)
 	return fmin(p->capacity[p->t->port[port].peer], p->capacity[p->t->n_ports + node]);
 }
 
-static int solve(struct problem *p, uint64_t at_ps, double weight, struct ibcc_ideal *out)
+/* Allocates what is to be had at one time. */
+static int allocate(struct problem *p, uint64_t at_ps)
 {
-	size_t i;
-	int rc;
-
 	state_at(p, at_ps);
-	for (i = 0; i < p->t->n_nodes; i++)
-		out->capacity_mbps[i] += weight * node_capacity(p, (uint32_t)i);
-	for (i = 0; i < p->n_pairs; i++) {
+	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct pair *q = &p->pair[i];
 		const struct ibcc_flow_spec *f = &p->s->flow[q->flow];
 		bool on = at_ps >= f->start_ps && (!f->stop_ps || at_ps < f->stop_ps);
@@ -219,9 +216,18 @@ static int solve(struct problem *p, uint64_t at_ps, double weight, struct ibcc_i
 						      .n_uses = q->n_uses,
 						      .demand = on ? q->demand : 0 };
 	}
-	rc = ibcc_maxmin_solve(p->capacity, p->n_resources, p->mm, p->n_pairs);
+	return ibcc_maxmin_solve(p->capacity, p->n_resources, p->mm, p->n_pairs);
+}
+
+static int solve(struct problem *p, uint64_t at_ps, double weight, struct ibcc_ideal *out)
+{
+	size_t i;
+	int rc = allocate(p, at_ps);
+
 	if (rc)
 		return rc;
+	for (i = 0; i < p->t->n_nodes; i++)
+		out->capacity_mbps[i] += weight * node_capacity(p, (uint32_t)i);
 	for (i = 0; i < p->n_pairs; i++) {
 		out->flow_mbps[p->pair[i].flow] += p->mm[i].rate * weight;
 		out->node_mbps[p->pair[i].node] += p->mm[i].rate * weight;
@@ -252,6 +258,15 @@ static int set_up(struct problem *p)
 	return p->mm ? 0 : -ENOMEM;
 }
 
+static void problem_free(struct problem *p)
+{
+	free(p->capacity);
+	free(p->full);
+	free(p->pair);
+	free(p->use);
+	free(p->mm);
+}
+
 int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
 		       struct ibcc_ideal *out)
 {
@@ -276,11 +291,84 @@ int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t
 		ibcc_ideal_fini(&i);
 	else
 		*out = i;
-	free(p.capacity);
-	free(p.full);
-	free(p.pair);
-	free(p.use);
-	free(p.mm);
+	problem_free(&p);
+	return rc;
+}
+
+/* The load of each resource, and the most that a pair has of it. */
+static void find_loads(const struct problem *p, double *load, double *most)
+{
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		const struct ibcc_maxmin_flow *f = &p->mm[i];
+
+		for (size_t k = 0; k < f->n_uses; k++) {
+			uint32_t r = f->use[k].resource;
+
+			load[r] += f->rate * f->use[k].share;
+			most[r] = fmax(most[r], f->rate);
+		}
+	}
+}
+
+/* The last resource on a pair's way that is full and where nobody has more. */
+static uint32_t bottleneck(const struct problem *p, size_t pair, const double *load,
+			   const double *most)
+{
+	const struct ibcc_maxmin_flow *f = &p->mm[pair];
+
+	if (f->rate >= f->demand * (1 - SAME))
+		return IBCC_NONE;
+	for (size_t k = f->n_uses; k-- > 0;) {
+		uint32_t r = f->use[k].resource;
+
+		if (load[r] >= p->capacity[r] * (1 - SAME) && f->rate >= most[r] * (1 - SAME))
+			return r;
+	}
+	return IBCC_NONE;
+}
+
+static int visit(const struct problem *p, int (*fn)(void *arg, const struct ibcc_ideal_pair *p),
+		 void *arg)
+{
+	double *load = calloc(p->n_resources + 1, sizeof(*load));
+	double *most = calloc(p->n_resources + 1, sizeof(*most));
+	int rc = load && most ? 0 : -ENOMEM;
+
+	if (!rc)
+		find_loads(p, load, most);
+	for (size_t i = 0; i < p->n_pairs && !rc; i++) {
+		uint32_t at = p->mm[i].demand > 0 ? bottleneck(p, i, load, most) : IBCC_NONE;
+		struct ibcc_ideal_pair pair = {
+			.flow = p->pair[i].flow,
+			.src_port = p->mm[i].use[0].resource,
+			.dst_node = p->pair[i].node,
+			.demand_mbps = p->mm[i].demand,
+			.rate_mbps = p->mm[i].rate,
+			.bottleneck = at,
+			.sink = at != IBCC_NONE && at >= p->t->n_ports,
+		};
+
+		if (pair.sink)
+			pair.bottleneck = p->mm[i].use[p->mm[i].n_uses - 2].resource;
+		if (pair.demand_mbps > 0)
+			rc = fn(arg, &pair);
+	}
+	free(load);
+	free(most);
+	return rc;
+}
+
+int ibcc_ideal_pairs(const struct ibcc_scenario *s, uint64_t at_ps,
+		     int (*fn)(void *arg, const struct ibcc_ideal_pair *p), void *arg)
+{
+	struct problem p = { .s = s, .t = s->topo };
+	int rc = s->model.routing == IBCC_ROUTING_STATIC ? set_up(&p) : -E2BIG;
+
+	if (!rc)
+		rc = allocate(&p, at_ps);
+	if (!rc)
+		rc = visit(&p, fn, arg);
+	problem_free(&p);
 	return rc;
 }
 

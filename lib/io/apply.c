@@ -10,12 +10,20 @@
 
 #include "lib/io/batch.h"
 
-/* Sets between two questions whether to go on. */
-#define WAVE_NODES 64u
+/* Sets between two questions whether to go on: the window runs empty at the end of each wave, so with
+ * a few windows in one it is full most of the time.
+ */
+#define WAVE_NODES 256u
 
-/* The changes of one node: indices order[first] .. order[end - 1] of the plan. */
+/* The changes of one node: indices order[next] .. order[end - 1] of the plan are still to be made.
+ */
 struct group {
-	uint32_t next, end;
+	uint32_t first, next, end;
+	/* What was learnt on the way: this node takes tables block by block (QLogic's agents). Its
+	 * CA setting shows only with the next table: order[latent - 1] is to be read again then.
+	 */
+	bool by_block;
+	uint32_t latent;
 };
 
 struct apply {
@@ -26,6 +34,7 @@ struct apply {
 	uint32_t *order; /* the plan's indices by node */
 	struct group *group;
 	uint32_t n_groups;
+	bool *tried; /* by group: in this wave it is to be read back */
 	struct ibcc_batch batch;
 };
 
@@ -46,7 +55,14 @@ static void settle(struct apply *a, uint32_t i, enum ibcc_outcome outcome, int e
 static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, int err,
 		 uint16_t status)
 {
-	settle(a, a->order[g->next++], outcome, err, status);
+	if (g->next == g->end) {
+		settle(a, a->order[g->latent - 1], outcome, err, status);
+	} else {
+		if (g->latent) /* taken, but nobody saw it take effect */
+			settle(a, a->order[g->latent - 1], IBCC_OUTCOME_DIFFERS, 0, 0);
+		settle(a, a->order[g->next++], outcome, err, status);
+	}
+	g->latent = 0;
 	while (g->next < g->end)
 		settle(a, a->order[g->next++], IBCC_OUTCOME_SKIPPED, 0, 0);
 }
@@ -66,7 +82,8 @@ static int make_groups(struct apply *a)
 
 	a->order = calloc(n ? n : 1, sizeof(*a->order));
 	a->group = calloc(n ? n : 1, sizeof(*a->group));
-	if (!a->order || !a->group)
+	a->tried = calloc(n ? n : 1, sizeof(*a->tried));
+	if (!a->order || !a->group || !a->tried)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		a->order[i] = i;
@@ -75,20 +92,46 @@ static int make_groups(struct apply *a)
 		uint64_t guid = a->plan->change[a->order[k]].node_guid;
 
 		if (k == 0 || a->plan->change[a->order[k - 1]].node_guid != guid)
-			a->group[a->n_groups++] = (struct group){ .next = k };
+			a->group[a->n_groups++] = (struct group){ .first = k, .next = k };
 		a->group[a->n_groups - 1].end = k + 1;
 	}
 	return 0;
 }
 
+static bool is_through(const struct group *g)
+{
+	return g->next == g->end && !g->latent;
+}
+
+/* The change that a group is at: its next one, or at the end the one that it has to look at again.
+ */
 static const struct ibcc_change *current(const struct apply *a, const struct group *g)
 {
-	return &a->plan->change[a->order[g->next]];
+	return &a->plan->change[a->order[g->next < g->end ? g->next : g->latent - 1]];
+}
+
+static uint16_t limit_of(const uint8_t *data)
+{
+	return (uint16_t)(data[0] << 8 | data[1]);
+}
+
+/* A change's new data as its node wants to have them. */
+static void new_data(const struct group *g, const struct ibcc_change *c, uint8_t *data)
+{
+	uint16_t limit;
+
+	memcpy(data, c->new_data, sizeof(c->new_data));
+	if (!g->by_block || c->attr_id != IBCC_CC_ATTR_CCT)
+		return;
+	limit = ibcc_cct_block_limit(limit_of(data), c->attr_mod);
+	data[0] = (uint8_t)(limit >> 8);
+	data[1] = (uint8_t)limit;
 }
 
 static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method method)
 {
-	const struct ibcc_change *c = current(a, &a->group[group]);
+	const struct group *g = &a->group[group];
+	const struct ibcc_change *c = current(a, g);
 	struct ibcc_mad_op *op =
 		ibcc_batch_add(&a->batch, c->lid, (struct ibcc_batch_tag){ .index = group });
 
@@ -97,42 +140,150 @@ static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method met
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_CC, method, c->attr_id, c->attr_mod);
 	ibcc_cc_key_pack(op->mad, a->o->cc_key);
 	if (method == IBCC_MAD_SET)
-		memcpy(op->mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
+		new_data(g, c, op->mad + IBCC_MAD_DATA_OFFS);
 	return 0;
 }
 
-/* One change of each of some nodes, from group *from on: all are written, then all are read back.
- * *from moves on to the first group that was not looked at.
+/* A node that refuses a block of a table, or has another limit than was sent (`got`, else NULL),
+ * may be one that wants each block to bring its own: then the table is sent once more from its
+ * beginning, if that is not what it has seen already.
  */
-static int wave(struct apply *a, uint32_t *from)
+static bool retry_by_block(struct apply *a, struct group *g, const uint8_t *got)
 {
-	uint32_t set[WAVE_NODES], n_set = 0;
+	const struct ibcc_change *c = current(a, g), *b;
+	uint32_t from = g->next + 1;
+	bool helps = false;
+
+	if (g->by_block || g->next == g->end || c->attr_id != IBCC_CC_ATTR_CCT)
+		return false;
+	helps = got && limit_of(got) == IBCC_CCT_BLOCK_ENTRIES * (c->attr_mod + 1) - 1;
+	for (; from > g->first; from--) {
+		b = &a->plan->change[a->order[from - 1]];
+		if (b->attr_id != c->attr_id || b->port != c->port)
+			break;
+		helps |= ibcc_cct_block_limit(limit_of(b->new_data), b->attr_mod) !=
+			 limit_of(b->new_data);
+	}
+	if (!helps)
+		return false;
+	g->by_block = true;
+	while (g->next > from) {
+		a->r->n_verified--;
+		settle(a, a->order[--g->next], IBCC_OUTCOME_PENDING, 0, 0);
+	}
+	return true;
+}
+
+/* Does a node of that kind say what it was told? It answers any block's limit as the block's end,
+ * and knows only the mode SL.
+ */
+static bool is_same_by_block(const struct ibcc_change *c, const uint8_t *want, uint8_t *got)
+{
+	if (c->attr_id == IBCC_CC_ATTR_CCT) {
+		if (limit_of(got) == IBCC_CCT_BLOCK_ENTRIES * (c->attr_mod + 1) - 1)
+			memcpy(got, want, 2);
+	} else if (c->attr_id == IBCC_CC_ATTR_CA_SETTING) {
+		memcpy(got, want, 2);
+	}
+	return ibcc_plan_verify(c->attr_id, c->attr_mod, want, got);
+}
+
+/* Whether a CA setting that reads as before may come into effect with the table behind it. */
+static bool may_be_latent(const struct apply *a, const struct group *g, uint8_t *got)
+{
+	const struct ibcc_change *c = current(a, g);
+
+	return g->next + 1 < g->end && c->attr_id == IBCC_CC_ATTR_CA_SETTING &&
+	       a->plan->change[a->order[g->next + 1]].attr_id == IBCC_CC_ATTR_CCT &&
+	       is_same_by_block(c, c->old_data, got);
+}
+
+/* A block behind the table's end need not be readable. */
+static bool is_beyond_end(const struct apply *a, const struct group *g)
+{
+	const struct ibcc_change *c = current(a, g);
+
+	return g->next < g->end && c->attr_id == IBCC_CC_ATTR_CCT &&
+	       limit_of(c->new_data) < IBCC_CCT_BLOCK_ENTRIES * c->attr_mod;
+}
+
+/* Takes what a node answered to being read after a Set. */
+static void judge(struct apply *a, struct group *g, uint8_t *got)
+{
+	const struct ibcc_change *c = current(a, g);
+	uint8_t want[IBCC_CC_DATA_BYTES];
+	bool looks_back = g->next == g->end, same;
+
+	new_data(g, c, want);
+	same = g->by_block ? is_same_by_block(c, want, got)
+			   : ibcc_plan_verify(c->attr_id, c->attr_mod, want, got);
+	if (looks_back) {
+		settle(a, a->order[g->latent - 1],
+		       same ? IBCC_OUTCOME_VERIFIED : IBCC_OUTCOME_DIFFERS, 0, 0);
+		g->latent = 0;
+	} else if (same) {
+		settle(a, a->order[g->next++], IBCC_OUTCOME_VERIFIED, 0, 0);
+	} else if (!g->latent && may_be_latent(a, g, got)) {
+		g->by_block = true;
+		g->latent = ++g->next;
+	} else if (!retry_by_block(a, g, got)) {
+		fail(a, g, IBCC_OUTCOME_DIFFERS, 0, 0);
+	}
+}
+
+/* One change of each of some nodes, from group *from on; *from moves on to the first group that was
+ * not looked at. `set` gets their groups.
+ */
+static int add_sets(struct apply *a, uint32_t *from, uint32_t *set, uint32_t *n_set)
+{
 	int rc = 0;
 
 	ibcc_batch_clear(&a->batch);
-	for (; *from < a->n_groups && n_set < WAVE_NODES && rc == 0; (*from)++) {
-		if (a->group[*from].next == a->group[*from].end)
+	for (*n_set = 0; *from < a->n_groups && *n_set < WAVE_NODES && rc == 0; (*from)++) {
+		const struct group *g = &a->group[*from];
+
+		if (is_through(g))
 			continue;
-		rc = add_request(a, *from, IBCC_MAD_SET);
-		set[n_set++] = *from;
+		if (g->next < g->end)
+			rc = add_request(a, *from, IBCC_MAD_SET);
+		set[(*n_set)++] = *from;
 	}
+	return rc;
+}
+
+/* Takes what became of the Sets. */
+static void take_sets(struct apply *a)
+{
+	for (size_t k = 0; k < a->batch.n; k++) {
+		const struct ibcc_mad_op *op = &a->batch.op[k];
+		struct group *g = &a->group[a->batch.tag[k].index];
+
+		a->tried[a->batch.tag[k].index] = op->err == 0;
+		if (op->err < 0 && !(ibcc_batch_is_refused(op) && retry_by_block(a, g, NULL)))
+			fail(a, g, IBCC_OUTCOME_FAILED, op->err, op->status);
+	}
+}
+
+/* Some nodes have one change written, then all are read back. */
+static int wave(struct apply *a, uint32_t *from)
+{
+	uint32_t set[WAVE_NODES], n_set;
+	int rc = add_sets(a, from, set, &n_set);
+
 	if (rc < 0 || n_set == 0)
 		return rc;
 	if (a->o->may_continue && !a->o->may_continue(a->o->arg))
 		return -ECANCELED;
-	a->r->set_mads += n_set;
+	a->r->set_mads += (uint32_t)a->batch.n;
+	for (uint32_t k = 0; k < n_set; k++)
+		a->tried[set[k]] = true;
 	rc = ibcc_batch_run(&a->batch, a->tr);
 
 	/* Even if the transport broke down: what was answered was written, and must be told. */
-	for (uint32_t k = 0; k < n_set; k++) {
-		const struct ibcc_mad_op *op = &a->batch.op[k];
-
-		if (op->err < 0)
-			fail(a, &a->group[set[k]], IBCC_OUTCOME_FAILED, op->err, op->status);
-	}
+	take_sets(a);
 	ibcc_batch_clear(&a->batch);
 	for (uint32_t k = 0; k < n_set; k++) {
-		if (a->group[set[k]].next == a->group[set[k]].end)
+		if (!a->tried[set[k]] || is_through(&a->group[set[k]]))
 			continue;
 		if (add_request(a, set[k], IBCC_MAD_GET) < 0)
 			return -ENOMEM;
@@ -143,17 +294,15 @@ static int wave(struct apply *a, uint32_t *from)
 		for (size_t k = 0; k < a->batch.n; k++)
 			a->batch.op[k].err = rc;
 	for (size_t k = 0; k < a->batch.n; k++) {
-		const struct ibcc_mad_op *op = &a->batch.op[k];
+		struct ibcc_mad_op *op = &a->batch.op[k];
 		struct group *g = &a->group[a->batch.tag[k].index];
-		const struct ibcc_change *c = current(a, g);
 
-		if (op->err < 0)
-			fail(a, g, IBCC_OUTCOME_FAILED, op->err, op->status);
-		else if (!ibcc_plan_verify(c->attr_id, c->attr_mod, c->new_data,
-					   op->mad + IBCC_MAD_DATA_OFFS))
-			fail(a, g, IBCC_OUTCOME_DIFFERS, 0, 0);
-		else
+		if (op->err < 0 && ibcc_batch_is_refused(op) && is_beyond_end(a, g))
 			settle(a, a->order[g->next++], IBCC_OUTCOME_VERIFIED, 0, 0);
+		else if (op->err < 0)
+			fail(a, g, IBCC_OUTCOME_FAILED, op->err, op->status);
+		else
+			judge(a, g, op->mad + IBCC_MAD_DATA_OFFS);
 	}
 	return rc;
 }
@@ -161,7 +310,7 @@ static int wave(struct apply *a, uint32_t *from)
 static bool is_done(const struct apply *a)
 {
 	for (uint32_t g = 0; g < a->n_groups; g++) {
-		if (a->group[g].next < a->group[g].end)
+		if (!is_through(&a->group[g]))
 			return false;
 	}
 	return true;
@@ -189,6 +338,7 @@ int ibcc_apply_run(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		rc = -EIO;
 	free(a.order);
 	free(a.group);
+	free(a.tried);
 	ibcc_batch_fini(&a.batch);
 	return rc;
 }

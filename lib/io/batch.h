@@ -10,10 +10,11 @@
 
 #include <ibcc/transport.h>
 
-/* So many requests are gathered at least before they are sent: enough to keep a window full, few
- * enough for fabrics of any size.
+/* So many requests are gathered at least before they are sent: enough for the window, which runs
+ * empty at the end of each batch, to be full nearly all the time; few enough (2 MB) for fabrics of
+ * any size.
  */
-#define IBCC_BATCH_OPS 2048u
+#define IBCC_BATCH_OPS 8192u
 
 /* What a request is for; the meaning is the owner's. */
 struct ibcc_batch_tag {

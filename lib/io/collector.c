@@ -99,8 +99,7 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
 	return c->clock.in_use;
 }
 
-/* State by the topology's indices; what is not the same port as before begins anew. */
-static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
+static int resize(struct ibcc_collector *c, const struct ibcc_topo *t)
 {
 	void *v = reallocarray(c->node, t->n_nodes ? t->n_nodes : 1, sizeof(*c->node));
 
@@ -111,7 +110,15 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	if (!v)
 		return -ENOMEM;
 	c->port = v;
-	if (ibcc_clock_resize(&c->clock, t->n_nodes) < 0)
+	return ibcc_clock_resize(&c->clock, t->n_nodes);
+}
+
+/* State by the topology's indices; what is not the same port as before begins anew. */
+static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
+{
+	bool same = c->node && c->n_nodes == t->n_nodes && c->n_ports == t->n_ports;
+
+	if (!same && resize(c, t) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		if (i < c->n_nodes && c->node[i].guid == t->node[i].guid)

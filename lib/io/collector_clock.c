@@ -45,19 +45,26 @@ void ibcc_clock_init(struct ibcc_fabric_clock *c, enum ibcc_clock mode)
 void ibcc_clock_fini(struct ibcc_fabric_clock *c)
 {
 	free(c->node);
+	free(c->scratch);
 	c->node = NULL;
+	c->scratch = NULL;
 	c->n = 0;
 }
 
 int ibcc_clock_resize(struct ibcc_fabric_clock *c, uint32_t n)
 {
 	struct ibcc_node_clock *node = reallocarray(c->node, n ? n : 1, sizeof(*node));
+	double *scratch;
 
 	if (!node)
 		return -ENOMEM;
+	c->node = node;
+	scratch = reallocarray(c->scratch, n ? n : 1, sizeof(*scratch));
+	if (!scratch)
+		return -ENOMEM;
+	c->scratch = scratch;
 	if (n > c->n)
 		memset(node + c->n, 0, (n - c->n) * sizeof(*node));
-	c->node = node;
 	c->n = n;
 	return 0;
 }
@@ -109,28 +116,43 @@ static double ticks_ns(const struct ibcc_node_clock *n)
 	return (uint32_t)(n->new_ts - n->ts) * TICK_NS;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Median, so that one node that was restarted does not matter. n > 0; sorts v. */
+/* Median, so that one node that was restarted does not matter; by Hoare's selection, since qsort()
+ * may allocate. n > 0; mixes v up.
+ */
 static double median(double *v, uint32_t n)
 {
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
+	int64_t lo = 0, hi = (int64_t)n - 1, k = n / 2;
+
+	while (lo < hi) {
+		double pivot = v[k];
+		int64_t i = lo, j = hi;
+
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j) {
+				double t = v[i];
+
+				v[i++] = v[j];
+				v[j--] = t;
+			}
+		}
+		if (j < k)
+			lo = i;
+		if (k < i)
+			hi = j;
+	}
+	return v[k];
 }
 
 /* False if no node tells. */
 static bool measure_rate(const struct ibcc_fabric_clock *c, double *rate, double *interval)
 {
-	double *r = calloc(c->n ? c->n : 1, sizeof(*r));
+	double *r = c->scratch;
 	uint32_t n = 0;
 
-	if (!r)
-		return false;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct ibcc_node_clock *k = &c->node[i];
 		double host = elapsed(k->host_ns, k->new_host_ns);
@@ -142,7 +164,6 @@ static bool measure_rate(const struct ibcc_fabric_clock *c, double *rate, double
 	}
 	if (n)
 		*rate = median(r, n);
-	free(r);
 	return n > 0;
 }
 
@@ -216,10 +237,10 @@ static void advance_node(struct ibcc_fabric_clock *c, struct ibcc_node_clock *n)
 static uint64_t line_at(const struct ibcc_fabric_clock *c, uint64_t now_ns)
 {
 	uint64_t by_rate = shift(c, c->fabric_ns, c->host_ns, now_ns);
-	double *off = calloc(c->n ? c->n : 1, sizeof(*off));
+	double *off = c->scratch;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; off && i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		const struct ibcc_node_clock *k = &c->node[i];
 
 		if (k->fresh && k->anchored)
@@ -227,7 +248,6 @@ static uint64_t line_at(const struct ibcc_fabric_clock *c, uint64_t now_ns)
 	}
 	if (n)
 		by_rate = plus(by_rate, median(off, n));
-	free(off);
 	return by_rate > c->fabric_ns ? by_rate : c->fabric_ns;
 }
 

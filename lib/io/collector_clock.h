@@ -36,6 +36,7 @@ struct ibcc_fabric_clock {
 	/* Fabric time at a moment, the end of the last pass. */
 	uint64_t host_ns, fabric_ns;
 	struct ibcc_node_clock *node; /* owned */
+	double *scratch;              /* owned; one for each node */
 	uint32_t n;
 };
 

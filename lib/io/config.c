@@ -17,6 +17,7 @@
 
 static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
+static const char *const drifts[] = { "report", "repair", NULL };
 static const char *const clocks[] = { "auto", "host", "fabric", NULL };
 static const char *const targets[] = { "auto", "stderr", "journal", NULL };
 static const char *const levels[] = { "err", "warning", "notice", "info", "debug", NULL };
@@ -58,6 +59,7 @@ static const struct ibcc_yaml_key tuner_keys[] = {
 static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("mode", ENUM, mode), .names = modes },
 	{ MEMBER("apply_via", ENUM, apply_via), .names = vias },
+	{ MEMBER("drift", ENUM, drift), .names = drifts },
 	{ MEMBER("ca", STRING, ca) },
 	{ MEMBER("port", UINT, port), .max = 254 },
 	{ MEMBER("interval_ms", UINT, interval_ms), .min = 10, .max = 3600000 },
@@ -82,6 +84,7 @@ void ibcc_config_defaults(struct ibcc_config *c)
 	*c = (struct ibcc_config){
 		.mode = IBCC_MODE_OBSERVE,
 		.apply_via = IBCC_VIA_PLUGIN,
+		.drift = IBCC_DRIFT_REPORT,
 		.interval_ms = 1000,
 		.pass_deadline_ms = 2000,
 		.timeout_ms = 200,

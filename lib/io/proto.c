@@ -179,6 +179,7 @@ const char *ibcc_proto_refusal_text(uint32_t refusal)
 	case IBCC_REFUSAL_BAD_MESSAGE: return "message not understood";
 	case IBCC_REFUSAL_NO_PORT: return "the plugin could not open its umad port";
 	case IBCC_REFUSAL_INTERNAL: return "internal error of the plugin";
+	case IBCC_REFUSAL_GONE: return "the client that asked for it has gone";
 	}
 	return "unknown refusal";
 }

@@ -28,6 +28,7 @@ struct reading {
 	bool second_block;              /* a block that exists only with 32 elements a block does */
 	uint8_t block0[IBCC_MAD_BYTES]; /* of 0x15 */
 	unsigned int n_cct;
+	bool lacks_block;                    /* of the table, though CongestionInfo promises it */
 	uint16_t limit[IBCC_CCT_MAX_BLOCKS]; /* as each block gave it */
 };
 
@@ -173,6 +174,13 @@ static void join_limits(const struct reading *r, struct ibcc_cct *cct)
 		cct->limit = (uint16_t)(r->n_cct * IBCC_CCT_BLOCK_ENTRIES - 1);
 }
 
+/* A node that takes a table as a whole answers for all of its blocks, and with the whole limit. */
+static bool tells_by_block(const struct reading *r, const struct ibcc_cct *cct)
+{
+	return r->lacks_block || (r->n_cct > 1 && cct->limit >= IBCC_CCT_BLOCK_ENTRIES &&
+				  r->limit[0] == IBCC_CCT_BLOCK_ENTRIES - 1);
+}
+
 /* Judges one answer of the second wave. */
 static void take_setting(struct readback *rb, const struct ibcc_mad_op *op,
 			 const struct ibcc_batch_tag *tag)
@@ -202,8 +210,10 @@ static void take_setting(struct readback *rb, const struct ibcc_mad_op *op,
 		}
 		break;
 	case IBCC_CC_ATTR_CCT:
-		if (refused && tag->sub > 0)
-			return; /* beyond the table in use */
+		if (refused && tag->sub > 0) {
+			r->lacks_block = true; /* beyond the table in use */
+			return;
+		}
 		if (op->err == 0 && tag->sub == r->n_cct)
 			ibcc_cc_cct_unpack(op->mad, tag->sub, &cc->cct, &r->limit[r->n_cct++]);
 		break;
@@ -265,6 +275,7 @@ static int wave_settings(struct readback *rb)
 		struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[i]);
 
 		join_limits(&rb->r[i], &cc->cct);
+		cc->by_block = tells_by_block(&rb->r[i], &cc->cct);
 		if (!cc->sw_port_block)
 			continue;
 		cc->sw_port_block = block_size(&rb->r[i]);

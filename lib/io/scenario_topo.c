@@ -232,9 +232,13 @@ static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	return 0;
 }
 
+#define MAX_HOST_RATES 64u
+
 struct tree_yaml {
 	uint16_t ports;
 	uint8_t levels;
+	const struct ibcc_yaml_node *host_rates;
+	uint32_t n_host_rates, host_mbps[MAX_HOST_RATES]; /* of the hosts' links in turn */
 };
 
 static uint32_t power(uint32_t base, unsigned int exp)
@@ -254,7 +258,8 @@ static uint32_t power(uint32_t base, unsigned int exp)
  * are the paper's w0 w1 ... w(n-2). Switches of levels l and l + 1 are linked if their digits but
  * the l-th agree: port w'l of the upper with port wl + h of the lower.
  */
-static int link_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, uint32_t row)
+static int link_tree(const struct topo_yaml *ty, const struct tree_yaml *tree, uint32_t h,
+		     unsigned int n, uint32_t row)
 {
 	struct ibcc_topo *t = ty->topo;
 	uint32_t hosts = 2 * row * h, l, i, k, weight, upper, lower;
@@ -263,7 +268,9 @@ static int link_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, uin
 		uint32_t per_leaf = n == 1 ? 2 * h : h;
 		uint32_t leaf = n == 1 ? 0 : row + (n - 2) * 2 * row + i / per_leaf;
 
-		if (ibcc_topo_link(t, hosts + leaf, i % per_leaf + 1, i, 1, ty->rate_mbps,
+		if (ibcc_topo_link(t, hosts + leaf, i % per_leaf + 1, i, 1,
+				   tree->n_host_rates ? tree->host_mbps[i % tree->n_host_rates]
+						      : ty->rate_mbps,
 				   mtu_bytes(ty)))
 			return -EINVAL;
 	}
@@ -287,7 +294,8 @@ static int link_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, uin
 	return 0;
 }
 
-static int build_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, uint32_t row)
+static int build_tree(const struct topo_yaml *ty, const struct tree_yaml *tree, uint32_t h,
+		      unsigned int n, uint32_t row)
 {
 	uint32_t i, l, hosts = 2 * row * h;
 	char name[IBCC_NAME_BYTES];
@@ -305,7 +313,20 @@ static int build_tree(const struct topo_yaml *ty, uint32_t h, unsigned int n, ui
 				return -ENOMEM;
 		}
 	}
-	return link_tree(ty, h, n, row);
+	return link_tree(ty, tree, h, n, row);
+}
+
+static int add_host_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			 unsigned int index, void *arg, struct ibcc_yaml_errors *e)
+{
+	struct tree_yaml *tree = arg;
+
+	if (index >= MAX_HOST_RATES)
+		return ibcc_yaml_want(y, e, n, "topology.tree.host_rates", "at most %u rates",
+				      MAX_HOST_RATES);
+	tree->n_host_rates = index + 1;
+	return ibcc_scenario_read_rate(y, n, "topology.tree.host_rates", &tree->host_mbps[index],
+				       e);
 }
 
 static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
@@ -316,6 +337,7 @@ static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
 		  .want = "an even number from 2 to 254", .required = true },
 		{ IBCC_YAML_MEMBER("levels", UINT, struct tree_yaml, levels), .min = 1, .max = 8,
 		  .required = true },
+		{ IBCC_YAML_MEMBER("host_rates", NODE, struct tree_yaml, host_rates) },
 		{ .name = NULL },
 	};
 	static const char path[] = "topology.tree";
@@ -323,6 +345,9 @@ static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
 	uint32_t h, row;
 
 	if (ibcc_yaml_read(y, ty->tree, path, keys, &tree, e))
+		return -EINVAL;
+	if (tree.host_rates && ibcc_scenario_each(y, tree.host_rates, "topology.tree.host_rates",
+						  add_host_rate, &tree, e))
 		return -EINVAL;
 	if (tree.ports % 2)
 		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, ty->tree, "ports"),
@@ -332,7 +357,7 @@ static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
 	if (row > MAX_NODES || 2ull * row * h + (2ull * tree.levels - 1) * row > MAX_NODES)
 		return ibcc_yaml_want(y, e, ty->tree, path, "a tree of at most %u nodes",
 				      MAX_NODES);
-	return build_tree(ty, h, tree.levels, row);
+	return build_tree(ty, &tree, h, tree.levels, row);
 }
 
 /* A netfile is searched beside the scenario that names it. */

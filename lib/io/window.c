@@ -11,7 +11,8 @@
  * - A node gets no more than its share of the window, and one that is dead costs one request's
  *   attempts.
  * - A write hangs when the queue of a server that does not read is full. After MUTE_LIMIT sends
- *   without any answer the port is taken to be gone; later runs send one probe now and then.
+ *   without any answer, runs send one probe now and then. The port stays open: umad2sim would wait
+ *   for the server to open it again.
  */
 #include "lib/io/window.h"
 
@@ -30,6 +31,7 @@
 #define MS              1000000ull
 #define SLOTS           256u /* twice the window, so that a free one is near */
 #define MUTE_LIMIT      128u
+#define RECEIVE_MAX     4u /* before sending goes on */
 #define SLICE_MS        50 /* longest wait without looking at cancel */
 #define MAX_BACKOFF     3u /* the timeout doubles so often */
 #define RETRY_PAUSE_NS  (10 * MS)
@@ -60,7 +62,9 @@ struct ibcc_window {
 	bool gone;
 	struct slot slot[SLOTS];
 	struct ibcc_run_node *node; /* by LID */
+	struct ibcc_run run;
 	unsigned int in_flight;
+	uint64_t due_ns; /* no attempt's deadline is before */
 	uint32_t next_tid;
 	unsigned int unheard;     /* sends after the newest that was answered */
 	uint64_t n_sent, n_heard; /* datagrams; equal when nothing is open */
@@ -130,6 +134,8 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 			    .tid = w->next_tid++,
 			    .op = i,
 			    .deadline_ns = w->last_send_ns + (wait_ms + wait_ms / 4) * MS };
+	if (s->deadline_ns < w->due_ns)
+		w->due_ns = s->deadline_ns;
 	w->in_flight++;
 	w->unheard++;
 	w->n_sent++;
@@ -238,10 +244,12 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	ibcc_run_finish(r, s->op, op->status ? -EREMOTEIO : 0);
 }
 
-/* Receives all that is there; waits up to wait_ms for the first. */
+/* Receives what is there, of which not all at once: a server that has answered everything would
+ * have nothing to do until we have read it. Waits up to wait_ms for the first.
+ */
 static void receive(struct ibcc_window *w, struct ibcc_run *r, int wait_ms)
 {
-	for (;;) {
+	for (unsigned int k = 0; k < RECEIVE_MAX; k++) {
 		uint8_t mad[IBCC_MAD_BYTES] = { 0 };
 		bool undeliverable = false;
 		int len = w->ops->recv(w->port, mad, &undeliverable, wait_ms);
@@ -255,11 +263,12 @@ static void receive(struct ibcc_window *w, struct ibcc_run *r, int wait_ms)
 	}
 }
 
-/* Ends attempts whose time is over; returns when the next thing is due. */
-static uint64_t expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
+/* Ends attempts whose time is over. */
+static void expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 {
-	uint64_t next = UINT64_MAX;
-
+	if (now < w->due_ns)
+		return;
+	w->due_ns = UINT64_MAX;
 	for (unsigned int k = 0; k < SLOTS && w->in_flight; k++) {
 		struct slot *s = &w->slot[k];
 
@@ -269,15 +278,20 @@ static uint64_t expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 			s->busy = false;
 			w->in_flight--;
 			attempt_failed(w, r, s->op, now, -ETIMEDOUT);
-		} else if (s->deadline_ns < next) {
-			next = s->deadline_ns;
+		} else if (s->deadline_ns < w->due_ns) {
+			w->due_ns = s->deadline_ns;
 		}
 	}
+}
+
+/* When the next thing is to be done, unless something comes. */
+static uint64_t next_due(const struct ibcc_window *w, const struct ibcc_run *r, uint64_t now)
+{
 	if (w->in_flight >= w->size || is_mute(w))
-		return next;
+		return w->due_ns;
 	if (r->ready.len || r->next < r->n)
 		return now;
-	return ibcc_run_retry_due_ns(r) < next ? ibcc_run_retry_due_ns(r) : next;
+	return ibcc_run_retry_due_ns(r) < w->due_ns ? ibcc_run_retry_due_ns(r) : w->due_ns;
 }
 
 /* Every request that is not finished ends with err. */
@@ -291,6 +305,7 @@ static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 		w->slot[k].busy = false;
 	}
 	w->in_flight = 0;
+	w->due_ns = UINT64_MAX;
 	while (r->retry.len)
 		ibcc_run_finish(r, ibcc_run_retry_pop(r), err);
 	/* Each that leaves lets another of its node in. */
@@ -308,7 +323,8 @@ static void work(struct ibcc_window *w, struct ibcc_run *r, uint64_t deadline_ns
 		if (!deadline_ns || now_ns(w) < deadline_ns)
 			fill(w, r);
 		now = now_ns(w);
-		due = expire(w, r, now);
+		expire(w, r, now);
+		due = next_due(w, r, now);
 		if (due > deadline_ns && deadline_ns)
 			due = deadline_ns;
 		if (w->gone || (is_mute(w) && !w->in_flight && now < w->probe_ns)) {
@@ -328,7 +344,6 @@ static void work(struct ibcc_window *w, struct ibcc_run *r, uint64_t deadline_ns
 int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uint64_t deadline_ns,
 		    struct ibcc_transport_stats *stats)
 {
-	struct ibcc_run r;
 	int rc;
 
 	if (n == 0)
@@ -338,15 +353,15 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uin
 		op[i].status = 0;
 	}
 	pthread_mutex_lock(&w->run_lock);
-	rc = ibcc_run_init(&r, op, n, stats, w->node);
+	rc = ibcc_run_begin(&w->run, op, n, stats, w->node);
 	if (rc < 0)
 		goto out;
 	atomic_store(&w->cancel, false);
 	atomic_store(&w->running, true);
-	work(w, &r, deadline_ns);
+	work(w, &w->run, deadline_ns);
 	atomic_store(&w->running, false);
-	rc = w->gone || is_mute(w) ? -EIO : 0;
-	ibcc_run_fini(&r);
+	/* A server that only keeps silent is probed; opening the port anew would wait for it. */
+	rc = w->gone ? -EIO : 0;
 out:
 	pthread_mutex_unlock(&w->run_lock);
 	return rc;
@@ -390,6 +405,7 @@ struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 	}
 	w->ops = ops;
 	w->port = port;
+	w->due_ns = UINT64_MAX;
 	w->size = pick(window, DEFAULT_WINDOW, IBCC_WINDOW_MAX);
 	w->timeout_ms = pick(timeout_ms, DEFAULT_TIMEOUT, MAX_TIMEOUT_MS);
 	w->retries = retries > MAX_RETRIES ? MAX_RETRIES : retries;
@@ -404,6 +420,7 @@ void ibcc_window_free(struct ibcc_window *w)
 	if (!w)
 		return;
 	pthread_mutex_destroy(&w->run_lock);
+	ibcc_run_fini(&w->run);
 	free(w->node);
 	free(w);
 }

@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/io/window.h"
 
-int ibcc_run_init(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
-		  struct ibcc_transport_stats *stats, struct ibcc_run_node *node)
+static int reserve(struct ibcc_run *r, size_t n)
 {
-	*r = (struct ibcc_run){ .op = op, .stats = stats, .n = n, .left = n, .node = node };
+	if (n <= r->cap)
+		return 0;
+	ibcc_run_fini(r);
 	r->progress = calloc(n, sizeof(*r->progress));
 	r->retry.i = calloc(n, sizeof(*r->retry.i));
 	r->ready.i = calloc(n, sizeof(*r->ready.i));
@@ -17,6 +19,22 @@ int ibcc_run_init(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
 		ibcc_run_fini(r);
 		return -ENOMEM;
 	}
+	r->cap = n;
+	return 0;
+}
+
+int ibcc_run_begin(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
+		   struct ibcc_transport_stats *stats, struct ibcc_run_node *node)
+{
+	if (reserve(r, n))
+		return -ENOMEM;
+	r->op = op;
+	r->n = r->left = n;
+	r->next = 0;
+	r->stats = stats;
+	r->node = node;
+	r->retry.head = r->retry.len = r->ready.head = r->ready.len = 0;
+	memset(r->progress, 0, n * sizeof(*r->progress));
 	for (size_t i = 0; i < n; i++)
 		if (ibcc_run_node_of(r, i))
 			*ibcc_run_node_of(r, i) = (struct ibcc_run_node){ 0 };
@@ -28,6 +46,7 @@ void ibcc_run_fini(struct ibcc_run *r)
 	free(r->progress);
 	free(r->retry.i);
 	free(r->ready.i);
+	*r = (struct ibcc_run){ 0 };
 }
 
 static void ring_push(const struct ibcc_run *r, struct ibcc_run_ring *g, size_t i)

@@ -32,7 +32,9 @@ struct ibcc_run_ring {
 	size_t *i, head, len;
 };
 
+/* Its arrays are kept from one run to the next, so that passes over a fabric allocate nothing. */
 struct ibcc_run {
+	size_t cap; /* of progress, retry, ready */
 	struct ibcc_mad_op *op;
 	struct ibcc_transport_stats *stats;
 	struct ibcc_run_progress *progress;
@@ -42,9 +44,11 @@ struct ibcc_run {
 	struct ibcc_run_node *node; /* IBCC_RUN_LIDS of them, not owned; NULL for none */
 };
 
-/* All errors are -ENOMEM. `node` keeps nothing from one run to the next. */
-int ibcc_run_init(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
-		  struct ibcc_transport_stats *stats, struct ibcc_run_node *node);
+/* Begins a run with an object that is zero or has run before. -ENOMEM. `node` keeps nothing from
+ * one run to the next.
+ */
+int ibcc_run_begin(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
+		   struct ibcc_transport_stats *stats, struct ibcc_run_node *node);
 void ibcc_run_fini(struct ibcc_run *r);
 
 /* NULL for directed routes, where the LID tells nothing. */

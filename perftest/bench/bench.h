@@ -19,6 +19,9 @@ enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
 int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
 int ibcc_bench_tune(int argc, char **argv);
+int ibcc_bench_oracle(int argc, char **argv);
+int ibcc_bench_classify(int argc, char **argv);
+int ibcc_bench_draw(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);
@@ -38,6 +41,11 @@ int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
  */
 int ibcc_bench_folder(char *buf, size_t len);
 
+/* Path of a file by its name in a folder beside the program's; one with a slash or the ending .yaml
+ * is a path already. -ENOENT, -ENAMETOOLONG.
+ */
+int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len);
+
 /* A number from an argument; false with a message if it is none in the range. */
 bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max,
 		       uint64_t *out);
@@ -49,6 +57,9 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 
 double ibcc_bench_seconds(void);     /* of a clock that only goes forward */
 double ibcc_bench_cpu_seconds(void); /* of the calling thread */
+
+/* Scores the live loop on n scenarios by chance, see draw.h; an exit code. */
+int ibcc_bench_random(uint64_t n, const struct ibcc_exp_options *o, bool json);
 
 /* Loads and runs one scenario with assignments, errors in *e; samples: number of them, 0 none. */
 int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,

@@ -10,29 +10,12 @@
 
 struct options {
 	bool json, all;
-	bool tune;          /* compare the variants with each other as well */
+	uint64_t random;    /* scenarios by chance in place of files */
 	const char *folder; /* of the files, beside the program */
 	const char *plot;
 	struct ibcc_words set;
 	struct ibcc_exp_options exp;
 };
-
-/* Path of an experiment: a file as it is, or a name. */
-static int find(const char *name, const char *beside, char *path, size_t len)
-{
-	char folder[PATH_MAX];
-	int rc, n;
-
-	if (strchr(name, '/') || (strlen(name) > 5 && !strcmp(name + strlen(name) - 5, ".yaml"))) {
-		n = snprintf(path, len, "%s", name);
-	} else {
-		rc = ibcc_bench_folder(folder, sizeof(folder));
-		if (rc)
-			return rc;
-		n = snprintf(path, len, "%s/%s/%s.yaml", folder, beside, name);
-	}
-	return n < (int)len ? 0 : -ENAMETOOLONG;
-}
 
 static int is_experiment(const struct dirent *d)
 {
@@ -125,7 +108,7 @@ static int run_one(const char *name, const struct options *o)
 	struct ibcc_exp_result r;
 	struct plot plot = { &x, &r };
 	char path[2 * PATH_MAX];
-	int rc = find(name, o->folder, path, sizeof(path)), exit = IBCC_EXIT_OK;
+	int rc = ibcc_bench_find(name, o->folder, path, sizeof(path)), exit = IBCC_EXIT_OK;
 
 	if (!rc)
 		rc = ibcc_experiment_load(path, &x, &e);
@@ -145,12 +128,12 @@ static int run_one(const char *name, const struct options *o)
 	if (o->json) {
 		json_t *j = ibcc_report_experiment(&x, &o->exp, &r);
 
-		if (j && o->tune)
+		if (j && o->exp.columns)
 			json_object_set_new(j, "variants", ibcc_report_variants_json(&x, &r));
 		rc = ibcc_report_json(j, false, stdout);
 	} else {
 		rc = ibcc_report_rows(&x, &o->exp, &r, stdout);
-		if (!rc && o->tune)
+		if (!rc && o->exp.columns)
 			rc = ibcc_report_variants(&x, &r, stdout);
 	}
 	if (o->plot)
@@ -166,10 +149,15 @@ out:
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },       { "short", no_argument, NULL, 'q' },
-		{ "plot", required_argument, NULL, 'p' }, { "set", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'S' }, { "jobs", required_argument, NULL, 'J' },
-		{ "all", no_argument, NULL, 'a' },        { NULL, 0, NULL, 0 },
+		{ "json", no_argument, NULL, 'j' },
+		{ "short", no_argument, NULL, 'q' },
+		{ "plot", required_argument, NULL, 'p' },
+		{ "set", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'S' },
+		{ "jobs", required_argument, NULL, 'J' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "random", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t jobs = 0;
 	int c;
@@ -188,6 +176,11 @@ static int parse(int argc, char **argv, struct options *o)
 			if (!ibcc_bench_number("--seed", optarg, 1, UINT32_MAX, &o->exp.seed))
 				return -EINVAL;
 			break;
+		case 'r':
+			if (!o->exp.columns ||
+			    !ibcc_bench_number("--random", optarg, 1, 1000000, &o->random))
+				return -EINVAL;
+			break;
 		case 'J':
 			if (!ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs))
 				return -EINVAL;
@@ -198,7 +191,10 @@ static int parse(int argc, char **argv, struct options *o)
 	o->exp.threads = (unsigned int)jobs;
 	o->exp.plot = o->plot;
 	o->exp.set = &o->set;
-	if (o->all ? optind == argc && !o->plot : optind < argc && (!o->plot || optind == argc - 1))
+	if (o->random && optind == argc && !o->all && !o->plot && !o->set.n)
+		return 0;
+	if (o->random || o->all ? !o->random && optind == argc && !o->plot
+				: optind < argc && (!o->plot || optind == argc - 1))
 		return 0;
 	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
 		argv[0]);
@@ -233,7 +229,9 @@ static int run_named(int argc, char **argv, struct options *o)
 {
 	int exit = parse(argc, argv, o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 
-	if (!exit && o->all) {
+	if (!exit && o->random) {
+		exit = ibcc_bench_random(o->random, &o->exp, o->json);
+	} else if (!exit && o->all) {
 		exit = run_all(o);
 	} else if (!exit) {
 		for (int i = optind; i < argc; i++) {
@@ -257,7 +255,7 @@ int ibcc_bench_run(int argc, char **argv)
 
 int ibcc_bench_tune(int argc, char **argv)
 {
-	struct options o = { .folder = "tune", .tune = true };
+	struct options o = { .folder = "tune", .exp.columns = true };
 
 	return run_named(argc, argv, &o);
 }

@@ -48,6 +48,22 @@ int ibcc_bench_folder(char *buf, size_t len)
 	return -ENOENT;
 }
 
+int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len)
+{
+	char folder[PATH_MAX];
+	int rc, n;
+
+	if (strchr(name, '/') || (strlen(name) > 5 && !strcmp(name + strlen(name) - 5, ".yaml"))) {
+		n = snprintf(path, len, "%s", name);
+	} else {
+		rc = ibcc_bench_folder(folder, sizeof(folder));
+		if (rc)
+			return rc;
+		n = snprintf(path, len, "%s/%s/%s.yaml", folder, beside, name);
+	}
+	return n < (int)len ? 0 : -ENAMETOOLONG;
+}
+
 bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	if (!ibcc_yaml_parse_uint(s, out) && *out >= min && *out <= max)

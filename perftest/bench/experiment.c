@@ -5,33 +5,15 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "perftest/bench/experiment_read.h"
 #include "perftest/bench/figure.h"
 
-#define MAX_SEEDS  1000u
 #define MAX_POINTS 10000u
 
-struct reader {
-	const struct ibcc_yaml *y;
-	struct ibcc_yaml_errors *e;
-	struct ibcc_experiment *x;
-};
-
 struct file_yaml {
-	const struct ibcc_yaml_node *shortened, *variants, *series, *rows, *plot;
+	const struct ibcc_yaml_node *shortened, *variants, *cases, *series, *rows, *plot;
 	char scenario[512];
 };
-
-/* Appends a zeroed element to an array. */
-static void *append(void *array, size_t *n, size_t size)
-{
-	char **a = array, *bigger = reallocarray(*a, *n + 1, size);
-
-	if (!bigger)
-		return NULL;
-	*a = bigger;
-	memset(bigger + *n * size, 0, size);
-	return bigger + (*n)++ * size;
-}
 
 static int add_word(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
 		    void *arg, struct ibcc_yaml_errors *e)
@@ -44,8 +26,8 @@ static int add_word(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 	return ibcc_words_add(arg, s);
 }
 
-static int read_words(const struct reader *r, const struct ibcc_yaml_node *n, const char *path,
-		      struct ibcc_words *words)
+int ibcc_exp_read_words(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *n,
+			const char *path, struct ibcc_words *words)
 {
 	if (!n)
 		return 0;
@@ -54,7 +36,7 @@ static int read_words(const struct reader *r, const struct ibcc_yaml_node *n, co
 	return ibcc_yaml_each(r->y, n, path, add_word, words, r->e);
 }
 
-static struct ibcc_exp_variant *find_variant(struct ibcc_experiment *x, const char *name)
+struct ibcc_exp_variant *ibcc_exp_find_variant(struct ibcc_experiment *x, const char *name)
 {
 	for (size_t i = 0; i < x->n_variants; i++)
 		if (!strcmp(x->variant[i].name, name))
@@ -63,102 +45,20 @@ static struct ibcc_exp_variant *find_variant(struct ibcc_experiment *x, const ch
 }
 
 /* Assignments of other variants, then the own ones: what comes last holds. */
-static int collect(const struct reader *r, const struct ibcc_yaml_node *like,
-		   const struct ibcc_yaml_node *set, const char *path, struct ibcc_words *out)
+int ibcc_exp_collect(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *like,
+		     const struct ibcc_yaml_node *set, const char *path, struct ibcc_words *out)
 {
 	struct ibcc_words names = { 0 };
-	int rc = read_words(r, like, path, &names);
+	int rc = ibcc_exp_read_words(r, like, path, &names);
 
 	for (size_t i = 0; i < names.n && !rc; i++) {
-		const struct ibcc_exp_variant *v = find_variant(r->x, names.w[i]);
+		const struct ibcc_exp_variant *v = ibcc_exp_find_variant(r->x, names.w[i]);
 
 		rc = v ? ibcc_words_add_all(out, &v->set)
 		       : ibcc_yaml_want(r->y, r->e, like, path, "variants that come before");
 	}
 	ibcc_words_fini(&names);
-	return rc ? rc : read_words(r, set, path, out);
-}
-
-struct variant_yaml {
-	char name[IBCC_EXP_NAME_BYTES];
-	const struct ibcc_yaml_node *like, *set, *live;
-	uint32_t seeds;
-};
-
-/* live: the loop of the variant that it is like, if any, with other conditions. */
-static int read_live(const struct reader *r, const struct variant_yaml *vy,
-		     struct ibcc_exp_variant *v)
-{
-	static const char *const faults[] = { "none", "silent", "reset", "reboot", NULL };
-	static const struct ibcc_yaml_key keys[] = {
-		{ IBCC_YAML_MEMBER("poll_ms", DOUBLE, struct ibcc_live_options, poll_ms),
-		  .min = 0.01, .max = 10000 },
-		{ IBCC_YAML_MEMBER("rtt_us", DOUBLE, struct ibcc_live_options, rtt_us), .min = 0,
-		  .max = 10000 },
-		{ IBCC_YAML_MEMBER("lose_percent", DOUBLE, struct ibcc_live_options, lose_percent),
-		  .min = 0, .max = 100 },
-		{ IBCC_YAML_MEMBER("whole_switch_marks", BOOL, struct ibcc_live_options,
-				   whole_switch_marks) },
-		{ IBCC_YAML_MEMBER("fault", ENUM, struct ibcc_live_options, fault),
-		  .names = faults },
-		{ IBCC_YAML_MEMBER("fault_pass", UINT, struct ibcc_live_options, fault_pass),
-		  .max = UINT32_MAX },
-		{ IBCC_YAML_MEMBER("fault_node", STRING, struct ibcc_live_options, fault_node) },
-		{ .name = NULL },
-	};
-	struct ibcc_words names = { 0 };
-	int rc = read_words(r, vy->like, "variants.like", &names);
-
-	ibcc_live_defaults(&v->control);
-	for (size_t i = 0; i < names.n && !rc; i++) {
-		const struct ibcc_exp_variant *like = find_variant(r->x, names.w[i]);
-
-		if (like && like->live) {
-			v->live = true;
-			v->control = like->control;
-		}
-	}
-	ibcc_words_fini(&names);
-	if (rc || !vy->live)
-		return rc;
-	v->live = true;
-	return ibcc_yaml_read(r->y, vy->live, "variants.live", keys, &v->control, r->e);
-}
-
-static int read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-			unsigned int index, void *arg, struct ibcc_yaml_errors *e)
-{
-	static const struct ibcc_yaml_key keys[] = {
-		{ IBCC_YAML_MEMBER("name", STRING, struct variant_yaml, name), .required = true },
-		{ IBCC_YAML_MEMBER("like", NODE, struct variant_yaml, like) },
-		{ IBCC_YAML_MEMBER("set", NODE, struct variant_yaml, set) },
-		{ IBCC_YAML_MEMBER("live", NODE, struct variant_yaml, live) },
-		{ IBCC_YAML_MEMBER("seeds", UINT, struct variant_yaml, seeds), .min = 1,
-		  .max = MAX_SEEDS },
-		{ .name = NULL },
-	};
-	struct reader *r = arg;
-	struct variant_yaml vy = { .seeds = 1 };
-	struct ibcc_words set = { 0 };
-	struct ibcc_exp_variant *v;
-	int rc;
-
-	(void)index;
-	if (ibcc_yaml_read(y, n, "variants", keys, &vy, e))
-		return -EINVAL;
-	if (find_variant(r->x, vy.name))
-		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "name"), "variants.name",
-				      "different names");
-	rc = collect(r, vy.like, vy.set, "variants.set", &set);
-	v = rc ? NULL : append(&r->x->variant, &r->x->n_variants, sizeof(*v));
-	if (!v) {
-		ibcc_words_fini(&set);
-		return rc ? rc : -ENOMEM;
-	}
-	memcpy(v->name, vy.name, sizeof(v->name));
-	v->set = set;
-	v->seeds = vy.seeds;
-	return read_live(r, &vy, v);
+	return rc ? rc : ibcc_exp_read_words(r, set, path, out);
 }
 
 struct row_yaml {
@@ -189,24 +89,24 @@ static int read_bounds(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	return 0;
 }
 
-static int add_row(const struct reader *r, const struct row_yaml *ry, const char *word)
+int ibcc_exp_add_row(const struct ibcc_exp_reader *r, const struct ibcc_exp_row *from,
+		     const char *word, const struct ibcc_yaml_node *at)
 {
-	struct ibcc_exp_row *row = append(&r->x->row, &r->x->n_rows, sizeof(*row));
+	struct ibcc_exp_row *row = ibcc_exp_append(&r->x->row, &r->x->n_rows, sizeof(*row));
 	char why[200];
 
 	if (!row)
 		return -ENOMEM;
-	*row = ry->row;
-	row->only_full = !ry->in_short;
-	if (!ibcc_figure_fill(row->name, sizeof(row->name), ry->row.name, word) ||
-	    !ibcc_figure_fill(row->value, sizeof(row->value), ry->row.value, word))
-		return ibcc_yaml_want(r->y, r->e, ry->value, "rows", "shorter texts");
+	*row = *from;
+	if (!ibcc_figure_fill(row->name, sizeof(row->name), from->name, word) ||
+	    !ibcc_figure_fill(row->value, sizeof(row->value), from->value, word))
+		return ibcc_yaml_want(r->y, r->e, at, "rows", "shorter texts");
 	for (size_t i = 0; i + 1 < r->x->n_rows; i++)
 		if (!strcmp(r->x->row[i].name, row->name))
-			return ibcc_yaml_want(r->y, r->e, ry->value, "rows.name",
+			return ibcc_yaml_want(r->y, r->e, at, "rows.name",
 					      "different names, not \"%s\" again", row->name);
 	if (ibcc_figure_check(r->x, row->value, why, sizeof(why))) {
-		ibcc_yaml_error(r->y, r->e, ry->value, "rows.value", "%s", why);
+		ibcc_yaml_error(r->y, r->e, at, "rows.value", "%s", why);
 		return -EINVAL;
 	}
 	return 0;
@@ -230,7 +130,7 @@ static int read_row(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 		{ IBCC_YAML_MEMBER("in_short", BOOL, struct row_yaml, in_short) },
 		{ .name = NULL },
 	};
-	struct reader *r = arg;
+	struct ibcc_exp_reader *r = arg;
 	struct row_yaml ry = {
 		.row = { .published = NAN, .low = NAN, .high = NAN, .measured = NAN },
 		.in_short = true
@@ -245,11 +145,12 @@ static int read_row(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 	rc = read_bounds(y, n, &ry, e);
 	if (rc)
 		return rc;
+	ry.row.only_full = !ry.in_short;
 	if (!ry.each)
-		return add_row(r, &ry, "{}");
-	rc = read_words(r, ry.each, "rows.each", &each);
+		return ibcc_exp_add_row(r, &ry.row, "{}", ry.value);
+	rc = ibcc_exp_read_words(r, ry.each, "rows.each", &each);
 	for (size_t i = 0; i < each.n; i++) {
-		bad = add_row(r, &ry, each.w[i]);
+		bad = ibcc_exp_add_row(r, &ry.row, each.w[i], ry.value);
 		rc = rc ? rc : bad;
 	}
 	ibcc_words_fini(&each);
@@ -263,10 +164,10 @@ struct series_yaml {
 };
 
 /* A variant for each point. */
-static int add_point(const struct reader *r, struct ibcc_exp_series *s, const char *key,
+static int add_point(const struct ibcc_exp_reader *r, struct ibcc_exp_series *s, const char *key,
 		     const struct ibcc_words *base, const char *value)
 {
-	struct ibcc_exp_variant *v = append(&r->x->variant, &r->x->n_variants, sizeof(*v));
+	struct ibcc_exp_variant *v = ibcc_exp_append(&r->x->variant, &r->x->n_variants, sizeof(*v));
 	char *text = NULL;
 	int rc;
 
@@ -281,14 +182,14 @@ static int add_point(const struct reader *r, struct ibcc_exp_series *s, const ch
 	return rc;
 }
 
-static int add_points(const struct reader *r, struct ibcc_exp_series *s,
+static int add_points(const struct ibcc_exp_reader *r, struct ibcc_exp_series *s,
 		      const struct series_yaml *sy)
 {
 	struct ibcc_words base = { 0 }, values = { 0 };
-	int rc = collect(r, sy->like, sy->set, "series.like", &base);
+	int rc = ibcc_exp_collect(r, sy->like, sy->set, "series.like", &base);
 
 	if (!rc)
-		rc = read_words(r, sy->values, "series.values", &values);
+		rc = ibcc_exp_read_words(r, sy->values, "series.values", &values);
 	if (!rc && (values.n < 2 || values.n > MAX_POINTS))
 		rc = ibcc_yaml_want(r->y, r->e, sy->values, "series.values", "2 to %u values",
 				    MAX_POINTS);
@@ -311,7 +212,7 @@ static int add_points(const struct reader *r, struct ibcc_exp_series *s,
 }
 
 struct columns {
-	struct reader *r;
+	struct ibcc_exp_reader *r;
 	struct ibcc_exp_series *s;
 };
 
@@ -331,7 +232,7 @@ static int read_column(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	(void)index;
 	if (ibcc_yaml_read(y, n, "series.columns", keys, &row, e))
 		return -EINVAL;
-	to = append(&c->s->column, &c->s->n_columns, sizeof(*to));
+	to = ibcc_exp_append(&c->s->column, &c->s->n_columns, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	*to = row;
@@ -365,7 +266,7 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 		{ IBCC_YAML_MEMBER("set", NODE, struct series_yaml, set) },
 		{ .name = NULL },
 	};
-	struct reader *r = arg;
+	struct ibcc_exp_reader *r = arg;
 	struct series_yaml sy = { .name = "" };
 	struct ibcc_exp_series *s;
 	struct columns c;
@@ -374,7 +275,7 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	(void)index;
 	if (ibcc_yaml_read(y, n, "series", keys, &sy, e))
 		return -EINVAL;
-	s = append(&r->x->series, &r->x->n_series, sizeof(*s));
+	s = ibcc_exp_append(&r->x->series, &r->x->n_series, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	c = (struct columns){ r, s };
@@ -405,12 +306,17 @@ static int scenario_path(const char *file, const char *name, struct ibcc_experim
 	return n < (int)sizeof(x->scenario) ? 0 : -ENAMETOOLONG;
 }
 
-static int read_lists(struct reader *r, const struct file_yaml *fy)
+static int read_lists(struct ibcc_exp_reader *r, const struct file_yaml *fy)
 {
-	int rc = read_words(r, fy->shortened, "short", &r->x->shortened), bad;
+	int rc = ibcc_exp_read_words(r, fy->shortened, "short", &r->x->shortened), bad;
 
 	if (fy->variants) {
-		bad = ibcc_yaml_each(r->y, fy->variants, "variants", read_variant, r, r->e);
+		bad = ibcc_yaml_each(r->y, fy->variants, "variants", ibcc_exp_read_variant, r,
+				     r->e);
+		rc = rc ? rc : bad;
+	}
+	if (fy->cases) {
+		bad = ibcc_yaml_each(r->y, fy->cases, "cases", ibcc_exp_read_case, r, r->e);
 		rc = rc ? rc : bad;
 	}
 	/* What follows names variants: without all of them there would be more errors than faults.
@@ -421,10 +327,12 @@ static int read_lists(struct reader *r, const struct file_yaml *fy)
 		rc = ibcc_yaml_each(r->y, fy->series, "series", read_series, r, r->e);
 	if (!rc && fy->rows)
 		rc = ibcc_yaml_each(r->y, fy->rows, "rows", read_row, r, r->e);
-	bad = read_words(r, fy->plot, "plot", &r->x->plot);
+	if (!rc)
+		rc = ibcc_exp_add_rules(r, fy->cases);
+	bad = ibcc_exp_read_words(r, fy->plot, "plot", &r->x->plot);
 	rc = rc ? rc : bad;
 	for (size_t i = 0; i < r->x->plot.n && !rc; i++)
-		if (!find_variant(r->x, r->x->plot.w[i]))
+		if (!ibcc_exp_find_variant(r->x, r->x->plot.w[i]))
 			rc = ibcc_yaml_want(r->y, r->e, fy->plot, "plot", "variants, not \"%s\"",
 					    r->x->plot.w[i]);
 	return rc;
@@ -445,16 +353,16 @@ int ibcc_experiment_load(const char *file, struct ibcc_experiment *x, struct ibc
 		{ IBCC_YAML_MEMBER("scenario", STRING, struct whole_yaml, f.scenario),
 		  .required = true },
 		{ IBCC_YAML_MEMBER("short", NODE, struct whole_yaml, f.shortened) },
-		{ IBCC_YAML_MEMBER("variants", NODE, struct whole_yaml, f.variants),
-		  .required = true },
+		{ IBCC_YAML_MEMBER("variants", NODE, struct whole_yaml, f.variants) },
+		{ IBCC_YAML_MEMBER("cases", NODE, struct whole_yaml, f.cases) },
 		{ IBCC_YAML_MEMBER("series", NODE, struct whole_yaml, f.series) },
-		{ IBCC_YAML_MEMBER("rows", NODE, struct whole_yaml, f.rows), .required = true },
+		{ IBCC_YAML_MEMBER("rows", NODE, struct whole_yaml, f.rows) },
 		{ IBCC_YAML_MEMBER("plot", NODE, struct whole_yaml, f.plot) },
 		{ .name = NULL },
 	};
 	struct ibcc_yaml *y = ibcc_yaml_load(file, NULL, e);
 	struct whole_yaml w = { .x = { .name = "" } };
-	struct reader r = { .y = y, .e = e, .x = &w.x };
+	struct ibcc_exp_reader r = { .y = y, .e = e, .x = &w.x, .file = file };
 	int rc, bad;
 
 	if (!y)
@@ -485,6 +393,7 @@ void ibcc_experiment_fini(struct ibcc_experiment *x)
 	}
 	ibcc_words_fini(&x->shortened);
 	ibcc_words_fini(&x->plot);
+	free(x->exp_case);
 	free(x->variant);
 	free(x->series);
 	free(x->row);

@@ -19,12 +19,34 @@
 #define IBCC_EXP_NAME_BYTES  96u
 #define IBCC_EXP_VALUE_BYTES 384u
 
+/* The ways of congestion control that a case is run with. */
+enum ibcc_exp_column {
+	IBCC_EXP_COLUMN_NONE,      /* a variant of its own */
+	IBCC_EXP_COLUMN_OFF,       /* no congestion control */
+	IBCC_EXP_COLUMN_PUBLISHED, /* a published static setting */
+	IBCC_EXP_COLUMN_FORMULAS,  /* what the published formulas give, see statics.h */
+	IBCC_EXP_COLUMN_BEST,      /* the best static setting of a search, see oracle_file.h */
+	IBCC_EXP_COLUMN_LIVE,      /* the daemon's loop */
+	IBCC_EXP_N_COLUMNS,
+};
+const char *ibcc_exp_column_name(enum ibcc_exp_column c);
+
+/* One scenario, of which each column is the variant CASE/COLUMN. */
+struct ibcc_exp_case {
+	char name[IBCC_EXP_NAME_BYTES];
+	bool rules;    /* with the rows that hold for all cases */
+	bool settles;  /* ... of which those on changes are for cases where nothing moves */
+	bool has_best; /* a best static setting is known */
+};
+
 /* The scenario with some values set, run once for each of `seeds` seeds. */
 struct ibcc_exp_variant {
 	char name[IBCC_EXP_NAME_BYTES];
 	struct ibcc_words set;
 	uint32_t seeds;
 	bool live; /* with the daemon's loop */
+	enum ibcc_exp_column column;
+	size_t exp_case; /* index, of a variant with a column */
 	struct ibcc_live_options control;
 	bool needed; /* some row that is asked for looks at it */
 };
@@ -55,7 +77,8 @@ struct ibcc_experiment {
 	char name[IBCC_NAME_BYTES], title[160], source[320];
 	char scenario[1024];         /* path */
 	struct ibcc_words shortened; /* assignments of the shortened form */
-	size_t n_variants, n_rows, n_series;
+	size_t n_variants, n_cases, n_rows, n_series;
+	struct ibcc_exp_case *exp_case;
 	struct ibcc_exp_variant *variant;
 	struct ibcc_exp_row *row;
 	struct ibcc_exp_series *series;
@@ -78,6 +101,7 @@ struct ibcc_exp_run {
 
 struct ibcc_exp_options {
 	bool shortened, plot; /* plot: also the variants that are drawn */
+	bool columns;         /* all columns of the cases, whether a row needs them or not */
 	uint64_t seed;        /* 0: the scenario's */
 	const struct ibcc_words *set;
 	unsigned int threads;

@@ -10,6 +10,7 @@
 #include "perftest/bench/experiment.h"
 #include "perftest/bench/figure.h"
 #include "perftest/bench/pool.h"
+#include "perftest/bench/truth.h"
 
 /* Enough for a settling time to a hundredth of the run and for a smooth curve. */
 #define SAMPLES 200u
@@ -43,6 +44,9 @@ static int mark_needed(struct ibcc_experiment *x, const struct ibcc_exp_options 
 	for (size_t i = 0; i < x->n_series; i++)
 		for (size_t k = 0; x->series[i].needed && k < x->series[i].n; k++)
 			x->variant[x->series[i].first_variant + k].needed = true;
+	for (size_t i = 0; o->columns && !o->shortened && i < x->n_variants; i++)
+		if (x->variant[i].column != IBCC_EXP_COLUMN_NONE)
+			x->variant[i].needed = true;
 	for (size_t i = 0; o->plot && i < x->n_variants; i++)
 		for (size_t k = 0; k < x->plot.n; k++)
 			if (!strcmp(x->plot.w[k], x->variant[i].name))
@@ -68,6 +72,8 @@ static int load(const struct ibcc_experiment *x, const struct ibcc_exp_options *
 		run->scenario.seed = o->seed;
 	if (!rc)
 		run->scenario.seed += run->k;
+	if (!rc && x->variant[run->variant].column == IBCC_EXP_COLUMN_FORMULAS)
+		rc = ibcc_truth_formulas(&run->scenario, run->scenario.measure_from_ps);
 	ibcc_words_fini(&set);
 	return rc;
 }

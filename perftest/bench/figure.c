@@ -12,6 +12,7 @@
 #define MAX_ARGS  3
 #define MAX_DEPTH 32
 #define SMOOTH    10u /* samples */
+#define CROWD     20u /* passes */
 
 struct eval {
 	struct ibcc_experiment *x;
@@ -74,6 +75,7 @@ enum per_run {
 	F_SETS,
 	F_ROUNDS,
 	F_ROUNDS_AFTER,
+	F_ROUNDS_CROWDED,
 };
 static const struct function {
 	const char *name;
@@ -95,6 +97,7 @@ static const struct function {
 	{ "sets", 1, F_SETS },
 	{ "rounds", 1, F_ROUNDS },
 	{ "late_rounds", 1, F_ROUNDS_AFTER },
+	{ "crowded_rounds", 1, F_ROUNDS_CROWDED },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
@@ -151,6 +154,22 @@ static uint32_t late_rounds(const struct ibcc_exp_run *run)
 	return n;
 }
 
+/* Most rounds of changes in so many passes in a row, within the measuring window. */
+static uint32_t crowded_rounds(const struct ibcc_exp_run *run)
+{
+	const struct ibcc_live_round *r = run->live.round;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < run->live.n_rounds; i++) {
+		uint32_t n = 0;
+
+		for (uint32_t k = i; k < run->live.n_rounds; k++)
+			n += r[i].t_ps > run->measure.from_ps && r[k].pass < r[i].pass + CROWD;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
 		     const struct ibcc_exp_run *run)
 {
@@ -180,6 +199,7 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETS: v = (double)run->live.sets; break;
 	case F_ROUNDS: v = run->live.n_rounds; break;
 	case F_ROUNDS_AFTER: v = late_rounds(run); break;
+	case F_ROUNDS_CROWDED: v = crowded_rounds(run); break;
 	}
 	free(s.in);
 	return v;

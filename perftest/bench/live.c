@@ -22,8 +22,8 @@ struct live {
 	struct ibcc_live_result *r;
 	struct ibcc_engine *engine; /* the measurement's */
 	struct ibcc_agents *agents;
-	struct ibcc_transport *transport; /* the daemon's */
-	struct ibcc_applier *applier;
+	struct ibcc_transport *transport;   /* the daemon's */
+	struct ibcc_applier *applier, *dry; /* dry: NULL, or in place of the other */
 	struct ibcc_cycle cycle;
 	uint64_t next_pass_ps;
 };
@@ -100,8 +100,10 @@ static int live_start(void *arg, struct ibcc_engine *e)
 	if (rc)
 		return rc;
 	l->applier = ibcc_applier_direct_new(l->transport, 0);
+	l->dry = l->o->dry ? ibcc_applier_null_new() : NULL;
 	t = ibcc_topo_clone(l->s->topo);
-	if (!l->applier || !t || ibcc_cycle_init(&l->cycle, &o, l->transport)) {
+	if (!l->applier || (l->o->dry && !l->dry) || !t ||
+	    ibcc_cycle_init(&l->cycle, &o, l->transport)) {
 		ibcc_topo_free(t);
 		return -ENOMEM;
 	}
@@ -203,7 +205,7 @@ static int note_round(struct live *l)
 static int pass(struct live *l)
 {
 	const struct ibcc_act act = {
-		.applier = l->applier,
+		.applier = l->dry ? l->dry : l->applier,
 		.who = "ibcc-bench",
 		.action = "tune",
 		.gate = IBCC_GATE_NODES_OF_TREE,
@@ -214,9 +216,11 @@ static int pass(struct live *l)
 	l->r->passes++;
 	if (!rc)
 		rc = ibcc_cycle_run(&l->cycle, &act, &why);
-	if (!rc && l->cycle.acted && l->cycle.plan.n)
+	if (!rc && l->cycle.acted && l->cycle.plan.n && !l->dry)
 		rc = note_round(l);
 	l->r->sets = l->transport->stats.sets;
+	if (!rc && l->o->each)
+		rc = l->o->each(l->o->arg, l->r->passes, &l->cycle, l->applier);
 	return rc;
 }
 
@@ -251,6 +255,7 @@ int ibcc_live_run(const struct ibcc_scenario *s, const struct ibcc_live_options 
 	rc = ibcc_measure_run_driven(s, sample_ps, &driver, out, NULL);
 	ibcc_cycle_fini(&l.cycle);
 	ibcc_applier_free(l.applier);
+	ibcc_applier_free(l.dry);
 	ibcc_transport_free(l.transport);
 	ibcc_agents_free(l.agents);
 	return rc;

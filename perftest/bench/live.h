@@ -13,6 +13,9 @@
 #include <ibcc/scenario.h>
 #include <ibcc/tuner.h>
 
+struct ibcc_cycle;
+struct ibcc_applier;
+
 /* What happens to the fabric behind the daemon's back, from a pass on. */
 enum ibcc_live_fault {
 	IBCC_LIVE_FAULT_NONE,
@@ -29,6 +32,12 @@ struct ibcc_live_options {
 	int fault;               /* enum ibcc_live_fault */
 	uint32_t fault_pass;
 	char fault_node[IBCC_NAME_BYTES];
+	bool dry; /* nothing is set */
+	/* Called after each pass, numbered from 1, for who wants to look at it, or to set something
+	 * by the applier; a value other than 0 ends the run with it. NULL: nobody.
+	 */
+	int (*each)(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a);
+	void *arg;
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
 };

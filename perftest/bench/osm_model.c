@@ -3,9 +3,11 @@
 
 #include <stdbool.h>
 
+#include <ibcc/ccmad.h>
+
 #define LFT_BLOCK  64u
 #define PAPER_MTU  2048u
-#define PORT_BLOCK 32u /* elements of SwitchPortCongestionSetting in a MAD */
+#define PORT_BLOCK IBCC_CC_SW_PORT_BLOCK_13
 #define CCT_BLOCKS 2u
 
 static uint64_t div_up(uint64_t a, uint64_t b)
@@ -119,71 +121,75 @@ uint64_t ibcc_osm_push_mads(const struct ibcc_osm_tree *t)
 	return 2 * (t->hosts * (1 + CCT_BLOCKS) + t->switches * (1 + div_up(t->m + 1, PORT_BLOCK)));
 }
 
-/* What the three times are multiplied by. */
-static void factors(const struct ibcc_osm_tree *t, double f[3])
+static double entries(const struct ibcc_osm_tree *t)
 {
-	f[0] = 1;
-	f[1] = (double)ibcc_osm_total(t);
-	f[2] = (double)t->switches * (double)(t->hosts + t->switches);
+	return (double)t->switches * (double)(t->hosts + t->switches);
 }
 
 double ibcc_osm_sweep_s(const struct ibcc_osm_tree *t, const struct ibcc_osm_times *x)
 {
-	double f[3];
-
-	factors(t, f);
-	return x->base_s * f[0] + x->smp_s * f[1] + x->entry_s * f[2];
+	return x->base_s + x->smp_s * (double)ibcc_osm_total(t) + x->entry_s * entries(t);
 }
 
-/* Normal equations a x = b of the times in `with` (bits), by elimination; the others are 0. False
- * if they do not tell.
- */
-static bool solve(double a[3][3], const double b[3], unsigned int with, double x[3])
+/* Sums for a line through points that count by the inverse square of their weight. */
+struct line {
+	double n, x, y, xx, xy;
+};
+
+static void line_add(struct line *l, double x, double y, double weight)
 {
-	double m[3][4];
+	double w = 1 / (weight * weight);
 
-	for (int i = 0; i < 3; i++) {
-		bool in = with >> i & 1;
-
-		for (int k = 0; k < 3; k++)
-			m[i][k] = in && with >> k & 1 ? a[i][k] : i == k;
-		m[i][3] = in ? b[i] : 0;
-	}
-	for (int i = 0; i < 3; i++) {
-		if (!(m[i][i] > 0))
-			return false;
-		for (int k = i + 1; k < 3; k++)
-			for (int c = 3; c >= i; c--)
-				m[k][c] -= m[i][c] * m[k][i] / m[i][i];
-	}
-	for (int i = 2; i >= 0; i--) {
-		x[i] = m[i][3];
-		for (int k = i + 1; k < 3; k++)
-			x[i] -= m[i][k] * x[k];
-		x[i] /= m[i][i];
-	}
-	return x[0] >= 0 && x[1] >= 0 && x[2] >= 0;
+	l->n += w;
+	l->x += w * x;
+	l->y += w * y;
+	l->xx += w * x * x;
+	l->xy += w * x * y;
 }
 
-struct ibcc_osm_times ibcc_osm_fit(const struct ibcc_osm_tree *t, const double *sweep_s, size_t n,
-				   size_t but)
+/* Neither may be negative: then the line goes through the origin, or is level. */
+static struct ibcc_osm_rate line_fit(const struct line *l)
 {
-	/* What is said to take negative time is left out: the most that fits first. */
-	static const unsigned int with[] = { 7, 3, 6, 2 };
-	double a[3][3] = { { 0 } }, b[3] = { 0 }, f[3], x[3] = { 0 };
+	double d = l->n * l->xx - l->x * l->x;
+	double base = d > 0 ? (l->y * l->xx - l->x * l->xy) / d : 0;
+
+	if (l->xx <= 0)
+		return (struct ibcc_osm_rate){ .mad_s = 0 };
+	if (base < 0)
+		base = 0;
+	if (l->xy - base * l->x < 0)
+		return (struct ibcc_osm_rate){ .base_s = l->y / l->n };
+	return (struct ibcc_osm_rate){ .base_s = base, .mad_s = (l->xy - base * l->x) / l->xx };
+}
+
+struct ibcc_osm_times ibcc_osm_fit(const struct ibcc_osm_tree *t, const double *sweep_s,
+				   const double *path_s, size_t n, size_t but)
+{
+	double routing = 0, n_entries = 0, entry_s;
+	struct line l = { .n = 0 };
+	struct ibcc_osm_rate r;
 
 	for (size_t i = 0; i < n; i++) {
 		if (i == but)
 			continue;
-		factors(&t[i], f);
-		for (int k = 0; k < 3; k++) {
-			for (int c = 0; c < 3; c++)
-				a[k][c] += f[k] * f[c] / (sweep_s[i] * sweep_s[i]);
-			b[k] += f[k] / sweep_s[i];
-		}
+		routing += path_s[i];
+		n_entries += entries(&t[i]);
 	}
-	for (size_t w = 0; w < sizeof(with) / sizeof(*with); w++)
-		if (solve(a, b, with[w], x))
-			break;
-	return (struct ibcc_osm_times){ .base_s = x[0], .smp_s = x[1], .entry_s = x[2] };
+	entry_s = n_entries > 0 ? routing / n_entries : 0;
+	for (size_t i = 0; i < n; i++)
+		if (i != but)
+			line_add(&l, (double)ibcc_osm_total(&t[i]),
+				 sweep_s[i] - entry_s * entries(&t[i]), sweep_s[i]);
+	r = line_fit(&l);
+	return (struct ibcc_osm_times){ .base_s = r.base_s, .smp_s = r.mad_s, .entry_s = entry_s };
+}
+
+struct ibcc_osm_rate ibcc_osm_fit_rate(const double *mads, const double *s, size_t n, size_t but)
+{
+	struct line l = { .n = 0 };
+
+	for (size_t i = 0; i < n; i++)
+		if (i != but && s[i] > 0)
+			line_add(&l, mads[i], s[i], s[i]);
+	return line_fit(&l);
 }

@@ -43,7 +43,7 @@ uint64_t ibcc_osm_total(const struct ibcc_osm_tree *t);
 
 /* MADs of one pass over all port counters (two each for data and XmitWait, one more at hosts for
  * FECN and BECN), and of giving each node settings of its own, each read back: a channel adapter's
- * setting and two blocks of its table, a switch's setting and its ports'.
+ * setting and two blocks of its table, a switch's setting and its ports', 48 in a block.
  */
 uint64_t ibcc_osm_poll_mads(const struct ibcc_osm_tree *t);
 uint64_t ibcc_osm_push_mads(const struct ibcc_osm_tree *t);
@@ -59,10 +59,22 @@ struct ibcc_osm_times {
 };
 double ibcc_osm_sweep_s(const struct ibcc_osm_tree *t, const struct ibcc_osm_times *x);
 
-/* The times, none of them negative, that fit measured sweeps best (least squares of relative
- * errors), without that of index `but` (n: with all).
+/* The times, none of them negative, by measured sweeps without that of index `but` (n: with all):
+ * that for an entry from what routing took, the others so that they fit the rest best (least
+ * squares of relative errors).
  */
-struct ibcc_osm_times ibcc_osm_fit(const struct ibcc_osm_tree *t, const double *sweep_s, size_t n,
-				   size_t but);
+struct ibcc_osm_times ibcc_osm_fit(const struct ibcc_osm_tree *t, const double *sweep_s,
+				   const double *path_s, size_t n, size_t but);
+
+/* Seconds for so many MADs with a window of them in flight. */
+struct ibcc_osm_rate {
+	double base_s, mad_s;
+};
+static inline double ibcc_osm_mads_s(double mads, const struct ibcc_osm_rate *x)
+{
+	return x->base_s + x->mad_s * mads;
+}
+/* Fits like this too; trees without a time (0) do not count. */
+struct ibcc_osm_rate ibcc_osm_fit_rate(const double *mads, const double *s, size_t n, size_t but);
 
 #endif

@@ -133,6 +133,8 @@ int ibcc_poll_command(const char *const argv[], double *s)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*s = ibcc_bench_seconds() - start;
+	if (WIFSIGNALED(status))
+		return -EFAULT;
 	/* 1 says that it found errors to tell of. */
 	return WIFEXITED(status) && WEXITSTATUS(status) <= 1 ? 0 : -EIO;
 }

@@ -23,7 +23,9 @@ void ibcc_poll_record_fini(struct ibcc_poll_record *r);
  */
 int ibcc_poll_bare(const struct ibcc_mad_op *op, size_t n, unsigned int window, double *s);
 
-/* Runs a command with its output thrown away; seconds in *s. -EIO if it fails. */
+/* Runs a command with its output thrown away; seconds in *s. -EIO if it fails,
+ * -EFAULT if it dies of a signal.
+ */
 int ibcc_poll_command(const char *const argv[], double *s);
 
 #endif

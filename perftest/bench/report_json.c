@@ -29,11 +29,14 @@ json_t *ibcc_report_engine(uint64_t packet_hops, double cpu_s, double wall_s, do
 			 "wall_s", wall_s, "simulated_s", simulated_s);
 }
 
-static json_t *row_json(const struct ibcc_exp_row *row)
+/* Rows of the scoring bench have a target, the bound that they are held against. */
+static json_t *row_json(const struct ibcc_exp_row *row, bool columns)
 {
+	double target = isnan(row->low) ? row->high : row->low;
 	json_t *o =
 		json_pack("{ss ss so so so so sb}", "name", row->name, "unit", row->unit,
-			  "published", ibcc_report_number(row->published), "measured",
+			  columns ? "target" : "published",
+			  ibcc_report_number(columns ? target : row->published), "measured",
 			  ibcc_report_number(row->measured), "low", ibcc_report_number(row->low),
 			  "high", ibcc_report_number(row->high), "ok", (int)row->ok);
 
@@ -70,7 +73,7 @@ json_t *ibcc_report_experiment(const struct ibcc_experiment *x, const struct ibc
 
 	for (size_t i = 0; i < x->n_rows; i++)
 		if (!o->shortened || !x->row[i].only_full)
-			json_array_append_new(rows, row_json(&x->row[i]));
+			json_array_append_new(rows, row_json(&x->row[i], o->columns));
 	for (size_t i = 0; i < x->n_series; i++)
 		if (x->series[i].needed)
 			json_array_append_new(series, series_json(&x->series[i]));

@@ -194,6 +194,43 @@ static int series_panel(struct panel *p, const struct ibcc_exp_series *s)
 	return 0;
 }
 
+static bool is_column_of(const struct ibcc_experiment *x, const struct ibcc_exp_run *run, size_t c)
+{
+	const struct ibcc_exp_variant *v = &x->variant[run->variant];
+
+	return v->column && v->exp_case == c && !run->k;
+}
+
+/* All that is delivered over time, a curve for each column of a case. */
+static int case_panel(struct panel *p, const struct ibcc_experiment *x,
+		      const struct ibcc_exp_result *r, size_t c)
+{
+	uint32_t n = UINT32_MAX;
+	bool begun = false;
+	int rc;
+
+	for (size_t i = 0; i < r->n_runs; i++)
+		if (is_column_of(x, &r->run[i], c) && r->run[i].measure.n_samples < n)
+			n = r->run[i].measure.n_samples;
+	if (n == UINT32_MAX)
+		return memset(p, 0, sizeof(*p)), 0;
+	rc = panel_new(p, IBCC_EXP_N_COLUMNS, n, x->exp_case[c].name, "time (ms)", "MB/s");
+	for (size_t i = 0; i < r->n_runs && !rc; i++) {
+		const struct ibcc_measure *m = &r->run[i].measure;
+		double *y;
+
+		if (!is_column_of(x, &r->run[i], c))
+			continue;
+		for (uint32_t k = 0; k < n && !begun; k++)
+			p->data[k] = (double)m->sample_ps[k] / (double)IBCC_PS_PER_MS;
+		begun = true;
+		y = panel_curve(p, ibcc_exp_column_name(x->variant[r->run[i].variant].column), n);
+		for (size_t at = 0; at < (size_t)n * m->n_flows; at++)
+			y[at / m->n_flows] += (double)m->flow_sample[at].throughput_mbps / 8;
+	}
+	return rc;
+}
+
 int ibcc_report_experiment_plot(const struct ibcc_experiment *x, const struct ibcc_exp_result *r,
 				FILE *out)
 {
@@ -210,6 +247,8 @@ int ibcc_report_experiment_plot(const struct ibcc_experiment *x, const struct ib
 			rc = throughput_panel(&panel[n++], &r->run[i], v->name);
 		}
 	}
+	for (size_t c = 0; c < x->n_cases && n < MAX_PANELS && !rc; c++)
+		rc = case_panel(&panel[n++], x, r, c);
 	for (size_t i = 0; i < x->n_series && n < MAX_PANELS && !rc; i++)
 		if (x->series[i].needed)
 			rc = series_panel(&panel[n++], &x->series[i]);

@@ -10,35 +10,67 @@
 /* Beyond so many flows or ports a table helps nobody; the JSON has all. */
 #define MAX_LINES 64u
 
-int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
-		     const struct ibcc_exp_result *r, FILE *out)
+static const char *verdict(const struct ibcc_exp_row *row)
 {
-	static const struct ibcc_table_column columns[] = {
+	if (isnan(row->low) && isnan(row->high))
+		return "";
+	return row->ok ? "ok" : "NO";
+}
+
+static int add_published(struct libscols_table *t, const struct ibcc_exp_row *row)
+{
+	char buf[4][CELL];
+	const char *cell[] = {
+		row->name,
+		row->unit,
+		ibcc_table_number(row->published, buf[0], CELL),
+		ibcc_table_number(row->measured, buf[1], CELL),
+		ibcc_table_number(row->low, buf[2], CELL),
+		ibcc_table_number(row->high, buf[3], CELL),
+		verdict(row),
+	};
+
+	return ibcc_table_add(t, cell);
+}
+
+static int add_target(struct libscols_table *t, const struct ibcc_exp_row *row)
+{
+	bool low = !isnan(row->low);
+	char buf[2][CELL], target[CELL + 8] = "";
+	const char *cell[] = { row->name, row->unit, target,
+			       ibcc_table_number(row->measured, buf[1], CELL), verdict(row) };
+
+	if (low || !isnan(row->high))
+		snprintf(target, sizeof(target), "%s %s", low ? ">=" : "<=",
+			 ibcc_table_number(low ? row->low : row->high, buf[0], CELL));
+	return ibcc_table_add(t, cell);
+}
+
+static struct libscols_table *new_rows_table(bool targets, FILE *out)
+{
+	static const struct ibcc_table_column published[] = {
 		{ "ROW", false }, { "UNIT", false }, { "PUBLISHED", true }, { "MEASURED", true },
 		{ "LOW", true },  { "HIGH", true },  { "OK", false },
 	};
-	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
-	char buf[4][CELL];
+	static const struct ibcc_table_column target[] = {
+		{ "ROW", false },     { "UNIT", false }, { "TARGET", true },
+		{ "MEASURED", true }, { "OK", false },
+	};
+
+	return targets ? ibcc_table_new(target, sizeof(target) / sizeof(*target), out)
+		       : ibcc_table_new(published, sizeof(published) / sizeof(*published), out);
+}
+
+int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
+		     const struct ibcc_exp_result *r, FILE *out)
+{
+	struct libscols_table *t = new_rows_table(o->columns, out);
 	int rc = t ? 0 : -ENOMEM;
 
 	fprintf(out, "%s\n%s\n\n", x->title, x->source);
-	for (size_t i = 0; i < x->n_rows && !rc; i++) {
-		const struct ibcc_exp_row *row = &x->row[i];
-		const char *cell[] = {
-			row->name,
-			row->unit,
-			ibcc_table_number(row->published, buf[0], CELL),
-			ibcc_table_number(row->measured, buf[1], CELL),
-			ibcc_table_number(row->low, buf[2], CELL),
-			ibcc_table_number(row->high, buf[3], CELL),
-			isnan(row->low) && isnan(row->high) ? ""
-			: row->ok                           ? "ok"
-							    : "NO",
-		};
-
-		if (!o->shortened || !row->only_full)
-			rc = ibcc_table_add(t, cell);
-	}
+	for (size_t i = 0; i < x->n_rows && !rc; i++)
+		if (!o->shortened || !x->row[i].only_full)
+			rc = o->columns ? add_target(t, &x->row[i]) : add_published(t, &x->row[i]);
 	if (!rc)
 		rc = ibcc_table_print(t);
 	else

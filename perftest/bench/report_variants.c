@@ -8,6 +8,8 @@
 
 #define CELL       32
 #define MAX_ROUNDS 40u
+#define SETTLED    0.97
+#define SMOOTH     5u
 
 /* What the flows of one kind get, as a share of a fair division of it among them (R. Jain's index):
  * NAN without such flows.
@@ -30,6 +32,55 @@ static double fairness(const struct ibcc_exp_run *run, enum ibcc_flow_kind kind)
 	return squares > 0 ? sum * sum / (n * squares) : NAN;
 }
 
+/* When the congestion that is measured began: the last change of traffic or fabric before. */
+static uint64_t onset_ps(const struct ibcc_exp_run *run)
+{
+	const struct ibcc_scenario *s = &run->scenario;
+	uint64_t at = 0, by = run->measure.from_ps;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		if (s->flow[i].start_ps <= by && s->flow[i].start_ps > at)
+			at = s->flow[i].start_ps;
+		if (s->flow[i].stop_ps <= by && s->flow[i].stop_ps > at)
+			at = s->flow[i].stop_ps;
+	}
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->event[i].at_ps <= by && s->event[i].at_ps > at)
+			at = s->event[i].at_ps;
+	return at;
+}
+
+static double sum_of_sample(const struct ibcc_measure *m, uint32_t k)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < m->n_flows; i++)
+		sum += (double)m->flow_sample[(size_t)k * m->n_flows + i].throughput_mbps;
+	return sum;
+}
+
+/* Cycles from the onset until the sum of all throughput stays at 97 % of what is measured, by means
+ * of some samples since single ones hold few packets; NAN if it does not.
+ */
+static double settle_cycles(const struct ibcc_exp_run *run, double poll_ms)
+{
+	const struct ibcc_measure *m = &run->measure;
+	double want = 0, mean = 0;
+	uint64_t onset = onset_ps(run), since = onset;
+
+	for (uint32_t i = 0; i < m->n_flows; i++)
+		want += m->flow[i].throughput_mbps * SETTLED * SMOOTH;
+	for (uint32_t k = 0; k < m->n_samples; k++) {
+		mean += sum_of_sample(m, k);
+		mean -= k >= SMOOTH ? sum_of_sample(m, k - SMOOTH) : 0;
+		if (k + 1 >= SMOOTH && m->sample_ps[k] > since && mean < want)
+			since = m->sample_ps[k];
+	}
+	if (!m->n_samples || since >= m->sample_ps[m->n_samples - 1])
+		return NAN;
+	return (double)(since - onset) / (double)IBCC_PS_PER_MS / poll_ms;
+}
+
 static double mbytes(const struct ibcc_exp_run *run, enum ibcc_flow_kind kind)
 {
 	return ibcc_measure_kind_mbps(&run->scenario, &run->measure, kind) / 8;
@@ -40,7 +91,7 @@ static int add_run(struct libscols_table *t, const struct ibcc_exp_variant *v,
 {
 	double hot = mbytes(run, IBCC_FLOW_HOT), victim = mbytes(run, IBCC_FLOW_VICTIM);
 	double background = mbytes(run, IBCC_FLOW_BACKGROUND);
-	char buf[6][CELL], sets[CELL] = "", rounds[CELL] = "", last[CELL] = "";
+	char buf[7][CELL], sets[CELL] = "", rounds[CELL] = "", last[CELL] = "";
 	const char *cell[] = {
 		v->name,
 		ibcc_table_number(hot, buf[0], CELL),
@@ -49,6 +100,7 @@ static int add_run(struct libscols_table *t, const struct ibcc_exp_variant *v,
 		ibcc_table_number(hot + victim + background, buf[3], CELL),
 		ibcc_table_number(100 * ibcc_measure_ideal_share(&run->measure), buf[4], CELL),
 		ibcc_table_number(fairness(run, IBCC_FLOW_HOT), buf[5], CELL),
+		ibcc_table_number(settle_cycles(run, v->control.poll_ms), buf[6], CELL),
 		sets,
 		rounds,
 		last,
@@ -81,10 +133,10 @@ int ibcc_report_variants(const struct ibcc_experiment *x, const struct ibcc_exp_
 			 FILE *out)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "VARIANT", false },   { "HOT MB/s", true }, { "VICTIM", true },
-		{ "BACKGROUND", true }, { "SUM", true },      { "IDEAL %", true },
-		{ "FAIR", true },       { "SETS", true },     { "ROUNDS", true },
-		{ "LAST PASS", true },
+		{ "VARIANT", false },   { "HOT MB/s", true },  { "VICTIM", true },
+		{ "BACKGROUND", true }, { "SUM", true },       { "IDEAL %", true },
+		{ "FAIR", true },       { "CYCLES", true },    { "SETS", true },
+		{ "ROUNDS", true },     { "LAST PASS", true },
 	};
 	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
 	int rc = t ? 0 : -ENOMEM;
@@ -123,13 +175,19 @@ json_t *ibcc_report_variants_json(const struct ibcc_experiment *x, const struct 
 	for (size_t i = 0; i < r->n_runs; i++) {
 		const struct ibcc_exp_run *run = &r->run[i];
 		const struct ibcc_exp_variant *v = &x->variant[run->variant];
-		json_t *o = json_pack("{ss sf sf sf so so}", "name", v->name, "hot_MBps",
-				      mbytes(run, IBCC_FLOW_HOT), "victim_MBps",
-				      mbytes(run, IBCC_FLOW_VICTIM), "background_MBps",
-				      mbytes(run, IBCC_FLOW_BACKGROUND), "ideal_share",
-				      ibcc_report_number(ibcc_measure_ideal_share(&run->measure)),
-				      "fairness", ibcc_report_number(fairness(run, IBCC_FLOW_HOT)));
+		json_t *o = json_pack(
+			"{ss sf sf sf so so so}", "name", v->name, "hot_MBps",
+			mbytes(run, IBCC_FLOW_HOT), "victim_MBps", mbytes(run, IBCC_FLOW_VICTIM),
+			"background_MBps", mbytes(run, IBCC_FLOW_BACKGROUND), "ideal_share",
+			ibcc_report_number(ibcc_measure_ideal_share(&run->measure)), "fairness",
+			ibcc_report_number(fairness(run, IBCC_FLOW_HOT)), "settle_cycles",
+			ibcc_report_number(settle_cycles(run, v->control.poll_ms)));
 
+		if (o && v->column) {
+			json_object_set_new(o, "case", json_string(x->exp_case[v->exp_case].name));
+			json_object_set_new(o, "column",
+					    json_string(ibcc_exp_column_name(v->column)));
+		}
 		if (o && v->live) {
 			json_object_set_new(o, "passes", json_integer(run->live.passes));
 			json_object_set_new(o, "sets", json_integer((json_int_t)run->live.sets));

@@ -49,6 +49,16 @@ for t in p ul li table tr td svg; do
 done
 echo "ok - a page with figures and plot"
 
+printf '# T\n\n<!-- plot lustre -->\n\n<!-- table lustre -->\n' >"$tmp/law.md"
+sh doc/render.sh tuned "$B/ibcc-bench" "$tmp/law.md" "$tmp/law.html" --short || not_ok "no page of scores"
+for part in '<td>victim/live</td>' '</svg>' '">target</th>'; do
+	grep -qF -- "$part" "$tmp/law.html" || not_ok "the page of scores lacks $part"
+done
+for name in $(sed -n 's/^<!-- \(plot\|table\) \([a-z0-9-]*\) -->$/\2/p' doc/control-law.md); do
+	[ -e "perftest/tune/$name.yaml" ] || not_ok "doc/control-law.md: no scores $name"
+done
+echo "ok - a page with scores"
+
 sh doc/render.sh index "$tmp/index.html" doc/experiments/*.md
 [ "$(grep -c '<li><a href' "$tmp/index.html")" = "$(ls perftest/experiments/*.yaml | wc -l)" ] ||
 	not_ok "the index lacks a page"

@@ -39,6 +39,12 @@ static struct ibcc_shared_topo *host_topo(void *arg)
 	return ibcc_shared_topo_get(((struct host *)arg)->current);
 }
 
+static void host_gone(void *arg, struct ibcc_session *s)
+{
+	(void)arg;
+	(void)s;
+}
+
 static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 					   struct ibcc_plan *plan, uint64_t cc_key,
 					   struct ibcc_proto_error *why)
@@ -139,7 +145,7 @@ static void check(const struct ibcc_session *s, const struct host *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct host h = { .verdict = IBCC_REFUSAL_NONE };
-	struct ibcc_session_host host = { host_state, host_topo, host_submit, &h };
+	struct ibcc_session_host host = { host_state, host_topo, host_submit, host_gone, &h };
 	struct ibcc_session s;
 	size_t at = 0;
 

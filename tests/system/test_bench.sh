@@ -82,3 +82,8 @@ check "and no point is told twice" jq -e '.best | length == 3 and (map(.point) |
 	"$TMP/out"
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536,1
+
+status 0 "$bench" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
+check "counts of three trees are the model's" jq -e '(.trees | length == 3) and
+	([.trees[].counts[].ok] | all) and ([.trees[] | .poll_s > 0 and .push_s > 0] | all) and
+	(.predictions[0] | has("predicted_s", "predicted_poll_s", "predicted_push_s"))' "$TMP/out"

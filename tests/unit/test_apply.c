@@ -155,10 +155,19 @@ static void test_empty(void **state)
 static void test_partial_failure(void **state)
 {
 	const enum ibcc_outcome want_outcome[] = {
-		IBCC_OUTCOME_FAILED,   IBCC_OUTCOME_SKIPPED,  IBCC_OUTCOME_SKIPPED,
-		IBCC_OUTCOME_DIFFERS,  IBCC_OUTCOME_SKIPPED,  IBCC_OUTCOME_SKIPPED,
-		IBCC_OUTCOME_FAILED,   IBCC_OUTCOME_SKIPPED,  IBCC_OUTCOME_SKIPPED,
-		IBCC_OUTCOME_VERIFIED, IBCC_OUTCOME_VERIFIED, IBCC_OUTCOME_VERIFIED,
+		IBCC_OUTCOME_FAILED,
+		IBCC_OUTCOME_SKIPPED,
+		IBCC_OUTCOME_SKIPPED,
+		/* The setting might have come into effect with the table. */
+		IBCC_OUTCOME_DIFFERS,
+		IBCC_OUTCOME_DIFFERS,
+		IBCC_OUTCOME_SKIPPED,
+		IBCC_OUTCOME_FAILED,
+		IBCC_OUTCOME_SKIPPED,
+		IBCC_OUTCOME_SKIPPED,
+		IBCC_OUTCOME_VERIFIED,
+		IBCC_OUTCOME_VERIFIED,
+		IBCC_OUTCOME_VERIFIED,
 	};
 	struct fixture x = setup();
 
@@ -174,8 +183,8 @@ static void test_partial_failure(void **state)
 	assert_int_equal(x.r.change[0].status, FAKE_BAD_FIELD);
 	assert_int_equal(x.r.change[6].err, -ETIMEDOUT);
 	assert_int_equal(x.r.n_verified, 3);
-	assert_int_equal(x.r.n_failed, 3);
-	assert_int_equal(x.r.set_mads, 6);
+	assert_int_equal(x.r.n_failed, 4);
+	assert_int_equal(x.r.set_mads, 7);
 	teardown(&x);
 }
 

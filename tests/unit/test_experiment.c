@@ -252,6 +252,60 @@ static void json_contract(void **state)
 	ibcc_experiment_fini(&x);
 }
 
+#define CASES                                                                                      \
+	"cases:\n  - {name: two, set: traffic.g.load_percent=80, published: "                      \
+	"\"congestion_control={switch: {threshold: 15}, "                                          \
+	"ca: {ccti_timer: 9, ccti_increase: 1}, cct: {shape: linear, max_delay_packets: 9}}\"}\n"  \
+	"  - {name: alone, like: two, set: traffic.g=null, rules: false}\n"
+
+/* A port that two nodes share is a root with two sources; with one there is none. */
+static void cases_have_columns(void **state)
+{
+	const struct ibcc_exp_options o = { .columns = true };
+	struct ibcc_experiment x;
+	struct ibcc_exp_result r;
+	const struct ibcc_scenario *s;
+
+	(void)state;
+	load_ok("name: e\ntitle: t\nsource: s\nscenario: x.yaml\n" CASES, &x);
+	assert_int_equal(x.n_cases, 2);
+	assert_int_equal(x.n_variants, 7);
+	assert_string_equal(x.variant[1].name, "two/published");
+	assert_int_equal(x.n_rows, 2);
+	run_ok(&x, &o, &r);
+	assert_int_equal(r.n_runs, 7);
+	assert_false(r.run[0].scenario.cc.enabled);
+	assert_int_equal(r.run[1].scenario.cc.sw.Threshold, 15);
+	s = &r.run[2].scenario;
+	assert_true(s->cc.enabled && s->cc.sw.Threshold == 2 && s->cc.ca.sl[0].CCTI_Increase == 1);
+	assert_int_equal(r.run[5].scenario.cc.enabled, false);
+	assert_true(r.ok);
+	ibcc_experiment_result_fini(&r);
+	ibcc_experiment_fini(&x);
+}
+
+static void best_settings_are_found(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_experiment x;
+
+	(void)state;
+	mkdir(files_path("experiments"), 0777);
+	mkdir(files_path("experiments/oracle"), 0777);
+	files_write("experiments/oracle/e.json",
+		    "{\"cases\": {\"alone\": {\"set\": [\"model.buffer_bytes=9999\"]}}}");
+	load_ok("name: e\ntitle: t\nsource: s\nscenario: x.yaml\n" CASES, &x);
+	assert_int_equal(x.n_variants, 8);
+	assert_string_equal(x.variant[6].name, "alone/best");
+	assert_string_equal(x.variant[6].set.w[2], "model.buffer_bytes=9999");
+	ibcc_experiment_fini(&x);
+	files_write("experiments/oracle/e.json", "{\"cases\": 1}");
+	assert_int_equal(ibcc_experiment_load(files_path("experiments/e.yaml"), &x, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "oracle/e.json"));
+	ibcc_yaml_errors_fini(&e);
+	unlink(files_path("experiments/oracle/e.json"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +314,8 @@ int main(void)
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(bad_runs),
 		cmocka_unit_test(json_contract),
+		cmocka_unit_test(cases_have_columns),
+		cmocka_unit_test(best_settings_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -67,20 +67,24 @@ static void test_fit(void **state)
 				     ibcc_osm_tree(36, 2), ibcc_osm_tree(24, 3),
 				     ibcc_osm_tree(36, 3) };
 	struct ibcc_osm_times x;
-	double s[5];
+	double s[5], path[5];
 
 	(void)state;
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++) {
 		s[i] = ibcc_osm_sweep_s(&t[i], &made);
+		path[i] = 0.4e-6 * (double)t[i].switches * (double)(t[i].hosts + t[i].switches);
+	}
 	assert_true(fabs(s[2] - (0.01 + 45e-6 * 20360 + 0.4e-6 * 54 * 702)) < 1e-9);
-	x = ibcc_osm_fit(t, s, 5, 4);
+	x = ibcc_osm_fit(t, s, path, 5, 4);
 	assert_true(fabs(x.smp_s / made.smp_s - 1) < 1e-6);
 	assert_true(fabs(x.entry_s / made.entry_s - 1) < 1e-6);
 	assert_true(fabs(ibcc_osm_sweep_s(&t[4], &x) / s[4] - 1) < 1e-6);
 	/* Nothing takes negative time: here one constant is all there is. */
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++) {
 		s[i] = 1e-4 * (double)ibcc_osm_total(&t[i]) - 1e-3;
-	x = ibcc_osm_fit(t, s, 5, 5);
+		path[i] = 0;
+	}
+	x = ibcc_osm_fit(t, s, path, 5, 5);
 	assert_true(x.base_s >= 0 && x.entry_s >= 0);
 	assert_true(fabs(x.smp_s / 1e-4 - 1) < 0.02);
 }
@@ -92,18 +96,34 @@ static void test_plans(void **state)
 	(void)state;
 	/* 2592 ports with two attributes, 648 of them with a third. */
 	assert_int_equal(ibcc_osm_poll_mads(&t), 2592 * 2 + 648);
-	/* 648 times a setting and two blocks; 54 times a setting and 37 ports in two blocks of 32.
-	 */
-	assert_int_equal(ibcc_osm_push_mads(&t), 2 * (648 * 3 + 54 * 3));
+	/* 648 times a setting and two blocks; 54 times a setting and 37 ports in a block of 48. */
+	assert_int_equal(ibcc_osm_push_mads(&t), 2 * (648 * 3 + 54 * 2));
+	t = ibcc_osm_tree(58, 1); /* 58 hosts at one switch, which has 59 ports */
+	assert_int_equal(ibcc_osm_push_mads(&t), 2 * (58 * 3 + 3));
+}
+
+/* 2 ms and 5 us for each, but one, which is left out, and one that was not measured. */
+static void test_rate(void **state)
+{
+	const double mads[] = { 100, 1000, 10000, 50000 };
+	double s[] = { 0.0025, 0.007, 0.052, 7 };
+	struct ibcc_osm_rate x = ibcc_osm_fit_rate(mads, s, 4, 3);
+
+	(void)state;
+	assert_true(fabs(x.base_s / 0.002 - 1) < 1e-6);
+	assert_true(fabs(x.mad_s / 5e-6 - 1) < 1e-6);
+	assert_true(fabs(ibcc_osm_mads_s(50000, &x) / 0.252 - 1) < 1e-6);
+	s[3] = 0;
+	x = ibcc_osm_fit_rate(mads, s, 4, 4);
+	assert_true(fabs(x.mad_s / 5e-6 - 1) < 1e-6);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trees),
-		cmocka_unit_test(test_paper),
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_trees), cmocka_unit_test(test_paper),
+		cmocka_unit_test(test_fit),   cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

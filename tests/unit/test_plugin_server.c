@@ -39,6 +39,12 @@ static struct ibcc_shared_topo *host_topo(void *arg)
 	return ibcc_shared_topo_get(shared);
 }
 
+static void host_gone(void *arg, struct ibcc_session *s)
+{
+	(void)arg;
+	(void)s;
+}
+
 static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 					   struct ibcc_plan *plan, uint64_t cc_key,
 					   struct ibcc_proto_error *why)
@@ -64,7 +70,7 @@ static void count_line(void *arg, enum ibcc_plugin_level level, const char *line
 
 static int setup(void **state)
 {
-	static const struct ibcc_session_host host = { host_state, host_topo, host_submit, NULL };
+	static const struct ibcc_session_host host = { host_state, host_topo, host_submit, host_gone, NULL };
 	static const struct ibcc_plugin_log log = { count_line, NULL };
 	struct ibcc_plugin_options o = { .gid = (gid_t)-1, .mode = 0600 };
 	struct ibcc_topo *t = fabric_lustre();

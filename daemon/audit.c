@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/audit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the fabric says about a stored change. */
+enum finding {
+	FOUND_NOTHING, /* the node is gone or did not answer */
+	FOUND_NEW,
+	FOUND_OLD,
+	FOUND_OTHER,
+};
+
+struct audit {
+	struct ibcc_state *s;
+	const struct ibcc_topo *t;
+	const struct ibcc_settings *actual;
+	struct ibcc_audit *a;
+};
+
+static const struct ibcc_endport_cc *find(const struct audit *x, const struct ibcc_change *c,
+					  uint16_t *lid)
+{
+	uint32_t node = ibcc_topo_find_guid(x->t, c->node_guid);
+	uint32_t port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(x->t, node, c->port);
+	uint32_t endport = port == IBCC_NONE ? IBCC_NONE : x->t->port[port].endport;
+
+	if (endport == IBCC_NONE || endport >= x->actual->n || !x->t->port[port].lid ||
+	    x->actual->ep[endport].support != IBCC_CC_SUPPORTED)
+		return NULL;
+	*lid = x->t->port[port].lid;
+	return &x->actual->ep[endport];
+}
+
+/* Such nodes know one mode only, whatever they are told. */
+static bool same(const struct ibcc_endport_cc *ep, const struct ibcc_change *c, const uint8_t *want,
+		 const uint8_t *got)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES];
+
+	memcpy(data, got, sizeof(data));
+	if (ep->by_block && c->attr_id == IBCC_CC_ATTR_CA_SETTING)
+		memcpy(data, want, 2);
+	return ibcc_plan_verify(c->attr_id, c->attr_mod, want, data);
+}
+
+/* A block that was to be the table's end, of a table that ends before it: the blocks below it have
+ * been written, and have moved the limit, but not this one.
+ */
+static bool is_unused_block(const struct ibcc_change *c, const uint8_t *got)
+{
+	unsigned int first = c->attr_mod * IBCC_CCT_BLOCK_ENTRIES;
+
+	return c->attr_id == IBCC_CC_ATTR_CCT && (got[0] << 8 | got[1]) < (int)first &&
+	       (c->new_data[0] << 8 | c->new_data[1]) >= (int)first;
+}
+
+/* Looks a change up on the fabric; the node's data go to `got`, its LID into the change. */
+static enum finding look(const struct audit *x, struct ibcc_change *c, uint8_t *got, bool *by_block)
+{
+	const struct ibcc_endport_cc *ep = find(x, c, &c->lid);
+
+	if (!ep || !ibcc_settings_pack(ep, c->attr_id, c->attr_mod, got))
+		return FOUND_NOTHING;
+	*by_block = ep->by_block;
+	if (same(ep, c, c->new_data, got))
+		return FOUND_NEW;
+	if (same(ep, c, c->old_data, got) || is_unused_block(c, got))
+		return FOUND_OLD;
+	return FOUND_OTHER;
+}
+
+static const char *settle(void *arg, struct ibcc_change *c)
+{
+	struct audit *x = arg;
+	uint8_t got[IBCC_CC_DATA_BYTES];
+	bool by_block;
+
+	switch (look(x, c, got, &by_block)) {
+	case FOUND_NOTHING: break;
+	case FOUND_NEW: x->a->n_made++; return "verified";
+	case FOUND_OLD: x->a->n_unmade++; return "unmade";
+	case FOUND_OTHER: x->a->n_other++; return "differs";
+	}
+	return NULL;
+}
+
+static bool same_table(const struct ibcc_change *a, const struct ibcc_change *b)
+{
+	return a->node_guid == b->node_guid && a->port == b->port;
+}
+
+/* Whether a change has to be made again because another one of its endport does: tables are written
+ * as a whole, and some nodes want theirs again after every CA setting.
+ */
+static bool goes_with(const struct ibcc_change *c, const struct ibcc_change *drifted, bool by_block)
+{
+	return c->attr_id == IBCC_CC_ATTR_CCT && same_table(c, drifted) &&
+	       (drifted->attr_id == IBCC_CC_ATTR_CCT ||
+		(by_block && drifted->attr_id == IBCC_CC_ATTR_CA_SETTING));
+}
+
+/* The expected changes of one endport, n from `c` on, all or none of its table. */
+static int compare_endport(struct audit *x, struct ibcc_change *c, uint32_t n)
+{
+	uint8_t got[IBCC_CC_DATA_BYTES];
+	bool by_block = false, found = false;
+	const struct ibcc_change *why[2] = { NULL, NULL };
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < n; i++) {
+		enum finding f = look(x, &c[i], got, &by_block);
+
+		if (f == FOUND_NOTHING)
+			return 0;
+		if (f == FOUND_NEW)
+			continue;
+		found = true;
+		why[c[i].attr_id == IBCC_CC_ATTR_CCT] = &c[i];
+	}
+	for (i = 0; !rc && found && i < n; i++) {
+		bool with = (why[0] && goes_with(&c[i], why[0], by_block)) ||
+			    (why[1] && goes_with(&c[i], why[1], by_block));
+
+		if (look(x, &c[i], got, &by_block) == FOUND_NEW && !with)
+			continue;
+		memcpy(c[i].old_data, got, sizeof(got));
+		rc = ibcc_plan_append(&x->a->drift, &c[i]);
+	}
+	return rc;
+}
+
+static int find_drift(struct audit *x, struct ibcc_plan *expected)
+{
+	uint64_t last_guid = 0;
+	uint32_t i, end;
+	int rc = 0;
+
+	for (i = 0; !rc && i < expected->n; i = end) {
+		uint32_t before = x->a->drift.n;
+
+		for (end = i + 1;
+		     end < expected->n && same_table(&expected->change[i], &expected->change[end]);
+		     end++)
+			;
+		rc = compare_endport(x, &expected->change[i], end - i);
+		if (x->a->drift.n > before && expected->change[i].node_guid != last_guid) {
+			last_guid = expected->change[i].node_guid;
+			x->a->n_drift_nodes++;
+		}
+	}
+	return rc;
+}
+
+int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why)
+{
+	struct audit x = { .s = s, .t = t, .actual = actual, .a = a };
+	struct ibcc_plan expected = { 0 };
+	int rc;
+
+	*a = (struct ibcc_audit){ .drift = { .generation = t->generation } };
+	rc = ibcc_state_settle(s, settle, &x, why);
+	if (!rc)
+		rc = ibcc_state_expected(s, &expected, why);
+	if (!rc && find_drift(&x, &expected))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	ibcc_plan_fini(&expected);
+	if (rc)
+		ibcc_audit_fini(a);
+	return rc;
+}
+
+void ibcc_audit_fini(struct ibcc_audit *a)
+{
+	if (!a)
+		return;
+	ibcc_plan_fini(&a->drift);
+	*a = (struct ibcc_audit){ 0 };
+}
+
+void ibcc_audit_text(const struct ibcc_topo *t, const struct ibcc_audit *a, struct ibcc_why *text)
+{
+	char others[32] = "";
+	uint32_t node;
+
+	text->text[0] = '\0';
+	if (!a->drift.n)
+		return;
+	node = ibcc_topo_find_guid(t, a->drift.change[0].node_guid);
+	if (a->n_drift_nodes > 1)
+		snprintf(others, sizeof(others), " and %u more nodes", a->n_drift_nodes - 1);
+	ibcc_why_set(text, 0, "settings of \"%s\" 0x%016" PRIx64 "%s are not as we left them",
+		     node == IBCC_NONE ? "" : t->node[node].desc, a->drift.change[0].node_guid,
+		     others);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Do the books and the fabric agree? What a crash left open is settled by looking at the nodes, and
+ * what somebody else changed since (ibccconfig, a reboot) is found.
+ */
+#ifndef IBCC_DAEMON_AUDIT_H
+#define IBCC_DAEMON_AUDIT_H
+
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+
+#include "daemon/state.h"
+#include "daemon/why.h"
+
+struct ibcc_audit {
+	/* Changes of which nobody knew whether they were made, as they were found: */
+	uint32_t n_made, n_unmade, n_other;
+	/* Settings that are not as we left them: old is what is there, new what we wrote last.
+	 * Where a node must be told more for that to take effect, the rest of it as well.
+	 */
+	struct ibcc_plan drift;
+	uint32_t n_drift_nodes;
+};
+
+/* Compares settings just read with the state file, and settles there what can be settled. *a is
+ * initialised by the call. Nodes that are gone, or did not answer, are left for another time.
+ * Returns 0, -EIO, -ENOMEM.
+ */
+int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why);
+void ibcc_audit_fini(struct ibcc_audit *a);
+
+/* The drift in a sentence; empty if there is none. */
+void ibcc_audit_text(const struct ibcc_topo *t, const struct ibcc_audit *a, struct ibcc_why *text);
+
+#endif

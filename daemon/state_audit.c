@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the state file says should be on the fabric, and where it does not know. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/state_db.h"
+
+/* Whether a change was made is not known when nobody heard the end of its transaction, or the node
+ * did not answer. (The transaction that is being carried out is open.)
+ */
+#define UNSETTLED                                                                                  \
+	" t.outcome IN ('interrupted', 'broken', 'partial') AND (c.outcome = 'pending' OR"         \
+	" (c.outcome = 'failed' AND c.err <> ?1))"
+
+struct unsettled {
+	struct ibcc_change change;
+	int64_t txn, seq;
+};
+
+struct list {
+	struct unsettled *item;
+	size_t n;
+};
+
+static int add(struct list *l, sqlite3_stmt *st)
+{
+	struct unsettled *item = reallocarray(l->item, l->n + 1, sizeof(*item));
+
+	if (!item)
+		return -ENOMEM;
+	l->item = item;
+	item += l->n;
+	item->txn = sqlite3_column_int64(st, 8);
+	item->seq = sqlite3_column_int64(st, 9);
+	if (ibcc_state_read_change(st, &item->change))
+		return -EIO;
+	l->n++;
+	return 0;
+}
+
+static int find_unsettled(struct ibcc_state *s, struct list *l)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = 0, step = SQLITE_ERROR;
+
+	if (!sqlite3_prepare_v2(s->db,
+				"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old,"
+				" c.new, c.port_block, c.txn, c.seq"
+				" FROM change AS c JOIN txn AS t ON t.id = c.txn WHERE" UNSETTLED,
+				-1, &st, NULL) &&
+	    !sqlite3_bind_int(st, 1, -EREMOTEIO))
+		while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW)
+			rc = add(l, st);
+	sqlite3_finalize(st);
+	return rc ? rc : step == SQLITE_DONE ? 0 : -EIO;
+}
+
+static int store(struct ibcc_state *s, const struct unsettled *u, const char *outcome)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = -EIO;
+
+	if (!sqlite3_prepare_v2(s->db, "UPDATE change SET outcome = ? WHERE txn = ? AND seq = ?",
+				-1, &st, NULL) &&
+	    !sqlite3_bind_text(st, 1, outcome, -1, SQLITE_TRANSIENT) &&
+	    !sqlite3_bind_int64(st, 2, u->txn) && !sqlite3_bind_int64(st, 3, u->seq) &&
+	    sqlite3_step(st) == SQLITE_DONE)
+		rc = 0;
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
+		      struct ibcc_why *why)
+{
+	struct list l = { 0 };
+	bool begun = false;
+	size_t i;
+	int rc = find_unsettled(s, &l);
+
+	for (i = 0; !rc && i < l.n; i++) {
+		const char *outcome = fn(arg, &l.item[i].change);
+
+		if (!outcome)
+			continue;
+		if (!begun && sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
+			rc = -EIO;
+		begun = !rc;
+		if (!rc)
+			rc = store(s, &l.item[i], outcome);
+	}
+	if (begun && !rc && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
+		rc = -EIO;
+	free(l.item);
+	if (rc == -ENOMEM)
+		ibcc_why_set(why, rc, "no memory");
+	else if (rc)
+		rc = ibcc_state_failed(s, why);
+	if (rc && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+/* The last word on each attribute that is ours; none where that is not certain. */
+static const char expected_sql[] =
+	"WITH live AS (SELECT DISTINCT c.node_guid AS g, c.port AS p, c.attr_id AS a,"
+	"  c.attr_mod AS m" IBCC_STATE_LIVE_CHANGES "),"
+	" last AS (SELECT node_guid AS g, port AS p, attr_id AS a, attr_mod AS m, max(txn) AS x"
+	"  FROM change WHERE outcome NOT IN ('skipped', 'dry', 'unmade') GROUP BY 1, 2, 3, 4)"
+	" SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
+	"  last.x FROM last JOIN live USING (g, p, a, m) JOIN change AS c ON c.txn = last.x"
+	"  AND c.node_guid = g AND c.port = p AND c.attr_id = a AND c.attr_mod = m"
+	" WHERE c.outcome = 'verified' ORDER BY 1, 2, 3, 4";
+
+int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	struct ibcc_plan p = { 0 };
+	struct ibcc_change c;
+	sqlite3_stmt *st = NULL;
+	int rc = 0, step = SQLITE_ERROR;
+
+	if (!sqlite3_prepare_v2(s->db, expected_sql, -1, &st, NULL) &&
+	    !sqlite3_bind_int64(st, 1, 0))
+		while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+			rc = ibcc_state_read_change(st, &c);
+			snprintf(c.reason, sizeof(c.reason), "as transaction %lld left it",
+				 (long long)sqlite3_column_int64(st, 8));
+			if (!rc)
+				rc = ibcc_plan_append(&p, &c);
+		}
+	if (!rc && step != SQLITE_DONE)
+		rc = -EIO;
+	if (rc)
+		rc = rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : ibcc_state_failed(s, why);
+	sqlite3_finalize(st);
+	if (rc)
+		ibcc_plan_fini(&p);
+	else
+		*plan = p;
+	return rc;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a scenario's congestion really is, from its flows: the yardstick for what counters tell. */
+#ifndef PERFTEST_BENCH_TRUTH_H
+#define PERFTEST_BENCH_TRUTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/formula.h>
+#include <ibcc/scenario.h>
+
+/* A sender's part in a root's congestion. */
+enum ibcc_truth_part {
+	IBCC_TRUTH_NOT,   /* sends nothing through the root */
+	IBCC_TRUTH_LIGHT, /* does, but gets all that it wants even when the root is shared fairly */
+	IBCC_TRUTH_HEAVY, /* the root is what limits it */
+};
+
+/* A switch port, or the adapter behind it, that limits at least two senders. */
+struct ibcc_truth_root {
+	uint32_t port;
+	enum ibcc_congestion kind;
+	uint32_t n_heavy;
+	uint8_t *part; /* by port of the sender: enum ibcc_truth_part; owned */
+};
+
+struct ibcc_truth {
+	uint32_t n_roots;
+	struct ibcc_truth_root *root; /* owned; most heavy senders first */
+};
+
+/* By the max-min allocation at a time: a root is where a share is cut. As ibcc_ideal_pairs(). *t
+ * needs ibcc_truth_fini() in any case.
+ */
+int ibcc_truth_find(const struct ibcc_scenario *s, uint64_t at_ps, struct ibcc_truth *t);
+void ibcc_truth_fini(struct ibcc_truth *t);
+
+/* Settings of all nodes as the published formulas have them for the congestion with the most
+ * senders (M. Gusat, W. Denzel et al. 2006); none where there is no congestion. Ports to adapters
+ * have their Victim_Mask bits, without which a slow one is never marked for.
+ */
+int ibcc_truth_formulas(struct ibcc_scenario *s, uint64_t at_ps);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What can be changed in a running fabric: keys of their own, and keys "NAME.NODE" of one node. */
+#include "sim/requests_knobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/control.h"
+
+#define SPEED_MAX    1000.0
+#define PERMILLE_MAX 1000.0
+#define DELAY_MAX_US 60e6
+#define WAIT_MAX_MS  60e3
+
+enum value { VALUE_NUMBER, VALUE_SWITCH, VALUE_NONE };
+
+/* A knob gets its number (a switch: 0 or 1) and, where it is one of a node, the node. */
+struct knob {
+	const char *name;
+	enum value value;
+	double max;
+	bool of_node;
+	int (*set)(const struct ibcc_requests *q, const char *node, double v);
+};
+
+static int set_speed(const struct ibcc_requests *q, const char *node, double v)
+{
+	(void)node;
+	ibcc_pace_set_speed(q->pace, v);
+	return 0;
+}
+
+static int set_loss(const struct ibcc_requests *q, const char *node, double v)
+{
+	if (node)
+		return ibcc_world_set_loss(q->world, node, (uint16_t)v);
+	ibcc_proxy_knobs(q->proxy)->mad_loss_permille = (uint32_t)v;
+	return 0;
+}
+
+static int set_delay(const struct ibcc_requests *q, const char *node, double v)
+{
+	(void)node;
+	ibcc_proxy_knobs(q->proxy)->mad_delay_us = (uint32_t)v;
+	return 0;
+}
+
+static int set_timeout(const struct ibcc_requests *q, const char *node, double v)
+{
+	(void)node;
+	ibcc_proxy_knobs(q->proxy)->mad_timeout_ms = (uint32_t)v;
+	return 0;
+}
+
+static int set_traffic(const struct ibcc_requests *q, const char *node, double v)
+{
+	(void)node;
+	return ibcc_world_set_traffic(q->world, v != 0);
+}
+
+static int set_support(const struct ibcc_requests *q, const char *node, double v)
+{
+	return ibcc_world_set_support(q->world, node, v != 0);
+}
+
+static int set_sink_rate(const struct ibcc_requests *q, const char *node, double v)
+{
+	return ibcc_world_set_sink_rate(q->world, node, (uint32_t)v);
+}
+
+static int set_port_block(const struct ibcc_requests *q, const char *node, double v)
+{
+	return ibcc_world_set_port_block(q->world, node, (uint8_t)v);
+}
+
+static int set_status(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->status = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_set_status(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->set_status = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->qlogic = v != 0;
+	return k ? 0 : -ENOENT;
+}
+
+static int reboot(const struct ibcc_requests *q, const char *node, double v)
+{
+	(void)v;
+	return ibcc_world_reboot(q->world, node);
+}
+
+static const struct knob knobs[] = {
+	{ "speed", VALUE_NUMBER, SPEED_MAX, false, set_speed },
+	{ "mad_loss_permille", VALUE_NUMBER, PERMILLE_MAX, false, set_loss },
+	{ "mad_delay_us", VALUE_NUMBER, DELAY_MAX_US, false, set_delay },
+	{ "mad_timeout_ms", VALUE_NUMBER, WAIT_MAX_MS, false, set_timeout },
+	{ "traffic", VALUE_SWITCH, 1, false, set_traffic },
+	{ "mad_loss_permille", VALUE_NUMBER, PERMILLE_MAX, true, set_loss },
+	{ "cc_support", VALUE_SWITCH, 1, true, set_support },
+	{ "cc_port_block", VALUE_NUMBER, UINT8_MAX, true, set_port_block },
+	{ "cc_status", VALUE_NUMBER, UINT16_MAX, true, set_status },
+	{ "cc_set_status", VALUE_NUMBER, UINT16_MAX, true, set_set_status },
+	{ "cc_qlogic", VALUE_SWITCH, 1, true, set_qlogic },
+	{ "sink_rate", VALUE_NUMBER, UINT32_MAX, true, set_sink_rate },
+	{ "reboot", VALUE_NONE, 0, true, reboot },
+};
+
+static int parse(const struct knob *k, const char *text, double *out)
+{
+	char *end;
+
+	switch (k->value) {
+	case VALUE_NUMBER:
+		*out = strtod(text, &end);
+		return end == text || *end || !(*out >= 0) || *out > k->max ? -EINVAL : 0;
+	case VALUE_SWITCH:
+		*out = !strcmp(text, "on");
+		return *out || !strcmp(text, "off") ? 0 : -EINVAL;
+	case VALUE_NONE: return strcmp(text, "now") ? -EINVAL : 0;
+	}
+	return -EINVAL;
+}
+
+static int set_key(const struct ibcc_requests *q, const char *key, const char *value)
+{
+	const char *dot = strchr(key, '.');
+	size_t len = dot ? (size_t)(dot - key) : strlen(key), i;
+
+	for (i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
+		const struct knob *k = &knobs[i];
+		double v = 0;
+
+		if (k->of_node != (dot != NULL) || strlen(k->name) != len ||
+		    strncmp(key, k->name, len))
+			continue;
+		return parse(k, value, &v) ? -EINVAL : k->set(q, dot ? dot + 1 : NULL, v);
+	}
+	return -ENOKEY;
+}
+
+json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq)
+{
+	const json_t *values = json_object_get(rq, "values");
+	const char *key;
+	json_t *value;
+	int err;
+
+	if (!json_object_size(values))
+		return ibcc_control_error("nothing to set: want KEY=VALUE");
+	json_object_foreach ((json_t *)(uintptr_t)values, key, value) {
+		const char *text = json_string_value(value);
+
+		err = text ? set_key(q, key, text) : -EINVAL;
+		if (err == -ENOKEY)
+			return ibcc_control_error("%s: no such key", key);
+		if (err == -ENOENT)
+			return ibcc_control_error("%s: no such node", key);
+		if (err == -EINVAL)
+			return ibcc_control_error("%s: got %s, which it cannot be", key,
+						  text ? text : "no text");
+		if (err)
+			return ibcc_control_error("%s: %s", key, strerror(-err));
+	}
+	return json_pack("{s:b}", "ok", 1);
+}

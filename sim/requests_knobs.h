@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The request "set". */
+#ifndef SIM_REQUESTS_KNOBS_H
+#define SIM_REQUESTS_KNOBS_H
+
+#include "sim/requests.h"
+
+/* Takes the values one after the other, and stops at the first that cannot be. */
+json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Scenarios by chance, what is true of them, and what the estimator makes of them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "perftest/bench/classify.h"
+#include "perftest/bench/draw.h"
+#include "perftest/bench/live.h"
+#include "perftest/bench/truth.h"
+
+static char *text_of(uint64_t seed)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(ibcc_draw_write(seed, f), 0);
+	fclose(f);
+	return text;
+}
+
+static void a_seed_is_one_scenario(void **state)
+{
+	char *a = text_of(7), *b = text_of(7), *c = text_of(8);
+
+	(void)state;
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+	free(a);
+	free(b);
+	free(c);
+}
+
+/* Nobody has more to send than nine tenths of the link carry, so the fabric alone is to blame. */
+static void sources_can_send_what_they_offer(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		if (ibcc_draw_load(seed, &s, &e))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, e.text);
+		for (uint32_t n = 0; n < s.topo->n_nodes; n++) {
+			double sum = 0;
+
+			for (uint32_t i = 0; i < s.n_flows; i++)
+				if (!strcmp(s.flow[i].from, s.topo->node[n].desc))
+					sum += s.flow[i].rate_mbps;
+			if (!ibcc_topo_is_switch(s.topo, n))
+				assert_true(sum <=
+					    0.9 * s.topo->port[s.topo->node[n].first_port + 1]
+							    .rate_mbps);
+		}
+		ibcc_scenario_fini(&s);
+	}
+}
+
+static void load(const char *file, struct ibcc_scenario *s)
+{
+	struct ibcc_yaml_errors e = { 0 };
+
+	if (ibcc_scenario_load(file, s, &e))
+		fail_msg("%s", e.text);
+}
+
+static uint8_t part_of(const struct ibcc_scenario *s, const struct ibcc_truth_root *r,
+		       const char *node)
+{
+	return r->part[s->topo->node[ibcc_topo_find_desc(s->topo, node)].first_port + 1];
+}
+
+/* Three writers to the slow server; the fourth has nothing to do with it. */
+static void truth_of_lustre(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_truth t;
+
+	(void)state;
+	load("perftest/scenarios/llnl.yaml", &s);
+	assert_int_equal(ibcc_truth_find(&s, s.measure_from_ps, &t), 0);
+	assert_int_equal(t.n_roots, 1);
+	assert_string_equal(s.topo->node[s.topo->port[t.root[0].port].node].desc, "leaf2");
+	assert_int_equal(s.topo->port[t.root[0].port].num, 2);
+	assert_int_equal(t.root[0].kind, IBCC_CONGESTION_OUTPUT);
+	assert_int_equal(t.root[0].n_heavy, 3);
+	assert_int_equal(part_of(&s, &t.root[0], "source1"), IBCC_TRUTH_HEAVY);
+	assert_int_equal(part_of(&s, &t.root[0], "source4"), IBCC_TRUTH_NOT);
+	ibcc_truth_fini(&t);
+	ibcc_scenario_fini(&s);
+}
+
+/* 31 nodes offer the last one more than its port carries; before, there is no congestion. The
+ * formulas for 32 nodes and 31 sources: increase 32/6, 10 us, 31 packet times.
+ */
+static void truth_of_a_hot_port(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_truth t;
+
+	(void)state;
+	load("perftest/scenarios/zrl.yaml", &s);
+	assert_int_equal(ibcc_truth_find(&s, 0, &t), 0);
+	assert_int_equal(t.n_roots, 0);
+	ibcc_truth_fini(&t);
+	assert_int_equal(ibcc_truth_find(&s, s.measure_from_ps, &t), 0);
+	assert_int_equal(t.n_roots, 1);
+	assert_int_equal(t.root[0].kind, IBCC_CONGESTION_INPUT);
+	assert_int_equal(t.root[0].n_heavy, 31);
+	ibcc_truth_fini(&t);
+	assert_int_equal(ibcc_truth_formulas(&s, s.measure_from_ps), 0);
+	assert_true(s.cc.enabled);
+	assert_int_equal(s.cc.ca.sl[0].CCTI_Increase, 5);
+	assert_int_equal(s.cc.ca.sl[0].CCTI_Timer, 10);
+	assert_int_equal(s.cc.sw.Threshold, 2);
+	ibcc_scenario_fini(&s);
+}
+
+/* A root was taken up in the pass in which another one's change had cleared its window. */
+static void several_roots_at_once(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_live_options o;
+	struct ibcc_live_result r;
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+
+	(void)state;
+	assert_int_equal(ibcc_draw_load(14, &s, &e), 0);
+	ibcc_live_defaults(&o);
+	assert_int_equal(ibcc_live_run(&s, &o, 0, &m, &r), 0);
+	assert_int_equal(r.passes, 39);
+	assert_true(ibcc_draw_share(&m) > 0 && ibcc_draw_share(&m) <= 1);
+	ibcc_live_result_fini(&r);
+	ibcc_measure_fini(&m);
+	ibcc_scenario_fini(&s);
+}
+
+static void kinds_are_told_apart(void **state)
+{
+	struct ibcc_classified c = { 0 };
+	struct ibcc_yaml_errors e = { 0 };
+	const struct ibcc_confusion *roots = &c.ask[IBCC_ASK_ROOTS], *kind = &c.ask[IBCC_ASK_KIND];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		assert_int_equal(ibcc_classify(seed, &c, &e), 0);
+	assert_true(roots->n[1][1] >= 10);
+	assert_true(roots->n[1][1] >= 4 * roots->n[1][0]);
+	assert_int_equal(kind->n[0][0] + kind->n[1][1], roots->n[1][1]);
+	assert_true(kind->n[0][0] && kind->n[1][1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_seed_is_one_scenario),
+		cmocka_unit_test(sources_can_send_what_they_offer),
+		cmocka_unit_test(truth_of_lustre),
+		cmocka_unit_test(truth_of_a_hot_port),
+		cmocka_unit_test(several_roots_at_once),
+		cmocka_unit_test(kinds_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The daemon, opensm with the plugin, and the fabric itself are killed at random moments of a push.
+# After the restart the history, the settings on the fabric and `ibcc-tune show` must agree, and a
+# rollback must bring back the settings from before.
+#
+# IBCC_KILLS: how often each of the three is killed (default 1; `make check-kill` takes 50).
+# IBCC_SEED: of the moments; printed, so that a run can be repeated.
+# IBCC_VICTIMS: which, default "daemon opensm fabric".
+. "$(dirname "$0")/lib.sh"
+
+KILLS=${IBCC_KILLS:-1}
+SEED=${IBCC_SEED:-$((($(date +%s) + $$) % 32768))}
+VICTIMS=${IBCC_VICTIMS:-daemon opensm fabric}
+RANDOM=$SEED
+echo "seed $SEED"
+
+settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
+newest() { tune history -j --limit 1 2>"$TMP/tune.log" | jq '.transactions[0].id // 0'; }
+
+# With this delay of each answer a push takes about as long as PUSH_MS.
+DELAY_US=60000
+PUSH_MS=280
+start_all()
+{
+	start_sim "$SCENARIO"
+	start_opensm --plugin
+	start_tuned
+	sim set mad_delay_us=$DELAY_US
+	wait_until 30 status '.sm.state == "MASTER" and .fabric.source == "plugin"' ||
+		fail "the system does not get going: $(cat "$TMP/status.json")"
+}
+
+# Each change in the history is on the fabric if it says so, and not if it says not; and nothing is
+# left open. Both sides as lines "node attribute field sl-or-port value".
+facts='
+	def ca: .node as $n | .ca | .sl | to_entries[] | .key as $sl | .value | to_entries[] |
+		"\($n) CACongestionSetting \(.key) \($sl) \(.value)";
+	def table: .node as $n | "\($n) CongestionControlTable CCTI_Limit - \(.ca.CCTI_Limit)";
+	def value: if type == "array" then (if . == [] then "none" else map(tostring) | join(",") end) else . end;
+	def sw: .node as $n | .switch | del(.ports) | to_entries[] |
+		"\($n) SwitchCongestionSetting \(.key) - \(.value | value)";
+	def ports: .node as $n | .switch.ports[] | .port as $p | to_entries[] | select(.key != "port") |
+		"\($n) SwitchPortCongestionSetting \(.key) \($p) \(.value | if type == "boolean" then (if . then 1 else 0 end) else . end)";
+	def valid: .node as $n | .switch.ports[] | "\($n) SwitchPortCongestionSetting Valid \(.port) 1";
+	.rows[] | if .ca then ca, table else sw, ports, valid end'
+claims='
+	.transaction.change_list[] | select(.field | test("^CCT\\[") | not) |
+	"\(.outcome) \(.node) \(.attribute) \(.field) \(if .sl != null then .sl elif .attribute == "SwitchPortCongestionSetting" then .port else "-" end) \(.old) \(.new)"'
+settled() { tune history "$1" -j >"$TMP/txn.json" 2>"$TMP/tune.log" &&
+	jq -e '.transaction | .outcome != "open" and all(.change_list[]; .outcome != "pending")' "$TMP/txn.json"; }
+agree()
+{
+	local outcome node attr field where old new got
+	sim settings -j | jq -r "$facts" | sort >"$TMP/facts"
+	# A table's limit grows with its blocks: the last block that was written says what it is.
+	jq -r "$claims" "$TMP/txn.json" | awk '
+		$4 != "CCTI_Limit" { print; next }
+		!($2 in line) || $1 == "verified" { line[$2] = $0 }
+		END { for (n in line) print line[n] }' >"$TMP/claims"
+	while read -r outcome node attr field where old new; do
+		got=$(sed -n "s/^$node $attr $field $where //p" "$TMP/facts" | head -n 1)
+		# What is not valid at a port is as good as zero.
+		[ "$attr" != SwitchPortCongestionSetting ] || got=${got:-0}
+		case $outcome in
+		verified) [ "$got" = "$new" ] ;;
+		unmade | skipped) [ "$got" = "$old" ] ;;
+		differs) [ "$got" != "$new" ] || grep -q "^differs $node $attr " "$TMP/claims" ;;
+		*) false ;;
+		esac || { echo "$outcome $node $attr $field $where: $old -> $new, is $got" >"$TMP/agree.log"; return 1; }
+	done <"$TMP/claims"
+}
+shown()
+{
+	tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" || return 1
+	jq -r '.nodes[] | .node as $n | if .type == "ca" then .CACongestionSetting.sls[] | .sl as $sl |
+		to_entries[] | select(.key != "sl") | "\($n) CACongestionSetting \(.key) \($sl) \(.value)"
+		else .SwitchCongestionSetting | "\($n) SwitchCongestionSetting Threshold - \(.Threshold)" end' \
+		"$TMP/show.json" | sort >"$TMP/shown"
+	! comm -23 "$TMP/shown" <(sim settings -j | jq -r "$facts" | sort) | grep -q .
+}
+
+declare -A hit # outcomes of the transactions that were cut off
+judge()
+{
+	local who=$1 round=$2 id=$3
+	wait_until 30 settled "$id" || fail "$who $round: transaction $id stays open: $(jq -c '[.transaction.outcome, [.transaction.change_list[].outcome]]' "$TMP/txn.json")"
+	hit[$who/$(jq -r .transaction.outcome "$TMP/txn.json")]=x${hit[$who/$(jq -r .transaction.outcome "$TMP/txn.json")]-}
+	agree || fail "$who $round: the history is wrong: $(cat "$TMP/agree.log"), of $(jq -c '.transaction | [.id, .outcome, .detail]' "$TMP/txn.json")"
+	shown || fail "$who $round: show differs from the fabric"
+}
+
+# between 0 and N ms from now
+after() { sleep "$(printf '0.%03d' $((RANDOM % $1)))"; }
+# Returns with the first Set; at once, wait_until would look too seldom. A pass may see too little to
+# decide on anything, then there is another one.
+begin_push()
+{
+	local sets try command=apply
+	[ "$who" != fabric ] || command=disable
+	sets=$(set_mads)
+	for ((try = 0; try < 10; try++)); do
+		timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" $command >"$TMP/push.log" 2>&1 &
+		pusher=$!
+		while alive "$pusher"; do [ "$(set_mads)" -gt "$sets" ] && return 0; done
+	done
+	return 1
+}
+made() { tune apply >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
+planned() { tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/plan.json"; }
+
+kill_daemon() { kill -KILL "$TUNED_PID"; wait "$TUNED_PID" 2>/dev/null; start_tuned; }
+kill_opensm() { kill -KILL "$OSM_PID"; wait "$OSM_PID" 2>/dev/null; start_opensm --plugin; }
+kill_fabric()
+{
+	kill -KILL "$SIM_PID"
+	wait "$SIM_PID" 2>/dev/null
+	stop "$TUNED_PID" KILL
+	stop "$OSM_PID" KILL
+	sleep 0.3 # its ibsim ends by itself
+	start_all
+}
+
+trap 'for k in "${!hit[@]}"; do echo "# $k: ${#hit[$k]}"; done; cleanup' EXIT
+start_all
+untuned=$(settings)
+for who in $VICTIMS; do
+	for ((round = 1; round <= KILLS; round++)); do
+		wait_until 30 planned || fail "$who $round: nothing to push: $(cat "$TMP/status.json")"
+		tuned=$untuned
+		if [ "$who" = fabric ]; then
+			# There is something to lose: a push before, and one that is cut off.
+			wait_until 30 made || fail "apply before the kill: $(cat "$TMP/apply.log")"
+			tuned=$(settings)
+		fi
+		before=$(newest)
+		begin_push || fail "$who $round: the push does not begin: $(tail -n 3 "$TMP/push.log")"
+		after "$PUSH_MS"
+		"kill_$who"
+		wait "$pusher" 2>/dev/null
+		wait_until 30 status '.state == "ok" and .sm.state == "MASTER"' ||
+			fail "$who $round: no recovery: $(jq -c '[.state, .reason, .sm]' "$TMP/status.json")"
+		id=$(newest)
+		[ "$id" = "$before" ] || judge "$who" "$round" "$id"
+		if [ "$who" = fabric ]; then
+			# Rebooted nodes have lost what they had: that is told, and made good.
+			[ "$id" = "$before" ] || tune rollback "$id" >"$TMP/rollback.log" 2>&1 ||
+				fail "$who $round: rollback: $(cat "$TMP/rollback.log")"
+			drifted() { status '.drift.writes > 0'; }
+			wait_until 30 drifted || [ "$(settings)" = "$tuned" ] || fail "$who $round: a reboot is not noticed"
+			tune repair >"$TMP/repair.log" 2>&1 || fail "$who $round: repair: $(cat "$TMP/repair.log")"
+			[ "$(settings)" = "$tuned" ] || fail "$who $round: not as before the push: $(diff <(echo "$tuned" | jq .) <(settings | jq .) | head -20)"
+			ok "fabric, kill $round: what was lost is noticed, rolled back and repaired"
+			tuned=$untuned
+		fi
+		tune rollback >"$TMP/rollback.log" 2>&1 || fail "$who $round: rollback: $(cat "$TMP/rollback.log")"
+		[ "$(settings)" = "$tuned" ] || fail "$who $round: not as before: $(diff <(echo "$tuned" | jq .) <(settings | jq .) | head -20)"
+		ok "$who, kill $round: history, fabric and show agree, and rollback restores"
+	done
+done

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Nothing is allocated once the first passes are over: no request can fail for want of memory, and
+ * none waits for the allocator. The linker sends all calls of our objects through here.
+ */
+#include "tests/unit/collectors.h"
+
+#include "tests/unit/fake_port.h"
+
+static unsigned int n_allocs;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__real_reallocarray(void *p, size_t n, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__wrap_reallocarray(void *p, size_t n, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	n_allocs++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	n_allocs++;
+	return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	n_allocs++;
+	return __real_realloc(p, size);
+}
+
+void *__wrap_reallocarray(void *p, size_t n, size_t size)
+{
+	n_allocs++;
+	return __real_reallocarray(p, n, size);
+}
+
+static void test_window(void **state)
+{
+	struct port_fixture x = port_setup(LOSE_ONCE, 32, 2, 1000);
+
+	(void)state;
+	n_allocs = 0;
+	assert_int_equal(port_run(&x), 0);
+	assert_true(n_allocs > 0); /* the wrappers are there */
+	port_assert_answered(&x);
+	n_allocs = 0;
+	for (x.n = 1000; x.n > 0; x.n -= 200)
+		assert_int_equal(port_run(&x), 0);
+	assert_int_equal(n_allocs, 0);
+	assert_int_equal(x.stats.answered, 1000 + 1000 + 800 + 600 + 400 + 200);
+	x.n = 1000;
+	port_teardown(&x);
+}
+
+static void passes(enum ibcc_clock clock, double rate)
+{
+	struct fixture x = setup_on(fabric_tree2(16), clock);
+
+	x.f->clock_rate = rate;
+	for (int i = 0; i < 10; i++) {
+		/* Capabilities are asked by the first, clocks compared by the second. */
+		if (i == 3)
+			n_allocs = 0;
+		if (i == 5)
+			x.f->node[2].dead = true;
+		fake_sleep(x.f, 100 * MS);
+		pass(&x);
+	}
+	assert_int_equal(n_allocs, 0);
+	assert_true(x.s.n_fresh > 0 && x.s.n_stale > 0);
+	teardown(&x);
+}
+
+static void test_passes(void **state)
+{
+	(void)state;
+	passes(IBCC_CLOCK_HOST, 1);
+	passes(IBCC_CLOCK_AUTO, 0.05);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_passes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
