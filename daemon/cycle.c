@@ -121,8 +121,8 @@ static uint32_t count_missing(const struct ibcc_cycle *c)
 }
 
 /* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
- * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer, the
- * others may as well.
+ * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer,
+ * the others may as well.
  */
 static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 {
