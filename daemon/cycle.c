@@ -166,7 +166,8 @@ static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 	int rc;
 
 	rc = timed_pass(c);
-	if (!rc && may_write)
+	/* Others may read them, too. */
+	if (!rc && may_write && c->options.clear_counters)
 		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));

@@ -28,6 +28,7 @@ struct ibcc_cycle_options {
 	enum ibcc_clock clock;
 	uint64_t pass_deadline_ns; /* see ibcc_collector_set_deadline() */
 	uint64_t cc_key;
+	bool clear_counters; /* see ibcc_counters_clear_full(); when something may be written */
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;

@@ -39,6 +39,10 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source);
  * none is left out.
  */
 json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
+/* Counters that have reached their end or may have gone round, [{"node_guid","node","ports",
+ * "counters"}].
+ */
+json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
 
 /* Congestion roots with their sources. */
 json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_estimate *e);

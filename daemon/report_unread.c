@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Ports without a reading in the last pass: all of them, one object for the ports of a node that
- * share their state and reason.
+/* Ports without a reading in the last pass, and ports of whose counters some tell nothing: all of
+ * them, one object for the ports of a node that share state and reason, or these counters.
  */
 #include <errno.h>
 #include <string.h>
@@ -53,6 +53,63 @@ json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot
 		}
 		last = p;
 		last_node = t->port[i].node;
+		json_array_append_new(json_object_get(o, "ports"), json_integer(t->port[i].num));
+	}
+	return list;
+}
+
+/* Counters that have reached their end, or may have: a bit for each. */
+static uint32_t unsure(const struct ibcc_port_sample *p)
+{
+	uint32_t mask = 0;
+
+	if (p->state != IBCC_SAMPLE_FRESH)
+		return 0;
+	for (unsigned int c = 0; c < IBCC_CTR_COUNT; c++)
+		if (p->delta.flags[c] & IBCC_DELTA_SATURATED)
+			mask |= 1u << c;
+	return mask;
+}
+
+static json_t *counter_names(uint32_t mask)
+{
+	static const char *const names[IBCC_CTR_COUNT] = {
+		[IBCC_CTR_XMIT_DATA] = "PortXmitData",
+		[IBCC_CTR_RCV_DATA] = "PortRcvData",
+		[IBCC_CTR_XMIT_PKTS] = "PortXmitPkts",
+		[IBCC_CTR_RCV_PKTS] = "PortRcvPkts",
+		[IBCC_CTR_XMIT_WAIT] = "PortXmitWait",
+		[IBCC_CTR_RCV_FECN] = "PktRcvFECN",
+		[IBCC_CTR_RCV_BECN] = "PktRcvBECN",
+		[IBCC_CTR_XMIT_TIME_CONG] = "PortXmitTimeCong",
+	};
+	json_t *list = json_array();
+
+	for (unsigned int c = 0; c < IBCC_CTR_COUNT; c++)
+		if (mask & 1u << c)
+			json_array_append_new(list, json_string(names[c]));
+	return list;
+}
+
+json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot *s)
+{
+	uint32_t last_node = IBCC_NONE, last_mask = 0;
+	json_t *list = json_array(), *o = NULL;
+
+	for (uint32_t i = 0; list && i < s->n_ports; i++) {
+		const struct ibcc_topo_node *n = &t->node[t->port[i].node];
+		uint32_t mask = unsure(&s->port[i]);
+
+		if (!mask)
+			continue;
+		if (t->port[i].node != last_node || mask != last_mask) {
+			o = json_pack("{so so so so}", "node_guid", ibcc_report_guid(n->guid),
+				      "node", ibcc_report_text(n->desc), "ports", json_array(),
+				      "counters", counter_names(mask));
+			json_array_append_new(list, o);
+		}
+		last_node = t->port[i].node;
+		last_mask = mask;
 		json_array_append_new(json_object_get(o, "ports"), json_integer(t->port[i].num));
 	}
 	return list;

@@ -133,6 +133,7 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_cycle_options o = { .clock = (enum ibcc_clock)c->clock,
 					.pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
 					.cc_key = s->cc_key,
+					.clear_counters = c->clear_counters,
 					.estimator = c->estimator,
 					.tuner = c->tuner };
 	struct ibcc_transport *t;
@@ -241,6 +242,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	bool same_port = !strcmp(old->ca, config->ca) && old->port == config->port &&
 			 old->timeout_ms == config->timeout_ms && old->retries == config->retries &&
 			 old->pass_deadline_ms == config->pass_deadline_ms &&
+			 old->clear_counters == config->clear_counters &&
 			 old->window == config->window && old->clock == config->clock &&
 			 old->apply_via == config->apply_via && s->cc_key == cc_key;
 	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;

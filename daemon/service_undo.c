@@ -7,6 +7,7 @@
 
 #include <ibcc/tuner.h>
 
+#include "daemon/gate.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 
@@ -148,6 +149,29 @@ static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *
 	target->n_reasons += 2;
 }
 
+/* Nodes that may have settings which nobody could take off; 0 or why not. */
+static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+		     struct ibcc_why *why)
+{
+	const struct ibcc_topo_node *first = NULL;
+	const struct ibcc_endport_cc *ep = NULL;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < t->n_endports; i++) {
+		if (!t->port[t->endport[i]].lid || actual->ep[i].support == IBCC_CC_SUPPORTED ||
+		    actual->ep[i].support == IBCC_CC_UNSUPPORTED)
+			continue;
+		if (!n++) {
+			first = &t->node[t->port[t->endport[i]].node];
+			ep = &actual->ep[i];
+		}
+	}
+	if (!n)
+		return 0;
+	return ibcc_why_set(why, -EHOSTUNREACH, "%u nodes could not be cleared: \"%s\" %s%s", n,
+			    first->desc, ibcc_gate_reason(ep), n > 1 ? ", and others" : "");
+}
+
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			 struct ibcc_why *why)
 {
@@ -188,6 +212,8 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;
+	if (!rc)
+		rc = left_over(t, &s->cycle.actual, why);
 	if (!rc || res.set_mads)
 		pause_after(s, "disable", r);
 	if (res.n == plan.n)

@@ -204,6 +204,17 @@ static int insert_txn(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t 
 	return rc;
 }
 
+/* Keys are secrets, so the history says only that they were changed. */
+static int bind_data(sqlite3_stmt *st, int i, const struct ibcc_change *c, const uint8_t *data)
+{
+	uint8_t kept[IBCC_CC_DATA_BYTES];
+
+	memcpy(kept, data, sizeof(kept));
+	if (c->attr_id == IBCC_CC_ATTR_KEY_INFO)
+		memset(kept, 0, sizeof(uint64_t));
+	return sqlite3_bind_blob(st, i, kept, sizeof(kept), SQLITE_TRANSIENT);
+}
+
 static int bind_change(sqlite3_stmt *st, int64_t id, uint32_t seq, const struct ibcc_change *c,
 		       const struct ibcc_topo *t)
 {
@@ -214,8 +225,7 @@ static int bind_change(sqlite3_stmt *st, int64_t id, uint32_t seq, const struct 
 	       bind_text(st, 4, node == IBCC_NONE ? "" : t->node[node].desc) ||
 	       sqlite3_bind_int(st, 5, c->port) || sqlite3_bind_int(st, 6, c->lid) ||
 	       sqlite3_bind_int(st, 7, c->attr_id) || sqlite3_bind_int64(st, 8, c->attr_mod) ||
-	       sqlite3_bind_blob(st, 9, c->old_data, sizeof(c->old_data), SQLITE_TRANSIENT) ||
-	       sqlite3_bind_blob(st, 10, c->new_data, sizeof(c->new_data), SQLITE_TRANSIENT) ||
+	       bind_data(st, 9, c, c->old_data) || bind_data(st, 10, c, c->new_data) ||
 	       bind_text(st, 11, c->reason) || sqlite3_bind_int(st, 12, c->port_block);
 }
 

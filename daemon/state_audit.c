@@ -11,7 +11,8 @@
  * did not answer. (The transaction that is being carried out is open.)
  */
 #define UNSETTLED                                                                                  \
-	" t.outcome IN ('interrupted', 'broken', 'partial') AND (c.outcome = 'pending' OR"         \
+	" t.outcome IN ('interrupted', 'broken', 'partial') AND"                                   \
+	" c.attr_id <> 18 AND (c.outcome = 'pending' OR"                                           \
 	" (c.outcome = 'failed' AND c.err <> ?1))"
 
 struct unsettled {

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Speed on whole fabrics: polling all ports and pushing settings, on simulated trees with stock
 # opensm. bench_fabric.sh, with IBCC_BUILD set.
+# shellcheck shell=bash disable=SC2086 # FIRST is two words or none
 . "$(dirname "$0")/system/lib.sh"
 BOOT_SECONDS=300 # thousands of hosts
 TOOL_SECONDS=300
+
+# Before other processes, where that is allowed: for what cannot take turns with what it is compared to.
+FIRST=
+chrt -r 1 true 2>/dev/null && FIRST='chrt -r 1'
+ahead_sim() { for p in ${FIRST:+$SIM_PID $(child_of "$SIM_PID" ibsim)}; do chrt -r -p 1 "$p"; done; }
 
 # fabric PORTS LEVELS: a simulated tree, and opensm with our plugin in charge of it.
 fabric()
@@ -41,10 +47,11 @@ printf '%s\n' "log_file $TMP/manager.log" 'congestion_control TRUE' 'cc_sw_cong_
 	'cc_sw_cong_setting_threshold 15' 'cc_ca_cong_setting_control_map 0xffff' >"$TMP/manager.conf"
 for i in 1 2 3 4 5; do
 	start_sim "$TMP/tree.yaml"
-	stock opensm -o -F "$TMP/manager.conf" >"$TMP/manager.out" 2>&1 || fail "opensm with congestion_control"
+	ahead_sim
+	stock $FIRST opensm -o -F "$TMP/manager.conf" >"$TMP/manager.out" 2>&1 || fail "opensm with congestion_control"
 	sim stats -j | jq '[.rows[] | select(.class == "0x21")] | ([.[].count] | add) as $n | {mads: $n,
 		us: ((([.[].last_ms] | max) - ([.[].first_ms] | min)) * 1000 / ($n - 1))}' >>"$TMP/manager.json"
-	stock "$IBCC_BUILD/ibcc-bench" push -j | jq '.steps[0] | {mads, us: (.seconds * 1e6 / .mads)}' \
+	stock $FIRST "$IBCC_BUILD/ibcc-bench" push -j | jq '.steps[0] | {mads, us: (.seconds * 1e6 / .mads)}' \
 		>>"$TMP/push.json" || fail "push"
 	stop "$SIM_PID"
 done

@@ -51,7 +51,7 @@ for kind; do
 		for f in tests/"$kind"/test_*.c; do
 			[ -e "$f" ] || continue
 			t=$(basename "$f" .c)
-			one "$kind/$t" 300 "$B/tests/$kind/$t"
+			one "$kind/$t" 600 "$B/tests/$kind/$t"
 		done ;;
 	fuzz)
 		for f in tests/fuzz/fuzz_*.c; do
@@ -61,7 +61,7 @@ for kind; do
 		done ;;
 	system)
 		for f in tests/system/test_*.sh; do
-			[ -e "$f" ] && one "system/$(basename "$f" .sh)" 240 bash "$f"
+			[ -e "$f" ] && one "system/$(basename "$f" .sh)" 480 bash "$f"
 		done ;;
 	*)
 		echo "run.sh: unknown kind $kind" >&2

@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "rollback", tune_rollback, 1, "[ID]  back to before our changes, or before number ID" },
 	{ "disable", tune_disable, 0, "take congestion control off the fabric" },
 	{ "repair", tune_repair, 0, "write again what somebody else, or a reboot, changed" },
+	{ "key", tune_key, 1, "FILE  give all nodes the CC_Key in this file" },
 	{ "status", tune_status, 0, "what the daemon is doing" },
 	{ "show", tune_show, 1, "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
 	{ "history", tune_history, 1, "[ID]  what was changed, when, by whom" },
@@ -49,6 +50,8 @@ static const char usage_options[] =
 	"      --via plugin|direct    who writes, without a daemon\n"
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
 	"      --limit N              history: so many, default 20\n"
+	"      --protect              key: let nobody read without the key\n"
+	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --node-name-map FILE   names of nodes\n"
 	"  -z, --config FILE          configuration, default " IBCC_CONFIG_FILE "\n"
 	"  -C, --Ca NAME              channel adapter to use\n"
@@ -65,7 +68,16 @@ static const char usage_options[] =
 	"Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode), 78 bad "
 	"configuration.\n";
 
-enum { OPT_DETAILED = 256, OPT_SKIP, OPT_VIA, OPT_INTERVAL, OPT_LIMIT, OPT_NAMES };
+enum {
+	OPT_DETAILED = 256,
+	OPT_SKIP,
+	OPT_VIA,
+	OPT_INTERVAL,
+	OPT_LIMIT,
+	OPT_NAMES,
+	OPT_PROTECT,
+	OPT_LEASE
+};
 
 static const struct option options[] = {
 	{ "dry-run", no_argument, NULL, 'n' },
@@ -75,6 +87,8 @@ static const struct option options[] = {
 	{ "via", required_argument, NULL, OPT_VIA },
 	{ "interval-ms", required_argument, NULL, OPT_INTERVAL },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "protect", no_argument, NULL, OPT_PROTECT },
+	{ "lease", required_argument, NULL, OPT_LEASE },
 	{ "node-name-map", required_argument, NULL, OPT_NAMES },
 	{ "config", required_argument, NULL, 'z' },
 	{ "Ca", required_argument, NULL, 'C' },
@@ -91,7 +105,7 @@ static const struct option options[] = {
 
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
-	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit;
+	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit, *lease;
 	bool dry_run;
 };
 
@@ -179,6 +193,11 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		t->limit = (unsigned int)v;
 	}
+	if (o->lease) {
+		if (!tune_number(o->lease, 0, UINT16_MAX, "--lease", &v))
+			return false;
+		t->lease = (uint16_t)v;
+	}
 	if (o->cc_key && !tune_number(o->cc_key, 0, UINT64_MAX, "--cckey", &t->cc_key))
 		return false;
 	if (o->via && strcmp(o->via, "plugin") && strcmp(o->via, "direct")) {
@@ -245,6 +264,8 @@ int main(int argc, char **argv)
 		case OPT_VIA: o.via = optarg; break;
 		case OPT_INTERVAL: o.interval = optarg; break;
 		case OPT_LIMIT: o.limit = optarg; break;
+		case OPT_PROTECT: t.protect = true; break;
+		case OPT_LEASE: o.lease = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
 		case 'C': o.ca = optarg; break;

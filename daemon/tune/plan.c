@@ -76,7 +76,8 @@ static void print_fabric(const json_t *f)
 	if (tune_int(f, "ports_saturated"))
 		printf("Counters of %lld ports have stopped at their end and tell nothing: clear "
 		       "them "
-		       "with perfquery -R; a daemon in mode apply clears them in time\n",
+		       "with perfquery -R; with clear_counters a daemon in mode apply does so in "
+		       "time\n",
 		       tune_int(f, "ports_saturated"));
 }
 

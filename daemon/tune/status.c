@@ -76,6 +76,22 @@ static void print_unread(const json_t *list)
 	}
 }
 
+static void print_unsure(const json_t *list)
+{
+	const json_t *o, *counter;
+	char node[160];
+	size_t i, k;
+
+	json_array_foreach (list, i, o) {
+		printf("%-11s%s port%s ", i ? "" : "Unsure:", tune_node_text(o, node, sizeof(node)),
+		       json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
+		print_ports(json_object_get(o, "ports"));
+		json_array_foreach (json_object_get(o, "counters"), k, counter)
+			printf("%s%s", k ? ", " : ": ", json_string_value(counter));
+		printf(" at the end of 32 bits, or may have gone round\n");
+	}
+}
+
 static void print_status(const json_t *s)
 {
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
@@ -91,6 +107,7 @@ static void print_status(const json_t *s)
 	print_sm(s);
 	print_fabric(s);
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
+	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
 	if (tune_str(json_object_get(s, "drift"), "text")[0])
 		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));

@@ -28,6 +28,8 @@ struct tune {
 	bool errors; /* say how MADs fared */
 	bool detailed_exitcode;
 	bool skip_unsupported;
+	bool protect;         /* key: with the protect bit */
+	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
 	const char *name_map; /* file, NULL: the usual ones */
 	int n_args;           /* after the command */
@@ -41,6 +43,7 @@ int tune_apply(struct tune *t);
 int tune_rollback(struct tune *t);
 int tune_disable(struct tune *t);
 int tune_repair(struct tune *t);
+int tune_key(struct tune *t);
 int tune_status(struct tune *t);
 int tune_show(struct tune *t);
 int tune_history(struct tune *t);

@@ -29,7 +29,7 @@ struct ibcc_counters {
 
 enum ibcc_delta_flag {
 	IBCC_DELTA_VALID = 1 << 0,     /* v is usable */
-	IBCC_DELTA_SATURATED = 1 << 1, /* the counter stands at its end: v is a lower bound */
+	IBCC_DELTA_SATURATED = 1 << 1, /* at its end, or may have gone round: v is a lower bound */
 	IBCC_DELTA_RESET =
 		1 << 2, /* somebody cleared it: v counts from the reset on, a lower bound */
 };
@@ -48,6 +48,13 @@ struct ibcc_delta {
  */
 int ibcc_counters_diff(const struct ibcc_counters *prev, const struct ibcc_counters *cur,
 		       struct ibcc_delta *d);
+
+/* Marks counters of 32 bits as saturated that the port could have filled within the interval: on
+ * hardware whose counters wrap nothing else tells. Data at the rate of the link (0.34 s at 400
+ * Gb/s), PortXmitWait by a tick of tick_ps (0: not known, nothing is marked).
+ */
+void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps, uint64_t tick_ps,
+			    struct ibcc_delta *d);
 
 static inline bool ibcc_delta_valid(const struct ibcc_delta *d, enum ibcc_ctr c)
 {

@@ -59,6 +59,23 @@ int ibcc_counters_diff(const struct ibcc_counters *prev, const struct ibcc_count
 	return 0;
 }
 
+void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps, uint64_t tick_ps,
+			    struct ibcc_delta *d)
+{
+	const double range = 4294967296.0;
+	double words = (double)link_mbps * (double)d->dt_ns / (1000.0 * 32);
+	double ticks = tick_ps ? (double)d->dt_ns * 1000 / (double)tick_ps : 0;
+
+	for (unsigned int c = 0; c < IBCC_CTR_COUNT; c++) {
+		bool data = c == IBCC_CTR_XMIT_DATA || c == IBCC_CTR_RCV_DATA;
+
+		if (cur->width[c] != 32 || !(d->flags[c] & IBCC_DELTA_VALID))
+			continue;
+		if ((data && words >= range) || (c == IBCC_CTR_XMIT_WAIT && ticks >= range))
+			d->flags[c] |= IBCC_DELTA_SATURATED;
+	}
+}
+
 /* Doubles carry any counter difference to one part in 2^53, far below what a sample can tell. */
 static uint32_t data_mbps(const struct ibcc_delta *d, enum ibcc_ctr c)
 {

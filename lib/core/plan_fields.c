@@ -173,6 +173,24 @@ static void table_fields(struct walk *w, uint32_t block, const uint8_t *old_mad,
 	}
 }
 
+/* Keys are secrets. */
+static void key_fields(struct walk *w, const uint8_t *old_mad, const uint8_t *new_mad)
+{
+	struct ibcc_field_change f = { .field = "CC_Key",
+				       .sl = -1,
+				       .index = -1,
+				       .old_text = "hidden",
+				       .new_text = "another" };
+	struct ibcc_cc_key_info o, n;
+
+	ibcc_cc_key_info_unpack(old_mad, &o);
+	ibcc_cc_key_info_unpack(new_mad, &n);
+	if (o.CC_Key != n.CC_Key)
+		report(w, &f);
+	number(w, "CC_KeyProtectBit", -1, -1, o.CC_KeyProtectBit, n.CC_KeyProtectBit);
+	number(w, "CC_KeyLeasePeriod", -1, -1, o.CC_KeyLeasePeriod, n.CC_KeyLeasePeriod);
+}
+
 int ibcc_plan_fields(const struct ibcc_change *c,
 		     int (*fn)(const struct ibcc_field_change *f, void *arg), void *arg)
 {
@@ -181,7 +199,9 @@ int ibcc_plan_fields(const struct ibcc_change *c,
 
 	memcpy(old_mad + DATA_OFFS, c->old_data, sizeof(c->old_data));
 	memcpy(new_mad + DATA_OFFS, c->new_data, sizeof(c->new_data));
-	if (c->attr_id == IBCC_CC_ATTR_SW_SETTING)
+	if (c->attr_id == IBCC_CC_ATTR_KEY_INFO)
+		key_fields(&w, old_mad, new_mad);
+	else if (c->attr_id == IBCC_CC_ATTR_SW_SETTING)
 		switch_fields(&w, old_mad, new_mad);
 	else if (c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING)
 		switch_port_fields(&w, c, old_mad, new_mad);

@@ -109,12 +109,25 @@ static bool table_same(uint32_t block, const uint8_t *want, const uint8_t *got)
 	return true;
 }
 
+/* The number of violations is the node's. */
+static bool key_same(const uint8_t *want, const uint8_t *got)
+{
+	struct ibcc_cc_key_info w, g;
+
+	ibcc_cc_key_info_unpack(want, &w);
+	ibcc_cc_key_info_unpack(got, &g);
+	return w.CC_Key == g.CC_Key && w.CC_KeyProtectBit == g.CC_KeyProtectBit &&
+	       w.CC_KeyLeasePeriod == g.CC_KeyLeasePeriod;
+}
+
 bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, const uint8_t *got)
 {
 	uint8_t w[IBCC_MAD_BYTES], g[IBCC_MAD_BYTES];
 
 	to_mad(w, want);
 	to_mad(g, got);
+	if (attr_id == IBCC_CC_ATTR_KEY_INFO)
+		return key_same(w, g);
 	if (attr_id == IBCC_CC_ATTR_SW_SETTING)
 		return switch_same(w, g);
 	if (attr_id == IBCC_CC_ATTR_SW_PORT_SETTING)

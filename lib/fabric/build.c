@@ -287,7 +287,8 @@ static int build_queue(struct ibcc_engine *e)
 		if (t > span)
 			span = t;
 	}
-	return ibcc_fab_evq_init(&e->evq, e->n_ports, 8 * (span + e->hop_ps + e->credit_ps) + 1);
+	/* Sources that share a link are due many packets ahead. */
+	return ibcc_fab_evq_init(&e->evq, e->n_ports, 64 * (span + e->hop_ps + e->credit_ps) + 1);
 }
 
 static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_model *m)

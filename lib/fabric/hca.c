@@ -196,7 +196,7 @@ void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
 void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
-	uint32_t flow = q->wait;
+	uint32_t flow = q->wait, port = e->group[q->group].port;
 
 	q->pending = false;
 	if (q->ready_ps > e->now_ps) {
@@ -211,7 +211,7 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 		flow_arm(e, flow);
 		flow = next;
 	}
-	ibcc_fab_hca_send(e, e->group[q->group].port);
+	ibcc_fab_hca_send(e, port);
 }
 
 static void ready_pop(struct ibcc_engine *e, struct group *g)

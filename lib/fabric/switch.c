@@ -134,11 +134,12 @@ void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
 	const struct port *p = &e->port[port];
 	uint32_t voq = port_outq(e, port, 0)->act;
+	/* Some HCA or other: a branch could not be predicted. */
+	uint32_t hca = p->flags & PORT_SWITCH ? 0 : p->owner;
 
 	voq = voq == NONE ? e->n_voqs : voq; /* there is one more */
 	__builtin_prefetch(&e->pkt[e->voq[voq].head]);
-	if (!(p->flags & PORT_SWITCH))
-		__builtin_prefetch(&e->hca[p->owner]);
+	__builtin_prefetch(&e->hca[hca]);
 }
 
 /* Output port for a packet, or NONE if there is no way on. */

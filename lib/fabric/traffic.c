@@ -118,17 +118,44 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
 
+/* The queue pair of a group to an HCA, made if need be: a fabric of n HCAs may have n^2, of which
+ * most never send. Index or -ENOMEM. May move e->qp, and the group's heap.
+ */
+static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
+{
+	if (g->qp[hca] != NONE)
+		return g->qp[hca];
+	/* Each flow and each queue pair may stand in the heap once. */
+	if (e->n_qp > CELL_INDEX_MASK ||
+	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)) ||
+	    ibcc_fab_grow(&g->act, &g->cap_act, g->n_qp + 1, sizeof(*g->act)) ||
+	    ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 2, sizeof(*g->ready)))
+		return -ENOMEM;
+	e->qp[e->n_qp] = (struct qp){ .group = (uint32_t)(g - e->group),
+				      .dst_port = e->hca[hca].port,
+				      .defer = NONE,
+				      .wait = NONE };
+	g->n_qp++;
+	g->qp[hca] = e->n_qp++;
+	return g->qp[hca];
+}
+
 /* One of all others' queue pairs. */
-static uint32_t random_qp(const struct ibcc_engine *e, struct flow *f)
+static uint32_t random_qp(struct ibcc_engine *e, struct flow *f)
 {
 	uint32_t at = rng_below(&f->rng, e->n_dest - 1);
+	int64_t qp;
 
 	at += at >= e->hca[e->port[f->src_port].owner].dest;
-	return e->group[f->group].qp[e->dest[at]];
+	qp = get_qp(e, &e->group[f->group], e->dest[at]);
+	if (qp >= 0)
+		return (uint32_t)qp;
+	e->err = -ENOMEM;
+	return f->next_qp;
 }
 
 /* Chance is asked one packet ahead, so that the queue pair is in the cache when it is needed. */
-static void draw_qp(const struct ibcc_engine *e, struct flow *f)
+static void draw_qp(struct ibcc_engine *e, struct flow *f)
 {
 	f->head_qp = f->next_qp;
 	f->next_qp = random_qp(e, f);
@@ -155,26 +182,43 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
  */
 uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f)
 {
-	const struct group *g = &e->group[f->group];
+	struct group *g = &e->group[f->group];
 	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
 	uint32_t best = random_qp(e, f), at = rng_below(&f->rng, e->n_dest);
 
 	for (uint32_t i = 0; i < e->n_dest && e->qp[best].ready_ps > e->now_ps; i++) {
-		if (at != self && e->qp[g->qp[e->dest[at]]].ready_ps < e->qp[best].ready_ps)
-			best = g->qp[e->dest[at]];
+		int64_t qp = at == self ? best : get_qp(e, g, e->dest[at]);
+
+		if (qp < 0) {
+			e->err = -ENOMEM;
+			break;
+		}
+		if (e->qp[qp].ready_ps < e->qp[best].ready_ps)
+			best = (uint32_t)qp;
 		at = at + 1 < e->n_dest ? at + 1 : 0;
 	}
 	return best;
 }
 
-/* The queue pair of a group to an HCA, made if need be. */
-static int get_qp(struct ibcc_engine *e, uint32_t group, uint32_t hca)
+/* Makes what a flow needs in time: its queue pair, or those of others as they come, and the groups
+ * that answer, since these must not move while packets are under way.
+ */
+static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 {
-	int64_t other = ibcc_fab_group_get(e, e->hca[hca].port, e->group[group].sl);
-	struct group *g = &e->group[group];
+	uint32_t src = e->port[f->src_port].owner;
+	struct group *g;
+	int64_t rc = 0;
 
-	if (other < 0)
+	if (f->uniform && e->n_dest < 2)
+		return -EINVAL;
+	if (!f->uniform)
+		rc = ibcc_fab_group_get(e, dst_port, f->sl);
+	for (uint32_t i = 0; f->uniform && i < e->n_dest && rc >= 0; i++)
+		if (e->dest[i] != src)
+			rc = ibcc_fab_group_get(e, e->hca[e->dest[i]].port, f->sl);
+	if (rc < 0)
 		return -ENOMEM;
+	g = &e->group[f->group];
 	if (!g->qp) {
 		g->qp = malloc(e->n_hca * sizeof(*g->qp));
 		if (!g->qp)
@@ -182,32 +226,15 @@ static int get_qp(struct ibcc_engine *e, uint32_t group, uint32_t hca)
 		for (uint32_t i = 0; i < e->n_hca; i++)
 			g->qp[i] = NONE;
 	}
-	if (g->qp[hca] != NONE)
-		return 0;
-	if (e->n_qp > CELL_INDEX_MASK ||
-	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)) ||
-	    ibcc_fab_grow(&g->act, &g->cap_act, g->n_qp + 1, sizeof(*g->act)))
+	if (ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 1, sizeof(*g->ready)))
 		return -ENOMEM;
-	e->qp[e->n_qp] = (struct qp){
-		.group = group, .dst_port = e->hca[hca].port, .defer = NONE, .wait = NONE
-	};
-	g->qp[hca] = e->n_qp++;
-	g->n_qp++;
+	if (f->uniform)
+		return 0;
+	rc = get_qp(e, g, e->port[dst_port].owner);
+	if (rc < 0)
+		return -ENOMEM;
+	f->head_qp = (uint32_t)rc;
 	return 0;
-}
-
-static int get_qps(struct ibcc_engine *e, uint32_t group, uint32_t src_port, uint32_t dst_port)
-{
-	int rc = 0;
-
-	if (dst_port != IBCC_NONE)
-		return get_qp(e, group, e->port[dst_port].owner);
-	if (e->n_dest < 2)
-		return -EINVAL;
-	for (uint32_t i = 0; i < e->n_dest && !rc; i++)
-		if (e->dest[i] != e->port[src_port].owner)
-			rc = get_qp(e, group, e->dest[i]);
-	return rc;
 }
 
 static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_spec *s)
@@ -242,7 +269,6 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 			  .on_ps = s->on_ps,
 			  .off_ps = s->off_ps,
 			  .spec = *s };
-	struct group *g;
 	int64_t at;
 	int rc;
 
@@ -272,15 +298,9 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if (at < 0)
 		return -ENOMEM;
 	f.group = (uint32_t)at;
-	rc = get_qps(e, f.group, src_port, dst_port);
+	rc = prepare(e, &f, dst_port);
 	if (rc)
 		return rc;
-	g = &e->group[f.group];
-	/* Each flow and each queue pair may stand in the heap once. */
-	if (ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 1, sizeof(*g->ready)))
-		return -ENOMEM;
-	if (!f.uniform)
-		f.head_qp = g->qp[e->port[dst_port].owner];
 	if (paced && s->queue_packets) {
 		f.ring = malloc(s->queue_packets * sizeof(*f.ring));
 		if (!f.ring)
@@ -288,7 +308,11 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		f.ring_cap = s->queue_packets;
 	}
 	start(e, &f, s);
-	g->n_flow++;
+	if (e->err) {
+		free(f.ring);
+		return e->err;
+	}
+	e->group[f.group].n_flow++;
 	e->flow[e->n_flow++] = f;
 	/* Not armed here: the flow joins when time runs, in its place among equal times. */
 	if (f.offer.next_ps != NEVER)

@@ -128,6 +128,19 @@ static void new_data(const struct group *g, const struct ibcc_change *c, uint8_t
 	data[1] = (uint8_t)limit;
 }
 
+/* The key that a node wants after a change: its new one, if that is what was changed. */
+static uint64_t key_after(const struct apply *a, const struct ibcc_change *c)
+{
+	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+	struct ibcc_cc_key_info key;
+
+	if (c->attr_id != IBCC_CC_ATTR_KEY_INFO)
+		return a->o->cc_key;
+	memcpy(mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
+	ibcc_cc_key_info_unpack(mad, &key);
+	return key.CC_Key;
+}
+
 static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method method)
 {
 	const struct group *g = &a->group[group];
@@ -138,7 +151,7 @@ static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method met
 	if (!op)
 		return -ENOMEM;
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_CC, method, c->attr_id, c->attr_mod);
-	ibcc_cc_key_pack(op->mad, a->o->cc_key);
+	ibcc_cc_key_pack(op->mad, method == IBCC_MAD_GET ? key_after(a, c) : a->o->cc_key);
 	if (method == IBCC_MAD_SET)
 		new_data(g, c, op->mad + IBCC_MAD_DATA_OFFS);
 	return 0;

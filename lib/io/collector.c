@@ -444,6 +444,8 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 		p->last_t_ns = p->now.t_ns;
 		ibcc_snapshot_record(s, i, &p->now,
 				     ibcc_link_tick_ps(t->port[i].rate_mbps, p->tick));
+		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, s->port[i].tick_ps,
+				       &s->port[i].delta);
 	}
 	for (uint32_t i = 0; i < t->n_nodes; i++)
 		c->node[i].silent = !c->node[i].answered;

@@ -64,6 +64,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("port", UINT, port), .max = 254 },
 	{ MEMBER("interval_ms", UINT, interval_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("pass_deadline_ms", UINT, pass_deadline_ms), .min = 10, .max = 3600000 },
+	{ MEMBER("clear_counters", BOOL, clear_counters) },
 	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
 	{ MEMBER("retries", UINT, retries), .max = 20 },
 	/* More than 128 MADs in flight can stop a simulated fabric for good. */
@@ -197,8 +198,10 @@ static void dump(const struct ibcc_yaml_key *k, const void *base, int depth, FIL
 			fputc('\n', out);
 			dump(k->keys, from, depth + 1, out);
 			break;
-		case IBCC_YAML_DOUBLE:
 		case IBCC_YAML_BOOL:
+			fprintf(out, " %s\n", *(const bool *)from ? "true" : "false");
+			break;
+		case IBCC_YAML_DOUBLE:
 		case IBCC_YAML_NODE:
 		case IBCC_YAML_CUSTOM: fputc('\n', out); break;
 		}

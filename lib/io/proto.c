@@ -119,6 +119,7 @@ size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf)
 static bool is_writable(uint16_t attr_id, uint32_t attr_mod)
 {
 	switch (attr_id) {
+	case IBCC_CC_ATTR_KEY_INFO:
 	case IBCC_CC_ATTR_SW_SETTING:
 	case IBCC_CC_ATTR_CA_SETTING: return attr_mod == 0;
 	case IBCC_CC_ATTR_SW_PORT_SETTING: return attr_mod <= MAX_PORT / IBCC_CC_SW_PORT_BLOCK_121;

@@ -123,12 +123,14 @@ static struct candidate *add(struct oracle *o, size_t c)
 }
 
 /* No control at all is a static setting, too, and so is what was published. */
-static int add_known(struct oracle *o, size_t c)
+static int add_known(struct oracle *o, size_t c, const char *base)
 {
 	struct candidate *k = add(o, c);
 	const struct ibcc_words *off = &off_of(&o->x, c)->set;
-	int rc = k ? ibcc_words_add(&k->set, "congestion_control=null") : -ENOMEM;
+	int rc = k ? ibcc_words_add(&k->set, base) : -ENOMEM;
 
+	if (!rc)
+		rc = ibcc_words_add(&k->set, "congestion_control.enabled=false");
 	for (size_t i = 0; i < o->x.n_variants && !rc; i++) {
 		const struct ibcc_exp_variant *v = &o->x.variant[i];
 
@@ -148,9 +150,9 @@ static int add_candidates(struct oracle *o)
 	int rc = 0;
 
 	for (size_t c = 0; c < o->x.n_cases && !rc; c++) {
-		rc = add_known(o, c);
+		rc = base_setting(o, c, base, sizeof(base));
 		if (!rc)
-			rc = base_setting(o, c, base, sizeof(base));
+			rc = add_known(o, c, base);
 		for (uint64_t p = 0; p < o->grid.n_points && !rc; p++) {
 			struct candidate *k = add(o, c);
 
@@ -199,7 +201,7 @@ static int run_jobs(struct oracle *o, unsigned int threads)
 {
 	int rc;
 
-	ibcc_progress_begin(&o->progress, o->n_jobs);
+	ibcc_progress_begin(&o->progress, o->n_jobs, 0);
 	rc = ibcc_pool_run(o->n_jobs, threads, work, done, o);
 	ibcc_progress_end(&o->progress);
 	return rc;

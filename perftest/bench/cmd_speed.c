@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <ibcc/scenario_file.h>
 
@@ -19,18 +20,27 @@
 #define MAX_REPEAT 99u
 
 /* Congestion control is on in all of them, as the scenarios have it. */
+#define MAX_SET 3u
 static const struct load {
-	const char *name, *scenario, *set;
+	const char *name, *scenario;
+	const char *set[MAX_SET];
 } loads[] = {
-	{ "uniform-128", "speed-uniform.yaml", NULL },
-	{ "permutation-128", "speed-permutation.yaml", NULL },
-	{ "incast-128", "speed-incast.yaml", NULL },
+	{ "uniform-128", "speed-uniform.yaml", { NULL } },
+	{ "permutation-128", "speed-permutation.yaml", { NULL } },
+	{ "incast-128", "speed-incast.yaml", { NULL } },
+	{ "uniform-3456",
+	  "speed-uniform.yaml",
+	  { "topology.tree.ports=24", "duration_ms=0.3", "measure_from_ms=0.1" } },
+	/* The largest last: peaks are those of the whole process. */
+	{ "uniform-11664",
+	  "speed-uniform.yaml",
+	  { "topology.tree.ports=36", "duration_ms=0.1", "measure_from_ms=0.05" } },
 };
 #define N_LOADS (sizeof(loads) / sizeof(*loads))
 
 struct speed {
 	double hops_per_s, events_per_hop;
-	uint64_t packet_hops, bytes;
+	uint64_t packet_hops, bytes, peak_bytes;
 	uint32_t hosts, ports;
 };
 
@@ -64,6 +74,14 @@ static int run_once(const struct ibcc_scenario *s, struct speed *out)
 	return rc;
 }
 
+/* The most that the process has had in memory, scenario and all. */
+static uint64_t peak_bytes(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_SELF, &u) ? 0 : (uint64_t)u.ru_maxrss * 1024;
+}
+
 static int by_speed(const void *a, const void *b)
 {
 	const struct speed *x = a, *y = b;
@@ -77,10 +95,13 @@ static int run_load(const struct load *l, const char *folder, unsigned int repea
 	struct speed v[MAX_REPEAT] = { { .hosts = 0 } };
 	struct ibcc_scenario s;
 	char path[2 * PATH_MAX];
+	size_t n_set = 0;
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/scenarios/%s", folder, l->scenario);
-	rc = ibcc_scenario_load_set(path, &l->set, l->set ? 1 : 0, &s, e);
+	while (n_set < MAX_SET && l->set[n_set])
+		n_set++;
+	rc = ibcc_scenario_load_set(path, l->set, n_set, &s, e);
 	if (rc)
 		return rc;
 	for (unsigned int i = 0; i < repeat && !rc; i++)
@@ -88,6 +109,7 @@ static int run_load(const struct load *l, const char *folder, unsigned int repea
 	if (!rc) {
 		qsort(v, repeat, sizeof(*v), by_speed);
 		*out = v[repeat / 2];
+		out->peak_bytes = peak_bytes();
 		for (uint32_t i = 0; i < s.topo->n_nodes; i++)
 			out->hosts += !ibcc_topo_is_switch(s.topo, i);
 		for (uint32_t i = 0; i < s.topo->n_ports; i++)
@@ -99,21 +121,23 @@ static int run_load(const struct load *l, const char *folder, unsigned int repea
 
 static int tell(const struct load *l, const struct speed *v, json_t *all, struct libscols_table *t)
 {
-	char hops[32], million[32], events[32], host[32], port[32];
-	const char *cell[] = { l->name, million, hops, events, host, port };
+	char hops[32], million[32], events[32], host[32], port[32], peak[32];
+	const char *cell[] = { l->name, million, hops, events, host, port, peak };
 
 	if (!t)
 		return json_array_append_new(
 			all,
-			json_pack("{ss sf sI sf si si sI}", "name", l->name, "hops_per_cpu_s",
+			json_pack("{ss sf sI sf si si sI sI}", "name", l->name, "hops_per_cpu_s",
 				  v->hops_per_s, "packet_hops", (json_int_t)v->packet_hops,
 				  "events_per_hop", v->events_per_hop, "hosts", (int)v->hosts,
-				  "ports", (int)v->ports, "state_bytes", (json_int_t)v->bytes));
+				  "ports", (int)v->ports, "state_bytes", (json_int_t)v->bytes,
+				  "peak_bytes", (json_int_t)v->peak_bytes));
 	snprintf(million, sizeof(million), "%.2f", v->hops_per_s / 1e6);
 	snprintf(hops, sizeof(hops), "%.1f", (double)v->packet_hops / 1e6);
 	snprintf(events, sizeof(events), "%.2f", v->events_per_hop);
 	snprintf(host, sizeof(host), "%.0f", (double)v->bytes / v->hosts);
 	snprintf(port, sizeof(port), "%.0f", (double)v->bytes / v->ports);
+	snprintf(peak, sizeof(peak), "%.0f", (double)v->peak_bytes / (1 << 20));
 	return ibcc_table_add(t, cell);
 }
 
@@ -133,6 +157,7 @@ int ibcc_bench_speed(int argc, char **argv)
 	static const struct ibcc_table_column columns[] = {
 		{ "LOAD", false },      { "M HOPS/CPU-s", true }, { "M HOPS", true },
 		{ "EVENTS/HOP", true }, { "BYTES/HOST", true },   { "BYTES/PORT", true },
+		{ "PEAK MIB", true },
 	};
 	struct ibcc_yaml_errors e = { 0 };
 	struct libscols_table *t;

@@ -23,6 +23,7 @@ struct sweep {
 	json_t **result;         /* of each, from when it is known until it is written */
 	struct ibcc_sweep_file file;
 	struct ibcc_progress progress;
+	double cpu_s;
 	struct ibcc_yaml_errors e;
 };
 
@@ -97,6 +98,7 @@ static int done(void *arg, uint64_t i, int rc)
 			check_point(s, s->point[i]); /* tells why */
 		return rc;
 	}
+	s->cpu_s += json_real_value(json_object_get(result, "cpu_s"));
 	rc = ibcc_sweep_put(&s->file, s->point[i], result);
 	ibcc_progress_step(&s->progress);
 	return rc;
@@ -121,7 +123,9 @@ static int plan(struct sweep *s)
 	return 0;
 }
 
-/* What it took, and what the whole grid takes at that pace. */
+/* What it took, also of CPU time, which other load on the machine changes less, and what the whole
+ * grid takes at that pace.
+ */
 static void tell(const struct sweep *s)
 {
 	double took = ibcc_bench_seconds() - s->progress.start_s;
@@ -133,9 +137,11 @@ static void tell(const struct sweep *s)
 		return;
 	}
 	fprintf(stderr,
-		"%llu points in %s, %.0f an hour; the whole grid of %llu takes %s at that pace\n",
+		"%llu points in %s, %.0f an hour; %.0f in an hour of CPU time of a core; the whole "
+		"grid of %llu takes %s at that pace\n",
 		(unsigned long long)s->progress.done, ibcc_progress_time(took, a, sizeof(a)),
-		pace * 3600, (unsigned long long)s->grid.n_points,
+		pace * 3600, 3600 * (double)s->progress.done / s->cpu_s,
+		(unsigned long long)s->grid.n_points,
 		ibcc_progress_time((double)s->grid.n_points / pace, b, sizeof(b)));
 }
 
@@ -154,7 +160,7 @@ static int sweep(struct sweep *s)
 		return rc;
 	rc = plan(s);
 	if (!rc) {
-		ibcc_progress_begin(&s->progress, s->n_left);
+		ibcc_progress_begin(&s->progress, s->n_left, s->grid.n_points);
 		rc = ibcc_pool_run(s->n_left, (unsigned int)s->jobs, work, done, s);
 		ibcc_progress_end(&s->progress);
 	}

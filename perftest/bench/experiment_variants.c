@@ -27,6 +27,7 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 		  .min = 0, .max = 100 },
 		{ IBCC_YAML_MEMBER("whole_switch_marks", BOOL, struct ibcc_live_options,
 				   whole_switch_marks) },
+		{ IBCC_YAML_MEMBER("per_sl", BOOL, struct ibcc_live_options, per_sl) },
 		{ IBCC_YAML_MEMBER("fault", ENUM, struct ibcc_live_options, fault),
 		  .names = faults },
 		{ IBCC_YAML_MEMBER("fault_pass", UINT, struct ibcc_live_options, fault_pass),

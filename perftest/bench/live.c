@@ -65,6 +65,9 @@ static int open_agents(struct live *l)
 	for (uint32_t i = 0; i < l->s->n_no_cc && !rc; i++)
 		rc = ibcc_agents_set_support(
 			l->agents, ibcc_topo_find_desc(l->s->topo, l->s->no_cc[i]), false);
+	for (uint32_t i = 0; i < l->s->topo->n_nodes && l->o->per_sl; i++)
+		if (!ibcc_topo_is_switch(l->s->topo, i))
+			ibcc_agents_quirks(l->agents, i)->qlogic = true;
 	return rc ? rc : ibcc_agents_load(l->agents, &l->s->cc);
 }
 
@@ -204,6 +207,7 @@ static int note_round(struct live *l)
 
 static int pass(struct live *l)
 {
+	int rc = strike(l); /* may exchange the applier */
 	const struct ibcc_act act = {
 		.applier = l->dry ? l->dry : l->applier,
 		.who = "ibcc-bench",
@@ -211,7 +215,6 @@ static int pass(struct live *l)
 		.gate = IBCC_GATE_NODES_OF_TREE,
 	};
 	struct ibcc_why why;
-	int rc = strike(l);
 
 	l->r->passes++;
 	if (!rc)

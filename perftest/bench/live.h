@@ -29,7 +29,8 @@ struct ibcc_live_options {
 	double rtt_us;           /* of a request and its answer */
 	double lose_percent;     /* of all requests */
 	bool whole_switch_marks; /* switches have no settings for single ports */
-	int fault;               /* enum ibcc_live_fault */
+	bool per_sl; /* adapters hold all flows of a service level alike, as the qib driver's do */
+	int fault;   /* enum ibcc_live_fault */
 	uint32_t fault_pass;
 	char fault_node[IBCC_NAME_BYTES];
 	bool dry; /* nothing is set */

@@ -121,14 +121,14 @@ uint64_t ibcc_osm_push_mads(const struct ibcc_osm_tree *t)
 	return 2 * (t->hosts * (1 + CCT_BLOCKS) + t->switches * (1 + div_up(t->m + 1, PORT_BLOCK)));
 }
 
-static double entries(const struct ibcc_osm_tree *t)
+static double routing(const struct ibcc_osm_tree *t)
 {
-	return (double)t->switches * (double)(t->hosts + t->switches);
+	return (double)t->switches * t->m * (double)(t->hosts + t->switches) * (t->n - 1);
 }
 
 double ibcc_osm_sweep_s(const struct ibcc_osm_tree *t, const struct ibcc_osm_times *x)
 {
-	return x->base_s + x->smp_s * (double)ibcc_osm_total(t) + x->entry_s * entries(t);
+	return x->base_s + x->smp_s * (double)ibcc_osm_total(t) + x->route_s * routing(t);
 }
 
 /* Sums for a line through points that count by the inverse square of their weight. */
@@ -165,23 +165,23 @@ static struct ibcc_osm_rate line_fit(const struct line *l)
 struct ibcc_osm_times ibcc_osm_fit(const struct ibcc_osm_tree *t, const double *sweep_s,
 				   const double *path_s, size_t n, size_t but)
 {
-	double routing = 0, n_entries = 0, entry_s;
+	double path = 0, work = 0, route_s;
 	struct line l = { .n = 0 };
 	struct ibcc_osm_rate r;
 
 	for (size_t i = 0; i < n; i++) {
 		if (i == but)
 			continue;
-		routing += path_s[i];
-		n_entries += entries(&t[i]);
+		path += path_s[i];
+		work += routing(&t[i]);
 	}
-	entry_s = n_entries > 0 ? routing / n_entries : 0;
+	route_s = work > 0 ? path / work : 0;
 	for (size_t i = 0; i < n; i++)
 		if (i != but)
 			line_add(&l, (double)ibcc_osm_total(&t[i]),
-				 sweep_s[i] - entry_s * entries(&t[i]), sweep_s[i]);
+				 sweep_s[i] - route_s * routing(&t[i]), sweep_s[i]);
 	r = line_fit(&l);
-	return (struct ibcc_osm_times){ .base_s = r.base_s, .smp_s = r.mad_s, .entry_s = entry_s };
+	return (struct ibcc_osm_times){ .base_s = r.base_s, .smp_s = r.mad_s, .route_s = route_s };
 }
 
 struct ibcc_osm_rate ibcc_osm_fit_rate(const double *mads, const double *s, size_t n, size_t but)

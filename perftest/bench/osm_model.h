@@ -48,19 +48,20 @@ uint64_t ibcc_osm_total(const struct ibcc_osm_tree *t);
 uint64_t ibcc_osm_poll_mads(const struct ibcc_osm_tree *t);
 uint64_t ibcc_osm_push_mads(const struct ibcc_osm_tree *t);
 
-/* Seconds for a sweep with one SMP in flight: the paper's (8) to (10) with one time for each SMP,
- * but paths take their time by the entries of all forwarding tables, not by hosts alone, and there
- * is something that does not depend on the tree.
+/* Seconds for a sweep with one SMP in flight: the paper's (8) to (10) with one time for each SMP.
+ * Paths do not take their time by hosts alone, as there: OpenSM looks at the neighbours behind all
+ * ports of a switch for each LID, as often as the tree has levels to cross. And there is something
+ * that does not depend on the tree.
  */
 struct ibcc_osm_times {
 	double base_s;
 	double smp_s;   /* for an SMP */
-	double entry_s; /* for an entry of a forwarding table: one for each LID in each switch */
+	double route_s; /* for a LID at a port of a switch, times the levels but one */
 };
 double ibcc_osm_sweep_s(const struct ibcc_osm_tree *t, const struct ibcc_osm_times *x);
 
 /* The times, none of them negative, by measured sweeps without that of index `but` (n: with all):
- * that for an entry from what routing took, the others so that they fit the rest best (least
+ * that for routing from what that took, the others so that they fit the rest best (least
  * squares of relative errors).
  */
 struct ibcc_osm_times ibcc_osm_fit(const struct ibcc_osm_tree *t, const double *sweep_s,

@@ -7,7 +7,7 @@
 
 #include "perftest/bench/bench.h"
 
-#define BAR          30
+#define BAR          20
 #define INTERVAL_S   0.2
 #define FIRST_SHOW_S 1.0 /* what is done sooner needs no bar */
 
@@ -24,11 +24,20 @@ const char *ibcc_progress_time(double seconds, char *buf, unsigned int len)
 	return buf;
 }
 
-void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n)
+void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n, uint64_t whole)
 {
-	*p = (struct ibcc_progress){ .on = isatty(STDERR_FILENO), .n = n };
+	*p = (struct ibcc_progress){ .on = isatty(STDERR_FILENO), .n = n, .whole = whole };
 	p->start_s = ibcc_bench_seconds();
 	p->shown_s = p->start_s + FIRST_SHOW_S - INTERVAL_S;
+}
+
+/* How fast it goes and what the whole takes, over all shards and what was there before. */
+static void show_whole(const struct ibcc_progress *p, double pace)
+{
+	char time[32];
+
+	fprintf(stderr, "; %.0f an hour, all %llu in %s", pace * 3600, (unsigned long long)p->whole,
+		ibcc_progress_time((double)p->whole / pace, time, sizeof(time)));
 }
 
 void ibcc_progress_step(struct ibcc_progress *p)
@@ -46,8 +55,11 @@ void ibcc_progress_step(struct ibcc_progress *p)
 	memset(bar, '.', BAR);
 	memset(bar, '#', (size_t)full);
 	bar[BAR] = '\0';
-	fprintf(stderr, "\r[%s] %llu of %llu, %s left\033[K", bar, (unsigned long long)p->done,
+	fprintf(stderr, "\r[%s] %llu of %llu, %s left", bar, (unsigned long long)p->done,
 		(unsigned long long)p->n, ibcc_progress_time(left, time, sizeof(time)));
+	if (p->whole && now > p->start_s)
+		show_whole(p, (double)p->done / (now - p->start_s));
+	fputs("\033[K", stderr);
 	fflush(stderr);
 }
 

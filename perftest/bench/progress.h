@@ -9,10 +9,11 @@
 struct ibcc_progress {
 	bool on;
 	uint64_t n, done;
+	uint64_t whole; /* what n is a part of, so that its time is shown, too; 0: nothing */
 	double start_s, shown_s;
 };
 
-void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n);
+void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n, uint64_t whole);
 void ibcc_progress_step(struct ibcc_progress *p);
 void ibcc_progress_end(struct ibcc_progress *p);
 

@@ -55,7 +55,8 @@ equal()
 # wait_until SECONDS COMMAND...: runs the command until it succeeds.
 wait_until()
 {
-	local end=$((SECONDS + $1))
+	# What an idle machine may take; one under load gets three times that.
+	local end=$((SECONDS + 3 * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -lt "$end" ] || return 1
@@ -140,6 +141,20 @@ tree()
 	  tree: {ports: $1, levels: $2}
 	traffic: []
 	YAML
+}
+
+# two_switches PORT...: a netfile of two switches with two hosts each, linked by these ports.
+two_switches()
+{
+	local s p
+	for s in 1 2; do
+		printf 'Switch 8 "S%d"\n[1] "H%d"[1]\n[2] "H%d"[1]\n' $s $((2 * s - 1)) $((2 * s))
+		for p in "$@"; do printf '[%d] "S%d"[%d]\n' "$p" $((3 - s)) "$p"; done
+		echo
+	done
+	for p in 1 2 3 4; do
+		printf 'Hca 1 "H%d"\n[1] "S%d"[%d]\n\n' "$p" $(((p + 1) / 2)) $(((p - 1) % 2 + 1))
+	done
 }
 
 # Runtimes that the plugin needs in front of everything else when it was built with sanitizers.

@@ -11,31 +11,7 @@ master() { client state | grep -q '^MASTER.* nodes=[1-9]'; }
 served() { wait_until 10 master || fail "the plugin does not serve a topology"; }
 sweeps() { grep -c 'SUBNET UP' "$OSM_LOG"; }
 
-cat >"$TMP/net" <<'NET'
-Switch 8 "S1"
-[1] "H1"[1]
-[2] "H2"[1]
-[7] "S2"[7]
-[8] "S2"[8]
-
-Switch 8 "S2"
-[1] "H3"[1]
-[2] "H4"[1]
-[7] "S1"[7]
-[8] "S1"[8]
-
-Hca 1 "H1"
-[1] "S1"[1]
-
-Hca 1 "H2"
-[1] "S1"[2]
-
-Hca 1 "H3"
-[1] "S2"[1]
-
-Hca 1 "H4"
-[1] "S2"[2]
-NET
+two_switches 7 8 >"$TMP/net"
 start_sim "$TMP/net"
 
 # --- what is served -------------------------------------------------------------------------------

@@ -2,29 +2,7 @@
 # Stock ibsim behind the proxy: its control plane works as if the proxy were not there.
 . "$(dirname "$0")/lib.sh"
 
-cat >"$TMP/net" <<'NET'
-Switch 8 "S1"
-[1] "H1"[1]
-[2] "H2"[1]
-[8] "S2"[8]
-
-Switch 8 "S2"
-[1] "H3"[1]
-[2] "H4"[1]
-[8] "S1"[8]
-
-Hca 1 "H1"
-[1] "S1"[1]
-
-Hca 1 "H2"
-[1] "S1"[2]
-
-Hca 1 "H3"
-[1] "S2"[1]
-
-Hca 1 "H4"
-[1] "S2"[2]
-NET
+two_switches 8 >"$TMP/net"
 
 start_sim "$TMP/net"
 at H1 opensm -o -g 0 -f "$TMP/once.log" >"$TMP/oneshot.log" 2>&1 || fail "opensm -o (status $?)"

@@ -12,6 +12,9 @@
 
 #define MAD_DATA 64
 
+/* Status of an answer. */
+enum { OK = 0, BAD_VERSION = 4, BAD_METHOD = 8, BAD_ATTR = 0xc, BAD_FIELD = 0x1c };
+
 struct agent_fabric {
 	struct ibcc_topo *topo;
 	struct ibcc_engine *engine;

@@ -16,8 +16,6 @@ enum {
 	TIME = 0x18,
 };
 
-enum { OK = 0, BAD_VERSION = 4, BAD_METHOD = 8, BAD_ATTR = 0xc, BAD_FIELD = 0x1c };
-
 static int get(struct agent_fabric *f, uint32_t node, uint16_t attr, uint32_t mod)
 {
 	return agents_send(f, node, 0x21, 2, 1, attr, mod);

@@ -148,7 +148,8 @@ static void test_all_keys(void **state)
 	load_ok(files_write(
 			"c.yaml",
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
-			"interval_ms: 50\ntimeout_ms: 50\nretries: 0\nwindow: 128\nclock: fabric\n"
+			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
+			"128\nclock: fabric\n"
 			"plugin_socket: /a\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
 			"cc_key_file: /e\nlog: {target: stderr, level: debug}\n"
 			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
@@ -161,6 +162,7 @@ static void test_all_keys(void **state)
 	assert_string_equal(c.ca, "mlx5_0");
 	assert_int_equal(c.port, 2);
 	assert_int_equal(c.interval_ms, 50);
+	assert_true(c.clear_counters);
 	assert_int_equal(c.timeout_ms, 50);
 	assert_int_equal(c.retries, 0);
 	assert_int_equal(c.window, 128);

@@ -204,14 +204,53 @@ static void test_wait(void **state)
 	assert_int_equal(ibcc_delta_wait_permille(&d, tick_ps), 0);
 }
 
+/* 4X NDR carries 4e11 bits a second: 2^32 words of 32 bits in 343.6 ms; ticks of 80 ps take as
+ * long. */
+static void test_too_fast(void **state)
+{
+	const uint64_t tick_ps = 80;
+	struct ibcc_counters a = { .t_ns = 1 }, b;
+	struct ibcc_delta d;
+
+	(void)state;
+	for (int c = 0; c < IBCC_CTR_COUNT; c++)
+		a.width[c] = 32;
+	b = a;
+	b.t_ns += 343000000;
+	b.v[IBCC_CTR_XMIT_DATA] = 5;
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 400000, tick_ps, &d);
+	for (int c = 0; c < IBCC_CTR_COUNT; c++)
+		assert_int_equal(d.flags[c], IBCC_DELTA_VALID);
+	b.t_ns += 1000000;
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 400000, tick_ps, &d);
+	for (int c = 0; c < IBCC_CTR_COUNT; c++)
+		assert_int_equal(d.flags[c] & IBCC_DELTA_SATURATED,
+				 c == IBCC_CTR_XMIT_DATA || c == IBCC_CTR_RCV_DATA ||
+						 c == IBCC_CTR_XMIT_WAIT
+					 ? IBCC_DELTA_SATURATED
+					 : 0);
+	/* A slower link, no tick, 64 bits. */
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 200000, 0, &d);
+	for (int c = 0; c < IBCC_CTR_COUNT; c++)
+		assert_int_equal(d.flags[c], IBCC_DELTA_VALID);
+	a.width[IBCC_CTR_XMIT_DATA] = b.width[IBCC_CTR_XMIT_DATA] = 64;
+	b.t_ns += 1000000000;
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 400000, tick_ps, &d);
+	assert_int_equal(d.flags[IBCC_CTR_XMIT_DATA], IBCC_DELTA_VALID);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),   cmocka_unit_test(test_saturated),
-		cmocka_unit_test(test_reset),   cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_missing), cmocka_unit_test(test_time),
-		cmocka_unit_test(test_any),     cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_plain),    cmocka_unit_test(test_saturated),
+		cmocka_unit_test(test_too_fast), cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_wrap),     cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_time),     cmocka_unit_test(test_any),
+		cmocka_unit_test(test_rates),    cmocka_unit_test(test_wait),
 	};
 
 	test_seed();

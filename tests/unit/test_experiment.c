@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Experiment files, the arithmetic of their rows, and the JSON that scripts rely on. */
+#include <glob.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -306,6 +307,26 @@ static void best_settings_are_found(void **state)
 	unlink(files_path("experiments/oracle/e.json"));
 }
 
+static void all_files_are_right(void **state)
+{
+	glob_t g = { 0 };
+
+	(void)state;
+	assert_int_equal(glob("perftest/experiments/*.yaml", 0, NULL, &g), 0);
+	assert_int_equal(glob("perftest/tune/*.yaml", GLOB_APPEND, NULL, &g), 0);
+	assert_true(g.gl_pathc >= 20);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		struct ibcc_yaml_errors e = { 0 };
+		struct ibcc_experiment x;
+
+		if (ibcc_experiment_load(g.gl_pathv[i], &x, &e))
+			fail_msg("%s", e.text ? e.text : g.gl_pathv[i]);
+		assert_true(x.n_rows > 0);
+		ibcc_experiment_fini(&x);
+	}
+	globfree(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +335,7 @@ int main(void)
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(bad_runs),
 		cmocka_unit_test(json_contract),
+		cmocka_unit_test(all_files_are_right),
 		cmocka_unit_test(cases_have_columns),
 		cmocka_unit_test(best_settings_are_found),
 	};

@@ -393,8 +393,47 @@ static void test_verify_table(void **state)
 	assert_false(ibcc_plan_verify(0x17, 0, want, got));
 	assert_false(ibcc_plan_verify(0x17, 4, want, want));
 	/* Attributes that we do not know must come back as sent. */
-	assert_true(ibcc_plan_verify(0x12, 0, want, want));
-	assert_false(ibcc_plan_verify(0x12, 0, want, got));
+	assert_true(ibcc_plan_verify(0x13, 0, want, want));
+	assert_false(ibcc_plan_verify(0x13, 0, want, got));
+}
+
+/* Key, protect bit (the first bit of byte 8) and lease (bytes 10 and 11) count, violations do not.
+ */
+static void test_verify_key(void **state)
+{
+	static const unsigned int counts[] = { 0, 7, 8, 10, 11 };
+	uint8_t want[192] = { 0 }, got[192] = { 0 };
+
+	(void)state;
+	got[12] = got[13] = 1;
+	assert_true(ibcc_plan_verify(0x12, 0, want, got));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		got[counts[i]] = 0x80;
+		assert_false(ibcc_plan_verify(0x12, 0, want, got));
+		got[counts[i]] = 0;
+	}
+}
+
+static int keep_text(const struct ibcc_field_change *f, void *arg)
+{
+	char *text = arg;
+	size_t n = strlen(text);
+
+	snprintf(text + n, 512 - n, "%s %s %s;", f->field, f->old_text, f->new_text);
+	return 0;
+}
+
+/* A key that changes is told without the key. */
+static void test_key_is_hidden(void **state)
+{
+	struct ibcc_change c = { .attr_id = IBCC_CC_ATTR_KEY_INFO };
+	char text[512] = "";
+
+	(void)state;
+	c.new_data[7] = 0x42;
+	c.new_data[8] = 0x80;
+	assert_int_equal(ibcc_plan_fields(&c, keep_text, text), 0);
+	assert_string_equal(text, "CC_Key hidden another;CC_KeyProtectBit 0 1;");
 }
 
 static void test_outcomes(void **state)
@@ -422,6 +461,7 @@ int main(void)
 		WITH_FIXTURE(test_reverse),           WITH_FIXTURE(test_fields),
 		cmocka_unit_test(test_verify_switch), cmocka_unit_test(test_verify_ports),
 		cmocka_unit_test(test_verify_ca),     cmocka_unit_test(test_verify_table),
+		cmocka_unit_test(test_verify_key),    cmocka_unit_test(test_key_is_hidden),
 		cmocka_unit_test(test_outcomes),
 	};
 

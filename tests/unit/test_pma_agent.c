@@ -8,8 +8,6 @@
 
 enum { CPI = 0x01, SAMPLES = 0x10, PC = 0x12, VL_WAIT = 0x1c, EXT = 0x1d };
 enum { VL_CONG = 0x30, RCV_CC, SL_FECN, SL_BECN, XMIT_CC, VL_TIME_CONG };
-enum { OK = 0, BAD_VERSION = 4, BAD_METHOD = 8, BAD_ATTR = 0xc, BAD_FIELD = 0x1c };
-
 static int ask(struct agent_fabric *f, uint32_t node, uint8_t method, uint16_t attr,
 	       unsigned int port, uint16_t select)
 {

@@ -114,12 +114,12 @@ static void test_keys(void **state)
 	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
 					   "unchanged", "unreachable", "prediction", "summary",
 					   "writes",    "error",       NULL };
-	static const char *const fabric[] = {
-		"nodes",           "switches",    "channel_adapters", "endports",
-		"links",           "generation",  "source",           "pass",
-		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
-		"ports_saturated", "clock",       "clock_permille",   NULL
-	};
+	static const char *const fabric[] = { "nodes",           "switches",    "channel_adapters",
+					      "endports",        "links",       "generation",
+					      "source",          "pass",        "interval_us",
+					      "ports_fresh",     "ports_stale", "ports_unreachable",
+					      "ports_saturated", "clock",       "clock_permille",
+					      "unread",          "unsure",      NULL };
 	static const char *const root[] = { "node_guid",
 					    "node",
 					    "port",
@@ -364,6 +364,31 @@ static void test_gate(void **state)
 			 -EOPNOTSUPP);
 }
 
+/* Ports of a node with the same doubtful counters are told together. */
+static void test_unsure(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_snapshot *s = &f->tr.s;
+	json_t *list = ibcc_report_unsure(f->c.topo, s);
+	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
+
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	for (uint32_t i = first + 1; i <= first + 3; i++) {
+		s->port[i].state = IBCC_SAMPLE_FRESH;
+		s->port[i].delta.flags[IBCC_CTR_XMIT_WAIT] =
+			IBCC_DELTA_VALID | IBCC_DELTA_SATURATED;
+	}
+	s->port[first + 3].delta.flags[IBCC_CTR_XMIT_DATA] = IBCC_DELTA_SATURATED;
+	list = ibcc_report_unsure(f->c.topo, s);
+	assert_int_equal(json_array_size(list), 2);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(list, 0), "ports")), 2);
+	assert_string_equal(json_string_value(json_array_get(
+				    json_object_get(json_array_get(list, 1), "counters"), 1)),
+			    "PortXmitWait");
+	json_decref(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_outcomes_after_an_apply, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strange_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gate, setup, teardown),
 	};
 

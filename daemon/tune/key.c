@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/service.h"
+#include "daemon/tune/changes.h"
+#include "daemon/tune/tune.h"
+
+/* The daemon has the old key in its hands, so it must not run meanwhile. */
+static bool daemon_runs(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *status = NULL;
+	bool runs = !tune_ask(t, "status", NULL, &status, &why);
+
+	json_decref(status);
+	return runs;
+}
+
+static void print_result(const struct tune *t, const json_t *a)
+{
+	if (t->json) {
+		tune_print_json(a);
+		return;
+	}
+	tune_print_changes(json_object_get(a, "changes"), "CC_Key");
+	printf("\n%lld of %lld nodes verified, %lld had it already.\n", tune_int(a, "verified"),
+	       tune_int(a, "writes"), tune_int(a, "unchanged"));
+}
+
+int tune_key(struct tune *t)
+{
+	struct ibcc_cc_key_info key = { .CC_KeyProtectBit = t->protect,
+					.CC_KeyLeasePeriod = t->lease };
+	struct ibcc_service *s;
+	struct ibcc_why why = { "" };
+	char who[64];
+	struct ibcc_request r = { who, false };
+	json_t *a = NULL;
+	int rc;
+
+	if (!t->n_args)
+		return tune_fail("key: want a file with the new CC_Key");
+	if (ibcc_config_read_key(t->args[0], &key.CC_Key, why.text, sizeof(why.text)))
+		return tune_fail("%s", why.text);
+	if (daemon_runs(t))
+		return tune_fail("ibcc-tuned is running and has the old key: stop it first");
+	s = ibcc_service_new(&t->config, t->cc_key);
+	if (!s)
+		return tune_fail("no memory");
+	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
+		 (int)getpid());
+	rc = ibcc_service_set_key(s, &key, &r, &a, &why);
+	ibcc_service_free(s);
+	if (a) {
+		tune_rename(t, a);
+		print_result(t, a);
+	}
+	json_decref(a);
+	return rc ? tune_fail("%s", why.text) : TUNE_OK;
+}
