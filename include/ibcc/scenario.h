@@ -155,6 +155,7 @@ enum ibcc_event_kind {
 	IBCC_EVENT_SINK_RATE, /* node drains at value Mb/s; 0: at link rate */
 	IBCC_EVENT_LINK_DOWN, /* link at port of node */
 	IBCC_EVENT_LINK_UP,
+	IBCC_EVENT_LINK_RATE, /* that link carries value Mb/s, both ways */
 };
 struct ibcc_event_spec {
 	uint64_t at_ps;

@@ -26,7 +26,8 @@ struct problem {
 	const struct ibcc_topo *t;
 	size_t n_resources;
 	double *capacity;
-	double *full; /* capacity of each port's link when it is up */
+	double *full; /* capacity of each port's link at first */
+	double *rate; /* the same, when it is up, now */
 	struct pair *pair;
 	size_t n_pairs, cap_pairs;
 	struct ibcc_maxmin_use *use;
@@ -126,6 +127,17 @@ static int add_flow(struct problem *p, uint32_t flow)
 	return rc;
 }
 
+static void change_link(struct problem *p, const struct ibcc_event_spec *v, uint32_t port)
+{
+	bool up = p->capacity[port] > 0;
+
+	if (v->kind == IBCC_EVENT_LINK_RATE)
+		p->rate[port] = v->value * payload_share(&p->s->model);
+	else
+		up = v->kind == IBCC_EVENT_LINK_UP;
+	p->capacity[port] = up ? p->rate[port] : 0;
+}
+
 static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 {
 	uint32_t node = ibcc_topo_find_desc(p->t, v->node), port;
@@ -138,12 +150,12 @@ static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 		break;
 	case IBCC_EVENT_LINK_DOWN:
 	case IBCC_EVENT_LINK_UP:
+	case IBCC_EVENT_LINK_RATE:
 		port = v->port ? ibcc_topo_port_index(p->t, node, v->port) : ca_port(p->t, node);
 		if (port == IBCC_NONE || p->t->port[port].peer == IBCC_NONE)
 			break;
-		p->capacity[port] = v->kind == IBCC_EVENT_LINK_UP ? p->full[port] : 0;
-		p->capacity[p->t->port[port].peer] =
-			v->kind == IBCC_EVENT_LINK_UP ? p->full[p->t->port[port].peer] : 0;
+		change_link(p, v, port);
+		change_link(p, v, p->t->port[port].peer);
 		break;
 	}
 }
@@ -156,7 +168,7 @@ static void state_at(struct problem *p, uint64_t at_ps)
 	bool first = true;
 
 	for (i = 0; i < p->t->n_ports; i++)
-		p->capacity[i] = p->full[i];
+		p->capacity[i] = p->rate[i] = p->full[i];
 	for (i = 0; i < p->t->n_nodes; i++)
 		p->capacity[p->t->n_ports + i] = UNLIMITED_MBPS;
 	/* Events in the order of their times; those of one time in the order of the file. */
@@ -245,7 +257,8 @@ static int set_up(struct problem *p)
 	p->n_resources = (size_t)p->t->n_ports + p->t->n_nodes;
 	p->capacity = calloc(p->n_resources + 1, sizeof(*p->capacity));
 	p->full = calloc(p->t->n_ports + 1u, sizeof(*p->full));
-	if (!p->capacity || !p->full)
+	p->rate = calloc(p->t->n_ports + 1u, sizeof(*p->rate));
+	if (!p->capacity || !p->full || !p->rate)
 		return -ENOMEM;
 	for (i = 0; i < p->t->n_ports; i++)
 		if (p->t->port[i].peer != IBCC_NONE)
@@ -262,6 +275,7 @@ static void problem_free(struct problem *p)
 {
 	free(p->capacity);
 	free(p->full);
+	free(p->rate);
 	free(p->pair);
 	free(p->use);
 	free(p->mm);

@@ -184,9 +184,10 @@ static void change_settings(struct world *w)
 
 static void change_something(struct world *w)
 {
+	static const uint32_t rates[] = { 2000, 8000, 32000, 96000 };
 	uint32_t port = below(w, w->topo->n_ports);
 
-	switch (below(w, 4)) {
+	switch (below(w, 5)) {
 	case 0: change_settings(w); break;
 	case 1:
 		if (w->topo->port[port].peer == IBCC_NONE)
@@ -200,7 +201,12 @@ static void change_something(struct world *w)
 							   below(w, 2) * (2000 + below(w, 20000))),
 				 0);
 		break;
-	case 3: break;
+	case 3:
+		if (w->topo->port[port].peer == IBCC_NONE)
+			break;
+		assert_int_equal(ibcc_engine_set_link_rate(w->e, port, rates[below(w, 4)]), 0);
+		break;
+	case 4: break;
 	}
 }
 

@@ -102,6 +102,22 @@ static void changes_are_averaged(void **state)
 	fini(&s, &i);
 }
 
+/* A link's rate changes while it is down, and comes up with it: a quarter each at 10, 4, 0, 2. */
+static void links_change_rate(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute(FABRIC "traffic: [{from: a, to: c}]\n"
+		       "events: [{at_ms: 2.5, link_rate: t/4, rate: 4 Gb/s},"
+		       " {at_ms: 5, link_down: s/4}, {at_ms: 6, link_rate: s/4, rate: 2 Gb/s},"
+		       " {at_ms: 7.5, link_up: s/4}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], (10000 + 4000 + 0 + 2000) / 4.0);
+	fini(&s, &i);
+}
+
 /* A slow destination holds back only a uniform flow's part for it: 9000 / 3 to each of b, c, d. */
 static void uniform_flows_are_pairs(void **state)
 {
@@ -140,7 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_are_shared),     cmocka_unit_test(headers_and_sinks),
 		cmocka_unit_test(changes_are_averaged), cmocka_unit_test(uniform_flows_are_pairs),
-		cmocka_unit_test(bad_windows),
+		cmocka_unit_test(bad_windows),          cmocka_unit_test(links_change_rate),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
