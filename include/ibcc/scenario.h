@@ -34,8 +34,8 @@ enum ibcc_arbitration {
 	IBCC_ARBITRATION_FLOW,
 };
 
-/* VL arbitration tables of all outputs of switches (IBA vol. 1, 7.6.9). Without entries VLs are
- * served in turn.
+/* VL arbitration tables of all outputs, of switches and of channel adapters (IBA vol. 1, 7.6.9).
+ * Without entries switches serve VLs in turn, and channel adapters all queues as hca_service has it.
  */
 #define IBCC_VLARB_ENTRIES 64u
 struct ibcc_vlarb_table {

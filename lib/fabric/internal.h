@@ -416,6 +416,8 @@ uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
 
 /* hca.c: sending. */
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
+/* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
+uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
 void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow);
 void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);
