@@ -41,7 +41,7 @@ void ibcc_world_free(struct ibcc_world *w)
 	ibcc_engine_free(w->engine);
 	ibcc_topo_free(w->topo);
 	free(w->flow);
-	free(w->sink);
+	free(w->rate);
 	free(w);
 }
 
@@ -76,7 +76,7 @@ static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 		err = ibcc_world_add_flows(w, e, t, index);
 	if (err)
 		goto out;
-	ibcc_world_apply_sinks(w, e, t);
+	ibcc_world_apply_rates(w, e, t);
 	if (w->agents) {
 		err = ibcc_agents_bind(w->agents, t, e);
 	} else {

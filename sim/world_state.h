@@ -14,8 +14,10 @@ struct flow_state {
 	uint64_t sample_bytes[2];
 };
 
-struct sink {
+/* A rate that was changed: of the link at a port, or, port 0, of a host as a sink. */
+struct changed_rate {
 	char node[IBCC_NAME_BYTES];
+	uint8_t port;
 	uint32_t mbps;
 };
 
@@ -27,8 +29,8 @@ struct ibcc_world {
 	struct ibcc_agents *agents;
 	bool traffic;
 	struct flow_state *flow; /* by index in the scenario */
-	struct sink *sink;
-	uint32_t n_sinks, next_event;
+	struct changed_rate *rate;
+	uint32_t n_rates, next_event;
 	uint64_t sample_ps[2];
 	ibcc_world_link_event *link_event;
 	void *link_arg;
@@ -41,7 +43,7 @@ int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
 			 const struct ibcc_topo *t, uint32_t *index);
 /* A new engine takes over from the present one: what flows did so far is kept. */
 void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index);
-void ibcc_world_apply_sinks(const struct ibcc_world *w, struct ibcc_engine *e,
+void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 			    const struct ibcc_topo *t);
 
 /* Whether the link at a port carries data: active at both ends. */

@@ -67,15 +67,24 @@ static struct ibcc_engine_flow flow_sum(const struct ibcc_world *w, uint32_t i)
 	return sum;
 }
 
-void ibcc_world_apply_sinks(const struct ibcc_world *w, struct ibcc_engine *e,
+void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 			    const struct ibcc_topo *t)
 {
-	uint32_t i, port;
+	uint32_t i, node, port;
 
-	for (i = 0; i < w->n_sinks; i++) {
-		port = ca_port(t, w->sink[i].node);
-		if (port != IBCC_NONE)
-			ibcc_engine_set_sink_rate(e, port, w->sink[i].mbps);
+	for (i = 0; i < w->n_rates; i++) {
+		const struct changed_rate *r = &w->rate[i];
+
+		node = ibcc_topo_find_desc(t, r->node);
+		port = !r->port            ? ca_port(t, r->node)
+		       : node == IBCC_NONE ? IBCC_NONE
+					   : ibcc_topo_port_index(t, node, r->port);
+		if (port == IBCC_NONE)
+			continue;
+		if (r->port)
+			ibcc_engine_set_link_rate(e, port, r->mbps);
+		else
+			ibcc_engine_set_sink_rate(e, port, r->mbps);
 	}
 }
 
@@ -89,28 +98,33 @@ void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index)
 	}
 }
 
+static int change_rate(struct ibcc_world *w, const char *node, uint8_t port, uint32_t mbps)
+{
+	struct changed_rate *r = reallocarray(w->rate, w->n_rates + 1, sizeof(*r));
+	uint32_t i, kept = 0;
+
+	if (!r)
+		return -ENOMEM;
+	w->rate = r;
+	/* The last comes last, for the other end may have named the same link. */
+	for (i = 0; i < w->n_rates; i++)
+		if (r[i].port != port || strcmp(r[i].node, node))
+			r[kept++] = r[i];
+	memset(&r[kept], 0, sizeof(*r));
+	strncpy(r[kept].node, node, sizeof(r[kept].node) - 1);
+	r[kept].port = port;
+	r[kept].mbps = mbps;
+	w->n_rates = kept + 1;
+	if (w->engine)
+		ibcc_world_apply_rates(w, w->engine, w->topo);
+	return 0;
+}
+
 int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps)
 {
-	struct sink *s;
-	uint32_t i;
-
 	if (w->topo && ca_port(w->topo, node) == IBCC_NONE)
 		return -ENOENT;
-	for (i = 0; i < w->n_sinks && strcmp(w->sink[i].node, node); i++)
-		;
-	if (i == w->n_sinks) {
-		s = reallocarray(w->sink, w->n_sinks + 1, sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		w->sink = s;
-		memset(&s[i], 0, sizeof(*s));
-		strncpy(s[i].node, node, sizeof(s[i].node) - 1);
-		w->n_sinks++;
-	}
-	w->sink[i].mbps = mbps;
-	if (w->engine)
-		ibcc_world_apply_sinks(w, w->engine, w->topo);
-	return 0;
+	return change_rate(w, node, 0, mbps);
 }
 
 /* Time */
@@ -144,6 +158,8 @@ static void do_events(struct ibcc_world *w)
 
 		if (v->kind == IBCC_EVENT_SINK_RATE)
 			ibcc_world_set_sink_rate(w, v->node, v->value);
+		else if (v->kind == IBCC_EVENT_LINK_RATE)
+			change_rate(w, v->node, v->port, v->value);
 		else if (w->link_event)
 			w->link_event(w->link_arg, v);
 	}

@@ -49,6 +49,10 @@ int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in,
 			  const uint8_t vl[16]);
 /* A link going down loses what is on it and in the buffers that feed it (counted as dropped). */
 int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
+/* Both ends send at this rate from their next packet on. What flows offer in permille of a link
+ * counts by the rate that it had when they were added.
+ */
+int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 /* Rate at which the HCA at `port` takes payload out of its receive buffer; 0: as it comes. */
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 

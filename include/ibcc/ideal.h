@@ -12,6 +12,8 @@
 
 /* Pairs of source and destination that are computed at most. */
 #define IBCC_IDEAL_MAX_PAIRS (1u << 19)
+/* Ports and sinks on all their ways. */
+#define IBCC_IDEAL_MAX_USES (1u << 23)
 
 struct ibcc_ideal {
 	double *flow_mbps; /* payload of each of the scenario's flows */
@@ -25,9 +27,13 @@ struct ibcc_ideal {
  * counts as a flow of its own, with an equal part of the demand where a flow goes to all; a link
  * carries payload in the ratio of a packet to its wire length. Queues are not: what piled up
  * before is no demand, so that a fabric that works off a backlog may do better than the ideal.
+ *
+ * With random and adaptive routing, each switch spreads a pair's packets evenly over its outputs on
+ * shortest ways whose links are up. That is what random routing does on average. Adaptive routing
+ * may do better than this ideal, where it takes more by a way that others leave free.
+ *
  * Returns 0; -EINVAL (to_ps not after from_ps, a node that does not exist, a destination without
- * route), -E2BIG (more than IBCC_IDEAL_MAX_PAIRS, or packets that may take
- * any of several ways), -ENOMEM. *out needs ibcc_ideal_fini() after 0.
+ * route), -E2BIG (more than IBCC_IDEAL_MAX_PAIRS or IBCC_IDEAL_MAX_USES), -ENOMEM. *out needs ibcc_ideal_fini() after 0.
  */
 int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
 		       struct ibcc_ideal *out);

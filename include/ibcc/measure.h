@@ -13,7 +13,7 @@
 
 struct ibcc_measure_flow {
 	double offered_mbps, throughput_mbps;
-	double ideal_mbps;              /* NAN where there are too many pairs or ways to tell */
+	double ideal_mbps;              /* NAN where there are too many pairs and ways to tell */
 	double latency_us;              /* mean of the packets received; NAN if there were none */
 	double p50_us, p99_us, p999_us; /* their percentiles, to 6.25 %; likewise, and with more
 					 * than 10000 flows */

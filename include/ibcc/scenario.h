@@ -34,8 +34,8 @@ enum ibcc_arbitration {
 	IBCC_ARBITRATION_FLOW,
 };
 
-/* VL arbitration tables of all outputs of switches (IBA vol. 1, 7.6.9). Without entries VLs are
- * served in turn.
+/* VL arbitration tables of all outputs, of switches and of channel adapters (IBA vol. 1, 7.6.9).
+ * Without entries switches serve VLs in turn, and channel adapters all queues as hca_service has it.
  */
 #define IBCC_VLARB_ENTRIES 64u
 struct ibcc_vlarb_table {
@@ -155,6 +155,7 @@ enum ibcc_event_kind {
 	IBCC_EVENT_SINK_RATE, /* node drains at value Mb/s; 0: at link rate */
 	IBCC_EVENT_LINK_DOWN, /* link at port of node */
 	IBCC_EVENT_LINK_UP,
+	IBCC_EVENT_LINK_RATE, /* that link carries value Mb/s, both ways */
 };
 struct ibcc_event_spec {
 	uint64_t at_ps;

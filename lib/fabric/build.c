@@ -117,28 +117,44 @@ static int add_lane(struct ibcc_engine *e, const uint64_t delay_ps[N_SENT],
 	return 0;
 }
 
+/* Lanes of packets of one kind at one rate. */
+static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind)
+{
+	bool often = kind == DATA || e->model.acks;
+	uint64_t t = s->pkt_ps[kind];
+	const uint64_t to_hca[N_SENT] = { t + e->link_ps, t, t + e->credit_ps };
+	const uint64_t to_switch[N_SENT] = { e->hop_ps, t, t + e->credit_ps };
+	int rc;
+
+	if (!s->rate_mbps)
+		return 0;
+	rc = add_lane(e, to_hca, EV_DELIVER, often, &s->lane[kind][0]);
+	return rc ? rc : add_lane(e, to_switch, EV_ARRIVE, often, &s->lane[kind][1]);
+}
+
 static int build_lanes(struct ibcc_engine *e)
 {
 	const uint64_t credit_only[N_SENT] = { NEVER, NEVER, e->credit_ps };
 	int rc = add_lane(e, credit_only, EV_DELIVER, true, &e->credit_lane);
 
 	/* Those that are used most come first. */
-	for (int k = 0; k < N_KINDS; k++) {
-		bool often = k == DATA || e->model.acks;
+	for (unsigned int k = 0; k < N_KINDS; k++)
+		for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
+			rc = speed_lanes(e, &e->speed[i], k);
+	return rc;
+}
 
-		for (uint32_t i = 0; i < e->n_speeds && !rc; i++) {
-			struct speed *s = &e->speed[i];
-			uint64_t t = s->pkt_ps[k];
-			const uint64_t to_hca[N_SENT] = { t + e->link_ps, t, t + e->credit_ps };
-			const uint64_t to_switch[N_SENT] = { e->hop_ps, t, t + e->credit_ps };
+int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps)
+{
+	uint32_t known = e->n_speeds;
+	int64_t i = get_speed(e, rate_mbps);
+	int rc = 0;
 
-			if (!s->rate_mbps)
-				continue;
-			rc = add_lane(e, to_hca, EV_DELIVER, often, &s->lane[k][0]);
-			if (!rc)
-				rc = add_lane(e, to_switch, EV_ARRIVE, often, &s->lane[k][1]);
-		}
-	}
+	for (unsigned int k = 0; k < N_KINDS && i == known && !rc; k++)
+		rc = speed_lanes(e, &e->speed[i], k);
+	if (!rc)
+		return i;
+	e->n_speeds = known;
 	return rc;
 }
 

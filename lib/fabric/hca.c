@@ -13,6 +13,7 @@
 #include "eth.h"
 #include "paths.h"
 #include "tx.h"
+#include "vlarb.h"
 
 static bool ready_before(const struct ready *a, const struct ready *b)
 {
@@ -316,6 +317,12 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 	}
 }
 
+/* Whether a group is on one of some VLs; one that maps to none is not. */
+static bool is_of(const struct group *g, uint32_t vls)
+{
+	return g->vl < 32 && vls >> g->vl & 1;
+}
+
 static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 {
 	uint32_t pkt = g->ctrl;
@@ -328,34 +335,51 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	tx_start(e, g->port, g->vl, pkt, false);
 }
 
-void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
+/* Of some VLs; bytes sent. */
+static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 {
-	struct port *p = &e->port[port];
-	struct hca *h = &e->hca[p->owner];
+	struct hca *h = &e->hca[e->port[port].owner];
 	struct group *best = NULL;
 
-	if (!p->queued || !(p->flags & PORT_UP))
-		return;
-	if (p->busy_ps > e->now_ps)
-		return;
 	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (g->vl < e->n_vls && credits_ok(e, port_outq(e, port, g->vl), CTRL)) {
+		if (is_of(g, vls) && credits_ok(e, port_outq(e, port, g->vl), CTRL)) {
 			send_ctrl(e, h, g);
-			return;
+			return e->bytes[CTRL];
 		}
 	}
 	for (unsigned int m = h->data_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (g->vl < e->n_vls && front_ready(e, g) &&
+		if (is_of(g, vls) && front_ready(e, g) &&
 		    credits_ok(e, port_outq(e, port, g->vl), DATA) &&
 		    (!best || ready_before(&g->ready[0], &best->ready[0])))
 			best = g;
 	}
-	if (best)
-		send_data(e, h, best);
+	if (!best)
+		return 0;
+	send_data(e, h, best);
+	return e->bytes[DATA];
+}
+
+uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	return send_of(e, port, 1u << vl);
+}
+
+void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
+{
+	const struct port *p = &e->port[port];
+
+	if (!p->queued || !(p->flags & PORT_UP))
+		return;
+	if (p->busy_ps > e->now_ps)
+		return;
+	if (e->vlarb)
+		ibcc_vlarb_send(e, port);
+	else
+		send_of(e, port, (1u << e->n_vls) - 1);
 }
 
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)

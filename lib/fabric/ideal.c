@@ -12,11 +12,14 @@
 #include <ibcc/maxmin.h>
 #include <ibcc/route.h>
 
+#include "spread.h"
+
 #define SAME           1e-9 /* rates that differ by less are equal */
 #define UNLIMITED_MBPS 1e12 /* of a sink that drains as packets come; finite for the sums */
 
 struct pair {
 	uint32_t flow, node; /* destination */
+	uint32_t src, dst;   /* ports */
 	size_t first_use, n_uses;
 	double demand; /* while the flow is on */
 };
@@ -26,12 +29,14 @@ struct problem {
 	const struct ibcc_topo *t;
 	size_t n_resources;
 	double *capacity;
-	double *full; /* capacity of each port's link when it is up */
+	double *full; /* capacity of each port's link at first */
+	double *rate; /* the same, when it is up, now */
 	struct pair *pair;
 	size_t n_pairs, cap_pairs;
 	struct ibcc_maxmin_use *use;
 	size_t n_uses, cap_uses;
 	struct ibcc_maxmin_flow *mm;
+	struct ibcc_spread *spread; /* NULL: static routes */
 };
 
 /* The first linked port of a channel adapter, as the engine takes it. */
@@ -45,8 +50,12 @@ static uint32_t ca_port(const struct ibcc_topo *t, uint32_t node)
 	return IBCC_NONE;
 }
 
-static int add_use(struct problem *p, uint32_t resource)
+static int add_use(void *arg, uint32_t resource, double share)
 {
+	struct problem *p = arg;
+
+	if (p->n_uses >= IBCC_IDEAL_MAX_USES)
+		return -E2BIG;
 	if (p->n_uses == p->cap_uses) {
 		size_t cap = p->cap_uses ? 2 * p->cap_uses : 64;
 		struct ibcc_maxmin_use *bigger = reallocarray(p->use, cap, sizeof(*bigger));
@@ -56,28 +65,35 @@ static int add_use(struct problem *p, uint32_t resource)
 		p->use = bigger;
 		p->cap_uses = cap;
 	}
-	p->use[p->n_uses++] = (struct ibcc_maxmin_use){ .resource = resource, .share = 1 };
+	p->use[p->n_uses++] = (struct ibcc_maxmin_use){ .resource = resource, .share = share };
 	return 0;
+}
+
+/* What a pair's packets leave by, then its sink. */
+static int add_way(struct problem *p, struct pair *pair)
+{
+	struct ibcc_route r;
+	int rc = 0;
+
+	pair->first_use = p->n_uses;
+	if (p->spread) {
+		rc = ibcc_spread_pair(p->spread, pair->src, pair->dst, p->capacity, add_use, p);
+	} else {
+		if (ibcc_route_follow(p->t, pair->src, p->t->port[pair->dst].lid, &r))
+			return -EINVAL;
+		for (unsigned int i = 0; i < r.n && !rc; i++)
+			rc = add_use(p, r.out[i], 1);
+	}
+	if (!rc)
+		rc = add_use(p, p->t->n_ports + p->t->port[pair->dst].node, 1);
+	pair->n_uses = p->n_uses - pair->first_use;
+	return rc;
 }
 
 static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst, double demand)
 {
-	struct pair pair = { flow, p->t->port[dst].node, p->n_uses, 0, demand };
-	struct ibcc_route r;
-	unsigned int i;
-	int rc = ibcc_route_follow(p->t, src, p->t->port[dst].lid, &r);
-
-	if (rc)
-		return -EINVAL;
 	if (p->n_pairs >= IBCC_IDEAL_MAX_PAIRS)
 		return -E2BIG;
-	for (i = 0; i < r.n && !rc; i++)
-		rc = add_use(p, r.out[i]);
-	if (!rc)
-		rc = add_use(p, p->t->n_ports + pair.node);
-	if (rc)
-		return rc;
-	pair.n_uses = p->n_uses - pair.first_use;
 	if (p->n_pairs == p->cap_pairs) {
 		size_t cap = p->cap_pairs ? 2 * p->cap_pairs : 64;
 		struct pair *bigger = reallocarray(p->pair, cap, sizeof(*bigger));
@@ -87,8 +103,21 @@ static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst
 		p->pair = bigger;
 		p->cap_pairs = cap;
 	}
-	p->pair[p->n_pairs++] = pair;
+	p->pair[p->n_pairs++] = (struct pair){
+		.flow = flow, .node = p->t->port[dst].node, .src = src, .dst = dst, .demand = demand
+	};
 	return 0;
+}
+
+/* Ways of all pairs. Where packets have several, links that are down change them. */
+static int find_ways(struct problem *p)
+{
+	int rc = 0;
+
+	p->n_uses = 0;
+	for (size_t i = 0; i < p->n_pairs && !rc; i++)
+		rc = add_way(p, &p->pair[i]);
+	return rc;
 }
 
 static double payload_share(const struct ibcc_model *m)
@@ -126,6 +155,17 @@ static int add_flow(struct problem *p, uint32_t flow)
 	return rc;
 }
 
+static void change_link(struct problem *p, const struct ibcc_event_spec *v, uint32_t port)
+{
+	bool up = p->capacity[port] > 0;
+
+	if (v->kind == IBCC_EVENT_LINK_RATE)
+		p->rate[port] = v->value * payload_share(&p->s->model);
+	else
+		up = v->kind == IBCC_EVENT_LINK_UP;
+	p->capacity[port] = up ? p->rate[port] : 0;
+}
+
 static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 {
 	uint32_t node = ibcc_topo_find_desc(p->t, v->node), port;
@@ -138,12 +178,12 @@ static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 		break;
 	case IBCC_EVENT_LINK_DOWN:
 	case IBCC_EVENT_LINK_UP:
+	case IBCC_EVENT_LINK_RATE:
 		port = v->port ? ibcc_topo_port_index(p->t, node, v->port) : ca_port(p->t, node);
 		if (port == IBCC_NONE || p->t->port[port].peer == IBCC_NONE)
 			break;
-		p->capacity[port] = v->kind == IBCC_EVENT_LINK_UP ? p->full[port] : 0;
-		p->capacity[p->t->port[port].peer] =
-			v->kind == IBCC_EVENT_LINK_UP ? p->full[p->t->port[port].peer] : 0;
+		change_link(p, v, port);
+		change_link(p, v, p->t->port[port].peer);
 		break;
 	}
 }
@@ -156,7 +196,7 @@ static void state_at(struct problem *p, uint64_t at_ps)
 	bool first = true;
 
 	for (i = 0; i < p->t->n_ports; i++)
-		p->capacity[i] = p->full[i];
+		p->capacity[i] = p->rate[i] = p->full[i];
 	for (i = 0; i < p->t->n_nodes; i++)
 		p->capacity[p->t->n_ports + i] = UNLIMITED_MBPS;
 	/* Events in the order of their times; those of one time in the order of the file. */
@@ -206,7 +246,14 @@ static double node_capacity(const struct problem *p, uint32_t node)
 /* Allocates what is to be had at one time. */
 static int allocate(struct problem *p, uint64_t at_ps)
 {
+	int rc;
+
 	state_at(p, at_ps);
+	if (p->spread) {
+		rc = find_ways(p);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct pair *q = &p->pair[i];
 		const struct ibcc_flow_spec *f = &p->s->flow[q->flow];
@@ -245,15 +292,23 @@ static int set_up(struct problem *p)
 	p->n_resources = (size_t)p->t->n_ports + p->t->n_nodes;
 	p->capacity = calloc(p->n_resources + 1, sizeof(*p->capacity));
 	p->full = calloc(p->t->n_ports + 1u, sizeof(*p->full));
-	if (!p->capacity || !p->full)
+	p->rate = calloc(p->t->n_ports + 1u, sizeof(*p->rate));
+	if (!p->capacity || !p->full || !p->rate)
 		return -ENOMEM;
 	for (i = 0; i < p->t->n_ports; i++)
 		if (p->t->port[i].peer != IBCC_NONE)
 			p->full[i] = p->t->port[i].rate_mbps * payload;
 	for (i = 0; i < p->s->n_flows && !rc; i++)
 		rc = add_flow(p, i);
+	if (!rc && m->routing == IBCC_ROUTING_STATIC)
+		rc = find_ways(p);
 	if (rc)
 		return rc;
+	if (m->routing != IBCC_ROUTING_STATIC) {
+		p->spread = ibcc_spread_new(p->t);
+		if (!p->spread)
+			return -ENOMEM;
+	}
 	p->mm = calloc(p->n_pairs + 1, sizeof(*p->mm));
 	return p->mm ? 0 : -ENOMEM;
 }
@@ -262,9 +317,11 @@ static void problem_free(struct problem *p)
 {
 	free(p->capacity);
 	free(p->full);
+	free(p->rate);
 	free(p->pair);
 	free(p->use);
 	free(p->mm);
+	ibcc_spread_free(p->spread);
 }
 
 int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
@@ -277,8 +334,6 @@ int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t
 
 	if (to_ps <= from_ps)
 		return -EINVAL;
-	if (s->model.routing != IBCC_ROUTING_STATIC)
-		return -E2BIG;
 	i.flow_mbps = calloc(s->n_flows + 1u, sizeof(*i.flow_mbps));
 	i.node_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.node_mbps));
 	i.capacity_mbps = calloc(s->topo->n_nodes + 1u, sizeof(*i.capacity_mbps));
@@ -362,7 +417,7 @@ int ibcc_ideal_pairs(const struct ibcc_scenario *s, uint64_t at_ps,
 		     int (*fn)(void *arg, const struct ibcc_ideal_pair *p), void *arg)
 {
 	struct problem p = { .s = s, .t = s->topo };
-	int rc = s->model.routing == IBCC_ROUTING_STATIC ? set_up(&p) : -E2BIG;
+	int rc = set_up(&p);
 
 	if (!rc)
 		rc = allocate(&p, at_ps);

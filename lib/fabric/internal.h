@@ -384,6 +384,8 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
 /* Tells a switch's inputs where its tables are. */
 void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s);
+/* Number of a rate, made if need be with the lanes of what is sent at it; -ENOMEM. */
+int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
@@ -414,6 +416,8 @@ uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
 
 /* hca.c: sending. */
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
+/* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
+uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
 void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow);
 void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);

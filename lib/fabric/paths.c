@@ -152,6 +152,22 @@ void ibcc_paths_map(struct ibcc_engine *e)
 	}
 }
 
+/* One of a set's outputs whose links are up, all alike; NONE: there is none. */
+static uint32_t pick_up(struct ibcc_engine *e, const struct path_set *set, uint32_t first_port)
+{
+	const uint8_t *num = &e->paths->port[set->first];
+	uint32_t n = 0, at;
+
+	for (uint32_t i = 0; i < set->n; i++)
+		n += !!(e->port[first_port + num[i]].flags & PORT_UP);
+	if (!n)
+		return NONE;
+	at = rng_below(&e->paths->rng, n);
+	for (uint32_t i = 0;; i++)
+		if (e->port[first_port + num[i]].flags & PORT_UP && !at--)
+			return first_port + num[i];
+}
+
 /* Packets that wait, and the one that is being sent. */
 static uint32_t load(const struct ibcc_engine *e, uint32_t port)
 {
@@ -172,14 +188,18 @@ uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint
 	if (!set->n)
 		return out;
 	at = rng_below(&x->rng, set->n); /* chooses, or where to begin among equals */
+	if (e->model.routing == IBCC_ROUTING_RANDOM) {
+		best = e->sw[sw].first_port + x->port[set->first + at];
+		if (!(e->port[best].flags & PORT_UP))
+			best = pick_up(e, set, e->sw[sw].first_port);
+		return best != NONE ? best : out;
+	}
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint32_t port = e->sw[sw].first_port + x->port[set->first + at];
 
 		at = at + 1 < set->n ? at + 1 : 0;
 		if (!(e->port[port].flags & PORT_UP))
 			continue;
-		if (e->model.routing == IBCC_ROUTING_RANDOM)
-			return port;
 		if (best == NONE || load(e, port) < load(e, best))
 			best = port;
 	}

@@ -167,10 +167,12 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
 
-	if (in->pkt_ps[kind] <= out->pkt_ps[kind] || k->flags & PKT_HELD) {
+	if (k->flags & PKT_HELD) { /* was, at the rates of then */
 		k->flags &= (uint8_t)~PKT_HELD;
 		return false;
 	}
+	if (in->pkt_ps[kind] <= out->pkt_ps[kind])
+		return false;
 	k->flags |= PKT_HELD;
 	evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
 	return true;
@@ -241,7 +243,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 		return;
 	}
 	out = &e->port[o];
-	if (in->speed != out->speed && hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
+	if ((in->speed != out->speed || k->flags & PKT_HELD) &&
+	    hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
 		return;
 	if (in->sl2vl)
 		vl = in->sl2vl[out->num][k->sl];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* VL arbitration of switches' outputs by two tables (IBA vol. 1, 7.6.9).
+/* VL arbitration of outputs, of switches and of channel adapters, by two tables (IBA vol.
+ * 1, 7.6.9).
  *
  * A table is gone through in turn; an entry may send as long as it has weight left, also the packet
  * that takes more than that. The table of high priority goes first, until it has sent the limit
@@ -69,14 +70,19 @@ int ibcc_vlarb_build(struct ibcc_engine *e)
 	return 0;
 }
 
+static uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+{
+	return e->port[port].flags & PORT_SWITCH ? ibcc_fab_switch_send_vl(e, port, vl)
+						 : ibcc_fab_hca_send_vl(e, port, vl);
+}
+
 /* Bytes sent of the entry whose turn it is; 0 if no entry can send. */
 static uint32_t table_send(struct ibcc_engine *e, uint32_t port, const struct ibcc_vlarb_table *t,
 			   struct vlarb_table_state *s)
 {
 	/* Once around and back to where it began, for that entry has new weight then. */
 	for (unsigned int i = 0; i <= t->n && t->n; i++) {
-		uint32_t bytes =
-			s->left > 0 ? ibcc_fab_switch_send_vl(e, port, t->entry[s->at].vl) : 0;
+		uint32_t bytes = s->left > 0 ? send_vl(e, port, t->entry[s->at].vl) : 0;
 
 		if (bytes) {
 			s->left -= (int32_t)((bytes + IBCC_LINK_CREDIT_BYTES - 1) /

@@ -10,10 +10,11 @@
 #include "lib/fabric/rng.h"
 #include "tests/unit/engines.h"
 
-#define US     IBCC_PS_PER_US
-#define MS     IBCC_PS_PER_MS
-#define FLAPS  8
-#define N_RUNS 500
+#define US        IBCC_PS_PER_US
+#define MS        IBCC_PS_PER_MS
+#define FLAPS     8
+#define N_RUNS    500
+#define MAX_FLOWS 20
 
 /* What comes after PAUSE is sent: 96 Gb/s for 300 ns of link, twice, 300 ns each of switch and
  * PAUSE delay, and two packets of 4122 bytes.
@@ -28,6 +29,7 @@ struct world {
 	struct ibcc_model model;
 	struct ibcc_engine *e;
 	uint32_t n_cas;
+	uint32_t src[MAX_FLOWS]; /* port of each flow's source */
 	bool flapped;
 };
 
@@ -128,7 +130,7 @@ static void make_model(struct world *w)
 
 static void make_flows(struct world *w, uint64_t stop_ps)
 {
-	uint32_t n = 1 + below(w, 20), hot = fabric_port(w->topo, below(w, w->n_cas), 1);
+	uint32_t n = 1 + below(w, MAX_FLOWS), hot = fabric_port(w->topo, below(w, w->n_cas), 1);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t src = fabric_port(w->topo, below(w, w->n_cas), 1);
@@ -150,8 +152,10 @@ static void make_flows(struct world *w, uint64_t stop_ps)
 			dst = hot;
 		if (!below(w, 3))
 			dst = IBCC_NONE;
-		if (src != dst)
+		if (src != dst) {
+			w->src[ibcc_engine_n_flows(w->e)] = src;
 			assert_true(ibcc_engine_add_flow(w->e, &f, src, dst) >= 0);
+		}
 	}
 }
 
@@ -184,9 +188,10 @@ static void change_settings(struct world *w)
 
 static void change_something(struct world *w)
 {
+	static const uint32_t rates[] = { 2000, 8000, 32000, 96000 };
 	uint32_t port = below(w, w->topo->n_ports);
 
-	switch (below(w, 4)) {
+	switch (below(w, 5)) {
 	case 0: change_settings(w); break;
 	case 1:
 		if (w->topo->port[port].peer == IBCC_NONE)
@@ -200,7 +205,12 @@ static void change_something(struct world *w)
 							   below(w, 2) * (2000 + below(w, 20000))),
 				 0);
 		break;
-	case 3: break;
+	case 3:
+		if (w->topo->port[port].peer == IBCC_NONE)
+			break;
+		assert_int_equal(ibcc_engine_set_link_rate(w->e, port, rates[below(w, 4)]), 0);
+		break;
+	case 4: break;
 	}
 }
 
@@ -247,6 +257,37 @@ static void check_both_ends(struct world *w)
 	}
 }
 
+/* Each packet of a flow came once or was lost, and ports counted what flows did: at each host what
+ * its flows sent, at all together what came and what of it was marked.
+ */
+static void check_flows(struct world *w)
+{
+	uint64_t received = 0, fecn = 0, *sent = calloc(w->topo->n_ports, sizeof(*sent));
+
+	assert_non_null(sent);
+	for (uint32_t i = 0; i < ibcc_engine_n_flows(w->e); i++) {
+		struct ibcc_engine_flow f = engine_flow_read(w->e, i);
+
+		assert_int_equal(f.received_pkts + f.dropped_pkts, f.sent_pkts);
+		assert_int_equal(f.received_bytes, f.received_pkts * w->model.packet_bytes);
+		sent[w->src[i]] += f.sent_pkts;
+		received += f.received_pkts;
+		fecn += f.fecn;
+	}
+	for (uint32_t p = 0; p < w->topo->n_ports; p++) {
+		struct ibcc_engine_port c = engine_port_read(w->e, p);
+
+		if (ibcc_topo_is_switch(w->topo, w->topo->port[p].node))
+			continue;
+		assert_int_equal(c.xmit_data_pkts, sent[p]);
+		received -= c.rcv_data_pkts;
+		fecn -= c.rcv_fecn;
+	}
+	assert_int_equal(received, 0);
+	assert_int_equal(fecn, 0);
+	free(sent);
+}
+
 static void world_new(struct world *w, uint64_t seed, uint64_t stop_ps)
 {
 	memset(w, 0, sizeof(*w));
@@ -291,6 +332,7 @@ static void test_conservation(void **state)
 		ibcc_engine_totals(w.e, &o);
 		assert_int_equal(o.injected, o.delivered + o.dropped);
 		check_both_ends(&w);
+		check_flows(&w);
 		for (uint32_t p = 0; p < w.topo->n_ports; p++) {
 			struct ibcc_engine_port c = engine_port_read(w.e, p);
 

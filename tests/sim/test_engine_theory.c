@@ -143,6 +143,55 @@ static void test_max_min(void **state)
 	}
 }
 
+/* One flow over two roots, by one of them a narrow link: spread evenly, half of its packets wait
+ * for that, and the others behind them, so that it gets twice the link's rate, as the ideal has it.
+ * While the narrow link sends n packets, the flow sends 2n in all, with a standard deviation of the
+ * square root of that; four of it are allowed. Adaptively packets go where nothing waits, and the
+ * flow gets all of its own link.
+ */
+static void test_spread(void **state)
+{
+	static const uint32_t narrow[] = { 2000, 8000, 12000 };
+	const uint64_t n = 240000;
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct ibcc_flow_spec f = { .from = "h0", .to = "h3" };
+		struct ibcc_event_spec v = { .kind = IBCC_EVENT_LINK_RATE,
+					     .node = "leaf0",
+					     .port = 4,
+					     .value = narrow[i / 2] };
+		struct ibcc_scenario s = { .topo = fabric_tree2(4),
+					   .n_flows = 1,
+					   .flow = &f,
+					   .n_events = 1,
+					   .event = &v };
+		struct ibcc_ideal ideal;
+		struct engine_rates r;
+		struct ibcc_engine *e;
+		uint64_t end = 5 * MS + (i % 2 ? 20 * MS : n * WIRE * 8 * US / narrow[i / 2]);
+
+		ibcc_model_defaults(&s.model);
+		s.model.buffer_bytes =
+			1000000; /* where packets for the narrow link never run out */
+		s.model.routing = i % 2 ? IBCC_ROUTING_ADAPTIVE : IBCC_ROUTING_RANDOM;
+		e = engine_new(s.topo, &s.model, i + 1);
+		assert_int_equal(ibcc_engine_load(e, &s, NULL), 0);
+		engine_rates(e, 5 * MS, end, &r);
+		assert_int_equal(ibcc_ideal_compute(&s, 5 * MS, end, &ideal), 0);
+		assert_near(ideal.flow_mbps[0], 2.0 * narrow[i / 2] * 2048 / WIRE, 1e-9);
+		print_message("%u Mb/s, routing %d: %.1f MB/s, ideal %.1f\n", narrow[i / 2],
+			      s.model.routing, r.mbytes[0], ideal.flow_mbps[0] / 8);
+		if (s.model.routing == IBCC_ROUTING_RANDOM)
+			assert_near(r.mbytes[0], ideal.flow_mbps[0] / 8, 4 / sqrt(2.0 * n));
+		else
+			assert_near(r.mbytes[0], QDR_MBPS / 8.0 * 2048 / WIRE, 0.005);
+		ibcc_ideal_fini(&ideal);
+		ibcc_engine_free(e);
+		ibcc_topo_free(s.topo);
+	}
+}
+
 /* Poisson arrivals at a switch's output, each served in a fixed time T, wait rho T / (2 (1 - rho))
  * on average (Pollaczek, Khinchine). They come from many sources on links so fast that packets
  * hardly ever wait there.
@@ -224,7 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line_rate), cmocka_unit_test(test_equal_shares),
 		cmocka_unit_test(test_max_min),   cmocka_unit_test(test_poisson_queue),
-		cmocka_unit_test(test_long_link),
+		cmocka_unit_test(test_long_link), cmocka_unit_test(test_spread),
 	};
 
 	return cmocka_run_group_tests_name("engine_theory", tests, NULL, NULL);

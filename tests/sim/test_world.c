@@ -231,6 +231,33 @@ static void test_sinks_and_events(void **state)
 	ibcc_world_free(x.w);
 }
 
+/* The scenario changes a link's rate; a new engine has it, too. */
+static void test_link_rate(void **state)
+{
+	struct world x;
+	uint64_t before;
+
+	(void)state;
+	world_open(&x);
+	x.event = (struct ibcc_event_spec){ .at_ps = 2 * IBCC_PS_PER_MS,
+					    .kind = IBCC_EVENT_LINK_RATE,
+					    .node = "sw1",
+					    .port = 5,
+					    .value = QDR_MBPS / 4 };
+	x.s.event = &x.event;
+	x.s.n_events = 1;
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	before = delivers(&x, 0);
+	run_ms(&x, 1);
+	assert_near((double)delivers(&x, 0), (double)before / 4, 0.02);
+	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
+	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	run_ms(&x, 1);
+	assert_near((double)delivers(&x, 0), (double)before / 4, 0.02);
+	ibcc_world_free(x.w);
+}
+
 /* Nodes of both, in order; what is seen wins, what is not is down. */
 static void test_merge(void **state)
 {
@@ -275,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_traffic_follows_the_subnet_manager),
 		cmocka_unit_test(test_a_cable_pulled),
 		cmocka_unit_test(test_sinks_and_events),
+		cmocka_unit_test(test_link_rate),
 		cmocka_unit_test(test_merge),
 	};
 

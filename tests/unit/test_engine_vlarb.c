@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* VL arbitration tables: shares by weight, priority and its limit. A flow on each of two VLs, from
- * two hosts to a third; a packet is 33 blocks.
+/* VL arbitration tables: shares by weight, priority and its limit, at a switch's output and at a
+ * host's. A flow on each of two VLs; a packet is 33 blocks.
  */
 #include <errno.h>
 
 #include "ether.h"
 
-static void shares(const struct ibcc_vlarb *a, double out[2])
+/* From two hosts to a third, whose link they share, or from one to both others. */
+static void shares_at(bool at_host, const struct ibcc_vlarb *a, double out[2])
 {
 	struct engine_rates r;
 	struct ether x;
@@ -22,12 +23,22 @@ static void shares(const struct ibcc_vlarb *a, double out[2])
 		x.topo->port[i].op_vls = 2;
 	ether_start(&x);
 	engine_flow(x.e, x.topo, ETHER_A, ETHER_C, 0);
-	engine_flow(x.e, x.topo, ETHER_B, ETHER_C, 1);
+	engine_flow(x.e, x.topo, at_host ? ETHER_A : ETHER_B, at_host ? ETHER_B : ETHER_C, 1);
 	engine_rates(x.e, 1000 * US, 20000 * US, &r);
 	for (int i = 0; i < 2; i++)
 		out[i] = r.mbytes[i] / (r.mbytes[0] + r.mbytes[1]);
 	assert_near(r.mbytes[0] + r.mbytes[1], 1250 * 2048.0 / 2074, 0.005);
 	ether_free(&x);
+}
+
+/* Both do the same; with tables, that is: without, a host serves its queues, here in turn, too. */
+static void shares(const struct ibcc_vlarb *a, double out[2])
+{
+	double host[2];
+
+	shares_at(true, a, host);
+	shares_at(false, a, out);
+	assert_near(host[1], out[1], 0.01);
 }
 
 /* In the low table: shares by whole packets, weights of 33 and 99 blocks being one and three. A

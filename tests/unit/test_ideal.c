@@ -102,6 +102,22 @@ static void changes_are_averaged(void **state)
 	fini(&s, &i);
 }
 
+/* A link's rate changes while it is down, and comes up with it: a quarter each at 10, 4, 0, 2. */
+static void links_change_rate(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute(FABRIC "traffic: [{from: a, to: c}]\n"
+		       "events: [{at_ms: 2.5, link_rate: t/4, rate: 4 Gb/s},"
+		       " {at_ms: 5, link_down: s/4}, {at_ms: 6, link_rate: s/4, rate: 2 Gb/s},"
+		       " {at_ms: 7.5, link_up: s/4}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], (10000 + 4000 + 0 + 2000) / 4.0);
+	fini(&s, &i);
+}
+
 /* A slow destination holds back only a uniform flow's part for it: 9000 / 3 to each of b, c, d. */
 static void uniform_flows_are_pairs(void **state)
 {
@@ -115,6 +131,69 @@ static void uniform_flows_are_pairs(void **state)
 	near(i.flow_mbps[0], 3000 + 3000 + 600);
 	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "d")], 600);
 	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "b")], 3000);
+	fini(&s, &i);
+}
+
+/* Two leaves with two hosts each and two roots; r1's links carry half of the others. Evenly spread,
+ * both hosts of leaf l fill them together: 2 * 5000 by each root, 5000 a host. With r1's link down
+ * at one end, all goes by r0, 10000 in all. In the last fifth even that is down, and the flow that
+ * stays at its leaf gets what the other leaves of d's link.
+ */
+static void packets_spread(void **state)
+{
+	static const char *const routing[] = { "random", "adaptive" };
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+	char text[1024];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		snprintf(text, sizeof(text),
+			 "name: x\nduration_ms: 10\ntopology:\n  rate: 10 Gb/s\n  nodes:\n"
+			 "  - {host: [a, b, c, d]}\n  - {switch: [l, m, r0, r1], ports: 4}\n"
+			 "  links: [[a, l/1], [b, l/2], [c, m/1], [d, m/2],\n"
+			 "    [l/3, r0/1], [m/3, r0/2],\n"
+			 "    {ends: [l/4, r1/1], rate: 5 Gb/s}, {ends: [m/4, r1/2], rate: 5 "
+			 "Gb/s}]\n"
+			 "model: {header_bytes: 0, routing: %s}\n"
+			 "traffic: [{from: a, to: c}, {from: b, to: d}, {from: c, to: d}]\n"
+			 "events: [{at_ms: 4, link_down: l/4}, {at_ms: 8, link_down: l/3}]\n",
+			 routing[k]);
+		compute(text, 0, 4, &s, &i);
+		near(i.flow_mbps[0], 5000); /* half of it by r1, where b has as much */
+		near(i.flow_mbps[1], 5000);
+		near(i.flow_mbps[2], 5000);
+		fini(&s, &i);
+		compute(text, 4, 8, &s, &i);
+		near(i.flow_mbps[0], 5000); /* all by r0 */
+		near(i.flow_mbps[1], 5000);
+		fini(&s, &i);
+		compute(text, 0, 10, &s, &i);
+		near(i.flow_mbps[0], 0.8 * 5000);
+		near(i.flow_mbps[1], 0.8 * 5000);
+		near(i.flow_mbps[2], 0.8 * 5000 + 0.2 * 10000);
+		fini(&s, &i);
+	}
+}
+
+/* Shares multiply on the way: of three equal ways up, then two links side by side. a's one flow has
+ * no other limit than the narrowest link that it spreads over, 1000, with a sixth of its packets.
+ */
+static void shares_multiply(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute("name: x\nduration_ms: 10\ntopology:\n  rate: 10 Gb/s\n  nodes:\n"
+		"  - {host: [a, b]}\n  - {switch: [l, m, r0, r1, r2], ports: 8}\n"
+		"  links: [[a, l/1], [b, m/1], [l/2, r0/1], [l/3, r1/1], [l/4, r2/1],\n"
+		"    [r0/2, m/2], [r1/2, m/3], [r2/2, m/4], [r2/3, m/6],\n"
+		"    [r0/3, m/7], {ends: [r1/3, m/5], rate: 1000}]\n"
+		"model: {header_bytes: 0, routing: random}\n"
+		"traffic: [{from: a, to: b}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 6000);
 	fini(&s, &i);
 }
 
@@ -140,7 +219,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_are_shared),     cmocka_unit_test(headers_and_sinks),
 		cmocka_unit_test(changes_are_averaged), cmocka_unit_test(uniform_flows_are_pairs),
-		cmocka_unit_test(bad_windows),
+		cmocka_unit_test(bad_windows),          cmocka_unit_test(links_change_rate),
+		cmocka_unit_test(packets_spread),       cmocka_unit_test(shares_multiply),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -79,7 +79,7 @@ static void test_mistakes_of_traffic(void **state)
 		 "%21:10: events.sink: got \"s\", want a host, not a switch\n"
 		 "%22:10: events.rate: missing, want the sink's rate\n"
 		 "%23:11: events.at_ms: got \"-1\", want a number from 0 to 1000000\n"
-		 "%24:3: events: want one of sink (with rate), link_down or link_up\n"
+		 "%24:3: events: want one of sink or link_rate (with rate), link_down or link_up\n"
 		 "%25:13: events.link_up: got \"s/9\", want a port of s from 1 to 4\n"
 		 "%26:13: events.link_up: got \"s/4\", want a port that has a link\n"
 		 "%27:28: no_congestion_control: got \"z\", want a node of the topology\n");

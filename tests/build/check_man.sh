@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The man pages tell all that the tables in the sources accept: keys of scenarios and experiments,
+# their words, and ibcc-bench's commands, options and functions.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+missing=0
+n=0
+scenario=man/ibcc-scenario.5
+bench=man/ibcc-bench.1
+
+# section PAGE TITLE: the lines of a section or subsection.
+section() { awk -v t="$2" '/^\.S[sh] /{ on = substr($0, 5) == t } on' "$1"; }
+
+# want TEXT-FILE WHAT PATTERN-OF-A-LINE
+want()
+{
+	n=$((n + 1))
+	grep -Eq -e "$3" "$1" || { echo "$2 is not in the man page"; missing=1; }
+}
+
+keys() { sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' "$@"; }
+names() { tr '\n' ' ' <"$1" | grep -o 'static const char \*const [a-z_]*\[\] = {[^}]*}' | grep -o '"[^"]*"' | tr -d '"'; }
+
+for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Events \
+	'cc:Congestion control'; do
+	src=lib/io/scenario_${part%%:*}.c
+	section $scenario "${part#*:}" >"$tmp/text"
+	[ "${part%%:*}" != model ] || section $scenario 'Backward congestion notification' >>"$tmp/text"
+	keys "$src" >"$tmp/keys"
+	[ -s "$tmp/keys" ] || { echo "not ok - no keys in $src"; exit 1; }
+	while read -r key; do
+		want "$tmp/text" "$src: key $key" "^\.(It )?Cm (.* )?$key( .*)?\$|^\.Li .*$key:"
+	done <"$tmp/keys"
+	names "$src" >"$tmp/names" || : # some have none
+	while read -r word; do
+		want "$tmp/text" "$src: word $word" "(^|[^a-z])$word([^a-z]|\$)"
+	done <"$tmp/names"
+done
+[ "$(ls lib/io/scenario_*.c | wc -l)" = 6 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
+[ $missing = 0 ] || { echo "not ok - $scenario"; exit 1; }
+echo "ok - $scenario has $n keys and words"
+
+n=0
+section $bench Experiments >"$tmp/text"
+for key in $(keys perftest/bench/experiment*.c); do
+	want "$tmp/text" "experiment's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
+done
+for f in $(sed -n '/^} functions\[\]/,/^};/s/.*{ "\([A-Za-z_]*\)".*/\1/p' perftest/bench/figure.c) \
+	$(sed -n 's/.*strncmp(name, "\([a-z]*\)".*/\1/p' perftest/bench/figure.c); do
+	want "$tmp/text" "function $f" "^\.It (.* )?Fn $f "
+done
+for c in $(sed -n '/^} commands\[\]/,/^};/s/.*{ "\([a-z-]*\)",.*/\1/p' perftest/bench/main.c); do
+	want $bench "command $c" "^\.It Cm $c\$"
+	section $bench SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
+done
+for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' perftest/bench/cmd_*.c | sort -u); do
+	want $bench "option --$o" "^\.(It|Op|Ar .*|.*) ?.*Fl (.* , )?-$o( .*)?\$|^\.Fl -$o( .*)?\$"
+done
+for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/bench/cmd_best.c | grep -o '"[a-z_]*"' | tr -d '"'); do
+	want $bench "number $m" "^\.Cm $m( .*)?\$"
+done
+[ $missing = 0 ] || { echo "not ok - $bench"; exit 1; }
+echo "ok - $bench has $n keys and words"
