@@ -175,6 +175,19 @@ static json_t *sm_status(const struct ibcc_service *s)
 			 ibcc_report_guid(p->port_guid));
 }
 
+/* Why the plugin is not there, or is not of our release. */
+static json_t *plugin_trouble(const struct ibcc_service *s)
+{
+	struct ibcc_why why = s->plugin_why;
+
+	if (s->config.apply_via == IBCC_VIA_DIRECT)
+		return json_null();
+	if (ibcc_plugin_state(s->plugin))
+		why.text[0] = '\0';
+	ibcc_plugin_is_other_release(s->plugin, &why);
+	return why.text[0] ? ibcc_report_text(why.text) : json_null();
+}
+
 static json_t *mad_status(const struct ibcc_service *s)
 {
 	const struct ibcc_transport_stats *t = &s->transport->stats;
@@ -213,6 +226,8 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
 		      sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
+	if (o)
+		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
 	if (o && c)
 		json_object_set_new(o, "drift", drift_status(c));
 	if (o && c && c->decided) {

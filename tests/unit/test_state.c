@@ -63,6 +63,50 @@ static void test_outcomes_that_count(void **state)
 	ibcc_state_close(s);
 }
 
+/* An ibcc_state_settle() callback: the fabric has the old value. */
+static const char *never_made(void *arg, struct ibcc_change *c)
+{
+	unsigned int *asked = arg;
+
+	assert_int_equal(c->node_guid, GUID_B);
+	++*asked;
+	return "unmade";
+}
+
+/* The plugin stopped on the way: what it made is undone by a rollback, and the rest is looked at
+ * before anybody relies on it.
+ */
+static void test_stopped_midway(void **state)
+{
+	struct ibcc_state *s = open_state("midway.db");
+	struct ibcc_txn txn = { .who = "me", .action = "apply", .via = "none", .summary = "" };
+	struct ibcc_plan p = { 0 };
+	struct ibcc_result r;
+	unsigned int asked = 0;
+	int64_t id = 0;
+	int err = 0;
+	json_t *list;
+
+	(void)state;
+	plan_add(&p, GUID_A, CA, 0, 1, 2);
+	plan_add(&p, GUID_B, CA, 0, 11, 12);
+	assert_int_equal(ibcc_state_begin(s, &txn, &p, NULL, &id, NULL), 0);
+	assert_int_equal(ibcc_result_init(&r, p.n), 0);
+	r.change[0].outcome = IBCC_OUTCOME_VERIFIED;
+	assert_int_equal(ibcc_state_end(s, id, &r, -ECANCELED, "stopped", NULL), 0);
+	list = ibcc_state_history(s, 1, &err);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "outcome")),
+			    "partial");
+	json_decref(list);
+	assert_undo(s, 0, 2, id);
+	assert_int_equal(ibcc_state_settle(s, never_made, &asked, NULL), 0);
+	assert_int_equal(asked, 1);
+	assert_undo(s, 0, 1, id);
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&p);
+	ibcc_state_close(s);
+}
+
 static void test_rollback_marks(void **state)
 {
 	struct ibcc_state *s = open_state("rollback.db");
@@ -247,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_oldest_old_newest_new),
 		cmocka_unit_test(test_from_a_number),
 		cmocka_unit_test(test_outcomes_that_count),
+		cmocka_unit_test(test_stopped_midway),
 		cmocka_unit_test(test_rollback_marks),
 		cmocka_unit_test(test_table_that_grew),
 		cmocka_unit_test(test_not_ready_leaves_no_trace),
