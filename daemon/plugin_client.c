@@ -253,6 +253,9 @@ int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
 	rc = send_message(p, IBCC_PROTO_HELLO, NULL, 0);
 	if (!rc)
 		rc = receive(p, HELLO_TIMEOUT_MS, &h, &payload);
+	/* A plugin with too many clients says so and hangs up before it has heard us. */
+	if (rc == -EPIPE || rc == -ENOTCONN)
+		rc = receive(p, 0, &h, &payload);
 	if (rc)
 		return broken(p, rc, why);
 	if (h.type == IBCC_PROTO_ERROR)

@@ -27,7 +27,7 @@ static struct {
 	pthread_t thread;
 	script script;
 	const char *release; /* of the plugin */
-	enum { WELCOME, REFUSE, GARBAGE, OLD_VERSION, HANG_UP } greeting;
+	enum { WELCOME, REFUSE, FULL, GARBAGE, OLD_VERSION, HANG_UP } greeting;
 	struct ibcc_topo *topo;
 	unsigned int connections;
 } server;
@@ -78,9 +78,14 @@ static void greet(int fd)
 	struct ibcc_proto_header h, bad;
 	const void *p;
 
+	if (server.greeting == FULL) { /* before it has heard anything */
+		put_refusal(fd, IBCC_PROTO_ERROR, 0, IBCC_REFUSAL_BUSY, "16 clients already");
+		return;
+	}
 	if (!get(fd, &h, &p))
 		return;
 	switch (server.greeting) {
+	case FULL: break;
 	case WELCOME:
 		put(fd, IBCC_PROTO_WELCOME, h.seq, &s, sizeof(s));
 		server.script(fd);
@@ -188,11 +193,19 @@ static void test_greetings(void **state)
 		assert_non_null(strstr(why.text, cases[i].word));
 		assert_null(ibcc_plugin_state(p));
 	}
+	/* Whether HELLO comes before or after the plugin has hung up. */
+	server.greeting = FULL;
+	for (int i = 0; i < 100; i++) {
+		struct ibcc_why why = { "" };
+
+		assert_int_equal(ibcc_plugin_connect(p, &why), -EPERM);
+		assert_non_null(strstr(why.text, "16 clients already"));
+	}
 	/* The next try is a new connection, and works. */
 	server.greeting = WELCOME;
 	assert_int_equal(ibcc_plugin_connect(p, NULL), 0);
 	assert_int_equal(ibcc_plugin_state(p)->generation, 5);
-	assert_int_equal(server.connections, 5);
+	assert_int_equal(server.connections, 105);
 	end(p);
 }
 

@@ -55,6 +55,51 @@ static void test_never_reads(void **state)
 	close(mute);
 }
 
+static bool send_plan(int fd)
+{
+	struct ibcc_proto_plan p = { .generation = GENERATION };
+
+	return !ibcc_proto_send(fd, IBCC_PROTO_PLAN_BEGIN, 1, &p, sizeof(p)) &&
+	       !ibcc_proto_send(fd, IBCC_PROTO_PLAN_COMMIT, 1, NULL, 0);
+}
+
+/* Plans whose ends nobody reads: the kernel's buffers are all that fills, and the next plan is not
+ * looked at before the last one's end went out.
+ */
+static void test_plans_without_reading(void **state)
+{
+	unsigned int sent = 0, stuck = 0;
+	int mute = join(), fd;
+
+	(void)state;
+	verdict = IBCC_REFUSAL_NOT_MASTER;
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_HELLO, 0, NULL, 0), 0);
+	turn();
+	while (send_plan(mute)) {
+		turn();
+		assert_true(sent++ < 100000);
+	}
+	assert_true(sent > 0);
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		const struct ibcc_session *s = &server.client[i].session;
+
+		if (server.client[i].fd < 0)
+			continue;
+		stuck++;
+		assert_false(ibcc_session_wants_input(s));
+		assert_true(ibcc_session_has_output(s));
+		assert_null(s->plan.change);
+	}
+	assert_int_equal(stuck, 1);
+	fd = greet();
+	now_ms += 31000;
+	ibcc_server_tick(&server, now_ms);
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EPIPE);
+	expect_nothing(fd);
+	close(fd);
+	close(mute);
+}
+
 static void test_never_speaks(void **state)
 {
 	int fd = join();
@@ -108,8 +153,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CONVERSATION(test_error_survives), CONVERSATION(test_too_many),
-		CONVERSATION(test_never_reads),    CONVERSATION(test_never_speaks),
-		CONVERSATION(test_plan_stalls),    CONVERSATION(test_log_is_bounded),
+		CONVERSATION(test_never_reads),    CONVERSATION(test_plans_without_reading),
+		CONVERSATION(test_never_speaks),   CONVERSATION(test_plan_stalls),
+		CONVERSATION(test_log_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
