@@ -110,28 +110,33 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 		  : 0;
 }
 
-static bool is_missing(const struct ibcc_cycle *c)
+static uint32_t count_missing(const struct ibcc_cycle *c)
 {
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < c->actual.n; i++)
-		if (c->actual.ep[i].support == IBCC_CC_UNKNOWN &&
-		    c->topo->port[c->topo->endport[i]].lid)
-			return true;
-	return false;
+		n += c->actual.ep[i].support == IBCC_CC_UNKNOWN &&
+		     c->topo->port[c->topo->endport[i]].lid;
+	return n;
 }
 
 /* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
- * lost, and later ever more seldom, since asking the dead takes time.
+ * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer,
+ * the others may as well.
  */
 static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 {
+	uint32_t before = count_missing(c);
 	int rc;
 
-	if (++c->missing_age < c->missing_wait || !is_missing(c))
+	if (++c->missing_age < c->missing_wait || !before)
 		return 0;
 	c->missing_age = 0;
 	c->missing_wait =
 		c->missing_wait < READBACK_PASSES / 2 ? c->missing_wait * 2 : READBACK_PASSES;
 	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
+	if (count_missing(c) < before)
+		c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
 		  : 0;
 }

@@ -362,6 +362,35 @@ static void clear_victims(struct ibcc_estimate *e)
 	}
 }
 
+/* Does a port of the next switch, which is a root and marks, hold it up? */
+static bool feeds_marking_root(const struct job *j, const struct ibcc_root *r)
+{
+	uint32_t next = j->t->port[j->t->port[r->port].peer].node;
+
+	if (!ibcc_topo_is_switch(j->t, next) || j->load[r->port].sent >= j->p->full_permille ||
+	    marks(j, r->port))
+		return false;
+	for (uint32_t i = 0; i < j->e->n_roots; i++)
+		if (j->t->port[j->e->root[i].port].node == next && marks(j, j->e->root[i].port))
+			return true;
+	return false;
+}
+
+/* A link between switches that is not quite full waits the rest of the time. Where the reason is
+ * known it is no root of its own, but the tree of one that still stands.
+ */
+static void clear_feeders(const struct job *j)
+{
+	struct ibcc_estimate *e = j->e;
+
+	for (uint32_t i = e->n_roots; i-- > 0;) {
+		if (!feeds_marking_root(j, &e->root[i]))
+			continue;
+		free(e->root[i].source);
+		memmove(&e->root[i], &e->root[i + 1], (--e->n_roots - i) * sizeof(*e->root));
+	}
+}
+
 /* How much sending time is lost behind a root. */
 static uint64_t severity(const struct ibcc_root *r)
 {
@@ -398,8 +427,10 @@ int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_
 	for (uint32_t i = 0; !ret && i < t->n_ports; i++)
 		if (!is_ca_port(t, i) && j.load[i].usable)
 			ret = examine(&j, i);
-	if (!ret)
+	if (!ret) {
+		clear_feeders(&j);
 		clear_victims(e);
+	}
 	if (!ret && e->n_roots > 1)
 		qsort(e->root, e->n_roots, sizeof(*e->root), by_severity);
 out:

@@ -25,7 +25,11 @@
 #define DOUBT_BECNS      32u
 #define DOUBT_RATIO      8u
 #define DOUBT_MAX        63u
-#define KIND_PASSES      3u /* so long it must look like the other kind to be taken for it */
+#define CALM_PASSES      4u    /* so long a tree must be seen gone, or back */
+#define CALM_SHARE       8u    /* gone: at most one port waits for so many contributors */
+#define STANDS_SHARE     2u    /* back: more than one for so many */
+#define MORE_PERMILLE    1300u /* of the contributors counted on: formula again */
+#define KIND_PASSES      3u    /* so long it must look like the other kind to be taken for it */
 
 static uint32_t wire_bytes(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
@@ -87,10 +91,14 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	return n;
 }
 
-/* Whatever changes, changes for all: what was seen before says nothing about now. */
+/* Whatever changes, changes for all roots under control: what was seen before says nothing about
+ * now. Those that are to be confirmed keep what confirms them.
+ */
 static void changed(struct ibcc_tuner *tn)
 {
 	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		if (!tn->root[i].on)
+			continue;
 		tn->root[i].settle = tn->p.settle_passes;
 		tn->root[i].win = (struct ibcc_tuner_window){ 0 };
 		tn->root[i].last_tree_wait = 1000;
@@ -149,7 +157,8 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->drain = drain_passes(r, s, now);
 	r->on = true;
 	note_evidence(r, t, now);
-	ibcc_text_add(say, "%s; control on with formulas for %u sources", r->evidence, r->n);
+	ibcc_text_add(say, "%s%s; control on with formulas for %u sources", say->n ? "; " : "",
+		      r->evidence, r->n);
 	changed(tn);
 	return 0;
 }
@@ -282,12 +291,41 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 	r->kind = r->kind == IBCC_CONGESTION_INPUT ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	r->rate_mbps = now->rate_mbps;
 	r->threshold = ibcc_law_threshold(r->kind);
+	r->calm = false;
 	r->end_permille = r->loop_permille = 1000;
 	r->direction = 0;
 	r->trial = r->failed = 0;
 	ibcc_text_add(say, "%sthe root carries %u Mb/s and is %s-generated now: formulas again",
 		      say->n ? "; " : "", now->rate_mbps,
 		      r->kind == IBCC_CONGESTION_INPUT ? "input" : "output");
+	return true;
+}
+
+/* Whether the tree of a full link stands decides how many packets it marks: see tuner_group.c. */
+static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, struct ibcc_text *say)
+{
+	uint32_t share = r->calm ? STANDS_SHARE : CALM_SHARE;
+	bool calm = (uint64_t)now->n_waiting * share <= r->n;
+
+	r->turning = calm != r->calm ? r->turning + 1 : 0;
+	if (r->turning < CALM_PASSES || r->kind != IBCC_CONGESTION_INPUT)
+		return false;
+	r->turning = 0;
+	r->calm = calm;
+	ibcc_text_add(say, "%s%s", say->n ? "; " : "",
+		      calm ? "nobody waits for the hot port: mark fewer packets"
+			   : "sources wait for the hot port again: mark more packets");
+	return true;
+}
+
+/* More sources than were seen to wait: those that are held for another root do not wait. */
+static bool more_drained(struct ibcc_tuner_root *r, const struct ibcc_tuner_sources *s)
+{
+	if (s->n * 1000ull <= r->n * (uint64_t)MORE_PERMILLE)
+		return false;
+	r->n = s->n;
+	r->n_heavy = s->n_heavy;
+	r->learned = true;
 	return true;
 }
 
@@ -322,6 +360,9 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			continue;
 		s = known_sources(tn, t, r);
 		if (r->drain) {
+			if (more_drained(r, &s))
+				ibcc_text_add(say, "%sBECN counters name %u contributors",
+					      say->n ? "; " : "", r->n);
 			more = enlist(tn, r, t, actual, now);
 			if (more < 0)
 				return more;
@@ -329,6 +370,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		}
 		if (has_outlier(r, now) && r->learned)
 			continue; /* nothing can be judged by that */
+		calmed(r, now, say);
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
 			changed(tn);
@@ -420,7 +462,6 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	if (ret)
 		return ret;
 	if (e->trustworthy) {
-		tn->n_cas = e->n_cas;
 		tn->since_change += tn->since_change < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_observe(tn, t, e);

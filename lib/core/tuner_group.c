@@ -7,12 +7,22 @@
  * equilibrium every held queue pair gets one BECN in increase * timer. That is a share of a root's
  * packets that is the smaller the faster the root is. Where it is small, marking every packet would
  * hit all sources at once long before the first BECN shows: there one in Marking_Rate + 1 packets
- * is marked, so that each root marks about the same share of the packets that it may mark.
+ * is marked, so that each root marks about the same multiple of what it needs.
  */
 #include "tuner_state.h"
 
 #define FULL_TABLE    128u
-#define MARK_RATE_MAX 64u
+#define MARK_RATE_MAX 1000u
+
+/* Times as many packets as in equilibrium that a root may mark. While its tree stands, all that the
+ * law leaves (1 / 0.12): that empties it soonest. Once the tree is gone, a full link's queue is
+ * over its threshold for all its sources at once and marks in bursts; so many marks more than are
+ * needed would make all of them slow down and recover together, with the link idle in between. A
+ * slow sink's queue is served seldom, which spreads its marks, and the sink's own buffer bridges
+ * gaps.
+ */
+#define GAIN_TREE_TENTHS 83u
+#define GAIN_CALM_TENTHS 17u
 
 uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 				const struct ibcc_tuner_root *r)
@@ -25,13 +35,10 @@ uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_t
 	return max;
 }
 
-int ibcc_tuner_law(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		   const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
+int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
 		   struct ibcc_law_out *law)
 {
 	struct ibcc_law_in in = {
-		.kind = r->kind,
-		.n_ports = tn->n_cas,
 		.n = r->n,
 		.n_heavy = r->n_heavy,
 		.root_mbps = r->rate_mbps,
@@ -43,7 +50,6 @@ int ibcc_tuner_law(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		.drain_ns = r->drain ? r->interval_ns : 0,
 	};
 
-	(void)t;
 	return ibcc_law_compute(&in, law);
 }
 
@@ -66,9 +72,15 @@ static void join(struct ibcc_tuner *tn, uint32_t a, uint32_t b)
 			tn->root[k].leader = to;
 }
 
+static uint32_t gain_tenths(const struct ibcc_tuner_root *r)
+{
+	return r->calm ? GAIN_CALM_TENTHS : GAIN_TREE_TENTHS;
+}
+
 void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 {
-	uint64_t loop_ns[IBCC_TUNER_MAX_ROOTS] = { 0 }, timer_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	uint64_t loop_ns[IBCC_TUNER_MAX_ROOTS] = { 0 }, step_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	uint64_t timer_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
 	uint32_t end_milli[IBCC_TUNER_MAX_ROOTS] = { 0 }, best[IBCC_TUNER_MAX_ROOTS] = { 0 };
 
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
@@ -77,10 +89,10 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 
 		r->leader = best[k] = k;
 		r->marking_rate = 0;
-		if (!r->on ||
-		    ibcc_tuner_law(tn, t, r, ibcc_tuner_source_mbps(tn, t, r), FULL_TABLE, &law))
+		if (!r->on || ibcc_tuner_law(r, ibcc_tuner_source_mbps(tn, t, r), FULL_TABLE, &law))
 			continue;
 		loop_ns[k] = law.loop_ns;
+		step_ns[k] = (uint64_t)law.increase * law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
 		timer_ns[k] = (uint64_t)law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
 		end_milli[k] = law.end_milli;
 	}
@@ -102,7 +114,9 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 			continue;
 		if (r->interval_ns)
 			r->recover = (uint32_t)(timer_ns[r->leader] * FULL_TABLE / r->interval_ns);
-		ratio = loop_ns[r->leader] / loop_ns[k];
+		if (r->drain)
+			continue;
+		ratio = step_ns[r->leader] * 10 / (loop_ns[k] * gain_tenths(r));
 		if (ratio > 1)
 			r->marking_rate =
 				(uint16_t)(ratio < MARK_RATE_MAX ? ratio - 1 : MARK_RATE_MAX);

@@ -18,7 +18,7 @@
 #define HELPED_PERMILLE 950u /* of the victims' wait before, at most, or it did not help */
 #define GROWN_PERMILLE  1300u
 #define SHRUNK_PERMILLE 600u
-#define BECN_SHARE      50u /* 2 % of the most marked one */
+#define BECN_SHARE      50u /* 2 % of the one that is marked second most */
 
 /* How far feedback may go from the formulas. */
 #define END_MIN  900u
@@ -29,16 +29,24 @@
 #define THRESHOLD_STEP 3u
 #define THRESHOLD_MAX  15u
 
+/* Measured by the one that is marked second most: the first may be a node that has lost its
+ * settings, gets nearly all marks and makes all others look like bystanders.
+ */
 uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports)
 {
-	uint64_t most = 0;
+	uint64_t most = 0, second = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < n_endports; i++)
-		if (r->becn[i] > most)
+	for (uint32_t i = 0; i < n_endports; i++) {
+		if (r->becn[i] > most) {
+			second = most;
 			most = r->becn[i];
+		} else if (r->becn[i] > second) {
+			second = r->becn[i];
+		}
+	}
 	for (uint32_t i = 0; i < n_endports; i++)
-		n += r->becn[i] && r->becn[i] * BECN_SHARE > most;
+		n += r->becn[i] && r->becn[i] * BECN_SHARE > second;
 	return n;
 }
 

@@ -5,12 +5,16 @@
  * that carries less, R of C, needs n * C / R - 1 = x. The end of the table lies a little beyond x,
  * since control ends where the table does. Entries grow by one factor (their table for
  * output-generated congestion), so that a BECN takes the same share of the rate from fast and slow
- * sources. Increase and timer follow from that share and from the balance of the annex's
- * increments and decrements: in equilibrium the share p = N_int / (increase * timer) of packets is
- * marked. The published settings have p near 0.4; a queue that is kept short has room for the
- * victims' packets, and p = 0.12 keeps it short and still leaves eight times the marks that control
- * needs at its limit, p = 1. The table has to hold all contributors down to an equal share; the
- * balance of marks is that of the heaviest flow, which is the one that is held.
+ * sources. An index means the same delay in all tables, which differ in where they end only: a
+ * source keeps its rate when its table is replaced. Were tables stretched instead, each flow of a
+ * moderate hotspot would all but stop when its adapter gets the table of a severe one.
+ *
+ * The timer follows from the balance of the annex's increments and decrements: in equilibrium the
+ * share p = N_int / (increase * timer) of packets is marked. The published settings have p near
+ * 0.4; a queue that is kept short has room for the victims' packets, and p = 0.12 keeps it short
+ * and still leaves eight times the marks that control needs at its limit, p = 1. The table has to
+ * hold all contributors down to an equal share; the balance of marks is that of the heaviest flow,
+ * which is the one that is held.
  *
  * A tree that stands is emptied by sources sending next to nothing until it has run dry, while it
  * keeps the root busy. BECNs come only as fast as the root serves packets, a few for each source in
@@ -21,12 +25,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
+#define FULL_TABLE      128u /* entries */
 #define END_FACTOR      1.15 /* of x */
 #define END_EXTRA       0.5  /* packet times */
-#define RATE_STEP       0.09 /* of its rate that a BECN takes from a source */
 #define MARK_SHARE      0.12
 #define DRAIN_END       3.5 /* times the table's end */
+#define DRAIN_LAST      8u  /* the last one in so many entries have it */
 #define DRAIN_TICKS     2u  /* of the timer between two decisions */
 #define DRAIN_STEPS     4u  /* BECNs to the table's end */
 #define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
@@ -59,45 +65,63 @@ static double clamp(double v, double low, double high)
 	return v < low ? low : v > high ? high : v;
 }
 
+unsigned int ibcc_law_entries(uint32_t cap_entries)
+{
+	return cap_entries < FULL_TABLE ? cap_entries : FULL_TABLE;
+}
+
+int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct)
+{
+	struct ibcc_cct t;
+	unsigned int last = 1;
+	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, entries, MAX_DELAY_MILLI);
+
+	if (ret)
+		return ret;
+	while (last < t.limit && ibcc_cct_entry_delay_milli(t.entry[last]) < end_milli)
+		last++;
+	t.limit = (uint16_t)last;
+	t.entry[last] = ibcc_cct_entry_encode(end_milli);
+	memset(t.entry + last + 1, 0, (IBCC_CCT_MAX_ENTRIES - last - 1) * sizeof(*t.entry));
+	*cct = t;
+	return 0;
+}
+
+/* Who gets a few BECNs all but stops; who got one or none is let go on. */
+static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
+{
+	for (unsigned int i = cct->limit - cct->limit / DRAIN_LAST; i <= cct->limit; i++)
+		cct->entry[i] = ibcc_cct_entry_encode(end_milli);
+}
+
 int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 {
-	struct ibcc_formula_in fin = {
-		.kind = in->kind,
-		.n_ports = in->n_ports,
-		.hsd = in->n,
-		.rate_mbps = in->source_mbps,
-		.packet_bytes = in->packet_bytes,
-	};
-	struct ibcc_formula_out f;
-	struct ibcc_law_out o = { 0 };
-	unsigned int entries;
+	struct ibcc_law_out o = { .increase = 1 };
 	double end, timer;
 	int ret;
 
-	if (!in->root_mbps || !in->n_heavy || in->cap_entries < IBCC_CCT_BLOCK_ENTRIES)
+	if (!in->n || !in->source_mbps || !in->packet_bytes || !in->root_mbps || !in->n_heavy ||
+	    in->cap_entries < IBCC_CCT_BLOCK_ENTRIES)
 		return -EINVAL;
-	ret = ibcc_formula_compute(&fin, &f);
-	if (ret)
-		return ret;
-	entries = f.cct_entries < in->cap_entries ? f.cct_entries : in->cap_entries;
 
 	o.fair_milli = ibcc_law_fair_milli(in->n, in->source_mbps, in->root_mbps);
-	end = (END_FACTOR * o.fair_milli / 1000 + END_EXTRA) *
-	      (in->drain_ns ? DRAIN_END : in->end_permille / 1000.0);
-	o.end_milli = (uint32_t)lround(clamp(end * 1000, 125, MAX_DELAY_MILLI));
-	ret = ibcc_cct_build(&o.cct, IBCC_CCT_MULTIPLICATIVE, entries, o.end_milli);
+	end = (END_FACTOR * o.fair_milli / 1000 + END_EXTRA) * 1000;
+	o.end_milli = (uint32_t)lround(clamp(end * in->end_permille / 1000, 125, MAX_DELAY_MILLI));
+	ret = ibcc_law_table(ibcc_law_entries(in->cap_entries), o.end_milli, &o.cct);
 	if (ret)
 		return ret;
-
-	o.increase = (uint8_t)lround(
-		clamp(RATE_STEP * (entries - 1) / log1p(o.end_milli / 1000.0), 1, entries / 4));
-	if (in->drain_ns)
-		o.increase = (uint8_t)(entries / DRAIN_STEPS);
 	o.n_int_ns =
 		(uint64_t)llround((double)in->n_heavy * in->packet_bytes * 8000 / in->root_mbps);
 	o.loop_ns = o.n_int_ns * in->loop_permille / 1000;
-	if (in->drain_ns)
+	if (in->drain_ns) {
+		o.end_milli = (uint32_t)lround(clamp(end * DRAIN_END, 125, MAX_DELAY_MILLI));
+		make_draining(&o.cct, o.end_milli);
+		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
 		o.loop_ns = (uint64_t)(in->drain_ns / DRAIN_TICKS * o.increase * MARK_SHARE);
+	}
+	o.step_permille = (uint16_t)lround(
+		1000 * -expm1(-(double)o.increase * log1p(MAX_DELAY_MILLI / 1000.0) /
+			      (ibcc_law_entries(in->cap_entries) - 1)));
 	timer = (double)o.loop_ns / (MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
 	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);
 	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);

@@ -10,8 +10,6 @@
 
 /* A hotspot, and how far feedback has moved from the formulas. */
 struct ibcc_law_in {
-	enum ibcc_congestion kind;
-	uint32_t n_ports;       /* N */
 	uint32_t n;             /* contributors, >= 1 */
 	uint32_t n_heavy;       /* so many if all sent as much as the heaviest; 1..n */
 	uint32_t root_mbps;     /* what the root carries, > 0 */
@@ -30,12 +28,21 @@ struct ibcc_law_out {
 	uint64_t n_int_ns;   /* time between packets of the heaviest flow */
 	uint64_t loop_ns;    /* what increase * timer stands for: n_int_ns with feedback */
 	uint8_t increase;
+	uint16_t step_permille; /* of its rate that a BECN takes from a source */
 	uint16_t timer;
 	uint32_t mark_permille; /* share of packets marked in equilibrium */
 };
 
 /* Computes a contributor's settings. -EINVAL if a field of *in is 0 that must not be. */
 int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out);
+
+/* Entries of a table where the adapter can have so many. */
+unsigned int ibcc_law_entries(uint32_t cap_entries);
+
+/* The table that ends at a delay: delays grow by one factor from none at index 0 to the longest
+ * that an entry can express at index `entries` - 1, cut off where they reach it. -EINVAL.
+ */
+int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct);
 
 /* x = n * C / R - 1, the delay that takes a source of rate C to its share R / n; 0 if it needs
  * none.

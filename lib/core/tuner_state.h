@@ -49,7 +49,9 @@ struct ibcc_tuner_root {
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
 	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
 	uint64_t interval_ns; /* of the passes when it was decided on */
-	uint8_t dry; /* passes in a row, while it is emptied, in which it ran out of packets */
+	uint8_t dry;     /* passes in a row, while it is emptied, in which it ran out of packets */
+	bool calm;       /* a full link whose tree is gone: it marks less */
+	uint8_t turning; /* passes in a row in which it looked otherwise */
 	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
 	uint32_t leader;     /* index of the root whose values its contributors get */
 	uint16_t marking_rate;
@@ -76,7 +78,6 @@ struct ibcc_tuner {
 	uint32_t gone_since;              /* passes */
 	uint16_t gone_patience;
 	uint32_t n_endports;           /* of the topology that the state belongs to */
-	uint32_t n_cas;                /* N of the formulas */
 	struct ibcc_settings baseline; /* settings before the first change */
 	bool *touched;                 /* by endport: baseline to be restored; owned */
 };
@@ -128,8 +129,7 @@ static inline uint32_t ibcc_tuner_endport_of(const struct ibcc_topo *t, const st
 void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t);
 
 /* A contributor's values for the root `r`. -EINVAL. */
-int ibcc_tuner_law(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		   const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
+int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
 		   struct ibcc_law_out *law);
 
 /* Data rate of the fastest link among a root's contributors. */
@@ -159,7 +159,9 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		      const struct ibcc_root *now, const struct ibcc_tuner_sources *s, bool leads,
 		      struct ibcc_text *say);
 
-/* Contributors by the counts that fade: adapters with more than 2 % of the most marked one's. */
+/* Contributors by the counts that fade: adapters with more than 2 % of what the second most
+ * marked one has.
+ */
 uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports);
 /* ... counted by what they send: all BECNs over those of the heaviest, at least 1. */
 uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports);

@@ -244,7 +244,7 @@ static void explain_setting(const struct ibcc_topo *t, const struct ibcc_tuner_r
 	if (r->drain)
 		ibcc_text_add(&x, "four BECNs to the table's end while the tree is emptied: ");
 	else
-		ibcc_text_add(&x, "a BECN takes 9 %% of the rate: ");
+		ibcc_text_add(&x, "a BECN takes %.0f %% of the rate: ", l->step_permille / 10.0);
 	ibcc_text_add(&x, "CCTI_Increase %u; ", l->increase);
 	if (!r->drain && r->loop_permille != 1000)
 		ibcc_text_add(&x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
@@ -261,6 +261,11 @@ static bool near(uint32_t a, uint32_t b)
 	return (uint64_t)(high - low) * 100 <= (uint64_t)high * NEAR_PERCENT;
 }
 
+static uint32_t cap_entries(const struct ibcc_endport_cc *ep)
+{
+	return (uint32_t)ep->info.ControlTableCap * IBCC_CCT_BLOCK_ENTRIES;
+}
+
 static uint32_t end_milli(const struct ibcc_cct *c)
 {
 	return ibcc_cct_entry_delay_milli(c->entry[c->limit]);
@@ -273,7 +278,7 @@ static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_
 {
 	struct ibcc_cct same;
 
-	if (ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL || ep->cct.limit != law->cct.limit)
+	if (ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL)
 		return false;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
 		if (ep->ca.sl[sl].CCTI_Increase != law->increase || ep->ca.sl[sl].CCTI_Min ||
@@ -281,8 +286,7 @@ static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_
 			return false;
 	if (!near(end_milli(&ep->cct), end_milli(&law->cct)))
 		return false;
-	return !ibcc_cct_build(&same, IBCC_CCT_MULTIPLICATIVE, ep->cct.limit + 1u,
-			       end_milli(&ep->cct)) &&
+	return !ibcc_law_table(ibcc_law_entries(cap_entries(ep)), end_milli(&ep->cct), &same) &&
 	       ibcc_cct_equal(&same, &ep->cct);
 }
 
@@ -295,8 +299,7 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	struct ibcc_reason *why;
 
 	restore(&tn->baseline.ep[i], ep);
-	if (r && ibcc_tuner_law(tn, t, r, t->port[t->endport[i]].rate_mbps,
-				ep->info.ControlTableCap * IBCC_CCT_BLOCK_ENTRIES, &law))
+	if (r && ibcc_tuner_law(r, t->port[t->endport[i]].rate_mbps, cap_entries(ep), &law))
 		r = NULL;
 	if (r && near_enough(&actual->ep[i], &law)) {
 		ep->ca = actual->ep[i].ca;

@@ -156,7 +156,7 @@ static int classify(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 	int rc = w.one ? 0 : -ENOMEM;
 
 	if (!rc) {
-		ibcc_progress_begin(&w.progress, n, 0);
+		ibcc_progress_begin(&w.progress, n);
 		rc = ibcc_pool_run(n, threads, work, done, &w);
 		ibcc_progress_end(&w.progress);
 	}

@@ -201,7 +201,7 @@ static int run_jobs(struct oracle *o, unsigned int threads)
 {
 	int rc;
 
-	ibcc_progress_begin(&o->progress, o->n_jobs, 0);
+	ibcc_progress_begin(&o->progress, o->n_jobs);
 	rc = ibcc_pool_run(o->n_jobs, threads, work, done, o);
 	ibcc_progress_end(&o->progress);
 	return rc;

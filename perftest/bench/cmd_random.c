@@ -198,7 +198,7 @@ int ibcc_bench_random(uint64_t n, const struct ibcc_exp_options *o, bool json)
 	int rc = r.score ? 0 : -ENOMEM, exit;
 
 	if (!rc) {
-		ibcc_progress_begin(&r.progress, n, 0);
+		ibcc_progress_begin(&r.progress, n);
 		rc = ibcc_pool_run(n, o->threads, work, done, &r);
 		ibcc_progress_end(&r.progress);
 	}

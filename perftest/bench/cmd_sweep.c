@@ -160,7 +160,8 @@ static int sweep(struct sweep *s)
 		return rc;
 	rc = plan(s);
 	if (!rc) {
-		ibcc_progress_begin(&s->progress, s->n_left, s->grid.n_points);
+		ibcc_progress_begin(&s->progress, s->n_left);
+		s->progress.whole = s->grid.n_points;
 		rc = ibcc_pool_run(s->n_left, (unsigned int)s->jobs, work, done, s);
 		ibcc_progress_end(&s->progress);
 	}

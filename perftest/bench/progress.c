@@ -24,9 +24,9 @@ const char *ibcc_progress_time(double seconds, char *buf, unsigned int len)
 	return buf;
 }
 
-void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n, uint64_t whole)
+void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n)
 {
-	*p = (struct ibcc_progress){ .on = isatty(STDERR_FILENO), .n = n, .whole = whole };
+	*p = (struct ibcc_progress){ .on = isatty(STDERR_FILENO), .n = n };
 	p->start_s = ibcc_bench_seconds();
 	p->shown_s = p->start_s + FIRST_SHOW_S - INTERVAL_S;
 }

@@ -13,7 +13,7 @@ struct ibcc_progress {
 	double start_s, shown_s;
 };
 
-void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n, uint64_t whole);
+void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n);
 void ibcc_progress_step(struct ibcc_progress *p);
 void ibcc_progress_end(struct ibcc_progress *p);
 

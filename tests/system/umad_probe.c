@@ -161,6 +161,8 @@ static int stall(void)
 
 		ask(op, 100, ibcc_umad_lid(tr));
 		rc = ibcc_transport_run(tr, op, 100);
+		for (int k = 0; k < 100 && !rc; k++)
+			rc = op[k].err;
 		if (rc != was) {
 			printf("run %d\n", rc);
 			fflush(stdout);

@@ -21,7 +21,6 @@ static int setup(void **state)
 	f->t = fabric_tree2(4);
 	f->tn = ibcc_tuner_new(&p);
 	assert_int_equal(ibcc_tuner_prepare(f->tn, f->t), 0);
-	f->tn->n_cas = 8;
 	*state = f;
 	return 0;
 }
@@ -73,6 +72,11 @@ static void test_shared(void **state)
 	fast->loop_permille = 2000;
 	ibcc_tuner_group(f->tn, f->t);
 	assert_int_equal(fast->marking_rate, 2);
+	/* Without a tree it marks 1.7 times what it needs, 0.12 / 6.67 of its packets: 1 in 32. */
+	fast->loop_permille = 1000;
+	fast->calm = true;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_int_equal(fast->marking_rate, 31);
 }
 
 static void test_apart(void **state)
@@ -99,17 +103,42 @@ static void test_drain(void **state)
 	struct ibcc_tuner_root *r = add(f, 2, 3200, 0, 7);
 	struct ibcc_law_out hold, drain;
 
-	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &hold), 0);
+	assert_int_equal(ibcc_tuner_law(r, 32000, 128, &hold), 0);
 	r->drain = 5;
 	r->interval_ns = 1024000;
-	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &drain), 0);
-	/* x = 79: 91.35 packet times; 3.5 times that; four steps through 128 entries; two ticks of
-	 * 1.024 us in each interval, less one unit for rounding.
+	assert_int_equal(ibcc_tuner_law(r, 32000, 128, &drain), 0);
+	/* x = 79: 91.35 packet times; 3.5 times that; entries grow by 16384^(1/127), so 60 reach
+	 * the end, in four steps; two ticks of 1.024 us in each interval, less one unit for
+	 * rounding.
 	 */
 	assert_in_range(hold.end_milli, 91340, 91360);
 	assert_in_range(drain.end_milli, 319680, 319760);
-	assert_int_equal(drain.increase, 32);
+	assert_int_equal(hold.cct.limit, 60);
+	assert_int_equal(drain.cct.limit, 60);
+	assert_int_equal(drain.increase, 15);
 	assert_in_range(drain.timer, 499, 501);
+}
+
+/* Flows of a moderate hotspot must not stop when their adapter gets the table of a severe one, nor
+ * run away when it gets the moderate one's again.
+ */
+static void test_same_delays(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *mild = add(f, 1, 32000, 0, 5);
+	struct ibcc_tuner_root *severe = add(f, 2, 3200, 0, 7);
+	struct ibcc_law_out a, b, c;
+
+	severe->interval_ns = 1000000;
+	assert_int_equal(ibcc_tuner_law(mild, 32000, 128, &a), 0);
+	assert_int_equal(ibcc_tuner_law(severe, 32000, 128, &b), 0);
+	severe->drain = 3;
+	assert_int_equal(ibcc_tuner_law(severe, 32000, 128, &c), 0);
+	assert_true(a.cct.limit < b.cct.limit);
+	for (uint32_t i = 0; i < a.cct.limit; i++) {
+		assert_int_equal(a.cct.entry[i], b.cct.entry[i]);
+		assert_int_equal(a.cct.entry[i], c.cct.entry[i]);
+	}
 }
 
 /* The heaviest flow is the one that is held: light ones stretch the table, not the timer. */
@@ -119,9 +148,9 @@ static void test_heavy(void **state)
 	struct ibcc_tuner_root *r = add(f, 1, 32000, 0, 7);
 	struct ibcc_law_out even, uneven;
 
-	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &even), 0);
+	assert_int_equal(ibcc_tuner_law(r, 32000, 128, &even), 0);
 	r->n_heavy = 4;
-	assert_int_equal(ibcc_tuner_law(f->tn, f->t, r, 32000, 128, &uneven), 0);
+	assert_int_equal(ibcc_tuner_law(r, 32000, 128, &uneven), 0);
 	assert_int_equal(uneven.end_milli, even.end_milli);
 	assert_in_range(uneven.timer, even.timer / 2, even.timer / 2 + 1);
 
@@ -131,6 +160,9 @@ static void test_heavy(void **state)
 			(i < 6 ? 100 : 400) * IBCC_TUNER_COUNT_ONE;
 	assert_int_equal(ibcc_tuner_contributors(r, f->tn->n_endports), 8);
 	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 4); /* 1400 / 360 */
+	/* One that has lost its settings hides nobody. */
+	r->becn[f->t->port[fabric_port(f->t, 0, 1)].endport] = 100000 * IBCC_TUNER_COUNT_ONE;
+	assert_int_equal(ibcc_tuner_contributors(r, f->tn->n_endports), 8);
 	/* Small numbers that differ by chance alone. */
 	for (uint32_t i = 0; i < 8; i++)
 		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] =
@@ -142,10 +174,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_shared),
-		TEST(test_apart),
-		TEST(test_drain),
-		TEST(test_heavy),
+		TEST(test_shared),      TEST(test_apart), TEST(test_drain),
+		TEST(test_same_delays), TEST(test_heavy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
