@@ -153,6 +153,13 @@ static int timed_pass(struct ibcc_cycle *c)
 	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
 				 c->options.cc_key);
 	took = ibcc_transport_now_ns(c->transport) - from;
+	if (!rc) {
+		c->pass_ns = took;
+		if (took > c->longest_pass_ns)
+			c->longest_pass_ns = took;
+		c->n_passes_cut +=
+			c->options.pass_deadline_ns && took >= c->options.pass_deadline_ns;
+	}
 	sent = now->sent - before.sent;
 	if (rc || !sent || now->timed_out != before.timed_out || now->retried != before.retried)
 		return rc;

@@ -59,6 +59,8 @@ struct ibcc_cycle {
 	bool audited;                       /* in this turn */
 	struct ibcc_plan repaired;          /* in this turn, of the drift, */
 	struct ibcc_result repair;          /* and what became of it */
+	/* Readings of the counters: the last, the longest, how many came to their deadline. */
+	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
 	/* of the last turn: */
 	bool decided; /* estimate, target and plan are there */

@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <ibcc/version.h>
+
 /* Longest silence between two messages. A node that does not answer costs the plugin its MAD
  * timeouts, and results may come all at the end.
  */
@@ -22,6 +24,7 @@ struct ibcc_plugin {
 	int cancel_fd;
 	uint32_t seq;
 	uint32_t n_states; /* how often the plugin told its state */
+	uint16_t version;  /* of the protocol that it speaks, if that is not ours */
 	struct ibcc_proto_state state;
 	uint8_t buf[IBCC_PROTO_MAX_BYTES];
 };
@@ -70,6 +73,19 @@ void ibcc_plugin_cancel(struct ibcc_plugin *p)
 const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p)
 {
 	return p && p->fd >= 0 ? &p->state : NULL;
+}
+
+bool ibcc_plugin_is_other_release(const struct ibcc_plugin *p, struct ibcc_why *why)
+{
+	const struct ibcc_proto_state *s = ibcc_plugin_state(p);
+
+	if (!s || !strcmp(s->plugin_version, IBCC_VERSION))
+		return false;
+	ibcc_why_set(why, 0,
+		     "the OpenSM plugin is of release %s, the daemon of %s: install both from one "
+		     "release and restart opensm",
+		     s->plugin_version[0] ? s->plugin_version : "(none)", IBCC_VERSION);
+	return true;
 }
 
 /* Waits for the socket; 0, -ETIMEDOUT, -ECANCELED. */
@@ -138,6 +154,8 @@ static int receive(struct ibcc_plugin *p, int timeout_ms, struct ibcc_proto_head
 				return rc;
 			continue;
 		}
+		if (rc == -EPROTONOSUPPORT)
+			p->version = h->version;
 		if (rc)
 			return rc == -ENODATA ? -ENOTCONN : rc;
 		if (h->type == IBCC_PROTO_STATE) {
@@ -182,9 +200,15 @@ static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
 	case -ECANCELED: return ibcc_why_set(why, rc, "canceled while the OpenSM plugin was asked");
 	case -ENOMEM: return ibcc_why_set(why, rc, "no memory");
 	case -EPROTO:
-	case -EPROTONOSUPPORT:
-		return ibcc_why_set(why, rc, "the OpenSM plugin at %s speaks another protocol",
+		return ibcc_why_set(why, rc,
+				    "what listens at %s does not speak the protocol of "
+				    "the OpenSM plugin",
 				    p->path);
+	case -EPROTONOSUPPORT:
+		return ibcc_why_set(why, rc,
+				    "the OpenSM plugin at %s speaks protocol version %u, we %u: "
+				    "install both from one release and restart opensm",
+				    p->path, p->version, IBCC_PROTO_VERSION);
 	}
 	return ibcc_why_set(why, -ENOTCONN, "the connection to the OpenSM plugin at %s broke: %s",
 			    p->path, strerror(-rc));
@@ -229,6 +253,9 @@ int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
 	rc = send_message(p, IBCC_PROTO_HELLO, NULL, 0);
 	if (!rc)
 		rc = receive(p, HELLO_TIMEOUT_MS, &h, &payload);
+	/* A plugin with too many clients says so and hangs up before it has heard us. */
+	if (rc == -EPIPE || rc == -ENOTCONN)
+		rc = receive(p, 0, &h, &payload);
 	if (rc)
 		return broken(p, rc, why);
 	if (h.type == IBCC_PROTO_ERROR)

@@ -33,6 +33,11 @@ int ibcc_plugin_poll(struct ibcc_plugin *p);
 /* What the plugin last said about its SM; NULL when not connected. */
 const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p);
 
+/* Whether the connected plugin is of another release than we are, with a sentence about it. They
+ * understand each other, or there would be no connection, but one of them was forgotten.
+ */
+bool ibcc_plugin_is_other_release(const struct ibcc_plugin *p, struct ibcc_why *why);
+
 /* Fetches the topology; the caller owns it. NULL with *err and *why on failure. */
 struct ibcc_topo *ibcc_plugin_topology(struct ibcc_plugin *p, int *err, struct ibcc_why *why);
 

@@ -44,6 +44,12 @@ json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot
  */
 json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
 
+/* Endports that did not answer, refused or had to be asked again since the port was opened,
+ * [{"node_guid","node","port","lid","sent","retried","answered","refused","timed_out"}]; `s` is by
+ * LID and may be NULL.
+ */
+json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s);
+
 /* Congestion roots with their sources. */
 json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_estimate *e);
 

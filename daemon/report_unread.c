@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Ports without a reading in the last pass, and ports of whose counters some tell nothing: all of
- * them, one object for the ports of a node that share state and reason, or these counters.
+/* What is not known of the fabric: ports without a reading in the last pass, and ports of whose
+ * counters some tell nothing (all of them, one object for the ports of a node that share state and
+ * reason, or these counters), and nodes that fail to answer.
  */
 #include <errno.h>
 #include <string.h>
@@ -111,6 +112,32 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 		last_node = t->port[i].node;
 		last_mask = mask;
 		json_array_append_new(json_object_get(o, "ports"), json_integer(t->port[i].num));
+	}
+	return list;
+}
+
+static json_t *mad_errors_of(const struct ibcc_topo *t, uint32_t port,
+			     const struct ibcc_node_stats *s)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+	const struct ibcc_topo_node *n = &t->node[p->node];
+
+	return json_pack("{so so si si sI sI sI sI sI}", "node_guid", ibcc_report_guid(n->guid),
+			 "node", ibcc_report_text(n->desc), "port", p->num, "lid", p->lid, "sent",
+			 (json_int_t)s->sent, "retried", (json_int_t)s->retried, "answered",
+			 (json_int_t)s->answered, "refused", (json_int_t)s->refused, "timed_out",
+			 (json_int_t)s->timed_out);
+}
+
+json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && s && i < t->n_endports; i++) {
+		const struct ibcc_node_stats *n = &s[t->port[t->endport[i]].lid];
+
+		if (n->retried || n->refused || n->timed_out)
+			json_array_append_new(list, mad_errors_of(t, t->endport[i], n));
 	}
 	return list;
 }

@@ -175,13 +175,29 @@ static json_t *sm_status(const struct ibcc_service *s)
 			 ibcc_report_guid(p->port_guid));
 }
 
+/* Why the plugin is not there, or is not of our release. */
+static json_t *plugin_trouble(const struct ibcc_service *s)
+{
+	struct ibcc_why why = s->plugin_why;
+
+	if (s->config.apply_via == IBCC_VIA_DIRECT)
+		return json_null();
+	if (ibcc_plugin_state(s->plugin))
+		why.text[0] = '\0';
+	ibcc_plugin_is_other_release(s->plugin, &why);
+	return why.text[0] ? ibcc_report_text(why.text) : json_null();
+}
+
 static json_t *mad_status(const struct ibcc_service *s)
 {
 	const struct ibcc_transport_stats *t = &s->transport->stats;
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 
-	return json_pack("{sI sI sI sI sI}", "sent", (json_int_t)t->sent, "answered",
-			 (json_int_t)t->answered, "retried", (json_int_t)t->retried, "timed_out",
-			 (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads);
+	return json_pack("{sI sI sI sI sI sI so}", "sent", (json_int_t)t->sent, "answered",
+			 (json_int_t)t->answered, "retried", (json_int_t)t->retried, "refused",
+			 (json_int_t)t->refused, "timed_out", (json_int_t)t->timed_out, "sets",
+			 (json_int_t)s->set_mads, "errors",
+			 c ? ibcc_report_mad_errors(c->topo, t->node) : json_array());
 }
 
 static json_t *drift_status(const struct ibcc_cycle *c)
@@ -213,6 +229,8 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
 		      sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
+	if (o)
+		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
 	if (o && c)
 		json_object_set_new(o, "drift", drift_status(c));
 	if (o && c && c->decided) {

@@ -22,6 +22,7 @@ struct ibcc_service {
 	atomic_bool canceled;
 	struct ibcc_transport *transport; /* NULL: not open */
 	struct ibcc_plugin *plugin;
+	struct ibcc_why plugin_why;   /* of the last attempt to connect; empty if it worked */
 	struct ibcc_applier *applier; /* the one that writes; made with the transport */
 	struct ibcc_applier *null_applier;
 	struct ibcc_state *state;

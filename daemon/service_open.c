@@ -156,12 +156,13 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 }
 
 /* With direct writing the plugin is not asked for anything. */
-static bool plugin_there(struct ibcc_service *s, struct ibcc_why *why)
+static bool plugin_there(struct ibcc_service *s)
 {
 	if (s->config.apply_via == IBCC_VIA_DIRECT)
 		return false;
 	ibcc_plugin_poll(s->plugin);
-	return !ibcc_plugin_connect(s->plugin, why);
+	s->plugin_why.text[0] = '\0';
+	return !ibcc_plugin_connect(s->plugin, &s->plugin_why);
 }
 
 static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
@@ -209,7 +210,7 @@ static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_topo *t;
 	int rc = 0;
 
-	if (plugin_there(s, why)) {
+	if (plugin_there(s)) {
 		look_at_sm(s);
 		if (s->source == IBCC_TOPO_FROM_PLUGIN &&
 		    have->generation == ibcc_plugin_state(s->plugin)->generation)

@@ -37,11 +37,11 @@ static void *create(struct osm_opensm *osm)
 {
 	struct ibcc_plugin_log log = { .write = write_log, .arg = &osm->log };
 	struct ibcc_plugin_options options;
-	struct ibcc_worker *w;
+	struct ibcc_plugin_worker *w;
 
 	if (ibcc_plugin_options_parse(osm->subn.opt.event_plugin_options, &options, &log))
 		return NULL;
-	w = ibcc_worker_new(osm, &options, &log);
+	w = ibcc_plugin_worker_new(osm, &options, &log);
 	if (w)
 		ibcc_plugin_log(&log, IBCC_PLUGIN_INFO, "version %s loaded, built for %s",
 				IBCC_VERSION, OSM_VERSION);
@@ -50,7 +50,7 @@ static void *create(struct osm_opensm *osm)
 
 static void delete (void *plugin_data)
 {
-	ibcc_worker_free(plugin_data);
+	ibcc_plugin_worker_free(plugin_data);
 }
 
 static void report(void *plugin_data, osm_epi_event_id_t event, void *event_data)
@@ -58,12 +58,16 @@ static void report(void *plugin_data, osm_epi_event_id_t event, void *event_data
 	(void)event_data;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
-		ibcc_worker_report(plugin_data, IBCC_WORKER_SWEEP_BEGAN);
+		ibcc_plugin_worker_report(plugin_data, IBCC_WORKER_SWEEP_BEGAN);
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
-	case OSM_EVENT_ID_STATE_CHANGE: ibcc_worker_report(plugin_data, IBCC_WORKER_SETTLED); break;
+	case OSM_EVENT_ID_STATE_CHANGE:
+		ibcc_plugin_worker_report(plugin_data, IBCC_WORKER_SETTLED);
+		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
-	case OSM_EVENT_ID_LFT_CHANGE: ibcc_worker_report(plugin_data, IBCC_WORKER_CHANGED); break;
+	case OSM_EVENT_ID_LFT_CHANGE:
+		ibcc_plugin_worker_report(plugin_data, IBCC_WORKER_CHANGED);
+		break;
 	case OSM_EVENT_ID_PORT_ERRORS:
 	case OSM_EVENT_ID_PORT_DATA_COUNTERS:
 	case OSM_EVENT_ID_PORT_SELECT:

@@ -23,13 +23,13 @@
 /* A sweep that fails midway reports nothing more; what there is then is read after this time. */
 #define SWEEP_PATIENCE_MS 60000u
 
-struct ibcc_worker {
+struct ibcc_plugin_worker {
 	struct osm_opensm *osm;
 	struct ibcc_plugin_options options;
 	struct ibcc_plugin_log log;
 	pthread_t thread;
 	int wake;           /* eventfd */
-	atomic_uint events; /* enum ibcc_worker_event bits since the last look */
+	atomic_uint events; /* enum ibcc_plugin_worker_event bits since the last look */
 	atomic_bool quit;
 	struct ibcc_push *push;
 	struct ibcc_server server;
@@ -54,7 +54,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void wake(struct ibcc_worker *w)
+static void wake(struct ibcc_plugin_worker *w)
 {
 	uint64_t one = 1;
 
@@ -62,7 +62,7 @@ static void wake(struct ibcc_worker *w)
 	(void)!write(w->wake, &one, sizeof(one));
 }
 
-void ibcc_worker_report(struct ibcc_worker *w, enum ibcc_worker_event event)
+void ibcc_plugin_worker_report(struct ibcc_plugin_worker *w, enum ibcc_plugin_worker_event event)
 {
 	/* A burst wakes the thread once. */
 	if (!(atomic_fetch_or(&w->events, event) & event))
@@ -70,7 +70,7 @@ void ibcc_worker_report(struct ibcc_worker *w, enum ibcc_worker_event event)
 }
 
 /* Reads the topology again; a new generation only if something is different. */
-static void refresh(struct ibcc_worker *w)
+static void refresh(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_topo *t = ibcc_plugin_fabric_read(w->osm);
 	struct ibcc_shared_topo *shared;
@@ -98,7 +98,7 @@ static void refresh(struct ibcc_worker *w)
 			(unsigned long long)t->generation, t->n_nodes);
 }
 
-static void take_events(struct ibcc_worker *w, uint64_t now)
+static void take_events(struct ibcc_plugin_worker *w, uint64_t now)
 {
 	unsigned int events = atomic_exchange(&w->events, 0);
 
@@ -118,7 +118,7 @@ static void take_events(struct ibcc_worker *w, uint64_t now)
 
 static void host_state(void *arg, struct ibcc_proto_state *s)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 
 	memset(s, 0, sizeof(*s));
 	ibcc_plugin_sm_read(w->osm, s);
@@ -128,14 +128,14 @@ static void host_state(void *arg, struct ibcc_proto_state *s)
 
 static struct ibcc_shared_topo *host_topo(void *arg)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 
 	return ibcc_shared_topo_get(w->topo);
 }
 
 static enum ibcc_proto_refusal objection(void *arg)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 	struct ibcc_proto_state s;
 
 	ibcc_plugin_sm_read(w->osm, &s);
@@ -159,7 +159,7 @@ static const struct ibcc_change *find_misdirected(const struct ibcc_topo *t,
 	return NULL;
 }
 
-static enum ibcc_proto_refusal judge(struct ibcc_worker *w, const struct ibcc_plan *plan,
+static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct ibcc_plan *plan,
 				     struct ibcc_proto_error *why)
 {
 	enum ibcc_proto_refusal refusal;
@@ -203,7 +203,7 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 					   struct ibcc_plan *plan, uint64_t cc_key,
 					   struct ibcc_proto_error *why)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 	enum ibcc_proto_refusal refusal = judge(w, plan, why);
 	struct ibcc_proto_state state;
 	uint32_t n = plan->n;
@@ -238,7 +238,7 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 /* Its plan stops where it is: whoever comes next reads the fabric, and must not see it move. */
 static void host_gone(void *arg, struct ibcc_session *s)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 
 	if (w->writer == s)
 		w->writer = NULL;
@@ -249,7 +249,7 @@ static void host_gone(void *arg, struct ibcc_session *s)
 static struct ibcc_transport *push_open(void *arg, uint64_t port_guid, int *err, char *why,
 					size_t len)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 	struct ibcc_umad_options o = {
 		.port_guid = port_guid,
 		.window = w->options.window,
@@ -265,7 +265,7 @@ static void push_done(void *arg)
 	wake(arg);
 }
 
-static void take_report(struct ibcc_worker *w)
+static void take_report(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_plan_report *r;
 	uint64_t ms = 0;
@@ -288,7 +288,7 @@ static void take_report(struct ibcc_worker *w)
 }
 
 /* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
-static void look_at_state(struct ibcc_worker *w)
+static void look_at_state(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_proto_state s;
 
@@ -305,7 +305,7 @@ static void look_at_state(struct ibcc_worker *w)
 }
 
 /* How long the topology may be left unread still; 0: read it now. */
-static uint64_t pause_left_ms(const struct ibcc_worker *w, uint64_t now)
+static uint64_t pause_left_ms(const struct ibcc_plugin_worker *w, uint64_t now)
 {
 	uint64_t calm = w->last_event_ms + PAUSE_MS, latest = w->due_since_ms + TICK_MS;
 	uint64_t at = calm < latest ? calm : latest;
@@ -317,7 +317,7 @@ static uint64_t pause_left_ms(const struct ibcc_worker *w, uint64_t now)
 
 static void *run(void *arg)
 {
-	struct ibcc_worker *w = arg;
+	struct ibcc_plugin_worker *w = arg;
 	struct pollfd pfd[1 + 1 + IBCC_SERVER_CLIENTS];
 	uint64_t now = now_ms(), tick_ms = now, wait, count;
 	unsigned int n;
@@ -358,7 +358,7 @@ static uint64_t first_generation(void)
 }
 
 /* Threads inherit the signal mask, and OpenSM's handlers must not run in ours. */
-static int start_thread(struct ibcc_worker *w)
+static int start_thread(struct ibcc_plugin_worker *w)
 {
 	sigset_t all, old;
 	int ret;
@@ -372,10 +372,11 @@ static int start_thread(struct ibcc_worker *w)
 	return -ret;
 }
 
-struct ibcc_worker *ibcc_worker_new(struct osm_opensm *osm, const struct ibcc_plugin_options *o,
-				    const struct ibcc_plugin_log *log)
+struct ibcc_plugin_worker *ibcc_plugin_worker_new(struct osm_opensm *osm,
+						  const struct ibcc_plugin_options *o,
+						  const struct ibcc_plugin_log *log)
 {
-	struct ibcc_worker *w = calloc(1, sizeof(*w));
+	struct ibcc_plugin_worker *w = calloc(1, sizeof(*w));
 	struct ibcc_session_host host = {
 		.state = host_state,
 		.topo = host_topo,
@@ -414,7 +415,7 @@ out:
 	return NULL;
 }
 
-void ibcc_worker_free(struct ibcc_worker *w)
+void ibcc_plugin_worker_free(struct ibcc_plugin_worker *w)
 {
 	if (!w)
 		return;

@@ -9,21 +9,22 @@
 #include "opensm-plugin/options.h"
 
 struct osm_opensm;
-struct ibcc_worker;
+struct ibcc_plugin_worker;
 
-enum ibcc_worker_event {
+enum ibcc_plugin_worker_event {
 	IBCC_WORKER_CHANGED = 1,     /* the topology may have changed */
 	IBCC_WORKER_SWEEP_BEGAN = 2, /* it is in pieces until IBCC_WORKER_SETTLED */
 	IBCC_WORKER_SETTLED = 4,
 };
 
 /* NULL without memory, threads or descriptors; logged. */
-struct ibcc_worker *ibcc_worker_new(struct osm_opensm *osm, const struct ibcc_plugin_options *o,
-				    const struct ibcc_plugin_log *log);
+struct ibcc_plugin_worker *ibcc_plugin_worker_new(struct osm_opensm *osm,
+						  const struct ibcc_plugin_options *o,
+						  const struct ibcc_plugin_log *log);
 /* Stops a running plan, ends both threads, removes the socket. Accepts NULL. */
-void ibcc_worker_free(struct ibcc_worker *w);
+void ibcc_plugin_worker_free(struct ibcc_plugin_worker *w);
 
 /* May be called from any thread with any lock held: never blocks. */
-void ibcc_worker_report(struct ibcc_worker *w, enum ibcc_worker_event event);
+void ibcc_plugin_worker_report(struct ibcc_plugin_worker *w, enum ibcc_plugin_worker_event event);
 
 #endif

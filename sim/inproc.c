@@ -57,6 +57,7 @@ static void serve(struct inproc *p, struct ibcc_mad_op *op)
 		p->base.stats.timed_out++;
 	else
 		p->base.stats.answered++;
+	p->base.stats.refused += op->err == -EREMOTEIO;
 }
 
 static int inproc_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)

@@ -10,15 +10,16 @@ static void print_sm(const json_t *s)
 {
 	const json_t *sm = json_object_get(s, "sm");
 
-	if (!json_is_object(sm)) {
+	if (json_is_object(sm))
+		printf("SM:        %s, %s, plugin %s%s\n", tune_str(sm, "state"),
+		       tune_str(sm, "opensm"), tune_str(sm, "plugin"),
+		       json_is_true(json_object_get(sm, "own_congestion_control"))
+			       ? ", its own congestion_control is TRUE"
+			       : "");
+	else
 		printf("SM:        the OpenSM plugin is not connected\n");
-		return;
-	}
-	printf("SM:        %s, %s, plugin %s%s\n", tune_str(sm, "state"), tune_str(sm, "opensm"),
-	       tune_str(sm, "plugin"),
-	       json_is_true(json_object_get(sm, "own_congestion_control"))
-		       ? ", its own congestion_control is TRUE"
-		       : "");
+	if (tune_str(s, "plugin_trouble")[0])
+		printf("Plugin:    %s\n", tune_str(s, "plugin_trouble"));
 }
 
 static void print_fabric(const json_t *s)

@@ -38,10 +38,21 @@ struct ibcc_transport_ops {
 	void (*free)(struct ibcc_transport *t);
 };
 
-/* Sums over the life of a transport. */
+/* What became of requests over the life of a transport. Sent are attempts, of which some are
+ * retries; answered requests are refused if the answer has a status other than 0; timed out are
+ * those without an answer to any attempt, or by the run's deadline, and those not even sent because
+ * their node was silent.
+ */
+struct ibcc_node_stats {
+	uint64_t sent, retried, answered, refused, timed_out;
+};
+
+/* The same in total. */
 struct ibcc_transport_stats {
-	uint64_t sent, answered, retried, timed_out;
+	uint64_t sent, retried, answered, refused, timed_out;
 	uint64_t sets; /* requests with method Set */
+	/* By unicast LID, IBCC_LID_MAX + 1 of them, the transport's; NULL: not kept. */
+	struct ibcc_node_stats *node;
 };
 
 struct ibcc_transport {
@@ -81,10 +92,10 @@ struct ibcc_umad_options {
 };
 /* Opens a port. A class is registered when its first request is sent: below umad2sim a registration
  * takes the class away from everybody else in the process. NULL on failure: *err is a negative
- * errno and `why` (len bytes) says in words what failed. When the last 128 sends brought no answer of
- * any kind, not even the kernel's that there was none, a run() fails what is left of its requests
- * with -EIO, sends one probe from time to time, and returns 0: the port is there. It returns -EIO
- * when the port is gone.
+ * errno and `why` (len bytes) says in words what failed. When the last 128 sends brought no answer
+ * of any kind, not even the kernel's that there was none, a run() fails what is left of its
+ * requests with -EIO, sends one probe from time to time, and returns 0: the port is there. It
+ * returns -EIO when the port is gone.
  */
 struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
 				      size_t len);

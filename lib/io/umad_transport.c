@@ -20,6 +20,7 @@
 
 #include "lib/io/umad_port.h"
 #include "lib/io/window.h"
+#include "lib/io/window_run.h"
 
 #define GSI_QKEY        0x80010000
 #define N_CLASSES       256
@@ -151,6 +152,7 @@ static void umad_free_transport(struct ibcc_transport *t)
 		umad_close_port(u->fd);
 	}
 	ibcc_window_free(u->window);
+	free(u->base.stats.node);
 	free(u->sbuf);
 	free(u->rbuf);
 	free(u);
@@ -193,7 +195,8 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 	u->sbuf = calloc(1, umad_size() + IBCC_MAD_BYTES);
 	u->rbuf = calloc(1, umad_size() + IBCC_MAD_BYTES);
 	u->window = ibcc_window_new(&port_ops, u, o->window, o->timeout_ms, o->retries);
-	if (!u->sbuf || !u->rbuf || !u->window)
+	u->base.stats.node = calloc(IBCC_RUN_LIDS, sizeof(*u->base.stats.node));
+	if (!u->sbuf || !u->rbuf || !u->window || !u->base.stats.node)
 		goto fail;
 	*err = 0;
 	return &u->base;

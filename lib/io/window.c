@@ -89,7 +89,7 @@ static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, 
 		return;
 	}
 	if (err == -ETIMEDOUT)
-		r->stats->timed_out++;
+		ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
 	if (ibcc_run_node_of(r, i) && !ibcc_run_node_of(r, i)->answered)
 		ibcc_run_node_of(r, i)->dead = true;
 	r->op[i].t_ns = now;
@@ -123,9 +123,9 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 		ibcc_run_finish(r, i, -EIO);
 		return;
 	}
-	r->stats->sent++;
+	ibcc_run_count(r, i, IBCC_RUN_SENT);
 	if (p->attempts++)
-		r->stats->retried++;
+		ibcc_run_count(r, i, IBCC_RUN_RETRIED);
 	else if (h.method == IBCC_MAD_SET)
 		r->stats->sets++;
 	w->last_send_ns = now_ns(w);
@@ -179,7 +179,7 @@ static void fill(struct ibcc_window *w, struct ibcc_run *r)
 		d = ibcc_run_node_of(r, i);
 		if (d && d->dead) {
 			r->op[i].t_ns = now;
-			r->stats->timed_out++;
+			ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
 			ibcc_run_finish(r, i, -ETIMEDOUT);
 		} else {
 			send_one(w, r, i);
@@ -236,7 +236,9 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	memcpy(op->mad, mad, IBCC_MAD_BYTES);
 	op->status = h.status & STATUS_MASK;
 	op->t_ns = now_ns(w);
-	r->stats->answered++;
+	ibcc_run_count(r, s->op, IBCC_RUN_ANSWERED);
+	if (op->status)
+		ibcc_run_count(r, s->op, IBCC_RUN_REFUSED);
 	if (ibcc_run_node_of(r, s->op)) {
 		ibcc_run_node_of(r, s->op)->answered = true;
 		ibcc_run_node_of(r, s->op)->dead = false;
@@ -294,6 +296,14 @@ static uint64_t next_due(const struct ibcc_window *w, const struct ibcc_run *r, 
 	return ibcc_run_retry_due_ns(r) < w->due_ns ? ibcc_run_retry_due_ns(r) : w->due_ns;
 }
 
+/* Ends a request that was sent and waits for an answer that is not waited for any more. */
+static void give_up_on(struct ibcc_run *r, size_t i, int err)
+{
+	if (err == -ETIMEDOUT)
+		ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
+	ibcc_run_finish(r, i, err);
+}
+
 /* Every request that is not finished ends with err. */
 static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 {
@@ -301,13 +311,13 @@ static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 
 	for (unsigned int k = 0; k < SLOTS; k++) {
 		if (w->slot[k].busy)
-			ibcc_run_finish(r, w->slot[k].op, err);
+			give_up_on(r, w->slot[k].op, err);
 		w->slot[k].busy = false;
 	}
 	w->in_flight = 0;
 	w->due_ns = UINT64_MAX;
 	while (r->retry.len)
-		ibcc_run_finish(r, ibcc_run_retry_pop(r), err);
+		give_up_on(r, ibcc_run_retry_pop(r), err);
 	/* Each that leaves lets another of its node in. */
 	while (ibcc_run_next(r, &i))
 		ibcc_run_finish(r, i, err);

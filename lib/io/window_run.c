@@ -125,6 +125,36 @@ bool ibcc_run_next(struct ibcc_run *r, size_t *i)
 	return true;
 }
 
+void ibcc_run_count(struct ibcc_run *r, size_t i, enum ibcc_run_event e)
+{
+	struct ibcc_node_stats none = { 0 }, *n = &none;
+
+	if (r->stats->node && r->op[i].lid < IBCC_RUN_LIDS)
+		n = &r->stats->node[r->op[i].lid];
+	switch (e) {
+	case IBCC_RUN_SENT:
+		r->stats->sent++;
+		n->sent++;
+		break;
+	case IBCC_RUN_RETRIED:
+		r->stats->retried++;
+		n->retried++;
+		break;
+	case IBCC_RUN_ANSWERED:
+		r->stats->answered++;
+		n->answered++;
+		break;
+	case IBCC_RUN_REFUSED:
+		r->stats->refused++;
+		n->refused++;
+		break;
+	case IBCC_RUN_TIMED_OUT:
+		r->stats->timed_out++;
+		n->timed_out++;
+		break;
+	}
+}
+
 void ibcc_run_finish(struct ibcc_run *r, size_t i, int err)
 {
 	r->op[i].err = err;

@@ -68,6 +68,16 @@ size_t ibcc_run_retry_pop(struct ibcc_run *r);
 /* The next request to begin with; false if there is none now. */
 bool ibcc_run_next(struct ibcc_run *r, size_t *i);
 
+/* What is counted of a request, in total and for its node. */
+enum ibcc_run_event {
+	IBCC_RUN_SENT,
+	IBCC_RUN_RETRIED, /* was sent once more: a SENT beside it */
+	IBCC_RUN_ANSWERED,
+	IBCC_RUN_REFUSED, /* the answer has a status: an ANSWERED beside it */
+	IBCC_RUN_TIMED_OUT,
+};
+void ibcc_run_count(struct ibcc_run *r, size_t i, enum ibcc_run_event e);
+
 /* A request that was begun has its end. */
 void ibcc_run_finish(struct ibcc_run *r, size_t i, int err);
 

@@ -1,42 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The daemon's control socket: what a client sends in pieces (a byte of length before each), and
- * what comes back. A piece of length 0 hangs up, and the next is another client's.
+/* The daemon's control socket with the daemon behind it: what a client sends in pieces (a byte of
+ * length before each), and what comes back. A piece of length 0 hangs up, and the next is another
+ * client's. The daemon's port is one that does not exist, so requests get as far as that, and to
+ * the state file; who asked may have gone when they are answered.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/control.h"
+#include <ibcc/log.h>
+
+#include "daemon/loop_request.h"
 
 struct fixture {
-	sd_event *event;
-	struct ibcc_control *control;
+	struct ibcc_loop loop;
+	char dir[48];
 	struct sockaddr_un address;
-	uint64_t later; /* a client whose answer has to wait; 0: none */
+	uint64_t n_asked;
 };
 
-/* The answer has what was asked; every other one comes later. */
 static void request(void *arg, const struct ibcc_control_request *r)
 {
 	struct fixture *x = arg;
 
 	FUZZ_CHECK(r->command && json_is_object(r->args));
-	if (x->later)
-		ibcc_control_reply(x->control, x->later, -EBUSY, "it took too long", NULL);
-	x->later = strlen(r->command) % 2 ? r->client : 0;
-	if (!x->later)
-		ibcc_control_reply(x->control, r->client, 0, NULL,
-				   json_deep_copy((json_t *)(uintptr_t)r->args));
+	x->n_asked++;
+	ibcc_loop_request(&x->loop, r);
 }
 
 static void turn(struct fixture *x)
 {
-	while (sd_event_run(x->event, 0) > 0)
+	while (sd_event_run(x->loop.event, 0) > 0)
 		;
+}
+
+/* Has the worker make a pass, for which those wait who asked for an apply, and answers what it has
+ * done until then.
+ */
+static void work(struct fixture *x)
+{
+	struct ibcc_job *pass = calloc(1, sizeof(*pass)), *j;
+	struct pollfd p = { .fd = ibcc_worker_fd(x->loop.worker), .events = POLLIN };
+	bool over = false;
+
+	FUZZ_CHECK(pass);
+	pass->kind = IBCC_JOB_PASS;
+	ibcc_worker_submit(x->loop.worker, pass);
+	while (!over) {
+		poll(&p, 1, -1);
+		while ((j = ibcc_worker_done(x->loop.worker))) {
+			/* Nothing comes of anything but the state file. */
+			FUZZ_CHECK(j->err || j->kind == IBCC_JOB_HISTORY);
+			FUZZ_CHECK(!j->err || j->why.text[0]);
+			over |= j->kind == IBCC_JOB_PASS;
+			if (j->kind != IBCC_JOB_PASS) {
+				ibcc_control_reply(x->loop.control, j->client, j->err, j->why.text,
+						   j->result);
+				j->result = NULL;
+			}
+			ibcc_job_free(j);
+		}
+	}
+}
+
+/* An answer lets a client's next request in. */
+static void finish(struct fixture *x)
+{
+	uint64_t before;
+
+	do {
+		before = x->n_asked;
+		work(x);
+		turn(x);
+	} while (x->n_asked != before);
 }
 
 /* Every line that comes back is a JSON object that says "ok". */
@@ -65,38 +106,55 @@ static int dial(struct fixture *x)
 	return fd;
 }
 
-static void setup(struct fixture *x)
-{
-	int err = 0;
-
-	if (x->control)
-		return;
-	FUZZ_CHECK(sd_event_new(&x->event) >= 0);
-	x->address.sun_family = AF_UNIX;
-	snprintf(x->address.sun_path, sizeof(x->address.sun_path), "/tmp/ibcc-fuzz.%d",
-		 (int)getpid());
-	x->control = ibcc_control_new(x->event, x->address.sun_path, request, x, &err, NULL);
-	FUZZ_CHECK(x->control);
-}
-
 static struct fixture fixture;
 
 static void teardown(void)
 {
-	ibcc_control_free(fixture.control);
-	sd_event_unref(fixture.event);
+	static const char *const files[] = { "control", "state.db", "state.db-wal", "state.db-shm",
+					     "" };
+	char path[80];
+
+	ibcc_control_free(fixture.loop.control);
+	ibcc_worker_free(fixture.loop.worker);
+	sd_event_unref(fixture.loop.event);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", fixture.dir, files[i]);
+		remove(path);
+	}
+}
+
+static void setup(struct fixture *x)
+{
+	struct ibcc_config *c = &x->loop.config;
+	int err = 0;
+
+	if (x->loop.control)
+		return;
+	ibcc_log_open("fuzz", IBCC_LOG_STDERR, LOG_EMERG);
+	snprintf(x->dir, sizeof(x->dir), "%s/ibcc-fuzz.XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	FUZZ_CHECK(mkdtemp(x->dir));
+	ibcc_config_defaults(c);
+	snprintf(c->ca, sizeof(c->ca), "none0");
+	snprintf(c->control_socket, sizeof(c->control_socket), "%s/control", x->dir);
+	snprintf(c->plugin_socket, sizeof(c->plugin_socket), "%s/plugin", x->dir);
+	snprintf(c->state_file, sizeof(c->state_file), "%s/state.db", x->dir);
+	x->address.sun_family = AF_UNIX;
+	snprintf(x->address.sun_path, sizeof(x->address.sun_path), "%s/control", x->dir);
+	FUZZ_CHECK(sd_event_new(&x->loop.event) >= 0);
+	x->loop.worker = ibcc_worker_new(c, 0, &err, NULL);
+	FUZZ_CHECK(x->loop.worker);
+	x->loop.control =
+		ibcc_control_new(x->loop.event, x->address.sun_path, request, x, &err, NULL);
+	FUZZ_CHECK(x->loop.control);
+	atexit(teardown);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static bool begun;
 	int fd;
 
 	setup(&fixture);
-	if (!begun)
-		atexit(teardown);
-	begun = true;
-	fixture.later = 0;
 	fd = dial(&fixture);
 	while (size) {
 		size_t len = *data++;
@@ -116,6 +174,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += len;
 		size -= len;
 	}
+	finish(&fixture);
+	check_answers(fd);
 	close(fd);
 	turn(&fixture);
 	return 0;

@@ -5,7 +5,7 @@
  * plugin_client SOCKET watch N               N further lines, one for each STATE
  * plugin_client SOCKET ports|lft             the topology
  * plugin_client SOCKET push [KEY=VALUE]...   a plan for all nodes; outcomes and the verdict
- * plugin_client SOCKET garbage|half|version|flood|mute|crowd
+ * plugin_client SOCKET garbage|half|version|flood|mute|plans|crowd
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,7 +42,8 @@ static void say(int fd, enum ibcc_proto_type type, const void *payload, size_t l
 {
 	int ret = ibcc_proto_send(fd, type, 7, payload, length);
 
-	if (ret)
+	/* Who hangs up has said why, which is still to be heard. */
+	if (ret && ret != -EPIPE)
 		die("send", ret);
 }
 
@@ -54,6 +55,8 @@ static uint16_t hear(int fd, bool want_state, const void **payload, size_t *leng
 
 	do {
 		ret = ibcc_proto_recv(fd, buf, &h, payload);
+		if (ret == -ENODATA) /* once, if our last words were not heard */
+			ret = ibcc_proto_recv(fd, buf, &h, payload);
 		if (ret)
 			die("receive", ret);
 	} while (h.type == IBCC_PROTO_STATE && !want_state);
@@ -296,16 +299,37 @@ static void watch(int fd, int n)
 	}
 }
 
+/* Waits until the plugin takes more; false if it does not within half a second. */
+static bool may_say(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, 500) == 1 && !(p.revents & (POLLHUP | POLLERR));
+}
+
 /* Sends without ever reading, as long as the plugin takes it. */
 static void pester(int fd, enum ibcc_proto_type type)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	unsigned int n = 0;
 
-	while (n < 100000 && poll(&p, 1, 500) == 1 && !(p.revents & (POLLHUP | POLLERR)) &&
-	       !ibcc_proto_send(fd, type, n, NULL, 0))
+	while (n < 100000 && may_say(fd) && !ibcc_proto_send(fd, type, n, NULL, 0))
 		n++;
 	printf("%u messages taken\n", n);
+	fflush(stdout);
+}
+
+/* One plan after the other, never reading what becomes of them, as long as the plugin takes them.
+ */
+static void pester_with_plans(int fd, const struct ibcc_topo *t)
+{
+	struct ibcc_proto_plan plan = { .generation = t->generation, .n_changes = 0 };
+	unsigned int n = 0;
+
+	while (n < 100000 && may_say(fd) &&
+	       !ibcc_proto_send(fd, IBCC_PROTO_PLAN_BEGIN, n, &plan, sizeof(plan)) && may_say(fd) &&
+	       !ibcc_proto_send(fd, IBCC_PROTO_PLAN_COMMIT, n, NULL, 0))
+		n++;
+	printf("%u plans taken\n", n);
 	fflush(stdout);
 }
 
@@ -338,6 +362,15 @@ static int misbehave(const char *path, const char *how)
 	} else if (!strcmp(how, "mute")) {
 		say(fd, IBCC_PROTO_HELLO, NULL, 0);
 		pester(fd, IBCC_PROTO_TOPO_GET);
+		pause();
+	} else if (!strcmp(how, "plans")) {
+		struct ibcc_topo *t;
+
+		say(fd, IBCC_PROTO_HELLO, NULL, 0);
+		hear(fd, false, &payload, &length);
+		t = get_topo(fd);
+		pester_with_plans(fd, t);
+		ibcc_topo_free(t);
 		pause();
 	} else if (!strcmp(how, "crowd")) {
 		for (int i = 0; i < 40; i++)

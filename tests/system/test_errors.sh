@@ -78,6 +78,9 @@ start_opensm
 unchanged=$(settings)
 wait_until 20 degraded 'no OpenSM plugin' || fail "the daemon does not say that there is no plugin"
 ok "no plugin: the daemon says so, and stays"
+jq -e '.plugin_trouble | test("no OpenSM plugin listens at .*event_plugin_name")' "$TMP/status.json" >/dev/null ||
+	fail "the status does not tell why the plugin is not there"
+ok "no plugin: the status tells why"
 stop "$TUNED_PID"
 refused "no plugin: apply" 1 'no OpenSM plugin listens' tune apply
 check "no plugin: a plan is made all the same" tune -n

@@ -15,6 +15,8 @@
 #include "files.h"
 #include "plans.h"
 
+#include <ibcc/version.h>
+
 #include "daemon/plugin_client.h"
 
 /* What the plugin of a test does with a connection after WELCOME. */
@@ -24,7 +26,8 @@ static struct {
 	int listener;
 	pthread_t thread;
 	script script;
-	enum { WELCOME, REFUSE, GARBAGE, OLD_VERSION, HANG_UP } greeting;
+	const char *release; /* of the plugin */
+	enum { WELCOME, REFUSE, FULL, GARBAGE, OLD_VERSION, HANG_UP } greeting;
 	struct ibcc_topo *topo;
 	unsigned int connections;
 } server;
@@ -56,6 +59,7 @@ static struct ibcc_proto_state state_of(uint64_t generation)
 	struct ibcc_proto_state s = { .sm_state = IBCC_SM_MASTER, .generation = generation };
 
 	snprintf(s.opensm_version, sizeof(s.opensm_version), "OpenSM 3.3.23");
+	snprintf(s.plugin_version, sizeof(s.plugin_version), "%s", server.release);
 	return s;
 }
 
@@ -74,9 +78,14 @@ static void greet(int fd)
 	struct ibcc_proto_header h, bad;
 	const void *p;
 
+	if (server.greeting == FULL) { /* before it has heard anything */
+		put_refusal(fd, IBCC_PROTO_ERROR, 0, IBCC_REFUSAL_BUSY, "16 clients already");
+		return;
+	}
 	if (!get(fd, &h, &p))
 		return;
 	switch (server.greeting) {
+	case FULL: break;
 	case WELCOME:
 		put(fd, IBCC_PROTO_WELCOME, h.seq, &s, sizeof(s));
 		server.script(fd);
@@ -115,6 +124,7 @@ static struct ibcc_plugin *start(script s)
 
 	memset(&server, 0, sizeof(server));
 	server.script = s;
+	server.release = IBCC_VERSION;
 	server.topo = fabric_lustre();
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", files_path("opensm.sock"));
 	unlink(sa.sun_path);
@@ -169,7 +179,7 @@ static void test_greetings(void **state)
 	} cases[] = {
 		{ REFUSE, -EPERM, "come back later" },
 		{ GARBAGE, -EPROTO, "protocol" },
-		{ OLD_VERSION, -EPROTONOSUPPORT, "protocol" },
+		{ OLD_VERSION, -EPROTONOSUPPORT, "protocol version 99, we 1: install both" },
 		{ HANG_UP, -ENOTCONN, "broke" },
 	};
 	struct ibcc_plugin *p = start(silent);
@@ -183,11 +193,38 @@ static void test_greetings(void **state)
 		assert_non_null(strstr(why.text, cases[i].word));
 		assert_null(ibcc_plugin_state(p));
 	}
+	/* Whether HELLO comes before or after the plugin has hung up. */
+	server.greeting = FULL;
+	for (int i = 0; i < 100; i++) {
+		struct ibcc_why why = { "" };
+
+		assert_int_equal(ibcc_plugin_connect(p, &why), -EPERM);
+		assert_non_null(strstr(why.text, "16 clients already"));
+	}
 	/* The next try is a new connection, and works. */
 	server.greeting = WELCOME;
 	assert_int_equal(ibcc_plugin_connect(p, NULL), 0);
 	assert_int_equal(ibcc_plugin_state(p)->generation, 5);
-	assert_int_equal(server.connections, 5);
+	assert_int_equal(server.connections, 105);
+	end(p);
+}
+
+/* Both speak the same protocol, yet somebody forgot to install one of them. */
+static void test_other_release(void **state)
+{
+	struct ibcc_plugin *p = start(silent);
+	struct ibcc_why why = { "" };
+
+	(void)state;
+	assert_false(ibcc_plugin_is_other_release(p, &why));
+	assert_int_equal(ibcc_plugin_connect(p, NULL), 0);
+	assert_false(ibcc_plugin_is_other_release(p, &why));
+	end(p);
+	p = start(silent);
+	server.release = "0.0.7";
+	assert_int_equal(ibcc_plugin_connect(p, NULL), 0);
+	assert_true(ibcc_plugin_is_other_release(p, &why));
+	assert_non_null(strstr(why.text, "of release 0.0.7, the daemon of " IBCC_VERSION ":"));
 	end(p);
 }
 
@@ -312,6 +349,22 @@ static void says_no(int fd)
 	silent(fd);
 }
 
+/* The topology changed when the first change had been made. */
+static void stops_midway(int fd)
+{
+	struct ibcc_proto_result r = { .outcome = IBCC_OUTCOME_VERIFIED };
+	struct ibcc_proto_error e = { .refusal = IBCC_REFUSAL_STALE, .set_mads = 1 };
+	uint32_t seq, n = take_plan(fd, &seq);
+
+	for (r.index = 0; r.index < n; r.index++) {
+		put(fd, IBCC_PROTO_RESULT, seq, &r, sizeof(r));
+		r.outcome = IBCC_OUTCOME_PENDING;
+	}
+	snprintf(e.text, sizeof(e.text), "stopped on the way");
+	put(fd, IBCC_PROTO_PLAN_END, seq, &e, sizeof(e));
+	silent(fd);
+}
+
 static void goes_away(int fd)
 {
 	struct ibcc_proto_result r = { .outcome = IBCC_OUTCOME_VERIFIED };
@@ -342,6 +395,7 @@ static void test_plans(void **state)
 		{ does_it, 0, 3, 0, 3, "" },
 		{ does_half, -EIO, 2, 1, 3, "1 of 3" },
 		{ says_no, -EPERM, 0, 0, 0, "as you know" },
+		{ stops_midway, -ECANCELED, 1, 0, 1, "stopped on the way" },
 		{ goes_away, -ENOTCONN, 0, 0, 0, "broke" },
 		{ names_no_change, -EPROTO, 0, 0, 0, "protocol" },
 	};
@@ -362,9 +416,8 @@ static void test_plans(void **state)
 		assert_int_equal(r.set_mads, cases[i].set_mads);
 		assert_non_null(strstr(why.text, cases[i].word));
 		/* A refusal of a plan is no reason to part. */
-		assert_int_equal(ibcc_plugin_state(p) != NULL, cases[i].want == 0 ||
-								       cases[i].want == -EIO ||
-								       cases[i].want == -EPERM);
+		assert_int_equal(ibcc_plugin_state(p) != NULL,
+				 cases[i].want != -ENOTCONN && cases[i].want != -EPROTO);
 		ibcc_result_fini(&r);
 		ibcc_plan_fini(&plan);
 		end(p);
@@ -398,9 +451,10 @@ static void test_cancel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody_there), cmocka_unit_test(test_greetings),
-		cmocka_unit_test(test_topology),     cmocka_unit_test(test_bad_topology),
-		cmocka_unit_test(test_plans),        cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_nobody_there),  cmocka_unit_test(test_greetings),
+		cmocka_unit_test(test_other_release), cmocka_unit_test(test_topology),
+		cmocka_unit_test(test_bad_topology),  cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_cancel),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -114,12 +114,14 @@ static void test_keys(void **state)
 	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
 					   "unchanged", "unreachable", "prediction", "summary",
 					   "writes",    "error",       NULL };
-	static const char *const fabric[] = { "nodes",           "switches",    "channel_adapters",
-					      "endports",        "links",       "generation",
-					      "source",          "pass",        "interval_us",
-					      "ports_fresh",     "ports_stale", "ports_unreachable",
-					      "ports_saturated", "clock",       "clock_permille",
-					      "unread",          "unsure",      NULL };
+	static const char *const fabric[] = {
+		"nodes",           "switches",    "channel_adapters", "endports",
+		"links",           "generation",  "source",           "pass",
+		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
+		"ports_saturated", "pass_us",     "pass_deadline_us", "longest_pass_us",
+		"passes_cut",      "clock",       "clock_permille",   "unread",
+		"unsure",          NULL
+	};
 	static const char *const root[] = { "node_guid",
 					    "node",
 					    "port",
@@ -389,6 +391,34 @@ static void test_unsure(void **state)
 	json_decref(list);
 }
 
+/* Only who has errors, with what is known of it. */
+static void test_mad_errors(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_topo *t = f->c.topo;
+	uint16_t well = t->port[t->endport[0]].lid, ill = t->port[t->endport[1]].lid;
+	struct ibcc_node_stats *s = calloc(IBCC_LID_MAX + 1, sizeof(*s));
+	json_t *list = ibcc_report_mad_errors(t, NULL);
+	const json_t *o;
+
+	assert_non_null(s);
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	s[well] = (struct ibcc_node_stats){ .sent = 100, .answered = 100 };
+	s[ill] = (struct ibcc_node_stats){ 50, 10, 35, 4, 5 };
+	list = ibcc_report_mad_errors(t, s);
+	assert_int_equal(json_array_size(list), 1);
+	o = json_array_get(list, 0);
+	assert_int_equal(json_integer_value(json_object_get(o, "lid")), ill);
+	assert_int_equal(json_integer_value(json_object_get(o, "sent")), 50);
+	assert_int_equal(json_integer_value(json_object_get(o, "retried")), 10);
+	assert_int_equal(json_integer_value(json_object_get(o, "answered")), 35);
+	assert_int_equal(json_integer_value(json_object_get(o, "refused")), 4);
+	assert_int_equal(json_integer_value(json_object_get(o, "timed_out")), 5);
+	json_decref(list);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strange_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mad_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gate, setup, teardown),
 	};
 

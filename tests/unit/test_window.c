@@ -107,6 +107,46 @@ static void test_dead_node(void **state)
 	port_teardown(&x);
 }
 
+/* A silent node, one that refuses, and all the others: each has its own account, and the sums are
+ * the totals.
+ */
+static void test_accounts(void **state)
+{
+	struct port_fixture x = port_setup(STATUS, 64, 1, 300);
+	struct ibcc_node_stats *s = calloc(IBCC_LID_MAX + 1, sizeof(*s)), sum = { 0 };
+
+	(void)state;
+	assert_non_null(s);
+	x.stats.node = s;
+	x.p->dead_lid = 2;
+	for (size_t i = 0; i < x.n; i++)
+		x.op[i].lid = i < 10 ? 2 : i < 40 ? 3 : i < 42 ? 0xffff : 4;
+	assert_int_equal(port_run(&x), 0);
+	x.p->how = LOSE_ONCE;
+	memset(x.p->attempts, 0, sizeof(x.p->attempts));
+	for (size_t i = 0; i < x.n; i++)
+		x.op[i].mad[5] = 0; /* the status of the answer before */
+	assert_int_equal(port_run(&x), 0);
+	assert_memory_equal(&s[1], (&(struct ibcc_node_stats){ 0 }), sizeof(*s));
+	assert_memory_equal(&s[2], (&(struct ibcc_node_stats){ 40, 20, 0, 0, 20 }), sizeof(*s));
+	assert_memory_equal(&s[3], (&(struct ibcc_node_stats){ 90, 30, 60, 30, 0 }), sizeof(*s));
+	for (uint32_t lid = 0; lid <= IBCC_LID_MAX; lid++) {
+		sum.sent += s[lid].sent;
+		sum.retried += s[lid].retried;
+		sum.answered += s[lid].answered;
+		sum.refused += s[lid].refused;
+		sum.timed_out += s[lid].timed_out;
+	}
+	/* Directed routes are in the totals only: twice two requests, one time with a retry. */
+	assert_int_equal(x.stats.sent, sum.sent + 6);
+	assert_int_equal(x.stats.retried, sum.retried + 2);
+	assert_int_equal(x.stats.answered, sum.answered + 4);
+	assert_int_equal(x.stats.refused, sum.refused + 2);
+	assert_int_equal(x.stats.timed_out, sum.timed_out);
+	port_teardown(&x);
+	free(s);
+}
+
 static void test_share_of_a_node(void **state)
 {
 	struct port_fixture x = port_setup(ANSWER, 64, 0, 100);
@@ -374,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_retry),
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_dead_node),
+		cmocka_unit_test(test_accounts),
 		cmocka_unit_test(test_share_of_a_node),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_undeliverable),

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Nobody can make the plugin wait, grow or fill the log. */
+#include "conversations.h"
+
+/* The last words are read although much was unread when the plugin hung up. */
+static void test_error_survives(void **state)
+{
+	int fd = join();
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(ibcc_proto_send(fd, IBCC_PROTO_TOPO_GET, 3, NULL, 0), 0);
+	assert_int_equal(expect_error(fd, 3), IBCC_REFUSAL_BAD_MESSAGE);
+}
+
+static void test_too_many(void **state)
+{
+	int fd[IBCC_SERVER_CLIENTS], one_more;
+
+	(void)state;
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
+		fd[i] = greet();
+	one_more = join();
+	assert_int_equal(expect_error(one_more, 0), IBCC_REFUSAL_BUSY);
+	close(fd[3]);
+	turn();
+	fd[3] = greet();
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
+		close(fd[i]);
+}
+
+/* Who never reads costs nothing but its place, and that only for a while. */
+static void test_never_reads(void **state)
+{
+	unsigned int sent = 0;
+	int mute = join(), fd;
+
+	(void)state;
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_HELLO, 0, NULL, 0), 0);
+	while (!ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0)) {
+		turn();
+		assert_true(sent++ < 1000);
+		ibcc_server_notify(&server);
+	}
+	fd = greet();
+	now_ms += 29000;
+	ibcc_server_tick(&server, now_ms);
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EAGAIN);
+	now_ms += 2000;
+	ibcc_server_tick(&server, now_ms);
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EPIPE);
+	say(fd, IBCC_PROTO_TOPO_GET, 1, NULL, 0); /* who waits for nothing may stay */
+	expect(fd, IBCC_PROTO_TOPO_NODE, 1, 0);
+	close(fd);
+	close(mute);
+}
+
+static bool send_plan(int fd)
+{
+	struct ibcc_proto_plan p = { .generation = GENERATION };
+
+	return !ibcc_proto_send(fd, IBCC_PROTO_PLAN_BEGIN, 1, &p, sizeof(p)) &&
+	       !ibcc_proto_send(fd, IBCC_PROTO_PLAN_COMMIT, 1, NULL, 0);
+}
+
+/* Plans whose ends nobody reads: the kernel's buffers are all that fills, and the next plan is not
+ * looked at before the last one's end went out.
+ */
+static void test_plans_without_reading(void **state)
+{
+	unsigned int sent = 0, stuck = 0;
+	int mute = join(), fd;
+
+	(void)state;
+	verdict = IBCC_REFUSAL_NOT_MASTER;
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_HELLO, 0, NULL, 0), 0);
+	turn();
+	while (send_plan(mute)) {
+		turn();
+		assert_true(sent++ < 100000);
+	}
+	assert_true(sent > 0);
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		const struct ibcc_session *s = &server.client[i].session;
+
+		if (server.client[i].fd < 0)
+			continue;
+		stuck++;
+		assert_false(ibcc_session_wants_input(s));
+		assert_true(ibcc_session_has_output(s));
+		assert_null(s->plan.change);
+	}
+	assert_int_equal(stuck, 1);
+	fd = greet();
+	now_ms += 31000;
+	ibcc_server_tick(&server, now_ms);
+	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EPIPE);
+	expect_nothing(fd);
+	close(fd);
+	close(mute);
+}
+
+static void test_never_speaks(void **state)
+{
+	int fd = join();
+
+	(void)state;
+	now_ms += 31000;
+	ibcc_server_tick(&server, now_ms);
+	expect_end(fd);
+}
+
+/* A plan that is being received costs memory; one that is being applied may take its time. */
+static void test_plan_stalls(void **state)
+{
+	int fd = greet(), busy = greet();
+
+	(void)state;
+	begin(fd, 8, 2);
+	begin(busy, 8, 1);
+	now_ms += 20000;
+	change(fd, 8);
+	change(busy, 8);
+	say(busy, IBCC_PROTO_PLAN_COMMIT, 8, NULL, 0);
+	now_ms += 20000;
+	ibcc_server_tick(&server, now_ms);
+	expect_nothing(fd);
+	now_ms += 11000;
+	ibcc_server_tick(&server, now_ms);
+	expect_end(fd);
+	expect_nothing(busy);
+	close(busy);
+}
+
+static void test_log_is_bounded(void **state)
+{
+	(void)state;
+	n_lines = 0;
+	for (int i = 0; i < 100; i++) {
+		int fd = join();
+
+		say(fd, IBCC_PROTO_TOPO_GET, 3, NULL, 0);
+		close(fd);
+		turn();
+	}
+	assert_in_range(n_lines, 1, 5);
+	now_ms += 1000;
+	close(join());
+	turn();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CONVERSATION(test_error_survives), CONVERSATION(test_too_many),
+		CONVERSATION(test_never_reads),    CONVERSATION(test_plans_without_reading),
+		CONVERSATION(test_never_speaks),   CONVERSATION(test_plan_stalls),
+		CONVERSATION(test_log_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
