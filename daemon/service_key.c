@@ -88,11 +88,7 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 	struct ibcc_carry carry;
 	int rc;
 
-	rc = ibcc_service_prepare(s, why);
-	if (!rc)
-		rc = ibcc_service_open_state(s, why);
-	if (!rc)
-		rc = ibcc_cycle_readback(&s->cycle, why);
+	rc = ibcc_service_read_all(s, why);
 	if (!rc && try_new_key(s, key->CC_Key, &with_new))
 		rc = ibcc_why_set(why, -EIO, "reading the settings back failed");
 	if (!rc && make_plan(s, &with_new, key, &plan, &strangers))

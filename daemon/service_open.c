@@ -235,6 +235,15 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 	return rc ? rc : refresh_topology(s, why);
 }
 
+int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_service_open_state(s, why);
+	return rc ? rc : ibcc_cycle_readback(&s->cycle, why);
+}
+
 int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *config,
 			     uint64_t cc_key)
 {

@@ -183,11 +183,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	uint32_t i;
 	int rc;
 
-	rc = ibcc_service_prepare(s, why);
-	if (!rc)
-		rc = ibcc_service_open_state(s, why);
-	if (!rc)
-		rc = ibcc_cycle_readback(&s->cycle, why);
+	rc = ibcc_service_read_all(s, why);
 	if (rc)
 		return rc;
 	t = s->cycle.topo;
@@ -234,11 +230,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	struct ibcc_why text;
 	int rc;
 
-	rc = ibcc_service_prepare(s, why);
-	if (!rc)
-		rc = ibcc_service_open_state(s, why);
-	if (!rc)
-		rc = ibcc_cycle_readback(&s->cycle, why);
+	rc = ibcc_service_read_all(s, why);
 	if (!rc)
 		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
 	if (rc)
