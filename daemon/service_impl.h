@@ -39,7 +39,8 @@ struct ibcc_service {
 
 /* Sees to an open port and a topology that is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
-/* What a change of the whole fabric begins with: prepared, the state file open, all settings read. */
+/* What a change of the whole fabric begins with: prepared, the state file open, all settings read.
+ */
 int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why);
 /* Closes port and topology; the next prepare opens them again. */
 void ibcc_service_drop(struct ibcc_service *s);

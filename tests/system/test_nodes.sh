@@ -1,3 +1,6 @@
+# The plugin may still have the topology of before the LIDs.
+all_known() { tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" && jq -e '([.nodes[].lid] | length) == 8 and all(.nodes[]; .lid > 0)' "$TMP/show.json"; }
+wait_until 10 all_known || fail "show: $(cat "$TMP/tune.log" "$TMP/show.json")"
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Pushes to nodes that are not as the specification would like them: each MAD status as an answer, no
 # class 0x21, either size of a block of switch port settings, QLogic's tables, somebody's CC_Key, a
@@ -8,8 +11,10 @@ start_sim "$SCENARIO"
 start_opensm --plugin
 write_config
 sim set traffic=off || fail "ibcc-sim set"
-tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" || fail "show"
 lid() { jq --arg n "$1" '.nodes[] | select(.node == $n).lid' "$TMP/show.json"; }
+# The plugin may still have the topology of before the LIDs.
+all_known() { tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" && jq -e '(.nodes | length) == 8 and all(.nodes[]; .lid > 0)' "$TMP/show.json"; }
+wait_until 10 all_known || fail "show: $(cat "$TMP/tune.log" "$TMP/show.json")"
 node() { sim settings -j | jq -c --arg n "$1" '.rows[] | select(.node == $n) | if .ca then [.ca.sl[0].CCTI_Timer, .ca.sl[0].CCTI_Increase, .ca.CCTI_Limit, .ca.cct[-1]] else [.switch.Threshold, (.switch.ports | length)] end'; }
 outcomes() { jq -r --arg n "$1" '[.changes[] | select(.node == $n).outcome] | unique | join(" ")' "$TMP/out.json"; }
 
