@@ -293,6 +293,7 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->calm = false;
 	r->end_permille = r->loop_permille = 1000;
+	r->released_from = 0;
 	r->direction = 0;
 	r->trial = r->failed = 0;
 	ibcc_text_add(say, "%sthe root carries %u Mb/s and is %s-generated now: formulas again",
@@ -327,6 +328,48 @@ static bool more_drained(struct ibcc_tuner_root *r, const struct ibcc_tuner_sour
 	r->n_heavy = s->n_heavy;
 	r->learned = true;
 	return true;
+}
+
+static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+				      const struct ibcc_port_sample *s, const struct ibcc_estimate *e,
+				      const struct ibcc_root *now)
+{
+	struct ibcc_tuner_port p = {
+		.rate_mbps = ibcc_delta_xmit_mbps(&s->delta),
+		.link_mbps = t->port[r->port].rate_mbps,
+		.wait_permille = (uint16_t)ibcc_delta_wait_permille(&s->delta, s->tick_ps),
+		.tree_wait_permille = now ? now->tree_wait_permille : 0,
+		.marks = !now ? 0 : e->fecn ? now->fecn : becns(now),
+	};
+
+	return p;
+}
+
+/* Roots that could carry more than they do; see tuner_idle.c. 
+ */
+static void release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		    const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
+		    struct ibcc_text *say)
+{
+	for (uint32_t i = tn->n_roots; i-- > 0;) {
+		struct ibcc_tuner_root *r = &tn->root[i];
+		const struct ibcc_port_sample *s = &snap->port[r->port];
+		struct ibcc_tuner_port now;
+
+		if (!r->on || !r->in_force || r->lost || r->drain || r->leader != i ||
+		    tn->since_change < 2 || s->state != IBCC_SAMPLE_FRESH ||
+		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_DATA) ||
+		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_WAIT))
+			continue;
+		now = port_of(t, r, s, e, ibcc_tuner_in_estimate(e, r->port));
+		switch (ibcc_tuner_idle(&tn->p, r, &now, ibcc_tuner_source_mbps(tn, t, r), say)) {
+		case IBCC_TUNER_BUSY: continue;
+		case IBCC_TUNER_OVER: ibcc_tuner_drop(tn, r); break;
+		case IBCC_TUNER_RELEASED: break;
+		}
+		changed(tn);
+		return; /* the others' values may be others now */
+	}
 }
 
 /* One pass for the roots that are on. */
@@ -466,8 +509,10 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_observe(tn, t, e);
 		ret = control(tn, t, s, e, actual, &laid, &say);
-		if (!ret)
+		if (!ret) {
+			release(tn, t, s, e, &say);
 			ret = take_up(tn, t, s, e, actual, &say);
+		}
 		ibcc_target_fini(&laid);
 		ibcc_tuner_group(tn, t);
 		if (!ret)

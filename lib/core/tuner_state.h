@@ -60,6 +60,12 @@ struct ibcc_tuner_root {
 	uint8_t threshold;
 	uint32_t end_permille, loop_permille;
 	uint32_t old_end_permille, old_loop_permille; /* before the trial */
+	uint16_t idle, fast, stands; /* passes in a row: see tuner_idle.c */
+	uint32_t jam_mbps;       /* the most that it carried while it waited for its receiver */
+	uint64_t idle_mbps, fast_mbps; /* sums over them */
+	uint16_t idle_wait;      /* idle passes count so many times less; 0: 1 */
+	uint32_t released_from;  /* end_permille before idle passes made it less, or 0 */
+	uint32_t released_loop;  /* loop_permille likewise */
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
 	uint64_t *becn;                   /* by endport: counts that fade; owned */
@@ -158,6 +164,31 @@ struct ibcc_tuner_sources {
 bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
 		      const struct ibcc_root *now, const struct ibcc_tuner_sources *s, bool leads,
 		      struct ibcc_text *say);
+
+/* tuner_idle.c: what a root's own port did in a pass. */
+struct ibcc_tuner_port {
+	uint32_t rate_mbps, link_mbps;
+	uint16_t wait_permille;      /* of the port itself */
+	uint16_t tree_wait_permille; /* of the ports that feed it; 0 if it is no root now */
+	uint64_t marks;              /* that adapters behind it, or its sources, got */
+};
+
+enum ibcc_tuner_idle {
+	IBCC_TUNER_BUSY,     /* nothing to do */
+	IBCC_TUNER_RELEASED, /* the root's parameters were changed */
+	IBCC_TUNER_OVER,     /* the root is to be dropped */
+};
+
+/* One pass for a root that is on, in force and not being emptied: gives back what its sources are
+ * held too much, with a sentence in say.
+ */
+enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
+				     const struct ibcc_tuner_port *now, uint32_t source_mbps,
+				     struct ibcc_text *say);
+/* Takes that back when sources wait again; next time the root must be idle for twice as long.
+ * Returns false if there was nothing to take back.
+ */
+bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r);
 
 /* Contributors by the counts that fade: adapters with more than 2 % of what the second most
  * marked one has.
