@@ -303,10 +303,12 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 }
 
 /* Whether the tree of a full link stands decides how many packets it marks: see tuner_group.c. */
-static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, struct ibcc_text *say)
+static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
+		   struct ibcc_text *say)
 {
 	uint32_t share = r->calm ? STANDS_SHARE : CALM_SHARE;
-	bool calm = (uint64_t)now->n_waiting * share <= r->n;
+	bool calm = (uint64_t)now->n_waiting * share <= r->n ||
+		    now->tree_wait_permille < free_permille;
 
 	r->turning = calm != r->calm ? r->turning + 1 : 0;
 	if (r->turning < CALM_PASSES || r->kind != IBCC_CONGESTION_INPUT)
@@ -413,7 +415,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		}
 		if (has_outlier(r, now) && r->learned)
 			continue; /* nothing can be judged by that */
-		calmed(r, now, say);
+		calmed(r, now, tn->p.victim_wait_permille, say);
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
 			changed(tn);

@@ -22,6 +22,7 @@
 #define WAIT_MAX      64u
 #define JAM_PERMILLE  200u
 #define TREE_PERMILLE 250u
+#define LOOP_MIN      250u
 
 static uint32_t end_milli(const struct ibcc_tuner_root *r, uint32_t source_mbps)
 {
@@ -78,6 +79,7 @@ static bool is_idle(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now
 
 	if (now->marks || now->rate_mbps * 1000ull >= most ||
 	    now->wait_permille >= 1000 - IDLE_PERMILLE) {
+		r->was_marked |= now->marks > 0;
 		r->idle = 0;
 		r->idle_mbps = 0;
 		return false;
@@ -142,7 +144,7 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 		share = SPARE_MIN;
 	next = (end + 1000) * share / 1000;
 	next = next > 1000 ? next - 1000 : 0;
-	if (next < OVER_MILLI) {
+	if (next < OVER_MILLI && !r->was_marked) {
 		ibcc_text_add(say,
 			      "%snobody is marked and the root carries %u of %u Mb/s: its "
 			      "sources need no delay, the congestion is over",
@@ -153,8 +155,21 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 		r->released_from = r->end_permille;
 		r->released_loop = r->loop_permille;
 	}
-	r->end_permille = (uint32_t)(r->end_permille * next / end);
 	r->trial = r->failed = 0;
+	if (r->was_marked) {
+		r->was_marked = false;
+		if (r->loop_permille <= LOOP_MIN)
+			return IBCC_TUNER_BUSY;
+		r->loop_permille = r->loop_permille * (uint32_t)share / 1000;
+		if (r->loop_permille < LOOP_MIN)
+			r->loop_permille = LOOP_MIN;
+		ibcc_text_add(say,
+			      "%snobody is marked any more and the root carries %u of %u Mb/s: let "
+			      "sources recover sooner",
+			      say->n ? "; " : "", now->rate_mbps, r->rate_mbps);
+		return IBCC_TUNER_RELEASED;
+	}
+	r->end_permille = (uint32_t)(r->end_permille * next / end);
 	ibcc_text_add(say,
 		      "%snobody is marked and the root carries %u of %u Mb/s: sources are held too "
 		      "much, let them go",

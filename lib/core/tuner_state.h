@@ -61,6 +61,7 @@ struct ibcc_tuner_root {
 	uint32_t end_permille, loop_permille;
 	uint32_t old_end_permille, old_loop_permille; /* before the trial */
 	uint16_t idle, fast, stands; /* passes in a row: see tuner_idle.c */
+	bool was_marked;         /* since its sources were let go last */
 	uint32_t jam_mbps;       /* the most that it carried while it waited for its receiver */
 	uint64_t idle_mbps, fast_mbps; /* sums over them */
 	uint16_t idle_wait;      /* idle passes count so many times less; 0: 1 */
