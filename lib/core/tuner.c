@@ -91,21 +91,6 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	return n;
 }
 
-/* Whatever changes, changes for all roots under control: what was seen before says nothing about
- * now. Those that are to be confirmed keep what confirms them.
- */
-static void changed(struct ibcc_tuner *tn)
-{
-	for (uint32_t i = 0; i < tn->n_roots; i++) {
-		if (!tn->root[i].on)
-			continue;
-		tn->root[i].settle = tn->p.settle_passes;
-		tn->root[i].win = (struct ibcc_tuner_window){ 0 };
-		tn->root[i].last_tree_wait = 1000;
-	}
-	tn->since_change = 0;
-}
-
 /* How many passes at most the tree is emptied with more force than is needed to hold it: none if
  * what is taken off by holding it, an eighth of the root's rate, does it soon. A full buffer is
  * before each port that waits. While it is emptied the root stays busy with what comes out.
@@ -155,11 +140,14 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = s->interval_ns;
 	r->drain = drain_passes(r, s, now);
+	ret = ibcc_tuner_guard_begin(tn, r);
+	if (ret)
+		return ret;
 	r->on = true;
 	note_evidence(r, t, now);
 	ibcc_text_add(say, "%s%s; control on with formulas for %u sources", say->n ? "; " : "",
 		      r->evidence, r->n);
-	changed(tn);
+	ibcc_tuner_changed(tn);
 	return 0;
 }
 
@@ -307,8 +295,8 @@ static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint3
 		   struct ibcc_text *say)
 {
 	uint32_t share = r->calm ? STANDS_SHARE : CALM_SHARE;
-	bool calm = (uint64_t)now->n_waiting * share <= r->n ||
-		    now->tree_wait_permille < free_permille;
+	bool calm =
+		(uint64_t)now->n_waiting * share <= r->n || now->tree_wait_permille < free_permille;
 
 	r->turning = calm != r->calm ? r->turning + 1 : 0;
 	if (r->turning < CALM_PASSES || r->kind != IBCC_CONGESTION_INPUT)
@@ -330,48 +318,6 @@ static bool more_drained(struct ibcc_tuner_root *r, const struct ibcc_tuner_sour
 	r->n_heavy = s->n_heavy;
 	r->learned = true;
 	return true;
-}
-
-static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
-				      const struct ibcc_port_sample *s, const struct ibcc_estimate *e,
-				      const struct ibcc_root *now)
-{
-	struct ibcc_tuner_port p = {
-		.rate_mbps = ibcc_delta_xmit_mbps(&s->delta),
-		.link_mbps = t->port[r->port].rate_mbps,
-		.wait_permille = (uint16_t)ibcc_delta_wait_permille(&s->delta, s->tick_ps),
-		.tree_wait_permille = now ? now->tree_wait_permille : 0,
-		.marks = !now ? 0 : e->fecn ? now->fecn : becns(now),
-	};
-
-	return p;
-}
-
-/* Roots that could carry more than they do; see tuner_idle.c. 
- */
-static void release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		    const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
-		    struct ibcc_text *say)
-{
-	for (uint32_t i = tn->n_roots; i-- > 0;) {
-		struct ibcc_tuner_root *r = &tn->root[i];
-		const struct ibcc_port_sample *s = &snap->port[r->port];
-		struct ibcc_tuner_port now;
-
-		if (!r->on || !r->in_force || r->lost || r->drain || r->leader != i ||
-		    tn->since_change < 2 || s->state != IBCC_SAMPLE_FRESH ||
-		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_DATA) ||
-		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_WAIT))
-			continue;
-		now = port_of(t, r, s, e, ibcc_tuner_in_estimate(e, r->port));
-		switch (ibcc_tuner_idle(&tn->p, r, &now, ibcc_tuner_source_mbps(tn, t, r), say)) {
-		case IBCC_TUNER_BUSY: continue;
-		case IBCC_TUNER_OVER: ibcc_tuner_drop(tn, r); break;
-		case IBCC_TUNER_RELEASED: break;
-		}
-		changed(tn);
-		return; /* the others' values may be others now */
-	}
 }
 
 /* One pass for the roots that are on. */
@@ -399,7 +345,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (r->drain && drained(tn, r, now)) {
 			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
 				      say->n ? "; " : "");
-			changed(tn);
+			ibcc_tuner_changed(tn);
 		}
 		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
 			continue;
@@ -418,7 +364,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		calmed(r, now, tn->p.victim_wait_permille, say);
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
-			changed(tn);
+			ibcc_tuner_changed(tn);
 		more = s.n ? enlist(tn, r, t, actual, now) : 0;
 		if (more < 0)
 			return more;
@@ -509,10 +455,11 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	if (e->trustworthy) {
 		tn->since_change += tn->since_change < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
+		ibcc_tuner_note_load(tn, t, s);
 		ibcc_tuner_observe(tn, t, e);
 		ret = control(tn, t, s, e, actual, &laid, &say);
 		if (!ret) {
-			release(tn, t, s, e, &say);
+			ibcc_tuner_release(tn, t, s, e, &say);
 			ret = take_up(tn, t, s, e, actual, &say);
 		}
 		ibcc_target_fini(&laid);

@@ -13,10 +13,11 @@
 #include "text.h"
 #include "tuner_state.h"
 
-#define IDLE_PERMILLE 900u /* of what the root carries; what is above is feedback's business */
-#define IDLE_PASSES   2u   /* one may be the pause of a saw tooth */
-#define SPARE_MIN     250u /* no step takes more: what is sent in two passes may be by chance */
-#define OVER_MILLI    500u /* a delay of half a packet at the table's end holds nobody */
+#define IDLE_PERMILLE 900u  /* of what the root carries; what is above is feedback's business */
+#define IDLE_PASSES   2u    /* one may be the pause of a saw tooth */
+#define PAUSE_SHARE   50u   /* who sends less than this part is not held, but pauses */
+#define SPARE_MIN     250u  /* no step takes more: what is sent in two passes may be by chance */
+#define OVER_MILLI    500u  /* a delay of half a packet at the table's end holds nobody */
 #define FAST_PERMILLE 1100u /* of what the receiver took when it was slow */
 #define FAST_PASSES   4u
 #define WAIT_MAX      64u
@@ -77,8 +78,8 @@ static bool is_idle(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now
 {
 	uint64_t most = (uint64_t)r->rate_mbps * IDLE_PERMILLE;
 
-	if (now->marks || now->rate_mbps * 1000ull >= most ||
-	    now->wait_permille >= 1000 - IDLE_PERMILLE) {
+	if (now->marks || now->rate_mbps * PAUSE_SHARE < r->rate_mbps ||
+	    now->rate_mbps * 1000ull >= most || now->wait_permille >= 1000 - IDLE_PERMILLE) {
 		r->was_marked |= now->marks > 0;
 		r->idle = 0;
 		r->idle_mbps = 0;
@@ -91,8 +92,8 @@ static bool is_idle(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now
 
 bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r)
 {
-	if (!r->released_from || (r->end_permille >= r->released_from &&
-				  r->loop_permille >= r->released_loop))
+	if (!r->released_from ||
+	    (r->end_permille >= r->released_from && r->loop_permille >= r->released_loop))
 		return false;
 	r->end_permille = r->released_from;
 	r->loop_permille = r->released_loop;
