@@ -91,21 +91,6 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	return n;
 }
 
-/* Whatever changes, changes for all roots under control: what was seen before says nothing about
- * now. Those that are to be confirmed keep what confirms them.
- */
-static void changed(struct ibcc_tuner *tn)
-{
-	for (uint32_t i = 0; i < tn->n_roots; i++) {
-		if (!tn->root[i].on)
-			continue;
-		tn->root[i].settle = tn->p.settle_passes;
-		tn->root[i].win = (struct ibcc_tuner_window){ 0 };
-		tn->root[i].last_tree_wait = 1000;
-	}
-	tn->since_change = 0;
-}
-
 /* How many passes at most the tree is emptied with more force than is needed to hold it: none if
  * what is taken off by holding it, an eighth of the root's rate, does it soon. A full buffer is
  * before each port that waits. While it is emptied the root stays busy with what comes out.
@@ -155,11 +140,14 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = s->interval_ns;
 	r->drain = drain_passes(r, s, now);
+	ret = ibcc_tuner_guard_begin(tn, r);
+	if (ret)
+		return ret;
 	r->on = true;
 	note_evidence(r, t, now);
 	ibcc_text_add(say, "%s%s; control on with formulas for %u sources", say->n ? "; " : "",
 		      r->evidence, r->n);
-	changed(tn);
+	ibcc_tuner_changed(tn);
 	return 0;
 }
 
@@ -293,6 +281,7 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->calm = false;
 	r->end_permille = r->loop_permille = 1000;
+	r->released_from = 0;
 	r->direction = 0;
 	r->trial = r->failed = 0;
 	ibcc_text_add(say, "%sthe root carries %u Mb/s and is %s-generated now: formulas again",
@@ -302,10 +291,12 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 }
 
 /* Whether the tree of a full link stands decides how many packets it marks: see tuner_group.c. */
-static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, struct ibcc_text *say)
+static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
+		   struct ibcc_text *say)
 {
 	uint32_t share = r->calm ? STANDS_SHARE : CALM_SHARE;
-	bool calm = (uint64_t)now->n_waiting * share <= r->n;
+	bool calm =
+		(uint64_t)now->n_waiting * share <= r->n || now->tree_wait_permille < free_permille;
 
 	r->turning = calm != r->calm ? r->turning + 1 : 0;
 	if (r->turning < CALM_PASSES || r->kind != IBCC_CONGESTION_INPUT)
@@ -354,7 +345,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (r->drain && drained(tn, r, now)) {
 			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
 				      say->n ? "; " : "");
-			changed(tn);
+			ibcc_tuner_changed(tn);
 		}
 		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
 			continue;
@@ -370,10 +361,10 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		}
 		if (has_outlier(r, now) && r->learned)
 			continue; /* nothing can be judged by that */
-		calmed(r, now, say);
+		calmed(r, now, tn->p.victim_wait_permille, say);
 		if (turned(r, now, say) ||
 		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
-			changed(tn);
+			ibcc_tuner_changed(tn);
 		more = s.n ? enlist(tn, r, t, actual, now) : 0;
 		if (more < 0)
 			return more;
@@ -464,10 +455,13 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	if (e->trustworthy) {
 		tn->since_change += tn->since_change < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
+		ibcc_tuner_note_load(tn, t, s);
 		ibcc_tuner_observe(tn, t, e);
 		ret = control(tn, t, s, e, actual, &laid, &say);
-		if (!ret)
+		if (!ret) {
+			ibcc_tuner_release(tn, t, s, e, &say);
 			ret = take_up(tn, t, s, e, actual, &say);
+		}
 		ibcc_target_fini(&laid);
 		ibcc_tuner_group(tn, t);
 		if (!ret)

@@ -167,7 +167,7 @@ static bool relax(struct ibcc_tuner_root *r, bool leads)
 	uint32_t end = scale(r->end_permille, 10, 11, END_MIN, END_MAX);
 	uint32_t loop = scale(r->loop_permille, 5, 7, LOOP_MIN, LOOP_MAX);
 
-	if (leads && end != r->end_permille)
+	if (leads && end < r->end_permille)
 		r->end_permille = end;
 	else if (loop != r->loop_permille)
 		r->loop_permille = loop;
@@ -211,6 +211,7 @@ static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t heavy, ui
 	r->n_heavy = heavy;
 	r->rate_mbps = rate;
 	r->end_permille = r->loop_permille = 1000;
+	r->released_from = 0;
 	r->direction = 0;
 	r->trial = r->failed = 0;
 	return true;
@@ -261,6 +262,12 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		if (!mark_earlier(r))
 			return false;
 		ibcc_text_add(say, "sources wait but nobody is marked: mark earlier");
+		return true;
+	}
+	if (victim > p->victim_wait_permille && busy >= p->sink_busy_permille &&
+	    ibcc_tuner_hold_again(r)) {
+		ibcc_text_add(say, "victims wait %u.%u %%: sources are held as before again",
+			      victim / 10, victim % 10);
 		return true;
 	}
 	if (victim > p->victim_wait_permille) {

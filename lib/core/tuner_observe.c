@@ -91,6 +91,8 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		const struct ibcc_root *now = &e->root[i];
 		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, now->port);
 
+		if (!r && ibcc_tuner_barred(tn, now->port))
+			continue;
 		if (!r && (!worth_acting(&tn->p, now) || !believable(tn, e, now)))
 			continue;
 		if (!r)

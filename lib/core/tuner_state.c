@@ -44,6 +44,7 @@ static void root_fini(struct ibcc_tuner_root *r)
 	free(r->becn);
 	free(r->member);
 	free(r->lacking);
+	free(r->before);
 	*r = (struct ibcc_tuner_root){ 0 };
 }
 
@@ -52,6 +53,7 @@ void ibcc_tuner_reset(struct ibcc_tuner *tn)
 	for (uint32_t i = 0; i < tn->n_roots; i++)
 		root_fini(&tn->root[i]);
 	free(tn->touched);
+	free(tn->load);
 	ibcc_settings_fini(&tn->baseline);
 	*tn = fresh(&tn->p);
 }
@@ -70,7 +72,8 @@ int ibcc_tuner_prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 		return 0;
 	ibcc_tuner_reset(tn);
 	tn->touched = calloc(t->n_endports ? t->n_endports : 1, sizeof(*tn->touched));
-	if (!tn->touched || ibcc_settings_init(&tn->baseline, t)) {
+	tn->load = calloc(t->n_endports ? t->n_endports : 1, sizeof(*tn->load));
+	if (!tn->touched || !tn->load || ibcc_settings_init(&tn->baseline, t)) {
 		ibcc_tuner_reset(tn);
 		return -ENOMEM;
 	}

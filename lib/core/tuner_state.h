@@ -26,6 +26,18 @@ enum ibcc_tuner_knob {
 	IBCC_TUNER_LOOP = 2, /* increase * timer */
 };
 
+/* What an adapter sends and waits. */
+struct ibcc_tuner_load {
+	uint32_t mbps;
+	uint16_t wait_permille;
+};
+
+/* A port that did harm under control: not again before so many passes. */
+struct ibcc_tuner_bar {
+	uint32_t port;
+	uint32_t passes, length; /* left; when it began */
+};
+
 /* A port seen as a root. */
 struct ibcc_tuner_root {
 	uint32_t port;
@@ -60,6 +72,15 @@ struct ibcc_tuner_root {
 	uint8_t threshold;
 	uint32_t end_permille, loop_permille;
 	uint32_t old_end_permille, old_loop_permille; /* before the trial */
+	struct ibcc_tuner_load *before; /* by endport: when it was decided on; owned */
+	uint16_t guarded, harmed;       /* passes: see tuner_guard.c */
+	uint16_t idle, fast, stands;    /* passes in a row: see tuner_idle.c */
+	bool was_marked;                /* since its sources were let go last */
+	uint32_t jam_mbps; /* the most that it carried while it waited for its receiver */
+	uint64_t idle_mbps, fast_mbps; /* sums over them */
+	uint16_t idle_wait;            /* idle passes count so many times less; 0: 1 */
+	uint32_t released_from;        /* end_permille before idle passes made it less, or 0 */
+	uint32_t released_loop;        /* loop_permille likewise */
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
 	uint64_t *becn;                   /* by endport: counts that fade; owned */
@@ -79,7 +100,9 @@ struct ibcc_tuner {
 	uint16_t gone_patience;
 	uint32_t n_endports;           /* of the topology that the state belongs to */
 	struct ibcc_settings baseline; /* settings before the first change */
-	bool *touched;                 /* by endport: baseline to be restored; owned */
+	struct ibcc_tuner_load *load;  /* by endport, now; owned */
+	struct ibcc_tuner_bar bar[IBCC_TUNER_MAX_ROOTS];
+	bool *touched; /* by endport: baseline to be restored; owned */
 };
 
 /* tuner_state.c */
@@ -158,6 +181,54 @@ struct ibcc_tuner_sources {
 bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
 		      const struct ibcc_root *now, const struct ibcc_tuner_sources *s, bool leads,
 		      struct ibcc_text *say);
+
+/* tuner_guard.c: once in each pass. */
+void ibcc_tuner_note_load(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			  const struct ibcc_snapshot *s);
+/* When a root is decided on. -ENOMEM. */
+int ibcc_tuner_guard_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r);
+/* One pass for a root in force: true if control does harm, and the root is to be dropped. */
+bool ibcc_tuner_guard(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, uint32_t rate_mbps);
+/* Bars a port from control for a while, and tells whether it is. */
+void ibcc_tuner_bar(struct ibcc_tuner *tn, uint32_t port);
+bool ibcc_tuner_barred(const struct ibcc_tuner *tn, uint32_t port);
+
+/* Whatever changes, changes for all roots under control: what was seen before says nothing about
+ * now. Those that are to be confirmed keep what confirms them.
+ */
+void ibcc_tuner_changed(struct ibcc_tuner *tn);
+
+/* Roots that could carry more than they do, or whose control does harm; see tuner_idle.c and
+ * tuner_guard.c.
+ */
+void ibcc_tuner_release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
+			struct ibcc_text *say);
+
+/* tuner_idle.c: what a root's own port did in a pass. */
+struct ibcc_tuner_port {
+	uint32_t rate_mbps, link_mbps;
+	uint16_t wait_permille;      /* of the port itself */
+	uint16_t tree_wait_permille; /* of the ports that feed it; 0 if it is no root now */
+	uint64_t marks;              /* that adapters behind it, or its sources, got */
+};
+
+enum ibcc_tuner_idle {
+	IBCC_TUNER_BUSY,     /* nothing to do */
+	IBCC_TUNER_RELEASED, /* the root's parameters were changed */
+	IBCC_TUNER_OVER,     /* the root is to be dropped */
+};
+
+/* One pass for a root that is on, in force and not being emptied: gives back what its sources are
+ * held too much, with a sentence in say.
+ */
+enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct ibcc_tuner_root *r,
+				     const struct ibcc_tuner_port *now, uint32_t source_mbps,
+				     struct ibcc_text *say);
+/* Takes that back when sources wait again; next time the root must be idle for twice as long.
+ * Returns false if there was nothing to take back.
+ */
+bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r);
 
 /* Contributors by the counts that fade: adapters with more than 2 % of what the second most
  * marked one has.

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Letting go: what control takes back by itself, whole roots or a part of what they hold. */
+#include <ibcc/snapshot.h>
+
+#include "tuner_state.h"
+
+void ibcc_tuner_changed(struct ibcc_tuner *tn)
+{
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		if (!tn->root[i].on)
+			continue;
+		tn->root[i].settle = tn->p.settle_passes;
+		tn->root[i].win = (struct ibcc_tuner_window){ 0 };
+		tn->root[i].last_tree_wait = 1000;
+	}
+	tn->since_change = 0;
+}
+
+static uint64_t becns(const struct ibcc_root *now)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		sum += now->source[i].becn;
+	return sum;
+}
+
+static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+				      const struct ibcc_port_sample *s,
+				      const struct ibcc_estimate *e, const struct ibcc_root *now)
+{
+	struct ibcc_tuner_port p = {
+		.rate_mbps = ibcc_delta_xmit_mbps(&s->delta),
+		.link_mbps = t->port[r->port].rate_mbps,
+		.wait_permille = (uint16_t)ibcc_delta_wait_permille(&s->delta, s->tick_ps),
+		.tree_wait_permille = now ? now->tree_wait_permille : 0,
+		.marks = !now      ? 0
+			 : e->fecn ? now->fecn
+				   : becns(now),
+	};
+
+	return p;
+}
+
+void ibcc_tuner_release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
+			struct ibcc_text *say)
+{
+	for (uint32_t i = tn->n_roots; i-- > 0;) {
+		struct ibcc_tuner_root *r = &tn->root[i];
+		const struct ibcc_port_sample *s = &snap->port[r->port];
+		struct ibcc_tuner_port now;
+		char name[IBCC_DESC_BYTES + 16];
+
+		if (!r->on || !r->in_force || r->lost || r->drain)
+			continue;
+		if (s->state == IBCC_SAMPLE_FRESH &&
+		    ibcc_tuner_guard(tn, r, ibcc_delta_xmit_mbps(&s->delta))) {
+			ibcc_topo_port_name(t, r->port, name, sizeof(name));
+			ibcc_text_add(say,
+				      "%sadapters send less than before control of %s: taken back, "
+				      "and not tried again for a while",
+				      say->n ? "; " : "", name);
+			ibcc_tuner_bar(tn, r->port);
+			ibcc_tuner_drop(tn, r);
+			ibcc_tuner_changed(tn);
+			return;
+		}
+		if (r->leader != i || tn->since_change < 2 || s->state != IBCC_SAMPLE_FRESH ||
+		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_DATA) ||
+		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_WAIT))
+			continue;
+		now = port_of(t, r, s, e, ibcc_tuner_in_estimate(e, r->port));
+		switch (ibcc_tuner_idle(&tn->p, r, &now, ibcc_tuner_source_mbps(tn, t, r), say)) {
+		case IBCC_TUNER_BUSY: continue;
+		case IBCC_TUNER_OVER: ibcc_tuner_drop(tn, r); break;
+		case IBCC_TUNER_RELEASED: break;
+		}
+		ibcc_tuner_changed(tn);
+		return; /* the others' values may be others now */
+	}
+}
