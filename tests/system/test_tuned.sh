@@ -49,6 +49,10 @@ ok "the victim has twice its rate and the hot port is busy: $victim_before -> $(
 history '.transactions | length > 0 and all(.[]; .action == "tune" and .outcome == "done" and .who == "ibcc-tuned")' \
 	>/dev/null || fail "history"
 ok "each change is in the history"
+# The first step, for all who might be guilty, takes a tenth off the hot port; the next gives it back.
+settled() { recovered && [ "$(flow hot)" -ge $((hot_before * 98 / 100)) ]; }
+wait_until 20 settled || fail "the hot port is not full: $(flow hot) of $hot_before Mb/s"
+ok "and then all of its rate"
 
 # --- kill -9 --------------------------------------------------------------------------------------
 kill -KILL "$TUNED_PID"
