@@ -42,14 +42,12 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 static void count_parts(struct ibcc_engine *e)
 {
 	const struct ibcc_topo *t = e->topo;
-	uint32_t outputs = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		uint32_t n = t->node[i].n_ports;
 
 		if (ibcc_topo_is_switch(t, i)) {
 			e->n_sw++;
-			outputs += n + 1;
 			if (n + 1 > e->n_slots)
 				e->n_slots = n + 1;
 		} else {
@@ -64,10 +62,12 @@ static void count_parts(struct ibcc_engine *e)
 		e->slot_by_qp = FLOW_SLOTS - 1;
 		break;
 	}
-	e->n_voqs = outputs * e->n_slots * e->n_vls;
 	e->n_ports = t->n_ports;
 	e->n_outqs = e->n_ports * e->n_vls;
+	e->n_voqs = e->n_outqs * e->n_slots;
 }
+
+#define CACHE_BYTES (1u << 20) /* of a core, on common processors at least */
 
 static int alloc_parts(struct ibcc_engine *e)
 {
@@ -82,6 +82,9 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
+	e->far_apart =
+		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
+		CACHE_BYTES;
 	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->outq_stat ||
 	    !e->lid || !e->voq || !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
@@ -106,37 +109,31 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps)
 	return e->n_speeds++;
 }
 
-static int add_lane(struct ibcc_engine *e, const uint64_t delay_ps[N_SENT],
-		    enum ibcc_fab_event arrives, bool often, uint32_t *out)
-{
-	int64_t lane = ibcc_fab_lane_new(&e->evq, delay_ps, arrives, often);
-
-	if (lane < 0)
-		return -ENOMEM;
-	*out = (uint32_t)lane;
-	return 0;
-}
-
 /* Lanes of packets of one kind at one rate. */
 static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
-	bool often = kind == DATA || e->model.acks;
-	uint64_t t = s->pkt_ps[kind];
-	const uint64_t to_hca[N_SENT] = { t + e->link_ps, t, t + e->credit_ps };
-	const uint64_t to_switch[N_SENT] = { e->hop_ps, t, t + e->credit_ps };
-	int rc;
+	int deliver, free;
 
 	if (!s->rate_mbps)
 		return 0;
-	rc = add_lane(e, to_hca, EV_DELIVER, often, &s->lane[kind][0]);
-	return rc ? rc : add_lane(e, to_switch, EV_ARRIVE, often, &s->lane[kind][1]);
+	deliver = ibcc_fab_lane_new(&e->evq, EV_DELIVER);
+	free = ibcc_fab_lane_new(&e->evq, EV_FREE);
+	if (deliver < 0 || free < 0)
+		return -ENOMEM;
+	s->way[kind][0] =
+		(struct way){ s->pkt_ps[kind] + e->link_ps, (uint8_t)deliver, EV_DELIVER };
+	s->way[kind][1] = (struct way){ e->hop_ps, LANE_ARRIVE, EV_ARRIVE };
+	s->free_lane[kind] = (uint8_t)free;
+	return 0;
 }
 
 static int build_lanes(struct ibcc_engine *e)
 {
-	const uint64_t credit_only[N_SENT] = { NEVER, NEVER, e->credit_ps };
-	int rc = add_lane(e, credit_only, EV_DELIVER, true, &e->credit_lane);
+	int rc = ibcc_fab_lane_new(&e->evq, EV_ARRIVE);
 
+	if (rc < 0)
+		return rc;
+	rc = 0;
 	/* Those that are used most come first. */
 	for (unsigned int k = 0; k < N_KINDS; k++)
 		for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
@@ -203,7 +200,7 @@ void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s)
 	}
 }
 
-static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint32_t *voq)
+static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 {
 	const struct ibcc_topo_node *tn = &e->topo->node[node];
 	struct fab_switch *s = &e->sw[at];
@@ -232,8 +229,6 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at, uint3
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
 		p->n_in = (uint16_t)n_in;
-		p->voq = *voq;
-		*voq += e->n_slots * e->n_vls;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
 	ibcc_fab_tables_set(e, s);
@@ -263,7 +258,7 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 
 static int build_parts(struct ibcc_engine *e)
 {
-	uint32_t sw = 0, hca = 0, voq = 0;
+	uint32_t sw = 0, hca = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
@@ -278,8 +273,7 @@ static int build_parts(struct ibcc_engine *e)
 		const struct ibcc_topo_node *n = &e->topo->node[i];
 
 		if (ibcc_topo_is_switch(e->topo, i)) {
-			rc = build_switch(e, i, sw++, &voq);
-
+			rc = build_switch(e, i, sw++);
 			if (rc)
 				return rc;
 			continue;
@@ -304,7 +298,8 @@ static int build_queue(struct ibcc_engine *e)
 			span = t;
 	}
 	/* Sources that share a link are due many packets ahead. */
-	return ibcc_fab_evq_init(&e->evq, e->n_ports, 64 * (span + e->hop_ps + e->credit_ps) + 1);
+	return ibcc_fab_evq_init(&e->evq, e->n_ports, 64 * (span + e->hop_ps + e->credit_ps) + 1,
+				 e->n_outqs);
 }
 
 static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_model *m)

@@ -3,7 +3,8 @@
  *
  * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
  * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
- * way, packets on the link and packets in the receiver's buffer add up to the buffer. With PAUSE,
+ * way, packets on the link and packets in the receiver's buffer add up to the buffer. Who waits for
+ * credits is woken when some come, or else known as one to be told of the next. With PAUSE,
  * what ingress ports and switches say that they hold is what is there, it is not more than the
  * memory, and each sender does what its peer last said, unless that message is still under way.
  */
@@ -22,6 +23,7 @@ struct check {
 	uint32_t *blocks;
 	uint32_t *coming; /* by outq: blocks of credits under way */
 	uint8_t *told;    /* by port: PAUSE messages under way to it */
+	uint8_t *woken;   /* by outq */
 	uint64_t data, packets;
 	char *buf;
 	size_t len;
@@ -64,6 +66,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 		if (i != NO_CREDIT)
 			k->coming[i >> 1] += k->e->blocks[i & 1];
 		break;
+	case EV_WAKE: k->woken[i] = 1; break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;
 	case EV_FREE:
 	case EV_FLOW:
@@ -100,7 +103,7 @@ static int check_output(struct check *k, uint32_t port)
 		uint32_t n = 0, bytes = 0, in_turn = 0, holding = 0;
 
 		for (unsigned int i = 0; i < e->n_slots; i++) {
-			const struct voq *v = &e->voq[p->voq + vl * e->n_slots + i];
+			const struct voq *v = &e->voq[(port * e->n_vls + vl) * e->n_slots + i];
 			int rc = check_list(k, v->head, true, &n, &bytes);
 
 			if (rc)
@@ -159,6 +162,25 @@ static int check_credits(struct check *k, uint32_t in_port)
 			return FAIL(k, "port %u VL %u: %llu blocks in use and %d credits of %u",
 				    in->peer, vl, (unsigned long long)sum, q->credits, size);
 	}
+	return 0;
+}
+
+static int check_waiters(struct check *k)
+{
+	const struct evq *q = &k->e->evq;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->e->n_outqs; i++) {
+		bool waits = k->e->outq[i].flags & OUTQ_WANT,
+		     told = q->want[i >> 6] >> (i & 63) & 1;
+
+		n += told;
+		if (told ? !waits : waits && !k->woken[i] && !k->coming[i])
+			return FAIL(k, "outq %u: %s for credits", i,
+				    told ? "does not wait" : "nobody sees to its waiting");
+	}
+	if (n != q->n_want)
+		return FAIL(k, "%u outqs wait for credits, counted %u", n, q->n_want);
 	return 0;
 }
 
@@ -239,6 +261,8 @@ static int check_all(struct check *k)
 			rc = check_credits(k, i);
 	for (uint32_t i = 0; e->eth && i < e->n_sw && !rc; i++)
 		rc = check_memory(k, i);
+	if (!rc)
+		rc = check_waiters(k);
 	return rc ? rc : check_flows(k);
 }
 
@@ -251,13 +275,15 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 	k.blocks = calloc(e->n_outqs + 1u, sizeof(*k.blocks));
 	k.coming = calloc(e->n_outqs + 1u, sizeof(*k.coming));
 	k.told = calloc(e->n_ports + 1u, sizeof(*k.told));
-	if (k.seen && k.coming && k.blocks && k.told)
+	k.woken = calloc(e->n_outqs + 1u, sizeof(*k.woken));
+	if (k.seen && k.coming && k.blocks && k.told && k.woken)
 		rc = check_all(&k);
 	else
 		snprintf(buf, len, "out of memory");
 	free(k.seen);
 	free(k.blocks);
 	free(k.told);
+	free(k.woken);
 	free(k.coming);
 	return rc;
 }

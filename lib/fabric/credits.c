@@ -8,77 +8,101 @@
 #include "eth.h"
 #include "tx.h"
 
-static void watch(struct evq *q)
+static void drain(struct ibcc_engine *e, struct lane *l)
 {
-	for (uint32_t i = q->first_credit; i < MAX_CURSORS; i++) {
-		const struct cursor *c = &q->cursor[i];
-		const struct lane *l = &q->lane[c->lane];
+	for (; l->credit_at != l->tail; l->credit_at++) {
+		const struct coming *v = &l->ring[l->credit_at & l->mask];
 
-		q->due[i] = c->at == l->end ? NEVER : l->ring[c->at & l->mask].t + c->delay_ps;
+		if (v->t + e->credit_ps > e->now_ps)
+			break;
+		if (v->with != NO_CREDIT)
+			e->outq[v->with >> 1].credits += (int32_t)e->blocks[v->with & 1];
 	}
 }
 
 void ibcc_fab_credits_drain(struct ibcc_engine *e)
 {
-	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
-		struct cursor *c = &e->evq.cursor[i];
-		struct lane *l = &e->evq.lane[c->lane];
-
-		for (; c->at != l->end; c->at++) {
-			const struct sent *v = &l->ring[c->at & l->mask];
-			uint32_t index = v->index[SENT_CREDIT];
-
-			if (v->t + c->delay_ps > e->now_ps)
-				break;
-			if (index != NO_CREDIT)
-				e->outq[index >> 1].credits += (int32_t)e->blocks[index & 1];
-		}
-		l->waited |= c->at == l->end;
-	}
+	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++)
+		drain(e, &e->evq.lane[e->evq.credit_lane[i]]);
 }
 
-/* Credits that have come, but whose event is yet to be taken, are not waited for. */
-static bool credit_due(const struct ibcc_engine *e, const struct outq *q)
+/* When the next credits come to an outq, of those that are under way in lanes; or NEVER. */
+static uint64_t next_credit(const struct ibcc_engine *e, uint32_t outq)
 {
-	for (uint32_t i = e->evq.first_credit; i < MAX_CURSORS; i++) {
-		const struct cursor *c = &e->evq.cursor[i];
-		const struct lane *l = &e->evq.lane[c->lane];
+	uint64_t first = NEVER;
 
-		for (uint32_t at = c->at; at != l->end; at++) {
-			const struct sent *v = &l->ring[at & l->mask];
-			uint32_t index = v->index[SENT_CREDIT];
+	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++) {
+		const struct lane *l = &e->evq.lane[e->evq.credit_lane[i]];
 
-			if (v->t + c->delay_ps > e->now_ps)
-				break;
-			if (index != NO_CREDIT && &e->outq[index >> 1] == q)
-				return true;
+		for (uint32_t at = l->credit_at; at != l->tail; at++) {
+			const struct coming *v = &l->ring[at & l->mask];
+
+			if (v->with >> 1 != outq)
+				continue;
+			if (v->t + e->credit_ps < first)
+				first = v->t + e->credit_ps;
+			break;
 		}
 	}
-	return false;
+	return first;
 }
 
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
-	if (!e->evq.n_want)
+	uint32_t outq = (uint32_t)(q - e->outq);
+	uint64_t t;
+
+	/* Who waits already is woken by the next credits. */
+	if (!(q->flags & OUTQ_WANT))
 		ibcc_fab_credits_drain(e);
 	if (q->credits >= (int32_t)e->blocks[kind])
 		return true;
-	if (!credit_due(e, q))
-		q->flags |= OUTQ_STARVED;
-	if (!(q->flags & OUTQ_WANT)) {
-		q->flags |= OUTQ_WANT;
-		if (!e->evq.n_want++)
-			watch(&e->evq);
+	q->flags |= OUTQ_STARVED;
+	if (q->flags & OUTQ_WANT)
+		return false;
+	q->flags |= OUTQ_WANT;
+	t = next_credit(e, outq);
+	if (t != NEVER) {
+		evq_push(e, t, EV_WAKE, outq);
+	} else {
+		e->evq.want[outq >> 6] |= 1ull << (outq & 63);
+		e->evq.n_want++;
 	}
 	return false;
 }
 
 void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q)
 {
-	if (q->flags & OUTQ_WANT) {
-		q->flags &= (uint8_t)~OUTQ_WANT;
+	uint32_t outq = (uint32_t)(q - e->outq);
+	uint64_t bit = 1ull << (outq & 63);
+
+	q->flags &= (uint8_t)~OUTQ_WANT;
+	if (e->evq.want[outq >> 6] & bit) {
+		e->evq.want[outq >> 6] &= ~bit;
 		e->evq.n_want--;
 	}
+}
+
+void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t)
+{
+	uint32_t outq = credit >> 1;
+	uint64_t bit = 1ull << (outq & 63);
+
+	if (!(e->evq.want[outq >> 6] & bit))
+		return;
+	e->evq.want[outq >> 6] &= ~bit;
+	e->evq.n_want--;
+	evq_push(e, t, EV_WAKE, outq);
+}
+
+void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq)
+{
+	struct outq *q = &e->outq[outq];
+
+	if (!(q->flags & OUTQ_WANT))
+		return;
+	ibcc_fab_credits_met(e, q);
+	port_look(e, outq / e->n_vls);
 }
 
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
@@ -89,10 +113,7 @@ void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 		return;
 	q = &e->outq[index >> 1];
 	q->credits += (int32_t)e->blocks[index & 1];
-	if (q->flags & OUTQ_WANT) {
-		ibcc_fab_credits_met(e, q);
-		port_look(e, (index >> 1) / e->n_vls);
-	}
+	ibcc_fab_credits_wake(e, index >> 1);
 }
 
 struct taking {
@@ -148,9 +169,9 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 		return;
 	}
 	for (unsigned int o = 1; o < in->n_in; o++) {
-		const struct port *out = &e->port[e->sw[in->owner].first_port + o];
+		uint32_t outq = (e->sw[in->owner].first_port + o) * e->n_vls;
 
 		for (unsigned int i = 0; i < e->n_slots * e->n_vls; i++)
-			take_back(e, e->voq[out->voq + i].head, in_port);
+			take_back(e, e->voq[outq * e->n_slots + i].head, in_port);
 	}
 }

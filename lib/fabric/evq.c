@@ -10,11 +10,26 @@
 #define MAX_BUCKETS 65536u
 #define MIN_RING    64u
 
-int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps)
+static int lane_init(struct evq *q, uint32_t lane, enum ibcc_fab_event event)
 {
-	q->due[0] = NEVER;
-	q->n_watched = 1;
-	q->first_credit = MAX_CURSORS;
+	struct lane *l = &q->lane[lane];
+
+	l->ring = calloc(MIN_RING, sizeof(*l->ring));
+	if (!l->ring)
+		return -ENOMEM;
+	l->mask = MIN_RING - 1;
+	l->full = MIN_RING;
+	l->event = (uint8_t)event;
+	if (event == EV_FREE || event == EV_CREDIT)
+		q->credit_lane[q->n_credit_lanes++] = (uint8_t)lane;
+	return 0;
+}
+
+int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps, uint32_t n_outqs)
+{
+	for (uint32_t i = 0; i < MAX_LANES; i++)
+		q->due[i] = NEVER;
+	q->n_lanes = LANE_ARRIVE;
 	q->n_buckets = MIN_BUCKETS;
 	while (q->n_buckets < MAX_BUCKETS && q->n_buckets < n_events)
 		q->n_buckets *= 2;
@@ -24,7 +39,8 @@ int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps)
 	q->bucket = malloc(q->n_buckets * sizeof(*q->bucket));
 	q->bits = calloc(q->n_buckets / 64, sizeof(*q->bits));
 	q->sum = calloc(q->n_sum, sizeof(*q->sum));
-	if (!q->bucket || !q->bits || !q->sum)
+	q->want = calloc(n_outqs / 64 + 1, sizeof(*q->want));
+	if (!q->bucket || !q->bits || !q->sum || !q->want || lane_init(q, LANE_RETURN, EV_CREDIT))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < q->n_buckets; i++)
 		q->bucket[i] = (struct bucket){ NONE, NONE };
@@ -36,102 +52,57 @@ void ibcc_fab_evq_fini(struct evq *q)
 	free(q->bucket);
 	free(q->bits);
 	free(q->sum);
+	free(q->want);
 	free(q->far);
-	for (uint32_t i = 0; i < q->n_lanes; i++)
+	for (uint32_t i = 0; i <= MAX_LANES; i++)
 		free(q->lane[i].ring);
-	free(q->lane);
 }
 
-static uint8_t event_of(const struct lane *l, int what)
+int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
 {
-	return what == SENT_ARRIVES ? l->arrives : what == SENT_FREE ? EV_FREE : EV_CREDIT;
-}
-
-static void add_cursor(struct evq *q, uint32_t lane, int what)
-{
-	struct lane *l = &q->lane[lane];
-	uint32_t i;
-
-	if (what == SENT_CREDIT)
-		i = --q->first_credit;
-	else
-		i = q->n_watched++;
-	q->due[i] = NEVER;
-	q->cursor[i] = (struct cursor){
-		.delay_ps = l->delay_ps[what],
-		.lane = lane,
-		.what = (uint8_t)what,
-		.event = event_of(l, what),
-	};
-	l->cursor[what] = (uint8_t)i;
-}
-
-int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
-			  enum ibcc_fab_event arrives, bool often)
-{
-	struct lane *l;
-
-	if (ibcc_fab_grow(&q->lane, &q->cap_lanes, q->n_lanes + 1, sizeof(*q->lane)))
+	if (q->n_lanes == MAX_LANES)
+		return LANE_CALENDAR;
+	if (lane_init(q, q->n_lanes, event))
 		return -ENOMEM;
-	l = &q->lane[q->n_lanes];
-	*l = (struct lane){ .end = 1, .arrives = (uint8_t)arrives }; /* without a ring it is full */
-	memcpy(l->delay_ps, delay_ps, sizeof(l->delay_ps));
-	if (often && q->first_credit - q->n_watched >= N_SENT) {
-		l->ring = calloc(MIN_RING, sizeof(*l->ring));
-		if (!l->ring)
-			return -ENOMEM;
-		l->end = 0;
-		l->mask = MIN_RING - 1;
-		l->waited = true;
-		for (int i = 0; i < N_SENT; i++)
-			if (delay_ps[i] != NEVER)
-				add_cursor(q, q->n_lanes, i);
-	}
-	return q->n_lanes++;
+	return (int)q->n_lanes++;
 }
 
-void ibcc_fab_lane_meet(struct evq *q, struct lane *l)
+bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l)
 {
-	l->waited = false;
-	for (int i = 0; i < N_SENT; i++) {
-		const struct cursor *c = &q->cursor[l->cursor[i]];
+	uint32_t n = l->mask + 1, begin = l->head;
+	struct coming *bigger;
 
-		if (l->delay_ps[i] != NEVER && c->at == l->end)
-			q->due[l->cursor[i]] = l->ring[l->end & l->mask].t + c->delay_ps;
-	}
-}
-
-bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v)
-{
-	uint32_t n = l->mask + 1, used = 0;
-	struct sent *bigger;
-
-	if (!l->ring) {
-		for (int i = 0; i < N_SENT; i++)
-			if (l->delay_ps[i] != NEVER)
-				evq_push(e, v->t + l->delay_ps[i],
-					 (enum ibcc_fab_event)event_of(l, i), v->index[i]);
+	if (!l->ring)
 		return false;
-	}
-	if (!e->evq.n_want)
-		ibcc_fab_credits_drain(e);
-	for (int i = 0; i < N_SENT; i++)
-		if (l->delay_ps[i] != NEVER && l->end - e->evq.cursor[l->cursor[i]].at > used)
-			used = l->end - e->evq.cursor[l->cursor[i]].at;
-	l->begin = l->end - used;
-	if (used <= n / 2)
+	ibcc_fab_credits_drain(e);
+	if (l->event == EV_CREDIT ||
+	    (l->event == EV_FREE && l->tail - l->credit_at > l->tail - begin))
+		begin = l->credit_at;
+	l->full = begin + n;
+	if (l->tail - begin <= n / 2)
 		return true;
 	bigger = n > UINT32_MAX / 4 ? NULL : calloc(2 * (size_t)n, sizeof(*bigger));
 	if (!bigger) {
 		e->err = -ENOMEM;
-		return false;
+		return l->tail != l->full;
 	}
-	for (uint32_t i = l->begin; i != l->end; i++)
+	for (uint32_t i = begin; i != l->tail; i++)
 		bigger[i & (2 * n - 1)] = l->ring[i & l->mask];
 	free(l->ring);
 	l->ring = bigger;
 	l->mask = 2 * n - 1;
+	l->full = begin + 2 * n;
 	return true;
+}
+
+void ibcc_fab_lane_none(struct ibcc_engine *e, enum ibcc_fab_event event, struct coming v)
+{
+	if (e->err)
+		return;
+	if (event != EV_CREDIT)
+		evq_push(e, v.t, event, v.index);
+	if (event == EV_FREE && v.with != NO_CREDIT)
+		evq_push(e, v.t + e->credit_ps, EV_CREDIT, v.with);
 }
 
 /* Into a bucket whose last event is later; behind those of the same time. */
@@ -216,7 +187,7 @@ void ibcc_fab_evq_advance(struct ibcc_engine *e)
 	}
 	d = distance(q);
 	if (d == NONE && !q->n_far) {
-		q->due[0] = NEVER;
+		q->due[LANE_CALENDAR] = NEVER;
 		return;
 	}
 	q->cur = d == NONE ? q->far[0].t >> q->shift : q->cur + d;
@@ -225,7 +196,8 @@ void ibcc_fab_evq_advance(struct ibcc_engine *e)
 
 		evq_push_near(e, b, pop_far(q));
 	}
-	q->due[0] = e->cell[q->bucket[q->cur & (q->n_buckets - 1)].head].t;
+	q->due[LANE_CALENDAR] =
+		calendar_due(e->cell[q->bucket[q->cur & (q->n_buckets - 1)].head].t);
 }
 
 typedef int see_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index);
@@ -240,16 +212,20 @@ static int see_cell(const struct ibcc_engine *e, uint32_t c, see_event *see, voi
 	return rc;
 }
 
-static int see_cursor(const struct evq *q, const struct cursor *c, see_event *see, void *arg)
+/* A lane's events, and credits that have not been taken in. */
+static int see_lane(const struct ibcc_engine *e, const struct lane *l, see_event *see, void *arg)
 {
-	const struct lane *l = &q->lane[c->lane];
 	int rc = 0;
 
-	for (uint32_t at = c->at; at != l->end && !rc; at++) {
-		struct sent *v = &l->ring[at & l->mask];
+	for (uint32_t i = l->head; l->event != EV_CREDIT && i != l->tail && !rc; i++) {
+		struct coming *v = &l->ring[i & l->mask];
 
-		rc = see(arg, v->t + c->delay_ps, (enum ibcc_fab_event)c->event,
-			 &v->index[c->what]);
+		rc = see(arg, v->t, (enum ibcc_fab_event)l->event, &v->index);
+	}
+	for (uint32_t i = l->credit_at; lane_has_credits(l) && i != l->tail && !rc; i++) {
+		struct coming *v = &l->ring[i & l->mask];
+
+		rc = see(arg, v->t + e->credit_ps, EV_CREDIT, &v->with);
 	}
 	return rc;
 }
@@ -259,10 +235,9 @@ int ibcc_fab_evq_each(const struct ibcc_engine *e, see_event *see, void *arg)
 	const struct evq *q = &e->evq;
 	int rc = 0;
 
-	for (uint32_t i = 1; i < q->n_watched && !rc; i++)
-		rc = see_cursor(q, &q->cursor[i], see, arg);
-	for (uint32_t i = q->first_credit; i < MAX_CURSORS && !rc; i++)
-		rc = see_cursor(q, &q->cursor[i], see, arg);
+	for (uint32_t i = 0; i <= MAX_LANES && !rc; i++)
+		if (q->lane[i].ring)
+			rc = see_lane(e, &q->lane[i], see, arg);
 	for (uint32_t i = 0; i < q->n_buckets && !rc; i++)
 		for (uint32_t c = q->bucket[i].head; c != NONE && !rc; c = e->cell[c].next)
 			rc = see_cell(e, c, see, arg);

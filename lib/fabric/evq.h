@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Pending events in order of time; where times are equal, those of the calendar first, then those
- * of the cursors in their order, each in the order in which they were made.
+ * of the lanes in their order, each in the order in which they were made.
  *
- * Most events follow from a packet being sent, by delays that do not vary: its header arrives, the
- * port is free, the place that it had in a buffer has become credits at the sender before. What is
- * sent with the same delays is put into the ring of a lane, once; each of the three consequences
- * has a cursor that moves along the ring. Credits' cursors stand still while nobody waits.
+ * Most events follow from a packet being sent, by delays that do not vary: its header arrives, its
+ * tail arrives, the port is free. Events of one delay stand in the ring of a lane. What becomes of
+ * the place that the packet had in a buffer stands beside its EV_FREE, and is taken in when someone
+ * runs short of credits.
  *
  * The other events lie in a calendar of one turn: bucket b holds events of [b, b + 1) << shift,
  * sorted, in a ring that begins at bucket `cur`; two levels of bit maps find the next bucket that
@@ -19,19 +19,14 @@
 #include "pool.h"
 
 /* Sizes the calendar for about n_events within span_ps. 0 or -ENOMEM. */
-int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps);
+int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps, uint32_t n_outqs);
 void ibcc_fab_evq_fini(struct evq *q);
-/* A lane with these delays (NEVER: that does not follow), where `arrives` is what the packet does.
- * `often`: worth a ring, while cursors are left. Index or -ENOMEM.
- */
-int64_t ibcc_fab_lane_new(struct evq *q, const uint64_t delay_ps[N_SENT],
-			  enum ibcc_fab_event arrives, bool often);
-/* Makes room for one more in a ring that seems full. False: what was sent is seen to, in the
- * calendar, or there is no memory.
- */
-bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l, const struct sent *v);
-/* Tells the cursors that stand at a lane's end what is there now. */
-void ibcc_fab_lane_meet(struct evq *q, struct lane *l);
+/* A new lane, or LANE_CALENDAR if there are too many; -ENOMEM. */
+int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event);
+/* Makes room for one more in a ring that seems full. False: there is none. */
+bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l);
+/* What lane_push() does where there is no ring. */
+void ibcc_fab_lane_none(struct ibcc_engine *e, enum ibcc_fab_event event, struct coming v);
 void ibcc_fab_evq_push_far(struct ibcc_engine *e, uint32_t cell);
 void ibcc_fab_evq_insert(struct ibcc_engine *e, struct bucket *b, uint32_t cell);
 /* Moves the ring to begin at the calendar's earliest event. */
@@ -66,17 +61,22 @@ static inline void evq_push_near(struct ibcc_engine *e, uint64_t bucket, uint32_
 	}
 }
 
+static inline uint64_t calendar_due(uint64_t t)
+{
+	return t < MAX_DUE_PS ? t << LANE_BITS : NEVER;
+}
+
 static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_event kind,
 			    uint32_t index)
 {
 	struct evq *q = &e->evq;
 	uint32_t c = cell_take(e);
-	uint64_t b = t >> q->shift;
+	uint64_t b = t >> q->shift, due = calendar_due(t);
 
 	e->cell[c].t = t;
 	e->cell[c].arg = event_arg(kind, index);
-	if (t < q->due[0])
-		q->due[0] = t;
+	if (due < q->due[LANE_CALENDAR])
+		q->due[LANE_CALENDAR] = due;
 	if (b < q->cur) /* the ring stands at the next event, which is later */
 		b = q->cur;
 	if (b - q->cur < q->n_buckets)
@@ -85,58 +85,70 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 		ibcc_fab_evq_push_far(e, c);
 }
 
-/* Puts a packet that is sent now into a lane: its events will follow. */
-static inline void lane_push(struct ibcc_engine *e, uint32_t lane, struct sent v)
+static inline bool lane_has_credits(const struct lane *l)
+{
+	return l->ring && (l->event == EV_FREE || l->event == EV_CREDIT);
+}
+
+static inline void lane_due(struct evq *q, uint32_t lane, uint64_t t)
+{
+	q->due[lane] = t << LANE_BITS | lane;
+	if (lane >= q->n_watched)
+		q->n_watched = lane + 1;
+}
+
+/* Puts an event into a lane, where none before it is later. */
+static inline void lane_push(struct ibcc_engine *e, uint32_t lane, enum ibcc_fab_event event,
+			     struct coming v)
 {
 	struct lane *l = &e->evq.lane[lane];
 
-	if (l->end - l->begin > l->mask && !ibcc_fab_lane_room(e, l, &v))
+	if (l->tail == l->full && !ibcc_fab_lane_room(e, l)) {
+		ibcc_fab_lane_none(e, event, v);
 		return;
-	l->ring[l->end & l->mask] = v;
-	if (l->waited)
-		ibcc_fab_lane_meet(&e->evq, l);
-	l->end++;
+	}
+	l->ring[l->tail & l->mask] = v;
+	if (l->head == l->tail && lane != LANE_RETURN)
+		lane_due(&e->evq, lane, v.t);
+	l->tail++;
 }
 
-/* The cursor of the earliest event, 0: the calendar; it is at due[]. */
-static inline uint32_t evq_first(const struct evq *q)
+static inline uint64_t sooner(uint64_t a, uint64_t b)
 {
-	uint64_t t = q->due[0];
-	uint32_t first = 0;
-
-	for (uint32_t i = 1; i < q->n_watched; i++) {
-		first = q->due[i] < t ? i : first;
-		t = q->due[i] < t ? q->due[i] : t;
-	}
-	for (uint32_t i = q->n_want ? q->first_credit : MAX_CURSORS; i < MAX_CURSORS; i++) {
-		first = q->due[i] < t ? i : first;
-		t = q->due[i] < t ? q->due[i] : t;
-	}
-	return first;
+	return a < b ? a : b;
 }
 
-/* What a cursor will come to, or something that it has passed. */
-static inline const struct sent *cursor_ahead(const struct evq *q, uint32_t cursor, uint32_t n)
+/* The earliest event's time, with its lane in the lowest bits. Four by four, for a processor to
+ * compare side by side.
+ */
+static inline uint64_t evq_first(const struct evq *q)
 {
-	const struct cursor *c = &q->cursor[cursor];
-	const struct lane *l = &q->lane[c->lane];
+	const uint64_t *d = q->due;
+	uint64_t a = sooner(d[0], d[1]), b = sooner(d[2], d[3]);
 
-	return &l->ring[(c->at + n) & l->mask];
+	for (uint32_t i = 4; i < q->n_watched; i += 4) {
+		a = sooner(a, sooner(d[i], d[i + 1]));
+		b = sooner(b, sooner(d[i + 2], d[i + 3]));
+	}
+	return sooner(a, b);
 }
 
-/* Moves a cursor over its next event; its index. */
-static inline uint32_t cursor_pass(struct evq *q, uint32_t cursor)
+/* What a lane will come to, or something that it has passed. */
+static inline const struct coming *lane_ahead(const struct lane *l, uint32_t n)
 {
-	struct cursor *c = &q->cursor[cursor];
-	struct lane *l = &q->lane[c->lane];
-	uint32_t index = l->ring[c->at & l->mask].index[c->what];
+	return &l->ring[(l->head + n) & l->mask];
+}
 
-	if (++c->at != l->end) {
-		q->due[cursor] = l->ring[c->at & l->mask].t + c->delay_ps;
-	} else {
-		q->due[cursor] = NEVER;
-		l->waited = true;
-	}
+/* Takes a lane's next event; its index. */
+static inline uint32_t lane_pop(struct evq *q, uint32_t lane)
+{
+	struct lane *l = &q->lane[lane];
+	uint32_t index = l->ring[l->head & l->mask].index;
+
+	if (++l->head != l->tail)
+		q->due[lane] = l->ring[l->head & l->mask].t << LANE_BITS | lane;
+	else
+		q->due[lane] = NEVER;
 	return index;
 }
 
@@ -154,7 +166,7 @@ static inline uint32_t calendar_pop(struct ibcc_engine *e)
 	}
 	b->head = e->cell[c].next;
 	if (b->head != NONE)
-		q->due[0] = e->cell[b->head].t;
+		q->due[LANE_CALENDAR] = calendar_due(e->cell[b->head].t);
 	else
 		ibcc_fab_evq_advance(e);
 	arg = e->cell[c].arg;

@@ -412,6 +412,26 @@ void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl)
 	ibcc_fab_hca_send(e, g->port);
 }
 
+void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step)
+{
+	const struct hca *h = &e->hca[e->port[port].owner];
+	const struct group *g;
+
+	if (!step) {
+		__builtin_prefetch(h);
+		return;
+	}
+	if (!h->data_sls)
+		return;
+	g = &e->group[h->group[__builtin_ctz(h->data_sls)]];
+	if (step == 1)
+		__builtin_prefetch(g);
+	else if (step == 2)
+		__builtin_prefetch(g->ready);
+	else if (g->n_ready && !(g->ready[0].id & READY_QP))
+		__builtin_prefetch(&e->flow[g->ready[0].id]);
+}
+
 /* The group of a port and SL, made if need be; index or -ENOMEM. */
 int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl)
 {

@@ -10,8 +10,8 @@
  * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
- * A hop costs two events: the header's arrival and the output becoming free. Credits become events
- * only while some sender waits for credits; else they lie until one runs short.
+ * A hop costs two events: the header's arrival and the output becoming free. Credits are no events:
+ * they lie until their sender runs short, which is then woken when the next of them comes.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -36,6 +36,7 @@ enum ibcc_fab_event {
 	EV_DELIVER,  /* packet: tail at an HCA */
 	EV_FREE,     /* port: has sent its packet and may send the next */
 	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
+	EV_WAKE,     /* outq: some credits have come, and it waited for them */
 	EV_FLOW,     /* flow: its next packet is due */
 	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
@@ -82,7 +83,6 @@ struct port {
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, all VLs */
 	uint32_t owner;  /* index of switch or HCA */
-	uint32_t voq;    /* first VOQ of this output; then by VL, then by whose turns they are */
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
 	uint16_t speed;
@@ -135,11 +135,18 @@ struct outq_stat {
 	uint64_t cong_ps, cong_since_ps;
 };
 
+/* From a packet's being sent to its arrival. */
+struct way {
+	uint64_t delay_ps;
+	uint8_t lane, event;
+};
+
 /* What all ports of one rate share. */
 struct speed {
 	uint32_t rate_mbps;
-	uint64_t pkt_ps[N_KINDS];  /* time on the link */
-	uint32_t lane[N_KINDS][2]; /* of packets sent to an HCA, to a switch */
+	uint64_t pkt_ps[N_KINDS];   /* time on the link */
+	struct way way[N_KINDS][2]; /* to an HCA, to a switch */
+	uint8_t free_lane[N_KINDS];
 };
 
 /* From `first` on, so many. */
@@ -219,9 +226,10 @@ struct arrivals {
 struct flow {
 	_Alignas(LINE_BYTES) uint32_t src_port;
 	uint32_t group;
-	uint32_t head_qp; /* of the packet at the head */
-	uint32_t next_qp; /* of the one behind it, if that is left to chance */
-	uint32_t next;    /* in the line of those that wait for a queue pair */
+	uint32_t head_qp;  /* of the packet at the head */
+	uint32_t next_qp;  /* of the one behind it, if that is left to chance */
+	uint32_t next_hca; /* that the one behind that goes to */
+	uint32_t next;     /* in the line of those that wait for a queue pair */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.
 	 */
@@ -257,44 +265,50 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* What follows, each after a delay of its own, from a packet being sent. */
-enum { SENT_ARRIVES, SENT_FREE, SENT_CREDIT, N_SENT };
-
-/* Indices of the packet, of the port, and as EV_CREDIT takes it. */
-struct sent {
+/* An event of a lane. With it goes, for EV_ARRIVE, the port, and for EV_FREE, what the packet's
+ * place in a buffer has become then, as EV_CREDIT takes it.
+ */
+struct coming {
 	uint64_t t;
-	uint32_t index[N_SENT];
-	uint32_t to; /* the port at the other end */
+	uint32_t index, with;
 };
 
-/* Packets sent with the same delays, hence with events in order. */
+/* Events that follow after one delay, hence in order. */
 struct lane {
-	struct sent *ring;         /* NULL: its events go to the calendar */
-	uint32_t begin, end, mask; /* what lies before `begin` is past, and perhaps some more */
-	uint8_t cursor[N_SENT];
-	uint8_t arrives; /* EV_ARRIVE or EV_DELIVER */
-	bool waited;     /* some cursor stands at `end` */
-	uint64_t delay_ps[N_SENT];
+	struct coming *ring; /* NULL: its events go to the calendar */
+	uint32_t head, tail, mask;
+	uint32_t full;      /* where `tail` would meet what is yet to come, as far as was looked */
+	uint32_t credit_at; /* the first whose credits have not been taken in */
+	uint8_t event;
 };
 
-/* A place in a lane's ring: whose event is next. */
-struct cursor {
-	uint64_t delay_ps;
-	uint32_t lane, at;
-	uint8_t event, what;
+/* Times to be compared have the number of their lane in the lowest bits, so that the smallest tells
+ * both. They last for 2^60 ps, thirteen days.
+ */
+#define LANE_BITS  4u
+#define MAX_LANES  (1u << LANE_BITS)
+#define MAX_DUE_PS (NEVER >> LANE_BITS)
+
+/* Lanes that are always there; the others come with the rates of links. */
+enum {
+	LANE_CALENDAR, /* not a lane: what has none */
+	LANE_ARRIVE,   /* a header takes the same time on all links */
+	FIRST_LANE,
+	LANE_RETURN = MAX_LANES /* credits of places that were given free at once; no events */
 };
-#define MAX_CURSORS 24u
 
 /* Pending events: lanes for fixed delays; for the others a ring of buckets for the near future, a
  * heap beyond (see evq.h).
  */
 struct evq {
-	uint64_t due[MAX_CURSORS];        /* earliest event: of the calendar; of each cursor */
-	uint32_t n_watched, first_credit; /* cursors of credits are the last */
-	uint32_t n_want;                  /* outqs that wait for credits */
-	struct cursor cursor[MAX_CURSORS];
-	struct lane *lane;
-	uint32_t n_lanes, cap_lanes;
+	uint64_t due[MAX_LANES]; /* earliest event: of the calendar, of each lane */
+	uint32_t n_watched;      /* the others have nothing to come yet */
+	uint32_t n_lanes;
+	uint32_t n_want; /* bits in `want` */
+	uint64_t *want;  /* outqs that wait for credits of which none is under way */
+	struct lane lane[MAX_LANES + 1];
+	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
+	uint32_t n_credit_lanes;
 	unsigned int shift; /* bucket width is 2^shift ps */
 	uint32_t n_buckets, n_sum;
 	uint64_t cur; /* number of the earliest bucket of the ring */
@@ -335,8 +349,8 @@ struct ibcc_engine {
 	struct fab_paths *paths;  /* NULL: static routes */
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
+	bool far_apart; /* ports' state does not stay in a core's own cache */
 	uint32_t n_vls;
-	uint32_t credit_lane; /* of what leaves a buffer at once */
 	uint32_t n_speeds, cap_speeds;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
@@ -374,6 +388,13 @@ static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port,
 	return &e->outq[port * e->n_vls + vl];
 }
 
+/* Where a packet waits for an output and VL, by whose turn its place there is. */
+static inline uint32_t voq_of(const struct ibcc_engine *e, uint32_t outq, unsigned int input,
+			      uint32_t qp)
+{
+	return outq * e->n_slots + (input & e->slot_by_input) + (qp & e->slot_by_qp);
+}
+
 /* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */
 int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts);
 /* Zeroed, for at least one, beginning at a cache line; NULL: none left. So do vectors that grow. */
@@ -395,14 +416,18 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
 void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q);
 /* What is under way to a sender does not come. */
 void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port);
-/* Takes in what has come, where nobody waited for it. */
+/* Takes in what has come. */
 void ibcc_fab_credits_drain(struct ibcc_engine *e);
+/* Credits of a lane without ring come. */
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
+void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq);
 
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_arrive_later(const struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 /* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
@@ -414,7 +439,10 @@ void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port);
 /* The port that the packet started from. */
 uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
 
-/* hca.c: sending. */
+/* hca.c: sending. Fetching what the port will send, by steps, each of which needs the one before.
+ */
+#define HCA_SOON_STEPS 4u
+void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step);
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
 /* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
 uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
@@ -427,6 +455,7 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 
 /* sink.c: receiving. */
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca);
 
 /* reaction.c: what a channel adapter does about BECNs. */

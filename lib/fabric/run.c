@@ -7,7 +7,7 @@
 
 /* No event takes more of either; what could (a link's loss, packets passed over) reserves its own.
  */
-#define CELLS_PER_EVENT 16u
+#define CELLS_PER_EVENT 48u
 #define PKTS_PER_EVENT  4u
 #define REFILL          1024u
 
@@ -18,6 +18,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
 	case EV_FREE: port_look(e, i); break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
+	case EV_WAKE: ibcc_fab_credits_wake(e, i); break;
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
 	case EV_QP: ibcc_fab_qp_due(e, i); break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;
@@ -30,49 +31,84 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	}
 }
 
-/* How many events ahead of a cursor memory is fetched into the cache: what an event names, and what
- * that leads to.
+/* How many events ahead in a lane memory is fetched into the cache: what an event names, what that
+ * leads to, and so on.
  */
-#define FAR  6u
-#define NEAR 3u
+#define FAR  12u
+#define STEP 3u
+#define MID  (2 * STEP)
+#define NEAR STEP
 
-/* The next event of a cursor. */
-static inline void handle_sent(struct ibcc_engine *e, uint32_t cursor)
+static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane *l)
 {
-	const struct sent *far = cursor_ahead(&e->evq, cursor, FAR);
-	const struct sent *near = cursor_ahead(&e->evq, cursor, NEAR);
-	enum ibcc_fab_event kind = (enum ibcc_fab_event)e->evq.cursor[cursor].event;
-	uint32_t i = cursor_pass(&e->evq, cursor);
+	const struct coming *far = lane_ahead(l, FAR);
 
-	if (kind == EV_ARRIVE) {
-		__builtin_prefetch(&e->pkt[far->index[SENT_ARRIVES]]);
-		__builtin_prefetch(&e->in[far->to]);
-		ibcc_fab_arrive_soon(e, near->index[SENT_ARRIVES]);
-		ibcc_fab_arrive(e, i);
-	} else if (kind == EV_FREE) {
-		__builtin_prefetch(&e->port[far->index[SENT_FREE]]);
-		__builtin_prefetch(port_outq(e, far->index[SENT_FREE], 0));
-		ibcc_fab_free_soon(e, near->index[SENT_FREE]);
-		port_look(e, i);
-	} else if (kind == EV_CREDIT) {
-		ibcc_fab_credits_come(e, i);
+	__builtin_prefetch(&e->pkt[far->index]);
+	__builtin_prefetch(&e->in[far->with]);
+	if (e->far_apart) {
+		ibcc_fab_arrive_later(e, lane_ahead(l, MID)->index);
+		ibcc_fab_arrive_soon(e, lane_ahead(l, NEAR)->index);
+	}
+}
+
+static inline void fetch_free(const struct ibcc_engine *e, const struct lane *l)
+{
+	uint32_t far = lane_ahead(l, FAR)->index;
+
+	__builtin_prefetch(&e->port[far]);
+	__builtin_prefetch(port_outq(e, far, 0));
+	if (!e->far_apart)
+		return;
+	ibcc_fab_free_later(e, lane_ahead(l, MID)->index);
+	ibcc_fab_free_soon(e, lane_ahead(l, NEAR)->index);
+	for (unsigned int i = 0; i < HCA_SOON_STEPS; i++) {
+		uint32_t port = lane_ahead(l, FAR - 1 - i * STEP)->index;
+
+		if ((e->port[port].flags & (PORT_SWITCH | PORT_UP)) == PORT_UP)
+			ibcc_fab_hca_soon(e, port, i);
+	}
+}
+
+static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane *l)
+{
+	const struct coming *far = lane_ahead(l, FAR);
+
+	__builtin_prefetch(&e->pkt[far->index]);
+	__builtin_prefetch(&e->in[far->with]);
+	if (e->far_apart)
+		ibcc_fab_hca_arrive_soon(e, lane_ahead(l, NEAR)->index);
+}
+
+/* The next event of a lane. */
+static inline void handle_lane(struct ibcc_engine *e, uint32_t lane)
+{
+	const struct lane *l = &e->evq.lane[lane];
+
+	if (lane == LANE_ARRIVE) {
+		fetch_arrival(e, l);
+		ibcc_fab_arrive(e, lane_pop(&e->evq, lane));
+	} else if (l->event == EV_FREE) {
+		fetch_free(e, l);
+		port_look(e, lane_pop(&e->evq, lane));
 	} else {
-		__builtin_prefetch(&e->pkt[far->index[SENT_ARRIVES]]);
-		ibcc_fab_hca_arrive(e, i);
+		fetch_delivery(e, l);
+		ibcc_fab_hca_arrive(e, lane_pop(&e->evq, lane));
 	}
 }
 
 int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, end;
 
 	if (until_ps < e->now_ps)
 		return -EINVAL;
+	/* All lanes at until_ps, but none that has nothing to come. */
+	end = until_ps < MAX_DUE_PS ? (until_ps + 1) << LANE_BITS : NEVER;
 	while (!e->err) {
-		uint32_t first = evq_first(&e->evq), arg;
-		uint64_t t = e->evq.due[first];
+		uint64_t due = evq_first(&e->evq);
+		uint32_t first = due & (MAX_LANES - 1), arg;
 
-		if (t > until_ps) {
+		if (due >= end) {
 			e->now_ps = until_ps;
 			break;
 		}
@@ -81,10 +117,10 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 			if (e->err)
 				break;
 		}
-		e->now_ps = t;
+		e->now_ps = due >> LANE_BITS;
 		n++;
 		if (first) {
-			handle_sent(e, first);
+			handle_lane(e, first);
 			continue;
 		}
 		arg = calendar_pop(e);

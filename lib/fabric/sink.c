@@ -69,6 +69,15 @@ void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca)
 	deliver(e, h, pkt);
 }
 
+/* Fetches what the packet's arrival will touch. */
+void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+
+	__builtin_prefetch(&e->flow[k->flow].sent);
+	__builtin_prefetch(&e->hca[e->port[k->port].owner]);
+}
+
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];

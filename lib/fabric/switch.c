@@ -129,17 +129,23 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 	}
 }
 
-/* Fetches what the port will send. */
+/* The VOQ whose turn it is at a port; one that is always empty, if there is none. */
+static uint32_t turn(const struct ibcc_engine *e, uint32_t port)
+{
+	uint32_t voq = port_outq(e, port, 0)->act;
+
+	return voq == NONE ? e->n_voqs : voq;
+}
+
+/* Fetches what leads to what the port will send, and then that. */
+void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
+{
+	__builtin_prefetch(&e->voq[turn(e, port)]);
+}
+
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
-	const struct port *p = &e->port[port];
-	uint32_t voq = port_outq(e, port, 0)->act;
-	/* Some HCA or other: a branch could not be predicted. */
-	uint32_t hca = p->flags & PORT_SWITCH ? 0 : p->owner;
-
-	voq = voq == NONE ? e->n_voqs : voq; /* there is one more */
-	__builtin_prefetch(&e->pkt[e->voq[voq].head]);
-	__builtin_prefetch(&e->hca[hca]);
+	__builtin_prefetch(&e->pkt[e->voq[turn(e, port)].head]);
 }
 
 /* Output port for a packet, or NONE if there is no way on. */
@@ -201,7 +207,14 @@ static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq 
 	       e->bytes[kind] <= q->mark_on && !e->eth && credits_ok(e, q, kind);
 }
 
-/* Fetches what the packet's arrival will touch. */
+/* Fetches what leads to what the packet's arrival will touch, and then that. */
+void ibcc_fab_arrive_later(const struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+
+	__builtin_prefetch(e->in[k->port].lft + k->dlid);
+}
+
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
@@ -211,8 +224,11 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
 	if (k->dlid >= in->lft_len)
 		return;
 	o = in->first_port + in->lft[k->dlid];
+	if (o >= e->n_ports)
+		return;
 	__builtin_prefetch(&e->port[o]);
-	__builtin_prefetch(&e->outq[o * e->n_vls]);
+	__builtin_prefetch(port_outq(e, o, 0));
+	__builtin_prefetch(&e->voq[voq_of(e, o * e->n_vls, in->num, k->qp)]);
 }
 
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
@@ -260,7 +276,7 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 		tx_start(e, o, vl, pkt, true);
 		return;
 	}
-	voq = out->voq + vl * e->n_slots + (in->num & e->slot_by_input) + (k->qp & e->slot_by_qp);
+	voq = voq_of(e, (uint32_t)(q - e->outq), in->num, k->qp);
 	enqueue(e, &e->voq[voq], voq, q, pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))

@@ -140,26 +140,36 @@ static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
 	return g->qp[hca];
 }
 
-/* One of all others' queue pairs. */
-static uint32_t random_qp(struct ibcc_engine *e, struct flow *f)
+/* One of all others. */
+static uint32_t random_hca(const struct ibcc_engine *e, struct flow *f)
 {
 	uint32_t at = rng_below(&f->rng, e->n_dest - 1);
-	int64_t qp;
 
 	at += at >= e->hca[e->port[f->src_port].owner].dest;
-	qp = get_qp(e, &e->group[f->group], e->dest[at]);
+	return e->dest[at];
+}
+
+/* The queue pair to one of them; what it was, if there is no memory. */
+static uint32_t qp_to(struct ibcc_engine *e, struct flow *f, uint32_t hca)
+{
+	int64_t qp = get_qp(e, &e->group[f->group], hca);
+
 	if (qp >= 0)
 		return (uint32_t)qp;
 	e->err = -ENOMEM;
 	return f->next_qp;
 }
 
-/* Chance is asked one packet ahead, so that the queue pair is in the cache when it is needed. */
+/* Chance is asked two packets ahead, so that what leads to the queue pair, and then that, is in the
+ * cache when it is needed.
+ */
 static void draw_qp(struct ibcc_engine *e, struct flow *f)
 {
 	f->head_qp = f->next_qp;
-	f->next_qp = random_qp(e, f);
+	f->next_qp = qp_to(e, f, f->next_hca);
 	__builtin_prefetch(&e->qp[f->next_qp]);
+	f->next_hca = random_hca(e, f);
+	__builtin_prefetch(&e->group[f->group].qp[f->next_hca]);
 }
 
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
@@ -184,7 +194,7 @@ uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f)
 {
 	struct group *g = &e->group[f->group];
 	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
-	uint32_t best = random_qp(e, f), at = rng_below(&f->rng, e->n_dest);
+	uint32_t best = qp_to(e, f, random_hca(e, f)), at = rng_below(&f->rng, e->n_dest);
 
 	for (uint32_t i = 0; i < e->n_dest && e->qp[best].ready_ps > e->now_ps; i++) {
 		int64_t qp = at == self ? best : get_qp(e, g, e->dest[at]);
@@ -252,6 +262,7 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 		f->offer.next_ps = NEVER;
 	f->head = f->offer;
 	if (f->uniform) {
+		f->next_hca = random_hca(e, f);
 		draw_qp(e, f);
 		draw_qp(e, f);
 	}

@@ -74,11 +74,23 @@ static inline uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uin
 	return NO_CREDIT;
 }
 
+/* Whoever waits for these credits is told when they come. */
+void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t);
+static inline void credit_under_way(struct ibcc_engine *e, uint32_t credit, uint64_t t)
+{
+	if (e->evq.n_want && credit != NO_CREDIT)
+		ibcc_fab_credits_tell(e, credit, t + e->credit_ps);
+}
+
 /* A packet leaves its buffer at once. */
 static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 {
-	lane_push(e, e->credit_lane,
-		  (struct sent){ e->now_ps, { NONE, NONE, credit_of(e, k, e->now_ps) }, NONE });
+	uint32_t credit = credit_of(e, k, e->now_ps);
+
+	if (credit == NO_CREDIT)
+		return;
+	lane_push(e, LANE_RETURN, EV_CREDIT, (struct coming){ e->now_ps, NONE, credit });
+	credit_under_way(e, credit, e->now_ps);
 }
 
 /* An entry is taken to be sent now. */
@@ -101,6 +113,7 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
 	const struct speed *s = &e->speed[p->speed];
+	const struct way *w = &s->way[kind][!!(p->flags & PORT_TO_SWITCH)];
 	uint64_t end = e->now_ps + s->pkt_ps[kind];
 	uint32_t credit = forwarded ? credit_of(e, k, end) : NO_CREDIT;
 
@@ -111,8 +124,10 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
-	lane_push(e, s->lane[kind][!!(p->flags & PORT_TO_SWITCH)],
-		  (struct sent){ e->now_ps, { pkt, port, credit }, p->peer });
+	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
+		  (struct coming){ e->now_ps + w->delay_ps, pkt, p->peer });
+	lane_push(e, s->free_lane[kind], EV_FREE, (struct coming){ end, port, credit });
+	credit_under_way(e, credit, end);
 }
 
 #endif

@@ -55,12 +55,13 @@ static void test_order(void **state)
 				evq_push(e, at, EV_FREE, in++);
 				continue;
 			}
-			assert_int_equal(evq_first(&e->evq), 0);
-			assert_true(e->evq.due[0] >= e->now_ps && e->evq.due[0] != NEVER);
-			e->now_ps = e->evq.due[0];
+			assert_true(evq_first(&e->evq) == e->evq.due[LANE_CALENDAR]);
+			assert_true(e->evq.due[LANE_CALENDAR] >> LANE_BITS >= e->now_ps &&
+				    e->evq.due[LANE_CALENDAR] != NEVER);
+			e->now_ps = e->evq.due[LANE_CALENDAR] >> LANE_BITS;
 			got[out++] = (struct ref){ e->now_ps, calendar_pop(e) & CELL_INDEX_MASK };
 		}
-		assert_true(e->evq.due[0] == NEVER);
+		assert_true(evq_first(&e->evq) == NEVER);
 		qsort(want, N, sizeof(*want), ref_cmp);
 		for (uint32_t i = 0; i < N; i++) {
 			assert_true(got[i].t == want[i].t);
@@ -83,53 +84,81 @@ static int count_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 /* Lanes with rings and without give the same events, each at its time, in order. */
 static void test_lanes(void **state)
 {
-	static const uint64_t delay[2][N_SENT] = { { 700, 300, 5000 }, { 300, 300, 900 } };
-	static struct ref want[3 * N], got[3 * N];
+	static const uint64_t delay[] = { 700, 300, 300, 5000 };
+	static struct ref want[N], got[N];
 	struct ibcc_topo *t = fabric_lustre();
 	struct ibcc_model m;
 
 	(void)state;
 	ibcc_model_defaults(&m);
-	for (unsigned int run = 0; run < 8; run++) {
+	for (unsigned int run = 0; run < 16; run++) {
 		struct ibcc_engine *e = engine_new(t, &m, 1);
 		uint64_t rng = run;
-		uint32_t lane[2], in = 0, out = 0, left = 0;
+		uint32_t lane[4] = { 0 }, in = 0, out = 0, left = 0;
 
-		for (unsigned int i = 0; i < 2; i++) {
-			int64_t l = ibcc_fab_lane_new(&e->evq, delay[i], EV_DELIVER, run >> i & 1);
+		for (unsigned int i = 0; i < 4; i++)
+			if (run >> i & 1)
+				lane[i] = (uint32_t)ibcc_fab_lane_new(&e->evq, EV_DELIVER);
+		assert_int_equal(ibcc_fab_reserve(e, N, 0), 0);
+		while (out < N) {
+			uint64_t due = evq_first(&e->evq);
+			uint32_t i;
 
-			assert_true(l >= 0);
-			lane[i] = (uint32_t)l;
-		}
-		e->evq.n_want = 1; /* credits are events */
-		assert_int_equal(ibcc_fab_reserve(e, 3 * N, 0), 0);
-		while (out < 3 * N) {
-			uint32_t first = evq_first(&e->evq), i;
-
-			if (in < 3 * N && (rng_below(&rng, 3) || in == out)) {
-				i = rng_below(&rng, 2);
-				lane_push(e, lane[i],
-					  (struct sent){ e->now_ps, { in, in + 1, in + 2 }, 0 });
-				for (int k = 0; k < N_SENT; k++, in++)
-					want[in] = (struct ref){ e->now_ps + delay[i][k], in };
+			if (in < N && (rng_below(&rng, 3) || in == out)) {
+				i = rng_below(&rng, 4);
+				want[in] = (struct ref){ e->now_ps + delay[i], in };
+				lane_push(e, lane[i], EV_DELIVER,
+					  (struct coming){ want[in].t, in, NO_CREDIT });
+				in++;
 				continue;
 			}
-			assert_true(e->evq.due[first] >= e->now_ps);
-			e->now_ps = e->evq.due[first];
-			i = first ? cursor_pass(&e->evq, first) : calendar_pop(e) & CELL_INDEX_MASK;
+			assert_true(due != NEVER && due >> LANE_BITS >= e->now_ps);
+			e->now_ps = due >> LANE_BITS;
+			i = due & (MAX_LANES - 1);
+			i = i ? lane_pop(&e->evq, i) : calendar_pop(e) & CELL_INDEX_MASK;
 			got[out++] = (struct ref){ e->now_ps, i };
 		}
-		assert_true(e->evq.due[evq_first(&e->evq)] == NEVER);
+		assert_true(evq_first(&e->evq) == NEVER);
 		assert_int_equal(ibcc_fab_evq_each(e, count_event, &left), 0);
 		assert_int_equal(left, 0);
-		qsort(want, 3 * N, sizeof(*want), ref_cmp);
-		for (uint32_t i = 0; i < 3 * N; i++)
+		qsort(want, N, sizeof(*want), ref_cmp);
+		for (uint32_t i = 0; i < N; i++)
 			assert_true(got[i].t == want[i].t);
-		qsort(got, 3 * N, sizeof(*got), ref_cmp);
-		for (uint32_t i = 0; i < 3 * N; i++)
+		qsort(got, N, sizeof(*got), ref_cmp);
+		for (uint32_t i = 0; i < N; i++)
 			assert_int_equal(got[i].index, want[i].index);
 		ibcc_engine_free(e);
 	}
+	ibcc_topo_free(t);
+}
+
+/* No more lanes than there is room for; the others' events go to the calendar, and the credits
+ * beside them as events of their own.
+ */
+static void test_lanes_end(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_model m;
+	struct ibcc_engine *e;
+	uint32_t n = 0, left = 0;
+	int lane;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	e = engine_new(t, &m, 1);
+	while ((lane = ibcc_fab_lane_new(&e->evq, EV_FREE)) != LANE_CALENDAR) {
+		assert_in_range(lane, FIRST_LANE, MAX_LANES - 1);
+		assert_true(++n < MAX_LANES);
+	}
+	lane_push(e, LANE_CALENDAR, EV_FREE, (struct coming){ 100, 1, 2 });
+	assert_int_equal(ibcc_fab_evq_each(e, count_event, &left), 0);
+	assert_int_equal(left, 2);
+	e->now_ps = 100;
+	assert_int_equal(evq_first(&e->evq), 100 << LANE_BITS);
+	assert_int_equal(calendar_pop(e), event_arg(EV_FREE, 1));
+	assert_int_equal(evq_first(&e->evq), (100 + e->credit_ps) << LANE_BITS);
+	assert_int_equal(calendar_pop(e), event_arg(EV_CREDIT, 2));
+	ibcc_engine_free(e);
 	ibcc_topo_free(t);
 }
 
@@ -166,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_lanes_end),
 		cmocka_unit_test(test_exponential),
 	};
 
