@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The whole control loop in process, on virtual time: collector, estimator, tuner, planner,
- * applier over real MADs to the agents of a packet engine.
+/* The daemon's cycle in process, on virtual time, over real MADs to the agents of a packet engine;
+ * and what its flows get.
  */
 #ifndef TEST_LOOP_H
 #define TEST_LOOP_H
@@ -16,50 +16,46 @@
 
 #include <cmocka.h>
 
-#include <ibcc/apply.h>
-#include <ibcc/collect.h>
 #include <ibcc/engine.h>
-#include <ibcc/estimate.h>
-#include <ibcc/plan.h>
 #include <ibcc/scenario_file.h>
-#include <ibcc/tuner.h>
 
+#include "daemon/cycle.h"
 #include "sim/inproc.h"
 
 struct loop {
 	struct ibcc_scenario sc;
 	struct ibcc_engine *engine;
 	struct ibcc_agents *agents;
-	struct ibcc_transport *tr;
-	struct ibcc_collector *collector;
-	struct ibcc_snapshot snap;
-	struct ibcc_settings actual;
-	struct ibcc_estimator_params ep;
-	struct ibcc_tuner *tuner;
+	struct ibcc_transport *tr; /* the cycle's; a faulty one around the engine's if so wished */
+	struct ibcc_applier *null, *direct;
+	struct ibcc_cycle c;
+	struct ibcc_state *state; /* NULL: nothing is stored */
+	struct ibcc_why why;
 	uint64_t pass_ps;
-	bool lossy;         /* MADs get lost: Sets and read-backs may fail */
 	bool dry;           /* plans are made and not carried out */
 	uint32_t n_changes; /* passes that carried out a plan */
 	uint64_t bytes[4];  /* by ibcc_flow_kind, at the start of the measuring window */
 	uint64_t since_ps;
-	char summary[IBCC_REASON_BYTES];
-	struct ibcc_estimate est; /* of the last pass */
-	struct ibcc_plan plan;    /* of the last pass */
 };
 
 struct loop_rates { /* MB/s of payload, as published */
 	double hot, victim, background, sum;
 };
 
-static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps,
-			      const struct ibcc_agents_options *o)
+static const struct ibcc_agents_options loop_hardware = {
+	.cct_blocks = 2,
+	.wait_tick = 7,
+	.ext_xmit_wait = true,
+	.sw_port_block = 32,
+};
+
+static inline void loop_open(struct loop *l, const char *file, const struct ibcc_agents_options *o,
+			     const struct ibcc_fault_options *fault)
 {
 	struct ibcc_yaml_errors errors = { 0 };
-	struct ibcc_tuner_params tp;
 	const char *bad = NULL;
 	int err = 0;
 
-	memset(l, 0, sizeof(*l));
 	assert_int_equal(ibcc_scenario_load(file, &l->sc, &errors), 0);
 	print_message("%s, seed %llu\n", l->sc.name, (unsigned long long)l->sc.seed);
 	l->engine = ibcc_engine_new(l->sc.topo, &l->sc.model, l->sc.seed, &err);
@@ -67,28 +63,31 @@ static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps
 	assert_int_equal(ibcc_engine_load(l->engine, &l->sc, &bad), 0);
 	l->agents = ibcc_agents_new(l->sc.topo, l->engine, o);
 	assert_non_null(l->agents);
+	assert_int_equal(ibcc_agents_load(l->agents, &l->sc.cc), 0);
 	l->tr = ibcc_inproc_new(l->agents, l->engine, l->sc.topo, NULL);
 	assert_non_null(l->tr);
-	l->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
-	assert_non_null(l->collector);
-	assert_int_equal(ibcc_snapshot_init(&l->snap, l->sc.topo), 0);
-	assert_int_equal(ibcc_settings_init(&l->actual, l->sc.topo), 0);
-	assert_int_equal(ibcc_readback_run(l->tr, l->sc.topo, 0, &l->actual), 0);
-	ibcc_estimator_defaults(&l->ep);
-	ibcc_tuner_defaults(&tp);
-	l->tuner = ibcc_tuner_new(&tp);
-	assert_non_null(l->tuner);
-	l->pass_ps = pass_ps;
+	if (fault)
+		l->tr = ibcc_fault_new(l->tr, fault);
+	assert_non_null(l->tr);
 }
 
-/* From now on a share of all MADs gets lost. */
-static inline void loop_lose(struct loop *l, uint16_t permille)
+/* `fault` NULL: all MADs arrive. */
+static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps,
+			      const struct ibcc_agents_options *o,
+			      const struct ibcc_fault_options *fault)
 {
-	struct ibcc_fault_options o = { .seed = l->sc.seed, .loss_permille = permille };
+	struct ibcc_cycle_options co = { .clock = IBCC_CLOCK_HOST };
 
-	l->tr = ibcc_fault_new(l->tr, &o);
-	assert_non_null(l->tr);
-	l->lossy = true;
+	memset(l, 0, sizeof(*l));
+	loop_open(l, file, o, fault);
+	ibcc_estimator_defaults(&co.estimator);
+	ibcc_tuner_defaults(&co.tuner);
+	assert_int_equal(ibcc_cycle_init(&l->c, &co, l->tr), 0);
+	assert_int_equal(ibcc_cycle_set_topology(&l->c, ibcc_topo_clone(l->sc.topo)), 0);
+	l->null = ibcc_applier_null_new();
+	l->direct = ibcc_applier_direct_new(l->tr, 0);
+	assert_true(l->null && l->direct);
+	l->pass_ps = pass_ps;
 }
 
 static inline void loop_end(struct loop *l)
@@ -97,61 +96,42 @@ static inline void loop_end(struct loop *l)
 
 	if (ibcc_engine_check(l->engine, why, sizeof(why)))
 		fail_msg("%s", why);
-	ibcc_estimate_fini(&l->est);
-	ibcc_plan_fini(&l->plan);
-	ibcc_tuner_free(l->tuner);
-	ibcc_settings_fini(&l->actual);
-	ibcc_snapshot_fini(&l->snap);
-	ibcc_collector_free(l->collector);
+	ibcc_applier_free(l->null);
+	ibcc_applier_free(l->direct);
+	ibcc_cycle_fini(&l->c);
 	ibcc_transport_free(l->tr);
 	ibcc_agents_free(l->agents);
 	ibcc_engine_free(l->engine);
 	ibcc_scenario_fini(&l->sc);
 }
 
-static inline void loop_apply(struct loop *l)
+/* The fabric runs for an interval, then the cycle makes a turn. */
+static inline int loop_try(struct loop *l)
 {
-	struct ibcc_apply_options o = { 0 };
-	struct ibcc_result r;
-	int ret;
-
-	assert_int_equal(ibcc_result_init(&r, l->plan.n), 0);
-	ret = ibcc_apply_run(l->tr, &l->plan, &o, &r);
-	if (!l->lossy)
-		assert_int_equal(ret, 0);
-	assert_true(ret == 0 || ret == -EIO);
-	assert_true(ret != 0 || r.n_verified == l->plan.n);
-	ibcc_result_fini(&r);
-	assert_int_equal(ibcc_readback_run(l->tr, l->sc.topo, 0, &l->actual), 0);
-	l->n_changes++;
-}
-
-/* One pass of the daemon's cycle, after the fabric has run for an interval. */
-static inline void loop_pass(struct loop *l)
-{
-	struct ibcc_target target;
+	const struct ibcc_act act = {
+		.applier = l->dry ? l->null : l->direct,
+		.state = l->dry ? NULL : l->state,
+		.who = "test",
+		.action = "tune",
+		.gate = IBCC_GATE_NODES_OF_TREE,
+	};
+	int rc;
 
 	assert_int_equal(ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + l->pass_ps), 0);
-	assert_int_equal(ibcc_collector_pass(l->collector, l->tr, l->sc.topo, &l->snap, 0), 0);
-	ibcc_estimate_fini(&l->est);
-	assert_int_equal(ibcc_estimator_run(&l->ep, l->sc.topo, &l->snap, &l->actual, &l->est), 0);
-	assert_int_equal(
-		ibcc_tuner_step(l->tuner, l->sc.topo, &l->snap, &l->est, &l->actual, &target), 0);
-	ibcc_plan_fini(&l->plan);
-	assert_int_equal(ibcc_planner_run(l->sc.topo, &l->actual, &target, &l->plan), 0);
-	memcpy(l->summary, target.summary, sizeof(l->summary));
-	ibcc_target_fini(&target);
-	if (l->plan.n)
-		print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->est.pass,
-			      l->plan.n, l->summary);
-	if (l->plan.n && !l->dry)
-		loop_apply(l);
+	l->why.text[0] = '\0';
+	rc = ibcc_cycle_run(&l->c, &act, &l->why);
+	if (rc || !l->c.plan.n)
+		return rc;
+	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.estimate.pass,
+		      l->c.plan.n, l->c.target.summary);
+	l->n_changes += l->c.acted && !l->dry;
+	return 0;
 }
 
 static inline void loop_passes(struct loop *l, unsigned int n)
 {
 	while (n--)
-		loop_pass(l);
+		assert_int_equal(loop_try(l), 0);
 }
 
 static inline void loop_sum(const struct loop *l, uint64_t bytes[4])
@@ -186,6 +166,26 @@ static inline struct loop_rates loop_rates(const struct loop *l)
 	print_message("hot %.1f, victim %.1f, background %.1f, sum %.1f MB/s\n", r.hot, r.victim,
 		      r.background, r.sum);
 	return r;
+}
+
+/* Registers, that is all but which fields a Set is about. */
+static inline void loop_assert_same(const struct ibcc_settings *a, const struct ibcc_settings *b)
+{
+	assert_int_equal(a->n, b->n);
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct ibcc_endport_cc x = a->ep[i], y = b->ep[i];
+
+		x.sw.Control_Map = y.sw.Control_Map = 0;
+		x.ca.Control_Map = y.ca.Control_Map = 0;
+		assert_int_equal(x.support, y.support);
+		assert_memory_equal(&x.sw, &y.sw, sizeof(x.sw));
+		assert_memory_equal(&x.ca, &y.ca, sizeof(x.ca));
+		assert_int_equal(x.cct.limit, y.cct.limit);
+		assert_memory_equal(x.cct.entry, y.cct.entry, sizeof(x.cct.entry));
+		assert_int_equal(x.n_element, y.n_element);
+		if (x.n_element)
+			assert_memory_equal(x.element, y.element, x.n_element * sizeof(*x.element));
+	}
 }
 
 #endif

@@ -11,13 +11,6 @@
  */
 #define OFFERED_MBYTES (29 * 3000.0 * 0.9 * 2048 / 2074)
 
-static const struct ibcc_agents_options options = {
-	.cct_blocks = 2,
-	.wait_tick = 7,
-	.ext_xmit_wait = true,
-	.sw_port_block = 32,
-};
-
 static void test_input_generated(void **state)
 {
 	struct loop_rates off, on;
@@ -25,14 +18,14 @@ static void test_input_generated(void **state)
 	uint32_t changes;
 
 	(void)state;
-	loop_start(&l, TREE, 1 * IBCC_PS_PER_MS, &options);
+	loop_start(&l, TREE, 1 * IBCC_PS_PER_MS, &loop_hardware, NULL);
 	l.dry = true;
 	loop_passes(&l, 4);
 	loop_measure(&l);
 	loop_passes(&l, 5);
 	off = loop_rates(&l);
-	assert_true(l.est.n_roots >= 1);
-	assert_int_equal(l.est.root[0].kind, IBCC_CONGESTION_INPUT);
+	assert_true(l.c.estimate.n_roots >= 1);
+	assert_int_equal(l.c.estimate.root[0].kind, IBCC_CONGESTION_INPUT);
 	assert_int_equal(l.tr->stats.sets, 0);
 
 	l.dry = false;
