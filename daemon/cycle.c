@@ -183,8 +183,14 @@ static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 	return read_missing(c, why);
 }
 
+static uint64_t cpu_ns(const struct ibcc_cycle *c)
+{
+	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
+}
+
 static int decide(struct ibcc_cycle *c)
 {
+	uint64_t from = cpu_ns(c);
 	int rc;
 
 	rc = ibcc_estimator_run(&c->options.estimator, c->topo, &c->snapshot, &c->actual,
@@ -198,6 +204,7 @@ static int decide(struct ibcc_cycle *c)
 	if (rc)
 		return rc;
 	c->decided = true;
+	c->decide_ns = cpu_ns(c) - from;
 	if (c->target.doubt)
 		c->actual_age = c->options.readback_passes;
 	return 0;

@@ -32,6 +32,7 @@ struct ibcc_cycle_options {
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
+	uint64_t (*cpu_ns)(void); /* of the thread; NULL: nobody asks what a decision costs */
 };
 
 /* How the plan of a turn is to be carried out. */
@@ -63,7 +64,8 @@ struct ibcc_cycle {
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
 	/* of the last turn: */
-	bool decided; /* estimate, target and plan are there */
+	bool decided;       /* estimate, target and plan are there */
+	uint64_t decide_ns; /* CPU time that they took, by the options' clock */
 	struct ibcc_estimate estimate;
 	struct ibcc_target target;
 	struct ibcc_plan plan;

@@ -26,6 +26,7 @@ int ibcc_bench_scenario(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);
 int ibcc_bench_speed(int argc, char **argv);
+int ibcc_bench_cycle(int argc, char **argv);
 int ibcc_bench_poll(int argc, char **argv);
 int ibcc_bench_push(int argc, char **argv);
 int ibcc_bench_netfile(int argc, char **argv);

@@ -92,6 +92,7 @@ static int live_start(void *arg, struct ibcc_engine *e)
 		.clock = IBCC_CLOCK_HOST,
 		.estimator = l->o->estimator,
 		.tuner = l->o->tuner,
+		.cpu_ns = l->o->cpu_ns,
 	};
 	struct ibcc_topo *t;
 	int rc;

@@ -39,6 +39,7 @@ struct ibcc_live_options {
 	 */
 	int (*each)(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a);
 	void *arg;
+	uint64_t (*cpu_ns)(void); /* see struct ibcc_cycle_options */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
 };

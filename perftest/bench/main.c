@@ -30,6 +30,7 @@ static const struct command {
 	{ "best", ibcc_bench_best, "FILE... [--by NAME] [-n N] [-j]", "best points of sweeps" },
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
+	{ "cycle", ibcc_bench_cycle, "[-j]", "CPU time of a decision for a large fabric" },
 	{ "netfile", ibcc_bench_netfile, "FILE", "a scenario's fabric as a netfile for ibsim" },
 	{ "osm-model", ibcc_bench_osm_model, "[-j] [--tree PORTS,LEVELS]... [--large] [--repeat N]",
 	  "what OpenSM sends to bring up fat trees, against a published model" },

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What it costs to decide: estimator, tuner and planner of the daemon's cycle on a large simulated
+ * fabric with hotspots, from their onset until they are under control. Reading the counters is not
+ * in it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "daemon/cycle.h"
+#include "perftest/bench/bench.h"
+#include "perftest/bench/live.h"
+#include "perftest/bench/report.h"
+#include "perftest/bench/table.h"
+
+#define MAX_PASSES 64u
+#define WANT_MS    50.0
+
+struct cost {
+	uint32_t n, hosts, ports, most_roots;
+	double ms[MAX_PASSES]; /* by pass that decided */
+};
+
+static uint64_t thread_ns(void)
+{
+	return (uint64_t)(ibcc_bench_cpu_seconds() * 1e9);
+}
+
+static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+{
+	struct cost *cost = arg;
+
+	(void)pass;
+	(void)a;
+	if (!c->decided || cost->n == MAX_PASSES)
+		return 0;
+	cost->ms[cost->n++] = (double)c->decide_ns / 1e6;
+	if (c->estimate.n_roots > cost->most_roots)
+		cost->most_roots = c->estimate.n_roots;
+	return 0;
+}
+
+static int by_ms(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int measure(struct cost *cost, uint32_t *rounds, struct ibcc_yaml_errors *e)
+{
+	struct ibcc_live_result live = { 0 };
+	struct ibcc_live_options o;
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+	char folder[PATH_MAX], path[2 * PATH_MAX];
+	int rc = ibcc_bench_folder(folder, sizeof(folder));
+
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "%s/scenarios/speed-cycle.yaml", folder);
+	rc = ibcc_scenario_load(path, &s, e);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < s.topo->n_nodes; i++)
+		cost->hosts += !ibcc_topo_is_switch(s.topo, i);
+	for (uint32_t i = 0; i < s.topo->n_ports; i++)
+		cost->ports += s.topo->port[i].peer != IBCC_NONE;
+	ibcc_live_defaults(&o);
+	o.rtt_us = 0; /* how long readings take is another question */
+	o.each = each;
+	o.arg = cost;
+	o.cpu_ns = thread_ns;
+	rc = ibcc_live_run(&s, &o, 0, &m, &live);
+	*rounds = live.n_rounds;
+	ibcc_live_result_fini(&live);
+	if (!rc)
+		ibcc_measure_fini(&m);
+	ibcc_scenario_fini(&s);
+	return rc || cost->n ? rc : -ENODATA;
+}
+
+static int print_table(const struct cost *c, uint32_t rounds, double median, double most)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "HOSTS", true },   { "PORTS", true },       { "DECISIONS", true },
+		{ "ROOTS", true },   { "ROUNDS", true },      { "MEDIAN CPU ms", true },
+		{ "MOST ms", true }, { "MAY TAKE ms", true },
+	};
+	char buf[8][32];
+	const char *cell[8];
+	struct libscols_table *t = ibcc_table_new(columns, 8, stdout);
+	const double v[8] = {
+		c->hosts, c->ports, c->n, c->most_roots, rounds, median, most, WANT_MS
+	};
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	for (int i = 0; i < 8; i++) {
+		if (i < 5)
+			snprintf(buf[i], sizeof(buf[i]), "%.0f", v[i]);
+		cell[i] = i < 5 ? buf[i] : ibcc_table_number(v[i], buf[i], sizeof(buf[i]));
+	}
+	rc = ibcc_table_add(t, cell);
+	if (rc) {
+		scols_unref_table(t);
+		return rc;
+	}
+	return ibcc_table_print(t);
+}
+
+int ibcc_bench_cycle(int argc, char **argv)
+{
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { NULL, 0, NULL, 0 } };
+	struct ibcc_yaml_errors e = { 0 };
+	struct cost cost = { 0 };
+	double median, most;
+	uint32_t rounds = 0;
+	bool json = false;
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+		if (c != 'j')
+			return IBCC_EXIT_ERROR;
+		json = true;
+	}
+	if (optind < argc) {
+		fputs("ibcc-bench: cycle: want only options\n", stderr);
+		return IBCC_EXIT_ERROR;
+	}
+	rc = measure(&cost, &rounds, &e);
+	if (rc)
+		return ibcc_bench_fail("cycle", rc, &e);
+	qsort(cost.ms, cost.n, sizeof(*cost.ms), by_ms);
+	median = cost.ms[cost.n / 2];
+	most = cost.ms[cost.n - 1];
+	rc = json ? ibcc_report_json(json_pack("{si ss si si si si si sf sf sf sb}", "schema", 1,
+					       "experiment", "cycle", "hosts", (int)cost.hosts,
+					       "ports", (int)cost.ports, "decisions", (int)cost.n,
+					       "roots", (int)cost.most_roots, "rounds", (int)rounds,
+					       "median_cpu_ms", median, "most_cpu_ms", most,
+					       "target_ms", WANT_MS, "ok", (int)(most < WANT_MS)),
+				     false, stdout)
+		  : print_table(&cost, rounds, median, most);
+	return rc || most >= WANT_MS ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
