@@ -18,8 +18,11 @@
  * gets (permille): late marks of a flow that has ended fall below it.
  */
 #define BECN_SHARE_PERMILLE 20u
-/* Without a wait of its own it must also get this share for the time that it could send. */
-#define BECN_RATE_PERMILLE 200u
+/* Without a wait of its own it must also get this share: who sends all that it wants takes part in
+ * the congestion only by much. Of what it gets, not of that for the time that it could send: those
+ * that wait would make it look small however much it takes of what they wait for.
+ */
+#define BECN_FREE_PERMILLE 200u
 #define BECN_WAIT_PERMILLE 250u
 /* Where all ports of a switch mark, the root is one that is busy to this share at least. */
 #define MARKED_BUSY_PERMILLE 500u
@@ -40,7 +43,7 @@ void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 {
 	*p = (struct ibcc_estimator_params){
 		.full_permille = 970,
-		.fed_wait_permille = 150,
+		.fed_wait_permille = 50,
 		.ca_wait_permille = 100,
 		.slow_wait_permille = 100,
 		.stale_permille = 100,
@@ -177,24 +180,22 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 	return sum;
 }
 
-static bool contributes(const struct load *l, uint64_t most, double most_rate)
+static bool contributes(const struct load *l, uint64_t most)
 {
-	double rate = (double)l->becn / (1001 - l->waited);
-
 	if (!l->becn || l->becn * 1000 <= most * BECN_SHARE_PERMILLE)
 		return false;
-	return rate * 1000 >= most_rate * BECN_RATE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
+	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
 }
 
 /* Role of an adapter's port in the tree just walked. */
-static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most, double most_rate)
+static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 {
 	const struct load *l = &j->load[port];
 	uint8_t flag = j->tree.flag[port];
 
 	if (!(flag & TREE_REACHES) || !l->usable)
 		return IBCC_ROLE_NONE;
-	if (most && contributes(l, most, most_rate))
+	if (most && contributes(l, most))
 		return IBCC_ROLE_CONTRIBUTOR;
 	if (!most && l->mbps && !(flag & TREE_SHARED) && l->waited < j->p->ca_wait_permille)
 		return IBCC_ROLE_NEAR;
@@ -212,25 +213,20 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most,
 static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
 {
 	uint64_t most = 0;
-	double most_rate = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
-		double rate = (double)j->load[i].becn / (1001 - j->load[i].waited);
-
 		if (!(j->tree.flag[i] & TREE_REACHES) || !j->load[i].usable)
 			continue;
 		if (marked && j->load[i].becn > most)
 			most = j->load[i].becn;
-		if (marked && rate > most_rate)
-			most_rate = rate;
 		n++;
 	}
 	r->source = calloc(n ? n : 1, sizeof(*r->source));
 	if (!r->source)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
-		enum ibcc_role role = role_of(j, i, most, most_rate);
+		enum ibcc_role role = role_of(j, i, most);
 
 		if (role == IBCC_ROLE_NONE)
 			continue;
@@ -248,19 +244,22 @@ static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
 }
 
 /* Adapters that wait behind a port, and at a slow adapter those that only do not because they are
- * throttled for another root.
+ * throttled for another root. A port to an adapter that waits can wait for nothing else, so there
+ * it does not matter whether packets for it are held up elsewhere as well.
  */
 static uint32_t n_blocked(const struct job *j, const struct ibcc_root *r)
 {
+	bool slow = r->kind == IBCC_CONGESTION_OUTPUT;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
 		const struct load *l = &j->load[i];
+		bool blocked = j->tree.flag[i] & TREE_BLOCKED;
 
-		if (!(j->tree.flag[i] & TREE_REACHES) || !(j->tree.flag[i] & TREE_BLOCKED))
+		if (!(j->tree.flag[i] & TREE_REACHES) || !l->usable)
 			continue;
-		n += l->usable && (l->waited >= j->p->ca_wait_permille ||
-				   (l->becn && r->kind == IBCC_CONGESTION_OUTPUT));
+		n += (l->waited >= j->p->ca_wait_permille && (blocked || slow)) ||
+		     (l->becn && blocked && slow);
 	}
 	return n;
 }
@@ -362,8 +361,8 @@ static void clear_victims(struct ibcc_estimate *e)
 	}
 }
 
-/* Does a port of the next switch, which is a root and marks, hold it up? */
-static bool feeds_marking_root(const struct job *j, const struct ibcc_root *r)
+/* Does a port of the next switch, which is a root, hold it up? */
+static bool feeds_root(const struct job *j, const struct ibcc_root *r)
 {
 	uint32_t next = j->t->port[j->t->port[r->port].peer].node;
 
@@ -371,7 +370,7 @@ static bool feeds_marking_root(const struct job *j, const struct ibcc_root *r)
 	    marks(j, r->port))
 		return false;
 	for (uint32_t i = 0; i < j->e->n_roots; i++)
-		if (j->t->port[j->e->root[i].port].node == next && marks(j, j->e->root[i].port))
+		if (j->t->port[j->e->root[i].port].node == next)
 			return true;
 	return false;
 }
@@ -384,7 +383,7 @@ static void clear_feeders(const struct job *j)
 	struct ibcc_estimate *e = j->e;
 
 	for (uint32_t i = e->n_roots; i-- > 0;) {
-		if (!feeds_marking_root(j, &e->root[i]))
+		if (!feeds_root(j, &e->root[i]))
 			continue;
 		free(e->root[i].source);
 		memmove(&e->root[i], &e->root[i + 1], (--e->n_roots - i) * sizeof(*e->root));

@@ -4,6 +4,7 @@
 #define PERFTEST_BENCH_CLASSIFY_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <ibcc/yaml.h>
 
@@ -49,8 +50,10 @@ struct ibcc_classified {
 
 /* Adds one scenario's. Roots and kinds are what counters tell with control off, in two passes in a
  * row; contributors and victims in a few passes more for each of them, in which it alone marks,
- * with tables of no delay. Errors as ibcc_draw_load() and ibcc_live_run().
+ * with tables of no delay. Mistakes go to `notes` (NULL: nowhere), a line each. Errors as
+ * ibcc_draw_load() and ibcc_live_run().
  */
-int ibcc_classify(uint64_t seed, struct ibcc_classified *sum, struct ibcc_yaml_errors *e);
+int ibcc_classify(uint64_t seed, struct ibcc_classified *sum, FILE *notes,
+		  struct ibcc_yaml_errors *e);
 
 #endif

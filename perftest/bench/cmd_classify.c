@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/classify.h"
@@ -19,6 +20,7 @@ static const char *const questions[IBCC_N_QUESTIONS] = { "roots", "kind", "contr
 
 struct work {
 	uint64_t seed;
+	char **notes; /* by draw: mistakes, a line each; NULL: not asked for */
 	struct ibcc_classified *one, sum;
 	struct ibcc_progress progress;
 };
@@ -27,8 +29,14 @@ static int work(void *arg, uint64_t i)
 {
 	struct work *w = arg;
 	struct ibcc_yaml_errors e = { 0 };
-	int rc = ibcc_classify(w->seed + i, &w->one[i], &e);
+	size_t len;
+	FILE *notes = w->notes ? open_memstream(&w->notes[i], &len) : NULL;
+	int rc = w->notes && !notes ? -ENOMEM : 0;
 
+	if (!rc)
+		rc = ibcc_classify(w->seed + i, &w->one[i], notes, &e);
+	if (notes && fclose(notes) && !rc)
+		rc = -ENOMEM;
 	if (e.text)
 		fputs(e.text, stderr);
 	ibcc_yaml_errors_fini(&e);
@@ -148,12 +156,27 @@ static int print_json(const struct work *w, bool ok)
 				false, stdout);
 }
 
-static int classify(uint64_t n, uint64_t seed, unsigned int threads, bool json)
+/* In the order of the seeds, whichever thread came first. */
+static void print_notes(char **notes, uint64_t n)
 {
-	struct work w = { .seed = seed, .one = calloc(n, sizeof(*w.one)) };
+	for (uint64_t i = 0; notes && i < n; i++) {
+		if (notes[i])
+			fputs(notes[i], stderr);
+		free(notes[i]);
+	}
+	free(notes);
+}
+
+static int classify(uint64_t n, uint64_t seed, unsigned int threads, bool json, bool verbose)
+{
+	struct work w = {
+		.seed = seed,
+		.one = calloc(n, sizeof(*w.one)),
+		.notes = verbose ? calloc(n, sizeof(*w.notes)) : NULL,
+	};
 	struct ibcc_yaml_errors e = { 0 };
 	bool ok = true;
-	int rc = w.one ? 0 : -ENOMEM;
+	int rc = w.one && (w.notes || !verbose) ? 0 : -ENOMEM;
 
 	if (!rc) {
 		ibcc_progress_begin(&w.progress, n);
@@ -161,6 +184,7 @@ static int classify(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 		ibcc_progress_end(&w.progress);
 	}
 	free(w.one);
+	print_notes(w.notes, n);
 	if (rc)
 		return ibcc_bench_fail("classify", rc, &e);
 	for (int q = 0; q < IBCC_N_QUESTIONS; q++)
@@ -175,17 +199,19 @@ int ibcc_bench_classify(int argc, char **argv)
 					       { "seed", required_argument, NULL, 'S' },
 					       { "jobs", required_argument, NULL, 'J' },
 					       { "json", no_argument, NULL, 'j' },
+					       { "verbose", no_argument, NULL, 'v' },
 					       { NULL, 0, NULL, 0 } };
 	uint64_t n = 1000, seed = 1, jobs = 0;
-	bool json = false, ok = true;
+	bool json = false, verbose = false, ok = true;
 	int c;
 
-	while (ok && (c = getopt_long(argc, argv, "jJ:", longs, NULL)) != -1) {
+	while (ok && (c = getopt_long(argc, argv, "jvJ:", longs, NULL)) != -1) {
 		switch (c) {
 		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &n); break;
 		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &seed); break;
 		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
 		case 'j': json = true; break;
+		case 'v': verbose = true; break;
 		default: ok = false;
 		}
 	}
@@ -193,5 +219,5 @@ int ibcc_bench_classify(int argc, char **argv)
 		fputs("ibcc-bench: classify: want only options\n", stderr);
 		ok = false;
 	}
-	return ok ? classify(n, seed, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
+	return ok ? classify(n, seed, (unsigned int)jobs, json, verbose) : IBCC_EXIT_ERROR;
 }

@@ -16,7 +16,7 @@ static const struct command {
 	  "NAME|FILE... | --all | --random N [-j] [--short] [--seed N] [--set KEY=VALUE]... "
 	  "[--plot F]",
 	  "the live loop against static settings and its targets" },
-	{ "classify", ibcc_bench_classify, "[--random N] [--seed N] [-j] [-J JOBS]",
+	{ "classify", ibcc_bench_classify, "[--random N] [--seed N] [-jv] [-J JOBS]",
 	  "what the estimator makes of scenarios by chance" },
 	{ "draw", ibcc_bench_draw, "SEED", "a scenario by chance, as tune --random has it" },
 	{ "oracle", ibcc_bench_oracle, "NAME|FILE... [--grid KEY=A,B,C...]... [--out F] [-J JOBS]",

@@ -11,7 +11,10 @@
 struct search {
 	const struct ibcc_scenario *s;
 	struct ibcc_truth *t;
+	uint64_t at_ps;
 };
+
+#define SEVERAL (IBCC_NONE - 1) /* feeders */
 
 static struct ibcc_truth_root *root_at(const struct search *f, uint32_t port)
 {
@@ -65,16 +68,86 @@ static int find_heavy(void *arg, const struct ibcc_ideal_pair *p)
 	return 0;
 }
 
-static int find_light(void *arg, const struct ibcc_ideal_pair *p)
+/* The ports that a pair's packets leave by, the source's own first. */
+static bool find_way(const struct ibcc_topo *t, const struct ibcc_ideal_pair *p,
+		     struct ibcc_route *way)
 {
-	struct search *f = arg;
-	const struct ibcc_topo *t = f->s->topo;
-	struct ibcc_route way;
 	uint16_t lid = 0;
 
 	for (uint32_t i = 0; i < t->node[p->dst_node].n_ports && !lid; i++)
 		lid = t->port[t->node[p->dst_node].first_port + 1 + i].lid;
-	if (!lid || ibcc_route_follow(t, p->src_port, lid, &way))
+	return lid && !ibcc_route_follow(t, p->src_port, lid, way);
+}
+
+static int find_feeders(void *arg, const struct ibcc_ideal_pair *p)
+{
+	struct search *f = arg;
+	struct ibcc_route way;
+
+	if (!find_way(f->s->topo, p, &way))
+		return 0;
+	for (unsigned int i = 1; i < way.n; i++) {
+		struct ibcc_truth_root *r = root_at(f, way.out[i]);
+
+		if (r && r->feeder == IBCC_NONE)
+			r->feeder = way.out[i - 1];
+		else if (r && r->feeder != way.out[i - 1])
+			r->feeder = SEVERAL;
+	}
+	return 0;
+}
+
+static void merge(struct ibcc_truth *t, struct ibcc_truth_root *into, struct ibcc_truth_root *from,
+		  uint32_t n_ports)
+{
+	into->n_heavy = 0;
+	for (uint32_t i = 0; i < n_ports; i++) {
+		if (from->part[i] > into->part[i])
+			into->part[i] = from->part[i];
+		into->n_heavy += into->part[i] == IBCC_TRUTH_HEAVY;
+	}
+	free(from->part);
+	*from = t->root[--t->n_roots];
+}
+
+/* Congestion starts where more arrives than can leave. What arrives through a single port that is
+ * no faster can always leave: it was too much further up, where it came together.
+ */
+static int find_starts(struct search *f)
+{
+	const struct ibcc_topo *t = f->s->topo;
+	bool moved = true;
+	int rc = 0;
+
+	while (moved && !rc) {
+		moved = false;
+		for (uint32_t i = 0; i < f->t->n_roots; i++)
+			f->t->root[i].feeder = IBCC_NONE;
+		rc = ibcc_ideal_pairs(f->s, f->at_ps, find_feeders, f);
+		for (uint32_t i = 0; i < f->t->n_roots && !rc && !moved; i++) {
+			struct ibcc_truth_root *r = &f->t->root[i], *up;
+
+			if (r->kind == IBCC_CONGESTION_OUTPUT || r->feeder >= SEVERAL ||
+			    !limits_others(t, r->feeder) ||
+			    t->port[r->feeder].rate_mbps > t->port[r->port].rate_mbps)
+				continue;
+			moved = true;
+			up = root_at(f, r->feeder);
+			if (up)
+				merge(f->t, up, r, t->n_ports);
+			else
+				r->port = r->feeder;
+		}
+	}
+	return rc;
+}
+
+static int find_light(void *arg, const struct ibcc_ideal_pair *p)
+{
+	struct search *f = arg;
+	struct ibcc_route way;
+
+	if (!find_way(f->s->topo, p, &way))
 		return 0;
 	for (unsigned int i = 0; i < way.n; i++) {
 		struct ibcc_truth_root *r = root_at(f, way.out[i]);
@@ -108,11 +181,13 @@ static int by_heavy(const void *a, const void *b)
 
 int ibcc_truth_find(const struct ibcc_scenario *s, uint64_t at_ps, struct ibcc_truth *t)
 {
-	struct search f = { s, t };
+	struct search f = { s, t, at_ps };
 	int rc;
 
 	*t = (struct ibcc_truth){ 0 };
 	rc = ibcc_ideal_pairs(s, at_ps, find_heavy, &f);
+	if (!rc)
+		rc = find_starts(&f);
 	if (!rc)
 		rc = ibcc_ideal_pairs(s, at_ps, find_light, &f);
 	if (rc)

@@ -21,7 +21,8 @@ struct ibcc_truth_root {
 	uint32_t port;
 	enum ibcc_congestion kind;
 	uint32_t n_heavy;
-	uint8_t *part; /* by port of the sender: enum ibcc_truth_part; owned */
+	uint32_t feeder; /* the only port through which packets for it come; for the search */
+	uint8_t *part;   /* by port of the sender: enum ibcc_truth_part; owned */
 };
 
 struct ibcc_truth {
@@ -29,7 +30,8 @@ struct ibcc_truth {
 	struct ibcc_truth_root *root; /* owned; most heavy senders first */
 };
 
-/* By the max-min allocation at a time: a root is where a share is cut. As ibcc_ideal_pairs(). *t
+/* By the max-min allocation at a time: a root is where a share is cut, and where the flows that are
+ * cut come together. As ibcc_ideal_pairs(). *t
  * needs ibcc_truth_fini() in any case.
  */
 int ibcc_truth_find(const struct ibcc_scenario *s, uint64_t at_ps, struct ibcc_truth *t);
