@@ -22,9 +22,6 @@
 #define DRY_PASSES       2u
 #define SLOW_PERMILLE    200u
 #define FULL_PERMILLE    900u
-#define DOUBT_BECNS      32u
-#define DOUBT_RATIO      8u
-#define DOUBT_MAX        63u
 #define CALM_PASSES      4u    /* so long a tree must be seen gone, or back */
 #define CALM_SHARE       8u    /* gone: at most one port waits for so many contributors */
 #define STANDS_SHARE     2u    /* back: more than one for so many */
@@ -172,51 +169,6 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return unset * UNSET_SHARE <= members;
 }
 
-static uint64_t becns(const struct ibcc_root *now)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		sum += now->source[i].becn;
-	return sum;
-}
-
-/* One of several sources is marked far more than the others and goes on: it may have lost its
- * settings.
- */
-static bool has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
-{
-	uint64_t sum = becns(now), most = 0;
-
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		most = now->source[i].becn > most ? now->source[i].becn : most;
-	return most >= DOUBT_BECNS && most * (r->n - 1) > DOUBT_RATIO * (sum - most);
-}
-
-/* Counters as if a node had started anew, without its settings: the root's switch, which marks no
- * more, or a source. Reading all settings takes time, so doubts that prove wrong come back ever
- * later. */
-static bool doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e)
-{
-	bool now = false;
-
-	for (uint32_t i = 0; i < tn->n_roots; i++) {
-		const struct ibcc_tuner_root *r = &tn->root[i];
-		const struct ibcc_root *seen = ibcc_tuner_in_estimate(e, r->port);
-
-		now |= r->on && r->in_force && !r->drain && !r->settle && seen &&
-		       (has_outlier(r, seen) ||
-			(!becns(seen) && seen->tree_wait_permille > tn->p.victim_wait_permille));
-	}
-	if (tn->doubt_wait)
-		tn->doubt_wait--;
-	if (!now || tn->doubt_wait)
-		return false;
-	tn->doubt_pause = tn->doubt_pause < DOUBT_MAX ? tn->doubt_pause * 2u + 1u : DOUBT_MAX;
-	tn->doubt_wait = tn->doubt_pause;
-	return true;
-}
-
 /* Contributors, once enough BECNs were counted to tell. Which root a BECN is from does not show:
  * only where there is one do they tell who is heavy.
  */
@@ -359,7 +311,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 				return more;
 			continue;
 		}
-		if (has_outlier(r, now) && r->learned)
+		if (ibcc_tuner_has_outlier(r, now) && r->learned)
 			continue; /* nothing can be judged by that */
 		calmed(r, now, tn->p.victim_wait_permille, say);
 		if (turned(r, now, say) ||
@@ -469,7 +421,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		if (ret)
 			goto out;
 		ibcc_tuner_let_go(tn, t, &laid);
-		laid.doubt = doubt(tn, e);
+		laid.doubt = ibcc_tuner_doubt(tn, e);
 	}
 	summarise(tn, e, &laid, &say);
 	memcpy(laid.summary, summary, sizeof(laid.summary));

@@ -174,6 +174,13 @@ struct ibcc_tuner_sources {
 	uint32_t mbps;       /* data rate of the fastest one's link */
 };
 
+/* tuner_doubt.c: one of a root's sources gets nearly all marks and goes on: nothing can be judged by
+ * that.
+ */
+bool ibcc_tuner_has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_root *now);
+/* Should the settings be read again? */
+bool ibcc_tuner_doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e);
+
 /* tuner_judge.c: one pass of evidence for a root that is on and whose settings are in force;
  * `leads`: its contributors have its values. Returns true if it changed the root's parameters, with
  * a sentence in say.
