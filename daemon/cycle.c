@@ -188,7 +188,7 @@ static uint64_t cpu_ns(const struct ibcc_cycle *c)
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
 }
 
-static int decide(struct ibcc_cycle *c)
+static int decide(struct ibcc_cycle *c, bool may_write)
 {
 	uint64_t from = cpu_ns(c);
 	int rc;
@@ -197,6 +197,7 @@ static int decide(struct ibcc_cycle *c)
 				&c->estimate);
 	if (rc)
 		return rc;
+	ibcc_tuner_may_probe(c->tuner, may_write);
 	rc = ibcc_tuner_step(c->tuner, c->topo, &c->snapshot, &c->estimate, &c->actual, &c->target);
 	if (rc)
 		return rc;
@@ -304,7 +305,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 		rc = look_at_books(c, act, why);
 	if (rc || !c->snapshot.interval_ns || c->act_err)
 		return rc;
-	rc = decide(c);
+	rc = decide(c, act->applier->writes);
 	if (rc) {
 		forget_decision(c);
 		return ibcc_why_set(why, rc, "no decision: %s", strerror(-rc));

@@ -38,7 +38,11 @@ struct ibcc_target {
 void ibcc_target_fini(struct ibcc_target *t);
 
 struct ibcc_tuner_params {
-	uint8_t confirm_passes;        /* congestion must be seen in so many passes before acting */
+	uint8_t confirm_passes; /* congestion must be seen in so many passes before acting */
+	/* A root's contributors are learnt by marking alone, with tables of no delay, for so many
+	 * passes at most before they get values; 0: values go to all who wait at once.
+	 */
+	uint8_t probe_passes;
 	uint8_t settle_passes;         /* passes to wait after a change before judging it */
 	uint16_t sink_busy_permille;   /* hot port at least so busy, else relax */
 	uint16_t victim_wait_permille; /* victims that wait more are not free yet: strengthen */
@@ -56,6 +60,11 @@ void ibcc_tuner_free(struct ibcc_tuner *t);
 int ibcc_tuner_step(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
 		    const struct ibcc_snapshot *s, const struct ibcc_estimate *e,
 		    const struct ibcc_settings *actual, struct ibcc_target *out);
+
+/* Are settings that the next steps want carried out? A probe only begins if they are; at first they
+ * are not.
+ */
+void ibcc_tuner_may_probe(struct ibcc_tuner *tuner, bool may);
 
 /* Forgets all state about the fabric: after a new topology or a change of mode. */
 void ibcc_tuner_reset(struct ibcc_tuner *tuner);

@@ -136,14 +136,19 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->wait_permille = now->wait_permille;
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = s->interval_ns;
-	r->drain = drain_passes(r, s, now);
+	ibcc_tuner_probe_begin(tn, r);
+	r->drain = r->probe ? 0 : drain_passes(r, s, now);
 	ret = ibcc_tuner_guard_begin(tn, r);
 	if (ret)
 		return ret;
 	r->on = true;
 	note_evidence(r, t, now);
-	ibcc_text_add(say, "%s%s; control on with formulas for %u sources", say->n ? "; " : "",
-		      r->evidence, r->n);
+	if (r->probe)
+		ibcc_text_add(say, "%s%s; mark without delay, to learn who contributes",
+			      say->n ? "; " : "", r->evidence);
+	else
+		ibcc_text_add(say, "%s%s; control on with formulas for %u sources",
+			      say->n ? "; " : "", r->evidence, r->n);
 	ibcc_tuner_changed(tn);
 	return 0;
 }
@@ -290,10 +295,18 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			r->lost |= r->in_force;
 			continue;
 		}
-		if (r->lost && now)
+		if (r->lost && now && !r->probe)
 			r->drain = drain_passes(r, snap, now);
 		r->lost = false;
 		r->in_force = true;
+		if (r->probe) {
+			s = known_sources(tn, t, r);
+			if (ibcc_tuner_probe(tn, r, &s, say)) {
+				r->drain = now ? drain_passes(r, snap, now) : 0;
+				ibcc_tuner_changed(tn);
+			}
+			continue;
+		}
 		if (r->drain && drained(tn, r, now)) {
 			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
 				      say->n ? "; " : "");
@@ -345,6 +358,8 @@ static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 {
 	bool wait = settling(tn);
 
+	if (ibcc_tuner_probing(tn))
+		return 0;
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, e->root[i].port);
 

@@ -52,7 +52,7 @@ void ibcc_tuner_release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		struct ibcc_tuner_port now;
 		char name[IBCC_DESC_BYTES + 16];
 
-		if (!r->on || !r->in_force || r->lost || r->drain)
+		if (!r->on || !r->in_force || r->lost || r->drain || r->probe)
 			continue;
 		if (s->state == IBCC_SAMPLE_FRESH &&
 		    ibcc_tuner_guard(tn, r, ibcc_delta_xmit_mbps(&s->delta))) {

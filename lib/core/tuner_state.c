@@ -50,12 +50,16 @@ static void root_fini(struct ibcc_tuner_root *r)
 
 void ibcc_tuner_reset(struct ibcc_tuner *tn)
 {
+	bool may_probe;
+
 	for (uint32_t i = 0; i < tn->n_roots; i++)
 		root_fini(&tn->root[i]);
 	free(tn->touched);
 	free(tn->load);
 	ibcc_settings_fini(&tn->baseline);
+	may_probe = tn->may_probe;
 	*tn = fresh(&tn->p);
+	tn->may_probe = may_probe;
 }
 
 void ibcc_tuner_free(struct ibcc_tuner *tn)

@@ -58,6 +58,7 @@ struct ibcc_tuner_root {
 	uint16_t trial_wait;  /* mean wait of victims before the trial */
 	bool learned;         /* n comes from BECNs, not from who waits */
 	uint32_t n, n_heavy;  /* contributors; see struct ibcc_law_in */
+	uint8_t probe;        /* passes left at most in which it only marks: see tuner_probe.c */
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
 	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
 	uint64_t interval_ns; /* of the passes when it was decided on */
@@ -91,6 +92,7 @@ struct ibcc_tuner_root {
 
 struct ibcc_tuner {
 	struct ibcc_tuner_params p;
+	bool may_probe;
 	uint32_t n_roots;
 	struct ibcc_tuner_root root[IBCC_TUNER_MAX_ROOTS];
 	uint16_t since_change;            /* passes */
@@ -173,6 +175,14 @@ struct ibcc_tuner_sources {
 	uint32_t n, n_heavy; /* 0 while unknown */
 	uint32_t mbps;       /* data rate of the fastest one's link */
 };
+
+/* tuner_probe.c: is a root being probed? Then no other one is taken up. */
+bool ibcc_tuner_probing(const struct ibcc_tuner *tn);
+/* When a root is decided on: sets its `probe`. */
+void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r);
+/* One pass for a root that is probed and marks; returns true at the end, with a sentence. */
+bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+		      const struct ibcc_tuner_sources *s, struct ibcc_text *say);
 
 /* tuner_doubt.c: one of a root's sources gets nearly all marks and goes on: nothing can be judged by
  * that.

@@ -290,6 +290,25 @@ static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_
 	       ibcc_cct_equal(&same, &ep->cct);
 }
 
+/* A table that ends at index 0 holds nobody, and leaves nobody at a high index when values come. */
+static int lay_probed(const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
+{
+	struct ibcc_endport_cc *ep = &out->wanted.ep[i];
+	struct ibcc_reason *why;
+
+	ep->ca = actual->ep[i].ca;
+	ep->cct = actual->ep[i].cct;
+	if (!ep->cct.limit)
+		return 0;
+	ep->cct = (struct ibcc_cct){ 0 };
+	why = add_reason(out, i, IBCC_CC_ATTR_CCT);
+	if (!why)
+		return -ENOMEM;
+	snprintf(why->text, sizeof(why->text),
+		 "no delay while the probe learns who contributes (BECN)");
+	return 0;
+}
+
 static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		  const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
 {
@@ -299,6 +318,8 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	struct ibcc_reason *why;
 
 	restore(&tn->baseline.ep[i], ep);
+	if (r && r->probe)
+		return lay_probed(actual, out, i);
 	if (r && ibcc_tuner_law(r, t->port[t->endport[i]].rate_mbps, cap_entries(ep), &law))
 		r = NULL;
 	if (r && near_enough(&actual->ep[i], &law)) {

@@ -35,6 +35,8 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 		{ IBCC_YAML_MEMBER("fault_node", STRING, struct ibcc_live_options, fault_node) },
 		{ IBCC_YAML_MEMBER("confirm_passes", UINT, struct ibcc_live_options,
 				   tuner.confirm_passes) },
+		{ IBCC_YAML_MEMBER("probe_passes", UINT, struct ibcc_live_options,
+				   tuner.probe_passes) },
 		{ IBCC_YAML_MEMBER("settle_passes", UINT, struct ibcc_live_options,
 				   tuner.settle_passes) },
 		{ IBCC_YAML_MEMBER("sink_busy_permille", UINT, struct ibcc_live_options,

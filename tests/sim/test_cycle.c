@@ -12,6 +12,7 @@
 #define PASS_PS (1000 * IBCC_PS_PER_US)
 /* What the victim gets without control, MB/s. */
 #define UNHELPED_MBYTES 623
+#define DRAIN_MBYTES    1870.76 /* what the slow server takes */
 
 static void start(struct loop *l, const struct ibcc_fault_options *fault)
 {
@@ -144,6 +145,74 @@ static void test_another_topology(void **state)
 	loop_end(&l);
 }
 
+static void use_probe(struct loop *l)
+{
+	struct ibcc_estimator_params e;
+	struct ibcc_tuner_params t;
+
+	ibcc_estimator_defaults(&e);
+	ibcc_tuner_defaults(&t);
+	t.probe_passes = 20;
+	assert_int_equal(ibcc_cycle_retune(&l->c, &e, &t), 0);
+}
+
+static uint32_t n_tables(const struct loop *l, bool planned)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; planned && i < l->c.plan.n; i++)
+		n += l->c.plan.change[i].attr_id == IBCC_CC_ATTR_CCT;
+	for (uint32_t i = 0; !planned && i < l->c.actual.n; i++)
+		n += l->c.actual.ep[i].cct.limit > 0;
+	return n;
+}
+
+/* The port of the slow server marks, and nobody is slowed down; its BECNs tell the three who write
+ * to it from the victim, and only they get tables.
+ */
+static void test_probe(void **state)
+{
+	struct loop_rates r;
+	struct loop l;
+
+	(void)state;
+	start(&l, NULL);
+	use_probe(&l);
+	for (unsigned int i = 0; i < 10 && !l.n_changes; i++)
+		loop_passes(&l, 1);
+	assert_int_equal(l.n_changes, 1);
+	assert_int_equal(n_tables(&l, false), 0);
+	loop_measure(&l);
+	for (unsigned int i = 0; i < 20 && l.n_changes < 2; i++)
+		loop_passes(&l, 1);
+	r = loop_rates(&l);
+	assert_true(r.hot > 0.99 * DRAIN_MBYTES);
+	assert_true(r.victim > 0.97 * UNHELPED_MBYTES);
+	assert_int_equal(l.n_changes, 2);
+	assert_int_equal(n_tables(&l, false), 3);
+	loop_passes(&l, 30);
+	loop_measure(&l);
+	loop_passes(&l, 20);
+	assert_true(loop_rates(&l).victim >= 2 * UNHELPED_MBYTES);
+	assert_int_equal(n_tables(&l, false), 3);
+	loop_end(&l);
+}
+
+/* A dry run marks nothing and recommends what would come without a probe. */
+static void test_no_dry_probe(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	start(&l, NULL);
+	use_probe(&l);
+	l.dry = true;
+	loop_passes(&l, 10);
+	assert_int_equal(n_tables(&l, true), 4);
+	assert_int_equal(l.tr->stats.sets, 0);
+	loop_end(&l);
+}
+
 /* One MAD in twenty gets lost: writes fail here and there, the loop still gets there. */
 static void test_losses(void **state)
 {
@@ -190,6 +259,8 @@ int main(void)
 		cmocka_unit_test(test_all_taken_back),
 		cmocka_unit_test(test_knows_the_settings),
 		cmocka_unit_test(test_another_topology),
+		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_no_dry_probe),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_port_gone),
 	};
