@@ -160,4 +160,26 @@ static inline void under_control(struct fixture *f)
 	f->n_changed = 0;
 }
 
+/* 4-port 2-tree: adapters 0..7, leaves 8..11, roots 12, 13. Adapters of three
+ * leaves send to adapter `dest`; their flows meet at the port of root switch dest % 2.
+ */
+static inline void tree_hotspot(struct fixture *f, uint32_t dest, bool slow)
+{
+	uint32_t leaf = 8 + dest / 2, root = 12 + dest % 2;
+	uint32_t share = slow ? 2000 : 10600;
+
+	struct traffic_port hot = { slow ? 6000 : 31900, slow ? 812 : 0, 0, 0, 0 };
+
+	*traffic_at(&f->tr, leaf, dest % 2 + 1) = hot;
+	*traffic_at(&f->tr, root, leaf - 8 + 1) = hot;
+	for (uint32_t l = 8; l < 12; l++) {
+		struct traffic_port p = { share, (uint16_t)(1000 - share / 32), 0, 0, 0 };
+
+		if (l == leaf)
+			continue;
+		*traffic_at(&f->tr, l, 3 + dest % 2) = p;
+		*traffic_at(&f->tr, 2 * (l - 8) + dest % 2, 1) = p;
+	}
+}
+
 #endif
