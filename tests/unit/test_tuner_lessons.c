@@ -50,7 +50,7 @@ static void test_rate_of_an_idle_sink(void **state)
 	struct fixture *f = *state;
 
 	under_control(f);
-	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 13000;
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 10000;
 	traffic_at(&f->tr, LUSTRE_SW2, 1)->wait_permille = 300;
 	for (unsigned int i = 0; i < 300; i++) {
 		uint32_t changed = f->n_changed;
@@ -64,7 +64,7 @@ static void test_rate_of_an_idle_sink(void **state)
 	/* Every other pass an idle one, every other one jammed. */
 	f->n_changed = 0;
 	for (unsigned int i = 0; i < 300; i++) {
-		traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = i % 2 ? 14960 : 13000;
+		traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = i % 2 ? 14960 : 10000;
 		traffic_at(&f->tr, LUSTRE_SW2, 1)->wait_permille = i % 2 ? 530 : 100;
 		step(f);
 		assert_null(strstr(f->summary, "formulas"));
