@@ -170,3 +170,22 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 		tune_rename(t, *out);
 	return rc;
 }
+
+int tune_do_and_print(struct tune *t, const char *command, json_t *args,
+		      void (*print)(const json_t *answer))
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL;
+	int rc = tune_do(t, command, args, &a, &why), code = TUNE_OK;
+
+	if (rc || !a) {
+		json_decref(a);
+		return tune_fail("%s", why.text);
+	}
+	if (t->json)
+		code = tune_print_json(a);
+	else
+		print(a);
+	json_decref(a);
+	return code;
+}

@@ -65,23 +65,11 @@ static void print_history(const json_t *a)
 
 int tune_history(struct tune *t)
 {
-	struct ibcc_why why = { "" };
-	json_t *a = NULL;
 	uint64_t id = 0;
-	int rc, code = TUNE_OK;
 
 	if (t->n_args && !tune_number(t->args[0], 1, INT64_MAX, "history", &id))
 		return TUNE_ERROR;
-	rc = tune_do(t, "history",
-		     json_pack("{sI si}", "id", (json_int_t)id, "limit", (int)t->limit), &a, &why);
-	if (rc || !a) {
-		json_decref(a);
-		return tune_fail("%s", why.text);
-	}
-	if (t->json)
-		code = tune_print_json(a);
-	else
-		print_history(a);
-	json_decref(a);
-	return code;
+	return tune_do_and_print(t, "history",
+				 json_pack("{sI si}", "id", (json_int_t)id, "limit", (int)t->limit),
+				 print_history);
 }

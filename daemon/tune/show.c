@@ -156,18 +156,7 @@ static void print_settings(const json_t *a)
 
 int tune_show(struct tune *t)
 {
-	struct ibcc_why why = { "" };
-	json_t *args = t->n_args ? json_pack("{ss}", "node", t->args[0]) : NULL, *a = NULL;
-	int rc = tune_do(t, "show", args, &a, &why), code = TUNE_OK;
-
-	if (rc || !a) {
-		json_decref(a);
-		return tune_fail("%s", why.text);
-	}
-	if (t->json)
-		code = tune_print_json(a);
-	else
-		print_settings(a);
-	json_decref(a);
-	return code;
+	return tune_do_and_print(t, "show",
+				 t->n_args ? json_pack("{ss}", "node", t->args[0]) : NULL,
+				 print_settings);
 }

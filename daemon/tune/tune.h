@@ -57,7 +57,10 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 /* One request to the daemon. -ENOENT or -ECONNREFUSED: there is none. */
 int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **out,
 	     struct ibcc_why *why);
-/* The same without a daemon. */
+/* The same, and prints the answer; an exit code. */
+int tune_do_and_print(struct tune *t, const char *command, json_t *args,
+		      void (*print)(const json_t *answer));
+/* As tune_do(), without a daemon. */
 int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
 		  struct ibcc_why *why);
 

@@ -84,13 +84,12 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 	uint32_t port = k->port;
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct inport *in = &e->in[port];
-	struct port_stat *s = &e->stat[port];
 
 	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[port].peer);
 		return;
 	}
-	in->rx[pkt_kind(k)]++;
+	count_arrival(e, k, in);
 	if (e->eth && !ibcc_eth_admit(e, pkt)) {
 		ibcc_fab_drop(e, pkt, port);
 		return;
@@ -99,14 +98,6 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 		credit_return(e, k);
 		ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 		return;
-	}
-	if (k->flags & PKT_FECN) {
-		s->fecn++;
-		s->sl_fecn[k->sl]++;
-	}
-	if (k->flags & PKT_BECN) {
-		s->becn++;
-		s->sl_becn[k->sl]++;
 	}
 	if (!h->sink_mbps && !h->draining) {
 		deliver(e, h, pkt);

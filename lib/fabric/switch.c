@@ -184,21 +184,6 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
-static void count_arrival(struct ibcc_engine *e, const struct pkt *k, struct inport *in)
-{
-	struct port_stat *s = &e->stat[k->port];
-
-	in->rx[pkt_kind(k)]++;
-	if (k->flags & PKT_FECN) {
-		s->fecn++;
-		s->sl_fecn[k->sl]++;
-	}
-	if (k->flags & PKT_BECN) {
-		s->becn++;
-		s->sl_becn[k->sl]++;
-	}
-}
-
 /* Whether a packet need not stand in a queue: none is before it, and it cannot make congestion. */
 static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 		     unsigned int kind)

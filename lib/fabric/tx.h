@@ -104,6 +104,22 @@ static inline void outq_take(struct ibcc_engine *e, struct port *p, struct outq 
 	p->queued--;
 }
 
+/* Counts a packet that comes in at a port, and its marks. */
+static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, struct inport *in)
+{
+	struct port_stat *s = &e->stat[k->port];
+
+	in->rx[pkt_kind(k)]++;
+	if (k->flags & PKT_FECN) {
+		s->fecn++;
+		s->sl_fecn[k->sl]++;
+	}
+	if (k->flags & PKT_BECN) {
+		s->becn++;
+		s->sl_becn[k->sl]++;
+	}
+}
+
 /* Puts a packet on the link. The caller has seen to credits and to the port being free. */
 static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t pkt,
 			    bool forwarded)
