@@ -63,8 +63,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_CTRL: return see(k, i, false);
 	case EV_BCN: return see(k, i, false);
 	case EV_CREDIT: /* may have come, if nobody needed it yet */
-		if (i != NO_CREDIT)
-			k->coming[i >> 1] += k->e->blocks[i & 1];
+		k->coming[i >> 1] += k->e->blocks[i & 1];
 		break;
 	case EV_WAKE: k->woken[i] = 1; break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;

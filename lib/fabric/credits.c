@@ -8,6 +8,14 @@
 #include "eth.h"
 #include "tx.h"
 
+/* Also what is no credit, for it could not be predicted; that may overflow. */
+static void credits_add(struct ibcc_engine *e, uint32_t index)
+{
+	struct outq *q = &e->outq[index >> 1];
+
+	q->credits = (int32_t)((uint32_t)q->credits + e->blocks[index & 1]);
+}
+
 static void drain(struct ibcc_engine *e, struct lane *l)
 {
 	for (; l->credit_at != l->tail; l->credit_at++) {
@@ -15,8 +23,7 @@ static void drain(struct ibcc_engine *e, struct lane *l)
 
 		if (v->t + e->credit_ps > e->now_ps)
 			break;
-		if (v->with != NO_CREDIT)
-			e->outq[v->with >> 1].credits += (int32_t)e->blocks[v->with & 1];
+		credits_add(e, v->with);
 	}
 }
 
@@ -107,12 +114,7 @@ void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq)
 
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
-	struct outq *q;
-
-	if (index == NO_CREDIT)
-		return;
-	q = &e->outq[index >> 1];
-	q->credits += (int32_t)e->blocks[index & 1];
+	credits_add(e, index);
 	ibcc_fab_credits_wake(e, index >> 1);
 }
 
@@ -125,7 +127,7 @@ static int take_credit(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	const struct taking *k = arg;
 
 	(void)t;
-	if (kind == EV_CREDIT && *index != NO_CREDIT && (*index >> 1) - k->first < k->n)
+	if (kind == EV_CREDIT && (*index >> 1) - k->first < k->n)
 		*index = NO_CREDIT;
 	return 0;
 }

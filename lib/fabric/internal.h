@@ -57,7 +57,7 @@ struct cell {
 };
 #define CELL_KIND_SHIFT 28
 #define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
-#define NO_CREDIT       CELL_INDEX_MASK
+#define NO_CREDIT       0u /* outq 0 is of a port 0, which sends nothing */
 
 enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
 
