@@ -104,7 +104,7 @@ help:
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
-	'make bench           speed of the packet engine, of sweeps and of polling' \
+	'make bench           speed of the packet engine, of sweeps, decisions and polling' \
 	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make format          clang-format over all sources' \

@@ -174,9 +174,9 @@ static int run(struct ibcc_classify_job *j)
 	ibcc_live_result_fini(&live);
 	if (rc)
 		return rc;
-	ibcc_classify_judge(j);
+	rc = ibcc_classify_judge(j);
 	ibcc_measure_fini(&j->m);
-	return 0;
+	return rc;
 }
 
 /* Hotspots stay as long as it takes to look at all of them. */

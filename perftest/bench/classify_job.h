@@ -39,7 +39,7 @@ struct ibcc_classify_job {
 	FILE *notes; /* NULL: mistakes are only counted */
 };
 
-/* Adds to the sums how what was seen compares with the truth. */
-void ibcc_classify_judge(struct ibcc_classify_job *j);
+/* Adds to the sums how what was seen compares with the truth. As ibcc_truth_senders(). */
+int ibcc_classify_judge(struct ibcc_classify_job *j);
 
 #endif

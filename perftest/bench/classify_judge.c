@@ -5,8 +5,10 @@
  * would not fill it, a sender whose packets go through a root but would all fit, an adapter that
  * gets between 90 and 97 % of what it could.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/ideal.h>
@@ -256,6 +258,11 @@ static bool is_named(const struct ibcc_classify_job *j, uint32_t port)
 	return false;
 }
 
+static bool is_part(const struct ibcc_classify_job *j, uint32_t port, const bool *through_full)
+{
+	return most_part(j, port) != IBCC_TRUTH_NOT || through_full[port];
+}
+
 /* In most of the passes in which one of the roots marked: single ones are bursts. */
 static bool waits(const struct ibcc_classify_job *j, uint32_t port)
 {
@@ -268,7 +275,23 @@ static bool waits(const struct ibcc_classify_job *j, uint32_t port)
 	return false;
 }
 
-static void judge_victims(struct ibcc_classify_job *j)
+/* Who sends through a port that is full, whether a fair division would fill it or not. */
+static int find_full(const struct ibcc_classify_job *j, bool *full, bool *sends)
+{
+	const struct ibcc_topo *t = j->s.topo;
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct load l;
+
+		if (t->port[i].peer == IBCC_NONE || !ibcc_topo_is_switch(t, t->port[i].node))
+			continue;
+		l = load_of(j, i, IBCC_PROBE_PASS - 2, IBCC_PROBE_PASS);
+		full[i] = is_full(j, i, &l);
+	}
+	return ibcc_truth_senders(&j->s, j->s.measure_from_ps, full, sends);
+}
+
+static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 {
 	const struct ibcc_topo *t = j->s.topo;
 
@@ -281,11 +304,11 @@ static void judge_victims(struct ibcc_classify_job *j)
 		/* Who waits and is named by no root. */
 		seen = waits(j, i) && !is_named(j, i);
 		share = share_of(j, t->port[i].node);
-		if (most_part(j, i) != IBCC_TRUTH_NOT && share <= SUFFERS)
+		if (is_part(j, i, through_full) && share <= SUFFERS)
 			note(j, IBCC_VICTIM_MIXED, i,
 			     "part %d, seen %d, named %d, waits %.3f, gets %.3f", most_part(j, i),
 			     seen, is_named(j, i), j->m.port[i].wait, share);
-		if (most_part(j, i) != IBCC_TRUTH_NOT || isnan(share) ||
+		if (is_part(j, i, through_full) || isnan(share) ||
 		    (share > SUFFERS && (share < IS_FINE || j->m.port[i].wait > FEW_WAITS))) {
 			j->sum->ask[IBCC_ASK_VICTIMS].open[seen]++;
 			continue;
@@ -305,9 +328,18 @@ static void judge_victims(struct ibcc_classify_job *j)
 	}
 }
 
-void ibcc_classify_judge(struct ibcc_classify_job *j)
+int ibcc_classify_judge(struct ibcc_classify_job *j)
 {
-	judge_roots(j);
-	judge_contributors(j);
-	judge_victims(j);
+	size_t n = j->s.topo->n_ports + 1u;
+	bool *full = calloc(n, sizeof(*full)), *sends = calloc(n, sizeof(*sends));
+	int rc = full && sends ? find_full(j, full, sends) : -ENOMEM;
+
+	if (!rc) {
+		judge_roots(j);
+		judge_contributors(j);
+		judge_victims(j, sends);
+	}
+	free(full);
+	free(sends);
+	return rc;
 }

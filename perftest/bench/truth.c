@@ -206,6 +206,32 @@ void ibcc_truth_fini(struct ibcc_truth *t)
 	*t = (struct ibcc_truth){ 0 };
 }
 
+struct senders {
+	const struct ibcc_topo *t;
+	const bool *through;
+	bool *sends;
+};
+
+static int find_sender(void *arg, const struct ibcc_ideal_pair *p)
+{
+	struct senders *f = arg;
+	struct ibcc_route way;
+
+	if (!f->sends[p->src_port] && find_way(f->t, p, &way))
+		for (unsigned int i = 0; i < way.n; i++)
+			f->sends[p->src_port] |= f->through[way.out[i]];
+	return 0;
+}
+
+int ibcc_truth_senders(const struct ibcc_scenario *s, uint64_t at_ps, const bool *through,
+		       bool *sends)
+{
+	struct senders f = { s->topo, through, sends };
+
+	memset(sends, 0, s->topo->n_ports * sizeof(*sends));
+	return ibcc_ideal_pairs(s, at_ps, find_sender, &f);
+}
+
 static void set_all(struct ibcc_scenario *s, const struct ibcc_formula_out *f)
 {
 	const struct ibcc_topo *t = s->topo;

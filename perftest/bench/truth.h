@@ -37,6 +37,12 @@ struct ibcc_truth {
 int ibcc_truth_find(const struct ibcc_scenario *s, uint64_t at_ps, struct ibcc_truth *t);
 void ibcc_truth_fini(struct ibcc_truth *t);
 
+/* Who sends through one of the ports that through[] has, both by port; sends[] is cleared first. As
+ * ibcc_ideal_pairs().
+ */
+int ibcc_truth_senders(const struct ibcc_scenario *s, uint64_t at_ps, const bool *through,
+		       bool *sends);
+
 /* Settings of all nodes as the published formulas have them for the congestion with the most
  * senders (M. Gusat, W. Denzel et al. 2006); none where there is no congestion. Ports to adapters
  * have their Victim_Mask bits, without which a slow one is never marked for.

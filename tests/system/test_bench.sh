@@ -83,6 +83,13 @@ check "and no point is told twice" jq -e '.best | length == 3 and (map(.point) |
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536,1
 
+# How long it takes is another question than whether it does.
+"$bench" cycle -j >"$TMP/cycle.json" || :
+check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decisions > 30 and .roots >= 8
+	and .rounds > 0 and .median_cpu_ms > 0 and .most_cpu_ms >= .median_cpu_ms' "$TMP/cycle.json"
+"$bench" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
+check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
+
 status 0 "$bench" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
 check "counts of three trees are the model's" jq -e '(.trees | length == 3) and
 	([.trees[].counts[].ok] | all) and ([.trees[] | .poll_s > 0 and .push_s > 0] | all) and
