@@ -90,11 +90,6 @@ static struct load make_load(const struct ibcc_topo_port *port, const struct ibc
 	return l;
 }
 
-static bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
-{
-	return !ibcc_topo_is_switch(t, t->port[port].node);
-}
-
 static void make_loads(struct job *j, const struct ibcc_snapshot *s)
 {
 	uint32_t expected = 0, usable = 0;
@@ -298,7 +293,9 @@ static int examine(struct job *j, uint32_t port)
 		.rate_mbps = l->mbps,
 		.wait_permille = l->waited,
 	};
-	bool suspect = looks_like_root(j, port, &r.kind);
+	bool suspect =
+		looks_like_root(j, port, &r.kind) &&
+		(r.kind == IBCC_CONGESTION_OUTPUT || !ibcc_flows_freely(j->t, j->load, port));
 	bool marked = j->e->becn && (!j->actual || marks(j, port));
 	int ret;
 

@@ -1,87 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The estimator against counters as they look in known situations. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "traffic.h"
-
-#include <ibcc/estimate.h>
-
-static struct ibcc_estimate estimate(struct traffic *tr, const struct ibcc_settings *actual)
-{
-	struct ibcc_estimator_params p;
-	struct ibcc_estimate e;
-
-	ibcc_estimator_defaults(&p);
-	assert_int_equal(ibcc_estimator_run(&p, tr->t, &tr->s, actual, &e), 0);
-	return e;
-}
-
-static enum ibcc_role role(const struct ibcc_estimate *e, uint32_t root, uint32_t port)
-{
-	for (uint32_t i = 0; i < e->root[root].n_sources; i++)
-		if (e->root[root].source[i].port == port)
-			return e->root[root].source[i].role;
-	return IBCC_ROLE_NONE;
-}
-
-struct fixture {
-	struct ibcc_topo *t;
-	struct ibcc_settings actual;
-	struct traffic tr;
-};
-
-static int setup_for(void **state, struct ibcc_topo *t)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->t = t;
-	assert_int_equal(ibcc_settings_init(&f->actual, t), 0);
-	for (uint32_t i = 0; i < f->actual.n; i++)
-		f->actual.ep[i].support = IBCC_CC_SUPPORTED;
-	traffic_init(&f->tr, t);
-	traffic_pass(&f->tr);
-	*state = f;
-	return 0;
-}
-
-static int setup(void **state)
-{
-	return setup_for(state, fabric_lustre());
-}
-
-static int setup_tree(void **state)
-{
-	return setup_for(state, fabric_tree2(4));
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	ibcc_snapshot_fini(&f->tr.s);
-	ibcc_settings_fini(&f->actual);
-	ibcc_topo_free(f->t);
-	free(f);
-	return 0;
-}
-
-static struct ibcc_endport_cc *sw_cc(struct fixture *f, uint32_t node)
-{
-	return &f->actual.ep[f->t->port[fabric_port(f->t, node, 0)].endport];
-}
-
-/* Marking on at the port to the slow sink. */
-static struct ibcc_endport_cc *mark_at_slow(struct fixture *f)
-{
-	struct ibcc_endport_cc *sw2 = sw_cc(f, LUSTRE_SW2);
-
-	sw2->element = calloc(9, sizeof(*sw2->element));
-	sw2->n_element = 9;
-	sw2->element[1] = (struct ibcc_cc_sw_port_element){ .Valid = true, .Threshold = 9 };
-	return sw2;
-}
+#include "estimators.h"
 
 static void test_first_pass(void **state)
 {
@@ -356,88 +275,6 @@ static void test_who_marks(void **state)
 	ibcc_estimate_fini(&e);
 }
 
-/* One link brings nearly all that the hot port carries, and so waits little: 8 %. It is the tree
- * all the same, and no root of its own.
- */
-static void test_one_feeder_brings_most(void **state)
-{
-	struct fixture *f = *state;
-	struct ibcc_estimate e;
-
-	*traffic_at(&f->tr, 8, 1) = (struct traffic_port){ 31950, 0, 0, 0, 0 };
-	*traffic_at(&f->tr, 12, 1) = (struct traffic_port){ 29400, 80, 0, 0, 0 };
-	*traffic_at(&f->tr, 1, 1) = (struct traffic_port){ 2550, 0, 0, 0, 0 };
-	for (uint32_t leaf = 1; leaf < 4; leaf++) {
-		*traffic_at(&f->tr, 8 + leaf, 3) = (struct traffic_port){ 9800, 690, 0, 0, 0 };
-		*traffic_at(&f->tr, 2 * leaf, 1) = (struct traffic_port){ 9800, 690, 0, 0, 0 };
-	}
-	traffic_pass(&f->tr);
-	e = estimate(&f->tr, &f->actual);
-	assert_int_equal(e.n_roots, 1);
-	assert_int_equal(e.root[0].port, fabric_port(f->t, 8, 1));
-	assert_int_equal(e.root[0].kind, IBCC_CONGESTION_INPUT);
-	assert_int_equal(e.root[0].n_contributors, 3);
-	assert_int_equal(role(&e, 0, fabric_port(f->t, 1, 1)), IBCC_ROLE_NEAR);
-	ibcc_estimate_fini(&e);
-}
-
-/* Two receivers on one switch are slow, and the tree of one holds up what is for the other: nothing
- * that leads to the other is full, but it waits for its adapter and for nobody else.
- */
-static void test_slow_behind_slow(void **state)
-{
-	struct fixture *f = *state;
-	struct ibcc_estimate e;
-	bool found = false;
-
-	*traffic_at(&f->tr, 8, 1) = (struct traffic_port){ 3200, 900, 0, 0, 0 };
-	*traffic_at(&f->tr, 8, 2) = (struct traffic_port){ 1600, 950, 0, 0, 0 };
-	*traffic_at(&f->tr, 12, 1) = (struct traffic_port){ 3200, 900, 0, 0, 0 };
-	*traffic_at(&f->tr, 13, 1) = (struct traffic_port){ 1600, 20, 0, 0, 0 };
-	for (uint32_t leaf = 1; leaf < 4; leaf++) {
-		*traffic_at(&f->tr, 8 + leaf, 3) = (struct traffic_port){ 1070, 965, 0, 0, 0 };
-		*traffic_at(&f->tr, 8 + leaf, 4) = (struct traffic_port){ 530, 0, 0, 0, 0 };
-		*traffic_at(&f->tr, 2 * leaf, 1) = (struct traffic_port){ 1600, 950, 0, 0, 0 };
-	}
-	traffic_pass(&f->tr);
-	e = estimate(&f->tr, &f->actual);
-	assert_int_equal(e.n_roots, 2);
-	for (uint32_t i = 0; i < e.n_roots; i++) {
-		assert_int_equal(e.root[i].kind, IBCC_CONGESTION_OUTPUT);
-		found |= e.root[i].port == fabric_port(f->t, 8, 2);
-	}
-	assert_true(found);
-	ibcc_estimate_fini(&e);
-}
-
-/* Who is next to the root need not wait for its share of it; that of those who do must not make it
- * look small.
- */
-static void test_near_contributor(void **state)
-{
-	struct fixture *f = *state;
-	struct ibcc_estimate e;
-
-	traffic_lustre_off(&f->tr);
-	mark_at_slow(f);
-	for (unsigned int i = 0; i < 3; i++)
-		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 80;
-	*traffic_at(&f->tr, LUSTRE_FAST, 1) = (struct traffic_port){ 3700, 0, 80, 0, 0 };
-	traffic_pass(&f->tr);
-	e = estimate(&f->tr, &f->actual);
-	assert_int_equal(e.n_roots, 1);
-	assert_int_equal(e.root[0].n_contributors, 4);
-	assert_int_equal(role(&e, 0, fabric_port(f->t, LUSTRE_FAST, 1)), IBCC_ROLE_CONTRIBUTOR);
-	assert_int_equal(role(&e, 0, fabric_port(f->t, LUSTRE_SRC4, 1)), IBCC_ROLE_VICTIM);
-	ibcc_estimate_fini(&e);
-	/* With a fifth of the others' at least. */
-	traffic_at(&f->tr, LUSTRE_FAST, 1)->becn = 15;
-	traffic_pass(&f->tr);
-	e = estimate(&f->tr, &f->actual);
-	assert_int_equal(role(&e, 0, fabric_port(f->t, LUSTRE_FAST, 1)), IBCC_ROLE_NONE);
-	ibcc_estimate_fini(&e);
-}
-
 static void test_explain(void **state)
 {
 	struct fixture *f = *state;
@@ -477,9 +314,6 @@ int main(void)
 		LUSTRE(test_untrustworthy),
 		LUSTRE(test_reset_counters),
 		LUSTRE(test_who_marks),
-		cmocka_unit_test_setup_teardown(test_one_feeder_brings_most, setup_tree, teardown),
-		cmocka_unit_test_setup_teardown(test_slow_behind_slow, setup_tree, teardown),
-		LUSTRE(test_near_contributor),
 		LUSTRE(test_explain),
 	};
 
