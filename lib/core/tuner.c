@@ -193,6 +193,8 @@ static struct ibcc_tuner_sources known_sources(const struct ibcc_tuner *tn,
 	for (uint32_t i = 0; i < tn->n_roots; i++)
 		n_on += tn->root[i].on;
 	s.n = ibcc_tuner_contributors(r, tn->n_endports);
+	if (r->mixed && s.n < r->n)
+		s.n = r->n;
 	s.n_heavy = n_on > 1 ? s.n : ibcc_tuner_heavy(r, tn->n_endports);
 	return s;
 }
@@ -252,8 +254,8 @@ static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint3
 		   struct ibcc_text *say)
 {
 	uint32_t share = r->calm ? STANDS_SHARE : CALM_SHARE;
-	bool calm =
-		(uint64_t)now->n_waiting * share <= r->n || now->tree_wait_permille < free_permille;
+	bool calm = (uint64_t)now->n_waiting * share <= r->n ||
+		    (now->tree_wait_permille < free_permille && now->n_waiting <= r->n);
 
 	r->turning = calm != r->calm ? r->turning + 1 : 0;
 	if (r->turning < CALM_PASSES || r->kind != IBCC_CONGESTION_INPUT)
@@ -287,6 +289,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		struct ibcc_tuner_root *r = &tn->root[i];
 		const struct ibcc_root *now = ibcc_tuner_in_estimate(e, r->port);
 		struct ibcc_tuner_sources s;
+		bool settles;
 		int more;
 
 		if (!r->on)
@@ -295,6 +298,9 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			r->lost |= r->in_force;
 			continue;
 		}
+		/* Also while nobody is marked and it is no root: others wait for it to settle. */
+		settles = r->settle > 0;
+		r->settle -= settles;
 		if (r->lost && now && !r->probe)
 			r->drain = drain_passes(r, snap, now);
 		r->lost = false;
@@ -315,6 +321,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
 			continue;
 		s = known_sources(tn, t, r);
+		s.marks = ibcc_tuner_marks(e, now);
 		if (r->drain) {
 			if (more_drained(r, &s))
 				ibcc_text_add(say, "%sBECN counters name %u contributors",
@@ -328,9 +335,9 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			continue; /* nothing can be judged by that */
 		calmed(r, now, tn->p.victim_wait_permille, say);
 		if (turned(r, now, say) ||
-		    ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say))
+		    (!settles && ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say)))
 			ibcc_tuner_changed(tn);
-		more = s.n ? enlist(tn, r, t, actual, now) : 0;
+		more = s.n || s.marks ? enlist(tn, r, t, actual, now) : 0;
 		if (more < 0)
 			return more;
 		if (more && !say->n)
@@ -340,12 +347,18 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return 0;
 }
 
-static bool settling(const struct ibcc_tuner *tn)
+/* Is a full link perhaps only what changes made elsewhere let through? One that has stood for long
+ * is not, unless trees are still being emptied.
+ */
+static bool may_pass(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
 {
-	for (uint32_t i = 0; i < tn->n_roots; i++)
-		if (tn->root[i].on &&
-		    (tn->root[i].settle || tn->root[i].drain || !tn->root[i].in_force))
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		const struct ibcc_tuner_root *o = &tn->root[i];
+
+		if (o->on &&
+		    (o->drain || !o->in_force || (o->settle && r->stood < IBCC_TUNER_STOOD)))
 			return true;
+	}
 	return false;
 }
 
@@ -356,16 +369,14 @@ static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		   const struct ibcc_estimate *e, const struct ibcc_settings *actual,
 		   struct ibcc_text *say)
 {
-	bool wait = settling(tn);
-
 	if (ibcc_tuner_probing(tn))
 		return 0;
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, e->root[i].port);
 
-		if (!r || r->on || r->seen < tn->p.confirm_passes)
+		if (!r || r->on || r->seen < ibcc_tuner_confirm_passes(tn, e, r->kind))
 			continue;
-		if (wait && r->kind == IBCC_CONGESTION_INPUT)
+		if (r->kind == IBCC_CONGESTION_INPUT && may_pass(tn, r))
 			continue;
 		return switch_on(tn, r, t, s, actual, &e->root[i], say);
 	}

@@ -6,15 +6,6 @@
 #define DOUBT_RATIO 8u
 #define DOUBT_MAX   63u
 
-static uint64_t becns(const struct ibcc_root *now)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		sum += now->source[i].becn;
-	return sum;
-}
-
 /* One of several sources is marked far more than the others, for the time that it can send, and
  * goes on: it may have lost its settings.
  */
@@ -45,7 +36,8 @@ bool ibcc_tuner_doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e)
 
 		now |= r->on && r->in_force && !r->drain && !r->settle && seen &&
 		       (ibcc_tuner_has_outlier(r, seen) ||
-			(!becns(seen) && seen->tree_wait_permille > tn->p.victim_wait_permille));
+			(!ibcc_tuner_becns(seen) &&
+			 seen->tree_wait_permille > tn->p.victim_wait_permille));
 	}
 	if (tn->doubt_wait)
 		tn->doubt_wait--;

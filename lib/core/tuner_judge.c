@@ -13,10 +13,10 @@
 
 #define JUDGE_PASSES    4u
 #define BACKOFF_MAX     1024u
-#define DRAINS_PERMILLE 900u /* below this share of the wait before, the tree is draining */
-#define LEARN_PERMILLE  150u /* formula again when contributors become known and x moves so much */
-#define HELPED_PERMILLE 950u /* of the victims' wait before, at most, or it did not help */
-#define GROWN_PERMILLE  1300u
+#define DRAINS_PERMILLE 900u  /* below this share of the wait before, the tree is draining */
+#define LEARN_PERMILLE  150u  /* formula again when contributors become known and x moves so much */
+#define HELPED_PERMILLE 950u  /* of the victims' wait before, at most, or it did not help */
+#define GROWN_PERMILLE  1150u /* more than that, and the table ends too early for them all */
 #define SHRUNK_PERMILLE 600u
 #define BECN_SHARE      50u /* 2 % of the one that is marked second most */
 
@@ -83,7 +83,7 @@ static uint32_t busy_permille(const struct ibcc_tuner_root *r, const struct ibcc
 	return busy < 1000 ? (uint32_t)busy : 1000;
 }
 
-static void add(struct ibcc_tuner_root *r, const struct ibcc_root *now)
+static void add(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint64_t marks)
 {
 	struct ibcc_tuner_window *w = &r->win;
 	uint64_t wait = 0;
@@ -92,11 +92,10 @@ static void add(struct ibcc_tuner_root *r, const struct ibcc_root *now)
 	w->busy += busy_permille(r, now);
 	w->rate_mbps += now->rate_mbps;
 	w->tree_wait += now->tree_wait_permille;
-	for (uint32_t i = 0; i < now->n_sources; i++) {
-		w->becn += now->source[i].becn;
+	w->marks += marks;
+	for (uint32_t i = 0; i < now->n_sources; i++)
 		if (now->source[i].role == IBCC_ROLE_VICTIM)
 			wait += now->source[i].wait_permille;
-	}
 	if (now->n_victims)
 		w->victim_wait += wait / now->n_victims;
 }
@@ -225,11 +224,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	uint32_t busy, tree, victim, rate;
 	bool draining;
 
-	if (r->settle) {
-		r->settle--;
-		return false;
-	}
-	add(r, now);
+	add(r, now, s->marks);
 	w = r->win;
 	if (w.n < JUDGE_PASSES + r->backoff)
 		return false;
@@ -249,8 +244,8 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 			      victim / 10, victim % 10);
 		return true;
 	}
-	if (busy < p->sink_busy_permille && w.becn) {
-		if (!relax(r, leads))
+	if (busy < p->sink_busy_permille && w.marks) {
+		if (!relax(r, leads && s->n <= r->n))
 			return false;
 		ibcc_text_add(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
 			      busy % 10);
@@ -258,7 +253,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	}
 	if (draining)
 		return false;
-	if (!w.becn && tree > p->victim_wait_permille) {
+	if (!w.marks && tree > p->victim_wait_permille) {
 		if (!mark_earlier(r))
 			return false;
 		ibcc_text_add(say, "sources wait but nobody is marked: mark earlier");

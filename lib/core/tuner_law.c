@@ -46,15 +46,17 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
 	return x * 1000 < MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000) : MAX_DELAY_MILLI;
 }
 
-/* Queue share at which the root marks. 90 % (Gusat et al. 2006) for input-generated congestion:
- * there all packets of the queue go to the root, and a deep queue keeps it busy. A slow sink's
- * packets share their input buffer with the victims', who need room beside them, while the sink is
- * kept busy by the buffer of its adapter: a quarter.
+/* Queue share at which the root marks. Half a buffer for input-generated congestion: a deep queue
+ * keeps the root busy, but where one port alone feeds it the whole queue is in that port's buffer,
+ * which others' packets share. The published 90 % (Gusat et al. 2006) is hardly reached there, and
+ * never where a buffer holds only eight packets. A slow sink's packets share their input buffer
+ * with the victims', who need room beside them, while the sink is kept busy by the buffer of its
+ * adapter: a quarter.
  */
 uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
 {
 	switch (kind) {
-	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(900);
+	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(500);
 	case IBCC_CONGESTION_OUTPUT: return ibcc_formula_threshold_register(250);
 	}
 	return 0;

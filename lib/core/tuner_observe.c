@@ -4,21 +4,27 @@
  */
 #include "tuner_state.h"
 
-#define DRAIN_PASSES     5u   /* after a change, backlog being repaid looks like new roots */
-#define FADE             4u   /* BECN counts lose a quarter each pass */
-#define FOREIGN_PERMILLE 20u  /* acknowledgements, which go elsewhere too, are below this */
+#define DRAIN_PASSES     5u  /* after a change, backlog being repaid looks like new roots */
+#define FADE             4u  /* BECN counts lose a quarter each pass */
+#define FOREIGN_PERMILLE 20u /* acknowledgements, which go elsewhere too, are below this */
+#define MANY_SHARE       8u  /* so many adapters for each full link, */
+#define MANY_MIN         2u  /* or so few links, are not many */
+#define MANY_TIMES       3u
+#define MIXED_PASSES     8u   /* FADE leaves a tenth of a count then */
+#define OWN_PERMILLE     800u /* of all marks: what else there is does not change the picture */
 #define STRICT_WAIT      250u /* feeders of a new root wait so much once something is controlled */
 
-/* Share of what waiting adapters send that does not go through the root, permille. They could send
- * more of it if the root's share did not stand in its way.
+/* Share of what adapters send that does not go through the root, permille. Those that wait could
+ * send more of it if the root's share did not stand in its way. What those in the root's own switch
+ * send without waiting may go there, too: then they take more of it than those that wait, who get
+ * the less.
  */
 static uint32_t foreign_permille(const struct ibcc_root *now)
 {
 	uint64_t sent = 0;
 
 	for (uint32_t i = 0; i < now->n_sources; i++)
-		if (now->source[i].role != IBCC_ROLE_NEAR)
-			sent += now->source[i].xmit_mbps;
+		sent += now->source[i].xmit_mbps;
 	return sent > now->rate_mbps ? (uint32_t)((sent - now->rate_mbps) * 1000 / sent) : 0;
 }
 
@@ -47,22 +53,33 @@ static bool controls(const struct ibcc_tuner *tn)
 	return false;
 }
 
-/* Backlog that is repaid after a change fills many links for a moment. */
-static bool believable(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
+/* Backlog that is repaid after a change fills many links for a moment, but not for long. */
+static bool believable(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
 		       const struct ibcc_root *now)
 {
-	uint32_t most = e->n_cas / 8 > 2 ? e->n_cas / 8 : 2;
-	uint32_t n = 0;
-
 	if (now->confidence_permille < IBCC_TUNER_CONFIDENT)
 		return false;
 	if (now->kind == IBCC_CONGESTION_OUTPUT)
 		return true;
-	for (uint32_t i = 0; i < e->n_roots; i++)
-		n += e->root[i].kind == IBCC_CONGESTION_INPUT;
-	if (n > most || tn->since_change < DRAIN_PASSES)
+	if (tn->since_change < DRAIN_PASSES && r->stood < IBCC_TUNER_STOOD)
 		return false;
 	return now->tree_wait_permille >= STRICT_WAIT || !controls(tn);
+}
+
+/* At high load, and while backlog is repaid, many links are full now and then, each for a few
+ * passes: where there are so many they must be seen for longer.
+ */
+uint32_t ibcc_tuner_confirm_passes(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
+				   enum ibcc_congestion kind)
+{
+	uint32_t many = e->n_cas / MANY_SHARE > MANY_MIN ? e->n_cas / MANY_SHARE : MANY_MIN;
+	uint32_t n = 0;
+
+	if (kind == IBCC_CONGESTION_OUTPUT)
+		return tn->p.confirm_passes;
+	for (uint32_t i = 0; i < e->n_roots; i++)
+		n += e->root[i].kind == IBCC_CONGESTION_INPUT;
+	return tn->p.confirm_passes * (n > many ? MANY_TIMES : 1u);
 }
 
 static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uint32_t n_endports,
@@ -75,12 +92,32 @@ static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uin
 			IBCC_TUNER_COUNT_ONE * now->source[i].becn;
 }
 
+uint64_t ibcc_tuner_becns(const struct ibcc_root *now)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		sum += now->source[i].becn;
+	return sum;
+}
+
+uint64_t ibcc_tuner_marks(const struct ibcc_estimate *e, const struct ibcc_root *now)
+{
+	return e->fecn ? now->fecn : ibcc_tuner_becns(now);
+}
+
 const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, uint32_t port)
 {
 	for (uint32_t i = 0; i < e->n_roots; i++)
 		if (e->root[i].port == port)
 			return &e->root[i];
 	return NULL;
+}
+
+/* Are the BECNs of a pass this root's? Where several roots mark nobody can tell whose they are. */
+static bool marks_alone(const struct ibcc_estimate *e, const struct ibcc_root *now)
+{
+	return now->fecn * 1000 >= e->fecn * OWN_PERMILLE;
 }
 
 /* Brings the list of roots up to date with an estimate. */
@@ -93,7 +130,8 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 
 		if (!r && ibcc_tuner_barred(tn, now->port))
 			continue;
-		if (!r && (!worth_acting(&tn->p, now) || !believable(tn, e, now)))
+		if (!r &&
+		    (!worth_acting(&tn->p, now) || now->confidence_permille < IBCC_TUNER_CONFIDENT))
 			continue;
 		if (!r)
 			r = ibcc_tuner_add(tn, now->port);
@@ -101,10 +139,16 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			continue;
 		r->absent = 0;
 		note_becns(r, t, tn->n_endports, now);
+		if (!marks_alone(e, now))
+			r->mixed = MIXED_PASSES;
+		else
+			r->mixed -= r->mixed > 0;
 		if (r->on)
 			continue;
-		if (!worth_acting(&tn->p, now) || !believable(tn, e, now) ||
+		r->stood = worth_acting(&tn->p, now) && r->kind == now->kind ? r->stood + 1 : 0;
+		if (!worth_acting(&tn->p, now) || !believable(tn, r, now) ||
 		    (r->seen && r->kind != now->kind)) {
+			r->kind = now->kind;
 			r->seen = 0;
 			r->win = (struct ibcc_tuner_window){ 0 };
 			continue;

@@ -16,15 +16,6 @@ void ibcc_tuner_changed(struct ibcc_tuner *tn)
 	tn->since_change = 0;
 }
 
-static uint64_t becns(const struct ibcc_root *now)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		sum += now->source[i].becn;
-	return sum;
-}
-
 static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
 				      const struct ibcc_port_sample *s,
 				      const struct ibcc_estimate *e, const struct ibcc_root *now)
@@ -34,9 +25,7 @@ static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ib
 		.link_mbps = t->port[r->port].rate_mbps,
 		.wait_permille = (uint16_t)ibcc_delta_wait_permille(&s->delta, s->tick_ps),
 		.tree_wait_permille = now ? now->tree_wait_permille : 0,
-		.marks = !now      ? 0
-			 : e->fecn ? now->fecn
-				   : becns(now),
+		.marks = now ? ibcc_tuner_marks(e, now) : 0,
 	};
 
 	return p;

@@ -17,7 +17,7 @@
 struct ibcc_tuner_window {
 	uint32_t n; /* passes */
 	uint64_t busy, tree_wait, victim_wait, rate_mbps;
-	uint64_t becn;
+	uint64_t marks;
 };
 
 /* Parameters that feedback moves. */
@@ -47,6 +47,7 @@ struct ibcc_tuner_root {
 	bool lost;         /* ... and were, but are not now */
 	bool begun;        /* some of them have */
 	uint16_t seen;     /* passes in a row with reason to act, before it is on */
+	uint16_t stood;    /* passes in a row with it, whatever else changed, before it is on */
 	uint16_t absent;   /* passes in a row without it */
 	uint16_t settle;   /* passes to wait before judging */
 	uint16_t patience; /* quiet_passes are multiplied by this: root came back soon after it went
@@ -84,6 +85,7 @@ struct ibcc_tuner_root {
 	uint32_t released_loop;        /* loop_permille likewise */
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
+	uint8_t mixed;                    /* passes until those of others have faded from becn */
 	uint64_t *becn;                   /* by endport: counts that fade; owned */
 	bool *member;                     /* by endport: gets this root's settings; owned */
 	bool *lacking;                    /* by endport: ought to, but cannot; owned */
@@ -136,12 +138,18 @@ static inline uint32_t ibcc_tuner_switch_of(const struct ibcc_topo *t,
 	return t->port[t->node[t->port[r->port].node].first_port].endport;
 }
 
+/* Passes after which a root is no passing effect of changes made elsewhere. */
+#define IBCC_TUNER_STOOD 10u
+
 /* Share of the ports on the way to a root that must have been read to act on it. */
 #define IBCC_TUNER_CONFIDENT 700u
 
 /* tuner_observe.c: brings the list of roots up to date with an estimate. */
 void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			const struct ibcc_estimate *e);
+/* Passes in a row in which a root of a kind must be seen before it is acted on. */
+uint32_t ibcc_tuner_confirm_passes(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
+				   enum ibcc_congestion kind);
 /* NULL if the port is no root in it. */
 const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, uint32_t port);
 
@@ -170,10 +178,11 @@ static inline bool ibcc_tuner_usable_ca(const struct ibcc_endport_cc *ep)
 /* One BECN in the counts that fade. */
 #define IBCC_TUNER_COUNT_ONE 16u
 
-/* What BECNs say about a root's contributors. */
+/* What marks say about a root's contributors. */
 struct ibcc_tuner_sources {
 	uint32_t n, n_heavy; /* 0 while unknown */
 	uint32_t mbps;       /* data rate of the fastest one's link */
+	uint64_t marks;      /* of this root in the pass */
 };
 
 /* tuner_probe.c: is a root being probed? Then no other one is taken up. */
@@ -184,12 +193,18 @@ void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root 
 bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 		      const struct ibcc_tuner_sources *s, struct ibcc_text *say);
 
-/* tuner_doubt.c: one of a root's sources gets nearly all marks and goes on: nothing can be judged by
- * that.
+/* tuner_doubt.c: one of a root's sources gets nearly all marks and goes on: nothing can be judged
+ * by that.
  */
 bool ibcc_tuner_has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_root *now);
 /* Should the settings be read again? */
 bool ibcc_tuner_doubt(struct ibcc_tuner *tn, const struct ibcc_estimate *e);
+/* BECNs of all sources of a root in a pass. */
+uint64_t ibcc_tuner_becns(const struct ibcc_root *now);
+/* Marks of a root in a pass: those that came to the adapters behind it, where anybody counts them.
+ * Its sources' BECNs may be from other roots.
+ */
+uint64_t ibcc_tuner_marks(const struct ibcc_estimate *e, const struct ibcc_root *now);
 
 /* tuner_judge.c: one pass of evidence for a root that is on and whose settings are in force;
  * `leads`: its contributors have its values. Returns true if it changed the root's parameters, with

@@ -109,7 +109,10 @@ static bool is_taken(const struct draw *d, uint32_t host)
 	return false;
 }
 
-/* Sources in random order, as many as the degree says or as are needed to fill what there is. */
+/* Sources in random order, as many as the degree says or as are needed to fill what there is. Who
+ * sends to the hotspot as its background already is none: both flows would be one queue pair, whose
+ * one share the ideal would count twice.
+ */
 static void draw_sources(struct draw *d, struct spot *s, double capacity, double severity)
 {
 	uint32_t order[MAX_HOSTS], n = 0, degree;
@@ -128,6 +131,8 @@ static void draw_sources(struct draw *d, struct spot *s, double capacity, double
 	for (uint32_t i = 0; i < n && (i < degree || sum < 1.2 * capacity); i++) {
 		double want = severity * capacity / degree, left = d->left[order[i]];
 
+		if (d->pairs && d->peer[order[i]] == s->dst)
+			continue;
 		s->from[s->n] = order[i];
 		s->rate[s->n] = (uint32_t)(want < left ? want : left);
 		if (s->rate[s->n] < 2)

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the tuner makes of an estimate: whose marks they are, who could send more, what stands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/fabrics.h"
+
+#include "lib/core/tuner_state.h"
+
+#define LINK 32000u
+
+/* A tree of two levels, adapters 0..7; roots are made up. */
+struct fixture {
+	struct ibcc_topo *t;
+	struct ibcc_tuner *tn;
+	struct ibcc_tuner_params p;
+	struct ibcc_root root[8];
+	struct ibcc_source source[8];
+	struct ibcc_estimate e;
+	char text[IBCC_REASON_BYTES];
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	ibcc_tuner_defaults(&f->p);
+	f->t = fabric_tree2(4);
+	f->tn = ibcc_tuner_new(&f->p);
+	assert_int_equal(ibcc_tuner_prepare(f->tn, f->t), 0);
+	f->e = (struct ibcc_estimate){ .n_cas = 8, .trustworthy = true, .root = f->root };
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ibcc_tuner_free(f->tn);
+	ibcc_topo_free(f->t);
+	free(f);
+	return 0;
+}
+
+static uint32_t port(const struct fixture *f, uint32_t i)
+{
+	return fabric_port(f->t, 8 + i / 4, 1 + i % 4);
+}
+
+/* A full link with n sources that send so much each. */
+static struct ibcc_root *full(struct fixture *f, uint32_t i, uint32_t n, uint32_t mbps)
+{
+	struct ibcc_root *r = &f->root[f->e.n_roots++];
+
+	*r = (struct ibcc_root){
+		.port = port(f, i),
+		.kind = IBCC_CONGESTION_INPUT,
+		.link_mbps = LINK,
+		.rate_mbps = LINK,
+		.tree_wait_permille = 600,
+		.confidence_permille = 1000,
+		.n_contributors = n,
+		.n_sources = n,
+		.source = f->source,
+	};
+	for (uint32_t k = 0; k < n; k++)
+		f->source[k] = (struct ibcc_source){
+			.port = fabric_port(f->t, k, 1),
+			.role = IBCC_ROLE_CANDIDATE,
+			.xmit_mbps = mbps,
+			.wait_permille = 600,
+		};
+	return r;
+}
+
+static void observe(struct fixture *f, unsigned int passes)
+{
+	while (passes--) {
+		if (f->tn->since_change < UINT16_MAX)
+			f->tn->since_change++;
+		ibcc_tuner_observe(f->tn, f->t, &f->e);
+	}
+}
+
+/* Two that wait send less than the link carries; the rest comes from one in the root's own switch
+ * that does not wait. What that one sends elsewhere they may send elsewhere, too.
+ */
+static void test_near_sources_count(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = full(f, 0, 2, 10000);
+
+	observe(f, 1);
+	assert_null(ibcc_tuner_find(f->tn, r->port));
+	f->source[2] = (struct ibcc_source){
+		.port = fabric_port(f->t, 2, 1),
+		.role = IBCC_ROLE_NEAR,
+		.xmit_mbps = 20000,
+	};
+	r->n_sources = 3;
+	observe(f, 1);
+	assert_non_null(ibcc_tuner_find(f->tn, r->port));
+}
+
+/* 8 adapters: more than two full links are many, and must be seen in three times as many passes. A
+ * slow receiver cannot be mistaken.
+ */
+static void test_many_roots_take_longer(void **state)
+{
+	struct fixture *f = *state;
+
+	full(f, 0, 4, 10000);
+	full(f, 1, 4, 10000);
+	assert_int_equal(ibcc_tuner_confirm_passes(f->tn, &f->e, IBCC_CONGESTION_INPUT), 2);
+	full(f, 2, 4, 10000);
+	assert_int_equal(ibcc_tuner_confirm_passes(f->tn, &f->e, IBCC_CONGESTION_INPUT), 6);
+	assert_int_equal(ibcc_tuner_confirm_passes(f->tn, &f->e, IBCC_CONGESTION_OUTPUT), 2);
+}
+
+/* Changes in every third pass do not hide a link that stays full all the time. */
+static void test_stands_through_changes(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = full(f, 0, 4, 10000);
+
+	for (int i = 0; i < 3; i++) {
+		f->tn->since_change = 0;
+		observe(f, 3);
+		assert_int_equal(ibcc_tuner_find(f->tn, r->port)->seen, 0);
+	}
+	f->tn->since_change = 0;
+	observe(f, 3);
+	assert_in_range(ibcc_tuner_find(f->tn, r->port)->seen, 2, 3);
+}
+
+/* A root's marks are those that came to the adapters behind it, its sources' BECNs only where
+ * nobody counts marks.
+ */
+static void test_own_marks(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = full(f, 0, 4, 10000);
+
+	f->source[0].becn = 50;
+	assert_int_equal(ibcc_tuner_marks(&f->e, r), 50);
+	f->e.fecn = 60;
+	assert_int_equal(ibcc_tuner_marks(&f->e, r), 0);
+	r->fecn = 10;
+	assert_int_equal(ibcc_tuner_marks(&f->e, r), 10);
+}
+
+static struct ibcc_tuner_root *on(struct fixture *f, const struct ibcc_root *now)
+{
+	struct ibcc_tuner_root *r = ibcc_tuner_add(f->tn, now->port);
+
+	r->kind = now->kind;
+	r->on = r->in_force = r->begun = r->learned = true;
+	r->n = r->n_heavy = 28;
+	r->rate_mbps = now->rate_mbps;
+	r->threshold = ibcc_law_threshold(now->kind);
+	return r;
+}
+
+static bool judge(struct fixture *f, struct ibcc_tuner_root *r, const struct ibcc_root *now,
+		  uint32_t n, uint64_t marks)
+{
+	const struct ibcc_tuner_sources s = { n, n, LINK, marks };
+	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
+	bool changed = false;
+
+	f->text[0] = '\0';
+	for (int i = 0; i < 4; i++)
+		changed |= ibcc_tuner_judge(&f->p, r, now, &s, true, &say);
+	return changed;
+}
+
+/* Sources get BECNs from another root while this one never marks: its threshold is too high. */
+static void test_marks_of_others(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+
+	f->source[0].becn = 50;
+	assert_false(judge(f, r, now, 0, 50)); /* own ones, though victims wait for nothing */
+	r->last_tree_wait = 0;
+	assert_true(judge(f, r, now, 0, 0));
+	assert_int_equal(r->threshold, ibcc_law_threshold(IBCC_CONGESTION_INPUT) + 3);
+	assert_non_null(strstr(f->text, "mark earlier"));
+}
+
+/* The table ends 15 % beyond what 28 need: a tenth nearer it would be too short for 31, who are not
+ * held any more by it. For more than 32 it is already.
+ */
+static void test_more_contributors(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+
+	r->kind = IBCC_CONGESTION_OUTPUT;
+	r->rate_mbps = LINK / 10;
+	now->rate_mbps = LINK / 20;
+	now->tree_wait_permille = 0;
+	assert_true(judge(f, r, now, 31, 50));
+	assert_int_equal(r->end_permille, 1000);
+	assert_true(r->loop_permille < 1000);
+	r->loop_permille = 1000;
+	r->backoff = 0;
+	assert_true(judge(f, r, now, 28, 50));
+	assert_true(r->end_permille < 1000);
+	now->rate_mbps = LINK / 10;
+	assert_true(judge(f, r, now, 33, 50));
+	assert_int_equal(r->n, 33);
+	assert_int_equal(r->end_permille, 1000);
+}
+
+/* Passes in which another root marks as well leave it open whose BECNs they are, for as long as
+ * their counts take to fade.
+ */
+static void test_mixed_marks(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+
+	f->e.fecn = 100;
+	now->fecn = 90;
+	observe(f, 1);
+	assert_int_equal(r->mixed, 0);
+	now->fecn = 50;
+	observe(f, 1);
+	assert_true(r->mixed);
+	now->fecn = 100;
+	observe(f, 8);
+	assert_int_equal(r->mixed, 0);
+}
+
+int main(void)
+{
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_near_sources_count),
+		TEST(test_many_roots_take_longer),
+		TEST(test_stands_through_changes),
+		TEST(test_own_marks),
+		TEST(test_marks_of_others),
+		TEST(test_more_contributors),
+		TEST(test_mixed_marks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
