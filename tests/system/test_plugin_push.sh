@@ -90,7 +90,7 @@ settled() { client_at "$TMP/second.sock" push timer=4567 >"$TMP/push.log"; }
 wait_until 20 settled || fail "the new master: $(cat "$TMP/push.log")"
 ok "the new master accepts"
 # Higher priority comes back: MASTER to STANDBY, which opensm tells nobody.
-start_opensm --plugin --tag third --host "$(host 1)" --no-wait "${quick[@]}" 'sm_priority 9'
+start_opensm --plugin --tag third --host "$(host 1)" --no-wait 'sm_priority 9'
 wait_until 40 is "$TMP/second.sock" STANDBY || fail "the handover is not noticed"
 client_at "$TMP/second.sock" push >"$TMP/push.log"
 grep -q '^END .*STANDBY.*(0 Set)' "$TMP/push.log" || fail "handover: $(cat "$TMP/push.log")"
