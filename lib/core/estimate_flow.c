@@ -64,7 +64,8 @@ bool ibcc_flows_freely(const struct ibcc_topo *t, const struct load *load, uint3
 		if (q == IBCC_NONE || sw->first_port + num == port || !load[q].usable ||
 		    load[q].waited >= FREE_PERMILLE || 2ull * load[q].mbps <= load[port].mbps)
 			continue;
-		if (2ull * load[q].mbps > 2 * carried_elsewhere(t, load, q, port) + load[port].mbps)
+		if (4ull * load[q].mbps >
+		    4 * carried_elsewhere(t, load, q, port) + 3ull * load[port].mbps)
 			return true;
 	}
 	return false;

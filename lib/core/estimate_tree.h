@@ -51,9 +51,8 @@ static inline bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
 	return !ibcc_topo_is_switch(t, t->port[port].node);
 }
 
-/* Does more than half of what a port sends come through one that does not wait? Then nothing waits
- * at it, however full it is: of two that had more for it than it takes, each would get half at
- * most.
+/* Does three quarters of what a port sends come through one that does not wait? Then nothing waits at
+ * it, however full it is: of two that had more for it than it takes, each would get half at most.
  */
 bool ibcc_flows_freely(const struct ibcc_topo *t, const struct load *load, uint32_t port);
 

@@ -233,6 +233,29 @@ static void judge_contributors(struct ibcc_classify_job *j)
 	}
 }
 
+/* The end of the last pass that was looked at. */
+static uint32_t last_pass(const struct ibcc_classify_job *j)
+{
+	return IBCC_PROBE_PASS + IBCC_PROBE_PASSES * (j->first.n ? j->first.n : 1);
+}
+
+/* What a flow gets while the roots are probed: what comes later nobody has looked at. */
+static double got_by(const struct ibcc_classify_job *j, uint32_t flow)
+{
+	const struct ibcc_measure *m = &j->m;
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < m->n_samples; k++) {
+		if (m->sample_ps[k] <= IBCC_PROBE_PASS * IBCC_PS_PER_MS ||
+		    m->sample_ps[k] > last_pass(j) * IBCC_PS_PER_MS)
+			continue;
+		sum += (double)m->flow_sample[(size_t)k * m->n_flows + flow].throughput_mbps;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
 /* What an adapter's flows get of what they could; NAN if they have nothing to send. */
 static double share_of(const struct ibcc_classify_job *j, uint32_t node)
 {
@@ -244,7 +267,7 @@ static double share_of(const struct ibcc_classify_job *j, uint32_t node)
 
 		if (strcmp(j->s.flow[i].from, j->s.topo->node[node].desc))
 			continue;
-		got += fmin(f->throughput_mbps, most);
+		got += fmin(got_by(j, i), most);
 		best += most;
 	}
 	return best > 0 ? got / best : NAN;
@@ -296,7 +319,7 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 	const struct ibcc_topo *t = j->s.topo;
 
 	for (uint32_t i = 0; i < t->n_ports; i++) {
-		double share;
+		double share, wait;
 		bool truth, seen;
 
 		if (!is_ca(t, i))
@@ -304,27 +327,29 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 		/* Who waits and is named by no root. */
 		seen = waits(j, i) && !is_named(j, i);
 		share = share_of(j, t->port[i].node);
+		wait = load_of(j, i, IBCC_PROBE_PASS, last_pass(j)).wait;
 		if (is_part(j, i, through_full) && share <= SUFFERS)
 			note(j, IBCC_VICTIM_MIXED, i,
 			     "part %d, seen %d, named %d, waits %.3f, gets %.3f", most_part(j, i),
-			     seen, is_named(j, i), j->m.port[i].wait, share);
+			     seen, is_named(j, i), wait, share);
 		if (is_part(j, i, through_full) || isnan(share) ||
-		    (share > SUFFERS && (share < IS_FINE || j->m.port[i].wait > FEW_WAITS))) {
+		    (share > SUFFERS && (share < IS_FINE || wait > FEW_WAITS))) {
 			j->sum->ask[IBCC_ASK_VICTIMS].open[seen]++;
 			continue;
 		}
-		truth = share <= SUFFERS;
+		/* Who has nothing waiting offered no more in this time than it got. */
+		truth = share <= SUFFERS && wait > FEW_WAITS;
 		count(j, IBCC_ASK_VICTIMS, truth, seen);
 		if (seen && !truth)
 			note(j, IBCC_VICTIM_IS_FINE, i, "waits %.3f, gets %.3f; %u roots, %u found",
-			     j->m.port[i].wait, share, j->truth.n_roots, j->first.n);
+			     wait, share, j->truth.n_roots, j->first.n);
 		if (truth && !seen)
 			note(j,
 			     j->wait[i] < FEW_WAIT ? IBCC_VICTIM_NO_WAIT
 			     : is_named(j, i)      ? IBCC_VICTIM_MARKED
 						   : IBCC_VICTIM_OF_NONE,
-			     i, "waits %.3f, gets %.3f; %u roots, %u found", j->m.port[i].wait,
-			     share, j->truth.n_roots, j->first.n);
+			     i, "waits %.3f, gets %.3f; %u roots, %u found", wait, share,
+			     j->truth.n_roots, j->first.n);
 	}
 }
 
