@@ -47,6 +47,7 @@ struct ibcc_tuner_params {
 	uint16_t sink_busy_permille;   /* hot port at least so busy, else relax */
 	uint16_t victim_wait_permille; /* victims that wait more are not free yet: strengthen */
 	uint16_t quiet_passes;         /* passes without congestion before settings are removed */
+	uint16_t guard_passes; /* passes after a change in which harm is taken back; 0: never */
 };
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 

@@ -19,7 +19,6 @@
 #define LESS_PERMILLE 900u
 #define PAUSE_SHARE   50u /* who sends less than this part pauses */
 #define HARM_PASSES   4u
-#define GUARD_PASSES  16u /* after settling: longer is no comparison any more */
 #define BAR_PASSES    32u
 #define BAR_MAX       1024u
 #define DRIFT_LOW     500u
@@ -80,7 +79,8 @@ bool ibcc_tuner_guard(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, ui
 {
 	bool less;
 
-	if (!r->before || r->guarded >= GUARD_PASSES || tn->since_change <= tn->p.settle_passes)
+	if (!r->before || r->guarded >= tn->p.guard_passes ||
+	    tn->since_change <= tn->p.settle_passes)
 		return false;
 	r->guarded++;
 	less = rate_mbps * 1000ull < (uint64_t)r->rate_mbps * LESS_PERMILLE &&

@@ -17,6 +17,7 @@ void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
 		.sink_busy_permille = 970,
 		.victim_wait_permille = 100,
 		.quiet_passes = 30,
+		.guard_passes = 16,
 	};
 }
 

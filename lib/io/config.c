@@ -54,6 +54,8 @@ static const struct ibcc_yaml_key tuner_keys[] = {
 	PERMILLE("victim_wait_permille", struct ibcc_tuner_params, victim_wait_permille),
 	{ IBCC_YAML_MEMBER("quiet_passes", UINT, struct ibcc_tuner_params, quiet_passes), .min = 1,
 	  .max = 65535 },
+	{ IBCC_YAML_MEMBER("guard_passes", UINT, struct ibcc_tuner_params, guard_passes),
+	  .max = 65535 },
 	{ .name = NULL },
 };
 

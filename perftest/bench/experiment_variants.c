@@ -45,6 +45,8 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 				   tuner.victim_wait_permille) },
 		{ IBCC_YAML_MEMBER("quiet_passes", UINT, struct ibcc_live_options,
 				   tuner.quiet_passes) },
+		{ IBCC_YAML_MEMBER("guard_passes", UINT, struct ibcc_live_options,
+				   tuner.guard_passes) },
 		{ .name = NULL },
 	};
 

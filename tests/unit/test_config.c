@@ -155,7 +155,7 @@ static void test_all_keys(void **state)
 			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
 			"  slow_wait_permille: 4, stale_permille: 5}\n"
 			"tuner: {confirm_passes: 6, probe_passes: 11, settle_passes: 7, sink_busy_permille: 8,\n"
-			"  victim_wait_permille: 9, quiet_passes: 10}\n"),
+			"  victim_wait_permille: 9, quiet_passes: 10, guard_passes: 0}\n"),
 		&c);
 	assert_int_equal(c.mode, IBCC_MODE_APPLY);
 	assert_int_equal(c.apply_via, IBCC_VIA_DIRECT);
@@ -184,6 +184,7 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.tuner.sink_busy_permille, 8);
 	assert_int_equal(c.tuner.victim_wait_permille, 9);
 	assert_int_equal(c.tuner.quiet_passes, 10);
+	assert_int_equal(c.tuner.guard_passes, 0);
 
 	/* What is dumped is a configuration, the same one. */
 	text = dump(&c);

@@ -187,6 +187,9 @@ static void test_guard(void **state)
 	assert_false(guard(f, 4, SLOW / 2));
 	loads(f, 700, 1000);
 	assert_false(guard(f, 8, SLOW / 2)); /* too long after to compare */
+	f->r->guarded = 0;
+	f->tn->p.guard_passes = 0;
+	assert_false(guard(f, 8, SLOW / 2)); /* not wanted */
 }
 
 static void test_bar(void **state)
