@@ -1,45 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the tuner makes of an estimate: whose marks they are, who could send more, what stands. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/fabrics.h"
-
-#include "lib/core/tuner_state.h"
+#include "tests/unit/tuner_fixture.h"
 
 #define LINK 32000u
 
-/* A tree of two levels, adapters 0..7; roots are made up. */
-struct fixture {
-	struct ibcc_topo *t;
-	struct ibcc_tuner *tn;
-	struct ibcc_tuner_params p;
-	struct ibcc_root root[8];
-	struct ibcc_source source[8];
-	struct ibcc_estimate e;
-	char text[IBCC_REASON_BYTES];
-};
-
 static int setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f = fixture_new(state);
 
-	ibcc_tuner_defaults(&f->p);
-	f->t = fabric_tree2(4);
-	f->tn = ibcc_tuner_new(&f->p);
-	assert_int_equal(ibcc_tuner_prepare(f->tn, f->t), 0);
 	f->e = (struct ibcc_estimate){ .n_cas = 8, .trustworthy = true, .root = f->root };
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	ibcc_tuner_free(f->tn);
-	ibcc_topo_free(f->t);
-	free(f);
 	return 0;
 }
 

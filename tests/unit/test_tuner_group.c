@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Values of roots that share contributors, worked out by hand from the published relations. */
-#include <stdlib.h>
 
-#include "tests/unit/fabrics.h"
+#include "tests/unit/tuner_fixture.h"
 
-#include "lib/core/tuner_state.h"
-
-struct fixture {
-	struct ibcc_topo *t;
-	struct ibcc_tuner *tn;
-};
-
-/* 4-port 2-tree: adapters 0..7, links of 32000 Mb/s. */
 static int setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	struct ibcc_tuner_params p;
-
-	ibcc_tuner_defaults(&p);
-	f->t = fabric_tree2(4);
-	f->tn = ibcc_tuner_new(&p);
-	assert_int_equal(ibcc_tuner_prepare(f->tn, f->t), 0);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	ibcc_tuner_free(f->tn);
-	ibcc_topo_free(f->t);
-	free(f);
+	fixture_new(state);
 	return 0;
 }
 

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Roots that could carry more, and control that does harm; expected values by arithmetic. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/fabrics.h"
-
-#include "lib/core/tuner_state.h"
-
-struct fixture {
-	struct ibcc_topo *t;
-	struct ibcc_tuner *tn;
-	struct ibcc_tuner_params p;
-	struct ibcc_tuner_root *r;
-	char text[IBCC_REASON_BYTES];
-};
+#include "tests/unit/tuner_fixture.h"
 
 #define LINK 32000u
 #define SLOW 3200u
@@ -21,12 +10,8 @@ struct fixture {
 /* Adapters 0..5 on links of 32000 Mb/s send to a receiver that takes a tenth: x = 6 * 10 - 1. */
 static int setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f = fixture_new(state);
 
-	ibcc_tuner_defaults(&f->p);
-	f->t = fabric_tree2(4);
-	f->tn = ibcc_tuner_new(&f->p);
-	assert_int_equal(ibcc_tuner_prepare(f->tn, f->t), 0);
 	f->r = ibcc_tuner_add(f->tn, 1);
 	assert_non_null(f->r);
 	f->r->kind = IBCC_CONGESTION_OUTPUT;
@@ -36,17 +21,6 @@ static int setup(void **state)
 	f->r->packet_bytes = 2000;
 	for (uint32_t i = 0; i < 6; i++)
 		f->r->member[f->t->port[fabric_port(f->t, i, 1)].endport] = true;
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	ibcc_tuner_free(f->tn);
-	ibcc_topo_free(f->t);
-	free(f);
 	return 0;
 }
 
