@@ -40,6 +40,7 @@ int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft
 	s->lft = copy;
 	s->lft_len = len;
 	ibcc_fab_tables_set(e, s);
+	ibcc_fab_routes_forget(e);
 	return 0;
 }
 
@@ -141,6 +142,7 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
+	ibcc_fab_routes_forget(e);
 	/* Each lost packet gives a credit and may wake its sender and its source. */
 	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
 		return -ENOMEM;

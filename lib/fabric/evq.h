@@ -134,7 +134,7 @@ static inline uint64_t evq_first(const struct evq *q)
 }
 
 /* What a lane will come to, or something that it has passed. */
-static inline const struct coming *lane_ahead(const struct lane *l, uint32_t n)
+static inline struct coming *lane_ahead(const struct lane *l, uint32_t n)
 {
 	return &l->ring[(l->head + n) & l->mask];
 }

@@ -265,9 +265,11 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* An event of a lane. With it goes, for EV_ARRIVE, the port, and for EV_FREE, what the packet's
- * place in a buffer has become then, as EV_CREDIT takes it.
+/* An event of a lane. With it goes, for EV_DELIVER, the port; for EV_ARRIVE, the output that the
+ * packet will go to, or, if that is not known, the port and UNROUTED; and for EV_FREE, what the
+ * packet's place in a buffer has become then, as EV_CREDIT takes it.
  */
+#define UNROUTED (1u << 31)
 struct coming {
 	uint64_t t;
 	uint32_t index, with;
@@ -424,9 +426,12 @@ void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq);
 
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt);
-void ibcc_fab_arrive_later(const struct ibcc_engine *e, uint32_t pkt);
-void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t output);
+/* Finds the output of a packet under way, and fetches what its arrival will touch. */
+void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v);
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v);
+/* What was found for packets under way may have changed. */
+void ibcc_fab_routes_forget(struct ibcc_engine *e);
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);

@@ -14,7 +14,7 @@
 static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
 {
 	switch (kind) {
-	case EV_ARRIVE: ibcc_fab_arrive(e, i); break;
+	case EV_ARRIVE: ibcc_fab_arrive(e, i, UNROUTED); break;
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
 	case EV_FREE: port_look(e, i); break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
@@ -44,10 +44,13 @@ static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane 
 	const struct coming *far = lane_ahead(l, FAR);
 
 	__builtin_prefetch(&e->pkt[far->index]);
-	__builtin_prefetch(&e->in[far->with]);
 	if (e->far_apart) {
-		ibcc_fab_arrive_later(e, lane_ahead(l, MID)->index);
-		ibcc_fab_arrive_soon(e, lane_ahead(l, NEAR)->index);
+		__builtin_prefetch(&e->in[far->with & ~UNROUTED]);
+		ibcc_fab_arrive_later(e, lane_ahead(l, MID));
+		ibcc_fab_arrive_soon(e, lane_ahead(l, NEAR));
+	} else {
+		__builtin_prefetch(&e->port[far->with & ~UNROUTED]);
+		__builtin_prefetch(port_outq(e, far->with & ~UNROUTED, 0));
 	}
 }
 
@@ -85,8 +88,10 @@ static inline void handle_lane(struct ibcc_engine *e, uint32_t lane)
 	const struct lane *l = &e->evq.lane[lane];
 
 	if (lane == LANE_ARRIVE) {
+		uint32_t output = lane_ahead(l, 0)->with;
+
 		fetch_arrival(e, l);
-		ibcc_fab_arrive(e, lane_pop(&e->evq, lane));
+		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), output);
 	} else if (l->event == EV_FREE) {
 		fetch_free(e, l);
 		port_look(e, lane_pop(&e->evq, lane));

@@ -148,16 +148,6 @@ void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 	__builtin_prefetch(&e->pkt[e->voq[turn(e, port)].head]);
 }
 
-/* Output port for a packet, or NONE if there is no way on. */
-static uint32_t route(const struct ibcc_engine *e, const struct inport *in, uint16_t dlid)
-{
-	unsigned int out = dlid < in->lft_len ? in->lft[dlid] : IBCC_LFT_NONE;
-
-	if (!out || out >= in->n_in || !(e->port[in->first_port + out].flags & PORT_UP))
-		return NONE;
-	return in->first_port + out;
-}
-
 static void discard(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
@@ -192,38 +182,47 @@ static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq 
 	       e->bytes[kind] <= q->mark_on && !e->eth && credits_ok(e, q, kind);
 }
 
-/* Fetches what leads to what the packet's arrival will touch, and then that. */
-void ibcc_fab_arrive_later(const struct ibcc_engine *e, uint32_t pkt)
+/* Fetches what leads to a packet's output. */
+void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
 {
-	const struct pkt *k = &e->pkt[pkt];
+	const struct pkt *k = &e->pkt[v->index];
 
 	__builtin_prefetch(e->in[k->port].lft + k->dlid);
 }
 
-void ibcc_fab_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 {
-	const struct pkt *k = &e->pkt[pkt];
+	const struct pkt *k = &e->pkt[v->index];
 	const struct inport *in = &e->in[k->port];
-	uint32_t o;
+	uint32_t o = route(e, in, k->dlid);
 
-	if (k->dlid >= in->lft_len)
+	if (o == NONE)
 		return;
-	o = in->first_port + in->lft[k->dlid];
-	if (o >= e->n_ports)
-		return;
+	v->with = o;
 	__builtin_prefetch(&e->port[o]);
 	__builtin_prefetch(port_outq(e, o, 0));
 	__builtin_prefetch(&e->voq[voq_of(e, o * e->n_vls, in->num, k->qp)]);
 }
 
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
+void ibcc_fab_routes_forget(struct ibcc_engine *e)
+{
+	struct lane *l = &e->evq.lane[LANE_ARRIVE];
+
+	for (uint32_t i = l->head; i != l->tail; i++) {
+		struct coming *v = &l->ring[i & l->mask];
+
+		v->with = e->pkt[v->index].port | UNROUTED;
+	}
+}
+
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct inport *in = &e->in[k->port];
 	unsigned int kind = pkt_kind(k), vl;
 	struct port *out;
 	struct outq *q;
-	uint32_t o, voq;
+	uint32_t voq;
 
 	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
@@ -236,7 +235,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt)
 			return;
 		}
 	}
-	o = route(e, in, k->dlid);
+	if (o & UNROUTED)
+		o = route(e, in, k->dlid);
 	if (e->paths)
 		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
 	if (o == NONE) {

@@ -120,6 +120,32 @@ static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, str
 	}
 }
 
+/* Output port for a packet, or NONE if there is no way on. */
+static inline uint32_t route(const struct ibcc_engine *e, const struct inport *in, uint16_t dlid)
+{
+	unsigned int out = dlid < in->lft_len ? in->lft[dlid] : IBCC_LFT_NONE;
+
+	if (!out || out >= in->n_in || !(e->port[in->first_port + out].flags & PORT_UP))
+		return NONE;
+	return in->first_port + out;
+}
+
+/* What to know of a packet on its way. Where tables lie in a core's own cache, where it goes next
+ * is found out as it is sent, when nothing waits for that.
+ */
+static inline uint32_t foresee(const struct ibcc_engine *e, const struct pkt *k,
+			       enum ibcc_fab_event event)
+{
+	uint32_t o;
+
+	if (event != EV_ARRIVE)
+		return k->port;
+	if (e->far_apart)
+		return k->port | UNROUTED;
+	o = route(e, &e->in[k->port], k->dlid);
+	return o == NONE ? k->port | UNROUTED : o;
+}
+
 /* Puts a packet on the link. The caller has seen to credits and to the port being free. */
 static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t pkt,
 			    bool forwarded)
@@ -141,7 +167,8 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
-		  (struct coming){ e->now_ps + w->delay_ps, pkt, p->peer });
+		  (struct coming){ e->now_ps + w->delay_ps, pkt,
+				   foresee(e, k, (enum ibcc_fab_event)w->event) });
 	lane_push(e, s->free_lane[kind], EV_FREE, (struct coming){ end, port, credit });
 	credit_under_way(e, credit, end);
 }
