@@ -112,17 +112,21 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps)
 /* Lanes of packets of one kind at one rate. */
 static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
-	int deliver, free;
+	uint64_t deliver_ps = s->pkt_ps[kind] + e->link_ps;
+	int deliver, free, quiet;
 
 	if (!s->rate_mbps)
 		return 0;
 	deliver = ibcc_fab_lane_new(&e->evq, EV_DELIVER);
 	free = ibcc_fab_lane_new(&e->evq, EV_FREE);
-	if (deliver < 0 || free < 0)
+	quiet = kind == DATA && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET) : LANE_CALENDAR;
+	if (deliver < 0 || free < 0 || quiet < 0)
 		return -ENOMEM;
-	s->way[kind][0] =
-		(struct way){ s->pkt_ps[kind] + e->link_ps, (uint8_t)deliver, EV_DELIVER };
-	s->way[kind][1] = (struct way){ e->hop_ps, LANE_ARRIVE, EV_ARRIVE };
+	s->way[kind][0][0] = s->way[kind][0][1] =
+		(struct way){ deliver_ps, (uint8_t)deliver, EV_DELIVER };
+	if (quiet != LANE_CALENDAR)
+		s->way[kind][0][0] = (struct way){ deliver_ps, (uint8_t)quiet, EV_QUIET };
+	s->way[kind][1][0] = s->way[kind][1][1] = (struct way){ e->hop_ps, LANE_ARRIVE, EV_ARRIVE };
 	s->free_lane[kind] = (uint8_t)free;
 	return 0;
 }
@@ -310,6 +314,8 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (!e->topo)
 		return -ENOMEM;
 	e->model = *m;
+	e->loud = m->acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
+		  m->routing != IBCC_ROUTING_STATIC;
 	e->n_vls = m->vls;
 	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
 	e->bytes[CTRL] = m->ack_bytes;

@@ -60,6 +60,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_DELIVER: /* what was on a dead link is lost already */
 		alive = k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch;
 		return see(k, i, k->e->eth ? k->e->pkt[i].flags & PKT_HELD : alive);
+	case EV_QUIET: return see(k, i, false); /* its place is under way as credits */
 	case EV_CTRL: return see(k, i, false);
 	case EV_BCN: return see(k, i, false);
 	case EV_CREDIT: /* may have come, if nobody needed it yet */

@@ -142,6 +142,7 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
+	ibcc_fab_quiet_count(e, e->now_ps);
 	ibcc_fab_routes_forget(e);
 	/* Each lost packet gives a credit and may wake its sender and its source. */
 	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
@@ -196,6 +197,8 @@ int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 {
 	if (port >= e->n_ports || e->port[port].flags & PORT_SWITCH)
 		return -EINVAL;
+	if (rate_mbps && ibcc_fab_quiet_end(e))
+		return -ENOMEM;
 	e->hca[e->port[port].owner].sink_mbps = rate_mbps;
 	return 0;
 }

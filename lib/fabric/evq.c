@@ -20,7 +20,7 @@ static int lane_init(struct evq *q, uint32_t lane, enum ibcc_fab_event event)
 	l->mask = MIN_RING - 1;
 	l->full = MIN_RING;
 	l->event = (uint8_t)event;
-	if (event == EV_FREE || event == EV_CREDIT)
+	if (lane_has_credits(l))
 		q->credit_lane[q->n_credit_lanes++] = (uint8_t)lane;
 	return 0;
 }
@@ -69,14 +69,17 @@ int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
 
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l)
 {
-	uint32_t n = l->mask + 1, begin = l->head;
+	uint32_t n = l->mask + 1, begin;
 	struct coming *bigger;
 
 	if (!l->ring)
 		return false;
 	ibcc_fab_credits_drain(e);
+	if (l->event == EV_QUIET)
+		ibcc_fab_quiet_count(e, e->now_ps);
+	begin = l->head;
 	if (l->event == EV_CREDIT ||
-	    (l->event == EV_FREE && l->tail - l->credit_at > l->tail - begin))
+	    (lane_has_credits(l) && l->tail - l->credit_at > l->tail - begin))
 		begin = l->credit_at;
 	l->full = begin + n;
 	if (l->tail - begin <= n / 2)

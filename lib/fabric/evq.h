@@ -5,7 +5,7 @@
  * Most events follow from a packet being sent, by delays that do not vary: its header arrives, its
  * tail arrives, the port is free. Events of one delay stand in the ring of a lane. What becomes of
  * the place that the packet had in a buffer stands beside its EV_FREE, and is taken in when someone
- * runs short of credits.
+ * runs short of credits. Deliveries that are but counted stand in lanes that no event comes from.
  *
  * The other events lie in a calendar of one turn: bucket b holds events of [b, b + 1) << shift,
  * sorted, in a ring that begins at bucket `cur`; two levels of bit maps find the next bucket that
@@ -87,7 +87,7 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 
 static inline bool lane_has_credits(const struct lane *l)
 {
-	return l->ring && (l->event == EV_FREE || l->event == EV_CREDIT);
+	return l->ring && (l->event == EV_FREE || l->event == EV_QUIET || l->event == EV_CREDIT);
 }
 
 static inline void lane_due(struct evq *q, uint32_t lane, uint64_t t)
@@ -108,7 +108,7 @@ static inline void lane_push(struct ibcc_engine *e, uint32_t lane, enum ibcc_fab
 		return;
 	}
 	l->ring[l->tail & l->mask] = v;
-	if (l->head == l->tail && lane != LANE_RETURN)
+	if (l->head == l->tail && lane != LANE_RETURN && l->event != EV_QUIET)
 		lane_due(&e->evq, lane, v.t);
 	l->tail++;
 }

@@ -11,7 +11,8 @@
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
  * A hop costs two events: the header's arrival and the output becoming free. Credits are no events:
- * they lie until their sender runs short, which is then woken when the next of them comes.
+ * they lie until their sender runs short, which is then woken when the next comes. Nor are
+ * deliveries that are but counted.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -34,6 +35,7 @@ enum { DATA, CTRL, N_KINDS };
 enum ibcc_fab_event {
 	EV_ARRIVE,   /* packet: header at a switch and routed */
 	EV_DELIVER,  /* packet: tail at an HCA */
+	EV_QUIET,    /* the same, but no event: to be counted when somebody asks */
 	EV_FREE,     /* port: has sent its packet and may send the next */
 	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
 	EV_WAKE,     /* outq: some credits have come, and it waited for them */
@@ -144,8 +146,8 @@ struct way {
 /* What all ports of one rate share. */
 struct speed {
 	uint32_t rate_mbps;
-	uint64_t pkt_ps[N_KINDS];   /* time on the link */
-	struct way way[N_KINDS][2]; /* to an HCA, to a switch */
+	uint64_t pkt_ps[N_KINDS];      /* time on the link */
+	struct way way[N_KINDS][2][2]; /* to an HCA, to a switch; quietly, or not */
 	uint8_t free_lane[N_KINDS];
 };
 
@@ -266,8 +268,8 @@ struct bucket {
 };
 
 /* An event of a lane. With it goes, for EV_DELIVER, the port; for EV_ARRIVE, the output that the
- * packet will go to, or, if that is not known, the port and UNROUTED; and for EV_FREE, what the
- * packet's place in a buffer has become then, as EV_CREDIT takes it.
+ * packet will go to, or, if that is not known, the port and UNROUTED; and for EV_FREE and EV_QUIET,
+ * what the packet's place in a buffer has become then, as EV_CREDIT takes it.
  */
 #define UNROUTED (1u << 31)
 struct coming {
@@ -351,6 +353,7 @@ struct ibcc_engine {
 	struct fab_paths *paths;  /* NULL: static routes */
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
+	bool loud;      /* deliveries may have consequences */
 	bool far_apart; /* ports' state does not stay in a core's own cache */
 	uint32_t n_vls;
 	uint32_t n_speeds, cap_speeds;
@@ -359,8 +362,7 @@ struct ibcc_engine {
 	uint64_t link_ps;   /* propagation */
 	uint64_t credit_ps; /* buffer freed to credits at the sender */
 	struct evq evq;
-	uint32_t free_cell, n_free_cells, cap_cells;
-	uint32_t free_pkt, n_free_pkts, cap_pkts;
+	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
@@ -461,6 +463,9 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 /* sink.c: receiving. */
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
+/* Counts the quiet deliveries before a time; makes events of all from now on: 0 or -ENOMEM. */
+void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before);
+int ibcc_fab_quiet_end(struct ibcc_engine *e);
 void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca);
 
 /* reaction.c: what a channel adapter does about BECNs. */

@@ -16,6 +16,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	switch (kind) {
 	case EV_ARRIVE: ibcc_fab_arrive(e, i, UNROUTED); break;
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
+	case EV_QUIET: break; /* not in the calendar */
 	case EV_FREE: port_look(e, i); break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
 	case EV_WAKE: ibcc_fab_credits_wake(e, i); break;
@@ -115,6 +116,7 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 
 		if (due >= end) {
 			e->now_ps = until_ps;
+			ibcc_fab_quiet_count(e, until_ps + 1);
 			break;
 		}
 		if (e->n_free_cells < CELLS_PER_EVENT || e->n_free_pkts < PKTS_PER_EVENT) {

@@ -5,8 +5,10 @@
  * sink's rate, which counts payload, as a slow memory or disk does. Transport sees a packet when
  * it is out: then it is delivered, acknowledged, and a FECN is answered. The answer becomes an ACK
  * (always sent where acknowledgements are modelled) or a CNP on the packet's SL, and reuses its
- * memory.
+ * memory. Where none of that follows, packets are counted by the batch, some time later.
  */
+#include <errno.h>
+
 #include "latency.h"
 #include "paths.h"
 #include "tx.h"
@@ -16,6 +18,14 @@ static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const
 	if (!h->sink_mbps || p->flags & PKT_CTRL)
 		return 0;
 	return ibcc_link_packet_ps(e->model.packet_bytes, h->sink_mbps);
+}
+
+static inline void count_delivery(struct ibcc_engine *e, struct flow *f, uint64_t latency_ps)
+{
+	f->received++;
+	f->latency_ps += latency_ps;
+	latency_count(f, latency_ps);
+	e->delivered++;
 }
 
 static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
@@ -35,15 +45,12 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		pkt_give(e, pkt);
 		return;
 	}
-	f->received++;
 	if (e->paths)
 		ibcc_paths_received(e, pkt);
-	f->latency_ps += e->now_ps - k->born_ps;
 	if (f->window && !e->model.acks)
 		ibcc_fab_flow_done(e, k->flow);
-	latency_count(f, e->now_ps - k->born_ps);
+	count_delivery(e, f, e->now_ps - k->born_ps);
 	f->fecn += !!(k->flags & PKT_FECN);
-	e->delivered++;
 	becn = k->flags & PKT_FECN && !h->no_cc;
 	if (!becn && !e->model.acks) {
 		pkt_give(e, pkt);
@@ -55,6 +62,63 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		evq_push(e, e->now_ps + e->model.becn_delay_ps, EV_CTRL, pkt);
 	else
 		ibcc_fab_ctrl_send(e, pkt);
+}
+
+static bool is_for(const struct ibcc_engine *e, const struct pkt *k)
+{
+	return (uint16_t)(k->dlid - e->lid[k->port].first) < e->lid[k->port].n;
+}
+
+static void count_quiet(struct ibcc_engine *e, const struct coming *v)
+{
+	const struct pkt *k = &e->pkt[v->index];
+
+	if (k->epoch != e->in[k->port].epoch) { /* the link went down under it */
+		ibcc_fab_drop(e, v->index, e->port[k->port].peer);
+		return;
+	}
+	count_arrival(e, k, &e->in[k->port]);
+	if (!is_for(e, k)) {
+		ibcc_fab_drop(e, v->index, ibcc_fab_origin(e, k));
+		return;
+	}
+	count_delivery(e, &e->flow[k->flow], v->t - k->born_ps);
+	pkt_give(e, v->index);
+}
+
+void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
+{
+	for (uint32_t i = 0; i < e->n_speeds; i++) {
+		const struct way *w = &e->speed[i].way[DATA][0][0];
+		struct lane *l = &e->evq.lane[w->lane];
+
+		if (w->event != EV_QUIET)
+			continue;
+		for (; l->head != l->tail && lane_ahead(l, 0)->t < before; l->head++) {
+			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);
+			__builtin_prefetch(&e->flow[e->pkt[lane_ahead(l, 4)->index].flow].sent);
+			count_quiet(e, lane_ahead(l, 0));
+		}
+	}
+}
+
+int ibcc_fab_quiet_end(struct ibcc_engine *e)
+{
+	if (e->loud)
+		return 0;
+	ibcc_fab_quiet_count(e, e->now_ps);
+	for (uint32_t i = FIRST_LANE; i < e->evq.n_lanes; i++) {
+		struct lane *l = &e->evq.lane[i];
+
+		for (; l->event == EV_QUIET && l->head != l->tail; l->head++) {
+			if (ibcc_fab_reserve(e, 16, 0))
+				return -ENOMEM;
+			evq_push(e, lane_ahead(l, 0)->t, EV_DELIVER, lane_ahead(l, 0)->index);
+			lane_ahead(l, 0)->with = NO_CREDIT;
+		}
+	}
+	e->loud = true;
+	return 0;
 }
 
 void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca)
@@ -94,7 +158,7 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 		ibcc_fab_drop(e, pkt, port);
 		return;
 	}
-	if ((uint16_t)(k->dlid - e->lid[port].first) >= e->lid[port].n) {
+	if (!is_for(e, k)) {
 		credit_return(e, k);
 		ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 		return;

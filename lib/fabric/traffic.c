@@ -323,6 +323,10 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		free(f.ring);
 		return e->err;
 	}
+	if (f.window && ibcc_fab_quiet_end(e)) {
+		free(f.ring);
+		return -ENOMEM;
+	}
 	e->group[f.group].n_flow++;
 	e->flow[e->n_flow++] = f;
 	/* Not armed here: the flow joins when time runs, in its place among equal times. */

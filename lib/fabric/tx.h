@@ -133,11 +133,13 @@ static inline uint32_t route(const struct ibcc_engine *e, const struct inport *i
 /* What to know of a packet on its way. Where tables lie in a core's own cache, where it goes next
  * is found out as it is sent, when nothing waits for that.
  */
-static inline uint32_t foresee(const struct ibcc_engine *e, const struct pkt *k,
-			       enum ibcc_fab_event event)
+static inline uint32_t foresee(const struct ibcc_engine *e, const struct outq *q,
+			       const struct pkt *k, enum ibcc_fab_event event)
 {
 	uint32_t o;
 
+	if (event == EV_QUIET) /* its place will be free at once */
+		return (uint32_t)(q - e->outq) << 1 | DATA;
 	if (event != EV_ARRIVE)
 		return k->port;
 	if (e->far_apart)
@@ -155,7 +157,8 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
 	const struct speed *s = &e->speed[p->speed];
-	const struct way *w = &s->way[kind][!!(p->flags & PORT_TO_SWITCH)];
+	bool loud = e->loud | !!(k->flags & PKT_FECN);
+	const struct way *w = &s->way[kind][!!(p->flags & PORT_TO_SWITCH)][loud];
 	uint64_t end = e->now_ps + s->pkt_ps[kind];
 	uint32_t credit = forwarded ? credit_of(e, k, end) : NO_CREDIT;
 
@@ -168,9 +171,11 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->epoch = p->epoch;
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
 		  (struct coming){ e->now_ps + w->delay_ps, pkt,
-				   foresee(e, k, (enum ibcc_fab_event)w->event) });
+				   foresee(e, q, k, (enum ibcc_fab_event)w->event) });
 	lane_push(e, s->free_lane[kind], EV_FREE, (struct coming){ end, port, credit });
 	credit_under_way(e, credit, end);
+	if (e->evq.n_want && w->event == EV_QUIET)
+		credit_under_way(e, (uint32_t)(q - e->outq) << 1 | DATA, e->now_ps + w->delay_ps);
 }
 
 #endif
