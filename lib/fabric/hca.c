@@ -22,22 +22,22 @@ static bool ready_before(const struct ready *a, const struct ready *b)
 
 static void heap_push(struct group *g, struct ready v)
 {
-	uint32_t i = g->n_ready++;
+	uint32_t i = ++g->n_ready;
 
-	while (i && ready_before(&v, &g->ready[(i - 1) / 2])) {
-		g->ready[i] = g->ready[(i - 1) / 2];
-		i = (i - 1) / 2;
+	while (ready_before(&v, &g->ready[i / 2])) {
+		g->ready[i] = g->ready[i / 2];
+		i /= 2;
 	}
 	g->ready[i] = v;
 }
 
 static void heap_pop(struct group *g)
 {
-	struct ready v = g->ready[--g->n_ready];
-	uint32_t i = 0, child;
+	struct ready v = g->ready[g->n_ready--];
+	uint32_t i = 1, child;
 
-	while ((child = 2 * i + 1) < g->n_ready) {
-		if (child + 1 < g->n_ready && ready_before(&g->ready[child + 1], &g->ready[child]))
+	while ((child = 2 * i) <= g->n_ready) {
+		if (child < g->n_ready && ready_before(&g->ready[child + 1], &g->ready[child]))
 			child++;
 		if (!ready_before(&g->ready[child], &v))
 			break;
@@ -233,7 +233,7 @@ static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 static bool front_ready(struct ibcc_engine *e, struct group *g)
 {
 	while (g->n_ready) {
-		uint32_t id = g->ready[0].id;
+		uint32_t id = g->ready[1].id;
 
 		if (e->qp[ready_qp(e, id)].ready_ps <= e->now_ps)
 			return true;
@@ -256,7 +256,7 @@ static void throttle(struct ibcc_engine *e, struct hca *h, struct group *g, stru
 
 	if (!delay)
 		return;
-	if (!hca_sl_mode(h)) {
+	if (!g->sl_mode) {
 		q->ready_ps = end;
 		return;
 	}
@@ -280,7 +280,7 @@ void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
 
 static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 {
-	uint32_t id = g->ready[0].id, qp = ready_qp(e, id), pkt = pkt_take(e);
+	uint32_t id = g->ready[1].id, qp = ready_qp(e, id), pkt = pkt_take(e);
 	bool deferred = id & READY_QP;
 	struct qp *q = &e->qp[qp];
 	uint32_t flow = deferred ? e->cell[q->defer].arg : id;
@@ -354,7 +354,7 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 
 		if (is_of(g, vls) && front_ready(e, g) &&
 		    credits_ok(e, port_outq(e, port, g->vl), DATA) &&
-		    (!best || ready_before(&g->ready[0], &best->ready[0])))
+		    (!best || ready_before(&g->ready[1], &best->ready[1])))
 			best = g;
 	}
 	if (!best)
@@ -428,8 +428,8 @@ void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int 
 		__builtin_prefetch(g);
 	else if (step == 2)
 		__builtin_prefetch(g->ready);
-	else if (g->n_ready && !(g->ready[0].id & READY_QP))
-		__builtin_prefetch(&e->flow[g->ready[0].id]);
+	else if (g->n_ready && !(g->ready[1].id & READY_QP))
+		__builtin_prefetch(&e->flow[g->ready[1].id]);
 }
 
 /* The group of a port and SL, made if need be; index or -ENOMEM. */
@@ -444,6 +444,7 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 						       .sl = (uint8_t)sl,
 						       .vl = ibcc_fab_hca_vl(e, h, sl),
 						       .ctrl = NONE };
+		ibcc_fab_group_cc(e, &e->group[e->n_group]);
 		h->group[sl] = e->n_group++;
 	}
 	return h->group[sl];

@@ -18,48 +18,19 @@
 #define IBCC_FABRIC_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ibcc/engine.h>
 #include <ibcc/link.h>
 
-#define NONE  UINT32_MAX
-#define NEVER UINT64_MAX
+#include "events.h"
 
 /* Ports and their queues fill cache lines; their arrays begin at one. */
 #define LINE_BYTES 64u
 
 /* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
 enum { DATA, CTRL, N_KINDS };
-
-enum ibcc_fab_event {
-	EV_ARRIVE,   /* packet: header at a switch and routed */
-	EV_DELIVER,  /* packet: tail at an HCA */
-	EV_QUIET,    /* the same, but no event: to be counted when somebody asks */
-	EV_FREE,     /* port: has sent its packet and may send the next */
-	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
-	EV_WAKE,     /* outq: some credits have come, and it waited for them */
-	EV_FLOW,     /* flow: its next packet is due */
-	EV_QP,       /* queue pair: its delay is over, perhaps */
-	EV_GATE,     /* group: the delay of a service level is over */
-	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
-	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
-	EV_TIMER,    /* group: CCTI timer */
-	EV_SCENARIO, /* timed change of the fabric */
-	EV_PAUSE,    /* port, doubled: may send again; plus 1: must stop (see eth.h) */
-	EV_BCN,      /* packet: a message for a rate limiter */
-};
-
-/* t and arg of an event: time, kind << 28 | index. Of a deferred packet: its time of arrival in the
- * send queue, its flow.
- */
-struct cell {
-	uint64_t t;
-	uint32_t next, arg;
-};
-#define CELL_KIND_SHIFT 28
-#define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
-#define NO_CREDIT       0u /* outq 0 is of a port 0, which sends nothing */
 
 enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
 
@@ -180,13 +151,14 @@ struct group {
 	uint8_t sl;
 	uint8_t vl; /* 255: the SL maps to no VL, nothing can be sent */
 	bool gated, timer_on;
-	struct ready *ready; /* heap */
+	struct ready *ready; /* heap, from 1 on; before it, one that is before all */
 	uint32_t n_ready;
 	uint32_t ctrl, ctrl_end; /* packets */
 	uint32_t n_ctrl;
-	uint32_t *qp;  /* by HCA at the other end, or NONE; NULL before the first flow */
-	uint16_t ccti; /* of the SL, in SL mode */
-	bool active;
+	uint32_t *qp;      /* by HCA at the other end, or NONE; NULL before the first flow */
+	uint16_t ccti;     /* of the SL, in SL mode */
+	uint16_t min_ccti; /* as set; and whether that mode is, here for each packet's sake */
+	bool active, sl_mode;
 	uint32_t cap_ready;
 	uint32_t *act; /* queue pairs whose CCTI is not 0 */
 	uint32_t n_act, cap_act, n_qp, n_flow;
@@ -238,89 +210,27 @@ struct flow {
 	struct arrivals head;
 	uint64_t gap_ps, stop_ps;
 	uint64_t rng; /* chooses destinations */
+	/* The second line: what else is needed for each packet. */
 	uint32_t ring_cap;
 	uint8_t kind; /* enum ibcc_arrivals */
 	uint8_t sl;
 	bool uniform; /* to all others */
-	/* A line of its own: what is counted for each packet. */
-	uint64_t sent, received, latency_ps, fecn, becn, dropped;
-	uint64_t turn; /* where flows are served in turn, 0: none yet */
+	bool on_off;  /* packets come only at times */
+	uint64_t sent, received, latency_ps, fecn;
+	uint64_t turn;                 /* where flows are served in turn, 0: none yet */
+	uint32_t *latency;             /* histogram (latency.h), or NULL */
+	uint32_t message_pkts, window; /* closed loop; else 0 */
+	/* The rest. */
+	uint64_t becn, dropped;
 	uint32_t n_deferred, ring_at;
 	uint64_t *ring;
 	uint32_t ring_n;
 	struct arrivals offer;
 	bool stalled; /* closed loop: waits for a message to be complete */
 	uint64_t start_ps, on_ps, off_ps;
-	uint32_t message_pkts, window; /* closed loop; else 0 */
-	uint64_t done;                 /* closed loop: packets known to be delivered or lost */
+	uint64_t done; /* closed loop: packets known to be delivered or lost */
 	uint64_t offered, refused, reordered;
-	uint32_t *latency; /* histogram (latency.h), or NULL */
 	struct ibcc_flow_spec spec;
-};
-
-struct far_event {
-	uint64_t t, seq;
-	uint32_t cell;
-};
-
-struct bucket {
-	uint32_t head, tail;
-};
-
-/* An event of a lane. With it goes, for EV_DELIVER, the port; for EV_ARRIVE, the output that the
- * packet will go to, or, if that is not known, the port and UNROUTED; and for EV_FREE and EV_QUIET,
- * what the packet's place in a buffer has become then, as EV_CREDIT takes it.
- */
-#define UNROUTED (1u << 31)
-struct coming {
-	uint64_t t;
-	uint32_t index, with;
-};
-
-/* Events that follow after one delay, hence in order. */
-struct lane {
-	struct coming *ring; /* NULL: its events go to the calendar */
-	uint32_t head, tail, mask;
-	uint32_t full;      /* where `tail` would meet what is yet to come, as far as was looked */
-	uint32_t credit_at; /* the first whose credits have not been taken in */
-	uint8_t event;
-};
-
-/* Times to be compared have the number of their lane in the lowest bits, so that the smallest tells
- * both. They last for 2^60 ps, thirteen days.
- */
-#define LANE_BITS  4u
-#define MAX_LANES  (1u << LANE_BITS)
-#define MAX_DUE_PS (NEVER >> LANE_BITS)
-
-/* Lanes that are always there; the others come with the rates of links. */
-enum {
-	LANE_CALENDAR, /* not a lane: what has none */
-	LANE_ARRIVE,   /* a header takes the same time on all links */
-	FIRST_LANE,
-	LANE_RETURN = MAX_LANES /* credits of places that were given free at once; no events */
-};
-
-/* Pending events: lanes for fixed delays; for the others a ring of buckets for the near future, a
- * heap beyond (see evq.h).
- */
-struct evq {
-	uint64_t due[MAX_LANES]; /* earliest event: of the calendar, of each lane */
-	uint32_t n_watched;      /* the others have nothing to come yet */
-	uint32_t n_lanes;
-	uint32_t n_want; /* bits in `want` */
-	uint64_t *want;  /* outqs that wait for credits of which none is under way */
-	struct lane lane[MAX_LANES + 1];
-	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
-	uint32_t n_credit_lanes;
-	unsigned int shift; /* bucket width is 2^shift ps */
-	uint32_t n_buckets, n_sum;
-	uint64_t cur; /* number of the earliest bucket of the ring */
-	struct bucket *bucket;
-	uint64_t *bits, *sum; /* non-empty buckets; non-empty words of bits */
-	uint32_t n_far, cap_far;
-	struct far_event *far;
-	uint64_t seq;
 };
 
 struct fab_scenario_event {
@@ -378,6 +288,7 @@ struct ibcc_engine {
 };
 
 _Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two lines");
+_Static_assert(offsetof(struct flow, becn) == 2 * LINE_BYTES, "two lines of a flow are enough");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
@@ -473,6 +384,8 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_timer(struct ibcc_engine *e, uint32_t group);
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   const struct qp *q);
+/* Tells a group of its settings. */
+void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 static inline bool hca_sl_mode(const struct hca *h)
 {
 	return h->cc.Port_Control & IBCC_CC_PORT_CONTROL_SL;

@@ -21,9 +21,10 @@ static uint16_t floor_ccti(uint16_t ccti, const struct ibcc_cc_ca_entry *s)
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   const struct qp *q)
 {
-	uint16_t ccti = floor_ccti(hca_sl_mode(h) ? g->ccti : q->ccti, &h->cc.sl[g->sl]);
-	uint16_t entry;
+	uint16_t ccti = g->sl_mode ? g->ccti : q->ccti, entry;
 
+	if (ccti < g->min_ccti)
+		ccti = g->min_ccti;
 	if (!ccti)
 		return 0; /* entry 0 has no delay on any device */
 	entry = h->cct.entry[ccti < h->cct.limit ? ccti : h->cct.limit];
@@ -115,6 +116,14 @@ static void forget(struct ibcc_engine *e, struct group *g)
 	g->n_act = 0;
 }
 
+void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g)
+{
+	const struct hca *h = &e->hca[e->port[g->port].owner];
+
+	g->min_ccti = h->cc.sl[g->sl].CCTI_Min;
+	g->sl_mode = hca_sl_mode(h);
+}
+
 int ibcc_engine_set_ca_cc(struct ibcc_engine *e, uint32_t port, const struct ibcc_cc_ca_setting *v)
 {
 	struct hca *h = find_hca(e, port);
@@ -134,6 +143,7 @@ int ibcc_engine_set_ca_cc(struct ibcc_engine *e, uint32_t port, const struct ibc
 			h->cc.sl[sl] = v->sl[sl];
 		if (!g)
 			continue;
+		ibcc_fab_group_cc(e, g);
 		if (was_sl != hca_sl_mode(h))
 			forget(e, g);
 		if (!g->timer_on && timer_needed(e, h, g))

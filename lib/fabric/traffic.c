@@ -17,7 +17,7 @@ static uint64_t on_time(const struct flow *f, uint64_t t)
 {
 	uint64_t phase;
 
-	if (!f->off_ps || t <= f->start_ps)
+	if (!f->on_off || t <= f->start_ps)
 		return t;
 	phase = (t - f->start_ps) % (f->on_ps + f->off_ps);
 	return phase < f->on_ps ? t : t - phase + f->on_ps + f->off_ps;
@@ -28,7 +28,7 @@ static uint64_t add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 {
 	uint64_t left;
 
-	if (!f->off_ps)
+	if (!f->on_off)
 		return t + gap;
 	while (gap) {
 		t = on_time(f, t);
@@ -129,7 +129,7 @@ static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
 	if (e->n_qp > CELL_INDEX_MASK ||
 	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)) ||
 	    ibcc_fab_grow(&g->act, &g->cap_act, g->n_qp + 1, sizeof(*g->act)) ||
-	    ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 2, sizeof(*g->ready)))
+	    ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 3, sizeof(*g->ready)))
 		return -ENOMEM;
 	e->qp[e->n_qp] = (struct qp){ .group = (uint32_t)(g - e->group),
 				      .dst_port = e->hca[hca].port,
@@ -236,7 +236,7 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 		for (uint32_t i = 0; i < e->n_hca; i++)
 			g->qp[i] = NONE;
 	}
-	if (ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 1, sizeof(*g->ready)))
+	if (ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 2, sizeof(*g->ready)))
 		return -ENOMEM;
 	if (f->uniform)
 		return 0;
@@ -279,6 +279,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 			  .stop_ps = s->stop_ps,
 			  .on_ps = s->on_ps,
 			  .off_ps = s->off_ps,
+			  .on_off = s->off_ps != 0,
 			  .spec = *s };
 	int64_t at;
 	int rc;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What happens in a fabric, and how it is kept until then (see evq.h). */
+#ifndef IBCC_FABRIC_EVENTS_H
+#define IBCC_FABRIC_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NONE  UINT32_MAX
+#define NEVER UINT64_MAX
+
+enum ibcc_fab_event {
+	EV_ARRIVE,   /* packet: header at a switch and routed */
+	EV_DELIVER,  /* packet: tail at an HCA */
+	EV_QUIET,    /* the same, but no event: to be counted when somebody asks */
+	EV_FREE,     /* port: has sent its packet and may send the next */
+	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
+	EV_WAKE,     /* outq: some credits have come, and it waited for them */
+	EV_FLOW,     /* flow: its next packet is due */
+	EV_QP,       /* queue pair: its delay is over, perhaps */
+	EV_GATE,     /* group: the delay of a service level is over */
+	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
+	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
+	EV_TIMER,    /* group: CCTI timer */
+	EV_SCENARIO, /* timed change of the fabric */
+	EV_PAUSE,    /* port, doubled: may send again; plus 1: must stop (see eth.h) */
+	EV_BCN,      /* packet: a message for a rate limiter */
+};
+
+/* t and arg of an event: time, kind << 28 | index. Of a deferred packet: its time of arrival in the
+ * send queue, its flow.
+ */
+struct cell {
+	uint64_t t;
+	uint32_t next, arg;
+};
+#define CELL_KIND_SHIFT 28
+#define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
+#define NO_CREDIT       0u /* outq 0 is of a port 0, which sends nothing */
+
+struct far_event {
+	uint64_t t, seq;
+	uint32_t cell;
+};
+
+struct bucket {
+	uint32_t head, tail;
+};
+
+/* An event of a lane. With it goes, for EV_DELIVER, the port; for EV_ARRIVE, the output that the
+ * packet will go to, or, if that is not known, the port and UNROUTED; and for EV_FREE and EV_QUIET,
+ * what the packet's place in a buffer has become then, as EV_CREDIT takes it.
+ */
+#define UNROUTED (1u << 31)
+struct coming {
+	uint64_t t;
+	uint32_t index, with;
+};
+
+/* Events that follow after one delay, hence in order. */
+struct lane {
+	struct coming *ring; /* NULL: its events go to the calendar */
+	uint32_t head, tail, mask;
+	uint32_t full;      /* where `tail` would meet what is yet to come, as far as was looked */
+	uint32_t credit_at; /* the first whose credits have not been taken in */
+	uint8_t event;
+};
+
+/* Times to be compared have the number of their lane in the lowest bits, so that the smallest tells
+ * both. They last for 2^60 ps, thirteen days.
+ */
+#define LANE_BITS  4u
+#define MAX_LANES  (1u << LANE_BITS)
+#define MAX_DUE_PS (NEVER >> LANE_BITS)
+
+/* Lanes that are always there; the others come with the rates of links. */
+enum {
+	LANE_CALENDAR, /* not a lane: what has none */
+	LANE_ARRIVE,   /* a header takes the same time on all links */
+	FIRST_LANE,
+	LANE_RETURN = MAX_LANES /* credits of places that were given free at once; no events */
+};
+
+/* Pending events: lanes for fixed delays; for the others a ring of buckets for the near future, a
+ * heap beyond (see evq.h).
+ */
+struct evq {
+	uint64_t due[MAX_LANES]; /* earliest event: of the calendar, of each lane */
+	uint32_t n_watched;      /* the others have nothing to come yet */
+	uint32_t n_lanes;
+	uint32_t n_want; /* bits in `want` */
+	uint64_t *want;  /* outqs that wait for credits of which none is under way */
+	struct lane lane[MAX_LANES + 1];
+	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
+	uint32_t n_credit_lanes;
+	unsigned int shift; /* bucket width is 2^shift ps */
+	uint32_t n_buckets, n_sum;
+	uint64_t cur; /* number of the earliest bucket of the ring */
+	struct bucket *bucket;
+	uint64_t *bits, *sum; /* non-empty buckets; non-empty words of bits */
+	uint32_t n_far, cap_far;
+	struct far_event *far;
+	uint64_t seq;
+};
+
+#endif
