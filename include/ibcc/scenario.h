@@ -134,6 +134,7 @@ struct ibcc_flow_spec {
 	char name[IBCC_NAME_BYTES];
 	char from[IBCC_NAME_BYTES]; /* node description */
 	char to[IBCC_NAME_BYTES];   /* node description, or "*": uniformly to all others */
+	char not_to[IBCC_NAME_BYTES]; /* with "*": one that is left out, or "" */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
 	uint32_t load_permille; /* of the source's link rate; for paced arrivals */

@@ -125,6 +125,14 @@ static double payload_share(const struct ibcc_model *m)
 	return (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
 }
 
+/* Whether a flow to all goes to a node. */
+static bool goes_to(const struct problem *p, const struct ibcc_flow_spec *f, uint32_t from,
+		    uint32_t node)
+{
+	return node != from && !ibcc_topo_is_switch(p->t, node) &&
+	       ca_port(p->t, node) != IBCC_NONE && strcmp(p->t->node[node].desc, f->not_to);
+}
+
 static int add_flow(struct problem *p, uint32_t flow)
 {
 	const struct ibcc_flow_spec *f = &p->s->flow[flow];
@@ -147,11 +155,10 @@ static int add_flow(struct problem *p, uint32_t flow)
 		return add_pair(p, flow, src, dst, demand);
 	}
 	for (i = 0; i < p->t->n_nodes; i++)
-		n += i != from && !ibcc_topo_is_switch(p->t, i) && ca_port(p->t, i) != IBCC_NONE;
+		n += goes_to(p, f, from, i);
 	for (i = 0; i < p->t->n_nodes && !rc; i++)
-		if (i != from && !ibcc_topo_is_switch(p->t, i) &&
-		    (dst = ca_port(p->t, i)) != IBCC_NONE)
-			rc = add_pair(p, flow, src, dst, demand / n);
+		if (goes_to(p, f, from, i))
+			rc = add_pair(p, flow, src, ca_port(p->t, i), demand / n);
 	return rc;
 }
 

@@ -216,12 +216,13 @@ struct flow {
 	uint8_t sl;
 	bool uniform; /* to all others */
 	bool on_off;  /* packets come only at times */
-	uint64_t sent, received, latency_ps, fecn;
+	uint64_t sent, received, latency_ps;
+	uint32_t left_out[2]; /* of the list of destinations: positions in rising order, or NONE */
 	uint64_t turn;                 /* where flows are served in turn, 0: none yet */
 	uint32_t *latency;             /* histogram (latency.h), or NULL */
 	uint32_t message_pkts, window; /* closed loop; else 0 */
 	/* The rest. */
-	uint64_t becn, dropped;
+	uint64_t fecn, becn, dropped;
 	uint32_t n_deferred, ring_at;
 	uint64_t *ring;
 	uint32_t ring_n;
@@ -288,7 +289,7 @@ struct ibcc_engine {
 };
 
 _Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two lines");
-_Static_assert(offsetof(struct flow, becn) == 2 * LINE_BYTES, "two lines of a flow are enough");
+_Static_assert(offsetof(struct flow, fecn) == 2 * LINE_BYTES, "two lines of a flow are enough");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");

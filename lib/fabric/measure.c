@@ -238,29 +238,35 @@ static void sum_ports(struct run *r)
 static int sum_offers(struct run *r)
 {
 	const struct ibcc_topo *t = r->s->topo;
-	double to_all = 0;                                   /* to each node, from all */
-	double *own = calloc(t->n_nodes + 1u, sizeof(*own)); /* what the node itself sends */
-	uint32_t i, node, n = 0;
+	double to_all = 0;                                     /* to each node, from all */
+	double *less = calloc(t->n_nodes + 1u, sizeof(*less)); /* not to the node itself */
+	uint32_t i, node, out, n = 0;
 
-	if (!own)
+	if (!less)
 		return -ENOMEM;
 	for (i = 0; i < t->n_nodes; i++)
 		n += !ibcc_topo_is_switch(t, i);
 	for (i = 0; i < r->m.n_flows; i++) {
 		const struct ibcc_flow_spec *f = &r->s->flow[i];
+		double each = r->m.flow[i].offered_mbps;
 
-		node = ibcc_topo_find_desc(t, strcmp(f->to, "*") ? f->to : f->from);
 		if (strcmp(f->to, "*")) {
-			r->m.node[node].offered_mbps += r->m.flow[i].offered_mbps;
-		} else if (n > 1) {
-			to_all += r->m.flow[i].offered_mbps / (n - 1);
-			own[node] += r->m.flow[i].offered_mbps / (n - 1);
+			r->m.node[ibcc_topo_find_desc(t, f->to)].offered_mbps += each;
+			continue;
 		}
+		node = ibcc_topo_find_desc(t, f->from);
+		out = *f->not_to ? ibcc_topo_find_desc(t, f->not_to) : node;
+		if (n > 1u + (out != node))
+			each /= n - 1 - (out != node);
+		to_all += each;
+		less[node] += each;
+		if (out != node)
+			less[out] += each;
 	}
 	for (i = 0; i < t->n_nodes; i++)
 		if (!ibcc_topo_is_switch(t, i))
-			r->m.node[i].offered_mbps += to_all - own[i];
-	free(own);
+			r->m.node[i].offered_mbps += to_all - less[i];
+	free(less);
 	return 0;
 }
 

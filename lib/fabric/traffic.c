@@ -140,12 +140,18 @@ static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
 	return g->qp[hca];
 }
 
+static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
+{
+	return e->n_dest - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
+}
+
 /* One of all others. */
 static uint32_t random_hca(const struct ibcc_engine *e, struct flow *f)
 {
-	uint32_t at = rng_below(&f->rng, e->n_dest - 1);
+	uint32_t at = rng_below(&f->rng, n_choices(e, f));
 
-	at += at >= e->hca[e->port[f->src_port].owner].dest;
+	at += at >= f->left_out[0];
+	at += at >= f->left_out[1];
 	return e->dest[at];
 }
 
@@ -193,11 +199,11 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f)
 {
 	struct group *g = &e->group[f->group];
-	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
 	uint32_t best = qp_to(e, f, random_hca(e, f)), at = rng_below(&f->rng, e->n_dest);
 
 	for (uint32_t i = 0; i < e->n_dest && e->qp[best].ready_ps > e->now_ps; i++) {
-		int64_t qp = at == self ? best : get_qp(e, g, e->dest[at]);
+		bool out = at == f->left_out[0] || at == f->left_out[1];
+		int64_t qp = out ? best : get_qp(e, g, e->dest[at]);
 
 		if (qp < 0) {
 			e->err = -ENOMEM;
@@ -210,6 +216,24 @@ uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f)
 	return best;
 }
 
+/* Whom a flow to all does not go to: its source, and whom the specification leaves out. */
+static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *not_to)
+{
+	uint32_t node = *not_to ? ibcc_topo_find_desc(e->topo, not_to) : IBCC_NONE, at = NONE;
+	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
+
+	for (uint32_t i = 0; i < e->n_dest && node != IBCC_NONE && at == NONE; i++)
+		if (e->hca[e->dest[i]].node == node)
+			at = i;
+	if (*not_to && at == NONE)
+		return -EINVAL;
+	if (at == self)
+		at = NONE;
+	f->left_out[0] = at < self ? at : self;
+	f->left_out[1] = at < self ? self : at;
+	return n_choices(e, f) ? 0 : -EINVAL;
+}
+
 /* Makes what a flow needs in time: its queue pair, or those of others as they come, and the groups
  * that answer, since these must not move while packets are under way.
  */
@@ -219,7 +243,7 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 	struct group *g;
 	int64_t rc = 0;
 
-	if (f->uniform && e->n_dest < 2)
+	if (f->uniform && leave_out(e, f, f->spec.not_to))
 		return -EINVAL;
 	if (!f->uniform)
 		rc = ibcc_fab_group_get(e, dst_port, f->sl);
@@ -288,7 +312,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	    e->port[src_port].flags & PORT_SWITCH || e->port[src_port].peer == NONE)
 		return -EINVAL;
 	if (dst_port != IBCC_NONE &&
-	    (dst_port >= e->n_ports || e->port[dst_port].flags & PORT_SWITCH))
+	    (*s->not_to || dst_port >= e->n_ports || e->port[dst_port].flags & PORT_SWITCH))
 		return -EINVAL;
 	if ((paced && !s->load_permille && !s->rate_mbps) ||
 	    (s->stop_ps && s->stop_ps <= s->start_ps) || (s->off_ps && !s->on_ps))

@@ -30,6 +30,7 @@ struct traffic_yaml {
 	double load_percent, start_ms, stop_ms, on_ms, off_ms;
 	uint8_t sl;
 	uint32_t queue_packets, rate_mbps, message_bytes, window;
+	bool merged;
 };
 
 /* All flows so far. */
@@ -184,10 +185,34 @@ static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct 
 	return 0;
 }
 
+static uint32_t permille(double percent)
+{
+	return (uint32_t)(percent * 10 + 0.5);
+}
+
+/* A flow to all in place of one to each: exponential arrivals of several flows are together those
+ * of one of their rates' sum, whose packets choose among their destinations by chance.
+ */
+static void merge(struct ibcc_flow_spec *f, const struct traffic_yaml *ty, uint32_t from,
+		  const struct side *to, const struct side *left_out)
+{
+	uint32_t n = (uint32_t)to->n - 1;
+
+	if (left_out->n && left_out->node[0] != from) {
+		snprintf(f->not_to, sizeof(f->not_to), "%.*s", (int)sizeof(f->not_to) - 1,
+			 to->topo->node[left_out->node[0]].desc);
+		n--;
+	} else {
+		f->not_to[0] = '\0';
+	}
+	f->load_permille = permille(ty->load_percent) * n;
+	f->rate_mbps = ty->rate_mbps * n;
+}
+
 /* Adds the flows of all pairs. A node never sends to itself. */
 static int expand(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc_flow_spec *f,
-		  const struct side *from, const struct side *to, const struct ibcc_yaml_node *n,
-		  struct ibcc_yaml_errors *e)
+		  const struct side *from, const struct side *to, const struct side *left_out,
+		  const struct ibcc_yaml_node *n, struct ibcc_yaml_errors *e)
 {
 	const struct ibcc_topo *t = tr->s->topo;
 	uint32_t before = tr->s->n_flows;
@@ -203,6 +228,8 @@ static int expand(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc
 				 t->node[from->node[i]].desc);
 			snprintf(f->to, sizeof(f->to), "%.*s", (int)sizeof(f->to) - 1,
 				 to->all ? "*" : t->node[to->node[j]].desc);
+			if (ty->merged)
+				merge(f, ty, from->node[i], to, left_out);
 			if (!name_flow(f, ty->name, from, to)) {
 				ibcc_yaml_error(from->y, e, n, "traffic.name",
 						"got \"%s...\" for a flow, want at most %u bytes",
@@ -261,6 +288,23 @@ static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return 0;
 }
 
+/* What can be merged, and still fits. */
+static int check_merged(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			const struct traffic_yaml *ty, const struct side *to,
+			const struct side *left_out, struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_yaml_node *at = ibcc_yaml_get(y, n, "merged");
+
+	if (!to->all || left_out->n > 1 || ty->arrivals != IBCC_ARRIVALS_EXPONENTIAL ||
+	    ty->queue_packets)
+		return ibcc_yaml_want(y, e, at, "traffic.merged",
+				      "it with exponential arrivals to all, but for one host at "
+				      "most, and without a limit of queues");
+	if (to->topo && (uint64_t)ty->rate_mbps * to->n > UINT32_MAX)
+		return ibcc_yaml_want(y, e, ty->rate, "traffic.rate", "less for so many hosts");
+	return 0;
+}
+
 static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
 		     void *arg, struct ibcc_yaml_errors *e)
 {
@@ -291,6 +335,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		  .min = 1, .max = UINT32_MAX },
 		{ IBCC_YAML_MEMBER("window_messages", UINT, struct traffic_yaml, window), .min = 1,
 		  .max = 65535 },
+		{ IBCC_YAML_MEMBER("merged", BOOL, struct traffic_yaml, merged) },
 		{ IBCC_YAML_MEMBER("queue_packets", UINT, struct traffic_yaml, queue_packets) },
 		{ .name = NULL },
 	};
@@ -317,16 +362,20 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	if (ty.to_except) {
 		bad = side_read(&to_except, ty.to_except, e);
 		rc = rc ? rc : bad;
+	}
+	if (ty.to_except && !ty.merged) {
 		side_remove(&to, &to_except);
 		to.all = false; /* a flow to each that is left */
 	}
 	bad = check_rate(y, n, &ty, e);
 	rc = rc ? rc : bad;
+	if (ty.merged && !rc)
+		rc = check_merged(y, n, &ty, &to, &to_except, e);
 	if (rc || !tr->s->topo)
 		goto out;
 	f.kind = (enum ibcc_flow_kind)ty.kind;
 	f.arrivals = (enum ibcc_arrivals)ty.arrivals;
-	f.load_permille = (uint32_t)(ty.load_percent * 10 + 0.5);
+	f.load_permille = permille(ty.load_percent);
 	f.rate_mbps = ty.rate_mbps;
 	f.sl = ty.sl;
 	f.start_ps = ibcc_scenario_ps(ty.start_ms);
@@ -336,7 +385,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	f.message_bytes = ty.message_bytes;
 	f.window = ty.message_bytes ? ty.window : 0;
 	f.queue_packets = ty.queue_packets;
-	rc = expand(tr, &ty, &f, &from, &to, n, e);
+	rc = expand(tr, &ty, &f, &from, &to, &to_except, n, e);
 out:
 	free(from.node);
 	free(to.node);

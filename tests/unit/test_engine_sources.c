@@ -25,6 +25,37 @@ static uint32_t add(struct ether *x, const struct ibcc_flow_spec *f, uint32_t fr
 	return (uint32_t)i;
 }
 
+/* A host that is left out gets nothing, the others get the same, and so does the one left out as a
+ * source: each of its destinations half.
+ */
+static void test_left_out(void **state)
+{
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL, .load_permille = 300 };
+	struct ether x;
+	uint64_t a, b, n;
+
+	(void)state;
+	start(&x, ETHER_MBPS);
+	snprintf(f.not_to, sizeof(f.not_to), "%.60s", x.topo->node[ETHER_C].desc);
+	add(&x, &f, ETHER_A, IBCC_NONE);
+	engine_run(x.e, 20000 * US);
+	n = engine_flow_read(x.e, 0).received_pkts;
+	assert_true(n > 4000);
+	assert_int_equal(engine_port_read(x.e, fabric_port(x.topo, ETHER_B, 1)).rcv_data_pkts, n);
+	add(&x, &f, ETHER_C, IBCC_NONE);
+	engine_run(x.e, 40000 * US);
+	b = engine_port_read(x.e, fabric_port(x.topo, ETHER_B, 1)).rcv_data_pkts -
+	    engine_flow_read(x.e, 0).received_pkts;
+	a = engine_port_read(x.e, fabric_port(x.topo, ETHER_A, 1)).rcv_data_pkts;
+	assert_int_equal(a + b, engine_flow_read(x.e, 1).received_pkts);
+	assert_near((double)a, (double)b, 0.1);
+	assert_int_equal(engine_port_read(x.e, fabric_port(x.topo, ETHER_C, 1)).rcv_data_pkts, 0);
+	snprintf(f.not_to, sizeof(f.not_to), "nobody");
+	assert_int_equal(ibcc_engine_add_flow(x.e, &f, fabric_port(x.topo, ETHER_A, 1), IBCC_NONE),
+			 -EINVAL);
+	ether_free(&x);
+}
+
 /* A packet of 1.2 us each 12 us, for 60 of 100 us: at 0, 12, 24, 36 and 48 us of a cycle. The time
  * that is on runs through the gaps, so that the sixth comes at the next cycle's beginning.
  */
@@ -247,10 +278,11 @@ static void test_percentiles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_on_off_periodic), cmocka_unit_test(test_on_off_means),
-		cmocka_unit_test(test_closed),          cmocka_unit_test(test_window),
-		cmocka_unit_test(test_closed_acks),     cmocka_unit_test(test_closed_loss),
-		cmocka_unit_test(test_buckets),         cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_left_out),     cmocka_unit_test(test_on_off_periodic),
+		cmocka_unit_test(test_on_off_means), cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_window),       cmocka_unit_test(test_closed_acks),
+		cmocka_unit_test(test_closed_loss),  cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_percentiles),
 	};
 
 	return cmocka_run_group_tests_name("engine_sources", tests, NULL, NULL);

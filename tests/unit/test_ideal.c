@@ -132,6 +132,13 @@ static void uniform_flows_are_pairs(void **state)
 	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "d")], 600);
 	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "b")], 3000);
 	fini(&s, &i);
+	compute(FABRIC "traffic: [{from: a, to: all, to_except: d, load_percent: 45, merged: true},"
+		       " {from: a, to: d, load_percent: 10}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 9000);
+	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "d")], 1000);
+	near(i.node_mbps[ibcc_topo_find_desc(s.topo, "b")], 4500);
+	fini(&s, &i);
 }
 
 /* Two leaves with two hosts each and two roots; r1's links carry half of the others. Evenly spread,

@@ -123,6 +123,15 @@ static void offers_by_node(void **state)
 	assert_true(m.node[ibcc_topo_find_desc(s.topo, "s")].offered_mbps == 0);
 	near(m.node[ibcc_topo_find_desc(s.topo, "c")].throughput_mbps, 7680 * 0.3, 0.15);
 	fini(&s, &m);
+	/* 5 % to each but c, and from c to all. */
+	run("traffic: [{from: all, to: all, to_except: c, load_percent: 5, merged: true}]\n", 0, &s,
+	    &m);
+	near(m.node[ibcc_topo_find_desc(s.topo, "a")].offered_mbps,
+	     m.flow[1].offered_mbps / 2 + m.flow[2].offered_mbps / 3 + m.flow[3].offered_mbps / 2,
+	     1e-9);
+	assert_true(fabs(m.node[ibcc_topo_find_desc(s.topo, "c")].offered_mbps) < 1e-6);
+	assert_true(m.node[ibcc_topo_find_desc(s.topo, "c")].throughput_mbps == 0);
+	fini(&s, &m);
 }
 
 /* The same seed, the same bytes: with samples or without. */

@@ -169,6 +169,31 @@ static void test_traffic_expands(void **state)
 	ibcc_scenario_fini(&s);
 }
 
+/* 10 % and 100 Mb/s are what each pair gets: b and c send to two others, or to one but for c. */
+static void test_traffic_merges(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	text_ok(HEAD SMALL
+		"traffic:\n"
+		"- {name: x, from: [b, c], to: all, to_except: c, rate: 100 Mb/s, merged: yes}\n"
+		"- {name: y, from: b, to: all, load_percent: 10, merged: yes}\n",
+		&s);
+	assert_int_equal(s.n_flows, 3);
+	for (uint32_t i = 0; i < s.n_flows; i++)
+		assert_string_equal(s.flow[i].to, "*");
+	assert_string_equal(s.flow[0].name, "x-b");
+	assert_string_equal(s.flow[0].not_to, "c");
+	assert_int_equal(s.flow[0].rate_mbps, 100);
+	assert_string_equal(s.flow[1].name, "x-c");
+	assert_string_equal(s.flow[1].not_to, "");
+	assert_int_equal(s.flow[1].rate_mbps, 200);
+	assert_string_equal(s.flow[2].not_to, "");
+	assert_int_equal(s.flow[2].load_permille, 200);
+	ibcc_scenario_fini(&s);
+}
+
 static void check_tree(unsigned int ports, unsigned int levels, uint32_t hosts, uint32_t switches)
 {
 	char text[256], name[32];
@@ -386,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_traffic_expands),
+		cmocka_unit_test(test_traffic_merges),
 		cmocka_unit_test(test_host_rates),
 		cmocka_unit_test(test_trees),
 		cmocka_unit_test(test_netfile_beside_the_scenario),

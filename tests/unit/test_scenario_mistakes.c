@@ -83,6 +83,20 @@ static void test_mistakes_of_traffic(void **state)
 		 "%25:13: events.link_up: got \"s/9\", want a port of s from 1 to 4\n"
 		 "%26:13: events.link_up: got \"s/4\", want a port that has a link\n"
 		 "%27:28: no_congestion_control: got \"z\", want a node of the topology\n");
+	text_bad(HEAD SMALL
+		 "traffic:\n- {from: a, to: all, merged: true}\n"
+		 "- {name: x, from: a, to: b, load_percent: 1, merged: true}\n"
+		 "- {name: y, from: a, to: all, to_except: [b, c], load_percent: 1, merged: "
+		 "true}\n",
+		 "%9:30: traffic.merged: got \"true\", want it with exponential arrivals to all, "
+		 "but "
+		 "for one host at most, and without a limit of queues\n"
+		 "%10:54: traffic.merged: got \"true\", want it with exponential arrivals to all, "
+		 "but "
+		 "for one host at most, and without a limit of queues\n"
+		 "%11:75: traffic.merged: got \"true\", want it with exponential arrivals to all, "
+		 "but "
+		 "for one host at most, and without a limit of queues\n");
 	text_bad(HEAD SMALL "traffic:\n- {from: a, to: b}\n- {from: [a, c], to: b}\n",
 		 "%10:3: traffic.name: got a second flow named \"a-to-b\", want different names\n");
 	/* 62 bytes alone would do, with "-a" they do not. */
