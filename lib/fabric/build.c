@@ -159,6 +159,9 @@ int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps)
 	return rc;
 }
 
+/* The table of those that forward nothing. */
+static const uint8_t nowhere[] = { IBCC_LFT_NONE };
+
 static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
@@ -169,6 +172,7 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 		return -ENOMEM;
 	p->speed = e->in[i].speed = (uint16_t)speed;
 	e->in[i].num = tp->num;
+	e->in[i].lft = nowhere;
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
@@ -221,6 +225,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	s->lft_len = tn->lft_len;
 	if (tn->lft_len)
 		memcpy(s->lft, tn->lft, tn->lft_len);
+	s->lft[s->lft_len] = IBCC_LFT_NONE;
 	if (tn->sl2vl) {
 		s->sl2vl = malloc(sizeof(*s->sl2vl) * n_in * n_in);
 		if (!s->sl2vl)

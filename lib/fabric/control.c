@@ -36,6 +36,7 @@ int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft
 		return -ENOMEM;
 	if (len)
 		memcpy(copy, lft, len);
+	copy[len] = IBCC_LFT_NONE;
 	free(s->lft);
 	s->lft = copy;
 	s->lft_len = len;
@@ -143,7 +144,6 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
 	ibcc_fab_quiet_count(e, e->now_ps);
-	ibcc_fab_routes_forget(e);
 	/* Each lost packet gives a credit and may wake its sender and its source. */
 	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
 		return -ENOMEM;

@@ -47,9 +47,9 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* An event of a lane. With it goes, for EV_DELIVER, the port; for EV_ARRIVE, the output that the
- * packet will go to, or, if that is not known, the port and UNROUTED; and for EV_FREE and EV_QUIET,
- * what the packet's place in a buffer has become then, as EV_CREDIT takes it.
+/* An event of a lane. With EV_ARRIVE and EV_DELIVER goes the output that the packet will go to, or,
+ * if there is none or it is not known, the port and UNROUTED; with EV_FREE and EV_QUIET, what the
+ * packet's place in a buffer has become then, as EV_CREDIT takes it.
  */
 #define UNROUTED (1u << 31)
 struct coming {

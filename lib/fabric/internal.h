@@ -64,8 +64,8 @@ struct port {
 /* The receiving side of a port: what each packet that comes in needs. */
 struct inport {
 	_Alignas(LINE_BYTES) uint64_t rx[N_KINDS]; /* packets received */
-	const uint8_t *lft;                        /* of the switch */
-	const uint8_t (*sl2vl)[16];                /* of the switch, by output; NULL: default */
+	const uint8_t *lft;         /* of the switch; behind its end, an entry that leads nowhere */
+	const uint8_t (*sl2vl)[16]; /* of the switch, by output; NULL: default */
 	uint32_t lft_len, first_port;
 	uint16_t n_in, speed;
 	uint8_t num, epoch;
@@ -218,8 +218,8 @@ struct flow {
 	bool on_off;  /* packets come only at times */
 	uint64_t sent, received, latency_ps;
 	uint32_t left_out[2]; /* of the list of destinations: positions in rising order, or NONE */
-	uint64_t turn;                 /* where flows are served in turn, 0: none yet */
-	uint32_t *latency;             /* histogram (latency.h), or NULL */
+	uint64_t turn;        /* where flows are served in turn, 0: none yet */
+	uint32_t *latency;    /* histogram (latency.h), or NULL */
 	uint32_t message_pkts, window; /* closed loop; else 0 */
 	/* The rest. */
 	uint64_t fecn, becn, dropped;

@@ -78,7 +78,7 @@ static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane
 	const struct coming *far = lane_ahead(l, FAR);
 
 	__builtin_prefetch(&e->pkt[far->index]);
-	__builtin_prefetch(&e->in[far->with]);
+	__builtin_prefetch(&e->in[far->with & ~UNROUTED]);
 	if (e->far_apart)
 		ibcc_fab_hca_arrive_soon(e, lane_ahead(l, NEAR)->index);
 }

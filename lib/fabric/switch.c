@@ -194,11 +194,11 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 {
 	const struct pkt *k = &e->pkt[v->index];
 	const struct inport *in = &e->in[k->port];
-	uint32_t o = route(e, in, k->dlid);
+	uint32_t o = route(in, k->port, k->dlid);
 
-	if (o == NONE)
-		return;
 	v->with = o;
+	if (o & UNROUTED)
+		return;
 	__builtin_prefetch(&e->port[o]);
 	__builtin_prefetch(port_outq(e, o, 0));
 	__builtin_prefetch(&e->voq[voq_of(e, o * e->n_vls, in->num, k->qp)]);
@@ -236,7 +236,9 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 		}
 	}
 	if (o & UNROUTED)
-		o = route(e, in, k->dlid);
+		o = route(in, k->port, k->dlid);
+	if (o & UNROUTED || !(e->port[o].flags & PORT_UP))
+		o = NONE;
 	if (e->paths)
 		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
 	if (o == NONE) {

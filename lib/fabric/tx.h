@@ -120,32 +120,30 @@ static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, str
 	}
 }
 
-/* Output port for a packet, or NONE if there is no way on. */
-static inline uint32_t route(const struct ibcc_engine *e, const struct inport *in, uint16_t dlid)
+/* Where a packet goes from an input: its output, or, if there is none, the input and UNROUTED. Here
+ * and below are no branches, for nobody could tell which packets leave the switches.
+ */
+static inline uint32_t route(const struct inport *in, uint32_t port, uint16_t dlid)
 {
-	unsigned int out = dlid < in->lft_len ? in->lft[dlid] : IBCC_LFT_NONE;
+	uint32_t out = in->lft[dlid < in->lft_len ? dlid : in->lft_len];
+	uint32_t leads = -(uint32_t)((out < in->n_in) & !!out); /* a mask */
 
-	if (!out || out >= in->n_in || !(e->port[in->first_port + out].flags & PORT_UP))
-		return NONE;
-	return in->first_port + out;
+	return ((in->first_port + out) & leads) | ((port | UNROUTED) & ~leads);
 }
 
-/* What to know of a packet on its way. Where tables lie in a core's own cache, where it goes next
- * is found out as it is sent, when nothing waits for that.
+/* What to know of a packet on its way: what its place will become at once, or where it goes next.
+ * Where tables lie in a core's own cache, that is found out as it is sent, when nothing waits for
+ * it.
  */
 static inline uint32_t foresee(const struct ibcc_engine *e, const struct outq *q,
 			       const struct pkt *k, enum ibcc_fab_event event)
 {
-	uint32_t o;
+	uint32_t quiet = -(uint32_t)(event == EV_QUIET); /* a mask */
+	uint32_t next = k->port | UNROUTED;
 
-	if (event == EV_QUIET) /* its place will be free at once */
-		return (uint32_t)(q - e->outq) << 1 | DATA;
-	if (event != EV_ARRIVE)
-		return k->port;
-	if (e->far_apart)
-		return k->port | UNROUTED;
-	o = route(e, &e->in[k->port], k->dlid);
-	return o == NONE ? k->port | UNROUTED : o;
+	if (!e->far_apart)
+		next = route(&e->in[k->port], k->port, k->dlid);
+	return (quiet & ((uint32_t)(q - e->outq) << 1 | DATA)) | (~quiet & next);
 }
 
 /* Puts a packet on the link. The caller has seen to credits and to the port being free. */
@@ -174,7 +172,7 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 				   foresee(e, q, k, (enum ibcc_fab_event)w->event) });
 	lane_push(e, s->free_lane[kind], EV_FREE, (struct coming){ end, port, credit });
 	credit_under_way(e, credit, end);
-	if (e->evq.n_want && w->event == EV_QUIET)
+	if (q->flags & OUTQ_WANT && w->event == EV_QUIET)
 		credit_under_way(e, (uint32_t)(q - e->outq) << 1 | DATA, e->now_ps + w->delay_ps);
 }
 
