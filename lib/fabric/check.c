@@ -4,9 +4,9 @@
  * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
  * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
  * way, packets on the link and packets in the receiver's buffer add up to the buffer. Who waits for
- * credits is woken when some come, or else known as one to be told of the next. With PAUSE,
- * what ingress ports and switches say that they hold is what is there, it is not more than the
- * memory, and each sender does what its peer last said, unless that message is still under way.
+ * credits is known as one to be told of them, and woken when some come that are under way. With
+ * PAUSE, what ingress ports and switches say that they hold is what is there, it is not more than
+ * the memory, and each sender does what its peer last said, unless that message is still under way.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -175,9 +175,9 @@ static int check_waiters(struct check *k)
 		     told = q->want[i >> 6] >> (i & 63) & 1;
 
 		n += told;
-		if (told ? !waits : waits && !k->woken[i] && !k->coming[i])
+		if (told != waits || (waits && q->wake[i] != NEVER && !k->woken[i]))
 			return FAIL(k, "outq %u: %s for credits", i,
-				    told ? "does not wait" : "nobody sees to its waiting");
+				    waits ? "nobody sees to its waiting" : "does not wait");
 	}
 	if (n != q->n_want)
 		return FAIL(k, "%u outqs wait for credits, counted %u", n, q->n_want);

@@ -54,10 +54,16 @@ static uint64_t next_credit(const struct ibcc_engine *e, uint32_t outq)
 	return first;
 }
 
+static void wake_at(struct ibcc_engine *e, uint32_t outq, uint64_t t)
+{
+	e->evq.wake[outq] = t;
+	if (t != NEVER)
+		evq_push(e, t, EV_WAKE, outq);
+}
+
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
 	uint32_t outq = (uint32_t)(q - e->outq);
-	uint64_t t;
 
 	/* Who waits already is woken by the next credits. */
 	if (!(q->flags & OUTQ_WANT))
@@ -68,45 +74,37 @@ bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int k
 	if (q->flags & OUTQ_WANT)
 		return false;
 	q->flags |= OUTQ_WANT;
-	t = next_credit(e, outq);
-	if (t != NEVER) {
-		evq_push(e, t, EV_WAKE, outq);
-	} else {
-		e->evq.want[outq >> 6] |= 1ull << (outq & 63);
-		e->evq.n_want++;
-	}
+	e->evq.want[outq >> 6] |= 1ull << (outq & 63);
+	e->evq.n_want++;
+	wake_at(e, outq, next_credit(e, outq));
 	return false;
 }
 
 void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q)
 {
 	uint32_t outq = (uint32_t)(q - e->outq);
-	uint64_t bit = 1ull << (outq & 63);
 
+	if (!(q->flags & OUTQ_WANT))
+		return;
 	q->flags &= (uint8_t)~OUTQ_WANT;
-	if (e->evq.want[outq >> 6] & bit) {
-		e->evq.want[outq >> 6] &= ~bit;
-		e->evq.n_want--;
-	}
+	e->evq.want[outq >> 6] &= ~(1ull << (outq & 63));
+	e->evq.n_want--;
 }
 
+/* Those of a short packet may come before what was under way. */
 void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
 	uint32_t outq = credit >> 1;
-	uint64_t bit = 1ull << (outq & 63);
 
-	if (!(e->evq.want[outq >> 6] & bit))
-		return;
-	e->evq.want[outq >> 6] &= ~bit;
-	e->evq.n_want--;
-	evq_push(e, t, EV_WAKE, outq);
+	if (e->evq.want[outq >> 6] >> (outq & 63) & 1 && t < e->evq.wake[outq])
+		wake_at(e, outq, t);
 }
 
 void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq)
 {
 	struct outq *q = &e->outq[outq];
 
-	if (!(q->flags & OUTQ_WANT))
+	if (!(q->flags & OUTQ_WANT) || e->evq.wake[outq] > e->now_ps)
 		return;
 	ibcc_fab_credits_met(e, q);
 	port_look(e, outq / e->n_vls);
@@ -115,6 +113,7 @@ void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq)
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
 	credits_add(e, index);
+	e->evq.wake[index >> 1] = e->now_ps;
 	ibcc_fab_credits_wake(e, index >> 1);
 }
 

@@ -89,7 +89,8 @@ struct evq {
 	uint32_t n_watched;      /* the others have nothing to come yet */
 	uint32_t n_lanes;
 	uint32_t n_want; /* bits in `want` */
-	uint64_t *want;  /* outqs that wait for credits of which none is under way */
+	uint64_t *want;  /* outqs that wait for credits */
+	uint64_t *wake;  /* by outq that waits: when the next come, or NEVER: none is under way */
 	struct lane lane[MAX_LANES + 1];
 	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
 	uint32_t n_credit_lanes;

@@ -40,7 +40,9 @@ int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps, uint32
 	q->bits = calloc(q->n_buckets / 64, sizeof(*q->bits));
 	q->sum = calloc(q->n_sum, sizeof(*q->sum));
 	q->want = calloc(n_outqs / 64 + 1, sizeof(*q->want));
-	if (!q->bucket || !q->bits || !q->sum || !q->want || lane_init(q, LANE_RETURN, EV_CREDIT))
+	q->wake = calloc(n_outqs + 1u, sizeof(*q->wake));
+	if (!q->bucket || !q->bits || !q->sum || !q->want || !q->wake ||
+	    lane_init(q, LANE_RETURN, EV_CREDIT))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < q->n_buckets; i++)
 		q->bucket[i] = (struct bucket){ NONE, NONE };
@@ -53,6 +55,7 @@ void ibcc_fab_evq_fini(struct evq *q)
 	free(q->bits);
 	free(q->sum);
 	free(q->want);
+	free(q->wake);
 	free(q->far);
 	for (uint32_t i = 0; i <= MAX_LANES; i++)
 		free(q->lane[i].ring);
