@@ -12,7 +12,6 @@
 #include "text.h"
 #include "tuner_state.h"
 
-#define KNOWN_BECNS      8u /* so many at the most marked adapter tell who contributes */
 #define UNSET_SHARE      8u /* of a root's adapters, one in so many may lack its settings */
 #define DEFAULT_PACKET   2074u
 #define TREE_BUFFER      65536u /* of a switch port and VL, about */
@@ -136,7 +135,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->wait_permille = now->wait_permille;
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = s->interval_ns;
-	ibcc_tuner_probe_begin(tn, r);
+	ibcc_tuner_probe_begin(tn, r, actual);
 	r->drain = r->probe ? 0 : drain_passes(r, s, now);
 	ret = ibcc_tuner_guard_begin(tn, r);
 	if (ret)
@@ -183,12 +182,8 @@ static struct ibcc_tuner_sources known_sources(const struct ibcc_tuner *tn,
 {
 	struct ibcc_tuner_sources s = { .mbps = ibcc_tuner_source_mbps(tn, t, r) };
 	uint32_t n_on = 0;
-	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < tn->n_endports; i++)
-		if (r->becn[i] > most)
-			most = r->becn[i];
-	if (most < KNOWN_BECNS * IBCC_TUNER_COUNT_ONE)
+	if (!ibcc_tuner_known(tn, r))
 		return s;
 	for (uint32_t i = 0; i < tn->n_roots; i++)
 		n_on += tn->root[i].on;
@@ -437,7 +432,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		ibcc_tuner_observe(tn, t, e);
 		ret = control(tn, t, s, e, actual, &laid, &say);
 		if (!ret) {
-			ibcc_tuner_release(tn, t, s, e, &say);
+			ibcc_tuner_release(tn, t, s, e, actual, &say);
 			ret = take_up(tn, t, s, e, actual, &say);
 		}
 		ibcc_target_fini(&laid);

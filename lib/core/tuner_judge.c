@@ -18,6 +18,7 @@
 #define HELPED_PERMILLE 950u  /* of the victims' wait before, at most, or it did not help */
 #define GROWN_PERMILLE  1150u /* more than that, and the table ends too early for them all */
 #define SHRUNK_PERMILLE 600u
+#define KNOWN_BECNS     8u  /* so many at the most marked adapter tell who contributes */
 #define BECN_SHARE      50u /* 2 % of the one that is marked second most */
 
 /* How far feedback may go from the formulas. */
@@ -28,6 +29,14 @@
 
 #define THRESHOLD_STEP 3u
 #define THRESHOLD_MAX  15u
+
+bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
+{
+	for (uint32_t i = 0; i < tn->n_endports; i++)
+		if (r->becn[i] >= KNOWN_BECNS * IBCC_TUNER_COUNT_ONE)
+			return true;
+	return false;
+}
 
 /* Measured by the one that is marked second most: the first may be a node that has lost its
  * settings, gets nearly all marks and makes all others look like bystanders.

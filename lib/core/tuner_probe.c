@@ -19,12 +19,13 @@ void ibcc_tuner_may_probe(struct ibcc_tuner *tn, bool may)
 	tn->may_probe = may;
 }
 
-void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r)
+void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+			    const struct ibcc_settings *actual)
 {
 	for (uint32_t i = 0; i < tn->n_roots; i++)
 		if (tn->root[i].on)
 			return;
-	r->probe = r->learned || !tn->may_probe ? 0 : tn->p.probe_passes;
+	r->probe = r->learned || !tn->may_probe ? 0 : ibcc_tuner_alike_probe(tn, r, actual);
 }
 
 bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,

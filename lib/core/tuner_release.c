@@ -31,28 +31,39 @@ static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ib
 	return p;
 }
 
+static void give_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_tuner_root *r,
+		    const char *why, struct ibcc_text *say)
+{
+	char name[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, name, sizeof(name));
+	ibcc_text_add(say, "%s%s control of %s: taken back, and not tried again for a while",
+		      say->n ? "; " : "", why, name);
+	ibcc_tuner_bar(tn, r->port);
+	ibcc_tuner_drop(tn, r);
+	ibcc_tuner_changed(tn);
+}
+
 void ibcc_tuner_release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
-			struct ibcc_text *say)
+			const struct ibcc_settings *actual, struct ibcc_text *say)
 {
 	for (uint32_t i = tn->n_roots; i-- > 0;) {
 		struct ibcc_tuner_root *r = &tn->root[i];
 		const struct ibcc_port_sample *s = &snap->port[r->port];
 		struct ibcc_tuner_port now;
-		char name[IBCC_DESC_BYTES + 16];
 
-		if (!r->on || !r->in_force || r->lost || r->drain || r->probe)
+		if (!r->on || !r->in_force || r->lost)
+			continue;
+		if (ibcc_tuner_frees_nobody(tn, r, actual)) {
+			give_up(tn, t, r, "nobody would be freed by", say);
+			return;
+		}
+		if (r->drain || r->probe)
 			continue;
 		if (s->state == IBCC_SAMPLE_FRESH &&
 		    ibcc_tuner_guard(tn, r, ibcc_delta_xmit_mbps(&s->delta))) {
-			ibcc_topo_port_name(t, r->port, name, sizeof(name));
-			ibcc_text_add(say,
-				      "%sadapters send less than before control of %s: taken back, "
-				      "and not tried again for a while",
-				      say->n ? "; " : "", name);
-			ibcc_tuner_bar(tn, r->port);
-			ibcc_tuner_drop(tn, r);
-			ibcc_tuner_changed(tn);
+			give_up(tn, t, r, "adapters send less than before", say);
 			return;
 		}
 		if (r->leader != i || tn->since_change < 2 || s->state != IBCC_SAMPLE_FRESH ||

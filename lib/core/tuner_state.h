@@ -188,10 +188,21 @@ struct ibcc_tuner_sources {
 /* tuner_probe.c: is a root being probed? Then no other one is taken up. */
 bool ibcc_tuner_probing(const struct ibcc_tuner *tn);
 /* When a root is decided on: sets its `probe`. */
-void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r);
+void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+			    const struct ibcc_settings *actual);
 /* One pass for a root that is probed and marks; returns true at the end, with a sentence. */
 bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 		      const struct ibcc_tuner_sources *s, struct ibcc_text *say);
+
+/* tuner_alike.c: passes to probe a root for: as many as are asked for, or some more where its
+ * adapters hold all that they send.
+ */
+uint8_t ibcc_tuner_alike_probe(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
+			       const struct ibcc_settings *actual);
+/* Would control of a root free nobody, since all who waited contribute and hold all that they send?
+ */
+bool ibcc_tuner_frees_nobody(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
+			     const struct ibcc_settings *actual);
 
 /* tuner_doubt.c: one of a root's sources gets nearly all marks and goes on: nothing can be judged
  * by that.
@@ -230,12 +241,12 @@ bool ibcc_tuner_barred(const struct ibcc_tuner *tn, uint32_t port);
  */
 void ibcc_tuner_changed(struct ibcc_tuner *tn);
 
-/* Roots that could carry more than they do, or whose control does harm; see tuner_idle.c and
- * tuner_guard.c.
+/* Roots that could carry more than they do, or whose control does harm or no good; see
+ * tuner_idle.c, tuner_guard.c and tuner_alike.c.
  */
 void ibcc_tuner_release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
-			struct ibcc_text *say);
+			const struct ibcc_settings *actual, struct ibcc_text *say);
 
 /* tuner_idle.c: what a root's own port did in a pass. */
 struct ibcc_tuner_port {
@@ -262,6 +273,8 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
  */
 bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r);
 
+/* Have so many BECNs been counted that they tell who contributes? */
+bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r);
 /* Contributors by the counts that fade: adapters with more than 2 % of what the second most
  * marked one has.
  */

@@ -278,7 +278,7 @@ static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_
 {
 	struct ibcc_cct same;
 
-	if (ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL)
+	if (!ep->by_block && ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL)
 		return false;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
 		if (ep->ca.sl[sl].CCTI_Increase != law->increase || ep->ca.sl[sl].CCTI_Min ||
@@ -334,6 +334,8 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			ep->ca.sl[sl].CCTI_Min = 0;
 		}
 	}
+	if (ep->by_block) /* knows no other mode than its own */
+		ep->ca.Port_Control = actual->ep[i].ca.Port_Control;
 	if (!same_ca(&actual->ep[i], ep)) {
 		why = add_reason(out, i, IBCC_CC_ATTR_CA_SETTING);
 		if (!why)

@@ -127,8 +127,78 @@ static void test_ends_early(void **state)
 		assert_int_equal(ca_cc(f, i)->cct.limit, 0);
 }
 
+/* Adapters that hold all they send, as QLogic's do. */
+static int setup_alike(void **state)
+{
+	struct fixture *f;
+
+	setup(state);
+	f = *state;
+	ibcc_tuner_may_probe(f->tn, true);
+	for (unsigned int i = LUSTRE_SRC1; i <= LUSTRE_SRC4; i++) {
+		ca_cc(f, i)->by_block = true;
+		ca_cc(f, i)->ca.Port_Control = IBCC_CC_PORT_CONTROL_SL;
+	}
+	return 0;
+}
+
+/* Such adapters are probed without being asked for. The fourth waits and gets no marks: it is worth
+ * holding the others, and their mode, the only one they have, is no difference.
+ */
+static void test_alike_with_victim(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	marks(f, 10);
+	assert_int_equal(step(f), 3 * 2);
+	assert_non_null(strstr(f->summary, "name 3 contributors"));
+	assert_int_equal(ca_cc(f, LUSTRE_SRC1)->ca.Port_Control, IBCC_CC_PORT_CONTROL_SL);
+	traffic_lustre_tuned(&f->tr);
+	f->n_changed = 0;
+	steps(f, 100);
+	assert_int_equal(f->n_changed, 0);
+	assert_true(ca_cc(f, LUSTRE_SRC1)->cct.limit);
+}
+
+/* All four send to the slow sink: what they send elsewhere would be held with it. Marking ends, and
+ * is tried again only after a while; nobody ever gets a delay.
+ */
+static void test_alike_without_victim(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	marks(f, 10);
+	traffic_at(&f->tr, LUSTRE_SRC4, 1)->becn = 10;
+	assert_int_equal(step(f), 2);
+	assert_non_null(strstr(f->summary, "nobody would be freed by control of"));
+	assert_false(sw_cc(f, LUSTRE_SW2)->element[1].Valid);
+	traffic_lustre_off(&f->tr);
+	f->n_changed = 0;
+	steps(f, 30);
+	assert_int_equal(f->n_changed, 0);
+	steps(f, 5);
+	assert_true(f->n_changed);
+	for (unsigned int i = LUSTRE_SRC1; i <= LUSTRE_SRC4; i++)
+		assert_int_equal(ca_cc(f, i)->cct.limit, 0);
+}
+
+/* Where nothing is carried out there is no probe: values go to all, as for other adapters. */
+static void test_alike_not_probed(void **state)
+{
+	struct fixture *f = *state;
+
+	ibcc_tuner_may_probe(f->tn, false);
+	f->apply = false;
+	traffic_lustre_off(&f->tr);
+	steps(f, 20);
+	assert_int_equal(f->changes, 2 + 4 * 2);
+}
+
 int main(void)
 {
+#define ALIKE(f) cmocka_unit_test_setup_teardown(f, setup_alike, teardown)
 #define PROBE(f) cmocka_unit_test_setup_teardown(f, setup_probe, teardown)
 	const struct CMUnitTest tests[] = {
 		PROBE(test_names),
@@ -136,6 +206,9 @@ int main(void)
 		PROBE(test_not_where_nothing_is_set),
 		PROBE(test_tables_of_others),
 		PROBE(test_ends_early),
+		ALIKE(test_alike_with_victim),
+		ALIKE(test_alike_without_victim),
+		ALIKE(test_alike_not_probed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
