@@ -32,15 +32,17 @@ void ibcc_tuner_note_load(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		uint32_t port = t->endport[i];
 		const struct ibcc_port_sample *p = &s->port[port];
 		struct ibcc_tuner_load *l = &tn->load[i];
+		uint32_t mbps, wait;
 
 		if (ibcc_topo_is_switch(t, t->port[port].node) || p->state != IBCC_SAMPLE_FRESH ||
 		    !ibcc_delta_valid(&p->delta, IBCC_CTR_XMIT_DATA) ||
 		    !ibcc_delta_valid(&p->delta, IBCC_CTR_XMIT_WAIT))
 			continue;
-		l->mbps = (l->mbps + ibcc_delta_xmit_mbps(&p->delta)) / 2;
-		l->wait_permille = (uint16_t)((l->wait_permille +
-					       ibcc_delta_wait_permille(&p->delta, p->tick_ps)) /
-					      2);
+		mbps = ibcc_delta_xmit_mbps(&p->delta);
+		wait = ibcc_delta_wait_permille(&p->delta, p->tick_ps);
+		l->mbps = l->known ? (l->mbps + mbps) / 2 : mbps;
+		l->wait_permille = (uint16_t)(l->known ? (l->wait_permille + wait) / 2 : wait);
+		l->known = true;
 	}
 	for (uint32_t i = 0; i < IBCC_TUNER_MAX_ROOTS; i++)
 		tn->bar[i].passes -= tn->bar[i].passes > 0;

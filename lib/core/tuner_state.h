@@ -30,6 +30,7 @@ enum ibcc_tuner_knob {
 struct ibcc_tuner_load {
 	uint32_t mbps;
 	uint16_t wait_permille;
+	bool known; /* has been read */
 };
 
 /* A port that did harm under control: not again before so many passes. */

@@ -133,7 +133,7 @@ static void loads(struct fixture *f, uint32_t members, uint32_t others)
 {
 	for (uint32_t i = 0; i < 8; i++)
 		f->tn->load[f->t->port[fabric_port(f->t, i, 1)].endport] =
-			(struct ibcc_tuner_load){ i < 6 ? members : others, 0 };
+			(struct ibcc_tuner_load){ .mbps = i < 6 ? members : others };
 }
 
 static bool guard(struct fixture *f, int passes, uint32_t root_mbps)
@@ -166,6 +166,38 @@ static void test_guard(void **state)
 	assert_false(guard(f, 8, SLOW / 2)); /* not wanted */
 }
 
+/* 1000 and then 2000 Mb/s, and waiting for 400 and then 200 permille, in passes of 1 ms: a mean has
+ * nothing but what was read.
+ */
+static void test_load(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t port = fabric_port(f->t, 0, 1), ep = f->t->port[port].endport;
+	struct ibcc_delta *d;
+	struct ibcc_snapshot s;
+
+	assert_int_equal(ibcc_snapshot_init(&s, f->t), 0);
+	s.port[port].state = IBCC_SAMPLE_FRESH;
+	s.port[port].tick_ps = 1000;
+	d = &s.port[port].delta;
+	d->dt_ns = 1000000;
+	d->flags[IBCC_CTR_XMIT_DATA] = d->flags[IBCC_CTR_XMIT_WAIT] = IBCC_DELTA_VALID;
+	d->v[IBCC_CTR_XMIT_DATA] = 1000 * 1000 / 8 / 4;
+	d->v[IBCC_CTR_XMIT_WAIT] = 400000;
+	ibcc_tuner_note_load(f->tn, f->t, &s);
+	assert_int_equal(f->tn->load[ep].mbps, 1000);
+	assert_int_equal(f->tn->load[ep].wait_permille, 400);
+	d->v[IBCC_CTR_XMIT_DATA] *= 2;
+	d->v[IBCC_CTR_XMIT_WAIT] /= 2;
+	ibcc_tuner_note_load(f->tn, f->t, &s);
+	assert_int_equal(f->tn->load[ep].mbps, 1500);
+	assert_int_equal(f->tn->load[ep].wait_permille, 300);
+	s.port[port].state = IBCC_SAMPLE_STALE;
+	ibcc_tuner_note_load(f->tn, f->t, &s);
+	assert_int_equal(f->tn->load[ep].mbps, 1500);
+	ibcc_snapshot_fini(&s);
+}
+
 static void test_bar(void **state)
 {
 	struct fixture *f = *state;
@@ -190,7 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_lets_go), TEST(test_not_idle),   TEST(test_sooner_after_marks),
 		TEST(test_over),    TEST(test_held_again), TEST(test_receiver_fast_again),
-		TEST(test_guard),   TEST(test_bar),
+		TEST(test_guard),   TEST(test_load),       TEST(test_bar),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
