@@ -13,17 +13,18 @@
 #include "text.h"
 #include "tuner_state.h"
 
-#define IDLE_PERMILLE 900u  /* of what the root carries; what is above is feedback's business */
-#define IDLE_PASSES   2u    /* one may be the pause of a saw tooth */
-#define PAUSE_SHARE   50u   /* who sends less than this part is not held, but pauses */
-#define SPARE_MIN     250u  /* no step takes more: what is sent in two passes may be by chance */
-#define OVER_MILLI    500u  /* a delay of half a packet at the table's end holds nobody */
-#define FAST_PERMILLE 1100u /* of what the receiver took when it was slow */
-#define FAST_PASSES   4u
-#define WAIT_MAX      64u
-#define JAM_PERMILLE  200u
-#define TREE_PERMILLE 250u
-#define LOOP_MIN      250u
+#define IDLE_PERMILLE  900u  /* of what the root carries; what is above is feedback's business */
+#define IDLE_PASSES    2u    /* one may be the pause of a saw tooth */
+#define PAUSE_SHARE    50u   /* who sends less than this part is not held, but pauses */
+#define SPARE_MIN      250u  /* no step takes more: what is sent in two passes may be by chance */
+#define OVER_MILLI     500u  /* a delay of half a packet at the table's end holds nobody */
+#define FAST_PERMILLE  1100u /* of what the receiver took when it was slow */
+#define FAST_PASSES    4u
+#define RECEIVE_BUFFER 131072u /* bytes, about twice what adapters have */
+#define WAIT_MAX       64u
+#define JAM_PERMILLE   200u
+#define TREE_PERMILLE  250u
+#define LOOP_MIN       250u
 
 static uint32_t end_milli(const struct ibcc_tuner_root *r, uint32_t source_mbps)
 {
@@ -33,7 +34,8 @@ static uint32_t end_milli(const struct ibcc_tuner_root *r, uint32_t source_mbps)
 }
 
 /* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
- * is slow no more. Marks that are left then come from bursts.
+ * is slow no more. Marks that are left then come from bursts. While a slow one's buffer fills again
+ * it takes more than it works off, too, but not more than the buffer has room for.
  */
 static bool receiver_is_fast(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now,
 			     uint32_t free_permille)
@@ -54,6 +56,8 @@ static bool receiver_is_fast(struct ibcc_tuner_root *r, const struct ibcc_tuner_
 	if (r->fast < FAST_PASSES * r->patience)
 		return false;
 	fast = r->fast_mbps * 1000 > (uint64_t)r->fast * slow * FAST_PERMILLE;
+	if (fast && (r->fast_mbps - r->fast * slow) * r->interval_ns / 8000 <= RECEIVE_BUFFER)
+		return false;
 	r->fast = 0;
 	r->fast_mbps = 0;
 	return fast;

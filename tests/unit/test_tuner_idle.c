@@ -19,6 +19,7 @@ static int setup(void **state)
 	f->r->n = f->r->n_heavy = 6;
 	f->r->rate_mbps = SLOW;
 	f->r->packet_bytes = 2000;
+	f->r->interval_ns = 1000000;
 	for (uint32_t i = 0; i < 6; i++)
 		f->r->member[f->t->port[fabric_port(f->t, i, 1)].endport] = true;
 	return 0;
@@ -128,6 +129,18 @@ static void test_receiver_fast_again(void **state)
 	assert_int_equal(f->r->rate_mbps, LINK);
 }
 
+/* 400 Mb/s more in passes of 0.1 ms are 5000 bytes in each: 26 passes could fill a buffer. */
+static void test_receive_buffer_fills(void **state)
+{
+	struct fixture *f = *state;
+
+	f->r->interval_ns = 100000;
+	for (int i = 0; i < 26; i++)
+		assert_int_equal(pass(f, SLOW + 400, 0, 0, 9), IBCC_TUNER_BUSY);
+	assert_int_equal(pass(f, SLOW + 400, 0, 0, 9), IBCC_TUNER_RELEASED);
+	assert_int_equal(f->r->rate_mbps, LINK);
+}
+
 /* Before: each of eight adapters sends 1000, of which six are controlled later. */
 static void loads(struct fixture *f, uint32_t members, uint32_t others)
 {
@@ -220,9 +233,16 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_lets_go), TEST(test_not_idle),   TEST(test_sooner_after_marks),
-		TEST(test_over),    TEST(test_held_again), TEST(test_receiver_fast_again),
-		TEST(test_guard),   TEST(test_load),       TEST(test_bar),
+		TEST(test_lets_go),
+		TEST(test_not_idle),
+		TEST(test_sooner_after_marks),
+		TEST(test_over),
+		TEST(test_held_again),
+		TEST(test_receiver_fast_again),
+		TEST(test_receive_buffer_fills),
+		TEST(test_guard),
+		TEST(test_load),
+		TEST(test_bar),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
