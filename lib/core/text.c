@@ -4,15 +4,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void ibcc_text_add(struct ibcc_text *x, const char *fmt, ...)
+static void add(struct ibcc_text *x, const char *fmt, va_list ap)
 {
 	size_t at = x->n < x->len ? x->n : x->len;
-	va_list ap;
-	int n;
+	int n = vsnprintf(at < x->len ? x->buf + at : NULL, x->len - at, fmt, ap);
 
-	va_start(ap, fmt);
-	n = vsnprintf(at < x->len ? x->buf + at : NULL, x->len - at, fmt, ap);
-	va_end(ap);
 	if (n > 0)
 		x->n += (size_t)n;
+}
+
+void ibcc_text_add(struct ibcc_text *x, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(x, fmt, ap);
+	va_end(ap);
+}
+
+void ibcc_text_say(struct ibcc_text *x, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (x->n)
+		ibcc_text_add(x, "; ");
+	va_start(ap, fmt);
+	add(x, fmt, ap);
+	va_end(ap);
 }

@@ -13,5 +13,7 @@ struct ibcc_text {
 
 /* Goes on where the last piece ended; the buffer is always terminated, too long text cut off. */
 __attribute__((format(printf, 2, 3))) void ibcc_text_add(struct ibcc_text *x, const char *fmt, ...);
+/* The same for a sentence of its own: a semicolon parts it from what is there. */
+__attribute__((format(printf, 2, 3))) void ibcc_text_say(struct ibcc_text *x, const char *fmt, ...);
 
 #endif

@@ -113,7 +113,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 		char port[IBCC_DESC_BYTES + 16];
 
 		ibcc_topo_port_name(t, r->port, port, sizeof(port));
-		ibcc_text_add(say,
+		ibcc_text_say(say,
 			      "congestion at %s cannot be controlled: its switch does not "
 			      "support congestion control",
 			      port);
@@ -143,11 +143,10 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->on = true;
 	note_evidence(r, t, now);
 	if (r->probe)
-		ibcc_text_add(say, "%s%s; mark without delay, to learn who contributes",
-			      say->n ? "; " : "", r->evidence);
+		ibcc_text_say(say, "%s; mark without delay, to learn who contributes", r->evidence);
 	else
-		ibcc_text_add(say, "%s%s; control on with formulas for %u sources",
-			      say->n ? "; " : "", r->evidence, r->n);
+		ibcc_text_say(say, "%s; control on with formulas for %u sources", r->evidence,
+			      r->n);
 	ibcc_tuner_changed(tn);
 	return 0;
 }
@@ -238,9 +237,8 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 	r->released_from = 0;
 	r->direction = 0;
 	r->trial = r->failed = 0;
-	ibcc_text_add(say, "%sthe root carries %u Mb/s and is %s-generated now: formulas again",
-		      say->n ? "; " : "", now->rate_mbps,
-		      r->kind == IBCC_CONGESTION_INPUT ? "input" : "output");
+	ibcc_text_say(say, "the root carries %u Mb/s and is %s-generated now: formulas again",
+		      now->rate_mbps, r->kind == IBCC_CONGESTION_INPUT ? "input" : "output");
 	return true;
 }
 
@@ -257,7 +255,7 @@ static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint3
 		return false;
 	r->turning = 0;
 	r->calm = calm;
-	ibcc_text_add(say, "%s%s", say->n ? "; " : "",
+	ibcc_text_say(say, "%s",
 		      calm ? "nobody waits for the hot port: mark fewer packets"
 			   : "sources wait for the hot port again: mark more packets");
 	return true;
@@ -309,8 +307,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			continue;
 		}
 		if (r->drain && drained(tn, r, now)) {
-			ibcc_text_add(say, "%sthe tree is empty: from emptying it to holding it",
-				      say->n ? "; " : "");
+			ibcc_text_say(say, "the tree is empty: from emptying it to holding it");
 			ibcc_tuner_changed(tn);
 		}
 		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
@@ -319,8 +316,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		s.marks = ibcc_tuner_marks(e, now);
 		if (r->drain) {
 			if (more_drained(r, &s))
-				ibcc_text_add(say, "%sBECN counters name %u contributors",
-					      say->n ? "; " : "", r->n);
+				ibcc_text_say(say, "BECN counters name %u contributors", r->n);
 			more = enlist(tn, r, t, actual, now);
 			if (more < 0)
 				return more;
@@ -336,7 +332,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (more < 0)
 			return more;
 		if (more && !say->n)
-			ibcc_text_add(say, "%d more adapters get BECNs: settings for them, too",
+			ibcc_text_say(say, "%d more adapters get BECNs: settings for them, too",
 				      more);
 	}
 	return 0;
@@ -393,22 +389,22 @@ static void summarise(const struct ibcc_tuner *tn, const struct ibcc_estimate *e
 			unset = &tn->root[i];
 	}
 	if (!e->trustworthy)
-		ibcc_text_add(say, "counters of too many ports are missing: nothing is decided");
+		ibcc_text_say(say, "counters of too many ports are missing: nothing is decided");
 	else if (unset)
-		ibcc_text_add(say, "%s; its settings are not on the fabric", unset->evidence);
+		ibcc_text_say(say, "%s; its settings are not on the fabric", unset->evidence);
 	else if (on && out->n_reasons)
-		ibcc_text_add(say, "%u root%s under control; some nodes lack settings", on,
+		ibcc_text_say(say, "%u root%s under control; some nodes lack settings", on,
 			      on == 1 ? "" : "s");
 	else if (on)
-		ibcc_text_add(say, "%u root%s under control", on, on == 1 ? "" : "s");
+		ibcc_text_say(say, "%u root%s under control", on, on == 1 ? "" : "s");
 	else if (waiting)
-		ibcc_text_add(say, "congestion seen, to be confirmed");
+		ibcc_text_say(say, "congestion seen, to be confirmed");
 	else if (out->n_reasons)
-		ibcc_text_add(say, "congestion is over: settings from before it");
+		ibcc_text_say(say, "congestion is over: settings from before it");
 	else if (e->n_roots)
-		ibcc_text_add(say, "congestion holds up nobody else: nothing is set");
+		ibcc_text_say(say, "congestion holds up nobody else: nothing is set");
 	else
-		ibcc_text_add(say, "no congestion");
+		ibcc_text_say(say, "no congestion");
 }
 
 int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_snapshot *s,

@@ -125,18 +125,17 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 	uint64_t share, end, next;
 
 	if (stands_again(r, now) && ibcc_tuner_hold_again(r)) {
-		ibcc_text_add(say, "%ssources wait %u.%u %% for the root again: held as before",
-			      say->n ? "; " : "", now->tree_wait_permille / 10,
-			      now->tree_wait_permille % 10);
+		ibcc_text_say(say, "sources wait %u.%u %% for the root again: held as before",
+			      now->tree_wait_permille / 10, now->tree_wait_permille % 10);
 		return IBCC_TUNER_RELEASED;
 	}
 
 	if (receiver_is_fast(r, now, p->victim_wait_permille)) {
 		let_link_limit(r, now->link_mbps);
-		ibcc_text_add(say,
-			      "%sthe receiver takes more than when it was slow, and nobody waits: "
+		ibcc_text_say(say,
+			      "the receiver takes more than when it was slow, and nobody waits: "
 			      "formulas again, for the link's %u Mb/s",
-			      say->n ? "; " : "", now->link_mbps);
+			      now->link_mbps);
 		return IBCC_TUNER_RELEASED;
 	}
 	if (!is_idle(r, now))
@@ -150,10 +149,10 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 	next = (end + 1000) * share / 1000;
 	next = next > 1000 ? next - 1000 : 0;
 	if (next < OVER_MILLI && !r->was_marked) {
-		ibcc_text_add(say,
-			      "%snobody is marked and the root carries %u of %u Mb/s: its "
+		ibcc_text_say(say,
+			      "nobody is marked and the root carries %u of %u Mb/s: its "
 			      "sources need no delay, the congestion is over",
-			      say->n ? "; " : "", now->rate_mbps, r->rate_mbps);
+			      now->rate_mbps, r->rate_mbps);
 		return IBCC_TUNER_OVER;
 	}
 	if (!r->released_from) {
@@ -168,16 +167,16 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 		r->loop_permille = r->loop_permille * (uint32_t)share / 1000;
 		if (r->loop_permille < LOOP_MIN)
 			r->loop_permille = LOOP_MIN;
-		ibcc_text_add(say,
-			      "%snobody is marked any more and the root carries %u of %u Mb/s: let "
+		ibcc_text_say(say,
+			      "nobody is marked any more and the root carries %u of %u Mb/s: let "
 			      "sources recover sooner",
-			      say->n ? "; " : "", now->rate_mbps, r->rate_mbps);
+			      now->rate_mbps, r->rate_mbps);
 		return IBCC_TUNER_RELEASED;
 	}
 	r->end_permille = (uint32_t)(r->end_permille * next / end);
-	ibcc_text_add(say,
-		      "%snobody is marked and the root carries %u of %u Mb/s: sources are held too "
+	ibcc_text_say(say,
+		      "nobody is marked and the root carries %u of %u Mb/s: sources are held too "
 		      "much, let them go",
-		      say->n ? "; " : "", now->rate_mbps, r->rate_mbps);
+		      now->rate_mbps, r->rate_mbps);
 	return IBCC_TUNER_RELEASED;
 }

@@ -211,7 +211,7 @@ static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t heavy, ui
 	if (ratio <= GROWN_PERMILLE && ratio >= SHRUNK_PERMILLE &&
 	    !(first && (ratio >= 1000 + LEARN_PERMILLE || ratio <= 1000 - LEARN_PERMILLE)))
 		return false;
-	ibcc_text_add(say,
+	ibcc_text_say(say,
 		      "BECN counters name %u contributors, the root carries %u Mb/s: formulas "
 		      "again, which had %u and %u Mb/s",
 		      n, rate, r->n, r->rate_mbps);
@@ -249,14 +249,14 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	if (moved_away(r, s->n, s->n_heavy, rate, s->mbps, say))
 		return true;
 	if (!draining && take_back(r, victim, busy >= p->sink_busy_permille)) {
-		ibcc_text_add(say, "victims wait %u.%u %% as before: the last step is taken back",
+		ibcc_text_say(say, "victims wait %u.%u %% as before: the last step is taken back",
 			      victim / 10, victim % 10);
 		return true;
 	}
 	if (busy < p->sink_busy_permille && w.marks) {
 		if (!relax(r, leads && s->n <= r->n))
 			return false;
-		ibcc_text_add(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
+		ibcc_text_say(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
 			      busy % 10);
 		return true;
 	}
@@ -265,19 +265,19 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	if (!w.marks && tree > p->victim_wait_permille) {
 		if (!mark_earlier(r))
 			return false;
-		ibcc_text_add(say, "sources wait but nobody is marked: mark earlier");
+		ibcc_text_say(say, "sources wait but nobody is marked: mark earlier");
 		return true;
 	}
 	if (victim > p->victim_wait_permille && busy >= p->sink_busy_permille &&
 	    ibcc_tuner_hold_again(r)) {
-		ibcc_text_add(say, "victims wait %u.%u %%: sources are held as before again",
+		ibcc_text_say(say, "victims wait %u.%u %%: sources are held as before again",
 			      victim / 10, victim % 10);
 		return true;
 	}
 	if (victim > p->victim_wait_permille) {
 		if (!strengthen(r, leads, victim))
 			return false;
-		ibcc_text_add(say, "victims still wait %u.%u %% of the time: strengthen",
+		ibcc_text_say(say, "victims still wait %u.%u %% of the time: strengthen",
 			      victim / 10, victim % 10);
 		return true;
 	}

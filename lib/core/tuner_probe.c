@@ -37,7 +37,7 @@ bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 	r->probe = 0;
 	r->settle = 0;
 	if (!s->n) {
-		ibcc_text_add(say, "the probe named nobody: values for the %u who wait", r->n);
+		ibcc_text_say(say, "the probe named nobody: values for the %u who wait", r->n);
 		return true;
 	}
 	/* Nobody is held: who gets more BECNs is nearer to the root, and not more demanding. */
@@ -46,6 +46,6 @@ bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 	/* Who waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < tn->n_endports; i++)
 		r->member[i] = r->member[i] && r->becn[i];
-	ibcc_text_add(say, "the probe's BECNs name %u contributors: values for them", r->n);
+	ibcc_text_say(say, "the probe's BECNs name %u contributors: values for them", r->n);
 	return true;
 }

@@ -37,8 +37,8 @@ static void give_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibc
 	char name[IBCC_DESC_BYTES + 16];
 
 	ibcc_topo_port_name(t, r->port, name, sizeof(name));
-	ibcc_text_add(say, "%s%s control of %s: taken back, and not tried again for a while",
-		      say->n ? "; " : "", why, name);
+	ibcc_text_say(say, "%s control of %s: taken back, and not tried again for a while", why,
+		      name);
 	ibcc_tuner_bar(tn, r->port);
 	ibcc_tuner_drop(tn, r);
 	ibcc_tuner_changed(tn);

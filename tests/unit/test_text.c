@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Sentences in a buffer of fixed size. */
+#include <string.h>
+
+#include "tests/unit/codec.h"
+
+#include "lib/core/text.h"
+
+static void test_sentences(void **state)
+{
+	char buf[32] = "";
+	struct ibcc_text x = { .buf = buf, .len = sizeof(buf) };
+
+	(void)state;
+	ibcc_text_say(&x, "root %d", 1);
+	assert_string_equal(buf, "root 1");
+	ibcc_text_add(&x, ", %s", "slow");
+	ibcc_text_say(&x, "root 2");
+	assert_string_equal(buf, "root 1, slow; root 2");
+	assert_int_equal(x.n, strlen(buf));
+}
+
+/* What does not fit is cut off, but counted. */
+static void test_too_long(void **state)
+{
+	char buf[10] = "";
+	struct ibcc_text x = { .buf = buf, .len = 8 };
+
+	(void)state;
+	buf[8] = 'x';
+	ibcc_text_say(&x, "123456");
+	ibcc_text_say(&x, "789");
+	assert_string_equal(buf, "123456;");
+	assert_int_equal(x.n, 11);
+	ibcc_text_add(&x, "0");
+	assert_string_equal(buf, "123456;");
+	assert_int_equal(x.n, 12);
+	assert_int_equal(buf[8], 'x');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_too_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
