@@ -21,7 +21,9 @@
 #define DRY_PASSES       2u
 #define SLOW_PERMILLE    200u
 #define FULL_PERMILLE    900u
-#define CALM_PASSES      4u    /* so long a tree must be seen gone, or back */
+#define CALM_PASSES      4u /* so long a tree must be seen gone, doubled each time it comes back, */
+#define BACK_PASSES      2u /* or back: it spreads fast */
+#define RELAPSES_MAX     4u
 #define CALM_SHARE       8u    /* gone: at most one port waits for so many contributors */
 #define STANDS_SHARE     2u    /* back: more than one for so many */
 #define MORE_PERMILLE    1300u /* of the contributors counted on: formula again */
@@ -251,10 +253,12 @@ static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint3
 		    (now->tree_wait_permille < free_permille && now->n_waiting <= r->n);
 
 	r->turning = calm != r->calm ? r->turning + 1 : 0;
-	if (r->turning < CALM_PASSES || r->kind != IBCC_CONGESTION_INPUT)
+	if (r->turning < (calm ? CALM_PASSES << r->relapses : BACK_PASSES) ||
+	    r->kind != IBCC_CONGESTION_INPUT)
 		return false;
 	r->turning = 0;
 	r->calm = calm;
+	r->relapses += !calm && r->relapses < RELAPSES_MAX;
 	ibcc_text_say(say, "%s",
 		      calm ? "nobody waits for the hot port: mark fewer packets"
 			   : "sources wait for the hot port again: mark more packets");

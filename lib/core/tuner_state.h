@@ -64,9 +64,10 @@ struct ibcc_tuner_root {
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
 	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
 	uint64_t interval_ns; /* of the passes when it was decided on */
-	uint8_t dry;     /* passes in a row, while it is emptied, in which it ran out of packets */
-	bool calm;       /* a full link whose tree is gone: it marks less */
-	uint8_t turning; /* passes in a row in which it looked otherwise */
+	uint8_t dry;      /* passes in a row, while it is emptied, in which it ran out of packets */
+	bool calm;        /* a full link whose tree is gone: it marks less */
+	uint8_t turning;  /* passes in a row in which it looked otherwise */
+	uint8_t relapses; /* times that its tree came back since */
 	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
 	uint32_t leader;     /* index of the root whose values its contributors get */
 	uint16_t marking_rate;

@@ -142,8 +142,8 @@ static void tree(struct fixture *f, bool stands)
 
 /* A full link whose tree is gone marks 1.7 times what holding takes, no more all that it can. Packets
  * of one of three flows are 3 * 2074 * 8 / 31900 = 1.56 us apart, the timer is 1.56 / (0.12 * 1.024)
- * = 12.7, rounded up to 13.3 us, and 13.3 / 1.56 / 1.7 = 5.02: one packet of 5. The tree must be gone,
- * or back, for four passes.
+ * = 12.7, rounded up to 13.3 us, and 13.3 / 1.56 / 1.7 = 5.02: one packet of 5. The tree must be gone
+ * for four passes, or back for two; then it must be gone for eight.
  */
 static void test_calm(void **state)
 {
@@ -166,13 +166,18 @@ static void test_calm(void **state)
 	steps(f, 2);
 	assert_int_equal(marking_rate(f), 4);
 	for (unsigned int i = 0; i < 40; i++) {
-		tree(f, i % 4 != 3);
+		tree(f, i % 2);
 		step(f);
 		assert_int_equal(marking_rate(f), 4);
 	}
 	tree(f, true);
-	steps(f, 5);
+	steps(f, 3);
 	assert_int_equal(marking_rate(f), 0);
+	tree(f, false);
+	steps(f, 7);
+	assert_int_equal(marking_rate(f), 0);
+	steps(f, 2);
+	assert_int_equal(marking_rate(f), 4);
 }
 
 int main(void)
