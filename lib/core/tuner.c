@@ -12,22 +12,16 @@
 #include "text.h"
 #include "tuner_state.h"
 
-#define UNSET_SHARE      8u /* of a root's adapters, one in so many may lack its settings */
-#define DEFAULT_PACKET   2074u
-#define TREE_BUFFER      65536u /* of a switch port and VL, about */
-#define DRAIN_SOON       3u     /* passes */
-#define DRAIN_MAX        60u
-#define DRAINED_PERMILLE 970u /* a root that is less busy has run out of the tree's packets */
-#define DRY_PASSES       2u
-#define SLOW_PERMILLE    200u
-#define FULL_PERMILLE    900u
-#define CALM_PASSES      4u /* so long a tree must be seen gone, doubled each time it comes back, */
-#define BACK_PASSES      2u /* or back: it spreads fast */
-#define RELAPSES_MAX     4u
-#define CALM_SHARE       8u    /* gone: at most one port waits for so many contributors */
-#define STANDS_SHARE     2u    /* back: more than one for so many */
-#define MORE_PERMILLE    1300u /* of the contributors counted on: formula again */
-#define KIND_PASSES      3u    /* so long it must look like the other kind to be taken for it */
+#define UNSET_SHARE    8u /* of a root's adapters, one in so many may lack its settings */
+#define DEFAULT_PACKET 2074u
+#define SLOW_PERMILLE  200u
+#define FULL_PERMILLE  900u
+#define CALM_PASSES    4u /* so long a tree must be seen gone, doubled each time it comes back, */
+#define BACK_PASSES    2u /* or back: it spreads fast */
+#define CALM_SHARE     8u /* gone: at most one port waits for so many contributors */
+#define STANDS_SHARE   2u /* back: more than one for so many */
+#define MORE_PERMILLE  1300u /* of the contributors counted on: formula again */
+#define KIND_PASSES    3u    /* so long it must look like the other kind to be taken for it */
 
 static uint32_t wire_bytes(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
@@ -89,21 +83,6 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	return n;
 }
 
-/* How many passes at most the tree is emptied with more force than is needed to hold it: none if
- * what is taken off by holding it, an eighth of the root's rate, does it soon. A full buffer is
- * before each port that waits. While it is emptied the root stays busy with what comes out.
- */
-static uint16_t drain_passes(const struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
-			     const struct ibcc_root *now)
-{
-	uint64_t ns = (uint64_t)now->n_waiting * TREE_BUFFER * 8000 / r->rate_mbps;
-
-	if (r->kind != IBCC_CONGESTION_OUTPUT || ns * 8 <= DRAIN_SOON * s->interval_ns)
-		return 0;
-	ns = 2 * ns / s->interval_ns + 2;
-	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);
-}
-
 static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct ibcc_topo *t,
 		     const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
 		     const struct ibcc_root *now, struct ibcc_text *say)
@@ -129,8 +108,12 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->n = now->n_contributors ? now->n_contributors : 1;
 	r->n_heavy = r->n;
 	r->learned = now->source[0].role != IBCC_ROLE_CANDIDATE && now->n_contributors;
-	/* The window began anew if another root changed in this very pass. */
-	r->rate_mbps = r->win.n ? (uint32_t)(r->win.rate_mbps / r->win.n) : now->rate_mbps;
+	/* The window began anew if another root changed in this very pass. A slow receiver's buffer
+	 * may have had room in its first pass, and taken more than it does.
+	 */
+	r->rate_mbps = r->win.n && r->kind == IBCC_CONGESTION_INPUT
+			       ? (uint32_t)(r->win.rate_mbps / r->win.n)
+			       : now->rate_mbps;
 	if (!r->rate_mbps)
 		r->rate_mbps = 1;
 	r->packet_bytes = wire_bytes(t, s, r->port);
@@ -138,7 +121,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = s->interval_ns;
 	ibcc_tuner_probe_begin(tn, r, actual);
-	r->drain = r->probe ? 0 : drain_passes(r, s, now);
+	r->drain = r->probe ? 0 : ibcc_tuner_drain_passes(r, s, now);
 	ret = ibcc_tuner_guard_begin(tn, r);
 	if (ret)
 		return ret;
@@ -195,24 +178,6 @@ static struct ibcc_tuner_sources known_sources(const struct ibcc_tuner *tn,
 	return s;
 }
 
-/* The tree is empty when its root runs out of packets, or when nobody waits any more. It must do so
- * in two passes: a moment without packets may come before all sources have been marked, and those
- * that were not would fill the tree again at once.
- */
-static bool drained(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
-		    const struct ibcc_root *now)
-{
-	bool dry = now && 1000ull * now->rate_mbps / now->link_mbps + now->wait_permille <
-				  DRAINED_PERMILLE;
-
-	r->dry = dry ? r->dry + 1 : 0;
-	if (!now || r->dry >= DRY_PASSES || now->tree_wait_permille < tn->p.victim_wait_permille)
-		r->drain = 0;
-	else
-		r->drain--;
-	return !r->drain;
-}
-
 /* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
  * between it is what it was: a port that is held back too much sends little as well.
  */
@@ -258,7 +223,7 @@ static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint3
 		return false;
 	r->turning = 0;
 	r->calm = calm;
-	r->relapses += !calm && r->relapses < RELAPSES_MAX;
+	r->relapses += !calm && r->relapses < IBCC_TUNER_RELAPSES_MAX;
 	ibcc_text_say(say, "%s",
 		      calm ? "nobody waits for the hot port: mark fewer packets"
 			   : "sources wait for the hot port again: mark more packets");
@@ -299,18 +264,18 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		settles = r->settle > 0;
 		r->settle -= settles;
 		if (r->lost && now && !r->probe)
-			r->drain = drain_passes(r, snap, now);
+			r->drain = ibcc_tuner_drain_passes(r, snap, now);
 		r->lost = false;
 		r->in_force = true;
 		if (r->probe) {
 			s = known_sources(tn, t, r);
 			if (ibcc_tuner_probe(tn, r, &s, say)) {
-				r->drain = now ? drain_passes(r, snap, now) : 0;
+				r->drain = now ? ibcc_tuner_drain_passes(r, snap, now) : 0;
 				ibcc_tuner_changed(tn);
 			}
 			continue;
 		}
-		if (r->drain && drained(tn, r, now)) {
+		if (r->drain && ibcc_tuner_drained(tn, r, now)) {
 			ibcc_text_say(say, "the tree is empty: from emptying it to holding it");
 			ibcc_tuner_changed(tn);
 		}
@@ -328,6 +293,10 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		}
 		if (ibcc_tuner_has_outlier(r, now) && r->learned)
 			continue; /* nothing can be judged by that */
+		if (ibcc_tuner_returned(r, snap, now, say)) {
+			ibcc_tuner_changed(tn);
+			continue;
+		}
 		calmed(r, now, tn->p.victim_wait_permille, say);
 		if (turned(r, now, say) ||
 		    (!settles && ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say)))

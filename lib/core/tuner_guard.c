@@ -77,12 +77,24 @@ static bool harmed(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
 	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
 }
 
+/* While any tree is still being emptied, what is lost is lost to that. */
+static bool in_between(const struct ibcc_tuner *tn)
+{
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		const struct ibcc_tuner_root *r = &tn->root[i];
+
+		if (r->on && (r->drain || r->probe || !r->in_force))
+			return true;
+	}
+	return false;
+}
+
 bool ibcc_tuner_guard(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, uint32_t rate_mbps)
 {
 	bool less;
 
 	if (!r->before || r->guarded >= tn->p.guard_passes ||
-	    tn->since_change <= tn->p.settle_passes)
+	    tn->since_change <= tn->p.settle_passes || in_between(tn))
 		return false;
 	r->guarded++;
 	less = rate_mbps * 1000ull < (uint64_t)r->rate_mbps * LESS_PERMILLE &&

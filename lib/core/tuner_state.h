@@ -68,6 +68,7 @@ struct ibcc_tuner_root {
 	bool calm;        /* a full link whose tree is gone: it marks less */
 	uint8_t turning;  /* passes in a row in which it looked otherwise */
 	uint8_t relapses; /* times that its tree came back since */
+	uint8_t returned; /* passes in a row in which a slow receiver's tree stands again */
 	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
 	uint32_t leader;     /* index of the root whose values its contributors get */
 	uint16_t marking_rate;
@@ -140,6 +141,9 @@ static inline uint32_t ibcc_tuner_switch_of(const struct ibcc_topo *t,
 	return t->port[t->node[t->port[r->port].node].first_port].endport;
 }
 
+/* So often what waits for a root's tree to stay away doubles, each time that it came back. */
+#define IBCC_TUNER_RELAPSES_MAX 4u
+
 /* Passes after which a root is no passing effect of changes made elsewhere. */
 #define IBCC_TUNER_STOOD 10u
 
@@ -195,6 +199,16 @@ void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root 
 /* One pass for a root that is probed and marks; returns true at the end, with a sentence. */
 bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 		      const struct ibcc_tuner_sources *s, struct ibcc_text *say);
+
+/* tuner_drain.c: passes at most for which a root's tree is to be emptied; 0: no need. */
+uint16_t ibcc_tuner_drain_passes(const struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
+				 const struct ibcc_root *now);
+/* One pass of a tree that is being emptied; now: NULL if it is no root now. True at the end. */
+bool ibcc_tuner_drained(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+			const struct ibcc_root *now);
+/* One pass of a tree that is held: true, with a sentence, if it is to be emptied again. */
+bool ibcc_tuner_returned(struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
+			 const struct ibcc_root *now, struct ibcc_text *say);
 
 /* tuner_alike.c: passes to probe a root for: as many as are asked for, or some more where its
  * adapters hold all that they send.

@@ -265,6 +265,24 @@ static void test_lost_settings(void **state)
 	assert_int_equal(step(f), 0);
 }
 
+/* A slow sink's buffer has room in the first pass, and takes 18000 Mb/s: what counts is the last
+ * one. x = 4 * 32000 / 14960 - 1 = 7.56, and the table ends at 9.19.
+ */
+static void test_rate_of_a_buffer(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_cct *c;
+
+	traffic_lustre_off(&f->tr);
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 18000;
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->wait_permille = 437;
+	assert_int_equal(step(f), 0);
+	traffic_lustre_off(&f->tr);
+	assert_true(step(f));
+	c = &ca_cc(f, LUSTRE_SRC1)->cct;
+	assert_in_range(ibcc_cct_entry_delay_milli(c->entry[c->limit]), 9100, 9300);
+}
+
 /* Victims that wait in a tree that is getting shorter are left to it. */
 static void test_draining(void **state)
 {
@@ -286,17 +304,12 @@ int main(void)
 {
 #define LUSTRE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_healthy),
-		LUSTRE(test_first_settings),
-		LUSTRE(test_observe_only),
-		LUSTRE(test_learns_then_rests),
-		LUSTRE(test_untrustworthy),
-		LUSTRE(test_blind_under_control),
-		LUSTRE(test_flicker),
-		LUSTRE(test_removal),
-		LUSTRE(test_removal_backs_off),
-		LUSTRE(test_no_victims),
-		LUSTRE(test_lost_settings),
+		LUSTRE(test_healthy),           LUSTRE(test_first_settings),
+		LUSTRE(test_observe_only),      LUSTRE(test_learns_then_rests),
+		LUSTRE(test_untrustworthy),     LUSTRE(test_blind_under_control),
+		LUSTRE(test_flicker),           LUSTRE(test_removal),
+		LUSTRE(test_removal_backs_off), LUSTRE(test_no_victims),
+		LUSTRE(test_lost_settings),     LUSTRE(test_rate_of_a_buffer),
 		LUSTRE(test_draining),
 	};
 

@@ -15,7 +15,7 @@ static int setup(void **state)
 	f->r = ibcc_tuner_add(f->tn, 1);
 	assert_non_null(f->r);
 	f->r->kind = IBCC_CONGESTION_OUTPUT;
-	f->r->on = true;
+	f->r->on = f->r->in_force = true;
 	f->r->n = f->r->n_heavy = 6;
 	f->r->rate_mbps = SLOW;
 	f->r->packet_bytes = 2000;
@@ -174,6 +174,13 @@ static void test_guard(void **state)
 	assert_false(guard(f, 4, SLOW / 2));
 	loads(f, 700, 1000);
 	assert_false(guard(f, 8, SLOW / 2)); /* too long after to compare */
+	f->r->guarded = 0;
+	assert_non_null(ibcc_tuner_add(f->tn, 2));
+	f->tn->root[1].on = f->tn->root[1].in_force = true;
+	f->tn->root[1].drain = 3;
+	assert_false(guard(f, 8, SLOW / 2)); /* another tree is being emptied */
+	f->tn->root[1].drain = 0;
+	assert_true(guard(f, 4, SLOW / 2));
 	f->r->guarded = 0;
 	f->tn->p.guard_passes = 0;
 	assert_false(guard(f, 8, SLOW / 2)); /* not wanted */

@@ -140,10 +140,10 @@ static void tree(struct fixture *f, bool stands)
 	}
 }
 
-/* A full link whose tree is gone marks 1.7 times what holding takes, no more all that it can. Packets
- * of one of three flows are 3 * 2074 * 8 / 31900 = 1.56 us apart, the timer is 1.56 / (0.12 * 1.024)
- * = 12.7, rounded up to 13.3 us, and 13.3 / 1.56 / 1.7 = 5.02: one packet of 5. The tree must be gone
- * for four passes, or back for two; then it must be gone for eight.
+/* A full link whose tree is gone marks 1.7 times what holding takes, no more all that it can.
+ * Packets of one of three flows are 3 * 2074 * 8 / 31900 = 1.56 us apart, the timer is 1.56 / (0.12
+ * * 1.024) = 12.7, rounded up to 13.3 us, and 13.3 / 1.56 / 1.7 = 5.02: one packet of 5. The tree
+ * must be gone for four passes, or back for two; then it must be gone for eight.
  */
 static void test_calm(void **state)
 {
