@@ -83,7 +83,8 @@ struct outq {
 	int32_t credits;       /* blocks */
 	uint32_t queued;       /* entries that could be sent */
 	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
-	uint32_t act, act_end; /* VOQs that hold packets, in turn */
+	uint32_t first;        /* packet whose turn it is, or NONE */
+	uint16_t turn, n_turn; /* the line of VOQs that hold packets (voq.h) */
 	uint32_t mark_on, mark_off;
 	uint16_t mark_rate, mark_skip;
 	uint8_t mark_blocks;
@@ -93,8 +94,7 @@ struct outq {
 
 /* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
 struct voq {
-	uint32_t head, tail;
-	uint32_t next; /* in the output's turn */
+	uint32_t head, tail; /* the latter of no meaning, but a packet, if there is none */
 };
 
 struct port_stat {
@@ -251,6 +251,7 @@ struct ibcc_engine {
 	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
+	uint8_t *turn;
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
 	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
@@ -304,11 +305,10 @@ static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port,
 	return &e->outq[port * e->n_vls + vl];
 }
 
-/* Where a packet waits for an output and VL, by whose turn its place there is. */
-static inline uint32_t voq_of(const struct ibcc_engine *e, uint32_t outq, unsigned int input,
-			      uint32_t qp)
+/* By whose turn a packet waits for an output and VL. */
+static inline uint32_t slot_of(const struct ibcc_engine *e, unsigned int input, uint32_t qp)
 {
-	return outq * e->n_slots + (input & e->slot_by_input) + (qp & e->slot_by_qp);
+	return (input & e->slot_by_input) + (qp & e->slot_by_qp);
 }
 
 /* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */
