@@ -59,6 +59,7 @@ struct port {
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
 	uint16_t speed;
+	uint32_t free_at; /* lane and place of its last EV_FREE (evq.h) */
 };
 
 /* The receiving side of a port: what each packet that comes in needs. */

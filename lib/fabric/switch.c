@@ -232,6 +232,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 	outq_add(out, q, 1, e->now_ps);
 	if (out->busy_ps <= e->now_ps)
 		ibcc_fab_switch_send(e, o);
+	else
+		free_wake(e, out);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)

@@ -170,7 +170,7 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
 		  (struct coming){ e->now_ps + w->delay_ps, pkt,
 				   foresee(e, q, k, (enum ibcc_fab_event)w->event) });
-	lane_push(e, s->free_lane[kind], EV_FREE, (struct coming){ end, port, credit });
+	free_push(e, p, s->free_lane[kind], (struct coming){ end, port, credit });
 	credit_under_way(e, credit, end);
 	if (q->flags & OUTQ_WANT && w->event == EV_QUIET)
 		credit_under_way(e, (uint32_t)(q - e->outq) << 1 | DATA, e->now_ps + w->delay_ps);
