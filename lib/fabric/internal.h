@@ -296,6 +296,14 @@ _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
 
+/* One of two without a branch, where it is as good as chance which. */
+static inline uint64_t either(bool first, uint64_t a, uint64_t b)
+{
+	uint64_t m = -(uint64_t)first;
+
+	return (a & m) | (b & ~m);
+}
+
 static inline unsigned int pkt_kind(const struct pkt *p)
 {
 	return p->flags & PKT_CTRL ? CTRL : DATA;

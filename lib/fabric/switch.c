@@ -135,12 +135,14 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
-/* Whether a packet need not stand in a queue: none is before it, and it cannot make congestion. */
+/* Whether a packet need not stand in the queue of an output that is free: none is before it, and it
+ * cannot make congestion.
+ */
 static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 		     unsigned int kind)
 {
-	return !out->queued && out->busy_ps <= e->now_ps && !(q->flags & OUTQ_CONG) &&
-	       e->bytes[kind] <= q->mark_on && !e->eth && credits_ok(e, q, kind);
+	return !out->queued && !(q->flags & OUTQ_CONG) && e->bytes[kind] <= q->mark_on && !e->eth &&
+	       !e->vlarb && credits_ok(e, q, kind);
 }
 
 /* Fetches what leads to a packet's output. */
@@ -183,6 +185,7 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 	unsigned int kind = pkt_kind(k), vl;
 	struct port *out;
 	struct outq *q;
+	bool busy;
 
 	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
@@ -218,7 +221,8 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 		return;
 	}
 	q = port_outq(e, o, vl);
-	if (!e->vlarb && may_pass(e, out, q, kind)) {
+	busy = out->busy_ps > e->now_ps;
+	if (!busy && may_pass(e, out, q, kind)) {
 		out->rr_vl = next_vl(e, vl);
 		tx_start(e, o, vl, pkt, true);
 		return;
@@ -230,10 +234,10 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 	if (e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
-	if (out->busy_ps <= e->now_ps)
-		ibcc_fab_switch_send(e, o);
-	else
+	if (busy)
 		free_wake(e, out);
+	else
+		ibcc_fab_switch_send(e, o);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)

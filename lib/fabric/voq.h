@@ -25,14 +25,14 @@ static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, 
 	struct outq *q = &e->outq[outq];
 	struct voq *v = &e->voq[outq * e->n_slots + slot];
 	bool begins = v->head == NONE;
-	uint32_t *link = begins ? &v->head : &e->pkt[v->tail].next;
 
+	e->pkt[either(begins, pkt, v->tail)].next = pkt;
 	e->pkt[pkt].next = NONE;
-	*link = pkt;
+	v->head = (uint32_t)either(begins, pkt, v->head);
 	v->tail = pkt;
 	*turn_at(e, outq, q, q->n_turn) = (uint8_t)slot;
 	q->n_turn = (uint16_t)(q->n_turn + begins);
-	q->first = q->first == NONE ? pkt : q->first;
+	q->first = (uint32_t)either(q->first == NONE, pkt, q->first);
 }
 
 /* Takes the first packet of the queue whose turn it is; there must be one. */
@@ -46,7 +46,7 @@ static inline uint32_t voq_take(struct ibcc_engine *e, uint32_t outq)
 	voq[slot].head = next;
 	*turn_at(e, outq, q, q->n_turn) = slot;
 	q->n_turn = (uint16_t)(q->n_turn - (next == NONE));
-	q->turn = (uint16_t)(q->turn < e->n_slots ? q->turn + 1 : 0);
+	q->turn = (uint16_t)((q->turn + 1u) & -(uint32_t)(q->turn != e->n_slots));
 	/* Where none is left, that is some queue, and empty. */
 	q->first = voq[*turn_at(e, outq, q, 0)].head;
 	return pkt;
