@@ -10,9 +10,9 @@
  * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
- * A hop costs two events: the header's arrival and the output becoming free. Credits are no events:
- * they lie until their sender runs short, which is then woken when the next comes. Nor are
- * deliveries that are but counted.
+ * A hop costs one event or two: the header's arrival, and the output becoming free if it has more
+ * to send. Credits are no events: they lie until their sender runs short, which is then woken when
+ * the next comes. Nor are deliveries that are but counted.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H

@@ -98,7 +98,7 @@ void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
 {
 	const struct outq *q = port_outq(e, port, 0);
 
-	__builtin_prefetch(&e->pkt[q->first]);
+	__builtin_prefetch(&e->pkt[either(q->first != NONE, q->first, 0)]);
 	__builtin_prefetch(turn_at(e, port * e->n_vls, q, 0));
 }
 
