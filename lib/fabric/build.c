@@ -79,6 +79,7 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
+	e->turn = calloc(e->n_outqs + 1, e->n_slots + 1);
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
@@ -86,7 +87,7 @@ static int alloc_parts(struct ibcc_engine *e)
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
 	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->outq_stat ||
-	    !e->lid || !e->voq || !e->sw || !e->hca || !e->dest)
+	    !e->lid || !e->voq || !e->turn || !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -189,7 +190,7 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	     lid++)
 		e->lid[i].n++;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
-		*port_outq(e, i, vl) = (struct outq){ .act = NONE };
+		*port_outq(e, i, vl) = (struct outq){ .first = NONE };
 	return 0;
 }
 
@@ -277,7 +278,7 @@ static int build_parts(struct ibcc_engine *e)
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < e->n_voqs; i++)
-		e->voq[i] = (struct voq){ NONE, NONE, NONE };
+		e->voq[i] = (struct voq){ .head = NONE };
 	for (uint32_t i = 0; i < e->topo->n_nodes; i++) {
 		const struct ibcc_topo_node *n = &e->topo->node[i];
 
@@ -404,6 +405,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->in);
 	free(e->outq);
 	free(e->voq);
+	free(e->turn);
 	free(e->sw);
 	free(e->hca);
 	free(e->dest);

@@ -15,6 +15,7 @@
 #include "eth.h"
 #include "evq.h"
 #include "tx.h"
+#include "voq.h"
 
 struct check {
 	const struct ibcc_engine *e;
@@ -100,18 +101,22 @@ static int check_output(struct check *k, uint32_t port)
 
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		const struct outq *q = port_outq(e, port, vl);
-		uint32_t n = 0, bytes = 0, in_turn = 0, holding = 0;
+		uint32_t outq = port * e->n_vls + vl, n = 0, bytes = 0, in_turn = 0, holding = 0;
 
 		for (unsigned int i = 0; i < e->n_slots; i++) {
-			const struct voq *v = &e->voq[(port * e->n_vls + vl) * e->n_slots + i];
+			const struct voq *v = &e->voq[outq * e->n_slots + i];
 			int rc = check_list(k, v->head, true, &n, &bytes);
 
 			if (rc)
 				return rc;
 			holding += v->head != NONE;
 		}
-		for (uint32_t v = q->act; v != NONE; v = v == q->act_end ? NONE : e->voq[v].next)
-			in_turn++;
+		for (unsigned int i = 0; i < q->n_turn; i++) {
+			uint8_t slot = *turn_at(e, outq, q, i);
+			const struct voq *v = &e->voq[outq * e->n_slots + slot];
+
+			in_turn += v->head != NONE && (i || v->head == q->first);
+		}
 		if (n != q->queued || bytes != q->backlog || in_turn != holding)
 			return FAIL(k,
 				    "port %u VL %u: %u packets, %u bytes, %u inputs; counted "

@@ -18,12 +18,30 @@ static void credits_add(struct ibcc_engine *e, uint32_t index)
 
 static void drain(struct ibcc_engine *e, struct lane *l)
 {
-	for (; l->credit_at != l->tail; l->credit_at++) {
-		const struct coming *v = &l->ring[l->credit_at & l->mask];
+	const struct coming *ring = l->ring;
+	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
+	uint64_t now = e->now_ps, delay = e->credit_ps;
 
-		if (v->t + e->credit_ps > e->now_ps)
-			break;
-		credits_add(e, v->with);
+	for (; at != tail && ring[at & mask].t + delay <= now; at++)
+		credits_add(e, ring[at & mask].with);
+	l->credit_at = at;
+}
+
+/* Whether credits for an outq may stand in a lane. Those of an HCA's buffer stand beside
+ * deliveries, those of a switch beside what it sends.
+ */
+static bool may_hold(const struct lane *l, const struct port *p)
+{
+	return l->event != (p->flags & PORT_TO_SWITCH ? EV_QUIET : EV_FREE);
+}
+
+static void drain_for(struct ibcc_engine *e, const struct port *p)
+{
+	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++) {
+		struct lane *l = &e->evq.lane[e->evq.credit_lane[i]];
+
+		if (may_hold(l, p))
+			drain(e, l);
 	}
 }
 
@@ -33,23 +51,40 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 		drain(e, &e->evq.lane[e->evq.credit_lane[i]]);
 }
 
+static const struct coming *find_credit(const struct coming *v, const struct coming *end,
+					uint32_t outq)
+{
+	while (v != end && v->with >> 1 != outq)
+		v++;
+	return v;
+}
+
+/* When the next credits of a lane come to an outq; or NEVER. */
+static uint64_t next_of_lane(const struct ibcc_engine *e, const struct lane *l, uint32_t outq)
+{
+	uint32_t at = l->credit_at & l->mask, n = l->tail - l->credit_at;
+	uint32_t straight = n < l->mask + 1 - at ? n : l->mask + 1 - at;
+	const struct coming *end = l->ring + at + straight;
+	const struct coming *v = find_credit(l->ring + at, end, outq);
+
+	if (v == end) { /* then from the ring's beginning */
+		end = l->ring + (n - straight);
+		v = find_credit(l->ring, end, outq);
+	}
+	return v == end ? NEVER : v->t + e->credit_ps;
+}
+
 /* When the next credits come to an outq, of those that are under way in lanes; or NEVER. */
 static uint64_t next_credit(const struct ibcc_engine *e, uint32_t outq)
 {
+	const struct port *p = &e->port[outq / e->n_vls];
 	uint64_t first = NEVER;
 
 	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++) {
 		const struct lane *l = &e->evq.lane[e->evq.credit_lane[i]];
 
-		for (uint32_t at = l->credit_at; at != l->tail; at++) {
-			const struct coming *v = &l->ring[at & l->mask];
-
-			if (v->with >> 1 != outq)
-				continue;
-			if (v->t + e->credit_ps < first)
-				first = v->t + e->credit_ps;
-			break;
-		}
+		if (may_hold(l, p))
+			first = sooner(first, next_of_lane(e, l, outq));
 	}
 	return first;
 }
@@ -67,7 +102,7 @@ bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int k
 
 	/* Who waits already is woken by the next credits. */
 	if (!(q->flags & OUTQ_WANT))
-		ibcc_fab_credits_drain(e);
+		drain_for(e, &e->port[outq / e->n_vls]);
 	if (q->credits >= (int32_t)e->blocks[kind])
 		return true;
 	q->flags |= OUTQ_STARVED;

@@ -60,10 +60,12 @@ struct coming {
 /* Events that follow after one delay, hence in order. */
 struct lane {
 	struct coming *ring; /* NULL: its events go to the calendar */
+	uint64_t *live;      /* of EV_FREE, by place in the ring: the port has something to send */
 	uint32_t head, tail, mask;
 	uint32_t full;      /* where `tail` would meet what is yet to come, as far as was looked */
 	uint32_t credit_at; /* the first whose credits have not been taken in */
 	uint8_t event;
+	uint8_t watch; /* where in `due` its first event stands */
 };
 
 /* Times to be compared have the number of their lane in the lowest bits, so that the smallest tells
@@ -78,6 +80,7 @@ enum {
 	LANE_CALENDAR, /* not a lane: what has none */
 	LANE_ARRIVE,   /* a header takes the same time on all links */
 	FIRST_LANE,
+	UNWATCHED = MAX_LANES,
 	LANE_RETURN = MAX_LANES /* credits of places that were given free at once; no events */
 };
 
@@ -85,8 +88,8 @@ enum {
  * heap beyond (see evq.h).
  */
 struct evq {
-	uint64_t due[MAX_LANES]; /* earliest event: of the calendar, of each lane */
-	uint32_t n_watched;      /* the others have nothing to come yet */
+	/* Earliest event: of the calendar, of each lane; one that nobody looks at. */
+	uint64_t due[MAX_LANES + 1];
 	uint32_t n_lanes;
 	uint32_t n_want; /* bits in `want` */
 	uint64_t *want;  /* outqs that wait for credits */

@@ -17,9 +17,15 @@ static int lane_init(struct evq *q, uint32_t lane, enum ibcc_fab_event event)
 	l->ring = calloc(MIN_RING, sizeof(*l->ring));
 	if (!l->ring)
 		return -ENOMEM;
+	if (event == EV_FREE) {
+		l->live = calloc(MIN_RING / 64, sizeof(*l->live));
+		if (!l->live)
+			return -ENOMEM;
+	}
 	l->mask = MIN_RING - 1;
 	l->full = MIN_RING;
 	l->event = (uint8_t)event;
+	l->watch = (uint8_t)(event == EV_QUIET || lane == LANE_RETURN ? UNWATCHED : lane);
 	if (lane_has_credits(l))
 		q->credit_lane[q->n_credit_lanes++] = (uint8_t)lane;
 	return 0;
@@ -57,8 +63,10 @@ void ibcc_fab_evq_fini(struct evq *q)
 	free(q->want);
 	free(q->wake);
 	free(q->far);
-	for (uint32_t i = 0; i <= MAX_LANES; i++)
+	for (uint32_t i = 0; i <= MAX_LANES; i++) {
 		free(q->lane[i].ring);
+		free(q->lane[i].live);
+	}
 }
 
 int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
@@ -70,10 +78,36 @@ int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
 	return (int)q->n_lanes++;
 }
 
+/* Doubles a lane's ring, of which all from `begin` on is kept. */
+static int grow(struct lane *l, uint32_t begin)
+{
+	uint32_t n = 2 * (l->mask + 1);
+	struct coming *ring = n > 1u << (32 - LANE_BITS) ? NULL : calloc(n, sizeof(*ring));
+	uint64_t *live = l->live ? calloc(n / 64, sizeof(*live)) : NULL;
+
+	if (!ring || (l->live && !live)) {
+		free(ring);
+		free(live);
+		return -ENOMEM;
+	}
+	for (uint32_t i = begin; i != l->tail; i++) {
+		uint32_t from = i & l->mask, to = i & (n - 1);
+
+		ring[to] = l->ring[from];
+		if (live)
+			live[to >> 6] |= (l->live[from >> 6] >> (from & 63) & 1) << (to & 63);
+	}
+	free(l->ring);
+	free(l->live);
+	l->ring = ring;
+	l->live = live;
+	l->mask = n - 1;
+	return 0;
+}
+
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l)
 {
 	uint32_t n = l->mask + 1, begin;
-	struct coming *bigger;
 
 	if (!l->ring)
 		return false;
@@ -87,16 +121,10 @@ bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l)
 	l->full = begin + n;
 	if (l->tail - begin <= n / 2)
 		return true;
-	bigger = n > UINT32_MAX / 4 ? NULL : calloc(2 * (size_t)n, sizeof(*bigger));
-	if (!bigger) {
+	if (grow(l, begin)) {
 		e->err = -ENOMEM;
 		return l->tail != l->full;
 	}
-	for (uint32_t i = begin; i != l->tail; i++)
-		bigger[i & (2 * n - 1)] = l->ring[i & l->mask];
-	free(l->ring);
-	l->ring = bigger;
-	l->mask = 2 * n - 1;
 	l->full = begin + 2 * n;
 	return true;
 }

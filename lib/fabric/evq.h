@@ -90,13 +90,6 @@ static inline bool lane_has_credits(const struct lane *l)
 	return l->ring && (l->event == EV_FREE || l->event == EV_QUIET || l->event == EV_CREDIT);
 }
 
-static inline void lane_due(struct evq *q, uint32_t lane, uint64_t t)
-{
-	q->due[lane] = t << LANE_BITS | lane;
-	if (lane >= q->n_watched)
-		q->n_watched = lane + 1;
-}
-
 /* Puts an event into a lane, where none before it is later. */
 static inline void lane_push(struct ibcc_engine *e, uint32_t lane, enum ibcc_fab_event event,
 			     struct coming v)
@@ -108,8 +101,8 @@ static inline void lane_push(struct ibcc_engine *e, uint32_t lane, enum ibcc_fab
 		return;
 	}
 	l->ring[l->tail & l->mask] = v;
-	if (l->head == l->tail && lane != LANE_RETURN && l->event != EV_QUIET)
-		lane_due(&e->evq, lane, v.t);
+	if (l->head == l->tail)
+		e->evq.due[l->watch] = v.t << LANE_BITS | lane;
 	l->tail++;
 }
 
@@ -126,7 +119,7 @@ static inline uint64_t evq_first(const struct evq *q)
 	const uint64_t *d = q->due;
 	uint64_t a = sooner(d[0], d[1]), b = sooner(d[2], d[3]);
 
-	for (uint32_t i = 4; i < q->n_watched; i += 4) {
+	for (uint32_t i = 4; i < q->n_lanes; i += 4) {
 		a = sooner(a, sooner(d[i], d[i + 1]));
 		b = sooner(b, sooner(d[i + 2], d[i + 3]));
 	}
@@ -150,6 +143,78 @@ static inline uint32_t lane_pop(struct evq *q, uint32_t lane)
 	else
 		q->due[lane] = NEVER;
 	return index;
+}
+
+/* A port that becomes free with nothing to send need not be told. Its EV_FREE stands in the ring
+ * for the credits beside it, and is passed by, unless something to send comes meanwhile. So `head`
+ * is the first that is not passed by, or the ring's end.
+ */
+static inline uint32_t free_next(const struct lane *l, uint32_t at)
+{
+	while (l->tail - at - 1 <= l->mask) { /* at most one round */
+		uint32_t i = at & l->mask;
+		uint64_t live = l->live[i >> 6] >> (i & 63);
+
+		if (live)
+			return at + (uint32_t)__builtin_ctzll(live);
+		at += 64 - (i & 63);
+	}
+	return l->tail;
+}
+
+/* Puts a port's EV_FREE into its lane. */
+static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lane, struct coming v)
+{
+	struct lane *l = &e->evq.lane[lane];
+	uint64_t live = p->queued != 0;
+	uint32_t i;
+
+	p->free_at = LANE_CALENDAR;
+	if (l->tail == l->full && !ibcc_fab_lane_room(e, l)) {
+		ibcc_fab_lane_none(e, EV_FREE, v);
+		return;
+	}
+	i = l->tail & l->mask;
+	l->ring[i] = v;
+	l->live[i >> 6] |= live << (i & 63);
+	if (l->head == l->tail) {
+		e->evq.due[lane] = live ? v.t << LANE_BITS | lane : NEVER;
+		l->head += !live;
+	}
+	p->free_at = l->tail << LANE_BITS | lane;
+	l->tail++;
+}
+
+/* A port that is busy has something to send then. */
+static inline void free_wake(struct ibcc_engine *e, const struct port *p)
+{
+	uint32_t lane = p->free_at & (MAX_LANES - 1), i, at;
+	struct lane *l = &e->evq.lane[lane];
+
+	if (lane == LANE_CALENDAR)
+		return;
+	i = p->free_at >> LANE_BITS & l->mask;
+	at = l->tail - 1 - ((l->tail - 1 - i) & l->mask);
+	l->live[i >> 6] |= 1ull << (i & 63);
+	if ((int32_t)(at - l->head) < 0) {
+		l->head = at;
+		e->evq.due[lane] = p->busy_ps << LANE_BITS | lane;
+	}
+}
+
+/* Takes a lane's next EV_FREE, and finds the one that follows; its port. */
+static inline uint32_t free_pop(struct evq *q, uint32_t lane)
+{
+	struct lane *l = &q->lane[lane];
+	uint32_t i = l->head & l->mask, port = l->ring[i].index;
+
+	l->live[i >> 6] &= ~(1ull << (i & 63));
+	l->head = free_next(l, l->head + 1);
+	if (l->head != l->tail)
+		q->due[lane] = l->ring[l->head & l->mask].t << LANE_BITS | lane;
+	else
+		q->due[lane] = NEVER;
+	return port;
 }
 
 /* Takes the calendar's first event. */

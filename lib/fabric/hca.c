@@ -54,8 +54,13 @@ static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
 
 static void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n)
 {
-	if (g->vl < e->n_vls)
-		outq_add(&e->port[g->port], port_outq(e, g->port, g->vl), n, e->now_ps);
+	struct port *p = &e->port[g->port];
+
+	if (g->vl >= e->n_vls)
+		return;
+	outq_add(p, port_outq(e, g->port, g->vl), n, e->now_ps);
+	if (p->busy_ps > e->now_ps)
+		free_wake(e, p);
 }
 
 static void group_uncount(struct ibcc_engine *e, const struct group *g, uint32_t n)

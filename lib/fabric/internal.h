@@ -10,9 +10,9 @@
  * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
- * A hop costs two events: the header's arrival and the output becoming free. Credits are no events:
- * they lie until their sender runs short, which is then woken when the next comes. Nor are
- * deliveries that are but counted.
+ * A hop costs one event or two: the header's arrival, and the output becoming free if it has more
+ * to send. Credits are no events: they lie until their sender runs short, which is then woken when
+ * the next comes. Nor are deliveries that are but counted.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -59,6 +59,7 @@ struct port {
 	uint16_t n_in;   /* inputs of the switch, port 0 included */
 	uint8_t num, flags, epoch, rr_vl;
 	uint16_t speed;
+	uint32_t free_at; /* lane and place of its last EV_FREE (evq.h) */
 };
 
 /* The receiving side of a port: what each packet that comes in needs. */
@@ -83,7 +84,8 @@ struct outq {
 	int32_t credits;       /* blocks */
 	uint32_t queued;       /* entries that could be sent */
 	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
-	uint32_t act, act_end; /* VOQs that hold packets, in turn */
+	uint32_t first;        /* packet whose turn it is, or NONE */
+	uint16_t turn, n_turn; /* the line of VOQs that hold packets (voq.h) */
 	uint32_t mark_on, mark_off;
 	uint16_t mark_rate, mark_skip;
 	uint8_t mark_blocks;
@@ -93,8 +95,7 @@ struct outq {
 
 /* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
 struct voq {
-	uint32_t head, tail;
-	uint32_t next; /* in the output's turn */
+	uint32_t head, tail; /* the latter of no meaning, but a packet, if there is none */
 };
 
 struct port_stat {
@@ -251,6 +252,7 @@ struct ibcc_engine {
 	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
+	uint8_t *turn;
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
 	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
@@ -294,6 +296,14 @@ _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
 
+/* One of two without a branch, where it is as good as chance which. */
+static inline uint64_t either(bool first, uint64_t a, uint64_t b)
+{
+	uint64_t m = -(uint64_t)first;
+
+	return (a & m) | (b & ~m);
+}
+
 static inline unsigned int pkt_kind(const struct pkt *p)
 {
 	return p->flags & PKT_CTRL ? CTRL : DATA;
@@ -304,11 +314,10 @@ static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port,
 	return &e->outq[port * e->n_vls + vl];
 }
 
-/* Where a packet waits for an output and VL, by whose turn its place there is. */
-static inline uint32_t voq_of(const struct ibcc_engine *e, uint32_t outq, unsigned int input,
-			      uint32_t qp)
+/* By whose turn a packet waits for an output and VL. */
+static inline uint32_t slot_of(const struct ibcc_engine *e, unsigned int input, uint32_t qp)
 {
-	return outq * e->n_slots + (input & e->slot_by_input) + (qp & e->slot_by_qp);
+	return (input & e->slot_by_input) + (qp & e->slot_by_qp);
 }
 
 /* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */

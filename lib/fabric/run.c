@@ -95,7 +95,7 @@ static inline void handle_lane(struct ibcc_engine *e, uint32_t lane)
 		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), output);
 	} else if (l->event == EV_FREE) {
 		fetch_free(e, l);
-		port_look(e, lane_pop(&e->evq, lane));
+		port_look(e, free_pop(&e->evq, lane));
 	} else {
 		fetch_delivery(e, l);
 		ibcc_fab_hca_arrive(e, lane_pop(&e->evq, lane));

@@ -10,43 +10,7 @@
 #include "paths.h"
 #include "tx.h"
 #include "vlarb.h"
-
-static void enqueue(struct ibcc_engine *e, struct voq *v, uint32_t voq, struct outq *q,
-		    uint32_t pkt)
-{
-	e->pkt[pkt].next = NONE;
-	if (v->head != NONE) {
-		e->pkt[v->tail].next = pkt;
-		v->tail = pkt;
-		return;
-	}
-	v->head = v->tail = pkt;
-	v->next = NONE;
-	if (q->act == NONE)
-		q->act = voq;
-	else
-		e->voq[q->act_end].next = voq;
-	q->act_end = voq;
-}
-
-/* Takes the first packet of the input whose turn it is, which then goes to the end of the line. */
-static uint32_t dequeue(struct ibcc_engine *e, struct outq *q)
-{
-	uint32_t voq = q->act;
-	struct voq *v = &e->voq[voq];
-	uint32_t pkt = v->head;
-
-	v->head = e->pkt[pkt].next;
-	if (v->head == NONE) {
-		q->act = v->next;
-	} else if (q->act_end != voq) {
-		q->act = v->next;
-		e->voq[q->act_end].next = voq;
-		v->next = NONE;
-		q->act_end = voq;
-	}
-	return pkt;
-}
+#include "voq.h"
 
 static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, uint32_t bytes)
 {
@@ -88,11 +52,11 @@ static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned in
 
 	if (!q->queued)
 		return 0;
-	k = &e->pkt[e->voq[q->act].head];
+	k = &e->pkt[q->first];
 	kind = pkt_kind(k);
 	if (!credits_ok(e, q, kind))
 		return 0;
-	pkt = dequeue(e, q);
+	pkt = voq_take(e, (uint32_t)(q - e->outq));
 	if (q->flags & OUTQ_CONG)
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
@@ -129,23 +93,20 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 	}
 }
 
-/* The VOQ whose turn it is at a port; one that is always empty, if there is none. */
-static uint32_t turn(const struct ibcc_engine *e, uint32_t port)
-{
-	uint32_t voq = port_outq(e, port, 0)->act;
-
-	return voq == NONE ? e->n_voqs : voq;
-}
-
-/* Fetches what leads to what the port will send, and then that. */
+/* Fetches what the port will send, and where it is taken from. */
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
 {
-	__builtin_prefetch(&e->voq[turn(e, port)]);
+	const struct outq *q = port_outq(e, port, 0);
+
+	__builtin_prefetch(&e->pkt[either(q->first != NONE, q->first, 0)]);
+	__builtin_prefetch(turn_at(e, port * e->n_vls, q, 0));
 }
 
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
-	__builtin_prefetch(&e->pkt[e->voq[turn(e, port)].head]);
+	uint32_t outq = port * e->n_vls;
+
+	__builtin_prefetch(&e->voq[outq * e->n_slots + *turn_at(e, outq, &e->outq[outq], 0)]);
 }
 
 static void discard(struct ibcc_engine *e, uint32_t pkt)
@@ -174,12 +135,14 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
-/* Whether a packet need not stand in a queue: none is before it, and it cannot make congestion. */
+/* Whether a packet need not stand in the queue of an output that is free: none is before it, and it
+ * cannot make congestion.
+ */
 static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 		     unsigned int kind)
 {
-	return !out->queued && out->busy_ps <= e->now_ps && !(q->flags & OUTQ_CONG) &&
-	       e->bytes[kind] <= q->mark_on && !e->eth && credits_ok(e, q, kind);
+	return !out->queued && !(q->flags & OUTQ_CONG) && e->bytes[kind] <= q->mark_on && !e->eth &&
+	       !e->vlarb && credits_ok(e, q, kind);
 }
 
 /* Fetches what leads to a packet's output. */
@@ -201,7 +164,7 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 		return;
 	__builtin_prefetch(&e->port[o]);
 	__builtin_prefetch(port_outq(e, o, 0));
-	__builtin_prefetch(&e->voq[voq_of(e, o * e->n_vls, in->num, k->qp)]);
+	__builtin_prefetch(&e->voq[o * e->n_vls * e->n_slots + slot_of(e, in->num, k->qp)]);
 }
 
 void ibcc_fab_routes_forget(struct ibcc_engine *e)
@@ -222,7 +185,7 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 	unsigned int kind = pkt_kind(k), vl;
 	struct port *out;
 	struct outq *q;
-	uint32_t voq;
+	bool busy;
 
 	if (k->epoch != in->epoch) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
@@ -258,20 +221,22 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 		return;
 	}
 	q = port_outq(e, o, vl);
-	if (!e->vlarb && may_pass(e, out, q, kind)) {
+	busy = out->busy_ps > e->now_ps;
+	if (!busy && may_pass(e, out, q, kind)) {
 		out->rr_vl = next_vl(e, vl);
 		tx_start(e, o, vl, pkt, true);
 		return;
 	}
-	voq = voq_of(e, (uint32_t)(q - e->outq), in->num, k->qp);
-	enqueue(e, &e->voq[voq], voq, q, pkt);
+	voq_put(e, (uint32_t)(q - e->outq), slot_of(e, in->num, k->qp), pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, o, q, true);
 	if (e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
-	if (out->busy_ps <= e->now_ps)
+	if (busy)
+		free_wake(e, out);
+	else
 		ibcc_fab_switch_send(e, o);
 }
 
@@ -280,8 +245,8 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);
 
-		while (q->act != NONE) {
-			uint32_t pkt = dequeue(e, q);
+		while (q->first != NONE) {
+			uint32_t pkt = voq_take(e, port * e->n_vls + vl);
 			struct pkt *k = &e->pkt[pkt];
 			unsigned int kind = pkt_kind(k);
 

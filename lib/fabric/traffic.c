@@ -72,6 +72,10 @@ uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f)
 {
 	if (!ibcc_arrivals_paced(f->kind))
 		return f->sent;
+	if (!f->ring_cap && f->offered < f->sent + f->n_deferred) { /* all that it has taken */
+		f->offered = f->sent + f->n_deferred;
+		f->offer = f->head;
+	}
 	offer(e, f);
 	return f->offered;
 }

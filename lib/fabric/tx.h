@@ -27,10 +27,8 @@ static inline void port_look(struct ibcc_engine *e, uint32_t port)
 /* n entries can be sent from now on. XmitWait runs while there are some and none is being sent. */
 static inline void outq_add(struct port *p, struct outq *q, uint32_t n, uint64_t now)
 {
-	if (!q->queued)
-		q->wait_since_ps = later(now, q->busy_ps);
-	if (!p->queued)
-		p->wait_since_ps = later(now, p->busy_ps);
+	q->wait_since_ps = either(q->queued, q->wait_since_ps, later(now, q->busy_ps));
+	p->wait_since_ps = either(p->queued, p->wait_since_ps, later(now, p->busy_ps));
 	q->queued += n;
 	p->queued += n;
 }
@@ -110,6 +108,8 @@ static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, str
 	struct port_stat *s = &e->stat[k->port];
 
 	in->rx[pkt_kind(k)]++;
+	if (!(k->flags & (PKT_FECN | PKT_BECN)))
+		return;
 	if (k->flags & PKT_FECN) {
 		s->fecn++;
 		s->sl_fecn[k->sl]++;
@@ -170,7 +170,7 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
 		  (struct coming){ e->now_ps + w->delay_ps, pkt,
 				   foresee(e, q, k, (enum ibcc_fab_event)w->event) });
-	lane_push(e, s->free_lane[kind], EV_FREE, (struct coming){ end, port, credit });
+	free_push(e, p, s->free_lane[kind], (struct coming){ end, port, credit });
 	credit_under_way(e, credit, end);
 	if (q->flags & OUTQ_WANT && w->event == EV_QUIET)
 		credit_under_way(e, (uint32_t)(q - e->outq) << 1 | DATA, e->now_ps + w->delay_ps);
