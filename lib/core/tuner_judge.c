@@ -81,13 +81,14 @@ uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports)
 }
 
 /* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
- * when it was jammed: the sink then works on what is in its buffer while the port is idle.
+ * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
+ * link can carry what it is made for, whatever it carried when it was looked at.
  */
 static uint32_t busy_permille(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
 {
 	uint64_t port = 1000ull * now->rate_mbps / now->link_mbps + now->wait_permille;
 	uint64_t sink = 1000ull * now->rate_mbps / r->rate_mbps;
-	uint64_t busy = port > sink ? port : sink;
+	uint64_t busy = r->kind == IBCC_CONGESTION_OUTPUT && sink > port ? sink : port;
 
 	return busy < 1000 ? (uint32_t)busy : 1000;
 }

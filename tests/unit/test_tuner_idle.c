@@ -141,6 +141,32 @@ static void test_receive_buffer_fills(void **state)
 	assert_int_equal(f->r->rate_mbps, LINK);
 }
 
+/* Four passes of a port that carries 95 % of its link, as when it was decided on. */
+static bool judge(struct fixture *f, enum ibcc_congestion kind)
+{
+	struct ibcc_tuner_sources s = { .n = 6, .n_heavy = 6, .mbps = LINK, .marks = 100 };
+	struct ibcc_root now = { .rate_mbps = LINK / 100 * 95, .link_mbps = LINK };
+	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
+	bool changed = false;
+
+	f->r->kind = kind;
+	f->r->learned = true;
+	f->r->rate_mbps = LINK / 100 * 95;
+	for (int i = 0; i < 4; i++)
+		changed = ibcc_tuner_judge(&f->p, f->r, &now, &s, true, &say);
+	return changed;
+}
+
+/* That is all a slow receiver takes, but not all that a full link can carry. */
+static void test_what_a_link_carries(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(judge(f, IBCC_CONGESTION_OUTPUT));
+	assert_true(judge(f, IBCC_CONGESTION_INPUT));
+	assert_non_null(strstr(f->text, "only 95.0 % busy: relax"));
+}
+
 /* Before: each of eight adapters sends 1000, of which six are controlled later. */
 static void loads(struct fixture *f, uint32_t members, uint32_t others)
 {
@@ -247,6 +273,7 @@ int main(void)
 		TEST(test_held_again),
 		TEST(test_receiver_fast_again),
 		TEST(test_receive_buffer_fills),
+		TEST(test_what_a_link_carries),
 		TEST(test_guard),
 		TEST(test_load),
 		TEST(test_bar),
