@@ -125,10 +125,10 @@ void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
 	pkt_give(e, pkt);
 }
 
-/* Tags the packet that just began and says when the next to the same destination may. A limiter
+/* Tags a packet that begins now and says when the next to the same destination may. A limiter
  * that changes meanwhile counts from then on.
  */
-void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t port, uint32_t qp, uint32_t pkt)
+void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt)
 {
 	struct fab_eth *x = e->eth;
 	const struct bcn_limiter *l = qp < x->n_limiter ? &x->limiter[qp] : NULL;
@@ -145,8 +145,7 @@ void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t port, uint32_t qp, uint32_t p
 	x->tag[pkt] = l && l->mbps > 0 ? l->point : NONE;
 	if (x->tag[pkt] == NONE)
 		return;
-	e->qp[qp].ready_ps = e->port[port].busy_ps - e->speed[e->port[port].speed].pkt_ps[DATA] +
-			     (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
+	e->qp[qp].ready_ps = e->now_ps + (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
 }
 
 uint32_t ibcc_bcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp)

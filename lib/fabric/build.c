@@ -114,21 +114,38 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps)
 static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
 	uint64_t deliver_ps = s->pkt_ps[kind] + e->link_ps;
-	int deliver, free, quiet;
+	int deliver, free;
 
 	if (!s->rate_mbps)
 		return 0;
 	deliver = ibcc_fab_lane_new(&e->evq, EV_DELIVER);
 	free = ibcc_fab_lane_new(&e->evq, EV_FREE);
-	quiet = kind == DATA && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET) : LANE_CALENDAR;
-	if (deliver < 0 || free < 0 || quiet < 0)
+	if (deliver < 0 || free < 0)
 		return -ENOMEM;
-	s->way[kind][0][0] = s->way[kind][0][1] =
-		(struct way){ deliver_ps, (uint8_t)deliver, EV_DELIVER };
-	if (quiet != LANE_CALENDAR)
-		s->way[kind][0][0] = (struct way){ deliver_ps, (uint8_t)quiet, EV_QUIET };
-	s->way[kind][1][0] = s->way[kind][1][1] = (struct way){ e->hop_ps, LANE_ARRIVE, EV_ARRIVE };
-	s->free_lane[kind] = (uint8_t)free;
+	s->way[0][kind] = (struct way){ .pkt_ps = s->pkt_ps[kind],
+					.delay_ps = { deliver_ps, deliver_ps },
+					.free_lane = (uint8_t)free,
+					.lane = { (uint8_t)deliver, (uint8_t)deliver },
+					.event = { EV_DELIVER, EV_DELIVER } };
+	s->way[1][kind] = (struct way){ .pkt_ps = s->pkt_ps[kind],
+					.delay_ps = { e->hop_ps, e->hop_ps },
+					.free_lane = (uint8_t)free,
+					.lane = { LANE_ARRIVE, LANE_ARRIVE },
+					.event = { EV_ARRIVE, EV_ARRIVE } };
+	return 0;
+}
+
+/* The lane of deliveries that are but counted. */
+static int quiet_lane(struct ibcc_engine *e, struct speed *s)
+{
+	int lane = s->rate_mbps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET) : LANE_CALENDAR;
+
+	if (lane < 0)
+		return -ENOMEM;
+	if (lane == LANE_CALENDAR)
+		return 0;
+	s->way[0][DATA].lane[0] = (uint8_t)lane;
+	s->way[0][DATA].event[0] = EV_QUIET;
 	return 0;
 }
 
@@ -143,6 +160,8 @@ static int build_lanes(struct ibcc_engine *e)
 	for (unsigned int k = 0; k < N_KINDS; k++)
 		for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
 			rc = speed_lanes(e, &e->speed[i], k);
+	for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
+		rc = quiet_lane(e, &e->speed[i]);
 	return rc;
 }
 
@@ -154,6 +173,8 @@ int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps)
 
 	for (unsigned int k = 0; k < N_KINDS && i == known && !rc; k++)
 		rc = speed_lanes(e, &e->speed[i], k);
+	if (i == known && !rc)
+		rc = quiet_lane(e, &e->speed[i]);
 	if (!rc)
 		return i;
 	e->n_speeds = known;
@@ -177,11 +198,11 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
-	e->credit_to[i] = NONE;
+	e->credit_to[i] = NO_CREDIT;
 	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
 		p->flags |= PORT_UP;
 		if (!e->eth)
-			e->credit_to[i] = tp->peer;
+			e->credit_to[i] = credit_base(e, tp->peer);
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
 			p->flags |= PORT_TO_SWITCH;
 	}
@@ -351,6 +372,7 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
+	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths;
 	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
 }
 

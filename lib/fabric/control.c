@@ -115,7 +115,7 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 
 	wait_stop(e, port);
 	p->flags &= (uint8_t)~PORT_UP;
-	e->credit_to[port] = NONE;
+	e->credit_to[port] = NO_CREDIT;
 	p->epoch++;
 	e->in[port].epoch++;
 	if (p->flags & PORT_SWITCH)
@@ -128,7 +128,7 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 
 	p->flags |= PORT_UP;
 	if (!e->eth)
-		e->credit_to[port] = p->peer;
+		e->credit_to[port] = credit_base(e, p->peer);
 	p->busy_ps = p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);

@@ -65,7 +65,7 @@ void ibcc_bcn_message(struct pkt *p, double feedback);
 /* A packet came to the queue of an output; a message came to its source; a source sent. */
 void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt);
 void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt);
-void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t port, uint32_t qp, uint32_t pkt);
+void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt);
 uint32_t ibcc_bcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp);
 
 #endif

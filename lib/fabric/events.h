@@ -90,7 +90,7 @@ enum {
 struct evq {
 	/* Earliest event: of the calendar, of each lane; one that nobody looks at. */
 	uint64_t due[MAX_LANES + 1];
-	uint32_t n_lanes;
+	uint32_t n_lanes, n_watched; /* behind those are but lanes that no event comes from */
 	uint32_t n_want; /* bits in `want` */
 	uint64_t *want;  /* outqs that wait for credits */
 	uint64_t *wake;  /* by outq that waits: when the next come, or NEVER: none is under way */

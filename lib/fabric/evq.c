@@ -75,6 +75,8 @@ int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
 		return LANE_CALENDAR;
 	if (lane_init(q, q->n_lanes, event))
 		return -ENOMEM;
+	if (event != EV_QUIET)
+		q->n_watched = q->n_lanes + 1;
 	return (int)q->n_lanes++;
 }
 

@@ -111,19 +111,18 @@ static inline uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The earliest event's time, with its lane in the lowest bits. Four by four, for a processor to
- * compare side by side.
+/* The earliest event's time, with its lane in the lowest bits. Two by two, for a processor to
+ * compare side by side; the first six are all that there are where all links have one rate.
  */
 static inline uint64_t evq_first(const struct evq *q)
 {
 	const uint64_t *d = q->due;
-	uint64_t a = sooner(d[0], d[1]), b = sooner(d[2], d[3]);
+	uint64_t a = sooner(d[0], d[1]), b = sooner(d[2], d[3]), c = sooner(d[4], d[5]);
 
-	for (uint32_t i = 4; i < q->n_lanes; i += 4) {
+	a = sooner(a, sooner(b, c));
+	for (uint32_t i = 6; i < q->n_watched; i += 2)
 		a = sooner(a, sooner(d[i], d[i + 1]));
-		b = sooner(b, sooner(d[i + 2], d[i + 3]));
-	}
-	return sooner(a, b);
+	return a;
 }
 
 /* What a lane will come to, or something that it has passed. */
@@ -149,7 +148,7 @@ static inline uint32_t lane_pop(struct evq *q, uint32_t lane)
  * for the credits beside it, and is passed by, unless something to send comes meanwhile. So `head`
  * is the first that is not passed by, or the ring's end.
  */
-static inline uint32_t free_next(const struct lane *l, uint32_t at)
+static inline uint32_t free_after(const struct lane *l, uint32_t at)
 {
 	while (l->tail - at - 1 <= l->mask) { /* at most one round */
 		uint32_t i = at & l->mask;
@@ -185,6 +184,14 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lan
 	l->tail++;
 }
 
+/* Where a port's last EV_FREE stands in its lane. */
+static inline uint32_t free_place(const struct lane *l, const struct port *p)
+{
+	uint32_t i = p->free_at >> LANE_BITS & l->mask;
+
+	return l->tail - 1 - ((l->tail - 1 - i) & l->mask);
+}
+
 /* A port that is busy has something to send then. */
 static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 {
@@ -193,8 +200,8 @@ static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 
 	if (lane == LANE_CALENDAR)
 		return;
-	i = p->free_at >> LANE_BITS & l->mask;
-	at = l->tail - 1 - ((l->tail - 1 - i) & l->mask);
+	at = free_place(l, p);
+	i = at & l->mask;
 	l->live[i >> 6] |= 1ull << (i & 63);
 	if ((int32_t)(at - l->head) < 0) {
 		l->head = at;
@@ -202,19 +209,47 @@ static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 	}
 }
 
-/* Takes a lane's next EV_FREE, and finds the one that follows; its port. */
-static inline uint32_t free_pop(struct evq *q, uint32_t lane)
+/* The first EV_FREE of a lane is over: finds the one that follows. */
+static inline void free_next(struct evq *q, uint32_t lane)
 {
 	struct lane *l = &q->lane[lane];
-	uint32_t i = l->head & l->mask, port = l->ring[i].index;
+	uint32_t i = l->head & l->mask;
 
 	l->live[i >> 6] &= ~(1ull << (i & 63));
-	l->head = free_next(l, l->head + 1);
+	l->head = free_after(l, l->head + 1);
 	if (l->head != l->tail)
 		q->due[lane] = l->ring[l->head & l->mask].t << LANE_BITS | lane;
 	else
 		q->due[lane] = NEVER;
+}
+
+/* Takes a lane's next EV_FREE; its port. */
+static inline uint32_t free_pop(struct evq *q, uint32_t lane)
+{
+	const struct lane *l = &q->lane[lane];
+	uint32_t port = l->ring[l->head & l->mask].index;
+
+	free_next(q, lane);
 	return port;
+}
+
+/* A port has become free just now and need not be told by an EV_FREE any more. */
+static inline void free_known(struct ibcc_engine *e, uint32_t port)
+{
+	const struct port *p = &e->port[port];
+	uint32_t lane = p->free_at & (MAX_LANES - 1), i, at;
+	struct lane *l = &e->evq.lane[lane];
+
+	if (p->busy_ps != e->now_ps || lane == LANE_CALENDAR)
+		return;
+	at = free_place(l, p);
+	i = at & l->mask;
+	if (l->ring[i].index != port) /* it was told, and its place is another's */
+		return;
+	if (at == l->head)
+		free_next(&e->evq, lane);
+	else
+		l->live[i >> 6] &= ~(1ull << (i & 63));
 }
 
 /* Takes the calendar's first event. */

@@ -12,40 +12,9 @@
 
 #include "eth.h"
 #include "paths.h"
+#include "ready.h"
 #include "tx.h"
 #include "vlarb.h"
-
-static bool ready_before(const struct ready *a, const struct ready *b)
-{
-	return a->key != b->key ? a->key < b->key : a->id < b->id;
-}
-
-static void heap_push(struct group *g, struct ready v)
-{
-	uint32_t i = ++g->n_ready;
-
-	while (ready_before(&v, &g->ready[i / 2])) {
-		g->ready[i] = g->ready[i / 2];
-		i /= 2;
-	}
-	g->ready[i] = v;
-}
-
-static void heap_pop(struct group *g)
-{
-	struct ready v = g->ready[g->n_ready--];
-	uint32_t i = 1, child;
-
-	while ((child = 2 * i) <= g->n_ready) {
-		if (child < g->n_ready && ready_before(&g->ready[child + 1], &g->ready[child]))
-			child++;
-		if (!ready_before(&g->ready[child], &v))
-			break;
-		g->ready[i] = g->ready[child];
-		i = child;
-	}
-	g->ready[i] = v;
-}
 
 static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
 {
@@ -75,16 +44,23 @@ static uint32_t group_queued(const struct group *g)
 	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
 }
 
-/* An entry that finds its queue pair throttled when its turn comes keeps that turn. */
+/* What an entry is served by. One that finds its queue pair throttled when its turn comes keeps that
+ * turn.
+ */
+static uint64_t ready_key(const struct ibcc_engine *e, struct hca *h, uint64_t arrival_ps,
+			  uint64_t *turn)
+{
+	if (!*turn)
+		*turn = ++h->turn;
+	return e->model.hca_service == IBCC_HCA_ROUND_ROBIN ? *turn : arrival_ps;
+}
+
 static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id,
 		       uint64_t *turn)
 {
 	struct hca *h = group_hca(e, g);
-	bool in_turn = e->model.hca_service == IBCC_HCA_ROUND_ROBIN;
 
-	if (!*turn)
-		*turn = ++h->turn;
-	heap_push(g, (struct ready){ in_turn ? *turn : arrival_ps, id });
+	ready_push(g, (struct ready){ ready_key(e, h, arrival_ps, turn), id });
 	if (!g->gated) {
 		h->data_sls |= (uint16_t)(1u << g->sl);
 		group_count(e, g, 1);
@@ -146,10 +122,10 @@ static void wait_for_qp(struct ibcc_engine *e, uint32_t flow)
 	qp_alarm(e, qp);
 }
 
-/* Puts a flow where it belongs: to the ready entries, or asleep until its next packet is due or
- * allowed. Called when it is in neither place.
+/* Puts a flow to sleep until its next packet is due or allowed; or, if it is now, tells when it
+ * arrived. Called when the flow neither sleeps nor stands in the heap.
  */
-static void flow_arm(struct ibcc_engine *e, uint32_t flow)
+static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps)
 {
 	struct flow *f = &e->flow[flow];
 	const struct qp *q;
@@ -158,10 +134,10 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 	for (;;) {
 		due = ibcc_fab_head_ps(e, f);
 		if (due == NEVER)
-			return;
+			return false;
 		if (due > e->now_ps) {
 			evq_push(e, due, EV_FLOW, flow);
-			return;
+			return false;
 		}
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
 			f->head_qp = ibcc_fab_pick_qp(e, f);
@@ -170,12 +146,21 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 		    (q->defer == NONE && q->ready_ps <= e->now_ps))
 			break;
 		if (!defer(e, flow, due))
-			return;
+			return false;
 		ibcc_fab_head_take(e, f);
 	}
+	*arrival_ps = due;
 	if (q->ready_ps > e->now_ps)
 		wait_for_qp(e, flow);
-	else
+	return q->ready_ps <= e->now_ps;
+}
+
+static void flow_arm(struct ibcc_engine *e, uint32_t flow)
+{
+	struct flow *f = &e->flow[flow];
+	uint64_t due;
+
+	if (flow_ready(e, flow, &due))
 		make_ready(e, &e->group[f->group], due, flow, &f->turn);
 }
 
@@ -220,11 +205,11 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 	ibcc_fab_hca_send(e, port);
 }
 
-static void ready_pop(struct ibcc_engine *e, struct group *g)
+static void front_pop(struct hca *h, struct group *g)
 {
-	heap_pop(g);
+	ready_pop(g);
 	if (!g->n_ready)
-		group_hca(e, g)->data_sls &= (uint16_t) ~(1u << g->sl);
+		h->data_sls &= (uint16_t) ~(1u << g->sl);
 }
 
 static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
@@ -242,7 +227,7 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 
 		if (e->qp[ready_qp(e, id)].ready_ps <= e->now_ps)
 			return true;
-		ready_pop(e, g);
+		front_pop(group_hca(e, g), g);
 		group_uncount(e, g, 1);
 		if (id & READY_QP) {
 			e->qp[id & ~READY_QP].ready = false;
@@ -254,21 +239,26 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 	return false;
 }
 
-static void throttle(struct ibcc_engine *e, struct hca *h, struct group *g, struct qp *q)
+/* A queue pair rests after a packet that is sent now; in SL mode, the group does. */
+static void throttle(struct ibcc_engine *e, const struct hca *h, const struct group *g,
+		     struct qp *q)
 {
-	uint64_t delay = ibcc_fab_delay_ps(e, h, g, q);
-	uint64_t end = e->port[g->port].busy_ps + delay;
+	uint64_t delay = g->sl_mode ? 0 : ibcc_fab_delay_ps(e, h, g, q);
+
+	if (delay)
+		q->ready_ps = e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[DATA] + delay;
+}
+
+static void gate(struct ibcc_engine *e, struct hca *h, struct group *g, const struct qp *q)
+{
+	uint64_t delay = g->sl_mode ? ibcc_fab_delay_ps(e, h, g, q) : 0;
 
 	if (!delay)
 		return;
-	if (!g->sl_mode) {
-		q->ready_ps = end;
-		return;
-	}
 	group_uncount(e, g, g->n_ready);
 	g->gated = true;
 	h->data_sls &= (uint16_t) ~(1u << g->sl);
-	evq_push(e, end, EV_GATE, (uint32_t)(g - e->group));
+	evq_push(e, e->port[g->port].busy_ps + delay, EV_GATE, (uint32_t)(g - e->group));
 }
 
 void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
@@ -283,14 +273,20 @@ void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
 	ibcc_fab_hca_send(e, g->port);
 }
 
-static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
+static void tx_from_hca(struct ibcc_engine *e, const struct group *g, uint32_t pkt)
 {
-	uint32_t id = g->ready[1].id, qp = ready_qp(e, id), pkt = pkt_take(e);
-	bool deferred = id & READY_QP;
-	struct qp *q = &e->qp[qp];
-	uint32_t flow = deferred ? e->cell[q->defer].arg : id;
+	if (e->plain)
+		tx_start(e, g->port, 0, pkt, false, true);
+	else
+		tx_start(e, g->port, g->vl, pkt, false, false);
+}
 
-	ready_pop(e, g);
+static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const struct group *g,
+			   uint32_t flow, uint32_t qp)
+{
+	uint32_t pkt = pkt_take(e);
+	struct qp *q = &e->qp[qp];
+
 	e->pkt[pkt] = (struct pkt){ .born_ps = e->now_ps,
 				    .flow = flow,
 				    .qp = qp,
@@ -298,26 +294,58 @@ static void send_data(struct ibcc_engine *e, struct hca *h, struct group *g)
 				    .sl = g->sl };
 	e->flow[flow].sent++;
 	e->injected++;
-	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
-	tx_start(e, g->port, g->vl, pkt, false);
 	if (e->paths)
 		ibcc_paths_sent(e, qp, pkt);
 	if (e->model.bcn.enabled)
-		ibcc_bcn_sent(e, g->port, qp, pkt);
+		ibcc_bcn_sent(e, qp, pkt);
 	else
 		throttle(e, h, g, q);
-	if (deferred) {
-		uint32_t c = q->defer;
+	return pkt;
+}
 
-		q->defer = e->cell[c].next;
-		cell_give(e, c);
-		e->flow[flow].n_deferred--;
-		q->turn = 0;
-		q->ready = false;
-		deferred_arm(e, qp);
+/* Sends what a queue pair had to pass over. */
+static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t qp)
+{
+	struct qp *q = &e->qp[qp];
+	uint32_t c = q->defer, flow = e->cell[c].arg, pkt = packet_new(e, h, g, flow, qp);
+
+	front_pop(h, g);
+	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
+	tx_from_hca(e, g, pkt);
+	if (!e->model.bcn.enabled)
+		gate(e, h, g, q);
+	q->defer = e->cell[c].next;
+	cell_give(e, c);
+	e->flow[flow].n_deferred--;
+	q->turn = 0;
+	q->ready = false;
+	deferred_arm(e, qp);
+}
+
+/* Sends a flow's packet. Most often the next one may follow: the flow stays in the heap then, and
+ * is counted as before.
+ */
+static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t flow)
+{
+	struct flow *f = &e->flow[flow];
+	uint32_t qp = f->head_qp, pkt = packet_new(e, h, g, flow, qp);
+	struct port *p = &e->port[g->port];
+	struct outq *q = port_outq(e, g->port, g->vl);
+	bool gates = g->sl_mode && !e->model.bcn.enabled;
+	uint64_t due;
+
+	ibcc_fab_head_take(e, f);
+	f->turn = 0;
+	if (!gates && flow_ready(e, flow, &due)) {
+		ready_replace(g, (struct ready){ ready_key(e, h, due, &f->turn), flow });
+		outq_wait(e, p, q);
 	} else {
-		ibcc_fab_head_take(e, &e->flow[flow]);
-		e->flow[flow].turn = 0;
+		front_pop(h, g);
+		outq_take(e, p, q);
+	}
+	tx_from_hca(e, g, pkt);
+	if (gates) {
+		gate(e, h, g, &e->qp[qp]);
 		flow_arm(e, flow);
 	}
 }
@@ -337,7 +365,7 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	if (g->ctrl == NONE)
 		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
 	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
-	tx_start(e, g->port, g->vl, pkt, false);
+	tx_from_hca(e, g, pkt);
 }
 
 /* Of some VLs; bytes sent. */
@@ -345,6 +373,7 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 {
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct group *best = NULL;
+	uint32_t id;
 
 	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
@@ -364,7 +393,11 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 	}
 	if (!best)
 		return 0;
-	send_data(e, h, best);
+	id = best->ready[1].id;
+	if (id & READY_QP)
+		send_deferred(e, h, best, id & ~READY_QP);
+	else
+		send_flow(e, h, best, id);
 	return e->bytes[DATA];
 }
 

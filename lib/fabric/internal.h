@@ -109,18 +109,19 @@ struct outq_stat {
 	uint64_t cong_ps, cong_since_ps;
 };
 
-/* From a packet's being sent to its arrival. */
+/* What follows when a packet is sent: the port is free again, and the packet arrives, quietly or
+ * not.
+ */
 struct way {
-	uint64_t delay_ps;
-	uint8_t lane, event;
+	uint64_t pkt_ps, delay_ps[2];
+	uint8_t free_lane, lane[2], event[2];
 };
 
 /* What all ports of one rate share. */
 struct speed {
+	_Alignas(LINE_BYTES) struct way way[2][N_KINDS]; /* to an HCA, to a switch */
+	uint64_t pkt_ps[N_KINDS];                        /* time on the link */
 	uint32_t rate_mbps;
-	uint64_t pkt_ps[N_KINDS];      /* time on the link */
-	struct way way[N_KINDS][2][2]; /* to an HCA, to a switch; quietly, or not */
-	uint8_t free_lane[N_KINDS];
 };
 
 /* From `first` on, so many. */
@@ -266,6 +267,7 @@ struct ibcc_engine {
 	struct fab_paths *paths;  /* NULL: static routes */
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
+	bool plain;     /* see tx.h */
 	bool loud;      /* deliveries may have consequences */
 	bool far_apart; /* ports' state does not stay in a core's own cache */
 	uint32_t n_vls;
@@ -280,7 +282,7 @@ struct ibcc_engine {
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
-	uint32_t *credit_to;    /* by input port: who gets its credits; NONE: link down, PAUSE */
+	uint32_t *credit_to;    /* by input port: VL 0's credits for data; NO_CREDIT: link down, PAUSE */
 	struct lids *lid;       /* by port */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
@@ -312,6 +314,11 @@ static inline unsigned int pkt_kind(const struct pkt *p)
 static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
 	return &e->outq[port * e->n_vls + vl];
+}
+
+static inline uint32_t credit_base(const struct ibcc_engine *e, uint32_t sender)
+{
+	return sender * e->n_vls << 1;
 }
 
 /* By whose turn a packet waits for an output and VL. */

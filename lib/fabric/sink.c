@@ -89,10 +89,10 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 {
 	for (uint32_t i = 0; i < e->n_speeds; i++) {
-		const struct way *w = &e->speed[i].way[DATA][0][0];
-		struct lane *l = &e->evq.lane[w->lane];
+		const struct way *w = &e->speed[i].way[0][DATA];
+		struct lane *l = &e->evq.lane[w->lane[0]];
 
-		if (w->event != EV_QUIET)
+		if (w->event[0] != EV_QUIET)
 			continue;
 		for (; l->head != l->tail && lane_ahead(l, 0)->t < before; l->head++) {
 			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);

@@ -43,9 +43,10 @@ static uint8_t next_vl(const struct ibcc_engine *e, unsigned int vl)
 	return (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
 }
 
-static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
+static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl,
+				      bool plain)
 {
-	struct outq *q = port_outq(e, port, vl);
+	struct outq *q = outq_of(e, port, vl, plain);
 	struct pkt *k;
 	uint32_t pkt;
 	unsigned int kind;
@@ -61,36 +62,43 @@ static inline uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned in
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
 	outq_take(e, &e->port[port], q);
-	tx_start(e, port, vl, pkt, true);
+	tx_start(e, port, vl, pkt, true, plain);
 	return e->bytes[kind];
 }
 
 uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
-	return send_vl(e, port, vl);
+	return send_vl(e, port, vl, false);
 }
 
-void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
+/* One of the VLs whose turn it is. */
+static void send_in_turn(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
 	unsigned int vl = p->rr_vl;
 
-	if (!p->queued)
-		return;
-	if (p->busy_ps > e->now_ps)
-		return;
-	if (e->vlarb) {
-		ibcc_vlarb_send(e, port);
-		return;
-	}
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
 		if (vl >= e->n_vls)
 			vl = 0;
-		if (!send_vl(e, port, vl))
+		if (!ibcc_fab_switch_send_vl(e, port, vl))
 			continue;
 		p->rr_vl = next_vl(e, vl);
 		return;
 	}
+}
+
+void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
+{
+	const struct port *p = &e->port[port];
+
+	if (!p->queued || p->busy_ps > e->now_ps)
+		return;
+	if (e->plain)
+		send_vl(e, port, 0, true);
+	else if (e->vlarb)
+		ibcc_vlarb_send(e, port);
+	else
+		send_in_turn(e, port);
 }
 
 /* Fetches what the port will send, and where it is taken from. */
@@ -138,11 +146,11 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 /* Whether a packet need not stand in the queue of an output that is free: none is before it, and it
  * cannot make congestion.
  */
-static bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
-		     unsigned int kind)
+static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
+				   unsigned int kind, bool plain)
 {
-	return !out->queued && !(q->flags & OUTQ_CONG) && e->bytes[kind] <= q->mark_on && !e->eth &&
-	       !e->vlarb && credits_ok(e, q, kind);
+	return !out->queued && !(q->flags & OUTQ_CONG) && e->bytes[kind] <= q->mark_on &&
+	       (plain || (!e->eth && !e->vlarb)) && credits_ok(e, q, kind);
 }
 
 /* Fetches what leads to a packet's output. */
@@ -178,7 +186,17 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 	}
 }
 
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
+/* VL that a packet leaves on; as many as there are, or more: none. */
+static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct inport *in,
+					const struct port *out, unsigned int sl, bool plain)
+{
+	if (in->sl2vl)
+		return in->sl2vl[out->num][sl];
+	return plain || e->n_vls == 1 ? 0
+				      : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), sl);
+}
+
+static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o, bool plain)
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct inport *in = &e->in[k->port];
@@ -193,7 +211,7 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 	}
 	if (!(k->flags & PKT_HELD)) {
 		count_arrival(e, k, in);
-		if (e->eth && !ibcc_eth_admit(e, pkt)) {
+		if (!plain && e->eth && !ibcc_eth_admit(e, pkt)) {
 			ibcc_fab_drop(e, pkt, k->port);
 			return;
 		}
@@ -202,7 +220,7 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 		o = route(in, k->port, k->dlid);
 	if (o & UNROUTED || !(e->port[o].flags & PORT_UP))
 		o = NONE;
-	if (e->paths)
+	if (!plain && e->paths)
 		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
 	if (o == NONE) {
 		discard(e, pkt);
@@ -212,32 +230,40 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o)
 	if ((in->speed != out->speed || k->flags & PKT_HELD) &&
 	    hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
 		return;
-	if (in->sl2vl)
-		vl = in->sl2vl[out->num][k->sl];
-	else
-		vl = e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, o, k->sl);
+	vl = vl_of(e, in, out, k->sl, plain);
 	if (vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
 		discard(e, pkt);
 		return;
 	}
-	q = port_outq(e, o, vl);
+	q = outq_of(e, o, vl, plain);
 	busy = out->busy_ps > e->now_ps;
-	if (!busy && may_pass(e, out, q, kind)) {
-		out->rr_vl = next_vl(e, vl);
-		tx_start(e, o, vl, pkt, true);
+	if (!busy && may_pass(e, out, q, kind, plain)) {
+		if (!plain)
+			out->rr_vl = next_vl(e, vl);
+		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
 	}
 	voq_put(e, (uint32_t)(q - e->outq), slot_of(e, in->num, k->qp), pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, o, q, true);
-	if (e->eth && e->eth->point)
+	if (!plain && e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(out, q, 1, e->now_ps);
-	if (busy)
+	if (busy) {
 		free_wake(e, out);
+		return;
+	}
+	free_known(e, o);
+	ibcc_fab_switch_send(e, o);
+}
+
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t output)
+{
+	if (e->plain)
+		arrive(e, pkt, output, true);
 	else
-		ibcc_fab_switch_send(e, o);
+		arrive(e, pkt, output, false);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The sending side of a port, alike at switches and HCAs: waiting time, credits, transmission. */
+/* The sending side of a port, alike at switches and HCAs: waiting time, credits, transmission.
+ *
+ * What every packet passes is compiled twice: for all models, and for the plain one, of one VL,
+ * credits and static routes, which has no need to ask for the rest. Where a function takes `plain`,
+ * that is a constant.
+ */
 #ifndef IBCC_FABRIC_TX_H
 #define IBCC_FABRIC_TX_H
 
 #include "eth.h"
 #include "evq.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static ALWAYS_INLINE struct outq *outq_of(const struct ibcc_engine *e, uint32_t port,
+					  unsigned int vl, bool plain)
+{
+	return plain ? &e->outq[port] : port_outq(e, port, vl);
+}
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
@@ -14,11 +27,7 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 /* A port may have something that it can send now. While it sends, its EV_FREE will look. */
 static inline void port_look(struct ibcc_engine *e, uint32_t port)
 {
-	const struct port *p = &e->port[port];
-
-	if (!p->queued || p->busy_ps > e->now_ps)
-		return;
-	if (p->flags & PORT_SWITCH)
+	if (e->port[port].flags & PORT_SWITCH)
 		ibcc_fab_switch_send(e, port);
 	else
 		ibcc_fab_hca_send(e, port);
@@ -61,14 +70,16 @@ static inline bool credits_ok(struct ibcc_engine *e, struct outq *q, unsigned in
 /* The credit for a packet's place in the buffer of an input port, as EV_CREDIT takes it. With
  * PAUSE, the place is given free instead, at time t.
  */
-static inline uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uint64_t t)
+static ALWAYS_INLINE uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uint64_t t,
+					bool plain)
 {
-	uint32_t sender = e->credit_to[k->port];
+	uint32_t credit = e->credit_to[k->port];
+	unsigned int kind = pkt_kind(k);
 
-	if (sender != NONE)
-		return (sender * e->n_vls + k->vl) << 1 | pkt_kind(k);
-	if (e->eth)
-		ibcc_eth_release(e, k->port, e->bytes[pkt_kind(k)], t);
+	if (credit != NO_CREDIT)
+		return credit + (plain ? kind : (uint32_t)k->vl << 1 | kind);
+	if (!plain && e->eth)
+		ibcc_eth_release(e, k->port, e->bytes[kind], t);
 	return NO_CREDIT;
 }
 
@@ -83,7 +94,7 @@ static inline void credit_under_way(struct ibcc_engine *e, uint32_t credit, uint
 /* A packet leaves its buffer at once. */
 static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 {
-	uint32_t credit = credit_of(e, k, e->now_ps);
+	uint32_t credit = credit_of(e, k, e->now_ps, false);
 
 	if (credit == NO_CREDIT)
 		return;
@@ -91,13 +102,19 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 	credit_under_way(e, credit, e->now_ps);
 }
 
-/* An entry is taken to be sent now. */
-static inline void outq_take(struct ibcc_engine *e, struct port *p, struct outq *q)
+/* An entry that waited is sent now. */
+static inline void outq_wait(const struct ibcc_engine *e, struct port *p, struct outq *q)
 {
 	if (e->now_ps > q->wait_since_ps)
 		q->wait_ps += e->now_ps - q->wait_since_ps;
 	if (e->now_ps > p->wait_since_ps)
 		p->wait_ps += e->now_ps - p->wait_since_ps;
+}
+
+/* The same, and nothing comes in its place. */
+static inline void outq_take(const struct ibcc_engine *e, struct port *p, struct outq *q)
+{
+	outq_wait(e, p, q);
 	q->queued--;
 	p->queued--;
 }
@@ -135,30 +152,29 @@ static inline uint32_t route(const struct inport *in, uint32_t port, uint16_t dl
  * Where tables lie in a core's own cache, that is found out as it is sent, when nothing waits for
  * it.
  */
-static inline uint32_t foresee(const struct ibcc_engine *e, const struct outq *q,
-			       const struct pkt *k, enum ibcc_fab_event event)
+static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const struct pkt *k,
+			       unsigned int event)
 {
 	uint32_t quiet = -(uint32_t)(event == EV_QUIET); /* a mask */
 	uint32_t next = k->port | UNROUTED;
 
 	if (!e->far_apart)
 		next = route(&e->in[k->port], k->port, k->dlid);
-	return (quiet & ((uint32_t)(q - e->outq) << 1 | DATA)) | (~quiet & next);
+	return (quiet & (outq << 1 | DATA)) | (~quiet & next);
 }
 
 /* Puts a packet on the link. The caller has seen to credits and to the port being free. */
-static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t pkt,
-			    bool forwarded)
+static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl,
+				   uint32_t pkt, bool forwarded, bool plain)
 {
 	struct port *p = &e->port[port];
-	struct outq *q = port_outq(e, port, vl);
+	struct outq *q = outq_of(e, port, vl, plain);
 	struct pkt *k = &e->pkt[pkt];
-	unsigned int kind = pkt_kind(k);
-	const struct speed *s = &e->speed[p->speed];
-	bool loud = e->loud | !!(k->flags & PKT_FECN);
-	const struct way *w = &s->way[kind][!!(p->flags & PORT_TO_SWITCH)][loud];
-	uint64_t end = e->now_ps + s->pkt_ps[kind];
-	uint32_t credit = forwarded ? credit_of(e, k, end) : NO_CREDIT;
+	unsigned int kind = pkt_kind(k), loud = e->loud | !!(k->flags & PKT_FECN);
+	const struct way *w = &e->speed[p->speed].way[!!(p->flags & PORT_TO_SWITCH)][kind];
+	uint32_t outq = (uint32_t)(q - e->outq), lane = w->lane[loud], event = w->event[loud];
+	uint64_t end = e->now_ps + w->pkt_ps, due = e->now_ps + w->delay_ps[loud];
+	uint32_t credit = forwarded ? credit_of(e, k, end, plain) : NO_CREDIT;
 
 	p->tx[kind]++;
 	p->busy_ps = q->busy_ps = p->wait_since_ps = q->wait_since_ps = end;
@@ -167,13 +183,12 @@ static inline void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int v
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
 	k->epoch = p->epoch;
-	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
-		  (struct coming){ e->now_ps + w->delay_ps, pkt,
-				   foresee(e, q, k, (enum ibcc_fab_event)w->event) });
-	free_push(e, p, s->free_lane[kind], (struct coming){ end, port, credit });
+	lane_push(e, lane, (enum ibcc_fab_event)event,
+		  (struct coming){ due, pkt, foresee(e, outq, k, event) });
+	free_push(e, p, w->free_lane, (struct coming){ end, port, credit });
 	credit_under_way(e, credit, end);
-	if (q->flags & OUTQ_WANT && w->event == EV_QUIET)
-		credit_under_way(e, (uint32_t)(q - e->outq) << 1 | DATA, e->now_ps + w->delay_ps);
+	if (q->flags & OUTQ_WANT && event == EV_QUIET)
+		credit_under_way(e, outq << 1 | DATA, due);
 }
 
 #endif
