@@ -75,19 +75,25 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->outq = ibcc_fab_alloc(e->n_outqs, sizeof(*e->outq));
 	e->in = ibcc_fab_alloc(e->n_ports, sizeof(*e->in));
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
-	e->outq_stat = calloc(e->n_outqs + 1, sizeof(*e->outq_stat));
+	e->cong = calloc(e->n_outqs + 1, sizeof(*e->cong));
+	e->wait = calloc(e->n_outqs + 1, sizeof(*e->wait));
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
-	e->turn = calloc(e->n_outqs + 1, e->n_slots + 1);
+	e->line_step = sizeof(*e->outq);
+	e->line = e->outq ? e->outq->line : NULL;
+	if (e->n_slots >= OUTQ_PLACES) {
+		e->line_step = e->n_slots + 1;
+		e->line = e->far_line = calloc(e->n_outqs + 1, e->line_step);
+	}
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
 	e->far_apart =
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
-	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->outq_stat ||
-	    !e->lid || !e->voq || !e->turn || !e->sw || !e->hca || !e->dest)
+	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->cong || !e->wait ||
+	    !e->lid || !e->voq || !e->line || !e->sw || !e->hca || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -181,9 +187,6 @@ int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps)
 	return rc;
 }
 
-/* The table of those that forward nothing. */
-static const uint8_t nowhere[] = { IBCC_LFT_NONE };
-
 static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
@@ -194,7 +197,6 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 		return -ENOMEM;
 	p->speed = e->in[i].speed = (uint16_t)speed;
 	e->in[i].num = tp->num;
-	e->in[i].lft = nowhere;
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
@@ -215,21 +217,6 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	return 0;
 }
 
-void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s)
-{
-	uint32_t n_in = s->n_ports + 1u;
-
-	for (uint32_t i = 0; i < n_in; i++) {
-		struct inport *in = &e->in[s->first_port + i];
-
-		in->lft = s->lft;
-		in->lft_len = s->lft_len;
-		in->first_port = s->first_port;
-		in->n_in = (uint16_t)n_in;
-		in->sl2vl = s->sl2vl ? &s->sl2vl[i * n_in] : NULL;
-	}
-}
-
 static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 {
 	const struct ibcc_topo_node *tn = &e->topo->node[node];
@@ -241,13 +228,8 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	s->n_ports = tn->n_ports;
 	s->cc.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 	s->elem = calloc(n_in, sizeof(*s->elem));
-	s->lft = malloc(tn->lft_len + 1u);
-	if (!s->elem || !s->lft)
+	if (!s->elem || ibcc_fab_lft_set(e, s, tn->lft, tn->lft_len))
 		return -ENOMEM;
-	s->lft_len = tn->lft_len;
-	if (tn->lft_len)
-		memcpy(s->lft, tn->lft, tn->lft_len);
-	s->lft[s->lft_len] = IBCC_LFT_NONE;
 	if (tn->sl2vl) {
 		s->sl2vl = malloc(sizeof(*s->sl2vl) * n_in * n_in);
 		if (!s->sl2vl)
@@ -259,10 +241,10 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
-		p->n_in = (uint16_t)n_in;
+		e->in[s->first_port + i].first_port = s->first_port;
+		e->in[s->first_port + i].maps = s->sl2vl;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
-	ibcc_fab_tables_set(e, s);
 	return 0;
 }
 
@@ -289,11 +271,15 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 
 static int build_parts(struct ibcc_engine *e)
 {
-	uint32_t sw = 0, hca = 0;
+	uint32_t sw = 0, hca = 0, lids = 1;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
 		rc = build_port(e, i);
+	for (uint32_t i = 0; i < e->n_ports; i++)
+		lids = e->lid[i].first + e->lid[i].n > lids ? e->lid[i].first + e->lid[i].n : lids;
+	if (!rc)
+		rc = ibcc_fab_lids_reserve(e, lids);
 	if (!rc)
 		rc = build_lanes(e);
 	if (rc)
@@ -404,7 +390,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	if (!e)
 		return;
 	for (uint32_t i = 0; e->sw && i < e->n_sw; i++) {
-		free(e->sw[i].lft);
+		free(e->sw[i].out);
 		free(e->sw[i].sl2vl);
 		free(e->sw[i].elem);
 	}
@@ -427,7 +413,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->in);
 	free(e->outq);
 	free(e->voq);
-	free(e->turn);
+	free(e->far_line);
 	free(e->sw);
 	free(e->hca);
 	free(e->dest);
@@ -435,10 +421,12 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->qp);
 	free(e->flow);
 	free(e->stat);
-	free(e->outq_stat);
+	free(e->cong);
+	free(e->wait);
 	free(e->speed);
 	free(e->credit_to);
 	free(e->lid);
+	free(e->nowhere);
 	free(e->scen);
 	ibcc_topo_free(e->topo);
 	free(e);

@@ -59,7 +59,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	switch (kind) {
 	case EV_ARRIVE:
 	case EV_DELIVER: /* what was on a dead link is lost already */
-		alive = k->e->pkt[i].epoch == k->e->port[k->e->pkt[i].port].epoch;
+		alive = !(k->e->pkt[i].flags & PKT_LOST);
 		return see(k, i, k->e->eth ? k->e->pkt[i].flags & PKT_HELD : alive);
 	case EV_QUIET: return see(k, i, false); /* its place is under way as credits */
 	case EV_CTRL: return see(k, i, false);
@@ -102,6 +102,7 @@ static int check_output(struct check *k, uint32_t port)
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		const struct outq *q = port_outq(e, port, vl);
 		uint32_t outq = port * e->n_vls + vl, n = 0, bytes = 0, in_turn = 0, holding = 0;
+		uint32_t queued;
 
 		for (unsigned int i = 0; i < e->n_slots; i++) {
 			const struct voq *v = &e->voq[outq * e->n_slots + i];
@@ -117,11 +118,12 @@ static int check_output(struct check *k, uint32_t port)
 
 			in_turn += v->head != NONE && (i || v->head == q->first);
 		}
-		if (n != q->queued || bytes != q->backlog || in_turn != holding)
+		queued = e->n_vls == 1 ? p->queued : e->wait[outq].queued;
+		if (n != queued || bytes != q->backlog || in_turn != holding)
 			return FAIL(k,
 				    "port %u VL %u: %u packets, %u bytes, %u inputs; counted "
 				    "%u, %u, %u",
-				    port, vl, n, bytes, holding, q->queued, q->backlog, in_turn);
+				    port, vl, n, bytes, holding, queued, q->backlog, in_turn);
 		total += n;
 	}
 	if (total != p->queued)

@@ -13,6 +13,8 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 		return -EINVAL;
 	if (e->port[port].flags & PORT_SWITCH && e->port[port].num)
 		return -EINVAL;
+	if (lid >= e->n_lids && ibcc_fab_lids_reserve(e, lid + 1u))
+		return -ENOMEM;
 	if (e->lid[port].first != lid) {
 		e->lid[port].first = lid;
 		e->lid[port].n = lid ? 1 : 0;
@@ -25,22 +27,13 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft, uint32_t len)
 {
 	struct fab_switch *s;
-	uint8_t *copy;
 
 	if (node >= e->topo->n_nodes || !ibcc_topo_is_switch(e->topo, node) ||
 	    len > IBCC_LID_MAX + 1u)
 		return -EINVAL;
 	s = &e->sw[e->port[e->topo->node[node].first_port].owner];
-	copy = malloc(len + 1u);
-	if (!copy)
+	if (ibcc_fab_lft_set(e, s, lft, len))
 		return -ENOMEM;
-	if (len)
-		memcpy(copy, lft, len);
-	copy[len] = IBCC_LFT_NONE;
-	free(s->lft);
-	s->lft = copy;
-	s->lft_len = len;
-	ibcc_fab_tables_set(e, s);
 	ibcc_fab_routes_forget(e);
 	return 0;
 }
@@ -60,7 +53,8 @@ static int switch_sl2vl(struct ibcc_engine *e, struct fab_switch *s, unsigned in
 					ibcc_fab_default_vl(e, s->first_port + i % side, sl);
 	}
 	memcpy(s->sl2vl[in * side + out], vl, 16);
-	ibcc_fab_tables_set(e, s);
+	for (unsigned int i = 0; i < side; i++)
+		e->in[s->first_port + i].maps = true;
 	return 0;
 }
 
@@ -101,11 +95,11 @@ static void wait_stop(struct ibcc_engine *e, uint32_t port)
 		p->wait_ps += e->now_ps - p->wait_since_ps;
 	p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, port, vl);
+		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
 
-		if (q->queued && e->now_ps > q->wait_since_ps)
-			q->wait_ps += e->now_ps - q->wait_since_ps;
-		q->wait_since_ps = e->now_ps;
+		if (w->queued && e->now_ps > w->wait_since_ps)
+			w->wait_ps += e->now_ps - w->wait_since_ps;
+		w->wait_since_ps = e->now_ps;
 	}
 }
 
@@ -116,10 +110,25 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 	wait_stop(e, port);
 	p->flags &= (uint8_t)~PORT_UP;
 	e->credit_to[port] = NO_CREDIT;
-	p->epoch++;
-	e->in[port].epoch++;
 	if (p->flags & PORT_SWITCH)
 		ibcc_fab_switch_flush(e, port);
+}
+
+/* Packets on a link. */
+struct losing {
+	struct pkt *pkt;
+	uint32_t end[2];
+};
+
+static int lose_packet(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index)
+{
+	struct losing *l = arg;
+
+	(void)t;
+	if ((kind == EV_ARRIVE || kind == EV_DELIVER || kind == EV_QUIET) &&
+	    (l->pkt[*index].port == l->end[0] || l->pkt[*index].port == l->end[1]))
+		l->pkt[*index].flags |= PKT_LOST;
+	return 0;
 }
 
 static void link_end_up(struct ibcc_engine *e, uint32_t port)
@@ -131,9 +140,9 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 		e->credit_to[port] = credit_base(e, p->peer);
 	p->busy_ps = p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, port, vl);
+		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
 
-		q->busy_ps = q->wait_since_ps = e->now_ps;
+		w->busy_ps = w->wait_since_ps = e->now_ps;
 	}
 }
 
@@ -148,6 +157,7 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
 		return -ENOMEM;
 	if (!up) {
+		ibcc_fab_evq_each(e, lose_packet, &(struct losing){ e->pkt, { port, peer } });
 		link_end_down(e, port);
 		link_end_down(e, peer);
 		return 0;

@@ -53,12 +53,15 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 	};
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		const struct outq *q = port_outq(e, port, vl);
-		const struct outq_stat *v = &e->outq_stat[port * e->n_vls + vl];
+		const struct outq_wait *w = &e->wait[q - e->outq];
+		const struct outq_cong *v = &e->cong[q - e->outq];
 
 		out->backlog_bytes += q->backlog;
-		out->vl_xmit_wait_ps[vl] = q->wait_ps + since(e, up && q->queued, q->wait_since_ps);
+		out->vl_xmit_wait_ps[vl] =
+			e->n_vls == 1 ? out->xmit_wait_ps
+				      : w->wait_ps + since(e, up && w->queued, w->wait_since_ps);
 		out->vl_xmit_time_cong_ps[vl] =
-			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->cong_since_ps);
+			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->since_ps);
 	}
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		out->sl_rcv_fecn[sl] = s->sl_fecn[sl];

@@ -204,7 +204,7 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 		take_back(e, e->hca[in->owner].rx, in_port);
 		return;
 	}
-	for (unsigned int o = 1; o < in->n_in; o++) {
+	for (unsigned int o = 1; o <= e->sw[in->owner].n_ports; o++) {
 		uint32_t outq = (e->sw[in->owner].first_port + o) * e->n_vls;
 
 		for (unsigned int i = 0; i < e->n_slots * e->n_vls; i++)

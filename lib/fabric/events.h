@@ -91,9 +91,9 @@ struct evq {
 	/* Earliest event: of the calendar, of each lane; one that nobody looks at. */
 	uint64_t due[MAX_LANES + 1];
 	uint32_t n_lanes, n_watched; /* behind those are but lanes that no event comes from */
-	uint32_t n_want; /* bits in `want` */
-	uint64_t *want;  /* outqs that wait for credits */
-	uint64_t *wake;  /* by outq that waits: when the next come, or NEVER: none is under way */
+	uint32_t n_want;             /* bits in `want` */
+	uint64_t *want;              /* outqs that wait for credits */
+	uint64_t *wake; /* by outq that waits: when the next come, or NEVER: none is under way */
 	struct lane lane[MAX_LANES + 1];
 	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
 	uint32_t n_credit_lanes;

@@ -27,7 +27,7 @@ static void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n
 
 	if (g->vl >= e->n_vls)
 		return;
-	outq_add(p, port_outq(e, g->port, g->vl), n, e->now_ps);
+	outq_add(e, g->port, g->vl, n, e->plain);
 	if (p->busy_ps > e->now_ps)
 		free_wake(e, p);
 }
@@ -44,8 +44,8 @@ static uint32_t group_queued(const struct group *g)
 	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
 }
 
-/* What an entry is served by. One that finds its queue pair throttled when its turn comes keeps that
- * turn.
+/* What an entry is served by. One that finds its queue pair throttled when its turn comes keeps
+ * that turn.
  */
 static uint64_t ready_key(const struct ibcc_engine *e, struct hca *h, uint64_t arrival_ps,
 			  uint64_t *turn)
@@ -310,7 +310,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	uint32_t c = q->defer, flow = e->cell[c].arg, pkt = packet_new(e, h, g, flow, qp);
 
 	front_pop(h, g);
-	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
+	outq_take(e, g->port, g->vl, e->plain);
 	tx_from_hca(e, g, pkt);
 	if (!e->model.bcn.enabled)
 		gate(e, h, g, q);
@@ -329,8 +329,6 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 {
 	struct flow *f = &e->flow[flow];
 	uint32_t qp = f->head_qp, pkt = packet_new(e, h, g, flow, qp);
-	struct port *p = &e->port[g->port];
-	struct outq *q = port_outq(e, g->port, g->vl);
 	bool gates = g->sl_mode && !e->model.bcn.enabled;
 	uint64_t due;
 
@@ -338,10 +336,10 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	f->turn = 0;
 	if (!gates && flow_ready(e, flow, &due)) {
 		ready_replace(g, (struct ready){ ready_key(e, h, due, &f->turn), flow });
-		outq_wait(e, p, q);
+		outq_wait(e, g->port, g->vl, e->plain);
 	} else {
 		front_pop(h, g);
-		outq_take(e, p, q);
+		outq_take(e, g->port, g->vl, e->plain);
 	}
 	tx_from_hca(e, g, pkt);
 	if (gates) {
@@ -364,7 +362,7 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	g->n_ctrl--;
 	if (g->ctrl == NONE)
 		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
-	outq_take(e, &e->port[g->port], port_outq(e, g->port, g->vl));
+	outq_take(e, g->port, g->vl, e->plain);
 	tx_from_hca(e, g, pkt);
 }
 

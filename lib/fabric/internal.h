@@ -32,7 +32,8 @@
 /* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
 enum { DATA, CTRL, N_KINDS };
 
-enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8 };
+/* LOST: its link went down under it. */
+enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8, PKT_LOST = 16 };
 
 struct pkt {
 	uint64_t born_ps; /* first bit on the source's link */
@@ -43,7 +44,6 @@ struct pkt {
 	uint8_t sl;
 	uint8_t vl;    /* whose buffer it occupies at that port */
 	uint8_t flags; /* PKT_* */
-	uint8_t epoch; /* of the link; another one now: the link was down meanwhile */
 };
 
 enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ };
@@ -56,20 +56,19 @@ struct port {
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, all VLs */
 	uint32_t owner;  /* index of switch or HCA */
-	uint16_t n_in;   /* inputs of the switch, port 0 included */
-	uint8_t num, flags, epoch, rr_vl;
 	uint16_t speed;
+	uint8_t num, flags, rr_vl;
 	uint32_t free_at; /* lane and place of its last EV_FREE (evq.h) */
 };
 
 /* The receiving side of a port: what each packet that comes in needs. */
 struct inport {
-	_Alignas(LINE_BYTES) uint64_t rx[N_KINDS]; /* packets received */
-	const uint8_t *lft;         /* of the switch; behind its end, an entry that leads nowhere */
-	const uint8_t (*sl2vl)[16]; /* of the switch, by output; NULL: default */
-	uint32_t lft_len, first_port;
-	uint16_t n_in, speed;
-	uint8_t num, epoch;
+	uint64_t rx[N_KINDS]; /* packets received */
+	const uint8_t *out;   /* of the switch, by LID: number of the output; 0: there is none */
+	uint32_t first_port;
+	uint16_t speed;
+	uint8_t num;
+	bool maps; /* SLs to VLs by the switch's table */
 };
 
 enum {
@@ -80,17 +79,21 @@ enum {
 };
 
 /* The sending side of a port and VL. */
+#define OUTQ_PLACES 43u
 struct outq {
 	int32_t credits;       /* blocks */
-	uint32_t queued;       /* entries that could be sent */
 	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
 	uint32_t first;        /* packet whose turn it is, or NONE */
+	uint32_t mark_on;      /* backlog that makes it congested */
 	uint16_t turn, n_turn; /* the line of VOQs that hold packets (voq.h) */
-	uint32_t mark_on, mark_off;
-	uint16_t mark_rate, mark_skip;
-	uint8_t mark_blocks;
-	uint8_t flags; /* OUTQ_* */
+	uint8_t flags;         /* OUTQ_* */
+	uint8_t line[OUTQ_PLACES];
+};
+
+/* What a port keeps for all VLs, for one of them; not in use where there is one. */
+struct outq_wait {
 	uint64_t wait_since_ps, busy_ps, wait_ps;
+	uint32_t queued; /* entries that could be sent */
 };
 
 /* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
@@ -105,8 +108,12 @@ struct port_stat {
 	uint64_t sl_fecn[16], sl_becn[16];
 };
 
-struct outq_stat {
-	uint64_t cong_ps, cong_since_ps;
+/* Of an output and VL in congested state. */
+struct outq_cong {
+	uint64_t cong_ps, since_ps;
+	uint32_t off; /* backlog that ends it */
+	uint16_t rate, skip;
+	uint8_t blocks;
 };
 
 /* What follows when a packet is sent: the port is free again, and the packet arrives, quietly or
@@ -132,8 +139,7 @@ struct lids {
 struct fab_switch {
 	uint32_t node, first_port;
 	uint8_t n_ports;
-	uint32_t lft_len;
-	uint8_t *lft;
+	uint8_t *out; /* by LID, for all that there are: number of the output; 0: there is none */
 	uint8_t (*sl2vl)[16]; /* NULL: SL modulo the VLs in use */
 	struct ibcc_cc_sw_setting cc;
 	struct ibcc_cc_sw_port_element *elem; /* by port number */
@@ -253,7 +259,8 @@ struct ibcc_engine {
 	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
-	uint8_t *turn;
+	uint8_t *line, *far_line; /* of outq 0; by outq, if these have not the places, or NULL */
+	uint32_t line_step;       /* from one outq's to the next one's */
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
 	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
@@ -262,7 +269,8 @@ struct ibcc_engine {
 	struct qp *qp;
 	struct flow *flow;
 	struct port_stat *stat;
-	struct outq_stat *outq_stat;
+	struct outq_cong *cong;
+	struct outq_wait *wait;
 	struct fab_eth *eth;      /* NULL: credits */
 	struct fab_paths *paths;  /* NULL: static routes */
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
@@ -282,8 +290,11 @@ struct ibcc_engine {
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
-	uint32_t *credit_to;    /* by input port: VL 0's credits for data; NO_CREDIT: link down, PAUSE */
-	struct lids *lid;       /* by port */
+	uint32_t *
+		credit_to; /* by input port: VL 0's credits for data; NO_CREDIT: link down, PAUSE */
+	struct lids *lid;  /* by port */
+	uint32_t n_lids;   /* one more than the highest ever */
+	uint8_t *nowhere;  /* a table that leads there */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
@@ -295,7 +306,7 @@ struct ibcc_engine {
 _Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two lines");
 _Static_assert(offsetof(struct flow, fecn) == 2 * LINE_BYTES, "two lines of a flow are enough");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
-_Static_assert(sizeof(struct inport) == LINE_BYTES, "an inport fills a line");
+_Static_assert(sizeof(struct inport) == LINE_BYTES / 2, "two inports fill a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
 
 /* One of two without a branch, where it is as good as chance which. */
@@ -335,12 +346,15 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
-/* Tells a switch's inputs where its tables are. */
-void ibcc_fab_tables_set(struct ibcc_engine *e, const struct fab_switch *s);
 /* Number of a rate, made if need be with the lanes of what is sent at it; -ENOMEM. */
 int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
+
+/* tables.c: gives a switch a forwarding table. */
+int ibcc_fab_lft_set(struct ibcc_engine *e, struct fab_switch *s, const uint8_t *lft, uint32_t len);
+/* Makes all of them long enough for the LIDs below n: 0 or -ENOMEM. */
+int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n);
 
 /* credits.c */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);

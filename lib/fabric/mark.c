@@ -12,17 +12,17 @@
 void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on)
 {
 	struct port_stat *s = &e->stat[port];
-	struct outq_stat *v = &e->outq_stat[q - e->outq];
+	struct outq_cong *v = &e->cong[q - e->outq];
 
 	if (on) {
 		q->flags |= OUTQ_CONG;
-		v->cong_since_ps = e->now_ps;
+		v->since_ps = e->now_ps;
 		if (!s->n_cong++)
 			s->cong_since_ps = e->now_ps;
 		return;
 	}
 	q->flags &= (uint8_t)~OUTQ_CONG;
-	v->cong_ps += e->now_ps - v->cong_since_ps;
+	v->cong_ps += e->now_ps - v->since_ps;
 	if (!--s->n_cong)
 		s->cong_ps += e->now_ps - s->cong_since_ps;
 }
@@ -49,20 +49,21 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 	}
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);
+		struct outq_cong *v = &e->cong[q - e->outq];
 
 		q->mark_on = threshold_bytes(&e->model, threshold);
-		q->mark_off =
+		v->off =
 			(uint32_t)((uint64_t)q->mark_on * e->model.mark_hysteresis_permille / 1000);
-		q->mark_blocks = (uint8_t)size;
-		q->mark_rate = rate;
-		if (q->mark_skip > rate)
-			q->mark_skip = rate;
+		v->blocks = (uint8_t)size;
+		v->rate = rate;
+		if (v->skip > rate)
+			v->skip = rate;
 		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, p->num))
 			q->flags |= OUTQ_UNMASKED;
 		else
 			q->flags &= (uint8_t)~OUTQ_UNMASKED;
 		if (q->flags & OUTQ_CONG) {
-			if (!threshold || q->backlog <= q->mark_off)
+			if (!threshold || q->backlog <= v->off)
 				ibcc_fab_cong_set(e, port, q, false);
 		} else if (q->backlog > q->mark_on) {
 			ibcc_fab_cong_set(e, port, q, true);

@@ -73,7 +73,7 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 {
 	const struct pkt *k = &e->pkt[v->index];
 
-	if (k->epoch != e->in[k->port].epoch) { /* the link went down under it */
+	if (k->flags & PKT_LOST) { /* the link went down under it */
 		ibcc_fab_drop(e, v->index, e->port[k->port].peer);
 		return;
 	}
@@ -149,7 +149,7 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct inport *in = &e->in[port];
 
-	if (k->epoch != in->epoch) { /* the link went down under it */
+	if (k->flags & PKT_LOST) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, e->port[port].peer);
 		return;
 	}

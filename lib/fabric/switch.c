@@ -15,24 +15,26 @@
 static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, uint32_t bytes)
 {
 	q->backlog -= bytes;
-	if (q->flags & OUTQ_CONG && q->backlog <= q->mark_off)
+	if (q->flags & OUTQ_CONG && q->backlog <= e->cong[q - e->outq].off)
 		ibcc_fab_cong_set(e, port, q, false);
 }
 
 /* A port in congested state marks if it is the root, that is, if it sent as soon as it could, or if
- * its Victim_Mask bit says so regardless (Annex A10). One of mark_rate + 1 eligible packets.
+ * its Victim_Mask bit says so regardless (Annex A10). One of rate + 1 eligible packets.
  */
 static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k)
 {
+	struct outq_cong *v = &e->cong[q - e->outq];
+
 	if (!(q->flags & OUTQ_UNMASKED) && q->flags & OUTQ_STARVED)
 		return;
-	if (k->flags & (PKT_CTRL | PKT_FECN) || e->blocks[DATA] < q->mark_blocks)
+	if (k->flags & (PKT_CTRL | PKT_FECN) || e->blocks[DATA] < v->blocks)
 		return;
-	if (q->mark_skip) {
-		q->mark_skip--;
+	if (v->skip) {
+		v->skip--;
 		return;
 	}
-	q->mark_skip = q->mark_rate;
+	v->skip = v->rate;
 	k->flags |= PKT_FECN;
 	e->stat[port].mark++;
 	ibcc_fab_log_mark(e, port, k);
@@ -51,7 +53,7 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 	uint32_t pkt;
 	unsigned int kind;
 
-	if (!q->queued)
+	if (q->first == NONE)
 		return 0;
 	k = &e->pkt[q->first];
 	kind = pkt_kind(k);
@@ -61,7 +63,7 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 	if (q->flags & OUTQ_CONG)
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
-	outq_take(e, &e->port[port], q);
+	outq_take(e, port, vl, plain);
 	tx_start(e, port, vl, pkt, true, plain);
 	return e->bytes[kind];
 }
@@ -158,7 +160,7 @@ void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
 {
 	const struct pkt *k = &e->pkt[v->index];
 
-	__builtin_prefetch(e->in[k->port].lft + k->dlid);
+	__builtin_prefetch(e->in[k->port].out + k->dlid);
 }
 
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
@@ -190,10 +192,11 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct inport *in,
 					const struct port *out, unsigned int sl, bool plain)
 {
-	if (in->sl2vl)
-		return in->sl2vl[out->num][sl];
-	return plain || e->n_vls == 1 ? 0
-				      : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), sl);
+	const struct fab_switch *s = &e->sw[out->owner];
+
+	if (in->maps)
+		return s->sl2vl[in->num * (s->n_ports + 1u) + out->num][sl];
+	return plain || e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), sl);
 }
 
 static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o, bool plain)
@@ -201,15 +204,15 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	struct pkt *k = &e->pkt[pkt];
 	struct inport *in = &e->in[k->port];
 	unsigned int kind = pkt_kind(k), vl;
+	bool held = k->flags & PKT_HELD, busy;
 	struct port *out;
 	struct outq *q;
-	bool busy;
 
-	if (k->epoch != in->epoch) { /* the link went down under it */
+	if (k->flags & PKT_LOST) {
 		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
 		return;
 	}
-	if (!(k->flags & PKT_HELD)) {
+	if (!held) {
 		count_arrival(e, k, in);
 		if (!plain && e->eth && !ibcc_eth_admit(e, pkt)) {
 			ibcc_fab_drop(e, pkt, k->port);
@@ -227,7 +230,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		return;
 	}
 	out = &e->port[o];
-	if ((in->speed != out->speed || k->flags & PKT_HELD) &&
+	if ((in->speed != out->speed || held) &&
 	    hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
 		return;
 	vl = vl_of(e, in, out, k->sl, plain);
@@ -249,7 +252,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		ibcc_fab_cong_set(e, o, q, true);
 	if (!plain && e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
-	outq_add(out, q, 1, e->now_ps);
+	outq_add(e, o, vl, 1, plain);
 	if (busy) {
 		free_wake(e, out);
 		return;

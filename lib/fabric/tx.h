@@ -33,29 +33,69 @@ static inline void port_look(struct ibcc_engine *e, uint32_t port)
 		ibcc_fab_hca_send(e, port);
 }
 
-/* n entries can be sent from now on. XmitWait runs while there are some and none is being sent. */
-static inline void outq_add(struct port *p, struct outq *q, uint32_t n, uint64_t now)
+/* Where XmitWait is counted by VL too, or NULL. */
+static ALWAYS_INLINE struct outq_wait *wait_of(const struct ibcc_engine *e, uint32_t port,
+					       unsigned int vl, bool plain)
 {
-	q->wait_since_ps = either(q->queued, q->wait_since_ps, later(now, q->busy_ps));
+	return plain || e->n_vls == 1 ? NULL : &e->wait[port * e->n_vls + vl];
+}
+
+/* n entries can be sent from now on. XmitWait runs while there are some and none is being sent. */
+static ALWAYS_INLINE void outq_add(struct ibcc_engine *e, uint32_t port, unsigned int vl,
+				   uint32_t n, bool plain)
+{
+	struct outq_wait *w = wait_of(e, port, vl, plain);
+	struct port *p = &e->port[port];
+	uint64_t now = e->now_ps;
+
 	p->wait_since_ps = either(p->queued, p->wait_since_ps, later(now, p->busy_ps));
-	q->queued += n;
 	p->queued += n;
+	if (!w)
+		return;
+	w->wait_since_ps = either(w->queued, w->wait_since_ps, later(now, w->busy_ps));
+	w->queued += n;
 }
 
 /* n entries cannot be sent any more, though they were not sent. */
 static inline void outq_sub(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t n)
 {
+	struct outq_wait *w = wait_of(e, port, vl, false);
 	struct port *p = &e->port[port];
-	struct outq *q = port_outq(e, port, vl);
 
-	q->queued -= n;
 	p->queued -= n;
+	if (w)
+		w->queued -= n;
 	if (!(p->flags & PORT_UP))
 		return;
-	if (n && !q->queued && e->now_ps > q->wait_since_ps)
-		q->wait_ps += e->now_ps - q->wait_since_ps;
+	if (w && n && !w->queued && e->now_ps > w->wait_since_ps)
+		w->wait_ps += e->now_ps - w->wait_since_ps;
 	if (n && !p->queued && e->now_ps > p->wait_since_ps)
 		p->wait_ps += e->now_ps - p->wait_since_ps;
+}
+
+/* An entry that waited is sent now. */
+static ALWAYS_INLINE void outq_wait(struct ibcc_engine *e, uint32_t port, unsigned int vl,
+				    bool plain)
+{
+	struct outq_wait *w = wait_of(e, port, vl, plain);
+	struct port *p = &e->port[port];
+
+	if (w && e->now_ps > w->wait_since_ps)
+		w->wait_ps += e->now_ps - w->wait_since_ps;
+	if (e->now_ps > p->wait_since_ps)
+		p->wait_ps += e->now_ps - p->wait_since_ps;
+}
+
+/* The same, and nothing comes in its place. */
+static ALWAYS_INLINE void outq_take(struct ibcc_engine *e, uint32_t port, unsigned int vl,
+				    bool plain)
+{
+	struct outq_wait *w = wait_of(e, port, vl, plain);
+
+	outq_wait(e, port, vl, plain);
+	e->port[port].queued--;
+	if (w)
+		w->queued--;
 }
 
 /* The slow part: not enough credits at hand. */
@@ -102,23 +142,6 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 	credit_under_way(e, credit, e->now_ps);
 }
 
-/* An entry that waited is sent now. */
-static inline void outq_wait(const struct ibcc_engine *e, struct port *p, struct outq *q)
-{
-	if (e->now_ps > q->wait_since_ps)
-		q->wait_ps += e->now_ps - q->wait_since_ps;
-	if (e->now_ps > p->wait_since_ps)
-		p->wait_ps += e->now_ps - p->wait_since_ps;
-}
-
-/* The same, and nothing comes in its place. */
-static inline void outq_take(const struct ibcc_engine *e, struct port *p, struct outq *q)
-{
-	outq_wait(e, p, q);
-	q->queued--;
-	p->queued--;
-}
-
 /* Counts a packet that comes in at a port, and its marks. */
 static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, struct inport *in)
 {
@@ -142,8 +165,8 @@ static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, str
  */
 static inline uint32_t route(const struct inport *in, uint32_t port, uint16_t dlid)
 {
-	uint32_t out = in->lft[dlid < in->lft_len ? dlid : in->lft_len];
-	uint32_t leads = -(uint32_t)((out < in->n_in) & !!out); /* a mask */
+	uint32_t out = in->out[dlid];
+	uint32_t leads = -(uint32_t) !!out; /* a mask */
 
 	return ((in->first_port + out) & leads) | ((port | UNROUTED) & ~leads);
 }
@@ -177,12 +200,13 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	uint32_t credit = forwarded ? credit_of(e, k, end, plain) : NO_CREDIT;
 
 	p->tx[kind]++;
-	p->busy_ps = q->busy_ps = p->wait_since_ps = q->wait_since_ps = end;
+	p->busy_ps = p->wait_since_ps = end;
+	if (!plain && e->n_vls > 1)
+		e->wait[outq].busy_ps = e->wait[outq].wait_since_ps = end;
 	q->credits -= (int32_t)e->blocks[kind];
 	q->flags &= (uint8_t)~OUTQ_STARVED;
 	k->port = p->peer;
 	k->vl = (uint8_t)vl;
-	k->epoch = p->epoch;
 	lane_push(e, lane, (enum ibcc_fab_event)event,
 		  (struct coming){ due, pkt, foresee(e, outq, k, event) });
 	free_push(e, p, w->free_lane, (struct coming){ end, port, credit });

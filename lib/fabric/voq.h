@@ -4,7 +4,8 @@
  * Who came first to an empty queue has the first turn; a queue that holds more packets after its
  * turn goes to the end of the line. The line is a ring with a place more than there are queues, so
  * that its end may be written to in any case: nothing here branches on whether a queue is empty,
- * which is as good as chance where there is much traffic.
+ * which is as good as chance where there is much traffic. It lies in the outq itself, in a cache
+ * line that is needed anyway, if a switch has no more queues than common ones have ports.
  */
 #ifndef IBCC_FABRIC_VOQ_H
 #define IBCC_FABRIC_VOQ_H
@@ -17,7 +18,7 @@ static inline uint8_t *turn_at(const struct ibcc_engine *e, uint32_t outq, const
 {
 	uint32_t at = q->turn + n, places = e->n_slots + 1;
 
-	return &e->turn[outq * places + (at < places ? at : at - places)];
+	return e->line + (size_t)outq * e->line_step + (at < places ? at : at - places);
 }
 
 static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, uint32_t pkt)

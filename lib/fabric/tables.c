@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Forwarding tables, in the form in which a packet asks them.
+ *
+ * All are long enough for every LID that a packet may be sent to, those of channel adapters, which
+ * lead nowhere, included; and they name no output that a switch has not. So nobody need compare.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static int grow(uint8_t **table, uint32_t old, uint32_t n)
+{
+	uint8_t *new = realloc(*table, n);
+
+	if (!new)
+		return -ENOMEM;
+	memset(new + old, 0, n - old);
+	*table = new;
+	return 0;
+}
+
+static void tell_inputs(struct ibcc_engine *e, const struct fab_switch *s)
+{
+	for (uint32_t i = 0; i <= s->n_ports; i++)
+		e->in[s->first_port + i].out = s->out;
+}
+
+int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n)
+{
+	int rc = 0;
+
+	if (n <= e->n_lids)
+		return 0;
+	for (uint32_t i = 0; i < e->n_sw && !rc; i++) {
+		struct fab_switch *s = &e->sw[i];
+
+		if (!s->out)
+			continue;
+		rc = grow(&s->out, e->n_lids, n);
+		tell_inputs(e, s);
+	}
+	if (!rc)
+		rc = grow(&e->nowhere, e->n_lids, n);
+	for (uint32_t i = 0; i < e->n_ports; i++)
+		if (!(e->port[i].flags & PORT_SWITCH))
+			e->in[i].out = e->nowhere;
+	if (!rc)
+		e->n_lids = n;
+	return rc;
+}
+
+int ibcc_fab_lft_set(struct ibcc_engine *e, struct fab_switch *s, const uint8_t *lft, uint32_t len)
+{
+	uint8_t *out;
+
+	if (ibcc_fab_lids_reserve(e, len))
+		return -ENOMEM;
+	out = calloc(e->n_lids, 1);
+	if (!out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < len; i++)
+		out[i] = lft[i] <= s->n_ports ? lft[i] : 0;
+	free(s->out);
+	s->out = out;
+	tell_inputs(e, s);
+	return 0;
+}
