@@ -69,6 +69,23 @@ static void count_parts(struct ibcc_engine *e)
 
 #define CACHE_BYTES (1u << 20) /* of a core, on common processors at least */
 
+static void alloc_lines(struct ibcc_engine *e)
+{
+	uint32_t places = OUTQ_PLACES;
+
+	e->line_shift = LINE_SHIFT;
+	if (e->n_slots < OUTQ_PLACES) {
+		e->line = e->outq ? e->outq->line : NULL;
+	} else {
+		while (places <= e->n_slots)
+			places *= 2;
+		while (1u << e->line_shift < places)
+			e->line_shift++;
+		e->line = e->far_line = calloc(e->n_outqs + 1, (size_t)1 << e->line_shift);
+	}
+	e->line_mask = places - 1;
+}
+
 static int alloc_parts(struct ibcc_engine *e)
 {
 	e->port = ibcc_fab_alloc(e->n_ports, sizeof(*e->port));
@@ -80,20 +97,16 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
-	e->line_step = sizeof(*e->outq);
-	e->line = e->outq ? e->outq->line : NULL;
-	if (e->n_slots >= OUTQ_PLACES) {
-		e->line_step = e->n_slots + 1;
-		e->line = e->far_line = calloc(e->n_outqs + 1, e->line_step);
-	}
+	alloc_lines(e);
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
+	e->hca_cc = calloc(e->n_hca + 1, sizeof(*e->hca_cc));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
 	e->far_apart =
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
 	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->cong || !e->wait ||
-	    !e->lid || !e->voq || !e->line || !e->sw || !e->hca || !e->dest)
+	    !e->lid || !e->voq || !e->line || !e->sw || !e->hca || !e->hca_cc || !e->dest)
 		return -ENOMEM;
 	return 0;
 }
@@ -128,16 +141,12 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 	free = ibcc_fab_lane_new(&e->evq, EV_FREE);
 	if (deliver < 0 || free < 0)
 		return -ENOMEM;
-	s->way[0][kind] = (struct way){ .pkt_ps = s->pkt_ps[kind],
-					.delay_ps = { deliver_ps, deliver_ps },
-					.free_lane = (uint8_t)free,
-					.lane = { (uint8_t)deliver, (uint8_t)deliver },
-					.event = { EV_DELIVER, EV_DELIVER } };
-	s->way[1][kind] = (struct way){ .pkt_ps = s->pkt_ps[kind],
-					.delay_ps = { e->hop_ps, e->hop_ps },
-					.free_lane = (uint8_t)free,
-					.lane = { LANE_ARRIVE, LANE_ARRIVE },
-					.event = { EV_ARRIVE, EV_ARRIVE } };
+	for (int loud = 0; loud < 2; loud++) {
+		s->way[0][kind][loud] = (struct way){ s->pkt_ps[kind], deliver_ps, (uint8_t)free,
+						      (uint8_t)deliver, EV_DELIVER };
+		s->way[1][kind][loud] = (struct way){ s->pkt_ps[kind], e->hop_ps, (uint8_t)free,
+						      LANE_ARRIVE, EV_ARRIVE };
+	}
 	return 0;
 }
 
@@ -150,8 +159,8 @@ static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 		return -ENOMEM;
 	if (lane == LANE_CALENDAR)
 		return 0;
-	s->way[0][DATA].lane[0] = (uint8_t)lane;
-	s->way[0][DATA].event[0] = EV_QUIET;
+	s->way[0][DATA][0].lane = (uint8_t)lane;
+	s->way[0][DATA][0].event = EV_QUIET;
 	return 0;
 }
 
@@ -253,7 +262,9 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	const struct ibcc_topo_node *n = &e->topo->node[node];
 	struct hca *h = &e->hca[at];
 
+	e->in[port].first_port = port;
 	h->node = node;
+	h->cc = &e->hca_cc[at];
 	h->port = port;
 	h->rx = NONE;
 	h->dest = NONE;
@@ -416,10 +427,12 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->far_line);
 	free(e->sw);
 	free(e->hca);
+	free(e->hca_cc);
 	free(e->dest);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);
+	free(e->spec);
 	free(e->stat);
 	free(e->cong);
 	free(e->wait);

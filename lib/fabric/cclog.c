@@ -37,18 +37,18 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp)
 	const struct qp *q = &e->qp[qp];
 	unsigned int sl = e->group[q->group].sl;
 
-	memmove(&h->log.u.ca.entry[1], &h->log.u.ca.entry[0],
-		sizeof(h->log.u.ca.entry) - sizeof(h->log.u.ca.entry[0]));
-	memset(&h->log.u.ca.entry[0], 0, sizeof(h->log.u.ca.entry[0]));
+	memmove(&h->cc->log.u.ca.entry[1], &h->cc->log.u.ca.entry[0],
+		sizeof(h->cc->log.u.ca.entry) - sizeof(h->cc->log.u.ca.entry[0]));
+	memset(&h->cc->log.u.ca.entry[0], 0, sizeof(h->cc->log.u.ca.entry[0]));
 	/* Queue pairs 0 and 1 are the management's. */
-	h->log.u.ca.entry[0].Local_QP_CN_Entry = (qp + 2) & 0xffffff;
-	h->log.u.ca.entry[0].Remote_QP_Number_CN_Entry = (qp + 2) & 0xffffff;
-	h->log.u.ca.entry[0].SL_CN_Entry = (uint8_t)sl;
-	h->log.u.ca.entry[0].Local_LID_CN = e->lid[h->port].first;
-	h->log.u.ca.entry[0].Remote_LID_CN_Entry = e->lid[q->dst_port].first;
-	h->log.u.ca.entry[0].TimeStamp_CN_Entry = (uint32_t)(e->now_ps / TICK_PS);
-	h->log.u.ca.ThresholdCongestionEventMap |= (uint16_t)(1u << sl);
-	count(&h->log.u.ca.ThresholdEventCounter);
+	h->cc->log.u.ca.entry[0].Local_QP_CN_Entry = (qp + 2) & 0xffffff;
+	h->cc->log.u.ca.entry[0].Remote_QP_Number_CN_Entry = (qp + 2) & 0xffffff;
+	h->cc->log.u.ca.entry[0].SL_CN_Entry = (uint8_t)sl;
+	h->cc->log.u.ca.entry[0].Local_LID_CN = e->lid[h->port].first;
+	h->cc->log.u.ca.entry[0].Remote_LID_CN_Entry = e->lid[q->dst_port].first;
+	h->cc->log.u.ca.entry[0].TimeStamp_CN_Entry = (uint32_t)(e->now_ps / TICK_PS);
+	h->cc->log.u.ca.ThresholdCongestionEventMap |= (uint16_t)(1u << sl);
+	count(&h->cc->log.u.ca.ThresholdEventCounter);
 }
 
 int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_log *out)
@@ -66,7 +66,7 @@ int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_lo
 		log->u.sw.LogEventsCounter = 0;
 		memset(&log->u.sw.PortMap, 0, sizeof(log->u.sw.PortMap));
 	} else {
-		struct ibcc_cc_log *log = &e->hca[e->port[port].owner].log;
+		struct ibcc_cc_log *log = &e->hca[e->port[port].owner].cc->log;
 
 		log->LogType = IBCC_CC_LOG_CA;
 		log->u.ca.CurrentTimeStamp = tick;

@@ -108,8 +108,8 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		for (uint32_t i = 0; i < g->n_act; i++)
 			if (e->qp[g->act[i]].ccti > ccti)
 				ccti = e->qp[g->act[i]].ccti;
-	if (ccti < h->cc.sl[f->sl].CCTI_Min)
-		ccti = h->cc.sl[f->sl].CCTI_Min;
+	if (ccti < h->cc->set.sl[f->sl].CCTI_Min)
+		ccti = h->cc->set.sl[f->sl].CCTI_Min;
 	*out = (struct ibcc_engine_flow){
 		.offered_pkts = ibcc_fab_offered(e, f),
 		.messages = f->window ? f->done / f->message_pkts : 0,

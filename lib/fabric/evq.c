@@ -131,6 +131,19 @@ bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l)
 	return true;
 }
 
+uint32_t ibcc_fab_free_after(const struct lane *l, uint32_t at)
+{
+	while (l->tail - at - 1 <= l->mask) { /* at most one round */
+		uint32_t i = at & l->mask;
+		uint64_t live = l->live[i >> 6] >> (i & 63);
+
+		if (live)
+			return at + (uint32_t)__builtin_ctzll(live);
+		at += 64 - (i & 63);
+	}
+	return l->tail;
+}
+
 void ibcc_fab_lane_none(struct ibcc_engine *e, enum ibcc_fab_event event, struct coming v)
 {
 	if (e->err)

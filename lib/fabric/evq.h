@@ -27,6 +27,8 @@ int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event);
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l);
 /* What lane_push() does where there is no ring. */
 void ibcc_fab_lane_none(struct ibcc_engine *e, enum ibcc_fab_event event, struct coming v);
+/* The slow part of free_after(). */
+uint32_t ibcc_fab_free_after(const struct lane *l, uint32_t at);
 void ibcc_fab_evq_push_far(struct ibcc_engine *e, uint32_t cell);
 void ibcc_fab_evq_insert(struct ibcc_engine *e, struct bucket *b, uint32_t cell);
 /* Moves the ring to begin at the calendar's earliest event. */
@@ -150,15 +152,10 @@ static inline uint32_t lane_pop(struct evq *q, uint32_t lane)
  */
 static inline uint32_t free_after(const struct lane *l, uint32_t at)
 {
-	while (l->tail - at - 1 <= l->mask) { /* at most one round */
-		uint32_t i = at & l->mask;
-		uint64_t live = l->live[i >> 6] >> (i & 63);
+	uint32_t i = at & l->mask;
+	uint64_t live = l->live[i >> 6] >> (i & 63);
 
-		if (live)
-			return at + (uint32_t)__builtin_ctzll(live);
-		at += 64 - (i & 63);
-	}
-	return l->tail;
+	return live ? at + (uint32_t)__builtin_ctzll(live) : ibcc_fab_free_after(l, at);
 }
 
 /* Puts a port's EV_FREE into its lane. */
@@ -168,8 +165,8 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lan
 	uint64_t live = p->queued != 0;
 	uint32_t i;
 
-	p->free_at = LANE_CALENDAR;
 	if (l->tail == l->full && !ibcc_fab_lane_room(e, l)) {
+		p->free_at = LANE_CALENDAR;
 		ibcc_fab_lane_none(e, EV_FREE, v);
 		return;
 	}
@@ -250,6 +247,14 @@ static inline void free_known(struct ibcc_engine *e, uint32_t port)
 		free_next(&e->evq, lane);
 	else
 		l->live[i >> 6] &= ~(1ull << (i & 63));
+}
+
+/* The calendar's first event; 0: it is empty. */
+static inline uint32_t calendar_ahead(const struct ibcc_engine *e)
+{
+	uint32_t c = e->evq.bucket[e->evq.cur & (e->evq.n_buckets - 1)].head;
+
+	return c == NONE ? 0 : e->cell[c].arg;
 }
 
 /* Takes the calendar's first event. */

@@ -60,6 +60,12 @@ static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_
 {
 	struct hca *h = group_hca(e, g);
 
+	/* Place 0 is for one that is before all. */
+	if (g->n_ready + 2 > g->cap_ready) {
+		e->err = ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_ready + 2, sizeof(*g->ready));
+		if (e->err)
+			return;
+	}
 	ready_push(g, (struct ready){ ready_key(e, h, arrival_ps, turn), id });
 	if (!g->gated) {
 		h->data_sls |= (uint16_t)(1u << g->sl);
@@ -446,26 +452,6 @@ void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl)
 	g->vl = vl;
 	group_count(e, g, group_queued(g));
 	ibcc_fab_hca_send(e, g->port);
-}
-
-void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step)
-{
-	const struct hca *h = &e->hca[e->port[port].owner];
-	const struct group *g;
-
-	if (!step) {
-		__builtin_prefetch(h);
-		return;
-	}
-	if (!h->data_sls)
-		return;
-	g = &e->group[h->group[__builtin_ctz(h->data_sls)]];
-	if (step == 1)
-		__builtin_prefetch(g);
-	else if (step == 2)
-		__builtin_prefetch(g->ready);
-	else if (g->n_ready && !(g->ready[1].id & READY_QP))
-		__builtin_prefetch(&e->flow[g->ready[1].id]);
 }
 
 /* The group of a port and SL, made if need be; index or -ENOMEM. */

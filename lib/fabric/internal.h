@@ -27,7 +27,8 @@
 #include "events.h"
 
 /* Ports and their queues fill cache lines; their arrays begin at one. */
-#define LINE_BYTES 64u
+#define LINE_SHIFT 6u
+#define LINE_BYTES (1u << LINE_SHIFT)
 
 /* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
 enum { DATA, CTRL, N_KINDS };
@@ -79,14 +80,14 @@ enum {
 };
 
 /* The sending side of a port and VL. */
-#define OUTQ_PLACES 43u
+#define OUTQ_PLACES 32u
 struct outq {
-	int32_t credits;       /* blocks */
-	uint32_t backlog;      /* bytes in all VOQs of this output and VL */
-	uint32_t first;        /* packet whose turn it is, or NONE */
-	uint32_t mark_on;      /* backlog that makes it congested */
-	uint16_t turn, n_turn; /* the line of VOQs that hold packets (voq.h) */
-	uint8_t flags;         /* OUTQ_* */
+	_Alignas(LINE_BYTES) int32_t credits; /* blocks */
+	uint32_t backlog;                     /* bytes in all VOQs of this output and VL */
+	uint32_t first;                       /* packet whose turn it is, or NONE */
+	uint32_t mark_on;                     /* backlog that makes it congested */
+	uint16_t turn, n_turn;                /* the line of VOQs that hold packets (voq.h) */
+	uint8_t flags;                        /* OUTQ_* */
 	uint8_t line[OUTQ_PLACES];
 };
 
@@ -116,18 +117,16 @@ struct outq_cong {
 	uint8_t blocks;
 };
 
-/* What follows when a packet is sent: the port is free again, and the packet arrives, quietly or
- * not.
- */
+/* What follows when a packet is sent: the port is free again, and the packet arrives. */
 struct way {
-	uint64_t pkt_ps, delay_ps[2];
-	uint8_t free_lane, lane[2], event[2];
+	uint64_t pkt_ps, delay_ps;
+	uint8_t free_lane, lane, event;
 };
 
 /* What all ports of one rate share. */
 struct speed {
-	_Alignas(LINE_BYTES) struct way way[2][N_KINDS]; /* to an HCA, to a switch */
-	uint64_t pkt_ps[N_KINDS];                        /* time on the link */
+	struct way way[2][N_KINDS][2]; /* to an HCA, to a switch; quietly, or not */
+	uint64_t pkt_ps[N_KINDS];      /* time on the link */
 	uint32_t rate_mbps;
 };
 
@@ -169,7 +168,14 @@ struct group {
 	bool active, sl_mode;
 	uint32_t cap_ready;
 	uint32_t *act; /* queue pairs whose CCTI is not 0 */
-	uint32_t n_act, cap_act, n_qp, n_flow;
+	uint32_t n_act, cap_act;
+};
+
+/* What rules a channel adapter's reaction. */
+struct hca_cc {
+	struct ibcc_cc_ca_setting set;
+	struct ibcc_cct cct;
+	struct ibcc_cc_log log;
 };
 
 struct hca {
@@ -182,22 +188,22 @@ struct hca {
 	uint32_t rx, rx_end;
 	uint32_t group[16];
 	uint8_t sl2vl[16];
-	struct ibcc_cc_ca_setting cc;
-	struct ibcc_cct cct;
-	struct ibcc_cc_log log;
+	struct hca_cc *cc;
 };
 
 /* All flows between two HCAs on one SL share a queue pair, and so its delay. */
 struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
-	uint32_t group, dst_port;
-	uint32_t defer, defer_end; /* cells: packets passed over while throttled */
-	uint32_t wait, wait_end;   /* flows that wait for the end of the delay */
-	uint64_t turn;             /* where flows are served in turn, 0: none yet */
+	uint32_t dst_port;
+	uint32_t defer; /* cells: packets passed over while throttled */
 	uint16_t ccti;
 	bool active;  /* among those that the timer lowers */
 	bool pending; /* EV_QP is under way */
 	bool ready;   /* its deferred packets stand in the heap */
+	uint32_t group;
+	uint32_t defer_end;
+	uint32_t wait, wait_end; /* flows that wait for the end of the delay */
+	uint64_t turn;           /* where flows are served in turn, 0: none yet */
 };
 
 /* A replayable sequence of arrival times. */
@@ -239,7 +245,6 @@ struct flow {
 	uint64_t start_ps, on_ps, off_ps;
 	uint64_t done; /* closed loop: packets known to be delivered or lost */
 	uint64_t offered, refused, reordered;
-	struct ibcc_flow_spec spec;
 };
 
 struct fab_scenario_event {
@@ -260,7 +265,8 @@ struct ibcc_engine {
 	struct outq *outq;
 	struct voq *voq;
 	uint8_t *line, *far_line; /* of outq 0; by outq, if these have not the places, or NULL */
-	uint32_t line_step;       /* from one outq's to the next one's */
+	uint32_t line_shift;      /* from one outq's to the next one's */
+	uint32_t line_mask;
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
 	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
@@ -268,6 +274,8 @@ struct ibcc_engine {
 	struct group *group;
 	struct qp *qp;
 	struct flow *flow;
+	struct ibcc_flow_spec *spec; /* by flow */
+	struct hca_cc *hca_cc;       /* by HCA */
 	struct port_stat *stat;
 	struct outq_cong *cong;
 	struct outq_wait *wait;
@@ -287,7 +295,7 @@ struct ibcc_engine {
 	struct evq evq;
 	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
-	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, n_scen, cap_scen;
+	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
 	uint32_t *
@@ -371,13 +379,8 @@ void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq);
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t output);
-/* Finds the output of a packet under way, and fetches what its arrival will touch. */
-void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v);
-void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v);
 /* What was found for packets under way may have changed. */
 void ibcc_fab_routes_forget(struct ibcc_engine *e);
-void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
-void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 /* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
 uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
@@ -388,10 +391,19 @@ void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port);
 /* The port that the packet started from. */
 uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
 
-/* hca.c: sending. Fetching what the port will send, by steps, each of which needs the one before.
- */
-#define HCA_SOON_STEPS 4u
+/* fetch.c: what a packet's arrival at a switch will touch; also finds its output. */
+void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v);
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v);
+/* What a switch's port will send. */
+void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
+void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
+/* What a channel adapter's port will send; nothing for others. */
+#define HCA_SOON_STEPS 5u
 void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step);
+void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
+void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow);
+
+/* hca.c: sending. */
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);
 /* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */
 uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl);
@@ -404,7 +416,6 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 
 /* sink.c: receiving. */
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt);
-void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
 /* Counts the quiet deliveries before a time; makes events of all from now on: 0 or -ENOMEM. */
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before);
 int ibcc_fab_quiet_end(struct ibcc_engine *e);
@@ -419,7 +430,7 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 static inline bool hca_sl_mode(const struct hca *h)
 {
-	return h->cc.Port_Control & IBCC_CC_PORT_CONTROL_SL;
+	return h->cc->set.Port_Control & IBCC_CC_PORT_CONTROL_SL;
 }
 
 /* mark.c: thresholds of a port's outqs from the settings; entering and leaving congested state. */

@@ -27,16 +27,16 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 		ccti = g->min_ccti;
 	if (!ccti)
 		return 0; /* entry 0 has no delay on any device */
-	entry = h->cct.entry[ccti < h->cct.limit ? ccti : h->cct.limit];
+	entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
 	return (e->speed[e->port[g->port].speed].pkt_ps[DATA] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
 }
 
 static bool timer_needed(const struct ibcc_engine *e, const struct hca *h, const struct group *g)
 {
-	uint8_t min = h->cc.sl[g->sl].CCTI_Min;
+	uint8_t min = h->cc->set.sl[g->sl].CCTI_Min;
 
-	if (!h->cc.sl[g->sl].CCTI_Timer)
+	if (!h->cc->set.sl[g->sl].CCTI_Timer)
 		return false;
 	if (hca_sl_mode(h))
 		return g->ccti > min;
@@ -49,7 +49,7 @@ static bool timer_needed(const struct ibcc_engine *e, const struct hca *h, const
 static void timer_start(struct ibcc_engine *e, const struct hca *h, struct group *g)
 {
 	g->timer_on = true;
-	evq_push(e, e->now_ps + (uint64_t)h->cc.sl[g->sl].CCTI_Timer * TIMER_UNIT_PS, EV_TIMER,
+	evq_push(e, e->now_ps + (uint64_t)h->cc->set.sl[g->sl].CCTI_Timer * TIMER_UNIT_PS, EV_TIMER,
 		 (uint32_t)(g - e->group));
 }
 
@@ -58,14 +58,17 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp)
 	struct qp *q = &e->qp[qp];
 	struct group *g = &e->group[q->group];
 	struct hca *h = &e->hca[e->port[g->port].owner];
-	const struct ibcc_cc_ca_entry *s = &h->cc.sl[g->sl];
+	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
 	uint16_t *ccti = hca_sl_mode(h) ? &g->ccti : &q->ccti;
 	unsigned int raised = floor_ccti(*ccti, s) + s->CCTI_Increase;
 
 	if (h->no_cc || !s->CCTI_Increase)
 		return;
-	*ccti = (uint16_t)(raised < h->cct.limit ? raised : h->cct.limit);
+	*ccti = (uint16_t)(raised < h->cc->cct.limit ? raised : h->cc->cct.limit);
 	if (!hca_sl_mode(h) && *ccti && !q->active) {
+		e->err = ibcc_fab_grow(&g->act, &g->cap_act, g->n_act + 1, sizeof(*g->act));
+		if (e->err)
+			return;
 		q->active = true;
 		g->act[g->n_act++] = qp;
 	}
@@ -79,7 +82,7 @@ void ibcc_fab_timer(struct ibcc_engine *e, uint32_t group)
 {
 	struct group *g = &e->group[group];
 	struct hca *h = &e->hca[e->port[g->port].owner];
-	uint8_t min = h->cc.sl[g->sl].CCTI_Min;
+	uint8_t min = h->cc->set.sl[g->sl].CCTI_Min;
 	uint32_t kept = 0;
 
 	if (g->ccti > min)
@@ -120,7 +123,7 @@ void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g)
 {
 	const struct hca *h = &e->hca[e->port[g->port].owner];
 
-	g->min_ccti = h->cc.sl[g->sl].CCTI_Min;
+	g->min_ccti = h->cc->set.sl[g->sl].CCTI_Min;
 	g->sl_mode = hca_sl_mode(h);
 }
 
@@ -134,13 +137,13 @@ int ibcc_engine_set_ca_cc(struct ibcc_engine *e, uint32_t port, const struct ibc
 	if (ibcc_fab_reserve(e, 16, 0))
 		return -ENOMEM;
 	was_sl = hca_sl_mode(h);
-	h->cc.Port_Control = v->Port_Control;
-	h->cc.Control_Map = v->Control_Map;
+	h->cc->set.Port_Control = v->Port_Control;
+	h->cc->set.Control_Map = v->Control_Map;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
 		struct group *g = h->group[sl] == NONE ? NULL : &e->group[h->group[sl]];
 
 		if (v->Control_Map >> sl & 1)
-			h->cc.sl[sl] = v->sl[sl];
+			h->cc->set.sl[sl] = v->sl[sl];
 		if (!g)
 			continue;
 		ibcc_fab_group_cc(e, g);
@@ -159,6 +162,6 @@ int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_
 	if (!h || v->limit >= IBCC_CCT_MAX_ENTRIES ||
 	    v->limit >= e->model.cct_blocks * IBCC_CCT_BLOCK_ENTRIES)
 		return -EINVAL;
-	h->cct = *v;
+	h->cc->cct = *v;
 	return 0;
 }

@@ -35,10 +35,11 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 /* How many events ahead in a lane memory is fetched into the cache: what an event names, what that
  * leads to, and so on.
  */
-#define FAR  12u
-#define STEP 3u
-#define MID  (2 * STEP)
-#define NEAR STEP
+#define FAR      12u
+#define STEP     3u
+#define MID      (2 * STEP)
+#define NEAR     STEP
+#define HCA_STEP 2u
 
 static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane *l)
 {
@@ -66,10 +67,10 @@ static inline void fetch_free(const struct ibcc_engine *e, const struct lane *l)
 	ibcc_fab_free_later(e, lane_ahead(l, MID)->index);
 	ibcc_fab_free_soon(e, lane_ahead(l, NEAR)->index);
 	for (unsigned int i = 0; i < HCA_SOON_STEPS; i++) {
-		uint32_t port = lane_ahead(l, FAR - 1 - i * STEP)->index;
+		const struct coming *v = lane_ahead(l, FAR - 1 - i * HCA_STEP);
 
-		if ((e->port[port].flags & (PORT_SWITCH | PORT_UP)) == PORT_UP)
-			ibcc_fab_hca_soon(e, port, i);
+		if (v->with == NO_CREDIT) /* it forwarded nothing */
+			ibcc_fab_hca_soon(e, v->index, i);
 	}
 }
 
@@ -81,6 +82,14 @@ static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane
 	__builtin_prefetch(&e->in[far->with & ~UNROUTED]);
 	if (e->far_apart)
 		ibcc_fab_hca_arrive_soon(e, lane_ahead(l, NEAR)->index);
+}
+
+static inline void fetch_calendar(const struct ibcc_engine *e)
+{
+	uint32_t arg = calendar_ahead(e);
+
+	if (e->far_apart && arg >> CELL_KIND_SHIFT == EV_FLOW)
+		ibcc_fab_flow_due_soon(e, arg & CELL_INDEX_MASK);
 }
 
 /* The next event of a lane. */
@@ -131,6 +140,7 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 			continue;
 		}
 		arg = calendar_pop(e);
+		fetch_calendar(e);
 		handle(e, (enum ibcc_fab_event)(arg >> CELL_KIND_SHIFT), arg & CELL_INDEX_MASK);
 	}
 	e->events += n;

@@ -89,10 +89,10 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 {
 	for (uint32_t i = 0; i < e->n_speeds; i++) {
-		const struct way *w = &e->speed[i].way[0][DATA];
-		struct lane *l = &e->evq.lane[w->lane[0]];
+		const struct way *w = &e->speed[i].way[0][DATA][0];
+		struct lane *l = &e->evq.lane[w->lane];
 
-		if (w->event[0] != EV_QUIET)
+		if (w->event != EV_QUIET)
 			continue;
 		for (; l->head != l->tail && lane_ahead(l, 0)->t < before; l->head++) {
 			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);
@@ -131,15 +131,6 @@ void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca)
 	if (h->draining)
 		evq_push(e, e->now_ps + drain_ps(e, h, &e->pkt[h->rx]), EV_DRAIN, hca);
 	deliver(e, h, pkt);
-}
-
-/* Fetches what the packet's arrival will touch. */
-void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
-{
-	const struct pkt *k = &e->pkt[pkt];
-
-	__builtin_prefetch(&e->flow[k->flow].sent);
-	__builtin_prefetch(&e->hca[e->port[k->port].owner]);
 }
 
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)

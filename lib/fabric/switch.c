@@ -48,9 +48,9 @@ static uint8_t next_vl(const struct ibcc_engine *e, unsigned int vl)
 static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				      bool plain)
 {
-	struct outq *q = outq_of(e, port, vl, plain);
+	uint32_t outq = outq_index(e, port, vl, plain), pkt;
+	struct outq *q = &e->outq[outq];
 	struct pkt *k;
-	uint32_t pkt;
 	unsigned int kind;
 
 	if (q->first == NONE)
@@ -59,7 +59,7 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 	kind = pkt_kind(k);
 	if (!credits_ok(e, q, kind))
 		return 0;
-	pkt = voq_take(e, (uint32_t)(q - e->outq));
+	pkt = voq_take(e, outq);
 	if (q->flags & OUTQ_CONG)
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
@@ -103,22 +103,6 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 		send_in_turn(e, port);
 }
 
-/* Fetches what the port will send, and where it is taken from. */
-void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
-{
-	const struct outq *q = port_outq(e, port, 0);
-
-	__builtin_prefetch(&e->pkt[either(q->first != NONE, q->first, 0)]);
-	__builtin_prefetch(turn_at(e, port * e->n_vls, q, 0));
-}
-
-void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
-{
-	uint32_t outq = port * e->n_vls;
-
-	__builtin_prefetch(&e->voq[outq * e->n_slots + *turn_at(e, outq, &e->outq[outq], 0)]);
-}
-
 static void discard(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
@@ -155,28 +139,6 @@ static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out
 	       (plain || (!e->eth && !e->vlarb)) && credits_ok(e, q, kind);
 }
 
-/* Fetches what leads to a packet's output. */
-void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
-{
-	const struct pkt *k = &e->pkt[v->index];
-
-	__builtin_prefetch(e->in[k->port].out + k->dlid);
-}
-
-void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
-{
-	const struct pkt *k = &e->pkt[v->index];
-	const struct inport *in = &e->in[k->port];
-	uint32_t o = route(in, k->port, k->dlid);
-
-	v->with = o;
-	if (o & UNROUTED)
-		return;
-	__builtin_prefetch(&e->port[o]);
-	__builtin_prefetch(port_outq(e, o, 0));
-	__builtin_prefetch(&e->voq[o * e->n_vls * e->n_slots + slot_of(e, in->num, k->qp)]);
-}
-
 void ibcc_fab_routes_forget(struct ibcc_engine *e)
 {
 	struct lane *l = &e->evq.lane[LANE_ARRIVE];
@@ -207,6 +169,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	bool held = k->flags & PKT_HELD, busy;
 	struct port *out;
 	struct outq *q;
+	uint32_t outq;
 
 	if (k->flags & PKT_LOST) {
 		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
@@ -220,8 +183,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		}
 	}
 	if (o & UNROUTED)
-		o = route(in, k->port, k->dlid);
-	if (o & UNROUTED || !(e->port[o].flags & PORT_UP))
+		o = route(in, k->dlid);
+	if (!(e->port[o].flags & PORT_UP))
 		o = NONE;
 	if (!plain && e->paths)
 		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
@@ -238,7 +201,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		discard(e, pkt);
 		return;
 	}
-	q = outq_of(e, o, vl, plain);
+	outq = outq_index(e, o, vl, plain);
+	q = &e->outq[outq];
 	busy = out->busy_ps > e->now_ps;
 	if (!busy && may_pass(e, out, q, kind, plain)) {
 		if (!plain)
@@ -246,7 +210,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
 	}
-	voq_put(e, (uint32_t)(q - e->outq), slot_of(e, in->num, k->qp), pkt);
+	voq_put(e, outq, slot_of(e, in->num, k->qp), pkt);
 	q->backlog += e->bytes[kind];
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, o, q, true);

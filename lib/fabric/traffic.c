@@ -123,23 +123,19 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 }
 
 /* The queue pair of a group to an HCA, made if need be: a fabric of n HCAs may have n^2, of which
- * most never send. Index or -ENOMEM. May move e->qp, and the group's heap.
+ * most never send. Index or -ENOMEM. May move e->qp.
  */
 static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
 {
 	if (g->qp[hca] != NONE)
 		return g->qp[hca];
-	/* Each flow and each queue pair may stand in the heap once. */
 	if (e->n_qp > CELL_INDEX_MASK ||
-	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)) ||
-	    ibcc_fab_grow(&g->act, &g->cap_act, g->n_qp + 1, sizeof(*g->act)) ||
-	    ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 3, sizeof(*g->ready)))
+	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)))
 		return -ENOMEM;
 	e->qp[e->n_qp] = (struct qp){ .group = (uint32_t)(g - e->group),
 				      .dst_port = e->hca[hca].port,
 				      .defer = NONE,
 				      .wait = NONE };
-	g->n_qp++;
 	g->qp[hca] = e->n_qp++;
 	return g->qp[hca];
 }
@@ -247,7 +243,7 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 	struct group *g;
 	int64_t rc = 0;
 
-	if (f->uniform && leave_out(e, f, f->spec.not_to))
+	if (f->uniform && leave_out(e, f, e->spec[e->n_flow].not_to))
 		return -EINVAL;
 	if (!f->uniform)
 		rc = ibcc_fab_group_get(e, dst_port, f->sl);
@@ -264,8 +260,6 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 		for (uint32_t i = 0; i < e->n_hca; i++)
 			g->qp[i] = NONE;
 	}
-	if (ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_qp + g->n_flow + 2, sizeof(*g->ready)))
-		return -ENOMEM;
 	if (f->uniform)
 		return 0;
 	rc = get_qp(e, g, e->port[dst_port].owner);
@@ -307,8 +301,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 			  .stop_ps = s->stop_ps,
 			  .on_ps = s->on_ps,
 			  .off_ps = s->off_ps,
-			  .on_off = s->off_ps != 0,
-			  .spec = *s };
+			  .on_off = s->off_ps != 0 };
 	int64_t at;
 	int rc;
 
@@ -332,8 +325,10 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	else if (paced)
 		f.gap_ps = e->speed[e->port[src_port].speed].pkt_ps[DATA] * 1000 / s->load_permille;
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
+	    ibcc_fab_grow(&e->spec, &e->cap_spec, e->n_flow + 1, sizeof(*e->spec)) ||
 	    ibcc_fab_reserve(e, 16, 0))
 		return -ENOMEM;
+	e->spec[e->n_flow] = *s;
 	at = ibcc_fab_group_get(e, src_port, s->sl);
 	if (at < 0)
 		return -ENOMEM;
@@ -356,7 +351,6 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		free(f.ring);
 		return -ENOMEM;
 	}
-	e->group[f.group].n_flow++;
 	e->flow[e->n_flow++] = f;
 	/* Not armed here: the flow joins when time runs, in its place among equal times. */
 	if (f.offer.next_ps != NEVER)
@@ -371,5 +365,5 @@ uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e)
 
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow)
 {
-	return flow < e->n_flow ? &e->flow[flow].spec : NULL;
+	return flow < e->n_flow ? &e->spec[flow] : NULL;
 }

@@ -13,10 +13,10 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-static ALWAYS_INLINE struct outq *outq_of(const struct ibcc_engine *e, uint32_t port,
-					  unsigned int vl, bool plain)
+static ALWAYS_INLINE uint32_t outq_index(const struct ibcc_engine *e, uint32_t port,
+					 unsigned int vl, bool plain)
 {
-	return plain ? &e->outq[port] : port_outq(e, port, vl);
+	return plain ? port : port * e->n_vls + vl;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -37,7 +37,7 @@ static inline void port_look(struct ibcc_engine *e, uint32_t port)
 static ALWAYS_INLINE struct outq_wait *wait_of(const struct ibcc_engine *e, uint32_t port,
 					       unsigned int vl, bool plain)
 {
-	return plain || e->n_vls == 1 ? NULL : &e->wait[port * e->n_vls + vl];
+	return plain || e->n_vls == 1 ? NULL : &e->wait[outq_index(e, port, vl, plain)];
 }
 
 /* n entries can be sent from now on. XmitWait runs while there are some and none is being sent. */
@@ -160,15 +160,12 @@ static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, str
 	}
 }
 
-/* Where a packet goes from an input: its output, or, if there is none, the input and UNROUTED. Here
- * and below are no branches, for nobody could tell which packets leave the switches.
+/* The output that a packet goes to from an input; where its LID leads nowhere, port 0 of the
+ * switch, which is never up, or the channel adapter's port itself.
  */
-static inline uint32_t route(const struct inport *in, uint32_t port, uint16_t dlid)
+static inline uint32_t route(const struct inport *in, uint16_t dlid)
 {
-	uint32_t out = in->out[dlid];
-	uint32_t leads = -(uint32_t) !!out; /* a mask */
-
-	return ((in->first_port + out) & leads) | ((port | UNROUTED) & ~leads);
+	return in->first_port + in->out[dlid];
 }
 
 /* What to know of a packet on its way: what its place will become at once, or where it goes next.
@@ -176,28 +173,35 @@ static inline uint32_t route(const struct inport *in, uint32_t port, uint16_t dl
  * it.
  */
 static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const struct pkt *k,
-			       unsigned int event)
+			       bool quiet)
 {
-	uint32_t quiet = -(uint32_t)(event == EV_QUIET); /* a mask */
-	uint32_t next = k->port | UNROUTED;
+	uint32_t next = e->far_apart ? k->port | UNROUTED : route(&e->in[k->port], k->dlid);
 
-	if (!e->far_apart)
-		next = route(&e->in[k->port], k->port, k->dlid);
-	return (quiet & (outq << 1 | DATA)) | (~quiet & next);
+	return (uint32_t)either(quiet, outq << 1 | DATA, next);
+}
+
+/* Who waits for what a packet's places become is told when. */
+static ALWAYS_INLINE void tell_credits(struct ibcc_engine *e, uint32_t outq, uint32_t credit,
+				       uint64_t end, bool quiet, uint64_t due)
+{
+	credit_under_way(e, credit, end);
+	if (quiet && e->outq[outq].flags & OUTQ_WANT)
+		credit_under_way(e, outq << 1 | DATA, due);
 }
 
 /* Puts a packet on the link. The caller has seen to credits and to the port being free. */
 static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				   uint32_t pkt, bool forwarded, bool plain)
 {
+	uint32_t outq = outq_index(e, port, vl, plain);
 	struct port *p = &e->port[port];
-	struct outq *q = outq_of(e, port, vl, plain);
+	struct outq *q = &e->outq[outq];
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k), loud = e->loud | !!(k->flags & PKT_FECN);
-	const struct way *w = &e->speed[p->speed].way[!!(p->flags & PORT_TO_SWITCH)][kind];
-	uint32_t outq = (uint32_t)(q - e->outq), lane = w->lane[loud], event = w->event[loud];
-	uint64_t end = e->now_ps + w->pkt_ps, due = e->now_ps + w->delay_ps[loud];
+	const struct way *w = &e->speed[p->speed].way[!!(p->flags & PORT_TO_SWITCH)][kind][loud];
+	uint64_t end = e->now_ps + w->pkt_ps, due = e->now_ps + w->delay_ps;
 	uint32_t credit = forwarded ? credit_of(e, k, end, plain) : NO_CREDIT;
+	bool quiet = w->event == EV_QUIET;
 
 	p->tx[kind]++;
 	p->busy_ps = p->wait_since_ps = end;
@@ -206,13 +210,13 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	q->credits -= (int32_t)e->blocks[kind];
 	q->flags &= (uint8_t)~OUTQ_STARVED;
 	k->port = p->peer;
-	k->vl = (uint8_t)vl;
-	lane_push(e, lane, (enum ibcc_fab_event)event,
-		  (struct coming){ due, pkt, foresee(e, outq, k, event) });
+	if (!plain)
+		k->vl = (uint8_t)vl;
+	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
+		  (struct coming){ due, pkt, foresee(e, outq, k, quiet) });
 	free_push(e, p, w->free_lane, (struct coming){ end, port, credit });
-	credit_under_way(e, credit, end);
-	if (q->flags & OUTQ_WANT && event == EV_QUIET)
-		credit_under_way(e, outq << 1 | DATA, due);
+	if (e->evq.n_want)
+		tell_credits(e, outq, credit, end, quiet, due);
 }
 
 #endif

@@ -2,10 +2,10 @@
 /* The queues of packets for an output and VL, and the turn among them.
  *
  * Who came first to an empty queue has the first turn; a queue that holds more packets after its
- * turn goes to the end of the line. The line is a ring with a place more than there are queues, so
+ * turn goes to the end of the line. The line is a ring with more places than there are queues, so
  * that its end may be written to in any case: nothing here branches on whether a queue is empty,
- * which is as good as chance where there is much traffic. It lies in the outq itself, in a cache
- * line that is needed anyway, if a switch has no more queues than common ones have ports.
+ * which is as good as chance where there is much traffic. Where switches have less than 32 ports it
+ * lies in the outq itself, in a cache line that is needed anyway.
  */
 #ifndef IBCC_FABRIC_VOQ_H
 #define IBCC_FABRIC_VOQ_H
@@ -16,9 +16,7 @@
 static inline uint8_t *turn_at(const struct ibcc_engine *e, uint32_t outq, const struct outq *q,
 			       uint32_t n)
 {
-	uint32_t at = q->turn + n, places = e->n_slots + 1;
-
-	return e->line + (size_t)outq * e->line_step + (at < places ? at : at - places);
+	return e->line + ((size_t)outq << e->line_shift) + ((q->turn + n) & e->line_mask);
 }
 
 static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, uint32_t pkt)
@@ -47,7 +45,7 @@ static inline uint32_t voq_take(struct ibcc_engine *e, uint32_t outq)
 	voq[slot].head = next;
 	*turn_at(e, outq, q, q->n_turn) = slot;
 	q->n_turn = (uint16_t)(q->n_turn - (next == NONE));
-	q->turn = (uint16_t)((q->turn + 1u) & -(uint32_t)(q->turn != e->n_slots));
+	q->turn++;
 	/* Where none is left, that is some queue, and empty. */
 	q->first = voq[*turn_at(e, outq, q, 0)].head;
 	return pkt;

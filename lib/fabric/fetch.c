@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Fetching into the cache what events to come will touch, by steps, each of which needs what the
+ * one before fetched.
+ */
+#include "tx.h"
+#include "voq.h"
+
+void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
+{
+	const struct pkt *k = &e->pkt[v->index];
+
+	__builtin_prefetch(e->in[k->port].out + k->dlid);
+}
+
+void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
+{
+	const struct pkt *k = &e->pkt[v->index];
+	const struct inport *in = &e->in[k->port];
+	uint32_t o = route(in, k->dlid);
+
+	v->with = o;
+	__builtin_prefetch(&e->port[o]);
+	__builtin_prefetch(port_outq(e, o, 0));
+	__builtin_prefetch(&e->voq[o * e->n_vls * e->n_slots + slot_of(e, in->num, k->qp)]);
+}
+
+void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
+{
+	const struct outq *q = port_outq(e, port, 0);
+
+	__builtin_prefetch(&e->pkt[either(q->first != NONE, q->first, 0)]);
+	__builtin_prefetch(turn_at(e, port * e->n_vls, q, 0));
+}
+
+void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
+{
+	uint32_t outq = port * e->n_vls;
+
+	__builtin_prefetch(&e->voq[outq * e->n_slots + *turn_at(e, outq, &e->outq[outq], 0)]);
+}
+
+void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step)
+{
+	const struct port *p = &e->port[port];
+	const struct group *g;
+	const struct flow *f;
+	const struct hca *h;
+
+	if ((p->flags & (PORT_SWITCH | PORT_UP)) != PORT_UP)
+		return;
+	h = &e->hca[p->owner];
+	if (!step) {
+		__builtin_prefetch(h);
+		__builtin_prefetch(&h->group);
+		return;
+	}
+	if (!h->data_sls)
+		return;
+	g = &e->group[h->group[__builtin_ctz(h->data_sls)]];
+	if (step == 1) {
+		__builtin_prefetch(g);
+		return;
+	}
+	if (step == 2) {
+		__builtin_prefetch(g->ready);
+		return;
+	}
+	if (!g->n_ready || g->ready[1].id & READY_QP)
+		return;
+	f = &e->flow[g->ready[1].id];
+	if (step == 3) {
+		__builtin_prefetch(f);
+		__builtin_prefetch(&f->sent);
+		return;
+	}
+	__builtin_prefetch(&e->qp[f->head_qp]);
+	if (f->uniform)
+		__builtin_prefetch(&g->qp[f->next_hca]);
+}
+
+void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow)
+{
+	__builtin_prefetch(&e->flow[flow]);
+	__builtin_prefetch(&e->flow[flow].sent);
+}
+
+void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+
+	__builtin_prefetch(&e->flow[k->flow].sent);
+	__builtin_prefetch(&e->hca[e->port[k->port].owner]);
+}
