@@ -9,21 +9,27 @@
 #include "tx.h"
 
 /* Also what is no credit, for it could not be predicted; that may overflow. */
-static void credits_add(struct ibcc_engine *e, uint32_t index)
+static inline void credits_add(struct outq *outq, const uint32_t blocks[N_KINDS], uint32_t index)
 {
-	struct outq *q = &e->outq[index >> 1];
+	struct outq *q = &outq[index >> 1];
 
-	q->credits = (int32_t)((uint32_t)q->credits + e->blocks[index & 1]);
+	q->credits = (int32_t)((uint32_t)q->credits + blocks[index & 1]);
 }
 
 static void drain(struct ibcc_engine *e, struct lane *l)
 {
-	const struct coming *ring = l->ring;
+	const uint32_t blocks[N_KINDS] = { e->blocks[DATA], e->blocks[CTRL] };
+	const struct coming *ring = l->ring, *v;
 	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
 	uint64_t now = e->now_ps, delay = e->credit_ps;
+	struct outq *outq = e->outq;
 
-	for (; at != tail && ring[at & mask].t + delay <= now; at++)
-		credits_add(e, ring[at & mask].with);
+	for (; at != tail; at++) {
+		v = &ring[at & mask];
+		if (v->t + delay > now)
+			break;
+		credits_add(outq, blocks, v->with);
+	}
 	l->credit_at = at;
 }
 
@@ -147,7 +153,7 @@ void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq)
 
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
-	credits_add(e, index);
+	credits_add(e->outq, e->blocks, index);
 	e->evq.wake[index >> 1] = e->now_ps;
 	ibcc_fab_credits_wake(e, index >> 1);
 }

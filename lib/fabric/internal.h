@@ -119,7 +119,8 @@ struct outq_cong {
 
 /* What follows when a packet is sent: the port is free again, and the packet arrives. */
 struct way {
-	uint64_t pkt_ps, delay_ps;
+	_Alignas(32) uint64_t pkt_ps;
+	uint64_t delay_ps;
 	uint8_t free_lane, lane, event;
 };
 

@@ -129,14 +129,16 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
-/* Whether a packet need not stand in the queue of an output that is free: none is before it, and it
- * cannot make congestion.
+/* Whether a packet need not stand in a queue: the output is free, none is before it, and it cannot
+ * make congestion. All in one question, for each of them is as good as chance.
  */
 static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 				   unsigned int kind, bool plain)
 {
-	return !out->queued && !(q->flags & OUTQ_CONG) && e->bytes[kind] <= q->mark_on &&
-	       (plain || (!e->eth && !e->vlarb)) && credits_ok(e, q, kind);
+	bool may = (out->busy_ps <= e->now_ps) & !out->queued & !(q->flags & OUTQ_CONG) &
+		   (e->bytes[kind] <= q->mark_on);
+
+	return may && (plain || (!e->eth && !e->vlarb)) && credits_ok(e, q, kind);
 }
 
 void ibcc_fab_routes_forget(struct ibcc_engine *e)
@@ -166,7 +168,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	struct pkt *k = &e->pkt[pkt];
 	struct inport *in = &e->in[k->port];
 	unsigned int kind = pkt_kind(k), vl;
-	bool held = k->flags & PKT_HELD, busy;
+	bool held = k->flags & PKT_HELD;
 	struct port *out;
 	struct outq *q;
 	uint32_t outq;
@@ -203,8 +205,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	}
 	outq = outq_index(e, o, vl, plain);
 	q = &e->outq[outq];
-	busy = out->busy_ps > e->now_ps;
-	if (!busy && may_pass(e, out, q, kind, plain)) {
+	if (may_pass(e, out, q, kind, plain)) {
 		if (!plain)
 			out->rr_vl = next_vl(e, vl);
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
@@ -217,7 +218,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	if (!plain && e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(e, o, vl, 1, plain);
-	if (busy) {
+	if (out->busy_ps > e->now_ps) {
 		free_wake(e, out);
 		return;
 	}
