@@ -138,7 +138,7 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 	uint64_t due;
 
 	for (;;) {
-		due = ibcc_fab_head_ps(e, f);
+		due = head_ps(e, f);
 		if (due == NEVER)
 			return false;
 		if (due > e->now_ps) {

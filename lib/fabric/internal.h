@@ -442,8 +442,14 @@ void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, boo
 void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p);
 void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 
-/* traffic.c */
+/* traffic.c: arrival of the packet at the head of a flow's queue; in the future if it is empty. */
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
+static inline uint64_t head_ps(struct ibcc_engine *e, struct flow *f)
+{
+	if (ibcc_arrivals_paced(f->kind) && !f->ring_cap) /* the most common by far */
+		return f->head.next_ps;
+	return ibcc_fab_head_ps(e, f);
+}
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
 uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
 /* Closed loop: the source knows that a packet is delivered or lost. */

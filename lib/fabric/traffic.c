@@ -111,13 +111,11 @@ static uint64_t unpaced_ps(struct ibcc_engine *e, struct flow *f)
 	return f->stalled ? NEVER : f->head.next_ps;
 }
 
-/* Arrival of the packet at the head of the queue; in the future if the queue is empty. */
+/* The rarer cases of head_ps(). */
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 {
 	if (!ibcc_arrivals_paced(f->kind))
 		return unpaced_ps(e, f);
-	if (!f->ring_cap)
-		return f->head.next_ps;
 	offer(e, f);
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
@@ -125,10 +123,8 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 /* The queue pair of a group to an HCA, made if need be: a fabric of n HCAs may have n^2, of which
  * most never send. Index or -ENOMEM. May move e->qp.
  */
-static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
+static int64_t make_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
 {
-	if (g->qp[hca] != NONE)
-		return g->qp[hca];
 	if (e->n_qp > CELL_INDEX_MASK ||
 	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)))
 		return -ENOMEM;
@@ -138,6 +134,11 @@ static int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
 				      .wait = NONE };
 	g->qp[hca] = e->n_qp++;
 	return g->qp[hca];
+}
+
+static inline int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
+{
+	return g->qp[hca] != NONE ? g->qp[hca] : make_qp(e, g, hca);
 }
 
 static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
