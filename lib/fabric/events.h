@@ -47,9 +47,9 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* An event of a lane. With EV_ARRIVE and EV_DELIVER goes the output that the packet will go to, or,
- * if there is none or it is not known, the port and UNROUTED; with EV_FREE and EV_QUIET, what the
- * packet's place in a buffer has become then, as EV_CREDIT takes it.
+/* An event of a lane. With EV_ARRIVE and EV_DELIVER goes what route() says of the packet, or, while
+ * it was not asked, the port and UNROUTED; with EV_FREE and EV_QUIET, what the packet's place in a
+ * buffer has become then, as EV_CREDIT takes it.
  */
 #define UNROUTED (1u << 31)
 struct coming {
