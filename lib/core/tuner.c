@@ -157,27 +157,6 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return unset * UNSET_SHARE <= members;
 }
 
-/* Contributors, once enough BECNs were counted to tell. Which root a BECN is from does not show:
- * only where there is one do they tell who is heavy.
- */
-static struct ibcc_tuner_sources known_sources(const struct ibcc_tuner *tn,
-					       const struct ibcc_topo *t,
-					       const struct ibcc_tuner_root *r)
-{
-	struct ibcc_tuner_sources s = { .mbps = ibcc_tuner_source_mbps(tn, t, r) };
-	uint32_t n_on = 0;
-
-	if (!ibcc_tuner_known(tn, r))
-		return s;
-	for (uint32_t i = 0; i < tn->n_roots; i++)
-		n_on += tn->root[i].on;
-	s.n = ibcc_tuner_contributors(r, tn->n_endports);
-	if (r->mixed && s.n < r->n)
-		s.n = r->n;
-	s.n_heavy = n_on > 1 ? s.n : ibcc_tuner_heavy(r, tn->n_endports);
-	return s;
-}
-
 /* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
  * between it is what it was: a port that is held back too much sends little as well.
  */
@@ -268,7 +247,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		r->lost = false;
 		r->in_force = true;
 		if (r->probe) {
-			s = known_sources(tn, t, r);
+			s = ibcc_tuner_known_sources(tn, t, r);
 			if (ibcc_tuner_probe(tn, r, &s, say)) {
 				r->drain = now ? ibcc_tuner_drain_passes(r, snap, now) : 0;
 				ibcc_tuner_changed(tn);
@@ -281,7 +260,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		}
 		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
 			continue;
-		s = known_sources(tn, t, r);
+		s = ibcc_tuner_known_sources(tn, t, r);
 		s.marks = ibcc_tuner_marks(e, now);
 		if (r->drain) {
 			if (more_drained(r, &s))

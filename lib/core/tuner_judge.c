@@ -6,8 +6,6 @@
  * since strengthening then runs away; each reversal of direction doubles the time to the next
  * change, so that two settings that are both a little wrong do not alternate for ever.
  */
-#include <math.h>
-
 #include "text.h"
 #include "tuner_state.h"
 
@@ -18,8 +16,6 @@
 #define HELPED_PERMILLE 950u  /* of the victims' wait before, at most, or it did not help */
 #define GROWN_PERMILLE  1150u /* more than that, and the table ends too early for them all */
 #define SHRUNK_PERMILLE 600u
-#define KNOWN_BECNS     8u  /* so many at the most marked adapter tell who contributes */
-#define BECN_SHARE      50u /* 2 % of the one that is marked second most */
 
 /* How far feedback may go from the formulas. */
 #define END_MIN  900u
@@ -29,56 +25,6 @@
 
 #define THRESHOLD_STEP 3u
 #define THRESHOLD_MAX  15u
-
-bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
-{
-	for (uint32_t i = 0; i < tn->n_endports; i++)
-		if (r->becn[i] >= KNOWN_BECNS * IBCC_TUNER_COUNT_ONE)
-			return true;
-	return false;
-}
-
-/* Measured by the one that is marked second most: the first may be a node that has lost its
- * settings, gets nearly all marks and makes all others look like bystanders.
- */
-uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports)
-{
-	uint64_t most = 0, second = 0;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < n_endports; i++) {
-		if (r->becn[i] > most) {
-			second = most;
-			most = r->becn[i];
-		} else if (r->becn[i] > second) {
-			second = r->becn[i];
-		}
-	}
-	for (uint32_t i = 0; i < n_endports; i++)
-		n += r->becn[i] && r->becn[i] * BECN_SHARE > second;
-	return n;
-}
-
-/* The most marked one's count is the largest of many that vary by chance: twice its standard
- * deviation is taken off, as far as the mean.
- */
-uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports)
-{
-	uint32_t n = ibcc_tuner_contributors(r, n_endports);
-	double sum = 0, most = 0, mean;
-
-	if (!n)
-		return 1;
-	for (uint32_t i = 0; i < n_endports; i++) {
-		double b = (double)r->becn[i] / IBCC_TUNER_COUNT_ONE;
-
-		sum += b;
-		most = b > most ? b : most;
-	}
-	mean = sum / n;
-	most -= 2 * sqrt(most);
-	return (uint32_t)lround(sum / (most > mean ? most : mean));
-}
 
 /* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
  * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full

@@ -57,9 +57,10 @@ struct ibcc_tuner_root {
 	int8_t direction;  /* of the last feedback: 1 stronger, -1 weaker, 0 none */
 	uint8_t trial;  /* the parameter made stronger last, to be judged: enum ibcc_tuner_knob */
 	uint8_t failed; /* those that did not help: bits of enum ibcc_tuner_knob */
-	uint16_t trial_wait;  /* mean wait of victims before the trial */
-	bool learned;         /* n comes from BECNs, not from who waits */
-	uint32_t n, n_heavy;  /* contributors; see struct ibcc_law_in */
+	uint16_t trial_wait;           /* mean wait of victims before the trial */
+	bool learned;                  /* n comes from BECNs, not from who waits */
+	uint32_t n, n_heavy;           /* contributors; see struct ibcc_law_in */
+	uint32_t n_alone, heavy_alone; /* as its BECNs told while it was the only one; or 0 */
 	uint8_t probe;        /* passes left at most in which it only marks: see tuner_probe.c */
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
 	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
@@ -289,7 +290,7 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
  */
 bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r);
 
-/* Have so many BECNs been counted that they tell who contributes? */
+/* tuner_sources.c: have so many BECNs been counted that they tell who contributes? */
 bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r);
 /* Contributors by the counts that fade: adapters with more than 2 % of what the second most
  * marked one has.
@@ -297,5 +298,9 @@ bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root 
 uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports);
 /* ... counted by what they send: all BECNs over those of the heaviest, at least 1. */
 uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports);
+/* Both for a root that is on, once enough BECNs were counted to tell; without its marks. */
+struct ibcc_tuner_sources ibcc_tuner_known_sources(const struct ibcc_tuner *tn,
+						   const struct ibcc_topo *t,
+						   struct ibcc_tuner_root *r);
 
 #endif

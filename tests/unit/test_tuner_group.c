@@ -144,12 +144,58 @@ static void test_heavy(void **state)
 	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 8);
 }
 
+/* One of eight sources has twice as many BECNs as each of the others, 9 / 2 of the heaviest's. */
+static void count_becns(struct fixture *f, struct ibcc_tuner_root *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < 8; i++)
+		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] =
+			i < n ? (i ? 10000 : 20000) * IBCC_TUNER_COUNT_ONE : 0;
+}
+
+/* With a second root nobody can tell whose BECNs they are: the heaviest of both would be taken for
+ * each root's. What was seen before counts on, unless the number of sources still grew then.
+ */
+static void test_heavy_of_several(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = add(f, 1, 32000, 0, 7);
+
+	count_becns(f, r, 8);
+	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, r).n_heavy, 5); /* 9 / 1.97 */
+	assert_int_equal(r->heavy_alone, 0);
+	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, r).n_heavy, 5);
+	assert_int_equal(r->heavy_alone, 5);
+	add(f, 2, 3200, 0, 7);
+	for (uint32_t i = 0; i < f->tn->n_endports; i++)
+		r->becn[i] = 0;
+	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, r).n_heavy, 0); /* too few to tell */
+	for (uint32_t i = 0; i < 8; i++)
+		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] = 100 * IBCC_TUNER_COUNT_ONE;
+	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, r).n, 8);
+	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, r).n_heavy, 5);
+}
+
+static void test_heavy_of_growing(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = add(f, 1, 32000, 0, 7);
+
+	count_becns(f, r, 4);
+	ibcc_tuner_known_sources(f->tn, f->t, r);
+	count_becns(f, r, 6);
+	ibcc_tuner_known_sources(f->tn, f->t, r);
+	add(f, 2, 3200, 0, 7);
+	count_becns(f, r, 8);
+	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, r).n_heavy, 8);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_shared),      TEST(test_apart), TEST(test_drain),
-		TEST(test_same_delays), TEST(test_heavy),
+		TEST(test_shared),           TEST(test_apart), TEST(test_drain),
+		TEST(test_same_delays),      TEST(test_heavy), TEST(test_heavy_of_several),
+		TEST(test_heavy_of_growing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
