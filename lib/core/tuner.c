@@ -257,6 +257,7 @@ static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (r->drain && ibcc_tuner_drained(tn, r, now)) {
 			ibcc_text_say(say, "the tree is empty: from emptying it to holding it");
 			ibcc_tuner_changed(tn);
+			settles = true;
 		}
 		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
 			continue;
