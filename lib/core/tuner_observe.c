@@ -82,6 +82,15 @@ uint32_t ibcc_tuner_confirm_passes(const struct ibcc_tuner *tn, const struct ibc
 	return tn->p.confirm_passes * (n > many ? MANY_TIMES : 1u);
 }
 
+uint64_t ibcc_tuner_becns(const struct ibcc_root *now)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		sum += now->source[i].becn;
+	return sum;
+}
+
 static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uint32_t n_endports,
 		       const struct ibcc_root *now)
 {
@@ -90,15 +99,7 @@ static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uin
 	for (uint32_t i = 0; i < now->n_sources; i++)
 		r->becn[ibcc_tuner_endport_of(t, &now->source[i])] +=
 			IBCC_TUNER_COUNT_ONE * now->source[i].becn;
-}
-
-uint64_t ibcc_tuner_becns(const struct ibcc_root *now)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		sum += now->source[i].becn;
-	return sum;
+	r->becns += ibcc_tuner_becns(now);
 }
 
 uint64_t ibcc_tuner_marks(const struct ibcc_estimate *e, const struct ibcc_root *now)

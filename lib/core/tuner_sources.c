@@ -5,6 +5,8 @@
 #include "tuner_state.h"
 
 #define KNOWN_BECNS 8u  /* so many at the most marked adapter tell who contributes */
+#define KNOWN_EACH  4u  /* ... or so many in the mean of many sources, of whom none gets as many */
+#define KNOWN_ALL   128u
 #define BECN_SHARE  50u /* 2 % of the one that is marked second most */
 #define GROWS_SHARE 8u  /* one in so many more than a pass before: not all have been marked yet */
 
@@ -13,7 +15,8 @@ bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root 
 	for (uint32_t i = 0; i < tn->n_endports; i++)
 		if (r->becn[i] >= KNOWN_BECNS * IBCC_TUNER_COUNT_ONE)
 			return true;
-	return false;
+	return r->becns >= KNOWN_ALL &&
+	       r->becns >= KNOWN_EACH * ibcc_tuner_contributors(r, tn->n_endports);
 }
 
 /* Measured by the one that is marked second most: the first may be a node that has lost its

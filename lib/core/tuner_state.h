@@ -90,6 +90,7 @@ struct ibcc_tuner_root {
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
 	uint8_t mixed;                    /* passes until those of others have faded from becn */
+	uint64_t becns;                   /* of its sources, since it is on */
 	uint64_t *becn;                   /* by endport: counts that fade; owned */
 	bool *member;                     /* by endport: gets this root's settings; owned */
 	bool *lacking;                    /* by endport: ought to, but cannot; owned */
