@@ -16,6 +16,8 @@
 #define HELPED_PERMILLE 950u  /* of the victims' wait before, at most, or it did not help */
 #define GROWN_PERMILLE  1150u /* more than that, and the table ends too early for them all */
 #define SHRUNK_PERMILLE 600u
+#define LOOP_GROWN      2000u /* of the time between a source's packets: marks adapt to less */
+#define LOOP_SHRUNK     500u
 
 /* How far feedback may go from the formulas. */
 #define END_MIN  900u
@@ -143,27 +145,35 @@ static bool mark_earlier(struct ibcc_tuner_root *r)
 	return true;
 }
 
-/* Do the contributors and the root's rate still fit the numbers that the formulas were given? */
-static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t heavy, uint32_t rate,
-		       uint32_t source_mbps, struct ibcc_text *say)
+static uint64_t permille(uint64_t now, uint64_t old)
 {
-	uint64_t old = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) + 1000u;
-	uint64_t now = ibcc_law_fair_milli(n, source_mbps, rate) + 1000u;
-	uint64_t ratio = now * 1000 / old;
+	return now * 1000 / (old ? old : 1);
+}
+
+/* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where
+ * the table ends is the leader's business; how often its sources are marked is each root's.
+ */
+static bool moved_away(struct ibcc_tuner_root *r, const struct ibcc_tuner_sources *s, uint32_t rate,
+		       bool leads, struct ibcc_text *say)
+{
+	uint64_t end = permille(ibcc_law_fair_milli(s->n, s->mbps, rate) + 1000u,
+				ibcc_law_fair_milli(r->n, s->mbps, r->rate_mbps) + 1000u);
+	uint64_t loop = permille((uint64_t)s->n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
 	bool first = !r->learned;
 
-	if (!n || !rate)
+	if (!s->n || !rate)
 		return false;
 	r->learned = true;
-	if (ratio <= GROWN_PERMILLE && ratio >= SHRUNK_PERMILLE &&
-	    !(first && (ratio >= 1000 + LEARN_PERMILLE || ratio <= 1000 - LEARN_PERMILLE)))
+	if ((!leads || (end <= GROWN_PERMILLE && end >= SHRUNK_PERMILLE)) && loop <= LOOP_GROWN &&
+	    loop >= LOOP_SHRUNK &&
+	    !(first && (end >= 1000 + LEARN_PERMILLE || end <= 1000 - LEARN_PERMILLE)))
 		return false;
 	ibcc_text_say(say,
 		      "BECN counters name %u contributors, the root carries %u Mb/s: formulas "
 		      "again, which had %u and %u Mb/s",
-		      n, rate, r->n, r->rate_mbps);
-	r->n = n;
-	r->n_heavy = heavy;
+		      s->n, rate, r->n, r->rate_mbps);
+	r->n = s->n;
+	r->n_heavy = s->n_heavy;
 	r->rate_mbps = rate;
 	r->end_permille = r->loop_permille = 1000;
 	r->released_from = 0;
@@ -193,7 +203,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	draining = (uint64_t)tree * 1000 < (uint64_t)r->last_tree_wait * DRAINS_PERMILLE;
 	r->last_tree_wait = (uint16_t)tree;
 
-	if (moved_away(r, s->n, s->n_heavy, rate, s->mbps, say))
+	if (moved_away(r, s, rate, leads, say))
 		return true;
 	if (!draining && take_back(r, victim, busy >= p->sink_busy_permille)) {
 		ibcc_text_say(say, "victims wait %u.%u %% as before: the last step is taken back",

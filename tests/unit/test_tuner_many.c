@@ -47,35 +47,6 @@ static void test_steps(void **state)
 	assert_int_equal(law(f->r, IBCC_CONGESTION_INPUT, 647, 647).increase, 1);
 }
 
-/* None is marked eight times in the time that counts last, and they are known all the same once
- * each was marked four times in the mean.
- */
-static void test_known(void **state)
-{
-	struct fixture *f = *state;
-
-	for (uint32_t i = 0; i < 8; i++)
-		f->r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] = 7 * IBCC_TUNER_COUNT_ONE;
-	f->r->becns = 127;
-	assert_false(ibcc_tuner_known(f->tn, f->r));
-	f->r->becns = 128;
-	assert_true(ibcc_tuner_known(f->tn, f->r));
-	assert_int_equal(ibcc_tuner_known_sources(f->tn, f->t, f->r).n, 8);
-}
-
-static void test_counts_all(void **state)
-{
-	struct fixture *f = *state;
-	struct ibcc_root now = { .port = f->r->port, .n_sources = 8, .source = f->source };
-
-	for (uint32_t i = 0; i < 8; i++)
-		f->source[i] = (struct ibcc_source){ .port = fabric_port(f->t, i, 1), .becn = 3 };
-	f->e = (struct ibcc_estimate){ .n_roots = 1, .root = &now, .trustworthy = true };
-	for (int i = 0; i < 5; i++)
-		ibcc_tuner_observe(f->tn, f->t, &f->e);
-	assert_int_equal(f->r->becns, 5 * 24);
-}
-
 /* One mark may come by chance to one that had no time to send. */
 static void test_no_outlier_by_chance(void **state)
 {
@@ -96,8 +67,6 @@ int main(void)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_steps),
-		TEST(test_known),
-		TEST(test_counts_all),
 		TEST(test_no_outlier_by_chance),
 	};
 
