@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void add(struct ibcc_text *x, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void add(struct ibcc_text *x, const char *fmt,
+						      va_list ap)
 {
 	size_t at = x->n < x->len ? x->n : x->len;
 	int n = vsnprintf(at < x->len ? x->buf + at : NULL, x->len - at, fmt, ap);

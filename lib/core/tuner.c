@@ -157,27 +157,6 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return unset * UNSET_SHARE <= members;
 }
 
-/* Contributors, once enough BECNs were counted to tell. Which root a BECN is from does not show:
- * only where there is one do they tell who is heavy.
- */
-static struct ibcc_tuner_sources known_sources(const struct ibcc_tuner *tn,
-					       const struct ibcc_topo *t,
-					       const struct ibcc_tuner_root *r)
-{
-	struct ibcc_tuner_sources s = { .mbps = ibcc_tuner_source_mbps(tn, t, r) };
-	uint32_t n_on = 0;
-
-	if (!ibcc_tuner_known(tn, r))
-		return s;
-	for (uint32_t i = 0; i < tn->n_roots; i++)
-		n_on += tn->root[i].on;
-	s.n = ibcc_tuner_contributors(r, tn->n_endports);
-	if (r->mixed && s.n < r->n)
-		s.n = r->n;
-	s.n_heavy = n_on > 1 ? s.n : ibcc_tuner_heavy(r, tn->n_endports);
-	return s;
-}
-
 /* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
  * between it is what it was: a port that is held back too much sends little as well.
  */
@@ -241,73 +220,109 @@ static bool more_drained(struct ibcc_tuner_root *r, const struct ibcc_tuner_sour
 	return true;
 }
 
-/* One pass for the roots that are on. */
-static int control(struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		   const struct ibcc_snapshot *snap, const struct ibcc_estimate *e,
-		   const struct ibcc_settings *actual, const struct ibcc_target *laid,
-		   struct ibcc_text *say)
+/* What a pass is decided by. */
+struct pass {
+	const struct ibcc_topo *t;
+	const struct ibcc_snapshot *snap;
+	const struct ibcc_estimate *e;
+	const struct ibcc_settings *actual;
+	struct ibcc_text *say;
+};
+
+/* One pass for a root that is being emptied; now: NULL if it is no root now. */
+static int empty(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct pass *p,
+		 const struct ibcc_root *now)
 {
+	struct ibcc_tuner_sources s = ibcc_tuner_known_sources(tn, p->t, r);
+
+	if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
+		return 0;
+	if (more_drained(r, &s))
+		ibcc_text_say(p->say, "BECN counters name %u contributors", r->n);
+	return enlist(tn, r, p->t, p->actual, now);
+}
+
+/* One pass for a root that is held. Returns 1 if its parameters changed, 0 or -errno. */
+static int hold(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct pass *p,
+		const struct ibcc_root *now, bool judge)
+{
+	struct ibcc_tuner_sources s = ibcc_tuner_known_sources(tn, p->t, r);
+	bool leads = &tn->root[r->leader] == r, changed;
+	int more;
+
+	if (ibcc_tuner_has_outlier(r, now) && r->learned)
+		return 0; /* nothing can be judged by that */
+	if (ibcc_tuner_returned(r, p->snap, now, p->say))
+		return 1;
+	s.marks = ibcc_tuner_marks(p->e, now);
+	calmed(r, now, tn->p.victim_wait_permille, p->say);
+	changed = turned(r, now, p->say) ||
+		  (judge && ibcc_tuner_judge(&tn->p, r, now, &s, leads, p->say));
+	more = s.n || s.marks ? enlist(tn, r, p->t, p->actual, now) : 0;
+	if (more < 0)
+		return more;
+	if (more && !p->say->n)
+		ibcc_text_say(p->say, "%d more adapters get BECNs: settings for them, too", more);
+	return changed;
+}
+
+/* One pass for a root whose settings are in force. Returns 1 if its parameters changed. */
+static int control_root(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct pass *p)
+{
+	const struct ibcc_root *now = ibcc_tuner_in_estimate(p->e, r->port);
+	/* Also while nobody is marked and it is no root: others wait for it to settle. */
+	bool settles = r->settle > 0, emptied;
+	int ret;
+
+	r->settle -= settles;
+	if (r->lost && now && !r->probe)
+		r->drain = ibcc_tuner_drain_passes(r, p->snap, now);
+	r->lost = false;
+	r->in_force = true;
+	if (r->probe) {
+		struct ibcc_tuner_sources s = ibcc_tuner_known_sources(tn, p->t, r);
+
+		if (!ibcc_tuner_probe(tn, r, &s, p->say))
+			return 0;
+		r->drain = now ? ibcc_tuner_drain_passes(r, p->snap, now) : 0;
+		return 1;
+	}
+	emptied = r->drain && ibcc_tuner_drained(tn, r, now);
+	if (emptied)
+		ibcc_text_say(p->say, "the tree is empty: from emptying it to holding it");
+	if (r->drain) {
+		ret = empty(tn, r, p, now);
+		return ret < 0 ? ret : 0;
+	}
+	if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
+		return emptied;
+	/* The pass in which it turns out to be empty was one of emptying it. */
+	ret = hold(tn, r, p, now, !settles && !emptied);
+	return ret < 0 ? ret : ret || emptied;
+}
+
+/* One pass for the roots that are on. Those that have seen enough change together. */
+static int control(struct ibcc_tuner *tn, const struct pass *p, const struct ibcc_target *laid)
+{
+	bool changed = false;
+
 	for (uint32_t i = 0; i < tn->n_roots; i++) {
 		struct ibcc_tuner_root *r = &tn->root[i];
-		const struct ibcc_root *now = ibcc_tuner_in_estimate(e, r->port);
-		struct ibcc_tuner_sources s;
-		bool settles;
-		int more;
+		int ret;
 
 		if (!r->on)
 			continue;
-		if (!in_force(tn, t, r, laid)) {
+		if (!in_force(tn, p->t, r, laid)) {
 			r->lost |= r->in_force;
 			continue;
 		}
-		/* Also while nobody is marked and it is no root: others wait for it to settle. */
-		settles = r->settle > 0;
-		r->settle -= settles;
-		if (r->lost && now && !r->probe)
-			r->drain = ibcc_tuner_drain_passes(r, snap, now);
-		r->lost = false;
-		r->in_force = true;
-		if (r->probe) {
-			s = known_sources(tn, t, r);
-			if (ibcc_tuner_probe(tn, r, &s, say)) {
-				r->drain = now ? ibcc_tuner_drain_passes(r, snap, now) : 0;
-				ibcc_tuner_changed(tn);
-			}
-			continue;
-		}
-		if (r->drain && ibcc_tuner_drained(tn, r, now)) {
-			ibcc_text_say(say, "the tree is empty: from emptying it to holding it");
-			ibcc_tuner_changed(tn);
-		}
-		if (!now || now->confidence_permille < IBCC_TUNER_CONFIDENT)
-			continue;
-		s = known_sources(tn, t, r);
-		s.marks = ibcc_tuner_marks(e, now);
-		if (r->drain) {
-			if (more_drained(r, &s))
-				ibcc_text_say(say, "BECN counters name %u contributors", r->n);
-			more = enlist(tn, r, t, actual, now);
-			if (more < 0)
-				return more;
-			continue;
-		}
-		if (ibcc_tuner_has_outlier(r, now) && r->learned)
-			continue; /* nothing can be judged by that */
-		if (ibcc_tuner_returned(r, snap, now, say)) {
-			ibcc_tuner_changed(tn);
-			continue;
-		}
-		calmed(r, now, tn->p.victim_wait_permille, say);
-		if (turned(r, now, say) ||
-		    (!settles && ibcc_tuner_judge(&tn->p, r, now, &s, r->leader == i, say)))
-			ibcc_tuner_changed(tn);
-		more = s.n || s.marks ? enlist(tn, r, t, actual, now) : 0;
-		if (more < 0)
-			return more;
-		if (more && !say->n)
-			ibcc_text_say(say, "%d more adapters get BECNs: settings for them, too",
-				      more);
+		ret = control_root(tn, r, p);
+		if (ret < 0)
+			return ret;
+		changed |= ret;
 	}
+	if (changed)
+		ibcc_tuner_changed(tn);
 	return 0;
 }
 
@@ -386,6 +401,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 {
 	char summary[IBCC_REASON_BYTES] = "";
 	struct ibcc_text say = { .buf = summary, .len = sizeof(summary) };
+	const struct pass p = { t, s, e, actual, &say };
 	struct ibcc_target laid = { 0 };
 	int ret = ibcc_tuner_prepare(tn, t);
 
@@ -399,7 +415,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_note_load(tn, t, s);
 		ibcc_tuner_observe(tn, t, e);
-		ret = control(tn, t, s, e, actual, &laid, &say);
+		ret = control(tn, &p, &laid);
 		if (!ret) {
 			ibcc_tuner_release(tn, t, s, e, actual, &say);
 			ret = take_up(tn, t, s, e, actual, &say);

@@ -2,9 +2,10 @@
 /* Counters that say that settings are not on the fabric any more. */
 #include "tuner_state.h"
 
-#define DOUBT_BECNS 32u
-#define DOUBT_RATIO 8u
-#define DOUBT_MAX   63u
+#define DOUBT_BECNS  32u
+#define CHANCE_BECNS 8u /* fewer may be by chance, however little time it had to send */
+#define DOUBT_RATIO  8u
+#define DOUBT_MAX    63u
 
 /* One of several sources is marked far more than the others, for the time that it can send, and
  * goes on: it may have lost its settings.
@@ -18,7 +19,8 @@ bool ibcc_tuner_has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_r
 		uint64_t rate = s->becn * 1000 / (1001u - s->wait_permille);
 
 		sum += rate;
-		most = rate > most ? rate : most;
+		if (s->becn >= CHANCE_BECNS && rate > most)
+			most = rate;
 	}
 	return most >= DOUBT_BECNS && most * (r->n - 1) > DOUBT_RATIO * (sum - most);
 }

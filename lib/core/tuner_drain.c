@@ -53,9 +53,11 @@ bool ibcc_tuner_returned(struct ibcc_tuner_root *r, const struct ibcc_snapshot *
 			 const struct ibcc_root *now, struct ibcc_text *say)
 {
 	bool busy = busy_permille(now) >= DRAINED_PERMILLE;
-	bool stands = r->kind == IBCC_CONGESTION_OUTPUT && busy && !r->settle &&
+	bool stands = r->kind == IBCC_CONGESTION_OUTPUT && busy &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
 
+	if (r->settle && stands)
+		return false; /* neither does it tell that the tree was gone */
 	r->returned = stands ? r->returned + 1 : 0;
 	if (r->returned < RETURNED_PASSES << r->relapses)
 		return false;

@@ -39,6 +39,7 @@ int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32
 		   struct ibcc_law_out *law)
 {
 	struct ibcc_law_in in = {
+		.kind = r->kind,
 		.n = r->n,
 		.n_heavy = r->n_heavy,
 		.root_mbps = r->rate_mbps,

@@ -6,8 +6,6 @@
  * since strengthening then runs away; each reversal of direction doubles the time to the next
  * change, so that two settings that are both a little wrong do not alternate for ever.
  */
-#include <math.h>
-
 #include "text.h"
 #include "tuner_state.h"
 
@@ -18,8 +16,8 @@
 #define HELPED_PERMILLE 950u  /* of the victims' wait before, at most, or it did not help */
 #define GROWN_PERMILLE  1150u /* more than that, and the table ends too early for them all */
 #define SHRUNK_PERMILLE 600u
-#define KNOWN_BECNS     8u  /* so many at the most marked adapter tell who contributes */
-#define BECN_SHARE      50u /* 2 % of the one that is marked second most */
+#define LOOP_GROWN      2000u /* of the time between a source's packets: marks adapt to less */
+#define LOOP_SHRUNK     500u
 
 /* How far feedback may go from the formulas. */
 #define END_MIN  900u
@@ -29,56 +27,6 @@
 
 #define THRESHOLD_STEP 3u
 #define THRESHOLD_MAX  15u
-
-bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
-{
-	for (uint32_t i = 0; i < tn->n_endports; i++)
-		if (r->becn[i] >= KNOWN_BECNS * IBCC_TUNER_COUNT_ONE)
-			return true;
-	return false;
-}
-
-/* Measured by the one that is marked second most: the first may be a node that has lost its
- * settings, gets nearly all marks and makes all others look like bystanders.
- */
-uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports)
-{
-	uint64_t most = 0, second = 0;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < n_endports; i++) {
-		if (r->becn[i] > most) {
-			second = most;
-			most = r->becn[i];
-		} else if (r->becn[i] > second) {
-			second = r->becn[i];
-		}
-	}
-	for (uint32_t i = 0; i < n_endports; i++)
-		n += r->becn[i] && r->becn[i] * BECN_SHARE > second;
-	return n;
-}
-
-/* The most marked one's count is the largest of many that vary by chance: twice its standard
- * deviation is taken off, as far as the mean.
- */
-uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports)
-{
-	uint32_t n = ibcc_tuner_contributors(r, n_endports);
-	double sum = 0, most = 0, mean;
-
-	if (!n)
-		return 1;
-	for (uint32_t i = 0; i < n_endports; i++) {
-		double b = (double)r->becn[i] / IBCC_TUNER_COUNT_ONE;
-
-		sum += b;
-		most = b > most ? b : most;
-	}
-	mean = sum / n;
-	most -= 2 * sqrt(most);
-	return (uint32_t)lround(sum / (most > mean ? most : mean));
-}
 
 /* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
  * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
@@ -197,27 +145,35 @@ static bool mark_earlier(struct ibcc_tuner_root *r)
 	return true;
 }
 
-/* Do the contributors and the root's rate still fit the numbers that the formulas were given? */
-static bool moved_away(struct ibcc_tuner_root *r, uint32_t n, uint32_t heavy, uint32_t rate,
-		       uint32_t source_mbps, struct ibcc_text *say)
+static uint64_t permille(uint64_t now, uint64_t old)
 {
-	uint64_t old = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) + 1000u;
-	uint64_t now = ibcc_law_fair_milli(n, source_mbps, rate) + 1000u;
-	uint64_t ratio = now * 1000 / old;
+	return now * 1000 / (old ? old : 1);
+}
+
+/* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where
+ * the table ends is the leader's business; how often its sources are marked is each root's.
+ */
+static bool moved_away(struct ibcc_tuner_root *r, const struct ibcc_tuner_sources *s, uint32_t rate,
+		       bool leads, struct ibcc_text *say)
+{
+	uint64_t end = permille(ibcc_law_fair_milli(s->n, s->mbps, rate) + 1000u,
+				ibcc_law_fair_milli(r->n, s->mbps, r->rate_mbps) + 1000u);
+	uint64_t loop = permille((uint64_t)s->n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
 	bool first = !r->learned;
 
-	if (!n || !rate)
+	if (!s->n || !rate)
 		return false;
 	r->learned = true;
-	if (ratio <= GROWN_PERMILLE && ratio >= SHRUNK_PERMILLE &&
-	    !(first && (ratio >= 1000 + LEARN_PERMILLE || ratio <= 1000 - LEARN_PERMILLE)))
+	if ((!leads || (end <= GROWN_PERMILLE && end >= SHRUNK_PERMILLE)) && loop <= LOOP_GROWN &&
+	    loop >= LOOP_SHRUNK &&
+	    !(first && (end >= 1000 + LEARN_PERMILLE || end <= 1000 - LEARN_PERMILLE)))
 		return false;
 	ibcc_text_say(say,
 		      "BECN counters name %u contributors, the root carries %u Mb/s: formulas "
 		      "again, which had %u and %u Mb/s",
-		      n, rate, r->n, r->rate_mbps);
-	r->n = n;
-	r->n_heavy = heavy;
+		      s->n, rate, r->n, r->rate_mbps);
+	r->n = s->n;
+	r->n_heavy = s->n_heavy;
 	r->rate_mbps = rate;
 	r->end_permille = r->loop_permille = 1000;
 	r->released_from = 0;
@@ -247,7 +203,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	draining = (uint64_t)tree * 1000 < (uint64_t)r->last_tree_wait * DRAINS_PERMILLE;
 	r->last_tree_wait = (uint16_t)tree;
 
-	if (moved_away(r, s->n, s->n_heavy, rate, s->mbps, say))
+	if (moved_away(r, s, rate, leads, say))
 		return true;
 	if (!draining && take_back(r, victim, busy >= p->sink_busy_permille)) {
 		ibcc_text_say(say, "victims wait %u.%u %% as before: the last step is taken back",

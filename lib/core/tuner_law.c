@@ -35,6 +35,7 @@
 #define DRAIN_LAST      8u  /* the last one in so many entries have it */
 #define DRAIN_TICKS     2u  /* of the timer between two decisions */
 #define DRAIN_STEPS     4u  /* BECNs to the table's end */
+#define CROWD           9u  /* sources that may have a step of one entry */
 #define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 
 uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
@@ -96,9 +97,26 @@ static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
 		cct->entry[i] = ibcc_cct_entry_encode(end_milli);
 }
 
+/* Entries by which a BECN slows a source. One, since where a link is full larger steps leave gaps
+ * on it. A source of a slow receiver is marked only as often as the receiver takes one of its
+ * packets, and many times before its delay is longer than the pauses that it makes anyway: 647
+ * sources of a sink at a tenth of its link would need 400 ms. Steps of n sources that come by
+ * chance add up like the root of n, so that many may have larger ones and swing no more in all; and
+ * the receiver's buffer bridges gaps.
+ */
+static uint8_t increase(const struct ibcc_law_in *in)
+{
+	switch (in->kind) {
+	case IBCC_CONGESTION_INPUT: return 1;
+	case IBCC_CONGESTION_OUTPUT:
+		return (uint8_t)clamp(sqrt((double)in->n_heavy / CROWD), 1, 127);
+	}
+	return 1;
+}
+
 int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 {
-	struct ibcc_law_out o = { .increase = 1 };
+	struct ibcc_law_out o = { .increase = increase(in) };
 	double end, timer;
 	int ret;
 

@@ -10,6 +10,7 @@
 
 /* A hotspot, and how far feedback has moved from the formulas. */
 struct ibcc_law_in {
+	enum ibcc_congestion kind;
 	uint32_t n;             /* contributors, >= 1 */
 	uint32_t n_heavy;       /* so many if all sent as much as the heaviest; 1..n */
 	uint32_t root_mbps;     /* what the root carries, > 0 */

@@ -5,13 +5,10 @@
 #include "tuner_state.h"
 
 #define DRAIN_PASSES     5u  /* after a change, backlog being repaid looks like new roots */
-#define FADE             4u  /* BECN counts lose a quarter each pass */
 #define FOREIGN_PERMILLE 20u /* acknowledgements, which go elsewhere too, are below this */
 #define MANY_SHARE       8u  /* so many adapters for each full link, */
 #define MANY_MIN         2u  /* or so few links, are not many */
 #define MANY_TIMES       3u
-#define MIXED_PASSES     8u   /* FADE leaves a tenth of a count then */
-#define OWN_PERMILLE     800u /* of all marks: what else there is does not change the picture */
 #define STRICT_WAIT      250u /* feeders of a new root wait so much once something is controlled */
 
 /* Share of what adapters send that does not go through the root, permille. Those that wait could
@@ -82,16 +79,6 @@ uint32_t ibcc_tuner_confirm_passes(const struct ibcc_tuner *tn, const struct ibc
 	return tn->p.confirm_passes * (n > many ? MANY_TIMES : 1u);
 }
 
-static void note_becns(struct ibcc_tuner_root *r, const struct ibcc_topo *t, uint32_t n_endports,
-		       const struct ibcc_root *now)
-{
-	for (uint32_t i = 0; i < n_endports; i++)
-		r->becn[i] -= r->becn[i] / FADE;
-	for (uint32_t i = 0; i < now->n_sources; i++)
-		r->becn[ibcc_tuner_endport_of(t, &now->source[i])] +=
-			IBCC_TUNER_COUNT_ONE * now->source[i].becn;
-}
-
 uint64_t ibcc_tuner_becns(const struct ibcc_root *now)
 {
 	uint64_t sum = 0;
@@ -114,12 +101,6 @@ const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, ui
 	return NULL;
 }
 
-/* Are the BECNs of a pass this root's? Where several roots mark nobody can tell whose they are. */
-static bool marks_alone(const struct ibcc_estimate *e, const struct ibcc_root *now)
-{
-	return now->fecn * 1000 >= e->fecn * OWN_PERMILLE;
-}
-
 /* Brings the list of roots up to date with an estimate. */
 void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			const struct ibcc_estimate *e)
@@ -138,11 +119,6 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!r)
 			continue;
 		r->absent = 0;
-		note_becns(r, t, tn->n_endports, now);
-		if (!marks_alone(e, now))
-			r->mixed = MIXED_PASSES;
-		else
-			r->mixed -= r->mixed > 0;
 		if (r->on)
 			continue;
 		r->stood = worth_acting(&tn->p, now) && r->kind == now->kind ? r->stood + 1 : 0;
@@ -158,6 +134,7 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		r->win.n++;
 		r->win.rate_mbps += now->rate_mbps;
 	}
+	ibcc_tuner_count_becns(tn, t, e);
 	for (uint32_t i = tn->n_roots; i-- > 0;) {
 		struct ibcc_tuner_root *r = &tn->root[i];
 		uint32_t patience = r->begun ? tn->p.quiet_passes * (uint32_t)r->patience

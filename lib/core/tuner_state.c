@@ -57,6 +57,7 @@ void ibcc_tuner_reset(struct ibcc_tuner *tn)
 		root_fini(&tn->root[i]);
 	free(tn->touched);
 	free(tn->load);
+	free(tn->expected);
 	ibcc_settings_fini(&tn->baseline);
 	may_probe = tn->may_probe;
 	*tn = fresh(&tn->p);
@@ -78,7 +79,8 @@ int ibcc_tuner_prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 	ibcc_tuner_reset(tn);
 	tn->touched = calloc(t->n_endports ? t->n_endports : 1, sizeof(*tn->touched));
 	tn->load = calloc(t->n_endports ? t->n_endports : 1, sizeof(*tn->load));
-	if (!tn->touched || !tn->load || ibcc_settings_init(&tn->baseline, t)) {
+	tn->expected = calloc(t->n_endports ? t->n_endports : 1, sizeof(*tn->expected));
+	if (!tn->touched || !tn->load || !tn->expected || ibcc_settings_init(&tn->baseline, t)) {
 		ibcc_tuner_reset(tn);
 		return -ENOMEM;
 	}

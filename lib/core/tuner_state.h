@@ -88,8 +88,7 @@ struct ibcc_tuner_root {
 	uint32_t released_loop;        /* loop_permille likewise */
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
-	uint8_t mixed;                    /* passes until those of others have faded from becn */
-	uint64_t *becn;                   /* by endport: counts that fade; owned */
+	double *becn;                     /* by endport: counts that fade; owned */
 	bool *member;                     /* by endport: gets this root's settings; owned */
 	bool *lacking;                    /* by endport: ought to, but cannot; owned */
 	char evidence[IBCC_REASON_BYTES]; /* counters when it was decided on */
@@ -108,6 +107,7 @@ struct ibcc_tuner {
 	uint32_t n_endports;           /* of the topology that the state belongs to */
 	struct ibcc_settings baseline; /* settings before the first change */
 	struct ibcc_tuner_load *load;  /* by endport, now; owned */
+	double *expected;              /* by endport: see tuner_sources.c; owned */
 	struct ibcc_tuner_bar bar[IBCC_TUNER_MAX_ROOTS];
 	bool *touched; /* by endport: baseline to be restored; owned */
 };
@@ -180,9 +180,6 @@ static inline bool ibcc_tuner_usable_ca(const struct ibcc_endport_cc *ep)
 {
 	return ep->support == IBCC_CC_SUPPORTED && ep->info.ControlTableCap;
 }
-
-/* One BECN in the counts that fade. */
-#define IBCC_TUNER_COUNT_ONE 16u
 
 /* What marks say about a root's contributors. */
 struct ibcc_tuner_sources {
@@ -289,6 +286,9 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
  */
 bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r);
 
+/* tuner_sources.c: once in each pass, for all roots. */
+void ibcc_tuner_count_becns(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+			    const struct ibcc_estimate *e);
 /* Have so many BECNs been counted that they tell who contributes? */
 bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r);
 /* Contributors by the counts that fade: adapters with more than 2 % of what the second most
@@ -297,5 +297,9 @@ bool ibcc_tuner_known(const struct ibcc_tuner *tn, const struct ibcc_tuner_root 
 uint32_t ibcc_tuner_contributors(const struct ibcc_tuner_root *r, uint32_t n_endports);
 /* ... counted by what they send: all BECNs over those of the heaviest, at least 1. */
 uint32_t ibcc_tuner_heavy(const struct ibcc_tuner_root *r, uint32_t n_endports);
+/* Both for a root that is on, once enough BECNs were counted to tell; without its marks. */
+struct ibcc_tuner_sources ibcc_tuner_known_sources(const struct ibcc_tuner *tn,
+						   const struct ibcc_topo *t,
+						   const struct ibcc_tuner_root *r);
 
 #endif

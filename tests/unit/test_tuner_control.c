@@ -257,6 +257,26 @@ static void test_quiet_root_settles(void **state)
 	assert_in_range(ibcc_tuner_find(f->tn, port)->settle, 0, 1);
 }
 
+/* The pass in which a tree turns out to be empty was one of emptying it, which may have left the
+ * root idle: it does not tell that its sources are held too much.
+ */
+static void test_empty_is_not_idle(void **state)
+{
+	struct fixture *f = *state;
+
+	tree_hotspot(f, 0, true);
+	traffic_at(&f->tr, 2, 1)->mbps *= 2; /* elsewhere, too */
+	*traffic_at(&f->tr, 8, 1) = (struct traffic_port){ 2000, 937, 0, 0, 0 };
+	steps(f, 3);
+	*traffic_at(&f->tr, 8, 1) = (struct traffic_port){ 1000, 0, 0, 0, 0 };
+	traffic_at(&f->tr, 2, 1)->becn = 10;
+	traffic_at(&f->tr, 0, 1)->fecn = 10;
+	steps(f, 2);
+	assert_string_equal(f->summary, "the tree is empty: from emptying it to holding it");
+	assert_int_equal(f->n_roots, 1);
+	assert_int_equal(ibcc_tuner_find(f->tn, fabric_port(f->t, 8, 1))->win.n, 0);
+}
+
 /* A root may be confirmed in the very pass in which another one's settings change. */
 static void test_confirmed_while_changing(void **state)
 {
@@ -276,7 +296,8 @@ static void test_confirmed_while_changing(void **state)
 		port->wait_permille = waits;
 		steps(f, 10);
 		assert_int_equal(f->n_roots, 2);
-		assert_string_equal(f->summary, "2 roots under control");
+		assert_true(ibcc_tuner_find(f->tn, fabric_port(f->t, 8, 1))->on);
+		assert_true(ibcc_tuner_find(f->tn, fabric_port(f->t, 9, 2))->on);
 	}
 }
 
@@ -373,6 +394,7 @@ int main(void)
 		LUSTRE(test_doubt),
 		TREE(test_one_after_the_other),
 		TREE(test_quiet_root_settles),
+		TREE(test_empty_is_not_idle),
 		TREE(test_confirmed_while_changing),
 		TREE(test_too_many_roots),
 		LUSTRE(test_other_topology),

@@ -187,38 +187,13 @@ static void test_more_contributors(void **state)
 	assert_int_equal(r->end_permille, 1000);
 }
 
-/* Passes in which another root marks as well leave it open whose BECNs they are, for as long as
- * their counts take to fade.
- */
-static void test_mixed_marks(void **state)
-{
-	struct fixture *f = *state;
-	struct ibcc_root *now = full(f, 0, 4, 10000);
-	struct ibcc_tuner_root *r = on(f, now);
-
-	f->e.fecn = 100;
-	now->fecn = 90;
-	observe(f, 1);
-	assert_int_equal(r->mixed, 0);
-	now->fecn = 50;
-	observe(f, 1);
-	assert_true(r->mixed);
-	now->fecn = 100;
-	observe(f, 8);
-	assert_int_equal(r->mixed, 0);
-}
-
 int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_near_sources_count),
-		TEST(test_many_roots_take_longer),
-		TEST(test_stands_through_changes),
-		TEST(test_own_marks),
-		TEST(test_marks_of_others),
-		TEST(test_more_contributors),
-		TEST(test_mixed_marks),
+		TEST(test_near_sources_count),     TEST(test_many_roots_take_longer),
+		TEST(test_stands_through_changes), TEST(test_own_marks),
+		TEST(test_marks_of_others),        TEST(test_more_contributors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,17 +130,15 @@ static void test_heavy(void **state)
 
 	/* Six with 100 BECNs each, two with 400: the latter count as 400 - 2 * 20. */
 	for (uint32_t i = 0; i < 8; i++)
-		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] =
-			(i < 6 ? 100 : 400) * IBCC_TUNER_COUNT_ONE;
+		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] = (i < 6 ? 100 : 400);
 	assert_int_equal(ibcc_tuner_contributors(r, f->tn->n_endports), 8);
 	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 4); /* 1400 / 360 */
 	/* One that has lost its settings hides nobody. */
-	r->becn[f->t->port[fabric_port(f->t, 0, 1)].endport] = 100000 * IBCC_TUNER_COUNT_ONE;
+	r->becn[f->t->port[fabric_port(f->t, 0, 1)].endport] = 100000;
 	assert_int_equal(ibcc_tuner_contributors(r, f->tn->n_endports), 8);
 	/* Small numbers that differ by chance alone. */
 	for (uint32_t i = 0; i < 8; i++)
-		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] =
-			(8 + i % 4) * IBCC_TUNER_COUNT_ONE;
+		r->becn[f->t->port[fabric_port(f->t, i, 1)].endport] = (8 + i % 4);
 	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 8);
 }
 
