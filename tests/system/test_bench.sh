@@ -40,7 +40,7 @@ status 78 "$bench" scenario "$TMP/bad.yaml"
 check "each error has its place" grep -q "^$TMP/bad.yaml:3:1: foo: unknown key" "$TMP/err"
 check "the other, too" grep -q "^$TMP/bad.yaml:2:14: duration_ms: got" "$TMP/err"
 
-grid=(--set congestion_control.enabled=true --set duration_ms=30
+grid=(--jobs 1 --set congestion_control.enabled=true --set duration_ms=60
 	--grid congestion_control.ca.ccti_timer=2,3,4,6,8
 	--grid congestion_control.ca.ccti_increase=1,2,3,4,5,6,7,8)
 
@@ -51,12 +51,17 @@ status 0 "$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/whole.jsonl"
 equal "a sweep has all points" "$(wc -l <"$TMP/whole.jsonl")" 40
 points "$TMP/whole.jsonl" >"$TMP/want"
 
-# Killed at random moments until it once ran through.
+lines() { cat "$@" 2>/dev/null | wc -l; }
+
+# Killed after a few points more, until it once ran through.
 kills=0
 for i in $(seq 60); do
+	until=$(($(lines "$TMP/killed.jsonl") + RANDOM % 6 + 1))
 	"$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl" 2>/dev/null &
 	pid=$!
-	sleep "0.$((RANDOM % 25 + 5))"
+	while kill -0 $pid 2>/dev/null && [ "$(lines "$TMP/killed.jsonl")" -lt $until ]; do
+		sleep 0.01
+	done
 	if kill -KILL $pid 2>/dev/null; then
 		kills=$((kills + 1))
 	fi
