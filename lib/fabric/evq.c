@@ -8,7 +8,7 @@
 
 #define MIN_BUCKETS 4096u /* 64 words, one word of `sum` */
 #define MAX_BUCKETS 65536u
-#define MIN_RING    64u
+#define MIN_RING    1024u /* so that credits are seldom taken in only for room */
 
 static int lane_init(struct evq *q, uint32_t lane, enum ibcc_fab_event event)
 {
