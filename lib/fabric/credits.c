@@ -137,7 +137,7 @@ void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
 	uint32_t outq = credit >> 1;
 
-	if (e->evq.want[outq >> 6] >> (outq & 63) & 1 && t < e->evq.wake[outq])
+	if (t < e->evq.wake[outq])
 		wake_at(e, outq, t);
 }
 

@@ -89,7 +89,7 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 {
 	for (uint32_t i = 0; i < e->n_speeds; i++) {
-		const struct way *w = &e->speed[i].way[0][DATA][0];
+		const struct way *w = &e->speed[i].way[0];
 		struct lane *l = &e->evq.lane[w->lane];
 
 		if (w->event != EV_QUIET)
@@ -117,7 +117,7 @@ int ibcc_fab_quiet_end(struct ibcc_engine *e)
 			lane_ahead(l, 0)->with = NO_CREDIT;
 		}
 	}
-	e->loud = true;
+	e->loud = WAY_LOUD;
 	return 0;
 }
 
