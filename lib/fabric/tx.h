@@ -143,7 +143,7 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 
 	if (credit == NO_CREDIT)
 		return;
-	lane_push(e, LANE_RETURN, EV_CREDIT, (struct coming){ e->now_ps, NONE, credit });
+	lane_push(e, LANE_RETURN, EV_CREDIT, (struct coming){ due_at(e->now_ps, 0), NONE, credit });
 	credit_under_way(e, credit, e->now_ps);
 }
 
@@ -219,8 +219,10 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	if (!plain)
 		k->vl = (uint8_t)vl;
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
-		  (struct coming){ due, pkt, foresee(e, outq, k, quiet) });
-	free_push(e, p, w->free_lane, (struct coming){ end, port, credit });
+		  (struct coming){ due_at(due, w->lane), pkt, foresee(e, outq, k, quiet) });
+	free_push(e, p, w->free_lane,
+		  (struct coming){ due_at(end, w->free_lane) | (forwarded ? 0 : TAG_OF_HCA), port,
+				   credit });
 	if (e->evq.n_want)
 		tell_credits(e, outq, credit, end, quiet, due);
 }
