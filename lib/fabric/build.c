@@ -144,11 +144,17 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 	for (unsigned int i = 0; i < N_WAYS; i++) {
 		if (!(i & WAY_CTRL) != (kind == DATA))
 			continue;
-		s->way[i] = (struct way){ s->pkt_ps[kind], deliver_ps, (uint8_t)free,
-					  (uint8_t)deliver, EV_DELIVER };
-		if (i & WAY_TO_SWITCH)
-			s->way[i] = (struct way){ s->pkt_ps[kind], e->hop_ps, (uint8_t)free,
-						  LANE_ARRIVE, EV_ARRIVE };
+		s->way[i] = (struct way){ s->pkt_ps[kind],
+					  due_at(s->pkt_ps[kind], (uint32_t)free),
+					  due_at(deliver_ps, (uint32_t)deliver),
+					  (uint8_t)free,
+					  (uint8_t)deliver,
+					  EV_DELIVER };
+		if (!(i & WAY_TO_SWITCH))
+			continue;
+		s->way[i].due = due_at(e->hop_ps, LANE_ARRIVE);
+		s->way[i].lane = LANE_ARRIVE;
+		s->way[i].event = EV_ARRIVE;
 	}
 	return 0;
 }
@@ -162,6 +168,7 @@ static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 		return -ENOMEM;
 	if (lane == LANE_CALENDAR)
 		return 0;
+	s->way[0].due = due_at(s->pkt_ps[DATA] + e->link_ps, (uint32_t)lane);
 	s->way[0].lane = (uint8_t)lane;
 	s->way[0].event = EV_QUIET;
 	return 0;

@@ -120,7 +120,7 @@ struct outq_cong {
 /* What follows when a packet is sent: the port is free again, and the packet arrives. */
 struct way {
 	_Alignas(32) uint64_t pkt_ps;
-	uint64_t delay_ps;
+	uint64_t free_due, due; /* the delays of both, with the tags that go with them */
 	uint8_t free_lane, lane, event;
 };
 

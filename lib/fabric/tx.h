@@ -205,7 +205,9 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	unsigned int kind = pkt_kind(k);
 	const struct way *w = &e->speed[p->speed].way[e->loud | (k->flags & (WAY_CTRL | WAY_LOUD)) |
 						      (p->flags & WAY_TO_SWITCH)];
-	uint64_t end = e->now_ps + w->pkt_ps, due = e->now_ps + w->delay_ps;
+	uint64_t now = e->now_ps, end = now + w->pkt_ps;
+	uint64_t free_due = (now << TAG_BITS) + w->free_due + (forwarded ? 0 : TAG_OF_HCA);
+	uint64_t due = (now << TAG_BITS) + w->due;
 	uint32_t credit = forwarded ? credit_of(e, k, end, plain) : NO_CREDIT;
 	bool quiet = w->event == EV_QUIET;
 
@@ -219,12 +221,10 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	if (!plain)
 		k->vl = (uint8_t)vl;
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
-		  (struct coming){ due_at(due, w->lane), pkt, foresee(e, outq, k, quiet) });
-	free_push(e, p, w->free_lane,
-		  (struct coming){ due_at(end, w->free_lane) | (forwarded ? 0 : TAG_OF_HCA), port,
-				   credit });
+		  (struct coming){ due, pkt, foresee(e, outq, k, quiet) });
+	free_push(e, p, w->free_lane, (struct coming){ free_due, port, credit });
 	if (e->evq.n_want)
-		tell_credits(e, outq, credit, end, quiet, due);
+		tell_credits(e, outq, credit, end, quiet, due >> TAG_BITS);
 }
 
 #endif
