@@ -141,11 +141,20 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 	free = ibcc_fab_lane_new(&e->evq, EV_FREE);
 	if (deliver < 0 || free < 0)
 		return -ENOMEM;
-	for (int loud = 0; loud < 2; loud++) {
-		s->way[0][kind][loud] = (struct way){ s->pkt_ps[kind], deliver_ps, (uint8_t)free,
-						      (uint8_t)deliver, EV_DELIVER };
-		s->way[1][kind][loud] = (struct way){ s->pkt_ps[kind], e->hop_ps, (uint8_t)free,
-						      LANE_ARRIVE, EV_ARRIVE };
+	for (unsigned int i = 0; i < N_WAYS; i++) {
+		if (!(i & WAY_CTRL) != (kind == DATA))
+			continue;
+		s->way[i] = (struct way){ s->pkt_ps[kind],
+					  due_at(s->pkt_ps[kind], (uint32_t)free),
+					  due_at(deliver_ps, (uint32_t)deliver),
+					  (uint8_t)free,
+					  (uint8_t)deliver,
+					  EV_DELIVER };
+		if (!(i & WAY_TO_SWITCH))
+			continue;
+		s->way[i].due = due_at(e->hop_ps, LANE_ARRIVE);
+		s->way[i].lane = LANE_ARRIVE;
+		s->way[i].event = EV_ARRIVE;
 	}
 	return 0;
 }
@@ -159,8 +168,9 @@ static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 		return -ENOMEM;
 	if (lane == LANE_CALENDAR)
 		return 0;
-	s->way[0][DATA][0].lane = (uint8_t)lane;
-	s->way[0][DATA][0].event = EV_QUIET;
+	s->way[0].due = due_at(s->pkt_ps[DATA] + e->link_ps, (uint32_t)lane);
+	s->way[0].lane = (uint8_t)lane;
+	s->way[0].event = EV_QUIET;
 	return 0;
 }
 
@@ -338,8 +348,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (!e->topo)
 		return -ENOMEM;
 	e->model = *m;
-	e->loud = m->acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
-		  m->routing != IBCC_ROUTING_STATIC;
+	if (m->acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
+	    m->routing != IBCC_ROUTING_STATIC)
+		e->loud = WAY_LOUD;
 	e->n_vls = m->vls;
 	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
 	e->bytes[CTRL] = m->ack_bytes;

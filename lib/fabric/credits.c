@@ -21,12 +21,12 @@ static void drain(struct ibcc_engine *e, struct lane *l)
 	const uint32_t blocks[N_KINDS] = { e->blocks[DATA], e->blocks[CTRL] };
 	const struct coming *ring = l->ring, *v;
 	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
-	uint64_t now = e->now_ps, delay = e->credit_ps;
+	uint64_t end = e->now_ps < e->credit_ps ? 0 : (e->now_ps - e->credit_ps + 1) << TAG_BITS;
 	struct outq *outq = e->outq;
 
 	for (; at != tail; at++) {
 		v = &ring[at & mask];
-		if (v->t + delay > now)
+		if (v->due >= end)
 			break;
 		credits_add(outq, blocks, v->with);
 	}
@@ -77,7 +77,7 @@ static uint64_t next_of_lane(const struct ibcc_engine *e, const struct lane *l, 
 		end = l->ring + (n - straight);
 		v = find_credit(l->ring, end, outq);
 	}
-	return v == end ? NEVER : v->t + e->credit_ps;
+	return v == end ? NEVER : coming_ps(v) + e->credit_ps;
 }
 
 /* When the next credits come to an outq, of those that are under way in lanes; or NEVER. */
@@ -137,7 +137,7 @@ void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
 	uint32_t outq = credit >> 1;
 
-	if (e->evq.want[outq >> 6] >> (outq & 63) & 1 && t < e->evq.wake[outq])
+	if (t < e->evq.wake[outq])
 		wake_at(e, outq, t);
 }
 

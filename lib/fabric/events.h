@@ -53,7 +53,7 @@ struct bucket {
  */
 #define UNROUTED (1u << 31)
 struct coming {
-	uint64_t t;
+	uint64_t due; /* time and tag */
 	uint32_t index, with;
 };
 
@@ -68,12 +68,16 @@ struct lane {
 	uint8_t watch; /* where in `due` its first event stands */
 };
 
-/* Times to be compared have the number of their lane in the lowest bits, so that the smallest tells
- * both. They last for 2^60 ps, thirteen days.
+/* Times to be compared have a tag in the lowest bits, so that the smallest tells both: the number
+ * of their lane, doubled, and whether it is a channel adapter's EV_FREE, for what to do next should
+ * not wait for the port. They last for 2^59 ps, six days.
  */
 #define LANE_BITS  4u
 #define MAX_LANES  (1u << LANE_BITS)
-#define MAX_DUE_PS (NEVER >> LANE_BITS)
+#define TAG_OF_HCA 1u
+#define TAG_BITS   (LANE_BITS + 1)
+#define MAX_TAGS   (1u << TAG_BITS)
+#define MAX_DUE_PS (NEVER >> TAG_BITS)
 
 /* Lanes that are always there; the others come with the rates of links. */
 enum {

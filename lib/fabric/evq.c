@@ -8,7 +8,7 @@
 
 #define MIN_BUCKETS 4096u /* 64 words, one word of `sum` */
 #define MAX_BUCKETS 65536u
-#define MIN_RING    64u
+#define MIN_RING    1024u /* so that credits are seldom taken in only for room */
 
 static int lane_init(struct evq *q, uint32_t lane, enum ibcc_fab_event event)
 {
@@ -149,9 +149,9 @@ void ibcc_fab_lane_none(struct ibcc_engine *e, enum ibcc_fab_event event, struct
 	if (e->err)
 		return;
 	if (event != EV_CREDIT)
-		evq_push(e, v.t, event, v.index);
+		evq_push(e, coming_ps(&v), event, v.index);
 	if (event == EV_FREE && v.with != NO_CREDIT)
-		evq_push(e, v.t + e->credit_ps, EV_CREDIT, v.with);
+		evq_push(e, coming_ps(&v) + e->credit_ps, EV_CREDIT, v.with);
 }
 
 /* Into a bucket whose last event is later; behind those of the same time. */
@@ -269,12 +269,12 @@ static int see_lane(const struct ibcc_engine *e, const struct lane *l, see_event
 	for (uint32_t i = l->head; l->event != EV_CREDIT && i != l->tail && !rc; i++) {
 		struct coming *v = &l->ring[i & l->mask];
 
-		rc = see(arg, v->t, (enum ibcc_fab_event)l->event, &v->index);
+		rc = see(arg, coming_ps(v), (enum ibcc_fab_event)l->event, &v->index);
 	}
 	for (uint32_t i = l->credit_at; lane_has_credits(l) && i != l->tail && !rc; i++) {
 		struct coming *v = &l->ring[i & l->mask];
 
-		rc = see(arg, v->t + e->credit_ps, EV_CREDIT, &v->with);
+		rc = see(arg, coming_ps(v) + e->credit_ps, EV_CREDIT, &v->with);
 	}
 	return rc;
 }

@@ -63,9 +63,20 @@ static inline void evq_push_near(struct ibcc_engine *e, uint64_t bucket, uint32_
 	}
 }
 
+/* Of no channel adapter's EV_FREE. */
+static inline uint64_t due_at(uint64_t t, uint32_t lane)
+{
+	return t << TAG_BITS | lane << 1;
+}
+
+static inline uint64_t coming_ps(const struct coming *v)
+{
+	return v->due >> TAG_BITS;
+}
+
 static inline uint64_t calendar_due(uint64_t t)
 {
-	return t < MAX_DUE_PS ? t << LANE_BITS : NEVER;
+	return t < MAX_DUE_PS ? t << TAG_BITS : NEVER;
 }
 
 static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_event kind,
@@ -104,7 +115,7 @@ static inline void lane_push(struct ibcc_engine *e, uint32_t lane, enum ibcc_fab
 	}
 	l->ring[l->tail & l->mask] = v;
 	if (l->head == l->tail)
-		e->evq.due[l->watch] = v.t << LANE_BITS | lane;
+		e->evq.due[l->watch] = v.due;
 	l->tail++;
 }
 
@@ -113,7 +124,7 @@ static inline uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The earliest event's time, with its lane in the lowest bits. Two by two, for a processor to
+/* The earliest event's time, with its tag in the lowest bits. Two by two, for a processor to
  * compare side by side; the first six are all that there are where all links have one rate.
  */
 static inline uint64_t evq_first(const struct evq *q)
@@ -140,7 +151,7 @@ static inline uint32_t lane_pop(struct evq *q, uint32_t lane)
 	uint32_t index = l->ring[l->head & l->mask].index;
 
 	if (++l->head != l->tail)
-		q->due[lane] = l->ring[l->head & l->mask].t << LANE_BITS | lane;
+		q->due[lane] = l->ring[l->head & l->mask].due;
 	else
 		q->due[lane] = NEVER;
 	return index;
@@ -174,7 +185,7 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lan
 	l->ring[i] = v;
 	l->live[i >> 6] |= live << (i & 63);
 	if (l->head == l->tail) {
-		e->evq.due[lane] = live ? v.t << LANE_BITS | lane : NEVER;
+		e->evq.due[lane] = live ? v.due : NEVER;
 		l->head += !live;
 	}
 	p->free_at = l->tail << LANE_BITS | lane;
@@ -202,7 +213,7 @@ static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 	l->live[i >> 6] |= 1ull << (i & 63);
 	if ((int32_t)(at - l->head) < 0) {
 		l->head = at;
-		e->evq.due[lane] = p->busy_ps << LANE_BITS | lane;
+		e->evq.due[lane] = l->ring[i].due;
 	}
 }
 
@@ -215,7 +226,7 @@ static inline void free_next(struct evq *q, uint32_t lane)
 	l->live[i >> 6] &= ~(1ull << (i & 63));
 	l->head = free_after(l, l->head + 1);
 	if (l->head != l->tail)
-		q->due[lane] = l->ring[l->head & l->mask].t << LANE_BITS | lane;
+		q->due[lane] = l->ring[l->head & l->mask].due;
 	else
 		q->due[lane] = NEVER;
 }

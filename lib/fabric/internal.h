@@ -120,14 +120,17 @@ struct outq_cong {
 /* What follows when a packet is sent: the port is free again, and the packet arrives. */
 struct way {
 	_Alignas(32) uint64_t pkt_ps;
-	uint64_t delay_ps;
+	uint64_t free_due, due; /* the delays of both, with the tags that go with them */
 	uint8_t free_lane, lane, event;
 };
 
+/* The flags of packets and ports that choose among them, as they are. */
+enum { WAY_CTRL = PKT_CTRL, WAY_LOUD = PKT_FECN, WAY_TO_SWITCH = PORT_TO_SWITCH, N_WAYS = 8 };
+
 /* What all ports of one rate share. */
 struct speed {
-	struct way way[2][N_KINDS][2]; /* to an HCA, to a switch; quietly, or not */
-	uint64_t pkt_ps[N_KINDS];      /* time on the link */
+	struct way way[N_WAYS];
+	uint64_t pkt_ps[N_KINDS]; /* time on the link */
 	uint32_t rate_mbps;
 };
 
@@ -285,7 +288,7 @@ struct ibcc_engine {
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
 	bool plain;     /* see tx.h */
-	bool loud;      /* deliveries may have consequences */
+	uint8_t loud;   /* deliveries may have consequences: WAY_LOUD, or 0 */
 	bool far_apart; /* ports' state does not stay in a core's own cache */
 	uint32_t n_vls;
 	uint32_t n_speeds, cap_speeds;

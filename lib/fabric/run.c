@@ -92,9 +92,10 @@ static inline void fetch_calendar(const struct ibcc_engine *e)
 		ibcc_fab_flow_due_soon(e, arg & CELL_INDEX_MASK);
 }
 
-/* The next event of a lane. */
-static inline void handle_lane(struct ibcc_engine *e, uint32_t lane)
+/* The next event of a lane, which comes with this tag. */
+static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 {
+	uint32_t lane = tag >> 1;
 	const struct lane *l = &e->evq.lane[lane];
 
 	if (lane == LANE_ARRIVE) {
@@ -104,7 +105,10 @@ static inline void handle_lane(struct ibcc_engine *e, uint32_t lane)
 		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), output);
 	} else if (l->event == EV_FREE) {
 		fetch_free(e, l);
-		port_look(e, free_pop(&e->evq, lane));
+		if (tag & TAG_OF_HCA)
+			ibcc_fab_hca_send(e, free_pop(&e->evq, lane));
+		else
+			ibcc_fab_switch_send(e, free_pop(&e->evq, lane));
 	} else {
 		fetch_delivery(e, l);
 		ibcc_fab_hca_arrive(e, lane_pop(&e->evq, lane));
@@ -118,10 +122,10 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 	if (until_ps < e->now_ps)
 		return -EINVAL;
 	/* All lanes at until_ps, but none that has nothing to come. */
-	end = until_ps < MAX_DUE_PS ? (until_ps + 1) << LANE_BITS : NEVER;
+	end = until_ps < MAX_DUE_PS ? (until_ps + 1) << TAG_BITS : NEVER;
 	while (!e->err) {
 		uint64_t due = evq_first(&e->evq);
-		uint32_t first = due & (MAX_LANES - 1), arg;
+		uint32_t tag = due & (MAX_TAGS - 1), arg;
 
 		if (due >= end) {
 			e->now_ps = until_ps;
@@ -133,10 +137,10 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 			if (e->err)
 				break;
 		}
-		e->now_ps = due >> LANE_BITS;
+		e->now_ps = due >> TAG_BITS;
 		n++;
-		if (first) {
-			handle_lane(e, first);
+		if (tag) {
+			handle_lane(e, tag);
 			continue;
 		}
 		arg = calendar_pop(e);

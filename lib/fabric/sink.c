@@ -82,19 +82,19 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 		ibcc_fab_drop(e, v->index, ibcc_fab_origin(e, k));
 		return;
 	}
-	count_delivery(e, &e->flow[k->flow], v->t - k->born_ps);
+	count_delivery(e, &e->flow[k->flow], coming_ps(v) - k->born_ps);
 	pkt_give(e, v->index);
 }
 
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 {
 	for (uint32_t i = 0; i < e->n_speeds; i++) {
-		const struct way *w = &e->speed[i].way[0][DATA][0];
+		const struct way *w = &e->speed[i].way[0];
 		struct lane *l = &e->evq.lane[w->lane];
 
 		if (w->event != EV_QUIET)
 			continue;
-		for (; l->head != l->tail && lane_ahead(l, 0)->t < before; l->head++) {
+		for (; l->head != l->tail && coming_ps(lane_ahead(l, 0)) < before; l->head++) {
 			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);
 			__builtin_prefetch(&e->flow[e->pkt[lane_ahead(l, 4)->index].flow].sent);
 			count_quiet(e, lane_ahead(l, 0));
@@ -113,11 +113,12 @@ int ibcc_fab_quiet_end(struct ibcc_engine *e)
 		for (; l->event == EV_QUIET && l->head != l->tail; l->head++) {
 			if (ibcc_fab_reserve(e, 16, 0))
 				return -ENOMEM;
-			evq_push(e, lane_ahead(l, 0)->t, EV_DELIVER, lane_ahead(l, 0)->index);
+			evq_push(e, coming_ps(lane_ahead(l, 0)), EV_DELIVER,
+				 lane_ahead(l, 0)->index);
 			lane_ahead(l, 0)->with = NO_CREDIT;
 		}
 	}
-	e->loud = true;
+	e->loud = WAY_LOUD;
 	return 0;
 }
 

@@ -123,11 +123,16 @@ static ALWAYS_INLINE uint32_t credit_of(struct ibcc_engine *e, const struct pkt 
 	return NO_CREDIT;
 }
 
-/* Whoever waits for these credits is told when they come. */
+static inline bool is_wanted(const struct ibcc_engine *e, uint32_t credit)
+{
+	return e->evq.want[credit >> 7] >> (credit >> 1 & 63) & 1;
+}
+
+/* Whoever waits for these credits is told when they come; nobody waits for what is no credit. */
 void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t);
 static inline void credit_under_way(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
-	if (e->evq.n_want && credit != NO_CREDIT)
+	if (is_wanted(e, credit))
 		ibcc_fab_credits_tell(e, credit, t + e->credit_ps);
 }
 
@@ -138,7 +143,7 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 
 	if (credit == NO_CREDIT)
 		return;
-	lane_push(e, LANE_RETURN, EV_CREDIT, (struct coming){ e->now_ps, NONE, credit });
+	lane_push(e, LANE_RETURN, EV_CREDIT, (struct coming){ due_at(e->now_ps, 0), NONE, credit });
 	credit_under_way(e, credit, e->now_ps);
 }
 
@@ -185,7 +190,7 @@ static ALWAYS_INLINE void tell_credits(struct ibcc_engine *e, uint32_t outq, uin
 				       uint64_t end, bool quiet, uint64_t due)
 {
 	credit_under_way(e, credit, end);
-	if (quiet && e->outq[outq].flags & OUTQ_WANT)
+	if (quiet & !!(e->outq[outq].flags & OUTQ_WANT)) /* one question: the former is chance */
 		credit_under_way(e, outq << 1 | DATA, due);
 }
 
@@ -197,9 +202,12 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	struct port *p = &e->port[port];
 	struct outq *q = &e->outq[outq];
 	struct pkt *k = &e->pkt[pkt];
-	unsigned int kind = pkt_kind(k), loud = e->loud | !!(k->flags & PKT_FECN);
-	const struct way *w = &e->speed[p->speed].way[!!(p->flags & PORT_TO_SWITCH)][kind][loud];
-	uint64_t end = e->now_ps + w->pkt_ps, due = e->now_ps + w->delay_ps;
+	unsigned int kind = pkt_kind(k);
+	const struct way *w = &e->speed[p->speed].way[e->loud | (k->flags & (WAY_CTRL | WAY_LOUD)) |
+						      (p->flags & WAY_TO_SWITCH)];
+	uint64_t now = e->now_ps, end = now + w->pkt_ps;
+	uint64_t free_due = (now << TAG_BITS) + w->free_due + (forwarded ? 0 : TAG_OF_HCA);
+	uint64_t due = (now << TAG_BITS) + w->due;
 	uint32_t credit = forwarded ? credit_of(e, k, end, plain) : NO_CREDIT;
 	bool quiet = w->event == EV_QUIET;
 
@@ -214,9 +222,9 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 		k->vl = (uint8_t)vl;
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
 		  (struct coming){ due, pkt, foresee(e, outq, k, quiet) });
-	free_push(e, p, w->free_lane, (struct coming){ end, port, credit });
+	free_push(e, p, w->free_lane, (struct coming){ free_due, port, credit });
 	if (e->evq.n_want)
-		tell_credits(e, outq, credit, end, quiet, due);
+		tell_credits(e, outq, credit, end, quiet, due >> TAG_BITS);
 }
 
 #endif

@@ -56,9 +56,9 @@ static void test_order(void **state)
 				continue;
 			}
 			assert_true(evq_first(&e->evq) == e->evq.due[LANE_CALENDAR]);
-			assert_true(e->evq.due[LANE_CALENDAR] >> LANE_BITS >= e->now_ps &&
+			assert_true(e->evq.due[LANE_CALENDAR] >> TAG_BITS >= e->now_ps &&
 				    e->evq.due[LANE_CALENDAR] != NEVER);
-			e->now_ps = e->evq.due[LANE_CALENDAR] >> LANE_BITS;
+			e->now_ps = e->evq.due[LANE_CALENDAR] >> TAG_BITS;
 			got[out++] = (struct ref){ e->now_ps, calendar_pop(e) & CELL_INDEX_MASK };
 		}
 		assert_true(evq_first(&e->evq) == NEVER);
@@ -108,13 +108,14 @@ static void test_lanes(void **state)
 				i = rng_below(&rng, 4);
 				want[in] = (struct ref){ e->now_ps + delay[i], in };
 				lane_push(e, lane[i], EV_DELIVER,
-					  (struct coming){ want[in].t, in, NO_CREDIT });
+					  (struct coming){ due_at(want[in].t, lane[i]), in,
+							   NO_CREDIT });
 				in++;
 				continue;
 			}
-			assert_true(due != NEVER && due >> LANE_BITS >= e->now_ps);
-			e->now_ps = due >> LANE_BITS;
-			i = due & (MAX_LANES - 1);
+			assert_true(due != NEVER && due >> TAG_BITS >= e->now_ps);
+			e->now_ps = due >> TAG_BITS;
+			i = (due & (MAX_TAGS - 1)) >> 1;
 			i = i ? lane_pop(&e->evq, i) : calendar_pop(e) & CELL_INDEX_MASK;
 			got[out++] = (struct ref){ e->now_ps, i };
 		}
@@ -150,13 +151,13 @@ static void test_lanes_end(void **state)
 		assert_in_range(lane, FIRST_LANE, MAX_LANES - 1);
 		assert_true(++n < MAX_LANES);
 	}
-	lane_push(e, LANE_CALENDAR, EV_FREE, (struct coming){ 100, 1, 2 });
+	lane_push(e, LANE_CALENDAR, EV_FREE, (struct coming){ due_at(100, LANE_CALENDAR), 1, 2 });
 	assert_int_equal(ibcc_fab_evq_each(e, count_event, &left), 0);
 	assert_int_equal(left, 2);
 	e->now_ps = 100;
-	assert_int_equal(evq_first(&e->evq), 100 << LANE_BITS);
+	assert_int_equal(evq_first(&e->evq), 100 << TAG_BITS);
 	assert_int_equal(calendar_pop(e), event_arg(EV_FREE, 1));
-	assert_int_equal(evq_first(&e->evq), (100 + e->credit_ps) << LANE_BITS);
+	assert_int_equal(evq_first(&e->evq), (100 + e->credit_ps) << TAG_BITS);
 	assert_int_equal(calendar_pop(e), event_arg(EV_CREDIT, 2));
 	ibcc_engine_free(e);
 	ibcc_topo_free(t);
