@@ -57,7 +57,7 @@ bool ibcc_tuner_returned(struct ibcc_tuner_root *r, const struct ibcc_snapshot *
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
 
 	if (r->settle && stands)
-		return false; /* neither does it tell that the tree was gone */
+		return false; /* too early to count, but no sign that the tree was gone */
 	r->returned = stands ? r->returned + 1 : 0;
 	if (r->returned < RETURNED_PASSES << r->relapses)
 		return false;

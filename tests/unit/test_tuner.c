@@ -15,9 +15,8 @@ static void test_healthy(void **state)
 }
 
 /* Registers worked out by hand from the published relations, for four sources of 32000 Mb/s at a
- * sink of 14960: x = 4 * 32000 / 14960 - 1 = 7.56, table end 1.15 x + 0.5 = 9.19 packet times, so
- * Increase = 0.09 * 127 / ln(10.19) = 5, N_int = 4 * 2074 * 8 / 14960 us = 4.44 us,
- * Timer = 4.44 / (0.12 * 5 * 1.024) = 7.2, rounded up.
+ * sink of 14960: x = 4 * 32000 / 14960 - 1 = 7.56, table end 1.15 x + 0.5 = 9.19 packet times,
+ * N_int = 4 * 2074 * 8 / 14960 us = 4.44 us, Timer = 4.44 / (0.12 * 1.024) = 36.1, rounded up.
  */
 static void test_first_settings(void **state)
 {

@@ -187,6 +187,34 @@ static void test_more_contributors(void **state)
 	assert_int_equal(r->end_permille, 1000);
 }
 
+/* Where the table ends is the business of the root whose table it is. How often sources are marked
+ * is each one's, which is told from twice the time between packets of the heaviest on.
+ */
+static void test_follows_another(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
+	struct ibcc_tuner_sources s = { 40, 56, LINK, 0 };
+
+	now->tree_wait_permille = 0;
+	for (int i = 0; i < 4; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, false, &say));
+	assert_int_equal(r->n, 28);
+	s.n_heavy = 57;
+	for (int i = 0; i < 3; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, false, &say));
+	assert_true(ibcc_tuner_judge(&f->p, r, now, &s, false, &say));
+	assert_int_equal(r->n, 40);
+	assert_int_equal(r->n_heavy, 57);
+	r->n = r->n_heavy = 28;
+	s.n_heavy = 28;
+	for (int i = 0; i < 3; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+	assert_true(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
@@ -194,6 +222,7 @@ int main(void)
 		TEST(test_near_sources_count),     TEST(test_many_roots_take_longer),
 		TEST(test_stands_through_changes), TEST(test_own_marks),
 		TEST(test_marks_of_others),        TEST(test_more_contributors),
+		TEST(test_follows_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
