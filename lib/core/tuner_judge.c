@@ -169,9 +169,9 @@ static bool moved_away(struct ibcc_tuner_root *r, const struct ibcc_tuner_source
 	    !(first && (end >= 1000 + LEARN_PERMILLE || end <= 1000 - LEARN_PERMILLE)))
 		return false;
 	ibcc_text_say(say,
-		      "BECN counters name %u contributors, the root carries %u Mb/s: formulas "
-		      "again, which had %u and %u Mb/s",
-		      s->n, rate, r->n, r->rate_mbps);
+		      "BECN counters name %u contributors, which count as %u equal ones, the root "
+		      "carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
+		      s->n, s->n_heavy, rate, r->n, r->n_heavy, r->rate_mbps);
 	r->n = s->n;
 	r->n_heavy = s->n_heavy;
 	r->rate_mbps = rate;

@@ -301,6 +301,40 @@ static void test_confirmed_while_changing(void **state)
 	}
 }
 
+static bool is_held(const struct ibcc_tuner_root *r)
+{
+	return r && r->in_force && !r->drain && !r->settle;
+}
+
+/* Roots that have seen enough change in one pass: one after the other, each would have to settle
+ * for the others' changes.
+ */
+static void test_judged_together(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t port[] = { fabric_port(f->t, 8, 1), fabric_port(f->t, 9, 2) };
+	const struct ibcc_tuner_root *r[2] = { 0 };
+
+	tree_hotspot(f, 0, true);
+	tree_hotspot(f, 3, true);
+	for (unsigned int i = 0; i < 30 && !(is_held(r[0]) && is_held(r[1])); i++) {
+		step(f);
+		r[0] = ibcc_tuner_find(f->tn, port[0]);
+		r[1] = ibcc_tuner_find(f->tn, port[1]);
+	}
+	assert_true(is_held(r[0]) && is_held(r[1]));
+	traffic_at(&f->tr, 0, 1)->fecn = traffic_at(&f->tr, 3, 1)->fecn = 30;
+	for (uint32_t ca = 4; ca < 8; ca++)
+		traffic_at(&f->tr, ca, 1)->becn = 15;
+	f->n_changed = 0;
+	for (unsigned int i = 0; i < 10 && !f->n_changed; i++)
+		step(f);
+	/* Six waited, four were marked. */
+	assert_int_equal(f->n_changed, 1);
+	assert_int_equal(r[0]->n, 4);
+	assert_int_equal(r[1]->n, 4);
+}
+
 /* Marks that stop while sources wait, or that go to one of several sources: the settings are to be
  * read again, but not in each pass.
  */
@@ -396,6 +430,7 @@ int main(void)
 		TREE(test_quiet_root_settles),
 		TREE(test_empty_is_not_idle),
 		TREE(test_confirmed_while_changing),
+		TREE(test_judged_together),
 		TREE(test_too_many_roots),
 		LUSTRE(test_other_topology),
 	};
