@@ -6,15 +6,14 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/draw.h"
+#include "perftest/bench/drawn.h"
 #include "perftest/bench/pool.h"
 #include "perftest/bench/progress.h"
 #include "perftest/bench/report.h"
 #include "perftest/bench/table.h"
 #include "perftest/bench/truth.h"
 
-#define WANT_IDEAL 0.97
 #define WANT_SHARE 0.95 /* of the scenarios */
-#define MAY_LOSE   0.01
 #define CELL       32
 
 struct score {
@@ -33,38 +32,23 @@ struct random {
 
 static int measure_live(const struct ibcc_scenario *s, struct score *score)
 {
-	struct ibcc_live_options o;
 	struct ibcc_live_result live;
-	struct ibcc_measure m;
-	int rc;
+	int rc = ibcc_drawn_live(s, &score->live, &live);
 
-	ibcc_live_defaults(&o);
-	rc = ibcc_live_run(s, &o, 0, &m, &live);
-	if (!rc) {
-		score->live = ibcc_draw_share(&m);
-		score->rounds = live.n_rounds;
-		score->sets = live.sets;
-		ibcc_measure_fini(&m);
-	}
+	score->rounds = live.n_rounds;
+	score->sets = live.sets;
 	ibcc_live_result_fini(&live);
 	return rc;
 }
 
 static int measure_off(const struct ibcc_scenario *s, struct score *score)
 {
-	struct ibcc_measure m;
 	struct ibcc_truth truth;
 	int rc = ibcc_truth_find(s, s->measure_from_ps, &truth);
 
 	score->n_roots = truth.n_roots;
 	ibcc_truth_fini(&truth);
-	if (!rc)
-		rc = ibcc_measure_run(s, 0, &m, NULL);
-	if (rc)
-		return rc;
-	score->off = ibcc_draw_share(&m);
-	ibcc_measure_fini(&m);
-	return 0;
+	return rc ? rc : ibcc_drawn_static(s, &score->off);
 }
 
 static int work(void *arg, uint64_t i)
@@ -85,8 +69,8 @@ static int work(void *arg, uint64_t i)
 	rc = measure_off(&s, score);
 	if (!rc)
 		rc = measure_live(&s, score);
-	score->reached = score->live >= WANT_IDEAL;
-	score->harmed = score->live < score->off * (1 - MAY_LOSE);
+	score->reached = ibcc_drawn_reached(score->live);
+	score->harmed = ibcc_drawn_harmed(score->live, score->off);
 	ibcc_scenario_fini(&s);
 	return rc;
 }
