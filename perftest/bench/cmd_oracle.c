@@ -317,11 +317,11 @@ int ibcc_bench_oracle(int argc, char **argv)
 	bool ok = true;
 	int c, exit = IBCC_EXIT_ERROR;
 
-	ibcc_grid_init(&o.uniform);
-	ibcc_grid_init(&o.individual);
+	ibcc_grid_init(&o.grid.uniform);
+	ibcc_grid_init(&o.grid.individual);
 	while (ok && (c = getopt_long(argc, argv, "jo:J:", longs, NULL)) != -1) {
 		switch (c) {
-		case 'g': ok = !add_axis(&o.uniform, &o.individual, optarg); break;
+		case 'g': ok = !add_axis(&o.grid.uniform, &o.grid.individual, optarg); break;
 		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &o.n); break;
 		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &o.seed); break;
 		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
@@ -335,10 +335,10 @@ int ibcc_bench_oracle(int argc, char **argv)
 		ok = false;
 	}
 	o.threads = (unsigned int)jobs;
-	if (ok && !ibcc_oracle_grid_default(&o.uniform))
+	if (ok && !ibcc_oracle_grid_default(&o.grid.uniform))
 		exit = o.n ? ibcc_bench_oracle_random(&o)
-			   : run_names(argc, argv, &o.uniform, o.threads, o.out);
-	ibcc_grid_fini(&o.uniform);
-	ibcc_grid_fini(&o.individual);
+			   : run_names(argc, argv, &o.grid.uniform, o.threads, o.out);
+	ibcc_grid_fini(&o.grid.uniform);
+	ibcc_grid_fini(&o.grid.individual);
 	return exit;
 }

@@ -36,22 +36,34 @@ struct random {
 static int measure_live(const struct ibcc_scenario *s, struct score *score)
 {
 	struct ibcc_live_result live;
-	int rc = ibcc_drawn_live(s, &score->live, &live);
+	struct ibcc_measure m;
+	int rc = ibcc_drawn_live(s, &m, &live);
 
-	score->rounds = live.n_rounds;
-	score->sets = live.sets;
+	if (!rc) {
+		score->live = ibcc_draw_share(&m);
+		score->rounds = live.n_rounds;
+		score->sets = live.sets;
+		ibcc_measure_fini(&m);
+	}
 	ibcc_live_result_fini(&live);
 	return rc;
 }
 
 static int measure_off(const struct ibcc_scenario *s, struct score *score)
 {
+	struct ibcc_measure m;
 	struct ibcc_truth truth;
 	int rc = ibcc_truth_find(s, s->measure_from_ps, &truth);
 
 	score->n_roots = truth.n_roots;
 	ibcc_truth_fini(&truth);
-	return rc ? rc : ibcc_drawn_static(s, &score->off);
+	if (!rc)
+		rc = ibcc_measure_run(s, 0, &m, NULL);
+	if (rc)
+		return rc;
+	score->off = ibcc_draw_share(&m);
+	ibcc_measure_fini(&m);
+	return 0;
 }
 
 static int work(void *arg, uint64_t i)

@@ -9,15 +9,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "perftest/bench/grid.h"
-#include "perftest/bench/lost.h"
-
-/* What keys of the grid of individual settings begin with. */
-#define IBCC_INDIVIDUAL_PREFIX "individual."
+#include "perftest/bench/oracle_point.h"
 
 struct ibcc_oracle_random {
 	uint64_t n, seed; /* draws; the first one's */
-	struct ibcc_grid uniform, individual;
+	struct ibcc_oracle_grids grid;
 	unsigned int threads; /* 0: one for each core */
 	bool json;            /* to stdout in place of tables */
 	const char *out;      /* JSON to this file, too; NULL: none */
@@ -26,23 +22,31 @@ struct ibcc_oracle_random {
 /* An exit code. */
 int ibcc_bench_oracle_random(struct ibcc_oracle_random *o);
 
-/* Shares of the ideal, see draw.h; NAN: there is none. */
+/* Shares of the ideal, see draw.h; NAN: there is none. Where nothing is congested nothing is
+ * searched: the best is off.
+ */
 struct ibcc_oracle_draw {
 	uint64_t seed;
 	uint32_t n_roots;
-	double off, live;
-	double law;                 /* individual ones as the law has them; without roots off */
-	double uniform, individual; /* the best points; without roots individual is off */
+	double off, live, law;              /* see enum ibcc_oracle_way */
+	double uniform, individual;         /* the best points */
 	uint64_t uniform_at, individual_at; /* of the grids; UINT64_MAX: no point */
-	uint32_t uniform_near;              /* points within 2 % of the best one */
-	double best;                        /* of all static ones */
-	double settled, live_settled;       /* the best one and the loop, measured 80 ms later */
-	double lost[IBCC_N_LOST];           /* what the best one misses, by who misses it */
+	double best;                        /* of all that is not live */
+	double lost[IBCC_N_LOST];           /* what it misses */
+	double best_later, live_later;
 };
 
-/* The results of a search, for people or as JSON. 0, -ENOMEM, -EIO. */
-int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d);
+/* A point of the individual grid over all draws. */
+struct ibcc_oracle_sum {
+	double mean;
+	uint64_t reached;
+};
+
+/* The results of a search, for people or as JSON. points: by the individual grid. 0, -ENOMEM, -EIO.
+ */
+int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d,
+			     const struct ibcc_oracle_sum *points);
 int ibcc_oracle_random_write(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d,
-			     bool pretty, FILE *out);
+			     const struct ibcc_oracle_sum *points, bool pretty, FILE *out);
 
 #endif

@@ -59,8 +59,8 @@ static double share_of(const struct ibcc_oracle_draw *d, enum way w)
 	case WAY_BEST: return d->best;
 	case WAY_LIVE: return d->live;
 	case WAY_EITHER: return fmax(d->best, d->live);
-	case WAY_BEST_LATER: return d->settled;
-	case WAY_LIVE_LATER: return d->live_settled;
+	case WAY_BEST_LATER: return d->best_later;
+	case WAY_LIVE_LATER: return d->live_later;
 	case N_WAYS: break;
 	}
 	return NAN;
@@ -117,7 +117,7 @@ static struct misses find_misses(const struct ibcc_oracle_random *o,
 		if (isnan(d[i].best) || ibcc_drawn_reached(d[i].best))
 			continue;
 		m.n++;
-		m.settled += ibcc_drawn_reached(d[i].settled);
+		m.settled += ibcc_drawn_reached(d[i].best_later);
 		m.most[most_lost(&d[i])]++;
 		for (int k = 0; k < IBCC_N_LOST; k++) {
 			m.lost[k] += d[i].lost[k];
@@ -184,7 +184,26 @@ static int print_misses(const struct misses *m)
 	return rc;
 }
 
-int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d)
+/* The variation that brings most draws to 97 %, the same for all. */
+static void print_one(const struct ibcc_oracle_random *o, const struct ibcc_oracle_sum *points)
+{
+	const struct ibcc_grid *g = &o->grid.individual;
+	uint64_t best = 0;
+
+	for (uint64_t i = 1; i < g->n_points; i++)
+		if (points[i].reached > points[best].reached ||
+		    (points[i].reached == points[best].reached &&
+		     points[i].mean > points[best].mean))
+			best = i;
+	printf("one variation for all draws reaches 97 %% in %.1f %%, mean %.2f %%:",
+	       100.0 * (double)points[best].reached / (double)o->n, 100 * points[best].mean);
+	for (size_t i = 0; i < g->n_axes; i++)
+		printf(" %s=%s", g->axis[i].key, ibcc_grid_value(g, best, i));
+	putchar('\n');
+}
+
+int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d,
+			     const struct ibcc_oracle_sum *points)
 {
 	struct misses m = find_misses(o, d);
 	uint64_t congested = 0;
@@ -196,7 +215,9 @@ int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ib
 	       "all "
 	       "nodes and %llu individual ones each\n",
 	       (unsigned long long)o->n, (unsigned long long)o->seed, (unsigned long long)congested,
-	       (unsigned long long)o->uniform.n_points, (unsigned long long)o->individual.n_points);
+	       (unsigned long long)o->grid.uniform.n_points,
+	       (unsigned long long)o->grid.individual.n_points);
+	print_one(o, points);
 	if (rc || !m.n)
 		return rc;
 	printf("\n%llu that no static setting brings to 97 %%, %llu of them even when all has "
@@ -208,15 +229,20 @@ int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ib
 /* Values at a point in the order of the axes; null where it is none. */
 static json_t *point_json(const struct ibcc_grid *g, uint64_t point)
 {
-	json_t *a = json_array();
+	char *text = NULL;
+	size_t len;
+	json_t *o = NULL;
+	FILE *f;
 
-	if (point == UINT64_MAX) {
-		json_decref(a);
+	if (point == UINT64_MAX)
 		return json_null();
-	}
-	for (size_t i = 0; i < g->n_axes; i++)
-		json_array_append_new(a, json_string(ibcc_grid_value(g, point, i)));
-	return a;
+	f = open_memstream(&text, &len);
+	for (size_t i = 0; f && i < g->n_axes; i++)
+		fprintf(f, i ? " %s" : "%s", ibcc_grid_value(g, point, i));
+	if (f && !fclose(f))
+		o = json_string(text);
+	free(text);
+	return o;
 }
 
 static json_t *draw_json(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d)
@@ -224,16 +250,16 @@ static json_t *draw_json(const struct ibcc_oracle_random *o, const struct ibcc_o
 	json_t *lost = json_object(), *d_json;
 
 	for (int k = 0; k < IBCC_N_LOST; k++)
-		if (d->lost[k] > 0)
+		if (d->lost[k] > 0 && !ibcc_drawn_reached(d->best))
 			json_object_set_new(lost, ibcc_lost_name[k], json_real(d->lost[k]));
 	d_json = json_pack("{sI si}", "seed", (json_int_t)d->seed, "roots", (int)d->n_roots);
 	for (int w = 0; w < N_WAYS; w++)
 		if (w != WAY_EITHER)
 			json_object_set_new(d_json, ways[w].key,
 					    ibcc_report_number(share_of(d, (enum way)w)));
-	json_object_set_new(d_json, "uniform_set", point_json(&o->uniform, d->uniform_at));
-	json_object_set_new(d_json, "uniform_near", json_integer(d->uniform_near));
-	json_object_set_new(d_json, "individual_set", point_json(&o->individual, d->individual_at));
+	json_object_set_new(d_json, "uniform_set", point_json(&o->grid.uniform, d->uniform_at));
+	json_object_set_new(d_json, "individual_set",
+			    point_json(&o->grid.individual, d->individual_at));
 	json_object_set_new(d_json, "lost", lost);
 	return d_json;
 }
@@ -271,16 +297,25 @@ static json_t *misses_json(const struct ibcc_oracle_random *o, const struct ibcc
 }
 
 int ibcc_oracle_random_write(const struct ibcc_oracle_random *o, const struct ibcc_oracle_draw *d,
-			     bool pretty, FILE *out)
+			     const struct ibcc_oracle_sum *points, bool pretty, FILE *out)
 {
-	json_t *draws = json_array();
+	json_t *draws = json_array(), *all = json_array();
+
+	for (uint64_t i = 0; i < o->grid.individual.n_points; i++)
+		json_array_append_new(
+			all, json_pack("{so so so}", "set", point_json(&o->grid.individual, i),
+				       "reached",
+				       ibcc_report_number((double)points[i].reached / (double)o->n),
+				       "mean", ibcc_report_number(points[i].mean)));
 
 	for (uint64_t i = 0; i < o->n; i++)
 		json_array_append_new(draws, draw_json(o, &d[i]));
-	return ibcc_report_json(
-		json_pack("{si ss sI so so so so so}", "schema", 1, "experiment", "random", "seed",
-			  (json_int_t)o->seed, "grid", ibcc_oracle_grid_json(&o->uniform),
-			  "individual_grid", ibcc_oracle_grid_json(&o->individual), "settings",
-			  ways_json(o, d), "misses", misses_json(o, d), "scenarios", draws),
-		pretty, out);
+	return ibcc_report_json(json_pack("{si ss sI so so so so so so}", "schema", 1, "experiment",
+					  "random", "seed", (json_int_t)o->seed, "grid",
+					  ibcc_oracle_grid_json(&o->grid.uniform),
+					  "individual_grid",
+					  ibcc_oracle_grid_json(&o->grid.individual), "settings",
+					  ways_json(o, d), "misses", misses_json(o, d),
+					  "individual_points", all, "scenarios", draws),
+				pretty, out);
 }

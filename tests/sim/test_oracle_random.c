@@ -14,7 +14,6 @@
 #include "tests/unit/files.h"
 
 #include "perftest/bench/draw.h"
-#include "perftest/bench/drawn.h"
 #include "perftest/bench/individual.h"
 #include "perftest/bench/lost.h"
 
@@ -103,12 +102,12 @@ static void the_truth_frees_victims(void **state)
 	struct ibcc_scenario s;
 	struct ibcc_measure m;
 	struct ibcc_truth t;
-	double off;
 
 	(void)state;
 	assert_int_equal(ibcc_draw_load(5, &s, &e), 0);
-	assert_int_equal(ibcc_drawn_static(&s, &off), 0);
-	assert_true(off < 0.5);
+	assert_int_equal(ibcc_measure_run(&s, 0, &m, NULL), 0);
+	assert_true(ibcc_draw_share(&m) < 0.5);
+	ibcc_measure_fini(&m);
 	assert_int_equal(ibcc_truth_find(&s, s.measure_from_ps, &t), 0);
 	assert_int_equal(ibcc_individual_settings(&s, &t, &law, &v), 0);
 	assert_int_equal(ibcc_individual_run(&s, &v, &m), 0);
