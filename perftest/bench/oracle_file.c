@@ -31,7 +31,7 @@ static int load(const char *path, const char *key, json_t **out, struct ibcc_yam
 	if (access(path, F_OK))
 		return 0;
 	*out = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-	if (json_object_get(*out, key))
+	if (json_is_object(json_object_get(*out, key)) || json_is_array(json_object_get(*out, key)))
 		return 0;
 	ibcc_yaml_errors_add(e, path, *out ? 1 : (unsigned int)why.line, 1,
 			     *out ? "got no \"%s\"" : "%s", *out ? key : why.text);
