@@ -14,26 +14,13 @@
 #include "perftest/bench/bench.h"
 #include "perftest/bench/grid.h"
 #include "perftest/bench/oracle_file.h"
+#include "perftest/bench/oracle_grid.h"
+#include "perftest/bench/oracle_random.h"
 #include "perftest/bench/pool.h"
 #include "perftest/bench/progress.h"
 #include "perftest/bench/report.h"
 
 #define FINALISTS 6u
-
-/* Control exists where the end of the table reaches the fair share and increase * timer is several
- * times the distance of packets there, so steps of four from one to the next cover what fabrics of
- * a few to some hundred nodes need; thresholds near full and near empty queues, and both shapes of
- * tables that were published.
- */
-static const char *const default_grid[] = {
-	"congestion_control.switch.threshold=2,12",
-	"congestion_control.ca.ccti_increase=2,8,32",
-	"congestion_control.ca.ccti_timer=4,16,64,256",
-	"congestion_control.cct.shape=linear,multiplicative",
-	"congestion_control.cct.max_delay_packets=8,32,128",
-};
-
-#define N_AXES (sizeof(default_grid) / sizeof(*default_grid))
 
 /* A setting to be tried for a case. */
 struct candidate {
@@ -72,13 +59,10 @@ static int case_set(const struct oracle *o, size_t c, struct ibcc_words *set)
 	return rc;
 }
 
-/* A setting with the Victim_Mask bits of all ports that lead to adapters, for the grid to vary. */
 static int base_setting(struct oracle *o, size_t c, char *text, size_t len)
 {
 	struct ibcc_words set = { 0 };
 	struct ibcc_scenario s;
-	bool faces_ca[256] = { false };
-	size_t at;
 	int rc = case_set(o, c, &set);
 
 	if (!rc)
@@ -87,27 +71,9 @@ static int base_setting(struct oracle *o, size_t c, char *text, size_t len)
 	ibcc_words_fini(&set);
 	if (rc)
 		return rc;
-	for (uint32_t i = 0; i < s.topo->n_ports; i++) {
-		const struct ibcc_topo_port *p = &s.topo->port[i];
-
-		if (ibcc_topo_is_switch(s.topo, p->node) && p->peer != IBCC_NONE &&
-		    !ibcc_topo_is_switch(s.topo, s.topo->port[p->peer].node))
-			faces_ca[p->num] = true;
-	}
+	rc = ibcc_oracle_base(&s, text, len);
 	ibcc_scenario_fini(&s);
-	at = (size_t)snprintf(text, len,
-			      "congestion_control={switch: {threshold: 2, victim_mask: [");
-	for (unsigned int i = 0, first = 1; i < 255 && at + 8 < len; i++) {
-		if (!faces_ca[i])
-			continue;
-		at += (size_t)snprintf(text + at, len - at, first ? "%u" : ", %u", i);
-		first = 0;
-	}
-	if (at < len)
-		at += (size_t)snprintf(text + at, len - at,
-				       "]}, ca: {ccti_timer: 10, ccti_increase: 5}, "
-				       "cct: {shape: linear, max_delay_packets: 32}}");
-	return at < len ? 0 : -E2BIG;
+	return rc;
 }
 
 static struct candidate *add(struct oracle *o, size_t c)
@@ -244,15 +210,6 @@ static int search(struct oracle *o, unsigned int threads)
 	return rc ? rc : run_jobs(o, threads);
 }
 
-static json_t *words_json(const struct ibcc_words *w)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < w->n; i++)
-		json_array_append_new(a, json_string(w->w[i]));
-	return a;
-}
-
 /* How sensitive a case is to what is chosen shows in the share of settings that are nearly as good.
  */
 static json_t *case_json(const struct oracle *o, size_t c)
@@ -276,26 +233,23 @@ static json_t *case_json(const struct oracle *o, size_t c)
 	if (!best)
 		return NULL;
 	return json_pack("{si si so so}", "points", points, "within_2_percent", near, "ideal_share",
-			 ibcc_report_number(best->full_share), "set", words_json(&best->set));
+			 ibcc_report_number(best->full_share), "set",
+			 ibcc_report_words(&best->set));
 }
 
 static int write_file(void *arg, FILE *out)
 {
 	const struct oracle *o = arg;
-	json_t *grid = json_array(), *cases = json_object(), *all;
+	json_t *cases = json_object(), *all;
 
-	for (size_t i = 0; i < o->grid.n_axes; i++)
-		json_array_append_new(grid,
-				      json_pack("{ss so}", "key", o->grid.axis[i].key, "values",
-						words_json(&o->grid.axis[i].value)));
 	for (size_t c = 0; c < o->x.n_cases; c++) {
 		json_t *k = case_json(o, c);
 
 		if (k)
 			json_object_set_new(cases, o->x.exp_case[c].name, k);
 	}
-	all = json_pack("{si ss so so}", "schema", 1, "experiment", o->x.name, "grid", grid,
-			"cases", cases);
+	all = json_pack("{si ss so so}", "schema", 1, "experiment", o->x.name, "grid",
+			ibcc_oracle_grid_json(&o->grid), "cases", cases);
 	return ibcc_report_json(all, true, out);
 }
 
@@ -323,50 +277,68 @@ static int run_one(const char *name, const struct ibcc_grid *grid, unsigned int 
 	return exit;
 }
 
-static int add_axis(struct ibcc_grid *g, const char *text)
+/* Axes go to the grid that has them; a grid without any gets its default ones. */
+static int add_axis(struct ibcc_grid *uniform, struct ibcc_grid *individual, const char *text)
 {
-	int rc = ibcc_grid_add(g, text);
+	bool own = !strncmp(text, IBCC_INDIVIDUAL_PREFIX, strlen(IBCC_INDIVIDUAL_PREFIX));
 
-	if (rc)
-		fprintf(stderr,
-			"ibcc-bench: --grid: got \"%s\", want KEY=A,B,C with different keys and "
-			"values\n",
-			text);
-	return rc;
+	return ibcc_oracle_grid_add(own ? individual : uniform, text);
+}
+
+static int run_names(int argc, char **argv, const struct ibcc_grid *grid, unsigned int threads,
+		     const char *out)
+{
+	int exit = IBCC_EXIT_OK, one;
+
+	if (optind == argc || (out && optind != argc - 1)) {
+		fputs("ibcc-bench: oracle: want names of scoring files (one with --out), or "
+		      "--random N\n",
+		      stderr);
+		return IBCC_EXIT_ERROR;
+	}
+	for (int i = optind; i < argc; i++) {
+		one = run_one(argv[i], grid, threads, out);
+		exit = one > exit ? one : exit;
+	}
+	return exit;
 }
 
 int ibcc_bench_oracle(int argc, char **argv)
 {
 	static const struct option longs[] = { { "grid", required_argument, NULL, 'g' },
+					       { "random", required_argument, NULL, 'r' },
+					       { "seed", required_argument, NULL, 'S' },
 					       { "out", required_argument, NULL, 'o' },
 					       { "jobs", required_argument, NULL, 'J' },
+					       { "json", no_argument, NULL, 'j' },
 					       { NULL, 0, NULL, 0 } };
-	const char *out = NULL;
-	struct ibcc_grid grid;
+	struct ibcc_oracle_random o = { .seed = 1 };
 	uint64_t jobs = 0;
-	int c, exit = IBCC_EXIT_ERROR, one;
+	bool ok = true;
+	int c, exit = IBCC_EXIT_ERROR;
 
-	ibcc_grid_init(&grid);
-	while ((c = getopt_long(argc, argv, "o:J:", longs, NULL)) != -1) {
-		if (c == 'o')
-			out = optarg;
-		else if ((c != 'g' && c != 'J') || (c == 'g' && add_axis(&grid, optarg)) ||
-			 (c == 'J' && !ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs)))
-			goto out;
+	ibcc_grid_init(&o.grid.uniform);
+	ibcc_grid_init(&o.grid.individual);
+	while (ok && (c = getopt_long(argc, argv, "jo:J:", longs, NULL)) != -1) {
+		switch (c) {
+		case 'g': ok = !add_axis(&o.grid.uniform, &o.grid.individual, optarg); break;
+		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &o.n); break;
+		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &o.seed); break;
+		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
+		case 'o': o.out = optarg; break;
+		case 'j': o.json = true; break;
+		default: ok = false;
+		}
 	}
-	if (optind == argc || (out && optind != argc - 1)) {
-		fputs("ibcc-bench: oracle: want names of scoring files (one with --out)\n", stderr);
-		goto out;
+	if (ok && o.n && optind < argc) {
+		fputs("ibcc-bench: oracle: want names or --random, not both\n", stderr);
+		ok = false;
 	}
-	for (size_t i = 0, own = grid.n_axes; !own && i < N_AXES; i++)
-		if (add_axis(&grid, default_grid[i]))
-			goto out;
-	exit = IBCC_EXIT_OK;
-	for (int i = optind; i < argc; i++) {
-		one = run_one(argv[i], &grid, (unsigned int)jobs, out);
-		exit = one > exit ? one : exit;
-	}
-out:
-	ibcc_grid_fini(&grid);
+	o.threads = (unsigned int)jobs;
+	if (ok && !ibcc_oracle_grid_default(&o.grid.uniform))
+		exit = o.n ? ibcc_bench_oracle_random(&o)
+			   : run_names(argc, argv, &o.grid.uniform, o.threads, o.out);
+	ibcc_grid_fini(&o.grid.uniform);
+	ibcc_grid_fini(&o.grid.individual);
 	return exit;
 }

@@ -253,6 +253,12 @@ int ibcc_draw_write(uint64_t seed, FILE *out)
 
 int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
+	return ibcc_draw_load_set(seed, NULL, s, e);
+}
+
+int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
+		       struct ibcc_yaml_errors *e)
+{
 	const char *folder = getenv("TMPDIR");
 	char path[512];
 	FILE *f;
@@ -273,9 +279,15 @@ int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_erro
 	if (fclose(f) && !rc)
 		rc = -errno;
 	if (!rc)
-		rc = ibcc_scenario_load(path, s, e);
+		rc = ibcc_scenario_load_set(path, set ? (const char *const *)set->w : NULL,
+					    set ? set->n : 0, s, e);
 	unlink(path);
 	return rc;
+}
+
+double ibcc_draw_most(const struct ibcc_measure_flow *f)
+{
+	return fmin(f->ideal_mbps, f->offered_mbps);
 }
 
 double ibcc_draw_share(const struct ibcc_measure *m)
@@ -283,7 +295,7 @@ double ibcc_draw_share(const struct ibcc_measure *m)
 	double got = 0, best = 0;
 
 	for (uint32_t i = 0; i < m->n_flows; i++) {
-		double most = fmin(m->flow[i].ideal_mbps, m->flow[i].offered_mbps);
+		double most = ibcc_draw_most(&m->flow[i]);
 
 		got += fmin(m->flow[i].throughput_mbps, most);
 		best += most;

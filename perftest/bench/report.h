@@ -12,6 +12,7 @@
 
 /* A number for JSON: null for what cannot be told (NAN, infinity). */
 json_t *ibcc_report_number(double v);
+json_t *ibcc_report_words(const struct ibcc_words *w);
 /* Prints and frees a value (NULL: -ENOMEM), with a newline. */
 int ibcc_report_json(json_t *o, bool pretty, FILE *out);
 

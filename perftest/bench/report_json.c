@@ -11,6 +11,15 @@ json_t *ibcc_report_number(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
+json_t *ibcc_report_words(const struct ibcc_words *w)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < w->n; i++)
+		json_array_append_new(a, json_string(w->w[i]));
+	return a;
+}
+
 int ibcc_report_json(json_t *o, bool pretty, FILE *out)
 {
 	size_t flags = JSON_REAL_PRECISION(10) | (pretty ? JSON_INDENT(2) : JSON_COMPACT);

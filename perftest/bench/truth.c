@@ -68,9 +68,8 @@ static int find_heavy(void *arg, const struct ibcc_ideal_pair *p)
 	return 0;
 }
 
-/* The ports that a pair's packets leave by, the source's own first. */
-static bool find_way(const struct ibcc_topo *t, const struct ibcc_ideal_pair *p,
-		     struct ibcc_route *way)
+bool ibcc_truth_way(const struct ibcc_topo *t, const struct ibcc_ideal_pair *p,
+		    struct ibcc_route *way)
 {
 	uint16_t lid = 0;
 
@@ -84,7 +83,7 @@ static int find_feeders(void *arg, const struct ibcc_ideal_pair *p)
 	struct search *f = arg;
 	struct ibcc_route way;
 
-	if (!find_way(f->s->topo, p, &way))
+	if (!ibcc_truth_way(f->s->topo, p, &way))
 		return 0;
 	for (unsigned int i = 1; i < way.n; i++) {
 		struct ibcc_truth_root *r = root_at(f, way.out[i]);
@@ -147,13 +146,36 @@ static int find_light(void *arg, const struct ibcc_ideal_pair *p)
 	struct search *f = arg;
 	struct ibcc_route way;
 
-	if (!find_way(f->s->topo, p, &way))
+	if (!ibcc_truth_way(f->s->topo, p, &way))
 		return 0;
 	for (unsigned int i = 0; i < way.n; i++) {
 		struct ibcc_truth_root *r = root_at(f, way.out[i]);
 
 		if (r && r->part[p->src_port] == IBCC_TRUTH_NOT)
 			r->part[p->src_port] = IBCC_TRUTH_LIGHT;
+	}
+	return 0;
+}
+
+/* The root that limits a pair: where what is cut at its bottleneck came together. */
+static int find_pairs(void *arg, const struct ibcc_ideal_pair *p)
+{
+	struct search *f = arg;
+	struct ibcc_truth_root *at = NULL;
+	struct ibcc_route way;
+
+	if (!limits_others(f->s->topo, p->bottleneck) || !ibcc_truth_way(f->s->topo, p, &way))
+		return 0;
+	for (unsigned int i = 0; i < way.n; i++) {
+		struct ibcc_truth_root *r = root_at(f, way.out[i]);
+
+		at = r ? r : at;
+		if (way.out[i] == p->bottleneck)
+			break;
+	}
+	if (at) {
+		at->n_pairs++;
+		at->pairs_mbps += p->rate_mbps;
 	}
 	return 0;
 }
@@ -190,6 +212,8 @@ int ibcc_truth_find(const struct ibcc_scenario *s, uint64_t at_ps, struct ibcc_t
 		rc = find_starts(&f);
 	if (!rc)
 		rc = ibcc_ideal_pairs(s, at_ps, find_light, &f);
+	if (!rc)
+		rc = ibcc_ideal_pairs(s, at_ps, find_pairs, &f);
 	if (rc)
 		return rc;
 	drop_single(t);
@@ -217,7 +241,7 @@ static int find_sender(void *arg, const struct ibcc_ideal_pair *p)
 	struct senders *f = arg;
 	struct ibcc_route way;
 
-	if (!f->sends[p->src_port] && find_way(f->t, p, &way))
+	if (!f->sends[p->src_port] && ibcc_truth_way(f->t, p, &way))
 		for (unsigned int i = 0; i < way.n; i++)
 			f->sends[p->src_port] |= f->through[way.out[i]];
 	return 0;

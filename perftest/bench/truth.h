@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include <ibcc/formula.h>
+#include <ibcc/ideal.h>
+#include <ibcc/route.h>
 #include <ibcc/scenario.h>
 
 /* A sender's part in a root's congestion. */
@@ -23,6 +25,11 @@ struct ibcc_truth_root {
 	uint32_t n_heavy;
 	uint32_t feeder; /* the only port through which packets for it come; for the search */
 	uint8_t *part;   /* by port of the sender: enum ibcc_truth_part; owned */
+	/* Pairs of source and destination that the root limits, which all get the same of it, and
+	 * payload that they get in all.
+	 */
+	uint32_t n_pairs;
+	double pairs_mbps;
 };
 
 struct ibcc_truth {
@@ -36,6 +43,10 @@ struct ibcc_truth {
  */
 int ibcc_truth_find(const struct ibcc_scenario *s, uint64_t at_ps, struct ibcc_truth *t);
 void ibcc_truth_fini(struct ibcc_truth *t);
+
+/* The ports that a pair's packets leave by, the source's own first; false if there is no way. */
+bool ibcc_truth_way(const struct ibcc_topo *t, const struct ibcc_ideal_pair *p,
+		    struct ibcc_route *way);
 
 /* Who sends through one of the ports that through[] has, both by port; sends[] is cleared first. As
  * ibcc_ideal_pairs().

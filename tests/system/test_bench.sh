@@ -95,6 +95,25 @@ check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decision
 "$bench" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
 check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
 
+few=(--grid congestion_control.switch.threshold=2,12 --grid congestion_control.ca.ccti_timer=16
+	--grid individual.end_permille=1000,1400)
+status 0 "$bench" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
+check "the best static setting of a draw is no worse than any" jq -e '(.scenarios | length == 2) and
+	([.scenarios[] | (.best >= .off and .best >= .uniform and .best >= .individual)] | all) and
+	(.scenarios[0] | .seed == 5 and .best > .off and (.uniform_set | IN("2 16", "12 16")) and
+	(.individual_set | IN("1000", "1400")))' "$TMP/out"
+check "the shares are counted" jq -e '(.scenarios | map(select(.best >= 0.97)) | length / 2) as $n |
+	.settings.best.reached == $n and .settings.either.reached >= $n and .misses.draws == 2 - 2 * $n and
+	(.settings.off | .harmed == 0)' "$TMP/out"
+check "the file has the same" cmp <(jq . "$TMP/out") <(jq . "$TMP/oracle.json")
+status 0 "$bench" oracle --random 1 --seed 16 "${few[@]}"
+check "a draw without congestion needs nothing" grep -q '^best individual  *100' "$TMP/out"
+status 1 "$bench" oracle --random 1 --grid individual.foo=1
+check "a wrong key is told" grep -q 'individual.foo, want individual.end_permille' "$TMP/err"
+status 1 "$bench" oracle --random 1 --grid individual.calm=2
+check "a wrong value is told" grep -q 'calm: got "2", want 0 to 1' "$TMP/err"
+status 1 "$bench" oracle --random 1 lustre
+
 status 0 "$bench" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
 check "counts of three trees are the model's" jq -e '(.trees | length == 3) and
 	([.trees[].counts[].ok] | all) and ([.trees[] | .poll_s > 0 and .push_s > 0] | all) and
