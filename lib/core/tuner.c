@@ -255,6 +255,7 @@ static int hold(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct p
 	if (ibcc_tuner_returned(r, p->snap, now, p->say))
 		return 1;
 	s.marks = ibcc_tuner_marks(p->e, now);
+	s.jammed = ibcc_tuner_jammed(tn, r, p->e);
 	calmed(r, now, tn->p.victim_wait_permille, p->say);
 	changed = turned(r, now, p->say) ||
 		  (judge && ibcc_tuner_judge(&tn->p, r, now, &s, leads, p->say));

@@ -24,6 +24,8 @@
 #define GAIN_TREE_TENTHS 83u
 #define GAIN_CALM_TENTHS 17u
 
+#define STANDS_SHARE 2u /* a tree stands if more than one port waits for so many contributors */
+
 uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 				const struct ibcc_tuner_root *r)
 {
@@ -122,4 +124,23 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 			r->marking_rate =
 				(uint16_t)(ratio < MARK_RATE_MAX ? ratio - 1 : MARK_RATE_MAX);
 	}
+}
+
+bool ibcc_tuner_jammed(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
+		       const struct ibcc_estimate *e)
+{
+	for (uint32_t i = 0; i < tn->n_roots; i++) {
+		const struct ibcc_tuner_root *o = &tn->root[i];
+		const struct ibcc_root *now;
+
+		if (o == r || !o->on || !o->in_force || o->leader != r->leader)
+			continue;
+		now = ibcc_tuner_in_estimate(e, o->port);
+		if (now && (uint64_t)now->n_waiting * STANDS_SHARE > o->n &&
+		    now->tree_wait_permille >= tn->p.victim_wait_permille &&
+		    1000ull * now->rate_mbps / now->link_mbps + now->wait_permille >=
+			    tn->p.sink_busy_permille)
+			return true;
+	}
+	return false;
 }

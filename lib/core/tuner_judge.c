@@ -18,6 +18,7 @@
 #define SHRUNK_PERMILLE 600u
 #define LOOP_GROWN      2000u /* of the time between a source's packets: marks adapt to less */
 #define LOOP_SHRUNK     500u
+#define IN_VAIN_SHARE   2u /* one packet in so many is marked, four times what control needs */
 
 /* How far feedback may go from the formulas. */
 #define END_MIN  900u
@@ -134,6 +135,41 @@ static bool relax(struct ibcc_tuner_root *r, bool leads)
 	return true;
 }
 
+/* What keeps this root's port idle may be another root's tree, in which its packets wait. Less
+ * delay for the sources, which have the same values for both, would only feed that tree.
+ */
+static bool hold_as_computed(struct ibcc_tuner_root *r)
+{
+	if (r->end_permille >= 1000 && r->loop_permille >= 1000)
+		return false;
+	r->end_permille = r->end_permille < 1000 ? 1000 : r->end_permille;
+	r->loop_permille = r->loop_permille < 1000 ? 1000 : r->loop_permille;
+	moved(r, 1);
+	return true;
+}
+
+/* A full link marks most of its packets, and its sources wait all the same: at the end of the table
+ * they still send too much. The formulas count adapters, each of which may have many queue pairs
+ * for the link; how many, no counter tells.
+ */
+static bool marks_in_vain(const struct ibcc_tuner_root *r, const struct ibcc_tuner_window *w)
+{
+	return r->kind == IBCC_CONGESTION_INPUT &&
+	       w->marks * 8000 * r->packet_bytes * IN_VAIN_SHARE > w->rate_mbps * r->interval_ns;
+}
+
+static bool end_later(struct ibcc_tuner_root *r)
+{
+	uint32_t end = scale(r->end_permille, 2, 1, END_MIN, END_MAX);
+
+	if (end == r->end_permille)
+		return false;
+	r->end_permille = end;
+	r->trial = 0;
+	moved(r, 1);
+	return true;
+}
+
 /* Nobody was marked while sources wait: the queue never gets to the threshold. */
 static bool mark_earlier(struct ibcc_tuner_root *r)
 {
@@ -210,6 +246,15 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 			      victim / 10, victim % 10);
 		return true;
 	}
+	if (busy < p->sink_busy_permille && w.marks && s->jammed) {
+		if (!leads || !hold_as_computed(r))
+			return false;
+		ibcc_text_say(say,
+			      "the hot port is only %u.%u %% busy, but its sources wait for "
+			      "another root: held as the formulas say",
+			      busy / 10, busy % 10);
+		return true;
+	}
 	if (busy < p->sink_busy_permille && w.marks) {
 		if (!relax(r, leads && s->n <= r->n))
 			return false;
@@ -219,6 +264,14 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	}
 	if (draining)
 		return false;
+	if (busy >= p->sink_busy_permille && tree > p->victim_wait_permille &&
+	    marks_in_vain(r, &w) && end_later(r)) {
+		ibcc_text_say(
+			say,
+			"most packets are marked and sources still wait %u.%u %%: hold them more",
+			tree / 10, tree % 10);
+		return true;
+	}
 	if (!w.marks && tree > p->victim_wait_permille) {
 		if (!mark_earlier(r))
 			return false;

@@ -167,6 +167,10 @@ static inline uint32_t ibcc_tuner_endport_of(const struct ibcc_topo *t, const st
 /* tuner_group.c: roots that share contributors share their values; sets leader and marking_rate. */
 void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t);
 
+/* Does the tree of another root stand that gives the same adapters the same values? */
+bool ibcc_tuner_jammed(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
+		       const struct ibcc_estimate *e);
+
 /* A contributor's values for the root `r`. -EINVAL. */
 int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
 		   struct ibcc_law_out *law);
@@ -186,6 +190,7 @@ struct ibcc_tuner_sources {
 	uint32_t n, n_heavy; /* 0 while unknown */
 	uint32_t mbps;       /* data rate of the fastest one's link */
 	uint64_t marks;      /* of this root in the pass */
+	bool jammed;         /* they wait for another root: see ibcc_tuner_jammed() */
 };
 
 /* tuner_probe.c: is a root being probed? Then no other one is taken up. */

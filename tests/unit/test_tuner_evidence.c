@@ -136,7 +136,7 @@ static struct ibcc_tuner_root *on(struct fixture *f, const struct ibcc_root *now
 static bool judge(struct fixture *f, struct ibcc_tuner_root *r, const struct ibcc_root *now,
 		  uint32_t n, uint64_t marks)
 {
-	const struct ibcc_tuner_sources s = { n, n, LINK, marks };
+	const struct ibcc_tuner_sources s = { n, n, LINK, marks, false };
 	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
 	bool changed = false;
 
@@ -196,7 +196,7 @@ static void test_follows_another(void **state)
 	struct ibcc_root *now = full(f, 0, 4, 10000);
 	struct ibcc_tuner_root *r = on(f, now);
 	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
-	struct ibcc_tuner_sources s = { 40, 56, LINK, 0 };
+	struct ibcc_tuner_sources s = { 40, 56, LINK, 0, false };
 
 	now->tree_wait_permille = 0;
 	for (int i = 0; i < 4; i++)
@@ -215,6 +215,66 @@ static void test_follows_another(void **state)
 	assert_true(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
 }
 
+/* What keeps a port idle may be another root's tree: less delay for all would feed that. */
+static void test_jammed(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
+	struct ibcc_tuner_sources s = { 28, 28, LINK, 50, true };
+
+	now->rate_mbps = LINK / 10 * 9;
+	now->tree_wait_permille = 0;
+	for (int i = 0; i < 4; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+	/* What was taken off before is put back. */
+	r->end_permille = 900;
+	r->loop_permille = 510;
+	for (int i = 0; i < 4; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, false, &say));
+	for (int i = 0; i < 3; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+	assert_true(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+	assert_int_equal(r->end_permille, 1000);
+	assert_int_equal(r->loop_permille, 1000);
+	assert_non_null(strstr(f->text, "another root"));
+	r->backoff = 0;
+	s.jammed = false;
+	for (int i = 0; i < 3; i++)
+		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+	assert_true(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));
+	assert_true(r->end_permille < 1000);
+}
+
+/* In 1 ms 32000 Mb/s are 2000 packets of 2000 bytes. Where more than half of them are marked and
+ * sources wait, the table does not hold them.
+ */
+static void test_marks_in_vain(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+
+	now->rate_mbps = LINK;
+	now->tree_wait_permille = 300;
+	r->packet_bytes = 2000;
+	r->interval_ns = 1000000;
+	r->last_tree_wait = 1000;
+	assert_false(judge(f, r, now, 28, 1001)); /* it may be draining */
+	assert_false(judge(f, r, now, 28, 1000));
+	assert_int_equal(r->end_permille, 1000);
+	assert_true(judge(f, r, now, 28, 1001));
+	assert_int_equal(r->end_permille, 2000);
+	assert_non_null(strstr(f->text, "hold them more"));
+	r->kind = IBCC_CONGESTION_OUTPUT;
+	assert_false(judge(f, r, now, 28, 1001));
+	r->kind = IBCC_CONGESTION_INPUT;
+	assert_true(judge(f, r, now, 28, 1001));
+	assert_false(judge(f, r, now, 28, 1001)); /* four times is the end */
+	assert_int_equal(r->end_permille, 4000);
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
@@ -222,7 +282,8 @@ int main(void)
 		TEST(test_near_sources_count),     TEST(test_many_roots_take_longer),
 		TEST(test_stands_through_changes), TEST(test_own_marks),
 		TEST(test_marks_of_others),        TEST(test_more_contributors),
-		TEST(test_follows_another),
+		TEST(test_follows_another),        TEST(test_jammed),
+		TEST(test_marks_in_vain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,12 +142,41 @@ static void test_heavy(void **state)
 	assert_int_equal(ibcc_tuner_heavy(r, f->tn->n_endports), 8);
 }
 
+/* A root's sources are jammed by another one's tree if both give them the same values. */
+static void test_jammed(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *a = add(f, 1, 32000, 0, 5);
+	struct ibcc_tuner_root *b = add(f, 2, 32000, 4, 7);
+	struct ibcc_root *now = &f->root[0];
+
+	b->in_force = true;
+	*now = (struct ibcc_root){ .port = 2, .link_mbps = 32000, .rate_mbps = 31800 };
+	now->tree_wait_permille = 300;
+	now->n_waiting = 3;
+	f->e.root = f->root;
+	f->e.n_roots = 1;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_true(ibcc_tuner_jammed(f->tn, a, &f->e));
+	assert_false(ibcc_tuner_jammed(f->tn, b, &f->e)); /* its own */
+	now->n_waiting = 2;                               /* of four contributors */
+	assert_false(ibcc_tuner_jammed(f->tn, a, &f->e));
+	now->n_waiting = 3;
+	now->rate_mbps = 31000; /* is not full: nothing stands there */
+	assert_false(ibcc_tuner_jammed(f->tn, a, &f->e));
+	now->rate_mbps = 31800;
+	b->member[f->t->port[fabric_port(f->t, 4, 1)].endport] = false;
+	b->member[f->t->port[fabric_port(f->t, 5, 1)].endport] = false;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_false(ibcc_tuner_jammed(f->tn, a, &f->e));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_shared),      TEST(test_apart), TEST(test_drain),
-		TEST(test_same_delays), TEST(test_heavy),
+		TEST(test_same_delays), TEST(test_heavy), TEST(test_jammed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
