@@ -19,7 +19,6 @@
 #define CALM_PASSES    4u /* so long a tree must be seen gone, doubled each time it comes back, */
 #define BACK_PASSES    2u /* or back: it spreads fast */
 #define CALM_SHARE     8u /* gone: at most one port waits for so many contributors */
-#define STANDS_SHARE   2u /* back: more than one for so many */
 #define MORE_PERMILLE  1300u /* of the contributors counted on: formula again */
 #define KIND_PASSES    3u    /* so long it must look like the other kind to be taken for it */
 
@@ -192,7 +191,7 @@ static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struc
 static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
 		   struct ibcc_text *say)
 {
-	uint32_t share = r->calm ? STANDS_SHARE : CALM_SHARE;
+	uint32_t share = r->calm ? IBCC_TUNER_STANDS_SHARE : CALM_SHARE;
 	bool calm = (uint64_t)now->n_waiting * share <= r->n ||
 		    (now->tree_wait_permille < free_permille && now->n_waiting <= r->n);
 

@@ -11,11 +11,6 @@
 #define RETURNED_PASSES   6u
 #define RETURNED_PERMILLE 600u
 
-static uint32_t busy_permille(const struct ibcc_root *now)
-{
-	return (uint32_t)(1000ull * now->rate_mbps / now->link_mbps + now->wait_permille);
-}
-
 /* How many passes at most the tree is emptied with more force than is needed to hold it: none if
  * what is taken off by holding it, an eighth of the root's rate, does it soon. A full buffer is
  * before each port that waits. While it is emptied the root stays busy with what comes out.
@@ -38,7 +33,7 @@ uint16_t ibcc_tuner_drain_passes(const struct ibcc_tuner_root *r, const struct i
 bool ibcc_tuner_drained(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 			const struct ibcc_root *now)
 {
-	bool dry = now && busy_permille(now) < DRAINED_PERMILLE;
+	bool dry = now && ibcc_tuner_busy_permille(now) < DRAINED_PERMILLE;
 
 	r->dry = dry ? r->dry + 1 : 0;
 	if (!now || r->dry >= DRY_PASSES || now->tree_wait_permille < tn->p.victim_wait_permille)
@@ -52,7 +47,7 @@ bool ibcc_tuner_drained(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 bool ibcc_tuner_returned(struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
 			 const struct ibcc_root *now, struct ibcc_text *say)
 {
-	bool busy = busy_permille(now) >= DRAINED_PERMILLE;
+	bool busy = ibcc_tuner_busy_permille(now) >= DRAINED_PERMILLE;
 	bool stands = r->kind == IBCC_CONGESTION_OUTPUT && busy &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
 

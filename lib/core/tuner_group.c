@@ -24,8 +24,6 @@
 #define GAIN_TREE_TENTHS 83u
 #define GAIN_CALM_TENTHS 17u
 
-#define STANDS_SHARE 2u /* a tree stands if more than one port waits for so many contributors */
-
 uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 				const struct ibcc_tuner_root *r)
 {
@@ -136,10 +134,9 @@ bool ibcc_tuner_jammed(const struct ibcc_tuner *tn, const struct ibcc_tuner_root
 		if (o == r || !o->on || !o->in_force || o->leader != r->leader)
 			continue;
 		now = ibcc_tuner_in_estimate(e, o->port);
-		if (now && (uint64_t)now->n_waiting * STANDS_SHARE > o->n &&
+		if (now && (uint64_t)now->n_waiting * IBCC_TUNER_STANDS_SHARE > o->n &&
 		    now->tree_wait_permille >= tn->p.victim_wait_permille &&
-		    1000ull * now->rate_mbps / now->link_mbps + now->wait_permille >=
-			    tn->p.sink_busy_permille)
+		    ibcc_tuner_busy_permille(now) >= tn->p.sink_busy_permille)
 			return true;
 	}
 	return false;

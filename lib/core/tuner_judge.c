@@ -35,7 +35,7 @@
  */
 static uint32_t busy_permille(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
 {
-	uint64_t port = 1000ull * now->rate_mbps / now->link_mbps + now->wait_permille;
+	uint64_t port = ibcc_tuner_busy_permille(now);
 	uint64_t sink = 1000ull * now->rate_mbps / r->rate_mbps;
 	uint64_t busy = r->kind == IBCC_CONGESTION_OUTPUT && sink > port ? sink : port;
 

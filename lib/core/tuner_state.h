@@ -13,6 +13,9 @@
 
 #define IBCC_TUNER_MAX_ROOTS 32u
 
+/* A tree stands if more than one port waits for so many contributors. */
+#define IBCC_TUNER_STANDS_SHARE 2u
+
 /* Sums since the last change of settings; never kept across one. */
 struct ibcc_tuner_window {
 	uint32_t n; /* passes */
@@ -162,6 +165,12 @@ const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, ui
 static inline uint32_t ibcc_tuner_endport_of(const struct ibcc_topo *t, const struct ibcc_source *s)
 {
 	return t->port[s->port].endport;
+}
+
+/* Share of the time in which a root's port sends, or waits to. */
+static inline uint32_t ibcc_tuner_busy_permille(const struct ibcc_root *now)
+{
+	return (uint32_t)(1000ull * now->rate_mbps / now->link_mbps + now->wait_permille);
 }
 
 /* tuner_group.c: roots that share contributors share their values; sets leader and marking_rate. */
