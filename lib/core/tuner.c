@@ -125,6 +125,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 	if (ret)
 		return ret;
 	r->on = true;
+	tn->since_event = 0;
 	note_evidence(r, t, now);
 	if (r->probe)
 		ibcc_text_say(say, "%s; mark without delay, to learn who contributes", r->evidence);
@@ -255,9 +256,13 @@ static int hold(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct p
 		return 1;
 	s.marks = ibcc_tuner_marks(p->e, now);
 	s.jammed = ibcc_tuner_jammed(tn, r, p->e);
+	s.rests = ibcc_tuner_rests(tn);
 	calmed(r, now, tn->p.victim_wait_permille, p->say);
-	changed = turned(r, now, p->say) ||
-		  (judge && ibcc_tuner_judge(&tn->p, r, now, &s, leads, p->say));
+	changed = turned(r, now, p->say);
+	if (changed)
+		tn->since_event = 0;
+	else
+		changed = judge && ibcc_tuner_judge(&tn->p, r, now, &s, leads, p->say);
 	more = s.n || s.marks ? enlist(tn, r, p->t, p->actual, now) : 0;
 	if (more < 0)
 		return more;
@@ -412,6 +417,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		return ret;
 	if (e->trustworthy) {
 		tn->since_change += tn->since_change < UINT16_MAX;
+		tn->since_event += tn->since_event < UINT16_MAX;
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_note_load(tn, t, s);
 		ibcc_tuner_observe(tn, t, e);

@@ -246,6 +246,8 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 			      victim / 10, victim % 10);
 		return true;
 	}
+	if (s->rests)
+		return false;
 	if (busy < p->sink_busy_permille && w.marks && s->jammed) {
 		if (!leads || !hold_as_computed(r))
 			return false;

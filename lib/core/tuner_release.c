@@ -4,6 +4,16 @@
 
 #include "tuner_state.h"
 
+/* By then first values have been corrected for what was seen too early. */
+#define STEADY_PASSES 20u
+/* A hot port that could be some hundredths busier is worth no more unrest than that. */
+#define REST_PASSES 20u
+
+bool ibcc_tuner_rests(const struct ibcc_tuner *tn)
+{
+	return tn->since_event >= STEADY_PASSES && tn->since_change < REST_PASSES;
+}
+
 void ibcc_tuner_changed(struct ibcc_tuner *tn)
 {
 	for (uint32_t i = 0; i < tn->n_roots; i++) {

@@ -119,6 +119,8 @@ struct ibcc_tuner_root *ibcc_tuner_find(struct ibcc_tuner *tn, uint32_t port)
 
 void ibcc_tuner_drop(struct ibcc_tuner *tn, struct ibcc_tuner_root *r)
 {
+	if (r->on)
+		tn->since_event = 0;
 	if (r->in_force) {
 		tn->gone_port = r->port;
 		tn->gone_since = 0;

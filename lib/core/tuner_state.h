@@ -102,7 +102,8 @@ struct ibcc_tuner {
 	bool may_probe;
 	uint32_t n_roots;
 	struct ibcc_tuner_root root[IBCC_TUNER_MAX_ROOTS];
-	uint16_t since_change;            /* passes */
+	uint16_t since_change; /* passes */
+	uint16_t since_event;  /* passes since a root came, went or became another kind */
 	uint16_t doubt_wait, doubt_pause; /* passes until settings may be doubted again */
 	uint32_t gone_port;               /* root whose settings were removed last, or IBCC_NONE */
 	uint32_t gone_since;              /* passes */
@@ -200,6 +201,7 @@ struct ibcc_tuner_sources {
 	uint32_t mbps;       /* data rate of the fastest one's link */
 	uint64_t marks;      /* of this root in the pass */
 	bool jammed;         /* they wait for another root: see ibcc_tuner_jammed() */
+	bool rests;          /* no step towards more is due: see ibcc_tuner_rests() */
 };
 
 /* tuner_probe.c: is a root being probed? Then no other one is taken up. */
@@ -267,6 +269,11 @@ bool ibcc_tuner_barred(const struct ibcc_tuner *tn, uint32_t port);
  * now. Those that are to be confirmed keep what confirms them.
  */
 void ibcc_tuner_changed(struct ibcc_tuner *tn);
+
+/* Once the same roots have been under control for a while, steps that let sources send more are
+ * rare: they win little, and each is a change for the fabric.
+ */
+bool ibcc_tuner_rests(const struct ibcc_tuner *tn);
 
 /* Roots that could carry more than they do, or whose control does harm or no good; see
  * tuner_idle.c, tuner_guard.c and tuner_alike.c.

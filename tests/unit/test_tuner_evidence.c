@@ -136,7 +136,7 @@ static struct ibcc_tuner_root *on(struct fixture *f, const struct ibcc_root *now
 static bool judge(struct fixture *f, struct ibcc_tuner_root *r, const struct ibcc_root *now,
 		  uint32_t n, uint64_t marks)
 {
-	const struct ibcc_tuner_sources s = { n, n, LINK, marks, false };
+	const struct ibcc_tuner_sources s = { n, n, LINK, marks, false, false };
 	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
 	bool changed = false;
 
@@ -196,7 +196,7 @@ static void test_follows_another(void **state)
 	struct ibcc_root *now = full(f, 0, 4, 10000);
 	struct ibcc_tuner_root *r = on(f, now);
 	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
-	struct ibcc_tuner_sources s = { 40, 56, LINK, 0, false };
+	struct ibcc_tuner_sources s = { 40, 56, LINK, 0, false, false };
 
 	now->tree_wait_permille = 0;
 	for (int i = 0; i < 4; i++)
@@ -222,7 +222,7 @@ static void test_jammed(void **state)
 	struct ibcc_root *now = full(f, 0, 4, 10000);
 	struct ibcc_tuner_root *r = on(f, now);
 	struct ibcc_text say = { .buf = f->text, .len = sizeof(f->text) };
-	struct ibcc_tuner_sources s = { 28, 28, LINK, 50, true };
+	struct ibcc_tuner_sources s = { 28, 28, LINK, 50, true, false };
 
 	now->rate_mbps = LINK / 10 * 9;
 	now->tree_wait_permille = 0;

@@ -72,6 +72,45 @@ static void test_rate_of_an_idle_sink(void **state)
 	assert_in_range(f->n_changed, 0, 2);
 }
 
+/* The fewest passes from one change to the next. */
+static unsigned int shortest_pause(struct fixture *f, unsigned int passes)
+{
+	unsigned int shortest = passes, since = passes;
+
+	for (unsigned int i = 0; i < passes; i++, since++) {
+		if (!step(f))
+			continue;
+		shortest = since < shortest ? since : shortest;
+		since = 0;
+	}
+	return shortest;
+}
+
+/* A sink that is never busy enough. At first steps follow as soon as each can be judged; once the
+ * root has been under control for long there is one in 20 passes at most, the aim for a settled
+ * fabric. A sink that fills its link is news, and steps follow soon again.
+ */
+static void test_rests_when_steady(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int pause = 0;
+
+	switch_on(f);
+	traffic_lustre_tuned(&f->tr);
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 12000;
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->wait_permille = 300;
+	assert_in_range(shortest_pause(f, 18), 4, 10);
+	steps(f, 4);
+	assert_in_range(shortest_pause(f, 100), 20, 99);
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 31900;
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->wait_permille = 0;
+	steps(f, 4);
+	traffic_at(&f->tr, LUSTRE_SW2, 1)->mbps = 30000;
+	while (!step(f))
+		pause++;
+	assert_in_range(pause, 3, 10);
+}
+
 static double loop_of(struct fixture *f)
 {
 	const struct ibcc_endport_cc *ca = ca_cc(f, LUSTRE_SRC1);
@@ -185,11 +224,9 @@ int main(void)
 #define LUSTRE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TREE(f)   cmocka_unit_test_setup_teardown(f, setup_tree, teardown)
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_no_foreign_traffic),
-		LUSTRE(test_victim_comes_and_goes),
-		LUSTRE(test_rate_of_an_idle_sink),
-		LUSTRE(test_small_steps),
-		TREE(test_calm),
+		LUSTRE(test_no_foreign_traffic),   LUSTRE(test_victim_comes_and_goes),
+		LUSTRE(test_rate_of_an_idle_sink), LUSTRE(test_rests_when_steady),
+		LUSTRE(test_small_steps),          TREE(test_calm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
