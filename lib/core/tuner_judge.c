@@ -120,9 +120,13 @@ static bool take_back(struct ibcc_tuner_root *r, uint32_t victim_wait, bool busy
 	return true;
 }
 
+/* Where a slow receiver's table ends has no more margin than its many sources need who were not
+ * counted: nearer, and control of all of them is lost at once.
+ */
 static bool relax(struct ibcc_tuner_root *r, bool leads)
 {
-	uint32_t end = scale(r->end_permille, 10, 11, END_MIN, END_MAX);
+	uint32_t least = r->kind == IBCC_CONGESTION_OUTPUT ? 1000 : END_MIN;
+	uint32_t end = scale(r->end_permille, 10, 11, least, END_MAX);
 	uint32_t loop = scale(r->loop_permille, 5, 7, LOOP_MIN, LOOP_MAX);
 
 	if (leads && end < r->end_permille)

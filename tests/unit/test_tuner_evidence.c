@@ -170,9 +170,8 @@ static void test_more_contributors(void **state)
 	struct ibcc_root *now = full(f, 0, 4, 10000);
 	struct ibcc_tuner_root *r = on(f, now);
 
-	r->kind = IBCC_CONGESTION_OUTPUT;
-	r->rate_mbps = LINK / 10;
-	now->rate_mbps = LINK / 20;
+	r->rate_mbps = LINK;
+	now->rate_mbps = LINK * 9 / 10;
 	now->tree_wait_permille = 0;
 	assert_true(judge(f, r, now, 31, 50));
 	assert_int_equal(r->end_permille, 1000);
@@ -181,10 +180,33 @@ static void test_more_contributors(void **state)
 	r->backoff = 0;
 	assert_true(judge(f, r, now, 28, 50));
 	assert_true(r->end_permille < 1000);
-	now->rate_mbps = LINK / 10;
+	now->rate_mbps = LINK;
 	assert_true(judge(f, r, now, 33, 50));
 	assert_int_equal(r->n, 33);
 	assert_int_equal(r->end_permille, 1000);
+}
+
+/* A slow receiver that is not busy: its table never ends nearer than what was computed, since a few
+ * sources more than were counted would all be lost; the timer gives way instead.
+ */
+static void test_slow_receiver_keeps_its_table(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *now = full(f, 0, 4, 10000);
+	struct ibcc_tuner_root *r = on(f, now);
+
+	r->kind = IBCC_CONGESTION_OUTPUT;
+	r->rate_mbps = LINK / 10;
+	now->rate_mbps = LINK / 20;
+	now->tree_wait_permille = 0;
+	assert_true(judge(f, r, now, 28, 50));
+	assert_int_equal(r->end_permille, 1000);
+	assert_in_range(r->loop_permille, 700, 720);
+	r->end_permille = 1050;
+	r->backoff = 0;
+	assert_true(judge(f, r, now, 28, 50));
+	assert_int_equal(r->end_permille, 1000);
+	assert_in_range(r->loop_permille, 700, 720);
 }
 
 /* Where the table ends is the business of the root whose table it is. How often sources are marked
@@ -279,10 +301,15 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_near_sources_count),     TEST(test_many_roots_take_longer),
-		TEST(test_stands_through_changes), TEST(test_own_marks),
-		TEST(test_marks_of_others),        TEST(test_more_contributors),
-		TEST(test_follows_another),        TEST(test_jammed),
+		TEST(test_near_sources_count),
+		TEST(test_many_roots_take_longer),
+		TEST(test_stands_through_changes),
+		TEST(test_own_marks),
+		TEST(test_marks_of_others),
+		TEST(test_more_contributors),
+		TEST(test_slow_receiver_keeps_its_table),
+		TEST(test_follows_another),
+		TEST(test_jammed),
 		TEST(test_marks_in_vain),
 	};
 
