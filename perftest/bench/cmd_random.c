@@ -18,12 +18,17 @@
 #define WANT_SHARE 0.95 /* of the scenarios */
 #define CELL       32
 
+/* Shares of what was to be had in a window. */
+struct shares {
+	double off, live;
+	bool reached, harmed;
+};
+
 struct score {
-	double off, live; /* shares of what was to be had */
-	double best;      /* of the best static setting; NAN: not known */
+	struct shares start, settled;
+	double best; /* of the best static setting at the start; NAN: not known */
 	uint32_t n_roots, rounds;
 	uint64_t sets;
-	bool reached, harmed;
 	char fabric[64];
 };
 
@@ -33,14 +38,14 @@ struct random {
 	struct ibcc_progress progress;
 };
 
-static int measure_live(const struct ibcc_scenario *s, struct score *score)
+static int measure_live(const struct ibcc_scenario *s, struct score *score, struct shares *to)
 {
 	struct ibcc_live_result live;
 	struct ibcc_measure m;
 	int rc = ibcc_drawn_live(s, &m, &live);
 
 	if (!rc) {
-		score->live = ibcc_draw_share(&m);
+		to->live = ibcc_draw_share(&m);
 		score->rounds = live.n_rounds;
 		score->sets = live.sets;
 		ibcc_measure_fini(&m);
@@ -49,7 +54,7 @@ static int measure_live(const struct ibcc_scenario *s, struct score *score)
 	return rc;
 }
 
-static int measure_off(const struct ibcc_scenario *s, struct score *score)
+static int measure_off(const struct ibcc_scenario *s, struct score *score, struct shares *to)
 {
 	struct ibcc_measure m;
 	struct ibcc_truth truth;
@@ -61,9 +66,20 @@ static int measure_off(const struct ibcc_scenario *s, struct score *score)
 		rc = ibcc_measure_run(s, 0, &m, NULL);
 	if (rc)
 		return rc;
-	score->off = ibcc_draw_share(&m);
+	to->off = ibcc_draw_share(&m);
 	ibcc_measure_fini(&m);
 	return 0;
+}
+
+static int measure(const struct ibcc_scenario *s, struct score *score, struct shares *to)
+{
+	int rc = measure_off(s, score, to);
+
+	if (!rc)
+		rc = measure_live(s, score, to);
+	to->reached = ibcc_drawn_reached(to->live);
+	to->harmed = ibcc_drawn_harmed(to->live, to->off);
+	return rc;
 }
 
 static int work(void *arg, uint64_t i)
@@ -81,11 +97,11 @@ static int work(void *arg, uint64_t i)
 		return rc;
 	snprintf(score->fabric, sizeof(score->fabric), "%u nodes, %u flows", s.topo->n_nodes,
 		 s.n_flows);
-	rc = measure_off(&s, score);
-	if (!rc)
-		rc = measure_live(&s, score);
-	score->reached = ibcc_drawn_reached(score->live);
-	score->harmed = ibcc_drawn_harmed(score->live, score->off);
+	rc = measure(&s, score, &score->start);
+	if (!rc) {
+		ibcc_drawn_later(&s);
+		rc = measure(&s, score, &score->settled);
+	}
 	ibcc_scenario_fini(&s);
 	return rc;
 }
@@ -97,14 +113,20 @@ static int done(void *arg, uint64_t i, int rc)
 	return rc;
 }
 
+static json_t *shares_json(const struct shares *s)
+{
+	return json_pack("{sf sf sb sb}", "off", s->off, "live", s->live, "reached",
+			 (int)s->reached, "harmed", (int)s->harmed);
+}
+
 static json_t *score_json(const struct random *r, uint64_t i)
 {
 	const struct score *s = &r->score[i];
 
-	return json_pack("{sI sf sf so si si sI sb sb}", "seed", (json_int_t)(r->seed + i), "off",
-			 s->off, "live", s->live, "best", ibcc_report_number(s->best), "roots",
-			 (int)s->n_roots, "rounds", (int)s->rounds, "sets", (json_int_t)s->sets,
-			 "reached", (int)s->reached, "harmed", (int)s->harmed);
+	return json_pack("{sI so so so si si sI}", "seed", (json_int_t)(r->seed + i), "start",
+			 shares_json(&s->start), "settled", shares_json(&s->settled), "best",
+			 ibcc_report_number(s->best), "roots", (int)s->n_roots, "rounds",
+			 (int)s->rounds, "sets", (json_int_t)s->sets);
 }
 
 static json_t *row_json(const char *name, double target, double measured, bool ok)
@@ -116,13 +138,14 @@ static json_t *row_json(const char *name, double target, double measured, bool o
 static int print_failures(const struct random *r, uint64_t n)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "SEED", true },   { "FABRIC", false }, { "ROOTS", true },
-		{ "OFF %", true },  { "LIVE %", true },  { "BEST STATIC %", true },
-		{ "ROUNDS", true }, { "", false },
+		{ "SEED", true },   { "FABRIC", false },       { "ROOTS", true },
+		{ "OFF %", true },  { "LIVE %", true },        { "AT THE START: OFF %", true },
+		{ "LIVE %", true }, { "BEST STATIC %", true }, { "ROUNDS", true },
+		{ "", false },
 	};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
-	char buf[6][CELL];
+	char buf[8][CELL];
 	int rc = t ? 0 : -ENOMEM;
 
 	for (uint64_t i = 0; i < n && !rc; i++) {
@@ -130,13 +153,15 @@ static int print_failures(const struct random *r, uint64_t n)
 		const char *cell[] = { buf[0],
 				       s->fabric,
 				       buf[1],
-				       ibcc_table_number(100 * s->off, buf[2], CELL),
-				       ibcc_table_number(100 * s->live, buf[3], CELL),
+				       ibcc_table_number(100 * s->settled.off, buf[2], CELL),
+				       ibcc_table_number(100 * s->settled.live, buf[3], CELL),
+				       ibcc_table_number(100 * s->start.off, buf[6], CELL),
+				       ibcc_table_number(100 * s->start.live, buf[7], CELL),
 				       ibcc_table_number(100 * s->best, buf[5], CELL),
 				       buf[4],
-				       s->harmed ? "HARMED" : "short of the ideal" };
+				       s->settled.harmed ? "HARMED" : "short of the ideal" };
 
-		if (s->reached && !s->harmed)
+		if (s->settled.reached && !s->settled.harmed)
 			continue;
 		snprintf(buf[0], CELL, "%llu", (unsigned long long)(r->seed + i));
 		snprintf(buf[1], CELL, "%u", s->n_roots);
@@ -149,47 +174,82 @@ static int print_failures(const struct random *r, uint64_t n)
 	return rc;
 }
 
-static int print(const struct random *r, uint64_t n, bool json)
+/* Over all scenarios. */
+struct totals {
+	uint64_t reached, harmed;
+	double off, live; /* means */
+};
+
+static struct totals sum_up(const struct random *r, uint64_t n, bool settled)
 {
-	uint64_t reached = 0, harmed = 0, congested = 0;
-	double share, off = 0, live = 0;
-	bool ok;
+	struct totals t = { 0 };
 
 	for (uint64_t i = 0; i < n; i++) {
-		reached += r->score[i].reached;
-		harmed += r->score[i].harmed;
-		congested += r->score[i].n_roots > 0;
-		off += r->score[i].off / (double)n;
-		live += r->score[i].live / (double)n;
-	}
-	share = (double)reached / (double)n;
-	ok = share >= WANT_SHARE && !harmed;
-	if (json) {
-		json_t *rows = json_array(), *all = json_array();
+		const struct shares *s = settled ? &r->score[i].settled : &r->score[i].start;
 
-		json_array_append_new(rows, row_json("live reaches 97 % of the ideal", WANT_SHARE,
-						     share, share >= WANT_SHARE));
-		json_array_append_new(rows, row_json("live more than 1 % below off", 0,
-						     (double)harmed / (double)n, !harmed));
-		for (uint64_t i = 0; i < n; i++)
-			json_array_append_new(all, score_json(r, i));
-		ibcc_report_json(json_pack("{si ss so so sb}", "schema", 1, "experiment", "random",
-					   "rows", rows, "scenarios", all, "ok", (int)ok),
-				 false, stdout);
-		return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+		t.reached += s->reached;
+		t.harmed += s->harmed;
+		t.off += s->off / (double)n;
+		t.live += s->live / (double)n;
 	}
+	return t;
+}
+
+static double part(uint64_t k, uint64_t n)
+{
+	return (double)k / (double)n;
+}
+
+static bool holds(const struct totals *t, uint64_t n)
+{
+	return part(t->reached, n) >= WANT_SHARE && !t->harmed;
+}
+
+static int print_json(const struct random *r, uint64_t n, const struct totals *settled)
+{
+	bool reached = part(settled->reached, n) >= WANT_SHARE, ok = holds(settled, n);
+	json_t *rows = json_array(), *all = json_array();
+
+	json_array_append_new(rows, row_json("live reaches 97 % of the ideal", WANT_SHARE,
+					     part(settled->reached, n), reached));
+	json_array_append_new(rows, row_json("live more than 1 % below off", 0,
+					     part(settled->harmed, n), !settled->harmed));
+	for (uint64_t i = 0; i < n; i++)
+		json_array_append_new(all, score_json(r, i));
+	ibcc_report_json(json_pack("{si ss so so sb}", "schema", 1, "experiment", "random", "rows",
+				   rows, "scenarios", all, "ok", (int)ok),
+			 false, stdout);
+	return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+}
+
+static void print_totals(const char *when, const struct totals *t, uint64_t n, bool targets)
+{
+	printf("%s: live reaches 97 %% of the ideal in %.1f %%%s, is more than 1 %% below off in "
+	       "%llu%s; mean share of the ideal: off %.2f %%, live %.2f %%\n",
+	       when, 100 * part(t->reached, n), targets ? " (target 95 %)" : "",
+	       (unsigned long long)t->harmed, targets ? " (target 0)" : "", 100 * t->off,
+	       100 * t->live);
+}
+
+static int print(const struct random *r, uint64_t n, bool json)
+{
+	const struct totals start = sum_up(r, n, false), settled = sum_up(r, n, true);
+	uint64_t congested = 0;
+
+	if (json)
+		return print_json(r, n, &settled);
+	for (uint64_t i = 0; i < n; i++)
+		congested += r->score[i].n_roots > 0;
 	if (print_failures(r, n))
 		return IBCC_EXIT_ERROR;
-	printf("\n%llu scenarios from seed %llu on, %llu with congestion: live reaches 97 %% of "
-	       "the "
-	       "ideal in %.1f %% (target 95 %%), is more than 1 %% below off in %llu (target 0)\n"
-	       "mean share of the ideal: off %.2f %%, live %.2f %%\n",
-	       (unsigned long long)n, (unsigned long long)r->seed, (unsigned long long)congested,
-	       100 * share, (unsigned long long)harmed, 100 * off, 100 * live);
-	if (!ok)
+	printf("\n%llu scenarios from seed %llu on, %llu with congestion\n", (unsigned long long)n,
+	       (unsigned long long)r->seed, (unsigned long long)congested);
+	print_totals("settled", &settled, n, true);
+	print_totals("at the start", &start, n, false);
+	if (!holds(&settled, n))
 		puts("each again: ibcc-bench tune --random 1 --seed SEED; "
 		     "ibcc-bench draw SEED prints it as a scenario");
-	return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+	return holds(&settled, n) ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
 }
 
 /* What static settings can do there is known of some, from a search that took long. */

@@ -12,6 +12,10 @@
 
 #define IBCC_DRAWN_WANT     0.97 /* share of the ideal, see ibcc_draw_share() */
 #define IBCC_DRAWN_MAY_LOSE 0.01 /* against off */
+/* A drawn scenario is measured from some 20 intervals after its congestion began: the loop still
+ * learns. So long afterwards it has settled.
+ */
+#define IBCC_DRAWN_LATER_PS (80 * IBCC_PS_PER_MS)
 
 static inline bool ibcc_drawn_reached(double share)
 {
@@ -21,6 +25,13 @@ static inline bool ibcc_drawn_reached(double share)
 static inline bool ibcc_drawn_harmed(double share, double off)
 {
 	return share < off * (1 - IBCC_DRAWN_MAY_LOSE);
+}
+
+/* Runs it on, to be measured when the loop has settled. */
+static inline void ibcc_drawn_later(struct ibcc_scenario *s)
+{
+	s->measure_from_ps += IBCC_DRAWN_LATER_PS;
+	s->duration_ps += IBCC_DRAWN_LATER_PS;
 }
 
 /* With the daemon's loop at its defaults. As ibcc_live_run(); r: NULL if nobody asks. */

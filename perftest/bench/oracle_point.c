@@ -11,8 +11,6 @@
 #include "perftest/bench/individual.h"
 #include "perftest/bench/oracle_grid.h"
 
-#define LATER_PS (80 * IBCC_PS_PER_MS)
-
 /* About the law's values by factors up to two, or four where a timer gets shorter; queues from the
  * published nine tenths down; and both amounts of marks that the tuner knows.
  */
@@ -114,10 +112,7 @@ static void set_window(struct ibcc_scenario *s, enum ibcc_oracle_window w)
 {
 	switch (w) {
 	case IBCC_ORACLE_OWN: break;
-	case IBCC_ORACLE_LATER:
-		s->measure_from_ps += LATER_PS;
-		s->duration_ps += LATER_PS;
-		break;
+	case IBCC_ORACLE_LATER: ibcc_drawn_later(s); break;
 	}
 }
 

@@ -106,6 +106,16 @@ check "the shares are counted" jq -e '(.scenarios | map(select(.best >= 0.97)) |
 	.settings.best.reached == $n and .settings.either.reached >= $n and .misses.draws == 2 - 2 * $n and
 	(.settings.off | .harmed == 0)' "$TMP/out"
 check "the file has the same" cmp <(jq . "$TMP/out") <(jq . "$TMP/oracle.json")
+"$bench" tune --random 2 --seed 5 -j >"$TMP/out" || :
+check "the loop reaches the same there, at the start and settled" jq -e --slurpfile o "$TMP/oracle.json" '
+	def same($a; $b): $a - $b | . < 1e-6 and . > -1e-6;
+	[[.scenarios, $o[0].scenarios] | transpose[] | .[0].seed == .[1].seed and
+	same(.[0].start.off; .[1].off) and same(.[0].start.live; .[1].live) and
+	same(.[0].settled.live; .[1].live_later)] | all' "$TMP/out"
+check "targets are of the settled state" jq -e '(.scenarios | map(select(.settled.reached)) | length / 2) as $n |
+	.rows[0].measured == $n and .rows[0].target == 0.95 and .rows[1].target == 0 and
+	.rows[1].measured == (.scenarios | map(select(.settled.harmed)) | length / 2) and
+	.ok == ([.rows[].ok] | all)' "$TMP/out"
 status 0 "$bench" oracle --random 1 --seed 16 "${few[@]}"
 check "a draw without congestion needs nothing" grep -q '^best individual  *100' "$TMP/out"
 status 1 "$bench" oracle --random 1 --grid individual.foo=1
