@@ -103,7 +103,7 @@ struct ibcc_tuner {
 	uint32_t n_roots;
 	struct ibcc_tuner_root root[IBCC_TUNER_MAX_ROOTS];
 	uint16_t since_change; /* passes */
-	uint16_t since_event;  /* passes since a root came, went or became another kind */
+	uint16_t since_event;  /* passes since a root came, went or turned (see tuner.c) */
 	uint16_t doubt_wait, doubt_pause; /* passes until settings may be doubted again */
 	uint32_t gone_port;               /* root whose settings were removed last, or IBCC_NONE */
 	uint32_t gone_since;              /* passes */
@@ -201,7 +201,7 @@ struct ibcc_tuner_sources {
 	uint32_t mbps;       /* data rate of the fastest one's link */
 	uint64_t marks;      /* of this root in the pass */
 	bool jammed;         /* they wait for another root: see ibcc_tuner_jammed() */
-	bool rests;          /* no step towards more is due: see ibcc_tuner_rests() */
+	bool rests;          /* no step is due: see ibcc_tuner_rests() */
 };
 
 /* tuner_probe.c: is a root being probed? Then no other one is taken up. */
@@ -270,8 +270,8 @@ bool ibcc_tuner_barred(const struct ibcc_tuner *tn, uint32_t port);
  */
 void ibcc_tuner_changed(struct ibcc_tuner *tn);
 
-/* Once the same roots have been under control for a while, steps that let sources send more are
- * rare: they win little, and each is a change for the fabric.
+/* Once the same roots have been under control for a while, steps of
+ * feedback are rare: they win little, and each is a change for the fabric.
  */
 bool ibcc_tuner_rests(const struct ibcc_tuner *tn);
 
