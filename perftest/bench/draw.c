@@ -110,8 +110,7 @@ static bool is_taken(const struct draw *d, uint32_t host)
 }
 
 /* Sources in random order, as many as the degree says or as are needed to fill what there is. Who
- * sends to the hotspot as its background already is none: both flows would be one queue pair, whose
- * one share the ideal would count twice.
+ * sends to the hotspot as its only background already is none: see write_background().
  */
 static void draw_sources(struct draw *d, struct spot *s, double capacity, double severity)
 {
@@ -185,18 +184,45 @@ static void write_fabric(const struct draw *d, FILE *out)
 				i + 1);
 }
 
+static bool is_hot_for(const struct draw *d, uint32_t from, uint32_t dst)
+{
+	for (uint32_t k = 0; k < d->n_spots; k++)
+		for (uint32_t i = 0; i < d->spot[k].n && d->spot[k].dst == dst; i++)
+			if (d->spot[k].from[i] == from)
+				return true;
+	return false;
+}
+
+/* Background to all leaves out the hotspots that its source sends to besides: both flows would be
+ * one queue pair, which gets one share where the ideal counts two, and which nothing but the
+ * lengths of their queues divides between them.
+ */
+static void write_background(const struct draw *d, uint32_t i, const char *arrivals, FILE *out)
+{
+	uint32_t n = 0, hot = 0;
+
+	for (uint32_t k = 0; k < d->hosts; k++)
+		hot += is_hot_for(d, i, k);
+	fprintf(out, "  - {name: own%u, from: h%u, to: ", i, i);
+	if (d->pairs || !hot) {
+		fprintf(out, d->pairs ? "h%u" : "all", d->peer[i]);
+		fprintf(out, ", rate: %u Mb/s, arrivals: %s}\n", d->own[i], arrivals);
+		return;
+	}
+	for (uint32_t k = 0; k < d->hosts; k++)
+		if (k != i && !is_hot_for(d, i, k))
+			fprintf(out, "%sh%u", n++ ? ", " : "[", k);
+	fprintf(out, "], rate: %u Mb/s, arrivals: %s}\n", d->own[i] / n, arrivals);
+}
+
 static void write_traffic(const struct draw *d, FILE *out)
 {
 	const char *arrivals = d->periodic ? "periodic" : "exponential";
 
 	fputs("traffic:\n", out);
-	for (uint32_t i = 0; i < d->hosts; i++) {
-		if (d->own[i] < 1)
-			continue;
-		fprintf(out, "  - {name: own%u, from: h%u, to: ", i, i);
-		fprintf(out, d->pairs ? "h%u" : "all", d->peer[i]);
-		fprintf(out, ", rate: %u Mb/s, arrivals: %s}\n", d->own[i], arrivals);
-	}
+	for (uint32_t i = 0; i < d->hosts; i++)
+		if (d->own[i] >= d->hosts)
+			write_background(d, i, arrivals, out);
 	for (uint32_t k = 0; k < d->n_spots; k++) {
 		const struct spot *s = &d->spot[k];
 

@@ -69,6 +69,33 @@ static void sources_can_send_what_they_offer(void **state)
 	}
 }
 
+static bool goes_to(const struct ibcc_flow_spec *f, const char *node)
+{
+	return strcmp(f->to, "*") ? !strcmp(f->to, node) : strcmp(f->from, node) != 0;
+}
+
+/* Two flows of one source to one destination are one queue pair: whatever it gets, how they divide
+ * it is no matter of congestion control, while the ideal has a share for each.
+ */
+static void no_queue_pair_has_two_flows(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		assert_int_equal(ibcc_draw_load(seed, &s, &e), 0);
+		for (uint32_t i = 0; i < s.n_flows; i++)
+			for (uint32_t k = 0; k < s.n_flows; k++)
+				if (k != i && strcmp(s.flow[k].to, "*") &&
+				    !strcmp(s.flow[i].from, s.flow[k].from) &&
+				    goes_to(&s.flow[i], s.flow[k].to))
+					fail_msg("seed %llu: %s and %s", (unsigned long long)seed,
+						 s.flow[i].name, s.flow[k].name);
+		ibcc_scenario_fini(&s);
+	}
+}
+
 static void load(const char *file, struct ibcc_scenario *s)
 {
 	struct ibcc_yaml_errors e = { 0 };
@@ -197,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_seed_is_one_scenario),
 		cmocka_unit_test(sources_can_send_what_they_offer),
+		cmocka_unit_test(no_queue_pair_has_two_flows),
 		cmocka_unit_test(truth_of_lustre),
 		cmocka_unit_test(truth_of_a_hot_port),
 		cmocka_unit_test(truth_of_a_chain),
