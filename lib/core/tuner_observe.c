@@ -14,15 +14,21 @@
 /* Share of what adapters send that does not go through the root, permille. Those that wait could
  * send more of it if the root's share did not stand in its way. What those in the root's own switch
  * send without waiting may go there, too: then they take more of it than those that wait, who get
- * the less.
+ * the less. But if those that wait send just what the root carries, that is where all of it goes.
  */
 static uint32_t foreign_permille(const struct ibcc_root *now)
 {
-	uint64_t sent = 0;
+	uint64_t sent = 0, waiting = 0, carried = now->rate_mbps;
 
-	for (uint32_t i = 0; i < now->n_sources; i++)
+	for (uint32_t i = 0; i < now->n_sources; i++) {
 		sent += now->source[i].xmit_mbps;
-	return sent > now->rate_mbps ? (uint32_t)((sent - now->rate_mbps) * 1000 / sent) : 0;
+		if (now->source[i].role != IBCC_ROLE_NEAR)
+			waiting += now->source[i].xmit_mbps;
+	}
+	if (waiting * 1000 > carried * (1000 - FOREIGN_PERMILLE) &&
+	    waiting * 1000 < carried * (1000 + FOREIGN_PERMILLE))
+		return 0;
+	return sent > carried ? (uint32_t)((sent - carried) * 1000 / sent) : 0;
 }
 
 /* Somebody waits behind the root who sends elsewhere: throttling the others can help. Sources that

@@ -74,6 +74,27 @@ static void test_near_sources_count(void **state)
 	assert_non_null(ibcc_tuner_find(f->tn, r->port));
 }
 
+/* Two that wait send just what the link carries: it is all theirs, and nobody waits who could send
+ * elsewhere, whatever a third one sends.
+ */
+static void test_who_waits_sends_it_all(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = full(f, 0, 2, LINK / 2);
+
+	f->source[2] = (struct ibcc_source){
+		.port = fabric_port(f->t, 2, 1),
+		.role = IBCC_ROLE_NEAR,
+		.xmit_mbps = 20000,
+	};
+	r->n_sources = 3;
+	observe(f, 1);
+	assert_null(ibcc_tuner_find(f->tn, r->port));
+	f->source[0].xmit_mbps += LINK / 10;
+	observe(f, 1);
+	assert_non_null(ibcc_tuner_find(f->tn, r->port));
+}
+
 /* 8 adapters: more than two full links are many, and must be seen in three times as many passes. A
  * slow receiver cannot be mistaken.
  */
@@ -302,6 +323,7 @@ int main(void)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_near_sources_count),
+		TEST(test_who_waits_sends_it_all),
 		TEST(test_many_roots_take_longer),
 		TEST(test_stands_through_changes),
 		TEST(test_own_marks),
