@@ -54,6 +54,17 @@ static void observe(struct fixture *f, unsigned int passes)
 	}
 }
 
+/* One more, in the root's own switch, that does not wait. */
+static void add_near(struct fixture *f, struct ibcc_root *r, uint32_t mbps)
+{
+	f->source[r->n_sources] = (struct ibcc_source){
+		.port = fabric_port(f->t, r->n_sources, 1),
+		.role = IBCC_ROLE_NEAR,
+		.xmit_mbps = mbps,
+	};
+	r->n_sources++;
+}
+
 /* Two that wait send less than the link carries; the rest comes from one in the root's own switch
  * that does not wait. What that one sends elsewhere they may send elsewhere, too.
  */
@@ -64,12 +75,7 @@ static void test_near_sources_count(void **state)
 
 	observe(f, 1);
 	assert_null(ibcc_tuner_find(f->tn, r->port));
-	f->source[2] = (struct ibcc_source){
-		.port = fabric_port(f->t, 2, 1),
-		.role = IBCC_ROLE_NEAR,
-		.xmit_mbps = 20000,
-	};
-	r->n_sources = 3;
+	add_near(f, r, 20000);
 	observe(f, 1);
 	assert_non_null(ibcc_tuner_find(f->tn, r->port));
 }
@@ -82,12 +88,7 @@ static void test_who_waits_sends_it_all(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root *r = full(f, 0, 2, LINK / 2);
 
-	f->source[2] = (struct ibcc_source){
-		.port = fabric_port(f->t, 2, 1),
-		.role = IBCC_ROLE_NEAR,
-		.xmit_mbps = 20000,
-	};
-	r->n_sources = 3;
+	add_near(f, r, 20000);
 	observe(f, 1);
 	assert_null(ibcc_tuner_find(f->tn, r->port));
 	f->source[0].xmit_mbps += LINK / 10;
