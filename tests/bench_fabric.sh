@@ -71,7 +71,6 @@ osm=$!
 wait_until 60 grep -q 'Entering MASTER' "$TMP/bare.log" && wait_until 60 bare_sm || fail "no SM on bare ibsim"
 echo
 echo "The same on bare ibsim, without class 0x21:"
-# Before the collector: ibsim hands PortSamplesControl to opensm, which dies of it.
 queryerrors() { local rc=0; bare ibqueryerrors --counters >/dev/null 2>&1 || rc=$?; [ "$rc" -le 1 ]; }
 TIMEFORMAT=%R
 for i in 1 2 3 4 5; do
@@ -82,12 +81,13 @@ for i in 1 2 3 4 5; do
 	done
 	echo "$s" >>"$TMP/queryerrors"
 done
+# Not with opensm there: ibsim hands it the collector's PortSamplesControl, of which it dies.
+stop "$osm"
 bare "$IBCC_BUILD/ibcc-bench" poll --no-cc --alone -j >"$TMP/bare.json" || fail "poll on ibsim"
 jq -r --argjson stock "$(sort -n "$TMP/queryerrors" | sed -n 3p)" '.pollers as [$own, $loop] |
 	"\(.ports) ports, \(.fresh) fresh: \($own.seconds * 1e4 | round / 1e4) s, " +
 	"\($loop.times_collector * 100 | round) % of the rate of a bare libibumad loop, " +
 	"\($stock / $own.seconds * 10 | round / 10) times as fast as ibqueryerrors --counters"' "$TMP/bare.json"
-stop "$osm"
 stop "$ibsim"
 
 fabric 24 3
