@@ -58,4 +58,9 @@ bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port);
 
+/* Do these settings, as read from a switch, have the port mark packets (FECN)? A port of credit
+ * starvation does not (IBA vol. 1, Annex A10).
+ */
+bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port);
+
 #endif

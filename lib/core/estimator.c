@@ -139,15 +139,13 @@ static bool marks(const struct job *j, uint32_t port)
 	uint32_t ep = j->t->port[j->t->node[p->node].first_port].endport;
 	bool faces_ca = is_ca_port(j->t, p->peer);
 	const struct ibcc_endport_cc *sw;
-	struct ibcc_cc_sw_port_element el;
 
-	if (!j->actual || ep >= j->actual->n || j->actual->ep[ep].support != IBCC_CC_SUPPORTED)
+	if (!j->actual || ep >= j->actual->n ||
+	    !ibcc_settings_port_marks(&j->actual->ep[ep], p->num))
 		return false;
 	sw = &j->actual->ep[ep];
-	el = ibcc_settings_effective(sw, p->num);
-	if (!el.Threshold || el.Control_Type)
-		return false;
-	if (el.Valid || (faces_ca && ibcc_cc_mask_test(&sw->sw.Victim_Mask, p->num)))
+	if (ibcc_settings_effective(sw, p->num).Valid ||
+	    (faces_ca && ibcc_cc_mask_test(&sw->sw.Victim_Mask, p->num)))
 		return true;
 	return busy(l) >= MARKED_BUSY_PERMILLE &&
 	       (faces_ca || l->waited < j->p->slow_wait_permille);

@@ -66,6 +66,16 @@ struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport
 	};
 }
 
+bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port)
+{
+	struct ibcc_cc_sw_port_element el;
+
+	if (sw->support != IBCC_CC_SUPPORTED)
+		return false;
+	el = ibcc_settings_effective(sw, port);
+	return el.Threshold && !el.Control_Type;
+}
+
 static bool pack_elements(uint8_t *mad, const struct ibcc_endport_cc *ep, uint32_t block)
 {
 	unsigned int size = ep->sw_port_block;

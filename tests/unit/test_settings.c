@@ -55,11 +55,40 @@ static void test_effective(void **state)
 	assert_false(ibcc_settings_effective(&sw, 200).Control_Type);
 }
 
+static void test_port_marks(void **state)
+{
+	struct ibcc_cc_sw_port_element el[5] = {
+		[1] = { .Valid = true, .Threshold = 4 },
+		[2] = { .Valid = true, .Threshold = 0 },
+		[3] = { .Valid = true, .Threshold = 4, .Control_Type = true },
+		[4] = { .Valid = false, .Threshold = 4 },
+	};
+	struct ibcc_endport_cc sw = {
+		.support = IBCC_CC_SUPPORTED,
+		.n_element = 5,
+		.element = el,
+	};
+
+	(void)state;
+	for (unsigned int all = 0; all < 2; all++) {
+		sw.sw.Threshold = all ? 9 : 0;
+		assert_true(ibcc_settings_port_marks(&sw, 1));
+		assert_false(ibcc_settings_port_marks(&sw, 2));
+		assert_false(ibcc_settings_port_marks(&sw, 3));
+		assert_int_equal(ibcc_settings_port_marks(&sw, 4), all);
+		assert_int_equal(ibcc_settings_port_marks(&sw, 200), all);
+	}
+	sw.support = IBCC_CC_KEY_REFUSED;
+	assert_false(ibcc_settings_port_marks(&sw, 1));
+	assert_false(ibcc_settings_port_marks(&sw, 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_effective),
+		cmocka_unit_test(test_port_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
