@@ -24,6 +24,13 @@ struct ibcc_port_sample {
 	struct ibcc_delta delta;
 };
 
+/* A packet that a switch marked (FECN), by its CongestionLog. */
+struct ibcc_mark {
+	uint32_t node;       /* the switch's index */
+	uint16_t slid, dlid; /* as logged: not 0, but nobody need have them */
+	uint8_t sl;
+};
+
 /* Samples by the topology's fabric-wide port index. */
 struct ibcc_snapshot {
 	uint64_t pass;        /* number of the pass, from 1 */
@@ -32,6 +39,11 @@ struct ibcc_snapshot {
 	uint32_t n_fresh, n_stale, n_unreachable;
 	uint32_t n_ports;
 	struct ibcc_port_sample *port;
+	/* Logged since the pass before, of the switches that were asked: the newest, at most
+	 * IBCC_CC_LOG_SWITCH_ENTRIES of each.
+	 */
+	uint32_t n_marks, cap_marks;
+	struct ibcc_mark *mark; /* owned */
 };
 
 /* Sizes a snapshot for a topology, all samples empty. -ENOMEM. Freed by ibcc_snapshot_fini(). */
@@ -45,12 +57,18 @@ void ibcc_snapshot_record(struct ibcc_snapshot *s, uint32_t port, const struct i
 /* Records that a port did not answer. */
 void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err);
 
-/* Begins a pass (ports not recorded in it become stale) and ends it (counts the states). */
+/* Appends a packet that was marked since the pass before. -ENOMEM. */
+int ibcc_snapshot_mark(struct ibcc_snapshot *s, const struct ibcc_mark *m);
+
+/* Begins a pass (ports not recorded in it become stale, marks of the pass before are forgotten) and
+ * ends it (counts the states).
+ */
 void ibcc_snapshot_begin(struct ibcc_snapshot *s);
 void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns);
 
 /* Moves the readings of ports that both topologies have (same node GUID and port number) into a
- * snapshot of the new topology, so that a resweep loses no interval. -ENOMEM leaves s as it was.
+ * snapshot of the new topology, so that a resweep loses no interval. Marks are dropped, since nodes
+ * have other indices there. -ENOMEM leaves s as it was.
  */
 int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
 			 const struct ibcc_topo *to);

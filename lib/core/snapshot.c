@@ -6,6 +6,8 @@
 
 #include <ibcc/snapshot.h>
 
+#define FIRST_MARKS 64u /* room for so many at first */
+
 int ibcc_snapshot_init(struct ibcc_snapshot *s, const struct ibcc_topo *t)
 {
 	struct ibcc_port_sample *port = calloc(t->n_ports ? t->n_ports : 1, sizeof(*port));
@@ -21,6 +23,7 @@ void ibcc_snapshot_fini(struct ibcc_snapshot *s)
 	if (!s)
 		return;
 	free(s->port);
+	free(s->mark);
 	*s = (struct ibcc_snapshot){ 0 };
 }
 
@@ -62,9 +65,25 @@ void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err)
 	p->delta = (struct ibcc_delta){ 0 };
 }
 
+int ibcc_snapshot_mark(struct ibcc_snapshot *s, const struct ibcc_mark *m)
+{
+	if (s->n_marks == s->cap_marks) {
+		uint32_t cap = s->cap_marks ? 2 * s->cap_marks : FIRST_MARKS;
+		struct ibcc_mark *mark = reallocarray(s->mark, cap, sizeof(*mark));
+
+		if (!mark)
+			return -ENOMEM;
+		s->mark = mark;
+		s->cap_marks = cap;
+	}
+	s->mark[s->n_marks++] = *m;
+	return 0;
+}
+
 void ibcc_snapshot_begin(struct ibcc_snapshot *s)
 {
 	s->pass++;
+	s->n_marks = 0; /* their room is kept */
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		struct ibcc_port_sample *p = &s->port[i];
 

@@ -125,11 +125,57 @@ static void test_rebase(void **state)
 	ibcc_topo_free(to);
 }
 
+static void test_marks(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_snapshot s;
+
+	(void)state;
+	assert_int_equal(ibcc_snapshot_init(&s, t), 0);
+	assert_int_equal(s.n_marks, 0);
+	ibcc_snapshot_begin(&s);
+	for (uint16_t i = 0; i < 1000; i++) {
+		struct ibcc_mark m = { .node = LUSTRE_SW1,
+				       .slid = (uint16_t)(i + 1),
+				       .dlid = (uint16_t)(2000 - i),
+				       .sl = i % 16 };
+
+		assert_int_equal(ibcc_snapshot_mark(&s, &m), 0);
+	}
+	ibcc_snapshot_end(&s, 1 * MS);
+	assert_int_equal(s.n_marks, 1000);
+	for (uint16_t i = 0; i < 1000; i++) {
+		assert_int_equal(s.mark[i].node, LUSTRE_SW1);
+		assert_int_equal(s.mark[i].slid, i + 1);
+		assert_int_equal(s.mark[i].dlid, 2000 - i);
+		assert_int_equal(s.mark[i].sl, i % 16);
+	}
+
+	/* Those of a pass are gone with the next. */
+	ibcc_snapshot_begin(&s);
+	assert_int_equal(s.n_marks, 0);
+	assert_int_equal(ibcc_snapshot_mark(&s, &(struct ibcc_mark){ .slid = 7, .dlid = 8 }), 0);
+	ibcc_snapshot_end(&s, 2 * MS);
+	assert_int_equal(s.n_marks, 1);
+	assert_int_equal(s.mark[0].slid, 7);
+
+	/* And with another topology, where their nodes have other indices. */
+	assert_int_equal(ibcc_snapshot_rebase(&s, t, t), 0);
+	assert_int_equal(s.n_marks, 0);
+	assert_int_equal(ibcc_snapshot_mark(&s, &(struct ibcc_mark){ .slid = 9, .dlid = 8 }), 0);
+	assert_int_equal(s.mark[0].slid, 9);
+	ibcc_snapshot_fini(&s);
+	assert_int_equal(s.n_marks, 0);
+	assert_null(s.mark);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
