@@ -151,7 +151,7 @@ static int timed_pass(struct ibcc_cycle *c)
 	int rc;
 
 	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
-				 c->options.cc_key);
+				 c->options.cc_key, c->actual_known ? &c->actual : NULL);
 	took = ibcc_transport_now_ns(c->transport) - from;
 	if (!rc) {
 		c->pass_ns = took;

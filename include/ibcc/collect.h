@@ -32,11 +32,18 @@ void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 /* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
  * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
  * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another
- * topology, with the snapshot rebased to it. Reads only. Returns 0, -ENOMEM, -ECANCELED, or -EIO
- * when the transport is gone; *s is untouched then.
+ * topology, with the snapshot rebased to it. Reads only.
+ *
+ * CongestionLog (IBA vol. 1, Annex A10) is read of the switches that mark by `actual`, the settings
+ * of t (NULL: of none), one MAD each; what is new in it since it was read before comes into
+ * ibcc_snapshot:mark. Reading it begins its LogEventsCounter and PortMap anew on the switch. Marks
+ * are a sample: those of an answer that gets lost come with the next, if they are still logged, and
+ * the first log, or one after a longer while, only tells from when on they count. Returns 0,
+ * -ENOMEM, -ECANCELED, or -EIO when the transport is gone; *s is untouched then.
  */
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
-			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key);
+			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key,
+			const struct ibcc_settings *actual);
 
 /* Clears counters of 32 bits that have passed half their range, before they stop at its end, and
  * makes the snapshot count on from there: data, packets and PortXmitWait of PortCounters, FECN and

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One pass over the counters of all active ports.
+/* One pass over the counters of all active ports, and the logs of switches that mark.
  *
  * What a port can count is asked once. A node that did not answer at all in the last pass gets one
  * question before its ports are asked, so that dead nodes cost little. The TimeStamp of a node is
  * read next to its counters; the answers' arrival by the host's clock tells how far apart they
- * are (collector_clock.c).
+ * are (collector_clock.c). What is in logs is up to collector_marks.c.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <ibcc/ccmad.h>
 #include <ibcc/collect.h>
@@ -16,16 +15,15 @@
 #include <ibcc/pma.h>
 
 #include "lib/io/batch.h"
+#include "lib/io/collector_ask.h"
 #include "lib/io/collector_clock.h"
-
-/* PortSamplesControl is asked for so often, and then again after so many passes. */
-#define CONTROL_TRIES 3u
-#define ASK_AGAIN     64u
+#include "lib/io/collector_marks.h"
 
 enum kind {
-	KIND_CLASS, /* tag index: node; all others but TIMESTAMP: port */
+	KIND_CLASS, /* tag index: node; all others but TIMESTAMP and LOG: port */
 	KIND_CONTROL,
 	KIND_TIMESTAMP,
+	KIND_LOG,
 	KIND_EXT,
 	KIND_PLAIN,
 	KIND_CON,
@@ -57,6 +55,7 @@ struct port_state {
 
 struct ibcc_collector {
 	struct ibcc_fabric_clock clock;
+	struct ibcc_mark_logs marks;
 	struct node_state *node;
 	struct port_state *port;
 	uint32_t n_nodes, n_ports;
@@ -78,6 +77,7 @@ void ibcc_collector_free(struct ibcc_collector *c)
 	if (!c)
 		return;
 	ibcc_clock_fini(&c->clock);
+	ibcc_marks_fini(&c->marks);
 	ibcc_batch_fini(&c->batch);
 	free(c->node);
 	free(c->port);
@@ -295,6 +295,7 @@ static int flush(struct ibcc_collector *c, struct ibcc_transport *tr, const stru
 			else
 				ibcc_clock_missed(&c->clock, i);
 			break;
+		case KIND_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
 		case KIND_EXT:
 		case KIND_PLAIN:
 		case KIND_CON: take_counters(c, t, op, kind, i); break;
@@ -360,9 +361,9 @@ static int wave_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 		if (!p->asked || p->known || !c->node[t->port[i].node].known)
 			continue;
 		/* Some keep silent about it for good; their traffic can be counted nevertheless. */
-		if (is_late(tr) || (p->tries >= CONTROL_TRIES && c->clock.pass % ASK_AGAIN != 0))
+		if (is_late(tr) || !ibcc_ask_in_pass(c->clock.pass, p->tries))
 			continue;
-		p->tries += p->tries < CONTROL_TRIES;
+		p->tries += p->tries < IBCC_ASK_TRIES;
 		rc = add(c, t, i, KIND_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
 		if (rc == 0)
 			rc = flush_if_full(c, tr, t);
@@ -405,6 +406,11 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 			if (c->port[p].asked)
 				rc = add_counters(c, t, p);
 		}
+		/* The last, so that silence about it leaves the counters alone. */
+		tag.kind = KIND_LOG;
+		if (rc == 0 && ibcc_marks_wants(&c->marks, i))
+			rc = ibcc_batch_cc_get(&c->batch, lid_of(t, first), cc_key,
+					       IBCC_CC_ATTR_LOG, 0, tag);
 		if (rc == 0)
 			rc = flush_if_full(c, tr, t);
 	}
@@ -459,7 +465,8 @@ static void limit(const struct ibcc_collector *c, struct ibcc_transport *tr, uin
 }
 
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
-			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key)
+			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key,
+			const struct ibcc_settings *actual)
 {
 	uint64_t from = ibcc_transport_now_ns(tr);
 	int rc;
@@ -467,6 +474,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (s->n_ports != t->n_ports)
 		return -EINVAL;
 	rc = fit(c, t);
+	rc = rc < 0 ? rc : ibcc_marks_begin(&c->marks, t, actual);
 	ibcc_batch_clear(&c->batch);
 	/* Silence about what only has to be asked once must not use up the time for counters. */
 	limit(c, tr, from, 4);
@@ -486,6 +494,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
 	ibcc_snapshot_begin(s);
 	record(c, t, s);
+	ibcc_marks_record(&c->marks, s);
 	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/collector_ask.h"
+
 #define TICK_NS 1024.0 /* unit of TimeStamp: 1.024 us */
 #define MS      1000000.0
 /* A node's interval may exceed what the rate lets expect by so much, since a simulation's speed is
@@ -30,8 +32,6 @@
 #define AGREE_PASSES     8u
 /* While the host's clock is in use so many nodes are watched. */
 #define SAMPLE_NODES 8u
-/* Nodes without TimeStamp are asked again after so many passes. */
-#define ASK_AGAIN 64u
 
 void ibcc_clock_init(struct ibcc_fabric_clock *c, enum ibcc_clock mode)
 {
@@ -80,7 +80,7 @@ bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node)
 
 	if (c->mode == IBCC_CLOCK_HOST)
 		return false;
-	if (c->node[node].absent && c->pass % ASK_AGAIN != 0)
+	if (c->node[node].absent && c->pass % IBCC_ASK_AGAIN != 0)
 		return false;
 	return c->in_use || node % step == 0;
 }

@@ -61,7 +61,7 @@ static struct ibcc_transport *transport(const struct poll *p, int *err)
 
 static int pass(struct poll *p, struct ibcc_transport *tr)
 {
-	return ibcc_collector_pass(p->collector, tr, p->topo, &p->snapshot, 0);
+	return ibcc_collector_pass(p->collector, tr, p->topo, &p->snapshot, 0, NULL);
 }
 
 /* Finds the fabric and what its ports count; keeps the requests of a pass for the bare loop. */

@@ -167,6 +167,24 @@ static uint32_t n_tables(const struct loop *l, bool planned)
 	return n;
 }
 
+/* Packets in the switches' logs, all of those who write to the slow server. */
+static uint32_t n_marks(const struct loop *l)
+{
+	const struct ibcc_topo *t = l->c.topo;
+	uint32_t victim = ibcc_topo_find_desc(t, "source4");
+	uint32_t slow = ibcc_topo_find_desc(t, "destination1");
+
+	for (uint32_t i = 0; i < l->c.snapshot.n_marks; i++) {
+		const struct ibcc_mark *m = &l->c.snapshot.mark[i];
+
+		assert_string_equal(t->node[m->node].desc, "leaf2");
+		assert_int_equal(m->dlid, t->port[t->node[slow].first_port + 1].lid);
+		assert_int_not_equal(m->slid, t->port[t->node[victim].first_port + 1].lid);
+		assert_true(ibcc_topo_port_of_lid(t, m->slid) != IBCC_NONE);
+	}
+	return l->c.snapshot.n_marks;
+}
+
 /* The port of the slow server marks, and nobody is slowed down; its BECNs tell the three who write
  * to it from the victim, and only they get tables.
  */
@@ -182,9 +200,12 @@ static void test_probe(void **state)
 		loop_passes(&l, 1);
 	assert_int_equal(l.n_changes, 1);
 	assert_int_equal(n_tables(&l, false), 0);
+	assert_int_equal(n_marks(&l), 0); /* no switch was to be asked */
 	loop_measure(&l);
-	for (unsigned int i = 0; i < 20 && l.n_changes < 2; i++)
+	for (unsigned int i = 0; i < 20 && l.n_changes < 2; i++) {
 		loop_passes(&l, 1);
+		assert_int_equal(n_marks(&l), i ? IBCC_CC_LOG_SWITCH_ENTRIES : 0);
+	}
 	r = loop_rates(&l);
 	assert_true(r.hot > 0.99 * DRAIN_MBYTES);
 	assert_true(r.victim > 0.97 * UNHELPED_MBYTES);

@@ -107,7 +107,7 @@ static int passes(void)
 	int rc = c ? ibcc_snapshot_init(&s, t) : -1;
 
 	for (int i = 0; i < 3 && rc == 0; i++)
-		rc = ibcc_collector_pass(c, tr, t, &s, 0);
+		rc = ibcc_collector_pass(c, tr, t, &s, 0, NULL);
 	if (rc == 0)
 		printf("fresh %u stale %u unreachable %u\n", s.n_fresh, s.n_stale, s.n_unreachable);
 	ibcc_snapshot_fini(&s);

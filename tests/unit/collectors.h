@@ -52,11 +52,17 @@ static inline void teardown(struct fixture *x)
 	ibcc_topo_free(x->t);
 }
 
-static inline void pass(struct fixture *x)
+static inline void pass_with(struct fixture *x, const struct ibcc_settings *actual)
 {
 	memset(x->f->n_class, 0, sizeof(x->f->n_class));
-	assert_int_equal(ibcc_collector_pass(x->c, x->tr, x->t, &x->s, 0), 0);
+	assert_int_equal(ibcc_collector_pass(x->c, x->tr, x->t, &x->s, 0, actual), 0);
 	assert_int_equal(x->f->base.stats.sets, 0);
+}
+
+/* With settings that are not known. */
+static inline void pass(struct fixture *x)
+{
+	pass_with(x, NULL);
 }
 
 static inline const struct ibcc_port_sample *sample(const struct fixture *x, uint32_t node,

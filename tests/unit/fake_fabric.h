@@ -36,7 +36,8 @@ struct fake_node {
 	bool cc_silent; /* nothing in class 0x21 */
 	bool no_cc;     /* refuses class 0x21 */
 	bool no_0x15, no_timestamp;
-	bool no_samples; /* silent to PortSamplesControl */
+	bool no_samples;         /* silent to PortSamplesControl */
+	bool no_log, log_silent; /* refuses CongestionLog, or gives no answer */
 	bool relative_limit;
 	bool deaf_sets;      /* takes Sets without keeping them */
 	uint16_t set_status; /* of a refused Set; 0: takes it */
@@ -48,12 +49,14 @@ struct fake_node {
 	uint8_t element[256][4];
 	uint16_t cct_limit, cct[256];
 	uint32_t clock_base; /* TimeStamp's value where fabric time is 0 */
+	uint8_t log[224];    /* CongestionLog, bytes 32 on; its CurrentTimeStamp is the clock's */
+	uint32_t log_ts;     /* as last answered */
 	uint16_t pma_cap;
 	uint32_t pma_cap2;
 	uint64_t option_mask;
 	uint8_t tick;
 	/* what came in */
-	unsigned int n_gets, n_sets;
+	unsigned int n_gets, n_sets, n_logs;
 	uint16_t set_attr[16];
 	uint32_t set_mod[16];
 };
@@ -258,6 +261,36 @@ static inline int fake_cc_table(struct fake_node *n, bool set, uint32_t block, u
 	return 0;
 }
 
+static inline uint32_t fake_clock(const struct fake_fabric *f, const struct fake_node *n)
+{
+	return n->clock_base + (uint32_t)(uint64_t)(f->fabric_ns / 1024);
+}
+
+/* The switch marks a packet now. */
+static inline void fake_mark(const struct fake_fabric *f, struct fake_node *n, uint16_t slid,
+			     uint16_t dlid, uint8_t sl)
+{
+	memmove(n->log + 40 + 12, n->log + 40, 14 * 12);
+	memset(n->log + 40, 0, 12);
+	mad_set_field(n->log, 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_SLID_F, slid);
+	mad_set_field(n->log, 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_DLID_F, dlid);
+	mad_set_field(n->log, 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_SL_F, sl);
+	mad_set_field(n->log, 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_TIMESTAMP_F, fake_clock(f, n));
+}
+
+static inline int fake_cc_log(const struct fake_fabric *f, struct fake_node *n, uint8_t *mad)
+{
+	n->n_logs++;
+	if (n->log_silent)
+		return -1;
+	if (n->no_log)
+		return FAKE_BAD_ATTR;
+	n->log_ts = fake_clock(f, n);
+	memcpy(mad + 32, n->log, sizeof(n->log));
+	mad_set_field(mad, 32, IB_CC_CONGESTION_LOG_SWITCH_CURRENT_TIME_STAMP_F, n->log_ts);
+	return 0;
+}
+
 static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t endport, bool set,
 			  uint16_t attr, uint32_t mod, uint8_t *mad)
 {
@@ -286,6 +319,7 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 		key = htobe64(n->cc_key);
 		memcpy(data, &key, 8);
 		return 0;
+	case 0x13: return fake_cc_log(f, n, mad);
 	case 0x14:
 		if (!sw)
 			return FAKE_BAD_ATTR;
@@ -301,7 +335,7 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 		return 0;
 	case 0x17: return sw ? FAKE_BAD_ATTR : fake_cc_table(n, set, mod, data);
 	case 0x18: {
-		uint32_t ts = n->clock_base + (uint32_t)(uint64_t)(f->fabric_ns / 1024);
+		uint32_t ts = fake_clock(f, n);
 
 		if (n->no_timestamp)
 			return FAKE_BAD_ATTR;
@@ -417,6 +451,7 @@ static inline struct fake_fabric *fake_fabric(const struct ibcc_topo *t)
 			.pma_cap2 = 0x2,   /* XmitWait in the extended counters */
 			.option_mask = 3ull << 49,
 			.tick = 7,
+			.log = { 1 }, /* of a switch, empty */
 		};
 	return f;
 }

@@ -175,7 +175,7 @@ static void test_topology_changes(void **state)
 	f->fabric_ns = x.f->fabric_ns;
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		f->counters[i] = x.f->counters[1];
-	assert_int_equal(ibcc_collector_pass(x.c, &f->base, t, &x.s, 0), -EINVAL);
+	assert_int_equal(ibcc_collector_pass(x.c, &f->base, t, &x.s, 0, NULL), -EINVAL);
 	assert_int_equal(ibcc_snapshot_rebase(&x.s, old, t), 0);
 	ibcc_transport_free(x.tr);
 	ibcc_topo_free(old);
@@ -227,9 +227,9 @@ static void test_breakdown(void **state)
 	pass(&x);
 	fake_sleep(x.f, 100 * MS);
 	x.f->run_err = -EIO;
-	assert_int_equal(ibcc_collector_pass(x.c, x.tr, x.t, &x.s, 0), -EIO);
+	assert_int_equal(ibcc_collector_pass(x.c, x.tr, x.t, &x.s, 0, NULL), -EIO);
 	x.f->run_err = -ECANCELED;
-	assert_int_equal(ibcc_collector_pass(x.c, x.tr, x.t, &x.s, 0), -ECANCELED);
+	assert_int_equal(ibcc_collector_pass(x.c, x.tr, x.t, &x.s, 0, NULL), -ECANCELED);
 	assert_int_equal(x.s.pass, 1);
 	assert_int_equal(sample(&x, LUSTRE_SW1, 5)->state, IBCC_SAMPLE_FIRST);
 	x.f->run_err = 0;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A log holds the last few packets that a switch marked, however long ago, each with its time. What
+ * is new is told by the node's own clock alone: an entry is from after the log read before, and its
+ * time fits between those of its neighbours. Where that ends the rest is no part of the log: ibsim
+ * hands out garbage behind byte 224 of a datagram, and nothing else in an answer can be trusted.
+ */
+#include "lib/io/collector_marks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/ccmad.h>
+
+#include "lib/io/batch.h"
+#include "lib/io/collector_ask.h"
+
+void ibcc_marks_fini(struct ibcc_mark_logs *m)
+{
+	free(m->node);
+	free(m->mark);
+	*m = (struct ibcc_mark_logs){ 0 };
+}
+
+/* Room for t's nodes, and for what its switches can log. */
+static int make_room(struct ibcc_mark_logs *m, const struct ibcc_topo *t)
+{
+	uint32_t cap = 0;
+	void *v;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		cap += ibcc_topo_is_switch(t, i) ? IBCC_CC_LOG_SWITCH_ENTRIES : 0;
+	if (!m->node || m->n_nodes != t->n_nodes) {
+		v = reallocarray(m->node, t->n_nodes ? t->n_nodes : 1, sizeof(*m->node));
+		if (!v)
+			return -ENOMEM;
+		m->node = v;
+		if (t->n_nodes > m->n_nodes)
+			memset(m->node + m->n_nodes, 0,
+			       (t->n_nodes - m->n_nodes) * sizeof(*m->node));
+		m->n_nodes = t->n_nodes;
+	}
+	if (!m->mark || m->cap != cap) {
+		v = reallocarray(m->mark, cap ? cap : 1, sizeof(*m->mark));
+		if (!v)
+			return -ENOMEM;
+		m->mark = v;
+		m->cap = cap;
+	}
+	return 0;
+}
+
+static bool switch_marks(const struct ibcc_topo *t, uint32_t node,
+			 const struct ibcc_settings *actual)
+{
+	const struct ibcc_topo_node *sw = &t->node[node];
+	uint32_t ep = t->port[sw->first_port].endport;
+
+	if (ep >= actual->n)
+		return false;
+	for (unsigned int num = 1; num <= sw->n_ports; num++) {
+		if (ibcc_settings_port_marks(&actual->ep[ep], num))
+			return true;
+	}
+	return false;
+}
+
+int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
+		     const struct ibcc_settings *actual)
+{
+	m->pass++;
+	m->n_marks = 0;
+	if (make_room(m, t) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		struct ibcc_node_log *n = &m->node[i];
+
+		if (n->guid != t->node[i].guid)
+			*n = (struct ibcc_node_log){ .guid = t->node[i].guid };
+		n->wanted = actual && ibcc_topo_is_switch(t, i) && !n->refused &&
+			    ibcc_ask_in_pass(m->pass, n->tries) && switch_marks(t, i, actual);
+	}
+	return 0;
+}
+
+/* Entries from after `from`, newest first. Times count from there, so that a wrap is nothing. */
+static void take_new(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_cc_log *log,
+		     uint32_t from)
+{
+	uint32_t newest = log->u.sw.CurrentTimeStamp - from;
+
+	for (unsigned int i = 0; i < IBCC_CC_LOG_SWITCH_ENTRIES && m->n_marks < m->cap; i++) {
+		uint32_t slid = log->u.sw.entry[i].SLID, dlid = log->u.sw.entry[i].DLID;
+		uint32_t since = log->u.sw.entry[i].TimeStamp - from;
+
+		if (!slid || !dlid || !since || since > newest)
+			return;
+		newest = since;
+		m->mark[m->n_marks++] = (struct ibcc_mark){
+			.node = node,
+			.slid = (uint16_t)slid,
+			.dlid = (uint16_t)dlid,
+			.sl = log->u.sw.entry[i].SL,
+		};
+	}
+}
+
+void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_mad_op *op,
+		     bool heard)
+{
+	struct ibcc_node_log *n = &m->node[node];
+	struct ibcc_cc_log log;
+	bool follows;
+
+	if (op->err < 0) {
+		n->refused |= ibcc_batch_is_refused(op);
+		n->tries += heard && n->tries < IBCC_ASK_TRIES;
+		return;
+	}
+	n->tries = 0;
+	if (ibcc_cc_log_unpack(op->mad, &log) < 0 || log.LogType != IBCC_CC_LOG_SWITCH) {
+		n->refused = true;
+		return;
+	}
+	/* A log read long ago does not tell what was marked lately, nor does one of before the
+	 * node's clock began anew: that looks like half a round of the clock and more.
+	 */
+	follows = n->pass && m->pass - n->pass <= IBCC_ASK_TRIES &&
+		  log.u.sw.CurrentTimeStamp - n->ts <= INT32_MAX;
+	if (follows)
+		take_new(m, node, &log, n->ts);
+	n->pass = m->pass;
+	n->ts = log.u.sw.CurrentTimeStamp;
+}
+
+void ibcc_marks_record(const struct ibcc_mark_logs *m, struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < m->n_marks; i++) {
+		/* They are a sample, of which some may be missing, as when an answer gets lost. */
+		if (ibcc_snapshot_mark(s, &m->mark[i]) < 0)
+			return;
+	}
+}
