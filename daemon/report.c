@@ -160,6 +160,22 @@ static json_t *sources_of(const struct ibcc_topo *t, const struct ibcc_root *r, 
 	return list;
 }
 
+/* A sample of the packets that a root marked. */
+static json_t *marked_pairs(const struct ibcc_topo *t, const struct ibcc_root *r)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < r->n_pairs; i++) {
+		uint32_t to = ibcc_topo_port_of_lid(t, r->pair[i].dlid);
+
+		json_array_append_new(list, json_pack("{so so si}", "from",
+						      port_object(t, r->pair[i].src), "to",
+						      port_object(t, to), "packets",
+						      (int)r->pair[i].packets));
+	}
+	return list;
+}
+
 static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 {
 	json_t *o = port_object(t, r->port), *more;
@@ -167,7 +183,7 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 	char words[512] = "";
 
 	ibcc_estimate_explain(t, r, words, sizeof(words));
-	more = json_pack("{ss so si si si si si so so so so}", "kind",
+	more = json_pack("{ss so si si si si si so so so so so}", "kind",
 			 r->kind == IBCC_CONGESTION_INPUT ? "input" : "output", "peer",
 			 peer == IBCC_NONE ? json_null() : port_object(t, peer), "link_mbps",
 			 (int)r->link_mbps, "rate_mbps", (int)r->rate_mbps, "wait_permille",
@@ -175,8 +191,8 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 			 "confidence_permille", r->confidence_permille, "contributors",
 			 sources_of(t, r, IBCC_ROLE_CONTRIBUTOR), "candidates",
 			 sources_of(t, r, IBCC_ROLE_CANDIDATE), "victims",
-			 sources_of(t, r, IBCC_ROLE_VICTIM), "explanation",
-			 ibcc_report_text(words));
+			 sources_of(t, r, IBCC_ROLE_VICTIM), "marked", marked_pairs(t, r),
+			 "explanation", ibcc_report_text(words));
 	if (o && more)
 		json_object_update(o, more);
 	json_decref(more);

@@ -30,6 +30,14 @@ struct ibcc_source {
 	uint64_t becn; /* in the interval */
 };
 
+/* A pair of source and destination, by packets that a port marked. */
+struct ibcc_pair {
+	uint32_t port;    /* of the switch that logged them: their route's */
+	uint32_t src;     /* port of a channel adapter */
+	uint16_t dlid;    /* of an endport */
+	uint32_t packets; /* of those logged in the interval: a sample */
+};
+
 struct ibcc_root {
 	uint32_t port; /* switch output port (fabric-wide index) where congestion starts */
 	enum ibcc_congestion kind;
@@ -44,6 +52,8 @@ struct ibcc_root {
 	uint64_t fecn;      /* marked packets that came to the adapters behind it */
 	uint32_t n_sources;
 	struct ibcc_source *source; /* owned; in order of the port index */
+	uint32_t n_pairs;
+	const struct ibcc_pair *pair; /* the estimate's; most packets first */
 };
 
 struct ibcc_estimate {
@@ -53,6 +63,8 @@ struct ibcc_estimate {
 	bool trustworthy;    /* false: too many ports stale to act on it */
 	uint32_t n_roots;
 	struct ibcc_root *root; /* owned; most severe first */
+	uint32_t n_pairs;
+	struct ibcc_pair *pair; /* owned; port by port, also of those that are no roots now */
 };
 
 /* Limits of the detection, in permille; see ibcc_estimator_defaults(). */
@@ -68,13 +80,18 @@ void ibcc_estimator_defaults(struct ibcc_estimator_params *p);
 /* Works out an estimate from one interval. A root is a switch port that is busy, behind which at
  * least two channel adapters wait; or one that marks, by `actual` (may be NULL), while marked
  * packets come to adapters behind it and those whose routes pass it get BECNs: so it stays a root
- * while control holds its tree small. *e is initialised by the call and freed by
+ * while control holds its tree small. Packets that switches logged as marked (CongestionLog) are
+ * sorted to the roots on their routes. *e is initialised by the call and freed by
  * ibcc_estimate_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
 		       struct ibcc_estimate *e);
 void ibcc_estimate_fini(struct ibcc_estimate *e);
+
+/* The pairs whose packets a port marked, most packets first, and how many they are. */
+const struct ibcc_pair *ibcc_estimate_pairs_of(const struct ibcc_estimate *e, uint32_t port,
+					       uint32_t *n);
 
 /* A sentence about a root in plain words: port by name, kind, evidence by counter, who. Returns
  * the length as snprintf() does.

@@ -6,27 +6,54 @@
 
 #define NAMES_MAX 4u
 
+static void say_node(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_node *node = &t->node[t->port[port].node];
+
+	if (node->desc[0])
+		ibcc_text_add(x, "%s", node->desc);
+	else
+		ibcc_text_add(x, "0x%016llx", (unsigned long long)node->guid);
+}
+
 static void say_sources(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
 			enum ibcc_role role, const char *what)
 {
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < r->n_sources; i++) {
-		const struct ibcc_topo_node *node = &t->node[t->port[r->source[i].port].node];
-
 		if (r->source[i].role != role)
 			continue;
 		if (!n)
 			ibcc_text_add(x, "; %s ", what);
-		if (n < NAMES_MAX && node->desc[0])
-			ibcc_text_add(x, "%s%s", n ? ", " : "", node->desc);
-		else if (n < NAMES_MAX)
-			ibcc_text_add(x, "%s0x%016llx", n ? ", " : "",
-				      (unsigned long long)node->guid);
+		if (n < NAMES_MAX) {
+			ibcc_text_add(x, n ? ", " : "");
+			say_node(x, t, r->source[i].port);
+		}
 		n++;
 	}
 	if (n > NAMES_MAX)
 		ibcc_text_add(x, " and %u more", n - NAMES_MAX);
+}
+
+static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r)
+{
+	uint32_t packets = 0;
+
+	for (uint32_t i = 0; i < r->n_pairs; i++) {
+		packets += r->pair[i].packets;
+		if (i >= NAMES_MAX)
+			continue;
+		ibcc_text_add(x, i ? ", " : "; marked (CongestionLog) ");
+		say_node(x, t, r->pair[i].src);
+		ibcc_text_add(x, " to ");
+		say_node(x, t, ibcc_topo_port_of_lid(t, r->pair[i].dlid));
+		ibcc_text_add(x, " %u", r->pair[i].packets);
+	}
+	if (r->n_pairs > NAMES_MAX)
+		ibcc_text_add(x, " and %u more pairs", r->n_pairs - NAMES_MAX);
+	if (r->n_pairs)
+		ibcc_text_add(x, " of %u packets", packets);
 }
 
 int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
@@ -55,5 +82,6 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 	say_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "contributors (BECN)");
 	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
 	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
+	say_pairs(&x, t, r);
 	return (int)x.n;
 }

@@ -12,6 +12,7 @@
 
 #include <ibcc/estimate.h>
 
+#include "estimate_pairs.h"
 #include "estimate_tree.h"
 
 /* An adapter contributes if it gets more than this share of the BECNs that the most marked one
@@ -50,13 +51,19 @@ void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 	};
 }
 
+static void root_fini(struct ibcc_root *r)
+{
+	free(r->source);
+}
+
 void ibcc_estimate_fini(struct ibcc_estimate *e)
 {
 	if (!e)
 		return;
 	for (uint32_t i = 0; e->root && i < e->n_roots; i++)
-		free(e->root[i].source);
+		root_fini(&e->root[i]);
 	free(e->root);
+	free(e->pair);
 	*e = (struct ibcc_estimate){ 0 };
 }
 
@@ -424,6 +431,7 @@ int ibcc_estimator_run(const struct ibcc_estimator_params *p, const struct ibcc_
 	if (!ret) {
 		clear_feeders(&j);
 		clear_victims(e);
+		ret = ibcc_estimate_pairs(t, s, e);
 	}
 	if (!ret && e->n_roots > 1)
 		qsort(e->root, e->n_roots, sizeof(*e->root), by_severity);
