@@ -290,6 +290,38 @@ static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_
 	       ibcc_cct_equal(&same, &ep->cct);
 }
 
+/* A source's table has to hold it at the roots that it contributes to, however long that of their
+ * leader is: one that was marked once too often stands idle for less long. While a tree is emptied
+ * all have the leader's. Returns the root that asks for the longest.
+ */
+static const struct ibcc_tuner_root *end_own_table(const struct ibcc_tuner *tn, uint32_t i,
+						   uint32_t source_mbps, uint32_t entries,
+						   const struct ibcc_tuner_root *leader,
+						   struct ibcc_law_out *law)
+{
+	const struct ibcc_tuner_root *longest = NULL;
+	struct ibcc_law_out own, most = { 0 };
+
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		const struct ibcc_tuner_root *r = &tn->root[k];
+
+		if (!r->on || !r->member[i])
+			continue;
+		if (leader->drain || r->drain || ibcc_tuner_law(r, source_mbps, entries, &own))
+			return leader;
+		if (longest && own.end_milli <= most.end_milli)
+			continue;
+		longest = r;
+		most = own;
+	}
+	if (!longest || most.end_milli >= law->end_milli)
+		return leader;
+	law->fair_milli = most.fair_milli;
+	law->end_milli = most.end_milli;
+	law->cct = most.cct;
+	return longest;
+}
+
 /* A table that ends at index 0 holds nobody, and leaves nobody at a high index when values come. */
 static int lay_probed(const struct ibcc_settings *actual, struct ibcc_target *out, uint32_t i)
 {
@@ -314,14 +346,17 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 {
 	struct ibcc_endport_cc *ep = &out->wanted.ep[i];
 	struct ibcc_law_out law = { 0 };
-	const struct ibcc_tuner_root *r = leader_of(tn, i);
+	const struct ibcc_tuner_root *r = leader_of(tn, i), *longest = NULL;
+	uint32_t mbps = t->port[t->endport[i]].rate_mbps;
 	struct ibcc_reason *why;
 
 	restore(&tn->baseline.ep[i], ep);
 	if (r && r->probe)
 		return lay_probed(actual, out, i);
-	if (r && ibcc_tuner_law(r, t->port[t->endport[i]].rate_mbps, cap_entries(ep), &law))
+	if (r && ibcc_tuner_law(r, mbps, cap_entries(ep), &law))
 		r = NULL;
+	if (r)
+		longest = end_own_table(tn, i, mbps, cap_entries(ep), r, &law);
 	if (r && near_enough(&actual->ep[i], &law)) {
 		ep->ca = actual->ep[i].ca;
 		ep->cct = actual->ep[i].cct;
@@ -351,7 +386,7 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!why)
 			return -ENOMEM;
 		if (r)
-			explain_table(t, r, &law, why);
+			explain_table(t, longest, &law, why);
 		else
 			snprintf(why->text, sizeof(why->text),
 				 "congestion is over: the table from before it");
