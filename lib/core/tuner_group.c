@@ -13,6 +13,7 @@
 
 #define FULL_TABLE    128u
 #define MARK_RATE_MAX 1000u
+#define LEADER_HASTE  2u
 
 /* Times as many packets as in equilibrium that a root may mark. While its tree stands, all that the
  * law leaves (1 / 0.12): that empties it soonest. Once the tree is gone, a full link's queue is
@@ -23,6 +24,7 @@
  */
 #define GAIN_TREE_TENTHS 83u
 #define GAIN_CALM_TENTHS 17u
+#define GAIN_SLOW_TENTHS 30u
 
 uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 				const struct ibcc_tuner_root *r)
@@ -47,7 +49,7 @@ int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32
 		.packet_bytes = r->packet_bytes,
 		.cap_entries = cap_entries,
 		.end_permille = r->end_permille,
-		.loop_permille = r->loop_permille,
+		.loop_permille = r->loop_permille / (r->leads_faster ? LEADER_HASTE : 1u),
 		.drain_ns = r->drain ? r->interval_ns : 0,
 	};
 
@@ -75,27 +77,61 @@ static void join(struct ibcc_tuner *tn, uint32_t a, uint32_t b)
 
 static uint32_t gain_tenths(const struct ibcc_tuner_root *r)
 {
-	return r->calm ? GAIN_CALM_TENTHS : GAIN_TREE_TENTHS;
+	if (!r->calm)
+		return GAIN_TREE_TENTHS;
+	switch (r->kind) {
+	case IBCC_CONGESTION_INPUT: return GAIN_CALM_TENTHS;
+	case IBCC_CONGESTION_OUTPUT: return GAIN_SLOW_TENTHS;
+	}
+	return GAIN_TREE_TENTHS;
+}
+
+/* What the law says for a root; all 0 if nothing. */
+struct values {
+	uint64_t loop_ns, step_ns, timer_ns;
+	uint32_t end_milli;
+};
+
+static void compute(const struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32_t k,
+		    struct values *v)
+{
+	const struct ibcc_tuner_root *r = &tn->root[k];
+	struct ibcc_law_out law;
+
+	if (!r->on || ibcc_tuner_law(r, ibcc_tuner_source_mbps(tn, t, r), FULL_TABLE, &law))
+		return;
+	v->loop_ns = law.loop_ns;
+	v->timer_ns = (uint64_t)law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
+	v->step_ns = law.increase * v->timer_ns;
+	v->end_milli = law.end_milli;
+}
+
+/* Flows of a fast root take as long to recover as the slow one needs that leads it: that one's
+ * timer is made shorter, at the price of as many more marks.
+ */
+static void find_leaders(struct ibcc_tuner *tn, const uint32_t *best)
+{
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		struct ibcc_tuner_root *r = &tn->root[k], *l;
+
+		r->leader = best[r->leader];
+		l = &tn->root[r->leader];
+		if (r->on && l->on && r->kind == IBCC_CONGESTION_INPUT &&
+		    l->kind == IBCC_CONGESTION_OUTPUT)
+			l->leads_faster = true;
+	}
 }
 
 void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 {
-	uint64_t loop_ns[IBCC_TUNER_MAX_ROOTS] = { 0 }, step_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
-	uint64_t timer_ns[IBCC_TUNER_MAX_ROOTS] = { 0 };
-	uint32_t end_milli[IBCC_TUNER_MAX_ROOTS] = { 0 }, best[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	struct values v[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	uint32_t best[IBCC_TUNER_MAX_ROOTS] = { 0 };
 
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
-		struct ibcc_tuner_root *r = &tn->root[k];
-		struct ibcc_law_out law;
-
-		r->leader = best[k] = k;
-		r->marking_rate = 0;
-		if (!r->on || ibcc_tuner_law(r, ibcc_tuner_source_mbps(tn, t, r), FULL_TABLE, &law))
-			continue;
-		loop_ns[k] = law.loop_ns;
-		step_ns[k] = (uint64_t)law.increase * law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
-		timer_ns[k] = (uint64_t)law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
-		end_milli[k] = law.end_milli;
+		tn->root[k].leader = best[k] = k;
+		tn->root[k].marking_rate = 0;
+		tn->root[k].leads_faster = false;
+		compute(tn, t, k, &v[k]);
 	}
 	for (uint32_t k = 1; k < tn->n_roots; k++)
 		for (uint32_t l = 0; l < k; l++)
@@ -104,20 +140,29 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 			    share_members(tn, &tn->root[k], &tn->root[l]))
 				join(tn, l, k);
 	for (uint32_t k = 0; k < tn->n_roots; k++)
-		if (end_milli[k] > end_milli[best[tn->root[k].leader]])
+		if (v[k].end_milli > v[best[tn->root[k].leader]].end_milli)
 			best[tn->root[k].leader] = k;
+	find_leaders(tn, best);
+	for (uint32_t k = 0; k < tn->n_roots; k++) {
+		uint64_t loop_ns = v[k].loop_ns;
+
+		if (!tn->root[k].leads_faster)
+			continue;
+		compute(tn, t, k, &v[k]);
+		v[k].loop_ns = loop_ns; /* it needs as many more marks */
+	}
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
 		struct ibcc_tuner_root *r = &tn->root[k];
 		uint64_t ratio;
 
-		r->leader = best[r->leader];
-		if (!r->on || !loop_ns[k])
+		if (!r->on || !v[k].loop_ns)
 			continue;
 		if (r->interval_ns)
-			r->recover = (uint32_t)(timer_ns[r->leader] * FULL_TABLE / r->interval_ns);
+			r->recover =
+				(uint32_t)(v[r->leader].timer_ns * FULL_TABLE / r->interval_ns);
 		if (r->drain)
 			continue;
-		ratio = step_ns[r->leader] * 10 / (loop_ns[k] * gain_tenths(r));
+		ratio = v[r->leader].step_ns * 10 / (v[k].loop_ns * gain_tenths(r));
 		if (ratio > 1)
 			r->marking_rate =
 				(uint16_t)(ratio < MARK_RATE_MAX ? ratio - 1 : MARK_RATE_MAX);

@@ -32,25 +32,49 @@ static void test_shared(void **state)
 	struct ibcc_tuner_root *fast = add(f, 1, 32000, 0, 5);
 	struct ibcc_tuner_root *slow = add(f, 2, 3200, 4, 7);
 	struct ibcc_tuner_root *off = add(f, 3, 1000, 0, 7);
+	struct ibcc_law_out alone, law;
 
 	off->on = false;
+	assert_int_equal(ibcc_tuner_law(slow, 32000, 128, &alone), 0);
 	ibcc_tuner_group(f->tn, f->t);
 	/* x is 5 at one and 39 at the other; packets of a flow are 3 us and 20 us apart, so at the
-	 * fast one the share to be marked is 6.67 times smaller: 1 in 6.
+	 * fast one the share to be marked is 6.67 times smaller. The slow one leads with half the
+	 * timer that it would need alone, which doubles what both mark: 1 in 3.
 	 */
 	assert_ptr_equal(&f->tn->root[fast->leader], slow);
 	assert_ptr_equal(&f->tn->root[slow->leader], slow);
+	assert_true(slow->leads_faster);
+	assert_false(fast->leads_faster);
+	assert_int_equal(ibcc_tuner_law(slow, 32000, 128, &law), 0);
+	assert_in_range(law.timer, alone.timer / 2, alone.timer / 2 + 1);
+	assert_int_equal(law.end_milli, alone.end_milli);
 	assert_int_equal(slow->marking_rate, 0);
-	assert_int_equal(fast->marking_rate, 5);
+	assert_int_equal(fast->marking_rate, 2);
 	/* Half the balance wanted there: twice as many marks to choose from. */
 	fast->loop_permille = 2000;
 	ibcc_tuner_group(f->tn, f->t);
-	assert_int_equal(fast->marking_rate, 2);
-	/* Without a tree it marks 1.7 times what it needs, 0.12 / 6.67 of its packets: 1 in 32. */
+	assert_int_equal(fast->marking_rate, 0);
+	/* Without a tree it marks 1.7 times what it needs, 0.12 / 3.33 of its packets: 1 in 16. */
 	fast->loop_permille = 1000;
 	fast->calm = true;
 	ibcc_tuner_group(f->tn, f->t);
-	assert_int_equal(fast->marking_rate, 31);
+	assert_int_equal(fast->marking_rate, 15);
+}
+
+/* A slow receiver alone has its own timer; without a tree it marks 3 times what it needs, which is
+ * 0.12 of its packets: 1 in 2.
+ */
+static void test_calm_slow(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *slow = add(f, 2, 3200, 4, 7);
+
+	ibcc_tuner_group(f->tn, f->t);
+	assert_false(slow->leads_faster);
+	assert_int_equal(slow->marking_rate, 0);
+	slow->calm = true;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_int_equal(slow->marking_rate, 1);
 }
 
 static void test_apart(void **state)
@@ -175,8 +199,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_shared),      TEST(test_apart), TEST(test_drain),
-		TEST(test_same_delays), TEST(test_heavy), TEST(test_jammed),
+		TEST(test_shared), TEST(test_calm_slow),   TEST(test_apart),
+		TEST(test_drain),  TEST(test_same_delays), TEST(test_heavy),
+		TEST(test_jammed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
