@@ -158,20 +158,27 @@ static bool in_force(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 }
 
 /* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
- * between it is what it was: a port that is held back too much sends little as well.
+ * between it is what it was: a port that is held back too much sends little as well. A link between
+ * switches that waits does so in another root's tree.
  */
-static bool looks_like_other_kind(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
+static bool looks_like_other_kind(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
+				  const struct ibcc_root *now)
 {
+	uint32_t peer = t->port[r->port].peer;
+
 	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT: return now->wait_permille >= SLOW_PERMILLE;
+	case IBCC_CONGESTION_INPUT:
+		return now->wait_permille >= SLOW_PERMILLE && peer != IBCC_NONE &&
+		       !ibcc_topo_is_switch(t, t->port[peer].node);
 	case IBCC_CONGESTION_OUTPUT: return now->rate_mbps >= now->link_mbps / 1000 * FULL_PERMILLE;
 	}
 	return false;
 }
 
-static bool turned(struct ibcc_tuner_root *r, const struct ibcc_root *now, struct ibcc_text *say)
+static bool turned(const struct ibcc_topo *t, struct ibcc_tuner_root *r,
+		   const struct ibcc_root *now, struct ibcc_text *say)
 {
-	r->other_kind = looks_like_other_kind(r, now) ? r->other_kind + 1 : 0;
+	r->other_kind = looks_like_other_kind(t, r, now) ? r->other_kind + 1 : 0;
 	if (r->other_kind < KIND_PASSES || !now->rate_mbps)
 		return false;
 	r->other_kind = 0;
@@ -258,7 +265,7 @@ static int hold(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct p
 	s.jammed = ibcc_tuner_jammed(tn, r, p->e);
 	s.rests = ibcc_tuner_rests(tn);
 	calmed(r, now, tn->p.victim_wait_permille, p->say);
-	changed = turned(r, now, p->say);
+	changed = turned(p->t, r, now, p->say);
 	if (changed)
 		tn->since_event = 0;
 	else
