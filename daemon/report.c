@@ -168,10 +168,9 @@ static json_t *marked_pairs(const struct ibcc_topo *t, const struct ibcc_root *r
 	for (uint32_t i = 0; list && i < r->n_pairs; i++) {
 		uint32_t to = ibcc_topo_port_of_lid(t, r->pair[i].dlid);
 
-		json_array_append_new(list, json_pack("{so so si}", "from",
-						      port_object(t, r->pair[i].src), "to",
-						      port_object(t, to), "packets",
-						      (int)r->pair[i].packets));
+		json_array_append_new(
+			list, json_pack("{so so si}", "from", port_object(t, r->pair[i].src), "to",
+					port_object(t, to), "packets", (int)r->pair[i].packets));
 	}
 	return list;
 }

@@ -82,8 +82,7 @@ int ibcc_estimate_pairs(const struct ibcc_topo *t, const struct ibcc_snapshot *s
 	merge(e);
 	qsort(e->pair, e->n_pairs, sizeof(*e->pair), by_packets);
 	for (uint32_t k = 0; k < e->n_roots; k++)
-		e->root[k].pair =
-			ibcc_estimate_pairs_of(e, e->root[k].port, &e->root[k].n_pairs);
+		e->root[k].pair = ibcc_estimate_pairs_of(e, e->root[k].port, &e->root[k].n_pairs);
 	return 0;
 }
 

@@ -16,9 +16,6 @@
 #define DEFAULT_PACKET 2074u
 #define SLOW_PERMILLE  200u
 #define FULL_PERMILLE  900u
-#define CALM_PASSES    4u /* so long a tree must be seen gone, doubled each time it comes back, */
-#define BACK_PASSES    2u /* or back: it spreads fast */
-#define CALM_SHARE     8u /* gone: at most one port waits for so many contributors */
 #define MORE_PERMILLE  1300u /* of the contributors counted on: formula again */
 #define KIND_PASSES    3u    /* so long it must look like the other kind to be taken for it */
 
@@ -67,17 +64,14 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	int n = 0;
 
 	for (uint32_t i = 0; i < now->n_sources; i++) {
-		uint32_t ep = ibcc_tuner_endport_of(t, &now->source[i]);
+		int ret;
 
-		if (now->source[i].role == IBCC_ROLE_VICTIM || r->member[ep])
+		if (now->source[i].role == IBCC_ROLE_VICTIM)
 			continue;
-		r->lacking[ep] = actual->ep[ep].support != IBCC_CC_SUPPORTED;
-		if (!ibcc_tuner_usable_ca(&actual->ep[ep]))
-			continue;
-		if (ibcc_tuner_touch(tn, actual, ep))
-			return -ENOMEM;
-		r->member[ep] = true;
-		n++;
+		ret = ibcc_tuner_enlist(tn, r, actual, ibcc_tuner_endport_of(t, &now->source[i]));
+		if (ret < 0)
+			return ret;
+		n += ret;
 	}
 	return n;
 }
@@ -86,7 +80,7 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 		     const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
 		     const struct ibcc_root *now, struct ibcc_text *say)
 {
-	uint32_t sw = ibcc_tuner_switch_of(t, r);
+	uint32_t sw = ibcc_tuner_switch_of(t, r), n;
 	int ret;
 
 	if (actual->ep[sw].support != IBCC_CC_SUPPORTED) {
@@ -104,17 +98,16 @@ static int switch_on(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const str
 		ret = enlist(tn, r, t, actual, now);
 	if (ret < 0)
 		return ret;
-	r->n = now->n_contributors ? now->n_contributors : 1;
-	r->n_heavy = r->n;
-	r->learned = now->source[0].role != IBCC_ROLE_CANDIDATE && now->n_contributors;
+	n = now->n_contributors ? now->n_contributors : 1;
 	/* The window began anew if another root changed in this very pass. A slow receiver's buffer
 	 * may have had room in its first pass, and taken more than it does.
 	 */
-	r->rate_mbps = r->win.n && r->kind == IBCC_CONGESTION_INPUT
-			       ? (uint32_t)(r->win.rate_mbps / r->win.n)
-			       : now->rate_mbps;
-	if (!r->rate_mbps)
-		r->rate_mbps = 1;
+	ibcc_tuner_number(r, n, n,
+			  r->win.n && r->kind == IBCC_CONGESTION_INPUT
+				  ? (uint32_t)(r->win.rate_mbps / r->win.n)
+				  : now->rate_mbps);
+	r->learned =
+		now->n_sources && now->source[0].role != IBCC_ROLE_CANDIDATE && now->n_contributors;
 	r->packet_bytes = wire_bytes(t, s, r->port);
 	r->wait_permille = now->wait_permille;
 	r->threshold = ibcc_law_threshold(r->kind);
@@ -183,46 +176,22 @@ static bool turned(const struct ibcc_topo *t, struct ibcc_tuner_root *r,
 		return false;
 	r->other_kind = 0;
 	r->kind = r->kind == IBCC_CONGESTION_INPUT ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
-	r->rate_mbps = now->rate_mbps;
+	ibcc_tuner_number(r, r->n_adapters, r->n_adapters, now->rate_mbps);
+	r->pairs.capacity_mbps = now->rate_mbps;
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->calm = false;
-	r->end_permille = r->loop_permille = 1000;
-	r->released_from = 0;
-	r->direction = 0;
-	r->trial = r->failed = 0;
+	ibcc_tuner_begin_anew(r);
 	ibcc_text_say(say, "the root carries %u Mb/s and is %s-generated now: formulas again",
 		      now->rate_mbps, r->kind == IBCC_CONGESTION_INPUT ? "input" : "output");
-	return true;
-}
-
-/* Whether the tree of a full link stands decides how many packets it marks: see tuner_group.c. */
-static bool calmed(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
-		   struct ibcc_text *say)
-{
-	uint32_t share = r->calm ? IBCC_TUNER_STANDS_SHARE : CALM_SHARE;
-	bool calm = (uint64_t)now->n_waiting * share <= r->n ||
-		    (now->tree_wait_permille < free_permille && now->n_waiting <= r->n);
-
-	r->turning = calm != r->calm ? r->turning + 1 : 0;
-	if (r->turning < (calm ? CALM_PASSES << r->relapses : BACK_PASSES) ||
-	    r->kind != IBCC_CONGESTION_INPUT)
-		return false;
-	r->turning = 0;
-	r->calm = calm;
-	r->relapses += !calm && r->relapses < IBCC_TUNER_RELAPSES_MAX;
-	ibcc_text_say(say, "%s",
-		      calm ? "nobody waits for the hot port: mark fewer packets"
-			   : "sources wait for the hot port again: mark more packets");
 	return true;
 }
 
 /* More sources than were seen to wait: those that are held for another root do not wait. */
 static bool more_drained(struct ibcc_tuner_root *r, const struct ibcc_tuner_sources *s)
 {
-	if (s->n * 1000ull <= r->n * (uint64_t)MORE_PERMILLE)
+	if (s->n * 1000ull <= r->n_adapters * (uint64_t)MORE_PERMILLE)
 		return false;
-	r->n = s->n;
-	r->n_heavy = s->n_heavy;
+	ibcc_tuner_number(r, s->n, s->n_heavy, r->full_mbps);
 	r->learned = true;
 	return true;
 }
@@ -264,13 +233,13 @@ static int hold(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct p
 	s.marks = ibcc_tuner_marks(p->e, now);
 	s.jammed = ibcc_tuner_jammed(tn, r, p->e);
 	s.rests = ibcc_tuner_rests(tn);
-	calmed(r, now, tn->p.victim_wait_permille, p->say);
+	ibcc_tuner_calm(r, now, tn->p.victim_wait_permille, p->say);
 	changed = turned(p->t, r, now, p->say);
 	if (changed)
 		tn->since_event = 0;
 	else
 		changed = judge && ibcc_tuner_judge(&tn->p, r, now, &s, leads, p->say);
-	more = s.n || s.marks ? enlist(tn, r, p->t, p->actual, now) : 0;
+	more = (s.n || s.marks) && !r->told.on ? enlist(tn, r, p->t, p->actual, now) : 0;
 	if (more < 0)
 		return more;
 	if (more && !p->say->n)
@@ -364,11 +333,14 @@ static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		return 0;
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, e->root[i].port);
+		bool learn = r && ibcc_tuner_may_learn(tn, r, &e->root[i]);
 
-		if (!r || r->on || r->seen < ibcc_tuner_confirm_passes(tn, e, r->kind))
+		if (!r || r->on)
 			continue;
-		if (r->kind == IBCC_CONGESTION_INPUT && may_pass(tn, r))
+		if (!learn && (r->seen < ibcc_tuner_confirm_passes(tn, e, r->kind) ||
+			       (r->kind == IBCC_CONGESTION_INPUT && may_pass(tn, r))))
 			continue;
+		r->calm = learn; /* others hold its sources already */
 		return switch_on(tn, r, t, s, actual, &e->root[i], say);
 	}
 	return 0;
@@ -428,7 +400,11 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		tn->gone_since += tn->gone_since < UINT32_MAX;
 		ibcc_tuner_note_load(tn, t, s);
 		ibcc_tuner_observe(tn, t, e);
-		ret = control(tn, &p, &laid);
+		ret = ibcc_tuner_count_pairs(tn, t, s, e);
+		if (!ret)
+			ret = control(tn, &p, &laid);
+		if (!ret)
+			ret = ibcc_tuner_tell(tn, t, e, actual, &say);
 		if (!ret) {
 			ibcc_tuner_release(tn, t, s, e, actual, &say);
 			ret = take_up(tn, t, s, e, actual, &say);

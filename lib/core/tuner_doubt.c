@@ -22,7 +22,7 @@ bool ibcc_tuner_has_outlier(const struct ibcc_tuner_root *r, const struct ibcc_r
 		if (s->becn >= CHANCE_BECNS && rate > most)
 			most = rate;
 	}
-	return most >= DOUBT_BECNS && most * (r->n - 1) > DOUBT_RATIO * (sum - most);
+	return most >= DOUBT_BECNS && most * (r->n_adapters - 1) > DOUBT_RATIO * (sum - most);
 }
 
 /* Counters as if a node had started anew, without its settings: the root's switch, which marks no

@@ -18,7 +18,7 @@
 uint16_t ibcc_tuner_drain_passes(const struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
 				 const struct ibcc_root *now)
 {
-	uint64_t ns = (uint64_t)now->n_waiting * TREE_BUFFER * 8000 / r->rate_mbps;
+	uint64_t ns = (uint64_t)now->n_waiting * TREE_BUFFER * 8000 / r->full_mbps;
 
 	if (r->kind != IBCC_CONGESTION_OUTPUT || ns * 8 <= DRAIN_SOON * s->interval_ns)
 		return 0;
@@ -61,6 +61,8 @@ bool ibcc_tuner_returned(struct ibcc_tuner_root *r, const struct ibcc_snapshot *
 	if (!r->drain)
 		return false;
 	r->relapses += r->relapses < IBCC_TUNER_RELAPSES_MAX;
+	r->calm = false;
+	r->turning = 0;
 	ibcc_text_say(say, "the tree stands again, its sources wait %u.%u %%: empty it first",
 		      now->tree_wait_permille / 10, now->tree_wait_permille % 10);
 	return true;

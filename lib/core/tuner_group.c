@@ -37,23 +37,35 @@ uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_t
 	return max;
 }
 
-int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
-		   struct ibcc_law_out *law)
+static struct ibcc_law_in law_in(const struct ibcc_tuner_root *r, uint32_t source_mbps)
 {
-	struct ibcc_law_in in = {
+	return (struct ibcc_law_in){
 		.kind = r->kind,
 		.n = r->n,
 		.n_heavy = r->n_heavy,
 		.root_mbps = r->rate_mbps,
 		.source_mbps = source_mbps,
 		.packet_bytes = r->packet_bytes,
-		.cap_entries = cap_entries,
 		.end_permille = r->end_permille,
 		.loop_permille = r->loop_permille / (r->leads_faster ? LEADER_HASTE : 1u),
 		.drain_ns = r->drain ? r->interval_ns : 0,
 	};
+}
 
+int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
+		   struct ibcc_law_out *law)
+{
+	struct ibcc_law_in in = law_in(r, source_mbps);
+
+	in.cap_entries = cap_entries;
 	return ibcc_law_compute(&in, law);
+}
+
+uint32_t ibcc_tuner_end_milli(const struct ibcc_tuner_root *r, uint32_t source_mbps)
+{
+	struct ibcc_law_in in = law_in(r, source_mbps);
+
+	return ibcc_law_end_milli(&in);
 }
 
 static bool share_members(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *a,
@@ -179,7 +191,7 @@ bool ibcc_tuner_jammed(const struct ibcc_tuner *tn, const struct ibcc_tuner_root
 		if (o == r || !o->on || !o->in_force || o->leader != r->leader)
 			continue;
 		now = ibcc_tuner_in_estimate(e, o->port);
-		if (now && (uint64_t)now->n_waiting * IBCC_TUNER_STANDS_SHARE > o->n &&
+		if (now && (uint64_t)now->n_waiting * IBCC_TUNER_STANDS_SHARE > o->n_adapters &&
 		    now->tree_wait_permille >= tn->p.victim_wait_permille &&
 		    ibcc_tuner_busy_permille(now) >= tn->p.sink_busy_permille)
 			return true;

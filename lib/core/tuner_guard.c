@@ -97,8 +97,8 @@ bool ibcc_tuner_guard(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, ui
 	    tn->since_change <= tn->p.settle_passes || in_between(tn))
 		return false;
 	r->guarded++;
-	less = rate_mbps * 1000ull < (uint64_t)r->rate_mbps * LESS_PERMILLE &&
-	       rate_mbps * PAUSE_SHARE >= r->rate_mbps;
+	less = rate_mbps * 1000ull < (uint64_t)r->full_mbps * LESS_PERMILLE &&
+	       rate_mbps * PAUSE_SHARE >= r->full_mbps;
 	r->harmed = less && harmed(tn, r) ? r->harmed + 1 : 0;
 	return r->harmed >= HARM_PASSES;
 }

@@ -40,7 +40,7 @@ static uint32_t end_milli(const struct ibcc_tuner_root *r, uint32_t source_mbps)
 static bool receiver_is_fast(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now,
 			     uint32_t free_permille)
 {
-	uint64_t slow = r->jam_mbps > r->rate_mbps ? r->jam_mbps : r->rate_mbps;
+	uint64_t slow = r->jam_mbps > r->full_mbps ? r->jam_mbps : r->full_mbps;
 	bool fast = r->kind == IBCC_CONGESTION_OUTPUT && now->wait_permille < free_permille &&
 		    now->tree_wait_permille < free_permille;
 
@@ -69,20 +69,17 @@ static bool receiver_is_fast(struct ibcc_tuner_root *r, const struct ibcc_tuner_
 static void let_link_limit(struct ibcc_tuner_root *r, uint32_t link_mbps)
 {
 	r->kind = IBCC_CONGESTION_INPUT;
-	r->rate_mbps = link_mbps;
+	ibcc_tuner_number(r, r->n_adapters, r->n_adapters, link_mbps);
 	r->threshold = ibcc_law_threshold(r->kind);
-	r->end_permille = r->loop_permille = 1000;
-	r->released_from = 0;
 	r->calm = false;
-	r->direction = 0;
-	r->trial = r->failed = 0;
+	ibcc_tuner_begin_anew(r);
 }
 
 static bool is_idle(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now)
 {
-	uint64_t most = (uint64_t)r->rate_mbps * IDLE_PERMILLE;
+	uint64_t most = (uint64_t)r->full_mbps * IDLE_PERMILLE;
 
-	if (now->marks || now->rate_mbps * PAUSE_SHARE < r->rate_mbps ||
+	if (now->marks || now->rate_mbps * PAUSE_SHARE < r->full_mbps ||
 	    now->rate_mbps * 1000ull >= most || now->wait_permille >= 1000 - IDLE_PERMILLE) {
 		r->was_marked |= now->marks > 0;
 		r->idle = 0;
@@ -112,7 +109,7 @@ bool ibcc_tuner_hold_again(struct ibcc_tuner_root *r)
 static bool stands_again(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now)
 {
 	bool stands = r->released_from && now->tree_wait_permille >= TREE_PERMILLE &&
-		      now->rate_mbps * 1000ull >= (uint64_t)r->rate_mbps * IDLE_PERMILLE;
+		      now->rate_mbps * 1000ull >= (uint64_t)r->full_mbps * IDLE_PERMILLE;
 
 	r->stands = stands ? r->stands + 1 : 0;
 	return r->stands >= IDLE_PASSES;
@@ -140,7 +137,7 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 	}
 	if (!is_idle(r, now))
 		return IBCC_TUNER_BUSY;
-	share = r->idle_mbps * 1000 / ((uint64_t)r->idle * r->rate_mbps);
+	share = r->idle_mbps * 1000 / ((uint64_t)r->idle * r->full_mbps);
 	r->idle = 0;
 	r->idle_mbps = 0;
 	end = end_milli(r, source_mbps);
@@ -152,7 +149,7 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 		ibcc_text_say(say,
 			      "nobody is marked and the root carries %u of %u Mb/s: its "
 			      "sources need no delay, the congestion is over",
-			      now->rate_mbps, r->rate_mbps);
+			      now->rate_mbps, r->full_mbps);
 		return IBCC_TUNER_OVER;
 	}
 	if (!r->released_from) {
@@ -170,13 +167,13 @@ enum ibcc_tuner_idle ibcc_tuner_idle(const struct ibcc_tuner_params *p, struct i
 		ibcc_text_say(say,
 			      "nobody is marked any more and the root carries %u of %u Mb/s: let "
 			      "sources recover sooner",
-			      now->rate_mbps, r->rate_mbps);
+			      now->rate_mbps, r->full_mbps);
 		return IBCC_TUNER_RELEASED;
 	}
 	r->end_permille = (uint32_t)(r->end_permille * next / end);
 	ibcc_text_say(say,
 		      "nobody is marked and the root carries %u of %u Mb/s: sources are held too "
 		      "much, let them go",
-		      now->rate_mbps, r->rate_mbps);
+		      now->rate_mbps, r->full_mbps);
 	return IBCC_TUNER_RELEASED;
 }

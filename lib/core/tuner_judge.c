@@ -36,7 +36,7 @@
 static uint32_t busy_permille(const struct ibcc_tuner_root *r, const struct ibcc_root *now)
 {
 	uint64_t port = ibcc_tuner_busy_permille(now);
-	uint64_t sink = 1000ull * now->rate_mbps / r->rate_mbps;
+	uint64_t sink = 1000ull * now->rate_mbps / r->full_mbps;
 	uint64_t busy = r->kind == IBCC_CONGESTION_OUTPUT && sink > port ? sink : port;
 
 	return busy < 1000 ? (uint32_t)busy : 1000;
@@ -212,13 +212,8 @@ static bool moved_away(struct ibcc_tuner_root *r, const struct ibcc_tuner_source
 		      "BECN counters name %u contributors, which count as %u equal ones, the root "
 		      "carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
 		      s->n, s->n_heavy, rate, r->n, r->n_heavy, r->rate_mbps);
-	r->n = s->n;
-	r->n_heavy = s->n_heavy;
-	r->rate_mbps = rate;
-	r->end_permille = r->loop_permille = 1000;
-	r->released_from = 0;
-	r->direction = 0;
-	r->trial = r->failed = 0;
+	ibcc_tuner_number(r, s->n, s->n_heavy, rate);
+	ibcc_tuner_begin_anew(r);
 	return true;
 }
 
@@ -239,11 +234,11 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 	tree = (uint32_t)(w.tree_wait / w.n);
 	victim = (uint32_t)(w.victim_wait / w.n);
 	/* What an idle port sends says nothing about what it can carry. */
-	rate = busy >= p->sink_busy_permille ? (uint32_t)(w.rate_mbps / w.n) : r->rate_mbps;
+	rate = busy >= p->sink_busy_permille ? (uint32_t)(w.rate_mbps / w.n) : r->full_mbps;
 	draining = (uint64_t)tree * 1000 < (uint64_t)r->last_tree_wait * DRAINS_PERMILLE;
 	r->last_tree_wait = (uint16_t)tree;
 
-	if (moved_away(r, s, rate, leads, say))
+	if (!r->told.on && moved_away(r, s, rate, leads, say))
 		return true;
 	if (!draining && take_back(r, victim, busy >= p->sink_busy_permille)) {
 		ibcc_text_say(say, "victims wait %u.%u %% as before: the last step is taken back",
@@ -262,7 +257,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		return true;
 	}
 	if (busy < p->sink_busy_permille && w.marks) {
-		if (!relax(r, leads && s->n <= r->n))
+		if (r->told.on || !relax(r, leads && s->n <= r->n_adapters))
 			return false;
 		ibcc_text_say(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
 			      busy % 10);

@@ -114,10 +114,23 @@ static uint8_t increase(const struct ibcc_law_in *in)
 	return 1;
 }
 
+static double end_milli(const struct ibcc_law_in *in)
+{
+	uint32_t fair_milli = ibcc_law_fair_milli(in->n, in->source_mbps, in->root_mbps);
+
+	return (END_FACTOR * fair_milli / 1000 + END_EXTRA) * 1000;
+}
+
+uint32_t ibcc_law_end_milli(const struct ibcc_law_in *in)
+{
+	return (uint32_t)lround(
+		clamp(end_milli(in) * in->end_permille / 1000, 125, MAX_DELAY_MILLI));
+}
+
 int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 {
 	struct ibcc_law_out o = { .increase = increase(in) };
-	double end, timer;
+	double timer;
 	int ret;
 
 	if (!in->n || !in->source_mbps || !in->packet_bytes || !in->root_mbps || !in->n_heavy ||
@@ -125,8 +138,7 @@ int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 		return -EINVAL;
 
 	o.fair_milli = ibcc_law_fair_milli(in->n, in->source_mbps, in->root_mbps);
-	end = (END_FACTOR * o.fair_milli / 1000 + END_EXTRA) * 1000;
-	o.end_milli = (uint32_t)lround(clamp(end * in->end_permille / 1000, 125, MAX_DELAY_MILLI));
+	o.end_milli = ibcc_law_end_milli(in);
 	ret = ibcc_law_table(ibcc_law_entries(in->cap_entries), o.end_milli, &o.cct);
 	if (ret)
 		return ret;
@@ -134,7 +146,8 @@ int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out)
 		(uint64_t)llround((double)in->n_heavy * in->packet_bytes * 8000 / in->root_mbps);
 	o.loop_ns = o.n_int_ns * in->loop_permille / 1000;
 	if (in->drain_ns) {
-		o.end_milli = (uint32_t)lround(clamp(end * DRAIN_END, 125, MAX_DELAY_MILLI));
+		o.end_milli =
+			(uint32_t)lround(clamp(end_milli(in) * DRAIN_END, 125, MAX_DELAY_MILLI));
 		make_draining(&o.cct, o.end_milli);
 		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
 		o.loop_ns = (uint64_t)(in->drain_ns / DRAIN_TICKS * o.increase * MARK_SHARE);

@@ -9,6 +9,8 @@
 #define MANY_SHARE       8u  /* so many adapters for each full link, */
 #define MANY_MIN         2u  /* or so few links, are not many */
 #define MANY_TIMES       3u
+#define LEARN_PASSES     6u   /* so long a link is full that is taken up in doubt, */
+#define LEARN_WAIT       50u  /* and its feeders wait so much */
 #define STRICT_WAIT      250u /* feeders of a new root wait so much once something is controlled */
 
 /* Share of what adapters send that does not go through the root, permille. Those that wait could
@@ -107,6 +109,25 @@ const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, ui
 	return NULL;
 }
 
+static bool is_told(const struct ibcc_tuner *tn)
+{
+	for (uint32_t i = 0; i < tn->n_roots; i++)
+		if (tn->root[i].told.on)
+			return true;
+	return false;
+}
+
+/* Where switches log what they mark, a full link may be taken up in doubt: the pairs that it limits
+ * will show, or that there are none.
+ */
+bool ibcc_tuner_may_learn(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
+			  const struct ibcc_root *now)
+{
+	return is_told(tn) && r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
+	       r->present >= LEARN_PASSES && now->tree_wait_permille >= LEARN_WAIT &&
+	       now->confidence_permille >= IBCC_TUNER_CONFIDENT;
+}
+
 /* Brings the list of roots up to date with an estimate. */
 void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			const struct ibcc_estimate *e)
@@ -117,8 +138,8 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 
 		if (!r && ibcc_tuner_barred(tn, now->port))
 			continue;
-		if (!r &&
-		    (!worth_acting(&tn->p, now) || now->confidence_permille < IBCC_TUNER_CONFIDENT))
+		if (!r && ((!worth_acting(&tn->p, now) && !is_told(tn)) ||
+			   now->confidence_permille < IBCC_TUNER_CONFIDENT))
 			continue;
 		if (!r)
 			r = ibcc_tuner_add(tn, now->port);
@@ -127,6 +148,7 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		r->absent = 0;
 		if (r->on)
 			continue;
+		r->present += r->present < UINT16_MAX;
 		r->stood = worth_acting(&tn->p, now) && r->kind == now->kind ? r->stood + 1 : 0;
 		if (!worth_acting(&tn->p, now) || !believable(tn, r, now) ||
 		    (r->seen && r->kind != now->kind)) {

@@ -41,7 +41,7 @@ bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 		return true;
 	}
 	/* Nobody is held: who gets more BECNs is nearer to the root, and not more demanding. */
-	r->n = r->n_heavy = s->n;
+	ibcc_tuner_number(r, s->n, s->n, r->full_mbps);
 	r->learned = true;
 	/* Who waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < tn->n_endports; i++)

@@ -41,14 +41,13 @@ static struct ibcc_tuner_port port_of(const struct ibcc_topo *t, const struct ib
 	return p;
 }
 
-static void give_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_tuner_root *r,
-		    const char *why, struct ibcc_text *say)
+void ibcc_tuner_give_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_tuner_root *r,
+			const char *why, struct ibcc_text *say)
 {
 	char name[IBCC_DESC_BYTES + 16];
 
 	ibcc_topo_port_name(t, r->port, name, sizeof(name));
-	ibcc_text_say(say, "%s control of %s: taken back, and not tried again for a while", why,
-		      name);
+	ibcc_text_say(say, "%s %s: control taken back, and not tried again for a while", why, name);
 	ibcc_tuner_bar(tn, r->port);
 	ibcc_tuner_drop(tn, r);
 	ibcc_tuner_changed(tn);
@@ -66,17 +65,19 @@ void ibcc_tuner_release(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!r->on || !r->in_force || r->lost)
 			continue;
 		if (ibcc_tuner_frees_nobody(tn, r, actual)) {
-			give_up(tn, t, r, "nobody would be freed by", say);
+			ibcc_tuner_give_up(tn, t, r, "nobody would be freed by control of", say);
 			return;
 		}
 		if (r->drain || r->probe)
 			continue;
 		if (s->state == IBCC_SAMPLE_FRESH &&
 		    ibcc_tuner_guard(tn, r, ibcc_delta_xmit_mbps(&s->delta))) {
-			give_up(tn, t, r, "adapters send less than before", say);
+			ibcc_tuner_give_up(tn, t, r, "adapters send less than before control of",
+					   say);
 			return;
 		}
-		if (r->leader != i || tn->since_change < 2 || s->state != IBCC_SAMPLE_FRESH ||
+		if (r->told.on || r->leader != i || tn->since_change < 2 ||
+		    s->state != IBCC_SAMPLE_FRESH ||
 		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_DATA) ||
 		    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_WAIT))
 			continue;

@@ -42,6 +42,7 @@ struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
 
 static void root_fini(struct ibcc_tuner_root *r)
 {
+	ibcc_tuner_pairs_fini(&r->pairs);
 	free(r->becn);
 	free(r->member);
 	free(r->lacking);
@@ -109,6 +110,36 @@ int ibcc_tuner_touch(struct ibcc_tuner *tn, const struct ibcc_settings *actual, 
 	return 0;
 }
 
+int ibcc_tuner_enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+		      const struct ibcc_settings *actual, uint32_t i)
+{
+	if (r->member[i])
+		return 0;
+	r->lacking[i] = actual->ep[i].support != IBCC_CC_SUPPORTED;
+	if (!ibcc_tuner_usable_ca(&actual->ep[i]))
+		return 0;
+	if (ibcc_tuner_touch(tn, actual, i))
+		return -ENOMEM;
+	r->member[i] = true;
+	return 1;
+}
+
+void ibcc_tuner_number(struct ibcc_tuner_root *r, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
+{
+	r->n = r->n_adapters = n;
+	r->n_heavy = n_heavy;
+	r->rate_mbps = r->full_mbps = full_mbps ? full_mbps : 1;
+	r->counts_pairs = false;
+}
+
+void ibcc_tuner_begin_anew(struct ibcc_tuner_root *r)
+{
+	r->end_permille = r->loop_permille = 1000;
+	r->released_from = 0;
+	r->direction = 0;
+	r->trial = r->failed = 0;
+}
+
 struct ibcc_tuner_root *ibcc_tuner_find(struct ibcc_tuner *tn, uint32_t port)
 {
 	for (uint32_t i = 0; i < tn->n_roots; i++)
@@ -151,14 +182,17 @@ struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port)
 	r = &tn->root[tn->n_roots];
 	*r = (struct ibcc_tuner_root){
 		.port = port,
+		.pairs.becn = calloc(n, sizeof(*r->pairs.becn)),
+		.pairs.logged = calloc(n, sizeof(*r->pairs.logged)),
 		.becn = calloc(n, sizeof(*r->becn)),
 		.member = calloc(n, sizeof(*r->member)),
 		.lacking = calloc(n, sizeof(*r->lacking)),
 		.patience = patience_for(tn, port),
 		.end_permille = 1000,
 		.loop_permille = 1000,
+		.busy_permille = 1000,
 	};
-	if (!r->becn || !r->member || !r->lacking) {
+	if (!r->pairs.becn || !r->pairs.logged || !r->becn || !r->member || !r->lacking) {
 		root_fini(r);
 		return NULL;
 	}

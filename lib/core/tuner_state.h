@@ -10,6 +10,7 @@
 
 #include "text.h"
 #include "tuner_law.h"
+#include "tuner_pairs.h"
 
 #define IBCC_TUNER_MAX_ROOTS 32u
 
@@ -52,6 +53,7 @@ struct ibcc_tuner_root {
 	bool begun;        /* some of them have */
 	uint16_t seen;     /* passes in a row with reason to act, before it is on */
 	uint16_t stood;    /* passes in a row with it, whatever else changed, before it is on */
+	uint16_t present;  /* passes in a row in the estimate, before it is on */
 	uint16_t absent;   /* passes in a row without it */
 	uint16_t settle;   /* passes to wait before judging */
 	uint16_t patience; /* quiet_passes are multiplied by this: root came back soon after it went
@@ -63,6 +65,10 @@ struct ibcc_tuner_root {
 	uint16_t trial_wait;  /* mean wait of victims before the trial */
 	bool learned;         /* n comes from BECNs, not from who waits */
 	uint32_t n, n_heavy;  /* contributors; see struct ibcc_law_in */
+	uint32_t rate_mbps;   /* what they get in all */
+	bool counts_pairs;    /* of queue pairs, by the log: n, n_heavy and rate_mbps */
+	uint32_t n_adapters;  /* that send those: n if that counts adapters */
+	uint32_t full_mbps;   /* what the port carries while it is busy, whoever gets it */
 	uint8_t probe;        /* passes left at most in which it only marks: see tuner_probe.c */
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
 	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
@@ -71,11 +77,13 @@ struct ibcc_tuner_root {
 	bool calm;        /* a full link whose tree is gone: it marks less */
 	uint8_t turning;  /* passes in a row in which it looked otherwise */
 	uint8_t relapses; /* times that its tree came back since */
+	double busy_permille; /* mean over some ten passes, since it turned calm or not */
 	uint8_t returned; /* passes in a row in which a slow receiver's tree stands again */
 	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
 	uint32_t leader;     /* index of the root whose values its contributors get */
+	bool leads_faster;   /* slow, and full links are among those that it leads */
 	uint16_t marking_rate;
-	uint32_t rate_mbps, packet_bytes;
+	uint32_t packet_bytes;
 	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
 	uint8_t threshold;
 	uint32_t end_permille, loop_permille;
@@ -91,6 +99,8 @@ struct ibcc_tuner_root {
 	uint32_t released_loop;        /* loop_permille likewise */
 	uint16_t last_tree_wait; /* mean of the window before, to see whether the tree drains */
 	struct ibcc_tuner_window win;
+	struct ibcc_tuner_pairs pairs;
+	struct ibcc_tuner_told told;
 	double *becn;                     /* by endport: counts that fade; owned */
 	bool *member;                     /* by endport: gets this root's settings; owned */
 	bool *lacking;                    /* by endport: ought to, but cannot; owned */
@@ -127,6 +137,15 @@ bool ibcc_tuner_wants(const struct ibcc_tuner *tn, const struct ibcc_topo *t, ui
 /* Lets go of endports that no root needs any more and that have their baseline again. */
 void ibcc_tuner_let_go(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		       const struct ibcc_target *laid);
+/* Makes an endport one of a root's contributors if it can be given settings. Returns 1 if it is new
+ * among them, 0 or -ENOMEM.
+ */
+int ibcc_tuner_enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+		      const struct ibcc_settings *actual, uint32_t i);
+/* Gives a root the number of adapters that contribute to it, and what its port carries. */
+void ibcc_tuner_number(struct ibcc_tuner_root *r, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
+/* The root's numbers are others: what feedback made of the values for the old ones is void. */
+void ibcc_tuner_begin_anew(struct ibcc_tuner_root *r);
 struct ibcc_tuner_root *ibcc_tuner_find(struct ibcc_tuner *tn, uint32_t port);
 /* A new root; NULL if there are too many already or no memory: then the next pass tries again. */
 struct ibcc_tuner_root *ibcc_tuner_add(struct ibcc_tuner *tn, uint32_t port);
@@ -160,6 +179,9 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 /* Passes in a row in which a root of a kind must be seen before it is acted on. */
 uint32_t ibcc_tuner_confirm_passes(const struct ibcc_tuner *tn, const struct ibcc_estimate *e,
 				   enum ibcc_congestion kind);
+/* May a root that is not confirmed be taken up, for its pairs to show whom it limits? */
+bool ibcc_tuner_may_learn(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
+			  const struct ibcc_root *now);
 /* NULL if the port is no root in it. */
 const struct ibcc_root *ibcc_tuner_in_estimate(const struct ibcc_estimate *e, uint32_t port);
 
@@ -184,6 +206,9 @@ bool ibcc_tuner_jammed(const struct ibcc_tuner *tn, const struct ibcc_tuner_root
 /* A contributor's values for the root `r`. -EINVAL. */
 int ibcc_tuner_law(const struct ibcc_tuner_root *r, uint32_t source_mbps, uint32_t cap_entries,
 		   struct ibcc_law_out *law);
+
+/* ... and where a table for it ends while its tree is not being emptied. */
+uint32_t ibcc_tuner_end_milli(const struct ibcc_tuner_root *r, uint32_t source_mbps);
 
 /* Data rate of the fastest link among a root's contributors. */
 uint32_t ibcc_tuner_source_mbps(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
@@ -212,6 +237,12 @@ void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root 
 /* One pass for a root that is probed and marks; returns true at the end, with a sentence. */
 bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 		      const struct ibcc_tuner_sources *s, struct ibcc_text *say);
+
+/* tuner_calm.c: one pass of a root that is held: has its tree gone, or come back? With a sentence. A
+ * slow receiver's can be told from sources that are held too much only if it was told whom it limits.
+ */
+void ibcc_tuner_calm(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
+		     struct ibcc_text *say);
 
 /* tuner_drain.c: passes at most for which a root's tree is to be emptied; 0: no need. */
 uint16_t ibcc_tuner_drain_passes(const struct ibcc_tuner_root *r, const struct ibcc_snapshot *s,
@@ -274,6 +305,12 @@ void ibcc_tuner_changed(struct ibcc_tuner *tn);
  * feedback are rare: they win little, and each is a change for the fabric.
  */
 bool ibcc_tuner_rests(const struct ibcc_tuner *tn);
+
+/* tuner_release.c: takes control of a root back and bars its port for a while, with a sentence that
+ * begins with why. The root is gone then, and the last one has its index.
+ */
+void ibcc_tuner_give_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_tuner_root *r,
+			const char *why, struct ibcc_text *say);
 
 /* Roots that could carry more than they do, or whose control does harm or no good; see
  * tuner_idle.c, tuner_guard.c and tuner_alike.c.

@@ -213,6 +213,15 @@ static const struct ibcc_tuner_root *leader_of(const struct ibcc_tuner *tn, uint
 	return NULL;
 }
 
+/* What n counts, and by what it is known. */
+static const char *who(const struct ibcc_tuner_root *r)
+{
+	if (r->counts_pairs)
+		return r->n == 1 ? "pair (CongestionLog) limited by"
+				 : "pairs (CongestionLog) limited by";
+	return r->learned ? "contributors (BECN) to" : "sources wait (PortXmitWait) for";
+}
+
 static void explain_table(const struct ibcc_topo *t, const struct ibcc_tuner_root *r,
 			  const struct ibcc_law_out *l, struct ibcc_reason *why)
 {
@@ -220,9 +229,8 @@ static void explain_table(const struct ibcc_topo *t, const struct ibcc_tuner_roo
 	char port[IBCC_DESC_BYTES + 16];
 
 	ibcc_topo_port_name(t, r->port, port, sizeof(port));
-	ibcc_text_add(&x, "%u %s %s at %u Mb/s (PortXmitData): fair share x = n C/R - 1 = ", r->n,
-		      r->learned ? "contributors (BECN) to" : "sources wait (PortXmitWait) for",
-		      port, r->rate_mbps);
+	ibcc_text_add(&x, "%u %s %s at %u Mb/s (%s): fair share x = n C/R - 1 = ", r->n, who(r),
+		      port, r->rate_mbps, r->counts_pairs ? "max-min" : "PortXmitData");
 	ibcc_text_add(&x, "%.2f packet times (Gusat et al. 2006: HSD), table to ",
 		      l->fair_milli / 1000.0);
 	if (r->drain)
@@ -294,32 +302,48 @@ static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_
  * leader is: one that was marked once too often stands idle for less long. While a tree is emptied
  * all have the leader's. Returns the root that asks for the longest.
  */
-static const struct ibcc_tuner_root *end_own_table(const struct ibcc_tuner *tn, uint32_t i,
-						   uint32_t source_mbps, uint32_t entries,
-						   const struct ibcc_tuner_root *leader,
-						   struct ibcc_law_out *law)
+static const struct ibcc_tuner_root *longest_end(const struct ibcc_tuner *tn, uint32_t i,
+						 uint32_t source_mbps,
+						 const struct ibcc_tuner_root *leader)
 {
 	const struct ibcc_tuner_root *longest = NULL;
-	struct ibcc_law_out own, most = { 0 };
+	uint32_t most = 0;
 
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
 		const struct ibcc_tuner_root *r = &tn->root[k];
+		uint32_t end;
 
 		if (!r->on || !r->member[i])
 			continue;
-		if (leader->drain || r->drain || ibcc_tuner_law(r, source_mbps, entries, &own))
+		if (leader->drain || r->drain)
 			return leader;
-		if (longest && own.end_milli <= most.end_milli)
+		end = ibcc_tuner_end_milli(r, source_mbps);
+		if (longest && end <= most)
 			continue;
 		longest = r;
-		most = own;
+		most = end;
 	}
-	if (!longest || most.end_milli >= law->end_milli)
-		return leader;
-	law->fair_milli = most.fair_milli;
-	law->end_milli = most.end_milli;
-	law->cct = most.cct;
-	return longest;
+	return longest && most < ibcc_tuner_end_milli(leader, source_mbps) ? longest : leader;
+}
+
+/* Values for an adapter: timer and increase of the leader, and a table that ends where its own
+ * roots need it; *from is the root that it is from. -EINVAL.
+ */
+static int own_values(const struct ibcc_tuner *tn, uint32_t i, uint32_t source_mbps,
+		      uint32_t entries, const struct ibcc_tuner_root *leader,
+		      const struct ibcc_tuner_root **from, struct ibcc_law_out *law)
+{
+	struct ibcc_law_out own;
+	int ret = ibcc_tuner_law(leader, source_mbps, entries, law);
+
+	*from = longest_end(tn, i, source_mbps, leader);
+	if (ret || *from == leader)
+		return ret;
+	ret = ibcc_tuner_law(*from, source_mbps, entries, &own);
+	law->fair_milli = own.fair_milli;
+	law->end_milli = own.end_milli;
+	law->cct = own.cct;
+	return ret;
 }
 
 /* A table that ends at index 0 holds nobody, and leaves nobody at a high index when values come. */
@@ -346,17 +370,15 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 {
 	struct ibcc_endport_cc *ep = &out->wanted.ep[i];
 	struct ibcc_law_out law = { 0 };
-	const struct ibcc_tuner_root *r = leader_of(tn, i), *longest = NULL;
+	const struct ibcc_tuner_root *r = leader_of(tn, i), *from = NULL;
 	uint32_t mbps = t->port[t->endport[i]].rate_mbps;
 	struct ibcc_reason *why;
 
 	restore(&tn->baseline.ep[i], ep);
 	if (r && r->probe)
 		return lay_probed(actual, out, i);
-	if (r && ibcc_tuner_law(r, mbps, cap_entries(ep), &law))
+	if (r && own_values(tn, i, mbps, cap_entries(ep), r, &from, &law))
 		r = NULL;
-	if (r)
-		longest = end_own_table(tn, i, mbps, cap_entries(ep), r, &law);
 	if (r && near_enough(&actual->ep[i], &law)) {
 		ep->ca = actual->ep[i].ca;
 		ep->cct = actual->ep[i].cct;
@@ -386,7 +408,7 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		if (!why)
 			return -ENOMEM;
 		if (r)
-			explain_table(t, longest, &law, why);
+			explain_table(t, from, &law, why);
 		else
 			snprintf(why->text, sizeof(why->text),
 				 "congestion is over: the table from before it");

@@ -4,20 +4,6 @@
  */
 #include "estimators.h"
 
-static uint16_t lid_of(const struct fixture *f, uint32_t node)
-{
-	return f->t->port[fabric_port(f->t, node, 1)].lid;
-}
-
-static void log_packets(struct fixture *f, uint32_t node, uint16_t slid, uint16_t dlid,
-			unsigned int n)
-{
-	const struct ibcc_mark m = { .node = node, .slid = slid, .dlid = dlid };
-
-	for (unsigned int i = 0; i < n; i++)
-		assert_int_equal(ibcc_snapshot_mark(&f->tr.s, &m), 0);
-}
-
 /* Three contributors, whose packets the port to the slow server marks. */
 static void congest(struct fixture *f)
 {
@@ -32,22 +18,22 @@ static void assert_pair(const struct fixture *f, const struct ibcc_pair *p, uint
 			uint32_t dst, uint32_t packets)
 {
 	assert_int_equal(p->src, fabric_port(f->t, src, 1));
-	assert_int_equal(p->dlid, lid_of(f, dst));
+	assert_int_equal(p->dlid, traffic_lid(&f->tr, dst));
 	assert_int_equal(p->packets, packets);
 }
 
 static void test_sorted(void **state)
 {
 	struct fixture *f = *state;
-	uint16_t slow = lid_of(f, LUSTRE_SLOW);
+	uint16_t slow = traffic_lid(&f->tr, LUSTRE_SLOW);
 	struct ibcc_estimate e;
 	char buf[512];
 
 	congest(f);
-	log_packets(f, LUSTRE_SW2, lid_of(f, LUSTRE_SRC1 + 2), slow, 1);
-	log_packets(f, LUSTRE_SW2, lid_of(f, LUSTRE_SRC1), slow, 7);
-	log_packets(f, LUSTRE_SW2, lid_of(f, LUSTRE_SRC1 + 1), slow, 4);
-	log_packets(f, LUSTRE_SW2, lid_of(f, LUSTRE_SRC1 + 2), slow, 3);
+	traffic_log(&f->tr, LUSTRE_SW2, traffic_lid(&f->tr, LUSTRE_SRC1 + 2), slow, 1);
+	traffic_log(&f->tr, LUSTRE_SW2, traffic_lid(&f->tr, LUSTRE_SRC1), slow, 7);
+	traffic_log(&f->tr, LUSTRE_SW2, traffic_lid(&f->tr, LUSTRE_SRC1 + 1), slow, 4);
+	traffic_log(&f->tr, LUSTRE_SW2, traffic_lid(&f->tr, LUSTRE_SRC1 + 2), slow, 3);
 	e = estimate(&f->tr, &f->actual);
 	assert_int_equal(e.n_roots, 1);
 	assert_int_equal(e.root[0].n_pairs, 3);
@@ -64,15 +50,15 @@ static void test_sorted(void **state)
 static void test_other_ports(void **state)
 {
 	struct fixture *f = *state;
-	uint16_t slow = lid_of(f, LUSTRE_SLOW), src = lid_of(f, LUSTRE_SRC1);
+	uint16_t slow = traffic_lid(&f->tr, LUSTRE_SLOW), src = traffic_lid(&f->tr, LUSTRE_SRC1);
 	uint32_t spine = fabric_port(f->t, LUSTRE_SW1, 5);
 	const struct ibcc_pair *p;
 	struct ibcc_estimate e;
 	uint32_t n;
 
 	congest(f);
-	log_packets(f, LUSTRE_SW2, src, lid_of(f, LUSTRE_FAST), 2);
-	log_packets(f, LUSTRE_SW1, src, slow, 3);
+	traffic_log(&f->tr, LUSTRE_SW2, src, traffic_lid(&f->tr, LUSTRE_FAST), 2);
+	traffic_log(&f->tr, LUSTRE_SW1, src, slow, 3);
 	e = estimate(&f->tr, &f->actual);
 	assert_int_equal(e.n_roots, 1);
 	assert_int_equal(e.root[0].n_pairs, 0);
@@ -91,15 +77,15 @@ static void test_other_ports(void **state)
 static void test_left_out(void **state)
 {
 	struct fixture *f = *state;
-	uint16_t slow = lid_of(f, LUSTRE_SLOW), src = lid_of(f, LUSTRE_SRC1);
+	uint16_t slow = traffic_lid(&f->tr, LUSTRE_SLOW), src = traffic_lid(&f->tr, LUSTRE_SRC1);
 	struct ibcc_estimate e;
 
 	congest(f);
-	log_packets(f, LUSTRE_SW2, 0xbfff, slow, 1);
-	log_packets(f, LUSTRE_SW2, src, 0xbfff, 1);
-	log_packets(f, LUSTRE_SW2, src, 0xffff, 1);
-	log_packets(f, LUSTRE_SW2, src, src, 1);
-	log_packets(f, UINT32_MAX, src, slow, 1);
+	traffic_log(&f->tr, LUSTRE_SW2, 0xbfff, slow, 1);
+	traffic_log(&f->tr, LUSTRE_SW2, src, 0xbfff, 1);
+	traffic_log(&f->tr, LUSTRE_SW2, src, 0xffff, 1);
+	traffic_log(&f->tr, LUSTRE_SW2, src, src, 1);
+	traffic_log(&f->tr, UINT32_MAX, src, slow, 1);
 	e = estimate(&f->tr, &f->actual);
 	assert_int_equal(e.n_roots, 1);
 	assert_int_equal(e.n_pairs, 0);
@@ -111,14 +97,14 @@ static void test_left_out(void **state)
 static void test_many(void **state)
 {
 	struct fixture *f = *state;
-	uint16_t slow = lid_of(f, LUSTRE_SLOW);
+	uint16_t slow = traffic_lid(&f->tr, LUSTRE_SLOW);
 	struct ibcc_estimate e;
 	char buf[512];
 
 	congest(f);
 	for (unsigned int i = 0; i < 4; i++)
-		log_packets(f, LUSTRE_SW2, lid_of(f, LUSTRE_SRC1 + i), slow, 1);
-	log_packets(f, LUSTRE_SW2, lid_of(f, LUSTRE_FAST), slow, 2);
+		traffic_log(&f->tr, LUSTRE_SW2, traffic_lid(&f->tr, LUSTRE_SRC1 + i), slow, 1);
+	traffic_log(&f->tr, LUSTRE_SW2, traffic_lid(&f->tr, LUSTRE_FAST), slow, 2);
 	e = estimate(&f->tr, &f->actual);
 	assert_int_equal(e.root[0].n_pairs, 5);
 	ibcc_estimate_explain(f->t, &e.root[0], buf, sizeof(buf));

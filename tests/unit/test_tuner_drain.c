@@ -15,8 +15,8 @@ struct drain {
 
 static struct drain drain_at(uint16_t tree_wait_permille)
 {
-	return (struct drain){
-		.r = { .kind = IBCC_CONGESTION_OUTPUT, .rate_mbps = SLOW },
+	struct drain d = {
+		.r = { .kind = IBCC_CONGESTION_OUTPUT },
 		.s = { .interval_ns = 1000000 },
 		.now = { .rate_mbps = SLOW,
 			 .link_mbps = LINK,
@@ -24,6 +24,9 @@ static struct drain drain_at(uint16_t tree_wait_permille)
 			 .n_waiting = 20,
 			 .tree_wait_permille = tree_wait_permille },
 	};
+
+	ibcc_tuner_number(&d.r, 20, 20, SLOW);
+	return d;
 }
 
 static bool returned(struct drain *d)
@@ -118,12 +121,43 @@ static void test_not_returned(void **state)
 	assert_int_equal(d.r.drain, 0);
 }
 
+/* What is in the tree leaves through all that the port carries, not through the share of those that
+ * it was told to limit.
+ */
+static void test_passes_when_told(void **state)
+{
+	struct drain d = drain_at(900);
+
+	(void)state;
+	d.r.counts_pairs = true;
+	d.r.rate_mbps = SLOW / 4;
+	assert_int_equal(ibcc_tuner_drain_passes(&d.r, &d.s, &d.now), 8);
+}
+
+/* Who was calm, as its tree was gone, is not with one that stands. */
+static void test_returned_to_calm(void **state)
+{
+	struct drain d = drain_at(600);
+
+	(void)state;
+	d.r.calm = true;
+	d.r.turning = 1;
+	for (int i = 0; i < 5; i++)
+		assert_false(returned(&d));
+	assert_true(d.r.calm);
+	assert_true(returned(&d));
+	assert_false(d.r.calm);
+	assert_int_equal(d.r.turning, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test_teardown(test_drained, teardown),
+		cmocka_unit_test(test_passes_when_told),
 		cmocka_unit_test(test_returned),
+		cmocka_unit_test(test_returned_to_calm),
 		cmocka_unit_test(test_not_returned),
 	};
 

@@ -149,8 +149,7 @@ static struct ibcc_tuner_root *on(struct fixture *f, const struct ibcc_root *now
 
 	r->kind = now->kind;
 	r->on = r->in_force = r->begun = r->learned = true;
-	r->n = r->n_heavy = 28;
-	r->rate_mbps = now->rate_mbps;
+	ibcc_tuner_number(r, 28, 28, now->rate_mbps);
 	r->threshold = ibcc_law_threshold(now->kind);
 	return r;
 }
@@ -192,7 +191,6 @@ static void test_more_contributors(void **state)
 	struct ibcc_root *now = full(f, 0, 4, 10000);
 	struct ibcc_tuner_root *r = on(f, now);
 
-	r->rate_mbps = LINK;
 	now->rate_mbps = LINK * 9 / 10;
 	now->tree_wait_permille = 0;
 	assert_true(judge(f, r, now, 31, 50));
@@ -218,7 +216,7 @@ static void test_slow_receiver_keeps_its_table(void **state)
 	struct ibcc_tuner_root *r = on(f, now);
 
 	r->kind = IBCC_CONGESTION_OUTPUT;
-	r->rate_mbps = LINK / 10;
+	ibcc_tuner_number(r, 28, 28, LINK / 10);
 	now->rate_mbps = LINK / 20;
 	now->tree_wait_permille = 0;
 	assert_true(judge(f, r, now, 28, 50));
@@ -252,7 +250,7 @@ static void test_follows_another(void **state)
 	assert_true(ibcc_tuner_judge(&f->p, r, now, &s, false, &say));
 	assert_int_equal(r->n, 40);
 	assert_int_equal(r->n_heavy, 57);
-	r->n = r->n_heavy = 28;
+	ibcc_tuner_number(r, 28, 28, LINK);
 	s.n_heavy = 28;
 	for (int i = 0; i < 3; i++)
 		assert_false(ibcc_tuner_judge(&f->p, r, now, &s, true, &say));

@@ -18,8 +18,7 @@ static struct ibcc_tuner_root *add(struct fixture *f, uint32_t port, uint32_t ra
 	assert_non_null(r);
 	r->kind = rate_mbps < 20000 ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	r->on = true;
-	r->n = r->n_heavy = last - first + 1;
-	r->rate_mbps = rate_mbps;
+	ibcc_tuner_number(r, last - first + 1, last - first + 1, rate_mbps);
 	r->packet_bytes = 2000;
 	for (uint32_t i = first; i <= last; i++)
 		r->member[f->t->port[fabric_port(f->t, i, 1)].endport] = true;
@@ -195,13 +194,38 @@ static void test_jammed(void **state)
 	assert_false(ibcc_tuner_jammed(f->tn, a, &f->e));
 }
 
+/* Three of its four adapters wait, whether or not they send twice as many pairs. */
+static void test_jammed_by_pairs(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *a = add(f, 1, 32000, 0, 5);
+	struct ibcc_tuner_root *b = add(f, 2, 32000, 4, 7);
+
+	b->in_force = true;
+	b->n = b->n_heavy = 8;
+	b->counts_pairs = true;
+	f->root[0] = (struct ibcc_root){
+		.port = 2,
+		.link_mbps = 32000,
+		.rate_mbps = 31800,
+		.tree_wait_permille = 300,
+		.n_waiting = 3,
+	};
+	f->e.root = f->root;
+	f->e.n_roots = 1;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_true(ibcc_tuner_jammed(f->tn, a, &f->e));
+	f->root[0].n_waiting = 2;
+	assert_false(ibcc_tuner_jammed(f->tn, a, &f->e));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_shared), TEST(test_calm_slow),   TEST(test_apart),
-		TEST(test_drain),  TEST(test_same_delays), TEST(test_heavy),
-		TEST(test_jammed),
+		TEST(test_shared), TEST(test_calm_slow),       TEST(test_apart),
+		TEST(test_drain),  TEST(test_same_delays),     TEST(test_heavy),
+		TEST(test_jammed), TEST(test_jammed_by_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,7 @@ static int setup(void **state)
 	assert_non_null(f->r);
 	f->r->kind = IBCC_CONGESTION_OUTPUT;
 	f->r->on = f->r->in_force = true;
-	f->r->n = f->r->n_heavy = 6;
-	f->r->rate_mbps = SLOW;
+	ibcc_tuner_number(f->r, 6, 6, SLOW);
 	f->r->packet_bytes = 2000;
 	f->r->interval_ns = 1000000;
 	for (uint32_t i = 0; i < 6; i++)
@@ -151,7 +150,7 @@ static bool judge(struct fixture *f, enum ibcc_congestion kind)
 
 	f->r->kind = kind;
 	f->r->learned = true;
-	f->r->rate_mbps = LINK / 100 * 95;
+	ibcc_tuner_number(f->r, 6, 6, LINK / 100 * 95);
 	for (int i = 0; i < 4; i++)
 		changed = ibcc_tuner_judge(&f->p, f->r, &now, &s, true, &say);
 	return changed;
@@ -210,6 +209,19 @@ static void test_guard(void **state)
 	f->r->guarded = 0;
 	f->tn->p.guard_passes = 0;
 	assert_false(guard(f, 8, SLOW / 2)); /* not wanted */
+}
+
+/* The port carries less than it did, though as much as the share of those that it limits was. */
+static void test_guard_when_told(void **state)
+{
+	struct fixture *f = *state;
+
+	f->r->rate_mbps = SLOW / 2;
+	f->r->counts_pairs = true;
+	loads(f, 1000, 1000);
+	assert_int_equal(ibcc_tuner_guard_begin(f->tn, f->r), 0);
+	loads(f, 700, 1000);
+	assert_true(guard(f, 4, SLOW / 2));
 }
 
 /* 1000 and then 2000 Mb/s, and waiting for 400 and then 200 permille, in passes of 1 ms: a mean has
@@ -275,6 +287,7 @@ int main(void)
 		TEST(test_receive_buffer_fills),
 		TEST(test_what_a_link_carries),
 		TEST(test_guard),
+		TEST(test_guard_when_told),
 		TEST(test_load),
 		TEST(test_bar),
 	};

@@ -21,9 +21,7 @@ static struct ibcc_law_out law(struct ibcc_tuner_root *r, enum ibcc_congestion k
 	struct ibcc_law_out o;
 
 	r->kind = kind;
-	r->n = n;
-	r->n_heavy = n_heavy;
-	r->rate_mbps = 3200;
+	ibcc_tuner_number(r, n, n_heavy, 3200);
 	r->packet_bytes = 2074;
 	assert_int_equal(ibcc_tuner_law(r, LINK, 128, &o), 0);
 	return o;
@@ -53,12 +51,30 @@ static void test_no_outlier_by_chance(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root now = { .n_sources = 8, .source = f->source };
 
-	f->r->n = 647;
+	ibcc_tuner_number(f->r, 647, 647, 3200);
 	for (uint32_t i = 0; i < 8; i++)
 		f->source[i] = (struct ibcc_source){ .wait_permille = 990 };
 	f->source[3].becn = 7;
 	assert_false(ibcc_tuner_has_outlier(f->r, &now));
 	f->source[3].becn = 8;
+	assert_true(ibcc_tuner_has_outlier(f->r, &now));
+}
+
+/* Four adapters that send 40 pairs, one of which is marked four times as much as each of the
+ * others: 40 * 3 is less than eight times their 30. Of 40 adapters 40 * 39 is more.
+ */
+static void test_no_outlier_among_adapters(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root now = { .n_sources = 4, .source = f->source };
+
+	for (uint32_t i = 0; i < 4; i++)
+		f->source[i] = (struct ibcc_source){ .becn = i ? 10 : 40 };
+	ibcc_tuner_number(f->r, 4, 4, 3200);
+	f->r->n = f->r->n_heavy = 40;
+	f->r->counts_pairs = true;
+	assert_false(ibcc_tuner_has_outlier(f->r, &now));
+	f->r->n_adapters = 40;
 	assert_true(ibcc_tuner_has_outlier(f->r, &now));
 }
 
@@ -68,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_steps),
 		TEST(test_no_outlier_by_chance),
+		TEST(test_no_outlier_among_adapters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,21 @@ static inline struct traffic_port *traffic_at(struct traffic *tr, uint32_t node,
 	return &tr->port[fabric_port(tr->t, node, num)];
 }
 
+static inline uint16_t traffic_lid(const struct traffic *tr, uint32_t node)
+{
+	return tr->t->port[fabric_port(tr->t, node, 1)].lid;
+}
+
+/* A switch logged n packets as marked since the last pass. */
+static inline void traffic_log(struct traffic *tr, uint32_t node, uint16_t slid, uint16_t dlid,
+			       unsigned int n)
+{
+	const struct ibcc_mark m = { .node = node, .slid = slid, .dlid = dlid };
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(ibcc_snapshot_mark(&tr->s, &m), 0);
+}
+
 /* The Lustre fabric without control: four sources share what the slow sink takes, and what the
  * first switch's link to the second has left over stays unused (P. Huang and A. Chu: 626 of
  * 4000 MB/s each).

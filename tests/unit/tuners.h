@@ -89,15 +89,16 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* One pass of the loop without I/O. Returns the number of Sets it would take. */
-static inline uint32_t step(struct fixture *f)
+/* The rest of a pass of the loop, without I/O, once counters were read. Returns the number of Sets
+ * it would take.
+ */
+static inline uint32_t decide(struct fixture *f)
 {
 	struct ibcc_estimator_params ep;
 	struct ibcc_estimate e;
 	struct ibcc_target target;
 	struct ibcc_plan plan;
 
-	traffic_pass(&f->tr);
 	ibcc_estimator_defaults(&ep);
 	assert_int_equal(ibcc_estimator_run(&ep, f->t, &f->tr.s, &f->actual, &e), 0);
 	assert_int_equal(ibcc_tuner_step(f->tn, f->t, &f->tr.s, &e, &f->actual, &target), 0);
@@ -125,6 +126,12 @@ static inline uint32_t step(struct fixture *f)
 	ibcc_plan_fini(&plan);
 	ibcc_estimate_fini(&e);
 	return f->changes;
+}
+
+static inline uint32_t step(struct fixture *f)
+{
+	traffic_pass(&f->tr);
+	return decide(f);
 }
 
 static inline void steps(struct fixture *f, unsigned int n)
