@@ -61,6 +61,12 @@ static inline bool ibcc_delta_valid(const struct ibcc_delta *d, enum ibcc_ctr c)
 	return d->dt_ns && d->flags[c] & IBCC_DELTA_VALID;
 }
 
+/* A counter that was cleared or stands at its end says too little about the interval. */
+static inline bool ibcc_delta_exact(const struct ibcc_delta *d, enum ibcc_ctr c)
+{
+	return ibcc_delta_valid(d, c) && !(d->flags[c] & (IBCC_DELTA_RESET | IBCC_DELTA_SATURATED));
+}
+
 /* Transmit rate of the interval in Mb/s, 0 if not valid. */
 uint32_t ibcc_delta_xmit_mbps(const struct ibcc_delta *d);
 uint32_t ibcc_delta_rcv_mbps(const struct ibcc_delta *d);

@@ -67,12 +67,6 @@ void ibcc_estimate_fini(struct ibcc_estimate *e)
 	*e = (struct ibcc_estimate){ 0 };
 }
 
-/* A counter that was cleared or stands at its end says too little about the interval. */
-static bool exact(const struct ibcc_delta *d, enum ibcc_ctr c)
-{
-	return ibcc_delta_valid(d, c) && !(d->flags[c] & (IBCC_DELTA_RESET | IBCC_DELTA_SATURATED));
-}
-
 static uint64_t count(const struct ibcc_delta *d, enum ibcc_ctr c)
 {
 	return ibcc_delta_valid(d, c) ? d->v[c] : 0;
@@ -87,7 +81,8 @@ static struct load make_load(const struct ibcc_topo_port *port, const struct ibc
 		return l;
 	l.fecn = count(&s->delta, IBCC_CTR_RCV_FECN);
 	l.becn = count(&s->delta, IBCC_CTR_RCV_BECN);
-	if (!exact(&s->delta, IBCC_CTR_XMIT_DATA) || !exact(&s->delta, IBCC_CTR_XMIT_WAIT))
+	if (!ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA) ||
+	    !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT))
 		return l;
 	l.usable = true;
 	l.mbps = ibcc_delta_xmit_mbps(&s->delta);

@@ -17,7 +17,6 @@
 #define KNOWN_SHARE   8u   /* so large a part of the traffic tells how demand changed */
 #define HARM_PERMILLE 850u /* at its onset congestion has not yet taken all that it will */
 #define LESS_PERMILLE 900u
-#define PAUSE_SHARE   50u /* who sends less than this part pauses */
 #define HARM_PASSES   4u
 #define BAR_PASSES    32u
 #define BAR_MAX       1024u
@@ -98,7 +97,7 @@ bool ibcc_tuner_guard(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, ui
 		return false;
 	r->guarded++;
 	less = rate_mbps * 1000ull < (uint64_t)r->full_mbps * LESS_PERMILLE &&
-	       rate_mbps * PAUSE_SHARE >= r->full_mbps;
+	       rate_mbps * IBCC_TUNER_PAUSE_SHARE >= r->full_mbps;
 	r->harmed = less && harmed(tn, r) ? r->harmed + 1 : 0;
 	return r->harmed >= HARM_PASSES;
 }

@@ -15,7 +15,6 @@
 
 #define IDLE_PERMILLE  900u  /* of what the root carries; what is above is feedback's business */
 #define IDLE_PASSES    2u    /* one may be the pause of a saw tooth */
-#define PAUSE_SHARE    50u   /* who sends less than this part is not held, but pauses */
 #define SPARE_MIN      250u  /* no step takes more: what is sent in two passes may be by chance */
 #define OVER_MILLI     500u  /* a delay of half a packet at the table's end holds nobody */
 #define FAST_PERMILLE  1100u /* of what the receiver took when it was slow */
@@ -79,7 +78,7 @@ static bool is_idle(struct ibcc_tuner_root *r, const struct ibcc_tuner_port *now
 {
 	uint64_t most = (uint64_t)r->full_mbps * IDLE_PERMILLE;
 
-	if (now->marks || now->rate_mbps * PAUSE_SHARE < r->full_mbps ||
+	if (now->marks || now->rate_mbps * IBCC_TUNER_PAUSE_SHARE < r->full_mbps ||
 	    now->rate_mbps * 1000ull >= most || now->wait_permille >= 1000 - IDLE_PERMILLE) {
 		r->was_marked |= now->marks > 0;
 		r->idle = 0;

@@ -64,22 +64,24 @@ static void fade(struct ibcc_tuner_pairs *p)
 }
 
 /* What a slow receiver can take is known only from when it takes all that it can: when its port
- * waits for it, or sends more than was known.
+ * waits for it, or sends more than was known. One that pauses says nothing about that.
  */
 static void note_rate(struct ibcc_tuner_root *r, const struct ibcc_port_sample *s)
 {
 	struct ibcc_tuner_pairs *p = &r->pairs;
 	double mbps, mean;
 
-	if (s->state != IBCC_SAMPLE_FRESH || !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_DATA) ||
-	    !ibcc_delta_valid(&s->delta, IBCC_CTR_XMIT_WAIT))
+	if (s->state != IBCC_SAMPLE_FRESH || !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA) ||
+	    !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT))
 		return;
 	mbps = ibcc_delta_xmit_mbps(&s->delta);
+	if (!(p->capacity_mbps > 0))
+		p->capacity_mbps = r->rate_mbps;
+	if (mbps * IBCC_TUNER_PAUSE_SHARE < p->capacity_mbps)
+		return;
 	p->sent_mbps += mbps;
 	p->passes += 1;
 	mean = ibcc_tuner_carried_mbps(p);
-	if (!(p->capacity_mbps > 0))
-		p->capacity_mbps = r->rate_mbps;
 	if (ibcc_delta_wait_permille(&s->delta, s->tick_ps) > WAIT_SHARE)
 		p->capacity_mbps += FOLLOW * (mbps - p->capacity_mbps);
 	else if (p->passes >= MEAN_OF && mean > p->capacity_mbps)
@@ -112,7 +114,7 @@ static void note_becns(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 
 		r->pairs.becn[i] *= 1 - FADE;
 		if (port->state == IBCC_SAMPLE_FRESH &&
-		    ibcc_delta_valid(&port->delta, IBCC_CTR_RCV_BECN) &&
+		    ibcc_delta_exact(&port->delta, IBCC_CTR_RCV_BECN) &&
 		    !is_marked_elsewhere(tn, r, i))
 			r->pairs.becn[i] += (double)port->delta.v[IBCC_CTR_RCV_BECN];
 	}

@@ -14,6 +14,9 @@
 
 #define IBCC_TUNER_MAX_ROOTS 32u
 
+/* Who sends less than one in so many of what it did is not held, but pauses. */
+#define IBCC_TUNER_PAUSE_SHARE 50u
+
 /* A tree stands if more than one port waits for so many contributors. */
 #define IBCC_TUNER_STANDS_SHARE 2u
 
@@ -67,21 +70,21 @@ struct ibcc_tuner_root {
 	uint32_t n, n_heavy;  /* contributors; see struct ibcc_law_in */
 	uint32_t rate_mbps;   /* what they get in all */
 	bool counts_pairs;    /* of queue pairs, by the log: n, n_heavy and rate_mbps */
-	uint32_t n_adapters;  /* that send those: n if that counts adapters */
+	uint32_t n_adapters;  /* that are limited and send through it: n if that counts adapters */
 	uint32_t full_mbps;   /* what the port carries while it is busy, whoever gets it */
 	uint8_t probe;        /* passes left at most in which it only marks: see tuner_probe.c */
 	uint16_t drain;       /* passes left at most to empty the tree before it is held */
 	uint32_t recover;     /* passes that a source needs from the table's end to its beginning */
 	uint64_t interval_ns; /* of the passes when it was decided on */
 	uint8_t dry;      /* passes in a row, while it is emptied, in which it ran out of packets */
-	bool calm;        /* a full link whose tree is gone: it marks less */
+	bool calm;        /* its tree is gone, or it is idle by turns: it marks less */
 	uint8_t turning;  /* passes in a row in which it looked otherwise */
 	uint8_t relapses; /* times that its tree came back since */
-	double busy_permille; /* mean over some ten passes, since it turned calm or not */
-	uint8_t returned; /* passes in a row in which a slow receiver's tree stands again */
-	uint16_t other_kind; /* passes in a row in which it looked like the other kind */
-	uint32_t leader;     /* index of the root whose values its contributors get */
-	bool leads_faster;   /* slow, and full links are among those that it leads */
+	double busy_permille; /* mean over some ten passes, since it marked more again */
+	uint8_t returned;     /* passes in a row in which a slow receiver's tree stands again */
+	uint16_t other_kind;  /* passes in a row in which it looked like the other kind */
+	uint32_t leader;      /* index of the root whose values its contributors get */
+	bool leads_faster;    /* slow, and full links are among those that it leads */
 	uint16_t marking_rate;
 	uint32_t packet_bytes;
 	uint16_t wait_permille; /* PortXmitWait of the port when it was decided on */
@@ -238,8 +241,9 @@ void ibcc_tuner_probe_begin(const struct ibcc_tuner *tn, struct ibcc_tuner_root 
 bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 		      const struct ibcc_tuner_sources *s, struct ibcc_text *say);
 
-/* tuner_calm.c: one pass of a root that is held: has its tree gone, or come back? With a sentence. A
- * slow receiver's can be told from sources that are held too much only if it was told whom it limits.
+/* tuner_calm.c: one pass of a root that is held: has its tree gone, or come back? With a sentence.
+ * A slow receiver's can be told from sources that are held too much only if it was told whom it
+ * limits.
  */
 void ibcc_tuner_calm(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
 		     struct ibcc_text *say);

@@ -130,6 +130,7 @@ static void test_forgets_roots(void **state)
 
 	log_pair(f, &l, full, 0, 2, 3);
 	log_pair(f, &l, r, 0, 6, 10);
+	hot(f)->mbps = 5000;
 	traffic_at(&f->tr, 0, 1)->becn = 50;
 	for (enum stage s = DRAINED; s < N_STAGES; s++) {
 		struct ibcc_tuner_pairs *p = &r->pairs;
@@ -303,6 +304,51 @@ static void test_capacity_becomes_less(void **state)
 	}
 }
 
+/* One that takes nothing for a while does not take less: less than a fiftieth is a pause. */
+static void test_capacity_in_pause(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = slow_root(f);
+
+	*hot(f) = (struct traffic_port){ .mbps = 8000 };
+	passes(f, NULL, 100);
+	*hot(f) = (struct traffic_port){ .mbps = 159, .wait_permille = 900 };
+	passes(f, NULL, 60);
+	assert_about(r->pairs.capacity_mbps, 8000);
+	assert_about(ibcc_tuner_carried_mbps(&r->pairs), 8000);
+	*hot(f) = (struct traffic_port){ .mbps = 161, .wait_permille = 900 };
+	pass(f, NULL);
+	assert_about(r->pairs.capacity_mbps, 7216.1);
+}
+
+/* Counters that somebody cleared, or that stand at their end, say nothing. */
+static void test_not_exact(void **state)
+{
+	static const struct logged nothing;
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = slow_root(f);
+	struct ibcc_delta *port, *ca;
+
+	*hot(f) = (struct traffic_port){ .mbps = 6000 };
+	passes(f, NULL, 10);
+	*hot(f) = (struct traffic_port){ .mbps = 9000, .wait_permille = 300 };
+	traffic_at(&f->tr, 0, 1)->becn = 50;
+	traffic_pass(&f->tr);
+	port = &f->tr.s.port[r->port].delta;
+	ca = &f->tr.s.port[fabric_port(f->t, 0, 1)].delta;
+	port->flags[IBCC_CTR_XMIT_DATA] |= IBCC_DELTA_RESET;
+	ca->flags[IBCC_CTR_RCV_BECN] |= IBCC_DELTA_SATURATED;
+	assert_int_equal(ibcc_tuner_count_pairs(f->tn, f->t, &f->tr.s, &nothing.e), 0);
+	assert_about(r->pairs.capacity_mbps, 6000);
+	assert_about(ibcc_tuner_carried_mbps(&r->pairs), 6000);
+	assert_about(r->pairs.becn[endport_of(f, 0)], 0);
+	port->flags[IBCC_CTR_XMIT_DATA] &= (uint8_t)~IBCC_DELTA_RESET;
+	ca->flags[IBCC_CTR_RCV_BECN] &= (uint8_t)~IBCC_DELTA_SATURATED;
+	assert_int_equal(ibcc_tuner_count_pairs(f->tn, f->t, &f->tr.s, &nothing.e), 0);
+	assert_about(r->pairs.capacity_mbps, 6300);
+	assert_about(r->pairs.becn[endport_of(f, 0)], 50);
+}
+
 /* What it sends in the mean it can take. Four passes count as 3.71, which is too few to tell, and
  * five as 4.52.
  */
@@ -405,6 +451,8 @@ int main(void)
 		TEST(test_becns_of_unlearned),
 		TEST(test_no_becns),
 		TEST(test_capacity_by_waiting),
+		TEST(test_capacity_in_pause),
+		TEST(test_not_exact),
 		TEST(test_capacity_becomes_less),
 		TEST(test_capacity_by_mean),
 		TEST(test_capacity_is_kept),
