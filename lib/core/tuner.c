@@ -333,14 +333,12 @@ static int take_up(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struc
 		return 0;
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		struct ibcc_tuner_root *r = ibcc_tuner_find(tn, e->root[i].port);
-		bool learn = r && ibcc_tuner_may_learn(tn, r, &e->root[i]);
+		bool confirmed = r && r->seen >= ibcc_tuner_confirm_passes(tn, e, r->kind) &&
+				 (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(tn, r));
 
-		if (!r || r->on)
+		if (!r || r->on || (!confirmed && !ibcc_tuner_may_learn(tn, r, &e->root[i])))
 			continue;
-		if (!learn && (r->seen < ibcc_tuner_confirm_passes(tn, e, r->kind) ||
-			       (r->kind == IBCC_CONGESTION_INPUT && may_pass(tn, r))))
-			continue;
-		r->calm = learn; /* others hold its sources already */
+		r->calm = !confirmed; /* others hold its sources already */
 		return switch_on(tn, r, t, s, actual, &e->root[i], say);
 	}
 	return 0;

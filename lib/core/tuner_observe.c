@@ -117,6 +117,12 @@ static bool is_told(const struct ibcc_tuner *tn)
 	return false;
 }
 
+/* Roots that are only to be learned must leave room for those that are worth acting on. */
+static bool has_room_to_learn(const struct ibcc_tuner *tn)
+{
+	return is_told(tn) && tn->n_roots < IBCC_TUNER_MAX_ROOTS / 2;
+}
+
 /* Where switches log what they mark, a full link may be taken up in doubt: the pairs that it limits
  * will show, or that there are none.
  */
@@ -138,7 +144,7 @@ void ibcc_tuner_observe(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 
 		if (!r && ibcc_tuner_barred(tn, now->port))
 			continue;
-		if (!r && ((!worth_acting(&tn->p, now) && !is_told(tn)) ||
+		if (!r && ((!worth_acting(&tn->p, now) && !has_room_to_learn(tn)) ||
 			   now->confidence_permille < IBCC_TUNER_CONFIDENT))
 			continue;
 		if (!r)

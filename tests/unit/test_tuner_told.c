@@ -227,6 +227,20 @@ static void test_followed(void **state)
 	assert_true(ibcc_tuner_may_learn(f->tn, r, &now));
 }
 
+/* Half of the places are left for roots that are worth acting on. */
+static void test_room(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root now[IBCC_TUNER_MAX_ROOTS] = { 0 };
+	struct ibcc_estimate e = { .n_roots = IBCC_TUNER_MAX_ROOTS, .root = now };
+
+	slow_root(f)->told.on = true;
+	for (uint32_t i = 0; i < IBCC_TUNER_MAX_ROOTS; i++)
+		now[i] = doubtful(&(struct ibcc_tuner_root){ .port = 1000 + i });
+	ibcc_tuner_observe(f->tn, f->t, &e);
+	assert_int_equal(f->tn->n_roots, IBCC_TUNER_MAX_ROOTS / 2);
+}
+
 /* ... and is on after six passes, as if its tree were gone, since others hold its sources. */
 static void taken_up(struct fixture *f, bool known, uint32_t n_sources)
 {
@@ -299,19 +313,19 @@ static void test_well(void **state)
 	assert_int_equal(r->n, 7);
 	/* They wait, or it is idle now and then. */
 	trees.root[0].tree_wait_permille = 100;
-	r->told.on = false;
+	r->told = (struct ibcc_tuner_told){ 0 };
 	assert_int_equal(ibcc_tuner_tell(f->tn, f->t, &trees.e, &f->actual, &say), 0);
 	assert_int_equal(r->n, 2);
 	trees.root[0].tree_wait_permille = 99;
 	trees.root[0].rate_mbps -= QDR_MBPS / 1000;
 	ibcc_tuner_number(r, 7, 7, QDR_MBPS);
-	r->told.on = false;
+	r->told = (struct ibcc_tuner_told){ 0 };
 	assert_int_equal(ibcc_tuner_tell(f->tn, f->t, &trees.e, &f->actual, &say), 0);
 	assert_int_equal(r->n, 2);
 	/* With another root what one gives its sources is the other's business, too. */
 	trees.root[0].rate_mbps = QDR_MBPS;
 	ibcc_tuner_number(r, 7, 7, QDR_MBPS);
-	r->told.on = false;
+	r->told = (struct ibcc_tuner_told){ 0 };
 	assert_ptr_equal(&f->tn->root[0], r);
 	slow_root(f);
 	assert_int_equal(ibcc_tuner_tell(f->tn, f->t, &trees.e, &f->actual, &say), 0);
@@ -330,6 +344,7 @@ int main(void)
 		TEST(test_not_relaxed),
 		TEST(test_may_learn),
 		TEST(test_followed),
+		TEST(test_room),
 		TEST(test_taken_up),
 		TEST(test_not_taken_up),
 		TEST(test_taken_up_without_sources),
