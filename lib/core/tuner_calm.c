@@ -37,12 +37,16 @@ void ibcc_tuner_calm(struct ibcc_tuner_root *r, const struct ibcc_root *now, uin
 {
 	bool idle = is_idle(r, now), calm = idle || tree_is_gone(r, now, free_permille);
 
-	r->turning = calm != r->calm ? r->turning + 1 : 0;
+	if (calm == r->calm)
+		r->turning = 0;
+	else if (r->turning < UINT8_MAX)
+		r->turning++;
 	if (r->turning < (calm ? CALM_PASSES << (idle ? 0 : r->relapses) : BACK_PASSES) ||
 	    (r->kind == IBCC_CONGESTION_OUTPUT && calm && !r->told.on))
 		return;
 	r->turning = 0;
-	r->busy_permille = 1000;
+	if (!calm)
+		r->busy_permille = 1000;
 	r->calm = calm;
 	r->relapses += !calm && r->relapses < IBCC_TUNER_RELAPSES_MAX;
 	if (idle)

@@ -37,8 +37,8 @@ struct ibcc_law_out {
 /* Computes a contributor's settings. -EINVAL if a field of *in is 0 that must not be. */
 int ibcc_law_compute(const struct ibcc_law_in *in, struct ibcc_law_out *out);
 
-/* Where a contributor's table ends while no tree is emptied, 1/1000 packet times: 1.15 x + 0.5, moved
- * by feedback.
+/* Where a contributor's table ends while no tree is emptied, 1/1000 packet times: 1.15 x + 0.5,
+ * moved by feedback.
  */
 uint32_t ibcc_law_end_milli(const struct ibcc_law_in *in);
 

@@ -11,6 +11,7 @@
 #define ROUNDS       8u
 #define CHANCE_MAX   0.5
 #define MIN_SAMPLES  60.0
+#define TOLD_SAMPLES 30.0 /* ... of a root that was told before: few logged packets come and go */
 #define MIN_PASSES   4.0
 #define MIN_LEVEL    4.0  /* packets of each pair: what is less tells nothing */
 #define UNLOGGED_MAX 8u   /* passes in a row: what was counted is not so any more */
@@ -81,8 +82,8 @@ bool ibcc_tuner_pairs_known(const struct ibcc_tuner_root *r)
 	const struct ibcc_tuner_pairs *p = &r->pairs;
 	double level;
 
-	if (!r->on || p->samples < MIN_SAMPLES || p->passes < MIN_PASSES ||
-	    p->unlogged >= UNLOGGED_MAX)
+	if (!r->on || p->samples < (r->told.on ? TOLD_SAMPLES : MIN_SAMPLES) ||
+	    p->passes < MIN_PASSES || p->unlogged >= UNLOGGED_MAX)
 		return false;
 	level = ibcc_tuner_level(p);
 	return level >= MIN_LEVEL * p->marks / p->samples && (r->told.on || stand_out(p, level));

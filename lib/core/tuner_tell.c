@@ -44,12 +44,9 @@ static void note_change(struct ibcc_tuner_told *told, int8_t direction)
 static bool tell(struct ibcc_tuner_root *r, uint32_t n, double mbps, bool well,
 		 struct ibcc_text *say)
 {
-	bool new = !r->told.on;
-
 	r->told.on = true;
 	r->told.nobody = 0;
-	r->told.age += r->told.age < UINT16_MAX;
-	if (well || !differs(r, n, mbps) || (!new && r->told.age < r->told.pause))
+	if (well || !differs(r, n, mbps) || r->told.age < r->told.pause)
 		return false;
 	note_change(&r->told, mbps / n < (double)r->rate_mbps / r->n ? -1 : 1);
 	ibcc_text_say(say,
@@ -65,8 +62,8 @@ static bool tell(struct ibcc_tuner_root *r, uint32_t n, double mbps, bool well,
 	return true;
 }
 
-/* Is a full link busy while hardly anybody waits for it, and the only root? Then there is nothing to
- * be gained by better numbers.
+/* Is a full link busy while hardly anybody waits for it, and the only root? Then there is nothing
+ * to be gained by better numbers.
  */
 static bool is_well(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r,
 		    const struct ibcc_estimate *e)
@@ -117,6 +114,7 @@ int ibcc_tuner_tell(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		double mbps;
 		uint32_t n;
 
+		r->told.age += r->told.age < UINT16_MAX;
 		if (!ibcc_tuner_pairs_known(r)) {
 			r->told.on = false;
 			r->told.nobody = 0;

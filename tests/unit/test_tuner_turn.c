@@ -186,6 +186,38 @@ static void test_calm_when_idle(void **state)
 	assert_false(r->calm);
 }
 
+/* A tenth idle: below 950 in the seventh pass, and still below 970 when it has turned. */
+static void test_stays_calm_when_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = full_root(f);
+	struct ibcc_root idle = seen(r, QDR_MBPS / 10 * 9, 0, 3);
+
+	tell_pairs(r);
+	r->told.on = true;
+	calm(r, &idle, 9);
+	assert_false(r->calm);
+	for (unsigned int i = 0; i < 100; i++) {
+		calm(r, &idle, 1);
+		assert_true(r->calm);
+	}
+	assert_int_equal(r->relapses, 0);
+}
+
+/* A slow receiver that nobody waits for, until it is told long afterwards. */
+static void test_told_late(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = slow_root(f);
+	struct ibcc_root now = seen(r, SLOW_MBPS, 500, 0);
+
+	calm(r, &now, 256);
+	assert_false(r->calm);
+	r->told.on = true;
+	calm(r, &now, 1);
+	assert_true(r->calm);
+}
+
 /* By counters it is not known whether its sources are only held too much. */
 static void test_idle_but_not_told(void **state)
 {
@@ -202,10 +234,15 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup_told, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_adapter_becomes_slow),  TEST(test_turned_and_told),
-		TEST(test_link_between_switches), TEST(test_capacity_anew),
-		TEST(test_calm_by_adapters),      TEST(test_calm_when_idle),
+		TEST(test_adapter_becomes_slow),
+		TEST(test_turned_and_told),
+		TEST(test_link_between_switches),
+		TEST(test_capacity_anew),
+		TEST(test_calm_by_adapters),
+		TEST(test_calm_when_idle),
 		TEST(test_idle_but_not_told),
+		TEST(test_stays_calm_when_idle),
+		TEST(test_told_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
