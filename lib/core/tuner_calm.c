@@ -42,7 +42,7 @@ void ibcc_tuner_calm(struct ibcc_tuner_root *r, const struct ibcc_root *now, uin
 	else if (r->turning < UINT8_MAX)
 		r->turning++;
 	if (r->turning < (calm ? CALM_PASSES << (idle ? 0 : r->relapses) : BACK_PASSES) ||
-	    (r->kind == IBCC_CONGESTION_OUTPUT && calm && !r->told.on))
+	    (r->kind == IBCC_CONGESTION_OUTPUT && calm && (!r->told.on || r->alone)))
 		return;
 	r->turning = 0;
 	if (!calm)

@@ -20,7 +20,8 @@
  * over its threshold for all its sources at once and marks in bursts; so many marks more than are
  * needed would make all of them slow down and recover together, with the link idle in between. A
  * slow sink's queue is served seldom, which spreads its marks, and the sink's own buffer bridges
- * gaps.
+ * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
+ * its sources' timer, what it marks too often their flows have to recover from, too.
  */
 #define GAIN_TREE_TENTHS 83u
 #define GAIN_CALM_TENTHS 17u
@@ -87,13 +88,21 @@ static void join(struct ibcc_tuner *tn, uint32_t a, uint32_t b)
 			tn->root[k].leader = to;
 }
 
+static bool is_alone(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
+{
+	for (uint32_t k = 0; k < tn->n_roots; k++)
+		if (&tn->root[k] != r && tn->root[k].on && tn->root[k].leader == r->leader)
+			return false;
+	return true;
+}
+
 static uint32_t gain_tenths(const struct ibcc_tuner_root *r)
 {
 	if (!r->calm)
 		return GAIN_TREE_TENTHS;
 	switch (r->kind) {
 	case IBCC_CONGESTION_INPUT: return GAIN_CALM_TENTHS;
-	case IBCC_CONGESTION_OUTPUT: return GAIN_SLOW_TENTHS;
+	case IBCC_CONGESTION_OUTPUT: return r->alone ? GAIN_TREE_TENTHS : GAIN_SLOW_TENTHS;
 	}
 	return GAIN_TREE_TENTHS;
 }
@@ -155,6 +164,8 @@ void ibcc_tuner_group(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 		if (v[k].end_milli > v[best[tn->root[k].leader]].end_milli)
 			best[tn->root[k].leader] = k;
 	find_leaders(tn, best);
+	for (uint32_t k = 0; k < tn->n_roots; k++)
+		tn->root[k].alone = is_alone(tn, &tn->root[k]);
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
 		uint64_t loop_ns = v[k].loop_ns;
 

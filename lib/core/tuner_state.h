@@ -84,6 +84,7 @@ struct ibcc_tuner_root {
 	uint8_t returned;     /* passes in a row in which a slow receiver's tree stands again */
 	uint16_t other_kind;  /* passes in a row in which it looked like the other kind */
 	uint32_t leader;      /* index of the root whose values its contributors get */
+	bool alone;           /* no other root that is on has that leader */
 	bool leads_faster;    /* slow, and full links are among those that it leads */
 	uint16_t marking_rate;
 	uint32_t packet_bytes;
@@ -243,7 +244,7 @@ bool ibcc_tuner_probe(struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
 
 /* tuner_calm.c: one pass of a root that is held: has its tree gone, or come back? With a sentence.
  * A slow receiver's can be told from sources that are held too much only if it was told whom it
- * limits.
+ * limits, and matters only where other roots have its values.
  */
 void ibcc_tuner_calm(struct ibcc_tuner_root *r, const struct ibcc_root *now, uint32_t free_permille,
 		     struct ibcc_text *say);

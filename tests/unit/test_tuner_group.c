@@ -60,20 +60,31 @@ static void test_shared(void **state)
 	assert_int_equal(fast->marking_rate, 15);
 }
 
-/* A slow receiver alone has its own timer; without a tree it marks 3 times what it needs, which is
- * 0.12 of its packets: 1 in 2.
+/* A slow receiver alone has its own timer, and marks all it can, tree or not. Where another one's
+ * sources have that timer, it marks 3 times what it needs without a tree, which is 0.12 of its
+ * packets: 1 in 2.
  */
 static void test_calm_slow(void **state)
 {
 	struct fixture *f = *state;
-	struct ibcc_tuner_root *slow = add(f, 2, 3200, 4, 7);
+	struct ibcc_tuner_root *slow = add(f, 2, 3200, 4, 7), *other;
 
 	ibcc_tuner_group(f->tn, f->t);
 	assert_false(slow->leads_faster);
 	assert_int_equal(slow->marking_rate, 0);
 	slow->calm = true;
 	ibcc_tuner_group(f->tn, f->t);
+	assert_true(slow->alone);
+	assert_int_equal(slow->marking_rate, 0);
+	other = add(f, 3, 6400, 0, 4);
+	ibcc_tuner_group(f->tn, f->t);
+	assert_false(slow->alone || other->alone || slow->leads_faster);
+	assert_ptr_equal(&f->tn->root[other->leader], slow);
 	assert_int_equal(slow->marking_rate, 1);
+	other->on = false;
+	ibcc_tuner_group(f->tn, f->t);
+	assert_true(slow->alone);
+	assert_int_equal(slow->marking_rate, 0);
 }
 
 static void test_apart(void **state)

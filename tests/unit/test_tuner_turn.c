@@ -218,6 +218,32 @@ static void test_told_late(void **state)
 	assert_true(r->calm);
 }
 
+/* Where others have its timer it marks less without a tree, if it knows that it holds its sources;
+ * that the tree is back is seen whether or not it does.
+ */
+static void test_slow_among_others(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = slow_root(f);
+	struct ibcc_root now = seen(r, SLOW_MBPS, 500, 0);
+
+	r->alone = r->told.on = true;
+	calm(r, &now, 100);
+	assert_false(r->calm);
+	r->alone = r->told.on = false;
+	calm(r, &now, 100);
+	assert_false(r->calm);
+	r->told.on = true;
+	calm(r, &now, 1);
+	assert_true(r->calm);
+	r->told.on = false;
+	now.n_waiting = 3;
+	calm(r, &now, 1);
+	assert_true(r->calm);
+	calm(r, &now, 1);
+	assert_false(r->calm);
+}
+
 /* By counters it is not known whether its sources are only held too much. */
 static void test_idle_but_not_told(void **state)
 {
@@ -234,15 +260,11 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup_told, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_adapter_becomes_slow),
-		TEST(test_turned_and_told),
-		TEST(test_link_between_switches),
-		TEST(test_capacity_anew),
-		TEST(test_calm_by_adapters),
-		TEST(test_calm_when_idle),
-		TEST(test_idle_but_not_told),
-		TEST(test_stays_calm_when_idle),
-		TEST(test_told_late),
+		TEST(test_adapter_becomes_slow),  TEST(test_turned_and_told),
+		TEST(test_link_between_switches), TEST(test_capacity_anew),
+		TEST(test_calm_by_adapters),      TEST(test_calm_when_idle),
+		TEST(test_idle_but_not_told),     TEST(test_stays_calm_when_idle),
+		TEST(test_slow_among_others),     TEST(test_told_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
