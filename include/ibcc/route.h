@@ -25,6 +25,15 @@ struct ibcc_route {
 int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
 		      struct ibcc_route *r);
 
+/* True if a packet on the way leaves by out_port. */
+static inline bool ibcc_route_leaves_by(const struct ibcc_route *r, uint32_t out_port)
+{
+	for (unsigned int i = 0; i < r->n; i++)
+		if (r->out[i] == out_port)
+			return true;
+	return false;
+}
+
 /* True if the route from src_port to dlid leaves by out_port. */
 bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
 		       uint32_t out_port);

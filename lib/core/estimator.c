@@ -51,17 +51,12 @@ void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 	};
 }
 
-static void root_fini(struct ibcc_root *r)
-{
-	free(r->source);
-}
-
 void ibcc_estimate_fini(struct ibcc_estimate *e)
 {
 	if (!e)
 		return;
 	for (uint32_t i = 0; e->root && i < e->n_roots; i++)
-		root_fini(&e->root[i]);
+		free(e->root[i].source);
 	free(e->root);
 	free(e->pair);
 	*e = (struct ibcc_estimate){ 0 };

@@ -50,12 +50,7 @@ bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dl
 {
 	struct ibcc_route r;
 
-	if (ibcc_route_follow(t, src_port, dlid, &r))
-		return false;
-	for (unsigned int i = 0; i < r.n; i++)
-		if (r.out[i] == out_port)
-			return true;
-	return false;
+	return !ibcc_route_follow(t, src_port, dlid, &r) && ibcc_route_leaves_by(&r, out_port);
 }
 
 /* LIDs 1, 2, ... for endports without one, skipping those in use. Channel adapter ports without a

@@ -44,7 +44,7 @@ struct ibcc_tuner_pairs {
 struct ibcc_tuner_told {
 	bool on;          /* by the pairs that it limits, and not by counters */
 	uint8_t nobody;   /* passes in a row in which it limits none */
-	uint16_t age;     /* passes since they were last others */
+	uint16_t age;     /* passes since they were last others, told or not */
 	uint16_t pause;   /* passes until they may be others again, doubled by each reversal */
 	int8_t direction; /* of the last change of what each pair gets: 1 more, -1 less, 0 none */
 };
@@ -64,8 +64,9 @@ double ibcc_tuner_carried_mbps(const struct ibcc_tuner_pairs *p);
 bool ibcc_tuner_pairs_known(const struct ibcc_tuner_root *r);
 /* The marks of a pair that the root limits. */
 double ibcc_tuner_level(const struct ibcc_tuner_pairs *p);
-/* May a pair be limited that gets so many at a level? In doubt it may. */
+/* The most marks that a pair may have, as chance goes: in doubt it is taken for limited. */
 double ibcc_tuner_most_marks(const struct ibcc_tuner_pair *p);
+/* May a pair be limited that gets so many at a level? */
 bool ibcc_tuner_at_level(double marks, double level);
 
 /* What the roots are to give the pairs that are limited somewhere. */

@@ -90,14 +90,6 @@ static int by_pair(const void *a, const void *b)
 	return (x->dlid > y->dlid) - (x->dlid < y->dlid);
 }
 
-static bool passes(const struct ibcc_route *way, uint32_t port)
-{
-	for (unsigned int i = 0; i < way->n; i++)
-		if (way->out[i] == port)
-			return true;
-	return false;
-}
-
 /* A pair that is limited somewhere takes from all the roots on its way; one that is not leaves them
  * so much less.
  */
@@ -118,7 +110,7 @@ static void add_pair(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	*f = (struct ibcc_maxmin_flow){ .use = &s->use[s->n_uses],
 					.demand = t->port[seen->src].rate_mbps };
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
-		if (!s->known[k] || !passes(&way, tn->root[k].port))
+		if (!s->known[k] || !ibcc_route_leaves_by(&way, tn->root[k].port))
 			continue;
 		if (limited)
 			s->use[s->n_uses + f->n_uses++] =
