@@ -85,7 +85,8 @@ uint32_t ibcc_tuner_limited_by(const struct ibcc_tuner_shares *s, uint32_t k, do
 uint32_t ibcc_tuner_next_limited(const struct ibcc_tuner_shares *s, uint32_t k, size_t *at);
 
 /* tuner_tell.c: gives roots whose pairs are known the number of those that they limit, and what
- * these get, with a sentence in say; one that limits nobody is given up. -ENOMEM.
+ * these get, with a sentence in say; adapters that send such pairs get their values, those that are
+ * not marked lose them. One that limits nobody is given up. -ENOMEM.
  */
 int ibcc_tuner_tell(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_estimate *e,
 		    const struct ibcc_settings *actual, struct ibcc_text *say);

@@ -401,7 +401,7 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			explain_setting(t, r, &law, why);
 		else
 			snprintf(why->text, sizeof(why->text),
-				 "congestion is over: the setting from before it");
+				 "contributes to no congestion: the setting from before it");
 	}
 	if (!ibcc_cct_equal(&actual->ep[i].cct, &ep->cct)) {
 		why = add_reason(out, i, IBCC_CC_ATTR_CCT);
@@ -411,7 +411,7 @@ static int lay_ca(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 			explain_table(t, from, &law, why);
 		else
 			snprintf(why->text, sizeof(why->text),
-				 "congestion is over: the table from before it");
+				 "contributes to no congestion: the table from before it");
 	}
 	return 0;
 }

@@ -2,7 +2,9 @@
 /* Tells roots what the pairs that they limit are to get.
  *
  * Counts of a sample vary, so that numbers which differ by less than chance may are left alone, and
- * those that go up and down in turn are let go up or down ever more seldom.
+ * those that go up and down in turn are let go up or down ever more seldom. Whom a root does not
+ * mark needs no values for it: with them the root would share the timer of all others that the
+ * adapter contributes to.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,6 +20,7 @@
 #define PAUSE      8u
 #define PAUSE_MAX  128u
 #define NONE_TIMES 5u
+#define UNMARKED   0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
 
 /* Do the numbers that a root's values were made for still fit n pairs at mbps in all? */
 static bool differs(const struct ibcc_tuner_root *r, uint32_t n, double mbps)
@@ -78,7 +81,14 @@ static bool is_well(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r
 	       now->tree_wait_permille < tn->p.victim_wait_permille;
 }
 
-/* Adapters whose pairs are limited get the root's values, whether or not counters named them. */
+static bool is_marked(const struct ibcc_tuner_root *r, uint32_t endport)
+{
+	return r->pairs.logged[endport] >= UNMARKED;
+}
+
+/* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
+ * named them.
+ */
 static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct ibcc_topo *t,
 		  const struct ibcc_settings *actual, const struct ibcc_tuner_shares *s, uint32_t k,
 		  struct ibcc_text *say)
@@ -87,7 +97,8 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	size_t at = 0;
 
 	while ((src = ibcc_tuner_next_limited(s, k, &at)) != IBCC_NONE) {
-		int ret = ibcc_tuner_enlist(tn, r, actual, t->port[src].endport);
+		uint32_t i = t->port[src].endport;
+		int ret = is_marked(r, i) ? ibcc_tuner_enlist(tn, r, actual, i) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -99,6 +110,32 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 		ibcc_text_say(say, "%u more adapter%s limited: settings for %s, too", new,
 			      new == 1 ? " is" : "s are", new == 1 ? "it" : "them");
 	return 0;
+}
+
+static bool has_other_root(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r, uint32_t i)
+{
+	for (uint32_t k = 0; k < tn->n_roots; k++)
+		if (&tn->root[k] != r && tn->root[k].on && tn->root[k].member[i])
+			return true;
+	return false;
+}
+
+/* Adapters that got the root's values when nobody could tell who contributes. Those that have no
+ * other's may keep them, which is no change.
+ */
+static void dismiss(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, struct ibcc_text *say)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tn->n_endports; i++) {
+		if (!r->member[i] || is_marked(r, i) || !has_other_root(tn, r, i))
+			continue;
+		r->member[i] = false;
+		n++;
+	}
+	if (n && !say->n)
+		ibcc_text_say(say, "%u adapter%s not marked: no settings for that root", n,
+			      n == 1 ? " is" : "s are");
 }
 
 int ibcc_tuner_tell(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_estimate *e,
@@ -124,6 +161,7 @@ int ibcc_tuner_tell(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		if (n) {
 			changed |= tell(r, n, mbps, is_well(tn, r, e), say);
 			ret = enlist(tn, r, t, actual, s, k, say);
+			dismiss(tn, r, say);
 		} else if (++r->told.nobody >= NONE_TIMES) {
 			nobody = r->port;
 		}

@@ -300,9 +300,43 @@ static void test_members_of_all_on_the_way(void **state)
 	assert_int_equal(full->n, 2);
 	assert_int_equal(full->n_adapters, 2);
 	assert_int_equal(full->rate_mbps, 28000);
-	assert_true(full->member[endport_of(f, 0)]);
+	assert_false(full->member[endport_of(f, 0)]);
 	assert_true(full->member[endport_of(f, 1)]);
 	assert_false(full->member[endport_of(f, 2)]);
+	full->pairs.logged[endport_of(f, 0)] = .5;
+	tell(&s);
+	assert_true(full->member[endport_of(f, 0)]);
+}
+
+/* Adapters 3 to 6 got settings while nobody could tell who contributes. Whom the switch does not
+ * log as marked does not need them, of this root, and loses them if it has another's.
+ */
+static void test_dismisses(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *full = full_root(f);
+	struct tell s = told(f, 3, 6000);
+
+	for (uint32_t i = 3; i < 6; i++)
+		s.r->member[endport_of(f, i)] = full->member[endport_of(f, i)] = true;
+	s.r->member[endport_of(f, 6)] = true;
+	s.r->pairs.logged[endport_of(f, 4)] = .5;
+	s.r->pairs.logged[endport_of(f, 5)] = .49;
+	s.r->pairs.unlogged = 8; /* not known */
+	assert_false(tell(&s));
+	assert_true(s.r->member[endport_of(f, 3)]);
+	s.r->pairs.unlogged = 0;
+	assert_true(tell(&s));
+	assert_string_equal(s.text, "2 adapters are not marked: no settings for that root");
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(s.r->member[endport_of(f, i)], i < 3 || i == 4 || i == 6);
+		assert_int_equal(full->member[endport_of(f, i)], i >= 3 && i < 6);
+	}
+	assert_false(tell(&s));
+	full->on = false;
+	s.r->member[endport_of(f, 3)] = true;
+	assert_false(tell(&s));
+	assert_true(s.r->member[endport_of(f, 3)]);
 }
 
 /* Nobody is told what is not known. */
@@ -407,6 +441,7 @@ int main(void)
 		TEST(test_told_anew),
 		TEST(test_members),
 		TEST(test_members_of_all_on_the_way),
+		TEST(test_dismisses),
 		TEST(test_not_known),
 		TEST(test_limits_nobody),
 		TEST(test_limits_nobody_anew),

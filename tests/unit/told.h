@@ -80,6 +80,7 @@ static inline struct ibcc_tuner_pair *give_pair(struct fixture *f, struct ibcc_t
 	};
 	p->samples += marks;
 	p->marks += marks;
+	p->logged[endport_of(f, src)] += marks;
 	return &p->pair[p->n++];
 }
 
