@@ -65,6 +65,14 @@ static bool tell(struct ibcc_tuner_root *r, uint32_t n, double mbps, bool well,
 	return true;
 }
 
+static bool is_only(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r)
+{
+	for (uint32_t i = 0; i < tn->n_roots; i++)
+		if (tn->root[i].on && &tn->root[i] != r)
+			return false;
+	return true;
+}
+
 /* Is a full link busy while hardly anybody waits for it, and the only root? Then there is nothing
  * to be gained by better numbers.
  */
@@ -73,10 +81,7 @@ static bool is_well(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r
 {
 	const struct ibcc_root *now = ibcc_tuner_in_estimate(e, r->port);
 
-	for (uint32_t i = 0; i < tn->n_roots; i++)
-		if (tn->root[i].on && &tn->root[i] != r)
-			return false;
-	return now && r->kind == IBCC_CONGESTION_INPUT &&
+	return is_only(tn, r) && now && r->kind == IBCC_CONGESTION_INPUT &&
 	       ibcc_tuner_busy_permille(now) >= tn->p.sink_busy_permille &&
 	       now->tree_wait_permille < tn->p.victim_wait_permille;
 }
@@ -112,23 +117,15 @@ static int enlist(struct ibcc_tuner *tn, struct ibcc_tuner_root *r, const struct
 	return 0;
 }
 
-static bool has_other_root(const struct ibcc_tuner *tn, const struct ibcc_tuner_root *r, uint32_t i)
-{
-	for (uint32_t k = 0; k < tn->n_roots; k++)
-		if (&tn->root[k] != r && tn->root[k].on && tn->root[k].member[i])
-			return true;
-	return false;
-}
-
-/* Adapters that got the root's values when nobody could tell who contributes. Those that have no
- * other's may keep them, which is no change.
+/* Adapters that got the root's values when nobody could tell who contributes. Where there is no
+ * other root they may keep them, which is no change.
  */
 static void dismiss(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, struct ibcc_text *say)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < tn->n_endports; i++) {
-		if (!r->member[i] || is_marked(r, i) || !has_other_root(tn, r, i))
+	for (uint32_t i = 0; i < tn->n_endports && !is_only(tn, r); i++) {
+		if (!r->member[i] || is_marked(r, i))
 			continue;
 		r->member[i] = false;
 		n++;
