@@ -14,7 +14,6 @@
 #define TOLD_SAMPLES 30.0 /* ... of a root that was told before: few logged packets come and go */
 #define MIN_PASSES   4.0
 #define MIN_LEVEL    4.0  /* packets of each pair: what is less tells nothing */
-#define UNLOGGED_MAX 8u   /* passes in a row: what was counted is not so any more */
 #define LIMITED_MIN  0.4  /* of all marks */
 #define BELOW_FROM   0.35 /* of the level: those between there and AT_LEVEL could be either, */
 #define BELOW_MAX    0.5  /* and have at most so much of what those at the level have; */
@@ -83,7 +82,7 @@ bool ibcc_tuner_pairs_known(const struct ibcc_tuner_root *r)
 	double level;
 
 	if (!r->on || p->samples < (r->told.on ? TOLD_SAMPLES : MIN_SAMPLES) ||
-	    p->passes < MIN_PASSES || p->unlogged >= UNLOGGED_MAX)
+	    p->passes < MIN_PASSES || p->unlogged >= IBCC_TUNER_UNLOGGED_MAX)
 		return false;
 	level = ibcc_tuner_level(p);
 	return level >= MIN_LEVEL * p->marks / p->samples && (r->told.on || stand_out(p, level));

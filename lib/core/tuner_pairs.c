@@ -9,12 +9,14 @@
 #include "tuner_pairs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner_state.h"
 
-#define FADE       0.05 /* of what was counted, in a pass */
+#define FADE       0.05 /* of what was counted, in a pass, ... */
+#define KEPT       80.0 /* ... but no more than so many packets need to take its place */
 #define GONE       0.05 /* packets: a pair with fewer is forgotten */
 #define MEAN_OF    4.0  /* passes, for a rate to be believed */
 #define WAIT_SHARE 200u /* permille: a receiver that lets its port wait takes all that it can */
@@ -43,7 +45,21 @@ static void forget(struct ibcc_tuner_root *r, uint32_t n_endports)
 	memset(r->pairs.logged, 0, n_endports * sizeof(*r->pairs.logged));
 }
 
-static void fade(struct ibcc_tuner_pairs *p)
+/* What was counted fades as far as something new takes its place: a root with few sources at a long
+ * timer marks hardly any packets. It does not outlive marks that stay away.
+ */
+static double fading(const struct ibcc_tuner_pairs *p, const struct ibcc_pair *now, uint32_t n)
+{
+	double packets = 0;
+
+	if (p->unlogged >= IBCC_TUNER_UNLOGGED_MAX)
+		return FADE;
+	for (uint32_t i = 0; i < n; i++)
+		packets += now[i].packets;
+	return fmin(FADE, packets / KEPT);
+}
+
+static void fade(struct ibcc_tuner_pairs *p, double share)
 {
 	uint32_t n = 0;
 
@@ -52,7 +68,7 @@ static void fade(struct ibcc_tuner_pairs *p)
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct ibcc_tuner_pair *q = &p->pair[i];
 
-		q->logged *= 1 - FADE;
+		q->logged *= 1 - share;
 		if (q->logged < GONE)
 			continue;
 		p->samples += q->logged;
@@ -106,13 +122,13 @@ static bool is_marked_elsewhere(const struct ibcc_tuner *tn, const struct ibcc_t
 	return false;
 }
 
-static void note_becns(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r,
+static void note_becns(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, double share,
 		       const struct ibcc_topo *t, const struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < tn->n_endports; i++) {
 		const struct ibcc_port_sample *port = &s->port[t->endport[i]];
 
-		r->pairs.becn[i] *= 1 - FADE;
+		r->pairs.becn[i] *= 1 - share;
 		if (port->state == IBCC_SAMPLE_FRESH &&
 		    ibcc_delta_exact(&port->delta, IBCC_CTR_RCV_BECN) &&
 		    !is_marked_elsewhere(tn, r, i))
@@ -197,16 +213,18 @@ int ibcc_tuner_count_pairs(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	for (uint32_t k = 0; k < tn->n_roots; k++) {
 		struct ibcc_tuner_root *r = &tn->root[k];
 		const struct ibcc_pair *now;
+		double share;
 		uint32_t n;
 
 		if (!learns(r)) {
 			forget(r, tn->n_endports);
 			continue;
 		}
-		fade(&r->pairs);
-		note_becns(tn, r, t, s);
-		note_rate(r, &s->port[r->port]);
 		now = ibcc_estimate_pairs_of(e, r->port, &n);
+		share = fading(&r->pairs, now, n);
+		fade(&r->pairs, share);
+		note_becns(tn, r, share, t, s);
+		note_rate(r, &s->port[r->port]);
 		for (uint32_t i = 0; i < n; i++) {
 			int ret = add(&r->pairs, &now[i]);
 

@@ -26,6 +26,9 @@ struct ibcc_tuner_pair {
 	double chance; /* their relative variance */
 };
 
+/* Passes in a row without a packet in the log: what was counted is not so any more. */
+#define IBCC_TUNER_UNLOGGED_MAX 8u
+
 /* What was logged while a root's settings were in force. Its sums fade. */
 struct ibcc_tuner_pairs {
 	struct ibcc_tuner_pair *pair; /* owned */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the tuner counts of the pairs that switches logged, pass by pass. Expected values are sums
- * worked out by hand: in each pass a twentieth of what was counted fades.
+ * worked out by hand: in each pass a twentieth of what was counted fades, or an eightieth for each
+ * packet that is new, if that is less.
  */
 #include "told.h"
 
@@ -62,7 +63,27 @@ static void test_fades(void **state)
 	assert_about(r->pairs.marks, 39.935);
 }
 
-/* ln .05 / ln .95 = 58.4: one packet is remembered for 58 passes, those around it for longer. */
+/* Three packets in a pass: 3 / 80 fade. */
+static void test_fades_slowly(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_tuner_root *r = slow_root(f);
+	struct logged l = { 0 };
+
+	log_pair(f, &l, r, 0, 6, 2);
+	log_pair(f, &l, r, 1, 6, 1);
+	hot(f)->mbps = 5000;
+	passes(f, &l, 3);
+	assert_about(r->pairs.pair[0].logged, 2 * (1 + .9625 + .9625 * .9625));
+	passes(f, &l, 400);
+	assert_about(r->pairs.samples, 80 * (1 - pow(.9625, 403)));
+	/* What was sent fades as ever. */
+	assert_about(r->pairs.passes, (1 - pow(.95, 403)) / .05);
+}
+
+/* Nothing fades while nothing is new, for eight passes. Then ln .05 / ln .95 = 58.4: one packet is
+ * remembered for 58 more, those around it for longer.
+ */
 static void test_forgets_pairs(void **state)
 {
 	struct fixture *f = *state;
@@ -73,6 +94,8 @@ static void test_forgets_pairs(void **state)
 	log_pair(f, &l, r, 1, 6, 1);
 	log_pair(f, &l, r, 2, 6, 10);
 	pass(f, &l);
+	passes(f, NULL, 8);
+	assert_about(r->pairs.samples, 21);
 	passes(f, NULL, 58);
 	assert_int_equal(r->pairs.n, 3);
 	pass(f, NULL);
@@ -148,7 +171,7 @@ static void test_forgets_roots(void **state)
 		assert_true(p->becn[endport_of(f, 0)] == 0);
 		leave(r);
 	}
-	assert_about(full->pairs.pair[0].logged, 60 * (1 - pow(.95, 2 * N_STAGES)));
+	assert_about(full->pairs.pair[0].logged, 80 * (1 - pow(.9625, 2 * N_STAGES)));
 }
 
 /* Adapter 0 sends through one root alone: all its BECNs are from there, three of four for the pair
@@ -175,7 +198,7 @@ static void test_becns(void **state)
 	assert_about(r->pairs.pair[2].chance, 1 / 30.);
 	/* They fade as packets do. */
 	traffic_at(&f->tr, 0, 1)->becn = 0;
-	pass(f, NULL);
+	pass(f, &l);
 	assert_about(r->pairs.pair[0].marks, 57);
 	assert_about(r->pairs.pair[2].marks, 30 * .95 + 30);
 }
@@ -212,11 +235,12 @@ static void test_becns_of_one_again(void **state)
 	struct logged l = { 0 };
 
 	log_pair(f, &l, full, 1, 2, 5);
+	log_pair(f, &l, slow, 0, 6, 4);
 	log_pair(f, &l, slow, 1, 6, 1);
 	traffic_at(&f->tr, 1, 1)->becn = 300;
 	pass(f, &l);
 	assert_about(full->pairs.pair[0].marks, 5);
-	l.e.n_pairs = 1;
+	l.e.n_pairs = 2;
 	pass(f, &l); /* 300 + 285, and .95 packets elsewhere */
 	assert_about(full->pairs.pair[0].marks, 585);
 }
@@ -442,6 +466,7 @@ int main(void)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup_told, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_fades),
+		TEST(test_fades_slowly),
 		TEST(test_forgets_pairs),
 		TEST(test_many),
 		TEST(test_forgets_roots),
