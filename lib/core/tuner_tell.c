@@ -124,7 +124,9 @@ static void dismiss(const struct ibcc_tuner *tn, struct ibcc_tuner_root *r, stru
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < tn->n_endports && !is_only(tn, r); i++) {
+	if (is_only(tn, r))
+		return;
+	for (uint32_t i = 0; i < tn->n_endports; i++) {
 		if (!r->member[i] || is_marked(r, i))
 			continue;
 		r->member[i] = false;

@@ -352,6 +352,14 @@ static void test_not_known(void **state)
 	assert_false(s.r->member[endport_of(s.f, 3)]);
 }
 
+/* Passes in which nobody is limited, and nothing comes of it. */
+static void limit_nobody(struct tell *s, unsigned int n)
+{
+	s->trees.e.n_roots = 0;
+	while (n--)
+		assert_false(tell(s));
+}
+
 /* Adapters send 2000 Mb/s each where nothing holds them: after five passes in a row it is given up
  * and not tried again for a while.
  */
@@ -361,15 +369,11 @@ static void test_limits_nobody(void **state)
 	struct tell s = told(f, 3, 6000);
 	uint32_t port = s.r->port;
 
-	s.trees.e.n_roots = 0;
-	for (unsigned int i = 0; i < 4; i++)
-		assert_false(tell(&s));
+	limit_nobody(&s, 4);
 	/* One in which it limits some. */
 	s.trees.e.n_roots = 1;
 	assert_false(tell(&s));
-	s.trees.e.n_roots = 0;
-	for (unsigned int i = 0; i < 4; i++)
-		assert_false(tell(&s));
+	limit_nobody(&s, 4);
 	assert_false(ibcc_tuner_barred(f->tn, port));
 	assert_true(tell(&s));
 	assert_string_equal(
@@ -387,14 +391,11 @@ static void test_limits_nobody_anew(void **state)
 	struct tell s = told(f, 3, 6000);
 	uint32_t port = s.r->port;
 
-	s.trees.e.n_roots = 0;
-	for (unsigned int i = 0; i < 4; i++)
-		assert_false(tell(&s));
+	limit_nobody(&s, 4);
 	s.r->pairs.unlogged = 8;
 	assert_false(tell(&s));
 	s.r->pairs.unlogged = 0;
-	for (unsigned int i = 0; i < 4; i++)
-		assert_false(tell(&s));
+	limit_nobody(&s, 4);
 	assert_non_null(ibcc_tuner_find(f->tn, port));
 	assert_true(tell(&s));
 	assert_null(ibcc_tuner_find(f->tn, port));
