@@ -184,6 +184,7 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 	if (!ibcc_arrivals_paced(f->kind)) {
 		f->head.next_ps = e->now_ps;
 	} else if (f->ring_cap) {
+		offer(e, f); /* what came until now found the queue as it was */
 		f->ring_at = (f->ring_at + 1) % f->ring_cap;
 		f->ring_n--;
 	} else {

@@ -239,6 +239,64 @@ static void test_send_queues(void **state)
 	ibcc_topo_free(t);
 }
 
+/* An adapter that serves in the order of arrival; times in eighths of a packet's. At 0, 2, 4 ... a
+ * packet comes to a queue of one, which takes it if it is empty; at 1, 9, 17 ... one to a queue
+ * without limit.
+ */
+static void serve(unsigned int n, uint64_t *finite, uint64_t *open)
+{
+	unsigned int a = 0, b = 1;
+
+	*finite = *open = 0;
+	for (unsigned int now = 0; now < 8 * n; now += 8) {
+		if (a < b) {
+			++*finite;
+			a = now + 2;
+		} else {
+			++*open;
+			b += 8;
+		}
+	}
+}
+
+/* ... and so does the engine, whether or not anybody reads counters meanwhile. */
+static void test_full_queue(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t src = fabric_port(t, LUSTRE_SRC1, 1), dst = fabric_port(t, LUSTRE_FAST, 1);
+	struct ibcc_flow_spec open = { .arrivals = IBCC_ARRIVALS_PERIODIC,
+				       .load_permille = 1000,
+				       .start_ps = T_QDR / 8 };
+	const unsigned int n = 800;
+
+	(void)state;
+	for (unsigned int readings = 1; readings <= 301; readings += 100) {
+		struct ibcc_model m;
+		struct ibcc_engine *e;
+		struct ibcc_engine_flow f;
+		uint32_t finite;
+		uint64_t want_finite, want_open;
+
+		ibcc_model_defaults(&m);
+		e = engine_new(t, &m, 1);
+		finite = paced_flow(e, src, dst, IBCC_ARRIVALS_PERIODIC, 4000, 1);
+		assert_int_equal(ibcc_engine_add_flow(e, &open, src, dst), finite + 1);
+		for (unsigned int i = 1; i < readings; i++) {
+			engine_run(e, n * T_QDR * i / readings);
+			engine_flow_read(e, finite);
+		}
+		engine_run(e, n * T_QDR - 1);
+		serve(n, &want_finite, &want_open);
+		f = engine_flow_read(e, finite);
+		assert_int_equal(f.offered_pkts, 4 * n);
+		assert_int_equal(f.sent_pkts, want_finite);
+		assert_int_equal(f.refused_pkts, 4 * n - want_finite - 1);
+		assert_int_equal(engine_flow_read(e, finite + 1).sent_pkts, want_open);
+		ibcc_engine_free(e);
+	}
+	ibcc_topo_free(t);
+}
+
 static void test_start_and_stop(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
@@ -336,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_round_robin),
 		cmocka_unit_test(test_xmit_wait),
 		cmocka_unit_test(test_send_queues),
+		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_start_and_stop),
 		cmocka_unit_test(test_uniform),
 		cmocka_unit_test(test_bad_arguments),
