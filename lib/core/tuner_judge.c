@@ -120,6 +120,15 @@ static bool take_back(struct ibcc_tuner_root *r, uint32_t victim_wait, bool busy
 	return true;
 }
 
+/* Roots that share sources are idle for one another's sake, too. One that is told whom it limits
+ * has the values that these need, and a slow receiver whose sources are only counted would lose
+ * control of all of them for a few hundredths of what it takes, and of the others' with them.
+ */
+static bool may_relax(const struct ibcc_tuner_root *r)
+{
+	return r->alone || (r->kind == IBCC_CONGESTION_INPUT && !r->told.on);
+}
+
 /* Where a slow receiver's table ends has no more margin than its many sources need who were not
  * counted: nearer, and control of all of them is lost at once.
  */
@@ -257,7 +266,7 @@ bool ibcc_tuner_judge(const struct ibcc_tuner_params *p, struct ibcc_tuner_root 
 		return true;
 	}
 	if (busy < p->sink_busy_permille && w.marks) {
-		if (r->told.on || !relax(r, leads && s->n <= r->n_adapters))
+		if (!may_relax(r) || !relax(r, leads && s->n <= r->n_adapters))
 			return false;
 		ibcc_text_say(say, "the hot port is only %u.%u %% busy: relax", busy / 10,
 			      busy % 10);

@@ -216,6 +216,7 @@ static void test_slow_receiver_keeps_its_table(void **state)
 	struct ibcc_tuner_root *r = on(f, now);
 
 	r->kind = IBCC_CONGESTION_OUTPUT;
+	r->alone = true;
 	ibcc_tuner_number(r, 28, 28, LINK / 10);
 	now->rate_mbps = LINK / 20;
 	now->tree_wait_permille = 0;
@@ -227,6 +228,43 @@ static void test_slow_receiver_keeps_its_table(void **state)
 	assert_true(judge(f, r, now, 28, 50));
 	assert_int_equal(r->end_permille, 1000);
 	assert_in_range(r->loop_permille, 700, 720);
+}
+
+/* An idle root is relaxed if nobody shares its sources. If others do, only a full link is, of which
+ * is not known whom it limits.
+ */
+static void test_who_is_relaxed(void **state)
+{
+	static const struct {
+		enum ibcc_congestion kind;
+		bool told, alone, relaxed;
+	} c[] = {
+		{ IBCC_CONGESTION_INPUT, false, true, true },
+		{ IBCC_CONGESTION_INPUT, true, true, true },
+		{ IBCC_CONGESTION_OUTPUT, false, true, true },
+		{ IBCC_CONGESTION_OUTPUT, true, true, true },
+		{ IBCC_CONGESTION_INPUT, false, false, true },
+		{ IBCC_CONGESTION_INPUT, true, false, false },
+		{ IBCC_CONGESTION_OUTPUT, false, false, false },
+		{ IBCC_CONGESTION_OUTPUT, true, false, false },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_root *now = full(f, 0, 4, 10000);
+		struct ibcc_tuner_root *r = on(f, now);
+
+		r->kind = c[i].kind;
+		r->told.on = c[i].told;
+		r->alone = c[i].alone;
+		r->learned = true;
+		ibcc_tuner_number(r, 28, 28, LINK / 10);
+		now->rate_mbps = LINK / 20;
+		now->tree_wait_permille = 0;
+		assert_int_equal(judge(f, r, now, 28, 50), c[i].relaxed);
+		assert_int_equal(strstr(f->text, "relax") != NULL, c[i].relaxed);
+		ibcc_tuner_drop(f->tn, r);
+	}
 }
 
 /* Where the table ends is the business of the root whose table it is. How often sources are marked
@@ -329,6 +367,7 @@ int main(void)
 		TEST(test_marks_of_others),
 		TEST(test_more_contributors),
 		TEST(test_slow_receiver_keeps_its_table),
+		TEST(test_who_is_relaxed),
 		TEST(test_follows_another),
 		TEST(test_jammed),
 		TEST(test_marks_in_vain),
