@@ -17,7 +17,7 @@
 /* In which order an HCA serves its send queues. */
 enum ibcc_hca_service {
 	IBCC_HCA_ARRIVAL,     /* order of arrival of the packets, throttled flows are passed over */
-	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn */
+	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn: who was served longest ago */
 };
 
 /* How a receiver keeps its buffer from overflowing. */
@@ -28,7 +28,7 @@ enum ibcc_flow_control {
 
 /* Which of the packets that wait for a switch's output and VL goes next. */
 enum ibcc_arbitration {
-	IBCC_ARBITRATION_INPUT, /* a packet of each input in turn */
+	IBCC_ARBITRATION_INPUT, /* a packet of each input in turn, by number */
 	IBCC_ARBITRATION_FIFO,  /* in the order of their arrival */
 	/* A packet of each queue pair in turn; in a fabric of more than 256 some share a turn. */
 	IBCC_ARBITRATION_FLOW,

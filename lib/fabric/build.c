@@ -11,7 +11,7 @@
 #include "rng.h"
 #include "vlarb.h"
 
-#define FLOW_SLOTS 256u /* a power of two */
+#define FLOW_SLOTS (FAR_WORDS * VOQ_WORD) /* a power of two */
 
 static bool model_valid(const struct ibcc_model *m)
 {
@@ -69,23 +69,6 @@ static void count_parts(struct ibcc_engine *e)
 
 #define CACHE_BYTES (1u << 20) /* of a core, on common processors at least */
 
-static void alloc_lines(struct ibcc_engine *e)
-{
-	uint32_t places = OUTQ_PLACES;
-
-	e->line_shift = LINE_SHIFT;
-	if (e->n_slots < OUTQ_PLACES) {
-		e->line = e->outq ? e->outq->line : NULL;
-	} else {
-		while (places <= e->n_slots)
-			places *= 2;
-		while (1u << e->line_shift < places)
-			e->line_shift++;
-		e->line = e->far_line = calloc(e->n_outqs + 1, (size_t)1 << e->line_shift);
-	}
-	e->line_mask = places - 1;
-}
-
 static int alloc_parts(struct ibcc_engine *e)
 {
 	e->port = ibcc_fab_alloc(e->n_ports, sizeof(*e->port));
@@ -97,7 +80,6 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
-	alloc_lines(e);
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
 	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
 	e->hca_cc = calloc(e->n_hca + 1, sizeof(*e->hca_cc));
@@ -106,8 +88,13 @@ static int alloc_parts(struct ibcc_engine *e)
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
 	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->cong || !e->wait ||
-	    !e->lid || !e->voq || !e->line || !e->sw || !e->hca || !e->hca_cc || !e->dest)
+	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest)
 		return -ENOMEM;
+	if (e->n_slots > VOQ_WORD) {
+		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
+		if (!e->far_holds)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -145,7 +132,7 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 		if (!(i & WAY_CTRL) != (kind == DATA))
 			continue;
 		s->way[i] = (struct way){ s->pkt_ps[kind],
-					  due_at(s->pkt_ps[kind], (uint32_t)free),
+					  due_at(s->pkt_ps[kind], (uint32_t)free) | TAG_OF_FREE,
 					  due_at(deliver_ps, (uint32_t)deliver),
 					  (uint8_t)free,
 					  (uint8_t)deliver,
@@ -232,7 +219,7 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	     lid++)
 		e->lid[i].n++;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
-		*port_outq(e, i, vl) = (struct outq){ .first = NONE };
+		*port_outq(e, i, vl) = (struct outq){ 0 };
 	return 0;
 }
 
@@ -435,7 +422,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->in);
 	free(e->outq);
 	free(e->voq);
-	free(e->far_line);
+	free(e->far_holds);
 	free(e->sw);
 	free(e->hca);
 	free(e->hca_cc);

@@ -4,7 +4,8 @@
  * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
  * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
  * way, packets on the link and packets in the receiver's buffer add up to the buffer. Who waits for
- * credits is known as one to be told of them, and woken when some come that are under way. With
+ * credits is known as one to be told of them, and woken when some come that are under way. No port
+ * is idle that has something to send and the credits for it. With
  * PAUSE, what ingress ports and switches say that they hold is what is there, it is not more than
  * the memory, and each sender does what its peer last said, unless that message is still under way.
  */
@@ -23,6 +24,7 @@ struct check {
 	/* By input port and VL: blocks on the link or in the buffer; with PAUSE, bytes there. */
 	uint32_t *blocks;
 	uint32_t *coming; /* by outq: blocks of credits under way */
+	uint32_t *come;   /* of those, what has come but was not taken in yet */
 	uint8_t *told;    /* by port: PAUSE messages under way to it */
 	uint8_t *woken;   /* by outq */
 	uint64_t data, packets;
@@ -66,6 +68,8 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_BCN: return see(k, i, false);
 	case EV_CREDIT: /* may have come, if nobody needed it yet */
 		k->coming[i >> 1] += k->e->blocks[i & 1];
+		if (t <= k->e->now_ps)
+			k->come[i >> 1] += k->e->blocks[i & 1];
 		break;
 	case EV_WAKE: k->woken[i] = 1; break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;
@@ -93,6 +97,20 @@ static int check_list(struct check *k, uint32_t pkt, bool in_buffer, uint32_t *n
 	return 0;
 }
 
+/* Work conservation: a port that sends nothing may send nothing of this kind on this VL. */
+static int check_idle(struct check *k, uint32_t port, unsigned int vl, unsigned int kind)
+{
+	const struct ibcc_engine *e = k->e;
+	const struct port *p = &e->port[port];
+	uint32_t outq = port * e->n_vls + vl;
+
+	if (p->busy_ps > e->now_ps || !(p->flags & PORT_UP) ||
+	    e->outq[outq].credits + (int32_t)k->come[outq] < (int32_t)e->blocks[kind])
+		return 0;
+	return FAIL(k, "port %u VL %u is idle with %u packets and %d credits", port, vl, p->queued,
+		    e->outq[outq].credits + (int32_t)k->come[outq]);
+}
+
 static int check_output(struct check *k, uint32_t port)
 {
 	const struct ibcc_engine *e = k->e;
@@ -101,7 +119,7 @@ static int check_output(struct check *k, uint32_t port)
 
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		const struct outq *q = port_outq(e, port, vl);
-		uint32_t outq = port * e->n_vls + vl, n = 0, bytes = 0, in_turn = 0, holding = 0;
+		uint32_t outq = port * e->n_vls + vl, n = 0, bytes = 0, wrong = 0, holding = 0;
 		uint32_t queued;
 
 		for (unsigned int i = 0; i < e->n_slots; i++) {
@@ -111,24 +129,45 @@ static int check_output(struct check *k, uint32_t port)
 			if (rc)
 				return rc;
 			holding += v->head != NONE;
-		}
-		for (unsigned int i = 0; i < q->n_turn; i++) {
-			uint8_t slot = *turn_at(e, outq, q, i);
-			const struct voq *v = &e->voq[outq * e->n_slots + slot];
-
-			in_turn += v->head != NONE && (i || v->head == q->first);
+			wrong += voq_holds(e, outq, i) != (v->head != NONE);
 		}
 		queued = e->n_vls == 1 ? p->queued : e->wait[outq].queued;
-		if (n != queued || bytes != q->backlog || in_turn != holding)
+		if (n != queued || bytes != q->backlog || wrong || !holding != !q->holds)
 			return FAIL(k,
-				    "port %u VL %u: %u packets, %u bytes, %u inputs; counted "
-				    "%u, %u, %u",
-				    port, vl, n, bytes, holding, queued, q->backlog, in_turn);
+				    "port %u VL %u: %u packets, %u bytes, counted %u, %u; %u of %u "
+				    "inputs that hold some or not are not known as such",
+				    port, vl, n, bytes, queued, q->backlog, wrong, e->n_slots);
+		if (q->holds) {
+			uint32_t pkt = voq_first(e, outq, voq_turn(e, outq));
+			int rc = check_idle(k, port, vl, pkt_kind(&e->pkt[pkt]));
+
+			if (rc)
+				return rc;
+		}
 		total += n;
 	}
 	if (total != p->queued)
 		return FAIL(k, "port %u: %u packets, counted %u", port, total, p->queued);
 	return 0;
+}
+
+static int check_group(struct check *k, const struct group *g)
+{
+	const struct ibcc_engine *e = k->e;
+	int rc = 0;
+
+	if (g->vl >= e->n_vls)
+		return 0;
+	if (g->n_ctrl)
+		rc = check_idle(k, g->port, g->vl, CTRL);
+	for (uint32_t i = 1; i <= g->n_ready && !g->gated && !rc; i++) {
+		uint32_t id = g->ready[i].id;
+		uint32_t qp = id & READY_QP ? id & ~READY_QP : e->flow[id].head_qp;
+
+		if (e->qp[qp].ready_ps <= e->now_ps)
+			rc = check_idle(k, g->port, g->vl, DATA);
+	}
+	return rc;
 }
 
 static int check_hcas(struct check *k)
@@ -146,6 +185,8 @@ static int check_hcas(struct check *k)
 		if (!rc && n != e->group[i].n_ctrl)
 			return FAIL(k, "group %u: %u answers, counted %u", i, n,
 				    e->group[i].n_ctrl);
+		if (!rc)
+			rc = check_group(k, &e->group[i]);
 	}
 	return rc;
 }
@@ -281,9 +322,10 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 	k.seen = calloc(e->cap_pkts + 1u, sizeof(*k.seen));
 	k.blocks = calloc(e->n_outqs + 1u, sizeof(*k.blocks));
 	k.coming = calloc(e->n_outqs + 1u, sizeof(*k.coming));
+	k.come = calloc(e->n_outqs + 1u, sizeof(*k.come));
 	k.told = calloc(e->n_ports + 1u, sizeof(*k.told));
 	k.woken = calloc(e->n_outqs + 1u, sizeof(*k.woken));
-	if (k.seen && k.coming && k.blocks && k.told && k.woken)
+	if (k.seen && k.coming && k.come && k.blocks && k.told && k.woken)
 		rc = check_all(&k);
 	else
 		snprintf(buf, len, "out of memory");
@@ -292,5 +334,6 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 	free(k.told);
 	free(k.woken);
 	free(k.coming);
+	free(k.come);
 	return rc;
 }

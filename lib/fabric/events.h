@@ -27,8 +27,8 @@ enum ibcc_fab_event {
 	EV_BCN,      /* packet: a message for a rate limiter */
 };
 
-/* t and arg of an event: time, kind << 28 | index. Of a deferred packet: its time of arrival in the
- * send queue, its flow.
+/* t and arg of an event: its time with a tag, kind << 28 | index. Of a deferred packet: its time of
+ * arrival in the send queue, its flow.
  */
 struct cell {
 	uint64_t t;
@@ -68,16 +68,18 @@ struct lane {
 	uint8_t watch; /* where in `due` its first event stands */
 };
 
-/* Times to be compared have a tag in the lowest bits, so that the smallest tells both: the number
- * of their lane, doubled, and whether it is a channel adapter's EV_FREE, for what to do next should
- * not wait for the port. They last for 2^59 ps, six days.
+/* Times to be compared have a tag in the lowest bits, so that the smallest tells all: whether it is
+ * an EV_FREE, which comes after all else at its time, the number of their lane, and whether it is a
+ * channel adapter's EV_FREE, for what to do next should not wait for the port. They last for 2^58
+ * ps, three days.
  */
-#define LANE_BITS  4u
-#define MAX_LANES  (1u << LANE_BITS)
-#define TAG_OF_HCA 1u
-#define TAG_BITS   (LANE_BITS + 1)
-#define MAX_TAGS   (1u << TAG_BITS)
-#define MAX_DUE_PS (NEVER >> TAG_BITS)
+#define LANE_BITS   4u
+#define MAX_LANES   (1u << LANE_BITS)
+#define TAG_OF_HCA  1u
+#define TAG_OF_FREE (1u << (LANE_BITS + 1))
+#define TAG_BITS    (LANE_BITS + 2)
+#define MAX_TAGS    (1u << TAG_BITS)
+#define MAX_DUE_PS  (NEVER >> TAG_BITS)
 
 /* Lanes that are always there; the others come with the rates of links. */
 enum {
@@ -101,7 +103,7 @@ struct evq {
 	struct lane lane[MAX_LANES + 1];
 	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
 	uint32_t n_credit_lanes;
-	unsigned int shift; /* bucket width is 2^shift ps */
+	unsigned int shift; /* bucket width is 2^shift, of times with tags */
 	uint32_t n_buckets, n_sum;
 	uint64_t cur; /* number of the earliest bucket of the ring */
 	struct bucket *bucket;

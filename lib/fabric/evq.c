@@ -41,6 +41,7 @@ int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps, uint32
 		q->n_buckets *= 2;
 	while (((uint64_t)q->n_buckets << q->shift) < span_ps)
 		q->shift++;
+	q->shift += TAG_BITS;
 	q->n_sum = q->n_buckets / MIN_BUCKETS;
 	q->bucket = malloc(q->n_buckets * sizeof(*q->bucket));
 	q->bits = calloc(q->n_buckets / 64, sizeof(*q->bits));
@@ -245,8 +246,7 @@ void ibcc_fab_evq_advance(struct ibcc_engine *e)
 
 		evq_push_near(e, b, pop_far(q));
 	}
-	q->due[LANE_CALENDAR] =
-		calendar_due(e->cell[q->bucket[q->cur & (q->n_buckets - 1)].head].t);
+	q->due[LANE_CALENDAR] = e->cell[q->bucket[q->cur & (q->n_buckets - 1)].head].t;
 }
 
 typedef int see_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index);
@@ -255,7 +255,7 @@ static int see_cell(const struct ibcc_engine *e, uint32_t c, see_event *see, voi
 {
 	enum ibcc_fab_event kind = (enum ibcc_fab_event)(e->cell[c].arg >> CELL_KIND_SHIFT);
 	uint32_t index = e->cell[c].arg & CELL_INDEX_MASK;
-	int rc = see(arg, e->cell[c].t, kind, &index);
+	int rc = see(arg, e->cell[c].t >> TAG_BITS, kind, &index);
 
 	e->cell[c].arg = event_arg(kind, index);
 	return rc;

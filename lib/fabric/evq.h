@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Pending events in order of time; where times are equal, those of the calendar first, then those
- * of the lanes in their order, each in the order in which they were made.
+/* Pending events in order of time; where times are equal, those of the calendar first, then headers
+ * at switches, then those of the other lanes in their order, each in the order in which they were
+ * made; and ports that have sent a packet last, so that they choose the next one among all that has
+ * come.
  *
  * Most events follow from a packet being sent, by delays that do not vary: its header arrives, its
  * tail arrives, the port is free. Events of one delay stand in the ring of a lane. What becomes of
@@ -63,10 +65,15 @@ static inline void evq_push_near(struct ibcc_engine *e, uint64_t bucket, uint32_
 	}
 }
 
-/* Of no channel adapter's EV_FREE. */
+/* Of no EV_FREE. */
 static inline uint64_t due_at(uint64_t t, uint32_t lane)
 {
 	return t << TAG_BITS | lane << 1;
+}
+
+static inline uint32_t lane_of(uint32_t tag)
+{
+	return tag >> 1 & (MAX_LANES - 1);
 }
 
 static inline uint64_t coming_ps(const struct coming *v)
@@ -74,9 +81,9 @@ static inline uint64_t coming_ps(const struct coming *v)
 	return v->due >> TAG_BITS;
 }
 
-static inline uint64_t calendar_due(uint64_t t)
+static inline uint64_t calendar_due(uint64_t t, enum ibcc_fab_event kind)
 {
-	return t < MAX_DUE_PS ? t << TAG_BITS : NEVER;
+	return t < MAX_DUE_PS ? t << TAG_BITS | (kind == EV_FREE ? TAG_OF_FREE : 0) : NEVER;
 }
 
 static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_event kind,
@@ -84,9 +91,9 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 {
 	struct evq *q = &e->evq;
 	uint32_t c = cell_take(e);
-	uint64_t b = t >> q->shift, due = calendar_due(t);
+	uint64_t due = calendar_due(t, kind), b = due >> q->shift;
 
-	e->cell[c].t = t;
+	e->cell[c].t = due;
 	e->cell[c].arg = event_arg(kind, index);
 	if (due < q->due[LANE_CALENDAR])
 		q->due[LANE_CALENDAR] = due;
@@ -282,7 +289,7 @@ static inline uint32_t calendar_pop(struct ibcc_engine *e)
 	}
 	b->head = e->cell[c].next;
 	if (b->head != NONE)
-		q->due[LANE_CALENDAR] = calendar_due(e->cell[b->head].t);
+		q->due[LANE_CALENDAR] = e->cell[b->head].t;
 	else
 		ibcc_fab_evq_advance(e);
 	arg = e->cell[c].arg;

@@ -26,17 +26,18 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
 {
-	const struct outq *q = port_outq(e, port, 0);
+	uint32_t outq = port * e->n_vls;
 
-	__builtin_prefetch(&e->pkt[either(q->first != NONE, q->first, 0)]);
-	__builtin_prefetch(turn_at(e, port * e->n_vls, q, 0));
+	if (e->outq[outq].holds)
+		__builtin_prefetch(&e->voq[outq * e->n_slots + voq_turn(e, outq)]);
 }
 
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
 	uint32_t outq = port * e->n_vls;
 
-	__builtin_prefetch(&e->voq[outq * e->n_slots + *turn_at(e, outq, &e->outq[outq], 0)]);
+	if (e->outq[outq].holds)
+		__builtin_prefetch(&e->pkt[voq_first(e, outq, voq_turn(e, outq))]);
 }
 
 void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step)

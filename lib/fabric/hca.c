@@ -3,9 +3,9 @@
  *
  * Entries that may be sent now stand in a heap for each SL: flows with a packet due, and queue
  * pairs with packets that were passed over while they were throttled. The key is the packet's time
- * of arrival, or a running number where flows are served in turn. Throttled entries are not in a
- * heap, so nobody looks at them until their delay is over. ACKs and CNPs go first and are never
- * throttled.
+ * of arrival, or, where flows are served in turn, when the entry was served last. Throttled entries
+ * are not in a heap, so nobody looks at them until their delay is over. ACKs and CNPs go first and
+ * are never throttled.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,31 +44,26 @@ static uint32_t group_queued(const struct group *g)
 	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
 }
 
-/* What an entry is served by. One that finds its queue pair throttled when its turn comes keeps
- * that turn.
+/* What an entry is served by: who was served longest ago has the turn. So one that rests after each
+ * packet has its turn among those that do not, if only it is ready when that comes.
  */
-static uint64_t ready_key(const struct ibcc_engine *e, struct hca *h, uint64_t arrival_ps,
-			  uint64_t *turn)
+static uint64_t ready_key(const struct ibcc_engine *e, uint64_t arrival_ps, uint64_t turn)
 {
-	if (!*turn)
-		*turn = ++h->turn;
-	return e->model.hca_service == IBCC_HCA_ROUND_ROBIN ? *turn : arrival_ps;
+	return e->model.hca_service == IBCC_HCA_ROUND_ROBIN ? turn : arrival_ps;
 }
 
 static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id,
-		       uint64_t *turn)
+		       uint64_t turn)
 {
-	struct hca *h = group_hca(e, g);
-
 	/* Place 0 is for one that is before all. */
 	if (g->n_ready + 2 > g->cap_ready) {
 		e->err = ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_ready + 2, sizeof(*g->ready));
 		if (e->err)
 			return;
 	}
-	ready_push(g, (struct ready){ ready_key(e, h, arrival_ps, turn), id });
+	ready_push(g, (struct ready){ ready_key(e, arrival_ps, turn), id });
 	if (!g->gated) {
-		h->data_sls |= (uint16_t)(1u << g->sl);
+		group_hca(e, g)->data_sls |= (uint16_t)(1u << g->sl);
 		group_count(e, g, 1);
 	}
 }
@@ -167,7 +162,7 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 	uint64_t due;
 
 	if (flow_ready(e, flow, &due))
-		make_ready(e, &e->group[f->group], due, flow, &f->turn);
+		make_ready(e, &e->group[f->group], due, flow, f->turn);
 }
 
 /* The same for a queue pair's deferred packets. */
@@ -179,7 +174,7 @@ static void deferred_arm(struct ibcc_engine *e, uint32_t qp)
 		return;
 	q->ready = q->ready_ps <= e->now_ps;
 	if (q->ready)
-		make_ready(e, &e->group[q->group], e->cell[q->defer].t, qp | READY_QP, &q->turn);
+		make_ready(e, &e->group[q->group], e->cell[q->defer].t, qp | READY_QP, q->turn);
 	else
 		qp_alarm(e, qp);
 }
@@ -323,7 +318,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	q->defer = e->cell[c].next;
 	cell_give(e, c);
 	e->flow[flow].n_deferred--;
-	q->turn = 0;
+	q->turn = ++h->turn;
 	q->ready = false;
 	deferred_arm(e, qp);
 }
@@ -339,9 +334,9 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	uint64_t due;
 
 	ibcc_fab_head_take(e, f);
-	f->turn = 0;
+	f->turn = ++h->turn;
 	if (!gates && flow_ready(e, flow, &due)) {
-		ready_replace(g, (struct ready){ ready_key(e, h, due, &f->turn), flow });
+		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });
 		outq_wait(e, g->port, g->vl, e->plain);
 	} else {
 		front_pop(h, g);

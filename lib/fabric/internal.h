@@ -27,8 +27,7 @@
 #include "events.h"
 
 /* Ports and their queues fill cache lines; their arrays begin at one. */
-#define LINE_SHIFT 6u
-#define LINE_BYTES (1u << LINE_SHIFT)
+#define LINE_BYTES 64u
 
 /* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
 enum { DATA, CTRL, N_KINDS };
@@ -80,15 +79,13 @@ enum {
 };
 
 /* The sending side of a port and VL. */
-#define OUTQ_PLACES 32u
 struct outq {
-	_Alignas(LINE_BYTES) int32_t credits; /* blocks */
-	uint32_t backlog;                     /* bytes in all VOQs of this output and VL */
-	uint32_t first;                       /* packet whose turn it is, or NONE */
-	uint32_t mark_on;                     /* backlog that makes it congested */
-	uint16_t turn, n_turn;                /* the line of VOQs that hold packets (voq.h) */
-	uint8_t flags;                        /* OUTQ_* */
-	uint8_t line[OUTQ_PLACES];
+	_Alignas(LINE_BYTES / 2) int32_t credits; /* blocks */
+	uint32_t backlog;                         /* bytes in all VOQs of this output and VL */
+	uint32_t mark_on;                         /* backlog that makes it congested */
+	uint8_t served;                           /* the VOQ that was last */
+	uint8_t flags;                            /* OUTQ_* */
+	uint64_t holds;                           /* which VOQs hold packets (voq.h) */
 };
 
 /* What a port keeps for all VLs, for one of them; not in use where there is one. */
@@ -96,6 +93,10 @@ struct outq_wait {
 	uint64_t wait_since_ps, busy_ps, wait_ps;
 	uint32_t queued; /* entries that could be sent */
 };
+
+/* VOQs of an outq, and words of as many bits that are enough for all. */
+#define VOQ_WORD  64u
+#define FAR_WORDS 4u
 
 /* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
 struct voq {
@@ -183,8 +184,8 @@ struct hca_cc {
 };
 
 struct hca {
-	_Alignas(LINE_BYTES) uint64_t turn;
-	uint16_t data_sls, ctrl_sls; /* SLs with ready entries, with ACKs or CNPs */
+	_Alignas(LINE_BYTES) uint64_t turn; /* data packets sent */
+	uint16_t data_sls, ctrl_sls;        /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
 	uint32_t node, port;
 	uint32_t dest; /* position in the list of destinations */
@@ -207,7 +208,7 @@ struct qp {
 	uint32_t group;
 	uint32_t defer_end;
 	uint32_t wait, wait_end; /* flows that wait for the end of the delay */
-	uint64_t turn;           /* where flows are served in turn, 0: none yet */
+	uint64_t turn;           /* the adapter's when it last sent what it had deferred */
 };
 
 /* A replayable sequence of arrival times. */
@@ -236,7 +237,7 @@ struct flow {
 	bool on_off;  /* packets come only at times */
 	uint64_t sent, received, latency_ps;
 	uint32_t left_out[2]; /* of the list of destinations: positions in rising order, or NONE */
-	uint64_t turn;        /* where flows are served in turn, 0: none yet */
+	uint64_t turn;        /* the adapter's when it last sent */
 	uint32_t *latency;    /* histogram (latency.h), or NULL */
 	uint32_t message_pkts, window; /* closed loop; else 0 */
 	/* The rest. */
@@ -268,9 +269,8 @@ struct ibcc_engine {
 	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
-	uint8_t *line, *far_line; /* of outq 0; by outq, if these have not the places, or NULL */
-	uint32_t line_shift;      /* from one outq's to the next one's */
-	uint32_t line_mask;
+	uint64_t *
+		far_holds; /* FAR_WORDS by outq, where there are more than VOQ_WORD VOQs; or NULL */
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
 	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
@@ -319,7 +319,7 @@ _Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two 
 _Static_assert(offsetof(struct flow, fecn) == 2 * LINE_BYTES, "two lines of a flow are enough");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES / 2, "two inports fill a line");
-_Static_assert(sizeof(struct outq) == LINE_BYTES, "an outq fills a line");
+_Static_assert(sizeof(struct outq) == LINE_BYTES / 2, "two outqs fill a line");
 
 /* One of two without a branch, where it is as good as chance which. */
 static inline uint64_t either(bool first, uint64_t a, uint64_t b)

@@ -95,7 +95,7 @@ static inline void fetch_calendar(const struct ibcc_engine *e)
 /* The next event of a lane, which comes with this tag. */
 static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 {
-	uint32_t lane = tag >> 1;
+	uint32_t lane = lane_of(tag);
 	const struct lane *l = &e->evq.lane[lane];
 
 	if (lane == LANE_ARRIVE) {
@@ -139,7 +139,7 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 		}
 		e->now_ps = due >> TAG_BITS;
 		n++;
-		if (tag) {
+		if (lane_of(tag)) {
 			handle_lane(e, tag);
 			continue;
 		}

@@ -4,7 +4,7 @@
  * A packet may leave when its header has been in the switch for the switch delay, if the output is
  * free and the next buffer has room for all of it; it occupies its place until its last bit has
  * left. Where the output is faster than the input, it starts late enough not to run dry.
- * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn.
+ * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn (voq.h).
  */
 #include "eth.h"
 #include "paths.h"
@@ -48,18 +48,20 @@ static uint8_t next_vl(const struct ibcc_engine *e, unsigned int vl)
 static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				      bool plain)
 {
-	uint32_t outq = outq_index(e, port, vl, plain), pkt;
+	uint32_t outq = outq_index(e, port, vl, plain), slot, pkt;
 	struct outq *q = &e->outq[outq];
 	struct pkt *k;
 	unsigned int kind;
 
-	if (q->first == NONE)
+	if (!q->holds)
 		return 0;
-	k = &e->pkt[q->first];
+	slot = voq_turn(e, outq);
+	pkt = voq_first(e, outq, slot);
+	k = &e->pkt[pkt];
 	kind = pkt_kind(k);
 	if (!credits_ok(e, q, kind))
 		return 0;
-	pkt = voq_take(e, outq);
+	voq_take(e, outq, slot);
 	if (q->flags & OUTQ_CONG)
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
@@ -208,6 +210,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	if (may_pass(e, out, q, kind, plain)) {
 		if (!plain)
 			out->rr_vl = next_vl(e, vl);
+		q->served = (uint8_t)slot_of(e, in->num, k->qp);
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
 	}
@@ -239,11 +242,13 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, port, vl);
 
-		while (q->first != NONE) {
-			uint32_t pkt = voq_take(e, port * e->n_vls + vl);
+		while (q->holds) {
+			uint32_t outq = port * e->n_vls + vl, slot = voq_turn(e, outq);
+			uint32_t pkt = voq_first(e, outq, slot);
 			struct pkt *k = &e->pkt[pkt];
 			unsigned int kind = pkt_kind(k);
 
+			voq_take(e, outq, slot);
 			outq_sub(e, port, vl, 1);
 			backlog_sub(e, port, q, e->bytes[kind]);
 			credit_return(e, k);

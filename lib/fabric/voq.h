@@ -1,22 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The queues of packets for an output and VL, and the turn among them.
  *
- * Who came first to an empty queue has the first turn; a queue that holds more packets after its
- * turn goes to the end of the line. The line is a ring with more places than there are queues, so
- * that its end may be written to in any case: nothing here branches on whether a queue is empty,
- * which is as good as chance where there is much traffic. Where switches have less than 32 ports it
- * lies in the outq itself, in a cache line that is needed anyway.
+ * The turn goes around by number, as in a rotating arbiter: when an output chooses, it takes the
+ * next queue after the one that it served last of those that hold packets then. A mask tells which
+ * do; where one word has not the bits, its bits tell which words of another mask are not 0.
  */
 #ifndef IBCC_FABRIC_VOQ_H
 #define IBCC_FABRIC_VOQ_H
 
 #include "internal.h"
 
-/* The place in the line that is n behind the first. */
-static inline uint8_t *turn_at(const struct ibcc_engine *e, uint32_t outq, const struct outq *q,
-			       uint32_t n)
+/* The next bit of a mask, which is not 0, after the last one. */
+static inline uint32_t bit_after(uint64_t mask, uint32_t last)
 {
-	return e->line + ((size_t)outq << e->line_shift) + ((q->turn + n) & e->line_mask);
+	uint64_t behind = mask & ~1ull << last;
+
+	return (uint32_t)__builtin_ctzll(either(behind, behind, mask));
+}
+
+/* The queue whose turn it is; one must hold packets. */
+static inline uint32_t voq_turn(const struct ibcc_engine *e, uint32_t outq)
+{
+	const struct outq *q = &e->outq[outq];
+	uint32_t word = q->served / VOQ_WORD;
+	const uint64_t *far;
+	uint64_t behind;
+
+	if (!e->far_holds)
+		return bit_after(q->holds, q->served);
+	far = e->far_holds + (size_t)outq * FAR_WORDS;
+	behind = far[word] & ~1ull << q->served % VOQ_WORD;
+	if (!behind) {
+		word = bit_after(q->holds, word);
+		behind = far[word];
+	}
+	return word * VOQ_WORD + (uint32_t)__builtin_ctzll(behind);
+}
+
+/* Its first packet. */
+static inline uint32_t voq_first(const struct ibcc_engine *e, uint32_t outq, uint32_t slot)
+{
+	return e->voq[outq * e->n_slots + slot].head;
+}
+
+/* Whether a queue is known to hold packets. */
+static inline bool voq_holds(const struct ibcc_engine *e, uint32_t outq, uint32_t slot)
+{
+	const uint64_t *far = e->far_holds + (size_t)outq * FAR_WORDS;
+	uint64_t holds = e->outq[outq].holds;
+
+	if (e->far_holds)
+		return far[slot / VOQ_WORD] >> slot % VOQ_WORD & holds >> slot / VOQ_WORD & 1;
+	return holds >> slot & 1;
 }
 
 static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, uint32_t pkt)
@@ -25,30 +60,36 @@ static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, 
 	struct voq *v = &e->voq[outq * e->n_slots + slot];
 	bool begins = v->head == NONE;
 
+	/* Whether it begins is as good as chance where there is much traffic: no branch asks it. */
 	e->pkt[either(begins, pkt, v->tail)].next = pkt;
 	e->pkt[pkt].next = NONE;
 	v->head = (uint32_t)either(begins, pkt, v->head);
 	v->tail = pkt;
-	*turn_at(e, outq, q, q->n_turn) = (uint8_t)slot;
-	q->n_turn = (uint16_t)(q->n_turn + begins);
-	q->first = (uint32_t)either(q->first == NONE, pkt, q->first);
+	if (e->far_holds) {
+		e->far_holds[(size_t)outq * FAR_WORDS + slot / VOQ_WORD] |= 1ull << slot % VOQ_WORD;
+		slot /= VOQ_WORD;
+	}
+	q->holds |= 1ull << slot;
 }
 
-/* Takes the first packet of the queue whose turn it is; there must be one. */
-static inline uint32_t voq_take(struct ibcc_engine *e, uint32_t outq)
+/* Takes the first packet of a queue, which was served last from now on. */
+static inline void voq_take(struct ibcc_engine *e, uint32_t outq, uint32_t slot)
 {
 	struct outq *q = &e->outq[outq];
-	struct voq *voq = &e->voq[outq * e->n_slots];
-	uint32_t pkt = q->first, next = e->pkt[pkt].next;
-	uint8_t slot = *turn_at(e, outq, q, 0);
+	struct voq *v = &e->voq[outq * e->n_slots + slot];
+	uint64_t ends;
 
-	voq[slot].head = next;
-	*turn_at(e, outq, q, q->n_turn) = slot;
-	q->n_turn = (uint16_t)(q->n_turn - (next == NONE));
-	q->turn++;
-	/* Where none is left, that is some queue, and empty. */
-	q->first = voq[*turn_at(e, outq, q, 0)].head;
-	return pkt;
+	v->head = e->pkt[v->head].next;
+	ends = v->head == NONE;
+	q->served = (uint8_t)slot;
+	if (e->far_holds) {
+		uint64_t *far = &e->far_holds[(size_t)outq * FAR_WORDS + slot / VOQ_WORD];
+
+		*far &= ~(ends << slot % VOQ_WORD);
+		ends = !*far;
+		slot /= VOQ_WORD;
+	}
+	q->holds &= ~(ends << slot);
 }
 
 #endif

@@ -115,7 +115,7 @@ static void test_lanes(void **state)
 			}
 			assert_true(due != NEVER && due >> TAG_BITS >= e->now_ps);
 			e->now_ps = due >> TAG_BITS;
-			i = (due & (MAX_TAGS - 1)) >> 1;
+			i = lane_of(due & (MAX_TAGS - 1));
 			i = i ? lane_pop(&e->evq, i) : calendar_pop(e) & CELL_INDEX_MASK;
 			got[out++] = (struct ref){ e->now_ps, i };
 		}
@@ -155,7 +155,7 @@ static void test_lanes_end(void **state)
 	assert_int_equal(ibcc_fab_evq_each(e, count_event, &left), 0);
 	assert_int_equal(left, 2);
 	e->now_ps = 100;
-	assert_int_equal(evq_first(&e->evq), 100 << TAG_BITS);
+	assert_int_equal(evq_first(&e->evq), 100 << TAG_BITS | TAG_OF_FREE);
 	assert_int_equal(calendar_pop(e), event_arg(EV_FREE, 1));
 	assert_int_equal(evq_first(&e->evq), (100 + e->credit_ps) << TAG_BITS);
 	assert_int_equal(calendar_pop(e), event_arg(EV_CREDIT, 2));
