@@ -405,7 +405,6 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	}
 	for (uint32_t i = 0; i < e->n_group; i++) {
 		free(e->group[i].ready);
-		free(e->group[i].act);
 		free(e->group[i].qp);
 	}
 	for (uint32_t i = 0; i < e->n_flow; i++) {

@@ -78,7 +78,6 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_QP:
 	case EV_GATE:
 	case EV_DRAIN:
-	case EV_TIMER:
 	case EV_SCENARIO: break;
 	}
 	return 0;

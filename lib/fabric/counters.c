@@ -91,25 +91,19 @@ static uint32_t flow_limit_mbps(const struct ibcc_engine *e, const struct flow *
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out)
 {
 	struct flow *f;
-	const struct hca *h;
 	const struct group *g;
-	uint16_t ccti = 0;
+	uint16_t ccti;
 
 	if (flow >= e->n_flow)
 		return -EINVAL;
 	f = &e->flow[flow];
-	h = &e->hca[e->port[f->src_port].owner];
-	g = &e->group[h->group[f->sl]];
-	if (hca_sl_mode(h))
-		ccti = g->ccti;
-	else if (!f->uniform)
-		ccti = e->qp[f->head_qp].ccti;
-	else
-		for (uint32_t i = 0; i < g->n_act; i++)
-			if (e->qp[g->act[i]].ccti > ccti)
-				ccti = e->qp[g->act[i]].ccti;
-	if (ccti < h->cc->set.sl[f->sl].CCTI_Min)
-		ccti = h->cc->set.sl[f->sl].CCTI_Min;
+	g = &e->group[f->group];
+	ccti = ibcc_fab_ccti(e, g, &e->qp[f->head_qp]);
+	for (uint32_t i = 0; i < e->n_hca && f->uniform && !g->sl_mode; i++) {
+		uint16_t one = g->qp[i] == NONE ? 0 : ibcc_fab_ccti(e, g, &e->qp[g->qp[i]]);
+
+		ccti = one > ccti ? one : ccti;
+	}
 	*out = (struct ibcc_engine_flow){
 		.offered_pkts = ibcc_fab_offered(e, f),
 		.messages = f->window ? f->done / f->message_pkts : 0,

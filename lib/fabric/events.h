@@ -21,7 +21,6 @@ enum ibcc_fab_event {
 	EV_GATE,     /* group: the delay of a service level is over */
 	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
 	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
-	EV_TIMER,    /* group: CCTI timer */
 	EV_SCENARIO, /* timed change of the fabric */
 	EV_PAUSE,    /* port, doubled: may send again; plus 1: must stop (see eth.h) */
 	EV_BCN,      /* packet: a message for a rate limiter */

@@ -162,18 +162,17 @@ struct group {
 	_Alignas(LINE_BYTES) uint32_t port;
 	uint8_t sl;
 	uint8_t vl; /* 255: the SL maps to no VL, nothing can be sent */
-	bool gated, timer_on;
+	bool gated;
+	bool sl_mode;        /* CCTI is the SL's */
 	struct ready *ready; /* heap, from 1 on; before it, one that is before all */
-	uint32_t n_ready;
+	uint32_t n_ready, cap_ready;
 	uint32_t ctrl, ctrl_end; /* packets */
 	uint32_t n_ctrl;
-	uint32_t *qp;      /* by HCA at the other end, or NONE; NULL before the first flow */
-	uint16_t ccti;     /* of the SL, in SL mode */
-	uint16_t min_ccti; /* as set; and whether that mode is, here for each packet's sake */
-	bool active, sl_mode;
-	uint32_t cap_ready;
-	uint32_t *act; /* queue pairs whose CCTI is not 0 */
-	uint32_t n_act, cap_act;
+	uint16_t timer; /* CCTI_Timer and CCTI_Min as set, here for each packet's sake */
+	uint8_t min_ccti;
+	uint32_t *qp;    /* by HCA at the other end, or NONE; NULL before the first flow */
+	uint64_t end_ps; /* until when the CCTI timer runs (reaction.c) */
+	uint64_t fall;   /* of the SL's CCTI; see struct qp */
 };
 
 /* What rules a channel adapter's reaction. */
@@ -201,10 +200,9 @@ struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
 	uint32_t dst_port;
 	uint32_t defer; /* cells: packets passed over while throttled */
-	uint16_t ccti;
-	bool active;  /* among those that the timer lowers */
-	bool pending; /* EV_QP is under way */
-	bool ready;   /* its deferred packets stand in the heap */
+	uint64_t fall;  /* when the timer will have brought CCTI to 0; without a timer, CCTI */
+	bool pending;   /* EV_QP is under way */
+	bool ready;     /* its deferred packets stand in the heap */
 	uint32_t group;
 	uint32_t defer_end;
 	uint32_t wait, wait_end; /* flows that wait for the end of the delay */
@@ -317,6 +315,7 @@ struct ibcc_engine {
 
 _Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two lines");
 _Static_assert(offsetof(struct flow, fecn) == 2 * LINE_BYTES, "two lines of a flow are enough");
+_Static_assert(sizeof(struct group) == LINE_BYTES, "a group fills a line");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES / 2, "two inports fill a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES / 2, "two outqs fill a line");
@@ -427,15 +426,12 @@ void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca);
 
 /* reaction.c: what a channel adapter does about BECNs. */
 void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp);
-void ibcc_fab_timer(struct ibcc_engine *e, uint32_t group);
+/* The index that a queue pair is throttled by. */
+uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, const struct qp *q);
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   const struct qp *q);
 /* Tells a group of its settings. */
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
-static inline bool hca_sl_mode(const struct hca *h)
-{
-	return h->cc->set.Port_Control & IBCC_CC_PORT_CONTROL_SL;
-}
 
 /* mark.c: thresholds of a port's outqs from the settings; entering and leaving congested state. */
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port);

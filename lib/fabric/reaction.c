@@ -5,6 +5,10 @@
  * whole SL of the port. A timer for each SL runs while some index is above CCTI_Min; each period
  * lowers those by one; it is not restarted by BECNs. CCTI_Timer 0: indices stay. After a packet,
  * its queue pair or SL rests for (packet time >> Shift) * Multiplier.
+ *
+ * The timer is no event: what is kept of an index is when the timer will have brought it to 0,
+ * which is so many periods ahead as the index is high. Of an SL, it is when no index will be above
+ * CCTI_Min any more; until then the timer runs, and expires each whole period before that.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,44 +17,59 @@
 
 #define TIMER_UNIT_PS 1024000u /* CCTI_Timer counts 1.024 us */
 
-static uint16_t floor_ccti(uint16_t ccti, const struct ibcc_cc_ca_entry *s)
+static uint64_t period_ps(const struct group *g)
 {
-	return ccti > s->CCTI_Min ? ccti : s->CCTI_Min;
+	return (uint64_t)g->timer * TIMER_UNIT_PS;
+}
+
+/* Expiries after now up to that of a time, of a timer that runs until then. */
+static uint64_t expiries(const struct ibcc_engine *e, const struct group *g, uint64_t until_ps)
+{
+	return until_ps > e->now_ps ? (until_ps - e->now_ps - 1) / period_ps(g) + 1 : 0;
+}
+
+/* An index as it is, from what is kept of it. */
+static uint64_t index_of(const struct ibcc_engine *e, const struct group *g, uint64_t fall)
+{
+	uint64_t index = g->timer ? expiries(e, g, fall) : fall;
+
+	return index > g->min_ccti ? index : g->min_ccti;
+}
+
+/* What to keep of one that is this now; the timer starts if it has to. */
+static uint64_t fall_of(const struct ibcc_engine *e, struct group *g, uint64_t index)
+{
+	uint64_t before, fall;
+
+	if (!g->timer)
+		return index;
+	if (g->end_ps <= e->now_ps)
+		g->end_ps = e->now_ps; /* was idle: expires a period from now */
+	before = expiries(e, g, g->end_ps);
+	fall = g->end_ps + index * period_ps(g) - before * period_ps(g);
+	if (index > g->min_ccti + before)
+		g->end_ps += (index - g->min_ccti - before) * period_ps(g);
+	return fall;
+}
+
+uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, const struct qp *q)
+{
+	return (uint16_t)index_of(e, g, g->sl_mode ? g->fall : q->fall);
 }
 
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   const struct qp *q)
 {
-	uint16_t ccti = g->sl_mode ? g->ccti : q->ccti, entry;
+	uint64_t fall = g->sl_mode ? g->fall : q->fall;
+	uint16_t ccti, entry;
 
-	if (ccti < g->min_ccti)
-		ccti = g->min_ccti;
-	if (!ccti)
-		return 0; /* entry 0 has no delay on any device */
+	/* Entry 0 has no delay on any device. Most have not seen a BECN, or long ago. */
+	if (!g->min_ccti && (g->timer ? fall <= e->now_ps : !fall))
+		return 0;
+	ccti = ibcc_fab_ccti(e, g, q);
 	entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
 	return (e->speed[e->port[g->port].speed].pkt_ps[DATA] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
-}
-
-static bool timer_needed(const struct ibcc_engine *e, const struct hca *h, const struct group *g)
-{
-	uint8_t min = h->cc->set.sl[g->sl].CCTI_Min;
-
-	if (!h->cc->set.sl[g->sl].CCTI_Timer)
-		return false;
-	if (hca_sl_mode(h))
-		return g->ccti > min;
-	for (uint32_t i = 0; i < g->n_act; i++)
-		if (e->qp[g->act[i]].ccti > min)
-			return true;
-	return false;
-}
-
-static void timer_start(struct ibcc_engine *e, const struct hca *h, struct group *g)
-{
-	g->timer_on = true;
-	evq_push(e, e->now_ps + (uint64_t)h->cc->set.sl[g->sl].CCTI_Timer * TIMER_UNIT_PS, EV_TIMER,
-		 (uint32_t)(g - e->group));
 }
 
 void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp)
@@ -59,47 +78,16 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp)
 	struct group *g = &e->group[q->group];
 	struct hca *h = &e->hca[e->port[g->port].owner];
 	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
-	uint16_t *ccti = hca_sl_mode(h) ? &g->ccti : &q->ccti;
-	unsigned int raised = floor_ccti(*ccti, s) + s->CCTI_Increase;
+	uint64_t *fall = g->sl_mode ? &g->fall : &q->fall;
+	unsigned int raised = (unsigned int)index_of(e, g, *fall) + s->CCTI_Increase;
 
 	if (h->no_cc || !s->CCTI_Increase)
 		return;
-	*ccti = (uint16_t)(raised < h->cc->cct.limit ? raised : h->cc->cct.limit);
-	if (!hca_sl_mode(h) && *ccti && !q->active) {
-		e->err = ibcc_fab_grow(&g->act, &g->cap_act, g->n_act + 1, sizeof(*g->act));
-		if (e->err)
-			return;
-		q->active = true;
-		g->act[g->n_act++] = qp;
-	}
-	if (s->Trigger_Threshold && *ccti >= s->Trigger_Threshold)
+	if (raised > h->cc->cct.limit)
+		raised = h->cc->cct.limit;
+	*fall = fall_of(e, g, raised);
+	if (s->Trigger_Threshold && raised >= s->Trigger_Threshold)
 		ibcc_fab_log_trigger(e, h, qp);
-	if (!g->timer_on && s->CCTI_Timer && *ccti > s->CCTI_Min)
-		timer_start(e, h, g);
-}
-
-void ibcc_fab_timer(struct ibcc_engine *e, uint32_t group)
-{
-	struct group *g = &e->group[group];
-	struct hca *h = &e->hca[e->port[g->port].owner];
-	uint8_t min = h->cc->set.sl[g->sl].CCTI_Min;
-	uint32_t kept = 0;
-
-	if (g->ccti > min)
-		g->ccti--;
-	for (uint32_t i = 0; i < g->n_act; i++) {
-		struct qp *q = &e->qp[g->act[i]];
-
-		if (q->ccti > min)
-			q->ccti--;
-		q->active = q->ccti;
-		if (q->active)
-			g->act[kept++] = g->act[i];
-	}
-	g->n_act = kept;
-	g->timer_on = false;
-	if (timer_needed(e, h, g))
-		timer_start(e, h, g);
 }
 
 static struct hca *find_hca(struct ibcc_engine *e, uint32_t port)
@@ -109,48 +97,49 @@ static struct hca *find_hca(struct ibcc_engine *e, uint32_t port)
 	return &e->hca[e->port[port].owner];
 }
 
-static void forget(struct ibcc_engine *e, struct group *g)
+/* The same indices under other settings. Nothing is left of them where another thing has them. */
+static void settle(const struct ibcc_engine *e, struct group *g, const struct group *was)
 {
-	g->ccti = 0;
-	for (uint32_t i = 0; i < g->n_act; i++) {
-		e->qp[g->act[i]].ccti = 0;
-		e->qp[g->act[i]].active = false;
+	bool same = g->sl_mode == was->sl_mode;
+
+	if (g->timer != was->timer)
+		g->end_ps = 0; /* another period begins */
+	if (was->fall)
+		g->fall = same ? fall_of(e, g, index_of(e, was, was->fall)) : 0;
+	for (uint32_t i = 0; i < e->n_hca && g->qp; i++) {
+		struct qp *q = g->qp[i] == NONE ? NULL : &e->qp[g->qp[i]];
+
+		if (q && q->fall)
+			q->fall = same ? fall_of(e, g, index_of(e, was, q->fall)) : 0;
 	}
-	g->n_act = 0;
 }
 
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g)
 {
 	const struct hca *h = &e->hca[e->port[g->port].owner];
+	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
+	const struct group was = *g;
 
-	g->min_ccti = h->cc->set.sl[g->sl].CCTI_Min;
-	g->sl_mode = hca_sl_mode(h);
+	g->min_ccti = s->CCTI_Min;
+	g->timer = s->CCTI_Timer;
+	g->sl_mode = h->cc->set.Port_Control & IBCC_CC_PORT_CONTROL_SL;
+	if (g->min_ccti != was.min_ccti || g->timer != was.timer || g->sl_mode != was.sl_mode)
+		settle(e, g, &was);
 }
 
 int ibcc_engine_set_ca_cc(struct ibcc_engine *e, uint32_t port, const struct ibcc_cc_ca_setting *v)
 {
 	struct hca *h = find_hca(e, port);
-	bool was_sl;
 
 	if (!h)
 		return -EINVAL;
-	if (ibcc_fab_reserve(e, 16, 0))
-		return -ENOMEM;
-	was_sl = hca_sl_mode(h);
 	h->cc->set.Port_Control = v->Port_Control;
 	h->cc->set.Control_Map = v->Control_Map;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
-		struct group *g = h->group[sl] == NONE ? NULL : &e->group[h->group[sl]];
-
 		if (v->Control_Map >> sl & 1)
 			h->cc->set.sl[sl] = v->sl[sl];
-		if (!g)
-			continue;
-		ibcc_fab_group_cc(e, g);
-		if (was_sl != hca_sl_mode(h))
-			forget(e, g);
-		if (!g->timer_on && timer_needed(e, h, g))
-			timer_start(e, h, g);
+		if (h->group[sl] != NONE)
+			ibcc_fab_group_cc(e, &e->group[h->group[sl]]);
 	}
 	return 0;
 }
