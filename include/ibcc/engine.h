@@ -132,4 +132,14 @@ void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *
  */
 int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len);
 
+/* Looks for outputs of switches that wait for each other's buffers in a circle and will never send
+ * again, unless a link of theirs goes down. That what is found is a deadlock, and that every
+ * deadlock is found as soon as packets have come to rest around it, whatever moves elsewhere, is
+ * argued in deadlock.c. Takes time for each packet in the fabric: not for each event. Returns 0;
+ * -EDEADLK with a sentence in buf, of who waits for whom and when the last of them sent, as
+ * "deadlock at 0.0123 ms: s1 port 3 waits for s2 port 3 waits for s1 port 3"; -ENOMEM.
+ */
+#define IBCC_DEADLOCK_BYTES 1024u
+int ibcc_engine_deadlock(const struct ibcc_engine *e, char *buf, size_t len);
+
 #endif
