@@ -60,6 +60,7 @@ struct ibcc_measure {
 	struct ibcc_measure_flow_sample *flow_sample; /* [sample * n_flows + flow] */
 	struct ibcc_measure_port_sample *port_sample; /* [sample * n_ports + port] */
 	struct ibcc_engine_totals totals;
+	char deadlock[IBCC_DEADLOCK_BYTES]; /* what ended the run, after -EDEADLK; else "" */
 };
 
 /* Who lets time pass instead of the engine alone: a control loop. run() advances the engine at
@@ -74,7 +75,8 @@ struct ibcc_measure_driver {
 
 /* Runs a scenario from 0 to its duration_ps, measuring from measure_from_ps on, with a sample each
  * sample_ps (0: none). Returns 0; -EINVAL (a model or flow that the engine refuses), -ENOENT (*bad,
- * may be NULL, names a node that is missing), -ENOMEM. *out needs ibcc_measure_fini() after 0.
+ * may be NULL, names a node that is missing), -EDEADLK (outputs of switches wait for each other for
+ * ever: out->deadlock names them), -ENOMEM. *out needs ibcc_measure_fini() after 0.
  */
 int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct ibcc_measure *out,
 		     const char **bad);

@@ -13,6 +13,9 @@
 /* Of latency: 3 KB for each flow. */
 #define MAX_HISTOGRAMS 10000u
 
+/* How often in a run deadlocks are looked for: they last, so that this is only to end it soon. */
+#define LOOKS 16u
+
 #define US_PER_PS 1e-6
 
 struct reading {
@@ -27,6 +30,7 @@ struct run {
 	const struct ibcc_measure_driver *driver;
 	uint64_t sample_ps;
 	struct reading start, last, now; /* of the window; of the last sample */
+	uint64_t look_ps;                /* when to look for deadlocks again */
 	uint32_t n_in_window;            /* samples */
 	struct ibcc_measure m;
 };
@@ -137,11 +141,34 @@ static int start_window(struct run *r)
 	return rc ? rc : reading_take(r, &r->start);
 }
 
-static int advance(struct run *r, uint64_t until_ps)
+static int let_pass(struct run *r, uint64_t until_ps)
 {
 	if (r->driver)
 		return r->driver->run(r->driver->arg, until_ps);
 	return ibcc_engine_run(r->e, until_ps);
+}
+
+static uint64_t look_each(const struct ibcc_scenario *s)
+{
+	return s->duration_ps / LOOKS ? s->duration_ps / LOOKS : 1;
+}
+
+/* Goes on to a time, with a look for deadlocks each time that one is due. */
+static int advance(struct run *r, uint64_t until_ps)
+{
+	uint64_t now = ibcc_engine_now_ps(r->e);
+	int rc = 0;
+
+	while (!rc && now < until_ps) {
+		rc = let_pass(r, r->look_ps < until_ps ? r->look_ps : until_ps);
+		now = ibcc_engine_now_ps(r->e);
+		if (rc || now < r->look_ps)
+			continue;
+		rc = ibcc_engine_deadlock(r->e, r->m.deadlock, sizeof(r->m.deadlock));
+		while (r->look_ps <= now)
+			r->look_ps += look_each(r->s);
+	}
+	return rc;
 }
 
 /* Stops at the window's beginning, at each sample, and at the end. */
@@ -334,6 +361,7 @@ int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
 				     .n_flows = s->n_flows,
 				     .n_ports = s->topo->n_ports,
 				     .n_nodes = s->topo->n_nodes };
+	r.look_ps = look_each(s);
 	rc = ibcc_engine_load(r.e, s, bad);
 	if (!rc)
 		rc = set_up(&r);
@@ -349,6 +377,10 @@ int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
 	}
 	if (!rc)
 		rc = add_ideal(&r);
+	if (rc == -EDEADLK) {
+		*out = (struct ibcc_measure){ 0 };
+		memcpy(out->deadlock, r.m.deadlock, sizeof(out->deadlock));
+	}
 	if (rc)
 		ibcc_measure_fini(&r.m);
 	else

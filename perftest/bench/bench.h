@@ -33,7 +33,7 @@ int ibcc_bench_netfile(int argc, char **argv);
 int ibcc_bench_osm_model(int argc, char **argv);
 
 /* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
- * wrong in the file, 1 else.
+ * wrong in the file, 1 else, as for a deadlock.
  */
 int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
 

@@ -82,6 +82,8 @@ static int work(void *arg, uint64_t i)
 					 "packet_hops", (json_int_t)run.measure.totals.packet_hops);
 		ibcc_bench_measure_fini(&run);
 	}
+	if (rc == -EDEADLK) /* nothing that reading the point again would tell */
+		fputs(e.text ? e.text : "", stderr);
 	ibcc_yaml_errors_fini(&e);
 	ibcc_words_fini(&set);
 	return rc;
@@ -94,7 +96,7 @@ static int done(void *arg, uint64_t i, int rc)
 
 	s->result[i] = NULL;
 	if (rc) {
-		if (rc != -ENOMEM)
+		if (rc != -ENOMEM && rc != -EDEADLK)
 			check_point(s, s->point[i]); /* tells why */
 		return rc;
 	}

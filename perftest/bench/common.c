@@ -11,12 +11,13 @@
 
 int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e)
 {
-	bool config = e->n > 0 && rc != -ENOMEM;
+	bool config = e->n > 0 && rc != -ENOMEM && rc != -EDEADLK;
 
 	if (e->text)
 		fputs(e->text, stderr);
 	else
-		fprintf(stderr, "ibcc-bench: %s: %s\n", what, strerror(-rc));
+		fprintf(stderr, "ibcc-bench: %s: %s\n", what,
+			rc == -EDEADLK ? "a deadlock" : strerror(-rc));
 	ibcc_yaml_errors_fini(e);
 	return config ? IBCC_EXIT_CONFIG : IBCC_EXIT_ERROR;
 }
@@ -131,7 +132,9 @@ int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t 
 	rc = ibcc_measure_run(&run->scenario, sample_ps, &run->measure, NULL);
 	if (rc) {
 		/* The reader lets nothing through that the engine refuses, but for memory. */
-		if (rc != -ENOMEM)
+		if (rc == -EDEADLK)
+			ibcc_yaml_errors_add(e, file, 0, 0, "%s", run->measure.deadlock);
+		else if (rc != -ENOMEM)
 			ibcc_yaml_errors_add(e, file, 0, 0, "cannot be run: %s", strerror(-rc));
 		ibcc_scenario_fini(&run->scenario);
 	}

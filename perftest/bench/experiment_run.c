@@ -125,7 +125,8 @@ static int done(void *arg, uint64_t i, int rc)
 
 	if (rc) {
 		ibcc_yaml_errors_add(j->e, j->x->scenario, 0, 0, "variant %s cannot be run: %s",
-				     j->x->variant[run->variant].name, strerror(-rc));
+				     j->x->variant[run->variant].name,
+				     rc == -EDEADLK ? run->measure.deadlock : strerror(-rc));
 		return rc;
 	}
 	j->r->packet_hops += run->measure.totals.packet_hops;

@@ -40,6 +40,26 @@ status 78 "$bench" scenario "$TMP/bad.yaml"
 check "each error has its place" grep -q "^$TMP/bad.yaml:3:1: foo: unknown key" "$TMP/err"
 check "the other, too" grep -q "^$TMP/bad.yaml:2:14: duration_ms: got" "$TMP/err"
 
+cat >"$TMP/ring.yaml" <<'YAML'
+name: ring
+duration_ms: 20
+topology:
+  nodes:
+    - {host: [a, b, c, d]}
+    - {switch: [s1, s2, s3, s4], ports: 3}
+  links: [[a, s1/1], [b, s2/1], [c, s3/1], [d, s4/1],
+    [s1/3, s2/2], [s2/3, s3/2], [s3/3, s4/2], [s4/3, s1/2]]
+model: {routing: random, buffer_bytes: 4224}
+traffic: [{from: [a, c], to: [a, c]}, {from: [b, d], to: [b, d]}]
+YAML
+status 1 "$bench" scenario "$TMP/ring.yaml" -j
+check "a deadlock is told with all who are in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
+port ([23])( waits for s[234] port \\1){3} waits for s1 port \\1\$" "$TMP/err"
+equal "and is no result" "$(cat "$TMP/out")" ""
+status 1 "$bench" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"
+check "a sweep names it, too" grep -q "^$TMP/ring.yaml: deadlock at " "$TMP/err"
+status 0 "$bench" scenario "$TMP/ring.yaml" --set model.routing=static -j
+
 grid=(--jobs 1 --set congestion_control.enabled=true --set duration_ms=60
 	--grid congestion_control.ca.ccti_timer=2,3,4,6,8
 	--grid congestion_control.ca.ccti_increase=1,2,3,4,5,6,7,8)

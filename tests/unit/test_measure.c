@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -170,6 +172,48 @@ static void bad_scenarios(void **state)
 	ibcc_scenario_fini(&s);
 }
 
+/* Four switches in a ring, with buffers of two packets: the run ends and names the circle. With
+ * room there is none, and looking for one changes nothing.
+ */
+static void deadlocks_end_runs(void **state)
+{
+	static const char text[] =
+		"name: ring\nduration_ms: 1000\nmeasure_from_ms: 900\ntopology:\n  nodes:\n"
+		"  - {host: [a, b, c, d]}\n  - {switch: [s1, s2, s3, s4], ports: 3}\n"
+		"  links: [[a, s1/1], [b, s2/1], [c, s3/1], [d, s4/1],\n"
+		"    [s1/3, s2/2], [s2/3, s3/2], [s3/3, s4/2], [s4/3, s1/2]]\n"
+		"model: {routing: random, buffer_bytes: 4224}\n"
+		"traffic: [{from: [a, c], to: [a, c]}, {from: [b, d], to: [b, d]}]\n";
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+	double ms = 0;
+
+	(void)state;
+	if (ibcc_scenario_load(files_write("ring.yaml", text), &s, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(ibcc_measure_run(&s, IBCC_PS_PER_MS, &m, NULL), -EDEADLK);
+	assert_int_equal(sscanf(m.deadlock, "deadlock at %lf ms: s1 port ", &ms), 1);
+	assert_true(ms > 0 && ms < 10);
+	for (unsigned int i = 1; i <= 4; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), " waits for s%u port ", i);
+		assert_non_null(strstr(m.deadlock, name));
+	}
+	assert_null(m.flow);
+	s.model.buffer_bytes = 1 << 20;
+	s.duration_ps = 2 * IBCC_PS_PER_MS;
+	s.measure_from_ps = 0;
+	for (uint32_t i = 0; i < s.n_flows; i++) {
+		s.flow[i].arrivals = IBCC_ARRIVALS_PERIODIC;
+		s.flow[i].load_permille = 100;
+	}
+	assert_int_equal(ibcc_measure_run(&s, 0, &m, NULL), 0);
+	assert_string_equal(m.deadlock, "");
+	fini(&s, &m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +222,7 @@ int main(void)
 		cmocka_unit_test(offers_by_node),
 		cmocka_unit_test(runs_repeat),
 		cmocka_unit_test(bad_scenarios),
+		cmocka_unit_test(deadlocks_end_runs),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
