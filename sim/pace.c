@@ -5,6 +5,7 @@
 #include "sim/pace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -24,6 +25,7 @@ struct ibcc_pace {
 	uint64_t step_ps;              /* takes about STEP_US */
 	uint64_t ref_us, ref_ps;       /* the line that engine time follows */
 	uint64_t window_us, window_ps; /* where the measuring of the speed began */
+	bool deadlocked;               /* when it was looked last, and told */
 	ibcc_pace_failed *failed;
 	void *arg;
 };
@@ -63,6 +65,17 @@ static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began)
 	return 0;
 }
 
+/* A deadlock is what the scenario made of the fabric: it is told, and time goes on. */
+static void look_for_deadlock(struct ibcc_pace *p)
+{
+	char buf[IBCC_DEADLOCK_BYTES];
+	int err = ibcc_world_deadlock(p->w, buf, sizeof(buf));
+
+	if (err == -EDEADLK && !p->deadlocked)
+		fprintf(stderr, "ibcc-sim: %s\n", buf);
+	p->deadlocked = err == -EDEADLK;
+}
+
 static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct ibcc_pace *p = arg;
@@ -82,6 +95,7 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 			(double)(now_ps - p->window_ps) / ((double)(began - p->window_us) * 1e6);
 		p->window_us = began;
 		p->window_ps = now_ps;
+		look_for_deadlock(p);
 	}
 	if (!ibcc_world_topo(p->w) || target > now_ps + BEHIND_MAX)
 		set_ref(p, began);

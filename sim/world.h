@@ -32,6 +32,8 @@ int ibcc_world_update(struct ibcc_world *w, struct ibcc_topo *t);
 /* Advances engine time. Returns 0, -ENOMEM. */
 int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps);
 uint64_t ibcc_world_now_ps(const struct ibcc_world *w);
+/* As ibcc_engine_deadlock(). */
+int ibcc_world_deadlock(const struct ibcc_world *w, char *buf, size_t len);
 
 /* The scenario's link events, for whoever can pull cables; at their time of the engine. */
 typedef void ibcc_world_link_event(void *arg, const struct ibcc_event_spec *v);

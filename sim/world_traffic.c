@@ -185,6 +185,11 @@ int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps)
 	return err;
 }
 
+int ibcc_world_deadlock(const struct ibcc_world *w, char *buf, size_t len)
+{
+	return w->engine ? ibcc_engine_deadlock(w->engine, buf, len) : 0;
+}
+
 void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg)
 {
 	w->link_event = fn;

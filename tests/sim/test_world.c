@@ -296,6 +296,45 @@ static void test_merge(void **state)
 	ibcc_topo_free(old);
 }
 
+/* A ring with small buffers stands still by and by, which the world can tell; pulling a cable of it
+ * ends that.
+ */
+static void test_deadlock(void **state)
+{
+	struct ibcc_flow_spec flow[4] = { 0 };
+	struct ibcc_scenario s = { .seed = 1, .n_flows = 4, .flow = flow };
+	char buf[IBCC_DEADLOCK_BYTES];
+	struct world x = { 0 };
+	struct ibcc_topo *t;
+
+	(void)state;
+	ibcc_model_defaults(&s.model);
+	s.model.routing = IBCC_ROUTING_RANDOM;
+	s.model.buffer_bytes = 2 * 33 * 64;
+	for (unsigned int i = 0; i < 4; i++) {
+		snprintf(flow[i].from, sizeof(flow[i].from), "h%u", 2 * i);
+		snprintf(flow[i].to, sizeof(flow[i].to), "h%u", 2 * ((i + 2) % 4));
+	}
+	x.w = ibcc_world_new(&s);
+	assert_non_null(x.w);
+	assert_int_equal(ibcc_world_deadlock(x.w, buf, sizeof(buf)), 0);
+	see(&x, fabric_ring(4));
+	run_ms(&x, 10);
+	assert_int_equal(ibcc_world_deadlock(x.w, buf, sizeof(buf)), -EDEADLK);
+	assert_non_null(strstr(buf, "waits for s3 port "));
+	assert_int_equal(delivers(&x, 0), 0);
+	t = fabric_ring(4);
+	for (unsigned int num = 3; num <= 4; num++) {
+		t->port[fabric_port(t, 8, num)].state = 1;
+		t->port[t->port[fabric_port(t, 8, num)].peer].state = 1;
+	}
+	see(&x, t);
+	run_ms(&x, 10);
+	assert_int_equal(ibcc_world_deadlock(x.w, buf, sizeof(buf)), 0);
+	assert_true(delivers(&x, 1) > 0);
+	ibcc_world_free(x.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_sinks_and_events),
 		cmocka_unit_test(test_link_rate),
 		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_deadlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,4 +103,29 @@ static inline struct ibcc_topo *fabric_tree2(unsigned int m)
 	return t;
 }
 
+/* A ring of n switches s0, s1 ... with two hosts each at ports 1 and 2; port 3 leads to the next
+ * one, port 4 to the one before. Hosts h0, h1 ... are the first nodes, those of a switch beside
+ * each other.
+ */
+static inline struct ibcc_topo *fabric_ring(unsigned int n)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	char desc[32];
+
+	assert_non_null(t);
+	for (unsigned int i = 0; i < 3 * n; i++) {
+		snprintf(desc, sizeof(desc), "%c%u", i < 2 * n ? 'h' : 's',
+			 i < 2 * n ? i : i - 2 * n);
+		fabric_node(t, i < 2 * n ? IBCC_NODE_CA : IBCC_NODE_SWITCH, i < 2 * n ? 1 : 4,
+			    desc);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		fabric_link(t, 2 * i, 1, 2 * n + i, 1);
+		fabric_link(t, 2 * i + 1, 1, 2 * n + i, 2);
+		fabric_link(t, 2 * n + i, 3, 2 * n + (i + 1) % n, 4);
+	}
+	assert_int_equal(ibcc_route_compute(t), 0);
+	return t;
+}
+
 #endif

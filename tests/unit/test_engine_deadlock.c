@@ -19,30 +19,10 @@ struct ring {
 	unsigned int n;
 };
 
-/* Switches s0, s1 ... with two hosts each at ports 1 and 2; port 3 leads to the next one, port 4 to
- * the one before. Hosts are the first nodes, those of a switch beside each other.
- */
 static void ring_new(struct ring *r, unsigned int n)
 {
-	char desc[16];
-
 	r->n = n;
-	r->topo = ibcc_topo_new();
-	assert_non_null(r->topo);
-	for (unsigned int i = 0; i < 2 * n; i++) {
-		snprintf(desc, sizeof(desc), "h%u", i);
-		fabric_node(r->topo, IBCC_NODE_CA, 1, desc);
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		snprintf(desc, sizeof(desc), "s%u", i);
-		fabric_node(r->topo, IBCC_NODE_SWITCH, 4, desc);
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		fabric_link(r->topo, 2 * i, 1, 2 * n + i, 1);
-		fabric_link(r->topo, 2 * i + 1, 1, 2 * n + i, 2);
-		fabric_link(r->topo, 2 * n + i, 3, 2 * n + (i + 1) % n, 4);
-	}
-	assert_int_equal(ibcc_route_compute(r->topo), 0);
+	r->topo = fabric_ring(n);
 	ibcc_model_defaults(&r->model);
 	r->model.routing = IBCC_ROUTING_RANDOM;
 	r->model.buffer_bytes = 2 * 33 * 64; /* two packets */
