@@ -23,7 +23,10 @@ struct ibcc_measure_flow {
 
 struct ibcc_measure_port {
 	double xmit_mbps, rcv_mbps; /* wire octets as PortXmitData counts them */
-	double utilisation;         /* xmit as a share of the link's data rate */
+	/* Time on the wire of what it sent, VCRC and all, as a share of the window, by the rate in
+	 * the topology.
+	 */
+	double utilisation;
 	double wait, congested; /* shares of the window: nothing sent in spite of data; marking */
 	double paused;          /* share of the window that its peer's PAUSE stopped it */
 	uint64_t mark_fecn, rcv_fecn, rcv_becn, dropped;
@@ -45,7 +48,7 @@ struct ibcc_measure_flow_sample {
 };
 struct ibcc_measure_port_sample {
 	float xmit_mbps, rcv_mbps;         /* wire; rcv: payload */
-	float wait;                        /* share of the interval */
+	float utilisation, wait;           /* shares of the interval */
 	uint32_t mark_fecn, backlog_bytes; /* backlog: now */
 };
 

@@ -66,6 +66,18 @@ static double mbps(uint64_t bytes, uint64_t span_ps)
 	return span_ps ? (double)bytes * 8e6 / (double)span_ps : 0;
 }
 
+/* PortXmitData leaves out what a link carries nevertheless, a VCRC for each packet. */
+static double utilisation(const struct run *r, uint32_t port, const struct ibcc_engine_port *a,
+			  const struct ibcc_engine_port *b, uint64_t span_ps)
+{
+	const struct ibcc_model *m = &r->s->model;
+	uint64_t all = b->xmit_pkts - a->xmit_pkts, data = b->xmit_data_pkts - a->xmit_data_pkts;
+	uint64_t bytes = data * (m->packet_bytes + m->header_bytes) + (all - data) * m->ack_bytes;
+	uint32_t rate_mbps = r->s->topo->port[port].rate_mbps;
+
+	return rate_mbps ? mbps(bytes, span_ps) / rate_mbps : 0;
+}
+
 static double mean_latency_us(const struct ibcc_engine_flow *a, const struct ibcc_engine_flow *b)
 {
 	uint64_t n = b->received_pkts - a->received_pkts;
@@ -98,6 +110,7 @@ static void sample_port(const struct run *r, const struct reading *a, const stru
 	*out = (struct ibcc_measure_port_sample){
 		.xmit_mbps = (float)mbps(y->xmit_bytes - x->xmit_bytes, span),
 		.rcv_mbps = (float)mbps(data, span),
+		.utilisation = (float)utilisation(r, i, x, y, span),
 		.wait = (float)((double)(y->xmit_wait_ps - x->xmit_wait_ps) / (double)span),
 		.mark_fecn = (uint32_t)(y->mark_fecn - x->mark_fecn),
 		.backlog_bytes = (uint32_t)y->backlog_bytes,
@@ -244,7 +257,7 @@ static void sum_ports(struct run *r)
 
 		p->xmit_mbps = mbps(b->xmit_bytes - a->xmit_bytes, span);
 		p->rcv_mbps = mbps(b->rcv_bytes - a->rcv_bytes, span);
-		p->utilisation = tp->rate_mbps ? p->xmit_mbps / tp->rate_mbps : 0;
+		p->utilisation = utilisation(r, i, a, b, span);
 		p->wait = (double)(b->xmit_wait_ps - a->xmit_wait_ps) / (double)span;
 		p->congested = (double)(b->xmit_time_cong_ps - a->xmit_time_cong_ps) / (double)span;
 		p->paused = (double)(b->pause_ps - a->pause_ps) / (double)span;

@@ -69,7 +69,7 @@ static bool is_ca(const struct ibcc_topo *t, uint32_t port)
 
 /* Means of a port's samples between two passes. */
 struct load {
-	double xmit_mbps, queue_bytes, wait,
+	double xmit_mbps, used, queue_bytes, wait,
 		into_mbps; /* into: payload into an adapter behind it */
 };
 
@@ -87,13 +87,15 @@ static struct load load_of(const struct ibcc_classify_job *j, uint32_t port, uin
 		    m->sample_ps[k] > to_pass * IBCC_PS_PER_MS)
 			continue;
 		l.xmit_mbps += (double)p[port].xmit_mbps;
+		l.used += (double)p[port].utilisation;
 		l.queue_bytes += p[port].backlog_bytes;
 		l.wait += (double)p[port].wait;
 		l.into_mbps += (double)p[peer].rcv_mbps;
 		n++;
 	}
 	n = n ? n : 1;
-	return (struct load){ l.xmit_mbps / n, l.queue_bytes / n, l.wait / n, l.into_mbps / n };
+	return (struct load){ l.xmit_mbps / n, l.used / n, l.queue_bytes / n, l.wait / n,
+			      l.into_mbps / n };
 }
 
 /* Does the port carry all that it can, with packets waiting for it? */
@@ -101,7 +103,7 @@ static bool is_full(const struct ibcc_classify_job *j, uint32_t port, const stru
 {
 	const struct ibcc_topo *t = j->s.topo;
 	uint32_t peer = t->port[port].peer;
-	double used = l->xmit_mbps / t->port[port].rate_mbps;
+	double used = l->used;
 
 	if (is_ca(t, peer)) {
 		double most = j->m.node[t->port[peer].node].capacity_mbps;
