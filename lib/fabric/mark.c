@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "rng.h"
 #include "tx.h"
 
 void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on)
@@ -34,6 +35,18 @@ static uint32_t threshold_bytes(const struct ibcc_model *m, unsigned int thresho
 	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
 }
 
+/* How many packets an output and VL lets pass before it first marks one with this Marking_Rate: by
+ * chance, so that ports with the same settings and the same traffic do not mark in step. It takes
+ * nothing from a generator, so that neither the order in which settings come nor what was set
+ * before matters.
+ */
+static uint16_t phase(const struct ibcc_engine *e, uint32_t outq, uint16_t rate)
+{
+	uint64_t state = (e->seed ^ 0x6d61726b) + ((uint64_t)outq << 32); /* not the flows' */
+
+	return (uint16_t)rng_below(&state, rate + 1u);
+}
+
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 {
 	const struct port *p = &e->port[port];
@@ -55,9 +68,9 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 		v->off =
 			(uint32_t)((uint64_t)q->mark_on * e->model.mark_hysteresis_permille / 1000);
 		v->blocks = (uint8_t)size;
+		if (v->rate != rate)
+			v->skip = phase(e, (uint32_t)(v - e->cong), rate);
 		v->rate = rate;
-		if (v->skip > rate)
-			v->skip = rate;
 		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, p->num))
 			q->flags |= OUTQ_UNMASKED;
 		else
