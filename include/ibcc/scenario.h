@@ -84,8 +84,9 @@ struct ibcc_model {
 	uint64_t link_delay_ps;    /* propagation, one way */
 	uint64_t switch_delay_ps;  /* header in to earliest header out */
 	uint64_t credit_delay_ps; /* buffer freed to credits known at the sender, beyond the link */
-	/* Backlog of an output port (all inputs) at which Threshold T marks: (16 - T) / 16 of
-	 * this; 0: one input buffer. Marking stops below mark_hysteresis_permille of it.
+	/* Backlog of an output port (all inputs) beyond which Threshold T marks: (16 - T) / 16 of
+	 * this; 0: one input buffer. Marking ends when the backlog has fallen to
+	 * mark_hysteresis_permille of that, or below.
 	 */
 	uint32_t mark_reference_bytes;
 	uint16_t mark_hysteresis_permille;

@@ -2,8 +2,10 @@
 /* Congested state of a switch's output ports and VLs, and the settings that rule it.
  *
  * A port and VL is in congested state from the moment the backlog for it, over all inputs, exceeds
- * (16 - Threshold) / 16 of the reference until it has fallen to the hysteresis' share of that.
- * Annex A10 leaves the scale to the device; it only demands uniformly falling values.
+ * (16 - Threshold) / 16 of the reference until it has fallen to the hysteresis' share of that, and
+ * not only below: with a share of nothing it would never end, and with the whole share the state
+ * ends just where it does not begin. Annex A10 leaves the scale to the device; it only demands
+ * uniformly falling values.
  */
 #include <errno.h>
 

@@ -148,6 +148,71 @@ static void test_threshold_scale(void **state)
 	}
 }
 
+/* Bytes that wait for the port to the sink as its congested state begins and ends: a burst comes at
+ * full rate, and goes to a sink that takes 32 times as long.
+ */
+static void boundaries(uint32_t reference, uint16_t hysteresis, uint64_t *begin, uint64_t *end)
+{
+	const uint64_t step = 100000; /* a fifth of a packet */
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_PERIODIC,
+				    .load_permille = 1000,
+				    .stop_ps = 10 * US };
+	struct ibcc_engine_port p = { 0 };
+	struct ibcc_model m;
+	struct rig r;
+	uint64_t was;
+
+	memset(&r, 0, sizeof(r));
+	ibcc_model_defaults(&m);
+	m.buffer_bytes = 1 << 20;
+	m.hca_buffer_bytes = 33 * 64;
+	m.mark_reference_bytes = reference;
+	m.mark_hysteresis_permille = hysteresis;
+	r.topo = fabric_lustre();
+	r.e = engine_new(r.topo, &m, 1);
+	r.sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	assert_int_equal(ibcc_engine_set_sink_rate(r.e, fabric_port(r.topo, LUSTRE_SLOW, 1), 1000),
+			 0);
+	assert_true(ibcc_engine_add_flow(r.e, &f, fabric_port(r.topo, LUSTRE_SRC1, 1),
+					 fabric_port(r.topo, LUSTRE_SLOW, 1)) >= 0);
+	rig_set(&r, 8, 0, 0);
+	*begin = 0;
+	do { /* until the time in that state stands again */
+		was = p.xmit_time_cong_ps;
+		engine_run(r.e, ibcc_engine_now_ps(r.e) + step);
+		p = engine_port_read(r.e, fabric_port(r.topo, LUSTRE_SW2, 1));
+		if (p.xmit_time_cong_ps && !*begin)
+			*begin = p.backlog_bytes;
+	} while (!was || p.xmit_time_cong_ps - was == step);
+	*end = p.backlog_bytes;
+	rig_free(&r);
+}
+
+/* To the byte, at Threshold 8, which is half of the reference: above the threshold it begins, at
+ * the hysteresis' share of that or below it ends.
+ */
+static void test_boundaries(void **state)
+{
+	const uint32_t wire = 2074;
+	uint64_t begin, end;
+
+	(void)state;
+	boundaries(8 * wire, 500, &begin, &end); /* 4 packets, and 2 */
+	assert_int_equal(begin, 5 * wire);
+	assert_int_equal(end, 2 * wire);
+	boundaries(8 * wire - 2, 500, &begin, &end); /* a byte less than 4, so less than 2 */
+	assert_int_equal(begin, 4 * wire);
+	assert_int_equal(end, wire);
+	boundaries(8 * wire + 4, 500, &begin, &end); /* two bytes more, so one more */
+	assert_int_equal(begin, 5 * wire);
+	assert_int_equal(end, 2 * wire);
+	boundaries(8 * wire, 1000, &begin, &end);
+	assert_int_equal(begin, 5 * wire);
+	assert_int_equal(end, 4 * wire);
+	boundaries(8 * wire, 0, &begin, &end);
+	assert_int_equal(end, 0);
+}
+
 static void test_packet_size(void **state)
 {
 	uint64_t marks, packets;
@@ -308,15 +373,11 @@ static void test_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marking_rate),
-		cmocka_unit_test(test_off_and_thresholds),
-		cmocka_unit_test(test_threshold_scale),
-		cmocka_unit_test(test_packet_size),
-		cmocka_unit_test(test_port_element),
-		cmocka_unit_test(test_victim_mask),
-		cmocka_unit_test(test_root_and_tree),
-		cmocka_unit_test(test_control_map),
-		cmocka_unit_test(test_log),
+		cmocka_unit_test(test_marking_rate),    cmocka_unit_test(test_off_and_thresholds),
+		cmocka_unit_test(test_threshold_scale), cmocka_unit_test(test_boundaries),
+		cmocka_unit_test(test_packet_size),     cmocka_unit_test(test_port_element),
+		cmocka_unit_test(test_victim_mask),     cmocka_unit_test(test_root_and_tree),
+		cmocka_unit_test(test_control_map),     cmocka_unit_test(test_log),
 	};
 
 	return cmocka_run_group_tests_name("engine_marking", tests, NULL, NULL);
