@@ -172,6 +172,28 @@ static void bad_scenarios(void **state)
 	ibcc_scenario_fini(&s);
 }
 
+/* From the first bit on the source's link: however long packets waited before that, a packet time
+ * and two links and a switch later it is delivered. A slow sink's time counts, until it has it.
+ */
+static void latency_begins_on_the_link(void **state)
+{
+	const double us = 2 + 0.125 + 0.025;
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+
+	(void)state;
+	run("traffic: [{from: a, to: [c, d], load_percent: 100, arrivals: periodic}]\n", 0, &s, &m);
+	near(m.flow[0].throughput_mbps, 7680 / 2, 0.005); /* each twice as much as there is */
+	near(m.flow[0].latency_us, us, 1e-6);
+	near(m.flow[1].latency_us, us, 1e-6);
+	fini(&s, &m);
+	run("traffic: [{from: a, to: c, load_percent: 5, arrivals: periodic}]\n"
+	    "events: [{sink: c, rate: 768}]\n",
+	    0, &s, &m);
+	near(m.flow[0].latency_us, us + 20, 1e-6); /* 1920 bytes at 768 Mb/s */
+	fini(&s, &m);
+}
+
 /* A full link is used all the time, whatever the size of its packets; a whole number of them was
  * sent, each with its VCRC, which xmit_mbps does not have. Acknowledgements count by their own
  * size.
@@ -269,6 +291,7 @@ int main(void)
 		cmocka_unit_test(offers_by_node),
 		cmocka_unit_test(runs_repeat),
 		cmocka_unit_test(bad_scenarios),
+		cmocka_unit_test(latency_begins_on_the_link),
 		cmocka_unit_test(full_links_are_full),
 		cmocka_unit_test(deadlocks_end_runs),
 	};
