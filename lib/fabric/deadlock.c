@@ -13,7 +13,9 @@
  * once the fabric is at rest there. (So that a deadlock that is just closing may be found a little
  * later.) Packets waited for the output that they chose when they came, whatever the routing. Turns
  * within an output do not matter, for all that hold packets come round; nor do packets that are
- * throttled or have not been sent, for they hold no buffer.
+ * throttled or have not been sent, for they hold no buffer. (Only an answer that comes later may
+ * still slip into what is left of a buffer, where its turn is before that of a packet that is
+ * stuck.)
  *
  * Channel adapters take out what comes, however slowly. With PAUSE, an output is stuck that was
  * told to stop, by a peer that holds more than XON of what came in there for stuck outputs, while
@@ -27,6 +29,7 @@
 #include "eth.h"
 #include "evq.h"
 #include "tx.h"
+#include "voq.h"
 
 #define SHOWN 8u /* outputs of a circle that are named */
 
@@ -100,7 +103,7 @@ static bool will_send(const struct search *s, uint32_t outq)
 	const struct ibcc_engine *e = s->e;
 	uint32_t port = outq / e->n_vls;
 	const struct port *p = &e->port[port];
-	const struct pkt *k = &e->pkt[e->outq[outq].first];
+	const struct pkt *k = &e->pkt[voq_first(e, outq, voq_turn(e, outq))];
 	uint64_t held;
 
 	if (!(p->flags & PORT_UP) || !(p->flags & PORT_TO_SWITCH))
@@ -119,7 +122,7 @@ static uint32_t find_stuck(struct search *s)
 	bool again = true;
 
 	for (uint32_t i = 0; i < e->n_outqs; i++)
-		if (e->port[i / e->n_vls].flags & PORT_SWITCH && e->outq[i].first != NONE)
+		if (e->port[i / e->n_vls].flags & PORT_SWITCH && e->outq[i].holds)
 			mark(s, i, true);
 	while (again) {
 		again = false;

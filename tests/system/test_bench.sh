@@ -45,12 +45,13 @@ name: ring
 duration_ms: 20
 topology:
   nodes:
-    - {host: [a, b, c, d]}
-    - {switch: [s1, s2, s3, s4], ports: 3}
-  links: [[a, s1/1], [b, s2/1], [c, s3/1], [d, s4/1],
+    - {host: [a, b, c, d, e, f, g, h]}
+    - {switch: [s1, s2, s3, s4], ports: 4}
+  links: [[a, s1/1], [b, s2/1], [c, s3/1], [d, s4/1], [e, s1/4], [f, s2/4], [g, s3/4], [h, s4/4],
     [s1/3, s2/2], [s2/3, s3/2], [s3/3, s4/2], [s4/3, s1/2]]
 model: {routing: random, buffer_bytes: 4224}
-traffic: [{from: [a, c], to: [a, c]}, {from: [b, d], to: [b, d]}]
+traffic: [{from: [a, e], to: [c, g]}, {from: [c, g], to: [a, e]}, {from: [b, f], to: [d, h]},
+  {from: [d, h], to: [b, f]}]
 YAML
 status 1 "$bench" scenario "$TMP/ring.yaml" -j
 check "a deadlock is told with all who are in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
