@@ -305,6 +305,15 @@ static void world_free(struct world *w)
 	ibcc_topo_free(w->topo);
 }
 
+/* Whatever waits here goes on some time. */
+static void none_stuck(const struct world *w)
+{
+	char buf[IBCC_DEADLOCK_BYTES];
+
+	if (ibcc_engine_deadlock(w->e, buf, sizeof(buf)))
+		fail_msg("%s", buf);
+}
+
 static void test_conservation(void **state)
 {
 	(void)state;
@@ -320,6 +329,7 @@ static void test_conservation(void **state)
 			if (seed % 3)
 				change_something(&w);
 			engine_checked(w.e);
+			none_stuck(&w);
 		}
 		calm_down(&w);
 		do {
