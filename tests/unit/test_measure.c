@@ -248,11 +248,13 @@ static void deadlocks_end_runs(void **state)
 {
 	static const char text[] =
 		"name: ring\nduration_ms: 1000\nmeasure_from_ms: 900\ntopology:\n  nodes:\n"
-		"  - {host: [a, b, c, d]}\n  - {switch: [s1, s2, s3, s4], ports: 3}\n"
+		"  - {host: [a, b, c, d, e, f, g, h]}\n  - {switch: [s1, s2, s3, s4], ports: 4}\n"
 		"  links: [[a, s1/1], [b, s2/1], [c, s3/1], [d, s4/1],\n"
+		"    [e, s1/4], [f, s2/4], [g, s3/4], [h, s4/4],\n"
 		"    [s1/3, s2/2], [s2/3, s3/2], [s3/3, s4/2], [s4/3, s1/2]]\n"
 		"model: {routing: random, buffer_bytes: 4224}\n"
-		"traffic: [{from: [a, c], to: [a, c]}, {from: [b, d], to: [b, d]}]\n";
+		"traffic: [{from: [a, e], to: [c, g]}, {from: [c, g], to: [a, e]},\n"
+		"  {from: [b, f], to: [d, h]}, {from: [d, h], to: [b, f]}]\n";
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_scenario s;
 	struct ibcc_measure m;
