@@ -346,6 +346,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	e->hop_ps = m->link_delay_ps + m->switch_delay_ps;
 	e->link_ps = m->link_delay_ps;
 	e->credit_ps = m->link_delay_ps + m->credit_delay_ps;
+	e->plenty = (int32_t)((m->buffer_bytes < m->hca_buffer_bytes ? m->buffer_bytes
+								     : m->hca_buffer_bytes) /
+			      IBCC_LINK_CREDIT_BYTES / 2);
 	for (unsigned int i = 0; i <= 256; i++)
 		e->exp_table[i] = (uint32_t)lround(log(1 + i / 256.0) * (1 << 24));
 	count_parts(e);

@@ -3,11 +3,11 @@
  *
  * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
  * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
- * way, packets on the link and packets in the receiver's buffer add up to the buffer. Who waits for
- * credits is known as one to be told of them, and woken when some come that are under way. No port
- * is idle that has something to send and the credits for it. With
- * PAUSE, what ingress ports and switches say that they hold is what is there, it is not more than
- * the memory, and each sender does what its peer last said, unless that message is still under way.
+ * way, packets on the link and packets in the receiver's buffer add up to the buffer. Credits of
+ * who waits for some are events. No port is idle that has something to send and the credits for it.
+ * With PAUSE, what ingress ports and switches say that they hold is what is there, it is not more
+ * than the memory, and each sender does what its peer last said, unless that message is still under
+ * way.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,6 @@ struct check {
 	uint32_t *coming; /* by outq: blocks of credits under way */
 	uint32_t *come;   /* of those, what has come but was not taken in yet */
 	uint8_t *told;    /* by port: PAUSE messages under way to it */
-	uint8_t *woken;   /* by outq */
 	uint64_t data, packets;
 	char *buf;
 	size_t len;
@@ -71,7 +70,6 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 		if (t <= k->e->now_ps)
 			k->come[i >> 1] += k->e->blocks[i & 1];
 		break;
-	case EV_WAKE: k->woken[i] = 1; break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;
 	case EV_FREE:
 	case EV_FLOW:
@@ -212,22 +210,30 @@ static int check_credits(struct check *k, uint32_t in_port)
 	return 0;
 }
 
-static int check_waiters(struct check *k)
+/* Of who is short, no credits lie in lanes; and who waits is short. */
+static int check_short(struct check *k)
 {
-	const struct evq *q = &k->e->evq;
+	const struct ibcc_engine *e = k->e;
+	const struct evq *q = &e->evq;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < k->e->n_outqs; i++) {
-		bool waits = k->e->outq[i].flags & OUTQ_WANT,
-		     told = q->want[i >> 6] >> (i & 63) & 1;
+	for (uint32_t i = 0; i < e->n_outqs; i++) {
+		bool is = e->outq[i].flags & OUTQ_SHORT;
 
-		n += told;
-		if (told != waits || (waits && q->wake[i] != NEVER && !k->woken[i]))
-			return FAIL(k, "outq %u: %s for credits", i,
-				    waits ? "nobody sees to its waiting" : "does not wait");
+		n += is;
+		if (is != is_short(e, i) || (e->outq[i].flags & OUTQ_WANT && !is && !e->eth))
+			return FAIL(k, "outq %u is %sshort of credits", i, is ? "" : "not ");
 	}
-	if (n != q->n_want)
-		return FAIL(k, "%u outqs wait for credits, counted %u", n, q->n_want);
+	if (n != q->n_short)
+		return FAIL(k, "%u outqs are short of credits, counted %u", n, q->n_short);
+	for (uint32_t i = 0; i < q->n_credit_lanes; i++) {
+		const struct lane *l = &q->lane[q->credit_lane[i]];
+
+		for (uint32_t at = l->credit_at; at != l->tail; at++)
+			if (is_short(e, l->ring[at & l->mask].with >> 1))
+				return FAIL(k, "credits lie that outq %u is short of",
+					    l->ring[at & l->mask].with >> 1);
+	}
 	return 0;
 }
 
@@ -309,7 +315,7 @@ static int check_all(struct check *k)
 	for (uint32_t i = 0; e->eth && i < e->n_sw && !rc; i++)
 		rc = check_memory(k, i);
 	if (!rc)
-		rc = check_waiters(k);
+		rc = check_short(k);
 	return rc ? rc : check_flows(k);
 }
 
@@ -323,15 +329,13 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 	k.coming = calloc(e->n_outqs + 1u, sizeof(*k.coming));
 	k.come = calloc(e->n_outqs + 1u, sizeof(*k.come));
 	k.told = calloc(e->n_ports + 1u, sizeof(*k.told));
-	k.woken = calloc(e->n_outqs + 1u, sizeof(*k.woken));
-	if (k.seen && k.coming && k.come && k.blocks && k.told && k.woken)
+	if (k.seen && k.coming && k.come && k.blocks && k.told)
 		rc = check_all(&k);
 	else
 		snprintf(buf, len, "out of memory");
 	free(k.seen);
 	free(k.blocks);
 	free(k.told);
-	free(k.woken);
 	free(k.coming);
 	free(k.come);
 	return rc;

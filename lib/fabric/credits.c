@@ -4,7 +4,14 @@
  * The sender's credits, those under way to it, packets on the link and packets in the receiver's
  * buffer add up to the buffer's size. Flow control packets are not modelled as such: a freed place
  * is known to the sender after the link's delay and a fixed one.
+ *
+ * Credits lie beside the events that free the places, and are taken in by whoever looks for some.
+ * An outq that does not find enough is short from then on, until it has plenty: its credits are
+ * events of their own, so that it sends as soon as it may. In a congested tree that is each
+ * packet's lot, and nobody looks through what lies for others.
  */
+#include <errno.h>
+
 #include "eth.h"
 #include "tx.h"
 
@@ -57,105 +64,78 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 		drain(e, &e->evq.lane[e->evq.credit_lane[i]]);
 }
 
-static const struct coming *find_credit(const struct coming *v, const struct coming *end,
-					uint32_t outq)
+/* Makes events of what is under way to an outq in a lane. */
+static void take_out(struct ibcc_engine *e, struct lane *l, uint32_t outq)
 {
-	while (v != end && v->with >> 1 != outq)
-		v++;
-	return v;
-}
+	for (uint32_t at = l->credit_at; at != l->tail; at++) {
+		struct coming *v = &l->ring[at & l->mask];
 
-/* When the next credits of a lane come to an outq; or NEVER. */
-static uint64_t next_of_lane(const struct ibcc_engine *e, const struct lane *l, uint32_t outq)
-{
-	uint32_t at = l->credit_at & l->mask, n = l->tail - l->credit_at;
-	uint32_t straight = n < l->mask + 1 - at ? n : l->mask + 1 - at;
-	const struct coming *end = l->ring + at + straight;
-	const struct coming *v = find_credit(l->ring + at, end, outq);
-
-	if (v == end) { /* then from the ring's beginning */
-		end = l->ring + (n - straight);
-		v = find_credit(l->ring, end, outq);
+		if (v->with >> 1 != outq)
+			continue;
+		if (ibcc_fab_reserve(e, 16, 0)) {
+			e->err = -ENOMEM;
+			return;
+		}
+		evq_push(e, coming_ps(v) + e->credit_ps, EV_CREDIT, v->with);
+		v->with = NO_CREDIT;
 	}
-	return v == end ? NEVER : coming_ps(v) + e->credit_ps;
 }
 
-/* When the next credits come to an outq, of those that are under way in lanes; or NEVER. */
-static uint64_t next_credit(const struct ibcc_engine *e, uint32_t outq)
+/* An outq has run short: it should send when the next credits come, and will again. */
+static void begin_short(struct ibcc_engine *e, uint32_t outq)
 {
 	const struct port *p = &e->port[outq / e->n_vls];
-	uint64_t first = NEVER;
 
+	e->outq[outq].flags |= OUTQ_SHORT;
+	e->evq.short_of[outq >> 6] |= 1ull << (outq & 63);
+	e->evq.n_short++;
 	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++) {
-		const struct lane *l = &e->evq.lane[e->evq.credit_lane[i]];
+		struct lane *l = &e->evq.lane[e->evq.credit_lane[i]];
 
 		if (may_hold(l, p))
-			first = sooner(first, next_of_lane(e, l, outq));
+			take_out(e, l, outq);
 	}
-	return first;
 }
 
-static void wake_at(struct ibcc_engine *e, uint32_t outq, uint64_t t)
+static void end_short(struct ibcc_engine *e, uint32_t outq)
 {
-	e->evq.wake[outq] = t;
-	if (t != NEVER)
-		evq_push(e, t, EV_WAKE, outq);
+	e->outq[outq].flags &= (uint8_t)~OUTQ_SHORT;
+	e->evq.short_of[outq >> 6] &= ~(1ull << (outq & 63));
+	e->evq.n_short--;
 }
 
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
 	uint32_t outq = (uint32_t)(q - e->outq);
 
-	/* Who waits already is woken by the next credits. */
-	if (!(q->flags & OUTQ_WANT))
+	/* PAUSE has no credits to look for. */
+	if (!(q->flags & OUTQ_SHORT) && !e->eth) {
 		drain_for(e, &e->port[outq / e->n_vls]);
-	if (q->credits >= (int32_t)e->blocks[kind])
-		return true;
-	q->flags |= OUTQ_STARVED;
-	if (q->flags & OUTQ_WANT)
-		return false;
-	q->flags |= OUTQ_WANT;
-	e->evq.want[outq >> 6] |= 1ull << (outq & 63);
-	e->evq.n_want++;
-	wake_at(e, outq, next_credit(e, outq));
+		if (q->credits >= (int32_t)e->blocks[kind])
+			return true;
+		begin_short(e, outq);
+	}
+	q->flags |= OUTQ_STARVED | OUTQ_WANT;
 	return false;
 }
 
-void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q)
+void ibcc_fab_credits_met(struct outq *q)
 {
-	uint32_t outq = (uint32_t)(q - e->outq);
-
-	if (!(q->flags & OUTQ_WANT))
-		return;
 	q->flags &= (uint8_t)~OUTQ_WANT;
-	e->evq.want[outq >> 6] &= ~(1ull << (outq & 63));
-	e->evq.n_want--;
-}
-
-/* Those of a short packet may come before what was under way. */
-void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t)
-{
-	uint32_t outq = credit >> 1;
-
-	if (t < e->evq.wake[outq])
-		wake_at(e, outq, t);
-}
-
-void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq)
-{
-	struct outq *q = &e->outq[outq];
-
-	if (!(q->flags & OUTQ_WANT) || e->evq.wake[outq] > e->now_ps)
-		return;
-	ibcc_fab_credits_met(e, q);
-	port_look(e, outq / e->n_vls);
 }
 
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
+	uint32_t outq = index >> 1;
+	struct outq *q = &e->outq[outq];
+
 	credits_add(e->outq, e->blocks, index);
-	e->evq.wake[index >> 1] = e->now_ps;
-	ibcc_fab_credits_wake(e, index >> 1);
+	if (q->flags & OUTQ_WANT) {
+		ibcc_fab_credits_met(q);
+		port_look(e, outq / e->n_vls);
+	} else if (q->flags & OUTQ_SHORT && q->credits >= e->plenty) {
+		end_short(e, outq);
+	}
 }
 
 struct taking {
@@ -204,7 +184,9 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 
 		q->credits = (int32_t)(size / IBCC_LINK_CREDIT_BYTES);
 		q->flags &= (uint8_t)~OUTQ_STARVED;
-		ibcc_fab_credits_met(e, q);
+		ibcc_fab_credits_met(q);
+		if (q->flags & OUTQ_SHORT)
+			end_short(e, in->peer * e->n_vls + vl);
 	}
 	if (!is_switch) {
 		take_back(e, e->hca[in->owner].rx, in_port);

@@ -132,7 +132,7 @@ void ibcc_eth_pause(struct ibcc_engine *e, uint32_t index)
 	q->credits = 0;
 	x->paused_ps += e->now_ps - x->paused_since_ps;
 	if (q->flags & OUTQ_WANT) {
-		ibcc_fab_credits_met(e, q);
+		ibcc_fab_credits_met(q);
 		port_look(e, port);
 	}
 }

@@ -15,7 +15,6 @@ enum ibcc_fab_event {
 	EV_QUIET,    /* the same, but no event: to be counted when somebody asks */
 	EV_FREE,     /* port: has sent its packet and may send the next */
 	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
-	EV_WAKE,     /* outq: some credits have come, and it waited for them */
 	EV_FLOW,     /* flow: its next packet is due */
 	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
@@ -96,9 +95,8 @@ struct evq {
 	/* Earliest event: of the calendar, of each lane; one that nobody looks at. */
 	uint64_t due[MAX_LANES + 1];
 	uint32_t n_lanes, n_watched; /* behind those are but lanes that no event comes from */
-	uint32_t n_want;             /* bits in `want` */
-	uint64_t *want;              /* outqs that wait for credits */
-	uint64_t *wake; /* by outq that waits: when the next come, or NEVER: none is under way */
+	uint32_t n_short;            /* bits in `short_of` */
+	uint64_t *short_of;          /* outqs whose credits are events of their own */
 	struct lane lane[MAX_LANES + 1];
 	uint8_t credit_lane[MAX_LANES]; /* those beside whose events credits stand */
 	uint32_t n_credit_lanes;

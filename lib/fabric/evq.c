@@ -46,9 +46,8 @@ int ibcc_fab_evq_init(struct evq *q, uint32_t n_events, uint64_t span_ps, uint32
 	q->bucket = malloc(q->n_buckets * sizeof(*q->bucket));
 	q->bits = calloc(q->n_buckets / 64, sizeof(*q->bits));
 	q->sum = calloc(q->n_sum, sizeof(*q->sum));
-	q->want = calloc(n_outqs / 64 + 1, sizeof(*q->want));
-	q->wake = calloc(n_outqs + 1u, sizeof(*q->wake));
-	if (!q->bucket || !q->bits || !q->sum || !q->want || !q->wake ||
+	q->short_of = calloc(n_outqs / 64 + 1, sizeof(*q->short_of));
+	if (!q->bucket || !q->bits || !q->sum || !q->short_of ||
 	    lane_init(q, LANE_RETURN, EV_CREDIT))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < q->n_buckets; i++)
@@ -61,8 +60,7 @@ void ibcc_fab_evq_fini(struct evq *q)
 	free(q->bucket);
 	free(q->bits);
 	free(q->sum);
-	free(q->want);
-	free(q->wake);
+	free(q->short_of);
 	free(q->far);
 	for (uint32_t i = 0; i <= MAX_LANES; i++) {
 		free(q->lane[i].ring);

@@ -11,8 +11,8 @@
  * cache: packets, and cells, which are events, credits under way and deferred packets alike.
  *
  * A hop costs one event or two: the header's arrival, and the output becoming free if it has more
- * to send. Credits are no events: they lie until their sender runs short, which is then woken when
- * the next comes. Nor are deliveries that are but counted.
+ * to send. Credits are no events: they lie until their sender looks for them; only those of a
+ * sender that has run short are, until it has plenty. Nor are deliveries that are but counted.
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -76,6 +76,7 @@ enum {
 	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
 	OUTQ_CONG = 4,     /* backlog above the threshold */
 	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
+	OUTQ_SHORT = 16,   /* in evq.short_of */
 };
 
 /* The sending side of a port and VL. */
@@ -294,6 +295,7 @@ struct ibcc_engine {
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */
 	uint64_t credit_ps; /* buffer freed to credits at the sender */
+	int32_t plenty;     /* blocks of credits that nobody runs short of soon */
 	struct evq evq;
 	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
@@ -370,14 +372,12 @@ int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n);
 /* credits.c */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
 /* An outq waits no more. */
-void ibcc_fab_credits_met(struct ibcc_engine *e, struct outq *q);
+void ibcc_fab_credits_met(struct outq *q);
 /* What is under way to a sender does not come. */
 void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port);
 /* Takes in what has come. */
 void ibcc_fab_credits_drain(struct ibcc_engine *e);
-/* Credits of a lane without ring come. */
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
-void ibcc_fab_credits_wake(struct ibcc_engine *e, uint32_t outq);
 
 /* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
  */

@@ -19,7 +19,6 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_QUIET: break; /* not in the calendar */
 	case EV_FREE: port_look(e, i); break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
-	case EV_WAKE: ibcc_fab_credits_wake(e, i); break;
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
 	case EV_QP: ibcc_fab_qp_due(e, i); break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;

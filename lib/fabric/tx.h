@@ -123,28 +123,30 @@ static ALWAYS_INLINE uint32_t credit_of(struct ibcc_engine *e, const struct pkt 
 	return NO_CREDIT;
 }
 
-static inline bool is_wanted(const struct ibcc_engine *e, uint32_t credit)
+static inline bool is_short(const struct ibcc_engine *e, uint32_t outq)
 {
-	return e->evq.want[credit >> 7] >> (credit >> 1 & 63) & 1;
+	return e->evq.short_of[outq >> 6] >> (outq & 63) & 1;
 }
 
-/* Whoever waits for these credits is told when they come; nobody waits for what is no credit. */
-void ibcc_fab_credits_tell(struct ibcc_engine *e, uint32_t credit, uint64_t t);
-static inline void credit_under_way(struct ibcc_engine *e, uint32_t credit, uint64_t t)
+/* A place becomes free at time t. What is left to lie beside some event: the credit, or nothing if
+ * it is an event itself. Nobody is short of what is no credit.
+ */
+static ALWAYS_INLINE uint32_t credit_lies(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
-	if (is_wanted(e, credit))
-		ibcc_fab_credits_tell(e, credit, t + e->credit_ps);
+	if (!e->evq.n_short || !is_short(e, credit >> 1))
+		return credit;
+	evq_push(e, t + e->credit_ps, EV_CREDIT, credit);
+	return NO_CREDIT;
 }
 
 /* A packet leaves its buffer at once. */
 static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 {
-	uint32_t credit = credit_of(e, k, e->now_ps, false);
+	uint32_t credit = credit_lies(e, credit_of(e, k, e->now_ps, false), e->now_ps);
 
-	if (credit == NO_CREDIT)
-		return;
-	lane_push(e, LANE_RETURN, EV_CREDIT, (struct coming){ due_at(e->now_ps, 0), NONE, credit });
-	credit_under_way(e, credit, e->now_ps);
+	if (credit != NO_CREDIT)
+		lane_push(e, LANE_RETURN, EV_CREDIT,
+			  (struct coming){ due_at(e->now_ps, 0), NONE, credit });
 }
 
 /* Counts a packet that comes in at a port, and its marks. */
@@ -185,15 +187,6 @@ static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const
 	return (uint32_t)either(quiet, outq << 1 | DATA, next);
 }
 
-/* Who waits for what a packet's places become is told when. */
-static ALWAYS_INLINE void tell_credits(struct ibcc_engine *e, uint32_t outq, uint32_t credit,
-				       uint64_t end, bool quiet, uint64_t due)
-{
-	credit_under_way(e, credit, end);
-	if (quiet & !!(e->outq[outq].flags & OUTQ_WANT)) /* one question: the former is chance */
-		credit_under_way(e, outq << 1 | DATA, due);
-}
-
 /* Puts a packet on the link. The caller has seen to credits and to the port being free. */
 static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				   uint32_t pkt, bool forwarded, bool plain)
@@ -208,8 +201,9 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	uint64_t now = e->now_ps, end = now + w->pkt_ps;
 	uint64_t free_due = (now << TAG_BITS) + w->free_due + (forwarded ? 0 : TAG_OF_HCA);
 	uint64_t due = (now << TAG_BITS) + w->due;
-	uint32_t credit = forwarded ? credit_of(e, k, end, plain) : NO_CREDIT;
+	uint32_t credit = forwarded ? credit_lies(e, credit_of(e, k, end, plain), end) : NO_CREDIT;
 	bool quiet = w->event == EV_QUIET;
+	uint32_t with;
 
 	p->tx[kind]++;
 	p->busy_ps = p->wait_since_ps = end;
@@ -220,11 +214,11 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	k->port = p->peer;
 	if (!plain)
 		k->vl = (uint8_t)vl;
-	lane_push(e, w->lane, (enum ibcc_fab_event)w->event,
-		  (struct coming){ due, pkt, foresee(e, outq, k, quiet) });
+	with = foresee(e, outq, k, quiet);
+	if (quiet & !!(q->flags & OUTQ_SHORT)) /* one question: the former is chance */
+		with = credit_lies(e, with, due >> TAG_BITS);
+	lane_push(e, w->lane, (enum ibcc_fab_event)w->event, (struct coming){ due, pkt, with });
 	free_push(e, p, w->free_lane, (struct coming){ free_due, port, credit });
-	if (e->evq.n_want)
-		tell_credits(e, outq, credit, end, quiet, due >> TAG_BITS);
 }
 
 #endif
