@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "eth.h"
+#include "qps.h"
 #include "tx.h"
 
 /* Feedback travels in the place of a time, as a fixed-point number. */
@@ -78,7 +79,8 @@ void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt)
 	else
 		return;
 	message = pkt_take(e);
-	e->pkt[message] = (struct pkt){ .qp = k->qp, .port = port, .flags = PKT_CTRL };
+	e->pkt[message] =
+		(struct pkt){ .flow = k->flow, .qp = k->qp, .port = port, .flags = PKT_CTRL };
 	ibcc_bcn_message(&e->pkt[message], fb);
 	evq_push(e, e->now_ps + b->delay_ps, EV_BCN, message);
 }
@@ -105,15 +107,18 @@ void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
 	double fb = (double)(int64_t)k->born_ps / FEEDBACK_ONE, line;
+	uint32_t qp = pkt_qp(e, k);
 	struct bcn_limiter *l;
 
+	if (qp == NONE)
+		return;
 	if (e->eth->n_limiter < e->n_qp) {
 		e->err = limiters_grow(e);
 		if (e->err)
 			return;
 	}
-	l = &e->eth->limiter[k->qp];
-	line = line_mbps(e, e->group[e->qp[k->qp].group].port);
+	l = &e->eth->limiter[qp];
+	line = line_mbps(e, e->flow[k->flow].src_port);
 	if (fb < 0) {
 		l->mbps = ibcc_bcn_rate(&e->model.bcn, l->mbps > 0 ? l->mbps : line, fb);
 		l->point = k->port;

@@ -267,7 +267,7 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	h->dest = NONE;
 	if (e->port[port].peer != NONE) {
 		h->dest = e->n_dest;
-		e->dest[e->n_dest++] = at;
+		e->dest[e->n_dest++] = port;
 	}
 	e->port[port].owner = at;
 	for (unsigned int sl = 0; sl < 16; sl++) {
@@ -370,6 +370,7 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
+	e->all_qps = e->paths || e->slot_by_qp;
 	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths;
 	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
 }

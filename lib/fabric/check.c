@@ -8,6 +8,7 @@
  * With PAUSE, what ingress ports and switches say that they hold is what is there, it is not more
  * than the memory, and each sender does what its peer last said, unless that message is still under
  * way.
+ * Queue pairs are found where they lead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "eth.h"
 #include "evq.h"
+#include "qps.h"
 #include "tx.h"
 #include "voq.h"
 
@@ -159,9 +161,8 @@ static int check_group(struct check *k, const struct group *g)
 		rc = check_idle(k, g->port, g->vl, CTRL);
 	for (uint32_t i = 1; i <= g->n_ready && !g->gated && !rc; i++) {
 		uint32_t id = g->ready[i].id;
-		uint32_t qp = id & READY_QP ? id & ~READY_QP : e->flow[id].head_qp;
 
-		if (e->qp[qp].ready_ps <= e->now_ps)
+		if (qp_rested(e, id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id])))
 			rc = check_idle(k, g->port, g->vl, DATA);
 	}
 	return rc;
@@ -297,6 +298,31 @@ static int check_flows(struct check *k)
 	return 0;
 }
 
+/* Each queue pair is found by its group and where it leads, once. */
+static int check_qps(struct check *k)
+{
+	const struct ibcc_engine *e = k->e;
+	uint32_t total = 0, n;
+
+	for (uint32_t i = 0; i < e->n_group; i++) {
+		const struct group *g = &e->group[i];
+
+		n = 0;
+		for (uint32_t at = 0; at < qp_places(g); at++)
+			n += qp_at(g, at) != NONE;
+		if (g->qp && (n != g->qp->n || 2 * n > qp_places(g)))
+			return FAIL(k, "group %u: %u queue pairs in %u places, counted %u", i, n,
+				    qp_places(g), g->qp->n);
+		total += n;
+	}
+	for (uint32_t i = 0; i < e->n_qp; i++)
+		if (qp_find(&e->group[e->qp[i].group], e->qp[i].dst_port) != i)
+			return FAIL(k, "queue pair %u is not found", i);
+	if (total != e->n_qp)
+		return FAIL(k, "%u queue pairs by groups, %u in all", total, e->n_qp);
+	return 0;
+}
+
 static int check_all(struct check *k)
 {
 	const struct ibcc_engine *e = k->e;
@@ -316,6 +342,8 @@ static int check_all(struct check *k)
 		rc = check_memory(k, i);
 	if (!rc)
 		rc = check_short(k);
+	if (!rc)
+		rc = check_qps(k);
 	return rc ? rc : check_flows(k);
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "eth.h"
+#include "qps.h"
 #include "tx.h"
 
 #define VCRC_BYTES 2u
@@ -78,9 +79,9 @@ static uint32_t flow_limit_mbps(const struct ibcc_engine *e, const struct flow *
 	uint32_t lowest = 0;
 
 	if (!f->uniform)
-		return ibcc_bcn_limit_mbps(e, f->head_qp);
-	for (uint32_t i = 0; i < e->n_hca; i++) {
-		uint32_t limit = ibcc_bcn_limit_mbps(e, g->qp[i]);
+		return ibcc_bcn_limit_mbps(e, f->qp);
+	for (uint32_t i = 0; i < qp_places(g); i++) {
+		uint32_t limit = ibcc_bcn_limit_mbps(e, qp_at(g, i));
 
 		if (limit && (!lowest || limit < lowest))
 			lowest = limit;
@@ -98,9 +99,9 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		return -EINVAL;
 	f = &e->flow[flow];
 	g = &e->group[f->group];
-	ccti = ibcc_fab_ccti(e, g, &e->qp[f->head_qp]);
-	for (uint32_t i = 0; i < e->n_hca && f->uniform && !g->sl_mode; i++) {
-		uint16_t one = g->qp[i] == NONE ? 0 : ibcc_fab_ccti(e, g, &e->qp[g->qp[i]]);
+	ccti = ibcc_fab_ccti(e, g, f->uniform ? NONE : f->qp);
+	for (uint32_t i = 0; i < qp_places(g) && f->uniform; i++) {
+		uint16_t one = ibcc_fab_ccti(e, g, qp_at(g, i));
 
 		ccti = one > ccti ? one : ccti;
 	}

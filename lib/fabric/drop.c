@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Packets that do not arrive. */
 #include "pool.h"
+#include "qps.h"
 
 uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p)
 {
-	return p->flags & PKT_CTRL ? e->qp[p->qp].dst_port : e->flow[p->flow].src_port;
+	return p->flags & PKT_CTRL ? qp_dst(e, p->qp) : e->flow[p->flow].src_port;
 }
 
 void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port)

@@ -2,6 +2,7 @@
 /* Fetching into the cache what events to come will touch, by steps, each of which needs what the
  * one before fetched.
  */
+#include "qps.h"
 #include "tx.h"
 #include "voq.h"
 
@@ -74,9 +75,9 @@ void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int 
 		__builtin_prefetch(&f->sent);
 		return;
 	}
-	__builtin_prefetch(&e->qp[f->head_qp]);
-	if (f->uniform)
-		__builtin_prefetch(&g->qp[f->next_hca]);
+	__builtin_prefetch(&e->lid[f->dst]);
+	if (g->qp)
+		__builtin_prefetch(g->qp);
 }
 
 void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow)

@@ -12,6 +12,7 @@
 
 #include "eth.h"
 #include "paths.h"
+#include "qps.h"
 #include "ready.h"
 #include "tx.h"
 #include "vlarb.h"
@@ -86,10 +87,10 @@ static void qp_alarm(struct ibcc_engine *e, uint32_t qp)
 }
 
 /* Passes a throttled queue pair's packet over: it waits with the queue pair. */
-static bool defer(struct ibcc_engine *e, uint32_t flow, uint64_t arrival_ps)
+static bool defer(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t arrival_ps)
 {
-	uint32_t qp = e->flow[flow].head_qp, c;
 	struct qp *q = &e->qp[qp];
+	uint32_t c;
 
 	e->err = ibcc_fab_reserve(e, 16, 0);
 	if (e->err)
@@ -109,9 +110,8 @@ static bool defer(struct ibcc_engine *e, uint32_t flow, uint64_t arrival_ps)
 	return true;
 }
 
-static void wait_for_qp(struct ibcc_engine *e, uint32_t flow)
+static void wait_for_qp(struct ibcc_engine *e, uint32_t flow, uint32_t qp)
 {
-	uint32_t qp = e->flow[flow].head_qp;
 	struct qp *q = &e->qp[qp];
 
 	e->flow[flow].next = NONE;
@@ -129,8 +129,8 @@ static void wait_for_qp(struct ibcc_engine *e, uint32_t flow)
 static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps)
 {
 	struct flow *f = &e->flow[flow];
-	const struct qp *q;
 	uint64_t due;
+	uint32_t qp;
 
 	for (;;) {
 		due = head_ps(e, f);
@@ -141,19 +141,20 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 			return false;
 		}
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
-			f->head_qp = ibcc_fab_pick_qp(e, f);
-		q = &e->qp[f->head_qp];
-		if (!f->uniform || !ibcc_arrivals_paced(f->kind) ||
-		    (q->defer == NONE && q->ready_ps <= e->now_ps))
+			f->dst = ibcc_fab_pick_dst(e, f);
+		qp = head_qp(e, f);
+		if (qp == NONE || !f->uniform || !ibcc_arrivals_paced(f->kind) ||
+		    (e->qp[qp].defer == NONE && qp_rested(e, qp)))
 			break;
-		if (!defer(e, flow, due))
+		if (!defer(e, flow, qp, due))
 			return false;
 		ibcc_fab_head_take(e, f);
 	}
 	*arrival_ps = due;
-	if (q->ready_ps > e->now_ps)
-		wait_for_qp(e, flow);
-	return q->ready_ps <= e->now_ps;
+	if (qp_rested(e, qp))
+		return true;
+	wait_for_qp(e, flow, qp);
+	return false;
 }
 
 static void flow_arm(struct ibcc_engine *e, uint32_t flow)
@@ -215,7 +216,7 @@ static void front_pop(struct hca *h, struct group *g)
 
 static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 {
-	return id & READY_QP ? id & ~READY_QP : e->flow[id].head_qp;
+	return id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id]);
 }
 
 /* Puts entries at the front to sleep whose queue pair another flow has used meanwhile. True if one
@@ -226,7 +227,7 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 	while (g->n_ready) {
 		uint32_t id = g->ready[1].id;
 
-		if (e->qp[ready_qp(e, id)].ready_ps <= e->now_ps)
+		if (qp_rested(e, ready_qp(e, id)))
 			return true;
 		front_pop(group_hca(e, g), g);
 		group_uncount(e, g, 1);
@@ -240,19 +241,23 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 	return false;
 }
 
-/* A queue pair rests after a packet that is sent now; in SL mode, the group does. */
+/* A packet's queue pair rests after it, which is sent now; in SL mode, the group does. */
 static void throttle(struct ibcc_engine *e, const struct hca *h, const struct group *g,
-		     struct qp *q)
+		     const struct pkt *k)
 {
-	uint64_t delay = g->sl_mode ? 0 : ibcc_fab_delay_ps(e, h, g, q);
+	uint32_t qp = k->qp & BARE_QP ? NONE : k->qp;
+	uint64_t delay = g->sl_mode ? 0 : ibcc_fab_delay_ps(e, h, g, qp);
 
 	if (delay)
-		q->ready_ps = e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[DATA] + delay;
+		qp = pkt_qp(e, k);
+	if (delay && qp != NONE)
+		e->qp[qp].ready_ps =
+			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[DATA] + delay;
 }
 
-static void gate(struct ibcc_engine *e, struct hca *h, struct group *g, const struct qp *q)
+static void gate(struct ibcc_engine *e, struct hca *h, struct group *g)
 {
-	uint64_t delay = g->sl_mode ? ibcc_fab_delay_ps(e, h, g, q) : 0;
+	uint64_t delay = g->sl_mode ? ibcc_fab_delay_ps(e, h, g, NONE) : 0;
 
 	if (!delay)
 		return;
@@ -282,25 +287,30 @@ static void tx_from_hca(struct ibcc_engine *e, const struct group *g, uint32_t p
 		tx_start(e, g->port, g->vl, pkt, false, false);
 }
 
+/* Of a flow, to a port; by a queue pair, or NONE. */
 static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   uint32_t flow, uint32_t qp)
+			   uint32_t flow, uint32_t dst, uint32_t qp)
 {
 	uint32_t pkt = pkt_take(e);
-	struct qp *q = &e->qp[qp];
 
+	if (qp == NONE && e->all_qps) {
+		qp = ibcc_fab_qp_get(e, e->flow[flow].group, dst);
+		if (qp == NONE)
+			e->err = -ENOMEM;
+	}
 	e->pkt[pkt] = (struct pkt){ .born_ps = e->now_ps,
 				    .flow = flow,
-				    .qp = qp,
-				    .dlid = e->lid[q->dst_port].first,
+				    .qp = qp != NONE ? qp : dst | BARE_QP,
+				    .dlid = e->lid[dst].first,
 				    .sl = g->sl };
 	e->flow[flow].sent++;
 	e->injected++;
-	if (e->paths)
+	if (e->paths && qp != NONE)
 		ibcc_paths_sent(e, qp, pkt);
 	if (e->model.bcn.enabled)
 		ibcc_bcn_sent(e, qp, pkt);
 	else
-		throttle(e, h, g, q);
+		throttle(e, h, g, &e->pkt[pkt]);
 	return pkt;
 }
 
@@ -308,13 +318,14 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
-	uint32_t c = q->defer, flow = e->cell[c].arg, pkt = packet_new(e, h, g, flow, qp);
+	uint32_t c = q->defer, flow = e->cell[c].arg;
+	uint32_t pkt = packet_new(e, h, g, flow, q->dst_port, qp);
 
 	front_pop(h, g);
 	outq_take(e, g->port, g->vl, e->plain);
 	tx_from_hca(e, g, pkt);
 	if (!e->model.bcn.enabled)
-		gate(e, h, g, q);
+		gate(e, h, g);
 	q->defer = e->cell[c].next;
 	cell_give(e, c);
 	e->flow[flow].n_deferred--;
@@ -329,7 +340,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t flow)
 {
 	struct flow *f = &e->flow[flow];
-	uint32_t qp = f->head_qp, pkt = packet_new(e, h, g, flow, qp);
+	uint32_t pkt = packet_new(e, h, g, flow, f->dst, head_qp(e, f));
 	bool gates = g->sl_mode && !e->model.bcn.enabled;
 	uint64_t due;
 
@@ -344,7 +355,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	}
 	tx_from_hca(e, g, pkt);
 	if (gates) {
-		gate(e, h, g, &e->qp[qp]);
+		gate(e, h, g);
 		flow_arm(e, flow);
 	}
 }
@@ -422,7 +433,7 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
-	uint32_t port = e->qp[k->qp].dst_port;
+	uint32_t port = qp_dst(e, k->qp);
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct group *g = &e->group[h->group[k->sl]];
 

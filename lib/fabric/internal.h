@@ -38,13 +38,16 @@ enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8, PKT_LOST = 16 };
 struct pkt {
 	uint64_t born_ps; /* first bit on the source's link */
 	uint32_t next;    /* in the queue it stands in */
-	uint32_t flow, qp;
+	uint32_t flow;
+	uint32_t qp;   /* queue pair; or BARE_QP | the port it goes to, where that has no state */
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
 	uint8_t vl;    /* whose buffer it occupies at that port */
 	uint8_t flags; /* PKT_* */
 };
+
+#define BARE_QP (1u << 31)
 
 enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ };
 
@@ -171,9 +174,9 @@ struct group {
 	uint32_t n_ctrl;
 	uint16_t timer; /* CCTI_Timer and CCTI_Min as set, here for each packet's sake */
 	uint8_t min_ccti;
-	uint32_t *qp;    /* by HCA at the other end, or NONE; NULL before the first flow */
-	uint64_t end_ps; /* until when the CCTI timer runs (reaction.c) */
-	uint64_t fall;   /* of the SL's CCTI; see struct qp */
+	struct qp_hash *qp; /* its queue pairs by destination, NULL: none (qps.h) */
+	uint64_t end_ps;    /* until when the CCTI timer runs (reaction.c) */
+	uint64_t fall;      /* of the SL's CCTI; see struct qp */
 };
 
 /* What rules a channel adapter's reaction. */
@@ -196,7 +199,9 @@ struct hca {
 	struct hca_cc *cc;
 };
 
-/* All flows between two HCAs on one SL share a queue pair, and so its delay. */
+/* All flows between two HCAs on one SL share a queue pair, and so its delay. Where nothing but
+ * uniform traffic uses it, it stands here from when it has state.
+ */
 struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
 	uint32_t dst_port;
@@ -218,10 +223,12 @@ struct arrivals {
 struct flow {
 	_Alignas(LINE_BYTES) uint32_t src_port;
 	uint32_t group;
-	uint32_t head_qp;  /* of the packet at the head */
-	uint32_t next_qp;  /* of the one behind it, if that is left to chance */
-	uint32_t next_hca; /* that the one behind that goes to */
-	uint32_t next;     /* in the line of those that wait for a queue pair */
+	uint32_t dst; /* port that the packet at the head goes to */
+	union {
+		uint32_t ahead[2]; /* uniform: those of the next ones */
+		uint32_t qp;       /* else: of all packets */
+	};
+	uint32_t next; /* in the line of those that wait for a queue pair */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.
 	 */
@@ -289,6 +296,7 @@ struct ibcc_engine {
 	bool plain;     /* see tx.h */
 	uint8_t loud;   /* deliveries may have consequences: WAY_LOUD, or 0 */
 	bool far_apart; /* ports' state does not stay in a core's own cache */
+	bool all_qps;   /* all queue pairs that send have state */
 	uint32_t n_vls;
 	uint32_t n_speeds, cap_speeds;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
@@ -301,7 +309,7 @@ struct ibcc_engine {
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
-	uint32_t *dest, n_dest; /* HCAs that uniform traffic goes to */
+	uint32_t *dest, n_dest; /* ports that uniform traffic goes to */
 	uint32_t *
 		credit_to; /* by input port: VL 0's credits for data; NO_CREDIT: link down, PAUSE */
 	struct lids *lid;  /* by port */
@@ -425,11 +433,11 @@ int ibcc_fab_quiet_end(struct ibcc_engine *e);
 void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca);
 
 /* reaction.c: what a channel adapter does about BECNs. */
-void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp);
-/* The index that a queue pair is throttled by. */
-uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, const struct qp *q);
+void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt);
+/* The index that a queue pair, or NONE, is throttled by. */
+uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint32_t qp);
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   const struct qp *q);
+			   uint32_t qp);
 /* Tells a group of its settings. */
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 
@@ -450,7 +458,7 @@ static inline uint64_t head_ps(struct ibcc_engine *e, struct flow *f)
 	return ibcc_fab_head_ps(e, f);
 }
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
-uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f);
+uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f);
 /* Closed loop: the source knows that a packet is delivered or lost. */
 void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "evq.h"
+#include "qps.h"
 
 #define TIMER_UNIT_PS 1024000u /* CCTI_Timer counts 1.024 us */
 
@@ -52,37 +53,51 @@ static uint64_t fall_of(const struct ibcc_engine *e, struct group *g, uint64_t i
 	return fall;
 }
 
-uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, const struct qp *q)
+/* What is kept of the index that a queue pair, or NONE, is throttled by. */
+static uint64_t fall_by(const struct ibcc_engine *e, const struct group *g, uint32_t qp)
 {
-	return (uint16_t)index_of(e, g, g->sl_mode ? g->fall : q->fall);
+	if (g->sl_mode)
+		return g->fall;
+	return qp == NONE ? 0 : e->qp[qp].fall;
+}
+
+uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint32_t qp)
+{
+	return (uint16_t)index_of(e, g, fall_by(e, g, qp));
 }
 
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   const struct qp *q)
+			   uint32_t qp)
 {
-	uint64_t fall = g->sl_mode ? g->fall : q->fall;
+	uint64_t fall = fall_by(e, g, qp);
 	uint16_t ccti, entry;
 
 	/* Entry 0 has no delay on any device. Most have not seen a BECN, or long ago. */
 	if (!g->min_ccti && (g->timer ? fall <= e->now_ps : !fall))
 		return 0;
-	ccti = ibcc_fab_ccti(e, g, q);
+	ccti = (uint16_t)index_of(e, g, fall);
 	entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
 	return (e->speed[e->port[g->port].speed].pkt_ps[DATA] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
 }
 
-void ibcc_fab_becn(struct ibcc_engine *e, uint32_t qp)
+void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt)
 {
-	struct qp *q = &e->qp[qp];
-	struct group *g = &e->group[q->group];
+	const struct pkt *k = &e->pkt[pkt];
+	struct group *g = &e->group[e->flow[k->flow].group];
 	struct hca *h = &e->hca[e->port[g->port].owner];
 	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
-	uint64_t *fall = g->sl_mode ? &g->fall : &q->fall;
-	unsigned int raised = (unsigned int)index_of(e, g, *fall) + s->CCTI_Increase;
+	uint64_t *fall;
+	unsigned int raised;
+	uint32_t qp;
 
 	if (h->no_cc || !s->CCTI_Increase)
 		return;
+	qp = pkt_qp(e, k);
+	if (qp == NONE)
+		return;
+	fall = g->sl_mode ? &g->fall : &e->qp[qp].fall;
+	raised = (unsigned int)index_of(e, g, *fall) + s->CCTI_Increase;
 	if (raised > h->cc->cct.limit)
 		raised = h->cc->cct.limit;
 	*fall = fall_of(e, g, raised);
@@ -106,8 +121,8 @@ static void settle(const struct ibcc_engine *e, struct group *g, const struct gr
 		g->end_ps = 0; /* another period begins */
 	if (was->fall)
 		g->fall = same ? fall_of(e, g, index_of(e, was, was->fall)) : 0;
-	for (uint32_t i = 0; i < e->n_hca && g->qp; i++) {
-		struct qp *q = g->qp[i] == NONE ? NULL : &e->qp[g->qp[i]];
+	for (uint32_t i = 0; i < qp_places(g); i++) {
+		struct qp *q = qp_at(g, i) == NONE ? NULL : &e->qp[qp_at(g, i)];
 
 		if (q && q->fall)
 			q->fall = same ? fall_of(e, g, index_of(e, was, q->fall)) : 0;

@@ -41,7 +41,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		if (f->window && e->model.acks)
 			ibcc_fab_flow_done(e, k->flow);
 		if (becn)
-			ibcc_fab_becn(e, k->qp);
+			ibcc_fab_becn(e, pkt);
 		pkt_give(e, pkt);
 		return;
 	}

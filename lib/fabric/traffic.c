@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "evq.h"
+#include "qps.h"
 #include "rng.h"
 
 /* The first time from t on at which packets may come. */
@@ -120,34 +121,13 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
 
-/* The queue pair of a group to an HCA, made if need be: a fabric of n HCAs may have n^2, of which
- * most never send. Index or -ENOMEM. May move e->qp.
- */
-static int64_t make_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
-{
-	if (e->n_qp > CELL_INDEX_MASK ||
-	    ibcc_fab_grow(&e->qp, &e->cap_qp, e->n_qp + 1, sizeof(*e->qp)))
-		return -ENOMEM;
-	e->qp[e->n_qp] = (struct qp){ .group = (uint32_t)(g - e->group),
-				      .dst_port = e->hca[hca].port,
-				      .defer = NONE,
-				      .wait = NONE };
-	g->qp[hca] = e->n_qp++;
-	return g->qp[hca];
-}
-
-static inline int64_t get_qp(struct ibcc_engine *e, struct group *g, uint32_t hca)
-{
-	return g->qp[hca] != NONE ? g->qp[hca] : make_qp(e, g, hca);
-}
-
 static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
 {
 	return e->n_dest - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
 }
 
 /* One of all others. */
-static uint32_t random_hca(const struct ibcc_engine *e, struct flow *f)
+static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
 {
 	uint32_t at = rng_below(&f->rng, n_choices(e, f));
 
@@ -156,27 +136,12 @@ static uint32_t random_hca(const struct ibcc_engine *e, struct flow *f)
 	return e->dest[at];
 }
 
-/* The queue pair to one of them; what it was, if there is no memory. */
-static uint32_t qp_to(struct ibcc_engine *e, struct flow *f, uint32_t hca)
+/* Chance is asked ahead, so that what is known of a destination can be fetched into the cache. */
+static void draw_dst(const struct ibcc_engine *e, struct flow *f)
 {
-	int64_t qp = get_qp(e, &e->group[f->group], hca);
-
-	if (qp >= 0)
-		return (uint32_t)qp;
-	e->err = -ENOMEM;
-	return f->next_qp;
-}
-
-/* Chance is asked two packets ahead, so that what leads to the queue pair, and then that, is in the
- * cache when it is needed.
- */
-static void draw_qp(struct ibcc_engine *e, struct flow *f)
-{
-	f->head_qp = f->next_qp;
-	f->next_qp = qp_to(e, f, f->next_hca);
-	__builtin_prefetch(&e->qp[f->next_qp]);
-	f->next_hca = random_hca(e, f);
-	__builtin_prefetch(&e->group[f->group].qp[f->next_hca]);
+	f->dst = f->ahead[0];
+	f->ahead[0] = f->ahead[1];
+	f->ahead[1] = random_dst(e, f);
 }
 
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
@@ -192,27 +157,32 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 	}
 	if (f->uniform &&
 	    (f->window ? f->sent % f->message_pkts == 0 : f->kind != IBCC_ARRIVALS_BACKLOGGED))
-		draw_qp(e, f);
+		draw_dst(e, f);
 }
 
-/* For a uniform flow that always has packets for all: a random queue pair that is not throttled; if
- * all are, the one that will be first.
- */
-uint32_t ibcc_fab_pick_qp(struct ibcc_engine *e, struct flow *f)
+static uint64_t rest_ps(const struct ibcc_engine *e, const struct flow *f, uint32_t dst)
 {
-	struct group *g = &e->group[f->group];
-	uint32_t best = qp_to(e, f, random_hca(e, f)), at = rng_below(&f->rng, e->n_dest);
+	uint32_t qp = qp_find(&e->group[f->group], dst);
 
-	for (uint32_t i = 0; i < e->n_dest && e->qp[best].ready_ps > e->now_ps; i++) {
+	return qp == NONE ? 0 : e->qp[qp].ready_ps;
+}
+
+/* For a uniform flow that always has packets for all: a random one whose queue pair is not
+ * throttled; if all are, the one that will be first.
+ */
+uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f)
+{
+	uint32_t best = random_dst(e, f), at = rng_below(&f->rng, e->n_dest);
+	uint64_t rest = rest_ps(e, f, best);
+
+	for (uint32_t i = 0; i < e->n_dest && rest > e->now_ps; i++) {
 		bool out = at == f->left_out[0] || at == f->left_out[1];
-		int64_t qp = out ? best : get_qp(e, g, e->dest[at]);
+		uint64_t other = out ? rest : rest_ps(e, f, e->dest[at]);
 
-		if (qp < 0) {
-			e->err = -ENOMEM;
-			break;
+		if (other < rest) {
+			best = e->dest[at];
+			rest = other;
 		}
-		if (e->qp[qp].ready_ps < e->qp[best].ready_ps)
-			best = (uint32_t)qp;
 		at = at + 1 < e->n_dest ? at + 1 : 0;
 	}
 	return best;
@@ -225,7 +195,7 @@ static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *no
 	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
 
 	for (uint32_t i = 0; i < e->n_dest && node != IBCC_NONE && at == NONE; i++)
-		if (e->hca[e->dest[i]].node == node)
+		if (e->topo->port[e->dest[i]].node == node)
 			at = i;
 	if (*not_to && at == NONE)
 		return -EINVAL;
@@ -241,8 +211,6 @@ static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *no
  */
 static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 {
-	uint32_t src = e->port[f->src_port].owner;
-	struct group *g;
 	int64_t rc = 0;
 
 	if (f->uniform && leave_out(e, f, e->spec[e->n_flow].not_to))
@@ -250,25 +218,15 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 	if (!f->uniform)
 		rc = ibcc_fab_group_get(e, dst_port, f->sl);
 	for (uint32_t i = 0; f->uniform && i < e->n_dest && rc >= 0; i++)
-		if (e->dest[i] != src)
-			rc = ibcc_fab_group_get(e, e->hca[e->dest[i]].port, f->sl);
+		if (e->dest[i] != f->src_port)
+			rc = ibcc_fab_group_get(e, e->dest[i], f->sl);
 	if (rc < 0)
 		return -ENOMEM;
-	g = &e->group[f->group];
-	if (!g->qp) {
-		g->qp = malloc(e->n_hca * sizeof(*g->qp));
-		if (!g->qp)
-			return -ENOMEM;
-		for (uint32_t i = 0; i < e->n_hca; i++)
-			g->qp[i] = NONE;
-	}
 	if (f->uniform)
 		return 0;
-	rc = get_qp(e, g, e->port[dst_port].owner);
-	if (rc < 0)
-		return -ENOMEM;
-	f->head_qp = (uint32_t)rc;
-	return 0;
+	f->dst = dst_port;
+	f->qp = ibcc_fab_qp_get(e, f->group, dst_port);
+	return f->qp == NONE ? -ENOMEM : 0;
 }
 
 static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_spec *s)
@@ -285,11 +243,8 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 	else if (f->stop_ps && from >= f->stop_ps)
 		f->offer.next_ps = NEVER;
 	f->head = f->offer;
-	if (f->uniform) {
-		f->next_hca = random_hca(e, f);
-		draw_qp(e, f);
-		draw_qp(e, f);
-	}
+	for (unsigned int i = 0; f->uniform && i < 3; i++)
+		draw_dst(e, f);
 }
 
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, uint32_t src_port,
