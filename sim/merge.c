@@ -63,6 +63,8 @@ static int add_links(struct ibcc_topo *m, const struct ibcc_topo *from, bool up)
 			continue;
 		err = ibcc_topo_link(m, m->port[at].node, m->port[at].num, m->port[peer].node,
 				     m->port[peer].num, p->rate_mbps, p->mtu_bytes);
+		if (!err) /* either direction has its own */
+			m->port[peer].rate_mbps = from->port[p->peer].rate_mbps;
 		if (!err && !up)
 			m->port[at].state = m->port[peer].state = PORT_DOWN;
 	}

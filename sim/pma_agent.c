@@ -58,7 +58,7 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 	if (ibcc_agents_counters(a, port, &c))
 		return;
 	if (a->topo->port[port].rate_mbps)
-		ap->rate_mbps = a->topo->port[port].rate_mbps;
+		ap->rate_mbps = ibcc_topo_link_mbps(a->topo, port);
 	tick = ap->rate_mbps ? ibcc_link_tick_ps(ap->rate_mbps, a->o.wait_tick) : 1;
 	row[PMA_COUNTERS + C_DISCARDS] = c.dropped;
 	row[PMA_COUNTERS + C_XMIT_DATA] = row[PMA_EXT + E_XMIT_DATA] = c.xmit_bytes / DATA_UNIT;

@@ -14,10 +14,13 @@ struct flow_state {
 	uint64_t sample_bytes[2];
 };
 
-/* A rate that was changed: of the link at a port, or, port 0, of a host as a sink. */
+/* A rate that was changed: of the link at a port, perhaps only of what that port sends; or, port 0,
+ * of a host as a sink.
+ */
 struct changed_rate {
 	char node[IBCC_NAME_BYTES];
 	uint8_t port;
+	bool one_way;
 	uint32_t mbps;
 };
 

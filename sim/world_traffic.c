@@ -67,24 +67,50 @@ static struct ibcc_engine_flow flow_sum(const struct ibcc_world *w, uint32_t i)
 	return sum;
 }
 
+static uint32_t port_of(const struct ibcc_topo *t, const char *desc, uint8_t num)
+{
+	uint32_t node = ibcc_topo_find_desc(t, desc);
+
+	if (!num)
+		return ca_port(t, desc);
+	return node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, num);
+}
+
+/* Links that the scenario made slower one way. PortInfo, where the fabric's rates come from, knows
+ * one rate of a link.
+ */
+static void apply_directions(const struct ibcc_topo *s, struct ibcc_engine *e,
+			     const struct ibcc_topo *t)
+{
+	for (uint32_t i = 0; i < s->n_ports; i++) {
+		const struct ibcc_topo_port *p = &s->port[i];
+		uint32_t port;
+
+		if (p->peer == IBCC_NONE || s->port[p->peer].rate_mbps == p->rate_mbps)
+			continue;
+		port = port_of(t, s->node[p->node].desc, p->num);
+		if (port != IBCC_NONE)
+			ibcc_engine_set_send_rate(e, port, p->rate_mbps);
+	}
+}
+
 void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 			    const struct ibcc_topo *t)
 {
-	uint32_t i, node, port;
-
-	for (i = 0; i < w->n_rates; i++) {
+	if (w->s && w->s->topo)
+		apply_directions(w->s->topo, e, t);
+	for (uint32_t i = 0; i < w->n_rates; i++) {
 		const struct changed_rate *r = &w->rate[i];
+		uint32_t port = port_of(t, r->node, r->port);
 
-		node = ibcc_topo_find_desc(t, r->node);
-		port = !r->port            ? ca_port(t, r->node)
-		       : node == IBCC_NONE ? IBCC_NONE
-					   : ibcc_topo_port_index(t, node, r->port);
 		if (port == IBCC_NONE)
 			continue;
-		if (r->port)
-			ibcc_engine_set_link_rate(e, port, r->mbps);
-		else
+		if (!r->port)
 			ibcc_engine_set_sink_rate(e, port, r->mbps);
+		else if (r->one_way)
+			ibcc_engine_set_send_rate(e, port, r->mbps);
+		else
+			ibcc_engine_set_link_rate(e, port, r->mbps);
 	}
 }
 
@@ -98,7 +124,8 @@ void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index)
 	}
 }
 
-static int change_rate(struct ibcc_world *w, const char *node, uint8_t port, uint32_t mbps)
+static int change_rate(struct ibcc_world *w, const char *node, uint8_t port, uint32_t mbps,
+		       bool one_way)
 {
 	struct changed_rate *r = reallocarray(w->rate, w->n_rates + 1, sizeof(*r));
 	uint32_t i, kept = 0;
@@ -108,12 +135,13 @@ static int change_rate(struct ibcc_world *w, const char *node, uint8_t port, uin
 	w->rate = r;
 	/* The last comes last, for the other end may have named the same link. */
 	for (i = 0; i < w->n_rates; i++)
-		if (r[i].port != port || strcmp(r[i].node, node))
+		if (r[i].port != port || (one_way && !r[i].one_way) || strcmp(r[i].node, node))
 			r[kept++] = r[i];
 	memset(&r[kept], 0, sizeof(*r));
 	strncpy(r[kept].node, node, sizeof(r[kept].node) - 1);
 	r[kept].port = port;
 	r[kept].mbps = mbps;
+	r[kept].one_way = one_way;
 	w->n_rates = kept + 1;
 	if (w->engine)
 		ibcc_world_apply_rates(w, w->engine, w->topo);
@@ -124,7 +152,7 @@ int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mb
 {
 	if (w->topo && ca_port(w->topo, node) == IBCC_NONE)
 		return -ENOENT;
-	return change_rate(w, node, 0, mbps);
+	return change_rate(w, node, 0, mbps, false);
 }
 
 /* Time */
@@ -156,12 +184,18 @@ static void do_events(struct ibcc_world *w)
 	       w->s->event[w->next_event].at_ps <= ibcc_world_now_ps(w)) {
 		const struct ibcc_event_spec *v = &w->s->event[w->next_event++];
 
-		if (v->kind == IBCC_EVENT_SINK_RATE)
-			ibcc_world_set_sink_rate(w, v->node, v->value);
-		else if (v->kind == IBCC_EVENT_LINK_RATE)
-			change_rate(w, v->node, v->port, v->value);
-		else if (w->link_event)
-			w->link_event(w->link_arg, v);
+		switch (v->kind) {
+		case IBCC_EVENT_SINK_RATE: ibcc_world_set_sink_rate(w, v->node, v->value); break;
+		case IBCC_EVENT_LINK_RATE:
+		case IBCC_EVENT_SEND_RATE:
+			change_rate(w, v->node, v->port, v->value, v->kind == IBCC_EVENT_SEND_RATE);
+			break;
+		case IBCC_EVENT_LINK_DOWN:
+		case IBCC_EVENT_LINK_UP:
+			if (w->link_event)
+				w->link_event(w->link_arg, v);
+			break;
+		}
 	}
 }
 

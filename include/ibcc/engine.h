@@ -53,6 +53,8 @@ int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
  * counts by the rate that it had when they were added.
  */
 int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
+/* The same for this end only: what comes to it goes on as it did. */
+int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 /* Rate at which the HCA at `port` takes payload out of its receive buffer; 0: as it comes. */
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 

@@ -158,6 +158,7 @@ enum ibcc_event_kind {
 	IBCC_EVENT_LINK_DOWN, /* link at port of node */
 	IBCC_EVENT_LINK_UP,
 	IBCC_EVENT_LINK_RATE, /* that link carries value Mb/s, both ways */
+	IBCC_EVENT_SEND_RATE, /* what that port sends does; the other way stays as it is */
 };
 struct ibcc_event_spec {
 	uint64_t at_ps;

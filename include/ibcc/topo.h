@@ -31,7 +31,7 @@ struct ibcc_topo_port {
 	uint32_t peer;  /* fabric-wide index of the port at the other end, or IBCC_NONE */
 	uint16_t lid;   /* endports only, else 0 */
 	uint16_t mtu_bytes;
-	uint32_t rate_mbps; /* data rate, 0 when down */
+	uint32_t rate_mbps; /* data rate at which this end sends, 0 when down */
 	uint64_t guid;
 	uint32_t endport; /* index of the endport, or IBCC_NONE */
 };
@@ -75,8 +75,8 @@ struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t);
 int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_type type,
 			   unsigned int n_ports, const char *desc);
 
-/* Connects two ports (numbers within their nodes, >= 1) at a data rate. -EINVAL if a port does not
- * exist, is taken or both are one.
+/* Connects two ports (numbers within their nodes, >= 1) at a data rate, both ways. -EINVAL if a
+ * port does not exist, is taken or both are one.
  */
 int ibcc_topo_link(struct ibcc_topo *t, uint32_t node_a, unsigned int port_a, uint32_t node_b,
 		   unsigned int port_b, uint32_t rate_mbps, uint16_t mtu_bytes);
@@ -124,6 +124,15 @@ static inline uint32_t ibcc_topo_port_of_lid(const struct ibcc_topo *t, uint16_t
 static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
 {
 	return t->node[node].type == IBCC_NODE_SWITCH;
+}
+
+/* The link's rate by its width and speed, where one direction is slower: the other one's. 0: none.
+ */
+static inline uint32_t ibcc_topo_link_mbps(const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t peer = t->port[port].peer, mine = t->port[port].rate_mbps;
+
+	return peer != IBCC_NONE && t->port[peer].rate_mbps > mine ? t->port[peer].rate_mbps : mine;
 }
 
 /* True if both have the same nodes, links, port states, LIDs, rates, SL to VL maps and forwarding

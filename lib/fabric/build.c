@@ -201,7 +201,8 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 
 	if (speed < 0)
 		return -ENOMEM;
-	p->speed = e->in[i].speed = (uint16_t)speed;
+	p->speed = (uint16_t)speed;
+	e->in[tp->peer == IBCC_NONE ? i : tp->peer].speed = (uint16_t)speed;
 	e->in[i].num = tp->num;
 	p->peer = tp->peer;
 	p->num = tp->num;

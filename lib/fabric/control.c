@@ -183,9 +183,8 @@ int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up)
 	return link_set(e, port, up);
 }
 
-int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
+int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
 {
-	uint32_t ends[2];
 	int64_t speed;
 
 	if (port >= e->n_ports || e->port[port].peer == NONE || !rate_mbps ||
@@ -194,13 +193,16 @@ int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 	speed = ibcc_fab_speed_get(e, rate_mbps);
 	if (speed < 0)
 		return -ENOMEM;
-	ends[0] = port;
-	ends[1] = e->port[port].peer;
-	for (int i = 0; i < 2; i++) {
-		e->port[ends[i]].speed = e->in[ends[i]].speed = (uint16_t)speed;
-		e->topo->port[ends[i]].rate_mbps = rate_mbps;
-	}
+	e->port[port].speed = e->in[e->port[port].peer].speed = (uint16_t)speed;
+	e->topo->port[port].rate_mbps = rate_mbps;
 	return 0;
+}
+
+int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
+{
+	int rc = ibcc_engine_set_send_rate(e, port, rate_mbps);
+
+	return rc ? rc : ibcc_engine_set_send_rate(e, e->port[port].peer, rate_mbps);
 }
 
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
@@ -223,6 +225,7 @@ void ibcc_fab_scenario(struct ibcc_engine *e, uint32_t index)
 	case IBCC_EVENT_LINK_DOWN: rc = ibcc_engine_set_link(e, v->port, false); break;
 	case IBCC_EVENT_LINK_UP: rc = ibcc_engine_set_link(e, v->port, true); break;
 	case IBCC_EVENT_LINK_RATE: rc = ibcc_engine_set_link_rate(e, v->port, v->value); break;
+	case IBCC_EVENT_SEND_RATE: rc = ibcc_engine_set_send_rate(e, v->port, v->value); break;
 	}
 	if (rc)
 		e->err = rc;

@@ -166,7 +166,7 @@ static void change_link(struct problem *p, const struct ibcc_event_spec *v, uint
 {
 	bool up = p->capacity[port] > 0;
 
-	if (v->kind == IBCC_EVENT_LINK_RATE)
+	if (v->kind == IBCC_EVENT_LINK_RATE || v->kind == IBCC_EVENT_SEND_RATE)
 		p->rate[port] = v->value * payload_share(&p->s->model);
 	else
 		up = v->kind == IBCC_EVENT_LINK_UP;
@@ -186,11 +186,13 @@ static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 	case IBCC_EVENT_LINK_DOWN:
 	case IBCC_EVENT_LINK_UP:
 	case IBCC_EVENT_LINK_RATE:
+	case IBCC_EVENT_SEND_RATE:
 		port = v->port ? ibcc_topo_port_index(p->t, node, v->port) : ca_port(p->t, node);
 		if (port == IBCC_NONE || p->t->port[port].peer == IBCC_NONE)
 			break;
 		change_link(p, v, port);
-		change_link(p, v, p->t->port[port].peer);
+		if (v->kind != IBCC_EVENT_SEND_RATE)
+			change_link(p, v, p->t->port[port].peer);
 		break;
 	}
 }

@@ -26,6 +26,7 @@ struct half {
 	char remote[IBCC_DESC_BYTES];
 	unsigned int remote_port;
 	uint32_t rate_mbps; /* 0: not said */
+	bool own_rate;      /* said in numbers, which may be that of one direction */
 	uint16_t mtu_bytes;
 };
 
@@ -234,8 +235,10 @@ static void read_rate(const struct reader *r, const char *s, struct half *h)
 			(void)ibcc_rate_parse(text, &h->rate_mbps); /* "4x???" stays unknown */
 	}
 	/* What the names of widths and speeds cannot say; ibcc_netfile_write() adds it. */
-	if (word_number(s, "rate", &v) && v >= 1 && v <= IBCC_RATE_MAX_MBPS)
+	if (word_number(s, "rate", &v) && v >= 1 && v <= IBCC_RATE_MAX_MBPS) {
 		h->rate_mbps = (uint32_t)v;
+		h->own_rate = true;
+	}
 	if (word_number(s, "mtu", &v) && v >= 256 && v <= 4096)
 		h->mtu_bytes = (uint16_t)v;
 }
@@ -426,6 +429,10 @@ static int link_halves(struct reader *r)
 		rc = ibcc_topo_link(
 			t, p->node, p->num, t->port[back->port].node, t->port[back->port].num, rate,
 			h->mtu_bytes < back->mtu_bytes ? h->mtu_bytes : back->mtu_bytes);
+		if (!rc && h->own_rate && back->own_rate) {
+			t->port[h->port].rate_mbps = h->rate_mbps;
+			t->port[back->port].rate_mbps = back->rate_mbps;
+		}
 	}
 	return rc;
 }

@@ -127,7 +127,9 @@ static void write_port(const struct writer *w, uint32_t port)
 	fputs("\t\t# ", w->out);
 	if (!ibcc_topo_is_switch(t, p->node))
 		fprintf(w->out, "lid %u lmc %u ", p->lid, lmc_of(t, port));
-	is_exact = !ibcc_rate_format(p->rate_mbps, rate, sizeof(rate), "");
+	/* A link has one width and speed, and a direction may be slower. */
+	is_exact = !ibcc_rate_format(ibcc_topo_link_mbps(t, port), rate, sizeof(rate), "") &&
+		   p->rate_mbps == peer->rate_mbps;
 	fprintf(w->out, "\"%s\" lid %u %s", quotable(w, peer->node, desc), lid_of(t, p->peer),
 		rate);
 	/* For what ibsim cannot have; it does not read on here. */

@@ -6,10 +6,11 @@
 
 #include "scenario_parts.h"
 
-/* An item of `events`: one of sink, link_rate, link_down, link_up says what happens. */
+/* An item of `events`: one of sink, link_rate, send_rate, link_down, link_up
+ * says what happens. */
 struct event_yaml {
 	double at_ms;
-	const struct ibcc_yaml_node *sink, *rate, *link, *down, *up;
+	const struct ibcc_yaml_node *sink, *rate, *link, *send, *down, *up;
 };
 
 static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
@@ -35,22 +36,30 @@ static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
 		     const struct ibcc_topo *t, struct ibcc_event_spec *ev, uint32_t *node,
 		     struct ibcc_yaml_errors *e)
 {
-	const char *path = ey->link   ? "events.link_rate"
-			   : ey->down ? "events.link_down"
-				      : "events.link_up";
-	const struct ibcc_yaml_node *n = ey->link ? ey->link : ey->down ? ey->down : ey->up;
-	int rc = ibcc_scenario_read_port(y, n, path, t, node, &ev->port, e), bad = 0;
+	const struct {
+		const struct ibcc_yaml_node *n;
+		const char *path;
+		enum ibcc_event_kind kind;
+	} of[] = {
+		{ ey->link, "events.link_rate", IBCC_EVENT_LINK_RATE },
+		{ ey->send, "events.send_rate", IBCC_EVENT_SEND_RATE },
+		{ ey->down, "events.link_down", IBCC_EVENT_LINK_DOWN },
+		{ ey->up, "events.link_up", IBCC_EVENT_LINK_UP },
+	}, *it = of;
+	bool rated = ey->link || ey->send;
+	int rc, bad = 0;
 
-	ev->kind = ey->link   ? IBCC_EVENT_LINK_RATE
-		   : ey->down ? IBCC_EVENT_LINK_DOWN
-			      : IBCC_EVENT_LINK_UP;
+	while (!it->n)
+		it++;
+	rc = ibcc_scenario_read_port(y, it->n, it->path, t, node, &ev->port, e);
+	ev->kind = it->kind;
 	if (!rc && t && t->port[ibcc_topo_port_index(t, *node, ev->port)].peer == IBCC_NONE)
-		rc = ibcc_yaml_want(y, e, n, path, "a port that has a link");
-	if (ey->link && !ey->rate) {
-		ibcc_yaml_error(y, e, n, "events.rate", "missing, want the link's rate");
+		rc = ibcc_yaml_want(y, e, it->n, it->path, "a port that has a link");
+	if (rated && !ey->rate) {
+		ibcc_yaml_error(y, e, it->n, "events.rate", "missing, want the link's rate");
 		return -EINVAL;
 	}
-	if (ey->link)
+	if (rated)
 		bad = ibcc_scenario_read_rate(y, ey->rate, "events.rate", &ev->value, e);
 	return rc ? rc : bad;
 }
@@ -64,6 +73,7 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		{ IBCC_YAML_MEMBER("sink", NODE, struct event_yaml, sink) },
 		{ IBCC_YAML_MEMBER("rate", NODE, struct event_yaml, rate) },
 		{ IBCC_YAML_MEMBER("link_rate", NODE, struct event_yaml, link) },
+		{ IBCC_YAML_MEMBER("send_rate", NODE, struct event_yaml, send) },
 		{ IBCC_YAML_MEMBER("link_down", NODE, struct event_yaml, down) },
 		{ IBCC_YAML_MEMBER("link_up", NODE, struct event_yaml, up) },
 		{ .name = NULL },
@@ -77,9 +87,11 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	(void)index;
 	if (ibcc_yaml_read(y, n, "events", keys, &ey, e))
 		return -EINVAL;
-	if (!ey.sink + !ey.link + !ey.down + !ey.up != 3 || (ey.rate && !ey.sink && !ey.link)) {
+	if (!ey.sink + !ey.link + !ey.send + !ey.down + !ey.up != 4 ||
+	    (ey.rate && !ey.sink && !ey.link && !ey.send)) {
 		ibcc_yaml_error(y, e, n, "events",
-				"want one of sink or link_rate (with rate), link_down or link_up");
+				"want one of sink, link_rate or send_rate (with rate), link_down "
+				"or link_up");
 		return -EINVAL;
 	}
 	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };

@@ -188,9 +188,9 @@ static int read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	return ibcc_scenario_each(y, names, path, add_node, &ny, e);
 }
 
-/* One item of `links`: [a, b], or {ends: [a, b], rate: ...}. */
+/* One item of `links`: [a, b], or {ends: [a, b], rate: a to b, rate_back: b to a}. */
 struct link_yaml {
-	const struct ibcc_yaml_node *ends, *rate;
+	const struct ibcc_yaml_node *ends, *rate, *back;
 };
 
 static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
@@ -199,14 +199,14 @@ static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("ends", NODE, struct link_yaml, ends), .required = true },
 		{ IBCC_YAML_MEMBER("rate", NODE, struct link_yaml, rate) },
+		{ IBCC_YAML_MEMBER("rate_back", NODE, struct link_yaml, back) },
 		{ .name = NULL },
 	};
 	static const char path[] = "topology.links";
 	const struct topo_yaml *ty = arg;
 	struct link_yaml ly = { .ends = n };
-	uint32_t rate_mbps = ty->rate_mbps;
+	uint32_t rate_mbps = ty->rate_mbps, back_mbps, at[2], node[2];
 	const struct ibcc_yaml_node *end[2];
-	uint32_t node[2];
 	uint8_t port[2];
 	int i;
 
@@ -215,20 +215,23 @@ static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		return -EINVAL;
 	if (ly.rate && ibcc_scenario_read_rate(y, ly.rate, "topology.links.rate", &rate_mbps, e))
 		return -EINVAL;
+	back_mbps = rate_mbps;
+	if (ly.back &&
+	    ibcc_scenario_read_rate(y, ly.back, "topology.links.rate_back", &back_mbps, e))
+		return -EINVAL;
 	if (!ibcc_yaml_is_seq(ly.ends) || ibcc_yaml_length(ly.ends) != 2)
 		return ibcc_yaml_want(y, e, ly.ends, path, "two ports as [NODE/PORT, NODE/PORT]");
 	for (i = 0; i < 2; i++) {
-		uint32_t index_of;
-
 		end[i] = ibcc_yaml_item(y, ly.ends, (size_t)i, NULL);
 		if (ibcc_scenario_read_port(y, end[i], path, ty->topo, &node[i], &port[i], e))
 			return -EINVAL;
-		index_of = ibcc_topo_port_index(ty->topo, node[i], port[i]);
-		if (ty->topo->port[index_of].peer != IBCC_NONE)
+		at[i] = ibcc_topo_port_index(ty->topo, node[i], port[i]);
+		if (ty->topo->port[at[i]].peer != IBCC_NONE)
 			return ibcc_yaml_want(y, e, end[i], path, "a port that has no link yet");
 	}
 	if (ibcc_topo_link(ty->topo, node[0], port[0], node[1], port[1], rate_mbps, mtu_bytes(ty)))
 		return ibcc_yaml_want(y, e, end[1], path, "two different ports");
+	ty->topo->port[at[1]].rate_mbps = back_mbps;
 	return 0;
 }
 

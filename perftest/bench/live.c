@@ -111,6 +111,8 @@ static int live_start(void *arg, struct ibcc_engine *e)
 		ibcc_topo_free(t);
 		return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < t->n_ports; i++) /* as PortInfo tells it: one for both ways */
+		t->port[i].rate_mbps = ibcc_topo_link_mbps(l->s->topo, i);
 	l->next_pass_ps = ps_of_us(l->o->poll_ms * 1000);
 	return ibcc_cycle_set_topology(&l->cycle, t);
 }

@@ -208,7 +208,12 @@ static void change_something(struct world *w)
 	case 3:
 		if (w->topo->port[port].peer == IBCC_NONE)
 			break;
-		assert_int_equal(ibcc_engine_set_link_rate(w->e, port, rates[below(w, 4)]), 0);
+		if (below(w, 2))
+			assert_int_equal(ibcc_engine_set_send_rate(w->e, port, rates[below(w, 4)]),
+					 0);
+		else
+			assert_int_equal(ibcc_engine_set_link_rate(w->e, port, rates[below(w, 4)]),
+					 0);
 		break;
 	case 4: break;
 	}

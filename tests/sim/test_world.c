@@ -258,6 +258,45 @@ static void test_link_rate(void **state)
 	ibcc_world_free(x.w);
 }
 
+/* The scenario's link is slower one way, which no discovery tells; events change either way. */
+static void test_directions(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct world x;
+	uint64_t before;
+
+	(void)state;
+	world_open(&x);
+	run_ms(&x, 1);
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	before = delivers(&x, 0) + delivers(&x, 1);
+	ibcc_world_free(x.w);
+	world_open(&x);
+	t->port[fabric_port(t, LUSTRE_SW1, 5)].rate_mbps = QDR_MBPS / 4;
+	x.s.topo = t;
+	x.event = (struct ibcc_event_spec){ .at_ps = 2 * IBCC_PS_PER_MS,
+					    .kind = IBCC_EVENT_SEND_RATE,
+					    .node = "sw2",
+					    .port = 5,
+					    .value = QDR_MBPS / 8 };
+	x.s.event = &x.event;
+	x.s.n_events = 1;
+	see(&x, fabric_lustre());
+	run_ms(&x, 1);
+	assert_near((double)(delivers(&x, 0) + delivers(&x, 1)), (double)before / 4, 0.02);
+	assert_near((double)(delivers(&x, 0) + delivers(&x, 1)), (double)before / 4, 0.02);
+	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
+	strcpy(x.flow[1].from, "fast");
+	strcpy(x.flow[1].to, "src4");
+	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	run_ms(&x, 1);
+	assert_near((double)delivers(&x, 0), (double)before / 4, 0.02);
+	assert_near((double)delivers(&x, 1), (double)before / 8, 0.02);
+	ibcc_world_free(x.w);
+	ibcc_topo_free(t);
+}
+
 /* Nodes of both, in order; what is seen wins, what is not is down. */
 static void test_merge(void **state)
 {
@@ -342,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_a_cable_pulled),
 		cmocka_unit_test(test_sinks_and_events),
 		cmocka_unit_test(test_link_rate),
+		cmocka_unit_test(test_directions),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_deadlock),
 	};

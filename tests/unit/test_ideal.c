@@ -118,6 +118,28 @@ static void links_change_rate(void **state)
 	fini(&s, &i);
 }
 
+/* A link carries less one way, from the start or from an event on. */
+static void directions_differ(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute("name: x\nduration_ms: 10\ntopology:\n  rate: 10 Gb/s\n  nodes:\n"
+		"  - {host: [a, b]}\n  - {switch: s, ports: 4}\n"
+		"  links: [[a, s/1], {ends: [b, s/2], rate_back: 4 Gb/s}]\n"
+		"model: {header_bytes: 0}\n"
+		"traffic: [{from: a, to: b}, {from: b, to: a}]\n"
+		"events: [{at_ms: 5, send_rate: b, rate: 6 Gb/s},"
+		" {at_ms: 8, send_rate: s/2, rate: 5 Gb/s}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], (8 * 4000 + 2 * 5000) / 10.0);
+	near(i.flow_mbps[1], (10000 + 6000) / 2.0);
+	near(i.capacity_mbps[ibcc_topo_find_desc(s.topo, "b")], 4200);
+	near(i.capacity_mbps[ibcc_topo_find_desc(s.topo, "a")], 10000);
+	fini(&s, &i);
+}
+
 /* A slow destination holds back only a uniform flow's part for it: 9000 / 3 to each of b, c, d. */
 static void uniform_flows_are_pairs(void **state)
 {
@@ -227,7 +249,8 @@ int main(void)
 		cmocka_unit_test(links_are_shared),     cmocka_unit_test(headers_and_sinks),
 		cmocka_unit_test(changes_are_averaged), cmocka_unit_test(uniform_flows_are_pairs),
 		cmocka_unit_test(bad_windows),          cmocka_unit_test(links_change_rate),
-		cmocka_unit_test(packets_spread),       cmocka_unit_test(shares_multiply),
+		cmocka_unit_test(directions_differ),    cmocka_unit_test(packets_spread),
+		cmocka_unit_test(shares_multiply),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -158,6 +158,8 @@ static struct ibcc_topo *odd_fabric(void)
 	assert_int_equal(ibcc_topo_link(t, 5, 1, 6, 1, 5000000, 2048), 0);
 	assert_int_equal(ibcc_topo_link(t, 0, 2, 0, 3, 100000, 2048), 0);
 	assert_int_equal(ibcc_topo_link(t, 0, 4, 7, 1, 24000, 2048), 0);
+	assert_int_equal(ibcc_topo_link(t, 0, 5, 0, 6, 32000, 2048), 0); /* slower one way */
+	t->port[t->node[0].first_port + 6].rate_mbps = 14966;
 	t->node[1].enhanced_port0 = true;
 	assert_int_equal(ibcc_topo_set_lid(t, t->node[0].first_port, 5, 0), 0);
 	assert_int_equal(ibcc_topo_set_lid(t, t->node[3].first_port + 2, 8, 3), 0);

@@ -36,6 +36,13 @@ static void test_mistakes_of_topology(void **state)
 		 "%11:9: topology.links: got \"leaf\", want a port as NODE/PORT\n"
 		 "%12:5: topology.links: got a list, want two ports as [NODE/PORT, NODE/PORT]\n"
 		 "%13:9: topology.links: got \"c\", want two different ports\n");
+	text_bad(HEAD FLOW "topology:\n  nodes: [{host: [a, b]}, {switch: s, ports: 2}]\n"
+			   "  links: [[a, s/1], {ends: [b, s/2], rate_back: fast}]\n",
+		 "%6:49: topology.links.rate_back: got \"fast\", want a link such as \"4x QDR\", "
+		 "or a rate in Mb/s from 1 to 10000000 (or with the unit Gb/s, MB/s or GB/s)\n");
+	text_bad(HEAD FLOW SMALL "events: [{send_rate: s/4, rate: 5}, {send_rate: a}]\n",
+		 "%9:22: events.send_rate: got \"s/4\", want a port that has a link\n"
+		 "%9:49: events.rate: missing, want the link's rate\n");
 	text_bad(HEAD FLOW "topology:\n  nodes: [{host: [a, b]}, {switch: [s, t], ports: 2}]\n"
 			   "  links: [[a, s/1], [b, t/1]]\n",
 		 "%5:3: topology: want links between all nodes: some cannot be reached from "
@@ -79,7 +86,8 @@ static void test_mistakes_of_traffic(void **state)
 		 "%21:10: events.sink: got \"s\", want a host, not a switch\n"
 		 "%22:10: events.rate: missing, want the sink's rate\n"
 		 "%23:11: events.at_ms: got \"-1\", want a number from 0 to 1000000\n"
-		 "%24:3: events: want one of sink or link_rate (with rate), link_down or link_up\n"
+		 "%24:3: events: want one of sink, link_rate or send_rate (with rate), link_down or "
+		 "link_up\n"
 		 "%25:13: events.link_up: got \"s/9\", want a port of s from 1 to 4\n"
 		 "%26:13: events.link_up: got \"s/4\", want a port that has a link\n"
 		 "%27:28: no_congestion_control: got \"z\", want a node of the topology\n");
