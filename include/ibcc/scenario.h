@@ -34,6 +34,15 @@ enum ibcc_arbitration {
 	IBCC_ARBITRATION_FLOW,
 };
 
+/* When a switch may send on what comes in. */
+enum ibcc_switching {
+	/* When its header has been there for the switch's delay; where it comes slower than it
+	 * goes, when its last bits will follow one another.
+	 */
+	IBCC_SWITCHING_CUT_THROUGH,
+	IBCC_SWITCHING_STORE_AND_FORWARD, /* when its last bit has been there for that delay */
+};
+
 /* VL arbitration tables of all outputs, of switches and of channel adapters (IBA vol. 1, 7.6.9).
  * Without entries switches serve VLs in turn, and channel adapters all queues as hca_service has it.
  */
@@ -82,7 +91,7 @@ struct ibcc_model {
 	uint32_t buffer_bytes;     /* input buffer for each port and VL of a switch */
 	uint32_t hca_buffer_bytes; /* receive buffer of an HCA for each VL */
 	uint64_t link_delay_ps;    /* propagation, one way */
-	uint64_t switch_delay_ps;  /* header in to earliest header out */
+	uint64_t switch_delay_ps;  /* header in to earliest header out; see switching */
 	uint64_t credit_delay_ps; /* buffer freed to credits known at the sender, beyond the link */
 	/* Backlog of an output port (all inputs) beyond which Threshold T marks: (16 - T) / 16 of
 	 * this; 0: one input buffer. Marking ends when the backlog has fallen to
@@ -99,6 +108,7 @@ struct ibcc_model {
 	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
 	enum ibcc_routing routing;
+	enum ibcc_switching switching;
 	struct ibcc_vlarb vlarb;
 	enum ibcc_flow_control flow_control;
 	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in

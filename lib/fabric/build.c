@@ -372,7 +372,8 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (rc)
 		return rc;
 	e->all_qps = e->paths || e->slot_by_qp;
-	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths;
+	e->stores = m->switching == IBCC_SWITCHING_STORE_AND_FORWARD;
+	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores;
 	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
 }
 

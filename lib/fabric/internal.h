@@ -294,6 +294,7 @@ struct ibcc_engine {
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
 	struct speed *speed;
 	bool plain;     /* see tx.h */
+	bool stores;    /* switches wait for a packet's last bit */
 	uint8_t loud;   /* deliveries may have consequences: WAY_LOUD, or 0 */
 	bool far_apart; /* ports' state does not stay in a core's own cache */
 	bool all_qps;   /* all queue pairs that send have state */

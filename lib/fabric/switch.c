@@ -3,7 +3,8 @@
  *
  * A packet may leave when its header has been in the switch for the switch delay, if the output is
  * free and the next buffer has room for all of it; it occupies its place until its last bit has
- * left. Where the output is faster than the input, it starts late enough not to run dry.
+ * left. Where the output is faster than the input, it starts late enough not to run dry. Switches
+ * that store and forward count the delay from its last bit.
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn (voq.h).
  */
 #include "eth.h"
@@ -113,21 +114,22 @@ static void discard(struct ibcc_engine *e, uint32_t pkt)
 	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 }
 
-/* A packet that comes slower than it will go waits until it cannot run dry. */
+/* A packet that comes slower than it will go waits until it cannot run dry; or for its last bit. */
 static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
-		 const struct speed *out)
+		 const struct speed *out, bool stores)
 {
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
+	uint64_t ready_ps = stores ? 0 : out->pkt_ps[kind];
 
 	if (k->flags & PKT_HELD) { /* was, at the rates of then */
 		k->flags &= (uint8_t)~PKT_HELD;
 		return false;
 	}
-	if (in->pkt_ps[kind] <= out->pkt_ps[kind])
+	if (in->pkt_ps[kind] <= ready_ps)
 		return false;
 	k->flags |= PKT_HELD;
-	evq_push(e, e->now_ps + in->pkt_ps[kind] - out->pkt_ps[kind], EV_ARRIVE, pkt);
+	evq_push(e, e->now_ps + in->pkt_ps[kind] - ready_ps, EV_ARRIVE, pkt);
 	return true;
 }
 
@@ -197,8 +199,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		return;
 	}
 	out = &e->port[o];
-	if ((in->speed != out->speed || held) &&
-	    hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed]))
+	if ((in->speed != out->speed || held || (!plain && e->stores)) &&
+	    hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed], !plain && e->stores))
 		return;
 	vl = vl_of(e, in, out, k->sl, plain);
 	if (vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */

@@ -20,7 +20,7 @@ struct bcn_yaml {
 struct model_yaml {
 	struct ibcc_model m;
 	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
-	int hca_service, flow_control, arbitration, routing;
+	int hca_service, flow_control, arbitration, routing, switching;
 	char vlarb_high[VLARB_TEXT], vlarb_low[VLARB_TEXT];
 };
 
@@ -107,6 +107,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 {
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
 	static const char *const routings[] = { "static", "random", "adaptive", NULL };
+	static const char *const switchings[] = { "cut-through", "store-and-forward", NULL };
 	static const char *const arbitrations[] = { "input", "fifo", "flow", NULL };
 	static const char *const services[] = { "arrival", "round-robin", NULL };
 	static const struct ibcc_yaml_key keys[] = {
@@ -148,6 +149,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		{ IBCC_YAML_MEMBER("vl_high_limit", UINT, struct model_yaml, m.vlarb.high_limit) },
 		{ IBCC_YAML_MEMBER("routing", ENUM, struct model_yaml, routing),
 		  .names = routings },
+		{ IBCC_YAML_MEMBER("switching", ENUM, struct model_yaml, switching),
+		  .names = switchings },
 		{ IBCC_YAML_MEMBER("flow_control", ENUM, struct model_yaml, flow_control),
 		  .names = flow_controls },
 		{ IBCC_YAML_MEMBER("pause_headroom_bytes", UINT, struct model_yaml,
@@ -168,6 +171,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		.flow_control = (int)m->flow_control,
 		.arbitration = (int)m->arbitration,
 		.routing = (int)m->routing,
+		.switching = (int)m->switching,
 	};
 	unsigned int before = e->n;
 
@@ -181,6 +185,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	m->hca_service = (enum ibcc_hca_service)my.hca_service;
 	m->flow_control = (enum ibcc_flow_control)my.flow_control;
 	m->routing = (enum ibcc_routing)my.routing;
+	m->switching = (enum ibcc_switching)my.switching;
 	m->arbitration = (enum ibcc_arbitration)my.arbitration;
 	check_buffer(y, n, "buffer_bytes", m->buffer_bytes, m, e);
 	check_buffer(y, n, "hca_buffer_bytes", m->hca_buffer_bytes, m, e);

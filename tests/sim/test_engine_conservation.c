@@ -104,6 +104,7 @@ static void make_model(struct world *w)
 	m->mark_hysteresis_permille = (uint16_t)below(w, 1001);
 	m->arbitration = (enum ibcc_arbitration)below(w, 3);
 	m->routing = (enum ibcc_routing)below(w, 3);
+	m->switching = below(w, 4) ? IBCC_SWITCHING_CUT_THROUGH : IBCC_SWITCHING_STORE_AND_FORWARD;
 	for (uint8_t vl = 0; tables && vl < m->vls; vl++) {
 		struct ibcc_vlarb_table *t = below(w, 2) ? &m->vlarb.high : &m->vlarb.low;
 

@@ -51,6 +51,7 @@ static void test_defaults(void **state)
 	ok(HEAD FLOW, &s);
 	assert_int_equal(s.model.flow_control, IBCC_FLOW_CONTROL_CREDITS);
 	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_INPUT);
+	assert_int_equal(s.model.switching, IBCC_SWITCHING_CUT_THROUGH);
 	assert_int_equal(s.model.pause_headroom_bytes, 0);
 	assert_int_equal(s.model.pause_xon_permille, 500);
 	assert_false(s.model.bcn.enabled);
@@ -175,12 +176,26 @@ static void test_switches(void **state)
 	    "VLs below model.vls, weights to 255\n");
 }
 
+/* What other simulators do that hardware does not, or some of it. */
+static void test_options(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	ok(HEAD "model: {switching: store-and-forward}\n" FLOW, &s);
+	assert_int_equal(s.model.switching, IBCC_SWITCHING_STORE_AND_FORWARD);
+	ibcc_scenario_fini(&s);
+	bad(HEAD "model: {switching: wormhole}\n" FLOW,
+	    "9:20: model.switching: got \"wormhole\", want cut-through or store-and-forward\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_off),      cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_sources),  cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_options),
 	};
 
 	return cmocka_run_group_tests_name("scenario_models", tests, files_setup, files_teardown);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What models may do besides what InfiniBand's switches do, against arithmetic. */
+#include "tests/unit/engines.h"
+
+#define NS IBCC_PS_PER_NS
+#define US IBCC_PS_PER_US
+#define MS IBCC_PS_PER_MS
+
+#define WIRE     2074u /* 2048 + 26 */
+#define LINK     (25 * NS)
+#define SWITCH   (100 * NS)
+#define T(mbps)  (WIRE * 8000000ull / (mbps))
+#define MAX_HOPS 3u
+
+/* Adapters a (node 0) and b (1) at the ends of a chain of switches, links at these rates. */
+static struct ibcc_topo *chain(unsigned int n_switches, const uint32_t *mbps)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+
+	assert_non_null(t);
+	fabric_node(t, IBCC_NODE_CA, 1, "a");
+	fabric_node(t, IBCC_NODE_CA, 1, "b");
+	for (unsigned int i = 0; i < n_switches; i++)
+		fabric_node(t, IBCC_NODE_SWITCH, 2, "s");
+	for (unsigned int i = 0; i <= n_switches; i++)
+		assert_int_equal(ibcc_topo_link(t, i ? 1 + i : 0, i ? 2 : 1,
+						i < n_switches ? 2 + i : 1, 1, mbps[i], 2048),
+				 0);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	return t;
+}
+
+/* Of the first packet from a to b, with nothing else under way. */
+static uint64_t latency(const struct ibcc_topo *t, const struct ibcc_model *m)
+{
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_PERIODIC, .rate_mbps = 10 };
+	struct ibcc_engine *e = engine_new(t, m, 1);
+	struct ibcc_engine_flow r;
+
+	assert_int_equal(ibcc_engine_add_flow(e, &f, fabric_port(t, 0, 1), fabric_port(t, 1, 1)),
+			 0);
+	engine_run(e, 100 * US);
+	r = engine_flow_read(e, 0);
+	assert_int_equal(r.received_pkts, 1);
+	ibcc_engine_free(e);
+	return r.latency_sum_ps;
+}
+
+static void test_switching(void **state)
+{
+	static const struct {
+		unsigned int n;
+		uint32_t mbps[MAX_HOPS + 1];
+		/* On the links, in packet times of 8000 Mb/s by four. */
+		unsigned int cut, store;
+	} c[] = {
+		{ 1, { 32000, 32000 }, 1, 2 },
+		{ 2, { 32000, 32000, 32000 }, 1, 3 },
+		{ 3, { 32000, 32000, 32000, 32000 }, 1, 4 },
+		{ 1, { 8000, 32000 }, 4, 5 },
+		{ 1, { 32000, 8000 }, 4, 5 },
+		/* Held at one switch for the next not to run dry, and then slow again. */
+		{ 2, { 8000, 32000, 8000 }, 4 + 3, 9 },
+		{ 2, { 32000, 8000, 32000 }, 4, 6 },
+		{ 3, { 16000, 32000, 8000, 32000 }, 2 + 3, 2 + 1 + 4 + 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_topo *t = chain(c[i].n, c[i].mbps);
+		uint64_t rest = (c[i].n + 1) * LINK + c[i].n * SWITCH;
+		struct ibcc_model m;
+
+		ibcc_model_defaults(&m);
+		assert_true(latency(t, &m) == rest + c[i].cut * T(32000));
+		m.vls = 2; /* another path of the code */
+		assert_true(latency(t, &m) == rest + c[i].cut * T(32000));
+		m.switching = IBCC_SWITCHING_STORE_AND_FORWARD;
+		assert_true(latency(t, &m) == rest + c[i].store * T(32000));
+		m.vls = 1;
+		assert_true(latency(t, &m) == rest + c[i].store * T(32000));
+		ibcc_topo_free(t);
+	}
+}
+
+/* Packets behind one another overlap on different links: full rate, also of the slowest link. */
+static void test_stored_throughput(void **state)
+{
+	static const uint32_t mbps[] = { 32000, 8000, 16000, 32000 };
+	struct ibcc_topo *t = chain(3, mbps);
+	struct engine_rates r;
+	struct ibcc_engine *e;
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	m.switching = IBCC_SWITCHING_STORE_AND_FORWARD;
+	e = engine_new(t, &m, 1);
+	engine_flow(e, t, 0, 1, 0);
+	engine_rates(e, 1 * MS, 5 * MS, &r);
+	assert_near(r.mbytes[0], 1000.0 * 2048 / 2074, 0.002);
+	ibcc_engine_free(e);
+	ibcc_topo_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_switching),
+		cmocka_unit_test(test_stored_throughput),
+	};
+
+	return cmocka_run_group_tests_name("engine_options", tests, NULL, NULL);
+}
