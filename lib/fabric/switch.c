@@ -178,6 +178,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	uint32_t outq;
 
 	if (k->flags & PKT_LOST) {
+		if (!plain && e->eth && held) /* it was admitted */
+			ibcc_eth_release(e, k->port, e->bytes[kind], e->now_ps);
 		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
 		return;
 	}

@@ -107,6 +107,26 @@ static void test_no_overflow(void **state)
 	ether_free(&x);
 }
 
+/* A packet that comes slower than it will go is in the buffer from 1 us on and leaves it at 11.8
+ * us. Its link goes down meanwhile: it is lost, and its place is free.
+ */
+static void test_lost_while_held(void **state)
+{
+	struct ether x;
+
+	(void)state;
+	ether_model(&x, 1000);
+	ether_start(&x);
+	ether_periodic(&x, ETHER_C, ETHER_A, 1);
+	engine_run(x.e, 5 * US);
+	assert_int_equal(ether_port(&x, ETHER_SWITCH, 3).held_bytes, ETHER_PACKET);
+	assert_int_equal(ibcc_engine_set_link(x.e, fabric_port(x.topo, ETHER_SWITCH, 3), false), 0);
+	engine_run(x.e, 20 * US);
+	assert_int_equal(ether_port(&x, ETHER_SWITCH, 3).held_bytes, 0);
+	assert_int_equal(engine_flow_read(x.e, 0).dropped_pkts, 1);
+	ether_free(&x);
+}
+
 /* A link of 20 km that the headroom was not made for: 250 KB come after PAUSE was sent, to a memory
  * of four times 40000 bytes.
  */
@@ -234,9 +254,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timing),      cmocka_unit_test(test_cycle),
-		cmocka_unit_test(test_no_overflow), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_arbitration), cmocka_unit_test(test_link),
-		cmocka_unit_test(test_models),
+		cmocka_unit_test(test_no_overflow), cmocka_unit_test(test_lost_while_held),
+		cmocka_unit_test(test_overflow),    cmocka_unit_test(test_arbitration),
+		cmocka_unit_test(test_link),        cmocka_unit_test(test_models),
 	};
 
 	return cmocka_run_group_tests_name("eth_pause", tests, NULL, NULL);
