@@ -43,6 +43,12 @@ enum ibcc_switching {
 	IBCC_SWITCHING_STORE_AND_FORWARD, /* when its last bit has been there for that delay */
 };
 
+/* How a notification goes from the destination to the source. */
+enum ibcc_becn_path {
+	IBCC_BECN_IN_BAND,     /* as a packet, on an ACK or by itself */
+	IBCC_BECN_OUT_OF_BAND, /* in no time but becn_delay_ps, without a packet */
+};
+
 /* VL arbitration tables of all outputs, of switches and of channel adapters (IBA vol. 1, 7.6.9).
  * Without entries switches serve VLs in turn, and channel adapters all queues as hca_service has it.
  */
@@ -100,7 +106,8 @@ struct ibcc_model {
 	uint32_t mark_reference_bytes;
 	uint16_t mark_hysteresis_permille;
 	enum ibcc_hca_service hca_service;
-	uint64_t becn_delay_ps; /* FECN received to BECN ready to be sent */
+	uint64_t becn_delay_ps; /* FECN received to BECN ready to be sent; out of band, received */
+	enum ibcc_becn_path becn_path;
 	bool acks;              /* destinations acknowledge packets in band (BECN rides on them) */
 	uint32_t ack_bytes;     /* of an ACK or CNP on the wire */
 	uint8_t vls;            /* data VLs, 1..15 */

@@ -18,7 +18,7 @@ enum ibcc_fab_event {
 	EV_FLOW,     /* flow: its next packet is due */
 	EV_QP,       /* queue pair: its delay is over, perhaps */
 	EV_GATE,     /* group: the delay of a service level is over */
-	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent */
+	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent; or a BECN is there (sink.c) */
 	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
 	EV_SCENARIO, /* timed change of the fabric */
 	EV_PAUSE,    /* port, doubled: may send again; plus 1: must stop (see eth.h) */

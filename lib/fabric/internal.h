@@ -428,6 +428,8 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 
 /* sink.c: receiving. */
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt);
+/* An answer's delay is over. */
+void ibcc_fab_ctrl_due(struct ibcc_engine *e, uint32_t pkt);
 /* Counts the quiet deliveries before a time; makes events of all from now on: 0 or -ENOMEM. */
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before);
 int ibcc_fab_quiet_end(struct ibcc_engine *e);

@@ -22,7 +22,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
 	case EV_QP: ibcc_fab_qp_due(e, i); break;
 	case EV_GATE: ibcc_fab_gate_open(e, i); break;
-	case EV_CTRL: ibcc_fab_ctrl_send(e, i); break;
+	case EV_CTRL: ibcc_fab_ctrl_due(e, i); break;
 	case EV_DRAIN: ibcc_fab_hca_drained(e, i); break;
 	case EV_SCENARIO: ibcc_fab_scenario(e, i); break;
 	case EV_PAUSE: ibcc_eth_pause(e, i); break;

@@ -21,6 +21,7 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.mark_hysteresis_permille = 500,
 		.hca_service = IBCC_HCA_ARRIVAL,
 		.becn_delay_ps = 1 * IBCC_PS_PER_US,
+		.becn_path = IBCC_BECN_IN_BAND,
 		.acks = false,
 		.ack_bytes = 30, /* LRH 8, BTH 12, AETH 4, ICRC 4, VCRC 2 */
 		.vls = 1,

@@ -5,7 +5,8 @@
  * sink's rate, which counts payload, as a slow memory or disk does. Transport sees a packet when
  * it is out: then it is delivered, acknowledged, and a FECN is answered. The answer becomes an ACK
  * (always sent where acknowledgements are modelled) or a CNP on the packet's SL, and reuses its
- * memory. Where none of that follows, packets are counted by the batch, some time later.
+ * memory. Where none of that follows, packets are counted by the batch, some time later. BECNs out
+ * of band are packets but while they wait for their time.
  */
 #include <errno.h>
 
@@ -26,6 +27,44 @@ static inline void count_delivery(struct ibcc_engine *e, struct flow *f, uint64_
 	f->latency_ps += latency_ps;
 	latency_count(f, latency_ps);
 	e->delivered++;
+}
+
+/* The source learns of a mark without a packet, which its port counts as if there were one. */
+static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
+{
+	struct flow *f = &e->flow[e->pkt[pkt].flow];
+
+	f->becn++;
+	e->stat[f->src_port].becn++;
+	e->stat[f->src_port].sl_becn[f->sl]++;
+	ibcc_fab_becn(e, pkt);
+}
+
+static void notify(struct ibcc_engine *e, uint32_t marked)
+{
+	uint32_t pkt;
+
+	if (!e->model.becn_delay_ps) {
+		learn_of_mark(e, marked);
+		return;
+	}
+	pkt = pkt_take(e);
+	e->pkt[pkt] = (struct pkt){ .flow = e->pkt[marked].flow,
+				    .qp = e->pkt[marked].qp,
+				    .flags = PKT_CTRL | PKT_BECN };
+	evq_push(e, e->now_ps + e->model.becn_delay_ps, EV_CTRL, pkt);
+}
+
+void ibcc_fab_ctrl_due(struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+
+	if (e->model.becn_path == IBCC_BECN_OUT_OF_BAND && k->flags & PKT_BECN) {
+		learn_of_mark(e, pkt);
+		pkt_give(e, pkt);
+	} else {
+		ibcc_fab_ctrl_send(e, pkt);
+	}
 }
 
 static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
@@ -52,6 +91,10 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	count_delivery(e, f, e->now_ps - k->born_ps);
 	f->fecn += !!(k->flags & PKT_FECN);
 	becn = k->flags & PKT_FECN && !h->no_cc;
+	if (becn && e->model.becn_path == IBCC_BECN_OUT_OF_BAND) {
+		notify(e, pkt);
+		becn = false;
+	}
 	if (!becn && !e->model.acks) {
 		pkt_give(e, pkt);
 		return;

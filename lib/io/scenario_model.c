@@ -20,7 +20,7 @@ struct bcn_yaml {
 struct model_yaml {
 	struct ibcc_model m;
 	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
-	int hca_service, flow_control, arbitration, routing, switching;
+	int hca_service, flow_control, arbitration, routing, switching, becn_path;
 	char vlarb_high[VLARB_TEXT], vlarb_low[VLARB_TEXT];
 };
 
@@ -108,6 +108,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
 	static const char *const routings[] = { "static", "random", "adaptive", NULL };
 	static const char *const switchings[] = { "cut-through", "store-and-forward", NULL };
+	static const char *const becn_paths[] = { "in-band", "out-of-band", NULL };
 	static const char *const arbitrations[] = { "input", "fifo", "flow", NULL };
 	static const char *const services[] = { "arrival", "round-robin", NULL };
 	static const struct ibcc_yaml_key keys[] = {
@@ -135,6 +136,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		  .names = services },
 		{ IBCC_YAML_MEMBER("becn_delay_ns", DOUBLE, struct model_yaml, becn_delay_ns),
 		  .max = MAX_DELAY_NS },
+		{ IBCC_YAML_MEMBER("becn_path", ENUM, struct model_yaml, becn_path),
+		  .names = becn_paths },
 		{ IBCC_YAML_MEMBER("acks", BOOL, struct model_yaml, m.acks) },
 		{ IBCC_YAML_MEMBER("ack_bytes", UINT, struct model_yaml, m.ack_bytes), .min = 16,
 		  .max = 4096 },
@@ -172,6 +175,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		.arbitration = (int)m->arbitration,
 		.routing = (int)m->routing,
 		.switching = (int)m->switching,
+		.becn_path = (int)m->becn_path,
 	};
 	unsigned int before = e->n;
 
@@ -186,6 +190,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	m->flow_control = (enum ibcc_flow_control)my.flow_control;
 	m->routing = (enum ibcc_routing)my.routing;
 	m->switching = (enum ibcc_switching)my.switching;
+	m->becn_path = (enum ibcc_becn_path)my.becn_path;
 	m->arbitration = (enum ibcc_arbitration)my.arbitration;
 	check_buffer(y, n, "buffer_bytes", m->buffer_bytes, m, e);
 	check_buffer(y, n, "hca_buffer_bytes", m->hca_buffer_bytes, m, e);

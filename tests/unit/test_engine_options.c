@@ -103,11 +103,96 @@ static void test_stored_throughput(void **state)
 	ibcc_topo_free(t);
 }
 
+/* a and b send to c by one switch, whose port to c marks all that passes when more than one packet
+ * waits. Of two at once, the second finds the first's backlog.
+ */
+static struct ibcc_topo *two_to_one(void)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+
+	assert_non_null(t);
+	fabric_node(t, IBCC_NODE_CA, 1, "a");
+	fabric_node(t, IBCC_NODE_CA, 1, "b");
+	fabric_node(t, IBCC_NODE_CA, 1, "c");
+	fabric_node(t, IBCC_NODE_SWITCH, 4, "s");
+	for (unsigned int i = 0; i < 3; i++)
+		fabric_link(t, i, 1, 3, i + 1);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	return t;
+}
+
+/* Steps from delivery to delivery: each mark that comes out raises CCTI by one the delay later, to
+ * the picosecond, and nothing but data crosses the fabric, save ACKs if there are any.
+ */
+static void out_of_band(bool acks, uint64_t delay_ps)
+{
+	struct ibcc_topo *t = two_to_one();
+	uint64_t fecn = 0, seen[64] = { 0 }, n = 0;
+	struct ibcc_engine_totals o;
+	struct ibcc_engine_flow f;
+	struct ibcc_engine *e;
+	struct ibcc_model m;
+
+	ibcc_model_defaults(&m);
+	m.becn_path = IBCC_BECN_OUT_OF_BAND;
+	m.becn_delay_ps = delay_ps;
+	m.acks = acks;
+	e = engine_new(t, &m, 1);
+	engine_flow(e, t, 0, 2, 0);
+	engine_flow(e, t, 1, 2, 0);
+	engine_reaction(e, t, 1, 0, 100); /* indices stay */
+	engine_marking(e, t, 3, 3, 15, 0);
+	/* Find out when marked packets of the first flow arrive, then look again. */
+	for (uint64_t at = 0; n < 5; at += 1 * NS) {
+		assert_true(at < 1 * MS);
+		assert_int_equal(ibcc_engine_run(e, at), 0);
+		f = engine_flow_read(e, 0);
+		for (; fecn < f.fecn; fecn++)
+			seen[n++] = at;
+	}
+	engine_checked(e);
+	ibcc_engine_free(e);
+	e = engine_new(t, &m, 1);
+	engine_flow(e, t, 0, 2, 0);
+	engine_flow(e, t, 1, 2, 0);
+	engine_reaction(e, t, 1, 0, 100);
+	engine_marking(e, t, 3, 3, 15, 0);
+	for (unsigned int i = 0; i < n; i++) {
+		engine_run(e, seen[i] - 1 * NS + delay_ps - !!delay_ps);
+		assert_int_equal(engine_flow_read(e, 0).ccti, i);
+		engine_run(e, seen[i] + delay_ps);
+		assert_int_equal(engine_flow_read(e, 0).ccti, i + 1);
+		assert_int_equal(engine_flow_read(e, 0).becn, i + 1);
+	}
+	assert_int_equal(engine_port_read(e, fabric_port(t, 0, 1)).rcv_becn, n);
+	assert_int_equal(engine_port_read(e, fabric_port(t, 0, 1)).sl_rcv_becn[0], n);
+	engine_run(e, 2 * MS);
+	ibcc_engine_totals(e, &o);
+	if (!acks) {
+		assert_int_equal(o.ack_hops, 0);
+		assert_int_equal(engine_port_read(e, fabric_port(t, 2, 1)).xmit_pkts, 0);
+	} else {
+		assert_near((double)o.ack_hops, (double)o.delivered * 2, 0.01);
+	}
+	ibcc_engine_free(e);
+	ibcc_topo_free(t);
+}
+
+static void test_out_of_band(void **state)
+{
+	(void)state;
+	out_of_band(false, 1 * US);
+	out_of_band(true, 1 * US);
+	out_of_band(false, 0);
+	out_of_band(true, 7 * NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_switching),
 		cmocka_unit_test(test_stored_throughput),
+		cmocka_unit_test(test_out_of_band),
 	};
 
 	return cmocka_run_group_tests_name("engine_options", tests, NULL, NULL);
