@@ -29,6 +29,8 @@ struct ibcc_measure_port {
 	double utilisation;
 	double wait, congested; /* shares of the window: nothing sent in spite of data; marking */
 	double paused;          /* share of the window that its peer's PAUSE stopped it */
+	uint64_t pauses_sent;   /* how often it stopped its peer */
+	uint64_t bcn_negative, bcn_positive; /* messages about this output */
 	uint64_t mark_fecn, rcv_fecn, rcv_becn, dropped;
 	double backlog_bytes; /* mean of the samples in the window */
 };

@@ -261,6 +261,9 @@ static void sum_ports(struct run *r)
 		p->wait = (double)(b->xmit_wait_ps - a->xmit_wait_ps) / (double)span;
 		p->congested = (double)(b->xmit_time_cong_ps - a->xmit_time_cong_ps) / (double)span;
 		p->paused = (double)(b->pause_ps - a->pause_ps) / (double)span;
+		p->pauses_sent = b->pauses_sent - a->pauses_sent;
+		p->bcn_negative = b->bcn_negative - a->bcn_negative;
+		p->bcn_positive = b->bcn_positive - a->bcn_positive;
 		p->mark_fecn = b->mark_fecn - a->mark_fecn;
 		p->rcv_fecn = b->rcv_fecn - a->rcv_fecn;
 		p->rcv_becn = b->rcv_becn - a->rcv_becn;

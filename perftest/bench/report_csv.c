@@ -36,6 +36,17 @@ static void put(const struct csv *c, const char *scope, const char *name, const 
 	fprintf(c->out, ",%s,%.9g\n", metric, v);
 }
 
+static void put_pauses(const struct csv *c, const struct ibcc_model *m, const char *name,
+		       const struct ibcc_measure_port *p)
+{
+	put(c, "port", name, "paused", p->paused);
+	put(c, "port", name, "pauses_sent", (double)p->pauses_sent);
+	if (!m->bcn.enabled)
+		return;
+	put(c, "port", name, "bcn_negative", (double)p->bcn_negative);
+	put(c, "port", name, "bcn_positive", (double)p->bcn_positive);
+}
+
 static void put_window(const struct csv *c, const struct ibcc_exp_run *run)
 {
 	const struct ibcc_measure *m = &run->measure;
@@ -69,6 +80,8 @@ static void put_window(const struct csv *c, const struct ibcc_exp_run *run)
 		put(c, "port", name, "congested", p->congested);
 		put(c, "port", name, "mark_fecn", (double)p->mark_fecn);
 		put(c, "port", name, "backlog_bytes", p->backlog_bytes);
+		if (run->scenario.model.flow_control == IBCC_FLOW_CONTROL_PAUSE)
+			put_pauses(c, &run->scenario.model, name, p);
 	}
 }
 

@@ -125,6 +125,23 @@ static json_t *port_json(const struct ibcc_topo *t, uint32_t port,
 			 "backlog_bytes", ibcc_report_number(m->backlog_bytes));
 }
 
+/* What only ports of Ethernet have. */
+static void add_pauses(json_t *o, const struct ibcc_exp_run *run, const struct ibcc_measure_port *p)
+{
+	const struct ibcc_measure *m = &run->measure;
+	double window_ms = (double)(m->to_ps - m->from_ps) / (double)IBCC_PS_PER_MS;
+
+	if (!o || run->scenario.model.flow_control != IBCC_FLOW_CONTROL_PAUSE)
+		return;
+	json_object_set_new(o, "paused", ibcc_report_number(p->paused));
+	json_object_set_new(o, "paused_ms", ibcc_report_number(p->paused * window_ms));
+	json_object_set_new(o, "pauses_sent", json_integer((json_int_t)p->pauses_sent));
+	if (!run->scenario.model.bcn.enabled)
+		return;
+	json_object_set_new(o, "bcn_negative", json_integer((json_int_t)p->bcn_negative));
+	json_object_set_new(o, "bcn_positive", json_integer((json_int_t)p->bcn_positive));
+}
+
 json_t *ibcc_report_summary(const struct ibcc_exp_run *run)
 {
 	const struct ibcc_measure *m = &run->measure;
@@ -160,9 +177,15 @@ json_t *ibcc_report_scenario(const struct ibcc_exp_run *run, double wall_s)
 
 	for (uint32_t i = 0; i < m->n_flows; i++)
 		json_array_append_new(flows, flow_json(&run->scenario.flow[i], &m->flow[i]));
-	for (uint32_t i = 0; i < m->n_ports; i++)
-		if (t->port[i].peer != IBCC_NONE)
-			json_array_append_new(ports, port_json(t, i, &m->port[i]));
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		json_t *o;
+
+		if (t->port[i].peer == IBCC_NONE)
+			continue;
+		o = port_json(t, i, &m->port[i]);
+		add_pauses(o, run, &m->port[i]);
+		json_array_append_new(ports, o);
+	}
 	return json_pack("{si ss sI sf sf so so so so}", "schema", SCHEMA, "scenario",
 			 run->scenario.name, "seed", (json_int_t)run->scenario.seed, "from_ms",
 			 (double)m->from_ps / (double)IBCC_PS_PER_MS, "to_ms",

@@ -125,19 +125,23 @@ static int flows_table(const struct ibcc_exp_run *run, FILE *out)
 int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "PORT", false },  { "XMIT Mb/s", true }, { "RCV Mb/s", true }, { "USED %", true },
-		{ "WAIT %", true }, { "CONG %", true },    { "MARKED", true },   { "QUEUE", true },
+		{ "PORT", false },    { "XMIT Mb/s", true },
+		{ "RCV Mb/s", true }, { "USED %", true },
+		{ "WAIT %", true },   { "CONG %", true },
+		{ "MARKED", true },   { "QUEUE", true },
+		{ "PAUSED %", true }, /* only with PAUSE */
 	};
+	bool pauses = run->scenario.model.flow_control == IBCC_FLOW_CONTROL_PAUSE;
 	const struct ibcc_measure *m = &run->measure;
 	const struct ibcc_topo *topo = run->scenario.topo;
 	struct libscols_table *t;
-	char name[IBCC_DESC_BYTES + 32], buf[7][CELL];
+	char name[IBCC_DESC_BYTES + 32], buf[8][CELL];
 	uint32_t lines = 0;
 	int rc = flows_table(run, out);
 
 	if (m->n_flows > MAX_LINES)
 		fprintf(out, "... and %u more flows (-j has all)\n", m->n_flows - MAX_LINES);
-	t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
+	t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns) - !pauses, out);
 	if (!t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->n_ports && lines < MAX_LINES && !rc; i++) {
@@ -151,6 +155,7 @@ int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
 			ibcc_table_number(100 * p->congested, buf[4], CELL),
 			buf[5],
 			ibcc_table_number(p->backlog_bytes, buf[6], CELL),
+			ibcc_table_number(100 * p->paused, buf[7], CELL),
 		};
 
 		if (topo->port[i].peer == IBCC_NONE || (p->xmit_mbps <= 0 && p->rcv_mbps <= 0))
