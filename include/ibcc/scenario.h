@@ -43,6 +43,12 @@ enum ibcc_switching {
 	IBCC_SWITCHING_STORE_AND_FORWARD, /* when its last bit has been there for that delay */
 };
 
+/* How many packets a switch reads at once from the buffer of an input port. */
+enum ibcc_switch_reads {
+	IBCC_SWITCH_READS_ALL, /* one for each output */
+	IBCC_SWITCH_READS_ONE, /* one; the outputs' turns pass over an input that is being read */
+};
+
 /* How a notification goes from the destination to the source. */
 enum ibcc_becn_path {
 	IBCC_BECN_IN_BAND,     /* as a packet, on an ACK or by itself */
@@ -116,6 +122,7 @@ struct ibcc_model {
 	enum ibcc_arbitration arbitration;
 	enum ibcc_routing routing;
 	enum ibcc_switching switching;
+	enum ibcc_switch_reads switch_reads;
 	struct ibcc_vlarb vlarb;
 	enum ibcc_flow_control flow_control;
 	/* With PAUSE, buffers are not divided: a switch has buffer_bytes for each of its ports in

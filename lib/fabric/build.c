@@ -8,6 +8,7 @@
 #include "eth.h"
 #include "evq.h"
 #include "paths.h"
+#include "reads.h"
 #include "rng.h"
 #include "vlarb.h"
 
@@ -372,8 +373,11 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (rc)
 		return rc;
 	e->all_qps = e->paths || e->slot_by_qp;
+	rc = ibcc_reads_build(e);
+	if (rc)
+		return rc;
 	e->stores = m->switching == IBCC_SWITCHING_STORE_AND_FORWARD;
-	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores;
+	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores && !e->reading;
 	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
 }
 
@@ -419,6 +423,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	}
 	ibcc_eth_free(e);
 	ibcc_paths_free(e);
+	ibcc_reads_free(e);
 	free(e->vlarb);
 	ibcc_fab_evq_fini(&e->evq);
 	free(e->cell);

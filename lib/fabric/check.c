@@ -4,11 +4,11 @@
  * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
  * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
  * way, packets on the link and packets in the receiver's buffer add up to the buffer. Credits of
- * who waits for some are events. No port is idle that has something to send and the credits for it.
- * With PAUSE, what ingress ports and switches say that they hold is what is there, it is not more
- * than the memory, and each sender does what its peer last said, unless that message is still under
- * way.
- * Queue pairs are found where they lead.
+ * who waits for some are events. No port is idle that has something to send and the credits for it;
+ * where inputs are read by one output at a time, something of an input that is not, and it is told
+ * when the others have been. With PAUSE, what ingress ports and switches say that they hold is what
+ * is there, it is not more than the memory, and each sender does what its peer last said, unless
+ * that message is still under way. Queue pairs are found where they lead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,6 +28,7 @@ struct check {
 	uint32_t *coming; /* by outq: blocks of credits under way */
 	uint32_t *come;   /* of those, what has come but was not taken in yet */
 	uint8_t *told;    /* by port: PAUSE messages under way to it */
+	uint8_t *ends;    /* by input port: outputs are told when it has been read */
 	uint64_t data, packets;
 	char *buf;
 	size_t len;
@@ -73,6 +74,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 			k->come[i >> 1] += k->e->blocks[i & 1];
 		break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;
+	case EV_READ: k->ends[i] = 1; break;
 	case EV_FREE:
 	case EV_FLOW:
 	case EV_QP:
@@ -110,6 +112,29 @@ static int check_idle(struct check *k, uint32_t port, unsigned int vl, unsigned 
 		    e->outq[outq].credits + (int32_t)k->come[outq]);
 }
 
+/* Of the packets that wait on a VL, the one whose turn it is. Who waits for credits looks again
+ * when some come, not when the packet that it waits with may not be read any more.
+ */
+static int check_turn(struct check *k, uint32_t port, unsigned int vl)
+{
+	const struct ibcc_engine *e = k->e;
+	uint32_t outq = port * e->n_vls + vl, in = e->sw[e->port[port].owner].first_port;
+	bool idle = e->port[port].busy_ps <= e->now_ps, waits = e->outq[outq].flags & OUTQ_WANT;
+	struct reads_choice c;
+
+	if (!e->reading)
+		return check_idle(k, port, vl,
+				  pkt_kind(&e->pkt[voq_first(e, outq, voq_turn(e, outq))]));
+	ibcc_reads_choose(e, outq, &c);
+	for (unsigned int i = 0; i < FAR_WORDS * VOQ_WORD; i++, in++)
+		if (c.passed[i / VOQ_WORD] >> i % VOQ_WORD & 1 && idle && !waits &&
+		    !(k->ends[in] && ibcc_reads_wanted(e, in, e->port[port].num)))
+			return FAIL(k, "port %u is not told when port %u has been read", port, in);
+	if (c.slot == NONE)
+		return 0;
+	return check_idle(k, port, vl, waits ? DATA : pkt_kind(&e->pkt[c.pkt]));
+}
+
 static int check_output(struct check *k, uint32_t port)
 {
 	const struct ibcc_engine *e = k->e;
@@ -137,8 +162,7 @@ static int check_output(struct check *k, uint32_t port)
 				    "inputs that hold some or not are not known as such",
 				    port, vl, n, bytes, queued, q->backlog, wrong, e->n_slots);
 		if (q->holds) {
-			uint32_t pkt = voq_first(e, outq, voq_turn(e, outq));
-			int rc = check_idle(k, port, vl, pkt_kind(&e->pkt[pkt]));
+			int rc = check_turn(k, port, vl);
 
 			if (rc)
 				return rc;
@@ -357,13 +381,15 @@ int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len)
 	k.coming = calloc(e->n_outqs + 1u, sizeof(*k.coming));
 	k.come = calloc(e->n_outqs + 1u, sizeof(*k.come));
 	k.told = calloc(e->n_ports + 1u, sizeof(*k.told));
-	if (k.seen && k.coming && k.come && k.blocks && k.told)
+	k.ends = calloc(e->n_ports + 1u, sizeof(*k.ends));
+	if (k.seen && k.coming && k.come && k.blocks && k.told && k.ends)
 		rc = check_all(&k);
 	else
 		snprintf(buf, len, "out of memory");
 	free(k.seen);
 	free(k.blocks);
 	free(k.told);
+	free(k.ends);
 	free(k.coming);
 	free(k.come);
 	return rc;

@@ -266,6 +266,7 @@ struct fab_scenario_event {
 struct fab_eth;
 struct fab_paths;
 struct vlarb_port;
+struct fab_reading;
 
 struct ibcc_engine {
 	uint64_t now_ps;
@@ -292,6 +293,7 @@ struct ibcc_engine {
 	struct fab_eth *eth;      /* NULL: credits */
 	struct fab_paths *paths;  /* NULL: static routes */
 	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
+	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
 	struct speed *speed;
 	bool plain;     /* see tx.h */
 	bool stores;    /* switches wait for a packet's last bit */

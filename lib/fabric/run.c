@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "eth.h"
+#include "reads.h"
 #include "tx.h"
 
 /* No event takes more of either; what could (a link's loss, packets passed over) reserves its own.
@@ -27,6 +28,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_SCENARIO: ibcc_fab_scenario(e, i); break;
 	case EV_PAUSE: ibcc_eth_pause(e, i); break;
 	case EV_BCN: ibcc_bcn_notify(e, i); break;
+	case EV_READ: ibcc_reads_end(e, i); break;
 	}
 }
 

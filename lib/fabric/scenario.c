@@ -30,6 +30,7 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.arbitration = IBCC_ARBITRATION_INPUT,
 		.routing = IBCC_ROUTING_STATIC,
 		.switching = IBCC_SWITCHING_CUT_THROUGH,
+		.switch_reads = IBCC_SWITCH_READS_ALL,
 		.flow_control = IBCC_FLOW_CONTROL_CREDITS,
 		.pause_xon_permille = 500,
 		.bcn = { .w = 2, .ru_mbps = 1 },

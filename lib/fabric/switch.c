@@ -56,7 +56,9 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 
 	if (!q->holds)
 		return 0;
-	slot = voq_turn(e, outq);
+	slot = !plain && e->reading ? ibcc_reads_turn(e, port, outq) : voq_turn(e, outq);
+	if (!plain && slot == NONE)
+		return 0;
 	pkt = voq_first(e, outq, slot);
 	k = &e->pkt[pkt];
 	kind = pkt_kind(k);
@@ -142,7 +144,7 @@ static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out
 	bool may = (out->busy_ps <= e->now_ps) & !out->queued & !(q->flags & OUTQ_CONG) &
 		   (e->bytes[kind] <= q->mark_on);
 
-	return may && (plain || (!e->eth && !e->vlarb)) && credits_ok(e, q, kind);
+	return may && (plain || (!e->eth && !e->vlarb && !e->reading)) && credits_ok(e, q, kind);
 }
 
 void ibcc_fab_routes_forget(struct ibcc_engine *e)

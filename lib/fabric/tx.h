@@ -10,6 +10,7 @@
 
 #include "eth.h"
 #include "evq.h"
+#include "reads.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -211,6 +212,8 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 		e->wait[outq].busy_ps = e->wait[outq].wait_since_ps = end;
 	q->credits -= (int32_t)e->blocks[kind];
 	q->flags &= (uint8_t)~OUTQ_STARVED;
+	if (!plain && e->reading && forwarded)
+		ibcc_reads_start(e, k->port, p->num, end);
 	k->port = p->peer;
 	if (!plain)
 		k->vl = (uint8_t)vl;

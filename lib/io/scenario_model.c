@@ -20,7 +20,7 @@ struct bcn_yaml {
 struct model_yaml {
 	struct ibcc_model m;
 	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
-	int hca_service, flow_control, arbitration, routing, switching, becn_path;
+	int hca_service, flow_control, arbitration, routing, switching, switch_reads, becn_path;
 	char vlarb_high[VLARB_TEXT], vlarb_low[VLARB_TEXT];
 };
 
@@ -108,6 +108,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
 	static const char *const routings[] = { "static", "random", "adaptive", NULL };
 	static const char *const switchings[] = { "cut-through", "store-and-forward", NULL };
+	static const char *const reads[] = { "all", "one", NULL };
 	static const char *const becn_paths[] = { "in-band", "out-of-band", NULL };
 	static const char *const arbitrations[] = { "input", "fifo", "flow", NULL };
 	static const char *const services[] = { "arrival", "round-robin", NULL };
@@ -154,6 +155,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		  .names = routings },
 		{ IBCC_YAML_MEMBER("switching", ENUM, struct model_yaml, switching),
 		  .names = switchings },
+		{ IBCC_YAML_MEMBER("switch_reads", ENUM, struct model_yaml, switch_reads),
+		  .names = reads },
 		{ IBCC_YAML_MEMBER("flow_control", ENUM, struct model_yaml, flow_control),
 		  .names = flow_controls },
 		{ IBCC_YAML_MEMBER("pause_headroom_bytes", UINT, struct model_yaml,
@@ -175,6 +178,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		.arbitration = (int)m->arbitration,
 		.routing = (int)m->routing,
 		.switching = (int)m->switching,
+		.switch_reads = (int)m->switch_reads,
 		.becn_path = (int)m->becn_path,
 	};
 	unsigned int before = e->n;
@@ -190,6 +194,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	m->flow_control = (enum ibcc_flow_control)my.flow_control;
 	m->routing = (enum ibcc_routing)my.routing;
 	m->switching = (enum ibcc_switching)my.switching;
+	m->switch_reads = (enum ibcc_switch_reads)my.switch_reads;
 	m->becn_path = (enum ibcc_becn_path)my.becn_path;
 	m->arbitration = (enum ibcc_arbitration)my.arbitration;
 	check_buffer(y, n, "buffer_bytes", m->buffer_bytes, m, e);

@@ -98,6 +98,7 @@ static void make_model(struct world *w)
 	m->switch_delay_ps = below(w, 300000);
 	m->credit_delay_ps = below(w, 300000);
 	m->becn_delay_ps = below(w, 2) * below(w, 3000000);
+	m->switch_reads = below(w, 3) ? IBCC_SWITCH_READS_ALL : IBCC_SWITCH_READS_ONE;
 	m->becn_path = below(w, 4) ? IBCC_BECN_IN_BAND : IBCC_BECN_OUT_OF_BAND;
 	m->acks = below(w, 2);
 	m->vls = (uint8_t)(1 + below(w, 4));

@@ -187,12 +187,135 @@ static void test_out_of_band(void **state)
 	out_of_band(true, 7 * NS);
 }
 
+/* Hosts at one switch, each at a rate of its own. */
+static struct ibcc_topo *star(unsigned int n, const uint32_t *mbps)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+
+	assert_non_null(t);
+	for (unsigned int i = 0; i < n; i++)
+		fabric_node(t, IBCC_NODE_CA, 1, "h");
+	fabric_node(t, IBCC_NODE_SWITCH, 36, "s");
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(ibcc_topo_link(t, i, 1, n, i + 1, mbps[i], 2048), 0);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	return t;
+}
+
+/* A packet for b and one for c, one behind the other, to outputs that take four times as long to
+ * send them: the second waits for the first, which began when its header was there.
+ */
+static void test_reads_latency(void **state)
+{
+	static const uint32_t mbps[] = { 32000, 8000, 8000 };
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_PERIODIC, .rate_mbps = 10 };
+	struct ibcc_topo *t = star(3, mbps);
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	for (int one = 0; one < 2; one++) {
+		struct ibcc_engine *e;
+
+		m.switch_reads = one ? IBCC_SWITCH_READS_ONE : IBCC_SWITCH_READS_ALL;
+		e = engine_new(t, &m, 1);
+		for (uint32_t to = 1; to <= 2; to++)
+			assert_true(ibcc_engine_add_flow(e, &f, fabric_port(t, 0, 1),
+							 fabric_port(t, to, 1)) >= 0);
+		engine_run(e, 100 * US);
+		assert_true(engine_flow_read(e, 0).latency_sum_ps == 2 * LINK + SWITCH + T(8000));
+		assert_true(engine_flow_read(e, 1).latency_sum_ps ==
+			    2 * LINK + SWITCH + (one ? 2 * T(8000) - T(32000) : T(8000)));
+		ibcc_engine_free(e);
+	}
+	ibcc_topo_free(t);
+}
+
+struct share {
+	uint32_t from, to;
+	double mbps[2]; /* all, one */
+};
+
+/* What backlogged flows get, of payload. Buffers do not fill, for then the order of what is there
+ * would decide who gets what.
+ */
+static void check_shares(const uint32_t *rates, unsigned int n_hosts, const struct share *s,
+			 unsigned int n, enum ibcc_arbitration arbitration, uint8_t vls)
+{
+	struct ibcc_topo *t = star(n_hosts, rates);
+	struct ibcc_model m;
+
+	ibcc_model_defaults(&m);
+	m.hca_service = IBCC_HCA_ROUND_ROBIN;
+	m.buffer_bytes = 32u << 20;
+	m.arbitration = arbitration;
+	m.vls = vls;
+	for (int one = 0; one < 2; one++) {
+		struct engine_rates r;
+		struct ibcc_engine *e;
+
+		m.switch_reads = one ? IBCC_SWITCH_READS_ONE : IBCC_SWITCH_READS_ALL;
+		e = engine_new(t, &m, 1);
+		for (unsigned int i = 0; i < n; i++)
+			engine_flow(e, t, s[i].from, s[i].to, (uint8_t)(i % vls));
+		engine_rates(e, 1 * MS, 5 * MS, &r);
+		for (unsigned int i = 0; i < n; i++)
+			assert_near(r.mbytes[i], s[i].mbps[one] / 8 * 2048 / WIRE, 0.01);
+		ibcc_engine_free(e);
+	}
+	ibcc_topo_free(t);
+}
+
+static void test_reads(void **state)
+{
+	static const enum ibcc_arbitration arbitrations[] = { IBCC_ARBITRATION_INPUT,
+							      IBCC_ARBITRATION_FLOW,
+							      IBCC_ARBITRATION_FIFO };
+	/* One input for two outputs of half its rate: both at once, or by turns. */
+	static const uint32_t slow[] = { 32000, 16000, 16000 };
+	static const struct share halves[] = { { 0, 1, { 16000, 8000 } },
+					       { 0, 2, { 16000, 8000 } } };
+	/* For three: those that wait go round. */
+	static const uint32_t three[] = { 32000, 16000, 16000, 16000 };
+	static const struct share thirds[] = { { 0, 1, { 32000 / 3.0, 16000 / 3.0 } },
+					       { 0, 2, { 32000 / 3.0, 16000 / 3.0 } },
+					       { 0, 3, { 32000 / 3.0, 16000 / 3.0 } } };
+	/* Two inputs for two outputs: they cross, and nothing is lost by it. */
+	static const uint32_t equal[] = { 32000, 32000, 32000, 32000 };
+	static const struct share cross[] = { { 0, 2, { 16000, 16000 } },
+					      { 0, 3, { 16000, 16000 } },
+					      { 1, 2, { 16000, 16000 } },
+					      { 1, 3, { 16000, 16000 } } };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		check_shares(slow, 3, halves, 2, arbitrations[i], 1);
+		check_shares(slow, 3, halves, 2, arbitrations[i], 2);
+		check_shares(three, 4, thirds, 3, arbitrations[i], 1);
+		check_shares(equal, 4, cross, 4, arbitrations[i], 1);
+	}
+}
+
+/* The first input serves two outputs by turns, the second has the other half of one of them: an
+ * input that is passed over keeps its turn.
+ */
+static void test_reads_passed_over(void **state)
+{
+	static const uint32_t rates[] = { 32000, 32000, 32000, 32000 };
+	static const struct share s[] = { { 0, 2, { 16000, 16000 } },
+					  { 0, 3, { 16000, 16000 } },
+					  { 1, 3, { 16000, 16000 } } };
+
+	(void)state;
+	check_shares(rates, 4, s, 3, IBCC_ARBITRATION_INPUT, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_switching),
-		cmocka_unit_test(test_stored_throughput),
-		cmocka_unit_test(test_out_of_band),
+		cmocka_unit_test(test_switching),   cmocka_unit_test(test_stored_throughput),
+		cmocka_unit_test(test_out_of_band), cmocka_unit_test(test_reads_latency),
+		cmocka_unit_test(test_reads),       cmocka_unit_test(test_reads_passed_over),
 	};
 
 	return cmocka_run_group_tests_name("engine_options", tests, NULL, NULL);

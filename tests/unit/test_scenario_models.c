@@ -53,6 +53,7 @@ static void test_defaults(void **state)
 	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_INPUT);
 	assert_int_equal(s.model.switching, IBCC_SWITCHING_CUT_THROUGH);
 	assert_int_equal(s.model.becn_path, IBCC_BECN_IN_BAND);
+	assert_int_equal(s.model.switch_reads, IBCC_SWITCH_READS_ALL);
 	assert_int_equal(s.model.pause_headroom_bytes, 0);
 	assert_int_equal(s.model.pause_xon_permille, 500);
 	assert_false(s.model.bcn.enabled);
@@ -183,14 +184,19 @@ static void test_options(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD "model: {switching: store-and-forward, becn_path: out-of-band}\n" FLOW, &s);
+	ok(HEAD "model: {switching: store-and-forward, becn_path: out-of-band, "
+		"switch_reads: one}\n" FLOW,
+	   &s);
 	assert_int_equal(s.model.switching, IBCC_SWITCHING_STORE_AND_FORWARD);
 	assert_int_equal(s.model.becn_path, IBCC_BECN_OUT_OF_BAND);
+	assert_int_equal(s.model.switch_reads, IBCC_SWITCH_READS_ONE);
 	ibcc_scenario_fini(&s);
 	bad(HEAD "model: {switching: wormhole}\n" FLOW,
 	    "9:20: model.switching: got \"wormhole\", want cut-through or store-and-forward\n");
 	bad(HEAD "model: {becn_path: yes}\n" FLOW,
 	    "9:20: model.becn_path: got \"yes\", want in-band or out-of-band\n");
+	bad(HEAD "model: {switch_reads: 2}\n" FLOW,
+	    "9:23: model.switch_reads: got \"2\", want all or one\n");
 }
 
 int main(void)
