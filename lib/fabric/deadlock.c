@@ -15,7 +15,7 @@
  * within an output do not matter, for all that hold packets come round; nor do packets that are
  * throttled or have not been sent, for they hold no buffer. (Only an answer that comes later may
  * still slip into what is left of a buffer, where its turn is before that of a packet that is
- * stuck.)
+ * stuck; or one behind it, where inputs are read one packet at a time and that one's is just read.)
  *
  * Channel adapters take out what comes, however slowly. With PAUSE, an output is stuck that was
  * told to stop, by a peer that holds more than XON of what came in there for stuck outputs, while
