@@ -136,6 +136,7 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 	struct port *p = &e->port[port];
 
 	p->flags |= PORT_UP;
+	p->flags &= (uint8_t)~PORT_SENT;
 	if (!e->eth)
 		e->credit_to[port] = credit_base(e, p->peer);
 	p->busy_ps = p->wait_since_ps = e->now_ps;

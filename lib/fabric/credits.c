@@ -28,7 +28,9 @@ static void drain(struct ibcc_engine *e, struct lane *l)
 	const uint32_t blocks[N_KINDS] = { e->blocks[DATA], e->blocks[CTRL] };
 	const struct coming *ring = l->ring, *v;
 	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
-	uint64_t end = e->now_ps < e->credit_ps ? 0 : (e->now_ps - e->credit_ps + 1) << TAG_BITS;
+	/* Nothing that lies beside what happens now: ports may still be woken by that. */
+	uint64_t back = e->credit_ps ? e->credit_ps - 1 : 0;
+	uint64_t end = e->now_ps < back ? 0 : (e->now_ps - back) << TAG_BITS;
 	struct outq *outq = e->outq;
 
 	for (; at != tail; at++) {

@@ -248,23 +248,19 @@ static inline uint32_t free_pop(struct evq *q, uint32_t lane)
 	return port;
 }
 
-/* A port has become free just now and need not be told by an EV_FREE any more. */
-static inline void free_known(struct ibcc_engine *e, uint32_t port)
+/* Whether a port sends, or has just done so and chooses last of all that happens now: it may send
+ * from the next picosecond on, or from its EV_FREE on.
+ */
+static inline bool port_busy(const struct ibcc_engine *e, const struct port *p)
 {
-	const struct port *p = &e->port[port];
-	uint32_t lane = p->free_at & (MAX_LANES - 1), i, at;
-	struct lane *l = &e->evq.lane[lane];
+	return p->busy_ps + (p->flags >> PORT_SENT_SHIFT & 1) > e->now_ps;
+}
 
-	if (p->busy_ps != e->now_ps || lane == LANE_CALENDAR)
-		return;
-	at = free_place(l, p);
-	i = at & l->mask;
-	if (l->ring[i].index != port) /* it was told, and its place is another's */
-		return;
-	if (at == l->head)
-		free_next(&e->evq, lane);
-	else
-		l->live[i >> 6] &= ~(1ull << (i & 63));
+/* A port's EV_FREE has come. One of before the link came up again may be late. */
+static inline void port_free(const struct ibcc_engine *e, struct port *p)
+{
+	if (p->busy_ps <= e->now_ps)
+		p->flags &= (uint8_t)~PORT_SENT;
 }
 
 /* The calendar's first event; 0: it is empty. */

@@ -29,7 +29,7 @@ static void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n
 	if (g->vl >= e->n_vls)
 		return;
 	outq_add(e, g->port, g->vl, n, e->plain);
-	if (p->busy_ps > e->now_ps)
+	if (port_busy(e, p))
 		free_wake(e, p);
 }
 
@@ -422,7 +422,7 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 
 	if (!p->queued || !(p->flags & PORT_UP))
 		return;
-	if (p->busy_ps > e->now_ps)
+	if (port_busy(e, p))
 		return;
 	if (e->vlarb)
 		ibcc_vlarb_send(e, port);

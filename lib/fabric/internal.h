@@ -49,7 +49,14 @@ struct pkt {
 
 #define BARE_QP (1u << 31)
 
-enum { PORT_SWITCH = 1, PORT_UP = 2, PORT_TO_SWITCH = 4 /* at the other end */ };
+enum {
+	PORT_SWITCH = 1,
+	PORT_UP = 2,
+	PORT_TO_SWITCH = 4, /* at the other end */
+	PORT_SENT = 8,      /* and no EV_FREE has come since */
+};
+#define PORT_SENT_SHIFT 3u
+_Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 
 struct port {
 	uint64_t busy_ps; /* sending until */
@@ -290,9 +297,9 @@ struct ibcc_engine {
 	struct port_stat *stat;
 	struct outq_cong *cong;
 	struct outq_wait *wait;
-	struct fab_eth *eth;      /* NULL: credits */
-	struct fab_paths *paths;  /* NULL: static routes */
-	struct vlarb_port *vlarb; /* by port; NULL: VLs in turn */
+	struct fab_eth *eth;         /* NULL: credits */
+	struct fab_paths *paths;     /* NULL: static routes */
+	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
 	struct speed *speed;
 	bool plain;     /* see tx.h */

@@ -18,7 +18,10 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_ARRIVE: ibcc_fab_arrive(e, i, UNROUTED); break;
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
 	case EV_QUIET: break; /* not in the calendar */
-	case EV_FREE: port_look(e, i); break;
+	case EV_FREE:
+		port_free(e, &e->port[i]);
+		port_look(e, i);
+		break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
 	case EV_QP: ibcc_fab_qp_due(e, i); break;
@@ -95,7 +98,7 @@ static inline void fetch_calendar(const struct ibcc_engine *e)
 /* The next event of a lane, which comes with this tag. */
 static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 {
-	uint32_t lane = lane_of(tag);
+	uint32_t lane = lane_of(tag), port;
 	const struct lane *l = &e->evq.lane[lane];
 
 	if (lane == LANE_ARRIVE) {
@@ -105,10 +108,12 @@ static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), output);
 	} else if (l->event == EV_FREE) {
 		fetch_free(e, l);
+		port = free_pop(&e->evq, lane);
+		port_free(e, &e->port[port]);
 		if (tag & TAG_OF_HCA)
-			ibcc_fab_hca_send(e, free_pop(&e->evq, lane));
+			ibcc_fab_hca_send(e, port);
 		else
-			ibcc_fab_switch_send(e, free_pop(&e->evq, lane));
+			ibcc_fab_switch_send(e, port);
 	} else {
 		fetch_delivery(e, l);
 		ibcc_fab_hca_arrive(e, lane_pop(&e->evq, lane));

@@ -208,6 +208,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 
 	p->tx[kind]++;
 	p->busy_ps = p->wait_since_ps = end;
+	p->flags |= PORT_SENT;
 	if (!plain && e->n_vls > 1)
 		e->wait[outq].busy_ps = e->wait[outq].wait_since_ps = end;
 	q->credits -= (int32_t)e->blocks[kind];
