@@ -185,6 +185,8 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
+# The model a second time, which the engine is compared with.
+$(B)/tests/sim/test_reference: $(B)/obj/tests/sim/reference.o
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)

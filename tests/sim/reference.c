@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The model, in plain words and plain code.
+ *
+ * Links. Each has two directions that know nothing of each other. At one end of a direction a port
+ * sends packets, one after the other, each in bytes * 8 / rate; at the other is the buffer that
+ * receives them. There is one virtual lane. The port has credits for what the buffer has free, in
+ * blocks of 64 bytes, and sends a packet only if it has them for all of it. They come back
+ * credit_delay + link_delay after the packet's last bit has left the buffer.
+ *
+ * Switches cut through. A packet may leave when link_delay + switch_delay have passed since its
+ * first bit was sent to the switch, and, where the output is faster than the input, as much later
+ * as the output would run dry otherwise. From then on it stands in the output's queue for the input
+ * that it came by. What stands in all these queues is the output's backlog. Outputs serve the
+ * inputs in turn, a packet each: of those that have any when the packet before has been sent, the
+ * next one by number after the one that was served last. An idle output takes what comes first. If
+ * there are no credits for the packet whose turn it is, the output waits, and looks again when some
+ * come.
+ *
+ * Hosts have a send queue for each of their flows, without limit. They take, of the flows that do
+ * not rest, the one that was served longest ago, or the one whose packet came first. Backlogged
+ * flows have always one packet in their queue, which came when the one before it left. A receiving
+ * host takes packets out of its buffer in order, when their last bits have come: at once, or, if it
+ * is slow, one after the other, each in payload * 8 / rate.
+ *
+ * Congestion control is InfiniBand's annex A10. An output of a switch is congested from the moment
+ * that its backlog exceeds (16 - threshold) / 16 of the reference until it is down at the
+ * hysteresis' share of that. A congested output marks packets when they leave (FECN) if it is the
+ * root of the congestion: if the packet did not have to wait for credits. Else it is a victim, and
+ * marks only if its bit of Victim_Mask is set. Packets that are too small or marked already do not
+ * count; of the others, marking_rate pass between two that are marked.
+ *
+ * For a marked packet the receiver sends the source a notification (CNP, with BECN), becn_delay
+ * after it has taken it, and before all data. CNPs travel like packets, but nobody marks or
+ * throttles them. The source's index into the congestion control table (CCTI), of the flow or of
+ * all its flows of the service level, rises by CCTI_Increase, from CCTI_Min at least, to the limit
+ * at most. A timer for each host and service level runs while an index is above CCTI_Min: every
+ * CCTI_Timer * 1.024 us all those fall by one. After a packet, its flow or service level rests for
+ * (time of a packet >> shift) * multiplier, by the index that it had when the packet started.
+ *
+ * What happens at the same time happens in the order of class_of[], and within a class in the order
+ * in which it was set off.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "reference.h"
+
+#define PORTS  (2 * REF_LINKS)
+#define QUEUES (PORTS > REF_FLOWS ? PORTS : REF_FLOWS)
+#define NONE   UINT32_MAX
+
+struct packet {
+	struct packet *next; /* behind it in its queue */
+	unsigned int flow, to;
+	bool cnp, fecn;
+	uint64_t came, sent; /* into the send queue, its first bit on the link */
+	unsigned int via;    /* port that sent it into the buffer that it is in, or NONE */
+};
+
+struct queue {
+	struct packet *head, *tail;
+	uint64_t served; /* of a flow: when it was last, in packets of its host */
+};
+
+/* One direction of a link, from a node to a node. */
+struct port {
+	unsigned int from, to;
+	uint32_t rate, credits;
+	bool busy;
+	struct queue queue[QUEUES]; /* at a switch by input, as `via`; at a host by flow */
+	/* Of a switch: the queue that was served last, packets to pass before one is marked. */
+	unsigned int last, skip;
+	uint64_t backlog;
+	bool congested, starved, victim_mask;
+	/* Of a host. */
+	uint64_t n_served;
+	struct queue cnp, received;
+};
+
+struct flow {
+	unsigned int level;  /* first flow of its host and service level, which has the timer */
+	unsigned int holder; /* the flow whose index and rest count: it or that one */
+	unsigned int ccti;
+	bool rests, timer;
+	uint64_t rng;
+	struct ref_count count;
+};
+
+enum what {
+	ARRIVAL, /* of a packet in a flow's send queue */
+	RESTED,  /* flow */
+	TIMER,   /* of a flow's service level */
+	NOTIFY,  /* port: has a CNP to send */
+	TAKEN,   /* port: its host has taken a packet */
+	HELD,    /* long enough: a packet at a port */
+	CREDIT,  /* blocks for a port */
+	HEADER,  /* of a packet for a port */
+	TAIL,    /* of a packet for a port's host */
+	FREE,    /* port: has sent its packet */
+};
+static const unsigned char class_of[] = { [HEADER] = 1, [TAIL] = 2, [FREE] = 3 };
+
+struct event {
+	struct event *next; /* in the order in which they happen */
+	uint64_t at;
+	enum what what;
+	unsigned int who, blocks;
+	struct packet *packet;
+};
+
+struct ref {
+	const struct ref_case *c;
+	uint64_t now;
+	struct event *event;
+	struct port port[PORTS]; /* of link i: 2 i from its end 0, 2 i + 1 from its end 1 */
+	struct flow flow[REF_FLOWS];
+	unsigned int route[REF_NODES][REF_NODES]; /* port from a node to a host */
+	struct memory {
+		struct memory *older;
+	} * memory;
+};
+
+/* Until all ends: what is small may be wasteful. */
+static void *make(struct ref *r, size_t size)
+{
+	struct memory *m = malloc(sizeof(*m) + size);
+
+	assert(m);
+	m->older = r->memory;
+	r->memory = m;
+	return m + 1;
+}
+
+static void after(struct ref *r, uint64_t delay, enum what what, unsigned int who,
+		  unsigned int blocks, struct packet *p)
+{
+	struct event **at = &r->event, *e = make(r, sizeof(*e));
+
+	*e = (struct event){ NULL, r->now + delay, what, who, blocks, p };
+	while (*at && ((*at)->at < e->at ||
+		       ((*at)->at == e->at && class_of[(*at)->what] <= class_of[e->what])))
+		at = &(*at)->next;
+	e->next = *at;
+	*at = e;
+}
+
+static bool is_host(const struct ref *r, unsigned int node)
+{
+	return node < r->c->n_hosts;
+}
+
+static unsigned int port_of(const struct ref *r, unsigned int flow)
+{
+	return 2 * r->c->flow[flow].from;
+}
+
+static uint32_t bytes(const struct ref *r, const struct packet *p)
+{
+	return p->cnp ? r->c->cnp : r->c->packet + r->c->header;
+}
+
+static uint32_t blocks(const struct ref *r, const struct packet *p)
+{
+	return (bytes(r, p) + 63) / 64;
+}
+
+static uint64_t time_of(uint32_t n_bytes, uint32_t rate)
+{
+	return (n_bytes * 8000000ull + rate - 1) / rate;
+}
+
+static void put(struct queue *q, struct packet *p)
+{
+	p->next = NULL;
+	*(q->head ? &q->tail->next : &q->head) = p;
+	q->tail = p;
+}
+
+static struct packet *take(struct queue *q)
+{
+	struct packet *p = q->head;
+
+	q->head = p->next;
+	return p;
+}
+
+/* A packet leaves the buffer that it is in. */
+static void give_back(struct ref *r, const struct packet *p, uint64_t leaves_in)
+{
+	if (p->via != NONE)
+		after(r, leaves_in + r->c->credit_delay + r->c->link_delay, CREDIT, p->via,
+		      blocks(r, p), NULL);
+}
+
+/* Puts a packet on the link; the port is free and has the credits. */
+static void send(struct ref *r, unsigned int port, struct packet *p)
+{
+	struct port *o = &r->port[port];
+	uint64_t t = time_of(bytes(r, p), o->rate), link = r->c->link_delay;
+
+	o->busy = true;
+	o->starved = false;
+	o->credits -= blocks(r, p);
+	give_back(r, p, t);
+	p->via = port;
+	if (is_host(r, o->to))
+		after(r, t + link, TAIL, 2 * o->to, 0, p);
+	else
+		after(r, link + r->c->switch_delay, HEADER, r->route[o->to][p->to], 0, p);
+	after(r, t, FREE, port, 0, NULL);
+}
+
+static void set_backlog(const struct ref *r, struct port *o, uint64_t n)
+{
+	uint64_t on = (16 - r->c->threshold) * (uint64_t)r->c->mark_reference / 16;
+
+	o->backlog = n;
+	if (r->c->threshold && n > on)
+		o->congested = true;
+	else if (n <= on * r->c->hysteresis / 1000)
+		o->congested = false;
+}
+
+static void mark(const struct ref *r, struct port *o, struct packet *p)
+{
+	bool root = !o->starved;
+
+	if (!o->congested || !(root || o->victim_mask))
+		return;
+	if (p->cnp || p->fecn || blocks(r, p) < r->c->packet_size)
+		return;
+	p->fecn = !o->skip;
+	o->skip = o->skip ? o->skip - 1 : r->c->marking_rate;
+}
+
+static void switch_look(struct ref *r, unsigned int port)
+{
+	struct port *o = &r->port[port];
+	unsigned int i = (o->last + 1) % QUEUES;
+	struct packet *p;
+
+	while (i != o->last && !o->queue[i].head)
+		i = (i + 1) % QUEUES;
+	if (!o->queue[i].head)
+		return;
+	if (o->credits < blocks(r, o->queue[i].head)) {
+		o->starved = true;
+		return;
+	}
+	o->last = i;
+	p = take(&o->queue[i]);
+	mark(r, o, p);
+	set_backlog(r, o, o->backlog - bytes(r, p));
+	send(r, port, p);
+}
+
+static void new_packet(struct ref *r, unsigned int flow)
+{
+	struct packet *p = make(r, sizeof(*p));
+
+	*p = (struct packet){
+		.flow = flow, .to = r->c->flow[flow].to, .came = r->now, .via = NONE
+	};
+	put(&r->port[port_of(r, flow)].queue[flow], p);
+}
+
+/* Between two packets of a flow. */
+static uint64_t gap(struct ref *r, unsigned int flow)
+{
+	const struct ref_flow *f = &r->c->flow[flow];
+	uint64_t mean = time_of(r->c->packet + r->c->header, f->rate), z;
+
+	if (f->arrivals == REF_PERIODIC)
+		return mean;
+	if (r->c->gap)
+		return r->c->gap(&r->flow[flow].rng, mean);
+	z = r->flow[flow].rng += 0x9e3779b97f4a7c15u; /* splitmix64 */
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	z = (z ^ z >> 31) | 1;
+	return (uint64_t)(-log(ldexp((double)z, -64)) * (double)mean);
+}
+
+static unsigned int within(const struct ref *r, unsigned int ccti)
+{
+	unsigned int i = ccti > r->c->min ? ccti : r->c->min;
+
+	return i < r->c->limit ? i : r->c->limit;
+}
+
+/* After a packet that starts now. */
+static void rest(struct ref *r, unsigned int flow)
+{
+	uint64_t t = time_of(r->c->packet + r->c->header, r->port[port_of(r, flow)].rate);
+	unsigned int i = within(r, r->flow[flow].ccti);
+	uint64_t delay = (t >> r->c->cct[i].shift) * r->c->cct[i].multiplier;
+
+	if (!i || !delay) /* index 0 never has any */
+		return;
+	r->flow[flow].rests = true;
+	after(r, t + delay, RESTED, flow, 0, NULL);
+}
+
+static void host_look(struct ref *r, unsigned int port)
+{
+	struct port *o = &r->port[port];
+	struct queue *best = o->cnp.head ? &o->cnp : NULL;
+	struct packet *p;
+
+	for (unsigned int i = 0; i < r->c->n_flows && !o->cnp.head; i++) {
+		struct queue *q = &o->queue[i];
+
+		if (!q->head || r->flow[r->flow[i].holder].rests)
+			continue;
+		if (!best || (r->c->round_robin ? q->served < best->served
+						: q->head->came < best->head->came))
+			best = q;
+	}
+	if (!best || o->credits < blocks(r, best->head))
+		return;
+	p = take(best);
+	if (!p->cnp) {
+		best->served = ++o->n_served;
+		p->sent = r->now;
+		r->flow[p->flow].count.sent++;
+		if (r->c->flow[p->flow].arrivals == REF_BACKLOGGED)
+			new_packet(r, p->flow);
+		rest(r, r->flow[p->flow].holder);
+	}
+	send(r, port, p);
+}
+
+/* A port may have something to send. */
+static void look(struct ref *r, unsigned int port)
+{
+	if (r->port[port].busy)
+		return;
+	if (is_host(r, r->port[port].from))
+		host_look(r, port);
+	else
+		switch_look(r, port);
+}
+
+/* Of a service level: runs while an index there is above the least. */
+static void timer_look(struct ref *r, unsigned int level, unsigned int fall)
+{
+	bool needed = false;
+
+	for (unsigned int i = level; i < r->c->n_flows; i++) {
+		if (r->flow[i].level != level || r->flow[i].ccti <= r->c->min)
+			continue;
+		r->flow[i].ccti -= fall;
+		needed |= r->flow[i].ccti > r->c->min;
+	}
+	if (!needed || !r->c->timer || r->flow[level].timer)
+		return;
+	r->flow[level].timer = true;
+	after(r, r->c->timer * 1024000ull, TIMER, level, 0, NULL);
+}
+
+static void notified(struct ref *r, struct flow *f)
+{
+	struct flow *h = &r->flow[f->holder];
+	unsigned int least = h->ccti > r->c->min ? h->ccti : r->c->min;
+
+	f->count.becn++;
+	if (r->c->increase)
+		h->ccti = within(r, least + r->c->increase);
+	timer_look(r, f->level, 0);
+}
+
+/* A host begins to take the next packet out of its buffer, if there is one. */
+static void take_next(struct ref *r, unsigned int port)
+{
+	uint32_t sink = r->c->sink[r->port[port].from];
+	const struct packet *p = r->port[port].received.head;
+
+	if (p)
+		after(r, sink && !p->cnp ? time_of(r->c->packet, sink) : 0, TAKEN, port, 0, NULL);
+}
+
+static void taken(struct ref *r, unsigned int port)
+{
+	struct packet *p = take(&r->port[port].received);
+	struct flow *f = &r->flow[p->flow];
+
+	take_next(r, port);
+	give_back(r, p, 0);
+	if (p->cnp) {
+		notified(r, f);
+		return;
+	}
+	f->count.received++;
+	f->count.latency += r->now - p->sent;
+	if (!p->fecn)
+		return;
+	f->count.fecn++;
+	p->cnp = true; /* it becomes the answer */
+	p->to = r->c->flow[p->flow].from;
+	p->via = NONE;
+	after(r, r->c->becn_delay, NOTIFY, port, 0, p);
+}
+
+static void happen(struct ref *r, enum what what, unsigned int who, struct packet *p)
+{
+	struct port *o = &r->port[who];
+	uint64_t in_t, out_t;
+	bool idle;
+
+	switch (what) {
+	case ARRIVAL:
+		new_packet(r, who);
+		if (r->c->flow[who].arrivals != REF_BACKLOGGED)
+			after(r, gap(r, who), ARRIVAL, who, 0, NULL);
+		look(r, port_of(r, who));
+		break;
+	case RESTED:
+		r->flow[who].rests = false;
+		look(r, port_of(r, who));
+		break;
+	case TIMER:
+		r->flow[who].timer = false;
+		timer_look(r, who, 1);
+		break;
+	case NOTIFY:
+		put(&o->cnp, p);
+		look(r, who);
+		break;
+	case TAKEN: taken(r, who); break;
+	case HEADER:
+		in_t = time_of(bytes(r, p), r->port[p->via].rate);
+		out_t = time_of(bytes(r, p), o->rate);
+		if (in_t > out_t) {
+			after(r, in_t - out_t, HELD, who, 0, p);
+			break;
+		}
+		/* fall through */
+	case HELD:
+		put(&o->queue[p->via], p);
+		set_backlog(r, o, o->backlog + bytes(r, p));
+		look(r, who);
+		break;
+	case TAIL:
+		idle = !o->received.head;
+		put(&o->received, p);
+		if (idle)
+			take_next(r, who);
+		break;
+	case FREE: o->busy = false; /* fall through */
+	case CREDIT: look(r, who); break;
+	}
+}
+
+void ref_run(struct ref *r, uint64_t until)
+{
+	struct event *e;
+
+	while ((e = r->event) && e->at <= until) {
+		r->event = e->next;
+		r->now = e->at;
+		if (e->what == CREDIT)
+			r->port[e->who].credits += e->blocks;
+		happen(r, e->what, e->who, e->packet);
+	}
+	r->now = until;
+}
+
+/* To a host, of all nodes behind one that has a route itself. */
+static void find_routes(struct ref *r, unsigned int host, unsigned int node, unsigned int by)
+{
+	for (unsigned int i = 0; i < 2 * r->c->n_links; i++) {
+		if (r->port[i].to != node || i == (by ^ 1))
+			continue;
+		r->route[r->port[i].from][host] = i;
+		find_routes(r, host, r->port[i].from, i);
+	}
+}
+
+static void add_flow(struct ref *r, unsigned int i)
+{
+	const struct ref_flow *all = r->c->flow, *s = &all[i];
+	struct flow *f = &r->flow[i];
+
+	while (all[f->level].from != s->from || all[f->level].sl != s->sl)
+		f->level++;
+	f->holder = r->c->per_sl ? f->level : i;
+	f->rng = s->seed;
+	after(r, s->start + (s->arrivals == REF_EXPONENTIAL ? gap(r, i) : 0), ARRIVAL, i, 0, NULL);
+}
+
+struct ref *ref_new(const struct ref_case *c)
+{
+	struct ref *r = calloc(1, sizeof(*r));
+
+	assert(r);
+	r->c = c;
+	for (unsigned int i = 0; i < 2 * c->n_links; i++) {
+		const struct ref_link *l = &c->link[i / 2];
+		struct port *o = &r->port[i];
+
+		o->from = l->end[i % 2];
+		o->to = l->end[1 - i % 2];
+		o->rate = l->rate;
+		o->victim_mask = l->victim_mask[i % 2];
+		o->skip = l->first_pass[i % 2];
+		o->last = QUEUES - 1;
+		o->credits = (is_host(r, o->to) ? c->host_buffer : c->switch_buffer) / 64;
+	}
+	for (unsigned int i = 0; i < c->n_hosts; i++)
+		find_routes(r, i, i, NONE);
+	for (unsigned int i = 0; i < c->n_flows; i++)
+		add_flow(r, i);
+	return r;
+}
+
+void ref_free(struct ref *r)
+{
+	for (struct memory *m = r->memory, *older; m; m = older) {
+		older = m->older;
+		free(m);
+	}
+	free(r);
+}
+
+struct ref_count ref_flow_count(const struct ref *r, unsigned int flow)
+{
+	struct ref_count n = r->flow[flow].count;
+
+	n.ccti = within(r, r->flow[r->flow[flow].holder].ccti);
+	return n;
+}

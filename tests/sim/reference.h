@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A small, slow simulator of the model that the packet engine implements, as a second opinion. It
+ * shares no code with the engine; reference.c says in plain words what the model is.
+ *
+ * All sizes are bytes, all times picoseconds, all rates Mb/s. Nodes are numbered: first the hosts,
+ * each with one link, then the switches. Links make a tree. A switch's ports are in the order of
+ * its links.
+ */
+#ifndef TEST_REFERENCE_H
+#define TEST_REFERENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REF_NODES 16u
+#define REF_LINKS 16u
+#define REF_FLOWS 32u
+#define REF_CCT   128u
+
+struct ref_case {
+	unsigned int n_hosts, n_switches, n_links, n_flows;
+	struct ref_link {
+		unsigned int end[2]; /* nodes */
+		uint32_t rate;
+		/* Of the switch's port at that end. */
+		bool victim_mask[2];
+		unsigned int first_pass[2]; /* packets before the first that it marks */
+	} link[REF_LINKS];
+	struct ref_flow { /* no two with the same hosts and service level: each is a queue pair */
+		unsigned int from, to, sl;
+		enum { REF_BACKLOGGED, REF_PERIODIC, REF_EXPONENTIAL } arrivals;
+		uint32_t rate; /* offered, with headers; not of backlogged ones */
+		uint64_t start;
+		uint64_t seed; /* of exponential ones */
+	} flow[REF_FLOWS];
+	/* Between exponential packets, by others' numbers than its own; may be NULL. */
+	uint64_t (*gap)(uint64_t *state, uint64_t mean);
+	uint32_t sink[REF_NODES]; /* by host: rate at which it takes payload; 0: as it comes */
+
+	uint32_t packet, header, cnp; /* payload, what is added to it; a whole notification */
+	uint32_t switch_buffer, host_buffer;
+	uint64_t link_delay, switch_delay, credit_delay, becn_delay;
+	bool round_robin; /* hosts serve flows in turn, not packets as they came */
+
+	/* Congestion control: of all switches, then of all hosts. */
+	unsigned int threshold, packet_size, marking_rate;
+	uint32_t mark_reference;
+	unsigned int hysteresis; /* permille of the threshold's backlog */
+	bool per_sl;
+	unsigned int increase, timer, min, limit;
+	struct ref_entry {
+		unsigned int shift, multiplier;
+	} cct[REF_CCT];
+};
+
+struct ref_count {
+	uint64_t sent, received, fecn, becn;
+	uint64_t latency; /* sum over those received, from the first bit sent to the last taken */
+	unsigned int ccti;
+};
+
+struct ref;
+struct ref *ref_new(const struct ref_case *c); /* the case must stay */
+void ref_free(struct ref *r);
+/* Lets time pass until all that is due by then has happened. */
+void ref_run(struct ref *r, uint64_t until);
+struct ref_count ref_flow_count(const struct ref *r, unsigned int flow);
+
+#endif
