@@ -78,7 +78,6 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
 	e->cong = calloc(e->n_outqs + 1, sizeof(*e->cong));
 	e->wait = calloc(e->n_outqs + 1, sizeof(*e->wait));
-	e->credit_to = calloc(e->n_ports + 1, sizeof(*e->credit_to));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
@@ -88,8 +87,8 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->far_apart =
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
-	if (!e->credit_to || !e->port || !e->in || !e->outq || !e->stat || !e->cong || !e->wait ||
-	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest)
+	if (!e->port || !e->in || !e->outq || !e->stat || !e->cong || !e->wait || !e->lid ||
+	    !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
@@ -208,11 +207,11 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	p->peer = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
-	e->credit_to[i] = NO_CREDIT;
+	e->in[i].credit_to = NO_CREDIT;
 	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
 		p->flags |= PORT_UP;
 		if (!e->eth)
-			e->credit_to[i] = credit_base(e, tp->peer);
+			e->in[i].credit_to = credit_base(e, tp->peer);
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
 			p->flags |= PORT_TO_SWITCH;
 	}
@@ -249,7 +248,6 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
-		e->in[s->first_port + i].first_port = s->first_port;
 		e->in[s->first_port + i].maps = s->sl2vl;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
@@ -261,7 +259,7 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	const struct ibcc_topo_node *n = &e->topo->node[node];
 	struct hca *h = &e->hca[at];
 
-	e->in[port].first_port = port;
+	e->in[port].num = 0;
 	h->node = node;
 	h->cc = &e->hca_cc[at];
 	h->port = port;
@@ -445,7 +443,6 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->cong);
 	free(e->wait);
 	free(e->speed);
-	free(e->credit_to);
 	free(e->lid);
 	free(e->nowhere);
 	free(e->scen);

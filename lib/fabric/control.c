@@ -109,7 +109,7 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 
 	wait_stop(e, port);
 	p->flags &= (uint8_t)~PORT_UP;
-	e->credit_to[port] = NO_CREDIT;
+	e->in[port].credit_to = NO_CREDIT;
 	if (p->flags & PORT_SWITCH)
 		ibcc_fab_switch_flush(e, port);
 }
@@ -138,7 +138,7 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 	p->flags |= PORT_UP;
 	p->flags &= (uint8_t)~PORT_SENT;
 	if (!e->eth)
-		e->credit_to[port] = credit_base(e, p->peer);
+		e->in[port].credit_to = credit_base(e, p->peer);
 	p->busy_ps = p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq_wait *w = &e->wait[port * e->n_vls + vl];

@@ -16,13 +16,13 @@ void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 {
 	const struct pkt *k = &e->pkt[v->index];
-	const struct inport *in = &e->in[k->port];
-	uint32_t o = route(in, k->dlid);
+	uint32_t o = route(e, k->port, k->dlid);
 
 	v->with = o;
 	__builtin_prefetch(&e->port[o]);
 	__builtin_prefetch(port_outq(e, o, 0));
-	__builtin_prefetch(&e->voq[o * e->n_vls * e->n_slots + slot_of(e, in->num, k->qp)]);
+	__builtin_prefetch(
+		&e->voq[o * e->n_vls * e->n_slots + slot_of(e, e->in[k->port].num, k->qp)]);
 }
 
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)

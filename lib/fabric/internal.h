@@ -75,10 +75,10 @@ struct port {
 struct inport {
 	uint64_t rx[N_KINDS]; /* packets received */
 	const uint8_t *out;   /* of the switch, by LID: number of the output; 0: there is none */
-	uint32_t first_port;
+	uint32_t credit_to;   /* VL 0's credits for data; NO_CREDIT: link down, PAUSE */
 	uint16_t speed;
-	uint8_t num;
-	bool maps; /* SLs to VLs by the switch's table */
+	uint8_t num; /* 0 at channel adapters */
+	bool maps;   /* SLs to VLs by the switch's table */
 };
 
 enum {
@@ -320,11 +320,9 @@ struct ibcc_engine {
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest; /* ports that uniform traffic goes to */
-	uint32_t *
-		credit_to; /* by input port: VL 0's credits for data; NO_CREDIT: link down, PAUSE */
-	struct lids *lid;  /* by port */
-	uint32_t n_lids;   /* one more than the highest ever */
-	uint8_t *nowhere;  /* a table that leads there */
+	struct lids *lid;       /* by port */
+	uint32_t n_lids;        /* one more than the highest ever */
+	uint8_t *nowhere;       /* a table that leads there */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;

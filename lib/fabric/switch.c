@@ -195,7 +195,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		}
 	}
 	if (o & UNROUTED)
-		o = route(in, k->dlid);
+		o = route(e, k->port, k->dlid);
 	if (!(e->port[o].flags & PORT_UP))
 		o = NONE;
 	if (!plain && e->paths)

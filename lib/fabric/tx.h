@@ -114,7 +114,7 @@ static inline bool credits_ok(struct ibcc_engine *e, struct outq *q, unsigned in
 static ALWAYS_INLINE uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uint64_t t,
 					bool plain)
 {
-	uint32_t credit = e->credit_to[k->port];
+	uint32_t credit = e->in[k->port].credit_to;
 	unsigned int kind = pkt_kind(k);
 
 	if (credit != NO_CREDIT)
@@ -171,9 +171,11 @@ static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, str
 /* The output that a packet goes to from an input; where its LID leads nowhere, port 0 of the
  * switch, which is never up, or the channel adapter's port itself.
  */
-static inline uint32_t route(const struct inport *in, uint16_t dlid)
+static inline uint32_t route(const struct ibcc_engine *e, uint32_t in_port, uint16_t dlid)
 {
-	return in->first_port + in->out[dlid];
+	const struct inport *in = &e->in[in_port];
+
+	return in_port - in->num + in->out[dlid];
 }
 
 /* What to know of a packet on its way: what its place will become at once, or where it goes next.
@@ -183,7 +185,7 @@ static inline uint32_t route(const struct inport *in, uint16_t dlid)
 static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const struct pkt *k,
 			       bool quiet)
 {
-	uint32_t next = e->far_apart ? k->port | UNROUTED : route(&e->in[k->port], k->dlid);
+	uint32_t next = e->far_apart ? k->port | UNROUTED : route(e, k->port, k->dlid);
 
 	return (uint32_t)either(quiet, outq << 1 | DATA, next);
 }
