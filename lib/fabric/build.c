@@ -77,7 +77,8 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->in = ibcc_fab_alloc(e->n_ports, sizeof(*e->in));
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
 	e->cong = calloc(e->n_outqs + 1, sizeof(*e->cong));
-	e->wait = calloc(e->n_outqs + 1, sizeof(*e->wait));
+	if (e->n_vls > 1)
+		e->wait = calloc(e->n_outqs + 1, sizeof(*e->wait));
 	e->lid = calloc(e->n_ports + 1, sizeof(*e->lid));
 	e->voq = calloc(e->n_voqs + 1, sizeof(*e->voq));
 	e->sw = calloc(e->n_sw + 1, sizeof(*e->sw));
@@ -87,8 +88,8 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->far_apart =
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
-	if (!e->port || !e->in || !e->outq || !e->stat || !e->cong || !e->wait || !e->lid ||
-	    !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest)
+	if (!e->port || !e->in || !e->outq || !e->stat || !e->cong || (e->n_vls > 1 && !e->wait) ||
+	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
@@ -235,7 +236,9 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	s->n_ports = tn->n_ports;
 	s->cc.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 	s->elem = calloc(n_in, sizeof(*s->elem));
-	if (!s->elem || ibcc_fab_lft_set(e, s, tn->lft, tn->lft_len))
+	/* Tables stand once, in the engine's form. */
+	if (!s->elem || ibcc_fab_lft_set(e, s, tn->lft, tn->lft_len) ||
+	    ibcc_topo_set_lft(e->topo, node, NULL, 0))
 		return -ENOMEM;
 	if (tn->sl2vl) {
 		s->sl2vl = malloc(sizeof(*s->sl2vl) * n_in * n_in);
@@ -376,7 +379,7 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 		return rc;
 	e->stores = m->switching == IBCC_SWITCHING_STORE_AND_FORWARD;
 	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores && !e->reading;
-	return ibcc_fab_reserve(e, 4 * e->n_outqs + 64, 4 * e->n_ports + 64);
+	return ibcc_fab_reserve(e, e->n_hca + 64, e->n_ports + 64);
 }
 
 struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc_model *m,
@@ -442,6 +445,8 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->stat);
 	free(e->cong);
 	free(e->wait);
+	for (unsigned int sl = 0; sl < 16; sl++)
+		free(e->marks[sl]);
 	free(e->speed);
 	free(e->lid);
 	free(e->nowhere);

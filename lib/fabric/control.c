@@ -94,7 +94,7 @@ static void wait_stop(struct ibcc_engine *e, uint32_t port)
 	if (p->queued && e->now_ps > p->wait_since_ps)
 		p->wait_ps += e->now_ps - p->wait_since_ps;
 	p->wait_since_ps = e->now_ps;
-	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+	for (unsigned int vl = 0; e->wait && vl < e->n_vls; vl++) {
 		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
 
 		if (w->queued && e->now_ps > w->wait_since_ps)
@@ -140,7 +140,7 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 	if (!e->eth)
 		e->in[port].credit_to = credit_base(e, p->peer);
 	p->busy_ps = p->wait_since_ps = e->now_ps;
-	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+	for (unsigned int vl = 0; e->wait && vl < e->n_vls; vl++) {
 		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
 
 		w->busy_ps = w->wait_since_ps = e->now_ps;

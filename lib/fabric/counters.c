@@ -47,26 +47,26 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		.rcv_data_pkts = e->in[port].rx[DATA],
 		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
-		.rcv_fecn = s->fecn,
-		.rcv_becn = s->becn,
 		.mark_fecn = s->mark,
 		.dropped = s->dropped,
 	};
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		const struct outq *q = port_outq(e, port, vl);
-		const struct outq_wait *w = &e->wait[q - e->outq];
+		const struct outq_wait *w = e->wait ? &e->wait[q - e->outq] : NULL;
 		const struct outq_cong *v = &e->cong[q - e->outq];
 
 		out->backlog_bytes += q->backlog;
 		out->vl_xmit_wait_ps[vl] =
-			e->n_vls == 1 ? out->xmit_wait_ps
-				      : w->wait_ps + since(e, up && w->queued, w->wait_since_ps);
+			w ? w->wait_ps + since(e, up && w->queued, w->wait_since_ps)
+			  : out->xmit_wait_ps;
 		out->vl_xmit_time_cong_ps[vl] =
 			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->since_ps);
 	}
 	for (unsigned int sl = 0; sl < 16; sl++) {
-		out->sl_rcv_fecn[sl] = s->sl_fecn[sl];
-		out->sl_rcv_becn[sl] = s->sl_becn[sl];
+		if (!e->marks[sl])
+			continue;
+		out->rcv_fecn += out->sl_rcv_fecn[sl] = e->marks[sl][port].fecn;
+		out->rcv_becn += out->sl_rcv_becn[sl] = e->marks[sl][port].becn;
 	}
 	if (e->eth)
 		ibcc_eth_port_read(e, port, out);

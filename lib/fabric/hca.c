@@ -466,7 +466,10 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 	struct hca *h = &e->hca[e->port[port].owner];
 
 	if (h->group[sl] == NONE) {
-		if (ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
+		if (!e->marks[sl])
+			e->marks[sl] = calloc(e->n_ports + 1, sizeof(*e->marks[sl]));
+		if (!e->marks[sl] ||
+		    ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
 			return -ENOMEM;
 		e->group[e->n_group] = (struct group){ .port = port,
 						       .sl = (uint8_t)sl,

@@ -117,8 +117,12 @@ struct voq {
 struct port_stat {
 	uint64_t cong_ps, cong_since_ps;
 	uint64_t n_cong; /* VLs in congested state */
-	uint64_t mark, dropped, fecn, becn;
-	uint64_t sl_fecn[16], sl_becn[16];
+	uint64_t mark, dropped;
+};
+
+/* Packets of an SL that came in at a port with a mark. */
+struct sl_marks {
+	uint64_t fecn, becn;
 };
 
 /* Of an output and VL in congested state. */
@@ -295,8 +299,9 @@ struct ibcc_engine {
 	struct ibcc_flow_spec *spec; /* by flow */
 	struct hca_cc *hca_cc;       /* by HCA */
 	struct port_stat *stat;
+	struct sl_marks *marks[16]; /* of SLs that are in use, by port */
 	struct outq_cong *cong;
-	struct outq_wait *wait;
+	struct outq_wait *wait;      /* NULL: one VL */
 	struct fab_eth *eth;         /* NULL: credits */
 	struct fab_paths *paths;     /* NULL: static routes */
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */

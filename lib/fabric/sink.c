@@ -35,8 +35,7 @@ static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 	struct flow *f = &e->flow[e->pkt[pkt].flow];
 
 	f->becn++;
-	e->stat[f->src_port].becn++;
-	e->stat[f->src_port].sl_becn[f->sl]++;
+	e->marks[f->sl][f->src_port].becn++;
 	ibcc_fab_becn(e, pkt);
 }
 

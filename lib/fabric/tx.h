@@ -153,19 +153,14 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 /* Counts a packet that comes in at a port, and its marks. */
 static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, struct inport *in)
 {
-	struct port_stat *s = &e->stat[k->port];
+	struct sl_marks *m;
 
 	in->rx[pkt_kind(k)]++;
 	if (!(k->flags & (PKT_FECN | PKT_BECN)))
 		return;
-	if (k->flags & PKT_FECN) {
-		s->fecn++;
-		s->sl_fecn[k->sl]++;
-	}
-	if (k->flags & PKT_BECN) {
-		s->becn++;
-		s->sl_becn[k->sl]++;
-	}
+	m = &e->marks[k->sl][k->port];
+	m->fecn += !!(k->flags & PKT_FECN);
+	m->becn += !!(k->flags & PKT_BECN);
 }
 
 /* The output that a packet goes to from an input; where its LID leads nowhere, port 0 of the
