@@ -88,7 +88,7 @@ test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps check check-kill check-unit check-sim check-fuzz check-build check-system tests demo \
-	bench install clean format
+	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
 ifneq ($(filter check demo bench,$(MAKECMDGOALS)),)
@@ -105,6 +105,7 @@ help:
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
 	'make bench           speed of the packet engine, of sweeps, decisions and polling' \
+	'make fit-lustre      search the Lustre scenario'"'"'s free parameters again, into build/fit/' \
 	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make format          clang-format over all sources' \
@@ -133,6 +134,14 @@ bench: deps
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
+# A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
+fit-lustre: fit-%: $(B)/ibcc-bench
+	$(Q)mkdir -p $(B)/fit
+	$(Q)[ -z "$$(find $< perftest/fits perftest/experiments perftest/scenarios \
+		-newer $(B)/fit/$*.jsonl -print 2>&1)" ] || rm -f $(B)/fit/$*.jsonl $(B)/fit/$*-as-is.jsonl
+	$(Q)$< sweep --fit perftest/fits/$*.yaml --out $(B)/fit/$*.jsonl
+	$(Q)$< sweep --fit perftest/fits/$*.yaml --as-is --out $(B)/fit/$*-as-is.jsonl 2>/dev/null
+	$(Q)$< best $(B)/fit/$*.jsonl --given $(B)/fit/$*-as-is.jsonl
 tests: $(test_programs)
 
 $(B)/obj/%.o: %.c Makefile

@@ -292,18 +292,17 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	return rc;
 }
 
-/* Scenarios are in the folder beside the experiments'. */
-static int scenario_path(const char *file, const char *name, struct ibcc_experiment *x)
+int ibcc_exp_beside(const char *file, const char *folder, const char *name, char *path, size_t len)
 {
 	const char *slash = strrchr(file, '/');
 	int n;
 
 	if (*name == '/')
-		n = snprintf(x->scenario, sizeof(x->scenario), "%s", name);
+		n = snprintf(path, len, "%s", name);
 	else
-		n = snprintf(x->scenario, sizeof(x->scenario), "%.*s../scenarios/%s",
-			     slash ? (int)(slash - file) + 1 : 0, file, name);
-	return n < (int)sizeof(x->scenario) ? 0 : -ENAMETOOLONG;
+		n = snprintf(path, len, "%.*s../%s/%s", slash ? (int)(slash - file) + 1 : 0, file,
+			     folder, name);
+	return n < (int)len ? 0 : -ENAMETOOLONG;
 }
 
 static int read_lists(struct ibcc_exp_reader *r, const struct file_yaml *fy)
@@ -371,7 +370,8 @@ int ibcc_experiment_load(const char *file, struct ibcc_experiment *x, struct ibc
 	bad = read_lists(&r, &w.f);
 	rc = rc ? rc : bad;
 	if (!rc)
-		rc = scenario_path(file, w.f.scenario, &w.x);
+		rc = ibcc_exp_beside(file, "scenarios", w.f.scenario, w.x.scenario,
+				     sizeof(w.x.scenario));
 	if (rc)
 		ibcc_experiment_fini(&w.x);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of the reader of experiment files share. Internal to it. */
+/* What the parts of the readers of experiment files and fits share. Internal to them. */
 #ifndef PERFTEST_BENCH_EXPERIMENT_READ_H
 #define PERFTEST_BENCH_EXPERIMENT_READ_H
 
@@ -36,6 +36,9 @@ int ibcc_exp_collect(const struct ibcc_exp_reader *r, const struct ibcc_yaml_nod
 /* Appends a row without bounds; its texts may name `word` as {}. -EINVAL with an error, -ENOMEM. */
 int ibcc_exp_add_row(const struct ibcc_exp_reader *r, const struct ibcc_exp_row *row,
 		     const char *word, const struct ibcc_yaml_node *at);
+
+/* Path of a file that another one names: in a folder beside that one's. -ENAMETOOLONG. */
+int ibcc_exp_beside(const char *file, const char *folder, const char *name, char *path, size_t len);
 
 /* experiment_variants.c, items of `variants` and `cases`; arg is the reader. */
 int ibcc_exp_read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,

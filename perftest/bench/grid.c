@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_POINTS (1ull << 30)
@@ -65,31 +66,82 @@ static int split(const char *s, struct ibcc_words *out)
 	}
 }
 
-int ibcc_grid_add(struct ibcc_grid *g, const char *text)
+/* Length of the first of the keys that are joined by +. */
+static size_t key_length(const char *keys)
 {
-	const char *eq = strchr(text, '=');
-	struct ibcc_grid_axis a = { .key = NULL }, *bigger;
-	int rc;
+	return strcspn(keys, "+");
+}
 
-	if (!eq || eq == text)
-		return -EINVAL;
-	a.key = strndup(text, (size_t)(eq - text));
-	rc = a.key ? split(eq + 1, &a.value) : -ENOMEM;
-	for (size_t i = 0; i < g->n_axes && !rc; i++)
-		if (!strcmp(g->axis[i].key, a.key))
-			rc = -EINVAL;
-	if (!rc && a.value.n > MAX_POINTS / g->n_points)
+/* Whether the keys before `end` have one already. */
+static bool has_key(const char *keys, const char *end, const char *key, size_t len)
+{
+	for (; keys < end; keys += key_length(keys) + 1)
+		if (key_length(keys) == len && !memcmp(keys, key, len))
+			return true;
+	return false;
+}
+
+/* Whether keys may be those of a new axis: none is empty or there already. */
+static bool are_new(const struct ibcc_grid *g, const char *keys)
+{
+	for (const char *key = keys;; key++) {
+		size_t len = key_length(key);
+
+		if (!len || has_key(keys, key, key, len))
+			return false;
+		for (size_t i = 0; i < g->n_axes; i++) {
+			const char *other = g->axis[i].key;
+
+			if (has_key(other, other + strlen(other), key, len))
+				return false;
+		}
+		key += len;
+		if (!*key)
+			return true;
+	}
+}
+
+int ibcc_grid_add_axis(struct ibcc_grid *g, const char *key, const struct ibcc_words *value)
+{
+	struct ibcc_grid_axis a = { .key = NULL }, *bigger;
+	int rc = are_new(g, key) && value->n ? 0 : -EINVAL;
+
+	if (!rc && value->n > MAX_POINTS / g->n_points)
 		rc = -E2BIG;
-	bigger = rc ? NULL : reallocarray(g->axis, g->n_axes + 1, sizeof(*bigger));
-	if (!bigger) {
+	if (rc)
+		return rc;
+	bigger = reallocarray(g->axis, g->n_axes + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	g->axis = bigger;
+	a.key = strdup(key);
+	rc = a.key ? ibcc_words_add_all(&a.value, value) : -ENOMEM;
+	if (rc) {
 		free(a.key);
 		ibcc_words_fini(&a.value);
-		return rc ? rc : -ENOMEM;
+		return rc;
 	}
-	g->axis = bigger;
 	g->axis[g->n_axes++] = a;
 	g->n_points *= a.value.n;
 	return 0;
+}
+
+int ibcc_grid_add(struct ibcc_grid *g, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	struct ibcc_words value = { 0 };
+	char *key;
+	int rc;
+
+	if (!eq)
+		return -EINVAL;
+	key = strndup(text, (size_t)(eq - text));
+	rc = key ? split(eq + 1, &value) : -ENOMEM;
+	if (!rc)
+		rc = ibcc_grid_add_axis(g, key, &value);
+	free(key);
+	ibcc_words_fini(&value);
+	return rc;
 }
 
 const char *ibcc_grid_value(const struct ibcc_grid *g, uint64_t point, size_t axis)
@@ -99,23 +151,28 @@ const char *ibcc_grid_value(const struct ibcc_grid *g, uint64_t point, size_t ax
 	return g->axis[axis].value.w[point % g->axis[axis].value.n];
 }
 
+static int assign(const char *keys, const char *value, struct ibcc_words *set)
+{
+	for (;; keys++) {
+		size_t len = key_length(keys);
+		char *text = NULL;
+		int rc = asprintf(&text, "%.*s=%s", (int)len, keys, value) < 0
+				 ? -ENOMEM
+				 : ibcc_words_add(set, text);
+
+		free(text);
+		keys += len;
+		if (rc || !*keys)
+			return rc;
+	}
+}
+
 int ibcc_grid_assign(const struct ibcc_grid *g, uint64_t point, struct ibcc_words *set)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < g->n_axes && !rc; i++) {
-		const char *key = g->axis[i].key, *value = ibcc_grid_value(g, point, i);
-		size_t len = strlen(key) + strlen(value) + 2;
-		char *text = malloc(len);
-
-		if (!text)
-			return -ENOMEM;
-		memcpy(text, key, strlen(key));
-		text[strlen(key)] = '=';
-		memcpy(text + strlen(key) + 1, value, strlen(value) + 1);
-		rc = ibcc_words_add(set, text);
-		free(text);
-	}
+	for (size_t i = 0; i < g->n_axes && !rc; i++)
+		rc = assign(g->axis[i].key, ibcc_grid_value(g, point, i), set);
 	return rc;
 }
 

@@ -10,7 +10,7 @@
 #include "perftest/bench/words.h"
 
 struct ibcc_grid_axis {
-	char *key;
+	char *key; /* or several, joined by +, that have the value in common */
 	struct ibcc_words value;
 };
 
@@ -27,6 +27,9 @@ void ibcc_grid_fini(struct ibcc_grid *g);
  * empty value, a value or key that is there already), -E2BIG (more points than 2^30), -ENOMEM.
  */
 int ibcc_grid_add(struct ibcc_grid *g, const char *text);
+
+/* Likewise, with a copy of values that are known to differ; -EINVAL also without any. */
+int ibcc_grid_add_axis(struct ibcc_grid *g, const char *key, const struct ibcc_words *value);
 
 /* Value of an axis at a point; the last axis runs fastest. */
 const char *ibcc_grid_value(const struct ibcc_grid *g, uint64_t point, size_t axis);
