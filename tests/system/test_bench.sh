@@ -109,6 +109,45 @@ check "and no point is told twice" jq -e '.best | length == 3 and (map(.point) |
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536,1
 
+# A fit of a few draws, of which each is held against what `run` makes of it.
+mkdir -p "$TMP/fits"
+sed "s|^experiment: |&$top/perftest/experiments/|; s/^draws: .*/draws: 8/" \
+	"$top/perftest/fits/lustre.yaml" >"$TMP/fits/few.yaml"
+echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/fits/few.yaml"
+few=(--fit "$TMP/fits/few.yaml")
+status 0 "$bench" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
+status 0 "$bench" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
+check "a fit draws the same in any number of jobs" cmp <(points "$TMP/one.jsonl") <(points "$TMP/three.jsonl")
+for i in 1 2 3; do
+	status 0 "$bench" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
+done
+points "$TMP"/fit-?.jsonl >"$TMP/got"
+check "and in any number of shards" cmp <(points "$TMP/one.jsonl") "$TMP/got"
+head -n 3 "$TMP/one.jsonl" >"$TMP/killed-fit.jsonl"
+status 0 "$bench" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
+check "and goes on where it was" cmp <(points "$TMP/one.jsonl") <(points "$TMP/killed-fit.jsonl")
+status 0 "$bench" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
+equal "the scenario as it is has one result" "$(jq -c .point "$TMP/as-is.jsonl")" '{}'
+status 0 "$bench" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
+cp "$TMP/out" "$TMP/best.json"
+check "the least miss is the best" jq -e '.by == "miss" and .points == 8 and (.best | length == 8) and
+	([.best[].result.miss] | . == sort) and .median == .best[3]' "$TMP/best.json"
+check "what was given has its rank" jq -e '.given[0] as $g | $g.rank == 1 + ([.best[] |
+	select(.result.miss < $g.result.miss)] | length)' "$TMP/best.json"
+mapfile -t set < <(jq -r '.best[0].point | to_entries[] | .value as $v | .key / "+" | .[] | "--set\n\(.)=\($v)"' "$TMP/best.json")
+"$bench" run lustre -j --short --set duration_ms=8 --set measure_from_ms=2 "${set[@]}" >"$TMP/out" || :
+check "the best misses by what run makes of it" jq -e --slurpfile b "$TMP/best.json" '$b[0].best[0].result as $r |
+	[.rows[] | select($r[.name]) | (.measured - $r[.name]) as $d | select($d < 1e-6 and $d > -1e-6) |
+	(.measured - .published) / (if .measured > .published then .high else .low end - .published)] |
+	length == 3 and ((max - $r.miss) | . < 1e-6 and . > -1e-6)' "$TMP/out"
+status 0 "$bench" best -n 1 "$TMP/three.jsonl"
+check "the best is told as lines of the scenario" grep -qE '^    buffer_bytes: [0-9]+$' "$TMP/out"
+status 78 "$bench" sweep "${few[@]}" --grid model.buffer_bytes=1
+status 1 "$bench" sweep "${few[@]}" "$llnl"
+sed -i 's/^measure: .*/measure: least/; s/^rows:/foo: 1\n&/' "$TMP/fits/few.yaml"
+status 78 "$bench" sweep "${few[@]}"
+equal "mistakes in a fit have their places" "$(grep -cE "few.yaml:[0-9]+:[0-9]+: (foo: unknown|measure: got)" "$TMP/err")" 2
+
 # How long it takes is another question than whether it does.
 "$bench" cycle -j >"$TMP/cycle.json" || :
 check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decisions > 30 and .roots >= 8

@@ -63,6 +63,34 @@ static void bad_axes(void **state)
 	ibcc_grid_fini(&g);
 }
 
+static void keys_may_share_a_value(void **state)
+{
+	static const char *const bad[] = { "a+=1", "+a=1", "c+c=1", "c+b=1", "b=1", "c+a=1" };
+	struct ibcc_words set = { 0 };
+	struct ibcc_grid g;
+	uint64_t back;
+	json_t *o;
+
+	(void)state;
+	ibcc_grid_init(&g);
+	assert_int_equal(ibcc_grid_add(&g, "a+b=1,2"), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(ibcc_grid_add(&g, bad[i]), -EINVAL);
+	assert_int_equal(ibcc_grid_add(&g, "aa+bb+c=3"), 0);
+	assert_int_equal(g.n_points, 2);
+	assert_int_equal(ibcc_grid_assign(&g, 1, &set), 0);
+	assert_int_equal(set.n, 5);
+	assert_string_equal(set.w[0], "a=2");
+	assert_string_equal(set.w[1], "b=2");
+	assert_string_equal(set.w[4], "c=3");
+	o = ibcc_grid_json(&g, 1);
+	assert_int_equal(ibcc_grid_find(&g, o, &back), 0);
+	assert_int_equal(back, 1);
+	json_decref(o);
+	ibcc_words_fini(&set);
+	ibcc_grid_fini(&g);
+}
+
 static json_t *result(const struct ibcc_grid *g, uint64_t point, const char *id)
 {
 	return json_pack("{ss so s{si}}", "id", id, "point", ibcc_grid_json(g, point), "result",
@@ -171,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points_are_all_combinations),
 		cmocka_unit_test(bad_axes),
+		cmocka_unit_test(keys_may_share_a_value),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(ids_tell_sweeps_apart),
