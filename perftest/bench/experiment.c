@@ -160,20 +160,21 @@ static int read_row(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 struct series_yaml {
 	char name[IBCC_NAME_BYTES], title[IBCC_EXP_NAME_BYTES], label[IBCC_EXP_NAME_BYTES];
 	char key[IBCC_EXP_NAME_BYTES];
+	uint32_t seeds;
 	const struct ibcc_yaml_node *like, *set, *values, *columns;
 };
 
 /* A variant for each point. */
-static int add_point(const struct ibcc_exp_reader *r, struct ibcc_exp_series *s, const char *key,
-		     const struct ibcc_words *base, const char *value)
+static int add_point(const struct ibcc_exp_reader *r, const struct ibcc_exp_series *s,
+		     const struct series_yaml *sy, const struct ibcc_words *base, const char *value)
 {
 	struct ibcc_exp_variant *v = ibcc_exp_append(&r->x->variant, &r->x->n_variants, sizeof(*v));
 	char *text = NULL;
 	int rc;
 
-	if (!v || asprintf(&text, "%s=%s", key, value) < 0)
+	if (!v || asprintf(&text, "%s=%s", sy->key, value) < 0)
 		return -ENOMEM;
-	v->seeds = 1;
+	v->seeds = sy->seeds;
 	snprintf(v->name, sizeof(v->name), "%.40s/%.50s", s->name, value);
 	rc = ibcc_words_add_all(&v->set, base);
 	if (!rc)
@@ -203,7 +204,7 @@ static int add_points(const struct ibcc_exp_reader *r, struct ibcc_exp_series *s
 			rc = ibcc_yaml_want(r->y, r->e, ibcc_yaml_item(r->y, sy->values, i, NULL),
 					    "series.values", "numbers");
 		if (!rc)
-			rc = add_point(r, s, sy->key, &base, values.w[i]);
+			rc = add_point(r, s, sy, &base, values.w[i]);
 	}
 	s->n = values.n;
 	ibcc_words_fini(&base);
@@ -264,10 +265,12 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 		  .required = true },
 		{ IBCC_YAML_MEMBER("like", NODE, struct series_yaml, like) },
 		{ IBCC_YAML_MEMBER("set", NODE, struct series_yaml, set) },
+		{ IBCC_YAML_MEMBER("seeds", UINT, struct series_yaml, seeds), .min = 1,
+		  .max = MAX_SEEDS },
 		{ .name = NULL },
 	};
 	struct ibcc_exp_reader *r = arg;
-	struct series_yaml sy = { .name = "" };
+	struct series_yaml sy = { .seeds = 1 };
 	struct ibcc_exp_series *s;
 	struct columns c;
 	int rc;

@@ -5,6 +5,8 @@
 
 #include "perftest/bench/experiment.h"
 
+#define MAX_SEEDS 1000u /* of a variant, or of each point of a series */
+
 struct ibcc_exp_reader {
 	const struct ibcc_yaml *y;
 	struct ibcc_yaml_errors *e;

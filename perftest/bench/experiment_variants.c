@@ -6,8 +6,6 @@
 #include "perftest/bench/experiment_read.h"
 #include "perftest/bench/oracle_file.h"
 
-#define MAX_SEEDS 1000u
-
 struct variant_yaml {
 	char name[IBCC_EXP_NAME_BYTES];
 	const struct ibcc_yaml_node *like, *set, *live;
