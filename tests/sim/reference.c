@@ -12,9 +12,10 @@
  * as the output would run dry otherwise. From then on it stands in the output's queue for the input
  * that it came by. What stands in all these queues is the output's backlog. Outputs serve the
  * inputs in turn, a packet each: of those that have any when the packet before has been sent, the
- * next one by number after the one that was served last. An idle output takes what comes first. If
- * there are no credits for the packet whose turn it is, the output waits, and looks again when some
- * come.
+ * next one by number after the one that was served last. An idle output takes what comes first, and
+ * so does one that has sent a packet just now, if nothing waits for it and the new packet does not
+ * make it congested. If there are no credits for the packet whose turn it is, the output waits, and
+ * looks again when some come.
  *
  * Hosts have a send queue for each of their flows, without limit. They take, of the flows that do
  * not rest, the one that was served longest ago, or the one whose packet came first. Backlogged
@@ -68,6 +69,7 @@ struct port {
 	unsigned int from, to;
 	uint32_t rate, credits;
 	bool busy;
+	uint64_t until; /* when the packet that it sends, or sent last, ends */
 	struct queue queue[QUEUES]; /* at a switch by input, as `via`; at a host by flow */
 	/* Of a switch: the queue that was served last, packets to pass before one is marked. */
 	unsigned int last, skip;
@@ -200,6 +202,7 @@ static void send(struct ref *r, unsigned int port, struct packet *p)
 	uint64_t t = time_of(bytes(r, p), o->rate), link = r->c->link_delay;
 
 	o->busy = true;
+	o->until = r->now + t;
 	o->starved = false;
 	o->credits -= blocks(r, p);
 	give_back(r, p, t);
@@ -439,6 +442,8 @@ static void happen(struct ref *r, enum what what, unsigned int who, struct packe
 	case HELD:
 		put(&o->queue[p->via], p);
 		set_backlog(r, o, o->backlog + bytes(r, p));
+		if (o->until == r->now && o->backlog == bytes(r, p) && !o->congested)
+			o->busy = false;
 		look(r, who);
 		break;
 	case TAIL:
@@ -447,7 +452,7 @@ static void happen(struct ref *r, enum what what, unsigned int who, struct packe
 		if (idle)
 			take_next(r, who);
 		break;
-	case FREE: o->busy = false; /* fall through */
+	case FREE: o->busy = o->until > r->now; /* fall through */
 	case CREDIT: look(r, who); break;
 	}
 }
