@@ -96,7 +96,7 @@ static int read_range(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	struct ibcc_fit *f = rd->f;
 	struct range_yaml ry = { .from = NAN, .to = NAN, .step = NAN };
 	struct ibcc_words value = { 0 };
-	size_t n_ranges = f->grid.n_axes, n_at = f->grid.n_axes;
+	size_t n_ranges = f->grid.n_axes, n_at = n_ranges;
 	struct ibcc_fit_range *range;
 	const struct ibcc_yaml_node **at;
 	int rc;
