@@ -195,7 +195,7 @@ $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 # The model a second time, which the engine is compared with.
-$(B)/tests/sim/test_reference: $(B)/obj/tests/sim/reference.o
+$(B)/tests/sim/test_reference $(B)/tests/sim/test_reference_model: $(B)/obj/tests/sim/reference.o
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)

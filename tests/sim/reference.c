@@ -42,7 +42,6 @@
  * in which it was set off.
  */
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "reference.h"
@@ -69,7 +68,7 @@ struct port {
 	unsigned int from, to;
 	uint32_t rate, credits;
 	bool busy;
-	uint64_t until; /* when the packet that it sends, or sent last, ends */
+	uint64_t until;             /* when the packet that it sends, or sent last, ends */
 	struct queue queue[QUEUES]; /* at a switch by input, as `via`; at a host by flow */
 	/* Of a switch: the queue that was served last, packets to pass before one is marked. */
 	unsigned int last, skip;
@@ -272,17 +271,11 @@ static void new_packet(struct ref *r, unsigned int flow)
 static uint64_t gap(struct ref *r, unsigned int flow)
 {
 	const struct ref_flow *f = &r->c->flow[flow];
-	uint64_t mean = time_of(r->c->packet + r->c->header, f->rate), z;
+	uint64_t mean = time_of(r->c->packet + r->c->header, f->rate);
 
 	if (f->arrivals == REF_PERIODIC)
 		return mean;
-	if (r->c->gap)
-		return r->c->gap(&r->flow[flow].rng, mean);
-	z = r->flow[flow].rng += 0x9e3779b97f4a7c15u; /* splitmix64 */
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	z = (z ^ z >> 31) | 1;
-	return (uint64_t)(-log(ldexp((double)z, -64)) * (double)mean);
+	return r->c->gap(&r->flow[flow].rng, mean);
 }
 
 static unsigned int within(const struct ref *r, unsigned int ccti)

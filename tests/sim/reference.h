@@ -33,7 +33,7 @@ struct ref_case {
 		uint64_t start;
 		uint64_t seed; /* of exponential ones */
 	} flow[REF_FLOWS];
-	/* Between exponential packets, by others' numbers than its own; may be NULL. */
+	/* Between exponential packets; may be NULL if there are none. */
 	uint64_t (*gap)(uint64_t *state, uint64_t mean);
 	uint32_t sink[REF_NODES]; /* by host: rate at which it takes payload; 0: as it comes */
 
