@@ -46,12 +46,12 @@ static inline uint32_t voq_first(const struct ibcc_engine *e, uint32_t outq, uin
 /* Whether a queue is known to hold packets. */
 static inline bool voq_holds(const struct ibcc_engine *e, uint32_t outq, uint32_t slot)
 {
-	const uint64_t *far = e->far_holds + (size_t)outq * FAR_WORDS;
-	uint64_t holds = e->outq[outq].holds;
+	uint64_t holds = e->outq[outq].holds, far;
 
-	if (e->far_holds)
-		return far[slot / VOQ_WORD] >> slot % VOQ_WORD & holds >> slot / VOQ_WORD & 1;
-	return holds >> slot & 1;
+	if (!e->far_holds)
+		return holds >> slot & 1;
+	far = e->far_holds[(size_t)outq * FAR_WORDS + slot / VOQ_WORD];
+	return far >> slot % VOQ_WORD & holds >> slot / VOQ_WORD & 1;
 }
 
 static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, uint32_t pkt)
