@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The model, in plain words and plain code.
  *
- * Links. Each has two directions that know nothing of each other. At one end of a direction a port
- * sends packets, one after the other, each in bytes * 8 / rate; at the other is the buffer that
- * receives them. There is one virtual lane. The port has credits for what the buffer has free, in
- * blocks of 64 bytes, and sends a packet only if it has them for all of it. They come back
- * credit_delay + link_delay after the packet's last bit has left the buffer.
+ * Links. In each direction a port at one end sends packets, one after the other, each in bytes * 8
+ * / rate, into the buffer at the other. There is one virtual lane. The port has credits for what
+ * the buffer has free, in blocks of 64 bytes, and sends a packet only if it has them for all of it.
+ * They come back credit_delay + link_delay after the packet's last bit has left the buffer.
  *
  * Switches cut through. A packet may leave when link_delay + switch_delay have passed since its
  * first bit was sent to the switch, and, where the output is faster than the input, as much later
@@ -14,14 +13,12 @@
  * inputs in turn, a packet each: of those that have any when the packet before has been sent, the
  * next one by number after the one that was served last. An idle output takes what comes first, and
  * so does one that has sent a packet just now, if nothing waits for it and the new packet does not
- * make it congested. If there are no credits for the packet whose turn it is, the output waits, and
- * looks again when some come.
+ * make it congested. Without credits for the packet whose turn it is, it waits for some.
  *
- * Hosts have a send queue for each of their flows, without limit. They take, of the flows that do
- * not rest, the one that was served longest ago, or the one whose packet came first. Backlogged
- * flows have always one packet in their queue, which came when the one before it left. A receiving
- * host takes packets out of its buffer in order, when their last bits have come: at once, or, if it
- * is slow, one after the other, each in payload * 8 / rate.
+ * Hosts have an endless send queue for each flow. They take, of the flows that do not rest, the one
+ * that was served longest ago, or the one whose packet came first. Backlogged flows have always one
+ * packet in their queue, which came when the one before it left. Receivers take whole packets out
+ * of their buffer in order: at once, or, if slow, one after the other, each in payload * 8 / rate.
  *
  * Congestion control is InfiniBand's annex A10. An output of a switch is congested from the moment
  * that its backlog exceeds (16 - threshold) / 16 of the reference until it is down at the
@@ -38,13 +35,16 @@
  * CCTI_Timer * 1.024 us all those fall by one. After a packet, its flow or service level rests for
  * (time of a packet >> shift) * multiplier, by the index that it had when the packet started.
  *
- * What happens at the same time happens in the order of class_of[], and within a class in the order
- * in which it was set off.
+ * At the same time, things happen in the order of class_of[], then in that of their being set off.
  */
 #include <assert.h>
+#include <obstack.h>
 #include <stdlib.h>
 
 #include "reference.h"
+
+#define obstack_chunk_alloc malloc
+#define obstack_chunk_free  free
 
 #define PORTS  (2 * REF_LINKS)
 #define QUEUES (PORTS > REF_FLOWS ? PORTS : REF_FLOWS)
@@ -80,6 +80,7 @@ struct port {
 };
 
 struct flow {
+	unsigned int port;   /* of its host */
 	unsigned int level;  /* first flow of its host and service level, which has the timer */
 	unsigned int holder; /* the flow whose index and rest count: it or that one */
 	unsigned int ccti;
@@ -117,26 +118,13 @@ struct ref {
 	struct port port[PORTS]; /* of link i: 2 i from its end 0, 2 i + 1 from its end 1 */
 	struct flow flow[REF_FLOWS];
 	unsigned int route[REF_NODES][REF_NODES]; /* port from a node to a host */
-	struct memory {
-		struct memory *older;
-	} * memory;
+	struct obstack memory; /* kept until all ends: what is small may be wasteful */
 };
-
-/* Until all ends: what is small may be wasteful. */
-static void *make(struct ref *r, size_t size)
-{
-	struct memory *m = malloc(sizeof(*m) + size);
-
-	assert(m);
-	m->older = r->memory;
-	r->memory = m;
-	return m + 1;
-}
 
 static void after(struct ref *r, uint64_t delay, enum what what, unsigned int who,
 		  unsigned int blocks, struct packet *p)
 {
-	struct event **at = &r->event, *e = make(r, sizeof(*e));
+	struct event **at = &r->event, *e = obstack_alloc(&r->memory, sizeof(*e));
 
 	*e = (struct event){ NULL, r->now + delay, what, who, blocks, p };
 	while (*at && ((*at)->at < e->at ||
@@ -144,16 +132,6 @@ static void after(struct ref *r, uint64_t delay, enum what what, unsigned int wh
 		at = &(*at)->next;
 	e->next = *at;
 	*at = e;
-}
-
-static bool is_host(const struct ref *r, unsigned int node)
-{
-	return node < r->c->n_hosts;
-}
-
-static unsigned int port_of(const struct ref *r, unsigned int flow)
-{
-	return 2 * r->c->flow[flow].from;
 }
 
 static uint32_t bytes(const struct ref *r, const struct packet *p)
@@ -206,7 +184,7 @@ static void send(struct ref *r, unsigned int port, struct packet *p)
 	o->credits -= blocks(r, p);
 	give_back(r, p, t);
 	p->via = port;
-	if (is_host(r, o->to))
+	if (o->to < r->c->n_hosts)
 		after(r, t + link, TAIL, 2 * o->to, 0, p);
 	else
 		after(r, link + r->c->switch_delay, HEADER, r->route[o->to][p->to], 0, p);
@@ -226,11 +204,8 @@ static void set_backlog(const struct ref *r, struct port *o, uint64_t n)
 
 static void mark(const struct ref *r, struct port *o, struct packet *p)
 {
-	bool root = !o->starved;
-
-	if (!o->congested || !(root || o->victim_mask))
-		return;
-	if (p->cnp || p->fecn || blocks(r, p) < r->c->packet_size)
+	if (!o->congested || (o->starved && !o->victim_mask) || p->cnp || p->fecn ||
+	    blocks(r, p) < r->c->packet_size)
 		return;
 	p->fecn = !o->skip;
 	o->skip = o->skip ? o->skip - 1 : r->c->marking_rate;
@@ -259,12 +234,12 @@ static void switch_look(struct ref *r, unsigned int port)
 
 static void new_packet(struct ref *r, unsigned int flow)
 {
-	struct packet *p = make(r, sizeof(*p));
+	struct packet *p = obstack_alloc(&r->memory, sizeof(*p));
 
 	*p = (struct packet){
 		.flow = flow, .to = r->c->flow[flow].to, .came = r->now, .via = NONE
 	};
-	put(&r->port[port_of(r, flow)].queue[flow], p);
+	put(&r->port[r->flow[flow].port].queue[flow], p);
 }
 
 /* Between two packets of a flow. */
@@ -273,26 +248,23 @@ static uint64_t gap(struct ref *r, unsigned int flow)
 	const struct ref_flow *f = &r->c->flow[flow];
 	uint64_t mean = time_of(r->c->packet + r->c->header, f->rate);
 
-	if (f->arrivals == REF_PERIODIC)
-		return mean;
-	return r->c->gap(&r->flow[flow].rng, mean);
+	return f->arrivals == REF_PERIODIC ? mean : r->c->gap(&r->flow[flow].rng, mean);
 }
 
 static unsigned int within(const struct ref *r, unsigned int ccti)
 {
-	unsigned int i = ccti > r->c->min ? ccti : r->c->min;
-
-	return i < r->c->limit ? i : r->c->limit;
+	ccti = ccti > r->c->min ? ccti : r->c->min;
+	return ccti < r->c->limit ? ccti : r->c->limit;
 }
 
 /* After a packet that starts now. */
 static void rest(struct ref *r, unsigned int flow)
 {
-	uint64_t t = time_of(r->c->packet + r->c->header, r->port[port_of(r, flow)].rate);
+	uint64_t t = time_of(r->c->packet + r->c->header, r->port[r->flow[flow].port].rate);
 	unsigned int i = within(r, r->flow[flow].ccti);
-	uint64_t delay = (t >> r->c->cct[i].shift) * r->c->cct[i].multiplier;
+	uint64_t delay = i ? (t >> r->c->cct[i].shift) * r->c->cct[i].multiplier : 0;
 
-	if (!i || !delay) /* index 0 never has any */
+	if (!delay)
 		return;
 	r->flow[flow].rests = true;
 	after(r, t + delay, RESTED, flow, 0, NULL);
@@ -330,12 +302,10 @@ static void host_look(struct ref *r, unsigned int port)
 /* A port may have something to send. */
 static void look(struct ref *r, unsigned int port)
 {
-	if (r->port[port].busy)
-		return;
-	if (is_host(r, r->port[port].from))
-		host_look(r, port);
-	else
-		switch_look(r, port);
+	bool host = r->port[port].from < r->c->n_hosts;
+
+	if (!r->port[port].busy)
+		(host ? host_look : switch_look)(r, port);
 }
 
 /* Of a service level: runs while an index there is above the least. */
@@ -357,12 +327,11 @@ static void timer_look(struct ref *r, unsigned int level, unsigned int fall)
 
 static void notified(struct ref *r, struct flow *f)
 {
-	struct flow *h = &r->flow[f->holder];
-	unsigned int least = h->ccti > r->c->min ? h->ccti : r->c->min;
+	unsigned int *ccti = &r->flow[f->holder].ccti;
 
 	f->count.becn++;
 	if (r->c->increase)
-		h->ccti = within(r, least + r->c->increase);
+		*ccti = within(r, (*ccti > r->c->min ? *ccti : r->c->min) + r->c->increase);
 	timer_look(r, f->level, 0);
 }
 
@@ -398,22 +367,23 @@ static void taken(struct ref *r, unsigned int port)
 	after(r, r->c->becn_delay, NOTIFY, port, 0, p);
 }
 
-static void happen(struct ref *r, enum what what, unsigned int who, struct packet *p)
+static void happen(struct ref *r, const struct event *e)
 {
-	struct port *o = &r->port[who];
+	struct port *o = &r->port[e->who];
+	struct packet *p = e->packet;
+	unsigned int who = e->who;
 	uint64_t in_t, out_t;
-	bool idle;
 
-	switch (what) {
+	switch (e->what) {
 	case ARRIVAL:
 		new_packet(r, who);
 		if (r->c->flow[who].arrivals != REF_BACKLOGGED)
 			after(r, gap(r, who), ARRIVAL, who, 0, NULL);
-		look(r, port_of(r, who));
+		look(r, r->flow[who].port);
 		break;
 	case RESTED:
 		r->flow[who].rests = false;
-		look(r, port_of(r, who));
+		look(r, r->flow[who].port);
 		break;
 	case TIMER:
 		r->flow[who].timer = false;
@@ -440,26 +410,26 @@ static void happen(struct ref *r, enum what what, unsigned int who, struct packe
 		look(r, who);
 		break;
 	case TAIL:
-		idle = !o->received.head;
 		put(&o->received, p);
-		if (idle)
+		if (o->received.head == p)
 			take_next(r, who);
 		break;
 	case FREE: o->busy = o->until > r->now; /* fall through */
-	case CREDIT: look(r, who); break;
+	case CREDIT:
+		o->credits += e->blocks;
+		look(r, who);
+		break;
 	}
 }
 
 void ref_run(struct ref *r, uint64_t until)
 {
-	struct event *e;
+	const struct event *e;
 
 	while ((e = r->event) && e->at <= until) {
 		r->event = e->next;
 		r->now = e->at;
-		if (e->what == CREDIT)
-			r->port[e->who].credits += e->blocks;
-		happen(r, e->what, e->who, e->packet);
+		happen(r, e);
 	}
 	r->now = until;
 }
@@ -484,6 +454,7 @@ static void add_flow(struct ref *r, unsigned int i)
 		f->level++;
 	f->holder = r->c->per_sl ? f->level : i;
 	f->rng = s->seed;
+	f->port = 2 * s->from;
 	after(r, s->start + (s->arrivals == REF_EXPONENTIAL ? gap(r, i) : 0), ARRIVAL, i, 0, NULL);
 }
 
@@ -492,6 +463,7 @@ struct ref *ref_new(const struct ref_case *c)
 	struct ref *r = calloc(1, sizeof(*r));
 
 	assert(r);
+	obstack_init(&r->memory);
 	r->c = c;
 	for (unsigned int i = 0; i < 2 * c->n_links; i++) {
 		const struct ref_link *l = &c->link[i / 2];
@@ -503,7 +475,7 @@ struct ref *ref_new(const struct ref_case *c)
 		o->victim_mask = l->victim_mask[i % 2];
 		o->skip = l->first_pass[i % 2];
 		o->last = QUEUES - 1;
-		o->credits = (is_host(r, o->to) ? c->host_buffer : c->switch_buffer) / 64;
+		o->credits = (o->to < c->n_hosts ? c->host_buffer : c->switch_buffer) / 64;
 	}
 	for (unsigned int i = 0; i < c->n_hosts; i++)
 		find_routes(r, i, i, NONE);
@@ -514,10 +486,7 @@ struct ref *ref_new(const struct ref_case *c)
 
 void ref_free(struct ref *r)
 {
-	for (struct memory *m = r->memory, *older; m; m = older) {
-		older = m->older;
-		free(m);
-	}
+	obstack_free(&r->memory, NULL);
 	free(r);
 }
 
