@@ -60,6 +60,7 @@ LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)
 fabric_src := $(wildcard lib/fabric/*.c)
+agents_src := $(wildcard lib/agents/*.c)
 io_src     := $(wildcard lib/io/*.c)
 daemon_src := $(wildcard daemon/*.c)
 tune_src   := $(wildcard daemon/tune/*.c)
@@ -73,7 +74,7 @@ lib = $(B)/lib/libibcc_$(1).a
 
 # Archives leave main() out, so that tests can link them.
 nomain = $(filter-out %/main.c,$(1))
-LIBS := $(foreach l,daemon sim io fabric core,$(call lib,$(l)))
+LIBS := $(foreach l,daemon sim agents io fabric core,$(call lib,$(l)))
 
 programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
@@ -155,7 +156,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric io daemon sim plugin bench,$(eval $(call archive,$(l))))
+$(foreach l,core fabric agents io daemon sim plugin bench,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)

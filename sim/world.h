@@ -9,11 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ibcc/agents.h>
 #include <ibcc/engine.h>
 #include <ibcc/scenario.h>
 #include <ibcc/topo.h>
-
-#include "sim/agents.h"
 
 struct ibcc_world;
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/agents.h>
+#include <ibcc/inproc.h>
 #include <ibcc/mad.h>
 #include <ibcc/pma.h>
 #include <ibcc/transport.h>
 
 #include "daemon/cycle.h"
-#include "sim/agents.h"
-#include "sim/inproc.h"
 
 #define RESET_PASSES 3u
 

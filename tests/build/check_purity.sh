@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# lib/core and lib/fabric are pure: no I/O, clock, log or globals. Their objects may refer only to
+# lib/core, lib/fabric and lib/agents are pure: no I/O, clock, log or globals. Their objects may refer only to
 # the functions listed here, to each other, and hold no writable data; includes go downwards only.
 set -eu
 B=${IBCC_BUILD:-build}
@@ -16,7 +16,7 @@ __memcpy_chk __memset_chk __memmove_chk __snprintf_chk __vsnprintf_chk __strncpy
 _GLOBAL_OFFSET_TABLE_'
 allow=" $(echo $allow) "
 
-for part in core fabric; do
+for part in core fabric agents; do
 	lib=$B/lib/libibcc_$part.a
 	[ -e "$lib" ] || continue
 	for sym in $(nm -u "$lib" 2>/dev/null | sed -n 's/^ *[UwvV] //p' | sed 's/@.*//' | sort -u); do
@@ -51,9 +51,10 @@ deny()
 		bad=1
 	fi
 }
-io='transport|collect|apply|proto|log|yaml|config|scenario_file'
-deny lib/core "$io|engine|scenario"
-deny lib/fabric "$io"
+io='collect|apply|proto|log|yaml|config|scenario_file'
+deny lib/core "$io|transport|agents|inproc|engine|scenario"
+deny lib/fabric "$io|transport|agents|inproc"
+deny lib/agents "$io"
 if grep -rnE '^#[[:space:]]*include[[:space:]]+"(daemon|sim|opensm-plugin|perftest)/' lib sim opensm-plugin 2>/dev/null |
 	grep -vE '^sim/[^:]*:[0-9]+:#include "sim/|^opensm-plugin/[^:]*:[0-9]+:#include "opensm-plugin/'; then
 	echo "not ok - an include that points upwards"

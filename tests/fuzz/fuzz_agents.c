@@ -4,9 +4,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include <ibcc/agents.h>
 #include <ibcc/route.h>
-
-#include "sim/agents.h"
 
 #define STEP_PS (2 * IBCC_PS_PER_US)
 

@@ -17,10 +17,10 @@
 #include <cmocka.h>
 
 #include <ibcc/engine.h>
+#include <ibcc/inproc.h>
 #include <ibcc/scenario_file.h>
 
 #include "daemon/cycle.h"
-#include "sim/inproc.h"
 
 struct loop {
 	struct ibcc_scenario sc;

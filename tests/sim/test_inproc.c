@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/engines.h"
-
+#include <ibcc/inproc.h>
 #include <ibcc/pma.h>
 
-#include "sim/inproc.h"
+#include "tests/unit/engines.h"
 
 #define N_OPS 100
 

@@ -3,12 +3,11 @@
 #ifndef TEST_AGENTS_H
 #define TEST_AGENTS_H
 
-#include "tests/unit/codec.h"
-#include "tests/unit/engines.h"
-
+#include <ibcc/agents.h>
 #include <ibcc/mad.h>
 
-#include "sim/agents.h"
+#include "tests/unit/codec.h"
+#include "tests/unit/engines.h"
 
 #define MAD_DATA 64
 

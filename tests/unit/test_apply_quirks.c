@@ -10,8 +10,7 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/collect.h>
-
-#include "sim/inproc.h"
+#include <ibcc/inproc.h>
 
 struct fixture {
 	struct agent_fabric f;

@@ -9,11 +9,11 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/collect.h>
+#include <ibcc/inproc.h>
 
 #include "daemon/audit.h"
 #include "daemon/carry.h"
 #include "daemon/state_db.h"
-#include "sim/inproc.h"
 
 struct fixture {
 	struct agent_fabric f;

@@ -2,9 +2,8 @@
 /* PerfMgt of simulated nodes: libibmad reads what the engine counted. */
 #include <errno.h>
 
+#include "lib/agents/state.h"
 #include "tests/unit/agents.h"
-
-#include "sim/agents_state.h"
 
 enum { CPI = 0x01, SAMPLES = 0x10, PC = 0x12, VL_WAIT = 0x1c, EXT = 0x1d };
 enum { VL_CONG = 0x30, RCV_CC, SL_FECN, SL_BECN, XMIT_CC, VL_TIME_CONG };

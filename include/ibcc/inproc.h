@@ -2,14 +2,13 @@
 /* A transport to a simulated fabric in the same process: no sockets, no wall time. Virtual time
  * passes while MADs are under way, and nowhere else.
  */
-#ifndef SIM_INPROC_H
-#define SIM_INPROC_H
+#ifndef IBCC_INPROC_H
+#define IBCC_INPROC_H
 
+#include <ibcc/agents.h>
 #include <ibcc/engine.h>
 #include <ibcc/scenario.h>
 #include <ibcc/transport.h>
-
-#include "sim/agents.h"
 
 /* All zero: MADs take no time, the engine stands still. */
 struct ibcc_inproc_options {

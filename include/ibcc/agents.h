@@ -2,8 +2,8 @@
 /* Management agents of all endports: class 0x21 (Congestion Control) and PerfMgt, answered from the
  * packet engine. No I/O: a datagram goes in, its answer comes out.
  */
-#ifndef SIM_AGENTS_H
-#define SIM_AGENTS_H
+#ifndef IBCC_AGENTS_H
+#define IBCC_AGENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/pma.h>
 
-#include "sim/agents_state.h"
+#include "lib/agents/state.h"
 
 #define PS_PER_TICK     1024000ull /* TimeStamp's unit is 1.024 us */
 #define PS_PER_SECOND   1000000000000ull

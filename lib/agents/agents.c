@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "sim/agents.h"
+#include <ibcc/agents.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/agents_state.h"
+#include "lib/agents/state.h"
 
 static void state_free(struct ibcc_agents *a)
 {

@@ -3,7 +3,7 @@
  * through it. So a poll of a whole fabric does not see all ports at one instant, as it does not on
  * hardware.
  */
-#include "sim/inproc.h"
+#include <ibcc/inproc.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <ibcc/link.h>
 #include <ibcc/pma.h>
 
-#include "sim/agents_state.h"
+#include "lib/agents/state.h"
 
 #define ALL_PORTS       0xffu
 #define RESP_TIME_VALUE 18u

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the agents of both classes share; private to them. */
-#ifndef SIM_AGENTS_STATE_H
-#define SIM_AGENTS_STATE_H
+#ifndef LIB_AGENTS_STATE_H
+#define LIB_AGENTS_STATE_H
 
+#include <ibcc/agents.h>
 #include <ibcc/mad.h>
-
-#include "sim/agents.h"
 
 /* PerfMgt's counters as one row for each port: where an attribute's begin, in the order in which
  * its CounterSelect numbers them.
