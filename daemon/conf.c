@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 const char *ibcc_conf_file(const char *file)
 {

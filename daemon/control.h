@@ -15,7 +15,7 @@
 #include <jansson.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 #define IBCC_CONTROL_MAX_REQUEST 65536u
 #define IBCC_CONTROL_MAX_CLIENTS 32u

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/carry.h"
+#include "daemon/apply/carry.h"
 
 #define READBACK_PASSES 60u
 

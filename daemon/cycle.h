@@ -17,12 +17,12 @@
 #include <ibcc/snapshot.h>
 #include <ibcc/transport.h>
 #include <ibcc/tuner.h>
+#include <ibcc/why.h>
 
-#include "daemon/applier.h"
-#include "daemon/audit.h"
-#include "daemon/gate.h"
-#include "daemon/state.h"
-#include "daemon/why.h"
+#include "daemon/apply/applier.h"
+#include "daemon/apply/gate.h"
+#include "daemon/state/audit.h"
+#include "daemon/state/state.h"
 
 struct ibcc_cycle_options {
 	enum ibcc_clock clock;

@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include <ibcc/config.h>
-
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 struct ibcc_loop_options {
 	struct ibcc_config config;

@@ -14,9 +14,9 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
+#include <ibcc/why.h>
 
 #include "daemon/cycle.h"
-#include "daemon/why.h"
 
 struct ibcc_service;
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "daemon/carry.h"
+#include "daemon/apply/carry.h"
 #include "daemon/service.h"
 
 enum ibcc_topo_source {

@@ -10,7 +10,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/mad.h>
 
-#include "daemon/gate.h"
+#include "daemon/apply/gate.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 

@@ -7,7 +7,7 @@
 
 #include <ibcc/tuner.h>
 
-#include "daemon/gate.h"
+#include "daemon/apply/gate.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 /* Asks the port itself, as umad's files are made once and for all on simulated fabrics. Returns 0,
  * -ENETDOWN if it knows no subnet manager, or why it cannot be asked.

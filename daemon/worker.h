@@ -11,8 +11,7 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
-
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 struct ibcc_worker;
 

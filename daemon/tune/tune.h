@@ -9,8 +9,7 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
-
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 /* Exit codes; see also IBCC_CONFIG_EXIT_STATUS. */
 enum {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/carry.h"
+#include "daemon/apply/carry.h"
 #include "daemon/cycle.h"
 #include "perftest/bench/classify_job.h"
 #include "perftest/bench/draw.h"

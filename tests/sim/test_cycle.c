@@ -6,7 +6,7 @@
 
 #include "tests/unit/files.h"
 
-#include "daemon/carry.h"
+#include "daemon/apply/carry.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)

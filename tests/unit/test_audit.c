@@ -11,9 +11,9 @@
 #include <ibcc/collect.h>
 #include <ibcc/inproc.h>
 
-#include "daemon/audit.h"
-#include "daemon/carry.h"
-#include "daemon/state_db.h"
+#include "daemon/state/audit.h"
+#include "daemon/apply/carry.h"
+#include "daemon/state/state_db.h"
 
 struct fixture {
 	struct agent_fabric f;

@@ -17,7 +17,7 @@
 
 #include <ibcc/version.h>
 
-#include "daemon/plugin_client.h"
+#include "daemon/apply/plugin_client.h"
 
 /* What the plugin of a test does with a connection after WELCOME. */
 typedef void (*script)(int fd);

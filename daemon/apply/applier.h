@@ -8,9 +8,9 @@
 
 #include <ibcc/plan.h>
 #include <ibcc/transport.h>
+#include <ibcc/why.h>
 
-#include "daemon/plugin_client.h"
-#include "daemon/why.h"
+#include "daemon/apply/plugin_client.h"
 
 struct ibcc_applier;
 

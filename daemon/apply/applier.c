@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/applier.h"
+#include "daemon/apply/applier.h"
 
 #include <errno.h>
 #include <stdlib.h>

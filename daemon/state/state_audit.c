@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/state_db.h"
+#include "daemon/state/state_db.h"
 
 /* Whether a change was made is not known when nobody heard the end of its transaction, or the node
  * did not answer. (The transaction that is being carried out is open.)

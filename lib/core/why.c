@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 #include <stdarg.h>
 #include <stdio.h>

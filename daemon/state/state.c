@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/state.h"
+#include "daemon/state/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/state_db.h"
+#include "daemon/state/state_db.h"
 
 /* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
  * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/plugin_client.h"
+#include "daemon/apply/plugin_client.h"
 
 #include <errno.h>
 #include <poll.h>

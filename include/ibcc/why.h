@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A sentence that goes along with an error number, for the person who reads the message. */
-#ifndef IBCC_DAEMON_WHY_H
-#define IBCC_DAEMON_WHY_H
+#ifndef IBCC_WHY_H
+#define IBCC_WHY_H
 
 #include <stddef.h>
 

@@ -8,10 +8,10 @@
 
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
+#include <ibcc/why.h>
 
-#include "daemon/applier.h"
-#include "daemon/state.h"
-#include "daemon/why.h"
+#include "daemon/apply/applier.h"
+#include "daemon/state/state.h"
 
 struct ibcc_carry {
 	struct ibcc_applier *applier;

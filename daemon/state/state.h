@@ -14,8 +14,7 @@
 
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
-
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 struct ibcc_state;
 

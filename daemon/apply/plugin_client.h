@@ -13,8 +13,7 @@
 #include <ibcc/plan.h>
 #include <ibcc/proto.h>
 #include <ibcc/topo.h>
-
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 struct ibcc_plugin;
 

@@ -9,8 +9,7 @@
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
 #include <ibcc/tuner.h>
-
-#include "daemon/why.h"
+#include <ibcc/why.h>
 
 enum ibcc_gate {
 	/* The roots' switches and their sources must have congestion control: those seen now, and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/carry.h"
+#include "daemon/apply/carry.h"
 
 #include <errno.h>
 

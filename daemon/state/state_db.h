@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#include "daemon/state.h"
+#include "daemon/state/state.h"
 
 struct ibcc_state {
 	sqlite3 *db;

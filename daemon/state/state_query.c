@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "daemon/report.h"
-#include "daemon/state_db.h"
+#include "daemon/state/state_db.h"
 
 int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
 {

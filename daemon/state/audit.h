@@ -10,9 +10,9 @@
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
+#include <ibcc/why.h>
 
-#include "daemon/state.h"
-#include "daemon/why.h"
+#include "daemon/state/state.h"
 
 struct ibcc_audit {
 	/* Changes of which nobody knew whether they were made, as they were found: */
