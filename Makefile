@@ -54,7 +54,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 # _DEFAULT_SOURCE etc. come from _GNU_SOURCE; OpenSM's headers need nothing more.
 
 CORE_LIBS   := -libmad -lm
-IO_LIBS     := -libnetdisc -libumad -lyaml -lsystemd
+IO_LIBS     := -libumad -lyaml -lsystemd
 DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 

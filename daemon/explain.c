@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/hash.h>
 #include <ibcc/log.h>
 
 struct ibcc_explain {
@@ -24,22 +25,17 @@ struct teller {
 	const char *what;
 };
 
-/* A sum that differs when the plan does: FNV-1a over targets and values. */
+/* Over targets and values. */
 static uint64_t sum_plan(const struct ibcc_plan *p)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	uint32_t i;
-	size_t k;
+	uint64_t h = IBCC_HASH_START;
 
-	for (i = 0; i < p->n; i++) {
+	for (uint32_t i = 0; i < p->n; i++) {
 		const struct ibcc_change *c = &p->change[i];
 		uint64_t head[] = { c->node_guid, c->port, c->attr_id, c->attr_mod };
-		const uint8_t *b = (const uint8_t *)head;
 
-		for (k = 0; k < sizeof(head); k++)
-			h = (h ^ b[k]) * 0x100000001b3u;
-		for (k = 0; k < sizeof(c->new_data); k++)
-			h = (h ^ c->new_data[k]) * 0x100000001b3u;
+		h = ibcc_hash(h, head, sizeof(head));
+		h = ibcc_hash(h, c->new_data, sizeof(c->new_data));
 	}
 	return h;
 }

@@ -13,6 +13,8 @@
 #define IBCC_CCT_MAX_BLOCKS    (IBCC_CCT_MAX_ENTRIES / IBCC_CCT_BLOCK_ENTRIES)
 #define IBCC_CCT_MAX_SHIFT     3u
 #define IBCC_CCT_MAX_MULT      0x3fffu
+/* The longest delay of an entry, in 1/1000 packet times. */
+#define IBCC_CCT_MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 
 /* Entries are kept as the wire has them: CCT_Shift in the 2 most significant bits, CCT_Multiplier
  * in the 14 others. `limit` is CCTI_Limit, the highest valid index.

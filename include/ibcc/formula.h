@@ -13,7 +13,7 @@
 
 #include <ibcc/cct.h>
 
-/* CCTI_Timer counts units of 1.024 us (IBA vol. 1, Annex A10). */
+/* CCTI_Timer and all time stamps count units of 1.024 us (IBA vol. 1, Annex A10). */
 #define IBCC_FORMULA_TIMER_UNIT_NS 1024u
 
 enum ibcc_congestion {

@@ -13,6 +13,9 @@
 /* Flow control counts blocks of 64 bytes (IBA vol. 1, 7.9). */
 #define IBCC_LINK_CREDIT_BYTES 64u
 
+/* MTU of a link where a file says none. */
+#define IBCC_LINK_DEFAULT_MTU_BYTES 2048u
+
 enum ibcc_link_speed {
 	IBCC_LINK_SPEED_NONE,
 	IBCC_LINK_SPEED_SDR,

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IBCC_MAD_BYTES     256u
-#define IBCC_MAD_DATA_OFFS 64u /* PerfMgt, CC (but its log) and SMP data */
+#define IBCC_MAD_BYTES        256u
+#define IBCC_MAD_HEADER_BYTES 24u
+#define IBCC_MAD_DATA_OFFS    64u /* PerfMgt, CC (but its log) and SMP data */
 
 enum ibcc_mad_class {
 	IBCC_MAD_CLASS_SMP = 0x01,

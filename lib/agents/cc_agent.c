@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/formula.h>
 #include <ibcc/pma.h>
 
 #include "lib/agents/state.h"
 
-#define PS_PER_TICK     1024000ull /* TimeStamp's unit is 1.024 us */
-#define PS_PER_SECOND   1000000000000ull
-#define RESP_TIME_VALUE 18u /* 4.096 us * 2^18, about a second */
-#define FLAG_LEASE      0x01u
+#define PS_PER_SECOND (1000 * IBCC_PS_PER_MS)
+#define FLAG_LEASE    0x01u
 
 /* Parts of SwitchCongestionSetting that Control_Map selects, in OpenSM's order of bits. */
 enum { MAP_VICTIM = 1, MAP_CREDIT = 2, MAP_THRESHOLD = 4, MAP_CS = 8, MAP_RATE = 16 };
@@ -119,7 +118,8 @@ static int key_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 
 static uint32_t timestamp(const struct ibcc_agents *a)
 {
-	return (uint32_t)(ibcc_engine_now_ps(a->engine) / PS_PER_TICK);
+	return (uint32_t)(ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS /
+			  IBCC_FORMULA_TIMER_UNIT_NS);
 }
 
 static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define WINDOW    64u
-#define PS_PER_NS 1000u
+#define WINDOW 64u
 
 struct inproc {
 	struct ibcc_transport base;
@@ -23,13 +22,13 @@ struct inproc {
 
 static uint64_t inproc_now(struct ibcc_transport *t)
 {
-	return ibcc_engine_now_ps(((struct inproc *)t)->engine) / PS_PER_NS;
+	return ibcc_engine_now_ps(((struct inproc *)t)->engine) / IBCC_PS_PER_NS;
 }
 
 /* Lets the engine run to a time that may have passed already. */
 static int run_until(struct inproc *p, uint64_t ns)
 {
-	uint64_t ps = ns * PS_PER_NS;
+	uint64_t ps = ns * IBCC_PS_PER_NS;
 
 	return ps > ibcc_engine_now_ps(p->engine) ? ibcc_engine_run(p->engine, ps) : 0;
 }

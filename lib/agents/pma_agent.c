@@ -9,11 +9,10 @@
 
 #include "lib/agents/state.h"
 
-#define ALL_PORTS       0xffu
-#define RESP_TIME_VALUE 18u
-#define WIDTH_32_BITS   2u  /* PortSamplesControl:CounterWidth of a 32 bit sampling counter */
-#define EXT_WAIT_BIT    12u /* PortXmitWait in CounterSelect2 of PortCountersExtended */
-#define DATA_UNIT       4u  /* PortXmitData and PortRcvData count words of four bytes */
+#define ALL_PORTS     0xffu
+#define WIDTH_32_BITS 2u  /* PortSamplesControl:CounterWidth of a 32 bit sampling counter */
+#define EXT_WAIT_BIT  12u /* PortXmitWait in CounterSelect2 of PortCountersExtended */
+#define DATA_UNIT     4u  /* PortXmitData and PortRcvData count words of four bytes */
 
 #define OPTIONS                                                                                    \
 	(IBCC_PMA_OPT_SW_PORT_VL_CONGESTION | IBCC_PMA_OPT_RCV_FECN | IBCC_PMA_OPT_RCV_BECN |      \

@@ -6,6 +6,9 @@
 #include <ibcc/agents.h>
 #include <ibcc/mad.h>
 
+/* ClassPortInfo:RespTimeValue: 4.096 us * 2^18, about a second. */
+#define RESP_TIME_VALUE 18u
+
 /* PerfMgt's counters as one row for each port: where an attribute's begin, in the order in which
  * its CounterSelect numbers them.
  */

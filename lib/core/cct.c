@@ -7,14 +7,12 @@
 #include <errno.h>
 #include <math.h>
 
-#define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
-
 uint16_t ibcc_cct_entry_encode(uint32_t delay_milli)
 {
 	unsigned int shift;
 
-	if (delay_milli > MAX_DELAY_MILLI)
-		delay_milli = MAX_DELAY_MILLI;
+	if (delay_milli > IBCC_CCT_MAX_DELAY_MILLI)
+		delay_milli = IBCC_CCT_MAX_DELAY_MILLI;
 	for (shift = IBCC_CCT_MAX_SHIFT;; shift--) {
 		uint64_t mult = (((uint64_t)delay_milli << shift) + 500) / 1000;
 
@@ -66,7 +64,8 @@ int ibcc_cct_build(struct ibcc_cct *cct, enum ibcc_cct_shape shape, unsigned int
 	struct ibcc_cct t = { 0 };
 	unsigned int i;
 
-	if (entries < 2 || entries > IBCC_CCT_MAX_ENTRIES || max_delay_milli > MAX_DELAY_MILLI)
+	if (entries < 2 || entries > IBCC_CCT_MAX_ENTRIES ||
+	    max_delay_milli > IBCC_CCT_MAX_DELAY_MILLI)
 		return -EINVAL;
 	t.limit = (uint16_t)(entries - 1);
 	for (i = 0; i < entries; i++)

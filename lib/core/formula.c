@@ -16,7 +16,6 @@
 #define OG_TIMER_NS     210000u
 #define OG_MAX_IPD_NS   210000u
 #define OG_INCREASE     127u
-#define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 #define THRESHOLD_MAX   15u
 #define THRESHOLD_STEPS 16u
 #define CCTI_TIMER_MAX  UINT16_MAX
@@ -60,8 +59,8 @@ int ibcc_formula_compute(const struct ibcc_formula_in *in, struct ibcc_formula_o
 		delay_milli = (OG_MAX_IPD_NS * 1000000ull + packet_ps / 2) / packet_ps;
 		break;
 	}
-	if (delay_milli > MAX_DELAY_MILLI)
-		delay_milli = MAX_DELAY_MILLI;
+	if (delay_milli > IBCC_CCT_MAX_DELAY_MILLI)
+		delay_milli = IBCC_CCT_MAX_DELAY_MILLI;
 	o.max_delay_milli = (uint32_t)delay_milli;
 	/* In two steps: a whole product may not fit for slow links and huge packets. */
 	o.max_ipd_ns = packet_ps / 1000000 * delay_milli +

@@ -6,13 +6,12 @@
 
 #include "lib/core/wire.h"
 
-#define HEADER_BYTES 24u
 /* A direct routed SMP keeps its direction in the status word's first bit. */
 #define STATUS_MASK 0x7fffu
 
 void ibcc_mad_header_pack(uint8_t *mad, const struct ibcc_mad_header *h)
 {
-	memset(mad, 0, HEADER_BYTES);
+	memset(mad, 0, IBCC_MAD_HEADER_BYTES);
 	wire_set(mad, 0, IB_MAD_BASEVER_F, 8, h->base_version);
 	wire_set(mad, 0, IB_MAD_MGMTCLASS_F, 8, h->mgmt_class);
 	wire_set(mad, 0, IB_MAD_CLASSVER_F, 8, h->class_version);

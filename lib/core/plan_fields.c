@@ -5,8 +5,6 @@
 
 #include <ibcc/plan.h>
 
-#define DATA_OFFS (IBCC_MAD_BYTES - IBCC_CC_DATA_BYTES)
-
 /* Whom to tell, and what it said last: non-zero ends the walk. */
 struct walk {
 	int (*fn)(const struct ibcc_field_change *f, void *arg);
@@ -197,8 +195,8 @@ int ibcc_plan_fields(const struct ibcc_change *c,
 	struct walk w = { .fn = fn, .arg = arg };
 	uint8_t old_mad[IBCC_MAD_BYTES] = { 0 }, new_mad[IBCC_MAD_BYTES] = { 0 };
 
-	memcpy(old_mad + DATA_OFFS, c->old_data, sizeof(c->old_data));
-	memcpy(new_mad + DATA_OFFS, c->new_data, sizeof(c->new_data));
+	memcpy(old_mad + IBCC_MAD_DATA_OFFS, c->old_data, sizeof(c->old_data));
+	memcpy(new_mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
 	if (c->attr_id == IBCC_CC_ATTR_KEY_INFO)
 		key_fields(&w, old_mad, new_mad);
 	else if (c->attr_id == IBCC_CC_ATTR_SW_SETTING)

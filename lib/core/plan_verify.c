@@ -4,12 +4,10 @@
 
 #include <ibcc/plan.h>
 
-#define DATA_OFFS (IBCC_MAD_BYTES - IBCC_CC_DATA_BYTES)
-
 static void to_mad(uint8_t *mad, const uint8_t *data)
 {
-	memset(mad, 0, DATA_OFFS);
-	memcpy(mad + DATA_OFFS, data, IBCC_CC_DATA_BYTES);
+	memset(mad, 0, IBCC_MAD_DATA_OFFS);
+	memcpy(mad + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES);
 }
 
 /* Control_Map tells a Set what to modify; what a Get returns there is up to the node. */

@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ibcc/formula.h>
+
 #include "internal.h"
 
-#define TICK_PS 1024000u /* unit of all time stamps of the annex */
+/* Unit of all time stamps of the annex. */
+#define TICK_PS (IBCC_FORMULA_TIMER_UNIT_NS * IBCC_PS_PER_NS)
 
 static void count(uint16_t *n)
 {

@@ -13,10 +13,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ibcc/formula.h>
+
 #include "evq.h"
 #include "qps.h"
 
-#define TIMER_UNIT_PS 1024000u /* CCTI_Timer counts 1.024 us */
+#define TIMER_UNIT_PS (IBCC_FORMULA_TIMER_UNIT_NS * IBCC_PS_PER_NS)
 
 static uint64_t period_ps(const struct group *g)
 {

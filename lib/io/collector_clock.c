@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/formula.h>
+
 #include "lib/io/collector_ask.h"
 
-#define TICK_NS 1024.0 /* unit of TimeStamp: 1.024 us */
+#define TICK_NS (double)IBCC_FORMULA_TIMER_UNIT_NS /* unit of TimeStamp */
 #define MS      1000000.0
 /* A node's interval may exceed what the rate lets expect by so much, since a simulation's speed is
  * uneven, before its counter is taken to have been reset.

@@ -12,8 +12,6 @@
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
-#define DEFAULT_MTU    2048u
-#define MAX_NODES      ((uint32_t)IBCC_LID_MAX)
 #define GUID_BASE_CA   0x100000u /* ibsim's, for files that give no GUIDs */
 #define GUID_BASE_SW   0x200000u
 #define GUID_BASE_RT   0x300000u
@@ -160,7 +158,7 @@ static int read_header(struct reader *r, char *line, enum ibcc_node_type type)
 		return fail(r, r->line, r->text, "TYPE PORTS \"ID\" with 1 to 254 ports");
 	if (strlen(id) >= IBCC_DESC_BYTES || strpbrk(id, "#@"))
 		return fail(r, r->line, id, "an id of at most 64 bytes without # and @");
-	if (r->topo->n_nodes >= MAX_NODES)
+	if (r->topo->n_nodes >= IBCC_LID_MAX)
 		return fail(r, r->line, id, "at most 49151 nodes");
 	desc = node_desc(s, &rest);
 	if (!desc || !*desc)
@@ -282,7 +280,9 @@ static int read_port(struct reader *r, char *line)
 		r->cap_halves = cap;
 	}
 	h = &r->half[r->n_halves];
-	*h = (struct half){ .port = port, .line = r->line, .mtu_bytes = DEFAULT_MTU };
+	*h = (struct half){ .port = port,
+			    .line = r->line,
+			    .mtu_bytes = IBCC_LINK_DEFAULT_MTU_BYTES };
 	snprintf(h->remote, sizeof(h->remote), "%s", id);
 	h->remote_port = *s == '[' ? (unsigned int)strtoul(s + 1, NULL, 10) : 1;
 	if (h->remote_port < 1 || h->remote_port > 254)

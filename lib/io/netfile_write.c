@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
-#define DEFAULT_MTU 2048u
-#define ID_BYTES    (IBCC_DESC_BYTES + 1)
+#define ID_BYTES (IBCC_DESC_BYTES + 1)
 
 /* How the nodes are called in the file: by description where that can be an id, since ids are what
  * ibsim's console takes; else by type and GUID, as ibnetdiscover does.
@@ -135,7 +135,7 @@ static void write_port(const struct writer *w, uint32_t port)
 	/* For what ibsim cannot have; it does not read on here. */
 	if (!is_exact)
 		fprintf(w->out, " rate %u", p->rate_mbps);
-	if (p->mtu_bytes != DEFAULT_MTU)
+	if (p->mtu_bytes != IBCC_LINK_DEFAULT_MTU_BYTES)
 		fprintf(w->out, " mtu %u", p->mtu_bytes);
 	fputc('\n', w->out);
 }

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
 #include "scenario_parts.h"
-
-#define DEFAULT_MTU 2048u
-#define MAX_NODES   ((uint32_t)IBCC_LID_MAX)
 
 /* GUIDs of nodes that have none of their own. Those of channel adapters leave room for their
  * ports'.
@@ -147,8 +145,8 @@ static int add_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 				      IBCC_NAME_BYTES - 1);
 	if (ibcc_topo_find_desc(t, name) != IBCC_NONE)
 		return ibcc_yaml_want(y, e, n, path, "each name once");
-	if (t->n_nodes >= MAX_NODES)
-		return ibcc_yaml_want(y, e, n, path, "at most %u nodes", MAX_NODES);
+	if (t->n_nodes >= IBCC_LID_MAX)
+		return ibcc_yaml_want(y, e, n, path, "at most %u nodes", IBCC_LID_MAX);
 	rc = ibcc_topo_add_node(t, guid, ny->type, ny->ports ? ny->ports : 1, name);
 	if (rc == -EINVAL)
 		return ibcc_yaml_want(y, e, n, path, "a GUID that no other node has");
@@ -249,8 +247,8 @@ static uint32_t power(uint32_t base, unsigned int exp)
 	uint64_t v = 1;
 
 	while (exp--)
-		if ((v *= base) > MAX_NODES)
-			return MAX_NODES + 1;
+		if ((v *= base) > IBCC_LID_MAX)
+			return IBCC_LID_MAX + 1;
 	return (uint32_t)v;
 }
 
@@ -357,9 +355,9 @@ static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
 				      "topology.tree.ports", "an even number from 2 to 254");
 	h = tree.ports / 2u;
 	row = power(h, tree.levels - 1u);
-	if (row > MAX_NODES || 2ull * row * h + (2ull * tree.levels - 1) * row > MAX_NODES)
+	if (row > IBCC_LID_MAX || 2ull * row * h + (2ull * tree.levels - 1) * row > IBCC_LID_MAX)
 		return ibcc_yaml_want(y, e, ty->tree, path, "a tree of at most %u nodes",
-				      MAX_NODES);
+				      IBCC_LID_MAX);
 	return build_tree(ty, &tree, h, tree.levels, row);
 }
 

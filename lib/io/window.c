@@ -38,8 +38,6 @@
 #define DRAIN_NS        (2000 * MS)
 #define PROBE_FIRST_NS  (1000 * MS)
 #define PROBE_MAX_NS    (60000 * MS)
-#define STATUS_MASK     0x7fffu /* without the D bit of directed routes */
-#define HEADER_BYTES    24
 #define DEFAULT_WINDOW  64u
 #define DEFAULT_TIMEOUT 200u
 #define MAX_TIMEOUT_MS  60000u
@@ -209,7 +207,7 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	uint32_t after;
 	bool busy;
 
-	if (len < HEADER_BYTES)
+	if (len < (int)IBCC_MAD_HEADER_BYTES)
 		return;
 	ibcc_mad_header_unpack(mad, &h);
 	after = w->next_tid - 1 - (uint32_t)h.tid;
@@ -228,13 +226,13 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 		return;
 	s->busy = false;
 	w->in_flight--;
-	busy = (h.status & STATUS_MASK) == IBCC_MAD_STATUS_BUSY;
+	busy = h.status == IBCC_MAD_STATUS_BUSY;
 	if (undeliverable || (busy && r->progress[s->op].attempts <= w->retries)) {
 		attempt_failed(w, r, s->op, now_ns(w), -ETIMEDOUT);
 		return;
 	}
 	memcpy(op->mad, mad, IBCC_MAD_BYTES);
-	op->status = h.status & STATUS_MASK;
+	op->status = h.status;
 	op->t_ns = now_ns(w);
 	ibcc_run_count(r, s->op, IBCC_RUN_ANSWERED);
 	if (op->status)

@@ -7,18 +7,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* FNV-1a (G. Fowler, L. Noll, K.-P. Vo): it is to notice mistakes, not attacks. */
-static uint64_t hash(uint64_t h, const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ull;
-	return h;
-}
+#include <ibcc/hash.h>
 
 int ibcc_sweep_id(const char *scenario, const struct ibcc_words *set, const struct ibcc_grid *g,
 		  char id[17])
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = IBCC_HASH_START;
 	char buf[4096];
 	size_t n;
 	FILE *f = fopen(scenario, "re");
@@ -27,16 +21,16 @@ int ibcc_sweep_id(const char *scenario, const struct ibcc_words *set, const stru
 	if (!f)
 		return -errno;
 	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		h = hash(h, buf, n);
+		h = ibcc_hash(h, buf, n);
 	bad = ferror(f);
 	fclose(f);
 	if (bad)
 		return -EIO;
 	/* With the ends of the strings, so that "ab" "c" is not "a" "bc". */
 	for (size_t i = 0; i < set->n; i++)
-		h = hash(h, set->w[i], strlen(set->w[i]) + 1);
+		h = ibcc_hash(h, set->w[i], strlen(set->w[i]) + 1);
 	for (size_t i = 0; i < g->n_axes; i++)
-		h = hash(h, g->axis[i].key, strlen(g->axis[i].key) + 1);
+		h = ibcc_hash(h, g->axis[i].key, strlen(g->axis[i].key) + 1);
 	snprintf(id, 17, "%016llx", (unsigned long long)h);
 	return 0;
 }

@@ -3,8 +3,8 @@
 # Installs the Debian packages that build, tests and demo need. Does nothing when all are there.
 set -eu
 
-build="build-essential pkg-config libibumad-dev libibmad-dev libibnetdisc-dev libibverbs-dev
-libopensm-dev libyaml-dev libjansson-dev libsystemd-dev libsmartcols-dev libsqlite3-dev"
+build="build-essential libibumad-dev libibmad-dev libopensm-dev libyaml-dev libjansson-dev
+libsystemd-dev libsmartcols-dev libsqlite3-dev"
 tests="libcmocka-dev opensm ibsim-utils infiniband-diags jq cppcheck mandoc"
 
 missing=

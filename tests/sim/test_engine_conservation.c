@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/hash.h>
+
 #include "lib/fabric/rng.h"
 #include "tests/unit/engines.h"
 
@@ -386,16 +388,14 @@ static uint64_t fingerprint(uint64_t seed, uint64_t engine_seed, bool chopped)
 	engine_run(w.e, end);
 	for (uint32_t p = 0; p < w.topo->n_ports; p++) {
 		struct ibcc_engine_port c = engine_port_read(w.e, p);
-		const unsigned char *b = (const unsigned char *)&c;
 
-		for (size_t i = 0; i < sizeof(c); i++)
-			sum = (sum ^ b[i]) * 0x100000001b3ull;
+		sum = ibcc_hash(sum, &c, sizeof(c));
 	}
 	for (uint32_t i = 0; i < ibcc_engine_n_flows(w.e); i++) {
 		struct ibcc_engine_flow f = engine_flow_read(w.e, i);
 
-		sum = (sum ^ f.latency_sum_ps) * 0x100000001b3ull;
-		sum = (sum ^ f.ccti) * 0x100000001b3ull;
+		sum = ibcc_hash(sum, &f.latency_sum_ps, sizeof(f.latency_sum_ps));
+		sum = ibcc_hash(sum, &f.ccti, sizeof(f.ccti));
 	}
 	world_free(&w);
 	return sum;
