@@ -12,12 +12,13 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include <ibcc/jsonl.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
-#include "daemon/loop.h"
-#include "daemon/loop_request.h"
+#include "daemon/request.h"
+#include "daemon/worker.h"
 
 /* Between the end of a pass that took longer than the interval and the next. */
 #define LEAST_PAUSE_US 1000u
@@ -25,7 +26,20 @@
 #define MOST_DOUBLINGS  6u
 #define LONGEST_WAIT_US 10000000u
 
-static uint64_t now_us(struct ibcc_loop *l)
+struct loop {
+	struct ibcc_config config;
+	const char *config_file;
+	int log_level;
+	bool last_reload_ok;
+	sd_event *event;
+	sd_event_source *timer;
+	struct ibcc_worker *worker;
+	struct ibcc_jsonl *control;
+	unsigned int failures;      /* passes in a row that failed, as far as it matters */
+	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
+};
+
+static uint64_t now_us(struct loop *l)
 {
 	uint64_t t = 0;
 
@@ -35,7 +49,7 @@ static uint64_t now_us(struct ibcc_loop *l)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct ibcc_loop *l = arg;
+	struct loop *l = arg;
 	struct ibcc_job *j = calloc(1, sizeof(*j));
 
 	(void)source;
@@ -52,7 +66,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 }
 
 /* A fabric that cannot be reached is asked less and less often. */
-static void schedule_pass(struct ibcc_loop *l, bool failed)
+static void schedule_pass(struct loop *l, bool failed)
 {
 	uint64_t now = now_us(l), wait = l->config.interval_ms * 1000ull, next;
 
@@ -69,7 +83,7 @@ static void schedule_pass(struct ibcc_loop *l, bool failed)
 	sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }
 
-static void notify_status(struct ibcc_loop *l)
+static void notify_status(struct loop *l)
 {
 	json_t *s = ibcc_worker_status(l->worker);
 	const json_t *fabric = json_object_get(s, "fabric");
@@ -87,13 +101,13 @@ static void notify_status(struct ibcc_loop *l)
 	json_decref(s);
 }
 
-static void end_reload(struct ibcc_loop *l, bool ok)
+static void end_reload(struct loop *l, bool ok)
 {
 	l->last_reload_ok = ok;
 	sd_notify(0, "READY=1");
 }
 
-static void reconfigured(struct ibcc_loop *l, const struct ibcc_job *j)
+static void reconfigured(struct loop *l, const struct ibcc_job *j)
 {
 	if (j->err) {
 		ibcc_log(LOG_ERR, "the new configuration cannot be taken over: %s", j->why.text);
@@ -109,7 +123,7 @@ static void reconfigured(struct ibcc_loop *l, const struct ibcc_job *j)
 
 static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *arg)
 {
-	struct ibcc_loop *l = arg;
+	struct loop *l = arg;
 	struct ibcc_job *j;
 
 	(void)source;
@@ -122,12 +136,44 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
 			reconfigured(l, j);
 		} else {
-			ibcc_control_reply(l->control, j->client, j->err, j->why.text, j->result);
+			ibcc_jsonl_reply(l->control, j->client,
+					 ibcc_request_answer(j->err, j->why.text, j->result));
 			j->result = NULL;
 		}
 		ibcc_job_free(j);
 	}
 	return 0;
+}
+
+static json_t *status(struct loop *l)
+{
+	json_t *o = ibcc_worker_status(l->worker);
+
+	if (!o)
+		return ibcc_request_answer(-ENOMEM, "no memory", NULL);
+	json_object_set_new(o, "pid", json_integer(getpid()));
+	json_object_set_new(o, "uptime_s",
+			    json_integer((json_int_t)((now_us(l) - l->start_us) / 1000000)));
+	json_object_set_new(o, "interval_ms", json_integer(l->config.interval_ms));
+	json_object_set_new(o, "config_file", json_string(ibcc_conf_file(l->config_file)));
+	json_object_set_new(o, "last_reload_ok", json_boolean(l->last_reload_ok));
+	return ibcc_request_answer(0, NULL, o);
+}
+
+static void on_request(void *arg, const struct ibcc_jsonl_request *r)
+{
+	struct loop *l = arg;
+	json_t *answer = NULL;
+	struct ibcc_job *j = NULL;
+
+	if (ibcc_request_is_status(r))
+		answer = status(l);
+	else
+		j = ibcc_request_job(r, &answer);
+	if (j)
+		ibcc_worker_submit(l->worker, j);
+	else
+		ibcc_jsonl_reply(l->control, r->client, answer);
 }
 
 /* What is open for the life of the daemon keeps its place. */
@@ -156,7 +202,7 @@ static void log_lines(const struct ibcc_yaml_errors *e)
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
 {
-	struct ibcc_loop *l = arg;
+	struct loop *l = arg;
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_job *j = calloc(1, sizeof(*j));
 
@@ -179,7 +225,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
 {
-	struct ibcc_loop *l = arg;
+	struct loop *l = arg;
 
 	(void)source;
 	ibcc_log(LOG_NOTICE, "signal %u, ending; settings on the fabric stay as they are",
@@ -199,7 +245,7 @@ static int block_signals(void)
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
 }
 
-static int set_up(struct ibcc_loop *l, const struct ibcc_loop_options *o, struct ibcc_why *why)
+static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc_why *why)
 {
 	int rc;
 
@@ -208,10 +254,11 @@ static int set_up(struct ibcc_loop *l, const struct ibcc_loop_options *o, struct
 		rc = sd_event_default(&l->event);
 	if (rc < 0)
 		return ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc));
-	l->control = ibcc_control_new(l->event, l->config.control_socket, ibcc_loop_request, l, &rc,
-				      why);
+	l->control = ibcc_jsonl_listen(l->event, l->config.control_socket, on_request, l, &rc);
 	if (!l->control)
-		return rc;
+		return ibcc_why_set(why, rc, "control socket %s: %s", l->config.control_socket,
+				    rc == -EADDRINUSE ? "another ibcc-tuned is running"
+						      : strerror(-rc));
 	l->worker = ibcc_worker_new(&l->config, o->cc_key, &rc, why);
 	if (!l->worker)
 		return rc;
@@ -232,10 +279,10 @@ static int set_up(struct ibcc_loop *l, const struct ibcc_loop_options *o, struct
 
 int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 {
-	struct ibcc_loop l = { .config = o->config,
-			       .config_file = o->config_file,
-			       .log_level = o->log_level,
-			       .last_reload_ok = true };
+	struct loop l = { .config = o->config,
+			  .config_file = o->config_file,
+			  .log_level = o->log_level,
+			  .last_reload_ok = true };
 	int rc = set_up(&l, o, why);
 
 	if (!rc) {
@@ -250,7 +297,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 		sd_notify(0, "STOPPING=1");
 	}
 	/* The socket first: nobody is to ask a daemon that is about to end. */
-	ibcc_control_free(l.control);
+	ibcc_jsonl_free(l.control);
 	ibcc_worker_free(l.worker);
 	sd_event_source_unref(l.timer);
 	sd_event_unref(l.event);

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

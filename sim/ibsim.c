@@ -274,9 +274,3 @@ int ibcc_ibsim_console(struct ibcc_ibsim *s, const char *line, ibcc_ibsim_printe
 	s->done_arg = arg;
 	return 0;
 }
-
-void ibcc_ibsim_cancel(struct ibcc_ibsim *s, const void *arg)
-{
-	if (s && s->done && s->done_arg == arg)
-		s->done = NULL;
-}

@@ -28,7 +28,5 @@ void ibcc_ibsim_free(struct ibcc_ibsim *s);
  */
 typedef void ibcc_ibsim_printed(void *arg, const char *text);
 int ibcc_ibsim_console(struct ibcc_ibsim *s, const char *line, ibcc_ibsim_printed *done, void *arg);
-/* `arg` does not want the output any more. */
-void ibcc_ibsim_cancel(struct ibcc_ibsim *s, const void *arg);
 
 #endif

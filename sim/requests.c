@@ -11,7 +11,6 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/pma.h>
 
-#include "sim/control.h"
 #include "sim/requests_knobs.h"
 #include "sim/requests_settings.h"
 
@@ -167,20 +166,24 @@ static json_t *ports(const struct ibcc_requests *q)
 
 static void on_printed(void *arg, const char *text)
 {
+	const struct ibcc_requests *q = arg;
 	json_t *s = json_string(text); /* NULL if it is no UTF-8 */
 
-	ibcc_control_reply(arg, json_pack("{s:b,s:o}", "ok", 1, "text", s ? s : json_string("")));
+	ibcc_jsonl_reply(q->server, q->console_client,
+			 json_pack("{s:b,s:o}", "ok", 1, "text", s ? s : json_string("")));
 }
 
-static json_t *console(const struct ibcc_requests *q, struct ibcc_control_conn *c, const json_t *rq)
+/* NULL: the answer comes when ibsim's has. */
+static json_t *console(struct ibcc_requests *q, const struct ibcc_jsonl_request *r)
 {
-	const char *line = json_string_value(json_object_get(rq, "line"));
-	int err = line ? ibcc_ibsim_console(q->ibsim, line, on_printed, c) : -EINVAL;
+	const char *line = json_string_value(json_object_get(r->object, "line"));
+	int err = line ? ibcc_ibsim_console(q->ibsim, line, on_printed, q) : -EINVAL;
 
 	if (err == -EBUSY)
-		return ibcc_control_error("ibsim's console is busy");
+		return ibcc_jsonl_error(err, "ibsim's console is busy");
 	if (err)
-		return ibcc_control_error("console: want one line of at most 125 characters");
+		return ibcc_jsonl_error(err, "console: want one line of at most 125 characters");
+	q->console_client = r->client;
 	q->changed(q->arg);
 	return NULL;
 }
@@ -201,28 +204,34 @@ static json_t *info(const struct ibcc_requests *q)
 	return o;
 }
 
-json_t *ibcc_requests_answer(void *arg, struct ibcc_control_conn *c, const json_t *rq)
+void ibcc_requests_answer(void *arg, const struct ibcc_jsonl_request *r)
 {
-	const char *cmd = json_string_value(json_object_get(rq, "cmd"));
+	static const struct {
+		const char *name;
+		json_t *(*answer)(const struct ibcc_requests *q);
+	} commands[] = {
+		{ "info", info },   { "stats", stats }, { "flows", flows },
+		{ "ports", ports }, { "sets", sets },   { "settings", ibcc_requests_settings },
+	};
+	const char *cmd = json_string_value(json_object_get(r->object, "cmd"));
 	struct ibcc_requests *q = arg;
+	json_t *answer = NULL;
+	size_t i = 0;
 
-	if (!cmd)
-		return ibcc_control_error("no cmd");
-	if (!strcmp(cmd, "info"))
-		return info(q);
-	if (!strcmp(cmd, "stats"))
-		return stats(q);
-	if (!strcmp(cmd, "flows"))
-		return flows(q);
-	if (!strcmp(cmd, "ports"))
-		return ports(q);
-	if (!strcmp(cmd, "sets"))
-		return sets(q);
-	if (!strcmp(cmd, "settings"))
-		return ibcc_requests_settings(q);
-	if (!strcmp(cmd, "set"))
-		return ibcc_requests_set(q, rq);
-	if (!strcmp(cmd, "console"))
-		return console(q, c, rq);
-	return ibcc_control_error("%s: no such command", cmd);
+	while (cmd && i < sizeof(commands) / sizeof(*commands) && strcmp(cmd, commands[i].name))
+		i++;
+	if (!cmd) {
+		answer = ibcc_jsonl_error(-EINVAL, "no cmd");
+	} else if (i < sizeof(commands) / sizeof(*commands)) {
+		answer = commands[i].answer(q);
+	} else if (!strcmp(cmd, "set")) {
+		answer = ibcc_requests_set(q, r->object);
+	} else if (strcmp(cmd, "console")) {
+		answer = ibcc_jsonl_error(-EINVAL, "%s: no such command", cmd);
+	} else {
+		answer = console(q, r);
+		if (!answer)
+			return;
+	}
+	ibcc_jsonl_reply(q->server, r->client, answer);
 }

@@ -5,12 +5,12 @@
 
 #include <jansson.h>
 
+#include <ibcc/jsonl.h>
+
 #include "sim/ibsim.h"
 #include "sim/pace.h"
 #include "sim/proxy.h"
 #include "sim/world.h"
-
-struct ibcc_control_conn;
 
 /* The parts that requests read and change. */
 struct ibcc_requests {
@@ -18,11 +18,13 @@ struct ibcc_requests {
 	struct ibcc_pace *pace;
 	struct ibcc_proxy *proxy;
 	struct ibcc_ibsim *ibsim;
+	struct ibcc_jsonl *server;
+	uint64_t console_client;    /* who waits for the console */
 	void (*changed)(void *arg); /* the console may have changed the fabric */
 	void *arg;
 };
 
-/* As ibcc_control_request, for a struct ibcc_requests. */
-json_t *ibcc_requests_answer(void *arg, struct ibcc_control_conn *c, const json_t *rq);
+/* An ibcc_jsonl_fn, for a struct ibcc_requests. */
+void ibcc_requests_answer(void *arg, const struct ibcc_jsonl_request *r);
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/control.h"
-
 #define SPEED_MAX    1000.0
 #define PERMILLE_MAX 1000.0
 #define DELAY_MAX_US 60e6
@@ -164,20 +162,20 @@ json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq)
 	int err;
 
 	if (!json_object_size(values))
-		return ibcc_control_error("nothing to set: want KEY=VALUE");
+		return ibcc_jsonl_error(-EINVAL, "nothing to set: want KEY=VALUE");
 	json_object_foreach ((json_t *)(uintptr_t)values, key, value) {
 		const char *text = json_string_value(value);
 
 		err = text ? set_key(q, key, text) : -EINVAL;
 		if (err == -ENOKEY)
-			return ibcc_control_error("%s: no such key", key);
+			return ibcc_jsonl_error(err, "%s: no such key", key);
 		if (err == -ENOENT)
-			return ibcc_control_error("%s: no such node", key);
+			return ibcc_jsonl_error(err, "%s: no such node", key);
 		if (err == -EINVAL)
-			return ibcc_control_error("%s: got %s, which it cannot be", key,
-						  text ? text : "no text");
+			return ibcc_jsonl_error(err, "%s: got %s, which it cannot be", key,
+						text ? text : "no text");
 		if (err)
-			return ibcc_control_error("%s: %s", key, strerror(-err));
+			return ibcc_jsonl_error(err, "%s: %s", key, strerror(-err));
 	}
 	return json_pack("{s:b}", "ok", 1);
 }

@@ -34,7 +34,6 @@ struct simulator {
 	struct ibcc_ibsim *ibsim;
 	struct ibcc_upstream *up;
 	struct ibcc_proxy *proxy;
-	struct ibcc_control *control;
 	struct ibcc_observer *observer;
 	struct ibcc_world *world;
 	struct ibcc_pace *pace;
@@ -161,13 +160,6 @@ static void on_engine_failed(void *arg, int err)
 	fail(arg, "engine", err);
 }
 
-static void on_gone(void *arg, struct ibcc_control_conn *c)
-{
-	struct ibcc_requests *q = arg;
-
-	ibcc_ibsim_cancel(q->ibsim, c);
-}
-
 static int on_start_timeout(sd_event_source *src, uint64_t usec, void *arg)
 {
 	(void)src;
@@ -251,7 +243,7 @@ static int start(struct simulator *s)
 		.answer = answer, .loss = loss, .changed = changed, .arg = s
 	};
 	const struct ibcc_scenario *sc;
-	char up[64];
+	char up[64], address[128];
 	int err = load(s);
 
 	if (!err)
@@ -272,9 +264,10 @@ static int start(struct simulator *s)
 		return err;
 	s->requests.world = s->world;
 	s->requests.pace = s->pace;
-	s->control = ibcc_control_new(s->ev, s->o->name, ibcc_requests_answer, on_gone,
-				      &s->requests, &err);
-	if (!s->control)
+	ibcc_control_address(s->o->name, address, sizeof(address));
+	s->requests.server =
+		ibcc_jsonl_listen(s->ev, address, ibcc_requests_answer, &s->requests, &err);
+	if (!s->requests.server)
 		return err;
 	s->proxy = ibcc_proxy_new(s->ev, s->up, s->o->name, &ops, &err);
 	if (!s->proxy)
@@ -301,7 +294,7 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 	else if (!s.refused)
 		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name,
 			r == -EADDRINUSE ? "another simulator has this name" : strerror(-r));
-	ibcc_control_free(s.control);
+	ibcc_jsonl_free(s.requests.server);
 	ibcc_proxy_free(s.proxy);
 	ibcc_observer_free(s.observer);
 	ibcc_upstream_free(s.up);

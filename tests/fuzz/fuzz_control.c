@@ -13,29 +13,43 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <ibcc/config.h>
 #include <ibcc/log.h>
 
-#include "daemon/loop_request.h"
+#include "daemon/request.h"
 
 struct fixture {
-	struct ibcc_loop loop;
+	struct ibcc_config config;
+	sd_event *event;
+	struct ibcc_worker *worker;
+	struct ibcc_jsonl *control;
 	char dir[48];
 	struct sockaddr_un address;
 	uint64_t n_asked;
 };
 
-static void request(void *arg, const struct ibcc_control_request *r)
+static void request(void *arg, const struct ibcc_jsonl_request *r)
 {
 	struct fixture *x = arg;
+	json_t *answer = NULL;
+	struct ibcc_job *j = NULL;
 
-	FUZZ_CHECK(r->command && json_is_object(r->args));
+	FUZZ_CHECK(json_is_object(r->object));
 	x->n_asked++;
-	ibcc_loop_request(&x->loop, r);
+	if (ibcc_request_is_status(r))
+		answer = ibcc_request_answer(0, NULL, ibcc_worker_status(x->worker));
+	else
+		j = ibcc_request_job(r, &answer);
+	FUZZ_CHECK(!j == !!answer);
+	if (j)
+		ibcc_worker_submit(x->worker, j);
+	else
+		ibcc_jsonl_reply(x->control, r->client, answer);
 }
 
 static void turn(struct fixture *x)
 {
-	while (sd_event_run(x->loop.event, 0) > 0)
+	while (sd_event_run(x->event, 0) > 0)
 		;
 }
 
@@ -45,22 +59,23 @@ static void turn(struct fixture *x)
 static void work(struct fixture *x)
 {
 	struct ibcc_job *pass = calloc(1, sizeof(*pass)), *j;
-	struct pollfd p = { .fd = ibcc_worker_fd(x->loop.worker), .events = POLLIN };
+	struct pollfd p = { .fd = ibcc_worker_fd(x->worker), .events = POLLIN };
 	bool over = false;
 
 	FUZZ_CHECK(pass);
 	pass->kind = IBCC_JOB_PASS;
-	ibcc_worker_submit(x->loop.worker, pass);
+	ibcc_worker_submit(x->worker, pass);
 	while (!over) {
 		poll(&p, 1, -1);
-		while ((j = ibcc_worker_done(x->loop.worker))) {
+		while ((j = ibcc_worker_done(x->worker))) {
 			/* Nothing comes of anything but the state file. */
 			FUZZ_CHECK(j->err || j->kind == IBCC_JOB_HISTORY);
 			FUZZ_CHECK(!j->err || j->why.text[0]);
 			over |= j->kind == IBCC_JOB_PASS;
 			if (j->kind != IBCC_JOB_PASS) {
-				ibcc_control_reply(x->loop.control, j->client, j->err, j->why.text,
-						   j->result);
+				ibcc_jsonl_reply(
+					x->control, j->client,
+					ibcc_request_answer(j->err, j->why.text, j->result));
 				j->result = NULL;
 			}
 			ibcc_job_free(j);
@@ -83,7 +98,7 @@ static void finish(struct fixture *x)
 /* Every line that comes back is a JSON object that says "ok". */
 static void check_answers(int fd)
 {
-	static char text[4 * IBCC_CONTROL_MAX_REQUEST];
+	static char text[4 * IBCC_JSONL_MAX_REQUEST];
 	ssize_t n = recv(fd, text, sizeof(text), MSG_DONTWAIT);
 	char *line = text, *end;
 
@@ -114,9 +129,9 @@ static void teardown(void)
 					     "" };
 	char path[80];
 
-	ibcc_control_free(fixture.loop.control);
-	ibcc_worker_free(fixture.loop.worker);
-	sd_event_unref(fixture.loop.event);
+	ibcc_jsonl_free(fixture.control);
+	ibcc_worker_free(fixture.worker);
+	sd_event_unref(fixture.event);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", fixture.dir, files[i]);
 		remove(path);
@@ -125,10 +140,10 @@ static void teardown(void)
 
 static void setup(struct fixture *x)
 {
-	struct ibcc_config *c = &x->loop.config;
+	struct ibcc_config *c = &x->config;
 	int err = 0;
 
-	if (x->loop.control)
+	if (x->control)
 		return;
 	ibcc_log_open("fuzz", IBCC_LOG_STDERR, LOG_EMERG);
 	snprintf(x->dir, sizeof(x->dir), "%s/ibcc-fuzz.XXXXXX",
@@ -141,12 +156,11 @@ static void setup(struct fixture *x)
 	snprintf(c->state_file, sizeof(c->state_file), "%s/state.db", x->dir);
 	x->address.sun_family = AF_UNIX;
 	snprintf(x->address.sun_path, sizeof(x->address.sun_path), "%s/control", x->dir);
-	FUZZ_CHECK(sd_event_new(&x->loop.event) >= 0);
-	x->loop.worker = ibcc_worker_new(c, 0, &err, NULL);
-	FUZZ_CHECK(x->loop.worker);
-	x->loop.control =
-		ibcc_control_new(x->loop.event, x->address.sun_path, request, x, &err, NULL);
-	FUZZ_CHECK(x->loop.control);
+	FUZZ_CHECK(sd_event_new(&x->event) >= 0);
+	x->worker = ibcc_worker_new(c, 0, &err, NULL);
+	FUZZ_CHECK(x->worker);
+	x->control = ibcc_jsonl_listen(x->event, x->address.sun_path, request, x, &err);
+	FUZZ_CHECK(x->control);
 	atexit(teardown);
 }
 

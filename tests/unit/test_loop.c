@@ -19,9 +19,9 @@
 
 #include <jansson.h>
 
+#include <ibcc/jsonl.h>
 #include <ibcc/log.h>
 
-#include "daemon/control.h"
 #include "daemon/loop.h"
 
 #define PATIENCE_MS 20000
@@ -261,7 +261,7 @@ static void test_bad_requests(void **state)
 	write_config("");
 	d = start();
 	assert_refused("what?\n", "");
-	assert_refused("[]\n", "command");
+	assert_refused("[]\n", "object");
 	assert_refused("{}\n", "command");
 	assert_refused("{\"command\": 7}\n", "command");
 	assert_refused("{\"command\": \"format\"}\n", "unknown command");
@@ -279,9 +279,9 @@ static void test_bad_requests(void **state)
 /* Halves, several at once, nothing, too much, gone before the answer. */
 static void test_bad_clients(void **state)
 {
-	static char much[IBCC_CONTROL_MAX_REQUEST + 16];
+	static char much[IBCC_JSONL_MAX_REQUEST + 16];
 	struct daemon d;
-	int fd[IBCC_CONTROL_MAX_CLIENTS], one;
+	int fd[IBCC_JSONL_MAX_CLIENTS], one;
 	json_t *o;
 
 	(void)state;
@@ -310,12 +310,12 @@ static void test_bad_clients(void **state)
 		assert_null(answer(one));
 	close(one);
 
-	for (unsigned int i = 0; i < IBCC_CONTROL_MAX_CLIENTS; i++)
+	for (unsigned int i = 0; i < IBCC_JSONL_MAX_CLIENTS; i++)
 		fd[i] = client();
 	one = client();
 	assert_null(answer(one));
 	close(one);
-	for (unsigned int i = 0; i < IBCC_CONTROL_MAX_CLIENTS; i++)
+	for (unsigned int i = 0; i < IBCC_JSONL_MAX_CLIENTS; i++)
 		close(fd[i]);
 	/* Places are free as soon as the daemon has seen the others go. */
 	do {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/loop_request.h"
+#include "daemon/request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,29 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/conf.h"
-
 #define HISTORY_DEFAULT 20u
 #define HISTORY_MAX     10000u
-
-static void reply_status(struct ibcc_loop *l, const struct ibcc_control_request *r)
-{
-	json_t *o = ibcc_worker_status(l->worker);
-	uint64_t now = l->start_us;
-
-	if (!o) {
-		ibcc_control_reply(l->control, r->client, -ENOMEM, "no memory", NULL);
-		return;
-	}
-	sd_event_now(l->event, CLOCK_MONOTONIC, &now);
-	json_object_set_new(o, "pid", json_integer(getpid()));
-	json_object_set_new(o, "uptime_s",
-			    json_integer((json_int_t)((now - l->start_us) / 1000000)));
-	json_object_set_new(o, "interval_ms", json_integer(l->config.interval_ms));
-	json_object_set_new(o, "config_file", json_string(ibcc_conf_file(l->config_file)));
-	json_object_set_new(o, "last_reload_ok", json_boolean(l->last_reload_ok));
-	ibcc_control_reply(l->control, r->client, 0, NULL, o);
-}
 
 struct command {
 	const char *name;
@@ -79,37 +58,50 @@ static const char *read_args(struct ibcc_job *j, const json_t *args)
 	return NULL;
 }
 
-void ibcc_loop_request(void *arg, const struct ibcc_control_request *r)
+bool ibcc_request_is_status(const struct ibcc_jsonl_request *r)
 {
-	struct ibcc_loop *l = arg;
-	const struct command *c = find_command(r->command);
-	const char *error = NULL;
-	struct ibcc_job *j;
+	const char *name = json_string_value(json_object_get(r->object, "command"));
+
+	return name && !strcmp(name, "status");
+}
+
+json_t *ibcc_request_answer(int err, const char *error, json_t *result)
+{
+	json_t *o = err ? ibcc_jsonl_error(err, "%s", error) : json_pack("{sb}", "ok", 1);
+
+	json_object_set_new(o, "result", result ? result : json_null());
+	return o;
+}
+
+struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **refusal)
+{
+	const char *name = json_string_value(json_object_get(r->object, "command"));
+	const json_t *args = json_object_get(r->object, "args");
+	const struct command *c = name ? find_command(name) : NULL;
+	struct ibcc_job *j = calloc(1, sizeof(*j));
+	const char *error;
 	int err = -EINVAL;
 
-	if (!strcmp(r->command, "status")) {
-		reply_status(l, r);
-		return;
-	}
-	j = calloc(1, sizeof(*j));
 	if (!j) {
 		err = -ENOMEM;
 		error = "no memory";
+	} else if (!name || (args && !json_is_object(args))) {
+		error = "a request is {\"command\": NAME, \"args\": {...}}";
 	} else if (!c) {
 		error = "unknown command";
 	} else if (c->changes && r->uid != 0 && r->uid != geteuid()) {
 		err = -EACCES;
 		error = "only root and the daemon's own user may change the fabric";
 	} else {
-		error = read_args(j, r->args);
+		error = read_args(j, args);
 	}
 	if (error) {
-		ibcc_control_reply(l->control, r->client, err, error, NULL);
 		free(j);
-		return;
+		*refusal = ibcc_request_answer(err, error, NULL);
+		return NULL;
 	}
 	j->kind = c->kind;
 	j->client = r->client;
 	snprintf(j->who, sizeof(j->who), "uid %u (pid %d)", (unsigned int)r->uid, (int)r->pid);
-	ibcc_worker_submit(l->worker, j);
+	return j;
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A stream socket for JSON lines: a request is a JSON object on a line, and so is its answer.
+ *
+ * A client gets one answer before its next request is read. Addresses are paths, or names in the
+ * abstract namespace, which begin with "@".
+ */
+#ifndef IBCC_JSONL_H
+#define IBCC_JSONL_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+#include <systemd/sd-event.h>
+
+#define IBCC_JSONL_MAX_REQUEST 65536u /* bytes of a line; who sends more is hung up on */
+#define IBCC_JSONL_MAX_CLIENTS 32u    /* likewise those beyond */
+
+struct ibcc_jsonl;
+
+struct ibcc_jsonl_request {
+	uint64_t client;      /* to answer to */
+	const json_t *object; /* borrowed for the call */
+	uid_t uid;            /* of the peer */
+	pid_t pid;
+};
+
+/* Must lead to exactly one ibcc_jsonl_reply(), at once or later. */
+typedef void ibcc_jsonl_fn(void *arg, const struct ibcc_jsonl_request *r);
+
+/* Listens. At a path, the socket gets mode 0660, which says who may connect, and one that a dead
+ * process left is replaced; at an abstract name only root and our own user may. Lines that are no
+ * JSON object are refused here. NULL with *err on failure: -EADDRINUSE if somebody listens there,
+ * -ENAMETOOLONG, -ENOMEM or what the system says.
+ */
+struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_jsonl_fn *fn,
+				     void *arg, int *err);
+/* Closes all connections and removes the socket. NULL is fine. */
+void ibcc_jsonl_free(struct ibcc_jsonl *s);
+
+/* Answers a client; one that has gone meanwhile is ignored. Takes `answer` over; NULL (no memory)
+ * hangs up.
+ */
+void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer);
+
+/* {"ok": false, "error": SENTENCE, "errno": NUMBER} for a negative errno; NULL without memory. */
+json_t *ibcc_jsonl_error(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The client's end: sends one request and waits for the answer, an object, which is the caller's;
+ * between two of its bytes at most `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (nobody
+ * listens), -ETIMEDOUT, -ECONNRESET (hung up), -EPROTO (no answer that one could read),
+ * -ENAMETOOLONG, -ENOMEM, or what the system says.
+ */
+int ibcc_jsonl_ask(const char *address, const json_t *request, unsigned int timeout_s,
+		   json_t **answer);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* JSON lines over sockets: the server in this process, who asks in a child. What clients may do
+ * wrong is in test_loop.c and tests/fuzz/fuzz_control.c.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "files.h"
+
+#include <ibcc/jsonl.h>
+
+struct server {
+	sd_event *event;
+	struct ibcc_jsonl *s;
+	uint64_t client;
+	enum { ECHO, LATER, NO_OBJECT, HANG_UP } how;
+};
+
+static void on_request(void *arg, const struct ibcc_jsonl_request *r)
+{
+	struct server *x = arg;
+
+	assert_int_equal(r->uid, geteuid());
+	x->client = r->client;
+	switch (x->how) {
+	case ECHO: ibcc_jsonl_reply(x->s, r->client, json_deep_copy(r->object)); break;
+	case NO_OBJECT: ibcc_jsonl_reply(x->s, r->client, json_array()); break;
+	case HANG_UP: ibcc_jsonl_reply(x->s, r->client, NULL); break;
+	case LATER: break;
+	}
+}
+
+static void start(struct server *x, const char *address)
+{
+	int err = -1;
+
+	*x = (struct server){ 0 };
+	assert_true(sd_event_new(&x->event) >= 0);
+	x->s = ibcc_jsonl_listen(x->event, address, on_request, x, &err);
+	assert_non_null(x->s);
+	assert_int_equal(err, 0);
+}
+
+static void stop(struct server *x)
+{
+	ibcc_jsonl_free(x->s);
+	sd_event_unref(x->event);
+}
+
+/* Name of its own for each process, in the abstract namespace. */
+static const char *name(void)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "@ibcc-unit-%d", (int)getpid());
+	return text;
+}
+
+/* What ibcc_jsonl_ask() returns in a child; an answer must be the question. */
+static int ask(struct server *x, const char *address)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		json_t *rq = json_pack("{ss s[iii]}", "cmd", "x", "list", 1, 2, 3), *answer;
+		int rc = ibcc_jsonl_ask(address, rq, x && x->how == LATER ? 1 : 20, &answer);
+
+		_exit(rc ? -rc : !json_equal(rq, answer));
+	}
+	while (x && !waitpid(pid, &status, WNOHANG))
+		assert_true(sd_event_run(x->event, 10000) >= 0);
+	if (!x)
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+static void test_asks(void **state)
+{
+	const char *const address[] = { name(), files_path("socket") };
+	struct server x;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ask(NULL, address[i]), i ? -ENOENT : -ECONNREFUSED);
+		start(&x, address[i]);
+		for (int k = 0; k < 3; k++)
+			assert_int_equal(ask(&x, address[i]), 0);
+		x.how = HANG_UP;
+		assert_int_equal(ask(&x, address[i]), -ECONNRESET);
+		x.how = NO_OBJECT;
+		assert_int_equal(ask(&x, address[i]), -EPROTO);
+		x.how = LATER;
+		assert_int_equal(ask(&x, address[i]), -ETIMEDOUT);
+		stop(&x);
+		assert_int_equal(ask(NULL, address[i]), i ? -ENOENT : -ECONNREFUSED);
+	}
+}
+
+/* One place, one server; a path also says who may come, and is free when its server has died. */
+static void test_place(void **state)
+{
+	char path[512], much[200];
+	struct server x;
+	struct stat st;
+	int err = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", files_path("socket"));
+	start(&x, path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0660);
+	assert_null(ibcc_jsonl_listen(x.event, path, on_request, &x, &err));
+	assert_int_equal(err, -EADDRINUSE);
+	assert_int_equal(ask(&x, path), 0);
+	stop(&x);
+	start(&x, name());
+	assert_null(ibcc_jsonl_listen(x.event, name(), on_request, &x, &err));
+	assert_int_equal(err, -EADDRINUSE);
+	assert_int_equal(ask(&x, name()), 0);
+	memset(much, '@', sizeof(much) - 1);
+	much[sizeof(much) - 1] = '\0';
+	assert_null(ibcc_jsonl_listen(x.event, much, on_request, &x, &err));
+	assert_int_equal(err, -ENAMETOOLONG);
+	assert_int_equal(ask(NULL, much), -ENAMETOOLONG);
+	stop(&x);
+}
+
+/* Who has gone is not answered, nor is anybody twice. */
+static void test_answers_late(void **state)
+{
+	static const char text[] = "{\"a\": 1}\n{\"b\": 2}\n";
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	char line[64] = "";
+	struct server x;
+	uint64_t gone = 0;
+	int fd[2];
+
+	(void)state;
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", files_path("socket"));
+	start(&x, sa.sun_path);
+	x.how = LATER;
+	for (int i = 0; i < 2; i++) {
+		fd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(fd[i], (struct sockaddr *)&sa, sizeof(sa)), 0);
+		assert_int_equal(send(fd[i], text, strlen(text), 0), strlen(text));
+		while (sd_event_run(x.event, 0) > 0)
+			;
+		gone = i ? gone : x.client;
+	}
+	close(fd[0]);
+	while (sd_event_run(x.event, 0) > 0)
+		;
+	ibcc_jsonl_reply(x.s, gone, json_object());
+	ibcc_jsonl_reply(x.s, x.client, json_pack("{si}", "n", 1));
+	ibcc_jsonl_reply(x.s, x.client, json_pack("{si}", "n", 2));
+	x.how = ECHO;
+	while (sd_event_run(x.event, 0) > 0)
+		;
+	assert_true(recv(fd[1], line, sizeof(line) - 1, 0) > 0);
+	assert_string_equal(line, "{\"n\":1}\n{\"b\":2}\n");
+	close(fd[1]);
+	stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_answers_late),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
