@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Commands that ask a running simulator. */
 #include <getopt.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <ibcc/table.h>
 
 #include "sim/cmd.h"
 #include "sim/control.h"
@@ -20,59 +21,58 @@ static char *cell_text(const json_t *v)
 	return json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(4));
 }
 
-static int add_row(struct libscols_table *tb, json_t *columns, const json_t *row)
+static int add_row(struct libscols_table *t, const struct ibcc_table_column *column, size_t n,
+		   const json_t *row)
 {
-	struct libscols_line *ln = scols_table_new_line(tb, NULL);
-	const char *key;
-	json_t *unused;
-	size_t i = 0;
+	char **cell = calloc(n + 1, sizeof(*cell));
+	int r = -1;
 
-	if (!ln)
-		return -1;
-	json_object_foreach (columns, key, unused) {
-		const json_t *v = json_object_get(row, key);
-		char *text = v ? cell_text(v) : NULL;
+	for (size_t i = 0; cell && i < n; i++) {
+		const json_t *v = json_object_get(row, column[i].name);
 
-		if (text && scols_line_refer_data(ln, i, text)) {
-			free(text);
-			return -1;
-		}
-		i++;
+		cell[i] = v ? cell_text(v) : NULL;
 	}
-	return 0;
+	if (cell)
+		r = ibcc_table_add(t, (const char *const *)cell);
+	for (size_t i = 0; cell && i < n; i++)
+		free(cell[i]);
+	free(cell);
+	return r;
 }
 
 /* Columns are the members of all rows that are single values, in the order in which they come up.
  */
 static int print_table(const json_t *rows)
 {
-	struct libscols_table *tb;
+	struct ibcc_table_column *column = NULL;
+	struct libscols_table *t = NULL;
 	json_t *columns = json_object(), *row, *value;
 	const char *key;
-	size_t i;
+	size_t i, n = 0;
 	int r = -1;
 
-	scols_init_debug(0);
-	tb = scols_new_table();
-	if (!tb || !columns)
-		goto out;
 	json_array_foreach ((json_t *)(uintptr_t)rows, i, row) {
 		json_object_foreach (row, key, value) {
 			if (!json_is_object(value) && !json_is_array(value))
 				json_object_set(columns, key, value);
 		}
 	}
-	json_object_foreach (columns, key, value) {
-		if (!scols_table_new_column(tb, key, 0, json_is_number(value) ? SCOLS_FL_RIGHT : 0))
-			goto out;
-	}
-	json_array_foreach ((json_t *)(uintptr_t)rows, i, row) {
-		if (add_row(tb, columns, row))
-			goto out;
-	}
-	r = scols_print_table(tb);
+	column = calloc(json_object_size(columns) + 1, sizeof(*column));
+	if (!column)
+		goto out;
+	json_object_foreach (columns, key, value)
+		column[n++] = (struct ibcc_table_column){ key, json_is_number(value) ? IBCC_RIGHT
+										     : IBCC_LEFT };
+	t = ibcc_table_new(column, n, stdout);
+	r = t ? 0 : -1;
+	json_array_foreach ((json_t *)(uintptr_t)rows, i, row)
+		if (!r)
+			r = add_row(t, column, n, row);
+	if (!r)
+		r = scols_print_table(t);
 out:
-	scols_unref_table(tb);
+	scols_unref_table(t);
+	free(column);
 	json_decref(columns);
 	return r;
 }

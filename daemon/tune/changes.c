@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/tune/table.h"
+#include <ibcc/table.h>
+
 #include "daemon/tune/tune.h"
 
 const char *tune_node_text(const json_t *o, char *buf, size_t len)
@@ -54,7 +55,7 @@ static const json_t *end_of_run(const json_t *changes, size_t i, bool *covered)
 	return last;
 }
 
-static void print_row(struct tune_table *t, const json_t *o, const json_t *last)
+static void print_row(struct libscols_table *t, const json_t *o, const json_t *last)
 {
 	char node[160], port[16], sl[16] = "";
 	const char *row[8];
@@ -75,7 +76,7 @@ static void print_row(struct tune_table *t, const json_t *o, const json_t *last)
 	row[5] = tune_str(o, "old");
 	row[6] = tune_str(o, "new");
 	row[7] = tune_str(o, "outcome");
-	tune_table_row(t, row);
+	ibcc_table_add(t, row);
 }
 
 /* Reasons repeat from node to node: each is told once, for the attribute it belongs to. */
@@ -101,20 +102,20 @@ static void print_reasons(const json_t *changes)
 
 void tune_print_changes(const json_t *changes, const char *heading)
 {
-	static const struct tune_column columns[] = {
-		{ "NODE", TUNE_LEFT },  { "PORT", TUNE_RIGHT },   { "ATTRIBUTE", TUNE_LEFT },
-		{ "FIELD", TUNE_LEFT }, { "SL", TUNE_LEFT },      { "OLD", TUNE_WRAP },
-		{ "NEW", TUNE_WRAP },   { "OUTCOME", TUNE_LEFT },
+	static const struct ibcc_table_column columns[] = {
+		{ "NODE", IBCC_LEFT },  { "PORT", IBCC_RIGHT },   { "ATTRIBUTE", IBCC_LEFT },
+		{ "FIELD", IBCC_LEFT }, { "SL", IBCC_LEFT },      { "OLD", IBCC_WRAP },
+		{ "NEW", IBCC_WRAP },   { "OUTCOME", IBCC_LEFT },
 	};
 	size_t n = json_array_size(changes), i;
 	bool outcomes = n && json_object_get(json_array_get(changes, 0), "outcome");
-	struct tune_table *t = tune_table_new(columns, outcomes ? 8 : 7);
+	struct libscols_table *t = ibcc_table_new(columns, outcomes ? 8 : 7, stdout);
 	bool *covered = calloc(n ? n : 1, sizeof(*covered));
 
 	for (i = 0; covered && i < n; i++)
 		if (!covered[i])
 			print_row(t, json_array_get(changes, i), end_of_run(changes, i, covered));
 	free(covered);
-	tune_table_end(t, heading);
+	ibcc_table_print_under(t, heading);
 	print_reasons(changes);
 }

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <ibcc/table.h>
+
 #include "daemon/tune/changes.h"
-#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 static void time_text(char *buf, size_t len, json_int_t seconds)
@@ -16,7 +17,7 @@ static void time_text(char *buf, size_t len, json_int_t seconds)
 		snprintf(buf, len, "?");
 }
 
-static void add_transaction(struct tune_table *t, const json_t *o)
+static void add_transaction(struct libscols_table *t, const json_t *o)
 {
 	char id[24], when[32], writes[24], undone[24] = "";
 	const char *row[] = { id,
@@ -34,19 +35,19 @@ static void add_transaction(struct tune_table *t, const json_t *o)
 	snprintf(writes, sizeof(writes), "%lld", tune_int(o, "changes"));
 	if (json_is_integer(json_object_get(o, "undone_by")))
 		snprintf(undone, sizeof(undone), "%lld", tune_int(o, "undone_by"));
-	tune_table_row(t, row);
+	ibcc_table_add(t, row);
 }
 
 static void print_history(const json_t *a)
 {
-	static const struct tune_column columns[] = {
-		{ "ID", TUNE_RIGHT },     { "WHEN", TUNE_LEFT },    { "ACTION", TUNE_LEFT },
-		{ "OUTCOME", TUNE_LEFT }, { "WRITES", TUNE_RIGHT }, { "UNDONE BY", TUNE_RIGHT },
-		{ "WHO", TUNE_LEFT },     { "VIA", TUNE_LEFT },     { "SUMMARY", TUNE_WRAP },
+	static const struct ibcc_table_column columns[] = {
+		{ "ID", IBCC_RIGHT },     { "WHEN", IBCC_LEFT },    { "ACTION", IBCC_LEFT },
+		{ "OUTCOME", IBCC_LEFT }, { "WRITES", IBCC_RIGHT }, { "UNDONE BY", IBCC_RIGHT },
+		{ "WHO", IBCC_LEFT },     { "VIA", IBCC_LEFT },     { "SUMMARY", IBCC_WRAP },
 	};
 	const json_t *list = json_object_get(a, "transactions"), *o;
 	const json_t *one = json_object_get(a, "transaction");
-	struct tune_table *t = tune_table_new(columns, 9);
+	struct libscols_table *t = ibcc_table_new(columns, 9, stdout);
 	size_t i;
 
 	json_array_foreach (list, i, o)
@@ -55,7 +56,7 @@ static void print_history(const json_t *a)
 		add_transaction(t, one);
 	else if (!json_array_size(list))
 		printf("Nothing was changed yet.\n");
-	tune_table_end(t, "Transactions");
+	ibcc_table_print_under(t, "Transactions");
 	if (one) {
 		if (tune_str(one, "detail")[0])
 			printf("\n%s\n", tune_str(one, "detail"));

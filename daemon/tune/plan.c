@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/table.h>
+
 #include "daemon/tune/changes.h"
-#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 /* What the prediction says of a port. -1 if nothing. */
@@ -22,8 +23,8 @@ static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
 	return -1;
 }
 
-static void add_sources(struct tune_table *t, const json_t *root, const char *key, const char *role,
-			const json_t *prediction)
+static void add_sources(struct libscols_table *t, const json_t *root, const char *key,
+			const char *role, const json_t *prediction)
 {
 	const json_t *list = json_object_get(root, key), *o;
 	size_t i;
@@ -41,18 +42,18 @@ static void add_sources(struct tune_table *t, const json_t *root, const char *ke
 		snprintf(becn, sizeof(becn), "%lld", tune_int(o, "becn"));
 		if (e >= 0)
 			snprintf(expect, sizeof(expect), "%.1f", (double)e / 8);
-		tune_table_row(t, row);
+		ibcc_table_add(t, row);
 	}
 }
 
 static void print_root(const json_t *root, size_t number, const json_t *prediction)
 {
-	static const struct tune_column columns[] = {
-		{ "ROLE", TUNE_LEFT },      { "NODE", TUNE_LEFT },   { "PORT", TUNE_RIGHT },
-		{ "MB/s", TUNE_RIGHT },     { "WAIT%", TUNE_RIGHT }, { "BECN", TUNE_RIGHT },
-		{ "EXPECTED", TUNE_RIGHT },
+	static const struct ibcc_table_column columns[] = {
+		{ "ROLE", IBCC_LEFT },      { "NODE", IBCC_LEFT },   { "PORT", IBCC_RIGHT },
+		{ "MB/s", IBCC_RIGHT },     { "WAIT%", IBCC_RIGHT }, { "BECN", IBCC_RIGHT },
+		{ "EXPECTED", IBCC_RIGHT },
 	};
-	struct tune_table *t = tune_table_new(columns, 7);
+	struct libscols_table *t = ibcc_table_new(columns, 7, stdout);
 	char heading[400], node[160];
 
 	add_sources(t, root, "contributors", "contributor", prediction);
@@ -62,7 +63,7 @@ static void print_root(const json_t *root, size_t number, const json_t *predicti
 	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
 	       tune_str(root, "kind"), tune_str(root, "explanation"));
 	snprintf(heading, sizeof(heading), "Sources of root %zu", number);
-	tune_table_end(t, heading);
+	ibcc_table_print_under(t, heading);
 }
 
 static void print_fabric(const json_t *f)

@@ -4,23 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/table.h>
+
 #include "daemon/tune/changes.h"
-#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 #define CELL 64
 
-static const struct tune_column switch_columns[] = {
-	{ "NODE", TUNE_LEFT },        { "LID", TUNE_RIGHT },          { "PORT", TUNE_LEFT },
-	{ "Threshold", TUNE_RIGHT },  { "Marking_Rate", TUNE_RIGHT }, { "Packet_Size", TUNE_RIGHT },
-	{ "Victim_Mask", TUNE_LEFT },
+static const struct ibcc_table_column switch_columns[] = {
+	{ "NODE", IBCC_LEFT },        { "LID", IBCC_RIGHT },          { "PORT", IBCC_LEFT },
+	{ "Threshold", IBCC_RIGHT },  { "Marking_Rate", IBCC_RIGHT }, { "Packet_Size", IBCC_RIGHT },
+	{ "Victim_Mask", IBCC_LEFT },
 };
 
-static const struct tune_column ca_columns[] = {
-	{ "NODE", TUNE_LEFT },        { "LID", TUNE_RIGHT },        { "PORT", TUNE_RIGHT },
-	{ "SL", TUNE_LEFT },          { "CCTI_Timer", TUNE_RIGHT }, { "CCTI_Increase", TUNE_RIGHT },
-	{ "Trigger", TUNE_RIGHT },    { "CCTI_Min", TUNE_RIGHT },   { "CCTI_Limit", TUNE_RIGHT },
-	{ "LAST ENTRY", TUNE_RIGHT }, { "CONTROL", TUNE_LEFT },
+static const struct ibcc_table_column ca_columns[] = {
+	{ "NODE", IBCC_LEFT },        { "LID", IBCC_RIGHT },        { "PORT", IBCC_RIGHT },
+	{ "SL", IBCC_LEFT },          { "CCTI_Timer", IBCC_RIGHT }, { "CCTI_Increase", IBCC_RIGHT },
+	{ "Trigger", IBCC_RIGHT },    { "CCTI_Min", IBCC_RIGHT },   { "CCTI_Limit", IBCC_RIGHT },
+	{ "LAST ENTRY", IBCC_RIGHT }, { "CONTROL", IBCC_LEFT },
 };
 
 static void num(char *cell, const json_t *o, const char *key)
@@ -46,7 +47,7 @@ static void ports_text(char *cell, const json_t *list)
 	}
 }
 
-static void add_switch(struct tune_table *t, const json_t *o)
+static void add_switch(struct libscols_table *t, const json_t *o)
 {
 	const json_t *sw = json_object_get(o, "SwitchCongestionSetting");
 	const json_t *list = json_object_get(o, "SwitchPortCongestionSetting"), *e;
@@ -62,7 +63,7 @@ static void add_switch(struct tune_table *t, const json_t *o)
 	num(c[1], sw, "Marking_Rate");
 	num(c[2], sw, "Packet_Size");
 	ports_text(c[3], json_object_get(sw, "Victim_Mask"));
-	tune_table_row(t, row);
+	ibcc_table_add(t, row);
 	row[2] = port;
 	row[6] = "";
 	json_array_foreach (list, i, e) {
@@ -70,7 +71,7 @@ static void add_switch(struct tune_table *t, const json_t *o)
 		num(c[0], e, "Threshold");
 		num(c[1], e, "Cong_Parm_Marking_Rate");
 		num(c[2], e, "Packet_Size");
-		tune_table_row(t, row);
+		ibcc_table_add(t, row);
 	}
 }
 
@@ -93,7 +94,7 @@ static void last_entry(char *cell, const json_t *table)
 			 (double)(1 << (tune_int(e, "CCT_Shift") & 3)));
 }
 
-static void add_ca(struct tune_table *t, const json_t *o)
+static void add_ca(struct libscols_table *t, const json_t *o)
 {
 	const json_t *ca = json_object_get(o, "CACongestionSetting");
 	const json_t *table = json_object_get(o, "CongestionControlTable");
@@ -129,14 +130,14 @@ static void add_ca(struct tune_table *t, const json_t *o)
 		num(c[1], e, "CCTI_Increase");
 		num(c[2], e, "Trigger_Threshold");
 		num(c[3], e, "CCTI_Min");
-		tune_table_row(t, row);
+		ibcc_table_add(t, row);
 	}
 }
 
 static void print_settings(const json_t *a)
 {
-	struct tune_table *switches = tune_table_new(switch_columns, 7);
-	struct tune_table *cas = tune_table_new(ca_columns, 11);
+	struct libscols_table *switches = ibcc_table_new(switch_columns, 7, stdout);
+	struct libscols_table *cas = ibcc_table_new(ca_columns, 11, stdout);
 	const json_t *nodes = json_object_get(a, "nodes"), *o;
 	char node[160];
 	size_t i;
@@ -150,8 +151,8 @@ static void print_settings(const json_t *a)
 		else
 			add_ca(cas, o);
 	}
-	tune_table_end(switches, "Switches");
-	tune_table_end(cas, "Channel adapters");
+	ibcc_table_print_under(switches, "Switches");
+	ibcc_table_print_under(cas, "Channel adapters");
 }
 
 int tune_show(struct tune *t)

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/best.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define POINT_CHARS 400
 #define MAX_COLUMNS 32 /* but the rank */

@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/bench/classify.h"
 #include "perftest/bench/pool.h"
 #include "perftest/bench/progress.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define WANT 0.95
 #define CELL 32

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 
 #include <ibcc/scenario_file.h>
+#include <ibcc/table.h>
 
 #include "daemon/cycle.h"
 #include "perftest/bench/bench.h"
 #include "perftest/bench/live.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define MAX_PASSES 64u
 #define WANT_MS    50.0

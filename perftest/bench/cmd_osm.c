@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/bench/osm_model.h"
 #include "perftest/bench/osm_run.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define TREES_MAX  32u
 #define REPEAT_MAX 15u

@@ -15,11 +15,11 @@
 #include <sys/resource.h>
 
 #include <ibcc/collect.h>
+#include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/poll.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define MAX_REPEAT     99u
 #define DEFAULT_WINDOW 64u

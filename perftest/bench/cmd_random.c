@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/bench/draw.h"
 #include "perftest/bench/drawn.h"
@@ -12,7 +14,6 @@
 #include "perftest/bench/pool.h"
 #include "perftest/bench/progress.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 #include "perftest/bench/truth.h"
 
 #define WANT_SHARE 0.95 /* of the scenarios */

@@ -4,9 +4,10 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 struct options {
 	bool json, all;

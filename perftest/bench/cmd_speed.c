@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 
 #include <ibcc/scenario_file.h>
+#include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define MAX_REPEAT 99u
 

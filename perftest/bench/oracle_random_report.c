@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <math.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/drawn.h"
 #include "perftest/bench/oracle_grid.h"
 #include "perftest/bench/oracle_random.h"
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define CELL 32
 

@@ -2,8 +2,9 @@
 #include <errno.h>
 #include <math.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define CELL 32
 

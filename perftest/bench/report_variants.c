@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <math.h>
 
+#include <ibcc/table.h>
+
 #include "perftest/bench/report.h"
-#include "perftest/bench/table.h"
 
 #define CELL       32
 #define MAX_ROUNDS 40u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Tables on a terminal by libsmartcols. */
-#ifndef PERFTEST_BENCH_TABLE_H
-#define PERFTEST_BENCH_TABLE_H
+/* Tables for people, by libsmartcols: as wide as the terminal, plain text elsewhere. */
+#ifndef IBCC_TABLE_H
+#define IBCC_TABLE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,13 +10,15 @@
 
 struct ibcc_table_column {
 	const char *name;
-	bool right; /* numbers */
+	enum { IBCC_LEFT, IBCC_RIGHT, IBCC_WRAP } form; /* numbers: right */
 };
 
 /* A table that writes to out; NULL without memory. Freed with scols_unref_table(). */
 struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, size_t n, FILE *out);
 
-/* Adds a line of as many texts as there are columns; a NULL text is an empty cell. */
+/* Adds a line of as many texts as there are columns, which are copied; a NULL text is an empty
+ * cell. 0 or -ENOMEM, as with no table.
+ */
 int ibcc_table_add(struct libscols_table *t, const char *const *cell);
 
 /* A number with four significant digits, "-" for what cannot be told. */
@@ -24,5 +26,8 @@ const char *ibcc_table_number(double v, char *buf, size_t len);
 
 /* Prints and frees. */
 int ibcc_table_print(struct libscols_table *t);
+
+/* The same on stdout below a heading, or nothing at all if there is no line. */
+void ibcc_table_print_under(struct libscols_table *t, const char *heading);
 
 #endif

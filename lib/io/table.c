@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perftest/bench/table.h"
+#include <ibcc/table.h>
 
 #include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
 struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, size_t n, FILE *out)
 {
@@ -11,9 +12,15 @@ struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, si
 	if (!t)
 		return NULL;
 	scols_table_set_stream(t, out);
+	/* Redirected output is for grep and awk: not cut, not wrapped. */
+	if (!isatty(fileno(out)))
+		scols_table_set_termforce(t, SCOLS_TERMFORCE_NEVER);
 	for (size_t i = 0; i < n; i++) {
-		if (scols_table_new_column(t, column[i].name, 0,
-					   column[i].right ? SCOLS_FL_RIGHT : 0))
+		int flags = column[i].form == IBCC_RIGHT  ? SCOLS_FL_RIGHT
+			    : column[i].form == IBCC_WRAP ? SCOLS_FL_WRAP
+							  : 0;
+
+		if (scols_table_new_column(t, column[i].name, 0, flags))
 			continue;
 		scols_unref_table(t);
 		return NULL;
@@ -23,8 +30,8 @@ struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, si
 
 int ibcc_table_add(struct libscols_table *t, const char *const *cell)
 {
-	struct libscols_line *line = scols_table_new_line(t, NULL);
-	size_t n = scols_table_get_ncols(t);
+	struct libscols_line *line = t ? scols_table_new_line(t, NULL) : NULL;
+	size_t n = line ? scols_table_get_ncols(t) : 0;
 	int rc = line ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !rc; i++)
@@ -47,8 +54,19 @@ const char *ibcc_table_number(double v, char *buf, size_t len)
 
 int ibcc_table_print(struct libscols_table *t)
 {
-	int rc = scols_print_table(t);
+	int rc = t ? scols_print_table(t) : -ENOMEM;
 
 	scols_unref_table(t);
 	return rc ? -EIO : 0;
+}
+
+void ibcc_table_print_under(struct libscols_table *t, const char *heading)
+{
+	if (!t || !scols_table_get_nlines(t)) {
+		scols_unref_table(t);
+		return;
+	}
+	printf("\n%s\n", heading);
+	fflush(stdout);
+	ibcc_table_print(t);
 }
