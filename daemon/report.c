@@ -6,59 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-json_t *ibcc_report_text(const char *text)
-{
-	json_t *s = json_string(text);
-	char plain[1024];
-	size_t i;
-
-	if (s)
-		return s;
-	snprintf(plain, sizeof(plain), "%s", text);
-	for (i = 0; plain[i]; i++)
-		if (plain[i] & 0x80)
-			plain[i] = '?';
-	return json_string(plain);
-}
-
-json_t *ibcc_report_guid(uint64_t guid)
-{
-	return json_sprintf("0x%016" PRIx64, guid);
-}
-
-/* Where the fields of one change go. */
-struct field_list {
-	json_t *list;
-	const struct ibcc_change *change;
-	const char *node, *outcome;
-};
-
-static int add_field(const struct ibcc_field_change *f, void *arg)
-{
-	struct field_list *l = arg;
-	const struct ibcc_change *c = l->change;
-	bool per_port = c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && f->index >= 0;
-	json_t *o = json_pack(
-		"{so so si ss ss si ss ss so}", "node_guid", ibcc_report_guid(c->node_guid), "node",
-		ibcc_report_text(l->node), "port", per_port ? f->index : c->port, "attribute",
-		ibcc_cc_attr_name(c->attr_id), "field", f->field, "sl", f->sl, "old", f->old_text,
-		"new", f->new_text, "reason", ibcc_report_text(c->reason));
-
-	if (o && f->sl < 0)
-		json_object_set_new(o, "sl", json_null());
-	if (o && l->outcome)
-		json_object_set_new(o, "outcome", json_string(l->outcome));
-	return json_array_append_new(l->list, o) ? -ENOMEM : 0;
-}
-
-int ibcc_report_change(json_t *list, const struct ibcc_change *c, const char *node,
-		       const char *outcome)
-{
-	struct field_list l = { list, c, node, outcome };
-
-	return ibcc_plan_fields(c, add_field, &l);
-}
-
 static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
 {
 	uint32_t node = ibcc_topo_find_guid(t, guid);
@@ -76,7 +23,7 @@ json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *p
 		const struct ibcc_change *c = &plan->change[i];
 		const char *outcome = r ? ibcc_outcome_name(r->change[i].outcome) : NULL;
 
-		if (ibcc_report_change(list, c, node_name(t, c->node_guid), outcome)) {
+		if (ibcc_json_change(list, c, node_name(t, c->node_guid), outcome)) {
 			json_decref(list);
 			return NULL;
 		}
@@ -127,19 +74,9 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 			 ibcc_report_unsure(c->topo, &c->snapshot));
 }
 
-/* The keys by which a port is named everywhere. */
-static json_t *port_object(const struct ibcc_topo *t, uint32_t port)
-{
-	const struct ibcc_topo_port *p = &t->port[port];
-	const struct ibcc_topo_node *n = &t->node[p->node];
-
-	return json_pack("{so so si}", "node_guid", ibcc_report_guid(n->guid), "node",
-			 ibcc_report_text(n->desc), "port", p->num);
-}
-
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)
 {
-	json_t *o = port_object(t, s->port);
+	json_t *o = ibcc_json_port(t, s->port);
 	json_t *more = json_pack("{si si sI}", "xmit_mbps", (int)s->xmit_mbps, "wait_permille",
 				 s->wait_permille, "becn", (json_int_t)s->becn);
 
@@ -168,30 +105,31 @@ static json_t *marked_pairs(const struct ibcc_topo *t, const struct ibcc_root *r
 	for (uint32_t i = 0; list && i < r->n_pairs; i++) {
 		uint32_t to = ibcc_topo_port_of_lid(t, r->pair[i].dlid);
 
-		json_array_append_new(
-			list, json_pack("{so so si}", "from", port_object(t, r->pair[i].src), "to",
-					port_object(t, to), "packets", (int)r->pair[i].packets));
+		json_array_append_new(list, json_pack("{so so si}", "from",
+						      ibcc_json_port(t, r->pair[i].src), "to",
+						      ibcc_json_port(t, to), "packets",
+						      (int)r->pair[i].packets));
 	}
 	return list;
 }
 
 static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 {
-	json_t *o = port_object(t, r->port), *more;
+	json_t *o = ibcc_json_port(t, r->port), *more;
 	uint32_t peer = t->port[r->port].peer;
 	char words[512] = "";
 
 	ibcc_estimate_explain(t, r, words, sizeof(words));
 	more = json_pack("{ss so si si si si si so so so so so}", "kind",
 			 r->kind == IBCC_CONGESTION_INPUT ? "input" : "output", "peer",
-			 peer == IBCC_NONE ? json_null() : port_object(t, peer), "link_mbps",
+			 peer == IBCC_NONE ? json_null() : ibcc_json_port(t, peer), "link_mbps",
 			 (int)r->link_mbps, "rate_mbps", (int)r->rate_mbps, "wait_permille",
 			 r->wait_permille, "tree_wait_permille", r->tree_wait_permille,
 			 "confidence_permille", r->confidence_permille, "contributors",
 			 sources_of(t, r, IBCC_ROLE_CONTRIBUTOR), "candidates",
 			 sources_of(t, r, IBCC_ROLE_CANDIDATE), "victims",
 			 sources_of(t, r, IBCC_ROLE_VICTIM), "marked", marked_pairs(t, r),
-			 "explanation", ibcc_report_text(words));
+			 "explanation", ibcc_json_text(words));
 	if (o && more)
 		json_object_update(o, more);
 	json_decref(more);
@@ -220,7 +158,7 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 
 		if (!reason || !p->lid)
 			continue;
-		o = port_object(t, t->endport[i]);
+		o = ibcc_json_port(t, t->endport[i]);
 		if (o) {
 			json_object_set_new(o, "lid", json_integer(p->lid));
 			json_object_set_new(o, "reason", json_string(reason));
@@ -242,7 +180,7 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_esti
 	for (i = 0; list && i < p->n; i++) {
 		const struct ibcc_predicted *f = &p->source[i];
 		const struct ibcc_source *s = &e->root[f->root].source[f->source];
-		json_t *o = port_object(t, s->port);
+		json_t *o = ibcc_json_port(t, s->port);
 
 		if (o) {
 			json_object_set_new(o, "role",
@@ -297,8 +235,8 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 		"changes", ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
 		(int)c->plan.n_unchanged, "unreachable",
 		ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
-		"summary", ibcc_report_text(c->target.summary), "writes", (int)c->plan.n, "push",
-		push_of(c), "error", c->act_err ? ibcc_report_text(c->blocked.text) : json_null());
+		"summary", ibcc_json_text(c->target.summary), "writes", (int)c->plan.n, "push",
+		push_of(c), "error", c->act_err ? ibcc_json_text(c->blocked.text) : json_null());
 	if (o && !dry)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,

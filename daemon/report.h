@@ -7,24 +7,12 @@
 #ifndef IBCC_DAEMON_REPORT_H
 #define IBCC_DAEMON_REPORT_H
 
-#include <jansson.h>
+#include <ibcc/json.h>
 
 #include "daemon/cycle.h"
 #include "daemon/predict.h"
 
 #define IBCC_REPORT_SCHEMA 1
-
-/* A string from outside (node descriptions): bytes that are no UTF-8 become '?'. */
-json_t *ibcc_report_text(const char *text);
-
-/* GUIDs are strings, "0x0002c90300a1b2c3". */
-json_t *ibcc_report_guid(uint64_t guid);
-
-/* Appends one object for each field in which a change's old and new data differ. `outcome` may be
- * NULL: then there is no such key. 0 or -ENOMEM.
- */
-int ibcc_report_change(json_t *list, const struct ibcc_change *c, const char *node,
-		       const char *outcome);
 
 /* All fields of all changes of a plan; outcomes from `r`, which may be NULL. */
 json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *plan,

@@ -6,64 +6,6 @@
 
 #include "daemon/report.h"
 
-static json_t *mask_array(const struct ibcc_cc_port_mask *m)
-{
-	json_t *list = json_array();
-	unsigned int p;
-
-	for (p = 0; list && p < 256; p++)
-		if (ibcc_cc_mask_test(m, p))
-			json_array_append_new(list, json_integer(p));
-	return list;
-}
-
-static json_t *switch_setting(const struct ibcc_cc_sw_setting *v)
-{
-	return json_pack("{si so so si si si si si}", "Control_Map", (int)v->Control_Map,
-			 "Victim_Mask", mask_array(&v->Victim_Mask), "Credit_Mask",
-			 mask_array(&v->Credit_Mask), "Threshold", v->Threshold, "Packet_Size",
-			 v->Packet_Size, "CS_Threshold", v->CS_Threshold, "CS_ReturnDelay",
-			 v->CS_ReturnDelay, "Marking_Rate", v->Marking_Rate);
-}
-
-/* Only elements that count; the others are as the switch-wide setting says. */
-static json_t *switch_ports(const struct ibcc_endport_cc *ep)
-{
-	json_t *list = json_array();
-	unsigned int p;
-
-	for (p = 0; list && p < ep->n_element; p++) {
-		const struct ibcc_cc_sw_port_element *e = &ep->element[p];
-
-		if (e->Valid)
-			json_array_append_new(list,
-					      json_pack("{si sb si si si}", "port", (int)p,
-							"Control_Type", e->Control_Type,
-							"Threshold", e->Threshold, "Packet_Size",
-							e->Packet_Size, "Cong_Parm_Marking_Rate",
-							e->Cong_Parm_Marking_Rate));
-	}
-	return list;
-}
-
-static json_t *ca_setting(const struct ibcc_cc_ca_setting *v)
-{
-	json_t *list = json_array();
-	unsigned int sl;
-
-	for (sl = 0; list && sl < IBCC_CC_SLS; sl++) {
-		const struct ibcc_cc_ca_entry *e = &v->sl[sl];
-
-		json_array_append_new(list,
-				      json_pack("{si si si si si}", "sl", (int)sl, "CCTI_Timer",
-						e->CCTI_Timer, "CCTI_Increase", e->CCTI_Increase,
-						"Trigger_Threshold", e->Trigger_Threshold,
-						"CCTI_Min", e->CCTI_Min));
-	}
-	return json_pack("{si si so}", "Port_Control", v->Port_Control, "Control_Map",
-			 v->Control_Map, "sls", list);
-}
-
 static json_t *table(const struct ibcc_cct *cct)
 {
 	json_t *list = json_array();
@@ -84,8 +26,8 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 	const struct ibcc_topo_node *n = &t->node[p->node];
 	bool is_switch = ibcc_topo_is_switch(t, p->node);
 	const char *reason = ibcc_gate_reason(ep);
-	json_t *o = json_pack("{so so si si ss sb}", "node_guid", ibcc_report_guid(n->guid), "node",
-			      ibcc_report_text(n->desc), "port", p->num, "lid", p->lid, "type",
+	json_t *o = json_pack("{so so si si ss sb}", "node_guid", ibcc_json_guid(n->guid), "node",
+			      ibcc_json_text(n->desc), "port", p->num, "lid", p->lid, "type",
 			      is_switch ? "switch" : "ca", "supported", !reason);
 
 	if (!o)
@@ -97,10 +39,13 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 	json_object_set_new(o, "CongestionInfo", json_integer(ep->info.CongestionInfo));
 	json_object_set_new(o, "ControlTableCap", json_integer(ep->info.ControlTableCap));
 	if (is_switch) {
-		json_object_set_new(o, "SwitchCongestionSetting", switch_setting(&ep->sw));
-		json_object_set_new(o, "SwitchPortCongestionSetting", switch_ports(ep));
+		json_object_set_new(o, "SwitchCongestionSetting", ibcc_json_switch(&ep->sw));
+		json_object_set_new(o, "SwitchPortCongestionSetting", ibcc_json_switch_ports(ep));
 	} else {
-		json_object_set_new(o, "CACongestionSetting", ca_setting(&ep->ca));
+		json_object_set_new(o, "CACongestionSetting",
+				    json_pack("{si si so}", "Port_Control", ep->ca.Port_Control,
+					      "Control_Map", ep->ca.Control_Map, "sls",
+					      ibcc_json_sls(&ep->ca)));
 		json_object_set_new(o, "CongestionControlTable", table(&ep->cct));
 	}
 	return o;

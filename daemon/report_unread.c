@@ -31,8 +31,8 @@ static json_t *group(const struct ibcc_topo *t, const struct ibcc_snapshot *s, u
 			      ? json_integer((json_int_t)((s->t_ns - p->now.t_ns) / MS))
 			      : json_null();
 
-	return json_pack("{so so so ss ss so}", "node_guid", ibcc_report_guid(n->guid), "node",
-			 ibcc_report_text(n->desc), "ports", json_array(), "state",
+	return json_pack("{so so so ss ss so}", "node_guid", ibcc_json_guid(n->guid), "node",
+			 ibcc_json_text(n->desc), "ports", json_array(), "state",
 			 stale ? "stale" : "unreachable", "reason", reason(p->err), "age_ms", age);
 }
 
@@ -104,9 +104,9 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 		if (!mask)
 			continue;
 		if (t->port[i].node != last_node || mask != last_mask) {
-			o = json_pack("{so so so so}", "node_guid", ibcc_report_guid(n->guid),
-				      "node", ibcc_report_text(n->desc), "ports", json_array(),
-				      "counters", counter_names(mask));
+			o = json_pack("{so so so so}", "node_guid", ibcc_json_guid(n->guid), "node",
+				      ibcc_json_text(n->desc), "ports", json_array(), "counters",
+				      counter_names(mask));
 			json_array_append_new(list, o);
 		}
 		last_node = t->port[i].node;
@@ -122,8 +122,8 @@ static json_t *mad_errors_of(const struct ibcc_topo *t, uint32_t port,
 	const struct ibcc_topo_port *p = &t->port[port];
 	const struct ibcc_topo_node *n = &t->node[p->node];
 
-	return json_pack("{so so si si sI sI sI sI sI}", "node_guid", ibcc_report_guid(n->guid),
-			 "node", ibcc_report_text(n->desc), "port", p->num, "lid", p->lid, "sent",
+	return json_pack("{so so si si sI sI sI sI sI}", "node_guid", ibcc_json_guid(n->guid),
+			 "node", ibcc_json_text(n->desc), "port", p->num, "lid", p->lid, "sent",
 			 (json_int_t)s->sent, "retried", (json_int_t)s->retried, "answered",
 			 (json_int_t)s->answered, "refused", (json_int_t)s->refused, "timed_out",
 			 (json_int_t)s->timed_out);

@@ -172,7 +172,7 @@ static json_t *sm_status(const struct ibcc_service *s)
 	return json_pack("{ss ss ss sb so}", "state", ibcc_proto_sm_state_name(p->sm_state),
 			 "opensm", p->opensm_version, "plugin", p->plugin_version,
 			 "own_congestion_control", p->own_cc != 0, "port_guid",
-			 ibcc_report_guid(p->port_guid));
+			 ibcc_json_guid(p->port_guid));
 }
 
 /* Why the plugin is not there, or is not of our release. */
@@ -185,7 +185,7 @@ static json_t *plugin_trouble(const struct ibcc_service *s)
 	if (ibcc_plugin_state(s->plugin))
 		why.text[0] = '\0';
 	ibcc_plugin_is_other_release(s->plugin, &why);
-	return why.text[0] ? ibcc_report_text(why.text) : json_null();
+	return why.text[0] ? ibcc_json_text(why.text) : json_null();
 }
 
 static json_t *mad_status(const struct ibcc_service *s)
@@ -207,7 +207,7 @@ static json_t *drift_status(const struct ibcc_cycle *c)
 	ibcc_audit_text(c->topo, &c->audit, &text);
 	return json_pack("{si si so}", "writes", (int)c->audit.drift.n, "nodes",
 			 (int)c->audit.n_drift_nodes, "text",
-			 text.text[0] ? ibcc_report_text(text.text) : json_null());
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
 json_t *ibcc_service_status(const struct ibcc_service *s)
@@ -224,8 +224,8 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 
 	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
 		      IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
-		      "paused", s->paused ? ibcc_report_text(s->paused) : json_null(), "state",
-		      state, "reason", reason ? ibcc_report_text(reason) : json_null(), "apply_via",
+		      "paused", s->paused ? ibcc_json_text(s->paused) : json_null(), "state", state,
+		      "reason", reason ? ibcc_json_text(reason) : json_null(), "apply_via",
 		      s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
 		      sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
@@ -239,7 +239,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 				    json_integer(c->acted && c->result.n_verified == c->plan.n
 							 ? 0
 							 : c->plan.n));
-		json_object_set_new(o, "decision", ibcc_report_text(c->target.summary));
+		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
 	}
 	return o;
 }

@@ -108,7 +108,7 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 	*out = json_pack("{si so si si si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
 			 ibcc_report_changes(s->cycle.topo, &plan, &res), "writes", (int)plan.n,
 			 "verified", (int)res.n_verified, "unchanged", (int)plan.n_unchanged,
-			 "error", rc ? ibcc_report_text(why->text) : json_null());
+			 "error", rc ? ibcc_json_text(why->text) : json_null());
 out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);

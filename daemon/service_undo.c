@@ -33,7 +33,7 @@ static int outcome_json(struct ibcc_service *s, const struct ibcc_plan *plan,
 	json_t *o = json_pack("{si so si si si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
 			      ibcc_report_changes(s->cycle.topo, plan, res), "writes", (int)plan->n,
 			      "verified", (int)res->n_verified, "set_mads", (int)res->set_mads,
-			      "error", rc ? ibcc_report_text(why->text) : json_null());
+			      "error", rc ? ibcc_json_text(why->text) : json_null());
 
 	*out = o;
 	return o ? rc : -ENOMEM;

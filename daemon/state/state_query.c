@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/report.h"
+#include <ibcc/json.h>
+
 #include "daemon/state/state_db.h"
 
 int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
@@ -127,7 +128,7 @@ static json_t *text_or_null(sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);
 
-	return text ? ibcc_report_text(text) : json_null();
+	return text ? ibcc_json_text(text) : json_null();
 }
 
 static json_t *int_or_null(sqlite3_stmt *st, int column)
@@ -193,7 +194,7 @@ static int add_changes(struct ibcc_state *s, int64_t id, json_t *list)
 			if (ibcc_state_read_change(st, &c) || !reason || !node || !outcome)
 				break;
 			strncpy(c.reason, reason, sizeof(c.reason) - 1);
-			if (ibcc_report_change(list, &c, node, outcome))
+			if (ibcc_json_change(list, &c, node, outcome))
 				break;
 		}
 	sqlite3_finalize(st);

@@ -15,6 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <ibcc/json.h>
+
 struct client {
 	struct client *next;
 	struct ibcc_jsonl *server;
@@ -161,7 +163,7 @@ json_t *ibcc_jsonl_error(int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return json_pack("{sb ss si}", "ok", 0, "error", text, "errno", -err);
+	return json_pack("{sb so si}", "ok", 0, "error", ibcc_json_text(text), "errno", -err);
 }
 
 /* Works on the first line that has been read; the rest waits for the answer. */
