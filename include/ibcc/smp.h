@@ -11,6 +11,8 @@
 
 #define IBCC_SMP_MAX_HOPS  63u
 #define IBCC_SMP_LFT_BLOCK 64u
+/* Where SMPs by directed routes go. */
+#define IBCC_SMP_PERMISSIVE_LID 0xffffu
 
 enum ibcc_smp_attr {
 	IBCC_SMP_ATTR_NODE_DESC = 0x10,

@@ -8,9 +8,8 @@
 
 #include "lib/core/wire.h"
 
-#define DATA           IBCC_MAD_DATA_OFFS
-#define DESC_BYTES     64u
-#define PERMISSIVE_LID 0xffffu
+#define DATA       IBCC_MAD_DATA_OFFS
+#define DESC_BYTES 64u
 /* LinkSpeedExtActive2, two bits of PortInfo that came with XDR; libibmad of Debian 12 lacks them.
  */
 #define SPEED_EXT2_BYTE  56u
@@ -32,8 +31,8 @@ void ibcc_smp_direct_get(uint8_t *mad, const struct ibcc_smp_path *path, uint16_
 	memcpy(initial + 1, path->port + 1, hops);
 	ibcc_mad_request(mad, IBCC_MAD_CLASS_SMP_DIRECT, IBCC_MAD_GET, attr_id, attr_mod);
 	wire_set(mad, 0, IB_DRSMP_HOPCNT_F, 8, hops);
-	wire_set(mad, 0, IB_DRSMP_DRDLID_F, 16, PERMISSIVE_LID);
-	wire_set(mad, 0, IB_DRSMP_DRSLID_F, 16, PERMISSIVE_LID);
+	wire_set(mad, 0, IB_DRSMP_DRDLID_F, 16, IBCC_SMP_PERMISSIVE_LID);
+	wire_set(mad, 0, IB_DRSMP_DRSLID_F, 16, IBCC_SMP_PERMISSIVE_LID);
 	mad_set_array(mad, 0, IB_DRSMP_PATH_F, initial);
 }
 

@@ -92,6 +92,7 @@ static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, ui
 		mtu++;
 	mad_set_field(data, 0, IB_PORT_LID_F, p->lid);
 	mad_set_field(data, 0, IB_PORT_STATE_F, p->state);
+	mad_set_field(data, 0, IB_PORT_PHYS_STATE_F, p->state > 1 ? 5 : 2);
 	mad_set_field(data, 0, IB_PORT_NEIGHBOR_MTU_F, (uint32_t)mtu);
 	mad_set_field(data, 0, IB_PORT_OPER_VLS_F, (uint32_t)vls_code[p->op_vls & 15]);
 	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2); /* 4X QDR */

@@ -3,6 +3,7 @@
 #include "tests/unit/fake_fabric.h"
 
 #include <ibcc/collect.h>
+#include <ibcc/walk.h>
 
 static struct ibcc_topo *walk(struct ibcc_transport *tr, char *why, size_t len)
 {
@@ -164,6 +165,65 @@ static void test_details(void **state)
 	ibcc_topo_free(t);
 }
 
+/* The same Gets one by one, as whoever carries them likes. */
+static struct ibcc_topo *walk_slowly(struct fake_fabric *f, bool leave_by_all)
+{
+	const struct ibcc_walk_options o = { .leave_by_all = leave_by_all };
+	struct ibcc_walk *w = ibcc_walk_new(&o);
+	struct ibcc_mad_op op = { .lid = IBCC_SMP_PERMISSIVE_LID };
+	struct ibcc_walk_get g;
+	struct ibcc_topo *t;
+	unsigned int odd = 1;
+
+	assert_non_null(w);
+	while (ibcc_walk_next(w, &g, op.mad) > 0) {
+		assert_int_equal(ibcc_transport_run(&f->base, &op, 1), 0);
+		assert_int_equal(ibcc_walk_answer(w, &g, op.err ? NULL : op.mad), 0);
+	}
+	t = ibcc_walk_topo(w, &odd);
+	assert_non_null(t);
+	assert_int_equal(odd, 0);
+	ibcc_walk_free(w);
+	return t;
+}
+
+/* Two planes behind the node we are at: an adapter sends by the port that we are at, ibsim by all.
+ * Nodes come in the order of their GUIDs.
+ */
+static void test_planes(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new(), *got;
+	struct fake_fabric *f;
+	char why[100];
+	uint32_t ca;
+
+	(void)state;
+	assert_non_null(t);
+	ca = fabric_node(t, IBCC_NODE_CA, 2, "two ports");
+	for (unsigned int i = 1; i <= 2; i++) {
+		uint32_t sw = fabric_node(t, IBCC_NODE_SWITCH, 4, "plane");
+
+		fabric_link(t, ca, i, sw, 3);
+		fabric_link(t, fabric_node(t, IBCC_NODE_CA, 1, "host"), 1, sw, 1);
+	}
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_string_equal(why, "");
+	assert_int_equal(got->n_nodes, 3);
+	ibcc_topo_free(got);
+	got = walk_slowly(f, false);
+	assert_int_equal(got->n_nodes, 3);
+	ibcc_topo_free(got);
+	got = walk_slowly(f, true);
+	assert_int_equal(got->n_nodes, t->n_nodes);
+	for (uint32_t i = 1; i < got->n_nodes; i++)
+		assert_true(got->node[i].guid > got->node[i - 1].guid);
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
 /* A node that keeps silent is missing, and the walk says so. */
 static void test_silent_node(void **state)
 {
@@ -244,9 +304,13 @@ static void test_breakdown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fabrics),     cmocka_unit_test(test_single_node),
-		cmocka_unit_test(test_odd_cables),  cmocka_unit_test(test_details),
-		cmocka_unit_test(test_silent_node), cmocka_unit_test(test_loss_and_corruption),
+		cmocka_unit_test(test_fabrics),
+		cmocka_unit_test(test_single_node),
+		cmocka_unit_test(test_odd_cables),
+		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_planes),
+		cmocka_unit_test(test_silent_node),
+		cmocka_unit_test(test_loss_and_corruption),
 		cmocka_unit_test(test_breakdown),
 	};
 
