@@ -77,12 +77,10 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)
 {
 	json_t *o = ibcc_json_port(t, s->port);
-	json_t *more = json_pack("{si si sI}", "xmit_mbps", (int)s->xmit_mbps, "wait_permille",
-				 s->wait_permille, "becn", (json_int_t)s->becn);
 
-	if (o && more)
-		json_object_update(o, more);
-	json_decref(more);
+	json_object_update_new(o, json_pack("{si si sI}", "xmit_mbps", (int)s->xmit_mbps,
+					    "wait_permille", s->wait_permille, "becn",
+					    (json_int_t)s->becn));
 	return o;
 }
 
@@ -130,9 +128,7 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 			 sources_of(t, r, IBCC_ROLE_CANDIDATE), "victims",
 			 sources_of(t, r, IBCC_ROLE_VICTIM), "marked", marked_pairs(t, r),
 			 "explanation", ibcc_json_text(words));
-	if (o && more)
-		json_object_update(o, more);
-	json_decref(more);
+	json_object_update_new(o, more);
 	return o;
 }
 

@@ -23,15 +23,12 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 			      const struct ibcc_endport_cc *ep)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
-	const struct ibcc_topo_node *n = &t->node[p->node];
 	bool is_switch = ibcc_topo_is_switch(t, p->node);
 	const char *reason = ibcc_gate_reason(ep);
-	json_t *o = json_pack("{so so si si ss sb}", "node_guid", ibcc_json_guid(n->guid), "node",
-			      ibcc_json_text(n->desc), "port", p->num, "lid", p->lid, "type",
-			      is_switch ? "switch" : "ca", "supported", !reason);
+	json_t *o = ibcc_json_port(t, port);
 
-	if (!o)
-		return NULL;
+	json_object_update_new(o, json_pack("{si ss sb}", "lid", p->lid, "type",
+					    is_switch ? "switch" : "ca", "supported", !reason));
 	if (reason) {
 		json_object_set_new(o, "reason", json_string(reason));
 		return o;

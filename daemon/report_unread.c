@@ -119,14 +119,14 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 static json_t *mad_errors_of(const struct ibcc_topo *t, uint32_t port,
 			     const struct ibcc_node_stats *s)
 {
-	const struct ibcc_topo_port *p = &t->port[port];
-	const struct ibcc_topo_node *n = &t->node[p->node];
+	json_t *o = ibcc_json_port(t, port);
 
-	return json_pack("{so so si si sI sI sI sI sI}", "node_guid", ibcc_json_guid(n->guid),
-			 "node", ibcc_json_text(n->desc), "port", p->num, "lid", p->lid, "sent",
-			 (json_int_t)s->sent, "retried", (json_int_t)s->retried, "answered",
-			 (json_int_t)s->answered, "refused", (json_int_t)s->refused, "timed_out",
-			 (json_int_t)s->timed_out);
+	json_object_update_new(o, json_pack("{si sI sI sI sI sI}", "lid", t->port[port].lid, "sent",
+					    (json_int_t)s->sent, "retried", (json_int_t)s->retried,
+					    "answered", (json_int_t)s->answered, "refused",
+					    (json_int_t)s->refused, "timed_out",
+					    (json_int_t)s->timed_out));
+	return o;
 }
 
 json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s)

@@ -46,7 +46,7 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
 		ibcc_why_set(why, rc, "ibcc-tuned is not running: nobody listens at %s", path);
 	else if (rc)
-		ibcc_why_set(why, rc, "no answer of ibcc-tuned at %s: %s", path, strerror(-rc));
+		ibcc_why_set(why, rc, "cannot ask ibcc-tuned at %s: %s", path, strerror(-rc));
 	else
 		rc = read_answer(answer, out, why);
 	json_decref(answer);

@@ -32,9 +32,7 @@ struct ibcc_transport *ibcc_inproc_open(const struct ibcc_scenario *s,
 					const struct ibcc_inproc_options *o, int *err,
 					const char **bad);
 
-/* The parts behind such a transport, to run the engine between MADs and to look at flows. */
+/* The engine behind such a transport, to run it between MADs and to look at flows. */
 struct ibcc_engine *ibcc_inproc_engine(struct ibcc_transport *t);
-struct ibcc_agents *ibcc_inproc_agents(struct ibcc_transport *t);
-const struct ibcc_topo *ibcc_inproc_topo(const struct ibcc_transport *t);
 
 #endif

@@ -168,13 +168,3 @@ struct ibcc_engine *ibcc_inproc_engine(struct ibcc_transport *t)
 {
 	return ((struct inproc *)t)->engine;
 }
-
-struct ibcc_agents *ibcc_inproc_agents(struct ibcc_transport *t)
-{
-	return ((struct inproc *)t)->agents;
-}
-
-const struct ibcc_topo *ibcc_inproc_topo(const struct ibcc_transport *t)
-{
-	return ((const struct inproc *)t)->topo;
-}

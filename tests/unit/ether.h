@@ -8,7 +8,6 @@
 #define US           IBCC_PS_PER_US
 #define ETHER_MBPS   10000u
 #define ETHER_PACKET 1500u
-#define ETHER_PS     (12 * US / 10) /* of a packet at 10 Gb/s */
 
 enum { ETHER_A, ETHER_B, ETHER_C, ETHER_SWITCH };
 
