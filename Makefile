@@ -66,7 +66,7 @@ daemon_src := $(wildcard daemon/*.c daemon/apply/*.c daemon/state/*.c)
 tune_src   := $(wildcard daemon/tune/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
-bench_src  := $(wildcard perftest/bench/*.c)
+bench_src  := $(wildcard perftest/main.c $(foreach d,bench speed osm research,perftest/$(d)/*.c))
 demo_src   := $(wildcard perftest/demo/*.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -138,10 +138,10 @@ check-kill: all tests
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-bench
 	$(Q)mkdir -p $(B)/fit
-	$(Q)[ -z "$$(find $< perftest/fits perftest/experiments perftest/scenarios \
+	$(Q)[ -z "$$(find $< perftest/research/fits perftest/experiments perftest/scenarios \
 		-newer $(B)/fit/$*.jsonl -print 2>&1)" ] || rm -f $(B)/fit/$*.jsonl $(B)/fit/$*-as-is.jsonl
-	$(Q)$< sweep --fit perftest/fits/$*.yaml --out $(B)/fit/$*.jsonl
-	$(Q)$< sweep --fit perftest/fits/$*.yaml --as-is --out $(B)/fit/$*-as-is.jsonl 2>/dev/null
+	$(Q)$< sweep --fit perftest/research/fits/$*.yaml --out $(B)/fit/$*.jsonl
+	$(Q)$< sweep --fit perftest/research/fits/$*.yaml --as-is --out $(B)/fit/$*-as-is.jsonl 2>/dev/null
 	$(Q)$< best $(B)/fit/$*.jsonl --given $(B)/fit/$*-as-is.jsonl
 tests: $(test_programs)
 
@@ -170,7 +170,7 @@ $(B)/ibcc-tune: $(call obj,$(tune_src)) $(LIBS)
 $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
-$(B)/ibcc-bench: $(call obj,perftest/bench/main.c) $(call lib,bench) $(LIBS)
+$(B)/ibcc-bench: $(call obj,perftest/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/ibcc-demo: $(call obj,$(demo_src)) $(call lib,bench) $(LIBS)

@@ -31,8 +31,8 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/fits/*.yaml \
+	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/research/fits/*.yaml \
 			perftest/tune/*.yaml perftest/tune/oracle/*.json \
-			perftest/sweep.sbatch; do \
+			perftest/research/sweep.sbatch; do \
 		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \
 	done

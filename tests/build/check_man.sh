@@ -48,21 +48,21 @@ for key in $(keys perftest/bench/experiment*.c); do
 	want "$tmp/text" "experiment's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
 done
 section $bench Fits >"$tmp/fits"
-for key in $(keys perftest/bench/fit.c) $(names perftest/bench/fit.c); do
+for key in $(keys perftest/research/fit.c) $(names perftest/research/fit.c); do
 	want "$tmp/fits" "fit's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
 done
 for f in $(sed -n '/^} functions\[\]/,/^};/s/.*{ "\([A-Za-z_]*\)".*/\1/p' perftest/bench/figure.c) \
 	$(sed -n 's/.*strncmp(name, "\([a-z]*\)".*/\1/p' perftest/bench/figure.c); do
 	want "$tmp/text" "function $f" "^\.It (.* )?Fn $f "
 done
-for c in $(sed -n '/^} commands\[\]/,/^};/s/.*{ "\([a-z-]*\)",.*/\1/p' perftest/bench/main.c); do
+for c in $(sed -n '/^} commands\[\]/,/^};/s/.*{ "\([a-z-]*\)",.*/\1/p' perftest/main.c); do
 	want $bench "command $c" "^\.It Cm $c\$"
 	section $bench SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
 done
-for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' perftest/bench/cmd_*.c | sort -u); do
+for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' perftest/*/cmd_*.c | sort -u); do
 	want $bench "option --$o" "^\.(It|Op|Ar .*|.*) ?.*Fl (.* , )?-$o( .*)?\$|^\.Fl -$o( .*)?\$"
 done
-for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/bench/best_report.c | grep -o '"[a-z_]*"' | tr -d '"'); do
+for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/research/best_report.c | grep -o '"[a-z_]*"' | tr -d '"'); do
 	want $bench "number $m" "^\.Cm $m( .*)?\$"
 done
 [ $missing = 0 ] || { echo "not ok - $bench"; exit 1; }

@@ -13,9 +13,9 @@
 
 #include "tests/unit/files.h"
 
-#include "perftest/bench/draw.h"
-#include "perftest/bench/individual.h"
-#include "perftest/bench/lost.h"
+#include "perftest/research/draw.h"
+#include "perftest/research/individual.h"
+#include "perftest/research/lost.h"
 
 static const struct ibcc_individual law = { 1000, 1000, 0, true };
 

@@ -15,10 +15,10 @@
 
 #include "tests/unit/files.h"
 
-#include "perftest/bench/classify.h"
-#include "perftest/bench/draw.h"
 #include "perftest/bench/live.h"
 #include "perftest/bench/truth.h"
+#include "perftest/research/classify.h"
+#include "perftest/research/draw.h"
 
 static char *text_of(uint64_t seed)
 {

@@ -96,7 +96,7 @@ check "a sweep killed $kills times has the same points once" cmp "$TMP/want" "$T
 for i in 1 2 3; do
 	check "the sbatch script runs shard $i" env SLURM_ARRAY_TASK_ID=$i \
 		SLURM_ARRAY_TASK_COUNT=3 SWEEP_DIR="$TMP" IBCC_BENCH="$bench" \
-		sh "$top/perftest/sweep.sbatch" "$llnl" "${grid[@]}"
+		sh "$top/perftest/research/sweep.sbatch" "$llnl" "${grid[@]}"
 done
 points "$TMP"/sweep-?-of-3.jsonl >"$TMP/got"
 check "all shards have all points once" cmp "$TMP/want" "$TMP/got"
@@ -110,11 +110,11 @@ status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/who
 status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536,1
 
 # A fit of a few draws, of which each is held against what `run` makes of it.
-mkdir -p "$TMP/fits"
+mkdir -p "$TMP/research/fits"
 sed "s|^experiment: |&$top/perftest/experiments/|; s/^draws: .*/draws: 8/" \
-	"$top/perftest/fits/lustre.yaml" >"$TMP/fits/few.yaml"
-echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/fits/few.yaml"
-few=(--fit "$TMP/fits/few.yaml")
+	"$top/perftest/research/fits/lustre.yaml" >"$TMP/research/fits/few.yaml"
+echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/research/fits/few.yaml"
+few=(--fit "$TMP/research/fits/few.yaml")
 status 0 "$bench" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
 status 0 "$bench" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
 check "a fit draws the same in any number of jobs" cmp <(points "$TMP/one.jsonl") <(points "$TMP/three.jsonl")
@@ -144,7 +144,7 @@ status 0 "$bench" best -n 1 "$TMP/three.jsonl"
 check "the best is told as lines of the scenario" grep -qE '^    buffer_bytes: [0-9]+$' "$TMP/out"
 status 78 "$bench" sweep "${few[@]}" --grid model.buffer_bytes=1
 status 1 "$bench" sweep "${few[@]}" "$llnl"
-sed -i 's/^measure: .*/measure: least/; s/^rows:/foo: 1\n&/' "$TMP/fits/few.yaml"
+sed -i 's/^measure: .*/measure: least/; s/^rows:/foo: 1\n&/' "$TMP/research/fits/few.yaml"
 status 78 "$bench" sweep "${few[@]}"
 equal "mistakes in a fit have their places" "$(grep -cE "few.yaml:[0-9]+:[0-9]+: (foo: unknown|measure: got)" "$TMP/err")" 2
 

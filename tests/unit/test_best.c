@@ -9,8 +9,8 @@
 
 #include "draws.h"
 #include "files.h"
-#include "perftest/bench/best.h"
 #include "perftest/bench/words.h"
+#include "perftest/research/best.h"
 
 #define N 300
 

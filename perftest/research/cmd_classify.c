@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ibcc/table.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/pool.h"
+#include "perftest/bench/report.h"
+#include "perftest/research/classify.h"
+#include "perftest/research/progress.h"
+
+#define WANT 0.95
+#define CELL 32
+
+static const char *const questions[IBCC_N_QUESTIONS] = { "roots", "kind", "contributors",
+							 "victims" };
+
+struct work {
+	uint64_t seed;
+	char **notes; /* by draw: mistakes, a line each; NULL: not asked for */
+	struct ibcc_classified *one, sum;
+	struct ibcc_progress progress;
+};
+
+static int work(void *arg, uint64_t i)
+{
+	struct work *w = arg;
+	struct ibcc_yaml_errors e = { 0 };
+	size_t len;
+	FILE *notes = w->notes ? open_memstream(&w->notes[i], &len) : NULL;
+	int rc = w->notes && !notes ? -ENOMEM : 0;
+
+	if (!rc)
+		rc = ibcc_classify(w->seed + i, &w->one[i], notes, &e);
+	if (notes && fclose(notes) && !rc)
+		rc = -ENOMEM;
+	if (e.text)
+		fputs(e.text, stderr);
+	ibcc_yaml_errors_fini(&e);
+	return rc;
+}
+
+static int done(void *arg, uint64_t i, int rc)
+{
+	struct work *w = arg;
+	const struct ibcc_classified *o = &w->one[i];
+
+	for (int q = 0; q < IBCC_N_QUESTIONS; q++) {
+		for (int k = 0; k < 4; k++)
+			w->sum.ask[q].n[k / 2][k % 2] += o->ask[q].n[k / 2][k % 2];
+		w->sum.ask[q].open[0] += o->ask[q].open[0];
+		w->sum.ask[q].open[1] += o->ask[q].open[1];
+	}
+	for (int m = 0; m < IBCC_N_MISTAKES; m++)
+		w->sum.mistake[m] += o->mistake[m];
+	ibcc_progress_step(&w->progress);
+	return rc;
+}
+
+static double share(uint64_t right, uint64_t wrong)
+{
+	return right + wrong ? (double)right / (double)(right + wrong) : NAN;
+}
+
+/* Both kinds are asked for, so the rarer one must be as right as the other. */
+static double precision(const struct work *w, int q)
+{
+	const struct ibcc_confusion *c = &w->sum.ask[q];
+	double p = share(c->n[1][1], c->n[0][1]);
+
+	return q == IBCC_ASK_KIND ? fmin(p, share(c->n[0][0], c->n[1][0])) : p;
+}
+
+static double recall(const struct work *w, int q)
+{
+	const struct ibcc_confusion *c = &w->sum.ask[q];
+	double r = share(c->n[1][1], c->n[1][0]);
+
+	return q == IBCC_ASK_KIND ? fmin(r, share(c->n[0][0], c->n[0][1])) : r;
+}
+
+static int print_table(const struct work *w)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "", false },           { "PRECISION", true }, { "RECALL", true },
+		{ "FOUND", true },       { "MISSED", true },    { "WRONG", true },
+		{ "RIGHTLY NOT", true }, { "OPEN", true },      { "OK", false },
+	};
+	enum { N = sizeof(columns) / sizeof(*columns) };
+	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
+	int rc = t ? 0 : -ENOMEM;
+
+	for (int q = 0; q < IBCC_N_QUESTIONS && !rc; q++) {
+		const struct ibcc_confusion *c = &w->sum.ask[q];
+		double p = precision(w, q), r = recall(w, q);
+		uint64_t n[] = { c->n[1][1], c->n[1][0], c->n[0][1], c->n[0][0],
+				 c->open[0] + c->open[1] };
+		char buf[7][CELL];
+		const char *cell[N] = { questions[q], ibcc_table_number(p, buf[5], CELL),
+					ibcc_table_number(r, buf[6], CELL) };
+
+		for (int k = 0; k < 5; k++) {
+			snprintf(buf[k], CELL, "%llu", (unsigned long long)n[k]);
+			cell[3 + k] = buf[k];
+		}
+		cell[8] = p >= WANT && r >= WANT ? "ok" : "NO";
+		rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		rc = ibcc_table_print(t);
+	else
+		scols_unref_table(t);
+	puts("\nkind: FOUND is output-generated taken for it, MISSED for input-generated");
+	for (int m = 0; m < IBCC_N_MISTAKES; m++)
+		if (w->sum.mistake[m])
+			printf("%8llu  %s\n", (unsigned long long)w->sum.mistake[m],
+			       ibcc_mistake_name[m]);
+	return rc;
+}
+
+static json_t *row(const char *what, const char *of, double measured)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s of %s", what, of);
+	return json_pack("{ss ss sf so sb}", "name", name, "unit", "share", "target", WANT,
+			 "measured", ibcc_report_number(measured), "ok", measured >= WANT);
+}
+
+static int print_json(const struct work *w, bool ok)
+{
+	json_t *rows = json_array(), *tables = json_object(), *mistakes = json_object();
+
+	for (int q = 0; q < IBCC_N_QUESTIONS; q++) {
+		const struct ibcc_confusion *c = &w->sum.ask[q];
+
+		json_array_append_new(rows, row("precision", questions[q], precision(w, q)));
+		json_array_append_new(rows, row("recall", questions[q], recall(w, q)));
+		json_object_set_new(
+			tables, questions[q],
+			json_pack("{sI sI sI sI sI sI}", "true_positive", (json_int_t)c->n[1][1],
+				  "false_negative", (json_int_t)c->n[1][0], "false_positive",
+				  (json_int_t)c->n[0][1], "true_negative", (json_int_t)c->n[0][0],
+				  "open_positive", (json_int_t)c->open[1], "open_negative",
+				  (json_int_t)c->open[0]));
+	}
+	for (int m = 0; m < IBCC_N_MISTAKES; m++)
+		json_object_set_new(mistakes, ibcc_mistake_name[m],
+				    json_integer((json_int_t)w->sum.mistake[m]));
+	return ibcc_report_json(json_pack("{si ss sI so so so sb}", "schema", 1, "experiment",
+					  "classify", "seed", (json_int_t)w->seed, "rows", rows,
+					  "confusion", tables, "mistakes", mistakes, "ok", (int)ok),
+				false, stdout);
+}
+
+/* In the order of the seeds, whichever thread came first. */
+static void print_notes(char **notes, uint64_t n)
+{
+	for (uint64_t i = 0; notes && i < n; i++) {
+		if (notes[i])
+			fputs(notes[i], stderr);
+		free(notes[i]);
+	}
+	free(notes);
+}
+
+static int classify(uint64_t n, uint64_t seed, unsigned int threads, bool json, bool verbose)
+{
+	struct work w = {
+		.seed = seed,
+		.one = calloc(n, sizeof(*w.one)),
+		.notes = verbose ? calloc(n, sizeof(*w.notes)) : NULL,
+	};
+	struct ibcc_yaml_errors e = { 0 };
+	bool ok = true;
+	int rc = w.one && (w.notes || !verbose) ? 0 : -ENOMEM;
+
+	if (!rc) {
+		ibcc_progress_begin(&w.progress, n);
+		rc = ibcc_pool_run(n, threads, work, done, &w);
+		ibcc_progress_end(&w.progress);
+	}
+	free(w.one);
+	print_notes(w.notes, n);
+	if (rc)
+		return ibcc_bench_fail("classify", rc, &e);
+	for (int q = 0; q < IBCC_N_QUESTIONS; q++)
+		ok = ok && precision(&w, q) >= WANT && recall(&w, q) >= WANT;
+	rc = json ? print_json(&w, ok) : print_table(&w);
+	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+int ibcc_bench_classify(int argc, char **argv)
+{
+	static const struct option longs[] = { { "random", required_argument, NULL, 'r' },
+					       { "seed", required_argument, NULL, 'S' },
+					       { "jobs", required_argument, NULL, 'J' },
+					       { "json", no_argument, NULL, 'j' },
+					       { "verbose", no_argument, NULL, 'v' },
+					       { NULL, 0, NULL, 0 } };
+	uint64_t n = 1000, seed = 1, jobs = 0;
+	bool json = false, verbose = false, ok = true;
+	int c;
+
+	while (ok && (c = getopt_long(argc, argv, "jvJ:", longs, NULL)) != -1) {
+		switch (c) {
+		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &n); break;
+		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &seed); break;
+		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
+		case 'j': json = true; break;
+		case 'v': verbose = true; break;
+		default: ok = false;
+		}
+	}
+	if (ok && optind < argc) {
+		fputs("ibcc-bench: classify: want only options\n", stderr);
+		ok = false;
+	}
+	return ok ? classify(n, seed, (unsigned int)jobs, json, verbose) : IBCC_EXIT_ERROR;
+}

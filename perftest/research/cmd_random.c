@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The live loop on scenarios by chance, on which no constant was fitted. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include <ibcc/table.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/oracle_file.h"
+#include "perftest/bench/pool.h"
+#include "perftest/bench/report.h"
+#include "perftest/bench/truth.h"
+#include "perftest/research/draw.h"
+#include "perftest/research/drawn.h"
+#include "perftest/research/progress.h"
+
+#define WANT_SHARE 0.95 /* of the scenarios */
+#define CELL       32
+
+/* Shares of what was to be had in a window. */
+struct shares {
+	double off, live;
+	bool reached, harmed;
+};
+
+struct score {
+	struct shares start, settled;
+	double best; /* of the best static setting at the start; NAN: not known */
+	uint32_t n_roots, rounds;
+	uint64_t sets;
+	char fabric[64];
+};
+
+struct random {
+	uint64_t seed;
+	struct score *score;
+	struct ibcc_progress progress;
+};
+
+static int measure_live(const struct ibcc_scenario *s, struct score *score, struct shares *to)
+{
+	struct ibcc_live_result live;
+	struct ibcc_measure m;
+	int rc = ibcc_drawn_live(s, &m, &live);
+
+	if (!rc) {
+		to->live = ibcc_draw_share(&m);
+		score->rounds = live.n_rounds;
+		score->sets = live.sets;
+		ibcc_measure_fini(&m);
+	}
+	ibcc_live_result_fini(&live);
+	return rc;
+}
+
+static int measure_off(const struct ibcc_scenario *s, struct score *score, struct shares *to)
+{
+	struct ibcc_measure m;
+	struct ibcc_truth truth;
+	int rc = ibcc_truth_find(s, s->measure_from_ps, &truth);
+
+	score->n_roots = truth.n_roots;
+	ibcc_truth_fini(&truth);
+	if (!rc)
+		rc = ibcc_measure_run(s, 0, &m, NULL);
+	if (rc)
+		return rc;
+	to->off = ibcc_draw_share(&m);
+	ibcc_measure_fini(&m);
+	return 0;
+}
+
+static int measure(const struct ibcc_scenario *s, struct score *score, struct shares *to)
+{
+	int rc = measure_off(s, score, to);
+
+	if (!rc)
+		rc = measure_live(s, score, to);
+	to->reached = ibcc_drawn_reached(to->live);
+	to->harmed = ibcc_drawn_harmed(to->live, to->off);
+	return rc;
+}
+
+static int work(void *arg, uint64_t i)
+{
+	struct random *r = arg;
+	struct score *score = &r->score[i];
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+	int rc = ibcc_draw_load(r->seed + i, &s, &e);
+
+	if (e.text)
+		fputs(e.text, stderr);
+	ibcc_yaml_errors_fini(&e);
+	if (rc)
+		return rc;
+	snprintf(score->fabric, sizeof(score->fabric), "%u nodes, %u flows", s.topo->n_nodes,
+		 s.n_flows);
+	rc = measure(&s, score, &score->start);
+	if (!rc) {
+		ibcc_drawn_later(&s);
+		rc = measure(&s, score, &score->settled);
+	}
+	ibcc_scenario_fini(&s);
+	return rc;
+}
+
+static int done(void *arg, uint64_t i, int rc)
+{
+	(void)i;
+	ibcc_progress_step(&((struct random *)arg)->progress);
+	return rc;
+}
+
+static json_t *shares_json(const struct shares *s)
+{
+	return json_pack("{sf sf sb sb}", "off", s->off, "live", s->live, "reached",
+			 (int)s->reached, "harmed", (int)s->harmed);
+}
+
+static json_t *score_json(const struct random *r, uint64_t i)
+{
+	const struct score *s = &r->score[i];
+
+	return json_pack("{sI so so so si si sI}", "seed", (json_int_t)(r->seed + i), "start",
+			 shares_json(&s->start), "settled", shares_json(&s->settled), "best",
+			 ibcc_report_number(s->best), "roots", (int)s->n_roots, "rounds",
+			 (int)s->rounds, "sets", (json_int_t)s->sets);
+}
+
+static json_t *row_json(const char *name, double target, double measured, bool ok)
+{
+	return json_pack("{ss ss sf sf sb}", "name", name, "unit", "share", "target", target,
+			 "measured", measured, "ok", (int)ok);
+}
+
+static int print_failures(const struct random *r, uint64_t n)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "SEED", true },   { "FABRIC", false },       { "ROOTS", true },
+		{ "OFF %", true },  { "LIVE %", true },        { "AT THE START: OFF %", true },
+		{ "LIVE %", true }, { "BEST STATIC %", true }, { "ROUNDS", true },
+		{ "", false },
+	};
+	enum { N = sizeof(columns) / sizeof(*columns) };
+	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
+	char buf[8][CELL];
+	int rc = t ? 0 : -ENOMEM;
+
+	for (uint64_t i = 0; i < n && !rc; i++) {
+		const struct score *s = &r->score[i];
+		const char *cell[] = { buf[0],
+				       s->fabric,
+				       buf[1],
+				       ibcc_table_number(100 * s->settled.off, buf[2], CELL),
+				       ibcc_table_number(100 * s->settled.live, buf[3], CELL),
+				       ibcc_table_number(100 * s->start.off, buf[6], CELL),
+				       ibcc_table_number(100 * s->start.live, buf[7], CELL),
+				       ibcc_table_number(100 * s->best, buf[5], CELL),
+				       buf[4],
+				       s->settled.harmed ? "HARMED" : "short of the ideal" };
+
+		if (s->settled.reached && !s->settled.harmed)
+			continue;
+		snprintf(buf[0], CELL, "%llu", (unsigned long long)(r->seed + i));
+		snprintf(buf[1], CELL, "%u", s->n_roots);
+		snprintf(buf[4], CELL, "%u", s->rounds);
+		rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		return ibcc_table_print(t);
+	scols_unref_table(t);
+	return rc;
+}
+
+/* Over all scenarios. */
+struct totals {
+	uint64_t reached, harmed;
+	double off, live; /* means */
+};
+
+static struct totals sum_up(const struct random *r, uint64_t n, bool settled)
+{
+	struct totals t = { 0 };
+
+	for (uint64_t i = 0; i < n; i++) {
+		const struct shares *s = settled ? &r->score[i].settled : &r->score[i].start;
+
+		t.reached += s->reached;
+		t.harmed += s->harmed;
+		t.off += s->off / (double)n;
+		t.live += s->live / (double)n;
+	}
+	return t;
+}
+
+static double part(uint64_t k, uint64_t n)
+{
+	return (double)k / (double)n;
+}
+
+static bool holds(const struct totals *t, uint64_t n)
+{
+	return part(t->reached, n) >= WANT_SHARE && !t->harmed;
+}
+
+static int print_json(const struct random *r, uint64_t n, const struct totals *settled)
+{
+	bool reached = part(settled->reached, n) >= WANT_SHARE, ok = holds(settled, n);
+	json_t *rows = json_array(), *all = json_array();
+
+	json_array_append_new(rows, row_json("live reaches 97 % of the ideal", WANT_SHARE,
+					     part(settled->reached, n), reached));
+	json_array_append_new(rows, row_json("live more than 1 % below off", 0,
+					     part(settled->harmed, n), !settled->harmed));
+	for (uint64_t i = 0; i < n; i++)
+		json_array_append_new(all, score_json(r, i));
+	ibcc_report_json(json_pack("{si ss so so sb}", "schema", 1, "experiment", "random", "rows",
+				   rows, "scenarios", all, "ok", (int)ok),
+			 false, stdout);
+	return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+}
+
+static void print_totals(const char *when, const struct totals *t, uint64_t n, bool targets)
+{
+	printf("%s: live reaches 97 %% of the ideal in %.1f %%%s, is more than 1 %% below off in "
+	       "%llu%s; mean share of the ideal: off %.2f %%, live %.2f %%\n",
+	       when, 100 * part(t->reached, n), targets ? " (target 95 %)" : "",
+	       (unsigned long long)t->harmed, targets ? " (target 0)" : "", 100 * t->off,
+	       100 * t->live);
+}
+
+static int print(const struct random *r, uint64_t n, bool json)
+{
+	const struct totals start = sum_up(r, n, false), settled = sum_up(r, n, true);
+	uint64_t congested = 0;
+
+	if (json)
+		return print_json(r, n, &settled);
+	for (uint64_t i = 0; i < n; i++)
+		congested += r->score[i].n_roots > 0;
+	if (print_failures(r, n))
+		return IBCC_EXIT_ERROR;
+	printf("\n%llu scenarios from seed %llu on, %llu with congestion\n", (unsigned long long)n,
+	       (unsigned long long)r->seed, (unsigned long long)congested);
+	print_totals("settled", &settled, n, true);
+	print_totals("at the start", &start, n, false);
+	if (!holds(&settled, n))
+		puts("each again: ibcc-bench tune --random 1 --seed SEED; "
+		     "ibcc-bench draw SEED prints it as a scenario");
+	return holds(&settled, n) ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+}
+
+/* What static settings can do there is known of some, from a search that took long. */
+static int note_best(struct random *r, uint64_t n, struct ibcc_yaml_errors *e)
+{
+	char folder[PATH_MAX];
+	json_t *all;
+	int rc = ibcc_bench_folder(folder, sizeof(folder));
+
+	if (!rc)
+		rc = ibcc_oracle_load_drawn(folder, &all, e);
+	if (rc)
+		return rc;
+	for (uint64_t i = 0; i < n; i++)
+		r->score[i].best = ibcc_oracle_drawn(all, r->seed + i);
+	json_decref(all);
+	return 0;
+}
+
+int ibcc_bench_random(uint64_t n, const struct ibcc_exp_options *o, bool json)
+{
+	struct random r = { .seed = o->seed ? o->seed : 1, .score = calloc(n, sizeof(*r.score)) };
+	struct ibcc_yaml_errors e = { 0 };
+	int rc = r.score ? note_best(&r, n, &e) : -ENOMEM, exit;
+
+	if (!rc) {
+		ibcc_progress_begin(&r.progress, n);
+		rc = ibcc_pool_run(n, o->threads, work, done, &r);
+		ibcc_progress_end(&r.progress);
+	}
+	exit = rc ? ibcc_bench_fail("random", rc, &e) : print(&r, n, json);
+	free(r.score);
+	return exit;
+}
+
+int ibcc_bench_draw(int argc, char **argv)
+{
+	uint64_t seed;
+
+	if (argc != 2) {
+		fputs("ibcc-bench: draw: want a seed\n", stderr);
+		return IBCC_EXIT_ERROR;
+	}
+	if (!ibcc_bench_number("SEED", argv[1], 0, UINT64_MAX, &seed))
+		return IBCC_EXIT_ERROR;
+	return ibcc_draw_write(seed, stdout) || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The tuner's own roots, groups and settings, filled from the truth. A root limits some pairs of
+ * source and destination, which share what it leaves them equally: so many contributors and that
+ * rate make the law's fair share exactly theirs. Who gets all that it wants is not held.
+ */
+#include "perftest/research/individual.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <ibcc/tuner.h>
+
+#include "lib/core/tuner_state.h"
+
+static uint8_t threshold_of(enum ibcc_congestion kind, int more)
+{
+	int t = ibcc_law_threshold(kind) + more;
+
+	return (uint8_t)(t < 1 ? 1 : t > 15 ? 15 : t);
+}
+
+/* What nodes that can be set have before anybody did. */
+static int blank(const struct ibcc_scenario *s, struct ibcc_settings *out)
+{
+	const struct ibcc_topo *t = s->topo;
+	int rc;
+
+	*out = (struct ibcc_settings){ 0 };
+	rc = ibcc_settings_init(out, t);
+	for (uint32_t i = 0; i < t->n_endports && !rc; i++) {
+		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
+		struct ibcc_endport_cc *ep = &out->ep[i];
+
+		ep->support = IBCC_CC_SUPPORTED;
+		ep->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+		ep->ca.Control_Map = UINT16_MAX;
+		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node)) {
+			ep->info.ControlTableCap = s->model.cct_blocks;
+			continue;
+		}
+		ep->sw_port_block = IBCC_CC_SW_PORT_BLOCK_13;
+		ep->element = calloc(n->n_ports + 1u, sizeof(*ep->element));
+		if (ep->element)
+			ep->n_element = (uint16_t)(n->n_ports + 1u);
+		else
+			rc = -ENOMEM;
+	}
+	if (rc)
+		ibcc_settings_fini(out);
+	return rc;
+}
+
+static int add_root(struct ibcc_tuner *tn, const struct ibcc_scenario *s,
+		    const struct ibcc_truth_root *true_root, const struct ibcc_individual *v)
+{
+	const struct ibcc_topo *t = s->topo;
+	struct ibcc_tuner_root *r = ibcc_tuner_add(tn, true_root->port);
+	uint32_t wire = s->model.packet_bytes + s->model.header_bytes;
+	double mbps = true_root->pairs_mbps * wire / s->model.packet_bytes;
+
+	if (!r)
+		return -ENOMEM;
+	r->on = true;
+	r->kind = true_root->kind;
+	r->n = r->n_heavy = true_root->n_pairs;
+	r->rate_mbps = mbps < 1 ? 1 : (uint32_t)lround(mbps);
+	r->packet_bytes = wire;
+	r->threshold = threshold_of(r->kind, v->threshold);
+	r->end_permille = v->end_permille;
+	r->loop_permille = v->loop_permille;
+	r->calm = v->calm && r->kind == IBCC_CONGESTION_INPUT;
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (true_root->part[i] == IBCC_TRUTH_HEAVY && t->port[i].endport < tn->n_endports)
+			r->member[t->port[i].endport] = true;
+	return 0;
+}
+
+int ibcc_individual_settings(const struct ibcc_scenario *s, const struct ibcc_truth *truth,
+			     const struct ibcc_individual *v, struct ibcc_settings *out)
+{
+	struct ibcc_tuner_params p;
+	struct ibcc_settings actual;
+	struct ibcc_target target;
+	struct ibcc_tuner *tn;
+	int rc = blank(s, &actual);
+
+	if (rc)
+		return rc;
+	ibcc_tuner_defaults(&p);
+	tn = ibcc_tuner_new(&p);
+	rc = tn ? ibcc_tuner_prepare(tn, s->topo) : -ENOMEM;
+	for (uint32_t i = 0; i < truth->n_roots && i < IBCC_TUNER_MAX_ROOTS && !rc; i++)
+		if (truth->root[i].n_pairs)
+			rc = add_root(tn, s, &truth->root[i], v);
+	for (uint32_t i = 0; i < actual.n && !rc; i++)
+		rc = ibcc_tuner_touch(tn, &actual, i);
+	if (!rc) {
+		ibcc_tuner_group(tn, s->topo);
+		rc = ibcc_tuner_lay(tn, s->topo, &actual, &target);
+	}
+	if (!rc) {
+		*out = target.wanted;
+		target.wanted = (struct ibcc_settings){ 0 };
+		ibcc_target_fini(&target);
+	}
+	ibcc_tuner_free(tn);
+	ibcc_settings_fini(&actual);
+	return rc;
+}
+
+struct individual_run {
+	const struct ibcc_scenario *s;
+	const struct ibcc_settings *settings;
+	struct ibcc_engine *engine;
+};
+
+static int set_switch(struct ibcc_engine *e, uint32_t node, const struct ibcc_endport_cc *ep)
+{
+	int rc = ibcc_engine_set_switch_cc(e, node, &ep->sw);
+
+	for (unsigned int p = 1; p < ep->n_element && !rc; p++)
+		rc = ibcc_engine_set_switch_port_cc(e, node, p, &ep->element[p]);
+	return rc;
+}
+
+static int set_all(void *arg, struct ibcc_engine *e)
+{
+	struct individual_run *r = arg;
+	const struct ibcc_topo *t = r->s->topo;
+	int rc = 0;
+
+	r->engine = e;
+	for (uint32_t i = 0; i < r->settings->n && !rc; i++) {
+		const struct ibcc_endport_cc *ep = &r->settings->ep[i];
+		uint32_t port = t->endport[i];
+
+		if (ibcc_topo_is_switch(t, t->port[port].node)) {
+			rc = set_switch(e, t->port[port].node, ep);
+			continue;
+		}
+		rc = ibcc_engine_set_ca_cc(e, port, &ep->ca);
+		if (!rc)
+			rc = ibcc_engine_set_cct(e, port, &ep->cct);
+	}
+	return rc;
+}
+
+static int advance(void *arg, uint64_t until_ps)
+{
+	return ibcc_engine_run(((struct individual_run *)arg)->engine, until_ps);
+}
+
+int ibcc_individual_run(const struct ibcc_scenario *s, const struct ibcc_settings *settings,
+			struct ibcc_measure *out)
+{
+	struct individual_run r = { .s = s, .settings = settings };
+	const struct ibcc_measure_driver driver = { set_all, advance, &r };
+
+	return ibcc_measure_run_driven(s, 0, &driver, out, NULL);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How fast all ports of a fabric are polled: the collector, against the same requests in a bare
+ * loop over libibumad, and against ibqueryerrors. On real hardware, or in `ibcc-sim exec`.
+ *
+ * They take turns, so that whatever else the machine does hits all of them; ratios are of medians
+ * over rounds. A pass over a small fabric is shorter than a time slice of the scheduler, so a round
+ * has many.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <infiniband/umad.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <ibcc/collect.h>
+#include <ibcc/table.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
+#include "perftest/speed/poll.h"
+
+#define MAX_REPEAT     99u
+#define DEFAULT_WINDOW 64u
+#define TIMEOUT_MS     2000
+#define WARM_UP        3   /* passes until what ports can count is known */
+#define ROUND_S        0.2 /* at least, of the collector in a round */
+#define CRASHES_MAX    20u /* of ibqueryerrors, until it is given up */
+
+enum poller { POLL_COLLECTOR, POLL_BARE, POLL_QUERYERRORS, N_POLLERS };
+
+static const char *const names[N_POLLERS] = {
+	[POLL_COLLECTOR] = "collector",
+	[POLL_BARE] = "libibumad loop",
+	[POLL_QUERYERRORS] = "ibqueryerrors --counters",
+};
+
+struct poll {
+	unsigned int repeat, window;
+	bool json, with_cc, with_queryerrors;
+	struct ibcc_topo *topo;
+	struct ibcc_collector *collector;
+	struct ibcc_snapshot snapshot;
+	struct ibcc_poll_record record;
+	double s[N_POLLERS][MAX_REPEAT];
+	double cpu[MAX_REPEAT]; /* seconds that the collector used */
+	unsigned int crashes;   /* of ibqueryerrors: below umad2sim it does now and then */
+};
+
+static struct ibcc_transport *transport(const struct poll *p, int *err)
+{
+	struct ibcc_umad_options o = { .window = p->window, .timeout_ms = TIMEOUT_MS };
+	char why[256];
+	struct ibcc_transport *t = ibcc_umad_open(&o, err, why, sizeof(why));
+
+	if (!t)
+		fprintf(stderr, "ibcc-bench: %s\n", why);
+	return t;
+}
+
+static int pass(struct poll *p, struct ibcc_transport *tr)
+{
+	return ibcc_collector_pass(p->collector, tr, p->topo, &p->snapshot, 0, NULL);
+}
+
+/* Finds the fabric and what its ports count; keeps the requests of a pass for the bare loop. */
+static int prepare(struct poll *p)
+{
+	struct ibcc_transport *tr;
+	char why[256];
+	int err = 0;
+
+	p->topo = ibcc_discover_run(NULL, 0, TIMEOUT_MS, &err, why, sizeof(why));
+	if (!p->topo || *why)
+		fprintf(stderr, "ibcc-bench: %s\n", why);
+	if (!p->topo)
+		return err;
+	/* Bare ibsim takes class 0x21 for SMPs, so there nobody may be asked for its time. */
+	p->collector = ibcc_collector_new(p->with_cc ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST);
+	if (!p->collector)
+		return -ENOMEM;
+	err = ibcc_snapshot_init(&p->snapshot, p->topo);
+	tr = err ? NULL : transport(p, &err);
+	if (!tr)
+		return err;
+	for (int i = 0; i < WARM_UP && !err; i++)
+		err = pass(p, tr);
+	ibcc_poll_record_init(&p->record, tr);
+	if (!err)
+		err = pass(p, &p->record.base);
+	ibcc_transport_free(tr);
+	return err;
+}
+
+/* One pass of the collector and one of the bare loop, on a port each of their own. */
+static int one_each(struct poll *p, double s[N_POLLERS], double *cpu_s)
+{
+	double start, cpu = ibcc_bench_cpu_seconds(), bare = 0;
+	struct ibcc_transport *tr;
+	int err = 0;
+
+	tr = transport(p, &err);
+	if (!tr)
+		return err;
+	start = ibcc_bench_seconds();
+	err = pass(p, tr);
+	s[POLL_COLLECTOR] += ibcc_bench_seconds() - start;
+	*cpu_s += ibcc_bench_cpu_seconds() - cpu;
+	ibcc_transport_free(tr);
+	if (!err)
+		err = ibcc_poll_bare(p->record.op, p->record.n, p->window, &bare);
+	s[POLL_BARE] += bare;
+	return err;
+}
+
+static int measure(struct poll *p, unsigned int i)
+{
+	static const char *const queryerrors[] = { "ibqueryerrors", "--counters", NULL };
+	double s[N_POLLERS] = { 0 }, cpu = 0;
+	unsigned int n = 0;
+	int err = 0;
+
+	while (!err && s[POLL_COLLECTOR] < ROUND_S) {
+		err = one_each(p, s, &cpu);
+		n++;
+	}
+	p->s[POLL_COLLECTOR][i] = s[POLL_COLLECTOR] / n;
+	p->s[POLL_BARE][i] = s[POLL_BARE] / n;
+	p->cpu[i] = cpu / n;
+	if (err || !p->with_queryerrors)
+		return err;
+	while ((err = ibcc_poll_command(queryerrors, &p->s[POLL_QUERYERRORS][i])) == -EFAULT &&
+	       ++p->crashes < CRASHES_MAX)
+		;
+	return err;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, unsigned int n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+static int tell(struct poll *p)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "POLLER", false }, { "SECONDS", true },       { "MADS", true },
+		{ "MAD/s", true },   { "TIMES AS LONG", true },
+	};
+	json_t *o = json_pack(
+		"{si si si si si si}", "schema", 1, "nodes", (int)p->topo->n_nodes, "ports",
+		(int)(p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable),
+		"fresh", (int)p->snapshot.n_fresh, "mads", (int)p->record.n, "window",
+		(int)p->window);
+	struct libscols_table *t = p->json ? NULL : ibcc_table_new(columns, 5, stdout);
+	json_t *all = json_array();
+	double own = median(p->s[POLL_COLLECTOR], p->repeat);
+	struct rusage ru = { 0 };
+	int rc = 0;
+
+	getrusage(RUSAGE_SELF, &ru);
+	for (int k = 0; k < N_POLLERS && !rc; k++) {
+		double s = median(p->s[k], p->repeat);
+		char sec[32], mads[32], rate[32], ratio[32];
+		const char *cell[] = { names[k], sec, mads, rate, ratio };
+
+		if (k == POLL_QUERYERRORS && !p->with_queryerrors)
+			continue;
+		snprintf(sec, sizeof(sec), "%.4f", s);
+		snprintf(mads, sizeof(mads), "%zu", p->record.n);
+		snprintf(rate, sizeof(rate), "%.0f", (double)p->record.n / s);
+		snprintf(ratio, sizeof(ratio), "%.2f", s / own);
+		if (k == POLL_QUERYERRORS)
+			cell[2] = cell[3] = NULL; /* sends others */
+		if (t)
+			rc = ibcc_table_add(t, cell);
+		json_array_append_new(all, json_pack("{ss sf sf}", "poller", names[k], "seconds", s,
+						     "times_collector", s / own));
+	}
+	json_object_set_new(o, "pollers", all);
+	json_object_set_new(o, "cpu_s", json_real(median(p->cpu, p->repeat)));
+	json_object_set_new(o, "max_rss_kib", json_integer(ru.ru_maxrss));
+	json_object_set_new(o, "ibqueryerrors_crashes", json_integer(p->crashes));
+	if (p->json)
+		return ibcc_report_json(o, false, stdout);
+	if (!rc) {
+		printf("%u ports, %u fresh, window %u; a pass takes %.4f s of CPU time; "
+		       "%ld KiB resident\n",
+		       p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable,
+		       p->snapshot.n_fresh, p->window, median(p->cpu, p->repeat), ru.ru_maxrss);
+		rc = ibcc_table_print(t);
+		printf("%.0f %% of the rate of the bare loop",
+		       median(p->s[POLL_BARE], p->repeat) / own * 100);
+		if (p->with_queryerrors)
+			printf(", %.1f times as fast as ibqueryerrors",
+			       median(p->s[POLL_QUERYERRORS], p->repeat) / own);
+		printf("\n");
+		if (p->crashes)
+			printf("ibqueryerrors crashed %u times more, which are not counted.\n",
+			       p->crashes);
+	}
+	json_decref(o);
+	return rc;
+}
+
+static bool options(struct poll *p, int argc, char **argv)
+{
+	enum { OPT_REPEAT = 256, OPT_WINDOW, OPT_NO_CC, OPT_ALONE };
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { "repeat", required_argument, NULL, OPT_REPEAT },
+					       { "window", required_argument, NULL, OPT_WINDOW },
+					       { "no-cc", no_argument, NULL, OPT_NO_CC },
+					       { "alone", no_argument, NULL, OPT_ALONE },
+					       { NULL, 0, NULL, 0 } };
+	uint64_t repeat = 5, window = DEFAULT_WINDOW;
+	bool ok = true;
+	int c;
+
+	p->with_cc = p->with_queryerrors = true;
+	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j': p->json = true; break;
+		case OPT_REPEAT:
+			ok &= ibcc_bench_number("--repeat", optarg, 1, MAX_REPEAT, &repeat);
+			break;
+		case OPT_WINDOW:
+			ok &= ibcc_bench_number("--window", optarg, 1, 128, &window);
+			break;
+		case OPT_NO_CC: p->with_cc = false; break;
+		case OPT_ALONE: p->with_queryerrors = false; break;
+		default: ok = false;
+		}
+	}
+	p->repeat = (unsigned int)repeat;
+	p->window = (unsigned int)window;
+	return ok && optind == argc;
+}
+
+int ibcc_bench_poll(int argc, char **argv)
+{
+	struct ibcc_yaml_errors none = { 0 };
+	struct poll p = { .json = false };
+	int rc = options(&p, argc, argv) ? prepare(&p) : -EINVAL;
+
+	for (unsigned int i = 0; i < p.repeat && !rc; i++)
+		rc = measure(&p, i);
+	if (!rc)
+		rc = tell(&p);
+	ibcc_poll_record_fini(&p.record);
+	ibcc_collector_free(p.collector);
+	ibcc_snapshot_fini(&p.snapshot);
+	ibcc_topo_free(p.topo);
+	return rc ? ibcc_bench_fail("poll", rc, &none) : IBCC_EXIT_OK;
+}
