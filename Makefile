@@ -66,7 +66,8 @@ daemon_src := $(wildcard daemon/*.c daemon/apply/*.c daemon/state/*.c)
 tune_src   := $(wildcard daemon/tune/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
-bench_src  := $(wildcard perftest/main.c $(foreach d,bench speed osm research,perftest/$(d)/*.c))
+bench_src  := $(wildcard perftest/bench/*.c perftest/speed/*.c)
+research_src := $(wildcard perftest/research/*.c perftest/osm/*.c)
 demo_src   := $(wildcard perftest/demo/*.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -78,7 +79,7 @@ LIBS := $(foreach l,daemon sim agents io fabric core,$(call lib,$(l)))
 
 programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
-	    $(if $(demo_src),$(B)/ibcc-demo)
+	    $(if $(research_src),$(B)/ibcc-research) $(if $(demo_src),$(B)/ibcc-demo)
 plugin   := $(if $(plugin_src),$(B)/libibcc_opensm.so)
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -136,7 +137,7 @@ bench: deps
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
-fit-lustre: fit-%: $(B)/ibcc-bench
+fit-lustre: fit-%: $(B)/ibcc-research
 	$(Q)mkdir -p $(B)/fit
 	$(Q)[ -z "$$(find $< perftest/research/fits perftest/experiments perftest/scenarios \
 		-newer $(B)/fit/$*.jsonl -print 2>&1)" ] || rm -f $(B)/fit/$*.jsonl $(B)/fit/$*-as-is.jsonl
@@ -156,7 +157,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric agents io daemon sim plugin bench,$(eval $(call archive,$(l))))
+$(foreach l,core fabric agents io daemon sim plugin bench research,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -173,6 +174,9 @@ $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 $(B)/ibcc-bench: $(call obj,perftest/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
+$(B)/ibcc-research: $(call obj,perftest/research/main.c) $(call lib,research) $(call lib,bench) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
 $(B)/ibcc-demo: $(call obj,$(demo_src)) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
@@ -184,7 +188,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 		-Wl,--exclude-libs,ALL -Wl,-z,now $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(if $(bench_src),$(call lib,bench)) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(foreach l,research bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Counts allocations.
 $(B)/tests/unit/test_steady: EXTRA_LIBS += \

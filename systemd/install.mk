@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# make install DESTDIR= PREFIX=: all programs, the plugin, manual pages, systemd's files and, where
-# there is none yet, the configuration. Neither starts nor enables anything. SYSCONFDIR is compiled
+# make install DESTDIR= PREFIX=: the programs but those for a source tree, the plugin, manual pages,
+# systemd's files and, where there is none yet, the configuration. Neither starts nor enables anything. SYSCONFDIR is compiled
 # in, so `make` and `make install` must be given the same one.
 
 INSTALL ?= install
@@ -15,7 +15,7 @@ install: all
 do-install: D := $(DESTDIR)
 do-install:
 	$(Q)$(INSTALL) -D -m 0755 $(B)/ibcc-tuned '$(D)$(SBINDIR)/ibcc-tuned'
-	$(Q)for p in $(filter-out ibcc-tuned ibcc-demo,$(notdir $(programs))); do \
+	$(Q)for p in $(filter-out ibcc-tuned ibcc-research ibcc-demo,$(notdir $(programs))); do \
 		$(INSTALL) -D -m 0755 $(B)/$$p '$(D)$(BINDIR)'/$$p || exit 1; \
 	done
 	$(Q)for p in $(notdir $(plugin)); do $(INSTALL) -D -m 0755 $(B)/$$p '$(D)$(LIBDIR)'/$$p || exit 1; done
@@ -31,8 +31,7 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/research/fits/*.yaml \
-			perftest/tune/*.yaml perftest/tune/oracle/*.json \
-			perftest/research/sweep.sbatch; do \
+	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/tune/*.yaml \
+			perftest/tune/oracle/*.json; do \
 		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \
 	done

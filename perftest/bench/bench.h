@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The commands of ibcc-bench and what they share. Each takes its name and arguments as main() does
- * and returns the exit code.
- */
+/* The first commands of ibcc-bench, see struct ibcc_command, and what all of them share. */
 #ifndef PERFTEST_BENCH_BENCH_H
 #define PERFTEST_BENCH_BENCH_H
 
@@ -19,23 +17,21 @@ enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
 int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);
 int ibcc_bench_tune(int argc, char **argv);
-int ibcc_bench_oracle(int argc, char **argv);
-int ibcc_bench_classify(int argc, char **argv);
-int ibcc_bench_draw(int argc, char **argv);
 int ibcc_bench_scenario(int argc, char **argv);
-int ibcc_bench_sweep(int argc, char **argv);
-int ibcc_bench_best(int argc, char **argv);
-int ibcc_bench_speed(int argc, char **argv);
-int ibcc_bench_cycle(int argc, char **argv);
-int ibcc_bench_poll(int argc, char **argv);
-int ibcc_bench_push(int argc, char **argv);
 int ibcc_bench_netfile(int argc, char **argv);
-int ibcc_bench_osm_model(int argc, char **argv);
+
+/* Becomes ibcc-research beside the program, with a command of its own. Returns only when it cannot:
+ * -ENOENT where the program is installed, -errno.
+ */
+int ibcc_bench_research(int argc, char **argv);
 
 /* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
  * wrong in the file, 1 else, as for a deadlock.
  */
 int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
+
+/* Path of a file beside the program. -ENOENT, -ENAMETOOLONG. */
+int ibcc_bench_beside(const char *name, char *path, size_t len);
 
 /* The folder with experiments/ and scenarios/: of the source tree that the program was built in, or
  * where it is installed. 0 or -ENOENT.
@@ -58,9 +54,6 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 
 double ibcc_bench_seconds(void);     /* of a clock that only goes forward */
 double ibcc_bench_cpu_seconds(void); /* of the calling thread */
-
-/* Scores the live loop on n scenarios by chance, see draw.h; an exit code. */
-int ibcc_bench_random(uint64_t n, const struct ibcc_exp_options *o, bool json);
 
 /* Loads and runs one scenario with assignments, errors in *e; samples: number of them, 0 none. */
 int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,

@@ -10,9 +10,8 @@
 #include "perftest/bench/report.h"
 
 struct options {
-	bool json, all;
-	uint64_t random;    /* scenarios by chance in place of files */
-	const char *folder; /* of the files, beside the program */
+	bool json, all, random; /* random: scenarios by chance in place of files */
+	const char *folder;     /* of the files, beside the program */
 	const char *plot;
 	struct ibcc_words set;
 	struct ibcc_exp_options exp;
@@ -178,9 +177,9 @@ static int parse(int argc, char **argv, struct options *o)
 				return -EINVAL;
 			break;
 		case 'r':
-			if (!o->exp.columns ||
-			    !ibcc_bench_number("--random", optarg, 1, 1000000, &o->random))
+			if (!o->exp.columns)
 				return -EINVAL;
+			o->random = true;
 			break;
 		case 'J':
 			if (!ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs))
@@ -192,10 +191,8 @@ static int parse(int argc, char **argv, struct options *o)
 	o->exp.threads = (unsigned int)jobs;
 	o->exp.plot = o->plot;
 	o->exp.set = &o->set;
-	if (o->random && optind == argc && !o->all && !o->plot && !o->set.n)
-		return 0;
-	if (o->random || o->all ? !o->random && optind == argc && !o->plot
-				: optind < argc && (!o->plot || optind == argc - 1))
+	if (o->random || (o->all ? optind == argc && !o->plot
+				 : optind < argc && (!o->plot || optind == argc - 1)))
 		return 0;
 	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
 		argv[0]);
@@ -231,7 +228,9 @@ static int run_named(int argc, char **argv, struct options *o)
 	int exit = parse(argc, argv, o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 
 	if (!exit && o->random) {
-		exit = ibcc_bench_random(o->random, &o->exp, o->json);
+		fprintf(stderr, "ibcc-bench: --random: ibcc-research: %s\n",
+			strerror(-ibcc_bench_research(argc, argv)));
+		exit = IBCC_EXIT_ERROR;
 	} else if (!exit && o->all) {
 		exit = run_all(o);
 	} else if (!exit) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,10 +31,8 @@ static bool has_experiments(const char *folder)
 	       !access(path, R_OK | X_OK);
 }
 
-int ibcc_bench_folder(char *buf, size_t len)
+int ibcc_bench_beside(const char *name, char *path, size_t len)
 {
-	static const char *const beside[] = { "../share/ibcc-tune", "../perftest", "../../perftest",
-					      "../../../perftest" };
 	char exe[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
@@ -43,10 +42,33 @@ int ibcc_bench_folder(char *buf, size_t len)
 	slash = strrchr(exe, '/');
 	if (slash)
 		*slash = '\0';
+	return snprintf(path, len, "%s/%s", exe, name) < (int)len ? 0 : -ENAMETOOLONG;
+}
+
+int ibcc_bench_folder(char *buf, size_t len)
+{
+	static const char *const beside[] = { "../share/ibcc-tune", "../perftest", "../../perftest",
+					      "../../../perftest" };
+
 	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++)
-		if (snprintf(buf, len, "%s/%s", exe, beside[i]) < (int)len && has_experiments(buf))
+		if (!ibcc_bench_beside(beside[i], buf, len) && has_experiments(buf))
 			return 0;
 	return -ENOENT;
+}
+
+int ibcc_bench_research(int argc, char **argv)
+{
+	char path[PATH_MAX], **all = calloc((size_t)argc + 2, sizeof(*all));
+	int rc = all ? ibcc_bench_beside("ibcc-research", path, sizeof(path)) : -ENOMEM;
+
+	if (!rc) {
+		all[0] = path;
+		memcpy(all + 1, argv, (size_t)argc * sizeof(*all));
+		execv(path, all);
+		rc = -errno;
+	}
+	free(all);
+	return rc;
 }
 
 int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len)

@@ -78,4 +78,7 @@ static inline double ibcc_osm_mads_s(double mads, const struct ibcc_osm_rate *x)
 /* Fits like this too; trees without a time (0) do not count. */
 struct ibcc_osm_rate ibcc_osm_fit_rate(const double *mads, const double *s, size_t n, size_t but);
 
+/* The command osm-model, see struct ibcc_command. */
+int ibcc_bench_osm_model(int argc, char **argv);
+
 #endif

@@ -17,6 +17,7 @@
 #include <ibcc/mad.h>
 #include <ibcc/smp.h>
 
+#include "perftest/bench/bench.h"
 #include "perftest/bench/proc.h"
 #include "sim/control.h"
 
@@ -41,15 +42,12 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 static int place_init(struct place *p)
 {
-	ssize_t n = readlink("/proc/self/exe", p->sim, sizeof(p->sim) - 10);
-	char *slash;
+	int rc = ibcc_bench_beside("ibcc-sim", p->sim, sizeof(p->sim));
 
-	if (n < 0)
-		return -errno;
-	p->sim[n] = '\0';
-	memcpy(p->bench, p->sim, (size_t)n + 1);
-	slash = strrchr(p->sim, '/');
-	strcpy(slash ? slash + 1 : p->sim, "ibcc-sim");
+	if (!rc)
+		rc = ibcc_bench_beside("ibcc-bench", p->bench, sizeof(p->bench));
+	if (rc)
+		return rc;
 	snprintf(p->dir, sizeof(p->dir), "/tmp/ibcc-bench.XXXXXX");
 	if (!mkdtemp(p->dir))
 		return -errno;

@@ -7,6 +7,7 @@
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
 #include "perftest/research/best.h"
+#include "perftest/research/research.h"
 
 struct options {
 	struct ibcc_best b;

@@ -12,6 +12,7 @@
 #include "perftest/bench/report.h"
 #include "perftest/research/classify.h"
 #include "perftest/research/progress.h"
+#include "perftest/research/research.h"
 
 #define WANT 0.95
 #define CELL 32

@@ -19,6 +19,7 @@
 #include "perftest/research/oracle_grid.h"
 #include "perftest/research/oracle_random.h"
 #include "perftest/research/progress.h"
+#include "perftest/research/research.h"
 
 #define FINALISTS 6u
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The live loop on scenarios by chance, on which no constant was fitted. */
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "perftest/research/draw.h"
 #include "perftest/research/drawn.h"
 #include "perftest/research/progress.h"
+#include "perftest/research/research.h"
 
 #define WANT_SHARE 0.95 /* of the scenarios */
 #define CELL       32
@@ -270,20 +272,47 @@ static int note_best(struct random *r, uint64_t n, struct ibcc_yaml_errors *e)
 	return 0;
 }
 
-int ibcc_bench_random(uint64_t n, const struct ibcc_exp_options *o, bool json)
+static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 {
-	struct random r = { .seed = o->seed ? o->seed : 1, .score = calloc(n, sizeof(*r.score)) };
+	struct random r = { .seed = seed, .score = calloc(n, sizeof(*r.score)) };
 	struct ibcc_yaml_errors e = { 0 };
 	int rc = r.score ? note_best(&r, n, &e) : -ENOMEM, exit;
 
 	if (!rc) {
 		ibcc_progress_begin(&r.progress, n);
-		rc = ibcc_pool_run(n, o->threads, work, done, &r);
+		rc = ibcc_pool_run(n, threads, work, done, &r);
 		ibcc_progress_end(&r.progress);
 	}
 	exit = rc ? ibcc_bench_fail("random", rc, &e) : print(&r, n, json);
 	free(r.score);
 	return exit;
+}
+
+int ibcc_bench_random(int argc, char **argv)
+{
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { "random", required_argument, NULL, 'r' },
+					       { "seed", required_argument, NULL, 'S' },
+					       { "jobs", required_argument, NULL, 'J' },
+					       { NULL, 0, NULL, 0 } };
+	uint64_t n = 0, seed = 1, jobs = 0;
+	bool json = false, ok = true;
+	int c;
+
+	while (ok && (c = getopt_long(argc, argv, "jJ:", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j': json = true; break;
+		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &n); break;
+		case 'S': ok = ibcc_bench_number("--seed", optarg, 1, UINT32_MAX, &seed); break;
+		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
+		default: ok = false;
+		}
+	}
+	if (ok && (!n || optind < argc)) {
+		fputs("ibcc-bench: tune: want --random N, or names without it\n", stderr);
+		ok = false;
+	}
+	return ok ? run(n, seed, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
 }
 
 int ibcc_bench_draw(int argc, char **argv)

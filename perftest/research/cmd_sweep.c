@@ -16,6 +16,7 @@
 #include "perftest/research/fit.h"
 #include "perftest/research/grid.h"
 #include "perftest/research/progress.h"
+#include "perftest/research/research.h"
 #include "perftest/research/sweep_file.h"
 
 struct sweep {

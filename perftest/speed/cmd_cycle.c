@@ -16,6 +16,7 @@
 #include "perftest/bench/bench.h"
 #include "perftest/bench/live.h"
 #include "perftest/bench/report.h"
+#include "perftest/speed/speed.h"
 
 #define MAX_PASSES 64u
 #define WANT_MS    50.0

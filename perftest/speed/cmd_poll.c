@@ -20,6 +20,7 @@
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
 #include "perftest/speed/poll.h"
+#include "perftest/speed/speed.h"
 
 #define MAX_REPEAT     99u
 #define DEFAULT_WINDOW 64u

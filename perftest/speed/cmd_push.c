@@ -13,6 +13,7 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
+#include "perftest/speed/speed.h"
 
 #define TIMEOUT_MS     2000
 #define DEFAULT_WINDOW 64u

@@ -16,6 +16,7 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
+#include "perftest/speed/speed.h"
 
 #define MAX_REPEAT 99u
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # The man pages tell all that the tables in the sources accept: keys of scenarios and experiments,
-# their words, and ibcc-bench's commands, options and functions.
+# their words, and commands, options and functions of ibcc-bench and ibcc-research.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -9,6 +9,7 @@ missing=0
 n=0
 scenario=man/ibcc-scenario.5
 bench=man/ibcc-bench.1
+research=perftest/research/ibcc-research.1
 
 # section PAGE TITLE: the lines of a section or subsection.
 section() { awk -v t="$2" '/^\.S[sh] /{ on = substr($0, 5) == t } on' "$1"; }
@@ -47,23 +48,36 @@ section $bench Experiments >"$tmp/text"
 for key in $(keys perftest/bench/experiment*.c); do
 	want "$tmp/text" "experiment's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
 done
-section $bench Fits >"$tmp/fits"
-for key in $(keys perftest/research/fit.c) $(names perftest/research/fit.c); do
-	want "$tmp/fits" "fit's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
-done
 for f in $(sed -n '/^} functions\[\]/,/^};/s/.*{ "\([A-Za-z_]*\)".*/\1/p' perftest/bench/figure.c) \
 	$(sed -n 's/.*strncmp(name, "\([a-z]*\)".*/\1/p' perftest/bench/figure.c); do
 	want "$tmp/text" "function $f" "^\.It (.* )?Fn $f "
 done
-for c in $(sed -n '/^} commands\[\]/,/^};/s/.*{ "\([a-z-]*\)",.*/\1/p' perftest/main.c); do
-	want $bench "command $c" "^\.It Cm $c\$"
-	section $bench SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
-done
-for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' perftest/*/cmd_*.c | sort -u); do
-	want $bench "option --$o" "^\.(It|Op|Ar .*|.*) ?.*Fl (.* , )?-$o( .*)?\$|^\.Fl -$o( .*)?\$"
-done
-for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/research/best_report.c | grep -o '"[a-z_]*"' | tr -d '"'); do
-	want $bench "number $m" "^\.Cm $m( .*)?\$"
-done
+
+# program PAGE MAIN SOURCES...: its commands and their options.
+program()
+{
+	page=$1 main=$2
+	shift 2
+	for c in $(sed -n '/^static const struct ibcc_command commands\[\]/,/^};/s/.*{ "\([a-z-]*\)",.*/\1/p' "$main"); do
+		want "$page" "command $c" "^\.It Cm $c\$"
+		section "$page" SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
+	done
+	for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' "$@" | sort -u); do
+		want "$page" "option --$o" "^\.(It|Op|Ar .*|.*) ?.*Fl (.* , )?-$o( .*)?\$|^\.Fl -$o( .*)?\$"
+	done
+}
+program $bench perftest/main.c perftest/bench/cmd_*.c perftest/speed/cmd_*.c
 [ $missing = 0 ] || { echo "not ok - $bench"; exit 1; }
 echo "ok - $bench has $n keys and words"
+
+n=0
+section $research Fits >"$tmp/fits"
+for key in $(keys perftest/research/fit.c) $(names perftest/research/fit.c); do
+	want "$tmp/fits" "fit's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
+done
+for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/research/best_report.c | grep -o '"[a-z_]*"' | tr -d '"'); do
+	want $research "number $m" "^\.Cm $m( .*)?\$"
+done
+program $research perftest/research/main.c perftest/research/cmd_*.c perftest/osm/cmd_*.c
+[ $missing = 0 ] || { echo "not ok - $research"; exit 1; }
+echo "ok - $research has $n keys and words"
