@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/rng.h>
+
 #include "eth.h"
 #include "evq.h"
 #include "paths.h"
 #include "reads.h"
-#include "rng.h"
 #include "vlarb.h"
 
 #define FLOW_SLOTS (FAR_WORDS * VOQ_WORD) /* a power of two */
@@ -393,7 +394,7 @@ struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc
 		rc = -ENOMEM;
 	}
 	if (e) {
-		e->seed = rng_next(&seed);
+		e->seed = ibcc_rng_next(&seed);
 		e->free_cell = e->free_pkt = NONE;
 		rc = build(e, t, m);
 	}

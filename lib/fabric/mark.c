@@ -9,7 +9,8 @@
  */
 #include <errno.h>
 
-#include "rng.h"
+#include <ibcc/rng.h>
+
 #include "tx.h"
 
 void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on)
@@ -46,7 +47,7 @@ static uint16_t phase(const struct ibcc_engine *e, uint32_t outq, uint16_t rate)
 {
 	uint64_t state = (e->seed ^ 0x6d61726b) + ((uint64_t)outq << 32); /* not the flows' */
 
-	return (uint16_t)rng_below(&state, rate + 1u);
+	return (uint16_t)ibcc_rng_below(&state, rate + 1u);
 }
 
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)

@@ -14,7 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "rng.h"
+#include <ibcc/rng.h>
+
 #include "tx.h"
 
 static uint32_t peer_switch(const struct ibcc_engine *e, uint32_t port)
@@ -162,7 +163,7 @@ static uint32_t pick_up(struct ibcc_engine *e, const struct path_set *set, uint3
 		n += !!(e->port[first_port + num[i]].flags & PORT_UP);
 	if (!n)
 		return NONE;
-	at = rng_below(&e->paths->rng, n);
+	at = ibcc_rng_below(&e->paths->rng, n);
 	for (uint32_t i = 0;; i++)
 		if (e->port[first_port + num[i]].flags & PORT_UP && !at--)
 			return first_port + num[i];
@@ -187,7 +188,7 @@ uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint
 	set = &x->set[(size_t)sw * x->n_leaves + leaf];
 	if (!set->n)
 		return out;
-	at = rng_below(&x->rng, set->n); /* chooses, or where to begin among equals */
+	at = ibcc_rng_below(&x->rng, set->n); /* chooses, or where to begin among equals */
 	if (e->model.routing == IBCC_ROUTING_RANDOM) {
 		best = e->sw[sw].first_port + x->port[set->first + at];
 		if (!(e->port[best].flags & PORT_UP))

@@ -9,9 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <ibcc/rng.h>
+
 #include "evq.h"
 #include "qps.h"
-#include "rng.h"
 
 /* The first time from t on at which packets may come. */
 static uint64_t on_time(const struct flow *f, uint64_t t)
@@ -46,7 +47,7 @@ static void arrivals_next(const struct ibcc_engine *e, const struct flow *f, str
 {
 	if (f->kind == IBCC_ARRIVALS_EXPONENTIAL)
 		a->next_ps = add_on_time(f, a->next_ps,
-					 rng_exponential(e->exp_table, &a->rng, f->gap_ps));
+					 ibcc_rng_exponential(e->exp_table, &a->rng, f->gap_ps));
 	else
 		a->next_ps = add_on_time(f, a->next_ps, f->gap_ps);
 	if (f->stop_ps && a->next_ps >= f->stop_ps)
@@ -129,7 +130,7 @@ static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
 /* One of all others. */
 static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
 {
-	uint32_t at = rng_below(&f->rng, n_choices(e, f));
+	uint32_t at = ibcc_rng_below(&f->rng, n_choices(e, f));
 
 	at += at >= f->left_out[0];
 	at += at >= f->left_out[1];
@@ -172,7 +173,7 @@ static uint64_t rest_ps(const struct ibcc_engine *e, const struct flow *f, uint3
  */
 uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f)
 {
-	uint32_t best = random_dst(e, f), at = rng_below(&f->rng, e->n_dest);
+	uint32_t best = random_dst(e, f), at = ibcc_rng_below(&f->rng, e->n_dest);
 	uint64_t rest = rest_ps(e, f, best);
 
 	for (uint32_t i = 0; i < e->n_dest && rest > e->now_ps; i++) {
@@ -235,8 +236,8 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 	uint64_t from = s->start_ps > e->now_ps ? s->start_ps : e->now_ps;
 
 	f->start_ps = from;
-	f->offer.rng = rng_next(&seed);
-	f->rng = rng_next(&seed);
+	f->offer.rng = ibcc_rng_next(&seed);
+	f->rng = ibcc_rng_next(&seed);
 	f->offer.next_ps = from;
 	if (f->kind == IBCC_ARRIVALS_EXPONENTIAL)
 		arrivals_next(e, f, &f->offer);

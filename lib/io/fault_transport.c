@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/rng.h>
 #include <ibcc/transport.h>
 
 struct fault_transport {
@@ -20,19 +21,9 @@ static struct fault_transport *to_fault(struct ibcc_transport *t)
 	return (struct fault_transport *)t;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t draw(struct fault_transport *f)
-{
-	uint64_t z = f->rng += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static bool strikes(struct fault_transport *f, const struct ibcc_mad_op *op, uint16_t permille)
 {
-	return (f->o.lid == 0 || f->o.lid == op->lid) && draw(f) % 1000 < permille;
+	return (f->o.lid == 0 || f->o.lid == op->lid) && ibcc_rng_next(&f->rng) % 1000 < permille;
 }
 
 static int fault_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
@@ -74,7 +65,8 @@ static int fault_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 	for (size_t k = 0; k < n_pass; k++) {
 		op[from[k]] = pass[k];
 		if (pass[k].err == 0 && strikes(f, &pass[k], f->o.corrupt_permille)) {
-			uint64_t bit = draw(f) % (8 * (IBCC_MAD_BYTES - IBCC_MAD_DATA_OFFS));
+			uint64_t bit = ibcc_rng_next(&f->rng) %
+				       (8 * (IBCC_MAD_BYTES - IBCC_MAD_DATA_OFFS));
 
 			op[from[k]].mad[IBCC_MAD_DATA_OFFS + bit / 8] ^= (uint8_t)(1u << bit % 8);
 		}

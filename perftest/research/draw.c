@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include <ibcc/measure.h>
+#include <ibcc/rng.h>
 #include <ibcc/scenario_file.h>
-
-#include "lib/fabric/rng.h"
 
 #define MAX_HOSTS    36u
 #define MAX_SPOTS    3u
@@ -45,12 +44,12 @@ struct draw {
 
 static uint32_t between(struct draw *d, uint32_t low, uint32_t high)
 {
-	return low + rng_below(&d->rng, high - low + 1);
+	return low + ibcc_rng_below(&d->rng, high - low + 1);
 }
 
 static bool chance(struct draw *d, uint32_t percent)
 {
-	return rng_below(&d->rng, 100) < percent;
+	return ibcc_rng_below(&d->rng, 100) < percent;
 }
 
 static void draw_fabric(struct draw *d)

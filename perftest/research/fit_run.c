@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <ibcc/rng.h>
 #include <ibcc/scenario_file.h>
 
-#include "lib/fabric/rng.h"
 #include "perftest/bench/report.h"
 #include "perftest/research/fit.h"
 #include "perftest/research/sweep_file.h"
@@ -20,8 +20,8 @@ static uint64_t pick(const struct ibcc_fit_range *r, uint64_t n, uint64_t *rng)
 	uint64_t k;
 
 	if (!r->logarithmic)
-		return rng_below(rng, (uint32_t)n);
-	u = (double)(rng_next(rng) >> 11) * 0x1p-53;
+		return ibcc_rng_below(rng, (uint32_t)n);
+	u = (double)(ibcc_rng_next(rng) >> 11) * 0x1p-53;
 	low = r->from - r->step / 2;
 	high = low + (double)n * r->step;
 	k = (uint64_t)(low * (pow(high / low, u) - 1) / r->step);

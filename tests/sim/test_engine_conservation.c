@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include <ibcc/hash.h>
+#include <ibcc/rng.h>
 
-#include "lib/fabric/rng.h"
 #include "tests/unit/engines.h"
 
 #define US        IBCC_PS_PER_US
@@ -37,7 +37,7 @@ struct world {
 
 static uint32_t below(struct world *w, uint32_t n)
 {
-	return rng_below(&w->rng, n);
+	return ibcc_rng_below(&w->rng, n);
 }
 
 /* Switches as a random tree, so that routes cannot deadlock, with adapters spread over them. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include <ibcc/ideal.h>
+#include <ibcc/rng.h>
 
-#include "lib/fabric/rng.h"
 #include "tests/unit/engines.h"
 
 #define US    IBCC_PS_PER_US
@@ -114,18 +114,20 @@ static void test_max_min(void **state)
 		struct engine_rates r;
 		struct ibcc_engine *e;
 		uint64_t rng = seed;
-		uint32_t n = 2 + rng_below(&rng, 19), n_sinks = 1 + rng_below(&rng, 4), rate[24];
+		uint32_t n = 2 + ibcc_rng_below(&rng, 19), n_sinks = 1 + ibcc_rng_below(&rng, 4),
+			 rate[24];
 
 		print_message("seed %llu\n", (unsigned long long)seed);
 		for (uint32_t i = 0; i < n + n_sinks; i++)
-			rate[i] = rates[rng_below(&rng, 3)];
+			rate[i] = rates[ibcc_rng_below(&rng, 3)];
 		memset(f, 0, sizeof(f));
 		for (uint32_t i = 0; i < n; i++) {
 			snprintf(f[i].from, sizeof(f[i].from), "h%u", i);
-			snprintf(f[i].to, sizeof(f[i].to), "h%u", n + rng_below(&rng, n_sinks));
-			f[i].arrivals = rng_below(&rng, 2) ? IBCC_ARRIVALS_BACKLOGGED
-							   : IBCC_ARRIVALS_PERIODIC;
-			f[i].load_permille = 10 + rng_below(&rng, 990);
+			snprintf(f[i].to, sizeof(f[i].to), "h%u",
+				 n + ibcc_rng_below(&rng, n_sinks));
+			f[i].arrivals = ibcc_rng_below(&rng, 2) ? IBCC_ARRIVALS_BACKLOGGED
+								: IBCC_ARRIVALS_PERIODIC;
+			f[i].load_permille = 10 + ibcc_rng_below(&rng, 990);
 		}
 		s.topo = star(rate, n + n_sinks);
 		s.flow = f;

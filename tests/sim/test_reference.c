@@ -6,7 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "lib/fabric/rng.h"
+#include <ibcc/rng.h>
+
 #include "tests/unit/engines.h"
 
 #include "reference_cases.h"
@@ -20,27 +21,27 @@ struct draw {
 
 static unsigned int among(uint64_t *rng, unsigned int low, unsigned int high)
 {
-	return low + rng_below(rng, high - low + 1);
+	return low + ibcc_rng_below(rng, high - low + 1);
 }
 
 static bool percent(uint64_t *rng, unsigned int p)
 {
-	return rng_below(rng, 100) < p;
+	return ibcc_rng_below(rng, 100) < p;
 }
 
 /* Hosts at switches in a line, or at the two leaves of a tree. */
 static void draw_fabric(struct ref_case *c, uint64_t *rng)
 {
 	static const uint32_t rates[] = { 8000, 16000, 32000, 54545, 96969 };
-	uint32_t rate = rates[rng_below(rng, 5)];
+	uint32_t rate = rates[ibcc_rng_below(rng, 5)];
 	bool mixed = percent(rng, 30), tree;
-	unsigned int masked = rng_below(rng, 3), at;
+	unsigned int masked = ibcc_rng_below(rng, 3), at;
 
 	c->n_hosts = among(rng, 2, 9);
 	c->n_switches = among(rng, 1, 3);
 	tree = c->n_switches == 3 && percent(rng, 50);
 	for (unsigned int i = 0; i < c->n_hosts; i++) {
-		at = tree ? among(rng, 1, 2) : rng_below(rng, c->n_switches);
+		at = tree ? among(rng, 1, 2) : ibcc_rng_below(rng, c->n_switches);
 		c->link[c->n_links++] =
 			(struct ref_link){ .end = { i, c->n_hosts + at },
 					   .rate = mixed && percent(rng, 40) ? rate / 4 : rate,
@@ -56,16 +57,16 @@ static void draw_fabric(struct ref_case *c, uint64_t *rng)
 
 static void draw_model(struct ref_case *c, uint64_t *rng)
 {
-	c->packet = 256u << rng_below(rng, 5);
+	c->packet = 256u << ibcc_rng_below(rng, 5);
 	c->header = 26;
 	c->cnp = 30;
 	/* From two packets on: with less, a link with its delays stands still most of the time. */
 	c->switch_buffer = (c->packet + 64) * among(rng, 2, percent(rng, 50) ? 6 : 40);
 	c->host_buffer = (c->packet + 64) * among(rng, 2, percent(rng, 50) ? 6 : 40);
-	c->link_delay = percent(rng, 80) ? 25000 : rng_below(rng, 1000000);
-	c->switch_delay = rng_below(rng, 200001);
-	c->credit_delay = rng_below(rng, 200001);
-	c->becn_delay = percent(rng, 80) ? 1000000 : rng_below(rng, 5000000);
+	c->link_delay = percent(rng, 80) ? 25000 : ibcc_rng_below(rng, 1000000);
+	c->switch_delay = ibcc_rng_below(rng, 200001);
+	c->credit_delay = ibcc_rng_below(rng, 200001);
+	c->becn_delay = percent(rng, 80) ? 1000000 : ibcc_rng_below(rng, 5000000);
 	c->round_robin = percent(rng, 50);
 	for (unsigned int i = 0; i < c->n_hosts; i++)
 		if (percent(rng, 15))
@@ -81,7 +82,7 @@ static void draw_cc(struct ref_case *c, uint64_t *rng)
 	c->threshold = among(rng, 1, 15);
 	c->mark_reference =
 		percent(rng, 50) ? c->switch_buffer : (c->packet + 64) * among(rng, 4, 64);
-	c->hysteresis = rng_below(rng, 1001);
+	c->hysteresis = ibcc_rng_below(rng, 1001);
 	c->packet_size = percent(rng, 90) ? 0 : among(rng, 1, 64);
 	c->marking_rate = percent(rng, 60) ? 0 : among(rng, 1, 10);
 	c->per_sl = percent(rng, 30);
@@ -97,10 +98,10 @@ static void draw_flow(struct ref_case *c, uint64_t *rng)
 {
 	struct ref_flow *f = &c->flow[c->n_flows];
 
-	f->from = rng_below(rng, c->n_hosts);
-	f->to = percent(rng, 50) ? 0 : rng_below(rng, c->n_hosts);
+	f->from = ibcc_rng_below(rng, c->n_hosts);
+	f->to = percent(rng, 50) ? 0 : ibcc_rng_below(rng, c->n_hosts);
 	f->sl = percent(rng, 80) ? 0 : among(rng, 1, 15);
-	f->arrivals = rng_below(rng, 3);
+	f->arrivals = ibcc_rng_below(rng, 3);
 	f->rate = c->link[f->from].rate / 100 * among(rng, 4, 100);
 	if (f->from == f->to)
 		return;
@@ -135,7 +136,7 @@ static unsigned int first_pass(const struct ref_case *c, uint64_t engine, unsign
 	uint64_t port = 2 * c->n_hosts + (SWITCH_PORTS + 1) * (node - c->n_hosts) + num;
 	uint64_t rng = (engine ^ 0x6d61726b) + (port << 32);
 
-	return rng_below(&rng, c->marking_rate + 1);
+	return ibcc_rng_below(&rng, c->marking_rate + 1);
 }
 
 static uint64_t exponential(uint64_t *state, uint64_t mean)
@@ -144,7 +145,7 @@ static uint64_t exponential(uint64_t *state, uint64_t mean)
 
 	for (unsigned int i = 0; !table[256] && i <= 256; i++)
 		table[i] = (uint32_t)lround(log(1 + i / 256.0) * (1 << 24));
-	return rng_exponential(table, state, mean);
+	return ibcc_rng_exponential(table, state, mean);
 }
 
 /* The same case with other starts and other chances: those that the engine takes by its seed, so
@@ -155,7 +156,7 @@ static void vary(struct draw *d, uint64_t seed)
 	unsigned int used[REF_NODES] = { 0 }, node;
 	uint64_t rng = ~seed, engine = seed, of_flow;
 
-	engine = rng_next(&engine);
+	engine = ibcc_rng_next(&engine);
 	d->c.gap = exponential;
 	for (unsigned int i = 0; i < 2 * d->c.n_links; i++) {
 		node = d->c.link[i / 2].end[i % 2];
@@ -166,8 +167,8 @@ static void vary(struct draw *d, uint64_t seed)
 	}
 	for (unsigned int i = 0; i < d->c.n_flows; i++) {
 		of_flow = engine ^ (uint64_t)i << 32;
-		d->c.flow[i].seed = rng_next(&of_flow);
-		d->c.flow[i].start = rng_next(&rng) % (d->from / 10);
+		d->c.flow[i].seed = ibcc_rng_next(&of_flow);
+		d->c.flow[i].start = ibcc_rng_next(&rng) % (d->from / 10);
 	}
 }
 

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/rng.h>
+
 #include "lib/fabric/evq.h"
-#include "lib/fabric/rng.h"
 #include "tests/unit/engines.h"
 
 #define N 4000
@@ -42,13 +43,13 @@ static void test_order(void **state)
 		print_message("seed %u\n", (unsigned int)seed);
 		assert_int_equal(ibcc_fab_reserve(e, N, 0), 0);
 		while (out < N) {
-			if (in < N && (rng_below(&rng, 3) || in == out)) {
+			if (in < N && (ibcc_rng_below(&rng, 3) || in == out)) {
 				uint64_t at = e->now_ps;
 
-				switch (rng_below(&rng, 4)) {
+				switch (ibcc_rng_below(&rng, 4)) {
 				case 0: break;
-				case 1: at += rng_below(&rng, 1000); break;
-				case 2: at += rng_next(&rng) % span; break;
+				case 1: at += ibcc_rng_below(&rng, 1000); break;
+				case 2: at += ibcc_rng_next(&rng) % span; break;
 				case 3: at = (at / 1000 + 1) * 1000; break;
 				}
 				want[in] = (struct ref){ at, in };
@@ -104,8 +105,8 @@ static void test_lanes(void **state)
 			uint64_t due = evq_first(&e->evq);
 			uint32_t i;
 
-			if (in < N && (rng_below(&rng, 3) || in == out)) {
-				i = rng_below(&rng, 4);
+			if (in < N && (ibcc_rng_below(&rng, 3) || in == out)) {
+				i = ibcc_rng_below(&rng, 4);
 				want[in] = (struct ref){ e->now_ps + delay[i], in };
 				lane_push(e, lane[i], EV_DELIVER,
 					  (struct coming){ due_at(want[in].t, lane[i]), in,
@@ -178,8 +179,8 @@ static void test_exponential(void **state)
 	e = engine_new(t, &m, 1);
 	for (int i = 0; i < n; i++) {
 		/* The same number by the library's logarithm. */
-		double u = (double)(rng_next(&a) | 1) / 18446744073709551616.0;
-		double x = (double)rng_exponential(e->exp_table, &b, mean);
+		double u = (double)(ibcc_rng_next(&a) | 1) / 18446744073709551616.0;
+		double x = (double)ibcc_rng_exponential(e->exp_table, &b, mean);
 
 		assert_true(fabs(x + log(u) * (double)mean) < 2e-5 * (double)mean + 1);
 		sum += x;
