@@ -19,7 +19,6 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/proc.h"
-#include "sim/control.h"
 
 #define READY_MS     300000
 #define SWEEP_MS     600000
@@ -148,20 +147,26 @@ static int sweep(const struct place *p, const struct proc *sim, unsigned int in_
 	return rc;
 }
 
-/* What another command of this program prints when it runs on a host of the fabric. libumad2sim
- * leaves files where it is run.
+/* What a program prints; NULL if it is no JSON. */
+static json_t *ask(const char *const argv[])
+{
+	int rc = 0;
+	char *text = proc_output(argv, SWEEP_MS, &rc);
+	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
+
+	free(text);
+	return o;
+}
+
+/* What a benchmark prints that runs on a host of the fabric. libumad2sim leaves files where it is
+ * run.
  */
 static json_t *ask_bench(const struct place *p, const char *command, const char *option)
 {
 	const char *argv[] = { p->sim, "exec",   "--name", p->name, "--",   "env", "-C",
 			       p->dir, p->bench, command,  "-j",    option, NULL };
-	json_error_t e;
-	int rc = 0;
-	char *text = proc_output(argv, SWEEP_MS, &rc);
-	json_t *o = text ? json_loads(text, 0, &e) : NULL;
 
-	free(text);
-	return o;
+	return ask(argv);
 }
 
 static json_int_t int_of(const json_t *o, const char *key)
@@ -265,9 +270,10 @@ static unsigned int hex_of(const json_t *row, const char *key)
 	return text ? (unsigned int)strtoul(text, NULL, 16) : 0;
 }
 
-static int read_counts(const struct place *p, struct ibcc_osm_run *r, char *why, size_t len)
+static int read_counts(const struct place *p, struct ibcc_osm_run *r)
 {
-	json_t *o = ibcc_control_ask(p->name, json_pack("{ss}", "cmd", "stats"), why, len);
+	const char *argv[] = { p->sim, "stats", "-j", "--name", p->name, NULL };
+	json_t *o = ask(argv);
 	const json_t *row;
 	size_t i;
 
@@ -302,8 +308,10 @@ int ibcc_osm_run(const struct ibcc_osm_tree *t, unsigned int in_flight, bool mad
 		snprintf(why, len, "opensm does not bring the tree up");
 		rc = sweep(&p, &sim, in_flight);
 	}
-	if (!rc)
-		rc = read_counts(&p, r, why, len);
+	if (!rc) {
+		snprintf(why, len, "%s does not tell what was sent", p.sim);
+		rc = read_counts(&p, r);
+	}
 	if (!rc) {
 		snprintf(why, len, "opensm's log tells no times");
 		rc = read_times(&p, r);
