@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/cycle.h"
+#include <ibcc/cycle.h>
 
 #include <errno.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 #ifndef IBCC_DAEMON_REPORT_H
 #define IBCC_DAEMON_REPORT_H
 
+#include <ibcc/cycle.h>
 #include <ibcc/json.h>
 
-#include "daemon/cycle.h"
 #include "daemon/predict.h"
 
 #define IBCC_REPORT_SCHEMA 1

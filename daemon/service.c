@@ -8,8 +8,10 @@
 
 #include <ibcc/version.h>
 
+#include "daemon/apply/plugin_client.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
+#include "daemon/state/state.h"
 
 #define HOLD_MAX_PASSES 64u
 

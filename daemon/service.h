@@ -14,9 +14,8 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
+#include <ibcc/cycle.h>
 #include <ibcc/why.h>
-
-#include "daemon/cycle.h"
 
 struct ibcc_service;
 

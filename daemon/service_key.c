@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include <ibcc/collect.h>
+#include <ibcc/gate.h>
 #include <ibcc/mad.h>
 
-#include "daemon/apply/gate.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 

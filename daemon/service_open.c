@@ -9,8 +9,10 @@
 
 #include <ibcc/version.h>
 
+#include "daemon/apply/plugin_client.h"
 #include "daemon/service_impl.h"
 #include "daemon/sm.h"
+#include "daemon/state/state.h"
 
 /* Nobody tells us about changes when there is no plugin, so look again after so long, and sooner
  * when ports do not answer: something may have moved.

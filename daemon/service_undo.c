@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/gate.h>
 #include <ibcc/tuner.h>
 
-#include "daemon/apply/gate.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
+#include "daemon/state/state.h"
 
 /* After either the tuner would do again what was just taken back, so it stops until somebody asks
  * for an apply.

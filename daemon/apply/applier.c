@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/apply/applier.h"
+#include <ibcc/applier.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include <ibcc/apply.h>
 #include <ibcc/mad.h>
+
+#include "daemon/apply/plugin_client.h"
 
 struct own_port {
 	struct ibcc_applier base;

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/applier.h>
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
-#include "daemon/apply/applier.h"
 #include "daemon/state/state.h"
 
 struct ibcc_carry {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/apply/gate.h"
+#include <ibcc/gate.h>
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/state/audit.h"
+#include <ibcc/audit.h>
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "daemon/state/state.h"
 
 /* What the fabric says about a stored change. */
 enum finding {

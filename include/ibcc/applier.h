@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who carries a plan out: nobody (dry run), the OpenSM plugin, or our own umad port. */
-#ifndef IBCC_DAEMON_APPLIER_H
-#define IBCC_DAEMON_APPLIER_H
+#ifndef IBCC_APPLIER_H
+#define IBCC_APPLIER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,9 +10,8 @@
 #include <ibcc/transport.h>
 #include <ibcc/why.h>
 
-#include "daemon/apply/plugin_client.h"
-
 struct ibcc_applier;
+struct ibcc_plugin; /* the connection to it */
 
 struct ibcc_applier_ops {
 	/* Could a plan be carried out now? Asked before anything is written down or sent. Returns

@@ -2,8 +2,8 @@
 /* Do the books and the fabric agree? What a crash left open is settled by looking at the nodes, and
  * what somebody else changed since (ibccconfig, a reboot) is found.
  */
-#ifndef IBCC_DAEMON_AUDIT_H
-#define IBCC_DAEMON_AUDIT_H
+#ifndef IBCC_AUDIT_H
+#define IBCC_AUDIT_H
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
-#include "daemon/state/state.h"
+struct ibcc_state; /* the state file */
 
 struct ibcc_audit {
 	/* Changes of which nobody knew whether they were made, as they were found: */

@@ -4,14 +4,17 @@
  * It runs alike in the daemon, in a dry run of the command line, and on virtual time over the
  * in-process engine: nothing in it waits, reads a clock or logs.
  */
-#ifndef IBCC_DAEMON_CYCLE_H
-#define IBCC_DAEMON_CYCLE_H
+#ifndef IBCC_CYCLE_H
+#define IBCC_CYCLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/applier.h>
+#include <ibcc/audit.h>
 #include <ibcc/collect.h>
 #include <ibcc/estimate.h>
+#include <ibcc/gate.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
@@ -19,10 +22,7 @@
 #include <ibcc/tuner.h>
 #include <ibcc/why.h>
 
-#include "daemon/apply/applier.h"
-#include "daemon/apply/gate.h"
-#include "daemon/state/audit.h"
-#include "daemon/state/state.h"
+struct ibcc_state; /* the state file */
 
 struct ibcc_cycle_options {
 	enum ibcc_clock clock;

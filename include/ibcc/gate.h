@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* May a plan be carried out on this fabric, or would it do half of what it promises? */
-#ifndef IBCC_DAEMON_GATE_H
-#define IBCC_DAEMON_GATE_H
+#ifndef IBCC_GATE_H
+#define IBCC_GATE_H
 
 #include <stdbool.h>
 

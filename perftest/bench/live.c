@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include <ibcc/agents.h>
+#include <ibcc/cycle.h>
 #include <ibcc/inproc.h>
 #include <ibcc/mad.h>
 #include <ibcc/pma.h>
 #include <ibcc/transport.h>
-
-#include "daemon/cycle.h"
 
 #define RESET_PASSES 3u
 

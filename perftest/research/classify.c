@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/apply/carry.h"
-#include "daemon/cycle.h"
+#include <ibcc/cycle.h>
+
 #include "perftest/bench/live.h"
 #include "perftest/research/classify_job.h"
 #include "perftest/research/draw.h"
@@ -68,7 +68,6 @@ static void mark(const struct ibcc_topo *t, const struct ibcc_root *r, struct ib
 static int probe(struct ibcc_classify_job *j, struct ibcc_cycle *c, struct ibcc_applier *a,
 		 uint32_t root)
 {
-	const struct ibcc_carry carry = { .applier = a, .topo = c->topo };
 	struct ibcc_target target = { 0 };
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result result = { 0 };
@@ -81,8 +80,10 @@ static int probe(struct ibcc_classify_job *j, struct ibcc_cycle *c, struct ibcc_
 		mark(c->topo, &j->first.root[root], &target.wanted, true);
 		rc = ibcc_planner_run(c->topo, &c->actual, &target, &plan);
 	}
+	if (!rc)
+		rc = ibcc_result_init(&result, plan.n);
 	if (!rc && plan.n)
-		ibcc_carry_out(&carry, &plan, &result, &why);
+		ibcc_applier_run(a, &plan, &result, &why); /* what got lost is read back as it is */
 	if (!rc)
 		rc = ibcc_cycle_readback(c, &why);
 	ibcc_result_fini(&result);

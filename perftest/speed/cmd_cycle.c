@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ibcc/cycle.h>
 #include <ibcc/scenario_file.h>
 #include <ibcc/table.h>
 
-#include "daemon/cycle.h"
 #include "perftest/bench/bench.h"
 #include "perftest/bench/live.h"
 #include "perftest/bench/report.h"

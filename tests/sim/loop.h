@@ -16,11 +16,10 @@
 
 #include <cmocka.h>
 
+#include <ibcc/cycle.h>
 #include <ibcc/engine.h>
 #include <ibcc/inproc.h>
 #include <ibcc/scenario_file.h>
-
-#include "daemon/cycle.h"
 
 struct loop {
 	struct ibcc_scenario sc;

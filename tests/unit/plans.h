@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ibcc/applier.h>
 #include <ibcc/plan.h>
-
-#include "daemon/apply/applier.h"
 
 /* Appends a change of one byte of an attribute's data at a node of the Lustre fabric. */
 static inline void plan_add(struct ibcc_plan *p, uint64_t guid, uint16_t attr_id, uint32_t attr_mod,

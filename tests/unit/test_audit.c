@@ -8,10 +8,10 @@
 #include "files.h"
 
 #include <ibcc/apply.h>
+#include <ibcc/audit.h>
 #include <ibcc/collect.h>
 #include <ibcc/inproc.h>
 
-#include "daemon/state/audit.h"
 #include "daemon/apply/carry.h"
 #include "daemon/state/state_db.h"
 
