@@ -21,6 +21,7 @@ struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, si
  */
 int ibcc_table_add(struct libscols_table *t, const char *const *cell);
 
+#define IBCC_CELL_BYTES 32u /* room for a number in a cell */
 /* A number with four significant digits, "-" for what cannot be told. */
 const char *ibcc_table_number(double v, char *buf, size_t len);
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <ibcc/scenario_file.h>
 
+#include "perftest/bench/bench.h"
 #include "perftest/bench/experiment.h"
 #include "perftest/bench/figure.h"
 #include "perftest/bench/pool.h"
@@ -20,14 +20,6 @@ struct job {
 	struct ibcc_exp_result *r;
 	struct ibcc_yaml_errors *e;
 };
-
-static double seconds(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static int mark_needed(struct ibcc_experiment *x, const struct ibcc_exp_options *o)
 {
@@ -104,7 +96,7 @@ static int work(void *arg, uint64_t i)
 {
 	struct job *j = arg;
 	struct ibcc_exp_run *run = &j->r->run[i];
-	double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+	double start = ibcc_bench_cpu_seconds();
 	const struct ibcc_exp_variant *v = &j->x->variant[run->variant];
 	uint64_t sample_ps = run->scenario.duration_ps / SAMPLES;
 	int rc;
@@ -114,7 +106,7 @@ static int work(void *arg, uint64_t i)
 				   &run->live);
 	else
 		rc = ibcc_measure_run(&run->scenario, sample_ps, &run->measure, NULL);
-	run->cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+	run->cpu_s = ibcc_bench_cpu_seconds() - start;
 	return rc;
 }
 
@@ -181,7 +173,7 @@ int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options
 			struct ibcc_exp_result *r, struct ibcc_yaml_errors *e)
 {
 	struct job j = { x, r, e };
-	double start = seconds(CLOCK_MONOTONIC);
+	double start = ibcc_bench_seconds();
 	int rc = mark_needed(x, o);
 
 	*r = (struct ibcc_exp_result){ .ok = false };
@@ -191,7 +183,7 @@ int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options
 		rc = ibcc_pool_run(r->n_runs, o->threads, work, done, &j);
 	if (!rc)
 		rc = judge(x, o, r, e);
-	r->wall_s = seconds(CLOCK_MONOTONIC) - start;
+	r->wall_s = ibcc_bench_seconds() - start;
 	return rc;
 }
 

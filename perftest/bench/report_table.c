@@ -6,8 +6,6 @@
 
 #include "perftest/bench/report.h"
 
-#define CELL 32
-
 /* Beyond so many flows or ports a table helps nobody; the JSON has all. */
 #define MAX_LINES 64u
 
@@ -20,14 +18,14 @@ static const char *verdict(const struct ibcc_exp_row *row)
 
 static int add_published(struct libscols_table *t, const struct ibcc_exp_row *row)
 {
-	char buf[4][CELL];
+	char buf[4][IBCC_CELL_BYTES];
 	const char *cell[] = {
 		row->name,
 		row->unit,
-		ibcc_table_number(row->published, buf[0], CELL),
-		ibcc_table_number(row->measured, buf[1], CELL),
-		ibcc_table_number(row->low, buf[2], CELL),
-		ibcc_table_number(row->high, buf[3], CELL),
+		ibcc_table_number(row->published, buf[0], IBCC_CELL_BYTES),
+		ibcc_table_number(row->measured, buf[1], IBCC_CELL_BYTES),
+		ibcc_table_number(row->low, buf[2], IBCC_CELL_BYTES),
+		ibcc_table_number(row->high, buf[3], IBCC_CELL_BYTES),
 		verdict(row),
 	};
 
@@ -37,13 +35,14 @@ static int add_published(struct libscols_table *t, const struct ibcc_exp_row *ro
 static int add_target(struct libscols_table *t, const struct ibcc_exp_row *row)
 {
 	bool low = !isnan(row->low);
-	char buf[2][CELL], target[CELL + 8] = "";
+	char buf[2][IBCC_CELL_BYTES], target[IBCC_CELL_BYTES + 8] = "";
 	const char *cell[] = { row->name, row->unit, target,
-			       ibcc_table_number(row->measured, buf[1], CELL), verdict(row) };
+			       ibcc_table_number(row->measured, buf[1], IBCC_CELL_BYTES),
+			       verdict(row) };
 
 	if (low || !isnan(row->high))
 		snprintf(target, sizeof(target), "%s %s", low ? ">=" : "<=",
-			 ibcc_table_number(low ? row->low : row->high, buf[0], CELL));
+			 ibcc_table_number(low ? row->low : row->high, buf[0], IBCC_CELL_BYTES));
 	return ibcc_table_add(t, cell);
 }
 
@@ -94,7 +93,7 @@ static int flows_table(const struct ibcc_exp_run *run, FILE *out)
 	};
 	const struct ibcc_measure *m = &run->measure;
 	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
-	char buf[7][CELL];
+	char buf[7][IBCC_CELL_BYTES];
 	int rc = t ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < m->n_flows && i < MAX_LINES && !rc; i++) {
@@ -104,17 +103,17 @@ static int flows_table(const struct ibcc_exp_run *run, FILE *out)
 			f->name,
 			f->from,
 			f->to,
-			ibcc_table_number(v->offered_mbps, buf[0], CELL),
-			ibcc_table_number(v->throughput_mbps, buf[1], CELL),
-			ibcc_table_number(v->ideal_mbps, buf[2], CELL),
-			ibcc_table_number(v->latency_us, buf[3], CELL),
+			ibcc_table_number(v->offered_mbps, buf[0], IBCC_CELL_BYTES),
+			ibcc_table_number(v->throughput_mbps, buf[1], IBCC_CELL_BYTES),
+			ibcc_table_number(v->ideal_mbps, buf[2], IBCC_CELL_BYTES),
+			ibcc_table_number(v->latency_us, buf[3], IBCC_CELL_BYTES),
 			buf[4],
 			buf[5],
-			ibcc_table_number(v->ccti, buf[6], CELL),
+			ibcc_table_number(v->ccti, buf[6], IBCC_CELL_BYTES),
 		};
 
-		snprintf(buf[4], CELL, "%llu", (unsigned long long)v->fecn);
-		snprintf(buf[5], CELL, "%llu", (unsigned long long)v->becn);
+		snprintf(buf[4], IBCC_CELL_BYTES, "%llu", (unsigned long long)v->fecn);
+		snprintf(buf[5], IBCC_CELL_BYTES, "%llu", (unsigned long long)v->becn);
 		rc = ibcc_table_add(t, cell);
 	}
 	if (!rc)
@@ -136,7 +135,7 @@ int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
 	const struct ibcc_measure *m = &run->measure;
 	const struct ibcc_topo *topo = run->scenario.topo;
 	struct libscols_table *t;
-	char name[IBCC_DESC_BYTES + 32], buf[8][CELL];
+	char name[IBCC_DESC_BYTES + 32], buf[8][IBCC_CELL_BYTES];
 	uint32_t lines = 0;
 	int rc = flows_table(run, out);
 
@@ -149,20 +148,20 @@ int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
 		const struct ibcc_measure_port *p = &m->port[i];
 		const char *cell[] = {
 			name,
-			ibcc_table_number(p->xmit_mbps, buf[0], CELL),
-			ibcc_table_number(p->rcv_mbps, buf[1], CELL),
-			ibcc_table_number(100 * p->utilisation, buf[2], CELL),
-			ibcc_table_number(100 * p->wait, buf[3], CELL),
-			ibcc_table_number(100 * p->congested, buf[4], CELL),
+			ibcc_table_number(p->xmit_mbps, buf[0], IBCC_CELL_BYTES),
+			ibcc_table_number(p->rcv_mbps, buf[1], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * p->utilisation, buf[2], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * p->wait, buf[3], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * p->congested, buf[4], IBCC_CELL_BYTES),
 			buf[5],
-			ibcc_table_number(p->backlog_bytes, buf[6], CELL),
-			ibcc_table_number(100 * p->paused, buf[7], CELL),
+			ibcc_table_number(p->backlog_bytes, buf[6], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * p->paused, buf[7], IBCC_CELL_BYTES),
 		};
 
 		if (topo->port[i].peer == IBCC_NONE || (p->xmit_mbps <= 0 && p->rcv_mbps <= 0))
 			continue;
 		ibcc_topo_port_name(topo, i, name, sizeof(name));
-		snprintf(buf[5], CELL, "%llu", (unsigned long long)p->mark_fecn);
+		snprintf(buf[5], IBCC_CELL_BYTES, "%llu", (unsigned long long)p->mark_fecn);
 		rc = ibcc_table_add(t, cell);
 		lines++;
 	}

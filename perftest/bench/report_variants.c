@@ -7,7 +7,6 @@
 
 #include "perftest/bench/report.h"
 
-#define CELL       32
 #define MAX_ROUNDS 40u
 #define SETTLED    0.97
 #define SMOOTH     5u
@@ -92,27 +91,29 @@ static int add_run(struct libscols_table *t, const struct ibcc_exp_variant *v,
 {
 	double hot = mbytes(run, IBCC_FLOW_HOT), victim = mbytes(run, IBCC_FLOW_VICTIM);
 	double background = mbytes(run, IBCC_FLOW_BACKGROUND);
-	char buf[7][CELL], sets[CELL] = "", rounds[CELL] = "", last[CELL] = "";
+	char buf[7][IBCC_CELL_BYTES], sets[IBCC_CELL_BYTES] = "", rounds[IBCC_CELL_BYTES] = "",
+				      last[IBCC_CELL_BYTES] = "";
 	const char *cell[] = {
 		v->name,
-		ibcc_table_number(hot, buf[0], CELL),
-		ibcc_table_number(victim, buf[1], CELL),
-		ibcc_table_number(background, buf[2], CELL),
-		ibcc_table_number(hot + victim + background, buf[3], CELL),
-		ibcc_table_number(100 * ibcc_measure_ideal_share(&run->measure), buf[4], CELL),
-		ibcc_table_number(fairness(run, IBCC_FLOW_HOT), buf[5], CELL),
-		ibcc_table_number(settle_cycles(run, v->control.poll_ms), buf[6], CELL),
+		ibcc_table_number(hot, buf[0], IBCC_CELL_BYTES),
+		ibcc_table_number(victim, buf[1], IBCC_CELL_BYTES),
+		ibcc_table_number(background, buf[2], IBCC_CELL_BYTES),
+		ibcc_table_number(hot + victim + background, buf[3], IBCC_CELL_BYTES),
+		ibcc_table_number(100 * ibcc_measure_ideal_share(&run->measure), buf[4],
+				  IBCC_CELL_BYTES),
+		ibcc_table_number(fairness(run, IBCC_FLOW_HOT), buf[5], IBCC_CELL_BYTES),
+		ibcc_table_number(settle_cycles(run, v->control.poll_ms), buf[6], IBCC_CELL_BYTES),
 		sets,
 		rounds,
 		last,
 	};
 
 	if (v->live) {
-		snprintf(sets, CELL, "%llu", (unsigned long long)run->live.sets);
-		snprintf(rounds, CELL, "%u", run->live.n_rounds);
+		snprintf(sets, IBCC_CELL_BYTES, "%llu", (unsigned long long)run->live.sets);
+		snprintf(rounds, IBCC_CELL_BYTES, "%u", run->live.n_rounds);
 	}
 	if (run->live.n_rounds)
-		snprintf(last, CELL, "%u", run->live.round[run->live.n_rounds - 1].pass);
+		snprintf(last, IBCC_CELL_BYTES, "%u", run->live.round[run->live.n_rounds - 1].pass);
 	return ibcc_table_add(t, cell);
 }
 

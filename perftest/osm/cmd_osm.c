@@ -75,7 +75,7 @@ static int measure(struct osm *o, size_t i)
 	for (unsigned int k = 0; k < least || (k < most && second > CONFIRMED * best.sweep_s);
 	     k++) {
 		struct ibcc_osm_run r;
-		int rc = ibcc_osm_run(&o->tree[i], 1, !k, &r, why, sizeof(why));
+		int rc = ibcc_osm_run(&o->tree[i], !k, &r, why, sizeof(why));
 
 		if (rc) {
 			fprintf(stderr, "ibcc-bench: %u-port %u-tree: %s\n", o->tree[i].m,

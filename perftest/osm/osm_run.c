@@ -113,9 +113,9 @@ static void run_on(const struct proc *sim, const cpu_set_t *cpus, bool first)
 }
 
 /* With -o opensm ends after its first sweep. */
-static int sweep(const struct place *p, const struct proc *sim, unsigned int in_flight)
+static int sweep(const struct place *p, const struct proc *sim)
 {
-	int cpu = in_flight == 1 ? sched_getcpu() : -1;
+	int cpu = sched_getcpu();
 	cpu_set_t all, one;
 	char conf[128], cache[128], tmp[128];
 	const char *argv[] = { p->sim, "exec", "--name", p->name, "--", "env", "-C", p->dir,
@@ -127,8 +127,8 @@ static int sweep(const struct place *p, const struct proc *sim, unsigned int in_
 	snprintf(tmp, sizeof(tmp), "OSM_TMP_DIR=%s", p->dir);
 	rc = put(p, "opensm.conf",
 		 "log_file %s/opensm.log\nper_module_logging_file %s/modules.conf\n"
-		 "max_wire_smps %u\n",
-		 p->dir, p->dir, in_flight);
+		 "max_wire_smps 1\n",
+		 p->dir, p->dir);
 	/* Says when routing begins. */
 	if (!rc)
 		rc = put(p, "modules.conf", "osm_ucast_mgr.c 0x07\n");
@@ -290,8 +290,8 @@ static int read_counts(const struct place *p, struct ibcc_osm_run *r)
 	return 0;
 }
 
-int ibcc_osm_run(const struct ibcc_osm_tree *t, unsigned int in_flight, bool mads,
-		 struct ibcc_osm_run *r, char *why, size_t len)
+int ibcc_osm_run(const struct ibcc_osm_tree *t, bool mads, struct ibcc_osm_run *r, char *why,
+		 size_t len)
 {
 	struct proc sim = { .pid = 0 };
 	struct place p = { .dir = "" };
@@ -306,7 +306,7 @@ int ibcc_osm_run(const struct ibcc_osm_tree *t, unsigned int in_flight, bool mad
 	rc = start_sim(&p, t, &sim);
 	if (!rc) {
 		snprintf(why, len, "opensm does not bring the tree up");
-		rc = sweep(&p, &sim, in_flight);
+		rc = sweep(&p, &sim);
 	}
 	if (!rc) {
 		snprintf(why, len, "%s does not tell what was sent", p.sim);

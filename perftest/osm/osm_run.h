@@ -16,12 +16,12 @@ struct ibcc_osm_run {
 	double poll_s, push_s;
 };
 
-/* One cold sweep with so many SMPs in flight, in a simulator of its own: ibcc-sim from beside this
- * program, opensm from the path. With one in flight nobody has anything to do but he whose turn it
+/* One cold sweep with one SMP in flight, in a simulator of its own: ibcc-sim from beside this
+ * program, opensm from the path. Then nobody has anything to do but he whose turn it
  * is, so all run on one processor: else most of the time is what waking up an idle one takes, which
  * is another at each try. `mads`: polls and pushes as well. 0 or -errno, with a sentence in why.
  */
-int ibcc_osm_run(const struct ibcc_osm_tree *t, unsigned int in_flight, bool mads,
-		 struct ibcc_osm_run *r, char *why, size_t len);
+int ibcc_osm_run(const struct ibcc_osm_tree *t, bool mads, struct ibcc_osm_run *r, char *why,
+		 size_t len);
 
 #endif

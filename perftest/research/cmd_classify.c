@@ -15,7 +15,6 @@
 #include "perftest/research/research.h"
 
 #define WANT 0.95
-#define CELL 32
 
 static const char *const questions[IBCC_N_QUESTIONS] = { "roots", "kind", "contributors",
 							 "victims" };
@@ -100,12 +99,12 @@ static int print_table(const struct work *w)
 		double p = precision(w, q), r = recall(w, q);
 		uint64_t n[] = { c->n[1][1], c->n[1][0], c->n[0][1], c->n[0][0],
 				 c->open[0] + c->open[1] };
-		char buf[7][CELL];
-		const char *cell[N] = { questions[q], ibcc_table_number(p, buf[5], CELL),
-					ibcc_table_number(r, buf[6], CELL) };
+		char buf[7][IBCC_CELL_BYTES];
+		const char *cell[N] = { questions[q], ibcc_table_number(p, buf[5], IBCC_CELL_BYTES),
+					ibcc_table_number(r, buf[6], IBCC_CELL_BYTES) };
 
 		for (int k = 0; k < 5; k++) {
-			snprintf(buf[k], CELL, "%llu", (unsigned long long)n[k]);
+			snprintf(buf[k], IBCC_CELL_BYTES, "%llu", (unsigned long long)n[k]);
 			cell[3 + k] = buf[k];
 		}
 		cell[8] = p >= WANT && r >= WANT ? "ok" : "NO";

@@ -9,7 +9,6 @@
 #include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
-#include "perftest/bench/oracle_file.h"
 #include "perftest/bench/pool.h"
 #include "perftest/bench/report.h"
 #include "perftest/bench/truth.h"
@@ -19,7 +18,6 @@
 #include "perftest/research/research.h"
 
 #define WANT_SHARE 0.95 /* of the scenarios */
-#define CELL       32
 
 /* Shares of what was to be had in a window. */
 struct shares {
@@ -29,7 +27,6 @@ struct shares {
 
 struct score {
 	struct shares start, settled;
-	double best; /* of the best static setting at the start; NAN: not known */
 	uint32_t n_roots, rounds;
 	uint64_t sets;
 	char fabric[64];
@@ -126,10 +123,9 @@ static json_t *score_json(const struct random *r, uint64_t i)
 {
 	const struct score *s = &r->score[i];
 
-	return json_pack("{sI so so so si si sI}", "seed", (json_int_t)(r->seed + i), "start",
-			 shares_json(&s->start), "settled", shares_json(&s->settled), "best",
-			 ibcc_report_number(s->best), "roots", (int)s->n_roots, "rounds",
-			 (int)s->rounds, "sets", (json_int_t)s->sets);
+	return json_pack("{sI so so si si sI}", "seed", (json_int_t)(r->seed + i), "start",
+			 shares_json(&s->start), "settled", shares_json(&s->settled), "roots",
+			 (int)s->n_roots, "rounds", (int)s->rounds, "sets", (json_int_t)s->sets);
 }
 
 static json_t *row_json(const char *name, double target, double measured, bool ok)
@@ -141,34 +137,34 @@ static json_t *row_json(const char *name, double target, double measured, bool o
 static int print_failures(const struct random *r, uint64_t n)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "SEED", true },   { "FABRIC", false },       { "ROOTS", true },
-		{ "OFF %", true },  { "LIVE %", true },        { "AT THE START: OFF %", true },
-		{ "LIVE %", true }, { "BEST STATIC %", true }, { "ROUNDS", true },
-		{ "", false },
+		{ "SEED", true },   { "FABRIC", false }, { "ROOTS", true },
+		{ "OFF %", true },  { "LIVE %", true },  { "AT THE START: OFF %", true },
+		{ "LIVE %", true }, { "ROUNDS", true },  { "", false },
 	};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
-	char buf[8][CELL];
+	char buf[7][IBCC_CELL_BYTES];
 	int rc = t ? 0 : -ENOMEM;
 
 	for (uint64_t i = 0; i < n && !rc; i++) {
 		const struct score *s = &r->score[i];
-		const char *cell[] = { buf[0],
-				       s->fabric,
-				       buf[1],
-				       ibcc_table_number(100 * s->settled.off, buf[2], CELL),
-				       ibcc_table_number(100 * s->settled.live, buf[3], CELL),
-				       ibcc_table_number(100 * s->start.off, buf[6], CELL),
-				       ibcc_table_number(100 * s->start.live, buf[7], CELL),
-				       ibcc_table_number(100 * s->best, buf[5], CELL),
-				       buf[4],
-				       s->settled.harmed ? "HARMED" : "short of the ideal" };
+		const char *cell[] = {
+			buf[0],
+			s->fabric,
+			buf[1],
+			ibcc_table_number(100 * s->settled.off, buf[2], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * s->settled.live, buf[3], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * s->start.off, buf[5], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * s->start.live, buf[6], IBCC_CELL_BYTES),
+			buf[4],
+			s->settled.harmed ? "HARMED" : "short of the ideal"
+		};
 
 		if (s->settled.reached && !s->settled.harmed)
 			continue;
-		snprintf(buf[0], CELL, "%llu", (unsigned long long)(r->seed + i));
-		snprintf(buf[1], CELL, "%u", s->n_roots);
-		snprintf(buf[4], CELL, "%u", s->rounds);
+		snprintf(buf[0], IBCC_CELL_BYTES, "%llu", (unsigned long long)(r->seed + i));
+		snprintf(buf[1], IBCC_CELL_BYTES, "%u", s->n_roots);
+		snprintf(buf[4], IBCC_CELL_BYTES, "%u", s->rounds);
 		rc = ibcc_table_add(t, cell);
 	}
 	if (!rc)
@@ -255,28 +251,11 @@ static int print(const struct random *r, uint64_t n, bool json)
 	return holds(&settled, n) ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
 }
 
-/* What static settings can do there is known of some, from a search that took long. */
-static int note_best(struct random *r, uint64_t n, struct ibcc_yaml_errors *e)
-{
-	char folder[PATH_MAX];
-	json_t *all;
-	int rc = ibcc_bench_folder(folder, sizeof(folder));
-
-	if (!rc)
-		rc = ibcc_oracle_load_drawn(folder, &all, e);
-	if (rc)
-		return rc;
-	for (uint64_t i = 0; i < n; i++)
-		r->score[i].best = ibcc_oracle_drawn(all, r->seed + i);
-	json_decref(all);
-	return 0;
-}
-
 static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 {
 	struct random r = { .seed = seed, .score = calloc(n, sizeof(*r.score)) };
 	struct ibcc_yaml_errors e = { 0 };
-	int rc = r.score ? note_best(&r, n, &e) : -ENOMEM, exit;
+	int rc = r.score ? 0 : -ENOMEM, exit;
 
 	if (!rc) {
 		ibcc_progress_begin(&r.progress, n);

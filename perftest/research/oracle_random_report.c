@@ -10,8 +10,6 @@
 #include "perftest/research/oracle_grid.h"
 #include "perftest/research/oracle_random.h"
 
-#define CELL 32
-
 enum way {
 	WAY_OFF,
 	WAY_UNIFORM,
@@ -142,12 +140,14 @@ static int print_ways(const struct ibcc_oracle_random *o, const struct ibcc_orac
 
 	for (int w = 0; w < N_WAYS && !rc; w++) {
 		struct sum s = sum_up(o, d, (enum way)w);
-		char buf[3][CELL];
-		const char *cell[] = { ways[w].name,
-				       ibcc_table_number(100 * reached_share(&s), buf[0], CELL),
-				       ibcc_table_number(100 * s.mean, buf[1], CELL), buf[2] };
+		char buf[3][IBCC_CELL_BYTES];
+		const char *cell[] = {
+			ways[w].name,
+			ibcc_table_number(100 * reached_share(&s), buf[0], IBCC_CELL_BYTES),
+			ibcc_table_number(100 * s.mean, buf[1], IBCC_CELL_BYTES), buf[2]
+		};
 
-		snprintf(buf[2], CELL, "%llu", (unsigned long long)s.harmed);
+		snprintf(buf[2], IBCC_CELL_BYTES, "%llu", (unsigned long long)s.harmed);
 		if (!beside_off((enum way)w))
 			cell[3] = "-";
 		rc = ibcc_table_add(t, cell);
@@ -170,13 +170,13 @@ static int print_misses(const struct misses *m)
 	int rc = t ? 0 : -ENOMEM;
 
 	for (int k = 0; k < IBCC_N_LOST && !rc; k++) {
-		char buf[2][CELL];
-		const char *cell[] = {
-			ibcc_lost_name[k],
-			ibcc_table_number(100 * m->lost[k] / m->missed, buf[0], CELL), buf[1]
-		};
+		char buf[2][IBCC_CELL_BYTES];
+		const char *cell[] = { ibcc_lost_name[k],
+				       ibcc_table_number(100 * m->lost[k] / m->missed, buf[0],
+							 IBCC_CELL_BYTES),
+				       buf[1] };
 
-		snprintf(buf[1], CELL, "%llu", (unsigned long long)m->most[k]);
+		snprintf(buf[1], IBCC_CELL_BYTES, "%llu", (unsigned long long)m->most[k]);
 		rc = ibcc_table_add(t, cell);
 	}
 	if (!rc)

@@ -22,12 +22,9 @@
 #include "perftest/speed/poll.h"
 #include "perftest/speed/speed.h"
 
-#define MAX_REPEAT     99u
-#define DEFAULT_WINDOW 64u
-#define TIMEOUT_MS     2000
-#define WARM_UP        3   /* passes until what ports can count is known */
-#define ROUND_S        0.2 /* at least, of the collector in a round */
-#define CRASHES_MAX    20u /* of ibqueryerrors, until it is given up */
+#define WARM_UP     3   /* passes until what ports can count is known */
+#define ROUND_S     0.2 /* at least, of the collector in a round */
+#define CRASHES_MAX 20u /* of ibqueryerrors, until it is given up */
 
 enum poller { POLL_COLLECTOR, POLL_BARE, POLL_QUERYERRORS, N_POLLERS };
 
@@ -38,20 +35,21 @@ static const char *const names[N_POLLERS] = {
 };
 
 struct poll {
-	unsigned int repeat, window;
+	unsigned int repeat;
 	bool json, with_cc, with_queryerrors;
 	struct ibcc_topo *topo;
 	struct ibcc_collector *collector;
 	struct ibcc_snapshot snapshot;
 	struct ibcc_poll_record record;
-	double s[N_POLLERS][MAX_REPEAT];
-	double cpu[MAX_REPEAT]; /* seconds that the collector used */
-	unsigned int crashes;   /* of ibqueryerrors: below umad2sim it does now and then */
+	double s[N_POLLERS][IBCC_SPEED_REPEAT_MAX];
+	double cpu[IBCC_SPEED_REPEAT_MAX]; /* seconds that the collector used */
+	unsigned int crashes; /* of ibqueryerrors: below umad2sim it does now and then */
 };
 
-static struct ibcc_transport *transport(const struct poll *p, int *err)
+static struct ibcc_transport *transport(int *err)
 {
-	struct ibcc_umad_options o = { .window = p->window, .timeout_ms = TIMEOUT_MS };
+	struct ibcc_umad_options o = { .window = IBCC_SPEED_WINDOW,
+				       .timeout_ms = IBCC_SPEED_TIMEOUT_MS };
 	char why[256];
 	struct ibcc_transport *t = ibcc_umad_open(&o, err, why, sizeof(why));
 
@@ -72,7 +70,7 @@ static int prepare(struct poll *p)
 	char why[256];
 	int err = 0;
 
-	p->topo = ibcc_discover_run(NULL, 0, TIMEOUT_MS, &err, why, sizeof(why));
+	p->topo = ibcc_discover_run(NULL, 0, IBCC_SPEED_TIMEOUT_MS, &err, why, sizeof(why));
 	if (!p->topo || *why)
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 	if (!p->topo)
@@ -82,7 +80,7 @@ static int prepare(struct poll *p)
 	if (!p->collector)
 		return -ENOMEM;
 	err = ibcc_snapshot_init(&p->snapshot, p->topo);
-	tr = err ? NULL : transport(p, &err);
+	tr = err ? NULL : transport(&err);
 	if (!tr)
 		return err;
 	for (int i = 0; i < WARM_UP && !err; i++)
@@ -101,7 +99,7 @@ static int one_each(struct poll *p, double s[N_POLLERS], double *cpu_s)
 	struct ibcc_transport *tr;
 	int err = 0;
 
-	tr = transport(p, &err);
+	tr = transport(&err);
 	if (!tr)
 		return err;
 	start = ibcc_bench_seconds();
@@ -110,7 +108,7 @@ static int one_each(struct poll *p, double s[N_POLLERS], double *cpu_s)
 	*cpu_s += ibcc_bench_cpu_seconds() - cpu;
 	ibcc_transport_free(tr);
 	if (!err)
-		err = ibcc_poll_bare(p->record.op, p->record.n, p->window, &bare);
+		err = ibcc_poll_bare(p->record.op, p->record.n, IBCC_SPEED_WINDOW, &bare);
 	s[POLL_BARE] += bare;
 	return err;
 }
@@ -160,7 +158,7 @@ static int tell(struct poll *p)
 		"{si si si si si si}", "schema", 1, "nodes", (int)p->topo->n_nodes, "ports",
 		(int)(p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable),
 		"fresh", (int)p->snapshot.n_fresh, "mads", (int)p->record.n, "window",
-		(int)p->window);
+		(int)IBCC_SPEED_WINDOW);
 	struct libscols_table *t = p->json ? NULL : ibcc_table_new(columns, 5, stdout);
 	json_t *all = json_array();
 	double own = median(p->s[POLL_COLLECTOR], p->repeat);
@@ -196,7 +194,8 @@ static int tell(struct poll *p)
 		printf("%u ports, %u fresh, window %u; a pass takes %.4f s of CPU time; "
 		       "%ld KiB resident\n",
 		       p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable,
-		       p->snapshot.n_fresh, p->window, median(p->cpu, p->repeat), ru.ru_maxrss);
+		       p->snapshot.n_fresh, IBCC_SPEED_WINDOW, median(p->cpu, p->repeat),
+		       ru.ru_maxrss);
 		rc = ibcc_table_print(t);
 		printf("%.0f %% of the rate of the bare loop",
 		       median(p->s[POLL_BARE], p->repeat) / own * 100);
@@ -214,14 +213,13 @@ static int tell(struct poll *p)
 
 static bool options(struct poll *p, int argc, char **argv)
 {
-	enum { OPT_REPEAT = 256, OPT_WINDOW, OPT_NO_CC, OPT_ALONE };
+	enum { OPT_REPEAT = 256, OPT_NO_CC, OPT_ALONE };
 	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
 					       { "repeat", required_argument, NULL, OPT_REPEAT },
-					       { "window", required_argument, NULL, OPT_WINDOW },
 					       { "no-cc", no_argument, NULL, OPT_NO_CC },
 					       { "alone", no_argument, NULL, OPT_ALONE },
 					       { NULL, 0, NULL, 0 } };
-	uint64_t repeat = 5, window = DEFAULT_WINDOW;
+	uint64_t repeat = 5;
 	bool ok = true;
 	int c;
 
@@ -230,10 +228,8 @@ static bool options(struct poll *p, int argc, char **argv)
 		switch (c) {
 		case 'j': p->json = true; break;
 		case OPT_REPEAT:
-			ok &= ibcc_bench_number("--repeat", optarg, 1, MAX_REPEAT, &repeat);
-			break;
-		case OPT_WINDOW:
-			ok &= ibcc_bench_number("--window", optarg, 1, 128, &window);
+			ok &= ibcc_bench_number("--repeat", optarg, 1, IBCC_SPEED_REPEAT_MAX,
+						&repeat);
 			break;
 		case OPT_NO_CC: p->with_cc = false; break;
 		case OPT_ALONE: p->with_queryerrors = false; break;
@@ -241,7 +237,6 @@ static bool options(struct poll *p, int argc, char **argv)
 		}
 	}
 	p->repeat = (unsigned int)repeat;
-	p->window = (unsigned int)window;
 	return ok && optind == argc;
 }
 

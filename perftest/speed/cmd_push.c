@@ -15,12 +15,9 @@
 #include "perftest/bench/report.h"
 #include "perftest/speed/speed.h"
 
-#define TIMEOUT_MS     2000
-#define DEFAULT_WINDOW 64u
-#define RETRIES        3
+#define RETRIES 3
 
 struct push {
-	unsigned int window;
 	bool json;
 	struct ibcc_topo *topo;
 	struct ibcc_transport *tr;
@@ -148,13 +145,13 @@ static int steps(struct push *p)
 
 static int run(struct push *p)
 {
-	struct ibcc_umad_options o = { .window = p->window,
-				       .timeout_ms = TIMEOUT_MS,
+	struct ibcc_umad_options o = { .window = IBCC_SPEED_WINDOW,
+				       .timeout_ms = IBCC_SPEED_TIMEOUT_MS,
 				       .retries = RETRIES };
 	char why[256];
 	int err = 0;
 
-	p->topo = ibcc_discover_run(NULL, 0, TIMEOUT_MS, &err, why, sizeof(why));
+	p->topo = ibcc_discover_run(NULL, 0, IBCC_SPEED_TIMEOUT_MS, &err, why, sizeof(why));
 	if (p->topo)
 		p->tr = ibcc_umad_open(&o, &err, why, sizeof(why));
 	if (!p->tr) {
@@ -167,20 +164,15 @@ static int run(struct push *p)
 int ibcc_bench_push(int argc, char **argv)
 {
 	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
-					       { "window", required_argument, NULL, 'w' },
 					       { NULL, 0, NULL, 0 } };
 	struct ibcc_yaml_errors none = { 0 };
 	struct push p = { .steps = json_array() };
-	uint64_t window = DEFAULT_WINDOW;
 	int c, rc = 0;
 
-	while (!rc && (c = getopt_long(argc, argv, "jw:", longs, NULL)) != -1) {
-		if (c == 'j')
-			p.json = true;
-		else if (c != 'w' || !ibcc_bench_number("--window", optarg, 1, 128, &window))
-			rc = -EINVAL;
+	while (!rc && (c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+		p.json = c == 'j';
+		rc = p.json ? 0 : -EINVAL;
 	}
-	p.window = (unsigned int)window;
 	if (!rc)
 		rc = optind == argc ? run(&p) : -EINVAL;
 	if (!rc && p.json)

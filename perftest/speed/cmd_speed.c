@@ -18,8 +18,6 @@
 #include "perftest/bench/report.h"
 #include "perftest/speed/speed.h"
 
-#define MAX_REPEAT 99u
-
 /* Congestion control is on in all of them, as the scenarios have it. */
 #define MAX_SET 3u
 static const struct load {
@@ -93,7 +91,7 @@ static int by_speed(const void *a, const void *b)
 static int run_load(const struct load *l, const char *folder, unsigned int repeat,
 		    struct speed *out, struct ibcc_yaml_errors *e)
 {
-	struct speed v[MAX_REPEAT] = { { .hosts = 0 } };
+	struct speed v[IBCC_SPEED_REPEAT_MAX] = { { .hosts = 0 } };
 	struct ibcc_scenario s;
 	char path[2 * PATH_MAX];
 	size_t n_set = 0;
@@ -171,7 +169,8 @@ int ibcc_bench_speed(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
 		if (c == 'j')
 			json = true;
-		else if (c != 'r' || !ibcc_bench_number("--repeat", optarg, 1, MAX_REPEAT, &repeat))
+		else if (c != 'r' ||
+			 !ibcc_bench_number("--repeat", optarg, 1, IBCC_SPEED_REPEAT_MAX, &repeat))
 			rc = -EINVAL;
 	}
 	if (!rc)

@@ -13,9 +13,9 @@
 #include <infiniband/umad.h>
 
 #include "perftest/bench/bench.h"
+#include "perftest/speed/speed.h"
 
 #define GSI_QKEY   0x80010000
-#define TIMEOUT_MS 2000
 #define CC_VERSION 2
 
 static int record_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
@@ -70,7 +70,7 @@ static int bare_send(struct bare *b, const struct ibcc_mad_op *op, uint32_t tid)
 	mad_set_field64(mad, 0, IB_MAD_TRID_F, tid);
 	umad_set_addr(b->buf, op->lid, 1, op->sl, GSI_QKEY);
 	return umad_send(b->fd, op->mad[1] == IBCC_MAD_CLASS_CC ? b->cc : b->perf, b->buf,
-			 IBCC_MAD_BYTES, TIMEOUT_MS, 0);
+			 IBCC_MAD_BYTES, IBCC_SPEED_TIMEOUT_MS, 0);
 }
 
 static int bare_loop(struct bare *b, const struct ibcc_mad_op *op, size_t n, unsigned int window)
@@ -85,7 +85,7 @@ static int bare_loop(struct bare *b, const struct ibcc_mad_op *op, size_t n, uns
 				return -EIO;
 			sent++;
 		}
-		if (umad_recv(b->fd, b->buf, &len, TIMEOUT_MS) < 0)
+		if (umad_recv(b->fd, b->buf, &len, IBCC_SPEED_TIMEOUT_MS) < 0)
 			return -EIO;
 		got++;
 	}
