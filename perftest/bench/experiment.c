@@ -15,52 +15,6 @@ struct file_yaml {
 	char scenario[512];
 };
 
-static int add_word(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
-		    void *arg, struct ibcc_yaml_errors *e)
-{
-	const char *s = ibcc_yaml_scalar(n);
-
-	(void)index;
-	if (!s)
-		return ibcc_yaml_want(y, e, n, NULL, "a word");
-	return ibcc_words_add(arg, s);
-}
-
-int ibcc_exp_read_words(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *n,
-			const char *path, struct ibcc_words *words)
-{
-	if (!n)
-		return 0;
-	if (ibcc_yaml_scalar(n))
-		return add_word(r->y, n, 0, words, r->e);
-	return ibcc_yaml_each(r->y, n, path, add_word, words, r->e);
-}
-
-struct ibcc_exp_variant *ibcc_exp_find_variant(struct ibcc_experiment *x, const char *name)
-{
-	for (size_t i = 0; i < x->n_variants; i++)
-		if (!strcmp(x->variant[i].name, name))
-			return &x->variant[i];
-	return NULL;
-}
-
-/* Assignments of other variants, then the own ones: what comes last holds. */
-int ibcc_exp_collect(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *like,
-		     const struct ibcc_yaml_node *set, const char *path, struct ibcc_words *out)
-{
-	struct ibcc_words names = { 0 };
-	int rc = ibcc_exp_read_words(r, like, path, &names);
-
-	for (size_t i = 0; i < names.n && !rc; i++) {
-		const struct ibcc_exp_variant *v = ibcc_exp_find_variant(r->x, names.w[i]);
-
-		rc = v ? ibcc_words_add_all(out, &v->set)
-		       : ibcc_yaml_want(r->y, r->e, like, path, "variants that come before");
-	}
-	ibcc_words_fini(&names);
-	return rc ? rc : ibcc_exp_read_words(r, set, path, out);
-}
-
 struct row_yaml {
 	struct ibcc_exp_row row;
 	double tolerance, tolerance_percent;
@@ -85,29 +39,6 @@ static int read_bounds(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	if (!isnan(row->published) && !bounds) {
 		row->low = row->published - tol;
 		row->high = row->published + tol;
-	}
-	return 0;
-}
-
-int ibcc_exp_add_row(const struct ibcc_exp_reader *r, const struct ibcc_exp_row *from,
-		     const char *word, const struct ibcc_yaml_node *at)
-{
-	struct ibcc_exp_row *row = ibcc_exp_append(&r->x->row, &r->x->n_rows, sizeof(*row));
-	char why[200];
-
-	if (!row)
-		return -ENOMEM;
-	*row = *from;
-	if (!ibcc_figure_fill(row->name, sizeof(row->name), from->name, word) ||
-	    !ibcc_figure_fill(row->value, sizeof(row->value), from->value, word))
-		return ibcc_yaml_want(r->y, r->e, at, "rows", "shorter texts");
-	for (size_t i = 0; i + 1 < r->x->n_rows; i++)
-		if (!strcmp(r->x->row[i].name, row->name))
-			return ibcc_yaml_want(r->y, r->e, at, "rows.name",
-					      "different names, not \"%s\" again", row->name);
-	if (ibcc_figure_check(r->x, row->value, why, sizeof(why))) {
-		ibcc_yaml_error(r->y, r->e, at, "rows.value", "%s", why);
-		return -EINVAL;
 	}
 	return 0;
 }
@@ -293,19 +224,6 @@ static int read_series(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 		rc = s->y ? 0 : -ENOMEM;
 	}
 	return rc;
-}
-
-int ibcc_exp_beside(const char *file, const char *folder, const char *name, char *path, size_t len)
-{
-	const char *slash = strrchr(file, '/');
-	int n;
-
-	if (*name == '/')
-		n = snprintf(path, len, "%s", name);
-	else
-		n = snprintf(path, len, "%.*s../%s/%s", slash ? (int)(slash - file) + 1 : 0, file,
-			     folder, name);
-	return n < (int)len ? 0 : -ENAMETOOLONG;
 }
 
 static int read_lists(struct ibcc_exp_reader *r, const struct file_yaml *fy)

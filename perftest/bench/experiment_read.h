@@ -26,8 +26,6 @@ static inline void *ibcc_exp_append(void *array, size_t *n, size_t size)
 	return bigger + (*n)++ * size;
 }
 
-/* experiment.c */
-
 /* Appends a word or the words of a list (NULL: none) to *words. */
 int ibcc_exp_read_words(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *n,
 			const char *path, struct ibcc_words *words);

@@ -43,7 +43,8 @@ static void become(const char *const argv[], int out_fd, int err_fd, pid_t paren
 	_exit(127);
 }
 
-int proc_start(struct proc *p, const char *name, const char *log, const char *const argv[])
+int ibcc_proc_start(struct ibcc_proc *p, const char *name, const char *log,
+		    const char *const argv[])
 {
 	pid_t parent = getpid();
 	int fd;
@@ -65,7 +66,7 @@ int proc_start(struct proc *p, const char *name, const char *log, const char *co
 	return 0;
 }
 
-bool proc_alive(struct proc *p)
+bool ibcc_proc_alive(struct ibcc_proc *p)
 {
 	if (p->pid > 0 && waitpid(p->pid, NULL, WNOHANG) == p->pid)
 		p->pid = 0;
@@ -88,12 +89,12 @@ static bool file_has(const char *path, const char *word)
 	return found;
 }
 
-int proc_wait_log(struct proc *p, const char *log, const char *word, int timeout_ms)
+int ibcc_proc_wait_log(struct ibcc_proc *p, const char *log, const char *word, int timeout_ms)
 {
 	long long end = now_ms() + timeout_ms;
 
 	for (;;) {
-		bool alive = proc_alive(p);
+		bool alive = ibcc_proc_alive(p);
 
 		if (file_has(log, word))
 			return 0;
@@ -105,15 +106,15 @@ int proc_wait_log(struct proc *p, const char *log, const char *word, int timeout
 	}
 }
 
-int proc_stop(struct proc *p, int grace_ms)
+int ibcc_proc_stop(struct ibcc_proc *p, int grace_ms)
 {
 	long long end = now_ms() + grace_ms;
 
-	if (!proc_alive(p))
+	if (!ibcc_proc_alive(p))
 		return 0;
 	kill(p->pid, SIGTERM);
 	while (now_ms() < end) {
-		if (!proc_alive(p))
+		if (!ibcc_proc_alive(p))
 			return 0;
 		nap_ms(20);
 	}
@@ -160,7 +161,7 @@ static char *read_all(int fd, long long end, int *err)
 	return text;
 }
 
-char *proc_output(const char *const argv[], int timeout_ms, int *err)
+char *ibcc_proc_output(const char *const argv[], int timeout_ms, int *err)
 {
 	long long end = now_ms() + timeout_ms;
 	pid_t parent = getpid(), pid;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct proc {
+struct ibcc_proc {
 	pid_t pid; /* 0: not running */
 	const char *name;
 	char log[256]; /* file that has its stdout and stderr */
@@ -16,21 +16,22 @@ struct proc {
 /* Starts argv (NULL-terminated) with its output in a log file. The child is ended when the caller
  * dies. Returns 0 or -errno.
  */
-int proc_start(struct proc *p, const char *name, const char *log, const char *const argv[]);
+int ibcc_proc_start(struct ibcc_proc *p, const char *name, const char *log,
+		    const char *const argv[]);
 
 /* True while it runs; reaps it otherwise. */
-bool proc_alive(struct proc *p);
+bool ibcc_proc_alive(struct ibcc_proc *p);
 
 /* Waits until a file that it writes has `word`. Returns 0, -ETIMEDOUT, or -ESRCH when it ended
  * before. */
-int proc_wait_log(struct proc *p, const char *log, const char *word, int timeout_ms);
+int ibcc_proc_wait_log(struct ibcc_proc *p, const char *log, const char *word, int timeout_ms);
 
 /* Ends it: SIGTERM, after grace_ms SIGKILL. Returns 0 if it obeyed, -ETIMEDOUT if it was killed. */
-int proc_stop(struct proc *p, int grace_ms);
+int ibcc_proc_stop(struct ibcc_proc *p, int grace_ms);
 
 /* Runs argv to its end and returns its standard output (owned by the caller, terminated), or NULL
  * with *err = -errno, or -EREMOTEIO when its exit status was not 0.
  */
-char *proc_output(const char *const argv[], int timeout_ms, int *err);
+char *ibcc_proc_output(const char *const argv[], int timeout_ms, int *err);
 
 #endif

@@ -88,9 +88,10 @@ static int start_sim(struct system *s)
 	int ret;
 
 	snprintf(speed, sizeof(speed), "%g", s->speed);
-	ret = proc_start(&s->sim, "ibcc-sim", file(log, sizeof(log), s->out, "ibcc-sim.log"), argv);
+	ret = ibcc_proc_start(&s->sim, "ibcc-sim", file(log, sizeof(log), s->out, "ibcc-sim.log"),
+			      argv);
 	if (!ret)
-		ret = proc_wait_log(&s->sim, log, "ready ", START_MS);
+		ret = ibcc_proc_wait_log(&s->sim, log, "ready ", START_MS);
 	return ret ? complain("ibcc-sim did not start", ret) : 0;
 }
 
@@ -126,10 +127,10 @@ static int start_opensm(struct system *s)
 	ret = write_text(conf, text);
 	unlink(osm_log);
 	if (!ret)
-		ret = proc_start(&s->opensm, "opensm", file(log, sizeof(log), s->out, "opensm.out"),
-				 argv);
+		ret = ibcc_proc_start(&s->opensm, "opensm",
+				      file(log, sizeof(log), s->out, "opensm.out"), argv);
 	if (!ret)
-		ret = proc_wait_log(&s->opensm, osm_log, "SUBNET UP", START_MS);
+		ret = ibcc_proc_wait_log(&s->opensm, osm_log, "SUBNET UP", START_MS);
 	return ret ? complain("opensm did not bring the subnet up", ret) : 0;
 }
 
@@ -152,7 +153,7 @@ int system_start(struct system *s)
 static json_t *ask(const struct system *s, const char *what, int *err)
 {
 	const char *argv[] = { program(s, "ibcc-sim"), what, "-j", "--name", s->name, NULL };
-	char *text = proc_output(argv, ANSWER_MS, err);
+	char *text = ibcc_proc_output(argv, ANSWER_MS, err);
 	json_t *j = text ? json_loads(text, 0, NULL) : NULL;
 
 	free(text);
@@ -175,8 +176,7 @@ static int read_flows(const struct system *s, struct totals *t)
 	if (!j)
 		return complain("ibcc-sim flows", err);
 	*t = (struct totals){ .t_ms = number(j, "engine_ns") / 1e6 };
-	json_array_foreach(json_object_get(j, "rows"), i, f)
-	{
+	json_array_foreach (json_object_get(j, "rows"), i, f) {
 		const char *kind = json_string_value(json_object_get(f, "kind"));
 
 		if (kind && !strcmp(kind, "hot"))
@@ -198,22 +198,21 @@ static void strongest(const json_t *row, struct sample *sample)
 	size_t i;
 
 	sample->threshold = fmax(sample->threshold, own);
-	json_array_foreach(json_object_get(sw, "ports"), i, v)
-	{
+	json_array_foreach (json_object_get(sw, "ports"), i, v) {
 		double t = number(v, "Threshold");
 
 		sample->threshold = fmax(sample->threshold, t);
 		sample->marking_ports += t > 0;
 	}
-	json_array_foreach(json_object_get(ca, "sl"), i, v)
-	{
+	json_array_foreach (json_object_get(ca, "sl"), i, v) {
 		sample->ccti_timer_us =
 			fmax(sample->ccti_timer_us, number(v, "CCTI_Timer") * 1.024);
 		sample->ccti_increase = fmax(sample->ccti_increase, number(v, "CCTI_Increase"));
 	}
-	json_array_foreach(table, i, v) sample->last_delay =
-		fmax(sample->last_delay,
-		     ibcc_cct_entry_delay_milli((uint16_t)json_integer_value(v)) / 1e3);
+	json_array_foreach (table, i, v)
+		sample->last_delay =
+			fmax(sample->last_delay,
+			     ibcc_cct_entry_delay_milli((uint16_t)json_integer_value(v)) / 1e3);
 }
 
 static int read_settings(const struct system *s, struct sample *sample)
@@ -224,7 +223,8 @@ static int read_settings(const struct system *s, struct sample *sample)
 
 	if (!j)
 		return complain("ibcc-sim settings", err);
-	json_array_foreach(json_object_get(j, "rows"), i, row) strongest(row, sample);
+	json_array_foreach (json_object_get(j, "rows"), i, row)
+		strongest(row, sample);
 	json_decref(j);
 	return 0;
 }
@@ -234,7 +234,7 @@ int system_sample(struct system *s, struct sample *sample, struct totals *t)
 	double dt_ms;
 	int ret;
 
-	if (!proc_alive(&s->sim) || !proc_alive(&s->opensm))
+	if (!ibcc_proc_alive(&s->sim) || !ibcc_proc_alive(&s->opensm))
 		return complain("a process of the system died", -ESRCH);
 	ret = read_flows(s, t);
 	if (ret)
@@ -278,8 +278,8 @@ int system_tune(struct system *s, double *engine_ms)
 		 file(state, sizeof(state), s->dir, "state.db"));
 	ret = write_text(file(conf, sizeof(conf), s->dir, "ibcc-tuned.yaml"), text);
 	if (!ret)
-		ret = proc_start(&s->tuned, "ibcc-tuned",
-				 file(log, sizeof(log), s->out, "ibcc-tuned.log"), argv);
+		ret = ibcc_proc_start(&s->tuned, "ibcc-tuned",
+				      file(log, sizeof(log), s->out, "ibcc-tuned.log"), argv);
 	return ret ? complain("ibcc-tuned did not start", ret) : 0;
 }
 
@@ -306,8 +306,7 @@ static unsigned long long count_sets(const json_t *stats)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(stats, "rows"), i, row)
-	{
+	json_array_foreach (json_object_get(stats, "rows"), i, row) {
 		const char *class = json_string_value(json_object_get(row, "class"));
 		const char *method = json_string_value(json_object_get(row, "method"));
 
@@ -325,10 +324,10 @@ int system_words(struct system *s, struct demo *d)
 	json_t *j;
 	int err = 0;
 
-	if (!proc_alive(&s->tuned))
+	if (!ibcc_proc_alive(&s->tuned))
 		return complain("ibcc-tuned ended by itself", -ESRCH);
 	file(conf, sizeof(conf), s->dir, "ibcc-tuned.yaml");
-	d->settings = proc_output(argv, ANSWER_MS, &err);
+	d->settings = ibcc_proc_output(argv, ANSWER_MS, &err);
 	if (!d->settings)
 		return complain("ibcc-tune show", err);
 	d->decisions = read_file(s->tuned.log);
@@ -342,12 +341,12 @@ int system_words(struct system *s, struct demo *d)
 
 int system_stop(struct system *s)
 {
-	struct proc *const order[] = { &s->tuned, &s->opensm, &s->sim };
+	struct ibcc_proc *const order[] = { &s->tuned, &s->opensm, &s->sim };
 	int ret = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(order) / sizeof(*order); i++)
-		if (proc_stop(order[i], STOP_MS)) {
+		if (ibcc_proc_stop(order[i], STOP_MS)) {
 			fprintf(stderr, "ibcc-demo: %s had to be killed\n", order[i]->name);
 			ret = -ETIMEDOUT;
 		}

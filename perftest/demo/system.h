@@ -17,7 +17,7 @@ struct system {
 	double speed;  /* of the engine against real time */
 	char name[64]; /* of the simulated fabric */
 	char dir[64];  /* sockets, OpenSM's caches; private */
-	struct proc sim, opensm, tuned;
+	struct ibcc_proc sim, opensm, tuned;
 	double sink_MBps; /* payload that the slow sink can take */
 	struct totals last;
 };

@@ -73,7 +73,7 @@ static int put(const struct place *p, const char *file, const char *fmt, ...)
 	return fclose(f) ? -errno : 0;
 }
 
-static int start_sim(const struct place *p, const struct ibcc_osm_tree *t, struct proc *sim)
+static int start_sim(const struct place *p, const struct ibcc_osm_tree *t, struct ibcc_proc *sim)
 {
 	char scenario[128], log[128];
 	const char *argv[] = { p->sim, "run", "--scenario", scenario, "--name", p->name, NULL };
@@ -86,13 +86,13 @@ static int start_sim(const struct place *p, const struct ibcc_osm_tree *t, struc
 	snprintf(scenario, sizeof(scenario), "%s/tree.yaml", p->dir);
 	snprintf(log, sizeof(log), "%s/sim.log", p->dir);
 	if (!rc)
-		rc = proc_start(sim, "ibcc-sim", log, argv);
-	return rc ? rc : proc_wait_log(sim, log, "ready", READY_MS);
+		rc = ibcc_proc_start(sim, "ibcc-sim", log, argv);
+	return rc ? rc : ibcc_proc_wait_log(sim, log, "ready", READY_MS);
 }
 
 /* Where the simulator, its ibsim and what this process starts run, and whether before all others.
  */
-static void run_on(const struct proc *sim, const cpu_set_t *cpus, bool first)
+static void run_on(const struct ibcc_proc *sim, const cpu_set_t *cpus, bool first)
 {
 	const struct sched_param p = { .sched_priority = first };
 	int pid[MAX_CHILDREN + 2] = { 0, sim->pid }, n = 2;
@@ -113,7 +113,7 @@ static void run_on(const struct proc *sim, const cpu_set_t *cpus, bool first)
 }
 
 /* With -o opensm ends after its first sweep. */
-static int sweep(const struct place *p, const struct proc *sim)
+static int sweep(const struct place *p, const struct ibcc_proc *sim)
 {
 	int cpu = sched_getcpu();
 	cpu_set_t all, one;
@@ -141,7 +141,7 @@ static int sweep(const struct place *p, const struct proc *sim)
 		CPU_SET((size_t)cpu, &one);
 		run_on(sim, &one, true);
 	}
-	free(proc_output(argv, SWEEP_MS, &rc));
+	free(ibcc_proc_output(argv, SWEEP_MS, &rc));
 	if (cpu >= 0)
 		run_on(sim, &all, false);
 	return rc;
@@ -151,7 +151,7 @@ static int sweep(const struct place *p, const struct proc *sim)
 static json_t *ask(const char *const argv[])
 {
 	int rc = 0;
-	char *text = proc_output(argv, SWEEP_MS, &rc);
+	char *text = ibcc_proc_output(argv, SWEEP_MS, &rc);
 	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
 
 	free(text);
@@ -293,7 +293,7 @@ static int read_counts(const struct place *p, struct ibcc_osm_run *r)
 int ibcc_osm_run(const struct ibcc_osm_tree *t, bool mads, struct ibcc_osm_run *r, char *why,
 		 size_t len)
 {
-	struct proc sim = { .pid = 0 };
+	struct ibcc_proc sim = { .pid = 0 };
 	struct place p = { .dir = "" };
 	int rc;
 
@@ -324,7 +324,7 @@ int ibcc_osm_run(const struct ibcc_osm_tree *t, bool mads, struct ibcc_osm_run *
 		snprintf(why, len, "settings cannot be pushed");
 		rc = measure_push(&p, r);
 	}
-	proc_stop(&sim, END_MS);
+	ibcc_proc_stop(&sim, END_MS);
 	nftw(p.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return rc;
 }
