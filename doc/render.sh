@@ -6,9 +6,8 @@
 # render.sh tuned BENCH NAME.md NAME.html [OPTION...]  runs the scoring files that it names
 # render.sh index INDEX.html NAME.md...                links to NAME.html beside it
 #
-# Of Markdown it knows what these pages use: # and ## headings, paragraphs, - lists, tables, `code`,
-# *emphasis*. "<!-- plot -->" and "<!-- table -->" on a line of their own are the places for those; of
-# a scoring file "<!-- plot NAME -->" and "<!-- table NAME -->".
+# The text is Markdown with tables, for cmark-gfm. "<!-- plot -->" and "<!-- table -->" on a line of their
+# own are the places for those; of a scoring file "<!-- plot NAME -->" and "<!-- table NAME -->".
 set -eu
 
 head_of()
@@ -27,49 +26,17 @@ head_of()
 	HTML
 }
 
-# text MD PLOT TABLE
+# text MD PLOT TABLE, by way of $tmp
 text()
 {
+	cmark-gfm -e table --unsafe "$1" >"$tmp/text"
 	awk -v plot="$2" -v table="$3" '
-	function inline(s)
-	{
-		gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
-		while (match(s, /`[^`]+`/))
-			s = substr(s, 1, RSTART - 1) "<code>" substr(s, RSTART + 1, RLENGTH - 2) \
-				"</code>" substr(s, RSTART + RLENGTH)
-		while (match(s, /\*[^* ][^*]*\*/))
-			s = substr(s, 1, RSTART - 1) "<em>" substr(s, RSTART + 1, RLENGTH - 2) \
-				"</em>" substr(s, RSTART + RLENGTH)
-		return s
-	}
-	# Emphasis may go over the end of a line: text is kept until its paragraph or item ends.
-	function flush() { if (kept != "") print inline(kept) (block == "ul" ? "</li>" : ""); kept = "" }
-	function leave() { flush(); if (block) print "</" block ">"; block = ""; row = 0 }
-	function enter(b) { if (block != b) { leave(); block = b; print "<" b ">" } }
-	function keep(s) { kept = kept (kept == "" ? "" : "\n") s }
-	function insert(file) { leave(); while ((getline line < file) > 0) print line }
+	function insert(file, line) { while ((getline line < file) > 0) print line }
 	/^<!-- plot -->$/ { insert(plot); next }
 	/^<!-- table -->$/ { insert(table); next }
 	/^<!-- plot [a-z0-9-]+ -->$/ { insert(plot "/" $3 ".plot"); next }
 	/^<!-- table [a-z0-9-]+ -->$/ { insert(table "/" $3 ".rows"); next }
-	/^<!--.*-->$/ { next }
-	/^$/ { leave(); next }
-	/^#+ / { leave(); n = index($0, " ") - 1; print "<h" n ">" inline(substr($0, n + 2)) "</h" n ">"; next }
-	/^- / { enter("ul"); flush(); printf "<li>"; keep(substr($0, 3)); next }
-	/^\|[-:| ]+\|$/ { next }
-	/^\|/ {
-		enter("table")
-		cell = row++ ? "td" : "th"
-		gsub(/^\| *| *\|$/, "")
-		n = split($0, c, / *\| */)
-		printf "<tr>"
-		for (i = 1; i <= n; i++) printf "<%s>%s</%s>", cell, inline(c[i]), cell
-		print "</tr>"
-		next
-	}
-	block == "ul" && /^  / { keep(substr($0, 3)); next }
-	{ enter("p"); keep($0) }
-	END { leave() }' "$1"
+	!/^<!--.*-->$/' "$tmp/text"
 }
 
 title_of() { sed -n 's/^# //p' "$1" | head -n 1; }

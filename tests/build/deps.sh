@@ -5,7 +5,7 @@ set -eu
 
 build="build-essential libibumad-dev libibmad-dev libopensm-dev libyaml-dev libjansson-dev
 libsystemd-dev libsmartcols-dev libsqlite3-dev"
-tests="libcmocka-dev opensm ibsim-utils infiniband-diags jq cppcheck mandoc"
+tests="libcmocka-dev opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
 
 missing=
 for p in $build $tests; do
