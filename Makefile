@@ -132,7 +132,7 @@ demo: deps
 	@$(B)/ibcc-demo --build $(B) --out build/demo
 bench: deps
 	+@$(MAKE) --no-print-directory all tests
-	@sh tests/bench.sh $(B)
+	@sh perftest/speed/bench.sh $(B)
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh

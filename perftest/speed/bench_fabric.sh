@@ -2,7 +2,7 @@
 # Speed on whole fabrics: polling all ports and pushing settings, on simulated trees with stock
 # opensm. bench_fabric.sh, with IBCC_BUILD set.
 # shellcheck shell=bash disable=SC2086 # FIRST is two words or none
-. "$(dirname "$0")/system/lib.sh"
+. "$(dirname "$0")/../../tests/system/lib.sh"
 BOOT_SECONDS=300 # thousands of hosts
 TOOL_SECONDS=300
 

@@ -3,7 +3,7 @@
 # make bench: speed of the engine, points of a sweep in an hour, deciding, polling. bench.sh BUILD-DIR
 set -eu
 B=$1
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ibcc-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT INT TERM
 
@@ -26,4 +26,4 @@ echo "What OpenSM sends to bring up fat trees of up to 11664 hosts, one SMP in f
 "$B/ibcc-bench" osm-model --large || echo "(counts or times are not as the model has them)"
 
 echo
-IBCC_BUILD=$B bash "$top/tests/bench_fabric.sh"
+IBCC_BUILD=$B bash "$top/perftest/speed/bench_fabric.sh"
