@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
 #include <ibcc/ccmad.h>
@@ -22,7 +23,6 @@
 #include "lib/io/window.h"
 #include "lib/io/window_run.h"
 
-#define GSI_QKEY        0x80010000
 #define N_CLASSES       256
 #define AGENT_NONE      (-1)
 #define MAX_RECV_ERRORS 100u
@@ -76,7 +76,7 @@ static int port_send(void *port, const struct ibcc_mad_op *op, unsigned int time
 		return -EPERM;
 	memset(u->sbuf, 0, umad_size());
 	memcpy(umad_get_mad(u->sbuf), op->mad, IBCC_MAD_BYTES);
-	umad_set_addr(u->sbuf, op->lid, smp ? 0 : 1, op->sl, smp ? 0 : (int)GSI_QKEY);
+	umad_set_addr(u->sbuf, op->lid, smp ? 0 : 1, op->sl, smp ? 0 : (int)IB_DEFAULT_QP1_QKEY);
 	umad_set_grh(u->sbuf, NULL);
 	umad_set_pkey(u->sbuf, 0);
 	if (umad_send(u->fd, agent, u->sbuf, IBCC_MAD_BYTES, (int)timeout_ms, 0) < 0)

@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sysexits.h>
 
 #include <ibcc/yaml.h>
 
 #include "perftest/bench/experiment.h"
 
-enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = 78 };
+enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = EX_CONFIG };
 
 int ibcc_bench_list(int argc, char **argv);
 int ibcc_bench_run(int argc, char **argv);

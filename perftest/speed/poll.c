@@ -12,11 +12,10 @@
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
+#include <ibcc/ccmad.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/speed/speed.h"
-
-#define GSI_QKEY   0x80010000
-#define CC_VERSION 2
 
 static int record_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 {
@@ -68,7 +67,7 @@ static int bare_send(struct bare *b, const struct ibcc_mad_op *op, uint32_t tid)
 
 	memcpy(mad, op->mad, IBCC_MAD_BYTES);
 	mad_set_field64(mad, 0, IB_MAD_TRID_F, tid);
-	umad_set_addr(b->buf, op->lid, 1, op->sl, GSI_QKEY);
+	umad_set_addr(b->buf, op->lid, 1, op->sl, IB_DEFAULT_QP1_QKEY);
 	return umad_send(b->fd, op->mad[1] == IBCC_MAD_CLASS_CC ? b->cc : b->perf, b->buf,
 			 IBCC_MAD_BYTES, IBCC_SPEED_TIMEOUT_MS, 0);
 }
@@ -102,7 +101,7 @@ int ibcc_poll_bare(const struct ibcc_mad_op *op, size_t n, unsigned int window, 
 		return rc;
 	b.buf = umad_alloc(1, umad_size() + IBCC_MAD_BYTES);
 	b.perf = umad_register(b.fd, IBCC_MAD_CLASS_PERF, 1, 0, NULL);
-	b.cc = umad_register(b.fd, IBCC_MAD_CLASS_CC, CC_VERSION, 0, NULL);
+	b.cc = umad_register(b.fd, IBCC_MAD_CLASS_CC, IBCC_CC_CLASS_VERSION, 0, NULL);
 	if (b.buf && b.perf >= 0 && b.cc >= 0) {
 		start = ibcc_bench_seconds();
 		rc = bare_loop(&b, op, n, window);
