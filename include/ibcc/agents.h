@@ -14,7 +14,7 @@
 
 struct ibcc_agents;
 
-/* How a node's agent of class 0x21 differs from a good one. */
+/* How a node's agents differ from good ones; of class 0x21 unless said. */
 struct ibcc_agent_quirks {
 	uint16_t status;     /* of the answer to every request; 0: as it should be */
 	uint16_t set_status; /* of the answer to every Set of a setting, which has no effect then */
@@ -23,6 +23,8 @@ struct ibcc_agent_quirks {
 	 * always SL. What it does not like it answers as if it had no such attribute.
 	 */
 	bool qlogic;
+	bool no_log;  /* has no CongestionLog */
+	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */
 };
 
 struct ibcc_agents_options {

@@ -371,7 +371,8 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 		return IBCC_MAD_STATUS_BAD_VERSION;
 	if (h->method != IBCC_MAD_GET && h->method != IBCC_MAD_SET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
-	if (quirks->qlogic && !qlogic_knows(h->attr_id))
+	if ((quirks->qlogic && !qlogic_knows(h->attr_id)) ||
+	    (quirks->no_log && h->attr_id == IBCC_CC_ATTR_LOG))
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (!key_accepts(a, &a->cc[endport], h, mad))
 		return -ETIMEDOUT;

@@ -56,6 +56,10 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 	memset(row, 0, PMA_ROW * sizeof(*row));
 	if (ibcc_agents_counters(a, port, &c))
 		return;
+	if (a->quirks[a->topo->port[port].node].no_wait) {
+		c.xmit_wait_ps = 0;
+		memset(c.vl_xmit_wait_ps, 0, sizeof(c.vl_xmit_wait_ps));
+	}
 	if (a->topo->port[port].rate_mbps)
 		ap->rate_mbps = ibcc_topo_link_mbps(a->topo, port);
 	tick = ap->rate_mbps ? ibcc_link_tick_ps(ap->rate_mbps, a->o.wait_tick) : 1;
