@@ -14,17 +14,18 @@ int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 	*c = (struct ibcc_cycle){ .options = *o, .transport = transport };
 	if (!c->options.readback_passes)
 		c->options.readback_passes = READBACK_PASSES;
+	c->estimator = ibcc_estimator_new(&o->estimator);
 	c->tuner = ibcc_tuner_new(&o->tuner);
-	return c->tuner ? 0 : -ENOMEM;
+	return c->estimator && c->tuner ? 0 : -ENOMEM;
 }
 
 static void forget_decision(struct ibcc_cycle *c)
 {
-	ibcc_estimate_fini(&c->estimate);
+	ibcc_picture_fini(&c->picture);
 	ibcc_target_fini(&c->target);
 	ibcc_plan_fini(&c->plan);
 	ibcc_result_fini(&c->result);
-	memset(&c->estimate, 0, sizeof(c->estimate));
+	memset(&c->picture, 0, sizeof(c->picture));
 	memset(&c->target, 0, sizeof(c->target));
 	ibcc_plan_fini(&c->repaired);
 	ibcc_result_fini(&c->repair);
@@ -44,6 +45,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	ibcc_settings_fini(&c->actual);
 	ibcc_snapshot_fini(&c->snapshot);
 	ibcc_collector_free(c->collector);
+	ibcc_estimator_free(c->estimator);
 	ibcc_tuner_free(c->tuner);
 	ibcc_topo_free(c->topo);
 	*c = (struct ibcc_cycle){ 0 };
@@ -75,6 +77,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	c->actual_known = false;
 	ibcc_audit_fini(&c->audit);
 	c->topo = topo;
+	ibcc_estimator_reset(c->estimator);
 	ibcc_tuner_reset(c->tuner);
 	return 0;
 no_memory:
@@ -87,11 +90,17 @@ no_memory:
 int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
 		      const struct ibcc_tuner_params *t)
 {
+	struct ibcc_estimator *estimator = ibcc_estimator_new(e);
 	struct ibcc_tuner *tuner = ibcc_tuner_new(t);
 
-	if (!tuner)
+	if (!estimator || !tuner) {
+		ibcc_estimator_free(estimator);
+		ibcc_tuner_free(tuner);
 		return -ENOMEM;
+	}
+	ibcc_estimator_free(c->estimator);
 	ibcc_tuner_free(c->tuner);
+	c->estimator = estimator;
 	c->tuner = tuner;
 	c->options.estimator = *e;
 	c->options.tuner = *t;
@@ -193,12 +202,12 @@ static int decide(struct ibcc_cycle *c, bool may_write)
 	uint64_t from = cpu_ns(c);
 	int rc;
 
-	rc = ibcc_estimator_run(&c->options.estimator, c->topo, &c->snapshot, &c->actual,
-				&c->estimate);
+	rc = ibcc_estimator_run(c->estimator, c->topo, &c->snapshot, &c->actual,
+				ibcc_tuner_parameters(c->tuner), &c->picture);
 	if (rc)
 		return rc;
-	ibcc_tuner_may_probe(c->tuner, may_write);
-	rc = ibcc_tuner_step(c->tuner, c->topo, &c->snapshot, &c->estimate, &c->actual, &c->target);
+	ibcc_tuner_may_learn(c->tuner, may_write);
+	rc = ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual, &c->target);
 	if (rc)
 		return rc;
 	rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
@@ -206,7 +215,7 @@ static int decide(struct ibcc_cycle *c, bool may_write)
 		return rc;
 	c->decided = true;
 	c->decide_ns = cpu_ns(c) - from;
-	if (c->target.doubt)
+	if (c->target.suspect)
 		c->actual_age = c->options.readback_passes;
 	return 0;
 }
@@ -236,7 +245,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 
 	if (!c->plan.n)
 		return;
-	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->estimate, &c->target,
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->picture, &c->target,
 				     &c->blocked);
 	if (c->act_err)
 		return;

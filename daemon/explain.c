@@ -90,14 +90,14 @@ static bool told(const struct ibcc_explain *x, uint32_t port)
 
 static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
-	const struct ibcc_estimate *e = &c->estimate;
+	const struct ibcc_picture *e = &c->picture;
 	uint32_t *root, i;
 	char words[512];
 
 	for (i = 0; i < e->n_roots; i++) {
 		if (told(x, e->root[i].port))
 			continue;
-		ibcc_estimate_explain(c->topo, &e->root[i], words, sizeof(words));
+		ibcc_picture_explain(c->topo, &e->root[i], words, sizeof(words));
 		ibcc_log(LOG_NOTICE, "congestion: %s", words);
 	}
 	if (!e->n_roots && x->n_roots)

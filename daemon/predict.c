@@ -48,7 +48,7 @@ static size_t path_of(const struct ibcc_topo *t, const struct ibcc_root *r,
 	return n;
 }
 
-static uint32_t count_sources(const struct ibcc_estimate *e, uint32_t *n_candidates)
+static uint32_t count_sources(const struct ibcc_picture *e, uint32_t *n_candidates)
 {
 	uint32_t n = 0, r, s;
 
@@ -64,7 +64,7 @@ static uint32_t count_sources(const struct ibcc_estimate *e, uint32_t *n_candida
 	return n;
 }
 
-static void add_up(const struct ibcc_estimate *e, struct ibcc_prediction *p)
+static void add_up(const struct ibcc_picture *e, struct ibcc_prediction *p)
 {
 	uint32_t i;
 
@@ -81,7 +81,7 @@ static void add_up(const struct ibcc_estimate *e, struct ibcc_prediction *p)
 	}
 }
 
-int ibcc_predict(const struct ibcc_topo *t, const struct ibcc_estimate *e,
+int ibcc_predict(const struct ibcc_topo *t, const struct ibcc_picture *e,
 		 struct ibcc_prediction *p)
 {
 	struct ibcc_maxmin_use *use = NULL;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/estimate.h>
+#include <ibcc/picture.h>
 #include <ibcc/topo.h>
 
 struct ibcc_predicted {
@@ -31,7 +31,7 @@ struct ibcc_prediction {
  * tree has left for them. All are taken to have enough to send. Not known while nothing is marked,
  * for then contributors cannot be told from victims. -ENOMEM.
  */
-int ibcc_predict(const struct ibcc_topo *t, const struct ibcc_estimate *e,
+int ibcc_predict(const struct ibcc_topo *t, const struct ibcc_picture *e,
 		 struct ibcc_prediction *p);
 void ibcc_prediction_fini(struct ibcc_prediction *p);
 

@@ -117,7 +117,7 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 	uint32_t peer = t->port[r->port].peer;
 	char words[512] = "";
 
-	ibcc_estimate_explain(t, r, words, sizeof(words));
+	ibcc_picture_explain(t, r, words, sizeof(words));
 	more = json_pack("{ss so si si si si si so so so so so}", "kind",
 			 r->kind == IBCC_CONGESTION_INPUT ? "input" : "output", "peer",
 			 peer == IBCC_NONE ? json_null() : ibcc_json_port(t, peer), "link_mbps",
@@ -132,7 +132,7 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 	return o;
 }
 
-json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_estimate *e)
+json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *e)
 {
 	json_t *list = json_array();
 	uint32_t i;
@@ -164,7 +164,7 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 	return list;
 }
 
-json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_estimate *e,
+json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_picture *e,
 			       const struct ibcc_prediction *p)
 {
 	json_t *list;
@@ -200,11 +200,11 @@ static json_t *prediction_of(const struct ibcc_cycle *c)
 {
 	struct ibcc_prediction p;
 	json_t *o;
-	int rc = ibcc_predict(c->topo, &c->estimate, &p);
+	int rc = ibcc_predict(c->topo, &c->picture, &p);
 
 	if (rc)
 		return json_pack("{sb ss}", "known", 0, "why", strerror(-rc));
-	o = ibcc_report_prediction(c->topo, &c->estimate, &p);
+	o = ibcc_report_prediction(c->topo, &c->picture, &p);
 	ibcc_prediction_fini(&p);
 	return o;
 }
@@ -227,7 +227,7 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 
 	o = json_pack(
 		"{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
-		ibcc_report_fabric(c, source), "roots", ibcc_report_roots(c->topo, &c->estimate),
+		ibcc_report_fabric(c, source), "roots", ibcc_report_roots(c->topo, &c->picture),
 		"changes", ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
 		(int)c->plan.n_unchanged, "unreachable",
 		ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),

@@ -39,12 +39,12 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s);
 
 /* Congestion roots with their sources. */
-json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_estimate *e);
+json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *e);
 
 /* Endports that cannot be given settings, with the reason. */
 json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s);
 
-json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_estimate *e,
+json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_picture *e,
 			       const struct ibcc_prediction *p);
 
 /* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,

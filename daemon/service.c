@@ -215,7 +215,7 @@ static json_t *drift_status(const struct ibcc_cycle *c)
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	bool blind = c && c->decided && !c->estimate.trustworthy;
+	bool blind = c && c->decided && !c->picture.trustworthy;
 	const char *reason = s->last_why.text[0] ? s->last_why.text
 			     : blind             ? c->target.summary
 						 : NULL;
@@ -236,7 +236,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	if (o && c)
 		json_object_set_new(o, "drift", drift_status(c));
 	if (o && c && c->decided) {
-		json_object_set_new(o, "roots", json_integer(c->estimate.n_roots));
+		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
 		json_object_set_new(o, "writes_pending",
 				    json_integer(c->acted && c->result.n_verified == c->plan.n
 							 ? 0

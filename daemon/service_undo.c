@@ -120,10 +120,9 @@ out:
 	return rc;
 }
 
-static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
+static int want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
 {
 	struct ibcc_endport_cc *ep = &target->wanted.ep[i];
-	struct ibcc_reason *reason = &target->reason[target->n_reasons];
 	static const uint16_t attrs[2][2] = {
 		{ IBCC_CC_ATTR_CA_SETTING, IBCC_CC_ATTR_CCT },
 		{ IBCC_CC_ATTR_SW_SETTING, IBCC_CC_ATTR_SW_PORT_SETTING },
@@ -143,11 +142,10 @@ static void want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *
 	memset(ep->cct.entry, 0, sizeof(ep->cct.entry));
 	if (!ep->by_block)
 		ep->cct.limit = 0;
-	for (k = 0; k < 2; k++) {
-		reason[k] = (struct ibcc_reason){ .endport = i, .attr_id = attrs[is_switch][k] };
-		snprintf(reason[k].text, sizeof(reason[k].text), "congestion control is disabled");
-	}
-	target->n_reasons += 2;
+	for (k = 0; k < 2; k++)
+		if (!ibcc_target_add(target, i, attrs[is_switch][k], IBCC_REASON_SWITCHED_OFF))
+			return -ENOMEM;
+	return 0;
 }
 
 /* Nodes that may have settings which nobody could take off; 0 or why not. */
@@ -189,10 +187,8 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		return rc;
 	t = s->cycle.topo;
 	rc = ibcc_settings_copy(&target.wanted, &s->cycle.actual);
-	if (!rc && !(target.reason = calloc(2 * (size_t)t->n_endports + 1, sizeof(*target.reason))))
-		rc = -ENOMEM;
 	for (i = 0; !rc && i < t->n_endports; i++)
-		want_off(t, i, &target);
+		rc = want_off(t, i, &target);
 	if (!rc)
 		rc = ibcc_planner_run(t, &s->cycle.actual, &target, &plan);
 	if (rc) {

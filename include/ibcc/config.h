@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include <ibcc/collect.h>
-#include <ibcc/estimate.h>
-#include <ibcc/tuner.h>
+#include <ibcc/picture.h>
+#include <ibcc/controller.h>
 #include <ibcc/yaml.h>
 
 #ifndef IBCC_SYSCONFDIR

@@ -13,7 +13,7 @@
 #include <ibcc/applier.h>
 #include <ibcc/audit.h>
 #include <ibcc/collect.h>
-#include <ibcc/estimate.h>
+#include <ibcc/picture.h>
 #include <ibcc/gate.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
@@ -50,6 +50,7 @@ struct ibcc_cycle {
 	struct ibcc_transport *transport; /* borrowed */
 	struct ibcc_topo *topo;           /* owned; NULL before ibcc_cycle_set_topology() */
 	struct ibcc_collector *collector;
+	struct ibcc_estimator *estimator;
 	struct ibcc_tuner *tuner;
 	struct ibcc_snapshot snapshot;
 	struct ibcc_settings actual;
@@ -64,9 +65,9 @@ struct ibcc_cycle {
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
 	/* of the last turn: */
-	bool decided;       /* estimate, target and plan are there */
+	bool decided;       /* picture, target and plan are there */
 	uint64_t decide_ns; /* CPU time that they took, by the options' clock */
-	struct ibcc_estimate estimate;
+	struct ibcc_picture picture;
 	struct ibcc_target target;
 	struct ibcc_plan plan;
 	bool acted;                /* result is there */

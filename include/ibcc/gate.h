@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-#include <ibcc/estimate.h>
+#include <ibcc/picture.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
-#include <ibcc/tuner.h>
+#include <ibcc/target.h>
 #include <ibcc/why.h>
 
 enum ibcc_gate {
@@ -23,7 +23,7 @@ enum ibcc_gate {
  * congestion control does not, or did not answer); *why names the first and counts the others.
  */
 int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_estimate *e, const struct ibcc_target *target,
+		    const struct ibcc_picture *e, const struct ibcc_target *target,
 		    struct ibcc_why *why);
 
 /* Why an endport cannot be given settings, in words; NULL if it can. */

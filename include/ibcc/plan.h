@@ -10,7 +10,7 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
-#include <ibcc/tuner.h>
+#include <ibcc/target.h>
 
 /* One Set of one attribute (one block of it). Values are the 192 bytes of management data exactly
  * as on the wire, so that applying, verifying and undoing need no knowledge of the attribute.

@@ -54,6 +54,15 @@ int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *sr
 bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
 			uint8_t *data);
 
+/* Attributes of an endport that differ between two settings of it, in what a fabric is set to. */
+enum ibcc_settings_part {
+	IBCC_SETTINGS_SWITCH = 1 << 0,
+	IBCC_SETTINGS_ELEMENTS = 1 << 1, /* as many as both have */
+	IBCC_SETTINGS_CA = 1 << 2,
+	IBCC_SETTINGS_TABLE = 1 << 3,
+};
+unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b);
+
 /* The setting that counts at a switch port: its own element where valid, else the switch's. */
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port);

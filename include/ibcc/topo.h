@@ -126,6 +126,12 @@ static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
 	return t->node[node].type == IBCC_NODE_SWITCH;
 }
 
+/* Endport of the switch that a port belongs to. */
+static inline uint32_t ibcc_topo_switch_endport(const struct ibcc_topo *t, uint32_t port)
+{
+	return t->port[t->node[t->port[port].node].first_port].endport;
+}
+
 /* The link's rate by its width and speed, where one direction is slower: the other one's. 0: none.
  */
 static inline uint32_t ibcc_topo_link_mbps(const struct ibcc_topo *t, uint32_t port)

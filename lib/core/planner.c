@@ -46,18 +46,6 @@ void ibcc_plan_fini(struct ibcc_plan *plan)
 	*plan = (struct ibcc_plan){ 0 };
 }
 
-static void find_reason(const struct job *j, uint16_t attr_id, char *text, size_t len)
-{
-	for (uint32_t i = 0; i < j->target->n_reasons; i++) {
-		const struct ibcc_reason *r = &j->target->reason[i];
-
-		if (r->endport != j->endport || r->attr_id != attr_id)
-			continue;
-		snprintf(text, len, "%s", r->text);
-		return;
-	}
-}
-
 static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t *old_data,
 	       const uint8_t *new_data)
 {
@@ -74,7 +62,7 @@ static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t
 		c.port_block = j->actual->sw_port_block;
 	memcpy(c.old_data, old_data, sizeof(c.old_data));
 	memcpy(c.new_data, new_data, sizeof(c.new_data));
-	find_reason(j, attr_id, c.reason, sizeof(c.reason));
+	ibcc_target_explain(j->target, j->t, j->endport, attr_id, c.reason, sizeof(c.reason));
 	return ibcc_plan_append(j->plan, &c);
 }
 

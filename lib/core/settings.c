@@ -112,3 +112,54 @@ bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint
 	}
 	return true;
 }
+
+static bool same_switch(const struct ibcc_cc_sw_setting *a, const struct ibcc_cc_sw_setting *b)
+{
+	return !memcmp(&a->Victim_Mask, &b->Victim_Mask, sizeof(a->Victim_Mask)) &&
+	       !memcmp(&a->Credit_Mask, &b->Credit_Mask, sizeof(a->Credit_Mask)) &&
+	       a->Threshold == b->Threshold && a->Packet_Size == b->Packet_Size &&
+	       a->CS_Threshold == b->CS_Threshold && a->CS_ReturnDelay == b->CS_ReturnDelay &&
+	       a->Marking_Rate == b->Marking_Rate;
+}
+
+static bool same_elements(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
+{
+	for (unsigned int i = 0; i < a->n_element && i < b->n_element; i++) {
+		const struct ibcc_cc_sw_port_element *x = &a->element[i], *y = &b->element[i];
+
+		if (x->Valid != y->Valid || x->Control_Type != y->Control_Type ||
+		    x->Threshold != y->Threshold || x->Packet_Size != y->Packet_Size ||
+		    x->Cong_Parm_Marking_Rate != y->Cong_Parm_Marking_Rate)
+			return false;
+	}
+	return true;
+}
+
+static bool same_ca(const struct ibcc_cc_ca_setting *a, const struct ibcc_cc_ca_setting *b)
+{
+	if (a->Port_Control != b->Port_Control)
+		return false;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		const struct ibcc_cc_ca_entry *x = &a->sl[sl], *y = &b->sl[sl];
+
+		if (x->CCTI_Timer != y->CCTI_Timer || x->CCTI_Increase != y->CCTI_Increase ||
+		    x->Trigger_Threshold != y->Trigger_Threshold || x->CCTI_Min != y->CCTI_Min)
+			return false;
+	}
+	return true;
+}
+
+unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
+{
+	unsigned int parts = 0;
+
+	if (!same_switch(&a->sw, &b->sw))
+		parts |= IBCC_SETTINGS_SWITCH;
+	if (!same_elements(a, b))
+		parts |= IBCC_SETTINGS_ELEMENTS;
+	if (!same_ca(&a->ca, &b->ca))
+		parts |= IBCC_SETTINGS_CA;
+	if (!ibcc_cct_equal(&a->cct, &b->cct))
+		parts |= IBCC_SETTINGS_TABLE;
+	return parts;
+}

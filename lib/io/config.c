@@ -46,8 +46,6 @@ static const struct ibcc_yaml_key estimator_keys[] = {
 static const struct ibcc_yaml_key tuner_keys[] = {
 	{ IBCC_YAML_MEMBER("confirm_passes", UINT, struct ibcc_tuner_params, confirm_passes),
 	  .min = 1, .max = 100 },
-	{ IBCC_YAML_MEMBER("probe_passes", UINT, struct ibcc_tuner_params, probe_passes),
-	  .max = 100 },
 	{ IBCC_YAML_MEMBER("settle_passes", UINT, struct ibcc_tuner_params, settle_passes),
 	  .min = 1, .max = 100 },
 	PERMILLE("sink_busy_permille", struct ibcc_tuner_params, sink_busy_permille),

@@ -180,7 +180,7 @@ static int parse(int argc, char **argv, struct options *o)
 			if (!o->exp.columns)
 				return -EINVAL;
 			o->random = true;
-			break;
+			return 0; /* the rest is for whom it is handed over to */
 		case 'J':
 			if (!ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs))
 				return -EINVAL;
@@ -191,8 +191,8 @@ static int parse(int argc, char **argv, struct options *o)
 	o->exp.threads = (unsigned int)jobs;
 	o->exp.plot = o->plot;
 	o->exp.set = &o->set;
-	if (o->random || (o->all ? optind == argc && !o->plot
-				 : optind < argc && (!o->plot || optind == argc - 1)))
+	if (o->all ? optind == argc && !o->plot
+		   : optind < argc && (!o->plot || optind == argc - 1))
 		return 0;
 	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
 		argv[0]);

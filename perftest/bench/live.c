@@ -64,9 +64,14 @@ static int open_agents(struct live *l)
 	for (uint32_t i = 0; i < l->s->n_no_cc && !rc; i++)
 		rc = ibcc_agents_set_support(
 			l->agents, ibcc_topo_find_desc(l->s->topo, l->s->no_cc[i]), false);
-	for (uint32_t i = 0; i < l->s->topo->n_nodes && l->o->per_sl; i++)
-		if (!ibcc_topo_is_switch(l->s->topo, i))
-			ibcc_agents_quirks(l->agents, i)->qlogic = true;
+	for (uint32_t i = 0; i < l->s->topo->n_nodes; i++) {
+		struct ibcc_agent_quirks *q = ibcc_agents_quirks(l->agents, i);
+		bool is_switch = ibcc_topo_is_switch(l->s->topo, i);
+
+		q->qlogic = !is_switch && l->o->per_sl;
+		q->no_wait = !is_switch && l->o->no_waits;
+		q->no_log = is_switch && l->o->no_logs;
+	}
 	return rc ? rc : ibcc_agents_load(l->agents, &l->s->cc);
 }
 

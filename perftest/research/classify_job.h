@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <ibcc/estimate.h>
+#include <ibcc/picture.h>
 #include <ibcc/measure.h>
 #include <ibcc/scenario.h>
 

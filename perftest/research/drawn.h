@@ -34,16 +34,18 @@ static inline void ibcc_drawn_later(struct ibcc_scenario *s)
 	s->duration_ps += IBCC_DRAWN_LATER_PS;
 }
 
-/* With the daemon's loop at its defaults. As ibcc_live_run(); r: NULL if nobody asks. */
-static inline int ibcc_drawn_live(const struct ibcc_scenario *s, struct ibcc_measure *m,
-				  struct ibcc_live_result *r)
+/* As ibcc_live_run(), without samples; o: NULL is the daemon's loop at its defaults; r: NULL if
+ * nobody asks.
+ */
+static inline int ibcc_drawn_live(const struct ibcc_scenario *s, const struct ibcc_live_options *o,
+				  struct ibcc_measure *m, struct ibcc_live_result *r)
 {
-	struct ibcc_live_options o;
+	struct ibcc_live_options defaults;
 	struct ibcc_live_result unasked;
 	int rc;
 
-	ibcc_live_defaults(&o);
-	rc = ibcc_live_run(s, &o, 0, m, r ? r : &unasked);
+	ibcc_live_defaults(&defaults);
+	rc = ibcc_live_run(s, o ? o : &defaults, 0, m, r ? r : &unasked);
 	if (!r)
 		ibcc_live_result_fini(&unasked);
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tuner's own roots, groups and settings, filled from the truth. A root limits some pairs of
- * source and destination, which share what it leaves them equally: so many contributors and that
+/* The tuner's own parameters, groups and settings, filled from the truth. A root limits some pairs
+ * of source and destination, which share what it leaves them equally: so many contributors and that
  * rate make the law's fair share exactly theirs. Who gets all that it wants is not held.
  */
 #include "perftest/research/individual.h"
@@ -9,9 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <ibcc/tuner.h>
-
-#include "lib/core/tuner_state.h"
+#include <ibcc/law.h>
+#include <ibcc/laying.h>
 
 static uint8_t threshold_of(enum ibcc_congestion kind, int more)
 {
@@ -51,17 +50,17 @@ static int blank(const struct ibcc_scenario *s, struct ibcc_settings *out)
 	return rc;
 }
 
-static int add_root(struct ibcc_tuner *tn, const struct ibcc_scenario *s,
+static int add_root(struct ibcc_parameters *p, const struct ibcc_scenario *s,
 		    const struct ibcc_truth_root *true_root, const struct ibcc_individual *v)
 {
 	const struct ibcc_topo *t = s->topo;
-	struct ibcc_tuner_root *r = ibcc_tuner_add(tn, true_root->port);
+	struct ibcc_root_parameters *r = ibcc_parameters_add(p, true_root->port);
 	uint32_t wire = s->model.packet_bytes + s->model.header_bytes;
 	double mbps = true_root->pairs_mbps * wire / s->model.packet_bytes;
 
 	if (!r)
 		return -ENOMEM;
-	r->on = true;
+	r->phase = IBCC_PHASE_HOLD;
 	r->kind = true_root->kind;
 	r->n = r->n_heavy = true_root->n_pairs;
 	r->rate_mbps = mbps < 1 ? 1 : (uint32_t)lround(mbps);
@@ -71,7 +70,7 @@ static int add_root(struct ibcc_tuner *tn, const struct ibcc_scenario *s,
 	r->loop_permille = v->loop_permille;
 	r->calm = v->calm && r->kind == IBCC_CONGESTION_INPUT;
 	for (uint32_t i = 0; i < t->n_ports; i++)
-		if (true_root->part[i] == IBCC_TRUTH_HEAVY && t->port[i].endport < tn->n_endports)
+		if (true_root->part[i] == IBCC_TRUTH_HEAVY && t->port[i].endport < p->n_endports)
 			r->member[t->port[i].endport] = true;
 	return 0;
 }
@@ -79,32 +78,29 @@ static int add_root(struct ibcc_tuner *tn, const struct ibcc_scenario *s,
 int ibcc_individual_settings(const struct ibcc_scenario *s, const struct ibcc_truth *truth,
 			     const struct ibcc_individual *v, struct ibcc_settings *out)
 {
-	struct ibcc_tuner_params p;
+	struct ibcc_parameters p = { .n_endports = s->topo->n_endports };
+	struct ibcc_laying laying = { 0 };
 	struct ibcc_settings actual;
-	struct ibcc_target target;
-	struct ibcc_tuner *tn;
+	struct ibcc_target target = { .n_reasons = 0 };
 	int rc = blank(s, &actual);
 
 	if (rc)
 		return rc;
-	ibcc_tuner_defaults(&p);
-	tn = ibcc_tuner_new(&p);
-	rc = tn ? ibcc_tuner_prepare(tn, s->topo) : -ENOMEM;
-	for (uint32_t i = 0; i < truth->n_roots && i < IBCC_TUNER_MAX_ROOTS && !rc; i++)
+	rc = ibcc_laying_init(&laying, s->topo);
+	for (uint32_t i = 0; i < truth->n_roots && i < IBCC_ROOTS_MAX && !rc; i++)
 		if (truth->root[i].n_pairs)
-			rc = add_root(tn, s, &truth->root[i], v);
-	for (uint32_t i = 0; i < actual.n && !rc; i++)
-		rc = ibcc_tuner_touch(tn, &actual, i);
+			rc = add_root(&p, s, &truth->root[i], v);
 	if (!rc) {
-		ibcc_tuner_group(tn, s->topo);
-		rc = ibcc_tuner_lay(tn, s->topo, &actual, &target);
+		ibcc_parameters_group(&p, s->topo);
+		rc = ibcc_laying_run(&laying, s->topo, &p, &actual, &target);
 	}
 	if (!rc) {
 		*out = target.wanted;
 		target.wanted = (struct ibcc_settings){ 0 };
 		ibcc_target_fini(&target);
 	}
-	ibcc_tuner_free(tn);
+	ibcc_laying_fini(&laying);
+	ibcc_parameters_fini(&p);
 	ibcc_settings_fini(&actual);
 	return rc;
 }

@@ -7,7 +7,7 @@
 #include "perftest/research/research.h"
 
 static const struct ibcc_command commands[] = {
-	{ "tune", ibcc_bench_random, "--random N [-j] [--seed N] [-J JOBS]",
+	{ "tune", ibcc_bench_random, "--random N [--condition NAME] [-j] [--seed N] [-J JOBS]",
 	  "the live loop on scenarios by chance" },
 	{ "draw", ibcc_bench_draw, "SEED", "a scenario by chance, as tune --random has it" },
 	{ "classify", ibcc_bench_classify, "[--random N] [--seed N] [-jv] [-J JOBS]",

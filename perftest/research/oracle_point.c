@@ -140,7 +140,7 @@ static int measure(const struct ibcc_oracle_grids *g, const struct ibcc_oracle_p
 	switch (p->way) {
 	case IBCC_ORACLE_OFF:
 	case IBCC_ORACLE_UNIFORM: return ibcc_measure_run(s, 0, m, NULL);
-	case IBCC_ORACLE_LIVE: return ibcc_drawn_live(s, m, NULL);
+	case IBCC_ORACLE_LIVE: return ibcc_drawn_live(s, NULL, m, NULL);
 	case IBCC_ORACLE_LAW: return measure_individual(NULL, 0, s, t, m);
 	case IBCC_ORACLE_INDIVIDUAL: return measure_individual(&g->individual, p->point, s, t, m);
 	}

@@ -121,7 +121,7 @@ static inline int loop_try(struct loop *l)
 	rc = ibcc_cycle_run(&l->c, &act, &l->why);
 	if (rc || !l->c.plan.n)
 		return rc;
-	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.estimate.pass,
+	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.picture.pass,
 		      l->c.plan.n, l->c.target.summary);
 	l->n_changes += l->c.acted && !l->dry;
 	return 0;

@@ -172,10 +172,16 @@ check "the loop reaches the same there, at the start and settled" jq -e --slurpf
 	[[.scenarios, $o[0].scenarios] | transpose[] | .[0].seed == .[1].seed and
 	same(.[0].start.off; .[1].off) and same(.[0].start.live; .[1].live) and
 	same(.[0].settled.live; .[1].live_later)] | all' "$TMP/out"
-check "targets are of the settled state" jq -e '(.scenarios | map(select(.settled.reached)) | length / 2) as $n |
-	.rows[0].measured == $n and .rows[0].target == 0.95 and .rows[1].target == 0 and
-	.rows[1].measured == (.scenarios | map(select(.settled.harmed)) | length / 2) and
+check "what is asked for is told, with what was measured" jq -e '
+	def part(f): (.scenarios | map(select(f)) | length / 2);
+	(.rows | length == 5) and .rows[0].measured == part(.settled.harmed) and .rows[0].target == 0.015 and
+	.rows[1].measured == part(.settled.reached) and .rows[1].target == 0.87 and
+	.rows[3].measured == part(.start.harmed) and .rows[4].measured == part(.start.reached) and
 	.ok == ([.rows[].ok] | all)' "$TMP/out"
+"$bench" tune --random 1 --seed 5 --condition no-logs -j >"$TMP/out" || :
+check "a fabric without logs is judged by harm alone" jq -e '(.rows | length == 1) and .condition == "no-logs"' "$TMP/out"
+status 1 "$bench" tune --random 1 --condition fog
+check "the conditions there are are told" grep -q 'want one of per-sl, no-waits' "$TMP/err"
 status 0 "$bench" oracle --random 1 --seed 16 "${few[@]}"
 check "a draw without congestion needs nothing" grep -q '^best individual  *100' "$TMP/out"
 status 1 "$bench" oracle --random 1 --grid individual.foo=1

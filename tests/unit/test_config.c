@@ -154,7 +154,7 @@ static void test_all_keys(void **state)
 			"cc_key_file: /e\nlog: {target: stderr, level: debug}\n"
 			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
 			"  slow_wait_permille: 4, stale_permille: 5}\n"
-			"tuner: {confirm_passes: 6, probe_passes: 11, settle_passes: 7, sink_busy_permille: 8,\n"
+			"tuner: {confirm_passes: 6, settle_passes: 7, sink_busy_permille: 8,\n"
 			"  victim_wait_permille: 9, quiet_passes: 10, guard_passes: 0}\n"),
 		&c);
 	assert_int_equal(c.mode, IBCC_MODE_APPLY);
@@ -179,7 +179,6 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.estimator.slow_wait_permille, 4);
 	assert_int_equal(c.estimator.stale_permille, 5);
 	assert_int_equal(c.tuner.confirm_passes, 6);
-	assert_int_equal(c.tuner.probe_passes, 11);
 	assert_int_equal(c.tuner.settle_passes, 7);
 	assert_int_equal(c.tuner.sink_busy_permille, 8);
 	assert_int_equal(c.tuner.victim_wait_permille, 9);

@@ -44,7 +44,6 @@ static void becns(struct fixture *f, uint32_t n)
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct ibcc_tuner *tuner;
 	struct ibcc_cycle *c;
 
 	if (!f)
@@ -59,15 +58,16 @@ static int setup(void **state)
 	settings_of(&c->actual, c->topo);
 	ibcc_estimator_defaults(&c->options.estimator);
 	ibcc_tuner_defaults(&c->options.tuner);
-	tuner = c->tuner = ibcc_tuner_new(&c->options.tuner);
+	c->estimator = ibcc_estimator_new(&c->options.estimator);
+	c->tuner = ibcc_tuner_new(&c->options.tuner);
 	for (unsigned int pass = 0; pass <= 1u + c->options.tuner.confirm_passes; pass++) {
 		traffic_pass(&f->tr);
-		ibcc_estimate_fini(&c->estimate);
+		ibcc_picture_fini(&c->picture);
 		ibcc_target_fini(&c->target);
-		assert_int_equal(ibcc_estimator_run(&c->options.estimator, c->topo, &f->tr.s,
-						    &c->actual, &c->estimate),
+		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
+						    ibcc_tuner_parameters(c->tuner), &c->picture),
 				 0);
-		assert_int_equal(ibcc_tuner_step(tuner, c->topo, &f->tr.s, &c->estimate, &c->actual,
+		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual,
 						 &c->target),
 				 0);
 	}
@@ -193,10 +193,10 @@ static void test_who_is_who(void **state)
 static void test_prediction(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t drain = f->c.estimate.root[0].rate_mbps;
+	uint32_t drain = f->c.picture.root[0].rate_mbps;
 	struct ibcc_prediction p;
 
-	assert_int_equal(ibcc_predict(f->c.topo, &f->c.estimate, &p), 0);
+	assert_int_equal(ibcc_predict(f->c.topo, &f->c.picture, &p), 0);
 	assert_true(p.known);
 	assert_int_equal(p.n, 4);
 	for (uint32_t i = 0; i < p.n; i++) {
@@ -216,16 +216,16 @@ static void test_prediction_needs_marks(void **state)
 	struct fixture *f = *state;
 	struct ibcc_prediction p;
 
-	for (uint32_t i = 0; i < f->c.estimate.root[0].n_sources; i++)
-		f->c.estimate.root[0].source[i].role = IBCC_ROLE_CANDIDATE;
-	assert_int_equal(ibcc_predict(f->c.topo, &f->c.estimate, &p), 0);
+	for (uint32_t i = 0; i < f->c.picture.root[0].n_sources; i++)
+		f->c.picture.root[0].source[i].role = IBCC_ROLE_CANDIDATE;
+	assert_int_equal(ibcc_predict(f->c.topo, &f->c.picture, &p), 0);
 	assert_false(p.known);
 	assert_non_null(strstr(p.why, "marked"));
 	ibcc_prediction_fini(&p);
-	f->c.estimate.n_roots = 0;
-	assert_int_equal(ibcc_predict(f->c.topo, &f->c.estimate, &p), 0);
+	f->c.picture.n_roots = 0;
+	assert_int_equal(ibcc_predict(f->c.topo, &f->c.picture, &p), 0);
 	assert_false(p.known);
-	f->c.estimate.n_roots = 1;
+	f->c.picture.n_roots = 1;
 }
 
 static void test_outcomes_after_an_apply(void **state)
@@ -338,16 +338,16 @@ static void test_gate(void **state)
 
 	uint32_t without = LUSTRE_SRC3;
 	struct ibcc_target target = { .without = &without };
-	struct ibcc_estimate nothing = { 0 };
+	struct ibcc_picture nothing = { 0 };
 
-	assert_int_equal(ibcc_gate_check(IBCC_GATE_ALL_NODES, c->topo, &c->actual, &c->estimate,
+	assert_int_equal(ibcc_gate_check(IBCC_GATE_ALL_NODES, c->topo, &c->actual, &c->picture,
 					 &c->target, &why),
 			 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ibcc_endport_cc *ep = &c->actual.ep[cases[i].node];
 
 		ep->support = cases[i].support;
-		assert_int_equal(ibcc_gate_check(cases[i].gate, c->topo, &c->actual, &c->estimate,
+		assert_int_equal(ibcc_gate_check(cases[i].gate, c->topo, &c->actual, &c->picture,
 						 &c->target, &why),
 				 cases[i].want);
 		if (cases[i].want)

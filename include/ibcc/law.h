@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From what is known about a hotspot to register values. */
+#ifndef IBCC_LAW_H
+#define IBCC_LAW_H
+
+#include <stdint.h>
+
+#include <ibcc/cct.h>
+#include <ibcc/formula.h>
+#include <ibcc/parameters.h>
+#include <ibcc/topo.h>
+
+struct ibcc_law_out {
+	struct ibcc_cct cct;
+	uint32_t fair_milli; /* x: delay at the fair share, 1/1000 packet times */
+	uint32_t end_milli;  /* of the table's last entry */
+	uint64_t n_int_ns;   /* time between packets of the heaviest flow */
+	uint64_t loop_ns;    /* what increase * timer stands for: n_int_ns with feedback */
+	uint8_t increase;
+	uint16_t step_permille; /* of its rate that a BECN takes from a source */
+	uint16_t timer;
+	uint32_t mark_permille; /* share of packets marked in equilibrium */
+};
+
+/* A contributor's values for a root: `source_mbps` is the data rate of its link, `cap_entries` how
+ * many entries its table can have, at least 64. -EINVAL if a number is 0 that must not be.
+ */
+int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
+		     uint32_t cap_entries, struct ibcc_law_out *out);
+
+/* Where a contributor's table ends while no tree is emptied, 1/1000 packet times: 1.15 x + 0.5,
+ * moved by feedback.
+ */
+uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps);
+
+/* Data rate of the fastest link among a root's members; 1 without any. */
+uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
+			      uint32_t n_endports);
+
+/* Entries of a table where the adapter can have so many. */
+unsigned int ibcc_law_entries(uint32_t cap_entries);
+
+/* The table that ends at a delay: delays grow by one factor from none at index 0 to the longest
+ * that an entry can express at index `entries` - 1, cut off where they reach it. -EINVAL.
+ */
+int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct);
+
+/* x = n * C / R - 1, the delay that takes a source of rate C to its share R / n; 0 if it needs
+ * none.
+ */
+uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps);
+
+/* Threshold register at a root of a kind. */
+uint8_t ibcc_law_threshold(enum ibcc_congestion kind);
+
+#endif

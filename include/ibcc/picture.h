@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where congestion starts, who causes it and who suffers: from counters, routes and the switches'
+ * logs alone. The only stage that reads them; those after it see this picture.
+ */
+#ifndef IBCC_PICTURE_H
+#define IBCC_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/formula.h>
+#include <ibcc/settings.h>
+#include <ibcc/snapshot.h>
+#include <ibcc/topo.h>
+
+enum ibcc_role {
+	IBCC_ROLE_NONE,
+	IBCC_ROLE_CONTRIBUTOR, /* sends to the root: its BECN counter says so */
+	IBCC_ROLE_CANDIDATE,   /* waits behind the tree; no marks yet that tell which it is */
+	IBCC_ROLE_VICTIM,      /* waits behind the tree while marks name others */
+	IBCC_ROLE_NEAR, /* sends into the root's own switch without waiting; no marks yet that tell
+			 * where to: it may well be that it takes the others' share of the root */
+};
+
+/* A channel adapter's port in the tree of a root. */
+struct ibcc_source {
+	uint32_t port; /* fabric-wide index */
+	enum ibcc_role role;
+	uint32_t xmit_mbps;
+	uint16_t wait_permille;
+	uint64_t becn; /* in the interval */
+};
+
+/* A pair of source and destination, by packets that a port marked. */
+struct ibcc_pair {
+	uint32_t port;    /* of the switch that logged them: their route's */
+	uint32_t src;     /* port of a channel adapter */
+	uint16_t dlid;    /* of an endport */
+	uint32_t packets; /* of those logged in the interval: a sample */
+};
+
+struct ibcc_root {
+	uint32_t port; /* switch output port (fabric-wide index) where congestion starts */
+	enum ibcc_congestion kind;
+	uint32_t link_mbps;           /* its data rate */
+	uint32_t rate_mbps;           /* what it sends */
+	uint16_t wait_permille;       /* PortXmitWait of the port itself */
+	uint16_t tree_wait_permille;  /* highest wait among the ports that feed it */
+	uint16_t confidence_permille; /* share of the ports on the way to it that were read */
+	uint32_t n_contributors; /* with role CONTRIBUTOR, or CANDIDATE where nothing is marked */
+	uint32_t n_victims;
+	uint32_t n_waiting; /* ports of the tree that wait: each has a full buffer before it */
+	uint64_t fecn;      /* marked packets that came to the adapters behind it */
+	uint64_t becn;      /* that its sources got: some may be another root's */
+	uint32_t n_sources;
+	struct ibcc_source *source; /* owned; in order of the port index */
+	uint32_t n_pairs;
+	const struct ibcc_pair *pair; /* the picture's; most packets first */
+
+	/* Of this pass, whether or not it is a root in it: */
+	bool fresh;            /* its port's counters were read */
+	uint32_t packet_bytes; /* mean of what it sends, 64..8192 */
+
+	/* From the passes before: */
+	uint16_t present; /* passes in a row as a root */
+	/* Adapters that contribute, by BECN counts that fade, and how many those would be if all
+	 * sent as much as the heaviest: 1..n_marked. 0: too few were counted to tell.
+	 */
+	uint32_t n_marked, n_heavy;
+	const double *becns; /* by endport: those counts; the estimator's until its next run */
+	/* Pairs that find their bottleneck here, by the log, and what they get of it together; 0
+	 * with `logged`: nobody does.
+	 */
+	bool logged;
+	uint32_t n_limited;
+	double limited_mbps;
+	double samples;       /* packets in the log that this rests on */
+	double capacity_mbps; /* the most that a slow receiver takes; 0: not known */
+	uint32_t n_senders;   /* adapters that send limited pairs through it, here or elsewhere */
+	const bool *sends;    /* by endport: they do, and are marked here; as becns */
+};
+
+/* What an adapter sends and waits: means over about two passes. */
+struct ibcc_load {
+	uint32_t mbps;
+	uint16_t wait_permille;
+	bool known; /* has been read */
+};
+
+struct ibcc_picture {
+	uint64_t pass;        /* of the snapshot */
+	uint64_t interval_ns; /* since the pass before */
+	uint32_t n_cas;       /* active channel adapter ports: N of the formulas */
+	uint64_t fecn, becn;  /* fabric-wide in the interval */
+	bool trustworthy;     /* false: too many ports stale to act on it */
+	/* n_known in all: first n_roots that are roots in this pass, most severe first, then others
+	 * that have parameters.
+	 */
+	uint32_t n_roots, n_known;
+	struct ibcc_root *root; /* owned */
+	uint32_t n_pairs;
+	struct ibcc_pair *pair; /* owned; port by port, also of those that are no roots now */
+	uint32_t n_loads;
+	const struct ibcc_load *load; /* by endport; the estimator's until its next run */
+};
+void ibcc_picture_fini(struct ibcc_picture *p);
+
+/* The picture's root at a port, seen now or only known; NULL: neither. */
+const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t port);
+/* Is it a root in this pass? */
+bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r);
+
+/* A sentence about a root in plain words: port by name, kind, evidence by counter, who. Returns
+ * the length as snprintf() does.
+ */
+int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
+			 size_t len);
+
+/* Limits of the detection, in permille; see ibcc_estimator_defaults(). */
+struct ibcc_estimator_params {
+	uint16_t full_permille;     /* a link is full when it sends or waits this share */
+	uint16_t fed_wait_permille; /* a switch port upstream is blocked when it waits this share */
+	uint16_t ca_wait_permille;  /* a channel adapter is blocked when it waits this share */
+	uint16_t slow_wait_permille; /* an output-generated root waits at least this share itself */
+	uint16_t stale_permille;     /* with more ports stale than this, do not act */
+};
+void ibcc_estimator_defaults(struct ibcc_estimator_params *p);
+
+struct ibcc_estimator; /* what it remembers of the passes before */
+struct ibcc_parameters;
+
+/* NULL without memory. */
+struct ibcc_estimator *ibcc_estimator_new(const struct ibcc_estimator_params *p);
+void ibcc_estimator_free(struct ibcc_estimator *m);
+/* Forgets all about the fabric: after a new topology. */
+void ibcc_estimator_reset(struct ibcc_estimator *m);
+
+/* Works out a picture from one interval and what is remembered. A root is a switch port that is
+ * busy, behind which at least two channel adapters wait; or one that marks, by `actual` (may be
+ * NULL), while marked packets come to adapters behind it and those whose routes pass it get BECNs:
+ * so it stays a root while control holds its tree small. Packets that switches logged as marked
+ * (CongestionLog) are sorted to the roots on their routes, and counted while a root is held by
+ * `last`, the parameters of the pass before (may be NULL): what is logged while its tree is emptied
+ * says nothing; they must be of the same topology. *out is initialised by the call and freed by ibcc_picture_fini(). -ENOMEM.
+ */
+int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
+		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
+		       const struct ibcc_parameters *last, struct ibcc_picture *out);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which settings the fabric should have, and why: what a decision hands to planner and gate. */
+#ifndef IBCC_TARGET_H
+#define IBCC_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/parameters.h>
+#include <ibcc/settings.h>
+
+#define IBCC_REASON_BYTES 256u
+
+enum ibcc_reason_code {
+	IBCC_REASON_OVER,         /* the setting from before congestion */
+	IBCC_REASON_MASK,         /* the root's Victim_Mask bit */
+	IBCC_REASON_SWITCH,       /* all of a switch's ports mark: it has no setting for each */
+	IBCC_REASON_PORT,         /* the root marks */
+	IBCC_REASON_NO_DELAY,     /* who contributes is learnt */
+	IBCC_REASON_TABLE,        /* a table that ends a little beyond the fair share */
+	IBCC_REASON_BALANCE,      /* increase and timer that balance the marks */
+	IBCC_REASON_SWITCHED_OFF, /* somebody asked for it */
+};
+
+/* Why an attribute of an endport is to have its new value. */
+struct ibcc_reason {
+	uint32_t endport;
+	uint16_t attr_id; /* enum ibcc_cc_attr */
+	enum ibcc_reason_code code;
+	/* Of the root that it is for; its arrays are not there. */
+	struct ibcc_root_parameters root;
+	/* What the law made of it; see lib/core/law.h. */
+	uint32_t fair_milli, end_milli, mark_permille;
+	uint64_t n_int_ns;
+	uint16_t step_permille, timer;
+	uint8_t increase;
+};
+
+/* Complete settings, equal to the actual ones where nothing is to change, and a reason for each
+ * attribute that differs.
+ */
+struct ibcc_target {
+	struct ibcc_settings wanted;
+	uint32_t n_reasons, cap_reasons;
+	struct ibcc_reason *reason;
+	/* Endports that ought to get settings but cannot: ibcc_endport_cc:support. */
+	uint32_t n_without, *without;
+	char summary[IBCC_REASON_BYTES]; /* the decision in one sentence */
+	/* Counters look as if some settings were not on the fabric any more: the actual ones should
+	 * be read again before the next decision.
+	 */
+	bool suspect;
+};
+void ibcc_target_fini(struct ibcc_target *t);
+
+/* Appends an empty reason for an attribute; NULL without memory. */
+struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uint16_t attr_id,
+				    enum ibcc_reason_code code);
+
+/* The reason for an attribute in plain words, "" if there is none. Returns the length as snprintf()
+ * does.
+ */
+int ibcc_target_explain(const struct ibcc_target *target, const struct ibcc_topo *t,
+			uint32_t endport, uint16_t attr_id, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The controller's state, and the order of its rules. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/law.h>
+
+#include "rules.h"
+
+#define UNSET_SHARE   8u  /* of a root's members, one in so many may lack its settings */
+#define OUTLIER_BECNS 32u /* so many for the time that it can send, ... */
+#define OUTLIER_RATIO 8u  /* ... so many times what the others get, ... */
+#define CHANCE_BECNS  8u  /* ... and so many at all: fewer may be by chance */
+#define SUSPECT_MAX   63u /* passes */
+
+void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
+{
+	*p = (struct ibcc_tuner_params){
+		.confirm_passes = 2,
+		.settle_passes = 3,
+		.sink_busy_permille = 970,
+		.victim_wait_permille = 100,
+		.quiet_passes = 30,
+		.guard_passes = 16,
+	};
+}
+
+struct ibcc_controller *ibcc_controller_new(const struct ibcc_tuner_params *p)
+{
+	struct ibcc_controller *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->p = *p;
+	ibcc_controller_reset(c);
+	return c;
+}
+
+void ibcc_controller_reset(struct ibcc_controller *c)
+{
+	for (uint32_t k = 0; k < c->par.n_roots; k++)
+		free(c->held[k].before);
+	ibcc_parameters_fini(&c->par);
+	*c = (struct ibcc_controller){
+		.p = c->p,
+		.may_learn = c->may_learn,
+		.since_change = UINT16_MAX,
+		.gone_port = IBCC_NONE,
+	};
+}
+
+void ibcc_controller_free(struct ibcc_controller *c)
+{
+	if (!c)
+		return;
+	ibcc_controller_reset(c);
+	free(c);
+}
+
+const struct ibcc_parameters *ibcc_controller_parameters(const struct ibcc_controller *c)
+{
+	return &c->par;
+}
+
+void ibcc_controller_may_learn(struct ibcc_controller *c, bool may)
+{
+	c->may_learn = may;
+}
+
+struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
+				     const struct ibcc_root_parameters *r)
+{
+	struct ibcc_decision *d;
+
+	d = &p->said[p->n_said < IBCC_DECISIONS_MAX ? p->n_said++ : IBCC_DECISIONS_MAX - 1];
+	*d = (struct ibcc_decision){ .code = code, .root = *r };
+	d->root.member = d->root.lacking = NULL;
+	return d;
+}
+
+/* Whatever changes, changes for all roots under control: what was seen before says nothing about
+ * now.
+ */
+void ibcc_rules_change(struct pass *p, uint32_t k)
+{
+	struct ibcc_controller *c = p->c;
+
+	c->held[k].done = true;
+	c->since_change = 0;
+	for (uint32_t i = 0; i < c->par.n_roots; i++) {
+		if (!ibcc_phase_sets(c->par.root[i].phase))
+			continue;
+		c->held[i].settle = c->p.settle_passes;
+		c->held[i].win = (struct window){ 0 };
+	}
+}
+
+void ibcc_rules_number(struct ibcc_root_parameters *r, struct held *h, uint32_t n, uint32_t n_heavy,
+		       uint32_t full_mbps)
+{
+	r->n = h->n_adapters = n;
+	r->n_heavy = n_heavy;
+	r->rate_mbps = h->full_mbps = full_mbps ? full_mbps : 1;
+}
+
+void ibcc_rules_begin_anew(struct ibcc_root_parameters *r, struct held *h)
+{
+	r->end_permille = r->loop_permille = 1000;
+	h->win = (struct window){ 0 };
+}
+
+uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_parameters *r, uint32_t endport)
+{
+	const struct ibcc_endport_cc *ep = &p->actual->ep[endport];
+
+	if (r->member[endport])
+		return 0;
+	r->lacking[endport] = ep->support != IBCC_CC_SUPPORTED;
+	r->member[endport] = !r->lacking[endport] && ep->info.ControlTableCap;
+	return r->member[endport];
+}
+
+uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_parameters *r,
+				   const struct ibcc_root *now)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		if (now->source[i].role != IBCC_ROLE_VICTIM)
+			n += ibcc_rules_enlist(p, r, p->t->port[now->source[i].port].endport);
+	return n;
+}
+
+void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k)
+{
+	struct ibcc_root_parameters *r = &c->par.root[k];
+
+	if (r->in_force) {
+		c->gone_port = r->port;
+		c->gone_since = 0;
+		c->gone_patience = c->held[k].patience;
+	}
+	free(c->held[k].before);
+	ibcc_parameters_remove(&c->par, k);
+	c->held[k] = c->held[c->par.n_roots];
+	c->held[c->par.n_roots] = (struct held){ 0 };
+}
+
+uint32_t ibcc_rules_source_mbps(const struct pass *p, const struct ibcc_root_parameters *r)
+{
+	return ibcc_law_source_mbps(p->t, r, p->c->par.n_endports);
+}
+
+bool ibcc_rules_outlier(const struct held *h, const struct ibcc_root *now)
+{
+	uint64_t sum = 0, most = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++) {
+		const struct ibcc_source *s = &now->source[i];
+		uint64_t rate = s->becn * 1000 / (1001u - s->wait_permille);
+
+		sum += rate;
+		if (s->becn >= CHANCE_BECNS && rate > most)
+			most = rate;
+	}
+	return most >= OUTLIER_BECNS && most * (h->n_adapters - 1) > OUTLIER_RATIO * (sum - most);
+}
+
+/* Counters as if a node had started anew, without its settings: the root's switch, which marks no
+ * more, or a source. Reading all settings takes time.
+ */
+bool ibcc_controller_suspects(struct ibcc_controller *c, const struct ibcc_picture *p)
+{
+	bool now = false;
+
+	for (uint32_t k = 0; k < c->par.n_roots; k++) {
+		const struct ibcc_root_parameters *r = &c->par.root[k];
+		const struct ibcc_root *seen = ibcc_picture_find(p, r->port);
+
+		now |= (r->phase == IBCC_PHASE_HOLD || r->phase == IBCC_PHASE_LEARN) &&
+		       r->in_force && !c->held[k].settle && ibcc_picture_sees(p, seen) &&
+		       (ibcc_rules_outlier(&c->held[k], seen) ||
+			(!seen->becn && seen->tree_wait_permille > c->p.victim_wait_permille));
+	}
+	if (c->suspect_wait)
+		c->suspect_wait--;
+	if (!now || c->suspect_wait)
+		return false;
+	c->suspect_pause =
+		c->suspect_pause < SUSPECT_MAX ? c->suspect_pause * 2u + 1u : SUSPECT_MAX;
+	c->suspect_wait = c->suspect_pause;
+	return true;
+}
+
+/* Are a root's settings on the fabric, but for a few adapters that do not take them? */
+static bool in_force(const struct pass *p, uint32_t k, const struct ibcc_target *unset)
+{
+	const struct ibcc_root_parameters *r = &p->c->par.root[k];
+	uint32_t sw = ibcc_topo_switch_endport(p->t, r->port);
+	uint32_t members = 0, without = 0, last = IBCC_NONE;
+
+	for (uint32_t i = 0; i < unset->n_reasons; i++) {
+		uint32_t ep = unset->reason[i].endport;
+
+		if (ep == sw)
+			return false;
+		without += r->member[ep] && ep != last;
+		last = ep;
+	}
+	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
+		members += r->member[i];
+	p->c->held[k].begun |= without < members;
+	return without * UNSET_SHARE <= members;
+}
+
+/* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
+ * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
+ * link can carry what it is made for, whatever it carried when it was looked at.
+ */
+static void judge_later(const struct pass *p, const struct ibcc_root_parameters *r, struct held *h)
+{
+	uint64_t busy = ibcc_rules_busy(h->now);
+	uint64_t sink = 1000ull * h->now->rate_mbps / h->full_mbps;
+
+	if (r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
+		busy = sink;
+	h->win.n++;
+	h->win.busy += busy < 1000 ? busy : 1000;
+	h->win.rate_mbps += h->now->rate_mbps;
+	h->win.marks += ibcc_rules_marks(p, h->now);
+}
+
+/* What the pass says about a root, before the rules look at it. */
+static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
+{
+	struct ibcc_root_parameters *r = &p->c->par.root[k];
+	struct held *h = &p->c->held[k];
+	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
+
+	h->now = ibcc_picture_sees(p->pic, now) &&
+				 now->confidence_permille >= IBCC_CONFIDENT_PERMILLE
+			 ? now
+			 : NULL;
+	h->done = false;
+	h->age += h->age < UINT16_MAX;
+	if (!ibcc_phase_sets(r->phase))
+		return;
+	if (!in_force(p, k, unset)) {
+		h->lost |= r->in_force;
+		r->in_force = false;
+		return;
+	}
+	r->in_force = true;
+	if (h->settle)
+		h->settle--;
+	else if (r->phase == IBCC_PHASE_HOLD && h->now &&
+		 (r->basis == IBCC_BASIS_WAITING || !ibcc_rules_outlier(h, h->now)))
+		judge_later(p, r, h);
+}
+
+int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
+			 const struct ibcc_picture *pic, const struct ibcc_settings *actual,
+			 const struct ibcc_target *unset, struct ibcc_decision *said,
+			 uint32_t *n_said)
+{
+	struct pass p = { .c = c, .t = t, .pic = pic, .actual = actual, .said = said };
+	int ret = 0;
+
+	*n_said = 0;
+	if (c->par.n_endports != t->n_endports) {
+		ibcc_controller_reset(c);
+		c->par.n_endports = t->n_endports;
+	}
+	if (!pic->trustworthy)
+		return 0;
+	c->since_change += c->since_change < UINT16_MAX;
+	c->gone_since += c->gone_since < UINT32_MAX;
+	ibcc_rules_watch(&p);
+	for (uint32_t k = 0; k < c->par.n_roots; k++)
+		follow(&p, k, unset);
+	ibcc_rule_guard(&p);
+	ibcc_rule_size(&p);
+	ibcc_rule_drain(&p);
+	ibcc_rule_trim(&p);
+	ret = ibcc_rule_admit(&p);
+	ibcc_parameters_group(&c->par, t);
+	*n_said = p.n_said;
+	return ret;
+}

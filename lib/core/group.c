@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Group: several roots at once, of any kind.
+ *
+ * An adapter has one table and one pair of increase and timer for all its queue pairs, and a queue
+ * pair is held at whatever root its packets are marked. So roots that share contributors share
+ * their values, those of the most demanding one: its table reaches far enough for all, and in
+ * equilibrium every held queue pair gets one BECN in increase * timer. That is a share of a root's
+ * packets that is the smaller the faster the root is. Where it is small, marking every packet would
+ * hit all sources at once long before the first BECN shows: there one in Marking_Rate + 1 packets
+ * is marked, so that each root marks about the same multiple of what it needs.
+ */
+#include <stdlib.h>
+
+#include <ibcc/law.h>
+
+#define FULL_TABLE    128u
+#define MARK_RATE_MAX 1000u
+
+/* Times as many packets as in equilibrium that a root may mark. While its tree stands, all that the
+ * law leaves (1 / 0.12): that empties it soonest. Once the tree is gone, a full link's queue is
+ * over its threshold for all its sources at once and marks in bursts; so many marks more than are
+ * needed would make all of them slow down and recover together, with the link idle in between. A
+ * slow sink's queue is served seldom, which spreads its marks, and the sink's own buffer bridges
+ * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
+ * its sources' timer, what it marks too often their flows have to recover from, too.
+ */
+#define GAIN_TREE_TENTHS 83u
+#define GAIN_CALM_TENTHS 17u
+#define GAIN_SLOW_TENTHS 30u
+
+struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port)
+{
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		if (p->root[k].port == port)
+			return &p->root[k];
+	return NULL;
+}
+
+struct ibcc_root_parameters *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t port)
+{
+	size_t n = p->n_endports ? p->n_endports : 1;
+	struct ibcc_root_parameters r = {
+		.port = port,
+		.end_permille = 1000,
+		.loop_permille = 1000,
+		.leader = p->n_roots,
+		.alone = true,
+	};
+
+	if (p->n_roots == IBCC_ROOTS_MAX)
+		return NULL;
+	r.member = calloc(n, sizeof(*r.member));
+	r.lacking = calloc(n, sizeof(*r.lacking));
+	if (!r.member || !r.lacking) {
+		free(r.member);
+		free(r.lacking);
+		return NULL;
+	}
+	p->root[p->n_roots] = r;
+	return &p->root[p->n_roots++];
+}
+
+void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k)
+{
+	free(p->root[k].member);
+	free(p->root[k].lacking);
+	p->root[k] = p->root[--p->n_roots];
+	p->root[p->n_roots] = (struct ibcc_root_parameters){ 0 };
+}
+
+void ibcc_parameters_fini(struct ibcc_parameters *p)
+{
+	while (p->n_roots)
+		ibcc_parameters_remove(p, p->n_roots - 1);
+}
+
+static bool share_members(const struct ibcc_parameters *p, const struct ibcc_root_parameters *a,
+			  const struct ibcc_root_parameters *b)
+{
+	for (uint32_t i = 0; i < p->n_endports; i++)
+		if (a->member[i] && b->member[i])
+			return true;
+	return false;
+}
+
+/* Gives all roots of b's group to a's. */
+static void join(struct ibcc_parameters *p, uint32_t a, uint32_t b)
+{
+	uint32_t from = p->root[b].leader, to = p->root[a].leader;
+
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		if (p->root[k].leader == from)
+			p->root[k].leader = to;
+}
+
+static bool sets(const struct ibcc_parameters *p, uint32_t k)
+{
+	return ibcc_phase_sets(p->root[k].phase);
+}
+
+static bool is_alone(const struct ibcc_parameters *p, uint32_t k)
+{
+	for (uint32_t l = 0; l < p->n_roots; l++)
+		if (l != k && sets(p, l) && p->root[l].leader == p->root[k].leader)
+			return false;
+	return true;
+}
+
+static uint32_t gain_tenths(const struct ibcc_root_parameters *r)
+{
+	if (!r->calm)
+		return GAIN_TREE_TENTHS;
+	switch (r->kind) {
+	case IBCC_CONGESTION_INPUT: return GAIN_CALM_TENTHS;
+	case IBCC_CONGESTION_OUTPUT: return r->alone ? GAIN_TREE_TENTHS : GAIN_SLOW_TENTHS;
+	}
+	return GAIN_TREE_TENTHS;
+}
+
+/* What the law says for a root; all 0 if nothing. */
+struct values {
+	uint32_t end_milli;
+	uint64_t loop_ns, timer_ns, step_ns;
+};
+
+static struct values values_of(const struct ibcc_parameters *p, const struct ibcc_topo *t,
+			       uint32_t k)
+{
+	const struct ibcc_root_parameters *r = &p->root[k];
+	struct ibcc_law_out law;
+	struct values v = { 0 };
+
+	if (!sets(p, k) ||
+	    ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), FULL_TABLE, &law))
+		return v;
+	v.end_milli = law.end_milli;
+	v.loop_ns = law.loop_ns;
+	v.timer_ns = (uint64_t)law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
+	v.step_ns = law.increase * v.timer_ns;
+	return v;
+}
+
+static void find_leaders(struct ibcc_parameters *p, const struct values *v)
+{
+	uint32_t best[IBCC_ROOTS_MAX];
+
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		p->root[k].leader = best[k] = k;
+	for (uint32_t k = 1; k < p->n_roots; k++)
+		for (uint32_t l = 0; l < k; l++)
+			if (sets(p, k) && sets(p, l) && p->root[k].leader != p->root[l].leader &&
+			    share_members(p, &p->root[k], &p->root[l]))
+				join(p, l, k);
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		if (v[k].end_milli > v[best[p->root[k].leader]].end_milli)
+			best[p->root[k].leader] = k;
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		p->root[k].leader = best[p->root[k].leader];
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		p->root[k].alone = is_alone(p, k);
+}
+
+void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
+{
+	struct values v[IBCC_ROOTS_MAX];
+
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		v[k] = values_of(p, t, k);
+	find_leaders(p, v);
+	for (uint32_t k = 0; k < p->n_roots; k++) {
+		struct ibcc_root_parameters *r = &p->root[k];
+		uint64_t ratio;
+
+		r->marking_rate = 0;
+		if (!v[k].loop_ns)
+			continue;
+		if (r->interval_ns)
+			r->recover =
+				(uint32_t)(v[r->leader].timer_ns * FULL_TABLE / r->interval_ns);
+		if (r->phase == IBCC_PHASE_DRAIN)
+			continue;
+		ratio = v[r->leader].step_ns * 10 / (v[k].loop_ns * gain_tenths(r));
+		if (ratio > 1)
+			r->marking_rate =
+				(uint16_t)(ratio < MARK_RATE_MAX ? ratio - 1 : MARK_RATE_MAX);
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The guideline formulas of Gusat, Denzel et al. (2006), generalised to any link and drain rate.
+ *
+ * Their maximum delay, HSD packet times, is what brings HSD sources to one link's rate; a root
+ * that carries less, R of C, needs n * C / R - 1 = x. The end of the table lies a little beyond x,
+ * since control ends where the table does. Entries grow by one factor (their table for
+ * output-generated congestion), so that a BECN takes the same share of the rate from fast and slow
+ * sources. An index means the same delay in all tables, which differ in where they end only: a
+ * source keeps its rate when its table is replaced. Were tables stretched instead, each flow of a
+ * moderate hotspot would all but stop when its adapter gets the table of a severe one.
+ *
+ * The timer follows from the balance of the annex's increments and decrements: in equilibrium the
+ * share p = N_int / (increase * timer) of packets is marked. The published settings have p near
+ * 0.4; a queue that is kept short has room for the victims' packets, and p = 0.12 keeps it short
+ * and still leaves eight times the marks that control needs at its limit, p = 1. The table has to
+ * hold all contributors down to an equal share; the balance of marks is that of the heaviest flow,
+ * which is the one that is held.
+ *
+ * A tree that stands is emptied by sources sending next to nothing until it has run dry, while it
+ * keeps the root busy. BECNs come only as fast as the root serves packets, a few for each source in
+ * the time that emptying takes, so few must do; and none may recover before the next decision,
+ * since all of them would.
+ */
+#include <ibcc/law.h>
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define FULL_TABLE      128u /* entries */
+#define END_FACTOR      1.15 /* of x */
+#define END_EXTRA       0.5  /* packet times */
+#define MARK_SHARE      0.12
+#define DRAIN_END       3.5  /* times the table's end */
+#define DRAIN_LAST      8u   /* the last one in so many entries have it */
+#define DRAIN_TICKS     2u   /* of the timer between two decisions */
+#define DRAIN_STEPS     4u   /* BECNs to the table's end */
+#define CROWD           9u   /* sources that may have a step of one entry */
+#define END_MIN_MILLI   125u /* no table ends nearer: an eighth of a packet time */
+#define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
+
+uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
+{
+	double x = root_mbps ? (double)n * source_mbps / root_mbps - 1 : 0;
+
+	if (x <= 0)
+		return 0;
+	return x * 1000 < MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000) : MAX_DELAY_MILLI;
+}
+
+/* Queue share at which the root marks. Half a buffer for input-generated congestion: a deep queue
+ * keeps the root busy, but where one port alone feeds it the whole queue is in that port's buffer,
+ * which others' packets share. The published 90 % (Gusat et al. 2006) is hardly reached there, and
+ * never where a buffer holds only eight packets. A slow sink's packets share their input buffer
+ * with the victims', who need room beside them, while the sink is kept busy by the buffer of its
+ * adapter: a quarter.
+ */
+uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
+{
+	switch (kind) {
+	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(500);
+	case IBCC_CONGESTION_OUTPUT: return ibcc_formula_threshold_register(250);
+	}
+	return 0;
+}
+
+static double clamp(double v, double low, double high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+unsigned int ibcc_law_entries(uint32_t cap_entries)
+{
+	return cap_entries < FULL_TABLE ? cap_entries : FULL_TABLE;
+}
+
+int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct)
+{
+	struct ibcc_cct t;
+	unsigned int last = 1;
+	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, entries, MAX_DELAY_MILLI);
+
+	if (ret)
+		return ret;
+	while (last < t.limit && ibcc_cct_entry_delay_milli(t.entry[last]) < end_milli)
+		last++;
+	t.limit = (uint16_t)last;
+	t.entry[last] = ibcc_cct_entry_encode(end_milli);
+	memset(t.entry + last + 1, 0, (IBCC_CCT_MAX_ENTRIES - last - 1) * sizeof(*t.entry));
+	*cct = t;
+	return 0;
+}
+
+/* Who gets a few BECNs all but stops; who got one or none is let go on. */
+static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
+{
+	for (unsigned int i = cct->limit - cct->limit / DRAIN_LAST; i <= cct->limit; i++)
+		cct->entry[i] = ibcc_cct_entry_encode(end_milli);
+}
+
+/* Entries by which a BECN slows a source. One, since where a link is full larger steps leave gaps
+ * on it. A source of a slow receiver is marked only as often as the receiver takes one of its
+ * packets, and many times before its delay is longer than the pauses that it makes anyway: 647
+ * sources of a sink at a tenth of its link would need 400 ms. Steps of n sources that come by
+ * chance add up like the root of n, so that many may have larger ones and swing no more in all; and
+ * the receiver's buffer bridges gaps.
+ */
+static uint8_t increase(const struct ibcc_root_parameters *r)
+{
+	switch (r->kind) {
+	case IBCC_CONGESTION_INPUT: return 1;
+	case IBCC_CONGESTION_OUTPUT:
+		return (uint8_t)clamp(sqrt((double)r->n_heavy / CROWD), 1, 127);
+	}
+	return 1;
+}
+
+static double formula_end(const struct ibcc_root_parameters *r, uint32_t source_mbps)
+{
+	uint32_t fair_milli = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps);
+
+	return (END_FACTOR * fair_milli / 1000 + END_EXTRA) * 1000;
+}
+
+uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps)
+{
+	return (uint32_t)lround(clamp(formula_end(r, source_mbps) * r->end_permille / 1000,
+				      END_MIN_MILLI, MAX_DELAY_MILLI));
+}
+
+uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
+			      uint32_t n_endports)
+{
+	uint32_t max = 1;
+
+	for (uint32_t i = 0; i < n_endports; i++)
+		if (r->member[i] && t->port[t->endport[i]].rate_mbps > max)
+			max = t->port[t->endport[i]].rate_mbps;
+	return max;
+}
+
+int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
+		     uint32_t cap_entries, struct ibcc_law_out *out)
+{
+	struct ibcc_law_out o = { .increase = increase(r) };
+	double timer;
+	int ret;
+
+	if (!r->n || !source_mbps || !r->packet_bytes || !r->rate_mbps || !r->n_heavy ||
+	    cap_entries < IBCC_CCT_BLOCK_ENTRIES)
+		return -EINVAL;
+
+	o.fair_milli = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps);
+	o.end_milli = ibcc_law_end_milli(r, source_mbps);
+	ret = ibcc_law_table(ibcc_law_entries(cap_entries), o.end_milli, &o.cct);
+	if (ret)
+		return ret;
+	o.n_int_ns = (uint64_t)llround((double)r->n_heavy * r->packet_bytes * 8000 / r->rate_mbps);
+	o.loop_ns = o.n_int_ns * r->loop_permille / 1000;
+	if (r->phase == IBCC_PHASE_DRAIN) {
+		o.end_milli = (uint32_t)lround(clamp(formula_end(r, source_mbps) * DRAIN_END,
+						     END_MIN_MILLI, MAX_DELAY_MILLI));
+		make_draining(&o.cct, o.end_milli);
+		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
+		o.loop_ns = (uint64_t)(r->interval_ns / DRAIN_TICKS * o.increase * MARK_SHARE);
+	}
+	o.step_permille = (uint16_t)lround(
+		1000 * -expm1(-(double)o.increase * log1p(MAX_DELAY_MILLI / 1000.0) /
+			      (ibcc_law_entries(cap_entries) - 1)));
+	timer = (double)o.loop_ns / (MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
+	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);
+	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);
+	*out = o;
+	return 0;
+}

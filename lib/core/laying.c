@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From parameters of roots to settings of nodes and ports, with a reason for each that differs. */
+#include <ibcc/laying.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/law.h>
+
+/* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
+#define MARK_MTU_SHARE 4u
+#define CREDIT_BYTES   64u /* Packet_Size counts so many */
+#define NEAR_PERCENT   5u  /* what the law leaves open */
+
+int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t)
+{
+	*l = (struct ibcc_laying){ 0 };
+	l->touched = calloc(t->n_endports ? t->n_endports : 1, sizeof(*l->touched));
+	if (!l->touched || ibcc_settings_init(&l->baseline, t)) {
+		ibcc_laying_fini(l);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ibcc_laying_fini(struct ibcc_laying *l)
+{
+	ibcc_settings_fini(&l->baseline);
+	free(l->touched);
+	*l = (struct ibcc_laying){ 0 };
+}
+
+void ibcc_target_fini(struct ibcc_target *t)
+{
+	if (!t)
+		return;
+	ibcc_settings_fini(&t->wanted);
+	free(t->reason);
+	free(t->without);
+	*t = (struct ibcc_target){ 0 };
+}
+
+struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uint16_t attr_id,
+				    enum ibcc_reason_code code)
+{
+	struct ibcc_reason *r;
+
+	if (t->n_reasons == t->cap_reasons) {
+		uint32_t cap = t->cap_reasons ? 2 * t->cap_reasons : 8;
+
+		r = reallocarray(t->reason, cap, sizeof(*r));
+		if (!r)
+			return NULL;
+		t->reason = r;
+		t->cap_reasons = cap;
+	}
+	r = &t->reason[t->n_reasons++];
+	*r = (struct ibcc_reason){ .endport = endport, .attr_id = attr_id, .code = code };
+	return r;
+}
+
+/* One run. */
+struct job {
+	struct ibcc_laying *l;
+	const struct ibcc_topo *t;
+	const struct ibcc_parameters *p;
+	const struct ibcc_settings *actual;
+	struct ibcc_target *out;
+};
+
+/* Does a root have settings for an endport? */
+static bool wants(const struct job *j, uint32_t i)
+{
+	for (uint32_t k = 0; k < j->p->n_roots; k++) {
+		const struct ibcc_root_parameters *r = &j->p->root[k];
+
+		if (ibcc_phase_sets(r->phase) &&
+		    (r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i))
+			return true;
+	}
+	return false;
+}
+
+/* What an endport has now is its baseline when it gets settings of ours for the first time. */
+static int touch(const struct job *j, uint32_t i)
+{
+	const struct ibcc_endport_cc *from = &j->actual->ep[i];
+	struct ibcc_endport_cc *to = &j->l->baseline.ep[i];
+	struct ibcc_cc_sw_port_element *element = NULL;
+
+	if (from->n_element) {
+		element = calloc(from->n_element, sizeof(*element));
+		if (!element)
+			return -ENOMEM;
+		memcpy(element, from->element, from->n_element * sizeof(*element));
+	}
+	free(to->element);
+	*to = *from;
+	to->element = element;
+	j->l->touched[i] = true;
+	return 0;
+}
+
+static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *ep)
+{
+	ep->sw = base->sw;
+	ep->ca = base->ca;
+	ep->cct = base->cct;
+	for (unsigned int i = 0; i < ep->n_element && i < base->n_element; i++)
+		ep->element[i] = base->element[i];
+}
+
+static uint8_t packet_size(const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t credits = t->port[port].mtu_bytes / MARK_MTU_SHARE / CREDIT_BYTES;
+
+	return (uint8_t)(credits < 255 ? credits : 255);
+}
+
+static bool per_port(const struct ibcc_endport_cc *ep, unsigned int num)
+{
+	return ep->sw_port_block && num < ep->n_element;
+}
+
+/* Marks at the root alone: by an element of its own where the switch has them, so that no other
+ * port marks packets that only wait for the root; else by the setting of the whole switch.
+ */
+static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
+		    struct ibcc_endport_cc *ep)
+{
+	unsigned int num = t->port[r->port].num;
+	uint32_t peer = t->port[r->port].peer;
+
+	if (per_port(ep, num)) {
+		ep->element[num] = (struct ibcc_cc_sw_port_element){
+			.Valid = true,
+			.Threshold = r->threshold,
+			.Packet_Size = packet_size(t, r->port),
+			.Cong_Parm_Marking_Rate = r->marking_rate,
+		};
+		ep->sw.Threshold = 0;
+	} else {
+		ep->sw.Threshold = r->threshold;
+		ep->sw.Packet_Size = packet_size(t, r->port);
+		ep->sw.Marking_Rate = r->marking_rate;
+	}
+	if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
+		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
+}
+
+static struct ibcc_root_parameters facts(const struct ibcc_root_parameters *r)
+{
+	struct ibcc_root_parameters f = *r;
+
+	f.member = f.lacking = NULL;
+	return f;
+}
+
+static int lay_switch(const struct job *j, uint32_t i)
+{
+	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
+	const struct ibcc_root_parameters *r = NULL;
+	enum ibcc_reason_code code = IBCC_REASON_OVER;
+	struct ibcc_reason *why;
+	unsigned int differs;
+
+	restore(&j->l->baseline.ep[i], ep);
+	for (uint32_t k = 0; k < j->p->n_roots; k++) {
+		if (!ibcc_phase_sets(j->p->root[k].phase) ||
+		    ibcc_topo_switch_endport(j->t, j->p->root[k].port) != i)
+			continue;
+		r = &j->p->root[k];
+		mark_at(j->t, r, ep);
+	}
+	differs = ibcc_settings_differ(&j->actual->ep[i], ep);
+	if (differs & IBCC_SETTINGS_SWITCH) {
+		if (r)
+			code = per_port(ep, j->t->port[r->port].num) ? IBCC_REASON_MASK
+								     : IBCC_REASON_SWITCH;
+		why = ibcc_target_add(j->out, i, IBCC_CC_ATTR_SW_SETTING, code);
+		if (!why)
+			return -ENOMEM;
+		if (r)
+			why->root = facts(r);
+	}
+	if (differs & IBCC_SETTINGS_ELEMENTS) {
+		why = ibcc_target_add(j->out, i, IBCC_CC_ATTR_SW_PORT_SETTING,
+				      r ? IBCC_REASON_PORT : IBCC_REASON_OVER);
+		if (!why)
+			return -ENOMEM;
+		if (r)
+			why->root = facts(r);
+	}
+	return 0;
+}
+
+/* The root whose values an adapter gets: all that it contributes to have the same leader. */
+static const struct ibcc_root_parameters *leader_of(const struct job *j, uint32_t i)
+{
+	for (uint32_t k = 0; k < j->p->n_roots; k++)
+		if (ibcc_phase_sets(j->p->root[k].phase) && j->p->root[k].member[i])
+			return &j->p->root[j->p->root[k].leader];
+	return NULL;
+}
+
+/* A source's table has to hold it at the roots that it contributes to, however long that of their
+ * leader is: one that was marked once too often stands idle for less long. While a tree is emptied
+ * all have the leader's. Returns the root that asks for the longest.
+ */
+static const struct ibcc_root_parameters *longest_end(const struct job *j, uint32_t i,
+						      uint32_t source_mbps,
+						      const struct ibcc_root_parameters *leader)
+{
+	const struct ibcc_root_parameters *longest = leader;
+	uint32_t most = 0;
+
+	for (uint32_t k = 0; k < j->p->n_roots; k++) {
+		const struct ibcc_root_parameters *r = &j->p->root[k];
+		uint32_t end;
+
+		if (!ibcc_phase_sets(r->phase) || !r->member[i])
+			continue;
+		if (leader->phase == IBCC_PHASE_DRAIN || r->phase == IBCC_PHASE_DRAIN)
+			return leader;
+		end = ibcc_law_end_milli(r, source_mbps);
+		if (end > most) {
+			longest = r;
+			most = end;
+		}
+	}
+	return most < ibcc_law_end_milli(leader, source_mbps) ? longest : leader;
+}
+
+/* Values for an adapter: timer and increase of the leader, and a table that ends where its own
+ * roots need it; *from is the root that it is from. -EINVAL.
+ */
+static int own_values(const struct job *j, uint32_t i, uint32_t entries,
+		      const struct ibcc_root_parameters *leader,
+		      const struct ibcc_root_parameters **from, struct ibcc_law_out *law)
+{
+	uint32_t mbps = j->t->port[j->t->endport[i]].rate_mbps;
+	struct ibcc_law_out own;
+	int ret = ibcc_law_compute(leader, mbps, entries, law);
+
+	*from = longest_end(j, i, mbps, leader);
+	if (ret || *from == leader)
+		return ret;
+	ret = ibcc_law_compute(*from, mbps, entries, &own);
+	law->fair_milli = own.fair_milli;
+	law->end_milli = own.end_milli;
+	law->cct = own.cct;
+	return ret;
+}
+
+static bool near(uint32_t a, uint32_t b)
+{
+	uint32_t high = a > b ? a : b, low = a > b ? b : a;
+
+	return (uint64_t)(high - low) * 100 <= (uint64_t)high * NEAR_PERCENT;
+}
+
+static uint32_t end_of(const struct ibcc_cct *c)
+{
+	return ibcc_cct_entry_delay_milli(c->entry[c->limit]);
+}
+
+/* Values that differ by less than what the law leaves open are kept: each Set costs, and the fabric
+ * is the better for every one that is not sent.
+ */
+static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_out *law,
+			uint32_t entries)
+{
+	struct ibcc_cct same;
+
+	if (!ep->by_block && ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL)
+		return false;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		if (ep->ca.sl[sl].CCTI_Increase != law->increase || ep->ca.sl[sl].CCTI_Min ||
+		    !near(ep->ca.sl[sl].CCTI_Timer, law->timer))
+			return false;
+	return near(end_of(&ep->cct), end_of(&law->cct)) &&
+	       !ibcc_law_table(ibcc_law_entries(entries), end_of(&ep->cct), &same) &&
+	       ibcc_cct_equal(&same, &ep->cct);
+}
+
+static void set_values(struct ibcc_endport_cc *ep, const struct ibcc_law_out *law)
+{
+	ep->cct = law->cct;
+	ep->ca.Port_Control &= (uint16_t)~IBCC_CC_PORT_CONTROL_SL;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		ep->ca.sl[sl].CCTI_Timer = law->timer;
+		ep->ca.sl[sl].CCTI_Increase = law->increase;
+		ep->ca.sl[sl].CCTI_Min = 0;
+	}
+}
+
+static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
+		       enum ibcc_reason_code code, const struct ibcc_root_parameters *r,
+		       const struct ibcc_law_out *law)
+{
+	struct ibcc_reason *why = ibcc_target_add(j->out, i, attr_id, r ? code : IBCC_REASON_OVER);
+
+	if (!why)
+		return -ENOMEM;
+	if (!r)
+		return 0;
+	why->root = facts(r);
+	why->fair_milli = law->fair_milli;
+	why->end_milli = law->end_milli;
+	why->mark_permille = law->mark_permille;
+	why->n_int_ns = law->n_int_ns;
+	why->step_permille = law->step_permille;
+	why->timer = law->timer;
+	why->increase = law->increase;
+	return 0;
+}
+
+static int lay_ca(const struct job *j, uint32_t i)
+{
+	const struct ibcc_endport_cc *actual = &j->actual->ep[i];
+	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
+	uint32_t entries = (uint32_t)ep->info.ControlTableCap * IBCC_CCT_BLOCK_ENTRIES;
+	const struct ibcc_root_parameters *r = leader_of(j, i), *from = r;
+	bool learns = r && r->phase == IBCC_PHASE_LEARN;
+	struct ibcc_law_out law = { 0 };
+	unsigned int differs;
+	int ret = 0;
+
+	restore(&j->l->baseline.ep[i], ep);
+	if (r && !learns && own_values(j, i, entries, r, &from, &law))
+		r = NULL;
+	if (r && (learns || near_enough(actual, &law, entries))) {
+		ep->ca = actual->ca;
+		ep->cct = actual->cct;
+	} else if (r) {
+		set_values(ep, &law);
+	}
+	/* A table that ends at index 0 holds nobody, and leaves nobody at a high index when values
+	 * come.
+	 */
+	if (learns && ep->cct.limit)
+		ep->cct = (struct ibcc_cct){ 0 };
+	if (ep->by_block) /* knows no other mode than its own */
+		ep->ca.Port_Control = actual->ca.Port_Control;
+	differs = ibcc_settings_differ(actual, ep);
+	if (differs & IBCC_SETTINGS_CA)
+		ret = give_reason(j, i, IBCC_CC_ATTR_CA_SETTING, IBCC_REASON_BALANCE, r, &law);
+	if (!ret && differs & IBCC_SETTINGS_TABLE)
+		ret = give_reason(j, i, IBCC_CC_ATTR_CCT,
+				  learns ? IBCC_REASON_NO_DELAY : IBCC_REASON_TABLE, from, &law);
+	return ret;
+}
+
+static bool is_lacking(const struct job *j, uint32_t i)
+{
+	for (uint32_t k = 0; k < j->p->n_roots; k++)
+		if (ibcc_phase_sets(j->p->root[k].phase) && j->p->root[k].lacking[i])
+			return true;
+	return false;
+}
+
+static int lay(const struct job *j, uint32_t i)
+{
+	uint32_t n_reasons = j->out->n_reasons;
+	bool wanted = wants(j, i);
+	int ret = 0;
+
+	if (j->actual->ep[i].support != IBCC_CC_SUPPORTED) {
+		if (wanted || is_lacking(j, i))
+			j->out->without[j->out->n_without++] = i;
+		return 0;
+	}
+	if (wanted && !j->l->touched[i])
+		ret = touch(j, i);
+	if (ret || !j->l->touched[i])
+		return ret;
+	ret = ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[i]].node) ? lay_switch(j, i)
+									   : lay_ca(j, i);
+	/* Nobody needs it any more, and it has its baseline again. */
+	j->l->touched[i] = wanted || j->out->n_reasons > n_reasons;
+	return ret;
+}
+
+int ibcc_laying_run(struct ibcc_laying *l, const struct ibcc_topo *t,
+		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
+		    struct ibcc_target *out)
+{
+	const struct job j = { l, t, p, actual, out };
+	int ret;
+
+	*out = (struct ibcc_target){ 0 };
+	ret = ibcc_settings_copy(&out->wanted, actual);
+	out->without = calloc(actual->n ? actual->n : 1, sizeof(*out->without));
+	if (!out->without)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; !ret && i < t->n_endports && i < actual->n; i++)
+		ret = lay(&j, i);
+	if (ret)
+		ibcc_target_fini(out);
+	return ret;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The picture of a pass: this file has what is remembered between them. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture.h"
+
+#define DEFAULT_PACKET 2074u
+#define FADE_MAX       0.25 /* of BECN counts, in a pass, ... */
+#define FADE_MARKS     8u   /* ... but no faster than so many marks come for each source */
+#define KNOWN_BECNS    8u   /* so many at the most marked adapter tell who contributes */
+#define BECN_SHARE     50u  /* one in so many (2 %) of what the second most marked one has */
+
+void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
+{
+	*p = (struct ibcc_estimator_params){
+		.full_permille = 970,
+		.fed_wait_permille = 50,
+		.ca_wait_permille = 100,
+		.slow_wait_permille = 100,
+		.stale_permille = 100,
+	};
+}
+
+struct ibcc_estimator *ibcc_estimator_new(const struct ibcc_estimator_params *p)
+{
+	struct ibcc_estimator *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->p = *p;
+	return m;
+}
+
+static void forget_root(struct ibcc_estimator *m, struct memory *r)
+{
+	free(r->becn);
+	free(r->sends);
+	free(r->pair);
+	free(r->marked);
+	*r = m->root[--m->n];
+}
+
+void ibcc_estimator_reset(struct ibcc_estimator *m)
+{
+	while (m->n)
+		forget_root(m, &m->root[m->n - 1]);
+	free(m->root);
+	free(m->load);
+	*m = (struct ibcc_estimator){ .p = m->p };
+}
+
+void ibcc_estimator_free(struct ibcc_estimator *m)
+{
+	if (!m)
+		return;
+	ibcc_estimator_reset(m);
+	free(m);
+}
+
+void ibcc_picture_fini(struct ibcc_picture *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; p->root && i < p->n_known; i++)
+		free(p->root[i].source);
+	free(p->root);
+	free(p->pair);
+	*p = (struct ibcc_picture){ 0 };
+}
+
+const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t port)
+{
+	for (uint32_t i = 0; i < p->n_known; i++)
+		if (p->root[i].port == port)
+			return &p->root[i];
+	return NULL;
+}
+
+bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r)
+{
+	return r && r < p->root + p->n_roots;
+}
+
+static uint64_t count(const struct ibcc_delta *d, enum ibcc_ctr c)
+{
+	return ibcc_delta_valid(d, c) ? d->v[c] : 0;
+}
+
+static struct load make_load(const struct ibcc_topo_port *port, const struct ibcc_port_sample *s)
+{
+	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps };
+	uint64_t sent;
+
+	if (!l.read || s->state != IBCC_SAMPLE_FRESH)
+		return l;
+	l.fecn = count(&s->delta, IBCC_CTR_RCV_FECN);
+	l.becn = count(&s->delta, IBCC_CTR_RCV_BECN);
+	if (!ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA) ||
+	    !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT))
+		return l;
+	l.usable = true;
+	l.mbps = ibcc_delta_xmit_mbps(&s->delta);
+	sent = (uint64_t)l.mbps * 1000 / port->rate_mbps;
+	l.sent = (uint16_t)(sent < 1000 ? sent : 1000);
+	l.waited = (uint16_t)ibcc_delta_wait_permille(&s->delta, s->tick_ps);
+	return l;
+}
+
+static void make_loads(const struct job *j, struct load *load)
+{
+	uint32_t expected = 0, usable = 0;
+
+	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
+		struct load *l = &load[i];
+
+		*l = make_load(&j->t->port[i], &j->s->port[i]);
+		expected += l->read;
+		usable += l->usable;
+		if (!l->read || !is_ca_port(j->t, i))
+			continue;
+		j->out->n_cas++;
+		j->out->fecn += l->fecn;
+		j->out->becn += l->becn;
+	}
+	j->out->trustworthy =
+		usable && j->s->interval_ns &&
+		(uint64_t)(expected - usable) * 1000 <= (uint64_t)expected * j->p->stale_permille;
+}
+
+/* A port that was not read keeps what it had. */
+static void note_load(struct ibcc_load *l, const struct load *now)
+{
+	if (!now->usable)
+		return;
+	l->mbps = l->known ? (l->mbps + now->mbps) / 2 : now->mbps;
+	l->wait_permille = l->known ? (l->wait_permille + now->waited) / 2 : now->waited;
+	l->known = true;
+}
+
+static uint32_t wire_bytes(const struct job *j, uint32_t port)
+{
+	const struct ibcc_delta *d = &j->s->port[port].delta;
+	uint64_t bytes;
+
+	if (!ibcc_delta_valid(d, IBCC_CTR_XMIT_PKTS) || !d->v[IBCC_CTR_XMIT_PKTS])
+		return j->t->port[port].mtu_bytes ? j->t->port[port].mtu_bytes : DEFAULT_PACKET;
+	bytes = d->v[IBCC_CTR_XMIT_DATA] * 4 / d->v[IBCC_CTR_XMIT_PKTS];
+	return bytes < 64 ? 64 : bytes > 8192 ? 8192 : (uint32_t)bytes;
+}
+
+static struct memory *recall(struct ibcc_estimator *m, uint32_t port)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->root[i].port == port)
+			return &m->root[i];
+	return NULL;
+}
+
+static int remember(struct ibcc_estimator *m, uint32_t port)
+{
+	struct memory r = { .port = port };
+
+	if (recall(m, port))
+		return 0;
+	if (m->n == m->cap) {
+		uint32_t cap = m->cap ? 2 * m->cap : 4;
+		struct memory *grown = reallocarray(m->root, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		m->root = grown;
+		m->cap = cap;
+	}
+	r.becn = calloc(m->n_endports, sizeof(*r.becn));
+	r.sends = calloc(m->n_endports, sizeof(*r.sends));
+	r.marked = calloc(m->n_endports, sizeof(*r.marked));
+	m->root[m->n++] = r;
+	return r.becn && r.sends && r.marked ? 0 : -ENOMEM;
+}
+
+/* Counts fade by a quarter in a pass, but no faster than some marks come for each source: what is
+ * known about a root that hardly marks is kept.
+ */
+static void count_becns(struct memory *m, const struct job *j, const struct ibcc_root *now)
+{
+	double fade;
+
+	if (!now->n_sources)
+		return;
+	fade = fmin(FADE_MAX, (double)now->becn / (FADE_MARKS * now->n_sources));
+	for (uint32_t i = 0; i < j->t->n_endports; i++)
+		m->becn[i] *= 1 - fade;
+	for (uint32_t k = 0; k < now->n_sources; k++)
+		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
+}
+
+/* An adapter contributes that has more than 2 % of the BECNs of the one that is marked second most:
+ * the first may be a node that has lost its settings, gets nearly all marks and makes all others
+ * look like bystanders. The heaviest's count is the largest of many that vary by chance: twice its
+ * standard deviation is taken off, as far as the mean.
+ */
+static void name_contributors(const double *becn, uint32_t n_endports, struct ibcc_root *r)
+{
+	double most = 0, second = 0, sum = 0, mean;
+
+	for (uint32_t i = 0; i < n_endports; i++) {
+		second = fmax(second, fmin(becn[i], most));
+		most = fmax(most, becn[i]);
+		sum += becn[i];
+	}
+	r->n_marked = r->n_heavy = 0;
+	if (most < KNOWN_BECNS)
+		return;
+	for (uint32_t i = 0; i < n_endports; i++)
+		r->n_marked += becn[i] > 0 && becn[i] * BECN_SHARE > second;
+	mean = sum / r->n_marked;
+	most -= 2 * sqrt(most);
+	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));
+}
+
+/* Brings what is remembered up to date with the roots of the pass, and adds to the picture those
+ * that have parameters and are none now.
+ */
+static int update_memory(struct ibcc_estimator *m, struct job *j,
+			 const struct ibcc_parameters *last)
+{
+	struct ibcc_picture *p = j->out;
+	int ret = 0;
+
+	for (uint32_t k = 0; last && k < last->n_roots && !ret; k++) {
+		uint32_t port = last->root[k].port;
+
+		if (!ibcc_picture_find(p, port))
+			ret = ibcc_picture_append(j,
+						  &(struct ibcc_root){
+							  .port = port,
+							  .kind = last->root[k].kind,
+							  .link_mbps = j->t->port[port].rate_mbps,
+							  .rate_mbps = j->load[port].mbps,
+							  .wait_permille = j->load[port].waited,
+						  });
+	}
+	for (uint32_t k = 0; k < p->n_known && !ret; k++)
+		ret = remember(m, p->root[k].port);
+	for (uint32_t i = m->n; i-- > 0 && !ret;)
+		if (!ibcc_picture_find(p, m->root[i].port))
+			forget_root(m, &m->root[i]);
+	for (uint32_t k = 0; k < p->n_known && !ret; k++) {
+		struct ibcc_root *r = &p->root[k];
+		struct memory *of = recall(m, r->port);
+
+		of->present =
+			!ibcc_picture_sees(p, r) ? 0 : of->present + (of->present < UINT16_MAX);
+		r->present = of->present;
+		r->fresh = j->load[r->port].usable;
+		r->packet_bytes = wire_bytes(j, r->port);
+		r->pair = ibcc_picture_pairs_of(p, r->port, &r->n_pairs);
+		r->becns = of->becn;
+		count_becns(of, j, r);
+		name_contributors(of->becn, m->n_endports, r);
+		ret = ibcc_picture_count_pairs(of, j, last, r);
+	}
+	ibcc_picture_weigh_pairs(m, j);
+	return ret ? ret : ibcc_picture_shares(m, j, last);
+}
+
+static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
+{
+	if (m->load && m->n_endports == t->n_endports)
+		return 0;
+	ibcc_estimator_reset(m);
+	m->load = calloc(t->n_endports ? t->n_endports : 1, sizeof(*m->load));
+	m->n_endports = t->n_endports;
+	return m->load ? 0 : -ENOMEM;
+}
+
+int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
+		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
+		       const struct ibcc_parameters *last, struct ibcc_picture *out)
+{
+	struct load *load = calloc(t->n_ports ? t->n_ports : 1, sizeof(*load));
+	struct job j = { .p = &m->p, .t = t, .s = s, .actual = actual, .load = load, .out = out };
+	int ret = load ? prepare(m, t) : -ENOMEM;
+
+	*out = (struct ibcc_picture){ .pass = s->pass, .interval_ns = s->interval_ns };
+	if (ret)
+		goto out;
+	make_loads(&j, load);
+	ret = ibcc_picture_roots(&j);
+	if (!ret)
+		ret = ibcc_picture_sort_log(&j);
+	if (!ret && out->trustworthy) {
+		for (uint32_t i = 0; i < t->n_endports; i++)
+			if (is_ca_port(t, t->endport[i]))
+				note_load(&m->load[i], &load[t->endport[i]]);
+		ret = update_memory(m, &j, last);
+	}
+	out->n_loads = m->n_endports;
+	out->load = m->load;
+out:
+	free(load);
+	if (ret)
+		ibcc_picture_fini(out);
+	return ret;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of the estimator share. Internal to it. */
+#ifndef IBCC_CORE_PICTURE_H
+#define IBCC_CORE_PICTURE_H
+
+#include <ibcc/parameters.h>
+#include <ibcc/picture.h>
+
+/* One port's interval in comparable terms. */
+struct load {
+	bool usable; /* fresh, and neither cleared nor at its end within the interval */
+	bool read;   /* counters are expected from it: an active external port */
+	uint32_t mbps;
+	uint16_t sent;   /* share of the link's data rate, permille */
+	uint16_t waited; /* share of the interval, permille */
+	uint64_t fecn, becn;
+};
+
+static inline bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
+{
+	return !ibcc_topo_is_switch(t, t->port[port].node);
+}
+
+/* A port that is idle sends and waits less than this share of what it did, one in so many: it says
+ * nothing about what it can carry.
+ */
+#define IBCC_PAUSE_SHARE 50u
+
+/* A pair's packets in a root's log. */
+struct pair_count {
+	uint32_t src; /* port */
+	uint16_t dlid;
+	double logged; /* of its packets, a sample; fades */
+	double marks;  /* BECNs that it got from the root, as far as is known */
+	double chance; /* their relative variance */
+};
+
+/* What is remembered of a root. */
+struct memory {
+	uint32_t port;
+	enum ibcc_congestion kind; /* that its capacity is for */
+	uint16_t present;
+	double *becn; /* by endport: counts that fade; owned */
+	bool *sends;  /* see struct ibcc_root; owned */
+	/* Of the log while it was held; fades. */
+	struct pair_count *pair; /* owned */
+	uint32_t n, cap;
+	double *marked;        /* by endport: BECNs since, that may be this root's; owned */
+	double samples, marks; /* sums over the pairs */
+	double sent_mbps;      /* sum over passes of what the root sent */
+	double passes;         /* how many they count as */
+	double capacity_mbps;  /* the most that a slow receiver takes; 0: not known */
+	uint16_t unlogged;     /* passes in a row without a packet of it in the log */
+};
+
+struct ibcc_estimator {
+	struct ibcc_estimator_params p;
+	uint32_t n_endports;
+	struct ibcc_load *load; /* by endport; owned */
+	uint32_t n, cap;
+	struct memory *root; /* owned */
+};
+
+struct tree;
+
+/* One run. */
+struct job {
+	const struct ibcc_estimator_params *p;
+	const struct ibcc_topo *t;
+	const struct ibcc_snapshot *s;
+	const struct ibcc_settings *actual;
+	const struct load *load; /* by port */
+	struct ibcc_picture *out;
+	uint32_t cap_roots;
+	struct tree *tree; /* see picture_tree.h */
+};
+
+/* picture_roots.c: the roots of this pass. -ENOMEM. */
+int ibcc_picture_roots(struct job *j);
+/* Appends a root. -ENOMEM. */
+int ibcc_picture_append(struct job *j, const struct ibcc_root *r);
+
+/* picture_log.c: sorts what switches logged to ports, into out->pair. What no adapter of the
+ * topology sent, or whose route does not pass the switch, is left out. -ENOMEM.
+ */
+int ibcc_picture_sort_log(struct job *j);
+/* Those of a port, most packets first, and how many they are. */
+const struct ibcc_pair *ibcc_picture_pairs_of(const struct ibcc_picture *p, uint32_t port,
+					      uint32_t *n);
+/* Counts a root's pairs if it is held by `last`, or else forgets them. -ENOMEM. */
+int ibcc_picture_count_pairs(struct memory *m, const struct job *j,
+			     const struct ibcc_parameters *last, const struct ibcc_root *now);
+/* Then gives each pair its marks. */
+void ibcc_picture_weigh_pairs(struct ibcc_estimator *m, const struct job *j);
+/* Passes in a row without a packet in the log: what was counted is not so any more. */
+#define IBCC_UNLOGGED_MAX 8u
+
+/* picture_shares.c: tells the roots whom they limit. -ENOMEM. */
+int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j,
+			const struct ibcc_parameters *last);
+
+#endif

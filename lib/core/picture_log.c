@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which pairs of source and destination send through a root, by the packets that switches logged as
+ * marked. A port marks one as well as another of the packets that pass it, so that a pair's share
+ * of its log is the pair's share of its rate. Which port of the switch it was the log does not say,
+ * but routes do. A log has few packets of each pair; where a source is logged for one root alone
+ * all its BECNs are that one's, and count its packets exactly.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/route.h>
+
+#include "picture.h"
+
+#define FADE       0.05 /* of what was counted, in a pass, ... */
+#define KEPT       80.0 /* ... but no more than so many packets need to take its place */
+#define GONE       0.05 /* packets: a pair with fewer is forgotten */
+#define MEAN_OF    4.0  /* passes, for a rate to be believed */
+#define WAIT_SHARE 200u /* permille: a receiver that lets its port wait takes all that it can */
+#define FOLLOW     0.1  /* of the difference, in a pass */
+
+static bool find_pair(const struct ibcc_topo *t, const struct ibcc_mark *m, struct ibcc_pair *p)
+{
+	uint32_t src = ibcc_topo_port_of_lid(t, m->slid);
+	struct ibcc_route way;
+
+	if (src == IBCC_NONE || !is_ca_port(t, src) || ibcc_route_follow(t, src, m->dlid, &way))
+		return false;
+	for (unsigned int i = 0; i < way.n; i++) {
+		if (t->port[way.out[i]].node != m->node)
+			continue;
+		*p = (struct ibcc_pair){
+			.port = way.out[i], .src = src, .dlid = m->dlid, .packets = 1
+		};
+		return true;
+	}
+	return false;
+}
+
+static int order(uint32_t x, uint32_t y)
+{
+	return (x > y) - (x < y);
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct ibcc_pair *x = a, *y = b;
+	int ret = order(x->port, y->port);
+
+	if (!ret)
+		ret = order(x->src, y->src);
+	return ret ? ret : order(x->dlid, y->dlid);
+}
+
+static int by_packets(const void *a, const void *b)
+{
+	const struct ibcc_pair *x = a, *y = b;
+	int ret = order(x->port, y->port);
+
+	if (!ret)
+		ret = order(y->packets, x->packets);
+	return ret ? ret : by_pair(a, b);
+}
+
+/* Packets of the same pair, which follow each other, become one. */
+static void merge(struct ibcc_picture *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_pairs; i++) {
+		if (n && !by_pair(&p->pair[n - 1], &p->pair[i]))
+			p->pair[n - 1].packets += p->pair[i].packets;
+		else
+			p->pair[n++] = p->pair[i];
+	}
+	p->n_pairs = n;
+}
+
+int ibcc_picture_sort_log(struct job *j)
+{
+	struct ibcc_picture *p = j->out;
+
+	if (!j->s->n_marks)
+		return 0;
+	p->pair = calloc(j->s->n_marks, sizeof(*p->pair));
+	if (!p->pair)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < j->s->n_marks; i++)
+		p->n_pairs += find_pair(j->t, &j->s->mark[i], &p->pair[p->n_pairs]);
+	qsort(p->pair, p->n_pairs, sizeof(*p->pair), by_pair);
+	merge(p);
+	qsort(p->pair, p->n_pairs, sizeof(*p->pair), by_packets);
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		p->root[k].pair = ibcc_picture_pairs_of(p, p->root[k].port, &p->root[k].n_pairs);
+	return 0;
+}
+
+const struct ibcc_pair *ibcc_picture_pairs_of(const struct ibcc_picture *p, uint32_t port,
+					      uint32_t *n)
+{
+	uint32_t from = 0;
+
+	while (from < p->n_pairs && p->pair[from].port < port)
+		from++;
+	*n = 0;
+	while (from + *n < p->n_pairs && p->pair[from + *n].port == port)
+		++*n;
+	return *n ? &p->pair[from] : NULL;
+}
+
+/* What was counted fades as far as something new takes its place: a root with few sources at a long
+ * timer marks hardly any packets. It does not outlive marks that stay away.
+ */
+static double fade(struct memory *m, const struct ibcc_root *now)
+{
+	double packets = 0, share = FADE;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < now->n_pairs; i++)
+		packets += now->pair[i].packets;
+	if (m->unlogged < IBCC_UNLOGGED_MAX)
+		share = fmin(FADE, packets / KEPT);
+	m->unlogged += m->unlogged < UINT16_MAX;
+	m->samples = 0;
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct pair_count *q = &m->pair[i];
+
+		q->logged *= 1 - share;
+		if (q->logged < GONE)
+			continue;
+		m->samples += q->logged;
+		m->pair[n++] = *q;
+	}
+	m->n = n;
+	m->sent_mbps *= 1 - FADE;
+	m->passes *= 1 - FADE;
+	return share;
+}
+
+/* What a slow receiver can take is known only from when it takes all that it can: when its port
+ * waits for it, or sends more than was known. One that pauses says nothing about that.
+ */
+static void note_rate(struct memory *m, const struct load *l)
+{
+	double mean;
+
+	if (!l->usable || l->mbps * IBCC_PAUSE_SHARE < m->capacity_mbps)
+		return;
+	m->sent_mbps += l->mbps;
+	m->passes += 1;
+	mean = m->sent_mbps / m->passes;
+	if (l->waited > WAIT_SHARE)
+		m->capacity_mbps += FOLLOW * (l->mbps - m->capacity_mbps);
+	else if (m->passes >= MEAN_OF && mean > m->capacity_mbps)
+		m->capacity_mbps = mean;
+}
+
+static int add(struct memory *m, const struct ibcc_pair *now)
+{
+	uint32_t i = 0;
+
+	while (i < m->n && (m->pair[i].src != now->src || m->pair[i].dlid != now->dlid))
+		i++;
+	if (i == m->cap) {
+		uint32_t cap = m->cap ? 2 * m->cap : 16;
+		struct pair_count *bigger = reallocarray(m->pair, cap, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		m->pair = bigger;
+		m->cap = cap;
+	}
+	if (i == m->n)
+		m->pair[m->n++] = (struct pair_count){ .src = now->src, .dlid = now->dlid };
+	m->pair[i].logged += now->packets;
+	m->samples += now->packets;
+	m->unlogged = 0;
+	return 0;
+}
+
+static bool learns(const struct ibcc_root_parameters *r)
+{
+	return r->phase == IBCC_PHASE_HOLD && r->in_force;
+}
+
+/* An endport that contributes to another root that marks, and of which nothing is learned now: its
+ * BECNs may be that one's.
+ */
+static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t port, uint32_t i)
+{
+	for (uint32_t k = 0; k < last->n_roots; k++) {
+		const struct ibcc_root_parameters *o = &last->root[k];
+
+		if (o->port != port && ibcc_phase_sets(o->phase) && !learns(o) && o->member[i])
+			return true;
+	}
+	return false;
+}
+
+static void note_becns(struct memory *m, const struct job *j, const struct ibcc_parameters *last,
+		       double share)
+{
+	for (uint32_t i = 0; i < j->t->n_endports; i++) {
+		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
+
+		m->marked[i] *= 1 - share;
+		if (s->state == IBCC_SAMPLE_FRESH &&
+		    ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN) &&
+		    !is_marked_elsewhere(last, m->port, i))
+			m->marked[i] += (double)s->delta.v[IBCC_CTR_RCV_BECN];
+	}
+}
+
+/* Counts begin anew where nothing can be learned: while a tree is emptied everybody hardly sends.
+ */
+int ibcc_picture_count_pairs(struct memory *m, const struct job *j,
+			     const struct ibcc_parameters *last, const struct ibcc_root *now)
+{
+	const struct ibcc_root_parameters *r = NULL;
+	int ret = 0;
+
+	for (uint32_t k = 0; last && k < last->n_roots; k++)
+		if (last->root[k].port == m->port)
+			r = &last->root[k];
+	if (!r || !learns(r)) {
+		m->n = 0;
+		m->samples = m->marks = m->sent_mbps = m->passes = 0;
+		memset(m->marked, 0, j->t->n_endports * sizeof(*m->marked));
+		return 0;
+	}
+	note_becns(m, j, last, fade(m, now));
+	if (!(m->capacity_mbps > 0) || m->kind != r->kind)
+		m->capacity_mbps = r->rate_mbps;
+	m->kind = r->kind;
+	note_rate(m, &j->load[m->port]);
+	for (uint32_t i = 0; i < now->n_pairs && !ret; i++)
+		ret = add(m, &now->pair[i]);
+	return ret;
+}
+
+static double logged_of(const struct memory *m, uint32_t src)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		sum += m->pair[i].src == src ? m->pair[i].logged : 0;
+	return sum;
+}
+
+static bool is_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
+				uint32_t src)
+{
+	for (uint32_t k = 0; k < m->n; k++)
+		if (&m->root[k] != r && logged_of(&m->root[k], src) >= 1)
+			return true;
+	return false;
+}
+
+/* BECNs where they are known to be the root's, else as many as its packets in the log stand for. */
+static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct job *j)
+{
+	double marks = 0, logged = 0;
+
+	m->marks = 0;
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct pair_count *q = &m->pair[i];
+		double becns = m->marked[j->t->port[q->src].endport], part;
+
+		q->marks = 0;
+		q->chance = 1 / q->logged;
+		if (becns < 1 || is_logged_elsewhere(e, m, q->src))
+			continue;
+		part = q->logged / logged_of(m, q->src);
+		q->marks = part * becns;
+		q->chance = 1 / becns + (1 - part) / q->logged;
+		marks += q->marks;
+		logged += q->logged;
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct pair_count *q = &m->pair[i];
+
+		if (!(q->marks > 0))
+			q->marks = logged > 0 ? q->logged * marks / logged : q->logged;
+		m->marks += q->marks;
+	}
+}
+
+void ibcc_picture_weigh_pairs(struct ibcc_estimator *m, const struct job *j)
+{
+	for (uint32_t k = 0; k < m->n; k++)
+		weigh(m, &m->root[k], j);
+}

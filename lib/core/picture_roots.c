@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Roots, contributors and victims from one interval of counters.
+ *
+ * What counters look like around a root: input-generated, the root's link is full and does not
+ * wait, its feeders do; output-generated, the port to a slow adapter sends the little that is
+ * taken and waits for credits all other time. Ports between sources and root are busy or waiting
+ * all the time too, but a port that waits for a switch is never where congestion starts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "picture.h"
+#include "picture_tree.h"
+
+/* An adapter contributes if it gets more than this share of the BECNs that the most marked one
+ * gets (permille): late marks of a flow that has ended fall below it.
+ */
+#define BECN_SHARE_PERMILLE 20u
+/* Without a wait of its own it must also get this share: who sends all that it wants takes part in
+ * the congestion only by much. Of what it gets, not of that for the time that it could send: those
+ * that wait would make it look small however much it takes of what they wait for.
+ */
+#define BECN_FREE_PERMILLE 200u
+#define BECN_WAIT_PERMILLE 250u
+/* Where all ports of a switch mark, the root is one that is busy to this share at least. */
+#define MARKED_BUSY_PERMILLE 500u
+/* A port to an adapter that sends less while it gets marks is limited by the adapter. */
+#define LINK_LIMIT_PERMILLE 900u
+
+static uint16_t busy(const struct load *l)
+{
+	return (uint16_t)(l->sent + l->waited);
+}
+
+/* Could congestion start here, judged by the port alone? */
+static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
+{
+	const struct load *l = &j->load[port];
+	bool faces_ca = is_ca_port(j->t, j->t->port[port].peer);
+	bool waits = l->waited >= j->p->slow_wait_permille;
+
+	if (waits && !faces_ca)
+		return false; /* it waits for a port of the next switch */
+	*kind = waits ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
+	return busy(l) >= j->p->full_permille;
+}
+
+/* Could marks that adapters report come from this port? Certainly if it has a setting of its own;
+ * with a setting for all ports of the switch it must be busy besides, and not wait for a switch.
+ */
+static bool marks(const struct job *j, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &j->t->port[port];
+	const struct load *l = &j->load[port];
+	uint32_t ep = j->t->port[j->t->node[p->node].first_port].endport;
+	bool faces_ca = is_ca_port(j->t, p->peer);
+	const struct ibcc_endport_cc *sw;
+
+	if (!j->actual || ep >= j->actual->n ||
+	    !ibcc_settings_port_marks(&j->actual->ep[ep], p->num))
+		return false;
+	sw = &j->actual->ep[ep];
+	if (ibcc_settings_effective(sw, p->num).Valid ||
+	    (faces_ca && ibcc_cc_mask_test(&sw->sw.Victim_Mask, p->num)))
+		return true;
+	return busy(l) >= MARKED_BUSY_PERMILLE &&
+	       (faces_ca || l->waited < j->p->slow_wait_permille);
+}
+
+/* Marked packets that came to the adapters behind a port. Where the last port before an adapter may
+ * mark itself, those are its own.
+ */
+static uint64_t fecn_behind(const struct job *j, uint32_t port)
+{
+	const struct ibcc_topo_node *sw = &j->t->node[j->t->port[port].node];
+	uint64_t sum = 0;
+
+	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
+		uint32_t ca =
+			sw->lft[lid] == j->t->port[port].num ? j->t->lid_port[lid] : IBCC_NONE;
+		uint32_t last;
+
+		if (ca == IBCC_NONE || !is_ca_port(j->t, ca))
+			continue;
+		last = j->t->port[ca].peer;
+		if (last == port || last == IBCC_NONE || !marks(j, last))
+			sum += j->load[ca].fecn;
+	}
+	return sum;
+}
+
+static bool contributes(const struct load *l, uint64_t most)
+{
+	if (!l->becn || l->becn * 1000 <= most * BECN_SHARE_PERMILLE)
+		return false;
+	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
+}
+
+/* Role of an adapter's port in the tree just walked. */
+static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
+{
+	const struct load *l = &j->load[port];
+	uint8_t flag = j->tree->flag[port];
+
+	if (!(flag & TREE_REACHES) || !l->usable)
+		return IBCC_ROLE_NONE;
+	if (most && contributes(l, most))
+		return IBCC_ROLE_CONTRIBUTOR;
+	if (!most && l->mbps && !(flag & TREE_SHARED) && l->waited < j->p->ca_wait_permille)
+		return IBCC_ROLE_NEAR;
+	if (l->waited < j->p->ca_wait_permille || !(flag & TREE_BLOCKED))
+		return IBCC_ROLE_NONE;
+	if (!most)
+		return IBCC_ROLE_CANDIDATE;
+	/* In the root's own switch each input buffer holds the packets of one adapter: who waits
+	 * there without marks waits for something else.
+	 */
+	return flag & TREE_SHARED ? IBCC_ROLE_VICTIM : IBCC_ROLE_NONE;
+}
+
+/* BECNs name contributors only of a root that marks: `marked`. */
+static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
+{
+	uint64_t most = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		if (!(j->tree->flag[i] & TREE_REACHES) || !j->load[i].usable)
+			continue;
+		if (marked && j->load[i].becn > most)
+			most = j->load[i].becn;
+		n++;
+	}
+	r->source = calloc(n ? n : 1, sizeof(*r->source));
+	if (!r->source)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		enum ibcc_role role = role_of(j, i, most);
+
+		if (role == IBCC_ROLE_NONE)
+			continue;
+		r->source[r->n_sources++] = (struct ibcc_source){
+			.port = i,
+			.role = role,
+			.xmit_mbps = j->load[i].mbps,
+			.wait_permille = j->load[i].waited,
+			.becn = j->load[i].becn,
+		};
+		r->n_victims += role == IBCC_ROLE_VICTIM;
+		r->n_contributors += role == IBCC_ROLE_CONTRIBUTOR || role == IBCC_ROLE_CANDIDATE;
+	}
+	return 0;
+}
+
+/* Adapters that wait behind a port, and at a slow adapter those that only do not because they are
+ * throttled for another root. A port to an adapter that waits can wait for nothing else, so there
+ * it does not matter whether packets for it are held up elsewhere as well.
+ */
+static uint32_t n_blocked(const struct job *j, const struct ibcc_root *r)
+{
+	bool slow = r->kind == IBCC_CONGESTION_OUTPUT;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		const struct load *l = &j->load[i];
+		bool blocked = j->tree->flag[i] & TREE_BLOCKED;
+
+		if (!(j->tree->flag[i] & TREE_REACHES) || !l->usable)
+			continue;
+		n += (l->waited >= j->p->ca_wait_permille && (blocked || slow)) ||
+		     (l->becn && blocked && slow);
+	}
+	return n;
+}
+
+static bool has_becn(const struct ibcc_root *r)
+{
+	for (uint32_t i = 0; i < r->n_sources; i++)
+		if (r->source[i].role == IBCC_ROLE_CONTRIBUTOR)
+			return true;
+	return false;
+}
+
+int ibcc_picture_append(struct job *j, const struct ibcc_root *r)
+{
+	struct ibcc_picture *p = j->out;
+
+	if (p->n_known == j->cap_roots) {
+		uint32_t cap = j->cap_roots ? 2 * j->cap_roots : 4;
+		struct ibcc_root *grown = reallocarray(p->root, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		p->root = grown;
+		j->cap_roots = cap;
+	}
+	p->root[p->n_known++] = *r;
+	return 0;
+}
+
+static int examine(struct job *j, uint32_t port)
+{
+	const struct load *l = &j->load[port];
+	struct ibcc_root r = {
+		.port = port,
+		.link_mbps = j->t->port[port].rate_mbps,
+		.rate_mbps = l->mbps,
+		.wait_permille = l->waited,
+	};
+	bool suspect = looks_like_root(j, port, &r.kind);
+	bool marked = j->out->becn && (!j->actual || marks(j, port));
+	int ret;
+
+	/* Several ports may mark, of which only some do. One that is full is on the verge of it. */
+	if (marked && j->actual && j->out->fecn) {
+		r.fecn = fecn_behind(j, port);
+		marked = r.fecn || busy(l) >= j->p->full_permille;
+	}
+	if (!suspect && (!marked || !j->actual))
+		return 0;
+	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < LINK_LIMIT_PERMILLE)
+		r.kind = IBCC_CONGESTION_OUTPUT;
+	ibcc_tree_walk(j->tree, j->p, j->t, j->load, port);
+	ret = list_sources(j, &r, marked);
+	if (ret)
+		return ret;
+	if ((suspect && n_blocked(j, &r) >= 2) || (marked && has_becn(&r))) {
+		r.tree_wait_permille = j->tree->feed_wait;
+		r.n_waiting = j->tree->n_waiting;
+		r.confidence_permille = (uint16_t)(1000ull * j->tree->n_usable /
+						   (j->tree->n_read ? j->tree->n_read : 1));
+		ret = ibcc_picture_append(j, &r);
+		if (!ret)
+			return 0;
+	}
+	free(r.source);
+	return ret;
+}
+
+static bool belongs_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r,
+			      uint32_t port)
+{
+	for (uint32_t i = 0; i < p->n_known; i++) {
+		const struct ibcc_root *o = &p->root[i];
+
+		for (uint32_t k = 0; o != r && k < o->n_sources; k++)
+			if (o->source[k].port == port &&
+			    (o->source[k].role == IBCC_ROLE_CONTRIBUTOR ||
+			     o->source[k].role == IBCC_ROLE_CANDIDATE))
+				return true;
+	}
+	return false;
+}
+
+/* Who waits for a root of its own is not another root's victim: nothing done there would help. */
+static void clear_victims(struct ibcc_picture *p)
+{
+	for (uint32_t i = 0; i < p->n_known; i++) {
+		struct ibcc_root *r = &p->root[i];
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < r->n_sources; k++) {
+			if (r->source[k].role == IBCC_ROLE_VICTIM &&
+			    belongs_elsewhere(p, r, r->source[k].port))
+				r->n_victims--;
+			else
+				r->source[n++] = r->source[k];
+		}
+		r->n_sources = n;
+		for (uint32_t k = 0; k < n; k++)
+			r->becn += r->source[k].becn;
+	}
+}
+
+/* Does a port of the next switch, which is a root, hold it up? */
+static bool feeds_root(const struct job *j, const struct ibcc_root *r)
+{
+	uint32_t next = j->t->port[j->t->port[r->port].peer].node;
+
+	if (!ibcc_topo_is_switch(j->t, next) || j->load[r->port].sent >= j->p->full_permille ||
+	    marks(j, r->port))
+		return false;
+	for (uint32_t i = 0; i < j->out->n_known; i++)
+		if (j->t->port[j->out->root[i].port].node == next)
+			return true;
+	return false;
+}
+
+/* A link between switches that is not quite full waits the rest of the time. Where the reason is
+ * known it is no root of its own, but the tree of one that still stands.
+ */
+static void clear_feeders(const struct job *j)
+{
+	struct ibcc_picture *p = j->out;
+
+	for (uint32_t i = p->n_known; i-- > 0;) {
+		if (!feeds_root(j, &p->root[i]))
+			continue;
+		free(p->root[i].source);
+		memmove(&p->root[i], &p->root[i + 1], (--p->n_known - i) * sizeof(*p->root));
+	}
+}
+
+/* How much sending time is lost behind a root. */
+static uint64_t severity(const struct ibcc_root *r)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < r->n_sources; i++)
+		sum += r->source[i].wait_permille;
+	return sum;
+}
+
+static int by_severity(const void *a, const void *b)
+{
+	const struct ibcc_root *x = a, *y = b;
+	uint64_t sx = severity(x), sy = severity(y);
+
+	if (sx != sy)
+		return sx > sy ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+int ibcc_picture_roots(struct job *j)
+{
+	struct ibcc_picture *p = j->out;
+	struct tree tree;
+	struct job with = *j;
+	int ret = ibcc_tree_init(&tree, j->t);
+
+	with.tree = &tree;
+	for (uint32_t i = 0; !ret && i < j->t->n_ports; i++)
+		if (!is_ca_port(j->t, i) && j->load[i].usable)
+			ret = examine(&with, i);
+	if (!ret) {
+		clear_feeders(j);
+		clear_victims(p);
+		if (p->n_known > 1)
+			qsort(p->root, p->n_known, sizeof(*p->root), by_severity);
+	}
+	p->n_roots = p->n_known;
+	j->cap_roots = with.cap_roots;
+	ibcc_tree_fini(&tree);
+	return ret;
+}

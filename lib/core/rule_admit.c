@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Admit: which roots are controlled, one after the other, since the tree of one can hide or fake
+ * another. Those that are seen again and again, can be believed, and hold up somebody who could
+ * send elsewhere; and until they are long gone, since a root that is controlled and one that has
+ * vanished look alike for a while.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/law.h>
+
+#include "rules.h"
+
+#define BACKLOG_PASSES   5u   /* after a change, backlog being repaid looks like new roots */
+#define FOREIGN_PERMILLE 20u  /* acknowledgements, which go elsewhere too, are below this */
+#define DOUBT_PASSES     6u   /* so long a link is full that is admitted in doubt, */
+#define DOUBT_WAIT       50u  /* and its feeders wait so much, permille */
+#define STRICT_WAIT      250u /* ... those of a new root once something is controlled */
+#define LEARN_PASSES     8u   /* marks alone tell who contributes, and cost nothing */
+#define BACK_SOON        2u   /* times the quiet passes */
+#define PATIENCE_MAX     64u
+
+/* Somebody waits behind the root who sends elsewhere: to hold the others can help. Sources that all
+ * want the root only share it, and holding them would cost and help nobody (Mizero et al., DCMS,
+ * 2016, found the same for marking rates). Before marks tell, somebody sends elsewhere if the
+ * sources send more than the root carries: what those in its own switch send without waiting may go
+ * through it, too, and then they take more of it than those that wait.
+ */
+static bool worth_acting(const struct ibcc_tuner_params *p, const struct ibcc_root *now)
+{
+	uint64_t sent = 0;
+	bool waits = false;
+
+	for (uint32_t i = 0; i < now->n_sources; i++) {
+		sent += now->source[i].xmit_mbps;
+		if (now->source[i].role == IBCC_ROLE_VICTIM &&
+		    now->source[i].wait_permille > p->victim_wait_permille)
+			return true;
+		waits |= now->source[i].role == IBCC_ROLE_CANDIDATE;
+	}
+	return waits && sent > now->rate_mbps &&
+	       (sent - now->rate_mbps) * 1000 > sent * FOREIGN_PERMILLE;
+}
+
+static bool any_sets(const struct ibcc_controller *c)
+{
+	for (uint32_t k = 0; k < c->par.n_roots; k++)
+		if (ibcc_phase_sets(c->par.root[k].phase))
+			return true;
+	return false;
+}
+
+static bool any_told(const struct ibcc_controller *c)
+{
+	for (uint32_t k = 0; k < c->par.n_roots; k++)
+		if (c->par.root[k].told)
+			return true;
+	return false;
+}
+
+/* Backlog that is repaid after a change fills many links for a moment, but not for long. */
+static bool believable(const struct ibcc_controller *c, const struct held *h,
+		       const struct ibcc_root *now)
+{
+	if (now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
+		return false;
+	if (now->kind == IBCC_CONGESTION_OUTPUT)
+		return true;
+	if (c->since_change < BACKLOG_PASSES && h->stood < IBCC_STOOD_PASSES)
+		return false;
+	return now->tree_wait_permille >= STRICT_WAIT || !any_sets(c);
+}
+
+/* Where switches log what they mark, a full link may be admitted in doubt: the pairs that it limits
+ * will show, or that there are none. Such ones must leave room for those that are worth it.
+ */
+static bool has_room_for_doubt(const struct ibcc_controller *c)
+{
+	return any_told(c) && c->par.n_roots < IBCC_ROOTS_MAX / 2;
+}
+
+static bool in_doubt(const struct ibcc_controller *c, const struct ibcc_root_parameters *r,
+		     const struct ibcc_root *now)
+{
+	return any_told(c) && r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
+	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= DOUBT_WAIT &&
+	       now->confidence_permille >= IBCC_CONFIDENT_PERMILLE;
+}
+
+/* A root that is back soon after its settings were removed was controlled, not gone: next time they
+ * stay for twice as long.
+ */
+static uint16_t patience_for(const struct ibcc_controller *c, uint32_t port)
+{
+	if (port != c->gone_port ||
+	    c->gone_since > BACK_SOON * c->gone_patience * c->p.quiet_passes)
+		return 1;
+	return c->gone_patience < PATIENCE_MAX ? c->gone_patience * 2 : PATIENCE_MAX;
+}
+
+static void watch_root(struct pass *p, const struct ibcc_root *now)
+{
+	struct ibcc_controller *c = p->c;
+	struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, now->port);
+	bool worth = worth_acting(&c->p, now);
+	struct held *h;
+
+	if (!r) {
+		if ((!worth && !has_room_for_doubt(c)) ||
+		    now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
+			return;
+		r = ibcc_parameters_add(&c->par, now->port);
+		if (!r)
+			return; /* the fabric has more roots than are followed */
+		c->held[r - c->par.root] = (struct held){ .patience = patience_for(c, r->port) };
+	}
+	h = &c->held[r - c->par.root];
+	h->absent = 0;
+	if (r->phase != IBCC_PHASE_WATCH)
+		return;
+	h->stood = worth && r->kind == now->kind ? h->stood + 1 : 0;
+	if (!worth || !believable(c, h, now) || (h->seen && r->kind != now->kind)) {
+		h->seen = 0;
+		h->win = (struct window){ 0 };
+	} else {
+		h->seen++;
+		h->win.n++;
+		h->win.rate_mbps += now->rate_mbps;
+	}
+	r->kind = now->kind;
+	r->link_mbps = now->link_mbps;
+	r->seen_mbps = now->rate_mbps;
+	r->wait_permille = now->wait_permille;
+	r->tree_wait_permille = now->tree_wait_permille;
+}
+
+/* Held too much looks the same as gone, until the sources have recovered. */
+static bool is_gone(const struct ibcc_controller *c, uint32_t k)
+{
+	const struct held *h = &c->held[k];
+	uint32_t patience =
+		h->begun ? c->p.quiet_passes * (uint32_t)h->patience : c->p.confirm_passes;
+
+	if (c->par.root[k].phase == IBCC_PHASE_WATCH)
+		return true;
+	if (h->begun && patience < c->par.root[k].recover)
+		patience = c->par.root[k].recover;
+	return h->absent >= patience;
+}
+
+void ibcc_rules_watch(struct pass *p)
+{
+	struct ibcc_controller *c = p->c;
+
+	for (uint32_t k = 0; k < c->par.n_roots; k++)
+		if (c->par.root[k].phase == IBCC_PHASE_BARRED && !--c->held[k].left)
+			c->par.root[k].phase = IBCC_PHASE_WATCH;
+	for (uint32_t i = 0; i < p->pic->n_roots; i++)
+		watch_root(p, &p->pic->root[i]);
+	for (uint32_t k = c->par.n_roots; k-- > 0;) {
+		if (c->par.root[k].phase == IBCC_PHASE_BARRED ||
+		    ibcc_picture_sees(p->pic, ibcc_picture_find(p->pic, c->par.root[k].port)))
+			continue;
+		c->held[k].absent++;
+		if (is_gone(c, k))
+			ibcc_rules_drop(c, k);
+	}
+}
+
+static bool contributors_known(const struct ibcc_root *now)
+{
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		if (now->source[i].role == IBCC_ROLE_CONTRIBUTOR)
+			return true;
+	return false;
+}
+
+static int admit(struct pass *p, uint32_t k, const struct ibcc_root *now)
+{
+	struct ibcc_controller *c = p->c;
+	struct ibcc_root_parameters *r = &c->par.root[k];
+	struct held *h = &c->held[k];
+	uint32_t n = now->n_contributors ? now->n_contributors : 1;
+	uint32_t n_loads = p->pic->n_loads;
+	struct ibcc_load *before;
+	bool learns;
+
+	ibcc_rules_enlist_sources(p, r, now);
+	/* Of adapters that hold all that they send it ought to be known who contributes before
+	 * anybody is held, and while nothing else marks, since a BECN does not say which root it is
+	 * from. Where settings are only recommended it would never end.
+	 */
+	learns = ibcc_rules_hold_all(p, r) && c->may_learn;
+	if (learns && any_sets(c)) {
+		memset(r->member, 0, c->par.n_endports * sizeof(*r->member));
+		return 0;
+	}
+	before = calloc(n_loads ? n_loads : 1, sizeof(*before));
+	if (!before)
+		return -ENOMEM;
+	memcpy(before, p->pic->load, n_loads * sizeof(*before));
+	free(h->before);
+	h->before = before;
+	/* A slow receiver's buffer may have had room in its first pass, and taken more than it
+	 * does.
+	 */
+	ibcc_rules_number(r, h, n, n,
+			  h->win.n && r->kind == IBCC_CONGESTION_INPUT
+				  ? (uint32_t)(h->win.rate_mbps / h->win.n)
+				  : now->rate_mbps);
+	r->basis = contributors_known(now) ? IBCC_BASIS_MARKED : IBCC_BASIS_WAITING;
+	r->packet_bytes = now->packet_bytes;
+	r->threshold = ibcc_law_threshold(r->kind);
+	r->interval_ns = p->pic->interval_ns;
+	h->now = now;
+	if (learns) {
+		r->phase = IBCC_PHASE_LEARN;
+		h->left = LEARN_PASSES;
+		ibcc_rules_say(p, IBCC_DECISION_LEARN, r);
+	} else {
+		ibcc_rules_drain_or_hold(p, r, h);
+		ibcc_rules_say(p, IBCC_DECISION_ADMIT, r)->a = r->n;
+	}
+	ibcc_rules_change(p, k);
+	return 0;
+}
+
+/* Is a full link perhaps only what changes made elsewhere let through? One that has stood for long
+ * is not, unless trees are still being emptied.
+ */
+static bool may_pass(const struct ibcc_controller *c, const struct held *h)
+{
+	for (uint32_t k = 0; k < c->par.n_roots; k++) {
+		const struct ibcc_root_parameters *o = &c->par.root[k];
+
+		if (ibcc_phase_sets(o->phase) &&
+		    (o->phase == IBCC_PHASE_DRAIN || !o->in_force ||
+		     (c->held[k].settle && h->stood < IBCC_STOOD_PASSES)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_learning(const struct ibcc_controller *c)
+{
+	for (uint32_t k = 0; k < c->par.n_roots; k++)
+		if (c->par.root[k].phase == IBCC_PHASE_LEARN)
+			return true;
+	return false;
+}
+
+/* The most severe root that has been seen often enough comes next. A full link may be what settings
+ * that are new let through, so it has to wait for them to settle; a slow sink cannot be mistaken.
+ */
+int ibcc_rule_admit(struct pass *p)
+{
+	struct ibcc_controller *c = p->c;
+	int ret;
+
+	if (is_learning(c))
+		return 0;
+	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
+		const struct ibcc_root *now = &p->pic->root[i];
+		struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, now->port);
+		uint32_t k = r ? (uint32_t)(r - c->par.root) : 0;
+		bool confirmed;
+
+		if (!r || r->phase != IBCC_PHASE_WATCH)
+			continue;
+		confirmed = c->held[k].seen >= c->p.confirm_passes &&
+			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, &c->held[k]));
+		if (!confirmed && !in_doubt(c, r, now))
+			continue;
+		if (p->actual->ep[ibcc_topo_switch_endport(p->t, r->port)].support !=
+		    IBCC_CC_SUPPORTED) {
+			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, r);
+			continue;
+		}
+		r->calm = !confirmed; /* others hold its sources already */
+		ret = admit(p, k, now);
+		if (ret || r->phase != IBCC_PHASE_WATCH)
+			return ret;
+	}
+	return 0;
+}

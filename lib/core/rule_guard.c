@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Guard: do no harm. What adapters send under a root's control is compared with what they sent
+ * before it.
+ *
+ * Demand may have changed meanwhile. It shows at adapters that are not controlled and that wait
+ * neither before nor now: they send what they have to. By as much as they send less, the others
+ * are expected to, too. Less than that in several passes in a row, and the settings go and are not
+ * tried again for a while, which doubles each time. Later on too much has changed to compare, and
+ * feedback judges by the root alone.
+ *
+ * Adapters that react by service level hold whatever they send, whomever it is for: what such a one
+ * sends elsewhere waits behind its own packets for the root while nobody is held, and is held
+ * together with them under control, so that it cannot gain. Only those can who send nothing to the
+ * root and wait behind its tree. Where there are none, control can only lose what saw teeth leave.
+ */
+#include "rules.h"
+
+#define FREE_WAIT          50u  /* permille: such an adapter sends what it has to */
+#define KNOWN_SHARE        8u   /* one part in so many of the traffic tells how demand changed */
+#define HARM_PERMILLE      850u /* at its onset congestion has not yet taken all that it will */
+#define LESS_PERMILLE      900u /* of what the root carried */
+#define HARM_PASSES        4u
+#define ELSEWHERE_PERMILLE 100u /* of what the root carries: so much more may they send */
+#define BAR_PASSES         32u
+#define BAR_MAX            1024u
+#define DRIFT_LOW          500u /* permille: demand is not believed to change by more */
+#define DRIFT_HIGH         1000u
+
+static bool harmed(const struct pass *p, const struct ibcc_root_parameters *r, const struct held *h)
+{
+	uint64_t before = 0, now = 0, free_before = 0, free_now = 0, drift = 1000;
+
+	for (uint32_t i = 0; i < p->pic->n_loads; i++) {
+		const struct ibcc_load *b = &h->before[i], *n = &p->pic->load[i];
+
+		before += b->mbps;
+		now += n->mbps;
+		if (r->member[i] || b->wait_permille > FREE_WAIT || n->wait_permille > FREE_WAIT)
+			continue;
+		free_before += b->mbps;
+		free_now += n->mbps;
+	}
+	if (free_before && free_before * KNOWN_SHARE >= before)
+		drift = free_now * 1000 / free_before;
+	drift = drift < DRIFT_LOW ? DRIFT_LOW : drift > DRIFT_HIGH ? DRIFT_HIGH : drift;
+	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
+}
+
+/* While any tree is still being emptied, what is lost is lost to that. */
+static bool in_between(const struct ibcc_controller *c)
+{
+	for (uint32_t k = 0; k < c->par.n_roots; k++) {
+		const struct ibcc_root_parameters *r = &c->par.root[k];
+
+		if (ibcc_phase_sets(r->phase) && (r->phase != IBCC_PHASE_HOLD || !r->in_force))
+			return true;
+	}
+	return false;
+}
+
+static bool does_harm(const struct pass *p, const struct ibcc_root_parameters *r, struct held *h)
+{
+	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
+	bool less;
+
+	if (r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
+	    p->c->since_change <= p->c->p.settle_passes || in_between(p->c) || !now || !now->fresh)
+		return false;
+	h->guarded++;
+	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&
+	       now->rate_mbps * IBCC_IDLE_SHARE >= h->full_mbps;
+	h->harmed = less && harmed(p, r, h) ? h->harmed + 1 : 0;
+	return h->harmed >= HARM_PASSES;
+}
+
+bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r)
+{
+	uint32_t n = 0, alike = 0;
+
+	for (uint32_t i = 0; i < p->c->par.n_endports; i++) {
+		const struct ibcc_endport_cc *ep = &p->actual->ep[i];
+
+		n += r->member[i];
+		alike += r->member[i] &&
+			 (ep->by_block || ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL);
+	}
+	return 2 * alike > n;
+}
+
+void ibcc_rules_bar(struct pass *p, uint32_t k, enum ibcc_decision_code why)
+{
+	struct ibcc_controller *c = p->c;
+	struct ibcc_root_parameters *r = &c->par.root[k];
+	struct held *h = &c->held[k];
+
+	ibcc_rules_say(p, why, r);
+	ibcc_rules_change(p, k);
+	for (uint32_t i = 0; i < c->par.n_endports; i++)
+		r->member[i] = r->lacking[i] = false;
+	r->phase = IBCC_PHASE_BARRED;
+	r->in_force = r->told = false;
+	ibcc_rules_begin_anew(r, h);
+	h->barred = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
+	*h = (struct held){ .patience = h->patience,
+			    .before = h->before,
+			    .barred = h->barred,
+			    .left = h->barred,
+			    .done = true };
+}
+
+/* Would control of a root free nobody, or cost more than it frees? All who waited contribute, or
+ * the contributors, who hold all that they send, send much elsewhere.
+ */
+static bool frees_nobody(const struct pass *p, const struct ibcc_root_parameters *r,
+			 const struct held *h)
+{
+	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
+	uint64_t sent = 0;
+	bool frees = false;
+
+	if (!now || !now->n_marked || !ibcc_rules_hold_all(p, r))
+		return false;
+	for (uint32_t i = 0; i < p->pic->n_loads; i++) {
+		bool contributes = now->becns[i] > 0;
+
+		sent += contributes ? p->pic->load[i].mbps : 0;
+		frees |= h->before[i].wait_permille > p->c->p.victim_wait_permille && !contributes;
+	}
+	return !frees || sent * 1000 > (uint64_t)now->rate_mbps * (1000 + ELSEWHERE_PERMILLE);
+}
+
+void ibcc_rule_guard(struct pass *p)
+{
+	struct ibcc_controller *c = p->c;
+
+	for (uint32_t k = c->par.n_roots; k-- > 0;) {
+		struct ibcc_root_parameters *r = &c->par.root[k];
+
+		if (!ibcc_phase_sets(r->phase) || !r->in_force)
+			continue;
+		if (frees_nobody(p, r, &c->held[k])) {
+			ibcc_rules_bar(p, k, IBCC_DECISION_IN_VAIN);
+			return; /* what the others do may be others' doing now */
+		}
+		if (does_harm(p, r, &c->held[k])) {
+			ibcc_rules_bar(p, k, IBCC_DECISION_HARM);
+			return;
+		}
+	}
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Size: how many a root holds, and what they get in all. From the log before BECNs before who
+ * waits; formulas again where the numbers that they were given do not fit any more, or where the
+ * root has become one of the other kind.
+ */
+#include <math.h>
+
+#include <ibcc/law.h>
+
+#include "rules.h"
+
+#define SLOW_PERMILLE  200u /* of waiting: an adapter that was fast is slow */
+#define FULL_PERMILLE  900u /* of the link: one that was slow is fast */
+#define KIND_PASSES    3u   /* so long a root must look like the other kind */
+#define FAST_PASSES    4u
+#define FAST_PERMILLE  1100u   /* of what the receiver took when it was slow */
+#define JAM_PERMILLE   200u    /* of waiting: what a port sends then is what its receiver takes */
+#define RECEIVE_BUFFER 131072u /* bytes, about twice what adapters have */
+#define MORE_PERMILLE  1300u   /* of the contributors counted on */
+#define LEARN_PERMILLE 150u /* formulas again when contributors become known and x moves so much,  \
+			     */
+#define GROWN_PERMILLE  1150u /* later so much: the table ends too early for all of them, */
+#define SHRUNK_PERMILLE 600u  /* or this */
+#define LOOP_FACTOR     2u    /* of the time between a source's packets: marks adapt to less */
+/* Tables that end too early lose control, those that end too late cost a little: the former is
+ * mended sooner.
+ */
+#define CLOSER    0.85 /* of what each pair was to get */
+#define FARTHER   1.15
+#define NUMBER    1.3 /* times as long is a pair's time between packets, or as short */
+#define PAUSE     8u  /* passes; doubled by each reversal */
+#define PAUSE_MAX 128u
+
+static void end_learning(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
+			 const struct ibcc_root *known)
+{
+	uint32_t k = (uint32_t)(r - p->c->par.root);
+
+	if (--h->left)
+		return;
+	if (!known->n_marked) {
+		ibcc_rules_bar(p, k, IBCC_DECISION_IN_VAIN);
+		return;
+	}
+	/* Nobody was held: who gets more BECNs is nearer to the root, not more demanding. */
+	ibcc_rules_number(r, h, known->n_marked, known->n_marked, h->full_mbps);
+	r->basis = IBCC_BASIS_MARKED;
+	/* Who waits and got no BECN is a victim. */
+	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
+		r->member[i] = r->member[i] && known->becns[i] > 0;
+	ibcc_rules_say(p, IBCC_DECISION_LEARNT, r)->a = r->n;
+	ibcc_rules_drain_or_hold(p, r, h);
+	ibcc_rules_change(p, k);
+}
+
+/* Do the numbers that a root's values were made for still fit n pairs at mbps in all? */
+static bool differs(const struct ibcc_root_parameters *r, const struct ibcc_root *known)
+{
+	double n = known->n_limited, mbps = known->limited_mbps, chance = 1 / sqrt(known->samples);
+	double each = mbps / n * r->n / r->rate_mbps;
+	double loop = n / mbps * r->rate_mbps / r->n_heavy; /* times that between packets */
+
+	return each < CLOSER - chance / 2 || each > FARTHER + chance || loop > NUMBER + chance;
+}
+
+/* Is it busy while hardly anybody waits for it, and the only root? Then there is nothing to be
+ * gained by better numbers.
+ */
+static bool is_well(const struct pass *p, const struct ibcc_root_parameters *r,
+		    const struct ibcc_root *known)
+{
+	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
+		if (ibcc_phase_sets(p->c->par.root[k].phase) && &p->c->par.root[k] != r)
+			return false;
+	return ibcc_picture_sees(p->pic, known) && r->kind == IBCC_CONGESTION_INPUT &&
+	       ibcc_rules_busy(known) >= p->c->p.sink_busy_permille &&
+	       known->tree_wait_permille < p->c->p.victim_wait_permille;
+}
+
+/* Counts of a sample vary, so that numbers which go up and down in turn are let go up or down ever
+ * more seldom.
+ */
+static void by_log(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
+		   const struct ibcc_root *known)
+{
+	struct ibcc_decision *d;
+	int8_t direction;
+
+	if (is_well(p, r, known) || !differs(r, known) || h->age < h->pause)
+		return;
+	direction = known->limited_mbps / known->n_limited < (double)r->rate_mbps / r->n ? -1 : 1;
+	if (!h->pause)
+		h->pause = PAUSE;
+	else if (direction != h->direction && h->pause < PAUSE_MAX)
+		h->pause *= 2u;
+	h->direction = direction;
+	h->age = 0;
+	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, r);
+	d->a = known->n_limited;
+	d->b = (uint32_t)lround(known->limited_mbps);
+	d->c = r->n;
+	d->d = r->rate_mbps;
+	r->n = r->n_heavy = known->n_limited;
+	r->rate_mbps = d->b ? d->b : 1;
+	r->basis = IBCC_BASIS_LOGGED;
+	if (r->kind == IBCC_CONGESTION_OUTPUT)
+		h->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
+	ibcc_rules_begin_anew(r, h);
+	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+}
+
+/* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
+ * named them. Whom a root does not mark needs none: with them the root would share the timer of all
+ * others that the adapter contributes to.
+ */
+static void enlist_logged(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
+			  const struct ibcc_root *known)
+{
+	uint32_t more = 0;
+
+	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
+		if (known->sends[i])
+			more += ibcc_rules_enlist(p, r, i);
+	h->n_adapters = known->n_senders;
+	if (more)
+		ibcc_rules_say(p, IBCC_DECISION_ENLIST, r)->a = more;
+}
+
+/* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
+ * between it is what it was: a port that is held back too much sends little as well. A link between
+ * switches that waits does so in another root's tree.
+ */
+static bool looks_otherwise(const struct pass *p, const struct ibcc_root_parameters *r,
+			    const struct ibcc_root *now)
+{
+	uint32_t peer = p->t->port[r->port].peer;
+
+	switch (r->kind) {
+	case IBCC_CONGESTION_INPUT:
+		return now->wait_permille >= SLOW_PERMILLE && peer != IBCC_NONE &&
+		       !ibcc_topo_is_switch(p->t, p->t->port[peer].node);
+	case IBCC_CONGESTION_OUTPUT: return now->rate_mbps >= now->link_mbps / 1000 * FULL_PERMILLE;
+	}
+	return false;
+}
+
+static void turn(struct pass *p, struct ibcc_root_parameters *r, struct held *h, uint32_t mbps)
+{
+	r->kind = r->kind == IBCC_CONGESTION_INPUT ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
+	if (r->basis == IBCC_BASIS_LOGGED)
+		r->basis = IBCC_BASIS_MARKED;
+	ibcc_rules_number(r, h, h->n_adapters, h->n_adapters, mbps);
+	r->threshold = ibcc_law_threshold(r->kind);
+	r->calm = false;
+	h->other_kind = h->fast = 0;
+	h->fast_mbps = 0;
+	ibcc_rules_begin_anew(r, h);
+	ibcc_rules_say(p, IBCC_DECISION_TURNED, r)->a = mbps;
+	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+}
+
+/* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
+ * is slow no more. While a slow one's buffer fills again it takes more than it works off, too, but
+ * not more than the buffer has room for. Its sources have a backlog from the time when they were
+ * held: let go at once they would fill the fabric with it. So they go on under control, for all
+ * that the link can carry.
+ */
+static bool receiver_is_fast(const struct pass *p, const struct ibcc_root_parameters *r,
+			     struct held *h, const struct ibcc_root *port)
+{
+	uint64_t slow = h->jam_mbps > h->full_mbps ? h->jam_mbps : h->full_mbps;
+	uint16_t tree_wait = ibcc_picture_sees(p->pic, port) ? port->tree_wait_permille : 0;
+	uint16_t free = p->c->p.victim_wait_permille;
+	uint64_t sum;
+
+	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->told ||
+	    &p->c->par.root[r->leader] != r || p->c->since_change < 2)
+		return false;
+	if (port->wait_permille >= JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
+		h->jam_mbps = port->rate_mbps;
+	if (port->wait_permille >= free || tree_wait >= free) {
+		h->fast = 0;
+		h->fast_mbps = 0;
+		return false;
+	}
+	h->fast++;
+	h->fast_mbps += port->rate_mbps;
+	if (h->fast < FAST_PASSES * h->patience)
+		return false;
+	sum = h->fast_mbps;
+	if (sum * 1000 > h->fast * slow * FAST_PERMILLE &&
+	    (sum - h->fast * slow) * r->interval_ns / 8000 <= RECEIVE_BUFFER)
+		return false; /* goes on counting */
+	if (sum * 1000 > h->fast * slow * FAST_PERMILLE)
+		return true;
+	h->fast = 0;
+	h->fast_mbps = 0;
+	return false;
+}
+
+static uint64_t permille(uint64_t now, uint64_t old)
+{
+	return now * 1000 / (old ? old : 1);
+}
+
+/* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where
+ * the table ends is the leader's business; how often its sources are marked is each root's.
+ */
+static void by_becns(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
+		     uint32_t n_heavy)
+{
+	uint32_t n = h->now->n_marked, mbps = ibcc_rules_source_mbps(p, r);
+	uint32_t busy = (uint32_t)(h->win.busy / h->win.n);
+	/* What an idle port sends says nothing about what it can carry. */
+	uint32_t rate = busy >= p->c->p.sink_busy_permille ? (uint32_t)(h->win.rate_mbps / h->win.n)
+							   : h->full_mbps;
+	uint64_t end = permille(ibcc_law_fair_milli(n, mbps, rate) + 1000u,
+				ibcc_law_fair_milli(r->n, mbps, r->rate_mbps) + 1000u);
+	uint64_t loop = permille((uint64_t)n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
+	bool first = r->basis == IBCC_BASIS_WAITING, leads = &p->c->par.root[r->leader] == r;
+	struct ibcc_decision *d;
+
+	if (!n || !rate)
+		return;
+	r->basis = IBCC_BASIS_MARKED;
+	if ((!leads || (end <= GROWN_PERMILLE && end >= SHRUNK_PERMILLE)) &&
+	    loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR &&
+	    !(first && (end >= 1000 + LEARN_PERMILLE || end <= 1000 - LEARN_PERMILLE)))
+		return;
+	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, r);
+	d->a = n;
+	d->b = n_heavy;
+	d->c = rate;
+	d->d = r->n;
+	d->e = r->n_heavy;
+	d->f = r->rate_mbps;
+	ibcc_rules_number(r, h, n, n_heavy, rate);
+	ibcc_rules_begin_anew(r, h);
+	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+}
+
+/* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
+static uint32_t heavy_of(const struct pass *p, const struct ibcc_root_parameters *r,
+			 const struct ibcc_root *known)
+{
+	uint32_t on = 0;
+
+	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
+		on += ibcc_phase_sets(p->c->par.root[k].phase);
+	return r->kind == IBCC_CONGESTION_OUTPUT && on > 1 ? known->n_marked : known->n_heavy;
+}
+
+/* More sources than were seen to wait: those that are held for another root do not wait. */
+static void count_drained(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
+			  const struct ibcc_root *now)
+{
+	if (now->n_marked * 1000ull > h->n_adapters * (uint64_t)MORE_PERMILLE) {
+		ibcc_rules_number(r, h, now->n_marked, heavy_of(p, r, now), h->full_mbps);
+		r->basis = IBCC_BASIS_MARKED;
+		ibcc_rules_say(p, IBCC_DECISION_MORE, r)->a = r->n;
+	}
+	ibcc_rules_enlist_sources(p, r, now);
+}
+
+static void size_held(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
+		      const struct ibcc_root *known)
+{
+	const struct ibcc_root *now = h->now;
+	uint32_t more;
+
+	r->told = known->logged && (known->n_limited || r->told);
+	if (known->logged && known->n_limited) {
+		by_log(p, r, h, known);
+		enlist_logged(p, r, h, known);
+	}
+	if (!h->done && receiver_is_fast(p, r, h, known)) {
+		turn(p, r, h, known->link_mbps);
+		return;
+	}
+	if (!now || h->done || (r->basis != IBCC_BASIS_WAITING && ibcc_rules_outlier(h, now)))
+		return;
+	h->other_kind = looks_otherwise(p, r, now) ? h->other_kind + 1 : 0;
+	if (h->other_kind >= KIND_PASSES && now->rate_mbps) {
+		turn(p, r, h, now->rate_mbps);
+		return;
+	}
+	if (r->told)
+		return;
+	if (h->win.n >= IBCC_JUDGE_PASSES)
+		by_becns(p, r, h, heavy_of(p, r, now));
+	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, r, now) : 0;
+	if (more)
+		ibcc_rules_say(p, IBCC_DECISION_ENLIST, r)->a = more;
+}
+
+void ibcc_rule_size(struct pass *p)
+{
+	for (uint32_t k = 0; k < p->c->par.n_roots; k++) {
+		struct ibcc_root_parameters *r = &p->c->par.root[k];
+		struct held *h = &p->c->held[k];
+		const struct ibcc_root *known = ibcc_picture_find(p->pic, r->port);
+
+		if (!r->in_force || !known)
+			continue;
+		switch (r->phase) {
+		case IBCC_PHASE_WATCH:
+		case IBCC_PHASE_BARRED: break;
+		case IBCC_PHASE_LEARN: end_learning(p, r, h, known); break;
+		case IBCC_PHASE_DRAIN:
+			if (h->now)
+				count_drained(p, r, h, h->now);
+			break;
+		case IBCC_PHASE_HOLD: size_held(p, r, h, known); break;
+		}
+	}
+}

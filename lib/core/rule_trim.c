@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Trim: does what was set do what it should? A hot port must stay busy: else its sources are held
+ * less, first by where their tables end, then by how long they take to recover. And a root marks
+ * less once its tree is gone (see group.c), more when it is back.
+ *
+ * Means over several passes decide, since single passes swing with the sources' saw teeth.
+ */
+#include "rules.h"
+
+#define END_MIN     900u /* permille of the formulas': so far feedback may go */
+#define LOOP_MIN    250u
+#define CALM_PASSES 4u /* so long a tree must be seen gone, doubled each time it comes back, */
+#define BACK_PASSES 2u /* or back: it spreads fast */
+#define CALM_SHARE  8u /* gone: at most one port waits for so many contributors */
+
+/* Where a slow receiver's table ends has no more margin than its many sources need who were not
+ * counted: nearer, and control of all of them is lost at once. Roots that share sources are idle
+ * for one another's sake, too: one that is told whom it limits has the values that these need, and
+ * a slow receiver whose sources are only counted would lose control of all of them for a few
+ * hundredths of what it takes, and of the others' with them.
+ */
+static bool hold_less(const struct pass *p, struct ibcc_root_parameters *r, const struct held *h)
+{
+	bool leads = &p->c->par.root[r->leader] == r && h->now->n_marked <= h->n_adapters;
+	uint32_t end = r->end_permille * 10 / 11, loop = r->loop_permille * 5 / 7;
+
+	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->told))
+		return false;
+	end = end < END_MIN ? END_MIN : end;
+	loop = loop < LOOP_MIN ? LOOP_MIN : loop;
+	if (leads && r->kind == IBCC_CONGESTION_INPUT && end < r->end_permille)
+		r->end_permille = end;
+	else if (loop < r->loop_permille)
+		r->loop_permille = loop;
+	else
+		return false;
+	return true;
+}
+
+static void judge(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+{
+	const struct window w = h->win;
+
+	h->win = (struct window){ 0 };
+	if (w.busy >= (uint64_t)p->c->p.sink_busy_permille * w.n || !w.marks || !hold_less(p, r, h))
+		return;
+	ibcc_rules_say(p, IBCC_DECISION_NEARER, r)->a = (uint32_t)(w.busy / w.n);
+	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+}
+
+/* A slow receiver's tree can be told from sources that are held too much only if it was told whom
+ * it limits, and matters only where other roots have its values.
+ */
+static void calm(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+{
+	uint64_t waiting = h->now->n_waiting;
+	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
+		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
+		     waiting <= h->n_adapters);
+
+	h->turning = gone == r->calm ? 0 : h->turning + (h->turning < UINT8_MAX);
+	if (h->turning < (gone ? CALM_PASSES << h->backoff : BACK_PASSES) ||
+	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->told || r->alone)))
+		return;
+	h->turning = 0;
+	r->calm = gone;
+	h->backoff += !gone && h->backoff < IBCC_BACKOFF_MAX;
+	ibcc_rules_say(p, gone ? IBCC_DECISION_CALM : IBCC_DECISION_NOT_CALM, r);
+}
+
+void ibcc_rule_trim(struct pass *p)
+{
+	for (uint32_t k = 0; k < p->c->par.n_roots; k++) {
+		struct ibcc_root_parameters *r = &p->c->par.root[k];
+		struct held *h = &p->c->held[k];
+
+		if (r->phase != IBCC_PHASE_HOLD || !r->in_force || !h->now || h->done ||
+		    (r->basis != IBCC_BASIS_WAITING && ibcc_rules_outlier(h, h->now)))
+			continue;
+		calm(p, r, h);
+		if (h->win.n >= IBCC_JUDGE_PASSES)
+			judge(p, r, h);
+	}
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the controller's rules share. Internal to it.
+ *
+ * In each pass the rules look at all roots in one order: guard, size, drain, trim, admit. The first
+ * that has reason to change a root's parameters does, and the others leave it alone until the
+ * change has had time to show.
+ */
+#ifndef IBCC_CORE_RULES_H
+#define IBCC_CORE_RULES_H
+
+#include <ibcc/controller.h>
+
+/* Share of the ports on the way to a root that must have been read to act on it. */
+#define IBCC_CONFIDENT_PERMILLE 700u
+/* A full link that has been one for so many passes is no passing one, whatever else changed. */
+#define IBCC_STOOD_PASSES 10u
+/* A port that is idle sends less than this share of what it did, one in so many. */
+#define IBCC_IDLE_SHARE 50u
+/* A tree stands if more than one port waits for so many contributors. */
+#define IBCC_STANDS_SHARE 2u
+/* A root's back-off is doubled so many times at most. */
+#define IBCC_BACKOFF_MAX 4u
+
+/* So many passes make a window that something is judged by. */
+#define IBCC_JUDGE_PASSES 4u
+
+/* Sums over passes since the last change of parameters. */
+struct window {
+	uint32_t n; /* passes */
+	uint64_t busy, rate_mbps, marks;
+};
+
+/* What the controller remembers of a root, beside its parameters. */
+struct held {
+	uint16_t seen;   /* passes in a row with reason to act, before it is admitted */
+	uint16_t stood;  /* ... whatever else changed */
+	uint16_t absent; /* passes in a row in which it was no root */
+	uint16_t left;   /* passes at most of phases LEARN, DRAIN and BARRED */
+	uint16_t settle; /* passes to wait before judging */
+	uint16_t
+		patience; /* quiet_passes are multiplied by this: it came back soon after it went */
+	uint16_t barred;  /* length of the last bar, passes; 0: never was */
+	uint8_t backoff;  /* waits of its rules are doubled so many times: its tree came back */
+	bool begun;       /* some of its settings have been on the fabric */
+	bool lost;        /* they were, but are not now */
+	uint32_t n_adapters; /* that are limited and send through it */
+	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
+	struct window win;
+	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
+	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
+	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_trim.c */
+	uint16_t other_kind, returned; /* passes in a row: see rule_size.c, rule_drain.c */
+	uint16_t fast;
+	uint64_t fast_mbps;  /* sum over them */
+	uint32_t jam_mbps;   /* the most that it carried while it waited for its receiver */
+	uint16_t age, pause; /* passes since its numbers were last others, at least */
+	int8_t direction;    /* of that: 1 more for each pair, -1 less, 0 never */
+
+	/* In this pass: */
+	const struct ibcc_root *now; /* NULL: it is no root, or is not known well */
+	bool done;                   /* a rule has changed it */
+};
+
+struct ibcc_controller {
+	struct ibcc_tuner_params p;
+	bool may_learn;
+	struct ibcc_parameters par;
+	struct held held[IBCC_ROOTS_MAX];     /* by the parameters' index */
+	uint16_t since_change;                /* passes */
+	uint16_t suspect_wait, suspect_pause; /* passes until settings may be suspected again */
+	uint32_t gone_port;  /* root whose settings were removed last, or IBCC_NONE */
+	uint32_t gone_since; /* passes */
+	uint16_t gone_patience;
+};
+
+/* One pass. */
+struct pass {
+	struct ibcc_controller *c;
+	const struct ibcc_topo *t;
+	const struct ibcc_picture *pic;
+	const struct ibcc_settings *actual;
+	struct ibcc_decision *said;
+	uint32_t n_said;
+};
+
+/* controller.c */
+
+/* Notes a decision about a root, for words. */
+struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
+				     const struct ibcc_root_parameters *r);
+/* The root of parameters k changes: nobody else does so in this pass, and all are judged anew. */
+void ibcc_rules_change(struct pass *p, uint32_t k);
+/* Gives a root the number of adapters that contribute to it, and what its port carries. */
+void ibcc_rules_number(struct ibcc_root_parameters *r, struct held *h, uint32_t n, uint32_t n_heavy,
+		       uint32_t full_mbps);
+/* What feedback made of the values for other numbers is void. */
+void ibcc_rules_begin_anew(struct ibcc_root_parameters *r, struct held *h);
+/* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
+uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_parameters *r, uint32_t endport);
+/* ... all of its sources but victims: control is for each queue pair, so who gets no BECNs is never
+ * held. Returns how many are new.
+ */
+uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_parameters *r,
+				   const struct ibcc_root *now);
+/* Removes a root; the last one has its index then. */
+void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k);
+/* Data rate of the fastest link among a root's members. */
+uint32_t ibcc_rules_source_mbps(const struct pass *p, const struct ibcc_root_parameters *r);
+
+/* Share of the time in which a root's port sends, or waits to. */
+static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
+{
+	return (uint32_t)(1000ull * now->rate_mbps / now->link_mbps + now->wait_permille);
+}
+
+/* One of several sources is marked far more than the others, for the time that it can send, and
+ * goes on: it may have lost its settings, and nothing can be judged by that.
+ */
+bool ibcc_rules_outlier(const struct held *h, const struct ibcc_root *now);
+
+/* Marks of a root in a pass: those that came to the adapters behind it, where anybody counts them.
+ * Its sources' BECNs may be from other roots.
+ */
+static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_root *now)
+{
+	return p->pic->fecn ? now->fecn : now->becn;
+}
+
+/* Rules: one pass for all roots. Those that return int: -ENOMEM. */
+void ibcc_rule_guard(struct pass *p);
+void ibcc_rule_size(struct pass *p);
+void ibcc_rule_drain(struct pass *p);
+void ibcc_rule_trim(struct pass *p);
+int ibcc_rule_admit(struct pass *p);
+
+/* rule_admit.c: follows the picture's roots, and lets those go that are long gone. -ENOMEM. */
+void ibcc_rules_watch(struct pass *p);
+/* rule_drain.c: passes for which a root's tree is to be emptied; 0: no need. */
+uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct ibcc_root_parameters *r,
+				 const struct held *h, const struct ibcc_root *now);
+/* ... and does so, if needed, or else holds it. */
+void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_parameters *r, struct held *h);
+/* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
+bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
+/* Takes control of a root back, and does not try again for a while, twice as long each time. */
+void ibcc_rules_bar(struct pass *p, uint32_t k, enum ibcc_decision_code why);
+
+#endif

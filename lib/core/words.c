@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Codes of decisions and reasons as sentences. */
+#include "words.h"
+
+#include <string.h>
+
+#include <ibcc/formula.h>
+
+#include "text.h"
+
+struct name {
+	char text[IBCC_DESC_BYTES + 16];
+};
+
+static struct name name_of(const struct ibcc_topo *t, uint32_t port)
+{
+	struct name n = { .text = "" };
+
+	ibcc_topo_port_name(t, port, n.text, sizeof(n.text));
+	return n;
+}
+
+static void say_evidence(struct ibcc_text *x, const struct ibcc_topo *t,
+			 const struct ibcc_root_parameters *r)
+{
+	ibcc_text_say(x, "congestion starts at %s: ", name_of(t, r->port).text);
+	if (r->kind == IBCC_CONGESTION_INPUT)
+		ibcc_text_add(x, "full with %u Mb/s while its feeders wait %.1f %% (PortXmitWait)",
+			      r->seen_mbps, r->tree_wait_permille / 10.0);
+	else
+		ibcc_text_add(x,
+			      "its receiver takes %u of %u Mb/s, it waits %.1f %% (PortXmitWait)",
+			      r->seen_mbps, r->link_mbps, r->wait_permille / 10.0);
+}
+
+static void say_mask(struct ibcc_text *x, const struct ibcc_topo *t,
+		     const struct ibcc_root_parameters *r)
+{
+	if (r->kind == IBCC_CONGESTION_INPUT)
+		ibcc_text_add(x,
+			      "%s faces an adapter: with its Victim_Mask bit it goes on marking "
+			      "should that one become slow and grant no credits (IBA, annex A10)",
+			      name_of(t, r->port).text);
+	else
+		ibcc_text_add(x,
+			      "%s has no credits %.1f %% of the time (PortXmitWait): without its "
+			      "Victim_Mask bit it marks only while it has some (IBA, annex A10), "
+			      "which a slow adapter hardly grants; other ports do not mark",
+			      name_of(t, r->port).text, r->wait_permille / 10.0);
+}
+
+static void say_port(struct ibcc_text *x, const struct ibcc_topo *t,
+		     const struct ibcc_root_parameters *r)
+{
+	say_evidence(x, t, r);
+	ibcc_text_say(x, "mark there alone, from %u %% of the queue on (Threshold %u)",
+		      ibcc_formula_threshold_permille(r->threshold) / 10, r->threshold);
+	if (r->marking_rate)
+		ibcc_text_add(x, ", 1 of %u packets: its sources have values for a slower root",
+			      r->marking_rate + 1u);
+}
+
+/* What n counts, and by what it is known. */
+static const char *who(const struct ibcc_root_parameters *r)
+{
+	switch (r->basis) {
+	case IBCC_BASIS_WAITING: return "waiting (PortXmitWait) for";
+	case IBCC_BASIS_MARKED: return "contributors (BECN) to";
+	case IBCC_BASIS_LOGGED: return "pairs (CongestionLog) limited by";
+	}
+	return "";
+}
+
+static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_reason *why)
+{
+	const struct ibcc_root_parameters *r = &why->root;
+
+	ibcc_text_add(x,
+		      "%u %s %s at %u Mb/s (%s): fair share x = n C/R - 1 = %.2f packet times "
+		      "(Gusat et al. 2006: HSD), table to ",
+		      r->n, who(r), name_of(t, r->port).text, r->rate_mbps,
+		      r->basis == IBCC_BASIS_LOGGED ? "max-min" : "PortXmitData",
+		      why->fair_milli / 1000.0);
+	if (r->phase == IBCC_PHASE_DRAIN)
+		ibcc_text_add(x, "3.5 (1.15 x + 0.5) until the tree is empty");
+	else if (r->end_permille != 1000)
+		ibcc_text_add(x, "(1.15 x + 0.5) * %.2f by feedback", r->end_permille / 1000.0);
+	else
+		ibcc_text_add(x, "1.15 x + 0.5");
+	ibcc_text_add(x, " = %.2f", why->end_milli / 1000.0);
+}
+
+static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
+			const struct ibcc_reason *why)
+{
+	const struct ibcc_root_parameters *r = &why->root;
+	bool drains = r->phase == IBCC_PHASE_DRAIN;
+
+	if (drains)
+		ibcc_text_add(x, "four BECNs to the table's end while the tree is emptied: ");
+	else
+		ibcc_text_add(x, "a BECN takes %.0f %% of the rate: ", why->step_permille / 10.0);
+	ibcc_text_add(x, "CCTI_Increase %u; ", why->increase);
+	if (!drains && r->loop_permille != 1000)
+		ibcc_text_add(x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
+	ibcc_text_add(x,
+		      "CCTI_Timer %u * 1.024 us balances %.0f %% marked of a source's packets in "
+		      "%.2f us each at %s (Gusat et al. 2006: min(N/6, HSD/2), 10 us)",
+		      why->timer, why->mark_permille / 10.0, (double)why->n_int_ns / 1000,
+		      name_of(t, r->port).text);
+}
+
+static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
+		       const struct ibcc_reason *why)
+{
+	switch (why->code) {
+	case IBCC_REASON_OVER:
+		ibcc_text_add(x, "contributes to no congestion any more: what it had before");
+		break;
+	case IBCC_REASON_MASK: say_mask(x, t, &why->root); break;
+	case IBCC_REASON_SWITCH:
+		say_evidence(x, t, &why->root);
+		ibcc_text_say(
+			x,
+			"the switch has no setting for each port, so all its ports mark above "
+			"Threshold %u",
+			why->root.threshold);
+		break;
+	case IBCC_REASON_PORT: say_port(x, t, &why->root); break;
+	case IBCC_REASON_NO_DELAY:
+		ibcc_text_add(x, "no delay while marks tell who contributes (BECN)");
+		break;
+	case IBCC_REASON_TABLE: say_table(x, t, why); break;
+	case IBCC_REASON_BALANCE: say_balance(x, t, why); break;
+	case IBCC_REASON_SWITCHED_OFF: ibcc_text_add(x, "congestion control is disabled"); break;
+	}
+}
+
+int ibcc_target_explain(const struct ibcc_target *target, const struct ibcc_topo *t,
+			uint32_t endport, uint16_t attr_id, char *buf, size_t len)
+{
+	struct ibcc_text x = { .buf = buf, .len = len };
+
+	if (len)
+		buf[0] = '\0';
+	for (uint32_t i = 0; i < target->n_reasons && !x.n; i++)
+		if (target->reason[i].endport == endport && target->reason[i].attr_id == attr_id)
+			say_reason(&x, t, &target->reason[i]);
+	return (int)x.n;
+}
+
+/* Decisions to control a root, or not to. */
+static void say_whether(struct ibcc_text *x, const struct ibcc_topo *t,
+			const struct ibcc_decision *d, const char *what)
+{
+	say_evidence(x, t, &d->root);
+	ibcc_text_say(x, "%s", what);
+	if (d->a)
+		ibcc_text_add(x, " for %u sources", d->a);
+}
+
+static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
+		       const struct ibcc_decision *d, const char *why)
+{
+	ibcc_text_say(x, "%s %s: control taken back, and not tried again for a while", why,
+		      name_of(t, d->root.port).text);
+}
+
+/* Decisions on numbers. */
+static void say_numbers(struct ibcc_text *x, const struct ibcc_decision *d)
+{
+	if (d->code == IBCC_DECISION_PAIRS)
+		ibcc_text_say(
+			x,
+			"the switch's CongestionLog names %u pairs that the root limits to %u "
+			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
+			d->a, d->b, d->c, d->d);
+	else
+		ibcc_text_say(
+			x,
+			"BECN counters name %u contributors, which count as %u equal ones, the "
+			"root carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
+			d->a, d->b, d->c, d->d, d->e, d->f);
+}
+
+static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
+			 const struct ibcc_decision *d)
+{
+	switch (d->code) {
+	case IBCC_DECISION_ADMIT: say_whether(x, t, d, "control on with formulas"); break;
+	case IBCC_DECISION_LEARN:
+		say_whether(x, t, d, "mark without delay, to learn who contributes");
+		break;
+	case IBCC_DECISION_NO_SUPPORT:
+		say_whether(x, t, d, "its switch does not support congestion control");
+		break;
+	case IBCC_DECISION_HARM:
+		say_barred(x, t, d, "adapters send less than before control of");
+		break;
+	case IBCC_DECISION_IN_VAIN:
+		say_barred(x, t, d, "nobody would be freed by control of");
+		break;
+	case IBCC_DECISION_LEARNT:
+		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->a);
+		break;
+	case IBCC_DECISION_MORE:
+		ibcc_text_say(x, "BECN counters name %u contributors", d->a);
+		break;
+	case IBCC_DECISION_ENLIST:
+		ibcc_text_say(x, "more contribute: settings for %u adapters, too", d->a);
+		break;
+	case IBCC_DECISION_DRAINED:
+		ibcc_text_say(x, "the tree is empty: from emptying it to holding it");
+		break;
+	case IBCC_DECISION_DRAIN_AGAIN:
+		ibcc_text_say(x, "the tree stands again, its sources wait %.1f %%: empty it first",
+			      d->a / 10.0);
+		break;
+	case IBCC_DECISION_CALM:
+		ibcc_text_say(x, "nobody waits for the hot port: mark fewer packets");
+		break;
+	case IBCC_DECISION_NOT_CALM:
+		ibcc_text_say(x, "sources wait for the hot port again: mark more packets");
+		break;
+	case IBCC_DECISION_TURNED:
+		ibcc_text_say(x, "the root is %s-generated now, for %u Mb/s: formulas again",
+			      d->root.kind == IBCC_CONGESTION_INPUT ? "input" : "output", d->a);
+		break;
+	case IBCC_DECISION_NUMBERS:
+	case IBCC_DECISION_PAIRS: say_numbers(x, d); break;
+	case IBCC_DECISION_NEARER:
+		ibcc_text_say(x, "the hot port is only %.1f %% busy: hold its sources less",
+			      d->a / 10.0);
+		break;
+	}
+}
+
+/* Nothing was decided: what there is. */
+static void say_state(struct ibcc_text *x, const struct ibcc_topo *t,
+		      const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+		      const struct ibcc_target *out)
+{
+	const struct ibcc_root_parameters *unset = NULL;
+	uint32_t on = 0, waiting = 0;
+
+	for (uint32_t k = 0; k < p->n_roots; k++) {
+		bool sets = ibcc_phase_sets(p->root[k].phase);
+
+		on += sets;
+		waiting += p->root[k].phase == IBCC_PHASE_WATCH;
+		if (sets && !p->root[k].in_force)
+			unset = &p->root[k];
+	}
+	if (!pic->trustworthy) {
+		ibcc_text_add(x, "counters of too many ports are missing: nothing is decided");
+	} else if (unset) {
+		say_evidence(x, t, unset);
+		ibcc_text_say(x, "its settings are not on the fabric");
+	} else if (on) {
+		ibcc_text_add(x, "%u root%s under control%s", on, on == 1 ? "" : "s",
+			      out->n_reasons ? "; some nodes lack settings" : "");
+	} else if (waiting) {
+		ibcc_text_add(x, "congestion seen, to be confirmed");
+	} else if (out->n_reasons) {
+		ibcc_text_add(x, "congestion is over: settings from before it");
+	} else if (pic->n_roots) {
+		ibcc_text_add(x, "congestion holds up nobody else: nothing is set");
+	} else {
+		ibcc_text_add(x, "no congestion");
+	}
+}
+
+void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
+			uint32_t n_said, const struct ibcc_parameters *p,
+			const struct ibcc_picture *pic, struct ibcc_target *out)
+{
+	struct ibcc_text x = { .buf = out->summary, .len = sizeof(out->summary) };
+
+	for (uint32_t i = 0; i < n_said; i++)
+		say_decision(&x, t, &said[i]);
+	if (!n_said)
+		say_state(&x, t, p, pic, out);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What feedback makes of a root that is held, and when its settings are in doubt. */
+#include "scenes.h"
+
+/* Four passes of a port that is idle while it marks: its table ends nearer by an eleventh, down to
+ * 90
+ * %, then increase * timer goes down by two sevenths, to a quarter. Each step settles for three
+ * passes. A slow receiver's table stays, and so does one for fewer than contribute.
+ */
+static void test_steps(void **state)
+{
+	static const uint32_t step[][2] = { { 909, 1000 }, { 900, 1000 }, { 900, 714 },
+					    { 900, 510 },  { 900, 364 },  { 900, 260 },
+					    { 900, 250 },  { 900, 250 } };
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_root *r = i == 1 ? see_slow(f) : see_full(f);
+		const struct ibcc_root_parameters *p;
+
+		r->n_contributors = 20;
+		p = hold(f, r);
+		mark(r, i == 2 ? 21 : 20, 20, 10);
+		r->rate_mbps = r->rate_mbps * 9 / 10;
+		r->wait_permille = 0;
+		for (unsigned int k = i ? 2 : 0; k < 8; k++) {
+			uint32_t end = p->end_permille, loop = p->loop_permille;
+
+			passes(f, 3);
+			assert_int_equal(p->end_permille, end);
+			assert_int_equal(p->loop_permille, loop);
+			pass(f);
+			assert_int_equal(p->end_permille, i ? 1000 : step[k][0]);
+			assert_int_equal(p->loop_permille, step[k][1]);
+			assert_int_equal(said(f, "the hot port is only 90.0 % busy"), k < 7);
+			passes(f, 3);
+		}
+		start_anew(f);
+	}
+}
+
+/* Less than 97 % busy, by sending or waiting, in the mean of four passes; a slow receiver works on
+ * what is in its buffer. Marks are those that came to the adapters behind the root, where anybody
+ * counts them.
+ */
+static void test_idle(void **state)
+{
+	static const struct {
+		enum ibcc_congestion kind;
+		uint32_t mbps;
+		uint16_t wait;
+		uint64_t all_fecn, fecn, becn;
+		bool idle;
+	} c[] = {
+		{ IBCC_CONGESTION_INPUT, 31039, 0, 0, 0, 1, true },
+		{ IBCC_CONGESTION_INPUT, 31040, 0, 0, 0, 1, false },
+		{ IBCC_CONGESTION_INPUT, 28800, 70, 0, 0, 1, false },
+		{ IBCC_CONGESTION_INPUT, 28800, 69, 0, 0, 1, true },
+		{ IBCC_CONGESTION_INPUT, 28800, 0, 0, 0, 0, false },
+		{ IBCC_CONGESTION_INPUT, 28800, 0, 9, 0, 1, false },
+		{ IBCC_CONGESTION_INPUT, 28800, 0, 9, 1, 0, true },
+		{ IBCC_CONGESTION_OUTPUT, 5819, 0, 0, 0, 1, true },
+		{ IBCC_CONGESTION_OUTPUT, 5820, 0, 0, 0, 1, false },
+		{ IBCC_CONGESTION_OUTPUT, 3200, 870, 0, 0, 1, false },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_root *r = see(f, 11, 1, c[i].kind, 0, 4);
+		uint32_t swing = r->link_mbps / 200; /* of whole permille of what it carries */
+
+		if (c[i].kind == IBCC_CONGESTION_OUTPUT && !c[i].wait)
+			swing = SLOW_MBPS / 100;
+		hold(f, r);
+		f->s.pic.fecn = c[i].all_fecn;
+		r->fecn = c[i].fecn;
+		r->becn = c[i].becn;
+		r->rate_mbps = c[i].mbps + swing;
+		r->wait_permille = c[i].wait;
+		passes(f, 2);
+		r->rate_mbps = c[i].mbps - swing;
+		passes(f, 2);
+		assert_int_equal(said(f, "hold its sources less"), c[i].idle);
+		start_anew(f);
+	}
+}
+
+/* An idle root's sources are held less if nobody shares them. If others do, only those of a full
+ * link of which is not known whom it limits.
+ */
+static void test_who_is_held_less(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		bool slow = i & 1, told = i & 2, alone = i & 4;
+		struct ibcc_root *r = slow ? see_slow(f) : see_full(f);
+		struct ibcc_root *other = see(f, 10, 1, IBCC_CONGESTION_OUTPUT, alone ? 4 : 0, 2);
+		const struct ibcc_root_parameters *p;
+
+		hold(f, other);
+		p = hold(f, r);
+		assert_int_equal(p->alone, alone);
+		if (told)
+			tell(r, 4, r->rate_mbps);
+		r->rate_mbps = r->rate_mbps * 9 / 10;
+		r->wait_permille = 0;
+		r->becn = 10;
+		passes(f, 8);
+		assert_int_equal(p->told, told);
+		if ((p->end_permille + p->loop_permille < 2000) != (alone || (!slow && !told)))
+			fail_msg("case %u", i);
+		/* Where the table ends is the leader's business. */
+		assert_int_equal(p->end_permille == 1000, slow || !alone);
+		start_anew(f);
+	}
+}
+
+/* Nothing is judged while one of several goes on although it is marked. */
+static void test_outlier(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+	const struct ibcc_root_parameters *p;
+
+	r->source[0].role = IBCC_ROLE_CONTRIBUTOR;
+	p = hold(f, r);
+	r->becn = r->source[0].becn = 100;
+	r->rate_mbps = r->rate_mbps * 9 / 10;
+	r->n_waiting = 0;
+	passes(f, 20);
+	assert_false(p->calm || p->end_permille < 1000);
+	r->source[0].becn = 0;
+	passes(f, 4);
+	assert_true(p->calm && p->end_permille < 1000);
+}
+
+/* A link is calm when for four passes one port or less waits for eight contributors, or none for
+ * long. It is not any more when for two passes more than one waits for two; the next time takes
+ * twice as long, up to 64 passes.
+ */
+static void test_calm(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+	const struct ibcc_root_parameters *p;
+
+	r->n_contributors = r->n_waiting = 24;
+	p = hold(f, r);
+	for (unsigned int i = 0; i < 40; i++) {
+		r->n_waiting = i % 4 == 3 ? 4 : 3;
+		pass(f);
+		assert_false(p->calm);
+	}
+	r->n_waiting = 4;
+	pass(f);
+	for (unsigned int i = 0, n = 4; i < 6; i++, n *= n < 64 ? 2 : 1) {
+		r->n_waiting = i % 2 ? 3 : 24;
+		r->tree_wait_permille = i % 2 ? 600 : 99;
+		passes(f, n - 1);
+		assert_false(p->calm);
+		pass(f);
+		assert_true(p->calm);
+		assert_string_equal(f->summary,
+				    "nobody waits for the hot port: mark fewer packets");
+		r->tree_wait_permille = i % 2 ? 100 : 99;
+		for (unsigned int k = 0; k < 21; k++) {
+			r->n_waiting = k % 2 ? 25 : 12;
+			pass(f);
+			assert_true(p->calm);
+		}
+		r->n_waiting = i % 2 ? 13 : 25;
+		passes(f, 2);
+		assert_false(p->calm);
+		assert_string_equal(f->summary,
+				    "sources wait for the hot port again: mark more packets");
+	}
+}
+
+/* A slow receiver's tree matters only where others have its values, and can be told from sources
+ * that are held too much only if it knows whom it limits. That it is back is seen in any case.
+ */
+static void test_calm_receiver(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct ibcc_root *r = see_slow(f);
+		const struct ibcc_root_parameters *p;
+
+		r->n_waiting = 0;
+		hold(f, see(f, 10, 1, IBCC_CONGESTION_OUTPUT, i & 1 ? 3 : 4, 2));
+		p = hold(f, r);
+		if (i & 2)
+			tell(r, 4, SLOW_MBPS);
+		passes(f, 300);
+		assert_int_equal(p->calm, i == 3);
+		if (i != 3) {
+			start_anew(f);
+			continue;
+		}
+		r->logged = false;
+		r->n_waiting = 3;
+		passes(f, 2);
+		assert_false(p->calm);
+	}
+}
+
+/* 24 adapters send 64 pairs: it is by adapters that a tree is told. */
+static void test_calm_by_adapters(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+
+	hold(f, r);
+	tell(r, 64, QDR_MBPS / 2);
+	r->n_senders = 24;
+	r->n_waiting = 4;
+	passes(f, 20);
+	assert_int_equal(at(f, r->port)->n, 64);
+	assert_false(at(f, r->port)->calm);
+	r->n_waiting = 3;
+	passes(f, 4);
+	assert_true(at(f, r->port)->calm);
+}
+
+/* Marks that stop while sources wait: settings may be gone. Asked for ever more seldom. */
+static void test_suspects(void **state)
+{
+	static const unsigned int after[] = { 1, 3, 7, 15, 31, 63, 63 };
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+
+	for (unsigned int i = 0; i < 4; i++) {
+		pass(f); /* watched, not there, settling */
+		assert_false(f->suspect);
+	}
+	r->becn = 1;
+	pass(f);
+	assert_false(f->suspect);
+	r->becn = 0;
+	r->tree_wait_permille = 100;
+	pass(f);
+	assert_false(f->suspect);
+	r->tree_wait_permille = 101;
+	f->s.pic.trustworthy = false;
+	pass(f);
+	assert_false(f->suspect);
+	f->s.pic.trustworthy = true;
+	f->s.pic.n_roots = 0;
+	pass(f);
+	assert_false(f->suspect);
+	f->s.pic.n_roots = 1;
+	pass(f);
+	assert_true(f->suspect);
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		unsigned int n = 0;
+
+		do {
+			pass(f);
+			n++;
+		} while (n < 100 && !f->suspect);
+		assert_int_equal(n, after[i]);
+	}
+}
+
+/* One of forty adapters is marked more than eight times as much as the others, for the time that it
+ * can send: 32 times at least, of which eight are no chance.
+ */
+static void test_suspects_one(void **state)
+{
+	static const struct {
+		uint32_t n; /* contributors */
+		uint64_t one, others;
+		uint16_t wait;
+		bool suspect;
+	} c[] = {
+		{ 40, 32, 10, 1, true },  { 40, 31, 10, 1, false }, { 4, 81, 10, 1, true },
+		{ 4, 80, 10, 1, false },  { 40, 8, 10, 751, true }, { 40, 8, 10, 750, false },
+		{ 40, 7, 0, 991, false }, { 4, 40, 10, 1, false },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_root *r = see_full(f);
+
+		r->n_contributors = c[i].n;
+		r->becn = 1;
+		hold(f, r);
+		for (uint32_t k = 0; k < 4; k++) {
+			r->source[k].becn = k == 3 ? c[i].one : c[i].others;
+			r->source[k].wait_permille = k == 3 ? c[i].wait : 1;
+		}
+		pass(f);
+		if (f->suspect != c[i].suspect)
+			fail_msg("case %zu", i);
+		start_anew(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_steps),
+		SCENE(test_idle),
+		SCENE(test_who_is_held_less),
+		SCENE(test_outlier),
+		SCENE(test_calm),
+		SCENE(test_calm_receiver),
+		SCENE(test_calm_by_adapters),
+		SCENE(test_suspects),
+		SCENE(test_suspects_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Roots and who has a part in them, by counters as they look in known situations. The Lustre
+ * fabric: src1 to src4 at one switch, the slow and the fast receiver at the next.
+ */
+#include "pictures.h"
+
+static uint32_t src(const struct fixture *f, unsigned int i)
+{
+	return fabric_port(f->t, LUSTRE_SRC1 + i, 1);
+}
+
+static uint32_t slow_port(const struct fixture *f)
+{
+	return fabric_port(f->t, LUSTRE_SW2, 1);
+}
+
+/* BECNs of src1 to src4. */
+static void give_becns(struct fixture *f, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	const uint32_t n[] = { a, b, c, d };
+
+	for (unsigned int i = 0; i < 4; i++)
+		f->tr.port[src(f, i)].becn = n[i];
+}
+
+static struct traffic_port load_of(const uint32_t *l)
+{
+	return load(l[0], (uint16_t)l[1], 0);
+}
+
+static void test_first_pass(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_picture e;
+
+	/* One reading is no interval. */
+	assert_int_equal(ibcc_estimator_run(f->m, f->t, &f->tr.s, NULL, NULL, &e), 0);
+	assert_false(e.trustworthy);
+	assert_int_equal(e.n_roots, 0);
+	assert_int_equal(e.n_cas, 6);
+	ibcc_picture_fini(&e);
+	ibcc_picture_fini(&e);
+	ibcc_picture_fini(NULL);
+	ibcc_estimator_free(NULL);
+}
+
+/* Idle, then busy links that still flow. */
+static void test_healthy(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(pass(f)->trustworthy);
+	assert_int_equal(f->e.n_roots, 0);
+	assert_int_equal(f->e.pass, 2);
+	assert_int_equal(f->e.interval_ns, TRAFFIC_INTERVAL_NS);
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		f->tr.port[i] = load(28800, 30, 0);
+	assert_int_equal(pass(f)->n_roots, 0);
+}
+
+static void test_output_generated(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_root *r;
+
+	traffic_lustre_off(&f->tr);
+	assert_true(pass(f)->trustworthy);
+	assert_int_equal(f->e.n_roots, 1);
+	r = at(f, slow_port(f));
+	assert_true(ibcc_picture_sees(&f->e, r));
+	assert_false(ibcc_picture_sees(&f->e, NULL));
+	assert_int_equal(r->kind, IBCC_CONGESTION_OUTPUT);
+	assert_int_equal(r->link_mbps, 32000);
+	assert_in_range(r->rate_mbps, 14950, 14970);
+	assert_in_range(r->wait_permille, 531, 532);
+	assert_in_range(r->tree_wait_permille, 376, 377);
+	assert_int_equal(r->confidence_permille, 1000);
+	/* Nothing is marked, so nobody can say who of the four is the victim. */
+	assert_int_equal(r->n_sources, 4);
+	assert_int_equal(r->n_contributors, 4);
+	assert_int_equal(r->n_victims, 0);
+	assert_int_equal(r->n_waiting, 5); /* four adapters, the link between the switches */
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(r->source[i].port, src(f, i));
+		assert_int_equal(r->source[i].role, IBCC_ROLE_CANDIDATE);
+		assert_in_range(r->source[i].xmit_mbps, 4980, 4987);
+		assert_in_range(r->source[i].wait_permille, 843, 844);
+	}
+	/* BECNs say nothing about a port that does not mark. */
+	give_becns(f, 200, 200, 200, 0);
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->n_contributors, 4);
+	assert_int_equal(role(at(f, slow_port(f)), src(f, 2)), IBCC_ROLE_CANDIDATE);
+	/* The first marks name the contributors. */
+	mark_at(f, LUSTRE_SW2, 1);
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(f->e.becn, 600);
+	r = at(f, slow_port(f));
+	assert_int_equal(r->n_contributors, 3);
+	assert_int_equal(r->n_victims, 1);
+	assert_int_equal(r->becn, 600);
+	assert_int_equal(role(r, src(f, 2)), IBCC_ROLE_CONTRIBUTOR);
+	assert_int_equal(role(r, src(f, 3)), IBCC_ROLE_VICTIM);
+}
+
+/* Late marks of a flow that has ended, 2 % of the most marked one's, do not make it a contributor;
+ * nor does less than a fifth where it does not wait a quarter of the time.
+ */
+static void test_late_marks(void **state)
+{
+	static const struct {
+		uint32_t becn;
+		uint16_t wait_permille;
+		enum ibcc_role role;
+	} row[] = {
+		{ 18, 500, IBCC_ROLE_VICTIM },  { 22, 500, IBCC_ROLE_CONTRIBUTOR },
+		{ 180, 0, IBCC_ROLE_NONE },     { 220, 0, IBCC_ROLE_CONTRIBUTOR },
+		{ 180, 230, IBCC_ROLE_VICTIM }, { 180, 270, IBCC_ROLE_CONTRIBUTOR },
+	};
+	struct fixture *f = *state;
+
+	traffic_lustre_off(&f->tr);
+	mark_at(f, LUSTRE_SW2, 1);
+	for (unsigned int i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		give_becns(f, 1000, 1000, 1000, row[i].becn);
+		f->tr.port[src(f, 3)].wait_permille = row[i].wait_permille;
+		pass(f);
+		assert_int_equal(role(at(f, slow_port(f)), src(f, 3)), row[i].role);
+	}
+}
+
+/* A root is busy 97 % of the time; its kind is by whether it waits a tenth of it. Two adapters
+ * behind it wait as much, where each switch port on the way is busy as well and waits 5 %; for a
+ * slow receiver whichever way.
+ */
+static void test_limits(void **state)
+{
+	static const struct {
+		uint32_t root[2], spine[2], src[2]; /* Mb/s, permille of waiting */
+		unsigned int n_src;
+		int kind; /* -1: no root */
+	} row[] = {
+		{ { 19200, 360 }, { 16000, 490 }, { 4000, 840 }, 2, -1 },
+		{ { 19200, 380 }, { 16000, 490 }, { 4000, 840 }, 2, IBCC_CONGESTION_OUTPUT },
+		{ { 28800, 90 }, { 16000, 490 }, { 4000, 840 }, 2, IBCC_CONGESTION_INPUT },
+		{ { 28800, 110 }, { 16000, 490 }, { 4000, 840 }, 2, IBCC_CONGESTION_OUTPUT },
+		{ { 31900, 0 }, { 16000, 490 }, { 4000, 840 }, 1, -1 },
+		{ { 31900, 0 }, { 16000, 490 }, { 4000, 90 }, 2, -1 },
+		{ { 31900, 0 }, { 16000, 490 }, { 4000, 110 }, 2, IBCC_CONGESTION_INPUT },
+		{ { 31900, 0 }, { 16000, 450 }, { 4000, 840 }, 2, -1 },
+		{ { 31900, 0 }, { 30880, 45 }, { 4000, 840 }, 2, -1 },
+		{ { 31900, 0 }, { 30880, 55 }, { 4000, 840 }, 2, IBCC_CONGESTION_INPUT },
+		{ { 16000, 500 }, { 16000, 0 }, { 4000, 840 }, 2, IBCC_CONGESTION_OUTPUT },
+	};
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const struct ibcc_root *r;
+
+		f->tr.port[slow_port(f)] = load_of(row[i].root);
+		*traffic_at(&f->tr, LUSTRE_SW1, 5) = load_of(row[i].spine);
+		for (unsigned int k = 0; k < 4; k++)
+			f->tr.port[src(f, k)] =
+				k < row[i].n_src ? load_of(row[i].src) : load(4000, 0, 0);
+		pass(f);
+		r = ibcc_picture_find(&f->e, slow_port(f));
+		if (row[i].kind < 0 ? r != NULL : !r || (int)r->kind != row[i].kind)
+			fail_msg("row %u", i);
+	}
+}
+
+/* Under control the tree is gone, but the root still waits, marks and has contributors. src4 waits
+ * for the full link between the switches, which is its fair share and nobody's fault.
+ */
+static void test_controlled(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_root *r;
+	struct ibcc_picture e;
+
+	traffic_lustre_tuned(&f->tr);
+	assert_int_equal(pass(f)->n_roots, 0);
+	assert_int_equal(ibcc_estimator_run(f->m, f->t, &f->tr.s, NULL, NULL, &e), 0);
+	/* Where settings are not known a port must be busy. */
+	assert_non_null(ibcc_picture_find(&e, slow_port(f)));
+	assert_null(ibcc_picture_find(&e, fabric_port(f->t, LUSTRE_SW2, 2)));
+	ibcc_picture_fini(&e);
+	mark_at(f, LUSTRE_SW2, 1);
+	assert_int_equal(look(f)->n_roots, 1);
+	r = at(f, slow_port(f));
+	assert_int_equal(r->kind, IBCC_CONGESTION_OUTPUT);
+	assert_int_equal(r->n_contributors, 3);
+	assert_int_equal(r->n_victims, 0);
+	assert_int_equal(r->tree_wait_permille, 0);
+	/* Credit starvation at that port is no marking. */
+	sw_cc(f, LUSTRE_SW2)->element[1].Control_Type = true;
+	assert_int_equal(look(f)->n_roots, 0);
+	/* Where all ports of the switch mark, that one counts which is busy, or named. */
+	sw_cc(f, LUSTRE_SW2)->element[1].Valid = false;
+	sw_cc(f, LUSTRE_SW2)->sw.Threshold = 9;
+	assert_int_equal(look(f)->root[0].port, slow_port(f));
+	traffic_at(&f->tr, LUSTRE_SW2, 2)->mbps = 14400;
+	pass(f);
+	assert_null(ibcc_picture_find(&f->e, fabric_port(f->t, LUSTRE_SW2, 2)));
+	ibcc_cc_mask_assign(&sw_cc(f, LUSTRE_SW2)->sw.Victim_Mask, 2, true);
+	look(f);
+	at(f, fabric_port(f->t, LUSTRE_SW2, 2));
+	ibcc_cc_mask_assign(&sw_cc(f, LUSTRE_SW2)->sw.Victim_Mask, 2, false);
+	traffic_at(&f->tr, LUSTRE_SW2, 2)->mbps = 17600;
+	pass(f);
+	at(f, fabric_port(f->t, LUSTRE_SW2, 2));
+}
+
+/* Behind a switch whose ports all mark, one that waits for the next switch is no root, nor one of
+ * which nothing was marked. What marks and sends nine tenths of its link is not limited by the
+ * adapter behind it.
+ */
+static void test_all_ports_mark(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t spine = fabric_port(f->t, LUSTRE_SW1, 5);
+
+	give_becns(f, 80, 80, 0, 0);
+	sw_cc(f, LUSTRE_SW1)->sw.Threshold = 9;
+	f->tr.port[spine] = load(24000, 90, 0);
+	pass(f);
+	assert_int_equal(at(f, spine)->kind, IBCC_CONGESTION_INPUT);
+	f->tr.port[spine] = load(24000, 110, 0);
+	assert_int_equal(pass(f)->n_roots, 0);
+	sw_cc(f, LUSTRE_SW1)->sw.Threshold = 0;
+	mark_at(f, LUSTRE_SW2, 1);
+	f->tr.port[slow_port(f)] = load(28000, 0, 0);
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->kind, IBCC_CONGESTION_OUTPUT);
+	f->tr.port[slow_port(f)] = load(29600, 0, 0);
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->kind, IBCC_CONGESTION_INPUT);
+	/* BECNs of who sends nothing through it are not its own. */
+	traffic_at(&f->tr, LUSTRE_SLOW, 1)->becn = 9000;
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->n_contributors, 2);
+	give_becns(f, 0, 0, 0, 0);
+	assert_int_equal(pass(f)->n_roots, 0);
+}
+
+/* Marks that arrived behind it make a port a root, a setting alone does not. Marks that came to an
+ * adapter whose own port may mark are that one's.
+ */
+static void test_whose_marks(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t spine = fabric_port(f->t, LUSTRE_SW1, 5);
+
+	traffic_lustre_tuned(&f->tr);
+	mark_at(f, LUSTRE_SW2, 1);
+	mark_at(f, LUSTRE_SW1, 5);
+	f->tr.port[slow_port(f)] = load(3000, 0, 0);
+	f->tr.port[spine].mbps = 20000;
+	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 70;
+	pass(f);
+	assert_int_equal(f->e.fecn, 70);
+	assert_null(ibcc_picture_find(&f->e, slow_port(f)));
+	assert_int_equal(at(f, spine)->fecn, 70);
+	traffic_at(&f->tr, LUSTRE_SLOW, 1)->fecn = 100;
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->fecn, 100);
+	assert_int_equal(at(f, spine)->fecn, 70);
+	/* A port that is full is on the verge of it. */
+	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 0;
+	pass(f);
+	assert_null(ibcc_picture_find(&f->e, spine));
+	f->tr.port[spine].mbps = 31900;
+	pass(f);
+	assert_int_equal(at(f, spine)->fecn, 0);
+}
+
+/* The other sink is slow, too, for src4 alone: src4 waits for that one and is nobody's victim. */
+static void test_second_slow_sink(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t second = fabric_port(f->t, LUSTRE_SW2, 2);
+
+	mark_at(f, LUSTRE_SW2, 1);
+	for (unsigned int i = 0; i < 3; i++)
+		f->tr.port[src(f, i)] = load(2400, 5, 80);
+	f->tr.port[src(f, 3)] = load(7200, 770, 0);
+	*traffic_at(&f->tr, LUSTRE_SW1, 5) = load(14400, 540, 0);
+	f->tr.port[slow_port(f)] = load(7200, 400, 0);
+	f->tr.port[second] = load(7200, 774, 0);
+	assert_int_equal(pass(f)->n_roots, 2);
+	assert_int_equal(at(f, slow_port(f))->n_victims, 0);
+	assert_int_equal(at(f, slow_port(f))->n_contributors, 3);
+	assert_int_equal(role(at(f, slow_port(f)), src(f, 3)), IBCC_ROLE_NONE);
+	assert_int_equal(at(f, second)->n_victims, 0);
+	assert_int_equal(at(f, second)->n_contributors, 1);
+	assert_int_equal(role(at(f, second), src(f, 3)), IBCC_ROLE_CANDIDATE);
+	/* That behind which most time is lost comes first: 770 to 3 * 5 of a thousand, 200 to 3
+	 * * 90.
+	 */
+	assert_int_equal(f->e.root[0].port, second);
+	for (unsigned int i = 0; i < 3; i++)
+		f->tr.port[src(f, i)].wait_permille = 90;
+	f->tr.port[src(f, 3)].wait_permille = 200;
+	assert_int_equal(pass(f)->root[0].port, slow_port(f));
+}
+
+/* Who sends into the root's switch without waiting may be the one that takes most of it, until
+ * marks tell: of what others get a fifth is enough. There nobody is a victim.
+ */
+static void test_near(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t near = fabric_port(f->t, LUSTRE_FAST, 1);
+
+	traffic_lustre_off(&f->tr);
+	f->tr.port[near] = load(3700, 0, 0);
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->n_contributors, 4);
+	assert_int_equal(at(f, slow_port(f))->n_sources, 5);
+	assert_int_equal(role(at(f, slow_port(f)), near), IBCC_ROLE_NEAR);
+	f->tr.port[near] = load(0, 0, 0);
+	pass(f);
+	assert_int_equal(role(at(f, slow_port(f)), near), IBCC_ROLE_NONE);
+	mark_at(f, LUSTRE_SW2, 1);
+	give_becns(f, 80, 80, 80, 0);
+	f->tr.port[near] = load(3700, 0, 80);
+	pass(f);
+	assert_int_equal(at(f, slow_port(f))->n_contributors, 4);
+	assert_int_equal(role(at(f, slow_port(f)), near), IBCC_ROLE_CONTRIBUTOR);
+	f->tr.port[near] = load(3700, 500, 0);
+	pass(f);
+	assert_int_equal(role(at(f, slow_port(f)), near), IBCC_ROLE_NONE);
+	assert_int_equal(role(at(f, slow_port(f)), src(f, 3)), IBCC_ROLE_VICTIM);
+}
+
+/* A port by which adapters 0 and 1 send to three others: each is one source, and waits once. */
+static void test_many_behind(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_root *r;
+
+	*traffic_at(&f->tr, 8, 3) = load(31900, 0, 0);
+	*traffic_at(&f->tr, 0, 1) = *traffic_at(&f->tr, 1, 1) = load(16000, 500, 0);
+	*traffic_at(&f->tr, 9, 3) = load(16000, 700, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	r = at(f, fabric_port(f->t, 8, 3));
+	assert_int_equal(r->n_sources, 2);
+	assert_int_equal(r->n_waiting, 2);
+	assert_int_equal(r->tree_wait_permille, 500);
+}
+
+/* One link brings nearly all that the hot port carries, and so waits little: 8 %. It is the tree
+ * all the same, and no root of its own, unless it marks.
+ */
+static void test_one_feeder_brings_most(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t hot = fabric_port(f->t, 8, 1);
+
+	f->tr.port[hot] = load(31950, 0, 0);
+	*traffic_at(&f->tr, 12, 1) = load(29400, 80, 0);
+	*traffic_at(&f->tr, 1, 1) = load(2550, 0, 0);
+	for (uint32_t leaf = 1; leaf < 4; leaf++) {
+		*traffic_at(&f->tr, 8 + leaf, 3) = load(9800, 690, 0);
+		*traffic_at(&f->tr, 2 * leaf, 1) = load(9800, 690, 0);
+	}
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(at(f, hot)->kind, IBCC_CONGESTION_INPUT);
+	assert_int_equal(at(f, hot)->n_contributors, 3);
+	assert_int_equal(role(at(f, hot), fabric_port(f->t, 1, 1)), IBCC_ROLE_NEAR);
+	/* All of twelve ports were read, or all but one: both roots', three leaves', seven
+	 * adapters'.
+	 */
+	assert_int_equal(at(f, hot)->confidence_permille, 1000);
+	traffic_at(&f->tr, 5, 1)->silent = true;
+	pass(f);
+	assert_int_equal(at(f, hot)->confidence_permille, 916);
+	mark_at(f, 12, 1);
+	assert_int_equal(pass(f)->n_roots, 2);
+	/* It is one where nothing behind it is. */
+	sw_cc(f, 12)->element[1].Valid = false;
+	f->tr.port[hot] = load(30000, 0, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	at(f, fabric_port(f->t, 12, 1));
+}
+
+/* A full link that leads to a root, where adapters beside it wait, is a root as well. */
+static void test_chain(void **state)
+{
+	struct fixture *f = *state;
+
+	*traffic_at(&f->tr, 32, 1) = *traffic_at(&f->tr, 40, 1) = load(31950, 0, 0);
+	for (uint32_t i = 1; i < 4; i++) {
+		*traffic_at(&f->tr, i, 1) = *traffic_at(&f->tr, 4 * i, 1) = load(10650, 660, 0);
+		*traffic_at(&f->tr, 32 + i, 5) = load(10650, 660, 0);
+	}
+	assert_int_equal(pass(f)->n_roots, 2);
+	assert_int_equal(role(at(f, fabric_port(f->t, 40, 1)), fabric_port(f->t, 4, 1)),
+			 IBCC_ROLE_CANDIDATE);
+	assert_int_equal(role(at(f, fabric_port(f->t, 32, 1)), fabric_port(f->t, 1, 1)),
+			 IBCC_ROLE_CANDIDATE);
+}
+
+/* Two receivers on one switch are slow, and the tree of one holds up what is for the other: nothing
+ * that leads to the other is full, but it waits for its adapter and for nobody else. Who is
+ * throttled for the one, by BECNs, counts as waiting.
+ */
+static void test_slow_behind_slow(void **state)
+{
+	struct fixture *f = *state;
+
+	*traffic_at(&f->tr, 8, 1) = load(3200, 900, 0);
+	*traffic_at(&f->tr, 8, 2) = load(1600, 950, 0);
+	*traffic_at(&f->tr, 12, 1) = load(3200, 900, 0);
+	*traffic_at(&f->tr, 13, 1) = load(1600, 20, 0);
+	for (uint32_t leaf = 1; leaf < 4; leaf++) {
+		*traffic_at(&f->tr, 8 + leaf, 3) = load(1070, 965, 0);
+		*traffic_at(&f->tr, 8 + leaf, 4) = load(530, 0, 0);
+		*traffic_at(&f->tr, 2 * leaf, 1) = load(1600, 950, 0);
+	}
+	assert_int_equal(pass(f)->n_roots, 2);
+	assert_int_equal(at(f, fabric_port(f->t, 8, 1))->kind, IBCC_CONGESTION_OUTPUT);
+	assert_int_equal(at(f, fabric_port(f->t, 8, 2))->kind, IBCC_CONGESTION_OUTPUT);
+	for (uint32_t leaf = 1; leaf < 4; leaf++)
+		*traffic_at(&f->tr, 2 * leaf, 1) = load(1600, 0, 10);
+	assert_int_equal(pass(f)->n_roots, 1);
+	at(f, fabric_port(f->t, 8, 1));
+}
+
+/* Twelve of 128 ports are below the limit for stale ones, 14 are not. */
+static void test_untrustworthy(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < 14; i++) {
+		if (i == 12)
+			assert_true(pass(f)->trustworthy);
+		traffic_at(&f->tr, i, 1)->silent = true;
+	}
+	assert_false(pass(f)->trustworthy);
+}
+
+/* A counter that somebody cleared in the interval looks like little traffic and little waiting. */
+static void test_reset_counters(void **state)
+{
+	struct fixture *f = *state;
+
+	traffic_lustre_off(&f->tr);
+	pass(f);
+	f->tr.ctr[slow_port(f)].v[IBCC_CTR_XMIT_WAIT] = 0;
+	assert_int_equal(pass(f)->n_roots, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	f->tr.ctr[slow_port(f)].v[IBCC_CTR_XMIT_DATA] = 0;
+	assert_int_equal(pass(f)->n_roots, 0);
+}
+
+/* Tables that lead round and round, from outside. */
+static void test_loop(void **state)
+{
+	struct fixture *f = *state;
+	uint16_t lid = traffic_lid(&f->tr, 0);
+
+	for (uint32_t node = 6; node < 9; node++) {
+		f->t->node[node].lft[lid] = 3;
+		*traffic_at(&f->tr, node, 3) = load(30000, 60, 0);
+	}
+	for (uint32_t node = 0; node < 6; node++)
+		*traffic_at(&f->tr, node, 1) = load(5000, 800, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(f->e.root[0].n_contributors, 6);
+}
+
+static int setup_ring(void **state)
+{
+	return setup_for(state, fabric_ring(3));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LUSTRE(test_first_pass),
+		LUSTRE(test_healthy),
+		LUSTRE(test_output_generated),
+		LUSTRE(test_late_marks),
+		LUSTRE(test_limits),
+		LUSTRE(test_controlled),
+		LUSTRE(test_all_ports_mark),
+		LUSTRE(test_whose_marks),
+		LUSTRE(test_second_slow_sink),
+		LUSTRE(test_near),
+		TREE(test_many_behind),
+		TREE(test_one_feeder_brings_most),
+		TREE(test_slow_behind_slow),
+		TREE8(test_untrustworthy),
+		TREE8(test_chain),
+		LUSTRE(test_reset_counters),
+		cmocka_unit_test_setup_teardown(test_loop, setup_ring, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

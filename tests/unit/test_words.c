@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Every reason has its evidence, its source, and room, whatever the numbers. */
+#include "hotspots.h"
+
+#define HOLD  IBCC_PHASE_HOLD
+#define DRAIN IBCC_PHASE_DRAIN
+#define FULL  IBCC_CONGESTION_INPUT
+#define SLOW  IBCC_CONGESTION_OUTPUT
+
+static const struct {
+	enum ibcc_reason_code code;
+	enum ibcc_congestion kind;
+	enum ibcc_phase phase;
+	enum ibcc_basis basis;
+	const char *says;
+} words[] = {
+	{ IBCC_REASON_OVER, FULL, HOLD, 0, "any more" },
+	{ IBCC_REASON_SWITCHED_OFF, FULL, HOLD, 0, "disabled" },
+	{ IBCC_REASON_NO_DELAY, FULL, HOLD, 0, "BECN" },
+	{ IBCC_REASON_MASK, FULL, HOLD, 0, "leaf3 port 1 faces" },
+	{ IBCC_REASON_MASK, SLOW, HOLD, 0, "leaf3 port 1 has no credits 53.2 % of the time (Port" },
+	{ IBCC_REASON_SWITCH, FULL, HOLD, 0, "full with 14960 Mb/s while its feeders wait 81.7 %" },
+	{ IBCC_REASON_SWITCH, SLOW, HOLD, 0, "no setting for each port" },
+	{ IBCC_REASON_PORT, SLOW, HOLD, 0, "takes 14960 of 32000 Mb/s, it waits 53.2 %" },
+	{ IBCC_REASON_PORT, FULL, HOLD, 0, "25 % of the queue on (Threshold 12), 1 of 60 packets" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, IBCC_BASIS_WAITING,
+	  "36 waiting (PortXmitWait) for leaf3" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, IBCC_BASIS_MARKED,
+	  "36 contributors (BECN) to leaf3 port" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, IBCC_BASIS_LOGGED, "36 pairs (CongestionLog) limited by" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, IBCC_BASIS_MARKED, "at 3200 Mb/s (PortXmitData): fair" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, IBCC_BASIS_LOGGED, "at 3200 Mb/s (max-min): fair share" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, 0, "n C/R - 1 = 359.00 packet times (Gusat et al. 2006:" },
+	{ IBCC_REASON_TABLE, SLOW, HOLD, 0, "(1.15 x + 0.5) * 0.90 by feedback = 372.02" },
+	{ IBCC_REASON_TABLE, SLOW, DRAIN, 0, "3.5 (1.15 x + 0.5) until the tree is empty" },
+	{ IBCC_REASON_BALANCE, SLOW, HOLD, 0, "14 % of the rate: CCTI_Increase 2; 0.71-fold by" },
+	{ IBCC_REASON_BALANCE, SLOW, HOLD, 0, "CCTI_Timer 733 * 1.024 us balances 12 % marked" },
+	{ IBCC_REASON_BALANCE, SLOW, HOLD, 0, "packets in 180.00 us each at leaf3 port 1 (Gusat" },
+	{ IBCC_REASON_BALANCE, SLOW, DRAIN, 0, "four BECNs to the table's end" },
+	{ IBCC_REASON_BALANCE, SLOW, DRAIN, 0, "CCTI_Increase 2; CCTI_Timer 733" },
+};
+
+static void add(struct fixture *f, struct ibcc_target *t, size_t i)
+{
+	struct ibcc_reason *r = ibcc_target_add(t, endport_of(f, 0), (uint16_t)i, words[i].code);
+
+	assert_non_null(r);
+	r->root = (struct ibcc_root_parameters){
+		.port = fabric_port(f->t, 11, 1),
+		.kind = words[i].kind,
+		.phase = words[i].phase,
+		.basis = words[i].basis,
+		.n = 36,
+		.rate_mbps = 3200,
+		.threshold = 12,
+		.marking_rate = 59,
+		.end_permille = 900,
+		.loop_permille = 714,
+		.link_mbps = 32000,
+		.seen_mbps = 14960,
+		.wait_permille = 532,
+		.tree_wait_permille = 817,
+	};
+	r->fair_milli = 359000;
+	r->end_milli = 372020;
+	r->mark_permille = 120;
+	r->n_int_ns = 180000;
+	r->step_permille = 142;
+	r->timer = 733;
+	r->increase = 2;
+}
+
+static void test_reasons(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_target t = { 0 };
+	char buf[IBCC_REASON_BYTES], small[20];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		int n;
+
+		add(f, &t, i);
+		n = ibcc_target_explain(&t, f->t, endport_of(f, 0), (uint16_t)i, buf, sizeof(buf));
+		assert_int_equal(n, strlen(buf));
+		if (!strstr(buf, words[i].says))
+			fail_msg("\"%s\" is not in: %s", words[i].says, buf);
+		/* As snprintf(): the length that it would have. */
+		assert_int_equal(ibcc_target_explain(&t, f->t, endport_of(f, 0), (uint16_t)i, small,
+						     sizeof(small)),
+				 n);
+		assert_memory_equal(small, buf, sizeof(small) - 1);
+	}
+	assert_int_equal(ibcc_target_explain(&t, f->t, endport_of(f, 1), 0, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "");
+	assert_int_equal(ibcc_target_explain(&t, f->t, endport_of(f, 0), 99, NULL, 0), 0);
+	ibcc_target_fini(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_reasons, setup_tree, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
