@@ -152,7 +152,10 @@ uint32_t ibcc_rules_source_mbps(const struct pass *p, const struct ibcc_root_par
 	return ibcc_law_source_mbps(p->t, r, p->c->par.n_endports);
 }
 
-bool ibcc_rules_outlier(const struct held *h, const struct ibcc_root *now)
+/* One of several sources is marked far more than the others, for the time that it can send, and
+ * goes on: it may have lost its settings.
+ */
+static bool has_outlier(const struct held *h, const struct ibcc_root *now)
 {
 	uint64_t sum = 0, most = 0;
 
@@ -180,7 +183,7 @@ bool ibcc_controller_suspects(struct ibcc_controller *c, const struct ibcc_pictu
 
 		now |= (r->phase == IBCC_PHASE_HOLD || r->phase == IBCC_PHASE_LEARN) &&
 		       r->in_force && !c->held[k].settle && ibcc_picture_sees(p, seen) &&
-		       (ibcc_rules_outlier(&c->held[k], seen) ||
+		       (has_outlier(&c->held[k], seen) ||
 			(!seen->becn && seen->tree_wait_permille > c->p.victim_wait_permille));
 	}
 	if (c->suspect_wait)
@@ -252,10 +255,13 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 		return;
 	}
 	r->in_force = true;
+	/* Nothing can be judged by such a pass. */
+	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && h->now &&
+	    has_outlier(h, h->now))
+		h->now = NULL;
 	if (h->settle)
 		h->settle--;
-	else if (r->phase == IBCC_PHASE_HOLD && h->now &&
-		 (r->basis == IBCC_BASIS_WAITING || !ibcc_rules_outlier(h, h->now)))
+	else if (r->phase == IBCC_PHASE_HOLD && h->now)
 		judge_later(p, r, h);
 }
 

@@ -97,8 +97,7 @@ void ibcc_rule_drain(struct pass *p)
 			continue;
 		if (r->phase == IBCC_PHASE_DRAIN)
 			end_draining(p, r, h);
-		else if (r->phase == IBCC_PHASE_HOLD && h->now &&
-			 (r->basis == IBCC_BASIS_WAITING || !ibcc_rules_outlier(h, h->now)))
+		else if (r->phase == IBCC_PHASE_HOLD && h->now)
 			drain_again(p, r, h);
 	}
 }

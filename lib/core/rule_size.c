@@ -277,7 +277,7 @@ static void size_held(struct pass *p, struct ibcc_root_parameters *r, struct hel
 		turn(p, r, h, known->link_mbps);
 		return;
 	}
-	if (!now || h->done || (r->basis != IBCC_BASIS_WAITING && ibcc_rules_outlier(h, now)))
+	if (!now || h->done)
 		return;
 	h->other_kind = looks_otherwise(p, r, now) ? h->other_kind + 1 : 0;
 	if (h->other_kind >= KIND_PASSES && now->rate_mbps) {

@@ -74,8 +74,7 @@ void ibcc_rule_trim(struct pass *p)
 		struct ibcc_root_parameters *r = &p->c->par.root[k];
 		struct held *h = &p->c->held[k];
 
-		if (r->phase != IBCC_PHASE_HOLD || !r->in_force || !h->now || h->done ||
-		    (r->basis != IBCC_BASIS_WAITING && ibcc_rules_outlier(h, h->now)))
+		if (r->phase != IBCC_PHASE_HOLD || !r->in_force || !h->now || h->done)
 			continue;
 		calm(p, r, h);
 		if (h->win.n >= IBCC_JUDGE_PASSES)

@@ -57,7 +57,7 @@ struct held {
 	int8_t direction;    /* of that: 1 more for each pair, -1 less, 0 never */
 
 	/* In this pass: */
-	const struct ibcc_root *now; /* NULL: it is no root, or is not known well */
+	const struct ibcc_root *now; /* NULL: it is no root, or nothing can be judged by it */
 	bool done;                   /* a rule has changed it */
 };
 
@@ -112,11 +112,6 @@ static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
 {
 	return (uint32_t)(1000ull * now->rate_mbps / now->link_mbps + now->wait_permille);
 }
-
-/* One of several sources is marked far more than the others, for the time that it can send, and
- * goes on: it may have lost its settings, and nothing can be judged by that.
- */
-bool ibcc_rules_outlier(const struct held *h, const struct ibcc_root *now);
 
 /* Marks of a root in a pass: those that came to the adapters behind it, where anybody counts them.
  * Its sources' BECNs may be from other roots.
