@@ -179,16 +179,14 @@ static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc
 
 static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 {
-	const char *ca = s->config.ca[0] ? s->config.ca : NULL;
 	struct ibcc_why said = { "" };
 	struct ibcc_topo *t;
 	int rc;
 
-	rc = ibcc_sm_check(ca, s->config.port, (int)s->config.timeout_ms, why);
+	rc = ibcc_sm_check(s->transport, why);
 	if (rc)
 		return rc;
-	t = ibcc_discover_run(ca, s->config.port, (int)s->config.timeout_ms, &rc, said.text,
-			      sizeof(said.text));
+	t = ibcc_discover_walk(s->transport, &rc, said.text, sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
 	return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
@@ -234,7 +232,11 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 		return ibcc_why_set(why, -ECANCELED, "canceled");
 	if (!s->transport)
 		rc = open_port(s, why);
-	return rc ? rc : refresh_topology(s, why);
+	if (!rc)
+		rc = refresh_topology(s, why);
+	if (rc == -EIO)
+		ibcc_service_drop(s);
+	return rc;
 }
 
 int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why)

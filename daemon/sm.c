@@ -2,30 +2,27 @@
 #include "daemon/sm.h"
 
 #include <errno.h>
-#include <stdio.h>
 
-#include <infiniband/mad.h>
-#include <infiniband/umad.h>
+#include <ibcc/smp.h>
 
-int ibcc_sm_check(const char *ca, int port, int timeout_ms, struct ibcc_why *why)
+int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_why *why)
 {
-	int classes[] = { IB_SMI_DIRECT_CLASS };
-	char name[UMAD_CA_NAME_LEN] = "";
-	uint8_t info[IB_SMP_DATA_SIZE] = { 0 };
-	ib_portid_t self = { 0 };
-	struct ibmad_port *p;
-	int rc = 0;
+	struct ibcc_mad_op op = { .lid = IBCC_SMP_PERMISSIVE_LID };
+	const struct ibcc_smp_path self = { 0 };
+	struct ibcc_smp_port_info info;
+	int rc;
 
-	if (ca)
-		snprintf(name, sizeof(name), "%s", ca);
-	p = mad_rpc_open_port(ca ? name : NULL, port, classes, 1);
-	if (!p)
-		return ibcc_why_set(why, errno ? -errno : -EIO, "cannot open the port for SMPs");
-	if (!smp_query_via(info, &self, IB_ATTR_PORT_INFO, 0, (unsigned int)timeout_ms, p))
-		rc = ibcc_why_set(why, -EIO, "the local port does not answer");
-	else if (!mad_get_field(info, 0, IB_PORT_SMLID_F))
-		rc = ibcc_why_set(why, -ENETDOWN,
-				  "no subnet manager has set this port up: is opensm running?");
-	mad_rpc_close_port(p);
-	return rc;
+	ibcc_smp_direct_get(op.mad, &self, IBCC_SMP_ATTR_PORT_INFO, 0);
+	rc = ibcc_transport_run(tr, &op, 1);
+	if (rc)
+		return ibcc_why_set(why, rc, "the local port cannot be asked for its state");
+	if (op.err == -ECANCELED)
+		return ibcc_why_set(why, op.err, "canceled");
+	if (op.err)
+		return ibcc_why_set(why, -EHOSTUNREACH, "the local port does not answer");
+	ibcc_smp_port_info_unpack(op.mad, &info);
+	if (!info.sm_lid)
+		return ibcc_why_set(why, -ENETDOWN,
+				    "no subnet manager has set this port up: is opensm running?");
+	return 0;
 }

@@ -3,13 +3,13 @@
 #ifndef IBCC_DAEMON_SM_H
 #define IBCC_DAEMON_SM_H
 
-#include <stdint.h>
-
+#include <ibcc/transport.h>
 #include <ibcc/why.h>
 
-/* Asks the port itself, as umad's files are made once and for all on simulated fabrics. Returns 0,
- * -ENETDOWN if it knows no subnet manager, or why it cannot be asked.
+/* Asks the transport's own port, as umad's files are made once and for all on simulated fabrics.
+ * Returns 0, -ENETDOWN if it knows no subnet manager, -EHOSTUNREACH if it does not answer, -EIO
+ * when the transport is gone, -ECANCELED.
  */
-int ibcc_sm_check(const char *ca, int port, int timeout_ms, struct ibcc_why *why);
+int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_why *why);
 
 #endif

@@ -78,13 +78,11 @@ int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 			  struct ibcc_settings *s);
 
-/* Topology by directed-route discovery from a local port, on an umad port of its own that is closed
- * again: for fabrics without our plugin. NULL on failure with a sentence in why. On success why is
- * empty, or says how much of the fabric did not answer.
+/* Topology by directed-route discovery from the local port of a transport that carries SMPs, for
+ * fabrics without our plugin. Takes half a minute at most; what has not answered by then has not.
+ * NULL on failure with *err, -EIO when the transport is gone, and a sentence in why. On success why
+ * is empty, or says how much of the fabric did not answer.
  */
-struct ibcc_topo *ibcc_discover_run(const char *ca, int port, int timeout_ms, int *err, char *why,
-				    size_t len);
-/* The same through any transport that carries directed-route SMPs. */
 struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len);
 
 #endif

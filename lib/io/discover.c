@@ -2,7 +2,9 @@
 /* Walks a fabric from a local port.
  *
  * On our own transport rather than libibnetdisc, which waits for ever for an SMP that got lost
- * below umad2sim, aborts when its peer goes away, and does not say when nodes did not answer.
+ * below umad2sim, aborts when its peer goes away, and does not say when nodes did not answer. And
+ * on one that stays open: below umad2sim opening a port waits for a server that has stopped, and an
+ * answer that comes after a port was closed ends the process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,9 +17,8 @@
 
 #include "lib/io/batch.h"
 
-/* SMPs travel on VL 15, which has no flow control: bursts get lost. */
-#define SMP_WINDOW  8u
-#define SMP_RETRIES 3u
+/* Far more than the largest fabric takes of which everything answers. */
+#define DEADLINE_NS 30000000000u
 
 /* Gathers the Gets that wait, at most a batch of them; their number or -ENOMEM. */
 static int gather(struct ibcc_walk *w, struct ibcc_batch *b, struct ibcc_walk_get *get)
@@ -67,8 +68,11 @@ struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *
 	struct ibcc_walk *w = ibcc_walk_new(&o);
 	struct ibcc_topo *t = NULL;
 	unsigned int lost = 0, odd = 0;
-	int rc = w ? walk(w, tr, &lost) : -ENOMEM;
+	int rc;
 
+	tr->deadline_ns = ibcc_transport_now_ns(tr) + DEADLINE_NS;
+	rc = w ? walk(w, tr, &lost) : -ENOMEM;
+	tr->deadline_ns = 0;
 	if (rc == 0) {
 		t = ibcc_walk_topo(w, &odd);
 		rc = !t ? -ENOMEM : !t->n_nodes ? -ENOLINK : 0;
@@ -89,24 +93,4 @@ struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *
 	else
 		snprintf(why, len, "discovery failed: %s", strerror(-rc));
 	return NULL;
-}
-
-struct ibcc_topo *ibcc_discover_run(const char *ca, int port, int timeout_ms, int *err, char *why,
-				    size_t len)
-{
-	struct ibcc_umad_options o = {
-		.ca = ca,
-		.port = port,
-		.window = SMP_WINDOW,
-		.timeout_ms = timeout_ms > 0 ? (unsigned int)timeout_ms : 0,
-		.retries = SMP_RETRIES,
-	};
-	struct ibcc_transport *tr = ibcc_umad_open(&o, err, why, len);
-	struct ibcc_topo *t;
-
-	if (!tr)
-		return NULL;
-	t = ibcc_discover_walk(tr, err, why, len);
-	ibcc_transport_free(tr);
-	return t;
 }

@@ -34,6 +34,7 @@ int ibcc_run_begin(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
 	r->stats = stats;
 	r->node = node;
 	r->retry.head = r->retry.len = r->ready.head = r->ready.len = 0;
+	r->direct = (struct ibcc_run_node){ 0 };
 	memset(r->progress, 0, n * sizeof(*r->progress));
 	for (size_t i = 0; i < n; i++)
 		if (ibcc_run_node_of(r, i))
@@ -67,10 +68,10 @@ static size_t ring_pop(const struct ibcc_run *r, struct ibcc_run_ring *g)
 static bool node_enter(struct ibcc_run *r, size_t i)
 {
 	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
+	unsigned int most = d ? IBCC_WINDOW_NODE_MAX : IBCC_WINDOW_DIRECT_MAX;
 
-	if (!d)
-		return true;
-	if (d->open < IBCC_WINDOW_NODE_MAX) {
+	d = d ? d : &r->direct;
+	if (d->open < most) {
 		d->open++;
 		return true;
 	}
@@ -86,11 +87,12 @@ static bool node_enter(struct ibcc_run *r, size_t i)
 static void node_leave(struct ibcc_run *r, size_t i)
 {
 	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
-	size_t next = d ? d->first : 0;
+	size_t next;
 
+	d = d ? d : &r->direct;
+	next = d->first;
 	if (!next) {
-		if (d)
-			d->open--;
+		d->open--;
 		return;
 	}
 	d->first = r->progress[next - 1].after;

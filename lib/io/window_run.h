@@ -42,6 +42,7 @@ struct ibcc_run {
 	struct ibcc_run_ring retry; /* in the order of their failures */
 	struct ibcc_run_ring ready; /* whose node has room for them again */
 	struct ibcc_run_node *node; /* IBCC_RUN_LIDS of them, not owned; NULL for none */
+	struct ibcc_run_node direct; /* all directed routes */
 };
 
 /* Begins a run with an object that is zero or has run before. -ENOMEM. `node` keeps nothing from

@@ -70,24 +70,23 @@ static int prepare(struct poll *p)
 	char why[256];
 	int err = 0;
 
-	p->topo = ibcc_discover_run(NULL, 0, IBCC_SPEED_TIMEOUT_MS, &err, why, sizeof(why));
+	tr = transport(&err);
+	if (!tr)
+		return err;
+	p->topo = ibcc_discover_walk(tr, &err, why, sizeof(why));
 	if (!p->topo || *why)
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 	if (!p->topo)
-		return err;
+		goto out;
 	/* Bare ibsim takes class 0x21 for SMPs, so there nobody may be asked for its time. */
 	p->collector = ibcc_collector_new(p->with_cc ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST);
-	if (!p->collector)
-		return -ENOMEM;
-	err = ibcc_snapshot_init(&p->snapshot, p->topo);
-	tr = err ? NULL : transport(&err);
-	if (!tr)
-		return err;
+	err = p->collector ? ibcc_snapshot_init(&p->snapshot, p->topo) : -ENOMEM;
 	for (int i = 0; i < WARM_UP && !err; i++)
 		err = pass(p, tr);
 	ibcc_poll_record_init(&p->record, tr);
 	if (!err)
 		err = pass(p, &p->record.base);
+out:
 	ibcc_transport_free(tr);
 	return err;
 }

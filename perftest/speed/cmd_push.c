@@ -151,10 +151,10 @@ static int run(struct push *p)
 	char why[256];
 	int err = 0;
 
-	p->topo = ibcc_discover_run(NULL, 0, IBCC_SPEED_TIMEOUT_MS, &err, why, sizeof(why));
-	if (p->topo)
-		p->tr = ibcc_umad_open(&o, &err, why, sizeof(why));
-	if (!p->tr) {
+	p->tr = ibcc_umad_open(&o, &err, why, sizeof(why));
+	if (p->tr)
+		p->topo = ibcc_discover_walk(p->tr, &err, why, sizeof(why));
+	if (!p->topo) {
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 		return err;
 	}

@@ -18,19 +18,6 @@
 #include <ibcc/pma.h>
 #include <ibcc/route.h>
 
-static struct ibcc_topo *discover(void)
-{
-	char why[200];
-	int err;
-	struct ibcc_topo *t = ibcc_discover_run(NULL, 0, 500, &err, why, sizeof(why));
-
-	if (!t || *why) {
-		fprintf(stderr, "discovery: %s\n", why);
-		exit(1);
-	}
-	return t;
-}
-
 static struct ibcc_transport *open_port(unsigned int window)
 {
 	const struct ibcc_umad_options o = { .window = window, .timeout_ms = 200, .retries = 1 };
@@ -44,6 +31,21 @@ static struct ibcc_transport *open_port(unsigned int window)
 		exit(1);
 	}
 	return tr;
+}
+
+static struct ibcc_topo *discover(void)
+{
+	struct ibcc_transport *tr = open_port(0);
+	char why[200];
+	int err;
+	struct ibcc_topo *t = ibcc_discover_walk(tr, &err, why, sizeof(why));
+
+	ibcc_transport_free(tr);
+	if (!t || *why) {
+		fprintf(stderr, "discovery: %s\n", why);
+		exit(1);
+	}
+	return t;
 }
 
 static void print_end(const struct ibcc_topo *t, uint32_t port)
