@@ -32,11 +32,12 @@ struct loop {
 	int log_level;
 	bool last_reload_ok;
 	sd_event *event;
-	sd_event_source *timer;
+	sd_event_source *timer, *stall_timer;
 	struct ibcc_worker *worker;
 	struct ibcc_jsonl *control;
 	unsigned int failures;      /* passes in a row that failed, as far as it matters */
 	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
+	bool passing;               /* it has not come to its end yet */
 };
 
 static uint64_t now_us(struct loop *l)
@@ -45,6 +46,14 @@ static uint64_t now_us(struct loop *l)
 
 	sd_event_now(l->event, CLOCK_MONOTONIC, &t);
 	return t;
+}
+
+/* After so long in one pass what was said last of the fabric is old. */
+static uint64_t most_us(const struct loop *l)
+{
+	uint64_t ms = 3ull * l->config.interval_ms;
+
+	return 1000 * (ms > l->config.pass_deadline_ms ? ms : l->config.pass_deadline_ms);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
@@ -61,6 +70,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	j->kind = IBCC_JOB_PASS;
+	l->passing = true;
+	sd_event_source_set_time(l->stall_timer, l->pass_us + most_us(l) + 1000);
+	sd_event_source_set_enabled(l->stall_timer, SD_EVENT_ONESHOT);
 	ibcc_worker_submit(l->worker, j);
 	return 0;
 }
@@ -83,9 +95,27 @@ static void schedule_pass(struct loop *l, bool failed)
 	sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }
 
-static void notify_status(struct loop *l)
+/* What the worker said last is of no worth when it has been silent for long: in the middle of a
+ * pass, or of what somebody asked for before it.
+ */
+static json_t *current_status(struct loop *l)
 {
 	json_t *s = ibcc_worker_status(l->worker);
+	uint64_t took_us = now_us(l) - l->pass_us;
+	char text[160];
+
+	if (!s || !l->passing || took_us <= most_us(l))
+		return s;
+	snprintf(text, sizeof(text), "no pass has come to its end for %.1f s; busy with: %s",
+		 (double)took_us / 1e6, ibcc_worker_stage(l->worker));
+	json_object_set_new(s, "state", json_string("stalled"));
+	json_object_set_new(s, "reason", json_string(text));
+	return s;
+}
+
+static void notify_status(struct loop *l)
+{
+	json_t *s = current_status(l);
 	const json_t *fabric = json_object_get(s, "fabric");
 	const char *reason = json_string_value(json_object_get(s, "reason"));
 
@@ -99,6 +129,20 @@ static void notify_status(struct loop *l)
 		   json_integer_value(json_object_get(s, "writes_pending")), reason ? ": " : "",
 		   reason ? reason : "");
 	json_decref(s);
+}
+
+static int on_stall(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct loop *l = arg;
+
+	(void)source;
+	(void)usec;
+	if (!l->passing)
+		return 0;
+	ibcc_log(LOG_WARNING, "the pass under way takes long; busy with: %s",
+		 ibcc_worker_stage(l->worker));
+	notify_status(l);
+	return 0;
 }
 
 static void end_reload(struct loop *l, bool ok)
@@ -131,6 +175,7 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 	(void)revents;
 	while ((j = ibcc_worker_done(l->worker))) {
 		if (j->kind == IBCC_JOB_PASS) {
+			l->passing = false;
 			schedule_pass(l, j->err != 0);
 			notify_status(l);
 		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
@@ -147,7 +192,7 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 
 static json_t *status(struct loop *l)
 {
-	json_t *o = ibcc_worker_status(l->worker);
+	json_t *o = current_status(l);
 
 	if (!o)
 		return ibcc_request_answer(-ENOMEM, "no memory", NULL);
@@ -273,6 +318,9 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 	if (rc >= 0)
 		rc = sd_event_add_time(l->event, &l->timer, CLOCK_MONOTONIC, 0, 1000, on_timer, l);
 	if (rc >= 0)
+		rc = sd_event_add_time(l->event, &l->stall_timer, CLOCK_MONOTONIC, UINT64_MAX, 1000,
+				       on_stall, l);
+	if (rc >= 0)
 		rc = sd_event_set_watchdog(l->event, 1);
 	return rc < 0 ? ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc)) : 0;
 }
@@ -300,6 +348,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 	ibcc_jsonl_free(l.control);
 	ibcc_worker_free(l.worker);
 	sd_event_source_unref(l.timer);
+	sd_event_source_unref(l.stall_timer);
 	sd_event_unref(l.event);
 	return rc < 0 ? rc : 0;
 }

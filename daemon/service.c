@@ -184,7 +184,7 @@ static json_t *plugin_trouble(const struct ibcc_service *s)
 
 	if (s->config.apply_via == IBCC_VIA_DIRECT)
 		return json_null();
-	if (ibcc_plugin_state(s->plugin))
+	if (ibcc_plugin_state(s->plugin) && !s->plugin_silent)
 		why.text[0] = '\0';
 	ibcc_plugin_is_other_release(s->plugin, &why);
 	return why.text[0] ? ibcc_json_text(why.text) : json_null();
@@ -216,12 +216,15 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 	bool blind = c && c->decided && !c->picture.trustworthy;
-	const char *reason = s->last_why.text[0] ? s->last_why.text
-			     : blind             ? c->target.summary
-						 : NULL;
-	const char *state = s->last_err || blind || (c && c->act_err) ? "degraded"
-			    : c && c->decided                         ? "ok"
-								      : "starting";
+	bool stalled = s->plugin_silent && s->config.apply_via != IBCC_VIA_DIRECT;
+	const char *reason = stalled               ? s->plugin_why.text
+			     : s->last_why.text[0] ? s->last_why.text
+			     : blind               ? c->target.summary
+						   : NULL;
+	const char *state = stalled                                     ? "stalled"
+			    : s->last_err || blind || (c && c->act_err) ? "degraded"
+			    : c && c->decided                           ? "ok"
+									: "starting";
 	json_t *o;
 
 	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",

@@ -84,6 +84,9 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 /* State of the service: mode, fabric, SM, plugin, last error. */
 json_t *ibcc_service_status(const struct ibcc_service *s);
 
+/* From any thread: what the call under way is busy with, in words. */
+const char *ibcc_service_stage(const struct ibcc_service *s);
+
 /* From any thread: makes the call that is under way return soon. The service is then only good for
  * ibcc_service_free().
  */

@@ -22,7 +22,9 @@ struct ibcc_service {
 	atomic_bool canceled;
 	struct ibcc_transport *transport; /* NULL: not open */
 	struct ibcc_plugin *plugin;
-	struct ibcc_why plugin_why;   /* of the last attempt to connect; empty if it worked */
+	struct ibcc_why plugin_why;   /* why it is not there; empty if it is */
+	bool plugin_silent;           /* it is, or was, but its OpenSM does not answer */
+	_Atomic(const char *) stage;  /* of the call under way; see ibcc_service_stage() */
 	struct ibcc_applier *applier; /* the one that writes; made with the transport */
 	struct ibcc_applier *null_applier;
 	struct ibcc_state *state;

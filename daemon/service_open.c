@@ -47,6 +47,7 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 		return NULL;
 	s->config = *config;
 	s->cc_key = cc_key;
+	s->stage = "nothing";
 	pthread_mutex_init(&s->lock, NULL);
 	s->null_applier = ibcc_applier_null_new();
 	s->plugin = ibcc_plugin_new(config->plugin_socket);
@@ -87,6 +88,11 @@ void ibcc_service_free(struct ibcc_service *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->paused);
 	free(s);
+}
+
+const char *ibcc_service_stage(const struct ibcc_service *s)
+{
+	return s->stage;
 }
 
 void ibcc_service_cancel(struct ibcc_service *s)
@@ -157,14 +163,39 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 	return 0;
 }
 
+/* Is there a plugin, and does it answer? */
+static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
+{
+	uint64_t patience_ms = 3ull * s->config.interval_ms;
+	int rc;
+
+	if (patience_ms < IBCC_PLUGIN_PATIENCE_MS)
+		patience_ms = IBCC_PLUGIN_PATIENCE_MS;
+	if (patience_ms > IBCC_PLUGIN_SILENCE_MS)
+		patience_ms = IBCC_PLUGIN_SILENCE_MS;
+	ibcc_plugin_poll(s->plugin);
+	why->text[0] = '\0';
+	rc = ibcc_plugin_connect(s->plugin, why);
+	if (!rc && ibcc_plugin_silent_ms(s->plugin) > patience_ms)
+		rc = ibcc_plugin_stopped(s->plugin, why);
+	s->plugin_silent = rc == -ETIMEDOUT;
+	return !rc;
+}
+
 /* With direct writing the plugin is not asked for anything. */
 static bool plugin_there(struct ibcc_service *s)
 {
+	bool was_there = !s->plugin_why.text[0];
+
 	if (s->config.apply_via == IBCC_VIA_DIRECT)
 		return false;
-	ibcc_plugin_poll(s->plugin);
-	s->plugin_why.text[0] = '\0';
-	return !ibcc_plugin_connect(s->plugin, &s->plugin_why);
+	s->stage = "asking the OpenSM plugin";
+	if (!plugin_answers(s, &s->plugin_why))
+		return false;
+	/* What failed without it need not fail again. */
+	if (!was_there)
+		s->hold = s->hold_next = 0;
+	return true;
 }
 
 static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
@@ -183,6 +214,7 @@ static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_topo *t;
 	int rc;
 
+	s->stage = "discovering the fabric";
 	rc = ibcc_sm_check(s->transport, why);
 	if (rc)
 		return rc;
@@ -230,12 +262,15 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 
 	if (s->canceled)
 		return ibcc_why_set(why, -ECANCELED, "canceled");
-	if (!s->transport)
+	if (!s->transport) {
+		s->stage = "opening the port";
 		rc = open_port(s, why);
+	}
 	if (!rc)
 		rc = refresh_topology(s, why);
 	if (rc == -EIO)
 		ibcc_service_drop(s);
+	s->stage = "reading the fabric or writing to it";
 	return rc;
 }
 

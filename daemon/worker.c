@@ -278,6 +278,11 @@ struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w)
 	return j;
 }
 
+const char *ibcc_worker_stage(const struct ibcc_worker *w)
+{
+	return ibcc_service_stage(w->service);
+}
+
 json_t *ibcc_worker_status(struct ibcc_worker *w)
 {
 	json_t *copy;

@@ -60,6 +60,8 @@ int ibcc_worker_fd(const struct ibcc_worker *w);
 void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_job *j);
 /* The next job that is done, the caller's from now on; NULL if none. */
 struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w);
+/* What it is busy with, in words. */
+const char *ibcc_worker_stage(const struct ibcc_worker *w);
 /* State of the service after the last job, a new reference. NULL without memory. */
 json_t *ibcc_worker_status(struct ibcc_worker *w);
 

@@ -274,6 +274,9 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
 		struct ibcc_server_client *c = &s->client[i];
 
+		/* So that a long plan is not taken for an OpenSM that has stopped. */
+		if (c->fd >= 0 && c->session.phase == IBCC_SESSION_PUSH)
+			ibcc_session_notify(&c->session);
 		if (c->fd < 0 || !c->waits_since_ms || now_ms - c->waits_since_ms < PATIENCE_MS)
 			continue;
 		log_client(s, now_ms, &c->peer, "neither speaks nor reads, dropped");

@@ -206,6 +206,11 @@ void ibcc_session_input(struct ibcc_session *s, const struct ibcc_session_host *
 		s->phase = IBCC_SESSION_IDLE;
 		s->welcome_due = true;
 		return;
+	case IBCC_PROTO_STATE_GET:
+		if (planning)
+			break;
+		s->state_due = true;
+		return;
 	case IBCC_PROTO_TOPO_GET:
 		if (planning)
 			break;
@@ -357,6 +362,7 @@ void ibcc_session_sent(struct ibcc_session *s, const struct ibcc_session_message
 		return;
 	case IBCC_PROTO_ERROR: s->phase = IBCC_SESSION_ENDED; return;
 	case IBCC_PROTO_HELLO:
+	case IBCC_PROTO_STATE_GET:
 	case IBCC_PROTO_TOPO_GET:
 	case IBCC_PROTO_PLAN_BEGIN:
 	case IBCC_PROTO_CHANGE:

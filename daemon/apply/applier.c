@@ -53,6 +53,8 @@ static int by_plugin_ready(struct ibcc_applier *a, struct ibcc_why *why)
 
 	ibcc_plugin_poll(b->plugin);
 	rc = ibcc_plugin_connect(b->plugin, why);
+	if (!rc && ibcc_plugin_silent_ms(b->plugin) > IBCC_PLUGIN_PATIENCE_MS)
+		rc = ibcc_plugin_stopped(b->plugin, why);
 	if (rc)
 		return rc;
 	s = ibcc_plugin_state(b->plugin);

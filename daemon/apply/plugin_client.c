@@ -8,23 +8,22 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ibcc/version.h>
 
-/* Longest silence between two messages. A node that does not answer costs the plugin its MAD
- * timeouts, and results may come all at the end.
- */
-#define ANSWER_TIMEOUT_MS 60000
-#define HELLO_TIMEOUT_MS  5000
+#define HELLO_TIMEOUT_MS 5000
 
 struct ibcc_plugin {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	int fd; /* -1: not connected */
+	int fd;       /* -1: not connected */
+	bool greeted; /* WELCOME has come */
 	int cancel_fd;
 	uint32_t seq;
 	uint32_t n_states; /* how often the plugin told its state */
 	uint16_t version;  /* of the protocol that it speaks, if that is not ours */
+	uint64_t asked_ms; /* when we asked for a sign of life that has not come; 0: we have not */
 	struct ibcc_proto_state state;
 	uint8_t buf[IBCC_PROTO_MAX_BYTES];
 };
@@ -45,11 +44,21 @@ struct ibcc_plugin *ibcc_plugin_new(const char *socket_path)
 	return p;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
 static void disconnect(struct ibcc_plugin *p)
 {
 	if (p->fd >= 0)
 		close(p->fd);
 	p->fd = -1;
+	p->greeted = false;
+	p->asked_ms = 0;
 }
 
 void ibcc_plugin_free(struct ibcc_plugin *p)
@@ -70,9 +79,20 @@ void ibcc_plugin_cancel(struct ibcc_plugin *p)
 		return; /* full: cancelled already */
 }
 
+uint64_t ibcc_plugin_silent_ms(const struct ibcc_plugin *p)
+{
+	return p->asked_ms ? now_ms() - p->asked_ms : 0;
+}
+
 const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p)
 {
-	return p && p->fd >= 0 ? &p->state : NULL;
+	return p && p->greeted ? &p->state : NULL;
+}
+
+int ibcc_plugin_stopped(const struct ibcc_plugin *p, struct ibcc_why *why)
+{
+	return ibcc_why_set(why, -ETIMEDOUT, "OpenSM has stopped: its plugin at %s does not answer",
+			    p->path);
 }
 
 bool ibcc_plugin_is_other_release(const struct ibcc_plugin *p, struct ibcc_why *why)
@@ -110,7 +130,7 @@ static int send_message(struct ibcc_plugin *p, enum ibcc_proto_type type, const 
 	int rc;
 
 	while ((rc = ibcc_proto_send(p->fd, type, p->seq, payload, length)) == -EAGAIN) {
-		rc = wait_for(p, POLLOUT, ANSWER_TIMEOUT_MS);
+		rc = wait_for(p, POLLOUT, IBCC_PLUGIN_SILENCE_MS);
 		if (rc)
 			return rc;
 	}
@@ -140,6 +160,16 @@ static int take_state(struct ibcc_plugin *p, const struct ibcc_proto_header *h, 
 	return 0;
 }
 
+/* The next message, if there is one. */
+static int hear(struct ibcc_plugin *p, struct ibcc_proto_header *h, const void **payload)
+{
+	int rc = ibcc_proto_recv(p->fd, p->buf, h, payload);
+
+	if (!rc)
+		p->asked_ms = 0;
+	return rc;
+}
+
 /* Next answer to the current request; STATE that comes in between is taken in. */
 static int receive(struct ibcc_plugin *p, int timeout_ms, struct ibcc_proto_header *h,
 		   const void **payload)
@@ -147,7 +177,7 @@ static int receive(struct ibcc_plugin *p, int timeout_ms, struct ibcc_proto_head
 	int rc;
 
 	for (;;) {
-		rc = ibcc_proto_recv(p->fd, p->buf, h, payload);
+		rc = hear(p, h, payload);
 		if (rc == -EAGAIN) {
 			rc = wait_for(p, POLLIN, timeout_ms);
 			if (rc)
@@ -242,25 +272,31 @@ int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
 {
 	struct ibcc_proto_header h;
 	const void *payload;
-	int rc;
+	int rc = 0, timeout_ms = 0;
 
-	if (p->fd >= 0)
+	if (p->greeted)
 		return 0;
-	rc = open_socket(p, why);
-	if (rc)
-		return rc;
-	p->seq++;
-	rc = send_message(p, IBCC_PROTO_HELLO, NULL, 0);
+	if (p->fd < 0) {
+		timeout_ms = HELLO_TIMEOUT_MS;
+		rc = open_socket(p, why);
+		if (rc)
+			return rc;
+		p->seq++;
+		rc = send_message(p, IBCC_PROTO_HELLO, NULL, 0);
+	}
 	if (!rc)
-		rc = receive(p, HELLO_TIMEOUT_MS, &h, &payload);
+		rc = receive(p, timeout_ms, &h, &payload);
 	/* A plugin with too many clients says so and hangs up before it has heard us. */
 	if (rc == -EPIPE || rc == -ENOTCONN)
 		rc = receive(p, 0, &h, &payload);
+	if (rc == -ETIMEDOUT)
+		return ibcc_plugin_stopped(p, why);
 	if (rc)
 		return broken(p, rc, why);
 	if (h.type == IBCC_PROTO_ERROR)
 		return hung_up(p, &h, payload, why);
 	rc = h.type == IBCC_PROTO_WELCOME ? take_state(p, &h, payload) : -EPROTO;
+	p->greeted = !rc;
 	return rc ? broken(p, rc, why) : 0;
 }
 
@@ -270,12 +306,18 @@ int ibcc_plugin_poll(struct ibcc_plugin *p)
 	const void *payload;
 	int rc = 0;
 
-	if (p->fd < 0)
+	if (!p->greeted)
 		return -ENOTCONN;
-	while (!rc && !(rc = ibcc_proto_recv(p->fd, p->buf, &h, &payload)))
+	while (!rc && !(rc = hear(p, &h, &payload)))
 		if (h.type == IBCC_PROTO_STATE)
 			rc = take_state(p, &h, payload);
-	if (rc == -EAGAIN)
+	if (rc == -EAGAIN && p->asked_ms)
+		return 0;
+	if (rc == -EAGAIN) {
+		rc = ibcc_proto_send(p->fd, IBCC_PROTO_STATE_GET, p->seq, NULL, 0);
+		p->asked_ms = now_ms();
+	}
+	if (!rc || rc == -EAGAIN)
 		return 0;
 	disconnect(p);
 	return -ENOTCONN;
@@ -305,7 +347,7 @@ struct ibcc_topo *ibcc_plugin_topology(struct ibcc_plugin *p, int *err, struct i
 	n_states = p->n_states;
 	rc = send_message(p, IBCC_PROTO_TOPO_GET, NULL, 0);
 	while (!rc) {
-		rc = receive(p, ANSWER_TIMEOUT_MS, &h, &payload);
+		rc = receive(p, IBCC_PLUGIN_SILENCE_MS, &h, &payload);
 		if (rc)
 			break;
 		if (h.type == IBCC_PROTO_TOPO_NODE) {
@@ -410,7 +452,7 @@ int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint6
 		return rc;
 	rc = send_plan(p, plan, cc_key);
 	while (!rc) {
-		rc = receive(p, ANSWER_TIMEOUT_MS, &h, &payload);
+		rc = receive(p, IBCC_PLUGIN_SILENCE_MS, &h, &payload);
 		if (rc)
 			break;
 		if (h.type == IBCC_PROTO_RESULT)

@@ -2,7 +2,7 @@
 /* The daemon's end of the conversation with the OpenSM plugin (ibcc/proto.h).
  *
  * All calls but ibcc_plugin_cancel() are made by one thread and may block for as long as the
- * plugin needs, at most some seconds between two of its messages.
+ * plugin needs, at most IBCC_PLUGIN_SILENCE_MS between two of its messages.
  */
 #ifndef IBCC_DAEMON_PLUGIN_CLIENT_H
 #define IBCC_DAEMON_PLUGIN_CLIENT_H
@@ -15,6 +15,9 @@
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
+#define IBCC_PLUGIN_SILENCE_MS  10000
+#define IBCC_PLUGIN_PATIENCE_MS 1000 /* what an OpenSM that runs may take for a sign of life */
+
 struct ibcc_plugin;
 
 /* NULL without memory or descriptors. Does not connect yet. */
@@ -22,12 +25,22 @@ struct ibcc_plugin *ibcc_plugin_new(const char *socket_path);
 void ibcc_plugin_free(struct ibcc_plugin *p);
 
 /* Connects and says HELLO where there is no connection. Returns 0 when connected; -ENOENT or
- * -ECONNREFUSED: nobody listens; -EACCES; -EPERM: the plugin refused; -EPROTO; -ETIMEDOUT.
+ * -ECONNREFUSED: nobody listens; -EACCES; -EPERM: the plugin refused; -EPROTO; -ETIMEDOUT: it has
+ * not answered yet, which is waited for only the first time.
  */
 int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why);
 
-/* Takes in what the plugin said unasked. Returns 0, or -ENOTCONN when the connection is gone. */
+/* Takes in what the plugin said unasked, and asks it for a sign of life, which the next call takes
+ * in. Returns 0, or -ENOTCONN when the connection is gone.
+ */
 int ibcc_plugin_poll(struct ibcc_plugin *p);
+
+/* How long the plugin owes us a sign of life, in milliseconds; 0 if it does not. An OpenSM that has
+ * stopped (SIGSTOP, a deadlock, a debugger) keeps its sockets open.
+ */
+uint64_t ibcc_plugin_silent_ms(const struct ibcc_plugin *p);
+/* -ETIMEDOUT, with a sentence about that. */
+int ibcc_plugin_stopped(const struct ibcc_plugin *p, struct ibcc_why *why);
 
 /* What the plugin last said about its SM; NULL when not connected. */
 const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p);

@@ -5,16 +5,18 @@
  * header that carries magic and version, and every length is checked. A client says HELLO first
  * and gets WELCOME or ERROR. Requests are TOPO_GET (answer: TOPO_NODE for each node, TOPO_END) and
  * a plan: PLAN_BEGIN, CHANGE for each, PLAN_COMMIT (answer: RESULT for each change, PLAN_END).
- * STATE comes unasked when the SM's state or the topology's generation changed.
+ * STATE comes unasked when the SM's state or the topology's generation changed, about once a second
+ * while a plan is being applied, and when asked for by STATE_GET: so silence means that OpenSM has
+ * stopped.
  *
  * Payloads: WELCOME, STATE, TOPO_END struct ibcc_proto_state (in TOPO_END that of the topology just
  * sent, so its generation is the one to plan for); ERROR, PLAN_END struct ibcc_proto_error;
  * PLAN_BEGIN struct ibcc_proto_plan; RESULT struct ibcc_proto_result; TOPO_NODE and CHANGE as
- * encoded below; none in HELLO, TOPO_GET and PLAN_COMMIT. A plan is judged as a whole: a refused
- * one gets no RESULT, only a PLAN_END with the refusal, and the connection goes on. One that was
- * stopped on its way gets a RESULT for each change and the reason in PLAN_END. ERROR is about the
- * conversation itself, and the plugin hangs up after it. While an answer is under way the plugin
- * reads nothing further from that client. STATE has seq 0.
+ * encoded below; none in HELLO, STATE_GET, TOPO_GET and PLAN_COMMIT. A plan is judged as a whole: a
+ * refused one gets no RESULT, only a PLAN_END with the refusal, and the connection goes on. One
+ * that was stopped on its way gets a RESULT for each change and the reason in PLAN_END. ERROR is
+ * about the conversation itself, and the plugin hangs up after it. While an answer is under way the
+ * plugin reads nothing further from that client. STATE has seq 0.
  */
 #ifndef IBCC_PROTO_H
 #define IBCC_PROTO_H
@@ -43,6 +45,7 @@ enum ibcc_proto_type {
 	IBCC_PROTO_PLAN_COMMIT,
 	IBCC_PROTO_RESULT,
 	IBCC_PROTO_PLAN_END,
+	IBCC_PROTO_STATE_GET,
 };
 
 struct ibcc_proto_header {

@@ -77,7 +77,7 @@ int ibcc_proto_recv(int fd, void *buf, struct ibcc_proto_header *h, const void *
 	}
 	if (msg.msg_flags & MSG_TRUNC || got.length != (size_t)n - HEADER_BYTES)
 		return -EPROTO;
-	if (got.type < IBCC_PROTO_HELLO || got.type > IBCC_PROTO_PLAN_END)
+	if (got.type < IBCC_PROTO_HELLO || got.type > IBCC_PROTO_STATE_GET)
 		return -EPROTO;
 	*h = got;
 	*payload = (const uint8_t *)buf + HEADER_BYTES;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -30,6 +31,7 @@ static struct {
 	enum { WELCOME, REFUSE, FULL, GARBAGE, OLD_VERSION, HANG_UP } greeting;
 	struct ibcc_topo *topo;
 	unsigned int connections;
+	atomic_bool goes_on;
 } server;
 
 static uint8_t server_buf[IBCC_PROTO_MAX_BYTES];
@@ -432,6 +434,41 @@ static void *cancel_soon(void *p)
 }
 
 /* A plugin that says nothing any more must not keep the daemon from ending. */
+static void alive_again(int fd)
+{
+	struct ibcc_proto_state s = state_of(6);
+	struct ibcc_proto_header h;
+	const void *p;
+
+	get(fd, &h, &p);
+	while (!server.goes_on)
+		usleep(1000);
+	put(fd, IBCC_PROTO_STATE, 0, &s, sizeof(s));
+	silent(fd);
+}
+
+/* An OpenSM that has stopped keeps the connection and says nothing. */
+static void test_stopped(void **state)
+{
+	struct ibcc_plugin *p = start(alive_again);
+	struct ibcc_why why = { "" };
+
+	(void)state;
+	assert_int_equal(ibcc_plugin_connect(p, &why), 0);
+	assert_int_equal(ibcc_plugin_silent_ms(p), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ibcc_plugin_poll(p), 0);
+		usleep(2000);
+		assert_true(ibcc_plugin_silent_ms(p) > 0);
+	}
+	assert_int_equal(ibcc_plugin_stopped(p, &why), -ETIMEDOUT);
+	assert_non_null(strstr(why.text, "does not answer"));
+	server.goes_on = true;
+	while (ibcc_plugin_state(p)->generation != 6)
+		assert_int_equal(ibcc_plugin_poll(p), 0);
+	end(p);
+}
+
 static void test_cancel(void **state)
 {
 	struct ibcc_plugin *p = start(silent);
@@ -454,7 +491,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_there),  cmocka_unit_test(test_greetings),
 		cmocka_unit_test(test_other_release), cmocka_unit_test(test_topology),
 		cmocka_unit_test(test_bad_topology),  cmocka_unit_test(test_plans),
-		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_stopped),       cmocka_unit_test(test_cancel),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

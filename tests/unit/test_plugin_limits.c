@@ -125,9 +125,11 @@ static void test_plan_stalls(void **state)
 	now_ms += 20000;
 	ibcc_server_tick(&server, now_ms);
 	expect_nothing(fd);
+	expect(busy, IBCC_PROTO_STATE, 0, sizeof(struct ibcc_proto_state)); /* a sign of life */
 	now_ms += 11000;
 	ibcc_server_tick(&server, now_ms);
 	expect_end(fd);
+	expect(busy, IBCC_PROTO_STATE, 0, sizeof(struct ibcc_proto_state));
 	expect_nothing(busy);
 	close(busy);
 }

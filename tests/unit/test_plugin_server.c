@@ -32,6 +32,22 @@ static void test_topology(void **state)
 }
 
 /* Before the first sweep there is nothing, which is an answer too. */
+/* Who asks hears that OpenSM is alive. */
+static void test_sign_of_life(void **state)
+{
+	int fd = greet();
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		say(fd, IBCC_PROTO_STATE_GET, 7 + i, NULL, 0);
+		expect(fd, IBCC_PROTO_STATE, 0, sizeof(struct ibcc_proto_state));
+		expect_nothing(fd);
+	}
+	begin(fd, 8, 1);
+	say(fd, IBCC_PROTO_STATE_GET, 8, NULL, 0);
+	assert_int_equal(expect_error(fd, 8), IBCC_REFUSAL_BAD_MESSAGE);
+}
+
 static void test_no_topology(void **state)
 {
 	struct ibcc_shared_topo *kept = shared;
@@ -229,10 +245,15 @@ static void test_bad_manners(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CONVERSATION(test_topology),          CONVERSATION(test_no_topology),
-		CONVERSATION(test_topology_replaced), CONVERSATION(test_plan),
-		CONVERSATION(test_plan_refused),      CONVERSATION(test_plan_client_gone),
-		CONVERSATION(test_plan_bad),          CONVERSATION(test_bad_manners),
+		CONVERSATION(test_topology),
+		CONVERSATION(test_sign_of_life),
+		CONVERSATION(test_no_topology),
+		CONVERSATION(test_topology_replaced),
+		CONVERSATION(test_plan),
+		CONVERSATION(test_plan_refused),
+		CONVERSATION(test_plan_client_gone),
+		CONVERSATION(test_plan_bad),
+		CONVERSATION(test_bad_manners),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

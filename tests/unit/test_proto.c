@@ -98,7 +98,7 @@ static void test_broken_messages(void **state)
 	h.type = 0;
 	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
 	assert_int_equal(recv_one(&x), -EPROTO);
-	h.type = IBCC_PROTO_PLAN_END + 1;
+	h.type = IBCC_PROTO_STATE_GET + 1;
 	assert_int_equal(send(x.fd[0], &h, sizeof(h), 0), sizeof(h));
 	assert_int_equal(recv_one(&x), -EPROTO);
 	memset(raw, 0xff, sizeof(raw));
