@@ -7,6 +7,8 @@
 #include "daemon/apply/carry.h"
 
 #define READBACK_PASSES 60u
+/* Reading all settings may take so many times as long as reading the counters. */
+#define READBACK_DEADLINES 10u
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 		    struct ibcc_transport *transport)
@@ -107,10 +109,21 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 	return 0;
 }
 
+/* Readings from now on end after so many of a pass's deadlines; 0: whenever. */
+static void set_deadline(struct ibcc_cycle *c, unsigned int passes)
+{
+	uint64_t ns = passes * c->options.pass_deadline_ns;
+
+	c->transport->deadline_ns = ns ? ibcc_transport_now_ns(c->transport) + ns : 0;
+}
+
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 {
-	int rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
+	int rc;
 
+	set_deadline(c, READBACK_DEADLINES);
+	rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
+	set_deadline(c, 0);
 	c->actual_known = !rc;
 	c->actual_age = 0;
 	c->missing_age = 0;
@@ -143,7 +156,9 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 	c->missing_age = 0;
 	c->missing_wait =
 		c->missing_wait < READBACK_PASSES / 2 ? c->missing_wait * 2 : READBACK_PASSES;
+	set_deadline(c, 1);
 	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
+	set_deadline(c, 0);
 	if (count_missing(c) < before)
 		c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))

@@ -26,7 +26,10 @@ struct ibcc_state; /* the state file */
 
 struct ibcc_cycle_options {
 	enum ibcc_clock clock;
-	uint64_t pass_deadline_ns; /* see ibcc_collector_set_deadline() */
+	/* See ibcc_collector_set_deadline(); reading all settings has ten of it. What was not read
+	 * by then is asked for again, in each of the following passes for as long as one.
+	 */
+	uint64_t pass_deadline_ns;
 	uint64_t cc_key;
 	bool clear_counters; /* see ibcc_counters_clear_full(); when something may be written */
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
