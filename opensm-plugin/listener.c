@@ -116,7 +116,9 @@ int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	unlink(name); /* can only be a dead process's of the same number */
+	/* A dead process's of the same number; anything else is not ours to remove. */
+	if (!lstat(name, &st) && S_ISSOCK(st.st_mode))
+		unlink(name);
 	ret = listen_at(fd, name, o, &st);
 	if (ret) {
 		close(fd);

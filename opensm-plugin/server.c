@@ -10,6 +10,7 @@
 
 #define LISTEN_AGAIN_MS    2000u
 #define PATIENCE_MS        30000u
+#define LEAST_IDLE_MS      1000u
 #define MESSAGES_A_TURN    64u /* of one client, before the others have theirs */
 #define LOG_LINES_A_SECOND 5u
 
@@ -134,6 +135,9 @@ static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t n
 			return false;
 		else
 			ibcc_session_input(&c->session, &s->host, &h, payload);
+		c->heard_ms = now_ms;
+		c->asked |= h.type != IBCC_PROTO_HELLO;
+		c->wrote |= c->session.phase == IBCC_SESSION_PUSH;
 	}
 	if (c->session.phase == IBCC_SESSION_PLAN)
 		c->waits_since_ms = now_ms; /* for the rest of the plan */
@@ -142,16 +146,59 @@ static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t n
 	return flush(s, c, now_ms);
 }
 
+static bool is_trusted(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/* Who says nothing, and may as well be dropped. */
+static bool is_idle(const struct ibcc_server_client *c, uint64_t now_ms)
+{
+	return c->fd >= 0 && !c->wrote && now_ms - c->heard_ms >= LEAST_IDLE_MS &&
+	       (c->session.phase == IBCC_SESSION_NEW || c->session.phase == IBCC_SESSION_IDLE);
+}
+
+/* A place for one more of this user, NULL if there is none. */
+static struct ibcc_server_client *make_room(struct ibcc_server *s, uid_t uid, uint64_t now_ms)
+{
+	struct ibcc_server_client *c, *end = s->client + IBCC_SERVER_CLIENTS;
+	struct ibcc_server_client *place = NULL, *idle = NULL;
+	bool trusted = is_trusted(uid), same_only;
+	unsigned int same = 0, others = 0;
+
+	for (c = s->client; c < end; c++) {
+		if (c->fd < 0) {
+			place = c;
+			continue;
+		}
+		same += c->peer.uid == uid;
+		others += !is_trusted(c->peer.uid);
+	}
+	same_only = !trusted && same >= IBCC_SERVER_OF_UID;
+	if (place && !same_only && (trusted || others < IBCC_SERVER_CLIENTS - IBCC_SERVER_KEPT))
+		return place;
+	for (c = s->client; c < end; c++) {
+		if (!is_idle(c, now_ms) || (same_only && c->peer.uid != uid) ||
+		    (!trusted && is_trusted(c->peer.uid)))
+			continue;
+		if (!idle || c->heard_ms < idle->heard_ms)
+			idle = c;
+	}
+	if (idle) {
+		log_client(s, now_ms, &idle->peer, "idle, and others need its place: dropped");
+		drop(s, idle);
+	}
+	return idle;
+}
+
 void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, uint64_t now_ms)
 {
-	struct ibcc_server_client *c = s->client, *end = s->client + IBCC_SERVER_CLIENTS;
 	struct ibcc_proto_error error = { .refusal = IBCC_REFUSAL_BUSY, .err = -EBUSY };
+	struct ibcc_server_client *c = make_room(s, peer->uid, now_ms);
 
-	while (c < end && c->fd >= 0)
-		c++;
-	if (c == end) {
-		snprintf(error.text, sizeof(error.text), "the OpenSM plugin has %u clients already",
-			 IBCC_SERVER_CLIENTS);
+	if (!c) {
+		snprintf(error.text, sizeof(error.text),
+			 "the OpenSM plugin has too many clients already");
 		(void)ibcc_proto_send(fd, IBCC_PROTO_ERROR, 0, &error, sizeof(error));
 		hang_up(fd);
 		log_client(s, now_ms, peer, error.text);
@@ -160,7 +207,7 @@ void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, 
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	c->peer = *peer;
-	c->waits_since_ms = now_ms;
+	c->waits_since_ms = c->joined_ms = c->heard_ms = now_ms;
 	ibcc_session_init(&c->session);
 	ibcc_plugin_log(&s->log, IBCC_PLUGIN_VERBOSE, "client %ld (uid %ld) connected",
 			(long)peer->pid, (long)peer->uid);
@@ -277,6 +324,10 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 		/* So that a long plan is not taken for an OpenSM that has stopped. */
 		if (c->fd >= 0 && c->session.phase == IBCC_SESSION_PUSH)
 			ibcc_session_notify(&c->session);
+		if (c->fd >= 0 && !c->asked && now_ms - c->joined_ms >= PATIENCE_MS) {
+			log_client(s, now_ms, &c->peer, "has asked for nothing, dropped");
+			drop(s, c);
+		}
 		if (c->fd < 0 || !c->waits_since_ms || now_ms - c->waits_since_ms < PATIENCE_MS)
 			continue;
 		log_client(s, now_ms, &c->peer, "neither speaks nor reads, dropped");

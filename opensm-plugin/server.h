@@ -12,12 +12,19 @@
 #include "opensm-plugin/log.h"
 #include "opensm-plugin/session.h"
 
+/* Connections; of these some are for root and OpenSM's own user only, and others have so many each.
+ */
 #define IBCC_SERVER_CLIENTS 16u
+#define IBCC_SERVER_KEPT    4u
+#define IBCC_SERVER_OF_UID  8u
 
 struct ibcc_server_client {
 	int fd; /* -1: free */
 	struct ucred peer;
-	uint64_t waits_since_ms; /* for HELLO, a plan's rest, or the client to read; 0: not */
+	uint64_t waits_since_ms;      /* for HELLO, a plan's rest, or the client to read; 0: not */
+	uint64_t joined_ms, heard_ms; /* when it came, when it last said something */
+	bool asked;                   /* for anything, beyond HELLO */
+	bool wrote;                   /* a plan of its was applied */
 	struct ibcc_session session;
 };
 
@@ -40,7 +47,10 @@ int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
 		     const struct ibcc_session_host *host, const struct ibcc_plugin_log *log);
 void ibcc_server_fini(struct ibcc_server *s);
 
-/* Takes a connected descriptor as a new client; closes it with ERROR when there are too many. */
+/* Takes a connected descriptor as a new client. Where there is no place for it, somebody who may
+ * have no more than the same place, has written nothing and has been idle for longest, and for a
+ * second at least, is dropped; if there is none, it is closed with ERROR.
+ */
 void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, uint64_t now_ms);
 
 /* Descriptors to poll; returns their number, at most IBCC_SERVER_CLIENTS + 1. */
@@ -48,7 +58,9 @@ unsigned int ibcc_server_pollfds(struct ibcc_server *s, struct pollfd *pfd);
 /* Serves what poll reported. */
 void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned int n,
 		       uint64_t now_ms);
-/* To be called about once a second: listens (again), drops who waits too long. */
+/* To be called about once a second: listens (again), drops who is waited for too long or has asked
+ * for nothing, tells whose plan is being applied that OpenSM is alive.
+ */
 void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
 
 /* SM state or generation changed: every client is told. */

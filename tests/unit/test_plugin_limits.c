@@ -15,7 +15,7 @@ static void test_error_survives(void **state)
 
 static void test_too_many(void **state)
 {
-	int fd[IBCC_SERVER_CLIENTS], one_more;
+	int fd[IBCC_SERVER_CLIENTS], one_more, n_gone = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
@@ -25,8 +25,93 @@ static void test_too_many(void **state)
 	close(fd[3]);
 	turn();
 	fd[3] = greet();
-	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
+	/* Who has been idle for longest makes room, but not who has written. */
+	begin(fd[0], 8, 0);
+	say(fd[0], IBCC_PROTO_PLAN_COMMIT, 8, NULL, 0);
+	ibcc_server_finish(&server, calloc(1, sizeof(struct ibcc_plan_report)));
+	expect(fd[0], IBCC_PROTO_PLAN_END, 8, 0);
+	now_ms += 1500;
+	for (unsigned int i = 2; i < IBCC_SERVER_CLIENTS; i++)
+		say(fd[i], IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	one_more = greet();
+	assert_int_equal(send(fd[1], "", 1, MSG_NOSIGNAL), -1);
+	close(one_more);
+	turn();
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+		n_gone += server.client[i].fd < 0;
 		close(fd[i]);
+	}
+	assert_int_equal(n_gone, 1);
+}
+
+static int join_as(uid_t uid)
+{
+	struct ucred peer = { .pid = 1, .uid = uid };
+	int fd[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd), 0);
+	ibcc_server_adopt(&server, fd[0], &peer, now_ms);
+	return fd[1];
+}
+
+/* Has it been refused? It is left to the end of the test. */
+static bool is_refused(int fd)
+{
+	struct ibcc_proto_header h;
+	const void *payload;
+
+	return ibcc_proto_recv(fd, buf, &h, &payload) == 0 && h.type == IBCC_PROTO_ERROR;
+}
+
+/* Others have so many places each, and not all together. */
+static void test_quota(void **state)
+{
+	unsigned int n = 0, of_uid;
+	int fd[64];
+
+	(void)state;
+	for (uid_t u = 50000; u < 50003; u++) {
+		of_uid = 0;
+		for (unsigned int i = 0; i < IBCC_SERVER_OF_UID + 2; i++) {
+			fd[n] = join_as(u);
+			of_uid += !is_refused(fd[n++]);
+		}
+		if (u == 50000)
+			assert_int_equal(of_uid, IBCC_SERVER_OF_UID);
+	}
+	for (unsigned int i = 0; i < IBCC_SERVER_KEPT; i++) {
+		fd[n] = join_as(0);
+		assert_false(is_refused(fd[n++]));
+	}
+	fd[n] = join_as(0);
+	assert_true(is_refused(fd[n++]));
+	/* One user's idle ones make room for himself only at first, and root's for root. */
+	now_ms += 2000;
+	fd[n] = join_as(50000);
+	assert_false(is_refused(fd[n++]));
+	fd[n] = join_as(0);
+	assert_false(is_refused(fd[n++]));
+	while (n)
+		close(fd[--n]);
+	turn();
+}
+
+/* A greeting is no reason to keep a place. */
+static void test_only_greets(void **state)
+{
+	int idle = greet(), asks = greet();
+
+	(void)state;
+	say(asks, IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	expect(asks, IBCC_PROTO_STATE, 0, 0);
+	now_ms += 29000;
+	ibcc_server_tick(&server, now_ms);
+	expect_nothing(idle);
+	now_ms += 2000;
+	ibcc_server_tick(&server, now_ms);
+	expect_end(idle);
+	expect_nothing(asks);
+	close(asks);
 }
 
 /* Who never reads costs nothing but its place, and that only for a while. */
@@ -43,6 +128,8 @@ static void test_never_reads(void **state)
 		ibcc_server_notify(&server);
 	}
 	fd = greet();
+	say(fd, IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	expect(fd, IBCC_PROTO_STATE, 0, 0);
 	now_ms += 29000;
 	ibcc_server_tick(&server, now_ms);
 	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EAGAIN);
@@ -92,6 +179,8 @@ static void test_plans_without_reading(void **state)
 	}
 	assert_int_equal(stuck, 1);
 	fd = greet();
+	say(fd, IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	expect(fd, IBCC_PROTO_STATE, 0, 0);
 	now_ms += 31000;
 	ibcc_server_tick(&server, now_ms);
 	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EPIPE);
@@ -157,7 +246,8 @@ int main(void)
 		CONVERSATION(test_error_survives), CONVERSATION(test_too_many),
 		CONVERSATION(test_never_reads),    CONVERSATION(test_plans_without_reading),
 		CONVERSATION(test_never_speaks),   CONVERSATION(test_plan_stalls),
-		CONVERSATION(test_log_is_bounded),
+		CONVERSATION(test_log_is_bounded), CONVERSATION(test_quota),
+		CONVERSATION(test_only_greets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
