@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <ibcc/jsonl.h>
+#include <ibcc/lock.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
@@ -31,6 +32,7 @@ struct loop {
 	const char *config_file;
 	int log_level;
 	bool last_reload_ok;
+	int lock_fd; /* held from the first to the last; -1: no folder to hold it in */
 	sd_event *event;
 	sd_event_source *timer, *stall_timer;
 	struct ibcc_worker *worker;
@@ -294,6 +296,12 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 {
 	int rc;
 
+	/* Before the socket: of several that start at once one gets this, and nobody takes the
+	 * place of a socket whose owner lives.
+	 */
+	rc = ibcc_lock_take(l->config.state_file, &l->lock_fd, why);
+	if (rc)
+		return rc;
 	rc = block_signals();
 	if (!rc)
 		rc = sd_event_default(&l->event);
@@ -303,6 +311,7 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 	if (!l->control)
 		return ibcc_why_set(why, rc, "control socket %s: %s", l->config.control_socket,
 				    rc == -EADDRINUSE ? "another ibcc-tuned is running"
+				    : rc == -EEXIST   ? "what is there is no socket"
 						      : strerror(-rc));
 	l->worker = ibcc_worker_new(&l->config, o->cc_key, &rc, why);
 	if (!l->worker)
@@ -330,7 +339,8 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 	struct loop l = { .config = o->config,
 			  .config_file = o->config_file,
 			  .log_level = o->log_level,
-			  .last_reload_ok = true };
+			  .last_reload_ok = true,
+			  .lock_fd = -1 };
 	int rc = set_up(&l, o, why);
 
 	if (!rc) {
@@ -350,5 +360,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 	sd_event_source_unref(l.timer);
 	sd_event_source_unref(l.stall_timer);
 	sd_event_unref(l.event);
+	if (l.lock_fd >= 0)
+		close(l.lock_fd);
 	return rc < 0 ? rc : 0;
 }

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include <ibcc/jsonl.h>
+#include <ibcc/lock.h>
 
 #include "daemon/tune/tune.h"
 
 /* The daemon may have to wait for MADs of nodes that do not answer, and for its next pass. */
 #define ANSWER_TIMEOUT_S 120
+/* Of its status, for which it waits for nothing. */
+#define STATUS_TIMEOUT_S 10
 
 static int read_answer(const json_t *o, json_t **out, struct ibcc_why *why)
 {
@@ -39,10 +42,11 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	json_t *request = json_pack("{ss so}", "command", command, "args",
 				    args ? json_incref(args) : json_object());
 	json_t *answer = NULL;
+	unsigned int timeout_s = strcmp(command, "status") ? ANSWER_TIMEOUT_S : STATUS_TIMEOUT_S;
 	int rc;
 
 	*out = NULL;
-	rc = request ? ibcc_jsonl_ask(path, request, ANSWER_TIMEOUT_S, &answer) : -ENOMEM;
+	rc = request ? ibcc_jsonl_ask(path, request, timeout_s, &answer) : -ENOMEM;
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
 		ibcc_why_set(why, rc, "ibcc-tuned is not running: nobody listens at %s", path);
 	else if (rc)
@@ -52,4 +56,23 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	json_decref(answer);
 	json_decref(request);
 	return rc;
+}
+
+/* A daemon that does not answer, or has no place for us, is a daemon all the same. */
+int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why)
+{
+	struct ibcc_why said = { "" };
+	json_t *status = NULL;
+	int rc = tune_ask(t, "status", NULL, &status, &said);
+
+	json_decref(status);
+	*fd = -1;
+	if (!rc)
+		return ibcc_why_set(why, -EBUSY, "ibcc-tuned is running");
+	if (rc != -ENOENT && rc != -ECONNREFUSED)
+		return ibcc_why_set(why, rc,
+				    "nobody can tell whether ibcc-tuned is running, so nothing is "
+				    "written beside it: %s",
+				    said.text);
+	return ibcc_lock_take(t->config.state_file, fd, why);
 }

@@ -141,29 +141,25 @@ static bool changes_fabric(const char *command)
 
 int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why)
 {
-	bool alone = t->own_port && !changes_fabric(command);
-	int rc = -ENOENT;
+	int rc = -ENOENT, lock = -1;
 
 	*out = NULL;
-	if (t->own_port && changes_fabric(command)) {
-		json_t *status = NULL;
-
-		/* One writer only: the daemon has the fabric. */
-		if (!tune_ask(t, "status", NULL, &status, why)) {
-			json_decref(status);
-			json_decref(args);
-			return ibcc_why_set(why, -EBUSY,
-					    "ibcc-tuned is running and does this with its own port "
-					    "and key: leave -C, -P, -t, -c and --via out");
-		}
-		alone = true;
-	}
-	if (!alone)
+	if (!t->own_port)
 		rc = tune_ask(t, command, args, out, why);
 	if (rc == -ENOENT || rc == -ECONNREFUSED) {
-		if (t->verbose && !alone)
+		if (t->verbose && !t->own_port)
 			fprintf(stderr, "%s; doing it without\n", why->text);
-		rc = tune_do_local(t, command, args, out, why);
+		/* One writer only: where there is a daemon, it has the fabric. */
+		rc = changes_fabric(command) ? tune_alone(t, &lock, why) : 0;
+		if (rc && t->own_port)
+			rc = ibcc_why_set(why, rc,
+					  "%s; a daemon does this with its own port and key: leave "
+					  "-C, -P, -t, -c and --via out",
+					  why->text);
+		if (!rc)
+			rc = tune_do_local(t, command, args, out, why);
+		if (lock >= 0)
+			close(lock);
 	}
 	json_decref(args);
 	if (*out)

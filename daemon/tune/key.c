@@ -8,17 +8,6 @@
 #include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
 
-/* The daemon has the old key in its hands, so it must not run meanwhile. */
-static bool daemon_runs(struct tune *t)
-{
-	struct ibcc_why why = { "" };
-	json_t *status = NULL;
-	bool runs = !tune_ask(t, "status", NULL, &status, &why);
-
-	json_decref(status);
-	return runs;
-}
-
 static void print_result(const struct tune *t, const json_t *a)
 {
 	if (t->json) {
@@ -39,17 +28,20 @@ int tune_key(struct tune *t)
 	char who[64];
 	struct ibcc_request r = { who, false };
 	json_t *a = NULL;
-	int rc;
+	int rc, lock;
 
 	if (!t->n_args)
 		return tune_fail("key: want a file with the new CC_Key");
 	if (ibcc_config_read_key(t->args[0], &key.CC_Key, why.text, sizeof(why.text)))
 		return tune_fail("%s", why.text);
-	if (daemon_runs(t))
-		return tune_fail("ibcc-tuned is running and has the old key: stop it first");
+	/* A daemon has the old key in its hands, so it must not run meanwhile. */
+	if (tune_alone(t, &lock, &why))
+		return tune_fail("%s; a daemon has the old key: stop it first", why.text);
 	s = ibcc_service_new(&t->config, t->cc_key);
-	if (!s)
-		return tune_fail("no memory");
+	if (!s) {
+		rc = ibcc_why_set(&why, -ENOMEM, "no memory");
+		goto out;
+	}
 	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
 		 (int)getpid());
 	rc = ibcc_service_set_key(s, &key, &r, &a, &why);
@@ -59,5 +51,8 @@ int tune_key(struct tune *t)
 		print_result(t, a);
 	}
 	json_decref(a);
+out:
+	if (lock >= 0)
+		close(lock);
 	return rc ? tune_fail("%s", why.text) : TUNE_OK;
 }

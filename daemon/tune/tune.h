@@ -59,6 +59,10 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 /* The same, and prints the answer; an exit code. */
 int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 		      void (*print)(const json_t *answer));
+/* 0 if no daemon is running, and the lock of whoever writes by itself is *fd's, to be closed when
+ * that is done. -EBUSY: a daemon or another writer is there; other errors: nobody can tell.
+ */
+int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why);
 /* As tune_do(), without a daemon. */
 int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
 		  struct ibcc_why *why);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A stream socket for JSON lines: a request is a JSON object on a line, and so is its answer.
  *
- * A client gets one answer before its next request is read. Addresses are paths, or names in the
- * abstract namespace, which begin with "@".
+ * A client gets one answer before its next request is read. Who says nothing, or does not read, for
+ * half a minute is hung up on, and after a second if its place is needed; who finds no place gets
+ * an error, -EBUSY. Addresses are paths, or names in the abstract namespace, which begin with "@".
  */
 #ifndef IBCC_JSONL_H
 #define IBCC_JSONL_H
@@ -14,7 +15,10 @@
 #include <systemd/sd-event.h>
 
 #define IBCC_JSONL_MAX_REQUEST 65536u /* bytes of a line; who sends more is hung up on */
-#define IBCC_JSONL_MAX_CLIENTS 32u    /* likewise those beyond */
+/* Connections; of these some are for root and our own user only, and others have so many each. */
+#define IBCC_JSONL_MAX_CLIENTS 32u
+#define IBCC_JSONL_KEPT        8u
+#define IBCC_JSONL_MAX_OF_UID  8u
 
 struct ibcc_jsonl;
 
@@ -31,10 +35,12 @@ typedef void ibcc_jsonl_fn(void *arg, const struct ibcc_jsonl_request *r);
 /* Listens. At a path, the socket gets mode 0660, which says who may connect, and one that a dead
  * process left is replaced; at an abstract name only root and our own user may. Lines that are no
  * JSON object are refused here. NULL with *err on failure: -EADDRINUSE if somebody listens there,
- * -ENAMETOOLONG, -ENOMEM or what the system says.
+ * -EEXIST if what is there is no socket, -ENAMETOOLONG, -ENOMEM or what the system says.
  */
 struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_jsonl_fn *fn,
 				     void *arg, int *err);
+/* Another time than half a minute. */
+void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms);
 /* Closes all connections and removes the socket. NULL is fine. */
 void ibcc_jsonl_free(struct ibcc_jsonl *s);
 

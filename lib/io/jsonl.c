@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <ibcc/json.h>
+
+#include "lib/io/jsonl_place.h"
+
+#define TICK_US       1000000u
+#define LEAST_IDLE_US 1000000u  /* who has been idle for so long makes room for others */
+#define IDLE_US       30000000u /* and for so long, for nobody */
 
 struct client {
 	struct client *next;
@@ -23,17 +25,13 @@ struct client {
 	uint64_t id;
 	sd_event_source *source;
 	int fd;
-	bool busy; /* a request is being worked on */
+	bool busy;         /* a request is being worked on */
+	uint64_t since_us; /* waited for: for its request, or to take more of its answer */
 	struct ucred peer;
 	char *in; /* IBCC_JSONL_MAX_REQUEST bytes */
 	size_t n_in;
 	char *out;
 	size_t n_out, sent;
-};
-
-struct address {
-	struct sockaddr_un sa;
-	socklen_t len;
 };
 
 struct ibcc_jsonl {
@@ -42,42 +40,21 @@ struct ibcc_jsonl {
 	ibcc_jsonl_fn *fn;
 	void *arg;
 	int fd;
-	struct address address;
+	struct ibcc_place place;
+	sd_event_source *tick; /* each second while somebody is there to be waited for */
+	uint64_t idle_us;      /* who says nothing for so long is hung up on */
+	bool full;             /* out of descriptors, so nobody is accepted until the next tick */
 	uint64_t last_id;
 	unsigned int n_clients;
 	struct client *clients;
 };
 
-static int address_of(const char *text, struct address *a)
+static uint64_t now_us(const struct ibcc_jsonl *s)
 {
-	size_t len = strlen(text);
+	uint64_t t = 0;
 
-	*a = (struct address){ .sa.sun_family = AF_UNIX, .len = sizeof(a->sa) };
-	if (len >= sizeof(a->sa.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(a->sa.sun_path, text, len);
-	if (text[0] == '@') {
-		a->sa.sun_path[0] = '\0';
-		a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
-	}
-	return 0;
-}
-
-static bool is_abstract(const struct address *a)
-{
-	return !a->sa.sun_path[0];
-}
-
-static int dial(const struct address *a, int flags)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), err;
-
-	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&a->sa, a->len))
-		return fd;
-	err = -errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
+	sd_event_now(s->event, CLOCK_MONOTONIC, &t);
+	return t;
 }
 
 static void close_client(struct client *cl)
@@ -116,6 +93,7 @@ static bool flush(struct client *cl)
 			return false;
 		}
 		cl->sent += (size_t)n;
+		cl->since_us = now_us(cl->server);
 	}
 	if (cl->out && cl->sent == cl->n_out) {
 		free(cl->out);
@@ -148,6 +126,7 @@ void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer)
 		return;
 	}
 	cl->busy = false;
+	cl->since_us = now_us(s);
 	cl->out = text;
 	cl->sent = 0;
 	cl->n_out = strlen(text);
@@ -226,76 +205,148 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *ar
 	return 0;
 }
 
-/* An abstract socket has no permissions. */
-static bool is_welcome(const struct ibcc_jsonl *s, const struct ucred *peer)
+/* Root and our own user are never kept out by others. */
+static bool is_trusted(uid_t uid)
 {
-	return !is_abstract(&s->address) || peer->uid == 0 || peer->uid == geteuid();
+	return uid == 0 || uid == geteuid();
+}
+
+/* An abstract socket has no permissions. */
+static bool is_welcome(const struct ibcc_jsonl *s, uid_t uid)
+{
+	return !ibcc_place_is_abstract(&s->place) || is_trusted(uid);
+}
+
+/* Is there a place for one more of this user? If not, who keeps one of those that he may have
+ * without using it, for longest and long enough, loses it.
+ */
+static bool make_room(struct ibcc_jsonl *s, uid_t uid)
+{
+	uint64_t latest_us = now_us(s) - LEAST_IDLE_US;
+	unsigned int same = 0, others = 0;
+	struct client *cl, *idle = NULL;
+	bool trusted = is_trusted(uid), same_only;
+
+	for (cl = s->clients; cl; cl = cl->next) {
+		same += cl->peer.uid == uid;
+		others += !is_trusted(cl->peer.uid);
+	}
+	same_only = !trusted && same >= IBCC_JSONL_MAX_OF_UID;
+	if (!same_only && s->n_clients < IBCC_JSONL_MAX_CLIENTS &&
+	    (trusted || others < IBCC_JSONL_MAX_CLIENTS - IBCC_JSONL_KEPT))
+		return true;
+	for (cl = s->clients; cl; cl = cl->next) {
+		if (cl->busy || cl->since_us > latest_us || (same_only && cl->peer.uid != uid) ||
+		    (!trusted && is_trusted(cl->peer.uid)))
+			continue;
+		if (!idle || cl->since_us < idle->since_us)
+			idle = cl;
+	}
+	if (idle)
+		close_client(idle);
+	return idle != NULL;
+}
+
+static void refuse(int fd)
+{
+	json_t *o = ibcc_jsonl_error(-EBUSY, "too many clients are connected");
+	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	if (text && send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+		(void)!send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	free(text);
+	json_decref(o);
+	close(fd);
+}
+
+static void set_tick(struct ibcc_jsonl *s)
+{
+	if (!s->n_clients && !s->full)
+		return;
+	sd_event_source_set_time(s->tick, now_us(s) + TICK_US);
+	sd_event_source_set_enabled(s->tick, SD_EVENT_ONESHOT);
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct ibcc_jsonl *s = arg;
+	struct client *cl, *next;
+	uint64_t now = now_us(s);
+
+	(void)source;
+	(void)usec;
+	for (cl = s->clients; cl; cl = next) {
+		next = cl->next;
+		if (!cl->busy && now - cl->since_us > s->idle_us)
+			close_client(cl);
+	}
+	if (s->full)
+		sd_event_source_set_enabled(s->source, SD_EVENT_ON);
+	s->full = false;
+	set_tick(s);
+	return 0;
+}
+
+static void add_client(struct ibcc_jsonl *s, int fd, const struct ucred *peer)
+{
+	struct client *cl = calloc(1, sizeof(*cl));
+
+	if (!cl || !(cl->in = malloc(IBCC_JSONL_MAX_REQUEST)) ||
+	    sd_event_add_io(s->event, &cl->source, fd, EPOLLIN, on_client, cl) < 0) {
+		close(fd);
+		if (cl)
+			free(cl->in);
+		free(cl);
+		return;
+	}
+	cl->fd = fd;
+	cl->peer = *peer;
+	cl->server = s;
+	cl->id = ++s->last_id;
+	cl->since_us = now_us(s);
+	cl->next = s->clients;
+	s->clients = cl;
+	s->n_clients++;
+	set_tick(s);
 }
 
 static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *arg)
 {
 	struct ibcc_jsonl *s = arg;
+	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err = errno;
 	socklen_t len = sizeof(struct ucred);
-	struct client *cl;
-	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred cred;
 
-	(void)source;
 	(void)revents;
-	if (peer < 0)
-		return 0;
-	cl = s->n_clients < IBCC_JSONL_MAX_CLIENTS ? calloc(1, sizeof(*cl)) : NULL;
-	if (!cl || !(cl->in = malloc(IBCC_JSONL_MAX_REQUEST)) ||
-	    getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &cl->peer, &len) ||
-	    !is_welcome(s, &cl->peer) ||
-	    sd_event_add_io(s->event, &cl->source, peer, EPOLLIN, on_client, cl) < 0) {
-		close(peer);
-		if (cl)
-			free(cl->in);
-		free(cl);
+	if (peer < 0) {
+		/* Out of descriptors or memory: who waits would wake us again and again. */
+		s->full = err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+		if (s->full) {
+			sd_event_source_set_enabled(source, SD_EVENT_OFF);
+			set_tick(s);
+		}
 		return 0;
 	}
-	cl->fd = peer;
-	cl->server = s;
-	cl->id = ++s->last_id;
-	cl->next = s->clients;
-	s->clients = cl;
-	s->n_clients++;
+	if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &cred, &len) || !is_welcome(s, cred.uid))
+		close(peer);
+	else if (!make_room(s, cred.uid))
+		refuse(peer);
+	else
+		add_client(s, peer, &cred);
 	return 0;
 }
 
-/* Makes room at a path, where a dead process may have left its socket. */
-static int take_place(const struct address *a)
+static int watch(struct ibcc_jsonl *s)
 {
-	int fd;
+	int rc;
 
-	if (is_abstract(a))
-		return 0;
-	fd = dial(a, SOCK_NONBLOCK);
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 || fd == -EAGAIN)
-		return -EADDRINUSE;
-	return unlink(a->sa.sun_path) && errno != ENOENT ? -errno : 0;
-}
-
-static int listen_at(struct ibcc_jsonl *s)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
-	mode_t mask;
-
-	if (fd < 0)
-		return -errno;
-	mask = umask(0117);
-	rc = bind(fd, (struct sockaddr *)&s->address.sa, s->address.len) ? -errno : 0;
-	umask(mask);
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	s->fd = fd;
-	if (listen(fd, 16))
-		return -errno;
-	rc = sd_event_add_io(s->event, &s->source, fd, EPOLLIN, on_connect, s);
+	s->fd = ibcc_place_listen(&s->place);
+	if (s->fd < 0)
+		return s->fd;
+	rc = sd_event_add_io(s->event, &s->source, s->fd, EPOLLIN, on_connect, s);
+	if (rc >= 0)
+		rc = sd_event_add_time(s->event, &s->tick, CLOCK_MONOTONIC, UINT64_MAX, TICK_US / 4,
+				       on_tick, s);
 	return rc < 0 ? rc : 0;
 }
 
@@ -308,16 +359,21 @@ struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_
 		*err = -ENOMEM;
 		return NULL;
 	}
-	*s = (struct ibcc_jsonl){ .event = sd_event_ref(event), .fn = fn, .arg = arg, .fd = -1 };
-	*err = address_of(address, &s->address);
+	*s = (struct ibcc_jsonl){
+		.event = sd_event_ref(event), .fn = fn, .arg = arg, .fd = -1, .idle_us = IDLE_US
+	};
+	*err = ibcc_place_of(address, &s->place);
 	if (!*err)
-		*err = take_place(&s->address);
-	if (!*err)
-		*err = listen_at(s);
+		*err = watch(s);
 	if (!*err)
 		return s;
 	ibcc_jsonl_free(s);
 	return NULL;
+}
+
+void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms)
+{
+	s->idle_us = 1000ull * ms;
 }
 
 void ibcc_jsonl_free(struct ibcc_jsonl *s)
@@ -327,77 +383,9 @@ void ibcc_jsonl_free(struct ibcc_jsonl *s)
 	while (s->clients)
 		close_client(s->clients);
 	sd_event_source_disable_unref(s->source);
-	if (s->fd >= 0) {
-		if (!is_abstract(&s->address))
-			unlink(s->address.sa.sun_path);
-		close(s->fd);
-	}
+	sd_event_source_disable_unref(s->tick);
+	if (s->fd >= 0)
+		ibcc_place_leave(&s->place, s->fd);
 	sd_event_unref(s->event);
 	free(s);
-}
-
-/* The client's end */
-
-static int send_text(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = send(fd, text, len, MSG_NOSIGNAL);
-
-		if (n < 0)
-			return -errno;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-static int read_answer(FILE *f, json_t **answer)
-{
-	json_t *o = json_loadf(f, JSON_DISABLE_EOF_CHECK, NULL);
-
-	if (json_is_object(o)) {
-		*answer = o;
-		return 0;
-	}
-	json_decref(o);
-	if (ferror(f))
-		return -errno;
-	return feof(f) ? -ECONNRESET : -EPROTO;
-}
-
-int ibcc_jsonl_ask(const char *address, const json_t *request, unsigned int timeout_s,
-		   json_t **answer)
-{
-	struct timeval limit = { .tv_sec = (time_t)timeout_s };
-	char *text = json_dumps(request, JSON_COMPACT);
-	FILE *f = NULL;
-	struct address a;
-	int fd = -1, rc;
-
-	*answer = NULL;
-	rc = text ? address_of(address, &a) : -ENOMEM;
-	if (rc)
-		goto out;
-	fd = dial(&a, 0);
-	rc = fd < 0 ? fd : 0;
-	if (!rc && (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ||
-		    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||
-		    !(f = fdopen(fd, "r"))))
-		rc = -errno;
-	if (!rc)
-		rc = send_text(fd, text, strlen(text));
-	if (!rc)
-		rc = send_text(fd, "\n", 1);
-	/* Who hangs up at once may have said why. */
-	if (!rc || rc == -EPIPE)
-		rc = read_answer(f, answer);
-	if (rc == -EAGAIN)
-		rc = -ETIMEDOUT;
-out:
-	if (f)
-		fclose(f);
-	else if (fd >= 0)
-		close(fd);
-	free(text);
-	return rc;
 }

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -133,6 +135,10 @@ static void test_place(void **state)
 	assert_null(ibcc_jsonl_listen(x.event, much, on_request, &x, &err));
 	assert_int_equal(err, -ENAMETOOLONG);
 	assert_int_equal(ask(NULL, much), -ENAMETOOLONG);
+	files_write("file", "precious");
+	assert_null(ibcc_jsonl_listen(x.event, files_path("file"), on_request, &x, &err));
+	assert_int_equal(err, -EEXIST);
+	assert_int_equal(access(files_path("file"), F_OK), 0);
 	stop(&x);
 }
 
@@ -173,12 +179,152 @@ static void test_answers_late(void **state)
 	stop(&x);
 }
 
+static int dial(const char *address)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", address);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+static void turn(struct server *x)
+{
+	while (sd_event_run(x->event, 0) > 0)
+		;
+}
+
+/* Has the server hung up, and on the way said something? */
+static bool is_over(int fd, const char *word)
+{
+	char text[256] = "";
+	ssize_t n = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+
+	if (n > 0) {
+		assert_non_null(strstr(text, word));
+		n = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+	}
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+/* Who says nothing, and who does not read, goes; who waits for an answer stays. */
+static void test_idle(void **state)
+{
+	static const char rq[] = "{\"a\": 1}\n";
+	struct server x;
+	char path[512];
+	int silent, half, waits;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", files_path("socket"));
+	start(&x, path);
+	ibcc_jsonl_set_idle_ms(x.s, 1);
+	x.how = LATER;
+	silent = dial(path);
+	half = dial(path);
+	waits = dial(path);
+	assert_int_equal(send(half, rq, 3, 0), 3);
+	assert_int_equal(send(waits, rq, strlen(rq), 0), strlen(rq));
+	while (!is_over(silent, "") || !is_over(half, ""))
+		assert_true(sd_event_run(x.event, 10000) >= 0);
+	ibcc_jsonl_reply(x.s, x.client, json_pack("{si}", "n", 1));
+	turn(&x);
+	assert_int_equal(recv(waits, path, 8, 0), 8);
+	close(silent);
+	close(half);
+	close(waits);
+	stop(&x);
+}
+
+/* Connects as another user so often as he likes; the last descriptors in *fd. */
+static void crowd(const char *path, uid_t uid, int *fd, unsigned int n)
+{
+	assert_int_equal(setresuid((uid_t)-1, uid, 0), 0);
+	for (unsigned int i = 0; i < n; i++)
+		fd[i] = dial(path);
+	assert_int_equal(setresuid((uid_t)-1, 0, 0), 0);
+}
+
+/* Other users have so many places each and not all together. */
+static void test_quota(void **state)
+{
+	int fd[5][IBCC_JSONL_MAX_OF_UID + 2], own[IBCC_JSONL_KEPT];
+	unsigned int n_over = 0;
+	struct server x;
+	char path[512];
+
+	(void)state;
+	if (geteuid())
+		skip(); /* only root can be somebody else */
+	snprintf(path, sizeof(path), "%s", files_path("socket"));
+	assert_int_equal(chmod(files_path(""), 0711), 0);
+	start(&x, path);
+	assert_int_equal(chmod(path, 0666), 0);
+	for (uid_t u = 0; u < 5; u++) {
+		unsigned int over = 0;
+
+		for (unsigned int i = 0; i < IBCC_JSONL_MAX_OF_UID + 2; i++) {
+			crowd(path, 50000 + u, &fd[u][i], 1);
+			turn(&x); /* before the backlog is full */
+		}
+		for (unsigned int i = 0; i < IBCC_JSONL_MAX_OF_UID + 2; i++)
+			over += is_over(fd[u][i], "too many clients");
+		assert_true(over >= 2);
+		n_over += over;
+	}
+	/* All that are not root's. */
+	assert_int_equal(5 * (IBCC_JSONL_MAX_OF_UID + 2) - n_over,
+			 IBCC_JSONL_MAX_CLIENTS - IBCC_JSONL_KEPT);
+	for (unsigned int i = 0; i < IBCC_JSONL_KEPT; i++) {
+		own[i] = dial(path);
+		turn(&x);
+		assert_false(is_over(own[i], ""));
+	}
+	for (unsigned int i = 0; i < IBCC_JSONL_KEPT; i++)
+		close(own[i]);
+	turn(&x);
+	x.how = ECHO;
+	assert_int_equal(ask(&x, path), 0);
+	for (uid_t u = 0; u < 5; u++)
+		for (unsigned int i = 0; i < IBCC_JSONL_MAX_OF_UID + 2; i++)
+			close(fd[u][i]);
+	stop(&x);
+}
+
+/* Without a descriptor for who knocks, the loop rests until there may be one again. */
+static void test_no_descriptors(void **state)
+{
+	struct rlimit old, few;
+	struct server x;
+	char path[512];
+	int fd, next;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", files_path("socket"));
+	start(&x, path);
+	fd = dial(path);
+	next = dup(fd);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)next, .rlim_max = old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_true(sd_event_run(x.event, 10000) > 0);
+	assert_int_equal(sd_event_run(x.event, 0), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_int_equal(send(fd, "{}\n", 3, 0), 3);
+	while (recv(fd, path, 3, MSG_DONTWAIT) < 3)
+		assert_true(sd_event_run(x.event, 10000) >= 0);
+	close(fd);
+	stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_answers_late),
+		cmocka_unit_test(test_asks),         cmocka_unit_test(test_place),
+		cmocka_unit_test(test_answers_late), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_quota),        cmocka_unit_test(test_no_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

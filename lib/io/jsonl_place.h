@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where a stream socket is: a path, or a name in the abstract namespace. Private to jsonl*.c. */
+#ifndef IBCC_IO_JSONL_PLACE_H
+#define IBCC_IO_JSONL_PLACE_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+struct ibcc_place {
+	struct sockaddr_un sa;
+	socklen_t len;
+	/* Of the socket that we made at a path. */
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Reads an address, "@" begins an abstract one. -ENAMETOOLONG. */
+int ibcc_place_of(const char *text, struct ibcc_place *p);
+bool ibcc_place_is_abstract(const struct ibcc_place *p);
+
+/* Connects; connecting, sending and each reading take `limit` at most. A descriptor or -errno. */
+int ibcc_place_dial(const struct ibcc_place *p, const struct timeval *limit);
+
+/* A listening, non-blocking socket, of mode 0660 at a path, where one that a dead process left is
+ * replaced, but nothing else ever is. A descriptor or -errno: -EADDRINUSE if somebody listens
+ * there, -EEXIST if something else is there.
+ */
+int ibcc_place_listen(struct ibcc_place *p);
+/* Closes it, and removes it from its path if it is still there. */
+void ibcc_place_leave(const struct ibcc_place *p, int fd);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/lock.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_folder(const char *path)
+{
+	char dir[PATH_MAX];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		strcpy(dir, ".");
+	else
+		slash[slash == dir] = '\0';
+	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A new file belongs to the folder's owner: the daemon is another user than root's command line.
+ * The descriptor or -errno.
+ */
+static int create(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int dir = fd < 0 || geteuid() ? -1 : open_folder(path);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (dir >= 0 && !fstat(dir, &st) && fchown(fd, st.st_uid, st.st_gid)) {
+		close(fd);
+		fd = unlink(path) ? -errno : -EPERM;
+	}
+	if (dir >= 0)
+		close(dir);
+	return fd;
+}
+
+/* The file, made if need be, else the folder; -errno. */
+static int open_lock(const char *path)
+{
+	static const int ways[] = { O_RDWR, O_RDONLY };
+	int made = create(path), fd = made;
+
+	for (unsigned int i = 0; fd < 0 && i < 2; i++) {
+		fd = open(path, ways[i] | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+	}
+	/* Neither there nor to be made: not because we may not, since others might. */
+	if (fd == -ENOENT && made != -EACCES && made != -EPERM) {
+		fd = open_folder(path);
+		fd = fd < 0 ? -errno : fd;
+	} else if (fd == -ENOENT) {
+		fd = made;
+	}
+	return fd;
+}
+
+/* Is the file still the one at that place? Somebody may have removed it before we had it. */
+static bool in_place(int fd, const char *path)
+{
+	struct stat held, there;
+
+	if (fstat(fd, &held) || S_ISDIR(held.st_mode))
+		return true;
+	return !lstat(path, &there) && there.st_dev == held.st_dev && there.st_ino == held.st_ino;
+}
+
+static int busy(int fd, const char *path, struct ibcc_why *why)
+{
+	char text[16] = "";
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	int pid = n > 0 ? atoi(text) : 0;
+
+	if (pid <= 0)
+		return ibcc_why_set(why, -EBUSY, "another program writes to this fabric: it has %s",
+				    path);
+	return ibcc_why_set(why, -EBUSY, "another program writes to this fabric: process %d has %s",
+			    pid, path);
+}
+
+int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	*fd = -1;
+	if ((size_t)snprintf(path, sizeof(path), "%s.lock", state_file) >= sizeof(path))
+		return ibcc_why_set(why, -ENAMETOOLONG, "state file: the path is too long");
+	for (;;) {
+		*fd = open_lock(path);
+		rc = *fd < 0 ? *fd : flock(*fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+		if (rc || in_place(*fd, path))
+			break;
+		close(*fd);
+	}
+	if (!rc) {
+		/* For whoever finds it taken; a full disk does not matter. */
+		if (!ftruncate(*fd, 0))
+			dprintf(*fd, "%d\n", (int)getpid());
+		return 0;
+	}
+	if (rc == -EWOULDBLOCK)
+		rc = busy(*fd, path, why);
+	else if (rc != -ENOENT && rc != -ENOTDIR)
+		ibcc_why_set(why, rc, "the lock %s cannot be taken: %s", path, strerror(-rc));
+	else
+		rc = 0;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return rc;
+}

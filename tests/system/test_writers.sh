@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# One writer: nobody writes beside a daemon that may be running, nor beside another command line.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+
+# refused PATTERN ARGS...: the command line fails, says that, and has sent nothing.
+refused()
+{
+	local rc=0 sets pattern=$1
+	shift
+	sets=$(set_mads)
+	tune "$@" >"$TMP/out.log" 2>&1 || rc=$?
+	[ "$rc" = 1 ] || fail "$*: exit status $rc"
+	grep -qE "$pattern" "$TMP/out.log" || fail "$*: no word of $pattern: $(cat "$TMP/out.log")"
+	equal "$* is refused, and sends nothing" "$(set_mads)" "$sets"
+}
+runs='ibcc-tuned is running; .*leave .*--via out'
+nobody='nobody can tell whether ibcc-tuned is running'
+
+start_tuned
+refused "$runs" --via direct disable
+refused "$runs" --via plugin rollback
+echo 0x5 >"$TMP/key"
+chmod 600 "$TMP/key"
+refused 'ibcc-tuned is running' key "$TMP/key"
+
+# It does not answer, but is there.
+kill -STOP "$TUNED_PID"
+refused "$nobody" --via direct disable
+kill -CONT "$TUNED_PID"
+
+# Its socket has gone, but its lock has not.
+rm "$TMP/control.sock"
+refused "another program writes to this fabric: process $TUNED_PID has .*state.db.lock" disable
+refused 'process [0-9]* has .*state.db.lock' --via direct disable
+rc=0
+stock timeout 20 "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml" >"$TMP/second.log" 2>&1 || rc=$?
+equal "nor is there a second daemon" "$rc" 1
+grep -q "process $TUNED_PID has " "$TMP/second.log" || fail "the second does not say why"
+stop "$TUNED_PID"
+check "and when it has ended, who asks may write" tune disable

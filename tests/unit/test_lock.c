@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One writer: whoever comes second is told who was first, whatever becomes of the file. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "files.h"
+
+#include <ibcc/lock.h>
+
+static int take(const char *name, struct ibcc_why *why)
+{
+	int fd = -2, rc = ibcc_lock_take(name, &fd, why);
+
+	assert_true(rc ? fd == -1 : fd >= -1);
+	return rc ? rc : fd;
+}
+
+/* In another process, as who asks again in the same one has another descriptor all the same. */
+static int take_elsewhere(const char *name)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct ibcc_why why = { "" };
+		int fd, rc = ibcc_lock_take(name, &fd, &why);
+
+		_exit(-rc);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+static void test_one_holder(void **state)
+{
+	struct ibcc_why why = { "" };
+	char name[512], who[32];
+	int fd;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s", files_path("state.db"));
+	for (int i = 0; i < 3; i++) {
+		fd = take(name, &why);
+		assert_true(fd >= 0);
+		assert_int_equal(take(name, &why), -EBUSY);
+		snprintf(who, sizeof(who), "process %d has ", (int)getpid());
+		assert_non_null(strstr(why.text, who));
+		assert_int_equal(take_elsewhere(name), -EBUSY);
+		close(fd);
+		assert_int_equal(take_elsewhere(name), 0); /* and lets go by ending */
+	}
+}
+
+/* What somebody does to the file gives nobody a second lock at the same place. */
+static void test_removed(void **state)
+{
+	struct ibcc_why why = { "" };
+	char name[512], path[600];
+	int fd, second;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s", files_path("gone.db"));
+	snprintf(path, sizeof(path), "%s.lock", name);
+	fd = take(name, &why);
+	assert_int_equal(unlink(path), 0);
+	second = take(name, &why);
+	assert_true(second >= 0);
+	assert_int_equal(take(name, &why), -EBUSY);
+	close(fd);
+	close(second);
+	unlink(path);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_int_equal(take(name, &why), -ELOOP);
+	unlink(path);
+}
+
+/* Without a folder there is no other holder; a folder in which nothing can be made is the lock. */
+static void test_no_place(void **state)
+{
+	struct ibcc_why why = { "" };
+	int fd;
+
+	(void)state;
+	assert_int_equal(take("/proc/none/state.db", &why), -1);
+	fd = take("/proc/self/task/state.db", &why);
+	if (geteuid()) { /* others may make the file */
+		assert_int_equal(fd, -EACCES);
+		return;
+	}
+	assert_true(fd >= 0);
+	assert_int_equal(take("/proc/self/task/state.db", &why), -EBUSY);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_holder),
+		cmocka_unit_test(test_removed),
+		cmocka_unit_test(test_no_place),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
