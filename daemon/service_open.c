@@ -218,7 +218,7 @@ static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 	rc = ibcc_sm_check(s->transport, why);
 	if (rc)
 		return rc;
-	t = ibcc_discover_walk(s->transport, &rc, said.text, sizeof(said.text));
+	t = ibcc_discover_walk(s->transport, NULL, &rc, said.text, sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
 	return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);

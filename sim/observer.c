@@ -49,7 +49,7 @@ static void schedule(struct ibcc_observer *o, uint64_t delay_us)
 
 static void pass_end(struct ibcc_observer *o)
 {
-	struct ibcc_topo *t = o->failed ? NULL : ibcc_walk_topo(o->walk, NULL);
+	struct ibcc_topo *t = o->failed ? NULL : ibcc_walk_topo(o->walk);
 	uint64_t now = 0;
 
 	/* A pass takes ibsim's time from a subnet manager that is at work, so the more a fabric has
@@ -96,9 +96,10 @@ static bool send_next(struct ibcc_observer *o)
 	struct ibcc_wire_mad m = { .dlid = IBCC_SMP_PERMISSIVE_LID,
 				   .slid = IBCC_SMP_PERMISSIVE_LID };
 	struct get *g = calloc(1, sizeof(*g));
-	int more = g ? ibcc_walk_next(o->walk, &g->get, m.mad) : -ENOMEM;
+	int more = g ? ibcc_walk_next(o->walk, &g->get) : -ENOMEM;
 
 	if (more > 0) {
+		ibcc_walk_request(&g->get, m.mad);
 		g->o = o;
 		TAILQ_INSERT_TAIL(&o->busy, g, link);
 		o->in_flight++;

@@ -81,8 +81,10 @@ int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, 
 /* Topology by directed-route discovery from the local port of a transport that carries SMPs, for
  * fabrics without our plugin. Takes half a minute at most; what has not answered by then has not.
  * NULL on failure with *err, -EIO when the transport is gone, and a sentence in why. On success why
- * is empty, or says how much of the fabric did not answer.
+ * is empty, or says what of the fabric is missing, and *gaps (may be NULL) is 0, or a sum that is
+ * the same when the same is missing again.
  */
-struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len);
+struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
+				     size_t len);
 
 #endif

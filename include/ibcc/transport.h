@@ -111,6 +111,7 @@ struct ibcc_fault_options {
 	uint64_t seed;
 	uint16_t loss_permille;    /* requests that time out */
 	uint16_t corrupt_permille; /* answers with a flipped bit in their data */
+	uint16_t refuse_permille;  /* requests refused as not supported (status 0x000c) */
 	uint16_t lid;              /* only to this LID; 0: to all */
 	uint64_t fail_after;       /* not 0: every request after so many fails with -EIO */
 };

@@ -35,17 +35,35 @@ struct ibcc_walk *ibcc_walk_new(const struct ibcc_walk_options *o);
 /* NULL is fine. */
 void ibcc_walk_free(struct ibcc_walk *w);
 
-/* The next Get, to the permissive LID: 1 and its datagram, or 0: none as long as those under way
- * have no answer, and when there are none the walk is over. -ENOMEM.
+/* The next Get: 1, or 0: none as long as those under way have no answer, and when there are none
+ * the walk is over. -ENOMEM.
  */
-int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g, uint8_t *mad);
+int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g);
+/* Its datagram, to the permissive LID. */
+void ibcc_walk_request(const struct ibcc_walk_get *g, uint8_t *mad);
 
-/* To be called once for each Get: with its answer, or NULL if it was refused or lost. -ENOMEM. */
+/* To be called once for each Get: with its answer, or NULL if it was refused, and the node may well
+ * be without. -ENOMEM.
+ */
 int ibcc_walk_answer(struct ibcc_walk *w, const struct ibcc_walk_get *g, const uint8_t *mad);
+/* The same for one that is given up: what it asked for is missing. */
+void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g);
 
-/* What was found, nodes in ascending order of their GUIDs; a link needs both its ports up. *odd
- * (may be NULL) gets the number of answers that made no sense together. NULL without memory.
+/* Is this what every node has, so that one that refuses it does so for the moment, or lies? */
+bool ibcc_walk_needs(const struct ibcc_walk_get *g);
+
+/* What is missing at the end of a walk, and what made no sense together. */
+struct ibcc_walk_gaps {
+	uint32_t n;
+	unsigned int n_odd;
+	uint64_t sum;   /* 0: nothing; else equal if it is the same that is missing */
+	char first[96]; /* where, in words; empty if nothing is missing */
+};
+void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps);
+
+/* What was found, nodes in ascending order of their GUIDs; a link needs both its ports up. Counts
+ * what makes no sense together, for ibcc_walk_gaps(). NULL without memory.
  */
-struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w, unsigned int *odd);
+struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w);
 
 #endif

@@ -12,47 +12,13 @@
 #include <ibcc/link.h>
 #include <ibcc/smp.h>
 
+#include "lib/core/walk_state.h"
+
 #define STATE_DOWN    1u
 #define PHYS_LINK_UP  5u
 #define PHYS_RECOVERY 6u /* of a link from errors */
 #define MAX_PORTS     254u
 #define MAX_NODES     65536u /* more than there are LIDs */
-
-struct walk_port {
-	struct ibcc_smp_port_info info; /* state 0: no answer yet */
-	uint64_t guid;
-	struct ibcc_walk_node *peer;
-	uint8_t peer_port;
-};
-
-struct walk_map {
-	uint8_t in, out, vl[16];
-};
-
-struct ibcc_walk_node {
-	struct ibcc_smp_node_info info;
-	struct ibcc_smp_path path;
-	char desc[IBCC_DESC_BYTES];
-	bool enhanced_port0;
-	struct walk_port *port; /* 0 .. num_ports */
-	uint8_t *lft;
-	uint32_t lft_len;
-	struct walk_map *map;
-	uint32_t n_maps, cap_maps;
-	uint32_t index; /* in the topology */
-};
-
-struct ibcc_walk {
-	struct ibcc_walk_options o;
-	struct ibcc_walk_node **node; /* in the order of their GUIDs */
-	uint32_t n, cap;
-	struct ibcc_walk_node *first;
-	uint8_t local_port; /* of the first node */
-	struct ibcc_walk_get *todo;
-	size_t head, n_todo, cap_todo;
-	size_t n_busy;
-	unsigned int n_odd;
-};
 
 /* Makes room for one more element; the array as it is or a larger one, NULL without memory. */
 static void *grow(void *array, size_t n, size_t *cap, size_t size)
@@ -111,6 +77,7 @@ void ibcc_walk_free(struct ibcc_walk *w)
 		node_free(w->node[i]);
 	free(w->node);
 	free(w->todo);
+	free(w->gap);
 	free(w);
 }
 
@@ -323,6 +290,19 @@ int ibcc_walk_answer(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 	return 0;
 }
 
+void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g)
+{
+	struct ibcc_walk_get *gap = grow(w->gap, w->n_gaps, &w->cap_gaps, sizeof(*gap));
+
+	w->n_busy--;
+	if (gap)
+		w->gap = gap;
+	if (gap)
+		gap[w->n_gaps++] = *g;
+	else
+		w->n_odd++; /* without memory something is missing all the same */
+}
+
 static uint8_t vls_of(uint8_t code)
 {
 	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
@@ -345,9 +325,16 @@ static int ask_maps(struct ibcc_walk *w, struct ibcc_walk_node *n)
 	return rc;
 }
 
-int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g, uint8_t *mad)
+void ibcc_walk_request(const struct ibcc_walk_get *g, uint8_t *mad)
 {
 	struct ibcc_smp_path path;
+
+	path_of(g, &path);
+	ibcc_smp_direct_get(mad, &path, g->attr_id, g->attr_mod);
+}
+
+int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g)
+{
 	int rc = 0;
 
 	do {
@@ -363,8 +350,6 @@ int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g, uint8_t *mad)
 		*g = w->todo[w->head++];
 		/* Links that were come by need not be gone back. */
 	} while (g->out_port && g->node->port[g->out_port].peer);
-	path_of(g, &path);
-	ibcc_smp_direct_get(mad, &path, g->attr_id, g->attr_mod);
 	w->n_busy++;
 	return 1;
 }
@@ -415,7 +400,7 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 	return rc;
 }
 
-struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w, unsigned int *odd)
+struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w)
 {
 	struct ibcc_topo *t = ibcc_topo_new();
 	int rc = t ? 0 : -ENOMEM;
@@ -435,8 +420,6 @@ struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w, unsigned int *odd)
 		rc = link_ports(t, w->node[i]);
 	for (uint32_t i = 0; i < w->n && !rc; i++)
 		rc = fill(w, t, w->node[i]);
-	if (odd)
-		*odd = w->n_odd;
 	if (!rc)
 		return t;
 	ibcc_topo_free(t);

@@ -18,73 +18,153 @@
 #include "lib/io/batch.h"
 
 /* Far more than the largest fabric takes of which everything answers. */
-#define DEADLINE_NS 30000000000u
+#define DEADLINE_NS  30000000000u
+#define FUTILE_TRIES 8u
 
-/* Gathers the Gets that wait, at most a batch of them; their number or -ENOMEM. */
-static int gather(struct ibcc_walk *w, struct ibcc_batch *b, struct ibcc_walk_get *get)
+struct discovery {
+	struct ibcc_walk *w;
+	struct ibcc_transport *tr;
+	struct ibcc_batch batch;
+	struct ibcc_walk_get *get;   /* by the batch's index */
+	struct ibcc_walk_get *again; /* put aside for another try */
+	size_t n_again, cap_again;
+	bool heard, silent;  /* since the last try: a good answer; a request without any */
+	unsigned int futile; /* tries in a row without a good answer */
+};
+
+static int add(struct discovery *d, const struct ibcc_walk_get *get)
 {
-	int rc = 1;
+	struct ibcc_mad_op *op =
+		ibcc_batch_add(&d->batch, IBCC_SMP_PERMISSIVE_LID, (struct ibcc_batch_tag){ 0 });
 
-	ibcc_batch_clear(b);
-	while (rc > 0 && b->n < IBCC_BATCH_OPS) {
-		uint8_t mad[IBCC_MAD_BYTES];
-		struct ibcc_mad_op *op;
-
-		rc = ibcc_walk_next(w, &get[b->n], mad);
-		if (rc <= 0)
-			break;
-		op = ibcc_batch_add(b, IBCC_SMP_PERMISSIVE_LID, (struct ibcc_batch_tag){ 0 });
-		if (!op)
-			return -ENOMEM;
-		memcpy(op->mad, mad, sizeof(mad));
-	}
-	return rc < 0 ? rc : (int)b->n;
+	if (!op)
+		return -ENOMEM;
+	ibcc_walk_request(get, op->mad);
+	d->get[d->batch.n - 1] = *get;
+	return 0;
 }
 
-static int walk(struct ibcc_walk *w, struct ibcc_transport *tr, unsigned int *lost)
+/* Gathers the Gets that wait, at most a batch of them. */
+static int gather(struct discovery *d)
 {
-	struct ibcc_walk_get *get = calloc(IBCC_BATCH_OPS, sizeof(*get));
-	struct ibcc_batch b = { 0 };
-	int rc = get ? 1 : -ENOMEM;
+	struct ibcc_walk_get get;
+	int rc = 0, more = 1;
 
-	while (rc > 0 && (rc = gather(w, &b, get)) > 0) {
-		rc = ibcc_batch_run(&b, tr);
-		for (size_t k = 0; k < b.n && rc == 0; k++) {
-			const struct ibcc_mad_op *op = &b.op[k];
+	ibcc_batch_clear(&d->batch);
+	while (!rc && d->batch.n < IBCC_BATCH_OPS && (more = ibcc_walk_next(d->w, &get)) > 0)
+		rc = add(d, &get);
+	return more < 0 ? more : rc;
+}
 
-			*lost += op->err && !ibcc_batch_is_refused(op);
-			rc = ibcc_walk_answer(w, &get[k], op->err ? NULL : op->mad);
-		}
-		rc = rc ? rc : 1;
+/* The same of those put aside. Trying goes on as long as it helps: on a fabric that loses or
+ * refuses many a few tries are enough. A node that says nothing costs one more, as that takes
+ * seconds.
+ */
+static int gather_again(struct discovery *d)
+{
+	size_t n = d->n_again;
+	int rc = 0;
+
+	if (n > IBCC_BATCH_OPS)
+		n = IBCC_BATCH_OPS;
+	d->futile = d->heard ? 0 : d->silent ? FUTILE_TRIES : d->futile + 1;
+	d->heard = d->silent = false;
+	for (size_t i = 0; d->futile < FUTILE_TRIES && i < n && !rc; i++)
+		rc = add(d, &d->again[--d->n_again]);
+	if (d->futile < FUTILE_TRIES)
+		return rc;
+	while (d->n_again)
+		ibcc_walk_give_up(d->w, &d->again[--d->n_again]);
+	d->heard = true; /* what comes next has its tries */
+	return 0;
+}
+
+static int put_aside(struct discovery *d, const struct ibcc_walk_get *get)
+{
+	size_t cap = d->cap_again ? 2 * d->cap_again : 64;
+	struct ibcc_walk_get *more;
+
+	if (d->n_again == d->cap_again) {
+		more = reallocarray(d->again, cap, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		d->again = more;
+		d->cap_again = cap;
 	}
-	ibcc_batch_fini(&b);
-	free(get);
+	d->again[d->n_again++] = *get;
+	return 0;
+}
+
+static int take(struct discovery *d)
+{
+	int rc = 0;
+
+	for (size_t k = 0; k < d->batch.n && !rc; k++) {
+		const struct ibcc_mad_op *op = &d->batch.op[k];
+
+		d->heard |= !op->err;
+		d->silent |= op->err && op->err != -EREMOTEIO;
+		if (op->err && (ibcc_walk_needs(&d->get[k]) || !ibcc_batch_is_refused(op)))
+			rc = put_aside(d, &d->get[k]);
+		else
+			rc = ibcc_walk_answer(d->w, &d->get[k], op->err ? NULL : op->mad);
+	}
 	return rc;
 }
 
-struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len)
+static int walk(struct ibcc_walk *w, struct ibcc_transport *tr)
+{
+	struct discovery d = { .w = w, .tr = tr };
+	int rc = 0;
+
+	d.get = calloc(IBCC_BATCH_OPS, sizeof(*d.get));
+	if (!d.get)
+		rc = -ENOMEM;
+	while (!rc) {
+		rc = gather(&d);
+		if (!rc && !d.batch.n && !d.n_again)
+			break;
+		if (!rc && !d.batch.n)
+			rc = gather_again(&d);
+		if (!rc)
+			rc = ibcc_batch_run(&d.batch, tr);
+		if (!rc)
+			rc = take(&d);
+	}
+	ibcc_batch_fini(&d.batch);
+	free(d.get);
+	free(d.again);
+	return rc;
+}
+
+struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
+				     size_t len)
 {
 	const struct ibcc_walk_options o = { .sl2vl = true };
 	struct ibcc_walk *w = ibcc_walk_new(&o);
+	struct ibcc_walk_gaps g = { 0 };
 	struct ibcc_topo *t = NULL;
-	unsigned int lost = 0, odd = 0;
 	int rc;
 
 	tr->deadline_ns = ibcc_transport_now_ns(tr) + DEADLINE_NS;
-	rc = w ? walk(w, tr, &lost) : -ENOMEM;
+	rc = w ? walk(w, tr) : -ENOMEM;
 	tr->deadline_ns = 0;
 	if (rc == 0) {
-		t = ibcc_walk_topo(w, &odd);
+		t = ibcc_walk_topo(w);
 		rc = !t ? -ENOMEM : !t->n_nodes ? -ENOLINK : 0;
+		ibcc_walk_gaps(w, &g);
 	}
 	ibcc_walk_free(w);
 	*err = rc;
+	if (gaps)
+		*gaps = g.sum;
 	snprintf(why, len, "%s", "");
 	if (rc == 0) {
-		if (lost || odd)
+		if (g.sum)
 			snprintf(why, len,
-				 "incomplete: %u requests without answer, %u contradictions", lost,
-				 odd);
+				 "incomplete: %u requests without a good answer%s%s%s, "
+				 "%u contradictions",
+				 g.n, g.n ? " (" : "", g.first, g.n ? ")" : "", g.n_odd);
 		return t;
 	}
 	ibcc_topo_free(t);

@@ -9,6 +9,8 @@
 #include <ibcc/rng.h>
 #include <ibcc/transport.h>
 
+#define REFUSED 0x000c
+
 struct fault_transport {
 	struct ibcc_transport base;
 	struct ibcc_transport *inner;
@@ -50,6 +52,12 @@ static int fault_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 			op[i].err = -ETIMEDOUT;
 			op[i].t_ns = ibcc_transport_now_ns(f->inner);
 			f->n_lost++;
+			continue;
+		}
+		if (f->o.refuse_permille && strikes(f, &op[i], f->o.refuse_permille)) {
+			op[i].err = -EREMOTEIO;
+			op[i].status = REFUSED;
+			op[i].t_ns = ibcc_transport_now_ns(f->inner);
 			continue;
 		}
 		pass[n_pass] = op[i];

@@ -73,7 +73,7 @@ static int prepare(struct poll *p)
 	tr = transport(&err);
 	if (!tr)
 		return err;
-	p->topo = ibcc_discover_walk(tr, &err, why, sizeof(why));
+	p->topo = ibcc_discover_walk(tr, NULL, &err, why, sizeof(why));
 	if (!p->topo || *why)
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 	if (!p->topo)

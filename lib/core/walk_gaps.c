@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a walk could not find out. */
+#include <stdio.h>
+
+#include <ibcc/hash.h>
+
+#include "lib/core/walk_state.h"
+
+bool ibcc_walk_needs(const struct ibcc_walk_get *g)
+{
+	return g->attr_id != IBCC_SMP_ATTR_SL2VL;
+}
+
+/* Links may have been come by from their other end. */
+static bool is_missing(const struct ibcc_walk_get *g)
+{
+	return g->attr_id != IBCC_SMP_ATTR_NODE_DESC &&
+	       !(g->out_port && g->node->port[g->out_port].peer);
+}
+
+void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
+{
+	*gaps = (struct ibcc_walk_gaps){ .n_odd = w->n_odd };
+	for (size_t i = 0; i < w->n_gaps; i++) {
+		const struct ibcc_walk_get *g = &w->gap[i];
+		const struct ibcc_walk_node *n = g->node;
+		uint64_t what[] = { n ? n->info.node_guid : 0, g->attr_id, g->attr_mod,
+				    g->out_port };
+
+		if (!is_missing(g))
+			continue;
+		/* In whatever order they were given up. */
+		gaps->sum += ibcc_hash(IBCC_HASH_START, what, sizeof(what));
+		if (!gaps->n++)
+			snprintf(gaps->first, sizeof(gaps->first), "%s \"%s\"%s%.0u",
+				 g->out_port ? "the node behind" : "node", n ? n->desc : "",
+				 g->out_port ? " port " : "", g->out_port);
+	}
+	if (w->n_odd)
+		gaps->sum += ibcc_hash(IBCC_HASH_START, &w->n_odd, sizeof(w->n_odd));
+	gaps->sum |= gaps->n || w->n_odd;
+}
