@@ -253,12 +253,14 @@ void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int
 		       const struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	struct ibcc_why trouble;
 
 	if (err || !c) {
 		tell_trouble(x, why->text);
 		return;
 	}
-	tell_trouble(x, c->act_err ? c->blocked.text : "");
+	ibcc_service_trouble(s, &trouble);
+	tell_trouble(x, c->act_err ? c->blocked.text : trouble.text);
 	tell_fabric(x, c);
 	tell_audit(x, c);
 	if (!c->decided)

@@ -25,6 +25,15 @@ const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
 	return s->transport && s->cycle.topo ? &s->cycle : NULL;
 }
 
+void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	ibcc_why_set(why, 0, "%s", "");
+	if (ibcc_discovery_is_doubtful(&s->discovery))
+		ibcc_why_set(why, 0,
+			     "discovery of the fabric is %s; going on with the fabric as it was",
+			     s->discovery.text.text);
+}
+
 /* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
 static void count_hold(struct ibcc_service *s, bool tried)
 {
@@ -68,6 +77,8 @@ int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_act act = { .applier = s->null_applier, .gate = IBCC_GATE_NODES_OF_TREE };
 	int rc = ibcc_service_prepare(s, why);
 
+	if (!rc)
+		rc = ibcc_service_is_whole(s, why);
 	return conclude(s, rc ? rc : run_cycle(s, &act, why), why);
 }
 
@@ -94,6 +105,8 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	int rc;
 
 	rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
+	if (!rc)
+		rc = ibcc_service_is_whole(s, why);
 	if (!rc && (apply || ibcc_service_writes(s)))
 		rc = ibcc_service_open_state(s, why);
 	if (rc)
@@ -143,7 +156,7 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 				    filter);
 	}
 	*out = o;
-	return 0;
+	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }
 
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
@@ -212,30 +225,46 @@ static json_t *drift_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
+/* A word for how things are, and the reason where they are not well. */
+static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
+			 struct ibcc_why *reason)
+{
+	bool blind = c && c->decided && !c->picture.trustworthy;
+
+	if (s->plugin_silent && s->config.apply_via != IBCC_VIA_DIRECT) {
+		*reason = s->plugin_why;
+		return "stalled";
+	}
+	ibcc_service_trouble(s, reason);
+	if (s->last_why.text[0])
+		*reason = s->last_why;
+	else if (blind && !reason->text[0])
+		ibcc_why_set(reason, 0, "%s", c->target.summary);
+	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
+		return "degraded";
+	return c && c->decided ? "ok" : "starting";
+}
+
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	bool blind = c && c->decided && !c->picture.trustworthy;
-	bool stalled = s->plugin_silent && s->config.apply_via != IBCC_VIA_DIRECT;
-	const char *reason = stalled               ? s->plugin_why.text
-			     : s->last_why.text[0] ? s->last_why.text
-			     : blind               ? c->target.summary
-						   : NULL;
-	const char *state = stalled                                     ? "stalled"
-			    : s->last_err || blind || (c && c->act_err) ? "degraded"
-			    : c && c->decided                           ? "ok"
-									: "starting";
+	struct ibcc_why reason = { "" };
+	const char *state = judge(s, c, &reason), *gaps = s->discovery.text.text;
 	json_t *o;
 
 	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
 		      IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
 		      "paused", s->paused ? ibcc_json_text(s->paused) : json_null(), "state", state,
-		      "reason", reason ? ibcc_json_text(reason) : json_null(), "apply_via",
-		      s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin", "sm",
-		      sm_status(s), "mads", s->transport ? mad_status(s) : json_null(), "fabric",
+		      "reason", reason.text[0] ? ibcc_json_text(reason.text) : json_null(),
+		      "apply_via", s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin",
+		      "sm", sm_status(s), "mads", s->transport ? mad_status(s) : json_null(),
+		      "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
 	if (o)
 		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
+	if (o)
+		json_object_set_new(o, "discovery_trouble",
+				    gaps[0] ? ibcc_json_text(gaps) : json_null());
 	if (o && c)
 		json_object_set_new(o, "drift", drift_status(c));
 	if (o && c && c->decided) {

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "daemon/apply/carry.h"
+#include "daemon/discovery.h"
 #include "daemon/service.h"
 
 enum ibcc_topo_source {
@@ -30,7 +31,8 @@ struct ibcc_service {
 	struct ibcc_state *state;
 	struct ibcc_cycle cycle; /* initialised while there is a transport */
 	enum ibcc_topo_source source;
-	uint64_t topo_ns;         /* when the topology was fetched */
+	uint64_t topo_ns;                /* when the topology was fetched */
+	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	uint32_t sm_state;        /* of the plugin's subnet manager, when it was last asked */
 	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
@@ -44,6 +46,12 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* What a change of the whole fabric begins with: prepared, the state file open, all settings read.
  */
 int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why);
+/* -ENODATA if the topology is from a discovery with gaps, on which nothing is to be decided. */
+int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why);
+/* After something that was to reach all nodes: `rc`, or -EHOSTUNREACH if it is 0 and the discovery
+ * has missed some.
+ */
+int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why);
 /* Closes port and topology; the next prepare opens them again. */
 void ibcc_service_drop(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);

@@ -104,6 +104,7 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	if (!rc && strangers.text[0])
 		rc = ibcc_why_set(why, -EACCES, "%s", strangers.text);
+	rc = ibcc_service_missed(s, rc, why);
 	s->cycle.actual_known = false;
 	*out = json_pack("{si so si si si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
 			 ibcc_report_changes(s->cycle.topo, &plan, &res), "writes", (int)plan.n,

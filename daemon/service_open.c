@@ -20,6 +20,8 @@
 #define REDISCOVER_NS      (60ull * 1000000000ull)
 #define REDISCOVER_SICK_NS (10ull * 1000000000ull)
 #define HISTORY_DAYS       90
+/* So many discoveries at most in a row until the first topology has no gaps. */
+#define FIRST_DISCOVERIES 5u
 
 static uint64_t monotonic_ns(void)
 {
@@ -74,6 +76,7 @@ void ibcc_service_drop(struct ibcc_service *s)
 	ibcc_applier_free(s->applier);
 	s->applier = NULL;
 	s->source = IBCC_TOPO_FROM_NOWHERE;
+	s->discovery = (struct ibcc_discovery){ 0 };
 	set_transport(s, NULL);
 }
 
@@ -208,20 +211,51 @@ static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc
 	return 0;
 }
 
-static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
+static int discover(struct ibcc_service *s, struct ibcc_why *why)
 {
 	struct ibcc_why said = { "" };
 	struct ibcc_topo *t;
+	uint64_t gaps = 0;
+	int rc = 0;
+
+	t = ibcc_discover_walk(s->transport, &gaps, &rc, said.text, sizeof(said.text));
+	if (!t)
+		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
+	if (ibcc_discovery_judge(&s->discovery, s->cycle.topo, t, gaps, said.text))
+		return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
+	ibcc_topo_free(t);
+	s->topo_ns = monotonic_ns();
+	return 0;
+}
+
+static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
+{
+	unsigned int most = s->cycle.topo ? 1 : FIRST_DISCOVERIES;
 	int rc;
 
 	s->stage = "discovering the fabric";
 	rc = ibcc_sm_check(s->transport, why);
-	if (rc)
+	for (unsigned int i = 0; !rc && i < most && (!i || s->discovery.partial); i++)
+		rc = discover(s, why);
+	return rc;
+}
+
+int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	if (!s->discovery.partial)
+		return 0;
+	return ibcc_why_set(why, -ENODATA,
+			    "discovery of the fabric is %s: nothing is decided on it",
+			    s->discovery.text.text);
+}
+
+int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why)
+{
+	if (rc || !s->discovery.text.text[0])
 		return rc;
-	t = ibcc_discover_walk(s->transport, NULL, &rc, said.text, sizeof(said.text));
-	if (!t)
-		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
-	return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
+	return ibcc_why_set(why, -EHOSTUNREACH,
+			    "discovery of the fabric is %s: what it missed has not been reached",
+			    s->discovery.text.text);
 }
 
 /* Whoever was master meanwhile may have written settings. */
@@ -238,7 +272,8 @@ static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 {
 	const struct ibcc_topo *have = s->cycle.topo;
 	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
-	bool sick = seen->n_stale || seen->n_unreachable;
+	bool sick =
+		seen->n_stale || seen->n_unreachable || ibcc_discovery_is_doubtful(&s->discovery);
 	struct ibcc_topo *t;
 	int rc = 0;
 
@@ -249,6 +284,7 @@ static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 			return 0;
 		t = ibcc_plugin_topology(s->plugin, &rc, why);
 		s->cycle.actual_known = false; /* another SM process, or another fabric */
+		s->discovery = (struct ibcc_discovery){ 0 };
 		return t ? adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why) : rc;
 	}
 	if (have && monotonic_ns() - s->topo_ns < (sick ? REDISCOVER_SICK_NS : REDISCOVER_NS))

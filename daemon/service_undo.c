@@ -206,7 +206,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;
 	if (!rc)
-		rc = left_over(t, &s->cycle.actual, why);
+		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
 	if (!rc || res.set_mads)
 		pause_after(s, "disable", r);
 	if (res.n == plan.n)
@@ -244,6 +244,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	s->set_mads += res.set_mads;
 	if (res.set_mads)
 		s->cycle.actual_known = false;
+	rc = ibcc_service_missed(s, rc, why);
 	if (res.n == audit.drift.n)
 		rc = outcome_json(s, &audit.drift, &res, rc, why, out);
 	ibcc_result_fini(&res);

@@ -174,14 +174,10 @@ int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 	json_t *a = NULL;
 	int rc = tune_do(t, command, args, &a, &why), code = TUNE_OK;
 
-	if (rc || !a) {
-		json_decref(a);
-		return tune_fail("%s", why.text);
-	}
-	if (t->json)
+	if (a && t->json)
 		code = tune_print_json(a);
-	else
+	else if (a)
 		print(a);
 	json_decref(a);
-	return code;
+	return rc ? tune_fail("%s", why.text) : code;
 }

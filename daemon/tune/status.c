@@ -109,6 +109,8 @@ static void print_status(const json_t *s)
 	print_fabric(s);
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
+	if (tune_str(s, "discovery_trouble")[0])
+		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
 	if (tune_str(json_object_get(s, "drift"), "text")[0])
 		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
@@ -121,7 +123,8 @@ static bool needs_attention(const json_t *s)
 {
 	const json_t *unread = json_object_get(json_object_get(s, "fabric"), "unread");
 
-	return !strcmp(tune_str(s, "state"), "degraded") || json_array_size(unread) ||
+	return !strcmp(tune_str(s, "state"), "degraded") ||
+	       !strcmp(tune_str(s, "state"), "stalled") || json_array_size(unread) ||
 	       tune_int(json_object_get(s, "drift"), "writes") || tune_int(s, "writes_pending");
 }
 

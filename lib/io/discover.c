@@ -137,6 +137,18 @@ static int walk(struct ibcc_walk *w, struct ibcc_transport *tr)
 	return rc;
 }
 
+static void tell(const struct ibcc_walk_gaps *g, char *why, size_t len)
+{
+	char missing[160] = "", odd[40] = "";
+
+	if (g->n)
+		snprintf(missing, sizeof(missing), "%u requests without a good answer (%s)", g->n,
+			 g->first);
+	if (g->n_odd)
+		snprintf(odd, sizeof(odd), "%u contradictions", g->n_odd);
+	snprintf(why, len, "incomplete: %s%s%s", missing, g->n && g->n_odd ? ", " : "", odd);
+}
+
 struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
 				     size_t len)
 {
@@ -161,10 +173,7 @@ struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, 
 	snprintf(why, len, "%s", "");
 	if (rc == 0) {
 		if (g.sum)
-			snprintf(why, len,
-				 "incomplete: %u requests without a good answer%s%s%s, "
-				 "%u contradictions",
-				 g.n, g.n ? " (" : "", g.first, g.n ? ")" : "", g.n_odd);
+			tell(&g, why, len);
 		return t;
 	}
 	ibcc_topo_free(t);

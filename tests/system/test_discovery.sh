@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# A discovery of which a part got lost is told, decides nothing, and takes no better one's place.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm 'sweep_interval 0'
+NODES=8
+
+status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
+told() { jq -c '[.state, .reason, .fabric.nodes, .discovery_trouble]' "$TMP/status.json"; }
+incomplete='discovery of the fabric is incomplete: [0-9]* requests without a good answer \((the )?node'
+
+# lossy PERMILLE: MADs to all nodes but our own get lost.
+lossy()
+{
+	local n
+	for n in leaf1 leaf2 source2 source3 source4 destination0 destination1; do
+		sim set "mad_loss_permille.$n=$1" || fail "set"
+	done
+}
+
+# By the command line: all nodes or an error.
+write_config 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+lossy 800
+for ((i = 0; i < 50; i++)); do
+	rc=0
+	tune -n -j >"$TMP/plan.json" 2>"$TMP/plan.log" || rc=$?
+	if [ "$rc" = 0 ]; then
+		equal "a plan for all nodes" "$(jq .fabric.nodes "$TMP/plan.json")" $NODES
+	elif grep -qE "$incomplete" "$TMP/plan.log"; then
+		break
+	else
+		grep -q 'counters' "$TMP/plan.log" || fail "status $rc: $(cat "$TMP/plan.log")"
+	fi
+done
+grep -qE "$incomplete" "$TMP/plan.log" || fail "an incomplete discovery is not told: $(cat "$TMP/plan.log")"
+ok "a plan is for all nodes, or there is none: $(cat "$TMP/plan.log")"
+for ((i = 0; i < 50; i++)); do
+	tune show >"$TMP/show.txt" 2>"$TMP/show.log" || break
+done
+grep -qE "$incomplete" "$TMP/show.log" || fail "show does not say that something is missing: $(cat "$TMP/show.log")"
+[ -s "$TMP/show.txt" ] || fail "show shows nothing"
+ok "what was found is shown, with the reason why that is not all"
+lossy 0
+
+# By the daemon: what it knows stays.
+start_tuned 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+wait_until 20 status ".state == \"ok\" and .fabric.nodes == $NODES and .discovery_trouble == null" ||
+	fail "the daemon does not get going: $(told)"
+lossy 800
+trouble() { status ".fabric.nodes == $NODES and .state == \"degraded\" and (.discovery_trouble // \"\" | test(\"incomplete\"))"; }
+wait_until 40 trouble || fail "an incomplete discovery is not told: $(told)"
+ok "an incomplete discovery is told, and the fabric stays as it was"
+lossy 0
+wait_until 40 status ".state == \"ok\" and .fabric.nodes == $NODES and .discovery_trouble == null" ||
+	fail "no recovery: $(told)"
+ok "and the next complete one is told, too"
+stop "$TUNED_PID"
+
+# A node that never answers is a part of the fabric that one has to do without.
+sim set mad_loss_permille.source2=1000 || fail "set"
+start_tuned 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+wait_until 20 status ".state == \"ok\" and .fabric.nodes == $NODES - 1 and (.discovery_trouble | test(\"the node behind .leaf1. port\"))" ||
+	fail "a silent node: $(told)"
+ok "a silent node is told, and the others are tuned"
+rc=0
+tune disable >"$TMP/disable.log" 2>&1 || rc=$?
+[ "$rc" = 1 ] || fail "disable: status $rc"
+grep -qE "$incomplete.*what it missed has not been reached" "$TMP/disable.log" ||
+	fail "disable does not say that it missed a node: $(cat "$TMP/disable.log")"
+ok "what is to reach all nodes says that it did not"
