@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/json.h>
+
 #include "daemon/service.h"
 #include "daemon/tune/tune.h"
 
@@ -164,6 +166,9 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 	json_decref(args);
 	if (*out)
 		tune_rename(t, *out);
+	/* Names are from nodes and files, reasons from the state file. */
+	if (*out && ibcc_json_clean(*out))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	return rc;
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/json.h>
+
 #include "daemon/service.h"
 #include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
@@ -48,6 +50,8 @@ int tune_key(struct tune *t)
 	ibcc_service_free(s);
 	if (a) {
 		tune_rename(t, a);
+		if (ibcc_json_clean(a))
+			rc = ibcc_why_set(&why, -ENOMEM, "no memory");
 		print_result(t, a);
 	}
 	json_decref(a);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/clean.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
@@ -111,13 +112,14 @@ struct overrides {
 
 int tune_fail(const char *fmt, ...)
 {
+	char text[1024];
 	va_list ap;
 
-	fputs("ibcc-tune: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	ibcc_clean(text, "");
+	fprintf(stderr, "ibcc-tune: %s\n", text);
 	return TUNE_ERROR;
 }
 

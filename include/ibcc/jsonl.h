@@ -52,8 +52,8 @@ void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer);
 /* {"ok": false, "error": SENTENCE, "errno": NUMBER} for a negative errno; NULL without memory. */
 json_t *ibcc_jsonl_error(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The client's end: sends one request and waits for the answer, an object, which is the caller's;
- * between two of its bytes at most `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (nobody
+/* The client's end: sends one request and waits for the answer, an object, which is the caller's
+ * and clean enough for a terminal (ibcc_json_clean()); between two of its bytes at most `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (nobody
  * listens), -ETIMEDOUT, -ECONNRESET (hung up), -EPROTO (no answer that one could read),
  * -ENAMETOOLONG, -ENOMEM, or what the system says.
  */

@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/clean.h>
 
 json_t *ibcc_json_text(const char *text)
 {
@@ -18,6 +22,59 @@ json_t *ibcc_json_text(const char *text)
 		if (plain[i] & 0x80)
 			plain[i] = '?';
 	return json_string(plain);
+}
+
+static int clean_string(json_t *s)
+{
+	char *text = strdup(json_string_value(s));
+	int rc = -ENOMEM;
+
+	if (text) {
+		ibcc_clean(text, "");
+		rc = strcmp(text, json_string_value(s)) && json_string_set(s, text) ? -ENOMEM : 0;
+	}
+	free(text);
+	return rc;
+}
+
+static int clean_object(json_t *o)
+{
+	json_t *fresh = json_object(), *value;
+	const char *key;
+	int rc = fresh ? 0 : -ENOMEM;
+
+	json_object_foreach (o, key, value) {
+		char *text = rc ? NULL : strdup(key);
+
+		if (text)
+			ibcc_clean(text, "");
+		if (!rc && (!text || json_object_set(fresh, text, value)))
+			rc = -ENOMEM;
+		free(text);
+		if (!rc)
+			rc = ibcc_json_clean(value);
+	}
+	/* In the order that it had. */
+	if (!rc && (json_object_clear(o) || json_object_update(o, fresh)))
+		rc = -ENOMEM;
+	json_decref(fresh);
+	return rc;
+}
+
+int ibcc_json_clean(json_t *o)
+{
+	json_t *value;
+	size_t i;
+	int rc = 0;
+
+	if (json_is_string(o))
+		return clean_string(o);
+	if (json_is_object(o))
+		return clean_object(o);
+	json_array_foreach (o, i, value)
+		if (!rc)
+			rc = ibcc_json_clean(value);
+	return rc;
 }
 
 json_t *ibcc_json_guid(uint64_t guid)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/json.h>
+
 #include "lib/io/jsonl_place.h"
 
 static int send_text(int fd, const char *text, size_t len)
@@ -27,7 +29,7 @@ static int read_answer(FILE *f, json_t **answer)
 {
 	json_t *o = json_loadf(f, JSON_DISABLE_EOF_CHECK, NULL);
 
-	if (json_is_object(o)) {
+	if (json_is_object(o) && !ibcc_json_clean(o)) {
 		*answer = o;
 		return 0;
 	}

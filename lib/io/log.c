@@ -12,6 +12,7 @@
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
+#include <ibcc/clean.h>
 #include <ibcc/log.h>
 
 #define MESSAGE_BYTES 2048u
@@ -109,6 +110,7 @@ static void add_field(struct fields *f, const char *fmt, ...)
 	va_end(ap);
 	if (len <= 0)
 		return;
+	ibcc_clean(buf, "");
 	f->iov[f->n++] = (struct iovec){ .iov_base = buf, .iov_len = strnlen(buf, (size_t)len) };
 }
 
@@ -139,6 +141,7 @@ void ibcc_log(int level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(buf + strlen(key), sizeof(buf) - strlen(key), fmt, ap);
 	va_end(ap);
+	ibcc_clean(buf, "\n");
 	if (sink == SINK_JOURNAL) {
 		struct fields f = { .n = 0 };
 
@@ -159,6 +162,7 @@ void ibcc_log_change_event(int level, const char *what, const struct ibcc_log_ch
 		 (unsigned long long)c->guid, c->port, c->param ? c->param : "setting",
 		 c->old_text ? c->old_text : "?", c->new_text ? c->new_text : "?",
 		 c->reason ? " (" : "", c->reason ? c->reason : "", c->reason ? ")" : "");
+	ibcc_clean(buf, "");
 	if (sink != SINK_JOURNAL) {
 		write_stderr(level, strchr(buf, '=') + 1);
 		return;

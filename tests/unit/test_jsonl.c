@@ -23,7 +23,7 @@ struct server {
 	sd_event *event;
 	struct ibcc_jsonl *s;
 	uint64_t client;
-	enum { ECHO, LATER, NO_OBJECT, HANG_UP } how;
+	enum { ECHO, LATER, NO_OBJECT, HANG_UP, DIRTY } how;
 };
 
 static void on_request(void *arg, const struct ibcc_jsonl_request *r)
@@ -35,6 +35,11 @@ static void on_request(void *arg, const struct ibcc_jsonl_request *r)
 	switch (x->how) {
 	case ECHO: ibcc_jsonl_reply(x->s, r->client, json_deep_copy(r->object)); break;
 	case NO_OBJECT: ibcc_jsonl_reply(x->s, r->client, json_array()); break;
+	case DIRTY:
+		ibcc_jsonl_reply(x->s, r->client,
+				 json_pack("{ss s[s{ss}]}", "b\033", "x\033[2J", "a\xc2\x9b", "\r",
+					   "c", "d\x7f"));
+		break;
 	case HANG_UP: ibcc_jsonl_reply(x->s, r->client, NULL); break;
 	case LATER: break;
 	}
@@ -77,6 +82,9 @@ static int ask(struct server *x, const char *address)
 		json_t *rq = json_pack("{ss s[iii]}", "cmd", "x", "list", 1, 2, 3), *answer;
 		int rc = ibcc_jsonl_ask(address, rq, x && x->how == LATER ? 1 : 20, &answer);
 
+		/* What terminals would obey does not come out. */
+		if (x && x->how == DIRTY)
+			rq = json_pack("{ss s[s{ss}]}", "b?", "x?[2J", "a??", " ", "c", "d?");
 		_exit(rc ? -rc : !json_equal(rq, answer));
 	}
 	while (x && !waitpid(pid, &status, WNOHANG))
@@ -100,6 +108,8 @@ static void test_asks(void **state)
 			assert_int_equal(ask(&x, address[i]), 0);
 		x.how = HANG_UP;
 		assert_int_equal(ask(&x, address[i]), -ECONNRESET);
+		x.how = DIRTY;
+		assert_int_equal(ask(&x, address[i]), 0);
 		x.how = NO_OBJECT;
 		assert_int_equal(ask(&x, address[i]), -EPROTO);
 		x.how = LATER;

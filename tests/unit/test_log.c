@@ -87,11 +87,11 @@ static void test_prefixed_lines(void **state)
 	ibcc_log(LOG_INFO, "too much");
 	ibcc_log_set_level(LOG_DEBUG);
 	ibcc_log(LOG_DEBUG, "%s", "");
-	ibcc_log(LOG_DEBUG, "three");
+	ibcc_log(LOG_DEBUG, "three\033[2J\xc2\x9b"); /* what terminals obey */
 	ibcc_log_change_event(LOG_NOTICE, "would set", &change);
 	text = release();
 	assert_string_equal(
-		text, "<3>tester: one 1\n<6>tester: two\n<6>tester: lines\n<7>tester: three\n"
+		text, "<3>tester: one 1\n<6>tester: two\n<6>tester: lines\n<7>tester: three?[2J??\n"
 		      "<5>tester: would set: node 0x0002c903000a1b2c port 1: CCTI_Timer: 0 -> "
 		      "8 (3 contributors at leaf2/2)\n");
 	free(text);
