@@ -37,8 +37,16 @@ say = $(if $(V),,@printf '  %-8s%s\n' '$(1)' '$(2)')
 
 WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wpointer-arith -Wwrite-strings
+# Where memory is overrun all the same. The checks of the C library need an optimizer, and those of
+# sanitizers are better.
+MACHINE := $(shell $(CC) -dumpmachine)
+HARDEN := -fstack-protector-strong -fstack-clash-protection \
+	  $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection=full) \
+	  $(if $(filter aarch64-%,$(MACHINE)),-mbranch-protection=standard) \
+	  $(if $(SANITIZE),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I. -DIBCC_SYSCONFDIR='"$(SYSCONFDIR)"' $(CPPFLAGS)
-ALL_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(HARDEN) $(CFLAGS)
 ifneq ($(SANITIZE),)
 ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 # Statically linked, so that umad2sim may be preloaded into the programs.
@@ -159,7 +167,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 endef
 $(foreach l,core fabric agents io daemon sim plugin bench research,$(eval $(call archive,$(l))))
 
-link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
 
 $(B)/ibcc-tuned: $(call obj,daemon/main.c) $(LIBS)
@@ -183,9 +191,9 @@ $(B)/ibcc-demo: $(call obj,$(demo_src)) $(call lib,bench) $(LIBS)
 # All symbols are bound on loading: a missing one must not end OpenSM later.
 $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -Wl,-soname,libibcc_opensm.so -o $@ \
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,-soname,libibcc_opensm.so -o $@ \
 		$(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-		-Wl,--exclude-libs,ALL -Wl,-z,now $(if $(SANITIZE),,-Wl,-z,defs) \
+		-Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
 TEST_DEPS := $(call lib,plugin) $(foreach l,research bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
