@@ -97,7 +97,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check check-kill check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -113,6 +113,7 @@ help:
 	'make deps            install the Debian packages needed (as root or by sudo)' \
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
+	'make fuzz            hunts with libFuzzer, SECONDS=60 for each target, T=name; needs clang' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
 	'make bench           speed of the packet engine, of sweeps, decisions and polling' \
 	'make fit-lustre      search the Lustre scenario'"'"'s free parameters again, into build/fit/' \
@@ -141,6 +142,13 @@ demo: deps
 bench: deps
 	+@$(MAKE) --no-print-directory all tests
 	@sh perftest/speed/bench.sh $(B)
+# With all of the library instrumented, so that the hunt sees where an input leads in it.
+FUZZ_SANITIZE := address,undefined,fuzzer-no-link
+SECONDS ?= 60
+fuzz:
+	+@$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzzers
+	@sh tests/fuzz/hunt.sh build/variant-clang-$(subst $(comma),-,$(FUZZ_SANITIZE)) $(SECONDS)
+fuzzers: $(patsubst tests/fuzz/%.c,$(B)/hunt/%,$(wildcard tests/fuzz/fuzz_*.c))
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
@@ -210,6 +218,10 @@ $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 # The model a second time, which the engine is compared with.
 $(B)/tests/sim/test_reference $(B)/tests/sim/test_reference_model: $(B)/obj/tests/sim/reference.o
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/hunt/%: EXTRA_LIBS := -fsanitize=fuzzer
+$(B)/hunt/%: $(B)/obj/tests/fuzz/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/tests/system/%: $(B)/obj/tests/system/%.o $(LIBS)

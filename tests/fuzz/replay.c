@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Runs a fuzz target over its corpus and over seeded mutations of it, so that every `make check`
- * exercises the targets with any compiler. For a real hunt leave this file out and let clang drive:
- *
- *   clang -fsanitize=fuzzer,address -D_GNU_SOURCE -Iinclude -I. tests/fuzz/fuzz_X.c LIBRARIES
+ * exercises the targets with any compiler. For a real hunt, `make fuzz` leaves this file out and
+ * lets clang drive.
  *
  * usage: fuzz_X FILE|FOLDER...
  * IBCC_FUZZ_MUTATIONS=n   mutations of each input instead of 1000
