@@ -248,6 +248,36 @@ static void adopt_target(struct ibcc_cycle *c)
 	c->actual_known = true;
 }
 
+/* Who cannot be reached is no reason to leave the others throttled: what only relaxes is carried
+ * out all the same, and says whom it left out.
+ */
+static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct ibcc_carry *carry)
+{
+	struct ibcc_plan part;
+	struct ibcc_why why = { "" };
+	bool all;
+	int rc;
+
+	if (ibcc_plan_relaxing(c->topo, &c->actual, &c->target.wanted, &c->plan, &part))
+		return;
+	all = part.n == c->plan.n;
+	if (!part.n || (!all && (act->all_or_nothing || !act->applier->writes))) {
+		ibcc_plan_fini(&part);
+		return;
+	}
+	ibcc_plan_fini(&c->plan);
+	c->plan = part;
+	c->skipped = c->blocked;
+	rc = ibcc_carry_out(carry, &c->plan, &c->result, &why);
+	c->acted = true;
+	if (act->applier->writes)
+		c->actual_known = false;
+	if (rc || all)
+		c->act_err = rc;
+	if (rc || all)
+		ibcc_why_set(&c->blocked, 0, "%s", rc ? why.text : "");
+}
+
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
 	struct ibcc_carry carry = {
@@ -262,8 +292,11 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		return;
 	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->picture, &c->target,
 				     &c->blocked);
-	if (c->act_err)
+	if (c->act_err) {
+		relax(c, act, &carry);
 		return;
+	}
+	c->skipped.text[0] = '\0';
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)
@@ -335,5 +368,9 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 		return ibcc_why_set(why, rc, "no decision: %s", strerror(-rc));
 	}
 	act_on_plan(c, act);
+	/* Nothing to do: are they back? */
+	if (c->skipped.text[0] && !c->plan.n &&
+	    !ibcc_gate_check(act->gate, c->topo, &c->actual, &c->picture, &c->target, NULL))
+		c->skipped.text[0] = '\0';
 	return 0;
 }

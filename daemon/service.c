@@ -32,6 +32,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_why_set(why, 0,
 			     "discovery of the fabric is %s; going on with the fabric as it was",
 			     s->discovery.text.text);
+	else if (s->cycle.skipped.text[0])
+		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 }
 
 /* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
@@ -121,7 +123,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	rc = run_cycle(s, &act, why);
 	if (!rc)
-		count_hold(s, act.applier->writes && (s->cycle.plan.n || s->cycle.repair.n));
+		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
 	return conclude(s, rc, why);
 }
 

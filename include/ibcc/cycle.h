@@ -77,6 +77,8 @@ struct ibcc_cycle {
 	int act_err;               /* 0, or why the plan did not take effect altogether */
 	struct ibcc_result result; /* by the plan's index */
 	struct ibcc_why blocked;   /* words for act_err */
+	/* Whom taking back could not reach, until everybody can be reached; empty: nobody. */
+	struct ibcc_why skipped;
 };
 
 /* -ENOMEM. ibcc_cycle_fini() accepts a half built one. */

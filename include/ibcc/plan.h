@@ -53,6 +53,13 @@ int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c);
  */
 int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out);
 
+/* The part of a plan at endports where it only relaxes (ibcc_settings_relax()). *part is initialised
+ * by the call. -ENOMEM.
+ */
+int ibcc_plan_relaxing(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+		       const struct ibcc_settings *wanted, const struct ibcc_plan *plan,
+		       struct ibcc_plan *part);
+
 /* One field of a change that differs. */
 struct ibcc_field_change {
 	const char *field; /* the annex's name, "CCTI_Timer" */

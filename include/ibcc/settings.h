@@ -67,6 +67,11 @@ unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct 
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port);
 
+/* Does going from one to the other only take congestion control back: does no port mark more or
+ * sooner, and no adapter hold back more, for longer or by less cause?
+ */
+bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_endport_cc *to);
+
 /* Do these settings, as read from a switch, have the port mark packets (FECN)? A port of credit
  * starvation does not (IBA vol. 1, Annex A10).
  */
