@@ -11,8 +11,11 @@
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
-/* Gaps that are the same in so many discoveries in a row are what the fabric is like. */
-#define IBCC_DISCOVERY_BELIEVE 3u
+/* Gaps that are the same in so many discoveries in a row are what the fabric is like: each asks
+ * twice at least, in all its attempts, so that even of four answers in five that get lost one
+ * comes.
+ */
+#define IBCC_DISCOVERY_BELIEVE 8u
 
 struct ibcc_discovery {
 	uint64_t gaps;        /* of the last one; see ibcc_discover_walk() */

@@ -32,6 +32,7 @@ struct ibcc_service {
 	struct ibcc_cycle cycle; /* initialised while there is a transport */
 	enum ibcc_topo_source source;
 	uint64_t topo_ns;                /* when the topology was fetched */
+	uint64_t discovery_ns;           /* that the last took */
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	uint32_t sm_state;        /* of the plugin's subnet manager, when it was last asked */
 	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */

@@ -15,11 +15,16 @@
 #include "daemon/state/state.h"
 
 /* Nobody tells us about changes when there is no plugin, so look again after so long, and sooner
- * when ports do not answer: something may have moved.
+ * when ports do not answer, since something may have moved: after some intervals within bounds, but
+ * so that most of the time is left for the counters.
  */
-#define REDISCOVER_NS      (60ull * 1000000000ull)
-#define REDISCOVER_SICK_NS (10ull * 1000000000ull)
-#define HISTORY_DAYS       90
+#define SECOND_NS      1000000000ull
+#define REDISCOVER_NS  (60 * SECOND_NS)
+#define SICK_INTERVALS 10u
+#define SICK_LEAST_NS  (2 * SECOND_NS)
+#define SICK_MOST_NS   (10 * SECOND_NS)
+#define SICK_SHARE     4u
+#define HISTORY_DAYS   90
 /* So many discoveries at most in a row until the first topology has no gaps. */
 #define FIRST_DISCOVERIES 5u
 
@@ -215,10 +220,11 @@ static int discover(struct ibcc_service *s, struct ibcc_why *why)
 {
 	struct ibcc_why said = { "" };
 	struct ibcc_topo *t;
-	uint64_t gaps = 0;
+	uint64_t gaps = 0, from = monotonic_ns();
 	int rc = 0;
 
 	t = ibcc_discover_walk(s->transport, &gaps, &rc, said.text, sizeof(said.text));
+	s->discovery_ns = monotonic_ns() - from;
 	if (!t)
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
 	if (ibcc_discovery_judge(&s->discovery, s->cycle.topo, t, gaps, said.text))
@@ -268,12 +274,20 @@ static void look_at_sm(struct ibcc_service *s)
 	s->sm_state = state;
 }
 
+static uint64_t rediscover_ns(const struct ibcc_service *s)
+{
+	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
+	uint64_t ns = SICK_INTERVALS * 1000000ull * s->config.interval_ms;
+
+	if (!seen->n_stale && !seen->n_unreachable && !ibcc_discovery_is_doubtful(&s->discovery))
+		return REDISCOVER_NS;
+	ns = ns < SICK_LEAST_NS ? SICK_LEAST_NS : ns > SICK_MOST_NS ? SICK_MOST_NS : ns;
+	return ns > SICK_SHARE * s->discovery_ns ? ns : SICK_SHARE * s->discovery_ns;
+}
+
 static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 {
 	const struct ibcc_topo *have = s->cycle.topo;
-	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
-	bool sick =
-		seen->n_stale || seen->n_unreachable || ibcc_discovery_is_doubtful(&s->discovery);
 	struct ibcc_topo *t;
 	int rc = 0;
 
@@ -287,7 +301,7 @@ static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
 		s->discovery = (struct ibcc_discovery){ 0 };
 		return t ? adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why) : rc;
 	}
-	if (have && monotonic_ns() - s->topo_ns < (sick ? REDISCOVER_SICK_NS : REDISCOVER_NS))
+	if (have && monotonic_ns() - s->topo_ns < rediscover_ns(s))
 		return 0;
 	return topology_by_discovery(s, why);
 }

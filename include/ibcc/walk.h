@@ -56,8 +56,8 @@ bool ibcc_walk_needs(const struct ibcc_walk_get *g);
 struct ibcc_walk_gaps {
 	uint32_t n;
 	unsigned int n_odd;
-	uint64_t sum;   /* 0: nothing; else equal if it is the same that is missing */
-	char first[96]; /* where, in words; empty if nothing is missing */
+	uint64_t sum;    /* 0: nothing; else equal if it is the same that is missing */
+	char first[128]; /* where, in words; empty if nothing is missing */
 };
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps);
 

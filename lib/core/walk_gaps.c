@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a walk could not find out. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <ibcc/hash.h>
@@ -18,6 +19,21 @@ static bool is_missing(const struct ibcc_walk_get *g)
 	       !(g->out_port && g->node->port[g->out_port].peer);
 }
 
+static void tell(const struct ibcc_walk_get *g, struct ibcc_walk_gaps *gaps)
+{
+	char name[IBCC_DESC_BYTES + 2] = "where we are", behind[32] = "";
+
+	/* Its name may be missing as well. */
+	if (g->node && g->node->desc[0])
+		snprintf(name, sizeof(name), "\"%s\"", g->node->desc);
+	else if (g->node)
+		snprintf(name, sizeof(name), "0x%016" PRIx64, g->node->info.node_guid);
+	if (g->out_port)
+		snprintf(behind, sizeof(behind), " port %u", g->out_port);
+	snprintf(gaps->first, sizeof(gaps->first), "%s %s%s",
+		 g->out_port ? "the node behind" : "node", name, behind);
+}
+
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 {
 	*gaps = (struct ibcc_walk_gaps){ .n_odd = w->n_odd };
@@ -32,9 +48,7 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 		/* In whatever order they were given up. */
 		gaps->sum += ibcc_hash(IBCC_HASH_START, what, sizeof(what));
 		if (!gaps->n++)
-			snprintf(gaps->first, sizeof(gaps->first), "%s \"%s\"%s%.0u",
-				 g->out_port ? "the node behind" : "node", n ? n->desc : "",
-				 g->out_port ? " port " : "", g->out_port);
+			tell(g, gaps);
 	}
 	if (w->n_odd)
 		gaps->sum += ibcc_hash(IBCC_HASH_START, &w->n_odd, sizeof(w->n_odd));

@@ -139,7 +139,7 @@ static int walk(struct ibcc_walk *w, struct ibcc_transport *tr)
 
 static void tell(const struct ibcc_walk_gaps *g, char *why, size_t len)
 {
-	char missing[160] = "", odd[40] = "";
+	char missing[200] = "", odd[40] = "";
 
 	if (g->n)
 		snprintf(missing, sizeof(missing), "%u requests without a good answer (%s)", g->n,
