@@ -20,11 +20,15 @@ for f in "$B"/hunt/fuzz_*; do
 	n=$((n + 1))
 	found=build/fuzz/$name
 	log=build/fuzz/$name.log
-	mkdir -p "$found/new" "$found/empty"
-	corpus=tests/fuzz/corpus/$name
-	[ "${CORPUS-yes}" = yes ] || corpus=$found/empty
+	corpus="$found/new tests/fuzz/corpus/$name"
+	if [ "${CORPUS-yes}" = no ]; then
+		corpus=$found/fresh
+		rm -rf "$corpus"
+	fi
+	mkdir -p "${corpus%% *}"
+	# shellcheck disable=SC2086
 	"$f" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 \
-		-artifact_prefix="$found/" "$found/new" "$corpus" >"$log" 2>&1
+		-artifact_prefix="$found/" $corpus >"$log" 2>&1
 	rc=$?
 	counters=$(sed -n 's/^INFO: Loaded .*(\([0-9]*\) inline 8-bit counters).*/\1/p' "$log")
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
