@@ -285,12 +285,15 @@ int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
 	ibcc_rules_watch(&p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++)
 		follow(&p, k, unset);
-	ibcc_rule_guard(&p);
+	if (c->p.without != IBCC_RULE_GUARD)
+		ibcc_rule_guard(&p);
 	ibcc_rule_size(&p);
 	ibcc_rule_drain(&p);
 	ibcc_rule_trim(&p);
 	ret = ibcc_rule_admit(&p);
 	ibcc_parameters_group(&c->par, t);
+	for (uint32_t k = 0; k < c->par.n_roots && c->p.without == IBCC_RULE_RATES; k++)
+		c->par.root[k].marking_rate = 0;
 	*n_said = p.n_said;
 	return ret;
 }

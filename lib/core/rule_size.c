@@ -266,10 +266,11 @@ static void size_held(struct pass *p, struct ibcc_root_parameters *r, struct hel
 		      const struct ibcc_root *known)
 {
 	const struct ibcc_root *now = h->now;
+	bool logged = known->logged && p->c->p.without != IBCC_RULE_LOG;
 	uint32_t more;
 
-	r->told = known->logged && (known->n_limited || r->told);
-	if (known->logged && known->n_limited) {
+	r->told = logged && (known->n_limited || r->told);
+	if (logged && known->n_limited) {
 		by_log(p, r, h, known);
 		enlist_logged(p, r, h, known);
 	}
@@ -286,7 +287,7 @@ static void size_held(struct pass *p, struct ibcc_root_parameters *r, struct hel
 	}
 	if (r->told)
 		return;
-	if (h->win.n >= IBCC_JUDGE_PASSES)
+	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
 		by_becns(p, r, h, heavy_of(p, r, now));
 	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, r, now) : 0;
 	if (more)

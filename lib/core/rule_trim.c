@@ -76,8 +76,9 @@ void ibcc_rule_trim(struct pass *p)
 
 		if (r->phase != IBCC_PHASE_HOLD || !r->in_force || !h->now || h->done)
 			continue;
-		calm(p, r, h);
-		if (h->win.n >= IBCC_JUDGE_PASSES)
+		if (p->c->p.without != IBCC_RULE_CALM)
+			calm(p, r, h);
+		if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
 			judge(p, r, h);
 	}
 }
