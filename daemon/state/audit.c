@@ -38,18 +38,6 @@ static const struct ibcc_endport_cc *find(const struct audit *x, const struct ib
 	return &x->actual->ep[endport];
 }
 
-/* Such nodes know one mode only, whatever they are told. */
-static bool same(const struct ibcc_endport_cc *ep, const struct ibcc_change *c, const uint8_t *want,
-		 const uint8_t *got)
-{
-	uint8_t data[IBCC_CC_DATA_BYTES];
-
-	memcpy(data, got, sizeof(data));
-	if (ep->by_block && c->attr_id == IBCC_CC_ATTR_CA_SETTING)
-		memcpy(data, want, 2);
-	return ibcc_plan_verify(c->attr_id, c->attr_mod, want, data);
-}
-
 /* A block that was to be the table's end, of a table that ends before it: the blocks below it have
  * been written, and have moved the limit, but not this one.
  */
@@ -69,9 +57,9 @@ static enum finding look(const struct audit *x, struct ibcc_change *c, uint8_t *
 	if (!ep || !ibcc_settings_pack(ep, c->attr_id, c->attr_mod, got))
 		return FOUND_NOTHING;
 	*by_block = ep->by_block;
-	if (same(ep, c, c->new_data, got))
+	if (ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->new_data))
 		return FOUND_NEW;
-	if (same(ep, c, c->old_data, got) || is_unused_block(c, got))
+	if (ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->old_data) || is_unused_block(c, got))
 		return FOUND_OLD;
 	return FOUND_OTHER;
 }

@@ -157,6 +157,7 @@ void ibcc_state_close(struct ibcc_state *s)
 	if (!s)
 		return;
 	sqlite3_close(s->db);
+	ibcc_book_fini(&s->book);
 	free(s);
 }
 
@@ -267,6 +268,8 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 		return rc;
 	}
 	*id = new_id;
+	s->txn = txn;
+	s->plan = plan;
 	return 0;
 }
 
@@ -345,6 +348,9 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 {
 	int rc = run_sql(s, "BEGIN IMMEDIATE");
 
+	ibcc_state_note_result(s, id, r, err);
+	s->txn = NULL;
+	s->plan = NULL;
 	if (!rc)
 		rc = update_changes(s, id, r);
 	if (!rc)

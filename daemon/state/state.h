@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include <ibcc/book.h>
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
@@ -37,7 +38,7 @@ void ibcc_state_close(struct ibcc_state *s);
 uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
 
 /* Stores a plan durably before it is carried out; its number goes to *id. `t` (may be NULL) gives
- * the nodes their names. Returns 0, -EIO.
+ * the nodes their names. *txn and *plan must stay until ibcc_state_end(). Returns 0, -EIO.
  */
 int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
 		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why);
@@ -68,10 +69,13 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 		      struct ibcc_why *why);
 
 /* What should be on the fabric because of us, as new data, by endport and in the order in which a
- * node wants it; old data are those of the last change. Nothing that was taken back altogether, and
- * nothing of which the last change is not certain. Returns 0, -EIO, -ENOMEM.
+ * node wants it; old data are those from before our first change. Nothing that was taken back
+ * altogether, and nothing of which the last change is not certain. Returns 0, -EIO, -ENOMEM.
  */
 int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why);
+
+/* All that is ours, by attribute: the state's, until it is changed. Returns 0, -EIO, -ENOMEM. */
+int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
 
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.
  * NULL with *err: -ENOENT, -EIO.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the state file says should be on the fabric, and where it does not know. */
+/* Where the state file does not know what became of a change. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,50 +94,13 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 	if (begun && !rc && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
 		rc = -EIO;
 	free(l.item);
+	if (begun)
+		s->book_known = false;
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "no memory");
 	else if (rc)
 		rc = ibcc_state_failed(s, why);
 	if (rc && !sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	return rc;
-}
-
-/* The last word on each attribute that is ours; none where that is not certain. */
-static const char expected_sql[] =
-	"WITH live AS (SELECT DISTINCT c.node_guid AS g, c.port AS p, c.attr_id AS a,"
-	"  c.attr_mod AS m" IBCC_STATE_LIVE_CHANGES "),"
-	" last AS (SELECT node_guid AS g, port AS p, attr_id AS a, attr_mod AS m, max(txn) AS x"
-	"  FROM change WHERE outcome NOT IN ('skipped', 'dry', 'unmade') GROUP BY 1, 2, 3, 4)"
-	" SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
-	"  last.x FROM last JOIN live USING (g, p, a, m) JOIN change AS c ON c.txn = last.x"
-	"  AND c.node_guid = g AND c.port = p AND c.attr_id = a AND c.attr_mod = m"
-	" WHERE c.outcome = 'verified' ORDER BY 1, 2, 3, 4";
-
-int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why)
-{
-	struct ibcc_plan p = { 0 };
-	struct ibcc_change c;
-	sqlite3_stmt *st = NULL;
-	int rc = 0, step = SQLITE_ERROR;
-
-	if (!sqlite3_prepare_v2(s->db, expected_sql, -1, &st, NULL) &&
-	    !sqlite3_bind_int64(st, 1, 0))
-		while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
-			rc = ibcc_state_read_change(st, &c);
-			snprintf(c.reason, sizeof(c.reason), "as transaction %lld left it",
-				 (long long)sqlite3_column_int64(st, 8));
-			if (!rc)
-				rc = ibcc_plan_append(&p, &c);
-		}
-	if (!rc && step != SQLITE_DONE)
-		rc = -EIO;
-	if (rc)
-		rc = rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : ibcc_state_failed(s, why);
-	sqlite3_finalize(st);
-	if (rc)
-		ibcc_plan_fini(&p);
-	else
-		*plan = p;
 	return rc;
 }

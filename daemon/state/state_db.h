@@ -6,23 +6,33 @@
 
 #include <sqlite3.h>
 
+#include <ibcc/book.h>
+
 #include "daemon/state/state.h"
 
 struct ibcc_state {
 	sqlite3 *db;
 	uint32_t interrupted;
+	/* What the database says is ours, kept up with every write of our own. Another process's
+	 * shows in data_version.
+	 */
+	struct ibcc_book book;
+	bool book_known;
+	int64_t data_version;
+	/* Of the transaction that is open; borrowed. */
+	const struct ibcc_txn *txn;
+	const struct ibcc_plan *plan;
 };
 
 /* -EIO or -ENOMEM with the database's own words. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 
-/* Changes that may be on the fabric because of us and are not taken back. Keys (attribute 0x12) are
- * not stored, and are no settings.
- */
-#define IBCC_STATE_LIVE_CHANGES                                                                    \
-	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
-	" WHERE t.undone_by IS NULL AND t.action <> 'rollback' AND t.outcome <> 'refused'"         \
-	" AND c.outcome NOT IN ('skipped', 'dry', 'unmade') AND c.attr_id <> 18 AND t.id >= ?1"
+/* Brings the book up to date. -EIO, -ENOMEM. */
+int ibcc_state_load_book(struct ibcc_state *s);
+/* Reads the changes of transactions from `from` on into an empty book. -EIO, -ENOMEM. */
+int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b);
+/* Takes into the book what became of the open transaction; see ibcc_state_end(). */
+void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err);
 
 /* The first eight columns of a row: node_guid, port, attr_id, attr_mod, lid, old, new, port_block.
  * -EIO: no change of ours looks like that.

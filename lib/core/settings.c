@@ -163,3 +163,36 @@ unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct 
 		parts |= IBCC_SETTINGS_TABLE;
 	return parts;
 }
+
+static bool unpack_elements(struct ibcc_endport_cc *ep, const uint8_t *mad, uint32_t block)
+{
+	unsigned int size = ep->sw_port_block;
+
+	if (!size || size > IBCC_CC_SW_PORT_BLOCK_13 || block > UINT8_MAX ||
+	    block * size >= ep->n_element)
+		return false;
+	for (unsigned int slot = 0; slot < size && block * size + slot < ep->n_element; slot++)
+		ibcc_cc_sw_port_element_unpack(mad, slot, &ep->element[block * size + slot]);
+	return true;
+}
+
+bool ibcc_settings_unpack(struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
+			  const uint8_t *data)
+{
+	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+
+	memcpy(mad + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES);
+	if (attr_id == IBCC_CC_ATTR_SW_SETTING && !attr_mod)
+		ibcc_cc_sw_setting_unpack(mad, &ep->sw);
+	else if (attr_id == IBCC_CC_ATTR_CA_SETTING && !attr_mod)
+		ibcc_cc_ca_setting_unpack(mad, &ep->ca);
+	else if (attr_id == IBCC_CC_ATTR_CCT && attr_mod < IBCC_CCT_MAX_BLOCKS)
+		ibcc_cc_cct_unpack(mad, attr_mod, &ep->cct, &ep->cct.limit);
+	else
+		return attr_id == IBCC_CC_ATTR_SW_PORT_SETTING &&
+		       unpack_elements(ep, mad, attr_mod);
+	/* Data may come from a file. */
+	if (ep->cct.limit >= IBCC_CCT_MAX_ENTRIES)
+		ep->cct.limit = IBCC_CCT_MAX_ENTRIES - 1;
+	return true;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the state file says is ours, in memory: the way back, and what should be on the fabric. */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/state/state_db.h"
+
+int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
+{
+	const void *old_data = sqlite3_column_blob(st, 5), *new_data = sqlite3_column_blob(st, 6);
+
+	if (sqlite3_column_bytes(st, 5) != (int)sizeof(c->old_data) ||
+	    sqlite3_column_bytes(st, 6) != (int)sizeof(c->new_data))
+		return -EIO;
+	memset(c, 0, sizeof(*c));
+	c->node_guid = (uint64_t)sqlite3_column_int64(st, 0);
+	c->port = (uint8_t)sqlite3_column_int(st, 1);
+	c->attr_id = (uint16_t)sqlite3_column_int(st, 2);
+	c->attr_mod = (uint32_t)sqlite3_column_int64(st, 3);
+	c->lid = (uint16_t)sqlite3_column_int(st, 4);
+	c->port_block = (uint8_t)sqlite3_column_int(st, 7);
+	memcpy(c->old_data, old_data, sizeof(c->old_data));
+	memcpy(c->new_data, new_data, sizeof(c->new_data));
+	return 0;
+}
+
+/* Keys (attribute 0x12) are not stored, and are no settings. */
+#define LIVE                                                                                       \
+	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
+	" WHERE t.undone_by IS NULL AND t.outcome <> 'refused'"                                    \
+	" AND c.outcome NOT IN ('skipped', 'dry', 'unmade') AND c.attr_id <> 18"
+
+/* By attribute, and for each by time. */
+static const char book_sql[] =
+	"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
+	" t.id, c.outcome = 'verified', t.action = 'rollback'" LIVE " AND t.id >= ?1"
+	" ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, t.id, c.seq";
+static const char is_live_sql[] =
+	"SELECT 1" LIVE " AND t.id = ?1 AND t.action <> 'rollback' LIMIT 1";
+
+int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b)
+{
+	struct ibcc_change c;
+	sqlite3_stmt *st = NULL;
+	int rc = -EIO, step = SQLITE_ERROR;
+
+	if (!sqlite3_prepare_v2(s->db, book_sql, -1, &st, NULL) && !sqlite3_bind_int64(st, 1, from))
+		rc = 0;
+	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		rc = ibcc_state_read_change(st, &c);
+		if (!rc)
+			rc = ibcc_book_note(b, &c, sqlite3_column_int64(st, 8),
+					    sqlite3_column_int(st, 9), sqlite3_column_int(st, 10));
+	}
+	sqlite3_finalize(st);
+	return rc ? rc : step == SQLITE_DONE ? 0 : -EIO;
+}
+
+/* Changes with each commit of another connection. */
+static int64_t data_version(struct ibcc_state *s)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t v = -1;
+
+	if (!sqlite3_prepare_v2(s->db, "PRAGMA data_version", -1, &st, NULL) &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		v = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return v;
+}
+
+int ibcc_state_load_book(struct ibcc_state *s)
+{
+	struct ibcc_book fresh = { 0 };
+	int64_t version = data_version(s);
+	int rc;
+
+	if (s->book_known && version == s->data_version)
+		return 0;
+	rc = ibcc_state_read_book(s, 0, &fresh);
+	if (rc) {
+		ibcc_book_fini(&fresh);
+		return rc;
+	}
+	ibcc_book_fini(&s->book);
+	s->book = fresh;
+	s->book_known = true;
+	s->data_version = version;
+	return 0;
+}
+
+static int note_changes(struct ibcc_book *b, int64_t id, const struct ibcc_txn *txn,
+			const struct ibcc_plan *plan, const struct ibcc_result *r)
+{
+	bool back = !strcmp(txn->action, "rollback");
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < plan->n && i < r->n; i++) {
+		switch (r->change[i].outcome) {
+		case IBCC_OUTCOME_SKIPPED:
+		case IBCC_OUTCOME_DRY: break;
+		case IBCC_OUTCOME_PENDING:
+		case IBCC_OUTCOME_FAILED:
+		case IBCC_OUTCOME_DIFFERS:
+			rc = ibcc_book_note(b, &plan->change[i], id, false, back);
+			break;
+		case IBCC_OUTCOME_VERIFIED:
+			rc = ibcc_book_note(b, &plan->change[i], id, true, back);
+			break;
+		}
+	}
+	return rc;
+}
+
+void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err)
+{
+	if (!s->book_known || !s->plan || err == -EPERM)
+		return;
+	if (note_changes(&s->book, id, s->txn, s->plan, r))
+		s->book_known = false; /* no memory: read it again */
+	else if (!err && s->txn->undoes_from > 0)
+		ibcc_book_forget(&s->book, s->txn->undoes_from);
+}
+
+static int failed(struct ibcc_state *s, int rc, struct ibcc_why *why)
+{
+	return rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : ibcc_state_failed(s, why);
+}
+
+static int is_live(struct ibcc_state *s, int64_t id, bool *live)
+{
+	sqlite3_stmt *st = NULL;
+	int step = SQLITE_ERROR;
+
+	if (!sqlite3_prepare_v2(s->db, is_live_sql, -1, &st, NULL) &&
+	    !sqlite3_bind_int64(st, 1, id))
+		step = sqlite3_step(st);
+	sqlite3_finalize(st);
+	*live = step == SQLITE_ROW;
+	return *live || step == SQLITE_DONE ? 0 : -EIO;
+}
+
+/* The way back to a moment in between is in the file alone. */
+static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
+		     struct ibcc_why *why)
+{
+	struct ibcc_book part = { 0 };
+	bool live = false;
+	int rc = is_live(s, from, &live);
+
+	if (!rc && !live)
+		return ibcc_why_set(why, -ENOENT,
+				    "there is no transaction %lld that could be taken back",
+				    (long long)from);
+	if (!rc)
+		rc = ibcc_state_read_book(s, from, &part);
+	if (!rc)
+		rc = ibcc_book_joined(&part, joined, first);
+	ibcc_book_fini(&part);
+	return rc ? failed(s, rc, why) : 0;
+}
+
+int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
+		    struct ibcc_why *why)
+{
+	int rc;
+
+	if (from > 0)
+		return undo_from(s, from, joined, first, why);
+	rc = ibcc_state_load_book(s);
+	if (!rc)
+		rc = ibcc_book_joined(&s->book, joined, first);
+	return rc ? failed(s, rc, why) : 0;
+}
+
+int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	int rc = ibcc_state_load_book(s);
+
+	if (!rc)
+		rc = ibcc_book_expected(&s->book, plan);
+	return rc ? failed(s, rc, why) : 0;
+}
+
+int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why)
+{
+	int rc = ibcc_state_load_book(s);
+
+	*book = rc ? NULL : &s->book;
+	return rc ? failed(s, rc, why) : 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What of the settings on a fabric is ours: of each attribute that we wrote and did not take back
+ * the value from before our first write, and the last one.
+ */
+#ifndef IBCC_BOOK_H
+#define IBCC_BOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/settings.h>
+
+struct ibcc_book_entry {
+	uint64_t node_guid;
+	uint32_t attr_mod;
+	uint16_t lid, attr_id;
+	uint8_t port, port_block;
+	bool certain;                       /* `last` was read back; else it may be there, or not */
+	int64_t first_txn, txn;             /* transactions of the first and of the last write */
+	uint8_t before[IBCC_CC_DATA_BYTES]; /* our first write */
+	uint8_t last[IBCC_CC_DATA_BYTES];
+};
+
+/* Zero is an empty book. Entries are in order of node_guid, port, attr_id, attr_mod: which happens
+ * to be the order in which a node wants its attributes.
+ */
+struct ibcc_book {
+	uint32_t n, cap;
+	struct ibcc_book_entry **entry; /* owned */
+};
+
+void ibcc_book_fini(struct ibcc_book *b);
+
+/* Writes a change down that transaction `txn` made (`certain`), or may have made. One that takes
+ * something back (`back`) says what is there now, but makes nothing ours. CC_Keys are no settings
+ * and left out. -ENOMEM.
+ */
+int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn, bool certain,
+		   bool back);
+
+/* All that was begun in transaction `from` or later is taken back altogether. */
+void ibcc_book_forget(struct ibcc_book *b, int64_t from);
+
+/* First and last values as old and new ones of a plan; its reverse takes all back. *plan is
+ * initialised by the call; *first is the number of the oldest transaction, 0 if there is none.
+ * -ENOMEM.
+ */
+int ibcc_book_joined(const struct ibcc_book *b, struct ibcc_plan *plan, int64_t *first);
+
+/* What should be on the fabric because of us, likewise: without what is not certain, and without
+ * blocks of tables that end before them now. -ENOMEM.
+ */
+int ibcc_book_expected(const struct ibcc_book *b, struct ibcc_plan *plan);
+
+/* Turns settings of one endport, as read from it, into those that it would have without us: an
+ * attribute that is as we left it last becomes what it was before our first write; what somebody
+ * else wrote since stays. Returns whether anything is another one then.
+ */
+bool ibcc_book_without(const struct ibcc_book *b, uint64_t node_guid, uint8_t port,
+		       struct ibcc_endport_cc *ep);
+
+#endif
