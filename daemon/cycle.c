@@ -43,6 +43,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	if (!c)
 		return;
 	forget_decision(c);
+	ibcc_inherit_reset(&c->inherit);
 	ibcc_audit_fini(&c->audit);
 	ibcc_settings_fini(&c->actual);
 	ibcc_snapshot_fini(&c->snapshot);
@@ -51,6 +52,12 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	ibcc_tuner_free(c->tuner);
 	ibcc_topo_free(c->topo);
 	*c = (struct ibcc_cycle){ 0 };
+}
+
+void ibcc_cycle_forget(struct ibcc_cycle *c)
+{
+	ibcc_tuner_reset(c->tuner);
+	ibcc_inherit_reset(&c->inherit);
 }
 
 int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
@@ -80,7 +87,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	ibcc_audit_fini(&c->audit);
 	c->topo = topo;
 	ibcc_estimator_reset(c->estimator);
-	ibcc_tuner_reset(c->tuner);
+	ibcc_cycle_forget(c);
 	return 0;
 no_memory:
 	ibcc_collector_free(collector);
@@ -104,6 +111,7 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 	ibcc_tuner_free(c->tuner);
 	c->estimator = estimator;
 	c->tuner = tuner;
+	ibcc_inherit_reset(&c->inherit);
 	c->options.estimator = *e;
 	c->options.tuner = *t;
 	return 0;
@@ -212,7 +220,28 @@ static uint64_t cpu_ns(const struct ibcc_cycle *c)
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
 }
 
-static int decide(struct ibcc_cycle *c, bool may_write)
+/* The tuner's decision. What it does not know of the settings is laid around it. */
+static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
+{
+	struct ibcc_inherit *h = &c->inherit;
+	struct ibcc_settings view = { 0 };
+	int rc = 0;
+
+	if (state)
+		rc = ibcc_inherit_look(h, state, c->topo, &c->actual, why);
+	if (!rc && h->n_left)
+		rc = ibcc_inherit_view(h, state, c->topo, &c->actual, &view, why);
+	if (!rc)
+		rc = ibcc_tuner_step(c->tuner, c->topo, &c->picture, h->n_left ? &view : &c->actual,
+				     &c->target);
+	ibcc_settings_fini(&view);
+	if (rc || !h->n_left)
+		return rc;
+	h->passes += c->picture.trustworthy;
+	return ibcc_inherit_lay(h, &c->actual, c->options.tuner.quiet_passes, &c->target);
+}
+
+static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint64_t from = cpu_ns(c);
 	int rc;
@@ -221,13 +250,14 @@ static int decide(struct ibcc_cycle *c, bool may_write)
 				ibcc_tuner_parameters(c->tuner), &c->picture);
 	if (rc)
 		return rc;
-	ibcc_tuner_may_learn(c->tuner, may_write);
-	rc = ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual, &c->target);
+	ibcc_tuner_may_learn(c->tuner, act->applier->writes);
+	rc = tune(c, act->state, why);
 	if (rc)
 		return rc;
 	rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
 	if (rc)
 		return rc;
+	ibcc_inherit_planned(&c->inherit, c->topo, &c->plan);
 	c->decided = true;
 	c->decide_ns = cpu_ns(c) - from;
 	if (c->target.suspect)
@@ -301,10 +331,12 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->acted = true;
 	if (!act->applier->writes)
 		return;
-	if (c->act_err)
+	if (c->act_err) {
 		c->actual_known = false;
-	else
-		adopt_target(c);
+		return;
+	}
+	adopt_target(c);
+	ibcc_inherit_made(&c->inherit);
 }
 
 /* Makes good what somebody else changed, or a node forgot. */
@@ -352,6 +384,7 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 
 int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
+	struct ibcc_why said = { "" };
 	int rc;
 
 	if (!c->topo)
@@ -362,10 +395,11 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 		rc = look_at_books(c, act, why);
 	if (rc || !c->snapshot.interval_ns || c->act_err)
 		return rc;
-	rc = decide(c, act->applier->writes);
+	rc = decide(c, act, &said);
 	if (rc) {
 		forget_decision(c);
-		return ibcc_why_set(why, rc, "no decision: %s", strerror(-rc));
+		return ibcc_why_set(why, rc, "no decision: %s",
+				    said.text[0] ? said.text : strerror(-rc));
 	}
 	act_on_plan(c, act);
 	/* Nothing to do: are they back? */

@@ -17,6 +17,7 @@ struct ibcc_explain {
 	uint64_t generation;
 	uint64_t plan_sum; /* of the plan last told */
 	uint64_t drift_sum;
+	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
 };
 
 /* How a change is told. */
@@ -217,6 +218,18 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			 c->result.n, c->result.set_mads);
 }
 
+static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_audit_unknown_text(c->topo, &c->audit, &text);
+	if (!strcmp(x->unknown, text.text))
+		return;
+	memcpy(x->unknown, text.text, sizeof(x->unknown));
+	ibcc_log(LOG_NOTICE, "%s",
+		 text.text[0] ? text.text : "there are no settings of unknown origin any more");
+}
+
 static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_audit *a = &c->audit;
@@ -237,6 +250,7 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED
 				    ? "repaired"
 				    : "could not repair");
+	tell_unknown(x, c);
 	if (sum == x->drift_sum)
 		return;
 	x->drift_sum = sum;

@@ -227,6 +227,15 @@ static json_t *drift_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
+static json_t *unknown_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_audit_unknown_text(c->topo, &c->audit, &text);
+	return json_pack("{si so}", "endports", (int)c->audit.n_unknown, "text",
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+}
+
 /* A word for how things are, and the reason where they are not well. */
 static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
 			 struct ibcc_why *reason)
@@ -267,8 +276,10 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	if (o)
 		json_object_set_new(o, "discovery_trouble",
 				    gaps[0] ? ibcc_json_text(gaps) : json_null());
-	if (o && c)
+	if (o && c) {
 		json_object_set_new(o, "drift", drift_status(c));
+		json_object_set_new(o, "unknown_origin", unknown_status(c));
+	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
 		json_object_set_new(o, "writes_pending",

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <ibcc/gate.h>
-#include <ibcc/tuner.h>
 
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
@@ -24,7 +23,7 @@ static void pause_after(struct ibcc_service *s, const char *what, const struct i
 		ibcc_service_pause(s, text);
 	}
 	s->cycle.actual_known = false;
-	ibcc_tuner_reset(s->cycle.tuner);
+	ibcc_cycle_forget(&s->cycle);
 }
 
 static int outcome_json(struct ibcc_service *s, const struct ibcc_plan *plan,

@@ -147,18 +147,42 @@ static int find_drift(struct audit *x, struct ibcc_plan *expected)
 	return rc;
 }
 
+/* Settings that are on without us. */
+static int find_unknown(struct audit *x, const struct ibcc_book *book)
+{
+	struct ibcc_settings rest;
+
+	if (ibcc_settings_copy(&rest, x->actual))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rest.n; i++) {
+		const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
+		uint64_t guid = x->t->node[p->node].guid;
+
+		if (rest.ep[i].support != IBCC_CC_SUPPORTED)
+			continue;
+		ibcc_book_without(book, guid, p->num, &rest.ep[i]);
+		if (ibcc_settings_are_on(&rest.ep[i]) && !x->a->n_unknown++)
+			x->a->unknown_guid = guid;
+	}
+	ibcc_settings_fini(&rest);
+	return 0;
+}
+
 int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why)
 {
 	struct audit x = { .s = s, .t = t, .actual = actual, .a = a };
 	struct ibcc_plan expected = { 0 };
+	const struct ibcc_book *book;
 	int rc;
 
 	*a = (struct ibcc_audit){ .drift = { .generation = t->generation } };
 	rc = ibcc_state_settle(s, settle, &x, why);
 	if (!rc)
 		rc = ibcc_state_expected(s, &expected, why);
-	if (!rc && find_drift(&x, &expected))
+	if (!rc)
+		rc = ibcc_state_book(s, &book, why);
+	if (!rc && (find_drift(&x, &expected) || find_unknown(&x, book)))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	ibcc_plan_fini(&expected);
 	if (rc)
@@ -174,18 +198,33 @@ void ibcc_audit_fini(struct ibcc_audit *a)
 	*a = (struct ibcc_audit){ 0 };
 }
 
-void ibcc_audit_text(const struct ibcc_topo *t, const struct ibcc_audit *a, struct ibcc_why *text)
+/* What about how many nodes, of which the first is named. */
+static void say(const struct ibcc_topo *t, struct ibcc_why *text, uint64_t guid, uint32_t n,
+		const char *begin, const char *end)
 {
+	uint32_t node = n ? ibcc_topo_find_guid(t, guid) : IBCC_NONE;
 	char others[32] = "";
-	uint32_t node;
 
 	text->text[0] = '\0';
-	if (!a->drift.n)
+	if (!n)
 		return;
-	node = ibcc_topo_find_guid(t, a->drift.change[0].node_guid);
-	if (a->n_drift_nodes > 1)
-		snprintf(others, sizeof(others), " and %u more nodes", a->n_drift_nodes - 1);
-	ibcc_why_set(text, 0, "settings of \"%s\" 0x%016" PRIx64 "%s are not as we left them",
-		     node == IBCC_NONE ? "" : t->node[node].desc, a->drift.change[0].node_guid,
-		     others);
+	if (n > 1)
+		snprintf(others, sizeof(others), " and %u more nodes", n - 1);
+	ibcc_why_set(text, 0, "%s of \"%s\" 0x%016" PRIx64 "%s %s", begin,
+		     node == IBCC_NONE ? "" : t->node[node].desc, guid, others, end);
+}
+
+void ibcc_audit_text(const struct ibcc_topo *t, const struct ibcc_audit *a, struct ibcc_why *text)
+{
+	say(t, text, a->drift.n ? a->drift.change[0].node_guid : 0, a->n_drift_nodes, "settings",
+	    "are not as we left them");
+}
+
+void ibcc_audit_unknown_text(const struct ibcc_topo *t, const struct ibcc_audit *a,
+			     struct ibcc_why *text)
+{
+	say(t, text, a->unknown_guid, a->n_unknown,
+	    "settings of unknown origin: congestion control",
+	    "is on, and the state file does not say that we did it; \"ibcc-tune disable\" takes it "
+	    "off");
 }

@@ -33,10 +33,17 @@ int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
 /* By attribute, and for each by time. */
 static const char book_sql[] =
 	"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
-	" t.id, c.outcome = 'verified', t.action = 'rollback'" LIVE " AND t.id >= ?1"
+	" t.id, t.action, c.outcome = 'verified'" LIVE " AND t.id >= ?1"
 	" ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, t.id, c.seq";
 static const char is_live_sql[] =
 	"SELECT 1" LIVE " AND t.id = ?1 AND t.action <> 'rollback' LIMIT 1";
+
+static enum ibcc_book_act act_of(const char *action)
+{
+	if (action && !strcmp(action, "rollback"))
+		return IBCC_BOOK_BACK;
+	return action && !strcmp(action, "disable") ? IBCC_BOOK_OFF : IBCC_BOOK_MAKE;
+}
 
 int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b)
 {
@@ -50,7 +57,8 @@ int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b
 		rc = ibcc_state_read_change(st, &c);
 		if (!rc)
 			rc = ibcc_book_note(b, &c, sqlite3_column_int64(st, 8),
-					    sqlite3_column_int(st, 9), sqlite3_column_int(st, 10));
+					    act_of((const char *)sqlite3_column_text(st, 9)),
+					    sqlite3_column_int(st, 10));
 	}
 	sqlite3_finalize(st);
 	return rc ? rc : step == SQLITE_DONE ? 0 : -EIO;
@@ -92,7 +100,7 @@ int ibcc_state_load_book(struct ibcc_state *s)
 static int note_changes(struct ibcc_book *b, int64_t id, const struct ibcc_txn *txn,
 			const struct ibcc_plan *plan, const struct ibcc_result *r)
 {
-	bool back = !strcmp(txn->action, "rollback");
+	enum ibcc_book_act act = act_of(txn->action);
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < plan->n && i < r->n; i++) {
@@ -102,10 +110,10 @@ static int note_changes(struct ibcc_book *b, int64_t id, const struct ibcc_txn *
 		case IBCC_OUTCOME_PENDING:
 		case IBCC_OUTCOME_FAILED:
 		case IBCC_OUTCOME_DIFFERS:
-			rc = ibcc_book_note(b, &plan->change[i], id, false, back);
+			rc = ibcc_book_note(b, &plan->change[i], id, act, false);
 			break;
 		case IBCC_OUTCOME_VERIFIED:
-			rc = ibcc_book_note(b, &plan->change[i], id, true, back);
+			rc = ibcc_book_note(b, &plan->change[i], id, act, true);
 			break;
 		}
 	}

@@ -113,6 +113,8 @@ static void print_status(const json_t *s)
 		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
 	if (tune_str(json_object_get(s, "drift"), "text")[0])
 		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
+	if (tune_str(json_object_get(s, "unknown_origin"), "text")[0])
+		printf("Unknown:   %s\n", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
 	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
 	if (tune_str(s, "decision")[0])

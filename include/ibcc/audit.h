@@ -22,6 +22,11 @@ struct ibcc_audit {
 	 */
 	struct ibcc_plan drift;
 	uint32_t n_drift_nodes;
+	/* Endports with congestion control on by settings that are not in the books: of the site's
+	 * own, or ours from before the state file was lost.
+	 */
+	uint32_t n_unknown;
+	uint64_t unknown_guid; /* the first */
 };
 
 /* Compares settings just read with the state file, and settles there what can be settled. *a is
@@ -31,6 +36,10 @@ struct ibcc_audit {
 int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why);
 void ibcc_audit_fini(struct ibcc_audit *a);
+
+/* Settings of unknown origin in a sentence; empty if there are none. */
+void ibcc_audit_unknown_text(const struct ibcc_topo *t, const struct ibcc_audit *a,
+			     struct ibcc_why *text);
 
 /* The drift in a sentence; empty if there is none. */
 void ibcc_audit_text(const struct ibcc_topo *t, const struct ibcc_audit *a, struct ibcc_why *text);

@@ -11,6 +11,14 @@
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 
+/* What a write is for. */
+enum ibcc_book_act {
+	IBCC_BOOK_MAKE,
+	IBCC_BOOK_OFF,  /* somebody wants no congestion control there: that is what we leave behind
+			 */
+	IBCC_BOOK_BACK, /* takes something back: what is there then is not ours */
+};
+
 struct ibcc_book_entry {
 	uint64_t node_guid;
 	uint32_t attr_mod;
@@ -20,6 +28,7 @@ struct ibcc_book_entry {
 	int64_t first_txn, txn;             /* transactions of the first and of the last write */
 	uint8_t before[IBCC_CC_DATA_BYTES]; /* our first write */
 	uint8_t last[IBCC_CC_DATA_BYTES];
+	uint8_t *off; /* what OFF left there; owned; NULL: nobody wanted it off */
 };
 
 /* Zero is an empty book. Entries are in order of node_guid, port, attr_id, attr_mod: which happens
@@ -32,12 +41,11 @@ struct ibcc_book {
 
 void ibcc_book_fini(struct ibcc_book *b);
 
-/* Writes a change down that transaction `txn` made (`certain`), or may have made. One that takes
- * something back (`back`) says what is there now, but makes nothing ours. CC_Keys are no settings
- * and left out. -ENOMEM.
+/* Writes a change down that transaction `txn` made (`certain`), or may have made. CC_Keys are no
+ * settings and left out. -ENOMEM.
  */
-int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn, bool certain,
-		   bool back);
+int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn,
+		   enum ibcc_book_act act, bool certain);
 
 /* All that was begun in transaction `from` or later is taken back altogether. */
 void ibcc_book_forget(struct ibcc_book *b, int64_t from);
@@ -54,8 +62,8 @@ int ibcc_book_joined(const struct ibcc_book *b, struct ibcc_plan *plan, int64_t 
 int ibcc_book_expected(const struct ibcc_book *b, struct ibcc_plan *plan);
 
 /* Turns settings of one endport, as read from it, into those that it would have without us: an
- * attribute that is as we left it last becomes what it was before our first write; what somebody
- * else wrote since stays. Returns whether anything is another one then.
+ * attribute that is as we left it last becomes what it was before our first write, or since it was
+ * made OFF; what somebody else wrote since stays. Returns whether anything is another one then.
  */
 bool ibcc_book_without(const struct ibcc_book *b, uint64_t node_guid, uint8_t port,
 		       struct ibcc_endport_cc *ep);

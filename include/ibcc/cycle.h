@@ -15,6 +15,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/picture.h>
 #include <ibcc/gate.h>
+#include <ibcc/inherit.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
@@ -60,6 +61,7 @@ struct ibcc_cycle {
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
+	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
 	struct ibcc_audit audit;            /* when the settings were read last */
 	bool audited;                       /* in this turn */
 	struct ibcc_plan repaired;          /* in this turn, of the drift, */
@@ -95,6 +97,9 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo);
 /* New limits of the estimator and the tuner; the tuner forgets what it knew. -ENOMEM. */
 int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
 		      const struct ibcc_tuner_params *t);
+
+/* The tuner forgets what it knew: what is on the fabric because of us is the books' matter. */
+void ibcc_cycle_forget(struct ibcc_cycle *c);
 
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);

@@ -83,4 +83,9 @@ bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_e
  */
 bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port);
 
+/* Do these settings have a switch mark packets, or a channel adapter hold back who is marked, or
+ * everybody (CCTI_Min)?
+ */
+bool ibcc_settings_are_on(const struct ibcc_endport_cc *ep);
+
 #endif

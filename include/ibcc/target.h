@@ -19,6 +19,7 @@ enum ibcc_reason_code {
 	IBCC_REASON_NO_DELAY,     /* who contributes is learnt */
 	IBCC_REASON_TABLE,        /* a table that ends a little beyond the fair share */
 	IBCC_REASON_BALANCE,      /* increase and timer that balance the marks */
+	IBCC_REASON_LEFT,         /* the setting from before an earlier run */
 	IBCC_REASON_SWITCHED_OFF, /* somebody asked for it */
 };
 

@@ -6,12 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void entry_free(struct ibcc_book_entry *e)
+{
+	free(e->off);
+	free(e);
+}
+
 void ibcc_book_fini(struct ibcc_book *b)
 {
 	if (!b)
 		return;
 	for (uint32_t i = 0; i < b->n; i++)
-		free(b->entry[i]);
+		entry_free(b->entry[i]);
 	free(b->entry);
 	*b = (struct ibcc_book){ 0 };
 }
@@ -70,8 +76,24 @@ static struct ibcc_book_entry *insert(struct ibcc_book *b, uint32_t at)
 	return e;
 }
 
-int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn, bool certain,
-		   bool back)
+static struct ibcc_book_entry *begin_entry(struct ibcc_book *b, uint32_t at,
+					   const struct ibcc_change *c, int64_t txn)
+{
+	struct ibcc_book_entry *e = insert(b, at);
+
+	if (!e)
+		return NULL;
+	e->node_guid = c->node_guid;
+	e->port = c->port;
+	e->attr_id = c->attr_id;
+	e->attr_mod = c->attr_mod;
+	e->first_txn = txn;
+	memcpy(e->before, c->old_data, sizeof(e->before));
+	return e;
+}
+
+int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn,
+		   enum ibcc_book_act act, bool certain)
 {
 	struct ibcc_book_entry *e;
 	uint32_t at;
@@ -79,20 +101,23 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 	if (c->attr_id == IBCC_CC_ATTR_KEY_INFO)
 		return 0;
 	at = place(b, c);
-	if (at < b->n && !order(b->entry[at], c)) {
+	if (at < b->n && !order(b->entry[at], c))
 		e = b->entry[at];
-	} else if (back) {
+	else if (act == IBCC_BOOK_BACK)
 		return 0;
-	} else {
-		e = insert(b, at);
-		if (!e)
+	else
+		e = begin_entry(b, at, c, txn);
+	if (!e)
+		return -ENOMEM;
+	if (act == IBCC_BOOK_OFF) {
+		if (!e->off)
+			e->off = malloc(sizeof(e->last));
+		if (!e->off)
 			return -ENOMEM;
-		e->node_guid = c->node_guid;
-		e->port = c->port;
-		e->attr_id = c->attr_id;
-		e->attr_mod = c->attr_mod;
-		e->first_txn = txn;
-		memcpy(e->before, c->old_data, sizeof(e->before));
+		memcpy(e->off, c->new_data, sizeof(e->last));
+	} else if (act == IBCC_BOOK_BACK) {
+		free(e->off);
+		e->off = NULL;
 	}
 	e->lid = c->lid;
 	e->port_block = c->port_block;
@@ -108,7 +133,7 @@ void ibcc_book_forget(struct ibcc_book *b, int64_t from)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		if (b->entry[i]->first_txn >= from)
-			free(b->entry[i]);
+			entry_free(b->entry[i]);
 		else
 			b->entry[n++] = b->entry[i];
 	}
@@ -257,14 +282,24 @@ static bool is_ours(const struct ibcc_book *b, uint32_t from, uint32_t end,
 	return any;
 }
 
-static bool is_as_before(const struct ibcc_book *b, uint32_t from, uint32_t end,
-			 const struct ibcc_endport_cc *ep)
+/* What we are to leave behind. */
+static void base_of(const struct ibcc_book *b, uint32_t i, uint32_t from, uint32_t end,
+		    uint8_t *data)
+{
+	if (b->entry[i]->off)
+		memcpy(data, b->entry[i]->off, sizeof(b->entry[i]->last));
+	else
+		before_of(b, i, from, end, data);
+}
+
+static bool is_base(const struct ibcc_book *b, uint32_t from, uint32_t end,
+		    const struct ibcc_endport_cc *ep)
 {
 	for (uint32_t i = from; i < end; i++) {
 		const struct ibcc_book_entry *e = b->entry[i];
 		uint8_t data[IBCC_CC_DATA_BYTES];
 
-		before_of(b, i, from, end, data);
+		base_of(b, i, from, end, data);
 		if (!ibcc_plan_in_force(ep, e->attr_id, e->attr_mod, data))
 			return false;
 	}
@@ -284,11 +319,11 @@ bool ibcc_book_without(const struct ibcc_book *b, uint64_t node_guid, uint8_t po
 		end = end_of(b, from);
 		if (!is_ours(b, from, end, ep))
 			continue;
-		changed |= !is_as_before(b, from, end, ep);
+		changed |= !is_base(b, from, end, ep);
 		for (i = from; i < end; i++) {
 			uint8_t data[IBCC_CC_DATA_BYTES];
 
-			before_of(b, i, from, end, data);
+			base_of(b, i, from, end, data);
 			ibcc_settings_unpack(ep, b->entry[i]->attr_id, b->entry[i]->attr_mod, data);
 		}
 	}

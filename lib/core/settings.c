@@ -76,6 +76,28 @@ bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int por
 	return el.Threshold && !el.Control_Type;
 }
 
+static bool table_delays(const struct ibcc_cct *t)
+{
+	for (unsigned int i = 0; i <= t->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
+		if (ibcc_cct_entry_delay_milli(t->entry[i]))
+			return true;
+	return false;
+}
+
+bool ibcc_settings_are_on(const struct ibcc_endport_cc *ep)
+{
+	bool reacts = false;
+
+	if (ep->sw.Threshold)
+		return true;
+	for (unsigned int i = 0; i < ep->n_element; i++)
+		if (ep->element[i].Valid && ep->element[i].Threshold)
+			return true;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		reacts |= ep->ca.sl[sl].CCTI_Increase || ep->ca.sl[sl].CCTI_Min;
+	return reacts && table_delays(&ep->cct);
+}
+
 static bool pack_elements(uint8_t *mad, const struct ibcc_endport_cc *ep, uint32_t block)
 {
 	unsigned int size = ep->sw_port_block;

@@ -132,6 +132,10 @@ static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 		break;
 	case IBCC_REASON_TABLE: say_table(x, t, why); break;
 	case IBCC_REASON_BALANCE: say_balance(x, t, why); break;
+	case IBCC_REASON_LEFT:
+		ibcc_text_add(x, "left by an earlier run, and no congestion needs it: what was "
+				 "there before");
+		break;
 	case IBCC_REASON_SWITCHED_OFF: ibcc_text_add(x, "congestion control is disabled"); break;
 	}
 }

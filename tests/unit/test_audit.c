@@ -13,7 +13,6 @@
 #include <ibcc/inproc.h>
 
 #include "daemon/apply/carry.h"
-#include "daemon/state/audit.h"
 #include "daemon/state/state_db.h"
 
 struct fixture {
@@ -260,12 +259,65 @@ static void test_interrupted(void **state)
 	teardown(&x);
 }
 
+/* A table that was longer than a block, then shorter, then so short that its first block was
+ * written alone: what the second was told before is no drift, and repairing it would cut the table.
+ */
+static void test_table_that_shrank(void **state)
+{
+	static const uint16_t limits[] = { 127, 48, 18 };
+	struct fixture x;
+	struct ibcc_plan p;
+
+	(void)state;
+	setup(&x, "shrank.db");
+	for (size_t i = 0; i < 3; i++) {
+		struct ibcc_endport_cc *ca;
+
+		p = plan_for(&x, LUSTRE_SRC1, 10, 5);
+		ibcc_plan_fini(&p);
+		ca = &x.target.wanted.ep[agents_endport(&x.f, LUSTRE_SRC1)];
+		ca->cct.limit = limits[i];
+		assert_int_equal(ibcc_planner_run(x.f.topo, &x.actual, &x.target, &p), 0);
+		assert_int_equal(carry(&x, "tune", &p, 0), 0);
+		ibcc_plan_fini(&p);
+	}
+	assert_drift(&x, 0, 0);
+	/* By the file as well as from memory. */
+	x.s->book_known = false;
+	assert_drift(&x, 0, 0);
+	teardown(&x);
+}
+
+/* The state file was moved aside: what is on is nobody's, as far as the books can tell. */
+static void test_unknown_origin(void **state)
+{
+	struct ibcc_why text;
+	struct fixture x;
+	int err = 0;
+
+	(void)state;
+	setup(&x, "aside.db");
+	make(&x, LUSTRE_SRC1, 10, 5);
+	audit(&x);
+	assert_int_equal(x.a.n_unknown, 0);
+	ibcc_state_close(x.s);
+	x.s = ibcc_state_open(files_path("another.db"), &err, NULL);
+	assert_non_null(x.s);
+	audit(&x);
+	assert_int_equal(x.a.n_unknown, 1); /* the switch marks; the adapter has no increase */
+	ibcc_audit_unknown_text(x.f.topo, &x.a, &text);
+	assert_non_null(strstr(text.text, "settings of unknown origin"));
+	assert_non_null(strstr(text.text, x.f.topo->node[LUSTRE_SW1].desc));
+	teardown(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_left),       cmocka_unit_test(test_reboot),
-		cmocka_unit_test(test_foreign_block), cmocka_unit_test(test_qlogic),
-		cmocka_unit_test(test_not_ours),      cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_as_left),           cmocka_unit_test(test_reboot),
+		cmocka_unit_test(test_foreign_block),     cmocka_unit_test(test_qlogic),
+		cmocka_unit_test(test_not_ours),          cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_table_that_shrank), cmocka_unit_test(test_unknown_origin),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -17,7 +17,7 @@ static void note(struct ibcc_book *b, uint64_t guid, uint16_t attr_id, uint32_t 
 	struct ibcc_plan p = { 0 };
 
 	plan_add(&p, guid, attr_id, attr_mod, from, to);
-	assert_int_equal(ibcc_book_note(b, &p.change[0], txn, true, false), 0);
+	assert_int_equal(ibcc_book_note(b, &p.change[0], txn, IBCC_BOOK_MAKE, true), 0);
 	ibcc_plan_fini(&p);
 }
 
@@ -68,7 +68,7 @@ static void test_back(void **state)
 	plan_add(&back, GUID_A, CA, 0, 2, 1);
 	plan_add(&back, GUID_B, CA, 0, 5, 6);
 	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(ibcc_book_note(&b, &back.change[i], 2, true, true), 0);
+		assert_int_equal(ibcc_book_note(&b, &back.change[i], 2, IBCC_BOOK_BACK, true), 0);
 	p = joined(&b, 1);
 	assert_int_equal(p.n, 1);
 	assert_int_equal(p.change[0].new_data[5], 1);
@@ -92,19 +92,19 @@ static struct ibcc_endport_cc adapter(uint16_t limit, uint16_t entry, uint16_t t
 
 /* Notes all attributes as one transaction that turns an adapter's settings into others. */
 static void tune(struct ibcc_book *b, const struct ibcc_endport_cc *from,
-		 const struct ibcc_endport_cc *to, int64_t txn)
+		 const struct ibcc_endport_cc *to, int64_t txn, enum ibcc_book_act act)
 {
 	struct ibcc_change c = { .node_guid = GUID_A, .port = 1, .attr_id = CA };
 	unsigned int n = ibcc_cct_blocks(from->cct.limit), m = ibcc_cct_blocks(to->cct.limit);
 
 	assert_true(ibcc_settings_pack(from, CA, 0, c.old_data));
 	assert_true(ibcc_settings_pack(to, CA, 0, c.new_data));
-	assert_int_equal(ibcc_book_note(b, &c, txn, true, false), 0);
+	assert_int_equal(ibcc_book_note(b, &c, txn, act, true), 0);
 	c.attr_id = CCT;
 	for (c.attr_mod = 0; c.attr_mod < (n > m ? n : m); c.attr_mod++) {
 		assert_true(ibcc_settings_pack(from, CCT, c.attr_mod, c.old_data));
 		assert_true(ibcc_settings_pack(to, CCT, c.attr_mod, c.new_data));
-		assert_int_equal(ibcc_book_note(b, &c, txn, true, false), 0);
+		assert_int_equal(ibcc_book_note(b, &c, txn, act, true), 0);
 	}
 }
 
@@ -114,7 +114,7 @@ static void test_without(void **state)
 	struct ibcc_book b = { 0 };
 
 	(void)state;
-	tune(&b, &site, &ours, 1);
+	tune(&b, &site, &ours, 1, IBCC_BOOK_MAKE);
 	assert_true(ibcc_book_without(&b, GUID_A, 1, &ep));
 	assert_true(ibcc_cct_equal(&ep.cct, &site.cct));
 	assert_int_equal(ep.ca.sl[3].CCTI_Timer, 77);
@@ -136,6 +136,27 @@ static void test_without(void **state)
 	ibcc_book_fini(&b);
 }
 
+/* Who wanted it off does not want back what was there before, but for a rollback. */
+static void test_off(void **state)
+{
+	struct ibcc_endport_cc site = adapter(31, 3, 77), off = adapter(0, 0, 77),
+			       ours = adapter(63, 8, 10), ep = off;
+	struct ibcc_book b = { 0 };
+	struct ibcc_plan p;
+
+	(void)state;
+	tune(&b, &site, &off, 1, IBCC_BOOK_OFF);
+	assert_false(ibcc_book_without(&b, GUID_A, 1, &ep));
+	tune(&b, &off, &ours, 2, IBCC_BOOK_MAKE);
+	ep = ours;
+	assert_true(ibcc_book_without(&b, GUID_A, 1, &ep));
+	assert_int_equal(ep.cct.limit, 0);
+	p = joined(&b, 1);
+	assert_int_equal(p.change[1].old_data[1], 31);
+	ibcc_plan_fini(&p);
+	ibcc_book_fini(&b);
+}
+
 /* A table that was once longer than a block, then shorter, then written in its one block alone:
  * what the second block was told then lies behind the end, and nobody may expect it.
  */
@@ -147,9 +168,9 @@ static void test_behind_the_end(void **state)
 	struct ibcc_plan p;
 
 	(void)state;
-	tune(&b, &site, &longest, 1);
-	tune(&b, &longest, &shorter, 2);
-	tune(&b, &shorter, &last, 3);
+	tune(&b, &site, &longest, 1, IBCC_BOOK_MAKE);
+	tune(&b, &longest, &shorter, 2, IBCC_BOOK_MAKE);
+	tune(&b, &shorter, &last, 3, IBCC_BOOK_MAKE);
 	assert_int_equal(b.n, 3);
 	assert_int_equal(ibcc_book_expected(&b, &p), 0);
 	assert_int_equal(p.n, 2);
@@ -170,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_and_last),
 		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_without),
 		cmocka_unit_test(test_behind_the_end),
 	};

@@ -15,6 +15,7 @@ static const struct {
 	const char *says;
 } words[] = {
 	{ IBCC_REASON_OVER, FULL, HOLD, 0, "any more" },
+	{ IBCC_REASON_LEFT, FULL, HOLD, 0, "earlier run" },
 	{ IBCC_REASON_SWITCHED_OFF, FULL, HOLD, 0, "disabled" },
 	{ IBCC_REASON_NO_DELAY, FULL, HOLD, 0, "BECN" },
 	{ IBCC_REASON_MASK, FULL, HOLD, 0, "leaf3 port 1 faces" },

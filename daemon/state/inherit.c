@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/inherit.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/state/state.h"
+
+void ibcc_inherit_reset(struct ibcc_inherit *h)
+{
+	free(h->heir);
+	*h = (struct ibcc_inherit){ 0 };
+}
+
+static const struct ibcc_topo_port *port_of(const struct ibcc_topo *t, uint32_t endport)
+{
+	return &t->port[t->endport[endport]];
+}
+
+static bool without_us(const struct ibcc_book *b, const struct ibcc_topo *t, uint32_t endport,
+		       struct ibcc_endport_cc *ep)
+{
+	const struct ibcc_topo_port *p = port_of(t, endport);
+
+	return ibcc_book_without(b, t->node[p->node].guid, p->num, ep);
+}
+
+/* Whether an endport would have other settings without us. */
+static bool has_left(const struct ibcc_book *b, const struct ibcc_topo *t, uint32_t endport,
+		     const struct ibcc_endport_cc *actual)
+{
+	struct ibcc_cc_sw_port_element element[UINT8_MAX + 1];
+	struct ibcc_endport_cc ep = *actual;
+
+	if (ep.n_element > sizeof(element) / sizeof(element[0]))
+		return false;
+	if (ep.n_element)
+		memcpy(element, ep.element, ep.n_element * sizeof(*element));
+	ep.element = element;
+	return without_us(b, t, endport, &ep);
+}
+
+int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
+		      const struct ibcc_settings *actual, struct ibcc_why *why)
+{
+	const struct ibcc_book *book;
+	int rc;
+
+	if (h->heir && h->n_known == h->n)
+		return 0;
+	rc = ibcc_state_book(s, &book, why);
+	if (rc)
+		return rc;
+	if (!h->heir) {
+		h->heir = calloc(actual->n ? actual->n : 1, sizeof(*h->heir));
+		if (!h->heir)
+			return ibcc_why_set(why, -ENOMEM, "no memory");
+		h->n = actual->n;
+	}
+	for (uint32_t i = 0; i < h->n; i++) {
+		bool left;
+
+		if (h->heir[i] != IBCC_HEIR_UNKNOWN || actual->ep[i].support != IBCC_CC_SUPPORTED)
+			continue;
+		left = has_left(book, t, i, &actual->ep[i]);
+		h->heir[i] = left ? IBCC_HEIR_LEFT : IBCC_HEIR_NONE;
+		h->n_left += left;
+		h->n_known++;
+	}
+	return 0;
+}
+
+static bool is_left(const struct ibcc_inherit *h, uint32_t i)
+{
+	return h->heir[i] >= IBCC_HEIR_LEFT;
+}
+
+int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
+		      const struct ibcc_settings *actual, struct ibcc_settings *view,
+		      struct ibcc_why *why)
+{
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(s, &book, why);
+
+	if (rc)
+		return rc;
+	if (ibcc_settings_copy(view, actual))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	for (uint32_t i = 0; i < h->n && i < view->n; i++)
+		if (is_left(h, i) && view->ep[i].support == IBCC_CC_SUPPORTED)
+			without_us(book, t, i, &view->ep[i]);
+	return 0;
+}
+
+/* The planner takes the first reason that it finds for an attribute: those of the tuner are there.
+ */
+static int add_reasons(struct ibcc_target *target, uint32_t endport)
+{
+	static const uint16_t attrs[] = { IBCC_CC_ATTR_SW_SETTING, IBCC_CC_ATTR_SW_PORT_SETTING,
+					  IBCC_CC_ATTR_CA_SETTING, IBCC_CC_ATTR_CCT };
+
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++)
+		if (!ibcc_target_add(target, endport, attrs[i], IBCC_REASON_LEFT))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Both have the same elements: the view was copied from the actual settings. */
+static void keep(struct ibcc_endport_cc *wanted, const struct ibcc_endport_cc *actual)
+{
+	struct ibcc_cc_sw_port_element *element = wanted->element;
+
+	*wanted = *actual;
+	wanted->element = element;
+	if (actual->n_element)
+		memcpy(element, actual->element, actual->n_element * sizeof(*element));
+}
+
+static void remark(struct ibcc_target *target, uint32_t n_off, uint32_t n_kept)
+{
+	size_t len = strlen(target->summary);
+
+	if (n_off + n_kept && len < sizeof(target->summary))
+		snprintf(target->summary + len, sizeof(target->summary) - len,
+			 n_off ? "; what an earlier run left at %u nodes goes"
+			       : "; %u nodes have settings of an earlier run",
+			 n_off ? n_off : n_kept);
+}
+
+int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,
+		     uint32_t keep_passes, struct ibcc_target *target)
+{
+	uint32_t n_off = 0, n_kept = 0;
+
+	for (uint32_t i = 0; i < h->n; i++)
+		if (is_left(h, i))
+			h->heir[i] = IBCC_HEIR_LEFT;
+	for (uint32_t k = 0; k < target->n_reasons; k++)
+		if (target->reason[k].endport < h->n && is_left(h, target->reason[k].endport))
+			h->heir[target->reason[k].endport] = IBCC_HEIR_GOING;
+	for (uint32_t i = 0; i < h->n && i < actual->n; i++) {
+		if (!is_left(h, i) || actual->ep[i].support != IBCC_CC_SUPPORTED)
+			continue;
+		if (h->heir[i] == IBCC_HEIR_LEFT && h->passes < keep_passes) {
+			keep(&target->wanted.ep[i], &actual->ep[i]);
+			n_kept++;
+			continue;
+		}
+		n_off += h->heir[i] == IBCC_HEIR_LEFT;
+		h->heir[i] = IBCC_HEIR_GOING;
+		if (add_reasons(target, i))
+			return -ENOMEM;
+	}
+	remark(target, n_off, n_kept);
+	return 0;
+}
+
+void ibcc_inherit_planned(struct ibcc_inherit *h, const struct ibcc_topo *t,
+			  const struct ibcc_plan *plan)
+{
+	for (uint32_t k = 0; h->n_left && k < plan->n; k++) {
+		const struct ibcc_change *c = &plan->change[k];
+		uint32_t node = ibcc_topo_find_guid(t, c->node_guid), port, endport;
+
+		port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c->port);
+		endport = port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+		if (endport < h->n && h->heir[endport] == IBCC_HEIR_GOING)
+			h->heir[endport] = IBCC_HEIR_PLANNED;
+	}
+	for (uint32_t i = 0; h->n_left && i < h->n; i++) {
+		if (h->heir[i] != IBCC_HEIR_GOING)
+			continue;
+		h->heir[i] = IBCC_HEIR_NONE;
+		h->n_left--;
+	}
+}
+
+void ibcc_inherit_made(struct ibcc_inherit *h)
+{
+	for (uint32_t i = 0; h->n_left && i < h->n; i++) {
+		if (h->heir[i] != IBCC_HEIR_PLANNED)
+			continue;
+		h->heir[i] = IBCC_HEIR_NONE;
+		h->n_left--;
+	}
+}

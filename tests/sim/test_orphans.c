@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Settings whose tuner is gone: killed, or begun anew with another topology. The books know whose
+ * they are, so nothing of ours stays on the fabric for good, and none is taken for what was there
+ * before.
+ */
+#include "daemon/state/state.h"
+#include "loop.h"
+
+#include "tests/unit/files.h"
+
+#define LUSTRE  "perftest/scenarios/lustre.yaml"
+#define PASS_PS (1000 * IBCC_PS_PER_US)
+/* Long enough to see that congestion is gone, and to take all off. */
+#define QUIET_PASSES 45
+#define DRAIN_MBYTES 1870.76
+
+struct orphans {
+	struct loop l;
+	struct ibcc_settings site; /* before anything of ours */
+	const char *db;
+};
+
+static void open_books(struct orphans *x)
+{
+	int err = 0;
+
+	x->l.state = ibcc_state_open(files_path(x->db), &err, &x->l.why);
+	assert_non_null(x->l.state);
+}
+
+/* Settings of the site's own, which are neither zero nor ours. */
+static void set_site(struct loop *l)
+{
+	struct ibcc_endport_cc *ep;
+	struct ibcc_target target = { 0 };
+	struct ibcc_plan plan;
+	struct ibcc_result r;
+
+	assert_int_equal(ibcc_cycle_readback(&l->c, &l->why), 0);
+	assert_int_equal(ibcc_settings_copy(&target.wanted, &l->c.actual), 0);
+	for (uint32_t i = 0; i < target.wanted.n; i++) {
+		ep = &target.wanted.ep[i];
+		if (ibcc_topo_is_switch(l->c.topo, l->c.topo->port[l->c.topo->endport[i]].node))
+			ep->sw.Packet_Size = 3;
+		else
+			ep->ca.sl[5].CCTI_Timer = 77;
+	}
+	assert_int_equal(ibcc_planner_run(l->c.topo, &l->c.actual, &target, &plan), 0);
+	assert_int_equal(ibcc_result_init(&r, plan.n), 0);
+	assert_int_equal(ibcc_applier_run(l->direct, &plan, &r, &l->why), 0);
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&plan);
+	ibcc_target_fini(&target);
+}
+
+static void start(struct orphans *x, const char *db)
+{
+	*x = (struct orphans){ .db = db };
+	loop_start(&x->l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	set_site(&x->l);
+	assert_int_equal(ibcc_cycle_readback(&x->l.c, &x->l.why), 0);
+	assert_int_equal(ibcc_settings_copy(&x->site, &x->l.c.actual), 0);
+	open_books(x);
+	loop_passes(&x->l, 15);
+	assert_true(x->l.n_changes > 0);
+}
+
+static void finish(struct orphans *x)
+{
+	ibcc_state_close(x->l.state);
+	ibcc_settings_fini(&x->site);
+	loop_end(&x->l);
+}
+
+/* The daemon is killed and started again. */
+static void restart(struct orphans *x)
+{
+	struct ibcc_cycle_options o = x->l.c.options;
+
+	ibcc_state_close(x->l.state);
+	ibcc_cycle_fini(&x->l.c);
+	assert_int_equal(ibcc_cycle_init(&x->l.c, &o, x->l.tr), 0);
+	assert_int_equal(ibcc_cycle_set_topology(&x->l.c, ibcc_topo_clone(x->l.sc.topo)), 0);
+	open_books(x);
+}
+
+static void traffic(struct orphans *x, bool on)
+{
+	const struct ibcc_topo *t = x->l.sc.topo;
+	static const char *const writers[] = { "source1", "source2", "source3" };
+
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t port = t->node[ibcc_topo_find_desc(t, writers[i])].first_port + 1;
+
+		assert_int_equal(ibcc_engine_set_send_rate(x->l.engine, port,
+							   on ? t->port[port].rate_mbps : 100),
+				 0);
+	}
+}
+
+static void assert_as_before(struct orphans *x)
+{
+	assert_int_equal(ibcc_cycle_readback(&x->l.c, &x->l.why), 0);
+	loop_assert_same(&x->site, &x->l.c.actual);
+}
+
+static void assert_tuned(struct orphans *x, bool tuned)
+{
+	uint32_t n = 0;
+
+	assert_int_equal(ibcc_cycle_readback(&x->l.c, &x->l.why), 0);
+	for (uint32_t i = 0; i < x->l.c.actual.n; i++)
+		n += x->l.c.actual.ep[i].cct.limit > 0;
+	assert_int_equal(n > 0, tuned);
+}
+
+/* The traffic ended with the daemon, or before it came back. */
+static void test_killed_then_quiet(void **state)
+{
+	struct orphans x;
+
+	(void)state;
+	start(&x, "quiet.db");
+	traffic(&x, false);
+	restart(&x);
+	loop_passes(&x.l, 5);
+	assert_non_null(strstr(x.l.c.target.summary, "earlier run"));
+	assert_tuned(&x, true); /* it may be what holds congestion back */
+	loop_passes(&x.l, QUIET_PASSES);
+	assert_as_before(&x);
+	assert_int_equal(x.l.c.plan.n, 0);
+	assert_null(strstr(x.l.c.target.summary, "earlier run"));
+	finish(&x);
+}
+
+/* It goes on, and what the new tuner leaves behind at last is not what the old one had set. */
+static void test_killed_under_load(void **state)
+{
+	struct orphans x;
+	struct loop_rates r;
+
+	(void)state;
+	start(&x, "load.db");
+	loop_passes(&x.l, 25);
+	restart(&x);
+	loop_passes(&x.l, QUIET_PASSES);
+	loop_measure(&x.l);
+	loop_passes(&x.l, 20);
+	r = loop_rates(&x.l);
+	assert_true(r.hot > 0.95 * DRAIN_MBYTES);
+	assert_true(r.victim > 2 * 623);
+	assert_tuned(&x, true);
+	traffic(&x, false);
+	loop_passes(&x.l, 3 * QUIET_PASSES);
+	assert_as_before(&x);
+	finish(&x);
+}
+
+/* A link goes and comes back: twice another topology, and other LIDs. */
+static void test_flap(void **state)
+{
+	struct orphans x;
+	struct ibcc_topo *t;
+
+	(void)state;
+	start(&x, "flap.db");
+	t = ibcc_topo_clone(x.l.sc.topo);
+	t->generation = 2;
+	ibcc_topo_unlink(t, t->node[ibcc_topo_find_desc(t, "destination0")].first_port + 1);
+	assert_int_equal(ibcc_cycle_set_topology(&x.l.c, t), 0);
+	loop_passes(&x.l, 3);
+	t = ibcc_topo_clone(x.l.sc.topo);
+	t->generation = 3;
+	assert_int_equal(ibcc_cycle_set_topology(&x.l.c, t), 0);
+	traffic(&x, false);
+	loop_passes(&x.l, 3 * QUIET_PASSES);
+	assert_as_before(&x);
+	finish(&x);
+}
+
+/* Who only watches says what is left, and writes nothing. */
+static void test_observer(void **state)
+{
+	struct orphans x;
+	struct ibcc_act act = { .who = "test", .action = "tune", .gate = IBCC_GATE_NODES_OF_TREE };
+	uint64_t sets;
+
+	(void)state;
+	start(&x, "observer.db");
+	traffic(&x, false);
+	restart(&x);
+	act.applier = x.l.null;
+	act.state = x.l.state;
+	sets = x.l.tr->stats.sets;
+	for (unsigned int i = 0; i < QUIET_PASSES; i++) {
+		assert_int_equal(
+			ibcc_engine_run(x.l.engine, ibcc_engine_now_ps(x.l.engine) + PASS_PS), 0);
+		assert_int_equal(ibcc_cycle_run(&x.l.c, &act, &x.l.why), 0);
+	}
+	assert_true(x.l.c.plan.n > 0);
+	assert_non_null(strstr(x.l.c.plan.change[0].reason, "earlier run"));
+	assert_int_equal(x.l.tr->stats.sets, sets);
+	finish(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_killed_then_quiet),
+		cmocka_unit_test(test_killed_under_load),
+		cmocka_unit_test(test_flap),
+		cmocka_unit_test(test_observer),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
