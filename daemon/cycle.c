@@ -278,6 +278,17 @@ static void adopt_target(struct ibcc_cycle *c)
 	c->actual_known = true;
 }
 
+static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc_act *act,
+				   const char *action, const char *summary)
+{
+	return (struct ibcc_carry){
+		.applier = act->applier,
+		.state = act->state,
+		.topo = c->topo,
+		.txn = { .who = act->who, .action = action, .summary = summary },
+	};
+}
+
 /* Who cannot be reached is no reason to leave the others throttled: what only relaxes is carried
  * out all the same, and says whom it left out.
  */
@@ -308,18 +319,38 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 		ibcc_why_set(&c->blocked, 0, "%s", rc ? why.text : "");
 }
 
+/* Without a book to write in only the way back is gone. */
+static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_carry carry = carry_for(c, act, act->action, c->target.summary);
+	struct ibcc_plan part;
+	int rc;
+
+	carry.unrecorded = true;
+	rc = ibcc_inherit_way_back(act->state, c->topo, &c->actual, &c->plan, &part, &c->blocked);
+	if (!rc && part.n) {
+		ibcc_plan_fini(&c->plan);
+		c->plan = part;
+		c->acted = true;
+		c->actual_known = false;
+		rc = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
+	} else {
+		ibcc_plan_fini(&part);
+	}
+	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
+}
+
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = {
-		.applier = act->applier,
-		.state = act->state,
-		.topo = c->topo,
-		.txn = { .who = act->who, .action = act->action, .summary = c->target.summary },
-		.all_or_nothing = act->all_or_nothing,
-	};
+	struct ibcc_carry carry = carry_for(c, act, act->action, c->target.summary);
 
+	carry.all_or_nothing = act->all_or_nothing;
 	if (!c->plan.n)
 		return;
+	if (act->bookless && act->applier->writes) {
+		act_without_book(c, act);
+		return;
+	}
 	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->picture, &c->target,
 				     &c->blocked);
 	if (c->act_err) {
@@ -342,16 +373,11 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 /* Makes good what somebody else changed, or a node forgot. */
 static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = {
-		.applier = act->applier,
-		.state = act->state,
-		.topo = c->topo,
-		.txn = { .who = act->who, .action = "repair" },
-	};
+	struct ibcc_carry carry;
 	struct ibcc_why text;
 
 	ibcc_audit_text(c->topo, &c->audit, &text);
-	carry.txn.summary = text.text;
+	carry = carry_for(c, act, "repair", text.text);
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
 	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
@@ -375,7 +401,7 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 	if (!act->state || !c->actual_known || c->actual_age)
 		return 0;
 	rc = audit(c, act, why);
-	if (rc || !c->audit.drift.n || !act->repair || !act->applier->writes)
+	if (rc || !c->audit.drift.n || !act->repair || act->bookless || !act->applier->writes)
 		return rc;
 	repair(c, act);
 	rc = ibcc_cycle_readback(c, why);

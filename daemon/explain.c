@@ -286,10 +286,14 @@ void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int
 void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,
 			  int err, const struct ibcc_why *why, const json_t *result)
 {
+	const char *unrecorded = json_string_value(json_object_get(result, "unrecorded"));
+
 	x->plan_sum = 0; /* the fabric is another one: tell the next plan */
 	if (err)
 		ibcc_log(LOG_WARNING, "%s by %s failed: %s", what, r->who, why->text);
 	else
 		ibcc_log(LOG_NOTICE, "%s by %s: %lld writes verified", what, r->who,
 			 (long long)json_integer_value(json_object_get(result, "verified")));
+	if (unrecorded)
+		ibcc_log(LOG_WARNING, "%s by %s is NOT RECORDED: %s", what, r->who, unrecorded);
 }

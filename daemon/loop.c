@@ -289,6 +289,7 @@ static int block_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like any other */
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
 }
 

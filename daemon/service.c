@@ -20,6 +20,13 @@ bool ibcc_service_writes(const struct ibcc_service *s)
 	return s->config.mode == IBCC_MODE_APPLY && !s->paused;
 }
 
+static const char *state_trouble(const struct ibcc_service *s)
+{
+	const char *text = s->state ? ibcc_state_trouble(s->state) : NULL;
+
+	return text ? text : "";
+}
+
 const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
 {
 	return s->transport && s->cycle.topo ? &s->cycle : NULL;
@@ -27,7 +34,9 @@ const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
 
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 {
-	ibcc_why_set(why, 0, "%s", "");
+	ibcc_why_set(why, 0, "%s", state_trouble(s));
+	if (why->text[0])
+		return;
 	if (ibcc_discovery_is_doubtful(&s->discovery))
 		ibcc_why_set(why, 0,
 			     "discovery of the fabric is %s; going on with the fabric as it was",
@@ -93,7 +102,7 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
 	act->all_or_nothing = true;
 	s->hold = 0;
-	if (s->paused)
+	if (s->paused && !act->bookless)
 		ibcc_service_pause(s, NULL);
 }
 
@@ -103,16 +112,20 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	struct ibcc_act act = { .who = "ibcc-tuned",
 				.action = "tune",
 				.gate = IBCC_GATE_NODES_OF_TREE };
+	struct ibcc_why disk = { "" };
 	bool writes;
 	int rc;
 
-	rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
+	rc = ibcc_service_check_state(s, &disk);
+	if (rc == -ENOMEM)
+		ibcc_why_set(why, rc, "%s", disk.text);
+	else
+		rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
 	if (!rc)
 		rc = ibcc_service_is_whole(s, why);
-	if (!rc && (apply || ibcc_service_writes(s)))
-		rc = ibcc_service_open_state(s, why);
 	if (rc)
 		return conclude(s, rc, why);
+	act.bookless = disk.text[0] ? disk.text : NULL;
 	if (apply)
 		act_by_request(s, apply, &act);
 	writes = ibcc_service_writes(s) && !s->hold;
@@ -122,7 +135,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	act.state = s->state;
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	rc = run_cycle(s, &act, why);
-	if (!rc)
+	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
 	return conclude(s, rc, why);
 }
@@ -174,7 +187,10 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 	if (!list)
 		return rc == -ENOENT ? ibcc_why_set(why, rc, "there is no transaction %lld",
 						    (long long)id)
-				     : ibcc_why_set(why, rc, "the state file cannot be read");
+				     : ibcc_why_set(why, rc, "%s",
+						    state_trouble(s)[0]
+							    ? state_trouble(s)
+							    : "the state file cannot be read");
 	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
 			 id > 0 ? "transaction" : "transactions", list);
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
@@ -271,11 +287,14 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      "sm", sm_status(s), "mads", s->transport ? mad_status(s) : json_null(),
 		      "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
-	if (o)
+	if (o) {
 		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
-	if (o)
 		json_object_set_new(o, "discovery_trouble",
 				    gaps[0] ? ibcc_json_text(gaps) : json_null());
+		json_object_set_new(o, "state_trouble",
+				    state_trouble(s)[0] ? ibcc_json_text(state_trouble(s))
+							: json_null());
+	}
 	if (o && c) {
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));

@@ -23,7 +23,7 @@ struct ibcc_service;
 struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key);
 void ibcc_service_free(struct ibcc_service *s);
 
-/* Opens the state file where it is not open. -EIO, -ENOMEM. */
+/* Opens the state file where it is not open, as well as it can be: ibcc_state_open(). -ENOMEM. */
 int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why);
 
 /* Takes another configuration over. What it changes is opened anew at the next pass; the sockets

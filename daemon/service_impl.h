@@ -36,6 +36,7 @@ struct ibcc_service {
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	uint32_t sm_state;        /* of the plugin's subnet manager, when it was last asked */
 	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */
+	bool pause_unwritten;     /* the state file does not have it yet */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
@@ -44,6 +45,10 @@ struct ibcc_service {
 
 /* Sees to an open port and a topology that is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
+/* Opens the state file where it is not open, and tries it again after trouble. -EIO: nothing can be
+ * written down; -ENOMEM.
+ */
+int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why);
 /* What a change of the whole fabric begins with: prepared, the state file open, all settings read.
  */
 int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why);

@@ -113,6 +113,19 @@ void ibcc_service_cancel(struct ibcc_service *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+static void read_pause(struct ibcc_service *s)
+{
+	free(s->paused);
+	s->paused = ibcc_state_note(s->state, "paused");
+}
+
+/* Without the note a restart would forget the pause, so it is written as soon as it can be. */
+static void write_pause(struct ibcc_service *s)
+{
+	s->pause_unwritten =
+		s->state && ibcc_state_note_set(s->state, "paused", s->paused ? s->paused : "");
+}
+
 int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 {
 	int rc = 0;
@@ -124,8 +137,30 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 		return rc;
 	/* What cannot be forgotten now will be another time. */
 	ibcc_state_prune(s->state, (int64_t)time(NULL) - HISTORY_DAYS * 86400);
-	free(s->paused);
-	s->paused = ibcc_state_note(s->state, "paused");
+	read_pause(s);
+	return 0;
+}
+
+/* Whatever happened to the state file, a pass goes on. */
+int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = ibcc_service_open_state(s, why);
+	bool trouble, known;
+
+	if (rc)
+		return rc;
+	trouble = ibcc_state_trouble(s->state);
+	known = ibcc_state_is_known(s->state);
+	rc = ibcc_state_check(s->state, why);
+	if (!trouble || rc)
+		return rc;
+	if (s->pause_unwritten)
+		write_pause(s);
+	if (known)
+		return 0;
+	read_pause(s);
+	if (s->transport)
+		ibcc_cycle_forget(&s->cycle);
 	return 0;
 }
 
@@ -133,9 +168,7 @@ void ibcc_service_pause(struct ibcc_service *s, const char *text)
 {
 	free(s->paused);
 	s->paused = text ? strdup(text) : NULL;
-	/* Without the note a restart would forget the pause, no more. */
-	if (s->state)
-		ibcc_state_note_set(s->state, "paused", text ? text : "");
+	write_pause(s);
 }
 
 static int open_port(struct ibcc_service *s, struct ibcc_why *why)
@@ -328,8 +361,8 @@ int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why)
 {
 	int rc = ibcc_service_prepare(s, why);
 
-	if (!rc)
-		rc = ibcc_service_open_state(s, why);
+	if (!rc && ibcc_service_check_state(s, why) == -ENOMEM)
+		rc = -ENOMEM;
 	return rc ? rc : ibcc_cycle_readback(&s->cycle, why);
 }
 

@@ -30,9 +30,11 @@ static int outcome_json(struct ibcc_service *s, const struct ibcc_plan *plan,
 			const struct ibcc_result *res, int rc, const struct ibcc_why *why,
 			json_t **out)
 {
-	json_t *o = json_pack("{si so si si si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
+	const char *trouble = ibcc_state_is_ahead(s->state) ? ibcc_state_trouble(s->state) : NULL;
+	json_t *o = json_pack("{si so si si si so so}", "schema", IBCC_REPORT_SCHEMA, "changes",
 			      ibcc_report_changes(s->cycle.topo, plan, res), "writes", (int)plan->n,
 			      "verified", (int)res->n_verified, "set_mads", (int)res->set_mads,
+			      "unrecorded", trouble ? ibcc_json_text(trouble) : json_null(),
 			      "error", rc ? ibcc_json_text(why->text) : json_null());
 
 	*out = o;
@@ -79,8 +81,8 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 	int rc;
 
 	rc = ibcc_service_prepare(s, why);
-	if (!rc)
-		rc = ibcc_service_open_state(s, why);
+	if (!rc && ibcc_service_check_state(s, why) == -ENOMEM)
+		rc = -ENOMEM;
 	if (!rc)
 		rc = ibcc_state_undo(s->state, from, &joined, &first, why);
 	if (!rc && (ibcc_plan_reverse(&joined, &undo) ||
@@ -98,6 +100,7 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 			 .action = "rollback",
 			 .summary = summary,
 			 .undoes_from = n_gone ? 0 : first },
+		.unrecorded = true,
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;
@@ -201,6 +204,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		.txn = { .who = r->who,
 			 .action = "disable",
 			 .summary = "marking and throttling taken off" },
+		.unrecorded = true,
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;

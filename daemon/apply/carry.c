@@ -21,20 +21,28 @@ static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *tx
 			   const struct ibcc_plan *plan, struct ibcc_result *r, int64_t *id,
 			   struct ibcc_why *why)
 {
-	bool stored = c->state && c->applier->writes;
+	bool books = c->state && c->applier->writes, stored = false;
 	struct ibcc_why disk = { "" };
 	int rc, end = 0;
 
 	rc = ibcc_applier_ready(c->applier, why);
-	if (!rc && stored)
-		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, why);
+	if (!rc && books) {
+		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, &disk);
+		stored = !rc;
+		if (rc == -EIO && c->unrecorded)
+			rc = 0;
+		else if (rc)
+			ibcc_why_set(why, rc, "%s", disk.text);
+	}
 	if (rc)
 		return rc;
 	rc = ibcc_applier_run(c->applier, plan, r, why);
-	if (stored)
+	if (books && !stored)
+		ibcc_state_note_unrecorded(c->state, txn, plan, r, rc);
+	else if (stored)
 		end = ibcc_state_end(c->state, *id, r, rc, why ? why->text : "", &disk);
 	/* Left open, the transaction counts as perhaps made, which is the safe side. */
-	if (end && !rc)
+	if (end && !rc && !c->unrecorded)
 		rc = ibcc_why_set(why, end, "the settings are made, but %s", disk.text);
 	return rc;
 }
@@ -44,11 +52,13 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 {
 	struct ibcc_plan made = { .generation = plan->generation }, undo = { 0 };
 	struct ibcc_result undone = { 0 };
+	struct ibcc_carry back = *c;
 	struct ibcc_txn txn = c->txn;
 	int64_t undo_id = 0;
 	uint32_t i;
 	int rc = 0;
 
+	back.unrecorded = true;
 	for (i = 0; !rc && i < plan->n; i++)
 		if (may_be_there(&r->change[i]))
 			rc = ibcc_plan_append(&made, &plan->change[i]);
@@ -60,7 +70,7 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 		txn.action = "rollback";
 		txn.summary = "took back a plan of which a part failed";
 		txn.undoes_from = id;
-		rc = one_transaction(c, &txn, &undo, &undone, &undo_id, why);
+		rc = one_transaction(&back, &txn, &undo, &undone, &undo_id, why);
 	}
 	ibcc_result_fini(&undone);
 	ibcc_plan_fini(&undo);

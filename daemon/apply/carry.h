@@ -19,11 +19,14 @@ struct ibcc_carry {
 	const struct ibcc_topo *topo;
 	struct ibcc_txn txn; /* `via` is filled in */
 	bool all_or_nothing; /* take the changes that took effect back when others did not */
+	/* The plan takes something off: it is carried out even when it cannot be written down. */
+	bool unrecorded;
 };
 
 /* Carries a plan out; *r is initialised by the call, also on failure. The old values are on disk
- * before the first Set; when they cannot be stored nothing is sent. With the null applier nothing
- * is stored. Returns as struct ibcc_applier_ops::run, or -EIO from the state file.
+ * before the first Set; when they cannot be stored nothing is sent, unless it may go unrecorded.
+ * With the null applier nothing is stored. Returns as struct ibcc_applier_ops::run, or -EIO from
+ * the state file.
  */
 int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, struct ibcc_result *r,
 		   struct ibcc_why *why);

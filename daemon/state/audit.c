@@ -177,8 +177,9 @@ int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 	int rc;
 
 	*a = (struct ibcc_audit){ .drift = { .generation = t->generation } };
+	/* What cannot be settled now will be another time. */
 	rc = ibcc_state_settle(s, settle, &x, why);
-	if (!rc)
+	if (!rc || rc == -EIO)
 		rc = ibcc_state_expected(s, &expected, why);
 	if (!rc)
 		rc = ibcc_state_book(s, &book, why);

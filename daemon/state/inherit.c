@@ -157,15 +157,60 @@ int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,
 	return 0;
 }
 
+static uint32_t endport_of(const struct ibcc_topo *t, const struct ibcc_change *c)
+{
+	uint32_t node = ibcc_topo_find_guid(t, c->node_guid);
+	uint32_t port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c->port);
+
+	return port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+}
+
+/* Changes of one endport, from `i` on. */
+static uint32_t end_of(const struct ibcc_plan *plan, uint32_t i)
+{
+	const struct ibcc_change *c = &plan->change[i];
+
+	for (i++; i < plan->n && plan->change[i].node_guid == c->node_guid &&
+		  plan->change[i].port == c->port;
+	     i++)
+		;
+	return i;
+}
+
+int ibcc_inherit_way_back(struct ibcc_state *s, const struct ibcc_topo *t,
+			  const struct ibcc_settings *actual, const struct ibcc_plan *plan,
+			  struct ibcc_plan *part, struct ibcc_why *why)
+{
+	struct ibcc_settings base = { 0 };
+	const struct ibcc_book *book;
+	uint32_t i, k, end;
+	int rc = ibcc_state_book(s, &book, why);
+
+	*part = (struct ibcc_plan){ .generation = plan->generation };
+	if (!rc)
+		rc = ibcc_settings_copy(&base, actual);
+	for (i = 0; !rc && i < plan->n; i = end) {
+		uint32_t endport = endport_of(t, &plan->change[i]);
+		bool back = endport < base.n && without_us(book, t, endport, &base.ep[endport]);
+
+		end = end_of(plan, i);
+		for (k = i; back && k < end; k++)
+			back = ibcc_plan_in_force(&base.ep[endport], plan->change[k].attr_id,
+						  plan->change[k].attr_mod,
+						  plan->change[k].new_data);
+		for (k = i; !rc && back && k < end; k++)
+			rc = ibcc_plan_append(part, &plan->change[k]);
+	}
+	ibcc_settings_fini(&base);
+	return rc;
+}
+
 void ibcc_inherit_planned(struct ibcc_inherit *h, const struct ibcc_topo *t,
 			  const struct ibcc_plan *plan)
 {
 	for (uint32_t k = 0; h->n_left && k < plan->n; k++) {
-		const struct ibcc_change *c = &plan->change[k];
-		uint32_t node = ibcc_topo_find_guid(t, c->node_guid), port, endport;
+		uint32_t endport = endport_of(t, &plan->change[k]);
 
-		port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c->port);
-		endport = port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
 		if (endport < h->n && h->heir[endport] == IBCC_HEIR_GOING)
 			h->heir[endport] = IBCC_HEIR_PLANNED;
 	}

@@ -2,169 +2,10 @@
 #include "daemon/state/state.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/state/state_db.h"
-
-/* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
- * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
- * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
- */
-static const char schema[] =
-	"PRAGMA journal_mode = WAL;"
-	"PRAGMA synchronous = FULL;"
-	"PRAGMA foreign_keys = ON;"
-	"BEGIN IMMEDIATE;"
-	"CREATE TABLE IF NOT EXISTS txn ("
-	" id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL, started INTEGER NOT NULL, "
-	"ended INTEGER,"
-	" who TEXT NOT NULL, action TEXT NOT NULL, via TEXT NOT NULL, summary TEXT NOT NULL,"
-	" undoes_from INTEGER NOT NULL, undone_by INTEGER,"
-	" outcome TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '');"
-	"CREATE TABLE IF NOT EXISTS change ("
-	" txn INTEGER NOT NULL REFERENCES txn (id) ON DELETE CASCADE, seq INTEGER NOT NULL,"
-	" node_guid INTEGER NOT NULL, node TEXT NOT NULL, port INTEGER NOT NULL,"
-	" lid INTEGER NOT NULL, attr_id INTEGER NOT NULL, attr_mod INTEGER NOT NULL,"
-	" port_block INTEGER NOT NULL,"
-	" old BLOB NOT NULL, new BLOB NOT NULL, reason TEXT NOT NULL,"
-	" outcome TEXT NOT NULL, err INTEGER NOT NULL DEFAULT 0,"
-	" status INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (txn, seq)) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS note (key TEXT PRIMARY KEY, text TEXT NOT NULL);"
-	"PRAGMA user_version = 1;"
-	"COMMIT;";
-
-int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
-{
-	int rc = s->db && sqlite3_errcode(s->db) != SQLITE_NOMEM ? -EIO : -ENOMEM;
-
-	return ibcc_why_set(why, rc, "state file: %s", s->db ? sqlite3_errmsg(s->db) : "no memory");
-}
-
-static int64_t user_version(struct ibcc_state *s)
-{
-	sqlite3_stmt *st = NULL;
-	int64_t v = -1;
-
-	if (!sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &st, NULL) &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return v;
-}
-
-/* An SQL function: does a process live? Somebody else's open transaction is none of ours. */
-static void sql_alive(sqlite3_context *ctx, int n, sqlite3_value **v)
-{
-	pid_t pid = (pid_t)sqlite3_value_int(v[0]);
-
-	(void)n;
-	sqlite3_result_int(ctx, pid > 0 && pid != getpid() && (!kill(pid, 0) || errno == EPERM));
-}
-
-static int close_orphans(struct ibcc_state *s)
-{
-	if (sqlite3_create_function(s->db, "alive", 1, SQLITE_UTF8, NULL, sql_alive, NULL, NULL) ||
-	    sqlite3_exec(s->db,
-			 "UPDATE txn SET outcome = 'interrupted', ended = unixepoch(),"
-			 " detail = 'the program ended while this was carried out'"
-			 " WHERE outcome = 'open' AND NOT alive(pid)",
-			 NULL, NULL, NULL))
-		return -EIO;
-	s->interrupted = (uint32_t)sqlite3_changes(s->db);
-	return 0;
-}
-
-/* A new file belongs to the folder's owner: made by root's command line it must not lock out the
- * daemon, which is another user. One that is there stays as it is.
- */
-static void create_for_owner(const char *dir, const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (geteuid() || stat(dir, &st))
-		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return;
-	if (fchown(fd, st.st_uid, st.st_gid))
-		unlink(path);
-	close(fd);
-}
-
-/* Opened without following links, since the folder may be another user's; but links on the way to
- * the folder are the administrator's, and SQLite refuses those, too.
- */
-static int open_file(struct ibcc_state *s, const char *file)
-{
-	const char *base = strrchr(file, '/');
-	char *dir = base ? strndup(file, base > file ? (size_t)(base - file) : 1) : strdup(".");
-	char *real = dir ? realpath(dir, NULL) : NULL, *path = NULL;
-	int rc = SQLITE_NOMEM;
-
-	if (real && asprintf(&path, "%s/%s", real, base ? base + 1 : file) < 0)
-		path = NULL;
-	if (path)
-		create_for_owner(real, path);
-	if (path || (dir && !real)) /* without the folder SQLite says what is wrong */
-		rc = sqlite3_open_v2(
-			path ? path : file, &s->db,
-			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
-	free(path);
-	free(real);
-	free(dir);
-	return rc;
-}
-
-struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why)
-{
-	struct ibcc_state *s = calloc(1, sizeof(*s));
-	int64_t version;
-
-	if (!s) {
-		*err = ibcc_why_set(why, -ENOMEM, "no memory");
-		return NULL;
-	}
-	if (open_file(s, file))
-		goto bad;
-	sqlite3_busy_timeout(s->db, 5000);
-	version = user_version(s);
-	if (version < 0)
-		goto bad;
-	if (version > 1) {
-		*err = ibcc_why_set(why, -EIO, "state file %s is of a later version", file);
-		ibcc_state_close(s);
-		return NULL;
-	}
-	if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) || close_orphans(s))
-		goto bad;
-	return s;
-bad:
-	*err = ibcc_state_failed(s, why);
-	ibcc_why_set(why, *err, "state file %s: %s", file, s->db ? sqlite3_errmsg(s->db) : "");
-	ibcc_state_close(s);
-	return NULL;
-}
-
-void ibcc_state_close(struct ibcc_state *s)
-{
-	if (!s)
-		return;
-	sqlite3_close(s->db);
-	ibcc_book_fini(&s->book);
-	free(s);
-}
-
-uint32_t ibcc_state_interrupted(const struct ibcc_state *s)
-{
-	return s->interrupted;
-}
 
 static int run_sql(struct ibcc_state *s, const char *sql)
 {
@@ -249,25 +90,38 @@ static int insert_changes(struct ibcc_state *s, int64_t id, const struct ibcc_pl
 	return rc;
 }
 
+static int begin(struct ibcc_state *s)
+{
+	return s->writable ? run_sql(s, "BEGIN IMMEDIATE") : -EIO;
+}
+
+static int give_up(struct ibcc_state *s, struct ibcc_why *why)
+{
+	int rc = ibcc_state_failed(s, why);
+
+	if (s->db && !sqlite3_get_autocommit(s->db))
+		run_sql(s, "ROLLBACK");
+	return rc;
+}
+
 int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
 		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why)
 {
 	int64_t new_id = 0;
-	int rc = run_sql(s, "BEGIN IMMEDIATE");
+	int rc;
 
+	ibcc_state_load_book(s); /* without this one, which is to come into it at its end */
+	rc = begin(s);
 	if (!rc)
 		rc = insert_txn(s, txn, &new_id);
 	if (!rc)
 		rc = insert_changes(s, new_id, plan, t);
 	if (!rc)
 		rc = run_sql(s, "COMMIT");
-	if (rc) {
-		rc = ibcc_state_failed(s, why);
-		if (!sqlite3_get_autocommit(s->db))
-			run_sql(s, "ROLLBACK");
-		return rc;
-	}
+	if (rc)
+		return give_up(s, why);
 	*id = new_id;
+	s->newest = new_id;
 	s->txn = txn;
 	s->plan = plan;
 	return 0;
@@ -346,7 +200,7 @@ static int mark_undone(struct ibcc_state *s, int64_t id)
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
 		   const char *text, struct ibcc_why *why)
 {
-	int rc = run_sql(s, "BEGIN IMMEDIATE");
+	int rc = begin(s);
 
 	ibcc_state_note_result(s, id, r, err);
 	s->txn = NULL;
@@ -359,12 +213,10 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 		rc = mark_undone(s, id);
 	if (!rc)
 		rc = run_sql(s, "COMMIT");
-	if (rc) {
-		rc = ibcc_state_failed(s, why);
-		if (!sqlite3_get_autocommit(s->db))
-			run_sql(s, "ROLLBACK");
-	}
-	return rc;
+	if (!rc)
+		return 0;
+	s->ahead = true;
+	return give_up(s, why);
 }
 
 int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text)

@@ -8,6 +8,7 @@
 #ifndef IBCC_DAEMON_STATE_H
 #define IBCC_DAEMON_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <jansson.h>
@@ -29,10 +30,19 @@ struct ibcc_txn {
 };
 
 /* Opens or creates the database and closes transactions that a process left open that is no more:
- * their changes count as perhaps made. NULL with *err and *why on failure.
+ * their changes count as perhaps made. A file that cannot be written is read, and one that cannot
+ * be read is done without: see ibcc_state_trouble(). NULL with *err and *why without memory.
  */
 struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why);
 void ibcc_state_close(struct ibcc_state *s);
+
+/* Why nothing can be written down, and what to do about it; NULL if the last write succeeded. */
+const char *ibcc_state_trouble(const struct ibcc_state *s);
+
+/* Finds out whether the file is still at its place and, after trouble, tries it again, and writes
+ * down what could not be. Returns 0 or -EIO with the trouble, -ENOMEM.
+ */
+int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why);
 
 /* Transactions found open by ibcc_state_open(): the process before ended in the middle of them. */
 uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
@@ -49,10 +59,21 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
 		   const char *text, struct ibcc_why *why);
 
+/* Remembers what became of a plan that could not be stored. */
+void ibcc_state_note_unrecorded(struct ibcc_state *s, const struct ibcc_txn *txn,
+				const struct ibcc_plan *plan, const struct ibcc_result *r, int err);
+
+/* Is it known from the file what is ours? */
+bool ibcc_state_is_known(struct ibcc_state *s);
+
+/* Is there anything that could not be stored? */
+bool ibcc_state_is_ahead(const struct ibcc_state *s);
+
 /* Joins the transactions from `from` on (0: all) that are not taken back into one plan, oldest old
  * value to newest new value for each attribute; its reverse takes them back. *first is the number
  * of the oldest (0: none, and the plan is empty). -ENOENT: there is no transaction `from` that
- * could be taken back; -EIO; -ENOMEM.
+ * could be taken back; -EIO: the file cannot be read, and of all transactions nothing is known from
+ * before either; -ENOMEM.
  */
 int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
 		    struct ibcc_why *why);
@@ -70,11 +91,12 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 
 /* What should be on the fabric because of us, as new data, by endport and in the order in which a
  * node wants it; old data are those from before our first change. Nothing that was taken back
- * altogether, and nothing of which the last change is not certain. Returns 0, -EIO, -ENOMEM.
+ * altogether, and nothing of which the last change is not certain. -ENOMEM.
  */
 int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why);
 
-/* All that is ours, by attribute: the state's, until it is changed. Returns 0, -EIO, -ENOMEM. */
+/* All that is ours, by attribute, as far as it is known: the state's, until it is changed. -ENOMEM.
+ */
 int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
 
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.

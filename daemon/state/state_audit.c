@@ -78,7 +78,7 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 	struct list l = { 0 };
 	bool begun = false;
 	size_t i;
-	int rc = find_unsettled(s, &l);
+	int rc = s->writable ? find_unsettled(s, &l) : 0;
 
 	for (i = 0; !rc && i < l.n; i++) {
 		const char *outcome = fn(arg, &l.item[i].change);
@@ -95,7 +95,7 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 		rc = -EIO;
 	free(l.item);
 	if (begun)
-		s->book_known = false;
+		s->book_fresh = false;
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "no memory");
 	else if (rc)

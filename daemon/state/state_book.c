@@ -77,23 +77,35 @@ static int64_t data_version(struct ibcc_state *s)
 	return v;
 }
 
+static void find_newest(struct ibcc_state *s)
+{
+	for (uint32_t i = 0; i < s->book.n; i++)
+		if (s->book.entry[i]->txn > s->newest)
+			s->newest = s->book.entry[i]->txn;
+}
+
 int ibcc_state_load_book(struct ibcc_state *s)
 {
 	struct ibcc_book fresh = { 0 };
-	int64_t version = data_version(s);
+	int64_t version;
 	int rc;
 
-	if (s->book_known && version == s->data_version)
+	if (s->ahead)
 		return 0;
-	rc = ibcc_state_read_book(s, 0, &fresh);
+	version = s->db ? data_version(s) : -1;
+	if (s->book_fresh && version == s->data_version)
+		return 0;
+	rc = s->db ? ibcc_state_read_book(s, 0, &fresh) : -EIO;
 	if (rc) {
 		ibcc_book_fini(&fresh);
-		return rc;
+		return rc == -EIO && s->whole ? 0 : rc;
 	}
 	ibcc_book_fini(&s->book);
 	s->book = fresh;
-	s->book_known = true;
+	s->book_fresh = true;
+	s->whole = true;
 	s->data_version = version;
+	find_newest(s);
 	return 0;
 }
 
@@ -120,14 +132,29 @@ static int note_changes(struct ibcc_book *b, int64_t id, const struct ibcc_txn *
 	return rc;
 }
 
+static void note(struct ibcc_state *s, int64_t id, const struct ibcc_txn *txn,
+		 const struct ibcc_plan *plan, const struct ibcc_result *r, int err)
+{
+	if (err == -EPERM)
+		return;
+	if (note_changes(&s->book, id, txn, plan, r))
+		s->book_fresh = false; /* no memory: read it again */
+	else if (!err && txn->undoes_from > 0)
+		ibcc_book_forget(&s->book, txn->undoes_from);
+}
+
 void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err)
 {
-	if (!s->book_known || !s->plan || err == -EPERM)
-		return;
-	if (note_changes(&s->book, id, s->txn, s->plan, r))
-		s->book_known = false; /* no memory: read it again */
-	else if (!err && s->txn->undoes_from > 0)
-		ibcc_book_forget(&s->book, s->txn->undoes_from);
+	if (s->plan && (s->book_fresh || s->ahead))
+		note(s, id, s->txn, s->plan, r, err);
+}
+
+void ibcc_state_note_unrecorded(struct ibcc_state *s, const struct ibcc_txn *txn,
+				const struct ibcc_plan *plan, const struct ibcc_result *r, int err)
+{
+	ibcc_state_load_book(s);
+	s->ahead = true;
+	note(s, ++s->newest, txn, plan, r, err);
 }
 
 static int failed(struct ibcc_state *s, int rc, struct ibcc_why *why)
@@ -154,7 +181,7 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 {
 	struct ibcc_book part = { 0 };
 	bool live = false;
-	int rc = is_live(s, from, &live);
+	int rc = s->ahead || !s->db ? -EIO : is_live(s, from, &live);
 
 	if (!rc && !live)
 		return ibcc_why_set(why, -ENOENT,
@@ -165,6 +192,12 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 	if (!rc)
 		rc = ibcc_book_joined(&part, joined, first);
 	ibcc_book_fini(&part);
+	if (rc == -EIO)
+		return ibcc_why_set(
+			why, rc,
+			"the way back to a transaction needs the state file (%s); all can "
+			"be taken back without",
+			s->trouble.text[0] ? s->trouble.text : "it cannot be read");
 	return rc ? failed(s, rc, why) : 0;
 }
 
@@ -176,24 +209,36 @@ int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined
 	if (from > 0)
 		return undo_from(s, from, joined, first, why);
 	rc = ibcc_state_load_book(s);
+	if (rc == -EIO || (!rc && !s->whole))
+		return ibcc_why_set(
+			why, -EIO,
+			"nobody knows what was there before us: %s; \"ibcc-tune disable\" "
+			"takes off what it reads from the nodes",
+			s->trouble.text);
 	if (!rc)
 		rc = ibcc_book_joined(&s->book, joined, first);
 	return rc ? failed(s, rc, why) : 0;
 }
 
-int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why)
+bool ibcc_state_is_known(struct ibcc_state *s)
 {
-	int rc = ibcc_state_load_book(s);
-
-	if (!rc)
-		rc = ibcc_book_expected(&s->book, plan);
-	return rc ? failed(s, rc, why) : 0;
+	return !ibcc_state_load_book(s) && s->whole;
 }
 
 int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why)
 {
 	int rc = ibcc_state_load_book(s);
 
-	*book = rc ? NULL : &s->book;
-	return rc ? failed(s, rc, why) : 0;
+	*book = &s->book;
+	return rc == -ENOMEM ? failed(s, rc, why) : 0;
+}
+
+int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(s, &book, why);
+
+	if (!rc && ibcc_book_expected(book, plan))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	return rc;
 }

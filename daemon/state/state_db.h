@@ -5,34 +5,48 @@
 #define IBCC_DAEMON_STATE_DB_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include <ibcc/book.h>
 
 #include "daemon/state/state.h"
 
 struct ibcc_state {
-	sqlite3 *db;
+	char *file;
+	sqlite3 *db;   /* NULL: cannot even be read */
+	bool writable; /* opened so, which says nothing about the disk */
+	dev_t dev;     /* of the file that is open */
+	ino_t ino;
+	struct ibcc_why trouble; /* empty: the last write succeeded */
 	uint32_t interrupted;
-	/* What the database says is ours, kept up with every write of our own. Another process's
-	 * shows in data_version.
+	/* What the file says is ours, kept up with every write of our own. Another process's shows
+	 * in data_version.
 	 */
 	struct ibcc_book book;
-	bool book_known;
+	bool book_fresh; /* as the file says, or ahead of it */
+	bool whole;      /* it was read from a file once */
+	bool ahead;      /* it has what could not be written down */
+	int64_t newest;  /* transaction in it */
 	int64_t data_version;
 	/* Of the transaction that is open; borrowed. */
 	const struct ibcc_txn *txn;
 	const struct ibcc_plan *plan;
 };
 
-/* -EIO or -ENOMEM with the database's own words. */
+/* -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 
-/* Brings the book up to date. -EIO, -ENOMEM. */
+/* Brings the book up to date; what is known stays where the file cannot be read. -EIO: nothing is
+ * known; -ENOMEM.
+ */
 int ibcc_state_load_book(struct ibcc_state *s);
 /* Reads the changes of transactions from `from` on into an empty book. -EIO, -ENOMEM. */
 int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b);
 /* Takes into the book what became of the open transaction; see ibcc_state_end(). */
 void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err);
+
+/* Writes down what is only in the book. -EIO, -ENOMEM. */
+int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);
 
 /* The first eight columns of a row: node_guid, port, attr_id, attr_mod, lid, old, new, port_block.
  * -EIO: no change of ours looks like that.

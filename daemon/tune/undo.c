@@ -22,6 +22,8 @@ static int run(struct tune *t, const char *command, json_t *args, const char *he
 		else
 			printf("Nothing to change.\n");
 	}
+	if (tune_str(a, "unrecorded")[0])
+		fprintf(stderr, "NOT RECORDED: %s\n", tune_str(a, "unrecorded"));
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }

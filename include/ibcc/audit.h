@@ -31,7 +31,7 @@ struct ibcc_audit {
 
 /* Compares settings just read with the state file, and settles there what can be settled. *a is
  * initialised by the call. Nodes that are gone, or did not answer, are left for another time.
- * Returns 0, -EIO, -ENOMEM.
+ * -ENOMEM.
  */
 int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why);

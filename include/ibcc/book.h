@@ -47,6 +47,10 @@ void ibcc_book_fini(struct ibcc_book *b);
 int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn,
 		   enum ibcc_book_act act, bool certain);
 
+/* The entry for the same attribute as that of `like`; NULL if there is none. */
+const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
+					     const struct ibcc_book_entry *like);
+
 /* All that was begun in transaction `from` or later is taken back altogether. */
 void ibcc_book_forget(struct ibcc_book *b, int64_t from);
 

@@ -43,6 +43,7 @@ struct ibcc_cycle_options {
 struct ibcc_act {
 	struct ibcc_applier *applier;
 	struct ibcc_state *state; /* NULL: nothing is stored, and nothing compared with it */
+	const char *bookless;     /* why nothing can be stored: then things are taken off only */
 	bool repair;              /* write again what is not as we left it */
 	const char *who, *action; /* see struct ibcc_txn */
 	enum ibcc_gate gate;

@@ -53,6 +53,13 @@ int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const 
 int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,
 		     uint32_t keep_passes, struct ibcc_target *target);
 
+/* The part of a plan that only puts endports back to what they were before us. *part is initialised
+ * by the call. -ENOMEM.
+ */
+int ibcc_inherit_way_back(struct ibcc_state *s, const struct ibcc_topo *t,
+			  const struct ibcc_settings *actual, const struct ibcc_plan *plan,
+			  struct ibcc_plan *part, struct ibcc_why *why);
+
 /* Endports that have what the tuner wants, since they are not in the plan, are its own from then
  * on; */
 void ibcc_inherit_planned(struct ibcc_inherit *h, const struct ibcc_topo *t,

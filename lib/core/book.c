@@ -127,6 +127,18 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 	return 0;
 }
 
+const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
+					     const struct ibcc_book_entry *like)
+{
+	const struct ibcc_change key = { .node_guid = like->node_guid,
+					 .port = like->port,
+					 .attr_id = like->attr_id,
+					 .attr_mod = like->attr_mod };
+	uint32_t at = place(b, &key);
+
+	return at < b->n && !order(b->entry[at], &key) ? b->entry[at] : NULL;
+}
+
 void ibcc_book_forget(struct ibcc_book *b, int64_t from)
 {
 	uint32_t n = 0;

@@ -177,7 +177,7 @@ static void any_rows(struct input *in)
 		insert(insert_txn, in);
 	for (int i = 0; i < 16 && in->size; i++)
 		insert(insert_change, in);
-	rows->book_known = false;
+	rows->book_fresh = false;
 	use(rows);
 }
 

@@ -21,6 +21,8 @@
 #include <ibcc/inproc.h>
 #include <ibcc/scenario_file.h>
 
+#include "daemon/state/state.h"
+
 struct loop {
 	struct ibcc_scenario sc;
 	struct ibcc_engine *engine;
@@ -107,7 +109,8 @@ static inline void loop_end(struct loop *l)
 /* The fabric runs for an interval, then the cycle makes a turn. */
 static inline int loop_try(struct loop *l)
 {
-	const struct ibcc_act act = {
+	struct ibcc_why disk = { "" };
+	struct ibcc_act act = {
 		.applier = l->dry ? l->null : l->direct,
 		.state = l->dry ? NULL : l->state,
 		.who = "test",
@@ -118,6 +121,8 @@ static inline int loop_try(struct loop *l)
 
 	assert_int_equal(ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + l->pass_ps), 0);
 	l->why.text[0] = '\0';
+	if (l->state && ibcc_state_check(l->state, &disk))
+		act.bookless = disk.text;
 	rc = ibcc_cycle_run(&l->c, &act, &l->why);
 	if (rc || !l->c.plan.n)
 		return rc;

@@ -3,10 +3,11 @@
  * they are, so nothing of ours stays on the fabric for good, and none is taken for what was there
  * before.
  */
-#include "daemon/state/state.h"
 #include "loop.h"
 
 #include "tests/unit/files.h"
+
+#include "daemon/state/state_db.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)
@@ -203,6 +204,68 @@ static void test_observer(void **state)
 	finish(&x);
 }
 
+static void set_read_only(struct orphans *x, bool on)
+{
+	assert_int_equal(sqlite3_exec(x->l.state->db,
+				      on ? "PRAGMA query_only = 1" : "PRAGMA query_only = 0", NULL,
+				      NULL, NULL),
+			 0);
+	if (on)
+		assert_int_equal(ibcc_state_note_set(x->l.state, "any", "thing"), -EIO);
+}
+
+static int64_t n_changes_on_disk(struct orphans *x)
+{
+	json_t *list;
+	int err = 0;
+	int64_t n;
+
+	list = ibcc_state_history(x->l.state, 1000, &err);
+	assert_non_null(list);
+	n = (int64_t)json_array_size(list);
+	json_decref(list);
+	return n;
+}
+
+/* The disk takes nothing any more: what is on goes when nobody needs it, unrecorded, and nothing
+ * new comes, until there is a book to write it in.
+ */
+static void test_without_a_book(void **state)
+{
+	struct orphans x;
+	uint64_t sets;
+	int64_t n;
+
+	(void)state;
+	start(&x, "full.db");
+	n = n_changes_on_disk(&x);
+	set_read_only(&x, true);
+	traffic(&x, false);
+	loop_passes(&x.l, 3 * QUIET_PASSES);
+	assert_as_before(&x);
+	assert_int_equal(n_changes_on_disk(&x), n);
+	assert_true(ibcc_state_is_ahead(x.l.state));
+
+	sets = x.l.tr->stats.sets;
+	traffic(&x, true);
+	loop_passes(&x.l, 10);
+	assert_true(x.l.c.plan.n > 0);
+	assert_int_equal(x.l.c.act_err, -EIO);
+	assert_non_null(strstr(x.l.c.blocked.text, "writable"));
+	assert_int_equal(x.l.tr->stats.sets, sets);
+	assert_as_before(&x);
+
+	set_read_only(&x, false);
+	loop_passes(&x.l, 10);
+	assert_int_equal(x.l.c.act_err, 0);
+	assert_tuned(&x, true);
+	assert_false(ibcc_state_is_ahead(x.l.state));
+	assert_true(n_changes_on_disk(&x) > n + 1);
+	loop_passes(&x.l, 60);
+	assert_int_equal(x.l.c.audit.drift.n, 0);
+	finish(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_killed_under_load),
 		cmocka_unit_test(test_flap),
 		cmocka_unit_test(test_observer),
+		cmocka_unit_test(test_without_a_book),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

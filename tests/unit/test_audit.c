@@ -241,7 +241,7 @@ static void test_interrupted(void **state)
 	assert_int_equal(
 		sqlite3_exec(x.s->db, "UPDATE txn SET outcome = 'interrupted'", NULL, NULL, NULL),
 		0);
-	x.s->book_known = false;
+	x.s->book_fresh = false;
 	audit(&x);
 	assert_int_equal(x.a.n_made, 1);
 	assert_int_equal(x.a.n_unmade, 2);
@@ -283,7 +283,7 @@ static void test_table_that_shrank(void **state)
 	}
 	assert_drift(&x, 0, 0);
 	/* By the file as well as from memory. */
-	x.s->book_known = false;
+	x.s->book_fresh = false;
 	assert_drift(&x, 0, 0);
 	teardown(&x);
 }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The file behind the state: opened for writing, or else for reading, or not at all; and what to do
+ * about that. Disks fill, get read-only, lose files and come back, so all of it is tried again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/state/state_db.h"
+
+#define VERSION 1
+
+/* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
+ * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
+ * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
+ */
+static const char schema[] =
+	"PRAGMA journal_mode = WAL;"
+	"PRAGMA synchronous = FULL;"
+	"PRAGMA foreign_keys = ON;"
+	"BEGIN IMMEDIATE;"
+	"CREATE TABLE IF NOT EXISTS txn ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL, started INTEGER NOT NULL, "
+	"ended INTEGER,"
+	" who TEXT NOT NULL, action TEXT NOT NULL, via TEXT NOT NULL, summary TEXT NOT NULL,"
+	" undoes_from INTEGER NOT NULL, undone_by INTEGER,"
+	" outcome TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '');"
+	"CREATE TABLE IF NOT EXISTS change ("
+	" txn INTEGER NOT NULL REFERENCES txn (id) ON DELETE CASCADE, seq INTEGER NOT NULL,"
+	" node_guid INTEGER NOT NULL, node TEXT NOT NULL, port INTEGER NOT NULL,"
+	" lid INTEGER NOT NULL, attr_id INTEGER NOT NULL, attr_mod INTEGER NOT NULL,"
+	" port_block INTEGER NOT NULL,"
+	" old BLOB NOT NULL, new BLOB NOT NULL, reason TEXT NOT NULL,"
+	" outcome TEXT NOT NULL, err INTEGER NOT NULL DEFAULT 0,"
+	" status INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (txn, seq)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS note (key TEXT PRIMARY KEY, text TEXT NOT NULL);"
+	"PRAGMA user_version = 1;"
+	"COMMIT;";
+
+static const char *next_step(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_OK: return "another one is begun";
+	case SQLITE_FULL: return "make room on its file system";
+	case SQLITE_READONLY:
+	case SQLITE_PERM: return "make it and its folder writable for the user of this program";
+	case SQLITE_CANTOPEN:
+		return "its folder must be there and writable for the user of this program, and "
+		       "nothing else in its place";
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB: return "move it aside, and a new one is begun";
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED: return "end the program that holds it";
+	case SQLITE_IOERR: return "look at its file system, which may be full";
+	}
+	return "look at it";
+}
+
+static void set_trouble(struct ibcc_state *s, const char *what, int code)
+{
+	ibcc_why_set(&s->trouble, 0,
+		     "state file %s: %s; %s: until then settings are taken off, and none made",
+		     s->file, what, next_step(code));
+}
+
+int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
+{
+	int code = s->db ? sqlite3_errcode(s->db) : SQLITE_CANTOPEN;
+
+	if (code == SQLITE_NOMEM)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	if (s->db)
+		set_trouble(s, sqlite3_errmsg(s->db), code);
+	return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
+}
+
+const char *ibcc_state_trouble(const struct ibcc_state *s)
+{
+	return s->trouble.text[0] ? s->trouble.text : NULL;
+}
+
+bool ibcc_state_is_ahead(const struct ibcc_state *s)
+{
+	return s->ahead;
+}
+
+static int64_t user_version(sqlite3 *db)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t v = -1;
+
+	if (!sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL) &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		v = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return v;
+}
+
+/* An SQL function: does a process live? Somebody else's open transaction is none of ours. */
+static void sql_alive(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+	pid_t pid = (pid_t)sqlite3_value_int(v[0]);
+
+	(void)n;
+	sqlite3_result_int(ctx, pid > 0 && pid != getpid() && (!kill(pid, 0) || errno == EPERM));
+}
+
+static int close_orphans(struct ibcc_state *s, sqlite3 *db)
+{
+	int rc = sqlite3_create_function(db, "alive", 1, SQLITE_UTF8, NULL, sql_alive, NULL, NULL);
+
+	if (!rc)
+		rc = sqlite3_exec(db,
+				  "UPDATE txn SET outcome = 'interrupted', ended = unixepoch(),"
+				  " detail = 'the program ended while this was carried out'"
+				  " WHERE outcome = 'open' AND NOT alive(pid)",
+				  NULL, NULL, NULL);
+	if (!rc)
+		s->interrupted = (uint32_t)sqlite3_changes(db);
+	return rc;
+}
+
+/* A new file belongs to the folder's owner: made by root's command line it must not lock out the
+ * daemon, which is another user. One that is there stays as it is.
+ */
+static void create_for_owner(const char *dir, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (geteuid() || stat(dir, &st))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return;
+	if (fchown(fd, st.st_uid, st.st_gid))
+		unlink(path);
+	close(fd);
+}
+
+/* The file's place without links on the way, which are the administrator's, but SQLite refuses
+ * those, too; the file itself must be none, since its folder may be another user's. NULL: no such
+ * folder, or no memory.
+ */
+static char *real_path(const char *file)
+{
+	const char *base = strrchr(file, '/');
+	char *dir = base ? strndup(file, base > file ? (size_t)(base - file) : 1) : strdup(".");
+	char *real = dir ? realpath(dir, NULL) : NULL, *path = NULL;
+
+	if (real && asprintf(&path, "%s/%s", real, base ? base + 1 : file) < 0)
+		path = NULL;
+	if (path)
+		create_for_owner(real, path);
+	free(real);
+	free(dir);
+	return path;
+}
+
+/* Opens for writing; 0, or a code of SQLite with the database, if there is one. */
+static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
+{
+	int rc = sqlite3_open_v2(
+		path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+
+	if (rc)
+		return rc;
+	sqlite3_busy_timeout(*db, 5000);
+	if (user_version(*db) > VERSION)
+		return SQLITE_MISMATCH;
+	rc = sqlite3_exec(*db, schema, NULL, NULL, NULL);
+	return rc ? rc : close_orphans(s, *db);
+}
+
+static bool is_readable(sqlite3 *db)
+{
+	return user_version(db) == VERSION &&
+	       !sqlite3_exec(db, "SELECT count(*) FROM txn", NULL, NULL, NULL);
+}
+
+/* Where nothing can be written, not even what goes beside a database in use, it is read as it is.
+ */
+static sqlite3 *open_to_read(const char *path)
+{
+	sqlite3 *db = NULL;
+
+	if (strpbrk(path, "%?#")) /* have a meaning in the names that follow */
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		char *uri = sqlite3_mprintf(i ? "file:%s?immutable=1" : "file:%s?mode=ro", path);
+		int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI;
+		int rc = uri ? sqlite3_open_v2(uri, &db, flags, NULL) : SQLITE_NOMEM;
+
+		sqlite3_free(uri);
+		if (!rc && is_readable(db))
+			return db;
+		sqlite3_close(db);
+		db = NULL;
+	}
+	return NULL;
+}
+
+static void close_file(struct ibcc_state *s)
+{
+	sqlite3_close(s->db);
+	s->db = NULL;
+	s->writable = false;
+}
+
+/* Opens the file as well as it can be; what is wrong is in `trouble`. */
+static void open_file(struct ibcc_state *s)
+{
+	char *path = real_path(s->file);
+	const char *name = path ? path : s->file; /* without the folder SQLite says what is wrong */
+	sqlite3 *db = NULL;
+	int rc = open_writable(s, name, &db);
+	struct stat st;
+
+	close_file(s);
+	if (rc) {
+		set_trouble(s,
+			    rc == SQLITE_MISMATCH ? "is of a later version"
+			    : db                  ? sqlite3_errmsg(db)
+						  : sqlite3_errstr(rc),
+			    rc);
+		sqlite3_close(db);
+		db = open_to_read(name);
+	} else {
+		s->trouble.text[0] = '\0';
+		s->writable = true;
+	}
+	s->db = db;
+	s->dev = 0;
+	s->ino = 0;
+	if (db && !stat(name, &st)) {
+		s->dev = st.st_dev;
+		s->ino = st.st_ino;
+	}
+	s->book_fresh = false;
+	free(path);
+}
+
+struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why)
+{
+	struct ibcc_state *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->file = strdup(file);
+	if (!s || !s->file) {
+		*err = ibcc_why_set(why, -ENOMEM, "no memory");
+		ibcc_state_close(s);
+		return NULL;
+	}
+	open_file(s);
+	return s;
+}
+
+void ibcc_state_close(struct ibcc_state *s)
+{
+	if (!s)
+		return;
+	close_file(s);
+	ibcc_book_fini(&s->book);
+	free(s->file);
+	free(s);
+}
+
+uint32_t ibcc_state_interrupted(const struct ibcc_state *s)
+{
+	return s->interrupted;
+}
+
+/* Is the file that we write still the one at its place? */
+static bool is_moved(const struct ibcc_state *s)
+{
+	struct stat st;
+
+	return s->ino && (stat(s->file, &st) || st.st_dev != s->dev || st.st_ino != s->ino);
+}
+
+/* That it can be written shows by writing. */
+static int try_write(struct ibcc_state *s)
+{
+	return sqlite3_exec(s->db,
+			    "INSERT INTO note (key, text) VALUES ('written', unixepoch())"
+			    " ON CONFLICT (key) DO UPDATE SET text = unixepoch()",
+			    NULL, NULL, NULL);
+}
+
+int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why)
+{
+	int rc;
+
+	if (s->db && is_moved(s)) {
+		ibcc_state_load_book(s);
+		s->ahead |= s->book.n > 0;
+		close_file(s);
+		set_trouble(s, "is gone, or is another file now", SQLITE_OK);
+		return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
+	}
+	if (!s->trouble.text[0])
+		return 0;
+	if (!s->writable)
+		open_file(s);
+	if (!s->writable)
+		return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
+	if (try_write(s))
+		return ibcc_state_failed(s, why);
+	rc = ibcc_state_catch_up(s, why);
+	if (!rc)
+		s->trouble.text[0] = '\0';
+	return rc;
+}
