@@ -14,54 +14,7 @@
 #include <ibcc/link.h>
 #include <ibcc/pma.h>
 
-#include "lib/io/batch.h"
-#include "lib/io/collector_ask.h"
-#include "lib/io/collector_clock.h"
-#include "lib/io/collector_marks.h"
-
-enum kind {
-	KIND_CLASS, /* tag index: node; all others but TIMESTAMP and LOG: port */
-	KIND_CONTROL,
-	KIND_TIMESTAMP,
-	KIND_LOG,
-	KIND_EXT,
-	KIND_PLAIN,
-	KIND_CON,
-};
-
-struct node_state {
-	uint64_t guid;
-	bool known;  /* capabilities are as the node said */
-	bool silent; /* no port answered in the last pass */
-	bool answered;
-	int err; /* why `known` is false */
-	bool ext, ext_wait, plain_wait;
-};
-
-struct port_state {
-	uint64_t guid; /* of the node: with the port's number the identity */
-	uint8_t num;
-	bool known; /* PortSamplesControl was answered, if only by a refusal */
-	bool has_tick, fecn, becn;
-	uint8_t tick, tries;
-	/* this pass */
-	bool asked, got;
-	int err;
-	uint64_t host_ns;
-	struct ibcc_counters now;
-	/* the last reading, to convert its time */
-	uint64_t last_host_ns, last_t_ns;
-};
-
-struct ibcc_collector {
-	struct ibcc_fabric_clock clock;
-	struct ibcc_mark_logs marks;
-	struct node_state *node;
-	struct port_state *port;
-	uint32_t n_nodes, n_ports;
-	uint64_t deadline_ns; /* of a pass, from its beginning; 0: none */
-	struct ibcc_batch batch;
-};
+#include "lib/io/collector_state.h"
 
 struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock)
 {
@@ -123,7 +76,7 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		if (i < c->n_nodes && c->node[i].guid == t->node[i].guid)
 			continue;
-		c->node[i] = (struct node_state){ .guid = t->node[i].guid };
+		c->node[i] = (struct ibcc_node_state){ .guid = t->node[i].guid };
 		ibcc_clock_forget(&c->clock, i);
 	}
 	for (uint32_t i = 0; i < t->n_ports; i++) {
@@ -131,76 +84,36 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 		uint8_t num = t->port[i].num;
 
 		if (i >= c->n_ports || c->port[i].guid != guid || c->port[i].num != num)
-			c->port[i] = (struct port_state){ .guid = guid, .num = num };
+			c->port[i] = (struct ibcc_port_state){ .guid = guid, .num = num };
 	}
 	c->n_nodes = t->n_nodes;
 	c->n_ports = t->n_ports;
 	return 0;
 }
 
-/* The LID that answers for a port, 0 if none does. */
-static uint16_t lid_of(const struct ibcc_topo *t, uint32_t port)
+uint16_t ibcc_collector_lid(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 
 	return ibcc_topo_is_switch(t, p->node) ? t->port[t->node[p->node].first_port].lid : p->lid;
 }
 
-static bool is_active(const struct ibcc_topo *t, uint32_t port)
+bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 
-	return p->num > 0 && p->state == 4 && p->peer != IBCC_NONE && lid_of(t, port);
+	return p->num > 0 && p->state == 4 && p->peer != IBCC_NONE && ibcc_collector_lid(t, port);
 }
 
-/* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
-static uint32_t first_active(const struct ibcc_topo *t, uint32_t node)
+uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node)
 {
 	const struct ibcc_topo_node *n = &t->node[node];
 
 	for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
-		if (is_active(t, p))
+		if (ibcc_collector_is_active(t, p))
 			return p;
 	}
 	return IBCC_NONE;
-}
-
-static void take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node)
-{
-	struct node_state *n = &c->node[node];
-	struct ibcc_pma_class_port_info cpi;
-
-	n->err = op->err;
-	if (op->err < 0 && !ibcc_batch_is_refused(op))
-		return;
-	n->known = true;
-	n->silent = false;
-	/* A refusal leaves what every port must have. */
-	n->ext = n->ext_wait = n->plain_wait = false;
-	if (op->err < 0)
-		return;
-	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
-	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
-	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
-	n->plain_wait = cpi.cap_mask & IBCC_PMA_CAP_XMIT_WAIT;
-}
-
-static void take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port)
-{
-	struct port_state *p = &c->port[port];
-	struct ibcc_pma_samples_control psc;
-
-	if (op->err < 0 && !ibcc_batch_is_refused(op))
-		return;
-	p->known = true;
-	p->has_tick = op->err == 0;
-	p->fecn = p->becn = false;
-	if (op->err < 0)
-		return;
-	ibcc_pma_samples_control_unpack(op->mad, &psc);
-	p->tick = psc.tick;
-	p->fecn = psc.option_mask & IBCC_PMA_OPT_RCV_FECN;
-	p->becn = psc.option_mask & IBCC_PMA_OPT_RCV_BECN;
 }
 
 static void set_counter(struct ibcc_counters *n, enum ibcc_ctr ctr, uint8_t width, uint64_t v)
@@ -237,7 +150,7 @@ static void take_plain(struct ibcc_counters *n, const uint8_t *mad, bool data, b
 		set_counter(n, IBCC_CTR_XMIT_WAIT, 32, p.PortXmitWait);
 }
 
-static void take_con(const struct port_state *p, struct ibcc_counters *n, const uint8_t *mad)
+static void take_con(const struct ibcc_port_state *p, struct ibcc_counters *n, const uint8_t *mad)
 {
 	uint64_t v[2];
 
@@ -250,17 +163,17 @@ static void take_con(const struct port_state *p, struct ibcc_counters *n, const 
 
 /* An answer with counters. Data and packets make a reading; what fails beside them is missing. */
 static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
-			  const struct ibcc_mad_op *op, enum kind kind, uint32_t port)
+			  const struct ibcc_mad_op *op, enum ibcc_ask_kind kind, uint32_t port)
 {
-	struct port_state *p = &c->port[port];
-	struct node_state *n = &c->node[t->port[port].node];
-	bool main_op = kind == KIND_EXT || (kind == KIND_PLAIN && !n->ext);
+	struct ibcc_port_state *p = &c->port[port];
+	struct ibcc_node_state *n = &c->node[t->port[port].node];
+	bool main_op = kind == IBCC_ASK_EXT || (kind == IBCC_ASK_PLAIN && !n->ext);
 
 	n->answered |= op->err == 0 || op->err == -EREMOTEIO;
 	if (op->err < 0) {
 		if (main_op)
 			p->err = op->err;
-		if (kind == KIND_CON && ibcc_batch_is_refused(op))
+		if (kind == IBCC_ASK_CON && ibcc_batch_is_refused(op))
 			p->fecn = p->becn = false;
 		return;
 	}
@@ -268,121 +181,71 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		p->got = true;
 		p->host_ns = op->t_ns;
 	}
-	if (kind == KIND_EXT)
+	if (kind == IBCC_ASK_EXT)
 		take_ext(&p->now, op->mad, n->ext_wait && p->has_tick);
-	else if (kind == KIND_PLAIN)
+	else if (kind == IBCC_ASK_PLAIN)
 		take_plain(&p->now, op->mad, !n->ext, n->plain_wait && p->has_tick);
 	else
 		take_con(p, &p->now, op->mad);
 }
 
-static int flush(struct ibcc_collector *c, struct ibcc_transport *tr, const struct ibcc_topo *t)
+int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
+			 const struct ibcc_topo *t)
 {
 	int rc = ibcc_batch_run(&c->batch, tr);
 
 	for (size_t k = 0; k < c->batch.n && rc == 0; k++) {
 		const struct ibcc_mad_op *op = &c->batch.op[k];
 		uint32_t i = c->batch.tag[k].index;
-		enum kind kind = (enum kind)c->batch.tag[k].kind;
+		enum ibcc_ask_kind kind = (enum ibcc_ask_kind)c->batch.tag[k].kind;
 
 		switch (kind) {
-		case KIND_CLASS: take_class(c, op, i); break;
-		case KIND_CONTROL: take_control(c, op, i); break;
-		case KIND_TIMESTAMP:
+		case IBCC_ASK_CLASS: ibcc_caps_take_class(c, op, i); break;
+		case IBCC_ASK_CONTROL: ibcc_caps_take_control(c, op, i); break;
+		case IBCC_ASK_TIMESTAMP:
 			if (op->err == 0)
 				ibcc_clock_read(&c->clock, i, ibcc_cc_timestamp_unpack(op->mad),
 						op->t_ns);
 			else
 				ibcc_clock_missed(&c->clock, i);
 			break;
-		case KIND_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
-		case KIND_EXT:
-		case KIND_PLAIN:
-		case KIND_CON: take_counters(c, t, op, kind, i); break;
+		case IBCC_ASK_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
+		case IBCC_ASK_EXT:
+		case IBCC_ASK_PLAIN:
+		case IBCC_ASK_CON: take_counters(c, t, op, kind, i); break;
 		}
 	}
 	ibcc_batch_clear(&c->batch);
 	return rc;
 }
 
-static int flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
-			 const struct ibcc_topo *t)
+int ibcc_collector_flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
+				 const struct ibcc_topo *t)
 {
-	return c->batch.n < IBCC_BATCH_OPS ? 0 : flush(c, tr, t);
+	return c->batch.n < IBCC_BATCH_OPS ? 0 : ibcc_collector_flush(c, tr, t);
 }
 
-static int add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port, enum kind kind,
-	       uint16_t attr_id)
+int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port,
+		       enum ibcc_ask_kind kind, uint16_t attr_id)
 {
 	struct ibcc_batch_tag tag = { .index = port, .kind = (uint16_t)kind };
 
-	return ibcc_batch_pma_get(&c->batch, lid_of(t, port), attr_id, t->port[port].num, tag);
-}
-
-/* There is no point in asking any more. */
-static bool is_late(struct ibcc_transport *tr)
-{
-	return tr->deadline_ns && ibcc_transport_now_ns(tr) >= tr->deadline_ns;
-}
-
-/* Capabilities of nodes not known yet, and a sign of life of those that were silent. */
-static int wave_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
-			const struct ibcc_topo *t)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < t->n_nodes && rc == 0 && !is_late(tr); i++) {
-		struct ibcc_batch_tag tag = { .index = i, .kind = KIND_CLASS };
-		uint32_t port = first_active(t, i);
-
-		if ((c->node[i].known && !c->node[i].silent) || port == IBCC_NONE)
-			continue;
-		c->node[i].known = false;
-		rc = ibcc_batch_pma_get(&c->batch, lid_of(t, port), IBCC_PMA_ATTR_CLASS_PORT_INFO,
-					0, tag);
-		if (rc == 0)
-			rc = flush_if_full(c, tr, t);
-	}
-	return rc < 0 ? rc : flush(c, tr, t);
-}
-
-static int wave_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
-			 const struct ibcc_topo *t)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < t->n_ports && rc == 0; i++) {
-		struct port_state *p = &c->port[i];
-
-		p->asked = is_active(t, i);
-		p->got = false;
-		p->err = 0;
-		p->now = (struct ibcc_counters){ 0 };
-		if (!p->asked || p->known || !c->node[t->port[i].node].known)
-			continue;
-		/* Some keep silent about it for good; their traffic can be counted nevertheless. */
-		if (is_late(tr) || !ibcc_ask_in_pass(c->clock.pass, p->tries))
-			continue;
-		p->tries += p->tries < IBCC_ASK_TRIES;
-		rc = add(c, t, i, KIND_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
-		if (rc == 0)
-			rc = flush_if_full(c, tr, t);
-	}
-	return rc < 0 ? rc : flush(c, tr, t);
+	return ibcc_batch_pma_get(&c->batch, ibcc_collector_lid(t, port), attr_id,
+				  t->port[port].num, tag);
 }
 
 static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port)
 {
-	const struct node_state *n = &c->node[t->port[port].node];
-	const struct port_state *p = &c->port[port];
+	const struct ibcc_node_state *n = &c->node[t->port[port].node];
+	const struct ibcc_port_state *p = &c->port[port];
 	int rc = 0;
 
 	if (n->ext)
-		rc = add(c, t, port, KIND_EXT, IBCC_PMA_ATTR_COUNTERS_EXT);
+		rc = ibcc_collector_add(c, t, port, IBCC_ASK_EXT, IBCC_PMA_ATTR_COUNTERS_EXT);
 	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && p->has_tick)))
-		rc = add(c, t, port, KIND_PLAIN, IBCC_PMA_ATTR_COUNTERS);
+		rc = ibcc_collector_add(c, t, port, IBCC_ASK_PLAIN, IBCC_PMA_ATTR_COUNTERS);
 	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node))
-		rc = add(c, t, port, KIND_CON, IBCC_PMA_ATTR_RCV_CON_CTRL);
+		rc = ibcc_collector_add(c, t, port, IBCC_ASK_CON, IBCC_PMA_ATTR_RCV_CON_CTRL);
 	return rc;
 }
 
@@ -393,35 +256,35 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 
 	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
 		const struct ibcc_topo_node *node = &t->node[i];
-		struct ibcc_batch_tag tag = { .index = i, .kind = KIND_TIMESTAMP };
-		uint32_t first = first_active(t, i);
+		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_TIMESTAMP };
+		uint32_t first = ibcc_collector_first_active(t, i);
 
 		c->node[i].answered = false;
 		if (!c->node[i].known || first == IBCC_NONE)
 			continue;
 		if (ibcc_clock_wants(&c->clock, i))
-			rc = ibcc_batch_cc_get(&c->batch, lid_of(t, first), cc_key,
+			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
 					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
 			if (c->port[p].asked)
 				rc = add_counters(c, t, p);
 		}
 		/* The last, so that silence about it leaves the counters alone. */
-		tag.kind = KIND_LOG;
+		tag.kind = IBCC_ASK_LOG;
 		if (rc == 0 && ibcc_marks_wants(&c->marks, i))
-			rc = ibcc_batch_cc_get(&c->batch, lid_of(t, first), cc_key,
+			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
 					       IBCC_CC_ATTR_LOG, 0, tag);
 		if (rc == 0)
-			rc = flush_if_full(c, tr, t);
+			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}
-	return rc < 0 ? rc : flush(c, tr, t);
+	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
 }
 
 /* Times of the readings before, when the clock in use is another now. */
 static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_ports; i++) {
-		struct port_state *p = &c->port[i];
+		struct ibcc_port_state *p = &c->port[i];
 
 		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
 			continue;
@@ -434,7 +297,7 @@ static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct 
 static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_ports; i++) {
-		struct port_state *p = &c->port[i];
+		struct ibcc_port_state *p = &c->port[i];
 		uint32_t node = t->port[i].node;
 
 		if (!p->asked)
@@ -479,10 +342,10 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	/* Silence about what only has to be asked once must not use up the time for counters. */
 	limit(c, tr, from, 4);
 	if (rc == 0)
-		rc = wave_classes(c, tr, t);
+		rc = ibcc_caps_ask_classes(c, tr, t);
 	limit(c, tr, from, 2);
 	if (rc == 0)
-		rc = wave_controls(c, tr, t);
+		rc = ibcc_caps_ask_controls(c, tr, t);
 	limit(c, tr, from, 1);
 	if (rc == 0)
 		rc = wave_counters(c, tr, t, cc_key);

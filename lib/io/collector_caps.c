@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What nodes and ports can count: asked once, and again of those that keep silent about it. */
+#include <errno.h>
+
+#include <ibcc/pma.h>
+
+#include "lib/io/collector_state.h"
+
+void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node)
+{
+	struct ibcc_node_state *n = &c->node[node];
+	struct ibcc_pma_class_port_info cpi;
+
+	n->err = op->err;
+	if (op->err < 0 && !ibcc_batch_is_refused(op))
+		return;
+	n->known = true;
+	n->silent = false;
+	/* A refusal leaves what every port must have. */
+	n->ext = n->ext_wait = n->plain_wait = false;
+	if (op->err < 0)
+		return;
+	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
+	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
+	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
+	n->plain_wait = cpi.cap_mask & IBCC_PMA_CAP_XMIT_WAIT;
+}
+
+void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port)
+{
+	struct ibcc_port_state *p = &c->port[port];
+	struct ibcc_pma_samples_control psc;
+
+	if (op->err < 0 && !ibcc_batch_is_refused(op))
+		return;
+	p->known = true;
+	p->has_tick = op->err == 0;
+	p->fecn = p->becn = false;
+	if (op->err < 0)
+		return;
+	ibcc_pma_samples_control_unpack(op->mad, &psc);
+	p->tick = psc.tick;
+	p->fecn = psc.option_mask & IBCC_PMA_OPT_RCV_FECN;
+	p->becn = psc.option_mask & IBCC_PMA_OPT_RCV_BECN;
+}
+
+/* There is no point in asking any more. */
+static bool is_late(struct ibcc_transport *tr)
+{
+	return tr->deadline_ns && ibcc_transport_now_ns(tr) >= tr->deadline_ns;
+}
+
+int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
+			  const struct ibcc_topo *t)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes && rc == 0 && !is_late(tr); i++) {
+		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_CLASS };
+		uint32_t port = ibcc_collector_first_active(t, i);
+
+		if ((c->node[i].known && !c->node[i].silent) || port == IBCC_NONE)
+			continue;
+		c->node[i].known = false;
+		rc = ibcc_batch_pma_get(&c->batch, ibcc_collector_lid(t, port),
+					IBCC_PMA_ATTR_CLASS_PORT_INFO, 0, tag);
+		if (rc == 0)
+			rc = ibcc_collector_flush_if_full(c, tr, t);
+	}
+	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+}
+
+int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			   const struct ibcc_topo *t)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->n_ports && rc == 0; i++) {
+		struct ibcc_port_state *p = &c->port[i];
+
+		p->asked = ibcc_collector_is_active(t, i);
+		p->got = false;
+		p->err = 0;
+		p->now = (struct ibcc_counters){ 0 };
+		if (!p->asked || p->known || !c->node[t->port[i].node].known)
+			continue;
+		/* Some keep silent about it for good; their traffic can be counted nevertheless. */
+		if (is_late(tr) || !ibcc_ask_in_pass(c->clock.pass, p->tries))
+			continue;
+		p->tries += p->tries < IBCC_ASK_TRIES;
+		rc = ibcc_collector_add(c, t, i, IBCC_ASK_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
+		if (rc == 0)
+			rc = ibcc_collector_flush_if_full(c, tr, t);
+	}
+	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+}

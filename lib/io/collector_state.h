@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Inside of the collector, shared by its files: collector.c reads counters, collector_caps.c what
+ * can be counted.
+ */
+#ifndef IBCC_IO_COLLECTOR_STATE_H
+#define IBCC_IO_COLLECTOR_STATE_H
+
+#include <ibcc/collect.h>
+
+#include "lib/io/batch.h"
+#include "lib/io/collector_ask.h"
+#include "lib/io/collector_clock.h"
+#include "lib/io/collector_marks.h"
+
+enum ibcc_ask_kind {
+	IBCC_ASK_CLASS, /* tag index: node; all others but TIMESTAMP and LOG: port */
+	IBCC_ASK_CONTROL,
+	IBCC_ASK_TIMESTAMP,
+	IBCC_ASK_LOG,
+	IBCC_ASK_EXT,
+	IBCC_ASK_PLAIN,
+	IBCC_ASK_CON,
+};
+
+struct ibcc_node_state {
+	uint64_t guid;
+	bool known;  /* capabilities are as the node said */
+	bool silent; /* no port answered in the last pass */
+	bool answered;
+	int err; /* why `known` is false */
+	bool ext, ext_wait, plain_wait;
+};
+
+struct ibcc_port_state {
+	uint64_t guid; /* of the node: with the port's number the identity */
+	uint8_t num;
+	bool known; /* PortSamplesControl was answered, if only by a refusal */
+	bool has_tick, fecn, becn;
+	uint8_t tick, tries;
+	/* this pass */
+	bool asked, got;
+	int err;
+	uint64_t host_ns;
+	struct ibcc_counters now;
+	/* the last reading, to convert its time */
+	uint64_t last_host_ns, last_t_ns;
+};
+
+struct ibcc_collector {
+	struct ibcc_fabric_clock clock;
+	struct ibcc_mark_logs marks;
+	struct ibcc_node_state *node;
+	struct ibcc_port_state *port;
+	uint32_t n_nodes, n_ports;
+	uint64_t deadline_ns; /* of a pass, from its beginning; 0: none */
+	struct ibcc_batch batch;
+};
+
+/* The LID that answers for a port, 0 if none does. */
+uint16_t ibcc_collector_lid(const struct ibcc_topo *t, uint32_t port);
+bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port);
+/* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
+uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node);
+
+/* Gathers a request about a port; -ENOMEM. */
+int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port,
+		       enum ibcc_ask_kind kind, uint16_t attr_id);
+/* Sends what was gathered and takes the answers; the second when it is worth it. */
+int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
+			 const struct ibcc_topo *t);
+int ibcc_collector_flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
+				 const struct ibcc_topo *t);
+
+/* collector_caps.c: capabilities of nodes not known yet, and a sign of life of those that were
+ * silent; what ports count; and the answers. Returns as ibcc_collector_pass().
+ */
+int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
+			  const struct ibcc_topo *t);
+int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			   const struct ibcc_topo *t);
+void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node);
+void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port);
+
+#endif
