@@ -20,6 +20,11 @@ bool ibcc_service_writes(const struct ibcc_service *s)
 	return s->config.mode == IBCC_MODE_APPLY && !s->paused;
 }
 
+const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
+{
+	return s->transport && s->cycle.topo ? &s->cycle : NULL;
+}
+
 static const char *state_trouble(const struct ibcc_service *s)
 {
 	const char *text = s->state ? ibcc_state_trouble(s->state) : NULL;
@@ -27,21 +32,22 @@ static const char *state_trouble(const struct ibcc_service *s)
 	return text ? text : "";
 }
 
-const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
-{
-	return s->transport && s->cycle.topo ? &s->cycle : NULL;
-}
-
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 {
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+
 	ibcc_why_set(why, 0, "%s", state_trouble(s));
 	if (why->text[0])
 		return;
-	if (ibcc_discovery_is_doubtful(&s->discovery))
+	if (ibcc_discovery_is_doubtful(&s->discovery)) {
 		ibcc_why_set(why, 0,
 			     "discovery of the fabric is %s; going on with the fabric as it was",
 			     s->discovery.text.text);
-	else if (s->cycle.skipped.text[0])
+		return;
+	}
+	if (c)
+		ibcc_collector_clock_trouble(c->collector, c->topo, why);
+	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 }
 

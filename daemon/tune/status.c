@@ -34,6 +34,8 @@ static void print_fabric(const json_t *s)
 		       tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
 		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),
 		       tune_int(f, "ports_saturated"));
+	if (tune_str(f, "clock_trouble")[0])
+		printf("Clock:     %s\n", tune_str(f, "clock_trouble"));
 	if (json_is_object(m))
 		printf("MADs:      %lld sent, %lld without answer, %lld Sets\n",
 		       tune_int(m, "sent"), tune_int(m, "timed_out"), tune_int(m, "sets"));

@@ -10,9 +10,13 @@
 #include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
+#include <ibcc/why.h>
 
 enum ibcc_clock {
-	IBCC_CLOCK_AUTO, /* the fabric's when it runs at another rate than the host's */
+	/* The fabric's when it runs at another rate than the host's: as three nodes or more tell,
+	 * two thirds of all that tell, switches among them.
+	 */
+	IBCC_CLOCK_AUTO,
 	IBCC_CLOCK_HOST,
 	IBCC_CLOCK_FABRIC, /* Congestion Control TimeStamp of each node, 1.024 us units */
 };
@@ -59,6 +63,12 @@ int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *
  */
 uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c);
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
+/* What is wrong with the nodes' clocks, as a sentence about the topology of the last pass that
+ * begins with "clock: " and names a node that tells another time than the others; empty if nothing
+ * is.
+ */
+void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct ibcc_topo *t,
+				  struct ibcc_why *why);
 
 /* Reads CongestionInfo and all settings of every endport with a LID into *s, which must be zero or
  * initialised and is replaced; it is untouched on failure. The block size of attribute 0x15 is

@@ -52,6 +52,14 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
 	return c->clock.in_use;
 }
 
+void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct ibcc_topo *t,
+				  struct ibcc_why *why)
+{
+	why->text[0] = '\0';
+	if (c->clock.n == t->n_nodes)
+		ibcc_clock_say(&c->clock, t, why);
+}
+
 static int resize(struct ibcc_collector *c, const struct ibcc_topo *t)
 {
 	void *v = reallocarray(c->node, t->n_nodes ? t->n_nodes : 1, sizeof(*c->node));
@@ -77,7 +85,7 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 		if (i < c->n_nodes && c->node[i].guid == t->node[i].guid)
 			continue;
 		c->node[i] = (struct ibcc_node_state){ .guid = t->node[i].guid };
-		ibcc_clock_forget(&c->clock, i);
+		ibcc_clock_forget(&c->clock, i, ibcc_topo_is_switch(t, i));
 	}
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		uint64_t guid = t->node[t->port[i].node].guid;
@@ -338,6 +346,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 		return -EINVAL;
 	rc = fit(c, t);
 	rc = rc < 0 ? rc : ibcc_marks_begin(&c->marks, t, actual);
+	ibcc_clock_begin(&c->clock);
 	ibcc_batch_clear(&c->batch);
 	/* Silence about what only has to be asked once must not use up the time for counters. */
 	limit(c, tr, from, 4);

@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/formula.h>
-
 #include "lib/io/collector_ask.h"
 
-#define TICK_NS (double)IBCC_FORMULA_TIMER_UNIT_NS /* unit of TimeStamp */
-#define MS      1000000.0
+#define MS 1000000.0
 /* A node's interval may exceed what the rate lets expect by so much, since a simulation's speed is
  * uneven, before its counter is taken to have been reset.
  */
@@ -26,14 +23,19 @@
  * interval is taken for longer than it was looks less busy: what is let pass here must stay below
  * what a full link may lack (ibcc_estimator_params:full_permille).
  */
-#define MIN_INTERVAL_NS  (5 * MS)
 #define LONG_INTERVAL_NS (100 * MS)
 #define DIFFER_SHORT     0.30
 #define DIFFER_LONG      0.02
 #define AGREE            0.01
 #define AGREE_PASSES     8u
-/* While the host's clock is in use so many nodes are watched. */
+/* While the host's clock is in use so many nodes are watched, half of them switches if there are.
+ */
 #define SAMPLE_NODES 8u
+/* Without agreement, or standing still, for so many passes, fabric time is left for the host's. */
+#define PATIENCE 16u
+/* A node that has come so far off the line is put on it again. */
+#define AWAY_INTERVALS 5
+#define AWAY_NS        (1000 * MS)
 
 void ibcc_clock_init(struct ibcc_fabric_clock *c, enum ibcc_clock mode)
 {
@@ -71,20 +73,48 @@ int ibcc_clock_resize(struct ibcc_fabric_clock *c, uint32_t n)
 	return 0;
 }
 
-void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node)
+void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node, bool is_switch)
 {
-	c->node[node] = (struct ibcc_node_clock){ 0 };
+	c->node[node] = (struct ibcc_node_clock){ .is_switch = is_switch };
+}
+
+static bool may_tell(const struct ibcc_fabric_clock *c, uint32_t node)
+{
+	return !c->node[node].absent || c->pass % IBCC_ASK_AGAIN == 0;
+}
+
+/* Some of a kind, evenly spread. */
+static void watch(struct ibcc_fabric_clock *c, bool switches, uint32_t n, uint32_t want)
+{
+	uint32_t seen = 0, taken = 0;
+
+	for (uint32_t i = 0; i < c->n && taken < want; i++) {
+		if (c->node[i].is_switch != switches || !may_tell(c, i))
+			continue;
+		if ((uint64_t)seen++ * want < (uint64_t)taken * n)
+			continue;
+		c->node[i].watched = true;
+		taken++;
+	}
+}
+
+void ibcc_clock_begin(struct ibcc_fabric_clock *c)
+{
+	uint32_t n[2] = { 0, 0 }, half = SAMPLE_NODES / 2, switches;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		c->node[i].watched = false;
+		n[c->node[i].is_switch] += may_tell(c, i);
+	}
+	switches = n[true] < half ? n[true] : half;
+	watch(c, true, n[true], switches);
+	watch(c, false, n[false], SAMPLE_NODES - switches);
 }
 
 bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node)
 {
-	uint32_t step = c->n > SAMPLE_NODES ? c->n / SAMPLE_NODES : 1;
-
-	if (c->mode == IBCC_CLOCK_HOST)
-		return false;
-	if (c->node[node].absent && c->pass % IBCC_ASK_AGAIN != 0)
-		return false;
-	return c->in_use || node % step == 0;
+	return c->mode != IBCC_CLOCK_HOST && may_tell(c, node) &&
+	       (c->in_use || c->node[node].watched);
 }
 
 void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns)
@@ -113,62 +143,6 @@ static uint64_t plus(uint64_t t, double ns)
 	return t + (uint64_t)(int64_t)llround(ns);
 }
 
-static double ticks_ns(const struct ibcc_node_clock *n)
-{
-	return (uint32_t)(n->new_ts - n->ts) * TICK_NS;
-}
-
-/* Median, so that one node that was restarted does not matter; by Hoare's selection, since qsort()
- * may allocate. n > 0; mixes v up.
- */
-static double median(double *v, uint32_t n)
-{
-	int64_t lo = 0, hi = (int64_t)n - 1, k = n / 2;
-
-	while (lo < hi) {
-		double pivot = v[k];
-		int64_t i = lo, j = hi;
-
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i <= j) {
-				double t = v[i];
-
-				v[i++] = v[j];
-				v[j--] = t;
-			}
-		}
-		if (j < k)
-			lo = i;
-		if (k < i)
-			hi = j;
-	}
-	return v[k];
-}
-
-/* False if no node tells. */
-static bool measure_rate(const struct ibcc_fabric_clock *c, double *rate, double *interval)
-{
-	double *r = c->scratch;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->n; i++) {
-		const struct ibcc_node_clock *k = &c->node[i];
-		double host = elapsed(k->host_ns, k->new_host_ns);
-
-		if (!k->fresh || !k->anchored || !k->moving || host < MIN_INTERVAL_NS)
-			continue;
-		*interval = host;
-		r[n++] = ticks_ns(k) / host;
-	}
-	if (n)
-		*rate = median(r, n);
-	return n > 0;
-}
-
 /* From a moment whose times are known to one nearby. */
 static uint64_t shift(const struct ibcc_fabric_clock *c, uint64_t fabric_ns, uint64_t host_ns,
 		      uint64_t to_host_ns)
@@ -176,7 +150,9 @@ static uint64_t shift(const struct ibcc_fabric_clock *c, uint64_t fabric_ns, uin
 	return plus(fabric_ns, elapsed(host_ns, to_host_ns) * c->rate);
 }
 
-/* Nodes were put on the line of time when nothing but the host's clock was known. */
+/* Puts all nodes on the line of time: those that were when nothing but the host's clock was known,
+ * and those that ran away from it.
+ */
 static void anchor_again(struct ibcc_fabric_clock *c)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -187,27 +163,69 @@ static void anchor_again(struct ibcc_fabric_clock *c)
 	}
 }
 
-bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
+static bool ran_away(const struct ibcc_fabric_clock *c, double interval_ns)
 {
-	bool was = c->in_use && c->known;
-	double rate, interval, off;
+	double far = (AWAY_INTERVALS * interval_ns + AWAY_NS) * c->rate;
 
-	c->pass++;
-	if (!measure_rate(c, &rate, &interval))
-		return false;
-	c->rate = rate;
-	if (!c->known)
-		anchor_again(c);
-	c->known = true;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct ibcc_node_clock *n = &c->node[i];
+
+		if (n->anchored && fabs(elapsed(n->fabric_ns, shift(c, c->fabric_ns, c->host_ns,
+								    n->host_ns))) > far)
+			return true;
+	}
+	return false;
+}
+
+/* By which clock rates are to be computed, after a vote. */
+static void choose_clock(struct ibcc_fabric_clock *c, const struct ibcc_clock_vote *v)
+{
+	double off = fabs(v->rate - 1);
+
 	if (c->mode != IBCC_CLOCK_AUTO)
-		return c->in_use != was;
-	off = fabs(rate - 1);
+		return;
+	if (!v->agreed) {
+		c->in_use = c->in_use && c->alone < PATIENCE;
+		return;
+	}
 	c->calm = off < AGREE ? c->calm + 1 : 0;
-	if (off > (interval < LONG_INTERVAL_NS ? DIFFER_SHORT : DIFFER_LONG))
+	if (c->still >= PATIENCE)
+		c->in_use = false;
+	else if (off > (v->interval_ns < LONG_INTERVAL_NS ? DIFFER_SHORT : DIFFER_LONG))
 		c->in_use = true;
 	else if (c->calm >= AGREE_PASSES)
 		c->in_use = false;
-	return c->in_use != was;
+}
+
+bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
+{
+	bool was = c->in_use && c->known, anew = false;
+	struct ibcc_clock_vote v;
+
+	c->pass++;
+	if (c->mode == IBCC_CLOCK_HOST)
+		return false;
+	v = ibcc_clock_vote(c);
+	c->alone = v.agreed ? 0 : c->alone + 1;
+	if (v.agreed) {
+		c->still = v.rate > 0 ? 0 : c->still + 1;
+		anew = c->known && ran_away(c, v.interval_ns);
+		c->rate = v.rate;
+		if (!c->known || anew)
+			anchor_again(c);
+		c->known = true;
+	}
+	choose_clock(c, &v);
+	return (c->in_use && c->known) != was || (anew && c->in_use);
+}
+
+enum ibcc_clock_trouble ibcc_clock_trouble(const struct ibcc_fabric_clock *c)
+{
+	if (c->still >= IBCC_CLOCK_DOUBT)
+		return IBCC_CLOCK_STILL;
+	if (c->alone > IBCC_CLOCK_LIES && c->n_told)
+		return IBCC_CLOCK_DISAGREE;
+	return c->n_liars ? IBCC_CLOCK_LIAR : IBCC_CLOCK_FINE;
 }
 
 uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint64_t host_ns)
@@ -223,10 +241,11 @@ uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint6
 static void advance_node(struct ibcc_fabric_clock *c, struct ibcc_node_clock *n)
 {
 	double expected = elapsed(n->host_ns, n->new_host_ns) * c->rate;
-	double counted = ticks_ns(n);
+	double counted = ibcc_clock_ticks_ns(n);
 
-	if (!n->moving || counted > JUMP_FACTOR * expected + JUMP_NS ||
-	    expected > UINT32_MAX / 2 * TICK_NS)
+	if (!n->moving || n->off >= IBCC_CLOCK_DOUBT ||
+	    counted > JUMP_FACTOR * expected + JUMP_NS ||
+	    expected > UINT32_MAX / 2 * IBCC_CLOCK_TICK_NS)
 		counted = expected;
 	n->fabric_ns = plus(n->fabric_ns, counted);
 	n->ts = n->new_ts;
@@ -245,11 +264,11 @@ static uint64_t line_at(const struct ibcc_fabric_clock *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct ibcc_node_clock *k = &c->node[i];
 
-		if (k->fresh && k->anchored)
+		if (k->fresh && k->anchored && k->off < IBCC_CLOCK_DOUBT)
 			off[n++] = elapsed(by_rate, shift(c, k->fabric_ns, k->host_ns, now_ns));
 	}
 	if (n)
-		by_rate = plus(by_rate, median(off, n));
+		by_rate = plus(by_rate, ibcc_clock_median(off, n));
 	return by_rate > c->fabric_ns ? by_rate : c->fabric_ns;
 }
 

@@ -5,8 +5,9 @@
  * Fabric time is one line of time for all nodes, begun at the host's time of the first pass. Each
  * node's own counter only says how long an interval was.
  *
- * One pass: _wants() for each node, _read() or _missed() for those asked, then _measure(), _time()
- * of old readings where they must be converted, _advance(), and _time() of the new readings.
+ * One pass: _begin(), _wants() for each node, _read() or _missed() for those asked, then
+ * _measure(), _time() of old readings where they must be converted, _advance(), and _time() of the
+ * new readings.
  */
 #ifndef IBCC_IO_COLLECTOR_CLOCK_H
 #define IBCC_IO_COLLECTOR_CLOCK_H
@@ -15,15 +16,27 @@
 #include <stdint.h>
 
 #include <ibcc/collect.h>
+#include <ibcc/formula.h>
 
 struct ibcc_node_clock {
 	bool anchored; /* ts, host_ns and fabric_ns are of the same moment */
 	bool moving;   /* the counter was seen to move: it is a clock */
 	bool absent;   /* the node does not answer the attribute */
 	bool fresh;    /* read in this pass: the new_ members count */
+	bool is_switch;
+	bool watched; /* asked in this pass though the host's clock is in use */
+	uint8_t off;  /* passes in a row in which it told another time than the others agree on */
+	double rate;  /* what it told last, against the host's clock */
 	uint32_t ts, new_ts;
 	uint64_t host_ns, new_host_ns;
 	uint64_t fabric_ns;
+};
+
+enum ibcc_clock_trouble {
+	IBCC_CLOCK_FINE,
+	IBCC_CLOCK_LIAR,     /* one node, or some, go another way than the many */
+	IBCC_CLOCK_DISAGREE, /* there is no time that most of them tell */
+	IBCC_CLOCK_STILL,    /* time has come to a stop */
 };
 
 struct ibcc_fabric_clock {
@@ -32,7 +45,11 @@ struct ibcc_fabric_clock {
 	bool known;  /* rate was measured */
 	double rate; /* fabric nanoseconds in a host nanosecond; 1 until measured */
 	uint64_t pass;
-	unsigned int calm; /* passes in a row that the two clocks agreed */
+	unsigned int calm;         /* passes in a row that the two clocks agreed */
+	unsigned int alone, still; /* ... in which nodes did not agree, or time stood still */
+	uint32_t n_told, n_agree;  /* nodes that told the time in the last pass, and that agreed */
+	uint32_t liar;             /* the first of n_liars nodes */
+	uint32_t n_liars;
 	/* Fabric time at a moment, the end of the last pass. */
 	uint64_t host_ns, fabric_ns;
 	struct ibcc_node_clock *node; /* owned */
@@ -45,15 +62,19 @@ void ibcc_clock_fini(struct ibcc_fabric_clock *c);
 /* Makes room for n nodes, new ones without anchor. -ENOMEM. */
 int ibcc_clock_resize(struct ibcc_fabric_clock *c, uint32_t n);
 /* Another node has this index now. */
-void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node);
+void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node, bool is_switch);
+
+/* Chooses the nodes that are asked. */
+void ibcc_clock_begin(struct ibcc_fabric_clock *c);
 
 /* Is the node's TimeStamp to be read in this pass? All while fabric time is in use; a few else. */
 bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node);
 void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns);
 void ibcc_clock_missed(struct ibcc_fabric_clock *c, uint32_t node);
 
-/* Measures the rate over the interval since the pass before. True if the clock in use has changed:
- * times of older readings must be converted.
+/* Measures the rate over the interval since the pass before: as several nodes tell it, switches
+ * among them. True if the clock in use has changed, or the line of time was laid anew: times of
+ * older readings must be converted.
  */
 bool ibcc_clock_measure(struct ibcc_fabric_clock *c);
 /* Time, in the clock in use, of a reading at host_ns and of the end of a pass: of the pass before
@@ -61,6 +82,32 @@ bool ibcc_clock_measure(struct ibcc_fabric_clock *c);
  */
 uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint64_t host_ns);
 uint64_t ibcc_clock_end(const struct ibcc_fabric_clock *c);
+/* What is wrong with the nodes' clocks, also in words. */
+enum ibcc_clock_trouble ibcc_clock_trouble(const struct ibcc_fabric_clock *c);
+void ibcc_clock_say(const struct ibcc_fabric_clock *c, const struct ibcc_topo *t,
+		    struct ibcc_why *why);
+
+/* Of collector_vote.c: what nodes said in this pass; rate and interval only with an agreement. */
+struct ibcc_clock_vote {
+	bool agreed;
+	double rate, interval_ns;
+};
+struct ibcc_clock_vote ibcc_clock_vote(struct ibcc_fabric_clock *c);
+/* n > 0; mixes v up. */
+double ibcc_clock_median(double *v, uint32_t n);
+
+#define IBCC_CLOCK_TICK_NS (double)IBCC_FORMULA_TIMER_UNIT_NS /* unit of TimeStamp */
+/* What a node's counter says to have passed between its last two readings. */
+static inline double ibcc_clock_ticks_ns(const struct ibcc_node_clock *n)
+{
+	return (uint32_t)(n->new_ts - n->ts) * IBCC_CLOCK_TICK_NS;
+}
+
+/* So often in a row a node may be off before its time is done without, */
+#define IBCC_CLOCK_DOUBT 2u
+/* and so often before it is called a liar. */
+#define IBCC_CLOCK_LIES 8u
+
 /* Ends the pass at now_ns of the host's clock. */
 void ibcc_clock_advance(struct ibcc_fabric_clock *c, uint64_t now_ns);
 

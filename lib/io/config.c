@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -82,6 +83,14 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ .name = NULL },
 };
 
+/* Hardware tells no time that is better than the host's. `ibcc-sim exec` sets this variable, and
+ * what it runs is in a simulation, which may be slower than the host.
+ */
+static enum ibcc_clock default_clock(void)
+{
+	return getenv("IBSIM_SOCKNAME") ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST;
+}
+
 void ibcc_config_defaults(struct ibcc_config *c)
 {
 	*c = (struct ibcc_config){
@@ -93,7 +102,7 @@ void ibcc_config_defaults(struct ibcc_config *c)
 		.timeout_ms = 200,
 		.retries = 3,
 		.window = 32,
-		.clock = IBCC_CLOCK_AUTO,
+		.clock = default_clock(),
 		.plugin_socket = IBCC_PROTO_SOCKET,
 		.control_socket = "/run/ibcc-tune/control.sock",
 		.state_file = "/var/lib/ibcc-tune/state.db",

@@ -49,6 +49,8 @@ struct fake_node {
 	uint8_t element[256][4];
 	uint16_t cct_limit, cct[256];
 	uint32_t clock_base; /* TimeStamp's value where fabric time is 0 */
+	double clock_skew;   /* it runs so many times faster than time, and stands still at -1; 0:
+				with it */
 	uint8_t log[224];    /* CongestionLog, bytes 32 on; its CurrentTimeStamp is the clock's */
 	uint32_t log_ts;     /* as last answered */
 	uint16_t pma_cap;
@@ -264,7 +266,9 @@ static inline int fake_cc_table(struct fake_node *n, bool set, uint32_t block, u
 
 static inline uint32_t fake_clock(const struct fake_fabric *f, const struct fake_node *n)
 {
-	return n->clock_base + (uint32_t)(uint64_t)(f->fabric_ns / 1024);
+	double skew = n->clock_skew < 0 ? 0 : n->clock_skew > 0 ? n->clock_skew : 1;
+
+	return n->clock_base + (uint32_t)(uint64_t)(f->fabric_ns * skew / 1024);
 }
 
 /* The switch marks a packet now. */

@@ -159,6 +159,146 @@ static void test_paused(void **state)
 	teardown(&x);
 }
 
+static void passes(struct fixture *x, unsigned int n)
+{
+	while (n--) {
+		fake_sleep(x->f, 200 * MS);
+		pass(x);
+	}
+}
+
+static const char *trouble(const struct fixture *x)
+{
+	static struct ibcc_why why;
+
+	ibcc_collector_clock_trouble(x->c, x->t, &why);
+	return why.text;
+}
+
+static void assert_names(const struct fixture *x, uint32_t node)
+{
+	if (strncmp(trouble(x), "clock: ", 7) || !strstr(trouble(x), x->t->node[node].desc))
+		fail_msg("%s", trouble(x));
+}
+
+/* A node that tells half of the time, or ten times it: nobody else is led astray by it, nor are its
+ * own rates for long, and it is named; on a fabric with the host's time, and on one with another.
+ */
+static void test_liar(void **state)
+{
+	static const double skews[] = { 0.5, 10, -1 };
+	static const double rates[] = { 1, 0.05 };
+
+	(void)state;
+	for (int k = 0; k < 6; k++) {
+		struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+		x.f->clock_rate = rates[k / 3];
+		pass(&x);
+		passes(&x, 3);
+		assert_rates(&x, LUSTRE_PORTS, 2);
+		assert_string_equal(trouble(&x), "");
+		fake_node_of(x.f, LUSTRE_SRC1)->clock_skew = skews[k % 3];
+		passes(&x, 3); /* its jump, and the first doubt */
+		for (int i = 0; i < 10; i++) {
+			passes(&x, 1);
+			assert_int_equal(ibcc_collector_uses_fabric_clock(x.c), k / 3);
+			assert_rates(&x, LUSTRE_PORTS, 5);
+		}
+		assert_names(&x, LUSTRE_SRC1);
+		/* It learns to tell the truth. */
+		fake_node_of(x.f, LUSTRE_SRC1)->clock_skew = 0;
+		passes(&x, 3);
+		assert_string_equal(trouble(&x), "");
+		assert_rates(&x, LUSTRE_PORTS, 5);
+		teardown(&x);
+	}
+}
+
+/* One node alone tells the time, or two: not enough to leave the host's clock for. */
+static void test_few(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].no_timestamp = true;
+	fake_node_of(x.f, LUSTRE_SW1)->no_timestamp = false;
+	fake_node_of(x.f, LUSTRE_SW1)->clock_skew = 0.5;
+	fake_node_of(x.f, LUSTRE_SRC1)->no_timestamp = false;
+	fake_node_of(x.f, LUSTRE_SRC1)->clock_skew = 0.5;
+	pass(&x);
+	for (int i = 0; i < 20; i++) {
+		passes(&x, 1);
+		assert_false(ibcc_collector_uses_fabric_clock(x.c));
+		assert_rates(&x, LUSTRE_PORTS, 1);
+	}
+	teardown(&x);
+}
+
+/* All hosts lie alike, and are most: without switches that say the same they are not believed. */
+static void test_hosts_conspire(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		if (!ibcc_topo_is_switch(x.t, x.t->port[x.t->endport[i]].node))
+			x.f->node[i].clock_skew = 2;
+	pass(&x);
+	for (int i = 0; i < 20; i++) {
+		passes(&x, 1);
+		assert_false(ibcc_collector_uses_fabric_clock(x.c));
+		assert_rates(&x, LUSTRE_PORTS, 1);
+	}
+	assert_int_equal(strncmp(trouble(&x), "clock: ", 7), 0);
+	teardown(&x);
+}
+
+/* All TimeStamps stand still while traffic goes on: the host's clock again, and the reason. */
+static void test_all_still(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.5;
+	pass(&x);
+	passes(&x, 3);
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].clock_skew = -1;
+	passes(&x, 4);
+	assert_non_null(strstr(trouble(&x), "stand still"));
+	passes(&x, 20);
+	assert_false(ibcc_collector_uses_fabric_clock(x.c));
+	assert_non_null(strstr(trouble(&x), "host's clock"));
+	assert_int_equal(x.s.n_fresh, LUSTRE_PORTS);
+	assert_in_range(x.s.interval_ns, 199 * MS, 203 * MS);
+	teardown(&x);
+}
+
+/* A node's counter was led far away and comes back by jumps: what is computed is right again. */
+static void test_ran_away(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.25;
+	pass(&x);
+	for (int i = 0; i < 12; i++) {
+		/* Less than what is taken for a restart, again and again. */
+		fake_node_of(x.f, LUSTRE_SW1)->clock_base += i % 2 ? 0 : 900000;
+		passes(&x, 1);
+	}
+	passes(&x, 3);
+	for (int i = 0; i < 10; i++) {
+		passes(&x, 1);
+		assert_rates(&x, LUSTRE_PORTS, 5);
+		assert_in_range(x.s.interval_ns, 199 * MS / 4, 203 * MS / 4);
+	}
+	teardown(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +309,11 @@ int main(void)
 		cmocka_unit_test(test_clock_of_some),
 		cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_paused),
+		cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_hosts_conspire),
+		cmocka_unit_test(test_all_still),
+		cmocka_unit_test(test_ran_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

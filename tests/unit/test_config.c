@@ -77,11 +77,16 @@ static void test_defaults_are_safe(void **state)
 	ibcc_config_defaults(&c);
 	assert_int_equal(c.mode, IBCC_MODE_OBSERVE);
 	assert_int_equal(c.apply_via, IBCC_VIA_PLUGIN);
-	assert_int_equal(c.clock, IBCC_CLOCK_AUTO);
+	assert_int_equal(c.clock, IBCC_CLOCK_HOST);
 	assert_int_equal(c.log_target, IBCC_LOG_AUTO);
 	assert_int_equal(c.log_level, LOG_INFO);
 	assert_string_equal(c.plugin_socket, IBCC_PROTO_SOCKET);
 	assert_string_equal(c.cc_key_file, "");
+	/* In a simulation time may run otherwise. */
+	setenv("IBSIM_SOCKNAME", "sim", 1);
+	ibcc_config_defaults(&c);
+	unsetenv("IBSIM_SOCKNAME");
+	assert_int_equal(c.clock, IBCC_CLOCK_AUTO);
 }
 
 static void test_empty_file_is_the_defaults(void **state)
