@@ -66,6 +66,8 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	struct ibcc_settings actual = { 0 };
 
 	if (c->topo && ibcc_topo_equal(c->topo, topo)) {
+		if (c->topo->generation != topo->generation)
+			ibcc_collector_ask_again(c->collector);
 		c->topo->generation = topo->generation;
 		ibcc_topo_free(topo);
 		return 0;

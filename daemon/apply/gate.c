@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ibcc/mad.h>
+
 const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 {
 	switch (ep->support) {
@@ -13,6 +15,8 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
 	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key";
 	case IBCC_CC_UNKNOWN:
+		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)
+			return "refuses congestion control requests for the time being";
 		return ep->err ? "does not answer congestion control requests"
 			       : "has not been asked yet";
 	}

@@ -33,6 +33,11 @@ void ibcc_collector_free(struct ibcc_collector *c);
  */
 void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 
+/* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not only
+ * after some time: the fabric has changed.
+ */
+void ibcc_collector_ask_again(struct ibcc_collector *c);
+
 /* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
  * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
  * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another

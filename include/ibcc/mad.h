@@ -36,6 +36,8 @@ enum ibcc_mad_status {
 	IBCC_MAD_STATUS_BAD_ATTR = 0x000c,
 	IBCC_MAD_STATUS_BAD_FIELD = 0x001c,
 };
+/* Any of these bits: the node has no such class version, method, attribute or field. */
+#define IBCC_MAD_STATUS_REFUSED 0x001cu
 
 struct ibcc_mad_header {
 	uint8_t base_version;

@@ -19,6 +19,7 @@ enum ibcc_cc_support {
 
 struct ibcc_endport_cc {
 	enum ibcc_cc_support support;
+	bool told;       /* has answered CongestionInfo once: a refusal is a passing one */
 	int err;         /* negative errno of the last failure, 0 if none */
 	uint16_t status; /* MAD status of the last failure */
 	struct ibcc_cc_info info;

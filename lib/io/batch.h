@@ -51,7 +51,7 @@ int ibcc_batch_run(struct ibcc_batch *b, struct ibcc_transport *tr);
  */
 static inline bool ibcc_batch_is_refused(const struct ibcc_mad_op *op)
 {
-	return op->err == -EREMOTEIO && (op->status & 0x001c) != 0;
+	return op->err == -EREMOTEIO && (op->status & IBCC_MAD_STATUS_REFUSED) != 0;
 }
 
 /* A new Get of class 0x21 with the key; -ENOMEM. */

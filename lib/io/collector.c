@@ -52,6 +52,19 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
 	return c->clock.in_use;
 }
 
+void ibcc_collector_ask_again(struct ibcc_collector *c)
+{
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		c->node[i].refusal.due = 0;
+	for (uint32_t i = 0; i < c->n_ports; i++) {
+		c->port[i].tries = 0;
+		c->port[i].refusal.due = c->port[i].con_refusal.due = 0;
+	}
+	for (uint32_t i = 0; i < c->clock.n; i++)
+		c->clock.node[i].absent = false;
+	ibcc_marks_ask_again(&c->marks);
+}
+
 void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct ibcc_topo *t,
 				  struct ibcc_why *why)
 {
@@ -182,7 +195,7 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		if (main_op)
 			p->err = op->err;
 		if (kind == IBCC_ASK_CON && ibcc_batch_is_refused(op))
-			p->fecn = p->becn = false;
+			ibcc_refusal_note(&p->con_refusal, c->clock.pass);
 		return;
 	}
 	if (main_op) {
@@ -195,6 +208,8 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		take_plain(&p->now, op->mad, !n->ext, n->plain_wait && p->has_tick);
 	else
 		take_con(p, &p->now, op->mad);
+	if (kind == IBCC_ASK_CON)
+		p->con_refusal.wait = 0;
 }
 
 int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
@@ -252,7 +267,8 @@ static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uin
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_EXT, IBCC_PMA_ATTR_COUNTERS_EXT);
 	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && p->has_tick)))
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_PLAIN, IBCC_PMA_ATTR_COUNTERS);
-	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node))
+	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node) &&
+	    (!p->con_refusal.wait || ibcc_refusal_is_due(&p->con_refusal, c->clock.pass)))
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_CON, IBCC_PMA_ATTR_RCV_CON_CTRL);
 	return rc;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What nodes and ports can count: asked once, and again of those that keep silent about it. */
+/* What nodes and ports can count: asked once, and again of those that keep silent about it or
+ * refuse. A refusal leaves what was told before, or else what every port must have.
+ */
 #include <errno.h>
 
 #include <ibcc/pma.h>
@@ -16,10 +18,12 @@ void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op
 		return;
 	n->known = true;
 	n->silent = false;
-	/* A refusal leaves what every port must have. */
-	n->ext = n->ext_wait = n->plain_wait = false;
-	if (op->err < 0)
+	if (op->err < 0) {
+		if (!n->refusal.wait)
+			ibcc_refusal_note(&n->refusal, c->clock.pass);
 		return;
+	}
+	n->refusal.wait = 0;
 	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
 	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
 	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
@@ -34,10 +38,13 @@ void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *
 	if (op->err < 0 && !ibcc_batch_is_refused(op))
 		return;
 	p->known = true;
-	p->has_tick = op->err == 0;
-	p->fecn = p->becn = false;
-	if (op->err < 0)
+	if (op->err < 0) {
+		if (!p->refusal.wait)
+			ibcc_refusal_note(&p->refusal, c->clock.pass);
 		return;
+	}
+	p->refusal.wait = 0;
+	p->has_tick = true;
 	ibcc_pma_samples_control_unpack(op->mad, &psc);
 	p->tick = psc.tick;
 	p->fecn = psc.option_mask & IBCC_PMA_OPT_RCV_FECN;
@@ -58,16 +65,33 @@ int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 	for (uint32_t i = 0; i < t->n_nodes && rc == 0 && !is_late(tr); i++) {
 		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_CLASS };
 		uint32_t port = ibcc_collector_first_active(t, i);
+		struct ibcc_node_state *n = &c->node[i];
+		bool again = ibcc_refusal_is_due(&n->refusal, c->clock.pass);
 
-		if ((c->node[i].known && !c->node[i].silent) || port == IBCC_NONE)
+		if ((n->known && !n->silent && !again) || port == IBCC_NONE)
 			continue;
-		c->node[i].known = false;
+		if (again)
+			ibcc_refusal_note(&n->refusal, c->clock.pass);
+		n->known = n->known && !n->silent;
 		rc = ibcc_batch_pma_get(&c->batch, ibcc_collector_lid(t, port),
 					IBCC_PMA_ATTR_CLASS_PORT_INFO, 0, tag);
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}
 	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+}
+
+/* Some keep silent about it for good; their traffic can be counted nevertheless. */
+static bool wants_control(const struct ibcc_collector *c, struct ibcc_port_state *p)
+{
+	if (ibcc_refusal_is_due(&p->refusal, c->clock.pass)) {
+		ibcc_refusal_note(&p->refusal, c->clock.pass);
+		return true;
+	}
+	if (p->known || !ibcc_ask_in_pass(c->clock.pass, p->tries))
+		return false;
+	p->tries += p->tries < IBCC_ASK_TRIES;
+	return true;
 }
 
 int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
@@ -82,12 +106,9 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 		p->got = false;
 		p->err = 0;
 		p->now = (struct ibcc_counters){ 0 };
-		if (!p->asked || p->known || !c->node[t->port[i].node].known)
+		if (!p->asked || !c->node[t->port[i].node].known || is_late(tr) ||
+		    !wants_control(c, p))
 			continue;
-		/* Some keep silent about it for good; their traffic can be counted nevertheless. */
-		if (is_late(tr) || !ibcc_ask_in_pass(c->clock.pass, p->tries))
-			continue;
-		p->tries += p->tries < IBCC_ASK_TRIES;
 		rc = ibcc_collector_add(c, t, i, IBCC_ASK_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);

@@ -13,7 +13,6 @@
 #include <ibcc/ccmad.h>
 
 #include "lib/io/batch.h"
-#include "lib/io/collector_ask.h"
 
 void ibcc_marks_fini(struct ibcc_mark_logs *m)
 {
@@ -65,6 +64,20 @@ static bool switch_marks(const struct ibcc_topo *t, uint32_t node,
 	return false;
 }
 
+static bool may_ask(const struct ibcc_mark_logs *m, const struct ibcc_node_log *n)
+{
+	return ibcc_ask_in_pass(m->pass, n->tries) &&
+	       (!n->refusal.wait || ibcc_refusal_is_due(&n->refusal, m->pass));
+}
+
+void ibcc_marks_ask_again(struct ibcc_mark_logs *m)
+{
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		m->node[i].tries = 0;
+		m->node[i].refusal.due = 0;
+	}
+}
+
 int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 		     const struct ibcc_settings *actual)
 {
@@ -77,8 +90,8 @@ int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 
 		if (n->guid != t->node[i].guid)
 			*n = (struct ibcc_node_log){ .guid = t->node[i].guid };
-		n->wanted = actual && ibcc_topo_is_switch(t, i) && !n->refused &&
-			    ibcc_ask_in_pass(m->pass, n->tries) && switch_marks(t, i, actual);
+		n->wanted = actual && ibcc_topo_is_switch(t, i) && may_ask(m, n) &&
+			    switch_marks(t, i, actual);
 	}
 	return 0;
 }
@@ -112,16 +125,20 @@ void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_
 	struct ibcc_cc_log log;
 	bool follows;
 
+	if (ibcc_batch_is_refused(op)) {
+		ibcc_refusal_note(&n->refusal, m->pass);
+		return;
+	}
 	if (op->err < 0) {
-		n->refused |= ibcc_batch_is_refused(op);
 		n->tries += heard && n->tries < IBCC_ASK_TRIES;
 		return;
 	}
 	n->tries = 0;
 	if (ibcc_cc_log_unpack(op->mad, &log) < 0 || log.LogType != IBCC_CC_LOG_SWITCH) {
-		n->refused = true;
+		ibcc_refusal_note(&n->refusal, m->pass);
 		return;
 	}
+	n->refusal.wait = 0;
 	/* A log read long ago does not tell what was marked lately, nor does one of before the
 	 * node's clock began anew: that looks like half a round of the clock and more.
 	 */

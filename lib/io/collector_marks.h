@@ -16,13 +16,15 @@
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
 
+#include "lib/io/collector_ask.h"
+
 struct ibcc_node_log {
 	uint64_t guid;
-	uint64_t pass; /* that last read the log, 0: none */
-	uint32_t ts;   /* CurrentTimeStamp then */
-	uint8_t tries; /* in a row without an answer */
-	bool refused;  /* the node has no log of a switch */
-	bool wanted;   /* in this pass */
+	uint64_t pass;               /* that last read the log, 0: none */
+	uint32_t ts;                 /* CurrentTimeStamp then */
+	uint8_t tries;               /* in a row without an answer */
+	struct ibcc_refusal refusal; /* the node has no log of a switch */
+	bool wanted;                 /* in this pass */
 };
 
 /* All zero is a beginning. */
@@ -53,6 +55,8 @@ static inline bool ibcc_marks_wants(const struct ibcc_mark_logs *m, uint32_t nod
  */
 void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_mad_op *op,
 		     bool heard);
+/* What was refused, or not answered, is asked for again in the next pass. */
+void ibcc_marks_ask_again(struct ibcc_mark_logs *m);
 /* Puts what was kept in this pass into a snapshot whose pass has begun. */
 void ibcc_marks_record(const struct ibcc_mark_logs *m, struct ibcc_snapshot *s);
 

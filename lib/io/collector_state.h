@@ -27,7 +27,8 @@ struct ibcc_node_state {
 	bool known;  /* capabilities are as the node said */
 	bool silent; /* no port answered in the last pass */
 	bool answered;
-	int err; /* why `known` is false */
+	int err;                     /* why `known` is false */
+	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
 	bool ext, ext_wait, plain_wait;
 };
 
@@ -37,6 +38,7 @@ struct ibcc_port_state {
 	bool known; /* PortSamplesControl was answered, if only by a refusal */
 	bool has_tick, fecn, becn;
 	uint8_t tick, tries;
+	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
 	/* this pass */
 	bool asked, got;
 	int err;

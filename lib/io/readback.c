@@ -3,8 +3,9 @@
  *
  * In waves: who has the class at all; for those who do, the settings; then what is known only after
  * the size of the blocks is. Silence and refusal are told apart: a node that answers "no such
- * attribute" is unsupported for good, one that says nothing may be lossy, or keep quiet because its
- * CC_Key's protect bit is set and ours is another key.
+ * attribute" is unsupported, one that says nothing may be lossy, or keep quiet because its CC_Key's
+ * protect bit is set and ours is another key. One refusal proves nothing, so it is asked three
+ * times; and who has told its settings once is not without them because it refuses now.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,12 +20,16 @@
 /* Slots of a block of 0x15 that arrive whole: umad2sim cuts datagrams off at byte 224. */
 #define SAFE_SLOTS 40u
 
+/* A refusal is asked for so many times more. */
+#define AGAIN 2u
+
 /* An endport while it is read. */
 struct reading {
 	uint32_t endport;
 	uint16_t lid;
 	uint8_t n_ports;
 	bool is_switch;
+	bool had_elements;              /* when it was read before */
 	bool second_block;              /* a block that exists only with 32 elements a block does */
 	uint8_t block0[IBCC_MAD_BYTES]; /* of 0x15 */
 	unsigned int n_cct;
@@ -57,11 +62,47 @@ static int add_get(struct readback *rb, uint32_t i, uint16_t attr_id, uint16_t b
 /* Without an answer to this request nothing certain is known of the endport. */
 static void note_failure(struct ibcc_endport_cc *cc, const struct ibcc_mad_op *op)
 {
-	bool refused = ibcc_batch_is_refused(op);
+	bool refused = ibcc_batch_is_refused(op) && !cc->told;
 
 	cc->support = refused ? IBCC_CC_UNSUPPORTED : IBCC_CC_UNKNOWN;
 	cc->err = op->err;
 	cc->status = op->status;
+}
+
+/* Those of the batch's requests that were refused, once more; their answers take the places of the
+ * first ones.
+ */
+static int ask_refused(struct readback *rb, uint32_t *n)
+{
+	struct ibcc_batch again = { 0 };
+	int rc = 0;
+
+	for (size_t k = 0; k < rb->batch.n && rc == 0; k++) {
+		const struct ibcc_batch_tag *tag = &rb->batch.tag[k];
+		struct ibcc_batch_tag place = { .index = (uint32_t)k };
+
+		if (ibcc_batch_is_refused(&rb->batch.op[k]))
+			rc = ibcc_batch_cc_get(&again, rb->r[tag->index].lid, rb->cc_key, tag->kind,
+					       tag->sub, place);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&again, rb->tr);
+	for (size_t k = 0; k < again.n && rc == 0; k++)
+		if (again.op[k].err == 0 || ibcc_batch_is_refused(&again.op[k]))
+			rb->batch.op[again.tag[k].index] = again.op[k];
+	*n = (uint32_t)again.n;
+	ibcc_batch_fini(&again);
+	return rc;
+}
+
+static int run_batch(struct readback *rb)
+{
+	uint32_t refused = 1;
+	int rc = ibcc_batch_run(&rb->batch, rb->tr);
+
+	for (unsigned int i = 0; i < AGAIN && rc == 0 && refused; i++)
+		rc = ask_refused(rb, &refused);
+	return rc;
 }
 
 static int wave_info(struct readback *rb)
@@ -72,7 +113,7 @@ static int wave_info(struct readback *rb)
 	for (uint32_t i = 0; i < rb->n && rc == 0; i++)
 		rc = add_get(rb, i, IBCC_CC_ATTR_INFO, 0);
 	if (rc == 0)
-		rc = ibcc_batch_run(&rb->batch, rb->tr);
+		rc = run_batch(rb);
 	for (size_t k = 0; k < rb->batch.n && rc == 0; k++) {
 		const struct ibcc_mad_op *op = &rb->batch.op[k];
 		struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[rb->batch.tag[k].index]);
@@ -82,6 +123,7 @@ static int wave_info(struct readback *rb)
 			continue;
 		}
 		cc->support = IBCC_CC_SUPPORTED;
+		cc->told = true;
 		ibcc_cc_info_unpack(op->mad, &cc->info);
 	}
 	return rc;
@@ -200,8 +242,9 @@ static void take_setting(struct readback *rb, const struct ibcc_mad_op *op,
 			cc->support = IBCC_CC_KEY_REFUSED;
 		return;
 	case IBCC_CC_ATTR_SW_PORT_SETTING:
-		if (refused)
-			return; /* optional, and how a block beyond the end answers */
+		/* Optional, and how a block beyond the end answers. */
+		if (refused && (tag->sub || !r->had_elements))
+			return;
 		if (op->err == 0 && tag->sub == 0) {
 			cc->sw_port_block = IBCC_CC_SW_PORT_BLOCK_121;
 			memcpy(r->block0, op->mad, sizeof(r->block0));
@@ -268,7 +311,7 @@ static int wave_settings(struct readback *rb)
 			rc = add_settings(rb, i);
 	}
 	if (rc == 0)
-		rc = ibcc_batch_run(&rb->batch, rb->tr);
+		rc = run_batch(rb);
 	for (size_t k = 0; k < rb->batch.n && rc == 0; k++)
 		take_setting(rb, &rb->batch.op[k], &rb->batch.tag[k]);
 	for (uint32_t i = 0; i < rb->n && rc == 0; i++) {
@@ -302,7 +345,7 @@ static int wave_blocks(struct readback *rb)
 			rc = add_get(rb, i, IBCC_CC_ATTR_SW_PORT_SETTING, b);
 	}
 	if (rc == 0)
-		rc = ibcc_batch_run(&rb->batch, rb->tr);
+		rc = run_batch(rb);
 	for (size_t k = 0; k < rb->batch.n && rc == 0; k++) {
 		struct ibcc_endport_cc *cc = cc_of(rb, &rb->r[rb->batch.tag[k].index]);
 
@@ -315,17 +358,24 @@ static int wave_blocks(struct readback *rb)
 }
 
 /* Gathers the next endports with a LID, from *next on; all, or those of which nothing is known. */
-static void gather(struct readback *rb, bool all, uint32_t *next)
+static void gather(struct readback *rb, bool all, const struct ibcc_settings *before,
+		   uint32_t *next)
 {
+	static const struct ibcc_endport_cc none;
+	const struct ibcc_endport_cc *old;
+
 	rb->n = 0;
 	for (; *next < rb->t->n_endports && rb->n < CHUNK_ENDPORTS; (*next)++) {
 		const struct ibcc_topo_port *p = &rb->t->port[rb->t->endport[*next]];
 
 		if (p->lid == 0 || (!all && rb->s->ep[*next].support != IBCC_CC_UNKNOWN))
 			continue;
+		old = before->n == rb->s->n ? &before->ep[*next] : &none;
 		free(rb->s->ep[*next].element);
-		rb->s->ep[*next] = (struct ibcc_endport_cc){ .support = IBCC_CC_UNKNOWN };
+		rb->s->ep[*next] =
+			(struct ibcc_endport_cc){ .support = IBCC_CC_UNKNOWN, .told = old->told };
 		rb->r[rb->n++] = (struct reading){
+			.had_elements = old->sw_port_block,
 			.endport = *next,
 			.lid = p->lid,
 			.is_switch = ibcc_topo_is_switch(rb->t, p->node),
@@ -344,7 +394,7 @@ static int run(struct readback *rb, bool all, struct ibcc_settings *fresh, struc
 	rb->r = calloc(CHUNK_ENDPORTS, sizeof(*rb->r));
 	rc = rb->r ? 0 : -ENOMEM;
 	while (rc == 0 && next < rb->t->n_endports) {
-		gather(rb, all, &next);
+		gather(rb, all, s, &next);
 		rc = wave_info(rb);
 		if (rc == 0)
 			rc = wave_silent(rb);

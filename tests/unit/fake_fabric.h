@@ -37,6 +37,9 @@ struct fake_node {
 	bool no_cc;     /* refuses class 0x21 */
 	bool no_0x15, no_timestamp;
 	bool no_samples;         /* silent to PortSamplesControl */
+	bool refuses_caps;       /* ... refuses it, and ClassPortInfo */
+	bool refuses_con;        /* PortRcvConCtrl */
+	unsigned int refuse_cc;  /* the next so many Gets of class 0x21 */
 	bool no_log, log_silent; /* refuses CongestionLog, or gives no answer */
 	bool relative_limit;
 	bool deaf_sets;      /* takes Sets without keeping them */
@@ -182,6 +185,8 @@ static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uin
 	uint8_t data[192] = { 0 };
 	struct fake_counters now, *c = &now;
 
+	if (((attr == 0x01 || attr == 0x10) && n->refuses_caps) || (attr == 0x31 && n->refuses_con))
+		return FAKE_BAD_ATTR;
 	if (attr == 0x01) {
 		mad_set_field(data, 0, IB_CPI_BASEVER_F, 1);
 		mad_set_field(data, 0, IB_CPI_CLASSVER_F, 1);
@@ -309,6 +314,10 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 		return -1;
 	if (n->no_cc)
 		return FAKE_BAD_VERSION;
+	if (!set && n->refuse_cc) {
+		n->refuse_cc--;
+		return FAKE_BAD_ATTR;
+	}
 	if (set && n->set_status)
 		return n->set_status;
 	memcpy(copy, data, sizeof(copy));

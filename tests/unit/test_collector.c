@@ -85,6 +85,87 @@ static void test_without_samples_control(void **state)
 	teardown(&x);
 }
 
+static bool has_all(const struct fixture *x, uint32_t node)
+{
+	const struct ibcc_counters *now = &sample(x, node, 1)->now;
+	bool sw = ibcc_topo_is_switch(x->t, node);
+
+	return now->width[IBCC_CTR_XMIT_DATA] == 64 && now->width[IBCC_CTR_XMIT_WAIT] == 64 &&
+	       (sw || now->width[IBCC_CTR_RCV_BECN] == 32);
+}
+
+static unsigned int passes_until_all(struct fixture *x, uint32_t node)
+{
+	unsigned int n = 0;
+
+	do {
+		fake_sleep(x->f, 50 * MS);
+		pass(x);
+	} while (!has_all(x, node) && ++n < 1000);
+	return n;
+}
+
+/* Capabilities that were refused for a moment are there soon after it, or at once when the fabric
+ * has changed; what was told before stays; and who refuses for good is asked once in 64 passes.
+ */
+static void test_refusals(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	static const uint32_t nodes[] = { LUSTRE_SW1, LUSTRE_SRC1 };
+	unsigned int i, asked = 0;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		fake_node_of(x.f, nodes[i])->refuses_caps = true;
+	for (i = 0; i < 15; i++) { /* three seconds of 200 ms */
+		fake_sleep(x.f, 50 * MS);
+		pass(&x);
+		assert_int_equal(x.s.n_fresh, i ? LUSTRE_PORTS : 0);
+		assert_false(has_all(&x, LUSTRE_SW1));
+	}
+	for (i = 0; i < 2; i++)
+		fake_node_of(x.f, nodes[i])->refuses_caps = false;
+	assert_in_range(passes_until_all(&x, LUSTRE_SW1), 0, 16);
+	assert_in_range(passes_until_all(&x, LUSTRE_SRC1), 0, 16);
+
+	/* A restart of the node, say: it is silent, then refuses what it has told already. */
+	fake_node_of(x.f, LUSTRE_SRC1)->dead = true;
+	pass(&x);
+	fake_node_of(x.f, LUSTRE_SRC1)->dead = false;
+	fake_node_of(x.f, LUSTRE_SRC1)->refuses_caps = true;
+	assert_int_equal(passes_until_all(&x, LUSTRE_SRC1), 0);
+	teardown(&x);
+
+	x = setup(IBCC_CLOCK_HOST);
+	fake_node_of(x.f, LUSTRE_SW1)->refuses_caps = true;
+	for (i = 0; i < 640; i++) {
+		fake_sleep(x.f, 50 * MS);
+		pass(&x);
+		asked += x.f->n_class[4] - LUSTRE_PORTS - 6 /* adapters' PortRcvConCtrl */;
+	}
+	/* The class, and each of five ports; fifteen times, and at first all other nodes. */
+	assert_in_range(asked, 10 * 6, 16 * 6 + 20);
+	fake_node_of(x.f, LUSTRE_SW1)->refuses_caps = false;
+	ibcc_collector_ask_again(x.c);
+	assert_int_equal(passes_until_all(&x, LUSTRE_SW1), 0);
+	teardown(&x);
+}
+
+/* One refusal among answers: BECNs are counted again in the pass after the next. */
+static void test_one_refusal(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+
+	(void)state;
+	assert_int_equal(passes_until_all(&x, LUSTRE_SRC1), 0);
+	fake_node_of(x.f, LUSTRE_SRC1)->refuses_con = true;
+	pass(&x);
+	assert_false(has_all(&x, LUSTRE_SRC1));
+	fake_node_of(x.f, LUSTRE_SRC1)->refuses_con = false;
+	assert_in_range(passes_until_all(&x, LUSTRE_SRC1), 0, 1);
+	teardown(&x);
+}
+
 static void test_dead_nodes(void **state)
 {
 	struct fixture x = setup(IBCC_CLOCK_HOST);
@@ -244,6 +325,8 @@ int main(void)
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_without_samples_control),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_one_refusal),
 		cmocka_unit_test(test_dead_nodes),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_topology_changes),

@@ -117,6 +117,40 @@ static void test_refusal_silence_and_absence(void **state)
 	teardown(&x);
 }
 
+/* Among answers a refusal proves nothing, and who has told its settings has them still. */
+static void test_passing_refusals(void **state)
+{
+	struct fixture x = setup_on(fabric_lustre());
+	static const uint32_t nodes[] = { LUSTRE_SRC1, LUSTRE_SW1 };
+	unsigned int i;
+
+	(void)state;
+	for (unsigned int n = 1; n < 3; n++) {
+		for (i = 0; i < 2; i++)
+			fake_node_of(x.f, nodes[i])->refuse_cc = n;
+		run(&x, 0);
+		for (i = 0; i < 2; i++)
+			assert_int_equal(cc(&x, nodes[i])->support, IBCC_CC_SUPPORTED);
+		assert_int_equal(cc(&x, LUSTRE_SW1)->sw_port_block, 32);
+	}
+	for (i = 0; i < 2; i++)
+		fake_node_of(x.f, nodes[i])->no_cc = true;
+	run(&x, 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(cc(&x, nodes[i])->support, IBCC_CC_UNKNOWN);
+		assert_int_equal(cc(&x, nodes[i])->err, -EREMOTEIO);
+		fake_node_of(x.f, nodes[i])->no_cc = false;
+	}
+	assert_int_equal(ibcc_readback_missing(&x.f->base, x.t, 0, &x.s), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(cc(&x, nodes[i])->support, IBCC_CC_SUPPORTED);
+	/* Settings of ports that were there do not vanish by a refusal. */
+	fake_node_of(x.f, LUSTRE_SW1)->no_0x15 = true;
+	run(&x, 0);
+	assert_int_equal(cc(&x, LUSTRE_SW1)->support, IBCC_CC_UNKNOWN);
+	teardown(&x);
+}
+
 static void test_keys(void **state)
 {
 	struct fixture x = setup_on(fabric_lustre());
@@ -338,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_refusal_silence_and_absence),
+		cmocka_unit_test(test_passing_refusals),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_block_sizes),
 		cmocka_unit_test(test_switch_without_port_settings),
