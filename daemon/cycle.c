@@ -328,7 +328,7 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	struct ibcc_plan part;
 	int rc;
 
-	carry.unrecorded = true;
+	carry.back = true;
 	rc = ibcc_inherit_way_back(act->state, c->topo, &c->actual, &c->plan, &part, &c->blocked);
 	if (!rc && part.n) {
 		ibcc_plan_fini(&c->plan);

@@ -201,6 +201,8 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_service_drop(s);
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	}
+	ibcc_applier_set_bounds(s->applier, &c->bounds);
+	ibcc_applier_set_bounds(s->null_applier, &c->bounds);
 	return 0;
 }
 
@@ -401,5 +403,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	s->cc_key = cc_key;
 	s->hold = 0;
 	s->hold_next = 0;
+	if (s->applier)
+		ibcc_applier_set_bounds(s->applier, &config->bounds);
+	ibcc_applier_set_bounds(s->null_applier, &config->bounds);
 	return 0;
 }

@@ -71,12 +71,14 @@ static int address(const struct ibcc_topo *t, const struct ibcc_plan *undo, stru
 int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
 			  json_t **out, struct ibcc_why *why)
 {
+	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
 	struct ibcc_plan joined = { 0 }, undo = { 0 }, plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry = { 0 };
+	struct ibcc_why what = { "" };
 	char summary[96];
 	uint64_t gone_guid = 0;
-	uint32_t n_gone = 0;
+	uint32_t n_gone = 0, n_bad = 0;
 	int64_t first = 0;
 	int rc;
 
@@ -90,17 +92,18 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (rc)
 		goto out;
+	n_bad = ibcc_bounds_drop(&wire, &plan, &what); /* its bytes come from a file */
 	snprintf(summary, sizeof(summary), "back to before transaction %lld", (long long)first);
 	carry = (struct ibcc_carry){
 		.applier = s->applier,
 		.state = s->state,
 		.topo = s->cycle.topo,
-		/* With nodes missing the transactions are not taken back altogether. */
+		/* With nodes missing or left out the transactions are not taken back altogether. */
 		.txn = { .who = r->who,
 			 .action = "rollback",
 			 .summary = summary,
-			 .undoes_from = n_gone ? 0 : first },
-		.unrecorded = true,
+			 .undoes_from = n_gone + n_bad ? 0 : first },
+		.back = true,
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;
@@ -110,6 +113,12 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 				  "fabric%s; repeat the rollback when it is back",
 				  n_gone, (unsigned long long)gone_guid,
 				  n_gone > 1 ? " (or others)" : "");
+	else if (!rc && n_bad)
+		rc = ibcc_why_set(
+			why, -ERANGE,
+			"%u settings of the state file are none that a node could be given "
+			"(%s); \"ibcc-tune disable\" takes theirs off",
+			n_bad, what.text);
 	if (plan.n && res.set_mads)
 		pause_after(s, "rollback", r);
 	if (res.n == plan.n)
@@ -204,7 +213,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		.txn = { .who = r->who,
 			 .action = "disable",
 			 .summary = "marking and throttling taken off" },
-		.unrecorded = true,
+		.back = true,
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/bounds.h>
 #include <ibcc/proto.h>
 
 #define PREFIX "ibcc."
@@ -120,10 +121,19 @@ static int parse_word(char *word, struct ibcc_plugin_options *o, const struct ib
 		parse_uint(word, value, 1, 60000, &o->timeout_ms, log);
 	else if (!strcmp(word, PREFIX "retries"))
 		parse_uint(word, value, 0, 20, &o->retries, log);
+	else if (!strcmp(word, PREFIX "max_delay"))
+		parse_uint(word, value, 1, IBCC_CCT_MAX_MULT, &o->max_delay, log);
+	else if (!strcmp(word, PREFIX "max_timer"))
+		parse_uint(word, value, 1, UINT16_MAX, &o->max_timer, log);
+	else if (!strcmp(word, PREFIX "sets_per_minute"))
+		parse_uint(word, value, 0, 1000000, &o->sets_per_minute, log);
+	else if (!strcmp(word, PREFIX "revert_after_s"))
+		parse_uint(word, value, 0, 86400, &o->revert_after_s, log);
 	else
 		ibcc_plugin_log(log, IBCC_PLUGIN_ERROR,
 				"ERR IC01: event_plugin_options: %s: unknown, want ibcc.socket, "
-				"group, mode, window, timeout_ms or retries; ignored",
+				"group, mode, window, timeout_ms, retries, max_delay, max_timer, "
+				"sets_per_minute or revert_after_s; ignored",
 				word);
 	return 0;
 }
@@ -131,6 +141,7 @@ static int parse_word(char *word, struct ibcc_plugin_options *o, const struct ib
 int ibcc_plugin_options_parse(const char *line, struct ibcc_plugin_options *o,
 			      const struct ibcc_plugin_log *log)
 {
+	static const struct ibcc_bounds bounds = IBCC_BOUNDS_DEFAULT;
 	char *copy, *word, *rest;
 	int ret = 0;
 
@@ -141,6 +152,9 @@ int ibcc_plugin_options_parse(const char *line, struct ibcc_plugin_options *o,
 		.window = 64,
 		.timeout_ms = 200,
 		.retries = 3,
+		.max_delay = bounds.max_delay,
+		.max_timer = bounds.max_timer,
+		.sets_per_minute = bounds.sets_per_minute,
 	};
 	if (!line)
 		return 0;

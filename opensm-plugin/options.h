@@ -17,6 +17,11 @@ struct ibcc_plugin_options {
 	unsigned int window;     /* MADs in flight, 1..128 */
 	unsigned int timeout_ms; /* for each attempt, 1..60000 */
 	unsigned int retries;    /* further attempts, 0..20 */
+	unsigned int max_delay, max_timer, sets_per_minute; /* see struct ibcc_bounds */
+	/* What clients had written is taken off when none was connected for so many seconds; 0:
+	 * never
+	 */
+	unsigned int revert_after_s;
 };
 
 /* Reads the line (NULL: none). A value out of range or an unknown ibcc.* word is logged and the

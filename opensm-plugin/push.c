@@ -36,6 +36,7 @@ struct ibcc_push {
 	struct ibcc_plan_report *report;
 	struct ibcc_transport *transport; /* changed by the thread only */
 	uint64_t open_guid;               /* port that it was opened for */
+	struct ibcc_set_budget budget;    /* the thread's own */
 };
 
 static uint64_t now_ms(void)
@@ -101,7 +102,11 @@ static bool port_failed(const struct ibcc_result *r)
 
 static void apply(struct ibcc_push *p, struct ibcc_plan_report *report)
 {
+	struct ibcc_why left_out = { "" };
 	struct ibcc_apply_options o = { .cc_key = p->cc_key,
+					.bounds = &p->host.bounds,
+					.budget = &p->budget,
+					.left_out = &left_out,
 					.may_continue = may_continue,
 					.arg = p };
 	struct ibcc_proto_error *end = &report->end;
@@ -123,6 +128,8 @@ static void apply(struct ibcc_push *p, struct ibcc_plan_report *report)
 	end->set_mads = report->result.set_mads;
 	if (port_failed(&report->result))
 		close_transport(p);
+	if (left_out.text[0])
+		snprintf(end->text, sizeof(end->text), "left out: %.180s", left_out.text);
 	if (end->err != -ECANCELED)
 		return;
 	pthread_mutex_lock(&p->lock);
@@ -150,7 +157,7 @@ static void *run(void *arg)
 		apply(p, report);
 		pthread_mutex_lock(&p->lock);
 		p->took_ms = now_ms() - began_ms;
-		ibcc_plan_fini(&p->plan);
+		report->plan = p->plan;
 		memset(&p->plan, 0, sizeof(p->plan));
 		p->state = PUSH_DONE;
 		p->host.done(p->host.arg);
@@ -225,6 +232,7 @@ void ibcc_push_free(struct ibcc_push *p)
 	pthread_join(p->thread, NULL);
 	ibcc_plan_fini(&p->plan);
 	ibcc_plan_report_free(p->report);
+	ibcc_set_budget_fini(&p->budget);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);

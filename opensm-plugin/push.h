@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ibcc/bounds.h>
 #include <ibcc/plan.h>
 #include <ibcc/proto.h>
 #include <ibcc/transport.h>
@@ -22,6 +23,7 @@ struct ibcc_push_host {
 	enum ibcc_proto_refusal (*objection)(void *arg);
 	/* A report is ready for ibcc_push_take(). */
 	void (*done)(void *arg);
+	struct ibcc_bounds bounds;
 	void *arg;
 };
 

@@ -305,6 +305,14 @@ static void listen_again(struct ibcc_server *s, uint64_t now_ms)
 	s->listen_again_ms = now_ms + LISTEN_AGAIN_MS;
 }
 
+bool ibcc_server_has_clients(const struct ibcc_server *s)
+{
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
+		if (s->client[i].fd >= 0)
+			return true;
+	return false;
+}
+
 void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 {
 	unsigned int i;

@@ -63,6 +63,8 @@ void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned
  */
 void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
 
+bool ibcc_server_has_clients(const struct ibcc_server *s);
+
 /* SM state or generation changed: every client is told. */
 void ibcc_server_notify(struct ibcc_server *s);
 /* The submitted plan is done; takes the report over, also when its client has gone. */

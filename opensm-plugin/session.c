@@ -15,6 +15,7 @@ void ibcc_plan_report_free(struct ibcc_plan_report *r)
 {
 	if (!r)
 		return;
+	ibcc_plan_fini(&r->plan);
 	ibcc_result_fini(&r->result);
 	free(r);
 }
@@ -120,6 +121,7 @@ static void begin_plan(struct ibcc_session *s, const struct ibcc_session_host *h
 	}
 	memset(&s->plan, 0, sizeof(s->plan));
 	s->plan.generation = p.generation;
+	s->plan.back = p.flags & IBCC_PROTO_PLAN_BACK;
 	s->cc_key = p.cc_key;
 	s->n_announced = p.n_changes;
 	s->phase = IBCC_SESSION_PLAN;

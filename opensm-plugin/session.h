@@ -18,6 +18,7 @@
 
 /* What became of a plan. */
 struct ibcc_plan_report {
+	struct ibcc_plan plan;
 	struct ibcc_result result;   /* n is 0 if the plan was refused as a whole */
 	struct ibcc_proto_error end; /* payload of PLAN_END */
 };

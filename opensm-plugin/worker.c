@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "opensm-plugin/dead_man.h"
 #include "opensm-plugin/fabric.h"
 #include "opensm-plugin/push.h"
 #include "opensm-plugin/server.h"
@@ -44,6 +45,9 @@ struct ibcc_plugin_worker {
 	 * would undo each other's work.
 	 */
 	const struct ibcc_session *writer;
+	struct ibcc_dead_man dead_man;
+	uint64_t cc_key; /* of the plan that is being applied */
+	bool reverting;  /* that is the dead man's */
 };
 
 static uint64_t now_ms(void)
@@ -217,6 +221,7 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 	}
 	if (refusal == IBCC_REFUSAL_NONE) {
 		why->err = ibcc_push_start(w->push, plan, cc_key, state.port_guid);
+		w->cc_key = why->err ? w->cc_key : cc_key;
 		if (why->err) {
 			refusal = why->err == -EBUSY ? IBCC_REFUSAL_BUSY : IBCC_REFUSAL_INTERNAL;
 			snprintf(why->text, sizeof(why->text), "%s",
@@ -284,7 +289,34 @@ static void take_report(struct ibcc_plugin_worker *w)
 			"%llu ms",
 			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
 			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
-	ibcc_server_finish(&w->server, r);
+	ibcc_dead_man_note(&w->dead_man, &r->plan, &r->result, w->cc_key);
+	if (w->reverting)
+		ibcc_plan_report_free(r);
+	else
+		ibcc_server_finish(&w->server, r);
+	w->reverting = false;
+}
+
+/* Nobody is left who looks after what was written. */
+static void revert(struct ibcc_plugin_worker *w)
+{
+	struct ibcc_proto_state s;
+	struct ibcc_plan plan;
+
+	if (!w->topo || objection(w) != IBCC_REFUSAL_NONE || ibcc_push_busy(w->push) ||
+	    ibcc_dead_man_plan(&w->dead_man, w->topo->topo, &plan))
+		return;
+	host_state(w, &s);
+	w->cc_key = w->dead_man.cc_key;
+	if (plan.n && !ibcc_push_start(w->push, &plan, w->cc_key, s.port_guid)) {
+		w->reverting = true;
+		ibcc_plugin_log(
+			&w->log, IBCC_PLUGIN_ERROR,
+			"ERR IC10: no client for %u s: %u settings that clients had written "
+			"are taken off",
+			w->options.revert_after_s, w->dead_man.left.n);
+	}
+	ibcc_plan_fini(&plan);
 }
 
 /* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
@@ -330,6 +362,9 @@ static void *run(void *arg)
 		look_at_state(w);
 		if (now >= tick_ms) {
 			ibcc_server_tick(&w->server, now);
+			if (ibcc_dead_man_is_due(&w->dead_man, ibcc_server_has_clients(&w->server),
+						 now))
+				revert(w);
 			tick_ms = now + TICK_MS;
 		}
 		wait = tick_ms - now;
@@ -385,7 +420,13 @@ struct ibcc_plugin_worker *ibcc_plugin_worker_new(struct osm_opensm *osm,
 		.arg = w,
 	};
 	struct ibcc_push_host push = {
-		.open = push_open, .objection = objection, .done = push_done, .arg = w
+		.open = push_open,
+		.objection = objection,
+		.done = push_done,
+		.bounds = { .max_delay = o->max_delay,
+			    .max_timer = (uint16_t)o->max_timer,
+			    .sets_per_minute = o->sets_per_minute },
+		.arg = w,
 	};
 	int ret = -ENOMEM;
 
@@ -395,6 +436,7 @@ struct ibcc_plugin_worker *ibcc_plugin_worker_new(struct osm_opensm *osm,
 	w->options = *o;
 	w->log = *log;
 	w->generation = first_generation();
+	w->dead_man.after_ms = 1000ull * o->revert_after_s;
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ret = w->wake < 0 ? -errno : ibcc_server_init(&w->server, o, &host, log);
 	if (ret)
@@ -424,6 +466,7 @@ void ibcc_plugin_worker_free(struct ibcc_plugin_worker *w)
 	pthread_join(w->thread, NULL);
 	ibcc_server_fini(&w->server); /* abandons what a client waits for */
 	ibcc_push_free(w->push);
+	ibcc_dead_man_fini(&w->dead_man);
 	ibcc_shared_topo_put(w->topo);
 	close(w->wake);
 	free(w);

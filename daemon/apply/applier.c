@@ -13,6 +13,8 @@ struct own_port {
 	struct ibcc_applier base;
 	struct ibcc_transport *transport; /* NULL: the null applier */
 	uint64_t cc_key;
+	struct ibcc_bounds bounds;
+	struct ibcc_set_budget budget;
 };
 
 struct by_plugin {
@@ -26,9 +28,16 @@ static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, st
 			struct ibcc_why *why)
 {
 	struct own_port *o = (struct own_port *)a;
-	struct ibcc_apply_options opt = { .cc_key = o->cc_key, .dry = !o->transport };
+	struct ibcc_why left_out = { "" };
+	struct ibcc_apply_options opt = { .cc_key = o->cc_key,
+					  .dry = !o->transport,
+					  .bounds = &o->bounds,
+					  .budget = &o->budget,
+					  .left_out = &left_out };
 	int rc = ibcc_apply_run(o->transport, plan, &opt, r);
 
+	if (rc == -EIO && left_out.text[0])
+		return ibcc_why_set(why, rc, "some nodes are left out: %s", left_out.text);
 	if (rc == -EIO)
 		return ibcc_why_set(why, rc, "%u of %u changes did not take effect", r->n_failed,
 				    r->n);
@@ -76,14 +85,29 @@ static int by_plugin_run(struct ibcc_applier *a, const struct ibcc_plan *plan,
 	return ibcc_plugin_apply(b->plugin, plan, b->cc_key, r, why);
 }
 
-static void applier_free(struct ibcc_applier *a)
+static void own_port_free(struct ibcc_applier *a)
+{
+	ibcc_set_budget_fini(&((struct own_port *)a)->budget);
+	free(a);
+}
+
+static void by_plugin_free(struct ibcc_applier *a)
 {
 	free(a);
 }
 
-static const struct ibcc_applier_ops own_port_ops = { own_port_ready, own_port_run, applier_free };
+static const struct ibcc_applier_ops own_port_ops = { own_port_ready, own_port_run, own_port_free };
 static const struct ibcc_applier_ops by_plugin_ops = { by_plugin_ready, by_plugin_run,
-						       applier_free };
+						       by_plugin_free };
+
+static const struct ibcc_bounds unbounded = { .max_delay = IBCC_CCT_MAX_MULT,
+					      .max_timer = UINT16_MAX };
+
+void ibcc_applier_set_bounds(struct ibcc_applier *a, const struct ibcc_bounds *bounds)
+{
+	if (a->ops == &own_port_ops)
+		((struct own_port *)a)->bounds = *bounds;
+}
 
 struct ibcc_applier *ibcc_applier_null_new(void)
 {
@@ -91,6 +115,7 @@ struct ibcc_applier *ibcc_applier_null_new(void)
 
 	if (!o)
 		return NULL;
+	o->bounds = unbounded;
 	o->base = (struct ibcc_applier){ &own_port_ops, "none", false };
 	return &o->base;
 }
@@ -101,6 +126,7 @@ struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t 
 
 	if (!o)
 		return NULL;
+	o->bounds = unbounded;
 	o->base = (struct ibcc_applier){ &own_port_ops, "direct", true };
 	o->transport = t;
 	o->cc_key = cc_key;

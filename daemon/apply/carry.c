@@ -17,32 +17,63 @@ static bool may_be_there(const struct ibcc_change_result *r)
 	return true;
 }
 
+/* What is there before the first write of ours is what a rollback has to push one day, within the
+ * bounds of whoever carries it out.
+ */
+static int check_way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
+	struct ibcc_plan first = { 0 }, undo = { 0 };
+	const struct ibcc_book *book;
+	struct ibcc_why what = { "" };
+	int rc = ibcc_state_book(s, &book, why);
+
+	for (uint32_t i = 0; !rc && i < plan->n; i++)
+		if (!ibcc_book_has(book, &plan->change[i]))
+			rc = ibcc_plan_append(&first, &plan->change[i]);
+	if (!rc)
+		rc = ibcc_plan_reverse(&first, &undo);
+	if (!rc && ibcc_bounds_check(&wire, &undo, NULL, &what))
+		rc = ibcc_why_set(
+			why, -ERANGE,
+			"what is there now could not be put back (%s): \"ibcc-tune disable\" "
+			"takes it off for good",
+			what.text);
+	ibcc_plan_fini(&undo);
+	ibcc_plan_fini(&first);
+	return rc;
+}
+
 static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *txn,
 			   const struct ibcc_plan *plan, struct ibcc_result *r, int64_t *id,
 			   struct ibcc_why *why)
 {
 	bool books = c->state && c->applier->writes, stored = false;
+	struct ibcc_plan sent = *plan;
 	struct ibcc_why disk = { "" };
 	int rc, end = 0;
 
+	sent.back = c->back;
 	rc = ibcc_applier_ready(c->applier, why);
+	if (!rc && books && !c->back)
+		rc = check_way_back(c->state, plan, why);
 	if (!rc && books) {
 		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, &disk);
 		stored = !rc;
-		if (rc == -EIO && c->unrecorded)
+		if (rc == -EIO && c->back)
 			rc = 0;
 		else if (rc)
 			ibcc_why_set(why, rc, "%s", disk.text);
 	}
 	if (rc)
 		return rc;
-	rc = ibcc_applier_run(c->applier, plan, r, why);
+	rc = ibcc_applier_run(c->applier, &sent, r, why);
 	if (books && !stored)
 		ibcc_state_note_unrecorded(c->state, txn, plan, r, rc);
 	else if (stored)
 		end = ibcc_state_end(c->state, *id, r, rc, why ? why->text : "", &disk);
 	/* Left open, the transaction counts as perhaps made, which is the safe side. */
-	if (end && !rc && !c->unrecorded)
+	if (end && !rc && !c->back)
 		rc = ibcc_why_set(why, end, "the settings are made, but %s", disk.text);
 	return rc;
 }
@@ -58,7 +89,7 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 	uint32_t i;
 	int rc = 0;
 
-	back.unrecorded = true;
+	back.back = true;
 	for (i = 0; !rc && i < plan->n; i++)
 		if (may_be_there(&r->change[i]))
 			rc = ibcc_plan_append(&made, &plan->change[i]);
@@ -90,7 +121,7 @@ int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, str
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	txn.via = c->applier->name;
 	rc = one_transaction(c, &txn, plan, r, &id, why);
-	if (rc != -EIO || !c->all_or_nothing || !r->n_failed)
+	if (rc != -EIO || !c->all_or_nothing || !r->n_verified)
 		return rc;
 	undo = take_back(c, plan, r, id, &undo_why);
 	return ibcc_why_set(why, rc, "%s; %s%s", why ? why->text : "",

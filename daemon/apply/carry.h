@@ -19,8 +19,10 @@ struct ibcc_carry {
 	const struct ibcc_topo *topo;
 	struct ibcc_txn txn; /* `via` is filled in */
 	bool all_or_nothing; /* take the changes that took effect back when others did not */
-	/* The plan takes something off: it is carried out even when it cannot be written down. */
-	bool unrecorded;
+	/* The plan puts something back or takes it off: it is carried out even when it cannot be
+	 * written down, and however many Sets that takes.
+	 */
+	bool back;
 };
 
 /* Carries a plan out; *r is initialised by the call, also on failure. The old values are on disk

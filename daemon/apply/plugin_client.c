@@ -381,7 +381,8 @@ static int send_plan(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64
 {
 	struct ibcc_proto_plan head = { .generation = plan->generation,
 					.cc_key = cc_key,
-					.n_changes = plan->n };
+					.n_changes = plan->n,
+					.flags = plan->back ? IBCC_PROTO_PLAN_BACK : 0 };
 	uint32_t i;
 	int rc;
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/bounds.h>
 #include <ibcc/plan.h>
 #include <ibcc/transport.h>
 #include <ibcc/why.h>
@@ -37,6 +38,11 @@ struct ibcc_applier {
 struct ibcc_applier *ibcc_applier_null_new(void);
 struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key);
 struct ibcc_applier *ibcc_applier_plugin_new(struct ibcc_plugin *p, uint64_t cc_key);
+
+/* Bounds of an applier that writes, or would write, by itself; without them those are the wire's,
+ * and Sets are not counted. The plugin has its own.
+ */
+void ibcc_applier_set_bounds(struct ibcc_applier *a, const struct ibcc_bounds *bounds);
 
 static inline int ibcc_applier_ready(struct ibcc_applier *a, struct ibcc_why *why)
 {

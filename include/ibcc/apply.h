@@ -6,18 +6,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/bounds.h>
 #include <ibcc/plan.h>
 #include <ibcc/transport.h>
+#include <ibcc/why.h>
 
 struct ibcc_apply_options {
 	uint64_t cc_key;
 	bool dry; /* the null applier: marks every change DRY and sends nothing */
+	const struct ibcc_bounds *bounds; /* NULL: the default */
+	struct ibcc_set_budget *budget;   /* of the nodes; NULL: nobody counts */
+	struct ibcc_why *left_out;        /* what was left out and why; may be NULL */
 	/* Asked before each batch of Sets (may be NULL): false stops, the rest stays PENDING. */
 	bool (*may_continue)(void *arg);
 	void *arg;
 };
 
-/* Applies all changes: nodes in parallel, the changes of one node one after the other in the
+/* Whole nodes are left out, SKIPPED with this error at the change in question: -ERANGE, a change is
+ * beyond the bounds (CCTI_Min is also held against the table of the node where the plan has none);
+ * -EBUSY, the node has had its Sets for now, unless the plan puts something back; -EOPNOTSUPP, a
+ * key for a node that does not answer CongestionInfo: it may be read by somebody else's program.
+ *
+ * Applies all changes: nodes in parallel, the changes of one node one after the other in the
  * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of
  * that node is SKIPPED. *r must be sized for the plan. Returns 0 if all were verified, -EIO if
  * some were not, -ECANCELED if may_continue said no or the transport was cancelled, -ENOMEM.

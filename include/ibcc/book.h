@@ -51,6 +51,12 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
 					     const struct ibcc_book_entry *like);
 
+/* Is there an entry for a change's attribute? */
+bool ibcc_book_has(const struct ibcc_book *b, const struct ibcc_change *c);
+
+/* Forgets the entry for a change's attribute. */
+void ibcc_book_drop(struct ibcc_book *b, const struct ibcc_change *c);
+
 /* All that was begun in transaction `from` or later is taken back altogether. */
 void ibcc_book_forget(struct ibcc_book *b, int64_t from);
 

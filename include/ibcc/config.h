@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/bounds.h>
 #include <ibcc/collect.h>
 #include <ibcc/picture.h>
 #include <ibcc/controller.h>
@@ -55,6 +56,7 @@ struct ibcc_config {
 	int log_level; /* syslog level: err, warning, notice, info, debug as 3, 4, 5, 6, 7 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
+	struct ibcc_bounds bounds; /* of what we write by our own port; the plugin has its own */
 };
 
 void ibcc_config_defaults(struct ibcc_config *c);

@@ -99,8 +99,9 @@ struct ibcc_proto_plan { /* PLAN_BEGIN */
 	uint64_t generation;
 	uint64_t cc_key;
 	uint32_t n_changes;
-	uint32_t reserved;
+	uint32_t flags; /* IBCC_PROTO_PLAN_BACK; others are ignored */
 };
+#define IBCC_PROTO_PLAN_BACK 1u /* ibcc_plan:back */
 
 struct ibcc_proto_result { /* RESULT */
 	uint32_t index;

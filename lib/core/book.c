@@ -127,6 +127,13 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 	return 0;
 }
 
+bool ibcc_book_has(const struct ibcc_book *b, const struct ibcc_change *c)
+{
+	uint32_t at = place(b, c);
+
+	return at < b->n && !order(b->entry[at], c);
+}
+
 const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
 					     const struct ibcc_book_entry *like)
 {
@@ -137,6 +144,17 @@ const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
 	uint32_t at = place(b, &key);
 
 	return at < b->n && !order(b->entry[at], &key) ? b->entry[at] : NULL;
+}
+
+void ibcc_book_drop(struct ibcc_book *b, const struct ibcc_change *c)
+{
+	uint32_t at = place(b, c);
+
+	if (at == b->n || order(b->entry[at], c))
+		return;
+	entry_free(b->entry[at]);
+	b->n--;
+	memmove(b->entry + at, b->entry + at + 1, (b->n - at) * sizeof(*b->entry));
 }
 
 void ibcc_book_forget(struct ibcc_book *b, int64_t from)

@@ -3,15 +3,17 @@
  * the next, since firmware may depend on the order and a half-written node must stop.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/apply.h>
 
+#include "lib/io/apply_check.h"
 #include "lib/io/batch.h"
 
-/* Sets between two questions whether to go on: the window runs empty at the end of each wave, so with
- * a few windows in one it is full most of the time.
+/* Sets between two questions whether to go on: the window runs empty at the end of each wave, so
+ * with a few windows in one it is full most of the time.
  */
 #define WAVE_NODES 256u
 
@@ -329,6 +331,68 @@ static bool is_done(const struct apply *a)
 	return true;
 }
 
+/* Nothing of a node is sent when one of its changes must not be. */
+static void leave_out(struct apply *a, struct group *g, const int *err)
+{
+	while (g->next < g->end) {
+		settle(a, a->order[g->next], IBCC_OUTCOME_SKIPPED, err[a->order[g->next]], 0);
+		g->next++;
+	}
+}
+
+static bool may_have(struct apply *a, const struct group *g)
+{
+	static const struct ibcc_bounds defaults = IBCC_BOUNDS_DEFAULT;
+	uint32_t most = a->o->bounds ? a->o->bounds->sets_per_minute : defaults.sets_per_minute;
+	uint64_t guid = a->plan->change[a->order[g->first]].node_guid;
+
+	if (a->plan->back || !a->o->budget || a->o->dry ||
+	    ibcc_set_budget_take(a->o->budget, guid, g->end - g->first, most,
+				 ibcc_transport_now_ns(a->tr)))
+		return true;
+	if (a->o->left_out && !a->o->left_out->text[0])
+		ibcc_why_set(a->o->left_out, 0, "node 0x%016" PRIx64 ": more than %u Sets a minute",
+			     guid, most);
+	return false;
+}
+
+static int leave_out_what_must_not(struct apply *a)
+{
+	int *err = calloc(a->plan->n ? a->plan->n : 1, sizeof(*err));
+	int rc = err ? ibcc_apply_check(a->tr, a->plan, a->o, err) : -ENOMEM;
+
+	for (uint32_t k = 0; k < a->n_groups && rc == 0; k++) {
+		struct group *g = &a->group[k];
+		bool bad = false;
+
+		for (uint32_t i = g->first; i < g->end; i++)
+			bad |= err[a->order[i]] != 0;
+		if (!bad && !may_have(a, g)) {
+			err[a->order[g->first]] = -EBUSY;
+			bad = true;
+		}
+		if (bad)
+			leave_out(a, g, err);
+	}
+	free(err);
+	return rc;
+}
+
+/* What a real run would leave out is left out, and all else would be sent. */
+static int end_dry(struct apply *a)
+{
+	bool all = true;
+
+	for (uint32_t k = 0; k < a->n_groups; k++) {
+		struct group *g = &a->group[k];
+
+		all &= g->next == g->first;
+		while (g->next < g->end)
+			settle(a, a->order[g->next++], IBCC_OUTCOME_DRY, 0, 0);
+	}
+	return all ? 0 : -EIO;
+}
+
 int ibcc_apply_run(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		   const struct ibcc_apply_options *o, struct ibcc_result *r)
 {
@@ -337,17 +401,21 @@ int ibcc_apply_run(struct ibcc_transport *t, const struct ibcc_plan *plan,
 	int rc;
 
 	r->n_verified = r->n_failed = r->set_mads = 0;
+	if (o->left_out)
+		o->left_out->text[0] = '\0';
 	for (uint32_t i = 0; i < plan->n; i++)
-		settle(&a, i, o->dry ? IBCC_OUTCOME_DRY : IBCC_OUTCOME_PENDING, 0, 0);
-	if (o->dry)
-		return 0;
+		settle(&a, i, IBCC_OUTCOME_PENDING, 0, 0);
 	rc = make_groups(&a);
+	if (rc == 0)
+		rc = leave_out_what_must_not(&a);
+	if (rc == 0 && o->dry)
+		rc = end_dry(&a);
 	while (rc == 0 && !is_done(&a)) {
 		rc = wave(&a, &from);
 		if (from == a.n_groups)
 			from = 0;
 	}
-	if (rc == 0 && r->n_verified < plan->n)
+	if (rc == 0 && !o->dry && r->n_verified < plan->n)
 		rc = -EIO;
 	free(a.order);
 	free(a.group);

@@ -273,8 +273,24 @@ static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uin
 	return rc;
 }
 
+/* A key is told only to nodes known to have the class. */
+static bool may_have_key(const struct ibcc_topo *t, uint32_t node, uint64_t cc_key,
+			 const struct ibcc_settings *actual)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+
+	for (uint32_t p = n->first_port; cc_key && p <= n->first_port + n->n_ports; p++) {
+		uint32_t ep = t->port[p].endport;
+
+		if (actual && ep < actual->n && actual->ep[ep].support == IBCC_CC_SUPPORTED)
+			return true;
+	}
+	return !cc_key;
+}
+
 static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
-			 const struct ibcc_topo *t, uint64_t cc_key)
+			 const struct ibcc_topo *t, uint64_t cc_key,
+			 const struct ibcc_settings *actual)
 {
 	int rc = 0;
 
@@ -286,7 +302,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 		c->node[i].answered = false;
 		if (!c->node[i].known || first == IBCC_NONE)
 			continue;
-		if (ibcc_clock_wants(&c->clock, i))
+		if (ibcc_clock_wants(&c->clock, i) && may_have_key(t, i, cc_key, actual))
 			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
 					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
@@ -373,7 +389,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 		rc = ibcc_caps_ask_controls(c, tr, t);
 	limit(c, tr, from, 1);
 	if (rc == 0)
-		rc = wave_counters(c, tr, t, cc_key);
+		rc = wave_counters(c, tr, t, cc_key, actual);
 	tr->deadline_ns = 0;
 	if (rc < 0)
 		return rc;

@@ -58,7 +58,17 @@ static const struct ibcc_yaml_key tuner_keys[] = {
 	{ .name = NULL },
 };
 
-/* Offsets of the members of `log` count from the whole structure, of the other two from theirs. */
+static const struct ibcc_yaml_key bounds_keys[] = {
+	{ IBCC_YAML_MEMBER("max_delay", UINT, struct ibcc_bounds, max_delay), .min = 1,
+	  .max = IBCC_CCT_MAX_MULT },
+	{ IBCC_YAML_MEMBER("max_timer", UINT, struct ibcc_bounds, max_timer), .min = 1,
+	  .max = UINT16_MAX },
+	{ IBCC_YAML_MEMBER("sets_per_minute", UINT, struct ibcc_bounds, sets_per_minute),
+	  .max = 1000000 },
+	{ .name = NULL },
+};
+
+/* Offsets of the members of `log` count from the whole structure, of the others from theirs. */
 static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("mode", ENUM, mode), .names = modes },
 	{ MEMBER("apply_via", ENUM, apply_via), .names = vias },
@@ -80,6 +90,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ .name = "log", .type = IBCC_YAML_MAP, .keys = log_keys },
 	{ MEMBER("estimator", MAP, estimator), .keys = estimator_keys },
 	{ MEMBER("tuner", MAP, tuner), .keys = tuner_keys },
+	{ MEMBER("bounds", MAP, bounds), .keys = bounds_keys },
 	{ .name = NULL },
 };
 
@@ -108,6 +119,7 @@ void ibcc_config_defaults(struct ibcc_config *c)
 		.state_file = "/var/lib/ibcc-tune/state.db",
 		.log_target = IBCC_LOG_AUTO,
 		.log_level = LOG_INFO,
+		.bounds = IBCC_BOUNDS_DEFAULT,
 	};
 	ibcc_estimator_defaults(&c->estimator);
 	ibcc_tuner_defaults(&c->tuner);

@@ -30,6 +30,7 @@ struct reading {
 	uint8_t n_ports;
 	bool is_switch;
 	bool had_elements;              /* when it was read before */
+	bool keyless;                   /* had no such class: nobody to tell the key to, yet */
 	bool second_block;              /* a block that exists only with 32 elements a block does */
 	uint8_t block0[IBCC_MAD_BYTES]; /* of 0x15 */
 	unsigned int n_cct;
@@ -52,11 +53,16 @@ static struct ibcc_endport_cc *cc_of(const struct readback *rb, const struct rea
 	return &rb->s->ep[r->endport];
 }
 
+static uint64_t key_for(const struct readback *rb, uint32_t i)
+{
+	return rb->r[i].keyless ? 0 : rb->cc_key;
+}
+
 static int add_get(struct readback *rb, uint32_t i, uint16_t attr_id, uint16_t block)
 {
 	struct ibcc_batch_tag tag = { .index = i, .kind = attr_id, .sub = block };
 
-	return ibcc_batch_cc_get(&rb->batch, rb->r[i].lid, rb->cc_key, attr_id, block, tag);
+	return ibcc_batch_cc_get(&rb->batch, rb->r[i].lid, key_for(rb, i), attr_id, block, tag);
 }
 
 /* Without an answer to this request nothing certain is known of the endport. */
@@ -82,8 +88,8 @@ static int ask_refused(struct readback *rb, uint32_t *n)
 		struct ibcc_batch_tag place = { .index = (uint32_t)k };
 
 		if (ibcc_batch_is_refused(&rb->batch.op[k]))
-			rc = ibcc_batch_cc_get(&again, rb->r[tag->index].lid, rb->cc_key, tag->kind,
-					       tag->sub, place);
+			rc = ibcc_batch_cc_get(&again, rb->r[tag->index].lid,
+					       key_for(rb, tag->index), tag->kind, tag->sub, place);
 	}
 	if (rc == 0)
 		rc = ibcc_batch_run(&again, rb->tr);
@@ -124,6 +130,7 @@ static int wave_info(struct readback *rb)
 		}
 		cc->support = IBCC_CC_SUPPORTED;
 		cc->told = true;
+		rb->r[rb->batch.tag[k].index].keyless = false;
 		ibcc_cc_info_unpack(op->mad, &cc->info);
 	}
 	return rc;
@@ -376,6 +383,7 @@ static void gather(struct readback *rb, bool all, const struct ibcc_settings *be
 			(struct ibcc_endport_cc){ .support = IBCC_CC_UNKNOWN, .told = old->told };
 		rb->r[rb->n++] = (struct reading){
 			.had_elements = old->sw_port_block,
+			.keyless = old->support == IBCC_CC_UNSUPPORTED,
 			.endport = *next,
 			.lid = p->lid,
 			.is_switch = ibcc_topo_is_switch(rb->t, p->node),

@@ -208,7 +208,7 @@ static unsigned int plan_port(int fd, const struct ibcc_topo *t, uint32_t port,
 	ibcc_cc_ca_setting_pack(mad, &ca);
 	add_change(fd, t, port, IBCC_CC_ATTR_CA_SETTING, 0, mad, o);
 	for (unsigned int i = 0; i < 128; i++)
-		cct.entry[i] = ibcc_cct_entry(0, i + o->timer % 100);
+		cct.entry[i] = i ? ibcc_cct_entry(0, i + o->timer % 100) : 0;
 	for (unsigned int block = 0; block < 2; block++) {
 		memset(mad, 0, sizeof(mad));
 		ibcc_cc_cct_pack(mad, block, &cct);

@@ -21,11 +21,11 @@ outcomes() { jq -r --arg n "$1" '[.changes[] | select(.node == $n).outcome] | un
 # Somebody has throttled and marked: the values that rollbacks have to bring back.
 for n in source1 source2; do
 	stock ibccconfig CACongestionSetting "$(lid $n)" 0 0xffff 150 4 0 0 || fail "ibccconfig"
-	stock ibccconfig CongestionControlTable "$(lid $n)" 3 0 0:0 1:10 2:21 3:32 || fail "ibccconfig"
+	stock ibccconfig CongestionControlTable "$(lid $n)" 3 0 0:0 1:10 2:21 3:64 || fail "ibccconfig"
 done
 stock ibccconfig SwitchCongestionSetting "$(lid leaf2)" 0x1f 0x4 0x0 9 8 0 0:0 3 || fail "ibccconfig"
 before="$(node source1) $(node source2) $(node leaf2)"
-equal "the fabric to begin with" "$before" '[150,4,3,49184] [150,4,3,49184] [9,0]'
+equal "the fabric to begin with" "$before" '[150,4,3,49216] [150,4,3,49216] [9,0]'
 now() { echo "$(node source1) $(node source2) $(node leaf2)"; }
 cleared='[150,0,0,0]'
 
@@ -35,7 +35,7 @@ for status in 0x0001 0x0002 0x0004 0x0008 0x000c 0x001c 0x0100; do
 	tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "status $status: no error"
 	equal "status $status: refused, and the rest of the node left alone" "$(outcomes source1)" 'failed skipped'
 	equal "status $status: the others are done" "$(outcomes source2) $(node source2) $(node leaf2)" "verified $cleared [0,0]"
-	equal "status $status: nothing half-set" "$(node source1)" '[150,4,3,49184]'
+	equal "status $status: nothing half-set" "$(node source1)" '[150,4,3,49216]'
 	sim set cc_set_status.source1=0 || fail "ibcc-sim set"
 	tune rollback >"$TMP/rollback.log" 2>&1 || fail "status $status: rollback: $(cat "$TMP/rollback.log")"
 	equal "status $status: taken back" "$(now)" "$before"

@@ -100,7 +100,7 @@ stop "$second"
 
 # --- in the middle of a push --------------------------------------------------------------------
 # Each MAD takes a while now, and opensm has none of its own to wait for.
-PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.timeout_ms=5000" \
+PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.timeout_ms=5000 ibcc.sets_per_minute=0" \
 	start_opensm --plugin --tag slow 'sweep_interval 0'
 served
 begin_slow_push()

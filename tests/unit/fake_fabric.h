@@ -62,6 +62,7 @@ struct fake_node {
 	uint8_t tick;
 	/* what came in */
 	unsigned int n_gets, n_sets, n_logs;
+	uint64_t last_key;
 	uint16_t set_attr[16];
 	uint32_t set_mod[16];
 };
@@ -310,6 +311,7 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 	uint64_t key;
 
 	memcpy(&key, mad + 24, 8);
+	n->last_key = be64toh(key);
 	if (n->cc_silent || (n->cc_key && be64toh(key) != n->cc_key && (set || n->protect)))
 		return -1;
 	if (n->no_cc)

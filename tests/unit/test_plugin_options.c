@@ -50,6 +50,10 @@ static void test_defaults(void **state)
 		assert_int_equal(o.window, 64);
 		assert_int_equal(o.timeout_ms, 200);
 		assert_int_equal(o.retries, 3);
+		assert_int_equal(o.max_delay, 16383);
+		assert_int_equal(o.max_timer, 65535);
+		assert_int_equal(o.sets_per_minute, 60);
+		assert_int_equal(o.revert_after_s, 0);
 		assert_int_equal(n_lines, 0);
 	}
 }
@@ -69,6 +73,14 @@ static void test_all(void **state)
 	assert_int_equal(o.window, 128);
 	assert_int_equal(o.timeout_ms, 50);
 	assert_int_equal(o.retries, 0);
+	assert_int_equal(parse("ibcc.max_delay=200 ibcc.max_timer=300 ibcc.sets_per_minute=0 "
+			       "ibcc.revert_after_s=90",
+			       &o),
+			 0);
+	assert_int_equal(o.max_delay, 200);
+	assert_int_equal(o.max_timer, 300);
+	assert_int_equal(o.sets_per_minute, 0);
+	assert_int_equal(o.revert_after_s, 90);
 	assert_int_equal(parse("ibcc.group=4711", &o), 0);
 	assert_int_equal(o.gid, 4711);
 	assert_int_equal(n_lines, 0);

@@ -131,7 +131,9 @@ static void fake_done(void *arg)
 
 static struct ibcc_push *new_push(void)
 {
-	static const struct ibcc_push_host host = { fake_open, fake_objection, fake_done, NULL };
+	static const struct ibcc_push_host host = {
+		fake_open, fake_objection, fake_done, IBCC_BOUNDS_DEFAULT, NULL,
+	};
 	struct ibcc_push *p;
 
 	memset(memory, 0, sizeof(memory));

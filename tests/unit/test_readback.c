@@ -117,6 +117,27 @@ static void test_refusal_silence_and_absence(void **state)
 	teardown(&x);
 }
 
+/* Who has said that he has no such class is asked again without the key, and with it when he has.
+ */
+static void test_whom_the_key_is_told(void **state)
+{
+	struct fixture x = setup_on(fabric_lustre());
+	struct fake_node *n = fake_node_of(x.f, LUSTRE_SRC1);
+
+	(void)state;
+	n->no_cc = true;
+	run(&x, 0x4711);
+	assert_int_equal(n->last_key, 0x4711); /* it might have been protected */
+	run(&x, 0x4711);
+	assert_int_equal(cc(&x, LUSTRE_SRC1)->support, IBCC_CC_UNSUPPORTED);
+	assert_int_equal(n->last_key, 0);
+	n->no_cc = false;
+	run(&x, 0x4711);
+	assert_int_equal(cc(&x, LUSTRE_SRC1)->support, IBCC_CC_SUPPORTED);
+	assert_int_equal(n->last_key, 0x4711);
+	teardown(&x);
+}
+
 /* Among answers a refusal proves nothing, and who has told its settings has them still. */
 static void test_passing_refusals(void **state)
 {
@@ -372,6 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_refusal_silence_and_absence),
+		cmocka_unit_test(test_whom_the_key_is_told),
 		cmocka_unit_test(test_passing_refusals),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_block_sizes),

@@ -209,6 +209,37 @@ static void test_not_ready_leaves_no_trace(void **state)
 	ibcc_state_close(s);
 }
 
+/* What could not be put back is not overwritten, but for taking it off; that is about what was
+ * there before us, not about what we made of it.
+ */
+static void test_no_way_back(void **state)
+{
+	struct ibcc_state *s = open_state("noway.db");
+	struct fake_applier f = fake_applier();
+	struct ibcc_carry c = { .applier = &f.base,
+				.state = s,
+				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_plan p = { 0 };
+	struct ibcc_result r = { 0 };
+	struct ibcc_why why = { "" };
+
+	(void)state;
+	plan_add(&p, GUID_A, CCT, 0, 1, 0); /* a delay at index 0 */
+	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -ERANGE);
+	assert_int_equal(f.runs, 0);
+	assert_non_null(strstr(why.text, "disable"));
+	ibcc_result_fini(&r);
+	c.back = true;
+	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), 0);
+	ibcc_result_fini(&r);
+	c.back = false;
+	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), 0);
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&p);
+	ibcc_plan_fini(&f.applied);
+	ibcc_state_close(s);
+}
+
 /* One node fails: what the others took is taken back, and remembered as taken back. */
 static void test_all_or_nothing(void **state)
 {
@@ -224,14 +255,14 @@ static void test_all_or_nothing(void **state)
 
 	(void)state;
 	plan_add(&p, GUID_A, CA, 0, 1, 2);
-	plan_add(&p, GUID_A, CCT, 0, 3, 4);
+	plan_add(&p, GUID_A, CCT, 1, 3, 4);
 	plan_add(&p, GUID_B, CA, 0, 11, 12);
 	f.fail_guid = GUID_B;
 	f.fail_err = -EREMOTEIO; /* refused: surely not there */
 	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -EIO);
 	assert_int_equal(f.runs, 2);
 	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
-	assert_int_equal(fake_value(&f, GUID_A, CCT, 0), 3);
+	assert_int_equal(fake_value(&f, GUID_A, CCT, 1), 3);
 	assert_int_equal(fake_value(&f, GUID_B, CA, 0), -1);
 	assert_non_null(strstr(why.text, "taken back"));
 	assert_int_equal(r.change[2].outcome, IBCC_OUTCOME_FAILED);
@@ -295,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_rollback_marks),
 		cmocka_unit_test(test_table_that_grew),
 		cmocka_unit_test(test_not_ready_leaves_no_trace),
+		cmocka_unit_test(test_no_way_back),
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_notes),

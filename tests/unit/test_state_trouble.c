@@ -22,7 +22,7 @@ static int carry(struct fake_applier *f, struct ibcc_state *s, const char *actio
 	int rc;
 
 	c.txn.undoes_from = undoes;
-	c.unrecorded = strcmp(action, "tune") != 0;
+	c.back = strcmp(action, "tune") != 0;
 	rc = ibcc_carry_out(&c, p, &r, NULL);
 	ibcc_result_fini(&r);
 	return rc;

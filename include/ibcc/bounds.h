@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What no plan may go beyond, whoever asks for it: the last look before bytes go to a node. */
+#ifndef IBCC_BOUNDS_H
+#define IBCC_BOUNDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/why.h>
+
+struct ibcc_bounds {
+	uint32_t max_delay;       /* of a table's entry, packet times, up to IBCC_CCT_MAX_MULT */
+	uint16_t max_timer;       /* CCTI_Timer, units of 1.024 us */
+	uint32_t sets_per_minute; /* to one node, in the mean; 0: as many as there are */
+};
+/* All that the wire can carry, and one Set a second. */
+#define IBCC_BOUNDS_DEFAULT                                                                        \
+	{                                                                                          \
+		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX, .sets_per_minute = 60,    \
+	}
+
+/* Is every change one that a node can be given? An attribute and block that exist; tables without
+ * delay at index 0 and with delays that never fall, but for entries without any at the end, up to
+ * max_delay; timers up to max_timer; CCTI_Min within the table, where the plan has that, and a
+ * table's limit within what can be addressed. Sets bad[i] (may be NULL) for each change that is
+ * not, and *why to a sentence about the first. Returns their number.
+ */
+uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *plan, bool *bad,
+			   struct ibcc_why *why);
+
+/* Takes nodes with changes that are none out of a plan, and says so likewise. */
+uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, struct ibcc_plan *plan,
+			  struct ibcc_why *why);
+
+/* The highest CCTI_Min that a change brings, 0 if it is not about that. */
+uint8_t ibcc_bounds_ccti_min(const struct ibcc_change *c);
+
+/* How many Sets nodes were sent lately. Zero is a beginning. */
+struct ibcc_set_budget {
+	uint32_t n, cap;
+	struct ibcc_set_account {
+		uint64_t guid, at_ns;
+		double sets; /* left at that time */
+	} * account;         /* owned; in order of guid */
+};
+void ibcc_set_budget_fini(struct ibcc_set_budget *b);
+
+/* Takes n Sets to a node at a time (any clock that does not go back) from what it may have, which
+ * is one minute's at once. False if it has less left, unless it has all: then it may have more than
+ * a minute's, and waits for it afterwards. True also without memory to count.
+ */
+bool ibcc_set_budget_take(struct ibcc_set_budget *b, uint64_t guid, uint32_t n,
+			  uint32_t sets_per_minute, uint64_t now_ns);
+
+#endif

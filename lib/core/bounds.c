@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/bounds.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MINUTE_NS 60e9
+
+static void to_mad(uint8_t *mad, const struct ibcc_change *c)
+{
+	memset(mad, 0, IBCC_MAD_DATA_OFFS);
+	memcpy(mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
+}
+
+/* The table that an endport has after a plan, as far as the plan tells. */
+struct table {
+	uint8_t blocks; /* bit k: block k is in the plan */
+	struct ibcc_cct cct;
+};
+
+static bool same_endport(const struct ibcc_change *a, const struct ibcc_change *b)
+{
+	return a->node_guid == b->node_guid && a->port == b->port;
+}
+
+static struct table table_of(const struct ibcc_plan *plan, uint32_t from, uint32_t end)
+{
+	struct table t = { 0 };
+
+	for (uint32_t i = from; i < end; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		uint8_t mad[IBCC_MAD_BYTES];
+
+		if (c->attr_id != IBCC_CC_ATTR_CCT || c->attr_mod >= IBCC_CCT_MAX_BLOCKS)
+			continue;
+		to_mad(mad, c);
+		ibcc_cc_cct_unpack(mad, c->attr_mod, &t.cct, &t.cct.limit);
+		t.blocks |= (uint8_t)(1u << c->attr_mod);
+	}
+	return t;
+}
+
+/* Some nodes tell no table's end but that of its last block: what is behind it has no delays. */
+static bool is_tail(const struct table *t, unsigned int i)
+{
+	for (; i <= t->cct.limit; i++)
+		if (t->cct.entry[i])
+			return false;
+	return true;
+}
+
+/* Entries of one block, and how it goes on from the block before, if that is known. NULL: fine. */
+static const char *check_block(const struct ibcc_bounds *b, const struct table *t, uint32_t block)
+{
+	unsigned int first = block * IBCC_CCT_BLOCK_ENTRIES;
+	bool known = block && t->blocks & 1u << (block - 1);
+	uint32_t before = known ? ibcc_cct_entry_delay_milli(t->cct.entry[first - 1]) : 0;
+
+	if (t->cct.limit >= IBCC_CCT_MAX_ENTRIES)
+		return "a CCTI_Limit beyond 255";
+	for (unsigned int i = first; i < first + IBCC_CCT_BLOCK_ENTRIES && i <= t->cct.limit; i++) {
+		uint32_t delay = ibcc_cct_entry_delay_milli(t->cct.entry[i]);
+
+		if (!i && delay)
+			return "a table with a delay at index 0, for who is not marked";
+		if (delay < before)
+			return is_tail(t, i) ? NULL : "a table whose delays fall";
+		if (delay > b->max_delay * 1000ull)
+			return "a table with a longer delay than may be";
+		before = delay;
+	}
+	return NULL;
+}
+
+uint8_t ibcc_bounds_ccti_min(const struct ibcc_change *c)
+{
+	struct ibcc_cc_ca_setting ca;
+	uint8_t mad[IBCC_MAD_BYTES], most = 0;
+
+	if (c->attr_id != IBCC_CC_ATTR_CA_SETTING)
+		return 0;
+	to_mad(mad, c);
+	ibcc_cc_ca_setting_unpack(mad, &ca);
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		if (ca.Control_Map >> sl & 1 && ca.sl[sl].CCTI_Min > most)
+			most = ca.sl[sl].CCTI_Min;
+	return most;
+}
+
+static const char *check_setting(const struct ibcc_bounds *b, const struct table *t,
+				 const struct ibcc_change *c)
+{
+	struct ibcc_cc_ca_setting ca;
+	uint8_t mad[IBCC_MAD_BYTES];
+
+	to_mad(mad, c);
+	ibcc_cc_ca_setting_unpack(mad, &ca);
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		if (ca.Control_Map >> sl & 1 && ca.sl[sl].CCTI_Timer > b->max_timer)
+			return "a longer CCTI_Timer than may be";
+	if (t->blocks && ibcc_bounds_ccti_min(c) > t->cct.limit)
+		return "a CCTI_Min beyond the table's end";
+	return NULL;
+}
+
+/* What is wrong with a change, or NULL. */
+static const char *check(const struct ibcc_bounds *b, const struct table *t,
+			 const struct ibcc_change *c)
+{
+	switch (c->attr_id) {
+	case IBCC_CC_ATTR_KEY_INFO:
+	case IBCC_CC_ATTR_SW_SETTING: return c->attr_mod ? "no such block" : NULL;
+	case IBCC_CC_ATTR_SW_PORT_SETTING:
+		return c->attr_mod > UINT8_MAX / IBCC_CC_SW_PORT_BLOCK_121 ? "no such block" : NULL;
+	case IBCC_CC_ATTR_CA_SETTING: return c->attr_mod ? "no such block" : check_setting(b, t, c);
+	case IBCC_CC_ATTR_CCT:
+		return c->attr_mod >= IBCC_CCT_MAX_BLOCKS ? "no such block"
+							  : check_block(b, t, c->attr_mod);
+	}
+	return "no setting";
+}
+
+uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *plan, bool *bad,
+			   struct ibcc_why *why)
+{
+	uint32_t n = 0, from, end, i;
+
+	for (from = 0; from < plan->n; from = end) {
+		struct table t;
+
+		for (end = from + 1;
+		     end < plan->n && same_endport(&plan->change[from], &plan->change[end]); end++)
+			;
+		t = table_of(plan, from, end);
+		for (i = from; i < end; i++) {
+			const struct ibcc_change *c = &plan->change[i];
+			const char *what = check(b, &t, c);
+
+			if (bad)
+				bad[i] = what;
+			if (what && !n++)
+				ibcc_why_set(why, 0, "node 0x%016" PRIx64 " port %u, %s: %s",
+					     c->node_guid, c->port, ibcc_cc_attr_name(c->attr_id),
+					     what);
+		}
+	}
+	return n;
+}
+
+uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	bool *bad = calloc(plan->n ? plan->n : 1, sizeof(*bad));
+	uint32_t n_bad, n = 0, from, end, i;
+
+	/* Without memory to tell them apart none of them goes. */
+	n_bad = ibcc_bounds_check(b, plan, bad, why);
+	for (from = 0; n_bad && bad && from < plan->n; from = end) {
+		bool out = false;
+
+		for (end = from;
+		     end < plan->n && plan->change[end].node_guid == plan->change[from].node_guid;
+		     end++)
+			out |= bad[end];
+		for (i = from; !out && i < end; i++)
+			plan->change[n++] = plan->change[i];
+	}
+	if (n_bad)
+		plan->n = n;
+	free(bad);
+	return n_bad;
+}
+
+void ibcc_set_budget_fini(struct ibcc_set_budget *b)
+{
+	free(b->account);
+	*b = (struct ibcc_set_budget){ 0 };
+}
+
+static struct ibcc_set_account *account_of(struct ibcc_set_budget *b, uint64_t guid, double all,
+					   uint64_t now_ns)
+{
+	uint32_t lo = 0, hi = b->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (b->account[mid].guid < guid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < b->n && b->account[lo].guid == guid)
+		return &b->account[lo];
+	if (b->n == b->cap) {
+		uint32_t cap = b->cap ? 2 * b->cap : 64;
+		struct ibcc_set_account *grown = reallocarray(b->account, cap, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		b->account = grown;
+		b->cap = cap;
+	}
+	memmove(b->account + lo + 1, b->account + lo, (b->n - lo) * sizeof(*b->account));
+	b->n++;
+	b->account[lo] = (struct ibcc_set_account){ .guid = guid, .at_ns = now_ns, .sets = all };
+	return &b->account[lo];
+}
+
+bool ibcc_set_budget_take(struct ibcc_set_budget *b, uint64_t guid, uint32_t n,
+			  uint32_t sets_per_minute, uint64_t now_ns)
+{
+	double all = sets_per_minute;
+	struct ibcc_set_account *a;
+
+	if (!sets_per_minute)
+		return true;
+	a = account_of(b, guid, all, now_ns);
+	if (!a)
+		return true;
+	if (now_ns > a->at_ns)
+		a->sets += all * (double)(now_ns - a->at_ns) / MINUTE_NS;
+	if (a->sets > all)
+		a->sets = all;
+	a->at_ns = now_ns;
+	if (a->sets < n && a->sets < all)
+		return false;
+	a->sets -= n;
+	return true;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "lib/io/apply_check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "lib/io/batch.h"
+
+static bool has_table(const struct ibcc_plan *plan, const struct ibcc_change *c)
+{
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->change[i].attr_id == IBCC_CC_ATTR_CCT &&
+		    plan->change[i].node_guid == c->node_guid && plan->change[i].port == c->port)
+			return true;
+	return false;
+}
+
+/* What has to be asked about a change: a table for CCTI_Min to be within, or a sign that the node
+ * has the class at all before a key is told to it. 0: nothing.
+ */
+static uint16_t question(const struct ibcc_plan *plan, const struct ibcc_change *c)
+{
+	if (c->attr_id == IBCC_CC_ATTR_KEY_INFO)
+		return IBCC_CC_ATTR_INFO;
+	return ibcc_bounds_ccti_min(c) && !has_table(plan, c) ? IBCC_CC_ATTR_CCT : 0;
+}
+
+static void say(const struct ibcc_apply_options *o, const struct ibcc_change *c, const char *what)
+{
+	if (o->left_out && !o->left_out->text[0])
+		ibcc_why_set(o->left_out, 0, "node 0x%016" PRIx64 " port %u, %s: %s", c->node_guid,
+			     c->port, ibcc_cc_attr_name(c->attr_id), what);
+}
+
+static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c, uint16_t asked,
+		 const struct ibcc_mad_op *op)
+{
+	struct ibcc_cct cct = { 0 };
+	uint16_t limit = 0;
+
+	if (asked == IBCC_CC_ATTR_INFO) {
+		if (op->err == 0)
+			return 0;
+		say(o, c, "the node does not say that it has congestion control, and gets no key");
+		return -EOPNOTSUPP;
+	}
+	if (op->err == 0)
+		ibcc_cc_cct_unpack(op->mad, 0, &cct, &limit);
+	if (op->err == 0 && ibcc_bounds_ccti_min(c) <= limit)
+		return 0;
+	say(o, c, "a CCTI_Min beyond the table's end");
+	return -ERANGE;
+}
+
+static int ask(struct ibcc_transport *t, const struct ibcc_plan *plan,
+	       const struct ibcc_apply_options *o, int *err)
+{
+	struct ibcc_batch batch = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < plan->n && rc == 0; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		uint16_t attr = err[i] ? 0 : question(plan, c);
+		struct ibcc_batch_tag tag = { .index = i, .kind = attr };
+
+		if (attr)
+			rc = ibcc_batch_cc_get(&batch, c->lid, o->cc_key, attr, 0, tag);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&batch, t);
+	for (size_t k = 0; k < batch.n && rc == 0; k++) {
+		uint32_t i = batch.tag[k].index;
+
+		err[i] = judge(o, &plan->change[i], batch.tag[k].kind, &batch.op[k]);
+	}
+	ibcc_batch_fini(&batch);
+	return rc;
+}
+
+int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
+		     const struct ibcc_apply_options *o, int *err)
+{
+	static const struct ibcc_bounds defaults = IBCC_BOUNDS_DEFAULT;
+	bool *bad = calloc(plan->n ? plan->n : 1, sizeof(*bad));
+
+	if (!bad)
+		return -ENOMEM;
+	ibcc_bounds_check(o->bounds ? o->bounds : &defaults, plan, bad, o->left_out);
+	for (uint32_t i = 0; i < plan->n; i++)
+		err[i] = bad[i] ? -ERANGE : 0;
+	free(bad);
+	return o->dry ? 0 : ask(t, plan, o, err);
+}

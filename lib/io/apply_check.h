@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which changes of a plan must not be made, before anything is sent. Private to lib/io. */
+#ifndef IBCC_IO_APPLY_CHECK_H
+#define IBCC_IO_APPLY_CHECK_H
+
+#include <ibcc/apply.h>
+
+/* Sets err[i], zero before, for each change that has to be left out: see ibcc_apply_run(). Asks
+ * nodes (Gets) where the plan does not tell enough, but not in a dry run. Returns 0, -ENOMEM, or as
+ * the transport's run().
+ */
+int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
+		     const struct ibcc_apply_options *o, int *err);
+
+#endif
