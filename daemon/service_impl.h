@@ -36,6 +36,7 @@ struct ibcc_service {
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	uint32_t sm_state;        /* of the plugin's subnet manager, when it was last asked */
 	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */
+	uint64_t pruned_ns;       /* when the history was last looked at */
 	bool pause_unwritten;     /* the state file does not have it yet */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
 	int last_err;             /* of the last pass */

@@ -24,7 +24,8 @@
 #define SICK_LEAST_NS  (2 * SECOND_NS)
 #define SICK_MOST_NS   (10 * SECOND_NS)
 #define SICK_SHARE     4u
-#define HISTORY_DAYS   90
+/* Between two looks at how large the history is. */
+#define PRUNE_NS (60 * SECOND_NS)
 /* So many discoveries at most in a row until the first topology has no gaps. */
 #define FIRST_DISCOVERIES 5u
 
@@ -135,10 +136,19 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	s->state = ibcc_state_open(s->config.state_file, &rc, why);
 	if (!s->state)
 		return rc;
-	/* What cannot be forgotten now will be another time. */
-	ibcc_state_prune(s->state, (int64_t)time(NULL) - HISTORY_DAYS * 86400);
 	read_pause(s);
 	return 0;
+}
+
+/* What cannot be forgotten now will be another time. */
+static void prune(struct ibcc_service *s)
+{
+	uint64_t now = monotonic_ns();
+
+	if (s->pruned_ns && now - s->pruned_ns < PRUNE_NS)
+		return;
+	s->pruned_ns = now;
+	ibcc_state_prune(s->state, (int64_t)time(NULL), (uint64_t)s->config.history_mb << 20);
 }
 
 /* Whatever happened to the state file, a pass goes on. */
@@ -149,6 +159,7 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 
 	if (rc)
 		return rc;
+	prune(s);
 	trouble = ibcc_state_trouble(s->state);
 	known = ibcc_state_is_known(s->state);
 	rc = ibcc_state_check(s->state, why);

@@ -235,36 +235,3 @@ int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text)
 	sqlite3_finalize(st);
 	return rc;
 }
-
-/* For the live settings the first old value of an attribute matters to a rollback and the last new
- * one to the audit, so all between them may be forgotten.
- */
-int ibcc_state_prune(struct ibcc_state *s, int64_t before_s)
-{
-	static const char *const sql[] = {
-		"DELETE FROM change WHERE txn IN (SELECT id FROM txn WHERE ended < ?1)"
-		" AND (txn IN (SELECT id FROM txn WHERE undone_by IS NOT NULL OR"
-		"  action = 'rollback' OR outcome = 'refused')"
-		" OR EXISTS (SELECT 1 FROM change AS e JOIN txn AS x ON x.id = e.txn"
-		"  WHERE e.node_guid = change.node_guid AND e.port = change.port"
-		"  AND e.attr_id = change.attr_id AND e.attr_mod = change.attr_mod"
-		"  AND e.txn < change.txn AND x.undone_by IS NULL AND x.action <> 'rollback'"
-		"  AND x.outcome <> 'refused' AND e.outcome NOT IN ('skipped', 'dry', 'unmade'))"
-		" AND EXISTS (SELECT 1 FROM change AS l WHERE l.node_guid = change.node_guid"
-		"  AND l.port = change.port AND l.attr_id = change.attr_id"
-		"  AND l.attr_mod = change.attr_mod AND l.txn > change.txn))",
-		"DELETE FROM txn WHERE ended < ?1 AND id NOT IN (SELECT txn FROM change)",
-	};
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; !rc && i < sizeof(sql) / sizeof(sql[0]); i++) {
-		sqlite3_stmt *st = NULL;
-
-		if (sqlite3_prepare_v2(s->db, sql[i], -1, &st, NULL))
-			return -EIO;
-		rc = sqlite3_bind_int64(st, 1, before_s) ? -EIO : step_once(st);
-		sqlite3_finalize(st);
-	}
-	return rc;
-}

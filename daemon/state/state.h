@@ -111,9 +111,10 @@ json_t *ibcc_state_transaction(struct ibcc_state *s, int64_t id, int *err);
 int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text);
 char *ibcc_state_note(struct ibcc_state *s, const char *key);
 
-/* Forgets what is older than `before_s` (seconds since 1970), but for the oldest value of each
- * attribute that is not taken back yet. -EIO.
+/* Forgets what is older than 90 days at `now_s` (seconds since 1970), and of the rest the older
+ * half again and again until the file uses no more than `max_bytes`; but for what a rollback or the
+ * audit needs. The file itself does not shrink: its room is used again. -EIO.
  */
-int ibcc_state_prune(struct ibcc_state *s, int64_t before_s);
+int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the state file says is ours, in memory: the way back, and what should be on the fabric. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/state/state_db.h"
@@ -24,19 +25,13 @@ int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
 	return 0;
 }
 
-/* Keys (attribute 0x12) are not stored, and are no settings. */
-#define LIVE                                                                                       \
-	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
-	" WHERE t.undone_by IS NULL AND t.outcome <> 'refused'"                                    \
-	" AND c.outcome NOT IN ('skipped', 'dry', 'unmade') AND c.attr_id <> 18"
-
 /* By attribute, and for each by time. */
 static const char book_sql[] =
 	"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
-	" t.id, t.action, c.outcome = 'verified'" LIVE " AND t.id >= ?1"
+	" t.id, t.action, c.outcome = 'verified'" IBCC_STATE_LIVE " AND t.id >= ?1"
 	" ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, t.id, c.seq";
 static const char is_live_sql[] =
-	"SELECT 1" LIVE " AND t.id = ?1 AND t.action <> 'rollback' LIMIT 1";
+	"SELECT 1" IBCC_STATE_LIVE " AND t.id = ?1 AND t.action <> 'rollback' LIMIT 1";
 
 static enum ibcc_book_act act_of(const char *action)
 {
@@ -175,6 +170,15 @@ static int is_live(struct ibcc_state *s, int64_t id, bool *live)
 	return *live || step == SQLITE_DONE ? 0 : -EIO;
 }
 
+static bool is_pruned(struct ibcc_state *s, int64_t id)
+{
+	char *text = ibcc_state_note(s, "pruned");
+	bool pruned = text && strtoll(text, NULL, 10) > id;
+
+	free(text);
+	return pruned;
+}
+
 /* The way back to a moment in between is in the file alone. */
 static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
 		     struct ibcc_why *why)
@@ -183,6 +187,12 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 	bool live = false;
 	int rc = s->ahead || !s->db ? -EIO : is_live(s, from, &live);
 
+	if (!rc && live && is_pruned(s, from))
+		return ibcc_why_set(
+			why, -ENOENT,
+			"the history of transaction %lld is not kept in full any more; all "
+			"can be taken back",
+			(long long)from);
 	if (!rc && !live)
 		return ibcc_why_set(why, -ENOENT,
 				    "there is no transaction %lld that could be taken back",

@@ -36,6 +36,14 @@ struct ibcc_state {
 /* -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 
+/* Changes that say what is on the fabric because of us, or because of what we took back in part.
+ * Keys (attribute 0x12) are not stored, and are no settings.
+ */
+#define IBCC_STATE_LIVE                                                                            \
+	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
+	" WHERE t.undone_by IS NULL AND t.outcome <> 'refused'"                                    \
+	" AND c.outcome NOT IN ('skipped', 'dry', 'unmade') AND c.attr_id <> 18"
+
 /* Brings the book up to date; what is known stays where the file cannot be read. -EIO: nothing is
  * known; -ENOMEM.
  */

@@ -23,6 +23,7 @@ static const char schema[] =
 	"PRAGMA journal_mode = WAL;"
 	"PRAGMA synchronous = FULL;"
 	"PRAGMA foreign_keys = ON;"
+	"PRAGMA journal_size_limit = 4194304;"
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS txn ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL, started INTEGER NOT NULL, "

@@ -51,6 +51,7 @@ struct ibcc_config {
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
 	char state_file[IBCC_CONFIG_PATH_BYTES];  /* last good settings and undo */
+	uint32_t history_mb;                      /* of that, at most */
 	char cc_key_file[IBCC_CONFIG_PATH_BYTES]; /* empty: key 0 */
 	int log_target;                           /* enum ibcc_log_target */
 	int log_level; /* syslog level: err, warning, notice, info, debug as 3, 4, 5, 6, 7 */

@@ -110,7 +110,7 @@ static void use(struct ibcc_state *s)
 	for (int64_t id = 1; id < 4; id++)
 		json_decref(ibcc_state_transaction(s, id, &err));
 	free(ibcc_state_note(s, "paused"));
-	ibcc_state_prune(s, 1000);
+	ibcc_state_prune(s, 1000, 4096);
 }
 
 struct input {

@@ -273,7 +273,7 @@ static void test_all_or_nothing(void **state)
 	ibcc_state_close(s);
 }
 
-/* Old transactions go, but not the value that a rollback would need. */
+/* Old transactions go, but not the values that a rollback and the audit need. */
 static void test_prune(void **state)
 {
 	struct ibcc_state *s = open_state("prune.db");
@@ -286,14 +286,79 @@ static void test_prune(void **state)
 	one_change(s, GUID_A, 1, 2, 0);
 	one_change(s, GUID_A, 2, 3, 0);
 	one_change(s, GUID_A, 3, 4, -EPERM);
-	assert_int_equal(ibcc_state_prune(s, INT64_MAX), 0);
+	assert_int_equal(ibcc_state_prune(s, INT64_MAX, UINT64_MAX), 0);
 	list = ibcc_state_history(s, 10, &err);
-	assert_int_equal(json_array_size(list), 1);
+	assert_int_equal(json_array_size(list), 2);
 	json_decref(list);
+	s->book_fresh = false;
 	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
 	assert_int_equal(p.n, 1);
 	assert_int_equal(p.change[0].old_data[5], 1);
+	assert_int_equal(p.change[0].new_data[5], 3);
 	ibcc_plan_fini(&p);
+	ibcc_state_close(s);
+}
+
+static int64_t file_bytes(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(files_path(name), &st), 0);
+	return st.st_size;
+}
+
+/* Thousands of small transactions: the file stays within its bound while they come, and the way
+ * back to the beginning stays, and what was switched off in between.
+ */
+static void test_bounded(void **state)
+{
+	const uint64_t bound = 1 << 20;
+	struct ibcc_state *s = open_state("bounded.db");
+	struct ibcc_txn off = { .who = "me", .action = "disable", .via = "none", .summary = "" };
+	struct ibcc_plan p = { 0 };
+	const struct ibcc_book *book;
+	struct ibcc_why why = { "" };
+	struct ibcc_result r;
+	int64_t id, first = 0, last = 0;
+
+	(void)state;
+	assert_int_equal(sqlite3_exec(s->db, "PRAGMA synchronous = OFF", NULL, NULL, NULL), 0);
+	for (unsigned int i = 0; i < 8000; i++) {
+		uint8_t from = (uint8_t)(i ? 2 + (i - 1) % 200 : 1), to = (uint8_t)(2 + i % 200);
+
+		last = one_change(s, i % 2 ? GUID_A : GUID_B, from, to, 0);
+		if (i == 1000) {
+			plan_add(&p, GUID_A, CA, 0, 9, 0);
+			assert_int_equal(ibcc_state_begin(s, &off, &p, NULL, &id, NULL), 0);
+			assert_int_equal(ibcc_result_init(&r, 1), 0);
+			r.change[0].outcome = IBCC_OUTCOME_VERIFIED;
+			assert_int_equal(ibcc_state_end(s, id, &r, 0, "", NULL), 0);
+			ibcc_result_fini(&r);
+			ibcc_plan_fini(&p);
+		}
+		if (i % 250)
+			continue;
+		assert_int_equal(ibcc_state_prune(s, 0, bound), 0);
+		assert_true(file_bytes("bounded.db") < (int64_t)(3 * bound / 2));
+	}
+	ibcc_state_close(s);
+	s = open_state("bounded.db");
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+	assert_int_equal(first, 1);
+	assert_int_equal(p.n, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		bool a = p.change[i].node_guid == GUID_A;
+
+		assert_int_equal(p.change[i].old_data[5], a ? 2 : 1);
+		assert_int_equal(p.change[i].new_data[5], a ? 2 + 7999 % 200 : 2 + 7998 % 200);
+	}
+	ibcc_plan_fini(&p);
+	assert_int_equal(ibcc_state_book(s, &book, NULL), 0);
+	assert_true(book->entry[0]->off || book->entry[1]->off);
+	/* Young ones can be gone back to, old ones not. */
+	assert_undo(s, last, 1, last);
+	assert_int_equal(ibcc_state_undo(s, 1, &p, &first, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "not kept in full"));
 	ibcc_state_close(s);
 }
 
@@ -329,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_no_way_back),
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_prune),
+		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_notes),
 	};
 

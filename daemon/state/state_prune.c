@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The history must not grow for ever: what is old goes, and more of it when the file is large. What
+ * a rollback and the audit need stays, however old: of each attribute that is ours the first write,
+ * the last one, and the last that put it back or off.
+ */
+#include <errno.h>
+
+#include "daemon/state/state_db.h"
+
+#define HISTORY_DAYS 90
+#define MOST_ROUNDS  8
+
+/* The transactions below ?1 that have ended. */
+#define OLD          " SELECT id FROM txn WHERE id < ?1 AND ended IS NOT NULL"
+#define BY_ATTRIBUTE " GROUP BY c.node_guid, c.port, c.attr_id, c.attr_mod"
+#define FIRST        " min(c.txn * 4294967296 + c.seq)"
+#define LAST         " max(c.txn * 4294967296 + c.seq)"
+
+static const char changes_sql[] =
+	"WITH keep (at) AS ("
+	" SELECT" FIRST IBCC_STATE_LIVE " AND t.action <> 'rollback'" BY_ATTRIBUTE
+	" UNION SELECT" LAST IBCC_STATE_LIVE BY_ATTRIBUTE " UNION SELECT" LAST IBCC_STATE_LIVE
+	" AND t.action = 'rollback'" BY_ATTRIBUTE " UNION SELECT" LAST IBCC_STATE_LIVE
+	" AND t.action = 'disable'" BY_ATTRIBUTE ")"
+	" DELETE FROM change WHERE txn IN (" OLD ")"
+	" AND txn * 4294967296 + seq NOT IN (SELECT at FROM keep)";
+static const char txns_sql[] = "DELETE FROM txn WHERE id IN (" OLD
+			       ") AND NOT EXISTS (SELECT 1 FROM change WHERE txn = id)";
+
+static int64_t ask(struct ibcc_state *s, const char *sql, int64_t value)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t v = -1;
+
+	if (!sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) &&
+	    (!sqlite3_bind_parameter_count(st) || !sqlite3_bind_int64(st, 1, value)) &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		v = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return v;
+}
+
+/* Forgets what it can of the transactions before one; how many rows those were, or -EIO. That they
+ * are not there in full any more is noted first: nobody can go back to a moment among them.
+ */
+static int64_t forget(struct ibcc_state *s, int64_t before)
+{
+	static const char *const sql[] = {
+		"INSERT INTO note (key, text) VALUES ('pruned', ?1)"
+		" ON CONFLICT (key) DO UPDATE SET text = max(CAST(text AS INTEGER), ?1)",
+		changes_sql,
+		txns_sql,
+	};
+	int64_t n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		sqlite3_stmt *st = NULL;
+		int step = SQLITE_ERROR;
+
+		if (!sqlite3_prepare_v2(s->db, sql[i], -1, &st, NULL) &&
+		    !sqlite3_bind_int64(st, 1, before))
+			step = sqlite3_step(st);
+		sqlite3_finalize(st);
+		if (step != SQLITE_DONE)
+			return -EIO;
+		n += i ? sqlite3_changes(s->db) : 0;
+	}
+	return n;
+}
+
+static int64_t used_bytes(struct ibcc_state *s)
+{
+	return (ask(s, "PRAGMA page_count", 0) - ask(s, "PRAGMA freelist_count", 0)) *
+	       ask(s, "PRAGMA page_size", 0);
+}
+
+int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes)
+{
+	int64_t before, n;
+
+	if (!s->writable)
+		return -EIO;
+	before = ask(s, "SELECT coalesce(max(id), 0) + 1 FROM txn WHERE ended < ?1",
+		     now_s - HISTORY_DAYS * 86400);
+	n = before > 1 ? forget(s, before) : 0;
+	/* Half at a time: what is young is asked for more often. */
+	for (int i = 0; i < MOST_ROUNDS && n >= 0 && (uint64_t)used_bytes(s) > max_bytes; i++) {
+		before = ask(s,
+			     "SELECT id FROM txn ORDER BY id LIMIT 1 OFFSET"
+			     " (SELECT count(*) / 2 FROM txn)",
+			     0);
+		n = forget(s, before);
+		if (!n) /* all that is left is needed, or is as young as it gets */
+			break;
+	}
+	return n < 0 ? -EIO : 0;
+}
