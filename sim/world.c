@@ -10,6 +10,9 @@
 #include "sim/merge.h"
 #include "sim/world_state.h"
 
+/* A simulated fabric may run for days, offered more than it carries. */
+#define ADAPTER_PACKETS 1024u
+
 struct ibcc_world *ibcc_world_new(const struct ibcc_scenario *s)
 {
 	struct ibcc_world *w = calloc(1, sizeof(*w));
@@ -23,6 +26,7 @@ struct ibcc_world *ibcc_world_new(const struct ibcc_scenario *s)
 		w->model = s->model;
 	else
 		ibcc_model_defaults(&w->model);
+	w->model.adapter_packets = ADAPTER_PACKETS;
 	w->flow = calloc(n + 1, sizeof(*w->flow));
 	if (!w->flow) {
 		free(w);

@@ -56,7 +56,8 @@ enum ibcc_becn_path {
 };
 
 /* VL arbitration tables of all outputs, of switches and of channel adapters (IBA vol. 1, 7.6.9).
- * Without entries switches serve VLs in turn, and channel adapters all queues as hca_service has it.
+ * Without entries switches serve VLs in turn, and channel adapters all queues as hca_service has
+ * it.
  */
 #define IBCC_VLARB_ENTRIES 64u
 struct ibcc_vlarb_table {
@@ -114,11 +115,11 @@ struct ibcc_model {
 	enum ibcc_hca_service hca_service;
 	uint64_t becn_delay_ps; /* FECN received to BECN ready to be sent; out of band, received */
 	enum ibcc_becn_path becn_path;
-	bool acks;              /* destinations acknowledge packets in band (BECN rides on them) */
-	uint32_t ack_bytes;     /* of an ACK or CNP on the wire */
-	uint8_t vls;            /* data VLs, 1..15 */
-	uint8_t cct_blocks;     /* CongestionInfo:ControlTableCap of HCAs */
-	uint8_t wait_tick;      /* PortSamplesControl:Tick that PortXmitWait counts by */
+	bool acks;          /* destinations acknowledge packets in band (BECN rides on them) */
+	uint32_t ack_bytes; /* of an ACK or CNP on the wire */
+	uint8_t vls;        /* data VLs, 1..15 */
+	uint8_t cct_blocks; /* CongestionInfo:ControlTableCap of HCAs */
+	uint8_t wait_tick;  /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
 	enum ibcc_routing routing;
 	enum ibcc_switching switching;
@@ -133,6 +134,11 @@ struct ibcc_model {
 	uint32_t pause_headroom_bytes;
 	uint16_t pause_xon_permille;
 	struct ibcc_bcn bcn;
+	/* Of what waits at an adapter, so many packets of uniform flows for each queue pair that is
+	 * held, and ACKs and CNPs for each SL; what comes beyond is refused, or lost but for what a
+	 * window waits for. 0: no limit, for runs that have an end.
+	 */
+	uint32_t adapter_packets;
 };
 void ibcc_model_defaults(struct ibcc_model *m);
 
@@ -157,8 +163,8 @@ static inline bool ibcc_arrivals_paced(enum ibcc_arrivals a)
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
 	char name[IBCC_NAME_BYTES];
-	char from[IBCC_NAME_BYTES]; /* node description */
-	char to[IBCC_NAME_BYTES];   /* node description, or "*": uniformly to all others */
+	char from[IBCC_NAME_BYTES];   /* node description */
+	char to[IBCC_NAME_BYTES];     /* node description, or "*": uniformly to all others */
 	char not_to[IBCC_NAME_BYTES]; /* with "*": one that is left out, or "" */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;

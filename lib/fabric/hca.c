@@ -86,6 +86,11 @@ static void qp_alarm(struct ibcc_engine *e, uint32_t qp)
 	evq_push(e, q->ready_ps, EV_QP, qp);
 }
 
+static bool is_full(const struct ibcc_engine *e, uint32_t n)
+{
+	return e->model.adapter_packets && n >= e->model.adapter_packets;
+}
+
 /* Passes a throttled queue pair's packet over: it waits with the queue pair. */
 static bool defer(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t arrival_ps)
 {
@@ -106,6 +111,7 @@ static bool defer(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t ar
 		e->cell[q->defer_end].next = c;
 	}
 	q->defer_end = c;
+	q->n_deferred++;
 	e->flow[flow].n_deferred++;
 	return true;
 }
@@ -146,7 +152,9 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 		if (qp == NONE || !f->uniform || !ibcc_arrivals_paced(f->kind) ||
 		    (e->qp[qp].defer == NONE && qp_rested(e, qp)))
 			break;
-		if (!defer(e, flow, qp, due))
+		if (is_full(e, e->qp[qp].n_deferred))
+			f->refused++;
+		else if (!defer(e, flow, qp, due))
 			return false;
 		ibcc_fab_head_take(e, f);
 	}
@@ -329,6 +337,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	q->defer = e->cell[c].next;
 	cell_give(e, c);
 	e->flow[flow].n_deferred--;
+	q->n_deferred--;
 	q->turn = ++h->turn;
 	q->ready = false;
 	deferred_arm(e, qp);
@@ -437,6 +446,10 @@ void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct group *g = &e->group[h->group[k->sl]];
 
+	if (is_full(e, g->n_ctrl) && !e->flow[k->flow].window) {
+		pkt_give(e, pkt);
+		return;
+	}
 	k->next = NONE;
 	if (g->ctrl == NONE)
 		g->ctrl = pkt;

@@ -223,7 +223,8 @@ struct qp {
 	uint32_t group;
 	uint32_t defer_end;
 	uint32_t wait, wait_end; /* flows that wait for the end of the delay */
-	uint64_t turn;           /* the adapter's when it last sent what it had deferred */
+	uint32_t n_deferred;
+	uint64_t turn; /* the adapter's when it last sent what it had deferred */
 };
 
 /* A replayable sequence of arrival times. */

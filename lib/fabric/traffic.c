@@ -72,10 +72,12 @@ static void offer(struct ibcc_engine *e, struct flow *f)
 
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f)
 {
+	uint64_t taken = f->sent + f->n_deferred + f->refused;
+
 	if (!ibcc_arrivals_paced(f->kind))
 		return f->sent;
-	if (!f->ring_cap && f->offered < f->sent + f->n_deferred) { /* all that it has taken */
-		f->offered = f->sent + f->n_deferred;
+	if (!f->ring_cap && f->offered < taken) {
+		f->offered = taken;
 		f->offer = f->head;
 	}
 	offer(e, f);
