@@ -83,8 +83,9 @@ static bool has_room_for_doubt(const struct ibcc_controller *c)
 static bool in_doubt(const struct ibcc_controller *c, const struct ibcc_root_parameters *r,
 		     const struct ibcc_root *now)
 {
-	return c->p.without != IBCC_RULE_DOUBT && any_told(c) && r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
-	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= DOUBT_WAIT &&
+	return c->p.without != IBCC_RULE_DOUBT && any_told(c) && r->kind == IBCC_CONGESTION_INPUT &&
+	       r->kind == now->kind && now->present >= DOUBT_PASSES &&
+	       now->tree_wait_permille >= DOUBT_WAIT &&
 	       now->confidence_permille >= IBCC_CONFIDENT_PERMILLE;
 }
 

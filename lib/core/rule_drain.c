@@ -21,7 +21,8 @@ uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct ibcc_root_pa
 {
 	uint64_t ns = (uint64_t)now->n_waiting * TREE_BUFFER * 8000 / h->full_mbps;
 
-	if (p->c->p.without == IBCC_RULE_DRAIN || r->kind != IBCC_CONGESTION_OUTPUT || ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
+	if (p->c->p.without == IBCC_RULE_DRAIN || r->kind != IBCC_CONGESTION_OUTPUT ||
+	    ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
 		return 0;
 	ns = 2 * ns / p->pic->interval_ns + 2;
 	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);

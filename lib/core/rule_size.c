@@ -17,8 +17,9 @@
 #define JAM_PERMILLE   200u    /* of waiting: what a port sends then is what its receiver takes */
 #define RECEIVE_BUFFER 131072u /* bytes, about twice what adapters have */
 #define MORE_PERMILLE  1300u   /* of the contributors counted on */
-#define LEARN_PERMILLE 150u /* formulas again when contributors become known and x moves so much,  \
-			     */
+#define LEARN_PERMILLE                                                                             \
+	150u /* formulas again when contributors become known and x moves so much,                 \
+	      */
 #define GROWN_PERMILLE  1150u /* later so much: the table ends too early for all of them, */
 #define SHRUNK_PERMILLE 600u  /* or this */
 #define LOOP_FACTOR     2u    /* of the time between a source's packets: marks adapt to less */

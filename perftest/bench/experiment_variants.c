@@ -16,8 +16,8 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 			const char *path, struct ibcc_live_options *o)
 {
 	static const char *const faults[] = { "none", "silent", "reset", "reboot", NULL };
-	static const char *const rules[] = { "none", "guard", "log",   "becns", "drain",
-					     "nearer", "calm", "doubt", "rates", NULL };
+	static const char *const rules[] = { "none",   "guard", "log",   "becns", "drain",
+					     "nearer", "calm",  "doubt", "rates", NULL };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("poll_ms", DOUBLE, struct ibcc_live_options, poll_ms),
 		  .min = 0.01, .max = 10000 },
