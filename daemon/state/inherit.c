@@ -42,23 +42,37 @@ static bool has_left(const struct ibcc_book *b, const struct ibcc_topo *t, uint3
 	return without_us(b, t, endport, &ep);
 }
 
+/* What is let go while an endport cannot be read or has somebody else's key stays there, and the
+ * tuner no longer knows of it: such ones are looked at again.
+ */
+static void lose_sight(struct ibcc_inherit *h, const struct ibcc_settings *actual)
+{
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (h->heir[i] != IBCC_HEIR_NONE || actual->ep[i].support == IBCC_CC_SUPPORTED)
+			continue;
+		h->heir[i] = IBCC_HEIR_UNKNOWN;
+		h->n_known--;
+	}
+}
+
 int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_why *why)
 {
 	const struct ibcc_book *book;
 	int rc;
 
-	if (h->heir && h->n_known == h->n)
-		return 0;
-	rc = ibcc_state_book(s, &book, why);
-	if (rc)
-		return rc;
 	if (!h->heir) {
 		h->heir = calloc(actual->n ? actual->n : 1, sizeof(*h->heir));
 		if (!h->heir)
 			return ibcc_why_set(why, -ENOMEM, "no memory");
 		h->n = actual->n;
 	}
+	lose_sight(h, actual);
+	if (h->n_known == h->n)
+		return 0;
+	rc = ibcc_state_book(s, &book, why);
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < h->n; i++) {
 		bool left;
 

@@ -36,7 +36,9 @@ struct ibcc_inherit {
 /* Begins anew: the tuner has forgotten all. */
 void ibcc_inherit_reset(struct ibcc_inherit *h);
 
-/* Looks at endports that were not read before. Returns 0, -EIO (the books), -ENOMEM. */
+/* Looks at endports that were not read before, or could not be the last time. Returns 0, -EIO (the
+ * books), -ENOMEM.
+ */
 int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_why *why);
 

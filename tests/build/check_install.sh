@@ -36,7 +36,7 @@ unit=$root/usr/lib/systemd/system/ibcc-tuned.service
 ! grep -n '@[A-Z]*@' "$unit" || { echo "not ok - a place holder is left in the unit"; exit 1; }
 if command -v systemd-analyze >/dev/null &&
 	systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
-	systemd-analyze security --no-pager --offline=true --threshold=20 "$unit" >"$root/security" 2>&1 ||
+	systemd-analyze security --no-pager --offline=true --threshold=6 "$unit" >"$root/security" 2>&1 ||
 		{ tail -n 1 "$root/security"; echo "not ok - the unit is not confined as it should be"; exit 1; }
 	echo "ok - confinement:$(tail -n 1 "$root/security" | sed 's/.*service://')"
 fi

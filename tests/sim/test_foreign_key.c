@@ -7,6 +7,10 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/mad.h>
 
+#include "tests/unit/files.h"
+
+#include "daemon/state/state_db.h"
+
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)
 #define KEY     0x77u
@@ -104,6 +108,29 @@ static void test_contributor(void **state)
 	loop_end(&l);
 }
 
+/* ... until the key is gone: the books know that it is ours, and the tuner no longer does. */
+static void test_key_goes_later(void **state)
+{
+	struct loop l;
+	int err = 0;
+
+	(void)state;
+	loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	l.state = ibcc_state_open(files_path("key.db"), &err, &l.why);
+	assert_non_null(l.state);
+	loop_passes(&l, 15);
+	set_key(&l, "source2", 0, KEY);
+	traffic(&l, false);
+	loop_passes(&l, QUIET_PASSES);
+	assert_int_equal(n_under_control(&l), 1);
+	set_key(&l, "source2", KEY, 0);
+	loop_passes(&l, QUIET_PASSES);
+	assert_int_equal(n_under_control(&l), 0);
+	assert_string_equal(l.c.skipped.text, "");
+	ibcc_state_close(l.state);
+	loop_end(&l);
+}
+
 /* Nothing begins beside somebody else's key. */
 static void test_no_new_control(void **state)
 {
@@ -124,8 +151,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bystander),
 		cmocka_unit_test(test_contributor),
+		cmocka_unit_test(test_key_goes_later),
 		cmocka_unit_test(test_no_new_control),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
