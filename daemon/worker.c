@@ -81,12 +81,16 @@ static void finish(struct ibcc_worker *w, struct ibcc_job *j)
 		return;
 }
 
-/* Everybody who asked for an apply since the last pass gets what this one came to. */
+/* Everybody who asked for such an apply since the last pass gets what this one came to; who asked
+ * for another, strict beside loose, gets the next.
+ */
 static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 {
 	struct ibcc_job *first = w->applies.first, *j;
 	struct ibcc_request r = { 0 };
+	struct queue others;
 
+	queue_init(&others);
 	if (first)
 		r = (struct ibcc_request){ first->who, first->skip_unsupported };
 	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
@@ -94,6 +98,10 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	while ((j = pop(&w->applies))) {
 		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
 
+		if (j->skip_unsupported != r.skip_unsupported) {
+			push(&others, j);
+			continue;
+		}
 		j->err = pass->err;
 		j->why = pass->why;
 		if (!j->err)
@@ -104,6 +112,8 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		}
 		finish(w, j);
 	}
+	while ((j = pop(&others)))
+		push(&w->applies, j);
 }
 
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)

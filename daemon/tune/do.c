@@ -146,9 +146,14 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 	int rc = -ENOENT, lock = -1;
 
 	*out = NULL;
-	if (!t->own_port)
+	if (!t->own_port || t->no_config)
 		rc = tune_ask(t, command, args, out, why);
-	if (rc == -ENOENT || rc == -ECONNREFUSED) {
+	if ((rc == -ENOENT || rc == -ECONNREFUSED) && t->no_config) {
+		rc = ibcc_why_set(why, -EINVAL,
+				  "%s; without it the configuration is needed: mend it, or "
+				  "leave it out with --config /dev/null",
+				  why->text);
+	} else if (rc == -ENOENT || rc == -ECONNREFUSED) {
 		if (t->verbose && !t->own_port)
 			fprintf(stderr, "%s; doing it without\n", why->text);
 		/* One writer only: where there is a daemon, it has the fabric. */

@@ -18,19 +18,23 @@ struct command {
 	const char *name;
 	tune_fn fn;
 	int max_args;
+	bool emergency; /* has to go where the configuration is bad */
 	const char *help;
 };
 
 static const struct command commands[] = {
-	{ "plan", tune_plan, 0, "what would be changed and why; writes nothing (also --dry-run)" },
-	{ "apply", tune_apply, 0, "make these changes, all or none of them" },
-	{ "rollback", tune_rollback, 1, "[ID]  back to before our changes, or before number ID" },
-	{ "disable", tune_disable, 0, "take congestion control off the fabric" },
-	{ "repair", tune_repair, 0, "write again what somebody else, or a reboot, changed" },
-	{ "key", tune_key, 1, "FILE  give all nodes the CC_Key in this file" },
-	{ "status", tune_status, 0, "what the daemon is doing" },
-	{ "show", tune_show, 1, "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
-	{ "history", tune_history, 1, "[ID]  what was changed, when, by whom" },
+	{ "plan", tune_plan, 0, false,
+	  "what would be changed and why; writes nothing (also --dry-run)" },
+	{ "apply", tune_apply, 0, false, "make these changes, all or none of them" },
+	{ "rollback", tune_rollback, 1, true,
+	  "[ID]  back to before our changes, or before number ID" },
+	{ "disable", tune_disable, 0, true, "take congestion control off the fabric" },
+	{ "repair", tune_repair, 0, false, "write again what somebody else, or a reboot, changed" },
+	{ "key", tune_key, 1, false, "FILE  give all nodes the CC_Key in this file" },
+	{ "status", tune_status, 0, true, "what the daemon is doing" },
+	{ "show", tune_show, 1, false,
+	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
+	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -54,6 +58,8 @@ static const char usage_options[] =
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --node-name-map FILE   names of nodes\n"
+	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
+	"                             says; status, rollback and disable need no good one then\n"
 	"  -z, --config FILE          configuration, default " IBCC_CONFIG_FILE "\n"
 	"  -C, --Ca NAME              channel adapter to use\n"
 	"  -P, --Port NUMBER          its port\n"
@@ -77,7 +83,8 @@ enum {
 	OPT_LIMIT,
 	OPT_NAMES,
 	OPT_PROTECT,
-	OPT_LEASE
+	OPT_LEASE,
+	OPT_SOCKET
 };
 
 static const struct option options[] = {
@@ -91,6 +98,7 @@ static const struct option options[] = {
 	{ "protect", no_argument, NULL, OPT_PROTECT },
 	{ "lease", required_argument, NULL, OPT_LEASE },
 	{ "node-name-map", required_argument, NULL, OPT_NAMES },
+	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "config", required_argument, NULL, 'z' },
 	{ "Ca", required_argument, NULL, 'C' },
 	{ "Port", required_argument, NULL, 'P' },
@@ -106,7 +114,8 @@ static const struct option options[] = {
 
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
-	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit, *lease;
+	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit, *lease,
+		*socket;
 	bool dry_run;
 };
 
@@ -175,6 +184,11 @@ static bool override(struct tune *t, const struct overrides *o)
 		tune_fail("--Ca: the name '%s' is too long", o->ca);
 		return false;
 	}
+	if (o->socket && snprintf(c->control_socket, sizeof(c->control_socket), "%s", o->socket) >=
+				 (int)sizeof(c->control_socket)) {
+		tune_fail("--socket: the path '%s' is too long", o->socket);
+		return false;
+	}
 	if (o->port) {
 		if (!tune_number(o->port, 1, 254, "--Port", &v))
 			return false;
@@ -211,6 +225,16 @@ static bool override(struct tune *t, const struct overrides *o)
 	return true;
 }
 
+static int bad_config(struct tune *t, const struct command *c)
+{
+	ibcc_config_defaults(&t->config);
+	if (c->emergency)
+		tune_fail("a daemon that is running can be asked all the same: ibcc-tune --socket "
+			  "%s %s",
+			  t->config.control_socket, c->name);
+	return IBCC_CONFIG_EXIT_STATUS;
+}
+
 static int run(struct tune *t, const struct overrides *o)
 {
 	const struct command *c = NULL;
@@ -243,8 +267,12 @@ static int run(struct tune *t, const struct overrides *o)
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
 	ibcc_yaml_errors_fini(&errors);
-	if (rc)
-		return IBCC_CONFIG_EXIT_STATUS;
+	if (rc && !(c->emergency && o->socket))
+		return bad_config(t, c);
+	if (rc) {
+		ibcc_config_defaults(&t->config);
+		t->no_config = true;
+	}
 	if (!override(t, o))
 		return hint();
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
@@ -268,6 +296,7 @@ int main(int argc, char **argv)
 		case OPT_LIMIT: o.limit = optarg; break;
 		case OPT_PROTECT: t.protect = true; break;
 		case OPT_LEASE: o.lease = optarg; break;
+		case OPT_SOCKET: o.socket = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
 		case 'C': o.ca = optarg; break;

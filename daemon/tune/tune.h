@@ -22,6 +22,7 @@ struct tune {
 	struct ibcc_config config; /* with the options of the command line */
 	uint64_t cc_key;
 	bool own_port; /* an option about the port or the key was given: the daemon has its own */
+	bool no_config; /* the configuration is bad: only the daemon knows what to do */
 	bool json;
 	int verbose;
 	bool errors; /* say how MADs fared */

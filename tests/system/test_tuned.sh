@@ -37,6 +37,15 @@ for word in 'tuned.yaml:[0-9]*:[0-9]*: mode: ' 'interval_ms' 'foo'; do
 done
 status '.mode == "observe" and .state == "ok"' >/dev/null || fail "the old configuration is not kept"
 ok "a bad configuration is told, all of it, and the old one kept"
+"$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" status >"$TMP/status.log" 2>&1
+equal "ibcc-tune does not guess what a bad configuration means" $? 78
+check "but says how the daemon is reached" grep -q -- '--socket .* status$' "$TMP/status.log"
+urgent() { timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/control.sock" "$@"; }
+check "status without a good configuration" urgent status
+check "rollback without one" urgent rollback
+"$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/nobody.sock" disable >"$TMP/urgent.log" 2>&1
+equal "without a daemon nothing is done" $? 1
+check "and the way out is told" grep -q 'mend it, or leave it out' "$TMP/urgent.log"
 write_config 'mode: apply'
 kill -HUP "$TUNED_PID"
 wait_until 10 status '.mode == "apply" and .last_reload_ok' || fail "a good reload is not taken"

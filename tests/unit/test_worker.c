@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who gets the answer of which pass; there is no fabric, so that each ends with an error. */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "files.h"
+
+#include "daemon/worker.h"
+
+#define PATIENCE_MS 20000
+
+static struct ibcc_worker *start(void)
+{
+	struct ibcc_config config;
+	struct ibcc_why why = { "" };
+	struct ibcc_worker *w;
+	int err = 0;
+
+	ibcc_config_defaults(&config);
+	snprintf(config.ca, sizeof(config.ca), "none0");
+	snprintf(config.state_file, sizeof(config.state_file), "%.200s", files_path("state.db"));
+	snprintf(config.plugin_socket, sizeof(config.plugin_socket), "%.100s",
+		 files_path("nobody"));
+	w = ibcc_worker_new(&config, 0, &err, &why);
+	if (!w)
+		fail_msg("%s", why.text);
+	return w;
+}
+
+static void submit(struct ibcc_worker *w, enum ibcc_job_kind kind, uint64_t client, bool loose)
+{
+	struct ibcc_job *j = calloc(1, sizeof(*j));
+
+	assert_non_null(j);
+	*j = (struct ibcc_job){ .kind = kind, .client = client, .skip_unsupported = loose };
+	ibcc_worker_submit(w, j);
+}
+
+/* The next that is done has to be this client's. */
+static void assert_done(struct ibcc_worker *w, uint64_t client)
+{
+	struct pollfd p = { .fd = ibcc_worker_fd(w), .events = POLLIN };
+	struct ibcc_job *j;
+
+	while (!(j = ibcc_worker_done(w)))
+		if (poll(&p, 1, PATIENCE_MS) <= 0)
+			fail_msg("client %u never gets an answer", (unsigned int)client);
+	assert_int_equal(j->client, client);
+	assert_int_not_equal(j->err, 0);
+	ibcc_job_free(j);
+}
+
+/* What is waited for together and is not the same is not made one by the looser: clients 1 and 3
+ * want all or nothing, 2 and 4 would have nodes left out. Client 0 is who asks for passes.
+ */
+static void test_applies_that_differ(void **state)
+{
+	struct ibcc_worker *w = start();
+
+	(void)state;
+	for (uint64_t client = 1; client <= 4; client++)
+		submit(w, IBCC_JOB_APPLY, client, client % 2 == 0);
+	submit(w, IBCC_JOB_PASS, 0, false);
+	assert_done(w, 1);
+	assert_done(w, 3);
+	assert_done(w, 0);
+	submit(w, IBCC_JOB_PASS, 0, false);
+	assert_done(w, 2);
+	assert_done(w, 4);
+	assert_done(w, 0);
+	submit(w, IBCC_JOB_PASS, 0, false);
+	assert_done(w, 0);
+	ibcc_worker_free(w);
+}
+
+/* Who still waits when the daemon ends is not forgotten in memory. */
+static void test_end(void **state)
+{
+	struct ibcc_worker *w = start();
+
+	(void)state;
+	submit(w, IBCC_JOB_APPLY, 1, false);
+	submit(w, IBCC_JOB_PLAN, 2, false);
+	assert_done(w, 2);
+	ibcc_worker_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_applies_that_differ),
+		cmocka_unit_test(test_end),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
