@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "daemon/explain.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +10,60 @@
 #include <ibcc/hash.h>
 #include <ibcc/log.h>
 
+/* What was told in so many passes is not told again: things that come and go at every pass would
+ * fill the log and say nothing.
+ */
+#define REMEMBER_PASSES 60u
+#define REMEMBER        64u
+/* Ports told one by one when congestion starts at many at once. */
+#define ROOTS_TOLD 5u
+/* Nodes named in a line about a plan. */
+#define NODES_TOLD 4u
+
 struct ibcc_explain {
 	char trouble[IBCC_WHY_BYTES];
-	char summary[IBCC_REASON_BYTES];
-	uint32_t *root; /* port indices of the roots last told */
-	uint32_t n_roots;
+	bool trouble_told;
+	struct memory {
+		uint64_t what, pass; /* a sum; when it was so the last time */
+	} memory[REMEMBER];
+	uint64_t pass;
+	bool congested; /* was told */
+	bool planned;   /* there was something to write */
 	bool fabric_known;
 	uint64_t generation;
-	uint64_t plan_sum; /* of the plan last told */
 	uint64_t drift_sum;
 	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
 };
+
+/* Whether that is news, which it is no longer then. */
+static bool is_news(struct ibcc_explain *x, uint64_t what)
+{
+	struct memory *oldest = &x->memory[0];
+
+	for (uint32_t i = 0; i < REMEMBER; i++) {
+		struct memory *m = &x->memory[i];
+
+		if (m->what == what && m->pass && x->pass - m->pass <= REMEMBER_PASSES) {
+			m->pass = x->pass;
+			return false;
+		}
+		if (m->pass < oldest->pass)
+			oldest = m;
+	}
+	*oldest = (struct memory){ what, x->pass };
+	return true;
+}
+
+/* Over the words: the same with other numbers is nothing new. */
+static uint64_t sum_words(const char *text)
+{
+	uint64_t h = IBCC_HASH_START;
+
+	for (; *text; text++)
+		if (!isdigit((unsigned char)*text) && *text != '.')
+			h = ibcc_hash(h, text, 1);
+	return h;
+}
 
 /* How a change is told. */
 struct teller {
@@ -52,8 +97,6 @@ struct ibcc_explain *ibcc_explain_new(void)
 
 void ibcc_explain_free(struct ibcc_explain *x)
 {
-	if (x)
-		free(x->root);
 	free(x);
 }
 
@@ -62,10 +105,13 @@ static void tell_trouble(struct ibcc_explain *x, const char *text)
 	if (!strcmp(x->trouble, text))
 		return;
 	snprintf(x->trouble, sizeof(x->trouble), "%s", text);
-	if (text[0])
+	if (text[0] && is_news(x, sum_words(text))) {
 		ibcc_log(LOG_WARNING, "%s; keeps trying", text);
-	else
+		x->trouble_told = true;
+	} else if (!text[0] && x->trouble_told) {
 		ibcc_log(LOG_NOTICE, "working again");
+		x->trouble_told = false;
+	}
 }
 
 static void tell_fabric(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -74,43 +120,34 @@ static void tell_fabric(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	x->fabric_known = true;
 	x->generation = c->topo->generation;
-	x->n_roots = 0; /* port indices mean other ports now */
 	ibcc_log(LOG_INFO, "fabric of %u nodes, %u endports", c->topo->n_nodes,
 		 c->topo->n_endports);
-}
-
-static bool told(const struct ibcc_explain *x, uint32_t port)
-{
-	uint32_t i;
-
-	for (i = 0; i < x->n_roots; i++)
-		if (x->root[i] == port)
-			return true;
-	return false;
 }
 
 static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_picture *e = &c->picture;
-	uint32_t *root, i;
+	uint32_t n = 0;
 	char words[512];
 
-	for (i = 0; i < e->n_roots; i++) {
-		if (told(x, e->root[i].port))
+	for (uint32_t i = 0; i < e->n_roots; i++) {
+		const struct ibcc_topo_port *p = &c->topo->port[e->root[i].port];
+		uint64_t id[] = { c->topo->node[p->node].guid, p->num };
+
+		if (!is_news(x, ibcc_hash(IBCC_HASH_START, id, sizeof(id))) || ++n > ROOTS_TOLD)
 			continue;
 		ibcc_picture_explain(c->topo, &e->root[i], words, sizeof(words));
 		ibcc_log(LOG_NOTICE, "congestion: %s", words);
 	}
-	if (!e->n_roots && x->n_roots)
+	if (n > ROOTS_TOLD)
+		ibcc_log(LOG_NOTICE, "congestion: at %u more ports", n - ROOTS_TOLD);
+	x->congested |= n > 0;
+	if (e->n_roots || !x->congested)
+		return;
+	/* Told once until it is back after a while. */
+	x->congested = false;
+	if (is_news(x, sum_words("no congestion")))
 		ibcc_log(LOG_NOTICE, "no congestion any more");
-	root = calloc(e->n_roots + 1, sizeof(*root));
-	if (!root)
-		return; /* then some are told twice */
-	for (i = 0; i < e->n_roots; i++)
-		root[i] = e->root[i].port;
-	free(x->root);
-	x->root = root;
-	x->n_roots = e->n_roots;
 }
 
 /* Fields of a channel adapter's setting, service levels in a row with equal values as one. */
@@ -162,7 +199,7 @@ static void tell_run(const struct run *r, const struct ibcc_change *c, const cha
 	else
 		snprintf(param, sizeof(param), "%s.%s[SL %d-%d]", attr, r->f.field, r->f.sl,
 			 r->last_sl);
-	ibcc_log_change_event(LOG_INFO, what, &l);
+	ibcc_log_change_event(LOG_DEBUG, what, &l);
 }
 
 /* Names of table runs live only during the walk, so those are told from within it. */
@@ -190,21 +227,42 @@ static void tell_change(const struct ibcc_change *c, const char *what)
 		tell_run(&runs.run[i], c, what);
 }
 
+/* "leaf2, source1 and 3 more" */
+static void name_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, char *buf, size_t len)
+{
+	uint64_t last = 0;
+	uint32_t n = 0;
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t node = ibcc_topo_find_guid(t, p->change[i].node_guid);
+
+		if (p->change[i].node_guid == last || node == IBCC_NONE)
+			continue;
+		last = p->change[i].node_guid;
+		if (++n <= NODES_TOLD && at < len)
+			at += (size_t)snprintf(buf + at, len - at, "%s%s", n > 1 ? ", " : "",
+					       t->node[node].desc);
+	}
+	if (n > NODES_TOLD && at < len)
+		snprintf(buf + at, len - at, " and %u more", n - NODES_TOLD);
+}
+
 static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	bool wrote = c->acted && c->result.set_mads;
-	uint64_t sum = sum_plan(&c->plan);
-	uint32_t i;
+	bool decision = is_news(x, sum_words(c->target.summary));
+	bool begins = c->plan.n && !x->planned;
+	char nodes[512];
 
-	if (strcmp(x->summary, c->target.summary)) {
-		snprintf(x->summary, sizeof(x->summary), "%s", c->target.summary);
-		if (x->summary[0])
-			ibcc_log(LOG_NOTICE, "decision: %s", x->summary);
-	}
-	if (!wrote && sum == x->plan_sum)
+	if ((wrote || decision) && c->target.summary[0])
+		ibcc_log(LOG_NOTICE, "decision: %s", c->target.summary);
+	x->planned = c->plan.n > 0;
+	if (!c->plan.n || (!wrote && !decision && !begins))
 		return;
-	x->plan_sum = sum;
-	for (i = 0; i < c->plan.n; i++) {
+	name_nodes(c->topo, &c->plan, nodes, sizeof(nodes));
+	for (uint32_t i = 0; i < c->plan.n; i++) {
 		const char *what = "would change";
 
 		if (wrote)
@@ -214,8 +272,11 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		tell_change(&c->plan.change[i], what);
 	}
 	if (wrote)
-		ibcc_log(LOG_NOTICE, "%u of %u writes verified, %u Set MADs", c->result.n_verified,
-			 c->result.n, c->result.set_mads);
+		ibcc_log(LOG_NOTICE, "%u of %u writes verified, %u Set MADs: %s",
+			 c->result.n_verified, c->result.n, c->result.set_mads, nodes);
+	else
+		ibcc_log(LOG_INFO, "would write %u settings (ibcc-tune plan shows them): %s",
+			 c->plan.n, nodes);
 }
 
 static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -263,18 +324,12 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		tell_change(&a->drift.change[i], "drifted");
 }
 
-void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
-		       const struct ibcc_why *why)
+void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, const char *trouble)
 {
-	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	struct ibcc_why trouble;
-
-	if (err || !c) {
-		tell_trouble(x, why->text);
+	x->pass++;
+	tell_trouble(x, trouble);
+	if (!c)
 		return;
-	}
-	ibcc_service_trouble(s, &trouble);
-	tell_trouble(x, c->act_err ? c->blocked.text : trouble.text);
 	tell_fabric(x, c);
 	tell_audit(x, c);
 	if (!c->decided)
@@ -283,12 +338,26 @@ void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int
 	tell_plan(x, c);
 }
 
+void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
+		       const struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = err ? NULL : ibcc_service_cycle(s);
+	struct ibcc_why trouble = *why;
+
+	if (c && c->act_err)
+		trouble = c->blocked;
+	else if (c)
+		ibcc_service_trouble(s, &trouble);
+	ibcc_explain_cycle(x, c, trouble.text);
+}
+
 void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,
 			  int err, const struct ibcc_why *why, const json_t *result)
 {
 	const char *unrecorded = json_string_value(json_object_get(result, "unrecorded"));
 
-	x->plan_sum = 0; /* the fabric is another one: tell the next plan */
+	/* The fabric is another one. */
+	memset(x->memory, 0, sizeof(x->memory));
 	if (err)
 		ibcc_log(LOG_WARNING, "%s by %s failed: %s", what, r->who, why->text);
 	else

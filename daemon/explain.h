@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The daemon's log: each decision with its reason, once, not at every pass. */
+/* The daemon's log: each root and each decision with its reason in a line, once; what comes and
+ * goes, or is the same with other numbers, not at every pass. Single settings are told at
+ * LOG_DEBUG.
+ */
 #ifndef IBCC_DAEMON_EXPLAIN_H
 #define IBCC_DAEMON_EXPLAIN_H
 
@@ -15,6 +18,9 @@ void ibcc_explain_free(struct ibcc_explain *x);
  */
 void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
 		       const struct ibcc_why *why);
+
+/* The same of a cycle, NULL if it did not come to its end, and what is wrong, "" for nothing. */
+void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, const char *trouble);
 
 /* Logs what became of a request from the control socket. */
 void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,

@@ -25,7 +25,9 @@ start_tuned
 wait_until 20 status '.roots == 1 and .writes_pending > 0' || fail "the daemon sees no congestion"
 ok "observe: congestion is seen"
 check "observe: the decision and its reason are logged" \
-	grep -q 'would change: node 0x[0-9a-f]* port 2: SwitchPortCongestionSetting.Threshold: 0 -> .*(congestion starts at leaf2 port 2' "$TMP/tuned.log"
+	grep -q 'decision: congestion starts at leaf2 port 2: its receiver takes .*PortXmitWait' "$TMP/tuned.log"
+check "observe: and where it would write" \
+	grep -q 'would write [0-9]* settings (ibcc-tune plan shows them): .*leaf2' "$TMP/tuned.log"
 equal "observe: nothing is written" "$(set_mads)" 0
 
 # --- reload ---------------------------------------------------------------------------------------
