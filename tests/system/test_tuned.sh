@@ -27,7 +27,7 @@ ok "observe: congestion is seen"
 check "observe: the decision and its reason are logged" \
 	grep -q 'decision: congestion starts at leaf2 port 2: its receiver takes .*PortXmitWait' "$TMP/tuned.log"
 check "observe: and where it would write" \
-	grep -q 'would write [0-9]* settings (ibcc-tune plan shows them): .*leaf2' "$TMP/tuned.log"
+	grep -q 'would write [0-9]* settings (ibcc-tune plan shows them): .* and 1 more' "$TMP/tuned.log"
 equal "observe: nothing is written" "$(set_mads)" 0
 
 # --- reload ---------------------------------------------------------------------------------------
