@@ -173,7 +173,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric agents io daemon sim plugin bench research,$(eval $(call archive,$(l))))
+$(foreach l,core fabric agents io daemon tune sim plugin bench research,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -181,7 +181,7 @@ link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD)
 $(B)/ibcc-tuned: $(call obj,daemon/main.c) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
-$(B)/ibcc-tune: $(call obj,$(tune_src)) $(LIBS)
+$(B)/ibcc-tune: $(call obj,daemon/tune/main.c) $(call lib,tune) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
@@ -204,7 +204,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 		-Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(foreach l,research bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,research bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Counts allocations.
 $(B)/tests/unit/test_steady: EXTRA_LIBS += \

@@ -35,10 +35,7 @@ static bool continues(const json_t *a, const json_t *b)
 	       tune_int(b, "sl") == tune_int(a, "sl") + 1;
 }
 
-/* The last object of the run that begins at index i. Fields of one service level come together, so
- * the next one of the same field is looked for, not just the next object.
- */
-static const json_t *end_of_run(const json_t *changes, size_t i, bool *covered)
+const json_t *tune_end_of_run(const json_t *changes, size_t i, bool *covered)
 {
 	const json_t *last = json_array_get(changes, i), *o;
 	size_t k;
@@ -55,19 +52,23 @@ static const json_t *end_of_run(const json_t *changes, size_t i, bool *covered)
 	return last;
 }
 
+void tune_sl_text(const json_t *first, const json_t *last, char *buf, size_t len)
+{
+	if (!json_is_integer(json_object_get(first, "sl")))
+		snprintf(buf, len, "%s", "");
+	else if (first == last)
+		snprintf(buf, len, "%lld", tune_int(first, "sl"));
+	else
+		snprintf(buf, len, "%lld-%lld", tune_int(first, "sl"), tune_int(last, "sl"));
+}
+
 static void print_row(struct libscols_table *t, const json_t *o, const json_t *last)
 {
-	char node[160], port[16], sl[16] = "";
+	char node[160], port[16], sl[16];
 	const char *row[8];
 
 	snprintf(port, sizeof(port), "%lld", tune_int(o, "port"));
-	if (json_is_integer(json_object_get(o, "sl"))) {
-		if (o == last)
-			snprintf(sl, sizeof(sl), "%lld", tune_int(o, "sl"));
-		else
-			snprintf(sl, sizeof(sl), "%lld-%lld", tune_int(o, "sl"),
-				 tune_int(last, "sl"));
-	}
+	tune_sl_text(o, last, sl, sizeof(sl));
 	row[0] = tune_node_text(o, node, sizeof(node));
 	row[1] = port;
 	row[2] = tune_str(o, "attribute");
@@ -114,7 +115,8 @@ void tune_print_changes(const json_t *changes, const char *heading)
 
 	for (i = 0; covered && i < n; i++)
 		if (!covered[i])
-			print_row(t, json_array_get(changes, i), end_of_run(changes, i, covered));
+			print_row(t, json_array_get(changes, i),
+				  tune_end_of_run(changes, i, covered));
 	free(covered);
 	ibcc_table_print_under(t, heading);
 	print_reasons(changes);

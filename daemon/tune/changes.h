@@ -2,12 +2,28 @@
 #ifndef IBCC_TUNE_CHANGES_H
 #define IBCC_TUNE_CHANGES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <jansson.h>
 
 /* Prints the "changes" of an answer as a table, service levels with equal values in one row, and
  * the reasons below.
  */
 void tune_print_changes(const json_t *changes, const char *heading);
+
+/* The same in a few lines: equal changes of many nodes as one, with the first nodes named; where
+ * that is not enough, with the range of values.
+ */
+void tune_print_groups(const json_t *changes, const char *heading);
+
+/* The last object of the run of service levels that begins at index i; all of it but the first is
+ * marked as covered. Fields of one service level come together, so the next one of the same field
+ * is looked for, not just the next object.
+ */
+const json_t *tune_end_of_run(const json_t *changes, size_t i, bool *covered);
+/* "0-15" of such a run, "" of what has no service level. */
+void tune_sl_text(const json_t *first, const json_t *last, char *buf, size_t len);
 
 /* "name 0xguid" into a buffer. */
 const char *tune_node_text(const json_t *o, char *buf, size_t len);

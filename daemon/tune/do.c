@@ -14,25 +14,6 @@
 /* Passes beyond the least, for an undecided tuner. */
 #define MORE_PASSES 4u
 
-const char *tune_str(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-json_int_t tune_int(const json_t *o, const char *key)
-{
-	return json_integer_value(json_object_get(o, key));
-}
-
-int tune_print_json(const json_t *o)
-{
-	return json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') == EOF || fflush(stdout)
-		       ? tune_fail("cannot write to stdout")
-		       : TUNE_OK;
-}
-
 static void sleep_ms(uint32_t ms)
 {
 	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000 };

@@ -2,12 +2,10 @@
 /* ibcc-tune: options and the table of commands. */
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/clean.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
@@ -51,6 +49,9 @@ static const char usage_options[] =
 	"  -j, --json                 answer in JSON\n"
 	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
 	"                              to do: changes to make, ports not read\n"
+	"      --full                 plan, apply: each source and each setting\n"
+	"      --root N               plan: root N with all its sources\n"
+	"      --node GLOB            plan: only nodes with such names\n"
 	"      --skip-unsupported     let nodes without congestion control out of a plan\n"
 	"      --via plugin|direct    who writes, without a daemon\n"
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
@@ -84,7 +85,10 @@ enum {
 	OPT_NAMES,
 	OPT_PROTECT,
 	OPT_LEASE,
-	OPT_SOCKET
+	OPT_SOCKET,
+	OPT_FULL,
+	OPT_ROOT,
+	OPT_NODE
 };
 
 static const struct option options[] = {
@@ -98,6 +102,9 @@ static const struct option options[] = {
 	{ "protect", no_argument, NULL, OPT_PROTECT },
 	{ "lease", required_argument, NULL, OPT_LEASE },
 	{ "node-name-map", required_argument, NULL, OPT_NAMES },
+	{ "full", no_argument, NULL, OPT_FULL },
+	{ "root", required_argument, NULL, OPT_ROOT },
+	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "config", required_argument, NULL, 'z' },
 	{ "Ca", required_argument, NULL, 'C' },
@@ -115,38 +122,9 @@ static const struct option options[] = {
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit, *lease,
-		*socket;
+		*socket, *root;
 	bool dry_run;
 };
-
-int tune_fail(const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	ibcc_clean(text, "");
-	fprintf(stderr, "ibcc-tune: %s\n", text);
-	return TUNE_ERROR;
-}
-
-bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what, uint64_t *out)
-{
-	unsigned long long v;
-	char *end;
-
-	errno = 0;
-	v = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || v < min || v > max) {
-		tune_fail("%s: got '%s', want a number in %llu..%llu", what, text,
-			  (unsigned long long)min, (unsigned long long)max);
-		return false;
-	}
-	*out = v;
-	return true;
-}
 
 static int print_usage(void)
 {
@@ -209,6 +187,8 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		t->limit = (unsigned int)v;
 	}
+	if (o->root && !tune_number(o->root, 1, UINT32_MAX, "--root", &t->root))
+		return false;
 	if (o->lease) {
 		if (!tune_number(o->lease, 0, UINT16_MAX, "--lease", &v))
 			return false;
@@ -296,6 +276,9 @@ int main(int argc, char **argv)
 		case OPT_LIMIT: o.limit = optarg; break;
 		case OPT_PROTECT: t.protect = true; break;
 		case OPT_LEASE: o.lease = optarg; break;
+		case OPT_FULL: t.full = true; break;
+		case OPT_ROOT: o.root = optarg; break;
+		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;

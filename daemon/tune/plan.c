@@ -1,70 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* plan and apply: the same answer, before and after. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/table.h>
-
 #include "daemon/tune/changes.h"
+#include "daemon/tune/roots.h"
 #include "daemon/tune/tune.h"
-
-/* What the prediction says of a port. -1 if nothing. */
-static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
-{
-	const json_t *list = json_object_get(prediction, "sources"), *o;
-	size_t i;
-
-	json_array_foreach (list, i, o)
-		if (json_equal(json_object_get(o, "node_guid"),
-			       json_object_get(port, "node_guid")) &&
-		    tune_int(o, "port") == tune_int(port, "port"))
-			return tune_int(o, "expected_mbps");
-	return -1;
-}
-
-static void add_sources(struct libscols_table *t, const json_t *root, const char *key,
-			const char *role, const json_t *prediction)
-{
-	const json_t *list = json_object_get(root, key), *o;
-	size_t i;
-
-	json_array_foreach (list, i, o) {
-		char node[160], port[16], rate[24], wait[24], becn[24], expect[24] = "";
-		json_int_t e = expected_mbps(prediction, o);
-		const char *row[] = {
-			role, tune_node_text(o, node, sizeof(node)), port, rate, wait, becn, expect
-		};
-
-		snprintf(port, sizeof(port), "%lld", tune_int(o, "port"));
-		snprintf(rate, sizeof(rate), "%.1f", (double)tune_int(o, "xmit_mbps") / 8);
-		snprintf(wait, sizeof(wait), "%.1f", (double)tune_int(o, "wait_permille") / 10);
-		snprintf(becn, sizeof(becn), "%lld", tune_int(o, "becn"));
-		if (e >= 0)
-			snprintf(expect, sizeof(expect), "%.1f", (double)e / 8);
-		ibcc_table_add(t, row);
-	}
-}
-
-static void print_root(const json_t *root, size_t number, const json_t *prediction)
-{
-	static const struct ibcc_table_column columns[] = {
-		{ "ROLE", IBCC_LEFT },      { "NODE", IBCC_LEFT },   { "PORT", IBCC_RIGHT },
-		{ "MB/s", IBCC_RIGHT },     { "WAIT%", IBCC_RIGHT }, { "BECN", IBCC_RIGHT },
-		{ "EXPECTED", IBCC_RIGHT },
-	};
-	struct libscols_table *t = ibcc_table_new(columns, 7, stdout);
-	char heading[400], node[160];
-
-	add_sources(t, root, "contributors", "contributor", prediction);
-	add_sources(t, root, "candidates", "candidate", prediction);
-	add_sources(t, root, "victims", "victim", prediction);
-	printf("\nRoot %zu: %s port %lld, %s-generated\n  %s\n", number,
-	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-	       tune_str(root, "kind"), tune_str(root, "explanation"));
-	snprintf(heading, sizeof(heading), "Sources of root %zu", number);
-	ibcc_table_print_under(t, heading);
-}
 
 static void print_fabric(const json_t *f)
 {
@@ -108,18 +51,39 @@ static void print_unreachable(const json_t *list)
 		       tune_str(o, "reason"));
 }
 
-static void print_answer(const json_t *a, const char *heading)
+/* Only the changes of nodes whose name matches; a new reference. */
+static json_t *changes_of(const json_t *a, const char *glob)
 {
-	const json_t *roots = json_object_get(a, "roots"), *prediction, *o;
+	const json_t *all = json_object_get(a, "changes");
+	json_t *some = json_array(), *o;
 	size_t i;
 
-	prediction = json_object_get(a, "prediction");
+	json_array_foreach (all, i, o)
+		if (!glob || !fnmatch(glob, tune_str(o, "node"), 0))
+			json_array_append(some, o);
+	return some;
+}
+
+static void print_answer(const struct tune *t, const json_t *a, const char *heading)
+{
+	const json_t *roots = json_object_get(a, "roots"), *o;
+	const json_t *prediction = json_object_get(a, "prediction");
+	json_t *changes = changes_of(a, t->node);
+	size_t i;
+
 	print_fabric(json_object_get(a, "fabric"));
 	json_array_foreach (roots, i, o)
-		print_root(o, i + 1, prediction);
+		if (t->full || t->root == i + 1)
+			tune_print_root(o, i + 1, t->node, prediction);
 	if (!json_array_size(roots))
 		printf("\nNo congestion.\n");
-	tune_print_changes(json_object_get(a, "changes"), heading);
+	else if (!t->full && !t->root)
+		tune_print_roots(roots, t->node, prediction);
+	if (t->full)
+		tune_print_changes(changes, heading);
+	else
+		tune_print_groups(changes, heading);
+	json_decref(changes);
 	print_unreachable(json_object_get(a, "unreachable"));
 	if (json_array_size(roots))
 		print_prediction(prediction);
@@ -175,7 +139,7 @@ int tune_plan(struct tune *t)
 	if (t->json) {
 		code = tune_print_json(a);
 	} else {
-		print_answer(a, "Changes to make");
+		print_answer(t, a, "Changes to make");
 		printf("\n%lld writes to make, %lld settings stay, %zu nodes without.\n",
 		       tune_int(a, "writes"), tune_int(a, "unchanged"),
 		       json_array_size(json_object_get(a, "unreachable")));
@@ -202,7 +166,7 @@ int tune_apply(struct tune *t)
 		code = tune_print_json(a);
 	} else if (a) {
 		result = json_object_get(a, "result");
-		print_answer(a, rc ? "Changes" : "Changes made");
+		print_answer(t, a, rc ? "Changes" : "Changes made");
 		if (json_is_object(result))
 			printf("\n%lld writes verified, %lld failed, %lld Set MADs.\n",
 			       tune_int(result, "verified"), tune_int(result, "failed"),

@@ -21,7 +21,7 @@ enum {
 struct tune {
 	struct ibcc_config config; /* with the options of the command line */
 	uint64_t cc_key;
-	bool own_port; /* an option about the port or the key was given: the daemon has its own */
+	bool own_port;  /* an option about the port or the key was given: the daemon has its own */
 	bool no_config; /* the configuration is bad: only the daemon knows what to do */
 	bool json;
 	int verbose;
@@ -32,6 +32,9 @@ struct tune {
 	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
 	const char *name_map; /* file, NULL: the usual ones */
+	bool full;            /* plan: all of it, not the sum */
+	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
+	const char *node;     /* plan: only nodes whose name matches; NULL: all */
 	int n_args;           /* after the command */
 	char **args;
 };

@@ -82,11 +82,14 @@ jqtest "$TMP/plan.json" '.fabric.source == "discovery"' "by discovery: no plugin
 tune plan --detailed-exitcode >"$TMP/text" 2>"$TMP/tune.log"
 equal "detailed exit code of pending changes" $? 2
 grep -q 'Root 1: leaf2 0x[0-9a-f]* port 2' "$TMP/text" || fail "no root in words"
-grep -q '^contributor source3 ' "$TMP/text" || fail "no contributors in words"
-grep -q '^victim  *source4 ' "$TMP/text" || fail "no victim in words"
-grep -q '^source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change in words"
+grep -q '^ *1 contributor source3 ' "$TMP/text" || fail "no contributors in words"
+grep -q '^ *1 victim  *source4 ' "$TMP/text" || fail "no victim in words"
+grep -q '^ *3 CCTI_Increase  *0-15  *0  *[1-9][0-9]*  *source1, source2, source3 *$' "$TMP/text" || fail "no change in words"
 grep -Eq '^This push: [1-9][0-9]* MADs, about [0-9.]+ ms' "$TMP/text" || fail "no cost in words"
 ok "the plan in words"
+tune plan --full >"$TMP/text" 2>"$TMP/tune.log" || fail "the whole plan"
+grep -q '^source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change of one node"
+ok "the whole plan"
 start_tuned
 # It wants to see the congestion in more than one pass.
 planned() { tune --dry-run -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }

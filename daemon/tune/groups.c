@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Changes for people: what is the same at many nodes is one line. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/table.h>
+
+#include "daemon/tune/changes.h"
+#include "daemon/tune/tune.h"
+
+/* More lines than that, and values are told as ranges. */
+#define EXACT_GROUPS 12u
+#define NODES_NAMED  5u
+#define REASONS      5u
+#define CELL         48u
+
+/* Values of a group: all the same, or numbers from a to b, or all sorts. */
+struct values {
+	const char *text;
+	double min, max;
+	bool same, numbers;
+};
+
+struct group {
+	const json_t *first;
+	char sl[16];
+	struct values old, new;
+	char where[200];
+	const char *last_node;
+	json_int_t last_port;
+	unsigned int n_places;
+};
+
+struct groups {
+	struct group *g;
+	size_t n;
+	bool exact; /* values are equal within a group */
+};
+
+static bool equal(const json_t *a, const json_t *b, const char *key)
+{
+	return !strcmp(tune_str(a, key), tune_str(b, key));
+}
+
+/* "CCT[1..31]" of one node is the "CCT[1..40]" of another. */
+static bool same_field(const json_t *a, const json_t *b)
+{
+	const char *x = tune_str(a, "field"), *y = tune_str(b, "field");
+	size_t n = strcspn(x, "[");
+
+	return n == strcspn(y, "[") && !strncmp(x, y, n);
+}
+
+static bool belongs(const struct groups *all, const struct group *g, const json_t *o,
+		    const char *sl)
+{
+	if (!equal(g->first, o, "attribute") || strcmp(g->sl, sl) || !equal(g->first, o, "outcome"))
+		return false;
+	if (!all->exact)
+		return same_field(g->first, o);
+	return equal(g->first, o, "field") && equal(g->first, o, "old") &&
+	       equal(g->first, o, "new");
+}
+
+static void take_value(struct values *v, const char *text)
+{
+	char *end;
+	double x = strtod(text, &end);
+	bool number = *text && !*end;
+
+	if (!v->text) {
+		*v = (struct values){ text, x, x, true, number };
+		return;
+	}
+	v->same = v->same && !strcmp(v->text, text);
+	v->numbers = v->numbers && number;
+	v->min = fmin(v->min, x);
+	v->max = fmax(v->max, x);
+}
+
+static const char *value_text(const struct values *v, char *buf)
+{
+	if (v->same || !v->text)
+		return v->text ? v->text : "";
+	if (!v->numbers)
+		return "various";
+	snprintf(buf, CELL, "%.15g to %.15g", v->min, v->max);
+	return buf;
+}
+
+/* A place is a port of a switch, or an adapter. */
+static void take_place(struct group *g, const json_t *o)
+{
+	bool port = !strcmp(tune_str(o, "attribute"), "SwitchPortCongestionSetting");
+	size_t len = strlen(g->where);
+	char number[16] = "";
+
+	if (g->last_node && !strcmp(g->last_node, tune_str(o, "node_guid")) &&
+	    (!port || g->last_port == tune_int(o, "port")))
+		return;
+	g->last_node = tune_str(o, "node_guid");
+	g->last_port = tune_int(o, "port");
+	if (++g->n_places > NODES_NAMED)
+		return;
+	if (port)
+		snprintf(number, sizeof(number), "/%lld", tune_int(o, "port"));
+	snprintf(g->where + len, sizeof(g->where) - len, "%s%.32s%s", len ? ", " : "",
+		 tune_str(o, "node"), number);
+}
+
+static int take(struct groups *all, const json_t *o, const char *sl)
+{
+	struct group *g;
+	size_t i;
+
+	for (i = all->n; i && !belongs(all, &all->g[i - 1], o, sl); i--)
+		;
+	if (!i) {
+		g = realloc(all->g, (all->n + 1) * sizeof(*g));
+		if (!g)
+			return -1;
+		all->g = g;
+		g = &all->g[all->n++];
+		*g = (struct group){ .first = o };
+		snprintf(g->sl, sizeof(g->sl), "%s", sl);
+	} else {
+		g = &all->g[i - 1];
+	}
+	take_value(&g->old, tune_str(o, "old"));
+	take_value(&g->new, tune_str(o, "new"));
+	take_place(g, o);
+	return 0;
+}
+
+static int collect(struct groups *all, const json_t *changes, bool exact)
+{
+	size_t n = json_array_size(changes);
+	bool *covered = calloc(n ? n : 1, sizeof(*covered));
+	int rc = covered ? 0 : -1;
+
+	free(all->g);
+	*all = (struct groups){ .exact = exact };
+	for (size_t i = 0; !rc && i < n; i++) {
+		char sl[16];
+
+		if (covered[i])
+			continue;
+		tune_sl_text(json_array_get(changes, i), tune_end_of_run(changes, i, covered), sl,
+			     sizeof(sl));
+		rc = take(all, json_array_get(changes, i), sl);
+	}
+	free(covered);
+	return rc;
+}
+
+static void print_group(struct libscols_table *t, const struct groups *all, struct group *g)
+{
+	const char *field = tune_str(g->first, "field");
+	size_t len = strlen(g->where), name = all->exact ? strlen(field) : strcspn(field, "[");
+	char places[16], setting[CELL], old[CELL], new[CELL];
+	const char *row[] = { places,
+			      setting,
+			      g->sl,
+			      value_text(&g->old, old),
+			      value_text(&g->new, new),
+			      g->where,
+			      tune_str(g->first, "outcome") };
+
+	if (g->n_places > NODES_NAMED)
+		snprintf(g->where + len, sizeof(g->where) - len, " and %u more",
+			 g->n_places - NODES_NAMED);
+	snprintf(places, sizeof(places), "%u", g->n_places);
+	snprintf(setting, sizeof(setting), "%.*s", (int)name, field);
+	ibcc_table_add(t, row);
+}
+
+/* Whether two reasons say the same of different ports and numbers. */
+static bool alike(const char *a, const char *b)
+{
+	static const char figures[] = "0123456789.";
+
+	for (;;) {
+		a += strspn(a, figures);
+		b += strspn(b, figures);
+		if (*a != *b || !*a)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+static void print_reasons(const struct groups *all)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0, k; i < all->n; i++) {
+		const char *reason = tune_str(all->g[i].first, "reason");
+
+		for (k = 0; k < i; k++)
+			if (alike(reason, tune_str(all->g[k].first, "reason")))
+				break;
+		if (k < i || !reason[0] || ++n > REASONS)
+			continue;
+		printf("%s  %s: %s\n", n == 1 ? "\nReasons, of the first node each\n" : "",
+		       tune_str(all->g[i].first, "field"), reason);
+	}
+}
+
+void tune_print_groups(const json_t *changes, const char *heading)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "PLACES", IBCC_RIGHT }, { "SETTING", IBCC_LEFT }, { "SL", IBCC_LEFT },
+		{ "OLD", IBCC_LEFT },     { "NEW", IBCC_LEFT },     { "WHERE", IBCC_WRAP },
+		{ "OUTCOME", IBCC_LEFT },
+	};
+	struct groups all = { 0 };
+	struct libscols_table *t = NULL;
+	bool outcomes = json_object_get(json_array_get(changes, 0), "outcome") != NULL;
+	int rc = collect(&all, changes, true);
+
+	if (!rc && all.n > EXACT_GROUPS)
+		rc = collect(&all, changes, false);
+	if (!rc)
+		t = ibcc_table_new(columns, outcomes ? 7 : 6, stdout);
+	for (size_t i = 0; t && i < all.n; i++)
+		print_group(t, &all, &all.g[i]);
+	ibcc_table_print_under(t, heading);
+	if (t)
+		print_reasons(&all);
+	free(all.g);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Small talk: messages, numbers on the command line, members of answers. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ibcc/clean.h>
+
+#include "daemon/tune/tune.h"
+
+int tune_fail(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	ibcc_clean(text, "");
+	fprintf(stderr, "ibcc-tune: %s\n", text);
+	return TUNE_ERROR;
+}
+
+bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what, uint64_t *out)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || v < min || v > max) {
+		tune_fail("%s: got '%s', want a number in %llu..%llu", what, text,
+			  (unsigned long long)min, (unsigned long long)max);
+		return false;
+	}
+	*out = v;
+	return true;
+}
+
+const char *tune_str(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+json_int_t tune_int(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+int tune_print_json(const json_t *o)
+{
+	return json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') == EOF || fflush(stdout)
+		       ? tune_fail("cannot write to stdout")
+		       : TUNE_OK;
+}
