@@ -34,12 +34,14 @@ struct raw_port {
 	uint64_t guid, peer_guid; /* 0: no such port, no peer; peer in network order */
 	uint32_t rate_mbps;
 	uint16_t lid, mtu_bytes;
-	uint8_t lmc, state, op_vls, peer_num;
+	uint8_t lmc, state, op_vls, peer_num, lanes;
 };
 
 struct raw_node {
 	ib_net64_t guid; /* in network order: OpenSM's map and so our array are sorted by it */
 	enum ibcc_node_type type;
+	uint32_t vendor_id;
+	uint16_t device_id;
 	unsigned int n_ports;
 	bool enhanced_port0;
 	char desc[IBCC_DESC_BYTES];
@@ -105,6 +107,7 @@ static void copy_port(struct raw_port *to, osm_physp_t *p)
 	to->peer_guid = osm_node_get_node_guid(far->p_node);
 	to->peer_num = far->port_num;
 	to->rate_mbps = rate_mbps(p);
+	to->lanes = (uint8_t)ibcc_link_width_lanes(info->link_width_active);
 	to->mtu_bytes = ibcc_link_mtu_bytes(ib_port_info_get_neighbor_mtu(info));
 }
 
@@ -130,6 +133,8 @@ static void copy_node(struct raw_fabric *f, struct raw_node *to, osm_node_t *nod
 	to->lft_len = lft_length(node);
 	if (to->lft_len)
 		memcpy(f->lft + to->lft, node->sw->lft, to->lft_len);
+	to->vendor_id = cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info));
+	to->device_id = cl_ntoh16(node->node_info.device_id);
 	to->enhanced_port0 = node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
 }
 
@@ -173,6 +178,8 @@ static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const str
 	if (node < 0)
 		return node == -ENOMEM ? -ENOMEM : 0;
 	t->node[node].enhanced_port0 = from->enhanced_port0;
+	t->node[node].vendor_id = from->vendor_id;
+	t->node[node].device_id = from->device_id;
 	for (unsigned int p = is_switch ? 0 : 1; p <= from->n_ports; p++) {
 		const struct raw_port *raw = &f->port[from->port + p];
 		uint32_t index = t->node[node].first_port + p;
@@ -182,6 +189,7 @@ static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const str
 		t->port[index].guid = raw->guid;
 		t->port[index].state = raw->state;
 		t->port[index].op_vls = raw->op_vls;
+		t->port[index].lanes = raw->lanes;
 		if ((!is_switch || p == 0) && raw->lid &&
 		    ibcc_topo_set_lid(t, index, raw->lid, raw->lmc) == -ENOMEM)
 			return -ENOMEM;

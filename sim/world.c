@@ -64,7 +64,7 @@ static int apply_links(struct ibcc_engine *e, const struct ibcc_topo *t)
 /* Takes a new engine for a topology, which passes to the world. */
 static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 {
-	uint32_t i, n = w->s ? w->s->n_flows : 0;
+	uint32_t n = w->s ? w->s->n_flows : 0;
 	uint32_t *index = calloc(n + 1, sizeof(*index));
 	struct ibcc_engine *e = NULL;
 	int err = -ENOMEM;
@@ -83,6 +83,8 @@ static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 	ibcc_world_apply_rates(w, e, t);
 	if (w->agents) {
 		err = ibcc_agents_bind(w->agents, t, e);
+		if (!err && w->s)
+			err = ibcc_agents_equip(w->agents, w->s, w->topo);
 	} else {
 		const struct ibcc_agents_options o = { .cct_blocks = w->model.cct_blocks,
 						       .wait_tick = w->model.wait_tick,
@@ -90,9 +92,8 @@ static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 
 		w->agents = ibcc_agents_new(t, e, &o);
 		err = w->agents ? 0 : -ENOMEM;
-		for (i = 0; !err && w->s && i < w->s->n_no_cc; i++)
-			ibcc_agents_set_support(w->agents, ibcc_topo_find_desc(t, w->s->no_cc[i]),
-						false);
+		if (!err && w->s)
+			err = ibcc_agents_equip(w->agents, w->s, NULL);
 		if (!err && w->s)
 			ibcc_agents_load(w->agents, &w->s->cc);
 	}

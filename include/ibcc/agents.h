@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include <ibcc/engine.h>
+#include <ibcc/profile.h>
+#include <ibcc/scenario.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
 
@@ -29,7 +31,7 @@ struct ibcc_agent_quirks {
 
 struct ibcc_agents_options {
 	uint8_t cct_blocks; /* CongestionInfo:ControlTableCap of channel adapters */
-	uint8_t wait_tick;  /* PortSamplesControl:Tick */
+	uint8_t wait_tick;  /* PortSamplesControl:Tick of nodes without IDs */
 	/* Announce PortXmitWait in PortCountersExtended. It lies behind byte 224 of the datagram,
 	 * where libumad2sim hands out garbage, so this is for transports that carry all bytes.
 	 */
@@ -66,6 +68,17 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
  */
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);
 bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node);
+
+/* What device a node is: sets its quirks, too. Until it is told, or with NULL, it is one like its
+ * IDs in the topology; without any, plain. Lives on in ibcc_agents_bind(). 0 or -EINVAL.
+ */
+int ibcc_agents_set_profile(struct ibcc_agents *a, uint32_t node, const struct ibcc_profile *p);
+/* The same for all nodes of a scenario, by their names; and whether they have congestion control.
+ * With `known` (may be NULL) nodes that are in that topology, too, are left as they are. 0 or
+ * -EINVAL.
+ */
+int ibcc_agents_equip(struct ibcc_agents *a, const struct ibcc_scenario *s,
+		      const struct ibcc_topo *known);
 
 /* To be read and changed at any time; NULL: there is no such node. */
 struct ibcc_agent_quirks *ibcc_agents_quirks(struct ibcc_agents *a, uint32_t node);

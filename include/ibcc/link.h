@@ -56,11 +56,7 @@ uint16_t ibcc_link_mtu_bytes(uint8_t mtu_code);
 /* Time in picoseconds that `bytes` take on a link of `rate_mbps`, rounded up. rate_mbps > 0. */
 uint64_t ibcc_link_packet_ps(uint32_t bytes, uint32_t rate_mbps);
 
-/* Length in picoseconds of the tick that PortXmitWait counts by: tick + 1 symbol times, where tick
- * is PortSamplesControl:Tick (IBA vol. 1, 16.1.3.2) and a symbol the time of one byte at the port's
- * data rate: Tick 7 is 8 bytes a port (NVIDIA's ibdiagnet manual, "Congestion Assessment"). Rounded
- * to nearest. 0 if rate_mbps is 0.
- */
-uint64_t ibcc_link_tick_ps(uint32_t rate_mbps, uint8_t tick);
+/* The same, rounded to nearest; 0 if rate_mbps is 0. */
+uint64_t ibcc_link_bytes_ps(uint32_t rate_mbps, uint32_t bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/profile.h>
 #include <ibcc/topo.h>
 
 #define IBCC_NAME_BYTES 64u
@@ -217,6 +218,7 @@ struct ibcc_scenario {
 	struct ibcc_flow_spec *flow;
 	struct ibcc_event_spec *event;
 	struct ibcc_static_cc cc;
+	struct ibcc_profile *profile; /* by node of topo, owned; NULL: by the nodes' IDs */
 	uint32_t n_no_cc; /* nodes without congestion control support */
 	char (*no_cc)[IBCC_NAME_BYTES];
 };

@@ -32,6 +32,7 @@ struct ibcc_topo_port {
 	uint16_t lid;   /* endports only, else 0 */
 	uint16_t mtu_bytes;
 	uint32_t rate_mbps; /* data rate at which this end sends, 0 when down */
+	uint8_t lanes;      /* of the link; 0: not known */
 	uint64_t guid;
 	uint32_t endport; /* index of the endport, or IBCC_NONE */
 };
@@ -39,6 +40,8 @@ struct ibcc_topo_port {
 struct ibcc_topo_node {
 	uint64_t guid;
 	enum ibcc_node_type type;
+	uint32_t vendor_id; /* as NodeInfo has it; 0: not known */
+	uint16_t device_id;
 	uint8_t n_ports; /* external ports, numbered 1..n_ports */
 	bool enhanced_port0;
 	char desc[IBCC_DESC_BYTES];

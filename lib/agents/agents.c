@@ -18,6 +18,19 @@ static void state_free(struct ibcc_agents *a)
 	free(a->no_cc);
 	free(a->loss_permille);
 	free(a->quirks);
+	free(a->profile);
+}
+
+/* A node's profile by its IDs. */
+static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profile *p)
+{
+	const struct ibcc_topo_node *n = &a->topo->node[node];
+
+	a->profile[node] = p ? *p : ibcc_profile_like(n->vendor_id, n->device_id);
+	if (!p && !a->profile[node].vendor_id)
+		a->profile[node].tick = a->o.wait_tick;
+	a->quirks[node].no_wait = a->profile[node].no_wait;
+	a->quirks[node].qlogic = a->profile[node].qlogic;
 }
 
 /* Fresh state for a topology; all or nothing. */
@@ -32,8 +45,11 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	a->no_cc = calloc(t->n_nodes + 1, sizeof(*a->no_cc));
 	a->loss_permille = calloc(t->n_nodes + 1, sizeof(*a->loss_permille));
 	a->quirks = calloc(t->n_nodes + 1, sizeof(*a->quirks));
-	if (!a->port || !a->cc || !a->no_cc || !a->loss_permille || !a->quirks)
+	a->profile = calloc(t->n_nodes + 1, sizeof(*a->profile));
+	if (!a->port || !a->cc || !a->no_cc || !a->loss_permille || !a->quirks || !a->profile)
 		goto nomem;
+	for (i = 0; i < t->n_nodes; i++)
+		adopt(a, i, NULL);
 	for (i = 0; i < t->n_endports; i++) {
 		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
 		struct ibcc_endport_cc *r = &a->cc[i].regs;
@@ -148,6 +164,7 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 		next.no_cc[n] = a->no_cc[old];
 		next.loss_permille[n] = a->loss_permille[old];
 		next.quirks[n] = a->quirks[old];
+		next.profile[n] = a->profile[old];
 		for (p = 0; p <= t->node[n].n_ports && p <= a->topo->node[old].n_ports; p++) {
 			uint32_t from = a->topo->node[old].first_port + p;
 			uint32_t to = t->node[n].first_port + p;
@@ -226,6 +243,34 @@ int ibcc_agents_set_loss(struct ibcc_agents *a, uint32_t node, uint16_t permille
 uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node)
 {
 	return node < a->topo->n_nodes ? a->loss_permille[node] : 0;
+}
+
+int ibcc_agents_set_profile(struct ibcc_agents *a, uint32_t node, const struct ibcc_profile *p)
+{
+	if (node >= a->topo->n_nodes)
+		return -EINVAL;
+	adopt(a, node, p);
+	return 0;
+}
+
+int ibcc_agents_equip(struct ibcc_agents *a, const struct ibcc_scenario *s,
+		      const struct ibcc_topo *known)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < a->topo->n_nodes && !err; i++) {
+		const struct ibcc_topo_node *n = &a->topo->node[i];
+		uint32_t from = s->profile ? ibcc_topo_find_desc(s->topo, n->desc) : IBCC_NONE;
+
+		if (known && ibcc_topo_find_guid(known, n->guid) != IBCC_NONE)
+			continue;
+		if (from != IBCC_NONE)
+			err = ibcc_agents_set_profile(a, i, &s->profile[from]);
+		for (uint32_t k = 0; k < s->n_no_cc && !err; k++)
+			if (!strcmp(s->no_cc[k], n->desc))
+				err = ibcc_agents_set_support(a, i, false);
+	}
+	return err;
 }
 
 struct ibcc_agent_quirks *ibcc_agents_quirks(struct ibcc_agents *a, uint32_t node)

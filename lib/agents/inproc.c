@@ -130,7 +130,6 @@ static int open_scenario(struct inproc *p, const struct ibcc_scenario *s, const 
 		.ext_xmit_wait = true,
 		.sw_port_block = IBCC_CC_SW_PORT_BLOCK_13,
 	};
-	uint32_t i;
 	int err;
 
 	p->topo = p->own_topo = ibcc_topo_clone(s->topo);
@@ -145,9 +144,7 @@ static int open_scenario(struct inproc *p, const struct ibcc_scenario *s, const 
 	p->agents = ibcc_agents_new(p->topo, p->engine, &o);
 	if (!p->agents)
 		return -ENOMEM;
-	for (i = 0; i < s->n_no_cc && !err; i++)
-		err = ibcc_agents_set_support(p->agents, ibcc_topo_find_desc(p->topo, s->no_cc[i]),
-					      false);
+	err = ibcc_agents_equip(p->agents, s, NULL);
 	return err ? err : ibcc_agents_load(p->agents, &s->cc);
 }
 

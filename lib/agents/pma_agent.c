@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/link.h>
 #include <ibcc/pma.h>
 
@@ -43,6 +44,24 @@ static unsigned int row_of(uint16_t attr_id, unsigned int *first)
 	return ibcc_pma_array_len(attr_id);
 }
 
+static const struct ibcc_profile *profile_of(const struct ibcc_agents *a, uint32_t port)
+{
+	return &a->profile[a->topo->port[port].node];
+}
+
+static uint64_t tick_ps(const struct ibcc_agents *a, uint32_t port)
+{
+	const struct ibcc_profile *p = profile_of(a, port);
+	uint32_t mbps = a->port[port].rate_mbps;
+
+	if (!mbps)
+		return 1;
+	if (p->wait_bytes)
+		return ibcc_link_bytes_ps(mbps, p->wait_bytes);
+	return ibcc_device_tick_ps(ibcc_device_find(p->vendor_id, p->device_id), mbps,
+				   a->topo->port[port].lanes, p->tick);
+}
+
 /* All that a port has counted since the start, in registers' units. A lossless fabric discards
  * nothing for being congested, so SwPortVLCongestion stays 0.
  */
@@ -62,7 +81,7 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 	}
 	if (a->topo->port[port].rate_mbps)
 		ap->rate_mbps = ibcc_topo_link_mbps(a->topo, port);
-	tick = ap->rate_mbps ? ibcc_link_tick_ps(ap->rate_mbps, a->o.wait_tick) : 1;
+	tick = tick_ps(a, port);
 	row[PMA_COUNTERS + C_DISCARDS] = c.dropped;
 	row[PMA_COUNTERS + C_XMIT_DATA] = row[PMA_EXT + E_XMIT_DATA] = c.xmit_bytes / DATA_UNIT;
 	row[PMA_COUNTERS + C_RCV_DATA] = row[PMA_EXT + E_RCV_DATA] = c.rcv_bytes / DATA_UNIT;
@@ -159,17 +178,47 @@ static int counters(struct ibcc_agents *a, const struct ibcc_topo_node *n,
 static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_node *n,
 			    uint8_t *mad)
 {
+	const struct ibcc_profile *p = profile_of(a, n->first_port);
 	struct ibcc_pma_class_port_info v = {
 		.base_version = 1,
 		.class_version = 1,
-		.cap_mask = IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_XMIT_WAIT,
-		.cap_mask2 = a->o.ext_xmit_wait ? IBCC_PMA_CAP2_EXT_XMIT_WAIT : 0,
+		.cap_mask = p->cap_mask,
+		.cap_mask2 = p->cap_mask2,
 		.resp_time = RESP_TIME_VALUE,
 	};
 
+	if (!a->o.ext_xmit_wait)
+		v.cap_mask2 &= ~IBCC_PMA_CAP2_EXT_XMIT_WAIT;
 	if (n->type == IBCC_NODE_SWITCH)
 		v.cap_mask |= IBCC_PMA_CAP_ALL_PORT;
 	ibcc_pma_class_port_info_pack(mad, &v);
+}
+
+/* As the mlx5 driver answers a Get in the kernel (drivers/infiniband/hw/mlx5/mad.c,
+ * process_pma_cmd()): it looks at the attribute for two of them, takes all others for PortCounters,
+ * and fills in counters alone, of the port that the request came to.
+ */
+static int kernel_pma(struct ibcc_agents *a, uint32_t port, uint16_t attr_id, uint8_t *mad)
+{
+	uint64_t row[PMA_ROW];
+
+	memset(mad + IBCC_MAD_DATA_OFFS, 0, IBCC_MAD_BYTES - IBCC_MAD_DATA_OFFS);
+	if (attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO) {
+		ibcc_pma_class_port_info_pack(mad,
+					      &(struct ibcc_pma_class_port_info){
+						      .cap_mask = profile_of(a, port)->cap_mask,
+					      });
+		return IBCC_MAD_STATUS_OK;
+	}
+	count(a, port, row);
+	for (unsigned int i = 0; i < PMA_ROW; i++)
+		row[i] -= a->port[port].base[i];
+	row[PMA_EXT + E_WAIT] = 0;
+	if (attr_id == IBCC_PMA_ATTR_COUNTERS_EXT)
+		pack(mad, attr_id, row + PMA_EXT);
+	else
+		pack(mad, IBCC_PMA_ATTR_COUNTERS, row + PMA_COUNTERS);
+	return IBCC_MAD_STATUS_OK;
 }
 
 /* PortSelect of a node's own ports; a switch also has port 0, and all of them at once. */
@@ -193,6 +242,8 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 		return IBCC_MAD_STATUS_BAD_VERSION;
 	if (h->method != IBCC_MAD_GET && h->method != IBCC_MAD_SET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (h->method == IBCC_MAD_GET && profile_of(a, a->topo->endport[endport])->kernel_pma)
+		return kernel_pma(a, a->topo->endport[endport], h->attr_id, mad);
 	if (h->attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO && h->method == IBCC_MAD_GET) {
 		class_port_info(a, n, mad);
 		return IBCC_MAD_STATUS_OK;
@@ -201,7 +252,7 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 		ibcc_pma_samples_control_unpack(mad, &sc);
 		if (!port_valid(n, sc.port) || sc.port == ALL_PORTS)
 			return IBCC_MAD_STATUS_BAD_FIELD;
-		sc.tick = a->o.wait_tick;
+		sc.tick = profile_of(a, n->first_port)->tick;
 		sc.counter_width = WIDTH_32_BITS;
 		sc.option_mask = OPTIONS;
 		ibcc_pma_samples_control_pack(mad, &sc);

@@ -52,6 +52,7 @@ struct ibcc_agents {
 	bool *no_cc;                      /* by node index */
 	uint16_t *loss_permille;          /* by node index */
 	struct ibcc_agent_quirks *quirks; /* by node index */
+	struct ibcc_profile *profile;     /* by node index */
 };
 
 int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

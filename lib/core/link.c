@@ -98,9 +98,9 @@ uint64_t ibcc_link_packet_ps(uint32_t bytes, uint32_t rate_mbps)
 	return ((uint64_t)bytes * 8000000u + rate_mbps - 1) / rate_mbps;
 }
 
-uint64_t ibcc_link_tick_ps(uint32_t rate_mbps, uint8_t tick)
+uint64_t ibcc_link_bytes_ps(uint32_t rate_mbps, uint32_t bytes)
 {
 	if (rate_mbps == 0)
 		return 0;
-	return ((tick + 1u) * 8000000ull + rate_mbps / 2) / rate_mbps;
+	return (bytes * 8000000ull + rate_mbps / 2) / rate_mbps;
 }

@@ -253,6 +253,7 @@ static bool node_equal(const struct ibcc_topo_node *a, const struct ibcc_topo_no
 {
 	if (a->guid != b->guid || a->type != b->type || a->n_ports != b->n_ports ||
 	    a->first_port != b->first_port || a->enhanced_port0 != b->enhanced_port0 ||
+	    a->vendor_id != b->vendor_id || a->device_id != b->device_id ||
 	    strcmp(a->desc, b->desc) || !a->sl2vl != !b->sl2vl)
 		return false;
 	if (a->sl2vl && memcmp(a->sl2vl, b->sl2vl, sl2vl_entries(a) * sizeof(*a->sl2vl)))
@@ -263,7 +264,8 @@ static bool node_equal(const struct ibcc_topo_node *a, const struct ibcc_topo_no
 static bool port_equal(const struct ibcc_topo_port *a, const struct ibcc_topo_port *b)
 {
 	return a->state == b->state && a->op_vls == b->op_vls && a->peer == b->peer &&
-	       a->lid == b->lid && a->mtu_bytes == b->mtu_bytes && a->rate_mbps == b->rate_mbps;
+	       a->lid == b->lid && a->mtu_bytes == b->mtu_bytes && a->rate_mbps == b->rate_mbps &&
+	       a->lanes == b->lanes;
 }
 
 bool ibcc_topo_equal(const struct ibcc_topo *a, const struct ibcc_topo *b)

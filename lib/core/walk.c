@@ -376,6 +376,8 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 	int rc = n->lft ? ibcc_topo_set_lft(t, n->index, n->lft, n->lft_len) : 0;
 
 	tn->enhanced_port0 = n->enhanced_port0;
+	tn->vendor_id = n->info.vendor_id;
+	tn->device_id = n->info.device_id;
 	for (unsigned int p = 0; p <= n->info.num_ports; p++) {
 		const struct ibcc_smp_port_info *pi = &n->port[p].info;
 		struct ibcc_topo_port *tp = &t->port[tn->first_port + p];
@@ -388,6 +390,7 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 		tp->op_vls = vls_of(pi->op_vls);
 		tp->mtu_bytes = ibcc_link_mtu_bytes(pi->mtu_code);
 		tp->rate_mbps = p && pi->state > STATE_DOWN ? pi->rate_mbps : 0;
+		tp->lanes = pi->lanes;
 		/* Two ports with one LID: the subnet manager will set that right. */
 		if (tp->endport != IBCC_NONE && pi->lid &&
 		    ibcc_topo_set_lid(t, tn->first_port + p, pi->lid, pi->lmc) < 0)

@@ -45,5 +45,6 @@ void ibcc_scenario_fini(struct ibcc_scenario *s)
 	free(s->flow);
 	free(s->event);
 	free(s->no_cc);
+	free(s->profile);
 	memset(s, 0, sizeof(*s));
 }

@@ -11,6 +11,7 @@
 
 #include <ibcc/ccmad.h>
 #include <ibcc/collect.h>
+#include <ibcc/device.h>
 #include <ibcc/link.h>
 #include <ibcc/pma.h>
 
@@ -352,7 +353,10 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 		p->last_host_ns = p->host_ns;
 		p->last_t_ns = p->now.t_ns;
 		ibcc_snapshot_record(s, i, &p->now,
-				     ibcc_link_tick_ps(t->port[i].rate_mbps, p->tick));
+				     ibcc_device_tick_ps(ibcc_device_find(t->node[node].vendor_id,
+									  t->node[node].device_id),
+							 t->port[i].rate_mbps, t->port[i].lanes,
+							 p->tick));
 		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, s->port[i].tick_ps,
 				       &s->port[i].delta);
 	}

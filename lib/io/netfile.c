@@ -43,8 +43,9 @@ struct reader {
 	size_t n_halves, cap_halves;
 	struct name *name; /* of each node; sorted before links are made */
 	size_t cap_names;
-	uint64_t guid[4], guid_base[4]; /* next, and last absolute one, by node type */
-	unsigned int lanes;             /* file-wide width= and speed=, extspeed= */
+	uint64_t guid[4], guid_base[4];    /* next, and last absolute one, by node type */
+	unsigned int vendor_id, device_id; /* of the next node; 0: not said */
+	unsigned int lanes;                /* file-wide width= and speed=, extspeed= */
 	enum ibcc_link_speed speed;
 	uint32_t node; /* whose port lines follow, or IBCC_NONE */
 };
@@ -170,6 +171,9 @@ static int read_header(struct reader *r, char *line, enum ibcc_node_type type)
 		return (int)node;
 	r->guid[type] += type == IBCC_NODE_SWITCH ? 1 : ports + 1;
 	r->node = (uint32_t)node;
+	r->topo->node[node].vendor_id = r->vendor_id;
+	r->topo->node[node].device_id = (uint16_t)r->device_id;
+	r->vendor_id = r->device_id = 0;
 	if (add_name(r, id, r->node))
 		return -ENOMEM;
 	if (type != IBCC_NODE_SWITCH)
@@ -361,7 +365,9 @@ static int read_line(struct reader *r, char *line)
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		if (!strncmp(line, refused[i], strlen(refused[i])))
 			return fail(r, r->line, r->text, "neither include, module nor do");
-	return 0; /* as ibsim does: vendid=, chassis lines and such */
+	(void)sscanf(line, "vendid=%x", &r->vendor_id);
+	(void)sscanf(line, "devid=%x", &r->device_id);
+	return 0; /* as ibsim does: chassis lines and such */
 }
 
 static int by_id(const void *a, const void *b)

@@ -155,7 +155,10 @@ static void write_node(const struct writer *w, uint32_t node)
 		guid = "rtguid";
 		type = "Rt";
 	}
-	fprintf(w->out, "\n%s=0x%" PRIx64 "\n%s\t%u \"%s\"\t\t# \"%s\"", guid, n->guid, type,
+	fputc('\n', w->out);
+	if (n->vendor_id)
+		fprintf(w->out, "vendid=0x%x\ndevid=0x%x\n", n->vendor_id, n->device_id);
+	fprintf(w->out, "%s=0x%" PRIx64 "\n%s\t%u \"%s\"\t\t# \"%s\"", guid, n->guid, type,
 		n->n_ports, node_id(w, node, id), quotable(w, node, desc));
 	if (n->type == IBCC_NODE_SWITCH)
 		fprintf(w->out, " %s port 0 lid %u lmc %u", n->enhanced_port0 ? "enhanced" : "base",

@@ -21,9 +21,12 @@ struct wire_node {
 	uint8_t n_ports;
 	uint8_t enhanced_port0;
 	char desc[IBCC_DESC_BYTES];
-	uint8_t reserved[4];
+	uint8_t reserved[2];
+	uint16_t device_id;
+	uint32_t vendor_id;
+	uint8_t reserved2[4];
 };
-_Static_assert(sizeof(struct wire_node) == 88, "node changed");
+_Static_assert(sizeof(struct wire_node) == 96, "node changed");
 
 struct wire_port {
 	uint64_t guid;
@@ -35,7 +38,8 @@ struct wire_port {
 	uint8_t state;
 	uint8_t op_vls;
 	uint8_t lmc;
-	uint8_t reserved[4];
+	uint8_t lanes; /* 0: not known */
+	uint8_t reserved[3];
 };
 _Static_assert(sizeof(struct wire_port) == 32, "port changed");
 
@@ -91,6 +95,7 @@ static struct wire_port make_port(const struct ibcc_topo *t, uint32_t port)
 		.state = p->state,
 		.op_vls = p->op_vls,
 		.lmc = lmc_of(t, port),
+		.lanes = p->lanes,
 	};
 
 	if (p->peer != IBCC_NONE) {
@@ -110,6 +115,8 @@ int64_t ibcc_proto_node_encode(const struct ibcc_topo *t, uint32_t i, void *buf)
 		.type = (uint8_t)n->type,
 		.n_ports = n->n_ports,
 		.enhanced_port0 = n->enhanced_port0,
+		.vendor_id = n->vendor_id,
+		.device_id = n->device_id,
 	};
 	size_t len = sizeof(w) + n_ports * sizeof(struct wire_port) + w.lft_len;
 	uint8_t *out = buf;
@@ -228,6 +235,7 @@ static int add_port(struct ibcc_proto_topo *p, uint32_t port, const struct wire_
 	to->state = w->state;
 	to->op_vls = w->op_vls;
 	to->rate_mbps = w->rate_mbps;
+	to->lanes = w->lanes;
 	to->mtu_bytes = w->mtu_bytes;
 	if (w->lid && ibcc_topo_set_lid(p->t, port, w->lid, w->lmc) < 0)
 		return -EPROTO;
@@ -278,6 +286,8 @@ static int add_node(struct ibcc_proto_topo *p, const uint8_t *in, size_t length)
 	if (node < 0)
 		return node == -ENOMEM ? -ENOMEM : -EPROTO;
 	p->t->node[node].enhanced_port0 = w.enhanced_port0;
+	p->t->node[node].vendor_id = w.vendor_id;
+	p->t->node[node].device_id = w.device_id;
 	for (unsigned int num = 0; num <= w.n_ports && rc == 0; num++, in += sizeof(port)) {
 		memcpy(&port, in, sizeof(port));
 		rc = add_port(p, p->t->node[node].first_port + num, &port);

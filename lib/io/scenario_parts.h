@@ -38,6 +38,12 @@ int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_
 int ibcc_scenario_read_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			  struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
+/* What devices nodes are, into s->profile, and their IDs into s->topo; those without congestion
+ * control are added to s->no_cc. -EINVAL, -ENOMEM.
+ */
+int ibcc_scenario_read_devices(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
 /* A rate as ibcc_rate_parse() reads it. */
 int ibcc_scenario_read_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			    const char *path, uint32_t *mbps, struct ibcc_yaml_errors *e);

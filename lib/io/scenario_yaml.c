@@ -18,7 +18,7 @@ struct scenario_yaml {
 	char title[sizeof(((struct ibcc_scenario *)0)->title)];
 	uint64_t seed;
 	double duration_ms, measure_from_ms;
-	const struct ibcc_yaml_node *topology, *model, *bcn, *traffic, *events, *cc, *no_cc;
+	const struct ibcc_yaml_node *topology, *model, *bcn, *traffic, *events, *cc, *no_cc, *devices;
 };
 
 static int add_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
@@ -129,6 +129,8 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		ibcc_scenario_read_cc(y, sy->cc, s, e);
 	if (sy->no_cc && read_no_cc(y, sy->no_cc, s, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->no_cc, "no_congestion_control", "%s", strerror(ENOMEM));
+	if (sy->devices && ibcc_scenario_read_devices(y, sy->devices, s, e) == -ENOMEM)
+		ibcc_yaml_error(y, e, sy->devices, "devices", "%s", strerror(ENOMEM));
 }
 
 static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
@@ -153,6 +155,7 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("events", NODE, struct scenario_yaml, events) },
 		{ IBCC_YAML_MEMBER("congestion_control", NODE, struct scenario_yaml, cc) },
 		{ IBCC_YAML_MEMBER("no_congestion_control", NODE, struct scenario_yaml, no_cc) },
+		{ IBCC_YAML_MEMBER("devices", NODE, struct scenario_yaml, devices) },
 		{ .name = NULL },
 	};
 	const struct ibcc_yaml_node *root = ibcc_yaml_root(y);

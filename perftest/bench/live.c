@@ -61,15 +61,13 @@ static int open_agents(struct live *l)
 	l->agents = ibcc_agents_new(l->s->topo, l->engine, &o);
 	if (!l->agents)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < l->s->n_no_cc && !rc; i++)
-		rc = ibcc_agents_set_support(
-			l->agents, ibcc_topo_find_desc(l->s->topo, l->s->no_cc[i]), false);
+	rc = ibcc_agents_equip(l->agents, l->s, NULL);
 	for (uint32_t i = 0; i < l->s->topo->n_nodes; i++) {
 		struct ibcc_agent_quirks *q = ibcc_agents_quirks(l->agents, i);
 		bool is_switch = ibcc_topo_is_switch(l->s->topo, i);
 
-		q->qlogic = !is_switch && l->o->per_sl;
-		q->no_wait = !is_switch && l->o->no_waits;
+		q->qlogic |= !is_switch && l->o->per_sl;
+		q->no_wait |= !is_switch && l->o->no_waits;
 		q->no_log = is_switch && l->o->no_logs;
 	}
 	return rc ? rc : ibcc_agents_load(l->agents, &l->s->cc);

@@ -25,7 +25,7 @@ keys() { sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' "$@"; }
 names() { tr '\n' ' ' <"$1" | grep -o 'static const char \*const [a-z_]*\[\] = {[^}]*}' | grep -o '"[^"]*"' | tr -d '"'; }
 
 for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Events \
-	'cc:Congestion control'; do
+	'cc:Congestion control' devices:Devices; do
 	src=lib/io/scenario_${part%%:*}.c
 	section $scenario "${part#*:}" >"$tmp/text"
 	[ "${part%%:*}" != model ] || section $scenario 'Backward congestion notification' >>"$tmp/text"
@@ -39,7 +39,7 @@ for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Ev
 		want "$tmp/text" "$src: word $word" "(^|[^a-z])$word([^a-z]|\$)"
 	done <"$tmp/names"
 done
-[ "$(ls lib/io/scenario_*.c | wc -l)" = 6 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
+[ "$(ls lib/io/scenario_*.c | wc -l)" = 7 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
 [ $missing = 0 ] || { echo "not ok - $scenario"; exit 1; }
 echo "ok - $scenario has $n keys and words"
 

@@ -91,22 +91,22 @@ static void test_packet_times(void **state)
 	assert_int_equal(ibcc_link_packet_ps(1, 3), 2666667);
 }
 
-/* Tick 7 is 8 bytes a port: 2 ns at 32 Gb/s. */
-static void test_tick(void **state)
+/* To nearest: 8 bytes at 32 Gb/s are 2 ns. */
+static void test_bytes(void **state)
 {
 	(void)state;
-	assert_int_equal(ibcc_link_tick_ps(32000, 7), 2000);
-	assert_int_equal(ibcc_link_tick_ps(32000, 0), 250);
-	assert_int_equal(ibcc_link_tick_ps(100000, 7), 640);
-	assert_int_equal(ibcc_link_tick_ps(54545, 31), 4693); /* 256 bits / 54.545 Gb/s */
-	assert_int_equal(ibcc_link_tick_ps(2000, 255), 1024000);
-	assert_int_equal(ibcc_link_tick_ps(0, 7), 0);
+	assert_int_equal(ibcc_link_bytes_ps(32000, 8), 2000);
+	assert_int_equal(ibcc_link_bytes_ps(32000, 1), 250);
+	assert_int_equal(ibcc_link_bytes_ps(100000, 8), 640);
+	assert_int_equal(ibcc_link_bytes_ps(54545, 32), 4693); /* 256 bits / 54.545 Gb/s */
+	assert_int_equal(ibcc_link_bytes_ps(2000, 256), 1024000);
+	assert_int_equal(ibcc_link_bytes_ps(0, 8), 0);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tick),         cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_codes),        cmocka_unit_test(test_names),
 		cmocka_unit_test(test_packet_times),
 	};

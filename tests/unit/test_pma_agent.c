@@ -248,9 +248,74 @@ static void test_saturation(void **state)
 	agents_close(&f);
 }
 
+static void be(struct agent_fabric *f, uint32_t node, const char *name)
+{
+	unsigned int i = 0;
+
+	while (strcmp(ibcc_profile_names[i], name))
+		i++;
+	assert_int_equal(ibcc_agents_set_profile(f->agents, node, ibcc_profile(i)), 0);
+}
+
+/* The kernel of an mlx5 host takes whatever it is asked for as PortCounters. */
+static void test_kernel_pma(void **state)
+{
+	static const uint16_t attrs[] = {
+		PC, SAMPLES, VL_WAIT, VL_CONG, RCV_CC, VL_TIME_CONG, 0x77
+	};
+	struct agent_fabric f = { 0 };
+	uint64_t sent, waited;
+
+	(void)state;
+	loaded(&f);
+	be(&f, LUSTRE_SRC1, "connectx-6");
+	assert_int_equal(get(&f, LUSTRE_SRC1, CPI, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CPI_CAPMASK_F), 0x200);
+	assert_int_equal(agents_field(&f, 0, IB_CPI_CAPMASK2_F), 0);
+	sent = truth(&f, LUSTRE_SRC1, 1).xmit_bytes / 4;
+	waited = truth(&f, LUSTRE_SRC1, 1).xmit_wait_ps / 8000; /* 32 bytes at 32 Gb/s */
+	assert_true(waited > 0);
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+		assert_int_equal(get(&f, LUSTRE_SRC1, attrs[i], 1), OK);
+		assert_int_equal(agents_field(&f, 0, IB_PC_PORT_SELECT_F), 0);
+		assert_int_equal(agents_field(&f, 0, IB_PC_XMT_BYTES_F), sent);
+		assert_int_equal(agents_field(&f, 0, IB_PC_XMT_WAIT_F), waited);
+	}
+	assert_int_equal(get(&f, LUSTRE_SRC1, EXT, 1), OK);
+	assert_true(ext(&f, IB_PC_EXT_XMT_BYTES_F) == sent);
+	agents_close(&f);
+}
+
+/* A port that waits all the time counts as its device does: 32 bytes on each lane, or 8. */
+static void test_units(void **state)
+{
+	struct agent_fabric f = { 0 };
+	uint64_t waited;
+
+	(void)state;
+	loaded(&f);
+	waited = truth(&f, LUSTRE_SW1, 5).xmit_wait_ps;
+	assert_true(waited > 0);
+	assert_int_equal(get(&f, LUSTRE_SW1, PC, 5), OK);
+	assert_int_equal(agents_field(&f, 0, IB_PC_XMT_WAIT_F), waited / 2000);
+	be(&f, LUSTRE_SW1, "switch-ib2");
+	assert_int_equal(get(&f, LUSTRE_SW1, PC, 5), OK);
+	assert_int_equal(agents_field(&f, 0, IB_PC_XMT_WAIT_F), waited / 32000);
+	assert_int_equal(get(&f, LUSTRE_SW1, SAMPLES, 5), OK);
+	assert_int_equal(agents_field(&f, 0, IB_PSC_TICK_F), 31);
+	be(&f, LUSTRE_SW1, "quantum2");
+	assert_int_equal(get(&f, LUSTRE_SW1, PC, 5), OK);
+	assert_int_equal(agents_field(&f, 0, IB_PC_XMT_WAIT_F), waited / 2000);
+	be(&f, LUSTRE_SW1, "qib");
+	assert_int_equal(get(&f, LUSTRE_SW1, PC, 5), OK);
+	assert_int_equal(agents_field(&f, 0, IB_PC_XMT_WAIT_F), 0);
+	agents_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel_pma),   cmocka_unit_test(test_units),
 		cmocka_unit_test(test_capabilities), cmocka_unit_test(test_status_codes),
 		cmocka_unit_test(test_counters),     cmocka_unit_test(test_congestion_counters),
 		cmocka_unit_test(test_reset),        cmocka_unit_test(test_saturation),

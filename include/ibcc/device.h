@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is known of devices by the vendor and device IDs of NodeInfo: a table, nothing is asked.
+ *
+ * Where it comes from: names and IDs from rdma-core (providers/mlx5, infiniband-diags), from the
+ * mft kernel module's nnt_device_defs.h, from pci.ids and from the kernel's qib; units of
+ * PortXmitWait from NVIDIA's ibdiagnet manual, version 2.13, "Congestion Assessment"; who answers
+ * PerfMgt from the kernel's drivers (mlx5/mad.c, qib/qib_mad.c). Each entry says whether its unit
+ * and its PerfMgt are documented so, or inferred from devices that are like it. None was measured.
+ */
+#ifndef IBCC_DEVICE_H
+#define IBCC_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define IBCC_VENDOR_MELLANOX 0x0002c9u
+#define IBCC_VENDOR_BULL     0x00119fu
+#define IBCC_VENDOR_QLOGIC   0x001175u
+
+enum ibcc_device_kind {
+	IBCC_DEVICE_HCA,
+	IBCC_DEVICE_SWITCH,
+	/* SHARP aggregation node: a channel adapter within a switch, which reduces in the network;
+	 * not a host.
+	 */
+	IBCC_DEVICE_AGGREGATION,
+	IBCC_DEVICE_VIRTUAL, /* virtual function: its port is another device's */
+};
+
+enum ibcc_device_family {
+	IBCC_FAMILY_MLX4, /* ConnectX-3 */
+	IBCC_FAMILY_MLX5, /* Connect-IB, ConnectX-4 and later, BlueField */
+	IBCC_FAMILY_INFINISCALE,
+	IBCC_FAMILY_SWITCHX,
+	IBCC_FAMILY_SWITCH_IB,
+	IBCC_FAMILY_SWITCH_IB2,
+	IBCC_FAMILY_QUANTUM,
+	IBCC_FAMILY_QUANTUM2,
+	IBCC_FAMILY_QUANTUM3,
+	IBCC_FAMILY_QIB, /* QLogic and Intel True Scale adapters */
+};
+
+/* What a tick of PortXmitWait is. A symbol time is that of a byte on one lane (IBA vol. 1,
+ * 16.1.3.2), so n of them are n bytes times the lanes of the link.
+ */
+enum ibcc_wait_unit {
+	IBCC_WAIT_UNKNOWN, /* documented nowhere: to be measured before it is believed */
+	IBCC_WAIT_SAMPLES, /* PortSamplesControl:Tick + 1 symbol times, as the specification says */
+	IBCC_WAIT_LANES,   /* the same; Tick is 31, so 32 bytes on each lane */
+	IBCC_WAIT_PORT,    /* Tick + 1 bytes of the port, whatever its lanes; Tick is 7, so 8 */
+};
+
+/* How sure we are of what an entry says. */
+enum ibcc_device_mark {
+	IBCC_DEVICE_PROVED,   /* read in the source or the manual named above */
+	IBCC_DEVICE_INFERRED, /* from its generation, or from what the driver does with its class */
+};
+
+struct ibcc_device {
+	uint32_t vendor_id;
+	uint16_t first_id, last_id; /* device IDs, both included */
+	const char *name;           /* "ConnectX-6 Dx"; never NULL */
+	enum ibcc_device_family family;
+	enum ibcc_device_kind kind;
+	enum ibcc_wait_unit wait_unit;
+	enum ibcc_device_mark wait_mark;
+	/* PerfMgt is answered by the mlx5 driver of the host's kernel, not by the device:
+	 * CapabilityMask is 0x0200 and CapabilityMask2 is 0, PortCounters has PortXmitWait though
+	 * the mask does not claim it, PortCountersExtended is good, and every other Get is answered
+	 * with success and what PortCounters would have: PortSamplesControl and the congestion
+	 * attributes must not be asked for.
+	 */
+	bool kernel_pma;
+	enum ibcc_device_mark pma_mark;
+};
+
+/* The entry of a device, or NULL: it is not known. A virtual function's or an aggregation node's is
+ * found like the others'; see its kind.
+ */
+const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
+
+/* Tick that a device counts by where PortSamplesControl is not answered: 31 or 7; -1: not known.
+ * `d` may be NULL.
+ */
+int ibcc_device_default_tick(const struct ibcc_device *d);
+
+/* Length of PortXmitWait's tick in picoseconds at a port of a device (NULL: one that is not in the
+ * table, which is taken for IBCC_WAIT_PORT) whose link has `lanes` (0: not known, taken for 4) and
+ * a data rate of rate_mbps both ways together with `tick` of PortSamplesControl. 0 if rate_mbps is
+ * 0. For IBCC_WAIT_UNKNOWN it is that of IBCC_WAIT_PORT: something to begin measuring with.
+ */
+uint64_t ibcc_device_tick_ps(const struct ibcc_device *d, uint32_t rate_mbps, unsigned int lanes,
+			     uint8_t tick);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How simulated nodes answer as devices do: what the agents of <ibcc/agents.h> follow. The IDs are
+ * the devices'; capability masks are as far as drivers tell, else chosen (facts and guesses are
+ * told apart in <ibcc/device.h> and in ibcc-scenario(5)).
+ */
+#ifndef IBCC_PROFILE_H
+#define IBCC_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ibcc_profile {
+	uint32_t vendor_id; /* of NodeInfo; 0: none */
+	uint16_t device_id;
+	/* PerfMgt's ClassPortInfo. What needs bytes that a transport does not carry is taken off;
+	 * see struct ibcc_agents_options.
+	 */
+	uint16_t cap_mask;
+	uint32_t cap_mask2;
+	uint8_t tick;        /* PortSamplesControl:Tick */
+	uint16_t wait_bytes; /* of the port that a tick of PortXmitWait really is; 0: as the device
+			      * table says of the IDs */
+	bool kernel_pma;     /* as <ibcc/device.h> has it */
+	bool no_wait;        /* PortXmitWait stays zero */
+	bool qlogic;         /* see struct ibcc_agent_quirks */
+};
+
+/* Names of the profiles in the order of ibcc_profile(), NULL-terminated; the first is "plain": no
+ * device in particular, with all that the specification has.
+ */
+extern const char *const ibcc_profile_names[];
+/* The profile by its place among the names. NULL: there is no such place. */
+const struct ibcc_profile *ibcc_profile(unsigned int i);
+/* One for a node with such IDs: that of a device of the same family, with these IDs, or plain. */
+struct ibcc_profile ibcc_profile_like(uint32_t vendor_id, uint16_t device_id);
+
+#endif

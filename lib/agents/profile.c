@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Device profiles. */
+#include <ibcc/profile.h>
+
+#include <stddef.h>
+
+#include <ibcc/device.h>
+#include <ibcc/pma.h>
+
+#define WAITS (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_XMIT_WAIT)
+/* Top bit of CapabilityMask2's 27: the qib driver sets it where it keeps congestion statistics. */
+#define QIB_CAP2 (1u << 26)
+
+const char *const ibcc_profile_names[] = {
+	"plain", "connectx-3", "connectx-6", "switch-ib2", "quantum2", "qib", NULL,
+};
+
+static const struct ibcc_profile profiles[] = {
+	{ .cap_mask = WAITS, .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT, .tick = 7 },
+	{ .vendor_id = IBCC_VENDOR_MELLANOX,
+	  .device_id = 0x1003,
+	  .cap_mask = WAITS,
+	  .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
+	  .tick = 3 },
+	{ .vendor_id = IBCC_VENDOR_MELLANOX,
+	  .device_id = 0x101b,
+	  .cap_mask = IBCC_PMA_CAP_EXT_WIDTH,
+	  .wait_bytes = 32, /* a guess, and not what is assumed of it at first */
+	  .kernel_pma = true },
+	{ .vendor_id = IBCC_VENDOR_MELLANOX,
+	  .device_id = 0xcf08,
+	  .cap_mask = WAITS,
+	  .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
+	  .tick = 31 },
+	{ .vendor_id = IBCC_VENDOR_MELLANOX,
+	  .device_id = 0xd2f2,
+	  .cap_mask = WAITS,
+	  .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
+	  .tick = 7 },
+	{ .vendor_id = IBCC_VENDOR_QLOGIC,
+	  .device_id = 0x7322,
+	  .cap_mask = IBCC_PMA_CAP_EXT_WIDTH,
+	  .cap_mask2 = QIB_CAP2,
+	  .tick = 3,
+	  .no_wait = true,
+	  .qlogic = true },
+};
+
+const struct ibcc_profile *ibcc_profile(unsigned int i)
+{
+	return i < sizeof(profiles) / sizeof(profiles[0]) ? &profiles[i] : NULL;
+}
+
+static enum ibcc_device_family kin(enum ibcc_device_family f)
+{
+	switch (f) {
+	case IBCC_FAMILY_MLX4:
+	case IBCC_FAMILY_MLX5:
+	case IBCC_FAMILY_QIB: return f;
+	case IBCC_FAMILY_INFINISCALE:
+	case IBCC_FAMILY_SWITCHX:
+	case IBCC_FAMILY_SWITCH_IB:
+	case IBCC_FAMILY_SWITCH_IB2: return IBCC_FAMILY_SWITCH_IB2;
+	case IBCC_FAMILY_QUANTUM:
+	case IBCC_FAMILY_QUANTUM2:
+	case IBCC_FAMILY_QUANTUM3: return IBCC_FAMILY_QUANTUM2;
+	}
+	return f;
+}
+
+struct ibcc_profile ibcc_profile_like(uint32_t vendor_id, uint16_t device_id)
+{
+	const struct ibcc_device *d = ibcc_device_find(vendor_id, device_id);
+	struct ibcc_profile p = profiles[0];
+
+	for (unsigned int i = 1; d && i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+		const struct ibcc_device *of =
+			ibcc_device_find(profiles[i].vendor_id, profiles[i].device_id);
+
+		if (of && of->family == kin(d->family))
+			p = profiles[i];
+	}
+	p.vendor_id = vendor_id;
+	p.device_id = device_id;
+	return p;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Devices by their IDs, in ascending order of vendor and ID. */
+#include <ibcc/device.h>
+
+#include <stddef.h>
+
+#include <ibcc/link.h>
+
+#define USUAL_LANES 4u
+
+/* Channel adapters */
+#define HCA(fam, unit, mark)                                                                       \
+	IBCC_FAMILY_##fam, IBCC_DEVICE_HCA, IBCC_WAIT_##unit, IBCC_DEVICE_##mark, false,           \
+		IBCC_DEVICE_##mark
+/* Those whose PerfMgt the kernel answers; their unit of PortXmitWait is documented nowhere. */
+#define MLX5(mark)                                                                                 \
+	IBCC_FAMILY_MLX5, IBCC_DEVICE_HCA, IBCC_WAIT_UNKNOWN, IBCC_DEVICE_INFERRED, true,          \
+		IBCC_DEVICE_##mark
+#define VIRTUAL(fam)                                                                               \
+	IBCC_FAMILY_##fam, IBCC_DEVICE_VIRTUAL, IBCC_WAIT_UNKNOWN, IBCC_DEVICE_INFERRED, true,     \
+		IBCC_DEVICE_INFERRED
+#define SWITCH(fam, unit, mark)                                                                    \
+	IBCC_FAMILY_##fam, IBCC_DEVICE_SWITCH, IBCC_WAIT_##unit, IBCC_DEVICE_##mark, false,        \
+		IBCC_DEVICE_##mark
+#define AGGREGATION                                                                                \
+	IBCC_FAMILY_SWITCH_IB2, IBCC_DEVICE_AGGREGATION, IBCC_WAIT_UNKNOWN, IBCC_DEVICE_INFERRED,  \
+		false, IBCC_DEVICE_INFERRED
+
+static const struct ibcc_device devices[] = {
+	{ IBCC_VENDOR_MELLANOX, 0x1003, 0x1003, "ConnectX-3", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1007, 0x1007, "ConnectX-3 Pro", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1011, 0x1011, "Connect-IB", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1012, 0x1012, "Connect-IB VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x1013, 0x1013, "ConnectX-4", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1014, 0x1014, "ConnectX-4 VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x1015, 0x1015, "ConnectX-4 Lx", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1016, 0x1016, "ConnectX-4 Lx VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x1017, 0x1017, "ConnectX-5", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1018, 0x1018, "ConnectX-5 VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x1019, 0x1019, "ConnectX-5 Ex", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x101a, 0x101a, "ConnectX-5 Ex VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x101b, 0x101b, "ConnectX-6", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x101c, 0x101c, "ConnectX-6 VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x101d, 0x101d, "ConnectX-6 Dx", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x101e, 0x101e, "ConnectX VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0x101f, 0x101f, "ConnectX-6 Lx", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1021, 0x1021, "ConnectX-7", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1023, 0x1023, "ConnectX-8", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1025, 0x1025, "ConnectX-9", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x1027, 0x1027, "ConnectX-10", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xa2d2, 0xa2d2, "BlueField", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xa2d3, 0xa2d3, "BlueField VF", VIRTUAL(MLX5) },
+	{ IBCC_VENDOR_MELLANOX, 0xa2d6, 0xa2d6, "BlueField-2", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xa2dc, 0xa2dc, "BlueField-3", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xa2df, 0xa2df, "BlueField-4", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xbd36, 0xbd36, "InfiniScale IV",
+	  SWITCH(INFINISCALE, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0xc738, 0xc73b, "SwitchX", SWITCH(SWITCHX, LANES, PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xc839, 0xc839, "SwitchX", SWITCH(SWITCHX, LANES, PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xcb20, 0xcb20, "Switch-IB", SWITCH(SWITCH_IB, LANES, PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xcf08, 0xcf08, "Switch-IB 2", SWITCH(SWITCH_IB2, LANES, PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xcf09, 0xcf09, "SHARP aggregation node", AGGREGATION },
+	{ IBCC_VENDOR_MELLANOX, 0xd2f0, 0xd2f0, "Quantum", SWITCH(QUANTUM, PORT, PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xd2f2, 0xd2f2, "Quantum-2", SWITCH(QUANTUM2, PORT, PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0xd2f4, 0xd2f4, "Quantum-3", SWITCH(QUANTUM3, PORT, PROVED) },
+	{ IBCC_VENDOR_BULL, 0x1b02, 0x1b02, "Bull SwitchX", SWITCH(SWITCHX, LANES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b33, 0x1b33, "Bull ConnectX-3", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b40, 0x1b41, "Bull ConnectX-3", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b50, 0x1b50, "Bull SwitchX", SWITCH(SWITCHX, LANES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b60, 0x1b61, "Bull ConnectX-3", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b73, 0x1b73, "Bull ConnectX-3", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b83, 0x1b83, "Bull Connect-IB", MLX5(INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1b93, 0x1b94, "Bull Connect-IB", MLX5(INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1ba0, 0x1ba0, "Bull Switch-IB", SWITCH(SWITCH_IB, LANES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1bb4, 0x1bb5, "Bull ConnectX-4", MLX5(INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1bc4, 0x1bc6, "Bull ConnectX-4", MLX5(INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1bd0, 0x1bd5, "Bull Switch-IB 2",
+	  SWITCH(SWITCH_IB2, LANES, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x1bf0, 0x1bf0, "Bull Quantum", SWITCH(QUANTUM, PORT, INFERRED) },
+	{ IBCC_VENDOR_QLOGIC, 0x0010, 0x0010, "QLE7140", HCA(QIB, SAMPLES, PROVED) },
+	{ IBCC_VENDOR_QLOGIC, 0x7220, 0x7220, "QLE7240/7280", HCA(QIB, SAMPLES, PROVED) },
+	{ IBCC_VENDOR_QLOGIC, 0x7322, 0x7322, "QLE7340/7342", HCA(QIB, SAMPLES, PROVED) },
+};
+
+const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id)
+{
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		const struct ibcc_device *d = &devices[i];
+
+		if (d->vendor_id == vendor_id && device_id >= d->first_id &&
+		    device_id <= d->last_id)
+			return d;
+	}
+	return NULL;
+}
+
+int ibcc_device_default_tick(const struct ibcc_device *d)
+{
+	if (!d)
+		return -1;
+	switch (d->wait_unit) {
+	case IBCC_WAIT_UNKNOWN:
+	case IBCC_WAIT_SAMPLES: return -1;
+	case IBCC_WAIT_LANES: return 31;
+	case IBCC_WAIT_PORT: return 7;
+	}
+	return -1;
+}
+
+uint64_t ibcc_device_tick_ps(const struct ibcc_device *d, uint32_t rate_mbps, unsigned int lanes,
+			     uint8_t tick)
+{
+	unsigned int bytes = tick + 1u;
+
+	switch (d ? d->wait_unit : IBCC_WAIT_PORT) {
+	case IBCC_WAIT_UNKNOWN:
+	case IBCC_WAIT_PORT: break;
+	case IBCC_WAIT_SAMPLES:
+	case IBCC_WAIT_LANES: bytes *= lanes ? lanes : USUAL_LANES; break;
+	}
+	return ibcc_link_bytes_ps(rate_mbps, bytes);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What devices the nodes of a scenario are: its hosts, its switches, and single nodes that differ.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_parts.h"
+
+#define NO_OTHER (-1) /* no profile is named */
+
+/* An entry: a profile, and what differs from it. */
+struct device_yaml {
+	int profile;        /* place among the names, or NO_OTHER */
+	uint8_t plain_tick; /* of the model */
+	struct ibcc_profile p;
+	bool xmit_wait, a10;
+};
+
+struct devices {
+	struct ibcc_scenario *s;
+	struct device_yaml *node; /* by index */
+};
+
+static void begin(struct device_yaml *d, const struct ibcc_profile *p, uint8_t plain_tick)
+{
+	*d = (struct device_yaml){ NO_OTHER, plain_tick, *p, !p->no_wait, true };
+	if (!p->vendor_id)
+		d->p.tick = plain_tick;
+}
+
+static const char *profile_candidate(const void *arg, size_t i)
+{
+	(void)arg;
+	return ibcc_profile_names[i];
+}
+
+static int read_name(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
+		     struct device_yaml *d, struct ibcc_yaml_errors *e)
+{
+	const char *s = ibcc_yaml_scalar(n), *guess;
+	int i;
+
+	for (i = 0; s && ibcc_profile_names[i]; i++)
+		if (!strcmp(s, ibcc_profile_names[i])) {
+			begin(d, ibcc_profile((unsigned int)i), d->plain_tick);
+			return 0;
+		}
+	guess = s ? ibcc_yaml_guess(s, profile_candidate, NULL, (size_t)i) : NULL;
+	if (guess)
+		return ibcc_yaml_want(y, e, n, path,
+				      "a profile, or a mapping of keys (did you mean %s?)", guess);
+	return ibcc_yaml_want(y, e, n, path, "a profile, or a mapping of keys");
+}
+
+/* An entry over what is in *d. A profile begins anew, wherever among the keys it stands. */
+static int read_device(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
+		       struct device_yaml *d, struct ibcc_yaml_errors *e)
+{
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("profile", ENUM, struct device_yaml, profile),
+		  .names = ibcc_profile_names },
+		{ IBCC_YAML_MEMBER("xmit_wait", BOOL, struct device_yaml, xmit_wait) },
+		{ IBCC_YAML_MEMBER("a10", BOOL, struct device_yaml, a10) },
+		{ IBCC_YAML_MEMBER("tick", UINT, struct device_yaml, p.tick) },
+		{ IBCC_YAML_MEMBER("wait_bytes", UINT, struct device_yaml, p.wait_bytes), .min = 1,
+		  .max = 65535 },
+		{ .name = NULL },
+	};
+	int rc;
+
+	if (!ibcc_yaml_is_map(n))
+		return read_name(y, n, path, d, e);
+	rc = ibcc_yaml_read(y, n, path, keys, d, e);
+	if (rc || d->profile == NO_OTHER)
+		return rc;
+	begin(d, ibcc_profile((unsigned int)d->profile), d->plain_tick);
+	rc = ibcc_yaml_read(y, n, path, keys, d, e);
+	d->profile = NO_OTHER;
+	return rc;
+}
+
+/* All hosts or all switches, where a netfile's keep what their IDs make them. */
+static int read_all(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
+		    bool switches, const struct devices *d, struct ibcc_yaml_errors *e)
+{
+	struct device_yaml ignored = { .profile = NO_OTHER };
+	unsigned int before = e->n;
+
+	for (uint32_t i = 0; d->s->topo && i < d->s->topo->n_nodes && e->n == before; i++)
+		if (ibcc_topo_is_switch(d->s->topo, i) == switches)
+			read_device(y, n, path, &d->node[i], e);
+	if (!d->s->topo)
+		read_device(y, n, path, &ignored, e);
+	return e->n == before ? 0 : -EINVAL;
+}
+
+/* Single nodes: a mapping of entries by name. */
+static int read_nodes(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+		      const struct devices *d, struct ibcc_yaml_errors *e)
+{
+	static const char path[] = "devices.nodes";
+	int rc = 0;
+
+	if (!ibcc_yaml_is_map(n))
+		return ibcc_yaml_want(y, e, n, path, "a mapping of nodes");
+	for (size_t i = 0; i < ibcc_yaml_length(n); i++) {
+		const struct ibcc_yaml_node *key, *value = ibcc_yaml_item(y, n, i, &key);
+		struct device_yaml ignored = { .profile = NO_OTHER };
+		uint32_t node;
+
+		if (ibcc_scenario_read_node(y, key, path, d->s->topo, &node, e))
+			rc = -EINVAL;
+		else if (read_device(y, value, path, node == IBCC_NONE ? &ignored : &d->node[node],
+				     e))
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
+static int finish(struct ibcc_scenario *s, const struct device_yaml *node)
+{
+	uint32_t n = s->topo->n_nodes;
+	void *no_cc = reallocarray(s->no_cc, s->n_no_cc + n + 1, sizeof(*s->no_cc));
+
+	if (no_cc)
+		s->no_cc = no_cc;
+	s->profile = calloc(n + 1, sizeof(*s->profile));
+	if (!no_cc || !s->profile)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		s->profile[i] = node[i].p;
+		s->profile[i].no_wait = !node[i].xmit_wait;
+		s->topo->node[i].vendor_id = node[i].p.vendor_id;
+		s->topo->node[i].device_id = node[i].p.device_id;
+		if (!node[i].a10)
+			snprintf(s->no_cc[s->n_no_cc++], IBCC_NAME_BYTES, "%.*s",
+				 (int)IBCC_NAME_BYTES - 1, s->topo->node[i].desc);
+	}
+	return 0;
+}
+
+int ibcc_scenario_read_devices(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	struct devices_yaml {
+		const struct ibcc_yaml_node *hosts, *switches, *nodes;
+	} dy = { 0 };
+	static const struct ibcc_yaml_key keys[] = {
+		{ IBCC_YAML_MEMBER("hosts", NODE, struct devices_yaml, hosts) },
+		{ IBCC_YAML_MEMBER("switches", NODE, struct devices_yaml, switches) },
+		{ IBCC_YAML_MEMBER("nodes", NODE, struct devices_yaml, nodes) },
+		{ .name = NULL },
+	};
+	uint32_t n_nodes = s->topo ? s->topo->n_nodes : 0;
+	struct devices d = { s, calloc(n_nodes + 1, sizeof(*d.node)) };
+	int rc = d.node ? ibcc_yaml_read(y, n, "devices", keys, &dy, e) : -ENOMEM;
+
+	for (uint32_t i = 0; d.node && i < n_nodes; i++) {
+		const struct ibcc_topo_node *tn = &s->topo->node[i];
+		struct ibcc_profile p = ibcc_profile_like(tn->vendor_id, tn->device_id);
+
+		begin(&d.node[i], &p, s->model.wait_tick);
+	}
+	if (dy.hosts && rc != -ENOMEM && read_all(y, dy.hosts, "devices.hosts", false, &d, e))
+		rc = -EINVAL;
+	if (dy.switches && rc != -ENOMEM &&
+	    read_all(y, dy.switches, "devices.switches", true, &d, e))
+		rc = -EINVAL;
+	if (dy.nodes && rc != -ENOMEM && read_nodes(y, dy.nodes, &d, e))
+		rc = -EINVAL;
+	if (!rc && s->topo)
+		rc = finish(s, d.node);
+	free(d.node);
+	return rc;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What devices the nodes of a scenario file are. */
+#include "tests/unit/scenarios.h"
+
+static const struct ibcc_profile *of(const struct ibcc_scenario *s, const char *name)
+{
+	uint32_t node = ibcc_topo_find_desc(s->topo, name);
+
+	assert_int_not_equal(node, IBCC_NONE);
+	/* ibsim tells the IDs of the topology, the agents have those of the profile. */
+	assert_int_equal(s->topo->node[node].vendor_id, s->profile[node].vendor_id);
+	assert_int_equal(s->topo->node[node].device_id, s->profile[node].device_id);
+	return &s->profile[node];
+}
+
+static void test_profiles(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	text_ok(HEAD SMALL FLOW "model: {wait_tick: 9}\n"
+				"devices:\n  hosts: connectx-6\n  switches: quantum2\n"
+				"  nodes:\n    b: {tick: 3, xmit_wait: no, profile: connectx-3}\n"
+				"    c: {a10: no, wait_bytes: 24}\n    a: plain\n",
+		&s);
+	assert_int_equal(of(&s, "s")->device_id, 54002);
+	assert_int_equal(of(&s, "s")->tick, 7);
+	assert_int_equal(of(&s, "b")->device_id, 4099);
+	assert_int_equal(of(&s, "b")->tick, 3);
+	assert_true(of(&s, "b")->no_wait);
+	assert_false(of(&s, "b")->kernel_pma);
+	assert_int_equal(of(&s, "c")->device_id, 4123);
+	assert_true(of(&s, "c")->kernel_pma);
+	assert_false(of(&s, "c")->no_wait);
+	assert_int_equal(of(&s, "c")->wait_bytes, 24);
+	assert_int_equal(of(&s, "a")->device_id, 0);
+	assert_int_equal(of(&s, "a")->tick, 9);
+	assert_int_equal(s.n_no_cc, 1);
+	assert_string_equal(s.no_cc[0], "c");
+	ibcc_scenario_fini(&s);
+	text_ok(HEAD SMALL FLOW "no_congestion_control: [a]\n"
+				"devices: {hosts: {a10: no, tick: 1}}\n",
+		&s);
+	assert_int_equal(of(&s, "a")->tick, 1);
+	assert_int_equal(of(&s, "s")->tick, 255); /* the model's */
+	assert_int_equal(s.n_no_cc, 4);
+	ibcc_scenario_fini(&s);
+}
+
+static void test_mistakes(void **state)
+{
+	(void)state;
+	text_bad(HEAD SMALL FLOW "devices:\n  hosts: conectx-6\n  switches: [quantum2]\n"
+				 "  node: {a: plain}\n",
+		 "%10:10: devices.hosts: got \"conectx-6\", want a profile, or a mapping of keys "
+		 "(did you mean connectx-6?)\n"
+		 "%11:13: devices.switches: got a list, want a profile, or a mapping of keys\n"
+		 "%12:3: devices.node: unknown key, did you mean \"nodes\"?\n");
+	text_bad(HEAD SMALL FLOW "devices:\n  nodes:\n    x: plain\n    a: {tick: 256}\n"
+				 "    b: {profile: qip, a10: 3}\n",
+		 "%11:5: devices.nodes: got \"x\", want a node of the topology\n"
+		 "%12:15: devices.nodes.tick: got \"256\", want a whole number from 0 to 255\n"
+		 "%13:18: devices.nodes.profile: got \"qip\", want plain, connectx-3, connectx-6, "
+		 "switch-ib2, quantum2 or qib (did you mean qib?)\n"
+		 "%13:28: devices.nodes.a10: got \"3\", want true or false\n");
+	text_bad(HEAD SMALL FLOW "devices: {nodes: [a]}\n",
+		 "%9:18: devices.nodes: got a list, want a mapping of nodes\n");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_profiles),
+		cmocka_unit_test(test_mistakes),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
