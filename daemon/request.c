@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/plan_file.h>
+
 #define HISTORY_DEFAULT 20u
 #define HISTORY_MAX     10000u
 
@@ -33,9 +35,11 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Reads the arguments into the job; a sentence if they are wrong. */
-static const char *read_args(struct ibcc_job *j, const json_t *args)
+/* Reads the arguments into the job; a sentence, which may be in *why, if they are wrong. */
+static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc_why *why)
 {
+	const json_t *plan = json_object_get(args, "plan");
+	const json_t *data = json_object_get(args, "data");
 	const json_t *id = json_object_get(args, "id");
 	const json_t *limit = json_object_get(args, "limit");
 	const json_t *filter = json_object_get(args, "node");
@@ -50,6 +54,15 @@ static const char *read_args(struct ibcc_job *j, const json_t *args)
 		return "node must be a name, a GUID or a LID";
 	if (skip && !json_is_boolean(skip))
 		return "skip_unsupported must be true or false";
+	if (data && !json_is_boolean(data))
+		return "data must be true or false";
+	if (plan && j->kind != IBCC_JOB_APPLY)
+		return "only apply takes a plan";
+	if (plan && ibcc_plan_file_read(plan, &j->plan, why))
+		return why->text;
+	if (plan)
+		j->kind = IBCC_JOB_APPLY_PLAN;
+	j->data = json_is_true(data);
 	j->id = id ? json_integer_value(id) : 0;
 	j->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;
 	if (filter)
@@ -79,6 +92,7 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 	const json_t *args = json_object_get(r->object, "args");
 	const struct command *c = name ? find_command(name) : NULL;
 	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_why why = { "" };
 	const char *error;
 	int err = -EINVAL;
 
@@ -93,14 +107,14 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		err = -EACCES;
 		error = "only root and the daemon's own user may change the fabric";
 	} else {
-		error = read_args(j, args);
+		j->kind = c->kind;
+		error = read_args(j, args, &why);
 	}
 	if (error) {
-		free(j);
+		ibcc_job_free(j);
 		*refusal = ibcc_request_answer(err, error, NULL);
 		return NULL;
 	}
-	j->kind = c->kind;
 	j->client = r->client;
 	snprintf(j->who, sizeof(j->who), "uid %u (pid %d)", (unsigned int)r->uid, (int)r->pid);
 	return j;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
 #include "daemon/apply/plugin_client.h"
@@ -158,7 +159,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	return conclude(s, rc, why);
 }
 
-int ibcc_service_plan(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 
@@ -167,6 +168,8 @@ int ibcc_service_plan(struct ibcc_service *s, json_t **out, struct ibcc_why *why
 				    s->last_err ? s->last_why.text
 						: "no pass over the fabric is complete yet");
 	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
+	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 

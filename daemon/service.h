@@ -57,8 +57,10 @@ bool ibcc_service_writes(const struct ibcc_service *s);
 /* The following give 0 and a new JSON object in *out, or an error and a sentence in *why; where a
  * part failed *out may be there as well.
  */
-/* The last pass as ibcc_report_plan() has it. -EAGAIN: no pass has come to a decision yet. */
-int ibcc_service_plan(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
+/* The last pass as ibcc_report_plan() has it. -EAGAIN: no pass has come to a decision yet. With
+ * `data` there is a key of that name, with all that ibcc_service_apply_plan() needs.
+ */
+int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
 /* Restores the values from before transaction `from` (0: before the first that is not taken back).
  * A daemon in mode apply pauses, so that it does not make them anew at once.
  */
@@ -67,6 +69,11 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 /* Takes marking off all switches and throttling off all channel adapters; pauses likewise. */
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			 struct ibcc_why *why);
+/* Carries out a plan that was made earlier, all of it or nothing. -ESTALE: nothing is written,
+ * since the fabric is no longer as it was when the plan was made, with what differs.
+ */
+int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
+			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why);
 /* Reads all settings and writes again what is not as we left it, paused or not. */
 int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			struct ibcc_why *why);

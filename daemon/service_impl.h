@@ -59,6 +59,16 @@ int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why);
  * has missed some.
  */
 int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why);
+/* A plan whose nodes are known by their GUIDs with the LIDs that they have now: those may have
+ * changed since it was made. *plan gets those that are there; of the others the number and the
+ * first one. -ENOMEM.
+ */
+int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
+			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
+/* What became of a plan, as JSON in *out. Returns rc, -ENOMEM. */
+int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
+			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,
+			 json_t **out);
 /* Closes port and topology; the next prepare opens them again. */
 void ibcc_service_drop(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);

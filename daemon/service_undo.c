@@ -26,9 +26,9 @@ static void pause_after(struct ibcc_service *s, const char *what, const struct i
 	ibcc_cycle_forget(&s->cycle);
 }
 
-static int outcome_json(struct ibcc_service *s, const struct ibcc_plan *plan,
-			const struct ibcc_result *res, int rc, const struct ibcc_why *why,
-			json_t **out)
+int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
+			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,
+			 json_t **out)
 {
 	const char *trouble = ibcc_state_is_ahead(s->state) ? ibcc_state_trouble(s->state) : NULL;
 	json_t *o = json_pack("{si so si si si so so}", "schema", IBCC_REPORT_SCHEMA, "changes",
@@ -41,16 +41,15 @@ static int outcome_json(struct ibcc_service *s, const struct ibcc_plan *plan,
 	return o ? rc : -ENOMEM;
 }
 
-/* LIDs may have changed since; nodes may be gone, which is not a reason to leave the others. */
-static int address(const struct ibcc_topo *t, const struct ibcc_plan *undo, struct ibcc_plan *plan,
-		   int64_t first, uint32_t *n_gone, uint64_t *gone_guid)
+int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
+			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid)
 {
 	uint32_t i, node, port;
 
 	*n_gone = 0;
 	plan->generation = t->generation;
-	for (i = 0; i < undo->n; i++) {
-		struct ibcc_change c = undo->change[i];
+	for (i = 0; i < from->n; i++) {
+		struct ibcc_change c = from->change[i];
 
 		node = ibcc_topo_find_guid(t, c.node_guid);
 		port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c.port);
@@ -60,8 +59,6 @@ static int address(const struct ibcc_topo *t, const struct ibcc_plan *undo, stru
 			continue;
 		}
 		c.lid = t->port[port].lid;
-		snprintf(c.reason, sizeof(c.reason), "as it was before transaction %lld",
-			 (long long)first);
 		if (ibcc_plan_append(plan, &c))
 			return -ENOMEM;
 	}
@@ -88,10 +85,13 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 	if (!rc)
 		rc = ibcc_state_undo(s->state, from, &joined, &first, why);
 	if (!rc && (ibcc_plan_reverse(&joined, &undo) ||
-		    address(s->cycle.topo, &undo, &plan, first, &n_gone, &gone_guid)))
+		    ibcc_service_address(s->cycle.topo, &undo, &plan, &n_gone, &gone_guid)))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (rc)
 		goto out;
+	for (uint32_t i = 0; i < plan.n; i++)
+		snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
+			 "as it was before transaction %lld", (long long)first);
 	n_bad = ibcc_bounds_drop(&wire, &plan, &what); /* its bytes come from a file */
 	snprintf(summary, sizeof(summary), "back to before transaction %lld", (long long)first);
 	carry = (struct ibcc_carry){
@@ -122,7 +122,7 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 	if (plan.n && res.set_mads)
 		pause_after(s, "rollback", r);
 	if (res.n == plan.n)
-		rc = outcome_json(s, &plan, &res, rc, why, out);
+		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
 out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
@@ -222,7 +222,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	if (!rc || res.set_mads)
 		pause_after(s, "disable", r);
 	if (res.n == plan.n)
-		rc = outcome_json(s, &plan, &res, rc, why, out);
+		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
 out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
@@ -258,7 +258,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 		s->cycle.actual_known = false;
 	rc = ibcc_service_missed(s, rc, why);
 	if (res.n == audit.drift.n)
-		rc = outcome_json(s, &audit.drift, &res, rc, why, out);
+		rc = ibcc_service_outcome(s, &audit.drift, &res, rc, why, out);
 	ibcc_result_fini(&res);
 	ibcc_audit_fini(&audit);
 	return rc;

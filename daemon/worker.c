@@ -37,6 +37,7 @@ void ibcc_job_free(struct ibcc_job *j)
 	if (!j)
 		return;
 	json_decref(j->result);
+	ibcc_plan_fini(&j->plan);
 	free(j);
 }
 
@@ -105,7 +106,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		j->err = pass->err;
 		j->why = pass->why;
 		if (!j->err)
-			j->err = ibcc_service_plan(w->service, &j->result, &j->why);
+			j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
 		if (!j->err && c->act_err) {
 			j->err = c->act_err;
 			j->why = c->blocked;
@@ -123,7 +124,13 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 	switch (j->kind) {
 	case IBCC_JOB_PASS: run_pass(w, j); break;
 	case IBCC_JOB_APPLY: push(&w->applies, j); return;
-	case IBCC_JOB_PLAN: j->err = ibcc_service_plan(w->service, &j->result, &j->why); break;
+	case IBCC_JOB_APPLY_PLAN:
+		j->err = ibcc_service_apply_plan(w->service, &j->plan, &r, &j->result, &j->why);
+		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
+		break;
+	case IBCC_JOB_PLAN:
+		j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
+		break;
 	case IBCC_JOB_ROLLBACK:
 		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "rollback", &r, j->err, &j->why, j->result);

@@ -11,13 +11,15 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
+#include <ibcc/plan.h>
 #include <ibcc/why.h>
 
 struct ibcc_worker;
 
 enum ibcc_job_kind {
 	IBCC_JOB_PASS,
-	IBCC_JOB_APPLY, /* waits for the next pass and makes it an apply */
+	IBCC_JOB_APPLY,      /* waits for the next pass and makes it an apply */
+	IBCC_JOB_APPLY_PLAN, /* one that the client brings */
 	IBCC_JOB_PLAN,
 	IBCC_JOB_ROLLBACK,
 	IBCC_JOB_DISABLE,
@@ -33,6 +35,8 @@ struct ibcc_job {
 	uint64_t client; /* for whoever gets the answer; not used by the worker */
 	char who[64];
 	bool skip_unsupported;     /* apply */
+	bool data;                 /* plan: with all that it needs to be carried out */
+	struct ibcc_plan plan;     /* apply plan; owned */
 	int64_t id;                /* rollback, history: transaction or 0 */
 	unsigned int limit;        /* history */
 	char filter[128];          /* show: empty for all */

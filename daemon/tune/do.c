@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <ibcc/json.h>
+#include <ibcc/plan_file.h>
 
 #include "daemon/service.h"
 #include "daemon/tune/tune.h"
@@ -46,6 +47,18 @@ static int watch(const struct tune *t, struct ibcc_service *s, struct ibcc_why *
 	}
 }
 
+static int apply_plan_local(struct ibcc_service *s, const json_t *data,
+			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_plan plan;
+	int rc = ibcc_plan_file_read(data, &plan, why);
+
+	if (!rc)
+		rc = ibcc_service_apply_plan(s, &plan, r, out, why);
+	ibcc_plan_fini(&plan);
+	return rc;
+}
+
 static int apply_local(const struct tune *t, struct ibcc_service *s, const struct ibcc_request *r,
 		       json_t **out, struct ibcc_why *why)
 {
@@ -60,7 +73,7 @@ static int apply_local(const struct tune *t, struct ibcc_service *s, const struc
 		rc = ibcc_service_pass(s, r, why);
 	}
 	if (!rc)
-		rc = ibcc_service_plan(s, out, why);
+		rc = ibcc_service_plan(s, false, out, why);
 	if (rc)
 		return rc;
 	c = ibcc_service_cycle(s);
@@ -87,6 +100,7 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	char who[64];
 	struct ibcc_request r = { who, t->skip_unsupported };
 	const char *node = json_string_value(json_object_get(args, "node"));
+	const json_t *plan = json_object_get(args, "plan");
 	int rc = -EINVAL;
 
 	*out = NULL;
@@ -97,7 +111,10 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	if (!strcmp(command, "plan")) {
 		rc = watch(t, s, why);
 		if (!rc)
-			rc = ibcc_service_plan(s, out, why);
+			rc = ibcc_service_plan(s, json_is_true(json_object_get(args, "data")), out,
+					       why);
+	} else if (!strcmp(command, "apply") && plan) {
+		rc = apply_plan_local(s, plan, &r, out, why);
 	} else if (!strcmp(command, "apply")) {
 		rc = apply_local(t, s, &r, out, why);
 	} else if (!strcmp(command, "rollback")) {

@@ -23,7 +23,8 @@ struct command {
 static const struct command commands[] = {
 	{ "plan", tune_plan, 0, false,
 	  "what would be changed and why; writes nothing (also --dry-run)" },
-	{ "apply", tune_apply, 0, false, "make these changes, all or none of them" },
+	{ "apply", tune_apply, 1, false,
+	  "[FILE]  make these changes, or those of a plan in a file" },
 	{ "rollback", tune_rollback, 1, true,
 	  "[ID]  back to before our changes, or before number ID" },
 	{ "disable", tune_disable, 0, true, "take congestion control off the fabric" },
@@ -46,6 +47,8 @@ static const char usage_options[] =
 	"\n"
 	"Options:\n"
 	"  -n, --dry-run              same as the command plan\n"
+	"  -y, --yes                  apply: do not ask on a terminal\n"
+	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE\n"
 	"  -j, --json                 answer in JSON\n"
 	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
 	"                              to do: changes to make, ports not read\n"
@@ -93,6 +96,8 @@ enum {
 
 static const struct option options[] = {
 	{ "dry-run", no_argument, NULL, 'n' },
+	{ "yes", no_argument, NULL, 'y' },
+	{ "output", required_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "detailed-exitcode", no_argument, NULL, OPT_DETAILED },
 	{ "skip-unsupported", no_argument, NULL, OPT_SKIP },
@@ -265,9 +270,11 @@ int main(int argc, char **argv)
 	struct overrides o = { 0 };
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "njz:C:P:t:c:evdhV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "nyo:jz:C:P:t:c:evdhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'n': o.dry_run = true; break;
+		case 'y': t.yes = true; break;
+		case 'o': t.output = optarg; break;
 		case 'j': t.json = true; break;
 		case OPT_DETAILED: t.detailed_exitcode = true; break;
 		case OPT_SKIP: t.skip_unsupported = true; break;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* plan and apply: the same answer, before and after. */
+/* plan: what would be changed, for people, as JSON, and as a file for later. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/plan.h"
 #include "daemon/tune/roots.h"
 #include "daemon/tune/tune.h"
 
@@ -64,7 +65,7 @@ static json_t *changes_of(const json_t *a, const char *glob)
 	return some;
 }
 
-static void print_answer(const struct tune *t, const json_t *a, const char *heading)
+void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 {
 	const json_t *roots = json_object_get(a, "roots"), *o;
 	const json_t *prediction = json_object_get(a, "prediction");
@@ -91,8 +92,7 @@ static void print_answer(const struct tune *t, const json_t *a, const char *head
 		printf("\nDecision: %s\n", tune_str(a, "summary"));
 }
 
-/* Why an apply of this plan would be refused; false if it would not. */
-static bool would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *why)
+bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *why)
 {
 	const json_t *lacking = json_object_get(a, "unreachable");
 	const json_t *o = json_array_get(lacking, 0);
@@ -129,17 +129,18 @@ int tune_plan(struct tune *t)
 {
 	struct ibcc_why why = { "" };
 	json_t *a = NULL;
-	int rc = tune_do(t, "plan", NULL, &a, &why), code;
+	int rc = tune_do(t, "plan", json_pack("{sb}", "data", t->output != NULL), &a, &why), code;
 
 	if (rc || !a) {
 		json_decref(a);
 		return tune_fail("%s", why.text);
 	}
-	code = TUNE_OK;
-	if (t->json) {
+	code = t->output ? tune_plan_save(a, t->output) : TUNE_OK;
+	json_object_del(a, "data");
+	if (code == TUNE_OK && t->json) {
 		code = tune_print_json(a);
-	} else {
-		print_answer(t, a, "Changes to make");
+	} else if (code == TUNE_OK) {
+		tune_print_plan(t, a, "Changes to make");
 		printf("\n%lld writes to make, %lld settings stay, %zu nodes without.\n",
 		       tune_int(a, "writes"), tune_int(a, "unchanged"),
 		       json_array_size(json_object_get(a, "unreachable")));
@@ -147,33 +148,8 @@ int tune_plan(struct tune *t)
 	}
 	if (code == TUNE_OK && t->detailed_exitcode && tune_int(a, "writes"))
 		code = TUNE_PENDING;
-	if (would_refuse(t, a, &why))
+	if (tune_would_refuse(t, a, &why))
 		code = tune_fail("this plan could not be applied: %s", why.text);
 	json_decref(a);
 	return code;
-}
-
-int tune_apply(struct tune *t)
-{
-	struct ibcc_why why = { "" };
-	const json_t *result;
-	json_t *a = NULL;
-	int rc = tune_do(t, "apply", json_pack("{sb}", "skip_unsupported", t->skip_unsupported), &a,
-			 &why);
-	int code = TUNE_OK;
-
-	if (a && t->json) {
-		code = tune_print_json(a);
-	} else if (a) {
-		result = json_object_get(a, "result");
-		print_answer(t, a, rc ? "Changes" : "Changes made");
-		if (json_is_object(result))
-			printf("\n%lld writes verified, %lld failed, %lld Set MADs.\n",
-			       tune_int(result, "verified"), tune_int(result, "failed"),
-			       tune_int(result, "set_mads"));
-		else if (!rc)
-			printf("\nNothing to change.\n");
-	}
-	json_decref(a);
-	return rc ? tune_fail("%s", why.text) : code;
 }

@@ -32,6 +32,8 @@ struct tune {
 	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
 	const char *name_map; /* file, NULL: the usual ones */
+	bool yes;             /* apply: without a question */
+	const char *output;   /* plan: also into this file; NULL: no */
 	bool full;            /* plan: all of it, not the sum */
 	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes whose name matches; NULL: all */

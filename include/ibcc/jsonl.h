@@ -14,7 +14,9 @@
 #include <jansson.h>
 #include <systemd/sd-event.h>
 
-#define IBCC_JSONL_MAX_REQUEST 65536u /* bytes of a line; who sends more is hung up on */
+/* Bytes of a line; who sends more is hung up on. Root and our own user may bring whole plans. */
+#define IBCC_JSONL_MAX_REQUEST 65536u
+#define IBCC_JSONL_MAX_TRUSTED (256u * IBCC_JSONL_MAX_REQUEST)
 /* Connections; of these some are for root and our own user only, and others have so many each. */
 #define IBCC_JSONL_MAX_CLIENTS 32u
 #define IBCC_JSONL_KEPT        8u
@@ -53,9 +55,9 @@ void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer);
 json_t *ibcc_jsonl_error(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The client's end: sends one request and waits for the answer, an object, which is the caller's
- * and clean enough for a terminal (ibcc_json_clean()); between two of its bytes at most `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (nobody
- * listens), -ETIMEDOUT, -ECONNRESET (hung up), -EPROTO (no answer that one could read),
- * -ENAMETOOLONG, -ENOMEM, or what the system says.
+ * and clean enough for a terminal (ibcc_json_clean()); between two of its bytes at most
+ * `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (nobody listens), -ETIMEDOUT, -ECONNRESET (hung
+ * up), -EPROTO (no answer that one could read), -ENAMETOOLONG, -ENOMEM, or what the system says.
  */
 int ibcc_jsonl_ask(const char *address, const json_t *request, unsigned int timeout_s,
 		   json_t **answer);

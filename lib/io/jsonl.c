@@ -28,8 +28,8 @@ struct client {
 	bool busy;         /* a request is being worked on */
 	uint64_t since_us; /* waited for: for its request, or to take more of its answer */
 	struct ucred peer;
-	char *in; /* IBCC_JSONL_MAX_REQUEST bytes */
-	size_t n_in;
+	char *in;
+	size_t n_in, room; /* bytes in it, and that it has */
 	char *out;
 	size_t n_out, sent;
 };
@@ -176,6 +176,25 @@ static void next_request(struct client *cl)
 	want(cl);
 }
 
+/* Root and our own user are never kept out by others. */
+static bool is_trusted(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/* More room for a line that does not end; false if it has all that it may have. */
+static bool grow(struct client *cl)
+{
+	size_t most = is_trusted(cl->peer.uid) ? IBCC_JSONL_MAX_TRUSTED : IBCC_JSONL_MAX_REQUEST;
+	char *in = cl->room < most ? realloc(cl->in, 2 * cl->room) : NULL;
+
+	if (!in)
+		return false;
+	cl->in = in;
+	cl->room *= 2;
+	return true;
+}
+
 static int on_client(sd_event_source *source, int fd, uint32_t revents, void *arg)
 {
 	struct client *cl = arg;
@@ -186,14 +205,13 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *ar
 		if (!flush(cl))
 			return 0;
 	} else if (revents & EPOLLIN) {
-		n = recv(fd, cl->in + cl->n_in, IBCC_JSONL_MAX_REQUEST - cl->n_in, 0);
+		n = recv(fd, cl->in + cl->n_in, cl->room - cl->n_in, 0);
 		if (n == 0 || (n < 0 && errno != EAGAIN)) {
 			close_client(cl);
 			return 0;
 		}
 		cl->n_in += n > 0 ? (size_t)n : 0;
-		if (cl->n_in == IBCC_JSONL_MAX_REQUEST &&
-		    !memchr(cl->in, '\n', IBCC_JSONL_MAX_REQUEST)) {
+		if (cl->n_in == cl->room && !memchr(cl->in, '\n', cl->n_in) && !grow(cl)) {
 			close_client(cl);
 			return 0;
 		}
@@ -203,12 +221,6 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *ar
 	}
 	next_request(cl);
 	return 0;
-}
-
-/* Root and our own user are never kept out by others. */
-static bool is_trusted(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
 }
 
 /* An abstract socket has no permissions. */
@@ -300,6 +312,7 @@ static void add_client(struct ibcc_jsonl *s, int fd, const struct ucred *peer)
 		return;
 	}
 	cl->fd = fd;
+	cl->room = IBCC_JSONL_MAX_REQUEST;
 	cl->peer = *peer;
 	cl->server = s;
 	cl->id = ++s->last_id;

@@ -165,3 +165,60 @@ guid=$(jq -r '.nodes[] | select(.node == "source1").node_guid' "$TMP/show.json")
 echo "$guid \"client one\"" >"$TMP/names"
 tune show --node-name-map "$TMP/names" -j >"$TMP/got.json" || fail "show with names"
 jqtest "$TMP/got.json" 'any(.nodes[]; .node == "client one" and .lid == '"$source1"')' "names of the site"
+
+# --- a plan in a file -----------------------------------------------------------------------------
+# The plan's own bytes reach the fabric, or nothing does.
+filed()
+{
+	local name=$1
+	rm -f "$TMP/plan.file"
+	tune plan -o "$TMP/plan.file" --full >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: plan -o"
+	jqtest "$TMP/plan.file" '.format == "ibcc-tune plan 1" and (.data | length) == .writes and .writes > 0 and
+		.made > 1700000000 and all(.data[]; (.old | length) == 384 and .old != .new)' "$name: a plan in a file"
+	settings >"$TMP/after"
+	check "$name: which writes nothing" diff "$TMP/before" "$TMP/after"
+	tune apply "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: apply FILE"
+	grep -q '^The plan was made [0-9]* s ago\.$' "$TMP/text" || fail "$name: no age"
+	tune history 1000 >"$TMP/text" 2>&1
+	tune history -j >"$TMP/history.json"
+	jqtest "$TMP/history.json" ".transactions[0] | .action == \"apply\" and .outcome == \"done\" and
+		.changes == $(jq .writes "$TMP/plan.file")" "$name: it is carried out, all of it"
+	tune apply "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "$name: twice"
+	grep -q 'nothing is written: [0-9]* of [0-9]* writes no longer fit: .* has another .* than when the plan was made' \
+		"$TMP/tune.log" || fail "$name: no word about what differs"
+	ok "$name: a second time it no longer fits"
+	tune rollback >/dev/null 2>"$TMP/tune.log" || fail "$name: rollback"
+	settings >"$TMP/after"
+	check "$name: and can be taken back" diff "$TMP/before" "$TMP/after"
+}
+filed "alone"
+start_tuned
+wait_until 15 planned || fail "the daemon has no plan"
+filed "by the daemon"
+# Somebody else is quicker.
+wait_until 15 planned || fail "the daemon has no plan after the rollback"
+tune plan -o "$TMP/plan.file" >/dev/null 2>"$TMP/tune.log" || fail "plan -o"
+check "somebody else sets an adapter" stock ibccconfig CACongestionSetting "$source1" 0 0x2 150 4 2 1
+settings >"$TMP/other"
+sets=$(set_mads)
+tune apply "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan for another fabric is taken"
+check "the node that differs is named" grep -q 'source1 0x[0-9a-f]* has another CACongestionSetting' "$TMP/tune.log"
+equal "and no Set is sent" "$(set_mads)" "$sets"
+jq '.data[0].new |= "zz" + .[2:]' "$TMP/plan.file" >"$TMP/bad.file"
+tune apply "$TMP/bad.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a spoilt plan is taken"
+check "a spoilt plan is told" grep -q 'data\[0\]\.new: want 384 hexadecimal digits in lower case' "$TMP/tune.log"
+equal "and no Set is sent" "$(set_mads)" "$sets"
+check "it is set back" stock ibccconfig CACongestionSetting "$source1" 0 0xffff 0 0 0 0
+tune show >/dev/null 2>"$TMP/tune.log" || fail "the daemon reads all settings again"
+# On a terminal it asks, and takes anything but a yes for a no.
+if command -v script >/dev/null; then
+	wait_until 15 planned || fail "no plan for the terminal"
+	echo n | timeout 30 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply" /dev/null >"$TMP/terminal.log" 2>&1
+	grep -q 'Make these [0-9]* writes? \[y/N\]' "$TMP/terminal.log" || fail "no question on a terminal"
+	grep -q 'nothing is written' "$TMP/terminal.log" || fail "no is not taken for a no"
+	equal "a no on a terminal: no Set is sent" "$(set_mads)" "$((sets + 1))"
+	wait_until 15 planned || fail "no plan for the terminal"
+	echo y | timeout 30 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply" /dev/null >"$TMP/terminal.log" 2>&1
+	grep -q '[0-9]* of [0-9]* writes verified' "$TMP/terminal.log" || fail "a yes is not taken for a yes"
+	ok "a yes on a terminal is carried out"
+fi

@@ -280,7 +280,7 @@ static void test_bad_requests(void **state)
 /* Halves, several at once, nothing, too much, gone before the answer. */
 static void test_bad_clients(void **state)
 {
-	static char much[IBCC_JSONL_MAX_REQUEST + 16];
+	static char much[IBCC_JSONL_MAX_TRUSTED + 16];
 	struct daemon d;
 	int fd[IBCC_JSONL_MAX_CLIENTS], one;
 	char byte[1];

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* apply: the present plan, or one that was made earlier; asked for once more on a terminal. */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/tune/plan.h"
+
+static bool is_asked(const struct tune *t)
+{
+	return !t->yes && !t->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+/* Whatever is not a clear yes is a no. */
+static bool agreed(json_int_t writes)
+{
+	char line[16];
+
+	printf("\nMake these %lld writes? [y/N] ", (long long)writes);
+	fflush(stdout);
+	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static void print_age(const json_t *a)
+{
+	long long age = (long long)time(NULL) - tune_int(a, "made");
+
+	if (age < 120)
+		printf("The plan was made %lld s ago.\n", age);
+	else if (age < 7200)
+		printf("The plan was made %lld minutes ago.\n", age / 60);
+	else
+		printf("The plan was made %lld hours ago.\n", age / 3600);
+}
+
+static int print_result(const struct tune *t, const json_t *a, int rc)
+{
+	const json_t *result = json_object_get(a, "result");
+
+	if (t->json)
+		return tune_print_json(a);
+	tune_print_plan(t, a, rc ? "Changes" : "Changes made");
+	if (json_is_object(result))
+		printf("\n%lld writes verified, %lld failed, %lld Set MADs.\n",
+		       tune_int(result, "verified"), tune_int(result, "failed"),
+		       tune_int(result, "set_mads"));
+	else if (!rc)
+		printf("\nNothing to change.\n");
+	return TUNE_OK;
+}
+
+/* The plan of this moment, whatever it is. */
+static int apply_now(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL;
+	int rc = tune_do(t, "apply", json_pack("{sb}", "skip_unsupported", t->skip_unsupported), &a,
+			 &why);
+	int code = a ? print_result(t, a, rc) : TUNE_OK;
+
+	json_decref(a);
+	return rc ? tune_fail("%s", why.text) : code;
+}
+
+/* One that is at hand with its data. */
+static int apply_this(struct tune *t, const json_t *plan)
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL;
+	int rc, code = TUNE_OK;
+
+	rc = tune_do(t, "apply", json_pack("{sO}", "plan", json_object_get(plan, "data")), &a,
+		     &why);
+	if (a && t->json)
+		code = tune_print_json(a);
+	else if (a)
+		printf("%lld of %lld writes verified, %lld Set MADs.\n", tune_int(a, "verified"),
+		       tune_int(a, "writes"), tune_int(a, "set_mads"));
+	json_decref(a);
+	return rc ? tune_fail("%s", why.text) : code;
+}
+
+static int apply_file(struct tune *t, const char *file)
+{
+	json_t *plan;
+	int code = tune_plan_load(file, &plan);
+
+	if (code != TUNE_OK)
+		return code;
+	if (!t->json) {
+		tune_print_plan(t, plan, "Changes to make");
+		print_age(plan);
+	}
+	if (is_asked(t) && !agreed((json_int_t)json_array_size(json_object_get(plan, "data"))))
+		code = tune_fail("nothing is written");
+	else
+		code = apply_this(t, plan);
+	json_decref(plan);
+	return code;
+}
+
+/* What is written is what was shown, even if the daemon has changed its mind meanwhile. */
+static int apply_asked(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *plan = NULL;
+	int rc = tune_do(t, "plan", json_pack("{sb}", "data", 1), &plan, &why), code = TUNE_OK;
+
+	if (rc || !plan) {
+		json_decref(plan);
+		return tune_fail("%s", why.text);
+	}
+	tune_print_plan(t, plan, "Changes to make");
+	if (tune_would_refuse(t, plan, &why))
+		code = tune_fail("%s", why.text);
+	else if (!tune_int(plan, "writes"))
+		printf("\nNothing to change.\n");
+	else if (!agreed(tune_int(plan, "writes")))
+		code = tune_fail("nothing is written");
+	else
+		code = apply_this(t, plan);
+	json_decref(plan);
+	return code;
+}
+
+int tune_apply(struct tune *t)
+{
+	if (t->n_args)
+		return apply_file(t, t->args[0]);
+	return is_asked(t) && !t->skip_unsupported ? apply_asked(t) : apply_now(t);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A plan in a file: the answer that was printed, the writes themselves, and when that was. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ibcc/json.h>
+
+#include "daemon/tune/plan.h"
+
+#define FORMAT "ibcc-tune plan 1"
+
+int tune_plan_save(const json_t *a, const char *file)
+{
+	json_t *o = json_copy((json_t *)a);
+	char tmp[4096];
+	int rc = -ENOMEM;
+	FILE *f = NULL;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.%d", file, (int)getpid()) >= (int)sizeof(tmp)) {
+		json_decref(o);
+		return tune_fail("%s: the path is too long", file);
+	}
+	if (o && !json_object_set_new(o, "format", json_string(FORMAT)) &&
+	    !json_object_set_new(o, "made", json_integer(time(NULL)))) {
+		f = fopen(tmp, "wxe");
+		rc = f ? 0 : -errno;
+	}
+	if (!rc && (json_dumpf(o, f, JSON_INDENT(1)) || putc('\n', f) == EOF || fflush(f) ||
+		    fsync(fileno(f))))
+		rc = errno ? -errno : -EIO;
+	if (f && fclose(f) && !rc)
+		rc = -errno;
+	if (!rc && rename(tmp, file))
+		rc = -errno;
+	if (rc && f)
+		unlink(tmp);
+	json_decref(o);
+	return rc ? tune_fail("%s: %s", file, strerror(-rc)) : TUNE_OK;
+}
+
+int tune_plan_load(const char *file, json_t **a)
+{
+	json_error_t e;
+	json_t *o = json_load_file(file, JSON_REJECT_DUPLICATES, &e);
+	const char *format = json_string_value(json_object_get(o, "format"));
+
+	*a = NULL;
+	if (!o)
+		return e.line > 0 ? tune_fail("%s:%d:%d: %s", file, e.line, e.column, e.text)
+				  : tune_fail("%s", e.text);
+	if (!format || strcmp(format, FORMAT) || !json_is_array(json_object_get(o, "data")) ||
+	    !json_is_integer(json_object_get(o, "made"))) {
+		json_decref(o);
+		return tune_fail("%s: this is no plan of this release: make one with ibcc-tune "
+				 "plan -o FILE",
+				 file);
+	}
+	if (ibcc_json_clean(o)) {
+		json_decref(o);
+		return tune_fail("no memory");
+	}
+	*a = o;
+	return TUNE_OK;
+}
