@@ -60,6 +60,7 @@ struct ibcc_root {
 
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh;            /* its port's counters were read */
+	bool doubted;          /* they are not believed: it is no root, whatever they say */
 	uint32_t packet_bytes; /* mean of what it sends, 64..8192 */
 
 	/* From the passes before: */
