@@ -16,14 +16,16 @@
 #include "text.h"
 
 #define TOLERANCE 0.25 /* of the larger count */
-/* What may be between two ends and counted by one of them only: buffers and a long cable. */
-#define ON_ITS_WAY_BYTES (256u * 1024)
+/* What may be between two ends and counted by one of them only: buffers and a long cable, 256 KiB.
+ * Windows in a row add up, and it is there only once.
+ */
+#define ON_ITS_WAY_BYTES (256u * 1024 / IBCC_TRUST_RUN)
 #define LEAST_PACKET     IBCC_LINK_CREDIT_BYTES
 /* Sent and waited: rounding, and how exactly the time of a reading is known. */
 #define TIME_MOST_PERMILLE  1100u
 #define TIME_LEAST_PERMILLE 250u /* a port that is less busy tells nothing */
-/* Marks of packets that were on their way at the first reading. */
-#define ON_THEIR_WAY  1024.0
+/* Marks of packets that were on their way at the first reading: likewise. */
+#define ON_THEIR_WAY  (1024.0 / IBCC_TRUST_RUN)
 #define MARKS_PACKETS (4 * ON_THEIR_WAY) /* so many show whether marks are too many */
 #define SAID_PORTS    4u
 
