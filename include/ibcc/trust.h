@@ -63,9 +63,9 @@ struct ibcc_trust {
 /* Looks at the readings of a pass, and brings each port's trust up to date. To be called once after
  * each pass. The ends of a link are read at different times, so what they counted is summed over as
  * many passes as it takes for that not to matter: data and packets may differ by what the link can
- * carry in the time between the readings, by what is on its way (256 KiB), and by a quarter. Cleared
- * counters, or such as have reached their end, begin the sum anew; counters that a port lacks are
- * not compared.
+ * carry in the time between the readings, by what is on its way (256 KiB), and by a quarter.
+ * Cleared counters, or such as have reached their end, begin the sum anew; counters that a port
+ * lacks are not compared.
  */
 void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s);
 

@@ -2,8 +2,8 @@
 /* Whose counters are believed.
  *
  * Honest counts of the same packets differ by what was on its way at the first and at the last
- * reading, and that does not grow with time. So two ends are not held against each other interval by
- * interval but over a window that is as long as it takes for the difference of honest ends to be
+ * reading, and that does not grow with time. So two ends are not held against each other interval
+ * by interval but over a window that is as long as it takes for the difference of honest ends to be
  * small beside what was sent, and must differ in the same direction several windows in a row.
  */
 #include <ibcc/trust.h>
@@ -174,8 +174,7 @@ static bool sends_wrong(const struct ibcc_snapshot *s, uint32_t port)
 /* Do the ends of a port's link contradict each other? */
 static bool is_contradicted(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
-	return is_linked(t, port) &&
-	       (sends_wrong(s, port) || sends_wrong(s, t->port[port].peer));
+	return is_linked(t, port) && (sends_wrong(s, port) || sends_wrong(s, t->port[port].peer));
 }
 
 static bool is_doubted(const struct ibcc_snapshot *s, uint32_t port)
@@ -261,7 +260,7 @@ static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 
 		r->blamed = false;
 		r->doubt = r->time.stands ? IBCC_DOUBT_TIME
-			   : marks	  ? IBCC_DOUBT_MARKS
+			   : marks        ? IBCC_DOUBT_MARKS
 					  : IBCC_DOUBT_NONE;
 		contradicted |= sends_wrong(s, i);
 	}

@@ -6,8 +6,8 @@
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1 * IBCC_PS_PER_MS)
-/* To control and settle; to be found out; to be believed again, which takes longest on the link with
- * the fewest packets.
+/* To control and settle; to be found out; to be believed again, which takes longest on the link
+ * with the fewest packets.
  */
 #define SETTLED      60u
 #define FOUND_OUT    30u
