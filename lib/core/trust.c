@@ -25,7 +25,7 @@
 #define TIME_MOST_PERMILLE  1100u
 #define TIME_LEAST_PERMILLE 250u /* a port that is less busy tells nothing */
 /* Marks of packets that were on their way at the first reading: likewise. */
-#define ON_THEIR_WAY  (1024.0 / IBCC_TRUST_RUN)
+#define ON_THEIR_WAY  (4096.0 / IBCC_TRUST_RUN)
 #define MARKS_PACKETS (4 * ON_THEIR_WAY) /* so many show whether marks are too many */
 #define SAID_PORTS    4u
 
