@@ -102,7 +102,8 @@ static void print_doubted(const json_t *list)
 	size_t i;
 
 	json_array_foreach (list, i, o) {
-		printf("%-11s%s port%s ", i ? "" : "Doubted:", tune_node_text(o, node, sizeof(node)),
+		printf("%-11s%s port%s ",
+		       i ? "" : "Doubted:", tune_node_text(o, node, sizeof(node)),
 		       json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
 		print_ports(json_object_get(o, "ports"));
 		printf(": %s\n", tune_str(o, "reason"));

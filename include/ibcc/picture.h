@@ -143,7 +143,8 @@ void ibcc_estimator_reset(struct ibcc_estimator *m);
  * so it stays a root while control holds its tree small. Packets that switches logged as marked
  * (CongestionLog) are sorted to the roots on their routes, and counted while a root is held by
  * `last`, the parameters of the pass before (may be NULL): what is logged while its tree is emptied
- * says nothing; they must be of the same topology. *out is initialised by the call and freed by ibcc_picture_fini(). -ENOMEM.
+ * says nothing; they must be of the same topology. *out is initialised by the call and freed by
+ * ibcc_picture_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,

@@ -71,8 +71,8 @@ void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns);
 
 /* Moves the readings of ports that both topologies have (same node GUID and port number) into a
  * snapshot of the new topology, so that a resweep loses no interval, with what is
- * known of their trust where the other end of their link is the same, too. Marks are dropped, since nodes
- * have other indices there. -ENOMEM leaves s as it was.
+ * known of their trust where the other end of their link is the same, too. Marks are dropped, since
+ * nodes have other indices there. -ENOMEM leaves s as it was.
  */
 int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
 			 const struct ibcc_topo *to);

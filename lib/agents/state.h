@@ -37,7 +37,7 @@ struct ibcc_agent_port {
 	uint32_t rate_mbps;            /* the last that was not 0: a link may go down */
 	struct ibcc_engine_port carry; /* counted by engines of the past */
 	struct ibcc_agent_lie lie;
-	uint64_t base[PMA_ROW];        /* what the engines had counted at the last reset */
+	uint64_t base[PMA_ROW]; /* what the engines had counted at the last reset */
 };
 
 /* Class 0x21 of one endport. */

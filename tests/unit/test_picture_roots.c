@@ -454,8 +454,8 @@ static void test_reset_counters(void **state)
 	assert_int_equal(pass(f)->n_roots, 0);
 }
 
-/* A port that is not believed is no root, its marks do not count, and its being left out keeps nobody
- * from deciding about others, however many there are.
+/* A port that is not believed is no root, its marks do not count, and its being left out keeps
+ * nobody from deciding about others, however many there are.
  */
 static void test_doubted(void **state)
 {

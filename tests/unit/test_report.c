@@ -67,9 +67,8 @@ static int setup(void **state)
 		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
 						    ibcc_tuner_parameters(c->tuner), &c->picture),
 				 0);
-		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual,
-						 &c->target),
-				 0);
+		assert_int_equal(
+			ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual, &c->target), 0);
 	}
 	assert_int_equal(ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan), 0);
 	c->decided = true;
@@ -114,14 +113,14 @@ static void test_keys(void **state)
 	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
 					   "unchanged", "unreachable", "prediction", "summary",
 					   "writes",    "error",       NULL };
-	static const char *const fabric[] = {
-		"nodes",           "switches",    "channel_adapters", "endports",
-		"links",           "generation",  "source",           "pass",
-		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
-		"ports_saturated", "pass_us",     "pass_deadline_us", "longest_pass_us",
-		"passes_cut",      "clock",       "clock_permille",   "unread",
-		"unsure",          "doubted",     NULL
-	};
+	static const char *const fabric[] = { "nodes",           "switches",    "channel_adapters",
+					      "endports",        "links",       "generation",
+					      "source",          "pass",        "interval_us",
+					      "ports_fresh",     "ports_stale", "ports_unreachable",
+					      "ports_saturated", "pass_us",     "pass_deadline_us",
+					      "longest_pass_us", "passes_cut",  "clock",
+					      "clock_permille",  "unread",      "unsure",
+					      "doubted",         NULL };
 	static const char *const root[] = { "node_guid",
 					    "node",
 					    "port",
