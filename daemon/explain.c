@@ -295,15 +295,16 @@ static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	char text[IBCC_WHY_BYTES];
+	const char *line = text;
 
 	ibcc_trust_say(c->topo, &c->snapshot, text, sizeof(text));
 	if (!strcmp(x->doubted, text))
 		return;
 	memcpy(x->doubted, text, sizeof(x->doubted));
-	if (text[0])
-		ibcc_log(LOG_WARNING, "%s", text);
-	else
-		ibcc_log(LOG_NOTICE, "the counters of all ports are believed again");
+	if (!text[0])
+		line = "the counters of all ports are believed again";
+	if (is_news(x, ibcc_hash(IBCC_HASH_START, line, strlen(line))))
+		ibcc_log(text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
 }
 
 static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
