@@ -207,6 +207,8 @@ static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 	int rc;
 
 	rc = timed_pass(c);
+	if (!rc)
+		ibcc_trust_judge(c->topo, &c->snapshot);
 	/* Others may read them, too. */
 	if (!rc && may_write && c->options.clear_counters)
 		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);

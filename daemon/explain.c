@@ -33,6 +33,7 @@ struct ibcc_explain {
 	uint64_t generation;
 	uint64_t drift_sum;
 	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
+	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
 };
 
 /* Whether that is news, which it is no longer then. */
@@ -291,6 +292,21 @@ static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		 text.text[0] ? text.text : "there are no settings of unknown origin any more");
 }
 
+static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	char text[IBCC_WHY_BYTES];
+	const char *line = text;
+
+	ibcc_trust_say(c->topo, &c->snapshot, text, sizeof(text));
+	if (!strcmp(x->doubted, text))
+		return;
+	memcpy(x->doubted, text, sizeof(x->doubted));
+	if (!text[0])
+		line = "the counters of all ports are believed again";
+	if (is_news(x, ibcc_hash(IBCC_HASH_START, line, strlen(line))))
+		ibcc_log(text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
+}
+
 static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_audit *a = &c->audit;
@@ -332,6 +348,7 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, cons
 		return;
 	tell_fabric(x, c);
 	tell_audit(x, c);
+	tell_doubted(x, c);
 	if (!c->decided)
 		return;
 	tell_roots(x, c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is not known of the fabric: ports without a reading in the last pass, and ports of whose
  * counters some tell nothing (all of them, one object for the ports of a node that share state and
- * reason, or these counters), and nodes that fail to answer.
+ * reason, or these counters), ports that are not believed, and nodes that fail to answer.
  */
 #include <errno.h>
 #include <string.h>
@@ -111,6 +111,31 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 		}
 		last_node = t->port[i].node;
 		last_mask = mask;
+		json_array_append_new(json_object_get(o, "ports"), json_integer(t->port[i].num));
+	}
+	return list;
+}
+
+json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapshot *s)
+{
+	uint32_t last_node = IBCC_NONE;
+	enum ibcc_doubt last = IBCC_DOUBT_NONE;
+	json_t *list = json_array(), *o = NULL;
+
+	for (uint32_t i = 0; list && i < s->n_ports; i++) {
+		const struct ibcc_topo_node *n = &t->node[t->port[i].node];
+		enum ibcc_doubt doubt = s->port[i].trust.doubt;
+
+		if (doubt == IBCC_DOUBT_NONE)
+			continue;
+		if (t->port[i].node != last_node || doubt != last) {
+			o = json_pack("{so so so ss}", "node_guid", ibcc_json_guid(n->guid), "node",
+				      ibcc_json_text(n->desc), "ports", json_array(), "reason",
+				      ibcc_trust_reason(doubt));
+			json_array_append_new(list, o);
+		}
+		last_node = t->port[i].node;
+		last = doubt;
 		json_array_append_new(json_object_get(o, "ports"), json_integer(t->port[i].num));
 	}
 	return list;

@@ -288,6 +288,8 @@ static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *
 		*reason = s->last_why;
 	else if (blind && !reason->text[0])
 		ibcc_why_set(reason, 0, "%s", c->target.summary);
+	else if (c && !reason->text[0])
+		ibcc_trust_say(c->topo, &c->snapshot, reason->text, sizeof(reason->text));
 	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
 		return "degraded";
 	return c && c->decided ? "ok" : "starting";

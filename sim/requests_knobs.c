@@ -99,6 +99,33 @@ static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
 	return k ? 0 : -ENOENT;
 }
 
+static int set_sent(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->sent_permille = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_wait(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->wait_permille = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_marks(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->marks_permille = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
 static int reboot(const struct ibcc_requests *q, const char *node, double v)
 {
 	(void)v;
@@ -117,6 +144,9 @@ static const struct knob knobs[] = {
 	{ "cc_status", VALUE_NUMBER, UINT16_MAX, true, set_status },
 	{ "cc_set_status", VALUE_NUMBER, UINT16_MAX, true, set_set_status },
 	{ "cc_qlogic", VALUE_SWITCH, 1, true, set_qlogic },
+	{ "pma_sent_permille", VALUE_NUMBER, UINT16_MAX, true, set_sent },
+	{ "pma_wait_permille", VALUE_NUMBER, UINT16_MAX, true, set_wait },
+	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },
 	{ "sink_rate", VALUE_NUMBER, UINT32_MAX, true, set_sink_rate },
 	{ "reboot", VALUE_NONE, 0, true, reboot },
 };

@@ -95,6 +95,21 @@ static void print_unsure(const json_t *list)
 	}
 }
 
+static void print_doubted(const json_t *list)
+{
+	const json_t *o;
+	char node[160];
+	size_t i;
+
+	json_array_foreach (list, i, o) {
+		printf("%-11s%s port%s ",
+		       i ? "" : "Doubted:", tune_node_text(o, node, sizeof(node)),
+		       json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
+		print_ports(json_object_get(o, "ports"));
+		printf(": %s\n", tune_str(o, "reason"));
+	}
+}
+
 static void print_status(const json_t *s)
 {
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
@@ -111,6 +126,7 @@ static void print_status(const json_t *s)
 	print_fabric(s);
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
+	print_doubted(json_object_get(json_object_get(s, "fabric"), "doubted"));
 	if (tune_str(s, "discovery_trouble")[0])
 		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
 	if (tune_str(json_object_get(s, "drift"), "text")[0])

@@ -27,6 +27,10 @@ struct ibcc_agent_quirks {
 	bool qlogic;
 	bool no_log;  /* has no CongestionLog */
 	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */
+	/* Its ports' counters lie about what is counted from now on: so many permille of it. 0: the
+	 * truth; marks: FECN and BECN, of the packets received.
+	 */
+	uint16_t sent_permille, wait_permille, marks_permille;
 };
 
 struct ibcc_agents_options {

@@ -56,6 +56,7 @@ enum ibcc_decision_code {
 	IBCC_DECISION_ENLIST,  /* a: adapters more */
 	IBCC_DECISION_HARM,    /* barred: adapters send less */
 	IBCC_DECISION_IN_VAIN, /* barred: nobody would be freed */
+	IBCC_DECISION_DOUBTED, /* let go: its port's counters are not believed any more */
 };
 
 struct ibcc_decision {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One turn of the loop: collect, estimate, tune, plan, apply. The only file that knows all stages.
+/* One turn of the loop: collect, judge whom to believe, estimate, tune, plan, apply. The only file
+ * that knows all stages.
  *
  * It runs alike in the daemon, in a dry run of the command line, and on virtual time over the
  * in-process engine: nothing in it waits, reads a clock or logs.

@@ -60,6 +60,7 @@ struct ibcc_root {
 
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh;            /* its port's counters were read */
+	bool doubted;          /* they are not believed: it is no root, whatever they say */
 	uint32_t packet_bytes; /* mean of what it sends, 64..8192 */
 
 	/* From the passes before: */
@@ -142,7 +143,8 @@ void ibcc_estimator_reset(struct ibcc_estimator *m);
  * so it stays a root while control holds its tree small. Packets that switches logged as marked
  * (CongestionLog) are sorted to the roots on their routes, and counted while a root is held by
  * `last`, the parameters of the pass before (may be NULL): what is logged while its tree is emptied
- * says nothing; they must be of the same topology. *out is initialised by the call and freed by ibcc_picture_fini(). -ENOMEM.
+ * says nothing; they must be of the same topology. *out is initialised by the call and freed by
+ * ibcc_picture_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,

@@ -7,6 +7,7 @@
 
 #include <ibcc/counters.h>
 #include <ibcc/topo.h>
+#include <ibcc/trust.h>
 
 enum ibcc_sample_state {
 	IBCC_SAMPLE_NONE,        /* port down or never read */
@@ -22,6 +23,7 @@ struct ibcc_port_sample {
 	uint64_t tick_ps; /* length of PortXmitWait's tick */
 	struct ibcc_counters now;
 	struct ibcc_delta delta;
+	struct ibcc_trust trust; /* by ibcc_trust_judge() */
 };
 
 /* A packet that a switch marked (FECN), by its CongestionLog. */
@@ -37,6 +39,7 @@ struct ibcc_snapshot {
 	uint64_t t_ns;        /* when the pass ended */
 	uint64_t interval_ns; /* since the pass before, 0 for the first */
 	uint32_t n_fresh, n_stale, n_unreachable;
+	uint32_t n_doubted; /* ports that are not believed */
 	uint32_t n_ports;
 	struct ibcc_port_sample *port;
 	/* Logged since the pass before, of the switches that were asked: the newest, at most
@@ -67,8 +70,9 @@ void ibcc_snapshot_begin(struct ibcc_snapshot *s);
 void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns);
 
 /* Moves the readings of ports that both topologies have (same node GUID and port number) into a
- * snapshot of the new topology, so that a resweep loses no interval. Marks are dropped, since nodes
- * have other indices there. -ENOMEM leaves s as it was.
+ * snapshot of the new topology, so that a resweep loses no interval, with what is
+ * known of their trust where the other end of their link is the same, too. Marks are dropped, since
+ * nodes have other indices there. -ENOMEM leaves s as it was.
  */
 int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
 			 const struct ibcc_topo *to);

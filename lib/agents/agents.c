@@ -171,6 +171,7 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 
 			ibcc_agents_counters(a, from, &next.port[to].carry);
 			next.port[to].rate_mbps = a->port[from].rate_mbps;
+			next.port[to].lie = a->port[from].lie;
 			memcpy(next.port[to].base, a->port[from].base, sizeof(next.port[to].base));
 			if (t->port[to].endport != IBCC_NONE &&
 			    a->topo->port[from].endport != IBCC_NONE)

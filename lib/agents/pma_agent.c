@@ -62,6 +62,37 @@ static uint64_t tick_ps(const struct ibcc_agents *a, uint32_t port)
 				   a->topo->port[port].lanes, p->tick);
 }
 
+/* Makes of a true count what a port tells: of what was counted since it was read last, or of so
+ * much, so many permille.
+ */
+static void lie(struct ibcc_agent_lie *l, unsigned int i, uint64_t *count, uint64_t of,
+		uint16_t permille)
+{
+	uint64_t since = *count - l->seen[i];
+
+	l->seen[i] = *count;
+	if (permille)
+		l->more[i] += (int64_t)(of * permille / 1000) - (int64_t)since;
+	*count += (uint64_t)l->more[i];
+}
+
+static void tell(const struct ibcc_agent_quirks *q, struct ibcc_agent_lie *l,
+		 struct ibcc_engine_port *c)
+{
+	uint64_t came = c->rcv_pkts - l->seen_rcv_pkts;
+
+	l->seen_rcv_pkts = c->rcv_pkts;
+	if (q->no_wait) {
+		c->xmit_wait_ps = 0;
+		memset(c->vl_xmit_wait_ps, 0, sizeof(c->vl_xmit_wait_ps));
+	}
+	lie(l, LIE_BYTES, &c->xmit_bytes, c->xmit_bytes - l->seen[LIE_BYTES], q->sent_permille);
+	lie(l, LIE_PACKETS, &c->xmit_pkts, c->xmit_pkts - l->seen[LIE_PACKETS], q->sent_permille);
+	lie(l, LIE_WAIT, &c->xmit_wait_ps, c->xmit_wait_ps - l->seen[LIE_WAIT], q->wait_permille);
+	lie(l, LIE_FECN, &c->rcv_fecn, came, q->marks_permille);
+	lie(l, LIE_BECN, &c->rcv_becn, came, q->marks_permille);
+}
+
 /* All that a port has counted since the start, in registers' units. A lossless fabric discards
  * nothing for being congested, so SwPortVLCongestion stays 0.
  */
@@ -75,10 +106,7 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 	memset(row, 0, PMA_ROW * sizeof(*row));
 	if (ibcc_agents_counters(a, port, &c))
 		return;
-	if (a->quirks[a->topo->port[port].node].no_wait) {
-		c.xmit_wait_ps = 0;
-		memset(c.vl_xmit_wait_ps, 0, sizeof(c.vl_xmit_wait_ps));
-	}
+	tell(&a->quirks[a->topo->port[port].node], &ap->lie, &c);
 	if (a->topo->port[port].rate_mbps)
 		ap->rate_mbps = ibcc_topo_link_mbps(a->topo, port);
 	tick = tick_ps(a, port);

@@ -25,10 +25,19 @@ enum {
 	PMA_ROW = PMA_VL_TIME_CONG + 15,
 };
 
+enum { LIE_BYTES, LIE_PACKETS, LIE_WAIT, LIE_FECN, LIE_BECN, LIE_COUNT };
+
+/* What a port tells beside the truth, to which it keeps its distance once it tells it again. */
+struct ibcc_agent_lie {
+	uint64_t seen[LIE_COUNT], seen_rcv_pkts; /* true ones, when they were read last */
+	int64_t more[LIE_COUNT];                 /* so much more than those is told */
+};
+
 struct ibcc_agent_port {
 	uint32_t rate_mbps;            /* the last that was not 0: a link may go down */
 	struct ibcc_engine_port carry; /* counted by engines of the past */
-	uint64_t base[PMA_ROW];        /* what the engines had counted at the last reset */
+	struct ibcc_agent_lie lie;
+	uint64_t base[PMA_ROW]; /* what the engines had counted at the last reset */
 };
 
 /* Class 0x21 of one endport. */

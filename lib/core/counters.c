@@ -97,13 +97,29 @@ uint32_t ibcc_delta_rcv_mbps(const struct ibcc_delta *d)
 	return data_mbps(d, IBCC_CTR_RCV_DATA);
 }
 
+static double wait_permille(const struct ibcc_delta *d, uint64_t tick_ps)
+{
+	/* ticks * tick_ps / (dt_ns * 1000) * 1000 */
+	return (double)d->v[IBCC_CTR_XMIT_WAIT] * (double)tick_ps / (double)d->dt_ns;
+}
+
 uint32_t ibcc_delta_wait_permille(const struct ibcc_delta *d, uint64_t tick_ps)
 {
 	double permille;
 
 	if (!ibcc_delta_valid(d, IBCC_CTR_XMIT_WAIT))
 		return 0;
-	/* ticks * tick_ps / (dt_ns * 1000) * 1000 */
-	permille = (double)d->v[IBCC_CTR_XMIT_WAIT] * (double)tick_ps / (double)d->dt_ns + 0.5;
+	permille = wait_permille(d, tick_ps) + 0.5;
 	return permille < 1000 ? (uint32_t)permille : 1000;
+}
+
+uint32_t ibcc_delta_busy_permille(const struct ibcc_delta *d, uint64_t tick_ps, uint32_t rate_mbps)
+{
+	double permille = 0.5;
+
+	if (rate_mbps && ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA))
+		permille += 1000.0 * ibcc_delta_xmit_mbps(d) / rate_mbps;
+	if (ibcc_delta_exact(d, IBCC_CTR_XMIT_WAIT))
+		permille += wait_permille(d, tick_ps);
+	return permille < UINT32_MAX ? (uint32_t)permille : UINT32_MAX;
 }

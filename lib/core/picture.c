@@ -90,7 +90,8 @@ static uint64_t count(const struct ibcc_delta *d, enum ibcc_ctr c)
 
 static struct load make_load(const struct ibcc_topo_port *port, const struct ibcc_port_sample *s)
 {
-	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps };
+	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps &&
+				  s->trust.doubt == IBCC_DOUBT_NONE };
 	uint64_t sent;
 
 	if (!l.read || s->state != IBCC_SAMPLE_FRESH)
@@ -110,12 +111,13 @@ static struct load make_load(const struct ibcc_topo_port *port, const struct ibc
 
 static void make_loads(const struct job *j, struct load *load)
 {
-	uint32_t expected = 0, usable = 0;
+	uint32_t expected = 0, usable = 0, doubted = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
 		struct load *l = &load[i];
 
 		*l = make_load(&j->t->port[i], &j->s->port[i]);
+		doubted += j->s->port[i].trust.doubt != IBCC_DOUBT_NONE;
 		expected += l->read;
 		usable += l->usable;
 		if (!l->read || !is_ca_port(j->t, i))
@@ -125,7 +127,7 @@ static void make_loads(const struct job *j, struct load *load)
 		j->out->becn += l->becn;
 	}
 	j->out->trustworthy =
-		usable && j->s->interval_ns &&
+		(usable || doubted) && j->s->interval_ns &&
 		(uint64_t)(expected - usable) * 1000 <= (uint64_t)expected * j->p->stale_permille;
 }
 
@@ -255,6 +257,7 @@ static int update_memory(struct ibcc_estimator *m, struct job *j,
 			!ibcc_picture_sees(p, r) ? 0 : of->present + (of->present < UINT16_MAX);
 		r->present = of->present;
 		r->fresh = j->load[r->port].usable;
+		r->doubted = j->s->port[r->port].trust.doubt != IBCC_DOUBT_NONE;
 		r->packet_bytes = wire_bytes(j, r->port);
 		r->pair = ibcc_picture_pairs_of(p, r->port, &r->n_pairs);
 		r->becns = of->becn;

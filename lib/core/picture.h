@@ -9,7 +9,7 @@
 /* One port's interval in comparable terms. */
 struct load {
 	bool usable; /* fresh, and neither cleared nor at its end within the interval */
-	bool read;   /* counters are expected from it: an active external port */
+	bool read;   /* counters are expected from it: an active external port that is believed */
 	uint32_t mbps;
 	uint16_t sent;   /* share of the link's data rate, permille */
 	uint16_t waited; /* share of the interval, permille */

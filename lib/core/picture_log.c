@@ -87,8 +87,12 @@ int ibcc_picture_sort_log(struct job *j)
 	p->pair = calloc(j->s->n_marks, sizeof(*p->pair));
 	if (!p->pair)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < j->s->n_marks; i++)
-		p->n_pairs += find_pair(j->t, &j->s->mark[i], &p->pair[p->n_pairs]);
+	for (uint32_t i = 0; i < j->s->n_marks; i++) {
+		struct ibcc_pair *q = &p->pair[p->n_pairs];
+
+		p->n_pairs += find_pair(j->t, &j->s->mark[i], q) &&
+			      j->s->port[q->port].trust.doubt == IBCC_DOUBT_NONE;
+	}
 	qsort(p->pair, p->n_pairs, sizeof(*p->pair), by_pair);
 	merge(p);
 	qsort(p->pair, p->n_pairs, sizeof(*p->pair), by_packets);
@@ -206,7 +210,7 @@ static void note_becns(struct memory *m, const struct job *j, const struct ibcc_
 		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
 
 		m->marked[i] *= 1 - share;
-		if (s->state == IBCC_SAMPLE_FRESH &&
+		if (s->state == IBCC_SAMPLE_FRESH && s->trust.doubt == IBCC_DOUBT_NONE &&
 		    ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN) &&
 		    !is_marked_elsewhere(last, m->port, i))
 			m->marked[i] += (double)s->delta.v[IBCC_CTR_RCV_BECN];

@@ -150,10 +150,29 @@ static bool is_gone(const struct ibcc_controller *c, uint32_t k)
 	return h->absent >= patience;
 }
 
+/* Whatever was decided by counters that are not believed any more is void. */
+static void drop_doubted(struct pass *p)
+{
+	struct ibcc_controller *c = p->c;
+
+	for (uint32_t k = c->par.n_roots; k-- > 0;) {
+		const struct ibcc_root *known = ibcc_picture_find(p->pic, c->par.root[k].port);
+
+		if (!known || !known->doubted)
+			continue;
+		if (ibcc_phase_sets(c->par.root[k].phase)) {
+			ibcc_rules_say(p, IBCC_DECISION_DOUBTED, &c->par.root[k]);
+			ibcc_rules_change(p, k);
+		}
+		ibcc_rules_drop(c, k);
+	}
+}
+
 void ibcc_rules_watch(struct pass *p)
 {
 	struct ibcc_controller *c = p->c;
 
+	drop_doubted(p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++)
 		if (c->par.root[k].phase == IBCC_PHASE_BARRED && !--c->held[k].left)
 			c->par.root[k].phase = IBCC_PHASE_WATCH;

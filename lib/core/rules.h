@@ -128,7 +128,9 @@ void ibcc_rule_drain(struct pass *p);
 void ibcc_rule_trim(struct pass *p);
 int ibcc_rule_admit(struct pass *p);
 
-/* rule_admit.c: follows the picture's roots, and lets those go that are long gone. -ENOMEM. */
+/* rule_admit.c: follows the picture's roots, and lets those go that are long gone, or whose
+ * counters are not believed.
+ */
 void ibcc_rules_watch(struct pass *p);
 /* rule_drain.c: passes for which a root's tree is to be emptied; 0: no need. */
 uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct ibcc_root_parameters *r,

@@ -111,6 +111,16 @@ void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns)
 	}
 }
 
+/* Does what was found out about a link say anything about the one that is there now? */
+static bool same_link(const struct ibcc_topo *from, uint32_t a, const struct ibcc_topo *to,
+		      uint32_t b)
+{
+	uint32_t x = from->port[a].peer, y = to->port[b].peer;
+
+	return x != IBCC_NONE && y != IBCC_NONE && from->port[x].num == to->port[y].num &&
+	       from->node[from->port[x].node].guid == to->node[to->port[y].node].guid;
+}
+
 int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
 			 const struct ibcc_topo *to)
 {
@@ -134,6 +144,8 @@ int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
 			if (a == IBCC_NONE || a >= s->n_ports || to->port[b].peer == IBCC_NONE)
 				continue;
 			moved.port[b] = s->port[a];
+			if (!same_link(from, a, to, b))
+				moved.port[b].trust = (struct ibcc_trust){ 0 };
 			if (moved.port[b].state == IBCC_SAMPLE_UNREACHABLE)
 				moved.port[b] = (struct ibcc_port_sample){ 0 };
 		}

@@ -204,6 +204,10 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 	case IBCC_DECISION_IN_VAIN:
 		say_barred(x, t, d, "nobody would be freed by control of");
 		break;
+	case IBCC_DECISION_DOUBTED:
+		ibcc_text_say(x, "counters of %s are not believed: control taken back",
+			      name_of(t, d->root.port).text);
+		break;
 	case IBCC_DECISION_LEARNT:
 		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->a);
 		break;

@@ -204,6 +204,27 @@ static void test_wait(void **state)
 	assert_int_equal(ibcc_delta_wait_permille(&d, tick_ps), 0);
 }
 
+/* 16 of 32 Gb/s and 250 of 1000 us; beyond what there can be it goes on counting. */
+static void test_busy(void **state)
+{
+	const uint64_t tick_ps = 2000;
+	struct ibcc_delta d;
+
+	(void)state;
+	d = delta_of(IBCC_CTR_XMIT_DATA, 500000, 1000000);
+	assert_int_equal(ibcc_delta_busy_permille(&d, tick_ps, 32000), 500);
+	assert_int_equal(ibcc_delta_busy_permille(&d, tick_ps, 0), 0);
+	d.flags[IBCC_CTR_XMIT_WAIT] = IBCC_DELTA_VALID;
+	d.v[IBCC_CTR_XMIT_WAIT] = 125000;
+	assert_int_equal(ibcc_delta_busy_permille(&d, tick_ps, 32000), 750);
+	d.v[IBCC_CTR_XMIT_WAIT] = 665000;
+	assert_int_equal(ibcc_delta_busy_permille(&d, tick_ps, 32000), 1830);
+	d.flags[IBCC_CTR_XMIT_WAIT] |= IBCC_DELTA_SATURATED;
+	assert_int_equal(ibcc_delta_busy_permille(&d, tick_ps, 32000), 500);
+	d = delta_of(IBCC_CTR_XMIT_WAIT, UINT64_MAX, 1);
+	assert_int_equal(ibcc_delta_busy_permille(&d, UINT64_MAX, 32000), UINT32_MAX);
+}
+
 /* 4X NDR carries 4e11 bits a second: 2^32 words of 32 bits in 343.6 ms; ticks of 80 ps take as
  * long. */
 static void test_too_fast(void **state)
@@ -251,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_wrap),     cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_time),     cmocka_unit_test(test_any),
 		cmocka_unit_test(test_rates),    cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_busy),
 	};
 
 	test_seed();

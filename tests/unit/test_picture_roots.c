@@ -454,6 +454,43 @@ static void test_reset_counters(void **state)
 	assert_int_equal(pass(f)->n_roots, 0);
 }
 
+/* A port that is not believed is no root, its marks do not count, and its being left out keeps
+ * nobody from deciding about others, however many there are.
+ */
+static void test_doubted(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t slow = slow_port(f), fast = fabric_port(f->t, LUSTRE_FAST, 1);
+	struct ibcc_port_sample *s = f->tr.s.port;
+
+	traffic_lustre_off(&f->tr);
+	give_becns(f, 80, 80, 80, 0);
+	f->tr.port[fast].fecn = 500;
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(f->e.fecn, 500);
+	assert_int_equal(f->e.becn, 240);
+
+	hold(f, LUSTRE_SW2, 1, IBCC_CONGESTION_OUTPUT, 14960);
+	s[slow].trust.doubt = s[fast].trust.doubt = s[src(f, 0)].trust.doubt = IBCC_DOUBT_LINK;
+	assert_int_equal(pass(f)->n_roots, 0);
+	assert_true(f->e.trustworthy);
+	assert_int_equal(f->e.fecn, 0);
+	assert_int_equal(f->e.becn, 160);
+	assert_true(at(f, slow)->doubted);
+	assert_false(at(f, slow)->fresh);
+
+	s[slow].trust.doubt = IBCC_DOUBT_NONE;
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_false(at(f, slow)->doubted);
+	assert_int_equal(role(at(f, slow), src(f, 0)), IBCC_ROLE_NONE);
+
+	/* Whoever is believed: nothing else could take back what was decided by these. */
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		s[i].trust.doubt = IBCC_DOUBT_NODE;
+	assert_true(pass(f)->trustworthy);
+	assert_int_equal(f->e.n_roots, 0);
+}
+
 /* Tables that lead round and round, from outside. */
 static void test_loop(void **state)
 {
@@ -494,6 +531,7 @@ int main(void)
 		TREE8(test_untrustworthy),
 		TREE8(test_chain),
 		LUSTRE(test_reset_counters),
+		LUSTRE(test_doubted),
 		cmocka_unit_test_setup_teardown(test_loop, setup_ring, teardown),
 	};
 

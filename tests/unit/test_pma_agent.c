@@ -161,6 +161,53 @@ static void test_congestion_counters(void **state)
 	agents_close(&f);
 }
 
+/* What is counted while a node lies is told otherwise; what was told stays told. */
+static void test_lies(void **state)
+{
+	struct agent_fabric f = { 0 };
+	struct ibcc_engine_port from, to;
+	struct ibcc_agent_quirks *q;
+	uint64_t bytes, pkts, more;
+
+	(void)state;
+	loaded(&f);
+	q = ibcc_agents_quirks(f.agents, LUSTRE_SW1);
+	assert_int_equal(get(&f, LUSTRE_SW1, EXT, 5), OK);
+	from = truth(&f, LUSTRE_SW1, 5);
+	q->sent_permille = 30;
+	q->wait_permille = 1900;
+	engine_run(f.engine, 2 * IBCC_PS_PER_MS);
+	to = truth(&f, LUSTRE_SW1, 5);
+	more = to.xmit_bytes - from.xmit_bytes;
+	assert_true(more > 1000000);
+	assert_int_equal(get(&f, LUSTRE_SW1, EXT, 5), OK);
+	bytes = from.xmit_bytes + more * 30 / 1000;
+	pkts = from.xmit_pkts + (to.xmit_pkts - from.xmit_pkts) * 30 / 1000;
+	assert_true(ext(&f, IB_PC_EXT_XMT_BYTES_F) == bytes / 4);
+	assert_true(ext(&f, IB_PC_EXT_XMT_PKTS_F) == pkts);
+	assert_true(ext(&f, IB_PC_EXT_RCV_BYTES_F) == to.rcv_bytes / 4);
+	more = to.xmit_wait_ps - from.xmit_wait_ps;
+	assert_true(ext(&f, IB_PC_EXT_XMT_WAIT_F) ==
+		    (from.xmit_wait_ps + more * 1900 / 1000) / 2000);
+
+	q->sent_permille = q->wait_permille = 0;
+	engine_run(f.engine, 3 * IBCC_PS_PER_MS);
+	more = truth(&f, LUSTRE_SW1, 5).xmit_bytes - to.xmit_bytes;
+	assert_int_equal(get(&f, LUSTRE_SW1, EXT, 5), OK);
+	assert_true(ext(&f, IB_PC_EXT_XMT_BYTES_F) == (bytes + more) / 4);
+
+	assert_int_equal(get(&f, LUSTRE_SLOW, RCV_CC, 1), OK);
+	from = truth(&f, LUSTRE_SLOW, 1);
+	ibcc_agents_quirks(f.agents, LUSTRE_SLOW)->marks_permille = 2000;
+	engine_run(f.engine, 4 * IBCC_PS_PER_MS);
+	assert_int_equal(get(&f, LUSTRE_SLOW, RCV_CC, 1), OK);
+	more = truth(&f, LUSTRE_SLOW, 1).rcv_pkts - from.rcv_pkts;
+	assert_int_equal(agents_field(&f, 0, IB_PC_RCV_CON_CTRL_PKT_RCV_FECN_F),
+			 from.rcv_fecn + 2 * more);
+	assert_int_equal(agents_field(&f, 0, IB_PC_RCV_CON_CTRL_PKT_RCV_BECN_F), 2 * more);
+	agents_close(&f);
+}
+
 static void test_reset(void **state)
 {
 	struct agent_fabric f = { 0 };
@@ -318,7 +365,8 @@ int main(void)
 		cmocka_unit_test(test_kernel_pma),   cmocka_unit_test(test_units),
 		cmocka_unit_test(test_capabilities), cmocka_unit_test(test_status_codes),
 		cmocka_unit_test(test_counters),     cmocka_unit_test(test_congestion_counters),
-		cmocka_unit_test(test_reset),        cmocka_unit_test(test_saturation),
+		cmocka_unit_test(test_lies),         cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_saturation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

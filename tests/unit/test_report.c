@@ -67,9 +67,8 @@ static int setup(void **state)
 		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
 						    ibcc_tuner_parameters(c->tuner), &c->picture),
 				 0);
-		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual,
-						 &c->target),
-				 0);
+		assert_int_equal(
+			ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual, &c->target), 0);
 	}
 	assert_int_equal(ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan), 0);
 	c->decided = true;
@@ -114,14 +113,14 @@ static void test_keys(void **state)
 	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
 					   "unchanged", "unreachable", "prediction", "summary",
 					   "writes",    "error",       NULL };
-	static const char *const fabric[] = {
-		"nodes",           "switches",    "channel_adapters", "endports",
-		"links",           "generation",  "source",           "pass",
-		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
-		"ports_saturated", "pass_us",     "pass_deadline_us", "longest_pass_us",
-		"passes_cut",      "clock",       "clock_permille",   "unread",
-		"unsure",          NULL
-	};
+	static const char *const fabric[] = { "nodes",           "switches",    "channel_adapters",
+					      "endports",        "links",       "generation",
+					      "source",          "pass",        "interval_us",
+					      "ports_fresh",     "ports_stale", "ports_unreachable",
+					      "ports_saturated", "pass_us",     "pass_deadline_us",
+					      "longest_pass_us", "passes_cut",  "clock",
+					      "clock_permille",  "unread",      "unsure",
+					      "doubted",         NULL };
 	static const char *const root[] = { "node_guid",
 					    "node",
 					    "port",
@@ -391,6 +390,32 @@ static void test_unsure(void **state)
 	json_decref(list);
 }
 
+/* Ports of a node that are doubted for the same reason are told together. */
+static void test_doubted(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_snapshot *s = &f->tr.s;
+	json_t *list = ibcc_report_doubted(f->c.topo, s);
+	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
+	const json_t *o;
+
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	for (uint32_t i = first + 1; i <= first + 3; i++)
+		s->port[i].trust.doubt = i == first + 2 ? IBCC_DOUBT_LINK : IBCC_DOUBT_NODE;
+	s->port[first + 4].trust.doubt = IBCC_DOUBT_NODE;
+	list = ibcc_report_doubted(f->c.topo, s);
+	assert_int_equal(json_array_size(list), 3);
+	o = json_array_get(list, 2);
+	assert_string_equal(json_string_value(json_object_get(o, "node")), "sw1");
+	assert_string_equal(json_string_value(json_object_get(o, "reason")),
+			    ibcc_trust_reason(IBCC_DOUBT_NODE));
+	o = json_object_get(o, "ports");
+	assert_int_equal(json_array_size(o), 2);
+	assert_int_equal(json_integer_value(json_array_get(o, 1)), 4);
+	json_decref(list);
+}
+
 /* Only who has errors, with what is known of it. */
 static void test_mad_errors(void **state)
 {
@@ -430,6 +455,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strange_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_doubted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mad_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gate, setup, teardown),
 	};

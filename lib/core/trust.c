@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whose counters are believed.
+ *
+ * Honest counts of the same packets differ by what was on its way at the first and at the last
+ * reading, and that does not grow with time. So two ends are not held against each other interval
+ * by interval but over a window that is as long as it takes for the difference of honest ends to be
+ * small beside what was sent, and must differ in the same direction several windows in a row.
+ */
+#include <ibcc/trust.h>
+
+#include <math.h>
+
+#include <ibcc/link.h>
+#include <ibcc/snapshot.h>
+
+#include "text.h"
+
+#define TOLERANCE 0.25 /* of the larger count */
+/* What may be between two ends and counted by one of them only: buffers and a long cable, 256 KiB.
+ * Windows in a row add up, and it is there only once.
+ */
+#define ON_ITS_WAY_BYTES (256u * 1024 / IBCC_TRUST_RUN)
+#define LEAST_PACKET     IBCC_LINK_CREDIT_BYTES
+/* Sent and waited: rounding, and how exactly the time of a reading is known. */
+#define TIME_MOST_PERMILLE  1100u
+#define TIME_LEAST_PERMILLE 250u /* a port that is less busy tells nothing */
+/* Marks of packets that were on their way at the first reading: likewise. */
+#define ON_THEIR_WAY  (4096.0 / IBCC_TRUST_RUN)
+#define MARKS_PACKETS (4 * ON_THEIR_WAY) /* so many show whether marks are too many */
+#define SAID_PORTS    4u
+
+enum verdict { OPEN, RIGHT, LESS, MORE };
+
+/* Which counters of the two ends count the same, and how few bytes may be one more. */
+static const struct {
+	enum ibcc_ctr sent, received;
+	double unit_bytes;
+} same[2] = {
+	{ IBCC_CTR_XMIT_DATA, IBCC_CTR_RCV_DATA, 4 },
+	{ IBCC_CTR_XMIT_PKTS, IBCC_CTR_RCV_PKTS, LEAST_PACKET },
+};
+
+static void note(struct ibcc_finding *f, enum verdict v)
+{
+	switch (v) {
+	case OPEN: return;
+	case RIGHT:
+		f->run = 0;
+		f->clean += f->clean < IBCC_TRUST_RUN;
+		f->stands &= f->clean < IBCC_TRUST_RUN;
+		return;
+	case LESS:
+	case MORE:
+		if (f->more != (v == MORE))
+			f->run = 0;
+		f->more = v == MORE;
+		f->clean = 0;
+		f->run += f->run < IBCC_TRUST_RUN;
+		f->stands |= f->run >= IBCC_TRUST_RUN;
+		return;
+	}
+}
+
+/* Of a port that was not read, the next difference spans both passes. */
+static void count(struct ibcc_port_sample *s)
+{
+	for (unsigned int c = 0; c < sizeof(s->trust.tally) / sizeof(s->trust.tally[0]); c++) {
+		struct ibcc_tally *y = &s->trust.tally[c];
+
+		if (s->state == IBCC_SAMPLE_FRESH && ibcc_delta_exact(&s->delta, (enum ibcc_ctr)c))
+			y->sum += s->delta.v[c];
+		else if (s->state != IBCC_SAMPLE_STALE)
+			y->from_ns = 0;
+	}
+}
+
+static void begin_window(struct ibcc_tally *y, const struct ibcc_port_sample *s)
+{
+	bool read = s->state != IBCC_SAMPLE_NONE && s->state != IBCC_SAMPLE_UNREACHABLE;
+
+	*y = (struct ibcc_tally){ .from_ns = read ? s->now.t_ns : 0 };
+}
+
+static double apart_ns(uint64_t a, uint64_t b)
+{
+	return (double)(a > b ? a - b : b - a);
+}
+
+/* Two counts of the same, which may differ by `most` where both are true. */
+static enum verdict weigh(double a, double b, double most)
+{
+	double larger = fmax(a, b);
+
+	if (fabs(a - b) > most + TOLERANCE * larger)
+		return a > b ? MORE : LESS;
+	return TOLERANCE * larger > most ? RIGHT : OPEN;
+}
+
+/* What a port has sent against what came to the other end. */
+static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uint32_t port,
+			 unsigned int k)
+{
+	struct ibcc_port_sample *a = &s->port[port], *b = &s->port[t->port[port].peer];
+	struct ibcc_tally *x = &a->trust.tally[same[k].sent];
+	struct ibcc_tally *y = &b->trust.tally[same[k].received];
+
+	if (x->from_ns && y->from_ns) {
+		double ns = apart_ns(x->from_ns, y->from_ns) + apart_ns(a->now.t_ns, b->now.t_ns);
+		double bytes = ns * ibcc_topo_link_mbps(t, port) / 8000 + ON_ITS_WAY_BYTES;
+		enum verdict v = weigh((double)x->sum, (double)y->sum, bytes / same[k].unit_bytes);
+
+		if (v == OPEN)
+			return;
+		note(&a->trust.link[k], v);
+		a->trust.compared = true;
+	}
+	begin_window(x, a);
+	begin_window(y, b);
+}
+
+/* Nothing can be sent, waited for or received for longer than an interval has. */
+static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_port_sample *s,
+				 uint32_t port)
+{
+	uint32_t busy, rate = ibcc_topo_link_mbps(t, port);
+	uint64_t received = 0;
+
+	if (s->state != IBCC_SAMPLE_FRESH || !rate)
+		return OPEN;
+	busy = ibcc_delta_busy_permille(&s->delta, s->tick_ps, t->port[port].rate_mbps);
+	if (ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_DATA))
+		received = 1000ull * ibcc_delta_rcv_mbps(&s->delta) / rate;
+	if (busy > TIME_MOST_PERMILLE || received > TIME_MOST_PERMILLE)
+		return MORE;
+	return busy >= TIME_LEAST_PERMILLE ? RIGHT : OPEN;
+}
+
+/* Of the packets that came, marked ones (FECN) are a part; a packet that was sent brings one BECN
+ * at most. Honest marks never exceed the packets since the first reading by more than what was on
+ * its way then.
+ */
+static void look_at_marks(struct ibcc_mark_excess *x, const struct ibcc_port_sample *s,
+			  enum ibcc_ctr marks, enum ibcc_ctr packets)
+{
+	double n;
+
+	if (s->state != IBCC_SAMPLE_FRESH || !ibcc_delta_exact(&s->delta, marks) ||
+	    !ibcc_delta_exact(&s->delta, packets))
+		return;
+	n = (double)s->delta.v[packets];
+	x->packets += n;
+	x->marks = fmax(x->marks + (double)s->delta.v[marks] - (1 + TOLERANCE) * n, 0);
+	if (x->marks > ON_THEIR_WAY)
+		note(&x->finding, MORE);
+	else if (x->packets > MARKS_PACKETS)
+		note(&x->finding, RIGHT);
+	else
+		return;
+	x->marks = x->packets = 0;
+}
+
+static bool is_linked(const struct ibcc_topo *t, uint32_t port)
+{
+	return t->port[port].num && t->port[port].peer != IBCC_NONE;
+}
+
+static bool sends_wrong(const struct ibcc_snapshot *s, uint32_t port)
+{
+	const struct ibcc_trust *r = &s->port[port].trust;
+
+	return r->link[0].stands || r->link[1].stands;
+}
+
+/* Do the ends of a port's link contradict each other? */
+static bool is_contradicted(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
+{
+	return is_linked(t, port) && (sends_wrong(s, port) || sends_wrong(s, t->port[port].peer));
+}
+
+static bool is_doubted(const struct ibcc_snapshot *s, uint32_t port)
+{
+	return s->port[port].trust.doubt != IBCC_DOUBT_NONE;
+}
+
+/* A contradiction that no doubt about the neighbour explains. */
+static bool is_accused(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
+{
+	return is_contradicted(t, s, port) && !is_doubted(s, t->port[port].peer);
+}
+
+static bool accused_by_before(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			      uint32_t port)
+{
+	const struct ibcc_topo_node *n = &t->node[t->port[port].node];
+	uint32_t by = t->port[t->port[port].peer].node;
+
+	for (uint32_t p = n->first_port + 1; p < port; p++)
+		if (is_accused(t, s, p) && t->port[t->port[p].peer].node == by)
+			return true;
+	return false;
+}
+
+/* On how many links a node is contradicted: 0 unless several neighbours do, on most of its links
+ * that could be compared.
+ */
+static uint32_t accusations(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	uint32_t links = 0, compared = 0, neighbours = 0;
+
+	for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
+		if (!is_linked(t, p))
+			continue;
+		compared += s->port[p].trust.compared || s->port[t->port[p].peer].trust.compared;
+		if (!is_accused(t, s, p))
+			continue;
+		links++;
+		neighbours += !accused_by_before(t, s, p);
+	}
+	return neighbours >= 2 && 2 * links > compared ? links : 0;
+}
+
+/* Nodes that are contradicted most come first: doubt about them may explain what their neighbours
+ * are accused of. Returns whether there was one.
+ */
+static bool blame_nodes(const struct ibcc_topo *t, struct ibcc_snapshot *s)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		struct ibcc_trust *r = &s->port[t->node[i].first_port].trust;
+		uint32_t n = r->blamed ? 0 : accusations(t, s, i);
+
+		most = n > most ? n : most;
+	}
+	if (!most)
+		return false;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		struct ibcc_trust *r = &s->port[t->node[i].first_port].trust;
+
+		r->blamed |= accusations(t, s, i) == most;
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (is_linked(t, i) && !is_doubted(s, i) &&
+		    s->port[t->node[t->port[i].node].first_port].trust.blamed)
+			s->port[i].trust.doubt = IBCC_DOUBT_NODE;
+	return true;
+}
+
+/* What is impossible in itself, then whom several neighbours contradict, then both ends of what is
+ * left.
+ */
+static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
+{
+	bool contradicted = false;
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_trust *r = &s->port[i].trust;
+		bool marks = r->fecn.finding.stands || r->becn.finding.stands;
+
+		r->blamed = false;
+		r->doubt = r->time.stands ? IBCC_DOUBT_TIME
+			   : marks        ? IBCC_DOUBT_MARKS
+					  : IBCC_DOUBT_NONE;
+		contradicted |= sends_wrong(s, i);
+	}
+	while (contradicted && blame_nodes(t, s))
+		;
+	for (uint32_t i = 0; contradicted && i < t->n_ports; i++) {
+		uint32_t peer = t->port[i].peer;
+
+		if (!is_contradicted(t, s, i) || is_doubted(s, i) || is_doubted(s, peer))
+			continue;
+		s->port[i].trust.doubt = s->port[peer].trust.doubt = IBCC_DOUBT_LINK;
+	}
+}
+
+void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s)
+{
+	if (s->n_ports != t->n_ports)
+		return;
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_port_sample *p = &s->port[i];
+
+		count(p);
+		if (!is_linked(t, i))
+			continue;
+		note(&p->trust.time, look_at_time(t, p, i));
+		look_at_marks(&p->trust.fecn, p, IBCC_CTR_RCV_FECN, IBCC_CTR_RCV_PKTS);
+		look_at_marks(&p->trust.becn, p, IBCC_CTR_RCV_BECN, IBCC_CTR_XMIT_PKTS);
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		for (unsigned int k = 0; k < 2 && is_linked(t, i); k++)
+			compare_ends(t, s, i, k);
+	doubt(t, s);
+	s->n_doubted = 0;
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		s->n_doubted += is_doubted(s, i);
+}
+
+const char *ibcc_trust_reason(enum ibcc_doubt doubt)
+{
+	switch (doubt) {
+	case IBCC_DOUBT_NONE: return "";
+	case IBCC_DOUBT_TIME: return "sent and waited for longer than there was time";
+	case IBCC_DOUBT_MARKS: return "counts more marked packets than packets";
+	case IBCC_DOUBT_NODE: return "several neighbours counted otherwise";
+	case IBCC_DOUBT_LINK: return "the two ends of its cable count differently";
+	}
+	return "";
+}
+
+int ibcc_trust_say(const struct ibcc_topo *t, const struct ibcc_snapshot *s, char *buf, size_t len)
+{
+	struct ibcc_text x = { .buf = buf, .len = len };
+	char name[IBCC_DESC_BYTES + 16];
+	uint32_t said = 0;
+
+	if (len)
+		buf[0] = '\0';
+	if (!s->n_doubted)
+		return 0;
+	ibcc_text_add(&x, "counters that are not believed: ");
+	for (uint32_t i = 0; i < t->n_ports && said < SAID_PORTS; i++) {
+		if (!is_doubted(s, i))
+			continue;
+		ibcc_topo_port_name(t, i, name, sizeof(name));
+		ibcc_text_add(&x, "%s%s (%s)", said ? ", " : "", name,
+			      ibcc_trust_reason(s->port[i].trust.doubt));
+		said++;
+	}
+	if (said < s->n_doubted)
+		ibcc_text_add(&x, ", and %u more ports", s->n_doubted - said);
+	return (int)x.n;
+}

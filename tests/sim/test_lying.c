@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Nodes whose counters lie: they are named, what was decided because of them is taken back, nobody
+ * pays for it, and they are believed again once they tell the truth.
+ */
+#include "loop.h"
+
+#define LUSTRE  "perftest/scenarios/lustre.yaml"
+#define PASS_PS (1 * IBCC_PS_PER_MS)
+/* To control and settle; to be found out; to be believed again, which takes longest on the link
+ * with the fewest packets.
+ */
+#define SETTLED      60u
+#define FOUND_OUT    30u
+#define BELIEVED     80u
+#define DRAIN_MBYTES 1870.76
+
+static struct ibcc_agent_quirks *quirks(struct loop *l, const char *node)
+{
+	struct ibcc_agent_quirks *q =
+		ibcc_agents_quirks(l->agents, ibcc_topo_find_desc(l->sc.topo, node));
+
+	assert_non_null(q);
+	return q;
+}
+
+/* The ports that are not believed: how many, and by name. */
+static uint32_t doubted(const struct loop *l, char *names, size_t len)
+{
+	const struct ibcc_snapshot *s = &l->c.snapshot;
+
+	ibcc_trust_say(l->c.topo, s, names, len);
+	print_message("pass %llu: %s\n", (unsigned long long)s->pass, names);
+	return s->n_doubted;
+}
+
+/* Ports of a node and no others, and for what reason. */
+static void assert_doubted(const struct loop *l, const char *node, enum ibcc_doubt why)
+{
+	uint32_t liar = ibcc_topo_find_desc(l->c.topo, node), n = 0;
+
+	for (uint32_t i = 0; i < l->c.topo->n_ports; i++) {
+		enum ibcc_doubt d = l->c.snapshot.port[i].trust.doubt;
+
+		if (d == IBCC_DOUBT_NONE)
+			continue;
+		assert_int_equal(l->c.topo->port[i].node, liar);
+		n += d == why;
+	}
+	assert_true(n > 0);
+}
+
+static struct loop_rates rates_of(struct loop *l, unsigned int passes)
+{
+	loop_measure(l);
+	loop_passes(l, passes);
+	return loop_rates(l);
+}
+
+static bool anything_set(const struct loop *l)
+{
+	const struct ibcc_settings *s = &l->c.actual;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->ep[i].cct.limit || s->ep[i].sw.Threshold)
+			return true;
+	return false;
+}
+
+/* A switch tells three hundredths of what it sends and nearly twice its waits: its hot port looks
+ * like one to a receiver that takes nothing.
+ */
+static void test_lying_switch(void **state)
+{
+	struct loop_rates honest, lied_to, again;
+	struct ibcc_agent_quirks *q;
+	char names[512];
+	struct loop l;
+
+	(void)state;
+	loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	loop_passes(&l, SETTLED);
+	honest = rates_of(&l, SETTLED);
+	assert_true(honest.hot > 0.99 * DRAIN_MBYTES);
+	assert_int_equal(doubted(&l, names, sizeof(names)), 0);
+	assert_true(anything_set(&l));
+
+	q = quirks(&l, "leaf2");
+	q->sent_permille = 30;
+	q->wait_permille = 1900;
+	loop_passes(&l, FOUND_OUT);
+	assert_true(doubted(&l, names, sizeof(names)) > 0);
+	assert_non_null(strstr(names, "leaf2 port 2"));
+	assert_doubted(&l, "leaf2", IBCC_DOUBT_NODE);
+	assert_int_equal(l.c.picture.n_roots, 0);
+	lied_to = rates_of(&l, SETTLED);
+	assert_true(lied_to.hot > 0.98 * honest.hot);
+	assert_false(anything_set(&l));
+
+	q->sent_permille = q->wait_permille = 0;
+	loop_passes(&l, BELIEVED);
+	assert_int_equal(doubted(&l, names, sizeof(names)), 0);
+	assert_string_equal(names, "");
+	loop_passes(&l, SETTLED);
+	again = rates_of(&l, SETTLED);
+	assert_true(again.hot > 0.98 * honest.hot);
+	assert_true(again.victim > 0.98 * honest.victim);
+	loop_end(&l);
+}
+
+/* An adapter tells three marked packets for two that came, and so many BECNs that the others look
+ * like bystanders.
+ */
+static void test_more_marks_than_packets(void **state)
+{
+	struct loop_rates honest, lied_to;
+	struct ibcc_agent_quirks *q;
+	char names[512];
+	struct loop l;
+
+	(void)state;
+	loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	loop_passes(&l, SETTLED);
+	honest = rates_of(&l, SETTLED);
+
+	q = quirks(&l, "destination1");
+	q->marks_permille = 3000;
+	loop_passes(&l, FOUND_OUT);
+	assert_true(doubted(&l, names, sizeof(names)) > 0);
+	assert_non_null(strstr(names, "destination1 port 1"));
+	assert_doubted(&l, "destination1", IBCC_DOUBT_MARKS);
+	assert_true(l.c.picture.fecn < 1000); /* it has told thousands in each interval */
+	lied_to = rates_of(&l, SETTLED);
+	assert_true(lied_to.hot > 0.98 * honest.hot);
+
+	q->marks_permille = 0;
+	loop_passes(&l, BELIEVED);
+	assert_int_equal(doubted(&l, names, sizeof(names)), 0);
+	loop_end(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lying_switch),
+		cmocka_unit_test(test_more_marks_than_packets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
