@@ -145,6 +145,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	if (rc)
 		return conclude(s, rc, why);
 	act.bookless = disk.text[0] ? disk.text : NULL;
+	s->plan_is_old = false;
 	if (apply)
 		act_by_request(s, apply, &act);
 	writes = ibcc_service_writes(s) && !s->hold;
@@ -163,10 +164,11 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 
-	if (!c || !c->decided)
+	if (!c || !c->decided || s->plan_is_old)
 		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
-				    s->last_err ? s->last_why.text
-						: "no pass over the fabric is complete yet");
+				    s->last_err
+					    ? s->last_why.text
+					    : "no pass over the fabric has come to a decision yet");
 	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
 	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");

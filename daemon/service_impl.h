@@ -39,6 +39,7 @@ struct ibcc_service {
 	uint64_t pruned_ns;       /* when the history was last looked at */
 	bool pause_unwritten;     /* the state file does not have it yet */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
+	bool plan_is_old;         /* something was written since the last pass */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
 	uint64_t set_mads; /* sent since the start, by us or by the plugin for us */
@@ -69,6 +70,10 @@ int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from
 int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
 			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,
 			 json_t **out);
+/* After somebody had something written that the tuner did not: all is read anew, the tuner begins
+ * anew, and there is no plan until the next pass.
+ */
+void ibcc_service_forget(struct ibcc_service *s);
 /* Closes port and topology; the next prepare opens them again. */
 void ibcc_service_drop(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);

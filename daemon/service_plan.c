@@ -79,9 +79,8 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;
 	if (res.set_mads) {
-		s->cycle.actual_known = false;
 		/* What is there now is ours by the books, and the tuner has not made it. */
-		ibcc_cycle_forget(&s->cycle);
+		ibcc_service_forget(s);
 		ibcc_service_pause(s, NULL);
 	}
 	if (res.n == plan.n)

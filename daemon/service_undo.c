@@ -22,7 +22,13 @@ static void pause_after(struct ibcc_service *s, const char *what, const struct i
 		snprintf(text, sizeof(text), "%s by %s", what, r->who);
 		ibcc_service_pause(s, text);
 	}
+	ibcc_service_forget(s);
+}
+
+void ibcc_service_forget(struct ibcc_service *s)
+{
 	s->cycle.actual_known = false;
+	s->plan_is_old = true;
 	ibcc_cycle_forget(&s->cycle);
 }
 
@@ -256,6 +262,9 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	s->set_mads += res.set_mads;
 	if (res.set_mads)
 		s->cycle.actual_known = false;
+	/* What the last look found is mended; the next look is at the next pass. */
+	if (!rc)
+		ibcc_audit_fini(&s->cycle.audit);
 	rc = ibcc_service_missed(s, rc, why);
 	if (res.n == audit.drift.n)
 		rc = ibcc_service_outcome(s, &audit.drift, &res, rc, why, out);

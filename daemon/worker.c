@@ -30,6 +30,7 @@ struct ibcc_worker {
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;
 	struct queue applies; /* waiting for the next pass */
+	struct queue plans;   /* likewise, since there is no plan now */
 };
 
 void ibcc_job_free(struct ibcc_job *j)
@@ -117,20 +118,43 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		push(&w->applies, j);
 }
 
+/* A plan that is not there yet is waited for, as long as passes come to an end. */
+static void tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
+{
+	j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
+	if (j->err == -EAGAIN && may_wait)
+		push(&w->plans, j);
+	else
+		finish(w, j);
+}
+
+static void tell_plans(struct ibcc_worker *w, bool may_wait)
+{
+	struct queue asked = w->plans;
+	struct ibcc_job *j;
+
+	if (!asked.first)
+		return;
+	queue_init(&w->plans);
+	while ((j = pop(&asked)))
+		tell_plan(w, j, may_wait);
+}
+
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	struct ibcc_request r = { j->who, j->skip_unsupported };
 
 	switch (j->kind) {
-	case IBCC_JOB_PASS: run_pass(w, j); break;
+	case IBCC_JOB_PASS:
+		run_pass(w, j);
+		tell_plans(w, !j->err);
+		break;
 	case IBCC_JOB_APPLY: push(&w->applies, j); return;
 	case IBCC_JOB_APPLY_PLAN:
 		j->err = ibcc_service_apply_plan(w->service, &j->plan, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
 		break;
-	case IBCC_JOB_PLAN:
-		j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
-		break;
+	case IBCC_JOB_PLAN: tell_plan(w, j, true); return;
 	case IBCC_JOB_ROLLBACK:
 		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "rollback", &r, j->err, &j->why, j->result);
@@ -205,6 +229,7 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	queue_init(&w->todo);
 	queue_init(&w->done);
 	queue_init(&w->applies);
+	queue_init(&w->plans);
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->service = ibcc_service_new(config, cc_key);
 	w->explain = ibcc_explain_new();
@@ -259,6 +284,7 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	free_jobs(&w->todo);
 	free_jobs(&w->done);
 	free_jobs(&w->applies);
+	free_jobs(&w->plans);
 	json_decref(w->status);
 	ibcc_service_free(w->service);
 	ibcc_explain_free(w->explain);

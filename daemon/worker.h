@@ -20,7 +20,7 @@ enum ibcc_job_kind {
 	IBCC_JOB_PASS,
 	IBCC_JOB_APPLY,      /* waits for the next pass and makes it an apply */
 	IBCC_JOB_APPLY_PLAN, /* one that the client brings */
-	IBCC_JOB_PLAN,
+	IBCC_JOB_PLAN,       /* waits for the next pass if there is none now */
 	IBCC_JOB_ROLLBACK,
 	IBCC_JOB_DISABLE,
 	IBCC_JOB_REPAIR,

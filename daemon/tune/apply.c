@@ -46,7 +46,8 @@ static int print_result(const struct tune *t, const json_t *a, int rc)
 		       tune_int(result, "verified"), tune_int(result, "failed"),
 		       tune_int(result, "set_mads"));
 	else if (!rc)
-		printf("\nNothing to change.\n");
+		printf("\nNothing to change%s.\n",
+		       json_array_size(json_object_get(a, "roots")) ? " yet" : "");
 	return TUNE_OK;
 }
 

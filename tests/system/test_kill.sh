@@ -149,6 +149,7 @@ for who in $VICTIMS; do
 			drifted() { status '.drift.writes > 0'; }
 			wait_until 30 drifted || [ "$(settings)" = "$tuned" ] || fail "$who $round: a reboot is not noticed"
 			tune repair >"$TMP/repair.log" 2>&1 || fail "$who $round: repair: $(cat "$TMP/repair.log")"
+			status '.drift.writes == 0' >/dev/null || fail "$who $round: what was mended still counts as drift"
 			[ "$(settings)" = "$tuned" ] || fail "$who $round: not as before the push: $(diff <(echo "$tuned" | jq .) <(settings | jq .) | head -20)"
 			ok "fabric, kill $round: what was lost is noticed, rolled back and repaired"
 			tuned=$untuned

@@ -195,6 +195,12 @@ filed "alone"
 start_tuned
 wait_until 15 planned || fail "the daemon has no plan"
 filed "by the daemon"
+# A plan after a write is one of a pass after it, however soon it is asked for.
+pass=$(tune status -j | jq .fabric.pass)
+tune disable >/dev/null 2>"$TMP/tune.log" || fail "disable"
+tune plan -j >"$TMP/got.json" 2>"$TMP/tune.log" || fail "no plan right after a write"
+jqtest "$TMP/got.json" ".fabric.pass > $pass" "a plan right after a write is of a later pass"
+tune rollback >/dev/null 2>"$TMP/tune.log" || fail "rollback of the disable"
 # Somebody else is quicker.
 wait_until 15 planned || fail "the daemon has no plan after the rollback"
 tune plan -o "$TMP/plan.file" >/dev/null 2>"$TMP/tune.log" || fail "plan -o"

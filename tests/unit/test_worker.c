@@ -87,7 +87,28 @@ static void test_end(void **state)
 	(void)state;
 	submit(w, IBCC_JOB_APPLY, 1, false);
 	submit(w, IBCC_JOB_PLAN, 2, false);
+	submit(w, IBCC_JOB_SHOW, 3, false);
+	assert_done(w, 3);
+	ibcc_worker_free(w);
+}
+
+/* A plan that is not there yet is waited for until a pass has failed. */
+static void test_plan_waits(void **state)
+{
+	struct ibcc_worker *w = start();
+
+	(void)state;
+	submit(w, IBCC_JOB_PLAN, 1, false);
+	submit(w, IBCC_JOB_PLAN, 2, false);
+	submit(w, IBCC_JOB_SHOW, 3, false);
+	assert_done(w, 3);
+	submit(w, IBCC_JOB_PASS, 0, false);
+	assert_done(w, 1);
 	assert_done(w, 2);
+	assert_done(w, 0);
+	/* From then on the reason is known at once. */
+	submit(w, IBCC_JOB_PLAN, 4, false);
+	assert_done(w, 4);
 	ibcc_worker_free(w);
 }
 
@@ -95,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_applies_that_differ),
+		cmocka_unit_test(test_plan_waits),
 		cmocka_unit_test(test_end),
 	};
 
