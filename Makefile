@@ -209,6 +209,8 @@ $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lope
 # Counts allocations.
 $(B)/tests/unit/test_steady: EXTRA_LIBS += \
 	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
+# Has groups of its own.
+$(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ibcc/bounds.h>
 #include <ibcc/proto.h>
@@ -59,26 +60,34 @@ static int parse_socket(const char *value, struct ibcc_plugin_options *o,
 	return 0;
 }
 
+/* A group with very many members does not fit (ERANGE); its number can be given instead. */
+static bool find_group(const char *name, gid_t *gid)
+{
+	struct group grp, *found = NULL;
+	char buf[4096];
+
+	if (getgrnam_r(name, &grp, buf, sizeof(buf), &found) || !found)
+		return false;
+	*gid = found->gr_gid;
+	return true;
+}
+
 static int parse_group(const char *value, struct ibcc_plugin_options *o,
 		       const struct ibcc_plugin_log *log)
 {
-	struct group grp, *found = NULL;
 	unsigned long gid;
-	char buf[4096];
 
 	if (parse_number(value, 10, 0, UINT32_MAX - 1ul, &gid)) {
 		o->gid = (gid_t)gid;
 		return 0;
 	}
-	/* A group with very many members does not fit (ERANGE); its number can be given instead. */
-	if (getgrnam_r(value, &grp, buf, sizeof(buf), &found) || !found) {
+	if (!find_group(value, &o->gid)) {
 		ibcc_plugin_log(log, IBCC_PLUGIN_ERROR,
 				"ERR IC02: event_plugin_options: ibcc.group: got %s, want a group "
 				"of this host or its number",
 				value);
 		return -EINVAL;
 	}
-	o->gid = found->gr_gid;
 	return 0;
 }
 
@@ -156,6 +165,10 @@ int ibcc_plugin_options_parse(const char *line, struct ibcc_plugin_options *o,
 		.max_timer = bounds.max_timer,
 		.sets_per_minute = bounds.sets_per_minute,
 	};
+	/* Where it was installed the daemon is in that group. Others than root could not give it.
+	 */
+	if (!geteuid())
+		find_group(IBCC_PLUGIN_GROUP, &o->gid);
 	if (!line)
 		return 0;
 	copy = strdup(line);

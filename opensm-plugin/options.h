@@ -10,9 +10,14 @@
 
 #include "opensm-plugin/log.h"
 
+/* Of which the daemon is a member where it was installed. */
+#define IBCC_PLUGIN_GROUP "ibcc"
+
 struct ibcc_plugin_options {
 	char socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	gid_t gid;               /* owning group of the socket, (gid_t)-1: leave it */
+	gid_t gid;               /* owning group of the socket, (gid_t)-1: leave it. Default for
+				  * root: IBCC_PLUGIN_GROUP where there is one
+				  */
 	mode_t mode;             /* permissions of the socket */
 	unsigned int window;     /* MADs in flight, 1..128 */
 	unsigned int timeout_ms; /* for each attempt, 1..60000 */

@@ -263,6 +263,13 @@ static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
 				    "event_plugin_name ibcc_opensm? It takes only a plugin that "
 				    "was built for its version; its log tells",
 				    p->path);
+	case -EACCES:
+	case -EPERM:
+		return ibcc_why_set(why, err,
+				    "the OpenSM plugin's socket %s is not for this user: say "
+				    "event_plugin_options ibcc.group=GROUP in opensm.conf with a "
+				    "group of the daemon's, and restart opensm",
+				    p->path);
 	}
 	return ibcc_why_set(why, err, "cannot connect to the OpenSM plugin at %s: %s", p->path,
 			    strerror(-err));

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fabrics.h"
@@ -155,6 +156,28 @@ static void silent(int fd)
 
 	while (get(fd, &h, &p))
 		;
+}
+
+/* A socket in a folder that only its owner may enter: the option that is missing is named. */
+static void test_not_for_us(void **state)
+{
+	struct ibcc_plugin *p = ibcc_plugin_new(files_path("other.sock"));
+	struct ibcc_why why = { "" };
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (!geteuid() ? setuid(65534) : chmod(files_path(""), 0))
+			_exit(2);
+		_exit(ibcc_plugin_connect(p, &why) != -EACCES ||
+		      !strstr(why.text, "event_plugin_options ibcc.group=GROUP"));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	chmod(files_path(""), 0700);
+	assert_int_equal(status, 0);
+	ibcc_plugin_free(p);
 }
 
 static void test_nobody_there(void **state)
@@ -488,10 +511,11 @@ static void test_cancel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody_there),  cmocka_unit_test(test_greetings),
-		cmocka_unit_test(test_other_release), cmocka_unit_test(test_topology),
-		cmocka_unit_test(test_bad_topology),  cmocka_unit_test(test_plans),
-		cmocka_unit_test(test_stopped),       cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_not_for_us), cmocka_unit_test(test_nobody_there),
+		cmocka_unit_test(test_greetings),  cmocka_unit_test(test_other_release),
+		cmocka_unit_test(test_topology),   cmocka_unit_test(test_bad_topology),
+		cmocka_unit_test(test_plans),      cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_cancel),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

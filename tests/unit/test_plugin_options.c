@@ -3,11 +3,14 @@
  * socket that is open to others than asked for.
  */
 #include <errno.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -17,6 +20,23 @@
 
 static char lines[4096];
 static unsigned int n_lines;
+
+/* The host's groups: "root" is the only one that it has in any case. */
+static bool has_ibcc;
+
+int __real_getgrnam_r(const char *name, struct group *grp, char *buf, size_t len,
+		      struct group **found);
+int __wrap_getgrnam_r(const char *name, struct group *grp, char *buf, size_t len,
+		      struct group **found);
+int __wrap_getgrnam_r(const char *name, struct group *grp, char *buf, size_t len,
+		      struct group **found)
+{
+	if (strcmp(name, "ibcc"))
+		return __real_getgrnam_r(name, grp, buf, len, found);
+	*grp = (struct group){ .gr_gid = 4712 };
+	*found = has_ibcc ? grp : NULL;
+	return 0;
+}
 
 static void keep(void *arg, enum ibcc_plugin_level level, const char *line)
 {
@@ -56,6 +76,23 @@ static void test_defaults(void **state)
 		assert_int_equal(o.revert_after_s, 0);
 		assert_int_equal(n_lines, 0);
 	}
+}
+
+/* The daemon's group has the socket without a word in opensm.conf, if OpenSM may give it. */
+static void test_group_of_the_daemon(void **state)
+{
+	struct ibcc_plugin_options o;
+
+	(void)state;
+	has_ibcc = true;
+	assert_int_equal(parse(NULL, &o), 0);
+	assert_int_equal(o.gid, geteuid() ? (gid_t)-1 : 4712);
+	assert_int_equal(parse("ibcc.group=root", &o), 0);
+	assert_int_equal(o.gid, 0);
+	assert_int_equal(parse("ibcc.group=ibcc", &o), 0);
+	assert_int_equal(o.gid, 4712);
+	has_ibcc = false;
+	assert_int_equal(parse("ibcc.group=ibcc", &o), -EINVAL);
 }
 
 static void test_all(void **state)
@@ -136,9 +173,8 @@ static void test_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_bad_numbers),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_group_of_the_daemon),
+		cmocka_unit_test(test_all),      cmocka_unit_test(test_bad_numbers),
 		cmocka_unit_test(test_idle),
 	};
 
