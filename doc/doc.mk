@@ -8,7 +8,7 @@ doc_pages := $(patsubst doc/experiments/%.md,$(B)/doc/%.html,$(doc_src))
 
 .PHONY: doc
 doc: $(doc_pages) $(B)/doc/control-law.html $(B)/doc/notebook.html $(B)/doc/threat-model.html \
-     $(B)/doc/first-day.html      $(B)/doc/index.html
+     $(B)/doc/first-day.html $(B)/doc/index.html
 
 $(B)/doc/%.html: doc/experiments/%.md perftest/experiments/%.yaml doc/render.sh $(B)/ibcc-bench
 	$(call say,DOC,$@)
