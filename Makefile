@@ -74,7 +74,7 @@ daemon_src := $(wildcard daemon/*.c daemon/apply/*.c daemon/state/*.c)
 tune_src   := $(wildcard daemon/tune/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
-bench_src  := $(wildcard perftest/bench/*.c perftest/speed/*.c)
+bench_src  := $(wildcard perftest/bench/*.c perftest/speed/*.c perftest/mpa/*.c)
 research_src := $(wildcard perftest/research/*.c perftest/osm/*.c)
 demo_src   := $(wildcard perftest/demo/*.c)
 
