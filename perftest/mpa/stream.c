@@ -237,6 +237,7 @@ static void forget(struct ibcc_mpa_stream *s)
 	s->base = s->next;
 }
 
+/* A segment has come that begins at `at`. */
 static void look_early(struct ibcc_mpa_stream *s, uint64_t at)
 {
 	struct run r;
@@ -244,8 +245,8 @@ static void look_early(struct ibcc_mpa_stream *s, uint64_t at)
 
 	while (i < s->n_runs && s->run[i].to <= at)
 		i++;
-	if (i == s->n_runs || s->run[i].from <= s->next)
-		return;
+	if (i == s->n_runs || s->run[i].from > at || s->run[i].from <= s->next)
+		return; /* delivered already, or its turn has begun */
 	r = s->run[i];
 	if (s->o.rules.spacing)
 		follow_markers(s, &r);
