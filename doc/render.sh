@@ -73,7 +73,9 @@ page()
 		echo '<p><a href="index.html">All experiments</a></p>'
 		text "$md" "$tmp/plot" "$tmp/rows"
 		jq -r '"<hr><p><small>Measured by <code>ibcc-bench run \(.experiment)</code>: "
-			+ "\(.engine.packet_hops) packet hops, \(.engine.cpu_s | round) s of CPU time.</small></p>"' \
+			+ (if .engine.packet_hops > 0 then "\(.engine.packet_hops) packet hops"
+				else "on the clock of one machine" end)
+			+ ", \(.engine.cpu_s | round) s of CPU time.</small></p>"' \
 			"$tmp/json"
 		echo '</body></html>'
 	} >"$tmp/html"

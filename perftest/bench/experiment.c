@@ -11,7 +11,7 @@
 #define MAX_POINTS 10000u
 
 struct file_yaml {
-	const struct ibcc_yaml_node *shortened, *variants, *cases, *series, *rows, *plot;
+	const struct ibcc_yaml_node *shortened, *variants, *cases, *series, *rows, *plot, *mpa, *limits;
 	char scenario[512];
 };
 
@@ -258,6 +258,24 @@ static int read_lists(struct ibcc_exp_reader *r, const struct file_yaml *fy)
 	return rc;
 }
 
+/* What there are variants of: a scenario, or the file's own measurement. */
+static int read_subject(struct ibcc_exp_reader *r, const struct file_yaml *fy)
+{
+	int rc = ibcc_exp_read_words(r, fy->limits, "limits", &r->x->limits);
+
+	if (!fy->mpa == !fy->scenario[0])
+		return ibcc_yaml_want(r->y, r->e, ibcc_yaml_root(r->y), NULL,
+				      "either scenario or mpa");
+	if (rc || !fy->mpa)
+		return rc ? rc
+			  : ibcc_exp_beside(r->file, "scenarios", fy->scenario, r->x->scenario,
+					    sizeof(r->x->scenario));
+	if (strlen(r->file) >= sizeof(r->x->wire))
+		return -ENAMETOOLONG;
+	strcpy(r->x->wire, r->file);
+	return ibcc_mpa_settings_read(r->y, fy->mpa, &r->x->mpa, r->e);
+}
+
 struct whole_yaml {
 	struct ibcc_experiment x;
 	struct file_yaml f;
@@ -270,8 +288,9 @@ int ibcc_experiment_load(const char *file, struct ibcc_experiment *x, struct ibc
 		{ IBCC_YAML_MEMBER("title", STRING, struct whole_yaml, x.title), .required = true },
 		{ IBCC_YAML_MEMBER("source", STRING, struct whole_yaml, x.source),
 		  .required = true },
-		{ IBCC_YAML_MEMBER("scenario", STRING, struct whole_yaml, f.scenario),
-		  .required = true },
+		{ IBCC_YAML_MEMBER("scenario", STRING, struct whole_yaml, f.scenario) },
+		{ IBCC_YAML_MEMBER("mpa", NODE, struct whole_yaml, f.mpa) },
+		{ IBCC_YAML_MEMBER("limits", NODE, struct whole_yaml, f.limits) },
 		{ IBCC_YAML_MEMBER("short", NODE, struct whole_yaml, f.shortened) },
 		{ IBCC_YAML_MEMBER("variants", NODE, struct whole_yaml, f.variants) },
 		{ IBCC_YAML_MEMBER("cases", NODE, struct whole_yaml, f.cases) },
@@ -288,11 +307,10 @@ int ibcc_experiment_load(const char *file, struct ibcc_experiment *x, struct ibc
 	if (!y)
 		return -errno;
 	rc = ibcc_yaml_read(y, ibcc_yaml_root(y), NULL, keys, &w, e);
+	bad = read_subject(&r, &w.f);
+	rc = rc ? rc : bad;
 	bad = read_lists(&r, &w.f);
 	rc = rc ? rc : bad;
-	if (!rc)
-		rc = ibcc_exp_beside(file, "scenarios", w.f.scenario, w.x.scenario,
-				     sizeof(w.x.scenario));
 	if (rc)
 		ibcc_experiment_fini(&w.x);
 	else
@@ -314,6 +332,7 @@ void ibcc_experiment_fini(struct ibcc_experiment *x)
 	}
 	ibcc_words_fini(&x->shortened);
 	ibcc_words_fini(&x->plot);
+	ibcc_words_fini(&x->limits);
 	free(x->exp_case);
 	free(x->variant);
 	free(x->series);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Experiments as data: variants of a scenario, what is measured of them, and what was published.
+/* Experiments as data: variants of a scenario, or of a measurement with real octets on the clock of
+ * this machine, what is measured of them, and what was published.
  * A file perftest/experiments/NAME.yaml is all that a new experiment needs.
  */
 #ifndef PERFTEST_BENCH_EXPERIMENT_H
@@ -15,6 +16,7 @@
 
 #include "perftest/bench/live.h"
 #include "perftest/bench/words.h"
+#include "perftest/mpa/settings.h"
 
 #define IBCC_EXP_NAME_BYTES  96u
 #define IBCC_EXP_VALUE_BYTES 384u
@@ -75,7 +77,10 @@ struct ibcc_exp_series {
 
 struct ibcc_experiment {
 	char name[IBCC_NAME_BYTES], title[160], source[320];
-	char scenario[1024];         /* path */
+	char scenario[1024];         /* path; "": of the other kind */
+	char wire[1024];             /* path of the file itself, if it is measured with real octets */
+	struct ibcc_mpa_settings mpa; /* then: as the file has them */
+	struct ibcc_words limits;    /* what must be said beside the figures */
 	struct ibcc_words shortened; /* assignments of the shortened form */
 	size_t n_variants, n_cases, n_rows, n_series;
 	struct ibcc_exp_case *exp_case;
@@ -96,6 +101,7 @@ struct ibcc_exp_run {
 	struct ibcc_scenario scenario;
 	struct ibcc_measure measure;
 	struct ibcc_live_result live; /* without rounds where the variant is not live */
+	struct ibcc_exp_wire *wire;   /* in place of these, of an experiment with real octets */
 	double cpu_s;
 };
 

@@ -8,6 +8,7 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/experiment.h"
+#include "perftest/bench/experiment_wire.h"
 #include "perftest/bench/figure.h"
 #include "perftest/bench/pool.h"
 #include "perftest/bench/truth.h"
@@ -46,7 +47,7 @@ static int mark_needed(struct ibcc_experiment *x, const struct ibcc_exp_options 
 	return rc;
 }
 
-/* Loads the scenario of one run. Later assignments win over earlier ones. */
+/* Loads the scenario or settings of one run. Later assignments win over earlier ones. */
 static int load(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 		struct ibcc_exp_run *run, struct ibcc_yaml_errors *e)
 {
@@ -57,6 +58,11 @@ static int load(const struct ibcc_experiment *x, const struct ibcc_exp_options *
 		rc = ibcc_words_add_all(&set, &x->shortened);
 	if (!rc && o->set)
 		rc = ibcc_words_add_all(&set, o->set);
+	if (!rc && x->wire[0]) {
+		rc = ibcc_exp_wire_load(x, &set, &run->wire, e);
+		ibcc_words_fini(&set);
+		return rc;
+	}
 	if (!rc)
 		rc = ibcc_scenario_load_set(x->scenario, (const char *const *)set.w, set.n,
 					    &run->scenario, e);
@@ -101,6 +107,11 @@ static int work(void *arg, uint64_t i)
 	uint64_t sample_ps = run->scenario.duration_ps / SAMPLES;
 	int rc;
 
+	if (run->wire) {
+		rc = ibcc_exp_wire_run(run->wire);
+		run->cpu_s = run->wire->cpu_s;
+		return rc;
+	}
 	if (v->live)
 		rc = ibcc_live_run(&run->scenario, &v->control, sample_ps, &run->measure,
 				   &run->live);
@@ -116,7 +127,7 @@ static int done(void *arg, uint64_t i, int rc)
 	const struct ibcc_exp_run *run = &j->r->run[i];
 
 	if (rc) {
-		ibcc_yaml_errors_add(j->e, j->x->scenario, 0, 0, "variant %s cannot be run: %s",
+		ibcc_yaml_errors_add(j->e, run->wire ? j->x->wire : j->x->scenario, 0, 0, "variant %s cannot be run: %s",
 				     j->x->variant[run->variant].name,
 				     rc == -EDEADLK ? run->measure.deadlock : strerror(-rc));
 		return rc;
@@ -180,7 +191,7 @@ int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options
 	if (!rc)
 		rc = load_all(x, o, r, e);
 	if (!rc)
-		rc = ibcc_pool_run(r->n_runs, o->threads, work, done, &j);
+		rc = ibcc_pool_run(r->n_runs, x->wire[0] ? 1 : o->threads, work, done, &j);
 	if (!rc)
 		rc = judge(x, o, r, e);
 	r->wall_s = ibcc_bench_seconds() - start;
@@ -193,6 +204,7 @@ void ibcc_experiment_result_fini(struct ibcc_exp_result *r)
 		ibcc_scenario_fini(&r->run[i].scenario);
 		ibcc_measure_fini(&r->run[i].measure);
 		ibcc_live_result_fini(&r->run[i].live);
+		free(r->run[i].wire);
 	}
 	free(r->run);
 	*r = (struct ibcc_exp_result){ .ok = false };

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "perftest/bench/experiment_wire.h"
 #include "perftest/bench/select.h"
 
 #define MAX_ARGS  3
@@ -76,6 +77,7 @@ enum per_run {
 	F_ROUNDS,
 	F_ROUNDS_AFTER,
 	F_ROUNDS_CROWDED,
+	F_IWARP, /* a subject and a figure's name */
 };
 static const struct function {
 	const char *name;
@@ -98,6 +100,7 @@ static const struct function {
 	{ "rounds", 1, F_ROUNDS },
 	{ "late_rounds", 1, F_ROUNDS_AFTER },
 	{ "crowded_rounds", 1, F_ROUNDS_CROWDED },
+	{ "iwarp", 3, F_IWARP },
 };
 
 /* From the window's beginning to where the throughput stays at a share of the offered for good;
@@ -176,8 +179,11 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	const char *who = f->n_args > 1 ? a->text[1] : "all";
 	double number = f->n_args > 2 ? strtod(a->text[2], NULL) : 0, v = NAN;
 	struct ibcc_select s;
-	int rc = ibcc_select(run, who, &s);
+	int rc;
 
+	if (f->f == F_IWARP)
+		return ibcc_exp_wire_figure(run->wire, a->text[1], a->text[2]);
+	rc = ibcc_select(run, who, &s);
 	if (rc)
 		return fail(e,
 			    rc == -ENOMEM ? "out of memory at \"%s\""
@@ -200,6 +206,7 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_ROUNDS: v = run->live.n_rounds; break;
 	case F_ROUNDS_AFTER: v = late_rounds(run); break;
 	case F_ROUNDS_CROWDED: v = crowded_rounds(run); break;
+	case F_IWARP: break; /* above */
 	}
 	free(s.in);
 	return v;
@@ -217,7 +224,14 @@ static double call(struct eval *e, const struct function *f, const struct args *
 			break;
 	if (v == e->x->n_variants)
 		return fail(e, "got \"%s\", want a variant", a->text[0]);
-	if (f->n_args > 2) {
+	if ((f->f == F_IWARP) != (e->x->wire[0] != '\0'))
+		return fail(e, "%s is for %s", f->name,
+			    e->x->wire[0] ? "scenarios" : "experiments with mpa");
+	if (f->f == F_IWARP) {
+		if (!ibcc_exp_wire_has(e->x, a->text[1], a->text[2]))
+			return fail(e, "got \"%s, %s\", want a subject and a figure", a->text[1],
+				    a->text[2]);
+	} else if (f->n_args > 2) {
 		strtod(a->text[2], &end);
 		if (end == a->text[2] || *end)
 			return fail(e, "got \"%s\", want a number", a->text[2]);
@@ -352,6 +366,24 @@ static double function(struct eval *e)
 
 static double sum(struct eval *e);
 
+/* min(A, B), max(A, B). */
+static double extreme(struct eval *e, bool least)
+{
+	double a, b;
+
+	e->p += strlen("min");
+	if (!eat(e, '('))
+		return fail(e, "want ( at \"%.20s\"", e->p);
+	a = sum(e);
+	if (!e->failed && !eat(e, ','))
+		return fail(e, "want , at \"%.20s\"", e->p);
+	b = e->failed ? NAN : sum(e);
+	if (!e->failed && !eat(e, ')'))
+		return fail(e, "want ) at \"%.20s\"", e->p);
+	/* One that cannot be told leaves both so. */
+	return isnan(a) || isnan(b) ? NAN : least ? fmin(a, b) : fmax(a, b);
+}
+
 static double factor(struct eval *e)
 {
 	char c = peek(e), *end;
@@ -368,6 +400,8 @@ static double factor(struct eval *e)
 	} else if (isdigit((unsigned char)c) || c == '.') {
 		v = strtod(e->p, &end);
 		e->p = end;
+	} else if (!strncmp(e->p, "min(", 4) || !strncmp(e->p, "max(", 4)) {
+		v = extreme(e, e->p[1] == 'i');
 	} else {
 		v = function(e);
 	}

@@ -17,6 +17,8 @@
  *	sets(V)                    Set requests that the daemon's loop sent
  *	rounds(V) late_rounds(V)   passes in which it changed settings; in the measuring window
  *	crowded_rounds(V)          the most of them in 20 passes in a row, in the measuring window
+ *	iwarp(V, SUBJECT, FIGURE)  of an experiment with `mpa`, see perftest/mpa/settings.h
+ *	min(A, B) max(A, B)        of two expressions
  *	trend(SERIES, COLUMN)      Spearman's rank correlation of a column with the varied value
  *	spread(SERIES, COLUMN)     difference of its greatest and least value
  * WHO: all, hot, victim, background, a flow's name, from:NODE; or, of what nodes receive, nodes,

@@ -92,6 +92,8 @@ json_t *ibcc_report_experiment(const struct ibcc_experiment *x, const struct ibc
 	if (all && json_array_size(series))
 		json_object_set(all, "series", series);
 	json_decref(series);
+	if (all && x->limits.n)
+		json_object_set_new(all, "limits", ibcc_report_words(&x->limits));
 	return all;
 }
 

@@ -79,6 +79,13 @@ int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_opti
 		if (!x->row[i].ok && (!o->shortened || !x->row[i].only_full))
 			fprintf(out, "\nNOT OK: %s%s%s\n", x->row[i].name,
 				x->row[i].reason[0] ? ": " : "", x->row[i].reason);
+	for (size_t i = 0; i < x->limits.n && !rc; i++)
+		fprintf(out, "\nLIMIT: %s\n", x->limits.w[i]);
+	if (x->wire[0]) {
+		fprintf(out, "\n%zu runs on this machine's clock, %.1f s of CPU, %.1f s of time\n",
+			r->n_runs, r->cpu_s, r->wall_s);
+		return rc;
+	}
 	fprintf(out, "\n%.1f M packet hops for %.3g s of fabric in %.1f s of CPU, %.1f s of time\n",
 		(double)r->packet_hops / 1e6, r->simulated_s, r->cpu_s, r->wall_s);
 	return rc;

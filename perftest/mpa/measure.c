@@ -9,8 +9,8 @@
 #include <time.h>
 
 #define WARM	      8u /* of so many messages one more goes first, untimed */
-#define LATENCY_COUNT 300u
-#define OVERLAP_COUNT 60u
+#define LATENCY_COUNT 200u
+#define OVERLAP_COUNT 40u
 #define MOST_COUNT    4000u
 #define ENOUGH_BYTES  (8u << 20)
 

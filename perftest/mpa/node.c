@@ -16,7 +16,8 @@ void ibcc_mpa_node_end(struct ibcc_mpa_node *n, enum ibcc_mpa_error e)
 	if (!n->error)
 		n->error = e;
 	n->ended = true;
-	pthread_cond_broadcast(&n->changed);
+	pthread_cond_broadcast(&n->sent);
+	pthread_cond_broadcast(&n->arrived);
 	pthread_mutex_unlock(&n->lock);
 	shutdown(n->fd, SHUT_RDWR);
 	ibcc_mpa_ring_close(&n->tx.ready);
@@ -29,7 +30,7 @@ void ibcc_mpa_node_delivered(struct ibcc_mpa_node *n, uint64_t messages)
 {
 	pthread_mutex_lock(&n->lock);
 	n->delivered += messages;
-	pthread_cond_broadcast(&n->changed);
+	pthread_cond_signal(&n->arrived);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -86,7 +87,8 @@ int ibcc_mpa_node_new(const struct ibcc_mpa_node_options *o, int fd, struct ibcc
 	n->fd = fd;
 	n->sink = sink;
 	pthread_mutex_init(&n->lock, NULL);
-	pthread_cond_init(&n->changed, NULL);
+	pthread_cond_init(&n->sent, NULL);
+	pthread_cond_init(&n->arrived, NULL);
 	rc = lane_init(&n->tx);
 	rc = lane_init(&n->rx) ? -ENOMEM : rc;
 	n->rest = malloc(IBCC_MPA_MAX_FPDU);
@@ -121,20 +123,22 @@ void ibcc_mpa_node_free(struct ibcc_mpa_node *n)
 	close(n->fd);
 	lane_fini(&n->tx);
 	lane_fini(&n->rx);
-	pthread_cond_destroy(&n->changed);
+	pthread_cond_destroy(&n->sent);
+	pthread_cond_destroy(&n->arrived);
 	pthread_mutex_destroy(&n->lock);
 	free(n->rest);
 	free(n);
 }
 
 /* Waits until *counter has come so far. */
-static int wait_for(struct ibcc_mpa_node *n, const uint64_t *counter, uint64_t count)
+static int wait_for(struct ibcc_mpa_node *n, pthread_cond_t *moved, const uint64_t *counter,
+		    uint64_t count)
 {
 	int rc;
 
 	pthread_mutex_lock(&n->lock);
 	while (*counter < count && !n->ended)
-		pthread_cond_wait(&n->changed, &n->lock);
+		pthread_cond_wait(moved, &n->lock);
 	rc = *counter < count ? -EPIPE : 0;
 	pthread_mutex_unlock(&n->lock);
 	return rc;
@@ -142,13 +146,13 @@ static int wait_for(struct ibcc_mpa_node *n, const uint64_t *counter, uint64_t c
 
 int ibcc_mpa_node_flush(struct ibcc_mpa_node *n)
 {
-	return wait_for(n, &n->on_way, n->posted);
+	return wait_for(n, &n->sent, &n->on_way, n->posted);
 }
 
 int ibcc_mpa_node_wait(struct ibcc_mpa_node *n, uint64_t count)
 {
 	if (n->o.design == IBCC_MPA_HOST_OFFLOADED)
-		return wait_for(n, &n->delivered, count);
+		return wait_for(n, &n->arrived, &n->delivered, count);
 	/* Otherwise nobody but the host counts. */
 	while (n->delivered < count) {
 		struct ibcc_mpa_chunk *c = ibcc_mpa_ring_take(&n->rx.ready);

@@ -60,7 +60,7 @@ struct ibcc_mpa_node {
 	size_t rest_bytes;
 	/* What both threads look at. */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t sent, arrived; /* with the counters below */
 	uint64_t on_way, delivered;
 	enum ibcc_mpa_error error;
 	bool ended;

@@ -117,7 +117,7 @@ int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const 
 	/* Its place must be free, not only one in the ring: the NIC may still be at work on it. */
 	pthread_mutex_lock(&n->lock);
 	while (n->posted - n->on_way == IBCC_MPA_RING && !n->ended)
-		pthread_cond_wait(&n->changed, &n->lock);
+		pthread_cond_wait(&n->sent, &n->lock);
 	pthread_mutex_unlock(&n->lock);
 	*w = now;
 	n->posted++;
@@ -211,7 +211,7 @@ static bool send_work(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w)
 	} while (w->len);
 	pthread_mutex_lock(&n->lock);
 	n->on_way++;
-	pthread_cond_broadcast(&n->changed);
+	pthread_cond_signal(&n->sent);
 	pthread_mutex_unlock(&n->lock);
 	return true;
 }
