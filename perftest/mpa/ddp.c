@@ -10,7 +10,7 @@
 #define DDP_VERSION   0x01 /* of 2 bits */
 #define RDMAP_VERSION 0x40 /* 01 in the upper 2 bits */
 #define MPA_MARKERS   0x80
-#define MPA_CRC	      0x40
+#define MPA_CRC       0x40
 #define MPA_REJECT    0x20
 #define MPA_REVISION  1
 #define KEY_BYTES     16u

@@ -11,9 +11,9 @@
 
 #include "perftest/mpa/error.h"
 
-#define IBCC_DDP_TAGGED_BYTES	14u
+#define IBCC_DDP_TAGGED_BYTES   14u
 #define IBCC_DDP_UNTAGGED_BYTES 18u
-#define IBCC_DDP_MAX_BYTES	IBCC_DDP_UNTAGGED_BYTES
+#define IBCC_DDP_MAX_BYTES      IBCC_DDP_UNTAGGED_BYTES
 
 enum ibcc_rdmap_opcode {
 	IBCC_RDMAP_WRITE,
@@ -34,10 +34,10 @@ enum { IBCC_DDP_QN_SEND, IBCC_DDP_QN_READ, IBCC_DDP_QN_TERMINATE, IBCC_DDP_N_QUE
 struct ibcc_ddp {
 	enum ibcc_rdmap_opcode opcode;
 	bool tagged, last;
-	uint32_t stag;      /* of a tagged one; else the STag to invalidate */
-	uint64_t to;        /* tagged offset, octets */
-	uint32_t qn, msn;   /* untagged: queue, and number of the message from 1 */
-	uint32_t mo;        /* untagged: offset in the message, octets */
+	uint32_t stag;    /* of a tagged one; else the STag to invalidate */
+	uint64_t to;      /* tagged offset, octets */
+	uint32_t qn, msn; /* untagged: queue, and number of the message from 1 */
+	uint32_t mo;      /* untagged: offset in the message, octets */
 };
 
 size_t ibcc_ddp_bytes(const struct ibcc_ddp *d);
@@ -59,9 +59,9 @@ void ibcc_rdmap_read_encode(const struct ibcc_rdmap_read *r, uint8_t out[IBCC_RD
 void ibcc_rdmap_read_decode(const uint8_t in[IBCC_RDMAP_READ_BYTES], struct ibcc_rdmap_read *r);
 
 /* MPA request and reply frames. */
-#define IBCC_MPA_STARTUP_BYTES	 20u /* without private data */
-#define IBCC_MPA_MAX_PRIVATE	 512u
-#define IBCC_MPA_MAX_STARTUP	 (IBCC_MPA_STARTUP_BYTES + IBCC_MPA_MAX_PRIVATE)
+#define IBCC_MPA_STARTUP_BYTES 20u /* without private data */
+#define IBCC_MPA_MAX_PRIVATE   512u
+#define IBCC_MPA_MAX_STARTUP   (IBCC_MPA_STARTUP_BYTES + IBCC_MPA_MAX_PRIVATE)
 
 struct ibcc_mpa_startup {
 	bool reply;   /* else a request */

@@ -176,8 +176,8 @@ static void add_piece(struct gather *g, const void *p, uint32_t len)
 	if (last && (const uint8_t *)last->iov_base + last->iov_len == p)
 		last->iov_len += len;
 	else
-		g->piece[g->n++] = (struct iovec){ .iov_base = (void *)(uintptr_t)p,
-						   .iov_len = len };
+		g->piece[g->n++] =
+			(struct iovec){ .iov_base = (void *)(uintptr_t)p, .iov_len = len };
 }
 
 /* Appends data octets with the markers before and among them. What is not payload is copied to the

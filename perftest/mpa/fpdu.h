@@ -4,8 +4,9 @@
  * An FPDU is ULPDU length (2), ULPDU, pad to a multiple of 4, CRC (4); here these are its data, and
  * where they are without regard to markers is their offset. Its markers stand between them, at all
  * positions of the stream that are a multiple of the spacing, the first octet after the startup
- * frames being position 0. A marker that is due where an FPDU begins stands before its length, is the
- * FPDU's first 4 octets and has pointer 0. All is a multiple of 4 octets, so no marker splits a word.
+ * frames being position 0. A marker that is due where an FPDU begins stands before its length, is
+ * the FPDU's first 4 octets and has pointer 0. All is a multiple of 4 octets, so no marker splits a
+ * word.
  */
 #ifndef PERFTEST_MPA_FPDU_H
 #define PERFTEST_MPA_FPDU_H
@@ -18,15 +19,15 @@
 #include "perftest/mpa/crc32c.h"
 #include "perftest/mpa/ddp.h"
 
-#define IBCC_MPA_SPACING	512u /* of markers; the RFC knows no other */
-#define IBCC_MPA_MIN_SPACING	64u  /* here */
-#define IBCC_MPA_LENGTH_BYTES	2u
-#define IBCC_MPA_CRC_BYTES	4u
-#define IBCC_MPA_MARKER_BYTES	4u
+#define IBCC_MPA_SPACING      512u /* of markers; the RFC knows no other */
+#define IBCC_MPA_MIN_SPACING  64u  /* here */
+#define IBCC_MPA_LENGTH_BYTES 2u
+#define IBCC_MPA_CRC_BYTES    4u
+#define IBCC_MPA_MARKER_BYTES 4u
 
 /* What both sides know after the startup. */
 struct ibcc_mpa_rules {
-	uint32_t spacing;     /* of markers, a multiple of 4 octets from MIN_SPACING; 0: no markers */
+	uint32_t spacing; /* of markers, a multiple of 4 octets from MIN_SPACING; 0: no markers */
 	enum ibcc_crc32c crc; /* NONE: the field is there, and means nothing */
 };
 
@@ -42,8 +43,8 @@ uint32_t ibcc_fpdu_max_ulpdu(uint32_t spacing);
 uint32_t ibcc_fpdu_data_bytes(const struct ibcc_fpdu *f); /* without markers */
 uint32_t ibcc_fpdu_bytes(const struct ibcc_fpdu *f);      /* with them */
 uint32_t ibcc_fpdu_markers(const struct ibcc_fpdu *f);
-/* Octets from the FPDU's first to its data octet `offset`, and data octets from that one to the next
- * marker (or to no end).
+/* Octets from the FPDU's first to its data octet `offset`, and data octets from that one to the
+ * next marker (or to no end).
  */
 uint32_t ibcc_fpdu_place(const struct ibcc_fpdu *f, uint32_t offset);
 uint32_t ibcc_fpdu_run(const struct ibcc_fpdu *f, uint32_t offset);
@@ -72,8 +73,8 @@ void ibcc_fpdu_write_crc(const struct ibcc_fpdu *f, uint8_t *base, enum ibcc_crc
 size_t ibcc_fpdu_gather(const struct ibcc_fpdu *f, const struct ibcc_ddp *d, const void *payload,
 			uint32_t len, enum ibcc_crc32c crc, uint8_t *scratch, struct iovec *piece);
 
-/* What a receiver finds at position `at` of the stream, of which it has `len` octets. *f is the FPDU,
- * *whole says whether all of it is there. BAD_LENGTH as soon as the length can be read.
+/* What a receiver finds at position `at` of the stream, of which it has `len` octets. *f is the
+ * FPDU, *whole says whether all of it is there. BAD_LENGTH as soon as the length can be read.
  */
 enum ibcc_mpa_error ibcc_fpdu_find(const struct ibcc_mpa_rules *r, uint64_t at, const uint8_t *base,
 				   size_t len, struct ibcc_fpdu *f, bool *whole);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Measuring on the clock of this machine. The subjects take turns, repetition by repetition, so that
- * what else the machine does falls on all of them; figures are medians. What was sent is compared with
- * what has arrived, every octet.
+/* Measuring on the clock of this machine. The subjects take turns, repetition by repetition, so
+ * that what else the machine does falls on all of them; figures are medians. What was sent is
+ * compared with what has arrived, every octet.
  */
 #ifndef PERFTEST_MPA_MEASURE_H
 #define PERFTEST_MPA_MEASURE_H
 
 #include "perftest/mpa/pair.h"
 
-/* Fills in result[n_subjects]. -EBADMSG if anything arrived that was not sent, -EPIPE if a connection
- * broke, other errno of the system.
+/* Fills in result[n_subjects]. -EBADMSG if anything arrived that was not sent, -EPIPE if a
+ * connection broke, other errno of the system.
  */
 int ibcc_mpa_measure(const struct ibcc_mpa_settings *s, struct ibcc_mpa_result *result);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Framing and taking apart in one thread: what the work itself costs, in CPU time, which other load on
- * the machine hardly changes.
+/* Framing and taking apart in one thread: what the work itself costs, in CPU time, which other load
+ * on the machine hardly changes.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,8 @@
 
 #include "perftest/mpa/measure.h"
 
-#define BATCH_BYTES  (1u << 16) /* of payload between two looks at the clock, if messages are short */
+#define BATCH_BYTES                                                                                \
+	(1u << 16) /* of payload between two looks at the clock, if messages are short */
 #define ENOUGH_BYTES (16u << 20)
 
 struct job {
@@ -155,10 +156,9 @@ int ibcc_mpa_measure_memory(const struct ibcc_mpa_settings *s, const struct ibcc
 		for (size_t i = 0; i < j.bytes; i++)
 			j.source[i] = (uint8_t)(i * 2654435761u >> 13);
 		j.sink = (struct ibcc_mpa_sink){ .n_regions = 1 };
-		j.sink.region[0] = (struct ibcc_mpa_region){ .stag = IBCC_MPA_PAIR_STAG,
-							     .write = true,
-							     .base = j.region,
-							     .len = j.bytes };
+		j.sink.region[0] = (struct ibcc_mpa_region){
+			.stag = IBCC_MPA_PAIR_STAG, .write = true, .base = j.region, .len = j.bytes
+		};
 		rc = run(&j, r);
 	}
 	free(j.piece);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One end of a connection in the three designs of P. Balaji, W. Feng, S. Bhagvat, D. K. Panda, R.
  * Thakur and W. Gropp, "Analyzing the Impact of Supporting Out-of-order Communication on In-order
- * Performance with iWARP", 2007. The owner's thread is the host; two threads, one for each direction,
- * are the NIC, which alone has the socket.
+ * Performance with iWARP", 2007. The owner's thread is the host; two threads, one for each
+ *direction, are the NIC, which alone has the socket.
  *
  *		   host				NIC
  *	based	   headers, markers, CRC	socket
  *	assisted   markers, the copy for them	headers, CRC, socket
  *	offloaded  -				all
  *
- * Receiving is divided in the same way: demultiplexing and CRC go with the headers, taking the payload
- * out from between the markers goes with these.
+ * Receiving is divided in the same way: demultiplexing and CRC go with the headers, taking the
+ *payload out from between the markers goes with these.
  */
 #ifndef PERFTEST_MPA_NODE_H
 #define PERFTEST_MPA_NODE_H
@@ -29,14 +29,15 @@ struct ibcc_mpa_node_options {
 	enum ibcc_mpa_design design;
 	struct ibcc_mpa_rules rules; /* of both directions */
 	uint32_t payload_bytes;      /* of a full FPDU */
-	/* How an offloading NIC gets markers in: pieces from all over the memory (coupled), or one piece
-	 * that is moved once more on the NIC (decoupled).
+	/* How an offloading NIC gets markers in: pieces from all over the memory (coupled), or one
+	 * piece that is moved once more on the NIC (decoupled).
 	 */
 	bool decoupled;
 	int nic_cpu; /* that its threads are tied to, -1: none */
 };
 
-/* Octets of memory that were read or written, by the code's own count; the socket is one reading. */
+/* Octets of memory that were read or written, by the code's own count; the socket is one reading.
+ */
 struct ibcc_mpa_touched {
 	uint64_t host, nic;
 };
@@ -50,8 +51,8 @@ struct ibcc_mpa_counts {
 
 struct ibcc_mpa_node;
 
-/* Takes a connected stream socket, whose owner it is even if it fails, after the startup frames. The
- * sink is the caller's. 0 or -errno.
+/* Takes a connected stream socket, whose owner it is even if it fails, after the startup frames.
+ * The sink is the caller's. 0 or -errno.
  */
 int ibcc_mpa_node_new(const struct ibcc_mpa_node_options *o, int fd, struct ibcc_mpa_sink *sink,
 		      struct ibcc_mpa_node **out);
@@ -59,12 +60,12 @@ int ibcc_mpa_node_new(const struct ibcc_mpa_node_options *o, int fd, struct ibcc
 void ibcc_mpa_node_stop(struct ibcc_mpa_node *n);
 void ibcc_mpa_node_free(struct ibcc_mpa_node *n);
 
-/* The following are for the host's thread alone. All return 0, or -EPIPE when the connection has ended:
- * ibcc_mpa_node_error() tells why, or OK if the peer just closed it.
+/* The following are for the host's thread alone. All return 0, or -EPIPE when the connection has
+ * ended: ibcc_mpa_node_error() tells why, or OK if the peer just closed it.
  */
 
-/* Sends a message, of any length; only opcode, stag and to of *d matter. The payload must stay until
- * it is on its way.
+/* Sends a message, of any length; only opcode, stag and to of *d matter. The payload must stay
+ * until it is on its way.
  */
 int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const void *payload,
 		       uint32_t len);

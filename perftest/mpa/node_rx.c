@@ -6,8 +6,8 @@
 
 #include "perftest/mpa/node_private.h"
 
-/* Finds the FPDUs of a chunk and checks them; what is behind the last whole one is left over for the
- * next chunk. The chunk begins within its head room where the last one left something over.
+/* Finds the FPDUs of a chunk and checks them; what is behind the last whole one is left over for
+ * the next chunk. The chunk begins within its head room where the last one left something over.
  */
 static enum ibcc_mpa_error demultiplex(struct ibcc_mpa_node *n, struct ibcc_mpa_chunk *c,
 				       uint64_t *touched)

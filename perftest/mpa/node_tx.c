@@ -84,7 +84,8 @@ static int fill_chunks(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w)
 
 		if (!c)
 			return -EPIPE;
-		fill(n, c, w, &left, n->o.design == IBCC_MPA_HOST_BASED, &n->tx.counts.touched.host);
+		fill(n, c, w, &left, n->o.design == IBCC_MPA_HOST_BASED,
+		     &n->tx.counts.touched.host);
 		/* The NIC gets the chunk in one piece. */
 		n->tx.counts.pieces += c->n_items;
 		if (!ibcc_mpa_ring_give(&n->tx.ready, c))
@@ -158,8 +159,8 @@ static bool send_gathered(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w, uint
 		size_t add;
 
 		next_fpdu(n, w, n->tx.at, &i);
-		add = ibcc_fpdu_gather(&i.fpdu, &i.ddp, w->payload, i.payload_bytes,
-				       n->o.rules.crc, scratch + used, piece + n_pieces);
+		add = ibcc_fpdu_gather(&i.fpdu, &i.ddp, w->payload, i.payload_bytes, n->o.rules.crc,
+				       scratch + used, piece + n_pieces);
 		n_pieces += add;
 		used += IBCC_FPDU_SCRATCH(ibcc_fpdu_markers(&i.fpdu));
 		c->pieces += add;

@@ -12,8 +12,8 @@
 struct ibcc_mpa_cpus {
 	int host[2], nic[2];
 };
-/* By how many cores there are: each thread its own from four on; else both hosts on one and both NICs
- * on the other, or, if `alone`, nobody but host a on its one.
+/* By how many cores there are: each thread its own from four on; else both hosts on one and both
+ * NICs on the other, or, if `alone`, nobody but host a on its one.
  */
 void ibcc_mpa_cpus_choose(bool alone, struct ibcc_mpa_cpus *out);
 void ibcc_mpa_cpus_tie(int cpu); /* the calling thread */

@@ -78,9 +78,9 @@ int ibcc_mpa_settings_read(const struct ibcc_yaml *y, const struct ibcc_yaml_nod
 		  .required = true },
 		{ .name = NULL },
 	};
-	struct settings_yaml sy = { .s = { .message_bytes = 1,
-					   .payload_bytes = 1400,
-					   .repeats = 5 } };
+	struct settings_yaml sy = {
+		.s = { .message_bytes = 1, .payload_bytes = 1400, .repeats = 5 }
+	};
 	int rc = ibcc_yaml_read(y, n, "mpa", keys, &sy, e);
 
 	if (rc)
@@ -108,6 +108,7 @@ int ibcc_mpa_figure_find(const char *name)
 		[IBCC_MPA_NIC_RX_TOUCHED] = "nic_rx_touched",
 		[IBCC_MPA_PIECES] = "pieces",
 		[IBCC_MPA_WIRE] = "wire",
+		[IBCC_MPA_HOST_US] = "host_us",
 		[IBCC_MPA_HIDDEN] = "hidden",
 	};
 

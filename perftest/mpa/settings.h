@@ -24,7 +24,7 @@ struct ibcc_mpa_subject {
 	enum ibcc_mpa_design design;
 	uint32_t spacing; /* of markers, 0: none */
 	int crc;          /* enum ibcc_crc32c; `auto` is the fastest, `hardware` is that or table */
-	int decoupled; /* 1 or 0, see struct ibcc_mpa_node_options */
+	int decoupled;    /* 1 or 0, see struct ibcc_mpa_node_options */
 };
 
 struct ibcc_mpa_settings {
@@ -34,8 +34,8 @@ struct ibcc_mpa_settings {
 	uint32_t payload_bytes; /* of a full FPDU */
 	uint32_t messages;      /* of one repetition; 0: as many as give a figure */
 	uint32_t repeats;       /* of which the median is taken */
-	uint32_t pool_bytes;    /* memory that messages come from and go to, by turns; 0: one place */
-	double compute_us;      /* overlap: 0 for as long as the message takes */
+	uint32_t pool_bytes; /* memory that messages come from and go to, by turns; 0: one place */
+	double compute_us;   /* overlap: 0 for as long as the message takes */
 	size_t n_subjects;
 	struct ibcc_mpa_subject subject[IBCC_MPA_MAX_SUBJECTS];
 };
@@ -60,6 +60,7 @@ enum ibcc_mpa_figure {
 	IBCC_MPA_NIC_RX_TOUCHED,
 	IBCC_MPA_PIECES,  /* of memory that make an FPDU, counted */
 	IBCC_MPA_WIRE,    /* octets on the wire for each of payload, counted */
+	IBCC_MPA_HOST_US, /* CPU time of the sending host's thread for a message (overlap) */
 	IBCC_MPA_HIDDEN,  /* share of a message's time that a computation as long hides */
 	IBCC_MPA_N_FIGURES,
 };

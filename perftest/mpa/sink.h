@@ -12,8 +12,8 @@
 
 #include "perftest/mpa/ddp.h"
 
-#define IBCC_MPA_MAX_REGIONS 8u
-#define IBCC_MPA_MAX_READS   16u /* requests that are not answered yet */
+#define IBCC_MPA_MAX_REGIONS   8u
+#define IBCC_MPA_MAX_READS     16u /* requests that are not answered yet */
 #define IBCC_MPA_MAX_TERMINATE 64u
 
 /* Memory that the peer may reach, and how. */
@@ -30,8 +30,8 @@ struct ibcc_mpa_region {
 struct ibcc_mpa_sink {
 	struct ibcc_mpa_region region[IBCC_MPA_MAX_REGIONS];
 	size_t n_regions;
-	/* Message m, from 1, goes to buffer (m - 1) % n. That one is the peer's again as soon as m is
-	 * delivered: look at it then, or agree with the peer on how many may be under way.
+	/* Message m, from 1, goes to buffer (m - 1) % n. That one is the peer's again as soon as m
+	 * is delivered: look at it then, or agree with the peer on how many may be under way.
 	 */
 	uint8_t *buffer;
 	uint32_t n_buffers, buffer_bytes;
@@ -46,10 +46,10 @@ struct ibcc_mpa_sink {
 /* A message that is there, with all before it. */
 struct ibcc_mpa_event {
 	enum ibcc_rdmap_opcode opcode;
-	uint32_t msn;           /* untagged ones */
-	uint64_t bytes;         /* of payload */
-	uint32_t stag;          /* to invalidate; of the region, if tagged */
-	const uint8_t *payload; /* untagged ones */
+	uint32_t msn;                /* untagged ones */
+	uint64_t bytes;              /* of payload */
+	uint32_t stag;               /* to invalidate; of the region, if tagged */
+	const uint8_t *payload;      /* untagged ones */
 	struct ibcc_rdmap_read read; /* of a read request: within a region that may be read */
 };
 

@@ -222,7 +222,8 @@ static void follow_markers(struct ibcc_mpa_stream *s, const struct run *r)
 	}
 }
 
-/* Drops what is delivered, and moves the rest to the window's beginning when half of it is spent. */
+/* Drops what is delivered, and moves the rest to the window's beginning when half of it is spent.
+ */
 static void forget(struct ibcc_mpa_stream *s)
 {
 	if (s->n_runs && s->run[0].from < s->next) {

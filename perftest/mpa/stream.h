@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A receiver that gets the segments of a stream in any order, as a NIC behind several paths does.
  *
- * What arrives before its turn is placed at once where an FPDU can be recognized: with markers, if all
- * of it is there and one of its markers or an FPDU before it leads to its header; without them, if
- * the sender is known to align FPDUs with segments and the CRC confirms it (a guess, which is judged
- * when its turn has come). What cannot be recognized is held. Messages are delivered in the order of
- * the stream, each with all of its octets and all before it.
+ * What arrives before its turn is placed at once where an FPDU can be recognized: with markers, if
+ * all of it is there and one of its markers or an FPDU before it leads to its header; without them,
+ * if the sender is known to align FPDUs with segments and the CRC confirms it (a guess, which is
+ * judged when its turn has come). What cannot be recognized is held. Messages are delivered in the
+ * order of the stream, each with all of its octets and all before it.
  */
 #ifndef PERFTEST_MPA_STREAM_H
 #define PERFTEST_MPA_STREAM_H
@@ -28,9 +28,9 @@ struct ibcc_mpa_stream_options {
 };
 
 struct ibcc_mpa_stream_stats {
-	uint64_t fpdus, early;     /* delivered; of these placed before their turn */
-	uint64_t duplicate_bytes;  /* that had come before */
-	uint64_t refused_bytes;    /* beyond the window, or too much in pieces to keep book of */
+	uint64_t fpdus, early;    /* delivered; of these placed before their turn */
+	uint64_t duplicate_bytes; /* that had come before */
+	uint64_t refused_bytes;   /* beyond the window, or too much in pieces to keep book of */
 	uint64_t messages;
 };
 
@@ -39,7 +39,8 @@ struct ibcc_mpa_stream *ibcc_mpa_stream_new(const struct ibcc_mpa_stream_options
 					    struct ibcc_mpa_sink *sink);
 void ibcc_mpa_stream_free(struct ibcc_mpa_stream *s);
 
-/* Octets of the stream from a position on. After an error nothing is placed or delivered any more. */
+/* Octets of the stream from a position on. After an error nothing is placed or delivered any more.
+ */
 enum ibcc_mpa_error ibcc_mpa_stream_segment(struct ibcc_mpa_stream *s, uint64_t at,
 					    const uint8_t *data, size_t len);
 /* The stream is at its end: TRUNCATED unless that is between two FPDUs and nothing is missing. */

@@ -48,6 +48,10 @@ section $bench Experiments >"$tmp/text"
 for key in $(keys perftest/bench/experiment*.c); do
 	want "$tmp/text" "experiment's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
 done
+section $bench 'Real octets' >"$tmp/mpa"
+for key in $(keys perftest/mpa/settings.c) $(names perftest/mpa/settings.c) $(sed -n 's/.*\[IBCC_MPA_[A-Z_]*\] = "\([a-z_]*\)".*/\1/p' perftest/mpa/settings.c); do
+	want "$tmp/mpa" "key or word $key of mpa" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
+done
 for f in $(sed -n '/^} functions\[\]/,/^};/s/.*{ "\([A-Za-z_]*\)".*/\1/p' perftest/bench/figure.c) \
 	$(sed -n 's/.*strncmp(name, "\([a-z]*\)".*/\1/p' perftest/bench/figure.c); do
 	want "$tmp/text" "function $f" "^\.It (.* )?Fn $f "

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A stream of MPA from any octets, in any order. The first byte has the rules: markers, CRC, aligned,
- * and whether the rest is segments as they come (position 2 bytes, length 1, octets), or messages that
- * are framed as they should be (see make()), of which some octets are spoilt and which are then cut and
- * handed over in an order that follows. Nothing but region and buffers is written to, an event tells
- * only what was placed, and after an error nothing happens any more.
+/* A stream of MPA from any octets, in any order. The first byte has the rules: markers, CRC,
+ * aligned, and whether the rest is segments as they come (position 2 bytes, length 1, octets), or
+ * messages that are framed as they should be (see make()), of which some octets are spoilt and
+ * which are then cut and handed over in an order that follows. Nothing but region and buffers is
+ * written to, an event tells only what was placed, and after an error nothing happens any more.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "perftest/mpa/stream.h"
 
-#define REGION	8192u
-#define TO	0xfffffffffffe0000ull /* near the end, where offsets go round */
+#define REGION  8192u
+#define TO      0xfffffffffffe0000ull /* near the end, where offsets go round */
 #define BUFFERS 4u
-#define BUFFER	512u
-#define STREAM	16384u
+#define BUFFER  512u
+#define STREAM  16384u
 
 struct input {
 	const uint8_t *p;

@@ -9,11 +9,11 @@
 #include "perftest/mpa/fpdu.h"
 #include "perftest/mpa/sink.h"
 
-#define MPA_STAG     0x1234u
-#define MPA_TO	     0x7000000000ull
-#define MPA_BUFFERS  64u
-#define MPA_BUFFER   4096u
-#define MPA_REGION   65536u
+#define MPA_STAG      0x1234u
+#define MPA_TO        0x7000000000ull
+#define MPA_BUFFERS   64u
+#define MPA_BUFFER    4096u
+#define MPA_REGION    65536u
 #define MPA_MAX_FPDUS 1024u
 
 /* splitmix64 */

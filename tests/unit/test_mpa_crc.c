@@ -35,8 +35,8 @@ static void same(const uint8_t *p, size_t len, uint32_t want)
 static void published_examples(void **state)
 {
 	static const uint8_t read_pdu[48] = {
-		0x01, 0xc0, 0x00, 0x00, [16] = 0x14, [22] = 0x04, [27] = 0x14, [31] = 0x18, 0x28,
-		[40] = 0x02,
+		0x01,        0xc0,        0x00,        0x00, [16] = 0x14,
+		[22] = 0x04, [27] = 0x14, [31] = 0x18, 0x28, [40] = 0x02,
 	};
 	uint8_t p[32];
 

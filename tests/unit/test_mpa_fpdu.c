@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* FPDUs and markers against a sender that does it octet by octet, and headers against octets written
- * out by hand after RFC 5040, 5041 and 5044.
+/* FPDUs and markers against a sender that does it octet by octet, and headers against octets
+ * written out by hand after RFC 5040, 5041 and 5044.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,8 +93,8 @@ static void as_the_slow_one(void **state)
 		ibcc_fpdu_write_header(&f, fast, &d);
 		ibcc_fpdu_write_crc(&f, fast, ibcc_crc32c_best());
 		assert_memory_equal(fast, slow.out, bytes);
-		n_pieces = ibcc_fpdu_gather(&f, &d, ulpdu + header, len, ibcc_crc32c_best(), scratch,
-					    piece);
+		n_pieces = ibcc_fpdu_gather(&f, &d, ulpdu + header, len, ibcc_crc32c_best(),
+					    scratch, piece);
 		assert_true(n_pieces <= 2 * ibcc_fpdu_markers(&f) + 3);
 		for (size_t k = 0; k < n_pieces; sum += (uint32_t)piece[k++].iov_len) {
 			memcpy(flat + n, piece[k].iov_base, piece[k].iov_len);
@@ -121,9 +121,9 @@ static void found_again(void **state)
 
 		memset(payload, i, len);
 		mpa_frame(&o, &d, payload, len);
-		assert_int_equal(ibcc_fpdu_find(&o.rules, at, o.bytes + at, o.len - at - 1, &f,
-						&whole),
-				 IBCC_MPA_OK);
+		assert_int_equal(
+			ibcc_fpdu_find(&o.rules, at, o.bytes + at, o.len - at - 1, &f, &whole),
+			IBCC_MPA_OK);
 		assert_false(whole);
 		assert_int_equal(ibcc_fpdu_find(&o.rules, at, o.bytes + at, o.len - at, &f, &whole),
 				 IBCC_MPA_OK);
@@ -162,8 +162,8 @@ static void headers_by_hand(void **state)
 {
 	static const uint8_t write[14] = { 0xc1, 0x40, 0x00, 0x00, 0x12, 0x34, 0x00,
 					   0x00, 0x00, 0x70, 0x00, 0x00, 0x00, 0x00 };
-	static const uint8_t send[18] = { 0x01, 0x43, 0, 0, 0, 0, 0, 0,	  0,
-					  0,	0,    0, 0, 5, 0, 0, 1, 0x2c };
+	static const uint8_t send[18] = { 0x01, 0x43, 0, 0, 0, 0, 0, 0, 0,
+					  0,    0,    0, 0, 5, 0, 0, 1, 0x2c };
 	struct ibcc_ddp w = { .opcode = IBCC_RDMAP_WRITE,
 			      .last = true,
 			      .stag = MPA_STAG,
@@ -218,14 +218,20 @@ static void wrong_headers(void **state)
 
 static void startup(void **state)
 {
-	struct ibcc_mpa_startup s = { .markers = true, .crc = true, .private_bytes = 3,
-				      .private_data = "abc" }, got;
+	struct ibcc_mpa_startup s = { .markers = true,
+				      .crc = true,
+				      .private_bytes = 3,
+				      .private_data = "abc" },
+				got;
 	uint8_t p[IBCC_MPA_MAX_STARTUP];
 	size_t n = ibcc_mpa_startup_encode(&s, p), bytes;
 
 	(void)state;
 	assert_int_equal(n, 23);
-	assert_memory_equal(p, "MPA ID Req Frame\xc0\x01\x00\x03" "abc", 23);
+	assert_memory_equal(p,
+			    "MPA ID Req Frame\xc0\x01\x00\x03"
+			    "abc",
+			    23);
 	for (size_t len = 0; len < n; len++) {
 		assert_int_equal(ibcc_mpa_startup_decode(p, len, false, &got, &bytes), IBCC_MPA_OK);
 		assert_int_equal(bytes, 0);
@@ -251,7 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_the_slow_one), cmocka_unit_test(found_again),
-		cmocka_unit_test(longest),	   cmocka_unit_test(headers_by_hand),
+		cmocka_unit_test(longest),         cmocka_unit_test(headers_by_hand),
 		cmocka_unit_test(wrong_headers),   cmocka_unit_test(startup),
 	};
 

@@ -132,18 +132,18 @@ static void untagged_bounds(void **state)
 	assert_int_equal(one(SEND(.msn = 2), 1), IBCC_MPA_NO_BUFFER);
 	assert_int_equal(one(SEND(.msn = MPA_BUFFERS + 1), 1), IBCC_MPA_NO_BUFFER);
 	assert_int_equal(one(SEND(.msn = UINT32_MAX), 1), IBCC_MPA_NO_BUFFER);
-	assert_int_equal(one((struct ibcc_ddp){ .opcode = IBCC_RDMAP_TERMINATE, .last = true, .msn = 1 },
-			     IBCC_MPA_MAX_TERMINATE + 1),
-			 IBCC_MPA_TOO_LONG);
+	assert_int_equal(
+		one((struct ibcc_ddp){ .opcode = IBCC_RDMAP_TERMINATE, .last = true, .msn = 1 },
+		    IBCC_MPA_MAX_TERMINATE + 1),
+		IBCC_MPA_TOO_LONG);
 }
 
 static void reads(void **state)
 {
 	struct ibcc_ddp d = { .opcode = IBCC_RDMAP_READ_REQUEST, .last = true, .msn = 1 };
-	struct ibcc_rdmap_read r = { .sink_stag = 7,
-				     .sink_to = 55,
-				     .source_stag = MPA_STAG,
-				     .source_to = MPA_TO + 10 };
+	struct ibcc_rdmap_read r = {
+		.sink_stag = 7, .sink_to = 55, .source_stag = MPA_STAG, .source_to = MPA_TO + 10
+	};
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -169,8 +169,8 @@ static void reads(void **state)
 	}
 }
 
-/* A whole message, of which one octet after the other is spoilt: no error goes unseen with a CRC, and
- * nothing but the region is ever written to, whatever markers point to.
+/* A whole message, of which one octet after the other is spoilt: no error goes unseen with a CRC,
+ * and nothing but the region is ever written to, whatever markers point to.
  */
 static void every_octet_spoilt(void **state)
 {
@@ -224,7 +224,8 @@ static void cut_off(void **state)
 	free(o.bytes);
 }
 
-/* Payload that looks like an aligned FPDU with a right CRC: placed on a guess, found out in turn. */
+/* Payload that looks like an aligned FPDU with a right CRC: placed on a guess, found out in turn.
+ */
 static void forged_payload(void **state)
 {
 	struct mpa_out inner = { .rules = { 0, IBCC_CRC32C_TABLE } }, o = inner;
@@ -306,9 +307,9 @@ static void lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tagged_bounds),      cmocka_unit_test(untagged_bounds),
-		cmocka_unit_test(reads),	      cmocka_unit_test(every_octet_spoilt),
-		cmocka_unit_test(cut_off),	      cmocka_unit_test(forged_payload),
+		cmocka_unit_test(tagged_bounds), cmocka_unit_test(untagged_bounds),
+		cmocka_unit_test(reads),         cmocka_unit_test(every_octet_spoilt),
+		cmocka_unit_test(cut_off),       cmocka_unit_test(forged_payload),
 		cmocka_unit_test(lengths),
 	};
 

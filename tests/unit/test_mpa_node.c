@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The three designs over real sockets: every octet arrives, whoever does what; what is counted is what
- * a hand count says; a peer that does not keep to the rules ends the connection with its reason.
+/* The three designs over real sockets: every octet arrives, whoever does what; what is counted is
+ * what a hand count says; a peer that does not keep to the rules ends the connection with its
+ * reason.
  */
 #include <errno.h>
 #include <math.h>
@@ -42,10 +43,9 @@ static void all_octets_arrive(void **state)
 
 			for (int d = 0; d < IBCC_MPA_N_DESIGNS; d++)
 				for (int k = 0; k < 3; k++)
-					s.subject[s.n_subjects++] =
-						subject((enum ibcc_mpa_design)d, spacings[k],
-							k == 2 ? IBCC_CRC32C_NONE
-							       : ibcc_crc32c_best());
+					s.subject[s.n_subjects++] = subject(
+						(enum ibcc_mpa_design)d, spacings[k],
+						k == 2 ? IBCC_CRC32C_NONE : ibcc_crc32c_best());
 			s.subject[s.n_subjects++] = subject(IBCC_MPA_HOST_OFFLOADED, 512, 1);
 			s.subject[s.n_subjects - 1].decoupled = 1;
 			assert_int_equal(ibcc_mpa_measure(&s, r), 0);
@@ -69,7 +69,12 @@ static void what_is_touched(void **state)
 		{ { .design = IBCC_MPA_HOST_ASSISTED, .spacing = 512, .crc = 1 }, 2, 2, 1, 1, 1 },
 		{ { .design = IBCC_MPA_HOST_OFFLOADED, .spacing = 0, .crc = 1 }, 0, 0, 1, 3, 3 },
 		/* fetched, moved, read for the CRC; one piece for the 46 FPDUs that fit */
-		{ { .design = IBCC_MPA_HOST_OFFLOADED, .crc = 1, .decoupled = 1 }, 0, 0, 5, 3, 0.025 },
+		{ { .design = IBCC_MPA_HOST_OFFLOADED, .crc = 1, .decoupled = 1 },
+		  0,
+		  0,
+		  5,
+		  3,
+		  0.025 },
 	};
 	struct ibcc_mpa_settings s = { .measure = IBCC_MPA_BANDWIDTH,
 				       .message_bytes = 56000,
@@ -96,8 +101,8 @@ static void what_is_touched(void **state)
 	}
 }
 
-/* A marker within the payload makes two pieces more, one beside header or CRC none. There is one for 508
- * of the 1420 octets of data of each FPDU, and 1396 places of these are within.
+/* A marker within the payload makes two pieces more, one beside header or CRC none. There is one
+ * for 508 of the 1420 octets of data of each FPDU, and 1396 places of these are within.
  */
 static double pieces(double spacing)
 {
@@ -134,9 +139,10 @@ struct ends {
 
 static void open_ends(struct ends *t, enum ibcc_mpa_design d)
 {
-	struct ibcc_mpa_node_options o = {
-		.design = d, .rules = { 512, IBCC_CRC32C_TABLE }, .payload_bytes = 1400, .nic_cpu = -1
-	};
+	struct ibcc_mpa_node_options o = { .design = d,
+					   .rules = { 512, IBCC_CRC32C_TABLE },
+					   .payload_bytes = 1400,
+					   .nic_cpu = -1 };
 	int fd[2];
 
 	mpa_sink(&t->sink);
@@ -253,8 +259,8 @@ static void leaving_a_stuck_peer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_octets_arrive),   cmocka_unit_test(what_is_touched),
-		cmocka_unit_test(markers_make_pieces), cmocka_unit_test(peers_that_err),
+		cmocka_unit_test(all_octets_arrive),    cmocka_unit_test(what_is_touched),
+		cmocka_unit_test(markers_make_pieces),  cmocka_unit_test(peers_that_err),
 		cmocka_unit_test(leaving_a_stuck_peer),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Segments in any order, cut anew on their way, sent twice and overlapping: placed early where an FPDU
- * can be recognized, delivered in order, and every octet where it belongs.
+/* Segments in any order, cut anew on their way, sent twice and overlapping: placed early where an
+ * FPDU can be recognized, delivered in order, and every octet where it belongs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ struct sent {
 	} message[MAX_MESSAGES];
 	uint32_t n, sends, delivered;
 	size_t stream_end[MAX_MESSAGES]; /* where each message ends */
-	uint64_t contiguous;             /* octets of the stream without a gap, by the test's own book */
+	uint64_t contiguous; /* octets of the stream without a gap, by the test's own book */
 };
 
 static void on_message(void *arg, const struct ibcc_mpa_event *ev)
