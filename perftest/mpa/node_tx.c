@@ -98,7 +98,7 @@ int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const 
 		       uint32_t len)
 {
 	struct ibcc_mpa_work *w = &n->work[n->posted % IBCC_MPA_RING];
-	struct ibcc_mpa_work now = { .ddp = *d, .payload = payload, .len = len };
+	struct ibcc_mpa_work now = { .ddp = *d, .payload = payload ? payload : "", .len = len };
 	uint32_t queue = d->opcode == IBCC_RDMAP_READ_REQUEST ? IBCC_DDP_QN_READ
 			 : d->opcode == IBCC_RDMAP_TERMINATE  ? IBCC_DDP_QN_TERMINATE
 							      : IBCC_DDP_QN_SEND;
