@@ -30,6 +30,15 @@ status 1 "$bench" run no-such-experiment
 status 78 "$bench" run lustre --set model.buffer_bytes=1 --set model.vls=99
 equal "errors of --set name it" "$(grep -c '^--set model\.' "$TMP/err")" 2
 
+# What is measured on this machine's clock has no bounds that a test could hold it to, but a form.
+status 0 "$bench" run iwarp-latency -j --short --set messages=3
+check "rows with real octets have reasons in place of published numbers" jq -e '(.limits | length == 2) and
+	([.rows[] | .published == null and .measured > 0 and (.reason | length > 0)] | all)' "$TMP/out"
+status 0 "$bench" run iwarp-latency --short --set messages=3
+equal "the limits are printed" "$(grep -c '^LIMIT: ' "$TMP/out")" 2
+status 78 "$bench" run iwarp-latency --short --set subjects.based.markers=7
+check "a mistake in an assignment names it" grep -q '^--set mpa.subjects.based.markers=7: ' "$TMP/err"
+
 status 0 "$bench" scenario "$llnl" -j --csv "$TMP/s.csv" --plot "$TMP/s.svg"
 check "flows and ports are in the JSON" jq -e '(.flows | length == 4) and (.ports | length == 14)
 	and .summary.victim_mbps > 0' "$TMP/out"
