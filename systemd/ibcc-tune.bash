@@ -8,7 +8,7 @@ _ibcc_tune()
 		prev=${COMP_WORDS[COMP_CWORD - 1]}
 	}
 	case $prev in
-	-z | --config | --node-name-map | --socket)
+	-z | --config | --node-name-map | --socket | --sysfs-root)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
 	-C | --Ca)
@@ -21,7 +21,7 @@ _ibcc_tune()
 	help=$("$1" --help 2>/dev/null)
 	case $cur in
 	-*) mapfile -t COMPREPLY < <(compgen -W "$(grep -oE -- '--[A-Za-z-]+' <<<"$help")" -- "$cur") ;;
-	*) mapfile -t COMPREPLY < <(compgen -W "$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")" -- "$cur") ;;
+	*) mapfile -t COMPREPLY < <(compgen -W "$(sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' <<<"$help")" -- "$cur") ;;
 	esac
 }
 complete -F _ibcc_tune ibcc-tune

@@ -34,6 +34,8 @@ static const struct command commands[] = {
 	{ "show", tune_show, 1, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
 	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
+	{ "ooo-check", tune_ooo_check, 0, false,
+	  "packets out of order that this host's adapters counted" },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -62,6 +64,7 @@ static const char usage_options[] =
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --node-name-map FILE   names of nodes\n"
+	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
 	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
 	"                             says; status, rollback and disable need no good one then\n"
 	"  -z, --config FILE          configuration, default " IBCC_CONFIG_FILE "\n"
@@ -91,7 +94,8 @@ enum {
 	OPT_SOCKET,
 	OPT_FULL,
 	OPT_ROOT,
-	OPT_NODE
+	OPT_NODE,
+	OPT_SYSFS
 };
 
 static const struct option options[] = {
@@ -111,6 +115,7 @@ static const struct option options[] = {
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "config", required_argument, NULL, 'z' },
 	{ "Ca", required_argument, NULL, 'C' },
 	{ "Port", required_argument, NULL, 'P' },
@@ -287,6 +292,7 @@ int main(int argc, char **argv)
 		case OPT_ROOT: o.root = optarg; break;
 		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
+		case OPT_SYSFS: t.sysfs_root = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
 		case 'C': o.ca = optarg; break;

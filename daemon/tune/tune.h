@@ -37,6 +37,7 @@ struct tune {
 	bool full;            /* plan: all of it, not the sum */
 	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes whose name matches; NULL: all */
+	const char *sysfs_root; /* ooo-check: in place of / */
 	int n_args;           /* after the command */
 	char **args;
 };
@@ -52,6 +53,7 @@ int tune_key(struct tune *t);
 int tune_status(struct tune *t);
 int tune_show(struct tune *t);
 int tune_history(struct tune *t);
+int tune_ooo_check(struct tune *t);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.

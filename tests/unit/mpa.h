@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/rng.h>
+
 #include "perftest/mpa/fpdu.h"
 #include "perftest/mpa/sink.h"
 
@@ -15,21 +17,6 @@
 #define MPA_BUFFER    4096u
 #define MPA_REGION    65536u
 #define MPA_MAX_FPDUS 1024u
-
-/* splitmix64 */
-static inline uint64_t mpa_rnd(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
-static inline uint32_t mpa_below(uint64_t *state, uint32_t n)
-{
-	return (uint32_t)(mpa_rnd(state) % n);
-}
 
 struct mpa_out {
 	struct ibcc_mpa_rules rules;
@@ -78,6 +65,20 @@ static inline void mpa_message(struct mpa_out *o, struct ibcc_ddp d, const uint8
 		d.mo += n;
 		at += n;
 	} while (at < len);
+}
+
+/* Messages that were delivered. */
+struct mpa_got {
+	uint32_t messages;
+	struct ibcc_mpa_event last;
+};
+
+static inline void mpa_on_message(void *arg, const struct ibcc_mpa_event *ev)
+{
+	struct mpa_got *g = arg;
+
+	g->messages++;
+	g->last = *ev;
 }
 
 /* A sink whose memory ends where it ends, for the sanitizers. */

@@ -63,10 +63,10 @@ static void parts_and_addresses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(p); i++)
-		p[i] = (uint8_t)mpa_rnd(&rnd);
+		p[i] = (uint8_t)ibcc_rng_next(&rnd);
 	for (int i = 0; i < 2000; i++) {
-		size_t from = mpa_below(&rnd, 20), len = mpa_below(&rnd, 280),
-		       cut = mpa_below(&rnd, (uint32_t)len + 1);
+		size_t from = ibcc_rng_below(&rnd, 20), len = ibcc_rng_below(&rnd, 280),
+		       cut = ibcc_rng_below(&rnd, (uint32_t)len + 1);
 		uint32_t want = by_bits(p + from, len);
 
 		same(p + from, len, want);

@@ -71,11 +71,11 @@ static void as_the_slow_one(void **state)
 		struct ibcc_ddp d = { .opcode = i % 2 ? IBCC_RDMAP_WRITE : IBCC_RDMAP_SEND,
 				      .last = true,
 				      .stag = MPA_STAG,
-				      .to = mpa_rnd(&rnd),
+				      .to = ibcc_rng_next(&rnd),
 				      .msn = 7 };
 		uint32_t header = (uint32_t)ibcc_ddp_bytes(&d), sum = 0, bytes;
-		uint32_t len = mpa_below(&rnd, i % 10 ? 1600 : 60000);
-		struct ibcc_fpdu f = { .at = mpa_below(&rnd, 5000) * 4ull,
+		uint32_t len = ibcc_rng_below(&rnd, i % 10 ? 1600 : 60000);
+		struct ibcc_fpdu f = { .at = ibcc_rng_below(&rnd, 5000) * 4ull,
 				       .spacing = spacings[i % 5],
 				       .ulpdu_bytes = header + len };
 		size_t n = 0, n_pieces;
@@ -84,7 +84,7 @@ static void as_the_slow_one(void **state)
 			continue;
 		ibcc_ddp_encode(&d, ulpdu);
 		for (uint32_t k = 0; k < len; k++)
-			ulpdu[header + k] = (uint8_t)mpa_rnd(&rnd);
+			ulpdu[header + k] = (uint8_t)ibcc_rng_next(&rnd);
 		bytes = ibcc_fpdu_bytes(&f);
 		assert_int_equal(slow_frame(&slow, f.at, f.spacing, ulpdu, f.ulpdu_bytes), bytes);
 		memset(fast, 0xee, bytes);
@@ -114,7 +114,7 @@ static void found_again(void **state)
 	(void)state;
 	for (int i = 0; i < 200; i++) {
 		struct ibcc_ddp d = { .opcode = IBCC_RDMAP_WRITE, .stag = 1, .to = (uint64_t)i }, e;
-		uint32_t len = mpa_below(&rnd, 1401), payload_bytes;
+		uint32_t len = ibcc_rng_below(&rnd, 1401), payload_bytes;
 		struct ibcc_fpdu f;
 		size_t at = o.len, header;
 		bool whole;

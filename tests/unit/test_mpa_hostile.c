@@ -13,32 +13,19 @@
 #include "perftest/mpa/octets.h"
 #include "perftest/mpa/stream.h"
 
-struct got {
-	uint32_t messages;
-	struct ibcc_mpa_event last;
-};
-
-static void on_message(void *arg, const struct ibcc_mpa_event *ev)
-{
-	struct got *g = arg;
-
-	g->messages++;
-	g->last = *ev;
-}
-
 /* Hands the segments of a stream over and returns the first error, or that of the end. */
 static enum ibcc_mpa_error receive_in(const struct mpa_out *o, struct ibcc_mpa_sink *sink,
-				      struct got *g, bool backwards)
+				      struct mpa_got *g, bool backwards)
 {
 	size_t n = (o->len + 99) / 100;
 
 	struct ibcc_mpa_stream_options so = {
-		.rules = o->rules, .window_bytes = 1 << 17, .on_message = on_message, .arg = g
+		.rules = o->rules, .window_bytes = 1 << 17, .on_message = mpa_on_message, .arg = g
 	};
 	struct ibcc_mpa_stream *r = ibcc_mpa_stream_new(&so, sink);
 	enum ibcc_mpa_error e = IBCC_MPA_OK;
 
-	*g = (struct got){ 0 };
+	*g = (struct mpa_got){ 0 };
 	assert_non_null(r);
 	for (size_t i = 0; i < n && !e; i++) {
 		size_t at = 100 * (backwards ? n - 1 - i : i);
@@ -55,7 +42,7 @@ static enum ibcc_mpa_error receive_in(const struct mpa_out *o, struct ibcc_mpa_s
 }
 
 static enum ibcc_mpa_error receive(const struct mpa_out *o, struct ibcc_mpa_sink *sink,
-				   struct got *g)
+				   struct mpa_got *g)
 {
 	return receive_in(o, sink, g, false);
 }
@@ -67,7 +54,7 @@ static enum ibcc_mpa_error one(struct ibcc_ddp d, uint32_t len)
 	struct mpa_out o = { .rules = { 512, IBCC_CRC32C_TABLE } };
 	struct ibcc_mpa_sink sink;
 	enum ibcc_mpa_error e;
-	struct got g;
+	struct mpa_got g;
 
 	memset(payload, 0xaa, sizeof(payload));
 	mpa_sink(&sink);
@@ -153,7 +140,7 @@ static void reads(void **state)
 		struct mpa_out o = { .rules = { 512, IBCC_CRC32C_TABLE } };
 		uint8_t request[IBCC_RDMAP_READ_BYTES];
 		struct ibcc_mpa_sink sink;
-		struct got g;
+		struct mpa_got g;
 
 		mpa_sink(&sink);
 		sink.region[0].read = i != 2;
@@ -179,7 +166,7 @@ static void every_octet_spoilt(void **state)
 	static uint8_t payload[1500];
 	struct ibcc_ddp d = { .opcode = IBCC_RDMAP_WRITE, .stag = MPA_STAG, .to = MPA_TO };
 	struct ibcc_mpa_sink sink;
-	struct got g;
+	struct mpa_got g;
 
 	(void)state;
 	mpa_sink(&sink);
@@ -211,7 +198,7 @@ static void cut_off(void **state)
 	struct ibcc_ddp d = SEND(.msn = 1);
 	struct ibcc_mpa_sink sink;
 	static uint8_t payload[600];
-	struct got g;
+	struct mpa_got g;
 	size_t whole;
 
 	(void)state;
@@ -232,12 +219,13 @@ static void forged_payload(void **state)
 {
 	struct mpa_out inner = { .rules = { 0, IBCC_CRC32C_TABLE } }, o = inner;
 	struct ibcc_ddp evil = WRITE(.stag = MPA_STAG, .to = MPA_TO + 100), d = SEND(.msn = 1);
-	struct ibcc_mpa_stream_options so = {
-		.rules = o.rules, .aligned = true, .window_bytes = 65536, .on_message = on_message
-	};
+	struct ibcc_mpa_stream_options so = { .rules = o.rules,
+					      .aligned = true,
+					      .window_bytes = 65536,
+					      .on_message = mpa_on_message };
 	struct ibcc_mpa_sink sink;
 	struct ibcc_mpa_stream *r;
-	struct got g = { 0 };
+	struct mpa_got g = { 0 };
 	size_t at;
 
 	(void)state;
@@ -280,7 +268,7 @@ static void lengths(void **state)
 {
 	static const uint16_t bad[] = { 0, 1, 13, 0xffff };
 	struct ibcc_mpa_sink sink;
-	struct got g;
+	struct mpa_got g;
 
 	(void)state;
 	mpa_sink(&sink);

@@ -54,7 +54,7 @@ static void on_message(void *arg, const struct ibcc_mpa_event *ev)
 /* Writes go one behind the other, so that the image does not depend on the order. */
 static void make(struct sent *s, uint64_t *rnd, const struct ibcc_mpa_rules *rules)
 {
-	uint32_t most = 40 + mpa_below(rnd, 700), to = 0;
+	uint32_t most = 40 + ibcc_rng_below(rnd, 700), to = 0;
 
 	s->out.len = s->out.n = 0;
 	s->out.rules = *rules;
@@ -65,16 +65,16 @@ static void make(struct sent *s, uint64_t *rnd, const struct ibcc_mpa_rules *rul
 	memset(s->sink.delivered, 0, sizeof(s->sink.delivered));
 	memset(s->sink.progress, 0, sizeof(s->sink.progress));
 	s->sink.tagged_bytes = 0;
-	s->n = 1 + mpa_below(rnd, MAX_MESSAGES);
+	s->n = 1 + ibcc_rng_below(rnd, MAX_MESSAGES);
 	for (uint32_t i = 0; i < s->n; i++) {
-		uint32_t len = mpa_below(rnd, 10) ? mpa_below(rnd, 2000) : 0;
+		uint32_t len = ibcc_rng_below(rnd, 10) ? ibcc_rng_below(rnd, 2000) : 0;
 		struct ibcc_ddp d = { .stag = MPA_STAG, .to = MPA_TO + to };
 
-		s->message[i].send = mpa_below(rnd, 2);
+		s->message[i].send = ibcc_rng_below(rnd, 2);
 		s->message[i].len = len;
 		s->message[i].to = to;
 		for (uint32_t k = 0; k < len; k++)
-			s->message[i].payload[k] = (uint8_t)mpa_rnd(rnd);
+			s->message[i].payload[k] = (uint8_t)ibcc_rng_next(rnd);
 		if (s->message[i].send) {
 			d = (struct ibcc_ddp){ .opcode = IBCC_RDMAP_SEND, .msn = ++s->sends };
 		} else {
@@ -102,11 +102,11 @@ static size_t cut(const struct sent *s, uint64_t *rnd, enum cut how, struct segm
 		return n;
 	}
 	while (at < s->out.len) {
-		size_t len = 1 + mpa_below(rnd, 1500), before = 0;
+		size_t len = 1 + ibcc_rng_below(rnd, 1500), before = 0;
 
 		len = len < s->out.len - at ? len : s->out.len - at;
 		if (how == OVERLAPPING)
-			before = mpa_below(rnd, (uint32_t)(at < 300 ? at : 300) + 1);
+			before = ibcc_rng_below(rnd, (uint32_t)(at < 300 ? at : 300) + 1);
 		seg[n++] = (struct segment){ at - before, at + len };
 		at += len;
 	}
@@ -116,7 +116,7 @@ static size_t cut(const struct sent *s, uint64_t *rnd, enum cut how, struct segm
 static void shuffle(uint64_t *rnd, struct segment *seg, size_t n)
 {
 	for (size_t i = n; i > 1; i--) {
-		size_t k = mpa_below(rnd, (uint32_t)i);
+		size_t k = ibcc_rng_below(rnd, (uint32_t)i);
 		struct segment t = seg[i - 1];
 
 		seg[i - 1] = seg[k];
@@ -160,7 +160,7 @@ static uint64_t one_shuffle(struct sent *s, uint64_t seed, bool *any_gap)
 	shuffle(&rnd, seg, n);
 	memset(there, 0, s->out.len);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t times = 1 + !mpa_below(&rnd, 8);
+		uint32_t times = 1 + !ibcc_rng_below(&rnd, 8);
 
 		note(s, there, &seg[i]);
 		*any_gap = *any_gap || s->contiguous < seg[i].from;
@@ -200,19 +200,6 @@ static void ten_thousand(void **state)
 	free(s.out.bytes);
 }
 
-struct counted {
-	uint32_t messages;
-	struct ibcc_mpa_event last;
-};
-
-static void count(void *arg, const struct ibcc_mpa_event *ev)
-{
-	struct counted *c = arg;
-
-	c->messages++;
-	c->last = *ev;
-}
-
 /* The second of two messages alone: what of it is placed at once, by what leads to it. */
 static void what_is_placed_at_once(void **state)
 {
@@ -237,11 +224,11 @@ static void what_is_placed_at_once(void **state)
 	memset(payload, 7, sizeof(payload));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct mpa_out out = { .rules = { cases[i].spacing, cases[i].crc } };
-		struct counted c = { 0 };
+		struct mpa_got c = { 0 };
 		struct ibcc_mpa_stream_options o = { .rules = out.rules,
 						     .aligned = cases[i].aligned,
 						     .window_bytes = 65536,
-						     .on_message = count,
+						     .on_message = mpa_on_message,
 						     .arg = &c };
 		struct ibcc_ddp d = { .opcode = IBCC_RDMAP_WRITE, .stag = MPA_STAG, .to = MPA_TO };
 		struct ibcc_mpa_sink sink;
@@ -274,9 +261,9 @@ static void what_is_placed_at_once(void **state)
 static void the_window_has_an_end(void **state)
 {
 	struct mpa_out out = { .rules = { 512, IBCC_CRC32C_TABLE } };
-	struct counted c = { 0 };
+	struct mpa_got c = { 0 };
 	struct ibcc_mpa_stream_options o = {
-		.rules = out.rules, .window_bytes = 4096, .on_message = count, .arg = &c
+		.rules = out.rules, .window_bytes = 4096, .on_message = mpa_on_message, .arg = &c
 	};
 	static uint8_t payload[20000];
 	struct ibcc_ddp d = { .opcode = IBCC_RDMAP_WRITE, .stag = MPA_STAG, .to = MPA_TO };

@@ -87,9 +87,9 @@ static void make(struct mpa_out *o, struct ibcc_ddp *d, uint32_t *bytes)
 	uint64_t rnd = 5044;
 
 	for (size_t i = 0; i < sizeof(payload); i++)
-		payload[i] = (uint8_t)mpa_rnd(&rnd);
+		payload[i] = (uint8_t)ibcc_rng_next(&rnd);
 	for (uint32_t i = 0; i < FPDUS - 2; i++) {
-		bytes[i] = i < 20 ? 470 + i : i < 40 ? i - 20 : mpa_below(&rnd, 1401);
+		bytes[i] = i < 20 ? 470 + i : i < 40 ? i - 20 : ibcc_rng_below(&rnd, 1401);
 		if (i % 3)
 			d[i] = (struct ibcc_ddp){ .opcode = IBCC_RDMAP_WRITE,
 						  .tagged = true,
