@@ -77,12 +77,25 @@ static void open_capture(struct capture *c, const char *path, bool markers)
 	packet(c, 1, 0x18, frame, len);
 }
 
+/* Octets of payload, or 4 more: Wireshark 4.0 takes the marker that is due just behind an FPDU for
+ * one of that FPDU's, and then understands no more. By RFC 5044 it is the next one's, which it
+ * stands before; see test_mpa_fpdu for that case.
+ */
+static uint32_t not_up_to_a_marker(const struct mpa_out *o, uint32_t header, uint32_t bytes)
+{
+	struct ibcc_fpdu f = { .at = o->len,
+			       .spacing = o->rules.spacing,
+			       .ulpdu_bytes = header + bytes };
+
+	return (f.at + ibcc_fpdu_bytes(&f)) % IBCC_MPA_SPACING ? bytes : bytes + 4;
+}
+
 /* FPDUs of all kinds and of lengths around those where a marker meets header, pad and CRC; d[] is
  * what their headers say.
  */
 static void make(struct mpa_out *o, struct ibcc_ddp *d, uint32_t *bytes)
 {
-	static uint8_t payload[1400];
+	static uint8_t payload[1404];
 	struct ibcc_rdmap_read r = { 1, 2, 3, MPA_TO, MPA_TO + 5 };
 	uint64_t rnd = 5044;
 
@@ -100,6 +113,7 @@ static void make(struct mpa_out *o, struct ibcc_ddp *d, uint32_t *bytes)
 						  .msn = i + 1,
 						  .mo = i % 2 ? 0 : 100 * i };
 		d[i].last = i % 2;
+		bytes[i] = not_up_to_a_marker(o, (uint32_t)ibcc_ddp_bytes(&d[i]), bytes[i]);
 		mpa_frame(o, &d[i], payload, bytes[i]);
 	}
 	ibcc_rdmap_read_encode(&r, payload);
