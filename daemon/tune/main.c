@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 		case OPT_ROOT: o.root = optarg; break;
 		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
-		case OPT_SYSFS: t.sysfs_root = optarg; break;
+		case OPT_SYSFS: t.sysfs = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
 		case 'C': o.ca = optarg; break;

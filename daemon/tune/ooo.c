@@ -154,7 +154,7 @@ int tune_ooo_check(struct tune *t)
 	struct dirent **d = NULL;
 	int n, rc;
 
-	snprintf(folder, sizeof(folder), "%s/" CLASS, t->sysfs_root ? t->sysfs_root : "");
+	snprintf(folder, sizeof(folder), "%s/" CLASS, t->sysfs ? t->sysfs : "");
 	n = scandir(folder, &d, is_name, versionsort);
 	for (int i = 0; i < n; i++) {
 		rc = read_device(folder, d[i]->d_name, ports);

@@ -37,7 +37,7 @@ struct tune {
 	bool full;            /* plan: all of it, not the sum */
 	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes whose name matches; NULL: all */
-	const char *sysfs_root; /* ooo-check: in place of / */
+	const char *sysfs;    /* ooo-check: the folder in place of /; NULL: that */
 	int n_args;           /* after the command */
 	char **args;
 };

@@ -11,7 +11,8 @@
 #define MAX_POINTS 10000u
 
 struct file_yaml {
-	const struct ibcc_yaml_node *shortened, *variants, *cases, *series, *rows, *plot, *mpa, *limits;
+	const struct ibcc_yaml_node *shortened, *variants, *cases, *series, *rows, *plot, *mpa,
+		*limits;
 	char scenario[512];
 };
 

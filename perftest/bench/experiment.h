@@ -77,11 +77,11 @@ struct ibcc_exp_series {
 
 struct ibcc_experiment {
 	char name[IBCC_NAME_BYTES], title[160], source[320];
-	char scenario[1024];         /* path; "": of the other kind */
-	char wire[1024];             /* path of the file itself, if it is measured with real octets */
+	char scenario[1024]; /* path; "": of the other kind */
+	char wire[1024];     /* path of the file itself, if it is measured with real octets */
 	struct ibcc_mpa_settings mpa; /* then: as the file has them */
-	struct ibcc_words limits;    /* what must be said beside the figures */
-	struct ibcc_words shortened; /* assignments of the shortened form */
+	struct ibcc_words limits;     /* what must be said beside the figures */
+	struct ibcc_words shortened;  /* assignments of the shortened form */
 	size_t n_variants, n_cases, n_rows, n_series;
 	struct ibcc_exp_case *exp_case;
 	struct ibcc_exp_variant *variant;

@@ -127,7 +127,8 @@ static int done(void *arg, uint64_t i, int rc)
 	const struct ibcc_exp_run *run = &j->r->run[i];
 
 	if (rc) {
-		ibcc_yaml_errors_add(j->e, run->wire ? j->x->wire : j->x->scenario, 0, 0, "variant %s cannot be run: %s",
+		ibcc_yaml_errors_add(j->e, run->wire ? j->x->wire : j->x->scenario, 0, 0,
+				     "variant %s cannot be run: %s",
 				     j->x->variant[run->variant].name,
 				     rc == -EDEADLK ? run->measure.deadlock : strerror(-rc));
 		return rc;

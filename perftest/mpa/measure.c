@@ -15,7 +15,7 @@
 #define ENOUGH_BYTES  (8u << 20)
 
 /* One repetition, as its two hosts see it. */
-struct session {
+struct trial {
 	const struct ibcc_mpa_settings *s;
 	const struct ibcc_mpa_cpus *cpus;
 	struct ibcc_mpa_pair pair;
@@ -56,7 +56,7 @@ static int post_send(struct ibcc_mpa_node *n, const void *payload, uint32_t len)
 }
 
 /* The message number i, to the place that it comes from. */
-static int post_write(struct session *t, uint32_t i)
+static int post_write(struct trial *t, uint32_t i)
 {
 	uint64_t at = (uint64_t)(i % t->places) * t->stride;
 	struct ibcc_ddp d = { .opcode = IBCC_RDMAP_WRITE, .stag = IBCC_MPA_PAIR_STAG, .to = at };
@@ -67,7 +67,7 @@ static int post_write(struct session *t, uint32_t i)
 /* Answers each send with one as long, or with an empty one. */
 static void *peer(void *arg)
 {
-	struct session *t = arg;
+	struct trial *t = arg;
 	struct ibcc_mpa_node *n = t->pair.node[1];
 	bool echo = t->s->measure == IBCC_MPA_LATENCY;
 	uint32_t total = t->s->measure == IBCC_MPA_BANDWIDTH ? 2
@@ -90,7 +90,7 @@ static void *peer(void *arg)
 	return NULL;
 }
 
-static int latency(struct session *t)
+static int latency(struct trial *t)
 {
 	struct ibcc_mpa_node *n = t->pair.node[0];
 	double cpu = 0, start = 0;
@@ -115,7 +115,7 @@ static int latency(struct session *t)
 	return rc;
 }
 
-static int bandwidth(struct session *t)
+static int bandwidth(struct trial *t)
 {
 	struct ibcc_mpa_node *n = t->pair.node[0];
 	double gb = (double)t->count * t->s->message_bytes / 1e9, start, cpu;
@@ -170,7 +170,7 @@ static double calibrate(void)
 /* Least time of a message with so much computing while it is under way, us: what disturbs a thread
  * that computes only makes it longer, and on a busy machine it disturbs most of them.
  */
-static int overlap_once(struct session *t, double compute_us, uint64_t *acks, double *out_us)
+static int overlap_once(struct trial *t, double compute_us, uint64_t *acks, double *out_us)
 {
 	int rc = 0;
 
@@ -190,7 +190,7 @@ static int overlap_once(struct session *t, double compute_us, uint64_t *acks, do
 	return rc;
 }
 
-static int overlap(struct session *t)
+static int overlap(struct trial *t)
 {
 	double alone_us = 0, with_us = 0, compute_us = t->s->compute_us, cpu_s;
 	uint64_t acks = 0;
@@ -216,7 +216,7 @@ static int overlap(struct session *t)
 
 static void *host(void *arg)
 {
-	struct session *t = arg;
+	struct trial *t = arg;
 
 	ibcc_mpa_cpus_tie(t->cpus->host[0]);
 	switch (t->s->measure) {
@@ -231,7 +231,7 @@ static void *host(void *arg)
 }
 
 /* All that was written is there, and nothing beside it. */
-static int compare(const struct session *t)
+static int compare(const struct trial *t)
 {
 	const struct ibcc_mpa_pair *p = &t->pair;
 	uint32_t most = t->count > t->warm ? t->count : t->warm;
@@ -253,7 +253,7 @@ static int compare(const struct session *t)
 	return 0;
 }
 
-static void count_figures(struct session *t)
+static void count_figures(struct trial *t)
 {
 	struct ibcc_mpa_counts tx, rx, ignored;
 	double *f = t->r.figure, payload, gb;
@@ -275,7 +275,7 @@ static void count_figures(struct session *t)
 	f[IBCC_MPA_WIRE] = (double)tx.wire_bytes / payload;
 }
 
-static int run_threads(struct session *t)
+static int run_threads(struct trial *t)
 {
 	pthread_t a, b;
 	int rc = -pthread_create(&b, NULL, peer, t);
@@ -314,7 +314,7 @@ static uint32_t count_of(const struct ibcc_mpa_settings *s, uint32_t places)
 static int one(const struct ibcc_mpa_settings *s, const struct ibcc_mpa_subject *u,
 	       const struct ibcc_mpa_cpus *cpus, struct ibcc_mpa_result *r)
 {
-	struct session t = { .s = s, .cpus = cpus };
+	struct trial t = { .s = s, .cpus = cpus };
 	bool sends = s->measure == IBCC_MPA_LATENCY;
 	int rc;
 
