@@ -63,7 +63,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
-DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3 -losmcomp
+DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)

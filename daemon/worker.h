@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
+#include <ibcc/metrics.h>
 #include <ibcc/plan.h>
 #include <ibcc/why.h>
 
@@ -42,10 +43,12 @@ struct ibcc_job {
 	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;
+	bool want_metrics; /* pass */
 	/* the answer: */
 	int err;
 	struct ibcc_why why;
-	json_t *result; /* owned; may be NULL */
+	json_t *result;               /* owned; may be NULL */
+	struct ibcc_metrics *metrics; /* likewise */
 };
 
 void ibcc_job_free(struct ibcc_job *j);

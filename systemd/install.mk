@@ -25,6 +25,8 @@ do-install:
 	$(Q)mkdir -p '$(D)$(UNITDIR)'
 	$(Q)sed 's|@SBINDIR@|$(SBINDIR)|' systemd/ibcc-tuned.service.in >'$(D)$(UNITDIR)/ibcc-tuned.service'
 	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-tuned.service'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tuned-metrics.socket '$(D)$(UNITDIR)/ibcc-tuned-metrics.socket'
+	$(Q)for f in monitoring/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$$f || exit 1; done
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.sysusers '$(D)$(SYSUSERSDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.tmpfiles '$(D)$(TMPFILESDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/90-ibcc-tune.rules '$(D)$(UDEVDIR)/90-ibcc-tune.rules'
