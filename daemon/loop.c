@@ -20,6 +20,7 @@
 #include "daemon/conf.h"
 #include "daemon/metrics_out.h"
 #include "daemon/request.h"
+#include "daemon/who.h"
 #include "daemon/worker.h"
 
 /* Between the end of a pass that took longer than the interval and the next. */
@@ -158,6 +159,13 @@ static void end_reload(struct loop *l, bool ok)
 	sd_notify(0, "READY=1");
 }
 
+static void give_roles(struct loop *l)
+{
+	struct ibcc_jsonl_roles roles = ibcc_who_roles(&l->config);
+
+	ibcc_jsonl_set_roles(l->control, &roles);
+}
+
 static void reconfigured(struct loop *l, const struct ibcc_job *j)
 {
 	if (j->err) {
@@ -167,6 +175,7 @@ static void reconfigured(struct loop *l, const struct ibcc_job *j)
 		if (l->log_level < 0)
 			ibcc_log_set_level(l->config.log_level);
 		ibcc_metrics_out_configure(l->metrics, &l->config);
+		give_roles(l);
 		ibcc_log(LOG_NOTICE, "configuration reloaded, mode %s",
 			 l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
 	}
@@ -322,6 +331,7 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 				    rc == -EADDRINUSE ? "another ibcc-tuned is running"
 				    : rc == -EEXIST   ? "what is there is no socket"
 						      : strerror(-rc));
+	give_roles(l);
 	l->metrics = ibcc_metrics_out_new(l->event, current_status, l);
 	if (!l->metrics)
 		return ibcc_why_set(why, -ENOMEM, "no memory");

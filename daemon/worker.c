@@ -12,6 +12,7 @@
 
 #include "daemon/explain.h"
 #include "daemon/service.h"
+#include "daemon/who.h"
 
 struct queue {
 	struct ibcc_job *first, **last;
@@ -159,6 +160,8 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	struct ibcc_request r = { j->who, j->skip_unsupported };
 
+	if (j->pid)
+		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
 	switch (j->kind) {
 	case IBCC_JOB_PASS:
 		run_pass(w, j);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -33,8 +34,10 @@ enum ibcc_job_kind {
 struct ibcc_job {
 	struct ibcc_job *next;
 	enum ibcc_job_kind kind;
-	uint64_t client; /* for whoever gets the answer; not used by the worker */
-	char who[64];
+	uint64_t client;           /* for whoever gets the answer; not used by the worker */
+	uid_t uid;                 /* whose request it is, */
+	pid_t pid;                 /* 0: nobody's */
+	char who[96];              /* by name, when the worker has looked it up */
 	bool skip_unsupported;     /* apply */
 	bool data;                 /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;     /* apply plan; owned */

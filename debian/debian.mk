@@ -3,7 +3,7 @@
 # make deb, make rpm: packages, built in a copy of the sources, so that this tree's build/ stays. They need the
 # distribution's own tools (dpkg-dev, debhelper; rpm-build), which `make deps` does not install.
 
-.PHONY: deb rpm
+.PHONY: deb rpm check-boot
 
 version := $(shell sed -n 's/.*IBCC_VERSION "\(.*\)"/\1/p' include/ibcc/version.h)
 sources := $(wildcard Makefile LICENSE NEWS README.md CONTRIBUTING.md LICENSES include lib daemon opensm-plugin sim \
@@ -27,3 +27,12 @@ rpm:
 	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS rpmbuild -bb $(RPMFLAGS) --define '_topdir $(CURDIR)/$(B)/rpm' \
 		rpm/ibcc-tune.spec
 	$(Q)find $(B)/rpm/RPMS -name '*.rpm'
+
+# Builds the packages first, minutes of it, so it is no part of make check.
+check-boot:
+	@if command -v dpkg-buildpackage dh >/dev/null; then \
+		$(MAKE) --no-print-directory deb >$(B)/deb.log 2>&1 || { tail -n 20 $(B)/deb.log; exit 1; }; \
+		bash tests/boot/boot.sh $(B); \
+	else \
+		echo "ok - no boot test: there is no dpkg-buildpackage or debhelper # SKIP"; \
+	fi

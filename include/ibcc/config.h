@@ -50,6 +50,8 @@ struct ibcc_config {
 	int clock;      /* enum ibcc_clock */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
+	/* Names of groups whose members may ask, and ask for changes; empty: none. */
+	char control_read_group[33], control_write_group[33];
 	char state_file[IBCC_CONFIG_PATH_BYTES];   /* last good settings and undo */
 	uint32_t history_mb;                       /* of that, at most */
 	char cc_key_file[IBCC_CONFIG_PATH_BYTES];  /* empty: key 0 */

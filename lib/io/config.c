@@ -86,6 +86,8 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("clock", ENUM, clock), .names = clocks },
 	{ MEMBER("plugin_socket", STRING, plugin_socket) },
 	{ MEMBER("control_socket", STRING, control_socket) },
+	{ MEMBER("control_read_group", STRING, control_read_group) },
+	{ MEMBER("control_write_group", STRING, control_write_group) },
 	{ MEMBER("state_file", STRING, state_file) },
 	{ MEMBER("history_mb", UINT, history_mb), .min = 1, .max = 65536 },
 	{ MEMBER("cc_key_file", STRING, cc_key_file) },
