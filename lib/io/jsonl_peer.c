@@ -6,26 +6,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FIRST_GROUPS 64u
-
-/* Supplementary groups, to be freed; -errno. */
+/* Supplementary groups, to be freed; -errno. Asked with no room, the kernel says how much they
+ * need. */
 static int groups_of(int fd, gid_t **group, size_t *n)
 {
-	socklen_t len = FIRST_GROUPS * sizeof(**group);
-	gid_t *g = malloc(len), *more;
+	socklen_t len = 0;
+	gid_t none;
 
-	/* Too many for it: then it says how many there are. */
-	if (g && getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, g, &len)) {
-		more = errno == ERANGE ? realloc(g, len) : NULL;
-		if (!more || getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, more, &len)) {
-			free(more ? more : g);
-			return -EIO;
-		}
-		g = more;
+	*n = 0;
+	*group = NULL;
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, &none, &len))
+		return 0;
+	if (errno != ERANGE)
+		return -errno;
+	*group = malloc(len);
+	if (!*group)
+		return -ENOMEM;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, *group, &len)) {
+		free(*group);
+		*group = NULL;
+		return -EIO;
 	}
-	*group = g;
-	*n = len / sizeof(*g);
-	return g ? 0 : -ENOMEM;
+	*n = len / sizeof(**group);
+	return 0;
 }
 
 static bool is_in(gid_t wanted, gid_t own, const gid_t *group, size_t n)
