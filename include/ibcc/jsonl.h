@@ -15,7 +15,7 @@
 #include <jansson.h>
 #include <systemd/sd-event.h>
 
-/* Bytes of a line; who sends more is hung up on. Root and our own user may bring whole plans. */
+/* Bytes of a line; who sends more is hung up on. Who may change things may bring whole plans. */
 #define IBCC_JSONL_MAX_REQUEST 65536u
 #define IBCC_JSONL_MAX_TRUSTED (256u * IBCC_JSONL_MAX_REQUEST)
 /* Connections; of these some are for root and our own user only, and others have so many each. */
