@@ -118,7 +118,7 @@ sh_inside 'mkdir -p /tmp/osm /etc/systemd/system/ibcc-tuned.service.d && cat >/e
 	TimeoutAbortSec=1
 	RestartSec=1
 UNIT
-sh_inside 'printf "%s\n" "event_plugin_name ibcc_opensm" "event_plugin_options ibcc.group=ibcc" "congestion_control FALSE" "force_log_flush TRUE" >/etc/opensm/opensm.conf'
+sh_inside 'printf "%s\n" "event_plugin_name ibcc_opensm" "congestion_control FALSE" "force_log_flush TRUE" >/etc/opensm/opensm.conf'
 inside systemd-run -q --unit=fabric --uid=ibcc --working-directory=/tmp ibcc-sim run \
 	--scenario /usr/share/ibcc-tune/scenarios/lustre.yaml --name demo --speed 0.02
 wait_until 60 sh_inside 'journalctl -u fabric | grep -q "ready demo"' || fail "no fabric"
