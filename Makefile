@@ -63,7 +63,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
-DAEMON_LIBS := -ljansson -lsmartcols -lsqlite3 -losmcomp
+DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)
@@ -119,6 +119,9 @@ help:
 	'make fit-lustre      search the Lustre scenario'"'"'s free parameters again, into build/fit/' \
 	'make doc             build/doc/index.html: the published experiments, with plots' \
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
+	'make uninstall       takes that away again, with the same variables' \
+	'make deb             Debian packages in build/deb/; make rpm: RPMs in build/rpm/' \
+	'make check-boot      installs the packages into a container with systemd, and tries them there' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
 	'' \
@@ -238,5 +241,6 @@ clean:
 	rm -rf build
 
 -include systemd/install.mk
+-include debian/debian.mk
 -include doc/doc.mk
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

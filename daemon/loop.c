@@ -18,7 +18,9 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
+#include "daemon/metrics_out.h"
 #include "daemon/request.h"
+#include "daemon/who.h"
 #include "daemon/worker.h"
 
 /* Between the end of a pass that took longer than the interval and the next. */
@@ -37,6 +39,7 @@ struct loop {
 	sd_event_source *timer, *stall_timer;
 	struct ibcc_worker *worker;
 	struct ibcc_jsonl *control;
+	struct ibcc_metrics_out *metrics;
 	unsigned int failures;      /* passes in a row that failed, as far as it matters */
 	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
 	bool passing;               /* it has not come to its end yet */
@@ -72,6 +75,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	j->kind = IBCC_JOB_PASS;
+	j->want_metrics = ibcc_metrics_out_wanted(l->metrics);
 	l->passing = true;
 	sd_event_source_set_time(l->stall_timer, l->pass_us + most_us(l) + 1000);
 	sd_event_source_set_enabled(l->stall_timer, SD_EVENT_ONESHOT);
@@ -100,8 +104,9 @@ static void schedule_pass(struct loop *l, bool failed)
 /* What the worker said last is of no worth when it has been silent for long: in the middle of a
  * pass, or of what somebody asked for before it.
  */
-static json_t *current_status(struct loop *l)
+static json_t *current_status(void *arg)
 {
+	struct loop *l = arg;
 	json_t *s = ibcc_worker_status(l->worker);
 	uint64_t took_us = now_us(l) - l->pass_us;
 	char text[160];
@@ -150,7 +155,15 @@ static int on_stall(sd_event_source *source, uint64_t usec, void *arg)
 static void end_reload(struct loop *l, bool ok)
 {
 	l->last_reload_ok = ok;
+	ibcc_metrics_out_reloaded(l->metrics, ok);
 	sd_notify(0, "READY=1");
+}
+
+static void give_roles(struct loop *l)
+{
+	struct ibcc_jsonl_roles roles = ibcc_who_roles(&l->config);
+
+	ibcc_jsonl_set_roles(l->control, &roles);
 }
 
 static void reconfigured(struct loop *l, const struct ibcc_job *j)
@@ -161,6 +174,8 @@ static void reconfigured(struct loop *l, const struct ibcc_job *j)
 		l->config = j->config;
 		if (l->log_level < 0)
 			ibcc_log_set_level(l->config.log_level);
+		ibcc_metrics_out_configure(l->metrics, &l->config);
+		give_roles(l);
 		ibcc_log(LOG_NOTICE, "configuration reloaded, mode %s",
 			 l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
 	}
@@ -178,6 +193,8 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 	while ((j = ibcc_worker_done(l->worker))) {
 		if (j->kind == IBCC_JOB_PASS) {
 			l->passing = false;
+			ibcc_metrics_out_pass(l->metrics, j->metrics, !j->err);
+			j->metrics = NULL;
 			schedule_pass(l, j->err != 0);
 			notify_status(l);
 		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
@@ -314,6 +331,11 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 				    rc == -EADDRINUSE ? "another ibcc-tuned is running"
 				    : rc == -EEXIST   ? "what is there is no socket"
 						      : strerror(-rc));
+	give_roles(l);
+	l->metrics = ibcc_metrics_out_new(l->event, current_status, l);
+	if (!l->metrics)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	ibcc_metrics_out_configure(l->metrics, &l->config);
 	l->worker = ibcc_worker_new(&l->config, o->cc_key, &rc, why);
 	if (!l->worker)
 		return rc;
@@ -357,6 +379,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 	}
 	/* The socket first: nobody is to ask a daemon that is about to end. */
 	ibcc_jsonl_free(l.control);
+	ibcc_metrics_out_free(l.metrics);
 	ibcc_worker_free(l.worker);
 	sd_event_source_unref(l.timer);
 	sd_event_source_unref(l.stall_timer);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <ibcc/plan_file.h>
 
@@ -15,7 +14,7 @@
 struct command {
 	const char *name;
 	enum ibcc_job_kind kind;
-	bool changes; /* only for root and the daemon's own user */
+	bool changes; /* needs the role for it */
 };
 
 static const struct command commands[] = {
@@ -103,9 +102,10 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		error = "a request is {\"command\": NAME, \"args\": {...}}";
 	} else if (!c) {
 		error = "unknown command";
-	} else if (c->changes && r->uid != 0 && r->uid != geteuid()) {
+	} else if (c->changes && !r->may_change) {
 		err = -EACCES;
-		error = "only root and the daemon's own user may change the fabric";
+		error = "only root, the daemon's own user and control_write_group may change "
+			"the fabric";
 	} else {
 		j->kind = c->kind;
 		error = read_args(j, args, &why);
@@ -116,6 +116,7 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		return NULL;
 	}
 	j->client = r->client;
-	snprintf(j->who, sizeof(j->who), "uid %u (pid %d)", (unsigned int)r->uid, (int)r->pid);
+	j->uid = r->uid;
+	j->pid = r->pid;
 	return j;
 }

@@ -15,6 +15,7 @@
 
 #include <ibcc/config.h>
 #include <ibcc/cycle.h>
+#include <ibcc/metrics.h>
 #include <ibcc/why.h>
 
 struct ibcc_service;
@@ -92,6 +93,9 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* State of the service: mode, fabric, SM, plugin, last error. */
 json_t *ibcc_service_status(const struct ibcc_service *s);
+
+/* What monitoring is told of it. */
+void ibcc_service_metrics(const struct ibcc_service *s, struct ibcc_metrics_service *out);
 
 /* From any thread: what the call under way is busy with, in words. */
 const char *ibcc_service_stage(const struct ibcc_service *s);

@@ -12,6 +12,7 @@
 
 #include "daemon/explain.h"
 #include "daemon/service.h"
+#include "daemon/who.h"
 
 struct queue {
 	struct ibcc_job *first, **last;
@@ -31,6 +32,7 @@ struct ibcc_worker {
 	struct ibcc_explain *explain;
 	struct queue applies; /* waiting for the next pass */
 	struct queue plans;   /* likewise, since there is no plan now */
+	struct ibcc_metrics_totals totals;
 };
 
 void ibcc_job_free(struct ibcc_job *j)
@@ -39,6 +41,7 @@ void ibcc_job_free(struct ibcc_job *j)
 		return;
 	json_decref(j->result);
 	ibcc_plan_fini(&j->plan);
+	ibcc_metrics_free(j->metrics);
 	free(j);
 }
 
@@ -83,6 +86,18 @@ static void finish(struct ibcc_worker *w, struct ibcc_job *j)
 		return;
 }
 
+static void measure(struct ibcc_worker *w, struct ibcc_job *pass)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
+	struct ibcc_metrics_service facts;
+
+	ibcc_metrics_count(&w->totals, c, pass->err);
+	if (!pass->want_metrics)
+		return;
+	ibcc_service_metrics(w->service, &facts);
+	pass->metrics = ibcc_metrics_new(c, &facts, &w->totals);
+}
+
 /* Everybody who asked for such an apply since the last pass gets what this one came to; who asked
  * for another, strict beside loose, gets the next.
  */
@@ -97,6 +112,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		r = (struct ibcc_request){ first->who, first->skip_unsupported };
 	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
+	measure(w, pass);
 	while ((j = pop(&w->applies))) {
 		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
 
@@ -144,6 +160,8 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	struct ibcc_request r = { j->who, j->skip_unsupported };
 
+	if (j->pid)
+		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
 	switch (j->kind) {
 	case IBCC_JOB_PASS:
 		run_pass(w, j);

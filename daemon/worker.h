@@ -7,10 +7,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
 #include <ibcc/config.h>
+#include <ibcc/metrics.h>
 #include <ibcc/plan.h>
 #include <ibcc/why.h>
 
@@ -32,8 +34,10 @@ enum ibcc_job_kind {
 struct ibcc_job {
 	struct ibcc_job *next;
 	enum ibcc_job_kind kind;
-	uint64_t client; /* for whoever gets the answer; not used by the worker */
-	char who[64];
+	uint64_t client;           /* for whoever gets the answer; not used by the worker */
+	uid_t uid;                 /* whose request it is, */
+	pid_t pid;                 /* 0: nobody's */
+	char who[96];              /* by name, when the worker has looked it up */
 	bool skip_unsupported;     /* apply */
 	bool data;                 /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;     /* apply plan; owned */
@@ -42,10 +46,12 @@ struct ibcc_job {
 	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;
+	bool want_metrics; /* pass */
 	/* the answer: */
 	int err;
 	struct ibcc_why why;
-	json_t *result; /* owned; may be NULL */
+	json_t *result;               /* owned; may be NULL */
+	struct ibcc_metrics *metrics; /* likewise */
 };
 
 void ibcc_job_free(struct ibcc_job *j);

@@ -1,17 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# make install DESTDIR= PREFIX=: the programs but those for a source tree, the plugin, manual pages,
+# make install DESTDIR= PREFIX=: the programs but those for a source tree, the plugin, manual and other pages,
 # systemd's files and, where there is none yet, the configuration. Neither starts nor enables anything. SYSCONFDIR is compiled
 # in, so `make` and `make install` must be given the same one.
 
 INSTALL ?= install
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+DOCDIR ?= $(PREFIX)/share/doc/ibcc-tune
 conf_dir := $(SYSCONFDIR)/ibcc-tune
 
 install: all
 	@$(MAKE) --no-print-directory do-install
 
-.PHONY: do-install
+# What make install would put somewhere is taken away from there, but for a configuration that was changed.
+uninstall: all
+	$(Q)t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && \
+	$(MAKE) --no-print-directory do-install DESTDIR="$$t" && \
+	cp -p '$(DESTDIR)$(conf_dir)/ibcc-tuned.yaml' "$$t/was.yaml" 2>/dev/null; \
+	(cd "$$t" && find . -type f ! -path ./was.yaml) | while read -r f; do \
+		case "$$f" in \
+		'.$(conf_dir)/ibcc-tuned.yaml') \
+			cmp -s "$$t/was.yaml" "$$t/$$f" || \
+				{ [ ! -e "$$t/was.yaml" ] || echo "$(DESTDIR)$${f#.} was changed and stays"; continue; } ;; \
+		esac; \
+		rm -f '$(DESTDIR)'"$${f#.}"; \
+	done; \
+	(cd "$$t" && find . -depth -type d -path '*/ibcc-tune*') | while read -r d; do \
+		rmdir '$(DESTDIR)'"$${d#.}" 2>/dev/null || :; \
+	done
+
+.PHONY: do-install uninstall
 do-install: D := $(DESTDIR)
 do-install:
 	$(Q)$(INSTALL) -D -m 0755 $(B)/ibcc-tuned '$(D)$(SBINDIR)/ibcc-tuned'
@@ -25,12 +43,17 @@ do-install:
 	$(Q)mkdir -p '$(D)$(UNITDIR)'
 	$(Q)sed 's|@SBINDIR@|$(SBINDIR)|' systemd/ibcc-tuned.service.in >'$(D)$(UNITDIR)/ibcc-tuned.service'
 	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-tuned.service'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tuned-metrics.socket '$(D)$(UNITDIR)/ibcc-tuned-metrics.socket'
+	$(Q)for f in monitoring/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$$f || exit 1; done
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.sysusers '$(D)$(SYSUSERSDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.tmpfiles '$(D)$(TMPFILESDIR)/ibcc-tune.conf'
-	$(Q)$(INSTALL) -D -m 0644 systemd/90-ibcc-tune.rules '$(D)$(UDEVDIR)/90-ibcc-tune.rules'
+	$(Q)$(INSTALL) -D -m 0644 systemd/40-ibcc-tune.rules '$(D)$(UDEVDIR)/40-ibcc-tune.rules'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
+	$(Q)for d in README.md NEWS LICENSE doc/*.md doc/experiments/*.md; do \
+		$(INSTALL) -D -m 0644 $$d '$(D)$(DOCDIR)'/$${d#doc/} || exit 1; \
+	done
 	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/tune/*.yaml \
 			perftest/tune/oracle/*.json; do \
 		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \

@@ -22,7 +22,7 @@ struct ibcc_state;
 
 /* Who wants a transaction, and why. */
 struct ibcc_txn {
-	const char *who;     /* "ibcc-tuned", "uid 0 (pid 123)" */
+	const char *who;     /* "ibcc-tuned", "root (uid 0, pid 123)" */
 	const char *action;  /* "tune", "apply", "disable", "rollback" */
 	const char *via;     /* applier's name */
 	const char *summary; /* the decision in a sentence */

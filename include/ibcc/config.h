@@ -8,8 +8,8 @@
 
 #include <ibcc/bounds.h>
 #include <ibcc/collect.h>
-#include <ibcc/picture.h>
 #include <ibcc/controller.h>
+#include <ibcc/picture.h>
 #include <ibcc/yaml.h>
 
 #ifndef IBCC_SYSCONFDIR
@@ -50,11 +50,16 @@ struct ibcc_config {
 	int clock;      /* enum ibcc_clock */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
-	char state_file[IBCC_CONFIG_PATH_BYTES];  /* last good settings and undo */
-	uint32_t history_mb;                      /* of that, at most */
-	char cc_key_file[IBCC_CONFIG_PATH_BYTES]; /* empty: key 0 */
-	int log_target;                           /* enum ibcc_log_target */
-	int log_level; /* syslog level: err, warning, notice, info, debug as 3, 4, 5, 6, 7 */
+	/* Names of groups whose members may ask, and ask for changes; empty: none. */
+	char control_read_group[33], control_write_group[33];
+	char state_file[IBCC_CONFIG_PATH_BYTES];   /* last good settings and undo */
+	uint32_t history_mb;                       /* of that, at most */
+	char cc_key_file[IBCC_CONFIG_PATH_BYTES];  /* empty: key 0 */
+	char metrics_listen[64];                   /* see ibcc_listen_parse(); empty: nowhere */
+	char metrics_file[IBCC_CONFIG_PATH_BYTES]; /* empty: none */
+	bool compat_names; /* counters also by infiniband_exporter's names */
+	int log_target;    /* enum ibcc_log_target */
+	int log_level;     /* syslog level: err, warning, notice, info, debug as 3, 4, 5, 6, 7 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
 	struct ibcc_bounds bounds; /* of what we write by our own port; the plugin has its own */

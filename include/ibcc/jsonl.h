@@ -8,13 +8,14 @@
 #ifndef IBCC_JSONL_H
 #define IBCC_JSONL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include <jansson.h>
 #include <systemd/sd-event.h>
 
-/* Bytes of a line; who sends more is hung up on. Root and our own user may bring whole plans. */
+/* Bytes of a line; who sends more is hung up on. Who may change things may bring whole plans. */
 #define IBCC_JSONL_MAX_REQUEST 65536u
 #define IBCC_JSONL_MAX_TRUSTED (256u * IBCC_JSONL_MAX_REQUEST)
 /* Connections; of these some are for root and our own user only, and others have so many each. */
@@ -28,6 +29,7 @@ struct ibcc_jsonl_request {
 	uint64_t client;      /* to answer to */
 	const json_t *object; /* borrowed for the call */
 	uid_t uid;            /* of the peer */
+	bool may_change;      /* root, our own user, or with the role for it */
 	pid_t pid;
 };
 
@@ -41,6 +43,18 @@ typedef void ibcc_jsonl_fn(void *arg, const struct ibcc_jsonl_request *r);
  */
 struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_jsonl_fn *fn,
 				     void *arg, int *err);
+#define IBCC_JSONL_NOBODY ((gid_t)-1)
+
+/* Groups whose members may ask, and may also ask for changes, besides root and our own user. */
+struct ibcc_jsonl_roles {
+	gid_t read, write; /* IBCC_JSONL_NOBODY: none */
+};
+/* Who connects from now on needs one of these roles, and the mode of a socket at a path becomes
+ * 0666, as it is not what decides any more. With none of both, as at first, all may ask whom the
+ * mode 0660 lets in.
+ */
+void ibcc_jsonl_set_roles(struct ibcc_jsonl *s, const struct ibcc_jsonl_roles *roles);
+
 /* Another time than half a minute. */
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms);
 /* Closes all connections and removes the socket. NULL is fine. */

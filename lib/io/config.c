@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <ibcc/config.h>
+#include <ibcc/listen.h>
 #include <ibcc/log.h>
 #include <ibcc/proto.h>
 
@@ -85,9 +86,14 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("clock", ENUM, clock), .names = clocks },
 	{ MEMBER("plugin_socket", STRING, plugin_socket) },
 	{ MEMBER("control_socket", STRING, control_socket) },
+	{ MEMBER("control_read_group", STRING, control_read_group) },
+	{ MEMBER("control_write_group", STRING, control_write_group) },
 	{ MEMBER("state_file", STRING, state_file) },
 	{ MEMBER("history_mb", UINT, history_mb), .min = 1, .max = 65536 },
 	{ MEMBER("cc_key_file", STRING, cc_key_file) },
+	{ MEMBER("metrics_listen", STRING, metrics_listen) },
+	{ MEMBER("metrics_file", STRING, metrics_file) },
+	{ MEMBER("compat_names", BOOL, compat_names) },
 	{ .name = "log", .type = IBCC_YAML_MAP, .keys = log_keys },
 	{ MEMBER("estimator", MAP, estimator), .keys = estimator_keys },
 	{ MEMBER("tuner", MAP, tuner), .keys = tuner_keys },
@@ -150,10 +156,17 @@ static void want_socket(const struct ibcc_yaml *y, const char *key, const char *
 static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 		  struct ibcc_yaml_errors *e)
 {
+	struct sockaddr_storage sa;
+	socklen_t len;
+
 	want_socket(y, "plugin_socket", c->plugin_socket, e);
 	want_socket(y, "control_socket", c->control_socket, e);
 	want_absolute(y, "state_file", c->state_file, e);
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
+	want_absolute(y, "metrics_file", c->metrics_file, e);
+	if (c->metrics_listen[0] && ibcc_listen_parse(c->metrics_listen, &sa, &len))
+		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "metrics_listen"),
+			       "metrics_listen", "PORT, ADDRESS:PORT or [ADDRESS]:PORT in numbers");
 }
 
 int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e)

@@ -13,6 +13,7 @@
 
 #include <ibcc/json.h>
 
+#include "lib/io/jsonl_peer.h"
 #include "lib/io/jsonl_place.h"
 
 #define TICK_US       1000000u
@@ -27,7 +28,7 @@ struct client {
 	int fd;
 	bool busy;         /* a request is being worked on */
 	uint64_t since_us; /* waited for: for its request, or to take more of its answer */
-	struct ucred peer;
+	struct ibcc_peer peer;
 	char *in;
 	size_t n_in, room; /* bytes in it, and that it has */
 	char *out;
@@ -41,6 +42,7 @@ struct ibcc_jsonl {
 	void *arg;
 	int fd;
 	struct ibcc_place place;
+	struct ibcc_jsonl_roles roles;
 	sd_event_source *tick; /* each second while somebody is there to be waited for */
 	uint64_t idle_us;      /* who says nothing for so long is hung up on */
 	bool full;             /* out of descriptors, so nobody is accepted until the next tick */
@@ -151,6 +153,7 @@ static void next_request(struct client *cl)
 	struct ibcc_jsonl *s = cl->server;
 	struct ibcc_jsonl_request r = { .client = cl->id,
 					.uid = cl->peer.uid,
+					.may_change = cl->peer.writes,
 					.pid = cl->peer.pid };
 	char *end;
 
@@ -176,16 +179,10 @@ static void next_request(struct client *cl)
 	want(cl);
 }
 
-/* Root and our own user are never kept out by others. */
-static bool is_trusted(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
-
 /* More room for a line that does not end; false if it has all that it may have. */
 static bool grow(struct client *cl)
 {
-	size_t most = is_trusted(cl->peer.uid) ? IBCC_JSONL_MAX_TRUSTED : IBCC_JSONL_MAX_REQUEST;
+	size_t most = cl->peer.writes ? IBCC_JSONL_MAX_TRUSTED : IBCC_JSONL_MAX_REQUEST;
 	char *in = cl->room < most ? realloc(cl->in, 2 * cl->room) : NULL;
 
 	if (!in)
@@ -223,33 +220,28 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *ar
 	return 0;
 }
 
-/* An abstract socket has no permissions. */
-static bool is_welcome(const struct ibcc_jsonl *s, uid_t uid)
-{
-	return !ibcc_place_is_abstract(&s->place) || is_trusted(uid);
-}
-
-/* Is there a place for one more of this user? If not, who keeps one of those that he may have
- * without using it, for longest and long enough, loses it.
+/* Is there a place for one more of this user? Root and our own user are never kept out by others.
+ * If not, who keeps one of those that he may have without using it, for longest and long enough,
+ * loses it.
  */
-static bool make_room(struct ibcc_jsonl *s, uid_t uid)
+static bool make_room(struct ibcc_jsonl *s, const struct ibcc_peer *peer)
 {
 	uint64_t latest_us = now_us(s) - LEAST_IDLE_US;
 	unsigned int same = 0, others = 0;
 	struct client *cl, *idle = NULL;
-	bool trusted = is_trusted(uid), same_only;
+	bool trusted = peer->trusted, same_only;
 
 	for (cl = s->clients; cl; cl = cl->next) {
-		same += cl->peer.uid == uid;
-		others += !is_trusted(cl->peer.uid);
+		same += cl->peer.uid == peer->uid;
+		others += !cl->peer.trusted;
 	}
 	same_only = !trusted && same >= IBCC_JSONL_MAX_OF_UID;
 	if (!same_only && s->n_clients < IBCC_JSONL_MAX_CLIENTS &&
 	    (trusted || others < IBCC_JSONL_MAX_CLIENTS - IBCC_JSONL_KEPT))
 		return true;
 	for (cl = s->clients; cl; cl = cl->next) {
-		if (cl->busy || cl->since_us > latest_us || (same_only && cl->peer.uid != uid) ||
-		    (!trusted && is_trusted(cl->peer.uid)))
+		if (cl->busy || cl->since_us > latest_us ||
+		    (same_only && cl->peer.uid != peer->uid) || (!trusted && cl->peer.trusted))
 			continue;
 		if (!idle || cl->since_us < idle->since_us)
 			idle = cl;
@@ -259,9 +251,9 @@ static bool make_room(struct ibcc_jsonl *s, uid_t uid)
 	return idle != NULL;
 }
 
-static void refuse(int fd)
+static void refuse(int fd, int err, const char *words)
 {
-	json_t *o = ibcc_jsonl_error(-EBUSY, "too many clients are connected");
+	json_t *o = ibcc_jsonl_error(err, "%s", words);
 	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 
 	if (text && send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
@@ -299,7 +291,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void add_client(struct ibcc_jsonl *s, int fd, const struct ucred *peer)
+static void add_client(struct ibcc_jsonl *s, int fd, const struct ibcc_peer *peer)
 {
 	struct client *cl = calloc(1, sizeof(*cl));
 
@@ -326,12 +318,11 @@ static void add_client(struct ibcc_jsonl *s, int fd, const struct ucred *peer)
 static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *arg)
 {
 	struct ibcc_jsonl *s = arg;
-	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err = errno;
-	socklen_t len = sizeof(struct ucred);
-	struct ucred cred;
+	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err = errno;
+	struct ibcc_peer peer;
 
 	(void)revents;
-	if (peer < 0) {
+	if (client < 0) {
 		/* Out of descriptors or memory: who waits would wake us again and again. */
 		s->full = err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
 		if (s->full) {
@@ -340,12 +331,14 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *a
 		}
 		return 0;
 	}
-	if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &cred, &len) || !is_welcome(s, cred.uid))
-		close(peer);
-	else if (!make_room(s, cred.uid))
-		refuse(peer);
+	if (ibcc_peer_of(client, &s->roles, ibcc_place_is_abstract(&s->place), &peer))
+		close(client);
+	else if (!peer.welcome)
+		refuse(client, -EACCES, "you have no role here (control_read_group)");
+	else if (!make_room(s, &peer))
+		refuse(client, -EBUSY, "too many clients are connected");
 	else
-		add_client(s, peer, &cred);
+		add_client(s, client, &peer);
 	return 0;
 }
 
@@ -372,9 +365,12 @@ struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_
 		*err = -ENOMEM;
 		return NULL;
 	}
-	*s = (struct ibcc_jsonl){
-		.event = sd_event_ref(event), .fn = fn, .arg = arg, .fd = -1, .idle_us = IDLE_US
-	};
+	*s = (struct ibcc_jsonl){ .event = sd_event_ref(event),
+				  .fn = fn,
+				  .arg = arg,
+				  .fd = -1,
+				  .idle_us = IDLE_US,
+				  .roles = { IBCC_JSONL_NOBODY, IBCC_JSONL_NOBODY } };
 	*err = ibcc_place_of(address, &s->place);
 	if (!*err)
 		*err = watch(s);
@@ -382,6 +378,13 @@ struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_
 		return s;
 	ibcc_jsonl_free(s);
 	return NULL;
+}
+
+void ibcc_jsonl_set_roles(struct ibcc_jsonl *s, const struct ibcc_jsonl_roles *roles)
+{
+	s->roles = *roles;
+	ibcc_place_open_to_all(&s->place, roles->read != IBCC_JSONL_NOBODY ||
+						  roles->write != IBCC_JSONL_NOBODY);
 }
 
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms)

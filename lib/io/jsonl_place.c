@@ -91,6 +91,14 @@ int ibcc_place_listen(struct ibcc_place *p)
 	return rc;
 }
 
+void ibcc_place_open_to_all(const struct ibcc_place *p, bool all)
+{
+	struct stat st;
+
+	if (p->ino && !lstat(p->sa.sun_path, &st) && st.st_dev == p->dev && st.st_ino == p->ino)
+		chmod(p->sa.sun_path, all ? 0666 : 0660);
+}
+
 void ibcc_place_leave(const struct ibcc_place *p, int fd)
 {
 	struct stat st;

@@ -9,8 +9,9 @@ trap 'rm -rf "$root"' EXIT
 make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
 for f in usr/sbin/ibcc-tuned usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
 	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man1/ibcc-tune.1 \
-	usr/lib/systemd/system/ibcc-tuned.service usr/lib/sysusers.d/ibcc-tune.conf \
-	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/90-ibcc-tune.rules \
+	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
+	usr/share/ibcc-tune/monitoring/ibcc-tune.rules.yaml usr/share/man/man7/ibcc-metrics.7 usr/lib/sysusers.d/ibcc-tune.conf \
+	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/40-ibcc-tune.rules \
 	usr/share/bash-completion/completions/ibcc-tune etc/ibcc-tune/ibcc-tuned.yaml; do
 	[ -s "$root/$f" ] || { echo "not ok - make install leaves no /$f"; exit 1; }
 done
@@ -31,6 +32,16 @@ make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
 grep -q '^mode: apply' "$root/etc/ibcc-tune/ibcc-tuned.yaml" ||
 	{ echo "not ok - make install overwrites the configuration"; exit 1; }
 echo "ok - a configuration that is there stays"
+
+# Who may use verbs is not thereby to reconfigure the fabric.
+! grep -v '^#' "$root/usr/lib/udev/rules.d/40-ibcc-tune.rules" "$root/usr/lib/sysusers.d/ibcc-tune.conf" \
+	"$root/usr/lib/systemd/system/ibcc-tuned.service" | grep -E '[ ="]rdma("| |$)' ||
+	{ echo "not ok - the group rdma is to send MADs"; exit 1; }
+for f in udev/rules.d/40-ibcc-tune.rules sysusers.d/ibcc-tune.conf systemd/system/ibcc-tuned.service; do
+	grep -v '^#' "$root/usr/lib/$f" | grep -qw ibcc-umad ||
+		{ echo "not ok - $f does not have the group for MADs"; exit 1; }
+done
+echo "ok - MADs have a group of their own"
 
 unit=$root/usr/lib/systemd/system/ibcc-tuned.service
 ! grep -n '@[A-Z]*@' "$unit" || { echo "not ok - a place holder is left in the unit"; exit 1; }

@@ -4,7 +4,7 @@
 set -eu
 bad=0
 parts=
-for d in Makefile include lib daemon sim opensm-plugin perftest tests systemd man doc .ci; do
+for d in Makefile include lib daemon sim opensm-plugin perftest tests systemd monitoring debian man doc .ci; do
 	[ -e "$d" ] && parts="$parts $d"
 done
 files=$(find $parts -type f \

@@ -4,7 +4,7 @@
 set -eu
 
 build="build-essential libibumad-dev libibmad-dev libopensm-dev libyaml-dev libjansson-dev
-libsystemd-dev libsmartcols-dev libsqlite3-dev"
+libsystemd-dev libmicrohttpd-dev libsmartcols-dev libsqlite3-dev"
 tests="libcmocka-dev opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
 
 missing=

@@ -141,7 +141,7 @@ around()
 		and .[1].action == "apply" and .[1].undone_by == .[0].id' "$name: history knows"
 }
 around "by the daemon"
-jqtest "$TMP/history.json" '.transactions[1].who | test("^uid [0-9]+ \\(pid [0-9]+\\)$")' "history names who asked"
+jqtest "$TMP/history.json" '.transactions[1].who | test("^'"$(id -un)"' \\(uid '"$(id -u)"', pid [0-9]+\\)$")' "history names who asked"
 stop "$TUNED_PID"
 around "by the plugin"
 around "by our own port" --via direct

@@ -155,8 +155,10 @@ static void test_all_keys(void **state)
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
 			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
 			"128\nclock: fabric\n"
-			"plugin_socket: /a\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
-			"cc_key_file: /e\nlog: {target: stderr, level: debug}\n"
+			"plugin_socket: /a\ncontrol_read_group: r\ncontrol_write_group: "
+			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
+			"cc_key_file: /e\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
+			"yes\nlog: {target: stderr, level: debug}\n"
 			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
 			"  slow_wait_permille: 4, stale_permille: 5}\n"
 			"tuner: {confirm_passes: 6, settle_passes: 7, sink_busy_permille: 8,\n"
@@ -174,8 +176,13 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.clock, IBCC_CLOCK_FABRIC);
 	assert_string_equal(c.plugin_socket, "/a");
 	assert_string_equal(c.control_socket, "/b");
+	assert_string_equal(c.control_read_group, "r");
+	assert_string_equal(c.control_write_group, "w");
 	assert_string_equal(c.state_file, "/c \" d");
 	assert_string_equal(c.cc_key_file, "/e");
+	assert_string_equal(c.metrics_listen, "10315");
+	assert_string_equal(c.metrics_file, "/f");
+	assert_true(c.compat_names);
 	assert_int_equal(c.log_target, IBCC_LOG_STDERR);
 	assert_int_equal(c.log_level, LOG_DEBUG);
 	assert_int_equal(c.estimator.full_permille, 1);
@@ -230,6 +237,10 @@ static void test_values_out_of_range(void **state)
 		 "%6:16: plugin_socket: got "
 		 "\"/01230123456789012345678901234567890123456789012...\", "
 		 "want a path of 1 to 107 bytes, as sockets take\n");
+	text_bad("metrics_listen: localhost:10315\nmetrics_file: ibcc.prom\n",
+		 "%1:17: metrics_listen: got \"localhost:10315\", want PORT, ADDRESS:PORT or "
+		 "[ADDRESS]:PORT in numbers\n"
+		 "%2:15: metrics_file: got \"ibcc.prom\", want an absolute path\n");
 }
 
 static void test_unreadable(void **state)

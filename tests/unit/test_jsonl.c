@@ -3,6 +3,7 @@
  * wrong is in test_loop.c and tests/fuzz/fuzz_control.c.
  */
 #include <errno.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,6 +24,11 @@ struct server {
 	sd_event *event;
 	struct ibcc_jsonl *s;
 	uint64_t client;
+	uid_t uid;      /* who asks; 0: ourselves */
+	gid_t group[2]; /* with these */
+	size_t n_groups;
+	bool may_change; /* the last one */
+	unsigned int n_asked;
 	enum { ECHO, LATER, NO_OBJECT, HANG_UP, DIRTY } how;
 };
 
@@ -30,7 +36,9 @@ static void on_request(void *arg, const struct ibcc_jsonl_request *r)
 {
 	struct server *x = arg;
 
-	assert_int_equal(r->uid, geteuid());
+	assert_int_equal(r->uid, x->uid ? x->uid : geteuid());
+	x->may_change = r->may_change;
+	x->n_asked++;
 	x->client = r->client;
 	switch (x->how) {
 	case ECHO: ibcc_jsonl_reply(x->s, r->client, json_deep_copy(r->object)); break;
@@ -80,7 +88,13 @@ static int ask(struct server *x, const char *address)
 	assert_true(pid >= 0);
 	if (!pid) {
 		json_t *rq = json_pack("{ss s[iii]}", "cmd", "x", "list", 1, 2, 3), *answer;
-		int rc = ibcc_jsonl_ask(address, rq, x && x->how == LATER ? 1 : 20, &answer);
+		int rc;
+
+		if (x && x->uid &&
+		    (setgroups(x->n_groups, x->group) || setresgid(x->uid, x->uid, x->uid) ||
+		     setresuid(x->uid, x->uid, x->uid)))
+			_exit(ECHILD);
+		rc = ibcc_jsonl_ask(address, rq, x && x->how == LATER ? 1 : 20, &answer);
 
 		/* What terminals would obey does not come out. */
 		if (x && x->how == DIRTY)
@@ -93,6 +107,63 @@ static int ask(struct server *x, const char *address)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	return -WEXITSTATUS(status);
+}
+
+/* Who asks with these groups: 0, or why not. */
+static int ask_as(struct server *x, uid_t uid, gid_t first, gid_t second)
+{
+	x->uid = uid;
+	x->group[0] = first;
+	x->group[1] = second;
+	x->n_groups = 2;
+	x->may_change = false;
+	x->n_asked = 0;
+	return ask(x, files_path("socket"));
+}
+
+#define READERS ((gid_t)4001)
+#define WRITERS ((gid_t)4002)
+
+/* The kernel says who is in which group; who has no role is told so, and nothing is done for him.
+ */
+static void test_roles(void **state)
+{
+	struct ibcc_jsonl_roles roles = { READERS, WRITERS };
+	struct server x;
+	struct stat st;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(chmod(files_path(""), 0755), 0);
+	start(&x, files_path("socket"));
+	/* Without roles the socket's mode keeps others out. */
+	assert_int_equal(ask_as(&x, 3001, READERS, WRITERS), -EACCES);
+	assert_int_equal(x.n_asked, 0);
+
+	ibcc_jsonl_set_roles(x.s, &roles);
+	assert_int_equal(ask_as(&x, 3001, 7, READERS), 0);
+	assert_false(x.may_change);
+	assert_int_equal(ask_as(&x, 3001, WRITERS, 7), 0);
+	assert_true(x.may_change);
+	assert_int_equal(ask_as(&x, READERS, 7, 8), 0); /* its primary group */
+	assert_false(x.may_change);
+	/* It gets an answer, which is not the echo, and the server never saw it. */
+	assert_int_not_equal(ask_as(&x, 3001, 7, 8), 0);
+	assert_int_equal(x.n_asked, 0);
+	assert_int_equal(ask_as(&x, 0, 7, 8), 0);
+	assert_true(x.may_change);
+
+	roles.read = IBCC_JSONL_NOBODY;
+	ibcc_jsonl_set_roles(x.s, &roles);
+	assert_int_not_equal(ask_as(&x, 3001, READERS, 8), 0);
+	assert_int_equal(ask_as(&x, 3001, WRITERS, 8), 0);
+	roles.write = IBCC_JSONL_NOBODY;
+	ibcc_jsonl_set_roles(x.s, &roles);
+	assert_int_equal(ask_as(&x, 3001, READERS, WRITERS), -EACCES);
+	assert_int_equal(stat(files_path("socket"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0660);
+	stop(&x);
 }
 
 static void test_asks(void **state)
@@ -332,9 +403,10 @@ static void test_no_descriptors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asks),         cmocka_unit_test(test_place),
-		cmocka_unit_test(test_answers_late), cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_quota),        cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_roles),          cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_place),          cmocka_unit_test(test_answers_late),
+		cmocka_unit_test(test_idle),           cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_no_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

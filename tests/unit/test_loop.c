@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -32,7 +33,8 @@ struct daemon {
 	int notify; /* what systemd would hear */
 };
 
-static pid_t running; /* to be ended when a test fails */
+static pid_t running;      /* to be ended when a test fails */
+static int listening = -1; /* a socket for the daemon, as systemd would give it */
 
 static struct sockaddr_un address(const char *name)
 {
@@ -67,6 +69,15 @@ static void child(void)
 	setenv("NOTIFY_SOCKET", files_path("notify"), 1);
 	setenv("WATCHDOG_USEC", "200000", 1);
 	unsetenv("WATCHDOG_PID");
+	if (listening >= 0) {
+		char pid[16];
+
+		snprintf(pid, sizeof(pid), "%d", (int)getpid());
+		assert_int_equal(dup2(listening, 3), 3);
+		setenv("LISTEN_PID", pid, 1);
+		setenv("LISTEN_FDS", "1", 1);
+		setenv("LISTEN_FDNAMES", "metrics", 1);
+	}
 	ibcc_log_open("test", IBCC_LOG_STDERR, LOG_EMERG);
 	ibcc_config_defaults(&o.config);
 	rc = ibcc_config_load(file, &o.config, &errors);
@@ -277,13 +288,21 @@ static void test_bad_requests(void **state)
 	end(&d);
 }
 
+/* systemd takes what it is told, or the daemon waits for it. */
+static void drain(const struct daemon *d)
+{
+	char byte[1];
+
+	while (recv(d->notify, byte, sizeof(byte), MSG_DONTWAIT) > 0)
+		;
+}
+
 /* Halves, several at once, nothing, too much, gone before the answer. */
 static void test_bad_clients(void **state)
 {
 	static char much[IBCC_JSONL_MAX_TRUSTED + 16];
 	struct daemon d;
 	int fd[IBCC_JSONL_MAX_CLIENTS], one;
-	char byte[1];
 	json_t *o;
 
 	(void)state;
@@ -325,9 +344,7 @@ static void test_bad_clients(void **state)
 			break;
 		assert_int_equal(json_integer_value(json_object_get(o, "errno")), EBUSY);
 		json_decref(o);
-		/* systemd takes what it is told, or the daemon waits for it. */
-		while (recv(d.notify, byte, sizeof(byte), MSG_DONTWAIT) > 0)
-			;
+		drain(&d);
 		usleep(10000);
 	}
 	json_decref(o);
@@ -360,6 +377,73 @@ static void test_reload(void **state)
 	end(&d);
 }
 
+/* A page with its head. */
+static const char *get(const struct daemon *d, const struct sockaddr_in *sa, const char *path)
+{
+	static char text[16384];
+	struct timeval tv = { .tv_usec = 20000 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), turns = PATIENCE_MS / 20;
+	char request[64];
+	size_t n = 0;
+	ssize_t got;
+
+	assert_int_equal(connect(fd, (const struct sockaddr *)sa, sizeof(*sa)), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	snprintf(request, sizeof(request), "GET %s HTTP/1.0\r\n\r\n", path);
+	say(fd, request);
+	while ((got = recv(fd, text + n, sizeof(text) - 1 - n, 0)) && turns--) {
+		n += got > 0 ? (size_t)got : 0;
+		drain(d);
+	}
+	assert_true(got == 0);
+	close(fd);
+	text[n] = '\0';
+	return text;
+}
+
+/* At systemd's socket, without a fabric: why it is not well. And as a file. */
+static void test_metrics(void **state)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(sa);
+	struct daemon d;
+	char more[300], file[256], *text;
+	int turns = 0;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%.200s", files_path("ibcc.prom"));
+	snprintf(more, sizeof(more), "metrics_file: %s\n", file);
+	write_config(more);
+	listening = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(listening, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(listening, 4), 0);
+	assert_int_equal(getsockname(listening, (struct sockaddr *)&sa, &len), 0);
+	d = start();
+	close(listening);
+	listening = -1;
+	heard(&d, "STATUS=");
+	assert_non_null(strstr(get(&d, &sa, "/healthz"), " 503 "));
+	assert_non_null(strstr(get(&d, &sa, "/healthz"), "\r\n\r\ndegraded: "));
+	assert_non_null(strstr(get(&d, &sa, "/healthz"), "InfiniBand"));
+	assert_non_null(strstr(get(&d, &sa, "/readyz"), " 503 "));
+	assert_non_null(strstr(get(&d, &sa, "/metrics"), "\nibcc_state{state=\"degraded\"} 1\n"));
+	write_config("foo: 1\n");
+	kill(d.pid, SIGHUP);
+	heard(&d, "RELOADING=1");
+	heard(&d, "READY=1");
+	/* What was put together last is given for a second. */
+	while (!strstr(get(&d, &sa, "/metrics"), "\nibcc_config_last_reload_successful 0\n")) {
+		assert_true(turns++ < PATIENCE_MS / 20);
+		usleep(10000);
+	}
+	text = files_read(file);
+	assert_non_null(strstr(text, "\nibcc_passes_failed_total "));
+	free(text);
+	end(&d);
+	assert_int_equal(access(file, F_OK), -1);
+}
+
 static void test_one_daemon_only(void **state)
 {
 	struct daemon d;
@@ -377,6 +461,17 @@ static void test_one_daemon_only(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
 	assert_string_equal(status_text("mode"), "observe");
 	end(&d);
+}
+
+/* A socket is there before somebody listens at it. */
+static bool is_listening(void)
+{
+	struct sockaddr_un sa = address("control");
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool yes = !connect(fd, (struct sockaddr *)&sa, sizeof(sa));
+
+	close(fd);
+	return yes;
 }
 
 /* Of several that start at once one stays. */
@@ -412,7 +507,7 @@ static void test_race(void **state)
 	assert_int_equal(n_busy, 3);
 	for (int i = 0; i < 4; i++)
 		running = other[i] ? other[i] : running;
-	while (access(files_path("control"), F_OK))
+	while (!is_listening())
 		usleep(1000);
 	assert_string_equal(status_text("mode"), "observe");
 	d = (struct daemon){ .pid = running, .notify = -1 };
@@ -465,6 +560,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_bad_requests, teardown),
 		cmocka_unit_test_teardown(test_bad_clients, teardown),
 		cmocka_unit_test_teardown(test_reload, teardown),
+		cmocka_unit_test_teardown(test_metrics, teardown),
 		cmocka_unit_test_teardown(test_one_daemon_only, teardown),
 		cmocka_unit_test_teardown(test_race, teardown),
 		cmocka_unit_test_teardown(test_no_socket, teardown),

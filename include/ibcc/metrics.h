@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is told to a monitoring system: a copy of what the last pass came to, and its text in the
+ * Prometheus text exposition format, version 0.0.4. Asking for it costs no MAD.
+ */
+#ifndef IBCC_METRICS_H
+#define IBCC_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ibcc/cycle.h>
+
+/* What became of a pass. */
+enum ibcc_metrics_action {
+	IBCC_METRICS_KEEP,    /* all settings are as wanted */
+	IBCC_METRICS_PROPOSE, /* there are changes, but nobody asked to write them */
+	IBCC_METRICS_WRITE,   /* written and verified */
+	IBCC_METRICS_REFUSE,  /* not tried, or not verified altogether: ibcc_cycle:blocked */
+	IBCC_METRICS_ACTIONS,
+};
+
+/* Since the start of the daemon. */
+struct ibcc_metrics_totals {
+	uint64_t passes, failed_passes;
+	uint64_t decisions[IBCC_METRICS_ACTIONS];
+	uint64_t verified, unverified; /* writes */
+};
+
+/* What the cycle does not know: of the service around it. */
+struct ibcc_metrics_service {
+	bool apply, paused;
+	bool via_plugin;       /* then there is to be a plugin: */
+	bool plugin_connected; /* and it answers */
+	const char *sm_state;  /* of its subnet manager, a constant; NULL: not known */
+	bool own_cc;           /* OpenSM's own manager is on */
+	bool state_file_ok;
+	bool fabric_whole; /* no discovery with gaps */
+	uint64_t set_mads;
+};
+
+struct ibcc_metrics_node {
+	uint64_t guid;
+	uint16_t lid; /* of its first endport; 0: none */
+	bool is_switch;
+	char desc[IBCC_DESC_BYTES];
+};
+
+/* A port with a link. */
+struct ibcc_metrics_port {
+	uint32_t node, peer_node; /* indices */
+	uint16_t peer_lid;
+	uint8_t num, peer_num;
+	uint8_t threshold; /* at which it marks packets; 0: it does not */
+	uint32_t rate_mbps;
+	uint64_t tick_ps;
+	uint8_t width[IBCC_CTR_COUNT]; /* as in struct ibcc_counters; all 0: never read */
+	uint64_t v[IBCC_CTR_COUNT];
+};
+
+/* An adapter's port that reacts to marks. */
+struct ibcc_metrics_hold {
+	uint32_t node;
+	uint8_t num, increase; /* the most of its service levels */
+	uint16_t timer;        /* likewise */
+	uint16_t limit;        /* CCTI_Limit */
+};
+
+struct ibcc_metrics_root {
+	uint32_t node;
+	uint8_t num;
+	bool is_input; /* a full link, else a slow receiver */
+	uint16_t wait_permille;
+	uint32_t rate_mbps, link_mbps, n_contributors, n_victims;
+};
+
+struct ibcc_metrics {
+	struct ibcc_metrics_service service;
+	struct ibcc_metrics_totals totals;
+	struct ibcc_transport_stats mads; /* `node` is NULL */
+	bool has_fabric;                  /* what follows is there */
+	bool decided;
+	uint32_t n_endports, n_fresh, n_stale, n_unreachable, n_unsure;
+	uint32_t n_pending; /* writes of the plan that are not on the fabric */
+	uint32_t n_drifted, n_unknown;
+	uint64_t passes_cut, pass_ns;
+	uint32_t n_nodes, n_ports, n_holds, n_roots;
+	struct ibcc_metrics_node *node; /* all owned */
+	struct ibcc_metrics_port *port;
+	struct ibcc_metrics_hold *hold;
+	struct ibcc_metrics_root *root;
+};
+
+/* Of the event loop, when somebody asks. */
+struct ibcc_metrics_now {
+	const char *state; /* "starting", "ok", "degraded" or "stalled" */
+	bool last_reload_ok;
+	int64_t last_pass_s; /* Unix time of the last pass that went well; 0: none has */
+	bool compat;         /* counters also by the names of infiniband_exporter */
+};
+
+/* Counts a pass that returned `err`; `c` may be NULL. */
+void ibcc_metrics_count(struct ibcc_metrics_totals *t, const struct ibcc_cycle *c, int err);
+
+/* Copies what is to be told; `c` is NULL where there is no fabric. NULL without memory. */
+struct ibcc_metrics *ibcc_metrics_new(const struct ibcc_cycle *c,
+				      const struct ibcc_metrics_service *service,
+				      const struct ibcc_metrics_totals *totals);
+void ibcc_metrics_free(struct ibcc_metrics *m);
+
+/* The text, *len bytes, the caller's to free; `m` may be NULL before the first pass has ended.
+ * NULL without memory.
+ */
+char *ibcc_metrics_text(const struct ibcc_metrics *m, const struct ibcc_metrics_now *now,
+			size_t *len);
+
+#endif

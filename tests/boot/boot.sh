@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# boot.sh BUILD-DIR: the packages of `make deb` in a container that systemd boots, with a simulated fabric for
+# hardware: installed, started, read, reloaded, killed by the watchdog, and purged. Needs root, systemd-nspawn and
+# mmdebstrap; skipped where there is none of them, or where a container cannot boot.
+set -u
+B=$1
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+dir=$B/boot
+root=$dir/root
+nspawn='' leader=''
+
+ok() { printf 'ok - %s\n' "$*"; }
+skip() { printf 'ok - no boot test: %s # SKIP\n' "$*"; exit 0; }
+fail()
+{
+	printf 'not ok - %s\n' "$*"
+	if [ -n "$leader" ]; then
+		inside journalctl --no-pager -n 40 -u ibcc-tuned -u fabric -u sm -u ibcc-tuned-metrics.socket | cut -c1-300
+	fi
+	exit 1
+}
+check() { local text=$1; shift; "$@" >"$dir/check.log" 2>&1 || { cat "$dir/check.log"; fail "$text"; }; ok "$text"; }
+wait_until()
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.3
+	done
+}
+cleanup()
+{
+	trap - EXIT INT TERM
+	# SIGRTMIN+4 powers off.
+	[ -z "$leader" ] || kill -s RTMIN+4 "$leader" 2>/dev/null
+	[ -z "$nspawn" ] || wait_until 20 gone "$nspawn" || kill -KILL "$nspawn" 2>/dev/null
+	rm -rf "$root"
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+# In the container.
+inside() { nsenter -t "$leader" -m -u -i -n -p -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C "$@"; }
+sh_inside() { inside bash -c "$1"; }
+journal() { inside journalctl --no-pager -u ibcc-tuned | grep -q -- "$1"; }
+pid_of() { inside systemctl show -P MainPID ibcc-tuned; }
+
+[ "$(id -u)" = 0 ] || skip "this is not root"
+command -v systemd-nspawn >/dev/null || skip "there is no systemd-nspawn (package systemd-container)"
+command -v mmdebstrap >/dev/null || skip "there is no mmdebstrap"
+[ -n "$(ls "$B"/deb/ibcc-tune_*.deb 2>/dev/null)" ] || { echo "not ok - no packages in $B/deb: make deb"; exit 1; }
+# shellcheck source=/dev/null
+. /etc/os-release
+mkdir -p "$dir"
+debs=$(find "$B/deb" -name "*.deb" ! -name "*dbgsym*")
+
+# A system with what the packages depend on, kept for the next time.
+needs=systemd,systemd-sysv,udev,ibsim-utils,opensm
+for deb in $debs; do
+	needs=$needs,$(dpkg-deb -f "$deb" Depends | tr , '\n' | sed 's/^ *//; s/[ (|:].*//' | grep -v '^ibcc-\|^systemd' | paste -sd,)
+done
+needs=$(echo "$needs" | tr , '\n' | sort -u | grep . | paste -sd,)
+if [ ! -s "$dir/root.tar" ] || [ "$needs" != "$(cat "$dir/needs" 2>/dev/null)" ]; then
+	# shellcheck disable=SC2016
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $VERSION_CODENAME" | sort -u | head -n 1)
+	mmdebstrap --variant=minbase --include="$needs" "$VERSION_CODENAME" "$dir/root.tar" ${mirror:+"$mirror"} >"$dir/mmdebstrap.log" 2>&1 || {
+		rm -f "$dir/root.tar"
+		tail -n 3 "$dir/mmdebstrap.log"
+		skip "no system could be made with mmdebstrap"
+	}
+	echo "$needs" >"$dir/needs"
+fi
+rm -rf "$root" && mkdir -p "$root" && tar -xf "$dir/root.tar" -C "$root" && mkdir "$root/debs"
+# shellcheck disable=SC2086
+cp $debs "$root/debs"
+
+# Without systemd outside nobody keeps a list of containers.
+flags=
+[ -d /run/systemd/system ] || flags='--register=no --keep-unit'
+# shellcheck disable=SC2086
+systemd-nspawn -q -b -D "$root" $flags --machine="ibcc-boot-$$" --private-network --link-journal=no --console=pipe \
+	>"$dir/console.log" 2>&1 </dev/null &
+nspawn=$!
+find_leader() { leader=$(cat /proc/$nspawn/task/*/children | tr ' ' '\n' | head -n 1) && [ -n "$leader" ]; }
+up() { inside systemctl is-system-running | grep -q 'running\|degraded'; }
+wait_until 20 find_leader || { leader=; tail -n 3 "$dir/console.log"; skip "systemd-nspawn cannot run here"; }
+wait_until 60 up || { tail -n 3 "$dir/console.log"; skip "systemd does not boot in a container here"; }
+ok "a container with systemd is up"
+
+files() { sh_inside 'find / -xdev \( -path /debs -o -path /proc -o -path /sys -o -path /tmp -o -path "/var/log" -o -path "/var/cache" -o -path /var/lib/dpkg -o -path /var/tmp -o -path /var/lib/systemd \) -prune -o -print' | sort; }
+files >"$dir/before"
+check "the packages install" sh_inside 'dpkg -i /debs/*.deb'
+for unit in ibcc-tuned.service ibcc-tuned-metrics.socket; do
+	! inside systemctl is-active -q $unit && ! inside systemctl is-enabled -q $unit ||
+		fail "$unit was started or enabled by the installation"
+done
+ok "nothing is started or enabled"
+inside id ibcc | grep -q ibcc-umad && ! inside id ibcc | grep -qw rdma || fail "groups: $(inside id ibcc)"
+[ "$(inside stat -c %U:%G /run/ibcc-tune)" = ibcc:ibcc ] || fail "no /run/ibcc-tune"
+ok "user, groups and folders are there"
+check "systemd-analyze security is 1.5 at most" \
+	inside systemd-analyze security --no-pager --offline=true --threshold=15 /lib/systemd/system/ibcc-tuned.service
+check "systemd understands the units" inside systemd-analyze verify --man=no ibcc-tuned.service ibcc-tuned-metrics.socket
+
+# The fabric as hardware: abstract sockets, so the service must see the container's network.
+sh_inside 'mkdir -p /tmp/osm /etc/systemd/system/ibcc-tuned.service.d && cat >/etc/systemd/system/ibcc-tuned.service.d/sim.conf' <<-'UNIT'
+	[Unit]
+	ConditionPathExists=
+	[Service]
+	ExecStart=
+	ExecStart=/usr/bin/ibcc-sim exec --name demo -- /usr/sbin/ibcc-tuned
+	WorkingDirectory=/var/lib/ibcc-tune
+	PrivateNetwork=no
+	WatchdogSec=5
+	TimeoutAbortSec=1
+	RestartSec=1
+UNIT
+sh_inside 'printf "%s\n" "event_plugin_name ibcc_opensm" "congestion_control FALSE" "force_log_flush TRUE" >/etc/opensm/opensm.conf'
+inside systemd-run -q --unit=fabric --uid=ibcc --working-directory=/tmp ibcc-sim run \
+	--scenario /usr/share/ibcc-tune/scenarios/lustre.yaml --name demo --speed 0.02
+wait_until 60 sh_inside 'journalctl -u fabric | grep -q "ready demo"' || fail "no fabric"
+inside systemd-run -q --unit=sm --working-directory=/tmp/osm --setenv=OSM_CACHE_DIR=/tmp/osm --setenv=OSM_TMP_DIR=/tmp/osm \
+	ibcc-sim exec --name demo -- opensm -F /etc/opensm/opensm.conf -f /tmp/osm/opensm.log
+wait_until 60 sh_inside 'grep -q "SUBNET UP" /tmp/osm/opensm.log' || fail "opensm does not get going"
+ok "a fabric and its subnet manager"
+
+check "the service starts, says READY, and is enabled" inside systemctl enable --now ibcc-tuned
+[ "$(inside systemctl is-active ibcc-tuned)" = active ] || fail "it is not active"
+wait_until 90 journal 'decision: ' || fail "no decision in the journal"
+ok "a decision is in the journal"
+inside ibcc-tune status | grep -q 'observe' || fail "it is no observer"
+
+sh_inside 'echo "mode: aply" >/etc/ibcc-tune/ibcc-tuned.yaml'
+! inside systemctl reload ibcc-tuned >/dev/null 2>&1 || fail "a bad configuration is taken"
+[ "$(inside systemctl is-active ibcc-tuned)" = active ] || fail "a bad configuration ends it"
+sh_inside 'echo "mode: apply" >/etc/ibcc-tune/ibcc-tuned.yaml'
+check "reload" inside systemctl reload ibcc-tuned
+wait_until 20 journal 'configuration reloaded, mode apply' || fail "the new configuration does not arrive"
+wait_until 90 journal 'writes verified' || fail "nothing is written in mode apply"
+ok "mode apply writes, and says so"
+
+page() { sh_inside "exec 3<>/dev/tcp/127.0.0.1/10315 && printf 'GET $1 HTTP/1.0\r\n\r\n' >&3 && timeout 10 cat <&3"; }
+check "metrics are switched on" sh_inside 'systemctl -q enable ibcc-tuned-metrics.socket && systemctl restart ibcc-tuned'
+metrics() { page /metrics >"$dir/page" && grep -q '^ibcc_plugin_connected 1' "$dir/page"; }
+wait_until 60 metrics || fail "no metrics: $(head -n 20 "$dir/page")"
+ok "and are there"
+inside systemctl stop ibcc-tuned
+! inside systemctl is-active -q ibcc-tuned-metrics.socket || fail "a scrape would start what was stopped"
+inside systemctl start ibcc-tuned
+inside systemctl is-active -q ibcc-tuned-metrics.socket || fail "the socket does not come back"
+ok "the socket comes and goes with the service"
+
+pid=$(pid_of)
+sh_inside "kill -STOP $pid"
+another() { local p; p=$(pid_of); [ "$p" != 0 ] && [ "$p" != "$pid" ] && inside systemctl is-active -q ibcc-tuned; }
+wait_until 60 another || fail "the watchdog does not bite"
+ok "a daemon that hangs is killed and started again"
+
+# The fabric runs as the daemon's user, who cannot be removed as long.
+inside systemctl stop sm fabric 2>/dev/null
+check "the packages are purged" sh_inside 'dpkg --purge ibcc-tune opensm-plugin-ibcc ibcc-sim ibcc-tune-doc'
+! inside systemctl is-active -q ibcc-tuned || fail "the daemon outlives its package"
+sh_inside 'rm -rf /etc/systemd/system/ibcc-tuned.service.d /etc/opensm/opensm.conf; systemctl daemon-reload'
+files >"$dir/after"
+# Copies of the lists of users, and what OpenSM keeps, are not ours.
+comm -13 "$dir/before" "$dir/after" | grep -v '^/etc/\(passwd\|group\|shadow\|gshadow\|subuid\|subgid\)-$\|^/etc/opensm$\|^/run\|^/etc/.pwd.lock' >"$dir/left"
+[ ! -s "$dir/left" ] || { cat "$dir/left"; fail "purge leaves something behind"; }
+! inside getent passwd ibcc && ! inside getent group ibcc && ! inside getent group ibcc-umad || fail "purge leaves users"
+[ -z "$(sh_inside 'find /run /var /etc -xdev \( -nouser -o -nogroup -o -path "*ibcc*" \) ! -path "/run/systemd/*" ! -path "/var/log/*" | head')" ] ||
+	fail "purge leaves: $(sh_inside 'find /run /var /etc -xdev \( -nouser -o -nogroup -o -path "*ibcc*" \) ! -path "/run/systemd/*" ! -path "/var/log/*" | head')"
+ok "purge leaves nothing behind"
