@@ -56,7 +56,7 @@ check "a good configuration is good" plain ibcc-tuned -z "$TMP/tuned.yaml" --che
 refused "check-config" 78 'bad.yaml:5:19' plain ibcc-tuned -z "$TMP/bad.yaml" --check-config
 refused "no command" 1 'a command is missing' plain ibcc-tune
 refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
-refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply all
+refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply plan.json all
 refused "a number that is none" 1 "got '1x', want a number" plain ibcc-tune -z "$TMP/tuned.yaml" -P 1x plan
 refused "a way that is none" 1 "got 'sideways', want plugin or direct" plain ibcc-tune -z "$TMP/tuned.yaml" --via sideways plan
 echo 0x1234 >"$TMP/key"
