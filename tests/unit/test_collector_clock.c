@@ -277,6 +277,53 @@ static void test_all_still(void **state)
 	teardown(&x);
 }
 
+/* Nobody says anything for a while, and then everybody goes on: so does the fabric's time. */
+static void test_silence(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].dead = true;
+	passes(&x, 30);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].dead = false;
+	passes(&x, 3);
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	teardown(&x);
+}
+
+/* All have forgotten how late it is, but not how to count: that is told, and is over soon when they
+ * remember.
+ */
+static void test_time_refused(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].no_timestamp = true;
+	for (int i = 0; i < 12; i++) {
+		passes(&x, 1);
+		assert_rates(&x, LUSTRE_PORTS, 5);
+	}
+	assert_int_equal(strncmp(trouble(&x), "clock: ", 7), 0);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].no_timestamp = false;
+	passes(&x, 6);
+	assert_string_equal(trouble(&x), "");
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	teardown(&x);
+}
+
 /* A node's counter was led far away and comes back by jumps: what is computed is right again. */
 static void test_ran_away(void **state)
 {
@@ -313,6 +360,8 @@ int main(void)
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_hosts_conspire),
 		cmocka_unit_test(test_all_still),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_time_refused),
 		cmocka_unit_test(test_ran_away),
 	};
 
