@@ -215,6 +215,26 @@ static void test_liar(void **state)
 	}
 }
 
+/* One of two switches does. */
+static void test_lying_switch(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	fake_node_of(x.f, LUSTRE_SW1)->clock_skew = 2;
+	passes(&x, 3);
+	for (int i = 0; i < 20; i++) {
+		passes(&x, 1);
+		assert_true(ibcc_collector_uses_fabric_clock(x.c));
+		assert_rates(&x, LUSTRE_PORTS, 5);
+	}
+	assert_names(&x, LUSTRE_SW1);
+	teardown(&x);
+}
+
 /* One node alone tells the time, or two: not enough to leave the host's clock for. */
 static void test_few(void **state)
 {
@@ -357,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_lying_switch),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_hosts_conspire),
 		cmocka_unit_test(test_all_still),
