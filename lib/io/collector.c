@@ -355,6 +355,9 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
 			continue;
 		}
+		/* How much of the fabric's time has gone by in a silence nobody knows. */
+		if (c->clock.in_use && c->node[node].gap)
+			s->port[i] = (struct ibcc_port_sample){ 0 };
 		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
 		p->last_host_ns = p->host_ns;
 		p->last_t_ns = p->now.t_ns;
@@ -367,7 +370,7 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 				       &s->port[i].delta);
 	}
 	for (uint32_t i = 0; i < t->n_nodes; i++)
-		c->node[i].silent = !c->node[i].answered;
+		c->node[i].gap = c->node[i].silent = !c->node[i].answered;
 }
 
 /* What is sent from now on has to be answered within a part of the pass's time. */

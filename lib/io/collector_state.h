@@ -26,6 +26,7 @@ struct ibcc_node_state {
 	uint64_t guid;
 	bool known;  /* capabilities are as the node said */
 	bool silent; /* no port answered in the last pass */
+	bool gap;    /* likewise, whatever was asked since */
 	bool answered;
 	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
