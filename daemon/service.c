@@ -51,6 +51,9 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_collector_clock_trouble(c->collector, c->topo, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
+	/* Waiting for the next try is no success. */
+	if (!why->text[0] && s->hold_next && c && c->decided && c->plan.n)
+		*why = s->hold_why;
 }
 
 /* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
@@ -63,6 +66,7 @@ static void count_hold(struct ibcc_service *s, bool tried)
 		return;
 	}
 	s->hold_next = s->hold_next ? (uint16_t)(2 * s->hold_next) : 1;
+	s->hold_why = s->cycle.blocked;
 	if (s->hold_next > HOLD_MAX_PASSES)
 		s->hold_next = HOLD_MAX_PASSES;
 	s->hold = s->hold_next;
