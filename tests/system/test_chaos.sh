@@ -260,7 +260,7 @@ round()
 	FOREIGN=0 WRITERS='' OPENSMS=''
 	CONFIG=('mode: apply' "apply_via: $VIA" 'drift: repair' 'pass_deadline_ms: 1000' 'timeout_ms: 100')
 	mkdir -p "$TMP/disk"
-	mount -t tmpfs -o size=1m tmpfs "$TMP/disk" 2>/dev/null
+	mount -t tmpfs -o size=24m tmpfs "$TMP/disk" 2>/dev/null
 	: >"$TMP/tuned.log"
 	start_sim "$SCENARIO" --speed "$SPEED"
 	SIMULATOR=$(child_of "$SIM_PID" ibcc-sim)
