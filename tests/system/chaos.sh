@@ -10,13 +10,13 @@
 
 declare -A PART=(
 	[loss]=loss [silence]=node [refusal]=node [refused_sets]=node [reboot]=node [foreign]=node
-	[speed]=clock [frozen]=clock [liar]=liar
+	[speed]=clock [frozen]=clock [liar]=liar [counters]=counters
 	[stopped_daemon]=daemon [killed_daemon]=daemon [second_daemon]=daemon [bad_reload]=daemon
 	[stopped_opensm]=opensm [killed_opensm]=opensm [sweeps]=opensm
 	[stopped_fabric]=fabric [killed_ibsim]=fabric [flap]=fabric
 	[full_disk]=disk [damaged_book]=daemon [garbage]=sockets [operator]=daemon
 )
-ATTACKS=(loss silence refusal refused_sets reboot foreign speed frozen liar stopped_daemon killed_daemon
+ATTACKS=(loss silence refusal refused_sets reboot foreign speed frozen liar counters stopped_daemon killed_daemon
 	second_daemon bad_reload stopped_opensm killed_opensm sweeps stopped_fabric killed_ibsim flap
 	full_disk damaged_book garbage operator)
 
@@ -93,6 +93,17 @@ liar_on()
 	knob "cc_clock_permille.$LIAR=$REPLY"
 }
 liar_off() { knob "cc_clock_permille.$LIAR=1000"; }
+
+
+counters_on()
+{
+	pick "${NODES[@]}"; MISCOUNTS=$REPLY
+	pick sent wait marks; COUNTER=$REPLY
+	pick 1 300 1900
+	WHAT="$MISCOUNTS tells $REPLY permille of what it counts ($COUNTER)"
+	knob "pma_${COUNTER}_permille.$MISCOUNTS=$REPLY"
+}
+counters_off() { knob "pma_${COUNTER}_permille.$MISCOUNTS=0"; }
 
 # --- the daemon -----------------------------------------------------------------------------------
 stopped_daemon_on() { WHAT="the daemon stops"; BLIND=yes; send STOP "$TUNED_PID"; }
