@@ -187,11 +187,11 @@ step()
 		"${name}_on"
 		blind=$BLIND
 		[ -z "$SWEEP" ] || sweep=yes
-		[ -z "$TOLD" ] || told_all=$TOLD
+		[ -z "$TOLD" ] || told_all="${told_all:+$told_all or }($TOLD)"
 		echo "# step $step: $WHAT"
 	done
 	# Several hide each other, but not that something is wrong.
-	[ "${#CHOSEN[@]}" = 1 ] || [ -z "$told_all" ] || told_all='.state != "ok" or .last_reload_ok == false or .fabric.clock_trouble != null'
+	[ "${#CHOSEN[@]}" = 1 ] || [ -z "$told_all" ] || told_all+=' or .state != "ok" or .last_reload_ok == false or .fabric.clock_trouble != null'
 	[ -z "$told_all" ] || [ -n "$blind" ] || wait_until 20 told "$told_all" || broken "not told: $(say)"
 	for ((; last > 0; last -= 5)); do
 		sleep 0.5
