@@ -14,7 +14,7 @@ LONG=${IBCC_CHAOS_SECONDS:-}
 SEED=${IBCC_SEED:-4711}
 RANDOM=$SEED
 STEPS=${IBCC_STEPS:-${LONG:+10}}
-STEPS=${STEPS:-2}
+STEPS=${STEPS:-4}
 VIAS=${IBCC_VIA:-plugin direct}
 [ -z "${IBCC_ATTACKS:-}" ] || read -ra ATTACKS <<<"$IBCC_ATTACKS"
 echo "seed $SEED"
