@@ -142,6 +142,7 @@ stopped_opensm_off() { send CONT "$OSM_PID"; }
 killed_opensm_on()
 {
 	WHAT="kill -9 of OpenSM"
+	SWEEP=yes # another one does not know whom silence kept from it
 	[ "$VIA" = direct ] || TOLD='.sm == null and .plugin_trouble != null'
 	kill -KILL "$OSM_PID"
 	wait "$OSM_PID" 2>/dev/null
