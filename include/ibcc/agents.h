@@ -31,6 +31,10 @@ struct ibcc_agent_quirks {
 	 * truth; marks: FECN and BECN, of the packets received.
 	 */
 	uint16_t sent_permille, wait_permille, marks_permille;
+	/* TimeStamp runs at so many thousandths of its rate more, or less: -1000 and it stands still at
+	 * zero.
+	 */
+	int32_t clock_off_permille;
 };
 
 struct ibcc_agents_options {

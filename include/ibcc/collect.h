@@ -33,8 +33,8 @@ void ibcc_collector_free(struct ibcc_collector *c);
  */
 void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 
-/* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not only
- * after some time: the fabric has changed.
+/* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not
+ * only after some time: the fabric has changed.
  */
 void ibcc_collector_ask_again(struct ibcc_collector *c);
 
@@ -87,8 +87,14 @@ void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct i
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
 
-/* The same for the endports that are UNKNOWN in *s alone, which must be sized for t (-EINVAL): an
- * answer that got lost is no reason to read a whole fabric again.
+/* The same for some endports alone, by their index; *s must be sized for t (-EINVAL). Who does not
+ * answer keeps what was read of it before.
+ */
+int ibcc_readback_some(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		       const bool *which, struct ibcc_settings *s);
+
+/* The same for those that are UNKNOWN in *s: an answer that got lost is no reason to read a whole
+ * fabric again.
  */
 int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 			  struct ibcc_settings *s);

@@ -231,7 +231,7 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 				ibcc_clock_read(&c->clock, i, ibcc_cc_timestamp_unpack(op->mad),
 						op->t_ns);
 			else
-				ibcc_clock_missed(&c->clock, i);
+				c->node[i].no_time = true;
 			break;
 		case IBCC_ASK_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
 		case IBCC_ASK_EXT:
@@ -300,7 +300,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_TIMESTAMP };
 		uint32_t first = ibcc_collector_first_active(t, i);
 
-		c->node[i].answered = false;
+		c->node[i].answered = c->node[i].no_time = false;
 		if (!c->node[i].known || first == IBCC_NONE)
 			continue;
 		if (ibcc_clock_wants(&c->clock, i) && may_have_key(t, i, cc_key, actual))
@@ -318,7 +318,13 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}
-	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+	rc = rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+	/* Of who says nothing at all nobody knows whether it has the time. */
+	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
+		if (c->node[i].no_time && c->node[i].answered)
+			ibcc_clock_missed(&c->clock, i);
+	}
+	return rc;
 }
 
 /* Times of the readings before, when the clock in use is another now. */
@@ -349,6 +355,9 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
 			continue;
 		}
+		/* How much of the fabric's time has gone by in a silence nobody knows. */
+		if (c->clock.in_use && c->node[node].gap)
+			s->port[i] = (struct ibcc_port_sample){ 0 };
 		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
 		p->last_host_ns = p->host_ns;
 		p->last_t_ns = p->now.t_ns;
@@ -361,7 +370,7 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 				       &s->port[i].delta);
 	}
 	for (uint32_t i = 0; i < t->n_nodes; i++)
-		c->node[i].silent = !c->node[i].answered;
+		c->node[i].gap = c->node[i].silent = !c->node[i].answered;
 }
 
 /* What is sent from now on has to be answered within a part of the pass's time. */

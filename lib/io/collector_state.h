@@ -26,7 +26,9 @@ struct ibcc_node_state {
 	uint64_t guid;
 	bool known;  /* capabilities are as the node said */
 	bool silent; /* no port answered in the last pass */
+	bool gap;    /* likewise, whatever was asked since */
 	bool answered;
+	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
 	bool ext, ext_wait, plain_wait;

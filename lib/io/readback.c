@@ -43,6 +43,7 @@ struct readback {
 	const struct ibcc_topo *t;
 	uint64_t cc_key;
 	struct ibcc_settings *s;
+	const bool *which; /* endports to be read; NULL: all */
 	struct ibcc_batch batch;
 	struct reading *r;
 	uint32_t n;
@@ -364,9 +365,8 @@ static int wave_blocks(struct readback *rb)
 	return rc;
 }
 
-/* Gathers the next endports with a LID, from *next on; all, or those of which nothing is known. */
-static void gather(struct readback *rb, bool all, const struct ibcc_settings *before,
-		   uint32_t *next)
+/* Gathers the next endports with a LID that are to be read, from *next on. */
+static void gather(struct readback *rb, const struct ibcc_settings *before, uint32_t *next)
 {
 	static const struct ibcc_endport_cc none;
 	const struct ibcc_endport_cc *old;
@@ -375,7 +375,7 @@ static void gather(struct readback *rb, bool all, const struct ibcc_settings *be
 	for (; *next < rb->t->n_endports && rb->n < CHUNK_ENDPORTS; (*next)++) {
 		const struct ibcc_topo_port *p = &rb->t->port[rb->t->endport[*next]];
 
-		if (p->lid == 0 || (!all && rb->s->ep[*next].support != IBCC_CC_UNKNOWN))
+		if (p->lid == 0 || (rb->which && !rb->which[*next]))
 			continue;
 		old = before->n == rb->s->n ? &before->ep[*next] : &none;
 		free(rb->s->ep[*next].element);
@@ -392,8 +392,21 @@ static void gather(struct readback *rb, bool all, const struct ibcc_settings *be
 	}
 }
 
+/* Who does not answer this time has what it had. */
+static void keep_known(struct ibcc_settings *fresh, struct ibcc_settings *before)
+{
+	for (uint32_t i = 0; i < fresh->n; i++) {
+		struct ibcc_endport_cc known = before->ep[i];
+
+		if (fresh->ep[i].support != IBCC_CC_UNKNOWN || known.support == IBCC_CC_UNKNOWN)
+			continue;
+		before->ep[i] = fresh->ep[i];
+		fresh->ep[i] = known;
+	}
+}
+
 /* Takes the settings over and replaces *s by them, or leaves *s alone. */
-static int run(struct readback *rb, bool all, struct ibcc_settings *fresh, struct ibcc_settings *s)
+static int run(struct readback *rb, struct ibcc_settings *fresh, struct ibcc_settings *s)
 {
 	uint32_t next = 0;
 	int rc;
@@ -402,7 +415,7 @@ static int run(struct readback *rb, bool all, struct ibcc_settings *fresh, struc
 	rb->r = calloc(CHUNK_ENDPORTS, sizeof(*rb->r));
 	rc = rb->r ? 0 : -ENOMEM;
 	while (rc == 0 && next < rb->t->n_endports) {
-		gather(rb, all, s, &next);
+		gather(rb, s, &next);
 		rc = wave_info(rb);
 		if (rc == 0)
 			rc = wave_silent(rb);
@@ -417,6 +430,8 @@ static int run(struct readback *rb, bool all, struct ibcc_settings *fresh, struc
 		ibcc_settings_fini(fresh);
 		return rc;
 	}
+	if (rb->which)
+		keep_known(fresh, s);
 	ibcc_settings_fini(s);
 	*s = *fresh;
 	return 0;
@@ -430,18 +445,33 @@ int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 
 	if (ibcc_settings_init(&fresh, t) < 0)
 		return -ENOMEM;
-	return run(&rb, true, &fresh, s);
+	return run(&rb, &fresh, s);
 }
 
-int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-			  struct ibcc_settings *s)
+int ibcc_readback_some(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		       const bool *which, struct ibcc_settings *s)
 {
-	struct readback rb = { .tr = tr, .t = t, .cc_key = cc_key };
+	struct readback rb = { .tr = tr, .t = t, .cc_key = cc_key, .which = which };
 	struct ibcc_settings fresh;
 
 	if (s->n != t->n_endports)
 		return -EINVAL;
 	if (ibcc_settings_copy(&fresh, s) < 0)
 		return -ENOMEM;
-	return run(&rb, false, &fresh, s);
+	return run(&rb, &fresh, s);
+}
+
+int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+			  struct ibcc_settings *s)
+{
+	bool *which = calloc(s->n + 1, sizeof(*which));
+	int rc;
+
+	if (!which)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n; i++)
+		which[i] = s->ep[i].support == IBCC_CC_UNKNOWN;
+	rc = ibcc_readback_some(tr, t, cc_key, which, s);
+	free(which);
+	return rc;
 }
