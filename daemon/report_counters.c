@@ -2,7 +2,6 @@
 /* What counters do not tell, in sentences: units of PortXmitWait that were measured or are not
  * known, and devices that count no waits at all.
  */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include <ibcc/device.h>
@@ -56,12 +55,12 @@ static void say_adapters(json_t *list, const struct ibcc_topo *t, const struct i
 		const struct ibcc_device *d = ibcc_device_find(f->vendor_id, f->device_id);
 
 		snprintf(text, sizeof(text),
-			 "%" PRIu32
-			 " adapters%s%s (%s%s) count no waits: inferred from the ports of "
-			 "their switches, which do not tell who waits from who sends little until "
+			 "%u adapter%s%s%s (%s%s) %s no waits: inferred from the ports of their "
+			 "switches, which do not tell who waits from who sends little until "
 			 "packets are marked",
-			 type[i].n, d ? " of type " : "", d ? d->name : "", f->desc,
-			 type[i].n > 1 ? ", ..." : "");
+			 type[i].n, type[i].n > 1 ? "s" : "", d ? " of type " : "",
+			 d ? d->name : "", f->desc, type[i].n > 1 ? ", ..." : "",
+			 type[i].n > 1 ? "count" : "counts");
 		add(list, text);
 	}
 }
@@ -83,8 +82,7 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 		if (!without)
 			continue;
 		snprintf(text, sizeof(text),
-			 "%" PRIu32
-			 " ports of %s tell no waits: congestion that starts there is not "
+			 "%u ports of %s tell no waits: congestion that starts there is not "
 			 "seen",
 			 without, n->desc);
 		add(list, text);

@@ -5,8 +5,8 @@
  * 100 %. Others come to less, and none to more. So for each type of device and rate of its links,
  * what is left of a port's time when it does not send, over what its waits come to by the table of
  * devices (<ibcc/device.h>), is never below the factor by which the table is wrong; and where
- * several ports that wait for different shares of their time come to the same least value, that
- * is the factor. Close to 1, the table is right.
+ * ports of several nodes that wait for different shares of their time come to the same least value,
+ * that is the factor. Close to 1, the table is right.
  */
 #ifndef IBCC_UNITS_H
 #define IBCC_UNITS_H

@@ -132,8 +132,24 @@ void ibcc_picture_infer_waits(const struct job *j, struct load *load)
 			infer_at(j, load, &j->t->node[i], marks);
 }
 
+/* Does an adapter that was read lack the counter? */
+static bool any_without(const struct job *j, const struct load *load, enum ibcc_ctr ctr)
+{
+	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++)
+		if (is_ca_port(j->t, i) && load[i].usable && !j->s->port[i].now.width[ctr])
+			return true;
+	return false;
+}
+
+/* What some count and others have in a log, a sample of it, cannot be compared: so it is the log's
+ * for all.
+ */
 void ibcc_picture_infer_marks(const struct job *j, struct load *load)
 {
+	bool becn = any_without(j, load, IBCC_CTR_RCV_BECN);
+
+	for (uint32_t i = 0; becn && i < j->t->n_ports; i++)
+		load[i].becn = 0;
 	for (uint32_t i = 0; i < j->s->n_marks; i++) {
 		uint32_t src = ibcc_topo_port_of_lid(j->t, j->s->mark[i].slid);
 		uint32_t dst = ibcc_topo_port_of_lid(j->t, j->s->mark[i].dlid);
@@ -142,7 +158,7 @@ void ibcc_picture_infer_marks(const struct job *j, struct load *load)
 		    dst >= j->s->n_ports || !is_ca_port(j->t, src) || !is_ca_port(j->t, dst) ||
 		    !load[src].read || !load[dst].read)
 			continue;
-		load[src].becn += !j->s->port[src].now.width[IBCC_CTR_RCV_BECN];
+		load[src].becn += becn;
 		load[dst].fecn += !j->s->port[dst].now.width[IBCC_CTR_RCV_FECN];
 	}
 }

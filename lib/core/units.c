@@ -24,18 +24,18 @@
 #define MANY          12.0 /* readings in the peak */
 #define BELOW_SHARE   0.1  /* of those in the peak there may be below it */
 #define ABOVE_SHARE   0.7  /* and in as many bins above it */
-#define SPREAD        1.25 /* the longest wait in the peak over the shortest, at least */
-#define SAME          0.1  /* factors that differ by less are one */
-#define IMPOSSIBLE    3.0  /* readings beyond 100 % that make a unit unbelievable, if they are */
-#define MOSTLY        0.5  /* ... this share of all, and of several ports */
+#define SPREAD        1.12 /* the longest wait in the peak over the shortest: alike ones differ less */
+#define SAME          0.1 /* factors that differ by less are one */
+#define IMPOSSIBLE    3.0 /* readings beyond 100 % that make a unit unbelievable, if they are */
+#define MOSTLY        0.5 /* ... this share of all, and of several nodes */
 #define FORGET_BEYOND 4096.0
 #define USUAL_TICK    7 /* where nobody tells */
 
 struct bin {
 	float n;
 	float least, most; /* waits, by the table */
-	uint32_t port;     /* of the first reading */
-	bool several;      /* ports */
+	uint32_t node;     /* of the first reading */
+	bool several;      /* nodes: one alone may lie */
 };
 
 struct unit {
@@ -128,7 +128,7 @@ uint64_t ibcc_units_tick_ps(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	return (uint64_t)llround((double)table_ps(v, &t->port[port], tick) * v->factor);
 }
 
-static void add_reading(struct unit *v, uint32_t port, double bound, double wait)
+static void add_reading(struct unit *v, uint32_t node, double bound, double wait)
 {
 	struct bin *b;
 	double at = (log(bound) + log(FACTOR_MAX)) / log(BIN_RATIO);
@@ -137,12 +137,12 @@ static void add_reading(struct unit *v, uint32_t port, double bound, double wait
 		return;
 	b = &v->bin[(unsigned int)at];
 	if (b->n < 0.5f) {
-		*b = (struct bin){ .least = (float)wait, .most = (float)wait, .port = port };
+		*b = (struct bin){ .least = (float)wait, .most = (float)wait, .node = node };
 	}
 	b->n++;
 	b->least = fminf(b->least, (float)wait);
 	b->most = fmaxf(b->most, (float)wait);
-	b->several |= b->port != port;
+	b->several |= b->node != node;
 	v->n++;
 	for (unsigned int i = 0; v->n > FORGET_BEYOND && i < N_BINS; i++)
 		v->bin[i].n /= 2;
@@ -164,7 +164,7 @@ void ibcc_units_look(struct ibcc_units *u, const struct ibcc_topo *t, uint32_t p
 	wait = (double)d->v[IBCC_CTR_XMIT_WAIT] * (double)table_ps(v, p, tick) /
 	       ((double)d->dt_ns * 1000);
 	if (sent <= SENT_MAX && wait >= WAIT_MIN)
-		add_reading(v, port, (1 - sent) / wait, wait);
+		add_reading(v, p->node, (1 - sent) / wait, wait);
 }
 
 /* Readings in bins of [from, to). */
@@ -187,9 +187,11 @@ static double peak_at(const struct unit *v, unsigned int i)
 
 	if (n < MANY || sum(v, 0, i) > n * BELOW_SHARE || sum(v, i + 2, i + 4) > n * ABOVE_SHARE)
 		return 0;
-	if (!(a->several || b->several || (a->n > 0 && b->n > 0 && a->port != b->port)))
+	if (!(a->several || b->several || (a->n > 0 && b->n > 0 && a->node != b->node)))
 		return 0;
-	/* Ports that are idle alike could be taken for such that wait in a longer unit. */
+	/* Ports that are idle alike could be taken for such that wait in a longer unit. Where they
+	 * send and wait more or less together, they leave the two bins before they differ so much.
+	 */
 	if (i > ONE && fmax(a->most, b->most) < least * SPREAD)
 		return 0;
 	return pow(BIN_RATIO, i + 0.5 + (double)b->n / n) / FACTOR_MAX;
@@ -200,7 +202,7 @@ static bool is_impossible(const struct unit *v)
 {
 	unsigned int end = ONE - 2; /* 8 % less */
 	double n = sum(v, 0, end);
-	uint32_t port = IBCC_NONE;
+	uint32_t node = IBCC_NONE;
 	bool several = false;
 
 	for (unsigned int i = 0; i < end; i++) {
@@ -208,8 +210,8 @@ static bool is_impossible(const struct unit *v)
 
 		if (b->n < 0.5f)
 			continue;
-		several |= b->several || (port != IBCC_NONE && port != b->port);
-		port = b->port;
+		several |= b->several || (node != IBCC_NONE && node != b->node);
+		node = b->node;
 	}
 	return several && n >= IMPOSSIBLE && n >= v->n * MOSTLY;
 }

@@ -56,19 +56,20 @@ static void interval(struct fixture *x, uint32_t port, int tick, double sent, do
 	ibcc_units_look(x->u, x->t, port, tick, &d);
 }
 
-/* Passes in which all ports of a switch are busy for other shares of their time, the rest of which
+/* Passes in which ports of two switches are busy for other shares of their time, the rest of which
  * they wait or are idle.
  */
 static void passes(struct fixture *x, unsigned int n, int tick, double bytes, double idle)
 {
 	uint32_t first = x->t->node[LUSTRE_SW1].first_port;
+	uint32_t second = x->t->node[LUSTRE_SW2].first_port;
 
 	for (unsigned int k = 0; k < n; k++) {
 		for (unsigned int p = 1; p <= SW_PORTS; p++) {
 			double sent = 0.1 * p, rest = idle > 0 ? idle * (p + k % 7) / 12 : 0;
 
-			interval(x, first + p, tick, sent * (1 - rest), (1 - sent) * (1 - rest),
-				 bytes);
+			interval(x, (p & 1 ? first : second) + p, tick, sent * (1 - rest),
+				 (1 - sent) * (1 - rest), bytes);
 		}
 		ibcc_units_conclude(x->u);
 	}
@@ -159,14 +160,15 @@ static void test_idle_ports(void **state)
 	 */
 	for (int k = 0; k < 100; k++) {
 		for (unsigned int p = 1; p <= SW_PORTS; p++)
-			interval(&x, x.t->node[LUSTRE_SW2].first_port + p, 7, 0.3, 0.2, 8);
+			interval(&x, x.t->node[p & 1 ? LUSTRE_SW1 : LUSTRE_SW2].first_port + p, 7,
+				 0.3, 0.2, 8);
 		ibcc_units_conclude(x.u);
 	}
 	assert_true(fabs(bytes_now(&x, 7) - 8) < 0.1);
 	teardown(&x);
 }
 
-/* A port that lies does not make its type unbelievable. */
+/* A node that lies does not make its type unbelievable. */
 static void test_liar(void **state)
 {
 	struct fixture x = setup(0, 0);
@@ -175,6 +177,7 @@ static void test_liar(void **state)
 	(void)state;
 	for (int k = 0; k < 200; k++) {
 		interval(&x, port, 7, 0.5, 3, 8);
+		interval(&x, port + 1, 7, 0.2, 2, 8);
 		ibcc_units_conclude(x.u);
 	}
 	assert_true(fabs(bytes_now(&x, 7) - 8) < 0.1);
