@@ -140,8 +140,8 @@ static void add_reading(struct unit *v, uint32_t node, double bound, double wait
 		*b = (struct bin){ .least = (float)wait, .most = (float)wait, .node = node };
 	}
 	b->n++;
-	b->least = fminf(b->least, (float)wait);
-	b->most = fmaxf(b->most, (float)wait);
+	b->least = (float)fmin(b->least, wait);
+	b->most = (float)fmax(b->most, wait);
 	b->several |= b->node != node;
 	v->n++;
 	for (unsigned int i = 0; v->n > FORGET_BEYOND && i < N_BINS; i++)
