@@ -10,6 +10,7 @@
 #include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
+#include <ibcc/units.h>
 #include <ibcc/why.h>
 
 enum ibcc_clock {
@@ -62,6 +63,9 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
  */
 int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			     struct ibcc_snapshot *s, uint32_t *n_cleared);
+
+/* What is known of units of PortXmitWait; the collector's. */
+const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c);
 
 /* The fabric's clock rate against the host's in permille (1000: equal), 0 while unknown; whether
  * rates are computed with the fabric's clock.

@@ -79,6 +79,11 @@ struct ibcc_device {
  */
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
 
+/* May its links be FDR10, which its vendor's ExtendedPortInfo tells? It is asked of no others, as
+ * old devices keep silent about what they do not know (the list is that of infiniband-diags).
+ */
+bool ibcc_device_has_fdr10(const struct ibcc_device *d);
+
 /* Tick that a device counts by where PortSamplesControl is not answered: 31 or 7; -1: not known.
  * `d` may be NULL.
  */
