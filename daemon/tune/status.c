@@ -37,8 +37,9 @@ static void print_fabric(const json_t *s)
 	if (tune_str(f, "clock_trouble")[0])
 		printf("Clock:     %s\n", tune_str(f, "clock_trouble"));
 	if (json_is_object(m))
-		printf("MADs:      %lld sent, %lld without answer, %lld Sets\n",
-		       tune_int(m, "sent"), tune_int(m, "timed_out"), tune_int(m, "sets"));
+		printf("MADs:      %lld sent, of those %lld SMPs, %lld without answer, %lld Sets\n",
+		       tune_int(m, "sent"), tune_int(m, "smps"), tune_int(m, "timed_out"),
+		       tune_int(m, "sets"));
 }
 
 /* Ports 1, 2, 3 and 7 as "1-3,7". */

@@ -3,6 +3,7 @@
 #ifndef IBCC_MAD_H
 #define IBCC_MAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,12 @@ enum ibcc_mad_class {
 	IBCC_MAD_CLASS_PERF = 0x04,
 	IBCC_MAD_CLASS_CC = 0x21, /* class version 2, base version 1, QP1 */
 };
+
+/* Subnet management, by LID or by a directed route? */
+static inline bool ibcc_mad_is_smp(const uint8_t *mad)
+{
+	return mad[1] == IBCC_MAD_CLASS_SMP || mad[1] == IBCC_MAD_CLASS_SMP_DIRECT;
+}
 
 enum ibcc_mad_method {
 	IBCC_MAD_GET = 0x01,

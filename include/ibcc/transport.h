@@ -51,6 +51,7 @@ struct ibcc_node_stats {
 struct ibcc_transport_stats {
 	uint64_t sent, retried, answered, refused, timed_out;
 	uint64_t sets; /* requests with method Set */
+	uint64_t smps; /* of those sent, subnet management's: on VL 15, for which the SM lives */
 	/* By unicast LID, IBCC_LID_MAX + 1 of them, the transport's; NULL: not kept. */
 	struct ibcc_node_stats *node;
 };

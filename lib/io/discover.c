@@ -152,7 +152,10 @@ static void tell(const struct ibcc_walk_gaps *g, char *why, size_t len)
 struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
 				     size_t len)
 {
-	const struct ibcc_walk_options o = { .sl2vl = true };
+	/* No SL to VL maps: nothing that is decided asks for a VL, and they would be nine tenths of
+	 * all Gets.
+	 */
+	const struct ibcc_walk_options o = { 0 };
 	struct ibcc_walk *w = ibcc_walk_new(&o);
 	struct ibcc_walk_gaps g = { 0 };
 	struct ibcc_topo *t = NULL;

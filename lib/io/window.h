@@ -13,8 +13,10 @@
 
 #define IBCC_WINDOW_MAX      128u
 #define IBCC_WINDOW_NODE_MAX 16u /* of one node, so that a silent one does not stop the others */
-/* By directed routes together: SMPs travel on VL 15, which has no flow control. */
-#define IBCC_WINDOW_DIRECT_MAX 8u
+/* By directed routes together: SMPs travel on VL 15, which has no flow control, and the switches that
+ * answer them have the subnet manager to serve. libibnetdisc has as many.
+ */
+#define IBCC_WINDOW_DIRECT_MAX 2u
 
 /* How datagrams leave and arrive. */
 struct ibcc_port_ops {

@@ -135,6 +135,7 @@ void ibcc_run_count(struct ibcc_run *r, size_t i, enum ibcc_run_event e)
 		n = &r->stats->node[r->op[i].lid];
 	switch (e) {
 	case IBCC_RUN_SENT:
+		r->stats->smps += ibcc_mad_is_smp(r->op[i].mad);
 		r->stats->sent++;
 		n->sent++;
 		break;

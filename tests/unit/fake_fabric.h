@@ -382,6 +382,7 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 	fake_sleep(f, f->step_ns);
 	f->n_class[mgmt_class]++;
 	f->base.stats.sent++;
+	f->base.stats.smps += ibcc_mad_is_smp(op->mad);
 	f->base.stats.sets += set;
 	op->t_ns = f->now_ns;
 	if (mgmt_class == 0x81) {
