@@ -189,7 +189,7 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 	*err = -ENOMEM;
 	u->sbuf = calloc(1, umad_size() + IBCC_MAD_BYTES);
 	u->rbuf = calloc(1, umad_size() + IBCC_MAD_BYTES);
-	u->window = ibcc_window_new(&port_ops, u, o->window, o->timeout_ms, o->retries);
+	u->window = ibcc_window_new(&port_ops, u, o);
 	u->base.stats.node = calloc(IBCC_RUN_LIDS, sizeof(*u->base.stats.node));
 	if (!u->sbuf || !u->rbuf || !u->window || !u->base.stats.node)
 		goto fail;
