@@ -234,6 +234,8 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 				c->node[i].no_time = true;
 			break;
 		case IBCC_ASK_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
+		case IBCC_ASK_SUM:
+		case IBCC_ASK_SUM_WAIT: ibcc_sums_take(c, op, kind, i); break;
 		case IBCC_ASK_EXT:
 		case IBCC_ASK_PLAIN:
 		case IBCC_ASK_CON: take_counters(c, t, op, kind, i); break;
@@ -307,7 +309,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
 					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
-			if (c->port[p].asked)
+			if (c->port[p].asked && !c->node[i].sum.quiet)
 				rc = add_counters(c, t, p);
 		}
 		/* The last, so that silence about it leaves the counters alone. */
@@ -402,6 +404,8 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 		rc = ibcc_caps_ask_controls(c, tr, t);
 	limit(c, tr, from, 1);
 	if (rc == 0)
+		rc = ibcc_sums_ask(c, tr, t, s);
+	if (rc == 0)
 		rc = wave_counters(c, tr, t, cc_key, actual);
 	tr->deadline_ns = 0;
 	if (rc < 0)
@@ -409,9 +413,11 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (ibcc_clock_measure(&c->clock))
 		convert(c, t, s);
 	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
+	ibcc_sums_fill(c, t, s);
 	ibcc_snapshot_begin(s);
 	record(c, t, s);
 	ibcc_marks_record(&c->marks, s);
 	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
+	ibcc_sums_judge(c, t, s);
 	return 0;
 }
