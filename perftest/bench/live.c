@@ -75,7 +75,12 @@ static int open_agents(struct live *l)
 
 static int open_transport(struct live *l)
 {
-	const struct ibcc_inproc_options o = { .rtt_ns = ps_of_us(l->o->rtt_us) / IBCC_PS_PER_NS };
+	/* No pause between two requests to one node, as the daemon makes by default: here time runs
+	 * by milliseconds, and a pass is to be a small part of an interval, as it is there.
+	 */
+	const struct ibcc_inproc_options o = { .rtt_ns = ps_of_us(l->o->rtt_us) / IBCC_PS_PER_NS,
+					       .window = 32,
+					       .node_window = 1 };
 	const struct ibcc_fault_options lose = {
 		.seed = l->s->seed,
 		.loss_permille = (uint16_t)lround(l->o->lose_percent * 10),
