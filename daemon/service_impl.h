@@ -8,6 +8,7 @@
 
 #include "daemon/apply/carry.h"
 #include "daemon/discovery.h"
+#include "daemon/mad_rate.h"
 #include "daemon/service.h"
 
 enum ibcc_topo_source {
@@ -43,7 +44,8 @@ struct ibcc_service {
 	bool plan_is_old;         /* something was written since the last pass */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
-	uint64_t set_mads; /* sent since the start, by us or by the plugin for us */
+	struct ibcc_mad_rate mad_rate; /* of the transport */
+	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
 };
 
 /* Sees to an open port and a topology that is up to date. */

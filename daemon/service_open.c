@@ -79,6 +79,7 @@ static void set_transport(struct ibcc_service *s, struct ibcc_transport *t)
 void ibcc_service_drop(struct ibcc_service *s)
 {
 	ibcc_cycle_fini(&s->cycle);
+	ibcc_mad_rate_fini(&s->mad_rate);
 	ibcc_applier_free(s->applier);
 	s->applier = NULL;
 	s->source = IBCC_TOPO_FROM_NOWHERE;
@@ -188,6 +189,8 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_umad_options u = { .ca = c->ca[0] ? c->ca : NULL,
 				       .port = c->port,
 				       .window = c->window,
+				       .node_window = c->node_window,
+				       .node_gap_us = c->node_gap_us,
 				       .timeout_ms = c->timeout_ms,
 				       .retries = c->retries };
 	struct ibcc_cycle_options o = { .clock = (enum ibcc_clock)c->clock,
@@ -388,7 +391,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 			 old->timeout_ms == config->timeout_ms && old->retries == config->retries &&
 			 old->pass_deadline_ms == config->pass_deadline_ms &&
 			 old->clear_counters == config->clear_counters &&
-			 old->window == config->window && old->clock == config->clock &&
+			 old->window == config->window && old->node_window == config->node_window &&
+			 old->node_gap_us == config->node_gap_us && old->clock == config->clock &&
 			 old->apply_via == config->apply_via && s->cc_key == cc_key;
 	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;
 

@@ -37,6 +37,9 @@ static const struct command commands[] = {
 	{ "ooo-check", tune_ooo_check, 0, false,
 	  "packets out of order that this host's adapters counted" },
 };
+/* Between readings without a daemon, at most, unless asked for. */
+#define ALONE_INTERVAL_MS 1000u
+
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const char usage_head[] = "Usage: ibcc-tune [OPTION]... COMMAND [ARGUMENT]\n"
@@ -192,6 +195,9 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		c->interval_ms = (uint32_t)v;
 	}
+	/* Somebody waits for it. */
+	if (!o->interval && c->interval_ms > ALONE_INTERVAL_MS)
+		c->interval_ms = ALONE_INTERVAL_MS;
 	if (o->limit) {
 		if (!tune_number(o->limit, 1, 10000, "--limit", &v))
 			return false;

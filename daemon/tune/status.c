@@ -22,6 +22,22 @@ static void print_sm(const json_t *s)
 		printf("Plugin:    %s\n", tune_str(s, "plugin_trouble"));
 }
 
+static void print_mad_rates(const json_t *m)
+{
+	const json_t *rate = json_object_get(m, "per_second"), *b = json_object_get(m, "busiest");
+	char node[160];
+
+	if (!json_is_number(rate))
+		return;
+	printf("Load:      %.1f MADs a second", json_number_value(rate));
+	if (json_is_object(b))
+		printf(", at most %.1f to one node, %s",
+		       json_number_value(json_object_get(b, "per_second")),
+		       tune_node_text(b, node, sizeof(node)));
+	printf("; %lld SMPs in the last minute or two; %lld in flight at most\n",
+	       tune_int(m, "smps_lately"), tune_int(m, "window"));
+}
+
 static void print_fabric(const json_t *s)
 {
 	const json_t *f = json_object_get(s, "fabric"), *m = json_object_get(s, "mads");
@@ -40,6 +56,7 @@ static void print_fabric(const json_t *s)
 		printf("MADs:      %lld sent, of those %lld SMPs, %lld without answer, %lld Sets\n",
 		       tune_int(m, "sent"), tune_int(m, "smps"), tune_int(m, "timed_out"),
 		       tune_int(m, "sets"));
+	print_mad_rates(m);
 }
 
 /* Ports 1, 2, 3 and 7 as "1-3,7". */

@@ -46,8 +46,10 @@ struct ibcc_config {
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */
 	uint8_t retries;
-	uint8_t window; /* MADs in flight */
-	int clock;      /* enum ibcc_clock */
+	uint8_t window;       /* MADs in flight, */
+	uint8_t node_window;  /* of those to one node, */
+	uint32_t node_gap_us; /* and from one to it to the next */
+	int clock;            /* enum ibcc_clock */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
 	/* Names of groups whose members may ask, and ask for changes; empty: none. */

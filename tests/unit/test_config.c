@@ -154,7 +154,7 @@ static void test_all_keys(void **state)
 			"c.yaml",
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
 			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
-			"128\nclock: fabric\n"
+			"128\nnode_window: 4\nnode_gap_us: 0\nclock: fabric\n"
 			"plugin_socket: /a\ncontrol_read_group: r\ncontrol_write_group: "
 			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
 			"cc_key_file: /e\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
@@ -173,6 +173,8 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.timeout_ms, 50);
 	assert_int_equal(c.retries, 0);
 	assert_int_equal(c.window, 128);
+	assert_int_equal(c.node_window, 4);
+	assert_int_equal(c.node_gap_us, 0);
 	assert_int_equal(c.clock, IBCC_CLOCK_FABRIC);
 	assert_string_equal(c.plugin_socket, "/a");
 	assert_string_equal(c.control_socket, "/b");
