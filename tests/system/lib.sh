@@ -219,7 +219,7 @@ write_config()
 {
 	printf '%s\n' "plugin_socket: $TMP/opensm.sock" "control_socket: $TMP/control.sock" \
 		"state_file: ${STATE_FILE:-$TMP/state.db}" "log: {target: stderr, level: debug}" \
-		'interval_ms: 200' "$@" >"$TMP/tuned.yaml"
+		'interval_ms: 200' 'node_window: 4' 'node_gap_us: 0' "$@" >"$TMP/tuned.yaml"
 	cp "$TMP/tuned.yaml" "$TMP/cli.yaml"
 }
 
