@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/notice.h>
 #include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
@@ -280,6 +281,19 @@ static json_t *mad_status(const struct ibcc_service *s)
 	return NULL;
 }
 
+/* Of changes of the fabric, where there is no plugin to tell of them. */
+static json_t *traps_status(const struct ibcc_service *s)
+{
+	struct ibcc_notices_state n;
+
+	if (!s->notices)
+		return json_null();
+	ibcc_notices_look(s->notices, &n);
+	return json_pack("{sb sI si so}", "subscribed", n.subscribed, "received",
+			 (json_int_t)n.n_traps, "last", (int)n.last_trap, "trouble",
+			 n.trouble ? ibcc_json_text(n.trouble) : json_null());
+}
+
 static json_t *drift_status(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
@@ -343,6 +357,10 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "state_trouble",
 				    state_trouble(s)[0] ? ibcc_json_text(state_trouble(s))
 							: json_null());
+	}
+	if (o) {
+		json_object_set_new(o, "discoveries", json_integer((json_int_t)s->n_discoveries));
+		json_object_set_new(o, "traps", traps_status(s));
 	}
 	if (o && c) {
 		json_object_set_new(o, "drift", drift_status(c));

@@ -38,6 +38,19 @@ static void print_mad_rates(const json_t *m)
 	       tune_int(m, "smps_lately"), tune_int(m, "window"));
 }
 
+static void print_traps(const json_t *s)
+{
+	const json_t *t = json_object_get(s, "traps");
+
+	if (!json_is_object(t))
+		return;
+	printf("Changes:   discovered %lld times; %lld traps", tune_int(s, "discoveries"),
+	       tune_int(t, "received"));
+	if (tune_str(t, "trouble")[0])
+		printf("; %s, so every 15 minutes", tune_str(t, "trouble"));
+	putchar('\n');
+}
+
 static void print_fabric(const json_t *s)
 {
 	const json_t *f = json_object_get(s, "fabric"), *m = json_object_get(s, "mads");
@@ -142,6 +155,7 @@ static void print_status(const json_t *s)
 	       paused[0] ? ", paused after " : "", paused);
 	print_sm(s);
 	print_fabric(s);
+	print_traps(s);
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
 	print_doubted(json_object_get(json_object_get(s, "fabric"), "doubted"));
