@@ -33,8 +33,8 @@ void ibcc_collector_free(struct ibcc_collector *c);
  */
 void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 
-/* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not
- * only after some time: the fabric has changed.
+/* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not only
+ * after some time, and each port is read by itself: the fabric has changed.
  */
 void ibcc_collector_ask_again(struct ibcc_collector *c);
 

@@ -55,8 +55,10 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
 
 void ibcc_collector_ask_again(struct ibcc_collector *c)
 {
-	for (uint32_t i = 0; i < c->n_nodes; i++)
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		c->node[i].refusal.due = 0;
+		c->node[i].sum.idle = false;
+	}
 	for (uint32_t i = 0; i < c->n_ports; i++) {
 		c->port[i].tries = 0;
 		c->port[i].refusal.due = c->port[i].con_refusal.due = 0;
