@@ -67,12 +67,22 @@ struct ibcc_config {
 	struct ibcc_bounds bounds; /* of what we write by our own port; the plugin has its own */
 };
 
-void ibcc_config_defaults(struct ibcc_config *c);
+/* What the name of a fabric may have: letters, digits, "_", "-", and "." but at the beginning. Of
+ * at most so many bytes, with the end.
+ */
+#define IBCC_FABRIC_BYTES 33u
+bool ibcc_config_is_fabric(const char *name);
+
+/* With the name of a fabric (NULL: the only one) sockets and state file are its own:
+ * /run/ibcc-tune/NAME.control.sock, NAME.opensm.sock, /var/lib/ibcc-tune/NAME/state.db.
+ */
+void ibcc_config_defaults(struct ibcc_config *c, const char *fabric);
 
 /* Reads a file over the defaults. All errors are in *e; *c is complete only with 0. -EINVAL for
  * errors in the file, -ENOENT, -EACCES and so on when it cannot be read (also told in *e).
  */
-int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e);
+int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c,
+		     struct ibcc_yaml_errors *e);
 
 /* Writes the effective configuration as YAML, one key a line; returns 0 or -EIO. */
 int ibcc_config_dump(const struct ibcc_config *c, FILE *out);

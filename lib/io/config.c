@@ -111,7 +111,16 @@ static enum ibcc_clock default_clock(void)
 	return getenv("IBSIM_SOCKNAME") ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST;
 }
 
-void ibcc_config_defaults(struct ibcc_config *c)
+bool ibcc_config_is_fabric(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-.";
+	size_t len = strlen(name);
+
+	return len && len < IBCC_FABRIC_BYTES && strspn(name, allowed) == len && *name != '.';
+}
+
+void ibcc_config_defaults(struct ibcc_config *c, const char *fabric)
 {
 	*c = (struct ibcc_config){
 		.mode = IBCC_MODE_OBSERVE,
@@ -135,6 +144,13 @@ void ibcc_config_defaults(struct ibcc_config *c)
 	};
 	ibcc_estimator_defaults(&c->estimator);
 	ibcc_tuner_defaults(&c->tuner);
+	if (!fabric)
+		return;
+	snprintf(c->plugin_socket, sizeof(c->plugin_socket), "/run/ibcc-tune/%s.opensm.sock",
+		 fabric);
+	snprintf(c->control_socket, sizeof(c->control_socket), "/run/ibcc-tune/%s.control.sock",
+		 fabric);
+	snprintf(c->state_file, sizeof(c->state_file), "/var/lib/ibcc-tune/%s/state.db", fabric);
 }
 
 /* A path in a file that a daemon reads must not depend on where it was started. */
@@ -173,7 +189,8 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 			       "metrics_listen", "PORT, ADDRESS:PORT or [ADDRESS]:PORT in numbers");
 }
 
-int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e)
+int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c,
+		     struct ibcc_yaml_errors *e)
 {
 	struct ibcc_config read;
 	unsigned int before = e->n;
@@ -182,7 +199,7 @@ int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_e
 
 	if (!y)
 		return -errno;
-	ibcc_config_defaults(&read);
+	ibcc_config_defaults(&read, fabric);
 	rc = ibcc_yaml_read(y, ibcc_yaml_root(y), NULL, config_keys, &read, e);
 	check(y, &read, e);
 	if (!rc && e->n == before)

@@ -74,7 +74,7 @@ static struct ibcc_transport *limited_transport(int *err)
 	struct ibcc_config c;
 	struct ibcc_umad_options o = { .timeout_ms = IBCC_SPEED_TIMEOUT_MS };
 
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	o.window = c.window;
 	o.node_window = c.node_window;
 	o.node_gap_us = c.node_gap_us;
@@ -206,7 +206,7 @@ static double a_minute(uint64_t in_a_pass)
 {
 	struct ibcc_config c;
 
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	return (double)in_a_pass * 60000.0 / c.interval_ms;
 }
 
