@@ -340,7 +340,7 @@ static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct 
 		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
 			continue;
 		p->last_t_ns = ibcc_clock_time(&c->clock, t->port[i].node, p->last_host_ns);
-		s->port[i].now.t_ns = p->last_t_ns;
+		s->port[i].now.t_ns = s->port[i].read_ns = p->last_t_ns;
 	}
 	s->t_ns = ibcc_clock_end(&c->clock);
 }
@@ -365,6 +365,10 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
 		p->last_host_ns = p->host_ns;
 		p->last_t_ns = p->now.t_ns;
+		if (c->node[node].sum.quiet) {
+			ibcc_snapshot_hold(s, i, p->now.t_ns);
+			continue;
+		}
 		ibcc_snapshot_record(s, i, &p->now,
 				     ibcc_device_tick_ps(ibcc_device_find(t->node[node].vendor_id,
 									  t->node[node].device_id),
@@ -415,7 +419,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (ibcc_clock_measure(&c->clock))
 		convert(c, t, s);
 	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
-	ibcc_sums_fill(c, t, s);
+	ibcc_sums_fill(c, t);
 	ibcc_snapshot_begin(s);
 	record(c, t, s);
 	ibcc_marks_record(&c->marks, s);

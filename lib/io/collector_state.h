@@ -103,13 +103,12 @@ void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op
 void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port);
 
 /* collector_sums.c: one request in place of those for each port of a switch that is quiet. Asks,
- * with the readings of the pass before, and says who is; gives their ports the readings that they
- * had; looks at those that were read in detail. The first returns as ibcc_collector_pass().
+ * with the readings of the pass before, and says who is; takes their ports for read, as they were;
+ * looks at those that were read in detail. The first returns as ibcc_collector_pass().
  */
 int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const struct ibcc_topo *t,
 		  const struct ibcc_snapshot *s);
-void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t,
-		    const struct ibcc_snapshot *s);
+void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t);
 void ibcc_sums_judge(struct ibcc_collector *c, const struct ibcc_topo *t,
 		     const struct ibcc_snapshot *s);
 void ibcc_sums_take(struct ibcc_collector *c, const struct ibcc_mad_op *op, enum ibcc_ask_kind kind,

@@ -115,8 +115,7 @@ int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const str
 	return rc;
 }
 
-void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t,
-		    const struct ibcc_snapshot *s)
+void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t)
 {
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		const struct ibcc_topo_node *n = &t->node[i];
@@ -127,7 +126,6 @@ void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t,
 			if (!sum->quiet || !c->port[p].asked)
 				continue;
 			c->port[p].got = true;
-			c->port[p].now = s->port[p].now;
 			c->port[p].host_ns = sum->host_ns;
 		}
 	}

@@ -139,6 +139,34 @@ static void test_little_by_little(void **state)
 	teardown(&x);
 }
 
+/* Ends of a cable do not contradict each other for that: what a switch has not been asked for in
+ * detail comes later.
+ */
+static void test_trust(void **state)
+{
+	struct fixture x = idle_fabric(0x1300, 2);
+	struct fake_counters *ca = counters(&x, LUSTRE_SRC1, 1), *sw = counters(&x, LUSTRE_SW1, 1);
+	uint64_t words = (uint64_t)(32000.0 / 32 * 1e8 / 100 / 40); /* of intervals of 100 s */
+	unsigned int quiet = 0;
+
+	(void)state;
+	assert_int_equal(x.t->port[fabric_port(x.t, LUSTRE_SRC1, 1)].peer,
+			 fabric_port(x.t, LUSTRE_SW1, 1));
+	for (int i = 0; i < 200; i++) {
+		ca->xmit_data += words;
+		sw->rcv_data += words;
+		sw->xmit_data += words;
+		ca->rcv_data += words;
+		pass(&x);
+		quiet += x.f->n_class[4] < 2 + HOSTS + SW1_PORTS;
+		ibcc_trust_judge(x.t, &x.s);
+		assert_int_equal(x.s.n_doubted, 0);
+		fake_sleep(x.f, 100000 * MS);
+	}
+	assert_true(quiet > 150);
+	teardown(&x);
+}
+
 /* Sums that are less than the parts, or refused, are not asked for again. */
 static void test_liars(void **state)
 {
@@ -199,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_something_moves),
 		cmocka_unit_test(test_little_by_little),
 		cmocka_unit_test(test_liars),
+		cmocka_unit_test(test_trust),
 		cmocka_unit_test(test_detail_in_the_end),
 		cmocka_unit_test(test_silence),
 	};
