@@ -164,6 +164,28 @@ static void test_smps(void **state)
 
 static struct ibcc_topo *walk_slowly(struct fake_fabric *f, struct ibcc_walk_options o);
 
+/* A large or slow fabric takes as long as it does; one that says nothing does not. */
+static void test_slow_fabric(void **state)
+{
+	struct ibcc_topo *t = fabric_tree2(36);
+	struct fake_fabric *f = fake_fabric(t);
+	uint64_t from = f->now_ns;
+	char why[200];
+
+	(void)state;
+	f->step_ns = 10000000; /* 53 s */
+	ibcc_topo_free(walk(&f->base, why, sizeof(why)));
+	assert_string_equal(why, "");
+	assert_true(f->now_ns - from > 50000000000u);
+	f->step_ns = 100000000; /* 530 s */
+	from = f->now_ns;
+	ibcc_topo_free(walk(&f->base, why, sizeof(why)));
+	assert_non_null(strstr(why, "incomplete"));
+	assert_in_range(f->now_ns - from, 29000000000u, 330000000000u);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
 /* VLs, MTUs, port states before an SM was there, LMC; VLs' maps for who asks for them. */
 static void test_details(void **state)
 {
@@ -390,15 +412,11 @@ static void test_breakdown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fabrics),
-		cmocka_unit_test(test_single_node),
-		cmocka_unit_test(test_odd_cables),
-		cmocka_unit_test(test_details),
-		cmocka_unit_test(test_smps),
-		cmocka_unit_test(test_planes),
-		cmocka_unit_test(test_silent_node),
-		cmocka_unit_test(test_unreliable),
-		cmocka_unit_test(test_loss_and_corruption),
+		cmocka_unit_test(test_fabrics),    cmocka_unit_test(test_single_node),
+		cmocka_unit_test(test_odd_cables), cmocka_unit_test(test_details),
+		cmocka_unit_test(test_smps),       cmocka_unit_test(test_slow_fabric),
+		cmocka_unit_test(test_planes),     cmocka_unit_test(test_silent_node),
+		cmocka_unit_test(test_unreliable), cmocka_unit_test(test_loss_and_corruption),
 		cmocka_unit_test(test_breakdown),
 	};
 
