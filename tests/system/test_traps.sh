@@ -42,3 +42,22 @@ ok "and when it is back: $(told)"
 # When it ends it subscribes no longer.
 stop "$TUNED_PID"
 equal "four subscriptions are taken back" "$(mads 0x03 0x02 0x0003)" 8
+
+# With the plugin OpenSM tells, and one that is started anew is waited for.
+stop "$OSM_PID"
+start_opensm --plugin 'sweep_interval 0'
+start_tuned 'clock: host'
+wait_until 20 status '.state == "ok" and .fabric.source == "plugin" and .traps == null' ||
+	fail "the daemon does not get going with the plugin: $(told)"
+kill -KILL "$OSM_PID"
+wait "$OSM_PID" 2>/dev/null
+wait_until 10 status '.sm == null' || fail "a dead OpenSM is not noticed: $(told)"
+wait_until 20 passes $(($(jq .fabric.pass "$TMP/status.json") + 10)) || fail "no passes without OpenSM: $(told)"
+status '.discoveries == 0 and .fabric.source == "plugin" and .fabric.links == 6' ||
+	fail "a plugin that is absent for a moment: $(jq -c '[.discoveries, .fabric]' "$TMP/status.json")"
+ok "ten passes without the plugin: the fabric is what it was, and not discovered"
+start_opensm --plugin 'sweep_interval 0'
+wait_until 20 status '.state == "ok" and .sm != null' || fail "the plugin is not found again: $(told)"
+console 'Unlink "S1"[4]'
+wait_until 20 status '.fabric.links == 5' || fail "OpenSM does not tell: $(told)"
+equal "the plugin tells of a link that is down" "$(jq .discoveries "$TMP/status.json")" 0
