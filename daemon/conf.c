@@ -2,6 +2,7 @@
 #include "daemon/conf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <ibcc/why.h>
@@ -11,7 +12,18 @@ const char *ibcc_conf_file(const char *file)
 	return file ? file : IBCC_CONFIG_FILE;
 }
 
-int ibcc_conf_load(const char *file, struct ibcc_config *c, uint64_t *cc_key,
+int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char **file)
+{
+	if (!fabric)
+		return 0;
+	if (!ibcc_config_is_fabric(fabric))
+		return -EINVAL;
+	snprintf(path, len, IBCC_SYSCONFDIR "/ibcc-tune/%s.yaml", fabric);
+	*file = *file ? *file : path;
+	return 0;
+}
+
+int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, uint64_t *cc_key,
 		   struct ibcc_yaml_errors *errors)
 {
 	struct ibcc_config fresh;
@@ -19,9 +31,9 @@ int ibcc_conf_load(const char *file, struct ibcc_config *c, uint64_t *cc_key,
 	uint64_t key = 0;
 	int rc = 0;
 
-	ibcc_config_defaults(&fresh);
+	ibcc_config_defaults(&fresh, fabric);
 	if (file || !access(IBCC_CONFIG_FILE, F_OK))
-		rc = ibcc_config_load(ibcc_conf_file(file), &fresh, errors);
+		rc = ibcc_config_load(ibcc_conf_file(file), fabric, &fresh, errors);
 	if (!rc && fresh.cc_key_file[0]) {
 		rc = ibcc_config_read_key(fresh.cc_key_file, &key, why.text, sizeof(why.text));
 		if (rc)

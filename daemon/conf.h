@@ -11,10 +11,15 @@
  * go to *errors as text for a person. Returns 0, or -EINVAL and such; *c and *cc_key are untouched
  * then.
  */
-int ibcc_conf_load(const char *file, struct ibcc_config *c, uint64_t *cc_key,
+int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, uint64_t *cc_key,
 		   struct ibcc_yaml_errors *errors);
 
 /* The file that ibcc_conf_load() reads. */
 const char *ibcc_conf_file(const char *file);
+
+/* The file of a fabric (NULL: of the only one) goes to path, and *file points to it unless it is
+ * set: there is one then, and to be read. -EINVAL: the name is none.
+ */
+int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char **file);
 
 #endif

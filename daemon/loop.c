@@ -33,7 +33,7 @@
 
 struct loop {
 	struct ibcc_config config;
-	const char *config_file;
+	const char *config_file, *fabric;
 	int log_level;
 	bool last_reload_ok;
 	int lock_fd; /* held from the first to the last; -1: no folder to hold it in */
@@ -275,7 +275,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)source;
 	(void)info;
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_us(l));
-	if (!j || ibcc_conf_load(l->config_file, &j->config, &j->cc_key, &errors)) {
+	if (!j || ibcc_conf_load(l->config_file, l->fabric, &j->config, &j->cc_key, &errors)) {
 		log_lines(&errors);
 		ibcc_log(LOG_ERR, "the new configuration is bad, keeping the old one");
 		ibcc_job_free(j);
@@ -363,6 +363,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 {
 	struct loop l = { .config = o->config,
 			  .config_file = o->config_file,
+			  .fabric = o->fabric,
 			  .log_level = o->log_level,
 			  .last_reload_ok = true,
 			  .lock_fd = -1 };

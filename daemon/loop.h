@@ -14,6 +14,7 @@ struct ibcc_loop_options {
 	struct ibcc_config config;
 	uint64_t cc_key;
 	const char *config_file; /* read again at SIGHUP; NULL: the installed one */
+	const char *fabric;      /* see ibcc_config_defaults() */
 	int log_level;           /* from the command line; -1: as configured */
 };
 

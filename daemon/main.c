@@ -18,6 +18,8 @@ static const char usage[] =
 	"Watches an InfiniBand fabric for congestion and tunes its congestion control.\n"
 	"\n"
 	"  -z, --config FILE   configuration, default " IBCC_CONFIG_FILE "\n"
+	"  -F, --fabric NAME   one of several fabrics, whose configuration is\n"
+	"                      " IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml\n"
 	"      --check-config  check the configuration and exit: 0 good, 78 bad\n"
 	"      --dump          print the effective configuration and exit\n"
 	"  -v, --verbose       log more (twice: debug)\n"
@@ -31,6 +33,7 @@ enum { OPT_CHECK = 256, OPT_DUMP };
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, 'z' },
+	{ "fabric", required_argument, NULL, 'F' },
 	{ "check-config", no_argument, NULL, OPT_CHECK },
 	{ "dump", no_argument, NULL, OPT_DUMP },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -44,12 +47,14 @@ int main(int argc, char **argv)
 	struct ibcc_loop_options o = { .log_level = -1 };
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_why why = { "" };
+	char path[IBCC_CONFIG_PATH_BYTES];
 	bool check = false, dump = false;
 	int opt, verbose = 0, rc;
 
-	while ((opt = getopt_long(argc, argv, "z:vhV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "z:F:vhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'z': o.config_file = optarg; break;
+		case 'F': o.fabric = optarg; break;
 		case OPT_CHECK: check = true; break;
 		case OPT_DUMP: dump = true; break;
 		case 'v': verbose++; break;
@@ -63,7 +68,13 @@ int main(int argc, char **argv)
 			argv[optind]);
 		return 1;
 	}
-	rc = ibcc_conf_load(o.config_file, &o.config, &o.cc_key, &errors);
+	if (ibcc_conf_of_fabric(o.fabric, path, sizeof(path), &o.config_file)) {
+		fprintf(stderr,
+			"ibcc-tuned: --fabric: '%s' is no name of letters, digits, _, - and .\n",
+			o.fabric);
+		return 1;
+	}
+	rc = ibcc_conf_load(o.config_file, o.fabric, &o.config, &o.cc_key, &errors);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
 	ibcc_yaml_errors_fini(&errors);

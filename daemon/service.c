@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/notice.h>
 #include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
@@ -88,6 +89,7 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 {
 	int rc = ibcc_cycle_run(&s->cycle, act, why);
 
+	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
 	if (rc == -EIO)
 		ibcc_service_drop(s);
 	else if (!rc)
@@ -237,16 +239,59 @@ static json_t *plugin_trouble(const struct ibcc_service *s)
 	return why.text[0] ? ibcc_json_text(why.text) : json_null();
 }
 
+static json_t *busiest_node(const struct ibcc_service *s, const struct ibcc_cycle *c)
+{
+	const struct ibcc_mad_rate *r = &s->mad_rate;
+	uint32_t port = c ? ibcc_topo_port_of_lid(c->topo, r->busiest_lid) : IBCC_NONE;
+	const struct ibcc_topo_node *n;
+
+	if (port == IBCC_NONE)
+		return json_null();
+	n = &c->topo->node[c->topo->port[port].node];
+	return json_pack("{so so sf}", "node_guid", ibcc_json_guid(n->guid), "node",
+			 ibcc_json_text(n->desc), "per_second", r->busiest_per_s);
+}
+
+/* How much of the fabric's and of the subnet manager's time we take. */
+static int add_mad_rates(const struct ibcc_service *s, const struct ibcc_cycle *c, json_t *o)
+{
+	const struct ibcc_transport_stats *t = &s->transport->stats;
+
+	return json_object_set_new(o, "per_second", json_real(s->mad_rate.per_s)) ||
+	       json_object_set_new(o, "busiest", busiest_node(s, c)) ||
+	       json_object_set_new(o, "smps_lately",
+				   json_integer((json_int_t)ibcc_mad_rate_smps(&s->mad_rate, t))) ||
+	       json_object_set_new(o, "window", json_integer(t->window));
+}
+
 static json_t *mad_status(const struct ibcc_service *s)
 {
 	const struct ibcc_transport_stats *t = &s->transport->stats;
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	json_t *o;
 
-	return json_pack("{sI sI sI sI sI sI so}", "sent", (json_int_t)t->sent, "answered",
-			 (json_int_t)t->answered, "retried", (json_int_t)t->retried, "refused",
-			 (json_int_t)t->refused, "timed_out", (json_int_t)t->timed_out, "sets",
-			 (json_int_t)s->set_mads, "errors",
-			 c ? ibcc_report_mad_errors(c->topo, t->node) : json_array());
+	o = json_pack("{sI sI sI sI sI sI sI so}", "sent", (json_int_t)t->sent, "smps",
+		      (json_int_t)t->smps, "answered", (json_int_t)t->answered, "retried",
+		      (json_int_t)t->retried, "refused", (json_int_t)t->refused, "timed_out",
+		      (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads, "errors",
+		      c ? ibcc_report_mad_errors(c->topo, t->node) : json_array());
+	if (o && !add_mad_rates(s, c, o))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+/* Of changes of the fabric, where there is no plugin to tell of them. */
+static json_t *traps_status(const struct ibcc_service *s)
+{
+	struct ibcc_notices_state n;
+
+	if (!s->notices)
+		return json_null();
+	ibcc_notices_look(s->notices, &n);
+	return json_pack("{sb sI si so}", "subscribed", n.subscribed, "received",
+			 (json_int_t)n.n_traps, "last", (int)n.last_trap, "trouble",
+			 n.trouble ? ibcc_json_text(n.trouble) : json_null());
 }
 
 static json_t *drift_status(const struct ibcc_cycle *c)
@@ -312,6 +357,10 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "state_trouble",
 				    state_trouble(s)[0] ? ibcc_json_text(state_trouble(s))
 							: json_null());
+	}
+	if (o) {
+		json_object_set_new(o, "discoveries", json_integer((json_int_t)s->n_discoveries));
+		json_object_set_new(o, "traps", traps_status(s));
 	}
 	if (o && c) {
 		json_object_set_new(o, "drift", drift_status(c));

@@ -24,6 +24,11 @@ struct ibcc_service;
 struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key);
 void ibcc_service_free(struct ibcc_service *s);
 
+/* The service lives on: it subscribes to the traps that tell of a changed fabric, where there is no
+ * plugin to tell of that.
+ */
+void ibcc_service_listen(struct ibcc_service *s);
+
 /* Opens the state file where it is not open, as well as it can be: ibcc_state_open(). -ENOMEM. */
 int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why);
 

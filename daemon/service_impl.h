@@ -8,6 +8,8 @@
 
 #include "daemon/apply/carry.h"
 #include "daemon/discovery.h"
+#include "daemon/mad_rate.h"
+#include "daemon/rediscovery.h"
 #include "daemon/service.h"
 
 enum ibcc_topo_source {
@@ -31,19 +33,25 @@ struct ibcc_service {
 	struct ibcc_state *state;
 	struct ibcc_cycle cycle; /* initialised while there is a transport */
 	enum ibcc_topo_source source;
-	uint64_t topo_ns;                /* when the topology was fetched */
-	uint64_t discovery_ns;           /* that the last took */
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
-	uint32_t sm_state;        /* of the plugin's subnet manager, when it was last asked */
-	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */
-	uint64_t pruned_ns;       /* when the history was last looked at */
-	bool pause_unwritten;     /* the state file does not have it yet */
-	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
-	struct ibcc_why hold_why; /* and why it did */
-	bool plan_is_old;         /* something was written since the last pass */
-	int last_err;             /* of the last pass */
+	struct ibcc_rediscovery again;   /* ... and when there is to be another */
+	uint64_t n_discoveries;
+	bool listens;                 /* to traps, where the topology is from discovery */
+	struct ibcc_notices *notices; /* NULL: does not */
+	uint64_t traps_then;          /* of those, when they were last counted */
+	uint32_t lids;                /* our LID and the subnet manager's, as umad last had them */
+	uint64_t plugin_ns;           /* when the plugin was last there */
+	uint32_t sm_state;            /* of the plugin's subnet manager, when it was last asked */
+	char *paused;                 /* why a daemon in mode apply writes nothing; NULL: it does */
+	uint64_t pruned_ns;           /* when the history was last looked at */
+	bool pause_unwritten;         /* the state file does not have it yet */
+	uint16_t hold, hold_next;     /* passes without a try after a plan that failed, */
+	struct ibcc_why hold_why;     /* and why it did */
+	bool plan_is_old;             /* something was written since the last pass */
+	int last_err;                 /* of the last pass */
 	struct ibcc_why last_why;
-	uint64_t set_mads; /* sent since the start, by us or by the plugin for us */
+	struct ibcc_mad_rate mad_rate; /* of the transport */
+	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
 };
 
 /* Sees to an open port and a topology that is up to date. */
@@ -77,6 +85,12 @@ int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
 void ibcc_service_forget(struct ibcc_service *s);
 /* Closes port and topology; the next prepare opens them again. */
 void ibcc_service_drop(struct ibcc_service *s);
+/* service_topo.c: is there a plugin that answers, and is it to be used? */
+bool ibcc_service_plugin_there(struct ibcc_service *s);
+/* Sees to a topology that is up to date, by the plugin or by discovery. */
+int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why);
+/* Listens to traps no longer. */
+void ibcc_service_deafen(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);
 /* Sets or ends (NULL) a pause, which outlives the process. */
 void ibcc_service_pause(struct ibcc_service *s, const char *text);

@@ -3,6 +3,7 @@
  * not there yet; so everything here may fail now and work at the next pass.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,40 +12,17 @@
 
 #include "daemon/apply/plugin_client.h"
 #include "daemon/service_impl.h"
-#include "daemon/sm.h"
 #include "daemon/state/state.h"
 
-/* Nobody tells us about changes when there is no plugin, so look again after so long, and sooner
- * when ports do not answer, since something may have moved: after some intervals within bounds, but
- * so that most of the time is left for the counters.
- */
-#define SECOND_NS      1000000000ull
-#define REDISCOVER_NS  (60 * SECOND_NS)
-#define SICK_INTERVALS 10u
-#define SICK_LEAST_NS  (2 * SECOND_NS)
-#define SICK_MOST_NS   (10 * SECOND_NS)
-#define SICK_SHARE     4u
+#define SECOND_NS 1000000000ull
 /* Between two looks at how large the history is. */
 #define PRUNE_NS (60 * SECOND_NS)
-/* So many discoveries at most in a row until the first topology has no gaps. */
-#define FIRST_DISCOVERIES 5u
-
 static uint64_t monotonic_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
-const char *ibcc_service_source_name(enum ibcc_topo_source source)
-{
-	switch (source) {
-	case IBCC_TOPO_FROM_NOWHERE: return "none";
-	case IBCC_TOPO_FROM_PLUGIN: return "plugin";
-	case IBCC_TOPO_FROM_DISCOVERY: return "discovery";
-	}
-	return "none";
 }
 
 struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key)
@@ -79,10 +57,13 @@ static void set_transport(struct ibcc_service *s, struct ibcc_transport *t)
 void ibcc_service_drop(struct ibcc_service *s)
 {
 	ibcc_cycle_fini(&s->cycle);
+	ibcc_service_deafen(s);
+	ibcc_mad_rate_fini(&s->mad_rate);
 	ibcc_applier_free(s->applier);
 	s->applier = NULL;
 	s->source = IBCC_TOPO_FROM_NOWHERE;
 	s->discovery = (struct ibcc_discovery){ 0 };
+	s->again = (struct ibcc_rediscovery){ 0 };
 	set_transport(s, NULL);
 }
 
@@ -97,6 +78,11 @@ void ibcc_service_free(struct ibcc_service *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->paused);
 	free(s);
+}
+
+void ibcc_service_listen(struct ibcc_service *s)
+{
+	s->listens = true;
 }
 
 const char *ibcc_service_stage(const struct ibcc_service *s)
@@ -182,12 +168,16 @@ void ibcc_service_pause(struct ibcc_service *s, const char *text)
 	write_pause(s);
 }
 
-static int open_port(struct ibcc_service *s, struct ibcc_why *why)
+/* By the configuration, or else by the plugin's port. */
+static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_why *why)
 {
 	const struct ibcc_config *c = &s->config;
 	struct ibcc_umad_options u = { .ca = c->ca[0] ? c->ca : NULL,
 				       .port = c->port,
+				       .port_guid = c->ca[0] || c->port ? 0 : plugins_guid,
 				       .window = c->window,
+				       .node_window = c->node_window,
+				       .node_gap_us = c->node_gap_us,
 				       .timeout_ms = c->timeout_ms,
 				       .retries = c->retries };
 	struct ibcc_cycle_options o = { .clock = (enum ibcc_clock)c->clock,
@@ -217,153 +207,46 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 	return 0;
 }
 
-/* Is there a plugin, and does it answer? */
-static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
+/* The port of the subnet manager whose plugin we ask: another one may be on another fabric. */
+static bool is_plugins_port(const struct ibcc_service *s)
 {
-	uint64_t patience_ms = 3ull * s->config.interval_ms;
-	int rc;
+	uint64_t guid = ibcc_plugin_state(s->plugin)->port_guid;
 
-	if (patience_ms < IBCC_PLUGIN_PATIENCE_MS)
-		patience_ms = IBCC_PLUGIN_PATIENCE_MS;
-	if (patience_ms > IBCC_PLUGIN_SILENCE_MS)
-		patience_ms = IBCC_PLUGIN_SILENCE_MS;
-	ibcc_plugin_poll(s->plugin);
-	why->text[0] = '\0';
-	rc = ibcc_plugin_connect(s->plugin, why);
-	if (!rc && ibcc_plugin_silent_ms(s->plugin) > patience_ms)
-		rc = ibcc_plugin_stopped(s->plugin, why);
-	s->plugin_silent = rc == -ETIMEDOUT;
-	return !rc;
+	return !guid || ibcc_umad_port_guid(s->transport) == guid;
 }
 
-/* With direct writing the plugin is not asked for anything. */
-static bool plugin_there(struct ibcc_service *s)
+static int other_port(struct ibcc_service *s, struct ibcc_why *why)
 {
-	bool was_there = !s->plugin_why.text[0];
+	uint64_t ours = ibcc_umad_port_guid(s->transport);
 
-	if (s->config.apply_via == IBCC_VIA_DIRECT)
-		return false;
-	s->stage = "asking the OpenSM plugin";
-	if (!plugin_answers(s, &s->plugin_why))
-		return false;
-	/* What failed without it need not fail again. */
-	if (!was_there)
-		s->hold = s->hold_next = 0;
-	return true;
-}
-
-static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
-			  struct ibcc_why *why)
-{
-	if (ibcc_cycle_set_topology(&s->cycle, t))
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	s->source = source;
-	s->topo_ns = monotonic_ns();
-	return 0;
-}
-
-static int discover(struct ibcc_service *s, struct ibcc_why *why)
-{
-	struct ibcc_why said = { "" };
-	struct ibcc_topo *t;
-	uint64_t gaps = 0, from = monotonic_ns();
-	int rc = 0;
-
-	t = ibcc_discover_walk(s->transport, &gaps, &rc, said.text, sizeof(said.text));
-	s->discovery_ns = monotonic_ns() - from;
-	if (!t)
-		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
-	if (ibcc_discovery_judge(&s->discovery, s->cycle.topo, t, gaps, said.text))
-		return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
-	ibcc_topo_free(t);
-	s->topo_ns = monotonic_ns();
-	return 0;
-}
-
-static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
-{
-	unsigned int most = s->cycle.topo ? 1 : FIRST_DISCOVERIES;
-	int rc;
-
-	s->stage = "discovering the fabric";
-	rc = ibcc_sm_check(s->transport, why);
-	for (unsigned int i = 0; !rc && i < most && (!i || s->discovery.partial); i++)
-		rc = discover(s, why);
-	return rc;
-}
-
-int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	if (!s->discovery.partial)
-		return 0;
-	return ibcc_why_set(why, -ENODATA,
-			    "discovery of the fabric is %s: nothing is decided on it",
-			    s->discovery.text.text);
-}
-
-int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why)
-{
-	if (rc || !s->discovery.text.text[0])
-		return rc;
-	return ibcc_why_set(why, -EHOSTUNREACH,
-			    "discovery of the fabric is %s: what it missed has not been reached",
-			    s->discovery.text.text);
-}
-
-/* Whoever was master meanwhile may have written settings. */
-static void look_at_sm(struct ibcc_service *s)
-{
-	uint32_t state = ibcc_plugin_state(s->plugin)->sm_state;
-
-	if (state != s->sm_state && state == IBCC_SM_MASTER)
-		s->cycle.actual_known = false;
-	s->sm_state = state;
-}
-
-static uint64_t rediscover_ns(const struct ibcc_service *s)
-{
-	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
-	uint64_t ns = SICK_INTERVALS * 1000000ull * s->config.interval_ms;
-
-	if (!seen->n_stale && !seen->n_unreachable && !ibcc_discovery_is_doubtful(&s->discovery))
-		return REDISCOVER_NS;
-	ns = ns < SICK_LEAST_NS ? SICK_LEAST_NS : ns > SICK_MOST_NS ? SICK_MOST_NS : ns;
-	return ns > SICK_SHARE * s->discovery_ns ? ns : SICK_SHARE * s->discovery_ns;
-}
-
-static int refresh_topology(struct ibcc_service *s, struct ibcc_why *why)
-{
-	const struct ibcc_topo *have = s->cycle.topo;
-	struct ibcc_topo *t;
-	int rc = 0;
-
-	if (plugin_there(s)) {
-		look_at_sm(s);
-		if (s->source == IBCC_TOPO_FROM_PLUGIN &&
-		    have->generation == ibcc_plugin_state(s->plugin)->generation)
-			return 0;
-		t = ibcc_plugin_topology(s->plugin, &rc, why);
-		s->cycle.actual_known = false; /* another SM process, or another fabric */
-		s->discovery = (struct ibcc_discovery){ 0 };
-		return t ? adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why) : rc;
-	}
-	if (have && monotonic_ns() - s->topo_ns < rediscover_ns(s))
-		return 0;
-	return topology_by_discovery(s, why);
+	ibcc_service_drop(s);
+	return ibcc_why_set(
+		why, -EXDEV,
+		"ca and port name the port 0x%016" PRIx64
+		", but the OpenSM of the plugin is at port 0x%016" PRIx64
+		", perhaps on another fabric: leave ca and port out, or set plugin_socket "
+		"to that of the other OpenSM",
+		ours, ibcc_plugin_state(s->plugin)->port_guid);
 }
 
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 {
+	bool plugin;
 	int rc = 0;
 
 	if (s->canceled)
 		return ibcc_why_set(why, -ECANCELED, "canceled");
+	plugin = ibcc_service_plugin_there(s);
+	if (plugin && s->transport && !is_plugins_port(s))
+		ibcc_service_drop(s);
 	if (!s->transport) {
 		s->stage = "opening the port";
-		rc = open_port(s, why);
+		rc = open_port(s, plugin ? ibcc_plugin_state(s->plugin)->port_guid : 0, why);
 	}
+	if (!rc && plugin && !is_plugins_port(s))
+		rc = other_port(s, why);
 	if (!rc)
-		rc = refresh_topology(s, why);
+		rc = ibcc_service_refresh_topology(s, plugin, why);
 	if (rc == -EIO)
 		ibcc_service_drop(s);
 	s->stage = "reading the fabric or writing to it";
@@ -388,7 +271,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 			 old->timeout_ms == config->timeout_ms && old->retries == config->retries &&
 			 old->pass_deadline_ms == config->pass_deadline_ms &&
 			 old->clear_counters == config->clear_counters &&
-			 old->window == config->window && old->clock == config->clock &&
+			 old->window == config->window && old->node_window == config->node_window &&
+			 old->node_gap_us == config->node_gap_us && old->clock == config->clock &&
 			 old->apply_via == config->apply_via && s->cc_key == cc_key;
 	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;
 

@@ -5,11 +5,10 @@
 
 #include <ibcc/smp.h>
 
-int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_why *why)
+int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, struct ibcc_why *why)
 {
 	struct ibcc_mad_op op = { .lid = IBCC_SMP_PERMISSIVE_LID };
 	const struct ibcc_smp_path self = { 0 };
-	struct ibcc_smp_port_info info;
 	int rc;
 
 	ibcc_smp_direct_get(op.mad, &self, IBCC_SMP_ATTR_PORT_INFO, 0);
@@ -20,8 +19,8 @@ int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_why *why)
 		return ibcc_why_set(why, op.err, "canceled");
 	if (op.err)
 		return ibcc_why_set(why, -EHOSTUNREACH, "the local port does not answer");
-	ibcc_smp_port_info_unpack(op.mad, &info);
-	if (!info.sm_lid)
+	ibcc_smp_port_info_unpack(op.mad, info);
+	if (!info->sm_lid)
 		return ibcc_why_set(why, -ENETDOWN,
 				    "no subnet manager has set this port up: is opensm running?");
 	return 0;

@@ -11,6 +11,7 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
 
+#include <ibcc/notice.h>
 #include <ibcc/version.h>
 
 #include "opensm-plugin/options.h"
@@ -53,9 +54,22 @@ static void delete (void *plugin_data)
 	ibcc_plugin_worker_free(plugin_data);
 }
 
+/* Those that tell of another topology. */
+static bool is_about_topology(const ib_mad_notice_attr_t *n)
+{
+	if (!n || !ib_notice_is_generic(n))
+		return false;
+	switch (cl_ntoh16(n->g_or_v.generic.trap_num)) {
+	case IBCC_TRAP_IN_SERVICE:
+	case IBCC_TRAP_OUT_OF_SERVICE:
+	case IBCC_TRAP_LINK_STATE:
+	case IBCC_TRAP_LOCAL_CHANGES: return true;
+	}
+	return false;
+}
+
 static void report(void *plugin_data, osm_epi_event_id_t event, void *event_data)
 {
-	(void)event_data;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
 		ibcc_plugin_worker_report(plugin_data, IBCC_WORKER_SWEEP_BEGAN);
@@ -68,10 +82,13 @@ static void report(void *plugin_data, osm_epi_event_id_t event, void *event_data
 	case OSM_EVENT_ID_LFT_CHANGE:
 		ibcc_plugin_worker_report(plugin_data, IBCC_WORKER_CHANGED);
 		break;
+	case OSM_EVENT_ID_TRAP:
+		if (is_about_topology(event_data))
+			ibcc_plugin_worker_report(plugin_data, IBCC_WORKER_TRAP);
+		break;
 	case OSM_EVENT_ID_PORT_ERRORS:
 	case OSM_EVENT_ID_PORT_DATA_COUNTERS:
 	case OSM_EVENT_ID_PORT_SELECT:
-	case OSM_EVENT_ID_TRAP:
 	case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
 	case OSM_EVENT_ID_SA_DB_DUMPED:
 	case OSM_EVENT_ID_MAX: break;

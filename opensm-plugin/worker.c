@@ -21,6 +21,7 @@
 /* Events come in bursts (one for each block of each switch's table): read when they pause. */
 #define PAUSE_MS 50u
 #define TICK_MS  1000u
+#define TRAP_MS  2000u /* OpenSM asks who sent it at once */
 /* A sweep that fails midway reports nothing more; what there is then is read after this time. */
 #define SWEEP_PATIENCE_MS 60000u
 
@@ -40,6 +41,7 @@ struct ibcc_plugin_worker {
 	uint64_t generation; /* of the last topology, also before the first */
 	bool due, sweeping;
 	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
+	uint64_t trap_ms; /* when what a trap led to is to be read; 0: nothing */
 	enum ibcc_proto_refusal logged_refusal;
 	/* The client that has had a plan applied: while it stays no other may, since two daemons
 	 * would undo each other's work.
@@ -106,7 +108,13 @@ static void take_events(struct ibcc_plugin_worker *w, uint64_t now)
 {
 	unsigned int events = atomic_exchange(&w->events, 0);
 
-	if (!events)
+	if (events & IBCC_WORKER_TRAP && !w->trap_ms)
+		w->trap_ms = now + TRAP_MS;
+	if (w->trap_ms && now >= w->trap_ms) {
+		w->trap_ms = 0;
+		events |= IBCC_WORKER_CHANGED;
+	}
+	if (!(events & ~(unsigned int)IBCC_WORKER_TRAP))
 		return;
 	w->last_event_ms = now;
 	if (!w->due)

@@ -15,6 +15,8 @@ enum ibcc_plugin_worker_event {
 	IBCC_WORKER_CHANGED = 1,     /* the topology may have changed */
 	IBCC_WORKER_SWEEP_BEGAN = 2, /* it is in pieces until IBCC_WORKER_SETTLED */
 	IBCC_WORKER_SETTLED = 4,
+	/* A trap: OpenSM asks the node, or sweeps, and what it learns may come without an event. */
+	IBCC_WORKER_TRAP = 8,
 };
 
 /* NULL without memory, threads or descriptors; logged. */

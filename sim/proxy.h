@@ -24,6 +24,8 @@ struct ibcc_proxy_ops {
 		      struct ibcc_wire_mad *reply);
 	/* Share of losses, in permille, at the node that a request goes to. */
 	uint16_t (*loss)(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq);
+	/* LID of a node's first port, 0 if it has none. */
+	uint16_t (*lid)(void *arg, uint64_t node_guid);
 	/* A client has set something by a subnet management packet. */
 	void (*changed)(void *arg);
 	void *arg;

@@ -90,7 +90,7 @@ static void deliver_timeout(struct client *c, const struct ibcc_wire_mad *rq)
 		   c->p->knobs.mad_delay_us + c->p->knobs.mad_timeout_ms * 1000ull);
 }
 
-static void on_answer(void *arg, struct ibcc_wire_mad *m)
+void ibcc_proxy_answer(void *arg, struct ibcc_wire_mad *m)
 {
 	if (m->status)
 		deliver_timeout(arg, m);
@@ -160,12 +160,15 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 
 	m->status = 0;
 	if (ibcc_wire_is_response(m->mad)) {
-		ibcc_upstream_send(c->slot, m, NULL, NULL);
+		if (!ibcc_proxy_report(c, m))
+			ibcc_upstream_send(c->slot, m, NULL, NULL);
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ibcc_madcount_add(&p->stats.mads, m->mad,
 			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	if (ibcc_proxy_report(c, m))
+		return;
 	loss = p->knobs.mad_loss_permille;
 	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
 	if (node_loss > loss)
@@ -182,7 +185,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		answer_here(c, m, lose_answer);
 		return;
 	}
-	if (ibcc_upstream_send(c->slot, m, lose_answer ? on_answer_lost : on_answer, c))
+	if (ibcc_upstream_send(c->slot, m, lose_answer ? on_answer_lost : ibcc_proxy_answer, c))
 		deliver_timeout(c, m);
 	else if (m->mad[3] == IBCC_MAD_SET &&
 		 (mgmt_class == IBCC_MAD_CLASS_SMP || mgmt_class == IBCC_MAD_CLASS_SMP_DIRECT))

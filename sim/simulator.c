@@ -72,6 +72,13 @@ static uint16_t loss(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *
 	return ibcc_world_loss(s->world, node_guid, ntohs((uint16_t)rq->dlid), rq->mad);
 }
 
+static uint16_t lid(void *arg, uint64_t node_guid)
+{
+	struct simulator *s = arg;
+
+	return ibcc_world_lid(s->world, node_guid);
+}
+
 static void changed(void *arg)
 {
 	struct simulator *s = arg;
@@ -240,7 +247,7 @@ static int start_loop(struct simulator *s)
 static int start(struct simulator *s)
 {
 	const struct ibcc_proxy_ops ops = {
-		.answer = answer, .loss = loss, .changed = changed, .arg = s
+		.answer = answer, .loss = loss, .lid = lid, .changed = changed, .arg = s
 	};
 	const struct ibcc_scenario *sc;
 	char up[64], address[128];

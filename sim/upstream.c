@@ -110,6 +110,17 @@ int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad 
 	return err;
 }
 
+int ibcc_upstream_expect(struct ibcc_upstream *u, const struct ibcc_wire_mad *m,
+			 ibcc_upstream_done *done, void *arg, struct ibcc_wire_mad *out)
+{
+	return ibcc_pending_add(u->pending, m, done, arg, out);
+}
+
+void ibcc_upstream_answered(struct ibcc_upstream *u, const struct ibcc_wire_mad *m)
+{
+	ibcc_pending_answer(u->pending, m);
+}
+
 void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg)
 {
 	struct ibcc_upstream_slot *s;

@@ -58,6 +58,13 @@ typedef void ibcc_upstream_done(void *arg, struct ibcc_wire_mad *reply);
 int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m,
 		       ibcc_upstream_done *done, void *arg);
 
+/* The same for a request that does not go to ibsim, but, as *out has it, to whom the caller likes;
+ * and the answer to one.
+ */
+int ibcc_upstream_expect(struct ibcc_upstream *u, const struct ibcc_wire_mad *m,
+			 ibcc_upstream_done *done, void *arg, struct ibcc_wire_mad *out);
+void ibcc_upstream_answered(struct ibcc_upstream *u, const struct ibcc_wire_mad *m);
+
 /* Nothing is delivered to `arg` any more. */
 void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg);
 

@@ -37,6 +37,9 @@ static const struct command commands[] = {
 	{ "ooo-check", tune_ooo_check, 0, false,
 	  "packets out of order that this host's adapters counted" },
 };
+/* Between readings without a daemon, at most, unless asked for. */
+#define ALONE_INTERVAL_MS 1000u
+
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const char usage_head[] = "Usage: ibcc-tune [OPTION]... COMMAND [ARGUMENT]\n"
@@ -68,6 +71,8 @@ static const char usage_options[] =
 	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
 	"                             says; status, rollback and disable need no good one then\n"
 	"  -z, --config FILE          configuration, default " IBCC_CONFIG_FILE "\n"
+	"  -F, --fabric NAME          one of several fabrics, whose configuration is\n"
+	"                             " IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml\n"
 	"  -C, --Ca NAME              channel adapter to use\n"
 	"  -P, --Port NUMBER          its port\n"
 	"  -t, --timeout MS           of a MAD\n"
@@ -117,6 +122,7 @@ static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "config", required_argument, NULL, 'z' },
+	{ "fabric", required_argument, NULL, 'F' },
 	{ "Ca", required_argument, NULL, 'C' },
 	{ "Port", required_argument, NULL, 'P' },
 	{ "timeout", required_argument, NULL, 't' },
@@ -131,8 +137,8 @@ static const struct option options[] = {
 
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
-	const char *config_file, *ca, *port, *timeout, *cc_key, *via, *interval, *limit, *lease,
-		*socket, *root;
+	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
+		*lease, *socket, *root;
 	bool dry_run;
 };
 
@@ -192,6 +198,9 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		c->interval_ms = (uint32_t)v;
 	}
+	/* Somebody waits for it. */
+	if (!o->interval && c->interval_ms > ALONE_INTERVAL_MS)
+		c->interval_ms = ALONE_INTERVAL_MS;
 	if (o->limit) {
 		if (!tune_number(o->limit, 1, 10000, "--limit", &v))
 			return false;
@@ -215,9 +224,9 @@ static bool override(struct tune *t, const struct overrides *o)
 	return true;
 }
 
-static int bad_config(struct tune *t, const struct command *c)
+static int bad_config(struct tune *t, const struct overrides *o, const struct command *c)
 {
-	ibcc_config_defaults(&t->config);
+	ibcc_config_defaults(&t->config, o->fabric);
 	if (c->emergency)
 		tune_fail("a daemon that is running can be asked all the same: ibcc-tune --socket "
 			  "%s %s",
@@ -229,6 +238,8 @@ static int run(struct tune *t, const struct overrides *o)
 {
 	const struct command *c = NULL;
 	struct ibcc_yaml_errors errors = { 0 };
+	const char *file = o->config_file;
+	char path[IBCC_CONFIG_PATH_BYTES];
 	int rc;
 
 	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
@@ -253,14 +264,17 @@ static int run(struct tune *t, const struct overrides *o)
 		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
 		return hint();
 	}
-	rc = ibcc_conf_load(o->config_file, &t->config, &t->cc_key, &errors);
+	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
+		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
+				 o->fabric);
+	rc = ibcc_conf_load(file, o->fabric, &t->config, &t->cc_key, &errors);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
 	ibcc_yaml_errors_fini(&errors);
 	if (rc && !(c->emergency && o->socket))
-		return bad_config(t, c);
+		return bad_config(t, o, c);
 	if (rc) {
-		ibcc_config_defaults(&t->config);
+		ibcc_config_defaults(&t->config, o->fabric);
 		t->no_config = true;
 	}
 	if (!override(t, o))
@@ -275,7 +289,7 @@ int main(int argc, char **argv)
 	struct overrides o = { 0 };
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "nyo:jz:C:P:t:c:evdhV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "nyo:jz:F:C:P:t:c:evdhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'n': o.dry_run = true; break;
 		case 'y': t.yes = true; break;
@@ -295,6 +309,7 @@ int main(int argc, char **argv)
 		case OPT_SYSFS: t.sysfs = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
+		case 'F': o.fabric = optarg; break;
 		case 'C': o.ca = optarg; break;
 		case 'P': o.port = optarg; break;
 		case 't': o.timeout = optarg; break;

@@ -22,6 +22,35 @@ static void print_sm(const json_t *s)
 		printf("Plugin:    %s\n", tune_str(s, "plugin_trouble"));
 }
 
+static void print_mad_rates(const json_t *m)
+{
+	const json_t *rate = json_object_get(m, "per_second"), *b = json_object_get(m, "busiest");
+	char node[160];
+
+	if (!json_is_number(rate))
+		return;
+	printf("Load:      %.1f MADs a second", json_number_value(rate));
+	if (json_is_object(b))
+		printf(", at most %.1f to one node, %s",
+		       json_number_value(json_object_get(b, "per_second")),
+		       tune_node_text(b, node, sizeof(node)));
+	printf("; %lld SMPs in the last minute or two; %lld in flight at most\n",
+	       tune_int(m, "smps_lately"), tune_int(m, "window"));
+}
+
+static void print_traps(const json_t *s)
+{
+	const json_t *t = json_object_get(s, "traps");
+
+	if (!json_is_object(t))
+		return;
+	printf("Changes:   discovered %lld times; %lld traps", tune_int(s, "discoveries"),
+	       tune_int(t, "received"));
+	if (tune_str(t, "trouble")[0])
+		printf("; %s, so every 15 minutes", tune_str(t, "trouble"));
+	putchar('\n');
+}
+
 static void print_fabric(const json_t *s)
 {
 	const json_t *f = json_object_get(s, "fabric"), *m = json_object_get(s, "mads");
@@ -37,8 +66,10 @@ static void print_fabric(const json_t *s)
 	if (tune_str(f, "clock_trouble")[0])
 		printf("Clock:     %s\n", tune_str(f, "clock_trouble"));
 	if (json_is_object(m))
-		printf("MADs:      %lld sent, %lld without answer, %lld Sets\n",
-		       tune_int(m, "sent"), tune_int(m, "timed_out"), tune_int(m, "sets"));
+		printf("MADs:      %lld sent, of those %lld SMPs, %lld without answer, %lld Sets\n",
+		       tune_int(m, "sent"), tune_int(m, "smps"), tune_int(m, "timed_out"),
+		       tune_int(m, "sets"));
+	print_mad_rates(m);
 }
 
 /* Ports 1, 2, 3 and 7 as "1-3,7". */
@@ -133,6 +164,7 @@ static void print_status(const json_t *s)
 	       paused[0] ? ", paused after " : "", paused);
 	print_sm(s);
 	print_fabric(s);
+	print_traps(s);
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
 	print_doubted(json_object_get(json_object_get(s, "fabric"), "doubted"));

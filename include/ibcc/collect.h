@@ -35,7 +35,7 @@ void ibcc_collector_free(struct ibcc_collector *c);
 void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 
 /* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not
- * only after some time: the fabric has changed.
+ * only after some time, and each port is read by itself: the fabric has changed.
  */
 void ibcc_collector_ask_again(struct ibcc_collector *c);
 
@@ -104,10 +104,11 @@ int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, 
 			  struct ibcc_settings *s);
 
 /* Topology by directed-route discovery from the local port of a transport that carries SMPs, for
- * fabrics without our plugin. Takes half a minute at most; what has not answered by then has not.
- * NULL on failure with *err, -EIO when the transport is gone, and a sentence in why. On success why
- * is empty, or says what of the fabric is missing, and *gaps (may be NULL) is 0, or a sum that is
- * the same when the same is missing again.
+ * fabrics without our plugin. Ends five minutes after its beginning, or half a minute after a time
+ * in which something answered; what has not answered by then has not. NULL on failure with *err,
+ * -EIO when the transport is gone, and a sentence in why. On success why is empty, or says what of
+ * the fabric is missing, and *gaps (may be NULL) is 0, or a sum that is the same when the same is
+ * missing again.
  */
 struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
 				     size_t len);

@@ -46,8 +46,10 @@ struct ibcc_config {
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */
 	uint8_t retries;
-	uint8_t window; /* MADs in flight */
-	int clock;      /* enum ibcc_clock */
+	uint8_t window;       /* MADs in flight, */
+	uint8_t node_window;  /* of those to one node, */
+	uint32_t node_gap_us; /* and from one to it to the next */
+	int clock;            /* enum ibcc_clock */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
 	/* Names of groups whose members may ask, and ask for changes; empty: none. */
@@ -65,12 +67,22 @@ struct ibcc_config {
 	struct ibcc_bounds bounds; /* of what we write by our own port; the plugin has its own */
 };
 
-void ibcc_config_defaults(struct ibcc_config *c);
+/* What the name of a fabric may have: letters, digits, "_", "-", and "." but at the beginning. Of
+ * at most so many bytes, with the end.
+ */
+#define IBCC_FABRIC_BYTES 33u
+bool ibcc_config_is_fabric(const char *name);
+
+/* With the name of a fabric (NULL: the only one) sockets and state file are its own:
+ * /run/ibcc-tune/NAME.control.sock, NAME.opensm.sock, /var/lib/ibcc-tune/NAME/state.db.
+ */
+void ibcc_config_defaults(struct ibcc_config *c, const char *fabric);
 
 /* Reads a file over the defaults. All errors are in *e; *c is complete only with 0. -EINVAL for
  * errors in the file, -ENOENT, -EACCES and so on when it cannot be read (also told in *e).
  */
-int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e);
+int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c,
+		     struct ibcc_yaml_errors *e);
 
 /* Writes the effective configuration as YAML, one key a line; returns 0 or -EIO. */
 int ibcc_config_dump(const struct ibcc_config *c, FILE *out);

@@ -12,9 +12,10 @@
 
 /* All zero: MADs take no time, the engine stands still. */
 struct ibcc_inproc_options {
-	uint64_t rtt_ns;     /* from request to answer */
-	uint64_t timeout_ns; /* until a request without answer is given up */
-	unsigned int window; /* requests in flight; 0: 64 */
+	uint64_t rtt_ns;          /* from request to answer */
+	uint64_t timeout_ns;      /* until a request without answer is given up */
+	unsigned int window;      /* requests in flight; 0: 64 */
+	unsigned int node_window; /* of those to one node; 0: as many */
 };
 
 /* A transport to the endports of a topology. Nothing is copied or owned: all three must outlive it.

@@ -3,6 +3,7 @@
 #ifndef IBCC_MAD_H
 #define IBCC_MAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,16 +13,25 @@
 
 enum ibcc_mad_class {
 	IBCC_MAD_CLASS_SMP = 0x01,
+	IBCC_MAD_CLASS_SA = 0x03, /* class version 2 */
 	IBCC_MAD_CLASS_SMP_DIRECT = 0x81,
 	IBCC_MAD_CLASS_PERF = 0x04,
 	IBCC_MAD_CLASS_CC = 0x21, /* class version 2, base version 1, QP1 */
 };
 
+/* Subnet management, by LID or by a directed route? */
+static inline bool ibcc_mad_is_smp(const uint8_t *mad)
+{
+	return mad[1] == IBCC_MAD_CLASS_SMP || mad[1] == IBCC_MAD_CLASS_SMP_DIRECT;
+}
+
 enum ibcc_mad_method {
 	IBCC_MAD_GET = 0x01,
 	IBCC_MAD_SET = 0x02,
 	IBCC_MAD_TRAP = 0x05,
+	IBCC_MAD_REPORT = 0x06,
 	IBCC_MAD_GET_RESP = 0x81,
+	IBCC_MAD_REPORT_RESP = 0x86,
 };
 
 /* Status codes of the common header; the most significant bit of a direct routed SMP's status word

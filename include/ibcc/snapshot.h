@@ -22,6 +22,7 @@ struct ibcc_port_sample {
 	int err;          /* why it is stale or unreachable: negative errno */
 	uint64_t tick_ps; /* length of PortXmitWait's tick; 0: not known, it is not believed */
 	struct ibcc_counters now;
+	uint64_t read_ns; /* when that was so: before now.t_ns at a port that was held */
 	struct ibcc_delta delta;
 	struct ibcc_trust trust; /* by ibcc_trust_judge() */
 };
@@ -56,6 +57,11 @@ void ibcc_snapshot_fini(struct ibcc_snapshot *s);
 /* Records a reading of one port in this pass: makes the difference to the one before. */
 void ibcc_snapshot_record(struct ibcc_snapshot *s, uint32_t port, const struct ibcc_counters *c,
 			  uint64_t tick_ps);
+
+/* Records, at a time, that a port which was read before counts what it did, or hardly more, by what
+ * its switch says of all its ports together. What it has counted since comes with the next reading.
+ */
+void ibcc_snapshot_hold(struct ibcc_snapshot *s, uint32_t port, uint64_t t_ns);
 
 /* Records that a port did not answer. */
 void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err);

@@ -50,7 +50,9 @@ struct ibcc_node_stats {
 /* The same in total. */
 struct ibcc_transport_stats {
 	uint64_t sent, retried, answered, refused, timed_out;
-	uint64_t sets; /* requests with method Set */
+	uint64_t sets;       /* requests with method Set */
+	unsigned int window; /* what may be in flight now; 0: whatever there is */
+	uint64_t smps; /* of those sent, subnet management's: on VL 15, for which the SM lives */
 	/* By unicast LID, IBCC_LID_MAX + 1 of them, the transport's; NULL: not kept. */
 	struct ibcc_node_stats *node;
 };
@@ -83,13 +85,19 @@ static inline void ibcc_transport_free(struct ibcc_transport *t)
 
 /* The umad transport: hardware, or a simulated fabric below umad2sim. */
 struct ibcc_umad_options {
-	const char *ca;          /* device name, NULL: first with an active port */
-	int port;                /* 0: first active */
-	uint64_t port_guid;      /* not 0: the port with this GUID instead */
-	unsigned int window;     /* requests in flight, 1..128; 0: 64 */
-	unsigned int timeout_ms; /* for each attempt; 0: 200 */
-	unsigned int retries;    /* further attempts; as given */
+	const char *ca;           /* device name, NULL: first with an active port */
+	int port;                 /* 0: first active */
+	uint64_t port_guid;       /* not 0: the port with this GUID instead */
+	unsigned int window;      /* requests in flight, 1..128; 0: 64 */
+	unsigned int node_window; /* of those to one node, 1..16; 0: 16 */
+	unsigned int node_gap_us; /* from one attempt to a node to the next; 0: none */
+	unsigned int timeout_ms;  /* for each attempt; 0: 200 */
+	unsigned int retries;     /* further attempts; as given */
 };
+/* When more than one of a hundred attempts comes to nothing at nodes that do answer, the window is
+ * halved, and opened again by one for each hundred that go well. Directed routes have no more than
+ * two requests in flight together, and no gap.
+ */
 /* Opens a port. A class is registered when its first request is sent: below umad2sim a registration
  * takes the class away from everybody else in the process. NULL on failure: *err is a negative
  * errno and `why` (len bytes) says in words what failed. When the last 128 sends brought no answer

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Requests leave evenly spaced, a window of them in each round trip, and reach their node half way
- * through it. So a poll of a whole fabric does not see all ports at one instant, as it does not on
- * hardware.
+/* Requests leave evenly spaced, a window of them in each round trip, and those to one node in its
+ * own share of it, and reach their node half way through the round trip. So a poll of a whole
+ * fabric does not see all ports at one instant, as it does not on hardware.
  */
 #include <ibcc/inproc.h>
 
@@ -18,6 +18,14 @@ struct inproc {
 	struct ibcc_agents *agents;
 	struct ibcc_topo *own_topo; /* NULL: topology, engine and agents are the caller's */
 	uint64_t tid;
+	uint64_t *free_ns; /* by node: the next request to it leaves no sooner */
+	struct turn *turn; /* of a run */
+	size_t cap_turns;
+};
+
+struct turn {
+	uint64_t sent_ns;
+	size_t op;
 };
 
 static uint64_t inproc_now(struct ibcc_transport *t)
@@ -59,28 +67,75 @@ static void serve(struct inproc *p, struct ibcc_mad_op *op)
 	p->base.stats.refused += op->err == -EREMOTEIO;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->sent_ns != y->sent_ns)
+		return x->sent_ns < y->sent_ns ? -1 : 1;
+	return x->op < y->op ? -1 : x->op > y->op;
+}
+
+/* When each request leaves: in the order in which they come, but for those that wait for others to
+ * their node.
+ */
+static int take_turns(struct inproc *p, const struct ibcc_mad_op *op, size_t n)
+{
+	uint64_t begin = inproc_now(&p->base);
+
+	if (n > p->cap_turns) {
+		struct turn *more = reallocarray(p->turn, n, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		p->turn = more;
+		p->cap_turns = n;
+	}
+	if (!p->free_ns && p->o.node_window)
+		p->free_ns = calloc(p->topo->n_nodes, sizeof(*p->free_ns));
+	if (!p->free_ns && p->o.node_window)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t port = ibcc_topo_port_of_lid(p->topo, op[i].lid);
+		uint64_t *node = p->free_ns && port != IBCC_NONE
+					 ? &p->free_ns[p->topo->port[port].node]
+					 : NULL;
+		uint64_t sent = begin + i * p->o.rtt_ns / p->o.window;
+
+		if (node && *node > sent)
+			sent = *node;
+		if (node)
+			*node = sent + p->o.rtt_ns / p->o.node_window;
+		p->turn[i] = (struct turn){ sent, i };
+	}
+	if (p->o.node_window)
+		qsort(p->turn, n, sizeof(*p->turn), by_time);
+	return 0;
+}
+
 static int inproc_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 {
 	struct inproc *p = (struct inproc *)t;
-	uint64_t begin = inproc_now(t), end = begin;
-	size_t i;
-	int err = 0;
+	uint64_t end = inproc_now(t);
+	size_t i, k;
+	int err = n ? take_turns(p, op, n) : 0;
 
+	for (i = 0; i < n; i++)
+		op[i].err = -EIO;
 	for (i = 0; i < n && !err; i++) {
-		uint64_t sent = begin + i * p->o.rtt_ns / p->o.window;
+		uint64_t sent = p->turn[i].sent_ns;
 
+		k = p->turn[i].op;
 		err = run_until(p, sent + p->o.rtt_ns / 2);
 		if (err)
 			break;
-		serve(p, &op[i]);
-		op[i].t_ns = sent + (op[i].err == -ETIMEDOUT ? p->o.timeout_ns : p->o.rtt_ns);
-		if (op[i].t_ns > end)
-			end = op[i].t_ns;
+		serve(p, &op[k]);
+		op[k].t_ns = sent + (op[k].err == -ETIMEDOUT ? p->o.timeout_ns : p->o.rtt_ns);
+		if (op[k].t_ns > end)
+			end = op[k].t_ns;
 	}
 	if (!err)
 		err = run_until(p, end);
-	for (; err && i < n; i++)
-		op[i].err = -EIO;
 	return err ? -EIO : 0;
 }
 
@@ -93,6 +148,8 @@ static void inproc_free(struct ibcc_transport *t)
 		ibcc_engine_free(p->engine);
 		ibcc_topo_free(p->own_topo);
 	}
+	free(p->free_ns);
+	free(p->turn);
 	free(p);
 }
 

@@ -44,7 +44,8 @@ void ibcc_mad_request(uint8_t *mad, enum ibcc_mad_class mgmt_class, enum ibcc_ma
 	const struct ibcc_mad_header h = {
 		.base_version = 1,
 		.mgmt_class = (uint8_t)mgmt_class,
-		.class_version = mgmt_class == IBCC_MAD_CLASS_CC ? 2 : 1,
+		.class_version =
+			mgmt_class == IBCC_MAD_CLASS_CC || mgmt_class == IBCC_MAD_CLASS_SA ? 2 : 1,
 		.method = (uint8_t)method,
 		.attr_id = attr_id,
 		.attr_mod = attr_mod,

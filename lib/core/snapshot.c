@@ -50,7 +50,22 @@ void ibcc_snapshot_record(struct ibcc_snapshot *s, uint32_t port, const struct i
 	p->err = 0;
 	p->tick_ps = tick_ps;
 	p->now = *c;
+	p->read_ns = c->t_ns;
 	p->delta = d;
+}
+
+void ibcc_snapshot_hold(struct ibcc_snapshot *s, uint32_t port, uint64_t t_ns)
+{
+	struct ibcc_counters same;
+	uint64_t read_ns;
+
+	if (port >= s->n_ports)
+		return;
+	same = s->port[port].now;
+	read_ns = s->port[port].read_ns;
+	same.t_ns = t_ns;
+	ibcc_snapshot_record(s, port, &same, s->port[port].tick_ps);
+	s->port[port].read_ns = read_ns;
 }
 
 void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err)

@@ -78,7 +78,7 @@ static void begin_window(struct ibcc_tally *y, const struct ibcc_port_sample *s)
 {
 	bool read = s->state != IBCC_SAMPLE_NONE && s->state != IBCC_SAMPLE_UNREACHABLE;
 
-	*y = (struct ibcc_tally){ .from_ns = read ? s->now.t_ns : 0 };
+	*y = (struct ibcc_tally){ .from_ns = read ? s->read_ns : 0 };
 }
 
 static double apart_ns(uint64_t a, uint64_t b)
@@ -105,7 +105,7 @@ static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uin
 	struct ibcc_tally *y = &b->trust.tally[same[k].received];
 
 	if (x->from_ns && y->from_ns) {
-		double ns = apart_ns(x->from_ns, y->from_ns) + apart_ns(a->now.t_ns, b->now.t_ns);
+		double ns = apart_ns(x->from_ns, y->from_ns) + apart_ns(a->read_ns, b->read_ns);
 		double bytes = ns * ibcc_topo_link_mbps(t, port) / 8000 + ON_ITS_WAY_BYTES;
 		enum verdict v = weigh((double)x->sum, (double)y->sum, bytes / same[k].unit_bytes);
 

@@ -65,8 +65,10 @@ bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
 
 void ibcc_collector_ask_again(struct ibcc_collector *c)
 {
-	for (uint32_t i = 0; i < c->n_nodes; i++)
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		c->node[i].refusal.due = 0;
+		c->node[i].sum.idle = false;
+	}
 	for (uint32_t i = 0; i < c->n_ports; i++) {
 		c->port[i].tries = 0;
 		c->port[i].refusal.due = c->port[i].con_refusal.due = 0;
@@ -274,6 +276,8 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 				c->node[i].no_time = true;
 			break;
 		case IBCC_ASK_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
+		case IBCC_ASK_SUM:
+		case IBCC_ASK_SUM_WAIT: ibcc_sums_take(c, op, kind, i); break;
 		case IBCC_ASK_EXT:
 		case IBCC_ASK_PLAIN:
 		case IBCC_ASK_CON: take_counters(c, t, op, kind, i); break;
@@ -347,7 +351,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
 					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
-			if (c->port[p].asked)
+			if (c->port[p].asked && !c->node[i].sum.quiet)
 				rc = add_counters(c, t, p);
 		}
 		/* The last, so that silence about it leaves the counters alone. */
@@ -376,7 +380,7 @@ static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct 
 		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
 			continue;
 		p->last_t_ns = ibcc_clock_time(&c->clock, t->port[i].node, p->last_host_ns);
-		s->port[i].now.t_ns = p->last_t_ns;
+		s->port[i].now.t_ns = s->port[i].read_ns = p->last_t_ns;
 	}
 	s->t_ns = ibcc_clock_end(&c->clock);
 }
@@ -421,6 +425,10 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
 		p->last_host_ns = p->host_ns;
 		p->last_t_ns = p->now.t_ns;
+		if (c->node[node].sum.quiet) {
+			ibcc_snapshot_hold(s, i, p->now.t_ns);
+			continue;
+		}
 		ibcc_snapshot_record(s, i, &p->now, 0);
 		if (s->port[i].state == IBCC_SAMPLE_FRESH)
 			ibcc_units_look(c->units, t, i, tick_of(p), &s->port[i].delta);
@@ -459,6 +467,8 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 		rc = ibcc_caps_ask_controls(c, tr, t);
 	limit(c, tr, from, 1);
 	if (rc == 0)
+		rc = ibcc_sums_ask(c, tr, t, s);
+	if (rc == 0)
 		rc = wave_counters(c, tr, t, cc_key, actual);
 	tr->deadline_ns = 0;
 	if (rc < 0)
@@ -466,9 +476,11 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (ibcc_clock_measure(&c->clock))
 		convert(c, t, s);
 	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
+	ibcc_sums_fill(c, t);
 	ibcc_snapshot_begin(s);
 	record(c, t, s);
 	ibcc_marks_record(&c->marks, s);
 	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
+	ibcc_sums_judge(c, t, s);
 	return 0;
 }

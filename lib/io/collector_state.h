@@ -15,13 +15,29 @@
 #include "lib/io/collector_marks.h"
 
 enum ibcc_ask_kind {
-	IBCC_ASK_CLASS, /* tag index: node; all others but TIMESTAMP and LOG: port */
+	IBCC_ASK_CLASS, /* tag index: node; all others but TIMESTAMP, LOG and SUM*: port */
 	IBCC_ASK_CONTROL,
 	IBCC_ASK_TIMESTAMP,
 	IBCC_ASK_LOG,
 	IBCC_ASK_EXT,
 	IBCC_ASK_PLAIN,
 	IBCC_ASK_CON,
+	IBCC_ASK_SUM,      /* all ports of a switch together: PortCountersExtended, */
+	IBCC_ASK_SUM_WAIT, /* and PortCounters where the former lacks PortXmitWait */
+};
+
+/* See collector_sums.c. */
+struct ibcc_switch_sum {
+	bool can;      /* ClassPortInfo has AllPortSelect, and counters of 64 bits */
+	bool lies;     /* but the sums are none */
+	bool idle;     /* all ports were read when this was last done, and hardly anything moved */
+	bool has_base; /* what the sums were then */
+	uint64_t base_words, base_ticks;
+	uint32_t age; /* passes since */
+	/* this pass */
+	bool asked, answered, missing;
+	bool quiet; /* its ports need not be read */
+	uint64_t words, ticks, host_ns;
 };
 
 struct ibcc_node_state {
@@ -37,12 +53,13 @@ struct ibcc_node_state {
 	uint32_t vendor_id;
 	const struct ibcc_device *device; /* by its IDs; NULL: not known */
 	bool kernel_pma;                  /* see <ibcc/device.h> */
+	struct ibcc_switch_sum sum;
 };
 
 struct ibcc_port_state {
 	uint64_t guid; /* of the node: with the port's number the identity */
 	uint8_t num;
-	bool known; /* PortSamplesControl was answered, if only by a refusal */
+	bool known;                /* PortSamplesControl was answered, if only by a refusal */
 	bool has_tick, fecn, becn; /* genuinely told */
 	uint8_t tick, tries;
 	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
@@ -90,5 +107,17 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 			   const struct ibcc_topo *t);
 void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node);
 void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port);
+
+/* collector_sums.c: one request in place of those for each port of a switch that is quiet. Asks,
+ * with the readings of the pass before, and says who is; takes their ports for read, as they were;
+ * looks at those that were read in detail. The first returns as ibcc_collector_pass().
+ */
+int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const struct ibcc_topo *t,
+		  const struct ibcc_snapshot *s);
+void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t);
+void ibcc_sums_judge(struct ibcc_collector *c, const struct ibcc_topo *t,
+		     const struct ibcc_snapshot *s);
+void ibcc_sums_take(struct ibcc_collector *c, const struct ibcc_mad_op *op, enum ibcc_ask_kind kind,
+		    uint32_t node);
 
 #endif

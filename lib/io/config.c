@@ -83,6 +83,8 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("retries", UINT, retries), .max = 20 },
 	/* More than 128 MADs in flight can stop a simulated fabric for good. */
 	{ MEMBER("window", UINT, window), .min = 1, .max = 128 },
+	{ MEMBER("node_window", UINT, node_window), .min = 1, .max = 4 },
+	{ MEMBER("node_gap_us", UINT, node_gap_us), .max = 1000000 },
 	{ MEMBER("clock", ENUM, clock), .names = clocks },
 	{ MEMBER("plugin_socket", STRING, plugin_socket) },
 	{ MEMBER("control_socket", STRING, control_socket) },
@@ -109,17 +111,28 @@ static enum ibcc_clock default_clock(void)
 	return getenv("IBSIM_SOCKNAME") ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST;
 }
 
-void ibcc_config_defaults(struct ibcc_config *c)
+bool ibcc_config_is_fabric(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-.";
+	size_t len = strlen(name);
+
+	return len && len < IBCC_FABRIC_BYTES && strspn(name, allowed) == len && *name != '.';
+}
+
+void ibcc_config_defaults(struct ibcc_config *c, const char *fabric)
 {
 	*c = (struct ibcc_config){
 		.mode = IBCC_MODE_OBSERVE,
 		.apply_via = IBCC_VIA_PLUGIN,
 		.drift = IBCC_DRIFT_REPORT,
-		.interval_ms = 1000,
+		.interval_ms = 10000,
 		.pass_deadline_ms = 2000,
 		.timeout_ms = 200,
 		.retries = 3,
 		.window = 32,
+		.node_window = 1,
+		.node_gap_us = 2000,
 		.clock = default_clock(),
 		.plugin_socket = IBCC_PROTO_SOCKET,
 		.control_socket = "/run/ibcc-tune/control.sock",
@@ -131,6 +144,13 @@ void ibcc_config_defaults(struct ibcc_config *c)
 	};
 	ibcc_estimator_defaults(&c->estimator);
 	ibcc_tuner_defaults(&c->tuner);
+	if (!fabric)
+		return;
+	snprintf(c->plugin_socket, sizeof(c->plugin_socket), "/run/ibcc-tune/%s.opensm.sock",
+		 fabric);
+	snprintf(c->control_socket, sizeof(c->control_socket), "/run/ibcc-tune/%s.control.sock",
+		 fabric);
+	snprintf(c->state_file, sizeof(c->state_file), "/var/lib/ibcc-tune/%s/state.db", fabric);
 }
 
 /* A path in a file that a daemon reads must not depend on where it was started. */
@@ -169,7 +189,8 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 			       "metrics_listen", "PORT, ADDRESS:PORT or [ADDRESS]:PORT in numbers");
 }
 
-int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_errors *e)
+int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c,
+		     struct ibcc_yaml_errors *e)
 {
 	struct ibcc_config read;
 	unsigned int before = e->n;
@@ -178,7 +199,7 @@ int ibcc_config_load(const char *file, struct ibcc_config *c, struct ibcc_yaml_e
 
 	if (!y)
 		return -errno;
-	ibcc_config_defaults(&read);
+	ibcc_config_defaults(&read, fabric);
 	rc = ibcc_yaml_read(y, ibcc_yaml_root(y), NULL, config_keys, &read, e);
 	check(y, &read, e);
 	if (!rc && e->n == before)

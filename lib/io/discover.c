@@ -17,8 +17,11 @@
 
 #include "lib/io/batch.h"
 
-/* Far more than the largest fabric takes of which everything answers. */
-#define DEADLINE_NS  30000000000u
+/* For a batch, after one that brought answers; and for all of them, far more than the largest
+ * fabric takes with two SMPs in flight.
+ */
+#define BATCH_NS     30000000000u
+#define WALK_NS      300000000000u
 #define FUTILE_TRIES 8u
 
 struct discovery {
@@ -28,6 +31,8 @@ struct discovery {
 	struct ibcc_walk_get *get;   /* by the batch's index */
 	struct ibcc_walk_get *again; /* put aside for another try */
 	size_t n_again, cap_again;
+	uint64_t end_ns;     /* of it all */
+	bool good;           /* the last batch brought an answer */
 	bool heard, silent;  /* since the last try: a good answer; a request without any */
 	unsigned int futile; /* tries in a row without a good answer */
 };
@@ -103,6 +108,7 @@ static int take(struct discovery *d)
 		const struct ibcc_mad_op *op = &d->batch.op[k];
 
 		d->heard |= !op->err;
+		d->good |= !op->err;
 		d->silent |= op->err && op->err != -EREMOTEIO;
 		if (op->err && (ibcc_walk_needs(&d->get[k]) || !ibcc_batch_is_refused(op)))
 			rc = put_aside(d, &d->get[k]);
@@ -112,20 +118,32 @@ static int take(struct discovery *d)
 	return rc;
 }
 
+/* Whoever answers gets more time. */
+static void extend(struct discovery *d)
+{
+	uint64_t until = ibcc_transport_now_ns(d->tr) + BATCH_NS;
+
+	if (d->good)
+		d->tr->deadline_ns = until < d->end_ns ? until : d->end_ns;
+	d->good = false;
+}
+
 static int walk(struct ibcc_walk *w, struct ibcc_transport *tr)
 {
-	struct discovery d = { .w = w, .tr = tr };
+	struct discovery d = { .w = w, .tr = tr, .good = true };
 	int rc = 0;
 
 	d.get = calloc(IBCC_BATCH_OPS, sizeof(*d.get));
 	if (!d.get)
 		rc = -ENOMEM;
+	d.end_ns = ibcc_transport_now_ns(tr) + WALK_NS;
 	while (!rc) {
 		rc = gather(&d);
 		if (!rc && !d.batch.n && !d.n_again)
 			break;
 		if (!rc && !d.batch.n)
 			rc = gather_again(&d);
+		extend(&d);
 		if (!rc)
 			rc = ibcc_batch_run(&d.batch, tr);
 		if (!rc)
@@ -152,13 +170,15 @@ static void tell(const struct ibcc_walk_gaps *g, char *why, size_t len)
 struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
 				     size_t len)
 {
-	const struct ibcc_walk_options o = { .sl2vl = true };
+	/* No SL to VL maps: nothing that is decided asks for a VL, and they would be nine tenths of
+	 * all Gets.
+	 */
+	const struct ibcc_walk_options o = { 0 };
 	struct ibcc_walk *w = ibcc_walk_new(&o);
 	struct ibcc_walk_gaps g = { 0 };
 	struct ibcc_topo *t = NULL;
 	int rc;
 
-	tr->deadline_ns = ibcc_transport_now_ns(tr) + DEADLINE_NS;
 	rc = w ? walk(w, tr) : -ENOMEM;
 	tr->deadline_ns = 0;
 	if (rc == 0) {

@@ -10,6 +10,7 @@
 
 #define STATE_ACTIVE    4u
 #define PHYS_STATE_LINK 5u
+#define ACTIVE_RANK     3
 
 /* How well a port fits the options; 0 not at all. */
 static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
@@ -23,8 +24,13 @@ static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
 	    strcasecmp(p->link_layer, "IB") != 0)
 		return 0;
 	if (p->state == STATE_ACTIVE)
-		return 3;
+		return ACTIVE_RANK;
 	return p->phys_state == PHYS_STATE_LINK ? 2 : 1;
+}
+
+static bool is_same_fabric(const umad_port_t *a, const struct ibcc_umad_port *b)
+{
+	return be64toh(a->gid_prefix) == b->prefix && (uint16_t)a->sm_lid == b->sm_lid;
 }
 
 static void take(const umad_port_t *p, const char ca[UMAD_CA_NAME_LEN], struct ibcc_umad_port *out)
@@ -32,6 +38,7 @@ static void take(const umad_port_t *p, const char ca[UMAD_CA_NAME_LEN], struct i
 	memcpy(out->ca, ca, sizeof(out->ca));
 	out->num = p->portnum;
 	out->guid = be64toh(p->port_guid);
+	out->prefix = be64toh(p->gid_prefix);
 	out->lid = (uint16_t)p->base_lid;
 	out->sm_lid = (uint16_t)p->sm_lid;
 }
@@ -42,6 +49,7 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { { 0 } };
 	struct ibcc_umad_port best = { .num = -1 };
 	int best_rank = 0, n_ca = 0;
+	bool asked = o->ca || o->port || o->port_guid, several = false;
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
 
 	for (int i = 0; i < n; i++) {
@@ -56,12 +64,21 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 
 			if (o->ca && !o->port_guid && strcmp(o->ca, names[i]) != 0)
 				r = 0;
+			several |= r == ACTIVE_RANK && best_rank == r && !asked &&
+				   !is_same_fabric(ca.ports[p], &best);
 			if (r > best_rank) {
 				best_rank = r;
 				take(ca.ports[p], names[i], &best);
 			}
 		}
 		umad_release_ca(&ca);
+	}
+	if (several) {
+		snprintf(why, len,
+			 "active ports of this host are on several fabrics: say which one by its "
+			 "channel adapter and port, for example %s port %d",
+			 best.ca, best.num);
+		return -ENOTUNIQ;
 	}
 	if (best_rank) {
 		*out = best;

@@ -14,11 +14,14 @@ struct ibcc_umad_port {
 	char ca[UMAD_CA_NAME_LEN];
 	int num;
 	uint64_t guid;
+	uint64_t prefix; /* of its subnet */
 	uint16_t lid, sm_lid;
 };
 
 /* Finds the port that the options ask for: by GUID; by name and number; or the first that is
- * active, else the first with link. Returns 0, or -ENODEV with a sentence in why.
+ * active, else the first with link. Where none is asked for, and active ones are on several
+ * fabrics, as their subnet prefixes or their subnet managers' LIDs tell, that is nothing to guess:
+ * -ENOTUNIQ. Returns 0, or -ENODEV; with a sentence in why.
  */
 int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port *out, char *why,
 			size_t len);

@@ -42,11 +42,6 @@ static struct umad_transport *to_umad(struct ibcc_transport *t)
 	return (struct umad_transport *)t;
 }
 
-static bool is_smp(uint8_t mgmt_class)
-{
-	return mgmt_class == IBCC_MAD_CLASS_SMP || mgmt_class == IBCC_MAD_CLASS_SMP_DIRECT;
-}
-
 static int agent_of(struct umad_transport *u, uint8_t mgmt_class)
 {
 	int version = mgmt_class == IBCC_MAD_CLASS_CC ? (int)IBCC_CC_CLASS_VERSION : 1;
@@ -69,7 +64,7 @@ static bool is_fatal(int e)
 static int port_send(void *port, const struct ibcc_mad_op *op, unsigned int timeout_ms)
 {
 	struct umad_transport *u = port;
-	bool smp = is_smp(op->mad[1]);
+	bool smp = ibcc_mad_is_smp(op->mad);
 	int agent = agent_of(u, op->mad[1]);
 
 	if (agent < 0)
@@ -194,7 +189,7 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 	*err = -ENOMEM;
 	u->sbuf = calloc(1, umad_size() + IBCC_MAD_BYTES);
 	u->rbuf = calloc(1, umad_size() + IBCC_MAD_BYTES);
-	u->window = ibcc_window_new(&port_ops, u, o->window, o->timeout_ms, o->retries);
+	u->window = ibcc_window_new(&port_ops, u, o);
 	u->base.stats.node = calloc(IBCC_RUN_LIDS, sizeof(*u->base.stats.node));
 	if (!u->sbuf || !u->rbuf || !u->window || !u->base.stats.node)
 		goto fail;

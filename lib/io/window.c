@@ -42,6 +42,7 @@
 #define DEFAULT_TIMEOUT 200u
 #define MAX_TIMEOUT_MS  60000u
 #define MAX_RETRIES     16u
+#define LOSS_SAMPLE     100u /* attempts, between two looks at how many came to nothing */
 
 struct slot {
 	bool busy;
@@ -53,7 +54,8 @@ struct slot {
 struct ibcc_window {
 	const struct ibcc_port_ops *ops;
 	void *port;
-	unsigned int size, timeout_ms, retries;
+	unsigned int size, node_size, timeout_ms, retries;
+	uint64_t node_gap_ns;
 
 	pthread_mutex_t run_lock; /* one run() at a time: guards all below but the flags */
 	atomic_bool running, cancel;
@@ -67,11 +69,27 @@ struct ibcc_window {
 	unsigned int unheard;     /* sends after the newest that was answered */
 	uint64_t n_sent, n_heard; /* datagrams; equal when nothing is open */
 	uint64_t last_send_ns, probe_ns, probe_wait_ns;
+	unsigned int open_size;       /* what `size` is while little gets lost */
+	unsigned int n_tried, n_lost; /* attempts since it was looked at last, and of those */
 };
 
 static uint64_t now_ns(const struct ibcc_window *w)
 {
 	return w->ops->now_ns(w->port);
+}
+
+/* What gets lost on the way to nodes that do answer is too much for somebody. */
+static void count_loss(struct ibcc_window *w, unsigned int tried, unsigned int lost)
+{
+	w->n_tried += tried;
+	w->n_lost += lost;
+	if (w->n_tried < LOSS_SAMPLE)
+		return;
+	if (w->n_lost * 100 <= w->n_tried)
+		w->size += w->size < w->open_size;
+	else if (w->size > IBCC_WINDOW_LEAST)
+		w->size = w->size / 2 > IBCC_WINDOW_LEAST ? w->size / 2 : IBCC_WINDOW_LEAST;
+	w->n_tried = w->n_lost = 0;
 }
 
 /* An attempt came to nothing: another one after a pause (ibsim says at once what it cannot
@@ -83,13 +101,15 @@ static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, 
 	struct ibcc_run_progress *p = &r->progress[i];
 
 	if (p->attempts <= w->retries) {
-		ibcc_run_retry_later(r, i, now + RETRY_PAUSE_NS * p->attempts);
+		ibcc_run_later(r, i, now + RETRY_PAUSE_NS * p->attempts);
 		return;
 	}
 	if (err == -ETIMEDOUT)
 		ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
 	if (ibcc_run_node_of(r, i) && !ibcc_run_node_of(r, i)->answered)
 		ibcc_run_node_of(r, i)->dead = true;
+	else if (ibcc_run_node_of(r, i))
+		count_loss(w, p->attempts, p->attempts);
 	r->op[i].t_ns = now;
 	ibcc_run_finish(r, i, err);
 }
@@ -127,6 +147,8 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 	else if (h.method == IBCC_MAD_SET)
 		r->stats->sets++;
 	w->last_send_ns = now_ns(w);
+	if (ibcc_run_node_of(r, i))
+		ibcc_run_node_of(r, i)->next_ns = w->last_send_ns + w->node_gap_ns;
 	/* Somewhat longer than the kernel's own timeout, whose report is to come first. */
 	*s = (struct slot){ .busy = true,
 			    .tid = w->next_tid++,
@@ -164,14 +186,14 @@ static void fill(struct ibcc_window *w, struct ibcc_run *r)
 {
 	while (w->in_flight < w->size && !w->gone) {
 		uint64_t now = now_ns(w);
-		bool again = ibcc_run_retry_due_ns(r) <= now;
+		bool again = ibcc_run_due_ns(r) <= now;
 		struct ibcc_run_node *d;
 		size_t i;
 
 		if ((!again && !r->ready.len && r->next == r->n) || !may_send(w, now))
 			return;
 		if (again)
-			i = ibcc_run_retry_pop(r);
+			i = ibcc_run_later_pop(r);
 		else if (!ibcc_run_next(r, &i))
 			return;
 		d = ibcc_run_node_of(r, i);
@@ -179,6 +201,8 @@ static void fill(struct ibcc_window *w, struct ibcc_run *r)
 			r->op[i].t_ns = now;
 			ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
 			ibcc_run_finish(r, i, -ETIMEDOUT);
+		} else if (d && d->next_ns > now) {
+			ibcc_run_later(r, i, d->next_ns);
 		} else {
 			send_one(w, r, i);
 		}
@@ -234,6 +258,7 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	memcpy(op->mad, mad, IBCC_MAD_BYTES);
 	op->status = h.status;
 	op->t_ns = now_ns(w);
+	count_loss(w, r->progress[s->op].attempts, r->progress[s->op].attempts - 1u);
 	ibcc_run_count(r, s->op, IBCC_RUN_ANSWERED);
 	if (op->status)
 		ibcc_run_count(r, s->op, IBCC_RUN_REFUSED);
@@ -291,13 +316,13 @@ static uint64_t next_due(const struct ibcc_window *w, const struct ibcc_run *r, 
 		return w->due_ns;
 	if (r->ready.len || r->next < r->n)
 		return now;
-	return ibcc_run_retry_due_ns(r) < w->due_ns ? ibcc_run_retry_due_ns(r) : w->due_ns;
+	return ibcc_run_due_ns(r) < w->due_ns ? ibcc_run_due_ns(r) : w->due_ns;
 }
 
-/* Ends a request that was sent and waits for an answer that is not waited for any more. */
+/* Ends a request that was begun, and whose answer is not waited for any more. */
 static void give_up_on(struct ibcc_run *r, size_t i, int err)
 {
-	if (err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT && r->progress[i].attempts)
 		ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
 	ibcc_run_finish(r, i, err);
 }
@@ -314,8 +339,8 @@ static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 	}
 	w->in_flight = 0;
 	w->due_ns = UINT64_MAX;
-	while (r->retry.len)
-		give_up_on(r, ibcc_run_retry_pop(r), err);
+	while (r->n_later)
+		give_up_on(r, ibcc_run_later_pop(r), err);
 	/* Each that leaves lets another of its node in. */
 	while (ibcc_run_next(r, &i))
 		ibcc_run_finish(r, i, err);
@@ -361,13 +386,14 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uin
 		op[i].status = 0;
 	}
 	pthread_mutex_lock(&w->run_lock);
-	rc = ibcc_run_begin(&w->run, op, n, stats, w->node);
+	rc = ibcc_run_begin(&w->run, op, n, stats, w->node, w->node_size);
 	if (rc < 0)
 		goto out;
 	atomic_store(&w->cancel, false);
 	atomic_store(&w->running, true);
 	work(w, &w->run, deadline_ns);
 	atomic_store(&w->running, false);
+	stats->window = w->size;
 	/* A server that only keeps silent is probed; opening the port anew would wait for it. */
 	rc = w->gone ? -EIO : 0;
 out:
@@ -399,8 +425,7 @@ static unsigned int pick(unsigned int v, unsigned int fallback, unsigned int max
 }
 
 struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
-				    unsigned int window, unsigned int timeout_ms,
-				    unsigned int retries)
+				    const struct ibcc_umad_options *o)
 {
 	struct ibcc_window *w = calloc(1, sizeof(*w));
 
@@ -414,9 +439,11 @@ struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 	w->ops = ops;
 	w->port = port;
 	w->due_ns = UINT64_MAX;
-	w->size = pick(window, DEFAULT_WINDOW, IBCC_WINDOW_MAX);
-	w->timeout_ms = pick(timeout_ms, DEFAULT_TIMEOUT, MAX_TIMEOUT_MS);
-	w->retries = retries > MAX_RETRIES ? MAX_RETRIES : retries;
+	w->open_size = w->size = pick(o->window, DEFAULT_WINDOW, IBCC_WINDOW_MAX);
+	w->node_size = pick(o->node_window, IBCC_WINDOW_NODE_MAX, IBCC_WINDOW_NODE_MAX);
+	w->node_gap_ns = o->node_gap_us * 1000ull;
+	w->timeout_ms = pick(o->timeout_ms, DEFAULT_TIMEOUT, MAX_TIMEOUT_MS);
+	w->retries = o->retries > MAX_RETRIES ? MAX_RETRIES : o->retries;
 	/* Not where a process before us, with the same agent number, may have been. */
 	w->next_tid = (uint32_t)(now_ns(w) >> 10) | 1;
 	pthread_mutex_init(&w->run_lock, NULL);

@@ -13,8 +13,11 @@
 
 #define IBCC_WINDOW_MAX      128u
 #define IBCC_WINDOW_NODE_MAX 16u /* of one node, so that a silent one does not stop the others */
-/* By directed routes together: SMPs travel on VL 15, which has no flow control. */
-#define IBCC_WINDOW_DIRECT_MAX 8u
+#define IBCC_WINDOW_LEAST    4u  /* losses make it no smaller: each costs a timeout */
+/* By directed routes together: SMPs travel on VL 15, which has no flow control, and the switches
+ * that answer them have the subnet manager to serve. libibnetdisc has as many.
+ */
+#define IBCC_WINDOW_DIRECT_MAX 2u
 
 /* How datagrams leave and arrive. */
 struct ibcc_port_ops {
@@ -29,10 +32,11 @@ struct ibcc_port_ops {
 
 struct ibcc_window;
 
-/* NULL without memory. The port stays the caller's. Values out of range are clamped. */
+/* NULL without memory. The port stays the caller's. Of the options those that name no port; values
+ * out of range are clamped.
+ */
 struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
-				    unsigned int window, unsigned int timeout_ms,
-				    unsigned int retries);
+				    const struct ibcc_umad_options *o);
 void ibcc_window_free(struct ibcc_window *w);
 
 /* ibcc_transport_ops:run and :cancel, ibcc_transport:deadline_ns; adds to *stats. */

@@ -13,9 +13,9 @@ static int reserve(struct ibcc_run *r, size_t n)
 		return 0;
 	ibcc_run_fini(r);
 	r->progress = calloc(n, sizeof(*r->progress));
-	r->retry.i = calloc(n, sizeof(*r->retry.i));
+	r->later = calloc(n, sizeof(*r->later));
 	r->ready.i = calloc(n, sizeof(*r->ready.i));
-	if (!r->progress || !r->retry.i || !r->ready.i) {
+	if (!r->progress || !r->later || !r->ready.i) {
 		ibcc_run_fini(r);
 		return -ENOMEM;
 	}
@@ -24,7 +24,8 @@ static int reserve(struct ibcc_run *r, size_t n)
 }
 
 int ibcc_run_begin(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
-		   struct ibcc_transport_stats *stats, struct ibcc_run_node *node)
+		   struct ibcc_transport_stats *stats, struct ibcc_run_node *node,
+		   unsigned int node_window)
 {
 	if (reserve(r, n))
 		return -ENOMEM;
@@ -33,19 +34,23 @@ int ibcc_run_begin(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
 	r->next = 0;
 	r->stats = stats;
 	r->node = node;
-	r->retry.head = r->retry.len = r->ready.head = r->ready.len = 0;
+	r->node_window = node_window;
+	r->n_later = r->ready.head = r->ready.len = 0;
 	r->direct = (struct ibcc_run_node){ 0 };
 	memset(r->progress, 0, n * sizeof(*r->progress));
-	for (size_t i = 0; i < n; i++)
-		if (ibcc_run_node_of(r, i))
-			*ibcc_run_node_of(r, i) = (struct ibcc_run_node){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		struct ibcc_run_node *d = ibcc_run_node_of(r, i);
+
+		if (d)
+			*d = (struct ibcc_run_node){ .next_ns = d->next_ns };
+	}
 	return 0;
 }
 
 void ibcc_run_fini(struct ibcc_run *r)
 {
 	free(r->progress);
-	free(r->retry.i);
+	free(r->later);
 	free(r->ready.i);
 	*r = (struct ibcc_run){ 0 };
 }
@@ -68,7 +73,7 @@ static size_t ring_pop(const struct ibcc_run *r, struct ibcc_run_ring *g)
 static bool node_enter(struct ibcc_run *r, size_t i)
 {
 	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
-	unsigned int most = d ? IBCC_WINDOW_NODE_MAX : IBCC_WINDOW_DIRECT_MAX;
+	unsigned int most = d ? r->node_window : IBCC_WINDOW_DIRECT_MAX;
 
 	d = d ? d : &r->direct;
 	if (d->open < most) {
@@ -101,15 +106,38 @@ static void node_leave(struct ibcc_run *r, size_t i)
 	ring_push(r, &r->ready, next - 1);
 }
 
-void ibcc_run_retry_later(struct ibcc_run *r, size_t i, uint64_t due_ns)
+/* Those that are due together keep the order in which they were asked for. */
+static bool is_before(const struct ibcc_run *r, size_t a, size_t b)
 {
-	r->progress[i].due_ns = due_ns;
-	ring_push(r, &r->retry, i);
+	uint64_t x = r->progress[a].due_ns, y = r->progress[b].due_ns;
+
+	return x < y || (x == y && a < b);
 }
 
-size_t ibcc_run_retry_pop(struct ibcc_run *r)
+void ibcc_run_later(struct ibcc_run *r, size_t i, uint64_t due_ns)
 {
-	return ring_pop(r, &r->retry);
+	size_t at = r->n_later++;
+
+	r->progress[i].due_ns = due_ns;
+	for (; at && is_before(r, i, r->later[(at - 1) / 2]); at = (at - 1) / 2)
+		r->later[at] = r->later[(at - 1) / 2];
+	r->later[at] = i;
+}
+
+size_t ibcc_run_later_pop(struct ibcc_run *r)
+{
+	size_t first = r->later[0], last = r->later[--r->n_later], at = 0, child;
+
+	while ((child = 2 * at + 1) < r->n_later) {
+		if (child + 1 < r->n_later && is_before(r, r->later[child + 1], r->later[child]))
+			child++;
+		if (!is_before(r, r->later[child], last))
+			break;
+		r->later[at] = r->later[child];
+		at = child;
+	}
+	r->later[at] = last;
+	return first;
 }
 
 bool ibcc_run_next(struct ibcc_run *r, size_t *i)
@@ -135,6 +163,7 @@ void ibcc_run_count(struct ibcc_run *r, size_t i, enum ibcc_run_event e)
 		n = &r->stats->node[r->op[i].lid];
 	switch (e) {
 	case IBCC_RUN_SENT:
+		r->stats->smps += ibcc_mad_is_smp(r->op[i].mad);
 		r->stats->sent++;
 		n->sent++;
 		break;

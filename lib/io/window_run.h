@@ -18,6 +18,7 @@ struct ibcc_run_node {
 	bool answered;      /* anything in this run */
 	bool dead;          /* a request timed out in all its attempts, and nothing was answered */
 	size_t first, last; /* requests that wait for their turn, as index + 1; 0: none */
+	uint64_t next_ns;   /* nothing is sent before; stays from run to run */
 };
 
 /* What a run knows of a request beside its op. */
@@ -39,17 +40,19 @@ struct ibcc_run {
 	struct ibcc_transport_stats *stats;
 	struct ibcc_run_progress *progress;
 	size_t n, next, left;
-	struct ibcc_run_ring retry; /* in the order of their failures */
+	size_t *later, n_later;     /* a heap: the first is due first */
 	struct ibcc_run_ring ready; /* whose node has room for them again */
-	struct ibcc_run_node *node; /* IBCC_RUN_LIDS of them, not owned; NULL for none */
+	unsigned int node_window;
+	struct ibcc_run_node *node;  /* IBCC_RUN_LIDS of them, not owned; NULL for none */
 	struct ibcc_run_node direct; /* all directed routes */
 };
 
-/* Begins a run with an object that is zero or has run before. -ENOMEM. `node` keeps nothing from
- * one run to the next.
+/* Begins a run with an object that is zero or has run before, at most `node_window` at a time to
+ * one node. -ENOMEM.
  */
 int ibcc_run_begin(struct ibcc_run *r, struct ibcc_mad_op *op, size_t n,
-		   struct ibcc_transport_stats *stats, struct ibcc_run_node *node);
+		   struct ibcc_transport_stats *stats, struct ibcc_run_node *node,
+		   unsigned int node_window);
 void ibcc_run_fini(struct ibcc_run *r);
 
 /* NULL for directed routes, where the LID tells nothing. */
@@ -58,13 +61,13 @@ static inline struct ibcc_run_node *ibcc_run_node_of(const struct ibcc_run *r, s
 	return r->op[i].lid < IBCC_RUN_LIDS ? &r->node[r->op[i].lid] : NULL;
 }
 
-/* Puts a request aside until it is due again; when the first of these is; takes the first. */
-void ibcc_run_retry_later(struct ibcc_run *r, size_t i, uint64_t due_ns);
-static inline uint64_t ibcc_run_retry_due_ns(const struct ibcc_run *r)
+/* Puts a request aside until it is due; when the first of these is; takes the first. */
+void ibcc_run_later(struct ibcc_run *r, size_t i, uint64_t due_ns);
+static inline uint64_t ibcc_run_due_ns(const struct ibcc_run *r)
 {
-	return r->retry.len ? r->progress[r->retry.i[r->retry.head]].due_ns : UINT64_MAX;
+	return r->n_later ? r->progress[r->later[0]].due_ns : UINT64_MAX;
 }
-size_t ibcc_run_retry_pop(struct ibcc_run *r);
+size_t ibcc_run_later_pop(struct ibcc_run *r);
 
 /* The next request to begin with; false if there is none now. */
 bool ibcc_run_next(struct ibcc_run *r, size_t *i);

@@ -27,12 +27,13 @@ struct live {
 	uint64_t next_pass_ps;
 };
 
-/* A subnet manager's host reaches any node of a small fabric within 10 us; hundredths of lost MADs
- * would be noticed on any healthy fabric.
+/* An interval of a millisecond stands for one of ten seconds, and a microsecond to a node and back
+ * for ten milliseconds, far more than the daemon leaves between two requests to it; hundredths of
+ * lost MADs would be noticed on any healthy fabric.
  */
 void ibcc_live_defaults(struct ibcc_live_options *o)
 {
-	*o = (struct ibcc_live_options){ .poll_ms = 1, .rtt_us = 10, .lose_percent = 0.1 };
+	*o = (struct ibcc_live_options){ .poll_ms = 1, .rtt_us = 1, .lose_percent = 0.1 };
 	ibcc_estimator_defaults(&o->estimator);
 	ibcc_tuner_defaults(&o->tuner);
 }
@@ -75,7 +76,9 @@ static int open_agents(struct live *l)
 
 static int open_transport(struct live *l)
 {
-	const struct ibcc_inproc_options o = { .rtt_ns = ps_of_us(l->o->rtt_us) / IBCC_PS_PER_NS };
+	const struct ibcc_inproc_options o = { .rtt_ns = ps_of_us(l->o->rtt_us) / IBCC_PS_PER_NS,
+					       .window = 32,
+					       .node_window = 1 };
 	const struct ibcc_fault_options lose = {
 		.seed = l->s->seed,
 		.loss_permille = (uint16_t)lround(l->o->lose_percent * 10),

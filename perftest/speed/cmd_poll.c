@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <infiniband/umad.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include <ibcc/collect.h>
+#include <ibcc/config.h>
 #include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
@@ -41,26 +43,76 @@ struct poll {
 	struct ibcc_collector *collector;
 	struct ibcc_snapshot snapshot;
 	struct ibcc_poll_record record;
+	struct ibcc_poll_once discovery, limited, rest;
 	double s[N_POLLERS][IBCC_SPEED_REPEAT_MAX];
 	double cpu[IBCC_SPEED_REPEAT_MAX]; /* seconds that the collector used */
 	unsigned int crashes; /* of ibqueryerrors: below umad2sim it does now and then */
 };
 
-static struct ibcc_transport *transport(int *err)
+static struct ibcc_transport *transport_with(const struct ibcc_umad_options *o, int *err)
 {
-	struct ibcc_umad_options o = { .window = IBCC_SPEED_WINDOW,
-				       .timeout_ms = IBCC_SPEED_TIMEOUT_MS };
 	char why[256];
-	struct ibcc_transport *t = ibcc_umad_open(&o, err, why, sizeof(why));
+	struct ibcc_transport *t = ibcc_umad_open(o, err, why, sizeof(why));
 
 	if (!t)
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 	return t;
 }
 
+/* As fast as it goes. */
+static struct ibcc_transport *transport(int *err)
+{
+	const struct ibcc_umad_options o = { .window = IBCC_SPEED_WINDOW,
+					     .timeout_ms = IBCC_SPEED_TIMEOUT_MS };
+
+	return transport_with(&o, err);
+}
+
+/* With what the daemon leaves to the fabric by default. */
+static struct ibcc_transport *limited_transport(int *err)
+{
+	struct ibcc_config c;
+	struct ibcc_umad_options o = { .timeout_ms = IBCC_SPEED_TIMEOUT_MS };
+
+	ibcc_config_defaults(&c, NULL);
+	o.window = c.window;
+	o.node_window = c.node_window;
+	o.node_gap_us = c.node_gap_us;
+	return transport_with(&o, err);
+}
+
 static int pass(struct poll *p, struct ibcc_transport *tr)
 {
 	return ibcc_collector_pass(p->collector, tr, p->topo, &p->snapshot, 0, NULL);
+}
+
+/* Each port by itself, though nothing moves. */
+static int detailed_pass(struct poll *p, struct ibcc_transport *tr)
+{
+	ibcc_collector_ask_again(p->collector);
+	return pass(p, tr);
+}
+
+/* A pass as the daemon makes it, and one when nothing moves. */
+static int with_limits(struct poll *p)
+{
+	struct ibcc_transport *tr;
+	int err = 0;
+
+	tr = limited_transport(&err);
+	if (!tr)
+		return err;
+	ibcc_poll_once_begin(&p->limited, tr);
+	err = detailed_pass(p, tr);
+	ibcc_poll_once_end(&p->limited, tr);
+	for (int i = 0; i < WARM_UP && !err; i++)
+		err = pass(p, tr);
+	ibcc_poll_once_begin(&p->rest, tr);
+	if (!err)
+		err = pass(p, tr);
+	ibcc_poll_once_end(&p->rest, tr);
+	ibcc_transport_free(tr);
+	return err;
 }
 
 /* Finds the fabric and what its ports count; keeps the requests of a pass for the bare loop. */
@@ -73,7 +125,9 @@ static int prepare(struct poll *p)
 	tr = transport(&err);
 	if (!tr)
 		return err;
+	ibcc_poll_once_begin(&p->discovery, tr);
 	p->topo = ibcc_discover_walk(tr, NULL, &err, why, sizeof(why));
+	ibcc_poll_once_end(&p->discovery, tr);
 	if (!p->topo || *why)
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 	if (!p->topo)
@@ -85,10 +139,10 @@ static int prepare(struct poll *p)
 		err = pass(p, tr);
 	ibcc_poll_record_init(&p->record, tr);
 	if (!err)
-		err = pass(p, &p->record.base);
+		err = detailed_pass(p, &p->record.base);
 out:
 	ibcc_transport_free(tr);
-	return err;
+	return err ? err : with_limits(p);
 }
 
 /* One pass of the collector and one of the bare loop, on a port each of their own. */
@@ -102,7 +156,7 @@ static int one_each(struct poll *p, double s[N_POLLERS], double *cpu_s)
 	if (!tr)
 		return err;
 	start = ibcc_bench_seconds();
-	err = pass(p, tr);
+	err = detailed_pass(p, tr);
 	s[POLL_COLLECTOR] += ibcc_bench_seconds() - start;
 	*cpu_s += ibcc_bench_cpu_seconds() - cpu;
 	ibcc_transport_free(tr);
@@ -147,6 +201,29 @@ static double median(double *v, unsigned int n)
 	return v[n / 2];
 }
 
+/* An interval of the daemon is a pass. */
+static double a_minute(uint64_t in_a_pass)
+{
+	struct ibcc_config c;
+
+	ibcc_config_defaults(&c, NULL);
+	return (double)in_a_pass * 60000.0 / c.interval_ms;
+}
+
+static json_t *once_json(const struct ibcc_poll_once *o)
+{
+	return json_pack("{sf sI sI}", "seconds", o->seconds, "mads", (json_int_t)o->mads, "smps",
+			 (json_int_t)o->smps);
+}
+
+static void print_once(const struct poll *p)
+{
+	printf("discovery: %" PRIu64 " SMPs, %.3f s; a pass with the default limits: %" PRIu64
+	       " MADs, %.3f s\nat rest: %.0f MADs and %.0f SMPs a minute\n",
+	       p->discovery.smps, p->discovery.seconds, p->limited.mads, p->limited.seconds,
+	       a_minute(p->rest.mads), a_minute(p->rest.smps));
+}
+
 static int tell(struct poll *p)
 {
 	static const struct ibcc_table_column columns[] = {
@@ -184,6 +261,11 @@ static int tell(struct poll *p)
 						     "times_collector", s / own));
 	}
 	json_object_set_new(o, "pollers", all);
+	json_object_set_new(o, "discovery", once_json(&p->discovery));
+	json_object_set_new(o, "limited", once_json(&p->limited));
+	json_object_set_new(o, "rest", once_json(&p->rest));
+	json_object_set_new(o, "rest_mads_a_minute", json_real(a_minute(p->rest.mads)));
+	json_object_set_new(o, "rest_smps_a_minute", json_real(a_minute(p->rest.smps)));
 	json_object_set_new(o, "cpu_s", json_real(median(p->cpu, p->repeat)));
 	json_object_set_new(o, "max_rss_kib", json_integer(ru.ru_maxrss));
 	json_object_set_new(o, "ibqueryerrors_crashes", json_integer(p->crashes));
@@ -196,6 +278,7 @@ static int tell(struct poll *p)
 		       p->snapshot.n_fresh, IBCC_SPEED_WINDOW, median(p->cpu, p->repeat),
 		       ru.ru_maxrss);
 		rc = ibcc_table_print(t);
+		print_once(p);
 		printf("%.0f %% of the rate of the bare loop",
 		       median(p->s[POLL_BARE], p->repeat) / own * 100);
 		if (p->with_queryerrors)

@@ -55,6 +55,20 @@ void ibcc_poll_record_fini(struct ibcc_poll_record *r)
 	r->n = r->cap = 0;
 }
 
+void ibcc_poll_once_begin(struct ibcc_poll_once *o, const struct ibcc_transport *tr)
+{
+	o->seconds = ibcc_bench_seconds();
+	o->mads = tr->stats.sent;
+	o->smps = tr->stats.smps;
+}
+
+void ibcc_poll_once_end(struct ibcc_poll_once *o, const struct ibcc_transport *tr)
+{
+	o->seconds = ibcc_bench_seconds() - o->seconds;
+	o->mads = tr->stats.sent - o->mads;
+	o->smps = tr->stats.smps - o->smps;
+}
+
 /* An umad port with the two classes that polling uses. */
 struct bare {
 	int fd, perf, cc;

@@ -17,6 +17,14 @@ struct ibcc_poll_record {
 void ibcc_poll_record_init(struct ibcc_poll_record *r, struct ibcc_transport *inner);
 void ibcc_poll_record_fini(struct ibcc_poll_record *r);
 
+/* What something took that is done once: begin before it, end after it. */
+struct ibcc_poll_once {
+	double seconds;
+	uint64_t mads, smps;
+};
+void ibcc_poll_once_begin(struct ibcc_poll_once *o, const struct ibcc_transport *tr);
+void ibcc_poll_once_end(struct ibcc_poll_once *o, const struct ibcc_transport *tr);
+
 /* The least that polling can cost: sends the requests over libibumad with `window` in flight and
  * takes the answers, without looking at them, on a port opened for it. Seconds in *s. -EIO, also
  * when an answer does not come within two seconds.

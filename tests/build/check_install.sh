@@ -9,7 +9,7 @@ trap 'rm -rf "$root"' EXIT
 make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
 for f in usr/sbin/ibcc-tuned usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
 	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man1/ibcc-tune.1 \
-	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
+	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned@.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
 	usr/share/ibcc-tune/monitoring/ibcc-tune.rules.yaml usr/share/man/man7/ibcc-metrics.7 usr/lib/sysusers.d/ibcc-tune.conf \
 	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/40-ibcc-tune.rules \
 	usr/share/bash-completion/completions/ibcc-tune etc/ibcc-tune/ibcc-tuned.yaml; do
@@ -44,7 +44,25 @@ done
 echo "ok - MADs have a group of their own"
 
 unit=$root/usr/lib/systemd/system/ibcc-tuned.service
-! grep -n '@[A-Z]*@' "$unit" || { echo "not ok - a place holder is left in the unit"; exit 1; }
+one=${unit%.service}@.service # of several fabrics
+for line in 'ExecStart=/usr/sbin/ibcc-tuned --fabric %i' 'StateDirectory=ibcc-tune/%i' \
+	'ExecReload=/usr/sbin/ibcc-tuned --fabric %i --check-config'; do
+	grep -qx -- "$line" "$one" || { echo "not ok - the template unit has no $line"; exit 1; }
+done
+[ "$(diff "$unit" "$one" | grep -c '^>')" = 4 ] ||
+	{ diff "$unit" "$one"; echo "not ok - the template differs in more from the unit"; exit 1; }
+echo "ok - each fabric has a unit, with a state directory of its own"
+if command -v systemd-analyze >/dev/null; then
+	# With the programs where they are now.
+	for u in ibcc-tuned.service ibcc-tuned@ib1.service; do
+		case $u in *@*) from=$one ;; *) from=$unit ;; esac
+		sed "s|=/usr/sbin/|=$root/usr/sbin/|" "$from" >"$root/$u"
+		said=$(systemd-analyze verify --man=no "$root/$u" 2>&1 | grep "$u" || true)
+		[ -z "$said" ] || { echo "$said"; echo "not ok - systemd-analyze verify $u"; exit 1; }
+	done
+	echo "ok - systemd-analyze has nothing to say of the units"
+fi
+! grep -n '@[A-Z]*@' "$unit" "$one" || { echo "not ok - a place holder is left in the unit"; exit 1; }
 if command -v systemd-analyze >/dev/null &&
 	systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
 	systemd-analyze security --no-pager --offline=true --threshold=6 "$unit" >"$root/security" 2>&1 ||

@@ -149,7 +149,7 @@ static void setup(struct fixture *x)
 	snprintf(x->dir, sizeof(x->dir), "%s/ibcc-fuzz.XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	FUZZ_CHECK(mkdtemp(x->dir));
-	ibcc_config_defaults(c);
+	ibcc_config_defaults(c, NULL);
 	snprintf(c->ca, sizeof(c->ca), "none0");
 	snprintf(c->control_socket, sizeof(c->control_socket), "%s/control", x->dir);
 	snprintf(c->plugin_socket, sizeof(c->plugin_socket), "%s/plugin", x->dir);

@@ -37,7 +37,7 @@ static void run_config(const char *path)
 {
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_config c;
-	int rc = ibcc_config_load(path, &c, &e);
+	int rc = ibcc_config_load(path, NULL, &c, &e);
 
 	check_errors(rc, &e);
 	if (!rc) {

@@ -14,7 +14,7 @@
 /* A daemon in mode apply that writes by its own port. */
 static inline void services_config(struct ibcc_config *c)
 {
-	ibcc_config_defaults(c);
+	ibcc_config_defaults(c, NULL);
 	c->mode = IBCC_MODE_APPLY;
 	c->apply_via = IBCC_VIA_DIRECT;
 	assert_true(snprintf(c->state_file, sizeof(c->state_file), "%s", files_path("state.db")) <
@@ -35,7 +35,6 @@ static inline struct ibcc_service *services_open(struct loop *l, const struct ib
 	assert_non_null(s->applier);
 	ibcc_applier_set_bounds(s->applier, &c->bounds);
 	assert_int_equal(ibcc_cycle_init(&s->cycle, &o, l->tr), 0);
-	s->source = IBCC_TOPO_FROM_DISCOVERY;
 	return s;
 }
 
@@ -54,7 +53,7 @@ static inline int services_pass(struct loop *l, struct ibcc_service *s, uint64_t
 	assert_int_equal(ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + interval_ps),
 			 0);
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	s->topo_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	s->again.last_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	return ibcc_service_pass(s, NULL, why);
 }
 

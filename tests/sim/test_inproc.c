@@ -78,6 +78,33 @@ static void test_time_of_a_batch(void **state)
 	ibcc_scenario_fini(&s);
 }
 
+/* One at a time to each node, while others have theirs. */
+static void test_one_at_a_node(void **state)
+{
+	const struct ibcc_inproc_options o = { .rtt_ns = 8000, .window = 8, .node_window = 1 };
+	static const uint64_t t_ns[] = { 8000, 16000, 24000, 11000, 12000, 20000 };
+	struct ibcc_scenario s = lustre();
+	struct ibcc_transport *t = inproc(&s, &o);
+	struct ibcc_mad_op op[6];
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		request(&op[i], s.topo,
+			i < 3   ? LUSTRE_SRC1
+			: i < 4 ? LUSTRE_SRC2
+				: LUSTRE_SRC3,
+			IBCC_MAD_GET, IBCC_CC_ATTR_TIMESTAMP);
+	assert_int_equal(ibcc_transport_run(t, op, 6), 0);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(op[i].err, 0);
+		assert_int_equal(op[i].t_ns, t_ns[i]);
+		assert_int_equal(ibcc_cc_timestamp_unpack(op[i].mad), (t_ns[i] - 4000) / 1024);
+	}
+	assert_int_equal(ibcc_transport_now_ns(t), 24000);
+	ibcc_transport_free(t);
+	ibcc_scenario_fini(&s);
+}
+
 static void test_scenario(void **state)
 {
 	static char no_cc[1][IBCC_NAME_BYTES] = { "src3" };
@@ -131,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time_of_a_batch),
+		cmocka_unit_test(test_one_at_a_node),
 		cmocka_unit_test(test_scenario),
 	};
 

@@ -21,7 +21,7 @@ start_sm()
 start_daemon()
 {
 	printf '%s\n' "plugin_socket: $TMP/plugin$1.sock" "control_socket: $TMP/control$1.sock" \
-		"state_file: $TMP/state$1.db" "log: {target: stderr, level: debug}" 'interval_ms: 200' \
+		"state_file: $TMP/state$1.db" "log: {target: stderr, level: debug}" 'interval_ms: 200' 'node_gap_us: 0' \
 		'mode: apply' 'drift: repair' >"$TMP/tuned$1.yaml"
 	background "$TMP/tuned$1.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" --host "${host[$1]}" -- \
 		"$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned$1.yaml"
@@ -116,8 +116,13 @@ check "one writer, all the time: clients $(writers)" single 4
 # --- a second daemon at the same plugin -----------------------------------------------------------
 stop "${tuned[0]}"
 sed "s|plugin0.sock|plugin1.sock|; s|mode: apply|mode: observe|" -i "$TMP/tuned0.yaml"
-start_daemon_again() { background "$TMP/tuned0.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" --host "${host[0]}" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned0.yaml"; tuned[0]=$!; }
-start_daemon_again
+start_daemon_again() { background "$TMP/tuned0.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" --host "$1" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned0.yaml"; tuned[0]=$!; }
+start_daemon_again "${host[0]}"
+wait_until 20 status 0 '.state == "degraded" and (.reason | test("no local port has GUID"))' ||
+	fail "a daemon that is not at the plugin's port: $(cat "$TMP/status0.json")"
+ok "a daemon at another port than the plugin's subnet manager reads and writes nothing"
+stop "${tuned[0]}"
+start_daemon_again "${host[1]}"
 wait_until 20 status 0 '.sm.state == "MASTER"' || fail "the second daemon does not connect"
 applied() { side 1 apply >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
 wait_until 30 applied || fail "the first daemon writes nothing: $(tail -n 3 "$TMP/apply.log")"

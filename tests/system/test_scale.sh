@@ -7,7 +7,7 @@ TOOL_SECONDS=60
 
 tree 36 2 >"$TMP/tree.yaml"
 start_sim "$TMP/tree.yaml"
-start_opensm
+start_opensm 'sweep_interval 0' # its own SMPs are not to be counted
 bench() { stock "$IBCC_BUILD/ibcc-bench" "$@"; }
 all_fresh() { bench poll --alone --repeat 1 -j >"$TMP/poll.json" && jq -e '.ports == 2592 and .fresh == 2592' "$TMP/poll.json"; }
 # The simulator reads the last LIDs a moment after they are set.
@@ -28,3 +28,28 @@ equal "one value: one node's Set and Get" "$(step 'one value of one node')" "[1,
 equal "and back" "$(step back)" "[$writes,$writes,$writes,$((2 * writes))]"
 equal "to what was there" "$(step 'back again')" "[0,0,0,0]"
 equal "the fabric has seen no other Set" "$(($(set_mads) - before))" "$((2 * writes + 1))"
+
+# The fabric is found with fewer SMPs than that, once; and when nothing moves switches have one request
+# or two, as hosts have.
+bench poll --alone --repeat 1 --no-cc -j >"$TMP/poll.json" || fail "poll"
+jq -c '[.discovery, .limited, .rest]' "$TMP/poll.json"
+equal "SMPs of a discovery: 1297 nodes behind ports, 702 names, 54 switches, 2646 ports, 594 blocks of tables" \
+	"$(jq .discovery.smps "$TMP/poll.json")" $((1297 + 702 + 54 + 2646 + 594))
+equal "MADs of a pass at rest: two for each switch, three for each host" \
+	"$(jq .rest.mads "$TMP/poll.json")" $((54 * 2 + 648 * 3))
+equal "SMPs of a pass" "$(jq .rest.smps "$TMP/poll.json")" 0
+
+smps() { sim stats -j | jq '[.rows[] | select(.class == "0x81" or .class == "0x01") | .count] | add // 0'; }
+passes() { tune status -j >"$TMP/status.json" && jq -e ".fabric.pass >= $1" "$TMP/status.json"; }
+before=$(smps)
+start_tuned 'apply_via: direct' 'clock: host' 'node_window: 1' 'node_gap_us: 2000' 'pass_deadline_ms: 20000' 'interval_ms: 1000'
+wait_until 60 passes 3 || fail "the daemon does not poll: $(jq -c '[.state, .reason]' "$TMP/status.json")"
+n=$(($(smps) - before))
+[ "$n" -lt 6000 ] || fail "a daemon in direct mode sent $n SMPs"
+ok "a daemon in direct mode sends $n SMPs"
+wait_until 60 passes $(($(jq .fabric.pass "$TMP/status.json") + 3)) || fail "the daemon does not poll"
+equal "and none later" "$(($(smps) - before))" "$n"
+equal "as it says itself" "$(jq .mads.smps "$TMP/status.json")" "$n"
+jq -e '.mads.busiest.per_second > 0 and .mads.per_second > .mads.busiest.per_second and .mads.window == 32' \
+	"$TMP/status.json" >/dev/null || fail "load: $(jq -c .mads "$TMP/status.json")"
+ok "and how much it asks of the fabric: $(jq -c '.mads | [.per_second, .busiest]' "$TMP/status.json")"

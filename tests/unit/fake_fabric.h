@@ -75,6 +75,7 @@ struct fake_fabric {
 	uint64_t now_ns, step_ns;       /* time, and how much of it a request takes */
 	double clock_rate, fabric_ns;   /* the fabric's clock against the transport's; its time */
 	int run_err;                    /* not 0: run() fails with it */
+	unsigned int sum_shift;         /* sums of all ports have lost so many bits */
 	size_t largest_run;
 	unsigned int n_class[256];
 	/* Of all links; PortInfo's base speed is QDR. */
@@ -199,12 +200,28 @@ static inline int fake_smp(const struct fake_fabric *f, uint16_t attr, uint32_t 
 	return 0;
 }
 
+/* Of a port, or of 0xff: all together. */
+static inline bool fake_count(const struct fake_fabric *f, const struct ibcc_topo_node *n,
+			      unsigned int num, bool all, struct fake_counters *sum)
+{
+	*sum = (struct fake_counters){ 0 };
+	for (unsigned int p = 1; p <= n->n_ports; p++) {
+		const struct fake_counters *c = &f->counters[n->first_port + p];
+
+		*sum = p == num ? *c : *sum;
+		sum->xmit_data += num == 0xff ? c->xmit_data >> f->sum_shift : 0;
+		sum->xmit_wait += num == 0xff ? c->xmit_wait : 0;
+	}
+	sum->xmit_data += (uint64_t)(sum->words_per_us * f->fabric_ns / 1000);
+	sum->xmit_wait += (uint64_t)(sum->ticks_per_us * f->fabric_ns / 1000);
+	return num <= n->n_ports ? num > 0 : num == 0xff && all;
+}
+
 static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uint32_t endport,
 			   uint16_t attr, uint8_t *mad)
 {
 	uint8_t num = mad[FAKE_DATA + 1];
 	const struct ibcc_topo_port *self = &f->t->port[f->t->endport[endport]];
-	uint32_t port = ibcc_topo_port_index(f->t, self->node, num);
 	uint8_t data[192] = { 0 };
 	struct fake_counters now, *c = &now;
 
@@ -218,11 +235,8 @@ static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uin
 		memcpy(mad + FAKE_DATA, data, sizeof(data));
 		return 0;
 	}
-	if (port == IBCC_NONE || num == 0)
+	if (!fake_count(f, &f->t->node[self->node], num, n->pma_cap & 0x100, &now))
 		return FAKE_BAD_FIELD;
-	now = f->counters[port];
-	now.xmit_data += (uint64_t)(now.words_per_us * f->fabric_ns / 1000);
-	now.xmit_wait += (uint64_t)(now.ticks_per_us * f->fabric_ns / 1000);
 	data[1] = num;
 	if (attr == 0x10) {
 		if (n->no_samples)
@@ -404,6 +418,7 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 	fake_sleep(f, f->step_ns);
 	f->n_class[mgmt_class]++;
 	f->base.stats.sent++;
+	f->base.stats.smps += ibcc_mad_is_smp(op->mad);
 	f->base.stats.sets += set;
 	op->t_ns = f->now_ns;
 	if (mgmt_class == 0x81) {

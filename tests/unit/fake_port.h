@@ -48,6 +48,8 @@ struct port {
 	unsigned int n_sent, open, most_open;
 	unsigned int attempts[MAX_SENT]; /* by attribute modifier, which numbers the requests */
 	uint32_t tid[MAX_SENT];
+	uint64_t sent_ns[MAX_SENT]; /* when, and to whom */
+	uint16_t sent_lid[MAX_SENT];
 	int send_err;
 	unsigned int send_errs_after;
 	struct ibcc_window *cancel_in_recv;
@@ -89,6 +91,8 @@ static inline int port_send(void *port, const struct ibcc_mad_op *op, unsigned i
 	memcpy(&tid, op->mad + 8, 8);
 	tid = be64toh(tid);
 	assert_true(tid <= UINT32_MAX); /* the upper half is the kernel's, or umad2sim's */
+	p->sent_ns[p->n_sent % MAX_SENT] = p->now_ns;
+	p->sent_lid[p->n_sent % MAX_SENT] = op->lid;
 	p->tid[p->n_sent++ % MAX_SENT] = (uint32_t)tid;
 	p->last_timeout_ms = timeout_ms;
 	p->open++;
@@ -185,8 +189,8 @@ struct port_fixture {
 	size_t n;
 };
 
-static inline struct port_fixture port_setup(enum behaviour how, unsigned int window,
-					     unsigned int retries, size_t n)
+static inline struct port_fixture port_setup_with(enum behaviour how,
+						  const struct ibcc_umad_options *o, size_t n)
 {
 	struct port_fixture x = { .p = calloc(1, sizeof(*x.p)), .n = n };
 
@@ -196,13 +200,23 @@ static inline struct port_fixture port_setup(enum behaviour how, unsigned int wi
 	x.p->how = how;
 	x.p->now_ns = 7000000000;
 	x.p->latency_ns = 30000;
-	x.w = ibcc_window_new(&port_ops, x.p, window, 100, retries);
+	x.w = ibcc_window_new(&port_ops, x.p, o);
 	assert_non_null(x.w);
 	for (size_t i = 0; i < n; i++) {
 		x.op[i].lid = (uint16_t)(1 + i); /* a node of its own for each */
 		ibcc_mad_request(x.op[i].mad, IBCC_MAD_CLASS_CC, IBCC_MAD_GET, 0x17, (uint32_t)i);
 	}
 	return x;
+}
+
+static inline struct port_fixture port_setup(enum behaviour how, unsigned int window,
+					     unsigned int retries, size_t n)
+{
+	const struct ibcc_umad_options o = { .window = window,
+					     .timeout_ms = 100,
+					     .retries = retries };
+
+	return port_setup_with(how, &o, n);
 }
 
 static inline void port_teardown(struct port_fixture *x)

@@ -41,7 +41,7 @@ static void assert_equal(const struct ibcc_config *a, const struct ibcc_config *
 static void load_ok(const char *path, struct ibcc_config *c)
 {
 	struct ibcc_yaml_errors e = { 0 };
-	int rc = ibcc_config_load(path, c, &e);
+	int rc = ibcc_config_load(path, NULL, c, &e);
 
 	assert_string_equal(e.text ? e.text : "", "");
 	assert_int_equal(rc, 0);
@@ -61,9 +61,9 @@ static void text_bad(const char *text, const char *errors)
 		len += (size_t)snprintf(want + len, sizeof(want) - len,
 					*errors == '%' ? "%s:" : "%.1s",
 					*errors == '%' ? path : errors);
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	c.interval_ms = 4711;
-	assert_int_equal(ibcc_config_load(path, &c, &e), -EINVAL);
+	assert_int_equal(ibcc_config_load(path, NULL, &c, &e), -EINVAL);
 	assert_string_equal(e.text ? e.text : "", want);
 	assert_int_equal(c.interval_ms, 4711); /* untouched */
 	ibcc_yaml_errors_fini(&e);
@@ -74,7 +74,7 @@ static void test_defaults_are_safe(void **state)
 	struct ibcc_config c;
 
 	(void)state;
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	assert_int_equal(c.mode, IBCC_MODE_OBSERVE);
 	assert_int_equal(c.apply_via, IBCC_VIA_PLUGIN);
 	assert_int_equal(c.clock, IBCC_CLOCK_HOST);
@@ -84,7 +84,7 @@ static void test_defaults_are_safe(void **state)
 	assert_string_equal(c.cc_key_file, "");
 	/* In a simulation time may run otherwise. */
 	setenv("IBSIM_SOCKNAME", "sim", 1);
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	unsetenv("IBSIM_SOCKNAME");
 	assert_int_equal(c.clock, IBCC_CLOCK_AUTO);
 }
@@ -94,7 +94,7 @@ static void test_empty_file_is_the_defaults(void **state)
 	struct ibcc_config c, d;
 
 	(void)state;
-	ibcc_config_defaults(&d);
+	ibcc_config_defaults(&d, NULL);
 	load_ok(files_write("c.yaml", ""), &c);
 	assert_equal(&c, &d);
 	load_ok("systemd/ibcc-tuned.yaml", &c);
@@ -117,7 +117,7 @@ static void test_sample_shows_all_defaults(void **state)
 		if (line[0] == '#' && line[1] && (line[1] != ' ' || line[2] == ' '))
 			out += sprintf(out, "%s\n", line + 1);
 	load_ok(files_write("c.yaml", text), &c);
-	ibcc_config_defaults(&d);
+	ibcc_config_defaults(&d, NULL);
 	assert_equal(&c, &d);
 	dumped = dump(&d);
 	assert_string_equal(text, dumped);
@@ -132,7 +132,7 @@ static void test_manual_has_all_keys(void **state)
 	struct ibcc_config c;
 
 	(void)state;
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	dumped = dump(&c);
 	for (line = strtok_r(dumped, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		line += strspn(line, " ");
@@ -154,7 +154,7 @@ static void test_all_keys(void **state)
 			"c.yaml",
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
 			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
-			"128\nclock: fabric\n"
+			"128\nnode_window: 4\nnode_gap_us: 0\nclock: fabric\n"
 			"plugin_socket: /a\ncontrol_read_group: r\ncontrol_write_group: "
 			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
 			"cc_key_file: /e\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
@@ -173,6 +173,8 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.timeout_ms, 50);
 	assert_int_equal(c.retries, 0);
 	assert_int_equal(c.window, 128);
+	assert_int_equal(c.node_window, 4);
+	assert_int_equal(c.node_gap_us, 0);
 	assert_int_equal(c.clock, IBCC_CLOCK_FABRIC);
 	assert_string_equal(c.plugin_socket, "/a");
 	assert_string_equal(c.control_socket, "/b");
@@ -202,6 +204,29 @@ static void test_all_keys(void **state)
 	load_ok(files_write("c.yaml", text), &back);
 	assert_equal(&c, &back);
 	free(text);
+}
+
+/* Each of several fabrics has its own places, which its file may change. */
+static void test_fabrics(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_config c;
+
+	(void)state;
+	ibcc_config_defaults(&c, "ib1");
+	assert_string_equal(c.control_socket, "/run/ibcc-tune/ib1.control.sock");
+	assert_string_equal(c.plugin_socket, "/run/ibcc-tune/ib1.opensm.sock");
+	assert_string_equal(c.state_file, "/var/lib/ibcc-tune/ib1/state.db");
+	assert_int_equal(ibcc_config_load(files_write("c.yaml", "state_file: /s\n"), "ib2", &c, &e),
+			 0);
+	assert_string_equal(c.control_socket, "/run/ibcc-tune/ib2.control.sock");
+	assert_string_equal(c.state_file, "/s");
+	assert_true(ibcc_config_is_fabric("ib-1_a.b"));
+	assert_false(ibcc_config_is_fabric(""));
+	assert_false(ibcc_config_is_fabric("../ib1"));
+	assert_false(ibcc_config_is_fabric(".."));
+	assert_false(ibcc_config_is_fabric("a/b"));
+	assert_false(ibcc_config_is_fabric("012345678901234567890123456789012"));
 }
 
 static void test_four_mistakes(void **state)
@@ -249,7 +274,7 @@ static void test_unreadable(void **state)
 	struct ibcc_config c;
 
 	(void)state;
-	assert_int_equal(ibcc_config_load("/nonexistent/c.yaml", &c, &e), -ENOENT);
+	assert_int_equal(ibcc_config_load("/nonexistent/c.yaml", NULL, &c, &e), -ENOENT);
 	assert_string_equal(e.text,
 			    "/nonexistent/c.yaml: cannot be read: No such file or directory\n");
 	ibcc_yaml_errors_fini(&e);
@@ -262,7 +287,7 @@ static void test_dump_error(void **state)
 
 	(void)state;
 	assert_non_null(full);
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	assert_int_equal(ibcc_config_dump(&c, full), -EIO);
 	fclose(full);
 }
@@ -311,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_sample_shows_all_defaults),
 		cmocka_unit_test(test_manual_has_all_keys),
 		cmocka_unit_test(test_all_keys),
+		cmocka_unit_test(test_fabrics),
 		cmocka_unit_test(test_four_mistakes),
 		cmocka_unit_test(test_values_out_of_range),
 		cmocka_unit_test(test_unreadable),

@@ -128,13 +128,70 @@ static void test_odd_cables(void **state)
 	ibcc_topo_free(t);
 }
 
-/* VLs, their maps, MTUs, port states before an SM was there, LMC. */
+/* One SMP for what is there and none twice: each node's NodeInfo (behind each link but the first,
+ * which has two ends), description and ports, each switch's SwitchInfo and table. Nothing for each
+ * pair of ports, of which there are 72,000 here.
+ */
+static void test_smps(void **state)
+{
+	struct ibcc_topo *t = fabric_tree2(36);
+	struct fake_fabric *f;
+	struct ibcc_topo *got;
+	char why[100];
+	uint64_t links = 0, ports = 0, blocks = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		t->port[i].op_vls = 8;
+		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		bool is_switch = ibcc_topo_is_switch(t, i);
+
+		ports += t->node[i].n_ports + is_switch;
+		blocks += is_switch ? 1 + (t->node[i].lft_len + 63) / 64 : 0;
+	}
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_int_equal(f->base.stats.smps, 1 + links + t->n_nodes + ports + blocks);
+	assert_true(f->base.stats.smps < 6000);
+	assert_int_equal(f->base.stats.sent, f->base.stats.smps);
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
+static struct ibcc_topo *walk_slowly(struct fake_fabric *f, struct ibcc_walk_options o);
+
+/* A large or slow fabric takes as long as it does; one that says nothing does not. */
+static void test_slow_fabric(void **state)
+{
+	struct ibcc_topo *t = fabric_tree2(36);
+	struct fake_fabric *f = fake_fabric(t);
+	uint64_t from = f->now_ns;
+	char why[200];
+
+	(void)state;
+	f->step_ns = 10000000; /* 53 s */
+	ibcc_topo_free(walk(&f->base, why, sizeof(why)));
+	assert_string_equal(why, "");
+	assert_true(f->now_ns - from > 50000000000u);
+	f->step_ns = 100000000; /* 530 s */
+	from = f->now_ns;
+	ibcc_topo_free(walk(&f->base, why, sizeof(why)));
+	assert_non_null(strstr(why, "incomplete"));
+	assert_in_range(f->now_ns - from, 29000000000u, 330000000000u);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
+/* VLs, MTUs, port states before an SM was there, LMC; VLs' maps for who asks for them. */
 static void test_details(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre(), *got;
 	struct fake_fabric *f;
 	uint8_t vl[16];
-	char why[100];
 
 	(void)state;
 	for (uint32_t i = 0; i < t->n_ports; i++) {
@@ -153,8 +210,7 @@ static void test_details(void **state)
 	}
 	check(t);
 	f = fake_fabric(t);
-	got = walk(&f->base, why, sizeof(why));
-	assert_non_null(got);
+	got = walk_slowly(f, (struct ibcc_walk_options){ .sl2vl = true });
 	for (unsigned int in = 1; in <= 5; in++) {
 		uint32_t sw = ibcc_topo_find_guid(got, t->node[LUSTRE_SW1].guid);
 
@@ -170,9 +226,8 @@ static void test_details(void **state)
 }
 
 /* The same Gets one by one, as whoever carries them likes. */
-static struct ibcc_topo *walk_slowly(struct fake_fabric *f, bool leave_by_all)
+static struct ibcc_topo *walk_slowly(struct fake_fabric *f, struct ibcc_walk_options o)
 {
-	const struct ibcc_walk_options o = { .leave_by_all = leave_by_all };
 	struct ibcc_walk *w = ibcc_walk_new(&o);
 	struct ibcc_mad_op op = { .lid = IBCC_SMP_PERMISSIVE_LID };
 	struct ibcc_walk_get g;
@@ -218,10 +273,10 @@ static void test_planes(void **state)
 	assert_string_equal(why, "");
 	assert_int_equal(got->n_nodes, 3);
 	ibcc_topo_free(got);
-	got = walk_slowly(f, false);
+	got = walk_slowly(f, (struct ibcc_walk_options){ 0 });
 	assert_int_equal(got->n_nodes, 3);
 	ibcc_topo_free(got);
-	got = walk_slowly(f, true);
+	got = walk_slowly(f, (struct ibcc_walk_options){ .leave_by_all = true });
 	assert_int_equal(got->n_nodes, t->n_nodes);
 	for (uint32_t i = 1; i < got->n_nodes; i++)
 		assert_true(got->node[i].guid > got->node[i - 1].guid);
@@ -406,6 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fabrics),    cmocka_unit_test(test_single_node),
 		cmocka_unit_test(test_odd_cables), cmocka_unit_test(test_details),
+		cmocka_unit_test(test_smps),       cmocka_unit_test(test_slow_fabric),
 		cmocka_unit_test(test_planes),     cmocka_unit_test(test_silent_node),
 		cmocka_unit_test(test_unreliable), cmocka_unit_test(test_loss_and_corruption),
 		cmocka_unit_test(test_breakdown),  cmocka_unit_test(test_rates),

@@ -79,8 +79,8 @@ static void child(void)
 		setenv("LISTEN_FDNAMES", "metrics", 1);
 	}
 	ibcc_log_open("test", IBCC_LOG_STDERR, LOG_EMERG);
-	ibcc_config_defaults(&o.config);
-	rc = ibcc_config_load(file, &o.config, &errors);
+	ibcc_config_defaults(&o.config, NULL);
+	rc = ibcc_config_load(file, NULL, &o.config, &errors);
 	if (!rc)
 		rc = ibcc_loop_run(&o, &why);
 	exit(rc == -EBUSY ? 2 : rc ? 1 : 0);

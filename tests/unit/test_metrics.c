@@ -33,7 +33,9 @@ static int setup(void **state)
 	c = &f->c;
 	c->topo = fabric_lustre();
 	c->transport = &f->transport;
-	f->transport.stats = (struct ibcc_transport_stats){ 100, 7, 90, 2, 3, 0, NULL };
+	f->transport.stats = (struct ibcc_transport_stats){
+		.sent = 100, .retried = 7, .answered = 90, .refused = 2, .timed_out = 3
+	};
 	traffic_init(&f->tr, c->topo);
 	traffic_lustre_off(&f->tr);
 	traffic_at(&f->tr, LUSTRE_SRC1, 1)->becn = 80;

@@ -3,6 +3,7 @@
  * so plans that pass all checks end at that; tests/system/test_plugin_push.sh goes further.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -190,6 +191,41 @@ static void test_generation(void **state)
 	close(fd);
 }
 
+static void trap(uint16_t num)
+{
+	ib_mad_notice_attr_t n = { .generic_type = 0x80 | IB_NOTICE_TYPE_INFO };
+
+	n.g_or_v.generic.trap_num = cl_hton16(num);
+	osm_event_plugin.report(plugin, OSM_EVENT_ID_TRAP, &n);
+}
+
+/* What a trap led OpenSM to read again is read a moment later, event or none; traps of multicast
+ * groups are nothing to us.
+ */
+static void test_trap(void **state)
+{
+	struct ibcc_proto_state s, next;
+	struct pollfd pfd = { .events = POLLIN };
+
+	(void)state;
+	pfd.fd = dial_master(&s);
+	cl_plock_excl_acquire(&osm->lock);
+	trap(144);
+	sw->sw->lft[2] = sw->sw->lft[2] == 2 ? 1 : 2;
+	cl_plock_release(&osm->lock);
+	next = hear_state(pfd.fd);
+	assert_int_equal(next.generation, s.generation + 1);
+	cl_plock_excl_acquire(&osm->lock);
+	trap(66);
+	report(OSM_EVENT_ID_TRAP); /* without a notice */
+	sw->sw->lft[2] = sw->sw->lft[2] == 2 ? 1 : 2;
+	cl_plock_release(&osm->lock);
+	assert_int_equal(poll(&pfd, 1, 3000), 0);
+	report(OSM_EVENT_ID_LFT_CHANGE);
+	assert_int_equal(hear_state(pfd.fd).generation, s.generation + 2);
+	close(pfd.fd);
+}
+
 /* A table that changes between two looks: what a plan is judged by is always the newest. */
 static void test_plan_meets_change(void **state)
 {
@@ -279,9 +315,13 @@ static void test_bad_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interface), BOTH(test_generation),
-		BOTH(test_plan_meets_change),     BOTH(test_refusals),
-		BOTH(test_end_with_clients),      BOTH(test_bad_options),
+		cmocka_unit_test(test_interface),
+		BOTH(test_generation),
+		BOTH(test_trap),
+		BOTH(test_plan_meets_change),
+		BOTH(test_refusals),
+		BOTH(test_end_with_clients),
+		BOTH(test_bad_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

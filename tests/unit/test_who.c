@@ -32,7 +32,7 @@ static void test_groups(void **state)
 
 	(void)state;
 	ibcc_log_open("test", IBCC_LOG_STDERR, LOG_EMERG);
-	ibcc_config_defaults(&c);
+	ibcc_config_defaults(&c, NULL);
 	roles = ibcc_who_roles(&c);
 	assert_int_equal(roles.read, IBCC_JSONL_NOBODY);
 	assert_int_equal(roles.write, IBCC_JSONL_NOBODY);

@@ -22,7 +22,7 @@ static struct ibcc_worker *start(void)
 	struct ibcc_worker *w;
 	int err = 0;
 
-	ibcc_config_defaults(&config);
+	ibcc_config_defaults(&config, NULL);
 	snprintf(config.ca, sizeof(config.ca), "none0");
 	snprintf(config.state_file, sizeof(config.state_file), "%.200s", files_path("state.db"));
 	snprintf(config.plugin_socket, sizeof(config.plugin_socket), "%.100s",

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Traps as subnet administration forwards them (IBA vol. 1, 13.4.8, 13.4.9 and 15.2): InformInfo
+ * subscribes to one, a Report brings it, a ReportResp says that it has come.
+ */
+#ifndef IBCC_NOTICE_H
+#define IBCC_NOTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/mad.h>
+#include <ibcc/transport.h>
+
+/* Those that tell of another topology. */
+enum ibcc_trap {
+	IBCC_TRAP_IN_SERVICE = 64,
+	IBCC_TRAP_OUT_OF_SERVICE = 65,
+	IBCC_TRAP_LINK_STATE = 128,
+	IBCC_TRAP_LOCAL_CHANGES = 144, /* capabilities, name, speed or width of a link */
+};
+
+/* A request to the SA to be told of a generic trap of whatever type, by whomever, or no longer. */
+void ibcc_notice_subscribe(uint8_t *mad, uint16_t trap, bool on);
+
+/* Is this the SA's answer to such a request? */
+bool ibcc_notice_is_subscribed(const uint8_t *mad);
+
+/* Is this a Report of a generic trap? Then which. Any 256 bytes are accepted. */
+bool ibcc_notice_report(const uint8_t *mad, uint16_t *trap);
+
+/* Makes the ReportResp of a Report. */
+void ibcc_notice_respond(uint8_t *mad);
+
+/* Who listens for these traps, in a thread of its own on a umad port of its own, answers Reports,
+ * and subscribes again every five minutes, since a subnet manager that was started anew knows
+ * nothing of it.
+ */
+struct ibcc_notices;
+
+struct ibcc_notices_state {
+	bool subscribed;     /* the SA said so, to all four */
+	uint64_t n_traps;    /* that came */
+	uint16_t last_trap;  /* 0: none */
+	const char *trouble; /* why it is not, in words; NULL: it is, or will be */
+};
+
+/* By the options' port. Without the right to listen, or where somebody else does, it is the trouble
+ * that says so. NULL without memory or threads.
+ */
+struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o);
+/* Takes its subscription back as far as the SA answers, within a second. NULL is fine. */
+void ibcc_notices_free(struct ibcc_notices *n);
+
+/* The subnet manager is at this LID: 0 while it is not known. Subscribes if it is another. */
+void ibcc_notices_set_sm(struct ibcc_notices *n, uint16_t lid);
+
+void ibcc_notices_look(const struct ibcc_notices *n, struct ibcc_notices_state *s);
+
+#endif

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Without the plugin: the fabric is discovered once, and again when the subnet manager tells of a change,
+# not by the clock. The simulator counts the SMPs.
+. "$(dirname "$0")/lib.sh"
+
+two_switches 3 4 >"$TMP/net"
+start_sim "$TMP/net"
+start_opensm 'sweep_interval 0'
+start_tuned 'apply_via: direct' 'clock: host'
+
+status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
+told() { jq -c '[.state, .reason, .fabric.links, .traps, .mads.smps]' "$TMP/status.json"; }
+# Requests of a class, method and attribute that the fabric has seen.
+mads() { sim stats -j | jq "[.rows[] | select(.class == \"$1\" and (\"$2\" == \"\" or .method == \"$2\") and (\"$3\" == \"\" or .attr == \"$3\")) | .count] | add // 0"; }
+smps() { echo $(($(mads 0x81 '' '') + $(mads 0x01 '' ''))); }
+
+wait_until 20 status '.state == "ok" and .fabric.links == 6 and .traps.subscribed' ||
+	fail "the daemon does not get going: $(told)"
+equal "subscribed to traps 64, 65, 128 and 144" "$(mads 0x03 0x02 0x0003)" 4
+equal "one discovery" "$(jq .discoveries "$TMP/status.json")" 1
+
+# Nothing changes.
+before=$(smps)
+passes() { status ".fabric.pass >= $1"; }
+wait_until 20 passes $(($(jq .fabric.pass "$TMP/status.json") + 10)) || fail "no passes"
+equal "ten passes later no SMP more" "$(smps)" "$before"
+equal "nor by the daemon's own count" "$(jq .discoveries "$TMP/status.json")" 1
+
+# A link goes down and comes back.
+console() { sim console "$1" >"$TMP/console.txt" || fail "console: $1"; }
+console 'Unlink "S1"[3]'
+wait_until 20 status '.fabric.links == 5 and .state == "ok"' || fail "a link that is down is not noticed: $(told)"
+ok "a link that goes down is seen: $(told)"
+[ "$(jq .traps.received "$TMP/status.json")" -gt 0 ] || fail "without a trap: $(told)"
+[ "$(mads 0x03 0x06 0x0002)" -gt 0 ] || fail "no report went by"
+grep -E 'ERR|timeout' "$OSM_LOG" | grep -i 'report\|0x6\|notice' && fail "OpenSM misses answers to its reports"
+ok "by reports of traps, which are answered"
+console 'ReLink "S1"[3]'
+wait_until 20 status '.fabric.links == 6 and .state == "ok"' || fail "a link that is back is not noticed: $(told)"
+ok "and when it is back: $(told)"
+
+# When it ends it subscribes no longer.
+stop "$TUNED_PID"
+equal "four subscriptions are taken back" "$(mads 0x03 0x02 0x0003)" 8
+
+# With the plugin OpenSM tells, and one that is started anew is waited for.
+stop "$OSM_PID"
+start_opensm --plugin 'sweep_interval 0'
+start_tuned 'clock: host'
+wait_until 20 status '.state == "ok" and .fabric.source == "plugin" and .traps == null' ||
+	fail "the daemon does not get going with the plugin: $(told)"
+kill -KILL "$OSM_PID"
+wait "$OSM_PID" 2>/dev/null
+wait_until 10 status '.sm == null' || fail "a dead OpenSM is not noticed: $(told)"
+wait_until 20 passes $(($(jq .fabric.pass "$TMP/status.json") + 10)) || fail "no passes without OpenSM: $(told)"
+status '.discoveries == 0 and .fabric.source == "plugin" and .fabric.links == 6' ||
+	fail "a plugin that is absent for a moment: $(jq -c '[.discoveries, .fabric]' "$TMP/status.json")"
+ok "ten passes without the plugin: the fabric is what it was, and not discovered"
+start_opensm --plugin 'sweep_interval 0'
+wait_until 20 status '.state == "ok" and .sm != null' || fail "the plugin is not found again: $(told)"
+console 'Unlink "S1"[4]'
+wait_until 20 status '.fabric.links == 5' || fail "OpenSM does not tell: $(told)"
+equal "the plugin tells of a link that is down" "$(jq .discoveries "$TMP/status.json")" 0

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which port of a host is opened, with a libibumad of the test's own. */
+#include <endian.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/io/umad_port.h"
+
+#define PREFIX 0xfe80000000000000ull
+
+/* Port 1 of mlx5_0, mlx5_1, ... */
+static umad_port_t ports[3];
+static int n_ports;
+
+static void have(int i, uint64_t guid, uint64_t prefix, unsigned int state, unsigned int sm_lid)
+{
+	ports[i] = (umad_port_t){ .portnum = 1,
+				  .state = state,
+				  .phys_state = 5,
+				  .base_lid = (unsigned int)(10 + i),
+				  .sm_lid = sm_lid,
+				  .gid_prefix = htobe64(prefix),
+				  .port_guid = htobe64(guid) };
+	snprintf(ports[i].ca_name, sizeof(ports[i].ca_name), "mlx5_%d", i);
+	strcpy(ports[i].link_layer, "InfiniBand");
+	n_ports = i + 1;
+}
+
+int umad_get_cas_names(char cas[][UMAD_CA_NAME_LEN], int max)
+{
+	for (int i = 0; i < n_ports && i < max; i++)
+		memcpy(cas[i], ports[i].ca_name, sizeof(cas[i]));
+	return n_ports;
+}
+
+int umad_get_ca(const char *name, umad_ca_t *ca)
+{
+	memset(ca, 0, sizeof(*ca));
+	for (int i = 0; i < n_ports; i++) {
+		if (strcmp(ports[i].ca_name, name))
+			continue;
+		ca->numports = 1;
+		ca->ports[1] = &ports[i];
+		return 0;
+	}
+	return -1;
+}
+
+int umad_release_ca(umad_ca_t *ca)
+{
+	(void)ca;
+	return 0;
+}
+
+static int find(const struct ibcc_umad_options *o, struct ibcc_umad_port *p, char *why)
+{
+	why[0] = '\0';
+	return ibcc_umad_port_find(o, p, why, 200);
+}
+
+static void test_one_fabric(void **state)
+{
+	const struct ibcc_umad_options any = { 0 };
+	struct ibcc_umad_port p;
+	char why[200];
+
+	(void)state;
+	have(0, 0xa0, PREFIX, 1, 0); /* down */
+	have(1, 0xa1, PREFIX, 4, 3);
+	have(2, 0xa2, PREFIX, 4, 3); /* a second link to the same */
+	assert_int_equal(find(&any, &p, why), 0);
+	assert_string_equal(p.ca, "mlx5_1");
+	assert_int_equal(p.guid, 0xa1);
+	assert_int_equal(p.sm_lid, 3);
+}
+
+/* Nobody but the administrator knows which is meant. */
+static void test_two_fabrics(void **state)
+{
+	struct ibcc_umad_options o = { 0 };
+	struct ibcc_umad_port p;
+	char why[200];
+
+	(void)state;
+	have(0, 0xa0, PREFIX, 4, 3);
+	have(1, 0xa1, PREFIX + 1, 4, 3);
+	assert_int_equal(find(&o, &p, why), -ENOTUNIQ);
+	assert_non_null(strstr(why, "several fabrics"));
+	assert_non_null(strstr(why, "mlx5_0 port 1"));
+	/* Two that were left with the same prefix. */
+	have(1, 0xa1, PREFIX, 4, 7);
+	assert_int_equal(find(&o, &p, why), -ENOTUNIQ);
+	/* Said by name, or by the GUID of the plugin's port. */
+	o.ca = "mlx5_1";
+	assert_int_equal(find(&o, &p, why), 0);
+	assert_int_equal(p.guid, 0xa1);
+	o = (struct ibcc_umad_options){ .port_guid = 0xa0 };
+	assert_int_equal(find(&o, &p, why), 0);
+	assert_string_equal(p.ca, "mlx5_0");
+	o.port_guid = 0xbb;
+	assert_int_equal(find(&o, &p, why), -ENODEV);
+	assert_non_null(strstr(why, "no local port has GUID 0x00000000000000bb"));
+	/* One that is down does not count. */
+	have(1, 0xa1, PREFIX + 1, 1, 0);
+	o = (struct ibcc_umad_options){ 0 };
+	assert_int_equal(find(&o, &p, why), 0);
+	assert_string_equal(p.ca, "mlx5_0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_fabric),
+		cmocka_unit_test(test_two_fabrics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
