@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Management agents of all endports: class 0x21 (Congestion Control) and PerfMgt, answered from the
- * packet engine. No I/O: a datagram goes in, its answer comes out.
+ * packet engine, and what of subnet management is NVIDIA's own. No I/O: a datagram goes in, its
+ * answer comes out.
  */
 #ifndef IBCC_AGENTS_H
 #define IBCC_AGENTS_H
@@ -15,6 +16,13 @@
 #include <ibcc/topo.h>
 
 struct ibcc_agents;
+
+/* NVIDIA's own congestion control, beside that of the annex or in place of it. */
+enum ibcc_agent_vendor_cc {
+	IBCC_AGENT_VENDOR_CC_NONE, /* the node knows nothing of it */
+	IBCC_AGENT_VENDOR_CC_OFF,
+	IBCC_AGENT_VENDOR_CC_ON,
+};
 
 /* How a node's agents differ from good ones; of class 0x21 unless said. */
 struct ibcc_agent_quirks {
@@ -31,6 +39,7 @@ struct ibcc_agent_quirks {
 	 * truth; marks: FECN and BECN, of the packets received.
 	 */
 	uint16_t sent_permille, wait_permille, marks_permille;
+	enum ibcc_agent_vendor_cc vendor_cc;
 };
 
 struct ibcc_agents_options {
@@ -67,7 +76,8 @@ void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t);
  */
 int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *rq, uint8_t *reply);
 
-/* Nodes without support answer every request of class 0x21 with status 0x000c. What was set before
+/* Nodes without support answer every request of class 0x21 with status 0x000c, but for attributes
+ * that are NVIDIA's own. What was set before
  * does not work any longer, and does again when support returns.
  */
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);

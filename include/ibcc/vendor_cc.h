@@ -13,6 +13,9 @@
 
 #include <ibcc/mad.h>
 
+/* Attributes from here on are a vendor's own, in all classes. */
+#define IBCC_VCC_ATTR_FIRST 0xff00u
+
 /* SMP attribute GeneralInfo; with this modifier it is a mask of what a node can. */
 #define IBCC_VCC_ATTR_GENERAL_INFO       0xff17u
 #define IBCC_VCC_GENERAL_INFO_CAPABILITY 4u
