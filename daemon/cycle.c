@@ -2,6 +2,7 @@
 #include <ibcc/cycle.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/apply/carry.h"
@@ -36,6 +37,8 @@ static void forget_decision(struct ibcc_cycle *c)
 	c->audited = false;
 	c->act_err = 0;
 	c->blocked.text[0] = '\0';
+	c->refused.text[0] = '\0';
+	c->advice.text[0] = '\0';
 }
 
 void ibcc_cycle_fini(struct ibcc_cycle *c)
@@ -46,6 +49,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	ibcc_inherit_reset(&c->inherit);
 	ibcc_audit_fini(&c->audit);
 	ibcc_settings_fini(&c->actual);
+	ibcc_vendor_fini(&c->vendor);
 	ibcc_snapshot_fini(&c->snapshot);
 	ibcc_collector_free(c->collector);
 	ibcc_estimator_free(c->estimator);
@@ -78,6 +82,8 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
 	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
 		    : ibcc_snapshot_init(&c->snapshot, topo))
+		goto no_memory;
+	if (ibcc_vendor_rebase(&c->vendor, c->topo, topo))
 		goto no_memory;
 	forget_decision(c);
 	ibcc_collector_free(c->collector);
@@ -132,8 +138,11 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 	int rc;
 
 	set_deadline(c, READBACK_DEADLINES);
-	rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
+	rc = ibcc_vendor_ask(c->transport, c->topo, c->options.cc_key, &c->vendor);
+	if (!rc)
+		rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
+	ibcc_vendor_bar(&c->vendor, &c->actual);
 	c->actual_known = !rc;
 	c->actual_age = 0;
 	c->missing_age = 0;
@@ -169,6 +178,7 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 	set_deadline(c, 1);
 	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
+	ibcc_vendor_bar(&c->vendor, &c->actual);
 	if (count_missing(c) < before)
 		c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
@@ -215,8 +225,14 @@ static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
-		return ibcc_cycle_readback(c, why);
-	return read_missing(c, why);
+		rc = ibcc_cycle_readback(c, why);
+	else
+		rc = read_missing(c, why);
+	if (rc)
+		return rc;
+	rc = ibcc_vendor_count(c->transport, c->topo, c->options.cc_key, &c->vendor);
+	return rc ? ibcc_why_set(why, rc, "reading NVIDIA's statistics failed: %s", strerror(-rc))
+		  : 0;
 }
 
 static uint64_t cpu_ns(const struct ibcc_cycle *c)
@@ -245,6 +261,15 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 	return ibcc_inherit_lay(h, &c->actual, c->options.tuner.quiet_passes, &c->target);
 }
 
+static void refuse(struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_vendor_text(&c->vendor, &text);
+	ibcc_why_set(&c->refused, 0, "%s; nothing of IBA Annex A10 is written beside it",
+		     text.text);
+}
+
 static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint64_t from = cpu_ns(c);
@@ -254,7 +279,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 				ibcc_tuner_parameters(c->tuner), &c->picture);
 	if (rc)
 		return rc;
-	ibcc_tuner_may_learn(c->tuner, act->applier->writes);
+	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
 	rc = tune(c, act->state, why);
 	if (rc)
 		return rc;
@@ -262,6 +287,8 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	if (rc)
 		return rc;
 	ibcc_inherit_planned(&c->inherit, c->topo, &c->plan);
+	if (ibcc_vendor_rules(&c->vendor))
+		refuse(c);
 	c->decided = true;
 	c->decide_ns = cpu_ns(c) - from;
 	if (c->target.suspect)
@@ -344,11 +371,35 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
 }
 
+/* What its vendor's congestion control works on is not ours: only what we set earlier is taken off,
+ * where that is still possible.
+ */
+static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
+			const struct ibcc_carry *carry)
+{
+	ibcc_why_set(&c->blocked, 0, "%s", c->refused.text);
+	c->act_err = act->applier->writes ? -EPERM : 0;
+	if (c->plan.n)
+		relax(c, act, carry);
+	c->skipped.text[0] = '\0';
+	if (!c->acted) {
+		ibcc_plan_fini(&c->plan);
+		c->plan.n_unreachable = c->actual.n;
+	}
+	ibcc_vendor_advice(&c->vendor, c->topo, &c->picture, &c->advice);
+	snprintf(c->target.summary, sizeof(c->target.summary), "observing only: %.230s",
+		 c->refused.text);
+}
+
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
 	struct ibcc_carry carry = carry_for(c, act, act->action, c->target.summary);
 
 	carry.all_or_nothing = act->all_or_nothing;
+	if (c->refused.text[0]) {
+		leave_alone(c, act, &carry);
+		return;
+	}
 	if (!c->plan.n)
 		return;
 	if (act->bookless && act->applier->writes) {
@@ -405,7 +456,7 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 	if (!act->state || !c->actual_known || c->actual_age)
 		return 0;
 	rc = audit(c, act, why);
-	if (rc || !c->audit.drift.n || !act->repair || act->bookless || !act->applier->writes)
+	if (rc || !c->audit.drift.n || !act->repair || ibcc_vendor_rules(&c->vendor) || act->bookless || !act->applier->writes)
 		return rc;
 	repair(c, act);
 	rc = ibcc_cycle_readback(c, why);

@@ -50,9 +50,16 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_picture *e,
 			       const struct ibcc_prediction *p);
 
+/* NVIDIA's own congestion control, {"marking","reacting","off","silent","throttled","text",
+ * "advice"}: endports, and what there is to say; null where no node has it. "throttled" are
+ * [{"node_guid","node","port","cnp_handled","cnp_ignored","marked_packets","cnp_sent"}] with counts
+ * since they were asked before.
+ */
+json_t *ibcc_report_vendor(const struct ibcc_cycle *c);
+
 /* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,
  * changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan was or
- * would be refused), and result after an apply.
+ * would be refused), nvidia, and result after an apply.
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 

@@ -321,6 +321,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 							: json_null());
 	}
 	if (o && c) {
+		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 	}

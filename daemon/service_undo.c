@@ -246,6 +246,10 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	int rc;
 
 	rc = ibcc_service_read_all(s, why);
+	if (!rc && ibcc_vendor_rules(&s->cycle.vendor)) {
+		ibcc_vendor_text(&s->cycle.vendor, &text);
+		rc = ibcc_why_set(why, -EPERM, "%s", text.text);
+	}
 	if (!rc)
 		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
 	if (rc)

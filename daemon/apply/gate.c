@@ -14,6 +14,11 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_SUPPORTED: return NULL;
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
 	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key";
+	case IBCC_CC_BARRED:
+		return ep->err == -EPERM
+			       ? "has NVIDIA's own congestion control on"
+			       : "does not say whether NVIDIA's own congestion control is "
+				 "on";
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)
 			return "refuses congestion control requests for the time being";

@@ -77,6 +77,8 @@ static int apply_local(const struct tune *t, struct ibcc_service *s, const struc
 	if (rc)
 		return rc;
 	c = ibcc_service_cycle(s);
+	if (c->refused.text[0] && !c->acted)
+		return ibcc_why_set(why, -EPERM, "%s", c->refused.text);
 	return c->act_err ? ibcc_why_set(why, c->act_err, "%s", c->blocked.text) : 0;
 }
 

@@ -14,14 +14,15 @@
 #include <ibcc/applier.h>
 #include <ibcc/audit.h>
 #include <ibcc/collect.h>
-#include <ibcc/picture.h>
 #include <ibcc/gate.h>
 #include <ibcc/inherit.h>
+#include <ibcc/picture.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
 #include <ibcc/transport.h>
 #include <ibcc/tuner.h>
+#include <ibcc/vendor.h>
 #include <ibcc/why.h>
 
 struct ibcc_state; /* the state file */
@@ -63,6 +64,7 @@ struct ibcc_cycle {
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
+	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
 	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
 	struct ibcc_audit audit;            /* when the settings were read last */
 	bool audited;                       /* in this turn */
@@ -81,6 +83,11 @@ struct ibcc_cycle {
 	int act_err;               /* 0, or why the plan did not take effect altogether */
 	struct ibcc_result result; /* by the plan's index */
 	struct ibcc_why blocked;   /* words for act_err */
+	/* Why this fabric is not ours to write to, whoever asks: its vendor's congestion control
+	 * works. Empty: it is ours.
+	 */
+	struct ibcc_why refused;
+	struct ibcc_why advice; /* then: what its operator can do about what is seen */
 	/* Whom taking back could not reach, until everybody can be reached; empty: nobody. */
 	struct ibcc_why skipped;
 };
