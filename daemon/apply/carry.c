@@ -122,7 +122,8 @@ int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ib
 	if (ibcc_result_init(r, plan->n))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	txn.via = c->applier->name;
-	ibcc_vendor_mark(c->topo, plan);
+	if (c->topo)
+		ibcc_vendor_mark(c->topo, plan);
 	rc = one_transaction(c, &txn, plan, r, &id, why);
 	if (rc != -EIO || !c->all_or_nothing || !r->n_verified)
 		return rc;

@@ -17,13 +17,6 @@
 
 struct ibcc_agents;
 
-/* NVIDIA's own congestion control, beside that of the annex or in place of it. */
-enum ibcc_agent_vendor_cc {
-	IBCC_AGENT_VENDOR_CC_NONE, /* the node knows nothing of it */
-	IBCC_AGENT_VENDOR_CC_OFF,
-	IBCC_AGENT_VENDOR_CC_ON,
-};
-
 /* How a node's agents differ from good ones; of class 0x21 unless said. */
 struct ibcc_agent_quirks {
 	uint16_t status;     /* of the answer to every request; 0: as it should be */
@@ -39,7 +32,9 @@ struct ibcc_agent_quirks {
 	 * truth; marks: FECN and BECN, of the packets received.
 	 */
 	uint16_t sent_permille, wait_permille, marks_permille;
-	enum ibcc_agent_vendor_cc vendor_cc;
+	enum ibcc_nvidia_cc vendor_cc;
+	bool adaptive; /* see struct ibcc_profile */
+	uint16_t adaptive_sls;
 };
 
 struct ibcc_agents_options {

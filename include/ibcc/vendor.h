@@ -36,6 +36,10 @@ struct ibcc_vendor_endport {
 	enum ibcc_vendor_cc cc;
 	bool reacts; /* an adapter: slows down, and does not only notify others */
 	bool counts; /* has HCAStatisticsQuery */
+	/* A switch: SLs whose packets need not go where its forwarding table says, by adaptive
+	 * routing, hash based forwarding or private tables; all where it can but does not tell.
+	 */
+	uint16_t loose_sls;
 	/* Since the statistics were read before; 0 when they were not. */
 	struct ibcc_vcc_ca_statistics last, grown;
 	bool last_known;
@@ -47,6 +51,8 @@ struct ibcc_vendor {
 	struct ibcc_vendor_endport *ep; /* owned */
 	uint32_t n_off, n_on, n_silent; /* endports */
 	uint32_t n_marking, n_reacting; /* of n_on: switches, and adapters that slow down */
+	uint32_t n_loose;               /* switches with loose_sls */
+	uint16_t loose_sls;             /* of any */
 	uint64_t again_ns;              /* when those that were silent may be asked again */
 	uint64_t statistics_ns;         /* when the statistics were read last; 0: never */
 };
@@ -68,6 +74,12 @@ int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
  */
 int ibcc_vendor_ask(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		    struct ibcc_vendor *v);
+
+/* Asks switches that can route otherwise than by their forwarding table whether they do; two SMPs
+ * at once. After ibcc_vendor_ask(). Returns likewise.
+ */
+int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			   struct ibcc_vendor *v);
 
 /* Reads the statistics of adapters where it is on, every ten seconds at most. Returns likewise. */
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
@@ -96,6 +108,8 @@ static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
 
 /* One sentence about it, "NVIDIA congestion control is on: ..."; empty if no node has it. */
 void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text);
+/* One sentence about switches that do not route by their table alone; empty if all do. */
+void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text);
 /* What its operator can change there about the congestion seen, in words; empty if there is nothing
  * to be said.
  */

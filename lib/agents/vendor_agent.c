@@ -3,6 +3,7 @@
  * annex's, so what is told of marks and notifications is what that counts.
  */
 #include <ibcc/vendor_cc.h>
+#include <ibcc/vendor_route.h>
 
 #include "lib/agents/state.h"
 
@@ -31,9 +32,9 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 	const struct ibcc_agent_quirks *q = quirks_of(a, endport);
 	bool is_switch =
 		ibcc_topo_is_switch(a->topo, a->topo->port[a->topo->endport[endport]].node);
-	bool on = q->vendor_cc == IBCC_AGENT_VENDOR_CC_ON;
+	bool on = q->vendor_cc == IBCC_NVIDIA_CC_ON;
 
-	if (q->vendor_cc == IBCC_AGENT_VENDOR_CC_NONE)
+	if (q->vendor_cc == IBCC_NVIDIA_CC_NONE)
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->method != IBCC_MAD_GET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
@@ -71,19 +72,37 @@ static void set_bit(struct ibcc_vcc_general_info *v, enum ibcc_vcc_capability bi
 	v->word[bit / 32] |= 1u << bit % 32;
 }
 
+static int general_info(const struct ibcc_agent_quirks *q, const struct ibcc_mad_header *h,
+			uint8_t *mad)
+{
+	struct ibcc_vcc_general_info v = { { 0 } };
+
+	if (h->attr_mod != IBCC_VCC_GENERAL_INFO_CAPABILITY)
+		return IBCC_MAD_STATUS_BAD_FIELD;
+	if (q->vendor_cc != IBCC_NVIDIA_CC_NONE)
+		set_bit(&v, IBCC_VCC_CAP_CC);
+	if (q->adaptive)
+		set_bit(&v, IBCC_VCC_CAP_ADAPTIVE_ROUTING);
+	ibcc_vcc_general_info_pack(mad, &v);
+	return IBCC_MAD_STATUS_OK;
+}
+
 int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			   uint8_t *mad)
 {
 	const struct ibcc_agent_quirks *q = quirks_of(a, endport);
-	struct ibcc_vcc_general_info v = { { 0 } };
+	struct ibcc_vroute_adaptive ar = { .enabled = q->adaptive_sls,
+					   .by_sl = true,
+					   .sl_mask = q->adaptive_sls };
 
-	if (q->vendor_cc == IBCC_AGENT_VENDOR_CC_NONE || h->attr_id != IBCC_VCC_ATTR_GENERAL_INFO)
+	if (q->vendor_cc == IBCC_NVIDIA_CC_NONE && !q->adaptive)
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->method != IBCC_MAD_GET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
-	if (h->attr_mod != IBCC_VCC_GENERAL_INFO_CAPABILITY)
-		return IBCC_MAD_STATUS_BAD_FIELD;
-	set_bit(&v, IBCC_VCC_CAP_CC);
-	ibcc_vcc_general_info_pack(mad, &v);
+	if (h->attr_id == IBCC_VCC_ATTR_GENERAL_INFO)
+		return general_info(q, h, mad);
+	if (h->attr_id != IBCC_VROUTE_ATTR_ADAPTIVE || !q->adaptive)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	ibcc_vroute_adaptive_pack(mad, &ar);
 	return IBCC_MAD_STATUS_OK;
 }

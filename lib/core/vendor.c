@@ -48,9 +48,13 @@ int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
 
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t)
 {
+	v->n_loose = v->loose_sls = 0;
 	v->n_off = v->n_on = v->n_silent = v->n_marking = v->n_reacting = 0;
 	for (uint32_t i = 0; i < v->n; i++) {
 		bool is_switch = ibcc_topo_is_switch(t, t->port[t->endport[i]].node);
+
+		v->n_loose += v->ep[i].loose_sls != 0;
+		v->loose_sls |= v->ep[i].loose_sls;
 
 		switch (v->ep[i].cc) {
 		case IBCC_VENDOR_CC_NONE: break;

@@ -37,6 +37,24 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 			v->n_silent);
 }
 
+void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)
+{
+	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
+	unsigned int n = 0;
+
+	text->text[0] = '\0';
+	if (!v->n_loose)
+		return;
+	ibcc_text_add(&x,
+		      "%u switches do not route by their forwarding table alone (adaptive routing, "
+		      "hash based forwarding or private tables)",
+		      v->n_loose);
+	for (unsigned int sl = 0; sl < 16 && v->loose_sls != UINT16_MAX; sl++)
+		if (v->loose_sls >> sl & 1)
+			ibcc_text_add(&x, "%s%u", n++ ? ", " : " for SL ", sl);
+	ibcc_text_add(&x, ": who contributes and who suffers is not proved");
+}
+
 static bool is_on(const struct ibcc_vendor *v, const struct ibcc_topo *t, uint32_t port)
 {
 	uint32_t endport = ibcc_topo_is_switch(t, t->port[port].node)

@@ -17,8 +17,6 @@
 #define STATISTICS_NS (10 * SECOND_NS)
 /* Of a device type, before the others of it are asked. */
 #define CANARIES 3u
-/* SMPs under way: the subnet manager shares the switches' processors with us. */
-#define SMPS 2u
 
 /* Devices with equal IDs. */
 struct type {
@@ -138,37 +136,18 @@ static bool is_like_one_that_told(struct ask *a, uint32_t i)
 	return a->v->ep[i].general == IBCC_VENDOR_UNASKED && a->type[a->type_of[i]].n_told;
 }
 
-static int send_smps(struct ask *a)
-{
-	int rc = 0;
-
-	for (size_t k = 0; k < a->batch.n && !rc; k += SMPS) {
-		size_t n = a->batch.n - k < SMPS ? a->batch.n - k : SMPS;
-
-		rc = ibcc_transport_run(a->tr, a->batch.op + k, n);
-		for (size_t m = k; m < k + n && !rc; m++)
-			rc = a->batch.op[m].err == -ECANCELED ? -ECANCELED : 0;
-	}
-	return rc;
-}
-
 static int ask_general(struct ask *a, picks *fn)
 {
 	int rc = 0;
 
 	ibcc_batch_clear(&a->batch);
-	for (uint32_t i = 0; i < a->t->n_endports; i++) {
-		struct ibcc_mad_op *op;
-
-		if (a->type_of[i] == IBCC_NONE || !fn(a, i))
-			continue;
-		op = ibcc_batch_add(&a->batch, lid_of(a, i), (struct ibcc_batch_tag){ .index = i });
-		if (!op)
-			return -ENOMEM;
-		ibcc_mad_request(op->mad, IBCC_MAD_CLASS_SMP, IBCC_MAD_GET,
-				 IBCC_VCC_ATTR_GENERAL_INFO, IBCC_VCC_GENERAL_INFO_CAPABILITY);
-	}
-	rc = send_smps(a);
+	for (uint32_t i = 0; i < a->t->n_endports && !rc; i++)
+		if (a->type_of[i] != IBCC_NONE && fn(a, i))
+			rc = ibcc_batch_smp_get(&a->batch, lid_of(a, i), IBCC_VCC_ATTR_GENERAL_INFO,
+						IBCC_VCC_GENERAL_INFO_CAPABILITY,
+						(struct ibcc_batch_tag){ .index = i });
+	if (!rc)
+		rc = ibcc_batch_run_smps(&a->batch, a->tr);
 	for (size_t k = 0; k < a->batch.n && !rc; k++) {
 		uint32_t i = a->batch.tag[k].index;
 		struct ibcc_vendor_endport *e = &a->v->ep[i];

@@ -78,7 +78,7 @@ static struct ibcc_plan plan_for(struct fixture *x, uint32_t source, uint16_t ti
 	return p;
 }
 
-static int carry(struct fixture *x, const char *action, const struct ibcc_plan *p, int64_t undoes)
+static int carry(struct fixture *x, const char *action, struct ibcc_plan *p, int64_t undoes)
 {
 	struct ibcc_carry c = {
 		.applier = x->applier,

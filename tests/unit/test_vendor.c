@@ -75,12 +75,12 @@ static void close_fixture(struct fixture *x)
 	agents_close(&x->f);
 }
 
-static void give(struct fixture *x, uint32_t node, enum ibcc_agent_vendor_cc cc)
+static void give(struct fixture *x, uint32_t node, enum ibcc_nvidia_cc cc)
 {
 	ibcc_agents_quirks(x->f.agents, node)->vendor_cc = cc;
 }
 
-static void give_all(struct fixture *x, enum ibcc_agent_vendor_cc cc)
+static void give_all(struct fixture *x, enum ibcc_nvidia_cc cc)
 {
 	for (uint32_t i = 0; i < x->f.topo->n_nodes; i++)
 		give(x, i, cc);
@@ -106,7 +106,7 @@ static void test_strangers(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give_all(&x, IBCC_AGENT_VENDOR_CC_ON);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
 	for (uint32_t i = 0; i < x.f.topo->n_nodes; i++)
 		x.f.topo->node[i].vendor_id = i % 2 ? IBCC_VENDOR_QLOGIC : 0;
 	ask(&x, 0);
@@ -139,7 +139,7 @@ static void test_on_off(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give_all(&x, IBCC_AGENT_VENDOR_CC_OFF);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
 	ask(&x, 0);
 	assert_int_equal(x.line.n[1], 8);
 	assert_int_equal(x.line.n[0x21], 16);
@@ -148,8 +148,8 @@ static void test_on_off(void **state)
 	ibcc_vendor_text(&x.v, &text);
 	assert_string_equal(text.text, "NVIDIA congestion control is off: 8 nodes have it off");
 
-	give(&x, LUSTRE_SW2, IBCC_AGENT_VENDOR_CC_ON);
-	give(&x, LUSTRE_SRC2, IBCC_AGENT_VENDOR_CC_ON);
+	give(&x, LUSTRE_SW2, IBCC_NVIDIA_CC_ON);
+	give(&x, LUSTRE_SRC2, IBCC_NVIDIA_CC_ON);
 	ask(&x, 0); /* only whether it is on */
 	assert_int_equal(x.line.n[1], 0);
 	assert_int_equal(x.v.n_on, 2);
@@ -177,7 +177,7 @@ static void test_key(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give_all(&x, IBCC_AGENT_VENDOR_CC_ON);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
 	x.line.deaf[0x21] = true;
 	ask(&x, 0);
 	assert_int_equal(x.line.n[0x21], 4);
@@ -202,7 +202,7 @@ static void test_protected_smps(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give_all(&x, IBCC_AGENT_VENDOR_CC_ON);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
 	x.line.deaf[1] = true;
 	ask(&x, 0);
 	assert_int_equal(x.line.n[1], 3 + 2);
@@ -226,7 +226,7 @@ static void test_rebase(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give_all(&x, IBCC_AGENT_VENDOR_CC_ON);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
 	ask(&x, 0);
 	other = ibcc_topo_clone(x.f.topo);
 	assert_int_equal(ibcc_vendor_rebase(&x.v, x.f.topo, other), 0);
@@ -243,7 +243,7 @@ static void test_statistics(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give_all(&x, IBCC_AGENT_VENDOR_CC_ON);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
 	ask(&x, 0);
 	memset(x.line.n, 0, sizeof(x.line.n));
 	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
@@ -271,9 +271,9 @@ static void test_last_look(void **state)
 
 	(void)state;
 	open_fixture(&x);
-	give(&x, LUSTRE_SRC1, IBCC_AGENT_VENDOR_CC_ON);
-	give(&x, LUSTRE_SRC2, IBCC_AGENT_VENDOR_CC_OFF);
-	give(&x, LUSTRE_SW1, IBCC_AGENT_VENDOR_CC_ON);
+	give(&x, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
+	give(&x, LUSTRE_SRC2, IBCC_NVIDIA_CC_OFF);
+	give(&x, LUSTRE_SW1, IBCC_NVIDIA_CC_ON);
 	for (unsigned int i = 0; i < 3; i++) {
 		bool is_switch = nodes[i] == LUSTRE_SW1;
 		struct ibcc_change c = {

@@ -18,7 +18,7 @@ static int general_info(struct agent_fabric *f, uint32_t node, uint32_t mod)
 	return agents_send(f, node, 0x01, 1, 1, 0xff17, mod);
 }
 
-static void give(struct agent_fabric *f, uint32_t node, enum ibcc_agent_vendor_cc v)
+static void give(struct agent_fabric *f, uint32_t node, enum ibcc_nvidia_cc v)
 {
 	ibcc_agents_quirks(f->agents, node)->vendor_cc = v;
 }
@@ -45,8 +45,8 @@ static void test_on_and_off(void **state)
 
 	(void)state;
 	agents_open(&f, 48);
-	give(&f, LUSTRE_SRC1, IBCC_AGENT_VENDOR_CC_OFF);
-	give(&f, LUSTRE_SW1, IBCC_AGENT_VENDOR_CC_OFF);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_OFF);
+	give(&f, LUSTRE_SW1, IBCC_NVIDIA_CC_OFF);
 	assert_int_equal(general_info(&f, LUSTRE_SRC1, 0), BAD_FIELD);
 	assert_int_equal(general_info(&f, LUSTRE_SRC1, 4), OK);
 	ibcc_vcc_general_info_unpack(f.mad.b, &g);
@@ -58,8 +58,8 @@ static void test_on_and_off(void **state)
 	assert_int_equal(f.mad.b[64], 0);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff08), BAD_ATTR);
 	assert_int_equal(get(&f, LUSTRE_SW1, 0xff20), BAD_ATTR);
-	give(&f, LUSTRE_SRC1, IBCC_AGENT_VENDOR_CC_ON);
-	give(&f, LUSTRE_SW1, IBCC_AGENT_VENDOR_CC_ON);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
+	give(&f, LUSTRE_SW1, IBCC_NVIDIA_CC_ON);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff20), OK);
 	assert_int_equal(f.mad.b[64], 0xc0);
 	assert_int_equal(get(&f, LUSTRE_SW1, 0xff08), OK);
@@ -80,7 +80,7 @@ static void test_key(void **state)
 
 	(void)state;
 	agents_open(&f, 48);
-	give(&f, LUSTRE_SRC1, IBCC_AGENT_VENDOR_CC_ON);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
 	agents_clear(&f);
 	mad_set_field64(f.mad.b + MAD_DATA, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_F, 7);
 	agents_put(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_PROTECT_BIT_F, 1);
@@ -106,9 +106,9 @@ static void test_statistics(void **state)
 	assert_int_equal(ibcc_agents_load(f.agents, &cc), 0);
 	agents_congest(&f);
 	assert_int_equal(ibcc_engine_run(f.engine, 5 * IBCC_PS_PER_MS), 0);
-	give(&f, LUSTRE_SRC1, IBCC_AGENT_VENDOR_CC_ON);
-	give(&f, LUSTRE_SRC2, IBCC_AGENT_VENDOR_CC_OFF);
-	give(&f, LUSTRE_SLOW, IBCC_AGENT_VENDOR_CC_ON);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
+	give(&f, LUSTRE_SRC2, IBCC_NVIDIA_CC_OFF);
+	give(&f, LUSTRE_SLOW, IBCC_NVIDIA_CC_ON);
 	assert_int_equal(get(&f, LUSTRE_SLOW, 0xff23), OK);
 	ibcc_vcc_ca_statistics_unpack(f.mad.b, &s);
 	assert_true(s.marked_packets > 0 && s.cnp_handled == 0);
