@@ -62,3 +62,40 @@ tune disable >/dev/null 2>"$TMP/disable.log"
 check "one node alone is named" grep -q '1 nodes could not be cleared: "H1" has NVIDIA' "$TMP/disable.log"
 sim sets -j | jq --argjson n "$before" '[.rows[$n:][] | .lid] | unique' >"$TMP/lids"
 equal "it gets no Set, its neighbour does" "$(jq -c . "$TMP/lids")" "[$(lid_of H2)]"
+
+# --- with traffic, through the plugin -------------------------------------------------------------
+stop "$OSM_PID"
+stop "$SIM_PID"
+{
+	cat "$SCENARIO"
+	printf '%s\n' 'devices:' '  hosts: {profile: connectx-3, nvidia_cc: on}' \
+		'  switches: {profile: quantum2, nvidia_cc: on}'
+} >"$TMP/fabric.yaml"
+start_sim "$TMP/fabric.yaml"
+start_opensm --plugin
+write_config
+tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
+equal "a plan through the plugin is refused, too" $? 1
+jq -e '.roots[0] | .node == "leaf2" and .port == 2' "$TMP/plan.json" >/dev/null ||
+	fail "$(jq -c .roots "$TMP/plan.json")"
+ok "the root is named"
+jq -e '[.roots[0] | (.contributors + .candidates + .victims)[].node] | sort == ["source1", "source2", "source3", "source4"]' \
+	"$TMP/plan.json" >/dev/null || fail "$(jq -c .roots "$TMP/plan.json")"
+ok "so are its sources"
+equal "no changes" "$(jq '.changes | length' "$TMP/plan.json")" 0
+check "the operator is told what he can do" \
+	jq -e '.nvidia.advice | test("leaf2 port 2 marks.*congestion_control_policy_file")' "$TMP/plan.json"
+tune apply >"$TMP/apply.log" 2>&1
+equal "an apply is refused" $? 1
+start_tuned 'mode: apply'
+wait_until 10 eval '[ "$(tune status -j | jq .roots)" -gt 0 ]' || fail "$(tune status)"
+ok "the daemon sees the root"
+equal "and sends no Set" "$(set_mads)" 0
+# What a plugin's client asks for regardless is left out by the plugin.
+stop "$TUNED_PID"
+for node in leaf1 leaf2 source1 source2 source3 source4 destination0 destination1; do
+	sim set "nvidia_cc.$node=off" >/dev/null
+done
+start_tuned 'mode: apply'
+wait_until 20 eval '[ "$(set_mads)" -gt 0 ]' || fail "$(tune status)"
+ok "where it is off, the daemon tunes"
