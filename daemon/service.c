@@ -197,6 +197,26 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }
 
+int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_cycle *c = &s->cycle;
+	struct ibcc_probe p = { 0 };
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_cycle_readback(c, why);
+	if (rc)
+		return rc;
+	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
+	if (rc)
+		return ibcc_why_set(why, rc, "asking the devices failed: %s", strerror(-rc));
+	*out = ibcc_report_probe(c, &p);
+	ibcc_probe_fini(&p);
+	if (!*out)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
+}
+
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
 			 struct ibcc_why *why)
 {

@@ -83,6 +83,8 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
  */
 int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *key,
 			 const struct ibcc_request *r, json_t **out, struct ibcc_why *why);
+/* Reads what all devices answer; see ibcc_report_probe(). */
+int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
 /* Settings read from the fabric now; see ibcc_report_settings(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);

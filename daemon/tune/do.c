@@ -127,6 +127,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = ibcc_service_repair(s, &r, out, why);
 	} else if (!strcmp(command, "show")) {
 		rc = ibcc_service_show(s, node, out, why);
+	} else if (!strcmp(command, "probe")) {
+		rc = ibcc_service_probe(s, out, why);
 	} else if (!strcmp(command, "history")) {
 		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit, out, why);
 	}
