@@ -6,17 +6,15 @@
 #include <string.h>
 
 #include "daemon/apply/carry.h"
-
-#define READBACK_PASSES 60u
-/* Reading all settings may take so many times as long as reading the counters. */
-#define READBACK_DEADLINES 10u
+#include "daemon/apply/refusal.h"
+#include "daemon/cycle_read.h"
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 		    struct ibcc_transport *transport)
 {
 	*c = (struct ibcc_cycle){ .options = *o, .transport = transport };
 	if (!c->options.readback_passes)
-		c->options.readback_passes = READBACK_PASSES;
+		c->options.readback_passes = IBCC_READBACK_PASSES;
 	c->estimator = ibcc_estimator_new(&o->estimator);
 	c->tuner = ibcc_tuner_new(&o->tuner);
 	return c->estimator && c->tuner ? 0 : -ENOMEM;
@@ -125,118 +123,6 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 	return 0;
 }
 
-/* Readings from now on end after so many of a pass's deadlines; 0: whenever. */
-static void set_deadline(struct ibcc_cycle *c, unsigned int passes)
-{
-	uint64_t ns = passes * c->options.pass_deadline_ns;
-
-	c->transport->deadline_ns = ns ? ibcc_transport_now_ns(c->transport) + ns : 0;
-}
-
-int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
-{
-	int rc;
-
-	set_deadline(c, READBACK_DEADLINES);
-	rc = ibcc_vendor_ask(c->transport, c->topo, c->options.cc_key, &c->vendor);
-	if (!rc)
-		rc = ibcc_vendor_ask_routes(c->transport, c->topo, &c->vendor);
-	if (!rc)
-		rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
-	set_deadline(c, 0);
-	ibcc_vendor_bar(&c->vendor, &c->actual);
-	c->actual_known = !rc;
-	c->actual_age = 0;
-	c->missing_age = 0;
-	c->missing_wait = 1;
-	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
-		  : 0;
-}
-
-static uint32_t count_missing(const struct ibcc_cycle *c)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->actual.n; i++)
-		n += c->actual.ep[i].support == IBCC_CC_UNKNOWN &&
-		     c->topo->port[c->topo->endport[i]].lid;
-	return n;
-}
-
-/* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
- * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer,
- * the others may as well.
- */
-static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
-{
-	uint32_t before = count_missing(c);
-	int rc;
-
-	if (++c->missing_age < c->missing_wait || !before)
-		return 0;
-	c->missing_age = 0;
-	c->missing_wait =
-		c->missing_wait < READBACK_PASSES / 2 ? c->missing_wait * 2 : READBACK_PASSES;
-	set_deadline(c, 1);
-	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
-	set_deadline(c, 0);
-	ibcc_vendor_bar(&c->vendor, &c->actual);
-	if (count_missing(c) < before)
-		c->missing_wait = 1;
-	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
-		  : 0;
-}
-
-/* A pass, from which is learnt what MADs cost on this fabric: one in which nothing was waited for.
- */
-static int timed_pass(struct ibcc_cycle *c)
-{
-	const struct ibcc_transport_stats *now = &c->transport->stats;
-	struct ibcc_transport_stats before = *now;
-	uint64_t from = ibcc_transport_now_ns(c->transport), took, sent;
-	int rc;
-
-	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
-				 c->options.cc_key, c->actual_known ? &c->actual : NULL);
-	took = ibcc_transport_now_ns(c->transport) - from;
-	if (!rc) {
-		c->pass_ns = took;
-		if (took > c->longest_pass_ns)
-			c->longest_pass_ns = took;
-		c->n_passes_cut +=
-			c->options.pass_deadline_ns && took >= c->options.pass_deadline_ns;
-	}
-	sent = now->sent - before.sent;
-	if (rc || !sent || now->timed_out != before.timed_out || now->retried != before.retried)
-		return rc;
-	c->mad_ns = c->mad_ns ? (7 * c->mad_ns + took / sent) / 8 : took / sent;
-	return 0;
-}
-
-static int observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
-{
-	uint32_t n_cleared;
-	int rc;
-
-	rc = timed_pass(c);
-	if (!rc)
-		ibcc_trust_judge(c->topo, &c->snapshot);
-	/* Others may read them, too. */
-	if (!rc && may_write && c->options.clear_counters)
-		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
-	if (rc)
-		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
-	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
-		rc = ibcc_cycle_readback(c, why);
-	else
-		rc = read_missing(c, why);
-	if (rc)
-		return rc;
-	rc = ibcc_vendor_count(c->transport, c->topo, c->options.cc_key, &c->vendor);
-	return rc ? ibcc_why_set(why, rc, "reading NVIDIA's statistics failed: %s", strerror(-rc))
-		  : 0;
-}
-
 static uint64_t cpu_ns(const struct ibcc_cycle *c)
 {
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
@@ -263,15 +149,6 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 	return ibcc_inherit_lay(h, &c->actual, c->options.tuner.quiet_passes, &c->target);
 }
 
-static void refuse(struct ibcc_cycle *c)
-{
-	struct ibcc_why text;
-
-	ibcc_vendor_text(&c->vendor, &text);
-	ibcc_why_set(&c->refused, 0, "%s; nothing of IBA Annex A10 is written beside it",
-		     text.text);
-}
-
 static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint64_t from = cpu_ns(c);
@@ -281,6 +158,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 				ibcc_tuner_parameters(c->tuner), &c->picture);
 	if (rc)
 		return rc;
+	ibcc_refusal_find(c, &c->refused);
 	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
 	rc = tune(c, act->state, why);
 	if (rc)
@@ -289,8 +167,6 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	if (rc)
 		return rc;
 	ibcc_inherit_planned(&c->inherit, c->topo, &c->plan);
-	if (ibcc_vendor_rules(&c->vendor))
-		refuse(c);
 	c->decided = true;
 	c->decide_ns = cpu_ns(c) - from;
 	if (c->target.suspect)
@@ -373,8 +249,8 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
 }
 
-/* What its vendor's congestion control works on is not ours: only what we set earlier is taken off,
- * where that is still possible.
+/* A fabric that is not ours to write to: only what we set earlier is taken off, where that is still
+ * possible.
  */
 static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 			const struct ibcc_carry *carry)
@@ -458,7 +334,11 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 	if (!act->state || !c->actual_known || c->actual_age)
 		return 0;
 	rc = audit(c, act, why);
-	if (rc || !c->audit.drift.n || !act->repair || ibcc_vendor_rules(&c->vendor) || act->bookless || !act->applier->writes)
+	if (rc || !c->audit.drift.n)
+		return rc;
+	if (!act->repair && !act->overrule)
+		ibcc_audit_bar(c->topo, &c->audit, &c->actual);
+	if (!act->repair || ibcc_vendor_rules(&c->vendor) || act->bookless || !act->applier->writes)
 		return rc;
 	repair(c, act);
 	rc = ibcc_cycle_readback(c, why);
@@ -473,7 +353,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	rc = observe(c, act->applier->writes, why);
+	rc = ibcc_cycle_observe(c, act->applier->writes, why);
 	if (!rc)
 		rc = look_at_books(c, act, why);
 	if (rc || !c->snapshot.interval_ns || c->act_err)

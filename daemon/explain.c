@@ -35,7 +35,7 @@ struct ibcc_explain {
 	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
 	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
 	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
-	char advice[IBCC_WHY_BYTES];
+	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
 };
 
 /* Whether that is news, which it is no longer then. */
@@ -324,6 +324,8 @@ static void tell_vendor(struct ibcc_explain *x, const struct ibcc_cycle *c)
 
 	ibcc_vendor_text(&c->vendor, &text);
 	tell_once(x->vendor, "", text.text);
+	ibcc_vendor_routes_text(&c->vendor, &text);
+	tell_once(x->routing, "", text.text);
 	tell_once(x->advice, "what its operator can do: ", c->advice.text);
 }
 

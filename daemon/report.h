@@ -58,6 +58,9 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pict
  */
 json_t *ibcc_report_vendor(const struct ibcc_cycle *c);
 
+/* A sentence about routing that is not by the tables alone, or null. */
+json_t *ibcc_report_routing(const struct ibcc_cycle *c);
+
 /* What each device type answers: {"schema","version","types","nvidia","routing"}, where a type is
  * {"vendor_id","device_id","name","type","count"} and, for each property, an object of values with
  * counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key", "counters", "tick",
@@ -67,7 +70,8 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 
 /* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,
  * changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan was or
- * would be refused), nvidia, and result after an apply.
+ * would be refused), nvidia, routing (null, or what is not
+ * proved since switches do not go by their tables), and result after an apply.
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 

@@ -198,7 +198,7 @@ static void tell_endport(struct inventory *v, uint32_t i)
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p)
 {
 	struct inventory v = { c, p, json_array() };
-	struct ibcc_why vendor, routes;
+	struct ibcc_why vendor;
 
 	for (uint32_t i = 0; v.types && i < c->topo->n_nodes; i++) {
 		json_t *type = type_of(&v, &c->topo->node[i]);
@@ -211,9 +211,8 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 	for (uint32_t i = 0; v.types && i < p->n; i++)
 		tell_endport(&v, i);
 	ibcc_vendor_text(&c->vendor, &vendor);
-	ibcc_vendor_routes_text(&c->vendor, &routes);
 	return json_pack("{si ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version", IBCC_VERSION,
 			 "types", v.types, "nvidia",
 			 vendor.text[0] ? ibcc_json_text(vendor.text) : json_null(), "routing",
-			 routes.text[0] ? ibcc_json_text(routes.text) : json_null());
+			 ibcc_report_routing(c));
 }

@@ -37,3 +37,11 @@ json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
 			 "advice",
 			 c->advice.text[0] ? ibcc_json_text(c->advice.text) : json_null());
 }
+
+json_t *ibcc_report_routing(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_vendor_routes_text(&c->vendor, &text);
+	return text.text[0] ? ibcc_json_text(text.text) : json_null();
+}

@@ -120,6 +120,8 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 	act->action = "apply";
 	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
 	act->all_or_nothing = true;
+	act->overrule = true;
+	s->cycle.actual_known = false;
 	s->hold = 0;
 	if (s->paused && !act->bookless)
 		ibcc_service_pause(s, NULL);
@@ -342,6 +344,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	}
 	if (o && c) {
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
+		json_object_set_new(o, "routing", ibcc_report_routing(c));
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 	}

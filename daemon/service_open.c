@@ -194,6 +194,7 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 					.pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
 					.cc_key = s->cc_key,
 					.clear_counters = c->clear_counters,
+					.trust_lft = c->trust_lft,
 					.estimator = c->estimator,
 					.tuner = c->tuner };
 	struct ibcc_transport *t;
@@ -205,7 +206,7 @@ static int open_port(struct ibcc_service *s, struct ibcc_why *why)
 		return ibcc_why_set(why, rc, "%s", said.text);
 	set_transport(s, t);
 	s->applier = c->apply_via == IBCC_VIA_DIRECT
-			     ? ibcc_applier_direct_new(t, s->cc_key)
+			     ? ibcc_applier_direct_new(t, s->cc_key, true)
 			     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
 	rc = ibcc_cycle_init(&s->cycle, &o, t);
 	if (rc || !s->applier) {
@@ -412,6 +413,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	}
 	s->config = *config;
 	s->cc_key = cc_key;
+	s->cycle.options.trust_lft = config->trust_lft;
 	s->hold = 0;
 	s->hold_next = 0;
 	if (s->applier)

@@ -13,6 +13,7 @@ struct own_port {
 	struct ibcc_applier base;
 	struct ibcc_transport *transport; /* NULL: the null applier */
 	uint64_t cc_key;
+	bool prove_lids;
 	struct ibcc_bounds bounds;
 	struct ibcc_set_budget budget;
 };
@@ -31,6 +32,7 @@ static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, st
 	struct ibcc_why left_out = { "" };
 	struct ibcc_apply_options opt = { .cc_key = o->cc_key,
 					  .dry = !o->transport,
+					  .prove_lids = o->prove_lids,
 					  .bounds = &o->bounds,
 					  .budget = &o->budget,
 					  .left_out = &left_out };
@@ -120,7 +122,8 @@ struct ibcc_applier *ibcc_applier_null_new(void)
 	return &o->base;
 }
 
-struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key)
+struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key,
+					     bool prove_lids)
 {
 	struct own_port *o = calloc(1, sizeof(*o));
 
@@ -130,6 +133,7 @@ struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t 
 	o->base = (struct ibcc_applier){ &own_port_ops, "direct", true };
 	o->transport = t;
 	o->cc_key = cc_key;
+	o->prove_lids = prove_lids;
 	return &o->base;
 }
 

@@ -15,6 +15,9 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
 	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key";
 	case IBCC_CC_BARRED:
+		if (ep->err == -EBUSY)
+			return "was given other settings by somebody else: \"ibcc-tune repair\" or "
+			       "\"apply\" overrules that";
 		return ep->err == -EPERM
 			       ? "has NVIDIA's own congestion control on"
 			       : "does not say whether NVIDIA's own congestion control is "

@@ -143,6 +143,8 @@ static void print_status(const json_t *s)
 	if (tune_str(s, "discovery_trouble")[0])
 		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
 	print_vendor(json_object_get(s, "nvidia"));
+	if (tune_str(s, "routing")[0])
+		printf("Routing:   %s\n", tune_str(s, "routing"));
 	if (tune_str(json_object_get(s, "drift"), "text")[0])
 		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
 	if (tune_str(json_object_get(s, "unknown_origin"), "text")[0])

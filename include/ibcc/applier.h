@@ -36,7 +36,9 @@ struct ibcc_applier {
 
 /* All return NULL without memory. The transport and the plugin connection are borrowed. */
 struct ibcc_applier *ibcc_applier_null_new(void);
-struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key);
+/* `prove_lids`: see struct ibcc_apply_options. */
+struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key,
+					     bool prove_lids);
 struct ibcc_applier *ibcc_applier_plugin_new(struct ibcc_plugin *p, uint64_t cc_key);
 
 /* Bounds of an applier that writes, or would write, by itself; without them those are the wire's,

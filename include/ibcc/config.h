@@ -45,6 +45,7 @@ struct ibcc_config {
 	uint32_t pass_deadline_ms; /* what was not read by then is stale */
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */
+	bool trust_lft;            /* tune where packets need not go by the forwarding tables, too */
 	uint8_t retries;
 	uint8_t window; /* MADs in flight */
 	int clock;      /* enum ibcc_clock */

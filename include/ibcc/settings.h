@@ -15,8 +15,9 @@ enum ibcc_cc_support {
 	IBCC_CC_SUPPORTED,   /* CongestionInfo answered; members below are as read */
 	IBCC_CC_UNSUPPORTED, /* the node answered that it has no such class or attribute */
 	IBCC_CC_KEY_REFUSED, /* the node does not accept our CC_Key */
-	/* The vendor's own congestion control is on there (err -EPERM), or may be and the node does
-	 * not say so (-ETIMEDOUT): nothing is written, whatever it answers.
+	/* Nothing is written there, whatever it answers: the vendor's own congestion control is on
+	 * (err -EPERM), or may be and the node does not say so (-ETIMEDOUT); or somebody else has
+	 * changed what we wrote (-EBUSY).
 	 */
 	IBCC_CC_BARRED,
 };

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include <ibcc/smp.h>
 #include <ibcc/vendor_cc.h>
 
 #include "lib/io/batch.h"
@@ -148,4 +149,33 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		return 0;
 	rc = ask_vendors(t, plan, o, err);
 	return rc ? rc : ask(t, plan, o, err);
+}
+
+int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
+		     const struct ibcc_apply_options *o, int *err)
+{
+	struct ibcc_batch batch = { 0 };
+	int rc = 0;
+
+	for (uint32_t k = 0; k < n && rc == 0; k++)
+		rc = ibcc_batch_smp_get(&batch, change[k]->lid, IBCC_SMP_ATTR_NODE_INFO, 0,
+					(struct ibcc_batch_tag){ .index = k });
+	if (rc == 0)
+		rc = ibcc_batch_run_smps(&batch, t);
+	for (size_t k = 0; k < batch.n && rc == 0; k++) {
+		struct ibcc_smp_node_info ni;
+
+		err[k] = batch.op[k].err ? -EHOSTUNREACH : 0;
+		if (err[k]) {
+			say(o, change[k], "nobody says whose its LID is");
+			continue;
+		}
+		ibcc_smp_node_info_unpack(batch.op[k].mad, &ni);
+		if (ni.node_guid == change[k]->node_guid)
+			continue;
+		err[k] = -ESTALE;
+		say(o, change[k], "its LID belongs to another node now");
+	}
+	ibcc_batch_fini(&batch);
+	return rc;
 }

@@ -12,4 +12,10 @@
 int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		     const struct ibcc_apply_options *o, int *err);
 
+/* Asks who has the LIDs of n changes (two at once): err[k] becomes 0, -ESTALE (another node),
+ * -EHOSTUNREACH (no answer). -ENOMEM, -EIO, -ECANCELED.
+ */
+int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
+		     const struct ibcc_apply_options *o, int *err);
+
 #endif

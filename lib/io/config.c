@@ -79,6 +79,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("interval_ms", UINT, interval_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("pass_deadline_ms", UINT, pass_deadline_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("clear_counters", BOOL, clear_counters) },
+	{ MEMBER("trust_lft", BOOL, trust_lft) },
 	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
 	{ MEMBER("retries", UINT, retries), .max = 20 },
 	/* More than 128 MADs in flight can stop a simulated fabric for good. */

@@ -33,7 +33,7 @@ static void setup(struct fixture *x, const char *name)
 	agents_open(&x->f, IBCC_CC_SW_PORT_BLOCK_121);
 	x->tr = ibcc_inproc_new(x->f.agents, x->f.engine, x->f.topo, NULL);
 	assert_non_null(x->tr);
-	x->applier = ibcc_applier_direct_new(x->tr, 0);
+	x->applier = ibcc_applier_direct_new(x->tr, 0, false);
 	assert_non_null(x->applier);
 	x->s = ibcc_state_open(files_path(name), &err, NULL);
 	assert_non_null(x->s);

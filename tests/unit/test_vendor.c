@@ -5,6 +5,7 @@
 #include <ibcc/apply.h>
 #include <ibcc/device.h>
 #include <ibcc/inproc.h>
+#include <ibcc/smp.h>
 #include <ibcc/vendor.h>
 
 #include "tests/unit/agents.h"
@@ -20,6 +21,7 @@ struct line {
 	struct ibcc_transport *inner;
 	uint64_t now_ns;
 	bool deaf[256];
+	uint64_t owner[64]; /* by LID: GUID that NodeInfo tells; 0: none does */
 	unsigned int n[256], n_sets, most;
 };
 
@@ -28,6 +30,13 @@ struct fixture {
 	struct line line;
 	struct ibcc_vendor v;
 };
+
+static void tell_owner(const struct line *l, struct ibcc_mad_op *op)
+{
+	op->err = op->lid < 64 && l->owner[op->lid] ? 0 : -ETIMEDOUT;
+	if (!op->err)
+		mad_set_field64(op->mad + MAD_DATA, 0, IB_NODE_GUID_F, l->owner[op->lid]);
+}
 
 static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 {
@@ -42,6 +51,8 @@ static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 			l->most = (unsigned int)n;
 		if (l->deaf[mgmt_class])
 			op[i].err = -ETIMEDOUT;
+		else if (mgmt_class == 1 && op[i].mad[17] == IBCC_SMP_ATTR_NODE_INFO)
+			tell_owner(l, &op[i]);
 		else
 			assert_int_equal(ibcc_transport_run(l->inner, &op[i], 1), 0);
 	}
@@ -305,6 +316,47 @@ static void test_last_look(void **state)
 	close_fixture(&x);
 }
 
+/* The same plan for a fabric where LIDs have moved: nobody gets what was another's. */
+static void test_moved_lids(void **state)
+{
+	static const uint32_t nodes[] = { LUSTRE_SRC1, LUSTRE_SRC2, LUSTRE_SRC3 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result r;
+	struct ibcc_why why = { "" };
+	struct ibcc_apply_options o = { .left_out = &why, .prove_lids = true };
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_change c = {
+			.node_guid = x.f.topo->node[nodes[i]].guid,
+			.lid = x.f.topo->port[fabric_port(x.f.topo, nodes[i], 1)].lid,
+			.port = 1,
+			.attr_id = IBCC_CC_ATTR_CA_SETTING,
+		};
+
+		assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+		if (i) /* two Sets each */
+			assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+	}
+	x.line.owner[plan.change[0].lid] = x.f.topo->node[LUSTRE_FAST].guid;
+	x.line.owner[plan.change[1].lid] = plan.change[1].node_guid;
+	assert_int_equal(ibcc_result_init(&r, plan.n), 0);
+	assert_int_equal(ibcc_apply_run(&x.line.base, &plan, &o, &r), -EIO);
+	assert_int_equal(r.change[0].err, -ESTALE);
+	assert_int_equal(r.change[1].outcome, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(r.change[2].outcome, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(r.change[3].err, -EHOSTUNREACH);
+	assert_int_equal(r.change[4].outcome, IBCC_OUTCOME_SKIPPED);
+	assert_int_equal(x.line.n_sets, 2);
+	assert_int_equal(x.line.n[1], 3 + 1); /* before each Set */
+	assert_non_null(strstr(why.text, "belongs to another node now"));
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&plan);
+	close_fixture(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_on_off),         cmocka_unit_test(test_key),
 		cmocka_unit_test(test_protected_smps), cmocka_unit_test(test_rebase),
 		cmocka_unit_test(test_statistics),     cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
