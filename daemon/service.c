@@ -50,6 +50,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 	}
 	if (c)
 		ibcc_collector_clock_trouble(c->collector, c->topo, why);
+	if (!why->text[0])
+		ibcc_service_key_trouble(s, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 }

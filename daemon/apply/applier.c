@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/apply.h>
+#include <ibcc/keyring.h>
 #include <ibcc/mad.h>
 
 #include "daemon/apply/plugin_client.h"
@@ -22,6 +24,7 @@ struct by_plugin {
 	struct ibcc_applier base;
 	struct ibcc_plugin *plugin;
 	uint64_t cc_key;
+	const struct ibcc_keyring *keyring;
 };
 
 /* The null applier goes the way of the real one, so that both judge a plan alike. */
@@ -84,7 +87,23 @@ static int by_plugin_run(struct ibcc_applier *a, const struct ibcc_plan *plan,
 {
 	struct by_plugin *b = (struct by_plugin *)a;
 
-	return ibcc_plugin_apply(b->plugin, plan, b->cc_key, r, why);
+	struct ibcc_plan keyed = { .generation = plan->generation, .back = plan->back };
+	int rc = 0;
+
+	if (!b->keyring)
+		return ibcc_plugin_apply(b->plugin, plan, b->cc_key, r, why);
+	for (uint32_t i = 0; i < plan->n && !rc; i++) {
+		rc = ibcc_plan_append(&keyed, &plan->change[i]);
+		if (!rc && !keyed.change[i].cc_key)
+			keyed.change[i].cc_key =
+				ibcc_keyring_cc_key(b->keyring, plan->change[i].lid);
+	}
+	rc = rc ? ibcc_why_set(why, rc, "no memory")
+		: ibcc_plugin_apply(b->plugin, &keyed, b->cc_key, r, why);
+	if (keyed.change)
+		explicit_bzero(keyed.change, keyed.n * sizeof(*keyed.change));
+	ibcc_plan_fini(&keyed);
+	return rc;
 }
 
 static void own_port_free(struct ibcc_applier *a)
@@ -109,6 +128,12 @@ void ibcc_applier_set_bounds(struct ibcc_applier *a, const struct ibcc_bounds *b
 {
 	if (a->ops == &own_port_ops)
 		((struct own_port *)a)->bounds = *bounds;
+}
+
+void ibcc_applier_set_keyring(struct ibcc_applier *a, const struct ibcc_keyring *k)
+{
+	if (a->ops == &by_plugin_ops)
+		((struct by_plugin *)a)->keyring = k;
 }
 
 struct ibcc_applier *ibcc_applier_null_new(void)

@@ -137,7 +137,7 @@ static uint64_t key_after(const struct apply *a, const struct ibcc_change *c)
 	struct ibcc_cc_key_info key;
 
 	if (c->attr_id != IBCC_CC_ATTR_KEY_INFO)
-		return a->o->cc_key;
+		return ibcc_apply_key(a->o, c);
 	memcpy(mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
 	ibcc_cc_key_info_unpack(mad, &key);
 	return key.CC_Key;
@@ -153,7 +153,7 @@ static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method met
 	if (!op)
 		return -ENOMEM;
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_CC, method, c->attr_id, c->attr_mod);
-	ibcc_cc_key_pack(op->mad, method == IBCC_MAD_GET ? key_after(a, c) : a->o->cc_key);
+	ibcc_cc_key_pack(op->mad, method == IBCC_MAD_GET ? key_after(a, c) : ibcc_apply_key(a->o, c));
 	if (method == IBCC_MAD_SET)
 		new_data(g, c, op->mad + IBCC_MAD_DATA_OFFS);
 	return 0;

@@ -71,7 +71,7 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 							      : IBCC_VCC_ATTR_SW_GENERAL };
 
 		if (!err[i] && c->ask_vendor && is_first_of_endport(plan, i))
-			rc = ibcc_batch_cc_get(&batch, c->lid, o->cc_key, tag.kind, 0, tag);
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0, tag);
 	}
 	if (rc == 0)
 		rc = ibcc_batch_run(&batch, t);
@@ -119,7 +119,7 @@ static int ask(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		struct ibcc_batch_tag tag = { .index = i, .kind = attr };
 
 		if (attr)
-			rc = ibcc_batch_cc_get(&batch, c->lid, o->cc_key, attr, 0, tag);
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), attr, 0, tag);
 	}
 	if (rc == 0)
 		rc = ibcc_batch_run(&batch, t);
