@@ -35,8 +35,10 @@ int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why)
 		return ibcc_why_set(why, rc, "key_dir: %s", s->keys_trouble.text);
 	s->keys_read = true;
 	ibcc_keyring_address(s->keyring, s->cycle.topo);
-	if (rc > 0)
+	if (rc > 0) {
 		s->cycle.actual_known = false;
+		ibcc_readback_new_keys(&s->cycle.actual);
+	}
 	return 0;
 }
 

@@ -24,8 +24,13 @@ enum ibcc_cc_support {
 
 struct ibcc_endport_cc {
 	enum ibcc_cc_support support;
-	bool told;       /* has answered CongestionInfo once: a refusal is a passing one */
-	int err;         /* negative errno of the last failure, 0 if none */
+	bool told; /* has answered CongestionInfo once: a refusal is a passing one */
+	int err;   /* negative errno of the last failure, 0 if none */
+	/* Readings in a row in which it was silent to class 0x21 though it answered others, and
+	 * when the last was: see ibcc_readback_run().
+	 */
+	uint8_t silences;
+	uint64_t silent_ns;
 	uint16_t status; /* MAD status of the last failure */
 	struct ibcc_cc_info info;
 	/* switches */
