@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/device.h>
+
 static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
 {
 	uint32_t node = ibcc_topo_find_guid(t, guid);
@@ -156,7 +158,7 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 		const char *reason = ibcc_gate_reason(&s->ep[i]);
 		json_t *o;
 
-		if (!reason || !p->lid)
+		if (!reason || !p->lid || !ibcc_device_takes_part(t, p->node))
 			continue;
 		o = ibcc_json_port(t, t->endport[i]);
 		if (o) {

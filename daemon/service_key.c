@@ -41,10 +41,23 @@ static int add(const struct ibcc_service *s, uint32_t endport, const struct ibcc
 	return ibcc_plan_append(plan, &c);
 }
 
-/* Is there more to a key than itself? Nodes that have it already get that, too. */
-static bool wants_more(const struct ibcc_cc_key_info *key)
+/* Whether a node that has the key has what is to go with it; where it does not tell, it has. */
+static bool has_all(const struct ibcc_service *s, uint32_t endport,
+		    const struct ibcc_cc_key_info *key)
 {
-	return key->CC_KeyProtectBit || key->CC_KeyLeasePeriod;
+	const struct ibcc_topo *t = s->cycle.topo;
+	struct ibcc_mad_op op = { .lid = t->port[t->endport[endport]].lid };
+	struct ibcc_cc_key_info has;
+
+	if (!key->CC_KeyProtectBit && !key->CC_KeyLeasePeriod)
+		return true;
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_GET, IBCC_CC_ATTR_KEY_INFO, 0);
+	ibcc_cc_key_pack(op.mad, key->CC_Key);
+	if (ibcc_transport_run(s->transport, &op, 1) || op.err)
+		return true;
+	ibcc_cc_key_info_unpack(op.mad, &has);
+	return has.CC_KeyProtectBit == key->CC_KeyProtectBit &&
+	       has.CC_KeyLeasePeriod == key->CC_KeyLeasePeriod;
 }
 
 /* The nodes that want our key get the new one; those that want neither are told. */
@@ -65,7 +78,7 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 			continue;
 		if (ep->support == IBCC_CC_SUPPORTED)
 			rc = add(s, i, key, 0, plan);
-		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED && wants_more(key))
+		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED && !has_all(s, i, key))
 			rc = add(s, i, key, key->CC_Key, plan);
 		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED)
 			plan->n_unchanged++;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/gate.h>
 
 #include "daemon/report.h"
@@ -175,7 +176,8 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 
 	for (i = 0; i < t->n_endports; i++) {
 		if (!t->port[t->endport[i]].lid || actual->ep[i].support == IBCC_CC_SUPPORTED ||
-		    actual->ep[i].support == IBCC_CC_UNSUPPORTED)
+		    actual->ep[i].support == IBCC_CC_UNSUPPORTED ||
+		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
 			continue;
 		if (!n++) {
 			first = &t->node[t->port[t->endport[i]].node];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ibcc/device.h>
 #include <ibcc/mad.h>
 
 const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
@@ -75,7 +76,8 @@ int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct
 	for (i = t->n_endports; i-- > 0;) {
 		const struct ibcc_endport_cc *ep = &s->ep[i];
 
-		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_SUPPORTED)
+		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_SUPPORTED ||
+		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
 			continue;
 		if (ep->support == IBCC_CC_KEY_REFUSED) {
 			n_key++;

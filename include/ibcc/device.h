@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/topo.h>
+
 #define IBCC_VENDOR_MELLANOX 0x0002c9u
 #define IBCC_VENDOR_BULL     0x00119fu
 #define IBCC_VENDOR_QLOGIC   0x001175u
@@ -78,6 +80,11 @@ struct ibcc_device {
  * found like the others'; see its kind.
  */
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
+
+/* Is a node of a topology a host or a switch, and not a SHARP aggregation node, a virtual function
+ * or a router? Those cannot be given settings of their own, and nothing waits for them.
+ */
+bool ibcc_device_takes_part(const struct ibcc_topo *t, uint32_t node);
 
 /* Tick that a device counts by where PortSamplesControl is not answered: 31 or 7; -1: not known.
  * `d` may be NULL.
