@@ -338,7 +338,7 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 		return rc;
 	if (!act->repair && !act->overrule)
 		ibcc_audit_bar(c->topo, &c->audit, &c->actual);
-	if (!act->repair || ibcc_vendor_rules(&c->vendor) || act->bookless || !act->applier->writes)
+	if (!act->repair || ibcc_refusal_check(c, NULL) || act->bookless || !act->applier->writes)
 		return rc;
 	repair(c, act);
 	rc = ibcc_cycle_readback(c, why);

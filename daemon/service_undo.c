@@ -8,6 +8,7 @@
 #include <ibcc/device.h>
 #include <ibcc/gate.h>
 
+#include "daemon/apply/refusal.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 #include "daemon/state/state.h"
@@ -248,10 +249,8 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	int rc;
 
 	rc = ibcc_service_read_all(s, why);
-	if (!rc && ibcc_vendor_rules(&s->cycle.vendor)) {
-		ibcc_vendor_text(&s->cycle.vendor, &text);
-		rc = ibcc_why_set(why, -EPERM, "%s", text.text);
-	}
+	if (!rc)
+		rc = ibcc_refusal_check(&s->cycle, why);
 	if (!rc)
 		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
 	if (rc)

@@ -153,7 +153,8 @@ static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method met
 	if (!op)
 		return -ENOMEM;
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_CC, method, c->attr_id, c->attr_mod);
-	ibcc_cc_key_pack(op->mad, method == IBCC_MAD_GET ? key_after(a, c) : ibcc_apply_key(a->o, c));
+	ibcc_cc_key_pack(op->mad,
+			 method == IBCC_MAD_GET ? key_after(a, c) : ibcc_apply_key(a->o, c));
 	if (method == IBCC_MAD_SET)
 		new_data(g, c, op->mad + IBCC_MAD_DATA_OFFS);
 	return 0;

@@ -71,7 +71,8 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 							      : IBCC_VCC_ATTR_SW_GENERAL };
 
 		if (!err[i] && c->ask_vendor && is_first_of_endport(plan, i))
-			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0, tag);
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
+					       tag);
 	}
 	if (rc == 0)
 		rc = ibcc_batch_run(&batch, t);

@@ -178,7 +178,8 @@ const char *ibcc_proto_refusal_text(uint32_t refusal)
 	case IBCC_REFUSAL_BUSY: return "the plugin is busy with another client";
 	case IBCC_REFUSAL_NOT_MASTER: return "the subnet manager is not MASTER";
 	case IBCC_REFUSAL_TWO_WRITERS:
-		return "OpenSM's own congestion_control is TRUE (of NVIDIA's, mlnx_congestion_control "
+		return "OpenSM's own congestion_control is TRUE (of NVIDIA's, "
+		       "mlnx_congestion_control "
 		       "is 2): two would write the same settings";
 	case IBCC_REFUSAL_STALE: return "the topology has changed since the plan was made";
 	case IBCC_REFUSAL_BAD_MESSAGE: return "message not understood";

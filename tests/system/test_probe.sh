@@ -79,3 +79,19 @@ equal "nothing was written" "$(set_mads)" 0
 start_tuned 'apply_via: direct'
 wait_until 10 eval 'tune probe -j | jq -e ".types | length == 6"' || fail "the daemon's probe"
 ok "the daemon answers, too"
+
+# A SHARP aggregation node is no host: it is named, and what it lacks stops nobody.
+stop "$TUNED_PID"
+stop "$OSM_PID"
+stop "$SIM_PID"
+two_switches 5 | sed 's/^Hca 1 "H4"/vendid=0x2c9\ndevid=0xcf09\n&/' >"$TMP/fabric.net"
+start_sim "$TMP/fabric.net"
+start_opensm
+write_config 'apply_via: direct'
+for node in H3 H4; do sim set "cc_support.$node=off" >/dev/null; done
+tune probe -j >"$TMP/probe.json" || fail "probe"
+is "the aggregation node is named" 0xcf09 '.type == "aggregation node" and .count == 1'
+tune plan -j >"$TMP/plan.json" 2>/dev/null
+equal "only the host is without" "$(jq -c '[.unreachable[].node]' "$TMP/plan.json")" '["H3"]'
+sim set cc_support.H3=on >/dev/null
+check "an apply is not refused for it" tune apply

@@ -357,6 +357,25 @@ static void test_moved_lids(void **state)
 	close_fixture(&x);
 }
 
+static void test_who_takes_part(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC1));
+	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SW1));
+	x.f.topo->node[LUSTRE_SRC1].device_id = 0xcf09; /* aggregation node */
+	x.f.topo->node[LUSTRE_SRC2].device_id = 0x101c; /* virtual function */
+	x.f.topo->node[LUSTRE_SRC3].device_id = 0x9999; /* nobody knows */
+	x.f.topo->node[LUSTRE_SRC4].type = IBCC_NODE_ROUTER;
+	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC1));
+	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC2));
+	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC3));
+	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC4));
+	close_fixture(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,7 +383,7 @@ int main(void)
 		cmocka_unit_test(test_on_off),         cmocka_unit_test(test_key),
 		cmocka_unit_test(test_protected_smps), cmocka_unit_test(test_rebase),
 		cmocka_unit_test(test_statistics),     cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),
+		cmocka_unit_test(test_moved_lids),     cmocka_unit_test(test_who_takes_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
