@@ -38,6 +38,7 @@ int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why)
 	if (rc > 0) {
 		s->cycle.actual_known = false;
 		ibcc_readback_new_keys(&s->cycle.actual);
+		s->cycle.vendor.again_ns = 0;
 	}
 	return 0;
 }

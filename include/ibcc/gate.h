@@ -7,8 +7,8 @@
 
 #include <ibcc/picture.h>
 #include <ibcc/settings.h>
-#include <ibcc/topo.h>
 #include <ibcc/target.h>
+#include <ibcc/topo.h>
 #include <ibcc/why.h>
 
 enum ibcc_gate {
