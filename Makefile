@@ -97,7 +97,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-chaos check-soak check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -115,6 +115,8 @@ help:
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make fuzz            hunts with libFuzzer, SECONDS=60 for each target, T=name; needs clang' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
+	'make check-chaos     attacks of all kinds in a drawn order, SEED=1 SECONDS=600' \
+	'make check-soak      an hour of virtual time with AddressSanitizer, SEED=1 MINUTES=60' \
 	'make bench           speed of the packet engine, of sweeps, decisions and polling' \
 	'make fit-lustre      search the Lustre scenario'"'"'s free parameters again, into build/fit/' \
 	'make doc             build/doc/index.html: the published experiments, with plots' \
@@ -155,6 +157,18 @@ fuzzers: $(patsubst tests/fuzz/%.c,$(B)/hunt/%,$(wildcard tests/fuzz/fuzz_*.c))
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
+# The long form of tests/system/test_chaos.sh.
+SEED ?= 1
+check-chaos: SECONDS = 600
+check-chaos: all tests
+	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_SEED=$(SEED) IBCC_CHAOS_SECONDS=$(SECONDS) bash tests/system/test_chaos.sh
+# The long form of tests/sim/test_soak.c. What was freed is kept for little only, or it would look
+# like growth.
+MINUTES ?= 60
+check-soak:
+	+@$(MAKE) --no-print-directory SANITIZE=address build/variant-address/tests/sim/test_soak
+	@ASAN_OPTIONS=quarantine_size_mb=4$${ASAN_OPTIONS:+:$$ASAN_OPTIONS} IBCC_SEED=$(SEED) \
+		IBCC_SOAK_MINUTES=$(MINUTES) build/variant-address/tests/sim/test_soak
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-research
 	$(Q)mkdir -p $(B)/fit

@@ -326,12 +326,12 @@ static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_w
 	return rc;
 }
 
-/* Each time all settings have been read, they are held against the books. */
+/* Each time settings have been read, they are held against the books. */
 static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	int rc;
 
-	if (!act->state || !c->actual_known || c->actual_age)
+	if (!act->state || !c->actual_known || !c->read)
 		return 0;
 	rc = audit(c, act, why);
 	if (rc || !c->audit.drift.n)
@@ -353,7 +353,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	rc = ibcc_cycle_observe(c, act->applier->writes, why);
+	rc = ibcc_cycle_observe(c, act, why);
 	if (!rc)
 		rc = look_at_books(c, act, why);
 	if (rc || !c->snapshot.interval_ns || c->act_err)

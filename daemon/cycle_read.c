@@ -2,10 +2,16 @@
 /* What a turn reads: counters each time, settings now and then, and of whom they are missing. */
 #include "daemon/cycle_read.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/trust.h>
 
+/* What is ours is read so often: who has lost it, or was given another, is to be back soon. */
+#define OURS_PASSES 8u
+/* Who refuses is asked again after so many passes at most; it costs no waiting. */
+#define REFUSED_PASSES 8u
 /* Reading all settings may take so many times as long as reading the counters. */
 #define READBACK_DEADLINES 10u
 
@@ -31,44 +37,85 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 	ibcc_vendor_bar(&c->vendor, &c->actual);
 	c->actual_known = !rc;
 	c->actual_age = 0;
+	c->read = !rc;
 	c->missing_age = 0;
 	c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
 		  : 0;
 }
 
-static uint32_t count_missing(const struct ibcc_cycle *c)
+static uint32_t count_missing(const struct ibcc_cycle *c, uint32_t *n_silent)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < c->actual.n; i++)
-		n += c->actual.ep[i].support == IBCC_CC_UNKNOWN &&
-		     c->topo->port[c->topo->endport[i]].lid;
+	*n_silent = 0;
+	for (uint32_t i = 0; i < c->actual.n; i++) {
+		const struct ibcc_endport_cc *ep = &c->actual.ep[i];
+		bool missing =
+			ep->support == IBCC_CC_UNKNOWN && c->topo->port[c->topo->endport[i]].lid;
+
+		n += missing;
+		*n_silent += missing && ep->err != -EREMOTEIO;
+	}
 	return n;
 }
 
 /* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
  * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer,
- * the others may as well.
+ * the others may as well; and when ports can be read that could not, their nodes are back.
  */
 static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 {
-	uint32_t before = count_missing(c);
+	uint32_t silent, unread = c->snapshot.n_stale + c->snapshot.n_unreachable;
+	uint32_t before = count_missing(c, &silent);
+	uint16_t most = silent ? IBCC_READBACK_PASSES : REFUSED_PASSES;
+	bool back = unread < c->n_unread;
 	int rc;
 
+	c->n_unread = unread;
+	if (back)
+		c->missing_wait = 1;
 	if (++c->missing_age < c->missing_wait || !before)
 		return 0;
 	c->missing_age = 0;
-	c->missing_wait = c->missing_wait < IBCC_READBACK_PASSES / 2 ? c->missing_wait * 2
-								     : IBCC_READBACK_PASSES;
+	c->missing_wait = c->missing_wait < most / 2 ? c->missing_wait * 2 : most;
 	set_deadline(c, 1);
 	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
 	ibcc_vendor_bar(&c->vendor, &c->actual);
-	if (count_missing(c) < before)
+	if (count_missing(c, &silent) < before)
 		c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
 		  : 0;
+}
+
+/* Somebody else writes, nodes start anew: that shows in what they have, long before it shows in
+ * traffic.
+ */
+static int read_ours(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
+{
+	bool *which;
+	int rc;
+
+	if (!state || c->actual_age % OURS_PASSES)
+		return 0;
+	which = calloc(c->topo->n_endports + 1, sizeof(*which));
+	if (!which)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	rc = ibcc_audit_ours(state, c->topo, which, why);
+	if (rc > 0) {
+		set_deadline(c, 1);
+		rc = ibcc_readback_some(c->transport, c->topo, c->options.cc_key, which,
+					&c->actual);
+		set_deadline(c, 0);
+		ibcc_vendor_bar(&c->vendor, &c->actual);
+		c->read = !rc;
+		if (rc)
+			ibcc_why_set(why, rc, "reading the settings back failed: %s",
+				     strerror(-rc));
+	}
+	free(which);
+	return rc;
 }
 
 /* A pass, from which is learnt what MADs cost on this fabric: one in which nothing was waited for.
@@ -97,22 +144,23 @@ static int timed_pass(struct ibcc_cycle *c)
 	return 0;
 }
 
-int ibcc_cycle_observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why)
+int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint32_t n_cleared;
 	int rc;
 
+	c->read = false;
 	rc = timed_pass(c);
 	if (!rc)
 		ibcc_trust_judge(c->topo, &c->snapshot);
 	/* Others may read them, too. */
-	if (!rc && may_write && c->options.clear_counters)
+	if (!rc && act->applier->writes && c->options.clear_counters)
 		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
 		rc = ibcc_cycle_readback(c, why);
-	else
+	else if (!(rc = read_ours(c, act->state, why)))
 		rc = read_missing(c, why);
 	if (rc)
 		return rc;

@@ -2,15 +2,13 @@
 #ifndef IBCC_DAEMON_CYCLE_READ_H
 #define IBCC_DAEMON_CYCLE_READ_H
 
-#include <stdbool.h>
-
 #include <ibcc/cycle.h>
 
 #define IBCC_READBACK_PASSES 60u
 
-/* Reads what is due. With may_write, counters are cleared before they stop at their end. Returns 0,
- * or as the collector and the readback.
+/* Reads what is due. With an applier that writes, counters are cleared before they stop at their
+ * end. Returns 0, or as the collector and the readback.
  */
-int ibcc_cycle_observe(struct ibcc_cycle *c, bool may_write, struct ibcc_why *why);
+int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
 
 #endif

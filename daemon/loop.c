@@ -25,8 +25,10 @@
 
 /* Between the end of a pass that took longer than the interval and the next. */
 #define LEAST_PAUSE_US 1000u
-/* With nothing but failures the interval is doubled so often, up to that long. */
-#define MOST_DOUBLINGS  6u
+/* With nothing but failures the interval is doubled so often, up to that long: what ends them is to
+ * be noticed within a few intervals.
+ */
+#define MOST_DOUBLINGS  3u
 #define LONGEST_WAIT_US 10000000u
 
 struct loop {

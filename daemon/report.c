@@ -59,25 +59,25 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		switches += ibcc_topo_is_switch(t, i);
 	for (i = 0; i < t->n_ports; i++)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
-	return json_pack("{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so}",
-			 "nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
-			 (int)(t->n_nodes - switches), "endports", (int)t->n_endports, "links",
-			 (int)links, "generation", (json_int_t)t->generation, "source", source,
-			 "pass", (json_int_t)c->snapshot.pass, "interval_us",
-			 (json_int_t)(c->snapshot.interval_ns / 1000), "pass_us",
-			 (json_int_t)(c->pass_ns / 1000), "pass_deadline_us",
-			 (json_int_t)(c->options.pass_deadline_ns / 1000), "longest_pass_us",
-			 (json_int_t)(c->longest_pass_ns / 1000), "passes_cut",
-			 (json_int_t)c->n_passes_cut, "ports_fresh", (int)c->snapshot.n_fresh,
-			 "ports_stale", (int)c->snapshot.n_stale, "ports_unreachable",
-			 (int)c->snapshot.n_unreachable, "ports_saturated",
-			 (int)count_saturated(&c->snapshot), "clock",
-			 ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host",
-			 "clock_permille", (int)ibcc_collector_clock_permille(c->collector),
-			 "clock_trouble", clock.text[0] ? ibcc_json_text(clock.text) : json_null(),
-			 "unread", ibcc_report_unread(c->topo, &c->snapshot), "unsure",
-			 ibcc_report_unsure(c->topo, &c->snapshot), "doubted",
-			 ibcc_report_doubted(c->topo, &c->snapshot));
+	return json_pack(
+		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so so}",
+		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
+		(int)(t->n_nodes - switches), "endports", (int)t->n_endports, "links", (int)links,
+		"generation", (json_int_t)t->generation, "source", source, "pass",
+		(json_int_t)c->snapshot.pass, "interval_us",
+		(json_int_t)(c->snapshot.interval_ns / 1000), "pass_us",
+		(json_int_t)(c->pass_ns / 1000), "pass_deadline_us",
+		(json_int_t)(c->options.pass_deadline_ns / 1000), "longest_pass_us",
+		(json_int_t)(c->longest_pass_ns / 1000), "passes_cut", (json_int_t)c->n_passes_cut,
+		"ports_fresh", (int)c->snapshot.n_fresh, "ports_stale", (int)c->snapshot.n_stale,
+		"ports_unreachable", (int)c->snapshot.n_unreachable, "ports_saturated",
+		(int)count_saturated(&c->snapshot), "clock",
+		ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host",
+		"clock_permille", (int)ibcc_collector_clock_permille(c->collector), "clock_trouble",
+		clock.text[0] ? ibcc_json_text(clock.text) : json_null(), "unread",
+		ibcc_report_unread(c->topo, &c->snapshot), "unsure",
+		ibcc_report_unsure(c->topo, &c->snapshot), "doubted",
+		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c));
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)

@@ -36,6 +36,9 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 /* Ports whose counters are not believed, [{"node_guid","node","ports","reason"}]. */
 json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
 
+/* Sentences about what counters do not tell: [string]. */
+json_t *ibcc_report_counters(const struct ibcc_cycle *c);
+
 /* Endports that did not answer, refused or had to be asked again since the port was opened,
  * [{"node_guid","node","port","lid","sent","retried","answered","refused","timed_out"}]; `s` is by
  * LID and may be NULL.

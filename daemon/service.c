@@ -14,9 +14,8 @@
 #include "daemon/service_impl.h"
 #include "daemon/state/state.h"
 
-#define HOLD_MAX_PASSES 64u
-/* ... when a node has only had its Sets for now */
-#define HOLD_BUSY_PASSES 8u
+/* After a plan that failed; the bounds of the applier see to it that no node gets too much. */
+#define HOLD_MAX_PASSES 8u
 
 bool ibcc_service_writes(const struct ibcc_service *s)
 {
@@ -54,21 +53,14 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_service_key_trouble(s, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
-}
-
-static bool is_busy(const struct ibcc_result *r)
-{
-	for (uint32_t i = 0; i < r->n; i++)
-		if (r->change[i].err == -EBUSY)
-			return true;
-	return false;
+	/* Waiting for the next try is no success. */
+	if (!why->text[0] && s->hold_next && c && c->decided && c->plan.n)
+		*why = s->hold_why;
 }
 
 /* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
 static void count_hold(struct ibcc_service *s, bool tried)
 {
-	uint32_t most = is_busy(&s->cycle.result) ? HOLD_BUSY_PASSES : HOLD_MAX_PASSES;
-
 	if (!tried)
 		return;
 	if (!s->cycle.act_err) {
@@ -76,8 +68,9 @@ static void count_hold(struct ibcc_service *s, bool tried)
 		return;
 	}
 	s->hold_next = s->hold_next ? (uint16_t)(2 * s->hold_next) : 1;
-	if (s->hold_next > most)
-		s->hold_next = (uint16_t)most;
+	s->hold_why = s->cycle.blocked;
+	if (s->hold_next > HOLD_MAX_PASSES)
+		s->hold_next = HOLD_MAX_PASSES;
 	s->hold = s->hold_next;
 }
 

@@ -44,7 +44,8 @@ struct ibcc_service {
 	char *paused;             /* why a daemon in mode apply writes nothing; NULL: it does */
 	uint64_t pruned_ns;       /* when the history was last looked at */
 	bool pause_unwritten;     /* the state file does not have it yet */
-	uint16_t hold, hold_next; /* passes without a try after a plan that failed */
+	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
+	struct ibcc_why hold_why; /* and why it did */
 	bool plan_is_old;         /* something was written since the last pass */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;

@@ -23,6 +23,8 @@
 #include <ibcc/link.h>
 #include <ibcc/version.h>
 
+#define SPEED_EXT2_BYTE 56 /* of PortInfo */
+
 /* In the opensm program itself, so a program that tests the plugin lacks it. */
 #pragma weak osm_exit_flag
 
@@ -80,6 +82,10 @@ static uint32_t rate_mbps(const osm_physp_t *p)
 			      ? ib_port_info_get_link_speed_ext_active(info)
 			      : 0;
 	bool fdr10 = p->ext_port_info.link_speed_active & FDR10;
+
+	/* LinkSpeedExtActive2 came with XDR; this OpenSM may have no name for it. */
+	if ((((const uint8_t *)info)[SPEED_EXT2_BYTE] >> 5 & 3) == 1)
+		ext = IBCC_LINK_SPEED_EXT_XDR;
 
 	return ibcc_link_rate_mbps(
 		ibcc_link_width_lanes(info->link_width_active),

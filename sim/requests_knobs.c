@@ -10,6 +10,7 @@
 #define PERMILLE_MAX 1000.0
 #define DELAY_MAX_US 60e6
 #define WAIT_MAX_MS  60e3
+#define CLOCK_MAX    100e3
 
 enum value { VALUE_NUMBER, VALUE_SWITCH, VALUE_NONE };
 
@@ -87,6 +88,15 @@ static int set_set_status(const struct ibcc_requests *q, const char *node, doubl
 
 	if (k)
 		k->set_status = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_clock(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->clock_off_permille = (int32_t)v - 1000;
 	return k ? 0 : -ENOENT;
 }
 
@@ -169,6 +179,7 @@ static const struct knob knobs[] = {
 	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },
 	{ "nvidia_cc", VALUE_SWITCH, 1, true, set_nvidia_cc },
 	{ "adaptive_sls", VALUE_NUMBER, UINT16_MAX, true, set_adaptive },
+	{ "cc_clock_permille", VALUE_NUMBER, CLOCK_MAX, true, set_clock },
 	{ "sink_rate", VALUE_NUMBER, UINT32_MAX, true, set_sink_rate },
 	{ "reboot", VALUE_NONE, 0, true, reboot },
 };

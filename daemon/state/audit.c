@@ -191,6 +191,27 @@ int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 	return rc;
 }
 
+int ibcc_audit_ours(struct ibcc_state *s, const struct ibcc_topo *t, bool *which,
+		    struct ibcc_why *why)
+{
+	const struct ibcc_book *book;
+	int n = 0, rc = ibcc_state_book(s, &book, why);
+
+	for (uint32_t i = 0; !rc && i < book->n; i++) {
+		const struct ibcc_book_entry *e = book->entry[i];
+		uint32_t node = ibcc_topo_find_guid(t, e->node_guid);
+		uint32_t port =
+			node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, e->port);
+		uint32_t endport = port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+
+		if (endport == IBCC_NONE || which[endport])
+			continue;
+		which[endport] = true;
+		n++;
+	}
+	return rc ? rc : n;
+}
+
 void ibcc_audit_fini(struct ibcc_audit *a)
 {
 	if (!a)

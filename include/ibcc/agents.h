@@ -35,6 +35,10 @@ struct ibcc_agent_quirks {
 	enum ibcc_nvidia_cc vendor_cc;
 	bool adaptive; /* see struct ibcc_profile */
 	uint16_t adaptive_sls;
+	/* TimeStamp runs at so many thousandths of its rate more, or less: -1000 and it stands
+	 * still at zero.
+	 */
+	int32_t clock_off_permille;
 };
 
 struct ibcc_agents_options {

@@ -5,6 +5,7 @@
 #ifndef IBCC_AUDIT_H
 #define IBCC_AUDIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ibcc/plan.h>
@@ -35,6 +36,11 @@ struct ibcc_audit {
  */
 int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why);
+/* Sets which[endport] for those that have something of ours, by the books, out of t's endports.
+ * Returns how many, or -EIO, -ENOMEM with a sentence.
+ */
+int ibcc_audit_ours(struct ibcc_state *s, const struct ibcc_topo *t, bool *which,
+		    struct ibcc_why *why);
 void ibcc_audit_fini(struct ibcc_audit *a);
 
 /* Endports that somebody else has given settings which mark or throttle become IBCC_CC_BARRED (err

@@ -10,6 +10,7 @@
 #include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
+#include <ibcc/units.h>
 #include <ibcc/why.h>
 
 enum ibcc_clock {
@@ -63,6 +64,9 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			     struct ibcc_snapshot *s, uint32_t *n_cleared);
 
+/* What is known of units of PortXmitWait; the collector's. */
+const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c);
+
 /* The fabric's clock rate against the host's in permille (1000: equal), 0 while unknown; whether
  * rates are computed with the fabric's clock.
  */
@@ -92,8 +96,14 @@ void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct i
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
 
-/* The same for the endports that are UNKNOWN in *s alone, which must be sized for t (-EINVAL): an
- * answer that got lost is no reason to read a whole fabric again.
+/* The same for some endports alone, by their index; *s must be sized for t (-EINVAL). Who does not
+ * answer keeps what was read of it before.
+ */
+int ibcc_readback_some(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		       const bool *which, struct ibcc_settings *s);
+
+/* The same for those that are UNKNOWN in *s: an answer that got lost is no reason to read a whole
+ * fabric again.
  */
 int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 			  struct ibcc_settings *s);

@@ -67,8 +67,10 @@ struct ibcc_cycle {
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
 	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
+	bool read;                          /* settings were read in this turn, all or ours */
+	uint32_t n_unread;                  /* ports without a reading in the turn before */
 	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
-	struct ibcc_audit audit;            /* when the settings were read last */
+	struct ibcc_audit audit;            /* when settings were read last */
 	bool audited;                       /* in this turn */
 	struct ibcc_plan repaired;          /* in this turn, of the drift, */
 	struct ibcc_result repair;          /* and what became of it */

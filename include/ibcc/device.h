@@ -85,6 +85,10 @@ const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_i
  * or a router? Those cannot be given settings of their own, and nothing waits for them.
  */
 bool ibcc_device_takes_part(const struct ibcc_topo *t, uint32_t node);
+/* May its links be FDR10, which its vendor's ExtendedPortInfo tells? It is asked of no others, as
+ * old devices keep silent about what they do not know (the list is that of infiniband-diags).
+ */
+bool ibcc_device_has_fdr10(const struct ibcc_device *d);
 
 /* Tick that a device counts by where PortSamplesControl is not answered: 31 or 7; -1: not known.
  * `d` may be NULL.

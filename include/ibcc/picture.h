@@ -87,6 +87,7 @@ struct ibcc_load {
 	uint32_t mbps;
 	uint16_t wait_permille;
 	bool known; /* has been read */
+	bool blind; /* it counts no waits: inferred from its switch */
 };
 
 struct ibcc_picture {
@@ -94,6 +95,7 @@ struct ibcc_picture {
 	uint64_t interval_ns; /* since the pass before */
 	uint32_t n_cas;       /* active channel adapter ports: N of the formulas */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
+	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
 	bool trustworthy;     /* false: too many ports stale to act on it */
 	/* n_known in all: first n_roots that are roots in this pass, most severe first, then others
 	 * that have parameters.

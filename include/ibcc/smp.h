@@ -11,6 +11,8 @@
 
 #define IBCC_SMP_MAX_HOPS  63u
 #define IBCC_SMP_LFT_BLOCK 64u
+/* PortInfo's AttrMod: whoever asks knows extended speeds (IBA vol. 1, 14.2.5.6). */
+#define IBCC_SMP_EXT_SPEEDS 0x80000000u
 /* Where SMPs by directed routes go. */
 #define IBCC_SMP_PERMISSIVE_LID 0xffffu
 
@@ -24,6 +26,7 @@ enum ibcc_smp_attr {
 	IBCC_SMP_ATTR_VLARB = 0x18,
 	IBCC_SMP_ATTR_LFT = 0x19,
 	IBCC_SMP_ATTR_SM_INFO = 0x20,
+	IBCC_SMP_ATTR_EXT_PORT_INFO = 0xff90, /* Mellanox; by port, tells of FDR10 */
 };
 
 struct ibcc_smp_path {
@@ -59,10 +62,13 @@ struct ibcc_smp_port_info {
 	uint8_t phys_state; /* 5 link up */
 	uint8_t mtu_code;   /* NeighborMTU */
 	uint8_t op_vls;     /* OperationalVLs code: 1 VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14 */
+	bool has_ext_speeds; /* CapabilityMask; of a switch at its port 0 */
 	uint8_t lanes;
 	enum ibcc_link_speed speed;
 	uint32_t rate_mbps;
 };
+/* LinkSpeedActive of the vendor's ExtendedPortInfo: FDR10? */
+bool ibcc_smp_has_fdr10(const uint8_t *mad);
 void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v);
 
 /* SLtoVLMappingTable: VL of each of 16 SLs. */

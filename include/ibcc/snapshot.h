@@ -20,7 +20,7 @@ enum ibcc_sample_state {
 struct ibcc_port_sample {
 	enum ibcc_sample_state state;
 	int err;          /* why it is stale or unreachable: negative errno */
-	uint64_t tick_ps; /* length of PortXmitWait's tick */
+	uint64_t tick_ps; /* length of PortXmitWait's tick; 0: not known, it is not believed */
 	struct ibcc_counters now;
 	struct ibcc_delta delta;
 	struct ibcc_trust trust; /* by ibcc_trust_judge() */

@@ -116,10 +116,17 @@ static int key_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	return IBCC_MAD_STATUS_OK;
 }
 
-static uint32_t timestamp(const struct ibcc_agents *a)
+static struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t endport)
 {
-	return (uint32_t)(ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS /
-			  IBCC_FORMULA_TIMER_UNIT_NS);
+	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
+}
+
+static uint32_t timestamp(const struct ibcc_agents *a, uint32_t endport)
+{
+	uint64_t t = ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS / IBCC_FORMULA_TIMER_UNIT_NS;
+	int32_t off = quirks_of(a, endport)->clock_off_permille;
+
+	return (uint32_t)(t * (uint64_t)(1000 + off) / 1000);
 }
 
 static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
@@ -134,10 +141,10 @@ static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	v.CongestionFlags = a->cc[endport].lease_end_ps ? FLAG_LEASE : 0;
 	if (is_switch(a, endport)) {
 		v.LogType = IBCC_CC_LOG_SWITCH;
-		v.u.sw.CurrentTimeStamp = timestamp(a);
+		v.u.sw.CurrentTimeStamp = timestamp(a, endport);
 	} else {
 		v.LogType = IBCC_CC_LOG_CA;
-		v.u.ca.CurrentTimeStamp = timestamp(a);
+		v.u.ca.CurrentTimeStamp = timestamp(a, endport);
 	}
 	ibcc_cc_log_pack(mad, &v);
 	return IBCC_MAD_STATUS_OK;
@@ -199,11 +206,6 @@ static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct
 		r->element[port] = v;
 	}
 	return IBCC_MAD_STATUS_OK;
-}
-
-static struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t endport)
-{
-	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
 }
 
 static int ca_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
@@ -313,9 +315,8 @@ static int cct(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_he
 static int time_stamp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 		      uint8_t *mad)
 {
-	(void)endport;
 	(void)h;
-	ibcc_cc_timestamp_pack(mad, timestamp(a));
+	ibcc_cc_timestamp_pack(mad, timestamp(a, endport));
 	return IBCC_MAD_STATUS_OK;
 }
 

@@ -94,6 +94,27 @@ const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_i
 	return NULL;
 }
 
+bool ibcc_device_has_fdr10(const struct ibcc_device *d)
+{
+	if (d->kind == IBCC_DEVICE_VIRTUAL)
+		return false;
+	switch (d->family) {
+	case IBCC_FAMILY_MLX5: /* to ConnectX-6, and BlueField */
+		return d->vendor_id == IBCC_VENDOR_BULL || d->last_id <= 0x101b ||
+		       d->last_id == 0xa2d2;
+	case IBCC_FAMILY_MLX4:
+	case IBCC_FAMILY_SWITCHX:
+	case IBCC_FAMILY_SWITCH_IB:
+	case IBCC_FAMILY_SWITCH_IB2:
+	case IBCC_FAMILY_QUANTUM: return true;
+	case IBCC_FAMILY_INFINISCALE:
+	case IBCC_FAMILY_QUANTUM2:
+	case IBCC_FAMILY_QUANTUM3:
+	case IBCC_FAMILY_QIB: return false;
+	}
+	return false;
+}
+
 int ibcc_device_default_tick(const struct ibcc_device *d)
 {
 	if (!d)

@@ -90,7 +90,8 @@ static uint64_t count(const struct ibcc_delta *d, enum ibcc_ctr c)
 	return ibcc_delta_valid(d, c) ? d->v[c] : 0;
 }
 
-static struct load make_load(const struct ibcc_topo_port *port, const struct ibcc_port_sample *s)
+static struct load make_load(const struct ibcc_topo_port *port, const struct ibcc_port_sample *s,
+			     bool is_ca)
 {
 	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps &&
 				  s->trust.doubt == IBCC_DOUBT_NONE };
@@ -100,8 +101,11 @@ static struct load make_load(const struct ibcc_topo_port *port, const struct ibc
 		return l;
 	l.fecn = count(&s->delta, IBCC_CTR_RCV_FECN);
 	l.becn = count(&s->delta, IBCC_CTR_RCV_BECN);
+	/* What a port does not count is not expected from it. */
+	l.blind = !s->now.width[IBCC_CTR_XMIT_WAIT] || !s->tick_ps;
+	l.read = !l.blind || is_ca;
 	if (!ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA) ||
-	    !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT))
+	    !(l.blind ? is_ca : ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT)))
 		return l;
 	l.usable = true;
 	l.mbps = ibcc_delta_xmit_mbps(&s->delta);
@@ -116,17 +120,19 @@ static void make_loads(const struct job *j, struct load *load)
 	uint32_t expected = 0, usable = 0, doubted = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
-		struct load *l = &load[i];
-
-		*l = make_load(&j->t->port[i], &j->s->port[i]);
+		load[i] = make_load(&j->t->port[i], &j->s->port[i], is_ca_port(j->t, i));
 		doubted += j->s->port[i].trust.doubt != IBCC_DOUBT_NONE;
-		expected += l->read;
-		usable += l->usable;
-		if (!l->read || !is_ca_port(j->t, i))
+		expected += load[i].read;
+		usable += load[i].usable;
+	}
+	ibcc_picture_infer_marks(j, load);
+	ibcc_picture_infer_waits(j, load);
+	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
 		j->out->n_cas += ibcc_device_takes_part(j->t, j->t->port[i].node);
-		j->out->fecn += l->fecn;
-		j->out->becn += l->becn;
+		j->out->fecn += load[i].fecn;
+		j->out->becn += load[i].becn;
 	}
 	j->out->trustworthy =
 		(usable || doubted) && j->s->interval_ns &&
@@ -141,6 +147,7 @@ static void note_load(struct ibcc_load *l, const struct load *now)
 	l->mbps = l->known ? (l->mbps + now->mbps) / 2 : now->mbps;
 	l->wait_permille = l->known ? (l->wait_permille + now->waited) / 2 : now->waited;
 	l->known = true;
+	l->blind = now->blind;
 }
 
 static uint32_t wire_bytes(const struct job *j, uint32_t port)

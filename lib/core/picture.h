@@ -9,6 +9,7 @@
 /* One port's interval in comparable terms. */
 struct load {
 	bool usable; /* fresh, and neither cleared nor at its end within the interval */
+	bool blind;  /* an adapter's that counts no waits: `waited` is inferred */
 	bool read;   /* counters are expected from it: an active external port that is believed */
 	uint32_t mbps;
 	uint16_t sent;   /* share of the link's data rate, permille */
@@ -74,6 +75,11 @@ struct job {
 	uint32_t cap_roots;
 	struct tree *tree; /* see picture_tree.h */
 };
+
+/* picture_blind.c: waits of adapters that count none, once all loads are there. */
+void ibcc_picture_infer_waits(const struct job *j, struct load *load);
+/* The same for marks: those that were logged, where an adapter cannot be asked what it got. */
+void ibcc_picture_infer_marks(const struct job *j, struct load *load);
 
 /* picture_roots.c: the roots of this pass. -ENOMEM. */
 int ibcc_picture_roots(struct job *j);

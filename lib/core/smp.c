@@ -16,6 +16,7 @@
 #define SPEED_EXT2_SHIFT 5
 #define SPEED_EXT2_MASK  3u
 #define SPEED_EXT2_XDR   1u
+#define CAP_EXT_SPEEDS   0x4000u
 
 static uint32_t get(const uint8_t *mad, enum MAD_FIELDS field)
 {
@@ -70,8 +71,14 @@ void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v)
 	v->mtu_code = (uint8_t)get(mad, IB_PORT_NEIGHBOR_MTU_F);
 	v->op_vls = (uint8_t)get(mad, IB_PORT_OPER_VLS_F);
 	v->lanes = (uint8_t)ibcc_link_width_lanes((uint8_t)get(mad, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	v->has_ext_speeds = get(mad, IB_PORT_CAPMASK_F) & CAP_EXT_SPEEDS;
 	v->speed = ibcc_link_speed_decode((uint8_t)get(mad, IB_PORT_LINK_SPEED_ACTIVE_F), ext, 0);
 	v->rate_mbps = ibcc_link_rate_mbps(v->lanes, v->speed);
+}
+
+bool ibcc_smp_has_fdr10(const uint8_t *mad)
+{
+	return get(mad, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1;
 }
 
 void ibcc_smp_sl2vl_unpack(const uint8_t *mad, uint8_t vl[16])

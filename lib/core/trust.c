@@ -132,7 +132,8 @@ static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_po
 		received = 1000ull * ibcc_delta_rcv_mbps(&s->delta) / rate;
 	if (busy > TIME_MOST_PERMILLE || received > TIME_MOST_PERMILLE)
 		return MORE;
-	return busy >= TIME_LEAST_PERMILLE ? RIGHT : OPEN;
+	/* Whichever was wrong, it has to be able to be right again. */
+	return busy >= TIME_LEAST_PERMILLE || received >= TIME_LEAST_PERMILLE ? RIGHT : OPEN;
 }
 
 /* Of the packets that came, marked ones (FECN) are a part; a packet that was sent brings one BECN

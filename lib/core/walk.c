@@ -34,8 +34,8 @@ static void *grow(void *array, size_t n, size_t *cap, size_t size)
 	return larger;
 }
 
-static int ask(struct ibcc_walk *w, struct ibcc_walk_node *n, uint16_t attr_id, uint32_t attr_mod,
-	       uint8_t out_port)
+int ibcc_walk_ask(struct ibcc_walk *w, struct ibcc_walk_node *n, uint16_t attr_id,
+		  uint32_t attr_mod, uint8_t out_port)
 {
 	struct ibcc_walk_get *todo = grow(w->todo, w->n_todo, &w->cap_todo, sizeof(*todo));
 
@@ -55,7 +55,7 @@ struct ibcc_walk *ibcc_walk_new(const struct ibcc_walk_options *o)
 	if (!w)
 		return NULL;
 	w->o = *o;
-	if (!ask(w, NULL, IBCC_SMP_ATTR_NODE_INFO, 0, 0))
+	if (!ibcc_walk_ask(w, NULL, IBCC_SMP_ATTR_NODE_INFO, 0, 0))
 		return w;
 	free(w);
 	return NULL;
@@ -142,12 +142,12 @@ static struct ibcc_walk_node *add_node(struct ibcc_walk *w, const struct ibcc_sm
 
 static int ask_self(struct ibcc_walk *w, struct ibcc_walk_node *n)
 {
-	int rc = ask(w, n, IBCC_SMP_ATTR_NODE_DESC, 0, 0);
+	int rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_NODE_DESC, 0, 0);
 
 	if (!rc && is_switch(n))
-		rc = ask(w, n, IBCC_SMP_ATTR_SWITCH_INFO, 0, 0);
+		rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_SWITCH_INFO, 0, 0);
 	for (unsigned int p = is_switch(n) ? 0 : 1; p <= n->info.num_ports && !rc; p++)
-		rc = ask(w, n, IBCC_SMP_ATTR_PORT_INFO, p, 0);
+		rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_PORT_INFO, p, 0);
 	return rc;
 }
 
@@ -220,15 +220,19 @@ static int take_port(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 {
 	struct ibcc_walk_node *n = g->node;
 	struct walk_port *p = &n->port[g->attr_mod];
+	int rc;
 
 	ibcc_smp_port_info_unpack(mad, &p->info);
+	rc = ibcc_walk_ask_rates(w, n);
+	if (rc)
+		return rc;
 	/* Only switches pass SMPs on. */
 	if (!is_switch(n) &&
 	    (n != w->first || (!w->o.leave_by_all && g->attr_mod != w->local_port)))
 		return 0;
 	if (!g->attr_mod || !is_up(p) || n->path.hops >= IBCC_SMP_MAX_HOPS)
 		return 0;
-	return ask(w, n, IBCC_SMP_ATTR_NODE_INFO, 0, (uint8_t)g->attr_mod);
+	return ibcc_walk_ask(w, n, IBCC_SMP_ATTR_NODE_INFO, 0, (uint8_t)g->attr_mod);
 }
 
 static int take_switch(struct ibcc_walk *w, struct ibcc_walk_node *n, const uint8_t *mad)
@@ -248,7 +252,7 @@ static int take_switch(struct ibcc_walk *w, struct ibcc_walk_node *n, const uint
 		return -ENOMEM;
 	memset(n->lft, IBCC_LFT_NONE, (size_t)blocks * IBCC_SMP_LFT_BLOCK);
 	for (uint32_t b = 0; b < blocks && !rc; b++)
-		rc = ask(w, n, IBCC_SMP_ATTR_LFT, b, 0);
+		rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_LFT, b, 0);
 	return rc;
 }
 
@@ -274,6 +278,8 @@ int ibcc_walk_answer(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 	w->n_busy--;
 	if (!mad)
 		return 0;
+	if (ibcc_walk_is_rate(g))
+		return ibcc_walk_take_rate(w, g, mad);
 	switch ((enum ibcc_smp_attr)g->attr_id) {
 	case IBCC_SMP_ATTR_NODE_INFO: return take_node(w, g, mad);
 	case IBCC_SMP_ATTR_PORT_INFO: return take_port(w, g, mad);
@@ -285,7 +291,8 @@ int ibcc_walk_answer(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 		return 0;
 	case IBCC_SMP_ATTR_PKEY_TABLE:
 	case IBCC_SMP_ATTR_VLARB:
-	case IBCC_SMP_ATTR_SM_INFO: return 0;
+	case IBCC_SMP_ATTR_SM_INFO:
+	case IBCC_SMP_ATTR_EXT_PORT_INFO: return 0;
 	}
 	return 0;
 }
@@ -295,6 +302,7 @@ void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g)
 	struct ibcc_walk_get *gap = grow(w->gap, w->n_gaps, &w->cap_gaps, sizeof(*gap));
 
 	w->n_busy--;
+	w->no_fdr10 |= g->attr_id == IBCC_SMP_ATTR_EXT_PORT_INFO;
 	if (gap)
 		w->gap = gap;
 	if (gap)
@@ -320,7 +328,7 @@ static int ask_maps(struct ibcc_walk *w, struct ibcc_walk_node *n)
 			continue;
 		for (uint32_t in = 0; in <= n->info.num_ports && !rc; in++)
 			if (!in || is_linked(&n->port[in]))
-				rc = ask(w, n, IBCC_SMP_ATTR_SL2VL, in << 8 | out, 0);
+				rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_SL2VL, in << 8 | out, 0);
 	}
 	return rc;
 }

@@ -9,13 +9,13 @@
 
 bool ibcc_walk_needs(const struct ibcc_walk_get *g)
 {
-	return g->attr_id != IBCC_SMP_ATTR_SL2VL;
+	return g->attr_id != IBCC_SMP_ATTR_SL2VL && !ibcc_walk_is_rate(g);
 }
 
 /* Links may have been come by from their other end. */
 static bool is_missing(const struct ibcc_walk_get *g)
 {
-	return g->attr_id != IBCC_SMP_ATTR_NODE_DESC &&
+	return g->attr_id != IBCC_SMP_ATTR_NODE_DESC && !ibcc_walk_is_rate(g) &&
 	       !(g->out_port && g->node->port[g->out_port].peer);
 }
 

@@ -13,6 +13,7 @@ struct walk_port {
 	uint64_t guid;
 	struct ibcc_walk_node *peer;
 	uint8_t peer_port;
+	bool asked_ext, asked_fdr10; /* see walk_rates.c */
 };
 
 struct walk_map {
@@ -24,6 +25,8 @@ struct ibcc_walk_node {
 	struct ibcc_smp_path path;
 	char desc[IBCC_DESC_BYTES];
 	bool enhanced_port0;
+	bool withholds, has_fdr10; /* found at one of its ports */
+	uint8_t n_ext_probes, n_fdr10_probes;
 	struct walk_port *port; /* 0 .. num_ports */
 	uint8_t *lft;
 	uint32_t lft_len;
@@ -42,8 +45,23 @@ struct ibcc_walk {
 	size_t head, n_todo, cap_todo;
 	size_t n_busy;
 	unsigned int n_odd;
+	bool no_fdr10;             /* somebody kept silent about it: nobody is asked any more */
 	struct ibcc_walk_get *gap; /* given up */
 	size_t n_gaps, cap_gaps;
 };
+
+/* walk.c: puts a Get into the queue. -ENOMEM. */
+int ibcc_walk_ask(struct ibcc_walk *w, struct ibcc_walk_node *n, uint16_t attr_id,
+		  uint32_t attr_mod, uint8_t out_port);
+
+/* walk_rates.c: asks for what may be faster than it reads, and takes an answer. -ENOMEM. */
+int ibcc_walk_ask_rates(struct ibcc_walk *w, struct ibcc_walk_node *n);
+int ibcc_walk_take_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g, const uint8_t *mad);
+/* Is the Get one of those? A node that does not answer it lacks nothing. */
+static inline bool ibcc_walk_is_rate(const struct ibcc_walk_get *g)
+{
+	return g->attr_id == IBCC_SMP_ATTR_EXT_PORT_INFO ||
+	       (g->attr_id == IBCC_SMP_ATTR_PORT_INFO && g->attr_mod & IBCC_SMP_EXT_SPEEDS);
+}
 
 #endif

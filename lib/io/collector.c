@@ -11,7 +11,6 @@
 
 #include <ibcc/ccmad.h>
 #include <ibcc/collect.h>
-#include <ibcc/device.h>
 #include <ibcc/link.h>
 #include <ibcc/pma.h>
 
@@ -21,9 +20,14 @@ struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock)
 {
 	struct ibcc_collector *c = calloc(1, sizeof(*c));
 
-	if (c)
-		ibcc_clock_init(&c->clock, clock);
-	return c;
+	if (!c)
+		return NULL;
+	ibcc_clock_init(&c->clock, clock);
+	c->units = ibcc_units_new();
+	if (c->units)
+		return c;
+	ibcc_collector_free(c);
+	return NULL;
 }
 
 void ibcc_collector_free(struct ibcc_collector *c)
@@ -32,6 +36,7 @@ void ibcc_collector_free(struct ibcc_collector *c)
 		return;
 	ibcc_clock_fini(&c->clock);
 	ibcc_marks_fini(&c->marks);
+	ibcc_units_free(c->units);
 	ibcc_batch_fini(&c->batch);
 	free(c->node);
 	free(c->port);
@@ -46,6 +51,11 @@ void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns)
 uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c)
 {
 	return c->clock.known ? (uint32_t)(c->clock.rate * 1000 + 0.5) : 0;
+}
+
+const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c)
+{
+	return c->units;
 }
 
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
@@ -96,9 +106,15 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	if (!same && resize(c, t) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
-		if (i < c->n_nodes && c->node[i].guid == t->node[i].guid)
+		const struct ibcc_topo_node *n = &t->node[i];
+
+		if (i < c->n_nodes && c->node[i].guid == n->guid)
 			continue;
-		c->node[i] = (struct ibcc_node_state){ .guid = t->node[i].guid };
+		c->node[i] = (struct ibcc_node_state){
+			.guid = n->guid,
+			.vendor_id = n->vendor_id,
+			.device = ibcc_device_find(n->vendor_id, n->device_id),
+		};
 		ibcc_clock_forget(&c->clock, i, ibcc_topo_is_switch(t, i));
 	}
 	for (uint32_t i = 0; i < t->n_ports; i++) {
@@ -183,6 +199,23 @@ static void take_con(const struct ibcc_port_state *p, struct ibcc_counters *n, c
 		set_counter(n, IBCC_CTR_RCV_BECN, 32, v[1]);
 }
 
+/* Is there anything to go by as to what its PortXmitWait counts? */
+static bool has_tick(const struct ibcc_node_state *n, const struct ibcc_port_state *p)
+{
+	return p->has_tick || n->kernel_pma || ibcc_device_default_tick(n->device) >= 0;
+}
+
+/* An answer about another port than was asked for is none. The mlx5 kernel fills in counters alone.
+ */
+static bool is_genuine(const struct ibcc_collector *c, const struct ibcc_topo *t,
+		       const struct ibcc_mad_op *op, uint32_t port)
+{
+	struct ibcc_pma_select s;
+
+	ibcc_pma_select_unpack(op->mad, IBCC_PMA_ATTR_COUNTERS_EXT, &s);
+	return s.port == t->port[port].num || (!s.port && c->node[t->port[port].node].kernel_pma);
+}
+
 /* An answer with counters. Data and packets make a reading; what fails beside them is missing. */
 static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 			  const struct ibcc_mad_op *op, enum ibcc_ask_kind kind, uint32_t port)
@@ -199,14 +232,21 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 			ibcc_refusal_note(&p->con_refusal, c->clock.pass);
 		return;
 	}
+	if (!is_genuine(c, t, op, port)) {
+		if (main_op)
+			p->err = -EPROTO;
+		if (kind == IBCC_ASK_CON)
+			ibcc_refusal_note(&p->con_refusal, c->clock.pass);
+		return;
+	}
 	if (main_op) {
 		p->got = true;
 		p->host_ns = op->t_ns;
 	}
 	if (kind == IBCC_ASK_EXT)
-		take_ext(&p->now, op->mad, n->ext_wait && p->has_tick);
+		take_ext(&p->now, op->mad, n->ext_wait && has_tick(n, p));
 	else if (kind == IBCC_ASK_PLAIN)
-		take_plain(&p->now, op->mad, !n->ext, n->plain_wait && p->has_tick);
+		take_plain(&p->now, op->mad, !n->ext, n->plain_wait && has_tick(n, p));
 	else
 		take_con(p, &p->now, op->mad);
 	if (kind == IBCC_ASK_CON)
@@ -231,7 +271,7 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 				ibcc_clock_read(&c->clock, i, ibcc_cc_timestamp_unpack(op->mad),
 						op->t_ns);
 			else
-				ibcc_clock_missed(&c->clock, i);
+				c->node[i].no_time = true;
 			break;
 		case IBCC_ASK_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
 		case IBCC_ASK_EXT:
@@ -266,7 +306,7 @@ static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uin
 
 	if (n->ext)
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_EXT, IBCC_PMA_ATTR_COUNTERS_EXT);
-	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && p->has_tick)))
+	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && has_tick(n, p))))
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_PLAIN, IBCC_PMA_ATTR_COUNTERS);
 	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node) &&
 	    (!p->con_refusal.wait || ibcc_refusal_is_due(&p->con_refusal, c->clock.pass)))
@@ -300,7 +340,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_TIMESTAMP };
 		uint32_t first = ibcc_collector_first_active(t, i);
 
-		c->node[i].answered = false;
+		c->node[i].answered = c->node[i].no_time = false;
 		if (!c->node[i].known || first == IBCC_NONE)
 			continue;
 		if (ibcc_clock_wants(&c->clock, i) && may_have_key(t, i, cc_key, actual))
@@ -318,7 +358,13 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}
-	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+	rc = rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+	/* Of who says nothing at all nobody knows whether it has the time. */
+	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
+		if (c->node[i].no_time && c->node[i].answered)
+			ibcc_clock_missed(&c->clock, i);
+	}
+	return rc;
 }
 
 /* Times of the readings before, when the clock in use is another now. */
@@ -335,6 +381,26 @@ static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct 
 	s->t_ns = ibcc_clock_end(&c->clock);
 }
 
+static int tick_of(const struct ibcc_port_state *p)
+{
+	return p->has_tick ? p->tick : -1;
+}
+
+/* Ticks as they are known after this pass: what cannot be is not to be believed in it. */
+static void record_units(struct ibcc_collector *c, const struct ibcc_topo *t,
+			 struct ibcc_snapshot *s)
+{
+	ibcc_units_conclude(c->units);
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_port_sample *p = &s->port[i];
+
+		if (!c->port[i].got)
+			continue;
+		p->tick_ps = ibcc_units_tick_ps(c->units, t, i, tick_of(&c->port[i]));
+		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, p->tick_ps, &p->delta);
+	}
+}
+
 static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_ports; i++) {
@@ -349,19 +415,19 @@ static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct i
 			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
 			continue;
 		}
+		/* How much of the fabric's time has gone by in a silence nobody knows. */
+		if (c->clock.in_use && c->node[node].gap)
+			s->port[i] = (struct ibcc_port_sample){ 0 };
 		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
 		p->last_host_ns = p->host_ns;
 		p->last_t_ns = p->now.t_ns;
-		ibcc_snapshot_record(s, i, &p->now,
-				     ibcc_device_tick_ps(ibcc_device_find(t->node[node].vendor_id,
-									  t->node[node].device_id),
-							 t->port[i].rate_mbps, t->port[i].lanes,
-							 p->tick));
-		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, s->port[i].tick_ps,
-				       &s->port[i].delta);
+		ibcc_snapshot_record(s, i, &p->now, 0);
+		if (s->port[i].state == IBCC_SAMPLE_FRESH)
+			ibcc_units_look(c->units, t, i, tick_of(p), &s->port[i].delta);
 	}
+	record_units(c, t, s);
 	for (uint32_t i = 0; i < t->n_nodes; i++)
-		c->node[i].silent = !c->node[i].answered;
+		c->node[i].gap = c->node[i].silent = !c->node[i].answered;
 }
 
 /* What is sent from now on has to be answered within a part of the pass's time. */

@@ -27,7 +27,11 @@ void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op
 	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
 	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
 	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
-	n->plain_wait = cpi.cap_mask & IBCC_PMA_CAP_XMIT_WAIT;
+	/* An adapter that is newer than the table is taken for one like the others. */
+	n->kernel_pma =
+		(n->device ? n->device->kernel_pma : n->vendor_id == IBCC_VENDOR_MELLANOX) &&
+		cpi.cap_mask == IBCC_PMA_CAP_EXT_WIDTH && !cpi.cap_mask2;
+	n->plain_wait = cpi.cap_mask & IBCC_PMA_CAP_XMIT_WAIT || n->kernel_pma;
 }
 
 void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port)
@@ -44,8 +48,10 @@ void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *
 		return;
 	}
 	p->refusal.wait = 0;
-	p->has_tick = true;
 	ibcc_pma_samples_control_unpack(op->mad, &psc);
+	if (psc.port != p->num)
+		return; /* not genuine */
+	p->has_tick = true;
 	p->tick = psc.tick;
 	p->fecn = psc.option_mask & IBCC_PMA_OPT_RCV_FECN;
 	p->becn = psc.option_mask & IBCC_PMA_OPT_RCV_BECN;
@@ -106,8 +112,8 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 		p->got = false;
 		p->err = 0;
 		p->now = (struct ibcc_counters){ 0 };
-		if (!p->asked || !c->node[t->port[i].node].known || is_late(tr) ||
-		    !wants_control(c, p))
+		if (!p->asked || !c->node[t->port[i].node].known ||
+		    c->node[t->port[i].node].kernel_pma || is_late(tr) || !wants_control(c, p))
 			continue;
 		rc = ibcc_collector_add(c, t, i, IBCC_ASK_CONTROL, IBCC_PMA_ATTR_SAMPLES_CONTROL);
 		if (rc == 0)

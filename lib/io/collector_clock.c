@@ -33,6 +33,8 @@
 #define SAMPLE_NODES 8u
 /* Without agreement, or standing still, for so many passes, fabric time is left for the host's. */
 #define PATIENCE 16u
+/* Who does not tell the time is asked again so often while fabric time is in use. */
+#define USED_AGAIN 4u
 /* A node that has come so far off the line is put on it again. */
 #define AWAY_INTERVALS 5
 #define AWAY_NS        (1000 * MS)
@@ -80,7 +82,7 @@ void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node, bool is_switc
 
 static bool may_tell(const struct ibcc_fabric_clock *c, uint32_t node)
 {
-	return !c->node[node].absent || c->pass % IBCC_ASK_AGAIN == 0;
+	return !c->node[node].absent || c->pass % (c->in_use ? USED_AGAIN : IBCC_ASK_AGAIN) == 0;
 }
 
 /* Some of a kind, evenly spread. */
@@ -197,6 +199,15 @@ static void choose_clock(struct ibcc_fabric_clock *c, const struct ibcc_clock_vo
 		c->in_use = false;
 }
 
+static bool somebody_refuses(const struct ibcc_fabric_clock *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->node[i].absent)
+			return true;
+	}
+	return false;
+}
+
 bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
 {
 	bool was = c->in_use && c->known, anew = false;
@@ -206,7 +217,10 @@ bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
 	if (c->mode == IBCC_CLOCK_HOST)
 		return false;
 	v = ibcc_clock_vote(c);
-	c->alone = v.agreed ? 0 : c->alone + 1;
+	if (v.agreed)
+		c->alone = 0;
+	else if (c->n_told || somebody_refuses(c)) /* a silent fabric does not disagree */
+		c->alone++;
 	if (v.agreed) {
 		c->still = v.rate > 0 ? 0 : c->still + 1;
 		anew = c->known && ran_away(c, v.interval_ns);
@@ -223,7 +237,7 @@ enum ibcc_clock_trouble ibcc_clock_trouble(const struct ibcc_fabric_clock *c)
 {
 	if (c->still >= IBCC_CLOCK_DOUBT)
 		return IBCC_CLOCK_STILL;
-	if (c->alone > IBCC_CLOCK_LIES && c->n_told)
+	if (c->alone > IBCC_CLOCK_LIES && (c->n_told || (c->known && fabs(c->rate - 1) > AGREE)))
 		return IBCC_CLOCK_DISAGREE;
 	return c->n_liars ? IBCC_CLOCK_LIAR : IBCC_CLOCK_FINE;
 }

@@ -6,6 +6,8 @@
 #define IBCC_IO_COLLECTOR_STATE_H
 
 #include <ibcc/collect.h>
+#include <ibcc/device.h>
+#include <ibcc/units.h>
 
 #include "lib/io/batch.h"
 #include "lib/io/collector_ask.h"
@@ -26,17 +28,22 @@ struct ibcc_node_state {
 	uint64_t guid;
 	bool known;  /* capabilities are as the node said */
 	bool silent; /* no port answered in the last pass */
+	bool gap;    /* likewise, whatever was asked since */
 	bool answered;
+	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
 	bool ext, ext_wait, plain_wait;
+	uint32_t vendor_id;
+	const struct ibcc_device *device; /* by its IDs; NULL: not known */
+	bool kernel_pma;                  /* see <ibcc/device.h> */
 };
 
 struct ibcc_port_state {
 	uint64_t guid; /* of the node: with the port's number the identity */
 	uint8_t num;
 	bool known; /* PortSamplesControl was answered, if only by a refusal */
-	bool has_tick, fecn, becn;
+	bool has_tick, fecn, becn; /* genuinely told */
 	uint8_t tick, tries;
 	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
 	/* this pass */
@@ -51,6 +58,7 @@ struct ibcc_port_state {
 struct ibcc_collector {
 	struct ibcc_fabric_clock clock;
 	struct ibcc_mark_logs marks;
+	struct ibcc_units *units;
 	struct ibcc_node_state *node;
 	struct ibcc_port_state *port;
 	uint32_t n_nodes, n_ports;

@@ -104,7 +104,9 @@ struct ibcc_clock_vote ibcc_clock_vote(struct ibcc_fabric_clock *c)
 		near_switches += c->node[i].is_switch;
 	}
 	c->n_agree = near;
-	v.agreed = near >= LEAST && 3 * near >= 2 * n && near_switches >= (switches > 1 ? 2 : 1);
+	/* With two switches of which one lies it is one of them. */
+	v.agreed = near >= LEAST && 3 * near >= 2 * n && near_switches &&
+		   2 * near_switches >= switches;
 	/* Who has asked for it gets what there is. */
 	v.agreed |= c->mode == IBCC_CLOCK_FABRIC;
 	if (v.agreed)

@@ -170,17 +170,29 @@ static void add_reading(struct ibcc_readback *rb, const struct ibcc_settings *be
 	};
 }
 
-/* Gathers the next endports with a LID, from *next on; all, or those of which nothing is known. */
-static void gather(struct ibcc_readback *rb, bool all, const struct ibcc_settings *before,
-		   uint32_t *next)
+/* Gathers the next endports with a LID that are to be read, from *next on. */
+static void gather(struct ibcc_readback *rb, const struct ibcc_settings *before, uint32_t *next)
 {
 	rb->n = 0;
 	for (; *next < rb->t->n_endports && rb->n < CHUNK_ENDPORTS; (*next)++) {
 		const struct ibcc_topo_port *p = &rb->t->port[rb->t->endport[*next]];
 
-		if (p->lid == 0 || (!all && rb->s->ep[*next].support != IBCC_CC_UNKNOWN))
+		if (p->lid == 0 || (rb->which && !rb->which[*next]))
 			continue;
 		add_reading(rb, before, *next);
+	}
+}
+
+/* Who does not answer this time has what it had. */
+static void keep_known(struct ibcc_settings *fresh, struct ibcc_settings *before)
+{
+	for (uint32_t i = 0; i < fresh->n; i++) {
+		struct ibcc_endport_cc known = before->ep[i];
+
+		if (fresh->ep[i].support != IBCC_CC_UNKNOWN || known.support == IBCC_CC_UNKNOWN)
+			continue;
+		before->ep[i] = fresh->ep[i];
+		fresh->ep[i] = known;
 	}
 }
 
@@ -254,8 +266,7 @@ void ibcc_readback_new_keys(struct ibcc_settings *s)
 }
 
 /* Takes the settings over and replaces *s by them, or leaves *s alone. */
-static int run(struct ibcc_readback *rb, bool all, struct ibcc_settings *fresh,
-	       struct ibcc_settings *s)
+static int run(struct ibcc_readback *rb, struct ibcc_settings *fresh, struct ibcc_settings *s)
 {
 	uint32_t next = 0;
 	int rc;
@@ -271,7 +282,7 @@ static int run(struct ibcc_readback *rb, bool all, struct ibcc_settings *fresh,
 		rc = rc < 0 ? rc : 0;
 	}
 	while (rc == 0 && next < rb->t->n_endports) {
-		gather(rb, all, s, &next);
+		gather(rb, s, &next);
 		rc = wave_info(rb);
 		if (rc == 0)
 			rc = wave_silent(rb);
@@ -286,6 +297,8 @@ static int run(struct ibcc_readback *rb, bool all, struct ibcc_settings *fresh,
 		ibcc_settings_fini(fresh);
 		return rc;
 	}
+	if (rb->which)
+		keep_known(fresh, s);
 	ibcc_settings_fini(s);
 	*s = *fresh;
 	return 0;
@@ -299,18 +312,33 @@ int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 
 	if (ibcc_settings_init(&fresh, t) < 0)
 		return -ENOMEM;
-	return run(&rb, true, &fresh, s);
+	return run(&rb, &fresh, s);
 }
 
-int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-			  struct ibcc_settings *s)
+int ibcc_readback_some(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		       const bool *which, struct ibcc_settings *s)
 {
-	struct ibcc_readback rb = { .tr = tr, .t = t, .cc_key = cc_key };
+	struct ibcc_readback rb = { .tr = tr, .t = t, .cc_key = cc_key, .which = which };
 	struct ibcc_settings fresh;
 
 	if (s->n != t->n_endports)
 		return -EINVAL;
 	if (ibcc_settings_copy(&fresh, s) < 0)
 		return -ENOMEM;
-	return run(&rb, false, &fresh, s);
+	return run(&rb, &fresh, s);
+}
+
+int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+			  struct ibcc_settings *s)
+{
+	bool *which = calloc(s->n + 1, sizeof(*which));
+	int rc;
+
+	if (!which)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n; i++)
+		which[i] = s->ep[i].support == IBCC_CC_UNKNOWN;
+	rc = ibcc_readback_some(tr, t, cc_key, which, s);
+	free(which);
+	return rc;
 }

@@ -30,6 +30,7 @@ struct ibcc_readback {
 	const struct ibcc_topo *t;
 	uint64_t cc_key;
 	struct ibcc_settings *s;
+	const bool *which; /* endports to be read; NULL: all */
 	struct ibcc_batch batch;
 	struct ibcc_reading *r;
 	uint32_t n;

@@ -204,6 +204,32 @@ static void test_observer(void **state)
 	finish(&x);
 }
 
+/* A node that started anew, whatever its counters look like: what was taken from it is noticed and
+ * given back within few passes, and then nothing is amiss any more.
+ */
+static void test_node_starts_anew(void **state)
+{
+	static const char *const nodes[] = { "source2", "leaf2" };
+	struct ibcc_settings held;
+	struct orphans x;
+
+	(void)state;
+	start(&x, "anew.db");
+	loop_passes(&x.l, 25);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(ibcc_settings_copy(&held, &x.l.c.actual), 0);
+		assert_int_equal(
+			ibcc_agents_forget(x.l.agents, ibcc_topo_find_desc(x.l.sc.topo, nodes[i])),
+			0);
+		loop_passes(&x.l, 18);
+		assert_int_equal(x.l.c.audit.drift.n, 0);
+		assert_int_equal(ibcc_cycle_readback(&x.l.c, &x.l.why), 0);
+		loop_assert_same(&held, &x.l.c.actual);
+		ibcc_settings_fini(&held);
+	}
+	finish(&x);
+}
+
 static void set_read_only(struct orphans *x, bool on)
 {
 	assert_int_equal(sqlite3_exec(x->l.state->db,
@@ -273,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_killed_under_load),
 		cmocka_unit_test(test_flap),
 		cmocka_unit_test(test_observer),
+		cmocka_unit_test(test_node_starts_anew),
 		cmocka_unit_test(test_without_a_book),
 	};
 

@@ -214,11 +214,11 @@ start_opensm()
 }
 
 # write_config [LINE]...: a configuration for the daemon, and the same for the command line, with all
-# files in $TMP.
+# files in $TMP; STATE_FILE may say where the state file is.
 write_config()
 {
 	printf '%s\n' "plugin_socket: $TMP/opensm.sock" "control_socket: $TMP/control.sock" \
-		"state_file: $TMP/state.db" "log: {target: stderr, level: debug}" \
+		"state_file: ${STATE_FILE:-$TMP/state.db}" "log: {target: stderr, level: debug}" \
 		'interval_ms: 200' "$@" >"$TMP/tuned.yaml"
 	cp "$TMP/tuned.yaml" "$TMP/cli.yaml"
 }

@@ -77,16 +77,23 @@ struct fake_fabric {
 	int run_err;                    /* not 0: run() fails with it */
 	size_t largest_run;
 	unsigned int n_class[256];
+	/* Of all links; PortInfo's base speed is QDR. */
+	unsigned int ext_active; /* LinkSpeedExtActive, or FAKE_XDR; 0: nodes have none */
+	bool withholds;          /* it is told only whom knows extended speeds */
+	bool fdr10, mute_fdr10;  /* by the vendor's attribute; nodes do not answer that at all */
 };
+#define FAKE_XDR 16u
 
 static inline struct fake_fabric *fake_of(struct ibcc_transport *t)
 {
 	return (struct fake_fabric *)t;
 }
 
-static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, uint32_t num,
+static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, uint32_t mod,
 				  uint8_t *data)
 {
+	bool ext = mod & 0x80000000u; /* who asks knows extended speeds */
+	uint32_t num = mod & 0x7fffffffu;
 	static const int vls_code[] = { 0, 1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 5 };
 	const struct ibcc_topo_port *p;
 	int mtu = 1;
@@ -103,6 +110,15 @@ static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, ui
 	mad_set_field(data, 0, IB_PORT_OPER_VLS_F, (uint32_t)vls_code[p->op_vls & 15]);
 	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2); /* 4X QDR */
 	mad_set_field(data, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
+	if (f->ext_active) {
+		bool told = ext || !f->withholds;
+
+		mad_set_field(data, 0, IB_PORT_CAPMASK_F, 0x4000);
+		if (told && f->ext_active == FAKE_XDR)
+			data[56] = 1 << 5;
+		else if (told)
+			mad_set_field(data, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F, f->ext_active);
+	}
 	return true;
 }
 
@@ -145,6 +161,8 @@ static inline int fake_smp(const struct fake_fabric *f, uint16_t attr, uint32_t 
 		mad_set_field(data, 0, IB_NODE_TYPE_F, n->type);
 		mad_set_field(data, 0, IB_NODE_NPORTS_F, n->n_ports);
 		mad_set_field64(data, 0, IB_NODE_GUID_F, n->guid);
+		mad_set_field(data, 0, IB_NODE_VENDORID_F, n->vendor_id);
+		mad_set_field(data, 0, IB_NODE_DEVID_F, n->device_id);
 		mad_set_field64(data, 0, IB_NODE_PORT_GUID_F, f->t->port[self].guid);
 		mad_set_field(data, 0, IB_NODE_LOCAL_PORT_F, entry);
 	} else if (attr == 0x10) {
@@ -156,6 +174,10 @@ static inline int fake_smp(const struct fake_fabric *f, uint16_t attr, uint32_t 
 	} else if (attr == 0x15) {
 		if (!fake_port_info(f, node, mod, data))
 			return FAKE_BAD_FIELD;
+	} else if (attr == 0xff90 && f->mute_fdr10) {
+		return -1;
+	} else if (attr == 0xff90 && f->fdr10) {
+		data[15] = 1;
 	} else if (attr == 0x17 && n->sl2vl) {
 		uint64_t map = 0;
 

@@ -309,6 +309,15 @@ static void test_timestamp(void **state)
 	engine_run(f.engine, 1024000ull * 777 + 1023999);
 	assert_int_equal(get(&f, LUSTRE_SRC1, TIME, 0), OK);
 	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 777);
+	/* One that lies, or stands still, and it alone. */
+	ibcc_agents_quirks(f.agents, LUSTRE_SRC1)->clock_off_permille = 1000;
+	assert_int_equal(get(&f, LUSTRE_SRC1, TIME, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 2 * 777);
+	ibcc_agents_quirks(f.agents, LUSTRE_SRC1)->clock_off_permille = -1000;
+	assert_int_equal(get(&f, LUSTRE_SRC1, TIME, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 0);
+	assert_int_equal(get(&f, LUSTRE_SW1, TIME, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 777);
 	agents_close(&f);
 }
 

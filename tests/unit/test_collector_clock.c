@@ -215,6 +215,26 @@ static void test_liar(void **state)
 	}
 }
 
+/* One of two switches does. */
+static void test_lying_switch(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	fake_node_of(x.f, LUSTRE_SW1)->clock_skew = 2;
+	passes(&x, 3);
+	for (int i = 0; i < 20; i++) {
+		passes(&x, 1);
+		assert_true(ibcc_collector_uses_fabric_clock(x.c));
+		assert_rates(&x, LUSTRE_PORTS, 5);
+	}
+	assert_names(&x, LUSTRE_SW1);
+	teardown(&x);
+}
+
 /* One node alone tells the time, or two: not enough to leave the host's clock for. */
 static void test_few(void **state)
 {
@@ -277,6 +297,61 @@ static void test_all_still(void **state)
 	teardown(&x);
 }
 
+/* Nobody says anything for a while, in which time may stand still, and then everybody goes on: so
+ * does the fabric's time, and no rate is computed over the gap.
+ */
+static void test_silence(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].dead = true;
+	x.f->clock_rate = 0;
+	passes(&x, 30);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].dead = false;
+	x.f->clock_rate = 0.05;
+	passes(&x, 1);
+	assert_int_equal(x.s.n_fresh, 0);
+	passes(&x, 1);
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	passes(&x, 1);
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	teardown(&x);
+}
+
+/* All have forgotten how late it is, but not how to count: that is told, and is over soon when they
+ * remember.
+ */
+static void test_time_refused(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].no_timestamp = true;
+	for (int i = 0; i < 12; i++) {
+		passes(&x, 1);
+		assert_rates(&x, LUSTRE_PORTS, 5);
+	}
+	assert_int_equal(strncmp(trouble(&x), "clock: ", 7), 0);
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].no_timestamp = false;
+	passes(&x, 6);
+	assert_string_equal(trouble(&x), "");
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	teardown(&x);
+}
+
 /* A node's counter was led far away and comes back by jumps: what is computed is right again. */
 static void test_ran_away(void **state)
 {
@@ -310,9 +385,12 @@ int main(void)
 		cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_lying_switch),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_hosts_conspire),
 		cmocka_unit_test(test_all_still),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_time_refused),
 		cmocka_unit_test(test_ran_away),
 	};
 

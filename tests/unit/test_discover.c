@@ -354,6 +354,53 @@ static void test_breakdown(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Extended speeds that are told only whom asks for them, XDR, and FDR10, which PortInfo does not
+ * know; and devices that have nothing of it, or do not even answer.
+ */
+static void test_rates(void **state)
+{
+	static const struct {
+		unsigned int ext;
+		bool withholds, fdr10, mute;
+		uint32_t mbps;
+	} cases[] = {
+		{ 0, false, false, false, QDR_MBPS },      { 1, false, false, false, 54545 },
+		{ 2, true, false, false, 100000 },         { 8, true, false, false, 400000 },
+		{ FAKE_XDR, false, false, false, 800000 }, { FAKE_XDR, true, false, false, 800000 },
+		{ 0, false, true, false, 40000 },          { 0, false, true, true, QDR_MBPS },
+	};
+	struct ibcc_topo *t = fabric_tree2(8);
+
+	(void)state;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		t->node[i].vendor_id = 0x2c9;
+		t->node[i].device_id = ibcc_topo_is_switch(t, i) ? 0xc738 : 0x1003;
+	}
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct fake_fabric *f = fake_fabric(t);
+		char why[100] = "?";
+		struct ibcc_topo *got;
+
+		f->ext_active = cases[k].ext;
+		f->withholds = cases[k].withholds;
+		f->fdr10 = cases[k].fdr10;
+		f->mute_fdr10 = cases[k].mute;
+		got = walk(&f->base, why, sizeof(why));
+		assert_non_null(got);
+		assert_string_equal(why, ""); /* and nothing is missing */
+		assert_int_equal(got->node[0].vendor_id, 0x2c9);
+		for (uint32_t i = 0; i < got->n_ports; i++) {
+			if (got->port[i].peer == IBCC_NONE)
+				continue;
+			assert_int_equal(got->port[i].rate_mbps, cases[k].mbps);
+			assert_int_equal(got->port[i].lanes, 4);
+		}
+		ibcc_topo_free(got);
+		ibcc_transport_free(&f->base);
+	}
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,7 +408,7 @@ int main(void)
 		cmocka_unit_test(test_odd_cables), cmocka_unit_test(test_details),
 		cmocka_unit_test(test_planes),     cmocka_unit_test(test_silent_node),
 		cmocka_unit_test(test_unreliable), cmocka_unit_test(test_loss_and_corruption),
-		cmocka_unit_test(test_breakdown),
+		cmocka_unit_test(test_breakdown),  cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,13 +105,15 @@ static void heard(const struct daemon *d, const char *text)
 	}
 }
 
+static int told_fd = -1; /* of the daemon that runs; -1: none tells anything */
+
 static struct daemon start(void)
 {
 	struct sockaddr_un sa = address("notify");
 	struct daemon d;
 
 	unlink(sa.sun_path);
-	d.notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	d.notify = told_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(d.notify, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	d.pid = fork();
 	assert_true(d.pid >= 0);
@@ -133,6 +135,7 @@ static void end(struct daemon *d)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	close(d->notify);
+	told_fd = -1;
 	assert_int_equal(access(files_path("control"), F_OK), -1);
 }
 
@@ -166,6 +169,17 @@ static void say(int fd, const char *text)
 }
 
 /* The next line as JSON; NULL at the end of the connection. */
+/* systemd takes what it is told, or the daemon waits for it. */
+static void await(int fd)
+{
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
+			       { .fd = told_fd, .events = POLLIN } };
+	char byte[1];
+
+	while (poll(p, 2, -1) > 0 && !p[0].revents)
+		(void)!recv(told_fd, byte, sizeof(byte), MSG_DONTWAIT);
+}
+
 static json_t *answer(int fd)
 {
 	static char buf[1 << 16];
@@ -173,8 +187,10 @@ static json_t *answer(int fd)
 	json_t *o;
 
 	do {
-		ssize_t got = recv(fd, buf + n, 1, 0);
+		ssize_t got;
 
+		await(fd);
+		got = recv(fd, buf + n, 1, 0);
 		if (!got || (got < 0 && errno == ECONNRESET))
 			return NULL;
 		assert_int_equal(got, 1);
@@ -546,6 +562,7 @@ static void test_dead_mans_socket(void **state)
 	kill(d.pid, SIGKILL);
 	assert_int_equal(waitpid(d.pid, &status, 0), d.pid);
 	close(d.notify);
+	told_fd = -1;
 	assert_int_equal(access(files_path("control"), F_OK), 0);
 	d = start();
 	assert_string_equal(status_text("mode"), "observe");

@@ -195,6 +195,35 @@ static void test_rates(void **state)
 	}
 }
 
+/* XDR, which this OpenSM has no name for: LinkSpeedExtActive2, with LinkSpeedExtActive 0. And what
+ * the node is.
+ */
+static void test_xdr(void **state)
+{
+	osm_node_t *sw = fake_osm_node(osm, 1, IB_NODE_TYPE_SWITCH, 1, "sw");
+	osm_node_t *ca = fake_osm_node(osm, 2, IB_NODE_TYPE_CA, 1, "ca");
+	ib_port_info_t *info = &sw->physp_table[1].port_info;
+	struct ibcc_topo *t;
+	uint32_t node, port;
+
+	(void)state;
+	fake_osm_port(ca, 1, 3);
+	fake_osm_link(sw, 1, ca, 1);
+	info->link_width_active = IB_LINK_WIDTH_ACTIVE_4X;
+	info->link_speed = IB_LINK_SPEED_ACTIVE_10 << 4;
+	((uint8_t *)info)[56] = 1 << 5;
+	sw->node_info.device_id = cl_hton16(0xd2f4);
+	sw->node_info.port_num_vendor_id = cl_hton32(0x0002c9);
+	t = read_fabric();
+	node = ibcc_topo_find_guid(t, 1);
+	port = ibcc_topo_port_index(t, node, 1);
+	assert_int_equal(t->port[port].rate_mbps, 800000);
+	assert_int_equal(t->port[port].lanes, 4);
+	assert_int_equal(t->node[node].vendor_id, 0x2c9);
+	assert_int_equal(t->node[node].device_id, 54004);
+	ibcc_topo_free(t);
+}
+
 static void test_state(void **state)
 {
 	struct ibcc_proto_state s = { .generation = 5 };
@@ -220,7 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(test_empty), BOTH(test_fabric), BOTH(test_contradictions),
-		BOTH(test_rates), BOTH(test_state),
+		BOTH(test_rates), BOTH(test_xdr),    BOTH(test_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

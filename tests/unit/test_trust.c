@@ -338,6 +338,11 @@ static void test_time(void **state)
 	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_TIME);
 	assert_int_equal(doubt_of(&w, LUSTRE_SRC2, 1), IBCC_DOUBT_TIME);
 	assert_int_equal(w.s.n_doubted, 3);
+	/* A port that only receives is believed again, too, when it tells what can be. */
+	at(&w, LUSTRE_SRC2, 1)->received = 1000;
+	at(&w, LUSTRE_SRC2, 1)->sent = 30;
+	passes(&w, 2 * IBCC_TRUST_RUN);
+	assert_int_not_equal(doubt_of(&w, LUSTRE_SRC2, 1), IBCC_DOUBT_TIME);
 	close_world(&w);
 }
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What counters do not tell, in sentences: units of PortXmitWait that were measured or are not
+ * known, and devices that count no waits at all.
+ */
+#include <stdio.h>
+
+#include <ibcc/device.h>
+
+#include "daemon/report.h"
+
+#define MAX_TYPES 16u /* of adapters; a fabric has two or three */
+
+struct type {
+	const struct ibcc_topo_node *first;
+	uint32_t n;
+};
+
+static void add(json_t *list, const char *text)
+{
+	json_array_append_new(list, ibcc_json_text(text));
+}
+
+static bool is_blind(const struct ibcc_picture *p, const struct ibcc_topo *t, uint32_t endport)
+{
+	return endport < p->n_loads &&
+	       t->node[t->port[t->endport[endport]].node].type != IBCC_NODE_SWITCH &&
+	       p->load[endport].known && p->load[endport].blind;
+}
+
+static void count_type(struct type *type, unsigned int *n, const struct ibcc_topo_node *node)
+{
+	unsigned int i = 0;
+
+	while (i < *n && (type[i].first->vendor_id != node->vendor_id ||
+			  type[i].first->device_id != node->device_id))
+		i++;
+	if (i == MAX_TYPES)
+		return;
+	if (i == *n)
+		type[(*n)++] = (struct type){ .first = node };
+	type[i].n++;
+}
+
+static void say_adapters(json_t *list, const struct ibcc_topo *t, const struct ibcc_picture *p)
+{
+	struct type type[MAX_TYPES];
+	unsigned int n = 0;
+	char text[320];
+
+	for (uint32_t i = 0; i < t->n_endports; i++)
+		if (is_blind(p, t, i))
+			count_type(type, &n, &t->node[t->port[t->endport[i]].node]);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct ibcc_topo_node *f = type[i].first;
+		const struct ibcc_device *d = ibcc_device_find(f->vendor_id, f->device_id);
+
+		snprintf(text, sizeof(text),
+			 "%u adapter%s%s%s (%s%s) %s no waits: inferred from the ports of their "
+			 "switches, which do not tell who waits from who sends little until "
+			 "packets are marked",
+			 type[i].n, type[i].n > 1 ? "s" : "", d ? " of type " : "",
+			 d ? d->name : "", f->desc, type[i].n > 1 ? ", ..." : "",
+			 type[i].n > 1 ? "count" : "counts");
+		add(list, text);
+	}
+}
+
+/* Of the ports of switches: what starts there is not seen. */
+static void say_switches(json_t *list, const struct ibcc_topo *t, const struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct ibcc_topo_node *n = &t->node[i];
+		uint32_t without = 0;
+		char text[192];
+
+		for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
+			const struct ibcc_port_sample *ps = &s->port[p];
+
+			without += n->type == IBCC_NODE_SWITCH && ps->state == IBCC_SAMPLE_FRESH &&
+				   (!ps->now.width[IBCC_CTR_XMIT_WAIT] || !ps->tick_ps);
+		}
+		if (!without)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%u ports of %s tell no waits: congestion that starts there is not "
+			 "seen",
+			 without, n->desc);
+		add(list, text);
+	}
+}
+
+json_t *ibcc_report_counters(const struct ibcc_cycle *c)
+{
+	const struct ibcc_units *u = ibcc_collector_units(c->collector);
+	json_t *list = json_array();
+	char text[256];
+
+	for (uint32_t i = 0; list && ibcc_units_say(u, i, text, sizeof(text)); i++)
+		if (text[0])
+			add(list, text);
+	if (list && c->snapshot.n_ports == c->topo->n_ports)
+		say_switches(list, c->topo, &c->snapshot);
+	if (list && c->decided)
+		say_adapters(list, c->topo, &c->picture);
+	return list;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Adapters that do not count their waits: how long they may have waited is inferred from the ports
+ * of the switch that they are at.
+ *
+ * An adapter waits when the buffer before it is full of packets for an output that is held up, or
+ * that others fill. That it sends to that output nobody sees: so this is an upper bound, and takes
+ * adapters for waiting that only send little. What it leads to is told apart as soon as marks come,
+ * which name who contributes. That an output is full alone says little: that others want it, too,
+ * shows where a port of another switch waits for this one, and under control it stays full though
+ * nobody waits.
+ */
+#include "picture.h"
+#include "picture_tree.h"
+
+#define MAX_TYPES 32u
+#define IDLE_SHARE                                                                                 \
+	500u         /* one part in so many (0.2 %) of its link: it sends nothing to speak of      \
+		      */
+#define NOT_WORTH 2u /* adapters that send at a switch; fewer cannot get into each other's way */
+
+struct type {
+	uint32_t vendor_id;
+	uint16_t device_id;
+	bool counts; /* one of them has counted a wait at some time */
+};
+
+struct types {
+	struct type type[MAX_TYPES];
+	unsigned int n;
+};
+
+/* The type of a port's node; NULL: there are too many. */
+static struct type *type_of(struct types *ts, const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_node *n = &t->node[t->port[port].node];
+
+	for (unsigned int i = 0; i < ts->n; i++)
+		if (ts->type[i].vendor_id == n->vendor_id && ts->type[i].device_id == n->device_id)
+			return &ts->type[i];
+	if (ts->n == MAX_TYPES)
+		return NULL;
+	ts->type[ts->n] = (struct type){ .vendor_id = n->vendor_id, .device_id = n->device_id };
+	return &ts->type[ts->n++];
+}
+
+/* A type of adapters none of which ever counted a wait does not count them, whatever it claims. */
+static void find_blind(const struct job *j, struct load *load)
+{
+	struct types types = { .n = 0 };
+
+	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
+		const struct ibcc_counters *c = &j->s->port[i].now;
+		struct type *of =
+			load[i].read && is_ca_port(j->t, i) ? type_of(&types, j->t, i) : NULL;
+
+		if (of)
+			of->counts |= !load[i].blind && c->v[IBCC_CTR_XMIT_WAIT];
+	}
+	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
+		struct type *of =
+			load[i].usable && is_ca_port(j->t, i) ? type_of(&types, j->t, i) : NULL;
+
+		load[i].blind |= of && !of->counts;
+		j->out->n_blind += load[i].blind;
+	}
+}
+
+static bool any_marks(const struct job *j)
+{
+	for (uint32_t i = 0; j->actual && i < j->t->n_ports; i++) {
+		uint32_t ep = is_ca_port(j->t, i) ? IBCC_NONE : ibcc_topo_switch_endport(j->t, i);
+
+		if (ep < j->actual->n &&
+		    ibcc_settings_port_marks(&j->actual->ep[ep], j->t->port[i].num))
+			return true;
+	}
+	return false;
+}
+
+static bool sends(const struct job *j, const struct load *load, uint32_t port)
+{
+	return load[port].usable &&
+	       (uint64_t)load[port].mbps * IDLE_SHARE >= j->t->port[port].rate_mbps;
+}
+
+/* For how long, in permille, an output may hold up those behind it that send nothing. */
+static uint16_t holds_up(const struct job *j, const struct load *load, uint32_t port, bool full)
+{
+	const struct load *l = &load[port];
+
+	if (!l->usable || l->sent + l->waited < j->p->full_permille)
+		return 0;
+	if (l->waited >= j->p->slow_wait_permille)
+		return l->waited;
+	return full ? 1000 : 0;
+}
+
+static void infer_at(const struct job *j, struct load *load, const struct ibcc_topo_node *sw,
+		     bool marks)
+{
+	bool fed = false;
+	uint32_t n = 0;
+
+	for (uint32_t p = sw->first_port + 1; p <= sw->first_port + sw->n_ports; p++) {
+		uint32_t q = j->t->port[p].peer;
+
+		n += q != IBCC_NONE && sends(j, load, q);
+		fed |= q != IBCC_NONE && !is_ca_port(j->t, q) && load_blocked(j->p, &load[q]);
+	}
+	for (uint32_t p = sw->first_port + 1; p <= sw->first_port + sw->n_ports; p++) {
+		uint32_t ca = j->t->port[p].peer;
+		uint32_t most = 0;
+
+		if (ca == IBCC_NONE || n < NOT_WORTH || !load[ca].blind || !sends(j, load, ca))
+			continue;
+		for (uint32_t o = sw->first_port + 1; o <= sw->first_port + sw->n_ports; o++) {
+			uint16_t by = o == p ? 0 : holds_up(j, load, o, fed && !marks);
+
+			most = by > most ? by : most;
+		}
+		load[ca].waited = (uint16_t)((1000u - load[ca].sent) * most / 1000);
+	}
+}
+
+void ibcc_picture_infer_waits(const struct job *j, struct load *load)
+{
+	bool marks = any_marks(j);
+
+	find_blind(j, load);
+	for (uint32_t i = 0; j->out->n_blind && i < j->t->n_nodes; i++)
+		if (ibcc_topo_is_switch(j->t, i))
+			infer_at(j, load, &j->t->node[i], marks);
+}
+
+/* Does an adapter that was read lack the counter? */
+static bool any_without(const struct job *j, const struct load *load, enum ibcc_ctr ctr)
+{
+	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++)
+		if (is_ca_port(j->t, i) && load[i].usable && !j->s->port[i].now.width[ctr])
+			return true;
+	return false;
+}
+
+/* What some count and others have in a log, a sample of it, cannot be compared: so it is the log's
+ * for all.
+ */
+void ibcc_picture_infer_marks(const struct job *j, struct load *load)
+{
+	bool becn = any_without(j, load, IBCC_CTR_RCV_BECN);
+
+	for (uint32_t i = 0; becn && i < j->t->n_ports; i++)
+		load[i].becn = 0;
+	for (uint32_t i = 0; i < j->s->n_marks; i++) {
+		uint32_t src = ibcc_topo_port_of_lid(j->t, j->s->mark[i].slid);
+		uint32_t dst = ibcc_topo_port_of_lid(j->t, j->s->mark[i].dlid);
+
+		if (src == IBCC_NONE || dst == IBCC_NONE || src >= j->s->n_ports ||
+		    dst >= j->s->n_ports || !is_ca_port(j->t, src) || !is_ca_port(j->t, dst) ||
+		    !load[src].read || !load[dst].read)
+			continue;
+		load[src].becn += becn;
+		load[dst].fecn += !j->s->port[dst].now.width[IBCC_CTR_RCV_FECN];
+	}
+}
