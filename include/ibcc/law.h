@@ -28,8 +28,13 @@ struct ibcc_law_out {
 int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 		     uint32_t cap_entries, struct ibcc_law_out *out);
 
-/* Where a contributor's table ends while no tree is emptied, 1/1000 packet times: 1.15 x + 0.5,
- * moved by feedback.
+/* What is added to 1.15 x where a table ends, 1/1000 packet times: 500, or 200 for a full link
+ * whose pairs are known.
+ */
+uint32_t ibcc_law_extra_milli(const struct ibcc_root_parameters *r);
+
+/* Where a contributor's table ends while no tree is emptied, 1/1000 packet times, moved by
+ * feedback.
  */
 uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps);
 

@@ -262,6 +262,14 @@ static bool is_logged_elsewhere(const struct ibcc_estimator *m, const struct mem
 	return false;
 }
 
+/* Where a switch has one setting for all its ports, others of them mark, too. */
+static bool marks_alone(const struct job *j, uint32_t port)
+{
+	uint32_t sw = ibcc_topo_switch_endport(j->t, port);
+
+	return !j->actual || sw >= j->actual->n || !j->actual->ep[sw].sw.Threshold;
+}
+
 /* BECNs where they are known to be the root's, else as many as its packets in the log stand for. */
 static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct job *j)
 {
@@ -274,7 +282,7 @@ static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct
 
 		q->marks = 0;
 		q->chance = 1 / q->logged;
-		if (becns < 1 || is_logged_elsewhere(e, m, q->src))
+		if (becns < 1 || !marks_alone(j, m->port) || is_logged_elsewhere(e, m, q->src))
 			continue;
 		part = q->logged / logged_of(m, q->src);
 		q->marks = part * becns;

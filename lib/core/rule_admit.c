@@ -14,6 +14,7 @@
 
 #define BACKLOG_PASSES   5u   /* after a change, backlog being repaid looks like new roots */
 #define FOREIGN_PERMILLE 20u  /* acknowledgements, which go elsewhere too, are below this */
+#define HELD_UP_PERMILLE 500u /* of what one of the sources sends */
 #define DOUBT_PASSES     6u   /* so long a link is full that is admitted in doubt, */
 #define DOUBT_WAIT       50u  /* and its feeders wait so much, permille */
 #define STRICT_WAIT      250u /* ... those of a new root once something is controlled */
@@ -21,26 +22,46 @@
 #define BACK_SOON        2u   /* times the quiet passes */
 #define PATIENCE_MAX     64u
 
+/* What a root carries of another's sources, by what they send: *r and *of list them by port. */
+static uint64_t carried_of(const struct ibcc_root *r, const struct ibcc_root *of)
+{
+	uint64_t common = 0, all = 0;
+
+	for (uint32_t i = 0, k = 0; i < r->n_sources; i++) {
+		while (k < of->n_sources && of->source[k].port < r->source[i].port)
+			k++;
+		if (k < of->n_sources && of->source[k].port == r->source[i].port)
+			common += r->source[i].xmit_mbps;
+		all += r->source[i].xmit_mbps;
+	}
+	return all ? r->rate_mbps * common / all : 0;
+}
+
 /* Somebody waits behind the root who sends elsewhere: to hold the others can help. Sources that all
  * want the root only share it, and holding them would cost and help nobody (Mizero et al., DCMS,
  * 2016, found the same for marking rates). Before marks tell, somebody sends elsewhere if the
- * sources send more than the root carries: what those in its own switch send without waiting may go
- * through it, too, and then they take more of it than those that wait.
+ * sources send more than the root carries, and other roots of its switch: a packet leaves a switch
+ * by one port. What those in its own switch send without waiting may go through it, too, and then
+ * they take more of it than those that wait.
  */
-static bool worth_acting(const struct ibcc_tuner_params *p, const struct ibcc_root *now)
+static bool worth_acting(const struct pass *p, const struct ibcc_root *now)
 {
-	uint64_t sent = 0;
+	uint64_t sent = 0, carried = 0, least;
 	bool waits = false;
 
 	for (uint32_t i = 0; i < now->n_sources; i++) {
 		sent += now->source[i].xmit_mbps;
 		if (now->source[i].role == IBCC_ROLE_VICTIM &&
-		    now->source[i].wait_permille > p->victim_wait_permille)
+		    now->source[i].wait_permille > p->c->p.victim_wait_permille)
 			return true;
 		waits |= now->source[i].role == IBCC_ROLE_CANDIDATE;
 	}
-	return waits && sent > now->rate_mbps &&
-	       (sent - now->rate_mbps) * 1000 > sent * FOREIGN_PERMILLE;
+	for (uint32_t k = 0; k < p->pic->n_roots; k++)
+		if (p->t->port[p->pic->root[k].port].node == p->t->port[now->port].node)
+			carried += carried_of(&p->pic->root[k], now);
+	least = HELD_UP_PERMILLE / (now->n_sources ? now->n_sources : 1);
+	least = least > FOREIGN_PERMILLE ? least : FOREIGN_PERMILLE;
+	return waits && sent > carried && (sent - carried) * 1000 > sent * least;
 }
 
 static bool any_sets(const struct ibcc_controller *c)
@@ -104,7 +125,7 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 {
 	struct ibcc_controller *c = p->c;
 	struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, now->port);
-	bool worth = worth_acting(&c->p, now);
+	bool worth = worth_acting(p, now);
 	struct held *h;
 
 	if (!r) {

@@ -56,13 +56,16 @@ static void calm(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
 	uint64_t waiting = h->now->n_waiting;
 	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
 		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
-		     waiting <= h->n_adapters);
+		     waiting <= h->n_adapters) ||
+		    (r->kind == IBCC_CONGESTION_INPUT && r->told &&
+		     ibcc_rules_busy(h->now) < p->c->p.sink_busy_permille);
 
 	h->turning = gone == r->calm ? 0 : h->turning + (h->turning < UINT8_MAX);
 	if (h->turning < (gone ? CALM_PASSES << h->backoff : BACK_PASSES) ||
 	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->told || r->alone)))
 		return;
 	h->turning = 0;
+	h->win = (struct window){ 0 };
 	r->calm = gone;
 	h->backoff += !gone && h->backoff < IBCC_BACKOFF_MAX;
 	ibcc_rules_say(p, gone ? IBCC_DECISION_CALM : IBCC_DECISION_NOT_CALM, r);

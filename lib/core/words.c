@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <ibcc/formula.h>
+#include <ibcc/law.h>
 
 #include "text.h"
 
@@ -74,6 +75,7 @@ static const char *who(const struct ibcc_root_parameters *r)
 static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_reason *why)
 {
 	const struct ibcc_root_parameters *r = &why->root;
+	double extra = ibcc_law_extra_milli(r) / 1000.0;
 
 	ibcc_text_add(x,
 		      "%u %s %s at %u Mb/s (%s): fair share x = n C/R - 1 = %.2f packet times "
@@ -82,11 +84,12 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		      r->basis == IBCC_BASIS_LOGGED ? "max-min" : "PortXmitData",
 		      why->fair_milli / 1000.0);
 	if (r->phase == IBCC_PHASE_DRAIN)
-		ibcc_text_add(x, "3.5 (1.15 x + 0.5) until the tree is empty");
+		ibcc_text_add(x, "3.5 (1.15 x + %.1f) until the tree is empty", extra);
 	else if (r->end_permille != 1000)
-		ibcc_text_add(x, "(1.15 x + 0.5) * %.2f by feedback", r->end_permille / 1000.0);
+		ibcc_text_add(x, "(1.15 x + %.1f) * %.2f by feedback", extra,
+			      r->end_permille / 1000.0);
 	else
-		ibcc_text_add(x, "1.15 x + 0.5");
+		ibcc_text_add(x, "1.15 x + %.1f", extra);
 	ibcc_text_add(x, " = %.2f", why->end_milli / 1000.0);
 }
 

@@ -2,7 +2,9 @@
 /* Which roots are controlled, when, and for how long. */
 #include "scenes.h"
 
-/* 1000 * (sent - 32000) is more than 20 * sent from 32654 on. */
+/* Half of what a source sends on the mean, of two: 4 * (sent - 32000) is more than sent from 42667
+ * on.
+ */
 static void test_sources_send_elsewhere(void **state)
 {
 	static const struct {
@@ -10,10 +12,10 @@ static void test_sources_send_elsewhere(void **state)
 		enum ibcc_role role; /* of the second */
 		bool worth;
 	} c[] = {
-		{ 16000, 16653, IBCC_ROLE_CANDIDATE, false },
-		{ 16000, 16654, IBCC_ROLE_CANDIDATE, true },
-		{ 10000, 22653, IBCC_ROLE_NEAR, false },
-		{ 10000, 22654, IBCC_ROLE_NEAR, true },
+		{ 16000, 26666, IBCC_ROLE_CANDIDATE, false },
+		{ 16000, 26667, IBCC_ROLE_CANDIDATE, true },
+		{ 10000, 32666, IBCC_ROLE_NEAR, false },
+		{ 10000, 32667, IBCC_ROLE_NEAR, true },
 		{ 10000, 10000, IBCC_ROLE_CANDIDATE, false },
 	};
 	struct fixture *f = *state;
@@ -34,6 +36,36 @@ static void test_sources_send_elsewhere(void **state)
 		ibcc_tuner_reset(f->tn);
 		pass(f);
 		assert_null(at(f, r->port));
+		start_anew(f);
+	}
+}
+
+/* Four sources are held up if they send an eighth of it elsewhere. What another root carries that
+ * their switch has, by their part of what its sources send, is not elsewhere; another switch's may
+ * carry the same packets.
+ */
+static void test_roots_of_one_switch(void **state)
+{
+	static const struct {
+		uint32_t node, first; /* of the other root, and of its four sources */
+		uint32_t carried;     /* by the other root */
+		bool worth;
+	} c[] = {
+		{ 12, 0, 24000, false }, { 12, 0, 23999, true }, { 12, 2, 32000, true },
+		{ 12, 4, 32000, true },  { 13, 0, 32000, true },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_root *r = see_full(f);
+		struct ibcc_root *other =
+			see(f, c[i].node, 3, IBCC_CONGESTION_INPUT, c[i].first, 4);
+
+		other->rate_mbps = c[i].carried;
+		pass(f);
+		if ((at(f, r->port) != NULL) != c[i].worth)
+			fail_msg("case %zu", i);
+		f->s.pic.n_known = f->s.pic.n_roots = 0;
 		start_anew(f);
 	}
 }
@@ -299,7 +331,7 @@ static void test_room(void **state)
 	assert_int_equal(ibcc_tuner_parameters(f->tn)->n_roots, IBCC_ROOTS_MAX / 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		like.source[i].role = IBCC_ROLE_CANDIDATE;
-		like.source[i].xmit_mbps = QDR_MBPS;
+		like.source[i].xmit_mbps = IBCC_ROOTS_MAX * QDR_MBPS;
 	}
 	pass(f);
 	assert_int_equal(ibcc_tuner_parameters(f->tn)->n_roots, IBCC_ROOTS_MAX);
@@ -415,6 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_sources_send_elsewhere),
+		SCENE(test_roots_of_one_switch),
 		SCENE(test_victims_wait),
 		SCENE(test_what_is_decided),
 		SCENE(test_confirmed),

@@ -132,6 +132,8 @@ static void test_outlier(void **state)
 	assert_false(p->calm || p->end_permille < 1000);
 	r->source[0].becn = 0;
 	passes(f, 4);
+	assert_true(p->calm && p->end_permille == 1000);
+	passes(f, 4); /* fewer marks have had time to show */
 	assert_true(p->calm && p->end_permille < 1000);
 }
 
@@ -174,6 +176,31 @@ static void test_calm(void **state)
 		assert_false(p->calm);
 		assert_string_equal(f->summary,
 				    "sources wait for the hot port again: mark more packets");
+	}
+}
+
+/* A link that is told whom it limits, and is less than 97 % busy, is calm whoever waits, for what
+ * else; a slow receiver is not. Then nothing is judged until it has shown.
+ */
+static void test_calm_when_idle(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct ibcc_root *r = i == 2 ? see_slow(f) : see_full(f);
+		const struct ibcc_root_parameters *p = hold(f, r);
+
+		r->becn = 1;
+		if (i < 3)
+			tell(r, 4, r->rate_mbps);
+		r->rate_mbps = i ? r->rate_mbps * 96 / 100 : QDR_MBPS / 1000 * 970;
+		r->wait_permille = 0;
+		passes(f, 4);
+		assert_int_equal(p->calm, i == 1);
+		assert_int_equal(p->end_permille < 1000, i == 3);
+		passes(f, 3);
+		assert_int_equal(p->end_permille < 1000, i == 3);
+		start_anew(f);
 	}
 }
 
@@ -306,6 +333,7 @@ int main(void)
 		SCENE(test_who_is_held_less),
 		SCENE(test_outlier),
 		SCENE(test_calm),
+		SCENE(test_calm_when_idle),
 		SCENE(test_calm_receiver),
 		SCENE(test_calm_by_adapters),
 		SCENE(test_suspects),

@@ -73,6 +73,22 @@ static void test_values(void **state)
 	}
 }
 
+/* Pairs that a full link is known to limit need less margin, and sources of a slow receiver do not.
+ */
+static void test_known_pairs(void **state)
+{
+	struct ibcc_root_parameters r = root(IBCC_CONGESTION_INPUT, 2, 2, 32000);
+
+	(void)state;
+	assert_int_equal(law(&r).end_milli, 1650);
+	r.basis = IBCC_BASIS_MARKED;
+	assert_int_equal(law(&r).end_milli, 1650);
+	r.basis = IBCC_BASIS_LOGGED;
+	assert_int_equal(law(&r).end_milli, 1350);
+	r.kind = IBCC_CONGESTION_OUTPUT;
+	assert_int_equal(law(&r).end_milli, 1650);
+}
+
 /* Feedback moves where the table ends, to an eighth of a packet time at least, and the timer. */
 static void test_feedback(void **state)
 {
@@ -152,9 +168,9 @@ static void test_mistakes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),   cmocka_unit_test(test_feedback),
-		cmocka_unit_test(test_drain),    cmocka_unit_test(test_same_delays),
-		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_values),      cmocka_unit_test(test_known_pairs),
+		cmocka_unit_test(test_feedback),    cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_same_delays), cmocka_unit_test(test_mistakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,6 +193,22 @@ static void test_becns(void **state)
 	assert_limits(f, full, 1, 32000 - 30000 / (1 + (1 - pow(.95, 5)) / .05 / pow(.95, 4)));
 }
 
+/* Where all ports of the switch mark, BECNs may be from any of them, and the log alone tells. */
+static void test_becns_of_a_switch(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t full = full_root(f);
+
+	sw_cc(f, f->t->port[full].node)->sw.Threshold = 9;
+	log_pair(f, full, 0, 2, 9);
+	log_pair(f, full, 0, 4, 9);
+	log_pair(f, full, 1, 2, 9);
+	give_becns(f, 0, 1000);
+	give_becns(f, 1, 100);
+	passes(f, 5);
+	assert_limits(f, full, 3, 32000);
+}
+
 /* Adapter 1 was logged at both roots: whose BECNs it got is not known. Adapter 0's 2000 for 20
  * packets tell that two stand for 200 of 2200. Its pair to the slow root takes 3000 of the full
  * one.
@@ -419,12 +435,19 @@ static void test_least_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TREE8(test_level),        TREE8(test_in_doubt),
-		TREE8(test_chance),       TREE(test_becns),
-		TREE(test_becns_of_two),  TREE(test_becns_of_unlearned),
-		TREE(test_series),        TREE(test_hardly_marked),
-		TREE(test_limits_nobody), TREE(test_wants_little_of_both),
-		TREE(test_other_bounds),  TREE8(test_least_left),
+		TREE8(test_level),
+		TREE8(test_in_doubt),
+		TREE8(test_chance),
+		TREE(test_becns),
+		TREE(test_becns_of_a_switch),
+		TREE(test_becns_of_two),
+		TREE(test_becns_of_unlearned),
+		TREE(test_series),
+		TREE(test_hardly_marked),
+		TREE(test_limits_nobody),
+		TREE(test_wants_little_of_both),
+		TREE(test_other_bounds),
+		TREE8(test_least_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
