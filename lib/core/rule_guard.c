@@ -46,8 +46,7 @@ static bool harmed(const struct pass *p, const struct ibcc_root_parameters *r, c
 	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
 }
 
-/* While any tree is still being emptied, what is lost is lost to that. */
-static bool in_between(const struct ibcc_controller *c)
+bool ibcc_rules_in_between(const struct ibcc_controller *c)
 {
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
 		const struct ibcc_root_parameters *r = &c->par.root[k];
@@ -64,7 +63,8 @@ static bool does_harm(const struct pass *p, const struct ibcc_root_parameters *r
 	bool less;
 
 	if (r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
-	    p->c->since_change <= p->c->p.settle_passes || in_between(p->c) || !now || !now->fresh)
+	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_in_between(p->c) || !now ||
+	    !now->fresh)
 		return false;
 	h->guarded++;
 	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&

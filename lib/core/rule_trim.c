@@ -57,7 +57,7 @@ static void calm(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
 	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
 		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
 		     waiting <= h->n_adapters) ||
-		    (r->kind == IBCC_CONGESTION_INPUT && r->told &&
+		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_in_between(p->c) &&
 		     ibcc_rules_busy(h->now) < p->c->p.sink_busy_permille);
 
 	h->turning = gone == r->calm ? 0 : h->turning + (h->turning < UINT8_MAX);
@@ -65,7 +65,6 @@ static void calm(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
 	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->told || r->alone)))
 		return;
 	h->turning = 0;
-	h->win = (struct window){ 0 };
 	r->calm = gone;
 	h->backoff += !gone && h->backoff < IBCC_BACKOFF_MAX;
 	ibcc_rules_say(p, gone ? IBCC_DECISION_CALM : IBCC_DECISION_NOT_CALM, r);

@@ -139,6 +139,8 @@ uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct ibcc_root_pa
 void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_parameters *r, struct held *h);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
+/* Is a tree being emptied, or are settings under way? What is lost then is lost to that. */
+bool ibcc_rules_in_between(const struct ibcc_controller *c);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
 void ibcc_rules_bar(struct pass *p, uint32_t k, enum ibcc_decision_code why);
 

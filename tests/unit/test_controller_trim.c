@@ -132,8 +132,6 @@ static void test_outlier(void **state)
 	assert_false(p->calm || p->end_permille < 1000);
 	r->source[0].becn = 0;
 	passes(f, 4);
-	assert_true(p->calm && p->end_permille == 1000);
-	passes(f, 4); /* fewer marks have had time to show */
 	assert_true(p->calm && p->end_permille < 1000);
 }
 
@@ -179,27 +177,20 @@ static void test_calm(void **state)
 	}
 }
 
-/* A link that is told whom it limits, and is less than 97 % busy, is calm whoever waits, for what
- * else; a slow receiver is not. Then nothing is judged until it has shown.
+/* A link that is less than 97 % busy is calm whoever waits, for what else; a slow receiver is not.
  */
 static void test_calm_when_idle(void **state)
 {
 	struct fixture *f = *state;
 
-	for (unsigned int i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		struct ibcc_root *r = i == 2 ? see_slow(f) : see_full(f);
 		const struct ibcc_root_parameters *p = hold(f, r);
 
-		r->becn = 1;
-		if (i < 3)
-			tell(r, 4, r->rate_mbps);
 		r->rate_mbps = i ? r->rate_mbps * 96 / 100 : QDR_MBPS / 1000 * 970;
 		r->wait_permille = 0;
 		passes(f, 4);
 		assert_int_equal(p->calm, i == 1);
-		assert_int_equal(p->end_permille < 1000, i == 3);
-		passes(f, 3);
-		assert_int_equal(p->end_permille < 1000, i == 3);
 		start_anew(f);
 	}
 }
