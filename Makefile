@@ -185,6 +185,14 @@ $(B)/obj/%.o: %.c Makefile
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
 
+# How the members are called that OpenSM's releases differ in.
+$(B)/gen/opensm_members.h: opensm-plugin/members.sh Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sh opensm-plugin/members.sh $(CC) -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(OSM_CPPFLAGS) >$@
+$(B)/obj/opensm-plugin/fabric.o: $(B)/gen/opensm_members.h
+$(B)/obj/opensm-plugin/fabric.o: EXTRA_CPPFLAGS += -I$(B)/gen
+
 define archive
 $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)

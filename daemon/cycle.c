@@ -2,24 +2,19 @@
 #include <ibcc/cycle.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/apply/carry.h"
-
-#define READBACK_PASSES 60u
-/* What is ours is read so often: who has lost it, or was given another, is to be back soon. */
-#define OURS_PASSES 8u
-/* Who refuses is asked again after so many passes at most; it costs no waiting. */
-#define REFUSED_PASSES 8u
-/* Reading all settings may take so many times as long as reading the counters. */
-#define READBACK_DEADLINES 10u
+#include "daemon/apply/refusal.h"
+#include "daemon/cycle_read.h"
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 		    struct ibcc_transport *transport)
 {
 	*c = (struct ibcc_cycle){ .options = *o, .transport = transport };
 	if (!c->options.readback_passes)
-		c->options.readback_passes = READBACK_PASSES;
+		c->options.readback_passes = IBCC_READBACK_PASSES;
 	c->estimator = ibcc_estimator_new(&o->estimator);
 	c->tuner = ibcc_tuner_new(&o->tuner);
 	return c->estimator && c->tuner ? 0 : -ENOMEM;
@@ -40,6 +35,8 @@ static void forget_decision(struct ibcc_cycle *c)
 	c->audited = false;
 	c->act_err = 0;
 	c->blocked.text[0] = '\0';
+	c->refused.text[0] = '\0';
+	c->advice.text[0] = '\0';
 }
 
 void ibcc_cycle_fini(struct ibcc_cycle *c)
@@ -50,6 +47,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	ibcc_inherit_reset(&c->inherit);
 	ibcc_audit_fini(&c->audit);
 	ibcc_settings_fini(&c->actual);
+	ibcc_vendor_fini(&c->vendor);
 	ibcc_snapshot_fini(&c->snapshot);
 	ibcc_collector_free(c->collector);
 	ibcc_estimator_free(c->estimator);
@@ -82,6 +80,8 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
 	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
 		    : ibcc_snapshot_init(&c->snapshot, topo))
+		goto no_memory;
+	if (ibcc_vendor_rebase(&c->vendor, c->topo, topo))
 		goto no_memory;
 	forget_decision(c);
 	ibcc_collector_free(c->collector);
@@ -123,148 +123,6 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 	return 0;
 }
 
-/* Readings from now on end after so many of a pass's deadlines; 0: whenever. */
-static void set_deadline(struct ibcc_cycle *c, unsigned int passes)
-{
-	uint64_t ns = passes * c->options.pass_deadline_ns;
-
-	c->transport->deadline_ns = ns ? ibcc_transport_now_ns(c->transport) + ns : 0;
-}
-
-int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
-{
-	int rc;
-
-	set_deadline(c, READBACK_DEADLINES);
-	rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
-	set_deadline(c, 0);
-	c->actual_known = !rc;
-	c->actual_age = 0;
-	c->read = !rc;
-	c->missing_age = 0;
-	c->missing_wait = 1;
-	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
-		  : 0;
-}
-
-static uint32_t count_missing(const struct ibcc_cycle *c, uint32_t *n_silent)
-{
-	uint32_t n = 0;
-
-	*n_silent = 0;
-	for (uint32_t i = 0; i < c->actual.n; i++) {
-		const struct ibcc_endport_cc *ep = &c->actual.ep[i];
-		bool missing =
-			ep->support == IBCC_CC_UNKNOWN && c->topo->port[c->topo->endport[i]].lid;
-
-		n += missing;
-		*n_silent += missing && ep->err != -EREMOTEIO;
-	}
-	return n;
-}
-
-/* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
- * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer,
- * the others may as well; and when ports can be read that could not, their nodes are back.
- */
-static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
-{
-	uint32_t silent, unread = c->snapshot.n_stale + c->snapshot.n_unreachable;
-	uint32_t before = count_missing(c, &silent);
-	uint16_t most = silent ? READBACK_PASSES : REFUSED_PASSES;
-	bool back = unread < c->n_unread;
-	int rc;
-
-	c->n_unread = unread;
-	if (back)
-		c->missing_wait = 1;
-	if (++c->missing_age < c->missing_wait || !before)
-		return 0;
-	c->missing_age = 0;
-	c->missing_wait = c->missing_wait < most / 2 ? c->missing_wait * 2 : most;
-	set_deadline(c, 1);
-	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
-	set_deadline(c, 0);
-	if (count_missing(c, &silent) < before)
-		c->missing_wait = 1;
-	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
-		  : 0;
-}
-
-/* Somebody else writes, nodes start anew: that shows in what they have, long before it shows in
- * traffic.
- */
-static int read_ours(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
-{
-	bool *which;
-	int rc;
-
-	if (!state || c->actual_age % OURS_PASSES)
-		return 0;
-	which = calloc(c->topo->n_endports + 1, sizeof(*which));
-	if (!which)
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	rc = ibcc_audit_ours(state, c->topo, which, why);
-	if (rc > 0) {
-		set_deadline(c, 1);
-		rc = ibcc_readback_some(c->transport, c->topo, c->options.cc_key, which,
-					&c->actual);
-		set_deadline(c, 0);
-		c->read = !rc;
-		if (rc)
-			ibcc_why_set(why, rc, "reading the settings back failed: %s",
-				     strerror(-rc));
-	}
-	free(which);
-	return rc;
-}
-
-/* A pass, from which is learnt what MADs cost on this fabric: one in which nothing was waited for.
- */
-static int timed_pass(struct ibcc_cycle *c)
-{
-	const struct ibcc_transport_stats *now = &c->transport->stats;
-	struct ibcc_transport_stats before = *now;
-	uint64_t from = ibcc_transport_now_ns(c->transport), took, sent;
-	int rc;
-
-	rc = ibcc_collector_pass(c->collector, c->transport, c->topo, &c->snapshot,
-				 c->options.cc_key, c->actual_known ? &c->actual : NULL);
-	took = ibcc_transport_now_ns(c->transport) - from;
-	if (!rc) {
-		c->pass_ns = took;
-		if (took > c->longest_pass_ns)
-			c->longest_pass_ns = took;
-		c->n_passes_cut +=
-			c->options.pass_deadline_ns && took >= c->options.pass_deadline_ns;
-	}
-	sent = now->sent - before.sent;
-	if (rc || !sent || now->timed_out != before.timed_out || now->retried != before.retried)
-		return rc;
-	c->mad_ns = c->mad_ns ? (7 * c->mad_ns + took / sent) / 8 : took / sent;
-	return 0;
-}
-
-static int observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
-{
-	uint32_t n_cleared;
-	int rc;
-
-	c->read = false;
-	rc = timed_pass(c);
-	if (!rc)
-		ibcc_trust_judge(c->topo, &c->snapshot);
-	/* Others may read them, too. */
-	if (!rc && act->applier->writes && c->options.clear_counters)
-		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
-	if (rc)
-		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
-	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
-		return ibcc_cycle_readback(c, why);
-	rc = read_ours(c, act->state, why);
-	return rc ? rc : read_missing(c, why);
-}
-
 static uint64_t cpu_ns(const struct ibcc_cycle *c)
 {
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
@@ -300,7 +158,8 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 				ibcc_tuner_parameters(c->tuner), &c->picture);
 	if (rc)
 		return rc;
-	ibcc_tuner_may_learn(c->tuner, act->applier->writes);
+	ibcc_refusal_find(c, &c->refused);
+	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
 	rc = tune(c, act->state, why);
 	if (rc)
 		return rc;
@@ -390,11 +249,35 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
 }
 
+/* A fabric that is not ours to write to: only what we set earlier is taken off, where that is still
+ * possible.
+ */
+static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
+			const struct ibcc_carry *carry)
+{
+	ibcc_why_set(&c->blocked, 0, "%s", c->refused.text);
+	c->act_err = act->applier->writes ? -EPERM : 0;
+	if (c->plan.n)
+		relax(c, act, carry);
+	c->skipped.text[0] = '\0';
+	if (!c->acted) {
+		ibcc_plan_fini(&c->plan);
+		c->plan.n_unreachable = c->actual.n;
+	}
+	ibcc_vendor_advice(&c->vendor, c->topo, &c->picture, &c->advice);
+	snprintf(c->target.summary, sizeof(c->target.summary), "observing only: %.230s",
+		 c->refused.text);
+}
+
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
 	struct ibcc_carry carry = carry_for(c, act, act->action, c->target.summary);
 
 	carry.all_or_nothing = act->all_or_nothing;
+	if (c->refused.text[0]) {
+		leave_alone(c, act, &carry);
+		return;
+	}
 	if (!c->plan.n)
 		return;
 	if (act->bookless && act->applier->writes) {
@@ -451,7 +334,11 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 	if (!act->state || !c->actual_known || !c->read)
 		return 0;
 	rc = audit(c, act, why);
-	if (rc || !c->audit.drift.n || !act->repair || act->bookless || !act->applier->writes)
+	if (rc || !c->audit.drift.n)
+		return rc;
+	if (!act->repair && !act->overrule)
+		ibcc_audit_bar(c->topo, &c->audit, &c->actual);
+	if (!act->repair || ibcc_refusal_check(c, NULL) || act->bookless || !act->applier->writes)
 		return rc;
 	repair(c, act);
 	rc = ibcc_cycle_readback(c, why);
@@ -466,7 +353,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	rc = observe(c, act, why);
+	rc = ibcc_cycle_observe(c, act, why);
 	if (!rc)
 		rc = look_at_books(c, act, why);
 	if (rc || !c->snapshot.interval_ns || c->act_err)

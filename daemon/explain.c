@@ -34,6 +34,8 @@ struct ibcc_explain {
 	uint64_t drift_sum;
 	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
 	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
+	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
+	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
 };
 
 /* Whether that is news, which it is no longer then. */
@@ -307,6 +309,26 @@ static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		ibcc_log(text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
 }
 
+static void tell_once(char *last, const char *what, const char *text)
+{
+	if (!strcmp(last, text))
+		return;
+	snprintf(last, IBCC_WHY_BYTES, "%s", text);
+	if (text[0])
+		ibcc_log(LOG_NOTICE, "%s%s", what, text);
+}
+
+static void tell_vendor(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_vendor_text(&c->vendor, &text);
+	tell_once(x->vendor, "", text.text);
+	ibcc_vendor_routes_text(&c->vendor, &text);
+	tell_once(x->routing, "", text.text);
+	tell_once(x->advice, "what its operator can do: ", c->advice.text);
+}
+
 static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_audit *a = &c->audit;
@@ -347,6 +369,7 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, cons
 	if (!c)
 		return;
 	tell_fabric(x, c);
+	tell_vendor(x, c);
 	tell_audit(x, c);
 	tell_doubted(x, c);
 	if (!c->decided)

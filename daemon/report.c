@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/device.h>
+
 static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
 {
 	uint32_t node = ibcc_topo_find_guid(t, guid);
@@ -156,7 +158,7 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 		const char *reason = ibcc_gate_reason(&s->ep[i]);
 		json_t *o;
 
-		if (!reason || !p->lid)
+		if (!reason || !p->lid || !ibcc_device_takes_part(t, p->node))
 			continue;
 		o = ibcc_json_port(t, t->endport[i]);
 		if (o) {
@@ -223,20 +225,31 @@ static json_t *push_of(const struct ibcc_cycle *c)
 				   : json_null());
 }
 
+static json_t *error_of(const struct ibcc_cycle *c)
+{
+	if (c->act_err)
+		return ibcc_json_text(c->blocked.text);
+	return c->refused.text[0] && !c->acted ? ibcc_json_text(c->refused.text) : json_null();
+}
+
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_result *r = c->acted && c->result.n == c->plan.n ? &c->result : NULL;
 	bool dry = !r || !r->set_mads;
 	json_t *o;
 
-	o = json_pack(
-		"{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
-		ibcc_report_fabric(c, source), "roots", ibcc_report_roots(c->topo, &c->picture),
-		"changes", ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
-		(int)c->plan.n_unchanged, "unreachable",
-		ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
-		"summary", ibcc_json_text(c->target.summary), "writes", (int)c->plan.n, "push",
-		push_of(c), "error", c->act_err ? ibcc_json_text(c->blocked.text) : json_null());
+	o = json_pack("{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
+		      ibcc_report_fabric(c, source), "roots",
+		      ibcc_report_roots(c->topo, &c->picture), "changes",
+		      ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
+		      (int)c->plan.n_unchanged, "unreachable",
+		      ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
+		      "summary", ibcc_json_text(c->target.summary), "writes", (int)c->plan.n,
+		      "push", push_of(c), "error", error_of(c));
+	if (o)
+		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
+	if (o)
+		json_object_set_new(o, "routing", ibcc_report_routing(c));
 	if (o && !dry)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,

@@ -9,6 +9,7 @@
 
 #include <ibcc/cycle.h>
 #include <ibcc/json.h>
+#include <ibcc/probe.h>
 
 #include "daemon/predict.h"
 
@@ -53,9 +54,27 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_picture *e,
 			       const struct ibcc_prediction *p);
 
+/* NVIDIA's own congestion control, {"marking","reacting","off","silent","throttled","text",
+ * "advice"}: endports, and what there is to say; null where no node has it. "throttled" are
+ * [{"node_guid","node","port","cnp_handled","cnp_ignored","marked_packets","cnp_sent"}] with counts
+ * since they were asked before.
+ */
+json_t *ibcc_report_vendor(const struct ibcc_cycle *c);
+
+/* A sentence about routing that is not by the tables alone, or null. */
+json_t *ibcc_report_routing(const struct ibcc_cycle *c);
+
+/* What each device type answers: {"schema","version","types","nvidia","routing"}, where a type is
+ * {"vendor_id","device_id","name","type","count"} and, for each property, an object of values with
+ * counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key", "counters", "tick",
+ * "link_mbps" (ports), "nvidia_cc", "adaptive_routing". No GUID, LID or name of a node is in it.
+ */
+json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p);
+
 /* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,
  * changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan was or
- * would be refused), and result after an apply.
+ * would be refused), nvidia, routing (null, or what is not
+ * proved since switches do not go by their tables), and result after an apply.
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 

@@ -21,7 +21,7 @@ static const struct command commands[] = {
 	{ "plan", IBCC_JOB_PLAN, false },        { "show", IBCC_JOB_SHOW, false },
 	{ "history", IBCC_JOB_HISTORY, false },  { "apply", IBCC_JOB_APPLY, true },
 	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
-	{ "repair", IBCC_JOB_REPAIR, true },
+	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
 };
 
 static const struct command *find_command(const char *name)

@@ -50,6 +50,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 	}
 	if (c)
 		ibcc_collector_clock_trouble(c->collector, c->topo, why);
+	if (!why->text[0])
+		ibcc_service_key_trouble(s, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 	/* Waiting for the next try is no success. */
@@ -115,6 +117,8 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 	act->action = "apply";
 	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
 	act->all_or_nothing = true;
+	act->overrule = true;
+	s->cycle.actual_known = false;
 	s->hold = 0;
 	if (s->paused && !act->bookless)
 		ibcc_service_pause(s, NULL);
@@ -189,6 +193,26 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 				    filter);
 	}
 	*out = o;
+	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
+}
+
+int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_cycle *c = &s->cycle;
+	struct ibcc_probe p = { 0 };
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_cycle_readback(c, why);
+	if (rc)
+		return rc;
+	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
+	if (rc)
+		return ibcc_why_set(why, rc, "asking the devices failed: %s", strerror(-rc));
+	*out = ibcc_report_probe(c, &p);
+	ibcc_probe_fini(&p);
+	if (!*out)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }
 
@@ -363,6 +387,8 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "traps", traps_status(s));
 	}
 	if (o && c) {
+		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
+		json_object_set_new(o, "routing", ibcc_report_routing(c));
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 	}

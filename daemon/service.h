@@ -84,10 +84,12 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			struct ibcc_why *why);
 /* Gives every node this CC_Key, with protect bit and lease; nodes that have it already are left
- * alone. Ours is the one that they want now.
+ * alone, unless they are to have protect bit or lease. Ours is the one that they want now.
  */
 int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *key,
 			 const struct ibcc_request *r, json_t **out, struct ibcc_why *why);
+/* Reads what all devices answer; see ibcc_report_probe(). */
+int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
 /* Settings read from the fabric now; see ibcc_report_settings(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <ibcc/keyring.h>
+
 #include "daemon/apply/carry.h"
 #include "daemon/discovery.h"
 #include "daemon/mad_rate.h"
@@ -20,10 +22,15 @@ enum ibcc_topo_source {
 
 struct ibcc_service {
 	struct ibcc_config config;
-	uint64_t cc_key;
+	uint64_t cc_key; /* what we work with: the keyring's mark where there is one */
+	uint64_t default_key;
+	struct ibcc_keyring *keyring; /* NULL: all nodes have the default key */
+	bool keys_read;               /* it has been, once */
+	struct ibcc_why keys_trouble; /* of the files; empty: none */
 	pthread_mutex_t lock; /* of `transport` and `plugin` against ibcc_service_cancel() */
 	atomic_bool canceled;
 	struct ibcc_transport *transport; /* NULL: not open */
+	struct ibcc_transport *umad;      /* the port itself, in it; borrowed */
 	struct ibcc_plugin *plugin;
 	struct ibcc_why plugin_why;   /* why it is not there; empty if it is */
 	bool plugin_silent;           /* it is, or was, but its OpenSM does not answer */
@@ -53,6 +60,14 @@ struct ibcc_service {
 	struct ibcc_mad_rate mad_rate; /* of the transport */
 	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
 };
+
+/* Another folder of keys, or none; -ENOMEM leaves all as it was. */
+int ibcc_service_new_keys(struct ibcc_service *s, const struct ibcc_config *config,
+			  uint64_t cc_key);
+/* Reads keys that have changed and addresses them. An error if there were never any. */
+int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why);
+/* What is wrong with keys, and which option is about it; *why is left alone if nothing is. */
+void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 
 /* Sees to an open port and a topology that is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);

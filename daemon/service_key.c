@@ -22,21 +22,42 @@ static void pack(uint8_t *data, const struct ibcc_cc_key_info *key)
 	memcpy(data, mad + IBCC_MAD_DATA_OFFS, IBCC_CC_DATA_BYTES);
 }
 
+/* `own`: the key that the node wants, where it is not ours. */
 static int add(const struct ibcc_service *s, uint32_t endport, const struct ibcc_cc_key_info *key,
-	       struct ibcc_plan *plan)
+	       uint64_t own, struct ibcc_plan *plan)
 {
 	const struct ibcc_topo *t = s->cycle.topo;
 	const struct ibcc_topo_port *p = &t->port[t->endport[endport]];
-	struct ibcc_cc_key_info old = { .CC_Key = s->cc_key };
+	struct ibcc_cc_key_info old = { .CC_Key = own ? own : s->cc_key };
 	struct ibcc_change c = { .node_guid = t->node[p->node].guid,
 				 .lid = p->lid,
 				 .port = p->num,
 				 .attr_id = IBCC_CC_ATTR_KEY_INFO,
+				 .cc_key = own,
 				 .reason = "the CC_Key is set" };
 
 	pack(c.old_data, &old);
 	pack(c.new_data, key);
 	return ibcc_plan_append(plan, &c);
+}
+
+/* Whether a node that has the key has what is to go with it; where it does not tell, it has. */
+static bool has_all(const struct ibcc_service *s, uint32_t endport,
+		    const struct ibcc_cc_key_info *key)
+{
+	const struct ibcc_topo *t = s->cycle.topo;
+	struct ibcc_mad_op op = { .lid = t->port[t->endport[endport]].lid };
+	struct ibcc_cc_key_info has;
+
+	if (!key->CC_KeyProtectBit && !key->CC_KeyLeasePeriod)
+		return true;
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_GET, IBCC_CC_ATTR_KEY_INFO, 0);
+	ibcc_cc_key_pack(op.mad, key->CC_Key);
+	if (ibcc_transport_run(s->transport, &op, 1) || op.err)
+		return true;
+	ibcc_cc_key_info_unpack(op.mad, &has);
+	return has.CC_KeyProtectBit == key->CC_KeyProtectBit &&
+	       has.CC_KeyLeasePeriod == key->CC_KeyLeasePeriod;
 }
 
 /* The nodes that want our key get the new one; those that want neither are told. */
@@ -56,7 +77,9 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_UNSUPPORTED)
 			continue;
 		if (ep->support == IBCC_CC_SUPPORTED)
-			rc = add(s, i, key, plan);
+			rc = add(s, i, key, 0, plan);
+		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED && !has_all(s, i, key))
+			rc = add(s, i, key, key->CC_Key, plan);
 		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED)
 			plan->n_unchanged++;
 		else if (!n++)

@@ -32,12 +32,11 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 	if (!s)
 		return NULL;
 	s->config = *config;
-	s->cc_key = cc_key;
 	s->stage = "nothing";
 	pthread_mutex_init(&s->lock, NULL);
 	s->null_applier = ibcc_applier_null_new();
 	s->plugin = ibcc_plugin_new(config->plugin_socket);
-	if (s->null_applier && s->plugin)
+	if (s->null_applier && s->plugin && !ibcc_service_new_keys(s, config, cc_key))
 		return s;
 	ibcc_service_free(s);
 	return NULL;
@@ -74,6 +73,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_service_drop(s);
 	ibcc_applier_free(s->null_applier);
 	ibcc_plugin_free(s->plugin);
+	ibcc_keyring_free(s->keyring);
 	ibcc_state_close(s->state);
 	pthread_mutex_destroy(&s->lock);
 	free(s->paused);
@@ -184,24 +184,31 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 					.pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
 					.cc_key = s->cc_key,
 					.clear_counters = c->clear_counters,
+					.trust_lft = c->trust_lft,
 					.estimator = c->estimator,
 					.tuner = c->tuner };
-	struct ibcc_transport *t;
+	struct ibcc_transport *umad, *t;
 	struct ibcc_why said = { "" };
 	int rc = 0;
 
-	t = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
+	t = umad = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "%s", said.text);
+	if (s->keyring)
+		t = ibcc_keyring_transport(s->keyring, t);
+	if (!t)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	set_transport(s, t);
+	s->umad = umad;
 	s->applier = c->apply_via == IBCC_VIA_DIRECT
-			     ? ibcc_applier_direct_new(t, s->cc_key)
-			     : ibcc_applier_plugin_new(s->plugin, s->cc_key);
+			     ? ibcc_applier_direct_new(t, s->cc_key, true)
+			     : ibcc_applier_plugin_new(s->plugin, s->default_key);
 	rc = ibcc_cycle_init(&s->cycle, &o, t);
 	if (rc || !s->applier) {
 		ibcc_service_drop(s);
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	}
+	ibcc_applier_set_keyring(s->applier, s->keyring);
 	ibcc_applier_set_bounds(s->applier, &c->bounds);
 	ibcc_applier_set_bounds(s->null_applier, &c->bounds);
 	return 0;
@@ -212,12 +219,12 @@ static bool is_plugins_port(const struct ibcc_service *s)
 {
 	uint64_t guid = ibcc_plugin_state(s->plugin)->port_guid;
 
-	return !guid || ibcc_umad_port_guid(s->transport) == guid;
+	return !guid || ibcc_umad_port_guid(s->umad) == guid;
 }
 
 static int other_port(struct ibcc_service *s, struct ibcc_why *why)
 {
-	uint64_t ours = ibcc_umad_port_guid(s->transport);
+	uint64_t ours = ibcc_umad_port_guid(s->umad);
 
 	ibcc_service_drop(s);
 	return ibcc_why_set(
@@ -247,6 +254,8 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 		rc = other_port(s, why);
 	if (!rc)
 		rc = ibcc_service_refresh_topology(s, plugin, why);
+	if (!rc)
+		rc = ibcc_service_look_at_keys(s, why);
 	if (rc == -EIO)
 		ibcc_service_drop(s);
 	s->stage = "reading the fabric or writing to it";
@@ -273,13 +282,18 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 			 old->clear_counters == config->clear_counters &&
 			 old->window == config->window && old->node_window == config->node_window &&
 			 old->node_gap_us == config->node_gap_us && old->clock == config->clock &&
-			 old->apply_via == config->apply_via && s->cc_key == cc_key;
+			 old->apply_via == config->apply_via && s->default_key == cc_key &&
+			 !strcmp(old->key_dir, config->key_dir);
 	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;
 
 	if (!same_plugin && !(plugin = ibcc_plugin_new(config->plugin_socket)))
 		return -ENOMEM;
 	if (!same_port || !same_plugin) {
 		ibcc_service_drop(s);
+		if (ibcc_service_new_keys(s, config, cc_key)) {
+			ibcc_plugin_free(plugin);
+			return -ENOMEM;
+		}
 	} else if (s->transport &&
 		   (memcmp(&old->tuner, &config->tuner, sizeof(old->tuner)) ||
 		    memcmp(&old->estimator, &config->estimator, sizeof(old->estimator)) ||
@@ -295,7 +309,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 		ibcc_plugin_free(old_plugin);
 	}
 	s->config = *config;
-	s->cc_key = cc_key;
+	s->cycle.options.trust_lft = config->trust_lft;
 	s->hold = 0;
 	s->hold_next = 0;
 	if (s->applier)

@@ -6,6 +6,7 @@
 
 #include <ibcc/gate.h>
 
+#include "daemon/apply/refusal.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 #include "daemon/state/state.h"
@@ -63,6 +64,8 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 
 	if (!rc)
 		rc = ibcc_service_is_whole(s, why);
+	if (!rc)
+		rc = ibcc_refusal_check(&s->cycle, why);
 	if (!rc && ibcc_service_address(s->cycle.topo, saved, &plan, &n_gone, &gone_guid))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!rc)

@@ -110,7 +110,7 @@ void ibcc_service_deafen(struct ibcc_service *s)
 /* Where nobody else tells us about changes. */
 static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
 {
-	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->transport) };
+	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->umad) };
 
 	if (s->listens && !s->notices)
 		s->notices = ibcc_notices_new(&o);
@@ -166,8 +166,7 @@ static void look_at_sm(struct ibcc_service *s)
 static void look_for_hints(struct ibcc_service *s, uint64_t now)
 {
 	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
-	uint32_t lids =
-		(uint32_t)ibcc_umad_lid(s->transport) << 16 | ibcc_umad_sm_lid(s->transport);
+	uint32_t lids = (uint32_t)ibcc_umad_lid(s->umad) << 16 | ibcc_umad_sm_lid(s->umad);
 	struct ibcc_notices_state n = { 0 };
 
 	if (s->notices)

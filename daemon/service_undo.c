@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/gate.h>
 
+#include "daemon/apply/refusal.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 #include "daemon/state/state.h"
@@ -175,7 +177,8 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 
 	for (i = 0; i < t->n_endports; i++) {
 		if (!t->port[t->endport[i]].lid || actual->ep[i].support == IBCC_CC_SUPPORTED ||
-		    actual->ep[i].support == IBCC_CC_UNSUPPORTED)
+		    actual->ep[i].support == IBCC_CC_UNSUPPORTED ||
+		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
 			continue;
 		if (!n++) {
 			first = &t->node[t->port[t->endport[i]].node];
@@ -246,6 +249,8 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	int rc;
 
 	rc = ibcc_service_read_all(s, why);
+	if (!rc)
+		rc = ibcc_refusal_check(&s->cycle, why);
 	if (!rc)
 		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
 	if (rc)

@@ -189,6 +189,7 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		j->err = ibcc_service_show(w->service, j->filter[0] ? j->filter : NULL, &j->result,
 					   &j->why);
 		break;
+	case IBCC_JOB_PROBE: j->err = ibcc_service_probe(w->service, &j->result, &j->why); break;
 	case IBCC_JOB_HISTORY:
 		j->err = ibcc_service_history(w->service, j->id, j->limit, &j->result, &j->why);
 		break;

@@ -18,6 +18,8 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
 
+#include "opensm_members.h" /* made when the plugin is built, see members.sh */
+
 #include <ibcc/link.h>
 #include <ibcc/version.h>
 
@@ -277,9 +279,8 @@ struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm)
 
 void ibcc_plugin_sm_read(const struct osm_opensm *osm, struct ibcc_proto_state *s)
 {
-	/* Single words that OpenSM's own threads read without its lock, too. */
-	s->sm_state = *(const volatile uint8_t *)&osm->subn.sm_state;
-	s->own_cc = *(const volatile boolean_t *)&osm->subn.opt.congestion_control != FALSE;
+	s->sm_state = IBCC_OSM_SM_STATE(osm);
+	s->own_cc = IBCC_OSM_OWN_CC(osm);
 	s->port_guid = cl_ntoh64(*(const volatile ib_net64_t *)&osm->subn.sm_port_guid);
 	snprintf(s->opensm_version, sizeof(s->opensm_version), "%s", OSM_VERSION);
 	snprintf(s->plugin_version, sizeof(s->plugin_version), "%s", IBCC_VERSION);

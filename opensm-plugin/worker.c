@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/vendor.h>
+
 #include "opensm-plugin/dead_man.h"
 #include "opensm-plugin/fabric.h"
 #include "opensm-plugin/push.h"
@@ -228,6 +230,7 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 						 : "another daemon writes through this plugin");
 	}
 	if (refusal == IBCC_REFUSAL_NONE) {
+		ibcc_vendor_mark(w->topo->topo, plan);
 		why->err = ibcc_push_start(w->push, plan, cc_key, state.port_guid);
 		w->cc_key = why->err ? w->cc_key : cc_key;
 		if (why->err) {
@@ -316,6 +319,7 @@ static void revert(struct ibcc_plugin_worker *w)
 		return;
 	host_state(w, &s);
 	w->cc_key = w->dead_man.cc_key;
+	ibcc_vendor_mark(w->topo->topo, &plan);
 	if (plan.n && !ibcc_push_start(w->push, &plan, w->cc_key, s.port_guid)) {
 		w->reverting = true;
 		ibcc_plugin_log(

@@ -16,9 +16,9 @@
 struct ibcc_proxy;
 
 struct ibcc_proxy_ops {
-	/* Answers a request of classes PerfMgt or CC that a client at the node with `node_guid`
-	 * sends; *reply starts as a copy of the request with addresses swapped. Returns 0, or
-	 * -ETIMEDOUT if nobody answers.
+	/* Answers a request of classes PerfMgt or CC, or for a vendor's own SMP attribute, that a
+	 * client at the node with `node_guid` sends; *reply starts as a copy of the request with
+	 * addresses swapped. Returns 0, or -ETIMEDOUT if nobody answers.
 	 */
 	int (*answer)(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 		      struct ibcc_wire_mad *reply);

@@ -136,6 +136,26 @@ static int set_marks(const struct ibcc_requests *q, const char *node, double v)
 	return k ? 0 : -ENOENT;
 }
 
+static int set_nvidia_cc(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->vendor_cc = v != 0 ? IBCC_NVIDIA_CC_ON : IBCC_NVIDIA_CC_OFF;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_adaptive(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k) {
+		k->adaptive = true;
+		k->adaptive_sls = (uint16_t)v;
+	}
+	return k ? 0 : -ENOENT;
+}
+
 static int reboot(const struct ibcc_requests *q, const char *node, double v)
 {
 	(void)v;
@@ -157,6 +177,8 @@ static const struct knob knobs[] = {
 	{ "pma_sent_permille", VALUE_NUMBER, UINT16_MAX, true, set_sent },
 	{ "pma_wait_permille", VALUE_NUMBER, UINT16_MAX, true, set_wait },
 	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },
+	{ "nvidia_cc", VALUE_SWITCH, 1, true, set_nvidia_cc },
+	{ "adaptive_sls", VALUE_NUMBER, UINT16_MAX, true, set_adaptive },
 	{ "cc_clock_permille", VALUE_NUMBER, CLOCK_MAX, true, set_clock },
 	{ "sink_rate", VALUE_NUMBER, UINT32_MAX, true, set_sink_rate },
 	{ "reboot", VALUE_NONE, 0, true, reboot },

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/apply.h>
+#include <ibcc/keyring.h>
 #include <ibcc/mad.h>
 
 #include "daemon/apply/plugin_client.h"
@@ -13,6 +15,7 @@ struct own_port {
 	struct ibcc_applier base;
 	struct ibcc_transport *transport; /* NULL: the null applier */
 	uint64_t cc_key;
+	bool prove_lids;
 	struct ibcc_bounds bounds;
 	struct ibcc_set_budget budget;
 };
@@ -21,6 +24,7 @@ struct by_plugin {
 	struct ibcc_applier base;
 	struct ibcc_plugin *plugin;
 	uint64_t cc_key;
+	const struct ibcc_keyring *keyring;
 };
 
 /* The null applier goes the way of the real one, so that both judge a plan alike. */
@@ -31,6 +35,7 @@ static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, st
 	struct ibcc_why left_out = { "" };
 	struct ibcc_apply_options opt = { .cc_key = o->cc_key,
 					  .dry = !o->transport,
+					  .prove_lids = o->prove_lids,
 					  .bounds = &o->bounds,
 					  .budget = &o->budget,
 					  .left_out = &left_out };
@@ -82,7 +87,23 @@ static int by_plugin_run(struct ibcc_applier *a, const struct ibcc_plan *plan,
 {
 	struct by_plugin *b = (struct by_plugin *)a;
 
-	return ibcc_plugin_apply(b->plugin, plan, b->cc_key, r, why);
+	struct ibcc_plan keyed = { .generation = plan->generation, .back = plan->back };
+	int rc = 0;
+
+	if (!b->keyring)
+		return ibcc_plugin_apply(b->plugin, plan, b->cc_key, r, why);
+	for (uint32_t i = 0; i < plan->n && !rc; i++) {
+		rc = ibcc_plan_append(&keyed, &plan->change[i]);
+		if (!rc && !keyed.change[i].cc_key)
+			keyed.change[i].cc_key =
+				ibcc_keyring_cc_key(b->keyring, plan->change[i].lid);
+	}
+	rc = rc ? ibcc_why_set(why, rc, "no memory")
+		: ibcc_plugin_apply(b->plugin, &keyed, b->cc_key, r, why);
+	if (keyed.change)
+		explicit_bzero(keyed.change, keyed.n * sizeof(*keyed.change));
+	ibcc_plan_fini(&keyed);
+	return rc;
 }
 
 static void own_port_free(struct ibcc_applier *a)
@@ -109,6 +130,12 @@ void ibcc_applier_set_bounds(struct ibcc_applier *a, const struct ibcc_bounds *b
 		((struct own_port *)a)->bounds = *bounds;
 }
 
+void ibcc_applier_set_keyring(struct ibcc_applier *a, const struct ibcc_keyring *k)
+{
+	if (a->ops == &by_plugin_ops)
+		((struct by_plugin *)a)->keyring = k;
+}
+
 struct ibcc_applier *ibcc_applier_null_new(void)
 {
 	struct own_port *o = calloc(1, sizeof(*o));
@@ -120,7 +147,8 @@ struct ibcc_applier *ibcc_applier_null_new(void)
 	return &o->base;
 }
 
-struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key)
+struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key,
+					     bool prove_lids)
 {
 	struct own_port *o = calloc(1, sizeof(*o));
 
@@ -130,6 +158,7 @@ struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t 
 	o->base = (struct ibcc_applier){ &own_port_ops, "direct", true };
 	o->transport = t;
 	o->cc_key = cc_key;
+	o->prove_lids = prove_lids;
 	return &o->base;
 }
 

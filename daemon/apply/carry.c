@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <ibcc/vendor.h>
+
 /* Without an answer nobody knows whether a Set arrived, so those are taken back as well. */
 static bool may_be_there(const struct ibcc_change_result *r)
 {
@@ -109,7 +111,7 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 	return rc;
 }
 
-int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, struct ibcc_result *r,
+int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ibcc_result *r,
 		   struct ibcc_why *why)
 {
 	struct ibcc_why undo_why = { "" };
@@ -120,6 +122,8 @@ int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, str
 	if (ibcc_result_init(r, plan->n))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	txn.via = c->applier->name;
+	if (c->topo)
+		ibcc_vendor_mark(c->topo, plan);
 	rc = one_transaction(c, &txn, plan, r, &id, why);
 	if (rc != -EIO || !c->all_or_nothing || !r->n_verified)
 		return rc;

@@ -25,12 +25,12 @@ struct ibcc_carry {
 	bool back;
 };
 
-/* Carries a plan out; *r is initialised by the call, also on failure. The old values are on disk
- * before the first Set; when they cannot be stored nothing is sent, unless it may go unrecorded.
- * With the null applier nothing is stored. Returns as struct ibcc_applier_ops::run, or -EIO from
- * the state file.
+/* Carries a plan out, in which it marks the nodes that are asked before (see ibcc_vendor_mark());
+ * *r is initialised by the call, also on failure. The old values are on disk before the first Set;
+ * when they cannot be stored nothing is sent, unless it may go unrecorded. With the null applier
+ * nothing is stored. Returns as struct ibcc_applier_ops::run, or -EIO from the state file.
  */
-int ibcc_carry_out(const struct ibcc_carry *c, const struct ibcc_plan *plan, struct ibcc_result *r,
+int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ibcc_result *r,
 		   struct ibcc_why *why);
 
 #endif

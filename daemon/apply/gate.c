@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ibcc/device.h>
 #include <ibcc/mad.h>
 
 const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
@@ -14,6 +15,14 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_SUPPORTED: return NULL;
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
 	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key";
+	case IBCC_CC_BARRED:
+		if (ep->err == -EBUSY)
+			return "was given other settings by somebody else: \"ibcc-tune repair\" or "
+			       "\"apply\" overrules that";
+		return ep->err == -EPERM
+			       ? "has NVIDIA's own congestion control on"
+			       : "does not say whether NVIDIA's own congestion control is "
+				 "on";
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)
 			return "refuses congestion control requests for the time being";
@@ -67,7 +76,8 @@ int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct
 	for (i = t->n_endports; i-- > 0;) {
 		const struct ibcc_endport_cc *ep = &s->ep[i];
 
-		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_SUPPORTED)
+		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_SUPPORTED ||
+		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
 			continue;
 		if (ep->support == IBCC_CC_KEY_REFUSED) {
 			n_key++;

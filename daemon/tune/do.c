@@ -77,6 +77,8 @@ static int apply_local(const struct tune *t, struct ibcc_service *s, const struc
 	if (rc)
 		return rc;
 	c = ibcc_service_cycle(s);
+	if (c->refused.text[0] && !c->acted)
+		return ibcc_why_set(why, -EPERM, "%s", c->refused.text);
 	return c->act_err ? ibcc_why_set(why, c->act_err, "%s", c->blocked.text) : 0;
 }
 
@@ -125,6 +127,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = ibcc_service_repair(s, &r, out, why);
 	} else if (!strcmp(command, "show")) {
 		rc = ibcc_service_show(s, node, out, why);
+	} else if (!strcmp(command, "probe")) {
+		rc = ibcc_service_probe(s, out, why);
 	} else if (!strcmp(command, "history")) {
 		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit, out, why);
 	}

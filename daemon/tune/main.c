@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{ "status", tune_status, 0, true, "what the daemon is doing" },
 	{ "show", tune_show, 1, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
+	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
 	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
 	{ "ooo-check", tune_ooo_check, 0, false,
 	  "packets out of order that this host's adapters counted" },
@@ -66,6 +67,8 @@ static const char usage_options[] =
 	"      --limit N              history: so many, default 20\n"
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
+	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
+	"names\n"
 	"      --node-name-map FILE   names of nodes\n"
 	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
 	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
@@ -95,6 +98,7 @@ enum {
 	OPT_LIMIT,
 	OPT_NAMES,
 	OPT_PROTECT,
+	OPT_SAVE,
 	OPT_LEASE,
 	OPT_SOCKET,
 	OPT_FULL,
@@ -115,6 +119,7 @@ static const struct option options[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "protect", no_argument, NULL, OPT_PROTECT },
 	{ "lease", required_argument, NULL, OPT_LEASE },
+	{ "save", required_argument, NULL, OPT_SAVE },
 	{ "node-name-map", required_argument, NULL, OPT_NAMES },
 	{ "full", no_argument, NULL, OPT_FULL },
 	{ "root", required_argument, NULL, OPT_ROOT },
@@ -307,6 +312,7 @@ int main(int argc, char **argv)
 		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
 		case OPT_SYSFS: t.sysfs = optarg; break;
+		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
 		case 'F': o.fabric = optarg; break;

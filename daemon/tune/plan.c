@@ -90,6 +90,11 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 		print_prediction(prediction);
 	if (tune_str(a, "summary")[0])
 		printf("\nDecision: %s\n", tune_str(a, "summary"));
+	if (tune_str(a, "routing")[0])
+		printf("\nNot proved: %s\n", tune_str(a, "routing"));
+	if (tune_str(json_object_get(a, "nvidia"), "advice")[0])
+		printf("\nWhat its operator can do: %s\n",
+		       tune_str(json_object_get(a, "nvidia"), "advice"));
 }
 
 bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *why)

@@ -141,6 +141,19 @@ static void print_doubted(const json_t *list)
 	}
 }
 
+static void print_vendor(const json_t *v)
+{
+	size_t n = json_array_size(json_object_get(v, "throttled"));
+
+	if (!json_is_object(v))
+		return;
+	printf("NVIDIA:    %s\n", tune_str(v, "text"));
+	if (tune_str(v, "advice")[0])
+		printf("           %s\n", tune_str(v, "advice"));
+	if (n)
+		printf("           %zu adapters saw marks or notifications lately\n", n);
+}
+
 static void print_counters(const json_t *list)
 {
 	const json_t *o;
@@ -171,6 +184,9 @@ static void print_status(const json_t *s)
 	print_counters(json_object_get(json_object_get(s, "fabric"), "counters"));
 	if (tune_str(s, "discovery_trouble")[0])
 		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
+	print_vendor(json_object_get(s, "nvidia"));
+	if (tune_str(s, "routing")[0])
+		printf("Routing:   %s\n", tune_str(s, "routing"));
 	if (tune_str(json_object_get(s, "drift"), "text")[0])
 		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
 	if (tune_str(json_object_get(s, "unknown_origin"), "text")[0])

@@ -31,6 +31,7 @@ struct tune {
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
+	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */
 	const char *output;   /* plan: also into this file; NULL: no */
@@ -54,6 +55,7 @@ int tune_status(struct tune *t);
 int tune_show(struct tune *t);
 int tune_history(struct tune *t);
 int tune_ooo_check(struct tune *t);
+int tune_probe(struct tune *t);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.

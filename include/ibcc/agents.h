@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Management agents of all endports: class 0x21 (Congestion Control) and PerfMgt, answered from the
- * packet engine. No I/O: a datagram goes in, its answer comes out.
+ * packet engine, and what of subnet management is NVIDIA's own. No I/O: a datagram goes in, its
+ * answer comes out.
  */
 #ifndef IBCC_AGENTS_H
 #define IBCC_AGENTS_H
@@ -31,8 +32,11 @@ struct ibcc_agent_quirks {
 	 * truth; marks: FECN and BECN, of the packets received.
 	 */
 	uint16_t sent_permille, wait_permille, marks_permille;
-	/* TimeStamp runs at so many thousandths of its rate more, or less: -1000 and it stands still at
-	 * zero.
+	enum ibcc_nvidia_cc vendor_cc;
+	bool adaptive; /* see struct ibcc_profile */
+	uint16_t adaptive_sls;
+	/* TimeStamp runs at so many thousandths of its rate more, or less: -1000 and it stands
+	 * still at zero.
 	 */
 	int32_t clock_off_permille;
 };
@@ -71,7 +75,8 @@ void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t);
  */
 int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *rq, uint8_t *reply);
 
-/* Nodes without support answer every request of class 0x21 with status 0x000c. What was set before
+/* Nodes without support answer every request of class 0x21 with status 0x000c, but for attributes
+ * that are NVIDIA's own. What was set before
  * does not work any longer, and does again when support returns.
  */
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);

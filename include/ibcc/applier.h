@@ -36,8 +36,15 @@ struct ibcc_applier {
 
 /* All return NULL without memory. The transport and the plugin connection are borrowed. */
 struct ibcc_applier *ibcc_applier_null_new(void);
-struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key);
+/* `prove_lids`: see struct ibcc_apply_options. */
+struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t cc_key,
+					     bool prove_lids);
 struct ibcc_applier *ibcc_applier_plugin_new(struct ibcc_plugin *p, uint64_t cc_key);
+
+/* Keys of an applier that leaves writing to the plugin (NULL: all nodes have the same); borrowed.
+ */
+struct ibcc_keyring;
+void ibcc_applier_set_keyring(struct ibcc_applier *a, const struct ibcc_keyring *k);
 
 /* Bounds of an applier that writes, or would write, by itself; without them those are the wire's,
  * and Sets are not counted. The plugin has its own.

@@ -14,6 +14,10 @@
 struct ibcc_apply_options {
 	uint64_t cc_key;
 	bool dry; /* the null applier: marks every change DRY and sends nothing */
+	/* Before each Set NodeInfo is asked for at its LID, for a transport that carries SMPs and
+	 * an owner who has no subnet manager to tell him that a LID has moved.
+	 */
+	bool prove_lids;
 	const struct ibcc_bounds *bounds; /* NULL: the default */
 	struct ibcc_set_budget *budget;   /* of the nodes; NULL: nobody counts */
 	struct ibcc_why *left_out;        /* what was left out and why; may be NULL */
@@ -25,7 +29,11 @@ struct ibcc_apply_options {
 /* Whole nodes are left out, SKIPPED with this error at the change in question: -ERANGE, a change is
  * beyond the bounds (CCTI_Min is also held against the table of the node where the plan has none);
  * -EBUSY, the node has had its Sets for now, unless the plan puts something back; -EOPNOTSUPP, a
- * key for a node that does not answer CongestionInfo: it may be read by somebody else's program.
+ * key for a node that does not answer CongestionInfo: it may be read by somebody else's program;
+ * -EPERM, it says that NVIDIA's own congestion control is on there (asked where change:ask_vendor).
+ *
+ * With prove_lids a change whose LID belongs to another node now fails with -ESTALE, and one
+ * without an answer to NodeInfo with -EHOSTUNREACH; nothing is sent then.
  *
  * Applies all changes: nodes in parallel, the changes of one node one after the other in the
  * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of

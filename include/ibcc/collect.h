@@ -87,6 +87,11 @@ void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct i
  * -ETIMEDOUT if it does. Then it is without class 0x21 and says nothing, or its CC_Key is protected
  * and ours is another. A key that lets us read but not write makes it KEY_REFUSED, with settings as
  * read. Reads only. Returns 0, -ENOMEM, -EIO, -ECANCELED.
+ *
+ * Each request with another key than its own is counted by a node, and may start its lease. So
+ * where nobody has told anything yet, one endport is asked before all, and two more if it is
+ * silent; when they are, though they answer others, everybody else is left alone. Who is silent to
+ * class 0x21 alone three times in a row is not asked for five minutes.
  */
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
@@ -102,6 +107,9 @@ int ibcc_readback_some(struct ibcc_transport *tr, const struct ibcc_topo *t, uin
  */
 int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 			  struct ibcc_settings *s);
+
+/* There are other keys: everybody is asked once more, however silent. */
+void ibcc_readback_new_keys(struct ibcc_settings *s);
 
 /* Topology by directed-route discovery from the local port of a transport that carries SMPs, for
  * fabrics without our plugin. Ends five minutes after its beginning, or half a minute after a time

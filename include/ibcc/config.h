@@ -45,6 +45,7 @@ struct ibcc_config {
 	uint32_t pass_deadline_ms; /* what was not read by then is stale */
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */
+	bool trust_lft; /* tune where packets need not go by the forwarding tables, too */
 	uint8_t retries;
 	uint8_t window;       /* MADs in flight, */
 	uint8_t node_window;  /* of those to one node, */
@@ -54,10 +55,11 @@ struct ibcc_config {
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
 	/* Names of groups whose members may ask, and ask for changes; empty: none. */
 	char control_read_group[33], control_write_group[33];
-	char state_file[IBCC_CONFIG_PATH_BYTES];   /* last good settings and undo */
-	uint32_t history_mb;                       /* of that, at most */
-	char cc_key_file[IBCC_CONFIG_PATH_BYTES];  /* empty: key 0 */
-	char metrics_listen[64];                   /* see ibcc_listen_parse(); empty: nowhere */
+	char state_file[IBCC_CONFIG_PATH_BYTES];  /* last good settings and undo */
+	uint32_t history_mb;                      /* of that, at most */
+	char cc_key_file[IBCC_CONFIG_PATH_BYTES]; /* empty: key 0 */
+	char key_dir[IBCC_CONFIG_PATH_BYTES]; /* of OpenSM's guid2cckey; empty: one key for all */
+	char metrics_listen[64];              /* see ibcc_listen_parse(); empty: nowhere */
 	char metrics_file[IBCC_CONFIG_PATH_BYTES]; /* empty: none */
 	bool compat_names; /* counters also by infiniband_exporter's names */
 	int log_target;    /* enum ibcc_log_target */

@@ -22,6 +22,7 @@
 #include <ibcc/snapshot.h>
 #include <ibcc/transport.h>
 #include <ibcc/tuner.h>
+#include <ibcc/vendor.h>
 #include <ibcc/why.h>
 
 struct ibcc_state; /* the state file */
@@ -34,6 +35,7 @@ struct ibcc_cycle_options {
 	uint64_t pass_deadline_ns;
 	uint64_t cc_key;
 	bool clear_counters; /* see ibcc_counters_clear_full(); when something may be written */
+	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
@@ -46,6 +48,7 @@ struct ibcc_act {
 	struct ibcc_state *state; /* NULL: nothing is stored, and nothing compared with it */
 	const char *bookless;     /* why nothing can be stored: then things are taken off only */
 	bool repair;              /* write again what is not as we left it */
+	bool overrule;            /* somebody asked: what others changed may be overwritten */
 	const char *who, *action; /* see struct ibcc_txn */
 	enum ibcc_gate gate;
 	bool all_or_nothing;
@@ -63,6 +66,7 @@ struct ibcc_cycle {
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
+	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
 	bool read;                          /* settings were read in this turn, all or ours */
 	uint32_t n_unread;                  /* ports without a reading in the turn before */
 	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
@@ -83,6 +87,11 @@ struct ibcc_cycle {
 	int act_err;               /* 0, or why the plan did not take effect altogether */
 	struct ibcc_result result; /* by the plan's index */
 	struct ibcc_why blocked;   /* words for act_err */
+	/* Why this fabric is not ours to write to, whoever asks; see ibcc_refusal_find(). Empty: it
+	 * is ours.
+	 */
+	struct ibcc_why refused;
+	struct ibcc_why advice; /* then: what its operator can do about what is seen */
 	/* Whom taking back could not reach, until everybody can be reached; empty: nobody. */
 	struct ibcc_why skipped;
 };

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/topo.h>
+
 #define IBCC_VENDOR_MELLANOX 0x0002c9u
 #define IBCC_VENDOR_BULL     0x00119fu
 #define IBCC_VENDOR_QLOGIC   0x001175u
@@ -79,6 +81,10 @@ struct ibcc_device {
  */
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
 
+/* Is a node of a topology a host or a switch, and not a SHARP aggregation node, a virtual function
+ * or a router? Those cannot be given settings of their own, and nothing waits for them.
+ */
+bool ibcc_device_takes_part(const struct ibcc_topo *t, uint32_t node);
 /* May its links be FDR10, which its vendor's ExtendedPortInfo tells? It is asked of no others, as
  * old devices keep silent about what they do not know (the list is that of infiniband-diags).
  */

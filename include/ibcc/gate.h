@@ -7,8 +7,8 @@
 
 #include <ibcc/picture.h>
 #include <ibcc/settings.h>
-#include <ibcc/topo.h>
 #include <ibcc/target.h>
+#include <ibcc/topo.h>
 #include <ibcc/why.h>
 
 enum ibcc_gate {
@@ -16,7 +16,7 @@ enum ibcc_gate {
 	 * those that the tuner counts on, which remembers what one pass may miss.
 	 */
 	IBCC_GATE_NODES_OF_TREE,
-	IBCC_GATE_ALL_NODES, /* every endport must */
+	IBCC_GATE_ALL_NODES, /* every endport must, but where ibcc_device_takes_part() is false */
 };
 
 /* Returns 0, -EACCES (some node refuses our CC_Key) or -EOPNOTSUPP (a node that must have

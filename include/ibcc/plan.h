@@ -9,8 +9,8 @@
 
 #include <ibcc/ccmad.h>
 #include <ibcc/settings.h>
-#include <ibcc/topo.h>
 #include <ibcc/target.h>
+#include <ibcc/topo.h>
 
 /* One Set of one attribute (one block of it). Values are the 192 bytes of management data exactly
  * as on the wire, so that applying, verifying and undoing need no knowledge of the attribute.
@@ -22,6 +22,8 @@ struct ibcc_change {
 	uint16_t attr_id;
 	uint32_t attr_mod;
 	uint8_t port_block; /* attribute 0x15: elements a block at this switch; else 0 */
+	bool ask_vendor;    /* see ibcc_vendor_mark() */
+	uint64_t cc_key;    /* the node's own; 0: that of the whole plan. Never stored or told. */
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];
 	char reason[IBCC_REASON_BYTES];
@@ -54,8 +56,8 @@ int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c);
  */
 int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out);
 
-/* The part of a plan at endports where it only relaxes (ibcc_settings_relax()). *part is initialised
- * by the call. -ENOMEM.
+/* The part of a plan at endports where it only relaxes (ibcc_settings_relax()). *part is
+ * initialised by the call. -ENOMEM.
  */
 int ibcc_plan_relaxing(const struct ibcc_topo *t, const struct ibcc_settings *actual,
 		       const struct ibcc_settings *wanted, const struct ibcc_plan *plan,

@@ -9,6 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* NVIDIA's own congestion control, beside that of the annex or in place of it. */
+enum ibcc_nvidia_cc {
+	IBCC_NVIDIA_CC_NONE, /* the node knows nothing of it */
+	IBCC_NVIDIA_CC_OFF,
+	IBCC_NVIDIA_CC_ON,
+};
+extern const char *const ibcc_nvidia_cc_names[]; /* "none", "off", "on", NULL */
+
 struct ibcc_profile {
 	uint32_t vendor_id; /* of NodeInfo; 0: none */
 	uint16_t device_id;
@@ -23,6 +31,12 @@ struct ibcc_profile {
 	bool kernel_pma;     /* as <ibcc/device.h> has it */
 	bool no_wait;        /* PortXmitWait stays zero */
 	bool qlogic;         /* see struct ibcc_agent_quirks */
+	int nvidia_cc;       /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
+	/* A switch that can route adaptively, and the SLs for which it says that it does. The
+	 * engine goes by the forwarding tables all the same.
+	 */
+	bool adaptive;
+	uint16_t adaptive_sls;
 };
 
 /* Names of the profiles in the order of ibcc_profile(), NULL-terminated; the first is "plain": no

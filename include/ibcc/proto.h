@@ -62,7 +62,7 @@ enum ibcc_proto_refusal {
 	IBCC_REFUSAL_VERSION,     /* other protocol version */
 	IBCC_REFUSAL_BUSY,        /* another plan is being applied, or too many clients */
 	IBCC_REFUSAL_NOT_MASTER,  /* the SM is not in state MASTER */
-	IBCC_REFUSAL_TWO_WRITERS, /* OpenSM's own congestion_control is TRUE */
+	IBCC_REFUSAL_TWO_WRITERS, /* OpenSM's own congestion control is on */
 	IBCC_REFUSAL_STALE,       /* the plan is for another generation of the topology */
 	IBCC_REFUSAL_BAD_MESSAGE,
 	IBCC_REFUSAL_NO_PORT, /* the plugin's umad port could not be opened */

@@ -15,12 +15,22 @@ enum ibcc_cc_support {
 	IBCC_CC_SUPPORTED,   /* CongestionInfo answered; members below are as read */
 	IBCC_CC_UNSUPPORTED, /* the node answered that it has no such class or attribute */
 	IBCC_CC_KEY_REFUSED, /* the node does not accept our CC_Key */
+	/* Nothing is written there, whatever it answers: the vendor's own congestion control is on
+	 * (err -EPERM), or may be and the node does not say so (-ETIMEDOUT); or somebody else has
+	 * changed what we wrote (-EBUSY).
+	 */
+	IBCC_CC_BARRED,
 };
 
 struct ibcc_endport_cc {
 	enum ibcc_cc_support support;
-	bool told;       /* has answered CongestionInfo once: a refusal is a passing one */
-	int err;         /* negative errno of the last failure, 0 if none */
+	bool told; /* has answered CongestionInfo once: a refusal is a passing one */
+	int err;   /* negative errno of the last failure, 0 if none */
+	/* Readings in a row in which it was silent to class 0x21 though it answered others, and
+	 * when the last was: see ibcc_readback_run().
+	 */
+	uint8_t silences;
+	uint64_t silent_ns;
 	uint16_t status; /* MAD status of the last failure */
 	struct ibcc_cc_info info;
 	/* switches */

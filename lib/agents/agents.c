@@ -31,6 +31,9 @@ static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profil
 		a->profile[node].tick = a->o.wait_tick;
 	a->quirks[node].no_wait = a->profile[node].no_wait;
 	a->quirks[node].qlogic = a->profile[node].qlogic;
+	a->quirks[node].vendor_cc = (enum ibcc_nvidia_cc)a->profile[node].nvidia_cc;
+	a->quirks[node].adaptive = a->profile[node].adaptive;
+	a->quirks[node].adaptive_sls = a->profile[node].adaptive_sls;
 }
 
 /* Fresh state for a topology; all or nothing. */
@@ -207,6 +210,8 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 		err = ibcc_agents_cc(a, endport, &h, reply);
 	else if (h.mgmt_class == IBCC_MAD_CLASS_PERF)
 		err = ibcc_agents_pma(a, endport, &h, reply);
+	else if (h.mgmt_class == IBCC_MAD_CLASS_SMP && h.attr_id >= VENDOR_ATTR)
+		err = ibcc_agents_vendor_smp(a, endport, &h, reply);
 	if (err < 0)
 		return err;
 	h.status = (uint16_t)err;

@@ -364,7 +364,7 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 	const size_t n = sizeof(attrs) / sizeof(attrs[0]);
 	const struct ibcc_agent_quirks *quirks = quirks_of(a, endport);
 
-	if (a->no_cc[a->topo->port[a->topo->endport[endport]].node])
+	if (a->no_cc[a->topo->port[a->topo->endport[endport]].node] && h->attr_id < VENDOR_ATTR)
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (quirks->status)
 		return quirks->status;
@@ -377,6 +377,8 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (!key_accepts(a, &a->cc[endport], h, mad))
 		return -ETIMEDOUT;
+	if (h->attr_id >= VENDOR_ATTR)
+		return ibcc_agents_vendor_cc(a, endport, h, mad);
 	if (h->attr_id >= n || !attrs[h->attr_id].fn ||
 	    (h->method == IBCC_MAD_SET && !attrs[h->attr_id].set))
 		return IBCC_MAD_STATUS_BAD_ATTR;

@@ -15,6 +15,8 @@ const char *const ibcc_profile_names[] = {
 	"plain", "connectx-3", "connectx-6", "switch-ib2", "quantum2", "qib", NULL,
 };
 
+const char *const ibcc_nvidia_cc_names[] = { "none", "off", "on", NULL };
+
 static const struct ibcc_profile profiles[] = {
 	{ .cap_mask = WAITS, .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT, .tick = 7 },
 	{ .vendor_id = IBCC_VENDOR_MELLANOX,
@@ -26,17 +28,21 @@ static const struct ibcc_profile profiles[] = {
 	  .device_id = 0x101b,
 	  .cap_mask = IBCC_PMA_CAP_EXT_WIDTH,
 	  .wait_bytes = 32, /* a guess, and not what is assumed of it at first */
-	  .kernel_pma = true },
+	  .kernel_pma = true,
+	  .nvidia_cc = IBCC_NVIDIA_CC_OFF },
 	{ .vendor_id = IBCC_VENDOR_MELLANOX,
 	  .device_id = 0xcf08,
 	  .cap_mask = WAITS,
 	  .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
-	  .tick = 31 },
+	  .tick = 31,
+	  .adaptive = true },
 	{ .vendor_id = IBCC_VENDOR_MELLANOX,
 	  .device_id = 0xd2f2,
 	  .cap_mask = WAITS,
 	  .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
-	  .tick = 7 },
+	  .tick = 7,
+	  .nvidia_cc = IBCC_NVIDIA_CC_OFF,
+	  .adaptive = true },
 	{ .vendor_id = IBCC_VENDOR_QLOGIC,
 	  .device_id = 0x7322,
 	  .cap_mask = IBCC_PMA_CAP_EXT_WIDTH,

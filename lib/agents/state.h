@@ -5,6 +5,7 @@
 
 #include <ibcc/agents.h>
 #include <ibcc/mad.h>
+#include <ibcc/vendor_cc.h>
 
 /* ClassPortInfo:RespTimeValue: 4.096 us * 2^18, about a second. */
 #define RESP_TIME_VALUE 18u
@@ -68,6 +69,13 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 		   uint8_t *mad);
 int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 		    uint8_t *mad);
+
+/* Attributes from here on are NVIDIA's own, of class 0x21 and of subnet management. */
+#define VENDOR_ATTR IBCC_VCC_ATTR_FIRST
+int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
+			  uint8_t *mad);
+int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
+			   uint8_t *mad);
 
 /* Gives an endport's registers (or none, where the node has no support) to the engine. */
 int ibcc_agents_cc_push(struct ibcc_agents *a, uint32_t endport);

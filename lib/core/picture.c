@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
+
 #include "picture.h"
 
 #define DEFAULT_PACKET 2074u
@@ -128,7 +130,7 @@ static void make_loads(const struct job *j, struct load *load)
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
 		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
-		j->out->n_cas++;
+		j->out->n_cas += ibcc_device_takes_part(j->t, j->t->port[i].node);
 		j->out->fecn += load[i].fecn;
 		j->out->becn += load[i].becn;
 	}

@@ -137,7 +137,7 @@ static uint64_t key_after(const struct apply *a, const struct ibcc_change *c)
 	struct ibcc_cc_key_info key;
 
 	if (c->attr_id != IBCC_CC_ATTR_KEY_INFO)
-		return a->o->cc_key;
+		return ibcc_apply_key(a->o, c);
 	memcpy(mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
 	ibcc_cc_key_info_unpack(mad, &key);
 	return key.CC_Key;
@@ -153,7 +153,8 @@ static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method met
 	if (!op)
 		return -ENOMEM;
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_CC, method, c->attr_id, c->attr_mod);
-	ibcc_cc_key_pack(op->mad, method == IBCC_MAD_GET ? key_after(a, c) : a->o->cc_key);
+	ibcc_cc_key_pack(op->mad,
+			 method == IBCC_MAD_GET ? key_after(a, c) : ibcc_apply_key(a->o, c));
 	if (method == IBCC_MAD_SET)
 		new_data(g, c, op->mad + IBCC_MAD_DATA_OFFS);
 	return 0;
@@ -246,23 +247,45 @@ static void judge(struct apply *a, struct group *g, uint8_t *got)
 	}
 }
 
-/* One change of each of some nodes, from group *from on; *from moves on to the first group that was
- * not looked at. `set` gets their groups.
+/* Groups whose node is not at its LID any more get no Set. */
+static int prove(struct apply *a, uint32_t *set, uint32_t *n_set)
+{
+	const struct ibcc_change *change[WAVE_NODES] = { NULL };
+	uint32_t n = 0;
+	int err[WAVE_NODES] = { 0 }, rc;
+
+	for (uint32_t k = 0; k < *n_set; k++)
+		change[k] = current(a, &a->group[set[k]]);
+	rc = ibcc_apply_prove(a->tr, change, *n_set, a->o, err);
+	for (uint32_t k = 0; k < *n_set && rc == 0; k++) {
+		if (err[k])
+			fail(a, &a->group[set[k]], IBCC_OUTCOME_SKIPPED, err[k], 0);
+		else
+			set[n++] = set[k];
+	}
+	*n_set = n;
+	return rc;
+}
+
+/* The next nodes with something to be done, from group *from on; *from moves on to the first group
+ * that was not looked at. `set` gets their groups.
  */
-static int add_sets(struct apply *a, uint32_t *from, uint32_t *set, uint32_t *n_set)
+static void pick(const struct apply *a, uint32_t *from, uint32_t *set, uint32_t *n_set)
+{
+	for (*n_set = 0; *from < a->n_groups && *n_set < WAVE_NODES; (*from)++)
+		if (!is_through(&a->group[*from]))
+			set[(*n_set)++] = *from;
+}
+
+/* One change of each of these nodes. */
+static int add_sets(struct apply *a, const uint32_t *set, uint32_t n_set)
 {
 	int rc = 0;
 
 	ibcc_batch_clear(&a->batch);
-	for (*n_set = 0; *from < a->n_groups && *n_set < WAVE_NODES && rc == 0; (*from)++) {
-		const struct group *g = &a->group[*from];
-
-		if (is_through(g))
-			continue;
-		if (g->next < g->end)
-			rc = add_request(a, *from, IBCC_MAD_SET);
-		set[(*n_set)++] = *from;
-	}
+	for (uint32_t k = 0; k < n_set && rc == 0; k++)
+		if (a->group[set[k]].next < a->group[set[k]].end)
+			rc = add_request(a, set[k], IBCC_MAD_SET);
 	return rc;
 }
 
@@ -283,8 +306,13 @@ static void take_sets(struct apply *a)
 static int wave(struct apply *a, uint32_t *from)
 {
 	uint32_t set[WAVE_NODES], n_set;
-	int rc = add_sets(a, from, set, &n_set);
+	int rc = 0;
 
+	pick(a, from, set, &n_set);
+	if (a->o->prove_lids)
+		rc = prove(a, set, &n_set);
+	if (rc == 0)
+		rc = add_sets(a, set, n_set);
 	if (rc < 0 || n_set == 0)
 		return rc;
 	if (a->o->may_continue && !a->o->may_continue(a->o->arg))

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include <ibcc/smp.h>
+#include <ibcc/vendor_cc.h>
+
 #include "lib/io/batch.h"
 
 static bool has_table(const struct ibcc_plan *plan, const struct ibcc_change *c)
@@ -31,6 +34,58 @@ static void say(const struct ibcc_apply_options *o, const struct ibcc_change *c,
 	if (o->left_out && !o->left_out->text[0])
 		ibcc_why_set(o->left_out, 0, "node 0x%016" PRIx64 " port %u, %s: %s", c->node_guid,
 			     c->port, ibcc_cc_attr_name(c->attr_id), what);
+}
+
+static bool is_on(const uint8_t *mad, uint16_t attr_id)
+{
+	struct ibcc_vcc_sw_general sw = { 0 };
+	struct ibcc_vcc_ca_general ca = { 0 };
+
+	if (attr_id == IBCC_VCC_ATTR_SW_GENERAL)
+		ibcc_vcc_sw_general_unpack(mad, &sw);
+	else
+		ibcc_vcc_ca_general_unpack(mad, &ca);
+	return sw.en || ca.en_react || ca.en_notify;
+}
+
+static bool is_first_of_endport(const struct ibcc_plan *plan, uint32_t i)
+{
+	const struct ibcc_change *c = &plan->change[i];
+
+	return !i || c[-1].node_guid != c->node_guid || c[-1].port != c->port;
+}
+
+/* Whether the vendor's own congestion control is on, at nodes that may have one. Who does not
+ * answer has none that anybody knows of.
+ */
+static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
+		       const struct ibcc_apply_options *o, int *err)
+{
+	struct ibcc_batch batch = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < plan->n && rc == 0; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		struct ibcc_batch_tag tag = { .index = i,
+					      .kind = c->port ? IBCC_VCC_ATTR_CA_GENERAL
+							      : IBCC_VCC_ATTR_SW_GENERAL };
+
+		if (!err[i] && c->ask_vendor && is_first_of_endport(plan, i))
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
+					       tag);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&batch, t);
+	for (size_t k = 0; k < batch.n && rc == 0; k++) {
+		const struct ibcc_change *c = &plan->change[batch.tag[k].index];
+
+		if (batch.op[k].err || !is_on(batch.op[k].mad, batch.tag[k].kind))
+			continue;
+		say(o, c, "NVIDIA's own congestion control is on there");
+		err[batch.tag[k].index] = -EPERM;
+	}
+	ibcc_batch_fini(&batch);
+	return rc;
 }
 
 static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c, uint16_t asked,
@@ -65,7 +120,7 @@ static int ask(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		struct ibcc_batch_tag tag = { .index = i, .kind = attr };
 
 		if (attr)
-			rc = ibcc_batch_cc_get(&batch, c->lid, o->cc_key, attr, 0, tag);
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), attr, 0, tag);
 	}
 	if (rc == 0)
 		rc = ibcc_batch_run(&batch, t);
@@ -83,6 +138,7 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 {
 	static const struct ibcc_bounds defaults = IBCC_BOUNDS_DEFAULT;
 	bool *bad = calloc(plan->n ? plan->n : 1, sizeof(*bad));
+	int rc;
 
 	if (!bad)
 		return -ENOMEM;
@@ -90,5 +146,37 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 	for (uint32_t i = 0; i < plan->n; i++)
 		err[i] = bad[i] ? -ERANGE : 0;
 	free(bad);
-	return o->dry ? 0 : ask(t, plan, o, err);
+	if (o->dry)
+		return 0;
+	rc = ask_vendors(t, plan, o, err);
+	return rc ? rc : ask(t, plan, o, err);
+}
+
+int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
+		     const struct ibcc_apply_options *o, int *err)
+{
+	struct ibcc_batch batch = { 0 };
+	int rc = 0;
+
+	for (uint32_t k = 0; k < n && rc == 0; k++)
+		rc = ibcc_batch_smp_get(&batch, change[k]->lid, IBCC_SMP_ATTR_NODE_INFO, 0,
+					(struct ibcc_batch_tag){ .index = k });
+	if (rc == 0)
+		rc = ibcc_batch_run_smps(&batch, t);
+	for (size_t k = 0; k < batch.n && rc == 0; k++) {
+		struct ibcc_smp_node_info ni;
+
+		err[k] = batch.op[k].err ? -EHOSTUNREACH : 0;
+		if (err[k]) {
+			say(o, change[k], "nobody says whose its LID is");
+			continue;
+		}
+		ibcc_smp_node_info_unpack(batch.op[k].mad, &ni);
+		if (ni.node_guid == change[k]->node_guid)
+			continue;
+		err[k] = -ESTALE;
+		say(o, change[k], "its LID belongs to another node now");
+	}
+	ibcc_batch_fini(&batch);
+	return rc;
 }

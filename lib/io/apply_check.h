@@ -5,11 +5,24 @@
 
 #include <ibcc/apply.h>
 
+/* The key that a change's node wants. */
+static inline uint64_t ibcc_apply_key(const struct ibcc_apply_options *o,
+				      const struct ibcc_change *c)
+{
+	return c->cc_key ? c->cc_key : o->cc_key;
+}
+
 /* Sets err[i], zero before, for each change that has to be left out: see ibcc_apply_run(). Asks
  * nodes (Gets) where the plan does not tell enough, but not in a dry run. Returns 0, -ENOMEM, or as
  * the transport's run().
  */
 int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
+		     const struct ibcc_apply_options *o, int *err);
+
+/* Asks who has the LIDs of n changes (two at once): err[k] becomes 0, -ESTALE (another node),
+ * -EHOSTUNREACH (no answer). -ENOMEM, -EIO, -ECANCELED.
+ */
+int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
 		     const struct ibcc_apply_options *o, int *err);
 
 #endif

@@ -8,6 +8,8 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/pma.h>
 
+#define SMPS 2u
+
 void ibcc_batch_fini(struct ibcc_batch *b)
 {
 	free(b->op);
@@ -45,6 +47,31 @@ int ibcc_batch_run(struct ibcc_batch *b, struct ibcc_transport *tr)
 			rc = -ECANCELED;
 	}
 	return rc;
+}
+
+int ibcc_batch_run_smps(struct ibcc_batch *b, struct ibcc_transport *tr)
+{
+	int rc = 0;
+
+	for (size_t k = 0; k < b->n && rc == 0; k += SMPS) {
+		size_t n = b->n - k < SMPS ? b->n - k : SMPS;
+
+		rc = ibcc_transport_run(tr, b->op + k, n);
+		for (size_t m = k; m < k + n && rc == 0; m++)
+			rc = b->op[m].err == -ECANCELED ? -ECANCELED : 0;
+	}
+	return rc;
+}
+
+int ibcc_batch_smp_get(struct ibcc_batch *b, uint16_t lid, uint16_t attr_id, uint32_t attr_mod,
+		       struct ibcc_batch_tag tag)
+{
+	struct ibcc_mad_op *op = ibcc_batch_add(b, lid, tag);
+
+	if (!op)
+		return -ENOMEM;
+	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_SMP, IBCC_MAD_GET, attr_id, attr_mod);
+	return 0;
 }
 
 int ibcc_batch_cc_get(struct ibcc_batch *b, uint16_t lid, uint64_t cc_key, uint16_t attr_id,

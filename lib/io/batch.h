@@ -46,6 +46,11 @@ struct ibcc_mad_op *ibcc_batch_add(struct ibcc_batch *b, uint16_t lid, struct ib
  */
 int ibcc_batch_run(struct ibcc_batch *b, struct ibcc_transport *tr);
 
+/* The same for SMPs, which go two at a time: the subnet manager shares the switches' processors
+ * with us.
+ */
+int ibcc_batch_run_smps(struct ibcc_batch *b, struct ibcc_transport *tr);
+
 /* Did the node answer that it has no such class version, method, attribute or field (IBA vol. 1,
  * 13.4.7)? It would say so again.
  */
@@ -57,6 +62,10 @@ static inline bool ibcc_batch_is_refused(const struct ibcc_mad_op *op)
 /* A new Get of class 0x21 with the key; -ENOMEM. */
 int ibcc_batch_cc_get(struct ibcc_batch *b, uint16_t lid, uint64_t cc_key, uint16_t attr_id,
 		      uint32_t attr_mod, struct ibcc_batch_tag tag);
+
+/* A new Get of subnet management by LID; -ENOMEM. */
+int ibcc_batch_smp_get(struct ibcc_batch *b, uint16_t lid, uint16_t attr_id, uint32_t attr_mod,
+		       struct ibcc_batch_tag tag);
 
 /* A new Get of class 0x04 for one port of the node; -ENOMEM. */
 int ibcc_batch_pma_get(struct ibcc_batch *b, uint16_t lid, uint16_t attr_id, uint8_t port,

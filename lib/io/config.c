@@ -79,6 +79,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("interval_ms", UINT, interval_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("pass_deadline_ms", UINT, pass_deadline_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("clear_counters", BOOL, clear_counters) },
+	{ MEMBER("trust_lft", BOOL, trust_lft) },
 	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
 	{ MEMBER("retries", UINT, retries), .max = 20 },
 	/* More than 128 MADs in flight can stop a simulated fabric for good. */
@@ -93,6 +94,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("state_file", STRING, state_file) },
 	{ MEMBER("history_mb", UINT, history_mb), .min = 1, .max = 65536 },
 	{ MEMBER("cc_key_file", STRING, cc_key_file) },
+	{ MEMBER("key_dir", STRING, key_dir) },
 	{ MEMBER("metrics_listen", STRING, metrics_listen) },
 	{ MEMBER("metrics_file", STRING, metrics_file) },
 	{ MEMBER("compat_names", BOOL, compat_names) },
@@ -183,6 +185,7 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 	want_socket(y, "control_socket", c->control_socket, e);
 	want_absolute(y, "state_file", c->state_file, e);
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
+	want_absolute(y, "key_dir", c->key_dir, e);
 	want_absolute(y, "metrics_file", c->metrics_file, e);
 	if (c->metrics_listen[0] && ibcc_listen_parse(c->metrics_listen, &sa, &len))
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "metrics_listen"),

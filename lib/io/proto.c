@@ -91,11 +91,12 @@ struct wire_change {
 	uint16_t lid;
 	uint8_t port;
 	uint8_t reserved[7];
+	uint64_t cc_key;
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];
 	char reason[IBCC_REASON_BYTES];
 };
-_Static_assert(sizeof(struct wire_change) == 24 + 2 * IBCC_CC_DATA_BYTES + IBCC_REASON_BYTES,
+_Static_assert(sizeof(struct wire_change) == 32 + 2 * IBCC_CC_DATA_BYTES + IBCC_REASON_BYTES,
 	       "change has holes");
 
 size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf)
@@ -106,6 +107,7 @@ size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf)
 		.attr_id = c->attr_id,
 		.lid = c->lid,
 		.port = c->port,
+		.cc_key = c->cc_key,
 	};
 
 	memcpy(w.old_data, c->old_data, sizeof(w.old_data));
@@ -160,6 +162,7 @@ int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_cha
 		.port = w.port,
 		.attr_id = w.attr_id,
 		.attr_mod = w.attr_mod,
+		.cc_key = w.cc_key,
 	};
 	memcpy(c->old_data, w.old_data, sizeof(c->old_data));
 	memcpy(c->new_data, w.new_data, sizeof(c->new_data));
@@ -175,7 +178,9 @@ const char *ibcc_proto_refusal_text(uint32_t refusal)
 	case IBCC_REFUSAL_BUSY: return "the plugin is busy with another client";
 	case IBCC_REFUSAL_NOT_MASTER: return "the subnet manager is not MASTER";
 	case IBCC_REFUSAL_TWO_WRITERS:
-		return "OpenSM's own congestion_control is TRUE: two would write the same settings";
+		return "OpenSM's own congestion_control is TRUE (of NVIDIA's, "
+		       "mlnx_congestion_control "
+		       "is 2): two would write the same settings";
 	case IBCC_REFUSAL_STALE: return "the topology has changed since the plan was made";
 	case IBCC_REFUSAL_BAD_MESSAGE: return "message not understood";
 	case IBCC_REFUSAL_NO_PORT: return "the plugin could not open its umad port";

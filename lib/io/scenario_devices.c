@@ -65,6 +65,9 @@ static int read_device(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 		{ IBCC_YAML_MEMBER("tick", UINT, struct device_yaml, p.tick) },
 		{ IBCC_YAML_MEMBER("wait_bytes", UINT, struct device_yaml, p.wait_bytes), .min = 1,
 		  .max = 65535 },
+		{ IBCC_YAML_MEMBER("nvidia_cc", ENUM, struct device_yaml, p.nvidia_cc),
+		  .names = ibcc_nvidia_cc_names },
+		{ IBCC_YAML_MEMBER("adaptive_sls", UINT, struct device_yaml, p.adaptive_sls) },
 		{ .name = NULL },
 	};
 	int rc;

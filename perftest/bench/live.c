@@ -108,7 +108,7 @@ static int live_start(void *arg, struct ibcc_engine *e)
 		rc = open_transport(l);
 	if (rc)
 		return rc;
-	l->applier = ibcc_applier_direct_new(l->transport, 0);
+	l->applier = ibcc_applier_direct_new(l->transport, 0, false);
 	l->dry = l->o->dry ? ibcc_applier_null_new() : NULL;
 	t = ibcc_topo_clone(l->s->topo);
 	if (!l->applier || (l->o->dry && !l->dry) || !t ||
@@ -174,7 +174,7 @@ static int make_silent(struct live *l)
 		return -ENOMEM;
 	l->cycle.transport = l->transport;
 	ibcc_applier_free(l->applier);
-	l->applier = ibcc_applier_direct_new(l->transport, 0);
+	l->applier = ibcc_applier_direct_new(l->transport, 0, false);
 	return l->applier ? 0 : -ENOMEM;
 }
 

@@ -201,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ibcc_tuner_defaults(&o.tuner);
 	FUZZ_CHECK(ibcc_cycle_init(&c, &o, &l.base) == 0);
 	FUZZ_CHECK(ibcc_cycle_set_topology(&c, ibcc_topo_clone(sc.topo)) == 0);
-	a = next(&l) % 2 ? ibcc_applier_direct_new(&l.base, 0) : ibcc_applier_null_new();
+	a = next(&l) % 2 ? ibcc_applier_direct_new(&l.base, 0, false) : ibcc_applier_null_new();
 	FUZZ_CHECK(a);
 	l.honest = next(&l);
 	for (int i = 0; i < PASSES; i++)

@@ -86,7 +86,7 @@ static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps
 	assert_int_equal(ibcc_cycle_init(&l->c, &co, l->tr), 0);
 	assert_int_equal(ibcc_cycle_set_topology(&l->c, ibcc_topo_clone(l->sc.topo)), 0);
 	l->null = ibcc_applier_null_new();
-	l->direct = ibcc_applier_direct_new(l->tr, 0);
+	l->direct = ibcc_applier_direct_new(l->tr, 0, false);
 	assert_true(l->null && l->direct);
 	l->pass_ps = pass_ps;
 }

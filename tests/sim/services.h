@@ -31,7 +31,7 @@ static inline struct ibcc_service *services_open(struct loop *l, const struct ib
 
 	assert_non_null(s);
 	s->transport = l->tr;
-	s->applier = ibcc_applier_direct_new(l->tr, 0);
+	s->applier = ibcc_applier_direct_new(l->tr, 0, false);
 	assert_non_null(s->applier);
 	ibcc_applier_set_bounds(s->applier, &c->bounds);
 	assert_int_equal(ibcc_cycle_init(&s->cycle, &o, l->tr), 0);

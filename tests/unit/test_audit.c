@@ -33,7 +33,7 @@ static void setup(struct fixture *x, const char *name)
 	agents_open(&x->f, IBCC_CC_SW_PORT_BLOCK_121);
 	x->tr = ibcc_inproc_new(x->f.agents, x->f.engine, x->f.topo, NULL);
 	assert_non_null(x->tr);
-	x->applier = ibcc_applier_direct_new(x->tr, 0);
+	x->applier = ibcc_applier_direct_new(x->tr, 0, false);
 	assert_non_null(x->applier);
 	x->s = ibcc_state_open(files_path(name), &err, NULL);
 	assert_non_null(x->s);
@@ -78,7 +78,7 @@ static struct ibcc_plan plan_for(struct fixture *x, uint32_t source, uint16_t ti
 	return p;
 }
 
-static int carry(struct fixture *x, const char *action, const struct ibcc_plan *p, int64_t undoes)
+static int carry(struct fixture *x, const char *action, struct ibcc_plan *p, int64_t undoes)
 {
 	struct ibcc_carry c = {
 		.applier = x->applier,

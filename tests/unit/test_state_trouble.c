@@ -15,7 +15,7 @@ static struct ibcc_carry carry_of(struct fake_applier *f, struct ibcc_state *s, 
 }
 
 static int carry(struct fake_applier *f, struct ibcc_state *s, const char *action,
-		 const struct ibcc_plan *p, int64_t undoes)
+		 struct ibcc_plan *p, int64_t undoes)
 {
 	struct ibcc_carry c = carry_of(f, s, action);
 	struct ibcc_result r = { 0 };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBCC_DAEMON_REFUSAL_H
+#define IBCC_DAEMON_REFUSAL_H
+
+#include <ibcc/cycle.h>
+
+/* Why a fabric is not ours to write to, whoever asks; empty if it is. */
+void ibcc_refusal_find(const struct ibcc_cycle *c, struct ibcc_why *text);
+
+/* 0, or -EPERM with that sentence. */
+int ibcc_refusal_check(const struct ibcc_cycle *c, struct ibcc_why *why);
+
+#endif

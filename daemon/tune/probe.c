@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The inventory as a table, and as a record for a file. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ibcc/table.h>
+
+#include "daemon/tune/tune.h"
+
+#define CELL 256
+
+/* Values of a property, "yes" or "off (3), on (5)" where they differ or are several of each. */
+static const char *values(char *cell, const json_t *type, const char *property, json_int_t all)
+{
+	json_t *o = json_object_get(type, property), *n;
+	const char *value;
+	size_t len = 0;
+
+	cell[0] = '\0';
+	json_object_foreach (o, value, n) {
+		const char *comma = len ? "; " : "";
+
+		if (len >= CELL)
+			break;
+		len += (size_t)(json_integer_value(n) == all
+					? snprintf(cell + len, CELL - len, "%s%s", comma, value)
+					: snprintf(cell + len, CELL - len, "%s%s (%lld)", comma,
+						   value, (long long)json_integer_value(n)));
+	}
+	return cell;
+}
+
+static void add_type(struct libscols_table *t, const json_t *type)
+{
+	static const char *const properties[] = { "annex_a10",  "table_entries", "port_block",
+						  "attributes", "counters",      "tick",
+						  "link_mbps",  "nvidia_cc",     "adaptive_routing",
+						  "cc_key" };
+	json_int_t count = tune_int(type, "count");
+	char device[96], number[24], cell[10][CELL];
+	const char *row[13] = { device, tune_str(type, "type"), number };
+
+	snprintf(device, sizeof(device), "%s%s%s/%s", tune_str(type, "name"),
+		 tune_str(type, "name")[0] ? " " : "", tune_str(type, "vendor_id"),
+		 tune_str(type, "device_id"));
+	snprintf(number, sizeof(number), "%lld", (long long)count);
+	for (size_t i = 0; i < 10; i++)
+		row[3 + i] = values(cell[i], type, properties[i], count);
+	ibcc_table_add(t, row);
+}
+
+static void print_types(const json_t *a)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "DEVICE", IBCC_LEFT },     { "TYPE", IBCC_LEFT },      { "COUNT", IBCC_RIGHT },
+		{ "ANNEX A10", IBCC_LEFT },  { "TABLE", IBCC_LEFT },     { "BLOCK", IBCC_LEFT },
+		{ "ATTRIBUTES", IBCC_WRAP }, { "COUNTERS", IBCC_WRAP },  { "TICK", IBCC_LEFT },
+		{ "Mb/s", IBCC_LEFT },       { "NVIDIA CC", IBCC_LEFT }, { "AR", IBCC_LEFT },
+		{ "CC_KEY", IBCC_LEFT },
+	};
+	struct libscols_table *t = ibcc_table_new(columns, 13, stdout);
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(a, "types"), i, o)
+		add_type(t, o);
+	ibcc_table_print(t);
+	if (tune_str(a, "nvidia")[0])
+		printf("\n%s.\n", tune_str(a, "nvidia"));
+	if (tune_str(a, "routing")[0])
+		printf("\n%s.\n", tune_str(a, "routing"));
+}
+
+/* A file that is there is somebody's. */
+static int save(const char *file, const json_t *record)
+{
+	FILE *f = fopen(file, "wxe");
+	int rc;
+
+	if (!f)
+		return tune_fail("%s: %s", file, strerror(errno));
+	rc = json_dumpf(record, f, JSON_INDENT(2)) || fputc('\n', f) == EOF;
+	if (fclose(f) || rc)
+		return tune_fail("%s: cannot be written", file);
+	return TUNE_OK;
+}
+
+int tune_probe(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL;
+	int rc = tune_do(t, "probe", NULL, &a, &why), code = TUNE_OK;
+
+	if (rc || !a) {
+		json_decref(a);
+		return tune_fail("%s", why.text);
+	}
+	if (t->save)
+		code = save(t->save, a);
+	if (code == TUNE_OK && t->json)
+		code = tune_print_json(a);
+	else if (code == TUNE_OK)
+		print_types(a);
+	json_decref(a);
+	return code;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What NVIDIA's own mechanisms do at each endport of a fabric, as far as they tell. */
+#ifndef IBCC_VENDOR_H
+#define IBCC_VENDOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/picture.h>
+#include <ibcc/plan.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+#include <ibcc/transport.h>
+#include <ibcc/vendor_cc.h>
+#include <ibcc/why.h>
+
+/* What became of a question. */
+enum ibcc_vendor_told {
+	IBCC_VENDOR_UNASKED,
+	IBCC_VENDOR_TOLD,
+	IBCC_VENDOR_REFUSED, /* it knows no such attribute */
+	IBCC_VENDOR_SILENT,
+	IBCC_VENDOR_SPARED, /* not asked: others of its type said nothing */
+};
+
+enum ibcc_vendor_cc {
+	IBCC_VENDOR_CC_NONE, /* the node has no such thing, as far as anybody knows */
+	IBCC_VENDOR_CC_OFF,
+	IBCC_VENDOR_CC_ON,
+	IBCC_VENDOR_CC_SILENT, /* it has, but does not say whether it is on: a CC_Key is lacking */
+};
+
+struct ibcc_vendor_endport {
+	enum ibcc_vendor_told general, settings;
+	struct ibcc_vcc_general_info can; /* with general TOLD */
+	enum ibcc_vendor_cc cc;
+	bool reacts; /* an adapter: slows down, and does not only notify others */
+	bool counts; /* has HCAStatisticsQuery */
+	/* A switch: SLs whose packets need not go where its forwarding table says, by adaptive
+	 * routing, hash based forwarding or private tables; all where it can but does not tell.
+	 */
+	uint16_t loose_sls;
+	/* Since the statistics were read before; 0 when they were not. */
+	struct ibcc_vcc_ca_statistics last, grown;
+	bool last_known;
+};
+
+/* By endport index of the topology that it was made for; all zero is one of no fabric. */
+struct ibcc_vendor {
+	uint32_t n;
+	struct ibcc_vendor_endport *ep; /* owned */
+	uint32_t n_off, n_on, n_silent; /* endports */
+	uint32_t n_marking, n_reacting; /* of n_on: switches, and adapters that slow down */
+	uint32_t n_loose;               /* switches with loose_sls */
+	uint16_t loose_sls;             /* of any */
+	uint64_t again_ns;              /* when those that were silent may be asked again */
+	uint64_t statistics_ns;         /* when the statistics were read last; 0: never */
+};
+
+void ibcc_vendor_fini(struct ibcc_vendor *v);
+
+/* Goes over to another topology (`from` NULL: the first), keeping what nodes that are in both have
+ * told. -ENOMEM leaves *v as it was.
+ */
+int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
+		       const struct ibcc_topo *to);
+
+/* Asks NVIDIA's devices: whoever has not been asked what he can (SMP GeneralInfo by LID, two at
+ * once), then whoever can whether it is on (class 0x21). Cheapest first, three of each device type
+ * before the others of it, who are spared where these say nothing; one of a type before all, where
+ * a CC_Key may be lacking, which every node counts. A type whose SMPs are protected is asked by
+ * class 0x21. Those that kept silent to class 0x21 are left alone for five minutes. Sends Gets
+ * only. Returns 0, -ENOMEM, -EIO, -ECANCELED; what was learnt before a failure holds.
+ */
+int ibcc_vendor_ask(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		    struct ibcc_vendor *v);
+
+/* Asks switches that can route otherwise than by their forwarding table whether they do; two SMPs
+ * at once. After ibcc_vendor_ask(). Returns likewise.
+ */
+int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			   struct ibcc_vendor *v);
+
+/* Reads the statistics of adapters where it is on, every ten seconds at most. Returns likewise. */
+int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		      struct ibcc_vendor *v);
+
+/* Counts again what the members n_* are sums of. */
+void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t);
+
+/* Endports where nothing of the annex may be written become IBCC_CC_BARRED: where it is on, or
+ * nobody knows.
+ */
+void ibcc_vendor_bar(const struct ibcc_vendor *v, struct ibcc_settings *s);
+
+/* Marks the changes of nodes that may have it by their device IDs: they are asked once more before
+ * anything is written to them, whatever else is known of them.
+ */
+void ibcc_vendor_mark(const struct ibcc_topo *t, struct ibcc_plan *plan);
+
+/* Does it control congestion in this fabric: does a switch mark and an adapter react? Then its
+ * operator decides, and nothing is written anywhere.
+ */
+static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
+{
+	return v->n_marking && v->n_reacting;
+}
+
+/* One sentence about it, "NVIDIA congestion control is on: ..."; empty if no node has it. */
+void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text);
+/* One sentence about switches that do not route by their table alone; empty if all do. */
+void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text);
+/* What its operator can change there about the congestion seen, in words; empty if there is nothing
+ * to be said.
+ */
+void ibcc_vendor_advice(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+			const struct ibcc_picture *p, struct ibcc_why *text);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* NVIDIA's own congestion control, which is another one than that of IBA vol. 1, Annex A10: what
+ * nodes tell of it. Reading only; nothing here is ever sent as a Set.
+ *
+ * Layouts: NVIDIA OpenSM 5.x headers (iba/ib_types.h, 2021-2025, GPL-2.0 or BSD) and, for
+ * HCAStatisticsQuery, the packet layouts of NVIDIA's ibis. None of it was tried on hardware.
+ */
+#ifndef IBCC_VENDOR_CC_H
+#define IBCC_VENDOR_CC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/mad.h>
+
+/* Attributes from here on are a vendor's own, in all classes. */
+#define IBCC_VCC_ATTR_FIRST 0xff00u
+
+/* SMP attribute GeneralInfo; with this modifier it is a mask of what a node can. */
+#define IBCC_VCC_ATTR_GENERAL_INFO       0xff17u
+#define IBCC_VCC_GENERAL_INFO_CAPABILITY 4u
+
+/* Bits of that mask. */
+enum ibcc_vcc_capability {
+	IBCC_VCC_CAP_PRIVATE_LFT = 0,
+	IBCC_VCC_CAP_ADAPTIVE_ROUTING = 1,
+	IBCC_VCC_CAP_SHARP_AN = 18, /* is the aggregation node in a switch */
+	IBCC_VCC_CAP_CC = 44,
+};
+#define IBCC_VCC_CAPABILITY_WORDS 4u
+struct ibcc_vcc_general_info {
+	uint32_t word[IBCC_VCC_CAPABILITY_WORDS];
+};
+void ibcc_vcc_general_info_pack(uint8_t *mad, const struct ibcc_vcc_general_info *v);
+void ibcc_vcc_general_info_unpack(const uint8_t *mad, struct ibcc_vcc_general_info *v);
+static inline bool ibcc_vcc_can(const struct ibcc_vcc_general_info *v, enum ibcc_vcc_capability bit)
+{
+	return v->word[bit / 32] >> bit % 32 & 1;
+}
+
+/* Attributes of class 0x21. */
+enum ibcc_vcc_attr {
+	IBCC_VCC_ATTR_INFO = 0xff00,          /* EnhancedCongestionInfo, all nodes */
+	IBCC_VCC_ATTR_SW_GENERAL = 0xff08,    /* SwitchGeneralSettings */
+	IBCC_VCC_ATTR_CA_GENERAL = 0xff20,    /* HCAGeneralSettings */
+	IBCC_VCC_ATTR_CA_STATISTICS = 0xff23, /* HCAStatisticsQuery */
+};
+
+struct ibcc_vcc_info {
+	bool ver0; /* reaction like DCQCN's */
+	bool ver1; /* programmable (PPCC) */
+	uint64_t CC_Capability_Mask;
+};
+/* Bit of CC_Capability_Mask: HCAStatisticsQuery is there. */
+#define IBCC_VCC_INFO_STATISTICS (1ull << 1)
+void ibcc_vcc_info_pack(uint8_t *mad, const struct ibcc_vcc_info *v);
+void ibcc_vcc_info_unpack(const uint8_t *mad, struct ibcc_vcc_info *v);
+
+struct ibcc_vcc_sw_general {
+	bool en;            /* ports mark packets (ECN) */
+	uint8_t aqs_weight; /* averaged queue = queue * 2^-w + old * (1 - 2^-w), 0..15 */
+	uint8_t aqs_time;   /* every 2^t * 64 ns */
+	uint32_t cap_total_buffer_size;   /* bytes */
+	uint8_t cap_cc_profile_step_size; /* KB */
+};
+void ibcc_vcc_sw_general_pack(uint8_t *mad, const struct ibcc_vcc_sw_general *v);
+void ibcc_vcc_sw_general_unpack(const uint8_t *mad, struct ibcc_vcc_sw_general *v);
+
+struct ibcc_vcc_ca_general {
+	bool en_notify; /* answers marked packets with a CNP */
+	bool en_react;  /* slows down for a CNP */
+};
+void ibcc_vcc_ca_general_pack(uint8_t *mad, const struct ibcc_vcc_ca_general *v);
+void ibcc_vcc_ca_general_unpack(const uint8_t *mad, struct ibcc_vcc_ca_general *v);
+
+/* Counts since whoever cleared them last; a Get with the clear bit, which a Get of ours never has,
+ * would do so.
+ */
+struct ibcc_vcc_ca_statistics {
+	uint64_t cnp_ignored, cnp_handled, marked_packets, cnp_sent;
+};
+void ibcc_vcc_ca_statistics_pack(uint8_t *mad, const struct ibcc_vcc_ca_statistics *v);
+void ibcc_vcc_ca_statistics_unpack(const uint8_t *mad, struct ibcc_vcc_ca_statistics *v);
+
+#endif

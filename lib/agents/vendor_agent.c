@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* NVIDIA's own congestion control at a node, as far as reading it goes. The engine knows only the
+ * annex's, so what is told of marks and notifications is what that counts.
+ */
+#include <ibcc/vendor_cc.h>
+#include <ibcc/vendor_route.h>
+
+#include "lib/agents/state.h"
+
+static const struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t endport)
+{
+	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
+}
+
+static void statistics(struct ibcc_agents *a, uint32_t endport, bool on, uint8_t *mad)
+{
+	struct ibcc_vcc_ca_statistics v = { 0 };
+	struct ibcc_engine_port c;
+
+	if (!ibcc_agents_counters(a, a->topo->endport[endport], &c)) {
+		v.marked_packets = c.rcv_fecn;
+		v.cnp_sent = c.rcv_fecn;
+		v.cnp_handled = on ? c.rcv_becn : 0;
+		v.cnp_ignored = on ? 0 : c.rcv_becn;
+	}
+	ibcc_vcc_ca_statistics_pack(mad, &v);
+}
+
+int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
+			  uint8_t *mad)
+{
+	const struct ibcc_agent_quirks *q = quirks_of(a, endport);
+	bool is_switch =
+		ibcc_topo_is_switch(a->topo, a->topo->port[a->topo->endport[endport]].node);
+	bool on = q->vendor_cc == IBCC_NVIDIA_CC_ON;
+
+	if (q->vendor_cc == IBCC_NVIDIA_CC_NONE)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	if (h->method != IBCC_MAD_GET)
+		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (h->attr_mod)
+		return IBCC_MAD_STATUS_BAD_FIELD;
+	switch (h->attr_id) {
+	case IBCC_VCC_ATTR_INFO:
+		ibcc_vcc_info_pack(mad, &(struct ibcc_vcc_info){
+						.ver0 = true,
+						.CC_Capability_Mask =
+							is_switch ? 0 : IBCC_VCC_INFO_STATISTICS });
+		return IBCC_MAD_STATUS_OK;
+	case IBCC_VCC_ATTR_SW_GENERAL:
+		if (!is_switch)
+			return IBCC_MAD_STATUS_BAD_ATTR;
+		ibcc_vcc_sw_general_pack(mad, &(struct ibcc_vcc_sw_general){ .en = on });
+		return IBCC_MAD_STATUS_OK;
+	case IBCC_VCC_ATTR_CA_GENERAL:
+		if (is_switch)
+			return IBCC_MAD_STATUS_BAD_ATTR;
+		ibcc_vcc_ca_general_pack(
+			mad, &(struct ibcc_vcc_ca_general){ .en_notify = on, .en_react = on });
+		return IBCC_MAD_STATUS_OK;
+	case IBCC_VCC_ATTR_CA_STATISTICS:
+		if (is_switch)
+			return IBCC_MAD_STATUS_BAD_ATTR;
+		statistics(a, endport, on, mad);
+		return IBCC_MAD_STATUS_OK;
+	}
+	return IBCC_MAD_STATUS_BAD_ATTR;
+}
+
+static void set_bit(struct ibcc_vcc_general_info *v, enum ibcc_vcc_capability bit)
+{
+	v->word[bit / 32] |= 1u << bit % 32;
+}
+
+static int general_info(const struct ibcc_agent_quirks *q, const struct ibcc_mad_header *h,
+			uint8_t *mad)
+{
+	struct ibcc_vcc_general_info v = { { 0 } };
+
+	if (h->attr_mod != IBCC_VCC_GENERAL_INFO_CAPABILITY)
+		return IBCC_MAD_STATUS_BAD_FIELD;
+	if (q->vendor_cc != IBCC_NVIDIA_CC_NONE)
+		set_bit(&v, IBCC_VCC_CAP_CC);
+	if (q->adaptive)
+		set_bit(&v, IBCC_VCC_CAP_ADAPTIVE_ROUTING);
+	ibcc_vcc_general_info_pack(mad, &v);
+	return IBCC_MAD_STATUS_OK;
+}
+
+int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
+			   uint8_t *mad)
+{
+	const struct ibcc_agent_quirks *q = quirks_of(a, endport);
+	struct ibcc_vroute_adaptive ar = { .enabled = q->adaptive_sls,
+					   .by_sl = true,
+					   .sl_mask = q->adaptive_sls };
+
+	if (q->vendor_cc == IBCC_NVIDIA_CC_NONE && !q->adaptive)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	if (h->method != IBCC_MAD_GET)
+		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (h->attr_id == IBCC_VCC_ATTR_GENERAL_INFO)
+		return general_info(q, h, mad);
+	if (h->attr_id != IBCC_VROUTE_ATTR_ADAPTIVE || !q->adaptive)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	ibcc_vroute_adaptive_pack(mad, &ar);
+	return IBCC_MAD_STATUS_OK;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* NVIDIA's congestion control in plain words: whether it is on, and what its operator can change.
+ * The files and options named are those of NVIDIA's OpenSM 5.x and UFM.
+ */
+#include <ibcc/vendor.h>
+
+#include <string.h>
+
+#include "text.h"
+
+#define NAMES_MAX 4u
+
+void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
+{
+	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
+
+	text->text[0] = '\0';
+	if (!(v->n_off + v->n_on + v->n_silent))
+		return;
+	if (ibcc_vendor_rules(v))
+		ibcc_text_add(
+			&x, "NVIDIA congestion control is on: %u switches mark, %u adapters react",
+			v->n_marking, v->n_reacting);
+	else if (v->n_on)
+		ibcc_text_add(&x,
+			      "NVIDIA congestion control is on at some nodes: %u switches mark, %u "
+			      "adapters react, so it has no effect",
+			      v->n_marking, v->n_reacting);
+	else
+		ibcc_text_add(&x, "NVIDIA congestion control is %s",
+			      v->n_off ? "off" : "there, and nobody tells whether it is on");
+	if (v->n_off)
+		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);
+	if (v->n_silent)
+		ibcc_text_add(
+			&x, "; %u nodes do not tell: the CC_Key is probably lacking (cc_key_file)",
+			v->n_silent);
+}
+
+void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)
+{
+	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
+	unsigned int n = 0;
+
+	text->text[0] = '\0';
+	if (!v->n_loose)
+		return;
+	ibcc_text_add(&x,
+		      "%u switches do not route by their forwarding table alone (adaptive routing, "
+		      "hash based forwarding or private tables)",
+		      v->n_loose);
+	for (unsigned int sl = 0; sl < 16 && v->loose_sls != UINT16_MAX; sl++)
+		if (v->loose_sls >> sl & 1)
+			ibcc_text_add(&x, "%s%u", n++ ? ", " : " for SL ", sl);
+	ibcc_text_add(&x, ": who contributes and who suffers is not proved");
+}
+
+static bool is_on(const struct ibcc_vendor *v, const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t endport = ibcc_topo_is_switch(t, t->port[port].node)
+				   ? ibcc_topo_switch_endport(t, port)
+				   : t->port[port].endport;
+
+	return endport < v->n && v->ep[endport].cc == IBCC_VENDOR_CC_ON;
+}
+
+static bool contributes(const struct ibcc_source *s)
+{
+	return s->role != IBCC_ROLE_VICTIM;
+}
+
+/* Who of a root's contributors does not slow down, by name; how many. */
+static uint32_t say_deaf(struct ibcc_text *x, const struct ibcc_vendor *v,
+			 const struct ibcc_topo *t, const struct ibcc_root *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_sources; i++) {
+		uint32_t ep = t->port[r->source[i].port].endport;
+
+		if (!contributes(&r->source[i]) || (ep < v->n && v->ep[ep].reacts))
+			continue;
+		if (n < NAMES_MAX) {
+			ibcc_text_add(x, n ? ", " : "");
+			ibcc_text_add(x, "%s", t->node[t->port[r->source[i].port].node].desc);
+		}
+		n++;
+	}
+	if (n > NAMES_MAX)
+		ibcc_text_add(x, " and %u more", n - NAMES_MAX);
+	return n;
+}
+
+/* Adapters that slowed down for notifications since they were asked before. */
+static uint32_t count_throttled(const struct ibcc_vendor *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n; i++)
+		n += v->ep[i].grown.cnp_handled != 0;
+	return n;
+}
+
+void ibcc_vendor_advice(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+			const struct ibcc_picture *p, struct ibcc_why *text)
+{
+	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
+	char name[96], deaf[200] = "";
+	struct ibcc_text d = { deaf, sizeof(deaf), 0 };
+	const struct ibcc_root *r = p->n_roots ? &p->root[0] : NULL;
+
+	text->text[0] = '\0';
+	if (!r || !v->n_on)
+		return;
+	ibcc_topo_port_name(t, r->port, name, sizeof(name));
+	if (!is_on(v, t, r->port)) {
+		ibcc_text_add(&x,
+			      "%s does not mark: enable it at that switch, in the "
+			      "congestion_control_policy_file of NVIDIA's OpenSM",
+			      name);
+	} else if (say_deaf(&d, v, t, r)) {
+		ibcc_text_add(
+			&x,
+			"%s marks, but %s do not react: enable that at these adapters, in the "
+			"congestion_control_policy_file of NVIDIA's OpenSM",
+			name, deaf);
+	} else {
+		ibcc_text_add(&x,
+			      "%s marks, all of its %u contributors react (%u adapters in all were "
+			      "throttled lately), and there is congestion still: in the "
+			      "congestion_control_policy_file of NVIDIA's OpenSM let the marking "
+			      "profile of that port begin at a shorter queue, or give the adapters "
+			      "another algorithm or parameters (ppcc_algo_dir)",
+			      name, r->n_contributors, count_throttled(v));
+	}
+	ibcc_text_add(&x,
+		      "; or switch it off there (mlnx_congestion_control 1) and leave the fabric "
+		      "to ibcc-tune");
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/keyring.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "lib/io/keyfile.h"
+
+#define PATH_BYTES 320u
+#define LIDS       (IBCC_LID_MAX + 1u)
+
+/* One of the files. */
+struct source {
+	const char *name;
+	struct ibcc_keyfile keys;
+	struct stat seen; /* of what was read last */
+	bool known;
+};
+
+struct ibcc_keyring {
+	char dir[PATH_BYTES - 32];
+	uint64_t default_key, mark;
+	struct source cc, m;
+	uint64_t *cc_key, *m_key; /* by LID */
+};
+
+struct ibcc_keyring *ibcc_keyring_new(const char *dir, uint64_t default_key)
+{
+	struct ibcc_keyring *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	snprintf(k->dir, sizeof(k->dir), "%s", dir);
+	k->default_key = default_key;
+	k->cc.name = "guid2cckey";
+	k->m.name = "guid2mkey";
+	/* One that nobody can have guessed, so that no node has it. */
+	if (getrandom(&k->mark, sizeof(k->mark), 0) != sizeof(k->mark))
+		k->mark = (uint64_t)(uintptr_t)k;
+	k->mark |= 1;
+	k->cc_key = calloc(LIDS, sizeof(*k->cc_key));
+	k->m_key = calloc(LIDS, sizeof(*k->m_key));
+	if (k->cc_key && k->m_key)
+		return k;
+	ibcc_keyring_free(k);
+	return NULL;
+}
+
+void ibcc_keyring_free(struct ibcc_keyring *k)
+{
+	if (!k)
+		return;
+	ibcc_keyfile_fini(&k->cc.keys);
+	ibcc_keyfile_fini(&k->m.keys);
+	if (k->cc_key)
+		explicit_bzero(k->cc_key, LIDS * sizeof(*k->cc_key));
+	if (k->m_key)
+		explicit_bzero(k->m_key, LIDS * sizeof(*k->m_key));
+	free(k->cc_key);
+	free(k->m_key);
+	explicit_bzero(k, sizeof(*k));
+	free(k);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* The file is looked up by its name each time, so one that takes its place is seen. `needed`: that
+ * it is not there is an error even before it was ever seen.
+ */
+static int check_file(struct ibcc_keyring *k, struct source *s, bool needed, struct ibcc_why *why)
+{
+	struct ibcc_keyfile fresh = { 0 };
+	char path[PATH_BYTES];
+	struct stat st;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%s", k->dir, s->name);
+	if (stat(path, &st)) {
+		rc = -errno;
+		if (rc == -ENOENT && !needed && !s->known)
+			return 0;
+		return ibcc_why_set(why, rc, "%s: %s%s", path, strerror(-rc),
+				    s->known ? "; going on with the keys read before" : "");
+	}
+	if (s->known && same_file(&st, &s->seen))
+		return 0;
+	rc = ibcc_keyfile_read(path, &fresh, why);
+	if (rc)
+		return rc;
+	ibcc_keyfile_fini(&s->keys);
+	s->keys = fresh;
+	s->seen = st;
+	s->known = true;
+	return 1;
+}
+
+int ibcc_keyring_check(struct ibcc_keyring *k, struct ibcc_why *why)
+{
+	int cc = check_file(k, &k->cc, true, why);
+	int m = check_file(k, &k->m, false, cc < 0 ? NULL : why);
+
+	return cc < 0 ? cc : m < 0 ? m : cc | m;
+}
+
+void ibcc_keyring_address(struct ibcc_keyring *k, const struct ibcc_topo *t)
+{
+	memset(k->cc_key, 0, LIDS * sizeof(*k->cc_key));
+	memset(k->m_key, 0, LIDS * sizeof(*k->m_key));
+	for (uint32_t lid = 1; lid < LIDS; lid++) {
+		uint32_t port = t->lid_port[lid];
+		const struct ibcc_topo_node *n;
+		uint64_t guid;
+
+		if (port == IBCC_NONE)
+			continue;
+		n = &t->node[t->port[port].node];
+		guid = n->type == IBCC_NODE_SWITCH ? n->guid : t->port[port].guid;
+		if (!ibcc_keyfile_find(&k->cc.keys, guid, &k->cc_key[lid]))
+			k->cc_key[lid] = k->default_key;
+		ibcc_keyfile_find(&k->m.keys, guid, &k->m_key[lid]);
+	}
+}
+
+uint64_t ibcc_keyring_mark(const struct ibcc_keyring *k)
+{
+	return k->mark;
+}
+
+uint64_t ibcc_keyring_cc_key(const struct ibcc_keyring *k, uint16_t lid)
+{
+	return lid < LIDS ? k->cc_key[lid] : k->default_key;
+}
+
+uint64_t ibcc_keyring_m_key(const struct ibcc_keyring *k, uint16_t lid)
+{
+	return lid < LIDS ? k->m_key[lid] : 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Puts the nodes' keys in where the mark is, and the mark where theirs are. */
+#include <stdlib.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/mad.h>
+
+#include "lib/io/keyfile.h"
+
+/* In subnet management datagrams by LID. */
+#define M_KEY_OFFS 24
+
+struct keyed {
+	struct ibcc_transport base;
+	struct ibcc_transport *inner;
+	const struct ibcc_keyring *keys;
+};
+
+static void put_m_key(const struct keyed *t, struct ibcc_mad_op *op)
+{
+	uint64_t key = ibcc_keyring_m_key(t->keys, op->lid);
+
+	for (unsigned int i = 0; i < 8; i++)
+		op->mad[M_KEY_OFFS + i] = (uint8_t)(key >> (56 - 8 * i));
+}
+
+/* The key that CongestionKeyInfo is about. */
+static void swap_key_info(uint8_t *mad, uint64_t from, uint64_t to)
+{
+	struct ibcc_cc_key_info v;
+
+	ibcc_cc_key_info_unpack(mad, &v);
+	if (v.CC_Key != from)
+		return;
+	v.CC_Key = to;
+	ibcc_cc_key_info_pack(mad, &v);
+}
+
+static void before(const struct keyed *t, struct ibcc_mad_op *op)
+{
+	uint64_t mark = ibcc_keyring_mark(t->keys), own = ibcc_keyring_cc_key(t->keys, op->lid);
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(op->mad, &h);
+	if (h.mgmt_class == IBCC_MAD_CLASS_SMP)
+		put_m_key(t, op);
+	if (h.mgmt_class != IBCC_MAD_CLASS_CC)
+		return;
+	if (ibcc_cc_key_unpack(op->mad) == mark)
+		ibcc_cc_key_pack(op->mad, own);
+	if (h.attr_id == IBCC_CC_ATTR_KEY_INFO && h.method == IBCC_MAD_SET)
+		swap_key_info(op->mad, mark, own);
+}
+
+static void after(const struct keyed *t, struct ibcc_mad_op *op)
+{
+	uint64_t mark = ibcc_keyring_mark(t->keys), own = ibcc_keyring_cc_key(t->keys, op->lid);
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(op->mad, &h);
+	if (op->err || !own || h.mgmt_class != IBCC_MAD_CLASS_CC)
+		return;
+	if (h.attr_id == IBCC_CC_ATTR_KEY_INFO)
+		swap_key_info(op->mad, own, mark);
+}
+
+static int keyed_run(struct ibcc_transport *base, struct ibcc_mad_op *op, size_t n)
+{
+	struct keyed *t = (struct keyed *)base;
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		before(t, &op[i]);
+	t->inner->deadline_ns = base->deadline_ns;
+	rc = ibcc_transport_run(t->inner, op, n);
+	base->stats = t->inner->stats;
+	for (size_t i = 0; i < n; i++)
+		after(t, &op[i]);
+	return rc;
+}
+
+static uint64_t keyed_now_ns(struct ibcc_transport *base)
+{
+	return ibcc_transport_now_ns(((struct keyed *)base)->inner);
+}
+
+static void keyed_cancel(struct ibcc_transport *base)
+{
+	ibcc_transport_cancel(((struct keyed *)base)->inner);
+}
+
+static void keyed_free(struct ibcc_transport *base)
+{
+	ibcc_transport_free(((struct keyed *)base)->inner);
+	free(base);
+}
+
+static const struct ibcc_transport_ops keyed_ops = {
+	.run = keyed_run,
+	.now_ns = keyed_now_ns,
+	.cancel = keyed_cancel,
+	.free = keyed_free,
+};
+
+struct ibcc_transport *ibcc_keyring_transport(const struct ibcc_keyring *k,
+					      struct ibcc_transport *inner)
+{
+	struct keyed *t = inner ? calloc(1, sizeof(*t)) : NULL;
+
+	if (!t) {
+		ibcc_transport_free(inner);
+		return NULL;
+	}
+	t->base.ops = &keyed_ops;
+	t->base.stats = inner->stats;
+	t->inner = inner;
+	t->keys = k;
+	return &t->base;
+}

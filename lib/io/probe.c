@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/probe.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <ibcc/device.h>
+#include <ibcc/pma.h>
+
+#include "lib/io/batch.h"
+
+struct probing {
+	const struct ibcc_topo *t;
+	const struct ibcc_settings *s;
+	uint64_t cc_key;
+	struct ibcc_probe *p;
+	struct ibcc_batch batch;
+};
+
+void ibcc_probe_fini(struct ibcc_probe *p)
+{
+	free(p->ep);
+	*p = (struct ibcc_probe){ 0 };
+}
+
+static enum ibcc_answer answer(const struct ibcc_mad_op *op)
+{
+	if (op->err == 0)
+		return IBCC_ANSWER_GOOD;
+	return ibcc_batch_is_refused(op) ? IBCC_ANSWER_REFUSED : IBCC_ANSWER_SILENT;
+}
+
+/* A port that counts: a switch's own does not. */
+static uint8_t counting_port(const struct ibcc_topo *t, const struct ibcc_topo_port *p)
+{
+	const struct ibcc_topo_node *n = &t->node[p->node];
+
+	for (unsigned int i = 1; !p->num && i <= n->n_ports; i++)
+		if (t->port[n->first_port + i].peer != IBCC_NONE)
+			return (uint8_t)i;
+	return p->num ? p->num : 1;
+}
+
+static bool is_kernels(const struct ibcc_topo_node *n)
+{
+	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+
+	return d && d->kernel_pma;
+}
+
+static int ask_pma(struct probing *x, uint32_t i)
+{
+	const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
+	uint8_t port = counting_port(x->t, p);
+	struct ibcc_batch_tag tag = { .index = i,
+				      .kind = IBCC_MAD_CLASS_PERF,
+				      .sub = IBCC_PMA_ATTR_CLASS_PORT_INFO };
+	int rc = ibcc_batch_pma_get(&x->batch, p->lid, tag.sub, 0, tag);
+
+	if (rc || is_kernels(&x->t->node[p->node]))
+		return rc;
+	tag.sub = IBCC_PMA_ATTR_SAMPLES_CONTROL;
+	return ibcc_batch_pma_get(&x->batch, p->lid, tag.sub, port, tag);
+}
+
+static int ask_cc(struct probing *x, uint32_t i)
+{
+	static const uint16_t attrs[] = { IBCC_CC_ATTR_KEY_INFO, IBCC_CC_ATTR_LOG,
+					  IBCC_CC_ATTR_TIMESTAMP };
+	const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
+	int rc = 0;
+
+	for (size_t k = 0; k < sizeof(attrs) / sizeof(attrs[0]) && !rc; k++)
+		rc = ibcc_batch_cc_get(&x->batch, p->lid, x->cc_key, attrs[k], 0,
+				       (struct ibcc_batch_tag){ .index = i,
+								.kind = IBCC_MAD_CLASS_CC,
+								.sub = attrs[k] });
+	return rc;
+}
+
+static void take_pma(struct ibcc_probe_endport *e, const struct ibcc_mad_op *op, uint16_t attr_id)
+{
+	struct ibcc_pma_class_port_info cpi;
+	struct ibcc_pma_samples_control psc;
+
+	if (attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO) {
+		e->pma = answer(op);
+		if (op->err)
+			return;
+		ibcc_pma_class_port_info_unpack(op->mad, &cpi);
+		e->cap_mask = cpi.cap_mask;
+		e->cap_mask2 = cpi.cap_mask2;
+		return;
+	}
+	e->samples = answer(op);
+	if (op->err)
+		return;
+	ibcc_pma_samples_control_unpack(op->mad, &psc);
+	e->tick = psc.tick;
+	e->option_mask = psc.option_mask;
+}
+
+static void take_key(struct ibcc_probe_endport *e, const struct ibcc_mad_op *op, uint64_t ours)
+{
+	struct ibcc_cc_key_info k;
+
+	e->key_info = answer(op);
+	if (op->err)
+		return;
+	ibcc_cc_key_info_unpack(op->mad, &k);
+	e->protect = k.CC_KeyProtectBit;
+	if (k.CC_Key == ours && ours)
+		e->key = IBCC_PROBE_KEY_OURS;
+	else
+		e->key =
+			k.CC_Key || k.CC_KeyProtectBit ? IBCC_PROBE_KEY_OTHER : IBCC_PROBE_KEY_NONE;
+}
+
+static void take(struct probing *x, const struct ibcc_mad_op *op, const struct ibcc_batch_tag *tag)
+{
+	struct ibcc_probe_endport *e = &x->p->ep[tag->index];
+
+	if (tag->kind == IBCC_MAD_CLASS_PERF)
+		take_pma(e, op, tag->sub);
+	else if (tag->sub == IBCC_CC_ATTR_KEY_INFO)
+		take_key(e, op, x->cc_key);
+	else if (tag->sub == IBCC_CC_ATTR_LOG)
+		e->log = answer(op);
+	else
+		e->timestamp = answer(op);
+}
+
+int ibcc_probe_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
+		   const struct ibcc_settings *s, struct ibcc_probe *p)
+{
+	struct probing x = { .t = t, .s = s, .cc_key = cc_key, .p = p };
+	int rc;
+
+	*p = (struct ibcc_probe){ .n = t->n_endports };
+	p->ep = calloc(t->n_endports ? t->n_endports : 1, sizeof(*p->ep));
+	rc = p->ep ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < t->n_endports && !rc; i++) {
+		if (!t->port[t->endport[i]].lid)
+			continue;
+		rc = ask_pma(&x, i);
+		if (!rc && i < s->n && s->ep[i].told)
+			rc = ask_cc(&x, i);
+	}
+	if (!rc)
+		rc = ibcc_batch_run(&x.batch, tr);
+	for (size_t k = 0; k < x.batch.n && !rc; k++)
+		take(&x, &x.batch.op[k], &x.batch.tag[k]);
+	ibcc_batch_fini(&x.batch);
+	if (rc)
+		ibcc_probe_fini(p);
+	return rc;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who else decides on a fabric: somebody who changes what we wrote, and switches that do not route
+ * by their tables.
+ */
+#include "loop.h"
+
+#include <ibcc/device.h>
+#include <ibcc/gate.h>
+
+#include "tests/unit/files.h"
+
+#define LUSTRE   "perftest/scenarios/lustre.yaml"
+#define PASS_PS  (1000 * IBCC_PS_PER_US)
+#define FOREIGN  4711
+#define QUANTUM2 0xd2f2
+
+static uint32_t endport_of(const struct loop *l, const char *name)
+{
+	uint32_t node = ibcc_topo_find_desc(l->c.topo, name);
+	unsigned int port = ibcc_topo_is_switch(l->c.topo, node) ? 0 : 1;
+
+	return l->c.topo->port[ibcc_topo_port_index(l->c.topo, node, port)].endport;
+}
+
+static const struct ibcc_endport_cc *registers(const struct loop *l, const char *name)
+{
+	return ibcc_agents_settings(l->agents, endport_of(l, name));
+}
+
+/* An adapter's timers, set by another tool. */
+static void meddle(struct loop *l, const char *name)
+{
+	struct ibcc_mad_op op = {
+		.lid = l->c.topo->port[l->c.topo->endport[endport_of(l, name)]].lid
+	};
+	struct ibcc_cc_ca_setting ca = registers(l, name)->ca;
+
+	ca.Control_Map = 0xffff;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		ca.sl[sl].CCTI_Timer = FOREIGN;
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_SET, IBCC_CC_ATTR_CA_SETTING, 0);
+	ibcc_cc_ca_setting_pack(op.mad, &ca);
+	assert_int_equal(ibcc_transport_run(l->tr, &op, 1), 0);
+	assert_int_equal(op.err, 0);
+	l->c.actual_known = false; /* all settings are due to be read */
+}
+
+static void open_loop(struct loop *l, const char *db)
+{
+	int err = 0;
+
+	loop_start(l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	l->state = ibcc_state_open(files_path(db), &err, &l->why);
+	assert_non_null(l->state);
+}
+
+static void close_loop(struct loop *l)
+{
+	ibcc_state_close(l->state);
+	loop_end(l);
+}
+
+static void overrule(struct loop *l)
+{
+	struct ibcc_act act = {
+		.applier = l->direct,
+		.state = l->state,
+		.overrule = true,
+		.who = "test",
+		.action = "apply",
+		.gate = IBCC_GATE_NODES_OF_TREE,
+	};
+
+	l->c.actual_known = false;
+	assert_int_equal(ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + l->pass_ps), 0);
+	assert_int_equal(ibcc_cycle_run(&l->c, &act, &l->why), 0);
+}
+
+static void test_changed_by_others(void **state)
+{
+	const struct ibcc_endport_cc *ep;
+	struct loop l;
+
+	(void)state;
+	open_loop(&l, "changed.db");
+	loop_passes(&l, 15);
+	assert_true(l.n_changes > 0);
+	assert_true(ibcc_settings_are_on(registers(&l, "source1")));
+	meddle(&l, "source1");
+	loop_passes(&l, 10);
+	assert_int_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
+	ep = &l.c.actual.ep[endport_of(&l, "source1")];
+	assert_int_equal(ep->support, IBCC_CC_BARRED);
+	assert_non_null(strstr(ibcc_gate_reason(ep), "by somebody else"));
+	/* Read again it still is so. */
+	l.c.actual_known = false;
+	loop_passes(&l, 2);
+	assert_int_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
+	/* The operator asks for what we want. */
+	overrule(&l);
+	assert_int_not_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
+	loop_passes(&l, 2);
+	assert_int_equal(l.c.actual.ep[endport_of(&l, "source1")].support, IBCC_CC_SUPPORTED);
+	close_loop(&l);
+}
+
+/* A node that has only lost its settings gets them again, as ever. */
+static void test_reboot_is_no_foreigner(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	open_loop(&l, "reboot.db");
+	loop_passes(&l, 15);
+	assert_int_equal(ibcc_agents_forget(l.agents, ibcc_topo_find_desc(l.c.topo, "source1")), 0);
+	l.c.actual_known = false;
+	loop_passes(&l, 10);
+	assert_true(ibcc_settings_are_on(registers(&l, "source1")));
+	close_loop(&l);
+}
+
+static void make_adaptive(struct loop *l, uint16_t sls)
+{
+	uint32_t node = ibcc_topo_find_desc(l->c.topo, "leaf1");
+
+	l->c.topo->node[node].vendor_id = IBCC_VENDOR_MELLANOX;
+	l->c.topo->node[node].device_id = QUANTUM2;
+	ibcc_agents_quirks(l->agents, node)->adaptive = true;
+	ibcc_agents_quirks(l->agents, node)->adaptive_sls = sls;
+}
+
+static void test_adaptive_routing(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	open_loop(&l, "adaptive.db");
+	make_adaptive(&l, 0x3);
+	loop_passes(&l, 10);
+	assert_int_equal(l.n_changes, 0);
+	assert_int_equal(l.tr->stats.sets, 0);
+	assert_int_equal(l.c.act_err, -EPERM);
+	assert_non_null(
+		strstr(l.c.blocked.text, "1 switches do not route by their forwarding table"));
+	assert_non_null(strstr(l.c.blocked.text, "for SL 0, 1:"));
+	assert_non_null(strstr(l.c.blocked.text, "trust_lft"));
+	/* It goes on looking. */
+	assert_true(l.c.picture.n_roots > 0);
+	l.c.options.trust_lft = true;
+	loop_passes(&l, 10);
+	assert_true(l.n_changes > 0);
+	close_loop(&l);
+}
+
+/* One that could and does not is like any other. */
+static void test_adaptive_routing_off(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	open_loop(&l, "off.db");
+	make_adaptive(&l, 0);
+	loop_passes(&l, 10);
+	assert_true(l.n_changes > 0);
+	close_loop(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changed_by_others),
+		cmocka_unit_test(test_reboot_is_no_foreigner),
+		cmocka_unit_test(test_adaptive_routing),
+		cmocka_unit_test(test_adaptive_routing_off),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# The inventory of a mixed fabric: right for every device type, and a record that tells no node from
+# another.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$TMP/fabric.yaml" <<'YAML'
+name: mixed
+title: Two switches, four kinds of adapters
+duration_ms: 100
+topology:
+  rate: 4x QDR
+  mtu_bytes: 2048
+  nodes:
+    - {host: [plain, cx6a, cx6b, cx3, qib]}
+    - {switch: [spine, leaf], ports: 8}
+  links:
+    - [cx6a, spine/1]
+    - [cx6b, spine/2]
+    - [cx3, leaf/1]
+    - [qib, leaf/2]
+    - [plain, leaf/3]
+    - [spine/8, leaf/8]
+traffic: []
+devices:
+  nodes:
+    cx6a: {profile: connectx-6, nvidia_cc: on}
+    cx6b: connectx-6
+    cx3: {profile: connectx-3, a10: no}
+    qib: qib
+    spine: {profile: quantum2, adaptive_sls: 2}
+    leaf: switch-ib2
+YAML
+start_sim "$TMP/fabric.yaml"
+start_opensm
+write_config 'apply_via: direct'
+tune probe -j --save "$TMP/record.json" >"$TMP/probe.json" 2>"$TMP/probe.log" || fail "probe"
+is() # TEXT DEVICE FILTER
+{
+	jq -e ".types[] | select(.device_id == \"$2\") | $3" "$TMP/probe.json" >/dev/null ||
+		fail "$1: $(jq -c ".types[] | select(.device_id == \"$2\")" "$TMP/probe.json")"
+	ok "$1"
+}
+
+equal "six types" "$(jq '.types | length' "$TMP/probe.json")" 6
+is "adapters are counted by type" 0x101b '.count == 2 and .name == "ConnectX-6" and .type == "channel adapter"'
+is "an adapter where NVIDIA's control is on" 0x101b '.nvidia_cc == {on: 1, off: 1} and
+	.annex_a10 == {"yes, not used": 1, yes: 1}'
+is "what its kernel answers is known for what it is" 0x101b '.counters["PortXmitWait, not claimed"] == 2 and
+	(.counters | has("FECN") | not) and .tick == {"not known": 2}'
+is "one without the annex" 0x1003 '.annex_a10 == {no: 1} and (has("table_entries") | not)'
+is "its tick" 0x1003 '.tick == {"3, PortSamplesControl": 1}'
+is "QLogic's rules" 0x7322 '.annex_a10 == {yes: 1} and (.attributes | has("CongestionLog") | not)'
+is "a switch that routes adaptively" 0xd2f2 '.adaptive_routing == {on: 1} and .type == "switch" and
+	.nvidia_cc == {off: 1}'
+is "one that could" 0xcf08 '.adaptive_routing == {off: 1} and .tick == {"31, PortSamplesControl": 1}'
+is "a device that nobody knows" 0x0000 '.name == "" and .attributes.CongestionLog == 1 and
+	.table_entries == {"128": 1}'
+is "speeds" 0xcf08 '.link_mbps == {"32000": 4}'
+equal "what is on is told" "$(jq -r .nvidia "$TMP/probe.json" | grep -c 'is on at some nodes')" 1
+equal "and routes" "$(jq -r .routing "$TMP/probe.json" | grep -c '1 switches .* for SL 1:')" 1
+
+check "the record is the answer" cmp "$TMP/probe.json" "$TMP/record.json"
+stock ibnetdiscover >"$TMP/discovered"
+check "names are on the fabric" grep -q cx6a "$TMP/discovered"
+for word in cx6a cx6b cx3 qib plain spine leaf; do
+	grep -q "$word" "$TMP/record.json" && fail "the record names $word"
+done
+sed -n 's/.*guid=0x\([0-9a-f]*\).*/\1/p' "$TMP/discovered" | sort -u >"$TMP/guids"
+check "GUIDs are known" test -s "$TMP/guids"
+grep -qif "$TMP/guids" "$TMP/record.json" && fail "the record has a GUID"
+grep -qi 'lid\|guid\|0x[0-9a-f]\{8,\}' "$TMP/record.json" && fail "the record has an address"
+ok "the record has no GUID, LID or name"
+tune probe --save "$TMP/record.json" >/dev/null 2>"$TMP/probe.log"
+equal "a file that is there stays" $? 1
+tune probe >"$TMP/table" || fail "probe"
+check "the table has all types" test "$(grep -c '^[A-Z0].*/0x' "$TMP/table")" = 6
+equal "nothing was written" "$(set_mads)" 0
+start_tuned 'apply_via: direct'
+wait_until 10 eval 'tune probe -j | jq -e ".types | length == 6"' || fail "the daemon's probe"
+ok "the daemon answers, too"
+
+# A SHARP aggregation node is no host: it is named, and what it lacks stops nobody.
+stop "$TUNED_PID"
+stop "$OSM_PID"
+stop "$SIM_PID"
+two_switches 5 | sed 's/^Hca 1 "H4"/vendid=0x2c9\ndevid=0xcf09\n&/' >"$TMP/fabric.net"
+start_sim "$TMP/fabric.net"
+start_opensm
+write_config 'apply_via: direct'
+for node in H3 H4; do sim set "cc_support.$node=off" >/dev/null; done
+tune probe -j >"$TMP/probe.json" || fail "probe"
+is "the aggregation node is named" 0xcf09 '.type == "aggregation node" and .count == 1'
+tune plan -j >"$TMP/plan.json" 2>/dev/null
+equal "only the host is without" "$(jq -c '[.unreachable[].node]' "$TMP/plan.json")" '["H3"]'
+sim set cc_support.H3=on >/dev/null
+check "an apply is not refused for it" tune apply

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# A fabric of NVIDIA's devices where their own congestion control is on: nothing of the annex is
+# written there in any mode, it is told why, and looking goes on.
+. "$(dirname "$0")/lib.sh"
+
+two_switches 5 | sed -e 's/^Switch/vendid=0x2c9\ndevid=0xd2f2\n&/' \
+	-e 's/^Hca/vendid=0x2c9\ndevid=0x101b\n&/' >"$TMP/fabric.net"
+start_sim "$TMP/fabric.net"
+start_opensm
+stock smpquery nodeinfo 1 | grep -q 'DevId:.*0x101b' || fail "ibsim does not take device IDs"
+for node in S1 S2 H1 H2 H3 H4; do sim set "nvidia_cc.$node=on" >/dev/null; done
+
+write_config 'apply_via: direct'
+tune plan >"$TMP/plan.log" 2>&1
+equal "a plan is refused" $? 1
+check "with the reason" grep -q 'NVIDIA congestion control is on: 2 switches mark, 4 adapters react' \
+	"$TMP/plan.log"
+check "and no changes" grep -q '^0 writes to make' "$TMP/plan.log"
+tune apply >"$TMP/apply.log" 2>&1
+equal "so is an apply" $? 1
+check "for the same reason" grep -q 'nothing of IBA Annex A10 is written beside it' "$TMP/apply.log"
+tune repair >/dev/null 2>&1
+equal "so is a repair" $? 1
+tune disable >"$TMP/disable.log" 2>&1
+check "what cannot be cleared is named" grep -q "has NVIDIA's own congestion control on" \
+	"$TMP/disable.log"
+echo 0x7 >"$TMP/key" && chmod 600 "$TMP/key"
+tune key "$TMP/key" >"$TMP/key.log" 2>&1
+equal "and no node gets a key" $? 1
+tune show -j >"$TMP/show.json"
+equal "all nodes say why" \
+	"$(jq '[.nodes[] | select(.reason == "has NVIDIA'\''s own congestion control on")] | length' "$TMP/show.json")" 6
+
+start_tuned 'apply_via: direct' 'mode: apply'
+wait_until 10 sh -c "grep -q 'NVIDIA congestion control is on' '$TMP/tuned.log'" ||
+	fail "the daemon does not tell"
+ok "the daemon tells it"
+wait_until 10 eval 'tune status | grep -q "^State: *degraded: NVIDIA congestion"' ||
+	fail "$(tune status)"
+ok "its status is degraded in mode apply"
+tune status >"$TMP/status.log"
+check "and counts" grep -q '^NVIDIA: .*2 switches mark, 4 adapters react' "$TMP/status.log"
+tune status --detailed-exitcode >/dev/null
+equal "--detailed-exitcode tells" $? 2
+tune apply >/dev/null 2>"$TMP/apply.log"
+equal "the daemon refuses an apply" $? 1
+check "with the reason" grep -q 'NVIDIA congestion control is on' "$TMP/apply.log"
+equal "no Set of class 0x21 in any mode" "$(set_mads)" 0
+
+# Only at one node, where it has no effect: that node is left alone.
+for node in S1 S2 H2 H3 H4; do sim set "nvidia_cc.$node=off" >/dev/null; done
+stop "$TUNED_PID"
+write_config 'apply_via: direct'
+lid_of() { stock ibnetdiscover | sed -n "s/.*\"$1\" lid \([0-9]*\) .*/\1/p" | head -n 1; }
+for node in H1 H2; do
+	stock ibccconfig CACongestionSetting "$(lid_of $node)" 0 0xffff 150 4 0 0 >"$TMP/cc.log" 2>&1 ||
+		fail "ibccconfig: $(cat "$TMP/cc.log")"
+done
+before=$(set_mads)
+tune disable >/dev/null 2>"$TMP/disable.log"
+check "one node alone is named" grep -q '1 nodes could not be cleared: "H1" has NVIDIA' "$TMP/disable.log"
+sim sets -j | jq --argjson n "$before" '[.rows[$n:][] | .lid] | unique' >"$TMP/lids"
+equal "it gets no Set, its neighbour does" "$(jq -c . "$TMP/lids")" "[$(lid_of H2)]"
+
+# --- with traffic, through the plugin -------------------------------------------------------------
+stop "$OSM_PID"
+stop "$SIM_PID"
+{
+	cat "$SCENARIO"
+	printf '%s\n' 'devices:' '  hosts: {profile: connectx-3, nvidia_cc: on}' \
+		'  switches: {profile: quantum2, nvidia_cc: on}'
+} >"$TMP/fabric.yaml"
+start_sim "$TMP/fabric.yaml"
+start_opensm --plugin
+write_config
+tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
+equal "a plan through the plugin is refused, too" $? 1
+# One pass alone may miss who waits.
+named()
+{
+	tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
+	jq -e '.roots[0] | .node == "leaf2" and .port == 2 and
+		([(.contributors + .candidates + .victims)[].node] | sort == ["source1", "source2", "source3", "source4"])' \
+		"$TMP/plan.json"
+}
+wait_until 20 named || fail "$(jq -c .roots "$TMP/plan.json")"
+ok "the root is named, and its sources"
+equal "no changes" "$(jq '.changes | length' "$TMP/plan.json")" 0
+check "the operator is told what he can do" \
+	jq -e '.nvidia.advice | test("leaf2 port 2 marks.*congestion_control_policy_file")' "$TMP/plan.json"
+tune apply >"$TMP/apply.log" 2>&1
+equal "an apply is refused" $? 1
+start_tuned 'mode: apply'
+wait_until 10 eval '[ "$(tune status -j | jq .roots)" -gt 0 ]' || fail "$(tune status)"
+ok "the daemon sees the root"
+equal "and sends no Set" "$(set_mads)" 0
+# What a plugin's client asks for regardless is left out by the plugin.
+stop "$TUNED_PID"
+for node in leaf1 leaf2 source1 source2 source3 source4 destination0 destination1; do
+	sim set "nvidia_cc.$node=off" >/dev/null
+done
+start_tuned 'mode: apply'
+wait_until 20 eval '[ "$(set_mads)" -gt 0 ]' || fail "$(tune status)"
+ok "where it is off, the daemon tunes"

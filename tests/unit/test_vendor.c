@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who is asked about NVIDIA's congestion control, in which order, and what follows from it. */
+#include <errno.h>
+
+#include <ibcc/apply.h>
+#include <ibcc/device.h>
+#include <ibcc/inproc.h>
+#include <ibcc/smp.h>
+#include <ibcc/vendor.h>
+
+#include "tests/unit/agents.h"
+
+#define CX6       0x101b
+#define CX3       0x1003
+#define QUANTUM2  0xd2f2
+#define MINUTE_NS 60000000000ull
+
+/* A transport that passes on what the agents answer, counts, and can be deaf to a class. */
+struct line {
+	struct ibcc_transport base;
+	struct ibcc_transport *inner;
+	uint64_t now_ns;
+	bool deaf[256];
+	uint64_t owner[64]; /* by LID: GUID that NodeInfo tells; 0: none does */
+	unsigned int n[256], n_sets, most;
+};
+
+struct fixture {
+	struct agent_fabric f;
+	struct line line;
+	struct ibcc_vendor v;
+};
+
+static void tell_owner(const struct line *l, struct ibcc_mad_op *op)
+{
+	op->err = op->lid < 64 && l->owner[op->lid] ? 0 : -ETIMEDOUT;
+	if (!op->err)
+		mad_set_field64(op->mad + MAD_DATA, 0, IB_NODE_GUID_F, l->owner[op->lid]);
+}
+
+static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
+{
+	struct line *l = (struct line *)t;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t mgmt_class = op[i].mad[1];
+
+		l->n[mgmt_class]++;
+		l->n_sets += op[i].mad[3] == IBCC_MAD_SET;
+		if (mgmt_class == IBCC_MAD_CLASS_SMP && n > l->most)
+			l->most = (unsigned int)n;
+		if (l->deaf[mgmt_class])
+			op[i].err = -ETIMEDOUT;
+		else if (mgmt_class == 1 && op[i].mad[17] == IBCC_SMP_ATTR_NODE_INFO)
+			tell_owner(l, &op[i]);
+		else
+			assert_int_equal(ibcc_transport_run(l->inner, &op[i], 1), 0);
+	}
+	return 0;
+}
+
+static uint64_t line_now(struct ibcc_transport *t)
+{
+	return ((struct line *)t)->now_ns;
+}
+
+static const struct ibcc_transport_ops line_ops = { .run = line_run, .now_ns = line_now };
+
+/* The Lustre fabric with ConnectX-6 and Quantum-2; no node has NVIDIA's control yet. */
+static void open_fixture(struct fixture *x)
+{
+	*x = (struct fixture){ .line = { .base.ops = &line_ops, .now_ns = 1 } };
+	agents_open(&x->f, 48);
+	for (uint32_t i = 0; i < x->f.topo->n_nodes; i++) {
+		x->f.topo->node[i].vendor_id = IBCC_VENDOR_MELLANOX;
+		x->f.topo->node[i].device_id = ibcc_topo_is_switch(x->f.topo, i) ? QUANTUM2 : CX6;
+	}
+	x->line.inner = ibcc_inproc_new(x->f.agents, x->f.engine, x->f.topo, NULL);
+	assert_int_equal(ibcc_vendor_rebase(&x->v, NULL, x->f.topo), 0);
+}
+
+static void close_fixture(struct fixture *x)
+{
+	ibcc_vendor_fini(&x->v);
+	ibcc_transport_free(x->line.inner);
+	agents_close(&x->f);
+}
+
+static void give(struct fixture *x, uint32_t node, enum ibcc_nvidia_cc cc)
+{
+	ibcc_agents_quirks(x->f.agents, node)->vendor_cc = cc;
+}
+
+static void give_all(struct fixture *x, enum ibcc_nvidia_cc cc)
+{
+	for (uint32_t i = 0; i < x->f.topo->n_nodes; i++)
+		give(x, i, cc);
+}
+
+static void ask(struct fixture *x, uint64_t key)
+{
+	memset(x->line.n, 0, sizeof(x->line.n));
+	assert_int_equal(ibcc_vendor_ask(&x->line.base, x->f.topo, key, &x->v), 0);
+	assert_int_equal(x->line.n_sets, 0);
+	assert_true(x->line.most <= 2);
+}
+
+static enum ibcc_vendor_cc cc_of(const struct fixture *x, uint32_t node)
+{
+	return x->v.ep[agents_endport(&x->f, node)].cc;
+}
+
+/* Other vendors' devices, and such as nobody knows, get no request that is NVIDIA's. */
+static void test_strangers(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	for (uint32_t i = 0; i < x.f.topo->n_nodes; i++)
+		x.f.topo->node[i].vendor_id = i % 2 ? IBCC_VENDOR_QLOGIC : 0;
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1] + x.line.n[0x21], 0);
+	assert_int_equal(x.v.n_on, 0);
+	close_fixture(&x);
+}
+
+/* Three of a type, and when they know nothing of it, no more; nor ever again. */
+static void test_canaries(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1], 3 + 2);
+	assert_int_equal(x.line.n[0x21], 0);
+	assert_int_equal(cc_of(&x, LUSTRE_SRC1), IBCC_VENDOR_CC_NONE);
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1] + x.line.n[0x21], 0);
+	close_fixture(&x);
+}
+
+static void test_on_off(void **state)
+{
+	struct ibcc_settings s;
+	struct ibcc_why text;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1], 8);
+	assert_int_equal(x.line.n[0x21], 16);
+	assert_int_equal(x.v.n_off, 8);
+	assert_false(ibcc_vendor_rules(&x.v));
+	ibcc_vendor_text(&x.v, &text);
+	assert_string_equal(text.text, "NVIDIA congestion control is off: 8 nodes have it off");
+
+	give(&x, LUSTRE_SW2, IBCC_NVIDIA_CC_ON);
+	give(&x, LUSTRE_SRC2, IBCC_NVIDIA_CC_ON);
+	ask(&x, 0); /* only whether it is on */
+	assert_int_equal(x.line.n[1], 0);
+	assert_int_equal(x.v.n_on, 2);
+	assert_true(ibcc_vendor_rules(&x.v));
+	ibcc_vendor_text(&x.v, &text);
+	assert_string_equal(text.text, "NVIDIA congestion control is on: 1 switches mark, 1 "
+				       "adapters react; 6 nodes have it off");
+
+	assert_int_equal(ibcc_settings_init(&s, x.f.topo), 0);
+	for (uint32_t i = 0; i < s.n; i++)
+		s.ep[i].support = IBCC_CC_SUPPORTED;
+	ibcc_vendor_bar(&x.v, &s);
+	for (uint32_t i = 0; i < x.f.topo->n_nodes; i++)
+		assert_int_equal(s.ep[agents_endport(&x.f, i)].support,
+				 i == LUSTRE_SW2 || i == LUSTRE_SRC2 ? IBCC_CC_BARRED
+								     : IBCC_CC_SUPPORTED);
+	ibcc_settings_fini(&s);
+	close_fixture(&x);
+}
+
+/* A key that is lacking: one node of each type hears of it, and in five minutes again. */
+static void test_key(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	x.line.deaf[0x21] = true;
+	ask(&x, 0);
+	assert_int_equal(x.line.n[0x21], 4);
+	assert_int_equal(x.v.n_silent, 8);
+	assert_int_equal(cc_of(&x, LUSTRE_SRC4), IBCC_VENDOR_CC_SILENT);
+	x.line.now_ns += 4 * MINUTE_NS;
+	ask(&x, 0);
+	assert_int_equal(x.line.n[0x21], 0);
+	assert_int_equal(x.v.n_silent, 8);
+	x.line.deaf[0x21] = false;
+	x.line.now_ns += 2 * MINUTE_NS;
+	ask(&x, 0);
+	assert_int_equal(x.v.n_silent, 0);
+	assert_int_equal(x.v.n_on, 8);
+	close_fixture(&x);
+}
+
+/* Nobody answers SMPs, which an M_Key may be the reason for: class 0x21 tells. */
+static void test_protected_smps(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	x.line.deaf[1] = true;
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1], 3 + 2);
+	assert_int_equal(x.v.n_on, 8);
+	close_fixture(&x);
+	/* ... and that some do not have it. */
+	open_fixture(&x);
+	x.line.deaf[1] = true;
+	ask(&x, 0);
+	assert_int_equal(x.v.n_on + x.v.n_silent, 0);
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1], 0);
+	close_fixture(&x);
+}
+
+/* What a node told holds in another topology, silence does not. */
+static void test_rebase(void **state)
+{
+	struct ibcc_topo *other;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	ask(&x, 0);
+	other = ibcc_topo_clone(x.f.topo);
+	assert_int_equal(ibcc_vendor_rebase(&x.v, x.f.topo, other), 0);
+	assert_int_equal(x.v.n_on, 8);
+	ask(&x, 0);
+	assert_int_equal(x.line.n[1], 0);
+	ibcc_topo_free(other);
+	close_fixture(&x);
+}
+
+static void test_statistics(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	ask(&x, 0);
+	memset(x.line.n, 0, sizeof(x.line.n));
+	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(x.line.n[0x21], 6);
+	x.line.now_ns += 9 * MINUTE_NS / 60;
+	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(x.line.n[0x21], 6);
+	x.line.now_ns += MINUTE_NS / 60;
+	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(x.line.n[0x21], 12);
+	assert_true(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].last_known);
+	assert_int_equal(x.line.n_sets, 0);
+	close_fixture(&x);
+}
+
+/* The last look before a Set: a node where it was switched on meanwhile gets none. */
+static void test_last_look(void **state)
+{
+	static const uint32_t nodes[] = { LUSTRE_SRC1, LUSTRE_SRC2, LUSTRE_SW1 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result r;
+	struct ibcc_why why = { "" };
+	struct ibcc_apply_options o = { .left_out = &why };
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give(&x, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
+	give(&x, LUSTRE_SRC2, IBCC_NVIDIA_CC_OFF);
+	give(&x, LUSTRE_SW1, IBCC_NVIDIA_CC_ON);
+	for (unsigned int i = 0; i < 3; i++) {
+		bool is_switch = nodes[i] == LUSTRE_SW1;
+		struct ibcc_change c = {
+			.node_guid = x.f.topo->node[nodes[i]].guid,
+			.lid = x.f.topo->port[x.f.topo->endport[agents_endport(&x.f, nodes[i])]]
+				       .lid,
+			.port = is_switch ? 0 : 1,
+			.attr_id = is_switch ? IBCC_CC_ATTR_SW_SETTING : IBCC_CC_ATTR_CA_SETTING,
+		};
+
+		assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+	}
+	ibcc_vendor_mark(x.f.topo, &plan);
+	assert_true(plan.change[0].ask_vendor);
+	assert_int_equal(ibcc_result_init(&r, plan.n), 0);
+	assert_int_equal(ibcc_apply_run(&x.line.base, &plan, &o, &r), -EIO);
+	assert_int_equal(x.line.n_sets, 1);
+	assert_int_equal(r.change[0].outcome, IBCC_OUTCOME_SKIPPED);
+	assert_int_equal(r.change[0].err, -EPERM);
+	assert_int_equal(r.change[1].outcome, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(r.change[2].err, -EPERM);
+	assert_non_null(strstr(why.text, "NVIDIA's own congestion control is on"));
+	/* Older devices have none and are not asked. */
+	x.f.topo->node[LUSTRE_SRC1].device_id = CX3;
+	ibcc_vendor_mark(x.f.topo, &plan);
+	assert_false(plan.change[0].ask_vendor);
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&plan);
+	close_fixture(&x);
+}
+
+/* The same plan for a fabric where LIDs have moved: nobody gets what was another's. */
+static void test_moved_lids(void **state)
+{
+	static const uint32_t nodes[] = { LUSTRE_SRC1, LUSTRE_SRC2, LUSTRE_SRC3 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result r;
+	struct ibcc_why why = { "" };
+	struct ibcc_apply_options o = { .left_out = &why, .prove_lids = true };
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_change c = {
+			.node_guid = x.f.topo->node[nodes[i]].guid,
+			.lid = x.f.topo->port[fabric_port(x.f.topo, nodes[i], 1)].lid,
+			.port = 1,
+			.attr_id = IBCC_CC_ATTR_CA_SETTING,
+		};
+
+		assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+		if (i) /* two Sets each */
+			assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+	}
+	x.line.owner[plan.change[0].lid] = x.f.topo->node[LUSTRE_FAST].guid;
+	x.line.owner[plan.change[1].lid] = plan.change[1].node_guid;
+	assert_int_equal(ibcc_result_init(&r, plan.n), 0);
+	assert_int_equal(ibcc_apply_run(&x.line.base, &plan, &o, &r), -EIO);
+	assert_int_equal(r.change[0].err, -ESTALE);
+	assert_int_equal(r.change[1].outcome, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(r.change[2].outcome, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(r.change[3].err, -EHOSTUNREACH);
+	assert_int_equal(r.change[4].outcome, IBCC_OUTCOME_SKIPPED);
+	assert_int_equal(x.line.n_sets, 2);
+	assert_int_equal(x.line.n[1], 3 + 1); /* before each Set */
+	assert_non_null(strstr(why.text, "belongs to another node now"));
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&plan);
+	close_fixture(&x);
+}
+
+static void test_who_takes_part(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC1));
+	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SW1));
+	x.f.topo->node[LUSTRE_SRC1].device_id = 0xcf09; /* aggregation node */
+	x.f.topo->node[LUSTRE_SRC2].device_id = 0x101c; /* virtual function */
+	x.f.topo->node[LUSTRE_SRC3].device_id = 0x9999; /* nobody knows */
+	x.f.topo->node[LUSTRE_SRC4].type = IBCC_NODE_ROUTER;
+	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC1));
+	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC2));
+	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC3));
+	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC4));
+	close_fixture(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strangers),      cmocka_unit_test(test_canaries),
+		cmocka_unit_test(test_on_off),         cmocka_unit_test(test_key),
+		cmocka_unit_test(test_protected_smps), cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_statistics),     cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),     cmocka_unit_test(test_who_takes_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
