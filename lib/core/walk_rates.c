@@ -2,16 +2,18 @@
 /* Rates that PortInfo does not tell at first. Where it reads QDR the link may be faster: some
  * devices tell extended speeds only whom says by bit 31 of AttrMod that he knows them (OpenSM asks
  * so again since 3.3.25, where CapabilityMask has the bit), and FDR10 is in an attribute of the
- * vendor. A few ports of each node are asked, and the others if one of those was faster: else
- * fabrics of QDR would be asked everything twice.
+ * vendor. A few ports of each switch are asked, and the others if one of those was faster; of
+ * adapters a few of all, and the others if one of those withheld it: else fabrics of QDR would be
+ * asked everything twice.
  */
 #include <ibcc/device.h>
 #include <ibcc/topo.h>
 
 #include "lib/core/walk_state.h"
 
-#define PROBES   2u
-#define STATE_UP 2u
+#define PROBES    2u
+#define CA_PROBES 32u
+#define STATE_UP  2u
 
 static bool is_switch(const struct ibcc_walk_node *n)
 {
@@ -30,6 +32,13 @@ static bool may_have_fdr10(const struct ibcc_walk *w, const struct ibcc_walk_nod
 	return d && ibcc_device_has_fdr10(d) && !w->no_fdr10;
 }
 
+static bool may_withhold(const struct ibcc_walk *w, const struct ibcc_walk_node *n)
+{
+	if (is_switch(n))
+		return n->withholds || n->n_ext_probes < PROBES;
+	return w->ca_withholds || (n->n_ext_probes < PROBES && w->n_ca_probes < CA_PROBES);
+}
+
 int ibcc_walk_ask_rates(struct ibcc_walk *w, struct ibcc_walk_node *n)
 {
 	bool fdr10 = may_have_fdr10(w, n);
@@ -42,10 +51,10 @@ int ibcc_walk_ask_rates(struct ibcc_walk *w, struct ibcc_walk_node *n)
 
 		if (!reads_qdr(p) || !caps->info.state)
 			continue;
-		if (caps->info.has_ext_speeds && !p->asked_ext &&
-		    (n->withholds || n->n_ext_probes < PROBES)) {
+		if (caps->info.has_ext_speeds && !p->asked_ext && may_withhold(w, n)) {
 			p->asked_ext = true;
 			n->n_ext_probes++;
+			w->n_ca_probes += !is_switch(n);
 			rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_PORT_INFO, num | IBCC_SMP_EXT_SPEEDS,
 					   0);
 		}
@@ -81,6 +90,7 @@ int ibcc_walk_take_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g, cons
 		if (again.speed <= IBCC_LINK_SPEED_FDR10)
 			return 0;
 		n->withholds = true;
+		w->ca_withholds |= !is_switch(n);
 		set_speed(p, again.speed);
 	}
 	return ibcc_walk_ask_rates(w, n);

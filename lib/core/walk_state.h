@@ -45,6 +45,8 @@ struct ibcc_walk {
 	size_t head, n_todo, cap_todo;
 	size_t n_busy;
 	unsigned int n_odd;
+	uint32_t n_ca_probes;      /* adapters' ports asked for extended speeds */
+	bool ca_withholds;         /* one of them did not tell them at first */
 	bool no_fdr10;             /* somebody kept silent about it: nobody is asked any more */
 	struct ibcc_walk_get *gap; /* given up */
 	size_t n_gaps, cap_gaps;

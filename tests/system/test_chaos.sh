@@ -305,7 +305,7 @@ round()
 	rm -rf "$TMP/disk"
 }
 
-trap 'umount -l "$TMP/disk" 2>/dev/null; [ -z "$FROZEN" ] || kill -CONT "$SIMULATOR"; kill -CONT "$OSM_PID" "$TUNED_PID" 2>/dev/null; cleanup' EXIT
+trap 'rc=$?; umount -l "$TMP/disk" 2>/dev/null; [ -z "$FROZEN" ] || kill -CONT "$SIMULATOR"; kill -CONT "$OSM_PID" "$TUNED_PID" 2>/dev/null; (exit "$rc"); cleanup' EXIT
 while :; do
 	for via in $VIAS; do round "$via"; done
 	[ -n "$LONG" ] && [ "$SECONDS" -lt "$LONG" ] || break
