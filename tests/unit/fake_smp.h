@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The nodes of a fake fabric, and what they answer to subnet management. See fake_fabric.h. */
+#ifndef TEST_FAKE_SMP_H
+#define TEST_FAKE_SMP_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/mad.h>
+
+#include <ibcc/ccmad.h>
+#include <ibcc/pma.h>
+#include <ibcc/smp.h>
+#include <ibcc/transport.h>
+
+#include "tests/unit/fabrics.h"
+
+#define FAKE_DATA        64
+#define FAKE_BAD_ATTR    0x000c
+#define FAKE_BAD_FIELD   0x001c
+#define FAKE_BAD_VERSION 0x0004
+
+struct fake_counters {
+	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
+	uint32_t fecn, becn;
+	/* What flows all the time, by the node's own clock: words and ticks in a microsecond. */
+	double words_per_us, ticks_per_us;
+};
+
+/* An endport and what its node says. The attributes are kept as the bytes on the wire. */
+struct fake_node {
+	bool dead;      /* answers nothing */
+	bool cc_silent; /* nothing in class 0x21 */
+	bool no_cc;     /* refuses class 0x21 */
+	bool no_0x15, no_timestamp;
+	bool no_samples;         /* silent to PortSamplesControl */
+	bool refuses_caps;       /* ... refuses it, and ClassPortInfo */
+	bool refuses_con;        /* PortRcvConCtrl */
+	unsigned int refuse_cc;  /* the next so many Gets of class 0x21 */
+	bool no_log, log_silent; /* refuses CongestionLog, or gives no answer */
+	bool relative_limit;
+	bool deaf_sets;      /* takes Sets without keeping them */
+	uint16_t set_status; /* of a refused Set; 0: takes it */
+	uint64_t cc_key;
+	bool protect;
+	unsigned int block; /* elements a block of 0x15 */
+	uint8_t cct_cap;
+	uint8_t sw_setting[192], ca_setting[192];
+	uint8_t element[256][4];
+	uint16_t cct_limit, cct[256];
+	uint32_t clock_base; /* TimeStamp's value where fabric time is 0 */
+	double clock_skew;   /* it runs so many times faster than time, and stands still at -1; 0:
+				with it */
+	uint8_t log[224];    /* CongestionLog, bytes 32 on; its CurrentTimeStamp is the clock's */
+	uint32_t log_ts;     /* as last answered */
+	uint16_t pma_cap;
+	uint32_t pma_cap2;
+	uint64_t option_mask;
+	uint8_t tick;
+	/* what came in */
+	unsigned int n_gets, n_sets, n_logs;
+	uint64_t last_key;
+	uint16_t set_attr[16];
+	uint32_t set_mod[16];
+};
+
+struct fake_fabric {
+	struct ibcc_transport base;
+	const struct ibcc_topo *t;
+	struct fake_node *node;         /* by endport */
+	struct fake_counters *counters; /* by fabric-wide port */
+	uint64_t now_ns, step_ns;       /* time, and how much of it a request takes */
+	double clock_rate, fabric_ns;   /* the fabric's clock against the transport's; its time */
+	int run_err;                    /* not 0: run() fails with it */
+	unsigned int sum_shift;         /* sums of all ports have lost so many bits */
+	size_t largest_run;
+	unsigned int n_class[256];
+	/* Of all links; PortInfo's base speed is QDR. */
+	unsigned int ext_active; /* LinkSpeedExtActive, or FAKE_XDR; 0: nodes have none */
+	bool withholds;          /* it is told only whom knows extended speeds */
+	bool fdr10, mute_fdr10;  /* by the vendor's attribute; nodes do not answer that at all */
+};
+#define FAKE_XDR 16u
+
+static inline struct fake_fabric *fake_of(struct ibcc_transport *t)
+{
+	return (struct fake_fabric *)t;
+}
+
+static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, uint32_t mod,
+				  uint8_t *data)
+{
+	bool ext = mod & 0x80000000u; /* who asks knows extended speeds */
+	uint32_t num = mod & 0x7fffffffu;
+	static const int vls_code[] = { 0, 1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 5 };
+	const struct ibcc_topo_port *p;
+	int mtu = 1;
+
+	if (num > f->t->node[node].n_ports)
+		return false;
+	p = &f->t->port[f->t->node[node].first_port + num];
+	while (mtu < 5 && 128u << mtu != p->mtu_bytes)
+		mtu++;
+	mad_set_field(data, 0, IB_PORT_LID_F, p->lid);
+	mad_set_field(data, 0, IB_PORT_STATE_F, p->state);
+	mad_set_field(data, 0, IB_PORT_PHYS_STATE_F, p->state > 1 ? 5 : 2);
+	mad_set_field(data, 0, IB_PORT_NEIGHBOR_MTU_F, (uint32_t)mtu);
+	mad_set_field(data, 0, IB_PORT_OPER_VLS_F, (uint32_t)vls_code[p->op_vls & 15]);
+	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2); /* 4X QDR */
+	mad_set_field(data, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
+	if (f->ext_active) {
+		bool told = ext || !f->withholds;
+
+		mad_set_field(data, 0, IB_PORT_CAPMASK_F, 0x4000);
+		if (told && f->ext_active == FAKE_XDR)
+			data[56] = 1 << 5;
+		else if (told)
+			mad_set_field(data, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F, f->ext_active);
+	}
+	return true;
+}
+
+/* Walks a directed route from node 0; IBCC_NONE if it leads nowhere. */
+static inline uint32_t fake_route(const struct fake_fabric *f, const uint8_t *mad, uint32_t *entry)
+{
+	uint32_t hops = mad_get_field((void *)(uintptr_t)mad, 0, IB_DRSMP_HOPCNT_F);
+	uint32_t node = 0;
+
+	*entry = f->t->node[0].type == IBCC_NODE_SWITCH ? 0 : 1;
+	for (uint32_t h = 1; h <= hops; h++) {
+		uint32_t port = ibcc_topo_port_index(f->t, node, mad[128 + h]);
+
+		/* Only switches pass SMPs on. */
+		if (port == IBCC_NONE || f->t->port[port].peer == IBCC_NONE ||
+		    (h > 1 && f->t->node[node].type != IBCC_NODE_SWITCH))
+			return IBCC_NONE;
+		port = f->t->port[port].peer;
+		node = f->t->port[port].node;
+		*entry = f->t->port[port].num;
+	}
+	return node;
+}
+
+/* Status of the answer, or -1 for none. */
+static inline int fake_smp(const struct fake_fabric *f, uint16_t attr, uint32_t mod, uint8_t *mad)
+{
+	uint32_t entry, node = fake_route(f, mad, &entry);
+	uint8_t data[64] = { 0 };
+	const struct ibcc_topo_node *n;
+	uint32_t self;
+
+	if (node == IBCC_NONE)
+		return -1;
+	n = &f->t->node[node];
+	self = n->first_port + (n->type == IBCC_NODE_SWITCH ? 0 : entry);
+	if (f->node[f->t->port[self].endport].dead)
+		return -1;
+	if (attr == 0x11) {
+		mad_set_field(data, 0, IB_NODE_TYPE_F, n->type);
+		mad_set_field(data, 0, IB_NODE_NPORTS_F, n->n_ports);
+		mad_set_field64(data, 0, IB_NODE_GUID_F, n->guid);
+		mad_set_field(data, 0, IB_NODE_VENDORID_F, n->vendor_id);
+		mad_set_field(data, 0, IB_NODE_DEVID_F, n->device_id);
+		mad_set_field64(data, 0, IB_NODE_PORT_GUID_F, f->t->port[self].guid);
+		mad_set_field(data, 0, IB_NODE_LOCAL_PORT_F, entry);
+	} else if (attr == 0x10) {
+		memcpy(data, n->desc, strnlen(n->desc, sizeof(data)));
+	} else if (attr == 0x12 && n->type == IBCC_NODE_SWITCH) {
+		mad_set_field(data, 0, IB_SW_LINEAR_FDB_CAP_F, 0xbfff);
+		mad_set_field(data, 0, IB_SW_LINEAR_FDB_TOP_F, n->lft_len ? n->lft_len - 1 : 0);
+		mad_set_field(data, 0, IB_SW_ENHANCED_PORT0_F, n->enhanced_port0);
+	} else if (attr == 0x15) {
+		if (!fake_port_info(f, node, mod, data))
+			return FAKE_BAD_FIELD;
+	} else if (attr == 0xff90 && f->mute_fdr10) {
+		return -1;
+	} else if (attr == 0xff90 && f->fdr10) {
+		data[15] = 1;
+	} else if (attr == 0x17 && n->sl2vl) {
+		uint64_t map = 0;
+
+		for (unsigned int sl = 0; sl < 16; sl++)
+			map = map << 4 |
+			      n->sl2vl[(mod >> 8 & 255) * (n->n_ports + 1u) + (mod & 255)][sl];
+		mad_set_field64(data, 0, IB_SLTOVL_MAPPING_TABLE_F, map);
+	} else if (attr == 0x19 && n->type == IBCC_NODE_SWITCH) {
+		for (uint32_t i = 0; i < 64; i++) {
+			uint32_t lid = mod * 64 + i;
+
+			/* libibmad's arrays lie on the wire as they are in memory. */
+			data[i] = lid < n->lft_len ? n->lft[lid] : 255;
+		}
+	} else {
+		return FAKE_BAD_ATTR;
+	}
+	memcpy(mad + FAKE_DATA, data, sizeof(data));
+	return 0;
+}
+
+#endif
