@@ -78,6 +78,8 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	if (!collector || ibcc_settings_init(&actual, topo))
 		goto no_memory;
 	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
+	if (c->topo && ibcc_collector_follow(collector, topo, c->collector, c->topo))
+		goto no_memory;
 	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
 		    : ibcc_snapshot_init(&c->snapshot, topo))
 		goto no_memory;

@@ -28,6 +28,12 @@ struct ibcc_collector; /* capabilities of each port, read once, and the clock's 
 struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
 void ibcc_collector_free(struct ibcc_collector *c);
 
+/* A new collector goes on with another topology, t, where `old` was with `from`: capabilities are asked
+ * anew, but the fabric's time goes on, and the times of readings made so far with it. -ENOMEM.
+ */
+int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
+			  const struct ibcc_collector *old, const struct ibcc_topo *from);
+
 /* Ends passes after so long (0: never): what was not read by then is stale or unreachable with
  * -ETIMEDOUT. Nodes that were silent or are new get at most a quarter of it before the others have
  * their turn.

@@ -131,6 +131,15 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	return 0;
 }
 
+int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
+			  const struct ibcc_collector *old, const struct ibcc_topo *from)
+{
+	if (fit(c, t) < 0)
+		return -ENOMEM;
+	ibcc_clock_follow(&c->clock, t, &old->clock, from);
+	return 0;
+}
+
 uint16_t ibcc_collector_lid(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];

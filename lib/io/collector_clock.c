@@ -80,6 +80,26 @@ void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node, bool is_switc
 	c->node[node] = (struct ibcc_node_clock){ .is_switch = is_switch };
 }
 
+void ibcc_clock_follow(struct ibcc_fabric_clock *c, const struct ibcc_topo *t,
+		       const struct ibcc_fabric_clock *old, const struct ibcc_topo *from)
+{
+	struct ibcc_fabric_clock next = *old;
+
+	if (c->mode != old->mode)
+		return;
+	next.node = c->node;
+	next.scratch = c->scratch;
+	next.n = c->n;
+	next.n_liars = 0; /* by index; they are named again in the next pass */
+	*c = next;
+	for (uint32_t i = 0; i < t->n_nodes && i < c->n; i++) {
+		uint32_t was = ibcc_topo_find_guid(from, t->node[i].guid);
+
+		if (was < old->n)
+			c->node[i] = old->node[was];
+	}
+}
+
 static bool may_tell(const struct ibcc_fabric_clock *c, uint32_t node)
 {
 	return !c->node[node].absent || c->pass % (c->in_use ? USED_AGAIN : IBCC_ASK_AGAIN) == 0;

@@ -226,15 +226,12 @@ static void test_deadline(void **state)
 	teardown(&x);
 }
 
-/* A node is added in front: indices move, intervals go on. */
-static void test_topology_changes(void **state)
+/* A node is added in front: indices move. */
+static void grow(struct fixture *x)
 {
-	struct fixture x = setup(IBCC_CLOCK_HOST);
-	struct ibcc_topo *old = x.t, *t = ibcc_topo_new();
+	struct ibcc_topo *old = x->t, *t = ibcc_topo_new();
 	struct fake_fabric *f;
 
-	(void)state;
-	pass(&x);
 	assert_non_null(t);
 	assert_int_equal(ibcc_topo_add_node(t, 0x99, IBCC_NODE_CA, 1, "new"), 0);
 	for (uint32_t i = 0; i < old->n_nodes; i++)
@@ -252,17 +249,31 @@ static void test_topology_changes(void **state)
 	assert_int_equal(ibcc_route_compute(t), 0);
 
 	f = fake_fabric(t);
-	f->now_ns = x.f->now_ns;
-	f->fabric_ns = x.f->fabric_ns;
+	f->now_ns = x->f->now_ns;
+	f->fabric_ns = x->f->fabric_ns;
+	f->clock_rate = x->f->clock_rate;
 	for (uint32_t i = 0; i < t->n_ports; i++)
-		f->counters[i] = x.f->counters[1];
-	assert_int_equal(ibcc_collector_pass(x.c, &f->base, t, &x.s, 0, NULL), -EINVAL);
-	assert_int_equal(ibcc_snapshot_rebase(&x.s, old, t), 0);
-	ibcc_transport_free(x.tr);
+		f->counters[i] = x->f->counters[1];
+	for (uint32_t i = 0; i < old->n_nodes; i++)
+		fake_node_of(f, i + 1)->clock_base = fake_node_of(x->f, i)->clock_base;
+	assert_int_equal(ibcc_collector_pass(x->c, &f->base, t, &x->s, 0, NULL), -EINVAL);
+	assert_int_equal(ibcc_snapshot_rebase(&x->s, old, t), 0);
+	ibcc_transport_free(x->tr);
+	x->t = t;
+	x->f = f;
+	x->tr = &f->base;
+}
+
+/* Intervals go on, with the same collector, */
+static void test_topology_changes(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct ibcc_topo *old = x.t;
+
+	(void)state;
+	pass(&x);
+	grow(&x);
 	ibcc_topo_free(old);
-	x.t = t;
-	x.f = f;
-	x.tr = &f->base;
 	fake_sleep(x.f, 100 * MS);
 	pass(&x);
 	assert_rates(&x, LUSTRE_PORTS, 1);
@@ -270,6 +281,39 @@ static void test_topology_changes(void **state)
 	fake_sleep(x.f, 100 * MS);
 	pass(&x);
 	assert_rates(&x, LUSTRE_PORTS + 2, 1);
+	teardown(&x);
+}
+
+/* and the fabric's time with the next one, which knows at once when it stands still. */
+static void test_time_goes_on(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+	struct ibcc_collector *next = ibcc_collector_new(IBCC_CLOCK_AUTO);
+	struct ibcc_topo *old = x.t;
+	struct ibcc_why why;
+
+	(void)state;
+	assert_non_null(next);
+	x.f->clock_rate = 0.05;
+	for (int i = 0; i < 3; i++) {
+		pass(&x);
+		fake_sleep(x.f, 200 * MS);
+	}
+	grow(&x);
+	assert_int_equal(ibcc_collector_follow(next, x.t, x.c, old), 0);
+	ibcc_collector_free(x.c);
+	ibcc_topo_free(old);
+	x.c = next;
+	pass(&x);
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	x.f->clock_rate = 0;
+	for (int i = 0; i < 3; i++) {
+		fake_sleep(x.f, 200 * MS);
+		pass(&x);
+	}
+	ibcc_collector_clock_trouble(x.c, x.t, &why);
+	assert_non_null(strstr(why.text, "stand still"));
 	teardown(&x);
 }
 
@@ -330,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_dead_nodes),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_topology_changes),
+		cmocka_unit_test(test_time_goes_on),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_breakdown),
 	};
