@@ -148,7 +148,8 @@ killed_opensm_on()
 	wait "$OSM_PID" 2>/dev/null
 }
 killed_opensm_off() { start_sm; }
-sweeps_on() { WHAT="heavy sweeps"; for _ in 1 2 3; do send HUP "$OSM_PID"; sleep 0.1; done; }
+# One that loses datagrams leaves ports down until the next.
+sweeps_on() { WHAT="heavy sweeps"; SWEEP=yes; for _ in 1 2 3; do send HUP "$OSM_PID"; sleep 0.1; done; }
 sweeps_off() { :; }
 
 # --- the fabric -----------------------------------------------------------------------------------
