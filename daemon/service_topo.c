@@ -231,6 +231,14 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 	return rc;
 }
 
+/* A port without a cable sees itself alone, and nothing tells when that is over: no trap comes
+ * without a fabric, and the port keeps its LID. To look costs no more than the port itself.
+ */
+static bool is_alone(const struct ibcc_topo *t)
+{
+	return t->n_nodes == 1;
+}
+
 int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why)
 {
 	uint64_t now = monotonic_ns();
@@ -242,8 +250,10 @@ int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ib
 		return 0;
 	if (s->cycle.topo && s->source == IBCC_TOPO_FROM_DISCOVERY)
 		look_for_hints(s, now);
-	if (s->cycle.topo &&
-	    !ibcc_rediscovery_is_due(&s->again, ibcc_discovery_is_doubtful(&s->discovery), now))
+	if (s->cycle.topo && !ibcc_rediscovery_is_due(&s->again,
+						      ibcc_discovery_is_doubtful(&s->discovery) ||
+							      is_alone(s->cycle.topo),
+						      now))
 		return 0;
 	return topology_by_discovery(s, why);
 }

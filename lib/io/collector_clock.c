@@ -90,7 +90,9 @@ void ibcc_clock_follow(struct ibcc_fabric_clock *c, const struct ibcc_topo *t,
 	next.node = c->node;
 	next.scratch = c->scratch;
 	next.n = c->n;
-	next.n_liars = 0; /* by index; they are named again in the next pass */
+	/* What was wrong with whom is seen again in the next passes, or is over. */
+	next.n_liars = next.n_told = next.n_agree = 0;
+	next.calm = next.alone = next.still = 0;
 	*c = next;
 	for (uint32_t i = 0; i < t->n_nodes && i < c->n; i++) {
 		uint32_t was = ibcc_topo_find_guid(from, t->node[i].guid);

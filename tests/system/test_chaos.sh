@@ -35,8 +35,9 @@ settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary, .switch.Co
 say() { jq -c '[.state, .reason, .paused, .writes_pending, .decision, .drift.text, .unknown_origin.text, .fabric.pass, .fabric.clock_trouble, .state_trouble, .plugin_trouble, .discovery_trouble]' "$TMP/status.json"; }
 dump()
 {
-	echo "--- the daemon, what it said last"
+	echo "--- the daemon, what it said last, and now"
 	grep -av '^<[67]>' "$TMP/tuned.log" | cut -c 1-300 | tail -n 40
+	jq -c '[.fabric, .sm, .discovery_trouble]' "$TMP/status.json" | cut -c 1-2000
 	[ -n "$FROZEN" ] || settings >"$TMP/settings.json"
 	diff <(jq . <<<"$UNTUNED") <(jq . "$TMP/settings.json") | head -60
 }

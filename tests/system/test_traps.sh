@@ -39,6 +39,15 @@ console 'ReLink "S1"[3]'
 wait_until 20 status '.fabric.links == 6 and .state == "ok"' || fail "a link that is back is not noticed: $(told)"
 ok "and when it is back: $(told)"
 
+# Its own: then nobody can tell it anything, and it looks by itself.
+console 'Unlink "H1"[1]'
+wait_until 30 status '.fabric.nodes == 1' || fail "a port that has no link is not noticed: $(told)"
+wait_until 30 status ".discoveries >= $(($(jq .discoveries "$TMP/status.json") + 3))" || fail "nobody looks: $(told)"
+console 'ReLink "H1"[1]'
+kill -HUP "$OSM_PID"
+wait_until 30 status '.fabric.links == 6 and .state == "ok"' || fail "its own link that is back is not noticed: $(told)"
+ok "its own port's link goes and comes back: $(told)"
+
 # When it ends it subscribes no longer.
 stop "$TUNED_PID"
 equal "four subscriptions are taken back" "$(mads 0x03 0x02 0x0003)" 8
