@@ -58,11 +58,17 @@ refused_sets_on()
 	pick source1 source2 source3 leaf2; REFUSER=$REPLY
 	pick "${STATUSES[@]}"
 	WHAT="$REFUSER starts anew and answers Sets with status $REPLY"
+	forgets "$REFUSER"
 	knob "reboot.$REFUSER=now" "cc_set_status.$REFUSER=$REPLY"
 }
 refused_sets_off() { knob "cc_set_status.$REFUSER=0"; }
 
-reboot_on() { pick "${NODES[@]}"; WHAT="$REPLY starts anew"; knob "reboot.$REPLY=now"; }
+# forgets NODE: what its book does not have, since it was there before the book, comes back to nobody.
+forgets()
+{
+	[ -z "$REBUILT" ] || UNTUNED=$(jq -cS --arg n "$1" 'map(if .node == $n and .switch then .switch.Victim_Mask = [] else . end)' <<<"$UNTUNED")
+}
+reboot_on() { pick "${NODES[@]}"; WHAT="$REPLY starts anew"; forgets "$REPLY"; knob "reboot.$REPLY=now"; }
 reboot_off() { :; }
 
 # Somebody else writes: more throttle, or none.

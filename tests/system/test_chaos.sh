@@ -142,8 +142,9 @@ living()
 # A new book, since the old one is damaged: disable, move it aside, apply.
 rebuild()
 {
-	# A rollback brings back what was disabled.
+	# A rollback brings back what was disabled; a switch's masks stay, and are none of the new book's.
 	UNTUNED=$(settings)
+	REBUILT=yes
 	# It fails as long as a discovery has missed somebody.
 	disabled() { direct disable >"$TMP/disable.log" 2>&1; }
 	wait_until 20 disabled || broken "disable without a book: $(cat "$TMP/disable.log")"
@@ -260,7 +261,7 @@ round()
 {
 	VIA=$1
 	step=start DOES=start
-	FOREIGN=0 WRITERS='' OPENSMS=''
+	FOREIGN=0 WRITERS='' OPENSMS='' REBUILT=''
 	CONFIG=('mode: apply' "apply_via: $VIA" 'drift: repair' 'pass_deadline_ms: 1000' 'timeout_ms: 100')
 	mkdir -p "$TMP/disk"
 	mount -t tmpfs -o size=24m tmpfs "$TMP/disk" 2>/dev/null
