@@ -117,7 +117,7 @@ static int record_all(struct ibcc_state *s, const struct diff *d, struct ibcc_wh
 
 int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why)
 {
-	struct ibcc_book file = { 0 };
+	struct ibcc_book file = { 0 }, mine;
 	struct diff d = { 0 };
 	int rc;
 
@@ -130,10 +130,16 @@ int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why)
 		rc = diff_back(&d, &file, &s->book);
 	if (rc)
 		rc = rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : ibcc_state_failed(s, why);
-	/* Our book is as it is to be already, and is read again after it. */
+	/* Our book is as it is to be already: what is recorded stays out of it, since a part may be
+	 * all that can be. It is read again after it.
+	 */
 	s->book_fresh = false;
+	mine = s->book;
+	s->book = (struct ibcc_book){ 0 };
 	if (!rc)
 		rc = record_all(s, &d, why);
+	ibcc_book_fini(&s->book);
+	s->book = mine;
 	if (!rc)
 		s->ahead = false;
 	ibcc_plan_fini(&d.back.plan);

@@ -281,12 +281,54 @@ static void test_no_end(void **state)
 	ibcc_state_close(s);
 }
 
+static void run(struct ibcc_state *s, const char *sql)
+{
+	assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
+}
+
+/* Of what is to be written down a part can be, and then the disk is full again. */
+static void test_in_part(void **state)
+{
+	struct ibcc_state *s = open_state("part.db");
+	struct fake_applier f = fake_applier();
+	struct ibcc_plan p = { 0 };
+	int64_t first = 0;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	run(s, "PRAGMA query_only = 1");
+	assert_int_equal(roll_back(&f, s), 0);
+	plan_add(&p, GUID_B, CA, 0, 11, 0);
+	assert_int_equal(carry(&f, s, "disable", &p, 0), 0);
+	ibcc_plan_fini(&p);
+	run(s, "PRAGMA query_only = 0");
+	run(s, "CREATE TEMP TRIGGER t BEFORE INSERT ON txn WHEN NEW.action = 'disable' BEGIN"
+	       " SELECT RAISE(ABORT, 'no'); END");
+	assert_int_equal(ibcc_state_check(s, NULL), -EIO);
+	assert_string_equal(newest_action(s, "action"), "rollback");
+	assert_true(ibcc_state_is_ahead(s));
+	run(s, "DROP TRIGGER t");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+		assert_int_equal(p.n, 1);
+		assert_true(p.change[0].node_guid == GUID_B);
+		assert_int_equal(p.change[0].old_data[5], 11);
+		ibcc_plan_fini(&p);
+		assert_int_equal(ibcc_state_check(s, NULL), 0);
+		assert_false(ibcc_state_is_ahead(s));
+		assert_string_equal(newest_action(s, "action"), "disable");
+	}
+	ibcc_plan_fini(&f.applied);
+	ibcc_state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_disk_full), cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_goes_away), cmocka_unit_test(test_never_known),
 		cmocka_unit_test(test_no_folder), cmocka_unit_test(test_no_end),
+		cmocka_unit_test(test_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
