@@ -52,6 +52,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_collector_clock_trouble(c->collector, c->topo, why);
 	if (!why->text[0])
 		ibcc_service_key_trouble(s, why);
+	if (c && !why->text[0])
+		ibcc_rollout_text(&c->rollout, c->topo, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 	/* Waiting for the next try is no success. */
@@ -337,6 +339,18 @@ static json_t *unknown_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
+/* How far a plan has got that is not written to all nodes at once, and where none has any effect.
+ */
+static json_t *rollout_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_rollout_text(&c->rollout, c->topo, &text);
+	return json_pack("{si si so}", "nodes_written", (int)c->rollout.n_written, "nodes_left",
+			 (int)c->rollout.n_left, "no_effect",
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+}
+
 /* A word for how things are, and the reason where they are not well. */
 static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
 			 struct ibcc_why *reason)
@@ -389,15 +403,17 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	if (o && c) {
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
+		json_object_set_new(o, "rollout", rollout_status(c));
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
-		json_object_set_new(o, "writes_pending",
-				    json_integer(c->acted && c->result.n_verified == c->plan.n
-							 ? 0
-							 : c->plan.n));
+		json_object_set_new(
+			o, "writes_pending",
+			json_integer(
+				(c->acted && c->result.n_verified == c->plan.n ? 0 : c->plan.n) +
+				c->rollout.n_left));
 		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
 	}
 	return o;
