@@ -8,6 +8,7 @@
 #include "daemon/apply/carry.h"
 #include "daemon/apply/refusal.h"
 #include "daemon/cycle_read.h"
+#include "daemon/cycle_rollout.h"
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 		    struct ibcc_transport *transport)
@@ -86,6 +87,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	if (ibcc_vendor_rebase(&c->vendor, c->topo, topo))
 		goto no_memory;
 	forget_decision(c);
+	c->rollout = (struct ibcc_rollout){ 0 };
 	ibcc_collector_free(c->collector);
 	ibcc_settings_fini(&c->actual);
 	ibcc_topo_free(c->topo);
@@ -158,6 +160,9 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 
 	rc = ibcc_estimator_run(c->estimator, c->topo, &c->snapshot, &c->actual,
 				ibcc_tuner_parameters(c->tuner), &c->picture);
+	if (rc)
+		return rc;
+	rc = ibcc_cycle_judge_rollout(c, act, why);
 	if (rc)
 		return rc;
 	ibcc_refusal_find(c, &c->refused);
@@ -293,12 +298,19 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		return;
 	}
 	c->skipped.text[0] = '\0';
+	c->act_err = ibcc_cycle_split_plan(c, act, &c->blocked);
+	if (c->act_err || !c->plan.n)
+		return;
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)
 		return;
 	if (c->act_err) {
 		c->actual_known = false;
+		return;
+	}
+	if (c->rollout.n_left) { /* what is inherited is looked at again with the next plan */
+		ibcc_cycle_adopt_part(c);
 		return;
 	}
 	adopt_target(c);

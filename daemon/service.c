@@ -52,6 +52,10 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_collector_clock_trouble(c->collector, c->topo, why);
 	if (!why->text[0])
 		ibcc_service_key_trouble(s, why);
+	if (c && !why->text[0])
+		ibcc_rollout_text(&c->rollout, c->topo, why);
+	if (!why->text[0])
+		ibcc_service_election_trouble(s, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 	/* Waiting for the next try is no success. */
@@ -130,8 +134,8 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	struct ibcc_act act = { .who = "ibcc-tuned",
 				.action = "tune",
 				.gate = IBCC_GATE_NODES_OF_TREE };
-	struct ibcc_why disk = { "" };
-	bool writes;
+	struct ibcc_why disk = { "" }, led = { "" };
+	bool writes, leads;
 	int rc;
 
 	rc = ibcc_service_check_state(s, &disk);
@@ -145,14 +149,20 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		return conclude(s, rc, why);
 	act.bookless = disk.text[0] ? disk.text : NULL;
 	s->plan_is_old = false;
+	rc = ibcc_service_may_write(s, apply, &led);
+	if (apply && rc) {
+		*why = led;
+		return conclude(s, rc, why);
+	}
+	leads = !rc;
 	if (apply)
 		act_by_request(s, apply, &act);
-	writes = ibcc_service_writes(s) && !s->hold;
+	writes = ibcc_service_writes(s) && leads && !s->hold;
 	if (s->hold)
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	act.state = s->state;
-	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
+	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s) && leads;
 	rc = run_cycle(s, &act, why);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
@@ -337,6 +347,18 @@ static json_t *unknown_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
+/* How far a plan has got that is not written to all nodes at once, and where none has any effect.
+ */
+static json_t *rollout_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_rollout_text(&c->rollout, c->topo, &text);
+	return json_pack("{si si so}", "nodes_written", (int)c->rollout.n_written, "nodes_left",
+			 (int)c->rollout.n_left, "no_effect",
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+}
+
 /* A word for how things are, and the reason where they are not well. */
 static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
 			 struct ibcc_why *reason)
@@ -385,19 +407,22 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	if (o) {
 		json_object_set_new(o, "discoveries", json_integer((json_int_t)s->n_discoveries));
 		json_object_set_new(o, "traps", traps_status(s));
+		json_object_set_new(o, "election", ibcc_service_election(s));
 	}
 	if (o && c) {
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
+		json_object_set_new(o, "rollout", rollout_status(c));
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
-		json_object_set_new(o, "writes_pending",
-				    json_integer(c->acted && c->result.n_verified == c->plan.n
-							 ? 0
-							 : c->plan.n));
+		json_object_set_new(
+			o, "writes_pending",
+			json_integer(
+				(c->acted && c->result.n_verified == c->plan.n ? 0 : c->plan.n) +
+				c->rollout.n_left));
 		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
 	}
 	return o;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <ibcc/election.h>
 #include <ibcc/keyring.h>
 
 #include "daemon/apply/carry.h"
@@ -104,6 +105,17 @@ void ibcc_service_drop(struct ibcc_service *s);
 bool ibcc_service_plugin_there(struct ibcc_service *s);
 /* Sees to a topology that is up to date, by the plugin or by discovery. */
 int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why);
+/* service_leader.c: who writes by its own port, of several daemons that could. May this one? Waits
+ * a few seconds until that is known, with `wait`. Returns as ibcc_election_may_write().
+ */
+int ibcc_service_may_write(struct ibcc_service *s, bool wait, struct ibcc_why *why);
+/* What others are told of us; the port is left open. */
+void ibcc_service_candidate(struct ibcc_leader_record *own);
+/* What is wrong with it in mode apply, that nobody leads or can tell; *why is left alone if
+ * nothing. */
+void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* State of the election as JSON; null where there is none. */
+json_t *ibcc_service_election(const struct ibcc_service *s);
 /* Listens to traps no longer. */
 void ibcc_service_deafen(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);

@@ -185,6 +185,7 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 					.cc_key = s->cc_key,
 					.clear_counters = c->clear_counters,
 					.trust_lft = c->trust_lft,
+					.canary = c->rollout == IBCC_ROLLOUT_WAY_CANARY,
 					.estimator = c->estimator,
 					.tuner = c->tuner };
 	struct ibcc_transport *umad, *t;
@@ -310,6 +311,10 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	}
 	s->config = *config;
 	s->cycle.options.trust_lft = config->trust_lft;
+	s->cycle.options.canary = config->rollout == IBCC_ROLLOUT_WAY_CANARY;
+	if (s->cycle.rollout.n_ignorers) /* another chance */
+		s->cycle.actual_known = false;
+	s->cycle.rollout = (struct ibcc_rollout){ 0 };
 	s->hold = 0;
 	s->hold_next = 0;
 	if (s->applier)

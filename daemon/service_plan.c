@@ -66,6 +66,8 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 		rc = ibcc_service_is_whole(s, why);
 	if (!rc)
 		rc = ibcc_refusal_check(&s->cycle, why);
+	if (!rc)
+		rc = ibcc_service_may_write(s, true, why);
 	if (!rc && ibcc_service_address(s->cycle.topo, saved, &plan, &n_gone, &gone_guid))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!rc)

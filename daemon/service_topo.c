@@ -111,9 +111,13 @@ void ibcc_service_deafen(struct ibcc_service *s)
 static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
 {
 	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->umad) };
+	struct ibcc_leader_record own;
 
-	if (s->listens && !s->notices)
-		s->notices = ibcc_notices_new(&o);
+	if (s->listens && !s->notices) {
+		ibcc_service_candidate(&own);
+		s->notices =
+			ibcc_notices_new(&o, s->config.apply_via == IBCC_VIA_DIRECT ? &own : NULL);
+	}
 	if (s->notices)
 		ibcc_notices_set_sm(s->notices, sm_lid);
 }

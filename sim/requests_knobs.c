@@ -109,6 +109,15 @@ static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
 	return k ? 0 : -ENOENT;
 }
 
+static int set_ignores(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->ignores = v != 0;
+	return k ? 0 : -ENOENT;
+}
+
 static int set_sent(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
@@ -174,6 +183,7 @@ static const struct knob knobs[] = {
 	{ "cc_status", VALUE_NUMBER, UINT16_MAX, true, set_status },
 	{ "cc_set_status", VALUE_NUMBER, UINT16_MAX, true, set_set_status },
 	{ "cc_qlogic", VALUE_SWITCH, 1, true, set_qlogic },
+	{ "cc_ignores", VALUE_SWITCH, 1, true, set_ignores },
 	{ "pma_sent_permille", VALUE_NUMBER, UINT16_MAX, true, set_sent },
 	{ "pma_wait_permille", VALUE_NUMBER, UINT16_MAX, true, set_wait },
 	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },

@@ -19,6 +19,8 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 		if (ep->err == -EBUSY)
 			return "was given other settings by somebody else: \"ibcc-tune repair\" or "
 			       "\"apply\" overrules that";
+		if (ep->err == -ENODATA)
+			return "takes settings that have no effect";
 		return ep->err == -EPERM
 			       ? "has NVIDIA's own congestion control on"
 			       : "does not say whether NVIDIA's own congestion control is "

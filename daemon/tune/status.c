@@ -6,6 +6,15 @@
 #include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
 
+static const char *leader(const json_t *election)
+{
+	const char *state = tune_str(election, "state"), *text = tune_str(election, "text");
+
+	if (text[0])
+		return text;
+	return !strcmp(state, "leads") ? "this daemon" : "nobody";
+}
+
 static void print_sm(const json_t *s)
 {
 	const json_t *sm = json_object_get(s, "sm");
@@ -175,6 +184,8 @@ static void print_status(const json_t *s)
 	printf("State:     %s%s%s\n", tune_str(s, "state"), reason[0] ? ": " : "", reason);
 	printf("Mode:      %s via %s%s%s\n", tune_str(s, "mode"), tune_str(s, "apply_via"),
 	       paused[0] ? ", paused after " : "", paused);
+	if (json_is_object(json_object_get(s, "election")))
+		printf("Leader:    %s\n", leader(json_object_get(s, "election")));
 	print_sm(s);
 	print_fabric(s);
 	print_traps(s);
@@ -192,6 +203,9 @@ static void print_status(const json_t *s)
 	if (tune_str(json_object_get(s, "unknown_origin"), "text")[0])
 		printf("Unknown:   %s\n", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
+	if (tune_int(json_object_get(s, "rollout"), "nodes_left"))
+		printf("Roll-out:  %lld nodes wait until counters show an effect at the first\n",
+		       tune_int(json_object_get(s, "rollout"), "nodes_left"));
 	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
 	if (tune_str(s, "decision")[0])
 		printf("Decision:  %s\n", tune_str(s, "decision"));

@@ -26,6 +26,7 @@ struct ibcc_agent_quirks {
 	 * always SL. What it does not like it answers as if it had no such attribute.
 	 */
 	bool qlogic;
+	bool ignores; /* takes settings from now on, and tells them; they have no effect */
 	bool no_log;  /* has no CongestionLog */
 	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */
 	/* Its ports' counters lie about what is counted from now on: so many permille of it. 0: the

@@ -35,6 +35,12 @@ enum ibcc_drift {
 	IBCC_DRIFT_REPAIR, /* written again, in mode apply */
 };
 
+/* A plan for many nodes. */
+enum ibcc_rollout_way {
+	IBCC_ROLLOUT_WAY_CANARY, /* is begun with a few: <ibcc/rollout.h> */
+	IBCC_ROLLOUT_WAY_ALL,
+};
+
 struct ibcc_config {
 	int mode;      /* enum ibcc_mode */
 	int drift;     /* enum ibcc_drift */
@@ -46,6 +52,7 @@ struct ibcc_config {
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */
 	bool trust_lft; /* tune where packets need not go by the forwarding tables, too */
+	int rollout;    /* enum ibcc_rollout_way */
 	uint8_t retries;
 	uint8_t window;       /* MADs in flight, */
 	uint8_t node_window;  /* of those to one node, */

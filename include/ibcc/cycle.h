@@ -18,6 +18,7 @@
 #include <ibcc/inherit.h>
 #include <ibcc/picture.h>
 #include <ibcc/plan.h>
+#include <ibcc/rollout.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
 #include <ibcc/transport.h>
@@ -36,6 +37,7 @@ struct ibcc_cycle_options {
 	uint64_t cc_key;
 	bool clear_counters; /* see ibcc_counters_clear_full(); when something may be written */
 	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
+	bool canary;         /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
@@ -70,10 +72,12 @@ struct ibcc_cycle {
 	bool read;                          /* settings were read in this turn, all or ours */
 	uint32_t n_unread;                  /* ports without a reading in the turn before */
 	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
+	struct ibcc_rollout rollout;        /* how far roots have their settings */
 	struct ibcc_audit audit;            /* when settings were read last */
 	bool audited;                       /* in this turn */
-	struct ibcc_plan repaired;          /* in this turn, of the drift, */
-	struct ibcc_result repair;          /* and what became of it */
+	/* In this turn, of the drift, or back to where it was since it had no effect, */
+	struct ibcc_plan repaired;
+	struct ibcc_result repair; /* and what became of it */
 	/* Readings of the counters: the last, the longest, how many came to their deadline. */
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/election.h>
 #include <ibcc/mad.h>
 #include <ibcc/transport.h>
 
@@ -33,7 +34,7 @@ void ibcc_notice_respond(uint8_t *mad);
 
 /* Who listens for these traps, in a thread of its own on a umad port of its own, answers Reports,
  * and subscribes again every five minutes, since a subnet manager that was started anew knows
- * nothing of it.
+ * nothing of it. It is what talks to the SA, so it stands for who writes, too.
  */
 struct ibcc_notices;
 
@@ -45,11 +46,25 @@ struct ibcc_notices_state {
 };
 
 /* By the options' port. Without the right to listen, or where somebody else does, it is the trouble
- * that says so. NULL without memory or threads.
+ * that says so. With `own` (name and beginning, the rest is filled in; NULL: there is no election)
+ * it takes part in the election of who writes; see <ibcc/election.h>. NULL without memory or
+ * threads.
  */
-struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o);
-/* Takes its subscription back as far as the SA answers, within a second. NULL is fine. */
+struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
+				      const struct ibcc_leader_record *own);
+/* Takes its record and its subscription back as far as the SA answers, within two seconds. NULL is
+ * fine.
+ */
 void ibcc_notices_free(struct ibcc_notices *n);
+
+/* Stands for it, or no longer. */
+void ibcc_notices_stand(struct ibcc_notices *n, bool stands);
+void ibcc_notices_election(struct ibcc_notices *n, struct ibcc_election *out);
+/* As ibcc_election_may_write(). */
+int ibcc_notices_may_write(struct ibcc_notices *n, struct ibcc_why *why);
+/* The same for who writes once and does not stay: asks the SA, now. Not beside ibcc_notices_new().
+ */
+int ibcc_notices_ask_once(const struct ibcc_umad_options *o, struct ibcc_why *why);
 
 /* The subnet manager is at this LID: 0 while it is not known. Subscribes if it is another. */
 void ibcc_notices_set_sm(struct ibcc_notices *n, uint16_t lid);

@@ -17,7 +17,7 @@ enum ibcc_cc_support {
 	IBCC_CC_KEY_REFUSED, /* the node does not accept our CC_Key */
 	/* Nothing is written there, whatever it answers: the vendor's own congestion control is on
 	 * (err -EPERM), or may be and the node does not say so (-ETIMEDOUT); or somebody else has
-	 * changed what we wrote (-EBUSY).
+	 * changed what we wrote (-EBUSY), or it has no effect there (-ENODATA).
 	 */
 	IBCC_CC_BARRED,
 };

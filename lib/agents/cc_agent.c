@@ -38,7 +38,7 @@ int ibcc_agents_cc_push(struct ibcc_agents *a, uint32_t endport)
 	const struct ibcc_endport_cc *r = &a->cc[endport].regs;
 	uint32_t port = a->topo->endport[endport];
 	uint32_t node = a->topo->port[port].node;
-	bool off = a->no_cc[node];
+	bool off = a->no_cc[node] || a->quirks[node].ignores;
 	struct ibcc_cc_sw_setting sw = off ? no_sw : r->sw;
 	struct ibcc_cc_ca_setting ca = off ? no_ca : r->ca;
 	unsigned int p;
@@ -201,7 +201,8 @@ static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct
 			continue;
 		}
 		ibcc_cc_sw_port_element_unpack(mad, slot, &v);
-		if (port && ibcc_engine_set_switch_port_cc(a->engine, node, port, &v))
+		if (port && !a->quirks[node].ignores &&
+		    ibcc_engine_set_switch_port_cc(a->engine, node, port, &v))
 			return IBCC_MAD_STATUS_BAD_FIELD;
 		r->element[port] = v;
 	}

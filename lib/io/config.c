@@ -20,6 +20,7 @@
 static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
 static const char *const drifts[] = { "report", "repair", NULL };
+static const char *const rollouts[] = { "canary", "all", NULL };
 static const char *const clocks[] = { "auto", "host", "fabric", NULL };
 static const char *const targets[] = { "auto", "stderr", "journal", NULL };
 static const char *const levels[] = { "err", "warning", "notice", "info", "debug", NULL };
@@ -80,6 +81,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("pass_deadline_ms", UINT, pass_deadline_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("clear_counters", BOOL, clear_counters) },
 	{ MEMBER("trust_lft", BOOL, trust_lft) },
+	{ MEMBER("rollout", ENUM, rollout), .names = rollouts },
 	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
 	{ MEMBER("retries", UINT, retries), .max = 20 },
 	/* More than 128 MADs in flight can stop a simulated fabric for good. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Listens for what the subnet manager tells those who have asked for it. */
-#include <endian.h>
+/* Listens for what the subnet manager tells those who have asked for it, and stands for who writes.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,37 +9,32 @@
 #include <string.h>
 #include <time.h>
 
-#include <infiniband/mad.h>
-#include <infiniband/umad.h>
-
+#include <ibcc/election.h>
 #include <ibcc/notice.h>
 
-#include "lib/io/umad_port.h"
+#include "lib/io/sa_client.h"
 
-#define SA_VERSION 2
-#define SA_TIMEOUT 1000 /* ms, of a request */
-#define SA_TRIES   3u
-#define SLICE_MS   200 /* between two looks at whether to end */
-#define RENEW_S    300
-#define RETRY_S    60 /* after an SA that did not answer */
-#define N_TRAPS    4u
+#define SA_TRIES 3u
+#define SLICE_MS 200 /* between two looks at whether to end */
+#define RENEW_S  300
+#define RETRY_S  60 /* after an SA that did not answer */
+#define N_TRAPS  4u
 
 static const uint16_t traps[N_TRAPS] = { IBCC_TRAP_IN_SERVICE, IBCC_TRAP_OUT_OF_SERVICE,
 					 IBCC_TRAP_LINK_STATE, IBCC_TRAP_LOCAL_CHANGES };
 
 struct ibcc_notices {
 	pthread_t thread;
-	atomic_bool quit, subscribed;
+	bool started;
+	atomic_bool quit, subscribed, stands;
 	atomic_uint sm_lid, last_trap;
 	atomic_ullong n_traps;
 	_Atomic(const char *) trouble;
-	struct ibcc_umad_port port;
-	int fd, agent;
-	void *buf;
-	uint32_t tid;
+	pthread_mutex_t lock; /* of `election`, which the thread alone changes */
+	struct ibcc_election election;
 	/* of the thread: */
-	unsigned int sm_then; /* whom it asked last */
-	int64_t again_s;      /* when it asks again */
+	struct ibcc_sa_client sa;
+	int64_t again_s; /* when it subscribes again */
 };
 
 static int64_t now_s(void)
@@ -50,21 +45,12 @@ static int64_t now_s(void)
 	return t.tv_sec;
 }
 
-static int send_mad(struct ibcc_notices *n, const uint8_t *mad, unsigned int lid, int timeout_ms)
+static void take_report(struct ibcc_sa_client *sa, uint8_t *mad, void *arg)
 {
-	memset(n->buf, 0, umad_size());
-	memcpy(umad_get_mad(n->buf), mad, IBCC_MAD_BYTES);
-	umad_set_addr(n->buf, (int)lid, 1, 0, IB_DEFAULT_QP1_QKEY);
-	umad_set_pkey(n->buf, 0);
-	return umad_send(n->fd, n->agent, n->buf, IBCC_MAD_BYTES, timeout_ms, 0) < 0 ? -EIO : 0;
-}
-
-/* Only the subnet manager's reports count, and are answered: anybody can send some. */
-static void take_report(struct ibcc_notices *n, uint8_t *mad, uint16_t from)
-{
+	struct ibcc_notices *n = arg;
 	uint16_t trap;
 
-	if (!ibcc_notice_report(mad, &trap) || from != n->sm_then)
+	if (!ibcc_notice_report(mad, &trap))
 		return;
 	for (unsigned int i = 0; i < N_TRAPS; i++) {
 		if (traps[i] != trap)
@@ -73,51 +59,16 @@ static void take_report(struct ibcc_notices *n, uint8_t *mad, uint16_t from)
 		atomic_fetch_add(&n->n_traps, 1);
 	}
 	ibcc_notice_respond(mad);
-	(void)send_mad(n, mad, from, 0);
-}
-
-/* Takes one datagram, if there is any within the time. True if it is the SA's answer to a request
- * of this number; 0 is none.
- */
-static bool receive(struct ibcc_notices *n, int wait_ms, uint32_t tid, bool *good)
-{
-	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
-	struct ibcc_mad_header h;
-	int len = IBCC_MAD_BYTES;
-
-	memset(n->buf, 0, umad_size() + IBCC_MAD_BYTES);
-	if (umad_recv(n->fd, n->buf, &len, wait_ms) < 0 || len < (int)IBCC_MAD_HEADER_BYTES)
-		return false;
-	memcpy(mad, umad_get_mad(n->buf), len < (int)IBCC_MAD_BYTES ? (size_t)len : IBCC_MAD_BYTES);
-	ibcc_mad_header_unpack(mad, &h);
-	if (tid && (uint32_t)h.tid == tid && h.method != IBCC_MAD_REPORT) {
-		*good = !umad_status(n->buf) && ibcc_notice_is_subscribed(mad);
-		return true;
-	}
-	if (!umad_status(n->buf) && len == (int)IBCC_MAD_BYTES)
-		take_report(n, mad, be16toh(umad_get_mad_addr(n->buf)->lid));
-	return false;
+	(void)ibcc_sa_send(sa, mad, 0);
 }
 
 static bool ask(struct ibcc_notices *n, uint16_t trap, bool on, unsigned int tries)
 {
 	uint8_t mad[IBCC_MAD_BYTES];
-	struct ibcc_mad_header h;
 
-	for (unsigned int i = 0; i < tries; i++) {
-		int64_t until = now_s() + SA_TIMEOUT / 1000 + 1;
-		bool good = false;
-
+	for (unsigned int i = 0; i < tries && (!on || !atomic_load(&n->quit)); i++) {
 		ibcc_notice_subscribe(mad, trap, on);
-		ibcc_mad_header_unpack(mad, &h);
-		h.tid = ++n->tid ? n->tid : ++n->tid;
-		ibcc_mad_header_pack(mad, &h);
-		if (send_mad(n, mad, n->sm_then, SA_TIMEOUT))
-			return false;
-		while (now_s() < until && (!on || !atomic_load(&n->quit)))
-			if (receive(n, SLICE_MS, n->tid, &good))
-				break;
-		if (good)
+		if (!ibcc_sa_ask(&n->sa, mad, 1) && ibcc_notice_is_subscribed(mad))
 			return true;
 	}
 	return false;
@@ -127,7 +78,6 @@ static void subscribe(struct ibcc_notices *n)
 {
 	unsigned int i;
 
-	n->sm_then = atomic_load(&n->sm_lid);
 	for (i = 0; i < N_TRAPS && ask(n, traps[i], true, SA_TRIES); i++)
 		;
 	atomic_store(&n->subscribed, i == N_TRAPS);
@@ -137,18 +87,53 @@ static void subscribe(struct ibcc_notices *n)
 	n->again_s = now_s() + (i == N_TRAPS ? RENEW_S : RETRY_S);
 }
 
+/* Asks what the election wants to know. */
+static void vote(struct ibcc_notices *n, uint8_t method)
+{
+	enum ibcc_leader_answer answer = IBCC_LEADER_SILENT;
+	struct ibcc_leader_record r = { 0 };
+	uint8_t mad[IBCC_MAD_BYTES];
+
+	ibcc_leader_request(mad, method, &n->election.own);
+	if (!ibcc_sa_ask(&n->sa, mad, 1))
+		answer = ibcc_leader_read(mad, &r);
+	pthread_mutex_lock(&n->lock);
+	ibcc_election_answer(&n->election, now_s(), answer, &r);
+	pthread_mutex_unlock(&n->lock);
+}
+
+static void look_at_election(struct ibcc_notices *n, bool new_sm)
+{
+	uint8_t due;
+
+	pthread_mutex_lock(&n->lock);
+	ibcc_election_stand(&n->election, atomic_load(&n->stands), now_s());
+	if (new_sm)
+		ibcc_election_new_sa(&n->election, now_s());
+	due = ibcc_election_due(&n->election, now_s());
+	pthread_mutex_unlock(&n->lock);
+	if (due)
+		vote(n, due);
+}
+
 static void *listen_on(void *arg)
 {
 	struct ibcc_notices *n = arg;
-	bool good;
 
 	while (!atomic_load(&n->quit)) {
 		unsigned int sm = atomic_load(&n->sm_lid);
+		bool new_sm = sm && sm != n->sa.sm_lid;
 
-		if (sm && (sm != n->sm_then || now_s() >= n->again_s))
+		n->sa.sm_lid = (uint16_t)sm;
+		if (sm && n->election.own.guid)
+			look_at_election(n, new_sm);
+		if (sm && n->sa.hears && (new_sm || now_s() >= n->again_s))
 			subscribe(n);
-		receive(n, SLICE_MS, 0, &good);
+		ibcc_sa_listen(&n->sa, SLICE_MS);
 	}
+	atomic_store(&n->stands, false);
+	if (n->election.stands)
+		look_at_election(n, false);
 	for (unsigned int i = 0; i < N_TRAPS && atomic_load(&n->subscribed); i++)
 		if (!ask(n, traps[i], false, 1))
 			break;
@@ -164,58 +149,38 @@ static int start(struct ibcc_notices *n)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&n->thread, NULL, listen_on, n);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	n->started = !rc;
 	return -rc;
 }
 
-/* One in the whole host can have a port's reports. */
-static int open_port(struct ibcc_notices *n, const struct ibcc_umad_options *o)
-{
-	long methods[16 / sizeof(long)] = { 1l << IBCC_MAD_REPORT };
-	char why[128];
-
-	if (ibcc_umad_port_find(o, &n->port, why, sizeof(why)) < 0)
-		return -ENODEV;
-	n->fd = umad_open_port(n->port.ca, n->port.num);
-	if (n->fd < 0)
-		return -EACCES;
-	n->buf = calloc(1, umad_size() + IBCC_MAD_BYTES);
-	if (!n->buf)
-		return -ENOMEM;
-	n->agent = umad_register(n->fd, IBCC_MAD_CLASS_SA, SA_VERSION, 0, methods);
-	return n->agent < 0 ? -EBUSY : 0;
-}
-
-static void close_port(struct ibcc_notices *n)
-{
-	if (n->agent >= 0)
-		umad_unregister(n->fd, n->agent);
-	if (n->fd >= 0)
-		umad_close_port(n->fd);
-	free(n->buf);
-	n->fd = n->agent = -1;
-	n->buf = NULL;
-}
-
-struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o)
+struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
+				      const struct ibcc_leader_record *own)
 {
 	struct ibcc_notices *n = calloc(1, sizeof(*n));
+	struct ibcc_leader_record candidate = own ? *own : (struct ibcc_leader_record){ 0 };
 	int rc;
 
 	if (!n)
 		return NULL;
-	n->fd = n->agent = -1;
-	n->tid = (uint32_t)now_s() << 8;
-	rc = open_port(n, o);
+	pthread_mutex_init(&n->lock, NULL);
+	n->sa.report = take_report;
+	n->sa.arg = n;
+	rc = ibcc_sa_open(&n->sa, o);
+	if (!n->sa.hears)
+		n->trouble = rc && rc != -EBUSY
+				     ? "the port cannot be opened to receive traps"
+				     : "another program of this host receives the port's traps";
+	n->sa.sm_lid = 0; /* as told */
+	candidate.prefix = own ? n->sa.port.prefix : 0;
+	candidate.guid = own ? n->sa.port.guid : 0;
+	ibcc_election_init(&n->election, &candidate);
+	if (rc && own)
+		n->election.state = IBCC_ELECTION_REFUSED;
 	if (!rc)
 		rc = start(n);
-	if (!rc)
+	if (!rc || (rc != -ENOMEM && rc != -EAGAIN))
 		return n;
-	close_port(n);
-	n->trouble = rc == -EBUSY ? "another program of this host receives the port's traps"
-				  : "the port cannot be opened to receive traps";
-	if (rc != -ENOMEM && rc != -EAGAIN)
-		return n;
-	free(n);
+	ibcc_notices_free(n);
 	return NULL;
 }
 
@@ -223,12 +188,53 @@ void ibcc_notices_free(struct ibcc_notices *n)
 {
 	if (!n)
 		return;
-	if (n->fd >= 0) {
+	if (n->started) {
 		atomic_store(&n->quit, true);
 		pthread_join(n->thread, NULL);
-		close_port(n);
 	}
+	ibcc_sa_close(&n->sa);
+	pthread_mutex_destroy(&n->lock);
 	free(n);
+}
+
+void ibcc_notices_stand(struct ibcc_notices *n, bool stands)
+{
+	atomic_store(&n->stands, stands);
+}
+
+void ibcc_notices_election(struct ibcc_notices *n, struct ibcc_election *out)
+{
+	pthread_mutex_lock(&n->lock);
+	*out = n->election;
+	pthread_mutex_unlock(&n->lock);
+}
+
+int ibcc_notices_may_write(struct ibcc_notices *n, struct ibcc_why *why)
+{
+	struct ibcc_election e;
+
+	ibcc_notices_election(n, &e);
+	return ibcc_election_may_write(&e, now_s(), why);
+}
+
+int ibcc_notices_ask_once(const struct ibcc_umad_options *o, struct ibcc_why *why)
+{
+	struct ibcc_notices n = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct ibcc_leader_record own = { 0 };
+	int rc = ibcc_sa_open(&n.sa, o);
+
+	own.prefix = n.sa.port.prefix;
+	own.guid = n.sa.port.guid;
+	ibcc_election_init(&n.election, &own);
+	if (rc)
+		n.election.state = IBCC_ELECTION_REFUSED;
+	for (unsigned int i = 0; !rc && i < SA_TRIES; i++) {
+		vote(&n, IBCC_MAD_GET);
+		if (n.election.state != IBCC_ELECTION_SILENT)
+			break;
+	}
+	ibcc_sa_close(&n.sa);
+	return ibcc_election_may_write(&n.election, now_s(), why);
 }
 
 void ibcc_notices_set_sm(struct ibcc_notices *n, uint16_t lid)

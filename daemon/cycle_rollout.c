@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/cycle_rollout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/apply/carry.h"
+#include "daemon/state/state.h"
+
+static bool is_needed_elsewhere(const struct ibcc_parameters *p, const struct ibcc_topo *t,
+				uint32_t port, uint32_t endport)
+{
+	for (uint32_t k = 0; k < p->n_roots; k++) {
+		const struct ibcc_root_parameters *r = &p->root[k];
+
+		if (r->port != port && ibcc_phase_sets(r->phase) &&
+		    ibcc_topo_switch_endport(t, r->port) != ibcc_topo_switch_endport(t, port) &&
+		    r->member[endport])
+			return true;
+	}
+	return false;
+}
+
+/* The plan that gives the switch of a root, and whom no other one needs, what they would have
+ * without us.
+ */
+static int plan_back(const struct ibcc_cycle *c, struct ibcc_state *state, uint32_t port,
+		     struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
+	uint32_t sw = ibcc_topo_switch_endport(c->topo, port);
+	struct ibcc_target target = { 0 };
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(state, &book, why);
+
+	if (!rc)
+		rc = ibcc_settings_copy(&target.wanted, &c->actual);
+	for (uint32_t k = 0; !rc && k < p->n_roots; k++) {
+		const struct ibcc_root_parameters *r = &p->root[k];
+
+		for (uint32_t e = 0; e < c->actual.n; e++) {
+			const struct ibcc_topo_port *at = &c->topo->port[c->topo->endport[e]];
+
+			if (ibcc_topo_switch_endport(c->topo, r->port) == sw &&
+			    (e == sw || r->member[e]) && !is_needed_elsewhere(p, c->topo, port, e))
+				ibcc_book_without(book, c->topo->node[at->node].guid, at->num,
+						  &target.wanted.ep[e]);
+		}
+	}
+	if (!rc)
+		rc = ibcc_planner_run(c->topo, &c->actual, &target, plan);
+	for (uint32_t i = 0; !rc && i < plan->n; i++)
+		snprintf(plan->change[i].reason, sizeof(plan->change[i].reason),
+			 "as it was before: it has no effect");
+	ibcc_target_fini(&target);
+	return rc;
+}
+
+static int take_back(struct ibcc_cycle *c, const struct ibcc_act *act, uint32_t port,
+		     struct ibcc_why *why)
+{
+	struct ibcc_carry carry = {
+		.applier = act->applier,
+		.state = act->state,
+		.topo = c->topo,
+		.back = true,
+	};
+	struct ibcc_why text;
+	int rc = plan_back(c, act->state, port, &c->repaired, why);
+
+	if (rc)
+		return rc;
+	ibcc_rollout_text(&c->rollout, c->topo, &text);
+	carry.txn = (struct ibcc_txn){ .who = act->who, .action = "tune", .summary = text.text };
+	if (c->repaired.n)
+		c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
+	ibcc_cycle_forget(c);
+	c->actual_known = false;
+	return 0;
+}
+
+int ibcc_cycle_judge_rollout(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	uint32_t port;
+	int rc = 0;
+
+	if (act->overrule)
+		c->rollout = (struct ibcc_rollout){ 0 };
+	if (act->state && act->applier->writes && !c->repaired.n) {
+		port = ibcc_rollout_judge(&c->rollout, c->topo, ibcc_tuner_parameters(c->tuner),
+					  &c->picture, &c->snapshot, &c->actual);
+		if (port != IBCC_NONE)
+			rc = take_back(c, act, port, why);
+	}
+	ibcc_rollout_bar(&c->rollout, &c->actual);
+	return rc;
+}
+
+/* Adds to the summary, but for passes in which the tuner has only seen that not all was written. */
+static void tell(const struct ibcc_rollout *r, char *summary, size_t bytes)
+{
+	size_t len = strlen(summary);
+
+	if (r->n_left && !r->n_left_then && len < bytes)
+		snprintf(summary + len, bytes - len,
+			 "; %u nodes first, %u when counters show an effect", r->n_written,
+			 r->n_left);
+	else if (r->n_left && r->n_left_then)
+		snprintf(summary, bytes, "%u nodes wait until counters show an effect at the first",
+			 r->n_left);
+	else if (r->n_left_then)
+		snprintf(summary, bytes,
+			 "counters show an effect at the first nodes: the others follow");
+}
+
+int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
+	struct ibcc_target *target = &c->target;
+	struct ibcc_plan part;
+
+	if (!act->state || !act->applier->writes)
+		return 0;
+	if (!c->options.canary || act->all_or_nothing) {
+		ibcc_rollout_all(&c->rollout, p);
+		return 0;
+	}
+	if (ibcc_rollout_split(&c->rollout, c->topo, p, &c->picture, &c->actual, &target->wanted,
+			       &c->plan, &part))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	ibcc_plan_fini(&c->plan);
+	c->plan = part;
+	tell(&c->rollout, target->summary, sizeof(target->summary));
+	return 0;
+}
+
+void ibcc_cycle_adopt_part(struct ibcc_cycle *c)
+{
+	struct ibcc_settings wanted;
+	uint32_t last = IBCC_NONE;
+
+	c->actual_known = !ibcc_settings_copy(&wanted, &c->target.wanted);
+	if (!c->actual_known)
+		return;
+	for (uint32_t i = 0; i < c->plan.n; i++) {
+		uint32_t port = ibcc_topo_port_of_lid(c->topo, c->plan.change[i].lid);
+		uint32_t e = port == IBCC_NONE ? IBCC_NONE : c->topo->port[port].endport;
+		struct ibcc_endport_cc before;
+
+		if (e == IBCC_NONE || e == last)
+			continue;
+		last = e;
+		before = c->actual.ep[e];
+		c->actual.ep[e] = wanted.ep[e];
+		wanted.ep[e] = before;
+	}
+	ibcc_settings_fini(&wanted);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which of several daemons that write by their own ports is the one to do so, by a ServiceRecord
+ * with subnet administration (IBA vol. 1, 15.2.5.14).
+ *
+ * The leader alone has a record, with a lease that it renews. Who stands asks for it; where there
+ * is none he sets his own and looks after a moment whether it is the only one: if not, all who have
+ * just set one take it back and try again after times that differ. It is advisory: an SA has no
+ * test-and-set, heeds no owner, and may lose its records when the subnet manager changes.
+ */
+#ifndef IBCC_ELECTION_H
+#define IBCC_ELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/mad.h>
+#include <ibcc/why.h>
+
+#define IBCC_MAD_SA_DELETE      0x15u
+#define IBCC_MAD_SA_DELETE_RESP 0x95u
+
+/* Locally administered (0x02), "ibcc", 1. */
+#define IBCC_LEADER_SERVICE_ID 0x0269626363000001ull
+#define IBCC_LEADER_NAME_BYTES 64u
+/* Seconds. */
+#define IBCC_LEADER_LEASE_S  60u
+#define IBCC_LEADER_RENEW_S  15u
+#define IBCC_LEADER_SETTLE_S 2u  /* from setting a record to looking whether it is the only one */
+#define IBCC_LEADER_LOST_S   30u /* without a renewal nobody leads any more */
+
+/* What of a ServiceRecord is used. */
+struct ibcc_leader_record {
+	uint64_t prefix, guid; /* ServiceGID: of the port */
+	uint32_t lease_s;
+	char name[IBCC_LEADER_NAME_BYTES]; /* terminated */
+	uint64_t since;                    /* ServiceData64_1: when it began, s since 1970 */
+};
+
+/* A request to the SA about such records: IBCC_MAD_GET for any, IBCC_MAD_SET and
+ * IBCC_MAD_SA_DELETE for this one.
+ */
+void ibcc_leader_request(uint8_t *mad, uint8_t method, const struct ibcc_leader_record *r);
+
+enum ibcc_leader_answer {
+	IBCC_LEADER_SILENT,  /* none: the caller's to say */
+	IBCC_LEADER_NONE,    /* there is no record */
+	IBCC_LEADER_ONE,     /* the one that there is */
+	IBCC_LEADER_MANY,    /* there are several */
+	IBCC_LEADER_DONE,    /* set, or deleted */
+	IBCC_LEADER_REFUSED, /* the SA does not let us, or knows no such thing */
+};
+
+/* Reads an answer; any 256 bytes are accepted. *r is complete with IBCC_LEADER_ONE. */
+enum ibcc_leader_answer ibcc_leader_read(const uint8_t *mad, struct ibcc_leader_record *r);
+
+enum ibcc_election_state {
+	IBCC_ELECTION_ASKS,    /* nothing is known yet */
+	IBCC_ELECTION_VACANT,  /* nobody leads, and this one does not stand */
+	IBCC_ELECTION_STANDS,  /* has set its record, and waits */
+	IBCC_ELECTION_LEADS,   /* the one that writes */
+	IBCC_ELECTION_FOLLOWS, /* another leads, or several try to */
+	IBCC_ELECTION_SILENT,  /* the SA does not answer: not the one that writes */
+	IBCC_ELECTION_REFUSED, /* the SA keeps no records for us: nobody can tell */
+};
+
+struct ibcc_election {
+	struct ibcc_leader_record own;
+	bool stands; /* is to lead if nobody else does */
+	enum ibcc_election_state state;
+	struct ibcc_leader_record leader; /* while one follows; name empty: not known */
+	uint8_t step;                     /* IBCC_MAD_GET, _SET, _SA_DELETE: the next request, */
+	int64_t due_s;                    /* and when */
+	int64_t renewed_s;
+	unsigned int conflicts, draws;
+};
+
+void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own);
+
+/* Stands for it from now on, or no longer: then its record is taken back. Times are seconds of a
+ * clock that does not jump.
+ */
+void ibcc_election_stand(struct ibcc_election *e, bool stands, int64_t now_s);
+
+/* Another subnet manager, whose SA knows nothing yet. */
+void ibcc_election_new_sa(struct ibcc_election *e, int64_t now_s);
+
+/* The method of the request that is due; 0: none. */
+uint8_t ibcc_election_due(const struct ibcc_election *e, int64_t now_s);
+
+/* What became of it; `r` is heeded with IBCC_LEADER_ONE. */
+void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_leader_answer a,
+			  const struct ibcc_leader_record *r);
+
+/* May it write? `*why` says why not, or where it may although nobody can tell, that; else it is
+ * empty. Returns 0, -EPERM: another leads; -EAGAIN: that is not known yet; -EHOSTUNREACH: the SA
+ * does not answer.
+ */
+int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct ibcc_why *why);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/election.h>
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include <ibcc/hash.h>
+
+#define LOOK_S      5u  /* how often it is looked whether there is still a leader, by who stands, */
+#define IDLE_S      15u /* ... and by who does not */
+#define REFUSED_S   60u /* after an SA that does not know such records */
+#define CONFLICTS   2u  /* so many looks at several records, and a leader is none any more */
+#define DRAWS       6u  /* times to wait differ by multiples of ... */
+#define DRAW_STEP_S 3u
+
+static void next(struct ibcc_election *e, uint8_t step, int64_t due_s)
+{
+	e->step = step;
+	e->due_s = due_s;
+}
+
+static void become(struct ibcc_election *e, enum ibcc_election_state s)
+{
+	e->state = s;
+	e->conflicts = 0;
+	if (s != IBCC_ELECTION_FOLLOWS)
+		e->leader = (struct ibcc_leader_record){ 0 };
+}
+
+void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own)
+{
+	*e = (struct ibcc_election){ .own = *own, .step = IBCC_MAD_GET };
+	e->own.lease_s = IBCC_LEADER_LEASE_S;
+}
+
+static bool has_record(const struct ibcc_election *e)
+{
+	return e->state == IBCC_ELECTION_STANDS || e->state == IBCC_ELECTION_LEADS;
+}
+
+void ibcc_election_stand(struct ibcc_election *e, bool stands, int64_t now_s)
+{
+	if (e->stands == stands)
+		return;
+	e->stands = stands;
+	next(e, !stands && has_record(e) ? IBCC_MAD_SA_DELETE : IBCC_MAD_GET, now_s);
+}
+
+void ibcc_election_new_sa(struct ibcc_election *e, int64_t now_s)
+{
+	next(e, e->state == IBCC_ELECTION_LEADS ? IBCC_MAD_SET : IBCC_MAD_GET, now_s);
+}
+
+uint8_t ibcc_election_due(const struct ibcc_election *e, int64_t now_s)
+{
+	return now_s >= e->due_s ? e->step : 0;
+}
+
+static int64_t look_s(const struct ibcc_election *e)
+{
+	return e->stands ? LOOK_S : IDLE_S;
+}
+
+/* Several have set records at the same time: away with ours, and again at another time. */
+static void give_way(struct ibcc_election *e, int64_t now_s)
+{
+	become(e, IBCC_ELECTION_FOLLOWS);
+	next(e, IBCC_MAD_SA_DELETE, now_s);
+}
+
+static int64_t draw_s(struct ibcc_election *e)
+{
+	uint64_t of[] = { e->own.guid, e->own.since, ++e->draws };
+
+	/* The low bits of such a sum are those of what it is over. */
+	return IBCC_LEADER_SETTLE_S +
+	       (int64_t)((ibcc_hash(IBCC_HASH_START, of, sizeof(of)) >> 32) % DRAWS * DRAW_STEP_S);
+}
+
+static void found_many(struct ibcc_election *e, int64_t now_s)
+{
+	if (e->state == IBCC_ELECTION_LEADS && ++e->conflicts < CONFLICTS) {
+		next(e, IBCC_MAD_GET, now_s + LOOK_S);
+	} else if (has_record(e)) {
+		give_way(e, now_s);
+	} else {
+		become(e, IBCC_ELECTION_FOLLOWS);
+		e->leader = (struct ibcc_leader_record){ 0 };
+		next(e, IBCC_MAD_GET, now_s + look_s(e));
+	}
+}
+
+static void found_none(struct ibcc_election *e, int64_t now_s)
+{
+	if (e->stands) {
+		if (!has_record(e))
+			become(e, IBCC_ELECTION_ASKS);
+		next(e, IBCC_MAD_SET, now_s);
+		return;
+	}
+	become(e, IBCC_ELECTION_VACANT);
+	next(e, IBCC_MAD_GET, now_s + IDLE_S);
+}
+
+static void found_ours(struct ibcc_election *e, int64_t now_s)
+{
+	if (!has_record(e)) { /* of an earlier run */
+		found_none(e, now_s);
+		return;
+	}
+	become(e, IBCC_ELECTION_LEADS);
+	next(e, IBCC_MAD_SET, e->renewed_s + IBCC_LEADER_RENEW_S);
+}
+
+static void found(struct ibcc_election *e, int64_t now_s, const struct ibcc_leader_record *r)
+{
+	if (r->guid == e->own.guid && r->prefix == e->own.prefix) {
+		found_ours(e, now_s);
+		return;
+	}
+	become(e, IBCC_ELECTION_FOLLOWS);
+	e->leader = *r;
+	next(e, IBCC_MAD_GET, now_s + look_s(e));
+}
+
+static void was_set(struct ibcc_election *e, int64_t now_s)
+{
+	e->renewed_s = now_s;
+	if (e->state != IBCC_ELECTION_LEADS)
+		become(e, IBCC_ELECTION_STANDS);
+	next(e, IBCC_MAD_GET,
+	     e->state == IBCC_ELECTION_LEADS ? now_s : now_s + IBCC_LEADER_SETTLE_S);
+}
+
+/* A leader has some time to get its record renewed. */
+static void is_silent(struct ibcc_election *e, int64_t now_s)
+{
+	bool leads = e->state == IBCC_ELECTION_LEADS &&
+		     now_s - e->renewed_s < (int64_t)IBCC_LEADER_LOST_S;
+
+	if (!leads)
+		become(e, IBCC_ELECTION_SILENT);
+	next(e, leads ? IBCC_MAD_SET : IBCC_MAD_GET, now_s + LOOK_S);
+}
+
+void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_leader_answer a,
+			  const struct ibcc_leader_record *r)
+{
+	if (e->step == IBCC_MAD_SA_DELETE) { /* as it may be; it has an end of its own, too */
+		if (has_record(e))
+			become(e, IBCC_ELECTION_ASKS);
+		next(e, IBCC_MAD_GET, now_s + draw_s(e));
+		return;
+	}
+	switch (a) {
+	case IBCC_LEADER_SILENT: is_silent(e, now_s); break;
+	case IBCC_LEADER_REFUSED:
+		become(e, IBCC_ELECTION_REFUSED);
+		next(e, IBCC_MAD_GET, now_s + REFUSED_S);
+		break;
+	case IBCC_LEADER_NONE: found_none(e, now_s); break;
+	case IBCC_LEADER_MANY: found_many(e, now_s); break;
+	case IBCC_LEADER_DONE: break;
+	case IBCC_LEADER_ONE:
+		if (e->step == IBCC_MAD_SET)
+			was_set(e, now_s);
+		else
+			found(e, now_s, r);
+		break;
+	}
+}
+
+static int say_leader(const struct ibcc_election *e, struct ibcc_why *why)
+{
+	if (!e->leader.guid)
+		return ibcc_why_set(why, -EPERM,
+				    "another daemon leads: several have said so to subnet "
+				    "administration, and one will be left");
+	return ibcc_why_set(why, -EPERM,
+			    "another daemon leads: \"%s\" at port 0x%016" PRIx64
+			    ", by its record with subnet administration",
+			    e->leader.name, e->leader.guid);
+}
+
+int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct ibcc_why *why)
+{
+	enum ibcc_election_state s = e->state;
+
+	if (s == IBCC_ELECTION_LEADS && now_s - e->renewed_s >= (int64_t)IBCC_LEADER_LOST_S)
+		s = IBCC_ELECTION_SILENT;
+	switch (s) {
+	case IBCC_ELECTION_VACANT:
+	case IBCC_ELECTION_LEADS: return ibcc_why_set(why, 0, "%s", "");
+	case IBCC_ELECTION_ASKS:
+	case IBCC_ELECTION_STANDS:
+		return ibcc_why_set(why, -EAGAIN,
+				    "subnet administration has not told yet which daemon leads");
+	case IBCC_ELECTION_FOLLOWS: return say_leader(e, why);
+	case IBCC_ELECTION_SILENT:
+		return ibcc_why_set(why, -EHOSTUNREACH,
+				    "subnet administration does not answer, so nobody knows which "
+				    "daemon leads: nothing is written");
+	case IBCC_ELECTION_REFUSED:
+		return ibcc_why_set(why, 0,
+				    "subnet administration keeps no ServiceRecord for us: nobody "
+				    "can tell whether another daemon writes, too");
+	}
+	return -EAGAIN;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/rollout.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CONGESTED_PERMILLE 100u /* the tree waits so much: its buffers are full */
+#define DUE_MARKS          16u  /* fewer may fail to come by chance */
+
+static uint32_t switch_of(const struct ibcc_topo *t, uint32_t port)
+{
+	return ibcc_topo_switch_endport(t, port);
+}
+
+static const struct ibcc_root_parameters *set_root(const struct ibcc_parameters *p, uint32_t port)
+{
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		if (p->root[k].port == port && ibcc_phase_sets(p->root[k].phase))
+			return &p->root[k];
+	return NULL;
+}
+
+static bool is_followed(const struct ibcc_rollout *r, uint32_t port)
+{
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		if (r->root[i].port == port)
+			return true;
+	return false;
+}
+
+/* Those that are let go begin anew when they are back. */
+static void follow(struct ibcc_rollout *r, const struct ibcc_parameters *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		if (set_root(p, r->root[i].port))
+			r->root[n++] = r->root[i];
+	r->n_roots = n;
+	for (uint32_t k = 0; k < p->n_roots && r->n_roots < IBCC_ROOTS_MAX; k++) {
+		uint32_t port = p->root[k].port;
+
+		if (ibcc_phase_sets(p->root[k].phase) && !is_followed(r, port))
+			r->root[r->n_roots++] = (struct ibcc_rollout_root){ .port = port };
+	}
+}
+
+/* Marks of this root, or ones that nobody can tell whose they are. */
+static bool moved(const struct ibcc_picture *pic, const struct ibcc_root *now)
+{
+	return now && (now->fecn || now->becn || (pic->fecn && !pic->becn));
+}
+
+/* Would it show at who sends to it? */
+static bool is_counted(const struct ibcc_snapshot *s, const struct ibcc_root *now)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < now->n_sources; i++) {
+		const struct ibcc_port_sample *of = &s->port[now->source[i].port];
+
+		n += of->state == IBCC_SAMPLE_FRESH && of->now.width[IBCC_CTR_RCV_BECN] &&
+		     !of->trust.doubt;
+	}
+	return n && 2 * n >= now->n_sources;
+}
+
+static bool is_due(const struct ibcc_topo *t, const struct ibcc_picture *pic,
+		   const struct ibcc_root *now, const struct ibcc_endport_cc *sw)
+{
+	struct ibcc_cc_sw_port_element el = ibcc_settings_effective(sw, t->port[now->port].num);
+	uint32_t bytes = now->packet_bytes ? now->packet_bytes : 1;
+	uint64_t packets = now->rate_mbps * pic->interval_ns / 8000 / bytes;
+
+	return pic->trustworthy && now->fresh && !now->doubted && ibcc_picture_sees(pic, now) &&
+	       now->tree_wait_permille > CONGESTED_PERMILLE &&
+	       packets / (el.Cong_Parm_Marking_Rate + 1u) >= DUE_MARKS;
+}
+
+static bool is_ignorer(const struct ibcc_rollout *r, uint32_t endport)
+{
+	for (uint32_t i = 0; i < r->n_ignorers; i++)
+		if (r->ignorer[i].endport == endport)
+			return true;
+	return false;
+}
+
+/* Has a root had its last chance? */
+static bool is_in_vain(struct ibcc_rollout *r, struct ibcc_rollout_root *root,
+		       const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+		       const struct ibcc_root *now)
+{
+	uint32_t sw = switch_of(t, root->port);
+
+	if (++root->passes < IBCC_ROLLOUT_PASSES)
+		return false;
+	if (!is_counted(s, now) || r->n_ignorers == IBCC_ROOTS_MAX) {
+		root->stage = IBCC_ROLLOUT_PROVEN;
+		return false;
+	}
+	if (!is_ignorer(r, sw))
+		r->ignorer[r->n_ignorers++] =
+			(struct ibcc_rollout_ignorer){ sw, root->port, root->passes };
+	return true;
+}
+
+uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
+			    const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+			    const struct ibcc_snapshot *s, const struct ibcc_settings *actual)
+{
+	uint32_t in_vain = IBCC_NONE;
+
+	follow(r, p);
+	r->n_left_then = r->n_left;
+	r->n_written = r->n_left = 0;
+	for (uint32_t i = 0; i < r->n_roots; i++) {
+		struct ibcc_rollout_root *root = &r->root[i];
+		const struct ibcc_root *now = ibcc_picture_find(pic, root->port);
+		const struct ibcc_endport_cc *sw = &actual->ep[switch_of(t, root->port)];
+
+		if ((root->stage != IBCC_ROLLOUT_CANARY && root->stage != IBCC_ROLLOUT_WHOLE) ||
+		    !now || sw->support != IBCC_CC_SUPPORTED ||
+		    !ibcc_settings_port_marks(sw, t->port[root->port].num))
+			continue;
+		if (moved(pic, now))
+			root->stage = IBCC_ROLLOUT_PROVEN;
+		else if (in_vain == IBCC_NONE && is_due(t, pic, now, sw) &&
+			 is_in_vain(r, root, t, s, now))
+			in_vain = root->port;
+	}
+	return in_vain;
+}
+
+/* One split. */
+struct job {
+	const struct ibcc_topo *t;
+	const struct ibcc_parameters *p;
+	const struct ibcc_picture *pic;
+	const struct ibcc_settings *actual, *wanted;
+	const struct ibcc_plan *plan;
+	enum fate {
+		NOT_PLANNED, /* nothing is written there */
+		RELAXES,
+		GOES,  /* is given something */
+		WAITS, /* likewise, but later */
+	} *
+		fate; /* by endport */
+};
+
+static uint32_t endport_of(const struct ibcc_topo *t, const struct ibcc_change *c)
+{
+	uint32_t port = ibcc_topo_port_of_lid(t, c->lid);
+
+	return port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+}
+
+static uint32_t count(const struct job *j, enum fate fate)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < j->t->n_endports; i++)
+		n += j->fate[i] == fate;
+	return n;
+}
+
+static void read_plan(const struct job *j)
+{
+	for (uint32_t i = 0; i < j->plan->n; i++) {
+		uint32_t e = endport_of(j->t, &j->plan->change[i]);
+
+		if (e != IBCC_NONE)
+			j->fate[e] = ibcc_settings_relax(&j->actual->ep[e], &j->wanted->ep[e])
+					     ? RELAXES
+					     : GOES;
+	}
+}
+
+static uint32_t load_of(const struct job *j, uint32_t endport)
+{
+	return endport < j->pic->n_loads ? j->pic->load[endport].mbps : 0;
+}
+
+/* Those who send most: there the least is left to chance. */
+static void choose(const struct job *j, const struct ibcc_root_parameters *of,
+		   struct ibcc_rollout_root *root)
+{
+	root->n_canaries = 0;
+	while (root->n_canaries < IBCC_ROLLOUT_CANARIES) {
+		uint32_t best = IBCC_NONE;
+
+		for (uint32_t e = 0; e < j->t->n_endports; e++) {
+			bool taken = false;
+
+			for (uint32_t i = 0; i < root->n_canaries; i++)
+				taken |= root->canary[i] == e;
+			if (!taken && of->member[e] && j->fate[e] == GOES &&
+			    (best == IBCC_NONE || load_of(j, e) > load_of(j, best)))
+				best = e;
+		}
+		if (best == IBCC_NONE)
+			break;
+		root->canary[root->n_canaries++] = best;
+	}
+}
+
+static void hold_back(const struct job *j, const struct ibcc_root_parameters *of)
+{
+	for (uint32_t e = 0; e < j->t->n_endports; e++)
+		if (of->member[e] && j->fate[e] == GOES)
+			j->fate[e] = WAITS;
+}
+
+static void let_go(const struct job *j, uint32_t endport)
+{
+	if (j->fate[endport] == WAITS)
+		j->fate[endport] = GOES;
+}
+
+static void decide(struct ibcc_rollout *r, const struct job *j)
+{
+	bool large = count(j, GOES) > IBCC_ROLLOUT_NODES;
+
+	for (uint32_t i = 0; i < r->n_roots; i++) {
+		struct ibcc_rollout_root *root = &r->root[i];
+		const struct ibcc_root_parameters *of = set_root(j->p, root->port);
+
+		if (!of || root->stage == IBCC_ROLLOUT_PROVEN)
+			continue;
+		if (large && root->stage != IBCC_ROLLOUT_CANARY) {
+			root->stage = IBCC_ROLLOUT_CANARY;
+			choose(j, of, root);
+		} else if (root->stage == IBCC_ROLLOUT_NEW) {
+			root->stage = IBCC_ROLLOUT_WHOLE;
+		}
+	}
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		if (r->root[i].stage == IBCC_ROLLOUT_CANARY && set_root(j->p, r->root[i].port))
+			hold_back(j, set_root(j->p, r->root[i].port));
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		for (uint32_t k = 0; k < r->root[i].n_canaries; k++)
+			let_go(j, r->root[i].canary[k]);
+}
+
+int ibcc_rollout_split(struct ibcc_rollout *r, const struct ibcc_topo *t,
+		       const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+		       const struct ibcc_settings *actual, const struct ibcc_settings *wanted,
+		       const struct ibcc_plan *plan, struct ibcc_plan *part)
+{
+	struct job j = { t, p, pic, actual, wanted, plan, NULL };
+	int rc = 0;
+
+	*part = (struct ibcc_plan){ .generation = plan->generation,
+				    .n_unchanged = plan->n_unchanged,
+				    .n_unreachable = plan->n_unreachable };
+	j.fate = calloc(t->n_endports ? t->n_endports : 1, sizeof(*j.fate));
+	if (!j.fate)
+		return -ENOMEM;
+	follow(r, p);
+	read_plan(&j);
+	decide(r, &j);
+	r->n_left = count(&j, WAITS);
+	r->n_written = r->n_left ? count(&j, GOES) : 0;
+	for (uint32_t i = 0; i < plan->n && !rc; i++) {
+		uint32_t e = endport_of(t, &plan->change[i]);
+
+		if (e == IBCC_NONE || j.fate[e] != WAITS)
+			rc = ibcc_plan_append(part, &plan->change[i]);
+	}
+	if (rc)
+		ibcc_plan_fini(part);
+	free(j.fate);
+	return rc;
+}
+
+void ibcc_rollout_all(struct ibcc_rollout *r, const struct ibcc_parameters *p)
+{
+	follow(r, p);
+	r->n_written = r->n_left = 0;
+	for (uint32_t i = 0; i < r->n_roots; i++) {
+		r->root[i].n_canaries = 0;
+		if (r->root[i].stage < IBCC_ROLLOUT_WHOLE)
+			r->root[i].stage = IBCC_ROLLOUT_WHOLE;
+	}
+}
+
+void ibcc_rollout_bar(const struct ibcc_rollout *r, struct ibcc_settings *actual)
+{
+	for (uint32_t i = 0; i < r->n_ignorers; i++) {
+		struct ibcc_endport_cc *ep = &actual->ep[r->ignorer[i].endport];
+
+		if (ep->support != IBCC_CC_SUPPORTED)
+			continue;
+		ep->support = IBCC_CC_BARRED;
+		ep->err = -ENODATA;
+	}
+}
+
+void ibcc_rollout_text(const struct ibcc_rollout *r, const struct ibcc_topo *t,
+		       struct ibcc_why *text)
+{
+	const struct ibcc_rollout_ignorer *first = &r->ignorer[0];
+	const struct ibcc_topo_port *port = &t->port[first->port];
+
+	text->text[0] = '\0';
+	if (!r->n_ignorers)
+		return;
+	ibcc_why_set(
+		text, 0,
+		"no effect after %u passes: \"%s\" port %u marks and is congested, yet no FECN "
+		"or BECN counter moves: the hardware ignores it, and settings are taken back%s",
+		first->passes, t->node[port->node].desc, port->num,
+		r->n_ignorers > 1 ? "; others, too" : "");
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ServiceRecord (IBA vol. 1, 15.2.5.14) in datagrams of the SA. */
+#include <ibcc/election.h>
+
+#include <string.h>
+
+#include "wire.h"
+
+#define ATTR_SERVICE_RECORD 0x0031u
+#define RECORD_BYTES        176u
+
+/* Places in the record. */
+enum { ID = 0, PREFIX = 8, GUID = 16, LEASE = 28, NAME = 48, DATA64 = 160 };
+
+/* Bits of the component mask. Without the lease's a record would be there for ever. */
+#define MASK_ID     (1ull << 0)
+#define MASK_GID    (1ull << 1)
+#define MASK_LEASE  (1ull << 4)
+#define MASK_NAME   (1ull << 6)
+#define MASK_DATA64 (1ull << 35)
+
+/* The SA's own part of a status. */
+#define SA_STATUS_NO_RECORDS 0x0300u
+#define SA_STATUS_TOO_MANY   0x0400u
+
+static void put_be64(uint8_t *p, uint64_t v)
+{
+	for (unsigned int i = 0; i < 8; i++)
+		p[i] = (uint8_t)(v >> (56 - 8 * i));
+}
+
+static uint64_t get_be64(const uint8_t *p)
+{
+	uint64_t v = 0;
+
+	for (unsigned int i = 0; i < 8; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+void ibcc_leader_request(uint8_t *mad, uint8_t method, const struct ibcc_leader_record *r)
+{
+	uint8_t *rec = mad + IB_SA_DATA_OFFS;
+	uint64_t mask = MASK_ID;
+
+	ibcc_mad_request(mad, IBCC_MAD_CLASS_SA, (enum ibcc_mad_method)method, ATTR_SERVICE_RECORD,
+			 0);
+	put_be64(rec + ID, IBCC_LEADER_SERVICE_ID);
+	if (method != IBCC_MAD_GET) {
+		mask |= MASK_GID;
+		put_be64(rec + PREFIX, r->prefix);
+		put_be64(rec + GUID, r->guid);
+	}
+	if (method == IBCC_MAD_SET) {
+		mask |= MASK_LEASE | MASK_NAME | MASK_DATA64;
+		put_be64(rec + LEASE - 4, r->lease_s); /* what is before it stays zero */
+		memcpy(rec + NAME, r->name, strnlen(r->name, sizeof(r->name) - 1));
+		put_be64(rec + DATA64, r->since);
+	}
+	wire_set64(mad, 0, IB_SA_COMPMASK_F, mask);
+}
+
+/* Whoever set it may have written anything. */
+static void read_name(char *name, const uint8_t *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < IBCC_LEADER_NAME_BYTES - 1 && from[i]; i++)
+		name[i] =
+			(char)(from[i] >= ' ' && from[i] < 0x7f && from[i] != '"' ? from[i] : '?');
+	name[i] = '\0';
+}
+
+enum ibcc_leader_answer ibcc_leader_read(const uint8_t *mad, struct ibcc_leader_record *r)
+{
+	const uint8_t *rec = mad + IB_SA_DATA_OFFS;
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(mad, &h);
+	if (h.mgmt_class != IBCC_MAD_CLASS_SA || h.attr_id != ATTR_SERVICE_RECORD)
+		return IBCC_LEADER_REFUSED;
+	if (h.status == SA_STATUS_NO_RECORDS)
+		return IBCC_LEADER_NONE;
+	if (h.status == SA_STATUS_TOO_MANY)
+		return IBCC_LEADER_MANY;
+	if (h.status || (h.method != IBCC_MAD_GET_RESP && h.method != IBCC_MAD_SA_DELETE_RESP))
+		return IBCC_LEADER_REFUSED;
+	if (h.method == IBCC_MAD_SA_DELETE_RESP)
+		return IBCC_LEADER_DONE;
+	*r = (struct ibcc_leader_record){
+		.prefix = get_be64(rec + PREFIX),
+		.guid = get_be64(rec + GUID),
+		.lease_s = (uint32_t)get_be64(rec + LEASE - 4),
+		.since = get_be64(rec + DATA64),
+	};
+	read_name(r->name, rec + NAME);
+	return get_be64(rec + ID) == IBCC_LEADER_SERVICE_ID ? IBCC_LEADER_ONE : IBCC_LEADER_REFUSED;
+}
