@@ -46,7 +46,7 @@ struct ibcc_service {
 	uint64_t n_discoveries;
 	bool listens;                 /* to traps, where the topology is from discovery */
 	struct ibcc_notices *notices; /* NULL: does not */
-	uint64_t traps_then;          /* of those, when they were last counted */
+	uint64_t heard_then;          /* traps, and gaps between them, when last counted */
 	uint32_t lids;                /* our LID and the subnet manager's, as umad last had them */
 	uint64_t plugin_ns;           /* when the plugin was last there */
 	uint32_t sm_state;            /* of the plugin's subnet manager, when it was last asked */

@@ -104,7 +104,7 @@ void ibcc_service_deafen(struct ibcc_service *s)
 {
 	ibcc_notices_free(s->notices);
 	s->notices = NULL;
-	s->traps_then = 0;
+	s->heard_then = 0;
 }
 
 /* Where nobody else tells us about changes. */
@@ -175,9 +175,9 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 
 	if (s->notices)
 		ibcc_notices_look(s->notices, &n);
-	if (n.n_traps != s->traps_then || (s->lids && lids != s->lids))
+	if (n.n_traps + n.n_gaps != s->heard_then || (s->lids && lids != s->lids))
 		ibcc_rediscovery_hint(&s->again, now);
-	s->traps_then = n.n_traps;
+	s->heard_then = n.n_traps + n.n_gaps;
 	s->lids = lids;
 	ibcc_rediscovery_unread(&s->again, seen->n_stale + seen->n_unreachable, now);
 }

@@ -33,7 +33,7 @@ bool ibcc_notice_report(const uint8_t *mad, uint16_t *trap);
 void ibcc_notice_respond(uint8_t *mad);
 
 /* Who listens for these traps, in a thread of its own on a umad port of its own, answers Reports,
- * and subscribes again every five minutes, since a subnet manager that was started anew knows
+ * and subscribes again every half a minute, since a subnet manager that was started anew knows
  * nothing of it. It is what talks to the SA, so it stands for who writes, too.
  */
 struct ibcc_notices;
@@ -41,6 +41,7 @@ struct ibcc_notices;
 struct ibcc_notices_state {
 	bool subscribed;     /* the SA said so, to all four */
 	uint64_t n_traps;    /* that came */
+	uint64_t n_gaps;     /* in which some may have been missed: the SA knew nothing of us */
 	uint16_t last_trap;  /* 0: none */
 	const char *trouble; /* why it is not, in words; NULL: it is, or will be */
 };

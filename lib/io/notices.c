@@ -16,8 +16,8 @@
 
 #define SA_TRIES 3u
 #define SLICE_MS 200 /* between two looks at whether to end */
-#define RENEW_S  300
-#define RETRY_S  60 /* after an SA that did not answer */
+#define RENEW_S  30
+#define RETRY_S  10 /* after an SA that did not answer */
 #define N_TRAPS  4u
 
 static const uint16_t traps[N_TRAPS] = { IBCC_TRAP_IN_SERVICE, IBCC_TRAP_OUT_OF_SERVICE,
@@ -28,13 +28,14 @@ struct ibcc_notices {
 	bool started;
 	atomic_bool quit, subscribed, stands;
 	atomic_uint sm_lid, last_trap;
-	atomic_ullong n_traps;
+	atomic_ullong n_traps, n_gaps;
 	_Atomic(const char *) trouble;
 	pthread_mutex_t lock; /* of `election`, which the thread alone changes */
 	struct ibcc_election election;
 	/* of the thread: */
 	struct ibcc_sa_client sa;
 	int64_t again_s; /* when it subscribes again */
+	bool asked;      /* it has, so that what has been is not heard for the first time */
 };
 
 static int64_t now_s(void)
@@ -74,12 +75,27 @@ static bool ask(struct ibcc_notices *n, uint16_t trap, bool on, unsigned int tri
 	return false;
 }
 
+/* A subnet manager that was started anew tells nobody, and says so only when asked to take a
+ * subscription back.
+ */
+static bool is_forgotten(struct ibcc_notices *n)
+{
+	uint8_t mad[IBCC_MAD_BYTES];
+
+	ibcc_notice_subscribe(mad, traps[0], false);
+	return !ibcc_sa_ask(&n->sa, mad, 1) && !ibcc_notice_is_subscribed(mad);
+}
+
 static void subscribe(struct ibcc_notices *n)
 {
+	bool gap = n->asked && (!atomic_load(&n->subscribed) || is_forgotten(n));
 	unsigned int i;
 
 	for (i = 0; i < N_TRAPS && ask(n, traps[i], true, SA_TRIES); i++)
 		;
+	n->asked = true;
+	if (gap && i == N_TRAPS)
+		atomic_fetch_add(&n->n_gaps, 1);
 	atomic_store(&n->subscribed, i == N_TRAPS);
 	atomic_store(&n->trouble,
 		     i == N_TRAPS ? NULL
@@ -247,6 +263,7 @@ void ibcc_notices_look(const struct ibcc_notices *n, struct ibcc_notices_state *
 	*s = (struct ibcc_notices_state){
 		.subscribed = atomic_load(&n->subscribed),
 		.n_traps = atomic_load(&n->n_traps),
+		.n_gaps = atomic_load(&n->n_gaps),
 		.last_trap = (uint16_t)atomic_load(&n->last_trap),
 		.trouble = atomic_load(&n->trouble),
 	};

@@ -48,9 +48,21 @@ kill -HUP "$OSM_PID"
 wait_until 30 status '.fabric.links == 6 and .state == "ok"' || fail "its own link that is back is not noticed: $(told)"
 ok "its own port's link goes and comes back: $(told)"
 
+# A subnet manager that was started anew knows of nobody who is to be told, and what has changed
+# meanwhile nobody tells.
+kill -KILL "$OSM_PID"
+wait "$OSM_PID" 2>/dev/null
+console 'Unlink "S1"[3]'
+start_opensm 'sweep_interval 0'
+wait_until 60 status '.fabric.links == 5' || fail "a change without a subnet manager is not noticed: $(told)"
+ok "what changed while there was no subnet manager is seen: $(told)"
+
 # When it ends it subscribes no longer.
+before=$(mads 0x03 0x02 0x0003)
 stop "$TUNED_PID"
-equal "four subscriptions are taken back" "$(mads 0x03 0x02 0x0003)" 8
+[ "$(mads 0x03 0x02 0x0003)" -ge $((before + 4)) ] || fail "four subscriptions are not taken back"
+ok "four subscriptions are taken back"
+console 'ReLink "S1"[3]'
 
 # With the plugin OpenSM tells, and one that is started anew is waited for.
 stop "$OSM_PID"
