@@ -149,7 +149,10 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 	ibcc_settings_fini(&view);
 	if (rc || !h->n_left)
 		return rc;
-	h->passes += c->picture.trustworthy;
+	if (ibcc_inherit_serves(h, c->topo, &c->actual, &c->picture))
+		h->passes = 0;
+	else
+		h->passes += c->picture.trustworthy;
 	return ibcc_inherit_lay(h, &c->actual, c->options.tuner.quiet_passes, &c->target);
 }
 

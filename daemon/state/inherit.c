@@ -108,6 +108,19 @@ int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const 
 	return 0;
 }
 
+bool ibcc_inherit_serves(const struct ibcc_inherit *h, const struct ibcc_topo *t,
+			 const struct ibcc_settings *actual, const struct ibcc_picture *pic)
+{
+	for (uint32_t k = 0; k < pic->n_roots; k++) {
+		uint32_t port = pic->root[k].port, sw = ibcc_topo_switch_endport(t, port);
+
+		if (sw < h->n && is_left(h, sw) &&
+		    ibcc_settings_port_marks(&actual->ep[sw], t->port[port].num))
+			return true;
+	}
+	return false;
+}
+
 /* The planner takes the first reason that it finds for an attribute: those of the tuner are there.
  */
 static int add_reasons(struct ibcc_target *target, uint32_t endport)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/picture.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
@@ -30,7 +31,7 @@ enum ibcc_heir {
 struct ibcc_inherit {
 	uint32_t n, n_left, n_known;
 	enum ibcc_heir *heir; /* by endport; owned */
-	uint32_t passes;      /* in which the tuner could have wanted them again */
+	uint32_t passes;      /* in a row in which they served nobody, and the tuner could tell */
 };
 
 /* Begins anew: the tuner has forgotten all. */
@@ -48,6 +49,12 @@ int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct
 int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_settings *view,
 		      struct ibcc_why *why);
+
+/* Does a root mark by what was left there? Then it may be what holds its congestion back, from which
+ * nobody else suffers that the tuner could see.
+ */
+bool ibcc_inherit_serves(const struct ibcc_inherit *h, const struct ibcc_topo *t,
+			 const struct ibcc_settings *actual, const struct ibcc_picture *pic);
 
 /* Completes what the tuner wants by that view: what it leaves alone stays for `keep_passes`, then
  * it goes; changes get their reasons, the summary a remark. -ENOMEM.
