@@ -20,7 +20,7 @@
 
 bool ibcc_service_writes(const struct ibcc_service *s)
 {
-	return s->config.mode == IBCC_MODE_APPLY && !s->paused;
+	return s->config.mode == IBCC_MODE_APPLY && !s->paused && !s->trial.txn;
 }
 
 const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
@@ -42,6 +42,10 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 	ibcc_why_set(why, 0, "%s", state_trouble(s));
 	if (why->text[0])
 		return;
+	if (s->trial.over.text[0]) {
+		ibcc_service_no_trial(s, why);
+		return;
+	}
 	if (ibcc_discovery_is_doubtful(&s->discovery)) {
 		ibcc_why_set(why, 0,
 			     "discovery of the fabric is %s; going on with the fabric as it was",
@@ -119,6 +123,7 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 {
 	act->who = r->who;
 	act->action = "apply";
+	act->confirm_s = r->confirm_s;
 	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
 	act->all_or_nothing = true;
 	act->overrule = true;
@@ -136,8 +141,10 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 				.gate = IBCC_GATE_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
 	bool writes, leads;
-	int rc;
+	int rc = apply ? ibcc_service_may_apply(s, apply, why) : 0;
 
+	if (rc)
+		return rc;
 	rc = ibcc_service_check_state(s, &disk);
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "%s", disk.text);
@@ -166,6 +173,9 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	rc = run_cycle(s, &act, why);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
+	if (apply)
+		ibcc_service_begin_trial(s, apply, rc ? rc : s->cycle.act_err,
+					 rc ? why : &s->cycle.blocked);
 	return conclude(s, rc, why);
 }
 
@@ -397,6 +407,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
 	if (o) {
+		json_object_set_new(o, "trial", ibcc_service_trial(s));
 		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
 		json_object_set_new(o, "discovery_trouble",
 				    gaps[0] ? ibcc_json_text(gaps) : json_null());

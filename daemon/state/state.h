@@ -27,6 +27,15 @@ struct ibcc_txn {
 	const char *via;     /* applier's name */
 	const char *summary; /* the decision in a sentence */
 	int64_t undoes_from; /* rollback: the first transaction it takes back; else 0 */
+	uint32_t confirm_s;  /* on trial: to be confirmed within so many seconds; 0: it stands */
+};
+
+/* A transaction that is taken back unless somebody confirms it in time. */
+struct ibcc_trial {
+	int64_t txn; /* 0: there was none yet */
+	uint32_t within_s;
+	int64_t until_s; /* seconds since 1970 */
+	bool pending, confirmed;
 };
 
 /* Opens or creates the database and closes transactions that a process left open that is no more:
@@ -88,6 +97,15 @@ typedef const char *ibcc_state_settle_fn(void *arg, struct ibcc_change *c);
  */
 int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 		      struct ibcc_why *why);
+
+/* The newest transaction on trial, pending or not. -EIO: it cannot be known. */
+int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t);
+
+/* Ends a trial that is pending: "confirmed", or "switched off" where there is nothing left to take
+ * back. One that is taken back is ended with that rollback, by ibcc_state_end(). -EIO.
+ */
+int ibcc_state_trial_end(struct ibcc_state *s, int64_t txn, const char *outcome, const char *who,
+			 struct ibcc_why *why);
 
 /* What should be on the fabric because of us, as new data, by endport and in the order in which a
  * node wants it; old data are those from before our first change. Nothing that was taken back

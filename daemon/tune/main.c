@@ -10,6 +10,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
+#include "daemon/service.h"
 #include "daemon/tune/tune.h"
 
 struct command {
@@ -25,6 +26,8 @@ static const struct command commands[] = {
 	  "what would be changed and why; writes nothing (also --dry-run)" },
 	{ "apply", tune_apply, 1, false,
 	  "[FILE]  make these changes, or those of a plan in a file" },
+	{ "confirm", tune_confirm, 0, false, "let what is on trial stand" },
+	{ "cancel", tune_cancel, 0, true, "take what is on trial back now" },
 	{ "rollback", tune_rollback, 1, true,
 	  "[ID]  back to before our changes, or before number ID" },
 	{ "disable", tune_disable, 0, true, "take congestion control off the fabric" },
@@ -54,6 +57,7 @@ static const char usage_options[] =
 	"Options:\n"
 	"  -n, --dry-run              same as the command plan\n"
 	"  -y, --yes                  apply: do not ask on a terminal\n"
+	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s, 2m, 1h\n"
 	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE\n"
 	"  -j, --json                 answer in JSON\n"
 	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
@@ -92,6 +96,7 @@ static const char usage_options[] =
 
 enum {
 	OPT_DETAILED = 256,
+	OPT_CONFIRM,
 	OPT_SKIP,
 	OPT_VIA,
 	OPT_INTERVAL,
@@ -110,6 +115,7 @@ enum {
 static const struct option options[] = {
 	{ "dry-run", no_argument, NULL, 'n' },
 	{ "yes", no_argument, NULL, 'y' },
+	{ "confirm-within", required_argument, NULL, OPT_CONFIRM },
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "detailed-exitcode", no_argument, NULL, OPT_DETAILED },
@@ -143,7 +149,7 @@ static const struct option options[] = {
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
-		*lease, *socket, *root;
+		*lease, *socket, *root, *confirm;
 	bool dry_run;
 };
 
@@ -171,6 +177,27 @@ static const struct command *find_command(const char *name)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
+}
+
+/* "120", "120s", "2m", "1h". */
+static bool read_confirm(struct tune *t, const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+	const char *unit = text + n;
+	uint64_t one = !*unit || !strcmp(unit, "s") ? 1
+		       : !strcmp(unit, "m")         ? 60
+		       : !strcmp(unit, "h")         ? 3600
+						    : 0;
+	uint64_t v = n && n < 7 ? strtoull(text, NULL, 10) * one : 0;
+
+	if (v < 1 || v > IBCC_CONFIRM_MAX_S) {
+		tune_fail("--confirm-within: got '%s', want a time of 1 s to 24 h, as 120s, 2m or "
+			  "1h",
+			  text);
+		return false;
+	}
+	t->confirm_s = (uint32_t)v;
+	return true;
 }
 
 static bool override(struct tune *t, const struct overrides *o)
@@ -211,6 +238,8 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		t->limit = (unsigned int)v;
 	}
+	if (o->confirm && !read_confirm(t, o->confirm))
+		return false;
 	if (o->root && !tune_number(o->root, 1, UINT32_MAX, "--root", &t->root))
 		return false;
 	if (o->lease) {
@@ -269,6 +298,10 @@ static int run(struct tune *t, const struct overrides *o)
 		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
 		return hint();
 	}
+	if (o->confirm && c->fn != tune_apply) {
+		tune_fail("--confirm-within: '%s' has no trial, only apply has", c->name);
+		return hint();
+	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
 		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
 				 o->fabric);
@@ -300,6 +333,7 @@ int main(int argc, char **argv)
 		case 'y': t.yes = true; break;
 		case 'o': t.output = optarg; break;
 		case 'j': t.json = true; break;
+		case OPT_CONFIRM: o.confirm = optarg; break;
 		case OPT_DETAILED: t.detailed_exitcode = true; break;
 		case OPT_SKIP: t.skip_unsupported = true; break;
 		case OPT_VIA: o.via = optarg; break;
