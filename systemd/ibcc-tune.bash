@@ -14,6 +14,9 @@ _ibcc_tune()
 	-C | --Ca)
 		mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")
 		return ;;
+	--confirm-within)
+		mapfile -t COMPREPLY < <(compgen -W '60s 120s 5m 15m 1h' -- "$cur")
+		return ;;
 	--via)
 		mapfile -t COMPREPLY < <(compgen -W 'plugin direct' -- "$cur")
 		return ;;

@@ -29,6 +29,12 @@ untuned=$(settings)
 planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^[1-9][0-9]* writes to make' "$TMP/plan.log"; }
 wait_until 30 planned || fail "there is nothing to try: $(tail -n 3 "$TMP/plan.log")"
 
+for time in 0 0s -1 25h 2d 1.5s s 99999999999; do
+	tune apply --confirm-within "$time" >"$TMP/other.log" 2>&1 && fail "a trial of $time"
+	grep -q "got '$time'" "$TMP/other.log" || fail "a trial of $time: $(cat "$TMP/other.log")"
+done
+ok "times that are none are refused"
+tune confirm >"$TMP/other.log" 2>&1 && fail "there is something to confirm before anything is tried"
 try 2m || fail "an apply on trial: $(cat "$TMP/apply.log")"
 tuned=$(settings)
 [ "$tuned" != "$untuned" ] || fail "an apply on trial writes nothing"
