@@ -46,6 +46,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	const json_t *limit = json_object_get(args, "limit");
 	const json_t *filter = json_object_get(args, "node");
 	const json_t *skip = json_object_get(args, "skip_unsupported");
+	const json_t *series = json_object_get(args, "series");
 	const json_t *confirm = json_object_get(args, "confirm_s");
 
 	if (id && (!json_is_integer(id) || json_integer_value(id) < 0))
@@ -62,6 +63,8 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return "confirm_s must be a number in 1..86400";
 	if (confirm && j->kind != IBCC_JOB_APPLY)
 		return "only apply takes confirm_s";
+	if (series && !json_is_boolean(series))
+		return "series must be true or false";
 	if (data && !json_is_boolean(data))
 		return "data must be true or false";
 	if (plan && j->kind != IBCC_JOB_APPLY)
@@ -71,6 +74,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	if (plan)
 		j->kind = IBCC_JOB_APPLY_PLAN;
 	j->data = json_is_true(data);
+	j->series = json_is_true(series);
 	j->id = id ? json_integer_value(id) : 0;
 	j->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;
 	if (filter)

@@ -141,6 +141,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 				.gate = IBCC_GATE_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
 	bool writes, leads;
+	int64_t newest;
 	int rc = apply ? ibcc_service_may_apply(s, apply, why) : 0;
 
 	if (rc)
@@ -170,7 +171,10 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	act.state = s->state;
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s) && leads;
+	newest = ibcc_state_newest(s->state);
 	rc = run_cycle(s, &act, why);
+	if (!rc)
+		ibcc_service_measure(s, newest);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
 	if (apply)
@@ -236,8 +240,8 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }
 
-int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
-			 struct ibcc_why *why)
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
+			 json_t **out, struct ibcc_why *why)
 {
 	int rc = ibcc_service_open_state(s, why);
 	json_t *list;
@@ -255,6 +259,8 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 							    : "the state file cannot be read");
 	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
 			 id > 0 ? "transaction" : "transactions", list);
+	if (*out && series && json_object_set_new(*out, "series", ibcc_state_series(s->state, &rc)))
+		json_object_set_new(*out, "series", json_null());
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 

@@ -126,9 +126,11 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 /* Settings read from the fabric now; see ibcc_report_settings(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);
-/* Transactions, newest first, or one (id > 0) with its changes. */
-int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
-			 struct ibcc_why *why);
+/* Transactions, newest first, or one (id > 0) with its changes; with `series` also "series", what was
+ * measured in the last 24 hours, see ibcc_state_series().
+ */
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
+			 json_t **out, struct ibcc_why *why);
 /* What is wrong though the last pass went well; empty if nothing is. */
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* State of the service: mode, fabric, SM, plugin, last error. */

@@ -125,6 +125,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 		return rc;
 	read_pause(s);
 	ibcc_service_find_trial(s);
+	s->effect.newest = ibcc_state_newest(s->state);
 	return 0;
 }
 

@@ -256,7 +256,8 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		break;
 	case IBCC_JOB_PROBE: j->err = ibcc_service_probe(w->service, &j->result, &j->why); break;
 	case IBCC_JOB_HISTORY:
-		j->err = ibcc_service_history(w->service, j->id, j->limit, &j->result, &j->why);
+		j->err = ibcc_service_history(w->service, j->id, j->limit, j->series, &j->result,
+					      &j->why);
 		break;
 	case IBCC_JOB_RECONFIGURE:
 		j->err = ibcc_service_reconfigure(w->service, &j->config, j->cc_key);

@@ -46,7 +46,8 @@ struct ibcc_job {
 	bool data;                 /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;     /* apply plan; owned */
 	int64_t id;                /* rollback, history: transaction or 0 */
-	unsigned int limit;        /* history */
+	unsigned int limit;        /* history, */
+	bool series;               /* and what was measured */
 	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;

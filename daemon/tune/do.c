@@ -138,7 +138,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	} else if (!strcmp(command, "probe")) {
 		rc = ibcc_service_probe(s, out, why);
 	} else if (!strcmp(command, "history")) {
-		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit, out, why);
+		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit,
+					  json_is_true(json_object_get(args, "series")), out, why);
 	}
 	say_mads(t, s);
 	ibcc_service_free(s);

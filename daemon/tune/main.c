@@ -69,6 +69,8 @@ static const char usage_options[] =
 	"      --via plugin|direct    who writes, without a daemon\n"
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
 	"      --limit N              history: so many, default 20\n"
+	"      --series               history: with -j, what was measured in 24 hours\n"
+	"      --plot FILE            history: that, and the transactions, as SVG\n"
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
@@ -101,6 +103,8 @@ enum {
 	OPT_VIA,
 	OPT_INTERVAL,
 	OPT_LIMIT,
+	OPT_SERIES,
+	OPT_PLOT,
 	OPT_NAMES,
 	OPT_PROTECT,
 	OPT_SAVE,
@@ -123,6 +127,8 @@ static const struct option options[] = {
 	{ "via", required_argument, NULL, OPT_VIA },
 	{ "interval-ms", required_argument, NULL, OPT_INTERVAL },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "series", no_argument, NULL, OPT_SERIES },
+	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "protect", no_argument, NULL, OPT_PROTECT },
 	{ "lease", required_argument, NULL, OPT_LEASE },
 	{ "save", required_argument, NULL, OPT_SAVE },
@@ -339,6 +345,8 @@ int main(int argc, char **argv)
 		case OPT_VIA: o.via = optarg; break;
 		case OPT_INTERVAL: o.interval = optarg; break;
 		case OPT_LIMIT: o.limit = optarg; break;
+		case OPT_SERIES: t.series = true; break;
+		case OPT_PLOT: t.plot = optarg; break;
 		case OPT_PROTECT: t.protect = true; break;
 		case OPT_LEASE: o.lease = optarg; break;
 		case OPT_FULL: t.full = true; break;

@@ -32,6 +32,8 @@ struct tune {
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
+	bool series;          /* history: with what was measured */
+	const char *plot;     /* history: that as a drawing into this file; NULL: no */
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the daemon says of itself while something is wrong: always that, and why. */
+#include <math.h>
+
 #include "services.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
@@ -53,9 +55,84 @@ static void test_refused(void **state)
 	loop_end(&l);
 }
 
+/* What all flows have brought since the last call, in Mb/s of payload. */
+static double delivered(struct loop *l, uint64_t *last_bytes, uint64_t *last_ps)
+{
+	uint64_t bytes[4] = { 0 }, sum = 0, now = ibcc_engine_now_ps(l->engine);
+	double mbps;
+
+	loop_sum(l, bytes);
+	for (int i = 0; i < 4; i++)
+		sum += bytes[i];
+	mbps = (double)(sum - *last_bytes) * 8e6 / (double)(now - *last_ps);
+	*last_bytes = sum;
+	*last_ps = now;
+	return mbps;
+}
+
+static double effect(const json_t *txn, const char *when, const char *key)
+{
+	const json_t *sample = json_object_get(json_object_get(txn, "effect"), when);
+
+	assert_true(json_is_object(sample));
+	return (double)json_integer_value(json_object_get(sample, key));
+}
+
+/* The history has what the flows of the engine got, before the first transaction and after the
+ * last. */
+static void test_effect(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	uint64_t bytes = 0, t_ps = 0;
+	double before = 0, after;
+	const json_t *list, *txn;
+	json_t *out = NULL;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("effect.db"));
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	assert_int_equal(ibcc_engine_run(l.engine, 10 * PASS_PS),
+			 0); /* until its queues are full */
+	delivered(&l, &bytes, &t_ps);
+	while (!s->set_mads) {
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+		before = delivered(&l, &bytes, &t_ps);
+	}
+	for (unsigned int i = 0; i < 150; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	delivered(&l, &bytes, &t_ps);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	after = delivered(&l, &bytes, &t_ps);
+
+	assert_int_equal(ibcc_service_history(s, 0, 1000, true, &out, &why), 0);
+	list = json_object_get(out, "transactions");
+	txn = json_array_get(list, json_array_size(list) - 1);
+	assert_int_equal(effect(txn, "before", "roots"), 1);
+	assert_int_equal(effect(txn, "before", "adapters_on"), 0);
+	assert_true(fabs(effect(txn, "before", "total_mbps") / before - 1) < 0.03);
+	txn = json_array_get(list, 0);
+	assert_true(fabs(effect(txn, "after", "total_mbps") / after - 1) < 0.03);
+	assert_true(effect(txn, "after", "adapters_on") >= 3);
+	assert_true(effect(txn, "after", "switches_on") >= 1);
+	assert_true(after > 1.2 * before);
+	list = json_object_get(json_object_get(out, "series"), "rows");
+	assert_true(json_array_size(list) > 0);
+	json_decref(out);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
+					    cmocka_unit_test(test_effect) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
