@@ -100,6 +100,8 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 	int rc = ibcc_cycle_run(&s->cycle, act, why);
 
 	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
+	if (!rc && s->cycle.decided)
+		s->decided_ns = ibcc_service_now_ns();
 	if (rc == -EIO)
 		ibcc_service_drop(s);
 	else if (!rc)
@@ -186,6 +188,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	uint64_t age_ms;
 
 	if (!c || !c->decided || s->plan_is_old)
 		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
@@ -193,6 +196,9 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 					    ? s->last_why.text
 					    : "no pass over the fabric has come to a decision yet");
 	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
+	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
+	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");

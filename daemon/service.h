@@ -73,8 +73,9 @@ bool ibcc_service_writes(const struct ibcc_service *s);
 /* The following give 0 and a new JSON object in *out, or an error and a sentence in *why; where a
  * part failed *out may be there as well.
  */
-/* The last pass as ibcc_report_plan() has it. -EAGAIN: no pass has come to a decision yet. With
- * `data` there is a key of that name, with all that ibcc_service_apply_plan() needs.
+/* The last pass as ibcc_report_plan() has it, with "age_ms", how long ago it came to its decision.
+ * -EAGAIN: no pass has come to a decision yet. With `data` there is a key of that name, with all
+ * that ibcc_service_apply_plan() needs.
  */
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
 /* Restores the values from before transaction `from` (0: before the first that is not taken back).
@@ -126,8 +127,8 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 /* Settings read from the fabric now; see ibcc_report_settings(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);
-/* Transactions, newest first, or one (id > 0) with its changes; with `series` also "series", what was
- * measured in the last 24 hours, see ibcc_state_series().
+/* Transactions, newest first, or one (id > 0) with its changes; with `series` also "series", what
+ * was measured in the last 24 hours, see ibcc_state_series().
  */
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
 			 json_t **out, struct ibcc_why *why);

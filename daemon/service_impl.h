@@ -76,6 +76,7 @@ struct ibcc_service {
 	bool pause_unwritten;     /* the state file does not have it yet */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
 	struct ibcc_why hold_why; /* and why it did */
+	uint64_t decided_ns;      /* when the last pass came to a decision */
 	bool plan_is_old;         /* something was written since the last pass */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;

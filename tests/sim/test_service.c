@@ -55,6 +55,43 @@ static void test_refused(void **state)
 	loop_end(&l);
 }
 
+static json_int_t age_ms(struct ibcc_service *s)
+{
+	struct ibcc_why why = { "" };
+	json_t *plan = NULL;
+	json_int_t age;
+
+	assert_int_equal(ibcc_service_plan(s, false, &plan, &why), 0);
+	assert_true(json_is_integer(json_object_get(plan, "age_ms")));
+	age = json_integer_value(json_object_get(plan, "age_ms"));
+	json_decref(plan);
+	return age;
+}
+
+/* A plan gets older until the next pass. */
+static void test_age(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_int_t first;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	c.mode = IBCC_MODE_OBSERVE;
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	first = age_ms(s);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	assert_true(age_ms(s) >= first + 49);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 /* What all flows have brought since the last call, in Mb/s of payload. */
 static double delivered(struct loop *l, uint64_t *last_bytes, uint64_t *last_ps)
 {
@@ -132,6 +169,7 @@ static void test_effect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
+					    cmocka_unit_test(test_age),
 					    cmocka_unit_test(test_effect) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
