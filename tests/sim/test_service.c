@@ -55,6 +55,118 @@ static void test_refused(void **state)
 	loop_end(&l);
 }
 
+/* What the nodes have now is what they had then. */
+static void assert_fabric(struct ibcc_service *s, const struct ibcc_settings *then)
+{
+	struct ibcc_why why = { "" };
+
+	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
+	loop_assert_same(then, &s->cycle.actual);
+}
+
+static void passes(struct loop *l, struct ibcc_service *s, unsigned int n)
+{
+	struct ibcc_why why = { "" };
+
+	while (n--)
+		assert_int_equal(services_pass(l, s, PASS_PS, &why), 0);
+}
+
+/* An apply on trial, as soon as there is something to write. */
+static void try(struct loop *l, struct ibcc_service *s)
+{
+	struct ibcc_request r = { .who = "test", .confirm_s = 3600 };
+	struct ibcc_why why = { "" };
+
+	for (unsigned int i = 0; !s->trial.txn; i++) {
+		assert_true(i < 50);
+		assert_int_equal(
+			ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + PASS_PS), 0);
+		s->again.last_ns = ibcc_service_now_ns();
+		if (ibcc_service_pass(s, &r, &why))
+			fail_msg("%s", why.text);
+	}
+	assert_string_equal(s->trial.over.text, "");
+	assert_true(ibcc_service_trial_due_ns(s) > ibcc_service_now_ns() + 3000 * 1000000000ull);
+}
+
+/* In mode apply: a trial stops the tuner, and when it has been taken back the tuner pauses. */
+static void test_trial(void **state)
+{
+	struct ibcc_request r = { .who = "test", .confirm_s = 3600 };
+	struct ibcc_settings before = { 0 }, tried = { 0 };
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_t *out = NULL;
+	uint64_t sets;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("trial.db"));
+	c.mode = IBCC_MODE_OBSERVE;
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
+	assert_int_equal(ibcc_settings_copy(&before, &s->cycle.actual), 0);
+	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), -ENOENT);
+	passes(&l, s, 3);
+	s->config.mode = IBCC_MODE_APPLY;
+	try(&l, s);
+	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
+	assert_int_equal(ibcc_settings_copy(&tried, &s->cycle.actual), 0);
+
+	/* It has plans, as the queues are gone now, and carries none of them out. */
+	sets = s->set_mads;
+	assert_false(ibcc_service_writes(s));
+	passes(&l, s, 30);
+	assert_int_equal(s->set_mads, sets);
+	assert_fabric(s, &tried);
+	assert_int_equal(ibcc_service_pass(s, &r, &why), -EBUSY);
+	assert_int_equal(ibcc_service_repair(s, &r, &out, &why), -EBUSY);
+	assert_null(out);
+
+	/* A node refuses: what can be taken back is, and the rest is tried again. */
+	ibcc_agents_quirks(l.agents, ibcc_topo_find_desc(l.sc.topo, "source2"))->set_status =
+		IBCC_MAD_STATUS_BAD_FIELD;
+	assert_int_not_equal(ibcc_service_end_trial(s, NULL, &out, &why), 0);
+	json_decref(out);
+	assert_true(s->trial.txn > 0 && s->trial.over.text[0]);
+	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "too late"));
+	assert_true(ibcc_service_trial_due_ns(s) > ibcc_service_now_ns());
+	passes(&l, s, 1);
+	out = ibcc_service_status(s);
+	assert_true(is(out, "degraded"));
+	json_decref(out);
+	ibcc_agents_quirks(l.agents, ibcc_topo_find_desc(l.sc.topo, "source2"))->set_status = 0;
+	out = NULL;
+	assert_int_equal(ibcc_service_end_trial(s, NULL, &out, &why), 0);
+	json_decref(out);
+	assert_int_equal(s->trial.txn, 0);
+	assert_int_equal(ibcc_service_trial_due_ns(s), UINT64_MAX);
+	assert_fabric(s, &before);
+	assert_non_null(s->paused);
+	passes(&l, s, 10);
+	assert_fabric(s, &before);
+
+	/* Another, which is confirmed: the tuner goes on with it. */
+	try(&l, s);
+	out = NULL;
+	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), 0);
+	json_decref(out);
+	assert_true(ibcc_service_writes(s));
+	passes(&l, s, 30);
+	assert_true(s->cycle.inherit.n_left == 0);
+	assert_int_equal(s->cycle.audit.drift.n, 0);
+	ibcc_settings_fini(&before);
+	ibcc_settings_fini(&tried);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 static json_int_t age_ms(struct ibcc_service *s)
 {
 	struct ibcc_why why = { "" };
@@ -169,6 +281,7 @@ static void test_effect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
+					    cmocka_unit_test(test_trial),
 					    cmocka_unit_test(test_age),
 					    cmocka_unit_test(test_effect) };
 
