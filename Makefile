@@ -97,7 +97,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-chaos check-soak check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -115,6 +115,7 @@ help:
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make fuzz            hunts with libFuzzer, SECONDS=60 for each target, T=name; needs clang' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
+	'make check-confirm   kills the daemon 50 times around a trial (apply --confirm-within)' \
 	'make check-chaos     attacks of all kinds in a drawn order, SEED=1 SECONDS=600' \
 	'make check-soak      an hour of virtual time with AddressSanitizer, SEED=1 MINUTES=60' \
 	'make bench           speed of the packet engine, of sweeps, decisions and polling' \
@@ -157,6 +158,9 @@ fuzzers: $(patsubst tests/fuzz/%.c,$(B)/hunt/%,$(wildcard tests/fuzz/fuzz_*.c))
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
+# The long form of tests/system/test_confirm.sh, some minutes.
+check-confirm: all tests
+	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_confirm.sh
 # The long form of tests/system/test_chaos.sh.
 SEED ?= 1
 check-chaos: SECONDS = 600

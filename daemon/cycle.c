@@ -204,7 +204,10 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 		.applier = act->applier,
 		.state = act->state,
 		.topo = c->topo,
-		.txn = { .who = act->who, .action = action, .summary = summary },
+		.txn = { .who = act->who,
+			 .action = action,
+			 .summary = summary,
+			 .confirm_s = act->confirm_s },
 	};
 }
 
@@ -328,6 +331,7 @@ static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 
 	ibcc_audit_text(c->topo, &c->audit, &text);
 	carry = carry_for(c, act, "repair", text.text);
+	carry.txn.confirm_s = 0;
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
 	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);

@@ -8,6 +8,8 @@
 
 #include <ibcc/plan_file.h>
 
+#include "daemon/service.h"
+
 #define HISTORY_DEFAULT 20u
 #define HISTORY_MAX     10000u
 
@@ -22,6 +24,7 @@ static const struct command commands[] = {
 	{ "history", IBCC_JOB_HISTORY, false },  { "apply", IBCC_JOB_APPLY, true },
 	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
+	{ "confirm", IBCC_JOB_CONFIRM, true },   { "cancel", IBCC_JOB_CANCEL, true },
 };
 
 static const struct command *find_command(const char *name)
@@ -43,6 +46,8 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	const json_t *limit = json_object_get(args, "limit");
 	const json_t *filter = json_object_get(args, "node");
 	const json_t *skip = json_object_get(args, "skip_unsupported");
+	const json_t *series = json_object_get(args, "series");
+	const json_t *confirm = json_object_get(args, "confirm_s");
 
 	if (id && (!json_is_integer(id) || json_integer_value(id) < 0))
 		return "id must be the number of a transaction";
@@ -53,6 +58,13 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return "node must be a name, a GUID or a LID";
 	if (skip && !json_is_boolean(skip))
 		return "skip_unsupported must be true or false";
+	if (confirm && (!json_is_integer(confirm) || json_integer_value(confirm) < 1 ||
+			json_integer_value(confirm) > IBCC_CONFIRM_MAX_S))
+		return "confirm_s must be a number in 1..86400";
+	if (confirm && j->kind != IBCC_JOB_APPLY)
+		return "only apply takes confirm_s";
+	if (series && !json_is_boolean(series))
+		return "series must be true or false";
 	if (data && !json_is_boolean(data))
 		return "data must be true or false";
 	if (plan && j->kind != IBCC_JOB_APPLY)
@@ -62,11 +74,13 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	if (plan)
 		j->kind = IBCC_JOB_APPLY_PLAN;
 	j->data = json_is_true(data);
+	j->series = json_is_true(series);
 	j->id = id ? json_integer_value(id) : 0;
 	j->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;
 	if (filter)
 		snprintf(j->filter, sizeof(j->filter), "%s", json_string_value(filter));
 	j->skip_unsupported = json_is_true(skip);
+	j->confirm_s = confirm ? (uint32_t)json_integer_value(confirm) : 0;
 	return NULL;
 }
 

@@ -20,7 +20,7 @@
 
 bool ibcc_service_writes(const struct ibcc_service *s)
 {
-	return s->config.mode == IBCC_MODE_APPLY && !s->paused;
+	return s->config.mode == IBCC_MODE_APPLY && !s->paused && !s->trial.txn;
 }
 
 const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
@@ -42,6 +42,10 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 	ibcc_why_set(why, 0, "%s", state_trouble(s));
 	if (why->text[0])
 		return;
+	if (s->trial.over.text[0]) {
+		ibcc_service_no_trial(s, why);
+		return;
+	}
 	if (ibcc_discovery_is_doubtful(&s->discovery)) {
 		ibcc_why_set(why, 0,
 			     "discovery of the fabric is %s; going on with the fabric as it was",
@@ -96,6 +100,8 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 	int rc = ibcc_cycle_run(&s->cycle, act, why);
 
 	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
+	if (!rc && s->cycle.decided)
+		s->decided_ns = ibcc_service_now_ns();
 	if (rc == -EIO)
 		ibcc_service_drop(s);
 	else if (!rc)
@@ -119,6 +125,7 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 {
 	act->who = r->who;
 	act->action = "apply";
+	act->confirm_s = r->confirm_s;
 	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
 	act->all_or_nothing = true;
 	act->overrule = true;
@@ -136,8 +143,11 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 				.gate = IBCC_GATE_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
 	bool writes, leads;
-	int rc;
+	int64_t newest;
+	int rc = apply ? ibcc_service_may_apply(s, apply, why) : 0;
 
+	if (rc)
+		return rc;
 	rc = ibcc_service_check_state(s, &disk);
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "%s", disk.text);
@@ -163,15 +173,22 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	act.state = s->state;
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s) && leads;
+	newest = ibcc_state_newest(s->state);
 	rc = run_cycle(s, &act, why);
+	if (!rc)
+		ibcc_service_measure(s, newest);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
+	if (apply)
+		ibcc_service_begin_trial(s, apply, rc ? rc : s->cycle.act_err,
+					 rc ? why : &s->cycle.blocked);
 	return conclude(s, rc, why);
 }
 
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	uint64_t age_ms;
 
 	if (!c || !c->decided || s->plan_is_old)
 		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
@@ -179,6 +196,9 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 					    ? s->last_why.text
 					    : "no pass over the fabric has come to a decision yet");
 	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
+	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
+	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
@@ -226,8 +246,8 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }
 
-int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
-			 struct ibcc_why *why)
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
+			 json_t **out, struct ibcc_why *why)
 {
 	int rc = ibcc_service_open_state(s, why);
 	json_t *list;
@@ -245,6 +265,8 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 							    : "the state file cannot be read");
 	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
 			 id > 0 ? "transaction" : "transactions", list);
+	if (*out && series && json_object_set_new(*out, "series", ibcc_state_series(s->state, &rc)))
+		json_object_set_new(*out, "series", json_null());
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 
@@ -397,6 +419,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      "fabric",
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
 	if (o) {
+		json_object_set_new(o, "trial", ibcc_service_trial(s));
 		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
 		json_object_set_new(o, "discovery_trouble",
 				    gaps[0] ? ibcc_json_text(gaps) : json_null());

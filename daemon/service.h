@@ -38,15 +38,25 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why);
 int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *config,
 			     uint64_t cc_key);
 
+/* The longest trial. */
+#define IBCC_CONFIRM_MAX_S 86400u
+
 /* How a plan is to be carried out when somebody asks for it. */
 struct ibcc_request {
 	const char *who;
 	bool skip_unsupported; /* nodes without congestion control do not stop an apply */
+	uint32_t confirm_s;    /* apply: on trial, taken back unless confirmed so soon; 0: no */
 };
+
+/* Whether such an apply can be carried out now: -EBUSY while something is on trial; -EIO if it is
+ * to be on trial and that cannot be written down.
+ */
+int ibcc_service_may_apply(struct ibcc_service *s, const struct ibcc_request *apply,
+			   struct ibcc_why *why);
 
 /* One pass of the loop. Without a request it writes only in mode apply; with one it applies, or
  * tells why not, and ends a pause. Returns 0 or as ibcc_cycle_run(), or why there is no port or
- * topology.
+ * topology, or as ibcc_service_may_apply().
  */
 int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		      struct ibcc_why *why);
@@ -63,8 +73,9 @@ bool ibcc_service_writes(const struct ibcc_service *s);
 /* The following give 0 and a new JSON object in *out, or an error and a sentence in *why; where a
  * part failed *out may be there as well.
  */
-/* The last pass as ibcc_report_plan() has it. -EAGAIN: no pass has come to a decision yet. With
- * `data` there is a key of that name, with all that ibcc_service_apply_plan() needs.
+/* The last pass as ibcc_report_plan() has it, with "age_ms", how long ago it came to its decision.
+ * -EAGAIN: no pass has come to a decision yet. With `data` there is a key of that name, with all
+ * that ibcc_service_apply_plan() needs.
  */
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
 /* Restores the values from before transaction `from` (0: before the first that is not taken back).
@@ -80,6 +91,29 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
  */
 int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
 			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why);
+/* While a transaction is on trial nothing else is written, but to take settings off. It is taken
+ * back when its time is over, when a part of it failed, and when it is found by a service that has
+ * not begun it, since whoever watched it is no more.
+ */
+/* Lets what is on trial stand. -ENOENT: nothing is, or too late. */
+int ibcc_service_confirm(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			 struct ibcc_why *why);
+/* Takes it back now. -ENOENT: nothing is on trial; else as ibcc_service_rollback(). */
+int ibcc_service_cancel_trial(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			      struct ibcc_why *why);
+/* When ibcc_service_end_trial() is to be called next, in ns of CLOCK_MONOTONIC; UINT64_MAX: nothing
+ * is on trial.
+ */
+uint64_t ibcc_service_trial_due_ns(const struct ibcc_service *s);
+/* Now, by the same clock. */
+uint64_t ibcc_service_now_ns(void);
+/* Takes back what is on trial, with the reason that its time is over, or `reason`. */
+int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **out,
+			   struct ibcc_why *why);
+/* {"transaction","seconds_left","over"}: what is on trial, a new reference, null if nothing is;
+ * "over" is null, or why it is being taken back.
+ */
+json_t *ibcc_service_trial(const struct ibcc_service *s);
 /* Reads all settings and writes again what is not as we left it, paused or not. */
 int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			struct ibcc_why *why);
@@ -93,9 +127,11 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 /* Settings read from the fabric now; see ibcc_report_settings(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);
-/* Transactions, newest first, or one (id > 0) with its changes. */
-int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, json_t **out,
-			 struct ibcc_why *why);
+/* Transactions, newest first, or one (id > 0) with its changes; with `series` also "series", what
+ * was measured in the last 24 hours, see ibcc_state_series().
+ */
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
+			 json_t **out, struct ibcc_why *why);
 /* What is wrong though the last pass went well; empty if nothing is. */
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* State of the service: mode, fabric, SM, plugin, last error. */

@@ -14,11 +14,30 @@
 #include "daemon/mad_rate.h"
 #include "daemon/rediscovery.h"
 #include "daemon/service.h"
+#include "daemon/state/state.h"
 
 enum ibcc_topo_source {
 	IBCC_TOPO_FROM_NOWHERE,
 	IBCC_TOPO_FROM_PLUGIN,
 	IBCC_TOPO_FROM_DISCOVERY,
+};
+
+/* The transaction on trial. */
+struct ibcc_service_trial {
+	int64_t txn;     /* 0: none */
+	uint64_t due_ns; /* when it is to be taken back, or to be tried again; CLOCK_MONOTONIC */
+	uint32_t within_s, retry_s;
+	struct ibcc_why over; /* why it is being taken back; empty: it may still be confirmed */
+};
+
+/* What was measured, and which transactions wait for their effect. */
+struct ibcc_service_effect {
+	int64_t newest, first; /* transactions first..newest wait; 0: none does */
+	unsigned int passes;   /* since they were written */
+	bool measured;
+	struct ibcc_state_sample pass, last; /* of the last pass, and of the last two */
+	struct ibcc_state_sample peak;       /* of this minute */
+	int64_t sampled_s;                   /* when the series got something last; 0: is to */
 };
 
 struct ibcc_service {
@@ -52,11 +71,14 @@ struct ibcc_service {
 	uint32_t sm_state;            /* of the plugin's subnet manager, when it was last asked */
 	char *paused;                 /* why a daemon in mode apply writes nothing; NULL: it does */
 	uint64_t pruned_ns;           /* when the history was last looked at */
-	bool pause_unwritten;         /* the state file does not have it yet */
-	uint16_t hold, hold_next;     /* passes without a try after a plan that failed, */
-	struct ibcc_why hold_why;     /* and why it did */
-	bool plan_is_old;             /* something was written since the last pass */
-	int last_err;                 /* of the last pass */
+	struct ibcc_service_trial trial;
+	struct ibcc_service_effect effect;
+	bool pause_unwritten;     /* the state file does not have it yet */
+	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
+	struct ibcc_why hold_why; /* and why it did */
+	uint64_t decided_ns;      /* when the last pass came to a decision */
+	bool plan_is_old;         /* something was written since the last pass */
+	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
 	struct ibcc_mad_rate mad_rate; /* of the transport */
 	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
@@ -119,6 +141,20 @@ json_t *ibcc_service_election(const struct ibcc_service *s);
 /* Listens to traps no longer. */
 void ibcc_service_deafen(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);
+/* service_effect.c: takes down what a pass measured; the newest transaction before it. */
+void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before);
+/* ibcc_service_rollback(), which tells a reason for it (NULL: none) in the history. */
+int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			   const char *reason, json_t **out, struct ibcc_why *why);
+/* service_trial.c: looks for one that an earlier service has left. */
+void ibcc_service_find_trial(struct ibcc_service *s);
+/* -EBUSY while there is one. */
+int ibcc_service_no_trial(const struct ibcc_service *s, struct ibcc_why *why);
+/* After what was asked for has been carried out, with its outcome. */
+void ibcc_service_begin_trial(struct ibcc_service *s, const struct ibcc_request *r, int rc,
+			      const struct ibcc_why *why);
+/* Settings were taken off or back by somebody: what was on trial may be gone with them. */
+void ibcc_service_drop_trial(struct ibcc_service *s, const char *outcome, const char *who);
 /* Sets or ends (NULL) a pause, which outlives the process. */
 void ibcc_service_pause(struct ibcc_service *s, const char *text);
 

@@ -17,7 +17,8 @@
 #define SECOND_NS 1000000000ull
 /* Between two looks at how large the history is. */
 #define PRUNE_NS (60 * SECOND_NS)
-static uint64_t monotonic_ns(void)
+
+uint64_t ibcc_service_now_ns(void)
 {
 	struct timespec ts;
 
@@ -123,13 +124,15 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	if (!s->state)
 		return rc;
 	read_pause(s);
+	ibcc_service_find_trial(s);
+	s->effect.newest = ibcc_state_newest(s->state);
 	return 0;
 }
 
 /* What cannot be forgotten now will be another time. */
 static void prune(struct ibcc_service *s)
 {
-	uint64_t now = monotonic_ns();
+	uint64_t now = ibcc_service_now_ns();
 
 	if (s->pruned_ns && now - s->pruned_ns < PRUNE_NS)
 		return;

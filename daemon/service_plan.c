@@ -60,8 +60,10 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	struct ibcc_carry carry;
 	uint64_t gone_guid = 0;
 	uint32_t n_gone = 0;
-	int rc = ibcc_service_read_all(s, why);
+	int rc = ibcc_service_may_apply(s, r, why);
 
+	if (!rc)
+		rc = ibcc_service_read_all(s, why);
 	if (!rc)
 		rc = ibcc_service_is_whole(s, why);
 	if (!rc)
@@ -79,10 +81,14 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 		.state = s->state,
 		.topo = s->cycle.topo,
 		.all_or_nothing = true,
-		.txn = { .who = r->who, .action = "apply", .summary = "a plan made earlier" },
+		.txn = { .who = r->who,
+			 .action = "apply",
+			 .summary = "a plan made earlier",
+			 .confirm_s = r->confirm_s },
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
 	s->set_mads += res.set_mads;
+	ibcc_service_begin_trial(s, r, rc, why);
 	if (res.set_mads) {
 		/* What is there now is ours by the books, and the tuner has not made it. */
 		ibcc_service_forget(s);

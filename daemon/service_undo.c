@@ -16,12 +16,14 @@
 /* After either the tuner would do again what was just taken back, so it stops until somebody asks
  * for an apply.
  */
-static void pause_after(struct ibcc_service *s, const char *what, const struct ibcc_request *r)
+static void pause_after(struct ibcc_service *s, const char *what, const struct ibcc_request *r,
+			const char *reason)
 {
-	char text[160];
+	char text[256];
 
 	if (s->config.mode == IBCC_MODE_APPLY) {
-		snprintf(text, sizeof(text), "%s by %s", what, r->who);
+		snprintf(text, sizeof(text), "%s by %s%s%.120s", what, r->who, reason ? ": " : "",
+			 reason ? reason : "");
 		ibcc_service_pause(s, text);
 	}
 	ibcc_service_forget(s);
@@ -73,15 +75,15 @@ int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from
 	return 0;
 }
 
-int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
-			  json_t **out, struct ibcc_why *why)
+int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			   const char *reason, json_t **out, struct ibcc_why *why)
 {
 	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
 	struct ibcc_plan joined = { 0 }, undo = { 0 }, plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry = { 0 };
 	struct ibcc_why what = { "" };
-	char summary[96];
+	char summary[96 + IBCC_WHY_BYTES];
 	uint64_t gone_guid = 0;
 	uint32_t n_gone = 0, n_bad = 0;
 	int64_t first = 0;
@@ -101,7 +103,8 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 		snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
 			 "as it was before transaction %lld", (long long)first);
 	n_bad = ibcc_bounds_drop(&wire, &plan, &what); /* its bytes come from a file */
-	snprintf(summary, sizeof(summary), "back to before transaction %lld", (long long)first);
+	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
+		 reason ? ": " : "", reason ? reason : "");
 	carry = (struct ibcc_carry){
 		.applier = s->applier,
 		.state = s->state,
@@ -128,7 +131,7 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 			"(%s); \"ibcc-tune disable\" takes theirs off",
 			n_bad, what.text);
 	if (plan.n && res.set_mads)
-		pause_after(s, "rollback", r);
+		pause_after(s, "rollback", r, reason);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
 out:
@@ -136,6 +139,15 @@ out:
 	ibcc_plan_fini(&plan);
 	ibcc_plan_fini(&undo);
 	ibcc_plan_fini(&joined);
+	return rc;
+}
+
+int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			  json_t **out, struct ibcc_why *why)
+{
+	int rc = ibcc_service_take_back(s, from, r, NULL, out, why);
+
+	ibcc_service_drop_trial(s, NULL, r->who);
 	return rc;
 }
 
@@ -229,7 +241,9 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
 	if (!rc || res.set_mads)
-		pause_after(s, "disable", r);
+		ibcc_service_drop_trial(s, "switched off", r->who);
+	if (!rc || res.set_mads)
+		pause_after(s, "disable", r, NULL);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
 out:
@@ -248,7 +262,11 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	struct ibcc_why text;
 	int rc;
 
-	rc = ibcc_service_read_all(s, why);
+	rc = ibcc_service_open_state(s, why);
+	if (!rc)
+		rc = ibcc_service_no_trial(s, why);
+	if (!rc)
+		rc = ibcc_service_read_all(s, why);
 	if (!rc)
 		rc = ibcc_refusal_check(&s->cycle, why);
 	if (!rc)

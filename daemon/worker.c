@@ -4,15 +4,21 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/log.h>
+
 #include "daemon/explain.h"
 #include "daemon/service.h"
 #include "daemon/who.h"
+
+/* To take back what is on trial when the daemon ends: less than systemd gives it. */
+#define LAST_TRIAL_S 20
 
 struct queue {
 	struct ibcc_job *first, **last;
@@ -21,6 +27,7 @@ struct queue {
 struct ibcc_worker {
 	pthread_t thread;
 	bool started;
+	atomic_bool on_trial; /* something is, after the last job */
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t wake;
 	bool stop;
@@ -30,8 +37,9 @@ struct ibcc_worker {
 	/* The thread's own: */
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;
-	struct queue applies; /* waiting for the next pass */
-	struct queue plans;   /* likewise, since there is no plan now */
+	struct queue applies;      /* waiting for the next pass */
+	struct queue plans;        /* likewise, since there is no plan now */
+	struct ibcc_why trial_why; /* why the last try to end a trial failed, as it was told */
 	struct ibcc_metrics_totals totals;
 };
 
@@ -70,17 +78,26 @@ static struct ibcc_job *pop(struct queue *q)
 	return j;
 }
 
-static void finish(struct ibcc_worker *w, struct ibcc_job *j)
+/* Shows how things are after a job, which is done (NULL: there was none). */
+static void publish(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	json_t *status = ibcc_service_status(w->service), *old;
-	uint64_t one = 1;
 
+	w->on_trial = ibcc_service_trial_due_ns(w->service) != UINT64_MAX;
 	pthread_mutex_lock(&w->lock);
-	push(&w->done, j);
+	if (j)
+		push(&w->done, j);
 	old = w->status;
 	w->status = status;
 	pthread_mutex_unlock(&w->lock);
 	json_decref(old);
+}
+
+static void finish(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	uint64_t one = 1;
+
+	publish(w, j);
 	/* It fails only when the counter is full, and then the loop has been told. */
 	if (write(w->done_fd, &one, sizeof(one)) < 0)
 		return;
@@ -98,25 +115,59 @@ static void measure(struct ibcc_worker *w, struct ibcc_job *pass)
 	pass->metrics = ibcc_metrics_new(c, &facts, &w->totals);
 }
 
+/* The answer to who wanted a trial tells of it. */
+static void add_trial(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	if (j->result && j->confirm_s)
+		json_object_set_new(j->result, "trial", ibcc_service_trial(w->service));
+}
+
+static bool wants_the_same(const struct ibcc_job *j, const struct ibcc_request *r)
+{
+	return j->skip_unsupported == r->skip_unsupported && j->confirm_s == r->confirm_s;
+}
+
+/* Who asks for what cannot be now is told so, and is no reason for a pass to fail. */
+static void refuse_applies(struct ibcc_worker *w)
+{
+	struct queue asked = w->applies;
+	struct ibcc_job *j;
+
+	if (!asked.first)
+		return;
+	queue_init(&w->applies);
+	while ((j = pop(&asked))) {
+		struct ibcc_request r = { j->who, j->skip_unsupported, j->confirm_s };
+
+		j->err = ibcc_service_may_apply(w->service, &r, &j->why);
+		if (j->err)
+			finish(w, j);
+		else
+			push(&w->applies, j);
+	}
+}
+
 /* Everybody who asked for such an apply since the last pass gets what this one came to; who asked
  * for another, strict beside loose, gets the next.
  */
 static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 {
-	struct ibcc_job *first = w->applies.first, *j;
+	struct ibcc_job *first, *j;
 	struct ibcc_request r = { 0 };
 	struct queue others;
 
 	queue_init(&others);
+	refuse_applies(w);
+	first = w->applies.first;
 	if (first)
-		r = (struct ibcc_request){ first->who, first->skip_unsupported };
+		r = (struct ibcc_request){ first->who, first->skip_unsupported, first->confirm_s };
 	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
 	measure(w, pass);
 	while ((j = pop(&w->applies))) {
 		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
 
-		if (j->skip_unsupported != r.skip_unsupported) {
+		if (!wants_the_same(j, &r)) {
 			push(&others, j);
 			continue;
 		}
@@ -128,6 +179,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 			j->err = c->act_err;
 			j->why = c->blocked;
 		}
+		add_trial(w, j);
 		finish(w, j);
 	}
 	while ((j = pop(&others)))
@@ -158,7 +210,7 @@ static void tell_plans(struct ibcc_worker *w, bool may_wait)
 
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
-	struct ibcc_request r = { j->who, j->skip_unsupported };
+	struct ibcc_request r = { j->who, j->skip_unsupported, j->confirm_s };
 
 	if (j->pid)
 		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
@@ -171,6 +223,19 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 	case IBCC_JOB_APPLY_PLAN:
 		j->err = ibcc_service_apply_plan(w->service, &j->plan, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
+		add_trial(w, j);
+		break;
+	case IBCC_JOB_CONFIRM:
+		j->err = ibcc_service_confirm(w->service, &r, &j->result, &j->why);
+		if (!j->err)
+			ibcc_log(LOG_NOTICE, "transaction %lld confirmed by %s",
+				 (long long)json_integer_value(
+					 json_object_get(j->result, "transaction")),
+				 r.who);
+		break;
+	case IBCC_JOB_CANCEL:
+		j->err = ibcc_service_cancel_trial(w->service, &r, &j->result, &j->why);
+		ibcc_explain_request(w->explain, "cancel", &r, j->err, &j->why, j->result);
 		break;
 	case IBCC_JOB_PLAN: tell_plan(w, j, true); return;
 	case IBCC_JOB_ROLLBACK:
@@ -191,7 +256,8 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		break;
 	case IBCC_JOB_PROBE: j->err = ibcc_service_probe(w->service, &j->result, &j->why); break;
 	case IBCC_JOB_HISTORY:
-		j->err = ibcc_service_history(w->service, j->id, j->limit, &j->result, &j->why);
+		j->err = ibcc_service_history(w->service, j->id, j->limit, j->series, &j->result,
+					      &j->why);
 		break;
 	case IBCC_JOB_RECONFIGURE:
 		j->err = ibcc_service_reconfigure(w->service, &j->config, j->cc_key);
@@ -202,21 +268,61 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 	finish(w, j);
 }
 
+/* Takes back what is on trial; `reason` as there. What fails is tried again, and told once. */
+static void end_trial(struct ibcc_worker *w, const char *reason)
+{
+	struct ibcc_request r = { .who = "ibcc-tuned" };
+	struct ibcc_why why = { "" };
+	json_t *result = NULL;
+	int err = ibcc_service_end_trial(w->service, reason, &result, &why);
+
+	if (!err || strcmp(why.text, w->trial_why.text))
+		ibcc_explain_request(w->explain, "taking back what was on trial", &r, err, &why,
+				     result);
+	w->trial_why = why;
+	if (!err)
+		w->trial_why.text[0] = '\0';
+	json_decref(result);
+	publish(w, NULL);
+}
+
+/* The next job, NULL with *due if something on trial is to be taken back before; else at the end.
+ */
+static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
+{
+	uint64_t due_ns = ibcc_service_trial_due_ns(w->service);
+	struct timespec until = { (time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u) };
+	struct ibcc_job *j = NULL;
+
+	*due = false;
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop && !(*due = ibcc_service_now_ns() >= due_ns) && !w->todo.first) {
+		if (due_ns == UINT64_MAX)
+			pthread_cond_wait(&w->wake, &w->lock);
+		else
+			pthread_cond_timedwait(&w->wake, &w->lock, &until);
+	}
+	if (!w->stop && !*due)
+		j = pop(&w->todo);
+	pthread_mutex_unlock(&w->lock);
+	return j;
+}
+
 static void *work(void *arg)
 {
 	struct ibcc_worker *w = arg;
 	struct ibcc_job *j;
+	bool due;
 
-	for (;;) {
-		pthread_mutex_lock(&w->lock);
-		while (!w->stop && !w->todo.first)
-			pthread_cond_wait(&w->wake, &w->lock);
-		j = w->stop ? NULL : pop(&w->todo);
-		pthread_mutex_unlock(&w->lock);
-		if (!j)
-			return NULL;
-		run_job(w, j);
+	while ((j = wait_for_job(w, &due)) || due) {
+		if (due)
+			end_trial(w, NULL);
+		else
+			run_job(w, j);
 	}
+	if (w->on_trial)
+		end_trial(w, "ibcc-tuned ends");
+	return NULL;
 }
 
 /* Signals are the event loop's. */
@@ -237,6 +343,7 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 				    struct ibcc_why *why)
 {
 	struct ibcc_worker *w = calloc(1, sizeof(*w));
+	pthread_condattr_t attr;
 	int rc = -ENOMEM;
 
 	if (!w) {
@@ -244,7 +351,10 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 		return NULL;
 	}
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->wake, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->wake, &attr);
+	pthread_condattr_destroy(&attr);
 	queue_init(&w->todo);
 	queue_init(&w->done);
 	queue_init(&w->applies);
@@ -258,11 +368,12 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 		ibcc_why_set(why, rc, "no memory");
 	} else {
 		rc = ibcc_service_open_state(w->service, why);
+		if (!rc)
+			publish(w, NULL);
 		if (!rc && (rc = start_thread(w)))
 			ibcc_why_set(why, rc, "cannot start a thread: %s", strerror(-rc));
 	}
 	if (!rc) {
-		w->status = ibcc_service_status(w->service);
 		return w;
 	}
 	*err = rc;
@@ -283,6 +394,12 @@ static void end_thread(struct ibcc_worker *w)
 {
 	struct timespec until;
 
+	if (w->on_trial) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += LAST_TRIAL_S;
+		if (!pthread_timedjoin_np(w->thread, NULL, &until))
+			return;
+	}
 	do {
 		ibcc_service_cancel(w->service);
 		clock_gettime(CLOCK_REALTIME, &until);

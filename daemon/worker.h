@@ -23,6 +23,8 @@ enum ibcc_job_kind {
 	IBCC_JOB_APPLY,      /* waits for the next pass and makes it an apply */
 	IBCC_JOB_APPLY_PLAN, /* one that the client brings */
 	IBCC_JOB_PLAN,       /* waits for the next pass if there is none now */
+	IBCC_JOB_CONFIRM,
+	IBCC_JOB_CANCEL,
 	IBCC_JOB_ROLLBACK,
 	IBCC_JOB_DISABLE,
 	IBCC_JOB_REPAIR,
@@ -40,10 +42,12 @@ struct ibcc_job {
 	pid_t pid;                 /* 0: nobody's */
 	char who[96];              /* by name, when the worker has looked it up */
 	bool skip_unsupported;     /* apply */
+	uint32_t confirm_s;        /* likewise; see struct ibcc_request */
 	bool data;                 /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;     /* apply plan; owned */
 	int64_t id;                /* rollback, history: transaction or 0 */
-	unsigned int limit;        /* history */
+	unsigned int limit;        /* history, */
+	bool series;               /* and what was measured */
 	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;
@@ -62,7 +66,9 @@ void ibcc_job_free(struct ibcc_job *j);
  */
 struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
 				    struct ibcc_why *why);
-/* Ends the job under way early, ends the thread. What it changed on the fabric stays. */
+/* Ends the job under way early, ends the thread. What it changed on the fabric stays, but for what is
+ * on trial: that is taken back, for which there are some seconds.
+ */
 void ibcc_worker_free(struct ibcc_worker *w);
 
 /* Readable when a job is done. */

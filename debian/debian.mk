@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # make deb, make rpm: packages, built in a copy of the sources, so that this tree's build/ stays. They need the
-# distribution's own tools (dpkg-dev, debhelper; rpm-build), which `make deps` does not install.
+# distribution's own tools (dpkg-dev, debhelper; rpm-build), which `make deps` does not install. Nobody reads mail for
+# the project yet: packages say so, by an address that cannot exist (RFC 2606), or have that of whoever builds them
+# (DEBFULLNAME, DEBEMAIL).
 
 .PHONY: deb rpm check-boot
 
@@ -12,6 +14,8 @@ sources := $(wildcard Makefile LICENSE NEWS README.md CONTRIBUTING.md LICENSES i
 deb:
 	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb/ibcc-tune-$(version)
 	$(Q)cp -pr $(sources) $(B)/deb/ibcc-tune-$(version)
+	$(Q)[ -z "$$DEBEMAIL" ] || sed -i "s|ibcc-tune developers <[^>]*>|$${DEBFULLNAME:-Local build} <$$DEBEMAIL>|" \
+		$(B)/deb/ibcc-tune-$(version)/debian/control $(B)/deb/ibcc-tune-$(version)/debian/changelog
 	$(Q)cd $(B)/deb/ibcc-tune-$(version) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS \
 		DEB_BUILD_OPTIONS="nocheck parallel=$$(nproc) $$DEB_BUILD_OPTIONS" dpkg-buildpackage -us -uc -b
 	$(Q)rm -rf $(B)/deb/ibcc-tune-$(version)

@@ -8,11 +8,14 @@ _ibcc_tune()
 		prev=${COMP_WORDS[COMP_CWORD - 1]}
 	}
 	case $prev in
-	-z | --config | --node-name-map | --socket | --sysfs-root | --save)
+	-z | --config | --node-name-map | --socket | --sysfs-root | --save | --plot | -o | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
 	-C | --Ca)
 		mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")
+		return ;;
+	--confirm-within)
+		mapfile -t COMPREPLY < <(compgen -W '60s 120s 5m 15m 1h' -- "$cur")
 		return ;;
 	--via)
 		mapfile -t COMPREPLY < <(compgen -W 'plugin direct' -- "$cur")

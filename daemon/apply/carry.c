@@ -103,6 +103,7 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 		txn.action = "rollback";
 		txn.summary = "took back a plan of which a part failed";
 		txn.undoes_from = id;
+		txn.confirm_s = 0;
 		rc = one_transaction(&back, &txn, &undo, &undone, &undo_id, why);
 	}
 	ibcc_result_fini(&undone);

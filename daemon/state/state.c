@@ -116,6 +116,8 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 		rc = insert_txn(s, txn, &new_id);
 	if (!rc)
 		rc = insert_changes(s, new_id, plan, t);
+	if (!rc && txn->confirm_s)
+		rc = ibcc_state_insert_trial(s, new_id, txn->confirm_s);
 	if (!rc)
 		rc = run_sql(s, "COMMIT");
 	if (rc)
@@ -211,6 +213,8 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 		rc = update_txn(s, id, err, text);
 	if (!rc && !err)
 		rc = mark_undone(s, id);
+	if (!rc)
+		rc = ibcc_state_update_trials(s, id, err);
 	if (!rc)
 		rc = run_sql(s, "COMMIT");
 	if (!rc)

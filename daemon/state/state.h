@@ -27,6 +27,33 @@ struct ibcc_txn {
 	const char *via;     /* applier's name */
 	const char *summary; /* the decision in a sentence */
 	int64_t undoes_from; /* rollback: the first transaction it takes back; else 0 */
+	uint32_t confirm_s;  /* on trial: to be confirmed within so many seconds; 0: it stands */
+};
+
+/* A transaction that is taken back unless somebody confirms it in time. */
+struct ibcc_trial {
+	int64_t txn; /* 0: there was none yet */
+	uint32_t within_s;
+	int64_t until_s; /* seconds since 1970 */
+	bool pending, confirmed;
+};
+
+/* What is kept of a pass. Those up to the wait are worse the more they are. */
+enum ibcc_sample_field {
+	IBCC_SAMPLE_ROOTS,
+	IBCC_SAMPLE_VICTIMS,
+	IBCC_SAMPLE_WAITING,       /* channel adapters that wait longer than ca_wait_permille */
+	IBCC_SAMPLE_WAIT_PERMILLE, /* of the root, or of a port of its tree, that waits longest */
+	IBCC_SAMPLE_TOTAL_MBPS,    /* what all channel adapters send */
+	IBCC_SAMPLE_VICTIM_MBPS,   /* what victims send */
+	IBCC_SAMPLE_SWITCHES_ON,   /* that mark */
+	IBCC_SAMPLE_ADAPTERS_ON,   /* that hold back who is marked */
+	IBCC_SAMPLE_FIELDS
+};
+
+struct ibcc_state_sample {
+	int64_t at_s; /* since 1970 */
+	int64_t value[IBCC_SAMPLE_FIELDS];
 };
 
 /* Opens or creates the database and closes transactions that a process left open that is no more:
@@ -89,6 +116,15 @@ typedef const char *ibcc_state_settle_fn(void *arg, struct ibcc_change *c);
 int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 		      struct ibcc_why *why);
 
+/* The newest transaction on trial, pending or not. -EIO: it cannot be known. */
+int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t);
+
+/* Ends a trial that is pending: "confirmed", or "switched off" where there is nothing left to take
+ * back. One that is taken back is ended with that rollback, by ibcc_state_end(). -EIO.
+ */
+int ibcc_state_trial_end(struct ibcc_state *s, int64_t txn, const char *outcome, const char *who,
+			 struct ibcc_why *why);
+
 /* What should be on the fabric because of us, as new data, by endport and in the order in which a
  * node wants it; old data are those from before our first change. Nothing that was taken back
  * altogether, and nothing of which the last change is not certain. -ENOMEM.
@@ -98,6 +134,24 @@ int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibc
 /* All that is ours, by attribute, as far as it is known: the state's, until it is changed. -ENOMEM.
  */
 int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
+
+/* The newest transaction's number; 0: none, or it cannot be known. */
+int64_t ibcc_state_newest(struct ibcc_state *s);
+
+/* Keeps what was measured before, and so many passes after, the transactions first..last. -EIO. */
+int ibcc_state_before(struct ibcc_state *s, int64_t first, int64_t last,
+		      const struct ibcc_state_sample *sample);
+int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned int passes,
+		     const struct ibcc_state_sample *sample);
+
+/* Adds to the series of the last 24 hours, and forgets what is older than that before it, or later,
+ * or more than a few thousand. -EIO.
+ */
+int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *sample);
+/* That series, {"fields": [name], "rows": [[number]]}, oldest first; the first field is "at". NULL
+ * with *err.
+ */
+json_t *ibcc_state_series(struct ibcc_state *s, int *err);
 
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.
  * NULL with *err: -ENOENT, -EIO.

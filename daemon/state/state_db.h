@@ -53,6 +53,15 @@ int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b
 /* Takes into the book what became of the open transaction; see ibcc_state_end(). */
 void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err);
 
+/* To be called within the commits of ibcc_state_begin() and ibcc_state_end(), there of any
+ * transaction. -EIO.
+ */
+int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s);
+int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err);
+
+/* A column of the table "effect" as an object, null for none. */
+json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);
+
 /* Writes down what is only in the book. -EIO, -ENOMEM. */
 int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);
 

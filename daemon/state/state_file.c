@@ -18,6 +18,8 @@
 /* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
  * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
  * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
+ * Outcomes of a trial: pending, confirmed, taken back, switched off, refused. What was measured is a
+ * list of numbers, see enum ibcc_sample_field.
  */
 static const char schema[] =
 	"PRAGMA journal_mode = WAL;"
@@ -39,6 +41,14 @@ static const char schema[] =
 	" old BLOB NOT NULL, new BLOB NOT NULL, reason TEXT NOT NULL,"
 	" outcome TEXT NOT NULL, err INTEGER NOT NULL DEFAULT 0,"
 	" status INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (txn, seq)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS trial ("
+	" txn INTEGER PRIMARY KEY REFERENCES txn (id) ON DELETE CASCADE,"
+	" within INTEGER NOT NULL, until INTEGER NOT NULL, outcome TEXT NOT NULL,"
+	" who TEXT NOT NULL DEFAULT '', ended INTEGER);"
+	"CREATE TABLE IF NOT EXISTS effect ("
+	" txn INTEGER PRIMARY KEY REFERENCES txn (id) ON DELETE CASCADE, before TEXT NOT NULL,"
+	" after TEXT, passes INTEGER NOT NULL DEFAULT 0);"
+	"CREATE TABLE IF NOT EXISTS sample (at INTEGER PRIMARY KEY, value TEXT NOT NULL);"
 	"CREATE TABLE IF NOT EXISTS note (key TEXT PRIMARY KEY, text TEXT NOT NULL);"
 	"PRAGMA user_version = 1;"
 	"COMMIT;";

@@ -21,17 +21,39 @@ static json_t *int_or_null(sqlite3_stmt *st, int column)
 }
 
 #define TXN_COLUMNS                                                                                \
-	"SELECT id, started, ended, who, action, via, summary, undone_by, outcome, detail,"        \
-	" (SELECT count(*) FROM change WHERE txn = id) FROM txn"
+	"SELECT id, started, txn.ended, txn.who, action, via, summary, undone_by, txn.outcome,"    \
+	" detail, (SELECT count(*) FROM change WHERE txn = id), trial.outcome, trial.who,"         \
+	" trial.until, effect.before, effect.after, effect.passes"                                 \
+	" FROM txn LEFT JOIN trial ON trial.txn = id"                                              \
+	" LEFT JOIN effect ON effect.txn = id"
+
+/* Null for what was not on trial. */
+static json_t *trial_json(sqlite3_stmt *st)
+{
+	if (sqlite3_column_type(st, 11) == SQLITE_NULL)
+		return json_null();
+	return json_pack("{so so so}", "outcome", text_or_null(st, 11), "who", text_or_null(st, 12),
+			 "until", int_or_null(st, 13));
+}
+
+/* Null for what nothing was measured of. */
+static json_t *effect_json(sqlite3_stmt *st)
+{
+	if (sqlite3_column_type(st, 14) == SQLITE_NULL)
+		return json_null();
+	return json_pack("{so so so}", "before", ibcc_state_read_sample(st, 14), "after",
+			 ibcc_state_read_sample(st, 15), "passes", int_or_null(st, 16));
+}
 
 static json_t *txn_json(sqlite3_stmt *st)
 {
-	return json_pack(
-		"{sI so so so so so so so so so so}", "id", (json_int_t)sqlite3_column_int64(st, 0),
-		"started", int_or_null(st, 1), "ended", int_or_null(st, 2), "who",
-		text_or_null(st, 3), "action", text_or_null(st, 4), "via", text_or_null(st, 5),
-		"summary", text_or_null(st, 6), "undone_by", int_or_null(st, 7), "outcome",
-		text_or_null(st, 8), "detail", text_or_null(st, 9), "changes", int_or_null(st, 10));
+	return json_pack("{sI so so so so so so so so so so so so}", "id",
+			 (json_int_t)sqlite3_column_int64(st, 0), "started", int_or_null(st, 1),
+			 "ended", int_or_null(st, 2), "who", text_or_null(st, 3), "action",
+			 text_or_null(st, 4), "via", text_or_null(st, 5), "summary",
+			 text_or_null(st, 6), "undone_by", int_or_null(st, 7), "outcome",
+			 text_or_null(st, 8), "detail", text_or_null(st, 9), "changes",
+			 int_or_null(st, 10), "trial", trial_json(st), "effect", effect_json(st));
 }
 
 json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err)

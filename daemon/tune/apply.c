@@ -51,15 +51,34 @@ static int print_result(const struct tune *t, const json_t *a, int rc)
 	return TUNE_OK;
 }
 
+/* What becomes of it now. */
+static void print_trial(const struct tune *t, const json_t *a)
+{
+	const json_t *trial = json_object_get(a, "trial");
+
+	if (!t->json && json_is_object(trial) && !json_is_string(json_object_get(trial, "over")))
+		printf("\nOn trial: taken back in %lld s, or when ibcc-tuned ends, unless "
+		       "confirmed: ibcc-tune confirm.\n",
+		       tune_int(trial, "seconds_left"));
+}
+
+static json_t *with_trial(const struct tune *t, json_t *args)
+{
+	if (t->confirm_s)
+		json_object_set_new(args, "confirm_s", json_integer(t->confirm_s));
+	return args;
+}
+
 /* The plan of this moment, whatever it is. */
 static int apply_now(struct tune *t)
 {
 	struct ibcc_why why = { "" };
 	json_t *a = NULL;
-	int rc = tune_do(t, "apply", json_pack("{sb}", "skip_unsupported", t->skip_unsupported), &a,
-			 &why);
+	json_t *args = json_pack("{sb}", "skip_unsupported", t->skip_unsupported);
+	int rc = tune_do(t, "apply", with_trial(t, args), &a, &why);
 	int code = a ? print_result(t, a, rc) : TUNE_OK;
 
+	print_trial(t, a);
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }
@@ -71,13 +90,15 @@ static int apply_this(struct tune *t, const json_t *plan)
 	json_t *a = NULL;
 	int rc, code = TUNE_OK;
 
-	rc = tune_do(t, "apply", json_pack("{sO}", "plan", json_object_get(plan, "data")), &a,
+	rc = tune_do(t, "apply",
+		     with_trial(t, json_pack("{sO}", "plan", json_object_get(plan, "data"))), &a,
 		     &why);
 	if (a && t->json)
 		code = tune_print_json(a);
 	else if (a)
 		printf("%lld of %lld writes verified, %lld Set MADs.\n", tune_int(a, "verified"),
 		       tune_int(a, "writes"), tune_int(a, "set_mads"));
+	print_trial(t, a);
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }

@@ -100,12 +100,18 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 {
 	struct ibcc_service *s = ibcc_service_new(&t->config, t->cc_key);
 	char who[64];
-	struct ibcc_request r = { who, t->skip_unsupported };
+	struct ibcc_request r = { .who = who, .skip_unsupported = t->skip_unsupported };
 	const char *node = json_string_value(json_object_get(args, "node"));
 	const json_t *plan = json_object_get(args, "plan");
 	int rc = -EINVAL;
 
 	*out = NULL;
+	if (json_object_get(args, "confirm_s") || !strcmp(command, "confirm")) {
+		ibcc_service_free(s);
+		return ibcc_why_set(why, -EOPNOTSUPP,
+				    "no ibcc-tuned is running, which would take back what nobody "
+				    "confirms; what is on trial is taken back when it starts");
+	}
 	if (!s)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
@@ -121,6 +127,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = apply_local(t, s, &r, out, why);
 	} else if (!strcmp(command, "rollback")) {
 		rc = ibcc_service_rollback(s, tune_int(args, "id"), &r, out, why);
+	} else if (!strcmp(command, "cancel")) {
+		rc = ibcc_service_cancel_trial(s, &r, out, why);
 	} else if (!strcmp(command, "disable")) {
 		rc = ibcc_service_disable(s, &r, out, why);
 	} else if (!strcmp(command, "repair")) {
@@ -130,7 +138,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	} else if (!strcmp(command, "probe")) {
 		rc = ibcc_service_probe(s, out, why);
 	} else if (!strcmp(command, "history")) {
-		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit, out, why);
+		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit,
+					  json_is_true(json_object_get(args, "series")), out, why);
 	}
 	say_mads(t, s);
 	ibcc_service_free(s);
@@ -140,7 +149,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 static bool changes_fabric(const char *command)
 {
 	return !strcmp(command, "apply") || !strcmp(command, "rollback") ||
-	       !strcmp(command, "disable") || !strcmp(command, "repair");
+	       !strcmp(command, "disable") || !strcmp(command, "repair") ||
+	       !strcmp(command, "cancel");
 }
 
 int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why)

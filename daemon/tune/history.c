@@ -1,53 +1,149 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <ibcc/table.h>
 
 #include "daemon/tune/changes.h"
-#include "daemon/tune/tune.h"
+#include "daemon/tune/history.h"
+
+/* Terminals with less room for a summary than a few words. */
+#define NARROW 120
 
 static void time_text(char *buf, size_t len, json_int_t seconds)
 {
 	time_t t = (time_t)seconds;
 	struct tm tm;
 
-	if (!localtime_r(&t, &tm) || !strftime(buf, len, "%Y-%m-%d %H:%M:%S", &tm))
+	if (!localtime_r(&t, &tm) || !strftime(buf, len, "%Y-%m-%d %H:%M", &tm))
 		snprintf(buf, len, "?");
+}
+
+/* "1 -> 0"; what is not measured yet is a question mark. */
+static void change_text(const json_t *effect, const char *key, json_int_t divisor, char *buf,
+			size_t len)
+{
+	const json_t *b = json_object_get(effect, "before"), *a = json_object_get(effect, "after");
+
+	buf[0] = '\0';
+	if (json_is_object(b) && json_is_object(a))
+		snprintf(buf, len, "%lld -> %lld", tune_int(b, key) / divisor,
+			 tune_int(a, key) / divisor);
+	else if (json_is_object(b))
+		snprintf(buf, len, "%lld -> ?", tune_int(b, key) / divisor);
+}
+
+static void print_effect(const json_t *effect)
+{
+	static const struct {
+		const char *key, *name;
+		double factor;
+	} line[] = {
+		{ "roots", "Roots", 1 },
+		{ "victims", "Victims", 1 },
+		{ "waiting", "Adapters that wait", 1 },
+		{ "wait_permille", "Longest wait, %", 0.1 },
+		{ "total_mbps", "All adapters send, MB/s", 0.125 },
+		{ "victim_mbps", "Victims send, MB/s", 0.125 },
+	};
+	static const struct ibcc_table_column columns[] = { { "MEASURED", IBCC_LEFT },
+							    { "BEFORE", IBCC_RIGHT },
+							    { "AFTER", IBCC_RIGHT } };
+	const json_t *b = json_object_get(effect, "before"), *a = json_object_get(effect, "after");
+	struct libscols_table *t;
+	char heading[64], before[IBCC_CELL_BYTES], after[IBCC_CELL_BYTES] = "";
+	const char *row[] = { NULL, before, after };
+
+	if (!json_is_object(b))
+		return;
+	t = ibcc_table_new(columns, 3, stdout);
+	for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
+		double f = line[i].factor;
+		int digits = f == 0.1 ? 1 : 0;
+
+		row[0] = line[i].name;
+		snprintf(before, sizeof(before), "%.*f", digits,
+			 (double)tune_int(b, line[i].key) * f);
+		if (json_is_object(a))
+			snprintf(after, sizeof(after), "%.*f", digits,
+				 (double)tune_int(a, line[i].key) * f);
+		ibcc_table_add(t, row);
+	}
+	if (json_is_object(a))
+		snprintf(heading, sizeof(heading), "Effect, %lld pass%s later",
+			 tune_int(effect, "passes"), tune_int(effect, "passes") == 1 ? "" : "es");
+	else
+		snprintf(heading, sizeof(heading), "Effect, not measured yet");
+	ibcc_table_print_under(t, heading);
+}
+
+/* With what became of a trial, and who took it back. */
+static void outcome_text(const json_t *o, char *buf, size_t len)
+{
+	const char *trial = tune_str(json_object_get(o, "trial"), "outcome");
+	char undone[40] = "";
+
+	if (json_is_integer(json_object_get(o, "undone_by")))
+		snprintf(undone, sizeof(undone), ", undone by %lld", tune_int(o, "undone_by"));
+	else if (!strcmp(trial, "pending"))
+		snprintf(undone, sizeof(undone), ", on trial");
+	else if (trial[0])
+		snprintf(undone, sizeof(undone), ", %.24s", trial);
+	snprintf(buf, len, "%s%s", tune_str(o, "outcome"), undone);
 }
 
 static void add_transaction(struct libscols_table *t, const json_t *o)
 {
-	char id[24], when[32], writes[24], undone[24] = "";
-	const char *row[] = { id,
-			      when,
-			      tune_str(o, "action"),
-			      tune_str(o, "outcome"),
-			      writes,
-			      undone,
-			      tune_str(o, "who"),
-			      tune_str(o, "via"),
-			      tune_str(o, "summary") };
+	const json_t *effect = json_object_get(o, "effect");
+	const char *who = tune_str(o, "who");
+	char id[24], when[32], writes[24], outcome[64], roots[64], total[64], by[64];
+	const char *row[] = { id,    when, tune_str(o, "action"), outcome, writes, roots,
+			      total, by,   tune_str(o, "summary") };
 
 	snprintf(id, sizeof(id), "%lld", tune_int(o, "id"));
 	time_text(when, sizeof(when), tune_int(o, "started"));
+	outcome_text(o, outcome, sizeof(outcome));
+	change_text(effect, "roots", 1, roots, sizeof(roots));
+	change_text(effect, "total_mbps", 8, total, sizeof(total));
 	snprintf(writes, sizeof(writes), "%lld", tune_int(o, "changes"));
-	if (json_is_integer(json_object_get(o, "undone_by")))
-		snprintf(undone, sizeof(undone), "%lld", tune_int(o, "undone_by"));
+	snprintf(by, sizeof(by), "%.*s", (int)strcspn(who, " "), who);
 	ibcc_table_add(t, row);
+}
+
+/* There is no use in a column of three letters. */
+static bool is_narrow(void)
+{
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col &&
+	       w.ws_col < NARROW;
+}
+
+static void print_one(const json_t *o)
+{
+	printf("\nBy %s via %s: %s\n", tune_str(o, "who"), tune_str(o, "via"),
+	       tune_str(o, "summary"));
+	if (tune_str(o, "detail")[0])
+		printf("\n%s\n", tune_str(o, "detail"));
+	print_effect(json_object_get(o, "effect"));
+	tune_print_changes(json_object_get(o, "change_list"), "Changes");
 }
 
 static void print_history(const json_t *a)
 {
 	static const struct ibcc_table_column columns[] = {
 		{ "ID", IBCC_RIGHT },     { "WHEN", IBCC_LEFT },    { "ACTION", IBCC_LEFT },
-		{ "OUTCOME", IBCC_LEFT }, { "WRITES", IBCC_RIGHT }, { "UNDONE BY", IBCC_RIGHT },
-		{ "WHO", IBCC_LEFT },     { "VIA", IBCC_LEFT },     { "SUMMARY", IBCC_WRAP },
+		{ "OUTCOME", IBCC_LEFT }, { "WRITES", IBCC_RIGHT }, { "ROOTS", IBCC_RIGHT },
+		{ "MB/S", IBCC_RIGHT },   { "WHO", IBCC_WRAP },     { "SUMMARY", IBCC_WRAP },
 	};
 	const json_t *list = json_object_get(a, "transactions"), *o;
 	const json_t *one = json_object_get(a, "transaction");
-	struct libscols_table *t = ibcc_table_new(columns, 9, stdout);
+	bool narrow = one || is_narrow();
+	struct libscols_table *t = ibcc_table_new(columns, narrow ? 8 : 9, stdout);
 	size_t i;
 
 	json_array_foreach (list, i, o)
@@ -57,20 +153,31 @@ static void print_history(const json_t *a)
 	else if (!json_array_size(list))
 		printf("Nothing was changed yet.\n");
 	ibcc_table_print_under(t, "Transactions");
-	if (one) {
-		if (tune_str(one, "detail")[0])
-			printf("\n%s\n", tune_str(one, "detail"));
-		tune_print_changes(json_object_get(one, "change_list"), "Changes");
-	}
+	if (one)
+		print_one(one);
+	else if (narrow && json_array_size(list))
+		printf("\nibcc-tune history ID says why.\n");
 }
 
 int tune_history(struct tune *t)
 {
+	struct ibcc_why why = { "" };
+	json_t *a = NULL, *args;
 	uint64_t id = 0;
+	int rc, code;
 
 	if (t->n_args && !tune_number(t->args[0], 1, INT64_MAX, "history", &id))
 		return TUNE_ERROR;
-	return tune_do_and_print(t, "history",
-				 json_pack("{sI si}", "id", (json_int_t)id, "limit", (int)t->limit),
-				 print_history);
+	if (id && t->plot)
+		return tune_fail("--plot: shows all of the last 24 hours, not one transaction");
+	args = json_pack("{sI si sb}", "id", (json_int_t)id, "limit", (int)t->limit, "series",
+			 t->series || t->plot);
+	if (!t->plot)
+		return tune_do_and_print(t, "history", args, print_history);
+	rc = tune_do(t, "history", args, &a, &why);
+	code = rc ? tune_fail("%s", why.text) : tune_history_plot(a, t->plot);
+	if (code == TUNE_OK && t->json)
+		code = tune_print_json(a);
+	json_decref(a);
+	return code;
 }

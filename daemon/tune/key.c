@@ -28,7 +28,7 @@ int tune_key(struct tune *t)
 	struct ibcc_service *s;
 	struct ibcc_why why = { "" };
 	char who[64];
-	struct ibcc_request r = { who, false };
+	struct ibcc_request r = { .who = who };
 	json_t *a = NULL;
 	int rc, lock;
 

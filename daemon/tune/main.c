@@ -10,6 +10,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
+#include "daemon/service.h"
 #include "daemon/tune/tune.h"
 
 struct command {
@@ -25,6 +26,8 @@ static const struct command commands[] = {
 	  "what would be changed and why; writes nothing (also --dry-run)" },
 	{ "apply", tune_apply, 1, false,
 	  "[FILE]  make these changes, or those of a plan in a file" },
+	{ "confirm", tune_confirm, 0, false, "let what is on trial stand" },
+	{ "cancel", tune_cancel, 0, true, "take what is on trial back now" },
 	{ "rollback", tune_rollback, 1, true,
 	  "[ID]  back to before our changes, or before number ID" },
 	{ "disable", tune_disable, 0, true, "take congestion control off the fabric" },
@@ -54,6 +57,7 @@ static const char usage_options[] =
 	"Options:\n"
 	"  -n, --dry-run              same as the command plan\n"
 	"  -y, --yes                  apply: do not ask on a terminal\n"
+	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s, 2m, 1h\n"
 	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE\n"
 	"  -j, --json                 answer in JSON\n"
 	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
@@ -65,6 +69,8 @@ static const char usage_options[] =
 	"      --via plugin|direct    who writes, without a daemon\n"
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
 	"      --limit N              history: so many, default 20\n"
+	"      --series               history: with -j, what was measured in 24 hours\n"
+	"      --plot FILE            history: that, and the transactions, as SVG\n"
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
@@ -92,10 +98,13 @@ static const char usage_options[] =
 
 enum {
 	OPT_DETAILED = 256,
+	OPT_CONFIRM,
 	OPT_SKIP,
 	OPT_VIA,
 	OPT_INTERVAL,
 	OPT_LIMIT,
+	OPT_SERIES,
+	OPT_PLOT,
 	OPT_NAMES,
 	OPT_PROTECT,
 	OPT_SAVE,
@@ -110,6 +119,7 @@ enum {
 static const struct option options[] = {
 	{ "dry-run", no_argument, NULL, 'n' },
 	{ "yes", no_argument, NULL, 'y' },
+	{ "confirm-within", required_argument, NULL, OPT_CONFIRM },
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "detailed-exitcode", no_argument, NULL, OPT_DETAILED },
@@ -117,6 +127,8 @@ static const struct option options[] = {
 	{ "via", required_argument, NULL, OPT_VIA },
 	{ "interval-ms", required_argument, NULL, OPT_INTERVAL },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "series", no_argument, NULL, OPT_SERIES },
+	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "protect", no_argument, NULL, OPT_PROTECT },
 	{ "lease", required_argument, NULL, OPT_LEASE },
 	{ "save", required_argument, NULL, OPT_SAVE },
@@ -143,7 +155,7 @@ static const struct option options[] = {
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
-		*lease, *socket, *root;
+		*lease, *socket, *root, *confirm;
 	bool dry_run;
 };
 
@@ -171,6 +183,27 @@ static const struct command *find_command(const char *name)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
+}
+
+/* "120", "120s", "2m", "1h". */
+static bool read_confirm(struct tune *t, const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+	const char *unit = text + n;
+	uint64_t one = !*unit || !strcmp(unit, "s") ? 1
+		       : !strcmp(unit, "m")         ? 60
+		       : !strcmp(unit, "h")         ? 3600
+						    : 0;
+	uint64_t v = n && n < 7 ? strtoull(text, NULL, 10) * one : 0;
+
+	if (v < 1 || v > IBCC_CONFIRM_MAX_S) {
+		tune_fail("--confirm-within: got '%s', want a time of 1 s to 24 h, as 120s, 2m or "
+			  "1h",
+			  text);
+		return false;
+	}
+	t->confirm_s = (uint32_t)v;
+	return true;
 }
 
 static bool override(struct tune *t, const struct overrides *o)
@@ -211,6 +244,8 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		t->limit = (unsigned int)v;
 	}
+	if (o->confirm && !read_confirm(t, o->confirm))
+		return false;
 	if (o->root && !tune_number(o->root, 1, UINT32_MAX, "--root", &t->root))
 		return false;
 	if (o->lease) {
@@ -269,6 +304,10 @@ static int run(struct tune *t, const struct overrides *o)
 		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
 		return hint();
 	}
+	if (o->confirm && c->fn != tune_apply) {
+		tune_fail("--confirm-within: '%s' has no trial, only apply has", c->name);
+		return hint();
+	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
 		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
 				 o->fabric);
@@ -300,11 +339,14 @@ int main(int argc, char **argv)
 		case 'y': t.yes = true; break;
 		case 'o': t.output = optarg; break;
 		case 'j': t.json = true; break;
+		case OPT_CONFIRM: o.confirm = optarg; break;
 		case OPT_DETAILED: t.detailed_exitcode = true; break;
 		case OPT_SKIP: t.skip_unsupported = true; break;
 		case OPT_VIA: o.via = optarg; break;
 		case OPT_INTERVAL: o.interval = optarg; break;
 		case OPT_LIMIT: o.limit = optarg; break;
+		case OPT_SERIES: t.series = true; break;
+		case OPT_PLOT: t.plot = optarg; break;
 		case OPT_PROTECT: t.protect = true; break;
 		case OPT_LEASE: o.lease = optarg; break;
 		case OPT_FULL: t.full = true; break;

@@ -10,6 +10,14 @@
 #include "daemon/tune/roots.h"
 #include "daemon/tune/tune.h"
 
+/* A plan in a file tells when it was made, which is another age. */
+static void print_snapshot_age(const json_t *a)
+{
+	if (json_is_integer(json_object_get(a, "age_ms")) && !json_object_get(a, "made"))
+		printf("Counters and settings as they were %.1f s ago.\n",
+		       (double)tune_int(a, "age_ms") / 1000);
+}
+
 static void print_fabric(const json_t *f)
 {
 	printf("Fabric: %lld switches, %lld channel adapters, %lld links (from %s); %lld ports "
@@ -73,6 +81,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	size_t i;
 
 	print_fabric(json_object_get(a, "fabric"));
+	print_snapshot_age(a);
 	json_array_foreach (roots, i, o)
 		if (t->full || t->root == i + 1)
 			tune_print_root(o, i + 1, t->node, prediction);

@@ -172,6 +172,18 @@ static void print_list(const char *what, const json_t *list)
 		printf("%-11s%s\n", i ? "" : what, json_string_value(o));
 }
 
+static void print_trial(const json_t *trial)
+{
+	if (!json_is_object(trial))
+		return;
+	if (tune_str(trial, "over")[0])
+		printf("Trial:     transaction %lld is being taken back: %s\n",
+		       tune_int(trial, "transaction"), tune_str(trial, "over"));
+	else
+		printf("Trial:     transaction %lld, %lld s left to confirm it\n",
+		       tune_int(trial, "transaction"), tune_int(trial, "seconds_left"));
+}
+
 static void print_status(const json_t *s)
 {
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
@@ -186,6 +198,7 @@ static void print_status(const json_t *s)
 	       paused[0] ? ", paused after " : "", paused);
 	if (json_is_object(json_object_get(s, "election")))
 		printf("Leader:    %s\n", leader(json_object_get(s, "election")));
+	print_trial(json_object_get(s, "trial"));
 	print_sm(s);
 	print_fabric(s);
 	print_traps(s);

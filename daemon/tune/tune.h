@@ -28,9 +28,12 @@ struct tune {
 	bool errors; /* say how MADs fared */
 	bool detailed_exitcode;
 	bool skip_unsupported;
+	uint32_t confirm_s;   /* apply: on trial for so long; 0: no */
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
+	bool series;          /* history: with what was measured */
+	const char *plot;     /* history: that as a drawing into this file; NULL: no */
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */
@@ -48,6 +51,8 @@ typedef int (*tune_fn)(struct tune *t);
 int tune_plan(struct tune *t);
 int tune_apply(struct tune *t);
 int tune_rollback(struct tune *t);
+int tune_confirm(struct tune *t);
+int tune_cancel(struct tune *t);
 int tune_disable(struct tune *t);
 int tune_repair(struct tune *t);
 int tune_key(struct tune *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* rollback, disable and repair. */
+/* confirm, cancel, rollback, disable and repair. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -35,6 +35,21 @@ int tune_rollback(struct tune *t)
 	if (t->n_args && !tune_number(t->args[0], 1, INT64_MAX, "rollback", &id))
 		return TUNE_ERROR;
 	return run(t, "rollback", json_pack("{sI}", "id", (json_int_t)id), "Restored");
+}
+
+int tune_cancel(struct tune *t)
+{
+	return run(t, "cancel", NULL, "Restored");
+}
+
+static void print_confirmed(const json_t *a)
+{
+	printf("Transaction %lld stands.\n", tune_int(a, "transaction"));
+}
+
+int tune_confirm(struct tune *t)
+{
+	return tune_do_and_print(t, "confirm", NULL, print_confirmed);
 }
 
 int tune_disable(struct tune *t)

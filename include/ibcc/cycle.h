@@ -54,6 +54,7 @@ struct ibcc_act {
 	const char *who, *action; /* see struct ibcc_txn */
 	enum ibcc_gate gate;
 	bool all_or_nothing;
+	uint32_t confirm_s; /* see struct ibcc_txn */
 };
 
 struct ibcc_cycle {

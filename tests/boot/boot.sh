@@ -159,11 +159,20 @@ another() { local p; p=$(pid_of); [ "$p" != 0 ] && [ "$p" != "$pid" ] && inside 
 wait_until 60 another || fail "the watchdog does not bite"
 ok "a daemon that hangs is killed and started again"
 
+# The daemon of a single fabric, here the same one: it is stopped, and its links go, like the only one's.
+inside systemctl stop ibcc-tuned
+check "a daemon of a fabric by name" sh_inside 'cp /etc/ibcc-tune/ibcc-tuned.yaml /etc/ibcc-tune/one.yaml &&
+	mkdir -p /etc/systemd/system/ibcc-tuned@.service.d && sed "s|sbin/ibcc-tuned\$|& --fabric %i|; s|^Working.*|&/%i|" \
+		/etc/systemd/system/ibcc-tuned.service.d/sim.conf >/etc/systemd/system/ibcc-tuned@.service.d/sim.conf &&
+	systemctl daemon-reload && systemctl enable --now ibcc-tuned@one'
+[ "$(inside systemctl is-active ibcc-tuned@one)" = active ] || fail "it is not active: $(inside systemctl status ibcc-tuned@one)"
+
 # The fabric runs as the daemon's user, who cannot be removed as long.
 inside systemctl stop sm fabric 2>/dev/null
 check "the packages are purged" sh_inside 'dpkg --purge ibcc-tune opensm-plugin-ibcc ibcc-sim ibcc-tune-doc'
 ! inside systemctl is-active -q ibcc-tuned || fail "the daemon outlives its package"
-sh_inside 'rm -rf /etc/systemd/system/ibcc-tuned.service.d /etc/opensm/opensm.conf; systemctl daemon-reload'
+! inside systemctl is-active -q ibcc-tuned@one || fail "the daemon of a fabric outlives its package"
+sh_inside 'rm -f /etc/ibcc-tune/one.yaml; rmdir /etc/ibcc-tune; rm -rf /etc/systemd/system/ibcc-tuned.service.d /etc/systemd/system/ibcc-tuned@.service.d /etc/opensm/opensm.conf; systemctl daemon-reload'
 files >"$dir/after"
 # Copies of the lists of users, and what OpenSM keeps, are not ours.
 comm -13 "$dir/before" "$dir/after" | grep -v '^/etc/\(passwd\|group\|shadow\|gshadow\|subuid\|subgid\)-$\|^/etc/opensm$\|^/run\|^/etc/.pwd.lock' >"$dir/left"

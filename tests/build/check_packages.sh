@@ -51,6 +51,10 @@ for s in debian/*.postinst debian/*.prerm debian/*.postrm; do
 	sh -n "$s" || not_ok "$s"
 	! command -v shellcheck >/dev/null || shellcheck -s sh "$s" || not_ok "$s"
 done
+# A daemon of a single fabric is stopped and started again like the only one.
+! grep -nE '(stop|try-restart) .*ibcc-tuned\.service' debian/*.p* $spec | grep -v "'ibcc-tuned@\*\.service'" ||
+	not_ok "instances are forgotten"
+! grep -nE '@([a-z]*\.)*example\.' debian/control debian/changelog $spec || not_ok "an address that is none"
 ! grep -nE '(systemctl|deb-systemd-invoke)[^|]* (start|enable|restart) ' debian/*.postinst || not_ok "installing starts something"
 grep -q 'dh_installsystemd --no-enable --no-start' debian/rules || not_ok "debhelper would start the service"
 echo "ok - scripts of the packages"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the daemon says of itself while something is wrong: always that, and why. */
+#include <math.h>
+
 #include "services.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
@@ -53,9 +55,235 @@ static void test_refused(void **state)
 	loop_end(&l);
 }
 
+/* What the nodes have now is what they had then. */
+static void assert_fabric(struct ibcc_service *s, const struct ibcc_settings *then)
+{
+	struct ibcc_why why = { "" };
+
+	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
+	loop_assert_same(then, &s->cycle.actual);
+}
+
+static void passes(struct loop *l, struct ibcc_service *s, unsigned int n)
+{
+	struct ibcc_why why = { "" };
+
+	while (n--)
+		assert_int_equal(services_pass(l, s, PASS_PS, &why), 0);
+}
+
+/* An apply on trial, as soon as there is something to write. */
+static void try(struct loop *l, struct ibcc_service *s)
+{
+	struct ibcc_request r = { .who = "test", .confirm_s = 3600 };
+	struct ibcc_why why = { "" };
+
+	for (unsigned int i = 0; !s->trial.txn; i++) {
+		assert_true(i < 50);
+		assert_int_equal(
+			ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + PASS_PS), 0);
+		s->again.last_ns = ibcc_service_now_ns();
+		if (ibcc_service_pass(s, &r, &why))
+			fail_msg("%s", why.text);
+	}
+	assert_string_equal(s->trial.over.text, "");
+	assert_true(ibcc_service_trial_due_ns(s) > ibcc_service_now_ns() + 3000 * 1000000000ull);
+}
+
+/* In mode apply: a trial stops the tuner, and when it has been taken back the tuner pauses. */
+static void test_trial(void **state)
+{
+	struct ibcc_request r = { .who = "test", .confirm_s = 3600 };
+	struct ibcc_settings before = { 0 }, tried = { 0 };
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_t *out = NULL;
+	uint64_t sets;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("trial.db"));
+	c.mode = IBCC_MODE_OBSERVE;
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
+	assert_int_equal(ibcc_settings_copy(&before, &s->cycle.actual), 0);
+	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), -ENOENT);
+	passes(&l, s, 3);
+	s->config.mode = IBCC_MODE_APPLY;
+	try(&l, s);
+	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
+	assert_int_equal(ibcc_settings_copy(&tried, &s->cycle.actual), 0);
+
+	/* It has plans, as the queues are gone now, and carries none of them out. */
+	sets = s->set_mads;
+	assert_false(ibcc_service_writes(s));
+	passes(&l, s, 30);
+	assert_int_equal(s->set_mads, sets);
+	assert_fabric(s, &tried);
+	assert_int_equal(ibcc_service_pass(s, &r, &why), -EBUSY);
+	assert_int_equal(ibcc_service_repair(s, &r, &out, &why), -EBUSY);
+	assert_null(out);
+
+	/* A node refuses: what can be taken back is, and the rest is tried again. */
+	ibcc_agents_quirks(l.agents, ibcc_topo_find_desc(l.sc.topo, "source2"))->set_status =
+		IBCC_MAD_STATUS_BAD_FIELD;
+	assert_int_not_equal(ibcc_service_end_trial(s, NULL, &out, &why), 0);
+	json_decref(out);
+	assert_true(s->trial.txn > 0 && s->trial.over.text[0]);
+	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "too late"));
+	assert_true(ibcc_service_trial_due_ns(s) > ibcc_service_now_ns());
+	passes(&l, s, 1);
+	out = ibcc_service_status(s);
+	assert_true(is(out, "degraded"));
+	json_decref(out);
+	ibcc_agents_quirks(l.agents, ibcc_topo_find_desc(l.sc.topo, "source2"))->set_status = 0;
+	out = NULL;
+	assert_int_equal(ibcc_service_end_trial(s, NULL, &out, &why), 0);
+	json_decref(out);
+	assert_int_equal(s->trial.txn, 0);
+	assert_int_equal(ibcc_service_trial_due_ns(s), UINT64_MAX);
+	assert_fabric(s, &before);
+	assert_non_null(s->paused);
+	passes(&l, s, 10);
+	assert_fabric(s, &before);
+
+	/* Another, which is confirmed: the tuner goes on with it. */
+	try(&l, s);
+	out = NULL;
+	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), 0);
+	json_decref(out);
+	assert_true(ibcc_service_writes(s));
+	passes(&l, s, 30);
+	assert_true(s->cycle.inherit.n_left == 0);
+	assert_int_equal(s->cycle.audit.drift.n, 0);
+	ibcc_settings_fini(&before);
+	ibcc_settings_fini(&tried);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
+static json_int_t age_ms(struct ibcc_service *s)
+{
+	struct ibcc_why why = { "" };
+	json_t *plan = NULL;
+	json_int_t age;
+
+	assert_int_equal(ibcc_service_plan(s, false, &plan, &why), 0);
+	assert_true(json_is_integer(json_object_get(plan, "age_ms")));
+	age = json_integer_value(json_object_get(plan, "age_ms"));
+	json_decref(plan);
+	return age;
+}
+
+/* A plan gets older until the next pass. */
+static void test_age(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_int_t first;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	c.mode = IBCC_MODE_OBSERVE;
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	first = age_ms(s);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	assert_true(age_ms(s) >= first + 49);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
+/* What all flows have brought since the last call, in Mb/s of payload. */
+static double delivered(struct loop *l, uint64_t *last_bytes, uint64_t *last_ps)
+{
+	uint64_t bytes[4] = { 0 }, sum = 0, now = ibcc_engine_now_ps(l->engine);
+	double mbps;
+
+	loop_sum(l, bytes);
+	for (int i = 0; i < 4; i++)
+		sum += bytes[i];
+	mbps = (double)(sum - *last_bytes) * 8e6 / (double)(now - *last_ps);
+	*last_bytes = sum;
+	*last_ps = now;
+	return mbps;
+}
+
+static double effect(const json_t *txn, const char *when, const char *key)
+{
+	const json_t *sample = json_object_get(json_object_get(txn, "effect"), when);
+
+	assert_true(json_is_object(sample));
+	return (double)json_integer_value(json_object_get(sample, key));
+}
+
+/* The history has what the flows of the engine got, before the first transaction and after the
+ * last. */
+static void test_effect(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	uint64_t bytes = 0, t_ps = 0;
+	double before = 0, after;
+	const json_t *list, *txn;
+	json_t *out = NULL;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("effect.db"));
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	assert_int_equal(ibcc_engine_run(l.engine, 10 * PASS_PS),
+			 0); /* until its queues are full */
+	delivered(&l, &bytes, &t_ps);
+	while (!s->set_mads) {
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+		before = delivered(&l, &bytes, &t_ps);
+	}
+	for (unsigned int i = 0; i < 150; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	delivered(&l, &bytes, &t_ps);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	after = delivered(&l, &bytes, &t_ps);
+
+	assert_int_equal(ibcc_service_history(s, 0, 1000, true, &out, &why), 0);
+	list = json_object_get(out, "transactions");
+	txn = json_array_get(list, json_array_size(list) - 1);
+	assert_int_equal(effect(txn, "before", "roots"), 1);
+	assert_int_equal(effect(txn, "before", "adapters_on"), 0);
+	assert_true(fabs(effect(txn, "before", "total_mbps") / before - 1) < 0.03);
+	txn = json_array_get(list, 0);
+	assert_true(fabs(effect(txn, "after", "total_mbps") / after - 1) < 0.03);
+	assert_true(effect(txn, "after", "adapters_on") >= 3);
+	assert_true(effect(txn, "after", "switches_on") >= 1);
+	assert_true(after > 1.2 * before);
+	list = json_object_get(json_object_get(out, "series"), "rows");
+	assert_true(json_array_size(list) > 0);
+	json_decref(out);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
+					    cmocka_unit_test(test_trial),
+					    cmocka_unit_test(test_age),
+					    cmocka_unit_test(test_effect) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -28,3 +28,18 @@ wait_until 20 as_before || fail "what a vanished daemon left stays: $(diff <(ech
 ok "what a vanished daemon left is taken off"
 grep -q 'ERR IC10' "$OSM_LOG" || fail "OpenSM's log does not tell"
 ok "$(grep -o 'ERR IC10.*' "$OSM_LOG" | head -n 1)"
+
+# What was on trial goes the same way, and the books say so when there is a daemon again.
+start_tuned
+trial() { status '.trial.transaction > 0'; }
+try() { tune apply --confirm-within 1h >"$TMP/apply.log" 2>&1 && trial; }
+wait_until 30 try || fail "nothing can be tried: $(tail -n 3 "$TMP/apply.log")"
+[ "$(settings)" != "$untuned" ] || fail "a trial writes nothing"
+kill -KILL "$TUNED_PID"
+wait "$TUNED_PID" 2>/dev/null
+wait_until 20 as_before || fail "what was on trial stays: $(diff <(echo "$untuned" | jq .) <(settings | jq .) | head -20)"
+start_tuned
+over() { status '.trial == null'; }
+wait_until 20 over || fail "the trial goes on: $(jq -c .trial "$TMP/status.json")"
+as_before || fail "the daemon that came back has changed something"
+ok "what was on trial is taken off without a daemon, and ended by the next"

@@ -60,6 +60,11 @@ static void test_bad_requests(void **state)
 	assert_refused("{\"command\": \"show\", \"args\": {\"node\": 7}}\n", "node");
 	assert_refused("{\"command\": \"apply\", \"args\": {\"skip_unsupported\": 1}}\n",
 		       "skip_unsupported");
+	assert_refused("{\"command\": \"apply\", \"args\": {\"confirm_s\": 0}}\n", "confirm_s");
+	assert_refused("{\"command\": \"apply\", \"args\": {\"confirm_s\": 86401}}\n", "confirm_s");
+	assert_refused("{\"command\": \"disable\", \"args\": {\"confirm_s\": 5}}\n", "apply");
+	assert_refused("{\"command\": \"confirm\"}\n", "nothing is on trial");
+	assert_refused("{\"command\": \"cancel\"}\n", "nothing is on trial");
 	assert_refused("{\"command\": \"history\", \"args\": {\"id\": 99}}\n", "99");
 	assert_refused("{\"command\": \"plan\", \"command\": \"plan\"}\n", "");
 	end(&d);

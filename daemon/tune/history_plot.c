@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* history --plot: what was measured in the last 24 hours, with the transactions, as an SVG. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ibcc/plot.h>
+
+#include "daemon/tune/history.h"
+
+/* Two samples that are farther apart have nothing between them: nobody measured. */
+#define GAP_S     300
+#define MOST_MARK 40u
+#define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
+
+/* A curve by the name of its field. */
+struct curve {
+	const char *field, *name;
+	double factor;
+	bool step;
+};
+
+struct panel {
+	const char *title, *unit;
+	const struct curve *curve;
+	size_t n;
+};
+
+static const struct curve roots[] = { { "roots", "roots", 1, true },
+				      { "victims", "victims", 1, true },
+				      { "waiting", "adapters that wait", 1, true } };
+static const struct curve waits[] = { { "wait_permille", "longest wait", 0.1, false } };
+static const struct curve rates[] = { { "total_mbps", "all adapters", 0.125, false },
+				      { "victim_mbps", "victims", 0.125, false } };
+static const struct curve settings[] = { { "switches_on", "switches", 1, true },
+					 { "adapters_on", "adapters", 1, true } };
+static const struct panel panels[] = {
+	{ "Congestion", "number", roots, COUNT(roots) },
+	{ "Waiting (PortXmitWait)", "% of the time", waits, COUNT(waits) },
+	{ "Throughput", "MB/s", rates, COUNT(rates) },
+	{ "With congestion control on", "number", settings, COUNT(settings) },
+};
+
+/* The series as numbers, with a point without values in each gap. */
+struct data {
+	size_t n, n_fields;
+	const json_t *fields;
+	double *x, *y; /* y: field by field, n each */
+	time_t zero;   /* midnight before the first */
+	char x_label[64];
+};
+
+static time_t midnight(time_t t)
+{
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm))
+		return t;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	return mktime(&tm);
+}
+
+static double hours(const struct data *d, json_int_t at)
+{
+	return (double)(at - d->zero) / 3600;
+}
+
+static void put(struct data *d, size_t cap, json_int_t at, const json_t *row)
+{
+	d->x[d->n] = hours(d, at);
+	for (size_t k = 0; k < d->n_fields; k++)
+		d->y[k * cap + d->n] =
+			row ? (double)json_integer_value(json_array_get(row, k)) : NAN;
+	d->n++;
+}
+
+static int read_series(const json_t *series, struct data *d)
+{
+	const json_t *rows = json_object_get(series, "rows"), *row;
+	size_t n = json_array_size(rows), cap = 2 * n, i;
+	json_int_t last = 0;
+	struct tm tm;
+
+	d->fields = json_object_get(series, "fields");
+	d->n_fields = json_array_size(d->fields);
+	if (!n || !d->n_fields)
+		return -ENODATA;
+	d->x = calloc(cap, sizeof(*d->x));
+	d->y = calloc(cap * d->n_fields, sizeof(*d->y));
+	if (!d->x || !d->y)
+		return -ENOMEM;
+	d->zero = midnight((time_t)json_integer_value(json_array_get(json_array_get(rows, 0), 0)));
+	if (!localtime_r(&d->zero, &tm) ||
+	    !strftime(d->x_label, sizeof(d->x_label), "hours since %Y-%m-%d 00:00", &tm))
+		d->x_label[0] = '\0';
+	json_array_foreach (rows, i, row) {
+		json_int_t at = json_integer_value(json_array_get(row, 0));
+
+		if (i && at - last > GAP_S)
+			put(d, cap, last + 1, NULL);
+		put(d, cap, at, row);
+		last = at;
+	}
+	/* Closer together, now that their number is known. */
+	for (size_t k = 1; k < d->n_fields; k++)
+		memmove(&d->y[k * d->n], &d->y[k * cap], d->n * sizeof(*d->y));
+	return 0;
+}
+
+static double *field(const struct data *d, const char *name, double factor)
+{
+	for (size_t k = 0; k < d->n_fields; k++) {
+		double *y = &d->y[k * d->n];
+		const char *has = json_string_value(json_array_get(d->fields, k));
+
+		if (!has || strcmp(has, name))
+			continue;
+		for (size_t i = 0; i < d->n; i++)
+			y[i] *= factor;
+		return y;
+	}
+	return NULL;
+}
+
+/* The newest transactions of the time that is shown, by their numbers. */
+static size_t find_marks(const struct data *d, const json_t *list, struct ibcc_plot_mark *mark,
+			 char (*text)[24])
+{
+	const json_t *o;
+	size_t i, n = 0;
+
+	json_array_foreach (list, i, o) {
+		double x = hours(d, tune_int(o, "started"));
+
+		if (n == MOST_MARK || x < d->x[0] || x > d->x[d->n - 1])
+			continue;
+		snprintf(text[n], sizeof(text[n]), "%lld", tune_int(o, "id"));
+		mark[n] = (struct ibcc_plot_mark){ x, text[n] };
+		n++;
+	}
+	return n;
+}
+
+static int draw(const struct data *d, const json_t *list, FILE *out)
+{
+	struct ibcc_plot plot[COUNT(panels)];
+	struct ibcc_plot_series series[COUNT(panels)][IBCC_PLOT_MAX_SERIES];
+	struct ibcc_plot_mark mark[MOST_MARK];
+	char text[MOST_MARK][24];
+	size_t n_marks = find_marks(d, list, mark, text), n = 0;
+
+	for (size_t p = 0; p < COUNT(panels); p++) {
+		const struct panel *from = &panels[p];
+		size_t m = 0;
+
+		for (size_t k = 0; k < from->n; k++) {
+			const struct curve *c = &from->curve[k];
+			const double *y = field(d, c->field, c->factor);
+
+			if (y)
+				series[n][m++] = (struct ibcc_plot_series){ .name = c->name,
+									    .x = d->x,
+									    .y = y,
+									    .n = d->n,
+									    .step = c->step };
+		}
+		if (!m)
+			continue;
+		plot[n] = (struct ibcc_plot){ .title = from->title,
+					      .x_label = d->x_label,
+					      .y_label = from->unit,
+					      .series = series[n],
+					      .n_series = m,
+					      .mark = mark,
+					      .n_marks = n_marks };
+		n++;
+	}
+	return ibcc_plot_panels(plot, n, out);
+}
+
+int tune_history_plot(const json_t *a, const char *file)
+{
+	struct data d = { 0 };
+	FILE *out = NULL;
+	int rc = read_series(json_object_get(a, "series"), &d);
+
+	if (!rc) {
+		out = fopen(file, "we");
+		rc = out ? draw(&d, json_object_get(a, "transactions"), out) : -errno;
+	}
+	if (out && fclose(out) && !rc)
+		rc = -errno;
+	free(d.x);
+	free(d.y);
+	if (rc == -ENODATA)
+		return tune_fail(
+			"there is nothing to plot: nothing was measured in the last 24 hours");
+	return rc ? tune_fail("%s: %s", file, strerror(-rc)) : TUNE_OK;
+}

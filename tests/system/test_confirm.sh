@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Settings on trial: confirmed, canceled, left alone until their time is over, or until their daemon ends. Then
+# the daemon is killed at random moments from the first Set to after the end of the trial, half the time with a
+# confirmation under way: the fabric must end as the plan has it or as it was before, and the history must say
+# which.
+#
+# IBCC_KILLS: how often it is killed (default 6; `make check-confirm` takes 50).
+# IBCC_SEED: of the moments; printed, so that a run can be repeated.
+. "$(dirname "$0")/lib.sh"
+
+KILLS=${IBCC_KILLS:-6}
+SEED=${IBCC_SEED:-$((($(date +%s) + $$) % 32768))}
+RANDOM=$SEED
+echo "seed $SEED"
+
+settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
+difference() { diff <(echo "$1" | jq .) <(settings | jq .) | head -20; }
+as_before() { [ "$(settings)" = "$untuned" ]; }
+# The newest transaction that was on trial, as "ID OUTCOME-OF-THE-TRIAL".
+trial() { tune history -j 2>"$TMP/tune.log" | jq -r '[.transactions[] | select(.trial)][0] // empty | "\(.id) \(.trial.outcome)"'; }
+try() { tune apply "$TMP/plan.json" -y --confirm-within "$1" >"$TMP/apply.log" 2>&1; }
+is_over() { status '.trial == null and .state == "ok"'; }
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+start_tuned
+untuned=$(settings)
+planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^[1-9][0-9]* writes to make' "$TMP/plan.log"; }
+wait_until 30 planned || fail "there is nothing to try: $(tail -n 3 "$TMP/plan.log")"
+
+for time in 0 0s -1 25h 2d 1.5s s 99999999999; do
+	tune apply --confirm-within "$time" >"$TMP/other.log" 2>&1 && fail "a trial of $time"
+	grep -q "got '$time'" "$TMP/other.log" || fail "a trial of $time: $(cat "$TMP/other.log")"
+done
+ok "times that are none are refused"
+tune confirm >"$TMP/other.log" 2>&1 && fail "there is something to confirm before anything is tried"
+try 2m || fail "an apply on trial: $(cat "$TMP/apply.log")"
+tuned=$(settings)
+[ "$tuned" != "$untuned" ] || fail "an apply on trial writes nothing"
+check 'who tries is told what becomes of it' grep -q 'On trial: taken back in 1[0-9]* s' "$TMP/apply.log"
+status '.trial.transaction > 0 and .trial.seconds_left <= 120 and .trial.over == null' ||
+	fail "the status does not tell of the trial: $(jq -c .trial "$TMP/status.json")"
+ok "the status tells of the trial"
+for command in "apply" "apply --confirm-within 10s" "repair"; do
+	# shellcheck disable=SC2086
+	tune $command >"$TMP/other.log" 2>&1 && fail "$command is carried out during a trial"
+	grep -q 'is on trial' "$TMP/other.log" || fail "$command: $(cat "$TMP/other.log")"
+done
+ok "nothing else is written during a trial"
+check 'it is confirmed' tune confirm
+equal 'the history says so' "$(trial | cut -d ' ' -f 2-)" confirmed
+is_over || fail "a trial that was confirmed goes on: $(jq -c .trial "$TMP/status.json")"
+equal 'what was confirmed stands' "$(settings)" "$tuned"
+tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed twice"
+grep -q 'was confirmed' "$TMP/other.log" || fail "a second confirmation: $(cat "$TMP/other.log")"
+check 'it can be rolled back' tune rollback
+as_before || fail "not as before: $(difference "$untuned")"
+
+try 2m || fail "a second apply on trial: $(cat "$TMP/apply.log")"
+check 'another is canceled' tune cancel
+as_before || fail "not as before it: $(difference "$untuned")"
+equal 'the history says that it is taken back' "$(trial | cut -d ' ' -f 2-)" 'taken back'
+tune cancel >"$TMP/other.log" 2>&1 && fail "it is canceled twice"
+
+try 1 || fail "a short trial: $(cat "$TMP/apply.log")"
+wait_until 20 as_before || fail "what nobody confirms stays: $(difference "$untuned")"
+wait_until 20 is_over || fail "the trial does not end: $(jq -c .trial "$TMP/status.json")"
+tune history -j | jq -e '.transactions[0] | .action == "rollback" and (.summary | test("nobody has confirmed it within 1 s"))' \
+	>/dev/null || fail "the history does not say why: $(tune history)"
+ok "what nobody confirms is taken back, and the history says why"
+tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed too late"
+ok "it cannot be confirmed any more"
+
+try 2m || fail "a trial before the daemon's end: $(cat "$TMP/apply.log")"
+check 'marking is taken off during a trial' tune disable
+is_over || fail "a trial outlives what was tried: $(jq -c .trial "$TMP/status.json")"
+check 'which is rolled back' tune rollback
+as_before || fail "not as before: $(difference "$untuned")"
+
+try 2m || fail "a trial before the daemon's end: $(cat "$TMP/apply.log")"
+stop "$TUNED_PID"
+as_before || fail "what is on trial outlives its daemon: $(difference "$untuned")"
+ok "what is on trial is taken back when the daemon ends"
+tune apply "$TMP/plan.json" -y --confirm-within 10s >"$TMP/other.log" 2>&1 && fail "there is a trial without a daemon"
+check 'there is no trial without a daemon' grep -q 'no ibcc-tuned is running' "$TMP/other.log"
+start_tuned
+
+# Answers that take so long, so that a push takes about 150 ms, and the way back as long.
+sim set mad_delay_us=60000
+PUSH_MS=160
+WITHIN_MS=1000
+settled() { tune history "$1" -j >"$TMP/txn.json" 2>"$TMP/tune.log" &&
+	jq -e '.transaction | .outcome != "open" and all(.change_list[]; .outcome != "pending")' "$TMP/txn.json"; }
+
+declare -A hit # by where the kill came
+trap 'for k in "${!hit[@]}"; do echo "# killed $k: ${#hit[$k]}"; done; cleanup' EXIT
+# Where the books stood when the daemon was killed.
+moment()
+{
+	tune history -j --limit 2 2>"$TMP/tune.log" | jq -r --argjson last "$last" '
+		[.transactions[] | select(.id > $last)] | (map(select(.trial))[0]) as $t | (map(select(.action == "rollback"))[0]) as $r |
+		if $t == null then "before the push" elif $r and $r.outcome == "interrupted" then "in taking back"
+		elif $t.trial.outcome == "taken back" then "after taking back" elif $t.trial.outcome == "confirmed" then "after the confirmation"
+		elif $t.outcome == "interrupted" then "in the push" else "on trial" end'
+}
+last=0
+for ((round = 1; round <= KILLS; round++)); do
+	last=$(tune history -j --limit 1 | jq '.transactions[0].id // 0')
+	sets=$(set_mads)
+	(cd "$TMP" && exec timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" apply "$TMP/plan.json" -y --confirm-within 1s \
+		>"$TMP/push.log" 2>&1) &
+	pusher=$!
+	while alive "$pusher"; do [ "$(set_mads)" -gt "$sets" ] && break; done
+	[ "$(set_mads)" -gt "$sets" ] || fail "$round: the push does not begin: $(tail -n 3 "$TMP/push.log")"
+	confirmer=
+	# In the push, in taking back, and anywhere.
+	case $((RANDOM % 3)) in
+	0) at=$((RANDOM % PUSH_MS)) ;;
+	1) at=$((WITHIN_MS + PUSH_MS + RANDOM % 400)) ;;
+	2) at=$((RANDOM % (WITHIN_MS + 1000))) ;;
+	esac
+	if ((RANDOM % 2)); then
+		(sleep "$(printf '%d.%03d' $((at / 1000)) $((at % 1000)))"
+		timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" confirm >"$TMP/confirm.log" 2>&1) &
+		confirmer=$!
+		at=$((at + RANDOM % 500))
+	fi
+	sleep "$(printf '%d.%03d' $((at / 1000)) $((at % 1000)))"
+	kill -KILL "$TUNED_PID"
+	wait "$TUNED_PID" 2>/dev/null
+	wait "$pusher" 2>/dev/null
+	confirmed=no
+	[ -z "$confirmer" ] || ! wait "$confirmer" || confirmed=yes
+	where=$(moment)
+	hit[$where]=x${hit[$where]-}
+	start_tuned
+	wait_until 30 is_over || fail "$round, killed $where: the trial does not end: $(jq -c '[.state, .reason, .trial]' "$TMP/status.json")"
+	read -r id outcome < <(trial)
+	[ "$id" -gt "$last" ] || outcome='taken back'
+	[ "$id" -le "$last" ] || wait_until 30 settled "$id" || fail "$round, killed $where: transaction $id stays open"
+	[ "$confirmed" = no ] || [ "$outcome" = confirmed ] || fail "$round, killed $where: what was confirmed is $outcome"
+	case $outcome in
+	confirmed)
+		[ "$(settings)" = "$tuned" ] || fail "$round, killed $where: confirmed, but not as the plan has it: $(difference "$tuned")"
+		tune rollback >"$TMP/rollback.log" 2>&1 || fail "$round: rollback: $(cat "$TMP/rollback.log")" ;;
+	'taken back') ;;
+	*) fail "$round, killed $where: the trial is $outcome" ;;
+	esac
+	as_before || fail "$round, killed $where: $outcome, but not as before: $(difference "$untuned")"
+	ok "kill $round, $at ms after the first Set, $where: $outcome"
+done
