@@ -14,6 +14,12 @@ _ibcc_tune()
 	-C | --Ca)
 		mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/class/infiniband 2>/dev/null)" -- "$cur")
 		return ;;
+	--units)
+		mapfile -t COMPREPLY < <(compgen -W 'MB/s Gb/s' -- "$cur")
+		return ;;
+	--color)
+		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
+		return ;;
 	--via)
 		mapfile -t COMPREPLY < <(compgen -W 'plugin direct' -- "$cur")
 		return ;;

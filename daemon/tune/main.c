@@ -10,6 +10,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
+#include "daemon/tune/look.h"
 #include "daemon/tune/tune.h"
 
 struct command {
@@ -31,6 +32,7 @@ static const struct command commands[] = {
 	{ "repair", tune_repair, 0, false, "write again what somebody else, or a reboot, changed" },
 	{ "key", tune_key, 1, false, "FILE  give all nodes the CC_Key in this file" },
 	{ "status", tune_status, 0, true, "what the daemon is doing" },
+	{ "top", tune_top, 0, true, "the same again and again: roots, rates, settings, decision" },
 	{ "show", tune_show, 1, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
 	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
@@ -64,7 +66,11 @@ static const char usage_options[] =
 	"      --skip-unsupported     let nodes without congestion control out of a plan\n"
 	"      --via plugin|direct    who writes, without a daemon\n"
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
-	"      --limit N              history: so many, default 20\n"
+	"      --limit N              history: so many, default 20; top: so many looks, default\n"
+	"                              until q\n"
+	"      --watch[=SECONDS]      status, top: look again after so long, default 2\n"
+	"      --units MB/s|Gb/s      of rates, default MB/s\n"
+	"      --color WHEN           auto, always or never\n"
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
@@ -104,7 +110,10 @@ enum {
 	OPT_FULL,
 	OPT_ROOT,
 	OPT_NODE,
-	OPT_SYSFS
+	OPT_SYSFS,
+	OPT_WATCH,
+	OPT_UNITS,
+	OPT_COLOR,
 };
 
 static const struct option options[] = {
@@ -126,6 +135,9 @@ static const struct option options[] = {
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
+	{ "watch", optional_argument, NULL, OPT_WATCH },
+	{ "units", required_argument, NULL, OPT_UNITS },
+	{ "color", required_argument, NULL, OPT_COLOR },
 	{ "config", required_argument, NULL, 'z' },
 	{ "fabric", required_argument, NULL, 'F' },
 	{ "Ca", required_argument, NULL, 'C' },
@@ -143,7 +155,7 @@ static const struct option options[] = {
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
-		*lease, *socket, *root;
+		*lease, *socket, *root, *watch, *units, *color;
 	bool dry_run;
 };
 
@@ -209,7 +221,20 @@ static bool override(struct tune *t, const struct overrides *o)
 	if (o->limit) {
 		if (!tune_number(o->limit, 1, 10000, "--limit", &v))
 			return false;
-		t->limit = (unsigned int)v;
+		t->limit = t->looks = (unsigned int)v;
+	}
+	if (o->watch) {
+		if (!tune_number(o->watch, 1, 3600, "--watch", &v))
+			return false;
+		t->watch_ms = 1000 * (uint32_t)v;
+	}
+	if (o->units && !tune_set_units(o->units)) {
+		tune_fail("--units: got '%s', want MB/s or Gb/s", o->units);
+		return false;
+	}
+	if (!tune_set_color(o->color ? o->color : "auto")) {
+		tune_fail("--color: got '%s', want auto, always or never", o->color);
+		return false;
 	}
 	if (o->root && !tune_number(o->root, 1, UINT32_MAX, "--root", &t->root))
 		return false;
@@ -312,6 +337,12 @@ int main(int argc, char **argv)
 		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
 		case OPT_SYSFS: t.sysfs = optarg; break;
+		case OPT_WATCH:
+			o.watch = optarg;
+			t.watch_ms = TUNE_WATCH_MS;
+			break;
+		case OPT_UNITS: o.units = optarg; break;
+		case OPT_COLOR: o.color = optarg; break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;

@@ -18,6 +18,9 @@ enum {
 	TUNE_PENDING = 2, /* --detailed-exitcode: there are changes to make */
 };
 
+/* From one look of top to the next, unless asked for. */
+#define TUNE_WATCH_MS 2000u
+
 struct tune {
 	struct ibcc_config config; /* with the options of the command line */
 	uint64_t cc_key;
@@ -31,6 +34,8 @@ struct tune {
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
 	unsigned int limit;   /* of the history */
+	unsigned int looks;   /* top: so many; 0: until it is ended */
+	uint32_t watch_ms;    /* top, status: from one look to the next; 0: status looks once */
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */
@@ -52,6 +57,7 @@ int tune_disable(struct tune *t);
 int tune_repair(struct tune *t);
 int tune_key(struct tune *t);
 int tune_status(struct tune *t);
+int tune_top(struct tune *t);
 int tune_show(struct tune *t);
 int tune_history(struct tune *t);
 int tune_ooo_check(struct tune *t);
