@@ -86,6 +86,13 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
  */
 json_t *ibcc_report_now(const struct ibcc_cycle *c);
 
+/* The fabric to be drawn, {"nodes","links","trees"}: nodes as {"node_guid","node","type"}; links
+ * once each, {"a","b","link_mbps","from_a","from_b"}, where an end is [index of its node, port] and
+ * what an end sent in the last pass is {"mbps","wait_permille"} or null; and for each root the ports,
+ * as such ends, by which packets of who contributes leave on their way to it, itself the last hop.
+ */
+json_t *ibcc_report_map(const struct ibcc_cycle *c);
+
 /* Settings as read from the fabric, by node. `filter` (may be NULL): only nodes whose description,
  * GUID or LID is this.
  */

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "history", IBCC_JOB_HISTORY, false },  { "apply", IBCC_JOB_APPLY, true },
 	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
+	{ "report", IBCC_JOB_REPORT, false },
 };
 
 static const struct command *find_command(const char *name)

@@ -12,6 +12,18 @@
  */
 void tune_print_changes(const json_t *changes, const char *heading);
 
+/* Whoever is told the groups: each as places, setting, service levels, old, new, where and outcome,
+ * then that these were all, then reasons.
+ */
+#define TUNE_GROUP_CELLS 7
+struct tune_group_fn {
+	void *arg;
+	void (*row)(void *arg, const char *const *cell);
+	void (*end)(void *arg);
+	void (*reason)(void *arg, bool first, const char *field, const char *reason);
+};
+void tune_group_changes(const json_t *changes, const struct tune_group_fn *fn);
+
 /* The same in a few lines: equal changes of many nodes as one, with the first nodes named; where
  * that is not enough, with the range of values.
  */

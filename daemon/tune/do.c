@@ -115,6 +115,10 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		if (!rc)
 			rc = ibcc_service_plan(s, json_is_true(json_object_get(args, "data")), out,
 					       why);
+	} else if (!strcmp(command, "report")) {
+		rc = watch(t, s, why);
+		if (!rc)
+			rc = ibcc_service_report(s, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
 		rc = apply_plan_local(s, plan, &r, out, why);
 	} else if (!strcmp(command, "apply")) {

@@ -35,6 +35,8 @@ static const struct command commands[] = {
 	{ "top", tune_top, 0, true, "the same again and again: roots, rates, settings, decision" },
 	{ "show", tune_show, 1, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
+	{ "report", tune_report, 0, false,
+	  "all about the last pass in one file, for a ticket: --html FILE" },
 	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
 	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
 	{ "ooo-check", tune_ooo_check, 0, false,
@@ -73,6 +75,7 @@ static const char usage_options[] =
 	"      --color WHEN           auto, always or never\n"
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
+	"      --html FILE            report: a page that is one file\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
 	"names\n"
 	"      --node-name-map FILE   names of nodes\n"
@@ -114,6 +117,7 @@ enum {
 	OPT_WATCH,
 	OPT_UNITS,
 	OPT_COLOR,
+	OPT_HTML,
 };
 
 static const struct option options[] = {
@@ -137,6 +141,7 @@ static const struct option options[] = {
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "watch", optional_argument, NULL, OPT_WATCH },
 	{ "units", required_argument, NULL, OPT_UNITS },
+	{ "html", required_argument, NULL, OPT_HTML },
 	{ "color", required_argument, NULL, OPT_COLOR },
 	{ "config", required_argument, NULL, 'z' },
 	{ "fabric", required_argument, NULL, 'F' },
@@ -342,6 +347,7 @@ int main(int argc, char **argv)
 			t.watch_ms = TUNE_WATCH_MS;
 			break;
 		case OPT_UNITS: o.units = optarg; break;
+		case OPT_HTML: t.html = optarg; break;
 		case OPT_COLOR: o.color = optarg; break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;

@@ -15,8 +15,7 @@
 static const char *const role_keys[] = { "contributors", "candidates", "victims" };
 static const char *const role_names[] = { "contributor", "candidate", "victim" };
 
-/* What the prediction says of a port. -1 if nothing. */
-static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
+json_int_t tune_expected_mbps(const json_t *prediction, const json_t *port)
 {
 	const json_t *list = json_object_get(prediction, "sources"), *o;
 	size_t i;
@@ -29,14 +28,9 @@ static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
 	return -1;
 }
 
-struct source {
-	const json_t *o;
-	const char *role;
-};
-
 static int by_wait(const void *a, const void *b)
 {
-	const struct source *x = a, *y = b;
+	const struct tune_source *x = a, *y = b;
 	json_int_t d = tune_int(y->o, "wait_permille") - tune_int(x->o, "wait_permille");
 
 	if (!d)
@@ -44,10 +38,9 @@ static int by_wait(const void *a, const void *b)
 	return d < 0 ? -1 : d > 0;
 }
 
-/* All of a root, most waiting first. The array is the caller's; NULL without memory, or of none. */
-static struct source *sources_of(const json_t *root, const char *glob, size_t *n)
+struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t *n)
 {
-	struct source *s;
+	struct tune_source *s;
 	size_t all = 0, k, i;
 	const json_t *o;
 
@@ -58,7 +51,7 @@ static struct source *sources_of(const json_t *root, const char *glob, size_t *n
 	for (k = 0; s && k < 3; k++)
 		json_array_foreach (json_object_get(root, role_keys[k]), i, o)
 			if (!glob || !fnmatch(glob, tune_str(o, "node"), 0))
-				s[(*n)++] = (struct source){ o, role_names[k] };
+				s[(*n)++] = (struct tune_source){ o, role_names[k] };
 	if (s)
 		qsort(s, *n, sizeof(*s), by_wait);
 	return s;
@@ -75,11 +68,11 @@ static struct libscols_table *source_table(void)
 	return ibcc_table_new(columns, 8, stdout);
 }
 
-static void add_source(struct libscols_table *t, size_t root, const struct source *s,
+static void add_source(struct libscols_table *t, size_t root, const struct tune_source *s,
 		       const json_t *prediction)
 {
 	char number[24], node[160], port[16], rate[24], wait[24], becn[24], expect[24] = "";
-	json_int_t e = expected_mbps(prediction, s->o);
+	json_int_t e = tune_expected_mbps(prediction, s->o);
 	const char *row[] = { number, s->role, tune_node_text(s->o, node, sizeof(node)),
 			      port,   rate,    wait,
 			      becn,   expect };
@@ -99,7 +92,7 @@ void tune_print_root(const json_t *root, size_t number, const char *glob, const 
 	struct libscols_table *t = source_table();
 	char heading[64], node[160];
 	size_t n = 0, i;
-	struct source *s = sources_of(root, glob, &n);
+	struct tune_source *s = tune_sources_of(root, glob, &n);
 
 	for (i = 0; i < n; i++)
 		add_source(t, number, &s[i], prediction);
@@ -157,7 +150,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 	struct libscols_table *t = source_table();
 
 	for (i = 0; i < n_roots; i++) {
-		struct source *s = sources_of(json_array_get(roots, i), glob, &n);
+		struct tune_source *s = tune_sources_of(json_array_get(roots, i), glob, &n);
 
 		for (k = 0; k < n && i < each && k < SOURCES_SHOWN / each; k++)
 			add_source(t, i + 1, &s[k], prediction);

@@ -36,6 +36,7 @@ struct tune {
 	unsigned int limit;   /* of the history */
 	unsigned int looks;   /* top: so many; 0: until it is ended */
 	uint32_t watch_ms;    /* top, status: from one look to the next; 0: status looks once */
+	const char *html;     /* report: into this file; NULL: no */
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */
@@ -59,6 +60,7 @@ int tune_key(struct tune *t);
 int tune_status(struct tune *t);
 int tune_top(struct tune *t);
 int tune_show(struct tune *t);
+int tune_report(struct tune *t);
 int tune_history(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
