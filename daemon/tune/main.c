@@ -177,6 +177,7 @@ static int print_usage(void)
 static int hint(void)
 {
 	fputs("Try 'ibcc-tune --help'.\n", stderr);
+	tune_error_object("wrong usage, see ibcc-tune --help");
 	return TUNE_ERROR;
 }
 
@@ -275,6 +276,7 @@ static int run(struct tune *t, const struct overrides *o)
 	struct ibcc_yaml_errors errors = { 0 };
 	const char *file = o->config_file;
 	char path[IBCC_CONFIG_PATH_BYTES];
+	bool bad;
 	int rc;
 
 	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
@@ -305,8 +307,11 @@ static int run(struct tune *t, const struct overrides *o)
 	rc = ibcc_conf_load(file, o->fabric, &t->config, &t->cc_key, &errors);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
+	bad = rc && !(c->emergency && o->socket);
+	if (bad)
+		tune_error_object(errors.text ? errors.text : "no memory");
 	ibcc_yaml_errors_fini(&errors);
-	if (rc && !(c->emergency && o->socket))
+	if (bad)
 		return bad_config(t, o, c);
 	if (rc) {
 		ibcc_config_defaults(&t->config, o->fabric);
@@ -322,6 +327,7 @@ int main(int argc, char **argv)
 {
 	struct tune t = { .limit = 20 };
 	struct overrides o = { 0 };
+	bool bad = false;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "nyo:jz:F:C:P:t:c:evdhV", options, NULL)) != -1) {
@@ -329,7 +335,10 @@ int main(int argc, char **argv)
 		case 'n': o.dry_run = true; break;
 		case 'y': t.yes = true; break;
 		case 'o': t.output = optarg; break;
-		case 'j': t.json = true; break;
+		case 'j':
+			t.json = true;
+			tune_owe_error();
+			break;
 		case OPT_DETAILED: t.detailed_exitcode = true; break;
 		case OPT_SKIP: t.skip_unsupported = true; break;
 		case OPT_VIA: o.via = optarg; break;
@@ -362,9 +371,12 @@ int main(int argc, char **argv)
 		case 'd': t.verbose += 2; break;
 		case 'h': return print_usage();
 		case 'V': return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
-		default: return hint();
+		/* -j may come after it. */
+		default: bad = true; break;
 		}
 	}
+	if (bad)
+		return hint();
 	t.n_args = argc - optind;
 	t.args = argv + optind;
 	return run(&t, &o);

@@ -90,6 +90,10 @@ void tune_rename(const struct tune *t, json_t *o);
 
 /* Prints a message to stderr and returns TUNE_ERROR. */
 int tune_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* From now on the first error is an object on stdout as well, unless there was an answer before. */
+void tune_owe_error(void);
+/* That object for a text that was printed already; nothing if none is owed. */
+void tune_error_object(const char *text);
 /* Prints JSON with a newline; TUNE_OK, or TUNE_ERROR when stdout is gone. */
 int tune_print_json(const json_t *o);
 /* Reads a number, decimal or 0x hex, within limits; says what is wrong with it otherwise. */
