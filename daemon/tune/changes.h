@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 
+#include "daemon/tune/look.h"
+
 /* Prints the "changes" of an answer as a table, service levels with equal values in one row, and
  * the reasons below.
  */
@@ -36,6 +38,9 @@ void tune_print_groups(const json_t *changes, const char *heading);
 const json_t *tune_end_of_run(const json_t *changes, size_t i, bool *covered);
 /* "0-15" of such a run, "" of what has no service level. */
 void tune_sl_text(const json_t *first, const json_t *last, char *buf, size_t len);
+
+/* Green for what was verified, red for what was not made. */
+enum tune_style tune_style_of_outcome(const char *outcome);
 
 /* "name 0xguid" into a buffer. */
 const char *tune_node_text(const json_t *o, char *buf, size_t len);

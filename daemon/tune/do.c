@@ -10,6 +10,7 @@
 #include <ibcc/plan_file.h>
 
 #include "daemon/service.h"
+#include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
 /* Passes beyond the least, for an undecided tuner. */
@@ -190,10 +191,12 @@ int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 	json_t *a = NULL;
 	int rc = tune_do(t, command, args, &a, &why), code = TUNE_OK;
 
-	if (a && t->json)
+	if (a && t->json) {
 		code = tune_print_json(a);
-	else if (a)
+	} else if (a) {
+		tune_pager_begin();
 		print(a);
+	}
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }

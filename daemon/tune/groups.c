@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/table.h>
-
 #include "daemon/tune/changes.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 /* More lines than that, and values are told as ranges. */
@@ -229,14 +228,15 @@ struct printer {
 
 static void print_row(void *arg, const char *const *cell)
 {
-	ibcc_table_add(((struct printer *)arg)->t, cell);
+	tune_table_add(((struct printer *)arg)->t, cell, TUNE_GROUP_CELLS - 1,
+		       tune_style_of_outcome(cell[TUNE_GROUP_CELLS - 1]));
 }
 
 static void print_table(void *arg)
 {
 	struct printer *p = arg;
 
-	ibcc_table_print_under(p->t, p->heading);
+	tune_table_print_under(p->t, p->heading);
 }
 
 static void print_reason(void *arg, bool first, const char *field, const char *reason)
@@ -253,7 +253,7 @@ void tune_print_groups(const json_t *changes, const char *heading)
 		{ "OUTCOME", IBCC_LEFT },
 	};
 	bool outcomes = json_object_get(json_array_get(changes, 0), "outcome") != NULL;
-	struct printer p = { ibcc_table_new(columns, outcomes ? 7 : 6, stdout), heading };
+	struct printer p = { tune_table_new(columns, outcomes ? 7 : 6), heading };
 
 	tune_group_changes(changes,
 			   &(struct tune_group_fn){ &p, print_row, print_table, print_reason });

@@ -11,6 +11,8 @@
 
 #include "daemon/conf.h"
 #include "daemon/tune/look.h"
+#include "daemon/tune/pager.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 struct command {
@@ -71,6 +73,11 @@ static const char usage_options[] =
 	"      --limit N              history: so many, default 20; top: so many looks, default\n"
 	"                              until q\n"
 	"      --watch[=SECONDS]      status, top: look again after so long, default 2\n"
+	"      --csv                  plan, show: tables as CSV; of a plan the changes, or with\n"
+	"                              --root its sources\n"
+	"      --columns NAME,...     plan, show: these columns\n"
+	"      --sort [-]NAME         plan, show: by this column, with - from the most on\n"
+	"      --no-pager             never through $PAGER\n"
 	"      --units MB/s|Gb/s      of rates, default MB/s\n"
 	"      --color WHEN           auto, always or never\n"
 	"      --protect              key: let nobody read without the key\n"
@@ -118,6 +125,10 @@ enum {
 	OPT_UNITS,
 	OPT_COLOR,
 	OPT_HTML,
+	OPT_CSV,
+	OPT_COLUMNS,
+	OPT_SORT,
+	OPT_NO_PAGER,
 };
 
 static const struct option options[] = {
@@ -142,6 +153,10 @@ static const struct option options[] = {
 	{ "watch", optional_argument, NULL, OPT_WATCH },
 	{ "units", required_argument, NULL, OPT_UNITS },
 	{ "html", required_argument, NULL, OPT_HTML },
+	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "columns", required_argument, NULL, OPT_COLUMNS },
+	{ "sort", required_argument, NULL, OPT_SORT },
+	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "color", required_argument, NULL, OPT_COLOR },
 	{ "config", required_argument, NULL, 'z' },
 	{ "fabric", required_argument, NULL, 'F' },
@@ -160,8 +175,8 @@ static const struct option options[] = {
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
-		*lease, *socket, *root, *watch, *units, *color;
-	bool dry_run;
+		*lease, *socket, *root, *watch, *units, *color, *columns, *sort;
+	bool dry_run, csv;
 };
 
 static int print_usage(void)
@@ -238,6 +253,7 @@ static bool override(struct tune *t, const struct overrides *o)
 		tune_fail("--units: got '%s', want MB/s or Gb/s", o->units);
 		return false;
 	}
+	tune_table_wish(o->columns, o->sort, o->csv);
 	if (!tune_set_color(o->color ? o->color : "auto")) {
 		tune_fail("--color: got '%s', want auto, always or never", o->color);
 		return false;
@@ -276,6 +292,7 @@ static int run(struct tune *t, const struct overrides *o)
 	struct ibcc_yaml_errors errors = { 0 };
 	const char *file = o->config_file;
 	char path[IBCC_CONFIG_PATH_BYTES];
+	const char *missed;
 	bool bad;
 	int rc;
 
@@ -320,7 +337,12 @@ static int run(struct tune *t, const struct overrides *o)
 	if (!override(t, o))
 		return hint();
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
-	return c->fn(t);
+	rc = c->fn(t);
+	tune_pager_end();
+	missed = tune_table_missed();
+	if (rc != TUNE_ERROR && missed && !t->json)
+		rc = tune_fail("%s has no column '%s' here", c->name, missed);
+	return rc;
 }
 
 int main(int argc, char **argv)
@@ -357,6 +379,10 @@ int main(int argc, char **argv)
 			break;
 		case OPT_UNITS: o.units = optarg; break;
 		case OPT_HTML: t.html = optarg; break;
+		case OPT_CSV: o.csv = true; break;
+		case OPT_COLUMNS: o.columns = optarg; break;
+		case OPT_SORT: o.sort = optarg; break;
+		case OPT_NO_PAGER: tune_pager_refuse(); break;
 		case OPT_COLOR: o.color = optarg; break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;

@@ -3,11 +3,12 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <ibcc/table.h>
+#include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/look.h"
 #include "daemon/tune/roots.h"
+#include "daemon/tune/table.h"
 
 #define ROOTS_SHOWN   6u
 #define SOURCES_SHOWN 12u
@@ -59,13 +60,25 @@ struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t
 
 static struct libscols_table *source_table(void)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT }, { "ROLE", IBCC_LEFT },      { "NODE", IBCC_LEFT },
-		{ "PORT", IBCC_RIGHT }, { "MB/s", IBCC_RIGHT },     { "WAIT%", IBCC_RIGHT },
-		{ "BECN", IBCC_RIGHT }, { "EXPECTED", IBCC_RIGHT },
+	const struct ibcc_table_column columns[] = {
+		{ "ROOT", IBCC_RIGHT },
+		{ "ROLE", IBCC_LEFT },
+		{ "NODE", IBCC_LEFT },
+		{ "PORT", IBCC_RIGHT },
+		{ tune_rate_unit(), IBCC_RIGHT },
+		{ "WAIT%", IBCC_RIGHT },
+		{ "BECN", IBCC_RIGHT },
+		{ "EXPECTED", IBCC_RIGHT },
 	};
 
-	return ibcc_table_new(columns, 8, stdout);
+	return tune_table_new(columns, 8);
+}
+
+static enum tune_style style_of(const char *role)
+{
+	if (!strcmp(role, role_names[0]))
+		return TUNE_RED;
+	return strcmp(role, role_names[2]) ? TUNE_PLAIN : TUNE_YELLOW;
 }
 
 static void add_source(struct libscols_table *t, size_t root, const struct tune_source *s,
@@ -79,12 +92,12 @@ static void add_source(struct libscols_table *t, size_t root, const struct tune_
 
 	snprintf(number, sizeof(number), "%zu", root);
 	snprintf(port, sizeof(port), "%lld", tune_int(s->o, "port"));
-	snprintf(rate, sizeof(rate), "%.1f", (double)tune_int(s->o, "xmit_mbps") / 8);
+	tune_rate((double)tune_int(s->o, "xmit_mbps"), rate, sizeof(rate));
 	snprintf(wait, sizeof(wait), "%.1f", (double)tune_int(s->o, "wait_permille") / 10);
 	snprintf(becn, sizeof(becn), "%lld", tune_int(s->o, "becn"));
 	if (e >= 0)
-		snprintf(expect, sizeof(expect), "%.1f", (double)e / 8);
-	ibcc_table_add(t, row);
+		tune_rate((double)e, expect, sizeof(expect));
+	tune_table_add(t, row, 1, style_of(s->role));
 }
 
 void tune_print_root(const json_t *root, size_t number, const char *glob, const json_t *prediction)
@@ -97,11 +110,13 @@ void tune_print_root(const json_t *root, size_t number, const char *glob, const 
 	for (i = 0; i < n; i++)
 		add_source(t, number, &s[i], prediction);
 	free(s);
-	printf("\nRoot %zu: %s port %lld, %s-generated\n  %s\n", number,
-	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-	       tune_str(root, "kind"), tune_str(root, "explanation"));
+	if (!tune_table_is_csv())
+		printf("\n%sRoot %zu: %s port %lld, %s-generated%s\n  %s\n", tune_style(TUNE_BOLD),
+		       number, tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
+		       tune_str(root, "kind"), tune_style(TUNE_PLAIN),
+		       tune_str(root, "explanation"));
 	snprintf(heading, sizeof(heading), "Sources of root %zu", number);
-	ibcc_table_print_under(t, heading);
+	tune_table_print_under(t, heading);
 }
 
 static void add_root(struct libscols_table *t, const json_t *o, size_t number)
@@ -115,29 +130,29 @@ static void add_root(struct libscols_table *t, const json_t *o, size_t number)
 
 	snprintf(cell[0], sizeof(cell[0]), "%zu", number);
 	snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
-	snprintf(cell[2], sizeof(cell[2]), "%.1f", (double)tune_int(o, "rate_mbps") / 8);
+	tune_rate((double)tune_int(o, "rate_mbps"), cell[2], sizeof(cell[2]));
 	snprintf(cell[3], sizeof(cell[3]), "%.1f", (double)tune_int(o, "tree_wait_permille") / 10);
 	for (int k = 0; k < 3; k++)
 		snprintf(cell[4 + k], sizeof(cell[0]), "%zu",
 			 json_array_size(json_object_get(o, role_keys[k])));
-	ibcc_table_add(t, row);
+	tune_table_add(t, row, 0, TUNE_PLAIN);
 }
 
 static void print_root_table(const json_t *roots)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT },    { "NODE", IBCC_LEFT },
-		{ "PORT", IBCC_RIGHT },    { "KIND", IBCC_LEFT },
-		{ "MB/s", IBCC_RIGHT },    { "FEEDERS WAIT%", IBCC_RIGHT },
-		{ "CONTRIB", IBCC_RIGHT }, { "CANDIDATES", IBCC_RIGHT },
+	const struct ibcc_table_column columns[] = {
+		{ "ROOT", IBCC_RIGHT },           { "NODE", IBCC_LEFT },
+		{ "PORT", IBCC_RIGHT },           { "KIND", IBCC_LEFT },
+		{ tune_rate_unit(), IBCC_RIGHT }, { "FEEDERS WAIT%", IBCC_RIGHT },
+		{ "CONTRIB", IBCC_RIGHT },        { "CANDIDATES", IBCC_RIGHT },
 		{ "VICTIMS", IBCC_RIGHT },
 	};
-	struct libscols_table *t = ibcc_table_new(columns, 9, stdout);
+	struct libscols_table *t = tune_table_new(columns, 9);
 	size_t n = json_array_size(roots), i;
 
 	for (i = 0; i < n && i < ROOTS_SHOWN; i++)
 		add_root(t, json_array_get(roots, i), i + 1);
-	ibcc_table_print_under(t, "Where congestion starts");
+	tune_table_print_under(t, "Where congestion starts");
 	if (n > i)
 		printf("and %zu more (--full, --root N)\n", n - i);
 }
@@ -158,7 +173,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 		all += n;
 		free(s);
 	}
-	ibcc_table_print_under(t, "Who waits for them most");
+	tune_table_print_under(t, "Who waits for them most");
 	if (all > shown)
 		printf("and %zu more (--full, --root N, --node GLOB)\n", all - shown);
 }
@@ -169,9 +184,10 @@ void tune_print_roots(const json_t *roots, const char *glob, const json_t *predi
 		const json_t *root = json_array_get(roots, 0);
 		char node[160];
 
-		printf("\nRoot 1: %s port %lld, %s-generated\n  %s\n",
+		printf("\n%sRoot 1: %s port %lld, %s-generated%s\n  %s\n", tune_style(TUNE_BOLD),
 		       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-		       tune_str(root, "kind"), tune_str(root, "explanation"));
+		       tune_str(root, "kind"), tune_style(TUNE_PLAIN),
+		       tune_str(root, "explanation"));
 	} else {
 		print_root_table(roots);
 	}

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/table.h>
-
 #include "daemon/tune/changes.h"
 #include "daemon/tune/show.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 #define CELL 64
@@ -145,20 +144,21 @@ static void print_row(void *arg, const json_t *node, const char *const *cell)
 
 	num(lid, node, "lid");
 	memcpy(row + 2, cell, p->n_cells * sizeof(*cell));
-	ibcc_table_add(p->t, row);
+	tune_table_add(p->t, row, 0, TUNE_PLAIN);
 }
 
 static void print_settings(const json_t *a)
 {
-	struct printer switches = { ibcc_table_new(switch_columns, 2 + TUNE_SWITCH_CELLS, stdout),
+	struct printer switches = { tune_table_new(switch_columns, 2 + TUNE_SWITCH_CELLS),
 				    TUNE_SWITCH_CELLS };
-	struct printer cas = { ibcc_table_new(ca_columns, 2 + TUNE_CA_CELLS, stdout),
-			       TUNE_CA_CELLS };
+	struct printer cas = { tune_table_new(ca_columns, 2 + TUNE_CA_CELLS), TUNE_CA_CELLS };
 	const json_t *nodes = json_object_get(a, "nodes"), *o;
 	char node[160];
 	size_t i;
 
 	json_array_foreach (nodes, i, o) {
+		if (!json_is_true(json_object_get(o, "supported")) && tune_table_is_csv())
+			continue;
 		if (!json_is_true(json_object_get(o, "supported")))
 			printf("%s port %lld %s\n", tune_node_text(o, node, sizeof(node)),
 			       tune_int(o, "port"), tune_str(o, "reason"));
@@ -166,8 +166,8 @@ static void print_settings(const json_t *a)
 			tune_setting_rows(o, print_row,
 					  strcmp(tune_str(o, "type"), "switch") ? &cas : &switches);
 	}
-	ibcc_table_print_under(switches.t, "Switches");
-	ibcc_table_print_under(cas.t, "Channel adapters");
+	tune_table_print_under(switches.t, "Switches");
+	tune_table_print_under(cas.t, "Channel adapters");
 }
 
 int tune_show(struct tune *t)
