@@ -291,6 +291,10 @@ static void write_notes(FILE *out, const json_t *report)
 	write_sentence(out, &any, "Discovery", tune_str(status, "discovery_trouble"));
 	write_sentence(out, &any, "State file", tune_str(status, "state_trouble"));
 	write_sentence(out, &any, "Clock", tune_str(fabric, "clock_trouble"));
+	write_sentence(out, &any, "Election",
+		       tune_str(json_object_get(status, "election"), "text"));
+	write_sentence(out, &any, "No effect",
+		       tune_str(json_object_get(status, "rollout"), "no_effect"));
 	write_sentence(out, &any, "Drift", tune_str(json_object_get(status, "drift"), "text"));
 	write_sentence(out, &any, "Unknown origin",
 		       tune_str(json_object_get(status, "unknown_origin"), "text"));
