@@ -23,6 +23,14 @@ _ibcc_tune()
 	--via)
 		mapfile -t COMPREPLY < <(compgen -W 'plugin direct' -- "$cur")
 		return ;;
+	# Nodes and numbers as the daemon tells them, without a MAD.
+	show)
+		mapfile -t COMPREPLY < <("$1" report -j 2>/dev/null | sed -n 's/^ *"node": "\(.*\)",*$/\1/p' | sort -u |
+			while read -r node; do case $node in "$cur"*) printf '%q\n' "$node" ;; esac done)
+		return ;;
+	rollback | history)
+		mapfile -t COMPREPLY < <(compgen -W "$("$1" history -j 2>/dev/null | sed -n 's/^ *"id": \([0-9]*\),*$/\1/p')" -- "$cur")
+		return ;;
 	esac
 	help=$("$1" --help 2>/dev/null)
 	case $cur in

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
+#include <ibcc/fabric_page.h>
 #include <ibcc/page.h>
 
-#include "daemon/tune/page/page.h"
 #include "perftest/demo/report.h"
 
 static json_t *phase_json(const struct phase *p)
@@ -153,7 +153,7 @@ int report_html(const struct demo *d, const char *dir)
 	result(d, f);
 	plots(d, v, f);
 	ibcc_page_heading(f, "What the daemon reports at the end");
-	tune_page_sections(f, d->report);
+	ibcc_fabric_page_sections(f, d->report);
 	ibcc_page_listing(f, "What the daemon said", d->decisions);
 	snprintf(foot, sizeof(foot), "%llu Set MADs, %.0f s of wall time.",
 		 (unsigned long long)d->set_mads, d->seconds);

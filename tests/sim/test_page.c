@@ -6,11 +6,11 @@
 
 #include <limits.h>
 
+#include <ibcc/fabric_page.h>
 #include <ibcc/json.h>
 
 #include "daemon/report.h"
 #include "daemon/tune/page/map.h"
-#include "daemon/tune/page/page.h"
 
 #define PASS_PS (1000 * IBCC_PS_PER_US)
 
@@ -42,7 +42,7 @@ static char *page_of(const json_t *report, const char *name)
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(f);
-	tune_page_write(f, report);
+	ibcc_fabric_page(f, report);
 	assert_int_equal(fclose(f), 0);
 	assert_true(snprintf(path, sizeof(path), "%s/%s.html", folder ? folder : "", name) > 0);
 	f = folder ? fopen(path, "w") : NULL;

@@ -192,7 +192,7 @@ static void take_ways(struct tune_map *m, const json_t *trees)
 			struct tune_map_link *l = NULL;
 			unsigned int port;
 			uint32_t node;
-			bool is_a;
+			bool is_a = false;
 
 			if (read_end(m, end, &node, &port))
 				l = find_link(m, node, port, &is_a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/tune/page/page.h"
+#include <ibcc/fabric_page.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/page/map.h"
+#include "daemon/tune/page/page.h"
 #include "daemon/tune/roots.h"
 #include "daemon/tune/tune.h"
 
@@ -311,7 +312,7 @@ static void write_notes(FILE *out, const json_t *report)
 		fputs("</ul>\n", out);
 }
 
-void tune_page_sections(FILE *out, const json_t *report)
+void ibcc_fabric_page_sections(FILE *out, const json_t *report)
 {
 	const json_t *plan = json_object_get(report, "plan");
 	const json_t *settings = json_object_get(report, "settings");
@@ -327,7 +328,7 @@ void tune_page_sections(FILE *out, const json_t *report)
 	write_notes(out, report);
 }
 
-void tune_page_write(FILE *out, const json_t *report)
+void ibcc_fabric_page(FILE *out, const json_t *report)
 {
 	const json_t *status = json_object_get(report, "status");
 	const json_t *sm = json_object_get(status, "sm");
@@ -337,7 +338,7 @@ void tune_page_write(FILE *out, const json_t *report)
 	snprintf(lead, sizeof(lead), "%s%s%s", tune_str(report, "host"),
 		 tune_str(report, "host")[0] ? ", " : "", when);
 	ibcc_page_begin(out, "Congestion on this InfiniBand fabric", lead);
-	tune_page_sections(out, report);
+	ibcc_fabric_page_sections(out, report);
 	snprintf(lead, sizeof(lead), "ibcc-tune %s%s%s%s%s. %s", tune_str(report, "version"),
 		 json_is_object(sm) ? ", " : "", tune_str(sm, "opensm"),
 		 json_is_object(sm) ? ", plugin " : "", tune_str(sm, "plugin"), when);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A report of ibcc_service_report() as a page; what is missing in it is left out. */
+/* Parts of the page of ibcc/fabric_page.h. */
 #ifndef IBCC_TUNE_PAGE_H
 #define IBCC_TUNE_PAGE_H
 
@@ -7,14 +7,9 @@
 
 #include <jansson.h>
 
-/* The whole page. */
-void tune_page_write(FILE *out, const json_t *report);
-
-/* What is between its head and its end, for pages that have more to say. */
-void tune_page_sections(FILE *out, const json_t *report);
-
-/* Parts: settings that are equal at many nodes as one row, and what happened over time. */
+/* Settings that are equal at many nodes as one row, of the report's list. */
 void tune_page_settings(FILE *out, const json_t *nodes);
+/* What was changed, and what was measured meanwhile, of the report. */
 void tune_page_history(FILE *out, const json_t *report);
 
 #endif

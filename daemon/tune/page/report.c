@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/tune/page/page.h"
 #include "daemon/tune/tune.h"
+#include <ibcc/fabric_page.h>
 
 /* All of it or nothing: a file of that name is replaced at the end. */
 static int write_page(const json_t *report, const char *file)
@@ -20,7 +20,7 @@ static int write_page(const json_t *report, const char *file)
 	f = fopen(tmp, "wxe");
 	if (!f)
 		return tune_fail("%s: %s", file, strerror(errno));
-	tune_page_write(f, report);
+	ibcc_fabric_page(f, report);
 	if (ferror(f))
 		rc = -EIO;
 	if (fclose(f) && !rc)
