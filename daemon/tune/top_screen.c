@@ -77,13 +77,17 @@ static void put_settings(FILE *out, const json_t *set, int columns)
 		put(out, "Settings", "congestion control is off", columns);
 		return;
 	}
-	snprintf(text, sizeof(text), "%lld ports mark: Threshold %s, Marking_Rate %s",
-		 tune_int(set, "marking_ports"), range_of(set, "Threshold", a, sizeof(a)),
+	snprintf(text, sizeof(text), "%lld port%s: Threshold %s, Marking_Rate %s",
+		 tune_int(set, "marking_ports"),
+		 tune_int(set, "marking_ports") == 1 ? " marks" : "s mark",
+		 range_of(set, "Threshold", a, sizeof(a)),
 		 range_of(set, "Marking_Rate", b, sizeof(b)));
 	put(out, "Settings", text, columns);
 	snprintf(text, sizeof(text),
-		 "%lld adapters react: CCTI_Timer %s, CCTI_Increase %s, CCTI_Limit %s",
-		 tune_int(set, "reacting_ports"), range_of(set, "CCTI_Timer", a, sizeof(a)),
+		 "%lld adapter%s: CCTI_Timer %s, CCTI_Increase %s, CCTI_Limit %s",
+		 tune_int(set, "reacting_ports"),
+		 tune_int(set, "reacting_ports") == 1 ? " reacts" : "s react",
+		 range_of(set, "CCTI_Timer", a, sizeof(a)),
 		 range_of(set, "CCTI_Increase", b, sizeof(b)),
 		 range_of(set, "CCTI_Limit", c, sizeof(c)));
 	put(out, "", text, columns);

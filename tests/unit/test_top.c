@@ -63,7 +63,7 @@ static void test_screen(void **state)
 	has(text, "Traffic   adapters send 1000.0 MB/s; 3 wait, the most 47.3 % of the time\n");
 	has(text, "Marks     1000 FECN a second, 1000 BECN a second\n");
 	has(text, "MADs      12.3 a second; 3 of 100 without answer, 18 Sets\n");
-	has(text, "Settings  1 ports mark: Threshold 9, Marking_Rate 0\n");
+	has(text, "Settings  1 port marks: Threshold 9, Marking_Rate 0\n");
 	has(text,
 	    "          4 adapters react: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
 	has(text, "Pending   7 writes\n");
