@@ -15,10 +15,14 @@
 #define MARGIN   8.0
 #define NO_LEVEL UINT32_MAX
 
-struct tune_map_weights {
-	unsigned int root, role, hot;
-};
-static const struct tune_map_weights weight = { 1000, 10, 1 };
+/* What speaks for showing a switch. There is no room for all trees, so the worst root's counts
+ * most, and of the switches above those that its ways lead through from what is shown below.
+ */
+#define WEIGHT_ROOT  1000u /* the root is there, or what it sends to */
+#define WEIGHT_WAY   20u   /* a way leads to a shown switch */
+#define WEIGHT_ROLE  10u   /* of each adapter, times its role */
+#define WEIGHT_HOT   2u    /* of each way */
+#define WEIGHT_OTHER 50u   /* the same of another root: this part of it */
 
 static void read_nodes(struct tune_map *m, const json_t *list)
 {
@@ -170,8 +174,9 @@ static void take_root(struct tune_map *m, const json_t *o, unsigned int number)
 	l = node < m->n_nodes ? find_link(m, node, (unsigned int)tune_int(o, "port"), &is_a) : NULL;
 	if (!l)
 		return;
-	m->node[node].weight += weight.root;
 	sink = is_a ? l->b : l->a;
+	m->node[node].weight += WEIGHT_ROOT / (number > 1 ? WEIGHT_OTHER : 1);
+	m->node[sink].weight += WEIGHT_ROOT / (number > 1 ? WEIGHT_OTHER : 1);
 	if (!m->node[sink].is_switch && json_is_object(peer)) {
 		take_role(m, peer, number, TUNE_MAP_SINK);
 		m->node[sink].mbps = (double)tune_int(o, "rate_mbps");
@@ -209,15 +214,32 @@ static void weigh(struct tune_map *m)
 		const struct tune_map_node *h = &m->node[i];
 
 		if (h->home < m->n_nodes)
-			m->node[h->home].weight += weight.role * (unsigned int)h->role;
+			m->node[h->home].weight += WEIGHT_ROLE * (unsigned int)h->role /
+						   (h->root > 1 ? WEIGHT_OTHER : 1);
 	}
 	for (uint32_t i = 0; i < m->n_links; i++) {
 		const struct tune_map_link *l = &m->link[i];
 
-		if (!l->hot_a && !l->hot_b)
+		if (l->hot_a != 1 && l->hot_b != 1)
 			continue;
-		m->node[l->a].weight += weight.hot;
-		m->node[l->b].weight += weight.hot;
+		m->node[l->a].weight += WEIGHT_HOT;
+		m->node[l->b].weight += WEIGHT_HOT;
+	}
+}
+
+/* The worst root's ways from what is shown already. */
+static void follow_ways(struct tune_map *m, unsigned int level)
+{
+	for (uint32_t i = 0; i < m->n_links; i++) {
+		const struct tune_map_link *l = &m->link[i];
+		struct tune_map_node *a = &m->node[l->a], *b = &m->node[l->b];
+
+		if (l->hot_a != 1 && l->hot_b != 1)
+			continue;
+		if (a->level == level && b->shown)
+			a->weight += WEIGHT_WAY;
+		if (b->level == level && a->shown)
+			b->weight += WEIGHT_WAY;
 	}
 }
 
@@ -227,6 +249,7 @@ static unsigned int choose(struct tune_map *m, unsigned int level)
 	unsigned int most = level == 1 ? LEAVES : UPPER, shown;
 	struct tune_map_fold *fold = &m->fold[level];
 
+	follow_ways(m, level);
 	for (shown = 0; shown < most; shown++) {
 		struct tune_map_node *best = NULL;
 

@@ -46,7 +46,10 @@ static void dot(FILE *out, double x, double y, enum tune_map_role role, unsigned
 		x, y, role == TUNE_MAP_OTHER ? DOT - 2 : DOT);
 	snprintf(number, sizeof(number), "%u", root);
 	if (role != TUNE_MAP_OTHER)
-		text(out, x, y + 3.5, "class=\"in\" text-anchor=\"middle\"",
+		text(out, x, y + 3.5,
+		     root < 10 || role != TUNE_MAP_SINK
+			     ? "class=\"in\" text-anchor=\"middle\""
+			     : "class=\"in\" text-anchor=\"middle\" textLength=\"10\"",
 		     role == TUNE_MAP_SINK ? number : letter[role]);
 }
 
