@@ -185,6 +185,29 @@ static void test_names(void **state)
 	json_decref(report);
 }
 
+/* 8000 Mb/s are 1000 MB/s; what is measured later is a question mark, what never was is nothing. */
+static void test_effect(void **state)
+{
+	json_t *before =
+		json_pack("{si si si}", "roots", 3, "total_mbps", 8000, "victim_mbps", 800);
+	json_t *after =
+		json_pack("{si si si}", "roots", 0, "total_mbps", 16000, "victim_mbps", 2400);
+	json_t *report = json_pack("{s[{si s{sO so}} {si s{so sn}} {si}]}", "history", "id", 71,
+				   "effect", "before", before, "after", after, "id", 72, "effect",
+				   "before", before, "after", "id", 73);
+	char *text = page_of(report, "effect");
+
+	(void)state;
+	check_page(text);
+	assert_non_null(strstr(text, "<td class=\"n\">3 \u2192 0</td>"));
+	assert_non_null(strstr(text, "<td class=\"n\">1000.0 \u2192 2000.0</td>"));
+	assert_non_null(strstr(text, "<td class=\"n\">100.0 \u2192 300.0</td>"));
+	assert_non_null(strstr(text, "<td class=\"n\">1000.0 \u2192 ?</td>"));
+	assert_int_equal(count(text, "\u2192"), 6);
+	free(text);
+	json_decref(report);
+}
+
 /* What is not there is left out. */
 static void test_nothing(void **state)
 {
@@ -208,9 +231,9 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small),   cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_large),   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_small),  cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_large),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_effect), cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
