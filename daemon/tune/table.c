@@ -138,6 +138,25 @@ static void put_csv(const char *text)
 	putchar('"');
 }
 
+/* "name 0xguid" is two cells there. */
+static bool names_node(struct libscols_column *c)
+{
+	return !strcmp(scols_column_get_name(c), "NODE");
+}
+
+static void put_node(const char *text)
+{
+	const char *guid = NULL;
+	char name[160];
+
+	for (const char *at = text; at && (at = strstr(at, " 0x")); at++)
+		guid = at;
+	snprintf(name, sizeof(name), "%.*s", guid ? (int)(guid - text) : 0, guid ? text : "");
+	put_csv(guid ? name : text);
+	putchar(',');
+	put_csv(guid ? guid + 1 : "");
+}
+
 static void print_csv(struct libscols_table *t, struct libscols_column *const *column, size_t n)
 {
 	struct libscols_iter *it = scols_new_iter(SCOLS_ITER_FORWARD);
@@ -148,15 +167,20 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 	for (size_t k = 0; k < n; k++) {
 		fputs(k ? "," : "", stdout);
 		put_csv(scols_column_get_name(column[k]));
+		fputs(names_node(column[k]) ? ",GUID" : "", stdout);
 	}
 	putchar('\n');
 	/* In the order of the list, which sorting changes, and not of the lines' numbers. */
 	while (it && !scols_table_next_line(t, it, &line)) {
 		for (size_t k = 0; k < n; k++) {
 			struct libscols_cell *cell = scols_line_get_column_cell(line, column[k]);
+			const char *text = cell ? scols_cell_get_data(cell) : NULL;
 
 			fputs(k ? "," : "", stdout);
-			put_csv(cell ? scols_cell_get_data(cell) : NULL);
+			if (names_node(column[k]))
+				put_node(text);
+			else
+				put_csv(text);
 		}
 		putchar('\n');
 	}

@@ -10,7 +10,8 @@
 #include "daemon/tune/look.h"
 
 /* What all tables are to be like, once: columns by name, separated by commas, in that order; the
- * one to sort by, with a "-" in front from the most on; and whether as CSV (RFC 4180). A table that
+ * one to sort by, with a "-" in front from the most on; and whether as CSV (RFC 4180), where a
+ * node's GUID is a column of its own. A table that
  * has none of these columns is as it is. The texts are borrowed, NULL for what was not asked.
  */
 void tune_table_wish(const char *columns, const char *sort, bool csv);

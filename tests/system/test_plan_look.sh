@@ -9,20 +9,20 @@ planned() { tune plan -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.jso
 wait_until 30 planned || fail "no plan"
 
 tune plan --csv >"$TMP/csv" || fail "CSV"
-equal "CSV has its columns" "$(head -n 1 "$TMP/csv")" "NODE,PORT,ATTRIBUTE,FIELD,SL,OLD,NEW"
+equal "CSV has its columns" "$(head -n 1 "$TMP/csv")" "NODE,GUID,PORT,ATTRIBUTE,FIELD,SL,OLD,NEW"
 # Service levels with the same change are one line.
 equal "and a line for each change" "$(grep -c 'CACongestionSetting,CCTI_Timer,0-15,0,' "$TMP/csv")" \
 	"$(jq '[.changes[] | select(.field == "CCTI_Timer") | .node] | unique | length' "$TMP/plan.json")"
-equal "nothing else" "$(grep -vc '^[^,]* 0x[0-9a-f]*,[0-9]*,' "$TMP/csv")" 1
+equal "nothing else" "$(grep -vc '^[^,]*,0x[0-9a-f]*,[0-9]*,' "$TMP/csv")" 1
 of_root() { tune plan --csv --root 1 --columns node,role,mb/s --sort -mb/s >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 5 ]; }
 wait_until 20 of_root || fail "CSV of a root"
-equal "of a root the sources, with these columns" "$(head -n 1 "$TMP/csv")" "NODE,ROLE,MB/s"
-sed 1d "$TMP/csv" | cut -d, -f3 >"$TMP/rates"
+equal "of a root the sources, with these columns" "$(head -n 1 "$TMP/csv")" "NODE,GUID,ROLE,MB/s"
+sed 1d "$TMP/csv" | cut -d, -f4 >"$TMP/rates"
 equal "from the most on" "$(cat "$TMP/rates")" "$(sort -rn "$TMP/rates")"
 equal "all of them" "$(wc -l <"$TMP/rates")" 4
 of_name() { tune plan --csv --root 1 --node '*3' --columns NODE >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 2 ]; }
 wait_until 20 of_name || fail "CSV by name"
-equal "by name" "$(sed '1d; s/ .*//' "$TMP/csv")" source3
+equal "by name" "$(sed '1d; s/,.*//' "$TMP/csv")" source3
 tune plan --root 2 >"$TMP/out" 2>&1 && fail "a root that is not there"
 equal "a root that is not there is an error" "$(cat "$TMP/out")" "ibcc-tune: --root: the plan has roots up to 1"
 tune plan --columns NODE,nonsense >"$TMP/out" 2>"$TMP/err" && fail "a column that is not there"

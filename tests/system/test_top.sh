@@ -35,13 +35,20 @@ stop "$watcher"
 
 start_tuned 'mode: apply'
 wait_until 30 rooted || fail "no root is told"
-# on_terminal KEYS LOOKS: top on a terminal of 80 by 24.
+# on_terminal KEYS LOOKS: top on a terminal of 80 by 24, at which somebody sits and presses keys when
+# there is something to see.
+mkfifo "$TMP/keys"
+exec 9<>"$TMP/keys"
 on_terminal()
 {
 	: >"$TMP/screen"
-	(sleep 3; printf '%s' "$1"; sleep 5) | timeout 60 script -qec \
+	timeout 90 script -qec \
 		"stty rows 24 cols 80; NO_COLOR=1 TERM=xterm $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml top --watch=1 $2" \
-		/dev/null >"$TMP/screen" 2>&1
+		/dev/null <&9 >"$TMP/screen" 2>&1 &
+	local terminal=$!
+	wait_until 20 grep -q Decision "$TMP/screen" || fail "nothing to see on a terminal"
+	printf '%s' "$1" >&9
+	wait "$terminal"
 }
 on_terminal '' '--limit 2' || fail "top on a terminal"
 esc=$(printf '\033')

@@ -20,7 +20,7 @@ static const struct ibcc_table_column columns[] = {
 };
 static const char *const rows[][3] = {
 	{ "b", "9.5", "plain" },
-	{ "a", "100", "a, \"quoted\" word" },
+	{ "a 0x b 0x0a", "100", "a, \"quoted\" word" },
 	{ "c", "20", NULL },
 };
 
@@ -63,34 +63,36 @@ static const char *printed(const char *choose, const char *sort, bool csv, const
 static void test_plain(void **state)
 {
 	(void)state;
-	assert_string_equal(
-		printed(NULL, NULL, false, NULL),
-		"\nHeading\nNODE MB/s WHY\nb     9.5 plain\na     100 a, \"quoted\" word\n"
-		"c      20 \n");
+	assert_string_equal(printed(NULL, NULL, false, NULL),
+			    "\nHeading\nNODE        MB/s WHY\nb            9.5 plain\n"
+			    "a 0x b 0x0a  100 a, \"quoted\" word\nc             20 \n");
 }
 
 static void test_columns(void **state)
 {
 	(void)state;
 	assert_string_equal(printed("mb/s,NODE", NULL, false, NULL),
-			    "\nHeading\nMB/s NODE\n 9.5 b\n 100 a\n  20 c\n");
-	assert_string_equal(printed("node", "NODE", true, NULL), "NODE\na\nb\nc\n");
+			    "\nHeading\nMB/s NODE\n 9.5 b\n 100 a 0x b 0x0a\n  20 c\n");
+	assert_string_equal(printed("node", "NODE", true, NULL),
+			    "NODE,GUID\na 0x b,0x0a\nb,\nc,\n");
 }
 
 /* Numbers by their values: 9.5 is less than 20, though '9' is behind '2'. */
 static void test_sort(void **state)
 {
 	(void)state;
-	assert_string_equal(printed("NODE", "mb/s", true, NULL), "NODE\nb\nc\na\n");
-	assert_string_equal(printed("NODE", "-mb/s", true, NULL), "NODE\na\nc\nb\n");
+	assert_string_equal(printed("NODE", "mb/s", true, NULL),
+			    "NODE,GUID\nb,\nc,\na 0x b,0x0a\n");
+	assert_string_equal(printed("NODE", "-mb/s", true, NULL),
+			    "NODE,GUID\na 0x b,0x0a\nc,\nb,\n");
 }
 
 static void test_csv(void **state)
 {
 	(void)state;
-	assert_string_equal(
-		printed(NULL, NULL, true, NULL),
-		"NODE,MB/s,WHY\nb,9.5,plain\na,100,\"a, \"\"quoted\"\" word\"\nc,20,\n");
+	assert_string_equal(printed(NULL, NULL, true, NULL),
+			    "NODE,GUID,MB/s,WHY\nb,,9.5,plain\na 0x b,0x0a,100,\"a, \"\"quoted\"\" "
+			    "word\"\nc,,20,\n");
 }
 
 static void test_missed(void **state)
@@ -99,7 +101,8 @@ static void test_missed(void **state)
 	printed("NODE,nonsense", NULL, false, "nonsense");
 	printed(NULL, "-nothing", false, "nothing");
 	/* Of none of its columns: the table is as it is. */
-	assert_non_null(strstr(printed("nonsense", NULL, false, "nonsense"), "NODE MB/s WHY"));
+	assert_non_null(
+		strstr(printed("nonsense", NULL, false, "nonsense"), "NODE        MB/s WHY"));
 }
 
 int main(void)
