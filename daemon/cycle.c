@@ -117,6 +117,9 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 		ibcc_tuner_free(tuner);
 		return -ENOMEM;
 	}
+	/* What the picture has of the estimator goes with it. */
+	c->picture.n_loads = 0;
+	c->picture.load = NULL;
 	ibcc_estimator_free(c->estimator);
 	ibcc_tuner_free(c->tuner);
 	c->estimator = estimator;

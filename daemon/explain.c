@@ -109,10 +109,10 @@ static void tell_trouble(struct ibcc_explain *x, const char *text)
 		return;
 	snprintf(x->trouble, sizeof(x->trouble), "%s", text);
 	if (text[0] && is_news(x, sum_words(text))) {
-		ibcc_log(LOG_WARNING, "%s; keeps trying", text);
+		ibcc_log_of(IBCC_LOG_TROUBLE, LOG_WARNING, "%s; keeps trying", text);
 		x->trouble_told = true;
 	} else if (!text[0] && x->trouble_told) {
-		ibcc_log(LOG_NOTICE, "working again");
+		ibcc_log_of(IBCC_LOG_WORKS_AGAIN, LOG_NOTICE, "working again");
 		x->trouble_told = false;
 	}
 }
@@ -140,17 +140,18 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		if (!is_news(x, ibcc_hash(IBCC_HASH_START, id, sizeof(id))) || ++n > ROOTS_TOLD)
 			continue;
 		ibcc_picture_explain(c->topo, &e->root[i], words, sizeof(words));
-		ibcc_log(LOG_NOTICE, "congestion: %s", words);
+		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: %s", words);
 	}
 	if (n > ROOTS_TOLD)
-		ibcc_log(LOG_NOTICE, "congestion: at %u more ports", n - ROOTS_TOLD);
+		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: at %u more ports",
+			    n - ROOTS_TOLD);
 	x->congested |= n > 0;
 	if (e->n_roots || !x->congested)
 		return;
 	/* Told once until it is back after a while. */
 	x->congested = false;
 	if (is_news(x, sum_words("no congestion")))
-		ibcc_log(LOG_NOTICE, "no congestion any more");
+		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "no congestion any more");
 }
 
 /* Fields of a channel adapter's setting, service levels in a row with equal values as one. */
@@ -260,7 +261,7 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	char nodes[512];
 
 	if ((wrote || decision) && c->target.summary[0])
-		ibcc_log(LOG_NOTICE, "decision: %s", c->target.summary);
+		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s", c->target.summary);
 	x->planned = c->plan.n > 0;
 	if (!c->plan.n || (!wrote && !decision && !begins))
 		return;
@@ -275,11 +276,14 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		tell_change(&c->plan.change[i], what);
 	}
 	if (wrote)
-		ibcc_log(LOG_NOTICE, "%u of %u writes verified, %u Set MADs: %s",
-			 c->result.n_verified, c->result.n, c->result.set_mads, nodes);
+		ibcc_log_of(c->result.n_verified == c->result.n ? IBCC_LOG_WROTE
+								: IBCC_LOG_NOT_WRITTEN,
+			    LOG_NOTICE, "%u of %u writes verified, %u Set MADs: %s",
+			    c->result.n_verified, c->result.n, c->result.set_mads, nodes);
 	else
-		ibcc_log(LOG_INFO, "would write %u settings (ibcc-tune plan shows them): %s",
-			 c->plan.n, nodes);
+		ibcc_log_of(IBCC_LOG_WOULD_WRITE, LOG_INFO,
+			    "would write %u settings (ibcc-tune plan shows them): %s", c->plan.n,
+			    nodes);
 }
 
 static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -290,8 +294,8 @@ static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	if (!strcmp(x->unknown, text.text))
 		return;
 	memcpy(x->unknown, text.text, sizeof(x->unknown));
-	ibcc_log(LOG_NOTICE, "%s",
-		 text.text[0] ? text.text : "there are no settings of unknown origin any more");
+	ibcc_log_of(IBCC_LOG_UNKNOWN_ORIGIN, LOG_NOTICE, "%s",
+		    text.text[0] ? text.text : "there are no settings of unknown origin any more");
 }
 
 static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -306,7 +310,7 @@ static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	if (!text[0])
 		line = "the counters of all ports are believed again";
 	if (is_news(x, ibcc_hash(IBCC_HASH_START, line, strlen(line))))
-		ibcc_log(text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
+		ibcc_log_of(IBCC_LOG_DOUBTED, text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
 }
 
 static void tell_once(char *last, const char *what, const char *text)
@@ -315,7 +319,7 @@ static void tell_once(char *last, const char *what, const char *text)
 		return;
 	snprintf(last, IBCC_WHY_BYTES, "%s", text);
 	if (text[0])
-		ibcc_log(LOG_NOTICE, "%s%s", what, text);
+		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE, "%s%s", what, text);
 }
 
 static void tell_vendor(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -339,8 +343,8 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	if (!c->audited)
 		return;
 	if (a->n_made + a->n_unmade + a->n_other)
-		ibcc_log(
-			LOG_NOTICE,
+		ibcc_log_of(
+			IBCC_LOG_INTERRUPTED, LOG_NOTICE,
 			"of the changes that were left open by an interruption %u turned out made, "
 			"%u not made, %u otherwise",
 			a->n_made, a->n_unmade, a->n_other);
@@ -355,9 +359,9 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	x->drift_sum = sum;
 	ibcc_audit_text(c->topo, a, &text);
 	if (!a->drift.n)
-		ibcc_log(LOG_NOTICE, "settings are as we left them");
+		ibcc_log_of(IBCC_LOG_NO_DRIFT, LOG_NOTICE, "settings are as we left them");
 	else
-		ibcc_log(LOG_WARNING, "drift: %s", text.text);
+		ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %s", text.text);
 	for (i = 0; i < a->drift.n; i++)
 		tell_change(&a->drift.change[i], "drifted");
 }
@@ -399,10 +403,13 @@ void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct
 	/* The fabric is another one. */
 	memset(x->memory, 0, sizeof(x->memory));
 	if (err)
-		ibcc_log(LOG_WARNING, "%s by %s failed: %s", what, r->who, why->text);
+		ibcc_log_of(IBCC_LOG_REQUEST_FAILED, LOG_WARNING, "%s by %s failed: %s", what,
+			    r->who, why->text);
 	else
-		ibcc_log(LOG_NOTICE, "%s by %s: %lld writes verified", what, r->who,
-			 (long long)json_integer_value(json_object_get(result, "verified")));
+		ibcc_log_of(IBCC_LOG_REQUEST, LOG_NOTICE, "%s by %s: %lld writes verified", what,
+			    r->who,
+			    (long long)json_integer_value(json_object_get(result, "verified")));
 	if (unrecorded)
-		ibcc_log(LOG_WARNING, "%s by %s is NOT RECORDED: %s", what, r->who, unrecorded);
+		ibcc_log_of(IBCC_LOG_UNRECORDED, LOG_WARNING, "%s by %s is NOT RECORDED: %s", what,
+			    r->who, unrecorded);
 }

@@ -148,8 +148,8 @@ static int on_stall(sd_event_source *source, uint64_t usec, void *arg)
 	(void)usec;
 	if (!l->passing)
 		return 0;
-	ibcc_log(LOG_WARNING, "the pass under way takes long; busy with: %s",
-		 ibcc_worker_stage(l->worker));
+	ibcc_log_of(IBCC_LOG_STALLED, LOG_WARNING, "the pass under way takes long; busy with: %s",
+		    ibcc_worker_stage(l->worker));
 	notify_status(l);
 	return 0;
 }
@@ -171,15 +171,16 @@ static void give_roles(struct loop *l)
 static void reconfigured(struct loop *l, const struct ibcc_job *j)
 {
 	if (j->err) {
-		ibcc_log(LOG_ERR, "the new configuration cannot be taken over: %s", j->why.text);
+		ibcc_log_of(IBCC_LOG_BAD_CONFIG, LOG_ERR,
+			    "the new configuration cannot be taken over: %s", j->why.text);
 	} else {
 		l->config = j->config;
 		if (l->log_level < 0)
 			ibcc_log_set_level(l->config.log_level);
 		ibcc_metrics_out_configure(l->metrics, &l->config);
 		give_roles(l);
-		ibcc_log(LOG_NOTICE, "configuration reloaded, mode %s",
-			 l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
+		ibcc_log_of(IBCC_LOG_RELOADED, LOG_NOTICE, "configuration reloaded, mode %s",
+			    l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
 	}
 	end_reload(l, !j->err);
 }
@@ -277,7 +278,8 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_us(l));
 	if (!j || ibcc_conf_load(l->config_file, l->fabric, &j->config, &j->cc_key, &errors)) {
 		log_lines(&errors);
-		ibcc_log(LOG_ERR, "the new configuration is bad, keeping the old one");
+		ibcc_log_of(IBCC_LOG_BAD_CONFIG, LOG_ERR,
+			    "the new configuration is bad, keeping the old one");
 		ibcc_job_free(j);
 		end_reload(l, false);
 	} else {
@@ -294,8 +296,8 @@ static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, 
 	struct loop *l = arg;
 
 	(void)source;
-	ibcc_log(LOG_NOTICE, "signal %u, ending; settings on the fabric stay as they are",
-		 info->ssi_signo);
+	ibcc_log_of(IBCC_LOG_END, LOG_NOTICE,
+		    "signal %u, ending; settings on the fabric stay as they are", info->ssi_signo);
 	return sd_event_exit(l->event, 0);
 }
 
@@ -371,9 +373,9 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 
 	if (!rc) {
 		l.start_us = now_us(&l);
-		ibcc_log(LOG_NOTICE, "ibcc-tuned %s, mode %s, control socket %s", IBCC_VERSION,
-			 l.config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
-			 l.config.control_socket);
+		ibcc_log_of(IBCC_LOG_START, LOG_NOTICE, "ibcc-tuned %s, mode %s, control socket %s",
+			    IBCC_VERSION, l.config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
+			    l.config.control_socket);
 		sd_notify(0, "READY=1");
 		rc = sd_event_loop(l.event);
 		if (rc < 0)

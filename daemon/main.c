@@ -92,6 +92,6 @@ int main(int argc, char **argv)
 		      o.log_level < 0 ? o.config.log_level : o.log_level);
 	rc = ibcc_loop_run(&o, &why);
 	if (rc)
-		ibcc_log(LOG_ERR, "%s", why.text);
+		ibcc_log_of(IBCC_LOG_FAILED, LOG_ERR, "%s", why.text);
 	return rc ? 1 : 0;
 }

@@ -81,6 +81,21 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 
+/* The last pass in figures, {"pass","sent_mbps","waiting","wait_permille","fecn_per_s","becn_per_s",
+ * "settings","roots"}: what all adapters send, how many wait and the most that one does, the worst
+ * roots with numbers of sources, and "settings" as {"marking_ports","reacting_ports"} with
+ * [least, most] of "Threshold", "Marking_Rate", "CCTI_Timer", "CCTI_Increase", "CCTI_Limit" where
+ * they are on; null before they were read. Of a cycle that has decided.
+ */
+json_t *ibcc_report_now(const struct ibcc_cycle *c);
+
+/* The fabric to be drawn, {"nodes","links","trees"}: nodes as {"node_guid","node","type"}; links
+ * once each, {"a","b","link_mbps","from_a","from_b"}, where an end is [index of its node, port] and
+ * what an end sent in the last pass is {"mbps","wait_permille"} or null; and for each root the ports,
+ * as such ends, by which packets of who contributes leave on their way to it, itself the last hop.
+ */
+json_t *ibcc_report_map(const struct ibcc_cycle *c);
+
 /* Settings as read from the fabric, by node. `filter` (may be NULL): only nodes whose description,
  * GUID or LID is this.
  */

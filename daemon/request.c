@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
 	{ "confirm", IBCC_JOB_CONFIRM, true },   { "cancel", IBCC_JOB_CANCEL, true },
+	{ "report", IBCC_JOB_REPORT, false },
 };
 
 static const struct command *find_command(const char *name)

@@ -447,6 +447,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 				(c->acted && c->result.n_verified == c->plan.n ? 0 : c->plan.n) +
 				c->rollout.n_left));
 		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
+		json_object_set_new(o, "now", ibcc_report_now(c));
 	}
 	return o;
 }

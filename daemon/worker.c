@@ -189,7 +189,9 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 /* A plan that is not there yet is waited for, as long as passes come to an end. */
 static void tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
 {
-	j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
+	j->err = j->kind == IBCC_JOB_REPORT
+			 ? ibcc_service_report(w->service, &j->result, &j->why)
+			 : ibcc_service_plan(w->service, j->data, &j->result, &j->why);
 	if (j->err == -EAGAIN && may_wait)
 		push(&w->plans, j);
 	else
@@ -237,6 +239,7 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		j->err = ibcc_service_cancel_trial(w->service, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "cancel", &r, j->err, &j->why, j->result);
 		break;
+	case IBCC_JOB_REPORT:
 	case IBCC_JOB_PLAN: tell_plan(w, j, true); return;
 	case IBCC_JOB_ROLLBACK:
 		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);

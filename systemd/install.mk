@@ -6,6 +6,8 @@
 
 INSTALL ?= install
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
 DOCDIR ?= $(PREFIX)/share/doc/ibcc-tune
 conf_dir := $(SYSCONFDIR)/ibcc-tune
 
@@ -47,11 +49,14 @@ do-install:
 		systemd/ibcc-tuned.service.in >'$(D)$(UNITDIR)/ibcc-tuned@.service'
 	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-tuned.service' '$(D)$(UNITDIR)/ibcc-tuned@.service'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tuned-metrics.socket '$(D)$(UNITDIR)/ibcc-tuned-metrics.socket'
+	$(Q)for f in doc/schema/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$${f#doc/} || exit 1; done
 	$(Q)for f in monitoring/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$$f || exit 1; done
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.sysusers '$(D)$(SYSUSERSDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.tmpfiles '$(D)$(TMPFILESDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/40-ibcc-tune.rules '$(D)$(UDEVDIR)/40-ibcc-tune.rules'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.bash '$(D)$(BASHCOMPDIR)/ibcc-tune'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.zsh '$(D)$(ZSHCOMPDIR)/_ibcc-tune'
+	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.catalog '$(D)$(CATALOGDIR)/ibcc-tune.catalog'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
 	$(Q)for d in README.md NEWS LICENSE doc/*.md doc/experiments/*.md; do \

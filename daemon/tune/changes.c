@@ -4,15 +4,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include <ibcc/table.h>
-
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 const char *tune_node_text(const json_t *o, char *buf, size_t len)
 {
 	snprintf(buf, len, "%s %s", tune_str(o, "node"), tune_str(o, "node_guid"));
 	return buf;
+}
+
+enum tune_style tune_style_of_outcome(const char *outcome)
+{
+	if (!strcmp(outcome, "verified"))
+		return TUNE_GREEN;
+	return *outcome ? TUNE_RED : TUNE_PLAIN;
 }
 
 static bool same(const json_t *a, const json_t *b, const char *key)
@@ -77,7 +84,7 @@ static void print_row(struct libscols_table *t, const json_t *o, const json_t *l
 	row[5] = tune_str(o, "old");
 	row[6] = tune_str(o, "new");
 	row[7] = tune_str(o, "outcome");
-	ibcc_table_add(t, row);
+	tune_table_add(t, row, 7, tune_style_of_outcome(row[7]));
 }
 
 /* Reasons repeat from node to node: each is told once, for the attribute it belongs to. */
@@ -110,7 +117,7 @@ void tune_print_changes(const json_t *changes, const char *heading)
 	};
 	size_t n = json_array_size(changes), i;
 	bool outcomes = n && json_object_get(json_array_get(changes, 0), "outcome");
-	struct libscols_table *t = ibcc_table_new(columns, outcomes ? 8 : 7, stdout);
+	struct libscols_table *t = tune_table_new(columns, outcomes ? 8 : 7);
 	bool *covered = calloc(n ? n : 1, sizeof(*covered));
 
 	for (i = 0; covered && i < n; i++)
@@ -118,6 +125,7 @@ void tune_print_changes(const json_t *changes, const char *heading)
 			print_row(t, json_array_get(changes, i),
 				  tune_end_of_run(changes, i, covered));
 	free(covered);
-	ibcc_table_print_under(t, heading);
-	print_reasons(changes);
+	tune_table_print_under(t, heading);
+	if (!tune_table_is_csv())
+		print_reasons(changes);
 }

@@ -7,10 +7,24 @@
 
 #include <jansson.h>
 
+#include "daemon/tune/look.h"
+
 /* Prints the "changes" of an answer as a table, service levels with equal values in one row, and
  * the reasons below.
  */
 void tune_print_changes(const json_t *changes, const char *heading);
+
+/* Whoever is told the groups: each as places, setting, service levels, old, new, where and outcome,
+ * then that these were all, then reasons.
+ */
+#define TUNE_GROUP_CELLS 7
+struct tune_group_fn {
+	void *arg;
+	void (*row)(void *arg, const char *const *cell);
+	void (*end)(void *arg);
+	void (*reason)(void *arg, bool first, const char *field, const char *reason);
+};
+void tune_group_changes(const json_t *changes, const struct tune_group_fn *fn);
 
 /* The same in a few lines: equal changes of many nodes as one, with the first nodes named; where
  * that is not enough, with the range of values.
@@ -24,6 +38,9 @@ void tune_print_groups(const json_t *changes, const char *heading);
 const json_t *tune_end_of_run(const json_t *changes, size_t i, bool *covered);
 /* "0-15" of such a run, "" of what has no service level. */
 void tune_sl_text(const json_t *first, const json_t *last, char *buf, size_t len);
+
+/* Green for what was verified, red for what was not made. */
+enum tune_style tune_style_of_outcome(const char *outcome);
 
 /* "name 0xguid" into a buffer. */
 const char *tune_node_text(const json_t *o, char *buf, size_t len);

@@ -10,6 +10,7 @@
 #include <ibcc/plan_file.h>
 
 #include "daemon/service.h"
+#include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
 /* Passes beyond the least, for an undecided tuner. */
@@ -121,6 +122,10 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		if (!rc)
 			rc = ibcc_service_plan(s, json_is_true(json_object_get(args, "data")), out,
 					       why);
+	} else if (!strcmp(command, "report")) {
+		rc = watch(t, s, why);
+		if (!rc)
+			rc = ibcc_service_report(s, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
 		rc = apply_plan_local(s, plan, &r, out, why);
 	} else if (!strcmp(command, "apply")) {
@@ -196,10 +201,12 @@ int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 	json_t *a = NULL;
 	int rc = tune_do(t, command, args, &a, &why), code = TUNE_OK;
 
-	if (a && t->json)
+	if (a && t->json) {
 		code = tune_print_json(a);
-	else if (a)
+	} else if (a) {
+		tune_pager_begin();
 		print(a);
+	}
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }

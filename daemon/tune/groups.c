@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/table.h>
-
 #include "daemon/tune/changes.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 /* More lines than that, and values are told as ranges. */
@@ -155,25 +154,25 @@ static int collect(struct groups *all, const json_t *changes, bool exact)
 	return rc;
 }
 
-static void print_group(struct libscols_table *t, const struct groups *all, struct group *g)
+static void tell_group(const struct groups *all, struct group *g, const struct tune_group_fn *fn)
 {
 	const char *field = tune_str(g->first, "field");
 	size_t len = strlen(g->where), name = all->exact ? strlen(field) : strcspn(field, "[");
 	char places[16], setting[CELL], old[CELL], new[CELL];
-	const char *row[] = { places,
-			      setting,
-			      g->sl,
-			      value_text(&g->old, old),
-			      value_text(&g->new, new),
-			      g->where,
-			      tune_str(g->first, "outcome") };
+	const char *row[TUNE_GROUP_CELLS] = { places,
+					      setting,
+					      g->sl,
+					      value_text(&g->old, old),
+					      value_text(&g->new, new),
+					      g->where,
+					      tune_str(g->first, "outcome") };
 
 	if (g->n_places > NODES_NAMED)
 		snprintf(g->where + len, sizeof(g->where) - len, " and %u more",
 			 g->n_places - NODES_NAMED);
 	snprintf(places, sizeof(places), "%u", g->n_places);
 	snprintf(setting, sizeof(setting), "%.*s", (int)name, field);
-	ibcc_table_add(t, row);
+	fn->row(fn->arg, row);
 }
 
 /* Whether two reasons say the same of different ports and numbers. */
@@ -191,7 +190,7 @@ static bool alike(const char *a, const char *b)
 	}
 }
 
-static void print_reasons(const struct groups *all)
+static void tell_reasons(const struct groups *all, const struct tune_group_fn *fn)
 {
 	unsigned int n = 0;
 
@@ -203,9 +202,47 @@ static void print_reasons(const struct groups *all)
 				break;
 		if (k < i || !reason[0] || ++n > REASONS)
 			continue;
-		printf("%s  %s: %s\n", n == 1 ? "\nReasons, of the first node each\n" : "",
-		       tune_str(all->g[i].first, "field"), reason);
+		fn->reason(fn->arg, n == 1, tune_str(all->g[i].first, "field"), reason);
 	}
+}
+
+void tune_group_changes(const json_t *changes, const struct tune_group_fn *fn)
+{
+	struct groups all = { 0 };
+	int rc = collect(&all, changes, true);
+
+	if (!rc && all.n > EXACT_GROUPS)
+		rc = collect(&all, changes, false);
+	for (size_t i = 0; !rc && i < all.n; i++)
+		tell_group(&all, &all.g[i], fn);
+	fn->end(fn->arg);
+	if (!rc)
+		tell_reasons(&all, fn);
+	free(all.g);
+}
+
+struct printer {
+	struct libscols_table *t;
+	const char *heading;
+};
+
+static void print_row(void *arg, const char *const *cell)
+{
+	tune_table_add(((struct printer *)arg)->t, cell, TUNE_GROUP_CELLS - 1,
+		       tune_style_of_outcome(cell[TUNE_GROUP_CELLS - 1]));
+}
+
+static void print_table(void *arg)
+{
+	struct printer *p = arg;
+
+	tune_table_print_under(p->t, p->heading);
+}
+
+static void print_reason(void *arg, bool first, const char *field, const char *reason)
+{
+	(void)arg;
+	printf("%s  %s: %s\n", first ? "\nReasons, of the first node each\n" : "", field, reason);
 }
 
 void tune_print_groups(const json_t *changes, const char *heading)
@@ -215,19 +252,9 @@ void tune_print_groups(const json_t *changes, const char *heading)
 		{ "OLD", IBCC_LEFT },     { "NEW", IBCC_LEFT },     { "WHERE", IBCC_WRAP },
 		{ "OUTCOME", IBCC_LEFT },
 	};
-	struct groups all = { 0 };
-	struct libscols_table *t = NULL;
 	bool outcomes = json_object_get(json_array_get(changes, 0), "outcome") != NULL;
-	int rc = collect(&all, changes, true);
+	struct printer p = { tune_table_new(columns, outcomes ? 7 : 6), heading };
 
-	if (!rc && all.n > EXACT_GROUPS)
-		rc = collect(&all, changes, false);
-	if (!rc)
-		t = ibcc_table_new(columns, outcomes ? 7 : 6, stdout);
-	for (size_t i = 0; t && i < all.n; i++)
-		print_group(t, &all, &all.g[i]);
-	ibcc_table_print_under(t, heading);
-	if (t)
-		print_reasons(&all);
-	free(all.g);
+	tune_group_changes(changes,
+			   &(struct tune_group_fn){ &p, print_row, print_table, print_reason });
 }

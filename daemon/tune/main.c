@@ -11,6 +11,9 @@
 
 #include "daemon/conf.h"
 #include "daemon/service.h"
+#include "daemon/tune/look.h"
+#include "daemon/tune/pager.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 struct command {
@@ -34,8 +37,11 @@ static const struct command commands[] = {
 	{ "repair", tune_repair, 0, false, "write again what somebody else, or a reboot, changed" },
 	{ "key", tune_key, 1, false, "FILE  give all nodes the CC_Key in this file" },
 	{ "status", tune_status, 0, true, "what the daemon is doing" },
+	{ "top", tune_top, 0, true, "the same again and again: roots, rates, settings, decision" },
 	{ "show", tune_show, 1, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
+	{ "report", tune_report, 0, false,
+	  "all about the last pass in one file, for a ticket: --html FILE" },
 	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
 	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
 	{ "ooo-check", tune_ooo_check, 0, false,
@@ -68,11 +74,21 @@ static const char usage_options[] =
 	"      --skip-unsupported     let nodes without congestion control out of a plan\n"
 	"      --via plugin|direct    who writes, without a daemon\n"
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
-	"      --limit N              history: so many, default 20\n"
 	"      --series               history: with -j, what was measured in 24 hours\n"
 	"      --plot FILE            history: that, and the transactions, as SVG\n"
+	"      --limit N              history: so many, default 20; top: so many looks, default\n"
+	"                              until q\n"
+	"      --watch[=SECONDS]      status, top: look again after so long, default 2\n"
+	"      --csv                  plan, show: tables as CSV; of a plan the changes, or with\n"
+	"                              --root its sources\n"
+	"      --columns NAME,...     plan, show: these columns\n"
+	"      --sort [-]NAME         plan, show: by this column, with - from the most on\n"
+	"      --no-pager             never through $PAGER\n"
+	"      --units MB/s|Gb/s      of rates, default MB/s\n"
+	"      --color WHEN           auto, always or never\n"
 	"      --protect              key: let nobody read without the key\n"
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
+	"      --html FILE            report: a page that is one file\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
 	"names\n"
 	"      --node-name-map FILE   names of nodes\n"
@@ -113,7 +129,15 @@ enum {
 	OPT_FULL,
 	OPT_ROOT,
 	OPT_NODE,
-	OPT_SYSFS
+	OPT_SYSFS,
+	OPT_WATCH,
+	OPT_UNITS,
+	OPT_COLOR,
+	OPT_HTML,
+	OPT_CSV,
+	OPT_COLUMNS,
+	OPT_SORT,
+	OPT_NO_PAGER,
 };
 
 static const struct option options[] = {
@@ -138,6 +162,14 @@ static const struct option options[] = {
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
+	{ "watch", optional_argument, NULL, OPT_WATCH },
+	{ "units", required_argument, NULL, OPT_UNITS },
+	{ "html", required_argument, NULL, OPT_HTML },
+	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "columns", required_argument, NULL, OPT_COLUMNS },
+	{ "sort", required_argument, NULL, OPT_SORT },
+	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
+	{ "color", required_argument, NULL, OPT_COLOR },
 	{ "config", required_argument, NULL, 'z' },
 	{ "fabric", required_argument, NULL, 'F' },
 	{ "Ca", required_argument, NULL, 'C' },
@@ -155,8 +187,8 @@ static const struct option options[] = {
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
-		*lease, *socket, *root, *confirm;
-	bool dry_run;
+		*lease, *socket, *root, *confirm, *watch, *units, *color, *columns, *sort;
+	bool dry_run, csv;
 };
 
 static int print_usage(void)
@@ -172,6 +204,7 @@ static int print_usage(void)
 static int hint(void)
 {
 	fputs("Try 'ibcc-tune --help'.\n", stderr);
+	tune_error_object("wrong usage, see ibcc-tune --help");
 	return TUNE_ERROR;
 }
 
@@ -242,7 +275,21 @@ static bool override(struct tune *t, const struct overrides *o)
 	if (o->limit) {
 		if (!tune_number(o->limit, 1, 10000, "--limit", &v))
 			return false;
-		t->limit = (unsigned int)v;
+		t->limit = t->looks = (unsigned int)v;
+	}
+	if (o->watch) {
+		if (!tune_number(o->watch, 1, 3600, "--watch", &v))
+			return false;
+		t->watch_ms = 1000 * (uint32_t)v;
+	}
+	if (o->units && !tune_set_units(o->units)) {
+		tune_fail("--units: got '%s', want MB/s or Gb/s", o->units);
+		return false;
+	}
+	tune_table_wish(o->columns, o->sort, o->csv);
+	if (!tune_set_color(o->color ? o->color : "auto")) {
+		tune_fail("--color: got '%s', want auto, always or never", o->color);
+		return false;
 	}
 	if (o->confirm && !read_confirm(t, o->confirm))
 		return false;
@@ -280,6 +327,8 @@ static int run(struct tune *t, const struct overrides *o)
 	struct ibcc_yaml_errors errors = { 0 };
 	const char *file = o->config_file;
 	char path[IBCC_CONFIG_PATH_BYTES];
+	const char *missed;
+	bool bad;
 	int rc;
 
 	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
@@ -314,8 +363,11 @@ static int run(struct tune *t, const struct overrides *o)
 	rc = ibcc_conf_load(file, o->fabric, &t->config, &t->cc_key, &errors);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
+	bad = rc && !(c->emergency && o->socket);
+	if (bad)
+		tune_error_object(errors.text ? errors.text : "no memory");
 	ibcc_yaml_errors_fini(&errors);
-	if (rc && !(c->emergency && o->socket))
+	if (bad)
 		return bad_config(t, o, c);
 	if (rc) {
 		ibcc_config_defaults(&t->config, o->fabric);
@@ -324,13 +376,19 @@ static int run(struct tune *t, const struct overrides *o)
 	if (!override(t, o))
 		return hint();
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
-	return c->fn(t);
+	rc = c->fn(t);
+	tune_pager_end();
+	missed = tune_table_missed();
+	if (rc != TUNE_ERROR && missed && !t->json)
+		rc = tune_fail("%s has no column '%s' here", c->name, missed);
+	return rc;
 }
 
 int main(int argc, char **argv)
 {
 	struct tune t = { .limit = 20 };
 	struct overrides o = { 0 };
+	bool bad = false;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "nyo:jz:F:C:P:t:c:evdhV", options, NULL)) != -1) {
@@ -338,7 +396,10 @@ int main(int argc, char **argv)
 		case 'n': o.dry_run = true; break;
 		case 'y': t.yes = true; break;
 		case 'o': t.output = optarg; break;
-		case 'j': t.json = true; break;
+		case 'j':
+			t.json = true;
+			tune_owe_error();
+			break;
 		case OPT_CONFIRM: o.confirm = optarg; break;
 		case OPT_DETAILED: t.detailed_exitcode = true; break;
 		case OPT_SKIP: t.skip_unsupported = true; break;
@@ -354,6 +415,17 @@ int main(int argc, char **argv)
 		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
 		case OPT_SYSFS: t.sysfs = optarg; break;
+		case OPT_WATCH:
+			o.watch = optarg;
+			t.watch_ms = TUNE_WATCH_MS;
+			break;
+		case OPT_UNITS: o.units = optarg; break;
+		case OPT_HTML: t.html = optarg; break;
+		case OPT_CSV: o.csv = true; break;
+		case OPT_COLUMNS: o.columns = optarg; break;
+		case OPT_SORT: o.sort = optarg; break;
+		case OPT_NO_PAGER: tune_pager_refuse(); break;
+		case OPT_COLOR: o.color = optarg; break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;
@@ -367,9 +439,12 @@ int main(int argc, char **argv)
 		case 'd': t.verbose += 2; break;
 		case 'h': return print_usage();
 		case 'V': return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
-		default: return hint();
+		/* -j may come after it. */
+		default: bad = true; break;
 		}
 	}
+	if (bad)
+		return hint();
 	t.n_args = argc - optind;
 	t.args = argv + optind;
 	return run(&t, &o);

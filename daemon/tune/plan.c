@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/look.h"
+#include "daemon/tune/pager.h"
 #include "daemon/tune/plan.h"
 #include "daemon/tune/roots.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 /* A plan in a file tells when it was made, which is another age. */
@@ -73,6 +76,18 @@ static json_t *changes_of(const json_t *a, const char *glob)
 	return some;
 }
 
+/* One table: of a root its sources, else all changes. */
+static void print_csv(const struct tune *t, const json_t *roots, const json_t *prediction,
+		      const json_t *changes, const char *heading)
+{
+	const json_t *root = t->root ? json_array_get(roots, (size_t)t->root - 1) : NULL;
+
+	if (root)
+		tune_print_root(root, (size_t)t->root, t->node, prediction);
+	else
+		tune_print_changes(changes, heading);
+}
+
 void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 {
 	const json_t *roots = json_object_get(a, "roots"), *o;
@@ -80,13 +95,18 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	json_t *changes = changes_of(a, t->node);
 	size_t i;
 
+	if (tune_table_is_csv()) {
+		print_csv(t, roots, prediction, changes, heading);
+		json_decref(changes);
+		return;
+	}
 	print_fabric(json_object_get(a, "fabric"));
 	print_snapshot_age(a);
 	json_array_foreach (roots, i, o)
 		if (t->full || t->root == i + 1)
 			tune_print_root(o, i + 1, t->node, prediction);
 	if (!json_array_size(roots))
-		printf("\nNo congestion.\n");
+		printf("\n%sNo congestion.%s\n", tune_style(TUNE_GREEN), tune_style(TUNE_PLAIN));
 	else if (!t->full && !t->root)
 		tune_print_roots(roots, t->node, prediction);
 	if (t->full)
@@ -151,9 +171,15 @@ int tune_plan(struct tune *t)
 	}
 	code = t->output ? tune_plan_save(a, t->output) : TUNE_OK;
 	json_object_del(a, "data");
+	if (code == TUNE_OK && t->root > json_array_size(json_object_get(a, "roots")))
+		code = tune_fail("--root: the plan has roots up to %zu",
+				 json_array_size(json_object_get(a, "roots")));
 	if (code == TUNE_OK && t->json) {
 		code = tune_print_json(a);
+	} else if (code == TUNE_OK && tune_table_is_csv()) {
+		tune_print_plan(t, a, "");
 	} else if (code == TUNE_OK) {
+		tune_pager_begin();
 		tune_print_plan(t, a, "Changes to make");
 		printf("\n%lld writes to make, %lld settings stay, %zu nodes without.\n",
 		       tune_int(a, "writes"), tune_int(a, "unchanged"),

@@ -3,11 +3,12 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <ibcc/table.h>
+#include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/look.h"
 #include "daemon/tune/roots.h"
+#include "daemon/tune/table.h"
 
 #define ROOTS_SHOWN   6u
 #define SOURCES_SHOWN 12u
@@ -15,8 +16,7 @@
 static const char *const role_keys[] = { "contributors", "candidates", "victims" };
 static const char *const role_names[] = { "contributor", "candidate", "victim" };
 
-/* What the prediction says of a port. -1 if nothing. */
-static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
+json_int_t tune_expected_mbps(const json_t *prediction, const json_t *port)
 {
 	const json_t *list = json_object_get(prediction, "sources"), *o;
 	size_t i;
@@ -29,14 +29,9 @@ static json_int_t expected_mbps(const json_t *prediction, const json_t *port)
 	return -1;
 }
 
-struct source {
-	const json_t *o;
-	const char *role;
-};
-
 static int by_wait(const void *a, const void *b)
 {
-	const struct source *x = a, *y = b;
+	const struct tune_source *x = a, *y = b;
 	json_int_t d = tune_int(y->o, "wait_permille") - tune_int(x->o, "wait_permille");
 
 	if (!d)
@@ -44,10 +39,9 @@ static int by_wait(const void *a, const void *b)
 	return d < 0 ? -1 : d > 0;
 }
 
-/* All of a root, most waiting first. The array is the caller's; NULL without memory, or of none. */
-static struct source *sources_of(const json_t *root, const char *glob, size_t *n)
+struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t *n)
 {
-	struct source *s;
+	struct tune_source *s;
 	size_t all = 0, k, i;
 	const json_t *o;
 
@@ -58,7 +52,7 @@ static struct source *sources_of(const json_t *root, const char *glob, size_t *n
 	for (k = 0; s && k < 3; k++)
 		json_array_foreach (json_object_get(root, role_keys[k]), i, o)
 			if (!glob || !fnmatch(glob, tune_str(o, "node"), 0))
-				s[(*n)++] = (struct source){ o, role_names[k] };
+				s[(*n)++] = (struct tune_source){ o, role_names[k] };
 	if (s)
 		qsort(s, *n, sizeof(*s), by_wait);
 	return s;
@@ -66,32 +60,44 @@ static struct source *sources_of(const json_t *root, const char *glob, size_t *n
 
 static struct libscols_table *source_table(void)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT }, { "ROLE", IBCC_LEFT },      { "NODE", IBCC_LEFT },
-		{ "PORT", IBCC_RIGHT }, { "MB/s", IBCC_RIGHT },     { "WAIT%", IBCC_RIGHT },
-		{ "BECN", IBCC_RIGHT }, { "EXPECTED", IBCC_RIGHT },
+	const struct ibcc_table_column columns[] = {
+		{ "ROOT", IBCC_RIGHT },
+		{ "ROLE", IBCC_LEFT },
+		{ "NODE", IBCC_LEFT },
+		{ "PORT", IBCC_RIGHT },
+		{ tune_rate_unit(), IBCC_RIGHT },
+		{ "WAIT%", IBCC_RIGHT },
+		{ "BECN", IBCC_RIGHT },
+		{ "EXPECTED", IBCC_RIGHT },
 	};
 
-	return ibcc_table_new(columns, 8, stdout);
+	return tune_table_new(columns, 8);
 }
 
-static void add_source(struct libscols_table *t, size_t root, const struct source *s,
+static enum tune_style style_of(const char *role)
+{
+	if (!strcmp(role, role_names[0]))
+		return TUNE_RED;
+	return strcmp(role, role_names[2]) ? TUNE_PLAIN : TUNE_YELLOW;
+}
+
+static void add_source(struct libscols_table *t, size_t root, const struct tune_source *s,
 		       const json_t *prediction)
 {
 	char number[24], node[160], port[16], rate[24], wait[24], becn[24], expect[24] = "";
-	json_int_t e = expected_mbps(prediction, s->o);
+	json_int_t e = tune_expected_mbps(prediction, s->o);
 	const char *row[] = { number, s->role, tune_node_text(s->o, node, sizeof(node)),
 			      port,   rate,    wait,
 			      becn,   expect };
 
 	snprintf(number, sizeof(number), "%zu", root);
 	snprintf(port, sizeof(port), "%lld", tune_int(s->o, "port"));
-	snprintf(rate, sizeof(rate), "%.1f", (double)tune_int(s->o, "xmit_mbps") / 8);
+	tune_rate((double)tune_int(s->o, "xmit_mbps"), rate, sizeof(rate));
 	snprintf(wait, sizeof(wait), "%.1f", (double)tune_int(s->o, "wait_permille") / 10);
 	snprintf(becn, sizeof(becn), "%lld", tune_int(s->o, "becn"));
 	if (e >= 0)
-		snprintf(expect, sizeof(expect), "%.1f", (double)e / 8);
-	ibcc_table_add(t, row);
+		tune_rate((double)e, expect, sizeof(expect));
+	tune_table_add(t, row, 1, style_of(s->role));
 }
 
 void tune_print_root(const json_t *root, size_t number, const char *glob, const json_t *prediction)
@@ -99,16 +105,18 @@ void tune_print_root(const json_t *root, size_t number, const char *glob, const 
 	struct libscols_table *t = source_table();
 	char heading[64], node[160];
 	size_t n = 0, i;
-	struct source *s = sources_of(root, glob, &n);
+	struct tune_source *s = tune_sources_of(root, glob, &n);
 
 	for (i = 0; i < n; i++)
 		add_source(t, number, &s[i], prediction);
 	free(s);
-	printf("\nRoot %zu: %s port %lld, %s-generated\n  %s\n", number,
-	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-	       tune_str(root, "kind"), tune_str(root, "explanation"));
+	if (!tune_table_is_csv())
+		printf("\n%sRoot %zu: %s port %lld, %s-generated%s\n  %s\n", tune_style(TUNE_BOLD),
+		       number, tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
+		       tune_str(root, "kind"), tune_style(TUNE_PLAIN),
+		       tune_str(root, "explanation"));
 	snprintf(heading, sizeof(heading), "Sources of root %zu", number);
-	ibcc_table_print_under(t, heading);
+	tune_table_print_under(t, heading);
 }
 
 static void add_root(struct libscols_table *t, const json_t *o, size_t number)
@@ -122,29 +130,29 @@ static void add_root(struct libscols_table *t, const json_t *o, size_t number)
 
 	snprintf(cell[0], sizeof(cell[0]), "%zu", number);
 	snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
-	snprintf(cell[2], sizeof(cell[2]), "%.1f", (double)tune_int(o, "rate_mbps") / 8);
+	tune_rate((double)tune_int(o, "rate_mbps"), cell[2], sizeof(cell[2]));
 	snprintf(cell[3], sizeof(cell[3]), "%.1f", (double)tune_int(o, "tree_wait_permille") / 10);
 	for (int k = 0; k < 3; k++)
 		snprintf(cell[4 + k], sizeof(cell[0]), "%zu",
 			 json_array_size(json_object_get(o, role_keys[k])));
-	ibcc_table_add(t, row);
+	tune_table_add(t, row, 0, TUNE_PLAIN);
 }
 
 static void print_root_table(const json_t *roots)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT },    { "NODE", IBCC_LEFT },
-		{ "PORT", IBCC_RIGHT },    { "KIND", IBCC_LEFT },
-		{ "MB/s", IBCC_RIGHT },    { "FEEDERS WAIT%", IBCC_RIGHT },
-		{ "CONTRIB", IBCC_RIGHT }, { "CANDIDATES", IBCC_RIGHT },
+	const struct ibcc_table_column columns[] = {
+		{ "ROOT", IBCC_RIGHT },           { "NODE", IBCC_LEFT },
+		{ "PORT", IBCC_RIGHT },           { "KIND", IBCC_LEFT },
+		{ tune_rate_unit(), IBCC_RIGHT }, { "FEEDERS WAIT%", IBCC_RIGHT },
+		{ "CONTRIB", IBCC_RIGHT },        { "CANDIDATES", IBCC_RIGHT },
 		{ "VICTIMS", IBCC_RIGHT },
 	};
-	struct libscols_table *t = ibcc_table_new(columns, 9, stdout);
+	struct libscols_table *t = tune_table_new(columns, 9);
 	size_t n = json_array_size(roots), i;
 
 	for (i = 0; i < n && i < ROOTS_SHOWN; i++)
 		add_root(t, json_array_get(roots, i), i + 1);
-	ibcc_table_print_under(t, "Where congestion starts");
+	tune_table_print_under(t, "Where congestion starts");
 	if (n > i)
 		printf("and %zu more (--full, --root N)\n", n - i);
 }
@@ -157,7 +165,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 	struct libscols_table *t = source_table();
 
 	for (i = 0; i < n_roots; i++) {
-		struct source *s = sources_of(json_array_get(roots, i), glob, &n);
+		struct tune_source *s = tune_sources_of(json_array_get(roots, i), glob, &n);
 
 		for (k = 0; k < n && i < each && k < SOURCES_SHOWN / each; k++)
 			add_source(t, i + 1, &s[k], prediction);
@@ -165,7 +173,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 		all += n;
 		free(s);
 	}
-	ibcc_table_print_under(t, "Who waits for them most");
+	tune_table_print_under(t, "Who waits for them most");
 	if (all > shown)
 		printf("and %zu more (--full, --root N, --node GLOB)\n", all - shown);
 }
@@ -176,9 +184,10 @@ void tune_print_roots(const json_t *roots, const char *glob, const json_t *predi
 		const json_t *root = json_array_get(roots, 0);
 		char node[160];
 
-		printf("\nRoot 1: %s port %lld, %s-generated\n  %s\n",
+		printf("\n%sRoot 1: %s port %lld, %s-generated%s\n  %s\n", tune_style(TUNE_BOLD),
 		       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-		       tune_str(root, "kind"), tune_str(root, "explanation"));
+		       tune_str(root, "kind"), tune_style(TUNE_PLAIN),
+		       tune_str(root, "explanation"));
 	} else {
 		print_root_table(roots);
 	}

@@ -6,6 +6,17 @@
 
 #include "daemon/tune/tune.h"
 
+struct tune_source {
+	const json_t *o;
+	const char *role;
+};
+/* All sources of a root whose name matches `glob`, NULL for all, most waiting first. The array is
+ * the caller's; NULL without memory.
+ */
+struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t *n);
+/* What the prediction says of a port; -1 if nothing. */
+json_int_t tune_expected_mbps(const json_t *prediction, const json_t *port);
+
 /* The "roots" of a plan: the first ones, which are the worst, in a table, and below it who waits
  * for them most. Of sources only those whose name matches `glob`, NULL for all.
  */

@@ -4,10 +4,39 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/clean.h>
+#include <ibcc/json.h>
 
+#include "daemon/report.h"
 #include "daemon/tune/tune.h"
+
+/* With -j there is one object on stdout: the answer, or else what went wrong first. */
+static bool error_is_owed;
+
+void tune_owe_error(void)
+{
+	error_is_owed = true;
+}
+
+void tune_error_object(const char *text)
+{
+	size_t len = strlen(text);
+	char line[4096];
+	json_t *o;
+
+	if (!error_is_owed)
+		return;
+	error_is_owed = false;
+	while (len && text[len - 1] == '\n')
+		len--;
+	snprintf(line, sizeof(line), "%.*s", (int)len, text);
+	o = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA, "error", ibcc_json_text(line));
+	if (o)
+		tune_print_json(o);
+	json_decref(o);
+}
 
 int tune_fail(const char *fmt, ...)
 {
@@ -19,6 +48,7 @@ int tune_fail(const char *fmt, ...)
 	va_end(ap);
 	ibcc_clean(text, "");
 	fprintf(stderr, "ibcc-tune: %s\n", text);
+	tune_error_object(text);
 	return TUNE_ERROR;
 }
 
@@ -52,6 +82,7 @@ json_int_t tune_int(const json_t *o, const char *key)
 
 int tune_print_json(const json_t *o)
 {
+	error_is_owed = false;
 	return json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') == EOF || fflush(stdout)
 		       ? tune_fail("cannot write to stdout")
 		       : TUNE_OK;

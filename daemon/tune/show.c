@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/table.h>
-
 #include "daemon/tune/changes.h"
+#include "daemon/tune/show.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 #define CELL 64
@@ -47,31 +47,26 @@ static void ports_text(char *cell, const json_t *list)
 	}
 }
 
-static void add_switch(struct libscols_table *t, const json_t *o)
+static void switch_rows(const json_t *o, tune_setting_fn row, void *arg)
 {
 	const json_t *sw = json_object_get(o, "SwitchCongestionSetting");
 	const json_t *list = json_object_get(o, "SwitchPortCongestionSetting"), *e;
-	char node[160], lid[CELL], c[4][CELL];
-	const char *row[] = {
-		tune_node_text(o, node, sizeof(node)), lid, "all", c[0], c[1], c[2], c[3]
-	};
-	char port[CELL];
+	char port[CELL] = "all", c[4][CELL];
+	const char *cell[] = { port, c[0], c[1], c[2], c[3] };
 	size_t i;
 
-	num(lid, o, "lid");
 	num(c[0], sw, "Threshold");
 	num(c[1], sw, "Marking_Rate");
 	num(c[2], sw, "Packet_Size");
 	ports_text(c[3], json_object_get(sw, "Victim_Mask"));
-	ibcc_table_add(t, row);
-	row[2] = port;
-	row[6] = "";
+	row(arg, o, cell);
+	c[3][0] = '\0';
 	json_array_foreach (list, i, e) {
 		num(port, e, "port");
 		num(c[0], e, "Threshold");
 		num(c[1], e, "Cong_Parm_Marking_Rate");
 		num(c[2], e, "Packet_Size");
-		ibcc_table_add(t, row);
+		row(arg, o, cell);
 	}
 }
 
@@ -94,26 +89,19 @@ static void last_entry(char *cell, const json_t *table)
 			 (double)(1 << (tune_int(e, "CCT_Shift") & 3)));
 }
 
-static void add_ca(struct libscols_table *t, const json_t *o)
+static void ca_rows(const json_t *o, tune_setting_fn row, void *arg)
 {
 	const json_t *ca = json_object_get(o, "CACongestionSetting");
 	const json_t *table = json_object_get(o, "CongestionControlTable");
 	const json_t *sls = json_object_get(ca, "sls");
-	char node[160], lid[CELL], port[CELL], sl[CELL], c[6][CELL];
-	const char *row[] = { tune_node_text(o, node, sizeof(node)),
-			      lid,
-			      port,
-			      sl,
-			      c[0],
-			      c[1],
-			      c[2],
-			      c[3],
-			      c[4],
-			      c[5],
-			      tune_int(ca, "Port_Control") & 1 ? "each SL" : "each QP" };
+	char port[CELL], sl[CELL], c[6][CELL];
+	const char *cell[] = {
+		port, sl,   c[0],
+		c[1], c[2], c[3],
+		c[4], c[5], tune_int(ca, "Port_Control") & 1 ? "each SL" : "each QP"
+	};
 	size_t n = json_array_size(sls), i, end;
 
-	num(lid, o, "lid");
 	num(port, o, "port");
 	num(c[4], table, "CCTI_Limit");
 	last_entry(c[5], table);
@@ -130,29 +118,56 @@ static void add_ca(struct libscols_table *t, const json_t *o)
 		num(c[1], e, "CCTI_Increase");
 		num(c[2], e, "Trigger_Threshold");
 		num(c[3], e, "CCTI_Min");
-		ibcc_table_add(t, row);
+		row(arg, o, cell);
 	}
+}
+
+bool tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg)
+{
+	bool is_switch = !strcmp(tune_str(node, "type"), "switch");
+
+	if (json_is_true(json_object_get(node, "supported")))
+		(is_switch ? switch_rows : ca_rows)(node, row, arg);
+	return is_switch;
+}
+
+struct printer {
+	struct libscols_table *t;
+	size_t n_cells;
+};
+
+static void print_row(void *arg, const json_t *node, const char *const *cell)
+{
+	const struct printer *p = arg;
+	char text[160], lid[CELL];
+	const char *row[2 + TUNE_CA_CELLS] = { tune_node_text(node, text, sizeof(text)), lid };
+
+	num(lid, node, "lid");
+	memcpy(row + 2, cell, p->n_cells * sizeof(*cell));
+	tune_table_add(p->t, row, 0, TUNE_PLAIN);
 }
 
 static void print_settings(const json_t *a)
 {
-	struct libscols_table *switches = ibcc_table_new(switch_columns, 7, stdout);
-	struct libscols_table *cas = ibcc_table_new(ca_columns, 11, stdout);
+	struct printer switches = { tune_table_new(switch_columns, 2 + TUNE_SWITCH_CELLS),
+				    TUNE_SWITCH_CELLS };
+	struct printer cas = { tune_table_new(ca_columns, 2 + TUNE_CA_CELLS), TUNE_CA_CELLS };
 	const json_t *nodes = json_object_get(a, "nodes"), *o;
 	char node[160];
 	size_t i;
 
 	json_array_foreach (nodes, i, o) {
+		if (!json_is_true(json_object_get(o, "supported")) && tune_table_is_csv())
+			continue;
 		if (!json_is_true(json_object_get(o, "supported")))
 			printf("%s port %lld %s\n", tune_node_text(o, node, sizeof(node)),
 			       tune_int(o, "port"), tune_str(o, "reason"));
-		else if (!strcmp(tune_str(o, "type"), "switch"))
-			add_switch(switches, o);
 		else
-			add_ca(cas, o);
+			tune_setting_rows(o, print_row,
+					  strcmp(tune_str(o, "type"), "switch") ? &cas : &switches);
 	}
-	ibcc_table_print_under(switches, "Switches");
-	ibcc_table_print_under(cas, "Channel adapters");
+	tune_table_print_under(switches.t, "Switches");
+	tune_table_print_under(cas.t, "Channel adapters");
 }
 
 int tune_show(struct tune *t)

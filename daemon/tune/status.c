@@ -238,8 +238,11 @@ int tune_status(struct tune *t)
 {
 	struct ibcc_why why = { "" };
 	json_t *s = NULL;
-	int rc = tune_ask(t, "status", NULL, &s, &why), code = TUNE_OK;
+	int rc, code = TUNE_OK;
 
+	if (t->watch_ms)
+		return tune_top(t);
+	rc = tune_ask(t, "status", NULL, &s, &why);
 	if (rc) {
 		json_decref(s);
 		return tune_fail("%s", why.text);

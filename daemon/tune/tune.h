@@ -18,6 +18,9 @@ enum {
 	TUNE_PENDING = 2, /* --detailed-exitcode: there are changes to make */
 };
 
+/* From one look of top to the next, unless asked for. */
+#define TUNE_WATCH_MS 2000u
+
 struct tune {
 	struct ibcc_config config; /* with the options of the command line */
 	uint64_t cc_key;
@@ -34,6 +37,9 @@ struct tune {
 	unsigned int limit;   /* of the history */
 	bool series;          /* history: with what was measured */
 	const char *plot;     /* history: that as a drawing into this file; NULL: no */
+	unsigned int looks;   /* top: so many; 0: until it is ended */
+	uint32_t watch_ms;    /* top, status: from one look to the next; 0: status looks once */
+	const char *html;     /* report: into this file; NULL: no */
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */
@@ -57,7 +63,9 @@ int tune_disable(struct tune *t);
 int tune_repair(struct tune *t);
 int tune_key(struct tune *t);
 int tune_status(struct tune *t);
+int tune_top(struct tune *t);
 int tune_show(struct tune *t);
+int tune_report(struct tune *t);
 int tune_history(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
@@ -87,6 +95,10 @@ void tune_rename(const struct tune *t, json_t *o);
 
 /* Prints a message to stderr and returns TUNE_ERROR. */
 int tune_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* From now on the first error is an object on stdout as well, unless there was an answer before. */
+void tune_owe_error(void);
+/* That object for a text that was printed already; nothing if none is owed. */
+void tune_error_object(const char *text);
 /* Prints JSON with a newline; TUNE_OK, or TUNE_ERROR when stdout is gone. */
 int tune_print_json(const json_t *o);
 /* Reads a number, decimal or 0x hex, within limits; says what is wrong with it otherwise. */

@@ -6,8 +6,37 @@
 #include <stdint.h>
 #include <syslog.h>
 
-/* MESSAGE_ID= of changed settings in the journal (journalctl MESSAGE_ID=...). */
-#define IBCC_LOG_CHANGE_ID "4c1b3f0e5a7d4f0bb7a6d2f3c98e1d57"
+/* Kinds of messages that one may look for in the journal (journalctl MESSAGE_ID=...). */
+enum ibcc_log_kind {
+	IBCC_LOG_CHANGE, /* a setting: ibcc_log_change_event() */
+	IBCC_LOG_ROOT,   /* congestion starts at a port */
+	IBCC_LOG_NO_CONGESTION,
+	IBCC_LOG_DECISION,
+	IBCC_LOG_WOULD_WRITE, /* in mode observe */
+	IBCC_LOG_WROTE,
+	IBCC_LOG_NOT_WRITTEN, /* not all of it */
+	IBCC_LOG_TROUBLE,
+	IBCC_LOG_WORKS_AGAIN,
+	IBCC_LOG_STALLED,
+	IBCC_LOG_DRIFT,
+	IBCC_LOG_NO_DRIFT,
+	IBCC_LOG_INTERRUPTED,
+	IBCC_LOG_UNKNOWN_ORIGIN,
+	IBCC_LOG_DOUBTED,
+	IBCC_LOG_VENDOR, /* what devices do by themselves */
+	IBCC_LOG_REQUEST,
+	IBCC_LOG_REQUEST_FAILED,
+	IBCC_LOG_UNRECORDED,
+	IBCC_LOG_START,
+	IBCC_LOG_END,
+	IBCC_LOG_FAILED,
+	IBCC_LOG_RELOADED,
+	IBCC_LOG_BAD_CONFIG,
+	IBCC_LOG_KINDS,
+};
+
+/* The MESSAGE_ID= of a kind, 32 hexadecimal digits; NULL of none. */
+const char *ibcc_log_id(enum ibcc_log_kind kind);
 
 enum ibcc_log_target {
 	IBCC_LOG_AUTO, /* journal when stderr is connected to it, else stderr */
@@ -31,6 +60,9 @@ void ibcc_log_set_level(int level);
 
 /* Messages may come from any thread; each is cut at about 2000 bytes. */
 void ibcc_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same of a kind, which is a field in the journal. */
+void ibcc_log_of(enum ibcc_log_kind kind, int level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Logs a setting that was or would be changed, with IB_GUID=, IB_PORT=, PARAM=, OLD=, NEW=,
  * REASON= fields in the journal.

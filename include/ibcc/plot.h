@@ -24,7 +24,8 @@ struct ibcc_plot_mark {
 
 struct ibcc_plot {
 	const char *title, *x_label, *y_label;
-	bool x_log; /* logarithmic x axis, if all x are above zero */
+	bool x_log;  /* logarithmic x axis, if all x are above zero */
+	bool narrow; /* half as wide, for two in a row or a phone: names above, not beside */
 	const struct ibcc_plot_series *series;
 	size_t n_series; /* 1..IBCC_PLOT_MAX_SERIES */
 	const struct ibcc_plot_mark *mark;
@@ -34,12 +35,18 @@ struct ibcc_plot {
 };
 
 /* Writes one <svg> element. Axes begin at zero and end at a round number; colours stay apart for
- * readers who cannot tell red from green. Returns 0, -EINVAL (no series, or too many), -EIO.
+ * readers who cannot tell red from green. Parts have classes, so that a page can give them others:
+ * ground, grid, axis, mark, soft (text), and s0, s1 ... around a series, whose colour is `color`. Returns 0, -EINVAL (no series, or too many), -EIO.
  */
 int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out);
 
 /* Writes several, one below the other, as one <svg> element. */
 int ibcc_plot_panels(const struct ibcc_plot *p, size_t n, FILE *out);
+
+/* A name too long for its place loses its middle, as nodes' names differ at their ends: at most so
+ * many bytes are left of it, in a buffer with room for four more.
+ */
+const char *ibcc_plot_cut(const char *name, size_t most, char *buf, size_t size);
 
 /* Writes text with the characters that HTML and SVG reserve escaped. */
 void ibcc_plot_text(FILE *out, const char *text);

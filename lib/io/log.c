@@ -129,26 +129,44 @@ static void write_journal(struct fields *f, int level, char *message)
 	(void)sd_journal_sendv(f->iov, f->n);
 }
 
-void ibcc_log(int level, const char *fmt, ...)
+static void log_text(const char *id, int level, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+static void log_text(const char *id, int level, const char *fmt, va_list ap)
 {
 	static const char key[] = "MESSAGE=";
 	char buf[MESSAGE_BYTES];
-	va_list ap;
 
 	if (!is_wanted(level))
 		return;
 	memcpy(buf, key, sizeof(key));
-	va_start(ap, fmt);
 	vsnprintf(buf + strlen(key), sizeof(buf) - strlen(key), fmt, ap);
-	va_end(ap);
 	ibcc_clean(buf, "\n");
 	if (sink == SINK_JOURNAL) {
 		struct fields f = { .n = 0 };
 
+		add_text(&f, "MESSAGE_ID", id);
 		write_journal(&f, level, buf);
 	} else {
 		write_stderr(level, buf + strlen(key));
 	}
+}
+
+void ibcc_log(int level, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_text(NULL, level, fmt, ap);
+	va_end(ap);
+}
+
+void ibcc_log_of(enum ibcc_log_kind kind, int level, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_text(ibcc_log_id(kind), level, fmt, ap);
+	va_end(ap);
 }
 
 void ibcc_log_change_event(int level, const char *what, const struct ibcc_log_change *c)
@@ -167,7 +185,7 @@ void ibcc_log_change_event(int level, const char *what, const struct ibcc_log_ch
 		write_stderr(level, strchr(buf, '=') + 1);
 		return;
 	}
-	add_field(&f, "MESSAGE_ID=%s", IBCC_LOG_CHANGE_ID);
+	add_text(&f, "MESSAGE_ID", ibcc_log_id(IBCC_LOG_CHANGE));
 	add_field(&f, "IB_GUID=0x%016llx", (unsigned long long)c->guid);
 	add_field(&f, "IB_PORT=%d", c->port);
 	add_text(&f, "PARAM", c->param);

@@ -5,16 +5,20 @@
 
 #include <ibcc/plot.h>
 
-#define WIDTH  860.0
-#define HEIGHT 320.0
-#define LEFT   64.0
-#define RIGHT  150.0
-#define TOP    44.0
-#define BOTTOM 46.0
-#define TICKS  5  /* about so many steps of the y axis */
-#define XTICKS 8  /* and of the x axis */
-#define NAME   19 /* characters of a name that fit beside the plot */
-#define DOTS   32 /* curves of at most so many points show them */
+#define TICKS     5    /* about so many steps of the y axis */
+#define NAME      19   /* characters of a name that fit beside the plot */
+#define DOTS      32   /* curves of at most so many points show them */
+#define NAME_ROW  18.0 /* names above a narrow plot, two in a row */
+#define NAME_WIDE 190.0
+
+/* Where the plot is in its picture. */
+struct frame {
+	double width, height, left, right, top, bottom;
+	int x_ticks; /* about so many steps of the x axis */
+};
+
+static const struct frame wide = { 860, 320, 64, 150, 44, 46, 8 };
+static const struct frame narrow = { 420, 260, 52, 14, 44, 42, 5 };
 
 /* Okabe and Ito's palette, the yellow left out: too pale on white. */
 static const char *const colour[IBCC_PLOT_MAX_SERIES] = {
@@ -22,21 +26,36 @@ static const char *const colour[IBCC_PLOT_MAX_SERIES] = {
 };
 
 struct scale {
+	struct frame f;
 	double x0, x1, y1, ystep;
 	bool x_log;
 };
+
+/* Narrow plots have the names above, which takes rows there. */
+static struct frame frame_of(const struct ibcc_plot *p)
+{
+	struct frame f = p->narrow ? narrow : wide;
+
+	if (p->narrow && p->n_series > 1) {
+		double rows = NAME_ROW * (double)((p->n_series + 1) / 2);
+
+		f.top += rows;
+		f.height += rows;
+	}
+	return f;
+}
 
 static double px(const struct scale *s, double x)
 {
 	double share =
 		s->x_log ? log(x / s->x0) / log(s->x1 / s->x0) : (x - s->x0) / (s->x1 - s->x0);
 
-	return LEFT + share * (WIDTH - LEFT - RIGHT);
+	return s->f.left + share * (s->f.width - s->f.left - s->f.right);
 }
 
 static double py(const struct scale *s, double y)
 {
-	return HEIGHT - BOTTOM - y / s->y1 * (HEIGHT - TOP - BOTTOM);
+	return s->f.height - s->f.bottom - y / s->y1 * (s->f.height - s->f.top - s->f.bottom);
 }
 
 /* The least of 1, 2, 2.5, 5 times a power of ten that covers v in n steps. */
@@ -57,7 +76,7 @@ static double round_step(double v, int n)
 
 static struct scale find_scale(const struct ibcc_plot *p)
 {
-	struct scale s = { .x0 = INFINITY, .x1 = -INFINITY };
+	struct scale s = { .f = frame_of(p), .x0 = INFINITY, .x1 = -INFINITY };
 	size_t i, k;
 
 	for (k = 0; k < p->n_series; k++) {
@@ -110,13 +129,13 @@ static void label_x(const struct scale *s, double v, FILE *out)
 	char label[32];
 
 	snprintf(label, sizeof(label), "%.10g", v);
-	text_at(out, px(s, v), HEIGHT - BOTTOM + 18, "text-anchor=\"middle\"", label);
+	text_at(out, px(s, v), s->f.height - s->f.bottom + 18, "text-anchor=\"middle\"", label);
 }
 
 static void label_x_axis(const struct scale *s, FILE *out)
 {
 	static const double digit[] = { 1, 2, 5 };
-	double step = round_step(s->x1 - s->x0, XTICKS), v;
+	double step = round_step(s->x1 - s->x0, s->f.x_ticks), v;
 	int i;
 
 	if (!s->x_log) {
@@ -139,22 +158,25 @@ static void draw_axes(const struct ibcc_plot *p, const struct scale *s, FILE *ou
 	for (i = 0; i <= (int)lround(s->y1 / s->ystep); i++) {
 		v = s->ystep * i;
 		fprintf(out,
-			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
+			"<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
 			"stroke=\"#e4e4e4\"/>\n",
-			LEFT, WIDTH - RIGHT, py(s, v), py(s, v));
+			s->f.left, s->f.width - s->f.right, py(s, v), py(s, v));
 		snprintf(label, sizeof(label), "%.10g", v);
-		text_at(out, LEFT - 8, py(s, v) + 4, "text-anchor=\"end\"", label);
+		text_at(out, s->f.left - 8, py(s, v) + 4, "text-anchor=\"end\"", label);
 	}
 	label_x_axis(s, out);
-	fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#444\"/>\n",
-		LEFT, WIDTH - RIGHT, py(s, 0), py(s, 0));
+	fprintf(out,
+		"<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
+		"stroke=\"#444\"/>\n",
+		s->f.left, s->f.width - s->f.right, py(s, 0), py(s, 0));
 	if (p->title)
-		text_at(out, LEFT, 17, "font-size=\"15\" font-weight=\"600\"", p->title);
+		text_at(out, s->f.left, 17, "font-size=\"15\" font-weight=\"600\"", p->title);
 	if (p->x_label)
-		text_at(out, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "text-anchor=\"middle\"",
-			p->x_label);
+		text_at(out, (s->f.left + s->f.width - s->f.right) / 2, s->f.height - 8,
+			"text-anchor=\"middle\"", p->x_label);
 	if (p->y_label)
-		text_at(out, LEFT - 56, TOP - 13, "fill=\"#555\"", p->y_label);
+		text_at(out, s->f.left - 56 > 4 ? s->f.left - 56 : 4, s->f.top - 13,
+			"class=\"soft\" fill=\"#555\"", p->y_label);
 }
 
 static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *out)
@@ -165,30 +187,31 @@ static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *o
 		double x = px(s, p->mark[i].x);
 
 		fprintf(out,
-			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#888\" "
+			"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
+			"stroke=\"#888\" "
 			"stroke-dasharray=\"2 3\"/>\n",
-			x, x, TOP, HEIGHT - BOTTOM);
-		text_at(out, x + 4, TOP + 10 + 13 * (double)(i % 3),
-			"fill=\"#555\" font-size=\"11\"", p->mark[i].text);
+			x, x, s->f.top, s->f.height - s->f.bottom);
+		text_at(out, x + 4, s->f.top + 10 + 13 * (double)(i % 3),
+			"class=\"soft\" fill=\"#555\" font-size=\"11\"", p->mark[i].text);
 	}
 	if (p->y_line != 0) {
 		fprintf(out,
-			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#555\" "
+			"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
+			"stroke=\"#555\" "
 			"stroke-dasharray=\"6 4\"/>\n",
-			LEFT, WIDTH - RIGHT, py(s, p->y_line), py(s, p->y_line));
+			s->f.left, s->f.width - s->f.right, py(s, p->y_line), py(s, p->y_line));
 		if (p->y_line_text)
-			text_at(out, LEFT + 6, py(s, p->y_line) - 5,
-				"fill=\"#555\" font-size=\"11\"", p->y_line_text);
+			text_at(out, s->f.left + 6, py(s, p->y_line) - 5,
+				"class=\"soft\" fill=\"#555\" font-size=\"11\"", p->y_line_text);
 	}
 }
 
-static void draw_curve(const struct ibcc_plot_series *c, const char *stroke, const struct scale *s,
-		       FILE *out)
+static void draw_curve(const struct ibcc_plot_series *c, const struct scale *s, FILE *out)
 {
 	bool pen = false;
 	size_t i;
 
-	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", stroke);
+	fprintf(out, "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\" d=\"");
 	for (i = 0; i < c->n; i++) {
 		if (isnan(c->y[i])) {
 			pen = false;
@@ -202,8 +225,9 @@ static void draw_curve(const struct ibcc_plot_series *c, const char *stroke, con
 	fputs("\"/>\n", out);
 	for (i = 0; i < c->n && c->n <= DOTS && !c->step; i++)
 		if (!isnan(c->y[i]))
-			fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-				px(s, c->x[i]), py(s, c->y[i]), stroke);
+			fprintf(out,
+				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"currentColor\"/>\n",
+				px(s, c->x[i]), py(s, c->y[i]));
 }
 
 static bool inside_character(char c)
@@ -211,30 +235,41 @@ static bool inside_character(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* A name too long for its place loses its middle: nodes' names differ at their ends. */
-static void draw_name(const char *name, double y, FILE *out)
+const char *ibcc_plot_cut(const char *name, size_t most, char *buf, size_t size)
 {
-	size_t len = strlen(name), head = NAME / 2 - 1, tail;
-	char cut[NAME + 8];
+	size_t len = strlen(name), head = most / 2 - 1, tail;
 
-	if (len > NAME) {
-		tail = len - head;
-		while (head && inside_character(name[head]))
-			head--;
-		while (inside_character(name[tail]))
-			tail++;
-		snprintf(cut, sizeof(cut), "%.*s\u2026%s", (int)head, name, name + tail);
-	}
-	text_at(out, WIDTH - RIGHT + 30, y, "", len > NAME ? cut : name);
+	if (len <= most)
+		return name;
+	tail = len - head;
+	while (head && inside_character(name[head]))
+		head--;
+	while (inside_character(name[tail]))
+		tail++;
+	snprintf(buf, size, "%.*s\u2026%s", (int)head, name, name + tail);
+	return buf;
 }
 
-static void draw_series(const struct ibcc_plot_series *c, size_t k, const struct scale *s,
+static void draw_series(const struct ibcc_plot_series *c, size_t k, size_t n, const struct scale *s,
 			FILE *out)
 {
-	draw_curve(c, colour[k], s, out);
-	fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>\n",
-		WIDTH - RIGHT + 12, TOP + 20 * (double)k, colour[k]);
-	draw_name(c->name, TOP + 10 + 20 * (double)k, out);
+	char cut[NAME + 8];
+	bool beside = s->f.right > NAME_WIDE / 2;
+	double x = beside ? s->f.width - s->f.right + 12 : s->f.left + NAME_WIDE * (double)(k % 2);
+	double y =
+		beside ? s->f.top + 20 * (double)k : narrow.top - 17 + NAME_ROW * (double)(k / 2);
+
+	/* By class, so that a page may have colours of its own for a dark background. */
+	fprintf(out, "<g class=\"s%zu\" color=\"%s\">\n", k, colour[k]);
+	draw_curve(c, s, out);
+	if (beside || n > 1)
+		fprintf(out,
+			"<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
+			"fill=\"currentColor\"/>\n",
+			x, y);
+	fputs("</g>\n", out);
+	if (beside || n > 1)
+		text_at(out, x + 18, y + 10, "", ibcc_plot_cut(c->name, NAME, cut, sizeof(cut)));
 }
 
 static void draw(const struct ibcc_plot *p, FILE *out)
@@ -245,24 +280,31 @@ static void draw(const struct ibcc_plot *p, FILE *out)
 	draw_axes(p, &s, out);
 	draw_marks(p, &s, out);
 	for (k = 0; k < p->n_series; k++)
-		draw_series(&p->series[k], k, &s, out);
+		draw_series(&p->series[k], k, p->n_series, &s, out);
 }
 
 int ibcc_plot_panels(const struct ibcc_plot *p, size_t n, FILE *out)
 {
+	double width = 0, height = 0;
 	size_t i;
 
+	for (i = 0; i < n; i++) {
+		struct frame f = frame_of(&p[i]);
+
+		width = fmax(width, f.width);
+		height += f.height;
+	}
 	for (i = 0; i < n; i++)
 		if (!p[i].n_series || p[i].n_series > IBCC_PLOT_MAX_SERIES)
 			return -EINVAL;
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" "
 		"font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		WIDTH, HEIGHT * (double)n);
-	for (i = 0; i < n; i++) {
+		"<rect class=\"ground\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		width, height);
+	for (i = 0, height = 0; i < n; height += frame_of(&p[i++]).height) {
 		if (i)
-			fprintf(out, "<g transform=\"translate(0 %g)\">\n", HEIGHT * (double)i);
+			fprintf(out, "<g transform=\"translate(0 %g)\">\n", height);
 		draw(&p[i], out);
 		if (i)
 			fputs("</g>\n", out);

@@ -232,6 +232,6 @@ int main(int argc, char **argv)
 	system_free(&sys);
 	free(d.sample);
 	free(d.decisions);
-	free(d.settings);
+	json_decref(d.report);
 	return d.ok ? 0 : 1;
 }

@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-#include <ibcc/plot.h>
+#include <ibcc/fabric_page.h>
+#include <ibcc/page.h>
 
 #include "perftest/demo/report.h"
 
@@ -81,49 +82,60 @@ static void plots(const struct demo *d, const double *v, FILE *f)
 	const struct ibcc_plot_series marks[] = { SERIES("FECN per ms", FECN, false) };
 #undef SERIES
 	const struct ibcc_plot_mark mark = { d->tuned_from_ms, "ibcc-tuned starts" };
-	const struct ibcc_plot plot[] = {
-		{ .title = "Throughput", .y_label = "MB/s", .series = throughput, .n_series = 3 },
-		{ .title = "Settings on the fabric: source reaction and marking",
-		  .series = reaction,
-		  .n_series = 3 },
-		{ .title = "Settings on the fabric: depth of the congestion control table",
-		  .y_label = "packet times",
-		  .series = depth,
-		  .n_series = 1 },
-		{ .title = "Marks that reach the slow sink", .series = marks, .n_series = 1 },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(plot) / sizeof(*plot); i++) {
-		struct ibcc_plot p = plot[i];
-
-		p.x_label = "simulated time, ms";
-		p.mark = &mark;
-		p.n_marks = 1;
-		fputs("<figure>\n", f);
-		ibcc_plot_svg(&p, f);
-		fputs("</figure>\n", f);
+#define PLOT(name, unit, list)                                                                     \
+	{                                                                                          \
+		.title = name, .x_label = "simulated time, ms", .y_label = unit, .series = list,   \
+		.n_series = sizeof(list) / sizeof(*(list)), .mark = &mark, .n_marks = 1            \
 	}
+	const struct ibcc_plot plot[] = {
+		PLOT("Throughput", "MB/s", throughput),
+		PLOT("Settings: reaction and marking", NULL, reaction),
+		PLOT("Settings: depth of the table", "packet times", depth),
+		PLOT("Marks that reach the slow sink", "FECN per ms", marks),
+	};
+#undef PLOT
+
+	ibcc_page_plots(f, plot, sizeof(plot) / sizeof(*plot));
 }
 
-static void row(FILE *f, const char *what, double before, double after, const char *unit)
+static void row(struct ibcc_page_table *t, const char *what, double before, double after,
+		const char *unit)
 {
-	fprintf(f, "<tr><th>%s</th><td>%.4g %s</td><td>%.4g %s</td><td>%+.1f %%</td></tr>\n", what,
-		before, unit, after, unit, before > 0 ? 100 * (after / before - 1) : 0.0);
+	char text[32];
+
+	ibcc_page_cell(t, what);
+	snprintf(text, sizeof(text), "%.4g %s", before, unit);
+	ibcc_page_cell(t, text);
+	snprintf(text, sizeof(text), "%.4g %s", after, unit);
+	ibcc_page_cell(t, text);
+	snprintf(text, sizeof(text), "%+.1f %%", before > 0 ? 100 * (after / before - 1) : 0.0);
+	ibcc_page_cell(t, text);
 }
 
-static void pre(FILE *f, const char *title, const char *text)
+static void result(const struct demo *d, FILE *f)
 {
-	if (!text || !*text)
-		return;
-	fprintf(f, "<h2>%s</h2>\n<pre>", title);
-	ibcc_plot_text(f, text);
-	fputs("</pre>\n", f);
+	static const char *const columns[] = { "", ">Control off", ">Tuned", ">" };
+	struct ibcc_page_table t;
+
+	ibcc_page_paragraph(
+		f,
+		"Three sources send to a sink that drains at half rate, a fourth sends to another "
+		"sink over the same link between two switches. Without congestion control the "
+		"fourth, the victim, gets no more than the others. The fabric is simulated: stock "
+		"ibsim and OpenSM, our plugin and daemon, and a packet engine for the data. The "
+		"experiment is P. Huang's and A. Chu's (LLNL, 2012).");
+	ibcc_page_table_begin(&t, f, columns, 4);
+	row(&t, "to the slow sink", d->before.congested_MBps, d->after.congested_MBps, "MB/s");
+	row(&t, "victim", d->before.victim_MBps, d->after.victim_MBps, "MB/s");
+	row(&t, "together", d->before.aggregate_MBps, d->after.aggregate_MBps, "MB/s");
+	row(&t, "slow sink busy", 100 * d->before.sink_utilisation, 100 * d->after.sink_utilisation,
+	    "%");
+	ibcc_page_table_end(&t);
 }
 
 int report_html(const struct demo *d, const char *dir)
 {
-	char path[512];
+	char path[512], foot[80];
 	double *v;
 	FILE *f;
 	int ret = 0;
@@ -137,34 +149,15 @@ int report_html(const struct demo *d, const char *dir)
 		ret = -errno;
 		goto out;
 	}
-	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-	      "<title>ibcc-tune demo</title>\n<style>\n"
-	      "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 "
-	      "1em;"
-	      "color:#222}figure{margin:1.5em 0}table{border-collapse:collapse}"
-	      "th,td{padding:.3em 1em;text-align:right;border-bottom:1px solid #ddd}"
-	      "th{text-align:left;font-weight:500}pre{background:#f6f6f6;padding:1em;overflow:auto;"
-	      "font-size:12px}svg{max-width:100%}\n</style></head><body>\n<h1>",
-	      f);
-	ibcc_plot_text(f, d->title);
-	fputs("</h1>\n<p>Three sources send to a sink that drains at half rate, a fourth sends to "
-	      "another sink over the same link between two switches. Without congestion control "
-	      "the fourth, the victim, gets no more than the others. The fabric is simulated: "
-	      "stock ibsim and OpenSM, our plugin and daemon, and a packet engine for the data. "
-	      "The experiment is P. Huang's and A. Chu's (LLNL, 2012).</p>\n"
-	      "<table><tr><th></th><td>congestion control off</td><td>tuned</td><td></td></tr>\n",
-	      f);
-	row(f, "to the slow sink", d->before.congested_MBps, d->after.congested_MBps, "MB/s");
-	row(f, "victim", d->before.victim_MBps, d->after.victim_MBps, "MB/s");
-	row(f, "together", d->before.aggregate_MBps, d->after.aggregate_MBps, "MB/s");
-	row(f, "slow sink busy", 100 * d->before.sink_utilisation, 100 * d->after.sink_utilisation,
-	    "%");
-	fputs("</table>\n", f);
+	ibcc_page_begin(f, d->title, NULL);
+	result(d, f);
 	plots(d, v, f);
-	pre(f, "What the daemon said", d->decisions);
-	pre(f, "What is on the fabric at the end", d->settings);
-	fprintf(f, "<p>%llu Set MADs, %.0f s of wall time.</p>\n</body></html>\n",
-		(unsigned long long)d->set_mads, d->seconds);
+	ibcc_page_heading(f, "What the daemon reports at the end");
+	ibcc_fabric_page_sections(f, d->report);
+	ibcc_page_listing(f, "What the daemon said", d->decisions);
+	snprintf(foot, sizeof(foot), "%llu Set MADs, %.0f s of wall time.",
+		 (unsigned long long)d->set_mads, d->seconds);
+	ibcc_page_end(f, foot);
 	if (ferror(f))
 		ret = -EIO;
 	if (fclose(f) && !ret)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 /* One look at the simulated fabric. Throughputs are payload over the interval before. */
 struct sample {
 	double t_ms; /* engine time */
@@ -31,7 +33,7 @@ struct demo {
 	double seconds;
 	bool ok;
 	char *decisions; /* the daemon's own words, a line each */
-	char *settings;  /* table of what is on the fabric at the end */
+	json_t *report;  /* ibcc-tune report, at the end */
 };
 
 /* Writes DIR/summary.json; -errno. */

@@ -271,7 +271,8 @@ int system_tune(struct system *s, double *engine_ms)
 
 	*engine_ms = s->last.t_ms;
 	snprintf(text, sizeof(text),
-		 "mode: apply\ninterval_ms: 500\nnode_gap_us: 200\nplugin_socket: %s\ncontrol_socket: %s\n"
+		 "mode: apply\ninterval_ms: 500\nnode_gap_us: 200\nplugin_socket: "
+		 "%s\ncontrol_socket: %s\n"
 		 "state_file: %s\nlog: {target: stderr, level: notice}\n",
 		 file(plugin, sizeof(plugin), s->dir, "opensm.sock"),
 		 file(control, sizeof(control), s->dir, "control.sock"),
@@ -319,17 +320,29 @@ static unsigned long long count_sets(const json_t *stats)
 int system_words(struct system *s, struct demo *d)
 {
 	char conf[128];
-	const char *argv[] = { program(s, "ibcc-sim"),  "exec", "--name", s->name, "--",
-			       program(s, "ibcc-tune"), "-z",   conf,     "show",  NULL };
+	const char *argv[] = { program(s, "ibcc-sim"),
+			       "exec",
+			       "--name",
+			       s->name,
+			       "--",
+			       program(s, "ibcc-tune"),
+			       "-z",
+			       conf,
+			       "report",
+			       "-j",
+			       NULL };
 	json_t *j;
+	char *text;
 	int err = 0;
 
 	if (!ibcc_proc_alive(&s->tuned))
 		return complain("ibcc-tuned ended by itself", -ESRCH);
 	file(conf, sizeof(conf), s->dir, "ibcc-tuned.yaml");
-	d->settings = ibcc_proc_output(argv, ANSWER_MS, &err);
-	if (!d->settings)
-		return complain("ibcc-tune show", err);
+	text = ibcc_proc_output(argv, ANSWER_MS, &err);
+	d->report = text ? json_loads(text, 0, NULL) : NULL;
+	free(text);
+	if (!d->report)
+		return complain("ibcc-tune report", err ? err : -EPROTO);
 	d->decisions = read_file(s->tuned.log);
 	j = ask(s, "stats", &err);
 	if (!j)

@@ -35,7 +35,7 @@ int system_sample(struct system *s, struct sample *sample, struct totals *t);
 void totals_rate(const struct system *s, const struct totals *from, const struct totals *to,
 		 struct phase *p);
 
-/* The daemon's decisions and the settings table as text, for the report. */
+/* What the daemon said, and its own report. */
 int system_words(struct system *s, struct demo *d);
 
 /* Ends all processes. 0 if each ended by itself, -ETIMEDOUT if one had to be killed. */

@@ -10,7 +10,7 @@ spec=rpm/ibcc-tune.spec
 
 root=$tmp/root
 dirs="PREFIX=/usr SYSCONFDIR=/etc LIBDIR=/usr/lib/arch UNITDIR=/lib/systemd/system UDEVDIR=/lib/udev/rules.d
-	DOCDIR=/usr/share/doc/ibcc-tune-doc"
+	DOCDIR=/usr/share/doc/ibcc-tune-doc ZSHCOMPDIR=/usr/share/zsh/vendor-completions"
 # shellcheck disable=SC2086
 make -s install DESTDIR="$root" $dirs >/dev/null
 (cd "$root" && find . -type f | sed 's|^\./||' | sort) >"$tmp/files"
@@ -36,7 +36,7 @@ sed -n '/^%files/,/^%changelog/p' $spec | sed -n 's/^%config(noreplace) //; /^%{
 	's|%{_sysconfdir}|etc|; s|%{_unitdir}|lib/systemd/system|; s|%{_udevrulesdir}|lib/udev/rules.d|
 	s|%{_bindir}|usr/bin|; s|%{_prefix}|usr|; s|%{_libdir}|usr/lib/arch|; s|%{_datadir}|usr/share|
 	s|%{_mandir}|usr/share/man|; s|%{_docdir}|usr/share/doc|; s|%{_sysusersdir}|usr/lib/sysusers.d|
-	s|%{_tmpfilesdir}|usr/lib/tmpfiles.d|' >"$tmp/rpm"
+	s|%{_tmpfilesdir}|usr/lib/tmpfiles.d|; s|zsh/site-functions|zsh/vendor-completions|' >"$tmp/rpm"
 match rpm "$tmp/rpm"
 
 version=$(sed -n 's/.*IBCC_VERSION "\(.*\)"/\1/p' include/ibcc/version.h)

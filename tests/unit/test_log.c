@@ -128,6 +128,29 @@ static void test_journal_message(void **state)
 	free(text);
 }
 
+/* Each kind has a number of its own. */
+static void test_journal_kind(void **state)
+{
+	char want[128];
+
+	(void)state;
+	capture();
+	use_journal();
+	ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %d nodes", 2);
+	snprintf(want, sizeof(want),
+		 "MESSAGE_ID=%s\nPRIORITY=4\nSYSLOG_IDENTIFIER=tester\nMESSAGE=drift: 2 nodes\n",
+		 ibcc_log_id(IBCC_LOG_DRIFT));
+	assert_string_equal(journal, want);
+	free(release());
+	assert_null(ibcc_log_id(IBCC_LOG_KINDS));
+	for (int i = 0; i < IBCC_LOG_KINDS; i++) {
+		assert_int_equal(strlen(ibcc_log_id((enum ibcc_log_kind)i)), 32);
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(ibcc_log_id((enum ibcc_log_kind)i),
+						ibcc_log_id((enum ibcc_log_kind)k));
+	}
+}
+
 static void test_journal_change(void **state)
 {
 	struct ibcc_log_change c = change;
@@ -137,7 +160,7 @@ static void test_journal_change(void **state)
 	use_journal();
 	ibcc_log_change_event(LOG_INFO, "set", &c);
 	assert_string_equal(journal,
-			    "MESSAGE_ID=" IBCC_LOG_CHANGE_ID "\nIB_GUID=0x0002c903000a1b2c\n"
+			    "MESSAGE_ID=4c1b3f0e5a7d4f0bb7a6d2f3c98e1d57\nIB_GUID=0x0002c903000a1b2c\n"
 			    "IB_PORT=1\nPARAM=CCTI_Timer\nOLD=0\nNEW=8\n"
 			    "REASON=3 contributors at leaf2/2\nPRIORITY=6\n"
 			    "SYSLOG_IDENTIFIER=tester\n"
@@ -214,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_prefixed_lines),
 		cmocka_unit_test(test_long_messages_are_cut),
 		cmocka_unit_test(test_journal_message),
+		cmocka_unit_test(test_journal_kind),
 		cmocka_unit_test(test_journal_change),
 		cmocka_unit_test(test_stale_journal_stream),
 		cmocka_unit_test(test_threads_keep_lines_whole),

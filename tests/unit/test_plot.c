@@ -46,6 +46,27 @@ static void points_land_where_arithmetic_says(void **state)
 	free(svg);
 }
 
+/* A narrow one has 354 by 174 units from (52, 218) on; with names above it begins a row lower. */
+static void narrow_plots_have_names_above(void **state)
+{
+	const double x[] = { 0, 5, 10 }, y[] = { 0, 50, 90 };
+	struct ibcc_plot_series s[] = { { "one", x, y, 3, false }, { "two", x, y, 3, false } };
+	struct ibcc_plot p = { .series = s, .n_series = 1, .narrow = true };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, "M52.0 218.0L229.0 131.0L406.0 61.4"));
+	assert_non_null(strstr(svg, "viewBox=\"0 0 420 260\""));
+	assert_null(strstr(svg, ">one<"));
+	free(svg);
+	p.n_series = 2;
+	svg = draw(&p, 0);
+	assert_non_null(strstr(svg, "M52.0 236.0L229.0 149.0L406.0 79.4"));
+	assert_non_null(strstr(svg, ">two<"));
+	assert_non_null(strstr(svg, "<g class=\"s1\" color=\"#0072b2\">"));
+	free(svg);
+}
+
 /* A decade has a third of the width each of three. */
 static void a_logarithmic_axis(void **state)
 {
@@ -141,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points_land_where_arithmetic_says),
+		cmocka_unit_test(narrow_plots_have_names_above),
 		cmocka_unit_test(a_logarithmic_axis),
 		cmocka_unit_test(the_axis_fits),
 		cmocka_unit_test(long_names_lose_their_middle),

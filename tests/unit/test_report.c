@@ -444,6 +444,44 @@ static void test_mad_errors(void **state)
 	free(s);
 }
 
+/* By hand, of the loads that traffic_lustre_off() gives and the settings above: four adapters send
+ * 4987 Mb/s each and wait 84.4 % of the time; 240 BECNs in a millisecond; sw2 marks at its 3 linked
+ * ports, nobody reacts.
+ */
+static void test_now(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *settings, *range;
+	struct ibcc_endport_cc *ep;
+	json_t *o;
+
+	f->c.actual_known = true;
+	o = ibcc_report_now(&f->c);
+	settings = json_object_get(o, "settings");
+	assert_in_range(json_integer_value(json_object_get(o, "sent_mbps")), 4 * 4980, 4 * 4990);
+	assert_int_equal(json_integer_value(json_object_get(o, "waiting")), 4);
+	assert_in_range(json_integer_value(json_object_get(o, "wait_permille")), 842, 845);
+	assert_in_range((int)json_real_value(json_object_get(o, "becn_per_s")), 239999, 240001);
+	assert_int_equal(json_array_size(json_object_get(o, "roots")), 1);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_array_get(json_object_get(o, "roots"), 0), "contributors")),
+			 3);
+	assert_int_equal(json_integer_value(json_object_get(settings, "reacting_ports")), 0);
+	assert_true(json_is_null(json_object_get(settings, "CCTI_Timer")));
+	assert_int_equal(json_integer_value(json_object_get(settings, "marking_ports")), 3);
+	ep = &f->c.actual.ep[f->c.topo->port[f->c.topo->node[LUSTRE_SRC1].first_port + 1].endport];
+	ep->ca.sl[3] = (struct ibcc_cc_ca_entry){ .CCTI_Timer = 45, .CCTI_Increase = 2 };
+	ep->cct = (struct ibcc_cct){ .limit = 3, .entry = { 0, 1, 2, 3 } };
+	json_decref(o);
+	o = ibcc_report_now(&f->c);
+	settings = json_object_get(o, "settings");
+	assert_int_equal(json_integer_value(json_object_get(settings, "reacting_ports")), 1);
+	range = json_object_get(settings, "CCTI_Timer");
+	assert_int_equal(json_integer_value(json_array_get(range, 0)), 45);
+	assert_int_equal(json_integer_value(json_array_get(range, 1)), 45);
+	json_decref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +495,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_doubted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mad_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_now, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gate, setup, teardown),
 	};
 

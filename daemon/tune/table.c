@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/tune/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/tune/pager.h"
+
+#define MOST_WISHES 16u /* columns that can be asked for, the one to sort by included */
+#define NAME_BYTES  32u
+
+static struct {
+	char name[MOST_WISHES][NAME_BYTES];
+	bool met[MOST_WISHES];
+	size_t n; /* columns; the one to sort by is behind them */
+	bool sorts, descends, csv;
+	unsigned int n_printed;
+} wish;
+
+void tune_table_wish(const char *columns, const char *sort, bool csv)
+{
+	wish.csv = csv;
+	while (columns && *columns && wish.n < MOST_WISHES - 1) {
+		size_t len = strcspn(columns, ",");
+
+		snprintf(wish.name[wish.n++], NAME_BYTES, "%.*s", (int)len, columns);
+		columns += len + (columns[len] == ',');
+	}
+	wish.sorts = sort != NULL;
+	wish.descends = sort && *sort == '-';
+	if (sort)
+		snprintf(wish.name[wish.n], NAME_BYTES, "%s", sort + wish.descends);
+}
+
+bool tune_table_is_csv(void)
+{
+	return wish.csv;
+}
+
+struct libscols_table *tune_table_new(const struct ibcc_table_column *column, size_t n)
+{
+	struct libscols_table *t = ibcc_table_new(column, n, stdout);
+	int width = tune_pager_columns();
+
+	if (t && *tune_style(TUNE_BOLD))
+		scols_table_enable_colors(t, 1);
+	if (t && width) {
+		scols_table_set_termforce(t, SCOLS_TERMFORCE_ALWAYS);
+		scols_table_set_termwidth(t, (size_t)width);
+	}
+	return t;
+}
+
+void tune_table_add(struct libscols_table *t, const char *const *cell, size_t styled,
+		    enum tune_style style)
+{
+	struct libscols_line *line;
+	struct libscols_cell *found;
+
+	if (ibcc_table_add(t, cell) || style == TUNE_PLAIN || !*tune_style(style))
+		return;
+	line = scols_table_get_line(t, scols_table_get_nlines(t) - 1);
+	found = line ? scols_line_get_cell(line, styled) : NULL;
+	/* Without memory it is plain. */
+	if (found)
+		scols_cell_set_color(found, tune_style(style));
+}
+
+static struct libscols_column *find(struct libscols_table *t, const char *name)
+{
+	for (size_t i = 0; i < scols_table_get_ncols(t); i++) {
+		struct libscols_column *c = scols_table_get_column(t, i);
+
+		if (!strcasecmp(scols_column_get_name(c), name))
+			return c;
+	}
+	return NULL;
+}
+
+/* Numbers as numbers. */
+static int compare(struct libscols_cell *a, struct libscols_cell *b, void *arg)
+{
+	const char *x = scols_cell_get_data(a), *y = scols_cell_get_data(b);
+	char *x_end, *y_end;
+	double p = strtod(x ? x : "", &x_end), q = strtod(y ? y : "", &y_end);
+	int d;
+
+	(void)arg;
+	if (x && y && *x && *y && !*x_end && !*y_end)
+		d = (p > q) - (p < q);
+	else
+		d = strcmp(x ? x : "", y ? y : "");
+	return wish.descends ? -d : d;
+}
+
+static void sort(struct libscols_table *t)
+{
+	struct libscols_column *c = wish.sorts ? find(t, wish.name[wish.n]) : NULL;
+
+	if (!c)
+		return;
+	wish.met[wish.n] = true;
+	scols_column_set_cmpfunc(c, compare, NULL);
+	scols_sort_table(t, c);
+}
+
+/* Those that were asked for in their order; returns how many, 0 for all as they are. */
+static size_t choose(struct libscols_table *t, struct libscols_column **column)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < wish.n; i++) {
+		struct libscols_column *c = find(t, wish.name[i]);
+
+		if (!c)
+			continue;
+		wish.met[i] = true;
+		column[n++] = c;
+	}
+	return n;
+}
+
+static void put_csv(const char *text)
+{
+	if (!text)
+		return;
+	if (!strpbrk(text, ",\"\r\n")) {
+		fputs(text, stdout);
+		return;
+	}
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+/* "name 0xguid" is two cells there. */
+static bool names_node(struct libscols_column *c)
+{
+	return !strcmp(scols_column_get_name(c), "NODE");
+}
+
+static void put_node(const char *text)
+{
+	const char *guid = NULL;
+	char name[160];
+
+	for (const char *at = text; at && (at = strstr(at, " 0x")); at++)
+		guid = at;
+	snprintf(name, sizeof(name), "%.*s", guid ? (int)(guid - text) : 0, guid ? text : "");
+	put_csv(guid ? name : text);
+	putchar(',');
+	put_csv(guid ? guid + 1 : "");
+}
+
+static void print_csv(struct libscols_table *t, struct libscols_column *const *column, size_t n)
+{
+	struct libscols_iter *it = scols_new_iter(SCOLS_ITER_FORWARD);
+	struct libscols_line *line;
+
+	if (wish.n_printed++)
+		putchar('\n');
+	for (size_t k = 0; k < n; k++) {
+		fputs(k ? "," : "", stdout);
+		put_csv(scols_column_get_name(column[k]));
+		fputs(names_node(column[k]) ? ",GUID" : "", stdout);
+	}
+	putchar('\n');
+	/* In the order of the list, which sorting changes, and not of the lines' numbers. */
+	while (it && !scols_table_next_line(t, it, &line)) {
+		for (size_t k = 0; k < n; k++) {
+			struct libscols_cell *cell = scols_line_get_column_cell(line, column[k]);
+			const char *text = cell ? scols_cell_get_data(cell) : NULL;
+
+			fputs(k ? "," : "", stdout);
+			if (names_node(column[k]))
+				put_node(text);
+			else
+				put_csv(text);
+		}
+		putchar('\n');
+	}
+	scols_free_iter(it);
+}
+
+/* The chosen ones to the front, and the others away. */
+static void arrange(struct libscols_table *t, struct libscols_column *const *column, size_t n)
+{
+	size_t all = scols_table_get_ncols(t);
+
+	for (size_t i = n; i; i--)
+		scols_table_move_column(t, NULL, column[i - 1]);
+	for (size_t i = n; n && i < all; i++) {
+		struct libscols_column *c = scols_table_get_column(t, i);
+
+		scols_column_set_flags(c, scols_column_get_flags(c) | SCOLS_FL_HIDDEN);
+	}
+}
+
+void tune_table_print_under(struct libscols_table *t, const char *heading)
+{
+	struct libscols_column *column[64];
+	size_t n, all = t ? scols_table_get_ncols(t) : 0;
+
+	if (!t)
+		return;
+	sort(t);
+	n = choose(t, column);
+	if (!wish.csv) {
+		arrange(t, column, n);
+		if (scols_table_get_nlines(t))
+			printf("\n%s%s%s\n", tune_style(TUNE_BOLD), heading,
+			       tune_style(TUNE_PLAIN));
+		fflush(stdout);
+		if (scols_table_get_nlines(t))
+			scols_print_table(t);
+		scols_unref_table(t);
+		return;
+	}
+	for (size_t i = 0; !n && i < all && i < 64; i++)
+		column[i] = scols_table_get_column(t, i);
+	print_csv(t, column, n ? n : all);
+	scols_unref_table(t);
+}
+
+const char *tune_table_missed(void)
+{
+	for (size_t i = 0; i < wish.n + wish.sorts; i++)
+		if (!wish.met[i])
+			return wish.name[i];
+	return NULL;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The status in figures: a screen, or a row. */
+#include "daemon/tune/top.h"
+
+#include <string.h>
+
+#include <ibcc/table.h>
+#include <ibcc/version.h>
+
+#include "daemon/tune/changes.h"
+#include "daemon/tune/look.h"
+
+#define LABEL      10 /* columns of a label */
+#define MOST_LINES 4  /* of a sentence */
+#define NARROW     20 /* no terminal is taken to be narrower */
+
+static enum tune_style style_of(const char *state)
+{
+	if (!strcmp(state, "ok"))
+		return TUNE_GREEN;
+	return strcmp(state, "starting") ? TUNE_RED : TUNE_YELLOW;
+}
+
+static void clock_text(time_t now, char *buf, size_t len)
+{
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm) || !strftime(buf, len, "%H:%M:%S", &tm))
+		snprintf(buf, len, "?");
+}
+
+/* Words in lines of so many columns, below each other behind the label. */
+static void put(FILE *out, const char *label, const char *text, int columns)
+{
+	size_t room = (size_t)(columns > NARROW ? columns : NARROW) - LABEL, lines = 0;
+
+	while (*text && ++lines <= MOST_LINES) {
+		size_t n = strlen(text), cut;
+
+		if (n > room) {
+			for (cut = room; cut && text[cut] != ' '; cut--)
+				;
+			n = cut ? cut : room;
+		}
+		fprintf(out, "%s%-*s%s%.*s%s\n", tune_style(TUNE_DIM), LABEL, label,
+			tune_style(TUNE_PLAIN), (int)n, text,
+			lines == MOST_LINES && text[n] ? " ..." : "");
+		label = "";
+		text += n + (text[n] == ' ');
+	}
+}
+
+/* "45" or "45-67" of [least, most]. */
+static const char *range_text(const json_t *range, char *buf, size_t len)
+{
+	json_int_t a = json_integer_value(json_array_get(range, 0));
+	json_int_t b = json_integer_value(json_array_get(range, 1));
+
+	if (!json_is_array(range))
+		return "-";
+	snprintf(buf, len, a == b ? "%lld" : "%lld-%lld", (long long)a, (long long)b);
+	return buf;
+}
+
+static const char *range_of(const json_t *settings, const char *key, char *buf, size_t len)
+{
+	return range_text(json_object_get(settings, key), buf, len);
+}
+
+static void put_settings(FILE *out, const json_t *set, int columns)
+{
+	char text[320], a[32], b[32], c[32];
+
+	if (!json_is_object(set))
+		return;
+	if (!tune_int(set, "marking_ports") && !tune_int(set, "reacting_ports")) {
+		put(out, "Settings", "congestion control is off", columns);
+		return;
+	}
+	snprintf(text, sizeof(text), "%lld port%s: Threshold %s, Marking_Rate %s",
+		 tune_int(set, "marking_ports"),
+		 tune_int(set, "marking_ports") == 1 ? " marks" : "s mark",
+		 range_of(set, "Threshold", a, sizeof(a)),
+		 range_of(set, "Marking_Rate", b, sizeof(b)));
+	put(out, "Settings", text, columns);
+	snprintf(text, sizeof(text),
+		 "%lld adapter%s: CCTI_Timer %s, CCTI_Increase %s, CCTI_Limit %s",
+		 tune_int(set, "reacting_ports"),
+		 tune_int(set, "reacting_ports") == 1 ? " reacts" : "s react",
+		 range_of(set, "CCTI_Timer", a, sizeof(a)),
+		 range_of(set, "CCTI_Increase", b, sizeof(b)),
+		 range_of(set, "CCTI_Limit", c, sizeof(c)));
+	put(out, "", text, columns);
+}
+
+static void put_traffic(FILE *out, const json_t *now, int columns)
+{
+	char text[240], rate[32];
+
+	snprintf(text, sizeof(text), "adapters send %s %s; %lld wait, the most %.1f %% of the time",
+		 tune_rate((double)tune_int(now, "sent_mbps"), rate, sizeof(rate)),
+		 tune_rate_unit(), tune_int(now, "waiting"),
+		 (double)tune_int(now, "wait_permille") / 10);
+	put(out, "Traffic", text, columns);
+	snprintf(text, sizeof(text), "%.0f FECN a second, %.0f BECN a second",
+		 json_number_value(json_object_get(now, "fecn_per_s")),
+		 json_number_value(json_object_get(now, "becn_per_s")));
+	put(out, "Marks", text, columns);
+}
+
+static void put_mads(FILE *out, const json_t *s, int columns)
+{
+	const json_t *m = json_object_get(s, "mads");
+	char text[200];
+
+	if (!json_is_object(m))
+		return;
+	snprintf(text, sizeof(text), "%.1f a second; %lld of %lld without answer, %lld Sets",
+		 json_number_value(json_object_get(m, "per_second")), tune_int(m, "timed_out"),
+		 tune_int(m, "sent"), tune_int(m, "sets"));
+	put(out, "MADs", text, columns);
+}
+
+static void put_roots(FILE *out, const json_t *roots, json_int_t all)
+{
+	const struct ibcc_table_column columns[] = {
+		{ "ROOT", IBCC_RIGHT },  { "PORT", IBCC_RIGHT },
+		{ "KIND", IBCC_LEFT },   { tune_rate_unit(), IBCC_RIGHT },
+		{ "OF", IBCC_RIGHT },    { "WAIT%", IBCC_RIGHT },
+		{ "FEED%", IBCC_RIGHT }, { "CONTR", IBCC_RIGHT },
+		{ "VICT", IBCC_RIGHT },  { "NODE", IBCC_LEFT },
+	};
+	struct libscols_table *t = ibcc_table_new(columns, 10, out);
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (roots, i, o) {
+		char cell[8][32], node[160];
+		const char *row[] = { cell[0],
+				      cell[1],
+				      tune_str(o, "kind"),
+				      cell[2],
+				      cell[3],
+				      cell[4],
+				      cell[5],
+				      cell[6],
+				      cell[7],
+				      tune_node_text(o, node, sizeof(node)) };
+
+		snprintf(cell[0], sizeof(cell[0]), "%zu", i + 1);
+		snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
+		tune_rate((double)tune_int(o, "rate_mbps"), cell[2], sizeof(cell[2]));
+		tune_rate((double)tune_int(o, "link_mbps"), cell[3], sizeof(cell[3]));
+		snprintf(cell[4], sizeof(cell[4]), "%.1f",
+			 (double)tune_int(o, "wait_permille") / 10);
+		snprintf(cell[5], sizeof(cell[5]), "%.1f",
+			 (double)tune_int(o, "tree_wait_permille") / 10);
+		snprintf(cell[6], sizeof(cell[6]), "%lld", tune_int(o, "contributors"));
+		snprintf(cell[7], sizeof(cell[7]), "%lld", tune_int(o, "victims"));
+		ibcc_table_add(t, row);
+	}
+	fputc('\n', out);
+	ibcc_table_print(t);
+	if ((json_int_t)json_array_size(roots) < all)
+		fprintf(out, "and %lld more\n", (long long)all - (long long)json_array_size(roots));
+}
+
+static void put_daemon(FILE *out, const json_t *s, int columns)
+{
+	const char *state = tune_str(s, "state"), *paused = tune_str(s, "paused");
+	const json_t *now = json_object_get(s, "now");
+
+	fprintf(out, "%s%-*s%s%s%s%s, mode %s via %s", tune_style(TUNE_DIM), LABEL, "Daemon",
+		tune_style(TUNE_PLAIN), tune_style(style_of(state)), state, tune_style(TUNE_PLAIN),
+		tune_str(s, "mode"), tune_str(s, "apply_via"));
+	if (now)
+		fprintf(out, ", pass %lld", tune_int(now, "pass"));
+	fprintf(out, ", every %g s\n", (double)tune_int(s, "interval_ms") / 1000);
+	put(out, "", tune_str(s, "reason"), columns);
+	put(out, "Paused", paused, columns);
+}
+
+void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now, int columns)
+{
+	const json_t *n = json_object_get(s, "now"), *f = json_object_get(s, "fabric");
+	char clock[16], text[160];
+
+	clock_text(now, clock, sizeof(clock));
+	fprintf(out, "%sibcc-tune %s%s   %s\n\n", tune_style(TUNE_BOLD), IBCC_VERSION,
+		tune_style(TUNE_PLAIN), clock);
+	if (!s) {
+		put(out, "Daemon", trouble, columns);
+		return;
+	}
+	put_daemon(out, s, columns);
+	if (json_is_object(f)) {
+		snprintf(text, sizeof(text),
+			 "%lld switches, %lld adapters; %lld ports read, %lld not",
+			 tune_int(f, "switches"), tune_int(f, "channel_adapters"),
+			 tune_int(f, "ports_fresh"),
+			 tune_int(f, "ports_stale") + tune_int(f, "ports_unreachable"));
+		put(out, "Fabric", text, columns);
+	}
+	if (n)
+		put_traffic(out, n, columns);
+	put_mads(out, s, columns);
+	if (!n)
+		return;
+	put_settings(out, json_object_get(n, "settings"), columns);
+	snprintf(text, sizeof(text), "%lld writes", tune_int(s, "writes_pending"));
+	put(out, "Pending", text, columns);
+	put(out, "Decision", tune_str(s, "decision"), columns);
+	if (tune_int(s, "roots"))
+		put_roots(out, json_object_get(n, "roots"), tune_int(s, "roots"));
+	else
+		fputs("\nNo congestion.\n", out);
+}
+
+void tune_top_heading(FILE *out)
+{
+	fprintf(out, "%-8s %-8s %5s %9s %6s %9s %9s %7s %8s %-11s %7s %7s  %s\n", "TIME", "STATE",
+		"ROOTS", tune_rate_unit(), "WAIT%", "FECN/s", "BECN/s", "MARKING", "REACTING",
+		"CCTI_TIMER", "PENDING", "MADs/s", "WORST ROOT");
+}
+
+void tune_top_row(FILE *out, const json_t *s, time_t now)
+{
+	const json_t *n = json_object_get(s, "now"), *set = json_object_get(n, "settings");
+	const json_t *root = json_array_get(json_object_get(n, "roots"), 0);
+	const json_t *mads = json_object_get(s, "mads");
+	char clock[16], rate[32], timer[32], node[160];
+
+	clock_text(now, clock, sizeof(clock));
+	if (!n) {
+		fprintf(out, "%-8s %s\n", clock, s ? tune_str(s, "state") : "gone");
+		return;
+	}
+	fprintf(out, "%-8s %-8s", clock, tune_str(s, "state"));
+	fprintf(out, " %5lld %9s %6.1f %9.0f %9.0f", tune_int(s, "roots"),
+		tune_rate((double)tune_int(n, "sent_mbps"), rate, sizeof(rate)),
+		(double)tune_int(n, "wait_permille") / 10,
+		json_number_value(json_object_get(n, "fecn_per_s")),
+		json_number_value(json_object_get(n, "becn_per_s")));
+	fprintf(out, " %7lld %8lld %-11s %7lld %7.1f", tune_int(set, "marking_ports"),
+		tune_int(set, "reacting_ports"), range_of(set, "CCTI_Timer", timer, sizeof(timer)),
+		tune_int(s, "writes_pending"),
+		json_number_value(json_object_get(mads, "per_second")));
+	if (root)
+		fprintf(out, "  %s port %lld", tune_node_text(root, node, sizeof(node)),
+			tune_int(root, "port"));
+	fputc('\n', out);
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# With -j there is one object on stdout, whatever happens, and it is as doc/schema/ibcc-tune.schema.json
+# says, which knows every key.
+. "$(dirname "$0")/lib.sh"
+
+python=
+for p in python3 /usr/bin/python3; do
+	[ -n "$python" ] || { "$p" -c 'from jsonschema import Draft202012Validator' 2>/dev/null && python=$p; }
+done
+# keep NAME COMMAND...: the answer of a command, of this kind.
+answers=()
+keep()
+{
+	local file=$TMP/${#answers[@]}.json
+	"${@:2}" >"$file" 2>>"$TMP/tune.log"
+	[ "$(jq -s length "$file" 2>&1)" = 1 ] || fail "not one object: ${*:2}: $(head -c 300 "$file")"
+	jq -e '.schema == 1' "$file" >"$TMP/jq.log" || fail "no schema: ${*:2}"
+	answers+=("$1=$file")
+}
+
+mkdir -p "$TMP/sys/sys/class/infiniband/mlx5_0/ports/1/hw_counters"
+echo 12 >"$TMP/sys/sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence"
+echo 'mode: nonsense' >"$TMP/bad.yaml"
+write_config
+keep ooo-check "$IBCC_BUILD/ibcc-tune" -j ooo-check --sysfs-root "$TMP/sys"
+keep error "$IBCC_BUILD/ibcc-tune" -j ooo-check --sysfs-root "$TMP/none"
+keep error "$IBCC_BUILD/ibcc-tune" --nonsense -j status
+keep error "$IBCC_BUILD/ibcc-tune" -j
+keep error "$IBCC_BUILD/ibcc-tune" -j nonsense
+keep error "$IBCC_BUILD/ibcc-tune" -j plan --root x
+keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/bad.yaml" plan
+keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" status
+keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply "$TMP/none"
+keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
+ok "without an answer there is an error"
+equal "with the words for people" "$(jq -r .error "$TMP/7.json")" \
+	"ibcc-tuned is not running: nobody listens at $TMP/control.sock"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+keep plan tune -j plan
+start_tuned
+planned() { tune plan -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }
+wait_until 30 planned || fail "no plan"
+keep plan tune -j plan -o "$TMP/kept.json"
+answers+=("plan_file=$TMP/kept.json")
+keep status tune -j status
+keep status tune -j top --limit 1
+keep show tune -j show
+keep show tune -j show leaf2
+keep probe tune -j probe
+keep report tune -j report
+keep error tune -j history 4711
+keep error tune -j rollback 4711
+keep outcome tune -j apply "$TMP/kept.json"
+keep error tune -j apply "$TMP/kept.json"
+keep history tune -j history
+keep history tune -j history 1
+keep outcome tune -j rollback
+wait_until 30 planned || fail "no plan"
+keep plan tune -j apply
+keep outcome tune -j disable
+keep outcome tune -j repair
+ok "each answer is one object of schema 1"
+[ -n "$python" ] || { ok "skipped: no python3-jsonschema"; exit 0; }
+
+# Where the schema lists keys these are all: what is not told is not promised.
+"$python" - "$top/doc/schema/ibcc-tune.schema.json" "${answers[@]}" >"$TMP/schema.log" 2>&1 <<'PYTHON' || fail "the schema"
+import json, sys
+from jsonschema import Draft202012Validator as Validator
+
+def close(o):
+    if isinstance(o, dict):
+        if "properties" in o:
+            o.setdefault("additionalProperties", False)
+        for v in o.values():
+            close(v)
+    elif isinstance(o, list):
+        for v in o:
+            close(v)
+
+schema = json.load(open(sys.argv[1]))
+close(schema["$defs"])
+Validator.check_schema(schema)
+seen, bad = set(), 0
+for answer in sys.argv[2:]:
+    name, path = answer.split("=", 1)
+    seen.add(name)
+    check = Validator({"$ref": "#/$defs/" + name, "$defs": schema["$defs"]})
+    for e in check.iter_errors(json.load(open(path))):
+        bad += 1
+        print(name, "/".join(map(str, e.absolute_path)), e.message[:300])
+for kind in schema["anyOf"]:
+    name = kind["$ref"].rsplit("/", 1)[1]
+    if name not in seen and name != "confirm":
+        bad += 1
+        print("no answer of kind", name)
+sys.exit(bad > 0)
+PYTHON
+ok "${#answers[@]} answers are as the schema says"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# How plans look: CSV, columns, order, units, names, colours and the pager.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+start_tuned
+planned() { tune plan -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }
+wait_until 30 planned || fail "no plan"
+
+tune plan --csv >"$TMP/csv" || fail "CSV"
+equal "CSV has its columns" "$(head -n 1 "$TMP/csv")" "NODE,GUID,PORT,ATTRIBUTE,FIELD,SL,OLD,NEW"
+# Service levels with the same change are one line.
+equal "and a line for each change" "$(grep -c 'CACongestionSetting,CCTI_Timer,0-15,0,' "$TMP/csv")" \
+	"$(jq '[.changes[] | select(.field == "CCTI_Timer") | .node] | unique | length' "$TMP/plan.json")"
+equal "nothing else" "$(grep -vc '^[^,]*,0x[0-9a-f]*,[0-9]*,' "$TMP/csv")" 1
+of_root() { tune plan --csv --root 1 --columns node,role,mb/s --sort -mb/s >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 5 ]; }
+wait_until 20 of_root || fail "CSV of a root"
+equal "of a root the sources, with these columns" "$(head -n 1 "$TMP/csv")" "NODE,GUID,ROLE,MB/s"
+sed 1d "$TMP/csv" | cut -d, -f4 >"$TMP/rates"
+equal "from the most on" "$(cat "$TMP/rates")" "$(sort -rn "$TMP/rates")"
+equal "all of them" "$(wc -l <"$TMP/rates")" 4
+of_name() { tune plan --csv --root 1 --node '*3' --columns NODE >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 2 ]; }
+wait_until 20 of_name || fail "CSV by name"
+equal "by name" "$(sed '1d; s/,.*//' "$TMP/csv")" source3
+tune plan --root 2 >"$TMP/out" 2>&1 && fail "a root that is not there"
+equal "a root that is not there is an error" "$(cat "$TMP/out")" "ibcc-tune: --root: the plan has roots up to 1"
+tune plan --columns NODE,nonsense >"$TMP/out" 2>"$TMP/err" && fail "a column that is not there"
+equal "a column that is not there, too" "$(cat "$TMP/err")" "ibcc-tune: plan has no column 'nonsense' here"
+tune show --csv --columns NODE,CCTI_Timer,Threshold >"$TMP/csv" || fail "CSV of show"
+equal "show as two tables" "$(grep -c '^NODE,' "$TMP/csv")" 2
+
+# Two passes are not the same, and on a busy machine one may see no congestion.
+rate() { awk '$2 == "candidate" && $3 == "source1" { print $6 }' "$1"; }
+agree()
+{
+	tune plan --root 1 >"$TMP/mbytes" && tune plan --root 1 --units Gb/s >"$TMP/gbits" &&
+		awk -v m="$(rate "$TMP/mbytes")" -v g="$(rate "$TMP/gbits")" \
+			'BEGIN { r = g > 0 ? m * 8 / 1000 / g : 0; exit !(r > 0.97 && r < 1.03) }'
+}
+wait_until 20 agree || fail "1000 MB/s are not 8 Gb/s"
+ok "1000 MB/s are 8 Gb/s"
+grep -q ' Gb/s ' "$TMP/gbits" || fail "the unit is not told"
+
+esc=$(printf '\033')
+grep -q "$esc" "$TMP/mbytes" && fail "colours without a terminal"
+tune plan --color always >"$TMP/out" && grep -q "$esc\[1m" "$TMP/out" || fail "no colours that were asked for"
+ok "colours always"
+[ -n "$(command -v script)" ] || { ok "skipped: no script(1) for a terminal"; exit 0; }
+# on_terminal VARIABLES ARGS: what a terminal of 200 columns gets.
+on_terminal()
+{
+	timeout 60 script -qec "stty rows 24 cols 200; env TERM=xterm $1 $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml $2" \
+		/dev/null </dev/null 2>&1 | tr -d '\r'
+}
+on_terminal PAGER=cat plan >"$TMP/out"
+grep -q "$esc\[1m" "$TMP/out" || fail "no colours on a terminal"
+on_terminal 'PAGER=cat NO_COLOR=1' plan >"$TMP/out"
+grep -q "$esc" "$TMP/out" && fail "colours in spite of NO_COLOR"
+on_terminal PAGER=cat 'plan --color never' >"$TMP/out"
+grep -q "$esc" "$TMP/out" && fail "colours in spite of --color never"
+ok "colours on a terminal, unless they are not wanted"
+on_terminal "PAGER='sed s/^/paged:/'" plan >"$TMP/out"
+grep -q '^paged:Fabric:' "$TMP/out" || { cp "$TMP/out" "$TMP/out.log"; fail "no pager"; }
+grep -q "^paged:.*$esc\[1m" "$TMP/out" || fail "no colours through the pager"
+on_terminal "PAGER='sed s/^/paged:/'" 'plan --no-pager' >"$TMP/out"
+grep -q '^paged:' "$TMP/out" && fail "a pager in spite of --no-pager"
+on_terminal "PAGER='sed s/^/paged:/'" 'plan -j' >"$TMP/out"
+grep -q '^paged:' "$TMP/out" && fail "a pager for JSON"
+on_terminal "PAGER='sed s/^/paged:/'" 'show' >"$TMP/out"
+grep -q '^paged:Switches' "$TMP/out" || grep -q 'paged:.*Switches' "$TMP/out" || fail "no pager for show"
+# Who leaves the pager early ends us, too.
+on_terminal "PAGER='head -n 2'" show >"$TMP/out"
+equal "a pager that ends early is no trouble" "$(wc -l <"$TMP/out")" 2
+tune plan >"$TMP/out" && PAGER='sed s/^/paged:/' tune plan | grep -q '^paged:' && fail "a pager without a terminal"
+ok "a pager on a terminal"

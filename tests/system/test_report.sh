@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# report: a page for a ticket, with and without the daemon, and in a browser where there is one: no
+# errors, nothing loaded from elsewhere, and no wider than a phone.
+. "$(dirname "$0")/lib.sh"
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+write_config
+tune report >"$TMP/out" 2>&1 && fail "a report to nowhere"
+equal "where to is to be said" "$(cat "$TMP/out")" "ibcc-tune: report: --html FILE or -j is missing"
+tune report --html "$TMP/alone.html" -j >"$TMP/alone.json" 2>"$TMP/tune.log" || fail "a report without the daemon"
+jq -e '.schema == 1 and .error == null and (.plan.roots | length) == 1 and (.map.nodes | length) == 8 and
+	(.map.links | length) == 7 and (.settings | length) == 8 and .history == []' "$TMP/alone.json" >"$TMP/jq.log" ||
+	fail "what is in the report"
+ok "a report without the daemon"
+# By the numbers of nodes in the list: from each source to its switch, over the link, out to the sink.
+equal "the way to the root" "$(jq -r '.map as $m | $m.trees[0][] | "\($m.nodes[.[0]].node)/\(.[1])"' "$TMP/alone.json" | sort | tr '\n' ' ')" \
+	"leaf1/8 leaf2/2 source1/1 source2/1 source3/1 source4/1 "
+
+start_tuned 'mode: apply'
+changed() { tune report -j >"$TMP/report.json" && jq -e '.history | length > 0' "$TMP/report.json" && jq -e '.status.now.settings.reacting_ports > 0' "$TMP/report.json"; }
+wait_until 40 changed || fail "no report with a change"
+sets=$(set_mads)
+tune report --html "$TMP/report.html" || fail "a page"
+for part in '<h2>Fabric</h2>' 'leaf2 port 2, output-generated' 'class="role4"' '<h2>Settings on the fabric</h2>' \
+	'<h2>What was changed</h2>' 'OpenSM 3.3' '<td>done</td>'; do
+	grep -qF -- "$part" "$TMP/report.html" || fail "the page lacks $part"
+done
+ok "the page has it all"
+[ "$(wc -c <"$TMP/report.html")" -lt 100000 ] || fail "the page is large"
+grep -nE '<script|<link|<img|url\(|(src|href)=' "$TMP/report.html" && fail "the page is not one file"
+ok "the page is one file"
+tune report --html "$TMP/none/report.html" 2>"$TMP/out" && fail "a page in no folder"
+grep -q "none/report.html: No such file" "$TMP/out" || fail "no reason"
+ok "a page that cannot be written is an error"
+[ -z "$(find "$TMP" -name 'report.html.*')" ] || fail "something is left"
+
+browser=
+for b in chromium chromium-browser google-chrome; do
+	[ -n "$browser" ] || browser=$(command -v "$b")
+done
+[ -n "$browser" ] || { ok "skipped: no chromium"; exit 0; }
+# browse OPTION...: on the page; its messages are in $TMP/browser.
+browse()
+{
+	HOME=$TMP timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+		--user-data-dir="$TMP/profile" --enable-logging=stderr "$@" "file://$TMP/page.html" 2>"$TMP/browser"
+}
+# What a browser makes of it is asked by a script behind the page, which the page itself has not. A
+# window narrower than the browser can be is a frame in it.
+for width in 400 1280; do
+	cat >"$TMP/page.html" <<-HTML
+	<iframe id="f" style="width:${width}px;height:900px;border:0"></iframe><script>
+	const f = document.getElementById("f");
+	f.srcdoc = new TextDecoder().decode(Uint8Array.from(atob("$(base64 -w0 "$TMP/report.html")"), c => c.charCodeAt(0)));
+	f.onload = () => {
+		const d = f.contentDocument, r = d.documentElement, s = [...d.querySelectorAll("svg.map text")];
+		const px = s.map(t => t.getBoundingClientRect().height).filter(h => h > 0);
+		document.title = "done";
+		document.body.innerHTML = "<pre>" + JSON.stringify({ wide: r.scrollWidth, title: d.title,
+			texts: px.length, least: Math.min(...px), colour: getComputedStyle(d.body).backgroundColor }) + "</pre>";
+	};
+	</script>
+	HTML
+	for scheme in 0 1; do
+		browse --blink-settings=preferredColorScheme=$scheme --virtual-time-budget=5000 --dump-dom >"$TMP/dom" || fail "the browser: $(tail -n 3 "$TMP/browser")"
+		sed -n 's/.*<pre>\(.*\)<\/pre>.*/\1/p' "$TMP/dom" >"$TMP/seen.log"
+		jq -e --argjson w $width '.wide <= $w and .title != "" and .texts > 8 and .least >= 9' "$TMP/seen.log" >"$TMP/jq.log" ||
+			fail "at $width pixels: $(cat "$TMP/seen.log")"
+		jq -r .colour "$TMP/seen.log" >>"$TMP/colours"
+		grep -E 'CONSOLE|ERR_' "$TMP/browser" && fail "the browser complains"
+	done
+	ok "in a browser $width pixels wide"
+done
+equal "light and dark" "$(sort -u "$TMP/colours" | wc -l)" 2

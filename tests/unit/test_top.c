@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What top shows of a status: the screen and the row, by figures worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/tune/look.h"
+#include "daemon/tune/top.h"
+
+static const char busy[] =
+	"{\"version\":\"0.1.0\",\"state\":\"ok\",\"reason\":null,\"mode\":\"apply\","
+	"\"apply_via\":\"plugin\",\"interval_ms\":2500,\"paused\":null,\"roots\":2,"
+	"\"writes_pending\":7,\"decision\":\"a sentence of some words that goes on and on\","
+	"\"mads\":{\"sent\":100,\"timed_out\":3,\"sets\":18,\"per_second\":12.34},"
+	"\"fabric\":{\"switches\":2,\"channel_adapters\":6,\"ports_fresh\":13,\"ports_stale\":1,"
+	"\"ports_unreachable\":2},"
+	"\"now\":{\"pass\":42,\"sent_mbps\":8000,\"waiting\":3,\"wait_permille\":473,"
+	"\"fecn_per_s\":1000.4,\"becn_per_s\":999.6,"
+	"\"settings\":{\"marking_ports\":1,\"reacting_ports\":4,\"Threshold\":[9,9],"
+	"\"Marking_Rate\":[0,0],\"CCTI_Timer\":[27,45],\"CCTI_Increase\":[1,1],\"CCTI_Limit\":[27,"
+	"30]},"
+	"\"roots\":[{\"node_guid\":\"0x08\",\"node\":\"leaf2\",\"port\":2,\"kind\":\"output\","
+	"\"rate_mbps\":16000,\"link_mbps\":32000,\"wait_permille\":532,\"tree_wait_permille\":377,"
+	"\"contributors\":3,\"victims\":1}]}}";
+
+/* What is written for a status; a static buffer. */
+static const char *text_of(const char *status, int columns)
+{
+	static char text[4096];
+	json_t *s = status ? json_loads(status, 0, NULL) : NULL;
+	FILE *f = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(f);
+	assert_true(!status || s);
+	if (columns)
+		tune_top_screen(f, s, "nobody listens", 0, columns);
+	else
+		tune_top_row(f, s, 0);
+	assert_int_equal(fclose(f), 0);
+	json_decref(s);
+	return text;
+}
+
+static void has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in:\n%s", part, text);
+}
+
+/* 8000 Mb/s are 1000 MB/s, 16000 of 32000 are 2000 of 4000. */
+static void test_screen(void **state)
+{
+	const char *text = text_of(busy, 80);
+
+	(void)state;
+	has(text, "Daemon    ok, mode apply via plugin, pass 42, every 2.5 s\n");
+	has(text, "Fabric    2 switches, 6 adapters; 13 ports read, 3 not\n");
+	has(text, "Traffic   adapters send 1000.0 MB/s; 3 wait, the most 47.3 % of the time\n");
+	has(text, "Marks     1000 FECN a second, 1000 BECN a second\n");
+	has(text, "MADs      12.3 a second; 3 of 100 without answer, 18 Sets\n");
+	has(text, "Settings  1 port marks: Threshold 9, Marking_Rate 0\n");
+	has(text,
+	    "          4 adapters react: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
+	has(text, "Pending   7 writes\n");
+	has(text, "2 output 2000.0 4000.0  53.2  37.7     3    1 leaf2 0x08");
+	has(text, "and 1 more\n");
+	assert_null(strchr(text, '\033'));
+}
+
+/* Sentences are broken at words; no line of them is wider than the terminal. */
+static void test_narrow(void **state)
+{
+	const char *text = text_of(busy, 30);
+
+	(void)state;
+	has(text, "Decision  a sentence of some\n          words that goes on\n          and on\n");
+}
+
+static void test_trouble(void **state)
+{
+	(void)state;
+	has(text_of(NULL, 80), "Daemon    nobody listens\n");
+	has(text_of("{\"state\":\"degraded\",\"reason\":\"no port\",\"mode\":\"observe\","
+		    "\"apply_via\":\"direct\"}",
+		    80),
+	    "degraded, mode observe via direct");
+	has(text_of("{\"state\":\"degraded\",\"reason\":\"no port\"}", 80),
+	    "\n          no port\n");
+	has(text_of("{\"state\":\"ok\",\"now\":{\"settings\":null,\"roots\":[]}}", 80),
+	    "No congestion.");
+}
+
+static void test_row(void **state)
+{
+	(void)state;
+	has(text_of(busy, 0),
+	    " ok           2    1000.0   47.3      1000      1000       1        4 "
+	    "27-45             7    12.3  leaf2 0x08 port 2\n");
+	has(text_of("{\"state\":\"starting\"}", 0), " starting\n");
+	has(text_of(NULL, 0), " gone\n");
+}
+
+static void test_units(void **state)
+{
+	char buf[32];
+
+	(void)state;
+	assert_true(tune_set_units("Gb/s"));
+	assert_string_equal(tune_rate(15139, buf, sizeof(buf)), "15.14");
+	has(text_of(busy, 80), "adapters send 8.00 Gb/s");
+	assert_true(tune_set_units("MB/s"));
+	assert_string_equal(tune_rate(15139, buf, sizeof(buf)), "1892.4");
+	assert_false(tune_set_units("mb/s"));
+	tune_set_units("MB/s");
+}
+
+/* Never where the output is no terminal, unless asked for; NO_COLOR is for the rest. */
+static void test_color(void **state)
+{
+	(void)state;
+	assert_true(tune_set_color("always"));
+	assert_string_equal(tune_style(TUNE_RED), "\033[31m");
+	has(text_of(busy, 80), "\033[32mok\033[0m");
+	assert_true(tune_set_color("never"));
+	assert_string_equal(tune_style(TUNE_RED), "");
+	assert_false(tune_set_color("maybe"));
+	setenv("NO_COLOR", "1", 1);
+	assert_true(tune_set_color("auto"));
+	assert_string_equal(tune_style(TUNE_BOLD), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_screen),  cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_trouble), cmocka_unit_test(test_row),
+		cmocka_unit_test(test_units),   cmocka_unit_test(test_color),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
