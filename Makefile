@@ -63,8 +63,9 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
+VERBS_LIBS  := -libverbs -lrdmacm
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
-LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
+LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)
 fabric_src := $(wildcard lib/fabric/*.c)
@@ -75,6 +76,7 @@ tune_src   := $(wildcard daemon/tune/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
 bench_src  := $(wildcard perftest/bench/*.c perftest/speed/*.c perftest/mpa/*.c)
+verbs_src  := $(wildcard perftest/verbs/*.c)
 research_src := $(wildcard perftest/research/*.c perftest/osm/*.c)
 demo_src   := $(wildcard perftest/demo/*.c)
 
@@ -87,6 +89,7 @@ LIBS := $(foreach l,daemon sim agents io fabric core,$(call lib,$(l)))
 
 programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
+	    $(if $(verbs_src),$(B)/ibcc-perf) \
 	    $(if $(research_src),$(B)/ibcc-research) $(if $(demo_src),$(B)/ibcc-demo)
 plugin   := $(if $(plugin_src),$(B)/libibcc_opensm.so)
 
@@ -198,7 +201,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric agents io daemon tune sim plugin bench research,$(eval $(call archive,$(l))))
+$(foreach l,core fabric agents io daemon tune sim plugin bench verbs research,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -215,6 +218,9 @@ $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 $(B)/ibcc-bench: $(call obj,perftest/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
+$(B)/ibcc-perf: $(call obj,perftest/verbs/main.c) $(call lib,verbs) $(call lib,bench) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
 $(B)/ibcc-research: $(call obj,perftest/research/main.c) $(call lib,research) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
@@ -229,7 +235,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 		-Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,research bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,research verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Counts allocations.
 $(B)/tests/unit/test_steady: EXTRA_LIBS += \
