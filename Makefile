@@ -97,7 +97,7 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
 sys_helpers := $(patsubst tests/system/%.c,$(B)/tests/system/%,$(wildcard tests/system/*.c))
 fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(B)/tests/double/libibverbs-double.so
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps check fuzz fuzzers check-kill check-chaos check-soak check-unit check-sim check-fuzz check-build check-system tests demo \
@@ -248,6 +248,12 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
+# Verbs without a device; also to be preloaded.
+$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(B)/obj/tests/double/verbs.o
+$(B)/tests/double/libibverbs-double.so: $(B)/obj/tests/double/verbs.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -o $@ $^ -lpthread
 # The model a second time, which the engine is compared with.
 $(B)/tests/sim/test_reference $(B)/tests/sim/test_reference_model: $(B)/obj/tests/sim/reference.o
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)

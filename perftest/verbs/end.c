@@ -144,7 +144,7 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	if (!x->free_slot || !x->due_ns || !x->memory)
 		return ibcc_perf_fail(e, ENOMEM, "%zu bytes for flow %s", bytes, x->flow->name);
 	for (uint32_t i = 0; i < x->slots; i++)
-		x->free_slot[i] = x->slots - 1 - i;
+		x->free_slot[i] = i;
 	x->n_free = x->slots;
 	if (is_source(x))
 		fill(x);
@@ -286,7 +286,7 @@ int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_perf_error *e)
 int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns, bool verify,
 		       struct ibcc_perf_error *e)
 {
-	uint32_t slot = x->free_slot[x->n_free - 1], bytes = x->flow->message_bytes;
+	uint32_t slot = x->free_slot[x->first_free], bytes = x->flow->message_bytes;
 	struct ibv_sge sge = { (uintptr_t)at_slot(x, slot), bytes, x->mr->lkey };
 	struct ibv_send_wr wr = { .wr_id = (uint64_t)number << 32 | slot,
 				  .sg_list = &sge,
@@ -311,6 +311,7 @@ int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns
 	if (rc)
 		return ibcc_perf_fail(e, why(rc), "ibv_post_send, %s",
 				      ibcc_perf_end_name(x, name, sizeof(name)));
+	x->first_free = (x->first_free + 1) % x->slots;
 	x->n_free--;
 	x->due_ns[slot] = due_ns;
 	x->posted++;
@@ -321,7 +322,7 @@ void ibcc_perf_end_done(struct ibcc_perf_end *x, uint32_t slot, bool verify)
 {
 	if (verify && x->flow->operation == IBCC_VERBS_READ)
 		compare(x, slot);
-	x->free_slot[x->n_free++] = slot;
+	x->free_slot[(x->first_free + x->n_free++) % x->slots] = slot;
 }
 
 int ibcc_perf_end_received(struct ibcc_perf_end *x, uint32_t number, uint32_t slot, bool verify,

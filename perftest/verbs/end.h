@@ -29,8 +29,8 @@ struct ibcc_perf_end {
 	struct ibv_mr *mr;
 	uint8_t *memory;
 	uint32_t slots;
-	uint32_t *free_slot, n_free; /* active: those that may be posted */
-	uint64_t *due_ns;            /* active: of the message in each slot */
+	uint32_t *free_slot, first_free, n_free; /* active: a ring of those that may be posted */
+	uint64_t *due_ns;                        /* active: of the message in each slot */
 	struct ibcc_perf_address local, remote;
 	uint64_t posted;                  /* messages; the next one's number */
 	uint64_t received, verified, bad; /* messages that came; that were compared; and differed */
