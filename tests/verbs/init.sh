@@ -56,20 +56,20 @@ chmod 600 /tmp/token
 ibcc-perf serve --token-file /tmp/token >/tmp/serve.log 2>&1 &
 server=$!
 while ! grep -q ready /tmp/serve.log; do sleep 0.1; done
-run() { ibcc-perf run --token-file /tmp/token "$@"; }
+run="ibcc-perf run --token-file /tmp/token"
 
-part hotspot run /hotspot.yaml -j
-part send run /hotspot.yaml -j --set verbs.operation=send --set duration_ms=4000
-part read run /hotspot.yaml -j --set verbs.operation=read --set duration_ms=4000
-part rate run /rate.yaml -j
-part around run /hotspot.yaml -j --set duration_ms=2500 --set verbs.verify=false --repeats 3 --settle-ms 200 \
+part hotspot $run /hotspot.yaml -j
+part send $run /hotspot.yaml -j --set verbs.operation=send --set duration_ms=4000
+part read $run /hotspot.yaml -j --set verbs.operation=read --set duration_ms=4000
+part rate $run /rate.yaml -j
+part around $run /hotspot.yaml -j --set duration_ms=2500 --set verbs.verify=false --repeats 3 --settle-ms 200 \
 	--around 'iproute2-tc qdisc replace dev p1 root tbf rate 32mbit burst 32kb limit 400kb'
 slow 8mbit
 
 session() { ps | grep '[i]bcc-perf serve' | awk -v s=$server '$1 != s { print $1 }' | head -n 1; }
 killed_peer()
 {
-	run /hotspot.yaml --set duration_ms=60000 &
+	$run /hotspot.yaml --set duration_ms=60000 &
 	c=$!
 	sleep 3
 	kill -9 "$(session)"
@@ -79,15 +79,16 @@ killed_peer()
 part peer killed_peer
 part peer-left settled
 
-run /hotspot.yaml --set duration_ms=60000 >/tmp/log 2>&1 &
+$run /hotspot.yaml --set duration_ms=60000 >/tmp/log 2>&1 &
 c=$!
 sleep 3
+part coordinator ps
 kill -9 $c
 part coordinator-left settled
 
 interrupted()
 {
-	run /hotspot.yaml --set duration_ms=60000 &
+	$run /hotspot.yaml --set duration_ms=60000 &
 	c=$!
 	sleep 3
 	kill -INT $c
@@ -100,7 +101,7 @@ part interrupt-left settled
 echo "the wrong token" >/tmp/wrong
 chmod 600 /tmp/wrong
 part token ibcc-perf run --token-file /tmp/wrong /hotspot.yaml 2>&1
-part device run /hotspot.yaml --set hosts.h1.device=rxe9 2>&1
+part device $run /hotspot.yaml --set hosts.h1.device=rxe9 2>&1
 kill $server
 wait $server
 part end-left left
