@@ -63,7 +63,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
-VERBS_LIBS  := -libverbs -lrdmacm
+VERBS_LIBS  := -libverbs
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
@@ -100,7 +100,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(B)/tests/double/libibverbs-double.so
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-chaos check-soak check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-chaos check-soak check-verbs check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -126,6 +126,7 @@ help:
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make uninstall       takes that away again, with the same variables' \
 	'make deb             Debian packages in build/deb/; make rpm: RPMs in build/rpm/' \
+	'make check-verbs     ibcc-perf on soft RoCE, in a virtual machine' \
 	'make check-boot      installs the packages into a container with systemd, and tries them there' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
@@ -172,6 +173,10 @@ check-soak:
 	+@$(MAKE) --no-print-directory SANITIZE=address build/variant-address/tests/sim/test_soak
 	@ASAN_OPTIONS=quarantine_size_mb=4$${ASAN_OPTIONS:+:$$ASAN_OPTIONS} IBCC_SEED=$(SEED) \
 		IBCC_SOAK_MINUTES=$(MINUTES) build/variant-address/tests/sim/test_soak
+# ibcc-perf on soft RoCE, in a virtual machine: what a kernel's own verbs take and do.
+check-verbs: deps
+	+@$(MAKE) --no-print-directory $(B)/ibcc-perf
+	@bash tests/verbs/verbs.sh $(B)
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-research
 	$(Q)mkdir -p $(B)/fit

@@ -41,7 +41,6 @@ void ibcc_verbs_defaults(struct ibcc_verbs_plan *v)
 {
 	*v = (struct ibcc_verbs_plan){
 		.operation = IBCC_VERBS_WRITE,
-		.connect = IBCC_VERBS_CONNECT_EXCHANGE,
 		.message_bytes = 65536,
 		.window = 16,
 		.queue_pairs = 1,

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define PSN_MASK      0xffffffu
+#define PAGE_BYTES    4096
 #define RD_ATOMIC_MAX 16
 /* 4.096 us << 14 = 67 ms, and seven tries: half a second until a peer counts as gone. Receivers
  * that are not ready are asked again for ever: that is not an error but what a slow receiver does.
@@ -138,11 +138,9 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 
 	x->free_slot = calloc(x->slots, sizeof(*x->free_slot));
 	x->due_ns = calloc(x->slots, sizeof(*x->due_ns));
-	x->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (x->memory == MAP_FAILED)
-		x->memory = NULL;
-	if (!x->free_slot || !x->due_ns || !x->memory)
+	if (!x->free_slot || !x->due_ns || posix_memalign((void **)&x->memory, PAGE_BYTES, bytes))
 		return ibcc_perf_fail(e, ENOMEM, "%zu bytes for flow %s", bytes, x->flow->name);
+	memset(x->memory, 0, bytes);
 	for (uint32_t i = 0; i < x->slots; i++)
 		x->free_slot[i] = i;
 	x->n_free = x->slots;
@@ -275,8 +273,7 @@ int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_perf_error *e)
 		first = ibcc_perf_fail(e, why(rc), "ibv_destroy_qp, flow %s", x->flow->name);
 	if (x->mr && (rc = ibv_dereg_mr(x->mr)))
 		first = ibcc_perf_fail(e, why(rc), "ibv_dereg_mr, flow %s", x->flow->name);
-	if (x->memory)
-		munmap(x->memory, (size_t)x->slots * x->flow->message_bytes);
+	free(x->memory);
 	free(x->free_slot);
 	free(x->due_ns);
 	memset(x, 0, sizeof(*x));

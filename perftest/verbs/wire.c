@@ -121,10 +121,11 @@ int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct i
 		    getsockname(fd, (struct sockaddr *)&sa, &sa_len)))
 		rc = -errno;
 	freeaddrinfo(ai);
-	if (rc && fd >= 0)
-		close(fd);
-	if (rc)
+	if (rc) {
+		if (fd >= 0)
+			close(fd);
 		return ibcc_perf_fail(e, -rc, "cannot listen at %s", address);
+	}
 	if (getnameinfo((struct sockaddr *)&sa, sa_len, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		host[0] = port[0] = '\0';
