@@ -162,7 +162,8 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 			 struct ibcc_yaml_errors *e)
 {
-	static const struct ibcc_yaml_key keys[] = {
+	const struct ibcc_yaml_node *root = ibcc_yaml_root(y);
+	const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("name", STRING, struct scenario_yaml, name), .required = true,
 		  .want = "a short name" },
 		{ IBCC_YAML_MEMBER("title", STRING, struct scenario_yaml, title) },
@@ -172,7 +173,10 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("measure_from_ms", DOUBLE, struct scenario_yaml,
 				   measure_from_ms),
 		  .max = IBCC_SCENARIO_MAX_MS },
-		{ IBCC_YAML_MEMBER("topology", NODE, struct scenario_yaml, topology) },
+		/* Hosts without one are at one switch. */
+		{ IBCC_YAML_MEMBER("topology", NODE, struct scenario_yaml, topology),
+		  .required = !ibcc_yaml_get(y, root, "hosts"),
+		  .want = "nodes with links, tree, or netfile" },
 		{ IBCC_YAML_MEMBER("model", NODE, struct scenario_yaml, model) },
 		{ IBCC_YAML_MEMBER("bcn", NODE, struct scenario_yaml, bcn) },
 		{ IBCC_YAML_MEMBER("traffic", NODE, struct scenario_yaml, traffic),
@@ -185,7 +189,6 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("verbs", NODE, struct scenario_yaml, verbs) },
 		{ .name = NULL },
 	};
-	const struct ibcc_yaml_node *root = ibcc_yaml_root(y);
 	struct scenario_yaml sy = { .seed = 1 };
 	unsigned int before = e->n;
 
@@ -193,9 +196,6 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 	if (sy.measure_from_ms >= sy.duration_ms && sy.duration_ms > 0)
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, root, "measure_from_ms"), "measure_from_ms",
 			       "less than duration_ms");
-	if (!sy.topology && !sy.hosts)
-		ibcc_yaml_error(y, e, root, "topology",
-				"missing, want nodes with links, tree, or netfile");
 	ibcc_model_defaults(&s->model);
 	ibcc_verbs_defaults(&s->verbs);
 	read_parts(y, &sy, s, e);
