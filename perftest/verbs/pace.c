@@ -38,7 +38,9 @@ bool ibcc_perf_pace_on(const struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t
 /* Time since the start that the flow was on, and the other way round. */
 static double on_time(const struct ibcc_perf_pace *p, uint64_t now_ns)
 {
-	uint64_t since = now_ns - p->start_ns, period = p->on_ns + p->off_ns, at;
+	uint64_t end = p->stop_ns && now_ns > p->stop_ns ? p->stop_ns : now_ns;
+	uint64_t since = end > p->start_ns ? end - p->start_ns : 0;
+	uint64_t period = p->on_ns + p->off_ns, at;
 
 	if (!p->off_ns)
 		return (double)since;
@@ -70,17 +72,17 @@ static double interval(struct ibcc_perf_pace *p)
 bool ibcc_perf_pace_take(struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t *due_ns)
 {
 	uint64_t change;
+	bool on = ibcc_perf_pace_on(p, now_ns, &change);
 	double now, late;
 
-	if (!ibcc_perf_pace_on(p, now_ns, &change))
-		return false;
 	if (!(p->interval_ns > 0)) {
 		*due_ns = now_ns;
-		p->due++;
-		return true;
+		p->due += on;
+		return on;
 	}
+	/* What was due while the flow was on is due still. */
 	now = on_time(p, now_ns);
-	if (p->next_ns > now)
+	if (now_ns < p->start_ns || p->next_ns > now || (!on && p->next_ns >= now))
 		return false;
 	late = (now - p->next_ns) / p->interval_ns;
 	if (late > p->depth) {
@@ -99,7 +101,7 @@ uint64_t ibcc_perf_pace_next(const struct ibcc_perf_pace *p, uint64_t now_ns)
 	uint64_t change, next;
 
 	if (!ibcc_perf_pace_on(p, now_ns, &change))
-		return change;
+		return p->interval_ns > 0 && p->next_ns < on_time(p, now_ns) ? now_ns : change;
 	if (!(p->interval_ns > 0))
 		return now_ns;
 	next = clock_time(p, p->next_ns);
