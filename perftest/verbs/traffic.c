@@ -167,9 +167,9 @@ static int take(struct run *r, const struct ibv_wc *wc, uint64_t now_ns)
 	ibcc_perf_end_done(x, slot, t->job->verify);
 	s->on_way--;
 	t->on_way--;
+	s->tally.messages++;
 	if (now_ns > t->to_ns)
 		return 0; /* what was under way at the end */
-	s->tally.messages++;
 	s->tally.bytes += s->flow->message_bytes;
 	if (now_ns >= t->from_ns) {
 		uint64_t due = x->due_ns[slot];
@@ -360,6 +360,11 @@ int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_
 	t->epoch_ns = clock_ns();
 	while (!rc && !r.stop)
 		rc = step(&r);
+	/* All have finished, so what came for us is there, if not yet looked at. */
+	if (!rc)
+		do
+			rc = take_all(&r);
+		while (rc > 0);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; t->job->verify && i < t->job->n_ends; i++)

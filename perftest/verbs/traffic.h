@@ -11,7 +11,8 @@
 
 /* What this host knows of a flow. */
 struct ibcc_perf_tally {
-	uint64_t messages, bytes;                   /* complete, since the start */
+	uint64_t messages;                          /* complete, in all */
+	uint64_t bytes;                             /* complete, since the start */
 	uint64_t measured_messages, measured_bytes; /* in the measuring window */
 	struct ibcc_perf_hist latency; /* due to complete, in the window; of the active end */
 };
