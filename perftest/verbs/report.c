@@ -181,20 +181,20 @@ static json_t *flow_json(const struct ibcc_scenario *s, const struct ibcc_perf_r
 	const struct ibcc_perf_flow_result *f = &r->flow[i];
 	const struct ibcc_flow_spec *spec = &s->flow[i];
 
-	return json_pack("{so so so ss ss so so sI so so so so so sI sI sf sI sI sI}", "name",
-			 ibcc_json_text(spec->name), "from", ibcc_json_text(spec->from), "to",
-			 ibcc_json_text(spec->to), "kind", ibcc_perf_kind_name(spec->kind),
-			 "operation", operations[spec->operation], "throughput_mbps",
-			 number(ibcc_perf_flow_mbps(r, i)), "messages_per_s",
-			 number(rate(r, f->measured_messages)), "messages", (json_int_t)f->messages,
-			 "mean_us", number(ibcc_perf_hist_mean_us(&f->latency)), "p50_us",
-			 number(ibcc_perf_hist_us(&f->latency, 0.5)), "p99_us",
-			 number(ibcc_perf_hist_us(&f->latency, 0.99)), "p999_us",
-			 number(ibcc_perf_hist_us(&f->latency, 0.999)), "max_us",
-			 number(f->latency.n ? (double)f->latency.max_ns / 1e3 : NAN), "due",
-			 (json_int_t)(f->due + f->missed), "given_up", (json_int_t)f->missed,
-			 "given_up_share", behind(f), "received", (json_int_t)f->received,
-			 "verified", (json_int_t)f->verified, "wrong", (json_int_t)f->bad);
+	return json_pack(
+		"{so so so ss ss so so sI so so so so so sI sI sf sI sI sI}", "name",
+		ibcc_json_text(spec->name), "from", ibcc_json_text(spec->from), "to",
+		ibcc_json_text(spec->to), "kind", ibcc_perf_kind_name(spec->kind), "operation",
+		operations[spec->operation], "mbps", number(ibcc_perf_flow_mbps(r, i)),
+		"messages_per_s", number(rate(r, f->measured_messages)), "messages",
+		(json_int_t)f->messages, "latency_us", number(ibcc_perf_hist_mean_us(&f->latency)),
+		"latency_p50_us", number(ibcc_perf_hist_us(&f->latency, 0.5)), "latency_p99_us",
+		number(ibcc_perf_hist_us(&f->latency, 0.99)), "latency_p999_us",
+		number(ibcc_perf_hist_us(&f->latency, 0.999)), "latency_max_us",
+		number(f->latency.n ? (double)f->latency.max_ns / 1e3 : NAN), "due",
+		(json_int_t)(f->due + f->missed), "given_up", (json_int_t)f->missed,
+		"given_up_share", behind(f), "received", (json_int_t)f->received, "verified",
+		(json_int_t)f->verified, "wrong", (json_int_t)f->bad);
 }
 
 static json_t *samples_json(const struct ibcc_perf_result *r)
@@ -206,8 +206,8 @@ static json_t *samples_json(const struct ibcc_perf_result *r)
 
 		for (uint32_t i = 0; flows && i < r->n_flows; i++)
 			json_array_append_new(flows, number(ibcc_perf_sample_mbps(r, k, i)));
-		json_array_append_new(list, json_pack("{sf so}", "t_s", sample_s(r, k),
-						      "throughput_mbps", flows));
+		json_array_append_new(list,
+				      json_pack("{sf so}", "t_s", sample_s(r, k), "mbps", flows));
 	}
 	return list;
 }
@@ -243,8 +243,8 @@ json_t *ibcc_perf_report_json(const struct ibcc_perf_fleet *f, const struct ibcc
 				number(ibcc_perf_kind_mbps(s, r, (enum ibcc_flow_kind)k)));
 	return json_pack("{si so sf sb so so so so}", "schema", JSON_SCHEMA, "plan",
 			 ibcc_json_text(s->name), "window_s", r->window_s, "interrupted",
-			 r->interrupted, "throughput_mbps", kinds, "flows", flows, "hosts",
-			 hosts_json(f, r), "samples", samples_json(r));
+			 r->interrupted, "mbps", kinds, "flows", flows, "hosts", hosts_json(f, r),
+			 "samples", samples_json(r));
 }
 
 /* Curves over all stretches, one behind the other. */

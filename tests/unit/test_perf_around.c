@@ -174,7 +174,7 @@ static void test_report(void **state)
 	assert_int_equal(json_array_size(json_object_get(o, "hosts")), 4);
 	flow = json_array_get(json_object_get(o, "flows"), 2);
 	assert_string_equal(json_string_value(json_object_get(flow, "kind")), "victim");
-	assert_true(json_real_value(json_object_get(flow, "throughput_mbps")) ==
+	assert_true(json_real_value(json_object_get(flow, "mbps")) ==
 		    ibcc_perf_flow_mbps(&p.result, 2));
 	assert_string_equal(json_string_value(json_object_get(
 				    json_array_get(json_object_get(o, "hosts"), 0), "link_layer")),

@@ -114,7 +114,7 @@ is()
 {
 	part "$2" >"$dir/$2.json"
 	jq -e "$3" "$dir/$2.json" >/dev/null 2>"$dir/jq.log" || {
-		jq '{throughput_mbps, flows: [.flows[]? | {name, throughput_mbps, messages, verified, wrong, received}], hosts, words}' \
+		jq '{mbps, flows: [.flows[]? | {name, mbps, messages, verified, wrong, received}], hosts, words}' \
 			"$dir/$2.json" 2>&1 | head -n 80
 		fail "$1"
 	}
@@ -127,17 +127,17 @@ has "the devices are there" devices 'h1|rxe1'
 none "nobody has a queue pair at first" idle
 is "hotspot: all flows moved data" hotspot '[.flows[] | .messages > 0] | all'
 is "hotspot: the victim is far above the hot flows" hotspot '
-	([.flows[] | select(.kind == "hot") | .throughput_mbps] | max) as $hot |
-	(.flows[] | select(.kind == "victim") | .throughput_mbps) > 2 * $hot'
+	([.flows[] | select(.kind == "hot") | .mbps] | max) as $hot |
+	(.flows[] | select(.kind == "victim") | .mbps) > 2 * $hot'
 for p in hotspot send read; do
 	is "$p: what was compared was right" $p '[.flows[] | .verified > 0 and .wrong == 0] | all'
-	is "$p: percentiles are in order" $p '[.flows[] | .p50_us > 0 and .p50_us <= .p99_us and .p99_us <= .max_us] | all'
+	is "$p: percentiles are in order" $p '[.flows[] | .latency_p50_us > 0 and .latency_p50_us <= .latency_p99_us and .latency_p99_us <= .latency_max_us] | all'
 	is "$p: the hosts counted" $p '
 		.window_s as $s | [.hosts[] | .counters | (.sent_pkts // 0) + (.rcvd_pkts // 0) > 0] | all'
 done
 is "send: all that was sent was received" send '[.flows[] | .received >= .messages] | all'
 is "rate: a flow that can has the rate it was given" rate '
-	.flows[] | select(.name == "slow") | .throughput_mbps > 0.9 * 2 and .throughput_mbps < 1.1 * 2'
+	.flows[] | select(.name == "slow") | .mbps > 0.9 * 2 and .mbps < 1.1 * 2'
 is "rate: one that cannot says so" rate '.flows[] | select(.name == "fast") | .given_up_share > 0.1'
 is "around: the slow port at four times its rate" around '.change.hot.change_percent > 100'
 has "around: in words" around '"words": "victims .*, hot sink \+[0-9.]+ % \(\+-'
