@@ -63,8 +63,9 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
+VERBS_LIBS  := -libverbs
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
-LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
+LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)
 fabric_src := $(wildcard lib/fabric/*.c)
@@ -75,6 +76,7 @@ tune_src   := $(wildcard daemon/tune/*.c daemon/tune/page/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
 bench_src  := $(wildcard perftest/bench/*.c perftest/speed/*.c perftest/mpa/*.c)
+verbs_src  := $(wildcard perftest/verbs/*.c)
 research_src := $(wildcard perftest/research/*.c perftest/osm/*.c)
 demo_src   := $(wildcard perftest/demo/*.c)
 
@@ -87,6 +89,7 @@ LIBS := $(foreach l,daemon sim agents io fabric core,$(call lib,$(l)))
 
 programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
+	    $(if $(verbs_src),$(B)/ibcc-perf) \
 	    $(if $(research_src),$(B)/ibcc-research) $(if $(demo_src),$(B)/ibcc-demo)
 plugin   := $(if $(plugin_src),$(B)/libibcc_opensm.so)
 
@@ -94,10 +97,10 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
 sys_helpers := $(patsubst tests/system/%.c,$(B)/tests/system/%,$(wildcard tests/system/*.c))
 fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers)
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(B)/tests/double/libibverbs-double.so
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -124,6 +127,7 @@ help:
 	'make install         DESTDIR= PREFIX=/usr/local SYSCONFDIR= LIBDIR= ...' \
 	'make uninstall       takes that away again, with the same variables' \
 	'make deb             Debian packages in build/deb/; make rpm: RPMs in build/rpm/' \
+	'make check-verbs     ibcc-perf on soft RoCE, in a virtual machine' \
 	'make check-boot      installs the packages into a container with systemd, and tries them there' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
@@ -173,6 +177,10 @@ check-soak:
 	+@$(MAKE) --no-print-directory SANITIZE=address build/variant-address/tests/sim/test_soak
 	@ASAN_OPTIONS=quarantine_size_mb=4$${ASAN_OPTIONS:+:$$ASAN_OPTIONS} IBCC_SEED=$(SEED) \
 		IBCC_SOAK_MINUTES=$(MINUTES) build/variant-address/tests/sim/test_soak
+# ibcc-perf on soft RoCE, in a virtual machine: what a kernel's own verbs take and do.
+check-verbs: deps
+	+@$(MAKE) --no-print-directory $(B)/ibcc-perf
+	@bash tests/verbs/verbs.sh $(B)
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-research
 	$(Q)mkdir -p $(B)/fit
@@ -202,7 +210,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric agents io daemon tune sim plugin bench research,$(eval $(call archive,$(l))))
+$(foreach l,core fabric agents io daemon tune sim plugin bench verbs research,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -219,6 +227,9 @@ $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 $(B)/ibcc-bench: $(call obj,perftest/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
+$(B)/ibcc-perf: $(call obj,perftest/verbs/main.c) $(call lib,verbs) $(call lib,bench) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
 $(B)/ibcc-research: $(call obj,perftest/research/main.c) $(call lib,research) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
@@ -233,7 +244,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 		-Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,research bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,research verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Counts allocations.
 $(B)/tests/unit/test_steady: EXTRA_LIBS += \
@@ -246,6 +257,12 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
 $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
+# Verbs without a device; also to be preloaded.
+$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(B)/obj/tests/double/verbs.o
+$(B)/tests/double/libibverbs-double.so: $(B)/obj/tests/double/verbs.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -o $@ $^ -lpthread
 # The model a second time, which the engine is compared with.
 $(B)/tests/sim/test_reference $(B)/tests/sim/test_reference_model: $(B)/obj/tests/sim/reference.o
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)

@@ -161,6 +161,13 @@ static inline bool ibcc_arrivals_paced(enum ibcc_arrivals a)
 	return a == IBCC_ARRIVALS_PERIODIC || a == IBCC_ARRIVALS_EXPONENTIAL;
 }
 
+/* By what a message is moved. Data always goes from the flow's `from` to its `to`. */
+enum ibcc_verbs_operation {
+	IBCC_VERBS_WRITE, /* RDMA write, posted by the source */
+	IBCC_VERBS_SEND,  /* send, received into posted buffers */
+	IBCC_VERBS_READ,  /* RDMA read, posted by the destination */
+};
+
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
 	char name[IBCC_NAME_BYTES];
@@ -181,6 +188,9 @@ struct ibcc_flow_spec {
 	 * or lost.
 	 */
 	uint32_t message_bytes, window;
+	/* For ibcc-perf; the engine has one queue pair for each pair of nodes, and writes. */
+	enum ibcc_verbs_operation operation;
+	uint16_t queue_pairs; /* for each pair of nodes; 0 counts as 1 */
 };
 
 /* A change of the fabric at a time. */
@@ -207,6 +217,31 @@ struct ibcc_static_cc {
 	struct ibcc_cct cct;
 };
 
+/* A host of a plan, which is a scenario that ibcc-perf may run on a fabric. */
+#define IBCC_ADDRESS_BYTES 128u
+struct ibcc_verbs_host {
+	char name[IBCC_NAME_BYTES];       /* as in traffic */
+	char address[IBCC_ADDRESS_BYTES]; /* where ibcc-perf serves there; "": the name */
+	char device[IBCC_NAME_BYTES];     /* "": the first that is active */
+	uint8_t port;                     /* 0: the first that is active */
+	int16_t gid_index;                /* -1: found by itself */
+};
+
+/* What scenarios that run on a fabric have besides. */
+struct ibcc_verbs_plan {
+	uint32_t n_hosts;
+	struct ibcc_verbs_host *host; /* owned */
+	enum ibcc_verbs_operation operation;
+	uint32_t message_bytes; /* of flows that are not closed, which have their own */
+	uint32_t window;        /* likewise, in messages */
+	uint16_t queue_pairs;
+	uint16_t mtu_bytes; /* 0: what the ports have */
+	bool polling;       /* completions are polled for; false: events wake us */
+	bool verify;        /* the receiver compares what came */
+	uint32_t report_ms; /* between two lines of the live table */
+};
+void ibcc_verbs_defaults(struct ibcc_verbs_plan *v);
+
 struct ibcc_scenario {
 	char name[IBCC_NAME_BYTES];
 	char title[128];
@@ -219,8 +254,9 @@ struct ibcc_scenario {
 	struct ibcc_event_spec *event;
 	struct ibcc_static_cc cc;
 	struct ibcc_profile *profile; /* by node of topo, owned; NULL: by the nodes' IDs */
-	uint32_t n_no_cc; /* nodes without congestion control support */
+	uint32_t n_no_cc;             /* nodes without congestion control support */
 	char (*no_cc)[IBCC_NAME_BYTES];
+	struct ibcc_verbs_plan verbs;
 };
 void ibcc_scenario_fini(struct ibcc_scenario *s);
 

@@ -1,38 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Histograms of latencies.
- *
- * Buckets are sixteenths of powers of two, so that each is at most a sixteenth wider than the one
- * before and a percentile is exact to 6.25 %, whatever its size. Values are in units of 2^10 ps,
- * about 1 ns.
- */
+/* Histograms of latencies, exact to a sixteenth. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "latency.h"
 
-#define UNIT_SHIFT 10u
-
 uint32_t ibcc_latency_bucket(uint64_t ps)
 {
-	uint64_t v = ps >> UNIT_SHIFT;
-	unsigned int top;
-
-	if (v < 2 * LATENCY_STEPS)
-		return (uint32_t)v;
-	top = 63u - (unsigned int)__builtin_clzll(v);
-	return (top - LATENCY_STEP_BITS) * LATENCY_STEPS +
-	       (uint32_t)(v >> (top - LATENCY_STEP_BITS));
+	return ibcc_log_bucket(ps >> LATENCY_UNIT_SHIFT, LATENCY_STEP_BITS);
 }
 
 uint64_t ibcc_latency_bucket_end_ps(uint32_t bucket)
 {
-	unsigned int octave = bucket / LATENCY_STEPS;
-	uint64_t step = bucket % LATENCY_STEPS + 1;
-
-	if (bucket < 2 * LATENCY_STEPS)
-		return ((uint64_t)bucket + 1) << UNIT_SHIFT;
-	return (LATENCY_STEPS + step) << (octave - 1) << UNIT_SHIFT;
+	return ibcc_log_bucket_end(bucket, LATENCY_STEP_BITS) << LATENCY_UNIT_SHIFT;
 }
 
 int ibcc_engine_latency_start(struct ibcc_engine *e)

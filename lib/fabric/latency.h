@@ -2,12 +2,13 @@
 #ifndef IBCC_FABRIC_LATENCY_H
 #define IBCC_FABRIC_LATENCY_H
 
+#include <ibcc/log_buckets.h>
+
 #include "internal.h"
 
-#define LATENCY_STEP_BITS 4u
-#define LATENCY_STEPS     (1u << LATENCY_STEP_BITS)
-/* 64 - 10 bits of value; the first two octaves are exact. */
-#define LATENCY_BUCKETS ((64u - 10u - LATENCY_STEP_BITS + 1u) * LATENCY_STEPS)
+#define LATENCY_UNIT_SHIFT 10u /* values are in 2^10 ps, about 1 ns */
+#define LATENCY_STEP_BITS  4u
+#define LATENCY_BUCKETS    IBCC_LOG_BUCKETS(64u - LATENCY_UNIT_SHIFT, LATENCY_STEP_BITS)
 
 uint32_t ibcc_latency_bucket(uint64_t ps);
 /* The latency from which on values are in the next bucket. */

@@ -37,6 +37,17 @@ void ibcc_model_defaults(struct ibcc_model *m)
 	};
 }
 
+void ibcc_verbs_defaults(struct ibcc_verbs_plan *v)
+{
+	*v = (struct ibcc_verbs_plan){
+		.operation = IBCC_VERBS_WRITE,
+		.message_bytes = 65536,
+		.window = 16,
+		.queue_pairs = 1,
+		.report_ms = 1000,
+	};
+}
+
 void ibcc_scenario_fini(struct ibcc_scenario *s)
 {
 	if (!s)
@@ -46,5 +57,6 @@ void ibcc_scenario_fini(struct ibcc_scenario *s)
 	free(s->event);
 	free(s->no_cc);
 	free(s->profile);
+	free(s->verbs.host);
 	memset(s, 0, sizeof(*s));
 }

@@ -6,8 +6,10 @@
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
-#define IBCC_SCENARIO_FLOWS_MAX  100000u
-#define IBCC_SCENARIO_EVENTS_MAX 10000u
+#define IBCC_SCENARIO_FLOWS_MAX       100000u
+#define IBCC_SCENARIO_EVENTS_MAX      10000u
+#define IBCC_SCENARIO_HOSTS_MAX       254u /* ports of a switch */
+#define IBCC_SCENARIO_QUEUE_PAIRS_MAX 256u
 
 /* Times of a scenario in milliseconds: at most so many, which a double holds to the picosecond. */
 #define IBCC_SCENARIO_MAX_MS 1e6
@@ -43,6 +45,21 @@ int ibcc_scenario_read_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node
  */
 int ibcc_scenario_read_devices(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
+/* The hosts of a plan, with names that differ; and how it uses verbs. Into s->verbs, which has its
+ * defaults. -EINVAL, -ENOMEM.
+ */
+int ibcc_scenario_read_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+int ibcc_scenario_read_verbs(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+/* Words of enum ibcc_verbs_operation, ending with NULL. */
+extern const char *const ibcc_scenario_operations[];
+
+/* The fabric of a plan that does not tell: its hosts at one switch, by links of 4X QDR. NULL
+ * without memory.
+ */
+struct ibcc_topo *ibcc_scenario_star(const struct ibcc_verbs_plan *v);
 
 /* A rate as ibcc_rate_parse() reads it. */
 int ibcc_scenario_read_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,

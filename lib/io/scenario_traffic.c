@@ -26,9 +26,10 @@ struct traffic_yaml {
 	const struct ibcc_yaml_node *from, *to;
 	const struct ibcc_yaml_node *except, *to_except; /* senders and receivers left out */
 	const struct ibcc_yaml_node *rate;
-	int kind, arrivals; /* arrivals -1: not given */
+	int kind, arrivals, operation; /* arrivals -1: not given */
 	double load_percent, start_ms, stop_ms, on_ms, off_ms;
 	uint8_t sl;
+	uint16_t queue_pairs;
 	uint32_t queue_packets, rate_mbps, message_bytes, window;
 	bool merged;
 };
@@ -336,11 +337,18 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		{ IBCC_YAML_MEMBER("window_messages", UINT, struct traffic_yaml, window), .min = 1,
 		  .max = 65535 },
 		{ IBCC_YAML_MEMBER("merged", BOOL, struct traffic_yaml, merged) },
+		{ IBCC_YAML_MEMBER("operation", ENUM, struct traffic_yaml, operation),
+		  .names = ibcc_scenario_operations },
+		{ IBCC_YAML_MEMBER("queue_pairs", UINT, struct traffic_yaml, queue_pairs), .min = 1,
+		  .max = IBCC_SCENARIO_QUEUE_PAIRS_MAX },
 		{ IBCC_YAML_MEMBER("queue_packets", UINT, struct traffic_yaml, queue_packets) },
 		{ .name = NULL },
 	};
 	struct traffic *tr = arg;
-	struct traffic_yaml ty = { .arrivals = -1, .window = 1 };
+	struct traffic_yaml ty = { .arrivals = -1,
+				   .window = 1,
+				   .operation = (int)tr->s->verbs.operation,
+				   .queue_pairs = tr->s->verbs.queue_pairs };
 	struct side from = { .y = y, .topo = tr->s->topo, .path = "traffic.from" };
 	struct side to = { .y = y, .topo = tr->s->topo, .path = "traffic.to" };
 	struct side except = { .y = y, .topo = tr->s->topo, .path = "traffic.except" };
@@ -385,6 +393,8 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	f.message_bytes = ty.message_bytes;
 	f.window = ty.message_bytes ? ty.window : 0;
 	f.queue_packets = ty.queue_packets;
+	f.operation = (enum ibcc_verbs_operation)ty.operation;
+	f.queue_pairs = ty.queue_pairs;
 	rc = expand(tr, &ty, &f, &from, &to, &to_except, n, e);
 out:
 	free(from.node);

@@ -18,7 +18,8 @@ struct scenario_yaml {
 	char title[sizeof(((struct ibcc_scenario *)0)->title)];
 	uint64_t seed;
 	double duration_ms, measure_from_ms;
-	const struct ibcc_yaml_node *topology, *model, *bcn, *traffic, *events, *cc, *no_cc, *devices;
+	const struct ibcc_yaml_node *topology, *model, *bcn, *traffic, *events, *cc, *no_cc,
+		*devices, *hosts, *verbs;
 };
 
 static int add_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
@@ -76,6 +77,7 @@ static int check_cycle(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
+	const struct ibcc_yaml_node *fabric = sy->topology ? sy->topology : sy->hosts;
 	struct ibcc_topo *t = s->topo;
 	uint32_t i;
 	int rc;
@@ -86,7 +88,7 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 			const struct ibcc_yaml_node *at =
 				ibcc_yaml_get(y, sy->model, "packet_bytes");
 
-			ibcc_yaml_error(y, e, at ? at : sy->topology,
+			ibcc_yaml_error(y, e, at ? at : fabric,
 					at ? "model.packet_bytes" : "topology.mtu_bytes",
 					"got packets of %u bytes, want at most the MTU, %u",
 					s->model.packet_bytes, t->port[i].mtu_bytes);
@@ -100,25 +102,49 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 			return rc;
 	}
 	if (rc == -ENETUNREACH)
-		ibcc_yaml_error(y, e, sy->topology, "topology",
+		ibcc_yaml_error(y, e, fabric, "topology",
 				"want links between all nodes: some cannot be reached from others");
 	else if (rc)
-		ibcc_yaml_error(y, e, sy->topology, "topology", "cannot be routed: %s",
-				strerror(-rc));
+		ibcc_yaml_error(y, e, fabric, "topology", "cannot be routed: %s", strerror(-rc));
 	return rc;
+}
+
+/* A plan's hosts are such of its topology. */
+static void check_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			const struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	for (uint32_t i = 0; i < s->verbs.n_hosts; i++) {
+		uint32_t node = ibcc_topo_find_desc(s->topo, s->verbs.host[i].name);
+
+		if (node == IBCC_NONE || ibcc_topo_is_switch(s->topo, node))
+			ibcc_yaml_want(y, e, ibcc_yaml_item(y, n, i, NULL), "hosts",
+				       "hosts of the topology, which has no \"%s\"",
+				       s->verbs.host[i].name);
+	}
 }
 
 static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
-	int rc = 0;
+	int rc = 0, hosts_rc = 0;
 
 	if (sy->model)
 		rc = ibcc_scenario_read_model(y, sy->model, &s->model, e);
 	if (sy->bcn && !rc)
 		ibcc_scenario_read_bcn(y, sy->bcn, &s->model, e);
+	if (sy->verbs)
+		ibcc_scenario_read_verbs(y, sy->verbs, s, e);
+	if (sy->hosts)
+		hosts_rc = ibcc_scenario_read_hosts(y, sy->hosts, s, e);
 	if (sy->topology)
 		s->topo = ibcc_scenario_read_topo(y, sy->topology, e);
+	else if (sy->hosts && !hosts_rc)
+		s->topo = ibcc_scenario_star(&s->verbs);
+	if ((sy->hosts && hosts_rc == -ENOMEM) ||
+	    (!sy->topology && sy->hosts && !hosts_rc && !s->topo))
+		ibcc_yaml_error(y, e, sy->hosts, "hosts", "%s", strerror(ENOMEM));
+	if (sy->topology && s->topo && !hosts_rc)
+		check_hosts(y, sy->hosts, s, e);
 	if (s->topo && !rc)
 		finish_topo(y, sy, s, e);
 	if (sy->traffic && ibcc_scenario_read_traffic(y, sy->traffic, s, e) == -ENOMEM)
@@ -136,7 +162,8 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 			 struct ibcc_yaml_errors *e)
 {
-	static const struct ibcc_yaml_key keys[] = {
+	const struct ibcc_yaml_node *root = ibcc_yaml_root(y);
+	const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("name", STRING, struct scenario_yaml, name), .required = true,
 		  .want = "a short name" },
 		{ IBCC_YAML_MEMBER("title", STRING, struct scenario_yaml, title) },
@@ -146,8 +173,10 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("measure_from_ms", DOUBLE, struct scenario_yaml,
 				   measure_from_ms),
 		  .max = IBCC_SCENARIO_MAX_MS },
+		/* Hosts without one are at one switch. */
 		{ IBCC_YAML_MEMBER("topology", NODE, struct scenario_yaml, topology),
-		  .required = true, .want = "nodes with links, tree, or netfile" },
+		  .required = !ibcc_yaml_get(y, root, "hosts"),
+		  .want = "nodes with links, tree, or netfile" },
 		{ IBCC_YAML_MEMBER("model", NODE, struct scenario_yaml, model) },
 		{ IBCC_YAML_MEMBER("bcn", NODE, struct scenario_yaml, bcn) },
 		{ IBCC_YAML_MEMBER("traffic", NODE, struct scenario_yaml, traffic),
@@ -156,9 +185,10 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("congestion_control", NODE, struct scenario_yaml, cc) },
 		{ IBCC_YAML_MEMBER("no_congestion_control", NODE, struct scenario_yaml, no_cc) },
 		{ IBCC_YAML_MEMBER("devices", NODE, struct scenario_yaml, devices) },
+		{ IBCC_YAML_MEMBER("hosts", NODE, struct scenario_yaml, hosts) },
+		{ IBCC_YAML_MEMBER("verbs", NODE, struct scenario_yaml, verbs) },
 		{ .name = NULL },
 	};
-	const struct ibcc_yaml_node *root = ibcc_yaml_root(y);
 	struct scenario_yaml sy = { .seed = 1 };
 	unsigned int before = e->n;
 
@@ -167,6 +197,7 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, root, "measure_from_ms"), "measure_from_ms",
 			       "less than duration_ms");
 	ibcc_model_defaults(&s->model);
+	ibcc_verbs_defaults(&s->verbs);
 	read_parts(y, &sy, s, e);
 	memcpy(s->name, sy.name, sizeof(s->name));
 	memcpy(s->title, sy.title, sizeof(s->title));

@@ -17,7 +17,7 @@ int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e)
 	if (e->text)
 		fputs(e->text, stderr);
 	else
-		fprintf(stderr, "ibcc-bench: %s: %s\n", what,
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what,
 			rc == -EDEADLK ? "a deadlock" : strerror(-rc));
 	ibcc_yaml_errors_fini(e);
 	return config ? IBCC_EXIT_CONFIG : IBCC_EXIT_ERROR;
@@ -91,8 +91,9 @@ bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t
 {
 	if (!ibcc_yaml_parse_uint(s, out) && *out >= min && *out <= max)
 		return true;
-	fprintf(stderr, "ibcc-bench: %s: got \"%s\", want a whole number from %llu to %llu\n",
-		option, s, (unsigned long long)min, (unsigned long long)max);
+	fprintf(stderr, "%s: %s: got \"%s\", want a whole number from %llu to %llu\n",
+		program_invocation_short_name, option, s, (unsigned long long)min,
+		(unsigned long long)max);
 	return false;
 }
 
@@ -113,7 +114,7 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 	if (!rc && rename(temp, file))
 		rc = -errno;
 	if (rc) {
-		fprintf(stderr, "ibcc-bench: %s: %s\n", file, strerror(-rc));
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, file, strerror(-rc));
 		if (out)
 			unlink(temp);
 	}

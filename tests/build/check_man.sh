@@ -9,6 +9,7 @@ missing=0
 n=0
 scenario=man/ibcc-scenario.5
 bench=man/ibcc-bench.1
+perf=man/ibcc-perf.1
 research=perftest/research/ibcc-research.1
 
 # section PAGE TITLE: the lines of a section or subsection.
@@ -25,7 +26,7 @@ keys() { sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' "$@"; }
 names() { tr '\n' ' ' <"$1" | grep -o 'static const char \*const [a-z_]*\[\] = {[^}]*}' | grep -o '"[^"]*"' | tr -d '"'; }
 
 for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Events \
-	'cc:Congestion control' devices:Devices; do
+	'cc:Congestion control' devices:Devices verbs:Plans; do
 	src=lib/io/scenario_${part%%:*}.c
 	section $scenario "${part#*:}" >"$tmp/text"
 	[ "${part%%:*}" != model ] || section $scenario 'Backward congestion notification' >>"$tmp/text"
@@ -39,7 +40,7 @@ for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Ev
 		want "$tmp/text" "$src: word $word" "(^|[^a-z])$word([^a-z]|\$)"
 	done <"$tmp/names"
 done
-[ "$(ls lib/io/scenario_*.c | wc -l)" = 7 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
+[ "$(ls lib/io/scenario_*.c | wc -l)" = 8 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
 [ $missing = 0 ] || { echo "not ok - $scenario"; exit 1; }
 echo "ok - $scenario has $n keys and words"
 
@@ -73,6 +74,14 @@ program()
 program $bench perftest/main.c perftest/bench/cmd_*.c perftest/speed/cmd_*.c
 [ $missing = 0 ] || { echo "not ok - $bench"; exit 1; }
 echo "ok - $bench has $n keys and words"
+
+n=0
+program $perf perftest/verbs/main.c perftest/verbs/cmd_*.c perftest/verbs/serve.c
+for w in $(sed -n 's/^\t{ "\([a-z-]*\)", [0-9], .*/\1/p' perftest/verbs/plans.c); do
+	want $perf "plan $w" "^\.It Cm $w\$"
+done
+[ $missing = 0 ] || { echo "not ok - $perf"; exit 1; }
+echo "ok - $perf has $n commands, options and plans"
 
 n=0
 section $research Fits >"$tmp/fits"

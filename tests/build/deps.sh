@@ -3,9 +3,9 @@
 # Installs the Debian packages that build, tests and demo need. Does nothing when all are there.
 set -eu
 
-build="build-essential libibumad-dev libibmad-dev libopensm-dev libyaml-dev libjansson-dev
+build="build-essential libibumad-dev libibmad-dev libibverbs-dev libopensm-dev libyaml-dev libjansson-dev
 libsystemd-dev libmicrohttpd-dev libsmartcols-dev libsqlite3-dev"
-tests="libcmocka-dev opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
+tests="libcmocka-dev ibverbs-utils opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
 
 missing=
 for p in $build $tests; do

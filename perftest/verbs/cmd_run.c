@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/verbs/cmd_run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <ibcc/scenario_file.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/verbs/around.h"
+#include "perftest/verbs/report.h"
+#include "perftest/verbs/serve.h"
+
+#define WORDS_BYTES 400
+
+struct options {
+	bool json;
+	const char *file, *plot;
+	char *token;
+	struct ibcc_words set;
+	struct ibcc_perf_around around;
+	uint64_t repeats, settle_ms;
+};
+
+static int add_token(struct options *o, const char *file)
+{
+	free(o->token);
+	o->token = ibcc_perf_token(file);
+	return o->token ? 0 : -EINVAL;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'p' },
+		{ "set", required_argument, NULL, 's' },
+		{ "token-file", required_argument, NULL, 't' },
+		{ "around", required_argument, NULL, 'a' },
+		{ "undo", required_argument, NULL, 'u' },
+		{ "repeats", required_argument, NULL, 'r' },
+		{ "settle-ms", required_argument, NULL, 'w' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c, rc = 0;
+
+	while (!rc && (c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j': o->json = true; break;
+		case 'p': o->plot = optarg; break;
+		case 's': rc = ibcc_words_add(&o->set, optarg); break;
+		case 't': rc = add_token(o, optarg); break;
+		case 'a': o->around.command = optarg; break;
+		case 'u': o->around.undo = optarg; break;
+		case 'r':
+			rc = ibcc_bench_number("--repeats", optarg, 1, IBCC_PERF_REPEATS_MAX,
+					       &o->repeats)
+				     ? 0
+				     : -EINVAL;
+			break;
+		case 'w':
+			rc = ibcc_bench_number("--settle-ms", optarg, 0, 3600000, &o->settle_ms)
+				     ? 0
+				     : -EINVAL;
+			break;
+		default: return -EINVAL;
+		}
+	}
+	if (!rc && optind != argc - 1) {
+		fputs("ibcc-perf: run: want one plan\n", stderr);
+		return -EINVAL;
+	}
+	if (!rc && o->around.undo && !o->around.command) {
+		fputs("ibcc-perf: run: --undo goes with --around\n", stderr);
+		return -EINVAL;
+	}
+	if (!rc)
+		o->file = argv[optind];
+	o->around.repeats = (uint32_t)o->repeats;
+	o->around.settle_ms = (uint32_t)o->settle_ms;
+	return rc;
+}
+
+/* What a plot shows: one stretch, or those around a command. */
+struct plot {
+	const struct ibcc_scenario *s;
+	const struct ibcc_perf_result *result;
+	const bool *is_after;
+	size_t n;
+};
+
+static int write_plot(void *arg, FILE *out)
+{
+	const struct plot *p = arg;
+	const char **text = calloc(p->n + 1, sizeof(*text));
+	int rc = -ENOMEM;
+
+	if (text) {
+		for (size_t i = 0; i < p->n; i++)
+			text[i] = p->is_after && p->is_after[i] ? "after" : "before";
+		rc = ibcc_perf_report_plot(p->s, p->result, text, p->n, out);
+	}
+	free(text);
+	return rc;
+}
+
+/* Compared data that differed, or nothing that moved at all, is no success. */
+static bool is_good(const struct ibcc_scenario *s, const struct ibcc_perf_result *r)
+{
+	uint64_t bad = 0, messages = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		bad += r->flow[i].bad;
+		messages += r->flow[i].messages;
+	}
+	return !bad && messages && !r->interrupted;
+}
+
+static json_t *around_json(const struct options *o, const struct ibcc_perf_fleet *f,
+			   const char *words)
+{
+	const struct ibcc_perf_around *a = &o->around;
+	json_t *stretches = json_array(), *kinds = json_object();
+
+	for (uint32_t i = 0; stretches && i < a->n; i++) {
+		json_t *one = ibcc_perf_report_json(f, &a->result[i]);
+
+		if (one)
+			json_object_set_new(one, "after", json_boolean(a->is_after[i]));
+		json_array_append_new(stretches, one);
+	}
+	for (int k = IBCC_FLOW_BACKGROUND; kinds && k <= IBCC_FLOW_VICTIM; k++) {
+		struct ibcc_perf_change c = ibcc_perf_around_kind(a, f->s, (enum ibcc_flow_kind)k);
+
+		if (isnan(c.percent))
+			continue;
+		json_object_set_new(
+			kinds, ibcc_perf_kind_name((enum ibcc_flow_kind)k),
+			json_pack("{sf sf sf so}", "before_mbps", c.before, "after_mbps", c.after,
+				  "change_percent", c.percent, "half_width_percent",
+				  isnan(c.half_width) ? json_null() : json_real(c.half_width)));
+	}
+	return json_pack("{si ss ss? sI ss so so}", "schema", 1, "around", a->command, "undo",
+			 a->undo, "repeats", (json_int_t)a->repeats, "words", words, "change",
+			 kinds, "stretches", stretches);
+}
+
+static int print_json(json_t *o)
+{
+	int rc = o ? json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
+
+	json_decref(o);
+	return rc || putchar('\n') == EOF ? -EIO : 0;
+}
+
+static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
+		      struct ibcc_perf_live *live, struct ibcc_perf_error *e)
+{
+	struct ibcc_perf_around *a = &o->around;
+	char words[WORDS_BYTES];
+	int rc = ibcc_perf_around(a, f, signal_fd, o->json ? NULL : ibcc_perf_live, live,
+				  o->json ? NULL : stdout, e);
+	struct plot plot = { f->s, a->result, a->is_after, a->n };
+
+	if (!rc) {
+		ibcc_perf_around_words(a, f->s, words, sizeof(words));
+		if (o->json)
+			rc = print_json(around_json(o, f, words));
+		else
+			printf("\n%s\n", words);
+		for (uint32_t i = 0; i < a->n; i++)
+			if (!is_good(f->s, &a->result[i]))
+				rc = ibcc_perf_fail(e, 0, "stretch %u moved nothing, or wrong data",
+						    i + 1);
+	}
+	if (o->plot && plot.n && ibcc_bench_write(o->plot, write_plot, &plot) && !rc)
+		rc = -EIO;
+	ibcc_perf_around_fini(a);
+	return rc;
+}
+
+static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
+		    struct ibcc_perf_live *live, struct ibcc_perf_error *e)
+{
+	struct ibcc_perf_result r;
+	struct plot plot = { f->s, &r, NULL, 1 };
+	int rc = ibcc_perf_stretch(f, signal_fd, o->json ? NULL : ibcc_perf_live, live, &r, e);
+
+	if (!rc) {
+		rc = o->json ? print_json(ibcc_perf_report_json(f, &r))
+			     : ibcc_perf_report_table(f, &r, stdout);
+		if (!rc && !is_good(f->s, &r))
+			rc = r.interrupted ? -EINTR
+					   : ibcc_perf_fail(e, 0, "nothing moved, or wrong data");
+		if (o->plot && ibcc_bench_write(o->plot, write_plot, &plot) && !rc)
+			rc = -EIO;
+	}
+	ibcc_perf_result_fini(&r);
+	return rc;
+}
+
+/* What only the engine can do with a scenario. */
+static void say_what_is_left_out(const struct ibcc_scenario *s)
+{
+	if (s->n_events)
+		fputs("ibcc-perf: events are for the engine, they do not happen on a fabric\n",
+		      stderr);
+	if (s->cc.enabled)
+		fputs("ibcc-perf: congestion_control is for the engine, the fabric's stays\n",
+		      stderr);
+}
+
+static int catch_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL))
+		return -1;
+	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int run_plan(struct options *o, const struct ibcc_scenario *s)
+{
+	struct ibcc_perf_error e = { "" };
+	struct ibcc_perf_fleet f;
+	struct ibcc_perf_live live = { .s = s, .out = stdout, .tty = isatty(STDOUT_FILENO) };
+	int rc = ibcc_perf_fleet_plan(&f, s, &e), signal_fd = -1;
+
+	say_what_is_left_out(s);
+	if (!rc)
+		rc = ibcc_perf_fleet_connect(&f, o->token, &e);
+	if (!rc) {
+		/* Until here a signal just ends us: the hosts free what they have. */
+		signal_fd = catch_signals();
+		rc = o->around.command ? run_around(o, &f, signal_fd, &live, &e)
+				       : run_once(o, &f, signal_fd, &live, &e);
+	}
+	if (*e.text)
+		fprintf(stderr, "ibcc-perf: %s\n", e.text);
+	else if (rc && rc != -EINTR)
+		fprintf(stderr, "ibcc-perf: %s\n", strerror(-rc));
+	ibcc_perf_fleet_fini(&f);
+	if (signal_fd >= 0)
+		close(signal_fd);
+	return rc || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+int ibcc_perf_run(int argc, char **argv)
+{
+	struct options o = { .repeats = 5, .settle_ms = 1000 };
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+	int rc, exit = IBCC_EXIT_ERROR;
+
+	if (!parse(argc, argv, &o)) {
+		rc = ibcc_scenario_load_set(o.file, (const char *const *)o.set.w, o.set.n, &s, &e);
+		if (rc) {
+			exit = ibcc_bench_fail(o.file, rc, &e);
+		} else {
+			exit = run_plan(&o, &s);
+			ibcc_scenario_fini(&s);
+		}
+	}
+	ibcc_words_fini(&o.set);
+	free(o.token);
+	return exit;
+}

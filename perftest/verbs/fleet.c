@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/verbs/fleet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perftest/verbs/session.h"
+
+#define CONNECT_TIMEOUT_MS 5000
+#define ANSWER_TIMEOUT_MS  60000 /* registering much memory takes long */
+#define NOT_FOUND          UINT32_MAX
+
+static int grow(void **list, uint32_t n, uint32_t *cap, size_t size)
+{
+	uint32_t more = *cap ? 2 * *cap : 8;
+	void *bigger;
+
+	if (n < *cap)
+		return 0;
+	bigger = reallocarray(*list, more, size);
+	if (!bigger)
+		return -ENOMEM;
+	*list = bigger;
+	*cap = more;
+	return 0;
+}
+
+static uint32_t find(const struct ibcc_perf_fleet *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->n_members; i++)
+		if (!strcmp(f->member[i].name, name))
+			return i;
+	return NOT_FOUND;
+}
+
+static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct ibcc_verbs_host *h)
+{
+	const struct ibcc_verbs_plan *v = &f->s->verbs;
+	struct ibcc_perf_member *m = &f->member[f->n_members++];
+
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	snprintf(m->address, sizeof(m->address), "%s", h && *h->address ? h->address : name);
+	m->wire.fd = -1;
+	m->job.gid_index = -1;
+	if (h) {
+		snprintf(m->job.device, sizeof(m->job.device), "%s", h->device);
+		m->job.port = h->port;
+		m->job.gid_index = h->gid_index;
+	}
+	m->job.mtu_bytes = v->mtu_bytes;
+	m->job.polling = v->polling;
+	m->job.verify = v->verify;
+}
+
+/* The plan's hosts; without any, the channel adapters of its topology. */
+static int add_members(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
+{
+	const struct ibcc_scenario *s = f->s;
+	const struct ibcc_verbs_plan *v = &s->verbs;
+	uint32_t n = v->n_hosts ? v->n_hosts : s->topo->n_nodes, i;
+
+	f->member = calloc(n ? n : 1, sizeof(*f->member));
+	if (!f->member)
+		return ibcc_perf_fail(e, ENOMEM, "%u hosts", n);
+	for (i = 0; i < v->n_hosts; i++)
+		add_member(f, v->host[i].name, &v->host[i]);
+	for (i = 0; !v->n_hosts && i < s->topo->n_nodes; i++)
+		if (!ibcc_topo_is_switch(s->topo, i))
+			add_member(f, s->topo->node[i].desc, NULL);
+	return 0;
+}
+
+/* Payload of what is offered, headers included. */
+static double payload(const struct ibcc_model *m)
+{
+	return (double)m->packet_bytes / (double)(m->packet_bytes + m->header_bytes);
+}
+
+static struct ibcc_perf_flow make_flow(const struct ibcc_scenario *s, uint32_t id)
+{
+	const struct ibcc_flow_spec *f = &s->flow[id];
+	bool closed = f->arrivals == IBCC_ARRIVALS_CLOSED;
+	struct ibcc_perf_flow flow = {
+		.id = id,
+		.operation = f->operation,
+		.arrivals = f->arrivals,
+		.rate_mbps = f->rate_mbps * payload(&s->model),
+		.load = f->rate_mbps ? 0 : f->load_permille / 1e3 * payload(&s->model),
+		.message_bytes = closed ? f->message_bytes : s->verbs.message_bytes,
+		.window = closed ? f->window : s->verbs.window,
+		.sl = f->sl,
+		.start_ns = f->start_ps / 1000,
+		.stop_ns = f->stop_ps / 1000,
+		.on_ns = f->on_ps / 1000,
+		.off_ns = f->off_ps / 1000,
+		.seed = (s->seed * 0x9e3779b97f4a7c15ull + id) >> 1,
+		.spread = !strcmp(f->to, "*"),
+	};
+
+	memcpy(flow.name, f->name, sizeof(flow.name));
+	return flow;
+}
+
+/* An end of a flow at a host; its place among the host's. */
+static int add_end(struct ibcc_perf_fleet *f, uint32_t member, uint32_t peer, uint32_t id,
+		   uint32_t conn, bool active, uint32_t *at)
+{
+	struct ibcc_perf_member *m = &f->member[member];
+	struct ibcc_perf_job *j = &m->job;
+	struct ibcc_perf_end_spec *x;
+	int rc = 0;
+
+	if (!j->n_flows || j->flow[j->n_flows - 1].id != id) {
+		rc = grow((void **)&j->flow, j->n_flows, &m->flow_cap, sizeof(*j->flow));
+		if (rc)
+			return rc;
+		j->flow[j->n_flows++] = make_flow(f->s, id);
+	}
+	rc = grow((void **)&j->end, j->n_ends, &m->end_cap, sizeof(*j->end));
+	if (rc)
+		return rc;
+	x = &j->end[j->n_ends];
+	*x = (struct ibcc_perf_end_spec){ j->n_flows - 1, conn, active, "" };
+	memcpy(x->peer, f->member[peer].name, sizeof(x->peer));
+	m->sends |= active;
+	*at = j->n_ends++;
+	return 0;
+}
+
+static int add_conn(struct ibcc_perf_fleet *f, uint32_t id, uint32_t from, uint32_t to,
+		    uint32_t *number)
+{
+	bool reads = f->s->flow[id].operation == IBCC_VERBS_READ;
+	struct ibcc_perf_conn c = { { reads ? to : from, reads ? from : to }, { 0, 0 } };
+	int rc = grow((void **)&f->conn, f->n_conns, &f->conn_cap, sizeof(*f->conn));
+
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = add_end(f, c.member[i], c.member[!i], id, *number, !i, &c.end[i]);
+	if (rc)
+		return rc;
+	(*number)++;
+	f->conn[f->n_conns++] = c;
+	return 0;
+}
+
+static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_perf_error *e)
+{
+	const struct ibcc_flow_spec *s = &f->s->flow[id];
+	uint32_t from = find(f, s->from), to = find(f, s->to), number = 0, i, q;
+	uint32_t pairs = s->queue_pairs ? s->queue_pairs : 1;
+	bool all = !strcmp(s->to, "*");
+	int rc = 0;
+
+	if (from == NOT_FOUND || (to == NOT_FOUND && !all))
+		return ibcc_perf_fail(e, 0, "flow %s: %s is not among the plan's hosts", s->name,
+				      from == NOT_FOUND ? s->from : s->to);
+	if (all && s->operation == IBCC_VERBS_READ)
+		return ibcc_perf_fail(e, 0, "flow %s: who reads is one host, not all", s->name);
+	for (i = 0; i < f->n_members && !rc; i++) {
+		if (i == from || (all ? !strcmp(f->member[i].name, s->not_to) : i != to))
+			continue;
+		for (q = 0; q < pairs && !rc; q++)
+			rc = add_conn(f, id, from, i, &number);
+	}
+	if (rc)
+		return ibcc_perf_fail(e, -rc, "flow %s", s->name);
+	return f->n_conns > IBCC_PERF_MAX_ENDS
+		       ? ibcc_perf_fail(e, 0, "the plan has more than %u connections",
+					IBCC_PERF_MAX_ENDS)
+		       : 0;
+}
+
+/* Hosts that the plan does not use are left alone. */
+static void drop_idle(struct ibcc_perf_fleet *f)
+{
+	uint32_t i, kept = 0, *place = calloc(f->n_members + 1u, sizeof(*place));
+
+	for (i = 0; place && i < f->n_members; i++) {
+		place[i] = kept;
+		if (f->member[i].job.n_ends)
+			f->member[kept++] = f->member[i];
+	}
+	for (i = 0; place && i < f->n_conns; i++)
+		for (int k = 0; k < 2; k++)
+			f->conn[i].member[k] = place[f->conn[i].member[k]];
+	if (place)
+		f->n_members = kept;
+	free(place);
+}
+
+int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *s,
+			 struct ibcc_perf_error *e)
+{
+	int rc;
+
+	*f = (struct ibcc_perf_fleet){ .s = s };
+	rc = add_members(f, e);
+	for (uint32_t i = 0; i < s->n_flows && !rc; i++)
+		rc = add_flow(f, i, e);
+	if (!rc)
+		drop_idle(f);
+	return rc;
+}
+
+static int lost(const struct ibcc_perf_member *m, int rc, struct ibcc_perf_error *e)
+{
+	return ibcc_perf_fail(e, rc == -ECONNRESET ? 0 : -rc, "lost %s%s", m->name,
+			      rc == -ECONNRESET ? ": it hung up" : "");
+}
+
+static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_perf_error *e)
+{
+	int rc = ibcc_perf_wire_send(&m->wire, o);
+
+	return rc ? lost(m, rc, e) : 0;
+}
+
+/* The answer to the last request; an error if it is one. */
+static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_perf_error *e)
+{
+	int rc = ibcc_perf_wire_recv(&m->wire, ANSWER_TIMEOUT_MS, o);
+	const char *error;
+
+	if (rc)
+		return lost(m, rc, e);
+	error = json_string_value(json_object_get(*o, "error"));
+	if (json_is_true(json_object_get(*o, "ok")))
+		return 0;
+	rc = ibcc_perf_fail(e, 0, "%s: %s", m->name, error ? error : "no answer that makes sense");
+	json_decref(*o);
+	*o = NULL;
+	return rc;
+}
+
+static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_perf_error *e)
+{
+	json_t *o;
+	int rc, fd = ibcc_perf_wire_connect(m->address, CONNECT_TIMEOUT_MS, e), version = 0;
+
+	if (fd < 0)
+		return fd;
+	ibcc_perf_wire_init(&m->wire, fd, IBCC_PERF_LINE_MAX);
+	rc = ibcc_perf_wire_recv(&m->wire, CONNECT_TIMEOUT_MS, &o);
+	if (rc)
+		return lost(m, rc, e);
+	rc = json_unpack(o, "{si}", "ibcc-perf", &version);
+	json_decref(o);
+	if (rc || version != IBCC_PERF_PROTOCOL)
+		return ibcc_perf_fail(e, 0, "%s: no ibcc-perf of this version there", m->name);
+	rc = tell(m, json_pack("{ss ss*}", "do", "hello", "token", token), e);
+	if (!rc)
+		rc = hear(m, &o, e);
+	if (!rc)
+		json_decref(o);
+	return rc;
+}
+
+static int opened(struct ibcc_perf_member *m, struct ibcc_perf_error *e)
+{
+	const char *device, *layer;
+	json_int_t rate;
+	json_t *o;
+	int rc = hear(m, &o, e), port;
+
+	if (rc)
+		return rc;
+	if (json_unpack(o, "{ss si sI ss sO}", "device", &device, "port", &port, "rate_mbps", &rate,
+			"link_layer", &layer, "ends", &m->ends) ||
+	    json_array_size(m->ends) != m->job.n_ends || rate < 0 || rate > UINT32_MAX) {
+		rc = ibcc_perf_fail(e, 0, "%s: no answer that makes sense", m->name);
+	} else {
+		snprintf(m->device, sizeof(m->device), "%s", device);
+		snprintf(m->link_layer, sizeof(m->link_layer), "%s", layer);
+		m->port = (uint8_t)port;
+		m->rate_mbps = (uint32_t)rate;
+	}
+	json_decref(o);
+	return rc;
+}
+
+/* Gives each host the addresses of the ends that its own are to talk to. */
+static int introduce(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
+{
+	json_t **list = calloc(f->n_members, sizeof(*list)), *o;
+	uint32_t i;
+	int rc = list ? 0 : ibcc_perf_fail(e, ENOMEM, "%u hosts", f->n_members);
+
+	for (i = 0; list && i < f->n_members; i++) {
+		list[i] = json_array();
+		for (uint32_t k = 0; list[i] && k < f->member[i].job.n_ends; k++)
+			json_array_append_new(list[i], json_null());
+	}
+	for (i = 0; list && i < f->n_conns; i++)
+		for (int k = 0; k < 2; k++) {
+			const struct ibcc_perf_conn *c = &f->conn[i];
+
+			json_array_set(list[c->member[k]], c->end[k],
+				       json_array_get(f->member[c->member[!k]].ends, c->end[!k]));
+		}
+	for (i = 0; list && i < f->n_members; i++) {
+		o = json_pack("{ss so}", "do", "connect", "ends", list[i]);
+		if (rc)
+			json_decref(o);
+		else
+			rc = tell(&f->member[i], o, e);
+	}
+	free(list);
+	for (i = 0; i < f->n_members && !rc; i++) {
+		rc = hear(&f->member[i], &o, e);
+		if (!rc)
+			json_decref(o);
+	}
+	return rc;
+}
+
+int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_perf_error *e)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < f->n_members && !rc; i++)
+		rc = greet(&f->member[i], token, e);
+	for (i = 0; i < f->n_members && !rc; i++)
+		rc = tell(&f->member[i],
+			  json_pack("{ss so}", "do", "open", "job",
+				    ibcc_perf_job_json(&f->member[i].job)),
+			  e);
+	for (i = 0; i < f->n_members && !rc; i++)
+		rc = opened(&f->member[i], e);
+	return rc ? rc : introduce(f, e);
+}
+
+void ibcc_perf_fleet_fini(struct ibcc_perf_fleet *f)
+{
+	for (uint32_t i = 0; i < f->n_members; i++) {
+		ibcc_perf_wire_fini(&f->member[i].wire);
+		ibcc_perf_job_fini(&f->member[i].job);
+		json_decref(f->member[i].ends);
+	}
+	free(f->member);
+	free(f->conn);
+	memset(f, 0, sizeof(*f));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Ready-made plans for given hosts. */
+#ifndef PERFTEST_VERBS_PLANS_H
+#define PERFTEST_VERBS_PLANS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* ibcc-perf plan NAME HOST[=ADDRESS]...: prints a plan. */
+int ibcc_perf_plan(int argc, char **argv);
+
+/* Writes the plan NAME for n hosts, each NAME or NAME=ADDRESS. 0, -ENOENT (no such plan), -EINVAL
+ * (too few hosts, or a name that is none), -EIO.
+ */
+int ibcc_perf_plan_write(const char *name, const char *const *host, size_t n, FILE *out);
+
+#endif

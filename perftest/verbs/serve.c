@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/verbs/serve.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/verbs/session.h"
+#include "perftest/verbs/wire.h"
+
+#define SESSIONS_MAX 64
+#define TOKEN_MIN    8u
+#define TOKEN_MAX    1024
+
+char *ibcc_perf_token(const char *file)
+{
+	char text[TOKEN_MAX];
+	FILE *f = fopen(file, "re");
+	struct stat st;
+	char *token = NULL;
+
+	if (!f || fstat(fileno(f), &st)) {
+		fprintf(stderr, "ibcc-perf: %s: %s\n", file, strerror(errno));
+	} else if (st.st_mode & 077) {
+		fprintf(stderr, "ibcc-perf: %s: others may read it: chmod 600\n", file);
+	} else if (!fgets(text, sizeof(text), f) || strcspn(text, "\r\n") < TOKEN_MIN) {
+		fprintf(stderr, "ibcc-perf: %s: want a line of at least %u bytes\n", file,
+			TOKEN_MIN);
+	} else {
+		text[strcspn(text, "\r\n")] = '\0';
+		token = strdup(text);
+	}
+	if (f)
+		fclose(f);
+	return token;
+}
+
+struct server {
+	struct ibcc_perf_session_options o;
+	int listen_fd, signal_fd;
+	pid_t child[SESSIONS_MAX];
+	int n_children;
+};
+
+static void child_main(struct server *s, int fd, pid_t parent)
+{
+	struct ibcc_perf_error e = { "" };
+	sigset_t none;
+	int rc;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	close(s->listen_fd);
+	close(s->signal_fd);
+	if (getppid() != parent)
+		_exit(IBCC_EXIT_ERROR);
+	rc = ibcc_perf_session(fd, &s->o, &e);
+	if (rc)
+		fprintf(stderr, "ibcc-perf: %s\n", e.text);
+	_exit(rc ? IBCC_EXIT_ERROR : IBCC_EXIT_OK);
+}
+
+static void accept_one(struct server *s)
+{
+	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	pid_t pid, parent = getpid();
+
+	if (fd < 0)
+		return;
+	if (s->n_children == SESSIONS_MAX) {
+		fprintf(stderr, "ibcc-perf: more than %d coordinators\n", SESSIONS_MAX);
+		close(fd);
+		return;
+	}
+	pid = fork();
+	if (!pid)
+		child_main(s, fd, parent);
+	if (pid < 0)
+		fprintf(stderr, "ibcc-perf: fork: %s\n", strerror(errno));
+	else
+		s->child[s->n_children++] = pid;
+	close(fd);
+}
+
+static void reap(struct server *s)
+{
+	int i, status;
+
+	for (i = 0; i < s->n_children;) {
+		if (waitpid(s->child[i], &status, WNOHANG) != s->child[i]) {
+			i++;
+			continue;
+		}
+		if (WIFSIGNALED(status))
+			fprintf(stderr, "ibcc-perf: a session was ended by signal %d\n",
+				WTERMSIG(status));
+		s->child[i] = s->child[--s->n_children];
+	}
+}
+
+/* Until a signal says that it is enough. */
+static int serve(struct server *s)
+{
+	struct pollfd p[2] = { { .fd = s->listen_fd, .events = POLLIN },
+			       { .fd = s->signal_fd, .events = POLLIN } };
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return IBCC_EXIT_ERROR;
+		if (p[1].revents && read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+			if (info.ssi_signo == SIGCHLD) {
+				reap(s);
+				continue;
+			}
+			fprintf(stderr, "ibcc-perf: ended by %s\n", strsignal((int)info.ssi_signo));
+			for (int i = 0; i < s->n_children; i++)
+				kill(s->child[i], SIGTERM);
+			while (s->n_children)
+				waitpid(s->child[--s->n_children], NULL, 0);
+			return IBCC_EXIT_OK;
+		}
+		if (p[0].revents)
+			accept_one(s);
+	}
+}
+
+/* Who is not on this machine needs a token. `bound` has numbers only. */
+static bool is_local(const char *bound)
+{
+	return !strncmp(bound, "127.", 4) || !strncmp(bound, "[::1]", 5);
+}
+
+int ibcc_perf_serve(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "listen", required_argument, NULL, 'l' },
+		{ "token-file", required_argument, NULL, 't' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct server s = { .o = { .sysfs = "/sys" }, .listen_fd = -1, .signal_fd = -1 };
+	const char *address = "127.0.0.1", *token_file = NULL;
+	struct ibcc_perf_error e = { "" };
+	char bound[160], *token = NULL;
+	sigset_t signals;
+	int c, exit = IBCC_EXIT_ERROR;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (c) {
+		case 'l': address = optarg; break;
+		case 't': token_file = optarg; break;
+		default: return IBCC_EXIT_ERROR;
+		}
+	}
+	if (optind != argc) {
+		fputs("ibcc-perf: serve: want no arguments\n", stderr);
+		return IBCC_EXIT_ERROR;
+	}
+	if (token_file && !(token = ibcc_perf_token(token_file)))
+		return IBCC_EXIT_ERROR;
+	s.o.token = token;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	s.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	s.listen_fd = ibcc_perf_wire_listen(address, bound, sizeof(bound), &e);
+	if (s.listen_fd < 0) {
+		fprintf(stderr, "ibcc-perf: %s\n", e.text);
+	} else if (!token && !is_local(bound)) {
+		fprintf(stderr,
+			"ibcc-perf: serve: who may reach %s may use this host's RDMA "
+			"devices: want --token-file\n",
+			address);
+	} else {
+		printf("ready %s\n", bound);
+		fflush(stdout);
+		exit = serve(&s);
+	}
+	if (s.listen_fd >= 0)
+		close(s.listen_fd);
+	if (s.signal_fd >= 0)
+		close(s.signal_fd);
+	free(token);
+	return exit;
+}

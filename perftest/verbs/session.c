@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/verbs/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/json.h>
+
+#include "perftest/verbs/counters.h"
+#include "perftest/verbs/traffic.h"
+#include "perftest/verbs/wire.h"
+
+#define HELLO_TIMEOUT_MS 10000
+#define IDLE_TIMEOUT_MS  (24 * 3600 * 1000) /* a command between two stretches may take long */
+#define HELLO_MAX        4096u
+#define MIN_REPORT_NS    1000000
+
+enum stage { NEW, GREETED, OPENED, CONNECTED };
+
+struct session {
+	const struct ibcc_perf_session_options *o;
+	struct ibcc_perf_error *e;
+	struct ibcc_perf_wire wire;
+	enum stage stage;
+	struct ibcc_perf_job job;
+	struct ibcc_perf_port port;
+	struct ibcc_perf_end *end;
+	struct ibcc_perf_traffic traffic;
+	json_t *counters; /* at the start of a run */
+};
+
+/* In time that does not depend on where they differ. */
+static bool same_token(const char *want, const char *got)
+{
+	size_t n = strlen(want), m = strlen(got), i;
+	unsigned char differ = n != m;
+
+	for (i = 0; i < n; i++)
+		differ |= (unsigned char)(want[i] ^ got[m ? i % m : 0]);
+	return !differ;
+}
+
+static int hello(struct session *s, const json_t *o, json_t **answer)
+{
+	const char *token = json_string_value(json_object_get(o, "token"));
+
+	if (s->o->token && !same_token(s->o->token, token ? token : ""))
+		return ibcc_perf_fail(s->e, EACCES,
+				      token ? "the token is another one here"
+					    : "a token is needed (--token-file)");
+	s->stage = GREETED;
+	s->wire.limit = IBCC_PERF_LINE_MAX;
+	*answer = json_pack("{sb}", "ok", 1);
+	return 0;
+}
+
+static int open_ends(struct session *s)
+{
+	uint32_t i, n = 0;
+	int rc;
+
+	for (i = 0; i < s->job.n_ends; i++)
+		n += ibcc_perf_end_completions(&s->job.flow[s->job.end[i].flow],
+					       s->job.end[i].active);
+	rc = ibcc_perf_port_completions(&s->port, n ? n : 1, s->e);
+	s->end = calloc(s->job.n_ends, sizeof(*s->end));
+	if (!rc && !s->end)
+		rc = ibcc_perf_fail(s->e, ENOMEM, "%u connections", s->job.n_ends);
+	for (i = 0; i < s->job.n_ends && !rc; i++)
+		rc = ibcc_perf_end_open(&s->end[i], &s->port, &s->job.flow[s->job.end[i].flow],
+					&s->job.end[i], i, s->e);
+	return rc;
+}
+
+static int open_job(struct session *s, const json_t *o, json_t **answer)
+{
+	json_t *ends;
+	int rc = ibcc_perf_job_read(&s->job, json_object_get(o, "job"), s->e);
+
+	if (!rc)
+		rc = ibcc_perf_port_open(&s->port, &s->job, s->e);
+	if (!rc)
+		rc = open_ends(s);
+	if (!rc)
+		rc = ibcc_perf_traffic_init(&s->traffic, &s->job, &s->port, s->end, s->e);
+	if (rc)
+		return rc;
+	ends = json_array();
+	for (uint32_t i = 0; ends && i < s->job.n_ends; i++)
+		json_array_append_new(ends, ibcc_perf_address_json(&s->end[i].local));
+	s->stage = OPENED;
+	*answer = json_pack("{sb ss si sI ss so}", "ok", 1, "device", s->port.name, "port",
+			    s->port.num, "rate_mbps", (json_int_t)s->port.rate_mbps, "link_layer",
+			    s->port.attr.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
+									       : "InfiniBand",
+			    "ends", ends);
+	return 0;
+}
+
+static int connect_ends(struct session *s, const json_t *o, json_t **answer)
+{
+	json_t *ends = json_object_get(o, "ends");
+	int rc = 0;
+
+	if (json_array_size(ends) != s->job.n_ends)
+		return ibcc_perf_fail(s->e, EPROTO, "%zu addresses for %u connections",
+				      json_array_size(ends), s->job.n_ends);
+	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++) {
+		rc = ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i));
+		rc = rc ? ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i)
+			: ibcc_perf_end_connect(&s->end[i], &s->port, s->e);
+	}
+	if (rc)
+		return rc;
+	s->stage = CONNECTED;
+	*answer = json_pack("{sb}", "ok", 1);
+	return 0;
+}
+
+/* What the coordinator says while traffic runs. */
+static int control(void *arg)
+{
+	struct session *s = arg;
+	json_t *o = NULL;
+	const char *what;
+	int rc = ibcc_perf_wire_recv(&s->wire, 0, &o), order = -EPROTO;
+
+	if (rc == -ETIMEDOUT)
+		return IBCC_PERF_GO_ON; /* half a line */
+	if (rc)
+		return ibcc_perf_fail(s->e, -rc, "the coordinator is gone");
+	what = json_string_value(json_object_get(o, "do"));
+	if (what && !strcmp(what, "finish"))
+		order = IBCC_PERF_FINISH;
+	else if (what && !strcmp(what, "stop"))
+		order = IBCC_PERF_STOP;
+	json_decref(o);
+	return order < 0 ? ibcc_perf_fail(s->e, EPROTO, "the coordinator spoke out of turn")
+			 : order;
+}
+
+static int tell(struct session *s, json_t *o)
+{
+	int rc = ibcc_perf_wire_send(&s->wire, o);
+
+	return rc ? ibcc_perf_fail(s->e, -rc, "the coordinator is gone") : 0;
+}
+
+/* [ID, BYTES, MESSAGES] of each flow that is sent from here, since the start. */
+static int report(void *arg, uint64_t now_ns)
+{
+	struct session *s = arg;
+	json_t *flows = json_array();
+
+	for (uint32_t i = 0; flows && i < s->job.n_flows; i++) {
+		const struct ibcc_perf_stream *t = &s->traffic.stream[i];
+
+		if (t->n_ends)
+			json_array_append_new(flows, json_pack("[I,I,I]", (json_int_t)t->flow->id,
+							       (json_int_t)t->tally.bytes,
+							       (json_int_t)t->tally.messages));
+	}
+	return tell(s,
+		    json_pack("{s{sI so}}", "report", "t_ns", (json_int_t)now_ns, "flows", flows));
+}
+
+static int finished(void *arg, uint64_t now_ns)
+{
+	int rc = report(arg, now_ns);
+
+	return rc ? rc : tell(arg, json_pack("{sb}", "finished", 1));
+}
+
+static json_t *flow_result(const struct ibcc_perf_stream *t)
+{
+	return json_pack("{sI sI sI sI sI sI so}", "id", (json_int_t)t->flow->id, "messages",
+			 (json_int_t)t->tally.messages, "measured_messages",
+			 (json_int_t)t->tally.measured_messages, "measured_bytes",
+			 (json_int_t)t->tally.measured_bytes, "due", (json_int_t)t->pace.due,
+			 "missed", (json_int_t)t->pace.missed, "latency",
+			 ibcc_perf_hist_json(&t->tally.latency));
+}
+
+static json_t *results(struct session *s)
+{
+	json_t *flows = json_array(), *ends = json_array(), *after, *since;
+	uint32_t i;
+
+	for (i = 0; flows && i < s->job.n_flows; i++)
+		if (s->traffic.stream[i].n_ends)
+			json_array_append_new(flows, flow_result(&s->traffic.stream[i]));
+	for (i = 0; ends && i < s->job.n_ends; i++) {
+		const struct ibcc_perf_end *x = &s->end[i];
+
+		if (x->received || x->verified)
+			json_array_append_new(ends, json_pack("{sI sI sI sI}", "id",
+							      (json_int_t)x->flow->id, "received",
+							      (json_int_t)x->received, "verified",
+							      (json_int_t)x->verified, "bad",
+							      (json_int_t)x->bad));
+	}
+	after = ibcc_perf_counters(s->o->sysfs, s->port.name, s->port.num);
+	since = ibcc_perf_counters_since(s->counters, after);
+	json_decref(after);
+	return json_pack("{sb sI sI so so so*}", "ok", 1, "from_ns", (json_int_t)s->traffic.from_ns,
+			 "to_ns", (json_int_t)s->traffic.to_ns, "flows", flows, "ends", ends,
+			 "counters", since);
+}
+
+static int start(struct session *s, const json_t *o, json_t **answer)
+{
+	const struct ibcc_perf_listener l = { s->wire.fd, control, report, finished, s, 0 };
+	struct ibcc_perf_listener mine = l;
+	json_int_t from, to, every;
+	int rc;
+
+	if (json_unpack((json_t *)o, "{sI sI sI}", "from_ns", &from, "to_ns", &to, "report_ns",
+			&every) ||
+	    from < 0 || to <= from || every < MIN_REPORT_NS)
+		return ibcc_perf_fail(s->e, EPROTO, "the times of a run");
+	mine.report_ns = (uint64_t)every;
+	json_decref(s->counters);
+	s->counters = ibcc_perf_counters(s->o->sysfs, s->port.name, s->port.num);
+	rc = ibcc_perf_traffic_run(&s->traffic, (uint64_t)from, (uint64_t)to, &mine, s->e);
+	if (!rc)
+		*answer = results(s);
+	return rc;
+}
+
+static int serve_one(struct session *s, const json_t *o, json_t **answer)
+{
+	static const struct {
+		const char *name;
+		enum stage stage;
+		int (*fn)(struct session *s, const json_t *o, json_t **answer);
+	} verbs[] = { { "hello", NEW, hello },
+		      { "open", GREETED, open_job },
+		      { "connect", OPENED, connect_ends },
+		      { "start", CONNECTED, start } };
+	const char *what = json_string_value(json_object_get(o, "do"));
+
+	for (size_t i = 0; what && i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strcmp(what, verbs[i].name) && s->stage == verbs[i].stage)
+			return verbs[i].fn(s, o, answer);
+	return ibcc_perf_fail(s->e, EPROTO, "a request that does not fit here: %s",
+			      what ? what : "nothing");
+}
+
+static void close_all(struct session *s)
+{
+	ibcc_perf_traffic_fini(&s->traffic);
+	for (uint32_t i = 0; s->end && i < s->job.n_ends; i++)
+		ibcc_perf_end_close(&s->end[i], s->e);
+	free(s->end);
+	ibcc_perf_port_close(&s->port, s->e);
+	ibcc_perf_job_fini(&s->job);
+	json_decref(s->counters);
+	ibcc_perf_wire_fini(&s->wire);
+}
+
+int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct ibcc_perf_error *e)
+{
+	struct session s = { .o = o, .e = e };
+	json_t *request, *answer;
+	int rc;
+
+	ibcc_perf_wire_init(&s.wire, fd, HELLO_MAX);
+	rc = tell(&s, json_pack("{si}", "ibcc-perf", IBCC_PERF_PROTOCOL));
+	while (!rc) {
+		rc = ibcc_perf_wire_recv(
+			&s.wire, s.stage == NEW ? HELLO_TIMEOUT_MS : IDLE_TIMEOUT_MS, &request);
+		/* A coordinator that hangs up between two requests has all that it wants. */
+		if (rc == -ECONNRESET)
+			break;
+		if (rc) {
+			ibcc_perf_fail(e, -rc, "no request");
+			break;
+		}
+		answer = NULL;
+		rc = serve_one(&s, request, &answer);
+		json_decref(request);
+		if (rc)
+			ibcc_perf_wire_send(&s.wire, json_pack("{sb so}", "ok", 0, "error",
+							       ibcc_json_text(e->text)));
+		else
+			rc = tell(&s, answer);
+	}
+	close_all(&s);
+	if (*e->text)
+		return rc ? rc : -EIO;
+	return 0;
+}

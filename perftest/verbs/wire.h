@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* JSON objects on a TCP connection, one a line. What comes is not trusted: it is bounded in size
+ * and may be anything. A peer that is gone without a word is noticed within half a minute.
+ */
+#ifndef PERFTEST_VERBS_WIRE_H
+#define PERFTEST_VERBS_WIRE_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "perftest/verbs/error.h"
+
+#define IBCC_PERF_LINE_MAX  (64u << 20)
+#define IBCC_PERF_PORT_TEXT "10316"
+
+struct ibcc_perf_wire {
+	int fd; /* -1: none */
+	char *buf;
+	size_t len, cap, limit;
+	size_t seen; /* of buf, without the end of a line */
+};
+
+/* Takes a connected socket over; lines beyond the limit are not read. */
+void ibcc_perf_wire_init(struct ibcc_perf_wire *w, int fd, size_t limit);
+void ibcc_perf_wire_fini(struct ibcc_perf_wire *w);
+
+/* Connects to "HOST", "HOST:PORT" or "[ADDRESS]:PORT" within timeout_ms. Returns a socket, or a
+ * negative errno with the reason in *e.
+ */
+int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_perf_error *e);
+/* Listens likewise, and tells at which port. */
+int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_perf_error *e);
+
+/* Sends, and takes the object over; NULL is -ENOMEM. -ETIMEDOUT if the peer does not read for ten
+ * seconds, -ECONNRESET, ...
+ */
+int ibcc_perf_wire_send(struct ibcc_perf_wire *w, json_t *o);
+
+/* Waits for an object at most timeout_ms: -ETIMEDOUT; -ECONNRESET at the stream's end, -EPROTO for
+ * what is no object, -EMSGSIZE for a line beyond the limit.
+ */
+int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o);
+
+#endif
