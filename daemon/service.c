@@ -95,6 +95,10 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 {
 	int rc = ibcc_cycle_run(&s->cycle, act, why);
 
+	/* Without memory for it there is no prediction. */
+	if (!rc)
+		ibcc_predictor_look(s->predictor, &s->cycle, s->state);
+
 	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
 	if (rc == -EIO)
 		ibcc_service_drop(s);
@@ -169,7 +173,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	return conclude(s, rc, why);
 }
 
-int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+static int plan_of(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 
@@ -182,6 +186,51 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	int rc = plan_of(s, data, out, why);
+
+	if (!rc)
+		json_object_set_new(*out, "prediction",
+				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));
+	return rc;
+}
+
+int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *arg)
+{
+	struct ibcc_why why;
+	json_t *plan = NULL;
+	int rc;
+
+	if (plan_of(s, true, &plan, &why))
+		return 0;
+	rc = ibcc_predictor_begin(s->predictor, &s->cycle, done, arg);
+	if (!rc) {
+		json_decref(s->asked_plan);
+		s->asked_plan = plan;
+		return -EINPROGRESS;
+	}
+	json_decref(plan);
+	return rc == -EBUSY && s->asked_plan ? -EINPROGRESS : 0;
+}
+
+int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	ibcc_predictor_wait(s->predictor);
+	*out = json_deep_copy(s->asked_plan);
+	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	if (!data)
+		json_object_del(*out, "data");
+	return 0;
+}
+
+void ibcc_service_predicted_all(struct ibcc_service *s)
+{
+	json_decref(s->asked_plan);
+	s->asked_plan = NULL;
 }
 
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,

@@ -12,6 +12,7 @@
 #include "daemon/apply/carry.h"
 #include "daemon/discovery.h"
 #include "daemon/mad_rate.h"
+#include "daemon/predictor.h"
 #include "daemon/rediscovery.h"
 #include "daemon/service.h"
 
@@ -58,6 +59,9 @@ struct ibcc_service {
 	bool plan_is_old;             /* something was written since the last pass */
 	int last_err;                 /* of the last pass */
 	struct ibcc_why last_why;
+	struct ibcc_predictor *predictor;
+	json_t *asked_plan; /* what the prediction under way is for, with its data; NULL: nobody
+			       asked */
 	struct ibcc_mad_rate mad_rate; /* of the transport */
 	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
 };

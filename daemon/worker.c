@@ -30,8 +30,9 @@ struct ibcc_worker {
 	/* The thread's own: */
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;
-	struct queue applies; /* waiting for the next pass */
-	struct queue plans;   /* likewise, since there is no plan now */
+	struct queue applies;    /* waiting for the next pass */
+	struct queue plans;      /* likewise, since there is no plan now */
+	struct queue predicting; /* plans that wait for their prediction */
 	struct ibcc_metrics_totals totals;
 };
 
@@ -134,9 +135,37 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		push(&w->applies, j);
 }
 
-/* A plan that is not there yet is waited for, as long as passes come to an end. */
+/* From the predictor's thread. Without memory those who wait are told with the next pass. */
+static void on_predicted(void *arg)
+{
+	struct ibcc_job *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return;
+	j->kind = IBCC_JOB_PREDICTED;
+	ibcc_worker_submit(arg, j);
+}
+
+static void tell_predicted(struct ibcc_worker *w)
+{
+	struct ibcc_job *j;
+
+	while ((j = pop(&w->predicting))) {
+		j->err = ibcc_service_predicted(w->service, j->data, &j->result, &j->why);
+		finish(w, j);
+	}
+	ibcc_service_predicted_all(w->service);
+}
+
+/* A plan that is not there yet is waited for, as long as passes come to an end; and one that is,
+ * for its prediction, which passes do not wait for.
+ */
 static void tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
 {
+	if (ibcc_service_predict(w->service, on_predicted, w) == -EINPROGRESS) {
+		push(&w->predicting, j);
+		return;
+	}
 	j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
 	if (j->err == -EAGAIN && may_wait)
 		push(&w->plans, j);
@@ -198,6 +227,10 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		if (j->err)
 			ibcc_why_set(&j->why, j->err, "no memory");
 		break;
+	case IBCC_JOB_PREDICTED:
+		tell_predicted(w);
+		ibcc_job_free(j);
+		return;
 	}
 	finish(w, j);
 }
@@ -249,6 +282,7 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	queue_init(&w->done);
 	queue_init(&w->applies);
 	queue_init(&w->plans);
+	queue_init(&w->predicting);
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->service = ibcc_service_new(config, cc_key);
 	if (w->service)
@@ -302,12 +336,13 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	if (w->started)
 		end_thread(w);
+	ibcc_service_free(w->service); /* with the predictor's thread, which submits a job */
 	free_jobs(&w->todo);
 	free_jobs(&w->done);
 	free_jobs(&w->applies);
 	free_jobs(&w->plans);
+	free_jobs(&w->predicting);
 	json_decref(w->status);
-	ibcc_service_free(w->service);
 	ibcc_explain_free(w->explain);
 	if (w->done_fd >= 0)
 		close(w->done_fd);

@@ -30,6 +30,7 @@ enum ibcc_job_kind {
 	IBCC_JOB_PROBE,
 	IBCC_JOB_HISTORY,
 	IBCC_JOB_RECONFIGURE,
+	IBCC_JOB_PREDICTED, /* the worker's own: a prediction has ended */
 };
 
 struct ibcc_job {
