@@ -158,8 +158,10 @@ static void job_free(struct job *j)
 	ibcc_topo_free(j->topo);
 	ibcc_loads_fini(&j->before);
 	ibcc_loads_fini(&j->now);
-	for (uint32_t i = 0; j->root && i < j->in.n_roots; i++)
+	for (uint32_t i = 0; j->root && i < j->in.n_roots; i++) {
 		free(j->root[i].source);
+		free((void *)j->root[i].becns);
+	}
 	free(j->root);
 	ibcc_settings_fini(&j->actual);
 	ibcc_settings_fini(&j->wanted);
@@ -207,8 +209,10 @@ static int copy_loads(struct ibcc_loads *to, const struct ibcc_loads *from)
 	return 0;
 }
 
-static int copy_roots(struct job *j, const struct ibcc_picture *e)
+static int copy_roots(struct job *j, const struct ibcc_picture *e, uint32_t n_endports)
 {
+	double *becns;
+
 	j->root = calloc(e->n_roots + 1u, sizeof(*j->root));
 	if (!j->root)
 		return -ENOMEM;
@@ -226,6 +230,14 @@ static int copy_roots(struct job *j, const struct ibcc_picture *e)
 		if (r->n_sources)
 			memcpy(j->root[i].source, r->source, r->n_sources * sizeof(*r->source));
 		j->root[i].n_sources = r->n_sources;
+		j->root[i].n_marked = r->n_marked;
+		if (!r->becns)
+			continue;
+		becns = calloc(n_endports + 1u, sizeof(*becns));
+		if (!becns)
+			return -ENOMEM;
+		memcpy(becns, r->becns, n_endports * sizeof(*becns));
+		j->root[i].becns = becns;
 	}
 	return 0;
 }
@@ -288,7 +300,7 @@ static int fill(struct job *j, const struct ibcc_predictor *p, const struct ibcc
 	if (!rc)
 		rc = ibcc_memory_now(&p->memory, c->topo, &j->now, &j->in.moved);
 	if (!rc)
-		rc = copy_roots(j, &c->picture);
+		rc = copy_roots(j, &c->picture, c->topo->n_endports);
 	if (!rc)
 		rc = ibcc_settings_copy(&j->actual, &c->actual);
 	if (!rc)

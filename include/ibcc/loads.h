@@ -33,6 +33,9 @@ void ibcc_loads_add(struct ibcc_loads *l, const struct ibcc_topo *t, const struc
 /* Sum over the adapters' ports. */
 double ibcc_loads_sent(const struct ibcc_loads *l, const struct ibcc_topo *t);
 
+/* Does congestion control hold back what some adapter sends? Marks alone do not. */
+bool ibcc_loads_held(const struct ibcc_topo *t, const struct ibcc_settings *actual);
+
 #define IBCC_RECENT 8u
 
 /* What is known of before and of now. */
@@ -48,7 +51,7 @@ int ibcc_memory_init(struct ibcc_memory *m, uint32_t n_ports);
 void ibcc_memory_fini(struct ibcc_memory *m);
 
 /* Takes an interval in: into the baseline where there is no root, no adapter waits above
- * IBCC_LOADS_WAIT or fills its link, no settings of congestion control are on and at least nine
+ * IBCC_LOADS_WAIT or fills its link, no adapter is held by congestion control and at least nine
  * ports in ten were read; else among the recent ones. True: it was quiet.
  */
 bool ibcc_memory_add(struct ibcc_memory *m, const struct ibcc_topo *t,

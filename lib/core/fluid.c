@@ -108,10 +108,9 @@ int ibcc_fluid_solve(const struct ibcc_topo *t, const struct ibcc_traffic *traff
 		mix(&f, k);
 	rc = ibcc_maxmin_solve(capacity, t->n_ports, f.flow, f.n_flows);
 	for (uint32_t i = 0; i < traffic->n_pairs && !rc; i++) {
-		const struct ibcc_maxmin_flow *flow = &f.flow[f.flow_of[i]];
+		double part = weight_of(&traffic->pair[i]), all = f.weight[f.flow_of[i]];
 
-		rate[i] =
-			flow->demand > 0 ? flow->rate * traffic->pair[i].demand / flow->demand : 0;
+		rate[i] = all > 0 ? f.flow[f.flow_of[i]].rate * part / all : 0;
 	}
 out:
 	free(f.flow_of);

@@ -95,6 +95,15 @@ void ibcc_memory_fini(struct ibcc_memory *m)
 	*m = (struct ibcc_memory){ 0 };
 }
 
+bool ibcc_loads_held(const struct ibcc_topo *t, const struct ibcc_settings *actual)
+{
+	for (uint32_t i = 0; i < actual->n; i++)
+		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node) &&
+		    ibcc_settings_are_on(&actual->ep[i]))
+			return true;
+	return false;
+}
+
 /* Does it send all that it has? One that waits does not; of one whose link is full nobody knows. */
 static bool sends_all(const struct ibcc_load *l, uint32_t link_mbps)
 {
@@ -110,10 +119,7 @@ static bool is_quiet(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		if (p->load[i].known && !ibcc_topo_is_switch(t, t->port[t->endport[i]].node) &&
 		    !sends_all(&p->load[i], t->port[t->endport[i]].rate_mbps))
 			return false;
-	for (uint32_t i = 0; i < actual->n; i++)
-		if (ibcc_settings_are_on(&actual->ep[i]))
-			return false;
-	return true;
+	return !ibcc_loads_held(t, actual);
 }
 
 bool ibcc_memory_add(struct ibcc_memory *m, const struct ibcc_topo *t,

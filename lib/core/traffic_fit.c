@@ -11,8 +11,10 @@
 
 /* Sweeps over all links, within so many steps in all. */
 #define MIN_SWEEPS 6u
-#define MAX_SWEEPS 60u
-#define MAX_STEPS  8000000.0
+#define MAX_SWEEPS 200u
+/* Of which one in so many, the last ones, are for loads alone. */
+#define LOADS_ALONE 40u
+#define MAX_STEPS   8000000.0
 /* A link's factor in one step is within 1 / STEP and STEP. */
 #define STEP 8.0
 /* What a source that waits is taken to get through of what it sent before, at first. */
@@ -31,8 +33,47 @@ struct fit {
 	double *sum;           /* by port */
 	double *factor;        /* by pair, of a step */
 	double *log_cut, *out; /* by port of a source: of its old pairs */
+	/* By root and port of a source: what BECNs say that it sends through the root, and what it
+	 * is so far; NULL: no root has any.
+	 */
+	double *column, *column_sum;
+	bool *tells; /* by root: it has BECNs */
 	uint32_t sweeps, most_hops;
 };
+
+static size_t column_at(const struct fit *f, const struct ibcc_traffic_pair *p)
+{
+	return (size_t)p->root * f->in->t->n_ports + p->src;
+}
+
+/* Each packet that a root marks is one of its packets: sources have the same parts of both. */
+static int find_columns(struct fit *f)
+{
+	const struct ibcc_traffic_in *in = f->in;
+	size_t n = (size_t)in->n_roots * in->t->n_ports;
+	bool any = false;
+
+	for (uint32_t r = 0; r < in->n_roots; r++)
+		any |= in->root[r].becns != NULL;
+	if (!any)
+		return 0;
+	f->column = calloc(n + 1, sizeof(*f->column));
+	f->column_sum = calloc(n + 1, sizeof(*f->column_sum));
+	f->tells = calloc(in->n_roots + 1u, sizeof(*f->tells));
+	if (!f->column || !f->column_sum || !f->tells)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < in->n_roots; r++) {
+		double all = 0, load = in->now->mbps[in->root[r].port];
+
+		for (uint32_t i = 0; in->root[r].becns && i < in->t->n_endports; i++)
+			all += in->root[r].becns[i];
+		f->tells[r] = all > 0;
+		for (uint32_t i = 0; all > 0 && i < in->t->n_endports; i++)
+			f->column[(size_t)r * in->t->n_ports + in->t->endport[i]] =
+				load * in->root[r].becns[i] / all;
+	}
+	return 0;
+}
 
 static void sum_links(struct fit *f, const double *x)
 {
@@ -81,6 +122,33 @@ static void tie(struct fit *f, double *x)
 			x[i] *= exp(f->log_cut[t->pair[i].src] / b);
 		x[i] = fmin(x[i], f->before[i]);
 	}
+}
+
+/* Likewise, of columns; a root without BECNs has none. */
+static void sweep_columns(struct fit *f, double *x, bool tied)
+{
+	const struct ibcc_traffic *t = f->t;
+
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		if (t->pair[i].root != IBCC_NONE)
+			f->column_sum[column_at(f, &t->pair[i])] = 0;
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		if (t->pair[i].root != IBCC_NONE)
+			f->column_sum[column_at(f, &t->pair[i])] += x[i];
+	for (uint32_t i = 0; i < t->n_pairs; i++) {
+		const struct ibcc_traffic_pair *p = &t->pair[i];
+
+		f->factor[i] = 1;
+		if (p->root == IBCC_NONE || !f->tells[p->root])
+			continue;
+		f->factor[i] =
+			f->column[column_at(f, p)] / fmax(f->column_sum[column_at(f, p)], 1e-9);
+		f->factor[i] = fmin(fmax(f->factor[i], 1 / STEP), STEP);
+		if (!tied)
+			x[i] *= f->factor[i];
+	}
+	if (tied)
+		tie(f, x);
 }
 
 static void sweep(struct fit *f, const struct ibcc_loads *l, double *x, bool tied)
@@ -169,11 +237,19 @@ static void fit_now(struct fit *f, double *x)
 	const struct ibcc_loads *now = f->in->now;
 
 	first_guess(f, x);
-	for (uint32_t n = 0; n < f->sweeps; n++)
+	for (uint32_t n = 0; n < f->sweeps; n++) {
+		if (f->column)
+			sweep_columns(f, x, true);
 		sweep(f, now, x, true);
-	/* What is left over is no longer a matter of sources. */
-	for (uint32_t n = 0; n < f->sweeps; n++)
+	}
+	/* What is left over is no longer a matter of sources. Loads have the last word: BECNs are a
+	 * sample, and of another time.
+	 */
+	for (uint32_t n = 0; n < f->sweeps; n++) {
+		if (f->column && n < f->sweeps - f->sweeps / LOADS_ALONE)
+			sweep_columns(f, x, false);
 		sweep(f, now, x, false);
+	}
 }
 
 static double misfit(struct fit *f, const double *x)
@@ -253,6 +329,9 @@ int ibcc_traffic_fit(const struct ibcc_traffic_in *in, struct ibcc_traffic *t)
 			f.most_hops = t->pair[i].hops;
 	sweeps = MAX_STEPS / fmax((double)t->n_hops * f.most_hops, 1);
 	f.sweeps = (uint32_t)fmin(fmax(sweeps, MIN_SWEEPS), MAX_SWEEPS);
+	rc = find_columns(&f);
+	if (rc)
+		goto out;
 	fit_before(&f, in->before ? in->before : in->now, f.before);
 	if (in->before)
 		fit_now(&f, x);
@@ -262,6 +341,9 @@ int ibcc_traffic_fit(const struct ibcc_traffic_in *in, struct ibcc_traffic *t)
 	t->misfit = misfit(&f, x);
 	give_demands(&f, x);
 out:
+	free(f.column);
+	free(f.column_sum);
+	free(f.tells);
 	free(f.before);
 	free(f.sum);
 	free(f.factor);

@@ -319,9 +319,8 @@ static enum ibcc_prediction_why forbidden(const struct ibcc_prediction_in *in)
 		return IBCC_PREDICTION_NO_CONGESTION;
 	if (in->refuse != IBCC_PREDICTION_TELLS)
 		return in->refuse;
-	for (uint32_t i = 0; i < in->actual->n; i++)
-		if (ibcc_settings_are_on(&in->actual->ep[i]))
-			return IBCC_PREDICTION_CONTROLLED;
+	if (ibcc_loads_held(in->t, in->actual))
+		return IBCC_PREDICTION_CONTROLLED;
 	if (!in->before || !in->before->n)
 		return IBCC_PREDICTION_NO_BASELINE;
 	if (in->age_ns > MOST_AGE_NS)
@@ -378,6 +377,7 @@ static int set_up(struct predictor *r)
 			.port = in->root[i].port,
 			.kind = in->root[i].kind,
 			.rate_mbps = (uint32_t)fmax(lround(in->now->mbps[in->root[i].port]), 1),
+			.becns = in->root[i].n_marked ? in->root[i].becns : NULL,
 		};
 	return 0;
 }

@@ -100,7 +100,7 @@ static int vary_flows(struct ibcc_scenario *s, enum ibcc_predict_variant v)
 	return 0;
 }
 
-static int vary(struct ibcc_scenario *s, enum ibcc_predict_variant v)
+int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v)
 {
 	for (uint32_t i = 0; i < s->n_events; i++) {
 		bool ends = s->event[i].kind == IBCC_EVENT_SINK_RATE && !s->event[i].value;
@@ -290,7 +290,7 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, struct ibcc_pr
 	*out = (struct ibcc_predict_case){ .congested = false };
 	if (rc)
 		return rc;
-	rc = vary(&s, v);
+	rc = ibcc_predict_vary(&s, v);
 	if (!rc)
 		rc = look(&s, &w);
 	if (!rc && w.made) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ibcc/prediction.h>
+#include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
 /* Whose sources have an end of what they send. */
@@ -26,6 +27,11 @@ struct ibcc_predict_case {
 	double root_predicted, root;
 	bool root_known;
 };
+
+/* Makes a drawn scenario one of the variant: hotspots that begin later and last, bounded queues, a
+ * flow to all as one to each. -EINVAL, -ENOMEM.
+ */
+int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
 
 /* Draws, watches without control for 30 ms, predicts for the plan there is then, and tries that
  * plan. Errors as ibcc_draw_load().
