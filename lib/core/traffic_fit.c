@@ -10,8 +10,9 @@
 #include "traffic.h"
 
 /* Sweeps over all links, within so many steps in all. */
-#define MIN_SWEEPS 6u
-#define MAX_SWEEPS 200u
+#define MIN_SWEEPS  6u
+#define MAX_SWEEPS  200u
+#define TIED_SWEEPS 60u
 /* Of which one in so many, the last ones, are for loads alone. */
 #define LOADS_ALONE 40u
 #define MAX_STEPS   8000000.0
@@ -237,7 +238,7 @@ static void fit_now(struct fit *f, double *x)
 	const struct ibcc_loads *now = f->in->now;
 
 	first_guess(f, x);
-	for (uint32_t n = 0; n < f->sweeps; n++) {
+	for (uint32_t n = 0; n < f->sweeps && n < TIED_SWEEPS; n++) {
 		if (f->column)
 			sweep_columns(f, x, true);
 		sweep(f, now, x, true);

@@ -39,9 +39,14 @@ struct ibcc_twin {
 	bool stopped;
 };
 
+/* Control_Map says what a Set is about, and reads back as the node likes: here all is meant. */
 static int set_switch(struct ibcc_engine *e, uint32_t node, const struct ibcc_endport_cc *ep)
 {
-	int rc = ibcc_engine_set_switch_cc(e, node, &ep->sw);
+	struct ibcc_cc_sw_setting sw = ep->sw;
+	int rc;
+
+	sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	rc = ibcc_engine_set_switch_cc(e, node, &sw);
 
 	for (unsigned int p = 1; p < ep->n_element && !rc; p++)
 		rc = ibcc_engine_set_switch_port_cc(e, node, p, &ep->element[p]);
@@ -54,15 +59,17 @@ int ibcc_twin_set(struct ibcc_engine *e, const struct ibcc_topo *t, const struct
 
 	for (uint32_t i = 0; i < s->n && !rc; i++) {
 		const struct ibcc_endport_cc *ep = &s->ep[i];
+		struct ibcc_cc_ca_setting ca = ep->ca;
 		uint32_t port = t->endport[i];
 
+		ca.Control_Map = UINT16_MAX;
 		if (ep->support != IBCC_CC_SUPPORTED)
 			continue;
 		if (ibcc_topo_is_switch(t, t->port[port].node)) {
 			rc = set_switch(e, t->port[port].node, ep);
 			continue;
 		}
-		rc = ibcc_engine_set_ca_cc(e, port, &ep->ca);
+		rc = ibcc_engine_set_ca_cc(e, port, &ca);
 		if (!rc)
 			rc = ibcc_engine_set_cct(e, port, &ep->cct);
 	}
