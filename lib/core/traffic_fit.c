@@ -15,7 +15,7 @@
 #define TIED_SWEEPS 60u
 /* Of which one in so many, the last ones, are for loads alone. */
 #define LOADS_ALONE 40u
-#define MAX_STEPS   8000000.0
+#define MAX_STEPS   14000000.0
 /* A link's factor in one step is within 1 / STEP and STEP. */
 #define STEP 8.0
 /* What a source that waits is taken to get through of what it sent before, at first. */
