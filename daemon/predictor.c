@@ -18,6 +18,8 @@
 #define STALE_PART 10u
 /* Between two writes of a baseline that goes on. */
 #define STORE_S 300
+/* Of settings that no pass has decided on. */
+#define NO_PASS UINT64_MAX
 
 /* What a prediction is made from: copies, since passes go on meanwhile. */
 struct job {
@@ -270,12 +272,13 @@ static bool lacks_cc(const struct ibcc_cycle *c)
 	return false;
 }
 
-static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const struct ibcc_cycle *c)
+static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				       bool own)
 {
 	uint32_t unread = c->snapshot.n_stale + c->snapshot.n_unreachable;
 	struct ibcc_why routes;
 
-	if (!c->plan.n)
+	if (!c->plan.n && !own)
 		return IBCC_PREDICTION_NO_PLAN;
 	if (!p->cpu_s)
 		return IBCC_PREDICTION_CPU;
@@ -290,7 +293,8 @@ static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const str
 	return lacks_cc(c) ? IBCC_PREDICTION_NO_CC : IBCC_PREDICTION_TELLS;
 }
 
-static int fill(struct job *j, const struct ibcc_predictor *p, const struct ibcc_cycle *c)
+static int fill(struct job *j, const struct ibcc_predictor *p, const struct ibcc_cycle *c,
+		const struct ibcc_settings *wanted)
 {
 	int64_t age_s = (int64_t)time(NULL) - p->quiet_s;
 	int rc;
@@ -304,7 +308,7 @@ static int fill(struct job *j, const struct ibcc_predictor *p, const struct ibcc
 	if (!rc)
 		rc = ibcc_settings_copy(&j->actual, &c->actual);
 	if (!rc)
-		rc = ibcc_settings_copy(&j->wanted, &c->target.wanted);
+		rc = ibcc_settings_copy(&j->wanted, wanted ? wanted : &c->target.wanted);
 	if (rc)
 		return rc;
 	take_back(c, &j->actual);
@@ -316,7 +320,7 @@ static int fill(struct job *j, const struct ibcc_predictor *p, const struct ibcc
 	j->in.packet_bytes = c->picture.n_roots ? c->picture.root[0].packet_bytes : 0;
 	j->in.actual = &j->actual;
 	j->in.wanted = &j->wanted;
-	j->in.refuse = refuse(p, c);
+	j->in.refuse = refuse(p, c, wanted != NULL);
 	j->in.budget_ns = p->cpu_s * 1000000000ull;
 	j->in.cpu_ns = cpu_ns;
 	j->in.arg = j;
@@ -338,7 +342,7 @@ static int start(struct ibcc_predictor *p, struct job *j)
 }
 
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-			 void (*done)(void *arg), void *arg)
+			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg)
 {
 	struct job *j;
 	bool busy, there;
@@ -346,7 +350,7 @@ int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 
 	pthread_mutex_lock(&p->lock);
 	busy = p->busy;
-	there = p->told && p->told_pass == c->picture.pass;
+	there = !wanted && p->told && p->told_pass == c->picture.pass;
 	pthread_mutex_unlock(&p->lock);
 	if (busy || there)
 		return busy ? -EBUSY : -EALREADY;
@@ -357,10 +361,10 @@ int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	if (!j)
 		return -ENOMEM;
 	j->p = p;
-	j->pass = c->picture.pass;
+	j->pass = wanted ? NO_PASS : c->picture.pass;
 	j->done = done;
 	j->arg = arg;
-	rc = fill(j, p, c);
+	rc = fill(j, p, c, wanted);
 	if (!rc) {
 		p->busy = true;
 		rc = start(p, j);

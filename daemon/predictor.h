@@ -26,11 +26,12 @@ void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s);
 int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			struct ibcc_state *state);
 
-/* Begins a prediction for the last pass' plan. 0; -EALREADY: there is one for it; -EBUSY: another
- * is under way; -ENOMEM. done(arg) is called from the thread when it has ended.
+/* Begins a prediction for the last pass' plan, or for settings of one's own (`wanted`, copied;
+ * NULL: the plan's). 0; -EALREADY: there is one for it; -EBUSY: another is under way; -ENOMEM.
+ * done(arg) is called from the thread when it has ended.
  */
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-			 void (*done)(void *arg), void *arg);
+			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg);
 /* Waits for the one under way, if any. */
 void ibcc_predictor_wait(struct ibcc_predictor *p);
 

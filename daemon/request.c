@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "history", IBCC_JOB_HISTORY, false },  { "apply", IBCC_JOB_APPLY, true },
 	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
+	{ "what-if", IBCC_JOB_WHAT_IF, false },
 };
 
 static const struct command *find_command(const char *name)
@@ -43,6 +44,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	const json_t *limit = json_object_get(args, "limit");
 	const json_t *filter = json_object_get(args, "node");
 	const json_t *skip = json_object_get(args, "skip_unsupported");
+	json_t *set = json_object_get(args, "set");
 
 	if (id && (!json_is_integer(id) || json_integer_value(id) < 0))
 		return "id must be the number of a transaction";
@@ -55,12 +57,15 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return "skip_unsupported must be true or false";
 	if (data && !json_is_boolean(data))
 		return "data must be true or false";
+	if ((j->kind == IBCC_JOB_WHAT_IF) != (set != NULL) || (set && !json_is_object(set)))
+		return "what-if, and nothing else, takes set, an object";
 	if (plan && j->kind != IBCC_JOB_APPLY)
 		return "only apply takes a plan";
 	if (plan && ibcc_plan_file_read(plan, &j->plan, why))
 		return why->text;
 	if (plan)
 		j->kind = IBCC_JOB_APPLY_PLAN;
+	j->set = json_incref(set);
 	j->data = json_is_true(data);
 	j->id = id ? json_integer_value(id) : 0;
 	j->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;

@@ -198,39 +198,12 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 	return rc;
 }
 
-int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *arg)
+json_t *ibcc_service_plan_alone(struct ibcc_service *s)
 {
 	struct ibcc_why why;
-	json_t *plan = NULL;
-	int rc;
+	json_t *o = NULL;
 
-	if (plan_of(s, true, &plan, &why))
-		return 0;
-	rc = ibcc_predictor_begin(s->predictor, &s->cycle, done, arg);
-	if (!rc) {
-		json_decref(s->asked_plan);
-		s->asked_plan = plan;
-		return -EINPROGRESS;
-	}
-	json_decref(plan);
-	return rc == -EBUSY && s->asked_plan ? -EINPROGRESS : 0;
-}
-
-int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
-{
-	ibcc_predictor_wait(s->predictor);
-	*out = json_deep_copy(s->asked_plan);
-	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	if (!data)
-		json_object_del(*out, "data");
-	return 0;
-}
-
-void ibcc_service_predicted_all(struct ibcc_service *s)
-{
-	json_decref(s->asked_plan);
-	s->asked_plan = NULL;
+	return plan_of(s, true, &o, &why) ? NULL : o;
 }
 
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,

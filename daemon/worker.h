@@ -28,6 +28,7 @@ enum ibcc_job_kind {
 	IBCC_JOB_REPAIR,
 	IBCC_JOB_SHOW,
 	IBCC_JOB_PROBE,
+	IBCC_JOB_WHAT_IF,
 	IBCC_JOB_HISTORY,
 	IBCC_JOB_RECONFIGURE,
 	IBCC_JOB_PREDICTED, /* the worker's own: a prediction has ended */
@@ -45,6 +46,7 @@ struct ibcc_job {
 	struct ibcc_plan plan;     /* apply plan; owned */
 	int64_t id;                /* rollback, history: transaction or 0 */
 	unsigned int limit;        /* history */
+	json_t *set;               /* what if: owned */
 	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;

@@ -122,6 +122,12 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = watch(t, s, why);
 		if (!rc)
 			rc = plan_local(s, json_is_true(json_object_get(args, "data")), out, why);
+	} else if (!strcmp(command, "what-if")) {
+		rc = watch(t, s, why);
+		if (!rc)
+			rc = ibcc_service_what_if(s, json_object_get(args, "set"), NULL, NULL, why);
+		if (rc == -EINPROGRESS)
+			rc = ibcc_service_predicted(s, false, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
 		rc = apply_plan_local(s, plan, &r, out, why);
 	} else if (!strcmp(command, "apply")) {

@@ -34,6 +34,8 @@ static const struct command commands[] = {
 	{ "show", tune_show, 1, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
 	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
+	{ "what-if", tune_what_if, 0, false,
+	  "what settings of your own would bring; writes nothing" },
 	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
 	{ "ooo-check", tune_ooo_check, 0, false,
 	  "packets out of order that this host's adapters counted" },
@@ -69,6 +71,8 @@ static const char usage_options[] =
 	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
 	"names\n"
+	"      --set KEY=NUMBER       what-if: ccti_timer, ccti_increase, table_end, threshold,\n"
+	"                             marking_rate in place of the plan's; several times\n"
 	"      --node-name-map FILE   names of nodes\n"
 	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
 	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
@@ -104,7 +108,8 @@ enum {
 	OPT_FULL,
 	OPT_ROOT,
 	OPT_NODE,
-	OPT_SYSFS
+	OPT_SYSFS,
+	OPT_SET
 };
 
 static const struct option options[] = {
@@ -125,6 +130,7 @@ static const struct option options[] = {
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "set", required_argument, NULL, OPT_SET },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "config", required_argument, NULL, 'z' },
 	{ "fabric", required_argument, NULL, 'F' },
@@ -312,6 +318,11 @@ int main(int argc, char **argv)
 		case OPT_NODE: t.node = optarg; break;
 		case OPT_SOCKET: o.socket = optarg; break;
 		case OPT_SYSFS: t.sysfs = optarg; break;
+		case OPT_SET:
+			if (t.n_set == (int)(sizeof(t.set) / sizeof(*t.set)))
+				return tune_fail("--set: too many");
+			t.set[t.n_set++] = optarg;
+			break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;

@@ -38,6 +38,13 @@ tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail "plan in words"
 grep -E '^Predicted \(traffic of [0-9]+ (s|min) ago, replay within [0-9]+ %\): .*total [+-]' "$TMP/text" >"$TMP/line" ||
 	fail "no prediction in words"
 ok "$(cat "$TMP/line")"
+# Marks without any delay hold nobody back: nothing changes.
+tune what-if --set ccti_increase=0 -j >"$TMP/what-if.json" 2>"$TMP/tune.log" || fail "what if"
+check "what if: nobody is held, nobody gains" jq -e '.set.ccti_increase == 0 and (.prediction | .known and
+	.total.expected_mbps < 1.05 * .total.now_mbps)' "$TMP/what-if.json"
+tune what-if --set ccti_timr=1 --set threshold=16 >"$TMP/text" 2>&1
+equal "what if: mistakes" $? 1
+check "what if: all of them are told" grep -q 'ccti_timr: want one of .*; threshold: want a whole number from 0 to 15' "$TMP/text"
 before=$(sum)
 equal "a dry run sends no Set" "$(set_mads)" 0
 check "apply" tune apply

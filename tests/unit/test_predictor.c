@@ -128,7 +128,7 @@ static void congested(struct fixture *f, unsigned int n, struct ibcc_state *stat
 
 static json_t *predict(struct fixture *f)
 {
-	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL), 0);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
 	ibcc_predictor_wait(f->p);
 	return ibcc_predictor_tell(f->p, f->c.picture.pass);
 }
@@ -167,7 +167,7 @@ static void the_victim_gets_its_own_back(void **state)
 	assert_true(fabs(number(o, "victims", "expected_mbps") / VICTIM_MBPS - 1) < 0.05);
 	json_decref(o);
 	/* Asked again in the same pass it is there already. */
-	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL), -EALREADY);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), -EALREADY);
 }
 
 static void it_says_why_it_cannot_tell(void **state)
@@ -217,12 +217,12 @@ static void it_runs_beside(void **state)
 
 	at_rest(f, 4, NULL);
 	congested(f, 4, NULL);
-	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, on_done, &thread), 0);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, on_done, &thread), 0);
 	passes(f, 3, NULL);
 	ibcc_predictor_wait(f->p);
 	assert_false(pthread_equal(thread, pthread_self()));
 	/* One under way ends with the predictor. */
-	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL), 0);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
 }
 
 /* The baseline outlives the process, but not the fabric it was seen on. */
