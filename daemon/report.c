@@ -174,51 +174,6 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 	return list;
 }
 
-json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_picture *e,
-			       const struct ibcc_prediction *p)
-{
-	json_t *list;
-	uint32_t i;
-
-	if (!p->known)
-		return json_pack("{sb ss}", "known", 0, "why", p->why ? p->why : "");
-	list = json_array();
-	for (i = 0; list && i < p->n; i++) {
-		const struct ibcc_predicted *f = &p->source[i];
-		const struct ibcc_source *s = &e->root[f->root].source[f->source];
-		json_t *o = ibcc_json_port(t, s->port);
-
-		if (o) {
-			json_object_set_new(o, "role",
-					    json_string(s->role == IBCC_ROLE_VICTIM
-								? "victim"
-								: "contributor"));
-			json_object_set_new(o, "now_mbps", json_integer(f->now_mbps));
-			json_object_set_new(o, "expected_mbps", json_integer(f->expected_mbps));
-		}
-		json_array_append_new(list, o);
-	}
-	return json_pack("{sb ss sI sI sI sI so}", "known", 1, "method",
-			 "max-min fair shares of the sources named above", "hot_now_mbps",
-			 (json_int_t)p->hot_now_mbps, "hot_expected_mbps",
-			 (json_int_t)p->hot_expected_mbps, "victim_now_mbps",
-			 (json_int_t)p->victim_now_mbps, "victim_expected_mbps",
-			 (json_int_t)p->victim_expected_mbps, "sources", list);
-}
-
-static json_t *prediction_of(const struct ibcc_cycle *c)
-{
-	struct ibcc_prediction p;
-	json_t *o;
-	int rc = ibcc_predict(c->topo, &c->picture, &p);
-
-	if (rc)
-		return json_pack("{sb ss}", "known", 0, "why", strerror(-rc));
-	o = ibcc_report_prediction(c->topo, &c->picture, &p);
-	ibcc_prediction_fini(&p);
-	return o;
-}
-
 /* Each change is written and read back. */
 static json_t *push_of(const struct ibcc_cycle *c)
 {
@@ -247,7 +202,8 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 		      ibcc_report_roots(c->topo, &c->picture), "changes",
 		      ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
 		      (int)c->plan.n_unchanged, "unreachable",
-		      ibcc_report_unreachable(c->topo, &c->actual), "prediction", prediction_of(c),
+		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
+		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
 		      "summary", ibcc_json_text(c->target.summary), "writes", (int)c->plan.n,
 		      "push", push_of(c), "error", error_of(c));
 	if (o)

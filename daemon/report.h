@@ -9,9 +9,9 @@
 
 #include <ibcc/cycle.h>
 #include <ibcc/json.h>
+#include <ibcc/prediction.h>
 #include <ibcc/probe.h>
 
-#include "daemon/predict.h"
 
 #define IBCC_REPORT_SCHEMA 1
 
@@ -54,7 +54,13 @@ json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *
 /* Endports that cannot be given settings, with the reason. */
 json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s);
 
-json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_picture *e,
+/* What a plan will bring: {"known","method","basis","baseline_age_s","replay":{"rate_permille",
+ * "wait_permille"},"total","victims","roots","why","cpu_ms"}, amounts as {"now_mbps",
+ * "expected_mbps","low_mbps","high_mbps"}. Total and victims are null where `known` is false, and
+ * `why` says why; roots may be there all the same. Where it is true there are the keys of releases
+ * before, too: hot_now_mbps, hot_expected_mbps, victim_now_mbps, victim_expected_mbps, sources.
+ */
+json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
 			       const struct ibcc_prediction *p);
 
 /* NVIDIA's own congestion control, {"marking","reacting","off","silent","throttled","text",
@@ -77,7 +83,8 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 /* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,
  * changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan was or
  * would be refused), nvidia, routing (null, or what is not
- * proved since switches do not go by their tables), and result after an apply.
+ * proved since switches do not go by their tables), and result after an apply. Its prediction says
+ * that there is none: who has one puts it there.
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 

@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
 	{ "confirm", IBCC_JOB_CONFIRM, true },   { "cancel", IBCC_JOB_CANCEL, true },
 	{ "report", IBCC_JOB_REPORT, false },
+	{ "what-if", IBCC_JOB_WHAT_IF, false },
 };
 
 static const struct command *find_command(const char *name)
@@ -49,6 +50,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	const json_t *skip = json_object_get(args, "skip_unsupported");
 	const json_t *series = json_object_get(args, "series");
 	const json_t *confirm = json_object_get(args, "confirm_s");
+	json_t *set = json_object_get(args, "set");
 
 	if (id && (!json_is_integer(id) || json_integer_value(id) < 0))
 		return "id must be the number of a transaction";
@@ -68,12 +70,15 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return "series must be true or false";
 	if (data && !json_is_boolean(data))
 		return "data must be true or false";
+	if ((j->kind == IBCC_JOB_WHAT_IF) != (set != NULL) || (set && !json_is_object(set)))
+		return "what-if, and nothing else, takes set, an object";
 	if (plan && j->kind != IBCC_JOB_APPLY)
 		return "only apply takes a plan";
 	if (plan && ibcc_plan_file_read(plan, &j->plan, why))
 		return why->text;
 	if (plan)
 		j->kind = IBCC_JOB_APPLY_PLAN;
+	j->set = json_incref(set);
 	j->data = json_is_true(data);
 	j->series = json_is_true(series);
 	j->id = id ? json_integer_value(id) : 0;

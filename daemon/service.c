@@ -99,6 +99,10 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 {
 	int rc = ibcc_cycle_run(&s->cycle, act, why);
 
+	/* Without memory for it there is no prediction. */
+	if (!rc)
+		ibcc_predictor_look(s->predictor, &s->cycle, s->state);
+
 	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
 	if (!rc && s->cycle.decided)
 		s->decided_ns = ibcc_service_now_ns();
@@ -185,7 +189,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	return conclude(s, rc, why);
 }
 
-int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+static int plan_of(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 	uint64_t age_ms;
@@ -202,6 +206,24 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	int rc = plan_of(s, data, out, why);
+
+	if (!rc)
+		json_object_set_new(*out, "prediction",
+				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));
+	return rc;
+}
+
+json_t *ibcc_service_plan_alone(struct ibcc_service *s)
+{
+	struct ibcc_why why;
+	json_t *o = NULL;
+
+	return plan_of(s, true, &o, &why) ? NULL : o;
 }
 
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,

@@ -12,6 +12,7 @@
 #include "daemon/apply/carry.h"
 #include "daemon/discovery.h"
 #include "daemon/mad_rate.h"
+#include "daemon/predictor.h"
 #include "daemon/rediscovery.h"
 #include "daemon/service.h"
 #include "daemon/state/state.h"
@@ -80,6 +81,10 @@ struct ibcc_service {
 	bool plan_is_old;         /* something was written since the last pass */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
+	struct ibcc_predictor *predictor;
+	bool asked_what_if; /* of asked_plan: it is for settings of one's own */
+	json_t *asked_plan; /* what the prediction under way is for, with its data; NULL: nobody
+			       asked */
 	struct ibcc_mad_rate mad_rate; /* of the transport */
 	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
 };
@@ -92,6 +97,8 @@ int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why);
 /* What is wrong with keys, and which option is about it; *why is left alone if nothing is. */
 void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 
+/* The last pass' plan with all its data, a new reference; NULL: there is none. */
+json_t *ibcc_service_plan_alone(struct ibcc_service *s);
 /* Sees to an open port and a topology that is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* Opens the state file where it is not open, and tries it again after trouble. -EIO: nothing can be

@@ -37,7 +37,9 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 	pthread_mutex_init(&s->lock, NULL);
 	s->null_applier = ibcc_applier_null_new();
 	s->plugin = ibcc_plugin_new(config->plugin_socket);
-	if (s->null_applier && s->plugin && !ibcc_service_new_keys(s, config, cc_key))
+	s->predictor = ibcc_predictor_new(config->predict_cpu_s);
+	if (s->null_applier && s->plugin && s->predictor &&
+	    !ibcc_service_new_keys(s, config, cc_key))
 		return s;
 	ibcc_service_free(s);
 	return NULL;
@@ -71,6 +73,8 @@ void ibcc_service_free(struct ibcc_service *s)
 {
 	if (!s)
 		return;
+	ibcc_predictor_free(s->predictor);
+	json_decref(s->asked_plan);
 	ibcc_service_drop(s);
 	ibcc_applier_free(s->null_applier);
 	ibcc_plugin_free(s->plugin);
@@ -310,6 +314,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 		   ibcc_cycle_retune(&s->cycle, &config->estimator, &config->tuner)) {
 		return -ENOMEM; /* no new plugin in this branch */
 	}
+	ibcc_predictor_configure(s->predictor, config->predict_cpu_s);
 	if (plugin) {
 		pthread_mutex_lock(&s->lock);
 		old_plugin = s->plugin;

@@ -39,6 +39,8 @@ struct ibcc_worker {
 	struct ibcc_explain *explain;
 	struct queue applies;      /* waiting for the next pass */
 	struct queue plans;        /* likewise, since there is no plan now */
+	struct queue predicting;   /* who waits for the prediction under way, */
+	struct queue later;        /* and for it to end */
 	struct ibcc_why trial_why; /* why the last try to end a trial failed, as it was told */
 	struct ibcc_metrics_totals totals;
 };
@@ -48,6 +50,7 @@ void ibcc_job_free(struct ibcc_job *j)
 	if (!j)
 		return;
 	json_decref(j->result);
+	json_decref(j->set);
 	ibcc_plan_fini(&j->plan);
 	ibcc_metrics_free(j->metrics);
 	free(j);
@@ -186,9 +189,49 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		push(&w->applies, j);
 }
 
-/* A plan that is not there yet is waited for, as long as passes come to an end. */
+/* From the predictor's thread. Without memory those who wait are told with the next pass. */
+static void on_predicted(void *arg)
+{
+	struct ibcc_job *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return;
+	j->kind = IBCC_JOB_PREDICTED;
+	ibcc_worker_submit(arg, j);
+}
+
+static void tell_predicted(struct ibcc_worker *w)
+{
+	struct ibcc_job *j;
+
+	while ((j = pop(&w->predicting))) {
+		j->err = ibcc_service_predicted(w->service, j->data, &j->result, &j->why);
+		finish(w, j);
+	}
+	ibcc_service_predicted_all(w->service);
+}
+
+static void tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	j->err = ibcc_service_what_if(w->service, j->set, on_predicted, w, &j->why);
+	if (j->err == -EINPROGRESS || j->err == -EBUSY)
+		push(j->err == -EBUSY ? &w->later : &w->predicting, j);
+	else
+		finish(w, j);
+}
+
+/* A plan that is not there yet is waited for, as long as passes come to an end; and one that is,
+ * for its prediction, which passes do not wait for.
+ */
 static void tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
 {
+	/* A report is of what is there: it has the last prediction, if any. */
+	int rc = j->kind == IBCC_JOB_PLAN ? ibcc_service_predict(w->service, on_predicted, w) : 0;
+
+	if (rc == -EINPROGRESS || rc == -EBUSY) {
+		push(rc == -EBUSY ? &w->later : &w->predicting, j);
+		return;
+	}
 	j->err = j->kind == IBCC_JOB_REPORT
 			 ? ibcc_service_report(w->service, &j->result, &j->why)
 			 : ibcc_service_plan(w->service, j->data, &j->result, &j->why);
@@ -208,6 +251,21 @@ static void tell_plans(struct ibcc_worker *w, bool may_wait)
 	queue_init(&w->plans);
 	while ((j = pop(&asked)))
 		tell_plan(w, j, may_wait);
+}
+
+static void run_later(struct ibcc_worker *w)
+{
+	struct queue waited = w->later;
+	struct ibcc_job *j;
+
+	if (!waited.first)
+		return;
+	queue_init(&w->later);
+	while ((j = pop(&waited)))
+		if (j->kind == IBCC_JOB_WHAT_IF)
+			tell_what_if(w, j);
+		else
+			tell_plan(w, j, true);
 }
 
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
@@ -267,6 +325,12 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		if (j->err)
 			ibcc_why_set(&j->why, j->err, "no memory");
 		break;
+	case IBCC_JOB_WHAT_IF: tell_what_if(w, j); return;
+	case IBCC_JOB_PREDICTED:
+		tell_predicted(w);
+		ibcc_job_free(j);
+		run_later(w);
+		return;
 	}
 	finish(w, j);
 }
@@ -362,6 +426,8 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	queue_init(&w->done);
 	queue_init(&w->applies);
 	queue_init(&w->plans);
+	queue_init(&w->predicting);
+	queue_init(&w->later);
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->service = ibcc_service_new(config, cc_key);
 	if (w->service)
@@ -422,12 +488,14 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	if (w->started)
 		end_thread(w);
+	ibcc_service_free(w->service); /* with the predictor's thread, which submits a job */
 	free_jobs(&w->todo);
 	free_jobs(&w->done);
 	free_jobs(&w->applies);
 	free_jobs(&w->plans);
+	free_jobs(&w->predicting);
+	free_jobs(&w->later);
 	json_decref(w->status);
-	ibcc_service_free(w->service);
 	ibcc_explain_free(w->explain);
 	if (w->done_fd >= 0)
 		close(w->done_fd);

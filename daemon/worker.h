@@ -31,8 +31,10 @@ enum ibcc_job_kind {
 	IBCC_JOB_SHOW,
 	IBCC_JOB_PROBE,
 	IBCC_JOB_REPORT, /* waits as IBCC_JOB_PLAN */
+	IBCC_JOB_WHAT_IF,
 	IBCC_JOB_HISTORY,
 	IBCC_JOB_RECONFIGURE,
+	IBCC_JOB_PREDICTED, /* the worker's own: a prediction has ended */
 };
 
 struct ibcc_job {
@@ -49,6 +51,7 @@ struct ibcc_job {
 	int64_t id;                /* rollback, history: transaction or 0 */
 	unsigned int limit;        /* history, */
 	bool series;               /* and what was measured */
+	json_t *set;               /* what if: owned */
 	char filter[128];          /* show: empty for all */
 	struct ibcc_config config; /* reconfigure */
 	uint64_t cc_key;

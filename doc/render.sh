@@ -130,6 +130,7 @@ index()
 		head_of 'Experiments'
 		echo '<h1>The control law</h1>'
 		echo '<p><a href="control-law.html">What the daemon sees, sets and corrects, and why</a></p>'
+		echo '<p><a href="prediction.html">What a plan will bring</a></p>'
 		echo '<h1>On a real fabric</h1>'
 		echo '<p><a href="first-day.html">The first day</a></p>'
 		echo '<h1>Who is trusted with what</h1>'

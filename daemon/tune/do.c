@@ -48,6 +48,14 @@ static int watch(const struct tune *t, struct ibcc_service *s, struct ibcc_why *
 	}
 }
 
+/* Nobody else's passes wait for us. */
+static int plan_local(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	if (ibcc_service_predict(s, NULL, NULL) == -EINPROGRESS)
+		return ibcc_service_predicted(s, data, out, why);
+	return ibcc_service_plan(s, data, out, why);
+}
+
 static int apply_plan_local(struct ibcc_service *s, const json_t *data,
 			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why)
 {
@@ -120,8 +128,13 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	if (!strcmp(command, "plan")) {
 		rc = watch(t, s, why);
 		if (!rc)
-			rc = ibcc_service_plan(s, json_is_true(json_object_get(args, "data")), out,
-					       why);
+			rc = plan_local(s, json_is_true(json_object_get(args, "data")), out, why);
+	} else if (!strcmp(command, "what-if")) {
+		rc = watch(t, s, why);
+		if (!rc)
+			rc = ibcc_service_what_if(s, json_object_get(args, "set"), NULL, NULL, why);
+		if (rc == -EINPROGRESS)
+			rc = ibcc_service_predicted(s, false, out, why);
 	} else if (!strcmp(command, "report")) {
 		rc = watch(t, s, why);
 		if (!rc)

@@ -43,6 +43,8 @@ static const struct command commands[] = {
 	{ "report", tune_report, 0, false,
 	  "all about the last pass in one file, for a ticket: --html FILE" },
 	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
+	{ "what-if", tune_what_if, 0, false,
+	  "what settings of your own would bring; writes nothing" },
 	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
 	{ "ooo-check", tune_ooo_check, 0, false,
 	  "packets out of order that this host's adapters counted" },
@@ -91,6 +93,8 @@ static const char usage_options[] =
 	"      --html FILE            report: a page that is one file\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
 	"names\n"
+	"      --set KEY=NUMBER       what-if: ccti_timer, ccti_increase, table_end, threshold,\n"
+	"                             marking_rate in place of the plan's; several times\n"
 	"      --node-name-map FILE   names of nodes\n"
 	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
 	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
@@ -138,6 +142,7 @@ enum {
 	OPT_COLUMNS,
 	OPT_SORT,
 	OPT_NO_PAGER,
+	OPT_SET,
 };
 
 static const struct option options[] = {
@@ -161,6 +166,7 @@ static const struct option options[] = {
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "set", required_argument, NULL, OPT_SET },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "watch", optional_argument, NULL, OPT_WATCH },
 	{ "units", required_argument, NULL, OPT_UNITS },
@@ -426,6 +432,11 @@ int main(int argc, char **argv)
 		case OPT_SORT: o.sort = optarg; break;
 		case OPT_NO_PAGER: tune_pager_refuse(); break;
 		case OPT_COLOR: o.color = optarg; break;
+		case OPT_SET:
+			if (t.n_set == (int)(sizeof(t.set) / sizeof(*t.set)))
+				return tune_fail("--set: too many");
+			t.set[t.n_set++] = optarg;
+			break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;

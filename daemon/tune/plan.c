@@ -9,6 +9,7 @@
 #include "daemon/tune/look.h"
 #include "daemon/tune/pager.h"
 #include "daemon/tune/plan.h"
+#include "daemon/tune/prediction.h"
 #include "daemon/tune/roots.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
@@ -35,20 +36,6 @@ static void print_fabric(const json_t *f)
 		       "with perfquery -R; with clear_counters a daemon in mode apply does so in "
 		       "time\n",
 		       tune_int(f, "ports_saturated"));
-}
-
-static void print_prediction(const json_t *p)
-{
-	if (!json_is_true(json_object_get(p, "known"))) {
-		printf("\nPrediction: none, %s.\n", tune_str(p, "why"));
-		return;
-	}
-	printf("\nPrediction (%s): contributors %.1f -> %.1f MB/s, victims %.1f -> at most %.1f "
-	       "MB/s in all.\n",
-	       tune_str(p, "method"), (double)tune_int(p, "hot_now_mbps") / 8,
-	       (double)tune_int(p, "hot_expected_mbps") / 8,
-	       (double)tune_int(p, "victim_now_mbps") / 8,
-	       (double)tune_int(p, "victim_expected_mbps") / 8);
 }
 
 static void print_unreachable(const json_t *list)
@@ -116,7 +103,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	json_decref(changes);
 	print_unreachable(json_object_get(a, "unreachable"));
 	if (json_array_size(roots))
-		print_prediction(prediction);
+		tune_print_prediction(prediction);
 	if (tune_str(a, "summary")[0])
 		printf("\nDecision: %s\n", tune_str(a, "summary"));
 	if (tune_str(a, "routing")[0])

@@ -48,7 +48,9 @@ struct tune {
 	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes whose name matches; NULL: all */
 	const char *sysfs;    /* ooo-check: the folder in place of /; NULL: that */
-	int n_args;           /* after the command */
+	int n_set;            /* what-if: KEY=VALUE each */
+	char *set[16];
+	int n_args; /* after the command */
 	char **args;
 };
 
@@ -69,6 +71,7 @@ int tune_report(struct tune *t);
 int tune_history(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
+int tune_what_if(struct tune *t);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.

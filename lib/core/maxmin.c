@@ -2,14 +2,37 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include <ibcc/maxmin.h>
 
 struct resource {
 	double left;   /* capacity that flows with a final rate have not taken */
-	double active; /* sum of the shares of the flows that still grow */
+	double active; /* sum of the shares of the flows that still grow, */
+	double summed; /* and what it was when it was last summed up */
 	size_t n_active;
+	size_t first, n; /* its uses in `user` */
+};
+
+/* A resource and the rate at which it is full if all its growing flows keep growing together: it
+ * may be older than the resource's, and then is lower.
+ */
+struct fill {
+	double level;
+	uint32_t resource;
+};
+
+struct solver {
+	struct resource *r;
+	struct ibcc_maxmin_flow *flow;
+	uint32_t *user;    /* flows by resource */
+	double *share;     /* likewise: what each takes of it */
+	bool *settled;     /* by flow */
+	uint32_t *by_need; /* flows with a demand limit, the lowest first */
+	struct fill *heap;
+	size_t n_heap, n_growing;
+	double level; /* of all that still grow */
 };
 
 static int check(const double *capacity, size_t n_resources, const struct ibcc_maxmin_flow *flow,
@@ -30,41 +53,50 @@ static int check(const double *capacity, size_t n_resources, const struct ibcc_m
 	return 0;
 }
 
-/* Rate at which the first resource is full if all growing flows keep growing together. */
-static double next_full(const struct resource *r, size_t n)
+static void heap_down(struct fill *h, size_t n, size_t i)
 {
-	double level = INFINITY;
-	size_t i;
+	struct fill moved = h[i];
 
-	for (i = 0; i < n; i++)
-		if (r[i].n_active)
-			level = fmin(level, fmax(r[i].left, 0) / r[i].active);
-	return level;
-}
+	for (;;) {
+		size_t child = 2 * i + 1;
 
-/* Is a resource of the flow full when all growing flows stand at `level`? Rounding makes the
- * shares' sums inexact, hence the margin.
- */
-static bool is_full(const struct resource *r, const struct ibcc_maxmin_flow *f, double level)
-{
-	size_t k;
-
-	for (k = 0; k < f->n_uses; k++) {
-		const struct resource *u = &r[f->use[k].resource];
-
-		if (u->left - level * u->active <= 1e-9 * fmax(u->left, 0))
-			return true;
+		if (child >= n)
+			break;
+		if (child + 1 < n && h[child + 1].level < h[child].level)
+			child++;
+		if (moved.level <= h[child].level)
+			break;
+		h[i] = h[child];
+		i = child;
 	}
-	return false;
+	h[i] = moved;
 }
 
-static void settle(struct resource *r, struct ibcc_maxmin_flow *f, double rate)
+/* Shares that leave one by one take rounding errors of the larger ones along: what is left of them
+ * is summed up again before errors come to count. A share of 1e-16 beside one of 1 would else leave
+ * nothing, and its flow grow for ever.
+ */
+static double fill_level(struct solver *s, struct resource *r)
 {
-	size_t k;
+	if (r->active < 1e-3 * r->summed) {
+		r->active = 0;
+		for (size_t k = r->first; k < r->first + r->n; k++)
+			if (!s->settled[s->user[k]])
+				r->active += s->share[k];
+		r->summed = r->active;
+	}
+	return fmax(fmax(r->left, 0) / r->active, s->level);
+}
+
+static void settle(struct solver *s, uint32_t i, double rate)
+{
+	struct ibcc_maxmin_flow *f = &s->flow[i];
 
 	f->rate = rate;
-	for (k = 0; k < f->n_uses; k++) {
-		struct resource *u = &r[f->use[k].resource];
+	s->settled[i] = true;
+	s->n_growing--;
+	for (size_t k = 0; k < f->n_uses; k++) {
+		struct resource *u = &s->r[f->use[k].resource];
 
 		u->left -= rate * f->use[k].share;
 		u->active -= f->use[k].share;
@@ -72,62 +104,128 @@ static void settle(struct resource *r, struct ibcc_maxmin_flow *f, double rate)
 	}
 }
 
+/* The first resource that is full, at what level; its entry is at the heap's top. NULL: none. */
+static struct resource *next_full(struct solver *s, double *level)
+{
+	while (s->n_heap) {
+		struct resource *r = &s->r[s->heap[0].resource];
+
+		if (!r->n_active) {
+			s->heap[0] = s->heap[--s->n_heap];
+		} else {
+			*level = fill_level(s, r);
+			if (*level <= s->heap[0].level)
+				return r;
+			s->heap[0].level = *level;
+		}
+		if (s->n_heap)
+			heap_down(s->heap, s->n_heap, 0);
+	}
+	return NULL;
+}
+
+static void fill(struct solver *s, size_t n_needs)
+{
+	size_t need = 0;
+
+	while (s->n_growing) {
+		double level = INFINITY;
+		struct resource *r = next_full(s, &level);
+
+		while (need < n_needs && s->settled[s->by_need[need]])
+			need++;
+		if (need < n_needs && s->flow[s->by_need[need]].demand <= level) {
+			s->level = fmax(s->level, s->flow[s->by_need[need]].demand);
+			settle(s, s->by_need[need], s->flow[s->by_need[need]].demand);
+			continue;
+		}
+		if (!r) /* every flow has a demand or a resource */
+			return;
+		s->level = level;
+		for (size_t k = r->first; k < r->first + r->n; k++)
+			if (!s->settled[s->user[k]])
+				settle(s, s->user[k], level);
+	}
+}
+
+static int by_demand(const void *a, const void *b, void *arg)
+{
+	const struct ibcc_maxmin_flow *flow = arg;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (flow[i].demand != flow[k].demand)
+		return flow[i].demand < flow[k].demand ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+/* Who uses what, and the heap of all that is used. */
+static void prepare(struct solver *s, const double *capacity, size_t n_resources, size_t n_flows)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n_flows; i++)
+		for (size_t k = 0; k < s->flow[i].n_uses; k++)
+			s->r[s->flow[i].use[k].resource].n++;
+	for (size_t i = 0; i < n_resources; i++) {
+		s->r[i].left = capacity[i];
+		s->r[i].first = at;
+		at += s->r[i].n;
+	}
+	for (size_t i = 0; i < n_flows; i++)
+		for (size_t k = 0; k < s->flow[i].n_uses; k++) {
+			struct resource *r = &s->r[s->flow[i].use[k].resource];
+
+			s->user[r->first + r->n_active] = (uint32_t)i;
+			s->share[r->first + r->n_active++] = s->flow[i].use[k].share;
+			r->active += s->flow[i].use[k].share;
+		}
+	for (size_t i = 0; i < n_resources; i++) {
+		struct resource *r = &s->r[i];
+
+		r->summed = r->active;
+		if (r->n)
+			s->heap[s->n_heap++] =
+				(struct fill){ fmax(r->left, 0) / r->active, (uint32_t)i };
+	}
+	for (size_t i = s->n_heap; i-- > 0;)
+		heap_down(s->heap, s->n_heap, i);
+	s->n_growing = n_flows;
+}
+
 int ibcc_maxmin_solve(const double *capacity, size_t n_resources, struct ibcc_maxmin_flow *flow,
 		      size_t n_flows)
 {
-	struct resource *r = NULL;
-	size_t *growing = NULL;
-	size_t n = n_flows, i, k;
+	struct solver s = { .flow = flow };
+	size_t n_uses = 0, n_needs = 0;
 	int ret;
 
 	ret = check(capacity, n_resources, flow, n_flows);
 	if (ret)
 		return ret;
-	r = calloc(n_resources + 1, sizeof(*r));
-	growing = calloc(n_flows + 1, sizeof(*growing));
-	if (!r || !growing) {
+	for (size_t i = 0; i < n_flows; i++)
+		n_uses += flow[i].n_uses;
+	s.r = calloc(n_resources + 1, sizeof(*s.r));
+	s.user = calloc(n_uses + 1, sizeof(*s.user));
+	s.share = calloc(n_uses + 1, sizeof(*s.share));
+	s.settled = calloc(n_flows + 1, sizeof(*s.settled));
+	s.by_need = calloc(n_flows + 1, sizeof(*s.by_need));
+	s.heap = calloc(n_resources + 1, sizeof(*s.heap));
+	if (!s.r || !s.user || !s.share || !s.settled || !s.by_need || !s.heap) {
 		ret = -ENOMEM;
 		goto out;
 	}
-	for (i = 0; i < n_resources; i++)
-		r[i].left = capacity[i];
-	for (i = 0; i < n_flows; i++) {
-		growing[i] = i;
-		for (k = 0; k < flow[i].n_uses; k++) {
-			r[flow[i].use[k].resource].active += flow[i].use[k].share;
-			r[flow[i].use[k].resource].n_active++;
-		}
-	}
-	while (n) {
-		double level = next_full(r, n_resources);
-		bool by_demand = false;
-		size_t kept = 0;
-
-		for (i = 0; i < n; i++)
-			if (flow[growing[i]].demand <= level) {
-				level = flow[growing[i]].demand;
-				by_demand = true;
-			}
-		/* Which flows end here is decided before any of them gives its share back. */
-		for (i = 0; i < n; i++) {
-			struct ibcc_maxmin_flow *f = &flow[growing[i]];
-
-			f->rate = -1;
-			if (by_demand ? f->demand <= level : is_full(r, f, level))
-				f->rate = level;
-		}
-		for (i = 0; i < n; i++) {
-			struct ibcc_maxmin_flow *f = &flow[growing[i]];
-
-			if (f->rate >= 0)
-				settle(r, f, level);
-			else
-				growing[kept++] = growing[i];
-		}
-		n = kept;
-	}
+	prepare(&s, capacity, n_resources, n_flows);
+	for (size_t i = 0; i < n_flows; i++)
+		if (isfinite(flow[i].demand))
+			s.by_need[n_needs++] = (uint32_t)i;
+	qsort_r(s.by_need, n_needs, sizeof(*s.by_need), by_demand, flow);
+	fill(&s, n_needs);
 out:
-	free(r);
-	free(growing);
+	free(s.heap);
+	free(s.by_need);
+	free(s.settled);
+	free(s.share);
+	free(s.user);
+	free(s.r);
 	return ret;
 }

@@ -11,6 +11,7 @@
 
 #include <ibcc/law.h>
 #include <ibcc/laying.h>
+#include <ibcc/twin.h>
 
 static uint8_t threshold_of(enum ibcc_congestion kind, int more)
 {
@@ -111,35 +112,12 @@ struct individual_run {
 	struct ibcc_engine *engine;
 };
 
-static int set_switch(struct ibcc_engine *e, uint32_t node, const struct ibcc_endport_cc *ep)
-{
-	int rc = ibcc_engine_set_switch_cc(e, node, &ep->sw);
-
-	for (unsigned int p = 1; p < ep->n_element && !rc; p++)
-		rc = ibcc_engine_set_switch_port_cc(e, node, p, &ep->element[p]);
-	return rc;
-}
-
 static int set_all(void *arg, struct ibcc_engine *e)
 {
 	struct individual_run *r = arg;
-	const struct ibcc_topo *t = r->s->topo;
-	int rc = 0;
 
 	r->engine = e;
-	for (uint32_t i = 0; i < r->settings->n && !rc; i++) {
-		const struct ibcc_endport_cc *ep = &r->settings->ep[i];
-		uint32_t port = t->endport[i];
-
-		if (ibcc_topo_is_switch(t, t->port[port].node)) {
-			rc = set_switch(e, t->port[port].node, ep);
-			continue;
-		}
-		rc = ibcc_engine_set_ca_cc(e, port, &ep->ca);
-		if (!rc)
-			rc = ibcc_engine_set_cct(e, port, &ep->cct);
-	}
-	return rc;
+	return ibcc_twin_set(e, r->s->topo, r->settings);
 }
 
 static int advance(void *arg, uint64_t until_ps)

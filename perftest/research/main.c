@@ -12,6 +12,8 @@ static const struct ibcc_command commands[] = {
 	{ "draw", ibcc_bench_draw, "SEED", "a scenario by chance, as tune --random has it" },
 	{ "classify", ibcc_bench_classify, "[--random N] [--seed N] [-jv] [-J JOBS]",
 	  "what the estimator makes of scenarios by chance" },
+	{ "predict", ibcc_bench_predict, "[--random N] [--seed N] [-j] [-J JOBS]",
+	  "predictions against what their plans then bring" },
 	{ "oracle", ibcc_bench_oracle,
 	  "NAME|FILE... | --random N [-j] [--seed N] [--grid KEY=A,B,C...]... [--out F] [-J JOBS]",
 	  "search the best static settings for tune" },

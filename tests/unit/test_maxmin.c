@@ -86,6 +86,38 @@ static void refuses_nonsense(void **state)
 	NEAR(f.rate, 3);
 }
 
+/* A share that vanishes beside another one in floating point: when the other flow has its rate,
+ * what is left of the shares' sum is rounding error, by which nothing may be divided.
+ */
+static void tiny_shares(void **state)
+{
+	static const double tiny[] = { 1e-12, 1e-15, 1e-16, 1e-17, 1e-30, 1e-200 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tiny) / sizeof(*tiny); i++) {
+		const double cap[] = { 10, 4 };
+		const struct ibcc_maxmin_use big[] = { { 0, 1 } },
+					     both[] = { { 0, tiny[i] }, { 1, 0.5 } };
+		struct ibcc_maxmin_flow f[] = { { big, 1, 3, 0 },
+						{ big, 1, INFINITY, 0 },
+						{ both, 2, INFINITY, 0 } };
+
+		assert_int_equal(ibcc_maxmin_solve(cap, 2, f, 3), 0);
+		NEAR(f[0].rate, 3);
+		NEAR(f[1].rate, 7);
+		NEAR(f[2].rate, 7); /* the first link is full at 7, and it is on it */
+	}
+	for (size_t i = 0; i < sizeof(tiny) / sizeof(*tiny); i++) {
+		const double cap[] = { 10 };
+		const struct ibcc_maxmin_use big[] = { { 0, 1 } }, little[] = { { 0, tiny[i] } };
+		struct ibcc_maxmin_flow f[] = { { little, 1, INFINITY, 0 }, { big, 1, 3, 0 } };
+
+		assert_int_equal(ibcc_maxmin_solve(cap, 1, f, 2), 0);
+		NEAR(f[0].rate * tiny[i], 7);
+		NEAR(f[1].rate, 3);
+	}
+}
+
 static uint64_t next(uint64_t *s)
 {
 	*s = *s * 6364136223846793005u + 1442695040888963407u;
@@ -149,7 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parking_lot),        cmocka_unit_test(lustre),
 		cmocka_unit_test(demands_and_shares), cmocka_unit_test(refuses_nonsense),
-		cmocka_unit_test(definition_holds),
+		cmocka_unit_test(tiny_shares),        cmocka_unit_test(definition_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,45 +186,81 @@ static void test_who_is_who(void **state)
 	json_decref(a);
 }
 
-/* Three contributors share what the slow sink takes; the victim has what the link between the
- * switches has left: 32000 Mb/s less that.
- */
-static void test_prediction(void **state)
+static json_int_t number(const json_t *o, const char *a, const char *b)
 {
-	struct fixture *f = *state;
-	uint32_t drain = f->c.picture.root[0].rate_mbps;
-	struct ibcc_prediction p;
-
-	assert_int_equal(ibcc_predict(f->c.topo, &f->c.picture, &p), 0);
-	assert_true(p.known);
-	assert_int_equal(p.n, 4);
-	for (uint32_t i = 0; i < p.n; i++) {
-		bool victim = i == 3;
-		uint32_t want = victim ? QDR_MBPS - drain : drain / 3;
-
-		assert_true(p.source[i].expected_mbps + 1 >= want &&
-			    p.source[i].expected_mbps <= want + 1);
-	}
-	assert_int_equal(p.victim_expected_mbps, p.source[3].expected_mbps);
-	assert_true(p.hot_expected_mbps + 2 >= drain && p.hot_expected_mbps <= drain + 2);
-	ibcc_prediction_fini(&p);
+	return json_integer_value(json_object_get(json_object_get(o, a), b));
 }
 
-static void test_prediction_needs_marks(void **state)
+/* Amounts with their ranges, the keys of releases before, and the sources' share. */
+static void test_prediction(void **state)
+{
+	static const char *const keys[] = { "known",           "method",
+					    "basis",           "replay",
+					    "total",           "victims",
+					    "roots",           "why",
+					    "hot_now_mbps",    "hot_expected_mbps",
+					    "victim_now_mbps", "victim_expected_mbps",
+					    "sources",         NULL };
+	struct fixture *f = *state;
+	const struct ibcc_picture *e = &f->c.picture;
+	struct ibcc_loads before = { .n = 3 };
+	struct ibcc_predicted_root root = { e->root[0].port, { 15000, 14850, 13350, 16350 } };
+	const struct ibcc_prediction_in in = { .before = &before, .n_roots = 1, .root = e->root };
+	struct ibcc_prediction p = { .known = true,
+				     .basis = IBCC_PREDICTION_HISTORY,
+				     .baseline_age_ns = 840000000000ull,
+				     .replayed = true,
+				     .replay_rate = 0.0312,
+				     .total = { 20000, 31800, 29000, 34600 },
+				     .victims = { 5000, 16650, 15500, 17800 },
+				     .n_roots = 1,
+				     .root = &root };
+	json_t *o, *one;
+
+	p.sent_mbps = calloc(f->c.topo->n_ports, sizeof(*p.sent_mbps));
+	assert_non_null(p.sent_mbps);
+	p.sent_mbps[fabric_port(f->c.topo, LUSTRE_SRC4, 1)] = 16650;
+	o = ibcc_report_prediction(f->c.topo, &in, &p);
+	assert_keys(o, keys);
+	assert_true(json_is_true(json_object_get(o, "known")));
+	assert_string_equal(json_string_value(json_object_get(o, "method")), "engine");
+	assert_string_equal(json_string_value(json_object_get(o, "basis")), "history");
+	assert_int_equal(json_integer_value(json_object_get(o, "baseline_age_s")), 840);
+	assert_int_equal(number(o, "replay", "rate_permille"), 31);
+	assert_int_equal(number(o, "victims", "expected_mbps"), 16650);
+	assert_int_equal(number(o, "total", "low_mbps"), 29000);
+	assert_int_equal(json_integer_value(json_object_get(o, "victim_expected_mbps")), 16650);
+	assert_int_equal(json_integer_value(json_object_get(o, "hot_expected_mbps")), 14850);
+	one = json_array_get(json_object_get(o, "roots"), 0);
+	assert_string_equal(json_string_value(json_object_get(one, "node")), "sw2");
+	assert_string_equal(nodes_of(json_object_get(o, "sources")), "src1 src2 src3 src4");
+	one = json_array_get(json_object_get(o, "sources"), 3);
+	assert_string_equal(json_string_value(json_object_get(one, "role")), "victim");
+	assert_int_equal(json_integer_value(json_object_get(one, "expected_mbps")), 16650);
+	json_decref(o);
+	free(p.sent_mbps);
+}
+
+/* Without amounts there is a reason, and there may be roots. */
+static void test_prediction_that_cannot_tell(void **state)
 {
 	struct fixture *f = *state;
-	struct ibcc_prediction p;
+	struct ibcc_predicted_root root = { f->c.picture.root[0].port,
+					    { 15000, 14850, 13350, 16350 } };
+	const struct ibcc_prediction_in in = { .n_roots = 1, .root = f->c.picture.root };
+	struct ibcc_prediction p = { .why = IBCC_PREDICTION_NO_BASELINE,
+				     .n_roots = 1,
+				     .root = &root };
+	json_t *o = ibcc_report_prediction(f->c.topo, &in, &p);
 
-	for (uint32_t i = 0; i < f->c.picture.root[0].n_sources; i++)
-		f->c.picture.root[0].source[i].role = IBCC_ROLE_CANDIDATE;
-	assert_int_equal(ibcc_predict(f->c.topo, &f->c.picture, &p), 0);
-	assert_false(p.known);
-	assert_non_null(strstr(p.why, "marked"));
-	ibcc_prediction_fini(&p);
-	f->c.picture.n_roots = 0;
-	assert_int_equal(ibcc_predict(f->c.topo, &f->c.picture, &p), 0);
-	assert_false(p.known);
-	f->c.picture.n_roots = 1;
+	assert_true(json_is_false(json_object_get(o, "known")));
+	assert_true(json_is_null(json_object_get(o, "victims")));
+	assert_string_equal(json_string_value(json_object_get(o, "basis")), "none");
+	assert_non_null(strstr(json_string_value(json_object_get(o, "why")), "waiting since"));
+	assert_int_equal(json_array_size(json_object_get(o, "roots")), 1);
+	json_decref(o);
+	for (int why = IBCC_PREDICTION_TELLS + 1; why <= IBCC_PREDICTION_FAILED; why++)
+		assert_true(*ibcc_prediction_reason((enum ibcc_prediction_why)why) != '\0');
 }
 
 static void test_outcomes_after_an_apply(void **state)
@@ -488,7 +524,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_who_is_who, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prediction, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_prediction_needs_marks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_prediction_that_cannot_tell, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_outcomes_after_an_apply, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strange_names, setup, teardown),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Settings of one's own, to be predicted, not written. */
+#ifndef IBCC_DAEMON_WHAT_IF_H
+#define IBCC_DAEMON_WHAT_IF_H
+
+#include <jansson.h>
+
+#include <ibcc/cycle.h>
+#include <ibcc/why.h>
+
+/* The last pass' wanted settings, with values in place of theirs: {"ccti_timer": 0..65535,
+ * "ccti_increase": 0..255, "table_end": 0..16383.875 packet times} at the adapters of all roots'
+ * trees, {"threshold": 0..15, "marking_rate": 0..65535} at the roots' ports. -EINVAL with all that
+ * is wrong in *why; -ENOMEM. *out needs ibcc_settings_fini() after 0.
+ */
+int ibcc_what_if(const struct ibcc_cycle *c, const json_t *set, struct ibcc_settings *out,
+		 struct ibcc_why *why);
+
+#endif

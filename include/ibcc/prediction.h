@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a plan will bring, and whether that can be told. It decides nothing: plans are judged by
+ * measuring.
+ */
+#ifndef IBCC_PREDICTION_H
+#define IBCC_PREDICTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/loads.h>
+#include <ibcc/picture.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+
+/* By what demands are known. */
+enum ibcc_prediction_basis {
+	IBCC_PREDICTION_NONE,    /* of who waits nothing is known but that */
+	IBCC_PREDICTION_HISTORY, /* what was sent before anybody waited */
+};
+
+enum ibcc_prediction_method {
+	IBCC_PREDICTION_ENGINE, /* packets, on the fabric's twin */
+	IBCC_PREDICTION_FLUID,  /* rates */
+};
+
+/* Why amounts cannot be told. */
+enum ibcc_prediction_why {
+	IBCC_PREDICTION_TELLS,
+	IBCC_PREDICTION_NO_CONGESTION,
+	IBCC_PREDICTION_NO_PLAN,     /* nothing is to be changed */
+	IBCC_PREDICTION_CONTROLLED,  /* what control holds back does not show */
+	IBCC_PREDICTION_NO_BASELINE, /* they have been waiting since before we looked */
+	IBCC_PREDICTION_OLD_BASELINE,
+	IBCC_PREDICTION_MOVED,     /* loads changed while we looked */
+	IBCC_PREDICTION_REPLAY,    /* the present cannot be shown from what is known */
+	IBCC_PREDICTION_ELSEWHERE, /* new traffic passes no root that is seen */
+	IBCC_PREDICTION_STALE,     /* too many ports were not read */
+	IBCC_PREDICTION_ADAPTIVE,  /* packets do not go by the tables */
+	IBCC_PREDICTION_VLS,       /* several VLs, and no counters of each */
+	IBCC_PREDICTION_NO_CC,     /* adapters in the tree cannot be set */
+	IBCC_PREDICTION_CPU,       /* CPU time did not suffice */
+	IBCC_PREDICTION_FAILED,
+};
+
+struct ibcc_amount {
+	double now_mbps, expected_mbps, low_mbps, high_mbps;
+};
+
+struct ibcc_predicted_root {
+	uint32_t port;
+	struct ibcc_amount amount;
+};
+
+struct ibcc_prediction {
+	bool known; /* total and victims are; else see `why` */
+	enum ibcc_prediction_why why;
+	enum ibcc_prediction_method method;
+	enum ibcc_prediction_basis basis;
+	uint64_t baseline_age_ns;
+	/* Replay of the present against the counters: rates of links, sum of differences over sum
+	 * of rates; waits of adapters, their mean difference where either waits.
+	 */
+	bool replayed;
+	double replay_rate, replay_wait;
+	double elsewhere; /* share of what waiting adapters send that is new and passes no root */
+	double moved, misfit, cpu_s;
+	/* All that adapters send; what those send that wait now, but for what goes through roots.
+	 */
+	struct ibcc_amount total, victims;
+	uint32_t n_roots;
+	double *sent_mbps;                /* by port, owned; what they will send; NULL: not known */
+	struct ibcc_predicted_root *root; /* owned; there may be some where `known` is false */
+};
+void ibcc_prediction_fini(struct ibcc_prediction *p);
+
+/* All that a prediction is made from. Owned by whoever fills it. */
+struct ibcc_prediction_in {
+	const struct ibcc_topo *t;
+	const struct ibcc_loads *before; /* NULL or n 0: none */
+	const struct ibcc_loads *now;
+	uint64_t age_ns; /* of `before` */
+	double moved;    /* see ibcc_memory_now() */
+	uint32_t n_roots;
+	const struct ibcc_root *root; /* as the picture has them; sources are used */
+	uint32_t packet_bytes;
+	const struct ibcc_settings *actual, *wanted;
+	enum ibcc_prediction_why refuse; /* what is known to forbid it; else TELLS */
+	uint64_t budget_ns;
+	uint64_t (*cpu_ns)(void *arg); /* of the thread; UINT64_MAX: end; NULL: no limit */
+	void *arg;
+};
+
+/* Takes up to the budget of CPU time. -ENOMEM. *p needs ibcc_prediction_fini() after 0. */
+int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
+
+/* Half the width of the range of a change that is predicted as a share of the present: 8 points and
+ * 0.15 of it. Measured on drawn scenarios: doc/prediction.md.
+ */
+double ibcc_prediction_margin(double change);
+
+/* Why not, as the rest of a sentence; "" for TELLS. */
+const char *ibcc_prediction_reason(enum ibcc_prediction_why why);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A fabric's twin: inferred traffic on the packet engine, first under the settings that are on the
+ * fabric, then under those of a plan.
+ */
+#ifndef IBCC_TWIN_H
+#define IBCC_TWIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/engine.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+#include <ibcc/traffic.h>
+
+struct ibcc_twin_in {
+	const struct ibcc_topo *t;
+	const struct ibcc_traffic *traffic;
+	uint32_t n_roots;
+	const struct ibcc_traffic_root *root; /* with kind OUTPUT: receivers that are so slow */
+	const struct ibcc_settings *now;
+	uint32_t packet_bytes; /* mean of what is sent, headers included; 0: full packets */
+	/* Asked after each simulated millisecond; true: end. NULL: never. */
+	bool (*stop)(void *arg);
+	void *arg;
+};
+
+/* Rates in Mb/s, as counters have them; waits as shares. Owned. */
+struct ibcc_twin_state {
+	double *mbps, *wait; /* by port */
+	double *pair_mbps;   /* by pair of the traffic: what arrives */
+};
+void ibcc_twin_state_fini(struct ibcc_twin_state *s);
+
+struct ibcc_twin;
+
+/* Nothing of *in is copied. NULL and *err: -ENOMEM, -EINVAL. */
+struct ibcc_twin *ibcc_twin_new(const struct ibcc_twin_in *in, int *err);
+void ibcc_twin_free(struct ibcc_twin *w);
+
+/* The present: 12 ms of it, of which the second half is in *out. -ECANCELED: it was told to end;
+ * -ENOMEM. *out needs ibcc_twin_state_fini() after 0.
+ */
+int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out);
+/* From there on under other settings: 60 ms, of which the last third is in *out. Who is told to end
+ * before has 20 ms at least, else the result is -ECANCELED. -ENOMEM.
+ */
+int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
+		  struct ibcc_twin_state *out);
+
+/* Gives an engine the settings of all endports that have congestion control, at once. -EINVAL,
+ * -ENOMEM.
+ */
+int ibcc_twin_set(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_settings *s);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* From loads to traffic, to a replay of the present, and if that agrees to what settings bring. */
+#include <ibcc/prediction.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <ibcc/fluid.h>
+#include <ibcc/parameters.h>
+#include <ibcc/traffic.h>
+#include <ibcc/twin.h>
+
+/* Above, packets cost more than anybody would wait for. */
+#define ENGINE_MAX_HOSTS 1000u
+#define MOST_AGE_NS      (3600ull * 1000000000ull)
+#define MOST_MOVED       0.10
+/* How far a replay may be off: of links' rates, and of adapters' waits; where only the roots' own
+ * rates are asked for, of links' rates alone.
+ */
+#define MOST_RATE_OFF 0.08
+#define MOST_WAIT_OFF 0.15
+#define ROOT_RATE_OFF 0.08
+/* Share of what waiting adapters send that is new and goes where no root is seen. */
+#define MOST_ELSEWHERE 0.05
+/* Of the root's own rate, where nothing else is known. */
+#define ROOT_POINTS 0.10
+
+struct predictor {
+	const struct ibcc_prediction_in *in;
+	struct ibcc_prediction *p;
+	struct ibcc_traffic_root root[IBCC_ROOTS_MAX];
+	uint32_t n_roots;
+	struct ibcc_traffic traffic;
+	bool *waits; /* by port: waits now */
+	uint64_t start_ns;
+};
+
+void ibcc_prediction_fini(struct ibcc_prediction *p)
+{
+	free(p->root);
+	free(p->sent_mbps);
+	*p = (struct ibcc_prediction){ 0 };
+}
+
+double ibcc_prediction_margin(double change)
+{
+	return 0.08 + 0.15 * fabs(change);
+}
+
+static bool out_of_time(void *arg)
+{
+	const struct predictor *r = arg;
+
+	uint64_t now = r->in->cpu_ns ? r->in->cpu_ns(r->in->arg) : 0;
+
+	return now == UINT64_MAX || now - r->start_ns > r->in->budget_ns;
+}
+
+static struct ibcc_amount amount(double now, double factor, double margin)
+{
+	return (struct ibcc_amount){ .now_mbps = now,
+				     .expected_mbps = now * factor,
+				     .low_mbps = now * fmax(factor - margin, 0),
+				     .high_mbps = now * (factor + margin) };
+}
+
+static double ratio(double then, double now)
+{
+	return now > 0 ? then / now : 1;
+}
+
+/* What goes elsewhere than through roots, of sources that wait. */
+static double victims_of(const struct predictor *r, const double *rate)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < r->traffic.n_pairs; i++)
+		if (r->traffic.pair[i].root == IBCC_NONE && r->waits[r->traffic.pair[i].src])
+			sum += rate ? rate[i] : r->traffic.pair[i].carried;
+	return sum;
+}
+
+static double sum_of(const struct predictor *r, const double *rate)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < r->traffic.n_pairs; i++)
+		sum += rate[i];
+	return sum;
+}
+
+static void set_amounts(struct predictor *r, double total, double victims)
+{
+	struct ibcc_prediction *p = r->p;
+
+	p->total = amount(ibcc_loads_sent(r->in->now, r->in->t), total,
+			  ibcc_prediction_margin(total - 1));
+	p->victims = amount(victims_of(r, NULL), victims, ibcc_prediction_margin(victims - 1));
+}
+
+static void set_root(struct predictor *r, uint32_t i, double factor)
+{
+	const struct ibcc_traffic_root *root = &r->root[i];
+
+	r->p->root[i] =
+		(struct ibcc_predicted_root){ root->port, amount(r->in->now->mbps[root->port],
+								 factor, ROOT_POINTS) };
+}
+
+/* -EDOM: it does not show the present. */
+static int judge_replay(struct predictor *r, const struct ibcc_twin_state *s, bool amounts)
+{
+	const struct ibcc_topo *t = r->in->t;
+	const struct ibcc_loads *now = r->in->now;
+	double off = 0, all = 0, wait = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		if (t->port[i].peer == IBCC_NONE)
+			continue;
+		off += fabs(s->mbps[i] - now->mbps[i]);
+		all += now->mbps[i];
+		if (ibcc_topo_is_switch(t, t->port[i].node) ||
+		    (now->wait[i] <= IBCC_LOADS_WAIT && s->wait[i] <= IBCC_LOADS_WAIT))
+			continue;
+		wait += fabs(s->wait[i] - now->wait[i]);
+		n++;
+	}
+	off = all > 0 ? off / all : 0;
+	wait = n ? wait / n : 0;
+	if (!amounts)
+		return off <= ROOT_RATE_OFF ? 0 : -EDOM;
+	r->p->replayed = true;
+	r->p->replay_rate = off;
+	r->p->replay_wait = wait;
+	return off <= MOST_RATE_OFF && wait <= MOST_WAIT_OFF ? 0 : -EDOM;
+}
+
+static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibcc_twin_state *now,
+		      bool amounts)
+{
+	struct ibcc_twin_state then;
+	int rc = ibcc_twin_try(w, r->in->wanted, &then);
+
+	if (rc)
+		return rc;
+	if (amounts)
+		set_amounts(r, ratio(sum_of(r, then.pair_mbps), sum_of(r, now->pair_mbps)),
+			    ratio(victims_of(r, then.pair_mbps), victims_of(r, now->pair_mbps)));
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		set_root(r, i, ratio(then.mbps[r->root[i].port], now->mbps[r->root[i].port]));
+	if (amounts) {
+		r->p->sent_mbps = then.mbps;
+		then.mbps = NULL;
+	}
+	ibcc_twin_state_fini(&then);
+	return 0;
+}
+
+/* With amounts or without: for the roots alone any demands do. */
+static int run_twin(struct predictor *r, bool amounts)
+{
+	struct ibcc_twin_in in = { .t = r->in->t,
+				   .traffic = &r->traffic,
+				   .n_roots = r->n_roots,
+				   .root = r->root,
+				   .now = r->in->actual,
+				   .packet_bytes = r->in->packet_bytes,
+				   .stop = out_of_time,
+				   .arg = r };
+	struct ibcc_twin_state now;
+	int rc;
+	struct ibcc_twin *w = ibcc_twin_new(&in, &rc);
+
+	if (!w)
+		return rc;
+	rc = ibcc_twin_replay(w, &now);
+	if (!rc)
+		rc = judge_replay(r, &now, amounts);
+	if (!rc)
+		rc = try_wanted(r, w, &now, amounts);
+	ibcc_twin_state_fini(&now);
+	ibcc_twin_free(w);
+	return rc;
+}
+
+static int infer(struct predictor *r, bool history)
+{
+	const struct ibcc_traffic_in in = { .t = r->in->t,
+					    .before = history ? r->in->before : NULL,
+					    .now = r->in->now,
+					    .n_roots = r->n_roots,
+					    .root = r->root };
+
+	ibcc_traffic_fini(&r->traffic);
+	return ibcc_traffic_infer(&in, &r->traffic);
+}
+
+/* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
+static double elsewhere(const struct predictor *r)
+{
+	double all = 0, is = 0;
+
+	for (uint32_t i = 0; i < r->traffic.n_pairs; i++) {
+		const struct ibcc_traffic_pair *p = &r->traffic.pair[i];
+
+		if (!r->waits[p->src])
+			continue;
+		all += p->carried;
+		is += p->fresh && p->root == IBCC_NONE ? p->carried : 0;
+	}
+	return all > 0 ? is / all : 0;
+}
+
+static int by_engine(struct predictor *r, bool history)
+{
+	int rc = infer(r, history);
+
+	if (rc)
+		return rc;
+	if (history) {
+		r->p->misfit = r->traffic.misfit;
+		r->p->elsewhere = elsewhere(r);
+	}
+	if (history && r->p->elsewhere > MOST_ELSEWHERE)
+		return -EXDEV;
+	return run_twin(r, history);
+}
+
+/* Without control, against the counters; rates only. */
+static int replay_fluid(struct predictor *r, double *rate, double *sum)
+{
+	const struct ibcc_traffic *t = &r->traffic;
+	double off = 0, all = 0;
+	int rc = ibcc_fluid_solve(r->in->t, t, r->n_roots, r->root, NULL, rate);
+
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		for (uint32_t k = 0; k < t->pair[i].hops; k++)
+			sum[t->hop[t->pair[i].first_hop + k]] += rate[i];
+	for (uint32_t i = 0; i < r->in->t->n_ports; i++)
+		if (r->in->t->port[i].peer != IBCC_NONE) {
+			off += fabs(sum[i] - r->in->now->mbps[i]);
+			all += r->in->now->mbps[i];
+		}
+	r->p->replayed = !rc;
+	r->p->replay_rate = all > 0 ? off / all : 0;
+	return rc ? rc : r->p->replay_rate <= MOST_RATE_OFF ? 0 : -EDOM;
+}
+
+static int try_fluid(struct predictor *r, double *now, double *then, double *sum)
+{
+	bool holds[IBCC_ROOTS_MAX];
+	int rc = replay_fluid(r, now, sum);
+
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		holds[i] = true;
+	if (!rc)
+		rc = ibcc_fluid_solve(r->in->t, &r->traffic, r->n_roots, r->root, holds, then);
+	if (rc)
+		return rc;
+	set_amounts(r, ratio(sum_of(r, then), sum_of(r, now)),
+		    ratio(victims_of(r, then), victims_of(r, now)));
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		set_root(r, i, 1); /* where control holds, its sources share all of it */
+	return 0;
+}
+
+static int by_fluid(struct predictor *r)
+{
+	double *now, *then, *sum;
+	int rc = infer(r, true);
+
+	if (rc)
+		return rc;
+	r->p->misfit = r->traffic.misfit;
+	r->p->elsewhere = elsewhere(r);
+	if (r->p->elsewhere > MOST_ELSEWHERE)
+		return -EXDEV;
+	now = calloc(r->traffic.n_pairs + 1u, sizeof(*now));
+	then = calloc(r->traffic.n_pairs + 1u, sizeof(*then));
+	sum = calloc(r->in->t->n_ports + 1u, sizeof(*sum));
+	rc = now && then && sum ? try_fluid(r, now, then, sum) : -ENOMEM;
+	free(now);
+	free(then);
+	free(sum);
+	return rc;
+}
+
+const char *ibcc_prediction_reason(enum ibcc_prediction_why why)
+{
+	switch (why) {
+	case IBCC_PREDICTION_TELLS: return "";
+	case IBCC_PREDICTION_NO_CONGESTION: return "there is no congestion";
+	case IBCC_PREDICTION_NO_PLAN: return "nothing is to be changed";
+	case IBCC_PREDICTION_CONTROLLED:
+		return "congestion control is on already, and what it holds back does not show";
+	case IBCC_PREDICTION_NO_BASELINE:
+		return "adapters have been waiting since before we looked";
+	case IBCC_PREDICTION_OLD_BASELINE: return "it is too long ago that no adapter waited";
+	case IBCC_PREDICTION_MOVED: return "loads have changed by more than a tenth meanwhile";
+	case IBCC_PREDICTION_REPLAY:
+		return "a replay of the present with what is known does not agree with the "
+		       "counters";
+	case IBCC_PREDICTION_ELSEWHERE: return "some of what is new goes where no root is seen";
+	case IBCC_PREDICTION_STALE: return "too many ports were not read";
+	case IBCC_PREDICTION_ADAPTIVE: return "packets need not go by the forwarding tables";
+	case IBCC_PREDICTION_VLS: return "there are several VLs, and no data of each";
+	case IBCC_PREDICTION_NO_CC: return "adapters in the tree have no congestion control";
+	case IBCC_PREDICTION_CPU: return "it would take more CPU time than predict_cpu_s allows";
+	case IBCC_PREDICTION_FAILED: return "it failed";
+	}
+	return "";
+}
+
+static enum ibcc_prediction_why forbidden(const struct ibcc_prediction_in *in)
+{
+	if (!in->n_roots)
+		return IBCC_PREDICTION_NO_CONGESTION;
+	if (in->refuse != IBCC_PREDICTION_TELLS)
+		return in->refuse;
+	if (ibcc_loads_held(in->t, in->actual))
+		return IBCC_PREDICTION_CONTROLLED;
+	if (!in->before || !in->before->n)
+		return IBCC_PREDICTION_NO_BASELINE;
+	if (in->age_ns > MOST_AGE_NS)
+		return IBCC_PREDICTION_OLD_BASELINE;
+	return in->moved > MOST_MOVED ? IBCC_PREDICTION_MOVED : IBCC_PREDICTION_TELLS;
+}
+
+static uint32_t count_hosts(const struct ibcc_topo *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		n += !ibcc_topo_is_switch(t, i);
+	return n;
+}
+
+/* Of roots, where amounts cannot be told. */
+static bool may_tell_roots(struct predictor *r)
+{
+	switch (r->p->why) {
+	case IBCC_PREDICTION_CONTROLLED:
+	case IBCC_PREDICTION_NO_BASELINE:
+	case IBCC_PREDICTION_OLD_BASELINE:
+	case IBCC_PREDICTION_REPLAY:
+	case IBCC_PREDICTION_ELSEWHERE: return !out_of_time(r);
+	case IBCC_PREDICTION_TELLS:
+	case IBCC_PREDICTION_NO_CONGESTION:
+	case IBCC_PREDICTION_NO_PLAN:
+	case IBCC_PREDICTION_MOVED:
+	case IBCC_PREDICTION_STALE:
+	case IBCC_PREDICTION_ADAPTIVE:
+	case IBCC_PREDICTION_VLS:
+	case IBCC_PREDICTION_NO_CC:
+	case IBCC_PREDICTION_CPU:
+	case IBCC_PREDICTION_FAILED: return false;
+	}
+	return false;
+}
+
+static int set_up(struct predictor *r)
+{
+	const struct ibcc_prediction_in *in = r->in;
+
+	r->n_roots = in->n_roots < IBCC_ROOTS_MAX ? in->n_roots : IBCC_ROOTS_MAX;
+	r->waits = calloc(in->t->n_ports + 1u, sizeof(*r->waits));
+	r->p->root = calloc(r->n_roots + 1u, sizeof(*r->p->root));
+	if (!r->waits || !r->p->root)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->t->n_ports; i++)
+		r->waits[i] = !ibcc_topo_is_switch(in->t, in->t->port[i].node) &&
+			      in->now->wait[i] > IBCC_LOADS_WAIT;
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		r->root[i] = (struct ibcc_traffic_root){
+			.port = in->root[i].port,
+			.kind = in->root[i].kind,
+			.rate_mbps = (uint32_t)fmax(lround(in->now->mbps[in->root[i].port]), 1),
+			.becns = in->root[i].n_marked ? in->root[i].becns : NULL,
+		};
+	return 0;
+}
+
+static int run(struct predictor *r)
+{
+	struct ibcc_prediction *p = r->p;
+	bool engine = count_hosts(r->in->t) <= ENGINE_MAX_HOSTS;
+	int rc = 0;
+
+	p->method = engine ? IBCC_PREDICTION_ENGINE : IBCC_PREDICTION_FLUID;
+	p->why = forbidden(r->in);
+	if (p->why == IBCC_PREDICTION_NO_CONGESTION)
+		return 0;
+	if (p->why == IBCC_PREDICTION_TELLS) {
+		p->basis = IBCC_PREDICTION_HISTORY;
+		rc = engine ? by_engine(r, true) : by_fluid(r);
+		if (rc == -EDOM)
+			p->why = IBCC_PREDICTION_REPLAY;
+		else if (rc == -EXDEV)
+			p->why = IBCC_PREDICTION_ELSEWHERE;
+		else if (rc == -ECANCELED)
+			p->why = IBCC_PREDICTION_CPU;
+		p->known = !rc;
+		if (p->why == IBCC_PREDICTION_TELLS)
+			return rc;
+	}
+	if (!engine)
+		return 0;
+	p->basis = IBCC_PREDICTION_NONE;
+	if (!may_tell_roots(r))
+		return 0;
+	rc = by_engine(r, false);
+	p->n_roots = rc ? 0 : r->n_roots;
+	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
+}
+
+int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)
+{
+	struct predictor r = { .in = in, .p = p };
+	int rc;
+
+	*p = (struct ibcc_prediction){ .moved = in->moved, .baseline_age_ns = in->age_ns };
+	r.start_ns = in->cpu_ns ? in->cpu_ns(in->arg) : 0;
+	rc = set_up(&r);
+	if (!rc)
+		rc = run(&r);
+	if (!rc && p->known)
+		p->n_roots = r.n_roots;
+	if (in->cpu_ns)
+		p->cpu_s = (double)(in->cpu_ns(in->arg) - r.start_ns) * 1e-9;
+	ibcc_traffic_fini(&r.traffic);
+	free(r.waits);
+	if (rc)
+		ibcc_prediction_fini(p);
+	return rc;
+}

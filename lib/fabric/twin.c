@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <ibcc/link.h>
+#include <ibcc/twin.h>
+
+#define MS IBCC_PS_PER_MS
+/* The replay, and from when on it counts. */
+#define NOW_MS      12u
+#define NOW_FROM_MS 6u
+/* Under the plan: long enough where there is time for it, and at least. */
+#define THEN_MS       60u
+#define THEN_FROM_MS  40u
+#define LEAST_MS      20u
+#define LEAST_FROM_MS 14u
+/* What a source keeps of each pair: what it gets through in this time. Where packets go first come,
+ * first served, full queues share the link as their lengths are to each other, so that the present
+ * shares are met; and little is left to be worked off.
+ */
+#define QUEUE_PS   IBCC_PS_PER_MS
+#define MIN_PACKET 256u
+/* Rates below are noise of the inference: no packet in the whole run. */
+#define LEAST_MBPS 1.0
+
+struct reading {
+	uint64_t at_ps;
+	uint64_t *xmit, *wait_ps; /* by port */
+	uint64_t *bytes;          /* by pair */
+};
+
+struct ibcc_twin {
+	struct ibcc_twin_in in;
+	struct ibcc_engine *e;
+	struct ibcc_model model;
+	int64_t *flow; /* by pair, or -1 */
+	struct reading from, to;
+	bool stopped;
+};
+
+/* Control_Map says what a Set is about, and reads back as the node likes: here all is meant. */
+static int set_switch(struct ibcc_engine *e, uint32_t node, const struct ibcc_endport_cc *ep)
+{
+	struct ibcc_cc_sw_setting sw = ep->sw;
+	int rc;
+
+	sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
+	rc = ibcc_engine_set_switch_cc(e, node, &sw);
+
+	for (unsigned int p = 1; p < ep->n_element && !rc; p++)
+		rc = ibcc_engine_set_switch_port_cc(e, node, p, &ep->element[p]);
+	return rc;
+}
+
+int ibcc_twin_set(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_settings *s)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->n && !rc; i++) {
+		const struct ibcc_endport_cc *ep = &s->ep[i];
+		struct ibcc_cc_ca_setting ca = ep->ca;
+		uint32_t port = t->endport[i];
+
+		ca.Control_Map = UINT16_MAX;
+		if (ep->support != IBCC_CC_SUPPORTED)
+			continue;
+		if (ibcc_topo_is_switch(t, t->port[port].node)) {
+			rc = set_switch(e, t->port[port].node, ep);
+			continue;
+		}
+		rc = ibcc_engine_set_ca_cc(e, port, &ca);
+		if (!rc)
+			rc = ibcc_engine_set_cct(e, port, &ep->cct);
+	}
+	return rc;
+}
+
+static int reading_init(struct reading *r, const struct ibcc_twin_in *in)
+{
+	r->xmit = calloc(in->t->n_ports + 1u, sizeof(*r->xmit));
+	r->wait_ps = calloc(in->t->n_ports + 1u, sizeof(*r->wait_ps));
+	r->bytes = calloc(in->traffic->n_pairs + 1u, sizeof(*r->bytes));
+	return r->xmit && r->wait_ps && r->bytes ? 0 : -ENOMEM;
+}
+
+static void reading_fini(struct reading *r)
+{
+	free(r->xmit);
+	free(r->wait_ps);
+	free(r->bytes);
+}
+
+static void read_all(struct ibcc_twin *w, struct reading *r)
+{
+	r->at_ps = ibcc_engine_now_ps(w->e);
+	for (uint32_t i = 0; i < w->in.t->n_ports; i++) {
+		struct ibcc_engine_port p;
+
+		if (ibcc_engine_port_read(w->e, i, &p))
+			continue;
+		r->xmit[i] = p.xmit_bytes;
+		r->wait_ps[i] = p.xmit_wait_ps;
+	}
+	for (uint32_t i = 0; i < w->in.traffic->n_pairs; i++) {
+		struct ibcc_engine_flow f;
+
+		if (w->flow[i] >= 0 && !ibcc_engine_flow_read(w->e, (uint32_t)w->flow[i], &f))
+			r->bytes[i] = f.received_bytes;
+	}
+}
+
+static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
+{
+	const struct ibcc_twin_in *in = &w->in;
+	double span = (double)(w->to.at_ps - w->from.at_ps);
+	double wire =
+		(double)(w->model.packet_bytes + w->model.header_bytes) / w->model.packet_bytes;
+
+	s->mbps = calloc(in->t->n_ports + 1u, sizeof(*s->mbps));
+	s->wait = calloc(in->t->n_ports + 1u, sizeof(*s->wait));
+	s->pair_mbps = calloc(in->traffic->n_pairs + 1u, sizeof(*s->pair_mbps));
+	if (!s->mbps || !s->wait || !s->pair_mbps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->t->n_ports; i++) {
+		s->mbps[i] = (double)(w->to.xmit[i] - w->from.xmit[i]) * 8e6 / span;
+		s->wait[i] = (double)(w->to.wait_ps[i] - w->from.wait_ps[i]) / span;
+	}
+	for (uint32_t i = 0; i < in->traffic->n_pairs; i++)
+		s->pair_mbps[i] = (double)(w->to.bytes[i] - w->from.bytes[i]) * wire * 8e6 / span;
+	return 0;
+}
+
+/* A queue that is as long as what stands in it on average is full half of the time: who is hardly
+ * cut has room.
+ */
+static double room(const struct ibcc_traffic_pair *p)
+{
+	double cut = p->demand > 0 ? p->carried / p->demand : 1;
+
+	return 1 + 3 * fmin(fmax((cut - 0.8) / 0.15, 0), 1);
+}
+
+static int add_flow(struct ibcc_twin *w, uint32_t i)
+{
+	const struct ibcc_traffic_pair *p = &w->in.traffic->pair[i];
+	uint32_t wire = w->model.packet_bytes + w->model.header_bytes;
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL };
+	double kept = p->carried * (double)QUEUE_PS / 8e6 / wire * room(p);
+
+	w->flow[i] = -1;
+	if (p->demand < LEAST_MBPS)
+		return 0;
+	f.rate_mbps = (uint32_t)lround(p->demand);
+	f.queue_packets = (uint32_t)fmax(ceil(kept), 2);
+	w->flow[i] = ibcc_engine_add_flow(w->e, &f, p->src, p->dst);
+	return w->flow[i] < 0 ? (int)w->flow[i] : 0;
+}
+
+/* A slow receiver takes payload; its port's counter has headers, too. */
+static int slow_down(struct ibcc_twin *w, const struct ibcc_traffic_root *r)
+{
+	uint32_t peer = w->in.t->port[r->port].peer;
+	double payload = (double)r->rate_mbps * w->model.packet_bytes /
+			 (w->model.packet_bytes + w->model.header_bytes);
+
+	if (r->kind != IBCC_CONGESTION_OUTPUT || peer == IBCC_NONE ||
+	    ibcc_topo_is_switch(w->in.t, w->in.t->port[peer].node))
+		return 0;
+	return ibcc_engine_set_sink_rate(w->e, peer, (uint32_t)fmax(lround(payload), 1));
+}
+
+static void make_model(struct ibcc_twin *w)
+{
+	uint32_t bytes = w->in.packet_bytes;
+	uint8_t vls = 1;
+
+	ibcc_model_defaults(&w->model);
+	if (bytes) {
+		bytes = bytes < MIN_PACKET ? MIN_PACKET : bytes;
+		if (bytes < w->model.packet_bytes + w->model.header_bytes)
+			w->model.packet_bytes = bytes - w->model.header_bytes;
+	}
+	for (uint32_t i = 0; i < w->in.t->n_ports; i++)
+		if (w->in.t->port[i].op_vls > vls && w->in.t->port[i].op_vls <= 15)
+			vls = w->in.t->port[i].op_vls;
+	w->model.vls = vls;
+	for (uint32_t i = 0; i < w->in.now->n; i++)
+		if (w->in.now->ep[i].info.ControlTableCap > w->model.cct_blocks)
+			w->model.cct_blocks = w->in.now->ep[i].info.ControlTableCap;
+}
+
+static int set_up(struct ibcc_twin *w)
+{
+	const struct ibcc_twin_in *in = &w->in;
+	int rc = 0;
+
+	make_model(w);
+	w->e = ibcc_engine_new(in->t, &w->model, 1, &rc);
+	if (!w->e)
+		return rc;
+	w->flow = calloc(in->traffic->n_pairs + 1u, sizeof(*w->flow));
+	rc = w->flow ? reading_init(&w->from, in) : -ENOMEM;
+	if (!rc)
+		rc = reading_init(&w->to, in);
+	for (uint32_t i = 0; i < in->traffic->n_pairs && !rc; i++)
+		rc = add_flow(w, i);
+	for (uint32_t i = 0; i < in->n_roots && !rc; i++)
+		rc = slow_down(w, &in->root[i]);
+	return rc ? rc : ibcc_twin_set(w->e, in->t, in->now);
+}
+
+/* Slices of a millisecond; ends early where it is told to. */
+static int go_on(struct ibcc_twin *w, uint64_t until_ps)
+{
+	int rc = 0;
+
+	while (!rc && !w->stopped && ibcc_engine_now_ps(w->e) < until_ps) {
+		rc = ibcc_engine_run(w->e, ibcc_engine_now_ps(w->e) + MS);
+		w->stopped = w->in.stop && w->in.stop(w->in.arg);
+	}
+	return rc;
+}
+
+int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out)
+{
+	int rc = go_on(w, NOW_FROM_MS * MS);
+
+	*out = (struct ibcc_twin_state){ 0 };
+	read_all(w, &w->from);
+	if (!rc)
+		rc = go_on(w, NOW_MS * MS);
+	if (rc || w->stopped)
+		return rc ? rc : -ECANCELED;
+	read_all(w, &w->to);
+	return state_of(w, out);
+}
+
+int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
+		  struct ibcc_twin_state *out)
+{
+	uint64_t start = ibcc_engine_now_ps(w->e);
+	int rc = ibcc_twin_set(w->e, w->in.t, then);
+
+	*out = (struct ibcc_twin_state){ 0 };
+	if (!rc)
+		rc = go_on(w, start + LEAST_FROM_MS * MS);
+	read_all(w, &w->from);
+	if (!rc)
+		rc = go_on(w, start + LEAST_MS * MS);
+	if (rc || w->stopped)
+		return rc ? rc : -ECANCELED;
+	rc = go_on(w, start + THEN_FROM_MS * MS);
+	if (!rc && !w->stopped) {
+		read_all(w, &w->from);
+		rc = go_on(w, start + THEN_MS * MS);
+	}
+	read_all(w, &w->to);
+	return rc ? rc : state_of(w, out);
+}
+
+void ibcc_twin_free(struct ibcc_twin *w)
+{
+	if (!w)
+		return;
+	reading_fini(&w->from);
+	reading_fini(&w->to);
+	free(w->flow);
+	ibcc_engine_free(w->e);
+	free(w);
+}
+
+struct ibcc_twin *ibcc_twin_new(const struct ibcc_twin_in *in, int *err)
+{
+	struct ibcc_twin *w = calloc(1, sizeof(*w));
+
+	*err = -ENOMEM;
+	if (!w)
+		return NULL;
+	w->in = *in;
+	*err = set_up(w);
+	if (!*err)
+		return w;
+	ibcc_twin_free(w);
+	return NULL;
+}
+
+void ibcc_twin_state_fini(struct ibcc_twin_state *s)
+{
+	free(s->mbps);
+	free(s->wait);
+	free(s->pair_mbps);
+	*s = (struct ibcc_twin_state){ 0 };
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Predictions against what their plans then bring, on scenarios by chance. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ibcc/table.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/pool.h"
+#include "perftest/bench/report.h"
+#include "perftest/research/predict.h"
+#include "perftest/research/progress.h"
+#include "perftest/research/research.h"
+
+enum { VARIANTS = 3 };
+
+static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 closed hot flows",
+						     "V3 all closed" };
+
+struct work {
+	uint64_t n, seed;
+	struct ibcc_predict_case *one; /* by draw, the variants of each together */
+	struct ibcc_progress progress;
+};
+
+/* Of one variant, or of several. */
+struct sums {
+	uint64_t draws, congested, steady, speaks, covered, roots;
+	double *total, *victims, *root; /* errors; owned */
+	double cpu_s;
+};
+
+/* What is asked for. */
+struct row {
+	const char *name, *unit;
+	double target, measured;
+	bool at_least;
+};
+
+enum { ROWS = 9 };
+
+static int work(void *arg, uint64_t i)
+{
+	struct work *w = arg;
+	struct ibcc_yaml_errors e = { 0 };
+	int rc = ibcc_predict_draw(w->seed + i / VARIANTS,
+				   (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
+				   &w->one[i], &e);
+
+	if (e.text)
+		fputs(e.text, stderr);
+	ibcc_yaml_errors_fini(&e);
+	return rc;
+}
+
+static int done(void *arg, uint64_t i, int rc)
+{
+	(void)i;
+	ibcc_progress_step(&((struct work *)arg)->progress);
+	return rc;
+}
+
+static double factor(const struct ibcc_amount *a)
+{
+	return a->now_mbps > 0 ? a->expected_mbps / a->now_mbps : 1;
+}
+
+static void add(struct sums *s, const struct ibcc_predict_case *c)
+{
+	double total = factor(&c->p.total), truth = c->total * c->p.total.now_mbps;
+
+	s->draws++;
+	s->congested += c->congested;
+	s->steady += c->congested && c->steady;
+	if (!c->congested || !c->steady)
+		return;
+	if (c->root_known)
+		s->root[s->roots++] = fabs(c->root_predicted - c->root);
+	s->cpu_s += c->p.cpu_s;
+	if (!c->p.known)
+		return;
+	s->total[s->speaks] = fabs(total / c->total - 1);
+	s->victims[s->speaks++] = fabs(factor(&c->p.victims) - c->victims);
+	s->covered += truth >= c->p.total.low_mbps && truth <= c->p.total.high_mbps;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* NAN of nothing. The value that a share of them does not exceed. */
+static double quantile(const double *v, uint64_t n, double share)
+{
+	uint64_t at = (uint64_t)ceil(share * (double)n);
+
+	return n ? v[at ? at - 1 : 0] : NAN;
+}
+
+static void sums_free(struct sums *s)
+{
+	free(s->total);
+	free(s->victims);
+	free(s->root);
+}
+
+/* Of variants from one to before another. */
+static int sum_up(const struct work *w, unsigned int from, unsigned int to, struct sums *s)
+{
+	size_t most = (size_t)w->n * VARIANTS + 1;
+
+	*s = (struct sums){ .total = calloc(most, sizeof(double)),
+			    .victims = calloc(most, sizeof(double)),
+			    .root = calloc(most, sizeof(double)) };
+	if (!s->total || !s->victims || !s->root)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < w->n * VARIANTS; i++)
+		if (i % VARIANTS >= from && i % VARIANTS < to)
+			add(s, &w->one[i]);
+	qsort(s->total, s->speaks, sizeof(double), by_value);
+	qsort(s->victims, s->speaks, sizeof(double), by_value);
+	qsort(s->root, s->roots, sizeof(double), by_value);
+	return 0;
+}
+
+static double part(uint64_t k, uint64_t n)
+{
+	return n ? (double)k / (double)n : NAN;
+}
+
+static bool holds(const struct row *r)
+{
+	return r->at_least ? r->measured >= r->target : r->measured <= r->target;
+}
+
+/* `all`: of the first two variants together. */
+static void judge(const struct sums *s, const struct sums *all, struct row *row)
+{
+	const struct row rows[ROWS] = {
+		{ "steady draws where it speaks", "draws", 100, (double)all->speaks, true },
+		{ "speaks in V1", "share", 0.25, part(s[0].speaks, s[0].steady), true },
+		{ "speaks in V2", "share", 0.25, part(s[1].speaks, s[1].steady), true },
+		{ "speaks in V3", "share", 0, part(s[2].speaks, s[2].steady), false },
+		{ "total off, median", "share", 0.02, quantile(all->total, all->speaks, 0.5),
+		  false },
+		{ "total off, 90th percentile", "share", 0.13,
+		  quantile(all->total, all->speaks, 0.9), false },
+		{ "total within the range", "share", 0.8, part(all->covered, all->speaks), true },
+		{ "root off, median", "share", 0.02, quantile(all->root, all->roots, 0.5), false },
+		{ "root off, 90th percentile", "share", 0.11, quantile(all->root, all->roots, 0.9),
+		  false },
+	};
+
+	for (int i = 0; i < ROWS; i++)
+		row[i] = rows[i];
+}
+
+static const char *percent(double v, char *buf)
+{
+	return ibcc_table_number(100 * v, buf, IBCC_CELL_BYTES);
+}
+
+static int print_table(const struct sums *s)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "", false },          { "CONGESTED", true },           { "STEADY", true },
+		{ "SPEAKS", true },     { "TOTAL OFF %", true },         { "P90", true },
+		{ "IN RANGE %", true }, { "VICTIMS OFF, POINTS", true }, { "P90", true },
+		{ "ROOTS TOLD", true }, { "OFF, POINTS", true },         { "P90", true },
+	};
+	enum { N = sizeof(columns) / sizeof(*columns) };
+	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
+	int rc = t ? 0 : -ENOMEM;
+
+	for (int v = 0; v < VARIANTS && !rc; v++) {
+		const struct sums *x = &s[v];
+		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots };
+		char buf[N][IBCC_CELL_BYTES];
+		const char *cell[N] = { variant_names[v], buf[0], buf[1], buf[2] };
+
+		for (int i = 0; i < 4; i++)
+			snprintf(buf[i], IBCC_CELL_BYTES, "%llu", (unsigned long long)n[i]);
+		cell[4] = percent(quantile(x->total, x->speaks, 0.5), buf[4]);
+		cell[5] = percent(quantile(x->total, x->speaks, 0.9), buf[5]);
+		cell[6] = percent(part(x->covered, x->speaks), buf[6]);
+		cell[7] = percent(quantile(x->victims, x->speaks, 0.5), buf[7]);
+		cell[8] = percent(quantile(x->victims, x->speaks, 0.9), buf[8]);
+		cell[9] = buf[3];
+		cell[10] = percent(quantile(x->root, x->roots, 0.5), buf[10]);
+		cell[11] = percent(quantile(x->root, x->roots, 0.9), buf[11]);
+		rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		return ibcc_table_print(t);
+	scols_unref_table(t);
+	return rc;
+}
+
+static void print_rows(const struct row *row)
+{
+	puts("");
+	for (int i = 0; i < ROWS; i++)
+		printf("%-34s %9.3f (%s %.3f): %s\n", row[i].name, row[i].measured,
+		       row[i].at_least ? "at least" : "at most", row[i].target,
+		       holds(&row[i]) ? "ok" : "NO");
+}
+
+static int print_json(const struct work *w, const struct row *row, bool ok)
+{
+	json_t *rows = json_array(), *all = json_array();
+
+	for (int i = 0; i < ROWS; i++)
+		json_array_append_new(rows,
+				      json_pack("{ss ss sf so sb}", "name", row[i].name, "unit",
+						row[i].unit, "target", row[i].target, "measured",
+						ibcc_report_number(row[i].measured), "ok",
+						(int)holds(&row[i])));
+	for (uint64_t i = 0; i < w->n * VARIANTS; i++) {
+		const struct ibcc_predict_case *c = &w->one[i];
+
+		if (!c->congested)
+			continue;
+		json_array_append_new(
+			all, json_pack("{sI si sb sb ss sf sf sf sf so so sf sf sf}", "seed",
+				       (json_int_t)(w->seed + i / VARIANTS), "variant",
+				       (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
+				       (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
+				       "total_predicted", factor(&c->p.total), "total", c->total,
+				       "victims_predicted", factor(&c->p.victims), "victims",
+				       c->victims, "root_predicted",
+				       c->root_known ? json_real(c->root_predicted) : json_null(),
+				       "root", ibcc_report_number(c->root), "replay_rate",
+				       c->p.replay_rate, "replay_wait", c->p.replay_wait, "cpu_s",
+				       c->p.cpu_s));
+	}
+	return ibcc_report_json(json_pack("{si ss sI so so sb}", "schema", 1, "experiment",
+					  "predict", "seed", (json_int_t)w->seed, "rows", rows,
+					  "cases", all, "ok", (int)ok),
+				false, stdout);
+}
+
+static int report(const struct work *w, bool json)
+{
+	struct sums s[VARIANTS + 1] = { 0 };
+	struct row row[ROWS];
+	bool ok = true;
+	int rc = 0;
+
+	for (unsigned int v = 0; v < VARIANTS && !rc; v++)
+		rc = sum_up(w, v, v + 1, &s[v]);
+	if (!rc)
+		rc = sum_up(w, 0, 2, &s[VARIANTS]);
+	if (!rc) {
+		judge(s, &s[VARIANTS], row);
+		for (int i = 0; i < ROWS; i++)
+			ok = ok && holds(&row[i]);
+		rc = json ? print_json(w, row, ok) : print_table(s);
+	}
+	if (!rc && !json) {
+		print_rows(row);
+		printf("%llu draws from seed %llu on, of each variant\n", (unsigned long long)w->n,
+		       (unsigned long long)w->seed);
+	}
+	for (int v = 0; v <= VARIANTS; v++)
+		sums_free(&s[v]);
+	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
+{
+	struct work w = { .n = n, .seed = seed, .one = calloc(n * VARIANTS, sizeof(*w.one)) };
+	struct ibcc_yaml_errors e = { 0 };
+	int rc = w.one ? 0 : -ENOMEM, exit;
+
+	if (!rc) {
+		ibcc_progress_begin(&w.progress, n * VARIANTS);
+		rc = ibcc_pool_run(n * VARIANTS, threads, work, done, &w);
+		ibcc_progress_end(&w.progress);
+	}
+	exit = rc ? ibcc_bench_fail("predict", rc, &e) : report(&w, json);
+	free(w.one);
+	return exit;
+}
+
+int ibcc_bench_predict(int argc, char **argv)
+{
+	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
+					       { "random", required_argument, NULL, 'r' },
+					       { "seed", required_argument, NULL, 'S' },
+					       { "jobs", required_argument, NULL, 'J' },
+					       { NULL, 0, NULL, 0 } };
+	uint64_t n = 150, seed = 1, jobs = 0;
+	bool json = false, ok = true;
+	int c;
+
+	while (ok && (c = getopt_long(argc, argv, "jJ:", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j': json = true; break;
+		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &n); break;
+		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &seed); break;
+		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
+		default: ok = false;
+		}
+	}
+	if (ok && optind < argc) {
+		fputs("ibcc-bench: predict: want only options\n", stderr);
+		ok = false;
+	}
+	return ok ? run(n, seed, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fluid model, and the columns of inferred traffic, against the packet engine's own counts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <ibcc/agents.h>
+#include <ibcc/cycle.h>
+#include <ibcc/fluid.h>
+#include <ibcc/ideal.h>
+#include <ibcc/loads.h>
+#include <ibcc/twin.h>
+
+#include "perftest/bench/live.h"
+#include "perftest/bench/truth.h"
+#include "perftest/research/draw.h"
+#include "perftest/research/individual.h"
+#include "perftest/research/predict.h"
+
+#define MS IBCC_PS_PER_MS
+/* Draws that decided nothing. */
+#define SEED  89001u
+#define DRAWS 12u
+/* Two intervals: long ones, as the daemon's are, or there would be too few BECNs to tell parts. */
+#define PROBE_MS 20u
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Hotspots last. */
+static void load(uint64_t seed, struct ibcc_scenario *s)
+{
+	struct ibcc_yaml_errors e = { 0 };
+
+	assert_int_equal(ibcc_draw_load(seed, s, &e), 0);
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		s->flow[i].stop_ps = 0;
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->event[i].kind == IBCC_EVENT_SINK_RATE && !s->event[i].value)
+			s->event[i].at_ps = UINT64_MAX;
+}
+
+static int keep(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+{
+	(void)pass;
+	(void)a;
+	ibcc_settings_fini(arg);
+	return ibcc_settings_copy(arg, &c->actual);
+}
+
+/* What the loop ends with. */
+static void tune(const struct ibcc_scenario *s, struct ibcc_settings *end)
+{
+	struct ibcc_live_options o;
+	struct ibcc_live_result live;
+	struct ibcc_measure m;
+
+	ibcc_live_defaults(&o);
+	o.each = keep;
+	o.arg = end;
+	assert_int_equal(ibcc_live_run(s, &o, 0, &m, &live), 0);
+	ibcc_live_result_fini(&live);
+	ibcc_measure_fini(&m);
+}
+
+struct flows {
+	const struct ibcc_scenario *s;
+	struct ibcc_traffic t;
+	const struct ibcc_truth *truth;
+};
+
+static int add_pair(void *arg, const struct ibcc_ideal_pair *p)
+{
+	struct flows *f = arg;
+	const struct ibcc_model *m = &f->s->model;
+	uint32_t dst = f->s->topo->node[p->dst_node].first_port + 1;
+	struct ibcc_traffic_pair *q;
+	int rc;
+
+	q = ibcc_traffic_add(&f->t, f->s->topo, p->src_port, dst, &rc);
+	if (!q)
+		return rc;
+	q->demand = p->demand_mbps * (m->packet_bytes + m->header_bytes) / m->packet_bytes;
+	q->carried = q->demand;
+	for (uint32_t r = 0; r < f->truth->n_roots && q->root == IBCC_NONE; r++)
+		if (ibcc_traffic_passes(&f->t, q, f->truth->root[r].port))
+			q->root = r;
+	return 0;
+}
+
+/* The rate that a slow receiver takes, headers included. */
+static uint32_t sink_mbps(const struct ibcc_scenario *s, uint32_t root_port)
+{
+	uint32_t rate = s->topo->port[root_port].rate_mbps;
+	const struct ibcc_topo_port *peer = &s->topo->port[s->topo->port[root_port].peer];
+
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->event[i].kind == IBCC_EVENT_SINK_RATE && s->event[i].value &&
+		    ibcc_topo_find_desc(s->topo, s->event[i].node) == peer->node)
+			rate = s->event[i].value;
+	return rate;
+}
+
+/* -1: without congestion. */
+static double fluid_off(uint64_t seed)
+{
+	struct ibcc_scenario s;
+	struct ibcc_settings end = { 0 };
+	struct ibcc_truth truth;
+	struct flows f = { .s = &s, .truth = &truth };
+	struct ibcc_traffic_root root[16] = { { 0 } };
+	struct ibcc_measure m;
+	bool holds[16];
+	double *rate, sum = 0, got = 0, wire;
+
+	load(seed, &s);
+	assert_int_equal(ibcc_truth_find(&s, 20 * MS, &truth), 0);
+	if (!truth.n_roots) {
+		ibcc_truth_fini(&truth);
+		ibcc_scenario_fini(&s);
+		return -1;
+	}
+	s.duration_ps = 100 * MS;
+	s.measure_from_ps = 99 * MS;
+	tune(&s, &end);
+	s.measure_from_ps = 60 * MS;
+	assert_int_equal(ibcc_individual_run(&s, &end, &m), 0);
+	assert_int_equal(ibcc_ideal_pairs(&s, 20 * MS, add_pair, &f), 0);
+	for (uint32_t i = 0; i < truth.n_roots && i < 16; i++) {
+		root[i] = (struct ibcc_traffic_root){ .port = truth.root[i].port,
+						      .kind = truth.root[i].kind,
+						      .rate_mbps =
+							      sink_mbps(&s, truth.root[i].port) };
+		holds[i] = true;
+	}
+	rate = calloc(f.t.n_pairs + 1u, sizeof(*rate));
+	assert_non_null(rate);
+	assert_int_equal(ibcc_fluid_solve(s.topo, &f.t, truth.n_roots, root, holds, rate), 0);
+	for (uint32_t i = 0; i < f.t.n_pairs; i++)
+		sum += rate[i];
+	wire = (double)(s.model.packet_bytes + s.model.header_bytes) / s.model.packet_bytes;
+	for (uint32_t i = 0; i < m.n_flows; i++)
+		got += m.flow[i].throughput_mbps * wire;
+	free(rate);
+	ibcc_traffic_fini(&f.t);
+	ibcc_measure_fini(&m);
+	ibcc_settings_fini(&end);
+	ibcc_truth_fini(&truth);
+	ibcc_scenario_fini(&s);
+	return fabs(sum / got - 1);
+}
+
+/* True flows, and what the loop ends with: the total to 1 % in the median, 10 % in nine of ten. */
+static void fluid_of_true_flows(void **state)
+{
+	double off[DRAWS];
+	unsigned int n = 0;
+
+	(void)state;
+	for (uint64_t seed = SEED; n < DRAWS; seed++) {
+		off[n] = fluid_off(seed);
+		n += off[n] >= 0;
+	}
+	qsort(off, n, sizeof(*off), by_value);
+	print_message("fluid off by %.4f in the median, %.4f in nine of ten\n", off[n / 2],
+		      off[n * 9 / 10]);
+	assert_true(off[n / 2] <= 0.01);
+	assert_true(off[n * 9 / 10] <= 0.10);
+}
+
+/* Bytes so far on each port and BECNs of each, and of each flow. */
+struct counts {
+	double *xmit, *wait, *becn, *flow;
+};
+
+static void counts_take(struct ibcc_engine *e, const struct ibcc_scenario *s, struct counts *c)
+{
+	c->xmit = calloc(s->topo->n_ports, sizeof(double));
+	c->wait = calloc(s->topo->n_ports, sizeof(double));
+	c->becn = calloc(s->topo->n_ports, sizeof(double));
+	c->flow = calloc(s->n_flows, sizeof(double));
+	assert_true(c->xmit && c->wait && c->becn && c->flow);
+	for (uint32_t i = 0; i < s->topo->n_ports; i++) {
+		struct ibcc_engine_port p;
+
+		assert_int_equal(ibcc_engine_port_read(e, i, &p), 0);
+		c->xmit[i] = (double)p.xmit_bytes;
+		c->wait[i] = (double)p.xmit_wait_ps;
+		c->becn[i] = (double)p.rcv_becn;
+	}
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		struct ibcc_engine_flow f;
+
+		assert_int_equal(ibcc_engine_flow_read(e, i, &f), 0);
+		c->flow[i] = (double)f.received_bytes;
+	}
+}
+
+static void counts_free(struct counts *c)
+{
+	free(c->xmit);
+	free(c->wait);
+	free(c->becn);
+	free(c->flow);
+}
+
+static void run_over(struct ibcc_engine *e, const struct ibcc_scenario *s, uint64_t from_ms,
+		     uint64_t to_ms, struct ibcc_loads *l)
+{
+	double span = (double)((to_ms - from_ms) * MS);
+	struct counts a, b;
+
+	assert_int_equal(ibcc_engine_run(e, from_ms * MS), 0);
+	counts_take(e, s, &a);
+	assert_int_equal(ibcc_engine_run(e, to_ms * MS), 0);
+	counts_take(e, s, &b);
+	assert_int_equal(ibcc_loads_init(l, s->topo->n_ports), 0);
+	l->n = 3;
+	for (uint32_t i = 0; i < l->n_ports; i++) {
+		l->mbps[i] = (b.xmit[i] - a.xmit[i]) * 8e6 / span;
+		l->wait[i] = (b.wait[i] - a.wait[i]) / span;
+	}
+	counts_free(&a);
+	counts_free(&b);
+}
+
+/* A root marks for two intervals, with tables of no delay: BECNs by endport. */
+static void probe(struct ibcc_engine *e, const struct ibcc_scenario *s,
+		  const struct ibcc_truth_root *r, double *becns)
+{
+	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL };
+	struct ibcc_cc_sw_port_element el = { .Valid = true, .Threshold = 12 };
+	uint32_t node = s->topo->port[r->port].node;
+	struct counts a, b;
+
+	ibcc_cc_mask_assign(&sw.Victim_Mask, s->topo->port[r->port].num, true);
+	assert_int_equal(ibcc_engine_set_switch_cc(e, node, &sw), 0);
+	assert_int_equal(ibcc_engine_set_switch_port_cc(e, node, s->topo->port[r->port].num, &el),
+			 0);
+	counts_take(e, s, &a);
+	assert_int_equal(ibcc_engine_run(e, ibcc_engine_now_ps(e) + PROBE_MS * MS), 0);
+	counts_take(e, s, &b);
+	el.Threshold = 0;
+	assert_int_equal(ibcc_engine_set_switch_port_cc(e, node, s->topo->port[r->port].num, &el),
+			 0);
+	for (uint32_t i = 0; i < s->topo->n_endports; i++)
+		becns[i] = b.becn[s->topo->endport[i]] - a.becn[s->topo->endport[i]];
+	counts_free(&a);
+	counts_free(&b);
+}
+
+/* What is sent to a root's receiver, by source: sum of differences over their sum. */
+static double column_off(const struct ibcc_scenario *s, const struct ibcc_traffic *t, uint32_t port,
+			 const struct counts *a, const struct counts *b, double span)
+{
+	uint32_t dst = s->topo->port[port].peer, node = s->topo->port[dst].node;
+	double *truth = calloc(s->topo->n_ports, sizeof(double)), off = 0, all = 0;
+
+	assert_non_null(truth);
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		if (!strcmp(s->flow[i].to, s->topo->node[node].desc))
+			truth[s->topo->node[ibcc_topo_find_desc(s->topo, s->flow[i].from)]
+				      .first_port +
+			      1] += (b->flow[i] - a->flow[i]) * 8e6 / span *
+				    (s->model.packet_bytes + s->model.header_bytes) /
+				    s->model.packet_bytes;
+	for (uint32_t i = 0; i < s->topo->n_ports; i++) {
+		double is = 0;
+
+		for (uint32_t k = 0; k < t->n_pairs; k++)
+			if (t->pair[k].src == i && t->pair[k].dst == dst)
+				is += t->pair[k].carried;
+		off += fabs(is - truth[i]);
+		all += truth[i];
+	}
+	free(truth);
+	return off / all;
+}
+
+static unsigned int columns(uint64_t seed, double *off, unsigned int most)
+{
+	struct ibcc_scenario s;
+	struct ibcc_truth truth;
+	struct ibcc_loads before, now;
+	struct ibcc_traffic_root root[16] = { { 0 } };
+	struct ibcc_traffic t;
+	struct ibcc_traffic_in in = { .before = &before, .now = &now, .root = root };
+	struct counts a, b;
+	struct ibcc_engine *e;
+	unsigned int n = 0;
+	int rc = 0;
+
+	load(seed, &s);
+	assert_int_equal(ibcc_predict_vary(&s, IBCC_PREDICT_V1), 0);
+	assert_int_equal(ibcc_truth_find(&s, 20 * MS, &truth), 0);
+	e = ibcc_engine_new(s.topo, &s.model, s.seed, &rc);
+	assert_non_null(e);
+	assert_int_equal(ibcc_engine_load(e, &s, NULL), 0);
+	run_over(e, &s, 1, 6, &before);
+	assert_int_equal(ibcc_engine_run(e, 22 * MS), 0);
+	counts_take(e, &s, &a);
+	run_over(e, &s, 22, 30, &now);
+	counts_take(e, &s, &b);
+	in.t = s.topo;
+	for (uint32_t i = 0; i < truth.n_roots && in.n_roots < 16; i++) {
+		double *becns = calloc(s.topo->n_endports, sizeof(*becns));
+
+		assert_non_null(becns);
+		probe(e, &s, &truth.root[i], becns);
+		root[in.n_roots++] = (struct ibcc_traffic_root){ .port = truth.root[i].port,
+								 .kind = truth.root[i].kind,
+								 .becns = becns };
+	}
+	assert_int_equal(ibcc_traffic_infer(&in, &t), 0);
+	for (uint32_t i = 0; i < in.n_roots; i++) {
+		if (n < most && !ibcc_topo_is_switch(
+					s.topo, s.topo->port[s.topo->port[root[i].port].peer].node))
+			off[n++] = column_off(&s, &t, root[i].port, &a, &b, 8.0 * MS);
+		free((void *)root[i].becns);
+	}
+	ibcc_traffic_fini(&t);
+	counts_free(&a);
+	counts_free(&b);
+	ibcc_loads_fini(&before);
+	ibcc_loads_fini(&now);
+	ibcc_engine_free(e);
+	ibcc_truth_fini(&truth);
+	ibcc_scenario_fini(&s);
+	return n;
+}
+
+/* After each root has marked for two intervals: what each source sends to its receiver, to 0.10 of
+ * what it gets, in the median.
+ */
+static void columns_of_roots(void **state)
+{
+	double off[64];
+	unsigned int n = 0;
+
+	(void)state;
+	for (uint64_t seed = SEED; seed < SEED + 24; seed++)
+		n += columns(seed, off + n, 64 - n);
+	qsort(off, n, sizeof(*off), by_value);
+	print_message("%u columns off by %.3f in the median, %.3f in nine of ten\n", n, off[n / 2],
+		      off[n * 9 / 10]);
+	assert_true(off[n / 2] <= 0.10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fluid_of_true_flows),
+		cmocka_unit_test(columns_of_roots),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

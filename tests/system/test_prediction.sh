@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# What a dry run says beforehand: on a fabric that was watched before its server slowed down, a range
+# that holds what apply then brings; on one where everybody has been waiting since before anybody
+# looked, that it cannot tell.
+. "$(dirname "$0")/lib.sh"
+
+# The Lustre fabric with clients that do not always have something to write: three send 4000 Mb/s
+# each to the server that will slow down, a fourth 8000 to the healthy one.
+sed '/^traffic:/,$d' "$SCENARIO" >"$TMP/paced.yaml"
+cat >>"$TMP/paced.yaml" <<-YAML
+	traffic:
+	  - {name: write, from: [source1, source2, source3], to: destination1, kind: hot,
+	     rate: 4000 Mb/s, arrivals: exponential, queue_packets: 200}
+	  - {name: victim, from: source4, to: destination0, kind: victim,
+	     rate: 12000 Mb/s, arrivals: exponential, queue_packets: 200}
+YAML
+
+asked() { tune "$1" -j >"$TMP/$1.json" 2>"$TMP/tune.log" && jq -e "$2" "$TMP/$1.json" >/dev/null; }
+status() { asked status "$1"; }
+plan() { asked plan "$1"; }
+sum() { sim flows -j | jq "[.rows[].mbps] | add | floor"; }
+
+start_sim "$TMP/paced.yaml"
+start_opensm --plugin
+running() { [ "$(sum)" -gt 20000 ]; }
+wait_until 20 running || fail "no traffic"
+start_tuned
+sees() { status '.fabric.pass > 8 and .roots == 0'; }
+wait_until 20 sees || fail "the daemon does not see a fabric at rest"
+
+# --- watched before -------------------------------------------------------------------------------
+sim set sink_rate.destination1=5600 >/dev/null || fail "the server does not slow down"
+congested() { plan '.roots | length == 1' && plan '.writes > 0'; }
+wait_until 20 congested || fail "no plan"
+told() { plan '.prediction.known'; }
+wait_until 30 told || { jq .prediction "$TMP/plan.json" >"$TMP/prediction.log"; fail "no amounts are told"; }
+tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail "plan in words"
+grep -E '^Predicted \(traffic of [0-9]+ (s|min) ago, replay within [0-9]+ %\): .*total [+-]' "$TMP/text" >"$TMP/line" ||
+	fail "no prediction in words"
+ok "$(cat "$TMP/line")"
+# Marks without any delay hold nobody back: nothing changes.
+tune what-if --set ccti_increase=0 -j >"$TMP/what-if.json" 2>"$TMP/tune.log" || fail "what if"
+check "what if: nobody is held, nobody gains" jq -e '.set.ccti_increase == 0 and (.prediction | .known and
+	.total.expected_mbps < 1.05 * .total.now_mbps)' "$TMP/what-if.json"
+tune what-if --set ccti_timr=1 --set threshold=16 >"$TMP/text" 2>&1
+equal "what if: mistakes" $? 1
+check "what if: all of them are told" grep -q 'ccti_timr: want one of .*; threshold: want a whole number from 0 to 15' "$TMP/text"
+before=$(sum)
+equal "a dry run sends no Set" "$(set_mads)" 0
+check "apply" tune apply
+low=$(jq '.prediction.total.low_mbps' "$TMP/plan.json")
+high=$(jq '.prediction.total.high_mbps' "$TMP/plan.json")
+# By counters, as the prediction is: headers are in it. Mb/s of what all sources send meanwhile.
+sent() { sim ports -j | jq -c '[.engine_ns, ([.rows[] | select(.node | test("^source")) | .xmit_bytes] | add)]'; }
+rate()
+{
+	local from=$1 to
+	to=$(sent)
+	jq -n "$from as \$a | $to as \$b | (\$b[1] - \$a[1]) * 8000 / (\$b[0] - \$a[0]) | floor"
+}
+holds()
+{
+	local from now
+	from=$(sent)
+	sleep 1
+	now=$(rate "$from")
+	[ "$now" -ge "$low" ] && [ "$now" -le "$high" ] && [ "$(sum)" -gt "$before" ]
+}
+wait_until 30 holds || fail "what apply brought is not between $low and $high Mb/s"
+ok "what apply brought is in the range: $low to $high Mb/s"
+stop "$TUNED_PID"
+
+# --- too late -------------------------------------------------------------------------------------
+check "settings are taken off" tune disable
+rm -f "$TMP"/state.db*
+start_tuned
+wait_until 20 congested || fail "no plan for who came late"
+check "who came late cannot tell" plan '.prediction | .known == false and .victims == null'
+check "and says so in words" eval 'tune plan >"$TMP/text" &&
+	grep -q "What victims gain cannot be told: adapters have been waiting since before we looked" "$TMP/text"'

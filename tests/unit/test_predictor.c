@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The daemon's predictor on synthetic counters of the Lustre fabric: what it remembers, what it
+ * tells, and why it does not.
+ */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/loads.h>
+
+#include "states.h"
+#include "traffic.h"
+
+#include "daemon/baseline.h"
+#include "daemon/predictor.h"
+
+#define SLOW_MBPS   14960u
+#define VICTIM_MBPS 12000u
+
+struct fixture {
+	struct traffic tr;
+	struct ibcc_cycle c;
+	struct ibcc_predictor *p;
+};
+
+static void settings_of(struct ibcc_settings *s, const struct ibcc_topo *t)
+{
+	assert_int_equal(ibcc_settings_init(s, t), 0);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct ibcc_endport_cc *ep = &s->ep[i];
+
+		ep->support = IBCC_CC_SUPPORTED;
+		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node)) {
+			ep->info.ControlTableCap = 2;
+			continue;
+		}
+		ep->sw_port_block = IBCC_CC_SW_PORT_BLOCK_121;
+		ep->n_element = 9;
+		ep->element = calloc(9, sizeof(*ep->element));
+		assert_non_null(ep->element);
+	}
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct ibcc_cycle *c;
+
+	if (!f)
+		return -1;
+	c = &f->c;
+	c->topo = fabric_lustre();
+	traffic_init(&f->tr, c->topo);
+	c->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
+	settings_of(&c->actual, c->topo);
+	ibcc_estimator_defaults(&c->options.estimator);
+	ibcc_tuner_defaults(&c->options.tuner);
+	c->estimator = ibcc_estimator_new(&c->options.estimator);
+	c->tuner = ibcc_tuner_new(&c->options.tuner);
+	c->decided = true;
+	f->p = ibcc_predictor_new(60);
+	assert_non_null(f->p);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ibcc_predictor_free(f->p);
+	memset(&f->c.snapshot, 0, sizeof(f->c.snapshot));
+	ibcc_cycle_fini(&f->c);
+	ibcc_snapshot_fini(&f->tr.s);
+	free(f);
+	return 0;
+}
+
+static void passes(struct fixture *f, unsigned int n, struct ibcc_state *state)
+{
+	struct ibcc_cycle *c = &f->c;
+
+	while (n--) {
+		traffic_pass(&f->tr);
+		ibcc_picture_fini(&c->picture);
+		ibcc_target_fini(&c->target);
+		ibcc_plan_fini(&c->plan);
+		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
+						    ibcc_tuner_parameters(c->tuner), &c->picture),
+				 0);
+		assert_int_equal(
+			ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual, &c->target), 0);
+		assert_int_equal(ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan), 0);
+		c->snapshot = f->tr.s; /* borrowed */
+		assert_int_equal(ibcc_predictor_look(f->p, c, state), 0);
+	}
+}
+
+static void send(struct fixture *f, uint32_t mbps, uint32_t victim, uint16_t wait)
+{
+	struct traffic *tr = &f->tr;
+
+	for (unsigned int i = 0; i < 3; i++)
+		*traffic_at(tr, LUSTRE_SRC1 + i, 1) = (struct traffic_port){ mbps, wait, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SRC4, 1) = (struct traffic_port){ victim, wait, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW1, 5) =
+		(struct traffic_port){ 3 * mbps + victim, wait ? 377 : 0, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW2, 1) = (struct traffic_port){ 3 * mbps, wait ? 532 : 0, 0, 0, 0 };
+	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ victim, 0, 0, 0, 0 };
+}
+
+static void at_rest(struct fixture *f, unsigned int n, struct ibcc_state *state)
+{
+	send(f, 6000, VICTIM_MBPS, 0);
+	passes(f, n, state);
+	assert_int_equal(f->c.picture.n_roots, 0);
+}
+
+/* The slow sink's flows and the victim's take turns: each has a third of what it takes. */
+static void congested(struct fixture *f, unsigned int n, struct ibcc_state *state)
+{
+	send(f, SLOW_MBPS / 3, SLOW_MBPS / 3, 844);
+	passes(f, n, state);
+	assert_int_equal(f->c.picture.n_roots, 1);
+}
+
+static json_t *predict(struct fixture *f)
+{
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
+	ibcc_predictor_wait(f->p);
+	return ibcc_predictor_tell(f->p, f->c.picture.pass);
+}
+
+static double number(const json_t *o, const char *a, const char *b)
+{
+	return json_number_value(json_object_get(json_object_get(o, a), b));
+}
+
+static void assert_cannot(struct fixture *f, const char *why)
+{
+	json_t *o = predict(f);
+
+	assert_true(json_is_false(json_object_get(o, "known")));
+	if (!strstr(json_string_value(json_object_get(o, "why")), why))
+		fail_msg("%s", json_string_value(json_object_get(o, "why")));
+	json_decref(o);
+}
+
+/* By hand: the slow sink goes on taking what it does, and the victim gets what it sent before. */
+static void the_victim_gets_its_own_back(void **state)
+{
+	struct fixture *f = *state;
+	double want = SLOW_MBPS + VICTIM_MBPS;
+	json_t *o;
+
+	at_rest(f, 6, NULL);
+	congested(f, 6, NULL);
+	assert_true(f->c.plan.n > 0);
+	o = predict(f);
+	if (!json_is_true(json_object_get(o, "known")))
+		fail_msg("%s", json_dumps(o, 0));
+	assert_true(number(o, "total", "low_mbps") <= want);
+	assert_true(number(o, "total", "high_mbps") >= want);
+	assert_true(fabs(number(o, "total", "expected_mbps") / want - 1) < 0.05);
+	assert_true(fabs(number(o, "victims", "expected_mbps") / VICTIM_MBPS - 1) < 0.05);
+	json_decref(o);
+	/* Asked again in the same pass it is there already. */
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), -EALREADY);
+}
+
+static void it_says_why_it_cannot_tell(void **state)
+{
+	struct fixture *f = *state;
+
+	congested(f, 5, NULL);
+	assert_cannot(f, "waiting since before we looked");
+	f->c.actual.ep[f->c.topo->port[fabric_port(f->c.topo, LUSTRE_SRC2, 1)].endport].support =
+		IBCC_CC_UNSUPPORTED;
+	passes(f, 1, NULL);
+	assert_cannot(f, "no congestion control");
+	for (uint32_t i = 0; i < f->c.topo->n_ports; i++)
+		f->tr.port[i].silent = i % 3 == 0 && f->c.picture.root[0].port != i;
+	traffic_pass(&f->tr);
+	f->c.snapshot = f->tr.s;
+	f->c.picture.pass++;
+	assert_cannot(f, "not read");
+	ibcc_plan_fini(&f->c.plan);
+	f->c.plan = (struct ibcc_plan){ 0 };
+	f->c.picture.pass++;
+	assert_cannot(f, "nothing is to be changed");
+	ibcc_predictor_configure(f->p, 0);
+}
+
+static void loads_that_move_are_no_present(void **state)
+{
+	struct fixture *f = *state;
+
+	at_rest(f, 4, NULL);
+	congested(f, 4, NULL);
+	send(f, SLOW_MBPS / 3, 3 * SLOW_MBPS / 3, 844);
+	passes(f, 4, NULL);
+	assert_cannot(f, "changed by more than a tenth");
+}
+
+static void on_done(void *arg)
+{
+	*(pthread_t *)arg = pthread_self();
+}
+
+/* Nothing waits for it: it is not the caller who computes, and what he has may go meanwhile. */
+static void it_runs_beside(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t thread = pthread_self();
+
+	at_rest(f, 4, NULL);
+	congested(f, 4, NULL);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, on_done, &thread), 0);
+	passes(f, 3, NULL);
+	ibcc_predictor_wait(f->p);
+	assert_false(pthread_equal(thread, pthread_self()));
+	/* One under way ends with the predictor. */
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
+}
+
+/* The baseline outlives the process, but not the fabric it was seen on. */
+static void the_baseline_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_state *s = open_state("predictor.db");
+	struct ibcc_loads l;
+	int64_t at_s = 0;
+	json_t *o;
+
+	at_rest(f, 4, s);
+	congested(f, 1, s);
+	ibcc_predictor_free(f->p);
+	f->p = ibcc_predictor_new(60);
+	assert_non_null(f->p);
+	congested(f, 5, s);
+	o = predict(f);
+	assert_true(json_is_true(json_object_get(o, "known")));
+	json_decref(o);
+	assert_int_equal(ibcc_loads_init(&l, f->c.topo->n_ports), 0);
+	assert_int_equal(ibcc_baseline_load(s, ibcc_baseline_hash(f->c.topo) + 1, &l, &at_s), 0);
+	assert_int_equal(l.n, 0);
+	assert_int_equal(ibcc_baseline_load(s, ibcc_baseline_hash(f->c.topo), &l, &at_s), 0);
+	assert_true(l.n > 0 && at_s > 0);
+	assert_true(fabs(l.mbps[fabric_port(f->c.topo, LUSTRE_SRC4, 1)] - VICTIM_MBPS) < 20);
+	/* What somebody has spoilt is none. */
+	l.n = 0;
+	assert_int_equal(ibcc_state_note_set(s, "baseline", "1 0 0 4 9 x"), 0);
+	assert_int_equal(ibcc_baseline_load(s, 0, &l, &at_s), 0);
+	assert_int_equal(l.n, 0);
+	ibcc_loads_fini(&l);
+	ibcc_state_close(s);
+}
+
+/* Who waits, and who sends all that his link carries, shows no demand. */
+static void what_is_a_baseline(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_memory m;
+
+	assert_int_equal(ibcc_memory_init(&m, f->c.topo->n_ports), 0);
+	at_rest(f, 4, NULL);
+	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	traffic_at(&f->tr, LUSTRE_SRC1, 1)->wait_permille = 200;
+	passes(f, 4, NULL);
+	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	*traffic_at(&f->tr, LUSTRE_SRC1, 1) = (struct traffic_port){ QDR_MBPS, 0, 0, 0, 0 };
+	passes(f, 12, NULL);
+	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	at_rest(f, 12, NULL);
+	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_int_equal(m.quiet.n, 2);
+	assert_int_equal(m.n_recent, 0);
+	ibcc_memory_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_victim_gets_its_own_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),
+		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_runs_beside, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_baseline_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_a_baseline, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
