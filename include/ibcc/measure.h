@@ -19,6 +19,9 @@ struct ibcc_measure_flow {
 					 * than 10000 flows */
 	uint64_t received_pkts, refused_pkts, dropped_pkts, fecn, becn;
 	double ccti; /* mean of the samples in the window */
+	uint64_t sent_pkts; /* again or not */
+	uint64_t reordered_pkts;
+	struct ibcc_engine_conn conn; /* depth_max is that of the whole time */
 };
 
 struct ibcc_measure_port {
