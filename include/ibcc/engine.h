@@ -55,8 +55,8 @@ int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
 int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 /* The same for this end only: what comes to it goes on as it did. */
 int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
-/* What this end sends from its next packet on takes so much longer to the other one, credits do not:
- * a longer way of the same rate. At most IBCC_LINK_DELAY_MAX_PS.
+/* What this end sends from its next packet on takes so much longer to the other one, credits do
+ * not: a longer way of the same rate. At most IBCC_LINK_DELAY_MAX_PS.
  */
 #define IBCC_LINK_DELAY_MAX_PS 1000000000ull
 int ibcc_engine_set_send_delay(struct ibcc_engine *e, uint32_t port, uint64_t extra_ps);
@@ -102,8 +102,8 @@ struct ibcc_engine_flow {
 	uint64_t reordered_pkts;
 	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
-	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
-	uint32_t limit_mbps;     /* of its rate limiter (lowest, for flows to many); 0: none */
+	uint16_t ccti;       /* of the flow's QP (highest, for flows to many) */
+	uint32_t limit_mbps; /* of its rate limiter (lowest, for flows to many); 0: none */
 	/* First bit sent to delivered, over received_pkts; with connections, from when it was sent
 	 * first until it and all before it had come, which is when it counts as received.
 	 */

@@ -75,9 +75,9 @@ struct ibcc_vlarb {
 
 /* Which of several shortest ways a packet takes. */
 enum ibcc_routing {
-	IBCC_ROUTING_STATIC,   /* the forwarding tables' */
-	IBCC_ROUTING_RANDOM,   /* any, for each packet anew, at each switch */
-	IBCC_ROUTING_ADAPTIVE, /* likewise, by the output with the fewest packets waiting */
+	IBCC_ROUTING_STATIC,      /* the forwarding tables' */
+	IBCC_ROUTING_RANDOM,      /* any, for each packet anew, at each switch */
+	IBCC_ROUTING_ADAPTIVE,    /* likewise, by the output with the fewest packets waiting */
 	IBCC_ROUTING_ROUND_ROBIN, /* each switch sends a queue pair's packets by all in turn */
 };
 
@@ -207,8 +207,8 @@ enum ibcc_event_kind {
 	IBCC_EVENT_SINK_RATE, /* node drains at value Mb/s; 0: at link rate */
 	IBCC_EVENT_LINK_DOWN, /* link at port of node */
 	IBCC_EVENT_LINK_UP,
-	IBCC_EVENT_LINK_RATE, /* that link carries value Mb/s, both ways */
-	IBCC_EVENT_SEND_RATE, /* what that port sends does; the other way stays as it is */
+	IBCC_EVENT_LINK_RATE,  /* that link carries value Mb/s, both ways */
+	IBCC_EVENT_SEND_RATE,  /* what that port sends does; the other way stays as it is */
 	IBCC_EVENT_SEND_DELAY, /* what that port sends takes value ps longer */
 };
 struct ibcc_event_spec {
@@ -239,7 +239,7 @@ struct ibcc_scenario {
 	struct ibcc_event_spec *event;
 	struct ibcc_static_cc cc;
 	struct ibcc_profile *profile; /* by node of topo, owned; NULL: by the nodes' IDs */
-	uint32_t n_no_cc; /* nodes without congestion control support */
+	uint32_t n_no_cc;             /* nodes without congestion control support */
 	char (*no_cc)[IBCC_NAME_BYTES];
 };
 void ibcc_scenario_fini(struct ibcc_scenario *s);

@@ -153,7 +153,8 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 /* The lane of deliveries that are but counted. */
 static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 {
-	int lane = s->rate_mbps && !s->extra_ps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET) : LANE_CALENDAR;
+	int lane = s->rate_mbps && !s->extra_ps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET)
+							    : LANE_CALENDAR;
 
 	if (lane < 0)
 		return -ENOMEM;

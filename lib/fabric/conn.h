@@ -24,16 +24,16 @@
 
 struct conn {
 	bool ooo;
-	bool asked;           /* a NAK was sent, and what it asks for has not come */
-	uint32_t window;      /* packets that may be sent and not acknowledged */
-	uint32_t mask;        /* of the rings below: as many places as the window, or more */
-	uint32_t una;         /* first not acknowledged */
-	uint32_t next;        /* to be sent next */
-	uint32_t high;        /* never sent yet, nor anything behind it */
-	uint32_t expected;    /* first that has not come */
-	uint64_t *first_ps;   /* by PSN: when it was sent first */
-	uint64_t *placed;     /* by PSN, a bit each: has come, ahead of one that has not */
-	uint64_t n_placed;    /* packets that were accepted, in order or ahead */
+	bool asked;         /* a NAK was sent, and what it asks for has not come */
+	uint32_t window;    /* packets that may be sent and not acknowledged */
+	uint32_t mask;      /* of the rings below: as many places as the window, or more */
+	uint32_t una;       /* first not acknowledged */
+	uint32_t next;      /* to be sent next */
+	uint32_t high;      /* never sent yet, nor anything behind it */
+	uint32_t expected;  /* first that has not come */
+	uint64_t *first_ps; /* by PSN: when it was sent first */
+	uint64_t *placed;   /* by PSN, a bit each: has come, ahead of one that has not */
+	uint64_t n_placed;  /* packets that were accepted, in order or ahead */
 	struct ibcc_engine_conn count;
 };
 
@@ -58,9 +58,9 @@ static inline bool conn_open(const struct conn *c)
 uint32_t ibcc_conn_send(struct conn *c, uint64_t now_ps, bool *again);
 
 struct conn_receipt {
-	bool accepted;      /* else it is dropped */
-	bool answer, nak;   /* an acknowledgement is due; it is a NAK */
-	uint32_t complete;  /* packets that are complete now, the first of which is `from` */
+	bool accepted;     /* else it is dropped */
+	bool answer, nak;  /* an acknowledgement is due; it is a NAK */
+	uint32_t complete; /* packets that are complete now, the first of which is `from` */
 	uint32_t from;
 };
 /* A packet came. Whatever is answered tells c->expected. */

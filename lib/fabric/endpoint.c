@@ -16,10 +16,10 @@
 #include "evq.h"
 #include "latency.h"
 
-#define NAK           (1u << 31)
-#define TIMEOUT_PS    4096000ull /* Local ACK Timeout 0 would be this (IBA vol. 1, 9.7.6.1.3) */
-#define WINDOW_MAX    (1u << 20)
-#define PSN_SEED      0x70736eull /* differs from the flows' and the paths' */
+#define NAK        (1u << 31)
+#define TIMEOUT_PS 4096000ull /* Local ACK Timeout 0 would be this (IBA vol. 1, 9.7.6.1.3) */
+#define WINDOW_MAX (1u << 20)
+#define PSN_SEED   0x70736eull /* differs from the flows' and the paths' */
 
 struct end {
 	struct conn conn;

@@ -5,7 +5,8 @@
 
 #include "internal.h"
 
-/* For the flow that is to be made next, which is due then; where the model has connections. -ENOMEM.
+/* For the flow that is to be made next, which is due then; where the model has connections.
+ * -ENOMEM.
  */
 int ibcc_ends_add(struct ibcc_engine *e, uint64_t due_ps);
 void ibcc_ends_free(struct ibcc_engine *e);

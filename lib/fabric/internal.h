@@ -252,7 +252,7 @@ struct flow {
 	uint32_t ring_cap;
 	uint8_t kind; /* enum ibcc_arrivals */
 	uint8_t sl;
-	bool uniform; /* to all others */
+	bool uniform;    /* to all others */
 	bool on_off : 1; /* packets come only at times */
 	bool direct : 1; /* the head's time is just that of its arrival */
 	uint64_t sent, received, latency_ps;
@@ -385,7 +385,8 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
-/* Number of a rate and an extra delay, made if need be with the lanes of what is sent at it; -ENOMEM.
+/* Number of a rate and an extra delay, made if need be with the lanes of what is sent at it;
+ * -ENOMEM.
  */
 int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Packet sequence numbers: 24 bits that wrap (IBA vol. 1, 9.7.2). Of two, that one is later which is
- * less than half of the circle ahead.
+/* Packet sequence numbers: 24 bits that wrap (IBA vol. 1, 9.7.2). Of two, that one is later which
+ * is less than half of the circle ahead.
  */
 #ifndef IBCC_FABRIC_PSN_H
 #define IBCC_FABRIC_PSN_H

@@ -156,8 +156,7 @@ static void chaos_send(struct chaos *x)
 static void chaos_receive(struct chaos *x)
 {
 	uint64_t k = take(x, x->data, &x->n_data), before = x->expected;
-	struct conn_receipt r =
-		ibcc_conn_receive(&x->c, (uint32_t)((x->first + k) % (1u << 24)));
+	struct conn_receipt r = ibcc_conn_receive(&x->c, (uint32_t)((x->first + k) % (1u << 24)));
 	bool take_it = !x->has[k] && (x->ooo || k == x->expected);
 	bool ask = !x->has[k] && !x->ooo && k > x->expected && !x->asked;
 
@@ -180,8 +179,7 @@ static void chaos_answer(struct chaos *x)
 {
 	uint64_t a = take(x, x->answer, &x->n_answers), k = a / 2, n = k > x->una ? k - x->una : 0;
 
-	assert_int_equal(
-		ibcc_conn_acked(&x->c, (uint32_t)((x->first + k) % (1u << 24)), a & 1), n);
+	assert_int_equal(ibcc_conn_acked(&x->c, (uint32_t)((x->first + k) % (1u << 24)), a & 1), n);
 	if (k < x->una)
 		return;
 	x->una = k;

@@ -44,8 +44,8 @@ static struct ibcc_topo *two_ways_topo(void)
 	return t;
 }
 
-/* Two ways, half a packet less than `round` us to and fro, so that what comes back is there when the
- * packet begins that is the round-th behind; by the second one packets take `skew` us longer.
+/* Two ways, half a packet less than `round` us to and fro, so that what comes back is there when
+ * the packet begins that is the round-th behind; by the second one packets take `skew` us longer.
  */
 static void start(struct two_ways *x, enum ibcc_endpoint endpoint, unsigned int round,
 		  unsigned int skew)
@@ -61,8 +61,8 @@ static void start(struct two_ways *x, enum ibcc_endpoint endpoint, unsigned int 
 	x->model.link_delay_ps = rest / (2 * N_LINKS);
 	x->model.switch_delay_ps = rest % (2 * N_LINKS) / (2 * N_SWITCH);
 	x->e = engine_new(x->topo, &x->model, 1);
-	assert_int_equal(
-		ibcc_engine_set_send_delay(x->e, fabric_port(x->topo, S1, 2), skew * US), 0);
+	assert_int_equal(ibcc_engine_set_send_delay(x->e, fabric_port(x->topo, S1, 2), skew * US),
+			 0);
 }
 
 static void finish(struct two_ways *x)
@@ -81,8 +81,8 @@ static struct ibcc_engine_conn conn_read(const struct ibcc_engine *e, uint32_t f
 
 #define SLOTS 8000u
 
-/* Packets in order, of so many slots: each slot one is sent, by the first way in even ones, and comes
- * back as an answer `round` slots later, by the second way `skew` slots more.
+/* Packets in order, of so many slots: each slot one is sent, by the first way in even ones, and
+ * comes back as an answer `round` slots later, by the second way `skew` slots more.
  */
 static double witness(unsigned int round, unsigned int skew)
 {
@@ -175,10 +175,16 @@ static void test_loss(void **state)
 {
 	static const struct ibcc_flow_spec spec[] = {
 		{ .arrivals = IBCC_ARRIVALS_BACKLOGGED, .stop_ps = 3000 * US },
-		{ .arrivals = IBCC_ARRIVALS_EXPONENTIAL, .load_permille = 400, .stop_ps = 3000 * US },
-		{ .arrivals = IBCC_ARRIVALS_PERIODIC, .load_permille = 300, .queue_packets = 5,
+		{ .arrivals = IBCC_ARRIVALS_EXPONENTIAL,
+		  .load_permille = 400,
 		  .stop_ps = 3000 * US },
-		{ .arrivals = IBCC_ARRIVALS_CLOSED, .message_bytes = 20000, .window = 3,
+		{ .arrivals = IBCC_ARRIVALS_PERIODIC,
+		  .load_permille = 300,
+		  .queue_packets = 5,
+		  .stop_ps = 3000 * US },
+		{ .arrivals = IBCC_ARRIVALS_CLOSED,
+		  .message_bytes = 20000,
+		  .window = 3,
 		  .stop_ps = 3000 * US },
 	};
 	static const enum ibcc_endpoint kinds[] = { IBCC_ENDPOINT_RC, IBCC_ENDPOINT_OOO };
@@ -222,7 +228,8 @@ static void test_loss(void **state)
 }
 
 /* Latency is from the first sending until all before it has come: by hand for a skew of 4. Each
- * second packet takes 4 us longer; those right behind it by the short way wait for it, that is 3 us.
+ * second packet takes 4 us longer; those right behind it by the short way wait for it, that is 3
+ * us.
  */
 static void test_completion(void **state)
 {
@@ -300,12 +307,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_go_back),
-		cmocka_unit_test(test_no_harm),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_completion),
-		cmocka_unit_test(test_bursts),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_go_back), cmocka_unit_test(test_no_harm),
+		cmocka_unit_test(test_loss),    cmocka_unit_test(test_completion),
+		cmocka_unit_test(test_bursts),  cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests_name("engine_conn", tests, NULL, NULL);
