@@ -487,24 +487,3 @@ void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl)
 	group_count(e, g, group_queued(g));
 	ibcc_fab_hca_send(e, g->port);
 }
-
-/* The group of a port and SL, made if need be; index or -ENOMEM. */
-int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl)
-{
-	struct hca *h = &e->hca[e->port[port].owner];
-
-	if (h->group[sl] == NONE) {
-		if (!e->marks[sl])
-			e->marks[sl] = calloc(e->n_ports + 1, sizeof(*e->marks[sl]));
-		if (!e->marks[sl] ||
-		    ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
-			return -ENOMEM;
-		e->group[e->n_group] = (struct group){ .port = port,
-						       .sl = (uint8_t)sl,
-						       .vl = ibcc_fab_hca_vl(e, h, sl),
-						       .ctrl = NONE };
-		ibcc_fab_group_cc(e, &e->group[e->n_group]);
-		h->group[sl] = e->n_group++;
-	}
-	return h->group[sl];
-}

@@ -443,6 +443,8 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group);
 void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl);
+
+/* qps.c: the group of a port and SL, made if need be; index or -ENOMEM. */
 int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl);
 
 /* sink.c: receiving. */
