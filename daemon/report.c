@@ -210,6 +210,8 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 	if (o)
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
+	if (o)
+		json_object_set_new(o, "paths", ibcc_report_ways(c));
 	if (o && !dry)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,

@@ -70,6 +70,8 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
  */
 json_t *ibcc_report_vendor(const struct ibcc_cycle *c);
 
+/* What other ways would do about the congestion seen, or null. */
+json_t *ibcc_report_ways(const struct ibcc_cycle *c);
 /* A sentence about routing that is not by the tables alone, or null. */
 json_t *ibcc_report_routing(const struct ibcc_cycle *c);
 

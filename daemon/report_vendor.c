@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* NVIDIA's own congestion control, as far as it tells. */
+/* NVIDIA's own congestion control, as far as it tells, and what is to be said of ways. */
+#include <ibcc/ways.h>
+
 #include "daemon/report.h"
 
 static json_t *throttled(const struct ibcc_topo *t, const struct ibcc_vendor *v)
@@ -36,6 +38,14 @@ json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
 			 "throttled", throttled(c->topo, v), "text", ibcc_json_text(text.text),
 			 "advice",
 			 c->advice.text[0] ? ibcc_json_text(c->advice.text) : json_null());
+}
+
+json_t *ibcc_report_ways(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_ways_text(c->topo, &c->snapshot, &c->picture, &c->vendor, &text);
+	return text.text[0] ? ibcc_json_text(text.text) : json_null();
 }
 
 json_t *ibcc_report_routing(const struct ibcc_cycle *c)

@@ -16,7 +16,7 @@ static json_t *history(struct ibcc_service *s)
 	struct ibcc_why why = { "" };
 	json_t *o = NULL, *list;
 
-	if (ibcc_service_history(s, 0, TRANSACTIONS, &o, &why)) {
+	if (ibcc_service_history(s, 0, TRANSACTIONS, false, &o, &why)) {
 		json_decref(o);
 		return json_null();
 	}

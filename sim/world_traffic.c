@@ -94,6 +94,15 @@ static void apply_directions(const struct ibcc_topo *s, struct ibcc_engine *e,
 	}
 }
 
+static void apply_delay(const struct ibcc_event_spec *v, struct ibcc_engine *e,
+			const struct ibcc_topo *t)
+{
+	uint32_t port = port_of(t, v->node, v->port);
+
+	if (port != IBCC_NONE)
+		ibcc_engine_set_send_delay(e, port, v->value);
+}
+
 void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 			    const struct ibcc_topo *t)
 {
@@ -112,6 +121,9 @@ void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 		else
 			ibcc_engine_set_link_rate(e, port, r->mbps);
 	}
+	for (uint32_t i = 0; i < w->next_event; i++)
+		if (w->s->event[i].kind == IBCC_EVENT_SEND_DELAY)
+			apply_delay(&w->s->event[i], e, t);
 }
 
 void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index)
@@ -190,6 +202,7 @@ static void do_events(struct ibcc_world *w)
 		case IBCC_EVENT_SEND_RATE:
 			change_rate(w, v->node, v->port, v->value, v->kind == IBCC_EVENT_SEND_RATE);
 			break;
+		case IBCC_EVENT_SEND_DELAY: apply_delay(v, w->engine, w->topo); break;
 		case IBCC_EVENT_LINK_DOWN:
 		case IBCC_EVENT_LINK_UP:
 			if (w->link_event)

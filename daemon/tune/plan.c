@@ -108,6 +108,8 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 		printf("\nDecision: %s\n", tune_str(a, "summary"));
 	if (tune_str(a, "routing")[0])
 		printf("\nNot proved: %s\n", tune_str(a, "routing"));
+	if (tune_str(a, "paths")[0])
+		printf("\nWays: %s\n", tune_str(a, "paths"));
 	if (tune_str(json_object_get(a, "nvidia"), "advice")[0])
 		printf("\nWhat its operator can do: %s\n",
 		       tune_str(json_object_get(a, "nvidia"), "advice"));

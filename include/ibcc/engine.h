@@ -55,6 +55,11 @@ int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
 int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 /* The same for this end only: what comes to it goes on as it did. */
 int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
+/* What this end sends from its next packet on takes so much longer to the other one, credits do
+ * not: a longer way of the same rate. At most IBCC_LINK_DELAY_MAX_PS.
+ */
+#define IBCC_LINK_DELAY_MAX_PS 1000000000ull
+int ibcc_engine_set_send_delay(struct ibcc_engine *e, uint32_t port, uint64_t extra_ps);
 /* Rate at which the HCA at `port` takes payload out of its receive buffer; 0: as it comes. */
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 
@@ -97,12 +102,30 @@ struct ibcc_engine_flow {
 	uint64_t reordered_pkts;
 	uint64_t dropped_pkts; /* sent, but lost in the fabric */
 	uint64_t fecn, becn;
-	uint16_t ccti;           /* of the flow's QP (highest, for flows to many) */
-	uint32_t limit_mbps;     /* of its rate limiter (lowest, for flows to many); 0: none */
-	uint64_t latency_sum_ps; /* first bit sent to delivered, over received_pkts */
+	uint16_t ccti;       /* of the flow's QP (highest, for flows to many) */
+	uint32_t limit_mbps; /* of its rate limiter (lowest, for flows to many); 0: none */
+	/* First bit sent to delivered, over received_pkts; with connections, from when it was sent
+	 * first until it and all before it had come, which is when it counts as received.
+	 */
+	uint64_t latency_sum_ps;
+};
+/* What the ends of a flow's connection did; only where the model has them (ibcc_model.endpoint). */
+#define IBCC_DEPTH_BINS 24u
+struct ibcc_engine_conn {
+	uint64_t resent;       /* sent again, not counted in the flow's sent_pkts */
+	uint64_t out_of_order; /* dropped, since they were not the expected one but ahead of it */
+	uint64_t duplicates;   /* dropped, since they had come before */
+	uint64_t naks, timeouts;
+	/* Of packets that were no duplicates, how far they were ahead of the first that had not
+	 * come: bin 0 counts those in order, bin i those that were 2^(i - 1) to 2^i - 1 ahead.
+	 */
+	uint64_t depth[IBCC_DEPTH_BINS];
+	uint32_t depth_max;
 };
 uint32_t ibcc_engine_n_flows(const struct ibcc_engine *e);
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out);
+/* -EINVAL: no such flow; all zero where there are no connections. */
+int ibcc_engine_conn_read(const struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_conn *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
 
 /* Counts the latencies of each flow's packets from now on, anew if it did already; flows added
@@ -125,6 +148,7 @@ struct ibcc_engine_totals {
 	uint64_t packet_hops;                             /* data packets that crossed a link */
 	uint64_t ack_hops;                                /* ACKs and CNPs likewise */
 	uint64_t injected, delivered, dropped, in_flight; /* data packets */
+	uint64_t discarded; /* likewise, that came and that connections had no use for */
 	uint64_t events;
 };
 void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *out);

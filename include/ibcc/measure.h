@@ -18,7 +18,10 @@ struct ibcc_measure_flow {
 	double p50_us, p99_us, p999_us; /* their percentiles, to 6.25 %; likewise, and with more
 					 * than 10000 flows */
 	uint64_t received_pkts, refused_pkts, dropped_pkts, fecn, becn;
-	double ccti; /* mean of the samples in the window */
+	double ccti;        /* mean of the samples in the window */
+	uint64_t sent_pkts; /* again or not */
+	uint64_t reordered_pkts;
+	struct ibcc_engine_conn conn; /* depth_max is that of the whole time */
 };
 
 struct ibcc_measure_port {

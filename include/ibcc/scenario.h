@@ -75,9 +75,18 @@ struct ibcc_vlarb {
 
 /* Which of several shortest ways a packet takes. */
 enum ibcc_routing {
-	IBCC_ROUTING_STATIC,   /* the forwarding tables' */
-	IBCC_ROUTING_RANDOM,   /* any, for each packet anew, at each switch */
-	IBCC_ROUTING_ADAPTIVE, /* likewise, by the output with the fewest packets waiting */
+	IBCC_ROUTING_STATIC,      /* the forwarding tables' */
+	IBCC_ROUTING_RANDOM,      /* any, for each packet anew, at each switch */
+	IBCC_ROUTING_ADAPTIVE,    /* likewise, by the output with the fewest packets waiting */
+	IBCC_ROUTING_ROUND_ROBIN, /* each switch sends a queue pair's packets by all in turn */
+};
+
+/* What channel adapters do about the order of packets. */
+enum ibcc_endpoint {
+	IBCC_ENDPOINT_DATAGRAM, /* nothing: what comes is delivered, what is lost is lost */
+	/* Each flow is a connection: acknowledged, and sent again from what is missing on. */
+	IBCC_ENDPOINT_RC,  /* what is not the expected packet is dropped (IBA vol. 1, 9.7) */
+	IBCC_ENDPOINT_OOO, /* placed as it comes, complete when all before it is */
 };
 
 /* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1
@@ -123,6 +132,16 @@ struct ibcc_model {
 	uint8_t wait_tick;  /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
 	enum ibcc_routing routing;
+	/* A switch has a queue pair's packets leave by one output until so many have (0, 1: each
+	 * is free to go by another) and none has for path_gap_ps, so that with the latter alone
+	 * each flowlet has its way. Queue pairs may share such memory, of which each switch has as
+	 * much as 256 need.
+	 */
+	uint32_t path_burst_packets;
+	uint64_t path_gap_ps;
+	enum ibcc_endpoint endpoint; /* with others than the first, there are acks */
+	uint32_t endpoint_window;    /* packets that a connection may have on the way, 1..2^20 */
+	uint8_t ack_timeout; /* Local ACK Timeout: of 4.096 us * 2^n; 0: never, at most 31 */
 	enum ibcc_switching switching;
 	enum ibcc_switch_reads switch_reads;
 	struct ibcc_vlarb vlarb;
@@ -198,8 +217,9 @@ enum ibcc_event_kind {
 	IBCC_EVENT_SINK_RATE, /* node drains at value Mb/s; 0: at link rate */
 	IBCC_EVENT_LINK_DOWN, /* link at port of node */
 	IBCC_EVENT_LINK_UP,
-	IBCC_EVENT_LINK_RATE, /* that link carries value Mb/s, both ways */
-	IBCC_EVENT_SEND_RATE, /* what that port sends does; the other way stays as it is */
+	IBCC_EVENT_LINK_RATE,  /* that link carries value Mb/s, both ways */
+	IBCC_EVENT_SEND_RATE,  /* what that port sends does; the other way stays as it is */
+	IBCC_EVENT_SEND_DELAY, /* what that port sends takes value ps longer */
 };
 struct ibcc_event_spec {
 	uint64_t at_ps;

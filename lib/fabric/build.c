@@ -7,6 +7,7 @@
 
 #include <ibcc/rng.h>
 
+#include "endpoint.h"
 #include "eth.h"
 #include "evq.h"
 #include "paths.h"
@@ -100,19 +101,20 @@ static int alloc_parts(struct ibcc_engine *e)
 	return 0;
 }
 
-/* The speed of a rate, made if need be; index or -ENOMEM. */
-static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps)
+/* The speed of a rate and an extra delay, made if need be; index or -ENOMEM. */
+static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps)
 {
 	struct speed *s;
 
 	for (uint32_t i = 0; i < e->n_speeds; i++)
-		if (e->speed[i].rate_mbps == rate_mbps)
+		if (e->speed[i].rate_mbps == rate_mbps && e->speed[i].extra_ps == extra_ps)
 			return i;
 	if (e->n_speeds > UINT16_MAX ||
 	    ibcc_fab_grow(&e->speed, &e->cap_speeds, e->n_speeds + 1, sizeof(*e->speed)))
 		return -ENOMEM;
 	s = &e->speed[e->n_speeds];
 	s->rate_mbps = rate_mbps;
+	s->extra_ps = extra_ps;
 	for (int k = 0; k < N_KINDS; k++)
 		s->pkt_ps[k] = rate_mbps ? ibcc_link_packet_ps(e->bytes[k], rate_mbps) : 0;
 	return e->n_speeds++;
@@ -151,7 +153,8 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 /* The lane of deliveries that are but counted. */
 static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 {
-	int lane = s->rate_mbps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET) : LANE_CALENDAR;
+	int lane = s->rate_mbps && !s->extra_ps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET)
+							    : LANE_CALENDAR;
 
 	if (lane < 0)
 		return -ENOMEM;
@@ -179,11 +182,35 @@ static int build_lanes(struct ibcc_engine *e)
 	return rc;
 }
 
-int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps)
+/* Longer links are few: what is sent by them stands in the calendar, deliveries that might be but
+ * counted, too.
+ */
+static void far_ways(struct ibcc_engine *e, struct speed *s)
+{
+	for (unsigned int i = 0; i < N_WAYS; i++) {
+		unsigned int kind = i & WAY_CTRL ? CTRL : DATA;
+		bool on = i & WAY_TO_SWITCH;
+		uint64_t due_ps = on ? e->hop_ps : s->pkt_ps[kind] + e->link_ps;
+
+		s->way[i] = (struct way){ s->pkt_ps[kind],
+					  due_at(s->pkt_ps[kind], LANE_CALENDAR) | TAG_OF_FREE,
+					  due_at(due_ps + s->extra_ps, LANE_CALENDAR),
+					  LANE_CALENDAR,
+					  LANE_CALENDAR,
+					  on ? EV_ARRIVE : EV_DELIVER };
+	}
+}
+
+int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps)
 {
 	uint32_t known = e->n_speeds;
-	int64_t i = get_speed(e, rate_mbps);
+	int64_t i = get_speed(e, rate_mbps, extra_ps);
 	int rc = 0;
+
+	if (i == known && extra_ps) {
+		far_ways(e, &e->speed[i]);
+		return i;
+	}
 
 	for (unsigned int k = 0; k < N_KINDS && i == known && !rc; k++)
 		rc = speed_lanes(e, &e->speed[i], k);
@@ -199,7 +226,7 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
 	struct port *p = &e->port[i];
-	int64_t speed = get_speed(e, tp->peer == IBCC_NONE ? 0 : tp->rate_mbps);
+	int64_t speed = get_speed(e, tp->peer == IBCC_NONE ? 0 : tp->rate_mbps, 0);
 
 	if (speed < 0)
 		return -ENOMEM;
@@ -339,7 +366,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (!e->topo)
 		return -ENOMEM;
 	e->model = *m;
-	if (m->acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
+	if (m->endpoint != IBCC_ENDPOINT_DATAGRAM)
+		e->model.acks = true;
+	if (e->model.acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
 	    m->routing != IBCC_ROUTING_STATIC)
 		e->loud = WAY_LOUD;
 	e->n_vls = m->vls;
@@ -424,6 +453,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 		free(e->flow[i].latency);
 	}
 	ibcc_eth_free(e);
+	ibcc_ends_free(e);
 	ibcc_paths_free(e);
 	ibcc_reads_free(e);
 	free(e->vlarb);

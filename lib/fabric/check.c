@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "endpoint.h"
 #include "eth.h"
 #include "evq.h"
 #include "qps.h"
@@ -80,7 +81,8 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_QP:
 	case EV_GATE:
 	case EV_DRAIN:
-	case EV_SCENARIO: break;
+	case EV_SCENARIO:
+	case EV_RETRY: break;
 	}
 	return 0;
 }
@@ -306,16 +308,22 @@ static int check_flows(struct check *k)
 	for (uint32_t i = 0; i < e->n_flow; i++) {
 		const struct flow *f = &e->flow[i];
 
-		if (f->received + f->dropped > f->sent)
+		uint64_t sent = f->sent, out = f->received;
+
+		if (e->ends)
+			ibcc_ends_account(e, i, &sent, &out);
+		if (out + f->dropped > sent)
 			return FAIL(k, "flow %u: %llu sent, %llu received, %llu lost", i,
-				    (unsigned long long)f->sent, (unsigned long long)f->received,
+				    (unsigned long long)sent, (unsigned long long)out,
 				    (unsigned long long)f->dropped);
-		in_flight += f->sent - f->received - f->dropped;
+		in_flight += sent - out - f->dropped;
 	}
-	if (in_flight != k->data || e->injected - e->delivered - e->dropped != k->data)
+	if (in_flight != k->data ||
+	    e->injected - e->delivered - e->dropped - e->discarded != k->data)
 		return FAIL(k, "%llu data packets in the fabric, %llu by flows, %llu by totals",
 			    (unsigned long long)k->data, (unsigned long long)in_flight,
-			    (unsigned long long)(e->injected - e->delivered - e->dropped));
+			    (unsigned long long)(e->injected - e->delivered - e->dropped -
+						 e->discarded));
 	if (k->packets != e->cap_pkts - e->n_free_pkts)
 		return FAIL(k, "%llu packets found, %u in use", (unsigned long long)k->packets,
 			    e->cap_pkts - e->n_free_pkts);

@@ -191,7 +191,7 @@ int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 	if (port >= e->n_ports || e->port[port].peer == NONE || !rate_mbps ||
 	    !e->speed[e->port[port].speed].rate_mbps)
 		return -EINVAL;
-	speed = ibcc_fab_speed_get(e, rate_mbps);
+	speed = ibcc_fab_speed_get(e, rate_mbps, e->speed[e->port[port].speed].extra_ps);
 	if (speed < 0)
 		return -ENOMEM;
 	e->port[port].speed = e->in[e->port[port].peer].speed = (uint16_t)speed;
@@ -204,6 +204,20 @@ int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 	int rc = ibcc_engine_set_send_rate(e, port, rate_mbps);
 
 	return rc ? rc : ibcc_engine_set_send_rate(e, e->port[port].peer, rate_mbps);
+}
+
+int ibcc_engine_set_send_delay(struct ibcc_engine *e, uint32_t port, uint64_t extra_ps)
+{
+	int64_t speed;
+
+	if (port >= e->n_ports || e->port[port].peer == NONE || extra_ps > IBCC_LINK_DELAY_MAX_PS ||
+	    !e->speed[e->port[port].speed].rate_mbps)
+		return -EINVAL;
+	speed = ibcc_fab_speed_get(e, e->speed[e->port[port].speed].rate_mbps, extra_ps);
+	if (speed < 0)
+		return -ENOMEM;
+	e->port[port].speed = e->in[e->port[port].peer].speed = (uint16_t)speed;
+	return 0;
 }
 
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
@@ -227,6 +241,7 @@ void ibcc_fab_scenario(struct ibcc_engine *e, uint32_t index)
 	case IBCC_EVENT_LINK_UP: rc = ibcc_engine_set_link(e, v->port, true); break;
 	case IBCC_EVENT_LINK_RATE: rc = ibcc_engine_set_link_rate(e, v->port, v->value); break;
 	case IBCC_EVENT_SEND_RATE: rc = ibcc_engine_set_send_rate(e, v->port, v->value); break;
+	case IBCC_EVENT_SEND_DELAY: rc = ibcc_engine_set_send_delay(e, v->port, v->value); break;
 	}
 	if (rc)
 		e->err = rc;

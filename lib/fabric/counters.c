@@ -129,7 +129,8 @@ void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *
 		.injected = e->injected,
 		.delivered = e->delivered,
 		.dropped = e->dropped,
-		.in_flight = e->injected - e->delivered - e->dropped,
+		.discarded = e->discarded,
+		.in_flight = e->injected - e->delivered - e->dropped - e->discarded,
 		.events = e->events,
 	};
 	for (uint32_t i = 0; i < e->n_ports; i++) {

@@ -12,8 +12,8 @@ void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port)
 {
 	const struct pkt *p = &e->pkt[pkt];
 
-	/* A lost answer is as good as a lost packet. */
-	if (e->flow[p->flow].window && (e->model.acks || !(p->flags & PKT_CTRL)))
+	/* A lost answer is as good as a lost packet; connections will ask for either again. */
+	if (!e->ends && e->flow[p->flow].window && (e->model.acks || !(p->flags & PKT_CTRL)))
 		ibcc_fab_flow_done(e, p->flow);
 	e->stat[port].dropped++;
 	if (!(p->flags & PKT_CTRL)) {

@@ -24,6 +24,7 @@ enum ibcc_fab_event {
 	EV_PAUSE,    /* port, doubled: may send again; plus 1: must stop (see eth.h) */
 	EV_BCN,      /* packet: a message for a rate limiter */
 	EV_READ,     /* port: a packet has been read from its buffer, and outputs waited for that */
+	EV_RETRY,    /* flow: its connection may have waited too long for an acknowledgement */
 };
 
 /* t and arg of an event: its time with a tag, kind << 28 | index. Of a deferred packet: its time of

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "endpoint.h"
 #include "eth.h"
 #include "paths.h"
 #include "qps.h"
@@ -140,10 +141,11 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 
 	for (;;) {
 		due = head_ps(e, f);
-		if (due == NEVER)
-			return false;
 		if (due > e->now_ps) {
-			evq_push(e, due, EV_FLOW, flow);
+			if (e->ends)
+				ibcc_ends_sleep(e, flow, due);
+			if (due != NEVER)
+				evq_push(e, due, EV_FLOW, flow);
 			return false;
 		}
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
@@ -190,6 +192,8 @@ static void deferred_arm(struct ibcc_engine *e, uint32_t qp)
 
 void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
 {
+	if (e->ends && !ibcc_ends_woken(e, flow))
+		return;
 	flow_arm(e, flow);
 	ibcc_fab_hca_send(e, e->flow[flow].src_port);
 }
@@ -227,15 +231,23 @@ static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 	return id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id]);
 }
 
-/* Puts entries at the front to sleep whose queue pair another flow has used meanwhile. True if one
- * is left that may be sent.
+/* Whether a flow at the front still has what it stands there for: what its connection was to send
+ * again may have been acknowledged meanwhile.
+ */
+static bool still_due(struct ibcc_engine *e, uint32_t id)
+{
+	return !e->ends || head_ps(e, &e->flow[id]) <= e->now_ps;
+}
+
+/* Puts entries at the front to sleep whose queue pair another flow has used meanwhile, or that have
+ * nothing to send any more. True if one is left that may be sent.
  */
 static bool front_ready(struct ibcc_engine *e, struct group *g)
 {
 	while (g->n_ready) {
 		uint32_t id = g->ready[1].id;
 
-		if (qp_rested(e, ready_qp(e, id)))
+		if (qp_rested(e, ready_qp(e, id)) && still_due(e, id))
 			return true;
 		front_pop(group_hca(e, g), g);
 		group_uncount(e, g, 1);
@@ -311,7 +323,6 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 				    .qp = qp != NONE ? qp : dst | BARE_QP,
 				    .dlid = e->lid[dst].first,
 				    .sl = g->sl };
-	e->flow[flow].sent++;
 	e->injected++;
 	if (e->paths && qp != NONE)
 		ibcc_paths_sent(e, qp, pkt);
@@ -329,6 +340,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	uint32_t c = q->defer, flow = e->cell[c].arg;
 	uint32_t pkt = packet_new(e, h, g, flow, q->dst_port, qp);
 
+	e->flow[flow].sent++;
 	front_pop(h, g);
 	outq_take(e, g->port, g->vl, e->plain);
 	tx_from_hca(e, g, pkt);
@@ -353,7 +365,10 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	bool gates = g->sl_mode && !e->model.bcn.enabled;
 	uint64_t due;
 
-	ibcc_fab_head_take(e, f);
+	if (!e->ends || !ibcc_ends_sent(e, flow, pkt)) {
+		f->sent++;
+		ibcc_fab_head_take(e, f);
+	}
 	f->turn = ++h->turn;
 	if (!gates && flow_ready(e, flow, &due)) {
 		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });
@@ -471,25 +486,4 @@ void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl)
 	g->vl = vl;
 	group_count(e, g, group_queued(g));
 	ibcc_fab_hca_send(e, g->port);
-}
-
-/* The group of a port and SL, made if need be; index or -ENOMEM. */
-int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl)
-{
-	struct hca *h = &e->hca[e->port[port].owner];
-
-	if (h->group[sl] == NONE) {
-		if (!e->marks[sl])
-			e->marks[sl] = calloc(e->n_ports + 1, sizeof(*e->marks[sl]));
-		if (!e->marks[sl] ||
-		    ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
-			return -ENOMEM;
-		e->group[e->n_group] = (struct group){ .port = port,
-						       .sl = (uint8_t)sl,
-						       .vl = ibcc_fab_hca_vl(e, h, sl),
-						       .ctrl = NONE };
-		ibcc_fab_group_cc(e, &e->group[e->n_group]);
-		h->group[sl] = e->n_group++;
-	}
-	return h->group[sl];
 }

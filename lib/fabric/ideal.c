@@ -183,6 +183,7 @@ static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 	case IBCC_EVENT_SINK_RATE:
 		p->capacity[p->t->n_ports + node] = v->value ? v->value : UNLIMITED_MBPS;
 		break;
+	case IBCC_EVENT_SEND_DELAY: break;
 	case IBCC_EVENT_LINK_DOWN:
 	case IBCC_EVENT_LINK_UP:
 	case IBCC_EVENT_LINK_RATE:

@@ -148,6 +148,7 @@ struct speed {
 	struct way way[N_WAYS];
 	uint64_t pkt_ps[N_KINDS]; /* time on the link */
 	uint32_t rate_mbps;
+	uint64_t extra_ps; /* of links that are longer than the others */
 };
 
 /* From `first` on, so many. */
@@ -251,8 +252,9 @@ struct flow {
 	uint32_t ring_cap;
 	uint8_t kind; /* enum ibcc_arrivals */
 	uint8_t sl;
-	bool uniform; /* to all others */
-	bool on_off;  /* packets come only at times */
+	bool uniform;    /* to all others */
+	bool on_off : 1; /* packets come only at times */
+	bool direct : 1; /* the head's time is just that of its arrival */
 	uint64_t sent, received, latency_ps;
 	uint32_t left_out[2]; /* of the list of destinations: positions in rising order, or NONE */
 	uint64_t turn;        /* the adapter's when it last sent */
@@ -277,6 +279,7 @@ struct fab_scenario_event {
 
 struct fab_eth;
 struct fab_paths;
+struct fab_ends;
 struct vlarb_port;
 struct fab_reading;
 
@@ -305,6 +308,7 @@ struct ibcc_engine {
 	struct outq_wait *wait;      /* NULL: one VL */
 	struct fab_eth *eth;         /* NULL: credits */
 	struct fab_paths *paths;     /* NULL: static routes */
+	struct fab_ends *ends;       /* NULL: no connections */
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
 	struct speed *speed;
@@ -329,7 +333,7 @@ struct ibcc_engine {
 	struct lids *lid;       /* by port */
 	uint32_t n_lids;        /* one more than the highest ever */
 	uint8_t *nowhere;       /* a table that leads there */
-	uint64_t injected, delivered, dropped, events;
+	uint64_t injected, delivered, dropped, discarded, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed;
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
@@ -381,8 +385,10 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
-/* Number of a rate, made if need be with the lanes of what is sent at it; -ENOMEM. */
-int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps);
+/* Number of a rate and an extra delay, made if need be with the lanes of what is sent at it;
+ * -ENOMEM.
+ */
+int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
@@ -437,6 +443,8 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp);
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group);
 void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl);
+
+/* qps.c: the group of a port and SL, made if need be; index or -ENOMEM. */
 int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl);
 
 /* sink.c: receiving. */
@@ -469,7 +477,7 @@ void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp);
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f);
 static inline uint64_t head_ps(struct ibcc_engine *e, struct flow *f)
 {
-	if (ibcc_arrivals_paced(f->kind) && !f->ring_cap) /* the most common by far */
+	if (f->direct) /* the most common by far */
 		return f->head.next_ps;
 	return ibcc_fab_head_ps(e, f);
 }

@@ -21,6 +21,7 @@
 struct reading {
 	uint64_t at_ps;
 	struct ibcc_engine_flow *flow;
+	struct ibcc_engine_conn *conn; /* by flow */
 	struct ibcc_engine_port *port;
 };
 
@@ -38,13 +39,15 @@ struct run {
 static int reading_alloc(struct reading *r, uint32_t n_flows, uint32_t n_ports)
 {
 	r->flow = calloc(n_flows + 1u, sizeof(*r->flow));
+	r->conn = calloc(n_flows + 1u, sizeof(*r->conn));
 	r->port = calloc(n_ports + 1u, sizeof(*r->port));
-	return r->flow && r->port ? 0 : -ENOMEM;
+	return r->flow && r->conn && r->port ? 0 : -ENOMEM;
 }
 
 static void reading_free(struct reading *r)
 {
 	free(r->flow);
+	free(r->conn);
 	free(r->port);
 }
 
@@ -56,6 +59,8 @@ static int reading_take(struct run *r, struct reading *to)
 	to->at_ps = ibcc_engine_now_ps(r->e);
 	for (i = 0; i < r->m.n_flows && !rc; i++)
 		rc = ibcc_engine_flow_read(r->e, i, &to->flow[i]);
+	for (i = 0; i < r->m.n_flows && !rc; i++)
+		rc = ibcc_engine_conn_read(r->e, i, &to->conn[i]);
 	for (i = 0; i < r->m.n_ports && !rc; i++)
 		rc = ibcc_engine_port_read(r->e, i, &to->port[i]);
 	return rc;
@@ -220,6 +225,19 @@ static double percentile_us(const struct run *r, uint32_t flow, double share)
 	return ps ? (double)ps * US_PER_PS : NAN;
 }
 
+static void sum_conn(const struct ibcc_engine_conn *a, const struct ibcc_engine_conn *b,
+		     struct ibcc_engine_conn *out)
+{
+	*out = (struct ibcc_engine_conn){ .resent = b->resent - a->resent,
+					  .out_of_order = b->out_of_order - a->out_of_order,
+					  .duplicates = b->duplicates - a->duplicates,
+					  .naks = b->naks - a->naks,
+					  .timeouts = b->timeouts - a->timeouts,
+					  .depth_max = b->depth_max };
+	for (unsigned int i = 0; i < IBCC_DEPTH_BINS; i++)
+		out->depth[i] = b->depth[i] - a->depth[i];
+}
+
 static void sum_flows(struct run *r)
 {
 	uint64_t span = r->m.to_ps - r->m.from_ps;
@@ -241,6 +259,9 @@ static void sum_flows(struct run *r)
 		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;
 		f->fecn = b->fecn - a->fecn;
 		f->becn = b->becn - a->becn;
+		f->reordered_pkts = b->reordered_pkts - a->reordered_pkts;
+		sum_conn(&r->start.conn[i], &r->now.conn[i], &f->conn);
+		f->sent_pkts = b->sent_pkts - a->sent_pkts + f->conn.resent;
 		f->ccti = r->n_in_window ? f->ccti / r->n_in_window : b->ccti;
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Multipath routing: random, or adaptive to the output with the fewest packets waiting.
+/* Multipath routing: random, in turn, or adaptive to the output with the fewest packets waiting;
+ * for each packet anew, or for bursts and flowlets, which stay together.
  *
  * Shortest ways between switches are found by a breadth-first search from each switch that has
  * HCAs. In a fat tree they go up and then down, so that no cycle of waiting buffers can close; in
@@ -72,6 +73,12 @@ static int add_sets(struct ibcc_engine *e, uint32_t leaf, const uint32_t *hops)
 	return 0;
 }
 
+static bool keeps(const struct ibcc_model *m)
+{
+	return m->routing == IBCC_ROUTING_ROUND_ROBIN || m->path_burst_packets > 1 ||
+	       m->path_gap_ps;
+}
+
 static int find_leaves(struct ibcc_engine *e)
 {
 	struct fab_paths *x = e->paths;
@@ -88,6 +95,11 @@ static int find_leaves(struct ibcc_engine *e)
 			x->leaf_sw[x->n_leaves++] = i;
 	}
 	x->set = calloc((size_t)e->n_sw * x->n_leaves + 1, sizeof(*x->set));
+	if (keeps(&e->model)) {
+		x->keep = calloc((size_t)e->n_sw * PATH_KEEPS + 1, sizeof(*x->keep));
+		if (!x->keep)
+			return -ENOMEM;
+	}
 	return x->set ? 0 : -ENOMEM;
 }
 
@@ -128,6 +140,7 @@ void ibcc_paths_free(struct ibcc_engine *e)
 	free(e->paths->leaf_sw);
 	free(e->paths->set);
 	free(e->paths->port);
+	free(e->paths->keep);
 	free(e->paths->order);
 	free(e->paths->number);
 	free(e->paths);
@@ -177,26 +190,14 @@ static uint32_t load(const struct ibcc_engine *e, uint32_t port)
 	return p->queued + (p->busy_ps > e->now_ps);
 }
 
-uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint32_t out)
+/* The output of a set with the fewest packets, from number `at` on; NONE: no link is up. */
+static uint32_t pick_least(const struct ibcc_engine *e, const struct path_set *set,
+			   uint32_t first_port, uint32_t at)
 {
-	struct fab_paths *x = e->paths;
-	uint32_t leaf = dlid <= IBCC_LID_MAX ? x->leaf_of[dlid] : NONE, at, best = NONE;
-	const struct path_set *set;
+	uint32_t best = NONE;
 
-	if (leaf == NONE)
-		return out;
-	set = &x->set[(size_t)sw * x->n_leaves + leaf];
-	if (!set->n)
-		return out;
-	at = ibcc_rng_below(&x->rng, set->n); /* chooses, or where to begin among equals */
-	if (e->model.routing == IBCC_ROUTING_RANDOM) {
-		best = e->sw[sw].first_port + x->port[set->first + at];
-		if (!(e->port[best].flags & PORT_UP))
-			best = pick_up(e, set, e->sw[sw].first_port);
-		return best != NONE ? best : out;
-	}
 	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t port = e->sw[sw].first_port + x->port[set->first + at];
+		uint32_t port = first_port + e->paths->port[set->first + at];
 
 		at = at + 1 < set->n ? at + 1 : 0;
 		if (!(e->port[port].flags & PORT_UP))
@@ -204,7 +205,79 @@ uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint
 		if (best == NONE || load(e, port) < load(e, best))
 			best = port;
 	}
-	return best != NONE ? best : out;
+	return best;
+}
+
+/* The next output of a set in turn whose link is up; NONE: there is none. */
+static uint32_t pick_next(const struct ibcc_engine *e, const struct path_set *set,
+			  uint32_t first_port, uint32_t *turn)
+{
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t port = first_port + e->paths->port[set->first + (*turn)++ % set->n];
+
+		if (e->port[port].flags & PORT_UP)
+			return port;
+	}
+	return NONE;
+}
+
+static uint32_t pick_new(struct ibcc_engine *e, const struct path_set *set, uint32_t first_port,
+			 uint32_t *turn)
+{
+	struct fab_paths *x = e->paths;
+	uint32_t at, port;
+
+	if (e->model.routing == IBCC_ROUTING_ROUND_ROBIN)
+		return pick_next(e, set, first_port, turn);
+	at = ibcc_rng_below(&x->rng, set->n); /* chooses, or where to begin among equals */
+	if (e->model.routing == IBCC_ROUTING_ADAPTIVE)
+		return pick_least(e, set, first_port, at);
+	port = first_port + x->port[set->first + at];
+	return e->port[port].flags & PORT_UP ? port : pick_up(e, set, first_port);
+}
+
+/* Data and answers of a queue pair go opposite ways, and have memory of their own. */
+static struct path_keep *keep_of(const struct fab_paths *x, uint32_t sw, const struct pkt *k)
+{
+	uint32_t key = k->qp << 1 | !!(k->flags & PKT_CTRL);
+
+	return &x->keep[sw * PATH_KEEPS + (key * 0x9e3779b1u >> 16 & (PATH_KEEPS - 1))];
+}
+
+static bool may_change(const struct ibcc_engine *e, const struct path_keep *p, uint32_t set)
+{
+	if (!p->out || p->set != set || !(e->port[p->out].flags & PORT_UP))
+		return true;
+	return !p->left && e->now_ps - p->last_ps >= e->model.path_gap_ps;
+}
+
+uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, const struct pkt *k, uint32_t out)
+{
+	struct fab_paths *x = e->paths;
+	uint32_t leaf = k->dlid <= IBCC_LID_MAX ? x->leaf_of[k->dlid] : NONE, at, best;
+	const struct path_set *set;
+	struct path_keep *p;
+
+	if (leaf == NONE)
+		return out;
+	at = sw * x->n_leaves + leaf;
+	set = &x->set[at];
+	if (!set->n)
+		return out;
+	if (!x->keep) {
+		best = pick_new(e, set, e->sw[sw].first_port, NULL);
+		return best != NONE ? best : out;
+	}
+	p = keep_of(x, sw, k);
+	if (may_change(e, p, at)) {
+		best = pick_new(e, set, e->sw[sw].first_port, &p->turn);
+		p->out = best != NONE ? best : 0;
+		p->set = at;
+		p->left = e->model.path_burst_packets;
+	}
+	p->left -= p->left > 0;
+	p->last_ps = e->now_ps;
+	return p->out ? p->out : out;
 }
 
 static int order_grow(struct ibcc_engine *e)

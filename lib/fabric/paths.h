@@ -16,6 +16,14 @@ struct path_order {
 	uint32_t expected; /* one more than the highest that came */
 };
 
+/* What a switch remembers of a queue pair's packets, or of some queue pairs' that share it. */
+struct path_keep {
+	uint64_t last_ps;  /* when it last chose or kept the output */
+	uint32_t set, out; /* the output was chosen of this set; 0: none was */
+	uint32_t left;     /* packets until it may be another one */
+	uint32_t turn;     /* whose is next, in turn */
+};
+
 struct fab_paths {
 	uint32_t n_leaves;
 	uint32_t
@@ -25,17 +33,20 @@ struct fab_paths {
 	uint8_t *port;
 	uint32_t n_ports, cap_ports;
 	uint64_t rng;
+	struct path_keep *keep;   /* PATH_KEEPS by switch; NULL: each packet is free */
 	struct path_order *order; /* by queue pair */
 	uint32_t *number;         /* by packet: its place in its queue pair's order */
 	uint32_t n_order, cap_order, cap_number;
 };
 
+#define PATH_KEEPS 256u /* a power of two */
+
 int ibcc_paths_build(struct ibcc_engine *e);
 void ibcc_paths_free(struct ibcc_engine *e);
 /* LIDs have changed. */
 void ibcc_paths_map(struct ibcc_engine *e);
-/* The output to take at a switch, where the forwarding table says `out` (or NONE). */
-uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, uint16_t dlid, uint32_t out);
+/* The output for a packet at a switch, where the forwarding table says `out` (or NONE). */
+uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, const struct pkt *k, uint32_t out);
 /* A source sent a packet; it was delivered. */
 void ibcc_paths_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt);
 void ibcc_paths_received(struct ibcc_engine *e, uint32_t pkt);

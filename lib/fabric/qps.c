@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Making queue pairs. They stay: who was throttled once may be again. */
+/* Making queue pairs, and the groups that they are of. They stay: who was throttled once may be
+ * again.
+ */
 #include "qps.h"
 
 #include <stdlib.h>
@@ -52,4 +54,24 @@ uint32_t ibcc_fab_qp_get(struct ibcc_engine *e, uint32_t group, uint32_t dst_por
 		(struct qp){ .group = group, .dst_port = dst_port, .defer = NONE, .wait = NONE };
 	put(g->qp, (struct qp_of){ dst_port, qp });
 	return qp;
+}
+
+int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl)
+{
+	struct hca *h = &e->hca[e->port[port].owner];
+
+	if (h->group[sl] == NONE) {
+		if (!e->marks[sl])
+			e->marks[sl] = calloc(e->n_ports + 1, sizeof(*e->marks[sl]));
+		if (!e->marks[sl] ||
+		    ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
+			return -ENOMEM;
+		e->group[e->n_group] = (struct group){ .port = port,
+						       .sl = (uint8_t)sl,
+						       .vl = ibcc_fab_hca_vl(e, h, sl),
+						       .ctrl = NONE };
+		ibcc_fab_group_cc(e, &e->group[e->n_group]);
+		h->group[sl] = e->n_group++;
+	}
+	return h->group[sl];
 }

@@ -2,6 +2,7 @@
 /* The loop. */
 #include <errno.h>
 
+#include "endpoint.h"
 #include "eth.h"
 #include "reads.h"
 #include "tx.h"
@@ -32,6 +33,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_PAUSE: ibcc_eth_pause(e, i); break;
 	case EV_BCN: ibcc_bcn_notify(e, i); break;
 	case EV_READ: ibcc_reads_end(e, i); break;
+	case EV_RETRY: ibcc_ends_retry(e, i); break;
 	}
 }
 

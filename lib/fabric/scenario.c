@@ -29,6 +29,9 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.wait_tick = 255,
 		.arbitration = IBCC_ARBITRATION_INPUT,
 		.routing = IBCC_ROUTING_STATIC,
+		.endpoint = IBCC_ENDPOINT_DATAGRAM,
+		.endpoint_window = 128,
+		.ack_timeout = 8, /* 1.05 ms */
 		.switching = IBCC_SWITCHING_CUT_THROUGH,
 		.switch_reads = IBCC_SWITCH_READS_ALL,
 		.flow_control = IBCC_FLOW_CONTROL_CREDITS,

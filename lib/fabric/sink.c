@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 
+#include "endpoint.h"
 #include "latency.h"
 #include "paths.h"
 #include "tx.h"
@@ -70,13 +71,15 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct flow *f = &e->flow[k->flow];
-	bool becn;
+	bool becn, answers = e->model.acks;
 
 	credit_return(e, k);
 	if (k->flags & PKT_CTRL) {
 		becn = k->flags & PKT_BECN;
 		f->becn += becn;
-		if (f->window && e->model.acks)
+		if (e->ends)
+			ibcc_ends_answered(e, pkt);
+		else if (f->window && e->model.acks)
 			ibcc_fab_flow_done(e, k->flow);
 		if (becn)
 			ibcc_fab_becn(e, pkt);
@@ -87,14 +90,17 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		ibcc_paths_received(e, pkt);
 	if (f->window && !e->model.acks)
 		ibcc_fab_flow_done(e, k->flow);
-	count_delivery(e, f, e->now_ps - k->born_ps);
+	if (e->ends)
+		answers = ibcc_ends_received(e, pkt);
+	else
+		count_delivery(e, f, e->now_ps - k->born_ps);
 	f->fecn += !!(k->flags & PKT_FECN);
 	becn = k->flags & PKT_FECN && !h->no_cc;
 	if (becn && e->model.becn_path == IBCC_BECN_OUT_OF_BAND) {
 		notify(e, pkt);
 		becn = false;
 	}
-	if (!becn && !e->model.acks) {
+	if (!becn && !answers) {
 		pkt_give(e, pkt);
 		return;
 	}

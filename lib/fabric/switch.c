@@ -199,7 +199,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	if (!(e->port[o].flags & PORT_UP))
 		o = NONE;
 	if (!plain && e->paths)
-		o = ibcc_paths_pick(e, e->port[k->port].owner, k->dlid, o);
+		o = ibcc_paths_pick(e, e->port[k->port].owner, k, o);
 	if (o == NONE) {
 		discard(e, pkt);
 		return;

@@ -11,6 +11,7 @@
 
 #include <ibcc/rng.h>
 
+#include "endpoint.h"
 #include "evq.h"
 #include "qps.h"
 
@@ -118,8 +119,14 @@ static uint64_t unpaced_ps(struct ibcc_engine *e, struct flow *f)
 /* The rarer cases of head_ps(). */
 uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 {
+	uint64_t due_ps;
+
+	if (e->ends && ibcc_ends_head(e, (uint32_t)(f - e->flow), &due_ps))
+		return due_ps;
 	if (!ibcc_arrivals_paced(f->kind))
 		return unpaced_ps(e, f);
+	if (!f->ring_cap)
+		return f->head.next_ps;
 	offer(e, f);
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
@@ -268,6 +275,8 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if (src_port >= e->n_ports || src_port == dst_port || s->sl >= 16 ||
 	    e->port[src_port].flags & PORT_SWITCH || e->port[src_port].peer == NONE)
 		return -EINVAL;
+	if (dst_port == IBCC_NONE && e->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
+		return -EINVAL;
 	if (dst_port != IBCC_NONE &&
 	    (*s->not_to || dst_port >= e->n_ports || e->port[dst_port].flags & PORT_SWITCH))
 		return -EINVAL;
@@ -307,9 +316,13 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		free(f.ring);
 		return e->err;
 	}
-	if (f.window && ibcc_fab_quiet_end(e)) {
+	f.direct = paced && !f.ring_cap && e->model.endpoint == IBCC_ENDPOINT_DATAGRAM;
+	rc = f.window ? ibcc_fab_quiet_end(e) : 0;
+	if (!rc && e->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
+		rc = ibcc_ends_add(e, f.offer.next_ps);
+	if (rc) {
 		free(f.ring);
-		return -ENOMEM;
+		return rc;
 	}
 	e->flow[e->n_flow++] = f;
 	/* Not armed here: the flow joins when time runs, in its place among equal times. */

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/engine.h>
+
 #include "scenario_parts.h"
 
-/* An item of `events`: one of sink, link_rate, send_rate, link_down, link_up
+/* An item of `events`: one of sink, link_rate, send_rate, send_delay, link_down, link_up
  * says what happens. */
 struct event_yaml {
-	double at_ms;
-	const struct ibcc_yaml_node *sink, *rate, *link, *send, *down, *up;
+	double at_ms, delay_ns; /* delay -1: not given */
+	const struct ibcc_yaml_node *sink, *rate, *link, *send, *later, *down, *up;
 };
 
 static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
@@ -43,6 +45,7 @@ static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
 	} of[] = {
 		{ ey->link, "events.link_rate", IBCC_EVENT_LINK_RATE },
 		{ ey->send, "events.send_rate", IBCC_EVENT_SEND_RATE },
+		{ ey->later, "events.send_delay", IBCC_EVENT_SEND_DELAY },
 		{ ey->down, "events.link_down", IBCC_EVENT_LINK_DOWN },
 		{ ey->up, "events.link_up", IBCC_EVENT_LINK_UP },
 	}, *it = of;
@@ -59,6 +62,12 @@ static int read_link(const struct ibcc_yaml *y, const struct event_yaml *ey,
 		ibcc_yaml_error(y, e, it->n, "events.rate", "missing, want the link's rate");
 		return -EINVAL;
 	}
+	if (ey->later && ey->delay_ns < 0) {
+		ibcc_yaml_error(y, e, it->n, "events.delay_ns", "missing, want the extra delay");
+		return -EINVAL;
+	}
+	if (ey->later)
+		ev->value = (uint32_t)(ey->delay_ns * (double)IBCC_PS_PER_NS + 0.5);
 	if (rated)
 		bad = ibcc_scenario_read_rate(y, ey->rate, "events.rate", &ev->value, e);
 	return rc ? rc : bad;
@@ -74,12 +83,15 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		{ IBCC_YAML_MEMBER("rate", NODE, struct event_yaml, rate) },
 		{ IBCC_YAML_MEMBER("link_rate", NODE, struct event_yaml, link) },
 		{ IBCC_YAML_MEMBER("send_rate", NODE, struct event_yaml, send) },
+		{ IBCC_YAML_MEMBER("send_delay", NODE, struct event_yaml, later) },
+		{ IBCC_YAML_MEMBER("delay_ns", DOUBLE, struct event_yaml, delay_ns),
+		  .max = IBCC_LINK_DELAY_MAX_PS / IBCC_PS_PER_NS },
 		{ IBCC_YAML_MEMBER("link_down", NODE, struct event_yaml, down) },
 		{ IBCC_YAML_MEMBER("link_up", NODE, struct event_yaml, up) },
 		{ .name = NULL },
 	};
 	struct ibcc_scenario *s = arg;
-	struct event_yaml ey = { 0 };
+	struct event_yaml ey = { .delay_ns = -1 };
 	struct ibcc_event_spec *ev = &s->event[s->n_events];
 	uint32_t node;
 	int rc;
@@ -87,11 +99,11 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	(void)index;
 	if (ibcc_yaml_read(y, n, "events", keys, &ey, e))
 		return -EINVAL;
-	if (!ey.sink + !ey.link + !ey.send + !ey.down + !ey.up != 4 ||
-	    (ey.rate && !ey.sink && !ey.link && !ey.send)) {
+	if (!ey.sink + !ey.link + !ey.send + !ey.later + !ey.down + !ey.up != 5 ||
+	    (ey.rate && !ey.sink && !ey.link && !ey.send) || (ey.delay_ns >= 0 && !ey.later)) {
 		ibcc_yaml_error(y, e, n, "events",
-				"want one of sink, link_rate or send_rate (with rate), link_down "
-				"or link_up");
+				"want one of sink, link_rate or send_rate (with rate), send_delay "
+				"(with delay_ns), link_down or link_up");
 		return -EINVAL;
 	}
 	*ev = (struct ibcc_event_spec){ .at_ps = ibcc_scenario_ps(ey.at_ms) };

@@ -19,8 +19,9 @@ struct bcn_yaml {
 
 struct model_yaml {
 	struct ibcc_model m;
-	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns;
+	double link_delay_ns, switch_delay_ns, credit_delay_ns, becn_delay_ns, path_gap_ns;
 	int hca_service, flow_control, arbitration, routing, switching, switch_reads, becn_path;
+	int endpoint;
 	char vlarb_high[VLARB_TEXT], vlarb_low[VLARB_TEXT];
 };
 
@@ -106,7 +107,9 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 			     struct ibcc_model *m, struct ibcc_yaml_errors *e)
 {
 	static const char *const flow_controls[] = { "credits", "pause", NULL };
-	static const char *const routings[] = { "static", "random", "adaptive", NULL };
+	static const char *const routings[] = { "static", "random", "adaptive", "round-robin",
+						NULL };
+	static const char *const endpoints[] = { "datagram", "rc", "ooo", NULL };
 	static const char *const switchings[] = { "cut-through", "store-and-forward", NULL };
 	static const char *const reads[] = { "all", "one", NULL };
 	static const char *const becn_paths[] = { "in-band", "out-of-band", NULL };
@@ -153,6 +156,17 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		{ IBCC_YAML_MEMBER("vl_high_limit", UINT, struct model_yaml, m.vlarb.high_limit) },
 		{ IBCC_YAML_MEMBER("routing", ENUM, struct model_yaml, routing),
 		  .names = routings },
+		{ IBCC_YAML_MEMBER("path_burst_packets", UINT, struct model_yaml,
+				   m.path_burst_packets),
+		  .max = 1e6 },
+		{ IBCC_YAML_MEMBER("path_gap_ns", DOUBLE, struct model_yaml, path_gap_ns),
+		  .max = MAX_DELAY_NS },
+		{ IBCC_YAML_MEMBER("endpoint", ENUM, struct model_yaml, endpoint),
+		  .names = endpoints },
+		{ IBCC_YAML_MEMBER("endpoint_window", UINT, struct model_yaml, m.endpoint_window),
+		  .min = 1, .max = 1u << 20 },
+		{ IBCC_YAML_MEMBER("ack_timeout", UINT, struct model_yaml, m.ack_timeout),
+		  .max = 31 },
 		{ IBCC_YAML_MEMBER("switching", ENUM, struct model_yaml, switching),
 		  .names = switchings },
 		{ IBCC_YAML_MEMBER("switch_reads", ENUM, struct model_yaml, switch_reads),
@@ -177,6 +191,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		.flow_control = (int)m->flow_control,
 		.arbitration = (int)m->arbitration,
 		.routing = (int)m->routing,
+		.path_gap_ns = (double)m->path_gap_ps / (double)IBCC_PS_PER_NS,
+		.endpoint = (int)m->endpoint,
 		.switching = (int)m->switching,
 		.switch_reads = (int)m->switch_reads,
 		.becn_path = (int)m->becn_path,
@@ -193,6 +209,8 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	m->hca_service = (enum ibcc_hca_service)my.hca_service;
 	m->flow_control = (enum ibcc_flow_control)my.flow_control;
 	m->routing = (enum ibcc_routing)my.routing;
+	m->path_gap_ps = ns_to_ps(my.path_gap_ns);
+	m->endpoint = (enum ibcc_endpoint)my.endpoint;
 	m->switching = (enum ibcc_switching)my.switching;
 	m->switch_reads = (enum ibcc_switch_reads)my.switch_reads;
 	m->becn_path = (enum ibcc_becn_path)my.becn_path;

@@ -377,6 +377,10 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	}
 	bad = check_rate(y, n, &ty, e);
 	rc = rc ? rc : bad;
+	if (!rc && to.all && tr->s->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
+		rc = ibcc_yaml_want(y, e, ty.to, "traffic.to",
+				    "hosts by name, or to_except: with model.endpoint each flow is "
+				    "a connection to one");
 	if (ty.merged && !rc)
 		rc = check_merged(y, n, &ty, &to, &to_except, e);
 	if (rc || !tr->s->topo)

@@ -77,6 +77,7 @@ enum per_run {
 	F_ROUNDS,
 	F_ROUNDS_AFTER,
 	F_ROUNDS_CROWDED,
+	F_CONN,  /* a word of conn_figure() */
 	F_IWARP, /* a subject and a figure's name */
 };
 static const struct function {
@@ -100,6 +101,7 @@ static const struct function {
 	{ "rounds", 1, F_ROUNDS },
 	{ "late_rounds", 1, F_ROUNDS_AFTER },
 	{ "crowded_rounds", 1, F_ROUNDS_CROWDED },
+	{ "conn", 3, F_CONN },
 	{ "iwarp", 3, F_IWARP },
 };
 
@@ -206,6 +208,7 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_ROUNDS: v = run->live.n_rounds; break;
 	case F_ROUNDS_AFTER: v = late_rounds(run); break;
 	case F_ROUNDS_CROWDED: v = crowded_rounds(run); break;
+	case F_CONN: v = ibcc_select_conn(&s, a->text[2]); break;
 	case F_IWARP: break; /* above */
 	}
 	free(s.in);
@@ -231,6 +234,9 @@ static double call(struct eval *e, const struct function *f, const struct args *
 		if (!ibcc_exp_wire_has(e->x, a->text[1], a->text[2]))
 			return fail(e, "got \"%s, %s\", want a subject and a figure", a->text[1],
 				    a->text[2]);
+	} else if (f->f == F_CONN) {
+		if (!ibcc_select_conn_has(a->text[2]))
+			return fail(e, "got \"%s\", want a figure of connections", a->text[2]);
 	} else if (f->n_args > 2) {
 		strtod(a->text[2], &end);
 		if (end == a->text[2] || *end)

@@ -113,6 +113,30 @@ static json_t *flow_json(const struct ibcc_flow_spec *f, const struct ibcc_measu
 		(json_int_t)m->becn, "ccti", ibcc_report_number(m->ccti));
 }
 
+/* What only flows that are connections have. */
+static void add_conn(json_t *o, const struct ibcc_exp_run *run, const struct ibcc_measure_flow *f)
+{
+	const struct ibcc_engine_conn *c = &f->conn;
+	json_t *depth = json_array();
+	unsigned int n = IBCC_DEPTH_BINS;
+
+	while (n && !c->depth[n - 1])
+		n--;
+	for (unsigned int i = 0; i < n; i++)
+		json_array_append_new(depth, json_integer((json_int_t)c->depth[i]));
+	if (o && run->scenario.model.endpoint != IBCC_ENDPOINT_DATAGRAM)
+		json_object_set_new(
+			o, "connection",
+			json_pack("{sI sI sI sI sI sI sI sI sO}", "sent_pkts",
+				  (json_int_t)f->sent_pkts, "resent_pkts", (json_int_t)c->resent,
+				  "out_of_order_pkts", (json_int_t)c->out_of_order,
+				  "duplicate_pkts", (json_int_t)c->duplicates, "reordered_pkts",
+				  (json_int_t)f->reordered_pkts, "naks", (json_int_t)c->naks,
+				  "timeouts", (json_int_t)c->timeouts, "depth_max",
+				  (json_int_t)c->depth_max, "depth", depth));
+	json_decref(depth);
+}
+
 static json_t *port_json(const struct ibcc_topo *t, uint32_t port,
 			 const struct ibcc_measure_port *m)
 {
@@ -177,8 +201,12 @@ json_t *ibcc_report_scenario(const struct ibcc_exp_run *run, double wall_s)
 	const struct ibcc_topo *t = run->scenario.topo;
 	json_t *flows = json_array(), *ports = json_array();
 
-	for (uint32_t i = 0; i < m->n_flows; i++)
-		json_array_append_new(flows, flow_json(&run->scenario.flow[i], &m->flow[i]));
+	for (uint32_t i = 0; i < m->n_flows; i++) {
+		json_t *o = flow_json(&run->scenario.flow[i], &m->flow[i]);
+
+		add_conn(o, run, &m->flow[i]);
+		json_array_append_new(flows, o);
+	}
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		json_t *o;
 

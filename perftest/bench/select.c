@@ -177,6 +177,127 @@ double ibcc_select_unfairness(const struct ibcc_select *s, double share_mbps)
 	return n && share_mbps > 0 ? sqrt(sum / n) : NAN;
 }
 
+struct conn_sum {
+	double sent, useful, came, out_of_order, duplicates, reordered, resent, naks, timeouts,
+		depth, ahead, new_pkts, p50_us, p99_us;
+};
+
+static double conn_sent_per_useful(const struct conn_sum *x)
+{
+	return x->useful > 0 ? x->sent / x->useful : NAN;
+}
+
+static double conn_out_of_order(const struct conn_sum *x)
+{
+	return x->came > 0 ? x->out_of_order / x->came : NAN;
+}
+
+static double conn_duplicates(const struct conn_sum *x)
+{
+	return x->came > 0 ? x->duplicates / x->came : NAN;
+}
+
+static double conn_reordered(const struct conn_sum *x)
+{
+	return x->came > 0 ? x->reordered / x->came : NAN;
+}
+
+static double conn_ahead(const struct conn_sum *x)
+{
+	return x->new_pkts > 0 ? x->ahead / x->new_pkts : NAN;
+}
+
+static double conn_resent(const struct conn_sum *x)
+{
+	return x->resent;
+}
+
+static double conn_naks(const struct conn_sum *x)
+{
+	return x->naks;
+}
+
+static double conn_timeouts(const struct conn_sum *x)
+{
+	return x->timeouts;
+}
+
+static double conn_depth(const struct conn_sum *x)
+{
+	return x->depth;
+}
+
+static double conn_p50(const struct conn_sum *x)
+{
+	return x->p50_us;
+}
+
+static double conn_p99(const struct conn_sum *x)
+{
+	return x->p99_us;
+}
+
+static const struct {
+	const char *name;
+	double (*of)(const struct conn_sum *x);
+} conn_figures[] = { { "sent_per_useful", conn_sent_per_useful },
+		     { "out_of_order", conn_out_of_order },
+		     { "duplicates", conn_duplicates },
+		     { "reordered", conn_reordered },
+		     { "ahead", conn_ahead },
+		     { "resent", conn_resent },
+		     { "naks", conn_naks },
+		     { "timeouts", conn_timeouts },
+		     { "depth", conn_depth },
+		     { "p50_us", conn_p50 },
+		     { "p99_us", conn_p99 } };
+#define N_CONN_FIGURES (sizeof(conn_figures) / sizeof(*conn_figures))
+
+bool ibcc_select_conn_has(const char *figure)
+{
+	for (size_t i = 0; i < N_CONN_FIGURES; i++)
+		if (!strcmp(conn_figures[i].name, figure))
+			return true;
+	return false;
+}
+
+static void add_conn(struct conn_sum *x, const struct ibcc_measure_flow *f)
+{
+	const struct ibcc_engine_conn *c = &f->conn;
+
+	x->sent += (double)f->sent_pkts;
+	x->useful += (double)f->received_pkts;
+	x->out_of_order += (double)c->out_of_order;
+	x->duplicates += (double)c->duplicates;
+	x->reordered += (double)f->reordered_pkts;
+	x->resent += (double)c->resent;
+	x->naks += (double)c->naks;
+	x->timeouts += (double)c->timeouts;
+	x->depth = fmax(x->depth, c->depth_max);
+	for (unsigned int i = 0; i < IBCC_DEPTH_BINS; i++) {
+		x->new_pkts += (double)c->depth[i];
+		x->ahead += i ? (double)c->depth[i] : 0;
+	}
+	x->came = x->new_pkts + x->duplicates;
+	x->p50_us = fmax(x->p50_us, f->p50_us);
+	x->p99_us = fmax(x->p99_us, f->p99_us);
+}
+
+double ibcc_select_conn(const struct ibcc_select *s, const char *figure)
+{
+	struct conn_sum x = { .p50_us = NAN, .p99_us = NAN };
+
+	if (s->nodes)
+		return NAN;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->in[i])
+			add_conn(&x, &s->run->measure.flow[i]);
+	for (size_t i = 0; i < N_CONN_FIGURES; i++)
+		if (!strcmp(conn_figures[i].name, figure))
+			return conn_figures[i].of(&x);
+	return NAN;
+}
+
 double ibcc_select_sample_mbps(const struct ibcc_select *s, uint32_t sample)
 {
 	const struct ibcc_measure *m = &s->run->measure;

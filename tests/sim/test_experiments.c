@@ -49,9 +49,12 @@ int main(void)
 {
 	static char lustre[] = "lustre", corners[] = "zrl-corners", n128[] = "zrl-128",
 		    output[] = "zrl-output", limit[] = "zrl-limit", rank[] = "zrl-rank";
+	static char anchor[] = "ooo-anchor", collision[] = "ooo-collision", end[] = "ooo-endpoint",
+		    tamed[] = "ooo-cc", table[] = "ooo-table";
 	const struct CMUnitTest tests[] = {
-		EXPERIMENT(lustre), EXPERIMENT(corners), EXPERIMENT(n128),
-		EXPERIMENT(output), EXPERIMENT(limit),	 EXPERIMENT(rank),
+		EXPERIMENT(lustre), EXPERIMENT(corners), EXPERIMENT(n128),   EXPERIMENT(output),
+		EXPERIMENT(limit),  EXPERIMENT(rank),    EXPERIMENT(anchor), EXPERIMENT(collision),
+		EXPERIMENT(end),    EXPERIMENT(tamed),   EXPERIMENT(table),
 	};
 
 	return cmocka_run_group_tests_name("experiments", tests, NULL, NULL);

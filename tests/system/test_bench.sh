@@ -16,7 +16,7 @@ status()
 
 status 0 "$bench" list -j
 check "all experiments are listed" jq -e '[.experiments[].name] | contains(["lustre", "zrl-corners",
-	"zrl-128", "zrl-output", "zrl-limit", "zrl-rank"])' "$TMP/out"
+	"zrl-128", "zrl-output", "zrl-limit", "zrl-rank", "ooo-anchor", "ooo-collision", "ooo-endpoint", "ooo-cc", "ooo-table"])' "$TMP/out"
 
 status 0 "$bench" run lustre -j --short --plot "$TMP/plot.svg"
 check "the JSON has the contract's keys" jq -e '.schema == 1 and .experiment == "lustre" and .ok

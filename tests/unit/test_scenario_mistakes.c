@@ -43,6 +43,9 @@ static void test_mistakes_of_topology(void **state)
 	text_bad(HEAD FLOW SMALL "events: [{send_rate: s/4, rate: 5}, {send_rate: a}]\n",
 		 "%9:22: events.send_rate: got \"s/4\", want a port that has a link\n"
 		 "%9:49: events.rate: missing, want the link's rate\n");
+	text_bad(HEAD FLOW SMALL "events: [{send_delay: a}, {send_delay: a, delay_ns: 1e7}]\n",
+		 "%9:23: events.delay_ns: missing, want the extra delay\n"
+		 "%9:53: events.delay_ns: got \"1e7\", want a number from 0 to 1000000\n");
 	text_bad(HEAD FLOW "topology:\n  nodes: [{host: [a, b]}, {switch: [s, t], ports: 2}]\n"
 			   "  links: [[a, s/1], [b, t/1]]\n",
 		 "%5:3: topology: want links between all nodes: some cannot be reached from "
@@ -86,8 +89,8 @@ static void test_mistakes_of_traffic(void **state)
 		 "%21:10: events.sink: got \"s\", want a host, not a switch\n"
 		 "%22:10: events.rate: missing, want the sink's rate\n"
 		 "%23:11: events.at_ms: got \"-1\", want a number from 0 to 1000000\n"
-		 "%24:3: events: want one of sink, link_rate or send_rate (with rate), link_down or "
-		 "link_up\n"
+		 "%24:3: events: want one of sink, link_rate or send_rate (with rate), send_delay "
+		 "(with delay_ns), link_down or link_up\n"
 		 "%25:13: events.link_up: got \"s/9\", want a port of s from 1 to 4\n"
 		 "%26:13: events.link_up: got \"s/4\", want a port that has a link\n"
 		 "%27:28: no_congestion_control: got \"z\", want a node of the topology\n");
@@ -131,6 +134,15 @@ static void test_mistakes_of_model(void **state)
 	text_bad(HEAD SMALL FLOW "model: {packet_bytes: 4096}\n",
 		 "%9:23: model.packet_bytes: got packets of 4096 bytes, want at most the MTU, "
 		 "2048\n");
+	text_bad(HEAD SMALL FLOW "model: {endpoint: uc, ack_timeout: 32, endpoint_window: 0}\n",
+		 "%9:19: model.endpoint: got \"uc\", want datagram, rc or ooo (did you "
+		 "mean rc?)\n"
+		 "%9:36: model.ack_timeout: got \"32\", want a whole number from 0 to 31\n"
+		 "%9:57: model.endpoint_window: got \"0\", want a whole number from 1 to "
+		 "1048576\n");
+	text_bad(HEAD SMALL "model: {endpoint: rc}\ntraffic:\n- {from: a, to: all}\n",
+		 "%10:17: traffic.to: got \"all\", want hosts by name, or to_except: with "
+		 "model.endpoint each flow is a connection to one\n");
 }
 
 static void test_mistakes_of_congestion_control(void **state)

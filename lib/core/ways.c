@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/ways.h>
+
+#include <ibcc/route.h>
+
+#include "text.h"
+
+#define LIDS_SEEN     16u  /* of those that a port leads to */
+#define FREE_PERMILLE 500u /* an output that sends less than this has room */
+
+/* Switches that a packet passes from this one on until it is at the LID's, itself included; 0: it
+ * does not come there.
+ */
+static unsigned int hops_to(const struct ibcc_topo *t, uint32_t sw, uint16_t lid)
+{
+	for (unsigned int n = 1; n <= IBCC_ROUTE_MAX_HOPS; n++) {
+		const struct ibcc_topo_node *node = &t->node[sw];
+		uint32_t peer;
+		uint8_t out = lid < node->lft_len ? node->lft[lid] : 255;
+
+		if (!out || out > node->n_ports)
+			return 0;
+		peer = t->port[node->first_port + out].peer;
+		if (peer == IBCC_NONE)
+			return 0;
+		if (!ibcc_topo_is_switch(t, t->port[peer].node))
+			return n;
+		sw = t->port[peer].node;
+	}
+	return 0;
+}
+
+static uint32_t next_switch(const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t peer = t->port[port].peer;
+
+	return peer != IBCC_NONE && ibcc_topo_is_switch(t, t->port[peer].node) ? t->port[peer].node
+									       : IBCC_NONE;
+}
+
+/* Whether an output leads to a LID of a channel adapter as soon as another one of its switch. */
+static bool leads_as_soon(const struct ibcc_topo *t, uint32_t port, uint32_t other, uint16_t lid)
+{
+	unsigned int here = hops_to(t, next_switch(t, port), lid);
+	unsigned int there = hops_to(t, next_switch(t, other), lid);
+
+	return here && there && there <= here;
+}
+
+/* Whether it does for all LIDs that are looked at, of those whose packets leave by the first. */
+static bool is_detour(const struct ibcc_topo *t, uint32_t port, uint32_t other)
+{
+	const struct ibcc_topo_node *sw = &t->node[t->port[port].node];
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX && n < LIDS_SEEN; lid++) {
+		uint32_t to = t->lid_port[lid];
+
+		if (sw->lft[lid] != t->port[port].num || to == IBCC_NONE ||
+		    ibcc_topo_is_switch(t, t->port[to].node))
+			continue;
+		if (!leads_as_soon(t, port, other, (uint16_t)lid))
+			return false;
+		n++;
+	}
+	return n;
+}
+
+/* What an output sent of its rate, in permille; 1000 where that is not known. */
+static uint32_t sent_permille(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			      uint32_t port)
+{
+	const struct ibcc_port_sample *p = &s->port[port];
+	uint32_t rate = ibcc_topo_link_mbps(t, port);
+
+	if (p->state != IBCC_SAMPLE_FRESH || !rate ||
+	    !ibcc_delta_exact(&p->delta, IBCC_CTR_XMIT_DATA))
+		return 1000;
+	return (uint32_t)((uint64_t)ibcc_delta_xmit_mbps(&p->delta) * 1000 / rate);
+}
+
+enum ibcc_ways ibcc_ways_of(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port,
+			    uint32_t *other)
+{
+	const struct ibcc_topo_node *sw = &t->node[t->port[port].node];
+	uint32_t least = FREE_PERMILLE;
+
+	*other = IBCC_NONE;
+	if (t->port[port].peer == IBCC_NONE)
+		return IBCC_WAYS_UNKNOWN;
+	if (next_switch(t, port) == IBCC_NONE)
+		return IBCC_WAYS_ENDPOINT;
+	for (unsigned int num = 1; num <= sw->n_ports; num++) {
+		uint32_t q = sw->first_port + num, sent;
+
+		if (q == port || next_switch(t, q) == IBCC_NONE)
+			continue;
+		sent = sent_permille(t, s, q);
+		if (sent >= least || !is_detour(t, port, q))
+			continue;
+		least = sent;
+		*other = q;
+	}
+	return *other == IBCC_NONE ? IBCC_WAYS_UNKNOWN : IBCC_WAYS_FREE;
+}
+
+static void say_root(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+		     const struct ibcc_root *r)
+{
+	char name[96], free_name[96];
+	uint32_t other;
+
+	ibcc_topo_port_name(t, r->port, name, sizeof(name));
+	switch (ibcc_ways_of(t, s, r->port, &other)) {
+	case IBCC_WAYS_UNKNOWN: break;
+	case IBCC_WAYS_ENDPOINT:
+		ibcc_text_add(x,
+			      "end-point congestion: tune CC, multipath will not help (%s leads to "
+			      "an adapter)",
+			      name);
+		break;
+	case IBCC_WAYS_FREE:
+		ibcc_topo_port_name(t, other, free_name, sizeof(free_name));
+		ibcc_text_add(x,
+			      "path collision: multipath, but endpoints must place out of order "
+			      "(%s is congested, %s leads there, too, and has room)",
+			      name, free_name);
+		break;
+	}
+}
+
+static void say_reordering(struct ibcc_text *x, const struct ibcc_vendor *v)
+{
+	unsigned int n = 0;
+
+	ibcc_text_say(x, "reordering on RC endpoints: take this SL out of adaptive routing (");
+	for (unsigned int sl = 0; sl < 16 && v->loose_sls != UINT16_MAX; sl++)
+		if (v->loose_sls >> sl & 1)
+			ibcc_text_add(x, "%s%u", n++ ? ", " : "SL ", sl);
+	ibcc_text_add(x,
+		      "%s), unless its hosts place out of order: ibcc-tune ooo-check on a host "
+		      "tells what it drops",
+		      n ? "" : "all SLs");
+}
+
+void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+		    const struct ibcc_picture *p, const struct ibcc_vendor *v,
+		    struct ibcc_why *text)
+{
+	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
+
+	text->text[0] = '\0';
+	if (!p->n_roots)
+		return;
+	/* Where all service levels have several ways already, a collision is none of the tables. */
+	if (!v->n_loose || v->loose_sls != UINT16_MAX ||
+	    next_switch(t, p->root[0].port) == IBCC_NONE)
+		say_root(&x, t, s, &p->root[0]);
+	if (v->n_loose)
+		say_reordering(&x, v);
+}
