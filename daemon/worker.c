@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/worker.h"
+#include "daemon/worker_impl.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -20,31 +18,6 @@
 /* To take back what is on trial when the daemon ends: less than systemd gives it. */
 #define LAST_TRIAL_S 20
 
-struct queue {
-	struct ibcc_job *first, **last;
-};
-
-struct ibcc_worker {
-	pthread_t thread;
-	bool started;
-	atomic_bool on_trial; /* something is, after the last job */
-	pthread_mutex_t lock; /* of all below */
-	pthread_cond_t wake;
-	bool stop;
-	struct queue todo, done;
-	json_t *status;
-	int done_fd;
-	/* The thread's own: */
-	struct ibcc_service *service;
-	struct ibcc_explain *explain;
-	struct queue applies;      /* waiting for the next pass */
-	struct queue plans;        /* likewise, since there is no plan now */
-	struct queue predicting;   /* who waits for the prediction under way, */
-	struct queue later;        /* and for it to end */
-	struct ibcc_why trial_why; /* why the last try to end a trial failed, as it was told */
-	struct ibcc_metrics_totals totals;
-};
-
 void ibcc_job_free(struct ibcc_job *j)
 {
 	if (!j)
@@ -56,31 +29,6 @@ void ibcc_job_free(struct ibcc_job *j)
 	free(j);
 }
 
-static void queue_init(struct queue *q)
-{
-	q->first = NULL;
-	q->last = &q->first;
-}
-
-static void push(struct queue *q, struct ibcc_job *j)
-{
-	j->next = NULL;
-	*q->last = j;
-	q->last = &j->next;
-}
-
-static struct ibcc_job *pop(struct queue *q)
-{
-	struct ibcc_job *j = q->first;
-
-	if (j) {
-		q->first = j->next;
-		if (!q->first)
-			q->last = &q->first;
-	}
-	return j;
-}
-
 /* Shows how things are after a job, which is done (NULL: there was none). */
 static void publish(struct ibcc_worker *w, struct ibcc_job *j)
 {
@@ -89,14 +37,14 @@ static void publish(struct ibcc_worker *w, struct ibcc_job *j)
 	w->on_trial = ibcc_service_trial_due_ns(w->service) != UINT64_MAX;
 	pthread_mutex_lock(&w->lock);
 	if (j)
-		push(&w->done, j);
+		ibcc_queue_push(&w->done, j);
 	old = w->status;
 	w->status = status;
 	pthread_mutex_unlock(&w->lock);
 	json_decref(old);
 }
 
-static void finish(struct ibcc_worker *w, struct ibcc_job *j)
+void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	uint64_t one = 1;
 
@@ -133,20 +81,20 @@ static bool wants_the_same(const struct ibcc_job *j, const struct ibcc_request *
 /* Who asks for what cannot be now is told so, and is no reason for a pass to fail. */
 static void refuse_applies(struct ibcc_worker *w)
 {
-	struct queue asked = w->applies;
+	struct ibcc_queue asked = w->applies;
 	struct ibcc_job *j;
 
 	if (!asked.first)
 		return;
-	queue_init(&w->applies);
-	while ((j = pop(&asked))) {
+	ibcc_queue_init(&w->applies);
+	while ((j = ibcc_queue_pop(&asked))) {
 		struct ibcc_request r = { j->who, j->skip_unsupported, j->confirm_s };
 
 		j->err = ibcc_service_may_apply(w->service, &r, &j->why);
 		if (j->err)
-			finish(w, j);
+			ibcc_worker_finish(w, j);
 		else
-			push(&w->applies, j);
+			ibcc_queue_push(&w->applies, j);
 	}
 }
 
@@ -157,9 +105,9 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 {
 	struct ibcc_job *first, *j;
 	struct ibcc_request r = { 0 };
-	struct queue others;
+	struct ibcc_queue others;
 
-	queue_init(&others);
+	ibcc_queue_init(&others);
 	refuse_applies(w);
 	first = w->applies.first;
 	if (first)
@@ -167,11 +115,11 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
 	measure(w, pass);
-	while ((j = pop(&w->applies))) {
+	while ((j = ibcc_queue_pop(&w->applies))) {
 		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
 
 		if (!wants_the_same(j, &r)) {
-			push(&others, j);
+			ibcc_queue_push(&others, j);
 			continue;
 		}
 		j->err = pass->err;
@@ -183,89 +131,10 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 			j->why = c->blocked;
 		}
 		add_trial(w, j);
-		finish(w, j);
+		ibcc_worker_finish(w, j);
 	}
-	while ((j = pop(&others)))
-		push(&w->applies, j);
-}
-
-/* From the predictor's thread. Without memory those who wait are told with the next pass. */
-static void on_predicted(void *arg)
-{
-	struct ibcc_job *j = calloc(1, sizeof(*j));
-
-	if (!j)
-		return;
-	j->kind = IBCC_JOB_PREDICTED;
-	ibcc_worker_submit(arg, j);
-}
-
-static void tell_predicted(struct ibcc_worker *w)
-{
-	struct ibcc_job *j;
-
-	while ((j = pop(&w->predicting))) {
-		j->err = ibcc_service_predicted(w->service, j->data, &j->result, &j->why);
-		finish(w, j);
-	}
-	ibcc_service_predicted_all(w->service);
-}
-
-static void tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
-{
-	j->err = ibcc_service_what_if(w->service, j->set, on_predicted, w, &j->why);
-	if (j->err == -EINPROGRESS || j->err == -EBUSY)
-		push(j->err == -EBUSY ? &w->later : &w->predicting, j);
-	else
-		finish(w, j);
-}
-
-/* A plan that is not there yet is waited for, as long as passes come to an end; and one that is,
- * for its prediction, which passes do not wait for.
- */
-static void tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
-{
-	/* A report is of what is there: it has the last prediction, if any. */
-	int rc = j->kind == IBCC_JOB_PLAN ? ibcc_service_predict(w->service, on_predicted, w) : 0;
-
-	if (rc == -EINPROGRESS || rc == -EBUSY) {
-		push(rc == -EBUSY ? &w->later : &w->predicting, j);
-		return;
-	}
-	j->err = j->kind == IBCC_JOB_REPORT
-			 ? ibcc_service_report(w->service, &j->result, &j->why)
-			 : ibcc_service_plan(w->service, j->data, &j->result, &j->why);
-	if (j->err == -EAGAIN && may_wait)
-		push(&w->plans, j);
-	else
-		finish(w, j);
-}
-
-static void tell_plans(struct ibcc_worker *w, bool may_wait)
-{
-	struct queue asked = w->plans;
-	struct ibcc_job *j;
-
-	if (!asked.first)
-		return;
-	queue_init(&w->plans);
-	while ((j = pop(&asked)))
-		tell_plan(w, j, may_wait);
-}
-
-static void run_later(struct ibcc_worker *w)
-{
-	struct queue waited = w->later;
-	struct ibcc_job *j;
-
-	if (!waited.first)
-		return;
-	queue_init(&w->later);
-	while ((j = pop(&waited)))
-		if (j->kind == IBCC_JOB_WHAT_IF)
-			tell_what_if(w, j);
-		else
-			tell_plan(w, j, true);
+	while ((j = ibcc_queue_pop(&others)))
+		ibcc_queue_push(&w->applies, j);
 }
 
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
@@ -277,9 +146,9 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 	switch (j->kind) {
 	case IBCC_JOB_PASS:
 		run_pass(w, j);
-		tell_plans(w, !j->err);
+		ibcc_worker_tell_plans(w, !j->err);
 		break;
-	case IBCC_JOB_APPLY: push(&w->applies, j); return;
+	case IBCC_JOB_APPLY: ibcc_queue_push(&w->applies, j); return;
 	case IBCC_JOB_APPLY_PLAN:
 		j->err = ibcc_service_apply_plan(w->service, &j->plan, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
@@ -298,7 +167,7 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		ibcc_explain_request(w->explain, "cancel", &r, j->err, &j->why, j->result);
 		break;
 	case IBCC_JOB_REPORT:
-	case IBCC_JOB_PLAN: tell_plan(w, j, true); return;
+	case IBCC_JOB_PLAN: ibcc_worker_tell_plan(w, j, true); return;
 	case IBCC_JOB_ROLLBACK:
 		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);
 		ibcc_explain_request(w->explain, "rollback", &r, j->err, &j->why, j->result);
@@ -325,14 +194,14 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		if (j->err)
 			ibcc_why_set(&j->why, j->err, "no memory");
 		break;
-	case IBCC_JOB_WHAT_IF: tell_what_if(w, j); return;
+	case IBCC_JOB_WHAT_IF: ibcc_worker_tell_what_if(w, j); return;
 	case IBCC_JOB_PREDICTED:
-		tell_predicted(w);
+		ibcc_worker_tell_predicted(w);
 		ibcc_job_free(j);
-		run_later(w);
+		ibcc_worker_run_later(w);
 		return;
 	}
-	finish(w, j);
+	ibcc_worker_finish(w, j);
 }
 
 /* Takes back what is on trial; `reason` as there. What fails is tried again, and told once. */
@@ -370,7 +239,7 @@ static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
 			pthread_cond_timedwait(&w->wake, &w->lock, &until);
 	}
 	if (!w->stop && !*due)
-		j = pop(&w->todo);
+		j = ibcc_queue_pop(&w->todo);
 	pthread_mutex_unlock(&w->lock);
 	return j;
 }
@@ -422,12 +291,12 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	queue_init(&w->todo);
-	queue_init(&w->done);
-	queue_init(&w->applies);
-	queue_init(&w->plans);
-	queue_init(&w->predicting);
-	queue_init(&w->later);
+	ibcc_queue_init(&w->todo);
+	ibcc_queue_init(&w->done);
+	ibcc_queue_init(&w->applies);
+	ibcc_queue_init(&w->plans);
+	ibcc_queue_init(&w->predicting);
+	ibcc_queue_init(&w->later);
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->service = ibcc_service_new(config, cc_key);
 	if (w->service)
@@ -450,11 +319,11 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	return NULL;
 }
 
-static void free_jobs(struct queue *q)
+static void free_jobs(struct ibcc_queue *q)
 {
 	struct ibcc_job *j;
 
-	while ((j = pop(q)))
+	while ((j = ibcc_queue_pop(q)))
 		ibcc_job_free(j);
 }
 
@@ -512,7 +381,7 @@ int ibcc_worker_fd(const struct ibcc_worker *w)
 void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	pthread_mutex_lock(&w->lock);
-	push(&w->todo, j);
+	ibcc_queue_push(&w->todo, j);
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 }
@@ -523,7 +392,7 @@ struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w)
 	uint64_t count;
 
 	pthread_mutex_lock(&w->lock);
-	j = pop(&w->done);
+	j = ibcc_queue_pop(&w->done);
 	if (!j && read(w->done_fd, &count, sizeof(count)) < 0)
 		j = NULL; /* nothing was there to take: as well */
 	pthread_mutex_unlock(&w->lock);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Inside of the worker, shared by its files: worker.c runs jobs, worker_plans.c those that wait for
+ * a plan, or for its prediction.
+ */
+#ifndef IBCC_DAEMON_WORKER_IMPL_H
+#define IBCC_DAEMON_WORKER_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "daemon/explain.h"
+#include "daemon/service.h"
+#include "daemon/worker.h"
+
+struct ibcc_queue {
+	struct ibcc_job *first, **last;
+};
+
+static inline void ibcc_queue_init(struct ibcc_queue *q)
+{
+	q->first = NULL;
+	q->last = &q->first;
+}
+
+static inline void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_job *j)
+{
+	j->next = NULL;
+	*q->last = j;
+	q->last = &j->next;
+}
+
+static inline struct ibcc_job *ibcc_queue_pop(struct ibcc_queue *q)
+{
+	struct ibcc_job *j = q->first;
+
+	if (j) {
+		q->first = j->next;
+		if (!q->first)
+			q->last = &q->first;
+	}
+	return j;
+}
+
+struct ibcc_worker {
+	pthread_t thread;
+	bool started;
+	atomic_bool on_trial; /* something is, after the last job */
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t wake;
+	bool stop;
+	struct ibcc_queue todo, done;
+	json_t *status;
+	int done_fd;
+	/* The thread's own: */
+	struct ibcc_service *service;
+	struct ibcc_explain *explain;
+	struct ibcc_queue applies;    /* waiting for the next pass */
+	struct ibcc_queue plans;      /* likewise, since there is no plan now */
+	struct ibcc_queue predicting; /* who waits for the prediction under way, */
+	struct ibcc_queue later;      /* and for it to end */
+	struct ibcc_why trial_why;    /* why the last try to end a trial failed, as it was told */
+	struct ibcc_metrics_totals totals;
+};
+
+/* The job is done, and everybody sees how things are after it. */
+void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_job *j);
+
+/* Jobs that wait. All of the worker's thread. */
+void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait);
+void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait); /* that wait for one */
+void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j);
+void ibcc_worker_tell_predicted(struct ibcc_worker *w); /* those that waited for that */
+void ibcc_worker_run_later(struct ibcc_worker *w);      /* and those that waited for its end */
+
+#endif
