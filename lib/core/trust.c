@@ -248,8 +248,9 @@ static bool blame_nodes(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 	return true;
 }
 
-/* What is impossible in itself, then whom several neighbours contradict, then both ends of what is
- * left.
+/* What is impossible in itself, then whom several neighbours contradict, then who sends on what is
+ * left. Which end is wrong nobody tells, but no decision rests on what was received, and what the
+ * other end sends is not in question.
  */
 static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
@@ -268,11 +269,11 @@ static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 	while (contradicted && blame_nodes(t, s))
 		;
 	for (uint32_t i = 0; contradicted && i < t->n_ports; i++) {
-		uint32_t peer = t->port[i].peer;
+		enum ibcc_doubt *peer = &s->port[t->port[i].peer].trust.doubt;
 
-		if (!is_contradicted(t, s, i) || is_doubted(s, i) || is_doubted(s, peer))
-			continue;
-		s->port[i].trust.doubt = s->port[peer].trust.doubt = IBCC_DOUBT_LINK;
+		if (is_linked(t, i) && sends_wrong(s, i) && !is_doubted(s, i) &&
+		    (*peer == IBCC_DOUBT_NONE || *peer == IBCC_DOUBT_LINK))
+			s->port[i].trust.doubt = IBCC_DOUBT_LINK;
 	}
 }
 
@@ -306,7 +307,7 @@ const char *ibcc_trust_reason(enum ibcc_doubt doubt)
 	case IBCC_DOUBT_TIME: return "sent and waited for longer than there was time";
 	case IBCC_DOUBT_MARKS: return "counts more marked packets than packets";
 	case IBCC_DOUBT_NODE: return "several neighbours counted otherwise";
-	case IBCC_DOUBT_LINK: return "the two ends of its cable count differently";
+	case IBCC_DOUBT_LINK: return "what it sent is not what the other end received";
 	}
 	return "";
 }
