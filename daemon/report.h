@@ -36,6 +36,9 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 /* Ports whose counters are not believed, [{"node_guid","node","ports","reason"}]. */
 json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
 
+/* Sentences about what takes no part, or is counted with something else: [string]. */
+json_t *ibcc_report_apart(const struct ibcc_topo *t);
+
 /* Sentences about what counters do not tell: [string]. */
 json_t *ibcc_report_counters(const struct ibcc_cycle *c);
 

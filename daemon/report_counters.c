@@ -89,6 +89,62 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 	}
 }
 
+/* Kinds of nodes that have no part in it. */
+enum apart { AGGREGATION, VIRTUAL, ROUTER, N_APART };
+
+static bool is_apart(const struct ibcc_topo_node *n, enum apart *kind)
+{
+	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+
+	if (n->type == IBCC_NODE_ROUTER) {
+		*kind = ROUTER;
+		return true;
+	}
+	switch (d ? d->kind : IBCC_DEVICE_HCA) {
+	case IBCC_DEVICE_HCA:
+	case IBCC_DEVICE_SWITCH: break;
+	case IBCC_DEVICE_AGGREGATION: *kind = AGGREGATION; return true;
+	case IBCC_DEVICE_VIRTUAL: *kind = VIRTUAL; return true;
+	}
+	return false;
+}
+
+json_t *ibcc_report_apart(const struct ibcc_topo *t)
+{
+	static const char *const what[N_APART][2] = {
+		{ "SHARP aggregation node", "SHARP aggregation nodes" },
+		{ "virtual function", "virtual functions" },
+		{ "router", "routers" },
+	};
+	const struct ibcc_topo_node *first[N_APART] = { NULL };
+	uint32_t n[N_APART] = { 0 };
+	json_t *list = json_array();
+	char text[256];
+	enum apart kind;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (!is_apart(&t->node[i], &kind))
+			continue;
+		if (!n[kind]++)
+			first[kind] = &t->node[i];
+	}
+	for (unsigned int k = 0; list && k < N_APART; k++) {
+		if (!n[k])
+			continue;
+		snprintf(text, sizeof(text), "%u %s (%s%s): not tuned, and not waited for", n[k],
+			 what[k][n[k] > 1], first[k]->desc, n[k] > 1 ? ", ..." : "");
+		add(list, text);
+	}
+	if (list && t->n_virtual) {
+		snprintf(text, sizeof(text),
+			 "%u LIDs of virtual ports: their packets count for the adapters' ports that "
+			 "they go through",
+			 t->n_virtual);
+		add(list, text);
+	}
+	return list;
+}
+
 json_t *ibcc_report_counters(const struct ibcc_cycle *c)
 {
 	const struct ibcc_units *u = ibcc_collector_units(c->collector);
@@ -98,6 +154,11 @@ json_t *ibcc_report_counters(const struct ibcc_cycle *c)
 	for (uint32_t i = 0; list && ibcc_units_say(u, i, text, sizeof(text)); i++)
 		if (text[0])
 			add(list, text);
+	for (uint32_t i = 0; list && i < c->topo->n_nodes; i++) {
+		ibcc_collector_redirect_say(c->collector, c->topo, i, text, sizeof(text));
+		if (text[0])
+			add(list, text);
+	}
 	if (list && c->snapshot.n_ports == c->topo->n_ports)
 		say_switches(list, c->topo, &c->snapshot);
 	if (list && c->decided)

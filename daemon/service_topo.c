@@ -74,6 +74,8 @@ bool ibcc_service_plugin_there(struct ibcc_service *s)
 static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
 			  struct ibcc_why *why)
 {
+	/* Without memory they are not known; that comes up soon enough. */
+	(void)ibcc_topo_find_virtual(t);
 	if (ibcc_cycle_set_topology(&s->cycle, t))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	s->source = source;

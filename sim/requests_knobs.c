@@ -11,6 +11,7 @@
 #define DELAY_MAX_US 60e6
 #define WAIT_MAX_MS  60e3
 #define CLOCK_MAX    100e3
+#define QP_MAX       16777215
 
 enum value { VALUE_NUMBER, VALUE_SWITCH, VALUE_NONE };
 
@@ -118,6 +119,15 @@ static int set_ignores(const struct ibcc_requests *q, const char *node, double v
 	return k ? 0 : -ENOENT;
 }
 
+static int set_pma_qp(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->pma_qp = (uint32_t)v;
+	return k ? 0 : -ENOENT;
+}
+
 static int set_sent(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
@@ -184,6 +194,7 @@ static const struct knob knobs[] = {
 	{ "cc_set_status", VALUE_NUMBER, UINT16_MAX, true, set_set_status },
 	{ "cc_qlogic", VALUE_SWITCH, 1, true, set_qlogic },
 	{ "cc_ignores", VALUE_SWITCH, 1, true, set_ignores },
+	{ "pma_qp", VALUE_NUMBER, QP_MAX, true, set_pma_qp },
 	{ "pma_sent_permille", VALUE_NUMBER, UINT16_MAX, true, set_sent },
 	{ "pma_wait_permille", VALUE_NUMBER, UINT16_MAX, true, set_wait },
 	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },

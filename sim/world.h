@@ -39,8 +39,8 @@ typedef void ibcc_world_link_event(void *arg, const struct ibcc_event_spec *v);
 void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg);
 
 /* A MAD from the node with a GUID to a LID. 0, or -ETIMEDOUT if there is no way or no answer. */
-int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, const uint8_t *rq,
-		      uint8_t *reply);
+int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, uint32_t qp,
+		      const uint8_t *rq, uint8_t *reply);
 /* LID of the node's first endport, 0 if it has none. */
 uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid);
 

@@ -2,6 +2,7 @@
 /* MADs that the world answers: who asks, and whether the way to the one asked exists. */
 #include <errno.h>
 
+#include <ibcc/pma.h>
 #include <ibcc/route.h>
 #include <ibcc/smp.h>
 
@@ -54,15 +55,35 @@ static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 	return true;
 }
 
-int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, const uint8_t *rq,
-		      uint8_t *reply)
+/* A request at QP 1 of a node whose counters are to be had at another QP. */
+static bool is_redirected(const struct ibcc_world *w, uint32_t port, uint32_t qp, const uint8_t *rq)
+{
+	uint32_t to = ibcc_agents_quirks(w->agents, w->topo->port[port].node)->pma_qp;
+	struct ibcc_mad_header h;
+
+	ibcc_mad_header_unpack(rq, &h);
+	return to && qp != to && h.mgmt_class == IBCC_MAD_CLASS_PERF &&
+	       h.attr_id != IBCC_PMA_ATTR_CLASS_PORT_INFO;
+}
+
+int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, uint32_t qp,
+		      const uint8_t *rq, uint8_t *reply)
 {
 	uint32_t from = w->topo ? first_endport(w->topo, from_guid) : IBCC_NONE;
+	struct ibcc_mad_header h;
+	uint32_t port;
+	int err;
 
 	if (from == IBCC_NONE || !reaches(w->topo, from, dlid))
 		return -ETIMEDOUT;
-	return ibcc_agents_answer(
-		w->agents, w->topo->port[ibcc_topo_port_of_lid(w->topo, dlid)].endport, rq, reply);
+	port = ibcc_topo_port_of_lid(w->topo, dlid);
+	err = ibcc_agents_answer(w->agents, w->topo->port[port].endport, rq, reply);
+	if (err || !is_redirected(w, port, qp, rq))
+		return err;
+	ibcc_mad_header_unpack(reply, &h);
+	h.status = IBCC_MAD_STATUS_REDIRECT;
+	ibcc_mad_header_pack(reply, &h);
+	return 0;
 }
 
 /* Where a directed route from a node ends. Its hops count from 1, as in the datagram. */

@@ -163,13 +163,13 @@ static void print_vendor(const json_t *v)
 		printf("           %zu adapters saw marks or notifications lately\n", n);
 }
 
-static void print_counters(const json_t *list)
+static void print_list(const char *what, const json_t *list)
 {
 	const json_t *o;
 	size_t i;
 
 	json_array_foreach (list, i, o)
-		printf("%-11s%s\n", i ? "" : "Counters:", json_string_value(o));
+		printf("%-11s%s\n", i ? "" : what, json_string_value(o));
 }
 
 static void print_status(const json_t *s)
@@ -192,7 +192,8 @@ static void print_status(const json_t *s)
 	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
 	print_doubted(json_object_get(json_object_get(s, "fabric"), "doubted"));
-	print_counters(json_object_get(json_object_get(s, "fabric"), "counters"));
+	print_list("Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
+	print_list("Apart:", json_object_get(json_object_get(s, "fabric"), "apart"));
 	if (tune_str(s, "discovery_trouble")[0])
 		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
 	print_vendor(json_object_get(s, "nvidia"));

@@ -27,6 +27,10 @@ struct ibcc_agent_quirks {
 	 */
 	bool qlogic;
 	bool ignores; /* takes settings from now on, and tells them; they have no effect */
+	/* Its ClassPortInfo of PerfMgt redirects to this QP of its own; at QP 1 it answers no other
+	 * request of that class. 0: does not.
+	 */
+	uint32_t pma_qp;
 	bool no_log;  /* has no CongestionLog */
 	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */
 	/* Its ports' counters lie about what is counted from now on: so many permille of it. 0: the

@@ -70,6 +70,12 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			     struct ibcc_snapshot *s, uint32_t *n_cleared);
 
+/* A sentence about a node that has its counters asked for elsewhere; "" if it has not. Returns the
+ * length as snprintf() does.
+ */
+int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibcc_topo *t,
+				uint32_t node, char *buf, size_t len);
+
 /* What is known of units of PortXmitWait; the collector's. */
 const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c);
 

@@ -44,11 +44,21 @@ enum ibcc_pma_attr {
 #define IBCC_PMA_OPT_XMIT_TIME_CONG        (1ull << 53)
 #define IBCC_PMA_OPT_VL_XMIT_TIME_CONG     (1ull << 54)
 
+/* Where requests of a class are to be sent instead (IBA vol. 1, 13.4.8.1). */
+struct ibcc_pma_redirect {
+	uint16_t lid;   /* 0: none, or by the GID alone, which is beyond a router */
+	uint8_t sl;     /* 4 bits */
+	uint32_t qp;    /* 24 bits; 0: QP 1 */
+	uint32_t q_key; /* 0: that of QP 1 */
+	bool gid;       /* there is a GID */
+};
+
 struct ibcc_pma_class_port_info {
 	uint8_t base_version, class_version;
 	uint16_t cap_mask;
 	uint32_t cap_mask2; /* 27 bits */
 	uint8_t resp_time;  /* 5 bits */
+	struct ibcc_pma_redirect redirect;
 };
 void ibcc_pma_class_port_info_pack(uint8_t *mad, const struct ibcc_pma_class_port_info *v);
 void ibcc_pma_class_port_info_unpack(const uint8_t *mad, struct ibcc_pma_class_port_info *v);

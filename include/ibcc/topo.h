@@ -64,6 +64,9 @@ struct ibcc_topo {
 	uint32_t *by_guid;                   /* hash: node index by GUID; private to topo.c */
 	uint32_t cap_by_guid;                /* a power of two, or 0 */
 	uint32_t lid_port[IBCC_LID_MAX + 1]; /* endport's port index by LID, or IBCC_NONE */
+	/* Likewise, where tables lead to with LIDs that no port has told; NULL: there are none. */
+	uint32_t *virtual_port;
+	uint32_t n_virtual; /* such LIDs */
 };
 
 /* An empty topology; NULL without memory. Freed with ibcc_topo_free(), which accepts NULL. */
@@ -118,10 +121,19 @@ uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned
  */
 int ibcc_topo_port_name(const struct ibcc_topo *t, uint32_t port, char *buf, size_t len);
 
-/* Port index that owns a LID, or IBCC_NONE. */
+/* Finds LIDs of virtual ports (of virtual machines: SR-IOV), which have no ports in the topology: a
+ * LID that nobody has and that switches' tables lead to an adapter belongs to one of its virtual
+ * ports. -ENOMEM leaves them out.
+ */
+int ibcc_topo_find_virtual(struct ibcc_topo *t);
+
+/* Port index that owns a LID, if by a virtual port, or IBCC_NONE. */
 static inline uint32_t ibcc_topo_port_of_lid(const struct ibcc_topo *t, uint16_t lid)
 {
-	return lid <= IBCC_LID_MAX ? t->lid_port[lid] : IBCC_NONE;
+	if (lid > IBCC_LID_MAX)
+		return IBCC_NONE;
+	return t->lid_port[lid] == IBCC_NONE && t->virtual_port ? t->virtual_port[lid]
+								: t->lid_port[lid];
 }
 
 static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)

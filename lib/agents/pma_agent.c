@@ -10,6 +10,7 @@
 
 #include "lib/agents/state.h"
 
+#define GSI_Q_KEY     0x80010000u
 #define ALL_PORTS     0xffu
 #define WIDTH_32_BITS 2u  /* PortSamplesControl:CounterWidth of a 32 bit sampling counter */
 #define EXT_WAIT_BIT  12u /* PortXmitWait in CounterSelect2 of PortCountersExtended */
@@ -204,7 +205,7 @@ static int counters(struct ibcc_agents *a, const struct ibcc_topo_node *n,
 }
 
 static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_node *n,
-			    uint8_t *mad)
+			    uint32_t port, uint8_t *mad)
 {
 	const struct ibcc_profile *p = profile_of(a, n->first_port);
 	struct ibcc_pma_class_port_info v = {
@@ -215,6 +216,11 @@ static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_
 		.resp_time = RESP_TIME_VALUE,
 	};
 
+	if (a->quirks[n - a->topo->node].pma_qp) {
+		v.redirect.lid = a->topo->port[port].lid;
+		v.redirect.qp = a->quirks[n - a->topo->node].pma_qp;
+		v.redirect.q_key = GSI_Q_KEY;
+	}
 	if (!a->o.ext_xmit_wait)
 		v.cap_mask2 &= ~IBCC_PMA_CAP2_EXT_XMIT_WAIT;
 	if (n->type == IBCC_NODE_SWITCH)
@@ -273,7 +279,7 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	if (h->method == IBCC_MAD_GET && profile_of(a, a->topo->endport[endport])->kernel_pma)
 		return kernel_pma(a, a->topo->endport[endport], h->attr_id, mad);
 	if (h->attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO && h->method == IBCC_MAD_GET) {
-		class_port_info(a, n, mad);
+		class_port_info(a, n, a->topo->endport[endport], mad);
 		return IBCC_MAD_STATUS_OK;
 	}
 	if (h->attr_id == IBCC_PMA_ATTR_SAMPLES_CONTROL && h->method == IBCC_MAD_GET) {

@@ -16,6 +16,8 @@
 /* PortCounters and PortCountersExtended have more counters to select than one mask holds. */
 #define COUNTERS_SELECT2_BYTE   18u
 #define COUNTERS_EXT_HEAD_BYTES 8u
+#define REDIRECT_GID_BYTE       8u
+#define GID_BYTES               16u
 
 static void clear_from(uint8_t *mad, unsigned int offs)
 {
@@ -40,6 +42,10 @@ void ibcc_pma_class_port_info_pack(uint8_t *mad, const struct ibcc_pma_class_por
 	wire_set(mad, DATA, IB_CPI_CAPMASK_F, 16, v->cap_mask);
 	wire_set(mad, DATA, IB_CPI_CAPMASK2_F, 27, v->cap_mask2);
 	wire_set(mad, DATA, IB_CPI_RESP_TIME_VALUE_F, 5, v->resp_time);
+	wire_set(mad, DATA, IB_CPI_REDIRECT_SL_F, 4, v->redirect.sl);
+	wire_set(mad, DATA, IB_CPI_REDIRECT_LID_F, 16, v->redirect.lid);
+	wire_set(mad, DATA, IB_CPI_REDIRECT_QP_F, 24, v->redirect.qp);
+	wire_set(mad, DATA, IB_CPI_REDIRECT_QKEY_F, 32, v->redirect.q_key);
 }
 
 void ibcc_pma_class_port_info_unpack(const uint8_t *mad, struct ibcc_pma_class_port_info *v)
@@ -49,6 +55,14 @@ void ibcc_pma_class_port_info_unpack(const uint8_t *mad, struct ibcc_pma_class_p
 	v->cap_mask = (uint16_t)get(mad, IB_CPI_CAPMASK_F);
 	v->cap_mask2 = get(mad, IB_CPI_CAPMASK2_F);
 	v->resp_time = (uint8_t)get(mad, IB_CPI_RESP_TIME_VALUE_F);
+	v->redirect = (struct ibcc_pma_redirect){
+		.lid = (uint16_t)get(mad, IB_CPI_REDIRECT_LID_F),
+		.sl = (uint8_t)get(mad, IB_CPI_REDIRECT_SL_F),
+		.qp = get(mad, IB_CPI_REDIRECT_QP_F),
+		.q_key = get(mad, IB_CPI_REDIRECT_QKEY_F),
+	};
+	for (unsigned int i = 0; i < GID_BYTES; i++)
+		v->redirect.gid |= mad[DATA + REDIRECT_GID_BYTE + i] != 0;
 }
 
 void ibcc_pma_samples_control_pack(uint8_t *mad, const struct ibcc_pma_samples_control *v)

@@ -32,6 +32,7 @@ void ibcc_topo_free(struct ibcc_topo *t)
 	free(t->port);
 	free(t->endport);
 	free(t->by_guid);
+	free(t->virtual_port);
 	free(t);
 }
 
@@ -64,8 +65,13 @@ struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t)
 	c->endport = dup_vec(t->endport, t->n_endports, sizeof(*t->endport));
 	c->node = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*t->node));
 	c->by_guid = dup_vec(t->by_guid, t->cap_by_guid, sizeof(*t->by_guid));
-	if (!c->port || !c->endport || !c->node || !c->by_guid)
+	c->virtual_port = t->virtual_port ? dup_vec(t->virtual_port, IBCC_LID_MAX + 1,
+						    sizeof(*t->virtual_port))
+					  : NULL;
+	if (!c->port || !c->endport || !c->node || !c->by_guid ||
+	    (t->virtual_port && !c->virtual_port))
 		goto fail;
+	c->n_virtual = t->n_virtual;
 	c->cap_by_guid = t->cap_by_guid;
 	c->n_ports = c->cap_ports = t->n_ports;
 	c->n_endports = c->cap_endports = t->n_endports;

@@ -237,6 +237,8 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 
 	n->answered |= op->err == 0 || op->err == -EREMOTEIO;
 	if (op->err < 0) {
+		if (op->err == -EREMOTEIO && op->status == IBCC_MAD_STATUS_REDIRECT)
+			n->known = false; /* to where, it will say */
 		if (main_op)
 			p->err = op->err;
 		if (kind == IBCC_ASK_CON && ibcc_batch_is_refused(op))
@@ -307,8 +309,8 @@ int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint
 {
 	struct ibcc_batch_tag tag = { .index = port, .kind = (uint16_t)kind };
 
-	return ibcc_batch_pma_get(&c->batch, ibcc_collector_lid(t, port), attr_id,
-				  t->port[port].num, tag);
+	return ibcc_collector_pma_get(c, t->port[port].node, ibcc_collector_lid(t, port), attr_id,
+				      t->port[port].num, tag);
 }
 
 static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port)

@@ -25,6 +25,7 @@ void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op
 	}
 	n->refusal.wait = 0;
 	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
+	n->redirect = cpi.redirect;
 	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
 	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
 	n->sum.can = n->ext && cpi.cap_mask & IBCC_PMA_CAP_ALL_PORT;

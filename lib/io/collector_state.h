@@ -7,6 +7,7 @@
 
 #include <ibcc/collect.h>
 #include <ibcc/device.h>
+#include <ibcc/pma.h>
 #include <ibcc/units.h>
 
 #include "lib/io/batch.h"
@@ -51,8 +52,9 @@ struct ibcc_node_state {
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
 	bool ext, ext_wait, plain_wait;
 	uint32_t vendor_id;
-	const struct ibcc_device *device; /* by its IDs; NULL: not known */
-	bool kernel_pma;                  /* see <ibcc/device.h> */
+	const struct ibcc_device *device;  /* by its IDs; NULL: not known */
+	bool kernel_pma;                   /* see <ibcc/device.h> */
+	struct ibcc_pma_redirect redirect; /* where its counters are, by itself */
 	struct ibcc_switch_sum sum;
 };
 
@@ -89,6 +91,9 @@ bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port);
 /* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
 uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node);
 
+/* Gathers a PerfMgt Get of a node, to where the node has redirected them; -ENOMEM. */
+int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid, uint16_t attr_id,
+			   uint8_t port, struct ibcc_batch_tag tag);
 /* Gathers a request about a port; -ENOMEM. */
 int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port,
 		       enum ibcc_ask_kind kind, uint16_t attr_id);

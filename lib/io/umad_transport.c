@@ -65,13 +65,14 @@ static int port_send(void *port, const struct ibcc_mad_op *op, unsigned int time
 {
 	struct umad_transport *u = port;
 	bool smp = ibcc_mad_is_smp(op->mad);
+	uint32_t qp = op->qp ? op->qp : 1, q_key = op->q_key ? op->q_key : IB_DEFAULT_QP1_QKEY;
 	int agent = agent_of(u, op->mad[1]);
 
 	if (agent < 0)
 		return -EPERM;
 	memset(u->sbuf, 0, umad_size());
 	memcpy(umad_get_mad(u->sbuf), op->mad, IBCC_MAD_BYTES);
-	umad_set_addr(u->sbuf, op->lid, smp ? 0 : 1, op->sl, smp ? 0 : (int)IB_DEFAULT_QP1_QKEY);
+	umad_set_addr(u->sbuf, op->lid, smp ? 0 : (int)qp, op->sl, smp ? 0 : (int)q_key);
 	umad_set_grh(u->sbuf, NULL);
 	umad_set_pkey(u->sbuf, 0);
 	if (umad_send(u->fd, agent, u->sbuf, IBCC_MAD_BYTES, (int)timeout_ms, 0) < 0)

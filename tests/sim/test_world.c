@@ -79,7 +79,7 @@ static int ask(struct world *x, uint32_t from, uint32_t to, uint8_t method, uint
 	int err;
 
 	ibcc_mad_header_pack(mad, &h);
-	err = ibcc_world_answer(x->w, GUID(from), lid, mad, mad);
+	err = ibcc_world_answer(x->w, GUID(from), lid, 1, mad, mad);
 	ibcc_mad_header_unpack(mad, &h);
 	return err ? err : h.status;
 }

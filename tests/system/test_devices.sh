@@ -39,6 +39,8 @@ grep -q 'Errors for "source' "$TMP/errors.log" && fail "ibqueryerrors: a host wi
 grep -q 'PortXmitWait == [1-9]' "$TMP/errors.log" || fail "ibqueryerrors: no switch waits"
 ok "ibqueryerrors: switches wait, hosts are not seen to"
 
+# A switch that has its counters read at a QP of its own.
+sim set pma_qp.leaf1=1234 >/dev/null
 start_tuned 'mode: apply'
 wait_until 40 tuned || fail "the loop does not settle: $(cat "$TMP/status.json")"
 ok "the hotspot is tuned"
@@ -47,3 +49,5 @@ grep -q 'PortXmitWait of ConnectX-6 at .* Mb/s' "$TMP/text" || fail "status: $(c
 ok "status tells that nobody documents what hosts count by"
 grep -q '1 adapter of type QLE7340/7342 (destination0) counts no waits: inferred' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "status tells whose waits are not known"
+grep -q "counters of leaf1 are read at LID $leaf, QP 1234, to where it redirects them" "$TMP/text" || fail "status: $(cat "$TMP/text")"
+equal "counters of a switch that redirects are read" "$(jq '.fabric.unread | length' "$TMP/status.json")" 0

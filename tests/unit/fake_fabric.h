@@ -39,6 +39,10 @@ static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uin
 		mad_set_field(data, 0, IB_CPI_CLASSVER_F, 1);
 		mad_set_field(data, 0, IB_CPI_CAPMASK_F, n->pma_cap);
 		mad_set_field(data, 0, IB_CPI_CAPMASK2_F, n->pma_cap2);
+		mad_set_field(data, 0, IB_CPI_REDIRECT_LID_F, n->redirect_lid);
+		mad_set_field(data, 0, IB_CPI_REDIRECT_QP_F, n->redirect_qp);
+		mad_set_field(data, 0, IB_CPI_REDIRECT_QKEY_F, n->redirect_key);
+		data[8] = n->redirect_gid ? 0xfe : 0;
 		memcpy(mad + FAKE_DATA, data, sizeof(data));
 		return 0;
 	}
@@ -242,7 +246,10 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 				n->set_attr[n->n_sets % 16] = attr;
 				n->set_mod[n->n_sets++ % 16] = mod;
 			}
-			if (mgmt_class == 0x04)
+			if (mgmt_class == 0x04 && n->redirect_qp && attr != 0x01 &&
+			    (op->qp != n->redirect_qp || op->q_key != n->redirect_key))
+				status = 0x0002;
+			else if (mgmt_class == 0x04)
 				status = fake_pma(f, n, endport, attr, op->mad);
 			else if (mgmt_class == 0x21 && op->mad[2] == 2)
 				status = fake_cc(f, n, endport, set, attr, mod, op->mad);

@@ -54,6 +54,10 @@ struct fake_node {
 				with it */
 	uint8_t log[224];    /* CongestionLog, bytes 32 on; its CurrentTimeStamp is the clock's */
 	uint32_t log_ts;     /* as last answered */
+	/* Where ClassPortInfo of PerfMgt redirects to; all else is answered at that QP only. */
+	uint16_t redirect_lid;
+	uint32_t redirect_qp, redirect_key;
+	bool redirect_gid; /* and to a GID */
 	uint16_t pma_cap;
 	uint32_t pma_cap2;
 	uint64_t option_mask;

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Nodes that have their counters asked for at another QP (IBA vol. 1, 13.4.8.1). */
+#include "tests/unit/collectors.h"
+
+static struct fake_node *node_of(struct fixture *x, uint32_t node, unsigned int num)
+{
+	return &x->f->node[x->t->port[fabric_port(x->t, node, num)].endport];
+}
+
+static void redirect(struct fixture *x, uint32_t node, unsigned int num, uint32_t qp)
+{
+	struct fake_node *n = node_of(x, node, num);
+
+	n->redirect_lid = x->t->port[fabric_port(x->t, node, num)].lid;
+	n->redirect_qp = qp;
+	n->redirect_key = 0x4711;
+}
+
+static void test_followed(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	char text[256];
+
+	(void)state;
+	redirect(&x, LUSTRE_SRC1, 1, 77);
+	redirect(&x, LUSTRE_SW2, 0, 99);
+	pass(&x);
+	fake_sleep(x.f, 100 * MS);
+	pass(&x);
+	assert_rates(&x, LUSTRE_PORTS, 1);
+	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1, text, sizeof(text));
+	assert_non_null(strstr(text, "counters of src1 are read at LID "));
+	assert_non_null(strstr(text, ", QP 77, "));
+	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC2, text, sizeof(text));
+	assert_string_equal(text, "");
+	teardown(&x);
+}
+
+/* One that redirects later on misses a pass. */
+static void test_later(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+
+	(void)state;
+	pass(&x);
+	redirect(&x, LUSTRE_SRC1, 1, 77);
+	fake_sleep(x.f, 100 * MS);
+	pass(&x);
+	assert_int_equal(sample(&x, LUSTRE_SRC1, 1)->state, IBCC_SAMPLE_STALE);
+	fake_sleep(x.f, 100 * MS);
+	pass(&x);
+	assert_rates(&x, LUSTRE_PORTS, 1);
+	/* And no longer. */
+	node_of(&x, LUSTRE_SRC1, 1)->redirect_qp = 0;
+	node_of(&x, LUSTRE_SRC1, 1)->redirect_lid = 0;
+	fake_sleep(x.f, 100 * MS);
+	pass(&x);
+	assert_rates(&x, LUSTRE_PORTS, 1);
+	teardown(&x);
+}
+
+/* What cannot be reached is said, and the others go on. */
+static void test_nowhere(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	char text[256];
+
+	(void)state;
+	redirect(&x, LUSTRE_SRC1, 1, 77);
+	node_of(&x, LUSTRE_SRC1, 1)->redirect_lid = 0;
+	node_of(&x, LUSTRE_SRC1, 1)->redirect_gid = true;
+	redirect(&x, LUSTRE_SRC2, 1, 77);
+	node_of(&x, LUSTRE_SRC2, 1)->redirect_lid = 0xc001;
+	for (int i = 0; i < 3; i++) {
+		pass(&x);
+		fake_sleep(x.f, 100 * MS);
+	}
+	assert_int_equal(x.s.n_fresh, LUSTRE_PORTS - 2);
+	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1, text, sizeof(text));
+	assert_non_null(strstr(text, "src1 redirects requests for its counters to where they "
+				     "cannot be sent (a GID without a LID)"));
+	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC2, text, sizeof(text));
+	assert_non_null(strstr(text, "(no unicast LID)"));
+	teardown(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_later),
+		cmocka_unit_test(test_nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
