@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* OpenSM's tables hang together by pointers that the next sweep frees, so all that we keep is
- * copied while its lock is held: flat, without a search, so that its writers hardly wait. The
- * topology is built from the copy afterwards.
+ * copied while its lock is held: flat, without a search, into memory that is there already, so that
+ * its writers hardly wait. The topology is built from the copy afterwards.
  */
 #include "opensm-plugin/fabric.h"
 
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Before all other OpenSM headers: the layout of their structures depends on it. */
 #include <opensm/osm_config.h>
@@ -24,6 +25,7 @@
 #include <ibcc/version.h>
 
 #define SPEED_EXT2_BYTE 56 /* of PortInfo */
+#define COPY_TRIES      8u /* of a fabric that grows between measuring and copying */
 
 /* In the opensm program itself, so a program that tests the plugin lacks it. */
 #pragma weak osm_exit_flag
@@ -146,31 +148,114 @@ static void copy_node(struct raw_fabric *f, struct raw_node *to, osm_node_t *nod
 	to->enhanced_port0 = node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
 }
 
-/* Under OpenSM's lock. False without memory. */
-static bool copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
+/* What a copy takes. */
+struct room {
+	size_t nodes, ports, lft_bytes;
+};
+
+/* Under OpenSM's lock. */
+static struct room measure(const cl_qmap_t *nodes)
+{
+	struct room r = { 0 };
+	cl_map_item_t *item;
+
+	for (item = cl_qmap_head(nodes); item != cl_qmap_end(nodes); item = cl_qmap_next(item)) {
+		osm_node_t *node = (osm_node_t *)item;
+
+		r.nodes++;
+		r.ports += node->physp_tbl_size;
+		r.lft_bytes += lft_length(node);
+	}
+	return r;
+}
+
+/* Touched, so that no page of it is missing under the lock. */
+static void *zeroed(size_t n, size_t size)
+{
+	void *p = reallocarray(NULL, n + 1, size);
+
+	if (p)
+		memset(p, 0, (n + 1) * size);
+	return p;
+}
+
+static void free_raw(struct raw_fabric *f)
+{
+	free(f->node);
+	free(f->port);
+	free(f->lft);
+	*f = (struct raw_fabric){ 0 };
+}
+
+static bool make_room(struct raw_fabric *f, struct room r)
+{
+	free_raw(f);
+	f->node = zeroed(r.nodes, sizeof(*f->node));
+	f->port = zeroed(r.ports, sizeof(*f->port));
+	f->lft = zeroed(r.lft_bytes, 1);
+	return f->node && f->port && f->lft;
+}
+
+/* Under OpenSM's lock, with room for it. */
+static void copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
 {
 	size_t n_ports = 0, lft_bytes = 0;
 	cl_map_item_t *item;
 
-	f->node = calloc(cl_qmap_count(nodes) + 1, sizeof(*f->node));
-	if (!f->node)
-		return false;
 	for (item = cl_qmap_head(nodes); item != cl_qmap_end(nodes); item = cl_qmap_next(item)) {
 		osm_node_t *node = (osm_node_t *)item;
+		struct raw_node *to = &f->node[f->n_nodes++];
 
-		f->node[f->n_nodes].port = n_ports;
-		f->node[f->n_nodes++].lft = lft_bytes;
+		to->port = n_ports;
+		to->lft = lft_bytes;
 		n_ports += node->physp_tbl_size;
 		lft_bytes += lft_length(node);
+		copy_node(f, to, node);
 	}
-	f->port = calloc(n_ports + 1, sizeof(*f->port));
-	f->lft = malloc(lft_bytes + 1);
-	if (!f->port || !f->lft)
-		return false;
-	f->n_nodes = 0;
-	for (item = cl_qmap_head(nodes); item != cl_qmap_end(nodes); item = cl_qmap_next(item))
-		copy_node(f, &f->node[f->n_nodes++], (osm_node_t *)item);
-	return true;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Copies if there is room, and says in *need how much there would have to be. */
+static bool try_copy(struct raw_fabric *f, struct osm_opensm *osm, struct room have,
+		     struct room *need, uint64_t *locked_ns)
+{
+	uint64_t from, took;
+	bool fits;
+
+	cl_plock_acquire(&osm->lock);
+	from = now_ns();
+	*need = measure(&osm->subn.node_guid_tbl);
+	fits = f->node && need->nodes <= have.nodes && need->ports <= have.ports &&
+	       need->lft_bytes <= have.lft_bytes;
+	if (fits)
+		copy_all(f, &osm->subn.node_guid_tbl);
+	took = now_ns() - from;
+	cl_plock_release(&osm->lock);
+	if (took > *locked_ns)
+		*locked_ns = took;
+	return fits;
+}
+
+/* A fabric that grows meanwhile is measured again. */
+static bool copy_fabric(struct raw_fabric *f, struct osm_opensm *osm, uint64_t *locked_ns)
+{
+	struct room have = { 0 }, need;
+
+	for (unsigned int i = 0; i < COPY_TRIES; i++) {
+		if (try_copy(f, osm, have, &need, locked_ns))
+			return true;
+		have = need;
+		if (!make_room(f, have))
+			break;
+	}
+	return false;
 }
 
 /* A LID or GUID that another has too is left out, as is a node without ports: only lack of memory
@@ -261,19 +346,14 @@ static struct ibcc_topo *build(const struct raw_fabric *f)
 	return NULL;
 }
 
-struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm)
+struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm, uint64_t *locked_ns)
 {
 	struct raw_fabric f = { 0 };
 	struct ibcc_topo *t;
-	bool copied;
 
-	cl_plock_acquire(&osm->lock);
-	copied = copy_all(&f, &osm->subn.node_guid_tbl);
-	cl_plock_release(&osm->lock);
-	t = copied ? build(&f) : NULL;
-	free(f.node);
-	free(f.port);
-	free(f.lft);
+	*locked_ns = 0;
+	t = copy_fabric(&f, osm, locked_ns) ? build(&f) : NULL;
+	free_raw(&f);
 	return t;
 }
 

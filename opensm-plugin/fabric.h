@@ -8,10 +8,11 @@
 
 struct osm_opensm;
 
-/* The topology as OpenSM has it now, generation 0; takes OpenSM's lock for reading meanwhile. Parts
- * that contradict each other (a sweep may be under way) are left out. NULL without memory.
+/* The topology as OpenSM has it now, generation 0. Takes OpenSM's lock for reading, once to see how
+ * much there is and once to copy it; *locked_ns is how long it had it at most. Parts that
+ * contradict each other (a sweep may be under way) are left out. NULL without memory.
  */
-struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm);
+struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm, uint64_t *locked_ns);
 
 /* State of the SM now: sm_state, own_cc, port_guid and versions; the rest is left alone. Takes no
  * lock, so it may be asked from anywhere.

@@ -7,6 +7,7 @@ enum ibcc_plugin_level {
 	IBCC_PLUGIN_ERROR,
 	IBCC_PLUGIN_INFO,
 	IBCC_PLUGIN_VERBOSE,
+	IBCC_PLUGIN_DEBUG,
 };
 
 /* Where messages go; replaced in tests. `line` ends without a newline. */

@@ -29,6 +29,7 @@ static void write_log(void *arg, enum ibcc_plugin_level level, const char *line)
 	case IBCC_PLUGIN_ERROR: break;
 	case IBCC_PLUGIN_INFO: osm_level = OSM_LOG_INFO; break;
 	case IBCC_PLUGIN_VERBOSE: osm_level = OSM_LOG_VERBOSE; break;
+	case IBCC_PLUGIN_DEBUG: osm_level = OSM_LOG_DEBUG; break;
 	}
 	osm_log(arg, osm_level, "ibcc_opensm: %s\n", line);
 }

@@ -80,7 +80,8 @@ void ibcc_plugin_worker_report(struct ibcc_plugin_worker *w, enum ibcc_plugin_wo
 /* Reads the topology again; a new generation only if something is different. */
 static void refresh(struct ibcc_plugin_worker *w)
 {
-	struct ibcc_topo *t = ibcc_plugin_fabric_read(w->osm);
+	uint64_t locked_ns;
+	struct ibcc_topo *t = ibcc_plugin_fabric_read(w->osm, &locked_ns);
 	struct ibcc_shared_topo *shared;
 
 	w->due = false;
@@ -89,6 +90,9 @@ static void refresh(struct ibcc_plugin_worker *w)
 				"ERR IC06: no memory for a copy of the topology");
 		return;
 	}
+	ibcc_plugin_log(&w->log, IBCC_PLUGIN_DEBUG,
+			"%u nodes copied with OpenSM's lock for reading held for %llu us",
+			t->n_nodes, (unsigned long long)(locked_ns / 1000));
 	if (w->topo && ibcc_topo_equal(w->topo->topo, t)) {
 		ibcc_topo_free(t);
 		return;

@@ -150,9 +150,11 @@ wait_until 5 log_has 'ERR IC04' || fail "an impossible place is not told"
 ok "a socket path that cannot be: opensm reaches SUBNET UP"
 stop "$OSM_PID"
 echo 'not a socket' >"$TMP/opensm.sock"
-start_opensm --plugin
+start_opensm --plugin 'log_flags 0xff'
 wait_until 5 log_has 'ERR IC04' || fail "a file at the socket's place is not told"
 equal "a file at the socket's place is left alone" "$(cat "$TMP/opensm.sock")" 'not a socket'
 rm "$TMP/opensm.sock"
 wait_until 20 master || fail "no socket after its place became free"
 ok "the socket is opened when its place becomes free"
+wait_until 5 log_has "nodes copied with OpenSM's lock for reading held for [0-9]* us" || fail "no word of the lock"
+ok "at debug it is told for how long OpenSM's lock was held"

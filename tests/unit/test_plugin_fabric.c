@@ -22,12 +22,49 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Memory is had between the looks at OpenSM's tables, where they may change. */
+static bool watched, grows;
+static int locked; /* by the lock's own word */
+
+void *reallocarray(void *p, size_t n, size_t size)
+{
+	if (watched && pthread_rwlock_trywrlock(&osm->lock.lock))
+		locked++;
+	else if (watched)
+		pthread_rwlock_unlock(&osm->lock.lock);
+	if (grows) {
+		grows = false;
+		for (unsigned int i = 0; i < 40; i++)
+			fake_osm_node(osm, 0x5000 + i, IB_NODE_TYPE_SWITCH, 36, "new");
+	}
+	return n > SIZE_MAX / (size ? size : 1) ? NULL : realloc(p, n * size);
+}
+
 static struct ibcc_topo *read_fabric(void)
 {
-	struct ibcc_topo *t = ibcc_plugin_fabric_read(osm);
+	uint64_t locked_ns = 0;
+	struct ibcc_topo *t = ibcc_plugin_fabric_read(osm, &locked_ns);
 
 	assert_non_null(t);
+	assert_true(locked_ns > 0);
 	return t;
+}
+
+/* A fabric that grows between measuring and copying; and nothing is allocated under the lock. */
+static void test_grows(void **state)
+{
+	struct ibcc_topo *t;
+
+	(void)state;
+	fake_osm_node(osm, 0x02, IB_NODE_TYPE_CA, 1, "ca");
+	watched = grows = true;
+	locked = 0;
+	t = read_fabric();
+	watched = false;
+	assert_false(grows);
+	assert_int_equal(locked, 0);
+	assert_int_equal(t->n_nodes, 41);
+	ibcc_topo_free(t);
 }
 
 static void test_empty(void **state)
@@ -248,8 +285,8 @@ static void test_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(test_empty), BOTH(test_fabric), BOTH(test_contradictions),
-		BOTH(test_rates), BOTH(test_xdr),    BOTH(test_state),
+		BOTH(test_empty), BOTH(test_grows), BOTH(test_fabric), BOTH(test_contradictions),
+		BOTH(test_rates), BOTH(test_xdr),   BOTH(test_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
