@@ -66,10 +66,9 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	return json_pack(
 		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so so so}",
 		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
-		(int)adapters, "endports", (int)t->n_endports, "links", (int)links,
-		"generation", (json_int_t)t->generation, "source", source, "pass",
-		(json_int_t)c->snapshot.pass, "interval_us",
-		(json_int_t)(c->snapshot.interval_ns / 1000), "pass_us",
+		(int)adapters, "endports", (int)t->n_endports, "links", (int)links, "generation",
+		(json_int_t)t->generation, "source", source, "pass", (json_int_t)c->snapshot.pass,
+		"interval_us", (json_int_t)(c->snapshot.interval_ns / 1000), "pass_us",
 		(json_int_t)(c->pass_ns / 1000), "pass_deadline_us",
 		(json_int_t)(c->options.pass_deadline_ns / 1000), "longest_pass_us",
 		(json_int_t)(c->longest_pass_ns / 1000), "passes_cut", (json_int_t)c->n_passes_cut,

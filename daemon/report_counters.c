@@ -137,7 +137,8 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t)
 	}
 	if (list && t->n_virtual) {
 		snprintf(text, sizeof(text),
-			 "%u LIDs of virtual ports: their packets count for the adapters' ports that "
+			 "%u LIDs of virtual ports: their packets count for the adapters' ports "
+			 "that "
 			 "they go through",
 			 t->n_virtual);
 		add(list, text);

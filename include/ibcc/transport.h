@@ -13,7 +13,7 @@
 struct ibcc_mad_op {
 	uint16_t lid; /* destination; 0xffff for a directed route */
 	uint8_t sl;
-	uint32_t qp, q_key; /* 0: QP 1, and its key */
+	uint32_t qp, q_key;          /* 0: QP 1, and its key */
 	uint8_t mad[IBCC_MAD_BYTES]; /* the transport fills the transaction ID */
 	int err;         /* 0 answered with status 0; -EREMOTEIO: with another, see status;
 			  * -ETIMEDOUT no answer; -ECANCELED; -EIO could not be sent */
