@@ -195,8 +195,13 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 	t = umad = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "%s", said.text);
-	if (s->keyring)
+	if (s->keyring) {
+		/* Discovery may want M_Keys; what is wrong with the files is told with the first
+		 * pass.
+		 */
+		(void)ibcc_keyring_check(s->keyring, NULL);
 		t = ibcc_keyring_transport(s->keyring, t);
+	}
 	if (!t)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	set_transport(s, t);

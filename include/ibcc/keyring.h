@@ -38,7 +38,8 @@ uint64_t ibcc_keyring_mark(const struct ibcc_keyring *k);
 /* The CC_Key of the node at a LID, 0: none. */
 uint64_t ibcc_keyring_cc_key(const struct ibcc_keyring *k, uint16_t lid);
 
-/* A transport that has keys put in and taken out; SMPs by LID get M_Keys. Owns `inner`, also when
+/* A transport that has keys put in and taken out; SMPs get M_Keys, those by directed routes the one
+ * that all nodes of the file have. Owns `inner`, also when
  * it fails; the keyring must live longer. NULL without memory or without `inner`.
  */
 struct ibcc_transport *ibcc_keyring_transport(const struct ibcc_keyring *k,

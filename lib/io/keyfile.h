@@ -25,7 +25,9 @@ void ibcc_keyfile_fini(struct ibcc_keyfile *f);
 int ibcc_keyfile_read(const char *path, struct ibcc_keyfile *f, struct ibcc_why *why);
 bool ibcc_keyfile_find(const struct ibcc_keyfile *f, uint64_t guid, uint64_t *key);
 
-/* The M_Key of the node at a LID, 0: none. */
+/* The M_Key of the node at a LID, 0: none. Of one that is reached by a directed route (LID 0xffff)
+ * nobody knows whose it is: the one that all have, if they have the same.
+ */
 uint64_t ibcc_keyring_m_key(const struct ibcc_keyring *k, uint16_t lid);
 
 #endif

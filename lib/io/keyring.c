@@ -27,6 +27,7 @@ struct ibcc_keyring {
 	uint64_t default_key, mark;
 	struct source cc, m;
 	uint64_t *cc_key, *m_key; /* by LID */
+	uint64_t common_m_key;    /* of all in the file; 0: they differ, or there are none */
 };
 
 struct ibcc_keyring *ibcc_keyring_new(const char *dir, uint64_t default_key)
@@ -103,11 +104,20 @@ static int check_file(struct ibcc_keyring *k, struct source *s, bool needed, str
 	return 1;
 }
 
+static uint64_t common_key(const struct ibcc_keyfile *f)
+{
+	for (uint32_t i = 1; i < f->n; i++)
+		if (f->entry[i].key != f->entry[0].key)
+			return 0;
+	return f->n ? f->entry[0].key : 0;
+}
+
 int ibcc_keyring_check(struct ibcc_keyring *k, struct ibcc_why *why)
 {
 	int cc = check_file(k, &k->cc, true, why);
 	int m = check_file(k, &k->m, false, cc < 0 ? NULL : why);
 
+	k->common_m_key = common_key(&k->m.keys);
 	return cc < 0 ? cc : m < 0 ? m : cc | m;
 }
 
@@ -142,5 +152,5 @@ uint64_t ibcc_keyring_cc_key(const struct ibcc_keyring *k, uint16_t lid)
 
 uint64_t ibcc_keyring_m_key(const struct ibcc_keyring *k, uint16_t lid)
 {
-	return lid < LIDS ? k->m_key[lid] : 0;
+	return lid < LIDS ? k->m_key[lid] : k->common_m_key;
 }

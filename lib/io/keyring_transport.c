@@ -7,7 +7,7 @@
 
 #include "lib/io/keyfile.h"
 
-/* In subnet management datagrams by LID. */
+/* In subnet management datagrams of either class. */
 #define M_KEY_OFFS 24
 
 struct keyed {
@@ -42,7 +42,7 @@ static void before(const struct keyed *t, struct ibcc_mad_op *op)
 	struct ibcc_mad_header h;
 
 	ibcc_mad_header_unpack(op->mad, &h);
-	if (h.mgmt_class == IBCC_MAD_CLASS_SMP)
+	if (ibcc_mad_is_smp(op->mad))
 		put_m_key(t, op);
 	if (h.mgmt_class != IBCC_MAD_CLASS_CC)
 		return;

@@ -177,6 +177,17 @@ static void test_datagrams(void **state)
 	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_SMP, IBCC_MAD_GET, IBCC_SMP_ATTR_NODE_INFO, 0);
 	assert_int_equal(ibcc_transport_run(tr, &op, 1), 0);
 	assert_true(be64(w.sent + 24) == 0x9999);
+
+	/* By a directed route nobody knows to whom: what all have, or none. */
+	op.lid = IBCC_SMP_PERMISSIVE_LID;
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_SMP_DIRECT, IBCC_MAD_GET, IBCC_SMP_ATTR_NODE_INFO,
+			 0);
+	assert_int_equal(ibcc_transport_run(tr, &op, 1), 0);
+	assert_true(be64(w.sent + 24) == 0x9999);
+	write_keys("guid2mkey", "0x1 0x9999\n0x2 0x8888\n");
+	assert_int_equal(ibcc_keyring_check(k, &why), 1);
+	assert_int_equal(ibcc_transport_run(tr, &op, 1), 0);
+	assert_true(be64(w.sent + 24) == 0);
 	ibcc_transport_free(tr);
 	ibcc_keyring_free(k);
 	ibcc_topo_free(t);
