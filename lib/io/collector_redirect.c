@@ -30,7 +30,9 @@ int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid
 int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibcc_topo *t,
 				uint32_t node, char *buf, size_t len)
 {
-	const struct ibcc_pma_redirect *r = &c->node[node].redirect;
+	static const struct ibcc_pma_redirect none;
+	const struct ibcc_pma_redirect *r =
+		node < c->n_nodes ? &c->node[node].redirect : &none; /* no pass yet */
 
 	if (is_followed(r))
 		return snprintf(
