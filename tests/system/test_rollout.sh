@@ -45,9 +45,12 @@ tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.
 sim set cc_ignores.leaf2=on >/dev/null
 stop "$TUNED_PID"
 rm -f "$TMP"/state.db*
-start_tuned 'mode: apply'
+start_tuned 'mode: apply' 'rollout: all'
 ignored() { tune status | grep -q '^State: *degraded: no effect after 8 passes: "leaf2" port 1'; }
 wait_until 60 ignored || fail "$(tune status)"
+tune history -j | jq -e '[.transactions[].summary | test("nodes first")] | any | not' >/dev/null ||
+	fail "rollout: all begins with a few: $(tune history)"
+ok "rollout: all begins with all"
 ok "the status says that there is no effect"
 check "in the log, too" grep -q 'yet no FECN or BECN counter moves: the hardware ignores it' "$TMP/tuned.log"
 off() { [ "$(sim settings -j | jq -c '[.rows[] | select((.ca.sl[0].CCTI_Increase // 0) > 0 or (.switch.Threshold // 0) > 0)] | length')" = 0 ]; }
