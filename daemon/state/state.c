@@ -26,6 +26,22 @@ static int bind_text(sqlite3_stmt *st, int i, const char *text)
 	return sqlite3_bind_text(st, i, text ? text : "", -1, SQLITE_TRANSIENT);
 }
 
+int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
+		   const char *const *text, int n_text)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = s->writable && !sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) ? 0 : -EIO, i;
+
+	for (i = 0; !rc && i < n; i++)
+		rc = sqlite3_bind_int64(st, i + 1, number[i]) ? -EIO : 0;
+	for (i = 0; !rc && i < n_text; i++)
+		rc = bind_text(st, n + i + 1, text[i]) ? -EIO : 0;
+	if (!rc)
+		rc = step_once(st);
+	sqlite3_finalize(st);
+	return rc;
+}
+
 static int insert_txn(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t *id)
 {
 	sqlite3_stmt *st = NULL;
@@ -184,19 +200,11 @@ static int update_txn(struct ibcc_state *s, int64_t id, int err, const char *tex
 
 static int mark_undone(struct ibcc_state *s, int64_t id)
 {
-	sqlite3_stmt *st = NULL;
-	int rc = -EIO;
-
-	if (sqlite3_prepare_v2(s->db,
-			       "UPDATE txn SET undone_by = ?1 WHERE undone_by IS NULL"
-			       " AND action <> 'rollback' AND id < ?1 AND id >="
-			       " (SELECT undoes_from FROM txn WHERE id = ?1 AND undoes_from > 0)",
-			       -1, &st, NULL))
-		return -EIO;
-	if (!sqlite3_bind_int64(st, 1, id))
-		rc = step_once(st);
-	sqlite3_finalize(st);
-	return rc;
+	return ibcc_state_run(s,
+			      "UPDATE txn SET undone_by = ?1 WHERE undone_by IS NULL"
+			      " AND action <> 'rollback' AND id < ?1 AND id >="
+			      " (SELECT undoes_from FROM txn WHERE id = ?1 AND undoes_from > 0)",
+			      &id, 1, NULL, 0);
 }
 
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
@@ -225,17 +233,11 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 
 int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text)
 {
-	sqlite3_stmt *st = NULL;
-	int rc = -EIO;
+	const char *const values[] = { key, text };
 
-	if (sqlite3_prepare_v2(s->db,
-			       *text ? "INSERT INTO note (key, text) VALUES (?1, ?2)"
-				       " ON CONFLICT (key) DO UPDATE SET text = ?2"
-				     : "DELETE FROM note WHERE key = ?1",
-			       -1, &st, NULL))
-		return -EIO;
-	if (!bind_text(st, 1, key) && (!*text || !bind_text(st, 2, text)))
-		rc = step_once(st);
-	sqlite3_finalize(st);
-	return rc;
+	return ibcc_state_run(s,
+			      *text ? "INSERT INTO note (key, text) VALUES (?1, ?2)"
+				      " ON CONFLICT (key) DO UPDATE SET text = ?2"
+				    : "DELETE FROM note WHERE key = ?1",
+			      NULL, 0, values, *text ? 2 : 1);
 }

@@ -36,6 +36,10 @@ struct ibcc_state {
 /* -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 
+/* Runs a statement once, whose first values are numbers and whose others are texts. -EIO. */
+int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
+		   const char *const *text, int n_text);
+
 /* Changes that say what is on the fabric because of us, or because of what we took back in part.
  * Keys (attribute 0x12) are not stored, and are no settings.
  */

@@ -21,24 +21,6 @@ static const char *const names[IBCC_SAMPLE_FIELDS] = {
 	[IBCC_SAMPLE_ADAPTERS_ON] = "adapters_on",
 };
 
-static int run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
-	       const char *text)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = s->writable ? 0 : -EIO, i;
-
-	if (!rc && sqlite3_prepare_v2(s->db, sql, -1, &st, NULL))
-		rc = -EIO;
-	for (i = 0; !rc && i < n; i++)
-		rc = sqlite3_bind_int64(st, i + 1, number[i]) ? -EIO : 0;
-	if (!rc && text && sqlite3_bind_text(st, n + 1, text, -1, SQLITE_TRANSIENT))
-		rc = -EIO;
-	if (!rc && sqlite3_step(st) != SQLITE_DONE)
-		rc = -EIO;
-	sqlite3_finalize(st);
-	return rc;
-}
-
 int64_t ibcc_state_newest(struct ibcc_state *s)
 {
 	sqlite3_stmt *st = NULL;
@@ -65,7 +47,8 @@ static int run_with(struct ibcc_state *s, const char *sql, const int64_t *number
 {
 	json_t *list = values(sample);
 	char *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
-	int rc = text ? run(s, sql, number, n, text) : -ENOMEM;
+	const char *const value[] = { text };
+	int rc = text ? ibcc_state_run(s, sql, number, n, value, 1) : -ENOMEM;
 
 	free(text);
 	json_decref(list);
@@ -103,7 +86,7 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
 	int64_t number[] = { sample->at_s - DAY_S, sample->at_s, MOST_ROWS };
 	int rc = run_with(s, insert_sql, &sample->at_s, 1, sample);
 
-	return rc ? rc : run(s, prune_sql, number, 3, NULL);
+	return rc ? rc : ibcc_state_run(s, prune_sql, number, 3, NULL, 0);
 }
 
 /* The file may be anybody's: what is no list of our numbers is nothing. */

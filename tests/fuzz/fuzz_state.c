@@ -11,7 +11,7 @@
 
 static char path[64];
 static struct ibcc_state *rows; /* a database whose rows are replaced for each input, in memory */
-static sqlite3_stmt *insert_txn, *insert_change;
+static sqlite3_stmt *insert_txn, *insert_change, *insert_trial, *insert_effect, *insert_sample;
 
 static void teardown(void)
 {
@@ -19,6 +19,9 @@ static void teardown(void)
 
 	sqlite3_finalize(insert_txn);
 	sqlite3_finalize(insert_change);
+	sqlite3_finalize(insert_trial);
+	sqlite3_finalize(insert_effect);
+	sqlite3_finalize(insert_sample);
 	ibcc_state_close(rows);
 	for (int i = 0; i < 3; i++) {
 		static const char *const ends[] = { "", "-wal", "-shm" };
@@ -67,6 +70,17 @@ static void setup(void)
 		" attr_mod, port_block, old, new, reason, err, status, outcome)"
 		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		-1, &insert_change, NULL));
+	FUZZ_CHECK(!sqlite3_prepare_v2(rows->db,
+				       "INSERT OR IGNORE INTO trial (txn, within, until, outcome)"
+				       " VALUES (?,?,?,?)",
+				       -1, &insert_trial, NULL));
+	FUZZ_CHECK(!sqlite3_prepare_v2(rows->db,
+				       "INSERT OR IGNORE INTO effect (txn, before, after, passes)"
+				       " VALUES (?,?,?,?)",
+				       -1, &insert_effect, NULL));
+	FUZZ_CHECK(!sqlite3_prepare_v2(rows->db,
+				       "INSERT OR IGNORE INTO sample (at, value) VALUES (?,?)", -1,
+				       &insert_sample, NULL));
 	atexit(teardown);
 }
 
@@ -93,7 +107,9 @@ static void look_at(const struct ibcc_plan *p)
 /* Everything that is ever asked of it. */
 static void use(struct ibcc_state *s)
 {
+	struct ibcc_state_sample sample = { .at_s = 1000 };
 	struct ibcc_plan p = { 0 };
+	struct ibcc_trial t;
 	struct ibcc_why why;
 	unsigned int n = 0;
 	int64_t first = 0;
@@ -110,6 +126,12 @@ static void use(struct ibcc_state *s)
 	for (int64_t id = 1; id < 4; id++)
 		json_decref(ibcc_state_transaction(s, id, &err));
 	free(ibcc_state_note(s, "paused"));
+	if (!ibcc_state_trial(s, &t) && t.pending)
+		ibcc_state_trial_end(s, t.txn, "confirmed", "me", &why);
+	json_decref(ibcc_state_series(s, &err));
+	ibcc_state_before(s, 1, ibcc_state_newest(s), &sample);
+	ibcc_state_after(s, 1, ibcc_state_newest(s), 6, &sample);
+	ibcc_state_add_sample(s, &sample);
 	ibcc_state_prune(s, 1000, 4096);
 }
 
@@ -169,14 +191,29 @@ static void insert(sqlite3_stmt *st, struct input *in)
 	sqlite3_reset(st);
 }
 
+static void insert_any(sqlite3_stmt *st, struct input *in)
+{
+	for (int i = 1; i <= sqlite3_bind_parameter_count(st); i++)
+		bind(st, i, in);
+	sqlite3_step(st);
+	sqlite3_reset(st);
+}
+
 static void any_rows(struct input *in)
 {
-	sqlite3_exec(rows->db, "DELETE FROM change; DELETE FROM txn; DELETE FROM sqlite_sequence",
+	sqlite3_exec(rows->db,
+		     "DELETE FROM change; DELETE FROM txn; DELETE FROM sqlite_sequence;"
+		     " DELETE FROM trial; DELETE FROM effect; DELETE FROM sample",
 		     NULL, NULL, NULL);
 	for (int i = 0; i < 3; i++)
 		insert(insert_txn, in);
 	for (int i = 0; i < 16 && in->size; i++)
 		insert(insert_change, in);
+	for (int i = 0; i < 4 && in->size; i++) {
+		insert_any(insert_trial, in);
+		insert_any(insert_effect, in);
+		insert_any(insert_sample, in);
+	}
 	rows->book_fresh = false;
 	use(rows);
 }

@@ -85,6 +85,14 @@ ok "what is on trial is taken back when the daemon ends"
 tune apply "$TMP/plan.json" -y --confirm-within 10s >"$TMP/other.log" 2>&1 && fail "there is a trial without a daemon"
 check 'there is no trial without a daemon' grep -q 'no ibcc-tuned is running' "$TMP/other.log"
 start_tuned
+try 2m || fail "a trial whose daemon dies: $(cat "$TMP/apply.log")"
+kill -KILL "$TUNED_PID"
+wait "$TUNED_PID" 2>/dev/null
+tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed without a daemon"
+check 'without a daemon it is canceled by the command line' tune cancel
+as_before || fail "canceled without a daemon, but not as before: $(difference "$untuned")"
+equal 'the history has that, too' "$(trial | cut -d ' ' -f 2-)" 'taken back'
+start_tuned
 
 # Answers that take so long, so that a push takes about 150 ms, and the way back as long.
 sim set mad_delay_us=60000
