@@ -132,16 +132,6 @@ struct ibcc_model {
 	uint8_t wait_tick;  /* PortSamplesControl:Tick that PortXmitWait counts by */
 	enum ibcc_arbitration arbitration;
 	enum ibcc_routing routing;
-	/* A switch has a queue pair's packets leave by one output until so many have (0, 1: each
-	 * is free to go by another) and none has for path_gap_ps, so that with the latter alone
-	 * each flowlet has its way. Queue pairs may share such memory, of which each switch has as
-	 * much as 256 need.
-	 */
-	uint32_t path_burst_packets;
-	uint64_t path_gap_ps;
-	enum ibcc_endpoint endpoint; /* with others than the first, there are acks */
-	uint32_t endpoint_window;    /* packets that a connection may have on the way, 1..2^20 */
-	uint8_t ack_timeout; /* Local ACK Timeout: of 4.096 us * 2^n; 0: never, at most 31 */
 	enum ibcc_switching switching;
 	enum ibcc_switch_reads switch_reads;
 	struct ibcc_vlarb vlarb;
@@ -159,6 +149,16 @@ struct ibcc_model {
 	 * window waits for. 0: no limit, for runs that have an end.
 	 */
 	uint32_t adapter_packets;
+	/* A switch has a queue pair's packets leave by one output until so many have (0, 1: each
+	 * is free to go by another) and none has for path_gap_ps, so that with the latter alone
+	 * each flowlet has its way. Queue pairs may share such memory, of which each switch has as
+	 * much as 256 need.
+	 */
+	uint32_t path_burst_packets;
+	uint64_t path_gap_ps;
+	enum ibcc_endpoint endpoint; /* with others than the first, there are acks */
+	uint32_t endpoint_window;    /* packets that a connection may have on the way, 1..65536 */
+	uint8_t ack_timeout; /* Local ACK Timeout: of 4.096 us * 2^n; 0: never, at most 31 */
 };
 void ibcc_model_defaults(struct ibcc_model *m);
 

@@ -18,7 +18,7 @@
 
 #define NAK        (1u << 31)
 #define TIMEOUT_PS 4096000ull /* Local ACK Timeout 0 would be this (IBA vol. 1, 9.7.6.1.3) */
-#define WINDOW_MAX (1u << 20)
+#define WINDOW_MAX 65536u
 #define PSN_SEED   0x70736eull /* differs from the flows' and the paths' */
 
 struct end {
@@ -85,6 +85,11 @@ bool ibcc_ends_head(const struct ibcc_engine *e, uint32_t flow, uint64_t *due_ps
 	}
 	*due_ps = NEVER;
 	return !conn_open(c);
+}
+
+bool ibcc_ends_still_due(struct ibcc_engine *e, uint32_t flow)
+{
+	return head_ps(e, &e->flow[flow]) <= e->now_ps;
 }
 
 /* No time-out: ack_timeout 0. */

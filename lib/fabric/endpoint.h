@@ -5,6 +5,12 @@
 
 #include "internal.h"
 
+/* Seldom, and then nothing is fast: what comes of it stands out of the others' way. */
+static inline bool has_ends(const struct ibcc_engine *e)
+{
+	return __builtin_expect(e->ends != NULL, 0);
+}
+
 /* For the flow that is to be made next, which is due then; where the model has connections.
  * -ENOMEM.
  */
@@ -13,6 +19,8 @@ void ibcc_ends_free(struct ibcc_engine *e);
 
 /* Time of what a flow has to send again, or NEVER if its window is closed; else false. */
 bool ibcc_ends_head(const struct ibcc_engine *e, uint32_t flow, uint64_t *due_ps);
+/* Whether a flow that was due still is: what it was to send again may have been acknowledged. */
+bool ibcc_ends_still_due(struct ibcc_engine *e, uint32_t flow);
 /* A packet of the flow goes out; whether it was sent before. */
 bool ibcc_ends_sent(struct ibcc_engine *e, uint32_t flow, uint32_t pkt);
 /* A packet came to its destination: whether it is answered. */

@@ -142,7 +142,7 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 	for (;;) {
 		due = head_ps(e, f);
 		if (due > e->now_ps) {
-			if (e->ends)
+			if (has_ends(e))
 				ibcc_ends_sleep(e, flow, due);
 			if (due != NEVER)
 				evq_push(e, due, EV_FLOW, flow);
@@ -192,7 +192,7 @@ static void deferred_arm(struct ibcc_engine *e, uint32_t qp)
 
 void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
 {
-	if (e->ends && !ibcc_ends_woken(e, flow))
+	if (has_ends(e) && !ibcc_ends_woken(e, flow))
 		return;
 	flow_arm(e, flow);
 	ibcc_fab_hca_send(e, e->flow[flow].src_port);
@@ -231,14 +231,6 @@ static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 	return id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id]);
 }
 
-/* Whether a flow at the front still has what it stands there for: what its connection was to send
- * again may have been acknowledged meanwhile.
- */
-static bool still_due(struct ibcc_engine *e, uint32_t id)
-{
-	return !e->ends || head_ps(e, &e->flow[id]) <= e->now_ps;
-}
-
 /* Puts entries at the front to sleep whose queue pair another flow has used meanwhile, or that have
  * nothing to send any more. True if one is left that may be sent.
  */
@@ -247,7 +239,7 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 	while (g->n_ready) {
 		uint32_t id = g->ready[1].id;
 
-		if (qp_rested(e, ready_qp(e, id)) && still_due(e, id))
+		if (qp_rested(e, ready_qp(e, id)) && (!has_ends(e) || ibcc_ends_still_due(e, id)))
 			return true;
 		front_pop(group_hca(e, g), g);
 		group_uncount(e, g, 1);
@@ -365,7 +357,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	bool gates = g->sl_mode && !e->model.bcn.enabled;
 	uint64_t due;
 
-	if (!e->ends || !ibcc_ends_sent(e, flow, pkt)) {
+	if (!has_ends(e) || !ibcc_ends_sent(e, flow, pkt)) {
 		f->sent++;
 		ibcc_fab_head_take(e, f);
 	}

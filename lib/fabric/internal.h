@@ -333,9 +333,9 @@ struct ibcc_engine {
 	struct lids *lid;       /* by port */
 	uint32_t n_lids;        /* one more than the highest ever */
 	uint8_t *nowhere;       /* a table that leads there */
-	uint64_t injected, delivered, dropped, discarded, events;
+	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
-	uint64_t seed;
+	uint64_t seed, discarded;
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;

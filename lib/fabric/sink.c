@@ -77,7 +77,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	if (k->flags & PKT_CTRL) {
 		becn = k->flags & PKT_BECN;
 		f->becn += becn;
-		if (e->ends)
+		if (has_ends(e))
 			ibcc_ends_answered(e, pkt);
 		else if (f->window && e->model.acks)
 			ibcc_fab_flow_done(e, k->flow);
@@ -90,7 +90,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		ibcc_paths_received(e, pkt);
 	if (f->window && !e->model.acks)
 		ibcc_fab_flow_done(e, k->flow);
-	if (e->ends)
+	if (has_ends(e))
 		answers = ibcc_ends_received(e, pkt);
 	else
 		count_delivery(e, f, e->now_ps - k->born_ps);

@@ -121,7 +121,7 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 {
 	uint64_t due_ps;
 
-	if (e->ends && ibcc_ends_head(e, (uint32_t)(f - e->flow), &due_ps))
+	if (has_ends(e) && ibcc_ends_head(e, (uint32_t)(f - e->flow), &due_ps))
 		return due_ps;
 	if (!ibcc_arrivals_paced(f->kind))
 		return unpaced_ps(e, f);

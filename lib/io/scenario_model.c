@@ -164,7 +164,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		{ IBCC_YAML_MEMBER("endpoint", ENUM, struct model_yaml, endpoint),
 		  .names = endpoints },
 		{ IBCC_YAML_MEMBER("endpoint_window", UINT, struct model_yaml, m.endpoint_window),
-		  .min = 1, .max = 1u << 20 },
+		  .min = 1, .max = 65536 },
 		{ IBCC_YAML_MEMBER("ack_timeout", UINT, struct model_yaml, m.ack_timeout),
 		  .max = 31 },
 		{ IBCC_YAML_MEMBER("switching", ENUM, struct model_yaml, switching),

@@ -139,7 +139,7 @@ static void test_mistakes_of_model(void **state)
 		 "mean rc?)\n"
 		 "%9:36: model.ack_timeout: got \"32\", want a whole number from 0 to 31\n"
 		 "%9:57: model.endpoint_window: got \"0\", want a whole number from 1 to "
-		 "1048576\n");
+		 "65536\n");
 	text_bad(HEAD SMALL "model: {endpoint: rc}\ntraffic:\n- {from: a, to: all}\n",
 		 "%10:17: traffic.to: got \"all\", want hosts by name, or to_except: with "
 		 "model.endpoint each flow is a connection to one\n");
