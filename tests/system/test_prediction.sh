@@ -68,6 +68,14 @@ holds()
 }
 wait_until 30 holds || fail "what apply brought is not between $low and $high Mb/s"
 ok "what apply brought is in the range: $low to $high Mb/s"
+counted() { status '.predictions == {held: 1, of: 1}'; }
+wait_until 30 counted || fail "the prediction is not counted: $(jq -c .predictions "$TMP/status.json")"
+ok "status counts that the range held"
+tune history -j >"$TMP/history.json" || fail "history"
+check "the history has prediction and effect side by side" jq -e '.transactions[-1] | .prediction.known and
+	.effect.after.total_mbps >= .prediction.total.low_mbps and
+	.effect.after.total_mbps <= .prediction.total.high_mbps' "$TMP/history.json"
+check "in words, too" eval 'tune history 1 | grep -q "^Predicted (traffic of "'
 stop "$TUNED_PID"
 
 # --- too late -------------------------------------------------------------------------------------
