@@ -306,6 +306,9 @@ static void write_notes(FILE *out, const json_t *report)
 	write_nodes(out, &any, "Counters not believed", json_object_get(fabric, "doubted"));
 	write_nodes(out, &any, "Without settings",
 		    json_object_get(json_object_get(report, "plan"), "unreachable"));
+	write_sentence(out, &any, "Paths", tune_str(json_object_get(report, "plan"), "paths"));
+	json_array_foreach (json_object_get(fabric, "apart"), i, o)
+		write_sentence(out, &any, "Apart", json_string_value(o));
 	json_array_foreach (json_object_get(fabric, "counters"), i, o)
 		write_sentence(out, &any, "Counters", json_string_value(o));
 	if (any)
