@@ -210,6 +210,30 @@ static void test_effect(void **state)
 	json_decref(report);
 }
 
+/* A minute, an hour later another, and a change between them. */
+static void test_series(void **state)
+{
+	json_t *report = json_pack("{s{s[ss] s[[ii][ii][ii]]} s[{si si}]}", "series", "fields",
+				   "at", "total_mbps", "rows", 86400, 8000, 86460, 8000, 90000,
+				   16000, "history", "id", 7, "started", 86430);
+	char *text = page_of(report, "series");
+
+	(void)state;
+	check_page(text);
+	assert_non_null(strstr(text, "<h2>The last 24 hours</h2>"));
+	assert_int_equal(count(text, "<figure>"), 1);
+	assert_non_null(strstr(text, ">Throughput</text>"));
+	assert_non_null(strstr(text, ">7</text>"));
+	/* Nobody measured in between: no line leads there. */
+	assert_int_equal(count(text, "class=\"mark\""), 1);
+	free(text);
+	json_object_set_new(report, "series", json_null());
+	text = page_of(report, "no_series");
+	assert_null(strstr(text, "24 hours"));
+	free(text);
+	json_decref(report);
+}
+
 /* What is not there is left out. */
 static void test_nothing(void **state)
 {
@@ -233,9 +257,10 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small),  cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_large),  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_effect), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_small),   cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_large),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_effect),  cmocka_unit_test(test_series),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
