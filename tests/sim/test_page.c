@@ -234,6 +234,24 @@ static void test_series(void **state)
 	json_decref(report);
 }
 
+/* Whom the changes are to help, and by how much. */
+static void test_prediction(void **state)
+{
+	json_t *report =
+		json_pack("{s{s[] s{sb s{si si si si} sn}}}", "plan", "roots", "prediction",
+			  "known", 1, "victims", "now_mbps", 800, "expected_mbps", 2400, "low_mbps",
+			  1600, "high_mbps", 3200, "total");
+	char *text = page_of(report, "prediction");
+
+	(void)state;
+	check_page(text);
+	assert_non_null(
+		strstr(text, "victims 100.0 MB/s \u2192 300.0 MB/s (200.0 MB/s to 400.0 MB/s)"));
+	assert_null(strstr(text, "all adapters"));
+	free(text);
+	json_decref(report);
+}
+
 /* What is not there is left out. */
 static void test_nothing(void **state)
 {
@@ -257,10 +275,10 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small),   cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_large),   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_effect),  cmocka_unit_test(test_series),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_small),      cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_large),      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_prediction), cmocka_unit_test(test_effect),
+		cmocka_unit_test(test_series),     cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
