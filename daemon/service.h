@@ -152,7 +152,7 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
 			 json_t **out, struct ibcc_why *why);
 /* All about the last pass in one piece: {"schema","version","made","host","status","error","plan",
- * "map","settings","history"}: the last two are lists; what is not known is null, and then error may
+ * "map","settings","history","series"}: settings and history are lists; what is not known is null, and then error may
  * say why. No MAD is sent for it. -EAGAIN as ibcc_service_plan().
  */
 int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *why);

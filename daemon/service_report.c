@@ -11,18 +11,21 @@
 
 #define TRANSACTIONS 20u
 
-static json_t *history(struct ibcc_service *s)
+/* Into *o, null where it is not known. */
+static void add_history(struct ibcc_service *s, json_t *o)
 {
+	static const char *const keys[] = { "transactions", "series" };
+	static const char *const names[] = { "history", "series" };
 	struct ibcc_why why = { "" };
-	json_t *o = NULL, *list;
+	json_t *h = NULL;
+	int rc = ibcc_service_history(s, 0, TRANSACTIONS, true, &h, &why);
 
-	if (ibcc_service_history(s, 0, TRANSACTIONS, false, &o, &why)) {
-		json_decref(o);
-		return json_null();
+	for (size_t i = 0; i < 2; i++) {
+		json_t *part = rc ? NULL : json_object_get(h, keys[i]);
+
+		json_object_set_new(o, names[i], part ? json_incref(part) : json_null());
 	}
-	list = json_incref(json_object_get(o, "transactions"));
-	json_decref(o);
-	return list;
+	json_decref(h);
 }
 
 static json_t *settings(const struct ibcc_cycle *c)
@@ -52,11 +55,13 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 	if (gethostname(host, sizeof(host) - 1))
 		host[0] = '\0';
 	c = ibcc_service_cycle(s);
-	*out = json_pack("{si ss sI so so so so so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+	*out = json_pack("{si ss sI so so so so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
 			 IBCC_VERSION, "made", (json_int_t)time(NULL), "host", ibcc_json_text(host),
 			 "status", ibcc_service_status(s), "error",
 			 rc ? ibcc_json_text(why->text) : json_null(), "plan",
 			 plan ? plan : json_null(), "map", c ? ibcc_report_map(c) : json_null(),
-			 "settings", c ? settings(c) : json_null(), "history", history(s));
+			 "settings", c ? settings(c) : json_null());
+	if (*out)
+		add_history(s, *out);
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }

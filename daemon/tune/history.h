@@ -2,7 +2,20 @@
 #ifndef IBCC_TUNE_HISTORY_H
 #define IBCC_TUNE_HISTORY_H
 
+#include <stdio.h>
+
+#include <ibcc/plot.h>
+
 #include "daemon/tune/tune.h"
+
+/* Writes plots to a stream: 0 or a negative errno. */
+typedef int (*tune_plots_fn)(const struct ibcc_plot *plot, size_t n, FILE *out);
+
+/* The same of a series and a list of transactions, by another who writes them. -ENODATA, with
+ * nothing written, where nothing was measured.
+ */
+int tune_history_draw(const json_t *series, const json_t *transactions, tune_plots_fn plots_fn,
+		      FILE *out);
 
 /* Draws the series of an answer to "history", with its transactions, as SVG into a file; an exit
  * code.

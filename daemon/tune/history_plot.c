@@ -145,7 +145,7 @@ static size_t find_marks(const struct data *d, const json_t *list, struct ibcc_p
 	return n;
 }
 
-static int draw(const struct data *d, const json_t *list, FILE *out)
+static int draw(const struct data *d, const json_t *list, tune_plots_fn plots_fn, FILE *out)
 {
 	struct ibcc_plot plot[COUNT(panels)];
 	struct ibcc_plot_series series[COUNT(panels)][IBCC_PLOT_MAX_SERIES];
@@ -179,23 +179,39 @@ static int draw(const struct data *d, const json_t *list, FILE *out)
 					      .n_marks = n_marks };
 		n++;
 	}
-	return ibcc_plot_panels(plot, n, out);
+	return n ? plots_fn(plot, n, out) : -ENODATA;
+}
+
+int tune_history_draw(const json_t *series, const json_t *transactions, tune_plots_fn plots_fn,
+		      FILE *out)
+{
+	struct data d = { 0 };
+	int rc = read_series(series, &d);
+
+	if (!rc)
+		rc = draw(&d, transactions, plots_fn, out);
+	free(d.x);
+	free(d.y);
+	return rc;
 }
 
 int tune_history_plot(const json_t *a, const char *file)
 {
-	struct data d = { 0 };
-	FILE *out = NULL;
-	int rc = read_series(json_object_get(a, "series"), &d);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int rc = out ? tune_history_draw(json_object_get(a, "series"),
+					 json_object_get(a, "transactions"), ibcc_plot_panels, out)
+		     : -ENOMEM;
 
-	if (!rc) {
-		out = fopen(file, "we");
-		rc = out ? draw(&d, json_object_get(a, "transactions"), out) : -errno;
-	}
+	if (out && fclose(out) && !rc)
+		rc = -ENOMEM;
+	out = rc ? NULL : fopen(file, "we");
+	if (!rc && (!out || fwrite(text, 1, len, out) != len))
+		rc = -errno;
 	if (out && fclose(out) && !rc)
 		rc = -errno;
-	free(d.x);
-	free(d.y);
+	free(text);
 	if (rc == -ENODATA)
 		return tune_fail(
 			"there is nothing to plot: nothing was measured in the last 24 hours");

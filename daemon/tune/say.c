@@ -10,6 +10,7 @@
 #include <ibcc/json.h>
 
 #include "daemon/report.h"
+#include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
 /* With -j there is one object on stdout: the answer, or else what went wrong first. */
@@ -47,6 +48,8 @@ int tune_fail(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	ibcc_clean(text, "");
+	/* What was said before is read first. */
+	tune_pager_end();
 	fprintf(stderr, "ibcc-tune: %s\n", text);
 	tune_error_object(text);
 	return TUNE_ERROR;

@@ -18,17 +18,19 @@
 static json_t *report_of(const char *scenario, unsigned int passes, bool dry)
 {
 	struct loop l;
-	json_t *o;
+	json_t *o, *settings;
 
 	loop_start(&l, scenario, PASS_PS, &loop_hardware, NULL);
 	l.dry = dry;
 	loop_passes(&l, passes);
-	o = ibcc_report_settings(l.c.topo, &l.c.actual, NULL);
-	o = json_pack("{ss sI ss s{ss si so so} so so so s[]}", "version", "0", "made",
+	settings = ibcc_report_settings(l.c.topo, &l.c.actual, NULL);
+	o = json_pack("{ss sI ss s{ss si so so} so so sO s[]}", "version", "0", "made",
 		      (json_int_t)1000000000, "host", "sm1", "status", "state", "ok", "roots",
 		      (int)l.c.picture.n_roots, "fabric", ibcc_report_fabric(&l.c, "test"), "now",
 		      ibcc_report_now(&l.c), "plan", ibcc_report_plan(&l.c, "test"), "map",
-		      ibcc_report_map(&l.c), "settings", json_object_get(o, "nodes"), "history");
+		      ibcc_report_map(&l.c), "settings", json_object_get(settings, "nodes"),
+		      "history");
+	json_decref(settings);
 	assert_non_null(o);
 	loop_end(&l);
 	return o;
@@ -208,6 +210,48 @@ static void test_effect(void **state)
 	json_decref(report);
 }
 
+/* A minute, an hour later another, and a change between them. */
+static void test_series(void **state)
+{
+	json_t *report = json_pack("{s{s[ss] s[[ii][ii][ii]]} s[{si si}]}", "series", "fields",
+				   "at", "total_mbps", "rows", 86400, 8000, 86460, 8000, 90000,
+				   16000, "history", "id", 7, "started", 86430);
+	char *text = page_of(report, "series");
+
+	(void)state;
+	check_page(text);
+	assert_non_null(strstr(text, "<h2>The last 24 hours</h2>"));
+	assert_int_equal(count(text, "<figure>"), 1);
+	assert_non_null(strstr(text, ">Throughput</text>"));
+	assert_non_null(strstr(text, ">7</text>"));
+	/* Nobody measured in between: no line leads there. */
+	assert_int_equal(count(text, "class=\"mark\""), 1);
+	free(text);
+	json_object_set_new(report, "series", json_null());
+	text = page_of(report, "no_series");
+	assert_null(strstr(text, "24 hours"));
+	free(text);
+	json_decref(report);
+}
+
+/* Whom the changes are to help, and by how much. */
+static void test_prediction(void **state)
+{
+	json_t *report =
+		json_pack("{s{s[] s{sb s{si si si si} sn}}}", "plan", "roots", "prediction",
+			  "known", 1, "victims", "now_mbps", 800, "expected_mbps", 2400, "low_mbps",
+			  1600, "high_mbps", 3200, "total");
+	char *text = page_of(report, "prediction");
+
+	(void)state;
+	check_page(text);
+	assert_non_null(
+		strstr(text, "victims 100.0 MB/s \u2192 300.0 MB/s (200.0 MB/s to 400.0 MB/s)"));
+	assert_null(strstr(text, "all adapters"));
+	free(text);
+	json_decref(report);
+}
+
 /* What is not there is left out. */
 static void test_nothing(void **state)
 {
@@ -231,9 +275,10 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small),  cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_large),  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_effect), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_small),      cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_large),      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_prediction), cmocka_unit_test(test_effect),
+		cmocka_unit_test(test_series),     cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

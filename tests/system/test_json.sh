@@ -56,9 +56,15 @@ keep outcome tune -j apply "$TMP/kept.json"
 keep error tune -j apply "$TMP/kept.json"
 keep history tune -j history
 keep history tune -j history 1
+keep history tune -j history --series
 keep outcome tune -j rollback
 wait_until 30 planned || fail "no plan"
-keep plan tune -j apply
+keep what-if tune -j what-if --set ccti_timer=30
+keep error tune -j what-if
+keep plan tune -j apply --confirm-within 600s
+keep status tune -j status
+keep history tune -j history
+keep confirm tune -j confirm
 keep outcome tune -j disable
 keep outcome tune -j repair
 ok "each answer is one object of schema 1"
@@ -92,7 +98,7 @@ for answer in sys.argv[2:]:
         print(name, "/".join(map(str, e.absolute_path)), e.message[:300])
 for kind in schema["anyOf"]:
     name = kind["$ref"].rsplit("/", 1)[1]
-    if name not in seen and name != "confirm":
+    if name not in seen:
         bad += 1
         print("no answer of kind", name)
 sys.exit(bad > 0)

@@ -4,6 +4,7 @@
 
 #include <ibcc/page.h>
 
+#include "daemon/tune/history.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/page/page.h"
 #include "daemon/tune/tune.h"
@@ -75,10 +76,19 @@ static void write_transactions(FILE *out, const json_t *list)
 	ibcc_page_table_end(&t);
 }
 
+static int write_plots(const struct ibcc_plot *plot, size_t n, FILE *out)
+{
+	ibcc_page_heading(out, "The last 24 hours");
+	ibcc_page_plots(out, plot, n);
+	return 0;
+}
+
 void tune_page_history(FILE *out, const json_t *report)
 {
 	const json_t *list = json_object_get(report, "history");
 
+	/* Nothing may have been measured. */
+	tune_history_draw(json_object_get(report, "series"), list, write_plots, out);
 	if (!json_is_array(list))
 		return;
 	ibcc_page_heading(out, "What was changed");

@@ -176,8 +176,23 @@ static void write_sources(FILE *out, const json_t *root, const json_t *predictio
 	free(s);
 }
 
+static void write_amount(FILE *out, const char *whose, const json_t *amount)
+{
+	char now[48], expected[48], low[48], high[48], text[300];
+
+	if (!json_is_object(amount) || !tune_int(amount, "now_mbps"))
+		return;
+	snprintf(text, sizeof(text), "Expected of the changes: %s %s \u2192 %s (%s to %s)", whose,
+		 rate_text(tune_int(amount, "now_mbps"), now, sizeof(now)),
+		 rate_text(tune_int(amount, "expected_mbps"), expected, sizeof(expected)),
+		 rate_text(tune_int(amount, "low_mbps"), low, sizeof(low)),
+		 rate_text(tune_int(amount, "high_mbps"), high, sizeof(high)));
+	ibcc_page_paragraph(out, text);
+}
+
 static void write_roots(FILE *out, const json_t *plan)
 {
+	const json_t *prediction = json_object_get(plan, "prediction");
 	const json_t *roots = json_object_get(plan, "roots"), *o;
 	char text[300];
 	size_t i;
@@ -194,7 +209,7 @@ static void write_roots(FILE *out, const json_t *plan)
 		ibcc_plot_text(out, text);
 		fputs("</h3>\n", out);
 		ibcc_page_paragraph(out, tune_str(o, "explanation"));
-		write_sources(out, o, json_object_get(plan, "prediction"), i ? FURTHER : SOURCES);
+		write_sources(out, o, prediction, i ? FURTHER : SOURCES);
 	}
 	if (json_array_size(roots) > ROOTS) {
 		snprintf(text, sizeof(text), "And %zu more.", json_array_size(roots) - ROOTS);
@@ -205,6 +220,8 @@ static void write_roots(FILE *out, const json_t *plan)
 		ibcc_plot_text(out, tune_str(plan, "summary"));
 		fputs("</p>\n", out);
 	}
+	write_amount(out, "victims", json_object_get(prediction, "victims"));
+	write_amount(out, "all adapters", json_object_get(prediction, "total"));
 }
 
 struct writer {
@@ -306,6 +323,9 @@ static void write_notes(FILE *out, const json_t *report)
 	write_nodes(out, &any, "Counters not believed", json_object_get(fabric, "doubted"));
 	write_nodes(out, &any, "Without settings",
 		    json_object_get(json_object_get(report, "plan"), "unreachable"));
+	write_sentence(out, &any, "Paths", tune_str(json_object_get(report, "plan"), "paths"));
+	json_array_foreach (json_object_get(fabric, "apart"), i, o)
+		write_sentence(out, &any, "Apart", json_string_value(o));
 	json_array_foreach (json_object_get(fabric, "counters"), i, o)
 		write_sentence(out, &any, "Counters", json_string_value(o));
 	if (any)
