@@ -168,6 +168,18 @@ static void look_at_sm(struct ibcc_service *s)
 	s->sm_state = state;
 }
 
+/* Ports with a link that nothing goes over yet, which are not read: the subnet manager is at work
+ * on them, or a discovery came between, and nobody tells when they are up.
+ */
+static uint32_t half_up(const struct ibcc_topo *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		n += t->port[i].num && t->port[i].peer != IBCC_NONE && t->port[i].state != 4;
+	return n;
+}
+
 /* What says that the fabric is not what it was. */
 static void look_for_hints(struct ibcc_service *s, uint64_t now)
 {
@@ -181,7 +193,8 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 		ibcc_rediscovery_hint(&s->again, now);
 	s->heard_then = n.n_traps + n.n_gaps;
 	s->lids = lids;
-	ibcc_rediscovery_unread(&s->again, seen->n_stale + seen->n_unreachable, now);
+	ibcc_rediscovery_unread(&s->again,
+				seen->n_stale + seen->n_unreachable + half_up(s->cycle.topo), now);
 }
 
 /* LID of the port with a GUID, 0 if it has none. */

@@ -64,6 +64,21 @@ stop "$TUNED_PID"
 ok "four subscriptions are taken back"
 console 'ReLink "S1"[3]'
 
+# A link that the subnet manager has not brought up yet is looked at until it has, though nobody tells.
+lid=$(stock ibswitches | sed -n 's/.*"S2".* lid \([0-9]*\) .*/\1/p')
+kill -STOP "$OSM_PID"
+turn() { stock ibportstate "$lid" 4 "$1" >"$TMP/console.txt" 2>&1 || fail "ibportstate $1: $(cat "$TMP/console.txt")"; }
+turn down
+start_tuned 'apply_via: direct' 'clock: host'
+fresh() { status ".fabric.links == 6 and .fabric.ports_fresh == $1"; }
+wait_until 30 fresh 10 || wait_until 1 fresh 11 || fail "the link is not down: $(told)"
+turn arm
+turn active
+wait_until 30 fresh 12 || fail "a link that was brought up is not noticed: $(told) $(jq .fabric.ports_fresh "$TMP/status.json")"
+ok "a link is read as soon as it is up"
+kill -CONT "$OSM_PID"
+stop "$TUNED_PID"
+
 # With the plugin OpenSM tells, and one that is started anew is waited for.
 stop "$OSM_PID"
 start_opensm --plugin 'sweep_interval 0'
