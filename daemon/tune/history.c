@@ -6,11 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <ibcc/table.h>
-
 #include "daemon/tune/changes.h"
 #include "daemon/tune/history.h"
+#include "daemon/tune/pager.h"
 #include "daemon/tune/prediction.h"
+#include "daemon/tune/table.h"
 
 /* Terminals with less room for a summary than a few words. */
 #define NARROW 120
@@ -61,7 +61,7 @@ static void print_effect(const json_t *effect)
 
 	if (!json_is_object(b))
 		return;
-	t = ibcc_table_new(columns, 3, stdout);
+	t = tune_table_new(columns, 3);
 	for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
 		double f = line[i].factor;
 		int digits = f == 0.1 ? 1 : 0;
@@ -79,7 +79,7 @@ static void print_effect(const json_t *effect)
 			 tune_int(effect, "passes"), tune_int(effect, "passes") == 1 ? "" : "es");
 	else
 		snprintf(heading, sizeof(heading), "Effect, not measured yet");
-	ibcc_table_print_under(t, heading);
+	tune_table_print_under(t, heading);
 }
 
 /* With what became of a trial, and who took it back. */
@@ -119,7 +119,10 @@ static void add_transaction(struct libscols_table *t, const json_t *o)
 static bool is_narrow(void)
 {
 	struct winsize w;
+	int paged = tune_pager_columns();
 
+	if (paged)
+		return paged < NARROW;
 	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col &&
 	       w.ws_col < NARROW;
 }
@@ -146,7 +149,7 @@ static void print_history(const json_t *a)
 	const json_t *list = json_object_get(a, "transactions"), *o;
 	const json_t *one = json_object_get(a, "transaction");
 	bool narrow = one || is_narrow();
-	struct libscols_table *t = ibcc_table_new(columns, narrow ? 8 : 9, stdout);
+	struct libscols_table *t = tune_table_new(columns, narrow ? 8 : 9);
 	size_t i;
 
 	json_array_foreach (list, i, o)
@@ -155,7 +158,7 @@ static void print_history(const json_t *a)
 		add_transaction(t, one);
 	else if (!json_array_size(list))
 		printf("Nothing was changed yet.\n");
-	ibcc_table_print_under(t, "Transactions");
+	tune_table_print_under(t, "Transactions");
 	if (one)
 		print_one(one);
 	else if (narrow && json_array_size(list))
