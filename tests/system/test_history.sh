@@ -27,7 +27,7 @@ tune history >"$TMP/text"
 grep -q '^ *1 .* apply .* 1 -> [0-9]' "$TMP/text" || fail "the list does not tell roots: $(cat "$TMP/text")"
 tune history "$id" >"$TMP/text"
 check 'one transaction tells more' grep -q '^All adapters send, MB/s *[1-9][0-9]* *[1-9][0-9]*$' "$TMP/text"
-sleep 2 | timeout 30 script -qec "stty cols 80; $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml history" /dev/null >"$TMP/text" 2>&1
+sleep 2 | timeout 30 script -qec "stty cols 80; $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml --no-pager --color never history" /dev/null >"$TMP/text" 2>&1
 tr -d '\r' <"$TMP/text" | awk 'length > 80 { n = 99 } /apply/ { n++ } END { exit n != 1 }' || fail "80 columns: $(cat "$TMP/text")"
 ok "the list fits into 80 columns"
 
