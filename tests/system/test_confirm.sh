@@ -102,7 +102,7 @@ settled() { tune history "$1" -j >"$TMP/txn.json" 2>"$TMP/tune.log" &&
 	jq -e '.transaction | .outcome != "open" and all(.change_list[]; .outcome != "pending")' "$TMP/txn.json"; }
 
 declare -A hit # by where the kill came
-trap 'for k in "${!hit[@]}"; do echo "# killed $k: ${#hit[$k]}"; done; cleanup' EXIT
+trap 'rc=$?; for k in "${!hit[@]}"; do echo "# killed $k: ${#hit[$k]}"; done; (exit $rc); cleanup' EXIT
 # Where the books stood when the daemon was killed.
 moment()
 {

@@ -121,7 +121,7 @@ kill_fabric()
 	start_all
 }
 
-trap 'for k in "${!hit[@]}"; do echo "# $k: ${#hit[$k]}"; done; cleanup' EXIT
+trap 'rc=$?; for k in "${!hit[@]}"; do echo "# $k: ${#hit[$k]}"; done; (exit $rc); cleanup' EXIT
 start_all
 untuned=$(settings)
 for who in $VICTIMS; do
