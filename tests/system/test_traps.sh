@@ -67,17 +67,15 @@ console 'ReLink "S1"[3]'
 # A link that the subnet manager has not brought up yet is looked at until it has, though nobody tells.
 lid=$(stock ibswitches | sed -n 's/.*"S2".* lid \([0-9]*\) .*/\1/p')
 kill -STOP "$OSM_PID"
-turn() { stock ibportstate "$lid" 4 "$1" >"$TMP/console.txt" 2>&1 || fail "ibportstate $1: $(cat "$TMP/console.txt")"; }
-turn down
+stock ibportstate "$lid" 4 down >"$TMP/console.txt" 2>&1 || fail "ibportstate: $(cat "$TMP/console.txt")"
 start_tuned 'apply_via: direct' 'clock: host'
 fresh() { status ".fabric.links == 6 and .fabric.ports_fresh == $1"; }
 not_all() { status ".fabric.links == 6 and .fabric.ports_fresh > 0 and .fabric.ports_fresh < 12"; }
 wait_until 30 not_all || fail "the link is not down: $(told) $(jq -c .fabric "$TMP/status.json")"
-turn arm
-turn active
+kill -CONT "$OSM_PID"
+kill -HUP "$OSM_PID"
 wait_until 30 fresh 12 || fail "a link that was brought up is not noticed: $(told) $(jq .fabric.ports_fresh "$TMP/status.json")"
 ok "a link is read as soon as it is up"
-kill -CONT "$OSM_PID"
 stop "$TUNED_PID"
 
 # With the plugin OpenSM tells, and one that is started anew is waited for.
