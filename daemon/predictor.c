@@ -41,7 +41,7 @@ struct ibcc_predictor {
 	uint64_t generation, hash;
 	int64_t quiet_s; /* when the baseline was last so, since 1970 */
 	int64_t stored_s;
-	bool was_quiet;
+	bool was_quiet, wrote;
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
@@ -133,12 +133,14 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	rc = new_fabric(p, c, state);
 	if (rc)
 		return rc;
+	/* What the pass before wrote: its own interval was from before. */
+	if (p->wrote)
+		ibcc_memory_reset_recent(&p->memory);
+	p->wrote = c->acted && c->result.set_mads;
 	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
 	if (quiet)
 		p->quiet_s = (int64_t)time(NULL);
 	keep(p, state, quiet);
-	if (c->acted && c->result.set_mads)
-		ibcc_memory_reset_recent(&p->memory);
 	return 0;
 }
 
@@ -341,8 +343,28 @@ static int start(struct ibcc_predictor *p, struct job *j)
 	return rc;
 }
 
-int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg)
+static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+		 const struct ibcc_settings *wanted, bool written, struct job *j)
+{
+	int rc;
+
+	j->p = p;
+	j->pass = wanted ? NO_PASS : c->picture.pass;
+	rc = fill(j, p, c, wanted);
+	if (!rc && written && ibcc_loads_held(j->topo, &j->actual))
+		rc = -EALREADY;
+	if (rc)
+		return rc;
+	p->busy = true;
+	rc = start(p, j);
+	if (rc)
+		p->busy = false;
+	return rc;
+}
+
+static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			const struct ibcc_settings *wanted, bool written, void (*done)(void *arg),
+			void *arg)
 {
 	struct job *j;
 	bool busy, there;
@@ -350,7 +372,7 @@ int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 
 	pthread_mutex_lock(&p->lock);
 	busy = p->busy;
-	there = !wanted && p->told && p->told_pass == c->picture.pass;
+	there = !wanted && !written && p->told && p->told_pass == c->picture.pass;
 	pthread_mutex_unlock(&p->lock);
 	if (busy || there)
 		return busy ? -EBUSY : -EALREADY;
@@ -360,20 +382,24 @@ int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
-	j->p = p;
-	j->pass = wanted ? NO_PASS : c->picture.pass;
 	j->done = done;
 	j->arg = arg;
-	rc = fill(j, p, c, wanted);
-	if (!rc) {
-		p->busy = true;
-		rc = start(p, j);
-		if (rc)
-			p->busy = false;
-	}
+	rc = begin(p, c, wanted, written, j);
 	if (rc)
 		job_free(j);
 	return rc;
+}
+
+int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg)
+{
+	return begin_unless(p, c, wanted, false, done, arg);
+}
+
+int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				 void (*done)(void *arg), void *arg)
+{
+	return begin_unless(p, c, NULL, true, done, arg);
 }
 
 json_t *ibcc_predictor_tell(struct ibcc_predictor *p, uint64_t pass)

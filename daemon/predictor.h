@@ -32,6 +32,11 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
  */
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg);
+/* The same for what the last pass wrote. Besides -EALREADY: control was on before, so that there is
+ * nothing to tell.
+ */
+int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				 void (*done)(void *arg), void *arg);
 /* Waits for the one under way, if any. */
 void ibcc_predictor_wait(struct ibcc_predictor *p);
 

@@ -181,6 +181,8 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	rc = run_cycle(s, &act, why);
 	if (!rc)
 		ibcc_service_measure(s, newest);
+	if (!rc)
+		ibcc_service_predict_written(s, newest);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
 	if (apply)
@@ -425,6 +427,16 @@ static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *
 	return c && c->decided ? "ok" : "starting";
 }
 
+/* How often the range of a prediction held. */
+static json_t *predictions_status(const struct ibcc_service *s)
+{
+	uint32_t held = 0, of = 0;
+
+	if (s->state)
+		ibcc_state_hits(s->state, &held, &of);
+	return json_pack("{si si}", "held", (int)held, "of", (int)of);
+}
+
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
@@ -471,5 +483,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
 		json_object_set_new(o, "now", ibcc_report_now(c));
 	}
+	if (o)
+		json_object_set_new(o, "predictions", predictions_status(s));
 	return o;
 }

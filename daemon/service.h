@@ -80,8 +80,8 @@ bool ibcc_service_writes(const struct ibcc_service *s);
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
 /* Begins a prediction for the plan of the last pass, in a thread of its own, where there is a plan
  * and none was made for it. -EINPROGRESS: it is under way, done(arg) is called from that thread,
- * and then ibcc_service_predicted() has plan and prediction; 0: there is nothing to wait for; -EBUSY:
- * one for something else is under way, and this is to be asked again when it has ended.
+ * and then ibcc_service_predicted() has plan and prediction; 0: there is nothing to wait for;
+ * -EBUSY: one for something else is under way, and this is to be asked again when it has ended.
  */
 int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *arg);
 /* Likewise for settings of one's own, see ibcc_what_if(). -EAGAIN: no pass has come to a decision
@@ -91,7 +91,11 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 			 void *arg, struct ibcc_why *why);
 /* Waits for it where it has not ended. */
 int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
-/* Everybody who asked for that plan has it. */
+/* Who is to be told when a prediction has ended that nobody asked for: of what a pass wrote. He
+ * calls ibcc_service_predicted_all() then.
+ */
+void ibcc_service_on_predicted(struct ibcc_service *s, void (*done)(void *arg), void *arg);
+/* Everybody who asked for that plan has it; what was written has it beside it in the history. */
 void ibcc_service_predicted_all(struct ibcc_service *s);
 /* Restores the values from before transaction `from` (0: before the first that is not taken back).
  * A daemon in mode apply pauses, so that it does not make them anew at once.

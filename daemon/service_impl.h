@@ -82,6 +82,9 @@ struct ibcc_service {
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
 	struct ibcc_predictor *predictor;
+	int64_t predicted_txn;           /* whose prediction is under way; 0: nobody's */
+	void (*on_predicted)(void *arg); /* who is told that one has ended; NULL: nobody */
+	void *predicted_arg;
 	bool asked_what_if; /* of asked_plan: it is for settings of one's own */
 	json_t *asked_plan; /* what the prediction under way is for, with its data; NULL: nobody
 			       asked */
@@ -97,6 +100,10 @@ int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why);
 /* What is wrong with keys, and which option is about it; *why is left alone if nothing is. */
 void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 
+/* After a pass that wrote transactions since one: what it wrote is predicted, to be kept beside
+ * what it brings.
+ */
+void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before);
 /* The last pass' plan with all its data, a new reference; NULL: there is none. */
 json_t *ibcc_service_plan_alone(struct ibcc_service *s);
 /* Sees to an open port and a topology that is up to date. */

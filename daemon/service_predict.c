@@ -4,6 +4,7 @@
 
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
+#include "daemon/state/state.h"
 #include "daemon/what_if.h"
 
 static int asked(struct ibcc_service *s, json_t *what, bool what_if)
@@ -64,7 +65,41 @@ int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, stru
 	return 0;
 }
 
+void ibcc_service_on_predicted(struct ibcc_service *s, void (*done)(void *arg), void *arg)
+{
+	s->on_predicted = done;
+	s->predicted_arg = arg;
+}
+
+void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
+{
+	int64_t newest = ibcc_state_newest(s->state);
+	int rc;
+
+	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
+	    !s->cycle.result.set_mads || !s->cycle.picture.n_roots)
+		return;
+	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, s->on_predicted,
+					  s->predicted_arg);
+	/* Somebody looked at this plan a moment ago. */
+	if (!rc || (rc == -EBUSY && s->asked_plan && !s->asked_what_if))
+		s->predicted_txn = newest;
+}
+
+static void keep(struct ibcc_service *s)
+{
+	json_t *p = ibcc_predictor_tell(s->predictor, 0);
+
+	json_object_del(p, "sources"); /* as many as there are adapters */
+	if (p && s->state)
+		ibcc_state_predicted(s->state, s->predicted_txn, p);
+	json_decref(p);
+	s->predicted_txn = 0;
+}
+
 void ibcc_service_predicted_all(struct ibcc_service *s)
 {
+	if (s->predicted_txn)
+		keep(s);
 	asked(s, NULL, false);
 }

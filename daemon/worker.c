@@ -299,8 +299,10 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	ibcc_queue_init(&w->later);
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->service = ibcc_service_new(config, cc_key);
-	if (w->service)
+	if (w->service) {
 		ibcc_service_listen(w->service);
+		ibcc_service_on_predicted(w->service, ibcc_worker_on_predicted, w);
+	}
 	w->explain = ibcc_explain_new();
 	if (w->done_fd < 0 || !w->service || !w->explain) {
 		ibcc_why_set(why, rc, "no memory");

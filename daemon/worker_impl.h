@@ -65,6 +65,10 @@ struct ibcc_worker {
 /* The job is done, and everybody sees how things are after it. */
 void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_job *j);
 
+/* From the predictor's thread, with the worker: a prediction has ended. Without memory who waits
+ * for it waits for the next one.
+ */
+void ibcc_worker_on_predicted(void *arg);
 /* Jobs that wait. All of the worker's thread. */
 void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait);
 void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait); /* that wait for one */

@@ -5,8 +5,7 @@
 
 #include "daemon/worker_impl.h"
 
-/* From the predictor's thread. Without memory those who wait are told with the next pass. */
-static void on_predicted(void *arg)
+void ibcc_worker_on_predicted(void *arg)
 {
 	struct ibcc_job *j = calloc(1, sizeof(*j));
 
@@ -29,7 +28,7 @@ void ibcc_worker_tell_predicted(struct ibcc_worker *w)
 
 void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
 {
-	j->err = ibcc_service_what_if(w->service, j->set, on_predicted, w, &j->why);
+	j->err = ibcc_service_what_if(w->service, j->set, ibcc_worker_on_predicted, w, &j->why);
 	if (j->err == -EINPROGRESS || j->err == -EBUSY)
 		ibcc_queue_push(j->err == -EBUSY ? &w->later : &w->predicting, j);
 	else
@@ -42,7 +41,9 @@ void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
 void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
 {
 	/* A report is of what is there: it has the last prediction, if any. */
-	int rc = j->kind == IBCC_JOB_PLAN ? ibcc_service_predict(w->service, on_predicted, w) : 0;
+	int rc = j->kind == IBCC_JOB_PLAN
+			 ? ibcc_service_predict(w->service, ibcc_worker_on_predicted, w)
+			 : 0;
 
 	if (rc == -EINPROGRESS || rc == -EBUSY) {
 		ibcc_queue_push(rc == -EBUSY ? &w->later : &w->predicting, j);

@@ -135,6 +135,13 @@ int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibc
  */
 int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
 
+/* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */
+int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *prediction);
+/* Of transactions whose effect was measured and of which a range of the total was predicted: in how
+ * many of how many it held.
+ */
+void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of);
+
 /* The newest transaction's number; 0: none, or it cannot be known. */
 int64_t ibcc_state_newest(struct ibcc_state *s);
 

@@ -62,6 +62,9 @@ int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err);
 /* A column of the table "effect" as an object, null for none. */
 json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);
 
+/* A column of a row as the prediction that it is, or null: a new reference. */
+json_t *ibcc_state_read_prediction(sqlite3_stmt *st, int column);
+
 /* Writes down what is only in the book. -EIO, -ENOMEM. */
 int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);
 

@@ -10,6 +10,7 @@
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/history.h"
+#include "daemon/tune/prediction.h"
 
 /* Terminals with less room for a summary than a few words. */
 #define NARROW 120
@@ -130,6 +131,8 @@ static void print_one(const json_t *o)
 	if (tune_str(o, "detail")[0])
 		printf("\n%s\n", tune_str(o, "detail"));
 	print_effect(json_object_get(o, "effect"));
+	if (json_is_object(json_object_get(o, "prediction")))
+		tune_print_prediction(json_object_get(o, "prediction"));
 	tune_print_changes(json_object_get(o, "change_list"), "Changes");
 }
 

@@ -217,6 +217,10 @@ static void print_status(const json_t *s)
 	if (tune_str(json_object_get(s, "unknown_origin"), "text")[0])
 		printf("Unknown:   %s\n", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
+	if (tune_int(json_object_get(s, "predictions"), "of"))
+		printf("Predicted: the range held in %lld of %lld\n",
+		       tune_int(json_object_get(s, "predictions"), "held"),
+		       tune_int(json_object_get(s, "predictions"), "of"));
 	if (tune_int(json_object_get(s, "rollout"), "nodes_left"))
 		printf("Roll-out:  %lld nodes wait until counters show an effect at the first\n",
 		       tune_int(json_object_get(s, "rollout"), "nodes_left"));
