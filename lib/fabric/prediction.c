@@ -337,6 +337,19 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 	return n;
 }
 
+/* Whether the sources of a slow receiver keep it busy when they are held depends on who they are,
+ * which is not known then; links that are full stay so, or nearly.
+ */
+static void keep_full_links(struct predictor *r)
+{
+	struct ibcc_prediction *p = r->p;
+
+	p->n_roots = 0;
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		if (r->root[i].kind == IBCC_CONGESTION_INPUT)
+			p->root[p->n_roots++] = p->root[i];
+}
+
 /* Of roots, where amounts cannot be told. */
 static bool may_tell_roots(struct predictor *r)
 {
@@ -411,7 +424,8 @@ static int run(struct predictor *r)
 	if (!may_tell_roots(r))
 		return 0;
 	rc = by_engine(r, false);
-	p->n_roots = rc ? 0 : r->n_roots;
+	if (!rc)
+		keep_full_links(r);
 	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
 }
 

@@ -33,9 +33,9 @@ struct watch {
 	struct ibcc_memory memory;
 	struct ibcc_predict_case *out;
 	struct ibcc_settings wanted;
-	bool *waits; /* by port */
-	uint32_t n_roots, root[64];
-	uint32_t made; /* pass of the plan, or 0 */
+	bool *waits;                /* by port */
+	uint32_t n_roots, root[64]; /* of which the rate is predicted */
+	uint32_t made;              /* pass of the plan, or 0 */
 };
 
 static void close_loop(struct ibcc_flow_spec *f)
@@ -120,8 +120,6 @@ static int keep(struct watch *w, const struct ibcc_cycle *c)
 	w->waits = calloc(c->topo->n_ports + 1u, sizeof(*w->waits));
 	if (!w->waits)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->picture.n_roots && i < 64; i++)
-		w->root[w->n_roots++] = c->picture.root[i].port;
 	return ibcc_settings_copy(&w->wanted, &c->target.wanted);
 }
 
@@ -152,11 +150,15 @@ static int predict(struct watch *w, const struct ibcc_cycle *c)
 	for (uint32_t i = 0; !rc && i < w->out->p.n_roots; i++) {
 		sum += w->out->p.root[i].amount.now_mbps;
 		expected += w->out->p.root[i].amount.expected_mbps;
+		if (w->n_roots < sizeof(w->root) / sizeof(*w->root))
+			w->root[w->n_roots++] = w->out->p.root[i].port;
 	}
 	w->out->root_known = sum > 0;
 	w->out->root_predicted = sum > 0 ? expected / sum : 1;
 	free(w->out->p.root);
+	free(w->out->p.sent_mbps);
 	w->out->p.root = NULL;
+	w->out->p.sent_mbps = NULL;
 	ibcc_loads_fini(&now);
 	return rc;
 }

@@ -20,7 +20,7 @@ enum ibcc_predict_variant {
 struct ibcc_predict_case {
 	bool congested;           /* there was a plan; else nothing below is there */
 	bool steady;              /* without it the total would have stayed within a tenth */
-	struct ibcc_prediction p; /* its roots are not there */
+	struct ibcc_prediction p; /* its arrays are not there */
 	/* What became of it, as factors of the present. */
 	double total, off, victims;
 	/* Of the roots together: predicted and true factor. */
