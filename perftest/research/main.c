@@ -14,6 +14,8 @@ static const struct ibcc_command commands[] = {
 	  "what the estimator makes of scenarios by chance" },
 	{ "predict", ibcc_bench_predict, "[--random N] [--seed N] [-j] [-J JOBS]",
 	  "predictions against what their plans then bring" },
+	{ "prediction", ibcc_bench_prediction, "[-j]",
+	  "CPU time and memory of a prediction for large fabrics" },
 	{ "oracle", ibcc_bench_oracle,
 	  "NAME|FILE... | --random N [-j] [--seed N] [--grid KEY=A,B,C...]... [--out F] [-J JOBS]",
 	  "search the best static settings for tune" },

@@ -7,6 +7,7 @@ int ibcc_bench_random(int argc, char **argv); /* tune --random */
 int ibcc_bench_draw(int argc, char **argv);
 int ibcc_bench_classify(int argc, char **argv);
 int ibcc_bench_predict(int argc, char **argv);
+int ibcc_bench_prediction(int argc, char **argv);
 int ibcc_bench_oracle(int argc, char **argv);
 int ibcc_bench_sweep(int argc, char **argv);
 int ibcc_bench_best(int argc, char **argv);

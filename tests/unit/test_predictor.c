@@ -280,9 +280,56 @@ static void what_is_a_baseline(void **state)
 	ibcc_memory_fini(&m);
 }
 
+static uint64_t a_second_each(void *arg)
+{
+	uint64_t *asked = arg;
+
+	return ++*asked * 1000000000ull;
+}
+
+/* What the time is not enough for is not told; nobody computes on when he is told to end. */
+static void time_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_memory m;
+	struct ibcc_loads now;
+	struct ibcc_prediction p;
+	uint64_t asked = 0;
+	struct ibcc_prediction_in in = { .t = f->c.topo, .now = &now, .cpu_ns = a_second_each };
+
+	assert_int_equal(ibcc_memory_init(&m, f->c.topo->n_ports), 0);
+	at_rest(f, 4, NULL);
+	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	congested(f, 5, NULL);
+	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_int_equal(ibcc_memory_now(&m, f->c.topo, &now, &in.moved), 0);
+	in.before = &m.quiet;
+	in.n_roots = f->c.picture.n_roots;
+	in.root = f->c.picture.root;
+	in.actual = &f->c.actual;
+	in.wanted = &f->c.target.wanted;
+	in.arg = &asked;
+	in.budget_ns = 20000000000ull; /* the replay's twelve, not twenty of the plan's */
+	assert_int_equal(ibcc_predict(&in, &p), 0);
+	assert_false(p.known);
+	assert_int_equal(p.why, IBCC_PREDICTION_CPU);
+	assert_true(p.replayed);
+	assert_int_equal(p.n_roots, 0);
+	assert_true(asked < 30);
+	ibcc_prediction_fini(&p);
+	in.budget_ns = 40000000000ull; /* which are enough */
+	assert_int_equal(ibcc_predict(&in, &p), 0);
+	assert_true(p.known);
+	assert_int_equal(p.n_roots, 1);
+	ibcc_prediction_fini(&p);
+	ibcc_loads_fini(&now);
+	ibcc_memory_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(time_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_victim_gets_its_own_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),
 		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
