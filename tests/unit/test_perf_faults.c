@@ -131,7 +131,7 @@ static void check_trouble(const char *plan, const char *says)
 	struct perf p = { 0 };
 
 	assert_int_not_equal(perf_whole(&p, plan), 0);
-	if (!strstr(p.e.text, says)) {
+	if (!anybody_said(&p, says)) {
 		print_message("got \"%s\", want \"%s\"\n", p.e.text, says);
 		fail();
 	}
@@ -221,8 +221,12 @@ static void check_cut(bool all, const char *says)
 	assert_int_equal(pthread_create(&thread, NULL, cut, &c), 0);
 	assert_int_not_equal(perf_run(&p, NULL), 0);
 	pthread_join(thread, NULL);
-	/* Of several, which is heard of first is anybody's guess. */
-	assert_true(!strncmp(p.e.text, says, strlen(says)));
+	/* Of several, which is heard of first is anybody's guess; and the peer may miss it sooner.
+	 */
+	if (strncmp(p.e.text, says, strlen(says)) && strncmp(p.e.text, "a: flow f, to b", 15)) {
+		print_message("got \"%s\", want \"%s\"\n", p.e.text, says);
+		fail();
+	}
 	perf_end(&p);
 	assert_int_equal(double_verbs.live, 0);
 	assert_non_null(strstr(p.host[1].e.text, "the coordinator is gone"));
@@ -231,7 +235,7 @@ static void check_cut(bool all, const char *says)
 static void test_lost(void **state)
 {
 	(void)state;
-	check_cut(false, "lost b: it hung up");
+	check_cut(false, "lost b");
 	check_cut(true, "lost ");
 }
 
