@@ -63,7 +63,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
-VERBS_LIBS  := -libverbs
+VERBS_LIBS  := -lrdmacm -libverbs
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
@@ -258,7 +258,7 @@ $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 # Verbs without a device; also to be preloaded.
-$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(B)/obj/tests/double/verbs.o
+$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(B)/obj/tests/double/verbs.o $(B)/obj/tests/double/cm.o
 $(B)/tests/double/libibverbs-double.so: $(B)/obj/tests/double/verbs.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)

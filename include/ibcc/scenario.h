@@ -240,11 +240,12 @@ struct ibcc_static_cc {
 /* A host of a plan, which is a scenario that ibcc-perf may run on a fabric. */
 #define IBCC_ADDRESS_BYTES 128u
 struct ibcc_verbs_host {
-	char name[IBCC_NAME_BYTES];       /* as in traffic */
-	char address[IBCC_ADDRESS_BYTES]; /* where ibcc-perf serves there; "": the name */
-	char device[IBCC_NAME_BYTES];     /* "": the first that is active */
-	uint8_t port;                     /* 0: the first that is active */
-	int16_t gid_index;                /* -1: found by itself */
+	char name[IBCC_NAME_BYTES];            /* as in traffic */
+	char address[IBCC_ADDRESS_BYTES];      /* where ibcc-perf serves there; "": the name */
+	char rdma_address[IBCC_ADDRESS_BYTES]; /* IP of its port, for librdmacm; "": address */
+	char device[IBCC_NAME_BYTES];          /* "": the first that is active */
+	uint8_t port;                          /* 0: the first that is active */
+	int16_t gid_index;                     /* -1: found by itself */
 };
 
 /* What scenarios that run on a fabric have besides. */
@@ -252,6 +253,7 @@ struct ibcc_verbs_plan {
 	uint32_t n_hosts;
 	struct ibcc_verbs_host *host; /* owned */
 	enum ibcc_verbs_operation operation;
+	bool cm; /* connections by librdmacm; false: over the connections of ibcc-perf itself */
 	uint32_t message_bytes; /* of flows that are not closed, which have their own */
 	uint32_t window;        /* likewise, in messages */
 	uint16_t queue_pairs;

@@ -19,6 +19,7 @@ static int read_host(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		{ IBCC_YAML_MEMBER("name", STRING, struct ibcc_verbs_host, name),
 		  .required = true },
 		{ IBCC_YAML_MEMBER("address", STRING, struct ibcc_verbs_host, address) },
+		{ IBCC_YAML_MEMBER("rdma_address", STRING, struct ibcc_verbs_host, rdma_address) },
 		{ IBCC_YAML_MEMBER("device", STRING, struct ibcc_verbs_host, device) },
 		{ IBCC_YAML_MEMBER("port", UINT, struct ibcc_verbs_host, port), .min = 1,
 		  .max = 254 },
@@ -61,15 +62,18 @@ int ibcc_scenario_read_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 int ibcc_scenario_read_verbs(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			     struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
+	static const char *const connects[] = { "exchange", "cm", NULL };
 	static const char *const completions[] = { "events", "polling", NULL };
 	static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 	struct verbs_yaml {
 		struct ibcc_verbs_plan v;
-		int operation, polling, mtu;
+		int operation, connect, polling, mtu;
 	} vy = { .v = s->verbs, .mtu = -1 };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("operation", ENUM, struct verbs_yaml, operation),
 		  .names = ibcc_scenario_operations },
+		{ IBCC_YAML_MEMBER("connect", ENUM, struct verbs_yaml, connect),
+		  .names = connects },
 		{ IBCC_YAML_MEMBER("completions", ENUM, struct verbs_yaml, polling),
 		  .names = completions },
 		{ IBCC_YAML_MEMBER("mtu_bytes", ENUM, struct verbs_yaml, mtu), .names = mtus },
@@ -88,6 +92,7 @@ int ibcc_scenario_read_verbs(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	if (ibcc_yaml_read(y, n, "verbs", keys, &vy, e))
 		return -EINVAL;
 	vy.v.operation = (enum ibcc_verbs_operation)vy.operation;
+	vy.v.cm = vy.connect != 0;
 	vy.v.polling = vy.polling != 0;
 	vy.v.mtu_bytes = vy.mtu < 0 ? 0 : (uint16_t)(256u << vy.mtu);
 	s->verbs = vy.v;

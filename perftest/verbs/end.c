@@ -9,11 +9,14 @@
 
 #define PSN_MASK      0xffffffu
 #define PAGE_BYTES    4096
+#define RECEIVES      4 /* posted for each message of a window */
 #define RD_ATOMIC_MAX 16
-/* 4.096 us << 14 = 67 ms, and seven tries: half a second until a peer counts as gone. Receivers
- * that are not ready are asked again for ever: that is not an error but what a slow receiver does.
+/* 4.096 us << 16 = 0.27 s, and seven more tries: two seconds until a peer counts as gone; packets
+ * wait for long where there is congestion, and a peer that hangs up is missed sooner by other
+ * means. Receivers that are not ready are asked again for ever: that is not an error but what a
+ * slow receiver does.
  */
-#define ACK_TIMEOUT  14
+#define ACK_TIMEOUT  16
 #define RETRIES      7
 #define RNR_FOR_EVER 7
 #define RNR_TIMER    12 /* 0.64 ms (IBA vol. 1, table 45) */
@@ -31,12 +34,12 @@ const char *ibcc_perf_end_name(const struct ibcc_perf_end *x, char *buf, size_t 
 	return buf;
 }
 
-/* A receiver has twice as many buffers, as they are posted again a moment after the sender knows
- * that they are used.
+/* A receiver has more buffers than can be on their way, as they are posted again only a while after
+ * the sender knows that they are used: when the receiver's process gets to run.
  */
 static uint32_t slots(const struct ibcc_perf_flow *f, bool active)
 {
-	return f->operation == IBCC_VERBS_SEND && !active ? 2 * f->window : f->window;
+	return f->operation == IBCC_VERBS_SEND && !active ? RECEIVES * f->window : f->window;
 }
 
 uint32_t ibcc_perf_end_completions(const struct ibcc_perf_flow *f, bool active)

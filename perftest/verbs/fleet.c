@@ -2,6 +2,7 @@
 #include "perftest/verbs/fleet.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,20 @@ static uint32_t find(const struct ibcc_perf_fleet *f, const char *name)
 	return NOT_FOUND;
 }
 
+/* HOST of HOST:PORT or [HOST]:PORT. */
+static void bare_address(const char *address, char *bare)
+{
+	const char *end = strrchr(address, ']'), *colon = strchr(address, ':');
+	const char *from = *address == '[' ? address + 1 : address;
+	size_t n = strlen(from);
+
+	if (*address == '[' && end)
+		n = (size_t)(end - from);
+	else if (colon && colon == strrchr(address, ':'))
+		n = (size_t)(colon - from);
+	snprintf(bare, IBCC_ADDRESS_BYTES, "%.*s", (int)n, from);
+}
+
 static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct ibcc_verbs_host *h)
 {
 	const struct ibcc_verbs_plan *v = &f->s->verbs;
@@ -44,12 +59,17 @@ static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct
 	snprintf(m->address, sizeof(m->address), "%s", h && *h->address ? h->address : name);
 	m->wire.fd = -1;
 	m->job.gid_index = -1;
+	if (h && *h->rdma_address)
+		snprintf(m->job.rdma_address, sizeof(m->job.rdma_address), "%s", h->rdma_address);
+	else
+		bare_address(m->address, m->job.rdma_address);
 	if (h) {
 		snprintf(m->job.device, sizeof(m->job.device), "%s", h->device);
 		m->job.port = h->port;
 		m->job.gid_index = h->gid_index;
 	}
 	m->job.mtu_bytes = v->mtu_bytes;
+	m->job.cm = v->cm;
 	m->job.polling = v->polling;
 	m->job.verify = v->verify;
 }
@@ -262,21 +282,52 @@ static int opened(struct ibcc_perf_member *m, struct ibcc_perf_error *e)
 	const char *device, *layer;
 	json_int_t rate;
 	json_t *o;
-	int rc = hear(m, &o, e), port;
+	int rc = hear(m, &o, e), port, cm_port;
 
 	if (rc)
 		return rc;
-	if (json_unpack(o, "{ss si sI ss sO}", "device", &device, "port", &port, "rate_mbps", &rate,
-			"link_layer", &layer, "ends", &m->ends) ||
+	if (json_unpack(o, "{ss si si sI ss sO}", "device", &device, "port", &port, "cm_port",
+			&cm_port, "rate_mbps", &rate, "link_layer", &layer, "ends", &m->ends) ||
 	    json_array_size(m->ends) != m->job.n_ends || rate < 0 || rate > UINT32_MAX) {
 		rc = ibcc_perf_fail(e, 0, "%s: no answer that makes sense", m->name);
 	} else {
 		snprintf(m->device, sizeof(m->device), "%s", device);
 		snprintf(m->link_layer, sizeof(m->link_layer), "%s", layer);
 		m->port = (uint8_t)port;
+		m->cm_port = (uint16_t)cm_port;
 		m->rate_mbps = (uint32_t)rate;
 	}
 	json_decref(o);
+	return rc;
+}
+
+/* Hears an answer of each, as they come: one that fails is not waited for by way of the others. */
+static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
+{
+	struct pollfd *p = calloc(f->n_members, sizeof(*p));
+	uint32_t left = f->n_members, i;
+	json_t *o;
+	int rc = p ? 0 : ibcc_perf_fail(e, ENOMEM, "%u hosts", f->n_members);
+
+	for (i = 0; p && i < f->n_members; i++)
+		p[i] = (struct pollfd){ .fd = f->member[i].wire.fd, .events = POLLIN };
+	while (!rc && left) {
+		int n = poll(p, f->n_members, ANSWER_TIMEOUT_MS);
+
+		if (n <= 0 && (!n || errno != EINTR))
+			rc = ibcc_perf_fail(e, n ? errno : ETIMEDOUT, "%u hosts do not answer",
+					    left);
+		for (i = 0; n > 0 && i < f->n_members && !rc; i++) {
+			if (!p[i].revents)
+				continue;
+			rc = hear(&f->member[i], &o, e);
+			if (!rc)
+				json_decref(o);
+			p[i].fd = -1;
+			left--;
+		}
+	}
+	free(p);
 	return rc;
 }
 
@@ -296,8 +347,13 @@ static int introduce(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
 		for (int k = 0; k < 2; k++) {
 			const struct ibcc_perf_conn *c = &f->conn[i];
 
-			json_array_set(list[c->member[k]], c->end[k],
-				       json_array_get(f->member[c->member[!k]].ends, c->end[!k]));
+			const struct ibcc_perf_member *other = &f->member[c->member[!k]];
+			json_t *end = json_array_get(other->ends, c->end[!k]);
+
+			json_object_set_new(end, "cm_address",
+					    json_string(other->job.rdma_address));
+			json_object_set_new(end, "cm_port", json_integer(other->cm_port));
+			json_array_set(list[c->member[k]], c->end[k], end);
 		}
 	for (i = 0; list && i < f->n_members; i++) {
 		o = json_pack("{ss so}", "do", "connect", "ends", list[i]);
@@ -307,12 +363,7 @@ static int introduce(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
 			rc = tell(&f->member[i], o, e);
 	}
 	free(list);
-	for (i = 0; i < f->n_members && !rc; i++) {
-		rc = hear(&f->member[i], &o, e);
-		if (!rc)
-			json_decref(o);
-	}
-	return rc;
+	return rc ? rc : hear_all(f, e);
 }
 
 int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_perf_error *e)

@@ -23,7 +23,8 @@ struct ibcc_perf_member {
 	char device[IBCC_NAME_BYTES], link_layer[16];
 	uint8_t port;
 	uint32_t rate_mbps;
-	json_t *ends; /* addresses of its ends */
+	uint16_t cm_port; /* where librdmacm listens */
+	json_t *ends;     /* addresses of its ends */
 };
 
 /* A connection: which end of whose, the active one first. */

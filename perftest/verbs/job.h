@@ -44,6 +44,8 @@ struct ibcc_perf_job {
 	int gid_index;                /* -1: found by itself */
 	uint16_t mtu_bytes;           /* 0: the port's */
 	bool polling, verify;
+	bool cm;                               /* connections by librdmacm */
+	char rdma_address[IBCC_ADDRESS_BYTES]; /* where it listens then */
 	uint32_t n_flows, n_ends;
 	struct ibcc_perf_flow *flow;
 	struct ibcc_perf_end_spec *end;

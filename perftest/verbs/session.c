@@ -7,6 +7,7 @@
 
 #include <ibcc/json.h>
 
+#include "perftest/verbs/cm.h"
 #include "perftest/verbs/counters.h"
 #include "perftest/verbs/traffic.h"
 #include "perftest/verbs/wire.h"
@@ -26,6 +27,7 @@ struct session {
 	struct ibcc_perf_job job;
 	struct ibcc_perf_port port;
 	struct ibcc_perf_end *end;
+	struct ibcc_perf_cm cm;
 	struct ibcc_perf_traffic traffic;
 	json_t *counters; /* at the start of a run */
 };
@@ -82,6 +84,9 @@ static int open_job(struct session *s, const json_t *o, json_t **answer)
 		rc = ibcc_perf_port_open(&s->port, &s->job, s->e);
 	if (!rc)
 		rc = open_ends(s);
+	if (!rc && s->job.cm)
+		rc = ibcc_perf_cm_listen(&s->cm, s->job.rdma_address, s->job.n_ends, &s->port,
+					 s->e);
 	if (!rc)
 		rc = ibcc_perf_traffic_init(&s->traffic, &s->job, &s->port, s->end, s->e);
 	if (rc)
@@ -90,12 +95,33 @@ static int open_job(struct session *s, const json_t *o, json_t **answer)
 	for (uint32_t i = 0; ends && i < s->job.n_ends; i++)
 		json_array_append_new(ends, ibcc_perf_address_json(&s->end[i].local));
 	s->stage = OPENED;
-	*answer = json_pack("{sb ss si sI ss so}", "ok", 1, "device", s->port.name, "port",
-			    s->port.num, "rate_mbps", (json_int_t)s->port.rate_mbps, "link_layer",
-			    s->port.attr.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
-									       : "InfiniBand",
-			    "ends", ends);
+	*answer = json_pack(
+		"{sb si ss si sI ss so}", "ok", 1, "cm_port", s->cm.port, "device", s->port.name,
+		"port", s->port.num, "rate_mbps", (json_int_t)s->port.rate_mbps, "link_layer",
+		s->port.attr.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand",
+		"ends", ends);
 	return 0;
+}
+
+static int connect_by_cm(struct session *s, const json_t *ends)
+{
+	struct ibcc_perf_cm_peer *peer = calloc(s->job.n_ends, sizeof(*peer));
+	const char *address;
+	int rc = peer ? 0 : ibcc_perf_fail(s->e, ENOMEM, "%u connections", s->job.n_ends), port;
+
+	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
+		if (json_unpack(json_array_get(ends, i), "{ss si}", "cm_address", &address,
+				"cm_port", &port) ||
+		    port < 0 || port > UINT16_MAX ||
+		    snprintf(peer[i].address, sizeof(peer[i].address), "%s", address) >=
+			    (int)sizeof(peer[i].address))
+			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);
+		else
+			peer[i].port = (uint16_t)port;
+	if (!rc)
+		rc = ibcc_perf_cm_connect(&s->cm, s->end, peer, &s->port, s->wire.fd, s->e);
+	free(peer);
+	return rc;
 }
 
 static int connect_ends(struct session *s, const json_t *o, json_t **answer)
@@ -106,11 +132,13 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 	if (json_array_size(ends) != s->job.n_ends)
 		return ibcc_perf_fail(s->e, EPROTO, "%zu addresses for %u connections",
 				      json_array_size(ends), s->job.n_ends);
-	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++) {
-		rc = ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i));
-		rc = rc ? ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i)
-			: ibcc_perf_end_connect(&s->end[i], &s->port, s->e);
-	}
+	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
+		if (ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i)))
+			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);
+	for (uint32_t i = 0; i < s->job.n_ends && !rc && !s->job.cm; i++)
+		rc = ibcc_perf_end_connect(&s->end[i], &s->port, s->e);
+	if (!rc && s->job.cm)
+		rc = connect_by_cm(s, ends);
 	if (rc)
 		return rc;
 	s->stage = CONNECTED;
@@ -250,6 +278,7 @@ static int serve_one(struct session *s, const json_t *o, json_t **answer)
 static void close_all(struct session *s)
 {
 	ibcc_perf_traffic_fini(&s->traffic);
+	ibcc_perf_cm_close(&s->cm, s->e);
 	for (uint32_t i = 0; s->end && i < s->job.n_ends; i++)
 		ibcc_perf_end_close(&s->end[i], s->e);
 	free(s->end);

@@ -109,7 +109,7 @@ static bool fails(const char *verb)
 	return true;
 }
 
-static bool fails_locked(const char *verb)
+bool double_fails(const char *verb)
 {
 	bool bad;
 
@@ -132,7 +132,7 @@ unsigned int double_calls(const char *verb)
 }
 
 /* Makes an object unless its verb is to fail. */
-static void *make(const char *verb, size_t size)
+void *double_make(const char *verb, size_t size)
 {
 	void *p = NULL;
 
@@ -148,7 +148,7 @@ static void *make(const char *verb, size_t size)
 }
 
 /* What fails to be destroyed is gone all the same, so that nothing leaks in a test. */
-static int unmake(const char *verb, void *p)
+int double_unmake(const char *verb, void *p)
 {
 	int rc;
 
@@ -160,9 +160,16 @@ static int unmake(const char *verb, void *p)
 	return rc;
 }
 
+struct ibv_context *double_context(void)
+{
+	static struct ibv_context context = { .device = &device };
+
+	return &context;
+}
+
 PUBLIC struct ibv_device **ibv_get_device_list(int *n)
 {
-	struct ibv_device **list = make("ibv_get_device_list", 2 * sizeof(*list));
+	struct ibv_device **list = double_make("ibv_get_device_list", 2 * sizeof(*list));
 
 	if (list)
 		list[0] = &device;
@@ -376,7 +383,7 @@ static int req_notify_cq(struct ibv_cq *queue, int solicited_only)
 
 PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *d)
 {
-	struct ibv_context *c = make("ibv_open_device", sizeof(*c));
+	struct ibv_context *c = double_make("ibv_open_device", sizeof(*c));
 
 	if (!c)
 		return NULL;
@@ -394,13 +401,13 @@ PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *d)
 PUBLIC int ibv_close_device(struct ibv_context *c)
 {
 	close(c->async_fd);
-	return unmake("ibv_close_device", c);
+	return double_unmake("ibv_close_device", c);
 }
 
 PUBLIC int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 {
 	(void)c;
-	if (fails_locked("ibv_query_device"))
+	if (double_fails("ibv_query_device"))
 		return EIO;
 	*a = (struct ibv_device_attr){ .fw_ver = "1.0 double",
 				       .node_guid = 0x0100000000c90200,
@@ -436,7 +443,7 @@ PUBLIC int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ib
 				   .link_layer = IBV_LINK_LAYER_INFINIBAND };
 
 	(void)c;
-	if (port != 1 || fails_locked("ibv_query_port"))
+	if (port != 1 || double_fails("ibv_query_port"))
 		return EINVAL;
 	if (double_verbs.ethernet) {
 		a.lid = a.sm_lid = 0;
@@ -455,7 +462,7 @@ PUBLIC int ibv_query_gid(struct ibv_context *c, uint8_t port, int index, union i
 	};
 
 	(void)c;
-	if (port != 1 || index < 0 || index > 1 || fails_locked("ibv_query_gid"))
+	if (port != 1 || index < 0 || index > 1 || double_fails("ibv_query_gid"))
 		return -1;
 	memcpy(gid->raw, raw[index], sizeof(gid->raw));
 	return 0;
@@ -467,7 +474,7 @@ PUBLIC int _ibv_query_gid_ex(struct ibv_context *c, uint32_t port, uint32_t inde
 	(void)c;
 	(void)flags;
 	(void)size;
-	if (fails_locked("ibv_query_gid_ex"))
+	if (double_fails("ibv_query_gid_ex"))
 		return EIO;
 	memset(entry, 0, sizeof(*entry));
 	if (port != 1 || index > 1)
@@ -486,7 +493,7 @@ PUBLIC int _ibv_query_gid_ex(struct ibv_context *c, uint32_t port, uint32_t inde
 
 PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
 {
-	struct ibv_pd *pd = make("ibv_alloc_pd", sizeof(*pd));
+	struct ibv_pd *pd = double_make("ibv_alloc_pd", sizeof(*pd));
 
 	if (pd)
 		pd->context = c;
@@ -495,12 +502,12 @@ PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
 
 PUBLIC int ibv_dealloc_pd(struct ibv_pd *pd)
 {
-	return unmake("ibv_dealloc_pd", pd);
+	return double_unmake("ibv_dealloc_pd", pd);
 }
 
 PUBLIC struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t len, int access)
 {
-	struct ibv_mr *mr = make("ibv_reg_mr", sizeof(*mr));
+	struct ibv_mr *mr = double_make("ibv_reg_mr", sizeof(*mr));
 	uint32_t key = 1;
 
 	(void)access;
@@ -527,12 +534,12 @@ PUBLIC int ibv_dereg_mr(struct ibv_mr *mr)
 	pthread_mutex_lock(&lock);
 	mrs[mr->lkey] = NULL;
 	pthread_mutex_unlock(&lock);
-	return unmake("ibv_dereg_mr", mr);
+	return double_unmake("ibv_dereg_mr", mr);
 }
 
 PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 {
-	struct channel *ch = make("ibv_create_comp_channel", sizeof(*ch));
+	struct channel *ch = double_make("ibv_create_comp_channel", sizeof(*ch));
 
 	if (!ch)
 		return NULL;
@@ -544,13 +551,13 @@ PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 PUBLIC int ibv_destroy_comp_channel(struct ibv_comp_channel *ch)
 {
 	close(ch->fd);
-	return unmake("ibv_destroy_comp_channel", ch);
+	return double_unmake("ibv_destroy_comp_channel", ch);
 }
 
 PUBLIC struct ibv_cq *ibv_create_cq(struct ibv_context *c, int cqe, void *context,
 				    struct ibv_comp_channel *ch, int vector)
 {
-	struct cq *cq = make("ibv_create_cq", sizeof(*cq));
+	struct cq *cq = double_make("ibv_create_cq", sizeof(*cq));
 
 	(void)vector;
 	if (!cq)
@@ -570,7 +577,7 @@ PUBLIC int ibv_destroy_cq(struct ibv_cq *queue)
 	struct cq *cq = (struct cq *)queue;
 
 	free(cq->ring);
-	return unmake("ibv_destroy_cq", cq);
+	return double_unmake("ibv_destroy_cq", cq);
 }
 
 PUBLIC int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **queue, void **context)
@@ -601,7 +608,7 @@ PUBLIC void ibv_ack_cq_events(struct ibv_cq *queue, unsigned int n)
 
 PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 {
-	struct qp *qp = make("ibv_create_qp", sizeof(*qp));
+	struct qp *qp = double_make("ibv_create_qp", sizeof(*qp));
 	uint32_t num = 17;
 
 	if (!qp)
@@ -650,14 +657,14 @@ PUBLIC int ibv_destroy_qp(struct ibv_qp *q)
 	pthread_mutex_unlock(&lock);
 	free(qp->recv);
 	free(qp->waiting);
-	return unmake("ibv_destroy_qp", qp);
+	return double_unmake("ibv_destroy_qp", qp);
 }
 
 PUBLIC int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *event)
 {
 	uint64_t n;
 
-	if (fails_locked("ibv_get_async_event")) {
+	if (double_fails("ibv_get_async_event")) {
 		errno = EIO;
 		return -1;
 	}

@@ -37,6 +37,14 @@ extern struct double_verbs double_verbs;
 /* Nothing goes wrong, nothing has happened. No object may be live. */
 void double_reset(void);
 
+/* For the double of librdmacm: objects that are counted and may fail to be made, or say that they
+ * failed to be destroyed; whether this call of a verb is to fail; a context that nobody closes.
+ */
+void *double_make(const char *verb, size_t size);
+int double_unmake(const char *verb, void *p);
+bool double_fails(const char *verb);
+struct ibv_context *double_context(void);
+
 /* How often a verb was called since the reset. */
 unsigned int double_calls(const char *verb);
 

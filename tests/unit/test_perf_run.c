@@ -144,6 +144,23 @@ static void test_ethernet(void **state)
 	perf_forget(&p);
 }
 
+/* By librdmacm, all to all: each connection finds its end. */
+static void test_cm(void **state)
+{
+	struct perf p = { 0 };
+
+	(void)state;
+	assert_int_equal(perf_whole(&p, SHORT "verbs: {connect: cm, operation: send, verify: true, "
+					      "message_bytes: 256, queue_pairs: 2}\n"
+					      "traffic: [{name: f, from: all, to: all}]\n"),
+			 0);
+	for (uint32_t k = 0; k < 4; k++) {
+		assert_true(p.result.flow[k].verified > 0);
+		assert_int_equal(p.result.flow[k].bad, 0);
+	}
+	perf_forget(&p);
+}
+
 /* Two stretches over the same connections. */
 static void test_again(void **state)
 {
@@ -212,6 +229,7 @@ int main(void)
 		cmocka_unit_test_setup(test_behind, perf_setup),
 		cmocka_unit_test_setup(test_many, perf_setup),
 		cmocka_unit_test_setup(test_ethernet, perf_setup),
+		cmocka_unit_test_setup(test_cm, perf_setup),
 		cmocka_unit_test_setup(test_again, perf_setup),
 		cmocka_unit_test_setup(test_token, perf_setup),
 		cmocka_unit_test_setup(test_impossible, perf_setup),

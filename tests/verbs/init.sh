@@ -25,14 +25,14 @@ ip link add name wire type bridge
 ip link set wire up
 slow() { tc qdisc replace dev p1 root tbf rate "$1" burst 32kb limit 400kb; }
 for i in 1 2 3 4 5; do
-	ip link add h$i type veth peer name p$i
+	ip link add h$i address 02:00:00:00:00:0$i type veth peer name p$i
 	ip link set p$i master wire
 	echo 0 >/proc/sys/net/ipv6/conf/h$i/accept_dad
 	echo 0 >/proc/sys/net/ipv6/conf/h$i/addr_gen_mode
 	ip link set p$i up
 	ip link set h$i up
 done
-slow 8mbit
+slow 2mbit
 for i in 1 2 3 4 5; do
 	rdma link add rxe$i type rxe netdev h$i || { echo "skip no soft RoCE in this kernel"; end; }
 done
@@ -61,10 +61,11 @@ run="ibcc-perf run --token-file /tmp/token"
 part hotspot $run /hotspot.yaml -j
 part send $run /hotspot.yaml -j --set verbs.operation=send --set duration_ms=4000
 part read $run /hotspot.yaml -j --set verbs.operation=read --set duration_ms=4000
+part cm $run /hotspot.yaml -j --set verbs.operation=send --set verbs.connect=cm --set duration_ms=4000
 part rate $run /rate.yaml -j
 part around $run /hotspot.yaml -j --set duration_ms=2500 --set verbs.verify=false --repeats 3 --settle-ms 200 \
-	--around 'iproute2-tc qdisc replace dev p1 root tbf rate 32mbit burst 32kb limit 400kb'
-slow 8mbit
+	--around 'iproute2-tc qdisc replace dev p1 root tbf rate 8mbit burst 32kb limit 400kb'
+slow 2mbit
 
 session() { ps | grep '[i]bcc-perf serve' | awk -v s=$server '$1 != s { print $1 }' | head -n 1; }
 killed_peer()

@@ -129,7 +129,7 @@ is "hotspot: all flows moved data" hotspot '[.flows[] | .messages > 0] | all'
 is "hotspot: the victim is far above the hot flows" hotspot '
 	([.flows[] | select(.kind == "hot") | .mbps] | max) as $hot |
 	(.flows[] | select(.kind == "victim") | .mbps) > 2 * $hot'
-for p in hotspot send read; do
+for p in hotspot send read cm; do
 	is "$p: what was compared was right" $p '[.flows[] | .verified > 0 and .wrong == 0] | all'
 	is "$p: percentiles are in order" $p '[.flows[] | .latency_p50_us > 0 and .latency_p50_us <= .latency_p99_us and .latency_p99_us <= .latency_max_us] | all'
 	is "$p: the hosts counted" $p '
@@ -137,11 +137,11 @@ for p in hotspot send read; do
 done
 is "send: all that was sent was received" send '[.flows[] | .received >= .messages] | all'
 is "rate: a flow that can has the rate it was given" rate '
-	.flows[] | select(.name == "slow") | .mbps > 0.9 * 2 and .mbps < 1.1 * 2'
+	.flows[] | select(.name == "slow") | .mbps > 0.9 and .mbps < 1.1'
 is "rate: one that cannot says so" rate '.flows[] | select(.name == "fast") | .given_up_share > 0.1'
 is "around: the slow port at four times its rate" around '.change.hot.change_percent > 100'
 has "around: in words" around '"words": "victims .*, hot sink \+[0-9.]+ % \(\+-'
-has "a killed peer ends the run, and is named" peer 'lost h[0-9]: it hung up'
+has "a killed peer ends the run, and is named" peer 'lost h[0-9]|the peer or the path to it is gone'
 has "with exit code 1" peer '^status 1$'
 none "it leaves no queue pair, region or session" peer-left
 none "a killed coordinator leaves none either" coordinator-left

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/verbs/cm.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CONNECT_MS 15000
+#define RESOLVE_MS 5000
+#define RETRIES    7           /* as ibcc_perf_end_connect() has it; of RNR, for ever */
+#define MAGIC      0x69626363u /* in private data, so that nobody else is taken for one of us */
+
+/* What a request says, in network order. */
+struct hello {
+	uint32_t magic, flow, conn;
+};
+
+/* All that a connection needs at hand. */
+struct work {
+	struct ibcc_perf_cm *c;
+	struct ibcc_perf_end *end;
+	const struct ibcc_perf_port *p;
+	struct ibcc_perf_error *e;
+	int fd; /* of the coordinator */
+	uint32_t left;
+};
+
+static int why(void)
+{
+	return errno > 0 ? errno : EIO;
+}
+
+/* IPv6, or IPv4 as itself; `scope` for an address of a link whose own is not known here. */
+static int parse(const char *text, uint16_t port, uint32_t scope, struct sockaddr_storage *sa)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+	char buf[IBCC_ADDRESS_BYTES];
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)sa;
+	struct addrinfo *ai;
+
+	snprintf(buf, sizeof(buf), "%s", text);
+	if (scope)
+		buf[strcspn(buf, "%")] = '\0'; /* the peer's name of its interface */
+	if (getaddrinfo(buf, NULL, &hints, &ai))
+		return -EINVAL;
+	memset(sa, 0, sizeof(*sa));
+	memcpy(sa, ai->ai_addr, ai->ai_addrlen);
+	freeaddrinfo(ai);
+	if (sa->ss_family == AF_INET) {
+		((struct sockaddr_in *)sa)->sin_port = htons(port);
+		return 0;
+	}
+	in6->sin6_port = htons(port);
+	if (scope && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
+		in6->sin6_scope_id = scope;
+	return 0;
+}
+
+static uint32_t own_scope(const struct ibcc_perf_cm *c)
+{
+	return c->own.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&c->own)->sin6_scope_id
+					    : 0;
+}
+
+int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_ends,
+			const struct ibcc_perf_port *p, struct ibcc_perf_error *e)
+{
+	const char *device;
+
+	*c = (struct ibcc_perf_cm){ .n_ends = n_ends };
+	if (parse(address, 0, 0, &c->own))
+		return ibcc_perf_fail(e, 0, "%s is no IP address of a port of %s", address,
+				      p->name);
+	c->id = calloc(n_ends, sizeof(*c->id));
+	c->connected = calloc(n_ends, sizeof(*c->connected));
+	if (!c->id || !c->connected)
+		return ibcc_perf_fail(e, ENOMEM, "%u connections", n_ends);
+	c->channel = rdma_create_event_channel();
+	if (!c->channel)
+		return ibcc_perf_fail(e, why(), "rdma_create_event_channel");
+	if (fcntl(c->channel->fd, F_SETFL, fcntl(c->channel->fd, F_GETFL) | O_NONBLOCK))
+		return ibcc_perf_fail(e, errno, "events of librdmacm");
+	if (rdma_create_id(c->channel, &c->listen, NULL, RDMA_PS_TCP)) {
+		c->listen = NULL;
+		return ibcc_perf_fail(e, why(), "rdma_create_id");
+	}
+	if (rdma_bind_addr(c->listen, (struct sockaddr *)&c->own))
+		return ibcc_perf_fail(e, why(), "rdma_bind_addr to %s", address);
+	device = c->listen->verbs ? ibv_get_device_name(c->listen->verbs->device) : "no device";
+	if (strcmp(device, p->name))
+		return ibcc_perf_fail(e, 0, "%s is an address of %s, not of %s", address, device,
+				      p->name);
+	if (rdma_listen(c->listen, 128))
+		return ibcc_perf_fail(e, why(), "rdma_listen at %s", address);
+	c->port = ntohs(rdma_get_src_port(c->listen));
+	return 0;
+}
+
+static int fail_end(const struct work *w, uint32_t i, int err, const char *what)
+{
+	char name[200];
+
+	return ibcc_perf_fail(w->e, err, "%s, %s", what,
+			      ibcc_perf_end_name(&w->end[i], name, sizeof(name)));
+}
+
+/* Ready to receive and to send, by the path that was found; the flow's SL, if it has one. */
+static int ready(struct work *w, uint32_t i)
+{
+	static const enum ibv_qp_state states[] = { IBV_QPS_RTR, IBV_QPS_RTS };
+	const struct ibcc_perf_end *x = &w->end[i];
+
+	for (int s = 0; s < 2; s++) {
+		struct ibv_qp_attr attr = { .qp_state = states[s] };
+		int mask = 0, rc;
+
+		if (rdma_init_qp_attr(w->c->id[i], &attr, &mask))
+			return fail_end(w, i, why(), "rdma_init_qp_attr");
+		if (x->flow->sl && mask & IBV_QP_AV)
+			attr.ah_attr.sl = x->flow->sl;
+		if (mask & IBV_QP_PATH_MTU && attr.path_mtu > w->p->mtu)
+			attr.path_mtu = w->p->mtu;
+		rc = ibv_modify_qp(x->qp, &attr, mask);
+		if (rc)
+			return fail_end(w, i, rc > 0 ? rc : why(), "ibv_modify_qp by librdmacm");
+	}
+	return 0;
+}
+
+static struct rdma_conn_param parameters(const struct ibcc_perf_end *x, const struct hello *h)
+{
+	return (struct rdma_conn_param){
+		.private_data = h,
+		.private_data_len = h ? sizeof(*h) : 0,
+		.responder_resources = x->local.rd_atomic,
+		.initiator_depth = x->remote.rd_atomic < x->local.rd_atomic ? x->remote.rd_atomic
+									    : x->local.rd_atomic,
+		.retry_count = RETRIES,
+		.rnr_retry_count = RETRIES,
+		.qp_num = x->qp->qp_num,
+	};
+}
+
+static int connected(struct work *w, uint32_t i)
+{
+	w->left -= !w->c->connected[i];
+	w->c->connected[i] = true;
+	return 0;
+}
+
+/* A peer wants to connect: to an end that is not active and that nobody has yet. */
+static int requested(struct work *w, struct rdma_cm_id *id, const struct rdma_conn_param *asked)
+{
+	struct rdma_conn_param param;
+	struct hello h = { 0, 0, 0 };
+	uint32_t i = w->c->n_ends;
+
+	if (asked->private_data && asked->private_data_len >= sizeof(h))
+		memcpy(&h, asked->private_data, sizeof(h));
+	if (ntohl(h.magic) == MAGIC)
+		for (i = 0; i < w->c->n_ends; i++)
+			if (!w->end[i].spec->active && w->end[i].flow->id == ntohl(h.flow) &&
+			    w->end[i].spec->conn == ntohl(h.conn) && !w->c->id[i])
+				break;
+	if (i == w->c->n_ends) {
+		rdma_reject(id, NULL, 0);
+		rdma_destroy_id(id);
+		return 0;
+	}
+	w->c->id[i] = id;
+	id->context = &w->end[i];
+	if (ready(w, i))
+		return -EIO;
+	param = parameters(&w->end[i], NULL);
+	return rdma_accept(id, &param) ? fail_end(w, i, why(), "rdma_accept") : 0;
+}
+
+static int advance(struct work *w, uint32_t i, struct rdma_cm_id *id)
+{
+	const struct ibcc_perf_end *x = &w->end[i];
+	struct hello h = { htonl(MAGIC), htonl(x->flow->id), htonl(x->spec->conn) };
+	struct rdma_conn_param param = parameters(x, &h);
+
+	return rdma_connect(id, &param) ? fail_end(w, i, why(), "rdma_connect") : 0;
+}
+
+static int take(struct work *w, const struct rdma_cm_event *event)
+{
+	struct rdma_cm_id *id = event->id;
+	uint32_t i;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return requested(w, id, &event->param.conn);
+	if (!id->context)
+		return 0;
+	i = (uint32_t)((struct ibcc_perf_end *)id->context - w->end);
+	switch ((int)event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return rdma_resolve_route(id, RESOLVE_MS)
+			       ? fail_end(w, i, why(), "rdma_resolve_route")
+			       : 0;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED: return advance(w, i, id);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		if (ready(w, i))
+			return -EIO;
+		return rdma_establish(id) ? fail_end(w, i, why(), "rdma_establish")
+					  : connected(w, i);
+	case RDMA_CM_EVENT_ESTABLISHED: return connected(w, i);
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+	case RDMA_CM_EVENT_ADDR_CHANGE: return 0;
+	default:
+		return fail_end(w, i, event->status < 0 ? -event->status : 0,
+				rdma_event_str(event->event));
+	}
+}
+
+static int start(struct work *w, uint32_t i, const struct ibcc_perf_cm_peer *peer)
+{
+	struct ibcc_perf_cm *c = w->c;
+	struct sockaddr_storage to;
+
+	if (parse(peer->address, peer->port, own_scope(c), &to) || to.ss_family != c->own.ss_family)
+		return ibcc_perf_fail(w->e, 0, "%s: no IP address like ours: %s",
+				      w->end[i].spec->peer, peer->address);
+	if (rdma_create_id(c->channel, &c->id[i], &w->end[i], RDMA_PS_TCP)) {
+		c->id[i] = NULL;
+		return fail_end(w, i, why(), "rdma_create_id");
+	}
+	if (rdma_resolve_addr(c->id[i], (struct sockaddr *)&c->own, (struct sockaddr *)&to,
+			      RESOLVE_MS))
+		return fail_end(w, i, why(), "rdma_resolve_addr");
+	return 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+static int wait_for(struct work *w, int64_t end_ms)
+{
+	struct pollfd p[2] = { { .fd = w->c->channel->fd, .events = POLLIN },
+			       { .fd = w->fd, .events = POLLIN } };
+	struct rdma_cm_event *event, copy;
+	unsigned char private_data[256];
+	int64_t left = end_ms - now_ms();
+
+	if (left <= 0)
+		return ibcc_perf_fail(w->e, ETIMEDOUT, "%u connections were not made", w->left);
+	if (poll(p, 2, (int)left) < 0 && errno != EINTR)
+		return ibcc_perf_fail(w->e, errno, "events of librdmacm");
+	if (p[1].revents)
+		return ibcc_perf_fail(w->e, 0, "the coordinator is gone");
+	if (!p[0].revents)
+		return 0;
+	if (rdma_get_cm_event(w->c->channel, &event))
+		return errno == EAGAIN ? 0 : ibcc_perf_fail(w->e, why(), "rdma_get_cm_event");
+	/* An id cannot be destroyed while one of its events is out. */
+	copy = *event;
+	if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST && copy.param.conn.private_data) {
+		memcpy(private_data, copy.param.conn.private_data,
+		       copy.param.conn.private_data_len);
+		copy.param.conn.private_data = private_data;
+	}
+	if (rdma_ack_cm_event(event)) {
+		if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			rdma_destroy_id(copy.id); /* nobody else has it yet */
+		return ibcc_perf_fail(w->e, why(), "rdma_ack_cm_event");
+	}
+	return take(w, &copy);
+}
+
+int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
+			 const struct ibcc_perf_cm_peer *peer, const struct ibcc_perf_port *p,
+			 int fd, struct ibcc_perf_error *e)
+{
+	struct work w = { c, end, p, e, fd, c->n_ends };
+	int64_t end_ms = now_ms() + CONNECT_MS;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < c->n_ends && !rc; i++)
+		if (end[i].spec->active)
+			rc = start(&w, i, &peer[i]);
+	while (!rc && w.left)
+		rc = wait_for(&w, end_ms);
+	return rc;
+}
+
+int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_perf_error *e)
+{
+	int first = 0;
+
+	for (uint32_t i = 0; c->id && i < c->n_ends; i++)
+		if (c->id[i] && rdma_destroy_id(c->id[i]))
+			first = ibcc_perf_fail(e, why(), "rdma_destroy_id");
+	if (c->listen && rdma_destroy_id(c->listen))
+		first = ibcc_perf_fail(e, why(), "rdma_destroy_id");
+	if (c->channel)
+		rdma_destroy_event_channel(c->channel);
+	free(c->id);
+	free(c->connected);
+	memset(c, 0, sizeof(*c));
+	return first;
+}
