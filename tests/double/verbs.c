@@ -275,7 +275,7 @@ static void work(struct qp *qp, const struct send *s)
 			qp->waiting[qp->n_waiting++] = *s;
 			return;
 		}
-		status = peer->n_recv ? deliver(peer, s) : IBV_WC_RNR_RETRY_EXC_ERR;
+		status = double_verbs.impatient ? IBV_WC_RNR_RETRY_EXC_ERR : deliver(peer, s);
 	} else if (!find_mr(s->wr.wr.rdma.rkey, there, s->sge.length)) {
 		status = IBV_WC_REM_ACCESS_ERR;
 	} else if (s->wr.opcode == IBV_WR_RDMA_WRITE) {

@@ -19,7 +19,7 @@ struct double_verbs {
 	unsigned int fail_nth;          /* from 1; 0: none */
 	enum ibv_wc_status fail_status; /* of a completion that fails */
 	uint64_t delay_ns;              /* completions can be polled so much later */
-	bool impatient; /* a send finds no receive posted: fails, though asked to try for ever */
+	bool impatient; /* sends find no receive posted, and fail, though asked to try for ever */
 	bool deaf;      /* likewise, all that is sent fails: the peer does not answer */
 	bool ethernet;  /* link layer */
 	bool down;      /* the port */

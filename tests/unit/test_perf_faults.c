@@ -151,9 +151,8 @@ static void test_trouble(void **state)
 	/* Whose receiver lets it wait for longer than its adapter asks again. */
 	double_reset();
 	double_verbs.impatient = true;
-	double_verbs.fail_verb = "ibv_post_recv";
-	check_trouble("duration_ms: 300\nverbs: {operation: send, message_bytes: 64, "
-		      "window_messages: 500, completions: polling}\n"
+	check_trouble("duration_ms: 30\nverbs: {operation: send, message_bytes: 64, "
+		      "window_messages: 5}\n"
 		      "traffic: [{name: f, from: a, to: b}]\n",
 		      "RNR retry counter exceeded");
 	double_reset();
@@ -229,7 +228,8 @@ static void check_cut(bool all, const char *says)
 	}
 	perf_end(&p);
 	assert_int_equal(double_verbs.live, 0);
-	assert_non_null(strstr(p.host[1].e.text, "the coordinator is gone"));
+	/* One that had not begun yet has nothing to complain of. */
+	assert_true(!*p.host[1].e.text || strstr(p.host[1].e.text, "gone"));
 }
 
 static void test_lost(void **state)
