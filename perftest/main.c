@@ -19,8 +19,6 @@ static const struct ibcc_command commands[] = {
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
 	{ "cycle", ibcc_bench_cycle, "[-j]", "CPU time of a decision for a large fabric" },
-	{ "prediction", ibcc_bench_prediction, "[-j]",
-	  "CPU time and memory of a prediction for large fabrics" },
 	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--no-cc] [--alone]",
 	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
 	{ "push", ibcc_bench_push, "[-j]",
