@@ -22,7 +22,7 @@
 #define SENT_MAX      0.75 /* of a port that sends more, too little is left to measure by */
 #define WAIT_MIN      0.002
 #define MANY          12.0 /* readings in the peak */
-#define BELOW_SHARE   0.1  /* of those in the peak there may be below it */
+#define BELOW_SHARE   0.1  /* of those in the peak, or else of all, there may be below it */
 #define ABOVE_SHARE   0.7  /* and in as many bins above it */
 #define SPREAD        1.12 /* the longest wait in the peak over the shortest: alike ones differ less */
 #define SAME          0.1 /* factors that differ by less are one */
@@ -197,15 +197,17 @@ static double peak_at(const struct unit *v, unsigned int i)
 	return pow(BIN_RATIO, i + 0.5 + (double)b->n / n) / FACTOR_MAX;
 }
 
+/* Below what a unit can be that is right: 8 % less. */
+#define IMPOSSIBLE_END (ONE - 2)
+
 /* Do ports send and wait for longer than there is time? */
 static bool is_impossible(const struct unit *v)
 {
-	unsigned int end = ONE - 2; /* 8 % less */
-	double n = sum(v, 0, end);
+	double n = sum(v, 0, IMPOSSIBLE_END);
 	uint32_t node = IBCC_NONE;
 	bool several = false;
 
-	for (unsigned int i = 0; i < end; i++) {
+	for (unsigned int i = 0; i < IMPOSSIBLE_END; i++) {
 		const struct bin *b = &v->bin[i];
 
 		if (b->n < 0.5f)
@@ -214,6 +216,14 @@ static bool is_impossible(const struct unit *v)
 		node = b->node;
 	}
 	return several && n >= IMPOSSIBLE && n >= v->n * MOSTLY;
+}
+
+/* Of a unit that the table tells: it was the intervals that were wrong for a while, not the ports.
+ */
+static bool is_possible_again(const struct unit *v)
+{
+	return v->state == IBCC_UNIT_UNKNOWN && !is_unknown(v->device) &&
+	       sum(v, 0, IMPOSSIBLE_END) <= v->n * BELOW_SHARE;
 }
 
 static bool conclude(struct unit *v)
@@ -233,6 +243,8 @@ static bool conclude(struct unit *v)
 		v->factor = found;
 	} else if (found <= 0 && v->state != IBCC_UNIT_CALIBRATED && is_impossible(v)) {
 		v->state = IBCC_UNIT_UNKNOWN;
+	} else if (found <= 0 && is_possible_again(v)) {
+		v->state = IBCC_UNIT_ASSUMED;
 	}
 	return v->state != before || v->factor < was || v->factor > was;
 }

@@ -9,7 +9,6 @@
 
 int ibcc_bench_speed(int argc, char **argv);
 int ibcc_bench_cycle(int argc, char **argv);
-int ibcc_bench_prediction(int argc, char **argv);
 int ibcc_bench_poll(int argc, char **argv);
 int ibcc_bench_push(int argc, char **argv);
 

@@ -184,6 +184,26 @@ static void test_liar(void **state)
 	teardown(&x);
 }
 
+/* Intervals that were taken for too short at first, as a clock may have them, do not blind for
+ * good.
+ */
+static void test_wrong_for_a_while(void **state)
+{
+	struct fixture x = setup(0, 0);
+
+	(void)state;
+	for (unsigned int p = 1; p <= SW_PORTS; p++)
+		interval(&x, x.t->node[p & 1 ? LUSTRE_SW1 : LUSTRE_SW2].first_port + p, 7, 0.5, 0.8,
+			 8);
+	ibcc_units_conclude(x.u);
+	assert_true(bytes_now(&x, 7) <= 0);
+	assert_non_null(strstr(said(&x), "not known yet"));
+	passes(&x, 20, 7, 8, 0.9);
+	assert_true(fabs(bytes_now(&x, 7) - 8) < 0.1);
+	assert_string_equal(said(&x), "");
+	teardown(&x);
+}
+
 /* What is measured is given up for what is measured later, not for a reading or two. */
 static void test_hysteresis(void **state)
 {
@@ -205,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_idle_ports),
 		cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_wrong_for_a_while),
 		cmocka_unit_test(test_hysteresis),
 	};
 
