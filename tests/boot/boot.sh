@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # boot.sh BUILD-DIR: the packages of `make deb` in a container that systemd boots, with a simulated fabric for
-# hardware: installed, started, read, reloaded, killed by the watchdog, and purged. Needs root, systemd-nspawn and
+# hardware: installed, used by README's own lines, tried, undone, reloaded, killed by the watchdog, and purged. Needs root, systemd-nspawn and
 # mmdebstrap; skipped where there is none of them, or where a container cannot boot.
 set -u
 B=$1
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 dir=$B/boot
+top=$(cd "$(dirname "$0")/../.." && pwd)
 root=$dir/root
 nspawn='' leader=''
 
@@ -118,7 +119,11 @@ sh_inside 'mkdir -p /tmp/osm /etc/systemd/system/ibcc-tuned.service.d && cat >/e
 	TimeoutAbortSec=1
 	RestartSec=1
 UNIT
-sh_inside 'printf "%s\n" "event_plugin_name ibcc_opensm" "congestion_control FALSE" "force_log_flush TRUE" >/etc/opensm/opensm.conf'
+# What README says is to be written there.
+opensm_lines=$(sed -n 's/^    \(\(event_plugin_name\|congestion_control\) .*\)/\1/p' "$top/README.md")
+[ "$(wc -l <<<"$opensm_lines")" = 2 ] || fail "README's lines for OpenSM: $opensm_lines"
+sh_inside 'cat >/etc/opensm/opensm.conf' <<<"$opensm_lines
+force_log_flush TRUE"
 inside systemd-run -q --unit=fabric --uid=ibcc --working-directory=/tmp ibcc-sim run \
 	--scenario /usr/share/ibcc-tune/scenarios/lustre.yaml --name demo --speed 0.02
 wait_until 60 sh_inside 'journalctl -u fabric | grep -q "ready demo"' || fail "no fabric"
@@ -132,6 +137,39 @@ check "the service starts, says READY, and is enabled" inside systemctl enable -
 wait_until 90 journal 'decision: ' || fail "no decision in the journal"
 ok "a decision is in the journal"
 inside ibcc-tune status | grep -q 'observe' || fail "it is no observer"
+
+# The first day: README's commands as they stand there, then a plan that is looked at before it is made.
+planned() { inside ibcc-tune plan -j | grep -Eq '"writes": ?[1-9]'; }
+is_on() { inside ibcc-tune show -j | grep -Eq '"CCTI_Limit": ?[1-9]'; }
+wait_until 90 planned || fail "nothing is planned: $(inside ibcc-tune plan)"
+sed -n '/^    systemctl enable/,/^$/s/^    \([^#]*[^# ]\).*/\1/p' "$top/README.md" >"$dir/use"
+[ "$(wc -l <"$dir/use")" = 6 ] || fail "README's commands: $(cat "$dir/use")"
+while read -r line <&3; do
+	check "README: $line" sh_inside "$line"
+	case $line in
+	*dry-run*) grep -q Decision "$dir/check.log" && ! is_on || fail "a dry run: $(cat "$dir/check.log")" ;;
+	*apply) grep -q 'writes verified' "$dir/check.log" && is_on || fail "apply: $(cat "$dir/check.log")" ;;
+	*rollback) ! is_on || fail "rollback leaves: $(inside ibcc-tune show)" ;;
+	esac
+done 3<"$dir/use"
+wait_until 120 planned || fail "nothing is planned after a rollback: $(inside ibcc-tune plan)"
+check "a plan goes into a file" inside ibcc-tune plan -o /tmp/plan.json
+check "is applied on trial" inside ibcc-tune apply /tmp/plan.json --confirm-within 5m
+inside ibcc-tune status | grep -qi trial || fail "status does not tell of it: $(inside ibcc-tune status)"
+check "and confirmed" inside ibcc-tune confirm
+check "top" inside ibcc-tune top --watch=1 --limit 2
+grep -q leaf2 "$dir/check.log" || fail "top does not show the root: $(cat "$dir/check.log")"
+effect() { inside ibcc-tune history >"$dir/history" && grep -q confirmed "$dir/history" && inside ibcc-tune history -j | grep -Eq '"after": ?\{'; }
+wait_until 120 effect || fail "history without an effect: $(cat "$dir/history")"
+ok "history tells what was confirmed, and what it brought"
+check "a report" inside ibcc-tune report --html /tmp/report.html
+sh_inside 'grep -q "<svg" /tmp/report.html && grep -q leaf2 /tmp/report.html' || fail "the report has no drawing"
+check "rollback" inside ibcc-tune rollback
+! is_on || fail "it is not undone"
+check "disable" inside ibcc-tune disable
+! is_on || fail "it is not off"
+ok "all is as it was"
+sh_inside 'rm -f /tmp/plan.json /tmp/report.html'
 
 sh_inside 'echo "mode: aply" >/etc/ibcc-tune/ibcc-tuned.yaml'
 ! inside systemctl reload ibcc-tuned >/dev/null 2>&1 || fail "a bad configuration is taken"
