@@ -74,7 +74,7 @@ void ibcc_collector_ask_again(struct ibcc_collector *c)
 		c->port[i].refusal.due = c->port[i].con_refusal.due = 0;
 	}
 	for (uint32_t i = 0; i < c->clock.n; i++)
-		c->clock.node[i].absent = false;
+		c->clock.node[i].refusal.due = 0;
 	ibcc_marks_ask_again(&c->marks);
 }
 

@@ -33,8 +33,6 @@
 #define SAMPLE_NODES 8u
 /* Without agreement, or standing still, for so many passes, fabric time is left for the host's. */
 #define PATIENCE 16u
-/* Who does not tell the time is asked again so often while fabric time is in use. */
-#define USED_AGAIN 4u
 /* A node that has come so far off the line is put on it again. */
 #define AWAY_INTERVALS 5
 #define AWAY_NS        (1000 * MS)
@@ -104,7 +102,9 @@ void ibcc_clock_follow(struct ibcc_fabric_clock *c, const struct ibcc_topo *t,
 
 static bool may_tell(const struct ibcc_fabric_clock *c, uint32_t node)
 {
-	return !c->node[node].absent || c->pass % (c->in_use ? USED_AGAIN : IBCC_ASK_AGAIN) == 0;
+	const struct ibcc_refusal *r = &c->node[node].refusal;
+
+	return !r->wait || ibcc_refusal_is_due(r, c->pass);
 }
 
 /* Some of a kind, evenly spread. */
@@ -145,7 +145,7 @@ void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, ui
 {
 	struct ibcc_node_clock *n = &c->node[node];
 
-	n->absent = false;
+	n->refusal.wait = 0;
 	n->fresh = true;
 	n->new_ts = ts;
 	n->new_host_ns = host_ns;
@@ -154,7 +154,7 @@ void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, ui
 
 void ibcc_clock_missed(struct ibcc_fabric_clock *c, uint32_t node)
 {
-	c->node[node].absent = true;
+	ibcc_refusal_note(&c->node[node].refusal, c->pass);
 }
 
 static double elapsed(uint64_t from, uint64_t to)
@@ -224,7 +224,7 @@ static void choose_clock(struct ibcc_fabric_clock *c, const struct ibcc_clock_vo
 static bool somebody_refuses(const struct ibcc_fabric_clock *c)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
-		if (c->node[i].absent)
+		if (c->node[i].refusal.wait)
 			return true;
 	}
 	return false;

@@ -18,15 +18,17 @@
 #include <ibcc/collect.h>
 #include <ibcc/formula.h>
 
+#include "lib/io/collector_ask.h"
+
 struct ibcc_node_clock {
 	bool anchored; /* ts, host_ns and fabric_ns are of the same moment */
 	bool moving;   /* the counter was seen to move: it is a clock */
-	bool absent;   /* the node does not answer the attribute */
 	bool fresh;    /* read in this pass: the new_ members count */
 	bool is_switch;
 	bool watched; /* asked in this pass though the host's clock is in use */
 	uint8_t off;  /* passes in a row in which it told another time than the others agree on */
 	double rate;  /* what it told last, against the host's clock */
+	struct ibcc_refusal refusal; /* or silence, to this attribute alone */
 	uint32_t ts, new_ts;
 	uint64_t host_ns, new_host_ns;
 	uint64_t fabric_ns;

@@ -325,6 +325,33 @@ static void test_silence(void **state)
 	teardown(&x);
 }
 
+/* Time stands still for so long that it is left for the host's, and then answers are lost: when all
+ * is well again it is soon told by enough of them.
+ */
+static void test_lost_when_still(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	pass(&x);
+	passes(&x, 3);
+	x.f->clock_rate = 0;
+	passes(&x, 20);
+	assert_false(ibcc_collector_uses_fabric_clock(x.c));
+	for (uint32_t i = 1; i < x.t->n_endports; i++)
+		x.f->node[i].cc_silent = true;
+	passes(&x, 2);
+	for (uint32_t i = 1; i < x.t->n_endports; i++)
+		x.f->node[i].cc_silent = false;
+	x.f->clock_rate = 0.05;
+	passes(&x, 8);
+	assert_true(ibcc_collector_uses_fabric_clock(x.c));
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	assert_string_equal(trouble(&x), "");
+	teardown(&x);
+}
+
 /* All have forgotten how late it is, but not how to count: that is told, and is over soon when they
  * remember.
  */
@@ -389,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_hosts_conspire),
 		cmocka_unit_test(test_all_still),
+		cmocka_unit_test(test_lost_when_still),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_time_refused),
 		cmocka_unit_test(test_ran_away),
