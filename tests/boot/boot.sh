@@ -212,7 +212,8 @@ check "a daemon of a fabric by name" sh_inside 'cp /etc/ibcc-tune/ibcc-tuned.yam
 
 # The fabric runs as the daemon's user, who cannot be removed as long.
 inside systemctl stop sm fabric 2>/dev/null
-check "the packages are purged" sh_inside 'dpkg --purge ibcc-tune opensm-plugin-ibcc ibcc-sim ibcc-tune-doc'
+names=$(for deb in $debs; do dpkg-deb -f "$deb" Package; done | paste -sd' ')
+check "the packages are purged" sh_inside "dpkg --purge $names"
 ! inside systemctl is-active -q ibcc-tuned || fail "the daemon outlives its package"
 ! inside systemctl is-active -q ibcc-tuned@one || fail "the daemon of a fabric outlives its package"
 sh_inside 'rm -f /etc/ibcc-tune/one.yaml; rmdir /etc/ibcc-tune; rm -rf /etc/systemd/system/ibcc-tuned.service.d /etc/systemd/system/ibcc-tuned@.service.d /etc/opensm/opensm.conf; systemctl daemon-reload'
