@@ -105,6 +105,13 @@ json_t *ibcc_report_now(const struct ibcc_cycle *c);
  */
 json_t *ibcc_report_map(const struct ibcc_cycle *c);
 
+/* All that a plan is made from, by node, to be computed with elsewhere: {"schema","format","version",
+ * "made","pass","interval_us","nodes","settings"}; see the man page. `settings` may be
+ * NULL; all are by the indices of `t`. No text in it is from elsewhere than nodes' descriptions.
+ */
+json_t *ibcc_report_bundle(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			   const struct ibcc_settings *settings);
+
 /* Settings as read from the fabric, by node. `filter` (may be NULL): only nodes whose description,
  * GUID or LID is this.
  */

@@ -74,21 +74,11 @@ static uint32_t unsure(const struct ibcc_port_sample *p)
 
 static json_t *counter_names(uint32_t mask)
 {
-	static const char *const names[IBCC_CTR_COUNT] = {
-		[IBCC_CTR_XMIT_DATA] = "PortXmitData",
-		[IBCC_CTR_RCV_DATA] = "PortRcvData",
-		[IBCC_CTR_XMIT_PKTS] = "PortXmitPkts",
-		[IBCC_CTR_RCV_PKTS] = "PortRcvPkts",
-		[IBCC_CTR_XMIT_WAIT] = "PortXmitWait",
-		[IBCC_CTR_RCV_FECN] = "PktRcvFECN",
-		[IBCC_CTR_RCV_BECN] = "PktRcvBECN",
-		[IBCC_CTR_XMIT_TIME_CONG] = "PortXmitTimeCong",
-	};
 	json_t *list = json_array();
 
 	for (unsigned int c = 0; c < IBCC_CTR_COUNT; c++)
 		if (mask & 1u << c)
-			json_array_append_new(list, json_string(names[c]));
+			json_array_append_new(list, json_string(ibcc_ctr_name((enum ibcc_ctr)c)));
 	return list;
 }
 

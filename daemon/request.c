@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
 	{ "confirm", IBCC_JOB_CONFIRM, true },   { "cancel", IBCC_JOB_CANCEL, true },
-	{ "report", IBCC_JOB_REPORT, false },
+	{ "report", IBCC_JOB_REPORT, false },    { "bundle", IBCC_JOB_BUNDLE, false },
 	{ "what-if", IBCC_JOB_WHAT_IF, false },
 };
 
@@ -50,6 +50,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	const json_t *skip = json_object_get(args, "skip_unsupported");
 	const json_t *series = json_object_get(args, "series");
 	const json_t *confirm = json_object_get(args, "confirm_s");
+	const json_t *anonymous = json_object_get(args, "anonymous");
 	json_t *set = json_object_get(args, "set");
 
 	if (id && (!json_is_integer(id) || json_integer_value(id) < 0))
@@ -70,6 +71,8 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return "series must be true or false";
 	if (data && !json_is_boolean(data))
 		return "data must be true or false";
+	if (anonymous && (!json_is_boolean(anonymous) || j->kind != IBCC_JOB_BUNDLE))
+		return "bundle, and nothing else, takes anonymous, true or false";
 	if ((j->kind == IBCC_JOB_WHAT_IF) != (set != NULL) || (set && !json_is_object(set)))
 		return "what-if, and nothing else, takes set, an object";
 	if (plan && j->kind != IBCC_JOB_APPLY)
@@ -80,6 +83,7 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		j->kind = IBCC_JOB_APPLY_PLAN;
 	j->set = json_incref(set);
 	j->data = json_is_true(data);
+	j->anonymous = json_is_true(anonymous);
 	j->series = json_is_true(series);
 	j->id = id ? json_integer_value(id) : 0;
 	j->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;

@@ -156,6 +156,11 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
  * say why. No MAD is sent for it. -EAGAIN as ibcc_service_plan().
  */
 int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
+/* The last pass in a form to be computed with, see ibcc_report_bundle(); under made-up names if it is
+ * to be anonymous. No MAD is sent for it. -EAGAIN: there was no pass yet; -ENOMEM, or -EINVAL for a
+ * topology that has no such names.
+ */
+int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, struct ibcc_why *why);
 /* What is wrong though the last pass went well; empty if nothing is. */
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* State of the service: mode, fabric, SM, plugin, last error. */

@@ -167,6 +167,7 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		ibcc_explain_request(w->explain, "cancel", &r, j->err, &j->why, j->result);
 		break;
 	case IBCC_JOB_REPORT:
+	case IBCC_JOB_BUNDLE:
 	case IBCC_JOB_PLAN: ibcc_worker_tell_plan(w, j, true); return;
 	case IBCC_JOB_ROLLBACK:
 		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);

@@ -31,6 +31,7 @@ enum ibcc_job_kind {
 	IBCC_JOB_SHOW,
 	IBCC_JOB_PROBE,
 	IBCC_JOB_REPORT, /* waits as IBCC_JOB_PLAN */
+	IBCC_JOB_BUNDLE, /* likewise */
 	IBCC_JOB_WHAT_IF,
 	IBCC_JOB_HISTORY,
 	IBCC_JOB_RECONFIGURE,
@@ -48,6 +49,7 @@ struct ibcc_job {
 	uint32_t confirm_s;        /* likewise; see struct ibcc_request */
 	bool data;                 /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;     /* apply plan; owned */
+	bool anonymous;            /* bundle */
 	int64_t id;                /* rollback, history: transaction or 0 */
 	unsigned int limit;        /* history, */
 	bool series;               /* and what was measured */

@@ -49,9 +49,12 @@ void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_w
 		ibcc_queue_push(rc == -EBUSY ? &w->later : &w->predicting, j);
 		return;
 	}
-	j->err = j->kind == IBCC_JOB_REPORT
-			 ? ibcc_service_report(w->service, &j->result, &j->why)
-			 : ibcc_service_plan(w->service, j->data, &j->result, &j->why);
+	if (j->kind == IBCC_JOB_REPORT)
+		j->err = ibcc_service_report(w->service, &j->result, &j->why);
+	else if (j->kind == IBCC_JOB_BUNDLE)
+		j->err = ibcc_service_bundle(w->service, j->anonymous, &j->result, &j->why);
+	else
+		j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
 	if (j->err == -EAGAIN && may_wait)
 		ibcc_queue_push(&w->plans, j);
 	else

@@ -139,6 +139,10 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = watch(t, s, why);
 		if (!rc)
 			rc = ibcc_service_report(s, out, why);
+	} else if (!strcmp(command, "bundle")) {
+		rc = watch(t, s, why);
+		if (!rc)
+			rc = ibcc_service_bundle(s, t->anonymous, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
 		rc = apply_plan_local(s, plan, &r, out, why);
 	} else if (!strcmp(command, "apply")) {
@@ -199,7 +203,7 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 			close(lock);
 	}
 	json_decref(args);
-	if (*out)
+	if (*out && !t->anonymous)
 		tune_rename(t, *out);
 	/* Names are from nodes and files, reasons from the state file. */
 	if (*out && ibcc_json_clean(*out))

@@ -42,6 +42,8 @@ static const struct command commands[] = {
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
 	{ "report", tune_report, 0, false,
 	  "all about the last pass in one file, for a ticket: --html FILE" },
+	{ "bundle", tune_bundle, 0, false,
+	  "the last pass in figures, for support: -o FILE, --anonymous" },
 	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
 	{ "what-if", tune_what_if, 0, false,
 	  "what settings of your own would bring; writes nothing" },
@@ -66,7 +68,8 @@ static const char usage_options[] =
 	"  -n, --dry-run              same as the command plan\n"
 	"  -y, --yes                  apply: do not ask on a terminal\n"
 	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s, 2m, 1h\n"
-	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE\n"
+	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: to here\n"
+	"      --anonymous            bundle: made-up GUIDs, names and LIDs\n"
 	"  -j, --json                 answer in JSON\n"
 	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
 	"                              to do: changes to make, ports not read\n"
@@ -143,6 +146,7 @@ enum {
 	OPT_SORT,
 	OPT_NO_PAGER,
 	OPT_SET,
+	OPT_ANONYMOUS,
 };
 
 static const struct option options[] = {
@@ -166,6 +170,7 @@ static const struct option options[] = {
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "anonymous", no_argument, NULL, OPT_ANONYMOUS },
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "watch", optional_argument, NULL, OPT_WATCH },
@@ -363,6 +368,10 @@ static int run(struct tune *t, const struct overrides *o)
 		tune_fail("--confirm-within: '%s' has no trial, only apply has", c->name);
 		return hint();
 	}
+	if (t->anonymous && c->fn != tune_bundle) {
+		tune_fail("--anonymous: '%s' tells true names, only bundle can do without", c->name);
+		return hint();
+	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
 		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
 				 o->fabric);
@@ -437,6 +446,7 @@ int main(int argc, char **argv)
 				return tune_fail("--set: too many");
 			t.set[t.n_set++] = optarg;
 			break;
+		case OPT_ANONYMOUS: t.anonymous = true; break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;
 		case 'z': o.config_file = optarg; break;

@@ -12,22 +12,16 @@
 
 #define FORMAT "ibcc-tune plan 1"
 
-int tune_plan_save(const json_t *a, const char *file)
+int tune_save_json(const json_t *o, const char *file)
 {
-	json_t *o = json_copy((json_t *)a);
 	char tmp[4096];
-	int rc = -ENOMEM;
-	FILE *f = NULL;
+	FILE *f;
+	int rc;
 
-	if (snprintf(tmp, sizeof(tmp), "%s.%d", file, (int)getpid()) >= (int)sizeof(tmp)) {
-		json_decref(o);
+	if (snprintf(tmp, sizeof(tmp), "%s.%d", file, (int)getpid()) >= (int)sizeof(tmp))
 		return tune_fail("%s: the path is too long", file);
-	}
-	if (o && !json_object_set_new(o, "format", json_string(FORMAT)) &&
-	    !json_object_set_new(o, "made", json_integer(time(NULL)))) {
-		f = fopen(tmp, "wxe");
-		rc = f ? 0 : -errno;
-	}
+	f = fopen(tmp, "wxe");
+	rc = f ? 0 : -errno;
 	if (!rc && (json_dumpf(o, f, JSON_INDENT(1)) || putc('\n', f) == EOF || fflush(f) ||
 		    fsync(fileno(f))))
 		rc = errno ? -errno : -EIO;
@@ -37,8 +31,21 @@ int tune_plan_save(const json_t *a, const char *file)
 		rc = -errno;
 	if (rc && f)
 		unlink(tmp);
-	json_decref(o);
 	return rc ? tune_fail("%s: %s", file, strerror(-rc)) : TUNE_OK;
+}
+
+int tune_plan_save(const json_t *a, const char *file)
+{
+	json_t *o = json_copy((json_t *)a);
+	int code;
+
+	if (o && !json_object_set_new(o, "format", json_string(FORMAT)) &&
+	    !json_object_set_new(o, "made", json_integer(time(NULL))))
+		code = tune_save_json(o, file);
+	else
+		code = tune_fail("no memory");
+	json_decref(o);
+	return code;
 }
 
 int tune_plan_load(const char *file, json_t **a)

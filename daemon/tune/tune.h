@@ -43,7 +43,8 @@ struct tune {
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
 	bool yes;             /* apply: without a question */
-	const char *output;   /* plan: also into this file; NULL: no */
+	const char *output;   /* plan, bundle: also into this file; NULL: no */
+	bool anonymous;       /* bundle: under made-up names */
 	bool full;            /* plan: all of it, not the sum */
 	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes whose name matches; NULL: all */
@@ -72,6 +73,7 @@ int tune_history(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
+int tune_bundle(struct tune *t);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.
@@ -104,6 +106,8 @@ void tune_owe_error(void);
 void tune_error_object(const char *text);
 /* Prints JSON with a newline; TUNE_OK, or TUNE_ERROR when stdout is gone. */
 int tune_print_json(const json_t *o);
+/* Writes it to a file, in place of one that is there, whole or not at all. An exit code. */
+int tune_save_json(const json_t *o, const char *file);
 /* Reads a number, decimal or 0x hex, within limits; says what is wrong with it otherwise. */
 bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what, uint64_t *out);
 

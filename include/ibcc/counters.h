@@ -18,6 +18,9 @@ enum ibcc_ctr {
 	IBCC_CTR_COUNT,
 };
 
+/* Its name in the IBA's attributes. */
+const char *ibcc_ctr_name(enum ibcc_ctr c);
+
 /* What a port's counters said at one time. `width[i]` is the counter's width in bits as read (32
  * or 64), 0 where the port does not have it.
  */

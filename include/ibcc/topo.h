@@ -95,6 +95,9 @@ void ibcc_topo_unlink(struct ibcc_topo *t, uint32_t port);
  */
 int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned int lmc);
 
+/* The LMC of an endport: it has 2^lmc LIDs. 0 where it has none. */
+uint8_t ibcc_topo_lmc(const struct ibcc_topo *t, uint32_t port);
+
 /* Copies a switch's forwarding table of `len` entries. -EINVAL if the node is no switch, -ENOMEM.
  */
 int ibcc_topo_set_lft(struct ibcc_topo *t, uint32_t node, const uint8_t *lft, uint32_t len);

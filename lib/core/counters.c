@@ -123,3 +123,19 @@ uint32_t ibcc_delta_busy_permille(const struct ibcc_delta *d, uint64_t tick_ps, 
 		permille += wait_permille(d, tick_ps);
 	return permille < UINT32_MAX ? (uint32_t)permille : UINT32_MAX;
 }
+
+const char *ibcc_ctr_name(enum ibcc_ctr c)
+{
+	static const char *const names[IBCC_CTR_COUNT] = {
+		[IBCC_CTR_XMIT_DATA] = "PortXmitData",
+		[IBCC_CTR_RCV_DATA] = "PortRcvData",
+		[IBCC_CTR_XMIT_PKTS] = "PortXmitPkts",
+		[IBCC_CTR_RCV_PKTS] = "PortRcvPkts",
+		[IBCC_CTR_XMIT_WAIT] = "PortXmitWait",
+		[IBCC_CTR_RCV_FECN] = "PktRcvFECN",
+		[IBCC_CTR_RCV_BECN] = "PktRcvBECN",
+		[IBCC_CTR_XMIT_TIME_CONG] = "PortXmitTimeCong",
+	};
+
+	return names[c];
+}

@@ -69,6 +69,16 @@ int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned
 	return 0;
 }
 
+uint8_t ibcc_topo_lmc(const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t lid = t->port[port].lid;
+	uint8_t lmc = 0;
+
+	while (lid && lid + (1u << lmc) <= IBCC_LID_MAX && t->lid_port[lid + (1u << lmc)] == port)
+		lmc++;
+	return lmc;
+}
+
 int ibcc_topo_set_lft(struct ibcc_topo *t, uint32_t node, const uint8_t *lft, uint32_t len)
 {
 	uint8_t *copy;

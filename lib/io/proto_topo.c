@@ -74,16 +74,6 @@ static struct wire_run make_run(const uint8_t vl[SLS], size_t rows)
 	return r;
 }
 
-static uint8_t lmc_of(const struct ibcc_topo *t, uint32_t port)
-{
-	uint32_t lid = t->port[port].lid;
-	uint8_t lmc = 0;
-
-	while (lid && lid + (1u << lmc) <= IBCC_LID_MAX && t->lid_port[lid + (1u << lmc)] == port)
-		lmc++;
-	return lmc;
-}
-
 static struct wire_port make_port(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
@@ -94,7 +84,7 @@ static struct wire_port make_port(const struct ibcc_topo *t, uint32_t port)
 		.mtu_bytes = p->mtu_bytes,
 		.state = p->state,
 		.op_vls = p->op_vls,
-		.lmc = lmc_of(t, port),
+		.lmc = ibcc_topo_lmc(t, port),
 		.lanes = p->lanes,
 	};
 

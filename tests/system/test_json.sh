@@ -50,6 +50,9 @@ keep show tune -j show
 keep show tune -j show leaf2
 keep probe tune -j probe
 keep report tune -j report
+keep bundle tune -j bundle
+keep bundle tune -j bundle --anonymous -o "$TMP/bundle.json"
+answers+=("bundle=$TMP/bundle.json")
 keep error tune -j history 4711
 keep error tune -j rollback 4711
 keep outcome tune -j apply "$TMP/kept.json"
