@@ -203,11 +203,16 @@ step()
 		sleep 0.5
 		[ -n "$blind" ] || status . || broken "no status: $(cat "$TMP/tune.log")"
 	done
-	# The fabric first: without it nothing else can be set right.
+	# The fabric first: without it nothing else can be set right. Who was killed last: where answers
+	# are lost OpenSM does not get up.
 	for name in stopped_fabric "${CHOSEN[@]}"; do
 		case " ${CHOSEN[*]} " in *" $name "*) ;; *) continue ;; esac
 		[ "$name" = stopped_fabric ] && [ -z "$FROZEN" ] && continue
+		case $name in killed_*) continue ;; esac
 		"${name}_off"
+	done
+	for name in "${CHOSEN[@]}"; do
+		case $name in killed_*) "${name}_off" ;; esac
 	done
 	[ -z "$sweep" ] || look_again
 	[ -z "${REBUILD-}" ] || rebuild
