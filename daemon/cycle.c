@@ -61,6 +61,14 @@ void ibcc_cycle_forget(struct ibcc_cycle *c)
 {
 	ibcc_tuner_reset(c->tuner);
 	ibcc_inherit_reset(&c->inherit);
+	ibcc_rollout_forget(&c->rollout);
+}
+
+uint32_t ibcc_cycle_pending(const struct ibcc_cycle *c)
+{
+	bool written = c->acted && c->result.n_verified == c->plan.n;
+
+	return (written ? 0 : c->plan.n) + c->rollout.n_left;
 }
 
 int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)

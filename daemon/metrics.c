@@ -120,7 +120,7 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	m->n_fresh = c->snapshot.n_fresh;
 	m->n_stale = c->snapshot.n_stale;
 	m->n_unreachable = c->snapshot.n_unreachable;
-	m->n_pending = c->acted && c->result.n_verified == c->plan.n ? 0 : c->plan.n;
+	m->n_pending = ibcc_cycle_pending(c);
 	m->n_drifted = c->audit.drift.n;
 	m->n_unknown = c->audit.n_unknown;
 	m->passes_cut = c->n_passes_cut;

@@ -33,11 +33,18 @@ struct ibcc_metrics_out {
 static char *metrics_text(struct ibcc_metrics_out *o, size_t *len)
 {
 	json_t *status = o->status(o->arg);
+	const json_t *trial = json_object_get(status, "trial");
+	const json_t *election = json_object_get(status, "election");
+	const char *elected = json_string_value(json_object_get(election, "state"));
 	struct ibcc_metrics_now now = {
 		.state = json_string_value(json_object_get(status, "state")),
 		.last_reload_ok = o->last_reload_ok,
 		.last_pass_s = o->last_pass_s,
 		.compat = o->compat,
+		.on_trial = json_is_object(trial),
+		.trial_s = (uint64_t)json_integer_value(json_object_get(trial, "seconds_left")),
+		.elects = elected,
+		.leads = elected && !strcmp(elected, "leads"),
 	};
 	char *text = ibcc_metrics_text(o->last, &now, len);
 

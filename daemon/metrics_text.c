@@ -413,6 +413,11 @@ static void loop(struct ibcc_text *o, const struct ibcc_metrics_now *now)
 	      "Whether the last reading of the configuration was taken over.", now->last_reload_ok);
 	GAUGE(o, "ibcc_last_pass_timestamp_seconds", "When a pass last went well.",
 	      (uint64_t)now->last_pass_s);
+	if (now->on_trial)
+		GAUGE(o, "ibcc_trial_seconds_left",
+		      "Time in which what is on trial can be confirmed.", now->trial_s);
+	if (now->elects)
+		GAUGE(o, "ibcc_leader", "Whether this daemon was elected to write.", now->leads);
 }
 
 char *ibcc_metrics_text(const struct ibcc_metrics *m, const struct ibcc_metrics_now *now,

@@ -475,11 +475,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
-		json_object_set_new(
-			o, "writes_pending",
-			json_integer(
-				(c->acted && c->result.n_verified == c->plan.n ? 0 : c->plan.n) +
-				c->rollout.n_left));
+		json_object_set_new(o, "writes_pending", json_integer(ibcc_cycle_pending(c)));
 		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
 		json_object_set_new(o, "now", ibcc_report_now(c));
 	}

@@ -133,6 +133,8 @@ int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **
  * "over" is null, or why it is being taken back.
  */
 json_t *ibcc_service_trial(const struct ibcc_service *s);
+/* Puts into such an object what is left now of a trial that is due then; from any thread. */
+void ibcc_service_trial_left(json_t *trial, uint64_t due_ns);
 /* Reads all settings and writes again what is not as we left it, paused or not. */
 int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			struct ibcc_why *why);
@@ -152,8 +154,8 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
 			 json_t **out, struct ibcc_why *why);
 /* All about the last pass in one piece: {"schema","version","made","host","status","error","plan",
- * "map","settings","history","series"}: settings and history are lists; what is not known is null, and then error may
- * say why. No MAD is sent for it. -EAGAIN as ibcc_service_plan().
+ * "map","settings","history","series"}: settings and history are lists; what is not known is null,
+ * and then error may say why. No MAD is sent for it. -EAGAIN as ibcc_service_plan().
  */
 int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
 /* The last pass in a form to be computed with, see ibcc_report_bundle(); under made-up names if it is

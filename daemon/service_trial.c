@@ -191,16 +191,26 @@ int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **
 	return take_back(s, &r, over.text, out, why);
 }
 
+void ibcc_service_trial_left(json_t *trial, uint64_t due_ns)
+{
+	uint64_t now = ibcc_service_now_ns(), left = 0;
+
+	if (due_ns > now && !json_is_string(json_object_get(trial, "over")))
+		left = (due_ns - now + SECOND_NS - 1) / SECOND_NS;
+	json_object_set_new(trial, "seconds_left", json_integer((json_int_t)left));
+}
+
 json_t *ibcc_service_trial(const struct ibcc_service *s)
 {
 	const struct ibcc_service_trial *t = &s->trial;
-	uint64_t now = ibcc_service_now_ns();
+	json_t *o;
 
 	if (!t->txn)
 		return json_null();
-	return json_pack("{sI sI so}", "transaction", (json_int_t)t->txn, "seconds_left",
-			 (json_int_t)(t->due_ns > now && !t->over.text[0]
-					      ? (t->due_ns - now + SECOND_NS - 1) / SECOND_NS
-					      : 0),
-			 "over", t->over.text[0] ? ibcc_json_text(t->over.text) : json_null());
+	o = json_pack("{sI sI so}", "transaction", (json_int_t)t->txn, "seconds_left",
+		      (json_int_t)0, "over",
+		      t->over.text[0] ? ibcc_json_text(t->over.text) : json_null());
+	if (o)
+		ibcc_service_trial_left(o, t->due_ns);
+	return o;
 }

@@ -33,9 +33,11 @@ void ibcc_job_free(struct ibcc_job *j)
 static void publish(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	json_t *status = ibcc_service_status(w->service), *old;
+	uint64_t due_ns = ibcc_service_trial_due_ns(w->service);
 
-	w->on_trial = ibcc_service_trial_due_ns(w->service) != UINT64_MAX;
+	w->on_trial = due_ns != UINT64_MAX;
 	pthread_mutex_lock(&w->lock);
+	w->trial_due_ns = due_ns;
 	if (j)
 		ibcc_queue_push(&w->done, j);
 	old = w->status;
@@ -409,10 +411,15 @@ const char *ibcc_worker_stage(const struct ibcc_worker *w)
 
 json_t *ibcc_worker_status(struct ibcc_worker *w)
 {
-	json_t *copy;
+	json_t *copy, *trial;
+	uint64_t due_ns;
 
 	pthread_mutex_lock(&w->lock);
 	copy = json_deep_copy(w->status);
+	due_ns = w->trial_due_ns;
 	pthread_mutex_unlock(&w->lock);
+	trial = json_object_get(copy, "trial");
+	if (json_is_object(trial)) /* all else is as old as the last job; this runs */
+		ibcc_service_trial_left(trial, due_ns);
 	return copy;
 }

@@ -50,6 +50,7 @@ struct ibcc_worker {
 	bool stop;
 	struct ibcc_queue todo, done;
 	json_t *status;
+	uint64_t trial_due_ns; /* of its "trial" */
 	int done_fd;
 	/* The thread's own: */
 	struct ibcc_service *service;

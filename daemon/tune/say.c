@@ -90,3 +90,38 @@ int tune_print_json(const json_t *o)
 		       ? tune_fail("cannot write to stdout")
 		       : TUNE_OK;
 }
+
+const char *tune_trial_text(const json_t *status, char *buf, size_t len)
+{
+	const json_t *trial = json_object_get(status, "trial");
+
+	buf[0] = '\0';
+	if (tune_str(trial, "over")[0])
+		snprintf(buf, len, "transaction %lld is being taken back: %s",
+			 tune_int(trial, "transaction"), tune_str(trial, "over"));
+	else if (json_is_object(trial))
+		snprintf(buf, len, "transaction %lld, %lld s left to confirm it",
+			 tune_int(trial, "transaction"), tune_int(trial, "seconds_left"));
+	return buf;
+}
+
+const char *tune_leader_text(const json_t *status)
+{
+	const json_t *election = json_object_get(status, "election");
+	const char *text = tune_str(election, "text");
+
+	if (!json_is_object(election) || text[0])
+		return text;
+	return !strcmp(tune_str(election, "state"), "leads") ? "this daemon" : "nobody";
+}
+
+const char *tune_rollout_text(const json_t *status, char *buf, size_t len)
+{
+	json_int_t left = tune_int(json_object_get(status, "rollout"), "nodes_left");
+
+	buf[0] = '\0';
+	if (left)
+		snprintf(buf, len, "%lld nodes wait until counters show an effect at the first",
+			 (long long)left);
+	return buf;
+}

@@ -6,15 +6,6 @@
 #include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
 
-static const char *leader(const json_t *election)
-{
-	const char *state = tune_str(election, "state"), *text = tune_str(election, "text");
-
-	if (text[0])
-		return text;
-	return !strcmp(state, "leads") ? "this daemon" : "nobody";
-}
-
 static void print_sm(const json_t *s)
 {
 	const json_t *sm = json_object_get(s, "sm");
@@ -172,21 +163,16 @@ static void print_list(const char *what, const json_t *list)
 		printf("%-11s%s\n", i ? "" : what, json_string_value(o));
 }
 
-static void print_trial(const json_t *trial)
+static void print_line(const char *what, const char *text)
 {
-	if (!json_is_object(trial))
-		return;
-	if (tune_str(trial, "over")[0])
-		printf("Trial:     transaction %lld is being taken back: %s\n",
-		       tune_int(trial, "transaction"), tune_str(trial, "over"));
-	else
-		printf("Trial:     transaction %lld, %lld s left to confirm it\n",
-		       tune_int(trial, "transaction"), tune_int(trial, "seconds_left"));
+	if (text[0])
+		printf("%-11s%s\n", what, text);
 }
 
 static void print_status(const json_t *s)
 {
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
+	char text[TUNE_SENTENCE_BYTES];
 
 	printf("Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
 	       tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
@@ -196,9 +182,8 @@ static void print_status(const json_t *s)
 	printf("State:     %s%s%s\n", tune_str(s, "state"), reason[0] ? ": " : "", reason);
 	printf("Mode:      %s via %s%s%s\n", tune_str(s, "mode"), tune_str(s, "apply_via"),
 	       paused[0] ? ", paused after " : "", paused);
-	if (json_is_object(json_object_get(s, "election")))
-		printf("Leader:    %s\n", leader(json_object_get(s, "election")));
-	print_trial(json_object_get(s, "trial"));
+	print_line("Leader:", tune_leader_text(s));
+	print_line("Trial:", tune_trial_text(s, text, sizeof(text)));
 	print_sm(s);
 	print_fabric(s);
 	print_traps(s);
@@ -207,26 +192,19 @@ static void print_status(const json_t *s)
 	print_doubted(json_object_get(json_object_get(s, "fabric"), "doubted"));
 	print_list("Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
 	print_list("Apart:", json_object_get(json_object_get(s, "fabric"), "apart"));
-	if (tune_str(s, "discovery_trouble")[0])
-		printf("Discovery: %s\n", tune_str(s, "discovery_trouble"));
+	print_line("Discovery:", tune_str(s, "discovery_trouble"));
 	print_vendor(json_object_get(s, "nvidia"));
-	if (tune_str(s, "routing")[0])
-		printf("Routing:   %s\n", tune_str(s, "routing"));
-	if (tune_str(json_object_get(s, "drift"), "text")[0])
-		printf("Drift:     %s\n", tune_str(json_object_get(s, "drift"), "text"));
-	if (tune_str(json_object_get(s, "unknown_origin"), "text")[0])
-		printf("Unknown:   %s\n", tune_str(json_object_get(s, "unknown_origin"), "text"));
+	print_line("Routing:", tune_str(s, "routing"));
+	print_line("Drift:", tune_str(json_object_get(s, "drift"), "text"));
+	print_line("Unknown:", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	printf("Roots:     %lld\n", tune_int(s, "roots"));
 	if (tune_int(json_object_get(s, "predictions"), "of"))
 		printf("Predicted: the range held in %lld of %lld\n",
 		       tune_int(json_object_get(s, "predictions"), "held"),
 		       tune_int(json_object_get(s, "predictions"), "of"));
-	if (tune_int(json_object_get(s, "rollout"), "nodes_left"))
-		printf("Roll-out:  %lld nodes wait until counters show an effect at the first\n",
-		       tune_int(json_object_get(s, "rollout"), "nodes_left"));
+	print_line("Roll-out:", tune_rollout_text(s, text, sizeof(text)));
 	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
-	if (tune_str(s, "decision")[0])
-		printf("Decision:  %s\n", tune_str(s, "decision"));
+	print_line("Decision:", tune_str(s, "decision"));
 }
 
 static bool needs_attention(const json_t *s)

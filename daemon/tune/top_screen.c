@@ -169,6 +169,7 @@ static void put_daemon(FILE *out, const json_t *s, int columns)
 {
 	const char *state = tune_str(s, "state"), *paused = tune_str(s, "paused");
 	const json_t *now = json_object_get(s, "now");
+	char text[TUNE_SENTENCE_BYTES];
 
 	fprintf(out, "%s%-*s%s%s%s%s, mode %s via %s", tune_style(TUNE_DIM), LABEL, "Daemon",
 		tune_style(TUNE_PLAIN), tune_style(style_of(state)), state, tune_style(TUNE_PLAIN),
@@ -178,12 +179,14 @@ static void put_daemon(FILE *out, const json_t *s, int columns)
 	fprintf(out, ", every %g s\n", (double)tune_int(s, "interval_ms") / 1000);
 	put(out, "", tune_str(s, "reason"), columns);
 	put(out, "Paused", paused, columns);
+	put(out, "Leader", tune_leader_text(s), columns);
+	put(out, "Trial", tune_trial_text(s, text, sizeof(text)), columns);
 }
 
 void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now, int columns)
 {
 	const json_t *n = json_object_get(s, "now"), *f = json_object_get(s, "fabric");
-	char clock[16], text[160];
+	char clock[16], text[TUNE_SENTENCE_BYTES];
 
 	clock_text(now, clock, sizeof(clock));
 	fprintf(out, "%sibcc-tune %s%s   %s\n\n", tune_style(TUNE_BOLD), IBCC_VERSION,
@@ -207,6 +210,7 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 	if (!n)
 		return;
 	put_settings(out, json_object_get(n, "settings"), columns);
+	put(out, "Roll-out", tune_rollout_text(s, text, sizeof(text)), columns);
 	snprintf(text, sizeof(text), "%lld writes", tune_int(s, "writes_pending"));
 	put(out, "Pending", text, columns);
 	put(out, "Decision", tune_str(s, "decision"), columns);

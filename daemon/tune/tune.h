@@ -114,5 +114,12 @@ bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what,
 /* Members of objects, "" or 0 where they are not. */
 const char *tune_str(const json_t *o, const char *key);
 json_int_t tune_int(const json_t *o, const char *key);
+#define TUNE_SENTENCE_BYTES 1024u
+/* A status in words, "" if there is nothing to say: what is on trial, who leads, and who waits for
+ * the first nodes of a roll-out.
+ */
+const char *tune_trial_text(const json_t *status, char *buf, size_t len);
+const char *tune_leader_text(const json_t *status);
+const char *tune_rollout_text(const json_t *status, char *buf, size_t len);
 
 #endif

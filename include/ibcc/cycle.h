@@ -116,8 +116,13 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo);
 int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
 		      const struct ibcc_tuner_params *t);
 
-/* The tuner forgets what it knew: what is on the fabric because of us is the books' matter. */
+/* The tuner forgets what it knew, and a roll-out under way is over: what is on the fabric because
+ * of us is the books' matter.
+ */
 void ibcc_cycle_forget(struct ibcc_cycle *c);
+
+/* Writes of the plan that are not on the fabric, and nodes that wait for the first ones' effect. */
+uint32_t ibcc_cycle_pending(const struct ibcc_cycle *c);
 
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);

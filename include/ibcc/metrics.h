@@ -97,6 +97,10 @@ struct ibcc_metrics_now {
 	bool last_reload_ok;
 	int64_t last_pass_s; /* Unix time of the last pass that went well; 0: none has */
 	bool compat;         /* counters also by the names of infiniband_exporter */
+	bool on_trial;       /* something is, and: */
+	uint64_t trial_s;    /* so long it can still be confirmed; 0: it is being taken back */
+	bool elects;         /* daemons elect who writes, and: */
+	bool leads;          /* it is this one */
 };
 
 /* Counts a pass that returned `err`; `c` may be NULL. */

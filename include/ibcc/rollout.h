@@ -75,6 +75,9 @@ int ibcc_rollout_split(struct ibcc_rollout *r, const struct ibcc_topo *t,
 /* All of these roots are written at once: somebody has seen to it, or wants it so. */
 void ibcc_rollout_all(struct ibcc_rollout *r, const struct ibcc_parameters *p);
 
+/* What was begun is no more: others have written, or it was taken back. Ignorers stay known. */
+void ibcc_rollout_forget(struct ibcc_rollout *r);
+
 /* Switches that ignore their settings cannot be given any: IBCC_CC_BARRED with err -ENODATA. */
 void ibcc_rollout_bar(const struct ibcc_rollout *r, struct ibcc_settings *actual);
 

@@ -283,6 +283,12 @@ void ibcc_rollout_all(struct ibcc_rollout *r, const struct ibcc_parameters *p)
 	}
 }
 
+void ibcc_rollout_forget(struct ibcc_rollout *r)
+{
+	r->n_roots = 0;
+	r->n_written = r->n_left = r->n_left_then = 0;
+}
+
 void ibcc_rollout_bar(const struct ibcc_rollout *r, struct ibcc_settings *actual)
 {
 	for (uint32_t i = 0; i < r->n_ignorers; i++) {

@@ -88,6 +88,23 @@ static void test_canary(void **state)
 	close_loop(&l);
 }
 
+/* When settings are taken back, or others written, nobody waits for the first nodes any more. */
+static void test_taken_back(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	open_loop(&l, CAMPUS, "taken_back.db", true, SLOW_PS);
+	passes_to_first(&l);
+	assert_true(l.c.rollout.n_left > 0);
+	ibcc_cycle_forget(&l.c);
+	l.c.actual_known = false;
+	l.dry = true;
+	loop_passes(&l, 3);
+	assert_int_equal(l.c.rollout.n_left, 0);
+	close_loop(&l);
+}
+
 /* An apply that somebody asked for is all or nothing. */
 static void test_asked_for(void **state)
 {
@@ -168,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_canary),
+		cmocka_unit_test(test_taken_back),
 		cmocka_unit_test(test_asked_for),
 		cmocka_unit_test(test_ignored),
 	};

@@ -49,7 +49,9 @@ static int setup(void **state)
 						    .state_file_ok = true,
 						    .fabric_whole = true,
 						    .set_mads = 12 };
-	f->now = (struct ibcc_metrics_now){ "ok", true, 1234567890, false };
+	f->now = (struct ibcc_metrics_now){ .state = "ok",
+					    .last_reload_ok = true,
+					    .last_pass_s = 1234567890 };
 	*state = f;
 	return 0;
 }
@@ -112,7 +114,7 @@ static void test_before_the_first_pass(void **state)
 	struct fixture *f = *state;
 	const char *text;
 
-	f->now = (struct ibcc_metrics_now){ "starting", false, 0, true };
+	f->now = (struct ibcc_metrics_now){ .state = "starting", .compat = true };
 	text = text_of(f, NULL);
 	assert_line(text, "ibcc_state{state=\"starting\"} 1");
 	assert_line(text, "ibcc_state{state=\"ok\"} 0");
@@ -153,6 +155,24 @@ static void test_service(void **state)
 	assert_line(text, "ibcc_nodes{type=\"switch\"} 2");
 	assert_line(text, "ibcc_nodes{type=\"ca\"} 6");
 	assert_line(text, "ibcc_ports{state=\"fresh\"} 14");
+}
+
+/* What waits for the first nodes of a roll-out is pending; a trial is told while there is one. */
+static void test_seams(void **state)
+{
+	struct fixture *f = *state;
+	const char *text = take(f);
+
+	assert_line(text, "ibcc_writes_pending 0");
+	assert_null(strstr(text, "ibcc_trial_seconds_left"));
+	assert_null(strstr(text, "ibcc_leader"));
+	f->c.rollout.n_left = 6;
+	f->now.on_trial = f->now.elects = true;
+	f->now.trial_s = 299;
+	text = take(f);
+	assert_line(text, "ibcc_writes_pending 6");
+	assert_line(text, "ibcc_trial_seconds_left 299");
+	assert_line(text, "ibcc_leader 0");
 }
 
 /* Three passes: the first begins at zero, PortXmitData counts words of 4 bytes, a tick is 8 ns. */
@@ -391,6 +411,7 @@ int main(void)
 		TEST(test_before_the_first_pass),
 		TEST(test_without_fabric),
 		TEST(test_service),
+		TEST(test_seams),
 		TEST(test_counters),
 		TEST(test_what_was_never_read_is_not_told),
 		TEST(test_names_are_escaped),

@@ -95,6 +95,28 @@ static void test_trouble(void **state)
 	    "No congestion.");
 }
 
+/* What somebody has to act on before its time is over. */
+static void test_between(void **state)
+{
+	const char *text =
+		text_of("{\"state\":\"ok\",\"trial\":{\"transaction\":7,"
+			"\"seconds_left\":299,\"over\":null},"
+			"\"election\":{\"state\":\"leads\",\"leader\":\"a\",\"text\":null},"
+			"\"rollout\":{\"nodes_left\":6},\"now\":{\"settings\":null}}",
+			80);
+
+	(void)state;
+	has(text, "Trial     transaction 7, 299 s left to confirm it\n");
+	has(text, "Leader    this daemon\n");
+	has(text, "Roll-out  6 nodes wait until counters show an effect at the first\n");
+	text = text_of("{\"state\":\"degraded\",\"trial\":{\"transaction\":7,"
+		       "\"seconds_left\":0,\"over\":\"nobody came\"},\"election\":null}",
+		       80);
+	has(text, "Trial     transaction 7 is being taken back: nobody came\n");
+	assert_null(strstr(text, "Leader"));
+	assert_null(strstr(text_of(busy, 80), "Trial"));
+}
+
 static void test_row(void **state)
 {
 	(void)state;
@@ -140,6 +162,7 @@ int main(void)
 		cmocka_unit_test(test_screen),  cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_trouble), cmocka_unit_test(test_row),
 		cmocka_unit_test(test_units),   cmocka_unit_test(test_color),
+		cmocka_unit_test(test_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,11 +300,14 @@ static void write_notes(FILE *out, const json_t *report)
 	const json_t *status = json_object_get(report, "status"), *o;
 	const json_t *fabric = json_object_get(status, "fabric");
 	const json_t *vendor = json_object_get(status, "nvidia");
+	char text[TUNE_SENTENCE_BYTES];
 	bool any = false;
 	size_t i;
 
 	write_sentence(out, &any, "No plan", tune_str(report, "error"));
 	write_sentence(out, &any, "Paused after", tune_str(status, "paused"));
+	write_sentence(out, &any, "On trial", tune_trial_text(status, text, sizeof(text)));
+	write_sentence(out, &any, "Roll-out", tune_rollout_text(status, text, sizeof(text)));
 	write_sentence(out, &any, "Plugin", tune_str(status, "plugin_trouble"));
 	write_sentence(out, &any, "Discovery", tune_str(status, "discovery_trouble"));
 	write_sentence(out, &any, "State file", tune_str(status, "state_trouble"));
