@@ -258,8 +258,9 @@ $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 # Verbs without a device; also to be preloaded.
-$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(B)/obj/tests/double/verbs.o $(B)/obj/tests/double/cm.o
-$(B)/tests/double/libibverbs-double.so: $(B)/obj/tests/double/verbs.o
+verbs_double := $(patsubst %,$(B)/obj/tests/double/%.o,verbs device faults)
+$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(verbs_double) $(B)/obj/tests/double/cm.o
+$(B)/tests/double/libibverbs-double.so: $(verbs_double)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -o $@ $^ -lpthread

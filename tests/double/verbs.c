@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "tests/double/verbs.h"
+/* What is made, and what is done with it. */
+#include "tests/double/inside.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,14 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QPS_MAX   4096u
-#define MRS_MAX   4096u
-#define VERBS_MAX 64
-#define LID       7
-#define PUBLIC    __attribute__((visibility("default")))
-
-/* They hide functions behind macros. */
-#undef ibv_query_port
+/* It hides a function behind a macro. */
 #undef ibv_reg_mr
 
 struct recv {
@@ -57,22 +51,9 @@ struct qp {
 	uint32_t n_waiting, outstanding;
 };
 
-struct double_verbs double_verbs = { .async_event = -1, .max_cqe = 65535 };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct qp *qps[QPS_MAX];
 static struct ibv_mr *mrs[MRS_MAX];
-static struct {
-	const char *verb;
-	unsigned int n;
-} calls[VERBS_MAX];
-static struct ibv_device device = { .node_type = IBV_NODE_CA,
-				    .transport_type = IBV_TRANSPORT_IB,
-				    .name = "double0",
-				    .dev_name = "uverbs0",
-				    .dev_path = "/nonexistent/uverbs0",
-				    .ibdev_path = "/nonexistent/double0" };
-
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -87,103 +68,10 @@ void double_reset(void)
 	memset(&double_verbs, 0, sizeof(double_verbs));
 	double_verbs.async_event = -1;
 	double_verbs.max_cqe = 65535;
-	memset(calls, 0, sizeof(calls));
+	double_forget_calls();
 	memset(qps, 0, sizeof(qps));
 	memset(mrs, 0, sizeof(mrs));
 	pthread_mutex_unlock(&lock);
-}
-
-/* Counts a call; true if it is the one to fail. With the lock held. */
-static bool fails(const char *verb)
-{
-	int i = 0;
-
-	while (i < VERBS_MAX - 1 && calls[i].verb && strcmp(calls[i].verb, verb))
-		i++;
-	calls[i].verb = verb;
-	calls[i].n++;
-	if (!double_verbs.fail_nth || !double_verbs.fail_verb ||
-	    strcmp(double_verbs.fail_verb, verb) || calls[i].n != double_verbs.fail_nth)
-		return false;
-	double_verbs.hits++;
-	return true;
-}
-
-bool double_fails(const char *verb)
-{
-	bool bad;
-
-	pthread_mutex_lock(&lock);
-	bad = fails(verb);
-	pthread_mutex_unlock(&lock);
-	return bad;
-}
-
-unsigned int double_calls(const char *verb)
-{
-	unsigned int n = 0;
-
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < VERBS_MAX; i++)
-		if (calls[i].verb && !strcmp(calls[i].verb, verb))
-			n = calls[i].n;
-	pthread_mutex_unlock(&lock);
-	return n;
-}
-
-/* Makes an object unless its verb is to fail. */
-void *double_make(const char *verb, size_t size)
-{
-	void *p = NULL;
-
-	pthread_mutex_lock(&lock);
-	if (fails(verb)) {
-		errno = ENOMEM;
-	} else {
-		p = calloc(1, size);
-		double_verbs.live++;
-	}
-	pthread_mutex_unlock(&lock);
-	return p;
-}
-
-/* What fails to be destroyed is gone all the same, so that nothing leaks in a test. */
-int double_unmake(const char *verb, void *p)
-{
-	int rc;
-
-	pthread_mutex_lock(&lock);
-	rc = fails(verb) ? EBUSY : 0;
-	double_verbs.live--;
-	pthread_mutex_unlock(&lock);
-	free(p);
-	return rc;
-}
-
-struct ibv_context *double_context(void)
-{
-	static struct ibv_context context = { .device = &device };
-
-	return &context;
-}
-
-PUBLIC struct ibv_device **ibv_get_device_list(int *n)
-{
-	struct ibv_device **list = double_make("ibv_get_device_list", 2 * sizeof(*list));
-
-	if (list)
-		list[0] = &device;
-	if (n)
-		*n = list ? 1 : 0;
-	return list;
-}
-
-PUBLIC void ibv_free_device_list(struct ibv_device **list)
-{
-	pthread_mutex_lock(&lock);
-	double_verbs.live--;
-	pthread_mutex_unlock(&lock);
-	free(list);
 }
 
 /* Completes a work request. With the lock held. */
@@ -198,7 +86,7 @@ static void complete(struct ibv_cq *queue, const struct ibv_wc *wc)
 		return;
 	}
 	*e = (struct entry){ *wc, now_ns() + double_verbs.delay_ns };
-	if (fails("completion"))
+	if (double_fails("completion"))
 		e->wc.status = double_verbs.fail_status;
 	cq->n++;
 	if (!cq->armed || cq->timed || !cq->cq.channel)
@@ -294,7 +182,7 @@ static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr, struct ibv_send_w
 
 	pthread_mutex_lock(&lock);
 	*bad = wr;
-	if (fails("ibv_post_send") || qp->outstanding == qp->max_send)
+	if (double_fails("ibv_post_send") || qp->outstanding == qp->max_send)
 		rc = ENOMEM;
 	else if (q->state != IBV_QPS_RTS)
 		rc = EINVAL;
@@ -316,7 +204,7 @@ static int post_recv(struct ibv_qp *q, struct ibv_recv_wr *wr, struct ibv_recv_w
 
 	pthread_mutex_lock(&lock);
 	*bad = wr;
-	if (fails("ibv_post_recv") || qp->n_recv == qp->max_recv) {
+	if (double_fails("ibv_post_recv") || qp->n_recv == qp->max_recv) {
 		rc = ENOMEM;
 	} else {
 		qp->recv[qp->n_recv++] = (struct recv){ wr->wr_id, *wr->sg_list };
@@ -340,7 +228,7 @@ static int poll_cq(struct ibv_cq *queue, int max, struct ibv_wc *wc)
 	int n = 0;
 
 	pthread_mutex_lock(&lock);
-	if (fails("ibv_poll_cq")) {
+	if (double_fails("ibv_poll_cq")) {
 		n = -1;
 	} else {
 		while (n < max && n < cq->n && cq->ring[n].ready_ns <= now) {
@@ -363,7 +251,7 @@ static int req_notify_cq(struct ibv_cq *queue, int solicited_only)
 
 	(void)solicited_only;
 	pthread_mutex_lock(&lock);
-	if (fails("ibv_req_notify_cq")) {
+	if (double_fails("ibv_req_notify_cq")) {
 		rc = EIO;
 	} else {
 		cq->armed = true;
@@ -402,93 +290,6 @@ PUBLIC int ibv_close_device(struct ibv_context *c)
 {
 	close(c->async_fd);
 	return double_unmake("ibv_close_device", c);
-}
-
-PUBLIC int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
-{
-	(void)c;
-	if (double_fails("ibv_query_device"))
-		return EIO;
-	*a = (struct ibv_device_attr){ .fw_ver = "1.0 double",
-				       .node_guid = 0x0100000000c90200,
-				       .sys_image_guid = 0x0100000000c90200,
-				       .vendor_id = 0x1234,
-				       .max_qp = QPS_MAX,
-				       .max_qp_wr = 16384,
-				       .max_cq = 64,
-				       .max_cqe = double_verbs.max_cqe,
-				       .max_mr = MRS_MAX,
-				       .max_mr_size = UINT64_MAX,
-				       .max_sge = 1,
-				       .max_qp_rd_atom = 16,
-				       .max_qp_init_rd_atom = 16,
-				       .max_pkeys = 1,
-				       .phys_port_cnt = 1 };
-	return 0;
-}
-
-PUBLIC int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ibv_port_attr *compat)
-{
-	struct ibv_port_attr a = { .state = double_verbs.down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE,
-				   .max_mtu = IBV_MTU_4096,
-				   .active_mtu = IBV_MTU_2048,
-				   .gid_tbl_len = 2,
-				   .pkey_tbl_len = 1,
-				   .max_msg_sz = 1u << 31,
-				   .sm_lid = 1,
-				   .lid = LID,
-				   .active_width = 2,
-				   .active_speed = 4,
-				   .phys_state = 5,
-				   .link_layer = IBV_LINK_LAYER_INFINIBAND };
-
-	(void)c;
-	if (port != 1 || double_fails("ibv_query_port"))
-		return EINVAL;
-	if (double_verbs.ethernet) {
-		a.lid = a.sm_lid = 0;
-		a.link_layer = IBV_LINK_LAYER_ETHERNET;
-	}
-	/* As much as those know who were built before it grew. */
-	memcpy(compat, &a, offsetof(struct ibv_port_attr, port_cap_flags2));
-	return 0;
-}
-
-PUBLIC int ibv_query_gid(struct ibv_context *c, uint8_t port, int index, union ibv_gid *gid)
-{
-	static const uint8_t raw[2][16] = {
-		{ 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 0, 0, 0, 0, 2 },
-		{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1 },
-	};
-
-	(void)c;
-	if (port != 1 || index < 0 || index > 1 || double_fails("ibv_query_gid"))
-		return -1;
-	memcpy(gid->raw, raw[index], sizeof(gid->raw));
-	return 0;
-}
-
-PUBLIC int _ibv_query_gid_ex(struct ibv_context *c, uint32_t port, uint32_t index,
-			     struct ibv_gid_entry *entry, uint32_t flags, size_t size)
-{
-	(void)c;
-	(void)flags;
-	(void)size;
-	if (double_fails("ibv_query_gid_ex"))
-		return EIO;
-	memset(entry, 0, sizeof(*entry));
-	if (port != 1 || index > 1)
-		return ENODATA;
-	entry->gid.raw[0] = 0xfe;
-	entry->gid_index = index;
-	entry->port_num = port;
-	entry->gid_type = double_verbs.ethernet ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB;
-	if (index) {
-		entry->gid.raw[0] = 0;
-		entry->gid.raw[10] = entry->gid.raw[11] = 0xff;
-		entry->gid.raw[15] = 1;
-	}
-	return 0;
 }
 
 PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
@@ -586,7 +387,7 @@ PUBLIC int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **queue, 
 	int rc = -1;
 
 	pthread_mutex_lock(&lock);
-	if (fails("ibv_get_cq_event")) {
+	if (double_fails("ibv_get_cq_event")) {
 		errno = EIO;
 	} else if (read(ch->fd, &n, sizeof(n)) == sizeof(n)) {
 		struct cq *cq = ((struct channel *)ch)->cq;
@@ -637,7 +438,7 @@ PUBLIC int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask)
 	int rc = 0;
 
 	pthread_mutex_lock(&lock);
-	if (fails("ibv_modify_qp") || !(mask & IBV_QP_STATE) ||
+	if (double_fails("ibv_modify_qp") || !(mask & IBV_QP_STATE) ||
 	    a->qp_state != q->state + 1) /* RESET, INIT, RTR, RTS */
 		rc = EINVAL;
 	if (!rc && mask & IBV_QP_DEST_QPN)
