@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is told of the last pass: whom not to believe, who was not read, and what "now" has. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports.h"
+
+/* Ports of a node with the same doubtful counters are told together. */
+static void test_unsure(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_snapshot *s = &f->tr.s;
+	json_t *list = ibcc_report_unsure(f->c.topo, s);
+	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
+
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	for (uint32_t i = first + 1; i <= first + 3; i++) {
+		s->port[i].state = IBCC_SAMPLE_FRESH;
+		s->port[i].delta.flags[IBCC_CTR_XMIT_WAIT] =
+			IBCC_DELTA_VALID | IBCC_DELTA_SATURATED;
+	}
+	s->port[first + 3].delta.flags[IBCC_CTR_XMIT_DATA] = IBCC_DELTA_SATURATED;
+	list = ibcc_report_unsure(f->c.topo, s);
+	assert_int_equal(json_array_size(list), 2);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(list, 0), "ports")), 2);
+	assert_string_equal(json_string_value(json_array_get(
+				    json_object_get(json_array_get(list, 1), "counters"), 1)),
+			    "PortXmitWait");
+	json_decref(list);
+}
+
+/* Ports of a node that are doubted for the same reason are told together. */
+static void test_doubted(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_snapshot *s = &f->tr.s;
+	json_t *list = ibcc_report_doubted(f->c.topo, s);
+	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
+	const json_t *o;
+
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	for (uint32_t i = first + 1; i <= first + 3; i++)
+		s->port[i].trust.doubt = i == first + 2 ? IBCC_DOUBT_LINK : IBCC_DOUBT_NODE;
+	s->port[first + 4].trust.doubt = IBCC_DOUBT_NODE;
+	list = ibcc_report_doubted(f->c.topo, s);
+	assert_int_equal(json_array_size(list), 3);
+	o = json_array_get(list, 2);
+	assert_string_equal(json_string_value(json_object_get(o, "node")), "sw1");
+	assert_string_equal(json_string_value(json_object_get(o, "reason")),
+			    ibcc_trust_reason(IBCC_DOUBT_NODE));
+	o = json_object_get(o, "ports");
+	assert_int_equal(json_array_size(o), 2);
+	assert_int_equal(json_integer_value(json_array_get(o, 1)), 4);
+	json_decref(list);
+}
+
+/* Only who has errors, with what is known of it. */
+static void test_mad_errors(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_topo *t = f->c.topo;
+	uint16_t well = t->port[t->endport[0]].lid, ill = t->port[t->endport[1]].lid;
+	struct ibcc_node_stats *s = calloc(IBCC_LID_MAX + 1, sizeof(*s));
+	json_t *list = ibcc_report_mad_errors(t, NULL);
+	const json_t *o;
+
+	assert_non_null(s);
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	s[well] = (struct ibcc_node_stats){ .sent = 100, .answered = 100 };
+	s[ill] = (struct ibcc_node_stats){ 50, 10, 35, 4, 5 };
+	list = ibcc_report_mad_errors(t, s);
+	assert_int_equal(json_array_size(list), 1);
+	o = json_array_get(list, 0);
+	assert_int_equal(json_integer_value(json_object_get(o, "lid")), ill);
+	assert_int_equal(json_integer_value(json_object_get(o, "sent")), 50);
+	assert_int_equal(json_integer_value(json_object_get(o, "retried")), 10);
+	assert_int_equal(json_integer_value(json_object_get(o, "answered")), 35);
+	assert_int_equal(json_integer_value(json_object_get(o, "refused")), 4);
+	assert_int_equal(json_integer_value(json_object_get(o, "timed_out")), 5);
+	json_decref(list);
+	free(s);
+}
+
+/* By hand, of the loads that traffic_lustre_off() gives and the settings above: four adapters send
+ * 4987 Mb/s each and wait 84.4 % of the time; 240 BECNs in a millisecond; sw2 marks at its 3 linked
+ * ports, nobody reacts.
+ */
+static void test_now(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *settings, *range;
+	struct ibcc_endport_cc *ep;
+	json_t *o;
+
+	f->c.actual_known = true;
+	o = ibcc_report_now(&f->c);
+	settings = json_object_get(o, "settings");
+	assert_in_range(json_integer_value(json_object_get(o, "sent_mbps")), 4 * 4980, 4 * 4990);
+	assert_int_equal(json_integer_value(json_object_get(o, "waiting")), 4);
+	assert_in_range(json_integer_value(json_object_get(o, "wait_permille")), 842, 845);
+	assert_in_range((int)json_real_value(json_object_get(o, "becn_per_s")), 239999, 240001);
+	assert_int_equal(json_array_size(json_object_get(o, "roots")), 1);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_array_get(json_object_get(o, "roots"), 0), "contributors")),
+			 3);
+	assert_int_equal(json_integer_value(json_object_get(settings, "reacting_ports")), 0);
+	assert_true(json_is_null(json_object_get(settings, "CCTI_Timer")));
+	assert_int_equal(json_integer_value(json_object_get(settings, "marking_ports")), 3);
+	ep = &f->c.actual.ep[f->c.topo->port[f->c.topo->node[LUSTRE_SRC1].first_port + 1].endport];
+	ep->ca.sl[3] = (struct ibcc_cc_ca_entry){ .CCTI_Timer = 45, .CCTI_Increase = 2 };
+	ep->cct = (struct ibcc_cct){ .limit = 3, .entry = { 0, 1, 2, 3 } };
+	json_decref(o);
+	o = ibcc_report_now(&f->c);
+	settings = json_object_get(o, "settings");
+	assert_int_equal(json_integer_value(json_object_get(settings, "reacting_ports")), 1);
+	range = json_object_get(settings, "CCTI_Timer");
+	assert_int_equal(json_integer_value(json_array_get(range, 0)), 45);
+	assert_int_equal(json_integer_value(json_array_get(range, 1)), 45);
+	json_decref(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_doubted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mad_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_now, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
