@@ -23,13 +23,14 @@
 #define LEAST_PACKET     IBCC_LINK_CREDIT_BYTES
 /* Sent and waited: rounding, and how exactly the time of a reading is known. */
 #define TIME_MOST_PERMILLE  1100u
-#define TIME_LEAST_PERMILLE 250u /* a port that is less busy tells nothing */
+#define TIME_LEAST_PERMILLE 250u /* a port that is less busy is quiet */
 /* Marks of packets that were on their way at the first reading: likewise. */
 #define ON_THEIR_WAY  (4096.0 / IBCC_TRUST_RUN)
 #define MARKS_PACKETS (4 * ON_THEIR_WAY) /* so many show whether marks are too many */
 #define SAID_PORTS    4u
 
-enum verdict { OPEN, RIGHT, LESS, MORE };
+/* Quiet shows nothing wrong, and proves nothing right. */
+enum verdict { OPEN, QUIET, RIGHT, LESS, MORE };
 
 /* Which counters of the two ends count the same, and how few bytes may be one more. */
 static const struct {
@@ -44,8 +45,10 @@ static void note(struct ibcc_finding *f, enum verdict v)
 {
 	switch (v) {
 	case OPEN: return;
+	case QUIET:
 	case RIGHT:
-		f->run = 0;
+		if (v == RIGHT)
+			f->run = 0;
 		f->clean += f->clean < IBCC_TRUST_RUN;
 		f->stands &= f->clean < IBCC_TRUST_RUN;
 		return;
@@ -132,8 +135,10 @@ static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_po
 		received = 1000ull * ibcc_delta_rcv_mbps(&s->delta) / rate;
 	if (busy > TIME_MOST_PERMILLE || received > TIME_MOST_PERMILLE)
 		return MORE;
-	/* Whichever was wrong, it has to be able to be right again. */
-	return busy >= TIME_LEAST_PERMILLE || received >= TIME_LEAST_PERMILLE ? RIGHT : OPEN;
+	/* Whichever was wrong, it has to be able to be right again: a port that falls quiet, too,
+	 * but its next impossible interval is one more of those before.
+	 */
+	return busy >= TIME_LEAST_PERMILLE || received >= TIME_LEAST_PERMILLE ? RIGHT : QUIET;
 }
 
 /* Of the packets that came, marked ones (FECN) are a part; a packet that was sent brings one BECN

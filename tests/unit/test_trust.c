@@ -347,6 +347,35 @@ static void test_time(void **state)
 	close_world(&w);
 }
 
+/* Traffic may be over before a port could show that it is right again: what is quiet is no reason
+ * to doubt for ever, but the first lie after it is one of those before.
+ */
+static void test_quiet(void **state)
+{
+	struct tells *liar;
+	struct world w;
+
+	(void)state;
+	open_world(&w);
+	fill(&w, 450);
+	liar = at(&w, LUSTRE_SW2, 1);
+	liar->wait_permille = 700;
+	passes(&w, 1 + IBCC_TRUST_RUN);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_TIME);
+	for (uint32_t i = 0; i < w.t->n_ports; i++)
+		w.tells[i].sent = w.tells[i].received = w.tells[i].packets = 500; /* 22 % */
+	liar->wait_permille = 0;
+	passes(&w, IBCC_TRUST_RUN - 1);
+	assert_int_equal(w.s.n_doubted, 1);
+	passes(&w, 1);
+	assert_int_equal(w.s.n_doubted, 0);
+	liar->wait_permille = 1200;
+	passes(&w, 1);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_TIME);
+	assert_int_equal(w.s.n_doubted, 1);
+	close_world(&w);
+}
+
 /* All packets that come may be marked; not more. */
 static void test_marks(void **state)
 {
@@ -458,9 +487,9 @@ int main(void)
 		cmocka_unit_test(test_tolerance),    cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_two_switches), cmocka_unit_test(test_minority),
 		cmocka_unit_test(test_in_between),   cmocka_unit_test(test_time),
-		cmocka_unit_test(test_marks),        cmocka_unit_test(test_far_apart),
-		cmocka_unit_test(test_neither),      cmocka_unit_test(test_by_turns),
-		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_quiet),        cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_far_apart),    cmocka_unit_test(test_neither),
+		cmocka_unit_test(test_by_turns),     cmocka_unit_test(test_rebase),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
