@@ -8,6 +8,7 @@
 
 #define LOOK_S      5u  /* how often it is looked whether there is still a leader, by who stands, */
 #define IDLE_S      15u /* ... and by who does not */
+#define SILENT_S    1u  /* after no answer: until it is known who leads nothing can be written */
 #define REFUSED_S   60u /* after an SA that does not know such records */
 #define CONFLICTS   2u  /* so many looks at several records, and a leader is none any more */
 #define DRAWS       6u  /* times to wait differ by multiples of ... */
@@ -140,7 +141,7 @@ static void is_silent(struct ibcc_election *e, int64_t now_s)
 
 	if (!leads)
 		become(e, IBCC_ELECTION_SILENT);
-	next(e, leads ? IBCC_MAD_SET : IBCC_MAD_GET, now_s + LOOK_S);
+	next(e, leads ? IBCC_MAD_SET : IBCC_MAD_GET, now_s + SILENT_S);
 }
 
 void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_leader_answer a,

@@ -258,8 +258,9 @@ static void test_silence(void **state)
 	run(&w, 30);
 	assert_int_equal(ibcc_election_may_write(&w.e[0], w.now, &why), -EHOSTUNREACH);
 	assert_non_null(strstr(why.text, "does not answer"));
+	/* It answers again: asked within a second, and one to settle. */
 	w.silent = false;
-	run(&w, 12);
+	run(&w, 1 + IBCC_LEADER_SETTLE_S + 1);
 	assert_int_equal(n_writers(&w), 1);
 	/* Nobody asks any more, whatever the reason. */
 	assert_int_equal(ibcc_election_may_write(&w.e[0], w.now + 31, &why), -EHOSTUNREACH);
