@@ -205,10 +205,8 @@ static void test_one_link(void **state)
 	assert_non_null(
 		strstr(text, "sw2 port 1 (what it sent is not what the other end received)"));
 
-	/* As many right ones, and it is forgotten. */
+	/* They agree once, on more than honest ends can differ by, and it is forgotten. */
 	at(&w, LUSTRE_SW2, 1)->sent = 1000;
-	passes(&w, IBCC_TRUST_RUN - 1);
-	assert_int_equal(w.s.n_doubted, 1);
 	passes(&w, 1);
 	assert_int_equal(w.s.n_doubted, 0);
 	assert_int_equal(ibcc_trust_say(w.t, &w.s, text, sizeof(text)), 0);
