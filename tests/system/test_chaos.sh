@@ -215,12 +215,13 @@ step()
 		case $name in killed_*) "${name}_off" ;; esac
 	done
 	[ -z "$sweep" ] || look_again
-	[ -z "${REBUILD-}" ] || rebuild
 	living
 	wait_until 30 status . || broken "the daemon does not answer: $(cat "$TMP/tune.log")"
-	# A daemon that discovers by itself looks once a minute for what is new.
+	# A daemon that discovers by itself looks once a minute for what is new. What it does not see it
+	# does not disable either.
 	[ -z "$sweep" ] || [ "$VIA" != direct ] || wait_until 70 status '.fabric.nodes == 8 and .fabric.links == 7' ||
 		broken "the daemon does not see the fabric: $(say)"
+	[ -z "${REBUILD-}" ] || rebuild
 	# Asked for by somebody, a pause stays until it is ended.
 	! jq -e '.paused != null' "$TMP/status.json" >"$TMP/jq.log" || wait_until 30 direct apply ||
 		broken "apply after a pause: $(say)"
