@@ -15,9 +15,11 @@
 
 struct ibcc_snapshot;
 
-/* So many comparisons in a row must be wrong before a port is doubted, all in the same direction,
- * and so many right before it is believed again. One that could not be made, since too little was
- * sent or an answer was lost, counts as neither.
+/* So many comparisons in a row must be wrong before a port is doubted, all in the same direction.
+ * It is believed again once the ends of its link agree, or after so many intervals in a row in
+ * which what it tells of itself can be; if it was quiet in them, one impossible interval is enough
+ * to doubt it anew. What could not be compared, since too little was sent or an answer was lost,
+ * counts as neither.
  */
 #define IBCC_TRUST_RUN 4u
 
