@@ -85,22 +85,23 @@ bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r)
 	return r && r < p->root + p->n_roots;
 }
 
-static uint64_t count(const struct ibcc_delta *d, enum ibcc_ctr c)
+static uint64_t count(const struct job *j, const struct ibcc_port_sample *s, enum ibcc_ctr c)
 {
-	return ibcc_delta_valid(d, c) ? d->v[c] : 0;
+	return ibcc_delta_valid(&s->delta, c) ? marks_in_interval(j->s, s, c) : 0;
 }
 
-static struct load make_load(const struct ibcc_topo_port *port, const struct ibcc_port_sample *s,
-			     bool is_ca)
+static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 {
+	const struct ibcc_topo_port *port = &j->t->port[i];
+	const struct ibcc_port_sample *s = &j->s->port[i];
 	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps &&
 				  s->trust.doubt == IBCC_DOUBT_NONE };
 	uint64_t sent;
 
 	if (!l.read || s->state != IBCC_SAMPLE_FRESH)
 		return l;
-	l.fecn = count(&s->delta, IBCC_CTR_RCV_FECN);
-	l.becn = count(&s->delta, IBCC_CTR_RCV_BECN);
+	l.fecn = count(j, s, IBCC_CTR_RCV_FECN);
+	l.becn = count(j, s, IBCC_CTR_RCV_BECN);
 	/* What a port does not count is not expected from it. */
 	l.blind = !s->now.width[IBCC_CTR_XMIT_WAIT] || !s->tick_ps;
 	l.read = !l.blind || is_ca;
@@ -120,7 +121,7 @@ static void make_loads(const struct job *j, struct load *load)
 	uint32_t expected = 0, usable = 0, doubted = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
-		load[i] = make_load(&j->t->port[i], &j->s->port[i], is_ca_port(j->t, i));
+		load[i] = make_load(j, i, is_ca_port(j->t, i));
 		doubted += j->s->port[i].trust.doubt != IBCC_DOUBT_NONE;
 		expected += load[i].read;
 		usable += load[i].usable;
@@ -192,7 +193,7 @@ static int remember(struct ibcc_estimator *m, uint32_t port)
 }
 
 /* Counts fade by a quarter in a pass, but no faster than some marks come for each source: what is
- * known about a root that hardly marks is kept.
+ * known about a root that hardly marks is kept. So is that of who is not read, or not believed.
  */
 static void count_becns(struct memory *m, const struct job *j, const struct ibcc_root *now)
 {
@@ -202,7 +203,8 @@ static void count_becns(struct memory *m, const struct job *j, const struct ibcc
 		return;
 	fade = fmin(FADE_MAX, (double)now->becn / (FADE_MARKS * now->n_sources));
 	for (uint32_t i = 0; i < j->t->n_endports; i++)
-		m->becn[i] *= 1 - fade;
+		if (j->load[j->t->endport[i]].usable)
+			m->becn[i] *= 1 - fade;
 	for (uint32_t k = 0; k < now->n_sources; k++)
 		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
 }

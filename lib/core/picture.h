@@ -76,6 +76,17 @@ struct job {
 	struct tree *tree; /* see picture_tree.h */
 };
 
+/* Marked packets of an interval, by a sample whose counter has them: one that was not read for a
+ * while tells those of several at once.
+ */
+static inline uint64_t marks_in_interval(const struct ibcc_snapshot *s,
+					 const struct ibcc_port_sample *p, enum ibcc_ctr c)
+{
+	uint64_t n = s->interval_ns ? (p->delta.dt_ns + s->interval_ns / 2) / s->interval_ns : 1;
+
+	return p->delta.v[c] / (n ? n : 1);
+}
+
 /* picture_blind.c: waits of adapters that count none, once all loads are there. */
 void ibcc_picture_infer_waits(const struct job *j, struct load *load);
 /* The same for marks: those that were logged, where an adapter cannot be asked what it got. */

@@ -209,11 +209,13 @@ static void note_becns(struct memory *m, const struct job *j, const struct ibcc_
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
 		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
 
+		/* Who is not read, or not believed, is held as he was. */
+		if (s->state != IBCC_SAMPLE_FRESH || s->trust.doubt != IBCC_DOUBT_NONE ||
+		    !ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN))
+			continue;
 		m->marked[i] *= 1 - share;
-		if (s->state == IBCC_SAMPLE_FRESH && s->trust.doubt == IBCC_DOUBT_NONE &&
-		    ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN) &&
-		    !is_marked_elsewhere(last, m->port, i))
-			m->marked[i] += (double)s->delta.v[IBCC_CTR_RCV_BECN];
+		if (!is_marked_elsewhere(last, m->port, i))
+			m->marked[i] += (double)marks_in_interval(j->s, s, IBCC_CTR_RCV_BECN);
 	}
 }
 
