@@ -57,8 +57,11 @@ static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 		  struct ibcc_wire_mad *reply)
 {
 	struct simulator *s = arg;
-	int err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), ntohl(rq->dqp),
-				    rq->mad, reply->mad);
+	int err;
+
+	ibcc_pace_catch_up(s->pace);
+	err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), ntohl(rq->dqp),
+				rq->mad, reply->mad);
 
 	if (!err && !reply->dlid) /* the client leaves its LID to the simulator */
 		reply->dlid = htons(ibcc_world_lid(s->world, node_guid));
