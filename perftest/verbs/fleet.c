@@ -69,6 +69,8 @@ static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct
 		m->job.gid_index = h->gid_index;
 	}
 	m->job.mtu_bytes = v->mtu_bytes;
+	m->job.ack_timeout = v->ack_timeout;
+	m->job.retries = v->retries;
 	m->job.cm = v->cm;
 	m->job.polling = v->polling;
 	m->job.verify = v->verify;

@@ -119,7 +119,8 @@ static int connect_by_cm(struct session *s, const json_t *ends)
 		else
 			peer[i].port = (uint16_t)port;
 	if (!rc)
-		rc = ibcc_perf_cm_connect(&s->cm, s->end, peer, &s->port, s->wire.fd, s->e);
+		rc = ibcc_perf_cm_connect(&s->cm, s->end, peer, &s->port, &s->job, s->wire.fd,
+					  s->e);
 	free(peer);
 	return rc;
 }
@@ -136,7 +137,7 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 		if (ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i)))
 			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);
 	for (uint32_t i = 0; i < s->job.n_ends && !rc && !s->job.cm; i++)
-		rc = ibcc_perf_end_connect(&s->end[i], &s->port, s->e);
+		rc = ibcc_perf_end_connect(&s->end[i], &s->port, &s->job, s->e);
 	if (!rc && s->job.cm)
 		rc = connect_by_cm(s, ends);
 	if (rc)

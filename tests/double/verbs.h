@@ -31,6 +31,7 @@ struct double_verbs {
 	unsigned int live;      /* objects that were made and not destroyed */
 	unsigned int overflows; /* completions that a queue had no room for */
 	unsigned int messages;
+	uint8_t ack_timeout, retries; /* of the last queue pair that was made ready to send */
 };
 extern struct double_verbs double_verbs;
 

@@ -245,7 +245,8 @@ static void test_hostile(void **state)
 	static const char job[] =
 		"{\"do\":\"open\",\"job\":{\"cm\":false,\"rdma_address\":\"\",\"device\":\"\","
 		"\"port\":0,\"gid_index\":-1,"
-		"\"mtu_bytes\":0,\"polling\":false,\"verify\":false,\"flows\":[{\"id\":0,\"name\":"
+		"\"mtu_bytes\":0,\"ack_timeout\":14,\"retries\":7,"
+		"\"polling\":false,\"verify\":false,\"flows\":[{\"id\":0,\"name\":"
 		"\"f\",\"operation\":0,\"arrivals\":0,\"rate_mbps\":0.0,\"load\":0.0,"
 		"\"message_bytes\":64,\"window\":2,\"sl\":0,\"start_ns\":0,\"stop_ns\":0,\"on_ns\":"
 		"0,\"off_ns\":0,\"seed\":1,\"spread\":false}],\"ends\":[{\"flow\":0,\"conn\":0,"

@@ -161,6 +161,31 @@ static void test_cm(void **state)
 	perf_forget(&p);
 }
 
+/* How long a sender waits, however it was connected. */
+static void test_patience(void **state)
+{
+	struct perf p = { 0 };
+
+	(void)state;
+	assert_int_equal(perf_whole(&p, SHORT "traffic: [{from: a, to: b}]\n"), 0);
+	assert_int_equal(double_verbs.ack_timeout, 16);
+	assert_int_equal(double_verbs.retries, 7);
+	perf_forget(&p);
+	double_reset();
+	assert_int_equal(perf_whole(&p, SHORT "verbs: {ack_timeout: 14, retries: 3}\n"
+					      "traffic: [{from: a, to: b}]\n"),
+			 0);
+	assert_int_equal(double_verbs.ack_timeout, 14);
+	assert_int_equal(double_verbs.retries, 3);
+	perf_forget(&p);
+	double_reset();
+	assert_int_equal(perf_whole(&p, SHORT "verbs: {ack_timeout: 14, connect: cm}\n"
+					      "traffic: [{from: a, to: b}]\n"),
+			 0);
+	assert_int_equal(double_verbs.ack_timeout, 14);
+	perf_forget(&p);
+}
+
 /* Two stretches over the same connections. */
 static void test_again(void **state)
 {
@@ -230,6 +255,7 @@ int main(void)
 		cmocka_unit_test_setup(test_many, perf_setup),
 		cmocka_unit_test_setup(test_ethernet, perf_setup),
 		cmocka_unit_test_setup(test_cm, perf_setup),
+		cmocka_unit_test_setup(test_patience, perf_setup),
 		cmocka_unit_test_setup(test_again, perf_setup),
 		cmocka_unit_test_setup(test_token, perf_setup),
 		cmocka_unit_test_setup(test_impossible, perf_setup),
