@@ -341,8 +341,8 @@ static int one(const struct ibcc_mpa_settings *s, const struct ibcc_mpa_subject 
 	return rc;
 }
 
-/* What else the machine does only adds to CPU time; what it does to the clock goes both ways between
- * two threads.
+/* What else the machine does only adds to CPU time; what it does to the clock goes both ways
+ * between two threads.
  */
 static double of_repeats(enum ibcc_mpa_figure f, double *v, size_t n)
 {
