@@ -23,6 +23,7 @@ struct double_verbs {
 	bool deaf;      /* likewise, all that is sent fails: the peer does not answer */
 	bool ethernet;  /* link layer */
 	bool down;      /* the port */
+	bool unknown;   /* the port's speed */
 	unsigned int corrupt_nth; /* message of which an octet is flipped on its way */
 	int async_event;          /* type of one that is to be got; -1: none */
 	int max_cqe;

@@ -159,6 +159,10 @@ static void test_trouble(void **state)
 	double_verbs.down = true;
 	check_trouble(ONE, "a: double0 port 1 is down");
 	double_reset();
+	double_verbs.unknown = true;
+	check_trouble("duration_ms: 30\ntraffic: [{name: f, from: a, to: b, load_percent: 50}]\n",
+		      "double0 port 1 does not say how fast it is: flow f needs a rate");
+	double_reset();
 	double_verbs.async_event = IBV_EVENT_PORT_ERR;
 	check_trouble(ONE, "double0: port error");
 	double_reset();
