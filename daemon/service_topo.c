@@ -194,7 +194,8 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 		ibcc_rediscovery_hint(&s->again, now);
 	s->heard_then = n.n_traps + n.n_gaps;
 	s->lids = lids;
-	/* Settings that somebody else has changed may be another node's, at a LID that has moved. */
+	/* Settings that somebody else has changed may be another node's, at a LID that has moved.
+	 */
 	if (s->cycle.audited && s->cycle.audit.n_drift_nodes > s->drifted)
 		ibcc_rediscovery_hint(&s->again, now);
 	if (s->cycle.audited)

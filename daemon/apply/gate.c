@@ -14,8 +14,7 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	switch (ep->support) {
 	case IBCC_CC_SUPPORTED: return NULL;
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
-	case IBCC_CC_KEY_REFUSED:
-		return "does not accept this CC_Key: see key_dir or cc_key_file";
+	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key: see key_dir or cc_key_file";
 	case IBCC_CC_BARRED:
 		if (ep->err == -EBUSY)
 			return "was given other settings by somebody else: \"ibcc-tune repair\" or "

@@ -88,8 +88,8 @@ int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_vendor *v);
 
-/* Asks adapters where it is on which algorithms they have, and whether that of slot 0 runs for SL 0.
- * After ibcc_vendor_ask(). Returns likewise.
+/* Asks adapters where it is on which algorithms they have, and whether that of slot 0 runs for SL
+ * 0. After ibcc_vendor_ask(). Returns likewise.
  */
 int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			       uint64_t cc_key, struct ibcc_vendor *v);
@@ -115,7 +115,8 @@ static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
 	return v->n_marking && v->n_reacting;
 }
 
-/* "algorithm slot 0 (algorithm 1, version 2.3)", or "no algorithm of slot 0" where that does not run;
+/* "algorithm slot 0 (algorithm 1, version 2.3)", or "no algorithm of slot 0" where that does not
+ * run;
  * "" of an endport that does not tell. Returns false then.
  */
 bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_t len);

@@ -75,9 +75,9 @@ struct ibcc_vcc_ca_general {
 void ibcc_vcc_ca_general_pack(uint8_t *mad, const struct ibcc_vcc_ca_general *v);
 void ibcc_vcc_ca_general_unpack(const uint8_t *mad, struct ibcc_vcc_ca_general *v);
 
-/* Algorithms that an adapter has, one a slot. Slots are told apart by AttributeModifier in a way that
- * is not public: with 0, the only one sent here, it is taken to be slot 0 that is asked about, and
- * an answer counts only if it is the list that was asked for.
+/* Algorithms that an adapter has, one a slot. Slots are told apart by AttributeModifier in a way
+ * that is not public: with 0, the only one sent here, it is taken to be slot 0 that is asked about,
+ * and an answer counts only if it is the list that was asked for.
  */
 #define IBCC_VCC_SLOTS 16u
 struct ibcc_vcc_algorithm {

@@ -56,13 +56,14 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 		return IBCC_MAD_STATUS_BAD_FIELD;
 	switch (h->attr_id) {
 	case IBCC_VCC_ATTR_INFO:
-		ibcc_vcc_info_pack(mad, &(struct ibcc_vcc_info){
-						.ver0 = true,
-						.ver1 = !is_switch,
-						.CC_Capability_Mask =
-							is_switch ? 0
-								  : IBCC_VCC_INFO_STATISTICS |
-									    IBCC_VCC_INFO_ALGORITHMS });
+		ibcc_vcc_info_pack(mad,
+				   &(struct ibcc_vcc_info){
+					   .ver0 = true,
+					   .ver1 = !is_switch,
+					   .CC_Capability_Mask =
+						   is_switch ? 0
+							     : IBCC_VCC_INFO_STATISTICS |
+								       IBCC_VCC_INFO_ALGORITHMS });
 		return IBCC_MAD_STATUS_OK;
 	case IBCC_VCC_ATTR_SW_GENERAL:
 		if (!is_switch)

@@ -98,7 +98,8 @@ static void test_file(void **state)
 	ibcc_topo_free(t);
 }
 
-/* One file is lost while the other one is replaced: the keys in that one are others all the same. */
+/* One file is lost while the other one is replaced: the keys in that one are others all the same.
+ */
 static void test_one_lost(void **state)
 {
 	struct ibcc_keyring *k = open_keys();

@@ -418,11 +418,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_algorithms),
-		cmocka_unit_test(test_strangers),      cmocka_unit_test(test_canaries),
-		cmocka_unit_test(test_on_off),         cmocka_unit_test(test_key),
-		cmocka_unit_test(test_protected_smps), cmocka_unit_test(test_rebase),
-		cmocka_unit_test(test_statistics),     cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),     cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),
+		cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),
+		cmocka_unit_test(test_who_takes_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

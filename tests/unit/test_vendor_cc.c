@@ -101,8 +101,8 @@ static void test_statistics(void **state)
 	assert_int_equal(d.b[DATA], 0);
 }
 
-/* IBA headers of NVIDIA's OpenSM: algo_status bit 6, SLs at 4, length and type at 6 and 7, four octets a
- * slot from 16 on.
+/* IBA headers of NVIDIA's OpenSM: algo_status bit 6, SLs at 4, length and type at 6 and 7, four
+ * octets a slot from 16 on.
  */
 static void test_algorithms(void **state)
 {
