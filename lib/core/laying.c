@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include <ibcc/law.h>
+#include <ibcc/link.h>
 
 #include "grow.h"
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
-#define CREDIT_BYTES   64u /* Packet_Size counts so many */
-#define NEAR_PERCENT   5u  /* what the law leaves open */
+#define NEAR_PERCENT   5u /* what the law leaves open */
 
 int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t)
 {
@@ -109,7 +109,7 @@ static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *
 
 static uint8_t packet_size(const struct ibcc_topo *t, uint32_t port)
 {
-	uint32_t credits = t->port[port].mtu_bytes / MARK_MTU_SHARE / CREDIT_BYTES;
+	uint32_t credits = t->port[port].mtu_bytes / MARK_MTU_SHARE / IBCC_LINK_CREDIT_BYTES;
 
 	return (uint8_t)(credits < 255 ? credits : 255);
 }
