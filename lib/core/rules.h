@@ -138,4 +138,9 @@ bool ibcc_rules_in_between(const struct ibcc_controller *c);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
 
+/* words.c: writes out->summary: what was decided, or what there is. */
+void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
+			uint32_t n_said, const struct ibcc_parameters *p,
+			const struct ibcc_picture *pic, struct ibcc_target *out);
+
 #endif
