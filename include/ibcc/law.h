@@ -10,6 +10,11 @@
 #include <ibcc/parameters.h>
 #include <ibcc/topo.h>
 
+#define IBCC_LAW_ENTRIES 128u /* of a full table */
+/* So much farther than the delay of the fair share a table reaches, and so far numbers may move. */
+#define IBCC_LAW_MARGIN_PERMILLE 150u
+#define IBCC_LAW_MARK_SHARE      0.12 /* of a source's packets, in equilibrium */
+
 struct ibcc_law_out {
 	struct ibcc_cct cct;
 	uint32_t fair_milli; /* x: delay at the fair share, 1/1000 packet times */

@@ -14,6 +14,16 @@
 #include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
 
+/* Limits that estimator and controller share. */
+#define IBCC_JUDGE_PASSES  4u   /* passes: so many make a mean that something is judged by */
+#define IBCC_TELLING_BECNS 8u   /* BECNs of an adapter: fewer may be by chance */
+#define IBCC_JAM_PERMILLE  200u /* of waiting: what a port sends then is what its receiver takes */
+#define IBCC_FAST_PERMILLE 900u /* of its link: who takes so much is no slow receiver */
+/* A port that sends, or waits, less than one part in so many of what it did is idle: that says
+ * nothing about what it can carry.
+ */
+#define IBCC_IDLE_SHARE 50u
+
 enum ibcc_role {
 	IBCC_ROLE_NONE,
 	IBCC_ROLE_CONTRIBUTOR, /* sends to the root: its BECN counter says so */

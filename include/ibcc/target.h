@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which settings the fabric should have, and why: what a decision hands to planner and gate. */
+/* Which settings the fabric should have, and why: what a decision hands to planner and gate; and
+ * who lays parameters of roots over the settings that there are.
+ */
 #ifndef IBCC_TARGET_H
 #define IBCC_TARGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/law.h>
 #include <ibcc/parameters.h>
 #include <ibcc/settings.h>
 
@@ -30,11 +33,7 @@ struct ibcc_reason {
 	enum ibcc_reason_code code;
 	/* Of the root that it is for; its arrays are not there. */
 	struct ibcc_root_parameters root;
-	/* What the law made of it; see lib/core/law.h. */
-	uint32_t fair_milli, end_milli, mark_permille;
-	uint64_t n_int_ns;
-	uint16_t step_permille, timer;
-	uint8_t increase;
+	struct ibcc_law_out law; /* what the law made of it */
 };
 
 /* Complete settings, equal to the actual ones where nothing is to change, and a reason for each
@@ -63,5 +62,23 @@ struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uin
  */
 int ibcc_target_explain(const struct ibcc_target *target, const struct ibcc_topo *t,
 			uint32_t endport, uint16_t attr_id, char *buf, size_t len);
+
+/* What endports had before they got settings of ours for the first time. */
+struct ibcc_laying {
+	struct ibcc_settings baseline;
+	bool *touched; /* by endport: has a baseline, which it is to have again in the end */
+};
+
+/* -ENOMEM. ibcc_laying_fini() accepts one of zeros. */
+int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t);
+void ibcc_laying_fini(struct ibcc_laying *l);
+
+/* Lays parameters over the actual settings: a node that lost its settings gets them again, and one
+ * that is not ours keeps what it has. *out is initialised by the call; its summary is empty.
+ * -ENOMEM.
+ */
+int ibcc_laying_run(struct ibcc_laying *l, const struct ibcc_topo *t,
+		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
+		    struct ibcc_target *out);
 
 #endif

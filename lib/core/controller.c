@@ -10,8 +10,7 @@
 
 #define UNSET_SHARE   8u  /* of a root's members, one in so many may lack its settings */
 #define OUTLIER_BECNS 32u /* so many for the time that it can send, ... */
-#define OUTLIER_RATIO 8u  /* ... so many times what the others get, ... */
-#define CHANCE_BECNS  8u  /* ... and so many at all: fewer may be by chance */
+#define OUTLIER_RATIO 8u  /* ... and so many times what the others get */
 #define SUSPECT_MAX   63u /* passes */
 
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
@@ -159,7 +158,7 @@ static bool has_outlier(const struct held *h, const struct ibcc_root *now)
 		uint64_t rate = s->becn * 1000 / (1001u - s->wait_permille);
 
 		sum += rate;
-		if (s->becn >= CHANCE_BECNS && rate > most)
+		if (s->becn >= IBCC_TELLING_BECNS && rate > most)
 			most = rate;
 	}
 	return most >= OUTLIER_BECNS && most * (h->n_adapters - 1) > OUTLIER_RATIO * (sum - most);

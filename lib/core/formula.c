@@ -16,9 +16,8 @@
 #define OG_TIMER_NS     210000u
 #define OG_MAX_IPD_NS   210000u
 #define OG_INCREASE     127u
-#define THRESHOLD_MAX   15u
 #define THRESHOLD_STEPS 16u
-#define CCTI_TIMER_MAX  UINT16_MAX
+#define THRESHOLD_MAX   (THRESHOLD_STEPS - 1)
 
 /* min(N/6, HSD/2), rounded down: the published tuning of 32 nodes is 5 where the formula gives
  * 5.33.
@@ -74,8 +73,8 @@ uint16_t ibcc_formula_timer_register(uint64_t ns)
 {
 	uint64_t t;
 
-	if (ns >= (uint64_t)CCTI_TIMER_MAX * IBCC_FORMULA_TIMER_UNIT_NS)
-		return CCTI_TIMER_MAX;
+	if (ns >= (uint64_t)UINT16_MAX * IBCC_FORMULA_TIMER_UNIT_NS)
+		return UINT16_MAX;
 	t = (ns + IBCC_FORMULA_TIMER_UNIT_NS / 2) / IBCC_FORMULA_TIMER_UNIT_NS;
 	return (uint16_t)(t ? t : 1);
 }

@@ -13,7 +13,6 @@
 
 #include <ibcc/law.h>
 
-#define FULL_TABLE    128u
 #define MARK_RATE_MAX 1000u
 
 /* Times as many packets as in equilibrium that a root may mark. While its tree stands, all that the
@@ -24,7 +23,7 @@
  * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
  * its sources' timer, what it marks too often their flows have to recover from, too.
  */
-#define GAIN_TREE_TENTHS 83u
+#define GAIN_TREE_TENTHS ((unsigned int)(10 / IBCC_LAW_MARK_SHARE))
 #define GAIN_CALM_TENTHS 17u
 #define GAIN_SLOW_TENTHS 30u
 
@@ -131,7 +130,7 @@ static struct values values_of(const struct ibcc_parameters *p, const struct ibc
 	struct values v = { 0 };
 
 	if (!sets(p, k) ||
-	    ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), FULL_TABLE, &law))
+	    ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), IBCC_LAW_ENTRIES, &law))
 		return v;
 	v.end_milli = law.end_milli;
 	v.loop_ns = law.loop_ns;
@@ -175,8 +174,8 @@ void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 		if (!v[k].loop_ns)
 			continue;
 		if (r->interval_ns)
-			r->recover =
-				(uint32_t)(v[r->leader].timer_ns * FULL_TABLE / r->interval_ns);
+			r->recover = (uint32_t)(v[r->leader].timer_ns * IBCC_LAW_ENTRIES /
+						r->interval_ns);
 		if (r->phase == IBCC_PHASE_DRAIN)
 			continue;
 		ratio = v[r->leader].step_ns * 10 / (v[k].loop_ns * gain_tenths(r));

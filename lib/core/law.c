@@ -27,11 +27,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FULL_TABLE      128u /* entries */
-#define END_FACTOR      1.15 /* of x */
-#define END_EXTRA       500u /* 1/1000 packet times */
+#define END_FACTOR      (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0) /* of x */
+#define END_EXTRA       500u                                    /* 1/1000 packet times */
 #define END_EXTRA_KNOWN 200u
-#define MARK_SHARE      0.12
 #define DRAIN_END       3.5  /* times the table's end */
 #define DRAIN_LAST      8u   /* the last one in so many entries have it */
 #define DRAIN_TICKS     2u   /* of the timer between two decisions */
@@ -72,7 +70,7 @@ static double clamp(double v, double low, double high)
 
 unsigned int ibcc_law_entries(uint32_t cap_entries)
 {
-	return cap_entries < FULL_TABLE ? cap_entries : FULL_TABLE;
+	return cap_entries < IBCC_LAW_ENTRIES ? cap_entries : IBCC_LAW_ENTRIES;
 }
 
 int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct)
@@ -176,12 +174,13 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 						     END_MIN_MILLI, MAX_DELAY_MILLI));
 		make_draining(&o.cct, o.end_milli);
 		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
-		o.loop_ns = (uint64_t)(r->interval_ns / DRAIN_TICKS * o.increase * MARK_SHARE);
+		o.loop_ns =
+			(uint64_t)(r->interval_ns / DRAIN_TICKS * o.increase * IBCC_LAW_MARK_SHARE);
 	}
 	o.step_permille = (uint16_t)lround(
 		1000 * -expm1(-(double)o.increase * log1p(MAX_DELAY_MILLI / 1000.0) /
 			      (ibcc_law_entries(cap_entries) - 1)));
-	timer = (double)o.loop_ns / (MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
+	timer = (double)o.loop_ns / (IBCC_LAW_MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
 	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);
 	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);
 	*out = o;

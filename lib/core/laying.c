@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* From parameters of roots to settings of nodes and ports, with a reason for each that differs. */
-#include <ibcc/laying.h>
+#include <ibcc/target.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/law.h>
+#include <ibcc/link.h>
 
 #include "grow.h"
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
-#define CREDIT_BYTES   64u /* Packet_Size counts so many */
-#define NEAR_PERCENT   5u  /* what the law leaves open */
+#define NEAR_PERCENT   5u /* what the law leaves open */
 
 int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t)
 {
@@ -109,7 +109,7 @@ static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *
 
 static uint8_t packet_size(const struct ibcc_topo *t, uint32_t port)
 {
-	uint32_t credits = t->port[port].mtu_bytes / MARK_MTU_SHARE / CREDIT_BYTES;
+	uint32_t credits = t->port[port].mtu_bytes / MARK_MTU_SHARE / IBCC_LINK_CREDIT_BYTES;
 
 	return (uint8_t)(credits < 255 ? credits : 255);
 }
@@ -145,21 +145,33 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
 }
 
-static struct ibcc_root_parameters facts(const struct ibcc_root_parameters *r)
+/* Why an attribute is to change: for a root, with what the law made of it (may be NULL); without a
+ * root since it is over.
+ */
+static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
+		       enum ibcc_reason_code code, const struct ibcc_root_parameters *r,
+		       const struct ibcc_law_out *law)
 {
-	struct ibcc_root_parameters f = *r;
+	struct ibcc_reason *why = ibcc_target_add(j->out, i, attr_id, r ? code : IBCC_REASON_OVER);
 
-	f.member = f.lacking = NULL;
-	return f;
+	if (!why)
+		return -ENOMEM;
+	if (!r)
+		return 0;
+	why->root = *r;
+	why->root.member = why->root.lacking = NULL;
+	if (law)
+		why->law = *law;
+	return 0;
 }
 
 static int lay_switch(const struct job *j, uint32_t i)
 {
 	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
 	const struct ibcc_root_parameters *r = NULL;
-	enum ibcc_reason_code code = IBCC_REASON_OVER;
-	struct ibcc_reason *why;
+	enum ibcc_reason_code code = IBCC_REASON_MASK;
 	unsigned int differs;
+	int ret = 0;
 
 	restore(&j->l->baseline.ep[i], ep);
 	for (uint32_t k = 0; k < j->p->n_roots; k++) {
@@ -170,25 +182,13 @@ static int lay_switch(const struct job *j, uint32_t i)
 		mark_at(j->t, r, ep);
 	}
 	differs = ibcc_settings_differ(&j->actual->ep[i], ep);
-	if (differs & IBCC_SETTINGS_SWITCH) {
-		if (r)
-			code = per_port(ep, j->t->port[r->port].num) ? IBCC_REASON_MASK
-								     : IBCC_REASON_SWITCH;
-		why = ibcc_target_add(j->out, i, IBCC_CC_ATTR_SW_SETTING, code);
-		if (!why)
-			return -ENOMEM;
-		if (r)
-			why->root = facts(r);
-	}
-	if (differs & IBCC_SETTINGS_ELEMENTS) {
-		why = ibcc_target_add(j->out, i, IBCC_CC_ATTR_SW_PORT_SETTING,
-				      r ? IBCC_REASON_PORT : IBCC_REASON_OVER);
-		if (!why)
-			return -ENOMEM;
-		if (r)
-			why->root = facts(r);
-	}
-	return 0;
+	if (r && !per_port(ep, j->t->port[r->port].num))
+		code = IBCC_REASON_SWITCH;
+	if (differs & IBCC_SETTINGS_SWITCH)
+		ret = give_reason(j, i, IBCC_CC_ATTR_SW_SETTING, code, r, NULL);
+	if (!ret && differs & IBCC_SETTINGS_ELEMENTS)
+		ret = give_reason(j, i, IBCC_CC_ATTR_SW_PORT_SETTING, IBCC_REASON_PORT, r, NULL);
+	return ret;
 }
 
 /* The root whose values an adapter gets: all that it contributes to have the same leader. */
@@ -289,27 +289,6 @@ static void set_values(struct ibcc_endport_cc *ep, const struct ibcc_law_out *la
 		ep->ca.sl[sl].CCTI_Increase = law->increase;
 		ep->ca.sl[sl].CCTI_Min = 0;
 	}
-}
-
-static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
-		       enum ibcc_reason_code code, const struct ibcc_root_parameters *r,
-		       const struct ibcc_law_out *law)
-{
-	struct ibcc_reason *why = ibcc_target_add(j->out, i, attr_id, r ? code : IBCC_REASON_OVER);
-
-	if (!why)
-		return -ENOMEM;
-	if (!r)
-		return 0;
-	why->root = facts(r);
-	why->fair_milli = law->fair_milli;
-	why->end_milli = law->end_milli;
-	why->mark_permille = law->mark_permille;
-	why->n_int_ns = law->n_int_ns;
-	why->step_permille = law->step_permille;
-	why->timer = law->timer;
-	why->increase = law->increase;
-	return 0;
 }
 
 static int lay_ca(const struct job *j, uint32_t i)

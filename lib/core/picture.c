@@ -11,10 +11,7 @@
 #include "picture.h"
 
 #define DEFAULT_PACKET 2074u
-#define FADE_MAX       0.25 /* of BECN counts, in a pass, ... */
-#define FADE_MARKS     8u   /* ... but no faster than so many marks come for each source */
-#define KNOWN_BECNS    8u   /* so many at the most marked adapter tell who contributes */
-#define BECN_SHARE     50u  /* one in so many (2 %) of what the second most marked one has */
+#define FADE_MAX       0.25 /* of BECN counts, in a pass */
 
 void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 {
@@ -198,7 +195,7 @@ static void count_becns(struct memory *m, const struct job *j, const struct ibcc
 
 	if (!now->n_sources)
 		return;
-	fade = fmin(FADE_MAX, (double)now->becn / (FADE_MARKS * now->n_sources));
+	fade = fmin(FADE_MAX, (double)now->becn / (IBCC_TELLING_BECNS * now->n_sources));
 	for (uint32_t i = 0; i < j->t->n_endports; i++)
 		if (j->load[j->t->endport[i]].usable)
 			m->becn[i] *= 1 - fade;
@@ -221,10 +218,10 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 		sum += becn[i];
 	}
 	r->n_marked = r->n_heavy = 0;
-	if (most < KNOWN_BECNS)
+	if (most < IBCC_TELLING_BECNS)
 		return;
 	for (uint32_t i = 0; i < n_endports; i++)
-		r->n_marked += becn[i] > 0 && becn[i] * BECN_SHARE > second;
+		r->n_marked += becn[i] > 0 && becn[i] * IBCC_BECN_SHARE > second;
 	mean = sum / r->n_marked;
 	most -= 2 * sqrt(most);
 	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));

@@ -22,10 +22,10 @@ static inline bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
 	return !ibcc_topo_is_switch(t, t->port[port].node);
 }
 
-/* A port that is idle sends and waits less than this share of what it did, one in so many: it says
- * nothing about what it can carry.
+/* An adapter contributes if it gets more than one part in so many (2 %) of the BECNs of the most
+ * marked one: late marks of a flow that has ended fall below it.
  */
-#define IBCC_PAUSE_SHARE 50u
+#define IBCC_BECN_SHARE 50u
 
 /* A pair's packets in a root's log. */
 struct pair_count {

@@ -15,12 +15,10 @@
 #include "grow.h"
 #include "picture.h"
 
-#define FADE       0.05 /* of what was counted, in a pass, ... */
-#define KEPT       80.0 /* ... but no more than so many packets need to take its place */
-#define GONE       0.05 /* packets: a pair with fewer is forgotten */
-#define MEAN_OF    4.0  /* passes, for a rate to be believed */
-#define WAIT_SHARE 200u /* permille: a receiver that lets its port wait takes all that it can */
-#define FOLLOW     0.1  /* of the difference, in a pass */
+#define FADE   0.05 /* of what was counted, in a pass, ... */
+#define KEPT   80.0 /* ... but no more than so many packets need to take its place */
+#define GONE   0.05 /* packets: a pair with fewer is forgotten */
+#define FOLLOW 0.1  /* of the difference, in a pass */
 
 static bool find_pair(const struct ibcc_topo *t, const struct ibcc_mark *m, struct ibcc_pair *p)
 {
@@ -151,14 +149,14 @@ static void note_rate(struct memory *m, const struct load *l)
 {
 	double mean;
 
-	if (!l->usable || l->mbps * IBCC_PAUSE_SHARE < m->capacity_mbps)
+	if (!l->usable || l->mbps * IBCC_IDLE_SHARE < m->capacity_mbps)
 		return;
 	m->sent_mbps += l->mbps;
 	m->passes += 1;
 	mean = m->sent_mbps / m->passes;
-	if (l->waited > WAIT_SHARE)
+	if (l->waited > IBCC_JAM_PERMILLE)
 		m->capacity_mbps += FOLLOW * (l->mbps - m->capacity_mbps);
-	else if (m->passes >= MEAN_OF && mean > m->capacity_mbps)
+	else if (m->passes >= IBCC_JUDGE_PASSES && mean > m->capacity_mbps)
 		m->capacity_mbps = mean;
 }
 

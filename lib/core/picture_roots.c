@@ -13,20 +13,15 @@
 #include "grow.h"
 #include "picture.h"
 
-/* An adapter contributes if it gets more than this share of the BECNs that the most marked one
- * gets (permille): late marks of a flow that has ended fall below it.
- */
-#define BECN_SHARE_PERMILLE 20u
-/* Without a wait of its own it must also get this share: who sends all that it wants takes part in
- * the congestion only by much. Of what it gets, not of that for the time that it could send: those
- * that wait would make it look small however much it takes of what they wait for.
+/* Without a wait of its own an adapter must also get this share to contribute: who sends all that
+ * it wants takes part in the congestion only by much. Of what it gets, not of that for the time
+ * that it could send: those that wait would make it look small however much it takes of what they
+ * wait for.
  */
 #define BECN_FREE_PERMILLE 200u
 #define BECN_WAIT_PERMILLE 250u
 /* Where all ports of a switch mark, the root is one that is busy to this share at least. */
 #define MARKED_BUSY_PERMILLE 500u
-/* A port to an adapter that sends less while it gets marks is limited by the adapter. */
-#define LINK_LIMIT_PERMILLE 900u
 
 static uint16_t busy(const struct load *l)
 {
@@ -92,7 +87,7 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 
 static bool contributes(const struct load *l, uint64_t most)
 {
-	if (!l->becn || l->becn * 1000 <= most * BECN_SHARE_PERMILLE)
+	if (!l->becn || l->becn * IBCC_BECN_SHARE <= most)
 		return false;
 	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
 }
@@ -215,7 +210,7 @@ static int examine(struct job *j, uint32_t port)
 	}
 	if (!suspect && (!marked || !j->actual))
 		return 0;
-	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < LINK_LIMIT_PERMILLE)
+	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < IBCC_FAST_PERMILLE)
 		r.kind = IBCC_CONGESTION_OUTPUT;
 	ibcc_tree_walk(j, port);
 	ret = list_sources(j, &r, marked);

@@ -17,22 +17,20 @@
 
 #include "picture.h"
 
-#define AT_LEVEL     0.65 /* of the level: a pair with more may be limited */
-#define DOUBT        0.5  /* deviations: in doubt a pair is taken for limited */
-#define ROUNDS       8u
-#define CHANCE_MAX   0.5 /* relative variance */
-#define MIN_SAMPLES  60.0
-#define TOLD_SAMPLES 30.0 /* ... of a root that was told before: few logged packets come and go */
-#define MIN_PASSES   4.0
-#define MIN_LEVEL    6.0  /* packets of each pair: what is less tells nothing */
-#define LIMITED_MIN  0.4  /* of all marks */
-#define BELOW_FROM   0.35 /* of the level: those between there and AT_LEVEL could be either, */
-#define BELOW_MAX    0.5  /* and have at most so much of what those at the level have; */
-#define ABOVE_FROM   1.5  /* those above it (and chance) are not held, */
-#define ABOVE_MAX    0.1  /* and have so much at most */
-#define LEAST_LEFT   0.02 /* of a root, for those that it limits */
-#define UNMARKED     0.5  /* packets in the log: who has fewer is not held, as each that is has 4 */
-#define SAME         1e-3
+#define AT_LEVEL    0.65 /* of the level: a pair with more may be limited */
+#define DOUBT       0.5  /* deviations: in doubt a pair is taken for limited */
+#define ROUNDS      8u
+#define CHANCE_MAX  0.5  /* relative variance */
+#define MIN_SAMPLES 60.0 /* half will do for a root that was told before: few come and go */
+#define MIN_LEVEL   6.0  /* packets of each pair: what is less tells nothing */
+#define LIMITED_MIN 0.4  /* of all marks */
+#define BELOW_FROM  (1 - AT_LEVEL) /* those between there and AT_LEVEL could be either, */
+#define BELOW_MAX   0.5            /* and have at most so much of what those at the level have; */
+#define ABOVE_FROM  1.5            /* those above it (and chance) are not held, */
+#define ABOVE_MAX   0.1            /* and have so much at most */
+#define LEAST_LEFT  0.02           /* of a root, for those that it limits */
+#define UNMARKED    0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
+#define SAME        1e-3
 
 /* A pair as one root sees it. */
 struct seen {
@@ -106,7 +104,7 @@ static bool is_known(const struct memory *m)
 	bool told = m->held && m->held->told;
 	double level;
 
-	if (m->samples < (told ? TOLD_SAMPLES : MIN_SAMPLES) || m->passes < MIN_PASSES ||
+	if (m->samples < (told ? MIN_SAMPLES / 2 : MIN_SAMPLES) || m->passes < IBCC_JUDGE_PASSES ||
 	    m->unlogged >= IBCC_UNLOGGED_MAX)
 		return false;
 	level = find_level(m);

@@ -7,7 +7,6 @@
 #define TREE_BUFFER       65536u /* bytes of a switch port and VL, about */
 #define DRAIN_SOON        3u     /* passes */
 #define DRAIN_MAX         60u
-#define DRAINED_PERMILLE  970u /* a root that is less busy has run out of the tree's packets */
 #define DRY_PASSES        2u
 #define RETURNED_PASSES   6u
 #define RETURNED_PERMILLE 600u /* of waiting: a tree that stands again */
@@ -42,7 +41,7 @@ static void end_draining(struct pass *p, struct held *h)
 {
 	const struct ibcc_root *now = h->root;
 
-	h->dry = now && ibcc_rules_busy(now) < DRAINED_PERMILLE ? h->dry + 1 : 0;
+	h->dry = now && ibcc_rules_busy(now) < p->c->p.sink_busy_permille ? h->dry + 1 : 0;
 	h->left--;
 	if (now && h->left && h->dry < DRY_PASSES &&
 	    now->tree_wait_permille >= p->c->p.victim_wait_permille)
@@ -57,7 +56,7 @@ static void drain_again(struct pass *p, struct held *h)
 	const struct ibcc_root *now = h->now;
 	struct ibcc_root_parameters *r = h->r;
 	bool stands = r->kind == IBCC_CONGESTION_OUTPUT &&
-		      ibcc_rules_busy(now) >= DRAINED_PERMILLE &&
+		      ibcc_rules_busy(now) >= p->c->p.sink_busy_permille &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
 	uint16_t left;
 

@@ -19,12 +19,10 @@
 #define KNOWN_SHARE        8u   /* one part in so many of the traffic tells how demand changed */
 #define HARM_PERMILLE      850u /* at its onset congestion has not yet taken all that it will */
 #define LESS_PERMILLE      900u /* of what the root carried */
-#define HARM_PASSES        4u
 #define ELSEWHERE_PERMILLE 100u /* of what the root carries: so much more may they send */
 #define BAR_PASSES         32u
 #define BAR_MAX            1024u
-#define DRIFT_LOW          500u /* permille: demand is not believed to change by more */
-#define DRIFT_HIGH         1000u
+#define DRIFT_LOW          500u /* permille: demand is not believed to fall farther, or to grow */
 
 static bool harmed(const struct pass *p, const struct held *h)
 {
@@ -42,7 +40,7 @@ static bool harmed(const struct pass *p, const struct held *h)
 	}
 	if (free_before && free_before * KNOWN_SHARE >= before)
 		drift = free_now * 1000 / free_before;
-	drift = drift < DRIFT_LOW ? DRIFT_LOW : drift > DRIFT_HIGH ? DRIFT_HIGH : drift;
+	drift = drift < DRIFT_LOW ? DRIFT_LOW : drift > 1000 ? 1000 : drift;
 	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
 }
 
@@ -70,7 +68,7 @@ static bool does_harm(const struct pass *p, struct held *h)
 	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&
 	       now->rate_mbps * IBCC_IDLE_SHARE >= h->full_mbps;
 	h->harmed = less && harmed(p, h) ? h->harmed + 1 : 0;
-	return h->harmed >= HARM_PASSES;
+	return h->harmed >= IBCC_JUDGE_PASSES;
 }
 
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r)

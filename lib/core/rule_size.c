@@ -9,25 +9,17 @@
 
 #include "rules.h"
 
-#define SLOW_PERMILLE  200u /* of waiting: an adapter that was fast is slow */
-#define FULL_PERMILLE  900u /* of the link: one that was slow is fast */
-#define KIND_PASSES    3u   /* so long a root must look like the other kind */
-#define FAST_PASSES    4u
-#define FAST_PERMILLE  1100u   /* of what the receiver took when it was slow */
-#define JAM_PERMILLE   200u    /* of waiting: what a port sends then is what its receiver takes */
-#define RECEIVE_BUFFER 131072u /* bytes, about twice what adapters have */
-#define MORE_PERMILLE  1300u   /* of the contributors counted on */
-#define LEARN_PERMILLE                                                                             \
-	150u /* formulas again when contributors become known and x moves so much,                 \
-	      */
-#define GROWN_PERMILLE  1150u /* later so much: the table ends too early for all of them, */
-#define SHRUNK_PERMILLE 600u  /* or this */
-#define LOOP_FACTOR     2u    /* of the time between a source's packets: marks adapt to less */
+#define KIND_PASSES     3u      /* so long a root must look like the other kind */
+#define FASTER_PERMILLE 1100u   /* of what the receiver took when it was slow */
+#define RECEIVE_BUFFER  131072u /* bytes, about twice what adapters have */
+#define MORE_PERMILLE   1300u   /* of the contributors counted on */
+#define SHRUNK_PERMILLE 600u    /* tables that end too late cost little, and are mended later */
+#define LOOP_FACTOR     2u      /* of the time between a source's packets: marks adapt to less */
 /* Tables that end too early lose control, those that end too late cost a little: the former is
  * mended sooner, well before the law's margin of 1.15 is used up.
  */
 #define CLOSER    0.9 /* of what each pair was to get */
-#define FARTHER   1.15
+#define FARTHER   (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0)
 #define NUMBER    1.3 /* times as long is a pair's time between packets, or as short */
 #define PAUSE     8u  /* passes; doubled by each reversal */
 #define PAUSE_MAX 128u
@@ -143,9 +135,10 @@ static bool looks_otherwise(const struct pass *p, const struct held *h)
 
 	switch (h->r->kind) {
 	case IBCC_CONGESTION_INPUT:
-		return now->wait_permille >= SLOW_PERMILLE && peer != IBCC_NONE &&
+		return now->wait_permille >= IBCC_JAM_PERMILLE && peer != IBCC_NONE &&
 		       !ibcc_topo_is_switch(p->t, p->t->port[peer].node);
-	case IBCC_CONGESTION_OUTPUT: return now->rate_mbps >= now->link_mbps / 1000 * FULL_PERMILLE;
+	case IBCC_CONGESTION_OUTPUT:
+		return now->rate_mbps >= now->link_mbps / 1000 * IBCC_FAST_PERMILLE;
 	}
 	return false;
 }
@@ -185,7 +178,7 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->told ||
 	    &p->c->par.root[r->leader] != r || p->c->since_change < 2)
 		return false;
-	if (port->wait_permille >= JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
+	if (port->wait_permille >= IBCC_JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
 		h->jam_mbps = port->rate_mbps;
 	if (port->wait_permille >= free || tree_wait >= free) {
 		h->fast = 0;
@@ -194,13 +187,13 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 	}
 	h->fast++;
 	h->fast_mbps += port->rate_mbps;
-	if (h->fast < FAST_PASSES * h->patience)
+	if (h->fast < IBCC_JUDGE_PASSES * h->patience)
 		return false;
 	sum = h->fast_mbps;
-	if (sum * 1000 > h->fast * slow * FAST_PERMILLE &&
+	if (sum * 1000 > h->fast * slow * FASTER_PERMILLE &&
 	    (sum - h->fast * slow) * r->interval_ns / 8000 <= RECEIVE_BUFFER)
 		return false; /* goes on counting */
-	if (sum * 1000 > h->fast * slow * FAST_PERMILLE)
+	if (sum * 1000 > h->fast * slow * FASTER_PERMILLE)
 		return true;
 	h->fast = 0;
 	h->fast_mbps = 0;
@@ -243,9 +236,10 @@ static void by_becns(struct pass *p, struct held *h)
 	if (!n || !rate)
 		return;
 	r->basis = IBCC_BASIS_MARKED;
-	if ((!leads || (end <= GROWN_PERMILLE && end >= SHRUNK_PERMILLE)) &&
+	if ((!leads || (end <= 1000 + IBCC_LAW_MARGIN_PERMILLE && end >= SHRUNK_PERMILLE)) &&
 	    loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR &&
-	    !(first && (end >= 1000 + LEARN_PERMILLE || end <= 1000 - LEARN_PERMILLE)))
+	    !(first &&
+	      (end >= 1000 + IBCC_LAW_MARGIN_PERMILLE || end <= 1000 - IBCC_LAW_MARGIN_PERMILLE)))
 		return;
 	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, h);
 	d->a = n;

@@ -9,8 +9,7 @@
 
 #define END_MIN     900u /* permille of the formulas': so far feedback may go */
 #define LOOP_MIN    250u
-#define CALM_PASSES 4u /* so long a tree must be seen gone, doubled each time it comes back, */
-#define BACK_PASSES 2u /* or back: it spreads fast */
+#define BACK_PASSES 2u /* so long a tree must be seen back: it spreads fast */
 #define CALM_SHARE  8u /* gone: at most one port waits for so many contributors */
 
 /* Where a slow receiver's table ends has no more margin than its many sources need who were not
@@ -63,7 +62,7 @@ static void calm(struct pass *p, struct held *h)
 		     ibcc_rules_busy(h->now) < p->c->p.sink_busy_permille);
 
 	h->turning = gone == r->calm ? 0 : h->turning + (h->turning < UINT8_MAX);
-	if (h->turning < (gone ? CALM_PASSES << h->backoff : BACK_PASSES) ||
+	if (h->turning < (gone ? IBCC_JUDGE_PASSES << h->backoff : BACK_PASSES) ||
 	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->told || r->alone)))
 		return;
 	h->turning = 0;

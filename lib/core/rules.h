@@ -14,15 +14,10 @@
 #define IBCC_CONFIDENT_PERMILLE 700u
 /* A full link that has been one for so many passes is no passing one, whatever else changed. */
 #define IBCC_STOOD_PASSES 10u
-/* A port that is idle sends less than this share of what it did, one in so many. */
-#define IBCC_IDLE_SHARE 50u
 /* A tree stands if more than one port waits for so many contributors. */
 #define IBCC_STANDS_SHARE 2u
 /* A root's back-off is doubled so many times at most. */
 #define IBCC_BACKOFF_MAX 4u
-
-/* So many passes make a window that something is judged by. */
-#define IBCC_JUDGE_PASSES 4u
 
 /* Sums over passes since the last change of parameters. */
 struct window {
@@ -142,5 +137,10 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 bool ibcc_rules_in_between(const struct ibcc_controller *c);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
+
+/* words.c: writes out->summary: what was decided, or what there is. */
+void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
+			uint32_t n_said, const struct ibcc_parameters *p,
+			const struct ibcc_picture *pic, struct ibcc_target *out);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include <ibcc/laying.h>
+#include <ibcc/target.h>
 
-#include "words.h"
+#include "rules.h"
 
 struct ibcc_tuner {
 	struct ibcc_controller *controller;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Codes of decisions and reasons as sentences. */
-#include "words.h"
+#include "rules.h"
 
 #include <string.h>
 
@@ -8,6 +8,8 @@
 #include <ibcc/law.h>
 
 #include "text.h"
+
+#define NAMES_MAX 4u
 
 struct name {
 	char text[IBCC_DESC_BYTES + 16];
@@ -82,7 +84,7 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		      "(Gusat et al. 2006: HSD), table to ",
 		      r->n, who(r), name_of(t, r->port).text, r->rate_mbps,
 		      r->basis == IBCC_BASIS_LOGGED ? "max-min" : "PortXmitData",
-		      why->fair_milli / 1000.0);
+		      why->law.fair_milli / 1000.0);
 	if (r->phase == IBCC_PHASE_DRAIN)
 		ibcc_text_add(x, "3.5 (1.15 x + %.1f) until the tree is empty", extra);
 	else if (r->end_permille != 1000)
@@ -90,7 +92,7 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 			      r->end_permille / 1000.0);
 	else
 		ibcc_text_add(x, "1.15 x + %.1f", extra);
-	ibcc_text_add(x, " = %.2f", why->end_milli / 1000.0);
+	ibcc_text_add(x, " = %.2f", why->law.end_milli / 1000.0);
 }
 
 static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -102,15 +104,16 @@ static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
 	if (drains)
 		ibcc_text_add(x, "four BECNs to the table's end while the tree is emptied: ");
 	else
-		ibcc_text_add(x, "a BECN takes %.0f %% of the rate: ", why->step_permille / 10.0);
-	ibcc_text_add(x, "CCTI_Increase %u; ", why->increase);
+		ibcc_text_add(x,
+			      "a BECN takes %.0f %% of the rate: ", why->law.step_permille / 10.0);
+	ibcc_text_add(x, "CCTI_Increase %u; ", why->law.increase);
 	if (!drains && r->loop_permille != 1000)
 		ibcc_text_add(x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
 	ibcc_text_add(x,
 		      "CCTI_Timer %u * 1.024 us balances %.0f %% marked of a source's packets in "
 		      "%.2f us each at %s (Gusat et al. 2006: min(N/6, HSD/2), 10 us)",
-		      why->timer, why->mark_permille / 10.0, (double)why->n_int_ns / 1000,
-		      name_of(t, r->port).text);
+		      why->law.timer, why->law.mark_permille / 10.0,
+		      (double)why->law.n_int_ns / 1000, name_of(t, r->port).text);
 }
 
 static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -291,4 +294,87 @@ void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *s
 		say_decision(&x, t, &said[i]);
 	if (!n_said)
 		say_state(&x, t, p, pic, out);
+}
+
+/* --- a root: where, what kind, which counters say so, who --------------------------------------
+ */
+
+static void say_node(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_node *node = &t->node[t->port[port].node];
+
+	if (node->desc[0])
+		ibcc_text_add(x, "%s", node->desc);
+	else
+		ibcc_text_add(x, "0x%016llx", (unsigned long long)node->guid);
+}
+
+static void say_sources(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
+			enum ibcc_role role, const char *what)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < r->n_sources; i++) {
+		if (r->source[i].role != role)
+			continue;
+		if (!n)
+			ibcc_text_add(x, "; %s ", what);
+		if (n < NAMES_MAX) {
+			ibcc_text_add(x, n ? ", " : "");
+			say_node(x, t, r->source[i].port);
+		}
+		n++;
+	}
+	if (n > NAMES_MAX)
+		ibcc_text_add(x, " and %u more", n - NAMES_MAX);
+}
+
+static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r)
+{
+	uint32_t packets = 0;
+
+	for (uint32_t i = 0; i < r->n_pairs; i++) {
+		packets += r->pair[i].packets;
+		if (i >= NAMES_MAX)
+			continue;
+		ibcc_text_add(x, i ? ", " : "; marked (CongestionLog) ");
+		say_node(x, t, r->pair[i].src);
+		ibcc_text_add(x, " to ");
+		say_node(x, t, ibcc_topo_port_of_lid(t, r->pair[i].dlid));
+		ibcc_text_add(x, " %u", r->pair[i].packets);
+	}
+	if (r->n_pairs > NAMES_MAX)
+		ibcc_text_add(x, " and %u more pairs", r->n_pairs - NAMES_MAX);
+	if (r->n_pairs)
+		ibcc_text_add(x, " of %u packets", packets);
+}
+
+int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
+			 size_t len)
+{
+	struct ibcc_text x = { .buf = buf, .len = len };
+	char port[IBCC_DESC_BYTES + 16];
+
+	ibcc_topo_port_name(t, r->port, port, sizeof(port));
+	switch (r->kind) {
+	case IBCC_CONGESTION_INPUT:
+		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
+			      port, r->rate_mbps, r->link_mbps);
+		break;
+	case IBCC_CONGESTION_OUTPUT:
+		ibcc_text_add(&x,
+			      "%s: output-generated, its receiver takes %u of %u Mb/s "
+			      "(PortXmitData) and it "
+			      "waits %u.%u %% (PortXmitWait)",
+			      port, r->rate_mbps, r->link_mbps, r->wait_permille / 10,
+			      r->wait_permille % 10);
+		break;
+	}
+	ibcc_text_add(&x, "; ports feeding it wait up to %u.%u %%", r->tree_wait_permille / 10,
+		      r->tree_wait_permille % 10);
+	say_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "contributors (BECN)");
+	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
+	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
+	say_pairs(&x, t, r);
+	return (int)x.n;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include <ibcc/law.h>
-#include <ibcc/laying.h>
+#include <ibcc/target.h>
 #include <ibcc/twin.h>
 
 static uint8_t threshold_of(enum ibcc_congestion kind, int more)

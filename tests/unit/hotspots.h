@@ -13,7 +13,7 @@
 
 #include "tuners.h"
 
-#include <ibcc/laying.h>
+#include <ibcc/target.h>
 
 static inline void enlist(const struct fixture *f, struct ibcc_root_parameters *r, uint32_t first,
 			  uint32_t last)

@@ -62,13 +62,13 @@ static void add(struct fixture *f, struct ibcc_target *t, size_t i)
 		.wait_permille = 532,
 		.tree_wait_permille = 817,
 	};
-	r->fair_milli = 359000;
-	r->end_milli = 372020;
-	r->mark_permille = 120;
-	r->n_int_ns = 180000;
-	r->step_permille = 142;
-	r->timer = 733;
-	r->increase = 2;
+	r->law.fair_milli = 359000;
+	r->law.end_milli = 372020;
+	r->law.mark_permille = 120;
+	r->law.n_int_ns = 180000;
+	r->law.step_permille = 142;
+	r->law.timer = 733;
+	r->law.increase = 2;
 }
 
 static void test_reasons(void **state)
