@@ -159,6 +159,9 @@ static void test_trouble(void **state)
 	double_verbs.down = true;
 	check_trouble(ONE, "a: double0 port 1 is down");
 	double_reset();
+	double_verbs.ethernet = double_verbs.no_gid = true;
+	check_trouble(ONE, "double0 port 1 has no GID: has its network device an address?");
+	double_reset();
 	double_verbs.unknown = true;
 	check_trouble("duration_ms: 30\ntraffic: [{name: f, from: a, to: b, load_percent: 50}]\n",
 		      "double0 port 1 does not say how fast it is: flow f needs a rate");
@@ -179,12 +182,19 @@ static void test_trouble(void **state)
 		      "double0 port 1 has an MTU of 2048, the plan wants 4096");
 }
 
-/* An event of no harm is no end. */
+/* An event of no harm is no end, nor is a GID that cannot be read where there is another one. */
 static void test_harmless(void **state)
 {
 	struct perf p = { 0 };
 
 	(void)state;
+	double_verbs.ethernet = true;
+	double_verbs.fail_verb = "ibv_query_gid_ex";
+	double_verbs.fail_nth = 1;
+	assert_int_equal(perf_whole(&p, ONE), 0);
+	assert_int_equal(double_verbs.hits, 1);
+	perf_forget(&p);
+	double_reset();
 	double_verbs.async_event = IBV_EVENT_SM_CHANGE;
 	assert_int_equal(perf_whole(&p, ONE), 0);
 	perf_forget(&p);
@@ -329,7 +339,7 @@ static void test_false_host(void **state)
 		{ HI OK OK, "b: no answer that makes sense" },
 		{ HI OK OPENED("[]"), "b: no answer that makes sense" },
 		{ HI OK OPENED("7"), "b: no answer that makes sense" },
-		{ HI OK OPENED("[7]"), "a: address of connection 0" },
+		{ HI OK OPENED("[7]") OK, "a: address of connection 0" },
 		{ GOING "{\"report\":7}\n", "b said what makes no sense" },
 		{ GOING "{\"report\":{\"t_ns\":-1,\"flows\":[]}}\n", "b said what makes no sense" },
 		{ GOING "{\"report\":{\"t_ns\":1,\"flows\":[[1,1,1]]}}\n",
