@@ -143,9 +143,9 @@ deps:
 # Sub-makes, so that the build begins after the packages are there.
 check: deps
 	+@$(MAKE) --no-print-directory all tests
-	@sh tests/run.sh $(B) build unit fuzz sim system
+	@bash tests/run.sh $(B) build unit fuzz sim system
 check-build check-unit check-fuzz check-sim check-system: check-%: all tests
-	@sh tests/run.sh $(B) $*
+	@bash tests/run.sh $(B) $*
 demo: deps
 	+@$(MAKE) --no-print-directory all
 	@$(B)/ibcc-demo --build $(B) --out build/demo
