@@ -236,6 +236,10 @@ static int run_plan(struct options *o, const struct ibcc_scenario *s)
 	struct ibcc_perf_live live = { .s = s, .out = stdout, .tty = isatty(STDOUT_FILENO) };
 	int rc = ibcc_perf_fleet_plan(&f, s, &e), signal_fd = -1;
 
+	/* A script's shell has what it starts in the background ignore it, so it would be lost
+	 * until it is caught below.
+	 */
+	signal(SIGINT, SIG_DFL);
 	say_what_is_left_out(s);
 	if (!rc)
 		rc = ibcc_perf_fleet_connect(&f, o->token, &e);

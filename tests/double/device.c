@@ -112,7 +112,7 @@ PUBLIC int _ibv_query_gid_ex(struct ibv_context *c, uint32_t port, uint32_t inde
 	if (double_fails("ibv_query_gid_ex"))
 		return EIO;
 	memset(entry, 0, sizeof(*entry));
-	if (port != 1 || index > 1)
+	if (port != 1 || index > 1 || double_verbs.no_gid)
 		return ENODATA;
 	entry->gid.raw[0] = 0xfe;
 	entry->gid_index = index;

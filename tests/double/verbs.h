@@ -24,6 +24,7 @@ struct double_verbs {
 	bool ethernet;  /* link layer */
 	bool down;      /* the port */
 	bool unknown;   /* the port's speed */
+	bool no_gid;    /* the port has none */
 	unsigned int corrupt_nth; /* message of which an octet is flipped on its way */
 	int async_event;          /* type of one that is to be got; -1: none */
 	int max_cqe;

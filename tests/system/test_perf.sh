@@ -84,6 +84,17 @@ text "with what it has so far" "$TMP/said.log" '^interrupted: figures are of'
 no_session() { [ -z "$(child_of "$server" ibcc-perf)" ]; }
 wait_until 10 no_session || fail "a session is left"
 ok "no session is left"
+# A host that says nothing, and a shell that has SIGINT ignored in its background.
+kill -STOP "$server"
+"$perf" run "$TMP/two.yaml" >"$TMP/said.log" 2>&1 &
+run=$!
+connected() { ls -l /proc/$run/fd 2>/dev/null | grep -q socket; }
+wait_until 10 connected || fail "no connection"
+kill -INT $run
+wait $run
+status=$?
+kill -CONT "$server"
+equal "SIGINT ends one that is not connected yet" $status 130
 for garbage in '' 'GET / HTTP/1.0' '{"do":"hello"}{"do":"open","job":[]}' '{"do":"start"}'; do
 	timeout 10 bash -c "exec 3<>/dev/tcp/${at%:*}/${at##*:}; printf '%s\n' '$garbage' >&3; timeout 2 cat <&3" >/dev/null 2>&1
 done

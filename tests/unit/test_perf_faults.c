@@ -159,6 +159,9 @@ static void test_trouble(void **state)
 	double_verbs.down = true;
 	check_trouble(ONE, "a: double0 port 1 is down");
 	double_reset();
+	double_verbs.ethernet = double_verbs.no_gid = true;
+	check_trouble(ONE, "double0 port 1 has no GID: has its network device an address?");
+	double_reset();
 	double_verbs.unknown = true;
 	check_trouble("duration_ms: 30\ntraffic: [{name: f, from: a, to: b, load_percent: 50}]\n",
 		      "double0 port 1 does not say how fast it is: flow f needs a rate");
@@ -179,12 +182,19 @@ static void test_trouble(void **state)
 		      "double0 port 1 has an MTU of 2048, the plan wants 4096");
 }
 
-/* An event of no harm is no end. */
+/* An event of no harm is no end, nor is a GID that cannot be read where there is another one. */
 static void test_harmless(void **state)
 {
 	struct perf p = { 0 };
 
 	(void)state;
+	double_verbs.ethernet = true;
+	double_verbs.fail_verb = "ibv_query_gid_ex";
+	double_verbs.fail_nth = 1;
+	assert_int_equal(perf_whole(&p, ONE), 0);
+	assert_int_equal(double_verbs.hits, 1);
+	perf_forget(&p);
+	double_reset();
 	double_verbs.async_event = IBV_EVENT_SM_CHANGE;
 	assert_int_equal(perf_whole(&p, ONE), 0);
 	perf_forget(&p);
@@ -302,6 +312,62 @@ static void test_hostile(void **state)
 	}
 }
 
+#define HI "{\"ibcc-perf\":2}\n"
+#define OK "{\"ok\":true}\n"
+#define ADDRESS                                                                                    \
+	"{\"gid\":\"fe800000000000000000000000000001\",\"addr\":\"0\",\"rkey\":1,\"qpn\":99,"      \
+	"\"psn\":1,\"lid\":1,\"mtu\":4,\"rd_atomic\":1}"
+#define OPENED(ends)                                                                               \
+	"{\"ok\":true,\"device\":\"d\",\"port\":1,\"cm_port\":0,\"rate_mbps\":1000,"               \
+	"\"link_layer\":\"InfiniBand\",\"ends\":" ends "}\n"
+#define GOING  HI OK OPENED("[" ADDRESS "]") OK
+#define RESULT "{\"ok\":true,\"from_ns\":0,\"to_ns\":9,\"ends\":[],\"flows\":"
+
+/* A host that is none may say anything: the coordinator names it, and nobody has anything left. */
+static void test_false_host(void **state)
+{
+	static const struct {
+		const char *script, *says;
+	} t[] = {
+		{ "", "lost b" },
+		{ "SSH-2.0-OpenSSH_9.2p1\r\n", "lost b: Protocol error" },
+		{ "{\"ibcc-perf\":1}\n", "b: no ibcc-perf of this version there" },
+		{ "{\"ibcc-perf\":\"2\"}\n", "b: no ibcc-perf of this version there" },
+		{ "{\"ibcc-perf\":2,\"salt\":\"$1$cheap\"}\n", "b: no proof of the token" },
+		{ HI "{\"ok\":false,\"error\":7}\n", "b: no answer that makes sense" },
+		{ HI "{\"ok\":false,\"error\":\"not today\"}\n", "b: not today" },
+		{ HI OK OK, "b: no answer that makes sense" },
+		{ HI OK OPENED("[]"), "b: no answer that makes sense" },
+		{ HI OK OPENED("7"), "b: no answer that makes sense" },
+		{ HI OK OPENED("[7]") OK, "a: address of connection 0" },
+		{ GOING "{\"report\":7}\n", "b said what makes no sense" },
+		{ GOING "{\"report\":{\"t_ns\":-1,\"flows\":[]}}\n", "b said what makes no sense" },
+		{ GOING "{\"report\":{\"t_ns\":1,\"flows\":[[1,1,1]]}}\n",
+		  "b said what makes no sense" },
+		{ GOING "{\"report\":{\"t_ns\":1,\"flows\":[[0,-1,1]]}}\n",
+		  "b said what makes no sense" },
+		{ GOING RESULT "[]}\n", "b said what makes no sense" }, /* before it was asked */
+		{ GOING "{\"finished\":true}\n" RESULT "[{\"id\":5}]}\n",
+		  "b said what makes no sense" },
+		{ GOING "{\"report\":", "lost b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		struct perf p = { .script = t[i].script };
+
+		double_reset();
+		perf_start(&p, "duration_ms: 30\ntraffic: [{name: f, from: b, to: a}]\n");
+		assert_int_not_equal(perf_run(&p, "the right token"), 0);
+		if (!strstr(p.e.text, t[i].says)) {
+			print_message("%zu: got \"%s\", want \"%s\"\n", i, p.e.text, t[i].says);
+			fail();
+		}
+		perf_end(&p);
+		assert_int_equal(double_verbs.live, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup(test_harmless, perf_setup),
 		cmocka_unit_test_setup(test_lost, perf_setup),
 		cmocka_unit_test_setup(test_hostile, perf_setup),
+		cmocka_unit_test_setup(test_false_host, perf_setup),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
