@@ -32,6 +32,9 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 	set_deadline(c, READBACK_DEADLINES);
 	rc = ibcc_vendor_ask(c->transport, c->topo, c->options.cc_key, &c->vendor);
 	if (!rc)
+		rc = ibcc_vendor_ask_algorithms(c->transport, c->topo, c->options.cc_key,
+						&c->vendor);
+	if (!rc)
 		rc = ibcc_vendor_ask_routes(c->transport, c->topo, &c->vendor);
 	if (!rc)
 		rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
