@@ -17,6 +17,8 @@ static bool is_unread(const struct ibcc_port_sample *s)
 
 static const char *reason(int err)
 {
+	if (!err) /* nobody has asked it */
+		return "its link is not up";
 	if (err == -ETIMEDOUT)
 		return "no answer";
 	return err == -EREMOTEIO ? "refused" : strerror(-err);

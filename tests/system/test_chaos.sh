@@ -219,9 +219,9 @@ step()
 	[ -z "$sweep" ] || look_again
 	living
 	wait_until 30 status . || broken "the daemon does not answer: $(cat "$TMP/tune.log")"
-	# A daemon that discovers by itself looks once a minute for what is new. What it does not see it
-	# does not disable either.
-	[ -z "$sweep" ] || [ "$VIA" != direct ] || wait_until 70 status '.fabric.nodes == 8 and .fabric.links == 7' ||
+	# A daemon that discovers by itself looks once a minute for what is new: for links, too, that were
+	# not up when it looked last. What it does not see it does not disable either.
+	[ -z "$sweep" ] || [ "$VIA" != direct ] || wait_until 70 status '.fabric.nodes == 8 and .fabric.links == 7 and .fabric.unread == []' ||
 		broken "the daemon does not see the fabric: $(say)"
 	[ -z "${REBUILD-}" ] || rebuild
 	# Asked for by somebody, a pause stays until it is ended.

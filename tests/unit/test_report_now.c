@@ -31,6 +31,31 @@ static void test_unsure(void **state)
 	json_decref(list);
 }
 
+/* A port that nobody asks since its link is not up is no success. */
+static void test_unread(void **state)
+{
+	static const char *const reasons[] = { "its link is not up", "no answer", "refused" };
+	static const int errors[] = { 0, -ETIMEDOUT, -EREMOTEIO };
+	struct fixture *f = *state;
+	struct ibcc_snapshot *s = &f->tr.s;
+	json_t *list = ibcc_report_unread(f->c.topo, s);
+	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
+
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	for (uint32_t i = 0; i < 3; i++) {
+		s->port[first + 1 + i].state = IBCC_SAMPLE_STALE;
+		s->port[first + 1 + i].err = errors[i];
+	}
+	list = ibcc_report_unread(f->c.topo, s);
+	assert_int_equal(json_array_size(list), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_string_equal(
+			json_string_value(json_object_get(json_array_get(list, i), "reason")),
+			reasons[i]);
+	json_decref(list);
+}
+
 /* Ports of a node that are doubted for the same reason are told together. */
 static void test_doubted(void **state)
 {
@@ -127,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_doubted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mad_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_now, setup, teardown),
