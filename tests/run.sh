@@ -91,7 +91,6 @@ finish()
 	done
 }
 
-# shellcheck disable=SC2329 # by the trap
 stop()
 {
 	trap '' INT TERM HUP
