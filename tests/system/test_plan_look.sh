@@ -78,12 +78,13 @@ tune plan >"$TMP/out" && PAGER='sed s/^/paged:/' tune plan | grep -q '^paged:' &
 ok "a pager on a terminal"
 
 for command in status plan 'plan --full' 'plan --root 1' show probe; do
-	COLUMNS=80 on_terminal 'PAGER=cat NO_COLOR=1' "$command" >"$TMP/out"
-	[ "$(wc -l <"$TMP/out")" -gt 5 ] || fail "$command: $(cat "$TMP/out")"
+	on_80() { COLUMNS=80 on_terminal 'PAGER=cat NO_COLOR=1' "$command" >"$TMP/out" && [ "$(wc -l <"$TMP/out")" -gt 5 ]; }
+	wait_until 20 on_80 || fail "$command: $(cat "$TMP/out")"
 	awk 'length > 80' "$TMP/out" >"$TMP/wide"
 	[ ! -s "$TMP/wide" ] || fail "$command is wider than 80 columns: $(cat "$TMP/wide")"
 done
 ok "80 columns will do"
-COLUMNS=80 on_terminal 'PAGER=cat NO_COLOR=1' 'plan --units Gb/s' >"$TMP/out"
+on_80() { COLUMNS=80 on_terminal 'PAGER=cat NO_COLOR=1' 'plan --units Gb/s' >"$TMP/out" && grep -q ' Gb/s' "$TMP/out"; }
+wait_until 20 on_80 || fail "no rates: $(cat "$TMP/out")"
 grep -Eq '[0-9.]+ (Mb|MB)/s' "$TMP/out" && fail "several units: $(cat "$TMP/out")"
 ok "one unit for all"
