@@ -63,7 +63,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
-VERBS_LIBS  := -lrdmacm -libverbs
+VERBS_LIBS  := -lrdmacm -libverbs -lcrypt
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
