@@ -222,6 +222,12 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 	return rc;
 }
 
+void ibcc_service_answered(struct ibcc_service *s)
+{
+	if (s->cycle.acted && s->cycle.result.set_mads)
+		s->plan_is_old = true;
+}
+
 json_t *ibcc_service_plan_alone(struct ibcc_service *s)
 {
 	struct ibcc_why why;

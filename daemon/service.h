@@ -74,10 +74,13 @@ bool ibcc_service_writes(const struct ibcc_service *s);
  * part failed *out may be there as well.
  */
 /* The last pass as ibcc_report_plan() has it, with "age_ms", how long ago it came to its decision.
- * -EAGAIN: no pass has come to a decision yet. With `data` there is a key of that name, with all
- * that ibcc_service_apply_plan() needs.
+ * -EAGAIN: no pass has come to a decision yet, or none since something was written. With `data`
+ * there is a key of that name, with all that ibcc_service_apply_plan() needs.
  */
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
+/* Who asked for the last pass has been answered: if it has carried its plan out, that is a plan no
+ * longer. */
+void ibcc_service_answered(struct ibcc_service *s);
 /* Begins a prediction for the plan of the last pass, in a thread of its own, where there is a plan
  * and none was made for it. -EINPROGRESS: it is under way, done(arg) is called from that thread,
  * and then ibcc_service_predicted() has plan and prediction; 0: there is nothing to wait for;
@@ -158,9 +161,9 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
  * and then error may say why. No MAD is sent for it. -EAGAIN as ibcc_service_plan().
  */
 int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
-/* The last pass in a form to be computed with, see ibcc_report_bundle(); under made-up names if it is
- * to be anonymous. No MAD is sent for it. -EAGAIN: there was no pass yet; -ENOMEM, or -EINVAL for a
- * topology that has no such names.
+/* The last pass in a form to be computed with, see ibcc_report_bundle(); under made-up names if it
+ * is to be anonymous. No MAD is sent for it. -EAGAIN: there was no pass yet; -ENOMEM, or -EINVAL
+ * for a topology that has no such names.
  */
 int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, struct ibcc_why *why);
 /* What is wrong though the last pass went well; empty if nothing is. */

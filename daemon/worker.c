@@ -135,6 +135,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		add_trial(w, j);
 		ibcc_worker_finish(w, j);
 	}
+	ibcc_service_answered(w->service);
 	while ((j = ibcc_queue_pop(&others)))
 		ibcc_queue_push(&w->applies, j);
 }

@@ -47,7 +47,7 @@ start()
 	case $name in
 	build/*) set -- "$1" 300 sh "tests/$name.sh" ;;
 	system/*) set -- "$1" 480 bash "tests/$name.sh" ;;
-	fuzz/*) set -- "$1" 120 "$B/tests/$name" "tests/fuzz/corpus/${2#fuzz_}" ;;
+	fuzz/*) set -- "$1" 300 "$B/tests/$name" "tests/fuzz/corpus/${2#fuzz_}" ;;
 	*) set -- "$1" 600 "$B/tests/$name" ;;
 	esac
 	timeout -k 15 "${@:2}" >"$log" 2>&1 </dev/null &
@@ -91,7 +91,6 @@ finish()
 	done
 }
 
-# shellcheck disable=SC2329 # by the trap
 stop()
 {
 	trap '' INT TERM HUP

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
@@ -102,8 +103,9 @@ static void print_reasons(const json_t *changes)
 				break;
 		if (k < i || !tune_str(o, "reason")[0])
 			continue;
-		printf("%s  %s: %s\n", first ? "\nReasons\n" : "", tune_str(o, "attribute"),
-		       tune_str(o, "reason"));
+		if (first)
+			puts("\nReasons");
+		tune_say("  ", "%s: %s", tune_str(o, "attribute"), tune_str(o, "reason"));
 		first = false;
 	}
 }
@@ -111,7 +113,7 @@ static void print_reasons(const json_t *changes)
 void tune_print_changes(const json_t *changes, const char *heading)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "NODE", IBCC_LEFT },  { "PORT", IBCC_RIGHT },   { "ATTRIBUTE", IBCC_LEFT },
+		{ "NODE", IBCC_LEFT },  { "PORT", IBCC_RIGHT },   { "ATTRIBUTE", IBCC_SPARE },
 		{ "FIELD", IBCC_LEFT }, { "SL", IBCC_LEFT },      { "OLD", IBCC_WRAP },
 		{ "NEW", IBCC_WRAP },   { "OUTCOME", IBCC_LEFT },
 	};

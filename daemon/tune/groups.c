@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
@@ -242,14 +243,16 @@ static void print_table(void *arg)
 static void print_reason(void *arg, bool first, const char *field, const char *reason)
 {
 	(void)arg;
-	printf("%s  %s: %s\n", first ? "\nReasons, of the first node each\n" : "", field, reason);
+	if (first)
+		puts("\nReasons, of the first node each");
+	tune_say("  ", "%s: %s", field, reason);
 }
 
 void tune_print_groups(const json_t *changes, const char *heading)
 {
 	static const struct ibcc_table_column columns[] = {
 		{ "PLACES", IBCC_RIGHT }, { "SETTING", IBCC_LEFT }, { "SL", IBCC_LEFT },
-		{ "OLD", IBCC_LEFT },     { "NEW", IBCC_LEFT },     { "WHERE", IBCC_WRAP },
+		{ "OLD", IBCC_WRAP },     { "NEW", IBCC_WRAP },     { "WHERE", IBCC_WRAP },
 		{ "OUTCOME", IBCC_LEFT },
 	};
 	bool outcomes = json_object_get(json_array_get(changes, 0), "outcome") != NULL;

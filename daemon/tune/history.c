@@ -2,18 +2,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/history.h"
-#include "daemon/tune/pager.h"
 #include "daemon/tune/prediction.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
-
-/* Terminals with less room for a summary than a few words. */
-#define NARROW 120
 
 static void time_text(char *buf, size_t len, json_int_t seconds)
 {
@@ -24,54 +19,71 @@ static void time_text(char *buf, size_t len, json_int_t seconds)
 		snprintf(buf, len, "?");
 }
 
+enum measure { COUNT, PERMILLE, MBPS };
+
+/* What was measured; whole MB/s will do. */
+static const char *measured(const json_t *o, const char *key, enum measure what, char *buf,
+			    size_t len)
+{
+	switch (what) {
+	case COUNT: snprintf(buf, len, "%lld", tune_int(o, key)); break;
+	case PERMILLE: snprintf(buf, len, "%.1f", (double)tune_int(o, key) / 10); break;
+	case MBPS:
+		tune_rate((double)tune_int(o, key), buf, len);
+		if (!strcmp(tune_rate_unit(), "MB/s"))
+			buf[strcspn(buf, ".")] = '\0';
+		break;
+	}
+	return buf;
+}
+
 /* "1 -> 0"; what is not measured yet is a question mark. */
-static void change_text(const json_t *effect, const char *key, json_int_t divisor, char *buf,
+static void change_text(const json_t *effect, const char *key, enum measure what, char *buf,
 			size_t len)
 {
 	const json_t *b = json_object_get(effect, "before"), *a = json_object_get(effect, "after");
+	char before[IBCC_CELL_BYTES], after[IBCC_CELL_BYTES] = "?";
 
 	buf[0] = '\0';
-	if (json_is_object(b) && json_is_object(a))
-		snprintf(buf, len, "%lld -> %lld", tune_int(b, key) / divisor,
-			 tune_int(a, key) / divisor);
-	else if (json_is_object(b))
-		snprintf(buf, len, "%lld -> ?", tune_int(b, key) / divisor);
+	if (!json_is_object(b))
+		return;
+	measured(b, key, what, before, sizeof(before));
+	if (json_is_object(a))
+		measured(a, key, what, after, sizeof(after));
+	snprintf(buf, len, "%s -> %s", before, after);
 }
 
 static void print_effect(const json_t *effect)
 {
 	static const struct {
 		const char *key, *name;
-		double factor;
+		enum measure what;
 	} line[] = {
-		{ "roots", "Roots", 1 },
-		{ "victims", "Victims", 1 },
-		{ "waiting", "Adapters that wait", 1 },
-		{ "wait_permille", "Longest wait, %", 0.1 },
-		{ "total_mbps", "All adapters send, MB/s", 0.125 },
-		{ "victim_mbps", "Victims send, MB/s", 0.125 },
+		{ "roots", "Roots", COUNT },
+		{ "victims", "Victims", COUNT },
+		{ "waiting", "Adapters that wait", COUNT },
+		{ "wait_permille", "Longest wait, %", PERMILLE },
+		{ "total_mbps", "All adapters send", MBPS },
+		{ "victim_mbps", "Victims send", MBPS },
 	};
 	static const struct ibcc_table_column columns[] = { { "MEASURED", IBCC_LEFT },
 							    { "BEFORE", IBCC_RIGHT },
 							    { "AFTER", IBCC_RIGHT } };
 	const json_t *b = json_object_get(effect, "before"), *a = json_object_get(effect, "after");
 	struct libscols_table *t;
-	char heading[64], before[IBCC_CELL_BYTES], after[IBCC_CELL_BYTES] = "";
-	const char *row[] = { NULL, before, after };
+	char heading[64], name[64], before[IBCC_CELL_BYTES], after[IBCC_CELL_BYTES] = "";
+	const char *row[] = { name, before, after };
 
 	if (!json_is_object(b))
 		return;
 	t = tune_table_new(columns, 3);
 	for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
-		double f = line[i].factor;
-		int digits = f == 0.1 ? 1 : 0;
-
-		row[0] = line[i].name;
-		snprintf(before, sizeof(before), "%.*f", digits,
-			 (double)tune_int(b, line[i].key) * f);
+		snprintf(name, sizeof(name), "%s%s%s", line[i].name,
+			 line[i].what == MBPS ? ", " : "",
+			 line[i].what == MBPS ? tune_rate_unit() : "");
+		measured(b, line[i].key, line[i].what, before, sizeof(before));
 		if (json_is_object(a))
-			snprintf(after, sizeof(after), "%.*f", digits,
-				 (double)tune_int(a, line[i].key) * f);
+			measured(a, line[i].key, line[i].what, after, sizeof(after));
 		ibcc_table_add(t, row);
 	}
 	if (json_is_object(a))
@@ -108,31 +120,22 @@ static void add_transaction(struct libscols_table *t, const json_t *o)
 	snprintf(id, sizeof(id), "%lld", tune_int(o, "id"));
 	time_text(when, sizeof(when), tune_int(o, "started"));
 	outcome_text(o, outcome, sizeof(outcome));
-	change_text(effect, "roots", 1, roots, sizeof(roots));
-	change_text(effect, "total_mbps", 8, total, sizeof(total));
+	change_text(effect, "roots", COUNT, roots, sizeof(roots));
+	change_text(effect, "total_mbps", MBPS, total, sizeof(total));
 	snprintf(writes, sizeof(writes), "%lld", tune_int(o, "changes"));
 	snprintf(by, sizeof(by), "%.*s", (int)strcspn(who, " "), who);
 	ibcc_table_add(t, row);
 }
 
-/* There is no use in a column of three letters. */
-static bool is_narrow(void)
-{
-	struct winsize w;
-	int paged = tune_pager_columns();
-
-	if (paged)
-		return paged < NARROW;
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col &&
-	       w.ws_col < NARROW;
-}
-
 static void print_one(const json_t *o)
 {
-	printf("\nBy %s via %s: %s\n", tune_str(o, "who"), tune_str(o, "via"),
-	       tune_str(o, "summary"));
-	if (tune_str(o, "detail")[0])
-		printf("\n%s\n", tune_str(o, "detail"));
+	putchar('\n');
+	tune_say("", "By %s via %s: %s", tune_str(o, "who"), tune_str(o, "via"),
+		 tune_str(o, "summary"));
+	if (tune_str(o, "detail")[0]) {
+		putchar('\n');
+		tune_say("", "%s", tune_str(o, "detail"));
+	}
 	print_effect(json_object_get(o, "effect"));
 	if (json_is_object(json_object_get(o, "prediction")))
 		tune_print_prediction(json_object_get(o, "prediction"));
@@ -141,15 +144,20 @@ static void print_one(const json_t *o)
 
 static void print_history(const json_t *a)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "ID", IBCC_RIGHT },     { "WHEN", IBCC_LEFT },    { "ACTION", IBCC_LEFT },
-		{ "OUTCOME", IBCC_LEFT }, { "WRITES", IBCC_RIGHT }, { "ROOTS", IBCC_RIGHT },
-		{ "MB/S", IBCC_RIGHT },   { "WHO", IBCC_WRAP },     { "SUMMARY", IBCC_WRAP },
+	const struct ibcc_table_column columns[] = {
+		{ "ID", IBCC_RIGHT },
+		{ "WHEN", IBCC_LEFT },
+		{ "ACTION", IBCC_LEFT },
+		{ "OUTCOME", IBCC_LEFT },
+		{ "WRITES", IBCC_RIGHT },
+		{ "ROOTS", IBCC_RIGHT },
+		{ tune_rate_unit(), IBCC_RIGHT },
+		{ "WHO", IBCC_WRAP },
+		{ "SUMMARY", IBCC_SPARE },
 	};
 	const json_t *list = json_object_get(a, "transactions"), *o;
 	const json_t *one = json_object_get(a, "transaction");
-	bool narrow = one || is_narrow();
-	struct libscols_table *t = tune_table_new(columns, narrow ? 8 : 9);
+	struct libscols_table *t = tune_table_new(columns, one ? 8 : 9);
 	size_t i;
 
 	json_array_foreach (list, i, o)
@@ -161,7 +169,7 @@ static void print_history(const json_t *a)
 	tune_table_print_under(t, "Transactions");
 	if (one)
 		print_one(one);
-	else if (narrow && json_array_size(list))
+	else if (json_array_size(list))
 		printf("\nibcc-tune history ID says why.\n");
 }
 

@@ -10,6 +10,7 @@
 #include <ibcc/plot.h>
 
 #include "daemon/tune/history.h"
+#include "daemon/tune/look.h"
 
 /* Two samples that are farther apart have nothing between them: nobody measured. */
 #define GAP_S     300
@@ -19,29 +20,30 @@
 /* A curve by the name of its field. */
 struct curve {
 	const char *field, *name;
-	double factor;
+	double factor; /* 0: of a rate, into the unit that was asked for */
 	bool step;
 };
 
 struct panel {
-	const char *title, *unit;
+	const char *title, *unit; /* NULL: of rates */
 	const struct curve *curve;
 	size_t n;
+	double end; /* as of ibcc_plot */
 };
 
 static const struct curve roots[] = { { "roots", "roots", 1, true },
 				      { "victims", "victims", 1, true },
 				      { "waiting", "adapters that wait", 1, true } };
 static const struct curve waits[] = { { "wait_permille", "longest wait", 0.1, false } };
-static const struct curve rates[] = { { "total_mbps", "all adapters", 0.125, false },
-				      { "victim_mbps", "victims", 0.125, false } };
+static const struct curve rates[] = { { "total_mbps", "all adapters", 0, false },
+				      { "victim_mbps", "victims", 0, false } };
 static const struct curve settings[] = { { "switches_on", "switches", 1, true },
 					 { "adapters_on", "adapters", 1, true } };
 static const struct panel panels[] = {
-	{ "Congestion", "number", roots, COUNT(roots) },
-	{ "Waiting (PortXmitWait)", "% of the time", waits, COUNT(waits) },
-	{ "Throughput", "MB/s", rates, COUNT(rates) },
-	{ "With congestion control on", "number", settings, COUNT(settings) },
+	{ "Congestion", "number", roots, COUNT(roots), 0 },
+	{ "Waiting (PortXmitWait)", "% of the time", waits, COUNT(waits), 100 },
+	{ "Throughput", NULL, rates, COUNT(rates), 0 },
+	{ "With congestion control on", "number", settings, COUNT(settings), 0 },
 };
 
 /* The series as numbers, with a point without values in each gap. */
@@ -95,7 +97,7 @@ static int read_series(const json_t *series, struct data *d)
 		return -ENOMEM;
 	d->zero = midnight((time_t)json_integer_value(json_array_get(json_array_get(rows, 0), 0)));
 	if (!localtime_r(&d->zero, &tm) ||
-	    !strftime(d->x_label, sizeof(d->x_label), "hours since %Y-%m-%d 00:00", &tm))
+	    !strftime(d->x_label, sizeof(d->x_label), "since %Y-%m-%d", &tm))
 		d->x_label[0] = '\0';
 	json_array_foreach (rows, i, row) {
 		json_int_t at = json_integer_value(json_array_get(row, 0));
@@ -159,7 +161,8 @@ static int draw(const struct data *d, const json_t *list, tune_plots_fn plots_fn
 
 		for (size_t k = 0; k < from->n; k++) {
 			const struct curve *c = &from->curve[k];
-			const double *y = field(d, c->field, c->factor);
+			double rate = strcmp(tune_rate_unit(), "Gb/s") ? 1.0 / 8 : 1.0 / 1000;
+			const double *y = field(d, c->field, c->factor > 0 ? c->factor : rate);
 
 			if (y)
 				series[n][m++] = (struct ibcc_plot_series){ .name = c->name,
@@ -172,7 +175,9 @@ static int draw(const struct data *d, const json_t *list, tune_plots_fn plots_fn
 			continue;
 		plot[n] = (struct ibcc_plot){ .title = from->title,
 					      .x_label = d->x_label,
-					      .y_label = from->unit,
+					      .y_label = from->unit ? from->unit : tune_rate_unit(),
+					      .x_clock = true,
+					      .y_end = from->end,
 					      .series = series[n],
 					      .n_series = m,
 					      .mark = mark,

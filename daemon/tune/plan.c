@@ -10,6 +10,7 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/plan.h"
 #include "daemon/tune/prediction.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/roots.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
@@ -24,18 +25,20 @@ static void print_snapshot_age(const json_t *a)
 
 static void print_fabric(const json_t *f)
 {
-	printf("Fabric: %lld switches, %lld channel adapters, %lld links (from %s); %lld ports "
-	       "read%s over %.1f ms by the %s's clock\n",
-	       tune_int(f, "switches"), tune_int(f, "channel_adapters"), tune_int(f, "links"),
-	       tune_str(f, "source"), tune_int(f, "ports_fresh"),
-	       tune_int(f, "ports_stale") + tune_int(f, "ports_unreachable") ? ", others not" : "",
-	       (double)tune_int(f, "interval_us") / 1000, tune_str(f, "clock"));
+	tune_say("Fabric: ",
+		 "%lld switches, %lld channel adapters, %lld links (from %s); %lld ports "
+		 "read%s over %.1f ms by the %s's clock",
+		 tune_int(f, "switches"), tune_int(f, "channel_adapters"), tune_int(f, "links"),
+		 tune_str(f, "source"), tune_int(f, "ports_fresh"),
+		 tune_int(f, "ports_stale") + tune_int(f, "ports_unreachable") ? ", others not"
+									       : "",
+		 (double)tune_int(f, "interval_us") / 1000, tune_str(f, "clock"));
 	if (tune_int(f, "ports_saturated"))
-		printf("Counters of %lld ports have stopped at their end and tell nothing: clear "
-		       "them "
-		       "with perfquery -R; with clear_counters a daemon in mode apply does so in "
-		       "time\n",
-		       tune_int(f, "ports_saturated"));
+		tune_say("",
+			 "Counters of %lld ports have stopped at their end and tell nothing: clear "
+			 "them with perfquery -R; with clear_counters a daemon in mode apply does "
+			 "so in time",
+			 tune_int(f, "ports_saturated"));
 }
 
 static void print_unreachable(const json_t *list)
@@ -44,10 +47,11 @@ static void print_unreachable(const json_t *list)
 	char node[160];
 	size_t i;
 
+	if (json_array_size(list))
+		puts("\nWithout settings");
 	json_array_foreach (list, i, o)
-		printf("%s  %s port %lld %s\n", i ? "" : "\nWithout settings\n",
-		       tune_node_text(o, node, sizeof(node)), tune_int(o, "port"),
-		       tune_str(o, "reason"));
+		tune_say("  ", "%s port %lld %s", tune_node_text(o, node, sizeof(node)),
+			 tune_int(o, "port"), tune_str(o, "reason"));
 }
 
 /* Only the changes of nodes whose name matches; a new reference. */
@@ -73,6 +77,14 @@ static void print_csv(const struct tune *t, const json_t *roots, const json_t *p
 		tune_print_root(root, (size_t)t->root, t->node, prediction);
 	else
 		tune_print_changes(changes, heading);
+}
+
+static void print_words(const char *label, const char *text)
+{
+	if (!text[0])
+		return;
+	putchar('\n');
+	tune_say(label, "%s", text);
 }
 
 void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
@@ -104,15 +116,10 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	print_unreachable(json_object_get(a, "unreachable"));
 	if (json_array_size(roots))
 		tune_print_prediction(prediction);
-	if (tune_str(a, "summary")[0])
-		printf("\nDecision: %s\n", tune_str(a, "summary"));
-	if (tune_str(a, "routing")[0])
-		printf("\nNot proved: %s\n", tune_str(a, "routing"));
-	if (tune_str(a, "paths")[0])
-		printf("\nWays: %s\n", tune_str(a, "paths"));
-	if (tune_str(json_object_get(a, "nvidia"), "advice")[0])
-		printf("\nWhat its operator can do: %s\n",
-		       tune_str(json_object_get(a, "nvidia"), "advice"));
+	print_words("Decision: ", tune_str(a, "summary"));
+	print_words("Not proved: ", tune_str(a, "routing"));
+	print_words("Ways: ", tune_str(a, "paths"));
+	print_words("What its operator can do: ", tune_str(json_object_get(a, "nvidia"), "advice"));
 }
 
 bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *why)

@@ -2,10 +2,11 @@
 /* The inventory as a table, and as a record for a file. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/table.h>
-
+#include "daemon/tune/prose.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 #define CELL   256
@@ -21,13 +22,17 @@ static const char *values(char *cell, const json_t *type, const char *property, 
 	cell[0] = '\0';
 	json_object_foreach (o, value, n) {
 		const char *comma = len ? "; " : "";
+		const char *text = value;
+		char rate[32];
 
 		if (len >= CELL)
 			break;
+		if (!strcmp(property, "link_mbps"))
+			text = tune_rate(strtod(value, NULL), rate, sizeof(rate));
 		len += (size_t)(json_integer_value(n) == all
-					? snprintf(cell + len, CELL - len, "%s%s", comma, value)
+					? snprintf(cell + len, CELL - len, "%s%s", comma, text)
 					: snprintf(cell + len, CELL - len, "%s%s (%lld)", comma,
-						   value, (long long)json_integer_value(n)));
+						   text, (long long)json_integer_value(n)));
 	}
 	return cell;
 }
@@ -52,29 +57,35 @@ static void add_type(struct libscols_table *t, const json_t *type)
 	len = strlen(cell[NVIDIA]);
 	if (values(algorithm, type, "nvidia_algorithm", count)[0])
 		snprintf(cell[NVIDIA] + len, CELL - len, ", %s", algorithm);
-	ibcc_table_add(t, row);
+	tune_table_add(t, row, 0, TUNE_PLAIN);
 }
 
 static void print_types(const json_t *a)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "DEVICE", IBCC_LEFT },     { "TYPE", IBCC_LEFT },      { "COUNT", IBCC_RIGHT },
-		{ "ANNEX A10", IBCC_LEFT },  { "TABLE", IBCC_LEFT },     { "BLOCK", IBCC_LEFT },
-		{ "ATTRIBUTES", IBCC_WRAP }, { "COUNTERS", IBCC_WRAP },  { "TICK", IBCC_LEFT },
-		{ "Mb/s", IBCC_LEFT },       { "NVIDIA CC", IBCC_LEFT }, { "AR", IBCC_LEFT },
+	const struct ibcc_table_column columns[] = {
+		{ "DEVICE", IBCC_LEFT },     { "TYPE", IBCC_LEFT },
+		{ "COUNT", IBCC_RIGHT },     { "ANNEX A10", IBCC_LEFT },
+		{ "TABLE", IBCC_LEFT },      { "BLOCK", IBCC_LEFT },
+		{ "ATTRIBUTES", IBCC_WRAP }, { "COUNTERS", IBCC_WRAP },
+		{ "TICK", IBCC_LEFT },       { tune_rate_unit(), IBCC_LEFT },
+		{ "NVIDIA CC", IBCC_LEFT },  { "AR", IBCC_LEFT },
 		{ "CC_KEY", IBCC_LEFT },
 	};
-	struct libscols_table *t = ibcc_table_new(columns, 13, stdout);
+	struct libscols_table *t = tune_table_new(columns, 13);
 	const json_t *o;
 	size_t i;
 
 	json_array_foreach (json_object_get(a, "types"), i, o)
 		add_type(t, o);
-	ibcc_table_print(t);
-	if (tune_str(a, "nvidia")[0])
-		printf("\n%s.\n", tune_str(a, "nvidia"));
-	if (tune_str(a, "routing")[0])
-		printf("\n%s.\n", tune_str(a, "routing"));
+	tune_table_print_under(t, "Device types");
+	for (i = 0; i < 2 && !tune_table_is_csv(); i++) {
+		const char *text = tune_str(a, i ? "routing" : "nvidia");
+
+		if (text[0]) {
+			putchar('\n');
+			tune_say("", "%s.", text);
+		}
+	}
 }
 
 /* A file that is there is somebody's. */

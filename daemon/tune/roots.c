@@ -7,6 +7,7 @@
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/roots.h"
 #include "daemon/tune/table.h"
 
@@ -100,10 +101,20 @@ static void add_source(struct libscols_table *t, size_t root, const struct tune_
 	tune_table_add(t, row, 1, style_of(s->role));
 }
 
+static void print_explained(const json_t *root, size_t number)
+{
+	char node[160];
+
+	printf("\n%sRoot %zu: %s port %lld, %s-generated%s\n", tune_style(TUNE_BOLD), number,
+	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
+	       tune_str(root, "kind"), tune_style(TUNE_PLAIN));
+	tune_say("  ", "%s", tune_str(root, "explanation"));
+}
+
 void tune_print_root(const json_t *root, size_t number, const char *glob, const json_t *prediction)
 {
 	struct libscols_table *t = source_table();
-	char heading[64], node[160];
+	char heading[64];
 	size_t n = 0, i;
 	struct tune_source *s = tune_sources_of(root, glob, &n);
 
@@ -111,10 +122,7 @@ void tune_print_root(const json_t *root, size_t number, const char *glob, const 
 		add_source(t, number, &s[i], prediction);
 	free(s);
 	if (!tune_table_is_csv())
-		printf("\n%sRoot %zu: %s port %lld, %s-generated%s\n  %s\n", tune_style(TUNE_BOLD),
-		       number, tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-		       tune_str(root, "kind"), tune_style(TUNE_PLAIN),
-		       tune_str(root, "explanation"));
+		print_explained(root, number);
 	snprintf(heading, sizeof(heading), "Sources of root %zu", number);
 	tune_table_print_under(t, heading);
 }
@@ -143,9 +151,9 @@ static void print_root_table(const json_t *roots)
 	const struct ibcc_table_column columns[] = {
 		{ "ROOT", IBCC_RIGHT },           { "NODE", IBCC_LEFT },
 		{ "PORT", IBCC_RIGHT },           { "KIND", IBCC_LEFT },
-		{ tune_rate_unit(), IBCC_RIGHT }, { "FEEDERS WAIT%", IBCC_RIGHT },
-		{ "CONTRIB", IBCC_RIGHT },        { "CANDIDATES", IBCC_RIGHT },
-		{ "VICTIMS", IBCC_RIGHT },
+		{ tune_rate_unit(), IBCC_RIGHT }, { "FEED%", IBCC_RIGHT },
+		{ "CONTR", IBCC_RIGHT },          { "CAND", IBCC_RIGHT },
+		{ "VICT", IBCC_RIGHT },
 	};
 	struct libscols_table *t = tune_table_new(columns, 9);
 	size_t n = json_array_size(roots), i;
@@ -181,13 +189,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 void tune_print_roots(const json_t *roots, const char *glob, const json_t *prediction)
 {
 	if (json_array_size(roots) == 1) {
-		const json_t *root = json_array_get(roots, 0);
-		char node[160];
-
-		printf("\n%sRoot 1: %s port %lld, %s-generated%s\n  %s\n", tune_style(TUNE_BOLD),
-		       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-		       tune_str(root, "kind"), tune_style(TUNE_PLAIN),
-		       tune_str(root, "explanation"));
+		print_explained(json_array_get(roots, 0), 1);
 	} else {
 		print_root_table(roots);
 	}

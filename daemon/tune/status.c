@@ -1,79 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
 
-static void print_sm(const json_t *s)
+#define LABEL 11 /* columns of a label */
+
+static void print_sm(FILE *out, const json_t *s)
 {
 	const json_t *sm = json_object_get(s, "sm");
 
 	if (json_is_object(sm))
-		printf("SM:        %s, %s, plugin %s%s\n", tune_str(sm, "state"),
-		       tune_str(sm, "opensm"), tune_str(sm, "plugin"),
-		       json_is_true(json_object_get(sm, "own_congestion_control"))
-			       ? ", its own congestion_control is TRUE"
-			       : "");
+		fprintf(out, "SM:        %s, %s, plugin %s%s\n", tune_str(sm, "state"),
+			tune_str(sm, "opensm"), tune_str(sm, "plugin"),
+			json_is_true(json_object_get(sm, "own_congestion_control"))
+				? ", its own congestion_control is TRUE"
+				: "");
 	else
-		printf("SM:        the OpenSM plugin is not connected\n");
+		fprintf(out, "SM:        the OpenSM plugin is not connected\n");
 	if (tune_str(s, "plugin_trouble")[0])
-		printf("Plugin:    %s\n", tune_str(s, "plugin_trouble"));
+		fprintf(out, "Plugin:    %s\n", tune_str(s, "plugin_trouble"));
 }
 
-static void print_mad_rates(const json_t *m)
+static void print_mad_rates(FILE *out, const json_t *m)
 {
 	const json_t *rate = json_object_get(m, "per_second"), *b = json_object_get(m, "busiest");
 	char node[160];
 
 	if (!json_is_number(rate))
 		return;
-	printf("Load:      %.1f MADs a second", json_number_value(rate));
+	fprintf(out, "Load:      %.1f MADs a second", json_number_value(rate));
 	if (json_is_object(b))
-		printf(", at most %.1f to one node, %s",
-		       json_number_value(json_object_get(b, "per_second")),
-		       tune_node_text(b, node, sizeof(node)));
-	printf("; %lld SMPs in the last minute or two; %lld in flight at most\n",
-	       tune_int(m, "smps_lately"), tune_int(m, "window"));
+		fprintf(out, ", at most %.1f to one node, %s",
+			json_number_value(json_object_get(b, "per_second")),
+			tune_node_text(b, node, sizeof(node)));
+	fprintf(out, "; %lld SMPs in the last minute or two; %lld in flight at most\n",
+		tune_int(m, "smps_lately"), tune_int(m, "window"));
 }
 
-static void print_traps(const json_t *s)
+static void print_traps(FILE *out, const json_t *s)
 {
 	const json_t *t = json_object_get(s, "traps");
 
 	if (!json_is_object(t))
 		return;
-	printf("Changes:   discovered %lld times; %lld traps", tune_int(s, "discoveries"),
-	       tune_int(t, "received"));
+	fprintf(out, "Changes:   discovered %lld times; %lld traps", tune_int(s, "discoveries"),
+		tune_int(t, "received"));
 	if (tune_str(t, "trouble")[0])
-		printf("; %s, so every 15 minutes", tune_str(t, "trouble"));
-	putchar('\n');
+		fprintf(out, "; %s, so every 15 minutes", tune_str(t, "trouble"));
+	fputc('\n', out);
 }
 
-static void print_fabric(const json_t *s)
+static void print_fabric(FILE *out, const json_t *s)
 {
 	const json_t *f = json_object_get(s, "fabric"), *m = json_object_get(s, "mads");
 
 	if (json_is_object(f))
-		printf("Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
-		       "%lld ports read, %lld stale, %lld never answered, %lld with counters at "
-		       "their end\n",
-		       tune_int(f, "switches"), tune_int(f, "channel_adapters"),
-		       tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
-		       tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),
-		       tune_int(f, "ports_saturated"));
+		fprintf(out,
+			"Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
+			"%lld ports read, %lld stale, %lld never answered, %lld with counters at "
+			"their end\n",
+			tune_int(f, "switches"), tune_int(f, "channel_adapters"),
+			tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
+			tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),
+			tune_int(f, "ports_saturated"));
 	if (tune_str(f, "clock_trouble")[0])
-		printf("Clock:     %s\n", tune_str(f, "clock_trouble"));
+		fprintf(out, "Clock:     %s\n", tune_str(f, "clock_trouble"));
 	if (json_is_object(m))
-		printf("MADs:      %lld sent, of those %lld SMPs, %lld without answer, %lld Sets\n",
-		       tune_int(m, "sent"), tune_int(m, "smps"), tune_int(m, "timed_out"),
-		       tune_int(m, "sets"));
-	print_mad_rates(m);
+		fprintf(out,
+			"MADs:      %lld sent, of those %lld SMPs, %lld without answer, %lld "
+			"Sets\n",
+			tune_int(m, "sent"), tune_int(m, "smps"), tune_int(m, "timed_out"),
+			tune_int(m, "sets"));
+	print_mad_rates(out, m);
 }
 
 /* Ports 1, 2, 3 and 7 as "1-3,7". */
-static void print_ports(const json_t *ports)
+static void print_ports(FILE *out, const json_t *ports)
 {
 	size_t n = json_array_size(ports);
 
@@ -84,12 +91,12 @@ static void print_ports(const json_t *ports)
 						     first + (json_int_t)(end + 1 - i);
 		     end++)
 			;
-		printf(end > i ? "%s%lld-%lld" : "%s%lld", i ? "," : "", (long long)first,
-		       (long long)first + (long long)(end - i));
+		fprintf(out, end > i ? "%s%lld-%lld" : "%s%lld", i ? "," : "", (long long)first,
+			(long long)first + (long long)(end - i));
 	}
 }
 
-static void print_unread(const json_t *list)
+static void print_unread(FILE *out, const json_t *list)
 {
 	const json_t *o;
 	char node[160];
@@ -99,112 +106,137 @@ static void print_unread(const json_t *list)
 		const json_t *age = json_object_get(o, "age_ms"),
 			     *ports = json_object_get(o, "ports");
 
-		printf("%-11s%s port%s ",
-		       i ? "" : "Not read:", tune_node_text(o, node, sizeof(node)),
-		       json_array_size(ports) > 1 ? "s" : "");
-		print_ports(ports);
-		printf(": %s, %s", tune_str(o, "state"), tune_str(o, "reason"));
+		fprintf(out, "%-11s%s port%s ",
+			i ? "" : "Not read:", tune_node_text(o, node, sizeof(node)),
+			json_array_size(ports) > 1 ? "s" : "");
+		print_ports(out, ports);
+		fprintf(out, ": %s, %s", tune_str(o, "state"), tune_str(o, "reason"));
 		if (json_is_integer(age))
-			printf(", last read %.1f s ago", (double)json_integer_value(age) / 1000);
-		putchar('\n');
+			fprintf(out, ", last read %.1f s ago",
+				(double)json_integer_value(age) / 1000);
+		fputc('\n', out);
 	}
 }
 
-static void print_unsure(const json_t *list)
+static void print_unsure(FILE *out, const json_t *list)
 {
 	const json_t *o, *counter;
 	char node[160];
 	size_t i, k;
 
 	json_array_foreach (list, i, o) {
-		printf("%-11s%s port%s ", i ? "" : "Unsure:", tune_node_text(o, node, sizeof(node)),
-		       json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
-		print_ports(json_object_get(o, "ports"));
+		fprintf(out, "%-11s%s port%s ",
+			i ? "" : "Unsure:", tune_node_text(o, node, sizeof(node)),
+			json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
+		print_ports(out, json_object_get(o, "ports"));
 		json_array_foreach (json_object_get(o, "counters"), k, counter)
-			printf("%s%s", k ? ", " : ": ", json_string_value(counter));
-		printf(" at the end of 32 bits, or may have gone round\n");
+			fprintf(out, "%s%s", k ? ", " : ": ", json_string_value(counter));
+		fprintf(out, " at the end of 32 bits, or may have gone round\n");
 	}
 }
 
-static void print_doubted(const json_t *list)
+static void print_doubted(FILE *out, const json_t *list)
 {
 	const json_t *o;
 	char node[160];
 	size_t i;
 
 	json_array_foreach (list, i, o) {
-		printf("%-11s%s port%s ",
-		       i ? "" : "Doubted:", tune_node_text(o, node, sizeof(node)),
-		       json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
-		print_ports(json_object_get(o, "ports"));
-		printf(": %s\n", tune_str(o, "reason"));
+		fprintf(out, "%-11s%s port%s ",
+			i ? "" : "Doubted:", tune_node_text(o, node, sizeof(node)),
+			json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
+		print_ports(out, json_object_get(o, "ports"));
+		fprintf(out, ": %s\n", tune_str(o, "reason"));
 	}
 }
 
-static void print_vendor(const json_t *v)
+static void print_vendor(FILE *out, const json_t *v)
 {
 	size_t n = json_array_size(json_object_get(v, "throttled"));
 
 	if (!json_is_object(v))
 		return;
-	printf("NVIDIA:    %s\n", tune_str(v, "text"));
+	fprintf(out, "NVIDIA:    %s\n", tune_str(v, "text"));
 	if (tune_str(v, "advice")[0])
-		printf("           %s\n", tune_str(v, "advice"));
+		fprintf(out, "           %s\n", tune_str(v, "advice"));
 	if (n)
-		printf("           %zu adapters saw marks or notifications lately\n", n);
+		fprintf(out, "           %zu adapters saw marks or notifications lately\n", n);
 }
 
-static void print_list(const char *what, const json_t *list)
+static void print_list(FILE *out, const char *what, const json_t *list)
 {
 	const json_t *o;
 	size_t i;
 
 	json_array_foreach (list, i, o)
-		printf("%-11s%s\n", i ? "" : what, json_string_value(o));
+		fprintf(out, "%-11s%s\n", i ? "" : what, json_string_value(o));
 }
 
-static void print_line(const char *what, const char *text)
+static void print_line(FILE *out, const char *what, const char *text)
 {
 	if (text[0])
-		printf("%-11s%s\n", what, text);
+		fprintf(out, "%-11s%s\n", what, text);
 }
 
-static void print_status(const json_t *s)
+static void write_status(FILE *out, const json_t *s)
 {
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
 	char text[TUNE_SENTENCE_BYTES];
 
-	printf("Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
-	       tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
-	       tune_str(s, "config_file"),
-	       json_is_false(json_object_get(s, "last_reload_ok")) ? " (the last reload failed)"
-								   : "");
-	printf("State:     %s%s%s\n", tune_str(s, "state"), reason[0] ? ": " : "", reason);
-	printf("Mode:      %s via %s%s%s\n", tune_str(s, "mode"), tune_str(s, "apply_via"),
-	       paused[0] ? ", paused after " : "", paused);
-	print_line("Leader:", tune_leader_text(s));
-	print_line("Trial:", tune_trial_text(s, text, sizeof(text)));
-	print_sm(s);
-	print_fabric(s);
-	print_traps(s);
-	print_unread(json_object_get(json_object_get(s, "fabric"), "unread"));
-	print_unsure(json_object_get(json_object_get(s, "fabric"), "unsure"));
-	print_doubted(json_object_get(json_object_get(s, "fabric"), "doubted"));
-	print_list("Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
-	print_list("Apart:", json_object_get(json_object_get(s, "fabric"), "apart"));
-	print_line("Discovery:", tune_str(s, "discovery_trouble"));
-	print_vendor(json_object_get(s, "nvidia"));
-	print_line("Routing:", tune_str(s, "routing"));
-	print_line("Drift:", tune_str(json_object_get(s, "drift"), "text"));
-	print_line("Unknown:", tune_str(json_object_get(s, "unknown_origin"), "text"));
-	printf("Roots:     %lld\n", tune_int(s, "roots"));
+	fprintf(out, "Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
+		tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
+		tune_str(s, "config_file"),
+		json_is_false(json_object_get(s, "last_reload_ok")) ? " (the last reload failed)"
+								    : "");
+	fprintf(out, "State:     %s%s%s\n", tune_str(s, "state"), reason[0] ? ": " : "", reason);
+	fprintf(out, "Mode:      %s via %s%s%s\n", tune_str(s, "mode"), tune_str(s, "apply_via"),
+		paused[0] ? ", paused after " : "", paused);
+	print_line(out, "Leader:", tune_leader_text(s));
+	print_line(out, "Trial:", tune_trial_text(s, text, sizeof(text)));
+	print_sm(out, s);
+	print_fabric(out, s);
+	print_traps(out, s);
+	print_unread(out, json_object_get(json_object_get(s, "fabric"), "unread"));
+	print_unsure(out, json_object_get(json_object_get(s, "fabric"), "unsure"));
+	print_doubted(out, json_object_get(json_object_get(s, "fabric"), "doubted"));
+	print_list(out, "Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
+	print_list(out, "Apart:", json_object_get(json_object_get(s, "fabric"), "apart"));
+	print_line(out, "Discovery:", tune_str(s, "discovery_trouble"));
+	print_vendor(out, json_object_get(s, "nvidia"));
+	print_line(out, "Routing:", tune_str(s, "routing"));
+	print_line(out, "Drift:", tune_str(json_object_get(s, "drift"), "text"));
+	print_line(out, "Unknown:", tune_str(json_object_get(s, "unknown_origin"), "text"));
+	fprintf(out, "Roots:     %lld\n", tune_int(s, "roots"));
 	if (tune_int(json_object_get(s, "predictions"), "of"))
-		printf("Predicted: the range held in %lld of %lld\n",
-		       tune_int(json_object_get(s, "predictions"), "held"),
-		       tune_int(json_object_get(s, "predictions"), "of"));
-	print_line("Roll-out:", tune_rollout_text(s, text, sizeof(text)));
-	printf("Pending:   %lld writes\n", tune_int(s, "writes_pending"));
-	print_line("Decision:", tune_str(s, "decision"));
+		fprintf(out, "Predicted: the range held in %lld of %lld\n",
+			tune_int(json_object_get(s, "predictions"), "held"),
+			tune_int(json_object_get(s, "predictions"), "of"));
+	print_line(out, "Roll-out:", tune_rollout_text(s, text, sizeof(text)));
+	fprintf(out, "Pending:   %lld writes\n", tune_int(s, "writes_pending"));
+	print_line(out, "Decision:", tune_str(s, "decision"));
+}
+
+/* Each line broken where the terminal ends, behind its label. */
+static int print_status(const json_t *s)
+{
+	char *text = NULL, label[LABEL + 1], *line, *next;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return tune_fail("no memory");
+	write_status(out, s);
+	if (fclose(out))
+		return tune_fail("no memory");
+	for (line = text; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		snprintf(label, sizeof(label), "%s", line);
+		tune_say(label, "%s", line + strlen(label));
+	}
+	free(text);
+	return TUNE_OK;
 }
 
 static bool needs_attention(const json_t *s)
@@ -232,7 +264,7 @@ int tune_status(struct tune *t)
 	if (t->json)
 		code = tune_print_json(s);
 	else
-		print_status(s);
+		code = print_status(s);
 	if (code == TUNE_OK && t->detailed_exitcode && needs_attention(s))
 		code = TUNE_PENDING;
 	json_decref(s);

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/tune/fit.h"
 #include "daemon/tune/pager.h"
+#include "daemon/tune/prose.h"
 
 #define MOST_WISHES 16u /* columns that can be asked for, the one to sort by included */
 #define NAME_BYTES  32u
@@ -123,8 +125,6 @@ static size_t choose(struct libscols_table *t, struct libscols_column **column)
 
 static void put_csv(const char *text)
 {
-	if (!text)
-		return;
 	if (!strpbrk(text, ",\"\r\n")) {
 		fputs(text, stdout);
 		return;
@@ -173,8 +173,7 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 	/* In the order of the list, which sorting changes, and not of the lines' numbers. */
 	while (it && !scols_table_next_line(t, it, &line)) {
 		for (size_t k = 0; k < n; k++) {
-			struct libscols_cell *cell = scols_line_get_column_cell(line, column[k]);
-			const char *text = cell ? scols_cell_get_data(cell) : NULL;
+			const char *text = tune_cell_text(line, column[k]);
 
 			fputs(k ? "," : "", stdout);
 			if (names_node(column[k]))
@@ -201,6 +200,19 @@ static void arrange(struct libscols_table *t, struct libscols_column *const *col
 	}
 }
 
+static void print_in(struct libscols_table *t, bool chosen)
+{
+	int columns = tune_columns();
+	char same[256];
+
+	if (!columns || tune_table_fit(t, (size_t)columns, chosen, same, sizeof(same)))
+		scols_print_table(t);
+	else
+		tune_table_print_records(t);
+	if (columns && same[0])
+		tune_say("All: ", "%s.", same);
+}
+
 void tune_table_print_under(struct libscols_table *t, const char *heading)
 {
 	struct libscols_column *column[64];
@@ -217,7 +229,7 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 			       tune_style(TUNE_PLAIN));
 		fflush(stdout);
 		if (scols_table_get_nlines(t))
-			scols_print_table(t);
+			print_in(t, n > 0);
 		scols_unref_table(t);
 		return;
 	}

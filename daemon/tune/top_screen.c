@@ -9,10 +9,10 @@
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
+#include "daemon/tune/prose.h"
 
 #define LABEL      10 /* columns of a label */
 #define MOST_LINES 4  /* of a sentence */
-#define NARROW     20 /* no terminal is taken to be narrower */
 
 static enum tune_style style_of(const char *state)
 {
@@ -29,25 +29,14 @@ static void clock_text(time_t now, char *buf, size_t len)
 		snprintf(buf, len, "?");
 }
 
-/* Words in lines of so many columns, below each other behind the label. */
 static void put(FILE *out, const char *label, const char *text, int columns)
 {
-	size_t room = (size_t)(columns > NARROW ? columns : NARROW) - LABEL, lines = 0;
+	char begin[48];
 
-	while (*text && ++lines <= MOST_LINES) {
-		size_t n = strlen(text), cut;
-
-		if (n > room) {
-			for (cut = room; cut && text[cut] != ' '; cut--)
-				;
-			n = cut ? cut : room;
-		}
-		fprintf(out, "%s%-*s%s%.*s%s\n", tune_style(TUNE_DIM), LABEL, label,
-			tune_style(TUNE_PLAIN), (int)n, text,
-			lines == MOST_LINES && text[n] ? " ..." : "");
-		label = "";
-		text += n + (text[n] == ' ');
-	}
+	snprintf(begin, sizeof(begin), "%s%-*s%s", tune_style(TUNE_DIM), LABEL, label,
+		 tune_style(TUNE_PLAIN));
+	if (*text)
+		tune_prose(out, columns, MOST_LINES, begin, text);
 }
 
 /* "45" or "45-67" of [least, most]. */

@@ -24,19 +24,22 @@ struct ibcc_plot_mark {
 
 struct ibcc_plot {
 	const char *title, *x_label, *y_label;
-	bool x_log;  /* logarithmic x axis, if all x are above zero */
-	bool narrow; /* half as wide, for two in a row or a phone: names above, not beside */
+	bool x_log;   /* logarithmic x axis, if all x are above zero */
+	bool x_clock; /* x are hours from a midnight on, and shown as hours and minutes */
+	bool narrow;  /* half as wide, for two in a row or a phone: names above, not beside */
 	const struct ibcc_plot_series *series;
 	size_t n_series; /* 1..IBCC_PLOT_MAX_SERIES */
 	const struct ibcc_plot_mark *mark;
 	size_t n_marks;
+	double y_end;  /* not 0: no y can be more, so the axis ends there at the latest */
 	double y_line; /* not 0: a dashed line at this value, called y_line_text */
 	const char *y_line_text;
 };
 
 /* Writes one <svg> element. Axes begin at zero and end at a round number; colours stay apart for
  * readers who cannot tell red from green. Parts have classes, so that a page can give them others:
- * ground, grid, axis, mark, soft (text), and s0, s1 ... around a series, whose colour is `color`. Returns 0, -EINVAL (no series, or too many), -EIO.
+ * ground, grid, axis, mark, soft (text), and s0, s1 ... around a series, whose colour is `color`.
+ * Returns 0, -EINVAL (no series, or too many), -EIO.
  */
 int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out);
 

@@ -10,11 +10,16 @@
 
 struct ibcc_table_column {
 	const char *name;
-	enum { IBCC_LEFT, IBCC_RIGHT, IBCC_WRAP } form; /* numbers: right */
+	/* Numbers are to the right; SPARE: like WRAP, but can be done without where there is no
+	 * room. */
+	enum { IBCC_LEFT, IBCC_RIGHT, IBCC_WRAP, IBCC_SPARE } form;
 };
 
 /* A table that writes to out; NULL without memory. Freed with scols_unref_table(). */
 struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, size_t n, FILE *out);
+
+/* Whether a column can be done without. */
+bool ibcc_table_is_spare(struct libscols_column *c);
 
 /* Adds a line of as many texts as there are columns, which are copied; a NULL text is an empty
  * cell. 0 or -ENOMEM, as with no table.

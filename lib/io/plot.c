@@ -5,11 +5,13 @@
 
 #include <ibcc/plot.h>
 
-#define TICKS     5    /* about so many steps of the y axis */
-#define NAME      19   /* characters of a name that fit beside the plot */
-#define DOTS      32   /* curves of at most so many points show them */
-#define NAME_ROW  18.0 /* names above a narrow plot, two in a row */
-#define NAME_WIDE 190.0
+#define TICKS       5    /* about so many steps of the y axis */
+#define NAME        19   /* characters of a name that fit beside the plot */
+#define DOTS        32   /* curves of at most so many points show them */
+#define NAME_ROW    18.0 /* names above a narrow plot, two in a row */
+#define NAME_WIDE   190.0
+#define MARK_ROWS   3
+#define MARK_LETTER 7.0 /* a letter of a mark is so wide */
 
 /* Where the plot is in its picture. */
 struct frame {
@@ -28,7 +30,7 @@ static const char *const colour[IBCC_PLOT_MAX_SERIES] = {
 struct scale {
 	struct frame f;
 	double x0, x1, y1, ystep;
-	bool x_log;
+	bool x_log, x_clock;
 };
 
 /* Narrow plots have the names above, which takes rows there. */
@@ -91,6 +93,8 @@ static struct scale find_scale(const struct ibcc_plot *p)
 		}
 	}
 	s.y1 = fmax(s.y1, p->y_line) * 1.02;
+	if (p->y_end > 0)
+		s.y1 = fmin(s.y1, p->y_end);
 	s.ystep = round_step(s.y1, TICKS);
 	s.y1 = s.y1 > 0 ? ceil(s.y1 / s.ystep) * s.ystep : TICKS;
 	if (!(s.x1 > s.x0)) {
@@ -98,8 +102,9 @@ static struct scale find_scale(const struct ibcc_plot *p)
 		s.x1 = s.x0 + 1;
 	}
 	s.x_log = p->x_log && s.x0 > 0;
+	s.x_clock = p->x_clock;
 	/* What begins near zero begins there. */
-	if (!s.x_log && s.x0 > 0 && s.x0 < (s.x1 - s.x0) / 10)
+	if (!s.x_log && !s.x_clock && s.x0 > 0 && s.x0 < (s.x1 - s.x0) / 10)
 		s.x0 = 0;
 	return s;
 }
@@ -128,14 +133,30 @@ static void label_x(const struct scale *s, double v, FILE *out)
 {
 	char label[32];
 
-	snprintf(label, sizeof(label), "%.10g", v);
+	if (s->x_clock)
+		snprintf(label, sizeof(label), "%02ld:%02ld", lround(v * 60) / 60 % 24,
+			 lround(v * 60) % 60);
+	else
+		snprintf(label, sizeof(label), "%.10g", v);
 	text_at(out, px(s, v), s->f.height - s->f.bottom + 18, "text-anchor=\"middle\"", label);
+}
+
+/* The least step of a clock that covers v hours in n of them. */
+static double clock_step(double v, int n)
+{
+	static const double minutes[] = { 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720 };
+	size_t i;
+
+	for (i = 0; i + 1 < sizeof(minutes) / sizeof(minutes[0]); i++)
+		if (minutes[i] * n >= v * 60)
+			break;
+	return minutes[i] / 60;
 }
 
 static void label_x_axis(const struct scale *s, FILE *out)
 {
 	static const double digit[] = { 1, 2, 5 };
-	double step = round_step(s->x1 - s->x0, s->f.x_ticks), v;
+	double step = (s->x_clock ? clock_step : round_step)(s->x1 - s->x0, s->f.x_ticks), v;
 	int i;
 
 	if (!s->x_log) {
@@ -181,17 +202,30 @@ static void draw_axes(const struct ibcc_plot *p, const struct scale *s, FILE *ou
 
 static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *out)
 {
-	size_t i;
+	/* Where the last text of a row begins and ends: marks are in order, from one side or the
+	 * other. */
+	double begin[MARK_ROWS], end[MARK_ROWS];
+	size_t i, row;
 
+	for (row = 0; row < MARK_ROWS; row++)
+		begin[row] = end[row] = -INFINITY;
 	for (i = 0; i < p->n_marks; i++) {
-		double x = px(s, p->mark[i].x);
+		double x = px(s, p->mark[i].x),
+		       room = MARK_LETTER * (double)strlen(p->mark[i].text) + 3;
 
 		fprintf(out,
 			"<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" "
 			"stroke=\"#888\" "
 			"stroke-dasharray=\"2 3\"/>\n",
 			x, x, s->f.top, s->f.height - s->f.bottom);
-		text_at(out, x + 4, s->f.top + 10 + 13 * (double)(i % 3),
+		for (row = 0; row < MARK_ROWS; row++)
+			if (x >= end[row] || x + room <= begin[row])
+				break;
+		if (row == MARK_ROWS) /* the line has to do */
+			continue;
+		begin[row] = x;
+		end[row] = x + room;
+		text_at(out, x + 4, s->f.top + 10 + 13 * (double)row,
 			"class=\"soft\" fill=\"#555\" font-size=\"11\"", p->mark[i].text);
 	}
 	if (p->y_line != 0) {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <unistd.h>
 
+static char spare; /* its address marks a column */
+
 struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, size_t n, FILE *out)
 {
 	struct libscols_table *t = scols_new_table();
@@ -17,15 +19,23 @@ struct libscols_table *ibcc_table_new(const struct ibcc_table_column *column, si
 		scols_table_set_termforce(t, SCOLS_TERMFORCE_NEVER);
 	for (size_t i = 0; i < n; i++) {
 		int flags = column[i].form == IBCC_RIGHT  ? SCOLS_FL_RIGHT
-			    : column[i].form == IBCC_WRAP ? SCOLS_FL_WRAP
+			    : column[i].form != IBCC_LEFT ? SCOLS_FL_WRAP
 							  : 0;
+		struct libscols_column *c = scols_table_new_column(t, column[i].name, 0, flags);
 
-		if (scols_table_new_column(t, column[i].name, 0, flags))
+		if (c && column[i].form == IBCC_SPARE)
+			scols_cell_set_userdata(scols_column_get_header(c), &spare);
+		if (c)
 			continue;
 		scols_unref_table(t);
 		return NULL;
 	}
 	return t;
+}
+
+bool ibcc_table_is_spare(struct libscols_column *c)
+{
+	return scols_cell_get_userdata(scols_column_get_header(c)) == &spare;
 }
 
 int ibcc_table_add(struct libscols_table *t, const char *const *cell)

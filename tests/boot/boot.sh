@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # boot.sh BUILD-DIR: the packages of `make deb` in a container that systemd boots, with a simulated fabric for
-# hardware: installed, used by README's own lines, tried, undone, reloaded, killed by the watchdog, and purged. Needs root, systemd-nspawn and
-# mmdebstrap; skipped where there is none of them, or where a container cannot boot.
+# hardware: installed, used by README's own lines, tried, undone, reloaded, killed by the watchdog, and purged. Runs
+# as root on Debian, and installs what it needs; skipped elsewhere, and where a container cannot boot.
 set -u
 B=$1
 case $B in /*) ;; *) B=$PWD/$B ;; esac
@@ -50,12 +50,28 @@ journal() { inside journalctl --no-pager -u ibcc-tuned | grep -q -- "$1"; }
 pid_of() { inside systemctl show -P MainPID ibcc-tuned; }
 
 [ "$(id -u)" = 0 ] || skip "this is not root"
-command -v systemd-nspawn >/dev/null || skip "there is no systemd-nspawn (package systemd-container)"
-command -v mmdebstrap >/dev/null || skip "there is no mmdebstrap"
-[ -n "$(ls "$B"/deb/ibcc-tune_*.deb 2>/dev/null)" ] || { echo "not ok - no packages in $B/deb: make deb"; exit 1; }
+command -v dpkg >/dev/null || skip "this is no Debian system"
+# Before anything is installed for it.
+unshare --mount --pid --fork --uts --ipc --net true 2>/dev/null || skip "there are no namespaces to be had"
+mkdir -p "$dir"
+missing=
+for p in systemd-container mmdebstrap dpkg-dev debhelper; do
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
+done
+if [ -n "$missing" ]; then
+	# shellcheck disable=SC2086
+	{ apt-get -q update; DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $missing; } \
+		>"$dir/apt.log" 2>&1 </dev/null || skip "no packages:$missing"
+fi
+make -s -C "$top" deb >"$dir/deb.log" 2>&1 || { tail -n 20 "$dir/deb.log"; fail "make deb"; }
+ok "packages are built"
+if command -v lintian >/dev/null; then
+	check "lintian finds nothing" lintian --fail-on error,warning "$B"/deb/*.changes
+else
+	ok "lintian is not installed # SKIP"
+fi
 # shellcheck source=/dev/null
 . /etc/os-release
-mkdir -p "$dir"
 debs=$(find "$B/deb" -name "*.deb" ! -name "*dbgsym*")
 
 # A system with what the packages depend on, kept for the next time.

@@ -94,3 +94,12 @@ done
 program $research perftest/research/main.c perftest/research/cmd_*.c perftest/osm/cmd_*.c
 [ $missing = 0 ] || { echo "not ok - $research"; exit 1; }
 echo "ok - $research has $n keys and words"
+
+for page in man/*.[1-8] $research; do
+	grep -q '^\.Sh EXAMPLES$' "$page" || { echo "not ok - $page has no examples"; exit 1; }
+	# Pages cite each other by the sections that they are in.
+	sed -n 's/^\.Xr \(ibcc[-_][^ ]*\) \([0-9]\).*/\1.\2/p' "$page" | sort -u | while read -r other; do
+		[ -e "man/$other" ] || [ -e "perftest/research/$other" ] || { echo "not ok - $page cites $other"; exit 1; }
+	done || exit 1
+done
+echo "ok - each page has examples, and cites pages that there are"

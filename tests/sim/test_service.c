@@ -204,6 +204,72 @@ static void test_age(void **state)
 	loop_end(&l);
 }
 
+/* What a pass has carried out is told to who asked for it; then the plan is that of the next pass.
+ */
+static void test_carried_out(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_t *plan = NULL;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("carried.db"));
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	while (!s->set_mads) {
+		ibcc_service_answered(s);
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	}
+	(void)age_ms(s);
+	ibcc_service_answered(s);
+	assert_int_equal(ibcc_service_plan(s, false, &plan, &why), -EAGAIN);
+	assert_null(plan);
+	assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	(void)age_ms(s);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
+/* Who applies right after a rollback is told that congestion has to be confirmed first, and nothing
+ * is written. */
+static void test_apply_after_rollback(void **state)
+{
+	struct ibcc_request me = { .who = "me" };
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_t *plan = NULL, *out = NULL;
+	uint64_t sets;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("again.db"));
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	while (!s->set_mads)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	assert_int_equal(ibcc_service_rollback(s, 0, &me, &out, &why), 0);
+	json_decref(out);
+	sets = s->set_mads;
+	assert_int_equal(ibcc_engine_run(l.engine, ibcc_engine_now_ps(l.engine) + PASS_PS), 0);
+	assert_int_equal(ibcc_service_pass(s, &me, &why), 0);
+	assert_int_equal(ibcc_service_plan(s, false, &plan, &why), 0);
+	assert_string_equal(json_string_value(json_object_get(plan, "summary")),
+			    "congestion seen, to be confirmed");
+	assert_int_equal(json_array_size(json_object_get(plan, "roots")), 1);
+	assert_int_equal(json_integer_value(json_object_get(plan, "writes")), 0);
+	assert_int_equal(s->set_mads, sets);
+	json_decref(plan);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 /* What all flows have brought since the last call, in Mb/s of payload. */
 static double delivered(struct loop *l, uint64_t *last_bytes, uint64_t *last_ps)
 {
@@ -283,6 +349,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
 					    cmocka_unit_test(test_trial),
 					    cmocka_unit_test(test_age),
+					    cmocka_unit_test(test_carried_out),
+					    cmocka_unit_test(test_apply_after_rollback),
 					    cmocka_unit_test(test_effect) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

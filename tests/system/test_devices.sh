@@ -45,7 +45,7 @@ start_tuned 'mode: apply'
 wait_until 40 tuned || fail "the loop does not settle: $(cat "$TMP/status.json")"
 ok "the hotspot is tuned"
 tune status >"$TMP/text" 2>&1
-grep -q 'PortXmitWait of ConnectX-6 at .* Mb/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
+grep -q 'PortXmitWait of ConnectX-6 at .* MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "status tells that nobody documents what hosts count by"
 grep -q '1 adapter of type QLE7340/7342 (destination0) counts no waits: inferred' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "status tells whose waits are not known"

@@ -26,7 +26,7 @@ for ((i = 0; i < 50; i++)); do
 	rc=0
 	tune -n -j >"$TMP/plan.json" 2>"$TMP/plan.log" || rc=$?
 	if [ "$rc" = 0 ]; then
-		equal "a plan for all nodes" "$(jq .fabric.nodes "$TMP/plan.json")" $NODES
+		[ "$(jq .fabric.nodes "$TMP/plan.json")" = "$NODES" ] || fail "a plan for some nodes"
 	elif grep -qE "$incomplete" "$TMP/plan.log"; then
 		break
 	else

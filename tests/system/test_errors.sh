@@ -72,11 +72,11 @@ refused "no subnet manager: plan" 1 'subnet manager' tune -n
 refused "no subnet manager: apply" 1 'subnet manager' tune apply
 start_tuned 'mode: apply'
 degraded() { tune status -j >"$TMP/status.json" && jq -e '.state == "degraded" and (.reason | test("'"$1"'"))' "$TMP/status.json"; }
-wait_until 10 degraded 'subnet manager' || fail "the daemon does not say that there is no subnet manager"
+wait_until 10 degraded 'subnet manager' || fail "the daemon does not say that there is no subnet manager: $(cat "$TMP/status.json")"
 ok "no subnet manager: the daemon says so, and stays"
 start_opensm
 unchanged=$(settings)
-wait_until 20 degraded 'no OpenSM plugin' || fail "the daemon does not say that there is no plugin"
+wait_until 20 degraded 'no OpenSM plugin' || fail "the daemon does not say that there is no plugin: $(cat "$TMP/status.json")"
 ok "no plugin: the daemon says so, and stays"
 jq -e '.plugin_trouble | test("no OpenSM plugin listens at .*event_plugin_name")' "$TMP/status.json" >/dev/null ||
 	fail "the status does not tell why the plugin is not there"

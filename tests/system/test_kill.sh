@@ -126,7 +126,8 @@ start_all
 untuned=$(settings)
 for who in $VICTIMS; do
 	for ((round = 1; round <= KILLS; round++)); do
-		wait_until 30 planned || fail "$who $round: nothing to push: $(cat "$TMP/status.json")"
+		wait_until 30 planned ||
+			fail "$who $round: nothing to push: $(tail -n 3 "$TMP/tune.log"; jq -c "[.decision, .fabric]" "$TMP/plan.json"; tune status)"
 		tuned=$untuned
 		if [ "$who" = fabric ]; then
 			# There is something to lose: a push before, and one that is cut off.

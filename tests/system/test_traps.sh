@@ -58,6 +58,7 @@ wait_until 60 status '.fabric.links == 5' || fail "a change without a subnet man
 ok "what changed while there was no subnet manager is seen: $(told)"
 
 # When it ends it subscribes no longer.
+wait_until 60 status '.traps.subscribed' || fail "it does not subscribe with the new one: $(told)"
 before=$(mads 0x03 0x02 0x0003)
 stop "$TUNED_PID"
 [ "$(mads 0x03 0x02 0x0003)" -ge $((before + 4)) ] || fail "four subscriptions are not taken back"

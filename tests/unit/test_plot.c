@@ -158,6 +158,67 @@ static void nothing_to_draw(void **state)
 	free(draw(&p, -EINVAL));
 }
 
+/* From 11:48 to 12:14 in steps of five minutes; a day in steps of three hours, past midnight. */
+static void hours_are_those_of_a_clock(void **state)
+{
+	const double x[] = { 11.8, 12.24 }, day[] = { 20, 44 }, y[] = { 0, 1 };
+	struct ibcc_plot_series s = { "s", x, y, 2, false };
+	struct ibcc_plot p = { .series = &s, .n_series = 1, .x_clock = true };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, ">11:50<"));
+	assert_non_null(strstr(svg, ">11:55<"));
+	assert_non_null(strstr(svg, ">12:10<"));
+	assert_null(strstr(svg, ">11:51<"));
+	free(svg);
+	s.x = day;
+	svg = draw(&p, 0);
+	assert_non_null(strstr(svg, ">21:00<"));
+	assert_non_null(strstr(svg, ">00:00<"));
+	assert_non_null(strstr(svg, ">18:00<"));
+	free(svg);
+}
+
+/* 98 % would have an axis to 100 and a bit, which is up to 125. */
+static void nothing_is_more_than_all(void **state)
+{
+	const double x[] = { 0, 1 }, y[] = { 0, 99.5 };
+	struct ibcc_plot_series s = { "s", x, y, 2, false };
+	struct ibcc_plot p = { .series = &s, .n_series = 1 };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, ">125<"));
+	free(svg);
+	p.y_end = 100;
+	svg = draw(&p, 0);
+	assert_non_null(strstr(svg, ">100<"));
+	assert_null(strstr(svg, ">125<"));
+	free(svg);
+}
+
+/* 646 units for 100: marks at 50, 50.1 ... have three texts below each other, and the rest none. */
+static void texts_of_marks_are_apart(void **state)
+{
+	const double x[] = { 0, 100 }, y[] = { 0, 1 };
+	struct ibcc_plot_series s = { "s", x, y, 2, false };
+	struct ibcc_plot_mark m[] = { { 90, "m90" },  { 50.3, "m4" }, { 50.2, "m3" },
+				      { 50.1, "m2" }, { 50, "m1" },   { 10, "m10" } };
+	struct ibcc_plot p = { .series = &s, .n_series = 1, .mark = m, .n_marks = 6 };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_int_equal(count(svg, "class=\"mark\""), 6);
+	for (size_t i = 0; i < 6; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), ">%s<", m[i].text);
+		assert_int_equal(count(svg, text), i != 4);
+	}
+	free(svg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +229,9 @@ int main(void)
 		cmocka_unit_test(long_names_lose_their_middle),
 		cmocka_unit_test(gaps_and_steps),
 		cmocka_unit_test(text_is_escaped),
+		cmocka_unit_test(hours_are_those_of_a_clock),
+		cmocka_unit_test(nothing_is_more_than_all),
+		cmocka_unit_test(texts_of_marks_are_apart),
 		cmocka_unit_test(nothing_to_draw),
 	};
 

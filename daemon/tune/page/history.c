@@ -7,6 +7,7 @@
 #include "daemon/tune/history.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/page/page.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
 
 static void time_text(char *buf, size_t len, json_int_t seconds)
@@ -42,7 +43,7 @@ static void write_effect(struct ibcc_page_table *t, const json_t *effect, const 
 static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 {
 	const json_t *effect = json_object_get(o, "effect");
-	char text[40];
+	char text[40], words[TUNE_SENTENCE_BYTES];
 
 	snprintf(text, sizeof(text), "%lld", tune_int(o, "id"));
 	ibcc_page_cell(t, text);
@@ -58,7 +59,7 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 	snprintf(text, sizeof(text), "%lld", tune_int(o, "undone_by"));
 	ibcc_page_cell(t, tune_int(o, "undone_by") ? text : "");
 	ibcc_page_cell(t, tune_str(o, "who"));
-	ibcc_page_cell(t, tune_str(o, "summary"));
+	ibcc_page_cell(t, tune_rates_in(tune_str(o, "summary"), words, sizeof(words)));
 }
 
 static void write_transactions(FILE *out, const json_t *list)

@@ -11,6 +11,7 @@
 #include "daemon/tune/look.h"
 #include "daemon/tune/page/map.h"
 #include "daemon/tune/page/page.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/roots.h"
 #include "daemon/tune/tune.h"
 
@@ -35,6 +36,14 @@ static const char *rate_text(json_int_t mbps, char *buf, size_t len)
 	snprintf(buf, len, "%s %s", tune_rate((double)mbps, number, sizeof(number)),
 		 tune_rate_unit());
 	return buf;
+}
+
+/* What the daemon said. */
+static void put_words(FILE *out, const char *text)
+{
+	char in_units[TUNE_SENTENCE_BYTES];
+
+	ibcc_page_paragraph(out, tune_rates_in(text, in_units, sizeof(in_units)));
 }
 
 static const char *most_text(const json_t *settings, const char *key, char *buf, size_t len)
@@ -110,7 +119,7 @@ static void write_figures(FILE *out, const json_t *status)
 	}
 	ibcc_page_figures_end(out);
 	if (tune_str(status, "reason")[0])
-		ibcc_page_paragraph(out, tune_str(status, "reason"));
+		put_words(out, tune_str(status, "reason"));
 }
 
 static void write_map(FILE *out, const json_t *report)
@@ -194,7 +203,7 @@ static void write_roots(FILE *out, const json_t *plan)
 {
 	const json_t *prediction = json_object_get(plan, "prediction");
 	const json_t *roots = json_object_get(plan, "roots"), *o;
-	char text[300];
+	char text[TUNE_SENTENCE_BYTES];
 	size_t i;
 
 	ibcc_page_heading(out, "Where congestion starts");
@@ -208,7 +217,7 @@ static void write_roots(FILE *out, const json_t *plan)
 		fputs("<h3>", out);
 		ibcc_plot_text(out, text);
 		fputs("</h3>\n", out);
-		ibcc_page_paragraph(out, tune_str(o, "explanation"));
+		put_words(out, tune_str(o, "explanation"));
 		write_sources(out, o, prediction, i ? FURTHER : SOURCES);
 	}
 	if (json_array_size(roots) > ROOTS) {
@@ -217,7 +226,7 @@ static void write_roots(FILE *out, const json_t *plan)
 	}
 	if (tune_str(plan, "summary")[0]) {
 		fputs("<p><b>Decision:</b> ", out);
-		ibcc_plot_text(out, tune_str(plan, "summary"));
+		ibcc_plot_text(out, tune_rates_in(tune_str(plan, "summary"), text, sizeof(text)));
 		fputs("</p>\n", out);
 	}
 	write_amount(out, "victims", json_object_get(prediction, "victims"));
@@ -247,11 +256,11 @@ static void end_rows(void *arg)
 static void write_reason(void *arg, bool first, const char *field, const char *reason)
 {
 	struct writer *w = arg;
-	char text[400];
+	char text[TUNE_SENTENCE_BYTES];
 
 	(void)first;
 	snprintf(text, sizeof(text), "%s: %s", field, reason);
-	ibcc_page_paragraph(w->out, text);
+	put_words(w->out, text);
 }
 
 static void write_changes(FILE *out, const json_t *plan)
