@@ -43,10 +43,9 @@ struct ibcc_predictor {
 	int64_t stored_s;
 	bool was_quiet, wrote;
 	pthread_t thread;
-	bool started;
+	bool started; /* and not waited for yet */
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of those below */
-	bool busy;
 	json_t *told;
 	uint64_t told_pass;
 };
@@ -180,7 +179,6 @@ static void tell(struct ibcc_predictor *p, json_t *o, uint64_t pass)
 	old = p->told;
 	p->told = o;
 	p->told_pass = pass;
-	p->busy = false;
 	pthread_mutex_unlock(&p->lock);
 	json_decref(old);
 }
@@ -355,11 +353,7 @@ static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 		rc = -EALREADY;
 	if (rc)
 		return rc;
-	p->busy = true;
-	rc = start(p, j);
-	if (rc)
-		p->busy = false;
-	return rc;
+	return start(p, j);
 }
 
 static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
@@ -367,18 +361,16 @@ static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			void *arg)
 {
 	struct job *j;
-	bool busy, there;
+	bool there;
 	int rc;
 
 	pthread_mutex_lock(&p->lock);
-	busy = p->busy;
 	there = !wanted && !written && p->told && p->told_pass == c->picture.pass;
 	pthread_mutex_unlock(&p->lock);
-	if (busy || there)
-		return busy ? -EBUSY : -EALREADY;
+	if (there || p->started)
+		return there ? -EALREADY : -EBUSY;
 	if (p->topo != c->topo)
 		return -EAGAIN;
-	ibcc_predictor_wait(p); /* its thread is at its end */
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;

@@ -27,8 +27,9 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			struct ibcc_state *state);
 
 /* Begins a prediction for the last pass' plan, or for settings of one's own (`wanted`, copied;
- * NULL: the plan's). 0; -EALREADY: there is one for it; -EBUSY: another is under way; -ENOMEM.
- * done(arg) is called from the thread when it has ended.
+ * NULL: the plan's). 0; -EALREADY: there is one for it; -EBUSY: another is under way, or nobody has
+ * waited for it; -ENOMEM. Never waits itself. done(arg) is called from the thread when it is there:
+ * then somebody has to wait for its end.
  */
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg);

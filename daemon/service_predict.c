@@ -99,6 +99,7 @@ static void keep(struct ibcc_service *s)
 
 void ibcc_service_predicted_all(struct ibcc_service *s)
 {
+	ibcc_predictor_wait(s->predictor); /* it has told, and is at its end */
 	if (s->predicted_txn)
 		keep(s);
 	asked(s, NULL, false);

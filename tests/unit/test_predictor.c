@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <ibcc/loads.h>
 
@@ -225,6 +228,43 @@ static void it_runs_beside(void **state)
 	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
 }
 
+static void held_up(void *arg)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60; /* a test that fails ends, too */
+	sem_timedwait(arg, &until);
+}
+
+/* Who is told holds up the thread, and not who asks for the next one: he is told to come back. */
+static void the_next_does_not_wait(void **state)
+{
+	struct fixture *f = *state;
+	bool told = false;
+	sem_t go;
+	json_t *o;
+
+	assert_int_equal(sem_init(&go, 0, 0), 0);
+	at_rest(f, 4, NULL);
+	congested(f, 4, NULL);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, held_up, &go), 0);
+	while (!told) { /* then only its end is left */
+		o = ibcc_predictor_tell(f->p, 0);
+		told = json_object_get(o, "method") != NULL;
+		json_decref(o);
+		sched_yield();
+	}
+	passes(f, 1, NULL);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), -EBUSY);
+	assert_int_equal(ibcc_predictor_begin_written(f->p, &f->c, NULL, NULL), -EBUSY);
+	assert_int_equal(sem_post(&go), 0);
+	ibcc_predictor_wait(f->p);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
+	ibcc_predictor_wait(f->p);
+	sem_destroy(&go);
+}
+
 /* The baseline outlives the process, but not the fabric it was seen on. */
 static void the_baseline_is_kept(void **state)
 {
@@ -334,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),
 		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_runs_beside, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_next_does_not_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_baseline_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_a_baseline, setup, teardown),
 	};
