@@ -158,9 +158,9 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
  * and then error may say why. No MAD is sent for it. -EAGAIN as ibcc_service_plan().
  */
 int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
-/* The last pass in a form to be computed with, see ibcc_report_bundle(); under made-up names if it is
- * to be anonymous. No MAD is sent for it. -EAGAIN: there was no pass yet; -ENOMEM, or -EINVAL for a
- * topology that has no such names.
+/* The last pass in a form to be computed with, see ibcc_report_bundle(); under made-up names if it
+ * is to be anonymous. No MAD is sent for it. -EAGAIN: there was no pass yet; -ENOMEM, or -EINVAL
+ * for a topology that has no such names.
  */
 int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, struct ibcc_why *why);
 /* What is wrong though the last pass went well; empty if nothing is. */

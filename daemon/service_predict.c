@@ -42,7 +42,8 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	if (!c || !c->decided)
 		return ibcc_why_set(why, -EAGAIN,
 				    "no pass over the fabric has come to a decision yet");
-	rc = ibcc_what_if(c, set, &wanted, why);
+	rc = ibcc_what_if(c->topo, c->picture.root, c->picture.n_roots, &c->target.wanted, set,
+			  &wanted, why);
 	if (rc)
 		return rc;
 	what = json_pack("{si sO}", "schema", IBCC_REPORT_SCHEMA, "set", set);
