@@ -196,6 +196,24 @@ static void it_says_why_it_cannot_tell(void **state)
 	ibcc_predictor_configure(f->p, 0);
 }
 
+/* What the victim sends beyond what it sent goes to another destination than the root's: there may
+ * be another one behind this root's tree, and neither keeps what it has.
+ */
+static void a_hidden_root_makes_the_seen_one_doubtful(void **state)
+{
+	struct fixture *f = *state;
+	json_t *o;
+
+	at_rest(f, 4, NULL);
+	send(f, SLOW_MBPS / 3, VICTIM_MBPS + 6000, 844);
+	passes(f, 5, NULL);
+	assert_int_equal(f->c.picture.n_roots, 1);
+	assert_cannot(f, "goes where no root is seen");
+	o = ibcc_predictor_tell(f->p, f->c.picture.pass);
+	assert_int_equal(json_array_size(json_object_get(o, "roots")), 0);
+	json_decref(o);
+}
+
 static void loads_that_move_are_no_present(void **state)
 {
 	struct fixture *f = *state;
@@ -372,6 +390,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(time_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_victim_gets_its_own_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hidden_root_makes_the_seen_one_doubtful, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_runs_beside, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_next_does_not_wait, setup, teardown),
