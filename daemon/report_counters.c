@@ -90,14 +90,19 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 }
 
 /* Kinds of nodes that have no part in it. */
-enum apart { AGGREGATION, VIRTUAL, ROUTER, N_APART };
+enum apart { AGGREGATION, VIRTUAL, ROUTER, PLANES, N_APART };
 
-static bool is_apart(const struct ibcc_topo_node *n, enum apart *kind)
+static bool is_apart(const struct ibcc_topo *t, uint32_t node, enum apart *kind)
 {
+	const struct ibcc_topo_node *n = &t->node[node];
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
 
 	if (n->type == IBCC_NODE_ROUTER) {
 		*kind = ROUTER;
+		return true;
+	}
+	if (ibcc_topo_has_planes(t, node)) {
+		*kind = PLANES;
 		return true;
 	}
 	switch (d ? d->kind : IBCC_DEVICE_HCA) {
@@ -115,6 +120,8 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t)
 		{ "SHARP aggregation node", "SHARP aggregation nodes" },
 		{ "virtual function", "virtual functions" },
 		{ "router", "routers" },
+		{ "adapter with a port of several planes",
+		  "adapters with ports of several planes" },
 	};
 	const struct ibcc_topo_node *first[N_APART] = { NULL };
 	uint32_t n[N_APART] = { 0 };
@@ -123,7 +130,7 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t)
 	enum apart kind;
 
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
-		if (!is_apart(&t->node[i], &kind))
+		if (!is_apart(t, i, &kind))
 			continue;
 		if (!n[kind]++)
 			first[kind] = &t->node[i];

@@ -93,6 +93,7 @@ static int discover(struct ibcc_service *s, struct ibcc_why *why)
 	t = ibcc_discover_walk(s->transport, &gaps, &rc, said.text, sizeof(said.text));
 	if (!t)
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
+	ibcc_topo_leave_planes(t);
 	changed = !s->cycle.topo || !ibcc_topo_equal(s->cycle.topo, t);
 	ibcc_rediscovery_done(&s->again, from, monotonic_ns(), changed);
 	s->n_discoveries++;
@@ -244,8 +245,10 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 	ibcc_service_deafen(s);
 	if (t)
 		rc = check_fabric(s, t, why);
-	if (t && !rc)
+	if (t && !rc) {
+		ibcc_topo_leave_planes(t);
 		return adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why);
+	}
 	ibcc_topo_free(t);
 	return rc;
 }

@@ -95,6 +95,19 @@ void ibcc_topo_unlink(struct ibcc_topo *t, uint32_t port);
  */
 int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned int lmc);
 
+/* Takes a port's LIDs away; nothing happens where it has none. */
+void ibcc_topo_clear_lid(struct ibcc_topo *t, uint32_t port);
+
+/* Is a channel adapter's port several links (planes)? They share a LID, which a topology has of one
+ * port only, so of two or more active links of one adapter at least one has none.
+ */
+bool ibcc_topo_has_planes(const struct ibcc_topo *t, uint32_t node);
+
+/* Leaves adapters with planes out: without LIDs nobody reads them, writes to them, or takes them
+ * for the ends of routes. ibcc_topo_has_planes() still tells them.
+ */
+void ibcc_topo_leave_planes(struct ibcc_topo *t);
+
 /* The LMC of an endport: it has 2^lmc LIDs. 0 where it has none. */
 uint8_t ibcc_topo_lmc(const struct ibcc_topo *t, uint32_t port);
 

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <ibcc/rng.h>
+
 #define WINDOW 64u
 
 struct inproc {
@@ -17,7 +19,7 @@ struct inproc {
 	struct ibcc_engine *engine;
 	struct ibcc_agents *agents;
 	struct ibcc_topo *own_topo; /* NULL: topology, engine and agents are the caller's */
-	uint64_t tid;
+	uint64_t tid, rng;
 	uint64_t *free_ns; /* by node: the next request to it leaves no sooner */
 	struct turn *turn; /* of a run */
 	size_t cap_turns;
@@ -41,6 +43,13 @@ static int run_until(struct inproc *p, uint64_t ns)
 	return ps > ibcc_engine_now_ps(p->engine) ? ibcc_engine_run(p->engine, ps) : 0;
 }
 
+static bool is_lost(struct inproc *p, uint32_t port)
+{
+	uint16_t loss = ibcc_agents_loss(p->agents, p->topo->port[port].node);
+
+	return loss && ibcc_rng_next(&p->rng) % 1000 < loss;
+}
+
 /* The node's part, at the time when the request is there. */
 static void serve(struct inproc *p, struct ibcc_mad_op *op)
 {
@@ -54,7 +63,7 @@ static void serve(struct inproc *p, struct ibcc_mad_op *op)
 	p->base.stats.sets += h.method == IBCC_MAD_SET;
 	op->status = 0;
 	op->err = -ETIMEDOUT;
-	if (port != IBCC_NONE &&
+	if (port != IBCC_NONE && !is_lost(p, port) &&
 	    !ibcc_agents_answer(p->agents, p->topo->port[port].endport, op->mad, op->mad)) {
 		ibcc_mad_header_unpack(op->mad, &h);
 		op->status = h.status;

@@ -69,12 +69,12 @@ void ibcc_controller_may_learn(struct ibcc_controller *c, bool may)
 }
 
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
-				     const struct ibcc_root_parameters *r)
+				     const struct held *h)
 {
 	struct ibcc_decision *d;
 
 	d = &p->said[p->n_said < IBCC_DECISIONS_MAX ? p->n_said++ : IBCC_DECISIONS_MAX - 1];
-	*d = (struct ibcc_decision){ .code = code, .root = *r };
+	*d = (struct ibcc_decision){ .code = code, .root = *h->r };
 	d->root.member = d->root.lacking = NULL;
 	return d;
 }
@@ -82,11 +82,11 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 /* Whatever changes, changes for all roots under control: what was seen before says nothing about
  * now.
  */
-void ibcc_rules_change(struct pass *p, uint32_t k)
+void ibcc_rules_change(struct pass *p, struct held *h)
 {
 	struct ibcc_controller *c = p->c;
 
-	c->held[k].done = true;
+	h->done = true;
 	c->since_change = 0;
 	for (uint32_t i = 0; i < c->par.n_roots; i++) {
 		if (!ibcc_phase_sets(c->par.root[i].phase))
@@ -96,23 +96,23 @@ void ibcc_rules_change(struct pass *p, uint32_t k)
 	}
 }
 
-void ibcc_rules_number(struct ibcc_root_parameters *r, struct held *h, uint32_t n, uint32_t n_heavy,
-		       uint32_t full_mbps)
+void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
 {
-	r->n = h->n_adapters = n;
-	r->n_heavy = n_heavy;
-	r->rate_mbps = h->full_mbps = full_mbps ? full_mbps : 1;
+	h->r->n = h->n_adapters = n;
+	h->r->n_heavy = n_heavy;
+	h->r->rate_mbps = h->full_mbps = full_mbps ? full_mbps : 1;
 }
 
-void ibcc_rules_begin_anew(struct ibcc_root_parameters *r, struct held *h)
+void ibcc_rules_begin_anew(struct held *h)
 {
-	r->end_permille = r->loop_permille = 1000;
+	h->r->end_permille = h->r->loop_permille = 1000;
 	h->win = (struct window){ 0 };
 }
 
-uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_parameters *r, uint32_t endport)
+uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport)
 {
 	const struct ibcc_endport_cc *ep = &p->actual->ep[endport];
+	struct ibcc_root_parameters *r = h->r;
 
 	if (r->member[endport])
 		return 0;
@@ -121,14 +121,14 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_parameters *r,
 	return r->member[endport];
 }
 
-uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_parameters *r,
+uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct held *h,
 				   const struct ibcc_root *now)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < now->n_sources; i++)
 		if (now->source[i].role != IBCC_ROLE_VICTIM)
-			n += ibcc_rules_enlist(p, r, p->t->port[now->source[i].port].endport);
+			n += ibcc_rules_enlist(p, h, p->t->port[now->source[i].port].endport);
 	return n;
 }
 
@@ -145,11 +145,6 @@ void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k)
 	ibcc_parameters_remove(&c->par, k);
 	c->held[k] = c->held[c->par.n_roots];
 	c->held[c->par.n_roots] = (struct held){ 0 };
-}
-
-uint32_t ibcc_rules_source_mbps(const struct pass *p, const struct ibcc_root_parameters *r)
-{
-	return ibcc_law_source_mbps(p->t, r, p->c->par.n_endports);
 }
 
 /* One of several sources is marked far more than the others, for the time that it can send, and
@@ -197,9 +192,9 @@ bool ibcc_controller_suspects(struct ibcc_controller *c, const struct ibcc_pictu
 }
 
 /* Are a root's settings on the fabric, but for a few adapters that do not take them? */
-static bool in_force(const struct pass *p, uint32_t k, const struct ibcc_target *unset)
+static bool in_force(const struct pass *p, struct held *h, const struct ibcc_target *unset)
 {
-	const struct ibcc_root_parameters *r = &p->c->par.root[k];
+	const struct ibcc_root_parameters *r = h->r;
 	uint32_t sw = ibcc_topo_switch_endport(p->t, r->port);
 	uint32_t members = 0, without = 0, last = IBCC_NONE;
 
@@ -213,7 +208,7 @@ static bool in_force(const struct pass *p, uint32_t k, const struct ibcc_target 
 	}
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		members += r->member[i];
-	p->c->held[k].begun |= without < members;
+	h->begun |= without < members;
 	return without * UNSET_SHARE <= members;
 }
 
@@ -221,12 +216,12 @@ static bool in_force(const struct pass *p, uint32_t k, const struct ibcc_target 
  * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
  * link can carry what it is made for, whatever it carried when it was looked at.
  */
-static void judge_later(const struct pass *p, const struct ibcc_root_parameters *r, struct held *h)
+static void judge_later(const struct pass *p, struct held *h)
 {
 	uint64_t busy = ibcc_rules_busy(h->now);
 	uint64_t sink = 1000ull * h->now->rate_mbps / h->full_mbps;
 
-	if (r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
+	if (h->r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
 		busy = sink;
 	h->win.n++;
 	h->win.busy += busy < 1000 ? busy : 1000;
@@ -239,17 +234,17 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 {
 	struct ibcc_root_parameters *r = &p->c->par.root[k];
 	struct held *h = &p->c->held[k];
-	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
 
-	h->now = ibcc_picture_sees(p->pic, now) &&
-				 now->confidence_permille >= IBCC_CONFIDENT_PERMILLE
-			 ? now
-			 : NULL;
+	h->r = r;
+	h->known = ibcc_picture_find(p->pic, r->port);
+	h->root = ibcc_picture_sees(p->pic, h->known) ? h->known : NULL;
+	h->now =
+		h->root && h->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? h->root : NULL;
 	h->done = false;
 	h->age += h->age < UINT16_MAX;
 	if (!ibcc_phase_sets(r->phase))
 		return;
-	if (!in_force(p, k, unset)) {
+	if (!in_force(p, h, unset)) {
 		h->lost |= r->in_force;
 		r->in_force = false;
 		return;
@@ -262,8 +257,14 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 	if (h->settle)
 		h->settle--;
 	else if (r->phase == IBCC_PHASE_HOLD && h->now)
-		judge_later(p, r, h);
+		judge_later(p, h);
 }
+
+static void (*const of_each[])(struct pass *, struct held *) = {
+	ibcc_rule_size,
+	ibcc_rule_drain,
+	ibcc_rule_trim,
+};
 
 int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
 			 const struct ibcc_picture *pic, const struct ibcc_settings *actual,
@@ -287,9 +288,10 @@ int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
 		follow(&p, k, unset);
 	if (c->p.without != IBCC_RULE_GUARD)
 		ibcc_rule_guard(&p);
-	ibcc_rule_size(&p);
-	ibcc_rule_drain(&p);
-	ibcc_rule_trim(&p);
+	for (unsigned int i = 0; i < sizeof(of_each) / sizeof(of_each[0]); i++)
+		for (uint32_t k = 0; k < c->par.n_roots; k++)
+			if (c->par.root[k].in_force)
+				of_each[i](&p, &c->held[k]);
 	ret = ibcc_rule_admit(&p);
 	ibcc_parameters_group(&c->par, t);
 	for (uint32_t k = 0; k < c->par.n_roots && c->p.without == IBCC_RULE_RATES; k++)

@@ -147,7 +147,7 @@ bool ibcc_device_takes_part(const struct ibcc_topo *t, uint32_t node)
 	const struct ibcc_topo_node *n = &t->node[node];
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
 
-	if (n->type == IBCC_NODE_ROUTER)
+	if (n->type == IBCC_NODE_ROUTER || ibcc_topo_has_planes(t, node))
 		return false;
 	return !d || d->kind == IBCC_DEVICE_HCA || d->kind == IBCC_DEVICE_SWITCH;
 }

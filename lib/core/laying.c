@@ -8,6 +8,8 @@
 
 #include <ibcc/law.h>
 
+#include "grow.h"
+
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
 #define CREDIT_BYTES   64u /* Packet_Size counts so many */
@@ -44,17 +46,11 @@ void ibcc_target_fini(struct ibcc_target *t)
 struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uint16_t attr_id,
 				    enum ibcc_reason_code code)
 {
-	struct ibcc_reason *r;
+	struct ibcc_reason *r = ibcc_grow(t->reason, t->n_reasons, &t->cap_reasons, sizeof(*r));
 
-	if (t->n_reasons == t->cap_reasons) {
-		uint32_t cap = t->cap_reasons ? 2 * t->cap_reasons : 8;
-
-		r = reallocarray(t->reason, cap, sizeof(*r));
-		if (!r)
-			return NULL;
-		t->reason = r;
-		t->cap_reasons = cap;
-	}
+	if (!r)
+		return NULL;
+	t->reason = r;
 	r = &t->reason[t->n_reasons++];
 	*r = (struct ibcc_reason){ .endport = endport, .attr_id = attr_id, .code = code };
 	return r;

@@ -7,6 +7,7 @@
 
 #include <ibcc/device.h>
 
+#include "grow.h"
 #include "picture.h"
 
 #define DEFAULT_PACKET 2074u
@@ -85,22 +86,23 @@ bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r)
 	return r && r < p->root + p->n_roots;
 }
 
-static uint64_t count(const struct ibcc_delta *d, enum ibcc_ctr c)
+static uint64_t count(const struct job *j, const struct ibcc_port_sample *s, enum ibcc_ctr c)
 {
-	return ibcc_delta_valid(d, c) ? d->v[c] : 0;
+	return ibcc_delta_valid(&s->delta, c) ? marks_in_interval(j->s, s, c) : 0;
 }
 
-static struct load make_load(const struct ibcc_topo_port *port, const struct ibcc_port_sample *s,
-			     bool is_ca)
+static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 {
+	const struct ibcc_topo_port *port = &j->t->port[i];
+	const struct ibcc_port_sample *s = &j->s->port[i];
 	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps &&
 				  s->trust.doubt == IBCC_DOUBT_NONE };
 	uint64_t sent;
 
 	if (!l.read || s->state != IBCC_SAMPLE_FRESH)
 		return l;
-	l.fecn = count(&s->delta, IBCC_CTR_RCV_FECN);
-	l.becn = count(&s->delta, IBCC_CTR_RCV_BECN);
+	l.fecn = count(j, s, IBCC_CTR_RCV_FECN);
+	l.becn = count(j, s, IBCC_CTR_RCV_BECN);
 	/* What a port does not count is not expected from it. */
 	l.blind = !s->now.width[IBCC_CTR_XMIT_WAIT] || !s->tick_ps;
 	l.read = !l.blind || is_ca;
@@ -120,7 +122,7 @@ static void make_loads(const struct job *j, struct load *load)
 	uint32_t expected = 0, usable = 0, doubted = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
-		load[i] = make_load(&j->t->port[i], &j->s->port[i], is_ca_port(j->t, i));
+		load[i] = make_load(j, i, is_ca_port(j->t, i));
 		doubted += j->s->port[i].trust.doubt != IBCC_DOUBT_NONE;
 		expected += load[i].read;
 		usable += load[i].usable;
@@ -161,38 +163,34 @@ static uint32_t wire_bytes(const struct job *j, uint32_t port)
 	return bytes < 64 ? 64 : bytes > 8192 ? 8192 : (uint32_t)bytes;
 }
 
-static struct memory *recall(struct ibcc_estimator *m, uint32_t port)
+/* Makes what is remembered of a port that of the picture's root k. */
+static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 {
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->root[i].port == port)
-			return &m->root[i];
-	return NULL;
-}
+	struct memory r = { .port = port }, *grown;
+	uint32_t i = k;
 
-static int remember(struct ibcc_estimator *m, uint32_t port)
-{
-	struct memory r = { .port = port };
-
-	if (recall(m, port))
-		return 0;
-	if (m->n == m->cap) {
-		uint32_t cap = m->cap ? 2 * m->cap : 4;
-		struct memory *grown = reallocarray(m->root, cap, sizeof(*grown));
-
+	while (i < m->n && m->root[i].port != port)
+		i++;
+	if (i == m->n) {
+		grown = ibcc_grow(m->root, m->n, &m->cap, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		m->root = grown;
-		m->cap = cap;
+		r.becn = calloc(m->n_endports, sizeof(*r.becn));
+		r.sends = calloc(m->n_endports, sizeof(*r.sends));
+		r.marked = calloc(m->n_endports, sizeof(*r.marked));
+		m->root[m->n++] = r;
+		if (!r.becn || !r.sends || !r.marked)
+			return -ENOMEM;
 	}
-	r.becn = calloc(m->n_endports, sizeof(*r.becn));
-	r.sends = calloc(m->n_endports, sizeof(*r.sends));
-	r.marked = calloc(m->n_endports, sizeof(*r.marked));
-	m->root[m->n++] = r;
-	return r.becn && r.sends && r.marked ? 0 : -ENOMEM;
+	r = m->root[k];
+	m->root[k] = m->root[i];
+	m->root[i] = r;
+	return 0;
 }
 
 /* Counts fade by a quarter in a pass, but no faster than some marks come for each source: what is
- * known about a root that hardly marks is kept.
+ * known about a root that hardly marks is kept. So is that of who is not read, or not believed.
  */
 static void count_becns(struct memory *m, const struct job *j, const struct ibcc_root *now)
 {
@@ -202,7 +200,8 @@ static void count_becns(struct memory *m, const struct job *j, const struct ibcc
 		return;
 	fade = fmin(FADE_MAX, (double)now->becn / (FADE_MARKS * now->n_sources));
 	for (uint32_t i = 0; i < j->t->n_endports; i++)
-		m->becn[i] *= 1 - fade;
+		if (j->load[j->t->endport[i]].usable)
+			m->becn[i] *= 1 - fade;
 	for (uint32_t k = 0; k < now->n_sources; k++)
 		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
 }
@@ -231,51 +230,64 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));
 }
 
-/* Brings what is remembered up to date with the roots of the pass, and adds to the picture those
- * that have parameters and are none now.
+/* Adds to the picture the roots that have parameters and are none now, and brings what is
+ * remembered in line with it.
  */
-static int update_memory(struct ibcc_estimator *m, struct job *j,
-			 const struct ibcc_parameters *last)
+static int recall(struct ibcc_estimator *m, struct job *j)
 {
 	struct ibcc_picture *p = j->out;
+	uint32_t n_held = j->last ? j->last->n_roots : 0;
 	int ret = 0;
 
-	for (uint32_t k = 0; last && k < last->n_roots && !ret; k++) {
-		uint32_t port = last->root[k].port;
+	for (uint32_t k = 0; k < n_held && !ret; k++) {
+		uint32_t port = j->last->root[k].port;
 
 		if (!ibcc_picture_find(p, port))
 			ret = ibcc_picture_append(j,
 						  &(struct ibcc_root){
 							  .port = port,
-							  .kind = last->root[k].kind,
+							  .kind = j->last->root[k].kind,
 							  .link_mbps = j->t->port[port].rate_mbps,
 							  .rate_mbps = j->load[port].mbps,
 							  .wait_permille = j->load[port].waited,
 						  });
 	}
-	for (uint32_t k = 0; k < p->n_known && !ret; k++)
-		ret = remember(m, p->root[k].port);
-	for (uint32_t i = m->n; i-- > 0 && !ret;)
-		if (!ibcc_picture_find(p, m->root[i].port))
-			forget_root(m, &m->root[i]);
 	for (uint32_t k = 0; k < p->n_known && !ret; k++) {
-		struct ibcc_root *r = &p->root[k];
-		struct memory *of = recall(m, r->port);
+		ret = remember(m, p->root[k].port, k);
+		if (ret)
+			return ret;
+		m->root[k].held = NULL;
+		for (uint32_t i = 0; i < n_held; i++)
+			if (j->last->root[i].port == p->root[k].port)
+				m->root[k].held = &j->last->root[i];
+	}
+	while (m->n > p->n_known && !ret)
+		forget_root(m, &m->root[m->n - 1]);
+	return ret;
+}
+
+static int update_memory(struct ibcc_estimator *m, struct job *j)
+{
+	int ret = recall(m, j);
+
+	for (uint32_t k = 0; k < m->n && !ret; k++) {
+		struct ibcc_root *r = &j->out->root[k];
+		struct memory *of = &m->root[k];
 
 		of->present =
-			!ibcc_picture_sees(p, r) ? 0 : of->present + (of->present < UINT16_MAX);
+			ibcc_picture_sees(j->out, r) ? of->present + (of->present < UINT16_MAX) : 0;
 		r->present = of->present;
 		r->fresh = j->load[r->port].usable;
 		r->doubted = j->s->port[r->port].trust.doubt != IBCC_DOUBT_NONE;
 		r->packet_bytes = wire_bytes(j, r->port);
-		r->pair = ibcc_picture_pairs_of(p, r->port, &r->n_pairs);
+		r->pair = ibcc_picture_pairs_of(j->out, r->port, &r->n_pairs);
 		r->becns = of->becn;
 		count_becns(of, j, r);
 		name_contributors(of->becn, m->n_endports, r);
-		ret = ibcc_picture_count_pairs(of, j, last, r);
+		ret = ibcc_picture_count_pairs(of, j, r);
 	}
 	ibcc_picture_weigh_pairs(m, j);
-	return ret ? ret : ibcc_picture_shares(m, j, last);
+	return ret ? ret : ibcc_picture_shares(m, j);
 }
 
 static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
@@ -293,7 +305,7 @@ int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_parameters *last, struct ibcc_picture *out)
 {
 	struct load *load = calloc(t->n_ports ? t->n_ports : 1, sizeof(*load));
-	struct job j = { .p = &m->p, .t = t, .s = s, .actual = actual, .load = load, .out = out };
+	struct job j = { &m->p, t, s, actual, load, out, .last = last };
 	int ret = load ? prepare(m, t) : -ENOMEM;
 
 	*out = (struct ibcc_picture){ .pass = s->pass, .interval_ns = s->interval_ns };
@@ -307,7 +319,7 @@ int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		for (uint32_t i = 0; i < t->n_endports; i++)
 			if (is_ca_port(t, t->endport[i]))
 				note_load(&m->load[i], &load[t->endport[i]]);
-		ret = update_memory(m, &j, last);
+		ret = update_memory(m, &j);
 	}
 	out->n_loads = m->n_endports;
 	out->load = m->load;

@@ -39,7 +39,8 @@ struct pair_count {
 /* What is remembered of a root. */
 struct memory {
 	uint32_t port;
-	enum ibcc_congestion kind; /* that its capacity is for */
+	const struct ibcc_root_parameters *held; /* in this pass, by the one before; NULL: not */
+	enum ibcc_congestion kind;               /* that its capacity is for */
 	uint16_t present;
 	double *becn; /* by endport: counts that fade; owned */
 	bool *sends;  /* see struct ibcc_root; owned */
@@ -59,10 +60,8 @@ struct ibcc_estimator {
 	uint32_t n_endports;
 	struct ibcc_load *load; /* by endport; owned */
 	uint32_t n, cap;
-	struct memory *root; /* owned */
+	struct memory *root; /* in a pass by the picture's root; owned */
 };
-
-struct tree;
 
 /* One run. */
 struct job {
@@ -73,8 +72,53 @@ struct job {
 	const struct load *load; /* by port */
 	struct ibcc_picture *out;
 	uint32_t cap_roots;
-	struct tree *tree; /* see picture_tree.h */
+	const struct ibcc_parameters *last; /* may be NULL */
+	struct tree *tree;
 };
+
+/* What lies upstream of a switch port by routes and links. */
+struct tree {
+	uint8_t *flag;   /* by port index: enum tree_flag of an adapter's */
+	uint32_t *stack; /* by node index: switches still to be visited */
+	uint8_t *path;   /* by node index: TREE_BLOCKED and TREE_SHARED of the way from there */
+	uint32_t *seen;  /* by node index: number of the walk that visited it last */
+	uint32_t walk;
+	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
+	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
+	uint32_t n_waiting;        /* of those, each counted once */
+};
+
+enum tree_flag {
+	TREE_REACHES = 1 << 0, /* routes from it to a destination behind the root pass the root */
+	TREE_BLOCKED = 1 << 1, /* all switch ports on such a route wait */
+	TREE_SHARED = 1 << 2,  /* ... and there is one: its packets queue with those of others */
+	TREE_COUNTED = 1 << 3, /* a port (of a switch, too) that waits */
+};
+
+int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t);
+void ibcc_tree_fini(struct tree *tr);
+/* Walks upstream from a switch's output port along the forwarding tables of all destinations
+ * behind it, and leaves flags, feed_wait and the counts in *j->tree.
+ */
+void ibcc_tree_walk(const struct job *j, uint32_t root);
+
+/* A switch port that passes on the congestion of a port further on. */
+static inline bool load_blocked(const struct ibcc_estimator_params *p, const struct load *l)
+{
+	return l->usable && l->sent + l->waited >= p->full_permille &&
+	       l->waited >= p->fed_wait_permille;
+}
+
+/* Marked packets of an interval, by a sample whose counter has them: one that was not read for a
+ * while tells those of several at once.
+ */
+static inline uint64_t marks_in_interval(const struct ibcc_snapshot *s,
+					 const struct ibcc_port_sample *p, enum ibcc_ctr c)
+{
+	uint64_t n = s->interval_ns ? (p->delta.dt_ns + s->interval_ns / 2) / s->interval_ns : 1;
+
+	return p->delta.v[c] / (n ? n : 1);
+}
 
 /* picture_blind.c: waits of adapters that count none, once all loads are there. */
 void ibcc_picture_infer_waits(const struct job *j, struct load *load);
@@ -93,16 +137,14 @@ int ibcc_picture_sort_log(struct job *j);
 /* Those of a port, most packets first, and how many they are. */
 const struct ibcc_pair *ibcc_picture_pairs_of(const struct ibcc_picture *p, uint32_t port,
 					      uint32_t *n);
-/* Counts a root's pairs if it is held by `last`, or else forgets them. -ENOMEM. */
-int ibcc_picture_count_pairs(struct memory *m, const struct job *j,
-			     const struct ibcc_parameters *last, const struct ibcc_root *now);
+/* Counts a root's pairs if it is held, or else forgets them. -ENOMEM. */
+int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now);
 /* Then gives each pair its marks. */
 void ibcc_picture_weigh_pairs(struct ibcc_estimator *m, const struct job *j);
 /* Passes in a row without a packet in the log: what was counted is not so any more. */
 #define IBCC_UNLOGGED_MAX 8u
 
 /* picture_shares.c: tells the roots whom they limit. -ENOMEM. */
-int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j,
-			const struct ibcc_parameters *last);
+int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j);
 
 #endif

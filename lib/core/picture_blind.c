@@ -10,7 +10,6 @@
  * nobody waits.
  */
 #include "picture.h"
-#include "picture_tree.h"
 
 #define MAX_TYPES 32u
 #define IDLE_SHARE                                                                                 \

@@ -12,6 +12,7 @@
 
 #include <ibcc/route.h>
 
+#include "grow.h"
 #include "picture.h"
 
 #define FADE       0.05 /* of what was counted, in a pass, ... */
@@ -167,17 +168,14 @@ static int add(struct memory *m, const struct ibcc_pair *now)
 
 	while (i < m->n && (m->pair[i].src != now->src || m->pair[i].dlid != now->dlid))
 		i++;
-	if (i == m->cap) {
-		uint32_t cap = m->cap ? 2 * m->cap : 16;
-		struct pair_count *bigger = reallocarray(m->pair, cap, sizeof(*bigger));
+	if (i == m->n) {
+		struct pair_count *grown = ibcc_grow(m->pair, i, &m->cap, sizeof(*grown));
 
-		if (!bigger)
+		if (!grown)
 			return -ENOMEM;
-		m->pair = bigger;
-		m->cap = cap;
-	}
-	if (i == m->n)
+		m->pair = grown;
 		m->pair[m->n++] = (struct pair_count){ .src = now->src, .dlid = now->dlid };
+	}
 	m->pair[i].logged += now->packets;
 	m->samples += now->packets;
 	m->unlogged = 0;
@@ -203,38 +201,35 @@ static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t por
 	return false;
 }
 
-static void note_becns(struct memory *m, const struct job *j, const struct ibcc_parameters *last,
-		       double share)
+static void note_becns(struct memory *m, const struct job *j, double share)
 {
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
 		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
 
+		/* Who is not read, or not believed, is held as he was. */
+		if (s->state != IBCC_SAMPLE_FRESH || s->trust.doubt != IBCC_DOUBT_NONE ||
+		    !ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN))
+			continue;
 		m->marked[i] *= 1 - share;
-		if (s->state == IBCC_SAMPLE_FRESH && s->trust.doubt == IBCC_DOUBT_NONE &&
-		    ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN) &&
-		    !is_marked_elsewhere(last, m->port, i))
-			m->marked[i] += (double)s->delta.v[IBCC_CTR_RCV_BECN];
+		if (!is_marked_elsewhere(j->last, m->port, i))
+			m->marked[i] += (double)marks_in_interval(j->s, s, IBCC_CTR_RCV_BECN);
 	}
 }
 
 /* Counts begin anew where nothing can be learned: while a tree is emptied everybody hardly sends.
  */
-int ibcc_picture_count_pairs(struct memory *m, const struct job *j,
-			     const struct ibcc_parameters *last, const struct ibcc_root *now)
+int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now)
 {
-	const struct ibcc_root_parameters *r = NULL;
+	const struct ibcc_root_parameters *r = m->held;
 	int ret = 0;
 
-	for (uint32_t k = 0; last && k < last->n_roots; k++)
-		if (last->root[k].port == m->port)
-			r = &last->root[k];
 	if (!r || !learns(r)) {
 		m->n = 0;
 		m->samples = m->marks = m->sent_mbps = m->passes = 0;
 		memset(m->marked, 0, j->t->n_endports * sizeof(*m->marked));
 		return 0;
 	}
-	note_becns(m, j, last, fade(m, now));
+	note_becns(m, j, fade(m, now));
 	if (!(m->capacity_mbps > 0) || m->kind != r->kind)
 		m->capacity_mbps = r->rate_mbps;
 	m->kind = r->kind;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "picture.h"
-#include "picture_tree.h"
 
 /* An adapter contributes if it gets more than this share of the BECNs that the most marked one
  * gets (permille): late marks of a flow that has ended fall below it.
@@ -186,15 +186,11 @@ int ibcc_picture_append(struct job *j, const struct ibcc_root *r)
 {
 	struct ibcc_picture *p = j->out;
 
-	if (p->n_known == j->cap_roots) {
-		uint32_t cap = j->cap_roots ? 2 * j->cap_roots : 4;
-		struct ibcc_root *grown = reallocarray(p->root, cap, sizeof(*grown));
+	struct ibcc_root *grown = ibcc_grow(p->root, p->n_known, &j->cap_roots, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		p->root = grown;
-		j->cap_roots = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	p->root = grown;
 	p->root[p->n_known++] = *r;
 	return 0;
 }
@@ -221,7 +217,7 @@ static int examine(struct job *j, uint32_t port)
 		return 0;
 	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < LINK_LIMIT_PERMILLE)
 		r.kind = IBCC_CONGESTION_OUTPUT;
-	ibcc_tree_walk(j->tree, j->p, j->t, j->load, port);
+	ibcc_tree_walk(j, port);
 	ret = list_sources(j, &r, marked);
 	if (ret)
 		return ret;

@@ -48,10 +48,8 @@ struct shares {
 	struct ibcc_maxmin_flow *flow;
 	struct ibcc_maxmin_use *use;
 	size_t n_flows, n_uses;
-	uint32_t *src; /* by flow */
-	/* by the picture's root: */
-	double *capacity, *least;
-	bool *known;
+	uint32_t *src;    /* by flow */
+	double *capacity; /* by the picture's root: what is left for those that it limits */
 };
 
 /* Taken over marks instead of pairs the mean leans to those who have most; who is far below it is
@@ -100,19 +98,12 @@ static bool stand_out(const struct memory *m, double level)
 	       above < ABOVE_MAX * limited;
 }
 
-static bool is_told(const struct ibcc_parameters *last, uint32_t port)
-{
-	for (uint32_t k = 0; last && k < last->n_roots; k++)
-		if (last->root[k].port == port)
-			return last->root[k].told;
-	return false;
-}
-
 /* Are a root's pairs known so well that those that it limits stand out? Not so well is needed for a
  * root that was told before.
  */
-static bool is_known(const struct memory *m, bool told)
+static bool is_known(const struct memory *m)
 {
+	bool told = m->held && m->held->told;
 	double level;
 
 	if (m->samples < (told ? TOLD_SAMPLES : MIN_SAMPLES) || m->passes < MIN_PASSES ||
@@ -148,10 +139,16 @@ static int by_pair(const void *a, const void *b)
 	return (x->dlid > y->dlid) - (x->dlid < y->dlid);
 }
 
+static double capacity_of(const struct memory *m, const struct ibcc_root *r)
+{
+	return m->kind == IBCC_CONGESTION_OUTPUT ? m->capacity_mbps : r->link_mbps;
+}
+
 /* A pair that is limited somewhere takes from all the roots on its way; one that is not leaves them
  * so much less.
  */
-static void add_pair(struct shares *s, const struct job *j, const struct seen *seen, size_t n)
+static void add_pair(struct shares *s, const struct ibcc_estimator *m, const struct job *j,
+		     const struct seen *seen, size_t n)
 {
 	struct ibcc_maxmin_flow *f = &s->flow[s->n_flows];
 	struct ibcc_route way;
@@ -167,13 +164,15 @@ static void add_pair(struct shares *s, const struct job *j, const struct seen *s
 	*f = (struct ibcc_maxmin_flow){ .use = &s->use[s->n_uses],
 					.demand = j->t->port[seen->src].rate_mbps };
 	for (uint32_t k = 0; k < j->out->n_known; k++) {
-		if (!s->known[k] || !ibcc_route_leaves_by(&way, j->out->root[k].port))
+		if (!j->out->root[k].logged || !ibcc_route_leaves_by(&way, j->out->root[k].port))
 			continue;
 		if (limited)
 			s->use[s->n_uses + f->n_uses++] =
 				(struct ibcc_maxmin_use){ .resource = k, .share = 1 };
 		else
-			s->capacity[k] = fmax(s->capacity[k] - mbps, s->least[k]);
+			s->capacity[k] =
+				fmax(s->capacity[k] - mbps,
+				     LEAST_LEFT * capacity_of(&m->root[k], &j->out->root[k]));
 	}
 	s->src[s->n_flows] = seen->src;
 	s->n_uses += f->n_uses;
@@ -229,37 +228,33 @@ static int solve(struct shares *s, struct ibcc_estimator *m, const struct job *j
 	qsort(s->seen, s->n_seen, sizeof(*s->seen), by_pair);
 	for (size_t i = 0, from = 0; i < s->n_seen; i++)
 		if (i + 1 == s->n_seen || by_pair(&s->seen[i], &s->seen[i + 1])) {
-			add_pair(s, j, &s->seen[from], i + 1 - from);
+			add_pair(s, m, j, &s->seen[from], i + 1 - from);
 			from = i + 1;
 		}
 	ret = ibcc_maxmin_solve(s->capacity, n_roots, s->flow, s->n_flows);
 	for (uint32_t k = 0; k < n_roots && !ret; k++)
-		for (uint32_t i = 0; i < m->n && s->known[k]; i++)
-			if (m->root[i].port == j->out->root[k].port)
-				tell(s, j, k, &m->root[i]);
+		if (j->out->root[k].logged)
+			tell(s, j, k, &m->root[k]);
 	return ret;
 }
 
-static void look_at(struct shares *s, const struct job *j, uint32_t k, struct memory *m,
-		    const struct ibcc_parameters *last)
+static void look_at(struct shares *s, const struct job *j, uint32_t k, const struct memory *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 
-	s->known[k] = r->logged = is_known(m, is_told(last, m->port));
+	r->logged = is_known(m);
 	r->samples = m->samples;
 	r->capacity_mbps = m->capacity_mbps;
 	r->sends = m->sends;
-	if (!s->known[k])
+	if (!r->logged)
 		return;
-	s->capacity[k] = m->kind == IBCC_CONGESTION_OUTPUT ? m->capacity_mbps : r->link_mbps;
-	s->least[k] = LEAST_LEFT * s->capacity[k];
+	s->capacity[k] = capacity_of(m, r);
 	list_pairs(s, m);
 }
 
-int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j,
-			const struct ibcc_parameters *last)
+int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j)
 {
-	size_t roots = j->out->n_known + 1, max = 1;
+	size_t roots = m->n + 1, max = 1;
 	struct shares s;
 	int ret = -ENOMEM;
 
@@ -273,14 +268,10 @@ int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j,
 		.use = calloc(max * roots, sizeof(*s.use)),
 		.src = calloc(max, sizeof(*s.src)),
 		.capacity = calloc(roots, sizeof(*s.capacity)),
-		.least = calloc(roots, sizeof(*s.least)),
-		.known = calloc(roots, sizeof(*s.known)),
 	};
-	if (s.seen && s.flow && s.use && s.src && s.capacity && s.least && s.known) {
-		for (uint32_t k = 0; k < j->out->n_known; k++)
-			for (uint32_t i = 0; i < m->n; i++)
-				if (m->root[i].port == j->out->root[k].port)
-					look_at(&s, j, k, &m->root[i], last);
+	if (s.seen && s.flow && s.use && s.src && s.capacity) {
+		for (uint32_t k = 0; k < m->n; k++)
+			look_at(&s, j, k, &m->root[k]);
 		ret = solve(&s, m, j);
 	}
 	free(s.seen);
@@ -288,7 +279,5 @@ int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j,
 	free(s.use);
 	free(s.src);
 	free(s.capacity);
-	free(s.least);
-	free(s.known);
 	return ret;
 }

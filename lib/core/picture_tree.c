@@ -2,11 +2,11 @@
 /* The congestion tree of a port. Forwarding by destination makes all routes to one LID a tree with
  * the LID at its root, so walking against the tables meets each switch once.
  */
-#include "picture_tree.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "picture.h"
 
 int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t)
 {
@@ -38,85 +38,70 @@ static bool forwards(const struct ibcc_topo_node *sw, uint32_t lid, unsigned int
 	return lid < sw->lft_len && sw->lft[lid] == num;
 }
 
-struct walk {
-	struct tree *tr;
-	const struct ibcc_estimator_params *p;
-	const struct ibcc_topo *t;
-	const struct load *load;
-	uint32_t lid;
-	uint32_t n_stack;
-};
-
-/* Looks at the ports that feed a switch; `path` is what is known of the way from it to the root. */
-static void visit(struct walk *w, uint32_t node, uint32_t skip, bool feeds_root)
+/* Looks at the ports that feed a switch of the tree of a LID; `path` is what is known of the way
+ * from it to the root. Returns how many switches are still to be visited.
+ */
+static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t root, uint32_t n)
 {
-	const struct ibcc_topo *t = w->t;
-	const struct ibcc_topo_node *sw = &t->node[node];
-	struct tree *tr = w->tr;
+	const struct ibcc_topo_node *sw = &j->t->node[node];
+	bool feeds_root = node == j->t->port[root].node;
+	struct tree *tr = j->tree;
 
-	for (unsigned int num = 1; num <= sw->n_ports; num++) {
-		uint32_t q = t->port[sw->first_port + num].peer;
+	for (uint32_t in = sw->first_port + 1; in <= sw->first_port + sw->n_ports; in++) {
+		uint32_t q = j->t->port[in].peer;
 		uint8_t path = tr->path[node];
 		uint32_t next;
 
-		if (q == IBCC_NONE || sw->first_port + num == skip)
+		if (q == IBCC_NONE || in == root)
 			continue;
-		next = t->port[q].node;
-		if (ibcc_topo_is_switch(t, next) &&
-		    !forwards(&t->node[next], w->lid, t->port[q].num))
+		next = j->t->port[q].node;
+		if (ibcc_topo_is_switch(j->t, next) &&
+		    !forwards(&j->t->node[next], lid, j->t->port[q].num))
 			continue;
 		tr->n_read++;
-		tr->n_usable += w->load[q].usable;
-		if (feeds_root && w->load[q].usable && w->load[q].waited > tr->feed_wait)
-			tr->feed_wait = w->load[q].waited;
-		if (w->load[q].usable && w->load[q].waited >= w->p->ca_wait_permille &&
+		tr->n_usable += j->load[q].usable;
+		if (feeds_root && j->load[q].usable && j->load[q].waited > tr->feed_wait)
+			tr->feed_wait = j->load[q].waited;
+		if (j->load[q].usable && j->load[q].waited >= j->p->ca_wait_permille &&
 		    !(tr->flag[q] & TREE_COUNTED)) {
 			tr->flag[q] |= TREE_COUNTED;
 			tr->n_waiting++;
 		}
-		if (!ibcc_topo_is_switch(t, next)) {
+		if (!ibcc_topo_is_switch(j->t, next)) {
 			tr->flag[q] |= TREE_REACHES | path;
 			continue;
 		}
 		if (tr->seen[next] == tr->walk)
 			continue; /* a loop in the tables */
 		tr->seen[next] = tr->walk;
-		if (!load_blocked(w->p, &w->load[q]))
+		if (!load_blocked(j->p, &j->load[q]))
 			path &= (uint8_t)~TREE_BLOCKED;
 		tr->path[next] = path | TREE_SHARED;
-		tr->stack[w->n_stack++] = next;
+		tr->stack[n++] = next;
 	}
+	return n;
 }
 
-static void walk_lid(struct walk *w, uint32_t root)
+void ibcc_tree_walk(const struct job *j, uint32_t root)
 {
-	uint32_t start = w->t->port[root].node;
+	uint32_t start = j->t->port[root].node, n;
+	const struct ibcc_topo_node *sw = &j->t->node[start];
+	struct tree *tr = j->tree;
 
-	w->tr->walk++;
-	w->tr->seen[start] = w->tr->walk;
-	w->tr->path[start] = TREE_BLOCKED;
-	w->n_stack = 0;
-	visit(w, start, root, true);
-	while (w->n_stack)
-		visit(w, w->tr->stack[--w->n_stack], IBCC_NONE, false);
-}
-
-void ibcc_tree_walk(struct tree *tr, const struct ibcc_estimator_params *p,
-		    const struct ibcc_topo *t, const struct load *load, uint32_t root)
-{
-	const struct ibcc_topo_node *sw = &t->node[t->port[root].node];
-	struct walk w = { .tr = tr, .p = p, .t = t, .load = load };
-
-	memset(tr->flag, 0, t->n_ports);
+	memset(tr->flag, 0, j->t->n_ports);
 	tr->feed_wait = 0;
 	tr->n_read = tr->n_usable = tr->n_waiting = 0;
-	for (w.lid = 1; w.lid < sw->lft_len && w.lid <= IBCC_LID_MAX; w.lid++) {
-		uint32_t dest = t->lid_port[w.lid];
+	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
+		uint32_t dest = j->t->lid_port[lid];
 
 		/* Traffic goes to channel adapters; switches get only a few MADs. */
-		if (dest == IBCC_NONE || !forwards(sw, w.lid, t->port[root].num) ||
-		    ibcc_topo_is_switch(t, t->port[dest].node))
+		if (dest == IBCC_NONE || !forwards(sw, lid, j->t->port[root].num) ||
+		    !is_ca_port(j->t, dest))
 			continue;
-		walk_lid(&w, root);
+		tr->seen[start] = ++tr->walk;
+		tr->path[start] = TREE_BLOCKED;
+		n = visit(j, lid, start, root, 0);
+		while (n)
+			n = visit(j, lid, tr->stack[n - 1], root, n - 1);
 	}
 }

@@ -181,9 +181,10 @@ static void drop_doubted(struct pass *p)
 
 		if (!known || !known->doubted)
 			continue;
+		c->held[k].r = &c->par.root[k];
 		if (ibcc_phase_sets(c->par.root[k].phase)) {
-			ibcc_rules_say(p, IBCC_DECISION_DOUBTED, &c->par.root[k]);
-			ibcc_rules_change(p, k);
+			ibcc_rules_say(p, IBCC_DECISION_DOUBTED, &c->held[k]);
+			ibcc_rules_change(p, &c->held[k]);
 		}
 		ibcc_rules_drop(c, k);
 	}
@@ -217,17 +218,16 @@ static bool contributors_known(const struct ibcc_root *now)
 	return false;
 }
 
-static int admit(struct pass *p, uint32_t k, const struct ibcc_root *now)
+static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 {
 	struct ibcc_controller *c = p->c;
-	struct ibcc_root_parameters *r = &c->par.root[k];
-	struct held *h = &c->held[k];
+	struct ibcc_root_parameters *r = h->r;
 	uint32_t n = now->n_contributors ? now->n_contributors : 1;
 	uint32_t n_loads = p->pic->n_loads;
 	struct ibcc_load *before;
 	bool learns;
 
-	ibcc_rules_enlist_sources(p, r, now);
+	ibcc_rules_enlist_sources(p, h, now);
 	/* Of adapters that hold all that they send it ought to be known who contributes before
 	 * anybody is held, and while nothing else marks, since a BECN does not say which root it is
 	 * from. Where settings are only recommended it would never end.
@@ -246,7 +246,7 @@ static int admit(struct pass *p, uint32_t k, const struct ibcc_root *now)
 	/* A slow receiver's buffer may have had room in its first pass, and taken more than it
 	 * does.
 	 */
-	ibcc_rules_number(r, h, n, n,
+	ibcc_rules_number(h, n, n,
 			  h->win.n && r->kind == IBCC_CONGESTION_INPUT
 				  ? (uint32_t)(h->win.rate_mbps / h->win.n)
 				  : now->rate_mbps);
@@ -258,12 +258,12 @@ static int admit(struct pass *p, uint32_t k, const struct ibcc_root *now)
 	if (learns) {
 		r->phase = IBCC_PHASE_LEARN;
 		h->left = LEARN_PASSES;
-		ibcc_rules_say(p, IBCC_DECISION_LEARN, r);
+		ibcc_rules_say(p, IBCC_DECISION_LEARN, h);
 	} else {
-		ibcc_rules_drain_or_hold(p, r, h);
-		ibcc_rules_say(p, IBCC_DECISION_ADMIT, r)->a = r->n;
+		ibcc_rules_drain_or_hold(p, h);
+		ibcc_rules_say(p, IBCC_DECISION_ADMIT, h)->a = r->n;
 	}
-	ibcc_rules_change(p, k);
+	ibcc_rules_change(p, h);
 	return 0;
 }
 
@@ -304,22 +304,22 @@ int ibcc_rule_admit(struct pass *p)
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
 		const struct ibcc_root *now = &p->pic->root[i];
 		struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, now->port);
-		uint32_t k = r ? (uint32_t)(r - c->par.root) : 0;
+		struct held *h = r ? &c->held[r - c->par.root] : NULL;
 		bool confirmed;
 
 		if (!r || r->phase != IBCC_PHASE_WATCH)
 			continue;
-		confirmed = c->held[k].seen >= c->p.confirm_passes &&
-			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, &c->held[k]));
+		confirmed = h->seen >= c->p.confirm_passes &&
+			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, h));
 		if (!confirmed && !in_doubt(c, r, now))
 			continue;
 		if (p->actual->ep[ibcc_topo_switch_endport(p->t, r->port)].support !=
 		    IBCC_CC_SUPPORTED) {
-			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, r);
+			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, h);
 			continue;
 		}
 		r->calm = !confirmed; /* others hold its sources already */
-		ret = admit(p, k, now);
+		ret = admit(p, h, now);
 		if (ret || r->phase != IBCC_PHASE_WATCH)
 			return ret;
 	}

@@ -16,48 +16,46 @@
  * buffer is before each port that waits. While it is emptied the root stays busy with what comes
  * out.
  */
-uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct ibcc_root_parameters *r,
-				 const struct held *h, const struct ibcc_root *now)
+uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct held *h)
 {
-	uint64_t ns = (uint64_t)now->n_waiting * TREE_BUFFER * 8000 / h->full_mbps;
+	uint64_t ns = h->now ? (uint64_t)h->now->n_waiting * TREE_BUFFER * 8000 / h->full_mbps : 0;
 
-	if (p->c->p.without == IBCC_RULE_DRAIN || r->kind != IBCC_CONGESTION_OUTPUT ||
+	if (p->c->p.without == IBCC_RULE_DRAIN || h->r->kind != IBCC_CONGESTION_OUTPUT ||
 	    ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
 		return 0;
 	ns = 2 * ns / p->pic->interval_ns + 2;
 	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);
 }
 
-void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h)
 {
-	h->left = h->now ? ibcc_rules_drain_passes(p, r, h, h->now) : 0;
+	h->left = ibcc_rules_drain_passes(p, h);
 	h->dry = 0;
-	r->phase = h->left ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
+	h->r->phase = h->left ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
 }
 
 /* The tree is empty when its root runs out of packets, or when nobody waits any more. It must do so
  * in two passes: a moment without packets may come before all sources have been marked, and those
  * that were not would fill the tree again at once.
  */
-static void end_draining(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+static void end_draining(struct pass *p, struct held *h)
 {
-	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
+	const struct ibcc_root *now = h->root;
 
-	if (!ibcc_picture_sees(p->pic, now))
-		now = NULL;
 	h->dry = now && ibcc_rules_busy(now) < DRAINED_PERMILLE ? h->dry + 1 : 0;
 	h->left--;
 	if (now && h->left && h->dry < DRY_PASSES &&
 	    now->tree_wait_permille >= p->c->p.victim_wait_permille)
 		return;
-	r->phase = IBCC_PHASE_HOLD;
-	ibcc_rules_say(p, IBCC_DECISION_DRAINED, r);
-	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+	h->r->phase = IBCC_PHASE_HOLD;
+	ibcc_rules_say(p, IBCC_DECISION_DRAINED, h);
+	ibcc_rules_change(p, h);
 }
 
-static void drain_again(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+static void drain_again(struct pass *p, struct held *h)
 {
 	const struct ibcc_root *now = h->now;
+	struct ibcc_root_parameters *r = h->r;
 	bool stands = r->kind == IBCC_CONGESTION_OUTPUT &&
 		      ibcc_rules_busy(now) >= DRAINED_PERMILLE &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
@@ -69,7 +67,7 @@ static void drain_again(struct pass *p, struct ibcc_root_parameters *r, struct h
 	if (h->returned < RETURNED_PASSES << h->backoff)
 		return;
 	h->returned = 0;
-	left = ibcc_rules_drain_passes(p, r, h, now);
+	left = ibcc_rules_drain_passes(p, h);
 	if (!left)
 		return;
 	h->left = left;
@@ -78,27 +76,20 @@ static void drain_again(struct pass *p, struct ibcc_root_parameters *r, struct h
 	h->turning = 0;
 	r->phase = IBCC_PHASE_DRAIN;
 	r->calm = false;
-	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, r)->a = now->tree_wait_permille;
-	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, h)->a = now->tree_wait_permille;
+	ibcc_rules_change(p, h);
 }
 
-void ibcc_rule_drain(struct pass *p)
+void ibcc_rule_drain(struct pass *p, struct held *h)
 {
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++) {
-		struct ibcc_root_parameters *r = &p->c->par.root[k];
-		struct held *h = &p->c->held[k];
-
-		if (!r->in_force)
-			continue;
-		/* Its settings were gone for a while, and its tree has come back. */
-		if (h->lost && h->now && r->phase == IBCC_PHASE_HOLD)
-			ibcc_rules_drain_or_hold(p, r, h);
-		h->lost = false;
-		if (h->done)
-			continue;
-		if (r->phase == IBCC_PHASE_DRAIN)
-			end_draining(p, r, h);
-		else if (r->phase == IBCC_PHASE_HOLD && h->now)
-			drain_again(p, r, h);
-	}
+	/* Its settings were gone for a while, and its tree has come back. */
+	if (h->lost && h->now && h->r->phase == IBCC_PHASE_HOLD)
+		ibcc_rules_drain_or_hold(p, h);
+	h->lost = false;
+	if (h->done)
+		return;
+	if (h->r->phase == IBCC_PHASE_DRAIN)
+		end_draining(p, h);
+	else if (h->r->phase == IBCC_PHASE_HOLD && h->now)
+		drain_again(p, h);
 }

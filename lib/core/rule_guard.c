@@ -26,7 +26,7 @@
 #define DRIFT_LOW          500u /* permille: demand is not believed to change by more */
 #define DRIFT_HIGH         1000u
 
-static bool harmed(const struct pass *p, const struct ibcc_root_parameters *r, const struct held *h)
+static bool harmed(const struct pass *p, const struct held *h)
 {
 	uint64_t before = 0, now = 0, free_before = 0, free_now = 0, drift = 1000;
 
@@ -35,7 +35,7 @@ static bool harmed(const struct pass *p, const struct ibcc_root_parameters *r, c
 
 		before += b->mbps;
 		now += n->mbps;
-		if (r->member[i] || b->wait_permille > FREE_WAIT || n->wait_permille > FREE_WAIT)
+		if (h->r->member[i] || b->wait_permille > FREE_WAIT || n->wait_permille > FREE_WAIT)
 			continue;
 		free_before += b->mbps;
 		free_now += n->mbps;
@@ -57,19 +57,19 @@ bool ibcc_rules_in_between(const struct ibcc_controller *c)
 	return false;
 }
 
-static bool does_harm(const struct pass *p, const struct ibcc_root_parameters *r, struct held *h)
+static bool does_harm(const struct pass *p, struct held *h)
 {
-	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
+	const struct ibcc_root *now = h->known;
 	bool less;
 
-	if (r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
+	if (h->r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
 	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_in_between(p->c) || !now ||
 	    !now->fresh)
 		return false;
 	h->guarded++;
 	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&
 	       now->rate_mbps * IBCC_IDLE_SHARE >= h->full_mbps;
-	h->harmed = less && harmed(p, r, h) ? h->harmed + 1 : 0;
+	h->harmed = less && harmed(p, h) ? h->harmed + 1 : 0;
 	return h->harmed >= HARM_PASSES;
 }
 
@@ -87,21 +87,20 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 	return 2 * alike > n;
 }
 
-void ibcc_rules_bar(struct pass *p, uint32_t k, enum ibcc_decision_code why)
+void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)
 {
-	struct ibcc_controller *c = p->c;
-	struct ibcc_root_parameters *r = &c->par.root[k];
-	struct held *h = &c->held[k];
+	struct ibcc_root_parameters *r = h->r;
 
-	ibcc_rules_say(p, why, r);
-	ibcc_rules_change(p, k);
-	for (uint32_t i = 0; i < c->par.n_endports; i++)
+	ibcc_rules_say(p, why, h);
+	ibcc_rules_change(p, h);
+	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->lacking[i] = false;
 	r->phase = IBCC_PHASE_BARRED;
 	r->in_force = r->told = false;
-	ibcc_rules_begin_anew(r, h);
+	ibcc_rules_begin_anew(h);
 	h->barred = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
-	*h = (struct held){ .patience = h->patience,
+	*h = (struct held){ .r = r,
+			    .patience = h->patience,
 			    .before = h->before,
 			    .barred = h->barred,
 			    .left = h->barred,
@@ -111,14 +110,13 @@ void ibcc_rules_bar(struct pass *p, uint32_t k, enum ibcc_decision_code why)
 /* Would control of a root free nobody, or cost more than it frees? All who waited contribute, or
  * the contributors, who hold all that they send, send much elsewhere.
  */
-static bool frees_nobody(const struct pass *p, const struct ibcc_root_parameters *r,
-			 const struct held *h)
+static bool frees_nobody(const struct pass *p, const struct held *h)
 {
-	const struct ibcc_root *now = ibcc_picture_find(p->pic, r->port);
+	const struct ibcc_root *now = h->known;
 	uint64_t sent = 0;
 	bool frees = false;
 
-	if (!now || !now->n_marked || !ibcc_rules_hold_all(p, r))
+	if (!now || !now->n_marked || !ibcc_rules_hold_all(p, h->r))
 		return false;
 	for (uint32_t i = 0; i < p->pic->n_loads; i++) {
 		bool contributes = now->becns[i] > 0;
@@ -131,20 +129,13 @@ static bool frees_nobody(const struct pass *p, const struct ibcc_root_parameters
 
 void ibcc_rule_guard(struct pass *p)
 {
-	struct ibcc_controller *c = p->c;
+	for (uint32_t k = p->c->par.n_roots; k-- > 0;) {
+		struct held *h = &p->c->held[k];
+		bool in_vain = h->r->in_force && frees_nobody(p, h);
 
-	for (uint32_t k = c->par.n_roots; k-- > 0;) {
-		struct ibcc_root_parameters *r = &c->par.root[k];
-
-		if (!ibcc_phase_sets(r->phase) || !r->in_force)
-			continue;
-		if (frees_nobody(p, r, &c->held[k])) {
-			ibcc_rules_bar(p, k, IBCC_DECISION_IN_VAIN);
+		if (in_vain || (h->r->in_force && does_harm(p, h))) {
+			ibcc_rules_bar(p, h, in_vain ? IBCC_DECISION_IN_VAIN : IBCC_DECISION_HARM);
 			return; /* what the others do may be others' doing now */
-		}
-		if (does_harm(p, r, &c->held[k])) {
-			ibcc_rules_bar(p, k, IBCC_DECISION_HARM);
-			return;
 		}
 	}
 }

@@ -32,31 +32,33 @@
 #define PAUSE     8u  /* passes; doubled by each reversal */
 #define PAUSE_MAX 128u
 
-static void end_learning(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
-			 const struct ibcc_root *known)
+static void end_learning(struct pass *p, struct held *h)
 {
-	uint32_t k = (uint32_t)(r - p->c->par.root);
+	const struct ibcc_root *known = h->known;
+	struct ibcc_root_parameters *r = h->r;
 
 	if (--h->left)
 		return;
 	if (!known->n_marked) {
-		ibcc_rules_bar(p, k, IBCC_DECISION_IN_VAIN);
+		ibcc_rules_bar(p, h, IBCC_DECISION_IN_VAIN);
 		return;
 	}
 	/* Nobody was held: who gets more BECNs is nearer to the root, not more demanding. */
-	ibcc_rules_number(r, h, known->n_marked, known->n_marked, h->full_mbps);
+	ibcc_rules_number(h, known->n_marked, known->n_marked, h->full_mbps);
 	r->basis = IBCC_BASIS_MARKED;
 	/* Who waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
-	ibcc_rules_say(p, IBCC_DECISION_LEARNT, r)->a = r->n;
-	ibcc_rules_drain_or_hold(p, r, h);
-	ibcc_rules_change(p, k);
+	ibcc_rules_say(p, IBCC_DECISION_LEARNT, h)->a = r->n;
+	ibcc_rules_drain_or_hold(p, h);
+	ibcc_rules_change(p, h);
 }
 
 /* Do the numbers that a root's values were made for still fit n pairs at mbps in all? */
-static bool differs(const struct ibcc_root_parameters *r, const struct ibcc_root *known)
+static bool differs(const struct held *h)
 {
+	const struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root *known = h->known;
 	double n = known->n_limited, mbps = known->limited_mbps, chance = 1 / sqrt(known->samples);
 	double each = mbps / n * r->n / r->rate_mbps;
 	double loop = n / mbps * r->rate_mbps / r->n_heavy; /* times that between packets */
@@ -67,31 +69,31 @@ static bool differs(const struct ibcc_root_parameters *r, const struct ibcc_root
 /* Is it busy while hardly anybody waits for it, and the only root? Then there is nothing to be
  * gained by better numbers.
  */
-static bool is_well(const struct pass *p, const struct ibcc_root_parameters *r,
-		    const struct ibcc_root *known)
+static bool is_well(const struct pass *p, const struct held *h)
 {
 	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
-		if (ibcc_phase_sets(p->c->par.root[k].phase) && &p->c->par.root[k] != r)
+		if (ibcc_phase_sets(p->c->par.root[k].phase) && &p->c->held[k] != h)
 			return false;
-	return ibcc_picture_sees(p->pic, known) && r->kind == IBCC_CONGESTION_INPUT &&
-	       ibcc_rules_busy(known) >= p->c->p.sink_busy_permille &&
-	       known->tree_wait_permille < p->c->p.victim_wait_permille;
+	return h->root && h->r->kind == IBCC_CONGESTION_INPUT &&
+	       ibcc_rules_busy(h->root) >= p->c->p.sink_busy_permille &&
+	       h->root->tree_wait_permille < p->c->p.victim_wait_permille;
 }
 
 /* Counts of a sample vary, so that numbers which go up and down in turn are let go up or down ever
  * more seldom.
  */
-static void by_log(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
-		   const struct ibcc_root *known)
+static void by_log(struct pass *p, struct held *h)
 {
+	const struct ibcc_root *known = h->known;
+	struct ibcc_root_parameters *r = h->r;
 	struct ibcc_decision *d;
 	int8_t direction;
 
-	if (!differs(r, known)) {
+	if (!differs(h)) {
 		r->basis = IBCC_BASIS_LOGGED;
 		return;
 	}
-	if (is_well(p, r, known) || h->age < h->pause)
+	if (is_well(p, h) || h->age < h->pause)
 		return;
 	direction = known->limited_mbps / known->n_limited < (double)r->rate_mbps / r->n ? -1 : 1;
 	if (!h->pause)
@@ -100,7 +102,7 @@ static void by_log(struct pass *p, struct ibcc_root_parameters *r, struct held *
 		h->pause *= 2u;
 	h->direction = direction;
 	h->age = 0;
-	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, r);
+	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, h);
 	d->a = known->n_limited;
 	d->b = (uint32_t)lround(known->limited_mbps);
 	d->c = r->n;
@@ -110,37 +112,36 @@ static void by_log(struct pass *p, struct ibcc_root_parameters *r, struct held *
 	r->basis = IBCC_BASIS_LOGGED;
 	if (r->kind == IBCC_CONGESTION_OUTPUT)
 		h->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
-	ibcc_rules_begin_anew(r, h);
-	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+	ibcc_rules_begin_anew(h);
+	ibcc_rules_change(p, h);
 }
 
 /* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
  * named them. Whom a root does not mark needs none: with them the root would share the timer of all
  * others that the adapter contributes to.
  */
-static void enlist_logged(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
-			  const struct ibcc_root *known)
+static void enlist_logged(struct pass *p, struct held *h)
 {
 	uint32_t more = 0;
 
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
-		if (known->sends[i])
-			more += ibcc_rules_enlist(p, r, i);
-	h->n_adapters = known->n_senders;
+		if (h->known->sends[i])
+			more += ibcc_rules_enlist(p, h, i);
+	h->n_adapters = h->known->n_senders;
 	if (more)
-		ibcc_rules_say(p, IBCC_DECISION_ENLIST, r)->a = more;
+		ibcc_rules_say(p, IBCC_DECISION_ENLIST, h)->a = more;
 }
 
 /* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
  * between it is what it was: a port that is held back too much sends little as well. A link between
  * switches that waits does so in another root's tree.
  */
-static bool looks_otherwise(const struct pass *p, const struct ibcc_root_parameters *r,
-			    const struct ibcc_root *now)
+static bool looks_otherwise(const struct pass *p, const struct held *h)
 {
-	uint32_t peer = p->t->port[r->port].peer;
+	uint32_t peer = p->t->port[h->r->port].peer;
+	const struct ibcc_root *now = h->now;
 
-	switch (r->kind) {
+	switch (h->r->kind) {
 	case IBCC_CONGESTION_INPUT:
 		return now->wait_permille >= SLOW_PERMILLE && peer != IBCC_NONE &&
 		       !ibcc_topo_is_switch(p->t, p->t->port[peer].node);
@@ -149,19 +150,21 @@ static bool looks_otherwise(const struct pass *p, const struct ibcc_root_paramet
 	return false;
 }
 
-static void turn(struct pass *p, struct ibcc_root_parameters *r, struct held *h, uint32_t mbps)
+static void turn(struct pass *p, struct held *h, uint32_t mbps)
 {
+	struct ibcc_root_parameters *r = h->r;
+
 	r->kind = r->kind == IBCC_CONGESTION_INPUT ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	if (r->basis == IBCC_BASIS_LOGGED)
 		r->basis = IBCC_BASIS_MARKED;
-	ibcc_rules_number(r, h, h->n_adapters, h->n_adapters, mbps);
+	ibcc_rules_number(h, h->n_adapters, h->n_adapters, mbps);
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->calm = false;
 	h->other_kind = h->fast = 0;
 	h->fast_mbps = 0;
-	ibcc_rules_begin_anew(r, h);
-	ibcc_rules_say(p, IBCC_DECISION_TURNED, r)->a = mbps;
-	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+	ibcc_rules_begin_anew(h);
+	ibcc_rules_say(p, IBCC_DECISION_TURNED, h)->a = mbps;
+	ibcc_rules_change(p, h);
 }
 
 /* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
@@ -170,11 +173,12 @@ static void turn(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
  * held: let go at once they would fill the fabric with it. So they go on under control, for all
  * that the link can carry.
  */
-static bool receiver_is_fast(const struct pass *p, const struct ibcc_root_parameters *r,
-			     struct held *h, const struct ibcc_root *port)
+static bool receiver_is_fast(const struct pass *p, struct held *h)
 {
+	const struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root *port = h->known;
 	uint64_t slow = h->jam_mbps > h->full_mbps ? h->jam_mbps : h->full_mbps;
-	uint16_t tree_wait = ibcc_picture_sees(p->pic, port) ? port->tree_wait_permille : 0;
+	uint16_t tree_wait = h->root ? h->root->tree_wait_permille : 0;
 	uint16_t free = p->c->p.victim_wait_permille;
 	uint64_t sum;
 
@@ -208,13 +212,24 @@ static uint64_t permille(uint64_t now, uint64_t old)
 	return now * 1000 / (old ? old : 1);
 }
 
+/* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
+static uint32_t heavy_of(const struct pass *p, const struct held *h)
+{
+	uint32_t on = 0;
+
+	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
+		on += ibcc_phase_sets(p->c->par.root[k].phase);
+	return h->r->kind == IBCC_CONGESTION_OUTPUT && on > 1 ? h->now->n_marked : h->now->n_heavy;
+}
+
 /* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where
  * the table ends is the leader's business; how often its sources are marked is each root's.
  */
-static void by_becns(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
-		     uint32_t n_heavy)
+static void by_becns(struct pass *p, struct held *h)
 {
-	uint32_t n = h->now->n_marked, mbps = ibcc_rules_source_mbps(p, r);
+	struct ibcc_root_parameters *r = h->r;
+	uint32_t n = h->now->n_marked, n_heavy = heavy_of(p, h);
+	uint32_t mbps = ibcc_law_source_mbps(p->t, r, p->c->par.n_endports);
 	uint32_t busy = (uint32_t)(h->win.busy / h->win.n);
 	/* What an idle port sends says nothing about what it can carry. */
 	uint32_t rate = busy >= p->c->p.sink_busy_permille ? (uint32_t)(h->win.rate_mbps / h->win.n)
@@ -232,91 +247,75 @@ static void by_becns(struct pass *p, struct ibcc_root_parameters *r, struct held
 	    loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR &&
 	    !(first && (end >= 1000 + LEARN_PERMILLE || end <= 1000 - LEARN_PERMILLE)))
 		return;
-	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, r);
+	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, h);
 	d->a = n;
 	d->b = n_heavy;
 	d->c = rate;
 	d->d = r->n;
 	d->e = r->n_heavy;
 	d->f = r->rate_mbps;
-	ibcc_rules_number(r, h, n, n_heavy, rate);
-	ibcc_rules_begin_anew(r, h);
-	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
-}
-
-/* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
-static uint32_t heavy_of(const struct pass *p, const struct ibcc_root_parameters *r,
-			 const struct ibcc_root *known)
-{
-	uint32_t on = 0;
-
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
-		on += ibcc_phase_sets(p->c->par.root[k].phase);
-	return r->kind == IBCC_CONGESTION_OUTPUT && on > 1 ? known->n_marked : known->n_heavy;
+	ibcc_rules_number(h, n, n_heavy, rate);
+	ibcc_rules_begin_anew(h);
+	ibcc_rules_change(p, h);
 }
 
 /* More sources than were seen to wait: those that are held for another root do not wait. */
-static void count_drained(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
-			  const struct ibcc_root *now)
-{
-	if (now->n_marked * 1000ull > h->n_adapters * (uint64_t)MORE_PERMILLE) {
-		ibcc_rules_number(r, h, now->n_marked, heavy_of(p, r, now), h->full_mbps);
-		r->basis = IBCC_BASIS_MARKED;
-		ibcc_rules_say(p, IBCC_DECISION_MORE, r)->a = r->n;
-	}
-	ibcc_rules_enlist_sources(p, r, now);
-}
-
-static void size_held(struct pass *p, struct ibcc_root_parameters *r, struct held *h,
-		      const struct ibcc_root *known)
+static void count_drained(struct pass *p, struct held *h)
 {
 	const struct ibcc_root *now = h->now;
+
+	if (now->n_marked * 1000ull > h->n_adapters * (uint64_t)MORE_PERMILLE) {
+		ibcc_rules_number(h, now->n_marked, heavy_of(p, h), h->full_mbps);
+		h->r->basis = IBCC_BASIS_MARKED;
+		ibcc_rules_say(p, IBCC_DECISION_MORE, h)->a = h->r->n;
+	}
+	ibcc_rules_enlist_sources(p, h, now);
+}
+
+static void size_held(struct pass *p, struct held *h)
+{
+	const struct ibcc_root *known = h->known, *now = h->now;
+	struct ibcc_root_parameters *r = h->r;
 	bool logged = known->logged && p->c->p.without != IBCC_RULE_LOG;
 	uint32_t more;
 
 	r->told = logged && (known->n_limited || r->told);
 	if (logged && known->n_limited) {
-		by_log(p, r, h, known);
-		enlist_logged(p, r, h, known);
+		by_log(p, h);
+		enlist_logged(p, h);
 	}
-	if (!h->done && receiver_is_fast(p, r, h, known)) {
-		turn(p, r, h, known->link_mbps);
+	if (!h->done && receiver_is_fast(p, h)) {
+		turn(p, h, known->link_mbps);
 		return;
 	}
 	if (!now || h->done)
 		return;
-	h->other_kind = looks_otherwise(p, r, now) ? h->other_kind + 1 : 0;
+	h->other_kind = looks_otherwise(p, h) ? h->other_kind + 1 : 0;
 	if (h->other_kind >= KIND_PASSES && now->rate_mbps) {
-		turn(p, r, h, now->rate_mbps);
+		turn(p, h, now->rate_mbps);
 		return;
 	}
 	if (r->told)
 		return;
 	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
-		by_becns(p, r, h, heavy_of(p, r, now));
-	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, r, now) : 0;
+		by_becns(p, h);
+	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, h, now) : 0;
 	if (more)
-		ibcc_rules_say(p, IBCC_DECISION_ENLIST, r)->a = more;
+		ibcc_rules_say(p, IBCC_DECISION_ENLIST, h)->a = more;
 }
 
-void ibcc_rule_size(struct pass *p)
+void ibcc_rule_size(struct pass *p, struct held *h)
 {
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++) {
-		struct ibcc_root_parameters *r = &p->c->par.root[k];
-		struct held *h = &p->c->held[k];
-		const struct ibcc_root *known = ibcc_picture_find(p->pic, r->port);
-
-		if (!r->in_force || !known)
-			continue;
-		switch (r->phase) {
-		case IBCC_PHASE_WATCH:
-		case IBCC_PHASE_BARRED: break;
-		case IBCC_PHASE_LEARN: end_learning(p, r, h, known); break;
-		case IBCC_PHASE_DRAIN:
-			if (h->now)
-				count_drained(p, r, h, h->now);
-			break;
-		case IBCC_PHASE_HOLD: size_held(p, r, h, known); break;
-		}
+	if (!h->known)
+		return;
+	switch (h->r->phase) {
+	case IBCC_PHASE_WATCH:
+	case IBCC_PHASE_BARRED: break;
+	case IBCC_PHASE_LEARN: end_learning(p, h); break;
+	case IBCC_PHASE_DRAIN:
+		if (h->now)
+			count_drained(p, h);
+		break;
+	case IBCC_PHASE_HOLD: size_held(p, h); break;
 	}
 }

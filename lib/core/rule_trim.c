@@ -19,8 +19,9 @@
  * a slow receiver whose sources are only counted would lose control of all of them for a few
  * hundredths of what it takes, and of the others' with them.
  */
-static bool hold_less(const struct pass *p, struct ibcc_root_parameters *r, const struct held *h)
+static bool hold_less(const struct pass *p, const struct held *h)
 {
+	struct ibcc_root_parameters *r = h->r;
 	bool leads = &p->c->par.root[r->leader] == r && h->now->n_marked <= h->n_adapters;
 	uint32_t end = r->end_permille * 10 / 11, loop = r->loop_permille * 5 / 7;
 
@@ -37,22 +38,23 @@ static bool hold_less(const struct pass *p, struct ibcc_root_parameters *r, cons
 	return true;
 }
 
-static void judge(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+static void judge(struct pass *p, struct held *h)
 {
 	const struct window w = h->win;
 
 	h->win = (struct window){ 0 };
-	if (w.busy >= (uint64_t)p->c->p.sink_busy_permille * w.n || !w.marks || !hold_less(p, r, h))
+	if (w.busy >= (uint64_t)p->c->p.sink_busy_permille * w.n || !w.marks || !hold_less(p, h))
 		return;
-	ibcc_rules_say(p, IBCC_DECISION_NEARER, r)->a = (uint32_t)(w.busy / w.n);
-	ibcc_rules_change(p, (uint32_t)(r - p->c->par.root));
+	ibcc_rules_say(p, IBCC_DECISION_NEARER, h)->a = (uint32_t)(w.busy / w.n);
+	ibcc_rules_change(p, h);
 }
 
 /* A slow receiver's tree can be told from sources that are held too much only if it was told whom
  * it limits, and matters only where other roots have its values.
  */
-static void calm(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
+static void calm(struct pass *p, struct held *h)
 {
+	struct ibcc_root_parameters *r = h->r;
 	uint64_t waiting = h->now->n_waiting;
 	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
 		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
@@ -67,20 +69,15 @@ static void calm(struct pass *p, struct ibcc_root_parameters *r, struct held *h)
 	h->turning = 0;
 	r->calm = gone;
 	h->backoff += !gone && h->backoff < IBCC_BACKOFF_MAX;
-	ibcc_rules_say(p, gone ? IBCC_DECISION_CALM : IBCC_DECISION_NOT_CALM, r);
+	ibcc_rules_say(p, gone ? IBCC_DECISION_CALM : IBCC_DECISION_NOT_CALM, h);
 }
 
-void ibcc_rule_trim(struct pass *p)
+void ibcc_rule_trim(struct pass *p, struct held *h)
 {
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++) {
-		struct ibcc_root_parameters *r = &p->c->par.root[k];
-		struct held *h = &p->c->held[k];
-
-		if (r->phase != IBCC_PHASE_HOLD || !r->in_force || !h->now || h->done)
-			continue;
-		if (p->c->p.without != IBCC_RULE_CALM)
-			calm(p, r, h);
-		if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
-			judge(p, r, h);
-	}
+	if (h->r->phase != IBCC_PHASE_HOLD || !h->now || h->done)
+		return;
+	if (p->c->p.without != IBCC_RULE_CALM)
+		calm(p, h);
+	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
+		judge(p, h);
 }

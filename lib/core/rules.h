@@ -57,8 +57,11 @@ struct held {
 	int8_t direction;    /* of that: 1 more for each pair, -1 less, 0 never */
 
 	/* In this pass: */
-	const struct ibcc_root *now; /* NULL: it is no root, or nothing can be judged by it */
-	bool done;                   /* a rule has changed it */
+	struct ibcc_root_parameters *r; /* of the same index */
+	const struct ibcc_root *known;  /* the picture's; NULL: it does not know it */
+	const struct ibcc_root *root;   /* ... NULL: it is no root now */
+	const struct ibcc_root *now;    /* ... NULL: nothing can be judged by it, either */
+	bool done;                      /* a rule has changed it */
 };
 
 struct ibcc_controller {
@@ -87,25 +90,22 @@ struct pass {
 
 /* Notes a decision about a root, for words. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
-				     const struct ibcc_root_parameters *r);
-/* The root of parameters k changes: nobody else does so in this pass, and all are judged anew. */
-void ibcc_rules_change(struct pass *p, uint32_t k);
+				     const struct held *h);
+/* The root changes: nobody else does so in this pass, and all are judged anew. */
+void ibcc_rules_change(struct pass *p, struct held *h);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
-void ibcc_rules_number(struct ibcc_root_parameters *r, struct held *h, uint32_t n, uint32_t n_heavy,
-		       uint32_t full_mbps);
+void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* What feedback made of the values for other numbers is void. */
-void ibcc_rules_begin_anew(struct ibcc_root_parameters *r, struct held *h);
+void ibcc_rules_begin_anew(struct held *h);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
-uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_parameters *r, uint32_t endport);
-/* ... all of its sources but victims: control is for each queue pair, so who gets no BECNs is never
- * held. Returns how many are new.
+uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport);
+/* ... all sources of the picture's root but victims: control is for each queue pair, so who gets no
+ * BECNs is never held. Returns how many are new.
  */
-uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_parameters *r,
+uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct held *h,
 				   const struct ibcc_root *now);
 /* Removes a root; the last one has its index then. */
 void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k);
-/* Data rate of the fastest link among a root's members. */
-uint32_t ibcc_rules_source_mbps(const struct pass *p, const struct ibcc_root_parameters *r);
 
 /* Share of the time in which a root's port sends, or waits to. */
 static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
@@ -121,11 +121,11 @@ static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_
 	return p->pic->fecn ? now->fecn : now->becn;
 }
 
-/* Rules: one pass for all roots. Those that return int: -ENOMEM. */
+/* Rules: of all roots, or of one whose settings are on the fabric. -ENOMEM. */
 void ibcc_rule_guard(struct pass *p);
-void ibcc_rule_size(struct pass *p);
-void ibcc_rule_drain(struct pass *p);
-void ibcc_rule_trim(struct pass *p);
+void ibcc_rule_size(struct pass *p, struct held *h);
+void ibcc_rule_drain(struct pass *p, struct held *h);
+void ibcc_rule_trim(struct pass *p, struct held *h);
 int ibcc_rule_admit(struct pass *p);
 
 /* rule_admit.c: follows the picture's roots, and lets those go that are long gone, or whose
@@ -133,15 +133,14 @@ int ibcc_rule_admit(struct pass *p);
  */
 void ibcc_rules_watch(struct pass *p);
 /* rule_drain.c: passes for which a root's tree is to be emptied; 0: no need. */
-uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct ibcc_root_parameters *r,
-				 const struct held *h, const struct ibcc_root *now);
+uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct held *h);
 /* ... and does so, if needed, or else holds it. */
-void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_parameters *r, struct held *h);
+void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
 /* Is a tree being emptied, or are settings under way? What is lost then is lost to that. */
 bool ibcc_rules_in_between(const struct ibcc_controller *c);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
-void ibcc_rules_bar(struct pass *p, uint32_t k, enum ibcc_decision_code why);
+void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
 
 #endif

@@ -48,6 +48,14 @@ void ibcc_topo_unlink(struct ibcc_topo *t, uint32_t port)
 	take_down(&t->port[peer]);
 }
 
+void ibcc_topo_clear_lid(struct ibcc_topo *t, uint32_t port)
+{
+	/* Those of one port follow each other. */
+	for (uint32_t l = t->port[port].lid; l && l <= IBCC_LID_MAX && t->lid_port[l] == port; l++)
+		t->lid_port[l] = IBCC_NONE;
+	t->port[port].lid = 0;
+}
+
 int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned int lmc)
 {
 	uint32_t end = lid + (1u << (lmc & 31));
@@ -58,11 +66,7 @@ int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned
 	for (uint32_t l = lid; l < end; l++)
 		if (t->lid_port[l] != IBCC_NONE && t->lid_port[l] != port)
 			return -EINVAL;
-	/* The old LIDs follow each other, too. */
-	if (t->port[port].lid)
-		for (uint32_t l = t->port[port].lid; l <= IBCC_LID_MAX && t->lid_port[l] == port;
-		     l++)
-			t->lid_port[l] = IBCC_NONE;
+	ibcc_topo_clear_lid(t, port);
 	for (uint32_t l = lid; l < end; l++)
 		t->lid_port[l] = port;
 	t->port[port].lid = lid;

@@ -377,6 +377,17 @@ static int link_ports(struct ibcc_topo *t, const struct ibcc_walk_node *n)
 	return rc;
 }
 
+/* Two ports of one adapter with one LID are planes of one port. Of two adapters, the subnet manager
+ * will set that right.
+ */
+static bool shares_lid(const struct ibcc_topo *t, uint32_t node, uint16_t lid)
+{
+	uint32_t owner = ibcc_topo_port_of_lid(t, lid);
+
+	return owner != IBCC_NONE && t->port[owner].node == node &&
+	       t->node[node].type == IBCC_NODE_CA;
+}
+
 /* What a node said of its ports, and its tables. */
 static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk_node *n)
 {
@@ -399,10 +410,9 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 		tp->mtu_bytes = ibcc_link_mtu_bytes(pi->mtu_code);
 		tp->rate_mbps = p && pi->state > STATE_DOWN ? pi->rate_mbps : 0;
 		tp->lanes = pi->lanes;
-		/* Two ports with one LID: the subnet manager will set that right. */
 		if (tp->endport != IBCC_NONE && pi->lid &&
 		    ibcc_topo_set_lid(t, tn->first_port + p, pi->lid, pi->lmc) < 0)
-			w->n_odd++;
+			w->n_odd += !shares_lid(t, n->index, pi->lid);
 	}
 	for (uint32_t i = 0; i < n->n_maps && !rc; i++)
 		if (ibcc_topo_set_sl2vl(t, n->index, n->map[i].in, n->map[i].out, n->map[i].vl) ==

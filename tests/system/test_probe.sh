@@ -95,3 +95,32 @@ tune plan -j >"$TMP/plan.json" 2>/dev/null
 equal "only the host is without" "$(jq -c '[.unreachable[].node]' "$TMP/plan.json")" '["H3"]'
 sim set cc_support.H3=on >/dev/null
 check "an apply is not refused for it" tune apply
+
+# A tree of 648 hosts of all kinds: everybody is asked, and each type is what it is.
+stop "$OSM_PID"
+stop "$SIM_PID"
+BOOT_SECONDS=90
+TOOL_SECONDS=60
+{
+	tree 36 2
+	cat <<-YAML
+	devices:
+	  hosts: connectx-6
+	  switches: switch-ib2
+	  nodes:
+	    h0: qib
+	    h1: {profile: connectx-3, a10: no}
+	    h325: {profile: connectx-3, a10: no}
+	    h647: {nvidia_cc: none}
+	YAML
+	for s in 0 1 2 3 4 5; do echo "    s1-$s: {profile: quantum2, adaptive_sls: 1}"; done
+} >"$TMP/tree.yaml"
+start_sim "$TMP/tree.yaml"
+start_opensm
+tune probe -j >"$TMP/probe.json" 2>"$TMP/probe.log" || fail "probe of a tree"
+is "645 adapters that the kernel answers for" 0x101b '.count == 645 and .counters["PortXmitWait, not claimed"] == 645'
+is "two without the annex" 0x1003 '.count == 2 and .annex_a10 == {no: 2}'
+is "one of QLogic's" 0x7322 '.count == 1'
+is "48 switches of one kind" 0xcf08 '.count == 48 and .tick == {"31, PortSamplesControl": 48}'
+is "six of another, which route adaptively" 0xd2f2 '.count == 6 and .adaptive_routing == {on: 6}'
+equal "nobody else" "$(jq -c '[.types[].count] | add' "$TMP/probe.json")" 702

@@ -77,6 +77,51 @@ static void test_bad_tables(void **state)
 	ibcc_topo_free(t);
 }
 
+/* An adapter of two links, of which one has the LID of both: nobody reads it or routes to it. A
+ * second port of its own is another matter, and so is a cable that is out.
+ */
+static void test_planes(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t sw, one, two, port;
+	json_t *list;
+
+	(void)state;
+	assert_non_null(t);
+	sw = fabric_node(t, IBCC_NODE_SWITCH, 8, "switch");
+	one = fabric_node(t, IBCC_NODE_CA, 2, "wide");
+	two = fabric_node(t, IBCC_NODE_CA, 2, "two ports");
+	for (unsigned int p = 1; p <= 2; p++) {
+		fabric_link(t, one, p, sw, p);
+		fabric_link(t, two, p, sw, 2 + p);
+		assert_int_equal(ibcc_topo_set_lid(t, fabric_port(t, two, p), (uint16_t)(7 + p), 0),
+				 0);
+	}
+	port = fabric_port(t, one, 1);
+	assert_int_equal(ibcc_topo_set_lid(t, port, 4, 1), 0);
+	ibcc_topo_unlink(t, port + 1);
+	assert_false(ibcc_topo_has_planes(t, one));
+	fabric_link(t, one, 2, sw, 2);
+	assert_true(ibcc_topo_has_planes(t, one));
+	assert_false(ibcc_topo_has_planes(t, two));
+	assert_false(ibcc_topo_has_planes(t, sw));
+	ibcc_topo_leave_planes(t);
+	assert_int_equal(t->port[port].lid, 0);
+	assert_int_equal(t->lid_port[4], IBCC_NONE);
+	assert_int_equal(t->lid_port[5], IBCC_NONE);
+	assert_int_equal(t->lid_port[8], fabric_port(t, two, 1));
+	assert_true(ibcc_topo_has_planes(t, one));
+	assert_false(ibcc_device_takes_part(t, one));
+	assert_true(ibcc_device_takes_part(t, two));
+	list = ibcc_report_apart(t);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(json_string_value(json_array_get(list, 0)),
+			    "1 adapter with a port of several planes (wide): not tuned, and not "
+			    "waited for");
+	json_decref(list);
+	ibcc_topo_free(t);
+}
+
 static void test_named(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
@@ -101,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_virtual_ports),
 		cmocka_unit_test(test_bad_tables),
+		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_named),
 	};
 

@@ -285,6 +285,35 @@ static void test_planes(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Two links of an adapter with one LID are planes of its port, no contradiction; two adapters with
+ * one LID are.
+ */
+static void test_one_lid(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre(), *got;
+	uint32_t wide = fabric_node(t, IBCC_NODE_CA, 2, "wide");
+	struct fake_fabric *f;
+	char why[100];
+
+	(void)state;
+	fabric_link(t, wide, 1, LUSTRE_SW1, 6);
+	fabric_link(t, wide, 2, LUSTRE_SW2, 6);
+	t->port[fabric_port(t, wide, 1)].lid = t->port[fabric_port(t, wide, 2)].lid = 30;
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_string_equal(why, "");
+	assert_true(ibcc_topo_has_planes(got, ibcc_topo_find_guid(got, t->node[wide].guid)));
+	ibcc_topo_free(got);
+	t->port[fabric_port(t, wide, 2)].lid = t->port[fabric_port(t, LUSTRE_FAST, 1)].lid;
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_string_equal(why, "incomplete: 1 contradictions");
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
 /* A node that keeps silent is missing, and the walk says so. */
 static void test_silent_node(void **state)
 {
@@ -459,12 +488,19 @@ static void test_rates(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fabrics),    cmocka_unit_test(test_single_node),
-		cmocka_unit_test(test_odd_cables), cmocka_unit_test(test_details),
-		cmocka_unit_test(test_smps),       cmocka_unit_test(test_slow_fabric),
-		cmocka_unit_test(test_planes),     cmocka_unit_test(test_silent_node),
-		cmocka_unit_test(test_unreliable), cmocka_unit_test(test_loss_and_corruption),
-		cmocka_unit_test(test_breakdown),  cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_fabrics),
+		cmocka_unit_test(test_single_node),
+		cmocka_unit_test(test_odd_cables),
+		cmocka_unit_test(test_one_lid),
+		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_smps),
+		cmocka_unit_test(test_slow_fabric),
+		cmocka_unit_test(test_planes),
+		cmocka_unit_test(test_silent_node),
+		cmocka_unit_test(test_unreliable),
+		cmocka_unit_test(test_loss_and_corruption),
+		cmocka_unit_test(test_breakdown),
+		cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,6 +193,26 @@ static void test_becns(void **state)
 	assert_limits(f, full, 1, 32000 - 30000 / (1 + (1 - pow(.95, 5)) / .05 / pow(.95, 4)));
 }
 
+/* Who does not answer for long, and then tells what came in all that time, is what he was. */
+static void test_missing_becns(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t full = full_root(f);
+
+	log_pair(f, full, 0, 2, 9);
+	log_pair(f, full, 1, 2, 9);
+	give_becns(f, 0, 1000);
+	give_becns(f, 1, 1000);
+	passes(f, 30);
+	assert_limits(f, full, 2, 32000);
+	traffic_at(&f->tr, 1, 1)->silent = true;
+	passes(f, 60);
+	assert_limits(f, full, 2, 32000);
+	traffic_at(&f->tr, 1, 1)->silent = false;
+	passes(f, 2);
+	assert_limits(f, full, 2, 32000);
+}
+
 /* Where all ports of the switch mark, BECNs may be from any of them, and the log alone tells. */
 static void test_becns_of_a_switch(void **state)
 {
@@ -439,6 +459,7 @@ int main(void)
 		TREE8(test_in_doubt),
 		TREE8(test_chance),
 		TREE(test_becns),
+		TREE(test_missing_becns),
 		TREE(test_becns_of_a_switch),
 		TREE(test_becns_of_two),
 		TREE(test_becns_of_unlearned),

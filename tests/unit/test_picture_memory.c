@@ -57,6 +57,29 @@ static void test_fades(void **state)
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 3.75);
 }
 
+/* Who does not answer keeps its count, 100 + 75 + ..., while the others' go on; then it tells what
+ * came in four intervals, of which one counts.
+ */
+static void test_missing(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_root *r;
+
+	becns(f, 100, 100, 40, 0);
+	becns(f, 100, 100, 40, 0);
+	src(f, 0)->silent = true;
+	for (unsigned int i = 0; i < 3; i++) {
+		r = becns(f, 100, 100, 40, 0);
+		assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 175);
+		assert_int_equal(r->n_marked, 3);
+	}
+	src(f, 0)->silent = false;
+	r = becns(f, 100, 100, 40, 0);
+	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 231.25);
+	assert_int_equal(r->source[0].becn, 100);
+	assert_int_equal(f->e.becn, 240);
+}
+
 /* Who has a fiftieth of what the second most marked one has contributes, if the first got 8 BECNs.
  * The heaviest counts as its BECNs less two deviations.
  */
@@ -225,8 +248,9 @@ int main(void)
 {
 #define MARKED(test) cmocka_unit_test_setup_teardown(test, setup_marked, teardown)
 	const struct CMUnitTest tests[] = {
-		MARKED(test_fades), MARKED(test_contributors), MARKED(test_known),
-		MARKED(test_loads), MARKED(test_other_size),   MARKED(test_packet_bytes),
+		MARKED(test_fades), MARKED(test_missing), MARKED(test_contributors),
+		MARKED(test_known), MARKED(test_loads),   MARKED(test_other_size),
+		MARKED(test_packet_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
