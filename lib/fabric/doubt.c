@@ -9,6 +9,7 @@
 
 /* Chosen on drawn scenarios: doc/notebook.md. */
 #define MOST_DOUBT 0.35
+#define LEAST_BUSY 0.3
 
 /* What a flow of a source through a root has at the table's end, if it is held there. */
 static double limit(const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t port,
@@ -53,7 +54,8 @@ static bool is_doubtful(const struct ibcc_traffic_in *in, const struct ibcc_traf
 		least += fmin(s->carried[i], held);
 		s->carried[i] = s->demand[i] = 0;
 	}
-	return fmin(most, rate) - fmin(least, rate) > MOST_DOUBT * rate;
+	return fmin(most, rate) - fmin(least, rate) > MOST_DOUBT * rate ||
+	       most <= LEAST_BUSY * rate;
 }
 
 int ibcc_doubt_find(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
@@ -63,8 +65,9 @@ int ibcc_doubt_find(const struct ibcc_traffic_in *in, const struct ibcc_traffic 
 			  .demand = calloc(in->t->n_ports + 1u, sizeof(double)) };
 	int rc = s.carried && s.demand ? 0 : -ENOMEM;
 
+	*doubt = false;
 	for (uint32_t i = 0; i < in->n_roots && !rc; i++)
-		doubt[i] = is_doubtful(in, traffic, wanted, i, &s);
+		*doubt |= is_doubtful(in, traffic, wanted, i, &s);
 	free(s.carried);
 	free(s.demand);
 	return rc;

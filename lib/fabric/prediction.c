@@ -28,7 +28,7 @@
 /* Of it, for roots' own rates: where its sources are freed, its destination is the next root, and
  * takes its senders from those behind it.
  */
-#define ROOT_ELSEWHERE 0.002
+#define ROOT_ELSEWHERE 0.0005
 /* Of the root's own rate, where nothing else is known. */
 #define ROOT_POINTS 0.10
 
@@ -39,7 +39,7 @@ struct predictor {
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
 	bool *waits; /* by port: waits now */
-	bool *doubt; /* by root: its own rate cannot be told */
+	bool doubt;  /* roots' own rates cannot be told */
 	uint64_t start_ns;
 };
 
@@ -203,7 +203,7 @@ static int infer(struct predictor *r, bool history)
 
 	ibcc_traffic_fini(&r->traffic);
 	rc = ibcc_traffic_infer(&in, &r->traffic);
-	return rc ? rc : ibcc_doubt_find(&in, &r->traffic, r->in->wanted, r->doubt);
+	return rc ? rc : ibcc_doubt_find(&in, &r->traffic, r->in->wanted, &r->doubt);
 }
 
 /* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
@@ -355,7 +355,7 @@ static void keep_told(struct predictor *r)
 
 	p->n_roots = 0;
 	for (uint32_t i = 0; i < r->n_roots; i++)
-		if (p->elsewhere <= ROOT_ELSEWHERE && !r->doubt[i] &&
+		if (p->elsewhere <= ROOT_ELSEWHERE && !r->doubt &&
 		    (p->known || r->root[i].kind == IBCC_CONGESTION_INPUT))
 			p->root[p->n_roots++] = p->root[i];
 }
@@ -389,9 +389,8 @@ static int set_up(struct predictor *r)
 
 	r->n_roots = in->n_roots < IBCC_ROOTS_MAX ? in->n_roots : IBCC_ROOTS_MAX;
 	r->waits = calloc(in->t->n_ports + 1u, sizeof(*r->waits));
-	r->doubt = calloc(r->n_roots + 1u, sizeof(*r->doubt));
 	r->p->root = calloc(r->n_roots + 1u, sizeof(*r->p->root));
-	if (!r->waits || !r->doubt || !r->p->root)
+	if (!r->waits || !r->p->root)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < in->t->n_ports; i++)
 		r->waits[i] = !ibcc_topo_is_switch(in->t, in->t->port[i].node) &&
@@ -456,7 +455,6 @@ int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)
 		p->cpu_s = (double)(in->cpu_ns(in->arg) - r.start_ns) * 1e-9;
 	ibcc_traffic_fini(&r.traffic);
 	free(r.waits);
-	free(r.doubt);
 	if (rc)
 		ibcc_prediction_fini(p);
 	return rc;

@@ -322,6 +322,21 @@ static void carry(struct fixture *f, struct ibcc_traffic *out, double first_two,
 	}
 }
 
+/* All ports mark, and who is marked ends with so much. */
+static void hold_at(struct ibcc_settings *s, double mbps)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct ibcc_endport_cc *ep = &s->ep[i];
+		double times = QDR_MBPS / mbps - 1;
+
+		ep->support = IBCC_CC_SUPPORTED;
+		ep->ca.sl[0].CCTI_Increase = 1;
+		ep->cct.limit = 1;
+		ep->cct.entry[1] = ibcc_cct_entry_encode((uint32_t)lround(1000 * times));
+		ep->sw.Threshold = 15;
+	}
+}
+
 /* By hand: where two of six contribute a plan for six leaves the root at a third; where all do, or
  * nobody is held, it stays as it is, and nobody needs to know.
  */
@@ -350,16 +365,7 @@ static void who_contributes_may_matter(void **state)
 					   .kind = IBCC_CONGESTION_OUTPUT };
 	f.now.mbps[root.port] = TAKES;
 	assert_int_equal(ibcc_settings_init(&wanted, t), 0);
-	for (uint32_t i = 0; i < wanted.n; i++) {
-		struct ibcc_endport_cc *ep = &wanted.ep[i];
-		double times = QDR_MBPS / (TAKES / SENDERS) - 1;
-
-		ep->support = IBCC_CC_SUPPORTED;
-		ep->ca.sl[0].CCTI_Increase = 1;
-		ep->cct.limit = 1;
-		ep->cct.entry[1] = ibcc_cct_entry_encode((uint32_t)lround(1000 * times));
-		ep->sw.Threshold = 15;
-	}
+	hold_at(&wanted, TAKES / SENDERS);
 	{
 		const struct ibcc_traffic_in in = {
 			.t = t, .now = &f.now, .n_roots = 1, .root = &root
@@ -376,6 +382,11 @@ static void who_contributes_may_matter(void **state)
 			wanted.ep[i].sw.Threshold = 0;
 		assert_int_equal(ibcc_doubt_find(&in, &out, &wanted, &doubt), 0);
 		assert_false(doubt);
+		/* Emptied first: all are held to a quarter of their shares, whoever they are. */
+		carry(&f, &out, TAKES / SENDERS, TAKES / SENDERS);
+		hold_at(&wanted, TAKES / SENDERS / 4);
+		assert_int_equal(ibcc_doubt_find(&in, &out, &wanted, &doubt), 0);
+		assert_true(doubt);
 	}
 	ibcc_settings_fini(&wanted);
 	end(&f, &out);
