@@ -77,8 +77,10 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	int64_t newest = ibcc_state_newest(s->state);
 	int rc;
 
+	/* Who is to be held is so for a root, though one pass may not see it. */
 	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
-	    !s->cycle.result.set_mads || !s->cycle.picture.n_roots)
+	    !s->cycle.result.set_mads ||
+	    (!s->cycle.picture.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
 		return;
 	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, s->on_predicted,
 					  s->predicted_arg);
