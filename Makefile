@@ -63,7 +63,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
-VERBS_LIBS  := -lrdmacm -libverbs
+VERBS_LIBS  := -lrdmacm -libverbs -lcrypt
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
@@ -143,9 +143,9 @@ deps:
 # Sub-makes, so that the build begins after the packages are there.
 check: deps
 	+@$(MAKE) --no-print-directory all tests
-	@sh tests/run.sh $(B) build unit fuzz sim system
+	@bash tests/run.sh $(B) build unit fuzz sim system
 check-build check-unit check-fuzz check-sim check-system: check-%: all tests
-	@sh tests/run.sh $(B) $*
+	@bash tests/run.sh $(B) $*
 demo: deps
 	+@$(MAKE) --no-print-directory all
 	@$(B)/ibcc-demo --build $(B) --out build/demo

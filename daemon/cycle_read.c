@@ -8,7 +8,9 @@
 
 #include <ibcc/trust.h>
 
-/* What is ours is read so often: who has lost it, or was given another, is to be back soon. */
+/* What is ours, or as we want it, is read so often: who has lost it, or was given another, is to be
+ * back soon.
+ */
 #define OURS_PASSES 8u
 /* Who refuses is asked again after so many passes at most; it costs no waiting. */
 #define REFUSED_PASSES 8u
@@ -29,6 +31,9 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 
 	set_deadline(c, READBACK_DEADLINES);
 	rc = ibcc_vendor_ask(c->transport, c->topo, c->options.cc_key, &c->vendor);
+	if (!rc)
+		rc = ibcc_vendor_ask_algorithms(c->transport, c->topo, c->options.cc_key,
+						&c->vendor);
 	if (!rc)
 		rc = ibcc_vendor_ask_routes(c->transport, c->topo, &c->vendor);
 	if (!rc)
@@ -92,17 +97,20 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 /* Somebody else writes, nodes start anew: that shows in what they have, long before it shows in
  * traffic.
  */
-static int read_ours(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
+static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	bool *which;
 	int rc;
 
-	if (!state || c->actual_age % OURS_PASSES)
+	if (!act->state || c->actual_age % OURS_PASSES)
 		return 0;
 	which = calloc(c->topo->n_endports + 1, sizeof(*which));
 	if (!which)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	rc = ibcc_audit_ours(state, c->topo, which, why);
+	rc = ibcc_audit_ours(act->state, c->topo, which, why);
+	/* What was there before, and is as it should be, stands in no book. */
+	if (rc >= 0 && act->applier->writes)
+		rc += ibcc_tuner_held(c->tuner, which);
 	if (rc > 0) {
 		set_deadline(c, 1);
 		rc = ibcc_readback_some(c->transport, c->topo, c->options.cc_key, which,
@@ -160,7 +168,7 @@ int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct 
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
 		rc = ibcc_cycle_readback(c, why);
-	else if (!(rc = read_ours(c, act->state, why)))
+	else if (!(rc = read_ours(c, act, why)))
 		rc = read_missing(c, why);
 	if (rc)
 		return rc;

@@ -23,8 +23,7 @@
 #include "daemon/who.h"
 #include "daemon/worker.h"
 
-/* Between the end of a pass that took longer than the interval and the next. */
-#define LEAST_PAUSE_US 1000u
+#define LEAST_PAUSE_SHARE 2u
 /* With nothing but failures the interval is doubled so often, up to that long: what ends them is to
  * be noticed within a few intervals.
  */
@@ -85,21 +84,24 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+uint64_t ibcc_loop_next_us(uint64_t began_us, uint64_t ended_us, uint64_t interval_us)
+{
+	uint64_t next = began_us + interval_us, least = ended_us + interval_us / LEAST_PAUSE_SHARE;
+
+	return next > least ? next : least;
+}
+
 /* A fabric that cannot be reached is asked less and less often. */
 static void schedule_pass(struct loop *l, bool failed)
 {
-	uint64_t now = now_us(l), wait = l->config.interval_ms * 1000ull, next;
+	uint64_t wait = l->config.interval_ms * 1000ull;
 
 	l->failures = !failed ? 0 : l->failures < MOST_DOUBLINGS ? l->failures + 1 : l->failures;
 	if (wait << l->failures < LONGEST_WAIT_US)
 		wait <<= l->failures;
 	else if (l->failures && wait < LONGEST_WAIT_US)
 		wait = LONGEST_WAIT_US;
-	next = l->pass_us + wait;
-
-	if (next < now + LEAST_PAUSE_US)
-		next = now + LEAST_PAUSE_US;
-	sd_event_source_set_time(l->timer, next);
+	sd_event_source_set_time(l->timer, ibcc_loop_next_us(l->pass_us, now_us(l), wait));
 	sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }
 

@@ -23,4 +23,10 @@ struct ibcc_loop_options {
  */
 int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why);
 
+/* When the pass after one is due: an interval after its begin, and half of one after its end. A
+ * pass that had to find out first what there is has read it late, and what is counted from then on
+ * in a moment tells more of delays than of traffic.
+ */
+uint64_t ibcc_loop_next_us(uint64_t began_us, uint64_t ended_us, uint64_t interval_us);
+
 #endif

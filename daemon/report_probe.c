@@ -163,8 +163,11 @@ static void tell_vendor(json_t *type, const struct ibcc_vendor_endport *e, bool 
 					     [IBCC_VENDOR_CC_SILENT] = "does not tell" };
 	bool can = e->general == IBCC_VENDOR_TOLD &&
 		   ibcc_vcc_can(&e->can, IBCC_VCC_CAP_ADAPTIVE_ROUTING);
+	char algorithm[80];
 
 	bump(type, "nvidia_cc", words[e->cc]);
+	if (ibcc_vendor_algorithm(e, algorithm, sizeof(algorithm)))
+		bump(type, "nvidia_algorithm", algorithm);
 	if (is_switch)
 		bump(type, "adaptive_routing", e->loose_sls ? "on" : can ? "off" : "no");
 }

@@ -106,10 +106,12 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
 	if (!rc && s->cycle.decided)
 		s->decided_ns = ibcc_service_now_ns();
-	if (rc == -EIO)
+	if (rc == -EIO) {
 		ibcc_service_drop(s);
-	else if (!rc)
-		s->set_mads += s->cycle.repair.set_mads + s->cycle.result.set_mads;
+	} else if (!rc) {
+		ibcc_service_wrote(s, &s->cycle.repair);
+		ibcc_service_wrote(s, &s->cycle.result);
+	}
 	return rc;
 }
 

@@ -67,6 +67,7 @@ struct ibcc_service {
 	bool listens;                 /* to traps, where the topology is from discovery */
 	struct ibcc_notices *notices; /* NULL: does not */
 	uint64_t heard_then;          /* traps, and gaps between them, when last counted */
+	uint32_t drifted;             /* nodes with settings of others, at the last audit */
 	uint32_t lids;                /* our LID and the subnet manager's, as umad last had them */
 	uint64_t plugin_ns;           /* when the plugin was last there */
 	uint32_t sm_state;            /* of the plugin's subnet manager, when it was last asked */
@@ -127,6 +128,10 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
  */
 int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
 			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
+/* After something was written, or not: counts Sets. Where a LID was another node's, the fabric is
+ * discovered again.
+ */
+void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res);
 /* What became of a plan, as JSON in *out. Returns rc, -ENOMEM. */
 int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
 			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,

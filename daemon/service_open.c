@@ -201,7 +201,12 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 
 	t = umad = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
 	if (!t)
-		return ibcc_why_set(why, rc, "%s", said.text);
+		return ibcc_why_set(why, rc, "%s%s", said.text,
+				    u.port_guid && rc == -ENODEV
+					    ? ", where the OpenSM of the plugin is, perhaps on "
+					      "another fabric: set plugin_socket to that of the "
+					      "other OpenSM"
+					    : "");
 	if (s->keyring) {
 		/* Discovery may want M_Keys; what is wrong with the files is told with the first
 		 * pass.

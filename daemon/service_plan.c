@@ -87,7 +87,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 			 .confirm_s = r->confirm_s },
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
-	s->set_mads += res.set_mads;
+	ibcc_service_wrote(s, &res);
 	ibcc_service_begin_trial(s, r, rc, why);
 	if (res.set_mads) {
 		/* What is there now is ours by the books, and the tuner has not made it. */

@@ -194,8 +194,26 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 		ibcc_rediscovery_hint(&s->again, now);
 	s->heard_then = n.n_traps + n.n_gaps;
 	s->lids = lids;
+	/* Settings that somebody else has changed may be another node's, at a LID that has moved.
+	 */
+	if (s->cycle.audited && s->cycle.audit.n_drift_nodes > s->drifted)
+		ibcc_rediscovery_hint(&s->again, now);
+	if (s->cycle.audited)
+		s->drifted = s->cycle.audit.n_drift_nodes;
 	ibcc_rediscovery_unread(&s->again,
 				seen->n_stale + seen->n_unreachable + half_up(s->cycle.topo), now);
+}
+
+/* No trap tells of a LID that has moved. */
+void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
+{
+	bool moved = false;
+
+	s->set_mads += res->set_mads;
+	for (uint32_t i = 0; i < res->n; i++)
+		moved |= res->change[i].err == -ESTALE;
+	if (moved && s->source == IBCC_TOPO_FROM_DISCOVERY)
+		ibcc_rediscovery_hint(&s->again, monotonic_ns());
 }
 
 /* LID of the port with a GUID, 0 if it has none. */
@@ -224,7 +242,8 @@ static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struc
 	return ibcc_why_set(
 		why, -EXDEV,
 		"the port has LID %u and its subnet manager is at LID %u, but the plugin's "
-		"OpenSM has LID %u: it is of another fabric, or has not settled yet",
+		"OpenSM has LID %u: it is of another fabric (see plugin_socket), or has not "
+		"settled yet",
 		self.lid, self.sm_lid, lid);
 }
 

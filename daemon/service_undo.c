@@ -117,7 +117,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 		.back = true,
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
-	s->set_mads += res.set_mads;
+	ibcc_service_wrote(s, &res);
 	if (!rc && n_gone)
 		rc = ibcc_why_set(why, -EHOSTUNREACH,
 				  "%u settings could not be restored: node 0x%016llx is not on the "
@@ -237,7 +237,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		.back = true,
 	};
 	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
-	s->set_mads += res.set_mads;
+	ibcc_service_wrote(s, &res);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
 	if (!rc || res.set_mads)
@@ -284,7 +284,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	};
 	rc = audit.drift.n ? ibcc_carry_out(&carry, &audit.drift, &res, why)
 			   : ibcc_result_init(&res, 0);
-	s->set_mads += res.set_mads;
+	ibcc_service_wrote(s, &res);
 	if (res.set_mads)
 		s->cycle.actual_known = false;
 	/* What the last look found is mended; the next look is at the next pass. */

@@ -16,6 +16,7 @@
 #define STEP_MIN   1000u                 /* ps */
 #define STEP_MAX   (10 * IBCC_PS_PER_MS) /* ps */
 #define BEHIND_MAX (2 * IBCC_PS_PER_MS)  /* ps */
+#define KEEPS_UP   0.9 /* an engine that reaches less of its speed is never waited for */
 
 struct ibcc_pace {
 	sd_event *ev;
@@ -44,12 +45,17 @@ static void set_ref(struct ibcc_pace *p, uint64_t now_us)
 	p->ref_ps = ibcc_world_now_ps(p->w);
 }
 
-/* Runs for a slice, or up to `target`. */
-static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began)
+static uint64_t target_ps(const struct ibcc_pace *p, uint64_t at_us)
+{
+	return p->ref_ps + (uint64_t)((double)(at_us - p->ref_us) * 1e6 * p->speed);
+}
+
+/* Runs for a slice of so much wall time, or up to `target`. */
+static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t slice_us)
 {
 	uint64_t now = began;
 
-	while (ibcc_world_now_ps(p->w) < target && now - began < SLICE_US) {
+	while (ibcc_world_now_ps(p->w) < target && now - began < slice_us) {
 		uint64_t from = ibcc_world_now_ps(p->w), until = from + p->step_ps, took;
 		int err = ibcc_world_run(p->w, until < target ? until : target);
 
@@ -83,8 +89,8 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 	int err;
 
 	(void)usec;
-	target = p->ref_ps + (uint64_t)((double)(began - p->ref_us) * 1e6 * p->speed);
-	err = ibcc_world_topo(p->w) ? slice(p, target, began) : 0;
+	target = target_ps(p, began);
+	err = ibcc_world_topo(p->w) ? slice(p, target, began, SLICE_US) : 0;
 	if (err) {
 		p->failed(p->arg, err);
 		return 0;
@@ -101,6 +107,19 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 		set_ref(p, began);
 	sd_event_source_set_time(src, wall_us() + (now_ps < target ? 0 : IDLE_US));
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+void ibcc_pace_catch_up(struct ibcc_pace *p)
+{
+	uint64_t began = wall_us(), target = target_ps(p, began);
+	int err;
+
+	if (!ibcc_world_topo(p->w) || p->reached < KEEPS_UP * p->speed ||
+	    target > ibcc_world_now_ps(p->w) + BEHIND_MAX)
+		return;
+	err = slice(p, target, began, UINT64_MAX);
+	if (err)
+		p->failed(p->arg, err);
 }
 
 struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed,

@@ -25,6 +25,7 @@
 #include "sim/world.h"
 
 #define START_TIMEOUT_US 30000000u
+#define LOST_MAX         5u /* ibsims in a row that end before they have shown their fabric */
 
 struct simulator {
 	const struct ibcc_simulator_options *o;
@@ -41,7 +42,8 @@ struct simulator {
 	sd_event_source *start_timer;
 	struct ibcc_ibsim_limits limits;
 	bool ready;
-	bool seen;    /* the fabric of the ibsim that runs now */
+	bool seen; /* the fabric of the ibsim that runs now */
+	unsigned int n_lost;
 	bool refused; /* the scenario, with errors told */
 };
 
@@ -57,8 +59,11 @@ static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 		  struct ibcc_wire_mad *reply)
 {
 	struct simulator *s = arg;
-	int err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), ntohl(rq->dqp),
-				    rq->mad, reply->mad);
+	int err;
+
+	ibcc_pace_catch_up(s->pace);
+	err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), ntohl(rq->dqp),
+				rq->mad, reply->mad);
 
 	if (!err && !reply->dlid) /* the client leaves its LID to the simulator */
 		reply->dlid = htons(ibcc_world_lid(s->world, node_guid));
@@ -98,6 +103,7 @@ static void on_found(void *arg, struct ibcc_topo *t)
 		return;
 	}
 	s->seen = true;
+	s->n_lost = 0;
 	if (s->ready)
 		return;
 	s->ready = true;
@@ -133,8 +139,8 @@ static void on_died(void *arg, const char *why)
 	int err;
 
 	fprintf(stderr, "ibcc-sim: %s\n", why);
-	/* One that ends before it has shown its fabric would do so again. */
-	if (!s->seen) {
+	/* The first that ends before it has shown its fabric would do so again. */
+	if (!s->seen && (!s->ready || ++s->n_lost == LOST_MAX)) {
 		sd_event_exit(s->ev, 1);
 		return;
 	}

@@ -19,6 +19,7 @@
 
 struct ctl {
 	STAILQ_ENTRY(ctl) link;
+	struct ibcc_upstream_slot *slot; /* whose number it takes when it is sent; NULL: none */
 	struct ibcc_wire_ctl c;
 	ibcc_upstream_ctl_done *done;
 	void *arg;
@@ -35,7 +36,7 @@ struct ibcc_upstream_slot {
 	TAILQ_ENTRY(ibcc_upstream_slot) link;
 	struct ibcc_upstream *u;
 	unsigned int refs;
-	bool up, failed;
+	bool connected, up, failed;
 	bool has_issm;
 	struct ibcc_wire_ctl issm; /* the flag as it was last set */
 	char want[IBCC_WIRE_NODE_BYTES], node[IBCC_WIRE_NODE_BYTES];
@@ -169,6 +170,8 @@ static void ctl_next(struct ibcc_upstream *u)
 
 	if (!c || c->sent)
 		return;
+	if (c->slot)
+		c->c.client = c->slot->id;
 	if (ibcc_wire_addr(&sa, &len, "%s:ctl", u->name) == 0 &&
 	    sendto(u->ctl_fd, &c->c, sizeof(c->c), MSG_NOSIGNAL, (struct sockaddr *)&sa, len) >=
 		    0) {
@@ -194,14 +197,14 @@ static int on_ctl(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	return 0;
 }
 
-static int ctl_add(struct ibcc_upstream *u, const struct ibcc_wire_ctl *c,
-		   ibcc_upstream_ctl_done *done, void *arg)
+static int ctl_add(struct ibcc_upstream *u, struct ibcc_upstream_slot *s,
+		   const struct ibcc_wire_ctl *c, ibcc_upstream_ctl_done *done, void *arg)
 {
 	struct ctl *q = malloc(sizeof(*q));
 
 	if (!q)
 		return -ENOMEM;
-	*q = (struct ctl){ .c = *c, .done = done, .arg = arg };
+	*q = (struct ctl){ .slot = s, .c = *c, .done = done, .arg = arg };
 	q->c.magic = IBCC_WIRE_MAGIC;
 	STAILQ_INSERT_TAIL(&u->ctls, q, link);
 	ctl_next(u);
@@ -211,14 +214,11 @@ static int ctl_add(struct ibcc_upstream *u, const struct ibcc_wire_ctl *c,
 int ibcc_upstream_ctl(struct ibcc_upstream_slot *s, const struct ibcc_wire_ctl *c,
 		      ibcc_upstream_ctl_done *done, void *arg)
 {
-	struct ibcc_wire_ctl mine = *c;
-
-	mine.client = s->id;
 	if (c->type == IBCC_WIRE_SET_ISSM) {
 		s->has_issm = true;
 		s->issm = *c;
 	}
-	return ctl_add(s->u, &mine, done, arg);
+	return ctl_add(s->u, s, c, done, arg);
 }
 
 /* Attachments */
@@ -226,7 +226,11 @@ int ibcc_upstream_ctl(struct ibcc_upstream_slot *s, const struct ibcc_wire_ctl *
 static void slot_free(struct ibcc_upstream_slot *s)
 {
 	struct waiter *w;
+	struct ctl *c;
 
+	for (c = STAILQ_FIRST(&s->u->ctls); c; c = STAILQ_NEXT(c, link))
+		if (c->slot == s)
+			c->slot = NULL;
 	while ((w = STAILQ_FIRST(&s->waiters))) {
 		STAILQ_REMOVE_HEAD(&s->waiters, link);
 		free(w);
@@ -298,6 +302,7 @@ static void on_connected(void *arg, const struct ibcc_wire_ctl *reply)
 		slot_fail(s);
 		return;
 	}
+	s->connected = true;
 	s->id = info.id;
 	memcpy(s->node, info.node, sizeof(s->node) - 1);
 	if (ibcc_upstream_ctl(s, &c, on_node_info, s))
@@ -310,11 +315,12 @@ static int slot_connect(struct ibcc_upstream_slot *s)
 	struct ibcc_wire_connect info = { .id = s->serial };
 	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
 
+	s->connected = false;
 	/* While the socket belongs to an ibsim that died, no other may have it. */
 	connect(s->fd, &nobody, sizeof(nobody));
 	memcpy(info.node, s->want, sizeof(info.node));
 	memcpy(c.data, &info, sizeof(info));
-	return ctl_add(s->u, &c, on_connected, s);
+	return ctl_add(s->u, NULL, &c, on_connected, s);
 }
 
 static struct ibcc_upstream_slot *slot_new(struct ibcc_upstream *u, const char *node)
@@ -383,17 +389,26 @@ void ibcc_upstream_release(struct ibcc_upstream_slot *s)
 		slot_free(s);
 }
 
-/* Requests carry numbers of clients that the new ibsim does not know; only attaching needs none. */
-static void ctl_restart(struct ibcc_upstream *u)
+void ibcc_upstream_restart(struct ibcc_upstream *u)
 {
 	static const struct ibcc_wire_ctl none = { .type = IBCC_WIRE_ERROR };
 	STAILQ_HEAD(, ctl) old = STAILQ_HEAD_INITIALIZER(old);
+	struct ibcc_upstream_slot *s, *next;
 	struct ctl *c;
 
 	STAILQ_CONCAT(&old, &u->ctls);
+	for (s = TAILQ_FIRST(&u->slots); s; s = next) {
+		next = TAILQ_NEXT(s, link);
+		if (!s->connected || s->failed)
+			continue;
+		s->up = false;
+		if (slot_connect(s))
+			slot_fail(s);
+	}
 	while ((c = STAILQ_FIRST(&old))) {
 		STAILQ_REMOVE_HEAD(&old, link);
-		if (c->c.type == IBCC_WIRE_CONNECT) {
+		/* A client that starts gives up when one is not answered. */
+		if (c->c.type == IBCC_WIRE_CONNECT || (c->slot && !c->slot->failed)) {
 			c->sent = false;
 			STAILQ_INSERT_TAIL(&u->ctls, c, link);
 			continue;
@@ -401,21 +416,6 @@ static void ctl_restart(struct ibcc_upstream *u)
 		if (c->done)
 			c->done(c->arg, &none);
 		free(c);
-	}
-}
-
-void ibcc_upstream_restart(struct ibcc_upstream *u)
-{
-	struct ibcc_upstream_slot *s, *next;
-
-	ctl_restart(u);
-	for (s = TAILQ_FIRST(&u->slots); s; s = next) {
-		next = TAILQ_NEXT(s, link);
-		if (!s->up || s->failed)
-			continue;
-		s->up = false;
-		if (slot_connect(s))
-			slot_fail(s);
 	}
 	ctl_next(u);
 }

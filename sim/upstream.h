@@ -21,8 +21,8 @@ struct ibcc_upstream_slot;
 struct ibcc_upstream *ibcc_upstream_new(sd_event *ev, const char *name, int *err);
 void ibcc_upstream_free(struct ibcc_upstream *u);
 
-/* ibsim died and another one is coming up at its name: attachments are made again, and who waits
- * for an answer of control hears that there is none. MADs that were under way get lost.
+/* ibsim died and another one is coming up at its name: attachments and requests of control are made
+ * again. MADs that were under way get lost.
  */
 void ibcc_upstream_restart(struct ibcc_upstream *u);
 

@@ -1,39 +1,74 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name picks tests by name.
 # KINDs: build (sources), unit, sim (virtual time), fuzz (corpus), system (real ibsim and opensm).
+# JOBS of them run at a time, as many as there are processors; what came of them is told in the order of the list.
 set -u
+# Each test is a process group of its own, which is ended with all that is in it; and SIGINT is not ignored there.
+set -m
 
 B=$1
 shift
-top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit 1
-case $B in /*) ;; *) B=$top/$B ;; esac
-IBCC_BUILD=$B
-export IBCC_BUILD
+cd "$(dirname "$0")/.." || exit 1
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+export IBCC_BUILD=$B
 logs=$B/tests/log
 mkdir -p "$logs"
 
+# The list: KIND/NAME.
+tests=()
+for kind; do
+	case $kind in
+	build | system) pattern="tests/$kind/*.sh" ;;
+	unit | sim | fuzz) pattern="tests/$kind/*.c" ;;
+	*) echo "run.sh: unknown kind $kind" >&2; exit 1 ;;
+	esac
+	for f in $pattern; do
+		name=$kind/$(basename "${f%.*}")
+		case $name in
+		*"${T-}"*) ;;
+		*) continue ;;
+		esac
+		case $name in */test_* | build/check_* | fuzz/fuzz_*) tests+=("$name") ;; esac
+	done
+done
+
+declare -A of=() # which test of the list, by the pid of its process group
+results=()       # status of each test that has ended
+
+log_of() { echo "$logs/${tests[$1]/\//-}.log"; }
+
+# start TEST: with a time after which it is ended, and some more to clean up.
+start()
+{
+	local name=${tests[$1]} log
+	log=$(log_of "$1")
+	set -- "$1" "${name#*/}"
+	case $name in
+	build/*) set -- "$1" 300 sh "tests/$name.sh" ;;
+	system/*) set -- "$1" 480 bash "tests/$name.sh" ;;
+	fuzz/*) set -- "$1" 120 "$B/tests/$name" "tests/fuzz/corpus/${2#fuzz_}" ;;
+	*) set -- "$1" 600 "$B/tests/$name" ;;
+	esac
+	timeout -k 15 "${@:2}" >"$log" 2>&1 </dev/null &
+	of[$!]=$1
+}
+
 passed=0
 failed=
-
-# one NAME SECONDS COMMAND...: a program of tests prints its number as "N test(s)" or "ok N - ".
-one()
+# tell TEST: a program of tests prints its number as "N test(s)" or "ok N - ".
+tell()
 {
-	name=$1
-	limit=$2
-	shift 2
-	case $name in *"${T-}"*) ;; *) return ;; esac
-	log=$logs/$(echo "$name" | tr / -).log
-	if timeout -k 5 "$limit" "$@" >"$log" 2>&1 </dev/null; then
+	local name=${tests[$1]} rc=${results[$1]} log n
+	log=$(log_of "$1")
+	if [ "$rc" = 0 ]; then
 		n=$(sed -n 's/^.*\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 		[ -n "$n" ] || n=$(grep -c '^ok ' "$log")
 		[ "$n" -gt 0 ] || n=1
 		passed=$((passed + n))
 		printf '  %-44s %4d passed\n' "$name" "$n"
 	else
-		rc=$?
-		[ "$rc" = 124 ] && echo "TIMEOUT after $limit s" >>"$log"
+		[ "$rc" != 124 ] || echo "TIMEOUT" >>"$log"
 		failed="$failed $name"
 		printf '  %-44s FAILED (%d)\n' "$name" "$rc"
 		# What failed may be far above the end, with logs behind it.
@@ -41,33 +76,38 @@ one()
 	fi
 }
 
-for kind; do
-	case $kind in
-	build)
-		for f in tests/build/check_*.sh; do
-			[ -e "$f" ] && one "build/$(basename "$f" .sh)" 300 sh "$f"
-		done ;;
-	unit | sim)
-		for f in tests/"$kind"/test_*.c; do
-			[ -e "$f" ] || continue
-			t=$(basename "$f" .c)
-			one "$kind/$t" 600 "$B/tests/$kind/$t"
-		done ;;
-	fuzz)
-		for f in tests/fuzz/fuzz_*.c; do
-			[ -e "$f" ] || continue
-			t=$(basename "$f" .c)
-			one "fuzz/$t" 120 "$B/tests/fuzz/$t" "tests/fuzz/corpus/${t#fuzz_}"
-		done ;;
-	system)
-		for f in tests/system/test_*.sh; do
-			[ -e "$f" ] && one "system/$(basename "$f" .sh)" 480 bash "$f"
-		done ;;
-	*)
-		echo "run.sh: unknown kind $kind" >&2
-		exit 1 ;;
-	esac
+told=0
+# finish: waits for one test, and tells of those before which all have ended.
+finish()
+{
+	local pid rc=0
+	wait -n -p pid || rc=$?
+	results[${of[$pid]}]=$rc
+	unset "of[$pid]"
+	kill -KILL -- "-$pid" 2>/dev/null # what it has left running
+	while [ -n "${results[told]-}" ]; do
+		tell "$told"
+		told=$((told + 1))
+	done
+}
+
+# shellcheck disable=SC2329 # by the trap
+stop()
+{
+	trap '' INT TERM HUP
+	echo "stopped: the tests that run are ended" >&2
+	kill -TERM "${!of[@]}" 2>/dev/null
+	wait
+	for pid in "${!of[@]}"; do kill -KILL -- "-$pid" 2>/dev/null; done
+	exit 130
+}
+trap stop INT TERM HUP
+
+for test in "${!tests[@]}"; do
+	[ "${#of[@]}" -lt "${JOBS:-$(nproc)}" ] || finish
+	start "$test"
 done
+while [ "${#of[@]}" -gt 0 ]; do finish; done
 
 echo "$passed tests passed${failed:+, FAILED:$failed}"
-[ -z "$failed" ]
+[ -z "$failed" ] && [ "$passed" -gt 0 ]

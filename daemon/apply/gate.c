@@ -14,7 +14,7 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	switch (ep->support) {
 	case IBCC_CC_SUPPORTED: return NULL;
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
-	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key";
+	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key: see key_dir or cc_key_file";
 	case IBCC_CC_BARRED:
 		if (ep->err == -EBUSY)
 			return "was given other settings by somebody else: \"ibcc-tune repair\" or "
@@ -28,6 +28,9 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)
 			return "refuses congestion control requests for the time being";
+		if (ep->err == -ETIMEDOUT)
+			return "does not answer congestion control requests, though it does "
+			       "others: it has another CC_Key, as it seems (key_dir, cc_key_file)";
 		return ep->err ? "does not answer congestion control requests"
 			       : "has not been asked yet";
 	}

@@ -8,7 +8,8 @@
 
 #include "daemon/tune/tune.h"
 
-#define CELL 256
+#define CELL   256
+#define NVIDIA 7 /* of the properties below */
 
 /* Values of a property, "yes" or "off (3), on (5)" where they differ or are several of each. */
 static const char *values(char *cell, const json_t *type, const char *property, json_int_t all)
@@ -38,7 +39,8 @@ static void add_type(struct libscols_table *t, const json_t *type)
 						  "link_mbps",  "nvidia_cc",     "adaptive_routing",
 						  "cc_key" };
 	json_int_t count = tune_int(type, "count");
-	char device[96], number[24], cell[10][CELL];
+	char device[96], number[24], cell[10][CELL], algorithm[CELL];
+	size_t len;
 	const char *row[13] = { device, tune_str(type, "type"), number };
 
 	snprintf(device, sizeof(device), "%s%s%s/%s", tune_str(type, "name"),
@@ -47,6 +49,9 @@ static void add_type(struct libscols_table *t, const json_t *type)
 	snprintf(number, sizeof(number), "%lld", (long long)count);
 	for (size_t i = 0; i < 10; i++)
 		row[3 + i] = values(cell[i], type, properties[i], count);
+	len = strlen(cell[NVIDIA]);
+	if (values(algorithm, type, "nvidia_algorithm", count)[0])
+		snprintf(cell[NVIDIA] + len, CELL - len, ", %s", algorithm);
 	ibcc_table_add(t, row);
 }
 

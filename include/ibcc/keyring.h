@@ -25,8 +25,9 @@ struct ibcc_keyring *ibcc_keyring_new(const char *dir, uint64_t default_key);
 void ibcc_keyring_free(struct ibcc_keyring *k);
 
 /* Looks whether the files are others than those last read (they are replaced, not written over),
- * and reads them. Returns 1 if there are other keys now, 0 if not, or a negative errno with a
- * sentence: then what was read before stays. -EINVAL: a line is none of a GUID and a key.
+ * and reads them. Returns 1 if there are other keys now, 0 if not, or a negative errno: there are
+ * not, and a file cannot be read. What was read of it before stays, and *why says so, also with 1
+ * where that is the other file. -EINVAL: a line is none of a GUID and a key.
  */
 int ibcc_keyring_check(struct ibcc_keyring *k, struct ibcc_why *why);
 

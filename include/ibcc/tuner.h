@@ -26,6 +26,11 @@ int ibcc_tuner_step(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
 /* What the last step decided; the tuner's until the next. */
 const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tuner);
 
+/* Sets which[endport] for those that the last step wants settings for, whoever made them, or has to
+ * give back what they had before. Returns how many were not set.
+ */
+int ibcc_tuner_held(const struct ibcc_tuner *tuner, bool *which);
+
 /* See ibcc_controller_may_learn(). */
 void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
 

@@ -36,6 +36,9 @@ struct ibcc_vendor_endport {
 	enum ibcc_vendor_cc cc;
 	bool reacts; /* an adapter: slows down, and does not only notify others */
 	bool counts; /* has HCAStatisticsQuery */
+	bool lists;  /* has HCAAlgoConfig */
+	/* What runs for SL 0 where it is on, as far as it is told; n_slots 0: it is not. */
+	struct ibcc_vcc_ca_algorithm algorithm;
 	/* A switch: SLs whose packets need not go where its forwarding table says, by adaptive
 	 * routing, hash based forwarding or private tables; all where it can but does not tell.
 	 */
@@ -85,6 +88,12 @@ int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_vendor *v);
 
+/* Asks adapters where it is on which algorithms they have, and whether that of slot 0 runs for SL
+ * 0. After ibcc_vendor_ask(). Returns likewise.
+ */
+int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			       uint64_t cc_key, struct ibcc_vendor *v);
+
 /* Counts again what the members n_* are sums of. */
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t);
 
@@ -106,6 +115,11 @@ static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
 	return v->n_marking && v->n_reacting;
 }
 
+/* "algorithm slot 0 (algorithm 1, version 2.3)", or "no algorithm of slot 0" where that does not
+ * run;
+ * "" of an endport that does not tell. Returns false then.
+ */
+bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_t len);
 /* One sentence about it, "NVIDIA congestion control is on: ..."; empty if no node has it. */
 void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text);
 /* One sentence about switches that do not route by their table alone; empty if all do. */

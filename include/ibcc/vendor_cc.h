@@ -44,6 +44,7 @@ enum ibcc_vcc_attr {
 	IBCC_VCC_ATTR_SW_GENERAL = 0xff08,    /* SwitchGeneralSettings */
 	IBCC_VCC_ATTR_CA_GENERAL = 0xff20,    /* HCAGeneralSettings */
 	IBCC_VCC_ATTR_CA_STATISTICS = 0xff23, /* HCAStatisticsQuery */
+	IBCC_VCC_ATTR_CA_ALGORITHM = 0xff24,  /* HCAAlgoConfig */
 };
 
 struct ibcc_vcc_info {
@@ -51,8 +52,9 @@ struct ibcc_vcc_info {
 	bool ver1; /* programmable (PPCC) */
 	uint64_t CC_Capability_Mask;
 };
-/* Bit of CC_Capability_Mask: HCAStatisticsQuery is there. */
+/* Bits of CC_Capability_Mask: HCAStatisticsQuery is there; HCAAlgoConfig is. */
 #define IBCC_VCC_INFO_STATISTICS (1ull << 1)
+#define IBCC_VCC_INFO_ALGORITHMS (1ull << 2)
 void ibcc_vcc_info_pack(uint8_t *mad, const struct ibcc_vcc_info *v);
 void ibcc_vcc_info_unpack(const uint8_t *mad, struct ibcc_vcc_info *v);
 
@@ -72,6 +74,25 @@ struct ibcc_vcc_ca_general {
 };
 void ibcc_vcc_ca_general_pack(uint8_t *mad, const struct ibcc_vcc_ca_general *v);
 void ibcc_vcc_ca_general_unpack(const uint8_t *mad, struct ibcc_vcc_ca_general *v);
+
+/* Algorithms that an adapter has, one a slot. Slots are told apart by AttributeModifier in a way
+ * that is not public: with 0, the only one sent here, it is taken to be slot 0 that is asked about,
+ * and an answer counts only if it is the list that was asked for.
+ */
+#define IBCC_VCC_SLOTS 16u
+struct ibcc_vcc_algorithm {
+	uint16_t algo_id; /* 0: none; which is which is not public */
+	uint8_t major, minor;
+};
+struct ibcc_vcc_ca_algorithm {
+	bool algo_status; /* the slot's algorithm runs for the SLs of the mask */
+	uint16_t sl_bitmask;
+	uint8_t n_slots; /* 0 in a request, and in an answer that is not the list */
+	struct ibcc_vcc_algorithm slot[IBCC_VCC_SLOTS];
+};
+/* An answer; with n_slots 0 the request for one. */
+void ibcc_vcc_ca_algorithm_pack(uint8_t *mad, const struct ibcc_vcc_ca_algorithm *v);
+void ibcc_vcc_ca_algorithm_unpack(const uint8_t *mad, struct ibcc_vcc_ca_algorithm *v);
 
 /* Counts since whoever cleared them last; a Get with the clear bit, which a Get of ours never has,
  * would do so.

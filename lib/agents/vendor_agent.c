@@ -26,6 +26,20 @@ static void statistics(struct ibcc_agents *a, uint32_t endport, bool on, uint8_t
 	ibcc_vcc_ca_statistics_pack(mad, &v);
 }
 
+/* A list of one, in slot 0, which runs for all SLs while the control is on. */
+static int algorithm(bool on, uint8_t *mad)
+{
+	struct ibcc_vcc_ca_algorithm v;
+
+	ibcc_vcc_ca_algorithm_unpack(mad, &v);
+	v = (struct ibcc_vcc_ca_algorithm){ .algo_status = on,
+					    .sl_bitmask = v.sl_bitmask,
+					    .n_slots = IBCC_VCC_SLOTS,
+					    .slot = { { 1, 2, 3 } } };
+	ibcc_vcc_ca_algorithm_pack(mad, &v);
+	return IBCC_MAD_STATUS_OK;
+}
+
 int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			  uint8_t *mad)
 {
@@ -42,10 +56,14 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 		return IBCC_MAD_STATUS_BAD_FIELD;
 	switch (h->attr_id) {
 	case IBCC_VCC_ATTR_INFO:
-		ibcc_vcc_info_pack(mad, &(struct ibcc_vcc_info){
-						.ver0 = true,
-						.CC_Capability_Mask =
-							is_switch ? 0 : IBCC_VCC_INFO_STATISTICS });
+		ibcc_vcc_info_pack(mad,
+				   &(struct ibcc_vcc_info){
+					   .ver0 = true,
+					   .ver1 = !is_switch,
+					   .CC_Capability_Mask =
+						   is_switch ? 0
+							     : IBCC_VCC_INFO_STATISTICS |
+								       IBCC_VCC_INFO_ALGORITHMS });
 		return IBCC_MAD_STATUS_OK;
 	case IBCC_VCC_ATTR_SW_GENERAL:
 		if (!is_switch)
@@ -63,6 +81,8 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 			return IBCC_MAD_STATUS_BAD_ATTR;
 		statistics(a, endport, on, mad);
 		return IBCC_MAD_STATUS_OK;
+	case IBCC_VCC_ATTR_CA_ALGORITHM:
+		return is_switch ? IBCC_MAD_STATUS_BAD_ATTR : algorithm(on, mad);
 	}
 	return IBCC_MAD_STATUS_BAD_ATTR;
 }

@@ -48,6 +48,17 @@ const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tn)
 	return ibcc_controller_parameters(tn->controller);
 }
 
+int ibcc_tuner_held(const struct ibcc_tuner *tn, bool *which)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; tn->laying.touched && i < tn->n_endports; i++) {
+		n += tn->laying.touched[i] && !which[i];
+		which[i] |= tn->laying.touched[i];
+	}
+	return n;
+}
+
 void ibcc_tuner_may_learn(struct ibcc_tuner *tn, bool may)
 {
 	ibcc_controller_may_learn(tn->controller, may);

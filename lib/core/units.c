@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/counters.h>
 #include <ibcc/device.h>
@@ -29,7 +30,8 @@
 #define IMPOSSIBLE    3.0 /* readings beyond 100 % that make a unit unbelievable, if they are */
 #define MOSTLY        0.5 /* ... this share of all, and of several nodes */
 #define FORGET_BEYOND 4096.0
-#define USUAL_TICK    7 /* where nobody tells */
+#define BEYOND_COSTS  4.0 /* readings of just 100 %, which one beyond that outweighs */
+#define USUAL_TICK    7   /* where nobody tells */
 
 struct bin {
 	float n;
@@ -47,6 +49,7 @@ struct unit {
 	double factor;
 	double tick_bytes; /* of the port, by the table */
 	double n;          /* readings in the histogram */
+	double just;       /* lately of ports that came to just 100 %, and not beyond */
 	struct bin bin[N_BINS];
 };
 
@@ -128,6 +131,10 @@ uint64_t ibcc_units_tick_ps(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	return (uint64_t)llround((double)table_ps(v, &t->port[port], tick) * v->factor);
 }
 
+/* Below what a unit can be that is right: 8 % less; and up to what ports are hardly ever idle. */
+#define IMPOSSIBLE_END (ONE - 2)
+#define BUSY_END       (ONE + 2)
+
 static void add_reading(struct unit *v, uint32_t node, double bound, double wait)
 {
 	struct bin *b;
@@ -135,6 +142,10 @@ static void add_reading(struct unit *v, uint32_t node, double bound, double wait
 
 	if (at < 0 || at >= N_BINS)
 		return;
+	if (at < IMPOSSIBLE_END)
+		v->just = fmax(v->just - BEYOND_COSTS, 0);
+	else if (at < BUSY_END)
+		v->just++;
 	b = &v->bin[(unsigned int)at];
 	if (b->n < 0.5f) {
 		*b = (struct bin){ .least = (float)wait, .most = (float)wait, .node = node };
@@ -197,9 +208,6 @@ static double peak_at(const struct unit *v, unsigned int i)
 	return pow(BIN_RATIO, i + 0.5 + (double)b->n / n) / FACTOR_MAX;
 }
 
-/* Below what a unit can be that is right: 8 % less. */
-#define IMPOSSIBLE_END (ONE - 2)
-
 /* Do ports send and wait for longer than there is time? */
 static bool is_impossible(const struct unit *v)
 {
@@ -219,11 +227,19 @@ static bool is_impossible(const struct unit *v)
 }
 
 /* Of a unit that the table tells: it was the intervals that were wrong for a while, not the ports.
+ * Either there were few such, or busy ports have come to 100 % by now as often as shows a unit.
  */
 static bool is_possible_again(const struct unit *v)
 {
 	return v->state == IBCC_UNIT_UNKNOWN && !is_unknown(v->device) &&
-	       sum(v, 0, IMPOSSIBLE_END) <= v->n * BELOW_SHARE;
+	       (sum(v, 0, IMPOSSIBLE_END) <= v->n * BELOW_SHARE || v->just >= MANY);
+}
+
+static void believe_again(struct unit *v)
+{
+	v->state = IBCC_UNIT_ASSUMED;
+	v->n -= sum(v, 0, IMPOSSIBLE_END);
+	memset(v->bin, 0, IMPOSSIBLE_END * sizeof(*v->bin));
 }
 
 static bool conclude(struct unit *v)
@@ -241,10 +257,12 @@ static bool conclude(struct unit *v)
 		   (v->state != IBCC_UNIT_CALIBRATED || fabs(found / v->factor - 1) > SAME)) {
 		v->state = IBCC_UNIT_CALIBRATED;
 		v->factor = found;
-	} else if (found <= 0 && v->state != IBCC_UNIT_CALIBRATED && is_impossible(v)) {
+	} else if (found <= 0 && v->state != IBCC_UNIT_CALIBRATED &&
+		   v->state != IBCC_UNIT_UNKNOWN && is_impossible(v)) {
 		v->state = IBCC_UNIT_UNKNOWN;
+		v->just = 0;
 	} else if (found <= 0 && is_possible_again(v)) {
-		v->state = IBCC_UNIT_ASSUMED;
+		believe_again(v);
 	}
 	return v->state != before || v->factor < was || v->factor > was;
 }

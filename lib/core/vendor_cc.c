@@ -26,6 +26,12 @@
 #define STAT_HANDLED 12u
 #define STAT_MARKED  20u
 #define STAT_SENT    28u
+#define ALGO_STATUS  0x40u /* in byte 0 */
+#define ALGO_SLS     4u
+#define ALGO_LEN     6u
+#define ALGO_TYPE    7u
+#define ALGO_LIST    2u /* a type: what the slots have */
+#define ALGO_DATA    16u
 
 static uint32_t get32(const uint8_t *p)
 {
@@ -137,4 +143,38 @@ void ibcc_vcc_ca_statistics_unpack(const uint8_t *mad, struct ibcc_vcc_ca_statis
 	v->cnp_handled = get64(d + STAT_HANDLED);
 	v->marked_packets = get64(d + STAT_MARKED);
 	v->cnp_sent = get64(d + STAT_SENT);
+}
+
+void ibcc_vcc_ca_algorithm_pack(uint8_t *mad, const struct ibcc_vcc_ca_algorithm *v)
+{
+	uint8_t *d = clear_data(mad);
+
+	d[0] = v->algo_status ? ALGO_STATUS : 0;
+	wire_put_be16(d + ALGO_SLS, v->sl_bitmask);
+	d[ALGO_LEN] = (uint8_t)(4 * v->n_slots);
+	d[ALGO_TYPE] = ALGO_LIST;
+	for (unsigned int i = 0; i < v->n_slots && i < IBCC_VCC_SLOTS; i++) {
+		uint8_t *slot = d + ALGO_DATA + 4 * i;
+
+		wire_put_be16(slot, v->slot[i].algo_id);
+		slot[2] = v->slot[i].major;
+		slot[3] = v->slot[i].minor;
+	}
+}
+
+void ibcc_vcc_ca_algorithm_unpack(const uint8_t *mad, struct ibcc_vcc_ca_algorithm *v)
+{
+	const uint8_t *d = mad + DATA;
+	unsigned int n = d[ALGO_LEN] / 4;
+
+	*v = (struct ibcc_vcc_ca_algorithm){ .algo_status = d[0] & ALGO_STATUS,
+					     .sl_bitmask = wire_get_be16(d + ALGO_SLS) };
+	if ((d[ALGO_TYPE] & 0xf) != ALGO_LIST || d[ALGO_LEN] % 4 || n > IBCC_VCC_SLOTS)
+		return;
+	v->n_slots = (uint8_t)n;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *slot = d + ALGO_DATA + 4 * i;
+
+		v->slot[i] = (struct ibcc_vcc_algorithm){ wire_get_be16(slot), slot[2], slot[3] };
+	}
 }

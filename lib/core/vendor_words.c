@@ -10,6 +10,42 @@
 
 #define NAMES_MAX 4u
 
+bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_t len)
+{
+	const struct ibcc_vcc_algorithm *a = &e->algorithm.slot[0];
+	struct ibcc_text x = { buf, len, 0 };
+
+	buf[0] = '\0';
+	if (e->cc != IBCC_VENDOR_CC_ON || !e->algorithm.n_slots)
+		return false;
+	if (!e->algorithm.algo_status)
+		ibcc_text_add(&x, "not that of algorithm slot 0");
+	else
+		ibcc_text_add(&x, "algorithm slot 0 (algorithm %u, version %u.%u)", a->algo_id,
+			      a->major, a->minor);
+	return true;
+}
+
+/* What the first of those that tell runs, and how many others do. */
+static void say_algorithm(struct ibcc_text *x, const struct ibcc_vendor *v)
+{
+	char first[80] = "", own[80];
+	uint32_t n = 0, n_other = 0;
+
+	for (uint32_t i = 0; i < v->n; i++) {
+		if (!ibcc_vendor_algorithm(&v->ep[i], own, sizeof(own)))
+			continue;
+		if (!first[0])
+			memcpy(first, own, sizeof(first));
+		n += !strcmp(first, own);
+		n_other += strcmp(first, own) != 0;
+	}
+	if (n)
+		ibcc_text_add(x, ", %s at %u of them", first, n);
+	if (n_other)
+		ibcc_text_add(x, " and another at %u", n_other);
+}
+
 void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 {
 	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
@@ -29,6 +65,7 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 	else
 		ibcc_text_add(&x, "NVIDIA congestion control is %s",
 			      v->n_off ? "off" : "there, and nobody tells whether it is on");
+	say_algorithm(&x, v);
 	if (v->n_off)
 		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);
 	if (v->n_silent)

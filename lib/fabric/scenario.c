@@ -47,6 +47,8 @@ void ibcc_verbs_defaults(struct ibcc_verbs_plan *v)
 		.message_bytes = 65536,
 		.window = 16,
 		.queue_pairs = 1,
+		.ack_timeout = 16,
+		.retries = 7,
 		.report_ms = 1000,
 	};
 }

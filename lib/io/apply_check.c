@@ -175,7 +175,8 @@ int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *
 		if (ni.node_guid == change[k]->node_guid)
 			continue;
 		err[k] = -ESTALE;
-		say(o, change[k], "its LID belongs to another node now");
+		say(o, change[k],
+		    "its LID belongs to another node now, so the fabric is discovered again");
 	}
 	ibcc_batch_fini(&batch);
 	return rc;

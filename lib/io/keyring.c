@@ -118,7 +118,12 @@ int ibcc_keyring_check(struct ibcc_keyring *k, struct ibcc_why *why)
 	int m = check_file(k, &k->m, false, cc < 0 ? NULL : why);
 
 	k->common_m_key = common_key(&k->m.keys);
-	return cc < 0 ? cc : m < 0 ? m : cc | m;
+	if (cc < 0 && !k->cc.known)
+		return cc;
+	/* What is new in one file is, whatever the other one is like. */
+	if (cc > 0 || m > 0)
+		return 1;
+	return cc < 0 ? cc : m;
 }
 
 void ibcc_keyring_address(struct ibcc_keyring *k, const struct ibcc_topo *t)

@@ -253,6 +253,7 @@ static void take_settings(struct ask *a, const struct ibcc_mad_op *op, uint16_t 
 			return;
 		ibcc_vcc_info_unpack(op->mad, &info);
 		e->counts = info.CC_Capability_Mask & IBCC_VCC_INFO_STATISTICS;
+		e->lists = info.CC_Capability_Mask & IBCC_VCC_INFO_ALGORITHMS;
 		return;
 	}
 	e->settings = told(op);
@@ -325,6 +326,34 @@ int ibcc_vendor_ask(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64
 		judge_silent(&a);
 	ibcc_vendor_sum(v, t);
 	end(&a);
+	return rc;
+}
+
+int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			       uint64_t cc_key, struct ibcc_vendor *v)
+{
+	static const struct ibcc_vcc_ca_algorithm question = { .sl_bitmask = 1 };
+	struct ibcc_batch batch = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < v->n && i < t->n_endports && !rc; i++) {
+		struct ibcc_batch_tag tag = { .index = i };
+
+		v->ep[i].algorithm = (struct ibcc_vcc_ca_algorithm){ 0 };
+		if (v->ep[i].cc != IBCC_VENDOR_CC_ON || !v->ep[i].lists)
+			continue;
+		rc = ibcc_batch_cc_get(&batch, t->port[t->endport[i]].lid, cc_key,
+				       IBCC_VCC_ATTR_CA_ALGORITHM, 0, tag);
+		if (!rc)
+			ibcc_vcc_ca_algorithm_pack(batch.op[batch.n - 1].mad, &question);
+	}
+	if (!rc)
+		rc = ibcc_batch_run(&batch, tr);
+	for (size_t k = 0; k < batch.n && !rc; k++)
+		if (!batch.op[k].err)
+			ibcc_vcc_ca_algorithm_unpack(batch.op[k].mad,
+						     &v->ep[batch.tag[k].index].algorithm);
+	ibcc_batch_fini(&batch);
 	return rc;
 }
 

@@ -341,6 +341,34 @@ static int one(const struct ibcc_mpa_settings *s, const struct ibcc_mpa_subject 
 	return rc;
 }
 
+/* What else the machine does only adds to CPU time; what it does to the clock goes both ways
+ * between two threads.
+ */
+static double of_repeats(enum ibcc_mpa_figure f, double *v, size_t n)
+{
+	double middle = median(v, n);
+
+	switch (f) {
+	case IBCC_MPA_HOST_S_PER_GB:
+	case IBCC_MPA_NIC_S_PER_GB:
+	case IBCC_MPA_TX_S_PER_GB:
+	case IBCC_MPA_RX_S_PER_GB:
+	case IBCC_MPA_HOST_US: return v[0]; /* is sorted now */
+	case IBCC_MPA_LATENCY_US:
+	case IBCC_MPA_MBPS:
+	case IBCC_MPA_HOST_PERCENT:
+	case IBCC_MPA_HOST_TX_TOUCHED:
+	case IBCC_MPA_HOST_RX_TOUCHED:
+	case IBCC_MPA_NIC_TX_TOUCHED:
+	case IBCC_MPA_NIC_RX_TOUCHED:
+	case IBCC_MPA_PIECES:
+	case IBCC_MPA_WIRE:
+	case IBCC_MPA_HIDDEN:
+	case IBCC_MPA_N_FIGURES: break;
+	}
+	return middle;
+}
+
 int ibcc_mpa_measure(const struct ibcc_mpa_settings *s, struct ibcc_mpa_result *result)
 {
 	struct ibcc_mpa_result *all = calloc(s->n_subjects * s->repeats, sizeof(*all));
@@ -362,7 +390,9 @@ int ibcc_mpa_measure(const struct ibcc_mpa_settings *s, struct ibcc_mpa_result *
 		for (int f = 0; f < IBCC_MPA_N_FIGURES; f++) {
 			for (size_t k = 0; k < s->repeats; k++)
 				v[k] = all[k * s->n_subjects + i].figure[f];
-			result[i].figure[f] = isnan(v[0]) ? NAN : median(v, s->repeats);
+			result[i].figure[f] =
+				isnan(v[0]) ? NAN
+					    : of_repeats((enum ibcc_mpa_figure)f, v, s->repeats);
 		}
 	}
 	free(v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Measuring on the clock of this machine. The subjects take turns, repetition by repetition, so
- * that what else the machine does falls on all of them; figures are medians. What was sent is
- * compared with what has arrived, every octet.
+ * that what else the machine does falls on all of them; figures are medians,
+ * CPU time is the least. What was sent is compared with what has arrived, every octet.
  */
 #ifndef PERFTEST_MPA_MEASURE_H
 #define PERFTEST_MPA_MEASURE_H

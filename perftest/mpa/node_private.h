@@ -9,7 +9,7 @@
 #include "perftest/mpa/node.h"
 #include "perftest/mpa/ring.h"
 
-#define IBCC_MPA_CHUNKS      16u
+#define IBCC_MPA_CHUNKS      IBCC_MPA_RING
 #define IBCC_MPA_CHUNK_BYTES 65536u /* that a chunk is filled up to */
 #define IBCC_MPA_MAX_FPDU    66560u /* with markers, from the closest spacing on */
 /* The shortest FPDU has no payload. */

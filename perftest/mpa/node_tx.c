@@ -102,7 +102,7 @@ int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const 
 	uint32_t queue = d->opcode == IBCC_RDMAP_READ_REQUEST ? IBCC_DDP_QN_READ
 			 : d->opcode == IBCC_RDMAP_TERMINATE  ? IBCC_DDP_QN_TERMINATE
 							      : IBCC_DDP_QN_SEND;
-	bool tagged = d->opcode == IBCC_RDMAP_WRITE || d->opcode == IBCC_RDMAP_READ_RESPONSE;
+	bool tagged = d->opcode == IBCC_RDMAP_WRITE || d->opcode == IBCC_RDMAP_READ_RESPONSE, ended;
 
 	now.ddp.mo = 0;
 	now.ddp.msn = tagged ? 0 : ++n->msn[queue];
@@ -119,7 +119,10 @@ int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const 
 	pthread_mutex_lock(&n->lock);
 	while (n->posted - n->on_way == IBCC_MPA_RING && !n->ended)
 		pthread_cond_wait(&n->sent, &n->lock);
+	ended = n->ended;
 	pthread_mutex_unlock(&n->lock);
+	if (ended)
+		return -EPIPE;
 	*w = now;
 	n->posted++;
 	return ibcc_mpa_ring_give(&n->tx.ready, w) ? 0 : -EPIPE;

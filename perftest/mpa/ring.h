@@ -6,7 +6,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#define IBCC_MPA_RING 64u
+/* As far as one thread may be ahead of the other, in every design: the further, the less often they
+ * take turns, so a design with more room would only be faster for that.
+ */
+#define IBCC_MPA_RING 16u
 
 struct ibcc_mpa_ring {
 	pthread_mutex_t lock;

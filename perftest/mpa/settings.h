@@ -33,7 +33,7 @@ struct ibcc_mpa_settings {
 	uint32_t message_bytes;
 	uint32_t payload_bytes; /* of a full FPDU */
 	uint32_t messages;      /* of one repetition; 0: as many as give a figure */
-	uint32_t repeats;       /* of which the median is taken */
+	uint32_t repeats;       /* of which the median is taken, of CPU time the least */
 	uint32_t pool_bytes; /* memory that messages come from and go to, by turns; 0: one place */
 	double compute_us;   /* overlap: 0 for as long as the message takes */
 	size_t n_subjects;

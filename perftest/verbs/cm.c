@@ -13,7 +13,7 @@
 
 #define CONNECT_MS 15000
 #define RESOLVE_MS 5000
-#define RETRIES    7           /* as ibcc_perf_end_connect() has it; of RNR, for ever */
+#define RNR_FOR_EVER 7         /* as ibcc_perf_end_connect() has it */
 #define MAGIC      0x69626363u /* in private data, so that nobody else is taken for one of us */
 
 /* What a request says, in network order. */
@@ -26,6 +26,7 @@ struct work {
 	struct ibcc_perf_cm *c;
 	struct ibcc_perf_end *end;
 	const struct ibcc_perf_port *p;
+	const struct ibcc_perf_job *j;
 	struct ibcc_perf_error *e;
 	int fd; /* of the coordinator */
 	uint32_t left;
@@ -126,6 +127,8 @@ static int ready(struct work *w, uint32_t i)
 			attr.ah_attr.sl = x->flow->sl;
 		if (mask & IBV_QP_PATH_MTU && attr.path_mtu > w->p->mtu)
 			attr.path_mtu = w->p->mtu;
+		if (mask & IBV_QP_TIMEOUT)
+			attr.timeout = w->j->ack_timeout;
 		rc = ibv_modify_qp(x->qp, &attr, mask);
 		if (rc)
 			return fail_end(w, i, rc > 0 ? rc : why(), "ibv_modify_qp by librdmacm");
@@ -133,7 +136,8 @@ static int ready(struct work *w, uint32_t i)
 	return 0;
 }
 
-static struct rdma_conn_param parameters(const struct ibcc_perf_end *x, const struct hello *h)
+static struct rdma_conn_param parameters(const struct work *w, const struct ibcc_perf_end *x,
+					 const struct hello *h)
 {
 	return (struct rdma_conn_param){
 		.private_data = h,
@@ -141,8 +145,8 @@ static struct rdma_conn_param parameters(const struct ibcc_perf_end *x, const st
 		.responder_resources = x->local.rd_atomic,
 		.initiator_depth = x->remote.rd_atomic < x->local.rd_atomic ? x->remote.rd_atomic
 									    : x->local.rd_atomic,
-		.retry_count = RETRIES,
-		.rnr_retry_count = RETRIES,
+		.retry_count = w->j->retries,
+		.rnr_retry_count = RNR_FOR_EVER,
 		.qp_num = x->qp->qp_num,
 	};
 }
@@ -177,7 +181,7 @@ static int requested(struct work *w, struct rdma_cm_id *id, const struct rdma_co
 	id->context = &w->end[i];
 	if (ready(w, i))
 		return -EIO;
-	param = parameters(&w->end[i], NULL);
+	param = parameters(w, &w->end[i], NULL);
 	return rdma_accept(id, &param) ? fail_end(w, i, why(), "rdma_accept") : 0;
 }
 
@@ -185,7 +189,7 @@ static int advance(struct work *w, uint32_t i, struct rdma_cm_id *id)
 {
 	const struct ibcc_perf_end *x = &w->end[i];
 	struct hello h = { htonl(MAGIC), htonl(x->flow->id), htonl(x->spec->conn) };
-	struct rdma_conn_param param = parameters(x, &h);
+	struct rdma_conn_param param = parameters(w, x, &h);
 
 	return rdma_connect(id, &param) ? fail_end(w, i, why(), "rdma_connect") : 0;
 }
@@ -281,9 +285,9 @@ static int wait_for(struct work *w, int64_t end_ms)
 
 int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
 			 const struct ibcc_perf_cm_peer *peer, const struct ibcc_perf_port *p,
-			 int fd, struct ibcc_perf_error *e)
+			 const struct ibcc_perf_job *j, int fd, struct ibcc_perf_error *e)
 {
-	struct work w = { c, end, p, e, fd, c->n_ends };
+	struct work w = { c, end, p, j, e, fd, c->n_ends };
 	int64_t end_ms = now_ms() + CONNECT_MS;
 	int rc = 0;
 

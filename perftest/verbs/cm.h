@@ -41,7 +41,7 @@ struct ibcc_perf_cm_peer {
  */
 int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
 			 const struct ibcc_perf_cm_peer *peer, const struct ibcc_perf_port *p,
-			 int fd, struct ibcc_perf_error *e);
+			 const struct ibcc_perf_job *j, int fd, struct ibcc_perf_error *e);
 
 /* Before the ends are closed. */
 int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_perf_error *e);

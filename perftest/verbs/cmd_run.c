@@ -16,7 +16,7 @@
 #include "perftest/bench/bench.h"
 #include "perftest/verbs/around.h"
 #include "perftest/verbs/report.h"
-#include "perftest/verbs/serve.h"
+#include "perftest/verbs/token.h"
 
 #define WORDS_BYTES 400
 

@@ -4,8 +4,25 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Each once for a time that a sender of reliable connections began again: it heard nothing, of a
+ * gap, or of a receiver that is not ready. As the drivers mlx5_ib and rdma_rxe name them.
+ */
+static const char *const retries[] = { "local_ack_timeout_err", "packet_seq_err",
+				       "implied_nak_seq_err",   "rnr_nak_retry_err",
+				       "completer_retry_err",   "rcvd_rnr_err" };
+#define N_RETRIES (sizeof(retries) / sizeof(*retries))
+
+static bool is_retry(const char *name)
+{
+	for (size_t i = 0; i < N_RETRIES; i++)
+		if (!strcmp(name, retries[i]))
+			return true;
+	return false;
+}
 
 /* A number in a file; false for what is none, as "N/A (no PMA)". */
 static int read_number(const char *folder, const char *name, uint64_t *v)
@@ -66,8 +83,21 @@ json_t *ibcc_perf_counters_since(const json_t *before, const json_t *after)
 		const json_t *was = json_object_get(before, key);
 		json_int_t d = json_integer_value(value) - json_integer_value(was);
 
-		if (was && d)
+		if (was && (d || is_retry(key)))
 			json_object_set_new(o, key, json_integer(d));
 	}
 	return o;
+}
+
+json_int_t ibcc_perf_counters_retries(const json_t *since)
+{
+	json_int_t sum = -1;
+
+	for (size_t i = 0; i < N_RETRIES; i++) {
+		const json_t *v = json_object_get(since, retries[i]);
+
+		if (v)
+			sum = (sum < 0 ? 0 : sum) + json_integer_value(v);
+	}
+	return sum;
 }

@@ -11,13 +11,9 @@
 #define PAGE_BYTES    4096
 #define RECEIVES      4 /* posted for each message of a window */
 #define RD_ATOMIC_MAX 16
-/* 4.096 us << 16 = 0.27 s, and seven more tries: two seconds until a peer counts as gone; packets
- * wait for long where there is congestion, and a peer that hangs up is missed sooner by other
- * means. Receivers that are not ready are asked again for ever: that is not an error but what a
- * slow receiver does.
+/* Receivers that are not ready are asked again for ever: that is not an error but what a slow
+ * receiver does.
  */
-#define ACK_TIMEOUT  16
-#define RETRIES      7
 #define RNR_FOR_EVER 7
 #define RNR_TIMER    12 /* 0.64 ms (IBA vol. 1, table 45) */
 
@@ -220,7 +216,7 @@ int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
 }
 
 int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *p,
-			  struct ibcc_perf_error *e)
+			  const struct ibcc_perf_job *j, struct ibcc_perf_error *e)
 {
 	const struct ibcc_perf_address *r = &x->remote;
 	int ask = p->device.max_qp_init_rd_atom < RD_ATOMIC_MAX ? p->device.max_qp_init_rd_atom
@@ -254,8 +250,8 @@ int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *
 				      ibcc_perf_end_name(x, name, sizeof(name)));
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
-		.timeout = ACK_TIMEOUT,
-		.retry_cnt = RETRIES,
+		.timeout = j->ack_timeout,
+		.retry_cnt = j->retries,
 		.rnr_retry = RNR_FOR_EVER,
 		.sq_psn = x->local.psn,
 		.max_rd_atomic = (uint8_t)(ask < r->rd_atomic ? ask : r->rd_atomic),

@@ -45,7 +45,7 @@ int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
 		       uint32_t number, struct ibcc_perf_error *e);
 /* Once x->remote is known: ready to receive and to send. */
 int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *p,
-			  struct ibcc_perf_error *e);
+			  const struct ibcc_perf_job *j, struct ibcc_perf_error *e);
 int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_perf_error *e);
 
 /* Completions that an end of this kind may have at once. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "perftest/verbs/session.h"
+#include "perftest/verbs/token.h"
 
 #define CONNECT_TIMEOUT_MS 5000
 #define ANSWER_TIMEOUT_MS  60000 /* registering much memory takes long */
@@ -69,6 +70,8 @@ static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct
 		m->job.gid_index = h->gid_index;
 	}
 	m->job.mtu_bytes = v->mtu_bytes;
+	m->job.ack_timeout = v->ack_timeout;
+	m->job.retries = v->retries;
 	m->job.cm = v->cm;
 	m->job.polling = v->polling;
 	m->job.verify = v->verify;
@@ -254,6 +257,20 @@ static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_perf_error *
 	return rc;
 }
 
+/* Says hello to a host that has said what it is. */
+static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t *its,
+		     struct ibcc_perf_error *e)
+{
+	const char *salt = json_string_value(json_object_get(its, "salt"));
+	char proof[IBCC_PERF_PROOF_BYTES];
+	int rc = token && salt ? ibcc_perf_token_prove(token, salt, proof) : 0;
+
+	if (rc)
+		return ibcc_perf_fail(e, -rc, "%s: no proof of the token", m->name);
+	return tell(m, json_pack("{ss ss*}", "do", "hello", "proof", token && salt ? proof : NULL),
+		    e);
+}
+
 static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_perf_error *e)
 {
 	json_t *o;
@@ -266,10 +283,11 @@ static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_perf
 	if (rc)
 		return lost(m, rc, e);
 	rc = json_unpack(o, "{si}", "ibcc-perf", &version);
-	json_decref(o);
 	if (rc || version != IBCC_PERF_PROTOCOL)
-		return ibcc_perf_fail(e, 0, "%s: no ibcc-perf of this version there", m->name);
-	rc = tell(m, json_pack("{ss ss*}", "do", "hello", "token", token), e);
+		rc = ibcc_perf_fail(e, 0, "%s: no ibcc-perf of this version there", m->name);
+	else
+		rc = say_hello(m, token, o, e);
+	json_decref(o);
 	if (!rc)
 		rc = hear(m, &o, e);
 	if (!rc)

@@ -41,10 +41,11 @@ json_t *ibcc_perf_job_json(const struct ibcc_perf_job *j)
 		json_array_append_new(flows, flow_json(&j->flow[i]));
 	for (uint32_t i = 0; ends && i < j->n_ends; i++)
 		json_array_append_new(ends, end_json(&j->end[i]));
-	return json_pack("{sb ss ss si si si sb sb so so}", "cm", j->cm, "rdma_address",
+	return json_pack("{sb ss ss si si si si si sb sb so so}", "cm", j->cm, "rdma_address",
 			 j->rdma_address, "device", j->device, "port", j->port, "gid_index",
-			 j->gid_index, "mtu_bytes", j->mtu_bytes, "polling", j->polling, "verify",
-			 j->verify, "flows", flows, "ends", ends);
+			 j->gid_index, "mtu_bytes", j->mtu_bytes, "ack_timeout", j->ack_timeout,
+			 "retries", j->retries, "polling", j->polling, "verify", j->verify, "flows",
+			 flows, "ends", ends);
 }
 
 static bool copy_name(char *to, const char *from)
@@ -134,17 +135,18 @@ static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends,
 
 int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_perf_error *e)
 {
-	int cm, port, gid_index, mtu, polling, verify, rc;
+	int cm, port, gid_index, mtu, timeout, retries, polling, verify, rc;
 	json_t *flows, *ends;
 	const char *device, *address;
 
 	memset(j, 0, sizeof(*j));
-	if (json_unpack((json_t *)o, "{sb ss ss si si si sb sb so so}", "cm", &cm, "rdma_address",
-			&address, "device", &device, "port", &port, "gid_index", &gid_index,
-			"mtu_bytes", &mtu, "polling", &polling, "verify", &verify, "flows", &flows,
-			"ends", &ends) ||
+	if (json_unpack((json_t *)o, "{sb ss ss si si si si si sb sb so so}", "cm", &cm,
+			"rdma_address", &address, "device", &device, "port", &port, "gid_index",
+			&gid_index, "mtu_bytes", &mtu, "ack_timeout", &timeout, "retries", &retries,
+			"polling", &polling, "verify", &verify, "flows", &flows, "ends", &ends) ||
 	    !copy_name(j->device, device) || strchr(device, '/') || !within(port, 0, 254) ||
-	    !within(gid_index, -1, 255) || !within(mtu, 0, 4096))
+	    !within(gid_index, -1, 255) || !within(mtu, 0, 4096) ||
+	    !within(timeout, 1, 31) || !within(retries, 0, 7))
 		return ibcc_perf_fail(e, EPROTO, "what is to be opened");
 	if (snprintf(j->rdma_address, sizeof(j->rdma_address), "%s", address) >=
 	    (int)sizeof(j->rdma_address))
@@ -153,6 +155,8 @@ int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_per
 	j->port = (uint8_t)port;
 	j->gid_index = gid_index;
 	j->mtu_bytes = (uint16_t)mtu;
+	j->ack_timeout = (uint8_t)timeout;
+	j->retries = (uint8_t)retries;
 	j->polling = polling != 0;
 	j->verify = verify != 0;
 	rc = read_lists(j, flows, ends, e);

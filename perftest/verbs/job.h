@@ -43,6 +43,7 @@ struct ibcc_perf_job {
 	uint8_t port;                 /* 0: the first that is active */
 	int gid_index;                /* -1: found by itself */
 	uint16_t mtu_bytes;           /* 0: the port's */
+	uint8_t ack_timeout, retries; /* as in struct ibcc_verbs_plan */
 	bool polling, verify;
 	bool cm;                               /* connections by librdmacm */
 	char rdma_address[IBCC_ADDRESS_BYTES]; /* where it listens then */

@@ -10,6 +10,8 @@
 #include <ibcc/plot.h>
 #include <ibcc/table.h>
 
+#include "perftest/verbs/counters.h"
+
 #define KINDS       3
 #define LIVE_FLOWS  20u /* of more the live table has the sums only */
 #define JSON_SCHEMA 1
@@ -109,11 +111,29 @@ static int flow_line(struct libscols_table *t, const struct ibcc_scenario *s,
 	return ibcc_table_add(t, cell);
 }
 
+static void print_counters(json_t *counters, FILE *out)
+{
+	json_int_t retries = ibcc_perf_counters_retries(counters), n;
+	const char *key;
+	json_t *value;
+
+	if (retries >= 0)
+		fprintf(out, " %lld retries;", (long long)retries);
+	else
+		fputs(" retries unknown;", out);
+	json_object_foreach (counters, key, value) {
+		n = json_integer_value(value);
+		if (n)
+			fprintf(out, " %s %lld", key, (long long)n);
+	}
+	fputc('\n', out);
+}
+
 static void notes(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_result *r, FILE *out)
 {
 	const struct ibcc_scenario *s = fleet->s;
-	const char *host, *key;
-	json_t *counters, *value;
+	const char *host;
+	json_t *counters;
 
 	if (r->interrupted)
 		fprintf(out, "\ninterrupted: figures are of %.3f s\n", r->window_s);
@@ -133,9 +153,7 @@ static void notes(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_re
 		fputs("\ncounters of the hosts' ports, of this run:\n", out);
 	json_object_foreach (r->counters, host, counters) {
 		fprintf(out, "  %s:", host);
-		json_object_foreach (counters, key, value)
-			fprintf(out, " %s %lld", key, (long long)json_integer_value(value));
-		fputs(json_object_size(counters) ? "\n" : " nothing counted\n", out);
+		print_counters(counters, out);
 	}
 }
 
@@ -218,13 +236,16 @@ static json_t *hosts_json(const struct ibcc_perf_fleet *f, const struct ibcc_per
 
 	for (uint32_t i = 0; list && i < f->n_members; i++) {
 		const struct ibcc_perf_member *m = &f->member[i];
+		const json_t *counters = json_object_get(r->counters, m->name);
+		json_int_t retries = ibcc_perf_counters_retries(counters);
 
 		json_array_append_new(
-			list, json_pack("{so so si so sI sO?}", "name", ibcc_json_text(m->name),
+			list, json_pack("{so so si so sI so sO?}", "name", ibcc_json_text(m->name),
 					"device", ibcc_json_text(m->device), "port", m->port,
 					"link_layer", ibcc_json_text(m->link_layer), "rate_mbps",
-					(json_int_t)m->rate_mbps, "counters",
-					json_object_get(r->counters, m->name)));
+					(json_int_t)m->rate_mbps, "retries",
+					retries < 0 ? json_null() : json_integer(retries),
+					"counters", counters));
 	}
 	return list;
 }

@@ -11,40 +11,15 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/verbs/session.h"
+#include "perftest/verbs/token.h"
 #include "perftest/verbs/wire.h"
 
 #define SESSIONS_MAX 64
-#define TOKEN_MIN    8u
-#define TOKEN_MAX    1024
-
-char *ibcc_perf_token(const char *file)
-{
-	char text[TOKEN_MAX];
-	FILE *f = fopen(file, "re");
-	struct stat st;
-	char *token = NULL;
-
-	if (!f || fstat(fileno(f), &st)) {
-		fprintf(stderr, "ibcc-perf: %s: %s\n", file, strerror(errno));
-	} else if (st.st_mode & 077) {
-		fprintf(stderr, "ibcc-perf: %s: others may read it: chmod 600\n", file);
-	} else if (!fgets(text, sizeof(text), f) || strcspn(text, "\r\n") < TOKEN_MIN) {
-		fprintf(stderr, "ibcc-perf: %s: want a line of at least %u bytes\n", file,
-			TOKEN_MIN);
-	} else {
-		text[strcspn(text, "\r\n")] = '\0';
-		token = strdup(text);
-	}
-	if (f)
-		fclose(f);
-	return token;
-}
 
 struct server {
 	struct ibcc_perf_session_options o;

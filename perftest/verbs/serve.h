@@ -7,9 +7,4 @@
 
 int ibcc_perf_serve(int argc, char **argv);
 
-/* The first line of a file, without its end, as a token; freed by the caller. NULL with a message:
- * it cannot be read, is shorter than 8 bytes, or may be read by others.
- */
-char *ibcc_perf_token(const char *file);
-
 #endif

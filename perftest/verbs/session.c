@@ -9,6 +9,7 @@
 
 #include "perftest/verbs/cm.h"
 #include "perftest/verbs/counters.h"
+#include "perftest/verbs/token.h"
 #include "perftest/verbs/traffic.h"
 #include "perftest/verbs/wire.h"
 
@@ -29,27 +30,44 @@ struct session {
 	struct ibcc_perf_end *end;
 	struct ibcc_perf_cm cm;
 	struct ibcc_perf_traffic traffic;
-	json_t *counters; /* at the start of a run */
+	json_t *counters;                  /* at the start of a run */
+	char proof[IBCC_PERF_PROOF_BYTES]; /* of who knows the token */
 };
 
-/* In time that does not depend on where they differ. */
-static bool same_token(const char *want, const char *got)
+static int tell(struct session *s, json_t *o)
 {
-	size_t n = strlen(want), m = strlen(got), i;
-	unsigned char differ = n != m;
+	int rc = ibcc_perf_wire_send(&s->wire, o);
 
-	for (i = 0; i < n; i++)
-		differ |= (unsigned char)(want[i] ^ got[m ? i % m : 0]);
-	return !differ;
+	return rc ? ibcc_perf_fail(s->e, -rc, "the coordinator is gone") : 0;
+}
+
+/* What a coordinator has to send, with a salt of this session. */
+static int challenge(struct session *s, char salt[static IBCC_PERF_PROOF_BYTES])
+{
+	int rc = ibcc_perf_token_salt(salt);
+
+	if (!rc)
+		rc = ibcc_perf_token_prove(s->o->token, salt, s->proof);
+	return rc ? ibcc_perf_fail(s->e, -rc, "the token cannot be asked for") : 0;
+}
+
+static int welcome(struct session *s)
+{
+	char salt[IBCC_PERF_PROOF_BYTES];
+	int rc = s->o->token ? challenge(s, salt) : 0;
+
+	return rc ? rc
+		  : tell(s, json_pack("{si ss*}", "ibcc-perf", IBCC_PERF_PROTOCOL, "salt",
+				      s->o->token ? salt : NULL));
 }
 
 static int hello(struct session *s, const json_t *o, json_t **answer)
 {
-	const char *token = json_string_value(json_object_get(o, "token"));
+	const char *proof = json_string_value(json_object_get(o, "proof"));
 
-	if (s->o->token && !same_token(s->o->token, token ? token : ""))
+	if (s->o->token && !ibcc_perf_token_is(s->proof, proof ? proof : ""))
 		return ibcc_perf_fail(s->e, EACCES,
-				      token ? "the token is another one here"
+				      proof ? "the token is another one here"
 					    : "a token is needed (--token-file)");
 	s->stage = GREETED;
 	s->wire.limit = IBCC_PERF_LINE_MAX;
@@ -119,7 +137,8 @@ static int connect_by_cm(struct session *s, const json_t *ends)
 		else
 			peer[i].port = (uint16_t)port;
 	if (!rc)
-		rc = ibcc_perf_cm_connect(&s->cm, s->end, peer, &s->port, s->wire.fd, s->e);
+		rc = ibcc_perf_cm_connect(&s->cm, s->end, peer, &s->port, &s->job, s->wire.fd,
+					  s->e);
 	free(peer);
 	return rc;
 }
@@ -136,7 +155,7 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 		if (ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i)))
 			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);
 	for (uint32_t i = 0; i < s->job.n_ends && !rc && !s->job.cm; i++)
-		rc = ibcc_perf_end_connect(&s->end[i], &s->port, s->e);
+		rc = ibcc_perf_end_connect(&s->end[i], &s->port, &s->job, s->e);
 	if (!rc && s->job.cm)
 		rc = connect_by_cm(s, ends);
 	if (rc)
@@ -166,13 +185,6 @@ static int control(void *arg)
 	json_decref(o);
 	return order < 0 ? ibcc_perf_fail(s->e, EPROTO, "the coordinator spoke out of turn")
 			 : order;
-}
-
-static int tell(struct session *s, json_t *o)
-{
-	int rc = ibcc_perf_wire_send(&s->wire, o);
-
-	return rc ? ibcc_perf_fail(s->e, -rc, "the coordinator is gone") : 0;
 }
 
 /* [ID, BYTES, MESSAGES] of each flow that is sent from here, since the start. */
@@ -295,7 +307,7 @@ int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct 
 	int rc;
 
 	ibcc_perf_wire_init(&s.wire, fd, HELLO_MAX);
-	rc = tell(&s, json_pack("{si}", "ibcc-perf", IBCC_PERF_PROTOCOL));
+	rc = welcome(&s);
 	while (!rc) {
 		rc = ibcc_perf_wire_recv(
 			&s.wire, s.stage == NEW ? HELLO_TIMEOUT_MS : IDLE_TIMEOUT_MS, &request);

@@ -53,6 +53,13 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 		s->end = calloc(s->n_ends + 1u, sizeof(*s->end));
 		if (!s->end)
 			return ibcc_perf_fail(e, ENOMEM, "%u connections", s->n_ends);
+		/* Without it the flow would not be held back at all. */
+		if (s->n_ends && ibcc_arrivals_paced(s->flow->arrivals) &&
+		    !(s->flow->rate_mbps > 0) && !p->rate_mbps)
+			return ibcc_perf_fail(e, 0,
+					      "%s port %u does not say how fast it is: flow %s "
+					      "needs a rate in place of a load",
+					      p->name, p->num, s->flow->name);
 		s->n_ends = 0;
 	}
 	for (i = 0; i < j->n_ends; i++) {

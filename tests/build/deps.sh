@@ -3,7 +3,7 @@
 # Installs the Debian packages that build, tests and demo need. Does nothing when all are there.
 set -eu
 
-build="build-essential libibumad-dev libibmad-dev libibverbs-dev librdmacm-dev libopensm-dev libyaml-dev libjansson-dev
+build="build-essential libcrypt-dev libibumad-dev libibmad-dev libibverbs-dev librdmacm-dev libopensm-dev libyaml-dev libjansson-dev
 libsystemd-dev libmicrohttpd-dev libsmartcols-dev libsqlite3-dev"
 tests="libcmocka-dev ibverbs-utils opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
 

@@ -324,6 +324,9 @@ PUBLIC int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, in
 		*mask |= IBV_QP_DEST_QPN | IBV_QP_AV | IBV_QP_PATH_MTU;
 		attr->path_mtu = IBV_MTU_4096;
 		attr->dest_qp_num = ((struct id *)id)->remote_qp;
+	} else {
+		*mask |= IBV_QP_TIMEOUT;
+		attr->timeout = 20; /* that of the path */
 	}
 	return 0;
 }

@@ -73,7 +73,7 @@ PUBLIC int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ib
 				   .sm_lid = 1,
 				   .lid = LID,
 				   .active_width = 2,
-				   .active_speed = 4,
+				   .active_speed = double_verbs.unknown ? 0 : 4,
 				   .phys_state = 5,
 				   .link_layer = IBV_LINK_LAYER_INFINIBAND };
 

@@ -443,6 +443,10 @@ PUBLIC int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask)
 		rc = EINVAL;
 	if (!rc && mask & IBV_QP_DEST_QPN)
 		qp->dest = a->dest_qp_num;
+	if (!rc && mask & IBV_QP_TIMEOUT)
+		double_verbs.ack_timeout = a->timeout;
+	if (!rc && mask & IBV_QP_RETRY_CNT)
+		double_verbs.retries = a->retry_cnt;
 	if (!rc)
 		q->state = a->qp_state;
 	pthread_mutex_unlock(&lock);

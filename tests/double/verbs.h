@@ -23,6 +23,7 @@ struct double_verbs {
 	bool deaf;      /* likewise, all that is sent fails: the peer does not answer */
 	bool ethernet;  /* link layer */
 	bool down;      /* the port */
+	bool unknown;   /* the port's speed */
 	unsigned int corrupt_nth; /* message of which an octet is flipped on its way */
 	int async_event;          /* type of one that is to be got; -1: none */
 	int max_cqe;
@@ -31,6 +32,7 @@ struct double_verbs {
 	unsigned int live;      /* objects that were made and not destroyed */
 	unsigned int overflows; /* completions that a queue had no room for */
 	unsigned int messages;
+	uint8_t ack_timeout, retries; /* of the last queue pair that was made ready to send */
 };
 extern struct double_verbs double_verbs;
 

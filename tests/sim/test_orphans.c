@@ -235,6 +235,37 @@ static void test_node_starts_anew(void **state)
 	finish(&x);
 }
 
+/* The same where the books are lost, and what was left is found as it should be: nothing is
+ * written, so it stands in no book.
+ */
+static void test_what_was_there_starts_anew(void **state)
+{
+	static const char *const nodes[] = { "source2", "leaf2" };
+	struct ibcc_settings held;
+	struct orphans x;
+	unsigned int n;
+
+	(void)state;
+	start(&x, "there.db");
+	loop_passes(&x.l, 25);
+	x.db = "aside.db";
+	restart(&x);
+	n = x.l.n_changes;
+	loop_passes(&x.l, 12);
+	assert_int_equal(x.l.n_changes, n);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(ibcc_settings_copy(&held, &x.l.c.actual), 0);
+		assert_int_equal(
+			ibcc_agents_forget(x.l.agents, ibcc_topo_find_desc(x.l.sc.topo, nodes[i])),
+			0);
+		loop_passes(&x.l, 12);
+		assert_int_equal(ibcc_cycle_readback(&x.l.c, &x.l.why), 0);
+		loop_assert_same(&held, &x.l.c.actual);
+		ibcc_settings_fini(&held);
+	}
+	finish(&x);
+}
+
 static void set_read_only(struct orphans *x, bool on)
 {
 	assert_int_equal(sqlite3_exec(x->l.state->db,
@@ -305,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_flap),
 		cmocka_unit_test(test_observer),
 		cmocka_unit_test(test_node_starts_anew),
+		cmocka_unit_test(test_what_was_there_starts_anew),
 		cmocka_unit_test(test_without_a_book),
 	};
 

@@ -220,13 +220,13 @@ write_config()
 	local line
 	# Five passes a second leave no time between two MADs. A line of the test's own is the one that
 	# counts.
-	for line in 'interval_ms: 200' 'node_window: 4' 'node_gap_us: 0'; do
+	for line in 'interval_ms: 200' 'node_window: 4' 'node_gap_us: 0' "plugin_socket: $TMP/opensm.sock"; do
 		case "
 $(printf '%s\n' "$@")" in *"
 ${line%%:*}:"*) ;; *) set -- "$line" "$@" ;; esac
 	done
-	printf '%s\n' "plugin_socket: $TMP/opensm.sock" "control_socket: $TMP/control.sock" \
-		"state_file: ${STATE_FILE:-$TMP/state.db}" "log: {target: stderr, level: debug}" "$@" >"$TMP/tuned.yaml"
+	printf '%s\n' "control_socket: $TMP/control.sock" "state_file: ${STATE_FILE:-$TMP/state.db}" \
+		"log: {target: stderr, level: debug}" "$@" >"$TMP/tuned.yaml"
 	cp "$TMP/tuned.yaml" "$TMP/cli.yaml"
 }
 

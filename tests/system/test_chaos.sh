@@ -40,6 +40,8 @@ dump()
 	echo "--- the daemon, what it said last, and now"
 	grep -av '^<[67]>' "$TMP/tuned.log" | cut -c 1-300 | tail -n 40
 	jq -c '[.fabric, .sm, .discovery_trouble]' "$TMP/status.json" | cut -c 1-2000
+	echo "--- OpenSM"
+	tail -n 40 "$OSM_LOG" | cut -c 1-200
 	[ -n "$FROZEN" ] || settings >"$TMP/settings.json"
 	diff <(jq . <<<"$UNTUNED") <(jq . "$TMP/settings.json") | head -60
 }

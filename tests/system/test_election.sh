@@ -30,6 +30,7 @@ wait_until 20 b_status '.election.state == "follows" and .roots == 1 and .state 
 ok "the second follows, and looks on"
 wait_until 20 status '.writes_pending == 0 and .mads.sets > 5' || fail "the first does not tune: $(cat "$TMP/status.json")"
 equal "only the first writes" "$(b_status '.mads.sets == 0')" true
+equal "by the fabric's own log, too" "$(sim sets -j | jq -c '[.rows[] | .host] | unique')" '["source1"]'
 b apply >"$TMP/apply.log" 2>&1
 equal "an apply is refused" $? 1
 check "with the reason" grep -q 'another daemon leads: "ibcc-tuned on ' "$TMP/apply.log"

@@ -78,6 +78,12 @@ wait_until 10 another || fail "ibsim is not started again"
 ok "an ibsim that dies is started again"
 grep -q 'ibsim was ended by signal 9' "$TMP/sim.log" || fail "and does not say why"
 ok "and says so"
+for _ in 1 2; do
+	ibsim_pid=$(child_of "$SIM_PID" ibsim)
+	kill -KILL "$ibsim_pid" || fail "no ibsim to be killed once more"
+	wait_until 10 another || fail "ibsim is not started again before it has shown its fabric"
+done
+ok "nor is it the end if that one dies at once"
 check "clients find the new one" stock smpquery nodeinfo -D 0
 stop "$SIM_PID"
 

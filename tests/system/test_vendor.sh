@@ -16,6 +16,10 @@ tune plan >"$TMP/plan.log" 2>&1
 equal "a plan is refused" $? 1
 check "with the reason" grep -q 'NVIDIA congestion control is on: 2 switches mark, 4 adapters react' \
 	"$TMP/plan.log"
+check "and which algorithm runs" grep -q 'algorithm slot 0 (algorithm 1, version 2.3) at 4 of them' "$TMP/plan.log"
+equal "of those that tell, by device type" \
+	"$(tune probe -j | jq -c '[.types[] | .nvidia_algorithm // empty]')" \
+	'[{"algorithm slot 0 (algorithm 1, version 2.3)":4}]'
 check "and no changes" grep -q '^0 writes to make' "$TMP/plan.log"
 tune apply >"$TMP/apply.log" 2>&1
 equal "so is an apply" $? 1

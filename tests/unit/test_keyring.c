@@ -98,6 +98,35 @@ static void test_file(void **state)
 	ibcc_topo_free(t);
 }
 
+/* One file is lost while the other one is replaced: the keys in that one are others all the same.
+ */
+static void test_one_lost(void **state)
+{
+	struct ibcc_keyring *k = open_keys();
+	struct ibcc_why why = { "" };
+
+	(void)state;
+	write_keys("guid2mkey", "0x1 0x9999\n");
+	assert_int_equal(ibcc_keyring_check(k, &why), -ENOENT);
+	write_keys("guid2cckey", "0x1 0x1111\n");
+	assert_int_equal(ibcc_keyring_check(k, &why), 1);
+	remove(files_path("guid2mkey"));
+	write_keys("guid2cckey", "0x1 0x2222\n");
+	why.text[0] = '\0';
+	assert_int_equal(ibcc_keyring_check(k, &why), 1);
+	assert_non_null(strstr(why.text, "guid2mkey: No such file"));
+	why.text[0] = '\0';
+	assert_int_equal(ibcc_keyring_check(k, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "guid2mkey: No such file"));
+	/* And the other way round. */
+	remove(files_path("guid2cckey"));
+	write_keys("guid2mkey", "0x1 0x8888\n");
+	why.text[0] = '\0';
+	assert_int_equal(ibcc_keyring_check(k, &why), 1);
+	assert_non_null(strstr(why.text, "guid2cckey: No such file"));
+	ibcc_keyring_free(k);
+}
+
 static void test_bad_files(void **state)
 {
 	static const char *const bad[] = {
@@ -197,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_one_lost),
 		cmocka_unit_test(test_bad_files),
 		cmocka_unit_test(test_datagrams),
 	};

@@ -16,6 +16,17 @@ static void test_tells_systemd(void **state)
 	end(&d);
 }
 
+/* However long a pass has taken, the next one reads what was counted in a good part of an interval.
+ */
+static void test_pause(void **state)
+{
+	(void)state;
+	assert_int_equal(ibcc_loop_next_us(1000, 1100, 200), 1200);
+	assert_int_equal(ibcc_loop_next_us(1000, 1001, 200), 1200);
+	assert_int_equal(ibcc_loop_next_us(1000, 1190, 200), 1290);
+	assert_int_equal(ibcc_loop_next_us(1000, 9000, 200), 9100);
+}
+
 static void test_answers(void **state)
 {
 	struct daemon d;
@@ -358,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_tells_systemd, teardown),
+		cmocka_unit_test(test_pause),
 		cmocka_unit_test_teardown(test_answers, teardown),
 		cmocka_unit_test_teardown(test_bad_requests, teardown),
 		cmocka_unit_test_teardown(test_bad_clients, teardown),

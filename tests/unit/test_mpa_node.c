@@ -5,8 +5,11 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -16,6 +19,7 @@
 
 #include "mpa.h"
 #include "perftest/mpa/measure.h"
+#include "perftest/mpa/ring.h"
 
 static struct ibcc_mpa_subject subject(enum ibcc_mpa_design d, uint32_t spacing, int crc)
 {
@@ -137,7 +141,8 @@ struct ends {
 	int peer;
 };
 
-static void open_ends(struct ends *t, enum ibcc_mpa_design d)
+/* sndbuf: what the socket shall take of what is not read, NULL for the system's */
+static void open_ends(struct ends *t, enum ibcc_mpa_design d, const int *sndbuf)
 {
 	struct ibcc_mpa_node_options o = { .design = d,
 					   .rules = { 512, IBCC_CRC32C_TABLE },
@@ -148,6 +153,9 @@ static void open_ends(struct ends *t, enum ibcc_mpa_design d)
 	mpa_sink(&t->sink);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
 	t->peer = fd[1];
+	if (sndbuf)
+		assert_int_equal(setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, sndbuf, sizeof(*sndbuf)),
+				 0);
 	assert_int_equal(ibcc_mpa_node_new(&o, fd[0], &t->sink, &t->node), 0);
 }
 
@@ -166,7 +174,7 @@ static void expect(enum ibcc_mpa_design d, void (*spoil)(struct mpa_out *o),
 	struct ibcc_ddp send_one = { .opcode = IBCC_RDMAP_SEND, .last = true, .msn = 1 };
 	struct ends t;
 
-	open_ends(&t, d);
+	open_ends(&t, d, NULL);
 	mpa_frame(&o, &send_one, "hello", 5);
 	spoil(&o);
 	assert_int_equal(send(t.peer, o.bytes, o.len, MSG_NOSIGNAL), o.len);
@@ -250,10 +258,48 @@ static void leaving_a_stuck_peer(void **state)
 	struct ends t;
 
 	(void)state;
-	open_ends(&t, IBCC_MPA_HOST_OFFLOADED);
+	open_ends(&t, IBCC_MPA_HOST_OFFLOADED, NULL);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(ibcc_mpa_node_post(t.node, &d, payload, sizeof(payload)), 0);
 	close_ends(&t);
+}
+
+struct poster {
+	struct ends ends;
+	atomic_int posted;
+};
+
+static void *post_until_refused(void *arg)
+{
+	static uint8_t payload[60000]; /* one chunk, and more than the socket takes */
+	struct ibcc_ddp d = { .opcode = IBCC_RDMAP_WRITE, .stag = MPA_STAG, .to = MPA_TO };
+	struct poster *p = arg;
+
+	while (!ibcc_mpa_node_post(p->ends.node, &d, payload, sizeof(payload)))
+		p->posted++;
+	return NULL;
+}
+
+/* While the NIC is stuck in the first message, the host comes as far in one design as in another.
+ */
+static void as_far_ahead_in_each(void **state)
+{
+	(void)state;
+	for (int d = 0; d < IBCC_MPA_N_DESIGNS; d++) {
+		struct poster p = { .posted = 0 };
+		int least = 1;
+		pthread_t t;
+
+		open_ends(&p.ends, (enum ibcc_mpa_design)d, &least);
+		assert_int_equal(pthread_create(&t, NULL, post_until_refused, &p), 0);
+		while (p.posted < (int)IBCC_MPA_RING)
+			sched_yield();
+		usleep(20000); /* for one more, if there were room */
+		ibcc_mpa_node_stop(p.ends.node);
+		pthread_join(t, NULL);
+		assert_int_equal(p.posted, IBCC_MPA_RING);
+		close_ends(&p.ends);
+	}
 }
 
 int main(void)
@@ -261,7 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_octets_arrive),    cmocka_unit_test(what_is_touched),
 		cmocka_unit_test(markers_make_pieces),  cmocka_unit_test(peers_that_err),
-		cmocka_unit_test(leaving_a_stuck_peer),
+		cmocka_unit_test(leaving_a_stuck_peer), cmocka_unit_test(as_far_ahead_in_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

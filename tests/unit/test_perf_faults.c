@@ -159,6 +159,10 @@ static void test_trouble(void **state)
 	double_verbs.down = true;
 	check_trouble(ONE, "a: double0 port 1 is down");
 	double_reset();
+	double_verbs.unknown = true;
+	check_trouble("duration_ms: 30\ntraffic: [{name: f, from: a, to: b, load_percent: 50}]\n",
+		      "double0 port 1 does not say how fast it is: flow f needs a rate");
+	double_reset();
 	double_verbs.async_event = IBV_EVENT_PORT_ERR;
 	check_trouble(ONE, "double0: port error");
 	double_reset();
@@ -245,7 +249,8 @@ static void test_hostile(void **state)
 	static const char job[] =
 		"{\"do\":\"open\",\"job\":{\"cm\":false,\"rdma_address\":\"\",\"device\":\"\","
 		"\"port\":0,\"gid_index\":-1,"
-		"\"mtu_bytes\":0,\"polling\":false,\"verify\":false,\"flows\":[{\"id\":0,\"name\":"
+		"\"mtu_bytes\":0,\"ack_timeout\":14,\"retries\":7,"
+		"\"polling\":false,\"verify\":false,\"flows\":[{\"id\":0,\"name\":"
 		"\"f\",\"operation\":0,\"arrivals\":0,\"rate_mbps\":0.0,\"load\":0.0,"
 		"\"message_bytes\":64,\"window\":2,\"sl\":0,\"start_ns\":0,\"stop_ns\":0,\"on_ns\":"
 		"0,\"off_ns\":0,\"seed\":1,\"spread\":false}],\"ends\":[{\"flow\":0,\"conn\":0,"

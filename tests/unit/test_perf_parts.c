@@ -177,14 +177,19 @@ static void test_counters(void **state)
 	files_write("class/infiniband/d0/ports/1/hw_counters/new", "1\n");
 	b = ibcc_perf_counters(sysfs, "d0", 1);
 	d = ibcc_perf_counters_since(a, b);
-	/* Neither what stands still, nor what was not there before. */
-	assert_int_equal(json_object_size(d), 1);
+	/* Neither what stands still, but for retries, nor what was not there before. */
+	assert_int_equal(json_object_size(d), 2);
+	assert_int_equal(ibcc_perf_counters_retries(d), 0);
+	json_object_set_new(d, "local_ack_timeout_err", json_integer(3));
+	json_object_set_new(d, "rcvd_rnr_err", json_integer(4));
+	assert_int_equal(ibcc_perf_counters_retries(d), 7);
 	assert_int_equal(json_integer_value(json_object_get(d, "port_xmit_wait")), 80);
 	json_decref(a);
 	json_decref(b);
 	json_decref(d);
 	a = ibcc_perf_counters(sysfs, "d1", 1);
 	assert_int_equal(json_object_size(a), 0);
+	assert_int_equal(ibcc_perf_counters_retries(a), -1); /* unknown is not none */
 	json_decref(a);
 }
 

@@ -47,6 +47,9 @@ static void test_mistakes(void **state)
 		 "%4:15: hosts.name: got \"a\", want each name once\n");
 	text_bad(HEAD FLOW "hosts: [a, {name: b, port: 0}]\n",
 		 "%4:28: hosts.port: got \"0\", want a whole number from 1 to 254\n");
+	text_bad(HEAD HOSTS FLOW "verbs: {ack_timeout: 0, retries: 8}\n",
+		 "%5:22: verbs.ack_timeout: got \"0\", want a whole number from 1 to 31\n"
+		 "%5:34: verbs.retries: got \"8\", want a whole number from 0 to 7\n");
 	text_bad(HEAD FLOW SMALL "hosts: [a, d]\n",
 		 "%9:12: hosts: got \"d\", want hosts of the topology, which has no \"d\"\n");
 	text_bad(HEAD "traffic: [{from: a, to: c}]\n" HOSTS,

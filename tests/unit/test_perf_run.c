@@ -2,6 +2,7 @@
 /* Plans on the double of libibverbs: what moves, what is counted, what is compared. */
 #include <math.h>
 
+#include "perftest/verbs/token.h"
 #include "tests/unit/perfs.h"
 
 #define SHORT "duration_ms: 60\nmeasure_from_ms: 10\n"
@@ -161,6 +162,31 @@ static void test_cm(void **state)
 	perf_forget(&p);
 }
 
+/* How long a sender waits, however it was connected. */
+static void test_patience(void **state)
+{
+	struct perf p = { 0 };
+
+	(void)state;
+	assert_int_equal(perf_whole(&p, SHORT "traffic: [{from: a, to: b}]\n"), 0);
+	assert_int_equal(double_verbs.ack_timeout, 16);
+	assert_int_equal(double_verbs.retries, 7);
+	perf_forget(&p);
+	double_reset();
+	assert_int_equal(perf_whole(&p, SHORT "verbs: {ack_timeout: 14, retries: 3}\n"
+					      "traffic: [{from: a, to: b}]\n"),
+			 0);
+	assert_int_equal(double_verbs.ack_timeout, 14);
+	assert_int_equal(double_verbs.retries, 3);
+	perf_forget(&p);
+	double_reset();
+	assert_int_equal(perf_whole(&p, SHORT "verbs: {ack_timeout: 14, connect: cm}\n"
+					      "traffic: [{from: a, to: b}]\n"),
+			 0);
+	assert_int_equal(double_verbs.ack_timeout, 14);
+	perf_forget(&p);
+}
+
 /* Two stretches over the same connections. */
 static void test_again(void **state)
 {
@@ -192,6 +218,40 @@ static void test_token(void **state)
 	assert_int_not_equal(perf_run(&p, NULL), 0);
 	assert_non_null(strstr(p.e.text, "a token is needed"));
 	perf_end(&p);
+}
+
+/* What is sent in place of the token: another thing each time, never the token, and nothing for a
+ * salt that somebody might have an interest in. The last is what openssl passwd -6 makes.
+ */
+static void test_proof(void **state)
+{
+	static const char *const bad[] = { "",
+					   "ab",
+					   "$1$abcdefgh",
+					   "$6$",
+					   "$6$short",
+					   "$6$rounds=999999999$abcdefghijklmnop",
+					   "$6$abcdefghijklmno$",
+					   "$6$abcdefghijklmnopq" };
+	char salt[2][IBCC_PERF_PROOF_BYTES], proof[3][IBCC_PERF_PROOF_BYTES];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ibcc_perf_token_salt(salt[i]), 0);
+		assert_int_equal(ibcc_perf_token_prove("correct horse", salt[i], proof[i]), 0);
+		assert_null(strstr(proof[i], "correct"));
+	}
+	assert_string_not_equal(salt[0], salt[1]);
+	assert_string_not_equal(proof[0], proof[1]);
+	assert_int_equal(ibcc_perf_token_prove("correct horse", salt[0], proof[2]), 0);
+	assert_true(ibcc_perf_token_is(proof[0], proof[2]));
+	assert_false(ibcc_perf_token_is(proof[0], proof[1]));
+	assert_false(ibcc_perf_token_is(proof[0], ""));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(ibcc_perf_token_prove("correct horse", bad[i], proof[2]), -EPROTO);
+	assert_int_equal(ibcc_perf_token_prove("Hello world!", "$6$saltstringsaltst", proof[2]), 0);
+	assert_string_equal(proof[2], "$6$saltstringsaltst$e.3mR68CqZEpesEX1HlFZT6sEanSOjM/"
+				      "b5UoDyDo00a8syek2cJldMjrbtKP86.FJvzluVR7nc3DNzelAwTxj.");
 }
 
 /* What a plan wants and verbs cannot do is said before anybody is asked. */
@@ -230,8 +290,10 @@ int main(void)
 		cmocka_unit_test_setup(test_many, perf_setup),
 		cmocka_unit_test_setup(test_ethernet, perf_setup),
 		cmocka_unit_test_setup(test_cm, perf_setup),
+		cmocka_unit_test_setup(test_patience, perf_setup),
 		cmocka_unit_test_setup(test_again, perf_setup),
 		cmocka_unit_test_setup(test_token, perf_setup),
+		cmocka_unit_test(test_proof),
 		cmocka_unit_test_setup(test_impossible, perf_setup),
 	};
 

@@ -204,6 +204,25 @@ static void test_wrong_for_a_while(void **state)
 	teardown(&x);
 }
 
+/* However long they were: some right ones are enough. */
+static void test_wrong_for_long(void **state)
+{
+	struct fixture x = setup(0, 0);
+
+	(void)state;
+	for (unsigned int k = 0; k < 20; k++) {
+		for (unsigned int p = 1; p <= SW_PORTS; p++)
+			interval(&x, x.t->node[p & 1 ? LUSTRE_SW1 : LUSTRE_SW2].first_port + p, 7,
+				 0.5, 0.6 + 0.07 * ((p + k) % 5), 8);
+		ibcc_units_conclude(x.u);
+	}
+	assert_non_null(strstr(said(&x), "not known yet"));
+	passes(&x, 3, 7, 8, 0);
+	assert_true(fabs(bytes_now(&x, 7) - 8) < 0.1);
+	assert_string_equal(said(&x), "");
+	teardown(&x);
+}
+
 /* What is measured is given up for what is measured later, not for a reading or two. */
 static void test_hysteresis(void **state)
 {
@@ -226,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_idle_ports),
 		cmocka_unit_test(test_liar),
 		cmocka_unit_test(test_wrong_for_a_while),
+		cmocka_unit_test(test_wrong_for_long),
 		cmocka_unit_test(test_hysteresis),
 	};
 

@@ -110,6 +110,44 @@ static enum ibcc_vendor_cc cc_of(const struct fixture *x, uint32_t node)
 	return x->v.ep[agents_endport(&x->f, node)].cc;
 }
 
+/* Where it is on, who announces it is asked for his algorithms, once, with a Get. */
+static void test_algorithms(void **state)
+{
+	struct ibcc_vendor_endport *e;
+	struct ibcc_why text;
+	struct fixture x;
+	char words[80];
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	give(&x, LUSTRE_SRC2, IBCC_NVIDIA_CC_OFF);
+	ask(&x, 0);
+	memset(x.line.n, 0, sizeof(x.line.n));
+	assert_int_equal(ibcc_vendor_ask_algorithms(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(x.line.n_sets, 0);
+	assert_int_equal(x.line.n[0x21], 5); /* six adapters but one; no switch */
+	e = &x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)];
+	assert_true(ibcc_vendor_algorithm(e, words, sizeof(words)));
+	assert_string_equal(words, "algorithm slot 0 (algorithm 1, version 2.3)");
+	ibcc_vendor_text(&x.v, &text);
+	assert_string_equal(text.text,
+			    "NVIDIA congestion control is on: 2 switches mark, 5 adapters react, "
+			    "algorithm slot 0 (algorithm 1, version 2.3) at 5 of them; 1 nodes "
+			    "have it off");
+	e->algorithm.algo_status = false;
+	assert_true(ibcc_vendor_algorithm(e, words, sizeof(words)));
+	assert_string_equal(words, "not that of algorithm slot 0");
+	e->algorithm.n_slots = 0;
+	assert_false(ibcc_vendor_algorithm(e, words, sizeof(words)));
+	/* Silence is no answer, and takes back what was known. */
+	x.line.deaf[0x21] = true;
+	assert_int_equal(ibcc_vendor_ask_algorithms(&x.line.base, x.f.topo, 0, &x.v), 0);
+	ibcc_vendor_text(&x.v, &text);
+	assert_null(strstr(text.text, "algorithm"));
+	close_fixture(&x);
+}
+
 /* Other vendors' devices, and such as nobody knows, get no request that is NVIDIA's. */
 static void test_strangers(void **state)
 {
@@ -379,11 +417,17 @@ static void test_who_takes_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strangers),      cmocka_unit_test(test_canaries),
-		cmocka_unit_test(test_on_off),         cmocka_unit_test(test_key),
-		cmocka_unit_test(test_protected_smps), cmocka_unit_test(test_rebase),
-		cmocka_unit_test(test_statistics),     cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),     cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_algorithms),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),
+		cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),
+		cmocka_unit_test(test_who_takes_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,8 +52,8 @@ static void test_on_and_off(void **state)
 	ibcc_vcc_general_info_unpack(f.mad.b, &g);
 	assert_true(ibcc_vcc_can(&g, IBCC_VCC_CAP_CC));
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff00), OK);
-	assert_int_equal(f.mad.b[64], 0x80);
-	assert_int_equal(f.mad.b[64 + 15], 0x02);
+	assert_int_equal(f.mad.b[64], 0xc0);
+	assert_int_equal(f.mad.b[64 + 15], 0x06);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff20), OK);
 	assert_int_equal(f.mad.b[64], 0);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff08), BAD_ATTR);

@@ -101,6 +101,44 @@ static void test_statistics(void **state)
 	assert_int_equal(d.b[DATA], 0);
 }
 
+/* IBA headers of NVIDIA's OpenSM: algo_status bit 6, SLs at 4, length and type at 6 and 7, four
+ * octets a slot from 16 on.
+ */
+static void test_algorithms(void **state)
+{
+	struct ibcc_vcc_ca_algorithm v = { .sl_bitmask = 0x8001 };
+	struct datagram d;
+
+	(void)state;
+	memset(d.b, 0xff, sizeof(d.b));
+	ibcc_vcc_ca_algorithm_pack(d.b, &v); /* a request */
+	assert_int_equal(d.b[DATA], 0);
+	assert_int_equal(d.b[DATA + 4] << 8 | d.b[DATA + 5], 0x8001);
+	assert_int_equal(d.b[DATA + 6], 0);
+	assert_int_equal(d.b[DATA + 7], 2);
+	memcpy(d.b + DATA, (uint8_t[]){ 0xc0, 0, 0, 0, 0, 1, 8, 2 }, 8);
+	memcpy(d.b + DATA + 16, (uint8_t[]){ 0x12, 0x34, 5, 6, 0, 7, 8, 9 }, 8);
+	ibcc_vcc_ca_algorithm_unpack(d.b, &v);
+	assert_true(v.algo_status);
+	assert_int_equal(v.sl_bitmask, 1);
+	assert_int_equal(v.n_slots, 2);
+	assert_int_equal(v.slot[0].algo_id, 0x1234);
+	assert_int_equal(v.slot[0].major, 5);
+	assert_int_equal(v.slot[0].minor, 6);
+	assert_int_equal(v.slot[1].algo_id, 7);
+	assert_int_equal(v.slot[2].algo_id, 0);
+	/* Not the list that was asked for, or none that can be. */
+	d.b[DATA + 7] = 1;
+	ibcc_vcc_ca_algorithm_unpack(d.b, &v);
+	assert_int_equal(v.n_slots, 0);
+	d.b[DATA + 7] = 2;
+	for (unsigned int len = 0; len < 256; len++) {
+		d.b[DATA + 6] = (uint8_t)len;
+		ibcc_vcc_ca_algorithm_unpack(d.b, &v);
+		assert_int_equal(v.n_slots, len % 4 || len > 64 ? 0 : len / 4);
+	}
+}
+
 /* What is packed is read again, whatever was in the buffer. */
 static void test_round_trips(void **state)
 {
@@ -146,7 +184,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_general_info), cmocka_unit_test(test_info),
 		cmocka_unit_test(test_switch),       cmocka_unit_test(test_adapter),
-		cmocka_unit_test(test_statistics),   cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_statistics),   cmocka_unit_test(test_algorithms),
+		cmocka_unit_test(test_round_trips),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,7 @@ is "hotspot: the victim is far above the hot flows" hotspot '
 for p in hotspot send read cm; do
 	is "$p: what was compared was right" $p '[.flows[] | .verified > 0 and .wrong == 0] | all'
 	is "$p: percentiles are in order" $p '[.flows[] | .latency_p50_us > 0 and .latency_p50_us <= .latency_p99_us and .latency_p99_us <= .latency_max_us] | all'
+	is "$p: the hosts know how often they sent again" $p '[.hosts[].retries >= 0] | all'
 	is "$p: the hosts counted" $p '
 		.window_s as $s | [.hosts[] | .counters | (.sent_pkts // 0) + (.rcvd_pkts // 0) > 0] | all'
 done

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# What runs the tests: side by side, told in order, counted, those that fail or hang told of, and ended with all
+# that they have started.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+not_ok() { echo "not ok - $*"; cat "$tmp/out"; exit 1; }
+mkdir -p "$tmp/tests/system"
+cp tests/run.sh "$tmp/tests"
+# a_test NAME: from what comes in.
+a_test() { cat >"$tmp/tests/system/test_$1.sh"; }
+run() { env -u T JOBS="${JOBS-2}" bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1; }
+eventually() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; return 1; }
+
+# a ends when b has run, which begins at the same time then.
+a_test a <<SH
+for _ in \$(seq 600); do [ -e $tmp/b-was-here ] && { echo "ok - a"; echo "ok - again"; exit 0; }; sleep 0.1; done
+exit 1
+SH
+a_test b <<SH
+sleep 600 & echo \$! >$tmp/b-was-here; echo '[  PASSED  ] 5 test(s).'
+SH
+a_test c <<SH
+exit 0
+SH
+run || not_ok "what passes fails"
+[ "$(sed 's/  */ /g' "$tmp/out")" = " system/test_a 2 passed
+ system/test_b 5 passed
+ system/test_c 1 passed
+8 tests passed" ] || not_ok "two at a time, in order"
+echo "ok - two at a time, told in order, counted"
+gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+eventually gone "$(cat "$tmp/b-was-here")" || not_ok "what a test leaves goes on"
+echo "ok - what a test leaves is ended"
+
+rm "$tmp"/tests/system/*
+a_test bad <<SH
+echo 'not ok - the cause'; seq 100; echo the end; exit 3
+SH
+a_test good <<SH
+echo 'ok - good'
+SH
+! run || not_ok "what fails passes"
+grep -q '^  system/test_bad  *FAILED (3)$' "$tmp/out" && grep -q '^    | not ok - the cause$' "$tmp/out" &&
+	grep -q '^    | the end$' "$tmp/out" && ! grep -q '^    | 50$' "$tmp/out" || not_ok "what has failed is not told"
+[ "$(tail -n 1 "$tmp/out")" = '1 tests passed, FAILED: system/test_bad' ] || not_ok "the last line"
+echo "ok - what fails is told of"
+
+rm "$tmp"/tests/system/*
+! run || not_ok "nothing at all passes"
+a_test long <<SH
+trap 'echo "ok - cleaned up" >$tmp/cleaned; exit 1' TERM
+sleep 600 & echo \$! >$tmp/left
+: >$tmp/runs; wait
+SH
+bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1 &
+runner=$!
+eventually test -e "$tmp/runs" || not_ok "a test does not start"
+kill -TERM $runner
+! wait $runner || not_ok "what was stopped passes"
+[ -e "$tmp/cleaned" ] || not_ok "a test that is stopped cannot clean up"
+eventually gone "$(cat "$tmp/left")" || not_ok "what a test has started goes on when it is stopped"
+echo "ok - who stops it ends all tests"

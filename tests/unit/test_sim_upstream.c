@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The simulator's side towards ibsim, when ibsim dies under requests: this file is the ibsim. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/upstream.h"
+
+struct scene {
+	sd_event *ev;
+	struct ibcc_upstream *u;
+	char name[32];
+	int fd;      /* ibsim's socket of control */
+	int port[2]; /* and those of its clients 0 and 1 */
+	struct sockaddr_un from;
+	socklen_t from_len;
+	struct ibcc_upstream_slot *slot;
+	uint32_t answers, type;
+};
+
+static void on_attached(void *arg, struct ibcc_upstream_slot *s)
+{
+	struct scene *x = arg;
+
+	x->slot = s;
+	x->answers++;
+}
+
+static void on_answer(void *arg, const struct ibcc_wire_ctl *reply)
+{
+	struct scene *x = arg;
+
+	x->type = reply->type;
+	x->answers++;
+}
+
+/* What is there is worked off. */
+static void turn(struct scene *x)
+{
+	while (sd_event_run(x->ev, 10000) > 0)
+		;
+}
+
+/* What ibsim is asked next, which has to be this. */
+static struct ibcc_wire_ctl asked(struct scene *x, uint32_t type)
+{
+	struct ibcc_wire_ctl c;
+
+	turn(x);
+	x->from_len = sizeof(x->from);
+	assert_int_equal(recvfrom(x->fd, &c, sizeof(c), MSG_DONTWAIT, (struct sockaddr *)&x->from,
+				  &x->from_len),
+			 sizeof(c));
+	assert_int_equal(c.type, type);
+	return c;
+}
+
+static void answer(struct scene *x, const struct ibcc_wire_ctl *c)
+{
+	assert_int_equal(sendto(x->fd, c, sizeof(*c), 0, (struct sockaddr *)&x->from, x->from_len),
+			 sizeof(*c));
+	turn(x);
+}
+
+/* ibsim gives a client this number. */
+static void connects(struct scene *x, uint32_t id)
+{
+	struct ibcc_wire_ctl c = asked(x, IBCC_WIRE_CONNECT);
+	struct ibcc_wire_connect info;
+
+	memcpy(&info, c.data, sizeof(info));
+	info.id = id;
+	memcpy(c.data, &info, sizeof(info));
+	answer(x, &c);
+}
+
+static void answers(struct scene *x, uint32_t type, uint32_t id)
+{
+	struct ibcc_wire_ctl c = asked(x, type);
+
+	assert_int_equal(c.client, id);
+	answer(x, &c);
+}
+
+static void starts(struct scene *x)
+{
+	x->fd = ibcc_wire_bind("%s:ctl", x->name);
+	assert_true(x->fd >= 0);
+}
+
+static void dies(struct scene *x)
+{
+	close(x->fd);
+	ibcc_upstream_restart(x->u);
+	starts(x);
+}
+
+static int setup(void **state)
+{
+	static struct scene x;
+	int err;
+
+	x = (struct scene){ .type = UINT32_MAX };
+	snprintf(x.name, sizeof(x.name), "ibcc-unit-%d", (int)getpid());
+	assert_true(sd_event_new(&x.ev) >= 0);
+	starts(&x);
+	x.u = ibcc_upstream_new(x.ev, x.name, &err);
+	assert_non_null(x.u);
+	for (int i = 0; i < 2; i++) {
+		x.port[i] = ibcc_wire_bind("%s:out%d", x.name, i);
+		assert_true(x.port[i] >= 0);
+	}
+	assert_int_equal(ibcc_upstream_attach(x.u, "H1", on_attached, &x), 0);
+	*state = &x;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scene *x = *state;
+
+	ibcc_upstream_free(x->u);
+	sd_event_unref(x->ev);
+	close(x->fd);
+	close(x->port[0]);
+	close(x->port[1]);
+	return 0;
+}
+
+/* Asked of the one that died, answered by the next, which counts its clients anew. */
+static void test_request_is_made_again(void **state)
+{
+	const struct ibcc_wire_ctl get = { .type = IBCC_WIRE_GET_PORT };
+	struct scene *x = *state;
+
+	connects(x, 0);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 0);
+	assert_non_null(x->slot);
+	x->answers = 0;
+	assert_int_equal(ibcc_upstream_ctl(x->slot, &get, on_answer, x), 0);
+	asked(x, IBCC_WIRE_GET_PORT);
+	dies(x);
+	assert_int_equal(x->answers, 0);
+	connects(x, 1);
+	answers(x, IBCC_WIRE_GET_PORT, 1);
+	assert_int_equal(x->answers, 1);
+	assert_int_equal(x->type, IBCC_WIRE_GET_PORT);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 1);
+	ibcc_upstream_release(x->slot);
+}
+
+/* Who is being attached comes to be, at whichever of the requests ibsim dies. */
+static void test_attaching_goes_on(void **state)
+{
+	struct scene *x = *state;
+
+	asked(x, IBCC_WIRE_CONNECT);
+	dies(x);
+	connects(x, 0);
+	asked(x, IBCC_WIRE_GET_NODEINFO);
+	dies(x);
+	connects(x, 1);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 1);
+	assert_int_equal(x->answers, 1);
+	assert_non_null(x->slot);
+	ibcc_upstream_release(x->slot);
+}
+
+/* Who has left is asked for by nobody. */
+static void test_leaving_is_not_made_again(void **state)
+{
+	const struct ibcc_wire_ctl get = { .type = IBCC_WIRE_GET_PORT };
+	struct scene *x = *state;
+
+	connects(x, 0);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 0);
+	x->answers = 0;
+	assert_int_equal(ibcc_upstream_ctl(x->slot, &get, on_answer, x), 0);
+	ibcc_upstream_cancel(x->u, x);
+	ibcc_upstream_release(x->slot);
+	dies(x);
+	assert_int_equal(x->answers, 0);
+	assert_int_equal(ibcc_upstream_attach(x->u, "H1", on_attached, x), 0);
+	connects(x, 1);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 1);
+	assert_int_equal(x->answers, 1);
+	ibcc_upstream_release(x->slot);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_request_is_made_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_attaching_goes_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_leaving_is_not_made_again, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
