@@ -14,21 +14,14 @@
 #include "daemon/baseline.h"
 #include "daemon/report.h"
 
-/* More ports without a reading than one in so many: too many. */
-#define STALE_PART 10u
 /* Between two writes of a baseline that goes on. */
 #define STORE_S 300
 /* Of settings that no pass has decided on. */
 #define NO_PASS UINT64_MAX
 
-/* What a prediction is made from: copies, since passes go on meanwhile. */
 struct job {
 	struct ibcc_predictor *p;
-	struct ibcc_topo *topo;
-	struct ibcc_loads before, now;
-	struct ibcc_root *root;
-	struct ibcc_settings actual, wanted;
-	struct ibcc_prediction_in in;
+	struct ibcc_evidence e;
 	uint64_t pass;
 	void (*done)(void *arg);
 	void *arg;
@@ -43,10 +36,9 @@ struct ibcc_predictor {
 	int64_t stored_s;
 	bool was_quiet, wrote;
 	pthread_t thread;
-	bool started;
+	bool started; /* and not waited for yet */
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of those below */
-	bool busy;
 	json_t *told;
 	uint64_t told_pass;
 };
@@ -159,16 +151,7 @@ static void job_free(struct job *j)
 {
 	if (!j)
 		return;
-	ibcc_topo_free(j->topo);
-	ibcc_loads_fini(&j->before);
-	ibcc_loads_fini(&j->now);
-	for (uint32_t i = 0; j->root && i < j->in.n_roots; i++) {
-		free(j->root[i].source);
-		free((void *)j->root[i].becns);
-	}
-	free(j->root);
-	ibcc_settings_fini(&j->actual);
-	ibcc_settings_fini(&j->wanted);
+	ibcc_evidence_fini(&j->e);
 	free(j);
 }
 
@@ -180,7 +163,6 @@ static void tell(struct ibcc_predictor *p, json_t *o, uint64_t pass)
 	old = p->told;
 	p->told = o;
 	p->told_pass = pass;
-	p->busy = false;
 	pthread_mutex_unlock(&p->lock);
 	json_decref(old);
 }
@@ -189,11 +171,11 @@ static void *run(void *arg)
 {
 	struct job *j = arg;
 	struct ibcc_prediction result;
-	int rc = ibcc_predict(&j->in, &result);
+	int rc = ibcc_predict(&j->e.in, &result);
 
 	if (rc)
 		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED };
-	tell(j->p, ibcc_report_prediction(j->topo, &j->in, &result), j->pass);
+	tell(j->p, ibcc_report_prediction(j->e.topo, &j->e.in, &result), j->pass);
 	ibcc_prediction_fini(&result);
 	if (j->done && !j->p->stop)
 		j->done(j->arg);
@@ -201,132 +183,26 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int copy_loads(struct ibcc_loads *to, const struct ibcc_loads *from)
-{
-	int rc = ibcc_loads_init(to, from->n_ports);
-
-	if (rc)
-		return rc;
-	to->n = from->n;
-	memcpy(to->mbps, from->mbps, from->n_ports * sizeof(*to->mbps));
-	memcpy(to->wait, from->wait, from->n_ports * sizeof(*to->wait));
-	return 0;
-}
-
-static int copy_roots(struct job *j, const struct ibcc_picture *e, uint32_t n_endports)
-{
-	double *becns;
-
-	j->root = calloc(e->n_roots + 1u, sizeof(*j->root));
-	if (!j->root)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < e->n_roots; i++) {
-		const struct ibcc_root *r = &e->root[i];
-
-		j->root[i] = (struct ibcc_root){ .port = r->port,
-						 .kind = r->kind,
-						 .rate_mbps = r->rate_mbps,
-						 .packet_bytes = r->packet_bytes };
-		j->root[i].source = calloc(r->n_sources + 1u, sizeof(*r->source));
-		j->in.n_roots = i + 1;
-		if (!j->root[i].source)
-			return -ENOMEM;
-		if (r->n_sources)
-			memcpy(j->root[i].source, r->source, r->n_sources * sizeof(*r->source));
-		j->root[i].n_sources = r->n_sources;
-		j->root[i].n_marked = r->n_marked;
-		if (!r->becns)
-			continue;
-		becns = calloc(n_endports + 1u, sizeof(*becns));
-		if (!becns)
-			return -ENOMEM;
-		memcpy(becns, r->becns, n_endports * sizeof(*becns));
-		j->root[i].becns = becns;
-	}
-	return 0;
-}
-
-/* Settings from before what the last pass wrote. */
-static void take_back(const struct ibcc_cycle *c, struct ibcc_settings *s)
-{
-	if (!c->acted || !c->result.set_mads)
-		return;
-	for (uint32_t i = 0; i < c->plan.n; i++) {
-		const struct ibcc_change *ch = &c->plan.change[i];
-		uint32_t port = ibcc_topo_port_of_lid(c->topo, ch->lid);
-
-		if (port != IBCC_NONE && c->topo->port[port].endport < s->n)
-			ibcc_settings_unpack(&s->ep[c->topo->port[port].endport], ch->attr_id,
-					     ch->attr_mod, ch->old_data);
-	}
-}
-
-static bool lacks_cc(const struct ibcc_cycle *c)
-{
-	for (uint32_t r = 0; r < c->picture.n_roots; r++)
-		for (uint32_t i = 0; i < c->picture.root[r].n_sources; i++) {
-			uint32_t port = c->picture.root[r].source[i].port;
-			uint32_t ep = c->topo->port[port].endport;
-
-			if (ep < c->actual.n && c->actual.ep[ep].support != IBCC_CC_SUPPORTED)
-				return true;
-		}
-	return false;
-}
-
+/* What keeps a prediction from being made here, whatever the fabric is like. */
 static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
-				       bool own)
+				       bool own, enum ibcc_prediction_why fabric)
 {
-	uint32_t unread = c->snapshot.n_stale + c->snapshot.n_unreachable;
-	struct ibcc_why routes;
-
 	if (!c->plan.n && !own)
 		return IBCC_PREDICTION_NO_PLAN;
-	if (!p->cpu_s)
-		return IBCC_PREDICTION_CPU;
-	if (unread * STALE_PART > unread + c->snapshot.n_fresh)
-		return IBCC_PREDICTION_STALE;
-	ibcc_vendor_routes_text(&c->vendor, &routes);
-	if (routes.text[0])
-		return IBCC_PREDICTION_ADAPTIVE;
-	for (uint32_t i = 0; i < c->snapshot.n_marks; i++)
-		if (c->snapshot.mark[i].sl != c->snapshot.mark[0].sl)
-			return IBCC_PREDICTION_VLS;
-	return lacks_cc(c) ? IBCC_PREDICTION_NO_CC : IBCC_PREDICTION_TELLS;
+	return p->cpu_s ? fabric : IBCC_PREDICTION_CPU;
 }
 
-static int fill(struct job *j, const struct ibcc_predictor *p, const struct ibcc_cycle *c,
-		const struct ibcc_settings *wanted)
+int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			    const struct ibcc_settings *wanted, struct ibcc_evidence *e)
 {
 	int64_t age_s = (int64_t)time(NULL) - p->quiet_s;
-	int rc;
 
-	j->topo = ibcc_topo_clone(c->topo);
-	rc = j->topo ? copy_loads(&j->before, &p->memory.quiet) : -ENOMEM;
-	if (!rc)
-		rc = ibcc_memory_now(&p->memory, c->topo, &j->now, &j->in.moved);
-	if (!rc)
-		rc = copy_roots(j, &c->picture, c->topo->n_endports);
-	if (!rc)
-		rc = ibcc_settings_copy(&j->actual, &c->actual);
-	if (!rc)
-		rc = ibcc_settings_copy(&j->wanted, wanted ? wanted : &c->target.wanted);
-	if (rc)
-		return rc;
-	take_back(c, &j->actual);
-	j->in.t = j->topo;
-	j->in.before = &j->before;
-	j->in.now = &j->now;
-	j->in.age_ns = (uint64_t)(age_s > 0 ? age_s : 0) * 1000000000ull;
-	j->in.root = j->root;
-	j->in.packet_bytes = c->picture.n_roots ? c->picture.root[0].packet_bytes : 0;
-	j->in.actual = &j->actual;
-	j->in.wanted = &j->wanted;
-	j->in.refuse = refuse(p, c, wanted != NULL);
-	j->in.budget_ns = p->cpu_s * 1000000000ull;
-	j->in.cpu_ns = cpu_ns;
-	j->in.arg = j;
-	return 0;
+	*e = (struct ibcc_evidence){ .topo = NULL };
+	if (p->topo != c->topo)
+		return -EAGAIN;
+	return ibcc_evidence_make(e, c, &p->memory,
+				  (uint64_t)(age_s > 0 ? age_s : 0) * 1000000000ull,
+				  wanted ? wanted : &c->target.wanted);
 }
 
 /* Signals are the event loop's. */
@@ -350,16 +226,16 @@ static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 
 	j->p = p;
 	j->pass = wanted ? NO_PASS : c->picture.pass;
-	rc = fill(j, p, c, wanted);
-	if (!rc && written && ibcc_loads_held(j->topo, &j->actual))
+	rc = ibcc_predictor_evidence(p, c, wanted, &j->e);
+	if (!rc && written && ibcc_loads_held(j->e.topo, &j->e.actual))
 		rc = -EALREADY;
 	if (rc)
 		return rc;
-	p->busy = true;
-	rc = start(p, j);
-	if (rc)
-		p->busy = false;
-	return rc;
+	j->e.in.refuse = refuse(p, c, wanted != NULL, j->e.in.refuse);
+	j->e.in.budget_ns = p->cpu_s * 1000000000ull;
+	j->e.in.cpu_ns = cpu_ns;
+	j->e.in.arg = j;
+	return start(p, j);
 }
 
 static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
@@ -367,18 +243,14 @@ static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			void *arg)
 {
 	struct job *j;
-	bool busy, there;
+	bool there;
 	int rc;
 
 	pthread_mutex_lock(&p->lock);
-	busy = p->busy;
 	there = !wanted && !written && p->told && p->told_pass == c->picture.pass;
 	pthread_mutex_unlock(&p->lock);
-	if (busy || there)
-		return busy ? -EBUSY : -EALREADY;
-	if (p->topo != c->topo)
-		return -EAGAIN;
-	ibcc_predictor_wait(p); /* its thread is at its end */
+	if (there || p->started)
+		return there ? -EALREADY : -EBUSY;
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;

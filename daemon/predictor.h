@@ -10,7 +10,8 @@
 #include <jansson.h>
 
 #include <ibcc/cycle.h>
-#include <ibcc/prediction.h>
+
+#include "daemon/evidence.h"
 
 struct ibcc_predictor;
 
@@ -26,9 +27,17 @@ void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s);
 int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			struct ibcc_state *state);
 
+/* What a prediction is made from for the last pass' plan, or for settings of one's own (NULL: the
+ * plan's). -EAGAIN: that pass has not been looked at; -ENOMEM. *e needs ibcc_evidence_fini()
+ * whatever it returns.
+ */
+int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			    const struct ibcc_settings *wanted, struct ibcc_evidence *e);
+
 /* Begins a prediction for the last pass' plan, or for settings of one's own (`wanted`, copied;
- * NULL: the plan's). 0; -EALREADY: there is one for it; -EBUSY: another is under way; -ENOMEM.
- * done(arg) is called from the thread when it has ended.
+ * NULL: the plan's). 0; -EALREADY: there is one for it; -EBUSY: another is under way, or nobody has
+ * waited for it; -ENOMEM. Never waits itself. done(arg) is called from the thread when it is there:
+ * then somebody has to wait for its end.
  */
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg);

@@ -12,7 +12,6 @@
 #include <ibcc/prediction.h>
 #include <ibcc/probe.h>
 
-
 #define IBCC_REPORT_SCHEMA 1
 
 /* All fields of all changes of a plan; outcomes from `r`, which may be NULL. */
@@ -90,24 +89,27 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 
-/* The last pass in figures, {"pass","sent_mbps","waiting","wait_permille","fecn_per_s","becn_per_s",
- * "settings","roots"}: what all adapters send, how many wait and the most that one does, the worst
- * roots with numbers of sources, and "settings" as {"marking_ports","reacting_ports"} with
- * [least, most] of "Threshold", "Marking_Rate", "CCTI_Timer", "CCTI_Increase", "CCTI_Limit" where
- * they are on; null before they were read. Of a cycle that has decided.
+/* The last pass in figures,
+ * {"pass","sent_mbps","waiting","wait_permille","fecn_per_s","becn_per_s", "settings","roots"}:
+ * what all adapters send, how many wait and the most that one does, the worst roots with numbers of
+ * sources, and "settings" as {"marking_ports","reacting_ports"} with [least, most] of "Threshold",
+ * "Marking_Rate", "CCTI_Timer", "CCTI_Increase", "CCTI_Limit" where they are on; null before they
+ * were read. Of a cycle that has decided.
  */
 json_t *ibcc_report_now(const struct ibcc_cycle *c);
 
 /* The fabric to be drawn, {"nodes","links","trees"}: nodes as {"node_guid","node","type"}; links
  * once each, {"a","b","link_mbps","from_a","from_b"}, where an end is [index of its node, port] and
- * what an end sent in the last pass is {"mbps","wait_permille"} or null; and for each root the ports,
- * as such ends, by which packets of who contributes leave on their way to it, itself the last hop.
+ * what an end sent in the last pass is {"mbps","wait_permille"} or null; and for each root the
+ * ports, as such ends, by which packets of who contributes leave on their way to it, itself the
+ * last hop.
  */
 json_t *ibcc_report_map(const struct ibcc_cycle *c);
 
-/* All that a plan is made from, by node, to be computed with elsewhere: {"schema","format","version",
- * "made","pass","interval_us","nodes","settings"}; see the man page. `settings` may be
- * NULL; all are by the indices of `t`. No text in it is from elsewhere than nodes' descriptions.
+/* All that a plan is made from, by node, to be computed with elsewhere:
+ * {"schema","format","version", "made","pass","interval_us","nodes","settings"}; see the man page.
+ * `settings` may be NULL; all are by the indices of `t`. No text in it is from elsewhere than
+ * nodes' descriptions.
  */
 json_t *ibcc_report_bundle(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 			   const struct ibcc_settings *settings);

@@ -6,6 +6,7 @@
 
 #include <ibcc/version.h>
 
+#include "daemon/bundle.h"
 #include "daemon/report.h"
 
 #define SLS 16u
@@ -142,7 +143,7 @@ json_t *ibcc_report_bundle(const struct ibcc_topo *t, const struct ibcc_snapshot
 
 	json_decref(o);
 	return json_pack("{si ss ss sI sI sI so so}", "schema", IBCC_REPORT_SCHEMA, "format",
-			 "ibcc-tune bundle 1", "version", IBCC_VERSION, "made",
+			 IBCC_BUNDLE_FORMAT, "version", IBCC_VERSION, "made",
 			 (json_int_t)time(NULL), "pass", (json_int_t)s->pass, "interval_us",
 			 (json_int_t)(s->interval_ns / 1000), "nodes", nodes(t, s), "settings",
 			 list);

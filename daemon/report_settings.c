@@ -36,9 +36,12 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 	json_object_set_new(o, "CongestionInfo", json_integer(ep->info.CongestionInfo));
 	json_object_set_new(o, "ControlTableCap", json_integer(ep->info.ControlTableCap));
 	if (is_switch) {
+		json_object_set_new(o, "port_block", json_integer(ep->sw_port_block));
+		json_object_set_new(o, "port_elements", json_integer(ep->n_element));
 		json_object_set_new(o, "SwitchCongestionSetting", ibcc_json_switch(&ep->sw));
 		json_object_set_new(o, "SwitchPortCongestionSetting", ibcc_json_switch_ports(ep));
 	} else {
+		json_object_set_new(o, "by_block", json_boolean(ep->by_block));
 		json_object_set_new(o, "CACongestionSetting",
 				    json_pack("{si si so}", "Port_Control", ep->ca.Port_Control,
 					      "Control_Map", ep->ca.Control_Map, "sls",

@@ -4,40 +4,55 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include <ibcc/disguise.h>
-
+#include "daemon/disguised.h"
 #include "daemon/report.h"
 #include "daemon/service_impl.h"
 
-/* The samples and settings are lent: only their order is new. */
-static json_t *disguised(const struct ibcc_cycle *c, const struct ibcc_disguise *d)
+/* Without what is only told where it was seen. */
+static json_t *plan_of(struct ibcc_service *s, const struct ibcc_cycle *c)
 {
-	const struct ibcc_topo *t = d->topo;
-	struct ibcc_snapshot s = c->snapshot;
-	struct ibcc_settings settings = { .n = t->n_endports };
-	bool sampled = c->snapshot.n_ports == t->n_ports;
-	json_t *o = NULL;
+	json_t *o = ibcc_report_plan(c, ibcc_service_source_name(s->source));
+	json_t *fabric = json_object_get(o, "fabric");
+	const struct ibcc_collector *seen = s->cycle.collector;
 
-	s.n_ports = sampled ? t->n_ports : 0;
-	s.port = calloc(t->n_ports ? t->n_ports : 1, sizeof(*s.port));
-	settings.ep = calloc(t->n_endports ? t->n_endports : 1, sizeof(*settings.ep));
-	if (s.port && settings.ep) {
-		for (uint32_t i = 0; i < s.n_ports; i++)
-			s.port[i] = c->snapshot.port[d->port[i]];
-		for (uint32_t i = 0; c->actual_known && i < t->n_endports; i++)
-			settings.ep[i] =
-				c->actual.ep[c->topo->port[d->port[t->endport[i]]].endport];
-		o = ibcc_report_bundle(t, &s, c->actual_known ? &settings : NULL);
-	}
-	free(settings.ep);
-	free(s.port);
+	json_object_set_new(
+		fabric, "clock",
+		json_string(ibcc_collector_uses_fabric_clock(seen) ? "fabric" : "host"));
+	json_object_set_new(fabric, "clock_permille",
+			    json_integer(ibcc_collector_clock_permille(seen)));
 	return o;
+}
+
+static int write_bundle(struct ibcc_service *s, const struct ibcc_cycle *c,
+			const struct ibcc_evidence *e, bool anonymous, json_t **out)
+{
+	*out = ibcc_report_bundle(c->topo, &c->snapshot, c->actual_known ? &c->actual : NULL);
+	if (!*out || json_object_set_new(*out, "anonymous", json_boolean(anonymous)) ||
+	    json_object_set_new(*out, "plan", plan_of(s, c)) ||
+	    json_object_set_new(*out, "evidence", ibcc_evidence_write(e)))
+		return -ENOMEM;
+	return 0;
+}
+
+static int write_disguised(struct ibcc_service *s, struct ibcc_evidence *e,
+			   const struct ibcc_disguise *d, json_t **out)
+{
+	struct ibcc_cycle c;
+	int rc = ibcc_disguised_cycle(&s->cycle, d, &c);
+
+	if (!rc)
+		rc = ibcc_disguised_evidence(d, e);
+	if (!rc)
+		rc = write_bundle(s, &c, e, true, out);
+	ibcc_disguised_cycle_fini(&c);
+	return rc;
 }
 
 int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 	struct ibcc_disguise d = { NULL, NULL };
+	struct ibcc_evidence e = { .topo = NULL };
 	uint64_t seed = 0;
 	int rc = 0;
 
@@ -53,11 +68,17 @@ int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, st
 	if (rc && rc != -ENOMEM)
 		return ibcc_why_set(why, rc, "no made-up LIDs for this topology");
 	if (!rc)
-		*out = anonymous ? disguised(c, &d)
-				 : ibcc_report_bundle(c->topo, &c->snapshot,
-						      c->actual_known ? &c->actual : NULL);
+		rc = ibcc_predictor_evidence(s->predictor, c, NULL, &e);
+	if (!rc)
+		rc = anonymous ? write_disguised(s, &e, &d, out)
+			       : write_bundle(s, c, &e, false, out);
+	ibcc_evidence_fini(&e);
 	ibcc_disguise_fini(&d);
-	if (*out)
-		json_object_set_new(*out, "anonymous", json_boolean(anonymous));
-	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+	if (!rc)
+		return 0;
+	json_decref(*out);
+	*out = NULL;
+	return ibcc_why_set(why, rc,
+			    rc == -EAGAIN ? "no pass over the fabric has come to an end yet"
+					  : "no memory");
 }

@@ -42,7 +42,8 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	if (!c || !c->decided)
 		return ibcc_why_set(why, -EAGAIN,
 				    "no pass over the fabric has come to a decision yet");
-	rc = ibcc_what_if(c, set, &wanted, why);
+	rc = ibcc_what_if(c->topo, c->picture.root, c->picture.n_roots, &c->target.wanted, set,
+			  &wanted, why);
 	if (rc)
 		return rc;
 	what = json_pack("{si sO}", "schema", IBCC_REPORT_SCHEMA, "set", set);
@@ -76,8 +77,10 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	int64_t newest = ibcc_state_newest(s->state);
 	int rc;
 
+	/* Who is to be held is so for a root, though one pass may not see it. */
 	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
-	    !s->cycle.result.set_mads || !s->cycle.picture.n_roots)
+	    !s->cycle.result.set_mads ||
+	    (!s->cycle.picture.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
 		return;
 	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, s->on_predicted,
 					  s->predicted_arg);
@@ -99,6 +102,7 @@ static void keep(struct ibcc_service *s)
 
 void ibcc_service_predicted_all(struct ibcc_service *s)
 {
+	ibcc_predictor_wait(s->predictor); /* it has told, and is at its end */
 	if (s->predicted_txn)
 		keep(s);
 	asked(s, NULL, false);

@@ -120,23 +120,22 @@ static void set_root(const struct ibcc_topo *t, uint32_t port, struct ibcc_setti
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
 }
 
-int ibcc_what_if(const struct ibcc_cycle *c, const json_t *set, struct ibcc_settings *out,
+int ibcc_what_if(const struct ibcc_topo *t, const struct ibcc_root *root, uint32_t n_roots,
+		 const struct ibcc_settings *wanted, const json_t *set, struct ibcc_settings *out,
 		 struct ibcc_why *why)
 {
 	struct values v;
 	int rc = read_values(set, &v, why);
 
 	if (!rc)
-		rc = ibcc_settings_copy(out, &c->target.wanted);
+		rc = ibcc_settings_copy(out, wanted);
 	if (rc)
 		return rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : rc;
-	for (uint32_t r = 0; r < c->picture.n_roots; r++) {
-		const struct ibcc_root *root = &c->picture.root[r];
-
+	for (uint32_t r = 0; r < n_roots; r++) {
 		if (v.has[THRESHOLD] || v.has[MARKING_RATE])
-			set_root(c->topo, root->port, out, &v);
-		for (uint32_t i = 0; i < root->n_sources && !rc; i++) {
-			uint32_t ep = c->topo->port[root->source[i].port].endport;
+			set_root(t, root[r].port, out, &v);
+		for (uint32_t i = 0; i < root[r].n_sources && !rc; i++) {
+			uint32_t ep = t->port[root[r].source[i].port].endport;
 
 			if (out->ep[ep].support == IBCC_CC_SUPPORTED)
 				rc = set_adapter(&out->ep[ep], &v);

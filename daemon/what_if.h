@@ -5,15 +5,16 @@
 
 #include <jansson.h>
 
-#include <ibcc/cycle.h>
+#include <ibcc/picture.h>
 #include <ibcc/why.h>
 
-/* The last pass' wanted settings, with values in place of theirs: {"ccti_timer": 0..65535,
+/* What is wanted, with values in place of some: {"ccti_timer": 0..65535,
  * "ccti_increase": 0..255, "table_end": 0..16383.875 packet times} at the adapters of all roots'
  * trees, {"threshold": 0..15, "marking_rate": 0..65535} at the roots' ports. -EINVAL with all that
  * is wrong in *why; -ENOMEM. *out needs ibcc_settings_fini() after 0.
  */
-int ibcc_what_if(const struct ibcc_cycle *c, const json_t *set, struct ibcc_settings *out,
+int ibcc_what_if(const struct ibcc_topo *t, const struct ibcc_root *root, uint32_t n_roots,
+		 const struct ibcc_settings *wanted, const json_t *set, struct ibcc_settings *out,
 		 struct ibcc_why *why);
 
 #endif

@@ -72,8 +72,8 @@ void ibcc_job_free(struct ibcc_job *j);
  */
 struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
 				    struct ibcc_why *why);
-/* Ends the job under way early, ends the thread. What it changed on the fabric stays, but for what is
- * on trial: that is taken back, for which there are some seconds.
+/* Ends the job under way early, ends the thread. What it changed on the fabric stays, but for what
+ * is on trial: that is taken back, for which there are some seconds.
  */
 void ibcc_worker_free(struct ibcc_worker *w);
 

@@ -8,7 +8,7 @@ _ibcc_tune()
 		prev=${COMP_WORDS[COMP_CWORD - 1]}
 	}
 	case $prev in
-	-z | --config | --node-name-map | --socket | --sysfs-root | --save | --plot | --html | -o | --output)
+	-z | --config | --node-name-map | --socket | --sysfs-root | --save | --plot | --html | --load-cache | --counters | -o | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return ;;
 	-C | --Ca)

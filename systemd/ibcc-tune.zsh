@@ -7,7 +7,7 @@ _ibcc_tune()
 	local -a match mbegin mend lines commands options nodes
 	local prev=${words[CURRENT - 1]} word command=
 	case $prev in
-	-z | --config | -o | --output | --node-name-map | --socket | --save | --html) _files; return ;;
+	-z | --config | -o | --output | --node-name-map | --socket | --save | --html | --load-cache | --counters) _files; return ;;
 	--sysfs-root) _files -/; return ;;
 	-C | --Ca) compadd -- /sys/class/infiniband/*(N:t); return ;;
 	--via) compadd plugin direct; return ;;

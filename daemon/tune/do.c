@@ -10,6 +10,7 @@
 #include <ibcc/plan_file.h>
 
 #include "daemon/service.h"
+#include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
@@ -175,35 +176,46 @@ static bool changes_fabric(const char *command)
 	       !strcmp(command, "cancel");
 }
 
-int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why)
+static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_t **out,
+			struct ibcc_why *why)
 {
 	int rc = -ENOENT, lock = -1;
 
-	*out = NULL;
 	if (!t->own_port || t->no_config)
 		rc = tune_ask(t, command, args, out, why);
-	if ((rc == -ENOENT || rc == -ECONNREFUSED) && t->no_config) {
-		rc = ibcc_why_set(why, -EINVAL,
-				  "%s; without it the configuration is needed: mend it, or "
-				  "leave it out with --config /dev/null",
+	if (rc != -ENOENT && rc != -ECONNREFUSED)
+		return rc;
+	if (t->no_config)
+		return ibcc_why_set(why, -EINVAL,
+				    "%s; without it the configuration is needed: mend it, or "
+				    "leave it out with --config /dev/null",
+				    why->text);
+	if (t->verbose && !t->own_port)
+		fprintf(stderr, "%s; doing it without\n", why->text);
+	/* One writer only: where there is a daemon, it has the fabric. */
+	rc = changes_fabric(command) ? tune_alone(t, &lock, why) : 0;
+	if (rc && t->own_port)
+		rc = ibcc_why_set(why, rc,
+				  "%s; a daemon does this with its own port and key: leave "
+				  "-C, -P, -t, -c and --via out",
 				  why->text);
-	} else if (rc == -ENOENT || rc == -ECONNREFUSED) {
-		if (t->verbose && !t->own_port)
-			fprintf(stderr, "%s; doing it without\n", why->text);
-		/* One writer only: where there is a daemon, it has the fabric. */
-		rc = changes_fabric(command) ? tune_alone(t, &lock, why) : 0;
-		if (rc && t->own_port)
-			rc = ibcc_why_set(why, rc,
-					  "%s; a daemon does this with its own port and key: leave "
-					  "-C, -P, -t, -c and --via out",
-					  why->text);
-		if (!rc)
-			rc = tune_do_local(t, command, args, out, why);
-		if (lock >= 0)
-			close(lock);
-	}
+	if (!rc)
+		rc = tune_do_local(t, command, args, out, why);
+	if (lock >= 0)
+		close(lock);
+	return rc;
+}
+
+int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why)
+{
+	bool anonymous = t->anonymous;
+	int rc;
+
+	*out = NULL;
+	rc = tune_is_offline(t) ? tune_do_offline(t, command, args, out, &anonymous, why)
+				: do_on_fabric(t, command, args, out, why);
 	json_decref(args);
-	if (*out && !t->anonymous)
+	if (*out && !anonymous)
 		tune_rename(t, *out);
 	/* Names are from nodes and files, reasons from the state file. */
 	if (*out && ibcc_json_clean(*out))

@@ -12,6 +12,7 @@
 #include "daemon/conf.h"
 #include "daemon/service.h"
 #include "daemon/tune/look.h"
+#include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
@@ -96,6 +97,9 @@ static const char usage_options[] =
 	"      --html FILE            report: a page that is one file\n"
 	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
 	"names\n"
+	"      --load-cache FILE      plan, what-if: the fabric and its settings from this "
+	"bundle,\n"
+	"      --counters FILE        and what was counted and decided; one stands for both\n"
 	"      --set KEY=NUMBER       what-if: ccti_timer, ccti_increase, table_end, threshold,\n"
 	"                             marking_rate in place of the plan's; several times\n"
 	"      --node-name-map FILE   names of nodes\n"
@@ -146,6 +150,8 @@ enum {
 	OPT_SORT,
 	OPT_NO_PAGER,
 	OPT_SET,
+	OPT_CACHE,
+	OPT_COUNTERS,
 	OPT_ANONYMOUS,
 };
 
@@ -172,6 +178,8 @@ static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "anonymous", no_argument, NULL, OPT_ANONYMOUS },
 	{ "set", required_argument, NULL, OPT_SET },
+	{ "load-cache", required_argument, NULL, OPT_CACHE },
+	{ "counters", required_argument, NULL, OPT_COUNTERS },
 	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
 	{ "watch", optional_argument, NULL, OPT_WATCH },
 	{ "units", required_argument, NULL, OPT_UNITS },
@@ -369,7 +377,13 @@ static int run(struct tune *t, const struct overrides *o)
 		return hint();
 	}
 	if (t->anonymous && c->fn != tune_bundle) {
-		tune_fail("--anonymous: '%s' tells true names, only bundle can do without", c->name);
+		tune_fail("--anonymous: '%s' tells true names, only bundle can do without",
+			  c->name);
+		return hint();
+	}
+	if (tune_is_offline(t) && ((c->fn != tune_plan && c->fn != tune_what_if) || t->output)) {
+		tune_fail("--load-cache, --counters: a bundle has no fabric, and is read by plan "
+			  "(without -o) and what-if only");
 		return hint();
 	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
@@ -446,6 +460,8 @@ int main(int argc, char **argv)
 				return tune_fail("--set: too many");
 			t.set[t.n_set++] = optarg;
 			break;
+		case OPT_CACHE: t.cache = optarg; break;
+		case OPT_COUNTERS: t.counters = optarg; break;
 		case OPT_ANONYMOUS: t.anonymous = true; break;
 		case OPT_SAVE: t.save = optarg; break;
 		case OPT_NAMES: t.name_map = optarg; break;

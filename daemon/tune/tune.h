@@ -49,6 +49,8 @@ struct tune {
 	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes whose name matches; NULL: all */
 	const char *sysfs;    /* ooo-check: the folder in place of /; NULL: that */
+	const char *cache;    /* plan, what-if: fabric and settings of this bundle; NULL: no */
+	const char *counters; /* likewise, what was counted and decided */
 	int n_set;            /* what-if: KEY=VALUE each */
 	char *set[16];
 	int n_args; /* after the command */

@@ -11,6 +11,8 @@
 #include <ibcc/traffic.h>
 #include <ibcc/twin.h>
 
+#include "doubt.h"
+
 /* Above, packets cost more than anybody would wait for. */
 #define ENGINE_MAX_HOSTS 1000u
 #define MOST_AGE_NS      (3600ull * 1000000000ull)
@@ -23,6 +25,10 @@
 #define ROOT_RATE_OFF 0.08
 /* Share of what waiting adapters send that is new and goes where no root is seen. */
 #define MOST_ELSEWHERE 0.05
+/* Of it, for roots' own rates: where its sources are freed, its destination is the next root, and
+ * takes its senders from those behind it.
+ */
+#define ROOT_ELSEWHERE 0.0005
 /* Of the root's own rate, where nothing else is known. */
 #define ROOT_POINTS 0.10
 
@@ -33,6 +39,7 @@ struct predictor {
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
 	bool *waits; /* by port: waits now */
+	bool doubt;  /* roots' own rates cannot be told */
 	uint64_t start_ns;
 };
 
@@ -192,9 +199,11 @@ static int infer(struct predictor *r, bool history)
 					    .now = r->in->now,
 					    .n_roots = r->n_roots,
 					    .root = r->root };
+	int rc;
 
 	ibcc_traffic_fini(&r->traffic);
-	return ibcc_traffic_infer(&in, &r->traffic);
+	rc = ibcc_traffic_infer(&in, &r->traffic);
+	return rc ? rc : ibcc_doubt_find(&in, &r->traffic, r->in->wanted, &r->doubt);
 }
 
 /* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
@@ -338,15 +347,16 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 }
 
 /* Whether the sources of a slow receiver keep it busy when they are held depends on who they are,
- * which is not known then; links that are full stay so, or nearly.
+ * which is not known without amounts; links that are full stay so, or nearly.
  */
-static void keep_full_links(struct predictor *r)
+static void keep_told(struct predictor *r)
 {
 	struct ibcc_prediction *p = r->p;
 
 	p->n_roots = 0;
 	for (uint32_t i = 0; i < r->n_roots; i++)
-		if (r->root[i].kind == IBCC_CONGESTION_INPUT)
+		if (p->elsewhere <= ROOT_ELSEWHERE && !r->doubt &&
+		    (p->known || r->root[i].kind == IBCC_CONGESTION_INPUT))
 			p->root[p->n_roots++] = p->root[i];
 }
 
@@ -358,7 +368,7 @@ static bool may_tell_roots(struct predictor *r)
 	case IBCC_PREDICTION_NO_BASELINE:
 	case IBCC_PREDICTION_OLD_BASELINE:
 	case IBCC_PREDICTION_REPLAY:
-	case IBCC_PREDICTION_ELSEWHERE: return !out_of_time(r);
+	case IBCC_PREDICTION_ELSEWHERE: return r->p->elsewhere <= ROOT_ELSEWHERE && !out_of_time(r);
 	case IBCC_PREDICTION_TELLS:
 	case IBCC_PREDICTION_NO_CONGESTION:
 	case IBCC_PREDICTION_NO_PLAN:
@@ -415,6 +425,8 @@ static int run(struct predictor *r)
 		else if (rc == -ECANCELED)
 			p->why = IBCC_PREDICTION_CPU;
 		p->known = !rc;
+		if (p->known)
+			keep_told(r);
 		if (p->why == IBCC_PREDICTION_TELLS)
 			return rc;
 	}
@@ -425,7 +437,7 @@ static int run(struct predictor *r)
 		return 0;
 	rc = by_engine(r, false);
 	if (!rc)
-		keep_full_links(r);
+		keep_told(r);
 	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
 }
 
@@ -439,8 +451,6 @@ int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)
 	rc = set_up(&r);
 	if (!rc)
 		rc = run(&r);
-	if (!rc && p->known)
-		p->n_roots = r.n_roots;
 	if (in->cpu_ns)
 		p->cpu_s = (double)(in->cpu_ns(in->arg) - r.start_ns) * 1e-9;
 	ibcc_traffic_fini(&r.traffic);

@@ -8,11 +8,10 @@
 #include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
-#include "perftest/bench/pool.h"
 #include "perftest/bench/report.h"
 #include "perftest/research/classify.h"
-#include "perftest/research/progress.h"
 #include "perftest/research/research.h"
+#include "perftest/research/runs.h"
 
 #define WANT 0.95
 
@@ -23,28 +22,23 @@ struct work {
 	uint64_t seed;
 	char **notes; /* by draw: mistakes, a line each; NULL: not asked for */
 	struct ibcc_classified *one, sum;
-	struct ibcc_progress progress;
 };
 
-static int work(void *arg, uint64_t i)
+static int one(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct work *w = arg;
-	struct ibcc_yaml_errors e = { 0 };
 	size_t len;
 	FILE *notes = w->notes ? open_memstream(&w->notes[i], &len) : NULL;
 	int rc = w->notes && !notes ? -ENOMEM : 0;
 
 	if (!rc)
-		rc = ibcc_classify(w->seed + i, &w->one[i], notes, &e);
+		rc = ibcc_classify(w->seed + i, &w->one[i], notes, e);
 	if (notes && fclose(notes) && !rc)
 		rc = -ENOMEM;
-	if (e.text)
-		fputs(e.text, stderr);
-	ibcc_yaml_errors_fini(&e);
 	return rc;
 }
 
-static int done(void *arg, uint64_t i, int rc)
+static void took(void *arg, uint64_t i)
 {
 	struct work *w = arg;
 	const struct ibcc_classified *o = &w->one[i];
@@ -57,8 +51,6 @@ static int done(void *arg, uint64_t i, int rc)
 	}
 	for (int m = 0; m < IBCC_N_MISTAKES; m++)
 		w->sum.mistake[m] += o->mistake[m];
-	ibcc_progress_step(&w->progress);
-	return rc;
 }
 
 static double share(uint64_t right, uint64_t wrong)
@@ -175,15 +167,13 @@ static int classify(uint64_t n, uint64_t seed, unsigned int threads, bool json, 
 		.one = calloc(n, sizeof(*w.one)),
 		.notes = verbose ? calloc(n, sizeof(*w.notes)) : NULL,
 	};
+	const struct ibcc_runs runs = {
+		.n = n, .threads = threads, .one = one, .took = took, .arg = &w
+	};
 	struct ibcc_yaml_errors e = { 0 };
 	bool ok = true;
-	int rc = w.one && (w.notes || !verbose) ? 0 : -ENOMEM;
+	int rc = w.one && (w.notes || !verbose) ? ibcc_runs_all(&runs) : -ENOMEM;
 
-	if (!rc) {
-		ibcc_progress_begin(&w.progress, n);
-		rc = ibcc_pool_run(n, threads, work, done, &w);
-		ibcc_progress_end(&w.progress);
-	}
 	free(w.one);
 	print_notes(w.notes, n);
 	if (rc)

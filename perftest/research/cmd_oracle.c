@@ -13,13 +13,12 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/oracle_file.h"
-#include "perftest/bench/pool.h"
 #include "perftest/bench/report.h"
 #include "perftest/research/grid.h"
 #include "perftest/research/oracle_grid.h"
 #include "perftest/research/oracle_random.h"
-#include "perftest/research/progress.h"
 #include "perftest/research/research.h"
+#include "perftest/research/runs.h"
 
 #define FINALISTS 6u
 
@@ -39,7 +38,6 @@ struct oracle {
 	size_t *job; /* candidates to be run */
 	size_t n_jobs;
 	bool full;
-	struct ibcc_progress progress;
 	struct ibcc_yaml_errors e;
 };
 
@@ -131,11 +129,10 @@ static int add_candidates(struct oracle *o)
 	return rc;
 }
 
-static int work(void *arg, uint64_t i)
+static int try(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct oracle *o = arg;
 	struct candidate *k = &o->candidate[o->job[i]];
-	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_words set = { 0 };
 	struct ibcc_exp_run run;
 	double share;
@@ -144,34 +141,21 @@ static int work(void *arg, uint64_t i)
 	if (!rc)
 		rc = ibcc_words_add_all(&set, &k->set);
 	if (!rc)
-		rc = ibcc_bench_measure(o->x.scenario, &set, 0, &run, &e);
+		rc = ibcc_bench_measure(o->x.scenario, &set, 0, &run, e);
 	if (!rc) {
 		share = ibcc_measure_ideal_share(&run.measure);
 		*(o->full ? &k->full_share : &k->short_share) = share;
 		ibcc_bench_measure_fini(&run);
 	}
-	if (e.text)
-		fputs(e.text, stderr);
-	ibcc_yaml_errors_fini(&e);
 	ibcc_words_fini(&set);
-	return rc;
-}
-
-static int done(void *arg, uint64_t i, int rc)
-{
-	(void)i;
-	ibcc_progress_step(&((struct oracle *)arg)->progress);
 	return rc;
 }
 
 static int run_jobs(struct oracle *o, unsigned int threads)
 {
-	int rc;
+	const struct ibcc_runs runs = { .n = o->n_jobs, .threads = threads, .one = try, .arg = o };
 
-	ibcc_progress_begin(&o->progress, o->n_jobs);
-	rc = ibcc_pool_run(o->n_jobs, threads, work, done, o);
-	ibcc_progress_end(&o->progress);
-	return rc;
+	return ibcc_runs_all(&runs);
 }
 
 /* The best few of a case by the shortened form. */

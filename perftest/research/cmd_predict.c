@@ -9,11 +9,10 @@
 #include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
-#include "perftest/bench/pool.h"
 #include "perftest/bench/report.h"
 #include "perftest/research/predict.h"
-#include "perftest/research/progress.h"
 #include "perftest/research/research.h"
+#include "perftest/research/runs.h"
 
 enum { VARIANTS = 3 };
 
@@ -23,7 +22,6 @@ static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 close
 struct work {
 	uint64_t n, seed;
 	struct ibcc_predict_case *one; /* by draw, the variants of each together */
-	struct ibcc_progress progress;
 };
 
 /* Of one variant, or of several. */
@@ -42,25 +40,13 @@ struct row {
 
 enum { ROWS = 9 };
 
-static int work(void *arg, uint64_t i)
+static int predict(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct work *w = arg;
-	struct ibcc_yaml_errors e = { 0 };
-	int rc = ibcc_predict_draw(w->seed + i / VARIANTS,
-				   (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
-				   &w->one[i], &e);
 
-	if (e.text)
-		fputs(e.text, stderr);
-	ibcc_yaml_errors_fini(&e);
-	return rc;
-}
-
-static int done(void *arg, uint64_t i, int rc)
-{
-	(void)i;
-	ibcc_progress_step(&((struct work *)arg)->progress);
-	return rc;
+	return ibcc_predict_draw(w->seed + i / VARIANTS,
+				 (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
+				 &w->one[i], e);
 }
 
 static double factor(const struct ibcc_amount *a)
@@ -274,14 +260,12 @@ static int report(const struct work *w, bool json)
 static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 {
 	struct work w = { .n = n, .seed = seed, .one = calloc(n * VARIANTS, sizeof(*w.one)) };
+	const struct ibcc_runs runs = {
+		.n = n * VARIANTS, .threads = threads, .one = predict, .arg = &w
+	};
 	struct ibcc_yaml_errors e = { 0 };
-	int rc = w.one ? 0 : -ENOMEM, exit;
+	int rc = w.one ? ibcc_runs_all(&runs) : -ENOMEM, exit;
 
-	if (!rc) {
-		ibcc_progress_begin(&w.progress, n * VARIANTS);
-		rc = ibcc_pool_run(n * VARIANTS, threads, work, done, &w);
-		ibcc_progress_end(&w.progress);
-	}
 	exit = rc ? ibcc_bench_fail("predict", rc, &e) : report(&w, json);
 	free(w.one);
 	return exit;

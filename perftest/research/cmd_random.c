@@ -11,14 +11,13 @@
 #include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
-#include "perftest/bench/pool.h"
 #include "perftest/bench/report.h"
 #include "perftest/bench/truth.h"
 #include "perftest/research/draw.h"
 #include "perftest/research/drawn.h"
-#include "perftest/research/progress.h"
 #include "perftest/research/random_judge.h"
 #include "perftest/research/research.h"
+#include "perftest/research/runs.h"
 
 /* What is asked of the loop: shares of all scenarios that there are, and the mean of what they get.
  */
@@ -67,7 +66,6 @@ struct random {
 	uint64_t seed;
 	const struct condition *condition; /* NULL: as good as can be */
 	struct score *score;
-	struct ibcc_progress progress;
 };
 
 static const struct condition *find_condition(const char *name)
@@ -160,17 +158,13 @@ static int measure(const struct random *r, const struct ibcc_scenario *s, struct
 	return rc;
 }
 
-static int work(void *arg, uint64_t i)
+static int draw(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct random *r = arg;
 	struct score *score = &r->score[i];
-	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_scenario s;
-	int rc = ibcc_draw_load(r->seed + i, &s, &e);
+	int rc = ibcc_draw_load(r->seed + i, &s, e);
 
-	if (e.text)
-		fputs(e.text, stderr);
-	ibcc_yaml_errors_fini(&e);
 	if (rc)
 		return rc;
 	snprintf(score->fabric, sizeof(score->fabric), "%u nodes, %u flows", s.topo->n_nodes,
@@ -184,13 +178,6 @@ static int work(void *arg, uint64_t i)
 		rc = measure(r, &s, score, &score->settled);
 	}
 	ibcc_scenario_fini(&s);
-	return rc;
-}
-
-static int done(void *arg, uint64_t i, int rc)
-{
-	(void)i;
-	ibcc_progress_step(&((struct random *)arg)->progress);
 	return rc;
 }
 
@@ -374,14 +361,10 @@ static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json,
 	struct random r = { .seed = seed,
 			    .condition = condition,
 			    .score = calloc(n, sizeof(*r.score)) };
+	const struct ibcc_runs runs = { .n = n, .threads = threads, .one = draw, .arg = &r };
 	struct ibcc_yaml_errors e = { 0 };
-	int rc = r.score ? 0 : -ENOMEM, exit;
+	int rc = r.score ? ibcc_runs_all(&runs) : -ENOMEM, exit;
 
-	if (!rc) {
-		ibcc_progress_begin(&r.progress, n);
-		rc = ibcc_pool_run(n, threads, work, done, &r);
-		ibcc_progress_end(&r.progress);
-	}
 	exit = rc ? ibcc_bench_fail("random", rc, &e) : print(&r, n, json);
 	free(r.score);
 	return exit;

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 
 #include "perftest/bench/bench.h"
-#include "perftest/bench/pool.h"
 #include "perftest/research/drawn.h"
 #include "perftest/research/oracle_grid.h"
-#include "perftest/research/progress.h"
+#include "perftest/research/runs.h"
 
 struct job {
 	struct ibcc_oracle_point at;
@@ -25,7 +24,6 @@ struct search {
 	struct ibcc_oracle_sum *point; /* of the individual grid */
 	struct job *job;
 	uint64_t n_jobs, first; /* all; of those that were added last */
-	struct ibcc_progress progress;
 };
 
 static int add(struct search *f, uint64_t seed, enum ibcc_oracle_way way, uint64_t point,
@@ -45,24 +43,12 @@ static int add(struct search *f, uint64_t seed, enum ibcc_oracle_way way, uint64
 	return 0;
 }
 
-static int work(void *arg, uint64_t i)
+static int try(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct search *f = arg;
 	struct job *j = &f->job[f->first + i];
-	struct ibcc_yaml_errors e = { 0 };
-	int rc = ibcc_oracle_point_run(&f->o->grid, &j->at, &j->got, &e);
 
-	if (e.text)
-		fputs(e.text, stderr);
-	ibcc_yaml_errors_fini(&e);
-	return rc;
-}
-
-static int done(void *arg, uint64_t i, int rc)
-{
-	(void)i;
-	ibcc_progress_step(&((struct search *)arg)->progress);
-	return rc;
+	return ibcc_oracle_point_run(&f->o->grid, &j->at, &j->got, e);
 }
 
 static void take_point(double share, uint64_t at, double *best, uint64_t *best_at)
@@ -125,14 +111,11 @@ static void take(struct search *f, const struct job *j)
 /* Runs what was added since the last time. */
 static int run(struct search *f)
 {
-	uint64_t n = f->n_jobs - f->first;
-	int rc;
+	const struct ibcc_runs runs = {
+		.n = f->n_jobs - f->first, .threads = f->o->threads, .one = try, .arg = f
+	};
+	int rc = runs.n ? ibcc_runs_all(&runs) : 0;
 
-	if (!n)
-		return 0;
-	ibcc_progress_begin(&f->progress, n);
-	rc = ibcc_pool_run(n, f->o->threads, work, done, f);
-	ibcc_progress_end(&f->progress);
 	for (; f->first < f->n_jobs && !rc; f->first++)
 		take(f, &f->job[f->first]);
 	return rc;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # bundle: one file with the fabric in figures, by the daemon and without; an anonymous one has the same shape,
-# and no GUID, LID or name of the fabric.
+# and no GUID, LID or name of the fabric. And read where there is no fabric: the plan is the live one.
 . "$(dirname "$0")/lib.sh"
 
 start_sim "$SCENARIO"
@@ -56,3 +56,39 @@ tune bundle -o "$TMP/none/bundle.json" 2>"$TMP/out" && fail "a bundle in no fold
 grep -q "none/bundle.json: No such file" "$TMP/out" || fail "no reason"
 [ -z "$(find "$TMP" -name '*.json.*')" ] || fail "something is left"
 equal "nothing is written" "$(set_mads)" "$sets"
+stop "$TUNED_PID"
+
+# --- read without a fabric ------------------------------------------------------------------------
+start_tuned 'interval_ms: 3000'
+# All but times; the daemon may have gone on between two answers.
+figures='del(.age_ms, .made, .prediction.cpu_ms, .prediction.baseline_age_s)'
+at_once()
+{
+	tune --dry-run -j >"$TMP/live.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/live.json" >/dev/null &&
+		tune what-if --set ccti_timer=40 -j >"$TMP/live-what-if.json" 2>"$TMP/tune.log" &&
+		tune bundle -o "$TMP/fabric.json" >"$TMP/out" 2>&1 &&
+		tune bundle --anonymous -o "$TMP/anonymous.json" >"$TMP/out" 2>&1 &&
+		[ "$(jq .fabric.pass "$TMP/live.json") $(jq .pass "$TMP/fabric.json")" = \
+			"$(jq .pass "$TMP/fabric.json") $(jq .pass "$TMP/anonymous.json")" ]
+}
+wait_until 60 at_once || fail "no plan and bundles of one pass"
+stop "$TUNED_PID"
+offline() { "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
+offline --dry-run -j --load-cache "$TMP/fabric.json" --counters "$TMP/fabric.json" >"$TMP/offline.json" 2>"$TMP/tune.log" ||
+	fail "no plan of a bundle"
+equal "the plan of a bundle is the live one, and its prediction" "$(jq -cS "$figures" "$TMP/offline.json")" \
+	"$(jq -cS "$figures" "$TMP/live.json")"
+offline what-if --set ccti_timer=40 -j --load-cache "$TMP/fabric.json" >"$TMP/offline.json" 2>"$TMP/tune.log" ||
+	fail "no what-if of a bundle"
+equal "and so is what other settings would bring" "$(jq -cS "$figures" "$TMP/offline.json")" \
+	"$(jq -cS "$figures" "$TMP/live-what-if.json")"
+check "a plan under made-up names" offline plan --load-cache "$TMP/anonymous.json" -j
+offline plan --load-cache "$TMP/anonymous.json" >"$TMP/text" 2>"$TMP/tune.log" || fail "no words of it"
+grep -E 'leaf[12]|source[1-4]|destination[01]' "$TMP/text" && fail "a true name in its words"
+equal "as many writes" "$(offline plan --load-cache "$TMP/anonymous.json" -j | jq .writes)" "$(jq .writes "$TMP/live.json")"
+offline apply --load-cache "$TMP/fabric.json" >"$TMP/out" 2>&1
+equal "nothing else reads one" "$? $(head -n 1 "$TMP/out")" \
+	"1 ibcc-tune: --load-cache, --counters: a bundle has no fabric, and is read by plan (without -o) and what-if only"
+offline plan --load-cache "$TMP/fabric.json" --counters "$TMP/anonymous.json" >"$TMP/out" 2>&1
+equal "other nodes' counters are refused" "$? $(cat "$TMP/out")" \
+	"1 ibcc-tune: $TMP/anonymous.json: the counters are of other nodes than the cache has"

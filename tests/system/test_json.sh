@@ -64,6 +64,9 @@ keep outcome tune -j rollback
 wait_until 30 planned || fail "no plan"
 keep what-if tune -j what-if --set ccti_timer=30
 keep error tune -j what-if
+keep plan tune -j plan --load-cache "$TMP/bundle.json"
+keep what-if tune -j what-if --set ccti_timer=30 --load-cache "$TMP/bundle.json"
+keep error tune -j plan --load-cache "$TMP/kept.json"
 keep plan tune -j apply --confirm-within 600s
 keep status tune -j status
 keep history tune -j history

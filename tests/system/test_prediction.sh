@@ -31,7 +31,7 @@ wait_until 20 sees || fail "the daemon does not see a fabric at rest"
 # --- watched before -------------------------------------------------------------------------------
 sim set sink_rate.destination1=5600 >/dev/null || fail "the server does not slow down"
 congested() { plan '.roots | length == 1' && plan '.writes > 0'; }
-wait_until 20 congested || fail "no plan"
+wait_until 60 congested || fail "no plan"
 told() { plan '.prediction.known'; }
 # A window may still have the change in it, and says then that loads have moved: each asks for itself.
 told_in_words()
@@ -90,7 +90,7 @@ stop "$TUNED_PID"
 check "settings are taken off" tune disable
 rm -f "$TMP"/state.db*
 start_tuned
-wait_until 20 congested || fail "no plan for who came late"
+wait_until 60 congested || fail "no plan for who came late"
 check "who came late cannot tell" plan '.prediction | .known == false and .victims == null'
 check "and says so in words" eval 'tune plan >"$TMP/text" &&
 	grep -q "What victims gain cannot be told: adapters have been waiting since before we looked" "$TMP/text"'

@@ -10,6 +10,8 @@
 
 #include "fabrics.h"
 
+#include "lib/fabric/doubt.h"
+
 struct fixture {
 	struct ibcc_topo *t;
 	struct ibcc_loads before, now;
@@ -300,10 +302,101 @@ static void large_fabrics_are_sparse(void **state)
 	end(&f, &out);
 }
 
+#define SENDERS 6u
+#define TAKES   6000.0 /* what their receiver does */
+
+/* All six may send without end; under the plan each has a sixth of what the receiver takes. */
+static void carry(struct fixture *f, struct ibcc_traffic *out, double first_two, double others)
+{
+	int err;
+
+	ibcc_traffic_fini(out);
+	for (uint32_t i = 0; i < SENDERS; i++) {
+		struct ibcc_traffic_pair *p = ibcc_traffic_add(out, f->t, fabric_port(f->t, i, 1),
+							       fabric_port(f->t, SENDERS, 1), &err);
+
+		assert_non_null(p);
+		p->root = 0;
+		p->carried = i < 2 ? first_two : others;
+		p->demand = QDR_MBPS;
+	}
+}
+
+/* All ports mark, and who is marked ends with so much. */
+static void hold_at(struct ibcc_settings *s, double mbps)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct ibcc_endport_cc *ep = &s->ep[i];
+		double times = QDR_MBPS / mbps - 1;
+
+		ep->support = IBCC_CC_SUPPORTED;
+		ep->ca.sl[0].CCTI_Increase = 1;
+		ep->cct.limit = 1;
+		ep->cct.entry[1] = ibcc_cct_entry_encode((uint32_t)lround(1000 * times));
+		ep->sw.Threshold = 15;
+	}
+}
+
+/* By hand: where two of six contribute a plan for six leaves the root at a third; where all do, or
+ * nobody is held, it stays as it is, and nobody needs to know.
+ */
+static void who_contributes_may_matter(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	struct ibcc_traffic out = { 0 };
+	struct ibcc_traffic_root root;
+	struct ibcc_settings wanted;
+	struct fixture f;
+	bool doubt;
+
+	(void)state;
+	assert_non_null(t);
+	for (uint32_t i = 0; i <= SENDERS; i++) {
+		char name[] = { (char)('a' + i), '\0' };
+
+		fabric_node(t, IBCC_NODE_CA, 1, name);
+	}
+	fabric_node(t, IBCC_NODE_SWITCH, 8, "s");
+	for (uint32_t i = 0; i <= SENDERS; i++)
+		fabric_link(t, i, 1, SENDERS + 1, i + 1);
+	assert_int_equal(ibcc_route_compute(t), 0);
+	begin(&f, t);
+	root = (struct ibcc_traffic_root){ .port = t->port[fabric_port(t, SENDERS, 1)].peer,
+					   .kind = IBCC_CONGESTION_OUTPUT };
+	f.now.mbps[root.port] = TAKES;
+	assert_int_equal(ibcc_settings_init(&wanted, t), 0);
+	hold_at(&wanted, TAKES / SENDERS);
+	{
+		const struct ibcc_traffic_in in = {
+			.t = t, .now = &f.now, .n_roots = 1, .root = &root
+		};
+
+		carry(&f, &out, TAKES / 2, 0);
+		assert_int_equal(ibcc_doubt_find(&in, &out, &wanted, &doubt), 0);
+		assert_true(doubt);
+		carry(&f, &out, TAKES / SENDERS, TAKES / SENDERS);
+		assert_int_equal(ibcc_doubt_find(&in, &out, &wanted, &doubt), 0);
+		assert_false(doubt);
+		carry(&f, &out, TAKES / 2, 0);
+		for (uint32_t i = 0; i < wanted.n; i++)
+			wanted.ep[i].sw.Threshold = 0;
+		assert_int_equal(ibcc_doubt_find(&in, &out, &wanted, &doubt), 0);
+		assert_false(doubt);
+		/* Emptied first: all are held to a quarter of their shares, whoever they are. */
+		carry(&f, &out, TAKES / SENDERS, TAKES / SENDERS);
+		hold_at(&wanted, TAKES / SENDERS / 4);
+		assert_int_equal(ibcc_doubt_find(&in, &out, &wanted, &doubt), 0);
+		assert_true(doubt);
+	}
+	ibcc_settings_fini(&wanted);
+	end(&f, &out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_hosts),
+		cmocka_unit_test(who_contributes_may_matter),
 		cmocka_unit_test(loads_are_met),
 		cmocka_unit_test(numbers_of_hosts_do_not_count),
 		cmocka_unit_test(large_fabrics_are_sparse),

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <ibcc/loads.h>
 
@@ -193,6 +196,24 @@ static void it_says_why_it_cannot_tell(void **state)
 	ibcc_predictor_configure(f->p, 0);
 }
 
+/* What the victim sends beyond what it sent goes to another destination than the root's: there may
+ * be another one behind this root's tree, and neither keeps what it has.
+ */
+static void a_hidden_root_makes_the_seen_one_doubtful(void **state)
+{
+	struct fixture *f = *state;
+	json_t *o;
+
+	at_rest(f, 4, NULL);
+	send(f, SLOW_MBPS / 3, VICTIM_MBPS + 6000, 844);
+	passes(f, 5, NULL);
+	assert_int_equal(f->c.picture.n_roots, 1);
+	assert_cannot(f, "goes where no root is seen");
+	o = ibcc_predictor_tell(f->p, f->c.picture.pass);
+	assert_int_equal(json_array_size(json_object_get(o, "roots")), 0);
+	json_decref(o);
+}
+
 static void loads_that_move_are_no_present(void **state)
 {
 	struct fixture *f = *state;
@@ -223,6 +244,43 @@ static void it_runs_beside(void **state)
 	assert_false(pthread_equal(thread, pthread_self()));
 	/* One under way ends with the predictor. */
 	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
+}
+
+static void held_up(void *arg)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60; /* a test that fails ends, too */
+	sem_timedwait(arg, &until);
+}
+
+/* Who is told holds up the thread, and not who asks for the next one: he is told to come back. */
+static void the_next_does_not_wait(void **state)
+{
+	struct fixture *f = *state;
+	bool told = false;
+	sem_t go;
+	json_t *o;
+
+	assert_int_equal(sem_init(&go, 0, 0), 0);
+	at_rest(f, 4, NULL);
+	congested(f, 4, NULL);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, held_up, &go), 0);
+	while (!told) { /* then only its end is left */
+		o = ibcc_predictor_tell(f->p, 0);
+		told = json_object_get(o, "method") != NULL;
+		json_decref(o);
+		sched_yield();
+	}
+	passes(f, 1, NULL);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), -EBUSY);
+	assert_int_equal(ibcc_predictor_begin_written(f->p, &f->c, NULL, NULL), -EBUSY);
+	assert_int_equal(sem_post(&go), 0);
+	ibcc_predictor_wait(f->p);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
+	ibcc_predictor_wait(f->p);
+	sem_destroy(&go);
 }
 
 /* The baseline outlives the process, but not the fabric it was seen on. */
@@ -332,8 +390,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(time_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_victim_gets_its_own_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hidden_root_makes_the_seen_one_doubtful, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_runs_beside, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_next_does_not_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_baseline_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_a_baseline, setup, teardown),
 	};
