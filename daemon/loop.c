@@ -18,7 +18,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
-#include "daemon/metrics_out.h"
+#include "daemon/metrics/metrics_out.h"
 #include "daemon/request.h"
 #include "daemon/who.h"
 #include "daemon/worker.h"

@@ -8,7 +8,7 @@
 
 #include <ibcc/plan_file.h>
 
-#include "daemon/service.h"
+#include "daemon/service/service.h"
 
 #define HISTORY_DEFAULT 20u
 #define HISTORY_MAX     10000u

@@ -11,8 +11,8 @@
 
 #include <ibcc/log.h>
 
-#include "daemon/explain.h"
-#include "daemon/service.h"
+#include "daemon/report/explain.h"
+#include "daemon/service/service.h"
 #include "daemon/who.h"
 
 /* To take back what is on trial when the daemon ends: less than systemd gives it. */

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "daemon/explain.h"
-#include "daemon/service.h"
+#include "daemon/report/explain.h"
+#include "daemon/service/service.h"
 #include "daemon/worker.h"
 
 struct ibcc_queue {

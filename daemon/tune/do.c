@@ -9,7 +9,7 @@
 #include <ibcc/json.h>
 #include <ibcc/plan_file.h>
 
-#include "daemon/service.h"
+#include "daemon/service/service.h"
 #include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"

@@ -6,7 +6,7 @@
 
 #include <ibcc/json.h>
 
-#include "daemon/service.h"
+#include "daemon/service/service.h"
 #include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
 

@@ -10,7 +10,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
-#include "daemon/service.h"
+#include "daemon/service/service.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"

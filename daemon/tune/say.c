@@ -9,7 +9,7 @@
 #include <ibcc/clean.h>
 #include <ibcc/json.h>
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 #include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 

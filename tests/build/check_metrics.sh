@@ -8,7 +8,7 @@ not_ok() { echo "not ok - $*"; exit 1; }
 dashboard=monitoring/ibcc-tune.dashboard.json
 rules=monitoring/ibcc-tune.rules.yaml
 
-grep -oE '"(ibcc|infiniband)_[a-z0-9_]+"' daemon/metrics_text.c | tr -d '"' | sort -u >"$tmp/exported"
+grep -oE '"(ibcc|infiniband)_[a-z0-9_]+"' daemon/metrics/metrics_text.c | tr -d '"' | sort -u >"$tmp/exported"
 [ "$(wc -l <"$tmp/exported")" -gt 40 ] || not_ok "hardly a metric found in the sources"
 
 # names: those in what comes in. A name ends where it cannot go on, so a longer one is another one.

@@ -2,8 +2,8 @@
 /* Anything as a support bundle: refused with a reason, or a fabric that can be predicted for. */
 #include <jansson.h>
 
-#include "daemon/bundle.h"
-#include "daemon/report.h"
+#include "daemon/bundle/bundle.h"
+#include "daemon/report/report.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Simulated milliseconds of one input. */

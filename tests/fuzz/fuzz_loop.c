@@ -13,7 +13,7 @@
 #include <ibcc/proto.h>
 #include <ibcc/scenario_file.h>
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 
 #define SCENARIO "perftest/scenarios/lustre.yaml"
 #define PASSES   10

@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-#include "daemon/service_impl.h"
+#include "daemon/service/service_impl.h"
 
 /* A daemon in mode apply that writes by its own port. */
 static inline void services_config(struct ibcc_config *c)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "daemon/bundle.h"
+#include "daemon/bundle/bundle.h"
 #include "daemon/tune/offline.h"
 
 #define PASS_PS (2000 * IBCC_PS_PER_US)

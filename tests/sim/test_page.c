@@ -9,7 +9,7 @@
 #include <ibcc/fabric_page.h>
 #include <ibcc/json.h>
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 #include "daemon/tune/page/map.h"
 
 #define PASS_PS (1000 * IBCC_PS_PER_US)

@@ -8,7 +8,7 @@
 
 #include "tests/unit/files.h"
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 #include "daemon/tune/changes.h"
 #include "daemon/tune/roots.h"
 

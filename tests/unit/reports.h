@@ -7,7 +7,7 @@
 
 #include "traffic.h"
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 
 /* A cycle as it is after some passes over the Lustre fabric with marking on and tables of no delay.
  */

@@ -7,7 +7,7 @@
 
 #include <ibcc/device.h>
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 
 #define VIRTUAL_LID 40u
 

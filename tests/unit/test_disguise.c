@@ -10,7 +10,7 @@
 #include <ibcc/disguise.h>
 #include <ibcc/json.h>
 
-#include "daemon/report.h"
+#include "daemon/report/report.h"
 
 #define DRAWS 32u
 

@@ -14,8 +14,8 @@
 
 #include <ibcc/listen.h>
 
-#include "daemon/metrics_file.h"
-#include "daemon/metrics_http.h"
+#include "daemon/metrics/metrics_file.h"
+#include "daemon/metrics/metrics_http.h"
 
 #define LARGE 3000000u
 #define TURNS 20000 /* of the event loop, a millisecond each at most */

@@ -16,8 +16,8 @@
 #include "states.h"
 #include "traffic.h"
 
-#include "daemon/baseline.h"
-#include "daemon/predictor.h"
+#include "daemon/predict/baseline.h"
+#include "daemon/predict/predictor.h"
 
 #define SLOW_MBPS   14960u
 #define VICTIM_MBPS 12000u

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/metrics/metrics_http.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <ibcc/listen.h>
+
+#define BACKLOG         16
+#define LONGEST_WAIT_MS 500u
+#define MEMORY_BYTES    16384u /* for what a client says */
+
+struct ibcc_metrics_http {
+	struct MHD_Daemon *daemon;
+	sd_event *event;
+	sd_event_source *source, *timer;
+	ibcc_metrics_page_fn *fn;
+	void *arg;
+	struct MHD_Response *metrics; /* the last, with what it was answered with */
+	unsigned int metrics_status;
+	uint64_t made_us;
+};
+
+static const struct {
+	const char *path;
+	enum ibcc_metrics_page page;
+	const char *type;
+} pages[] = {
+	{ "/metrics", IBCC_METRICS_PAGE_METRICS, "text/plain; version=0.0.4; charset=utf-8" },
+	{ "/healthz", IBCC_METRICS_PAGE_HEALTH, "text/plain; charset=utf-8" },
+	{ "/readyz", IBCC_METRICS_PAGE_READY, "text/plain; charset=utf-8" },
+};
+
+static uint64_t now_us(const struct ibcc_metrics_http *h)
+{
+	uint64_t t = 0;
+
+	sd_event_now(h->event, CLOCK_MONOTONIC, &t);
+	return t;
+}
+
+static struct MHD_Response *response(char *text, size_t len, const char *type)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+
+	if (!r)
+		free(text);
+	else if (MHD_add_response_header(r, "Content-Type", type) != MHD_YES ||
+		 MHD_add_response_header(r, "Cache-Control", "no-store") != MHD_YES)
+		goto fail;
+	return r;
+fail:
+	MHD_destroy_response(r);
+	return NULL;
+}
+
+static enum MHD_Result plain(struct MHD_Connection *c, unsigned int status, const char *text)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result rc = MHD_NO;
+
+	if (!r)
+		return rc;
+	if (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+	    MHD_add_response_header(r, "Allow", "GET, HEAD") == MHD_YES)
+		rc = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return rc;
+}
+
+/* A page, with a reference of the caller's; NULL: no memory. */
+static struct MHD_Response *make(struct ibcc_metrics_http *h, size_t i, unsigned int *status)
+{
+	size_t len = 0;
+	bool ok = true;
+	char *text = h->fn(h->arg, pages[i].page, &len, &ok);
+
+	*status = ok ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+	return text ? response(text, len, pages[i].type) : NULL;
+}
+
+/* The large one is kept, so that many scrapes cost no more than one. */
+static struct MHD_Response *metrics(struct ibcc_metrics_http *h, unsigned int *status)
+{
+	uint64_t now = now_us(h);
+
+	if (!h->metrics || now - h->made_us >= IBCC_METRICS_FRESH_US) {
+		if (h->metrics)
+			MHD_destroy_response(h->metrics);
+		h->metrics = make(h, 0, &h->metrics_status);
+		h->made_us = now;
+	}
+	*status = h->metrics_status;
+	return h->metrics;
+}
+
+static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_size, void **state)
+{
+	struct ibcc_metrics_http *h = arg;
+	struct MHD_Response *r;
+	enum MHD_Result rc;
+	unsigned int status;
+	size_t i;
+
+	(void)version;
+	(void)upload;
+	(void)upload_size;
+	/* The first call is made when only the head of the request is there. */
+	if (!*state) {
+		*state = h;
+		return MHD_YES;
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return plain(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		if (!strcmp(url, pages[i].path))
+			break;
+	if (i == sizeof(pages) / sizeof(pages[0]))
+		return plain(c, MHD_HTTP_NOT_FOUND, "/metrics, /healthz or /readyz\n");
+	r = i ? make(h, i, &status) : metrics(h, &status);
+	if (!r)
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory\n");
+	rc = MHD_queue_response(c, status, r);
+	if (i)
+		MHD_destroy_response(r);
+	return rc;
+}
+
+/* What libmicrohttpd has to do by itself: closing who is idle. While all places are taken it does
+ * not watch its listening socket, and does so again at its next run only, which nothing else may
+ * cause.
+ */
+static void work(struct ibcc_metrics_http *h)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms = LONGEST_WAIT_MS;
+
+	MHD_run(h->daemon);
+	if (MHD_get_timeout(h->daemon, &wait_ms) != MHD_YES || wait_ms > LONGEST_WAIT_MS)
+		wait_ms = LONGEST_WAIT_MS;
+	sd_event_source_set_time(h->timer, now_us(h) + 1000 * (uint64_t)wait_ms);
+	sd_event_source_set_enabled(h->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t revents, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)revents;
+	work(arg);
+	return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	work(arg);
+	return 0;
+}
+
+/* A socket or a negative errno. */
+static int listen_at(const char *address, struct ibcc_why *why)
+{
+	struct sockaddr_storage sa;
+	socklen_t len;
+	int fd, on = 1, rc = 0;
+
+	if (ibcc_listen_parse(address, &sa, &len))
+		return ibcc_why_set(why, -EINVAL, "%s: no address and port in numbers", address);
+	fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+	    bind(fd, (struct sockaddr *)&sa, len) || listen(fd, BACKLOG))
+		rc = ibcc_why_set(why, -errno, "%s: %s%s", address, strerror(errno),
+				  errno == EAFNOSUPPORT ? "; under systemd's unit, enable "
+							  "ibcc-tuned-metrics.socket instead"
+							: "");
+	if (rc && fd >= 0)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+static int start(struct ibcc_metrics_http *h, int fd, struct ibcc_why *why)
+{
+	const union MHD_DaemonInfo *info;
+	int rc;
+
+	h->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, answer, h, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd,
+		MHD_OPTION_CONNECTION_LIMIT, IBCC_METRICS_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, IBCC_METRICS_IDLE_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_END);
+	if (!h->daemon) {
+		close(fd);
+		return ibcc_why_set(why, -ENOMEM, "no HTTP server");
+	}
+	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	if (!info)
+		return ibcc_why_set(why, -ENOTSUP, "this libmicrohttpd has no epoll");
+	rc = sd_event_add_io(h->event, &h->source, info->epoll_fd, EPOLLIN, on_io, h);
+	if (rc >= 0)
+		rc = sd_event_add_time(h->event, &h->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000,
+				       on_timer, h);
+	if (rc < 0)
+		return ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc));
+	sd_event_source_set_enabled(h->timer, SD_EVENT_OFF);
+	return 0;
+}
+
+struct ibcc_metrics_http *ibcc_metrics_http_new(sd_event *event, const char *address, int fd,
+						ibcc_metrics_page_fn *fn, void *arg, int *err,
+						struct ibcc_why *why)
+{
+	struct ibcc_metrics_http *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		if (fd >= 0)
+			close(fd);
+		*err = ibcc_why_set(why, -ENOMEM, "no memory");
+		return NULL;
+	}
+	*h = (struct ibcc_metrics_http){ .event = sd_event_ref(event), .fn = fn, .arg = arg };
+	if (fd < 0)
+		fd = listen_at(address, why);
+	*err = fd < 0 ? fd : start(h, fd, why);
+	if (!*err)
+		return h;
+	ibcc_metrics_http_free(h);
+	return NULL;
+}
+
+void ibcc_metrics_http_free(struct ibcc_metrics_http *h)
+{
+	if (!h)
+		return;
+	sd_event_source_disable_unref(h->source);
+	sd_event_source_disable_unref(h->timer);
+	if (h->daemon)
+		MHD_stop_daemon(h->daemon); /* closes the socket, too */
+	if (h->metrics)
+		MHD_destroy_response(h->metrics);
+	sd_event_unref(h->event);
+	free(h);
+}
+
+uint16_t ibcc_metrics_http_port(const struct ibcc_metrics_http *h)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_LISTEN_FD);
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	char port[8];
+
+	if (!info || getsockname(info->listen_fd, (struct sockaddr *)&sa, &len) ||
+	    getnameinfo((struct sockaddr *)&sa, len, NULL, 0, port, sizeof(port), NI_NUMERICSERV))
+		return 0;
+	return (uint16_t)strtoul(port, NULL, 10);
+}
+
+int ibcc_metrics_http_inherited(void)
+{
+	char **name = NULL;
+	int n = sd_listen_fds_with_names(1, &name), fd = -1;
+
+	for (int i = 0; i < n; i++) {
+		int one = SD_LISTEN_FDS_START + i;
+
+		if (fd < 0 && name && !strcmp(name[i], "metrics") &&
+		    sd_is_socket(one, AF_UNSPEC, SOCK_STREAM, 1) > 0 &&
+		    !fcntl(one, F_SETFL, O_NONBLOCK))
+			fd = one;
+		else
+			close(one);
+	}
+	for (int i = 0; i < n && name; i++)
+		free(name[i]);
+	free(name);
+	return fd;
+}

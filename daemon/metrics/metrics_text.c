@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The text of the metrics, from their structs alone. On a large fabric it has some 100000 lines, so
+ * numbers are written by hand.
+ *
+ * Format: Prometheus, "Text-based exposition format", version 0.0.4. Names in compat() are those of
+ * T. Dockendorf, infiniband_exporter.
+ */
+#include <ibcc/metrics.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/version.h>
+
+#include "daemon/metrics/metrics_put.h"
+
+#define NS_A_TIMER   1024u /* CCTI_Timer counts in units of 1.024 us */
+#define MILLION      1000000ull
+#define BYTES_A_MBPS 125000ull
+
+static void head(struct ibcc_text *o, const char *name, const char *type, const char *help)
+{
+	const char *const part[] = {
+		"# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n"
+	};
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+		ibcc_put(o, part[i]);
+}
+
+static void number(struct ibcc_text *o, const char *name, const char *type, const char *help,
+		   uint64_t v)
+{
+	head(o, name, type, help);
+	ibcc_put(o, name);
+	ibcc_put(o, " ");
+	ibcc_put_u64(o, v);
+	ibcc_put(o, "\n");
+}
+
+#define GAUGE(o, name, help, v)   number(o, name, "gauge", help, v)
+#define COUNTER(o, name, help, v) number(o, name, "counter", help, v)
+
+/* name{label="word"} v */
+static void one_of(struct ibcc_text *o, const char *name, const char *label, const char *word,
+		   uint64_t v)
+{
+	const char *const part[] = { name, "{", label, "=\"", word, "\"} " };
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+		ibcc_put(o, part[i]);
+	ibcc_put_u64(o, v);
+	ibcc_put(o, "\n");
+}
+
+/* One of several states is 1, the others are 0. */
+static void states(struct ibcc_text *o, const char *name, const char *help, const char *const *all,
+		   const char *is)
+{
+	head(o, name, "gauge", help);
+	for (; *all; all++)
+		one_of(o, name, "state", *all, is && !strcmp(*all, is));
+}
+
+/* name{guid="",port="" : the label set stays open. */
+static void open_port(struct ibcc_text *o, const char *name, uint64_t guid, unsigned int num)
+{
+	ibcc_put(o, name);
+	ibcc_put(o, "{guid=\"");
+	ibcc_put_guid(o, guid);
+	ibcc_put(o, "\",port=\"");
+	ibcc_put_u64(o, num);
+	ibcc_put(o, "\"");
+}
+
+static void node_label(struct ibcc_text *o, const char *label, const char *text)
+{
+	ibcc_put(o, ",");
+	ibcc_put(o, label);
+	ibcc_put(o, "=\"");
+	ibcc_put_label(o, text);
+	ibcc_put(o, "\"");
+}
+
+static void service(struct ibcc_text *o, const struct ibcc_metrics_service *s)
+{
+	static const char *const sm[] = { "NOT-ACTIVE", "DISCOVERING", "STANDBY", "MASTER", NULL };
+
+	GAUGE(o, "ibcc_mode_apply", "Whether the configuration has mode apply.", s->apply);
+	GAUGE(o, "ibcc_paused", "Whether a daemon in mode apply writes nothing since a rollback.",
+	      s->paused);
+	GAUGE(o, "ibcc_state_file_ok", "Whether changes can be written down.", s->state_file_ok);
+	GAUGE(o, "ibcc_fabric_whole", "Whether discovery of the fabric has no gaps.",
+	      s->fabric_whole);
+	COUNTER(o, "ibcc_set_mads_total", "Set MADs sent, by the daemon or the plugin for it.",
+		s->set_mads);
+	if (!s->via_plugin)
+		return;
+	GAUGE(o, "ibcc_plugin_connected", "Whether the OpenSM plugin is there and answers.",
+	      s->plugin_connected);
+	GAUGE(o, "ibcc_sm_own_congestion_control",
+	      "Whether OpenSM's own congestion control manager is on, a second writer.", s->own_cc);
+	states(o, "ibcc_sm_state", "State of the plugin's subnet manager.", sm, s->sm_state);
+}
+
+static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
+{
+	static const char *const action[IBCC_METRICS_ACTIONS] = { "keep", "propose", "write",
+								  "refuse" };
+
+	COUNTER(o, "ibcc_passes_total", "Passes over the counters of all ports.", t->passes);
+	COUNTER(o, "ibcc_passes_failed_total", "Passes that came to no decision for an error.",
+		t->failed_passes);
+	head(o, "ibcc_decisions_total", "counter",
+	     "Decisions: nothing to change, changes proposed, written, or refused.");
+	for (unsigned int i = 0; i < IBCC_METRICS_ACTIONS; i++)
+		one_of(o, "ibcc_decisions_total", "action", action[i], t->decisions[i]);
+	head(o, "ibcc_writes_total", "counter",
+	     "Attributes written, by what reading them back said.");
+	one_of(o, "ibcc_writes_total", "outcome", "verified", t->verified);
+	one_of(o, "ibcc_writes_total", "outcome", "failed", t->unverified);
+}
+
+static void mads(struct ibcc_text *o, const struct ibcc_transport_stats *t)
+{
+	COUNTER(o, "ibcc_mads_sent_total", "MADs sent by the daemon, with retries.", t->sent);
+	COUNTER(o, "ibcc_mads_retried_total", "MADs sent again for want of an answer.", t->retried);
+	COUNTER(o, "ibcc_mads_answered_total", "MADs answered.", t->answered);
+	COUNTER(o, "ibcc_mads_refused_total", "MADs answered with an error.", t->refused);
+	COUNTER(o, "ibcc_mads_timed_out_total", "MADs without an answer to any attempt.",
+		t->timed_out);
+}
+
+static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	uint32_t switches = 0;
+
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		switches += m->node[i].is_switch;
+	head(o, "ibcc_nodes", "gauge", "Nodes of the fabric.");
+	one_of(o, "ibcc_nodes", "type", "switch", switches);
+	one_of(o, "ibcc_nodes", "type", "ca", m->n_nodes - switches);
+	head(o, "ibcc_ports", "gauge", "Ports by what the last pass read of them.");
+	one_of(o, "ibcc_ports", "state", "fresh", m->n_fresh);
+	one_of(o, "ibcc_ports", "state", "stale", m->n_stale);
+	one_of(o, "ibcc_ports", "state", "unreachable", m->n_unreachable);
+	GAUGE(o, "ibcc_ports_unsure", "Ports with counters at their end, which tell nothing.",
+	      m->n_unsure);
+	GAUGE(o, "ibcc_endports", "Ports with a LID.", m->n_endports);
+	COUNTER(o, "ibcc_passes_cut_total", "Passes that came to their deadline.", m->passes_cut);
+	head(o, "ibcc_pass_duration_seconds", "gauge", "What reading the counters took last.");
+	ibcc_put(o, "ibcc_pass_duration_seconds ");
+	ibcc_put_parts(o, m->pass_ns / 1000, MILLION);
+	ibcc_put(o, "\n");
+	GAUGE(o, "ibcc_writes_pending", "Writes of the plan that are not on the fabric.",
+	      m->n_pending);
+	GAUGE(o, "ibcc_drifted_settings", "Settings that are not as the daemon left them.",
+	      m->n_drifted);
+	GAUGE(o, "ibcc_unknown_origin_endports",
+	      "Endports with congestion control on that the state file does not know.",
+	      m->n_unknown);
+}
+
+static void node_info(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	head(o, "ibcc_node_info", "gauge", "Name, type and LID of a node.");
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		const struct ibcc_metrics_node *n = &m->node[i];
+
+		ibcc_put(o, "ibcc_node_info{guid=\"");
+		ibcc_put_guid(o, n->guid);
+		ibcc_put(o, "\"");
+		node_label(o, "node", n->desc);
+		ibcc_put(o, n->is_switch ? ",type=\"switch\",lid=\"" : ",type=\"ca\",lid=\"");
+		ibcc_put_u64(o, n->lid);
+		ibcc_put(o, "\"} 1\n");
+	}
+}
+
+/* By what a counter is multiplied. */
+enum unit { COUNT, WORDS, TICKS };
+
+static void put_counter(struct ibcc_text *o, const struct ibcc_metrics_port *p, enum ibcc_ctr c,
+			enum unit unit)
+{
+	uint64_t v = p->v[c];
+
+	ibcc_put(o, "} ");
+	switch (unit) {
+	case COUNT: ibcc_put_u64(o, v); break;
+	case WORDS: ibcc_put_u64(o, 4 * v); break; /* of 4 bytes; goes round after 18 EB */
+	case TICKS:
+		ibcc_put_parts(o, v / MILLION * p->tick_ps + v % MILLION * p->tick_ps / MILLION,
+			       MILLION);
+	}
+	ibcc_put(o, "\n");
+}
+
+/* A counter of all ports that have it; where only one type of node is asked for, of those. */
+static void counters(struct ibcc_text *o, const struct ibcc_metrics *m, const char *name,
+		     const char *help, enum ibcc_ctr c, enum unit unit, int want_switch)
+{
+	head(o, name, "counter", help);
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		const struct ibcc_metrics_port *p = &m->port[i];
+		const struct ibcc_metrics_node *n = &m->node[p->node];
+
+		if (!p->width[c] || (unit == TICKS && !p->tick_ps) ||
+		    (want_switch >= 0 && n->is_switch != want_switch))
+			continue;
+		open_port(o, name, n->guid, p->num);
+		put_counter(o, p, c, unit);
+	}
+}
+
+static void ports(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	counters(o, m, "ibcc_port_transmit_data_bytes_total", "PortXmitData, in bytes.",
+		 IBCC_CTR_XMIT_DATA, WORDS, -1);
+	counters(o, m, "ibcc_port_receive_data_bytes_total", "PortRcvData, in bytes.",
+		 IBCC_CTR_RCV_DATA, WORDS, -1);
+	counters(o, m, "ibcc_port_transmit_packets_total", "PortXmitPkts.", IBCC_CTR_XMIT_PKTS,
+		 COUNT, -1);
+	counters(o, m, "ibcc_port_receive_packets_total", "PortRcvPkts.", IBCC_CTR_RCV_PKTS, COUNT,
+		 -1);
+	counters(o, m, "ibcc_port_transmit_wait_seconds_total",
+		 "PortXmitWait: time with data to send and none sent.", IBCC_CTR_XMIT_WAIT, TICKS,
+		 -1);
+	counters(o, m, "ibcc_port_fecn_marked_total", "PktRcvFECN: marked packets received.",
+		 IBCC_CTR_RCV_FECN, COUNT, -1);
+	counters(o, m, "ibcc_port_becn_received_total",
+		 "PktRcvBECN: packets received that tell to send less.", IBCC_CTR_RCV_BECN, COUNT,
+		 -1);
+	head(o, "ibcc_port_rate_bytes_per_second", "gauge", "Data rate of the link.");
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		const struct ibcc_metrics_port *p = &m->port[i];
+
+		open_port(o, "ibcc_port_rate_bytes_per_second", m->node[p->node].guid, p->num);
+		ibcc_put(o, "} ");
+		ibcc_put_u64(o, p->rate_mbps * BYTES_A_MBPS);
+		ibcc_put(o, "\n");
+	}
+}
+
+static void settings(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	static const struct {
+		const char *name, *help;
+	} of[] = {
+		{ "ibcc_port_ccti_timer_seconds",
+		  "CCTI_Timer of an adapter that reacts to marks." },
+		{ "ibcc_port_ccti_increase", "CCTI_Increase of an adapter that reacts to marks." },
+		{ "ibcc_port_ccti_limit", "CCTI_Limit: where the adapter's table ends." },
+	};
+
+	head(o, "ibcc_port_marking_threshold", "gauge",
+	     "Threshold of a switch port that marks, 1 (late) to 15 (early).");
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		const struct ibcc_metrics_port *p = &m->port[i];
+
+		if (!p->threshold)
+			continue;
+		open_port(o, "ibcc_port_marking_threshold", m->node[p->node].guid, p->num);
+		ibcc_put(o, "} ");
+		ibcc_put_u64(o, p->threshold);
+		ibcc_put(o, "\n");
+	}
+	for (unsigned int k = 0; k < sizeof(of) / sizeof(of[0]); k++) {
+		head(o, of[k].name, "gauge", of[k].help);
+		for (uint32_t i = 0; i < m->n_holds; i++) {
+			const struct ibcc_metrics_hold *h = &m->hold[i];
+
+			open_port(o, of[k].name, m->node[h->node].guid, h->num);
+			ibcc_put(o, "} ");
+			if (k)
+				ibcc_put_u64(o, k == 1 ? h->increase : h->limit);
+			else
+				ibcc_put_parts(o, (uint64_t)h->timer * NS_A_TIMER, 1000 * MILLION);
+			ibcc_put(o, "\n");
+		}
+	}
+}
+
+/* The k-th number of a root. */
+static void put_of_root(struct ibcc_text *o, const struct ibcc_metrics_root *r, unsigned int k)
+{
+	switch (k) {
+	case 0: ibcc_put_u64(o, r->rate_mbps * BYTES_A_MBPS); break;
+	case 1: ibcc_put_u64(o, r->link_mbps * BYTES_A_MBPS); break;
+	case 2: ibcc_put_parts(o, r->wait_permille, 1000); break;
+	case 3: ibcc_put_u64(o, r->n_contributors); break;
+	case 4: ibcc_put_u64(o, r->n_victims); break;
+	}
+}
+
+static void roots(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	static const struct {
+		const char *name, *help;
+	} of[] = {
+		{ "ibcc_root_rate_bytes_per_second", "What a port where congestion starts sends." },
+		{ "ibcc_root_link_bytes_per_second", "What its link could carry." },
+		{ "ibcc_root_wait_ratio", "Share of the time that it waits itself." },
+		{ "ibcc_root_contributors", "Adapters that cause the congestion." },
+		{ "ibcc_root_victims", "Adapters that suffer from it." },
+	};
+
+	GAUGE(o, "ibcc_roots", "Ports where congestion starts.", m->n_roots);
+	for (unsigned int k = 0; k < sizeof(of) / sizeof(of[0]); k++) {
+		head(o, of[k].name, "gauge", of[k].help);
+		for (uint32_t i = 0; i < m->n_roots; i++) {
+			const struct ibcc_metrics_root *r = &m->root[i];
+
+			open_port(o, of[k].name, m->node[r->node].guid, r->num);
+			node_label(o, "node", m->node[r->node].desc);
+			ibcc_put(o, r->is_input ? ",kind=\"input\"} " : ",kind=\"output\"} ");
+			put_of_root(o, r, k);
+			ibcc_put(o, "\n");
+		}
+	}
+}
+
+static void compat_info(struct ibcc_text *o, const struct ibcc_metrics *m, bool sw)
+{
+	const char *name = sw ? "infiniband_switch_info" : "infiniband_hca_info";
+	const char *uplink = sw ? "infiniband_switch_uplink_info" : "infiniband_hca_uplink_info";
+	const char *label = sw ? "switch" : "hca";
+
+	head(o, name, "gauge", "Infiniband node information");
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		if (m->node[i].is_switch != sw)
+			continue;
+		ibcc_put(o, name);
+		ibcc_put(o, "{guid=\"");
+		ibcc_put_guid(o, m->node[i].guid);
+		ibcc_put(o, "\"");
+		node_label(o, label, m->node[i].desc);
+		ibcc_put(o, ",lid=\"");
+		ibcc_put_u64(o, m->node[i].lid);
+		ibcc_put(o, "\"} 1\n");
+	}
+	head(o, uplink, "gauge", "Infiniband uplink information");
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		const struct ibcc_metrics_port *p = &m->port[i];
+		const struct ibcc_metrics_node *peer = &m->node[p->peer_node];
+
+		if (m->node[p->node].is_switch != sw)
+			continue;
+		open_port(o, uplink, m->node[p->node].guid, p->num);
+		node_label(o, label, m->node[p->node].desc);
+		node_label(o, "uplink", peer->desc);
+		ibcc_put(o, ",uplink_guid=\"");
+		ibcc_put_guid(o, peer->guid);
+		ibcc_put(o, peer->is_switch ? "\",uplink_type=\"SW\",uplink_port=\""
+					    : "\",uplink_type=\"CA\",uplink_port=\"");
+		ibcc_put_u64(o, p->peer_num);
+		ibcc_put(o, "\",uplink_lid=\"");
+		ibcc_put_u64(o, p->peer_lid);
+		ibcc_put(o, "\"} 1\n");
+	}
+}
+
+static void compat(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	static const struct {
+		const char *name[2], *help; /* of adapters, of switches */
+		enum ibcc_ctr ctr;
+		enum unit unit;
+	} of[] = {
+		{ { "infiniband_hca_port_transmit_data_bytes_total",
+		    "infiniband_switch_port_transmit_data_bytes_total" },
+		  "Infiniband port PortXmitData",
+		  IBCC_CTR_XMIT_DATA,
+		  WORDS },
+		{ { "infiniband_hca_port_receive_data_bytes_total",
+		    "infiniband_switch_port_receive_data_bytes_total" },
+		  "Infiniband port PortRcvData",
+		  IBCC_CTR_RCV_DATA,
+		  WORDS },
+		{ { "infiniband_hca_port_transmit_packets_total",
+		    "infiniband_switch_port_transmit_packets_total" },
+		  "Infiniband port PortXmitPkts",
+		  IBCC_CTR_XMIT_PKTS,
+		  COUNT },
+		{ { "infiniband_hca_port_receive_packets_total",
+		    "infiniband_switch_port_receive_packets_total" },
+		  "Infiniband port PortRcvPkts",
+		  IBCC_CTR_RCV_PKTS,
+		  COUNT },
+		{ { "infiniband_hca_port_transmit_wait_total",
+		    "infiniband_switch_port_transmit_wait_total" },
+		  "Infiniband port PortXmitWait",
+		  IBCC_CTR_XMIT_WAIT,
+		  COUNT },
+	};
+
+	for (int sw = 0; sw < 2; sw++) {
+		compat_info(o, m, sw);
+		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+			counters(o, m, of[i].name[sw], of[i].help, of[i].ctr, of[i].unit, sw);
+	}
+}
+
+static void loop(struct ibcc_text *o, const struct ibcc_metrics_now *now)
+{
+	static const char *const all[] = { "starting", "ok", "degraded", "stalled", NULL };
+
+	head(o, "ibcc_build_info", "gauge", "Version of the daemon.");
+	one_of(o, "ibcc_build_info", "version", IBCC_VERSION, 1);
+	states(o, "ibcc_state", "State of the daemon, as /healthz and ibcc-tune status have it.",
+	       all, now->state);
+	GAUGE(o, "ibcc_config_last_reload_successful",
+	      "Whether the last reading of the configuration was taken over.", now->last_reload_ok);
+	GAUGE(o, "ibcc_last_pass_timestamp_seconds", "When a pass last went well.",
+	      (uint64_t)now->last_pass_s);
+	if (now->on_trial)
+		GAUGE(o, "ibcc_trial_seconds_left",
+		      "Time in which what is on trial can be confirmed.", now->trial_s);
+	if (now->elects)
+		GAUGE(o, "ibcc_leader", "Whether this daemon was elected to write.", now->leads);
+}
+
+char *ibcc_metrics_text(const struct ibcc_metrics *m, const struct ibcc_metrics_now *now,
+			size_t *len)
+{
+	struct ibcc_text o = { 0 };
+
+	loop(&o, now);
+	if (m) {
+		service(&o, &m->service);
+		totals(&o, &m->totals);
+		mads(&o, &m->mads);
+	}
+	if (m && m->has_fabric) {
+		fabric(&o, m);
+		roots(&o, m);
+		settings(&o, m);
+		node_info(&o, m);
+		ports(&o, m);
+		if (now->compat)
+			compat(&o, m);
+	}
+	*len = o.n;
+	if (!o.failed)
+		return o.text;
+	free(o.text);
+	return NULL;
+}

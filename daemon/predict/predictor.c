@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/predict/predictor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ibcc/loads.h>
+
+#include "daemon/predict/baseline.h"
+#include "daemon/report/report.h"
+
+/* Between two writes of a baseline that goes on. */
+#define STORE_S 300
+/* Of settings that no pass has decided on. */
+#define NO_PASS UINT64_MAX
+
+struct job {
+	struct ibcc_predictor *p;
+	struct ibcc_evidence e;
+	uint64_t pass;
+	void (*done)(void *arg);
+	void *arg;
+};
+
+struct ibcc_predictor {
+	uint32_t cpu_s;
+	struct ibcc_memory memory;
+	const struct ibcc_topo *topo; /* that it is about, */
+	uint64_t generation, hash;
+	int64_t quiet_s; /* when the baseline was last so, since 1970 */
+	int64_t stored_s;
+	bool was_quiet, wrote;
+	pthread_t thread;
+	bool started; /* and not waited for yet */
+	atomic_bool stop;
+	pthread_mutex_t lock; /* of those below */
+	json_t *told;
+	uint64_t told_pass;
+};
+
+struct ibcc_predictor *ibcc_predictor_new(uint32_t cpu_s)
+{
+	struct ibcc_predictor *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->cpu_s = cpu_s;
+	pthread_mutex_init(&p->lock, NULL);
+	return p;
+}
+
+void ibcc_predictor_wait(struct ibcc_predictor *p)
+{
+	if (p->started)
+		pthread_join(p->thread, NULL);
+	p->started = false;
+}
+
+void ibcc_predictor_free(struct ibcc_predictor *p)
+{
+	if (!p)
+		return;
+	p->stop = true;
+	ibcc_predictor_wait(p);
+	ibcc_memory_fini(&p->memory);
+	json_decref(p->told);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s)
+{
+	p->cpu_s = cpu_s;
+}
+
+static int new_fabric(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+		      struct ibcc_state *state)
+{
+	uint64_t hash;
+	int rc;
+
+	if (p->topo == c->topo && p->generation == c->topo->generation &&
+	    p->memory.quiet.n_ports == c->topo->n_ports)
+		return 0;
+	hash = ibcc_baseline_hash(c->topo);
+	p->topo = c->topo;
+	p->generation = c->topo->generation;
+	if (p->memory.quiet.mbps && hash == p->hash && p->memory.quiet.n_ports == c->topo->n_ports)
+		return 0;
+	ibcc_memory_fini(&p->memory);
+	rc = ibcc_memory_init(&p->memory, c->topo->n_ports);
+	p->hash = hash;
+	p->quiet_s = 0;
+	if (!rc && state)
+		rc = ibcc_baseline_load(state, hash, &p->memory.quiet, &p->quiet_s);
+	if (rc)
+		p->topo = NULL;
+	return rc;
+}
+
+/* What cannot be written down now is tried again with the next. */
+static void keep(struct ibcc_predictor *p, struct ibcc_state *state, bool quiet)
+{
+	bool due = p->was_quiet && (!quiet || p->quiet_s - p->stored_s >= STORE_S);
+
+	if (due && state && p->stored_s != p->quiet_s &&
+	    !ibcc_baseline_store(state, p->hash, &p->memory.quiet, p->quiet_s))
+		p->stored_s = p->quiet_s;
+	p->was_quiet = quiet;
+}
+
+int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			struct ibcc_state *state)
+{
+	bool quiet;
+	int rc;
+
+	if (!c->decided)
+		return 0;
+	rc = new_fabric(p, c, state);
+	if (rc)
+		return rc;
+	/* What the pass before wrote: its own interval was from before. */
+	if (p->wrote)
+		ibcc_memory_reset_recent(&p->memory);
+	p->wrote = c->acted && c->result.set_mads;
+	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
+	if (quiet)
+		p->quiet_s = (int64_t)time(NULL);
+	keep(p, state, quiet);
+	return 0;
+}
+
+static uint64_t cpu_ns(void *arg)
+{
+	const struct job *j = arg;
+	struct timespec ts;
+
+	if (j->p->stop)
+		return UINT64_MAX;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static void job_free(struct job *j)
+{
+	if (!j)
+		return;
+	ibcc_evidence_fini(&j->e);
+	free(j);
+}
+
+static void tell(struct ibcc_predictor *p, json_t *o, uint64_t pass)
+{
+	json_t *old;
+
+	pthread_mutex_lock(&p->lock);
+	old = p->told;
+	p->told = o;
+	p->told_pass = pass;
+	pthread_mutex_unlock(&p->lock);
+	json_decref(old);
+}
+
+static void *run(void *arg)
+{
+	struct job *j = arg;
+	struct ibcc_prediction result;
+	int rc = ibcc_predict(&j->e.in, &result);
+
+	if (rc)
+		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED };
+	tell(j->p, ibcc_report_prediction(j->e.topo, &j->e.in, &result), j->pass);
+	ibcc_prediction_fini(&result);
+	if (j->done && !j->p->stop)
+		j->done(j->arg);
+	job_free(j);
+	return NULL;
+}
+
+/* What keeps a prediction from being made here, whatever the fabric is like. */
+static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				       bool own, enum ibcc_prediction_why fabric)
+{
+	if (!c->plan.n && !own)
+		return IBCC_PREDICTION_NO_PLAN;
+	return p->cpu_s ? fabric : IBCC_PREDICTION_CPU;
+}
+
+int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			    const struct ibcc_settings *wanted, struct ibcc_evidence *e)
+{
+	int64_t age_s = (int64_t)time(NULL) - p->quiet_s;
+
+	*e = (struct ibcc_evidence){ .topo = NULL };
+	if (p->topo != c->topo)
+		return -EAGAIN;
+	return ibcc_evidence_make(e, c, &p->memory,
+				  (uint64_t)(age_s > 0 ? age_s : 0) * 1000000000ull,
+				  wanted ? wanted : &c->target.wanted);
+}
+
+/* Signals are the event loop's. */
+static int start(struct ibcc_predictor *p, struct job *j)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = -pthread_create(&p->thread, NULL, run, j);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	p->started = !rc;
+	return rc;
+}
+
+static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+		 const struct ibcc_settings *wanted, bool written, struct job *j)
+{
+	int rc;
+
+	j->p = p;
+	j->pass = wanted ? NO_PASS : c->picture.pass;
+	rc = ibcc_predictor_evidence(p, c, wanted, &j->e);
+	if (!rc && written && ibcc_loads_held(j->e.topo, &j->e.actual))
+		rc = -EALREADY;
+	if (rc)
+		return rc;
+	j->e.in.refuse = refuse(p, c, wanted != NULL, j->e.in.refuse);
+	j->e.in.budget_ns = p->cpu_s * 1000000000ull;
+	j->e.in.cpu_ns = cpu_ns;
+	j->e.in.arg = j;
+	return start(p, j);
+}
+
+static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			const struct ibcc_settings *wanted, bool written, void (*done)(void *arg),
+			void *arg)
+{
+	struct job *j;
+	bool there;
+	int rc;
+
+	pthread_mutex_lock(&p->lock);
+	there = !wanted && !written && p->told && p->told_pass == c->picture.pass;
+	pthread_mutex_unlock(&p->lock);
+	if (there || p->started)
+		return there ? -EALREADY : -EBUSY;
+	j = calloc(1, sizeof(*j));
+	if (!j)
+		return -ENOMEM;
+	j->done = done;
+	j->arg = arg;
+	rc = begin(p, c, wanted, written, j);
+	if (rc)
+		job_free(j);
+	return rc;
+}
+
+int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg)
+{
+	return begin_unless(p, c, wanted, false, done, arg);
+}
+
+int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				 void (*done)(void *arg), void *arg)
+{
+	return begin_unless(p, c, NULL, true, done, arg);
+}
+
+json_t *ibcc_predictor_tell(struct ibcc_predictor *p, uint64_t pass)
+{
+	json_t *o = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->told && (!pass || pass == p->told_pass))
+		o = json_deep_copy(p->told);
+	pthread_mutex_unlock(&p->lock);
+	return o ? o : json_pack("{sb ss}", "known", 0, "why", "none was made for this plan");
+}

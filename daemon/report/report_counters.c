@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What counters do not tell, in sentences: units of PortXmitWait that were measured or are not
+ * known, and devices that count no waits at all.
+ */
+#include <stdio.h>
+
+#include <ibcc/device.h>
+
+#include "daemon/report/report.h"
+
+#define MAX_TYPES 16u /* of adapters; a fabric has two or three */
+
+struct type {
+	const struct ibcc_topo_node *first;
+	uint32_t n;
+};
+
+static void add(json_t *list, const char *text)
+{
+	json_array_append_new(list, ibcc_json_text(text));
+}
+
+static bool is_blind(const struct ibcc_picture *p, const struct ibcc_topo *t, uint32_t endport)
+{
+	return endport < p->n_loads &&
+	       t->node[t->port[t->endport[endport]].node].type != IBCC_NODE_SWITCH &&
+	       p->load[endport].known && p->load[endport].blind;
+}
+
+static void count_type(struct type *type, unsigned int *n, const struct ibcc_topo_node *node)
+{
+	unsigned int i = 0;
+
+	while (i < *n && (type[i].first->vendor_id != node->vendor_id ||
+			  type[i].first->device_id != node->device_id))
+		i++;
+	if (i == MAX_TYPES)
+		return;
+	if (i == *n)
+		type[(*n)++] = (struct type){ .first = node };
+	type[i].n++;
+}
+
+static void say_adapters(json_t *list, const struct ibcc_topo *t, const struct ibcc_picture *p)
+{
+	struct type type[MAX_TYPES];
+	unsigned int n = 0;
+	char text[320];
+
+	for (uint32_t i = 0; i < t->n_endports; i++)
+		if (is_blind(p, t, i))
+			count_type(type, &n, &t->node[t->port[t->endport[i]].node]);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct ibcc_topo_node *f = type[i].first;
+		const struct ibcc_device *d = ibcc_device_find(f->vendor_id, f->device_id);
+
+		snprintf(text, sizeof(text),
+			 "%u adapter%s%s%s (%s%s) %s no waits: inferred from the ports of their "
+			 "switches, which do not tell who waits from who sends little until "
+			 "packets are marked",
+			 type[i].n, type[i].n > 1 ? "s" : "", d ? " of type " : "",
+			 d ? d->name : "", f->desc, type[i].n > 1 ? ", ..." : "",
+			 type[i].n > 1 ? "count" : "counts");
+		add(list, text);
+	}
+}
+
+/* Of the ports of switches: what starts there is not seen. */
+static void say_switches(json_t *list, const struct ibcc_topo *t, const struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct ibcc_topo_node *n = &t->node[i];
+		uint32_t without = 0;
+		char text[192];
+
+		for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
+			const struct ibcc_port_sample *ps = &s->port[p];
+
+			without += n->type == IBCC_NODE_SWITCH && ps->state == IBCC_SAMPLE_FRESH &&
+				   (!ps->now.width[IBCC_CTR_XMIT_WAIT] || !ps->tick_ps);
+		}
+		if (!without)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%u ports of %s tell no waits: congestion that starts there is not "
+			 "seen",
+			 without, n->desc);
+		add(list, text);
+	}
+}
+
+/* Kinds of nodes that have no part in it. */
+enum apart { AGGREGATION, VIRTUAL, ROUTER, PLANES, N_APART };
+
+static bool is_apart(const struct ibcc_topo *t, uint32_t node, enum apart *kind)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+
+	if (n->type == IBCC_NODE_ROUTER) {
+		*kind = ROUTER;
+		return true;
+	}
+	if (ibcc_topo_has_planes(t, node)) {
+		*kind = PLANES;
+		return true;
+	}
+	switch (d ? d->kind : IBCC_DEVICE_HCA) {
+	case IBCC_DEVICE_HCA:
+	case IBCC_DEVICE_SWITCH: break;
+	case IBCC_DEVICE_AGGREGATION: *kind = AGGREGATION; return true;
+	case IBCC_DEVICE_VIRTUAL: *kind = VIRTUAL; return true;
+	}
+	return false;
+}
+
+json_t *ibcc_report_apart(const struct ibcc_topo *t)
+{
+	static const char *const what[N_APART][2] = {
+		{ "SHARP aggregation node", "SHARP aggregation nodes" },
+		{ "virtual function", "virtual functions" },
+		{ "router", "routers" },
+		{ "adapter with a port of several planes",
+		  "adapters with ports of several planes" },
+	};
+	const struct ibcc_topo_node *first[N_APART] = { NULL };
+	uint32_t n[N_APART] = { 0 };
+	json_t *list = json_array();
+	char text[256];
+	enum apart kind;
+
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (!is_apart(t, i, &kind))
+			continue;
+		if (!n[kind]++)
+			first[kind] = &t->node[i];
+	}
+	for (unsigned int k = 0; list && k < N_APART; k++) {
+		if (!n[k])
+			continue;
+		snprintf(text, sizeof(text), "%u %s (%s%s): not tuned, and not waited for", n[k],
+			 what[k][n[k] > 1], first[k]->desc, n[k] > 1 ? ", ..." : "");
+		add(list, text);
+	}
+	if (list && t->n_virtual) {
+		snprintf(text, sizeof(text),
+			 "%u LIDs of virtual ports: their packets count for the adapters' ports "
+			 "that "
+			 "they go through",
+			 t->n_virtual);
+		add(list, text);
+	}
+	return list;
+}
+
+json_t *ibcc_report_counters(const struct ibcc_cycle *c)
+{
+	const struct ibcc_units *u = ibcc_collector_units(c->collector);
+	json_t *list = json_array();
+	char text[256];
+
+	for (uint32_t i = 0; list && ibcc_units_say(u, i, text, sizeof(text)); i++)
+		if (text[0])
+			add(list, text);
+	for (uint32_t i = 0; list && i < c->topo->n_nodes; i++) {
+		ibcc_collector_redirect_say(c->collector, c->topo, i, text, sizeof(text));
+		if (text[0])
+			add(list, text);
+	}
+	if (list && c->snapshot.n_ports == c->topo->n_ports)
+		say_switches(list, c->topo, &c->snapshot);
+	if (list && c->decided)
+		say_adapters(list, c->topo, &c->picture);
+	return list;
+}

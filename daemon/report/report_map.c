@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fabric to be drawn: nodes, links with what goes over them, and the ways to the roots. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <ibcc/route.h>
+
+#include "daemon/report/report.h"
+
+/* A port by the number of its node in the list, and its own. */
+static json_t *place(const struct ibcc_topo *t, uint32_t port)
+{
+	return json_pack("[ii]", (int)t->port[port].node, t->port[port].num);
+}
+
+/* What a port sent in the last pass; null where that cannot be told or is not believed. */
+static json_t *load(const struct ibcc_cycle *c, uint32_t port)
+{
+	const struct ibcc_port_sample *s = &c->snapshot.port[port];
+	bool waits = s->tick_ps && ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT);
+
+	if (s->state != IBCC_SAMPLE_FRESH || s->trust.doubt != IBCC_DOUBT_NONE ||
+	    !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA))
+		return json_null();
+	return json_pack("{si so}", "mbps", (int)ibcc_delta_xmit_mbps(&s->delta), "wait_permille",
+			 waits ? json_integer(ibcc_delta_wait_permille(&s->delta, s->tick_ps))
+			       : json_null());
+}
+
+static json_t *links(const struct ibcc_cycle *c)
+{
+	const struct ibcc_topo *t = c->topo;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < t->n_ports; i++) {
+		uint32_t peer = t->port[i].peer;
+
+		if (peer == IBCC_NONE || peer < i)
+			continue;
+		json_array_append_new(list, json_pack("{so so si so so}", "a", place(t, i), "b",
+						      place(t, peer), "link_mbps",
+						      (int)ibcc_topo_link_mbps(t, i), "from_a",
+						      load(c, i), "from_b", load(c, peer)));
+	}
+	return list;
+}
+
+static json_t *nodes(const struct ibcc_topo *t)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < t->n_nodes; i++)
+		json_array_append_new(list, json_pack("{so so ss}", "node_guid",
+						      ibcc_json_guid(t->node[i].guid), "node",
+						      ibcc_json_text(t->node[i].desc), "type",
+						      ibcc_topo_is_switch(t, i) ? "switch" : "ca"));
+	return list;
+}
+
+/* The way from a source through a root, as far as the root: to any destination behind it, since
+ * all have the same way up to there that counts here. Empty: there is none.
+ */
+static void find_way(const struct ibcc_topo *t, uint32_t src, uint32_t root, struct ibcc_route *r)
+{
+	const struct ibcc_topo_node *sw = &t->node[t->port[root].node];
+	unsigned int k;
+
+	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
+		if (sw->lft[lid] != t->port[root].num || t->lid_port[lid] == IBCC_NONE ||
+		    ibcc_route_follow(t, src, (uint16_t)lid, r) == -EINVAL)
+			continue;
+		for (k = 0; k < r->n && r->out[k] != root; k++)
+			;
+		if (k < r->n) {
+			r->n = k + 1;
+			return;
+		}
+	}
+	r->n = 0;
+}
+
+static json_t *tree(const struct ibcc_topo *t, const struct ibcc_root *root, bool *on)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < t->n_ports; i++)
+		on[i] = i == root->port;
+	for (uint32_t i = 0; i < root->n_sources; i++) {
+		struct ibcc_route r = { 0 };
+
+		if (root->source[i].role != IBCC_ROLE_CONTRIBUTOR &&
+		    root->source[i].role != IBCC_ROLE_CANDIDATE)
+			continue;
+		find_way(t, root->source[i].port, root->port, &r);
+		for (unsigned int k = 0; k < r.n; k++)
+			on[r.out[k]] = true;
+	}
+	for (uint32_t i = 0; list && i < t->n_ports; i++)
+		if (on[i])
+			json_array_append_new(list, place(t, i));
+	return list;
+}
+
+static json_t *trees(const struct ibcc_cycle *c)
+{
+	bool *on = calloc(c->topo->n_ports ? c->topo->n_ports : 1, sizeof(*on));
+	json_t *list = on ? json_array() : NULL;
+
+	for (uint32_t i = 0; list && c->decided && i < c->picture.n_roots; i++)
+		json_array_append_new(list, tree(c->topo, &c->picture.root[i], on));
+	free(on);
+	return list;
+}
+
+json_t *ibcc_report_map(const struct ibcc_cycle *c)
+{
+	return json_pack("{so so so}", "nodes", nodes(c->topo), "links", links(c), "trees",
+			 trees(c));
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <math.h>
+
+#include "daemon/report/report.h"
+
+static json_int_t whole(double mbps)
+{
+	return (json_int_t)llround(mbps);
+}
+
+static json_t *amount(const struct ibcc_amount *a)
+{
+	return json_pack("{sI sI sI sI}", "now_mbps", whole(a->now_mbps), "expected_mbps",
+			 whole(a->expected_mbps), "low_mbps", whole(a->low_mbps), "high_mbps",
+			 whole(a->high_mbps));
+}
+
+static json_t *roots_of(const struct ibcc_topo *t, const struct ibcc_prediction *p)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < p->n_roots; i++) {
+		json_t *o = ibcc_json_port(t, p->root[i].port);
+
+		json_object_update_new(o, amount(&p->root[i].amount));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* As releases before had them. */
+static int add_old_keys(json_t *o, const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
+			const struct ibcc_prediction *p)
+{
+	struct ibcc_amount hot = { 0 };
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < p->n_roots; i++) {
+		hot.now_mbps += p->root[i].amount.now_mbps;
+		hot.expected_mbps += p->root[i].amount.expected_mbps;
+	}
+	for (uint32_t r = 0; list && r < in->n_roots; r++)
+		for (uint32_t i = 0; p->sent_mbps && i < in->root[r].n_sources; i++) {
+			const struct ibcc_source *s = &in->root[r].source[i];
+			json_t *port = ibcc_json_port(t, s->port);
+
+			json_object_update_new(
+				port,
+				json_pack("{ss sI sI}", "role",
+					  s->role == IBCC_ROLE_VICTIM ? "victim" : "contributor",
+					  "now_mbps", (json_int_t)s->xmit_mbps, "expected_mbps",
+					  whole(p->sent_mbps[s->port])));
+			json_array_append_new(list, port);
+		}
+	return json_object_update_new(
+		o, json_pack("{sI sI sI sI so}", "hot_now_mbps", whole(hot.now_mbps),
+			     "hot_expected_mbps", whole(hot.expected_mbps), "victim_now_mbps",
+			     whole(p->victims.now_mbps), "victim_expected_mbps",
+			     whole(p->victims.expected_mbps), "sources", list));
+}
+
+json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
+			       const struct ibcc_prediction *p)
+{
+	static const char *const methods[] = { "engine", "fluid" };
+	static const char *const bases[] = { "none", "history" };
+	const char *why = ibcc_prediction_reason(p->why);
+	json_t *o = json_pack(
+		"{sb ss ss so so so so so so sI}", "known", (int)p->known, "method",
+		methods[p->method], "basis", bases[p->basis], "baseline_age_s",
+		in->before && in->before->n
+			? json_integer((json_int_t)(p->baseline_age_ns / 1000000000ull))
+			: json_null(),
+		"replay",
+		p->replayed ? json_pack("{sI sI}", "rate_permille", whole(1000 * p->replay_rate),
+					"wait_permille", whole(1000 * p->replay_wait))
+			    : json_null(),
+		"total", p->known ? amount(&p->total) : json_null(), "victims",
+		p->known ? amount(&p->victims) : json_null(), "roots", roots_of(t, p), "why",
+		p->known ? json_null() : json_string(why), "cpu_ms", whole(1000 * p->cpu_s));
+
+	if (o && p->known && add_old_keys(o, t, in, p)) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Settings as read from the fabric, with the annex's field names as keys. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/report/report.h"
+
+static json_t *table(const struct ibcc_cct *cct)
+{
+	json_t *list = json_array();
+	unsigned int i;
+
+	for (i = 0; list && i <= cct->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
+		json_array_append_new(list, json_pack("{si si}", "CCT_Shift",
+						      (int)ibcc_cct_entry_shift(cct->entry[i]),
+						      "CCT_Multiplier",
+						      (int)ibcc_cct_entry_mult(cct->entry[i])));
+	return json_pack("{si so}", "CCTI_Limit", cct->limit, "entries", list);
+}
+
+static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
+			      const struct ibcc_endport_cc *ep)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+	bool is_switch = ibcc_topo_is_switch(t, p->node);
+	const char *reason = ibcc_gate_reason(ep);
+	json_t *o = ibcc_json_port(t, port);
+
+	json_object_update_new(o, json_pack("{si ss sb}", "lid", p->lid, "type",
+					    is_switch ? "switch" : "ca", "supported", !reason));
+	if (reason) {
+		json_object_set_new(o, "reason", json_string(reason));
+		return o;
+	}
+	json_object_set_new(o, "CongestionInfo", json_integer(ep->info.CongestionInfo));
+	json_object_set_new(o, "ControlTableCap", json_integer(ep->info.ControlTableCap));
+	if (is_switch) {
+		json_object_set_new(o, "port_block", json_integer(ep->sw_port_block));
+		json_object_set_new(o, "port_elements", json_integer(ep->n_element));
+		json_object_set_new(o, "SwitchCongestionSetting", ibcc_json_switch(&ep->sw));
+		json_object_set_new(o, "SwitchPortCongestionSetting", ibcc_json_switch_ports(ep));
+	} else {
+		json_object_set_new(o, "by_block", json_boolean(ep->by_block));
+		json_object_set_new(o, "CACongestionSetting",
+				    json_pack("{si si so}", "Port_Control", ep->ca.Port_Control,
+					      "Control_Map", ep->ca.Control_Map, "sls",
+					      ibcc_json_sls(&ep->ca)));
+		json_object_set_new(o, "CongestionControlTable", table(&ep->cct));
+	}
+	return o;
+}
+
+static bool wanted(const struct ibcc_topo *t, uint32_t port, const char *filter)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+	char *end;
+	uint64_t number;
+
+	if (!filter || !strcmp(filter, t->node[p->node].desc))
+		return true;
+	errno = 0;
+	number = strtoull(filter, &end, 0);
+	if (errno || end == filter || *end)
+		return false;
+	return number == p->lid || number == t->node[p->node].guid || number == p->guid;
+}
+
+json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			     const char *filter)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; list && i < s->n; i++)
+		if (t->port[t->endport[i]].lid && wanted(t, t->endport[i], filter))
+			json_array_append_new(list, endport_object(t, t->endport[i], &s->ep[i]));
+	return json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA, "nodes", list);
+}

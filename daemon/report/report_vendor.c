@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* NVIDIA's own congestion control, as far as it tells, and what is to be said of ways. */
+#include <ibcc/ways.h>
+
+#include "daemon/report/report.h"
+
+static json_t *throttled(const struct ibcc_topo *t, const struct ibcc_vendor *v)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < v->n; i++) {
+		const struct ibcc_vcc_ca_statistics *s = &v->ep[i].grown;
+		json_t *o;
+
+		if (!(s->cnp_handled + s->cnp_ignored + s->marked_packets + s->cnp_sent))
+			continue;
+		o = ibcc_json_port(t, t->endport[i]);
+		json_object_update_new(o, json_pack("{sI sI sI sI}", "cnp_handled",
+						    (json_int_t)s->cnp_handled, "cnp_ignored",
+						    (json_int_t)s->cnp_ignored, "marked_packets",
+						    (json_int_t)s->marked_packets, "cnp_sent",
+						    (json_int_t)s->cnp_sent));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
+{
+	const struct ibcc_vendor *v = &c->vendor;
+	struct ibcc_why text;
+
+	ibcc_vendor_text(v, &text);
+	if (!text.text[0])
+		return json_null();
+	return json_pack("{si si si si so so so}", "marking", (int)v->n_marking, "reacting",
+			 (int)v->n_reacting, "off", (int)v->n_off, "silent", (int)v->n_silent,
+			 "throttled", throttled(c->topo, v), "text", ibcc_json_text(text.text),
+			 "advice",
+			 c->advice.text[0] ? ibcc_json_text(c->advice.text) : json_null());
+}
+
+json_t *ibcc_report_ways(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_ways_text(c->topo, &c->snapshot, &c->picture, &c->vendor, &text);
+	return text.text[0] ? ibcc_json_text(text.text) : json_null();
+}
+
+json_t *ibcc_report_routing(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_vendor_routes_text(&c->vendor, &text);
+	return text.text[0] ? ibcc_json_text(text.text) : json_null();
+}

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "daemon/service/service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/notice.h>
+#include <ibcc/plan_file.h>
+#include <ibcc/version.h>
+
+#include "daemon/apply/plugin_client.h"
+#include "daemon/report/report.h"
+#include "daemon/service/service_impl.h"
+#include "daemon/state/state.h"
+
+/* After a plan that failed; the bounds of the applier see to it that no node gets too much. */
+#define HOLD_MAX_PASSES 8u
+
+bool ibcc_service_writes(const struct ibcc_service *s)
+{
+	return s->config.mode == IBCC_MODE_APPLY && !s->paused && !s->trial.txn;
+}
+
+const struct ibcc_cycle *ibcc_service_cycle(const struct ibcc_service *s)
+{
+	return s->transport && s->cycle.topo ? &s->cycle : NULL;
+}
+
+static const char *state_trouble(const struct ibcc_service *s)
+{
+	const char *text = s->state ? ibcc_state_trouble(s->state) : NULL;
+
+	return text ? text : "";
+}
+
+void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+
+	ibcc_why_set(why, 0, "%s", state_trouble(s));
+	if (why->text[0])
+		return;
+	if (s->trial.over.text[0]) {
+		ibcc_service_no_trial(s, why);
+		return;
+	}
+	if (ibcc_discovery_is_doubtful(&s->discovery)) {
+		ibcc_why_set(why, 0,
+			     "discovery of the fabric is %s; going on with the fabric as it was",
+			     s->discovery.text.text);
+		return;
+	}
+	if (c)
+		ibcc_collector_clock_trouble(c->collector, c->topo, why);
+	if (!why->text[0])
+		ibcc_service_key_trouble(s, why);
+	if (c && !why->text[0])
+		ibcc_rollout_text(&c->rollout, c->topo, why);
+	if (!why->text[0])
+		ibcc_service_election_trouble(s, why);
+	if (!why->text[0] && s->cycle.skipped.text[0])
+		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
+	/* Waiting for the next try is no success. */
+	if (!why->text[0] && s->hold_next && c && c->decided && c->plan.n)
+		*why = s->hold_why;
+}
+
+/* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
+static void count_hold(struct ibcc_service *s, bool tried)
+{
+	if (!tried)
+		return;
+	if (!s->cycle.act_err) {
+		s->hold_next = 0;
+		return;
+	}
+	s->hold_next = s->hold_next ? (uint16_t)(2 * s->hold_next) : 1;
+	s->hold_why = s->cycle.blocked;
+	if (s->hold_next > HOLD_MAX_PASSES)
+		s->hold_next = HOLD_MAX_PASSES;
+	s->hold = s->hold_next;
+}
+
+/* Remembers for the status how a pass went. */
+static int conclude(struct ibcc_service *s, int rc, const struct ibcc_why *why)
+{
+	s->last_err = rc;
+	s->last_why.text[0] = '\0';
+	if (rc)
+		s->last_why = *why;
+	else if (s->cycle.act_err)
+		s->last_why = s->cycle.blocked;
+	return rc;
+}
+
+static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc = ibcc_cycle_run(&s->cycle, act, why);
+
+	/* Without memory for it there is no prediction. */
+	if (!rc)
+		ibcc_predictor_look(s->predictor, &s->cycle, s->state);
+
+	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
+	if (!rc && s->cycle.decided)
+		s->decided_ns = ibcc_service_now_ns();
+	if (rc == -EIO) {
+		ibcc_service_drop(s);
+	} else if (!rc) {
+		ibcc_service_wrote(s, &s->cycle.repair);
+		ibcc_service_wrote(s, &s->cycle.result);
+	}
+	return rc;
+}
+
+int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why)
+{
+	struct ibcc_act act = { .applier = s->null_applier, .gate = IBCC_GATE_NODES_OF_TREE };
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_service_is_whole(s, why);
+	return conclude(s, rc ? rc : run_cycle(s, &act, why), why);
+}
+
+/* An apply that was asked for is all or nothing, and does not wait for the end of a pause. */
+static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
+			   struct ibcc_act *act)
+{
+	act->who = r->who;
+	act->action = "apply";
+	act->confirm_s = r->confirm_s;
+	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
+	act->all_or_nothing = true;
+	act->overrule = true;
+	s->cycle.actual_known = false;
+	s->hold = 0;
+	if (s->paused && !act->bookless)
+		ibcc_service_pause(s, NULL);
+}
+
+int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
+		      struct ibcc_why *why)
+{
+	struct ibcc_act act = { .who = "ibcc-tuned",
+				.action = "tune",
+				.gate = IBCC_GATE_NODES_OF_TREE };
+	struct ibcc_why disk = { "" }, led = { "" };
+	bool writes, leads;
+	int64_t newest;
+	int rc = apply ? ibcc_service_may_apply(s, apply, why) : 0;
+
+	if (rc)
+		return rc;
+	rc = ibcc_service_check_state(s, &disk);
+	if (rc == -ENOMEM)
+		ibcc_why_set(why, rc, "%s", disk.text);
+	else
+		rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
+	if (!rc)
+		rc = ibcc_service_is_whole(s, why);
+	if (rc)
+		return conclude(s, rc, why);
+	act.bookless = disk.text[0] ? disk.text : NULL;
+	s->plan_is_old = false;
+	rc = ibcc_service_may_write(s, apply, &led);
+	if (apply && rc) {
+		*why = led;
+		return conclude(s, rc, why);
+	}
+	leads = !rc;
+	if (apply)
+		act_by_request(s, apply, &act);
+	writes = ibcc_service_writes(s) && leads && !s->hold;
+	if (s->hold)
+		s->hold--;
+	act.applier = apply || writes ? s->applier : s->null_applier;
+	act.state = s->state;
+	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s) && leads;
+	newest = ibcc_state_newest(s->state);
+	rc = run_cycle(s, &act, why);
+	if (!rc)
+		ibcc_service_measure(s, newest);
+	if (!rc)
+		ibcc_service_predict_written(s, newest);
+	if (!rc && !act.bookless)
+		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
+	if (apply)
+		ibcc_service_begin_trial(s, apply, rc ? rc : s->cycle.act_err,
+					 rc ? why : &s->cycle.blocked);
+	return conclude(s, rc, why);
+}
+
+static int plan_of(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	uint64_t age_ms;
+
+	if (!c || !c->decided || s->plan_is_old)
+		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
+				    s->last_err
+					    ? s->last_why.text
+					    : "no pass over the fabric has come to a decision yet");
+	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
+	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
+	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	int rc = plan_of(s, data, out, why);
+
+	if (!rc)
+		json_object_set_new(*out, "prediction",
+				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));
+	return rc;
+}
+
+void ibcc_service_answered(struct ibcc_service *s)
+{
+	if (s->cycle.acted && s->cycle.result.set_mads)
+		s->plan_is_old = true;
+}
+
+json_t *ibcc_service_plan_alone(struct ibcc_service *s)
+{
+	struct ibcc_why why;
+	json_t *o = NULL;
+
+	return plan_of(s, true, &o, &why) ? NULL : o;
+}
+
+int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
+		      struct ibcc_why *why)
+{
+	json_t *o;
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_cycle_readback(&s->cycle, why);
+	if (rc)
+		return rc;
+	o = ibcc_report_settings(s->cycle.topo, &s->cycle.actual, filter);
+	if (!o)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	if (filter && !json_array_size(json_object_get(o, "nodes"))) {
+		json_decref(o);
+		return ibcc_why_set(why, -ENOENT, "no node has the name, GUID or LID \"%s\"",
+				    filter);
+	}
+	*out = o;
+	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
+}
+
+int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_cycle *c = &s->cycle;
+	struct ibcc_probe p = { 0 };
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_cycle_readback(c, why);
+	if (rc)
+		return rc;
+	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
+	if (rc)
+		return ibcc_why_set(why, rc, "asking the devices failed: %s", strerror(-rc));
+	*out = ibcc_report_probe(c, &p);
+	ibcc_probe_fini(&p);
+	if (!*out)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
+}
+
+int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
+			 json_t **out, struct ibcc_why *why)
+{
+	int rc = ibcc_service_open_state(s, why);
+	json_t *list;
+
+	if (rc)
+		return rc;
+	list = id > 0 ? ibcc_state_transaction(s->state, id, &rc)
+		      : ibcc_state_history(s->state, limit, &rc);
+	if (!list)
+		return rc == -ENOENT ? ibcc_why_set(why, rc, "there is no transaction %lld",
+						    (long long)id)
+				     : ibcc_why_set(why, rc, "%s",
+						    state_trouble(s)[0]
+							    ? state_trouble(s)
+							    : "the state file cannot be read");
+	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
+			 id > 0 ? "transaction" : "transactions", list);
+	if (*out && series && json_object_set_new(*out, "series", ibcc_state_series(s->state, &rc)))
+		json_object_set_new(*out, "series", json_null());
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+static json_t *sm_status(const struct ibcc_service *s)
+{
+	const struct ibcc_proto_state *p = ibcc_plugin_state(s->plugin);
+
+	if (!p)
+		return json_null();
+	return json_pack("{ss ss ss sb so}", "state", ibcc_proto_sm_state_name(p->sm_state),
+			 "opensm", p->opensm_version, "plugin", p->plugin_version,
+			 "own_congestion_control", p->own_cc != 0, "port_guid",
+			 ibcc_json_guid(p->port_guid));
+}
+
+/* Why the plugin is not there, or is not of our release. */
+static json_t *plugin_trouble(const struct ibcc_service *s)
+{
+	struct ibcc_why why = s->plugin_why;
+
+	if (s->config.apply_via == IBCC_VIA_DIRECT)
+		return json_null();
+	if (ibcc_plugin_state(s->plugin) && !s->plugin_silent)
+		why.text[0] = '\0';
+	ibcc_plugin_is_other_release(s->plugin, &why);
+	return why.text[0] ? ibcc_json_text(why.text) : json_null();
+}
+
+static json_t *busiest_node(const struct ibcc_service *s, const struct ibcc_cycle *c)
+{
+	const struct ibcc_mad_rate *r = &s->mad_rate;
+	uint32_t port = c ? ibcc_topo_port_of_lid(c->topo, r->busiest_lid) : IBCC_NONE;
+	const struct ibcc_topo_node *n;
+
+	if (port == IBCC_NONE)
+		return json_null();
+	n = &c->topo->node[c->topo->port[port].node];
+	return json_pack("{so so sf}", "node_guid", ibcc_json_guid(n->guid), "node",
+			 ibcc_json_text(n->desc), "per_second", r->busiest_per_s);
+}
+
+/* How much of the fabric's and of the subnet manager's time we take. */
+static int add_mad_rates(const struct ibcc_service *s, const struct ibcc_cycle *c, json_t *o)
+{
+	const struct ibcc_transport_stats *t = &s->transport->stats;
+
+	return json_object_set_new(o, "per_second", json_real(s->mad_rate.per_s)) ||
+	       json_object_set_new(o, "busiest", busiest_node(s, c)) ||
+	       json_object_set_new(o, "smps_lately",
+				   json_integer((json_int_t)ibcc_mad_rate_smps(&s->mad_rate, t))) ||
+	       json_object_set_new(o, "window", json_integer(t->window));
+}
+
+static json_t *mad_status(const struct ibcc_service *s)
+{
+	const struct ibcc_transport_stats *t = &s->transport->stats;
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	json_t *o;
+
+	o = json_pack("{sI sI sI sI sI sI sI so}", "sent", (json_int_t)t->sent, "smps",
+		      (json_int_t)t->smps, "answered", (json_int_t)t->answered, "retried",
+		      (json_int_t)t->retried, "refused", (json_int_t)t->refused, "timed_out",
+		      (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads, "errors",
+		      c ? ibcc_report_mad_errors(c->topo, t->node) : json_array());
+	if (o && !add_mad_rates(s, c, o))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+/* Of changes of the fabric, where there is no plugin to tell of them. */
+static json_t *traps_status(const struct ibcc_service *s)
+{
+	struct ibcc_notices_state n;
+
+	if (!s->notices)
+		return json_null();
+	ibcc_notices_look(s->notices, &n);
+	return json_pack("{sb sI si so}", "subscribed", n.subscribed, "received",
+			 (json_int_t)n.n_traps, "last", (int)n.last_trap, "trouble",
+			 n.trouble ? ibcc_json_text(n.trouble) : json_null());
+}
+
+static json_t *drift_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_audit_text(c->topo, &c->audit, &text);
+	return json_pack("{si si so}", "writes", (int)c->audit.drift.n, "nodes",
+			 (int)c->audit.n_drift_nodes, "text",
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+}
+
+static json_t *unknown_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_audit_unknown_text(c->topo, &c->audit, &text);
+	return json_pack("{si so}", "endports", (int)c->audit.n_unknown, "text",
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+}
+
+/* How far a plan has got that is not written to all nodes at once, and where none has any effect.
+ */
+static json_t *rollout_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_rollout_text(&c->rollout, c->topo, &text);
+	return json_pack("{si si so}", "nodes_written", (int)c->rollout.n_written, "nodes_left",
+			 (int)c->rollout.n_left, "no_effect",
+			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+}
+
+/* A word for how things are, and the reason where they are not well. */
+static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
+			 struct ibcc_why *reason)
+{
+	bool blind = c && c->decided && !c->picture.trustworthy;
+
+	if (s->plugin_silent && s->config.apply_via != IBCC_VIA_DIRECT) {
+		*reason = s->plugin_why;
+		return "stalled";
+	}
+	ibcc_service_trouble(s, reason);
+	if (s->last_why.text[0])
+		*reason = s->last_why;
+	else if (blind && !reason->text[0])
+		ibcc_why_set(reason, 0, "%s", c->target.summary);
+	else if (c && !reason->text[0])
+		ibcc_trust_say(c->topo, &c->snapshot, reason->text, sizeof(reason->text));
+	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
+		return "degraded";
+	return c && c->decided ? "ok" : "starting";
+}
+
+/* How often the range of a prediction held. */
+static json_t *predictions_status(const struct ibcc_service *s)
+{
+	uint32_t held = 0, of = 0;
+
+	if (s->state)
+		ibcc_state_hits(s->state, &held, &of);
+	return json_pack("{si si}", "held", (int)held, "of", (int)of);
+}
+
+json_t *ibcc_service_status(const struct ibcc_service *s)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	struct ibcc_why reason = { "" };
+	const char *state = judge(s, c, &reason), *gaps = s->discovery.text.text;
+	json_t *o;
+
+	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+		      IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
+		      "paused", s->paused ? ibcc_json_text(s->paused) : json_null(), "state", state,
+		      "reason", reason.text[0] ? ibcc_json_text(reason.text) : json_null(),
+		      "apply_via", s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin",
+		      "sm", sm_status(s), "mads", s->transport ? mad_status(s) : json_null(),
+		      "fabric",
+		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
+	if (o) {
+		json_object_set_new(o, "trial", ibcc_service_trial(s));
+		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
+		json_object_set_new(o, "discovery_trouble",
+				    gaps[0] ? ibcc_json_text(gaps) : json_null());
+		json_object_set_new(o, "state_trouble",
+				    state_trouble(s)[0] ? ibcc_json_text(state_trouble(s))
+							: json_null());
+	}
+	if (o) {
+		json_object_set_new(o, "discoveries", json_integer((json_int_t)s->n_discoveries));
+		json_object_set_new(o, "traps", traps_status(s));
+		json_object_set_new(o, "election", ibcc_service_election(s));
+	}
+	if (o && c) {
+		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
+		json_object_set_new(o, "routing", ibcc_report_routing(c));
+		json_object_set_new(o, "rollout", rollout_status(c));
+		json_object_set_new(o, "drift", drift_status(c));
+		json_object_set_new(o, "unknown_origin", unknown_status(c));
+	}
+	if (o && c && c->decided) {
+		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
+		json_object_set_new(o, "writes_pending", json_integer(ibcc_cycle_pending(c)));
+		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
+		json_object_set_new(o, "now", ibcc_report_now(c));
+	}
+	if (o)
+		json_object_set_new(o, "predictions", predictions_status(s));
+	return o;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a pass measured, kept for the history: before and after each transaction, and each minute.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "daemon/service/service_impl.h"
+
+/* The pass after a write has the write in its interval, loads are means over about two, and queues
+ * that stood have to drain: a minute with the default interval.
+ */
+#define SETTLED_PASSES 6u
+#define SAMPLE_S       60
+
+static void count_loads(const struct ibcc_cycle *c, int64_t *value)
+{
+	uint16_t waits = c->options.estimator.ca_wait_permille;
+
+	for (uint32_t i = 0; i < c->topo->n_endports && i < c->picture.n_loads; i++) {
+		const struct ibcc_load *l = &c->picture.load[i];
+
+		if (!l->known ||
+		    ibcc_topo_is_switch(c->topo, c->topo->port[c->topo->endport[i]].node))
+			continue;
+		value[IBCC_SAMPLE_TOTAL_MBPS] += l->mbps;
+		value[IBCC_SAMPLE_WAITING] += l->wait_permille >= waits;
+	}
+}
+
+static void count_roots(const struct ibcc_picture *p, int64_t *value)
+{
+	value[IBCC_SAMPLE_ROOTS] = p->n_roots;
+	for (uint32_t i = 0; i < p->n_roots; i++) {
+		const struct ibcc_root *r = &p->root[i];
+		uint16_t wait = r->wait_permille > r->tree_wait_permille ? r->wait_permille
+									 : r->tree_wait_permille;
+
+		value[IBCC_SAMPLE_VICTIMS] += r->n_victims;
+		if (wait > value[IBCC_SAMPLE_WAIT_PERMILLE])
+			value[IBCC_SAMPLE_WAIT_PERMILLE] = wait;
+		for (uint32_t k = 0; k < r->n_sources; k++)
+			if (r->source[k].role == IBCC_ROLE_VICTIM)
+				value[IBCC_SAMPLE_VICTIM_MBPS] += r->source[k].xmit_mbps;
+	}
+}
+
+static void count_settings(const struct ibcc_cycle *c, int64_t *value)
+{
+	for (uint32_t i = 0; i < c->actual.n && i < c->topo->n_endports; i++)
+		if (c->actual.ep[i].support == IBCC_CC_SUPPORTED &&
+		    ibcc_settings_are_on(&c->actual.ep[i]))
+			value[ibcc_topo_is_switch(c->topo, c->topo->port[c->topo->endport[i]].node)
+				      ? IBCC_SAMPLE_SWITCHES_ON
+				      : IBCC_SAMPLE_ADAPTERS_ON]++;
+}
+
+static struct ibcc_state_sample sample_of(const struct ibcc_cycle *c)
+{
+	struct ibcc_state_sample s = { .at_s = time(NULL) };
+
+	count_loads(c, s.value);
+	count_roots(&c->picture, s.value);
+	count_settings(c, s.value);
+	return s;
+}
+
+/* What waits for its effect gets the last that was measured before something else was written. */
+static void end_waiting(struct ibcc_service *s)
+{
+	struct ibcc_service_effect *e = &s->effect;
+
+	if (e->first && e->passes)
+		ibcc_state_after(s->state, e->first, e->newest, e->passes, &e->last);
+	e->first = 0;
+}
+
+/* Transactions up to one have come, and this was measured before. */
+static void begin_waiting(struct ibcc_service *s, int64_t newest,
+			  const struct ibcc_state_sample *before)
+{
+	struct ibcc_service_effect *e = &s->effect;
+
+	if (newest <= e->newest)
+		return;
+	end_waiting(s);
+	if (before && !ibcc_state_before(s->state, e->newest + 1, newest, before))
+		e->first = e->newest + 1;
+	e->newest = newest;
+	e->passes = 0;
+	e->sampled_s = 0; /* so that the series has the moment */
+}
+
+/* Peaks of a minute, but what is sent is told as it is now. */
+static void add_to_series(struct ibcc_service *s, const struct ibcc_state_sample *now)
+{
+	struct ibcc_service_effect *e = &s->effect;
+
+	for (int i = 0; i < IBCC_SAMPLE_FIELDS; i++)
+		if (i > IBCC_SAMPLE_WAIT_PERMILLE || now->value[i] > e->peak.value[i])
+			e->peak.value[i] = now->value[i];
+	e->peak.at_s = now->at_s;
+	if (e->sampled_s && now->at_s >= e->sampled_s && now->at_s - e->sampled_s < SAMPLE_S)
+		return;
+	ibcc_state_add_sample(s->state, &e->peak);
+	e->sampled_s = now->at_s;
+	memset(&e->peak, 0, sizeof(e->peak));
+}
+
+/* Of this pass and the one before what is worse: a single one may see nothing of a root. */
+static struct ibcc_state_sample worse(const struct ibcc_state_sample *now,
+				      const struct ibcc_state_sample *before)
+{
+	struct ibcc_state_sample s = *now;
+
+	for (int i = 0; i <= IBCC_SAMPLE_WAIT_PERMILLE; i++)
+		if (before->value[i] > s.value[i])
+			s.value[i] = before->value[i];
+	return s;
+}
+
+void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
+{
+	struct ibcc_service_effect *e = &s->effect;
+	struct ibcc_state_sample now, before;
+
+	if (!s->cycle.decided)
+		return;
+	now = sample_of(&s->cycle);
+	begin_waiting(s, newest_before, e->measured ? &e->last : NULL); /* between two passes */
+	e->last = before = worse(&now, &e->pass);
+	if (e->first && ++e->passes == SETTLED_PASSES)
+		end_waiting(s);
+	/* Of what this pass wrote the counters are from before, the settings already from after. */
+	for (int i = IBCC_SAMPLE_SWITCHES_ON; e->measured && i < IBCC_SAMPLE_FIELDS; i++)
+		before.value[i] = e->pass.value[i];
+	e->pass = now;
+	e->measured = true;
+	begin_waiting(s, ibcc_state_newest(s->state), &before);
+	add_to_series(s, &now);
+}

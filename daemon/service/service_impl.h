@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Inside of the service, shared by its files. */
+#ifndef IBCC_DAEMON_SERVICE_IMPL_H
+#define IBCC_DAEMON_SERVICE_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <ibcc/election.h>
+#include <ibcc/keyring.h>
+
+#include "daemon/apply/carry.h"
+#include "daemon/discovery.h"
+#include "daemon/mad_rate.h"
+#include "daemon/predict/predictor.h"
+#include "daemon/rediscovery.h"
+#include "daemon/service/service.h"
+#include "daemon/state/state.h"
+
+enum ibcc_topo_source {
+	IBCC_TOPO_FROM_NOWHERE,
+	IBCC_TOPO_FROM_PLUGIN,
+	IBCC_TOPO_FROM_DISCOVERY,
+};
+
+/* The transaction on trial. */
+struct ibcc_service_trial {
+	int64_t txn;     /* 0: none */
+	uint64_t due_ns; /* when it is to be taken back, or to be tried again; CLOCK_MONOTONIC */
+	uint32_t within_s, retry_s;
+	struct ibcc_why over; /* why it is being taken back; empty: it may still be confirmed */
+};
+
+/* What was measured, and which transactions wait for their effect. */
+struct ibcc_service_effect {
+	int64_t newest, first; /* transactions first..newest wait; 0: none does */
+	unsigned int passes;   /* since they were written */
+	bool measured;
+	struct ibcc_state_sample pass, last; /* of the last pass, and of the last two */
+	struct ibcc_state_sample peak;       /* of this minute */
+	int64_t sampled_s;                   /* when the series got something last; 0: is to */
+};
+
+struct ibcc_service {
+	struct ibcc_config config;
+	uint64_t cc_key; /* what we work with: the keyring's mark where there is one */
+	uint64_t default_key;
+	struct ibcc_keyring *keyring; /* NULL: all nodes have the default key */
+	bool keys_read;               /* it has been, once */
+	struct ibcc_why keys_trouble; /* of the files; empty: none */
+	pthread_mutex_t lock; /* of `transport` and `plugin` against ibcc_service_cancel() */
+	atomic_bool canceled;
+	struct ibcc_transport *transport; /* NULL: not open */
+	struct ibcc_transport *umad;      /* the port itself, in it; borrowed */
+	struct ibcc_plugin *plugin;
+	struct ibcc_why plugin_why;   /* why it is not there; empty if it is */
+	bool plugin_silent;           /* it is, or was, but its OpenSM does not answer */
+	_Atomic(const char *) stage;  /* of the call under way; see ibcc_service_stage() */
+	struct ibcc_applier *applier; /* the one that writes; made with the transport */
+	struct ibcc_applier *null_applier;
+	struct ibcc_state *state;
+	struct ibcc_cycle cycle; /* initialised while there is a transport */
+	enum ibcc_topo_source source;
+	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
+	struct ibcc_rediscovery again;   /* ... and when there is to be another */
+	uint64_t n_discoveries;
+	bool listens;                 /* to traps, where the topology is from discovery */
+	struct ibcc_notices *notices; /* NULL: does not */
+	uint64_t heard_then;          /* traps, and gaps between them, when last counted */
+	uint32_t drifted;             /* nodes with settings of others, at the last audit */
+	uint32_t lids;                /* our LID and the subnet manager's, as umad last had them */
+	uint64_t plugin_ns;           /* when the plugin was last there */
+	uint32_t sm_state;            /* of the plugin's subnet manager, when it was last asked */
+	char *paused;                 /* why a daemon in mode apply writes nothing; NULL: it does */
+	uint64_t pruned_ns;           /* when the history was last looked at */
+	struct ibcc_service_trial trial;
+	struct ibcc_service_effect effect;
+	bool pause_unwritten;     /* the state file does not have it yet */
+	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
+	struct ibcc_why hold_why; /* and why it did */
+	uint64_t decided_ns;      /* when the last pass came to a decision */
+	bool plan_is_old;         /* something was written since the last pass */
+	int last_err;             /* of the last pass */
+	struct ibcc_why last_why;
+	struct ibcc_predictor *predictor;
+	int64_t predicted_txn;           /* whose prediction is under way; 0: nobody's */
+	void (*on_predicted)(void *arg); /* who is told that one has ended; NULL: nobody */
+	void *predicted_arg;
+	bool asked_what_if; /* of asked_plan: it is for settings of one's own */
+	json_t *asked_plan; /* what the prediction under way is for, with its data; NULL: nobody
+			       asked */
+	struct ibcc_mad_rate mad_rate; /* of the transport */
+	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
+};
+
+/* Another folder of keys, or none; -ENOMEM leaves all as it was. */
+int ibcc_service_new_keys(struct ibcc_service *s, const struct ibcc_config *config,
+			  uint64_t cc_key);
+/* Reads keys that have changed and addresses them. An error if there were never any. */
+int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why);
+/* What is wrong with keys, and which option is about it; *why is left alone if nothing is. */
+void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+
+/* After a pass that wrote transactions since one: what it wrote is predicted, to be kept beside
+ * what it brings.
+ */
+void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before);
+/* The last pass' plan with all its data, a new reference; NULL: there is none. */
+json_t *ibcc_service_plan_alone(struct ibcc_service *s);
+/* Sees to an open port and a topology that is up to date. */
+int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
+/* Opens the state file where it is not open, and tries it again after trouble. -EIO: nothing can be
+ * written down; -ENOMEM.
+ */
+int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why);
+/* What a change of the whole fabric begins with: prepared, the state file open, all settings read.
+ */
+int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why);
+/* -ENODATA if the topology is from a discovery with gaps, on which nothing is to be decided. */
+int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why);
+/* After something that was to reach all nodes: `rc`, or -EHOSTUNREACH if it is 0 and the discovery
+ * has missed some.
+ */
+int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why);
+/* A plan whose nodes are known by their GUIDs with the LIDs that they have now: those may have
+ * changed since it was made. *plan gets those that are there; of the others the number and the
+ * first one. -ENOMEM.
+ */
+int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
+			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
+/* After something was written, or not: counts Sets. Where a LID was another node's, the fabric is
+ * discovered again.
+ */
+void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res);
+/* What became of a plan, as JSON in *out. Returns rc, -ENOMEM. */
+int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
+			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,
+			 json_t **out);
+/* After somebody had something written that the tuner did not: all is read anew, the tuner begins
+ * anew, and there is no plan until the next pass.
+ */
+void ibcc_service_forget(struct ibcc_service *s);
+/* Closes port and topology; the next prepare opens them again. */
+void ibcc_service_drop(struct ibcc_service *s);
+/* service_topo.c: is there a plugin that answers, and is it to be used? */
+bool ibcc_service_plugin_there(struct ibcc_service *s);
+/* Sees to a topology that is up to date, by the plugin or by discovery. */
+int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why);
+/* service_leader.c: who writes by its own port, of several daemons that could. May this one? Waits
+ * a few seconds until that is known, with `wait`. Returns as ibcc_election_may_write().
+ */
+int ibcc_service_may_write(struct ibcc_service *s, bool wait, struct ibcc_why *why);
+/* What others are told of us; the port is left open. */
+void ibcc_service_candidate(struct ibcc_leader_record *own);
+/* What is wrong with it in mode apply, that nobody leads or can tell; *why is left alone if
+ * nothing. */
+void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* State of the election as JSON; null where there is none. */
+json_t *ibcc_service_election(const struct ibcc_service *s);
+/* Listens to traps no longer. */
+void ibcc_service_deafen(struct ibcc_service *s);
+const char *ibcc_service_source_name(enum ibcc_topo_source source);
+/* service_effect.c: takes down what a pass measured; the newest transaction before it. */
+void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before);
+/* ibcc_service_rollback(), which tells a reason for it (NULL: none) in the history. */
+int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			   const char *reason, json_t **out, struct ibcc_why *why);
+/* service_trial.c: looks for one that an earlier service has left. */
+void ibcc_service_find_trial(struct ibcc_service *s);
+/* -EBUSY while there is one. */
+int ibcc_service_no_trial(const struct ibcc_service *s, struct ibcc_why *why);
+/* After what was asked for has been carried out, with its outcome. */
+void ibcc_service_begin_trial(struct ibcc_service *s, const struct ibcc_request *r, int rc,
+			      const struct ibcc_why *why);
+/* Settings were taken off or back by somebody: what was on trial may be gone with them. */
+void ibcc_service_drop_trial(struct ibcc_service *s, const char *outcome, const char *who);
+/* Sets or ends (NULL) a pause, which outlives the process. */
+void ibcc_service_pause(struct ibcc_service *s, const char *text);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Of several daemons that write by their own ports one does. With the plugin it is OpenSM that has
+ * a place for one only.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ibcc/json.h>
+#include <ibcc/notice.h>
+
+#include "daemon/service/service_impl.h"
+
+#define LOOK_MS 100
+#define WAIT_MS 8000
+
+void ibcc_service_candidate(struct ibcc_leader_record *own)
+{
+	char host[IBCC_LEADER_NAME_BYTES - 16] = "";
+
+	if (gethostname(host, sizeof(host) - 1))
+		host[0] = '\0';
+	*own = (struct ibcc_leader_record){ .since = (uint64_t)time(NULL) };
+	snprintf(own->name, sizeof(own->name), "ibcc-tuned on %s", host);
+}
+
+static int ask_once(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->umad) };
+
+	return ibcc_notices_ask_once(&o, why);
+}
+
+int ibcc_service_may_write(struct ibcc_service *s, bool wait, struct ibcc_why *why)
+{
+	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000l };
+	int rc;
+
+	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->umad)
+		return 0;
+	if (!s->notices)
+		return s->listens ? 0 : ask_once(s, why);
+	ibcc_notices_stand(s->notices, s->config.mode == IBCC_MODE_APPLY);
+	rc = ibcc_notices_may_write(s->notices, why);
+	for (int ms = 0; wait && rc == -EAGAIN && ms < WAIT_MS && !s->canceled; ms += LOOK_MS) {
+		nanosleep(&look, NULL);
+		rc = ibcc_notices_may_write(s->notices, why);
+	}
+	return rc;
+}
+
+static const char *name_of(enum ibcc_election_state s)
+{
+	switch (s) {
+	case IBCC_ELECTION_ASKS: return "asks";
+	case IBCC_ELECTION_VACANT: return "vacant";
+	case IBCC_ELECTION_STANDS: return "stands";
+	case IBCC_ELECTION_LEADS: return "leads";
+	case IBCC_ELECTION_FOLLOWS: return "follows";
+	case IBCC_ELECTION_SILENT: return "silent";
+	case IBCC_ELECTION_REFUSED: return "refused";
+	}
+	return "asks";
+}
+
+json_t *ibcc_service_election(const struct ibcc_service *s)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_election e;
+
+	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->notices)
+		return json_null();
+	ibcc_notices_election(s->notices, &e);
+	ibcc_notices_may_write(s->notices, &why);
+	return json_pack("{ss so so}", "state", name_of(e.state), "leader",
+			 e.leader.guid ? ibcc_json_text(e.leader.name) : json_null(), "text",
+			 why.text[0] ? ibcc_json_text(why.text) : json_null());
+}
+
+void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	struct ibcc_why said = { "" };
+	struct ibcc_election e;
+	int rc;
+
+	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->notices ||
+	    s->config.mode != IBCC_MODE_APPLY)
+		return;
+	ibcc_notices_election(s->notices, &e);
+	rc = ibcc_notices_may_write(s->notices, &said);
+	if (said.text[0] && (!rc || rc == -EHOSTUNREACH))
+		*why = said;
+}

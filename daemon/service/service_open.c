@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Opens and reopens what a service needs. A fabric comes and goes: port down, SM restarted, plugin
+ * not there yet; so everything here may fail now and work at the next pass.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ibcc/version.h>
+
+#include "daemon/apply/plugin_client.h"
+#include "daemon/service/service_impl.h"
+#include "daemon/state/state.h"
+
+#define SECOND_NS 1000000000ull
+/* Between two looks at how large the history is. */
+#define PRUNE_NS (60 * SECOND_NS)
+
+uint64_t ibcc_service_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key)
+{
+	struct ibcc_service *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->config = *config;
+	s->stage = "nothing";
+	pthread_mutex_init(&s->lock, NULL);
+	s->null_applier = ibcc_applier_null_new();
+	s->plugin = ibcc_plugin_new(config->plugin_socket);
+	s->predictor = ibcc_predictor_new(config->predict_cpu_s);
+	if (s->null_applier && s->plugin && s->predictor &&
+	    !ibcc_service_new_keys(s, config, cc_key))
+		return s;
+	ibcc_service_free(s);
+	return NULL;
+}
+
+static void set_transport(struct ibcc_service *s, struct ibcc_transport *t)
+{
+	struct ibcc_transport *old;
+
+	pthread_mutex_lock(&s->lock);
+	old = s->transport;
+	s->transport = t;
+	pthread_mutex_unlock(&s->lock);
+	ibcc_transport_free(old);
+}
+
+void ibcc_service_drop(struct ibcc_service *s)
+{
+	ibcc_cycle_fini(&s->cycle);
+	ibcc_service_deafen(s);
+	ibcc_mad_rate_fini(&s->mad_rate);
+	ibcc_applier_free(s->applier);
+	s->applier = NULL;
+	s->source = IBCC_TOPO_FROM_NOWHERE;
+	s->discovery = (struct ibcc_discovery){ 0 };
+	s->again = (struct ibcc_rediscovery){ 0 };
+	set_transport(s, NULL);
+}
+
+void ibcc_service_free(struct ibcc_service *s)
+{
+	if (!s)
+		return;
+	ibcc_predictor_free(s->predictor);
+	json_decref(s->asked_plan);
+	ibcc_service_drop(s);
+	ibcc_applier_free(s->null_applier);
+	ibcc_plugin_free(s->plugin);
+	ibcc_keyring_free(s->keyring);
+	ibcc_state_close(s->state);
+	pthread_mutex_destroy(&s->lock);
+	free(s->paused);
+	free(s);
+}
+
+void ibcc_service_listen(struct ibcc_service *s)
+{
+	s->listens = true;
+}
+
+const char *ibcc_service_stage(const struct ibcc_service *s)
+{
+	return s->stage;
+}
+
+void ibcc_service_cancel(struct ibcc_service *s)
+{
+	s->canceled = true;
+	pthread_mutex_lock(&s->lock);
+	if (s->transport)
+		ibcc_transport_cancel(s->transport);
+	ibcc_plugin_cancel(s->plugin);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void read_pause(struct ibcc_service *s)
+{
+	free(s->paused);
+	s->paused = ibcc_state_note(s->state, "paused");
+}
+
+/* Without the note a restart would forget the pause, so it is written as soon as it can be. */
+static void write_pause(struct ibcc_service *s)
+{
+	s->pause_unwritten =
+		s->state && ibcc_state_note_set(s->state, "paused", s->paused ? s->paused : "");
+}
+
+int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = 0;
+
+	if (s->state)
+		return 0;
+	s->state = ibcc_state_open(s->config.state_file, &rc, why);
+	if (!s->state)
+		return rc;
+	read_pause(s);
+	ibcc_service_find_trial(s);
+	s->effect.newest = ibcc_state_newest(s->state);
+	return 0;
+}
+
+/* What cannot be forgotten now will be another time. */
+static void prune(struct ibcc_service *s)
+{
+	uint64_t now = ibcc_service_now_ns();
+
+	if (s->pruned_ns && now - s->pruned_ns < PRUNE_NS)
+		return;
+	s->pruned_ns = now;
+	ibcc_state_prune(s->state, (int64_t)time(NULL), (uint64_t)s->config.history_mb << 20);
+}
+
+/* Whatever happened to the state file, a pass goes on. */
+int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = ibcc_service_open_state(s, why);
+	bool trouble, known;
+
+	if (rc)
+		return rc;
+	prune(s);
+	trouble = ibcc_state_trouble(s->state);
+	known = ibcc_state_is_known(s->state);
+	rc = ibcc_state_check(s->state, why);
+	if (!trouble || rc)
+		return rc;
+	if (s->pause_unwritten)
+		write_pause(s);
+	if (known)
+		return 0;
+	read_pause(s);
+	if (s->transport)
+		ibcc_cycle_forget(&s->cycle);
+	return 0;
+}
+
+void ibcc_service_pause(struct ibcc_service *s, const char *text)
+{
+	free(s->paused);
+	s->paused = text ? strdup(text) : NULL;
+	write_pause(s);
+}
+
+/* By the configuration, or else by the plugin's port. */
+static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_why *why)
+{
+	const struct ibcc_config *c = &s->config;
+	struct ibcc_umad_options u = { .ca = c->ca[0] ? c->ca : NULL,
+				       .port = c->port,
+				       .port_guid = c->ca[0] || c->port ? 0 : plugins_guid,
+				       .window = c->window,
+				       .node_window = c->node_window,
+				       .node_gap_us = c->node_gap_us,
+				       .timeout_ms = c->timeout_ms,
+				       .retries = c->retries };
+	struct ibcc_cycle_options o = { .clock = (enum ibcc_clock)c->clock,
+					.pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
+					.cc_key = s->cc_key,
+					.clear_counters = c->clear_counters,
+					.trust_lft = c->trust_lft,
+					.canary = c->rollout == IBCC_ROLLOUT_WAY_CANARY,
+					.estimator = c->estimator,
+					.tuner = c->tuner };
+	struct ibcc_transport *umad, *t;
+	struct ibcc_why said = { "" };
+	int rc = 0;
+
+	t = umad = ibcc_umad_open(&u, &rc, said.text, sizeof(said.text));
+	if (!t)
+		return ibcc_why_set(why, rc, "%s%s", said.text,
+				    u.port_guid && rc == -ENODEV
+					    ? ", where the OpenSM of the plugin is, perhaps on "
+					      "another fabric: set plugin_socket to that of the "
+					      "other OpenSM"
+					    : "");
+	if (s->keyring) {
+		/* Discovery may want M_Keys; what is wrong with the files is told with the first
+		 * pass.
+		 */
+		(void)ibcc_keyring_check(s->keyring, NULL);
+		t = ibcc_keyring_transport(s->keyring, t);
+	}
+	if (!t)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	set_transport(s, t);
+	s->umad = umad;
+	s->applier = c->apply_via == IBCC_VIA_DIRECT
+			     ? ibcc_applier_direct_new(t, s->cc_key, true)
+			     : ibcc_applier_plugin_new(s->plugin, s->default_key);
+	rc = ibcc_cycle_init(&s->cycle, &o, t);
+	if (rc || !s->applier) {
+		ibcc_service_drop(s);
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	}
+	ibcc_applier_set_keyring(s->applier, s->keyring);
+	ibcc_applier_set_bounds(s->applier, &c->bounds);
+	ibcc_applier_set_bounds(s->null_applier, &c->bounds);
+	return 0;
+}
+
+/* The port of the subnet manager whose plugin we ask: another one may be on another fabric. */
+static bool is_plugins_port(const struct ibcc_service *s)
+{
+	uint64_t guid = ibcc_plugin_state(s->plugin)->port_guid;
+
+	return !guid || ibcc_umad_port_guid(s->umad) == guid;
+}
+
+static int other_port(struct ibcc_service *s, struct ibcc_why *why)
+{
+	uint64_t ours = ibcc_umad_port_guid(s->umad);
+
+	ibcc_service_drop(s);
+	return ibcc_why_set(
+		why, -EXDEV,
+		"ca and port name the port 0x%016" PRIx64
+		", but the OpenSM of the plugin is at port 0x%016" PRIx64
+		", perhaps on another fabric: leave ca and port out, or set plugin_socket "
+		"to that of the other OpenSM",
+		ours, ibcc_plugin_state(s->plugin)->port_guid);
+}
+
+int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
+{
+	bool plugin;
+	int rc = 0;
+
+	if (s->canceled)
+		return ibcc_why_set(why, -ECANCELED, "canceled");
+	plugin = ibcc_service_plugin_there(s);
+	if (plugin && s->transport && !is_plugins_port(s))
+		ibcc_service_drop(s);
+	if (!s->transport) {
+		s->stage = "opening the port";
+		rc = open_port(s, plugin ? ibcc_plugin_state(s->plugin)->port_guid : 0, why);
+	}
+	if (!rc && plugin && !is_plugins_port(s))
+		rc = other_port(s, why);
+	if (!rc)
+		rc = ibcc_service_refresh_topology(s, plugin, why);
+	if (!rc)
+		rc = ibcc_service_look_at_keys(s, why);
+	if (rc == -EIO)
+		ibcc_service_drop(s);
+	s->stage = "reading the fabric or writing to it";
+	return rc;
+}
+
+int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why)
+{
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc && ibcc_service_check_state(s, why) == -ENOMEM)
+		rc = -ENOMEM;
+	return rc ? rc : ibcc_cycle_readback(&s->cycle, why);
+}
+
+int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *config,
+			     uint64_t cc_key)
+{
+	const struct ibcc_config *old = &s->config;
+	bool same_plugin = !strcmp(old->plugin_socket, config->plugin_socket);
+	bool same_port = !strcmp(old->ca, config->ca) && old->port == config->port &&
+			 old->timeout_ms == config->timeout_ms && old->retries == config->retries &&
+			 old->pass_deadline_ms == config->pass_deadline_ms &&
+			 old->clear_counters == config->clear_counters &&
+			 old->window == config->window && old->node_window == config->node_window &&
+			 old->node_gap_us == config->node_gap_us && old->clock == config->clock &&
+			 old->apply_via == config->apply_via && s->default_key == cc_key &&
+			 !strcmp(old->key_dir, config->key_dir);
+	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;
+
+	if (!same_plugin && !(plugin = ibcc_plugin_new(config->plugin_socket)))
+		return -ENOMEM;
+	if (!same_port || !same_plugin) {
+		ibcc_service_drop(s);
+		if (ibcc_service_new_keys(s, config, cc_key)) {
+			ibcc_plugin_free(plugin);
+			return -ENOMEM;
+		}
+	} else if (s->transport &&
+		   (memcmp(&old->tuner, &config->tuner, sizeof(old->tuner)) ||
+		    memcmp(&old->estimator, &config->estimator, sizeof(old->estimator)) ||
+		    old->mode != config->mode) &&
+		   ibcc_cycle_retune(&s->cycle, &config->estimator, &config->tuner)) {
+		return -ENOMEM; /* no new plugin in this branch */
+	}
+	ibcc_predictor_configure(s->predictor, config->predict_cpu_s);
+	if (plugin) {
+		pthread_mutex_lock(&s->lock);
+		old_plugin = s->plugin;
+		s->plugin = plugin;
+		pthread_mutex_unlock(&s->lock);
+		ibcc_plugin_free(old_plugin);
+	}
+	s->config = *config;
+	s->cycle.options.trust_lft = config->trust_lft;
+	s->cycle.options.canary = config->rollout == IBCC_ROLLOUT_WAY_CANARY;
+	if (s->cycle.rollout.n_ignorers) /* another chance */
+		s->cycle.actual_known = false;
+	s->cycle.rollout = (struct ibcc_rollout){ 0 };
+	s->hold = 0;
+	s->hold_next = 0;
+	if (s->applier)
+		ibcc_applier_set_bounds(s->applier, &config->bounds);
+	ibcc_applier_set_bounds(s->null_applier, &config->bounds);
+	return 0;
+}

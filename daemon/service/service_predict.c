@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
+#include <errno.h>
+
+#include "daemon/report/report.h"
+#include "daemon/service/service_impl.h"
+#include "daemon/state/state.h"
+#include "daemon/predict/what_if.h"
+
+static int asked(struct ibcc_service *s, json_t *what, bool what_if)
+{
+	json_decref(s->asked_plan);
+	s->asked_plan = what;
+	s->asked_what_if = what_if;
+	return -EINPROGRESS;
+}
+
+int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *arg)
+{
+	json_t *plan = ibcc_service_plan_alone(s);
+	int rc;
+
+	if (!plan)
+		return 0;
+	rc = ibcc_predictor_begin(s->predictor, &s->cycle, NULL, done, arg);
+	if (!rc)
+		return asked(s, plan, false);
+	json_decref(plan);
+	if (rc != -EBUSY)
+		return 0;
+	return s->asked_plan && !s->asked_what_if ? -EINPROGRESS : -EBUSY;
+}
+
+int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)(void *arg),
+			 void *arg, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	struct ibcc_settings wanted;
+	json_t *what;
+	int rc;
+
+	if (!c || !c->decided)
+		return ibcc_why_set(why, -EAGAIN,
+				    "no pass over the fabric has come to a decision yet");
+	rc = ibcc_what_if(c->topo, c->picture.root, c->picture.n_roots, &c->target.wanted, set,
+			  &wanted, why);
+	if (rc)
+		return rc;
+	what = json_pack("{si sO}", "schema", IBCC_REPORT_SCHEMA, "set", set);
+	rc = what ? ibcc_predictor_begin(s->predictor, c, &wanted, done, arg) : -ENOMEM;
+	ibcc_settings_fini(&wanted);
+	if (!rc)
+		return asked(s, what, true);
+	json_decref(what);
+	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction now");
+}
+
+int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	ibcc_predictor_wait(s->predictor);
+	*out = json_deep_copy(s->asked_plan);
+	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	if (!data)
+		json_object_del(*out, "data");
+	return 0;
+}
+
+void ibcc_service_on_predicted(struct ibcc_service *s, void (*done)(void *arg), void *arg)
+{
+	s->on_predicted = done;
+	s->predicted_arg = arg;
+}
+
+void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
+{
+	int64_t newest = ibcc_state_newest(s->state);
+	int rc;
+
+	/* Who is to be held is so for a root, though one pass may not see it. */
+	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
+	    !s->cycle.result.set_mads ||
+	    (!s->cycle.picture.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
+		return;
+	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, s->on_predicted,
+					  s->predicted_arg);
+	/* Somebody looked at this plan a moment ago. */
+	if (!rc || (rc == -EBUSY && s->asked_plan && !s->asked_what_if))
+		s->predicted_txn = newest;
+}
+
+static void keep(struct ibcc_service *s)
+{
+	json_t *p = ibcc_predictor_tell(s->predictor, 0);
+
+	json_object_del(p, "sources"); /* as many as there are adapters */
+	if (p && s->state)
+		ibcc_state_predicted(s->state, s->predicted_txn, p);
+	json_decref(p);
+	s->predicted_txn = 0;
+}
+
+void ibcc_service_predicted_all(struct ibcc_service *s)
+{
+	ibcc_predictor_wait(s->predictor); /* it has told, and is at its end */
+	if (s->predicted_txn)
+		keep(s);
+	asked(s, NULL, false);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* All that there is to say of one pass, in one piece. */
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ibcc/version.h>
+
+#include "daemon/report/report.h"
+#include "daemon/service/service_impl.h"
+
+#define TRANSACTIONS 20u
+
+/* Into *o, null where it is not known. */
+static void add_history(struct ibcc_service *s, json_t *o)
+{
+	static const char *const keys[] = { "transactions", "series" };
+	static const char *const names[] = { "history", "series" };
+	struct ibcc_why why = { "" };
+	json_t *h = NULL;
+	int rc = ibcc_service_history(s, 0, TRANSACTIONS, true, &h, &why);
+
+	for (size_t i = 0; i < 2; i++) {
+		json_t *part = rc ? NULL : json_object_get(h, keys[i]);
+
+		json_object_set_new(o, names[i], part ? json_incref(part) : json_null());
+	}
+	json_decref(h);
+}
+
+static json_t *settings(const struct ibcc_cycle *c)
+{
+	json_t *o, *list;
+
+	if (!c->actual_known)
+		return json_null();
+	o = ibcc_report_settings(c->topo, &c->actual, NULL);
+	list = json_incref(json_object_get(o, "nodes"));
+	json_decref(o);
+	return list;
+}
+
+int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c;
+	char host[256] = "";
+	json_t *plan = NULL;
+	int rc = ibcc_service_plan(s, false, &plan, why);
+
+	/* What keeps it from its work is what a report is read for. */
+	if (rc == -EAGAIN || rc == -ENOMEM) {
+		json_decref(plan);
+		return rc;
+	}
+	if (gethostname(host, sizeof(host) - 1))
+		host[0] = '\0';
+	c = ibcc_service_cycle(s);
+	*out = json_pack("{si ss sI so so so so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+			 IBCC_VERSION, "made", (json_int_t)time(NULL), "host", ibcc_json_text(host),
+			 "status", ibcc_service_status(s), "error",
+			 rc ? ibcc_json_text(why->text) : json_null(), "plan",
+			 plan ? plan : json_null(), "map", c ? ibcc_report_map(c) : json_null(),
+			 "settings", c ? settings(c) : json_null());
+	if (*out)
+		add_history(s, *out);
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where the topology comes from: the plugin, or our own discovery, which is made again when
+ * something says that the fabric has changed.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <ibcc/notice.h>
+
+#include "daemon/apply/plugin_client.h"
+#include "daemon/service/service_impl.h"
+#include "daemon/sm.h"
+
+#define SECOND_NS 1000000000ull
+/* An OpenSM that is started anew is back after less: until then the fabric is what it was. */
+#define PLUGIN_GRACE_NS (60 * SECOND_NS)
+/* So many discoveries at most in a row until the first topology has no gaps. */
+#define FIRST_DISCOVERIES 5u
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+const char *ibcc_service_source_name(enum ibcc_topo_source source)
+{
+	switch (source) {
+	case IBCC_TOPO_FROM_NOWHERE: return "none";
+	case IBCC_TOPO_FROM_PLUGIN: return "plugin";
+	case IBCC_TOPO_FROM_DISCOVERY: return "discovery";
+	}
+	return "none";
+}
+
+/* Is there a plugin, and does it answer? */
+static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
+{
+	uint64_t patience_ms = 3ull * s->config.interval_ms;
+	int rc;
+
+	if (patience_ms < IBCC_PLUGIN_PATIENCE_MS)
+		patience_ms = IBCC_PLUGIN_PATIENCE_MS;
+	if (patience_ms > IBCC_PLUGIN_SILENCE_MS)
+		patience_ms = IBCC_PLUGIN_SILENCE_MS;
+	ibcc_plugin_poll(s->plugin);
+	why->text[0] = '\0';
+	rc = ibcc_plugin_connect(s->plugin, why);
+	if (!rc && ibcc_plugin_silent_ms(s->plugin) > patience_ms)
+		rc = ibcc_plugin_stopped(s->plugin, why);
+	s->plugin_silent = rc == -ETIMEDOUT;
+	return !rc;
+}
+
+/* With direct writing the plugin is not asked for anything. */
+bool ibcc_service_plugin_there(struct ibcc_service *s)
+{
+	bool was_there = !s->plugin_why.text[0];
+
+	if (s->config.apply_via == IBCC_VIA_DIRECT)
+		return false;
+	s->stage = "asking the OpenSM plugin";
+	if (!plugin_answers(s, &s->plugin_why))
+		return false;
+	/* What failed without it need not fail again. */
+	if (!was_there)
+		s->hold = s->hold_next = 0;
+	return true;
+}
+
+static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
+			  struct ibcc_why *why)
+{
+	/* Without memory they are not known; that comes up soon enough. */
+	(void)ibcc_topo_find_virtual(t);
+	if (ibcc_cycle_set_topology(&s->cycle, t))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	s->source = source;
+	return 0;
+}
+
+static int discover(struct ibcc_service *s, struct ibcc_why *why)
+{
+	struct ibcc_why said = { "" };
+	struct ibcc_topo *t;
+	uint64_t gaps = 0, from = monotonic_ns();
+	bool changed;
+	int rc = 0;
+
+	t = ibcc_discover_walk(s->transport, &gaps, &rc, said.text, sizeof(said.text));
+	if (!t)
+		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
+	ibcc_topo_leave_planes(t);
+	changed = !s->cycle.topo || !ibcc_topo_equal(s->cycle.topo, t);
+	ibcc_rediscovery_done(&s->again, from, monotonic_ns(), changed);
+	s->n_discoveries++;
+	if (ibcc_discovery_judge(&s->discovery, s->cycle.topo, t, gaps, said.text))
+		return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
+	ibcc_topo_free(t);
+	return 0;
+}
+
+void ibcc_service_deafen(struct ibcc_service *s)
+{
+	ibcc_notices_free(s->notices);
+	s->notices = NULL;
+	s->heard_then = 0;
+}
+
+/* Where nobody else tells us about changes. */
+static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
+{
+	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->umad) };
+	struct ibcc_leader_record own;
+
+	if (s->listens && !s->notices) {
+		ibcc_service_candidate(&own);
+		s->notices =
+			ibcc_notices_new(&o, s->config.apply_via == IBCC_VIA_DIRECT ? &own : NULL);
+	}
+	if (s->notices)
+		ibcc_notices_set_sm(s->notices, sm_lid);
+}
+
+static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
+{
+	unsigned int most = s->cycle.topo ? 1 : FIRST_DISCOVERIES;
+	struct ibcc_smp_port_info self;
+	int rc;
+
+	s->stage = "discovering the fabric";
+	rc = ibcc_sm_check(s->transport, &self, why);
+	/* Before, so that what changes meanwhile is not missed. */
+	if (!rc)
+		listen_to_traps(s, self.sm_lid);
+	for (unsigned int i = 0; !rc && i < most && (!i || s->discovery.partial); i++)
+		rc = discover(s, why);
+	return rc;
+}
+
+int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	if (!s->discovery.partial)
+		return 0;
+	return ibcc_why_set(why, -ENODATA,
+			    "discovery of the fabric is %s: nothing is decided on it",
+			    s->discovery.text.text);
+}
+
+int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why)
+{
+	if (rc || !s->discovery.text.text[0])
+		return rc;
+	return ibcc_why_set(why, -EHOSTUNREACH,
+			    "discovery of the fabric is %s: what it missed has not been reached",
+			    s->discovery.text.text);
+}
+
+/* Whoever was master meanwhile may have written settings. */
+static void look_at_sm(struct ibcc_service *s)
+{
+	uint32_t state = ibcc_plugin_state(s->plugin)->sm_state;
+
+	if (state != s->sm_state && state == IBCC_SM_MASTER)
+		s->cycle.actual_known = false;
+	s->sm_state = state;
+}
+
+/* Ports with a link that nothing goes over yet, which are not read: the subnet manager is at work
+ * on them, or a discovery came between, and nobody tells when they are up.
+ */
+static uint32_t half_up(const struct ibcc_topo *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		n += t->port[i].num && t->port[i].peer != IBCC_NONE && t->port[i].state != 4;
+	return n;
+}
+
+/* What says that the fabric is not what it was. */
+static void look_for_hints(struct ibcc_service *s, uint64_t now)
+{
+	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
+	uint32_t lids = (uint32_t)ibcc_umad_lid(s->umad) << 16 | ibcc_umad_sm_lid(s->umad);
+	struct ibcc_notices_state n = { 0 };
+
+	if (s->notices)
+		ibcc_notices_look(s->notices, &n);
+	if (n.n_traps + n.n_gaps != s->heard_then || (s->lids && lids != s->lids))
+		ibcc_rediscovery_hint(&s->again, now);
+	s->heard_then = n.n_traps + n.n_gaps;
+	s->lids = lids;
+	/* Settings that somebody else has changed may be another node's, at a LID that has moved.
+	 */
+	if (s->cycle.audited && s->cycle.audit.n_drift_nodes > s->drifted)
+		ibcc_rediscovery_hint(&s->again, now);
+	if (s->cycle.audited)
+		s->drifted = s->cycle.audit.n_drift_nodes;
+	ibcc_rediscovery_unread(&s->again,
+				seen->n_stale + seen->n_unreachable + half_up(s->cycle.topo), now);
+}
+
+/* No trap tells of a LID that has moved. */
+void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
+{
+	bool moved = false;
+
+	s->set_mads += res->set_mads;
+	for (uint32_t i = 0; i < res->n; i++)
+		moved |= res->change[i].err == -ESTALE;
+	if (moved && s->source == IBCC_TOPO_FROM_DISCOVERY)
+		ibcc_rediscovery_hint(&s->again, monotonic_ns());
+}
+
+/* LID of the port with a GUID, 0 if it has none. */
+static uint16_t lid_of(const struct ibcc_topo *t, uint64_t port_guid)
+{
+	for (uint32_t i = 0; i < t->n_endports; i++)
+		if (t->port[t->endport[i]].guid == port_guid)
+			return t->port[t->endport[i]].lid;
+	return 0;
+}
+
+/* Does the port know of itself what the plugin's topology has of it, and of the same subnet
+ * manager? */
+static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struct ibcc_why *why)
+{
+	const struct ibcc_proto_state *p = ibcc_plugin_state(s->plugin);
+	uint16_t lid = p ? lid_of(t, p->port_guid) : 0;
+	struct ibcc_smp_port_info self;
+	int rc;
+
+	if (!lid)
+		return 0;
+	rc = ibcc_sm_check(s->transport, &self, why);
+	if (rc || (self.lid == lid && (p->sm_state != IBCC_SM_MASTER || self.sm_lid == lid)))
+		return rc;
+	return ibcc_why_set(
+		why, -EXDEV,
+		"the port has LID %u and its subnet manager is at LID %u, but the plugin's "
+		"OpenSM has LID %u: it is of another fabric (see plugin_socket), or has not "
+		"settled yet",
+		self.lid, self.sm_lid, lid);
+}
+
+static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
+{
+	struct ibcc_topo *t;
+	int rc = 0;
+
+	s->plugin_ns = monotonic_ns();
+	look_at_sm(s);
+	if (s->source == IBCC_TOPO_FROM_PLUGIN &&
+	    s->cycle.topo->generation == ibcc_plugin_state(s->plugin)->generation)
+		return 0;
+	t = ibcc_plugin_topology(s->plugin, &rc, why);
+	s->cycle.actual_known = false; /* another SM process, or another fabric */
+	s->discovery = (struct ibcc_discovery){ 0 };
+	s->again = (struct ibcc_rediscovery){ 0 };
+	ibcc_service_deafen(s);
+	if (t)
+		rc = check_fabric(s, t, why);
+	if (t && !rc) {
+		ibcc_topo_leave_planes(t);
+		return adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why);
+	}
+	ibcc_topo_free(t);
+	return rc;
+}
+
+/* A port without a cable sees itself alone, and nothing tells when that is over: no trap comes
+ * without a fabric, and the port keeps its LID. To look costs no more than the port itself.
+ */
+static bool is_alone(const struct ibcc_topo *t)
+{
+	return t->n_nodes == 1;
+}
+
+int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why)
+{
+	uint64_t now = monotonic_ns();
+
+	if (plugin)
+		return topology_by_plugin(s, why);
+	if (s->source == IBCC_TOPO_FROM_PLUGIN && s->config.apply_via != IBCC_VIA_DIRECT &&
+	    now - s->plugin_ns < PLUGIN_GRACE_NS)
+		return 0;
+	if (s->cycle.topo && s->source == IBCC_TOPO_FROM_DISCOVERY)
+		look_for_hints(s, now);
+	if (s->cycle.topo && !ibcc_rediscovery_is_due(&s->again,
+						      ibcc_discovery_is_doubtful(&s->discovery) ||
+							      is_alone(s->cycle.topo),
+						      now))
+		return 0;
+	return topology_by_discovery(s, why);
+}

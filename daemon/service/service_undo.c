@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The ways back: to the settings from before us, and to no congestion control at all. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/device.h>
+#include <ibcc/gate.h>
+
+#include "daemon/apply/refusal.h"
+#include "daemon/report/report.h"
+#include "daemon/service/service_impl.h"
+#include "daemon/state/state.h"
+
+/* After either the tuner would do again what was just taken back, so it stops until somebody asks
+ * for an apply.
+ */
+static void pause_after(struct ibcc_service *s, const char *what, const struct ibcc_request *r,
+			const char *reason)
+{
+	char text[256];
+
+	if (s->config.mode == IBCC_MODE_APPLY) {
+		snprintf(text, sizeof(text), "%s by %s%s%.120s", what, r->who, reason ? ": " : "",
+			 reason ? reason : "");
+		ibcc_service_pause(s, text);
+	}
+	ibcc_service_forget(s);
+}
+
+void ibcc_service_forget(struct ibcc_service *s)
+{
+	s->cycle.actual_known = false;
+	s->plan_is_old = true;
+	ibcc_cycle_forget(&s->cycle);
+}
+
+int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
+			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,
+			 json_t **out)
+{
+	const char *trouble = ibcc_state_is_ahead(s->state) ? ibcc_state_trouble(s->state) : NULL;
+	json_t *o = json_pack("{si so si si si so so}", "schema", IBCC_REPORT_SCHEMA, "changes",
+			      ibcc_report_changes(s->cycle.topo, plan, res), "writes", (int)plan->n,
+			      "verified", (int)res->n_verified, "set_mads", (int)res->set_mads,
+			      "unrecorded", trouble ? ibcc_json_text(trouble) : json_null(),
+			      "error", rc ? ibcc_json_text(why->text) : json_null());
+
+	*out = o;
+	return o ? rc : -ENOMEM;
+}
+
+int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
+			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid)
+{
+	uint32_t i, node, port;
+
+	*n_gone = 0;
+	plan->generation = t->generation;
+	for (i = 0; i < from->n; i++) {
+		struct ibcc_change c = from->change[i];
+
+		node = ibcc_topo_find_guid(t, c.node_guid);
+		port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c.port);
+		if (port == IBCC_NONE || !t->port[port].lid) {
+			if (!(*n_gone)++)
+				*gone_guid = c.node_guid;
+			continue;
+		}
+		c.lid = t->port[port].lid;
+		if (ibcc_plan_append(plan, &c))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			   const char *reason, json_t **out, struct ibcc_why *why)
+{
+	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
+	struct ibcc_plan joined = { 0 }, undo = { 0 }, plan = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry = { 0 };
+	struct ibcc_why what = { "" };
+	char summary[96 + IBCC_WHY_BYTES];
+	uint64_t gone_guid = 0;
+	uint32_t n_gone = 0, n_bad = 0;
+	int64_t first = 0;
+	int rc;
+
+	rc = ibcc_service_prepare(s, why);
+	if (!rc && ibcc_service_check_state(s, why) == -ENOMEM)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = ibcc_state_undo(s->state, from, &joined, &first, why);
+	if (!rc && (ibcc_plan_reverse(&joined, &undo) ||
+		    ibcc_service_address(s->cycle.topo, &undo, &plan, &n_gone, &gone_guid)))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	if (rc)
+		goto out;
+	for (uint32_t i = 0; i < plan.n; i++)
+		snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
+			 "as it was before transaction %lld", (long long)first);
+	n_bad = ibcc_bounds_drop(&wire, &plan, &what); /* its bytes come from a file */
+	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
+		 reason ? ": " : "", reason ? reason : "");
+	carry = (struct ibcc_carry){
+		.applier = s->applier,
+		.state = s->state,
+		.topo = s->cycle.topo,
+		/* With nodes missing or left out the transactions are not taken back altogether. */
+		.txn = { .who = r->who,
+			 .action = "rollback",
+			 .summary = summary,
+			 .undoes_from = n_gone + n_bad ? 0 : first },
+		.back = true,
+	};
+	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	ibcc_service_wrote(s, &res);
+	if (!rc && n_gone)
+		rc = ibcc_why_set(why, -EHOSTUNREACH,
+				  "%u settings could not be restored: node 0x%016llx is not on the "
+				  "fabric%s; repeat the rollback when it is back",
+				  n_gone, (unsigned long long)gone_guid,
+				  n_gone > 1 ? " (or others)" : "");
+	else if (!rc && n_bad)
+		rc = ibcc_why_set(
+			why, -ERANGE,
+			"%u settings of the state file are none that a node could be given "
+			"(%s); \"ibcc-tune disable\" takes theirs off",
+			n_bad, what.text);
+	if (plan.n && res.set_mads)
+		pause_after(s, "rollback", r, reason);
+	if (res.n == plan.n)
+		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
+out:
+	ibcc_result_fini(&res);
+	ibcc_plan_fini(&plan);
+	ibcc_plan_fini(&undo);
+	ibcc_plan_fini(&joined);
+	return rc;
+}
+
+int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
+			  json_t **out, struct ibcc_why *why)
+{
+	int rc = ibcc_service_take_back(s, from, r, NULL, out, why);
+
+	ibcc_service_drop_trial(s, NULL, r->who);
+	return rc;
+}
+
+static int want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
+{
+	struct ibcc_endport_cc *ep = &target->wanted.ep[i];
+	static const uint16_t attrs[2][2] = {
+		{ IBCC_CC_ATTR_CA_SETTING, IBCC_CC_ATTR_CCT },
+		{ IBCC_CC_ATTR_SW_SETTING, IBCC_CC_ATTR_SW_PORT_SETTING },
+	};
+	bool is_switch = ibcc_topo_is_switch(t, t->port[t->endport[i]].node);
+	unsigned int k;
+
+	ep->sw.Threshold = 0;
+	for (k = 0; k < ep->n_element; k++)
+		ep->element[k] = (struct ibcc_cc_sw_port_element){ 0 };
+	/* With marking off nothing raises an index, but one that may not fall would throttle on. */
+	for (k = 0; k < IBCC_CC_SLS; k++) {
+		ep->ca.sl[k].CCTI_Increase = 0;
+		ep->ca.sl[k].CCTI_Min = 0;
+	}
+	/* Some nodes tell no table's end but that of its last block. */
+	memset(ep->cct.entry, 0, sizeof(ep->cct.entry));
+	if (!ep->by_block)
+		ep->cct.limit = 0;
+	for (k = 0; k < 2; k++)
+		if (!ibcc_target_add(target, i, attrs[is_switch][k], IBCC_REASON_SWITCHED_OFF))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Nodes that may have settings which nobody could take off; 0 or why not. */
+static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+		     struct ibcc_why *why)
+{
+	const struct ibcc_topo_node *first = NULL;
+	const struct ibcc_endport_cc *ep = NULL;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < t->n_endports; i++) {
+		if (!t->port[t->endport[i]].lid || actual->ep[i].support == IBCC_CC_SUPPORTED ||
+		    actual->ep[i].support == IBCC_CC_UNSUPPORTED ||
+		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
+			continue;
+		if (!n++) {
+			first = &t->node[t->port[t->endport[i]].node];
+			ep = &actual->ep[i];
+		}
+	}
+	if (!n)
+		return 0;
+	return ibcc_why_set(why, -EHOSTUNREACH, "%u nodes could not be cleared: \"%s\" %s%s", n,
+			    first->desc, ibcc_gate_reason(ep), n > 1 ? ", and others" : "");
+}
+
+int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			 struct ibcc_why *why)
+{
+	const struct ibcc_topo *t;
+	struct ibcc_target target = { 0 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry = { 0 };
+	uint32_t i;
+	int rc;
+
+	rc = ibcc_service_read_all(s, why);
+	if (rc)
+		return rc;
+	t = s->cycle.topo;
+	rc = ibcc_settings_copy(&target.wanted, &s->cycle.actual);
+	for (i = 0; !rc && i < t->n_endports; i++)
+		rc = want_off(t, i, &target);
+	if (!rc)
+		rc = ibcc_planner_run(t, &s->cycle.actual, &target, &plan);
+	if (rc) {
+		ibcc_why_set(why, rc, "no memory");
+		goto out;
+	}
+	carry = (struct ibcc_carry){
+		.applier = s->applier,
+		.state = s->state,
+		.topo = t,
+		.txn = { .who = r->who,
+			 .action = "disable",
+			 .summary = "marking and throttling taken off" },
+		.back = true,
+	};
+	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	ibcc_service_wrote(s, &res);
+	if (!rc)
+		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
+	if (!rc || res.set_mads)
+		ibcc_service_drop_trial(s, "switched off", r->who);
+	if (!rc || res.set_mads)
+		pause_after(s, "disable", r, NULL);
+	if (res.n == plan.n)
+		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
+out:
+	ibcc_result_fini(&res);
+	ibcc_plan_fini(&plan);
+	ibcc_target_fini(&target);
+	return rc;
+}
+
+int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
+			struct ibcc_why *why)
+{
+	struct ibcc_audit audit = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry;
+	struct ibcc_why text;
+	int rc;
+
+	rc = ibcc_service_open_state(s, why);
+	if (!rc)
+		rc = ibcc_service_no_trial(s, why);
+	if (!rc)
+		rc = ibcc_service_read_all(s, why);
+	if (!rc)
+		rc = ibcc_refusal_check(&s->cycle, why);
+	if (!rc)
+		rc = ibcc_service_may_write(s, true, why);
+	if (!rc)
+		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
+	if (rc)
+		return rc;
+	ibcc_audit_text(s->cycle.topo, &audit, &text);
+	carry = (struct ibcc_carry){
+		.applier = s->applier,
+		.state = s->state,
+		.topo = s->cycle.topo,
+		.txn = { .who = r->who, .action = "repair", .summary = text.text },
+	};
+	rc = audit.drift.n ? ibcc_carry_out(&carry, &audit.drift, &res, why)
+			   : ibcc_result_init(&res, 0);
+	ibcc_service_wrote(s, &res);
+	if (res.set_mads)
+		s->cycle.actual_known = false;
+	/* What the last look found is mended; the next look is at the next pass. */
+	if (!rc)
+		ibcc_audit_fini(&s->cycle.audit);
+	rc = ibcc_service_missed(s, rc, why);
+	if (res.n == audit.drift.n)
+		rc = ibcc_service_outcome(s, &audit.drift, &res, rc, why, out);
+	ibcc_result_fini(&res);
+	ibcc_audit_fini(&audit);
+	return rc;
+}
