@@ -16,10 +16,10 @@ struct ibcc_madcount {
 		uint16_t attr_id;
 		uint64_t count;
 		uint64_t first_ns, last_ns; /* when they came */
-	} row[IBCC_MADCOUNT_MAX]; /* in ascending order */
+	} row[IBCC_MADCOUNT_MAX];           /* in ascending order */
 	uint64_t total, sets;
 	uint64_t start_ns; /* when the first of all came */
-	uint64_t other; /* beyond the table's size: somebody sends nonsense */
+	uint64_t other;    /* beyond the table's size: somebody sends nonsense */
 };
 
 void ibcc_madcount_add(struct ibcc_madcount *c, const uint8_t *mad, uint64_t now_ns);

@@ -15,7 +15,7 @@ struct client {
 	uint32_t number;
 	pid_t pid;
 	bool issm;
-	bool informed; /* has subscribed to traps */
+	bool informed;                   /* has subscribed to traps */
 	struct ibcc_upstream_slot *slot; /* NULL while being attached */
 	int fd, pidfd;
 	sd_event_source *src, *pid_src;
@@ -60,8 +60,8 @@ struct ibcc_proxy {
 /* A MAD that a client sent. */
 void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m);
 
-/* proxy_reports.c: ibsim hands requests to subnet managers alone, so reports of traps go from client to
- * client here. Takes note of who subscribes; true: the MAD has been seen to.
+/* proxy_reports.c: ibsim hands requests to subnet managers alone, so reports of traps go from
+ * client to client here. Takes note of who subscribes; true: the MAD has been seen to.
  */
 bool ibcc_proxy_report(struct client *c, const struct ibcc_wire_mad *m);
 

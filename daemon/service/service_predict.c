@@ -2,10 +2,10 @@
 /* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
 #include <errno.h>
 
+#include "daemon/predict/what_if.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
-#include "daemon/predict/what_if.h"
 
 static int asked(struct ibcc_service *s, json_t *what, bool what_if)
 {

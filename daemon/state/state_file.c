@@ -18,8 +18,8 @@
 /* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
  * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
  * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
- * Outcomes of a trial: pending, confirmed, taken back, switched off, refused. What was measured is a
- * list of numbers, see enum ibcc_sample_field.
+ * Outcomes of a trial: pending, confirmed, taken back, switched off, refused. What was measured is
+ * a list of numbers, see enum ibcc_sample_field.
  */
 static const char schema[] =
 	"PRAGMA journal_mode = WAL;"

@@ -24,7 +24,7 @@ static json_t *int_or_null(sqlite3_stmt *st, int column)
 	"SELECT id, started, txn.ended, txn.who, action, via, summary, undone_by, txn.outcome,"    \
 	" detail, (SELECT count(*) FROM change WHERE txn = id), trial.outcome, trial.who,"         \
 	" trial.until, effect.before, effect.after, effect.passes,"                                \
-	" prediction.text"                                 \
+	" prediction.text"                                                                         \
 	" FROM txn LEFT JOIN trial ON trial.txn = id"                                              \
 	" LEFT JOIN effect ON effect.txn = id"                                                     \
 	" LEFT JOIN prediction ON prediction.txn = id"

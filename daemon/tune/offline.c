@@ -9,8 +9,8 @@
 #include <ibcc/json.h>
 
 #include "daemon/bundle/bundle.h"
-#include "daemon/report/report.h"
 #include "daemon/predict/what_if.h"
+#include "daemon/report/report.h"
 
 bool tune_is_offline(const struct tune *t)
 {

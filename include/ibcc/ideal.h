@@ -33,7 +33,8 @@ struct ibcc_ideal {
  * may do better than this ideal, where it takes more by a way that others leave free.
  *
  * Returns 0; -EINVAL (to_ps not after from_ps, a node that does not exist, a destination without
- * route), -E2BIG (more than IBCC_IDEAL_MAX_PAIRS or IBCC_IDEAL_MAX_USES), -ENOMEM. *out needs ibcc_ideal_fini() after 0.
+ * route), -E2BIG (more than IBCC_IDEAL_MAX_PAIRS or IBCC_IDEAL_MAX_USES), -ENOMEM. *out needs
+ * ibcc_ideal_fini() after 0.
  */
 int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t to_ps,
 		       struct ibcc_ideal *out);

@@ -13,8 +13,8 @@
 #include <ibcc/picture.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
-#include <ibcc/topo.h>
 #include <ibcc/target.h>
+#include <ibcc/topo.h>
 #include <ibcc/why.h>
 
 struct ibcc_state; /* the state file */
@@ -50,8 +50,8 @@ int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const 
 		      const struct ibcc_settings *actual, struct ibcc_settings *view,
 		      struct ibcc_why *why);
 
-/* Does a root mark by what was left there? Then it may be what holds its congestion back, from which
- * nobody else suffers that the tuner could see.
+/* Does a root mark by what was left there? Then it may be what holds its congestion back, from
+ * which nobody else suffers that the tuner could see.
  */
 bool ibcc_inherit_serves(const struct ibcc_inherit *h, const struct ibcc_topo *t,
 			 const struct ibcc_settings *actual, const struct ibcc_picture *pic);

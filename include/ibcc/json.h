@@ -18,7 +18,8 @@
 /* A string from outside (node descriptions): bytes that are no UTF-8 become '?'. */
 json_t *ibcc_json_text(const char *text);
 
-/* Cleans all strings and keys in place, as ibcc_clean() does. 0 or -ENOMEM, when some may be left. */
+/* Cleans all strings and keys in place, as ibcc_clean() does. 0 or -ENOMEM, when some may be left.
+ */
 int ibcc_json_clean(json_t *o);
 
 /* GUIDs are strings, "0x0002c90300a1b2c3". */

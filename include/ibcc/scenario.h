@@ -260,9 +260,9 @@ struct ibcc_verbs_plan {
 	uint16_t mtu_bytes;  /* 0: what the ports have */
 	uint8_t ack_timeout; /* 1..31: a sender tries again after 4.096 us << this */
 	uint8_t retries;     /* 0..7: so often, then the peer counts as gone */
-	bool polling;       /* completions are polled for; false: events wake us */
-	bool verify;        /* the receiver compares what came */
-	uint32_t report_ms; /* between two lines of the live table */
+	bool polling;        /* completions are polled for; false: events wake us */
+	bool verify;         /* the receiver compares what came */
+	uint32_t report_ms;  /* between two lines of the live table */
 };
 void ibcc_verbs_defaults(struct ibcc_verbs_plan *v);
 

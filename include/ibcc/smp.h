@@ -58,10 +58,10 @@ void ibcc_smp_switch_info_unpack(const uint8_t *mad, struct ibcc_smp_switch_info
 struct ibcc_smp_port_info {
 	uint16_t lid, sm_lid;
 	uint8_t lmc;
-	uint8_t state;      /* 1 down, 2 init, 3 armed, 4 active */
-	uint8_t phys_state; /* 5 link up */
-	uint8_t mtu_code;   /* NeighborMTU */
-	uint8_t op_vls;     /* OperationalVLs code: 1 VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14 */
+	uint8_t state;       /* 1 down, 2 init, 3 armed, 4 active */
+	uint8_t phys_state;  /* 5 link up */
+	uint8_t mtu_code;    /* NeighborMTU */
+	uint8_t op_vls;      /* OperationalVLs code: 1 VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14 */
 	bool has_ext_speeds; /* CapabilityMask; of a switch at its port 0 */
 	uint8_t lanes;
 	enum ibcc_link_speed speed;

@@ -29,7 +29,8 @@ enum ibcc_doubt {
 	IBCC_DOUBT_TIME,  /* it sends and waits, or receives, for longer than there was time */
 	IBCC_DOUBT_MARKS, /* more marks than packets */
 	IBCC_DOUBT_NODE,  /* several neighbours contradict the node, on most links compared */
-	IBCC_DOUBT_LINK,  /* the other end received something else, and which is wrong nobody tells */
+	IBCC_DOUBT_LINK,  /* the other end received something else, and which is wrong nobody tells
+			   */
 };
 
 /* What a comparison came to, over passes. */

@@ -191,8 +191,7 @@ static int parse(int argc, char **argv, struct options *o)
 	o->exp.threads = (unsigned int)jobs;
 	o->exp.plot = o->plot;
 	o->exp.set = &o->set;
-	if (o->all ? optind == argc && !o->plot
-		   : optind < argc && (!o->plot || optind == argc - 1))
+	if (o->all ? optind == argc && !o->plot : optind < argc && (!o->plot || optind == argc - 1))
 		return 0;
 	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
 		argv[0]);

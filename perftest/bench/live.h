@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/picture.h>
 #include <ibcc/measure.h>
+#include <ibcc/picture.h>
 #include <ibcc/scenario.h>
 #include <ibcc/tuner.h>
 
@@ -29,8 +29,8 @@ struct ibcc_live_options {
 	double rtt_us;           /* of a request and its answer */
 	double lose_percent;     /* of all requests */
 	bool whole_switch_marks; /* switches have no settings for single ports */
-	bool no_logs;  /* switches have no CongestionLog */
-	bool no_waits; /* adapters' PortXmitWait stays zero */
+	bool no_logs;            /* switches have no CongestionLog */
+	bool no_waits;           /* adapters' PortXmitWait stays zero */
 	bool per_sl; /* adapters hold all flows of a service level alike, as the qib driver's do */
 	int fault;   /* enum ibcc_live_fault */
 	uint32_t fault_pass;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <ibcc/picture.h>
 #include <ibcc/measure.h>
+#include <ibcc/picture.h>
 #include <ibcc/scenario.h>
 
 #include "perftest/bench/truth.h"

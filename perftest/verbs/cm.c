@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#define CONNECT_MS 15000
-#define RESOLVE_MS 5000
-#define RNR_FOR_EVER 7         /* as ibcc_perf_end_connect() has it */
-#define MAGIC      0x69626363u /* in private data, so that nobody else is taken for one of us */
+#define CONNECT_MS   15000
+#define RESOLVE_MS   5000
+#define RNR_FOR_EVER 7           /* as ibcc_perf_end_connect() has it */
+#define MAGIC        0x69626363u /* in private data, so that nobody else is taken for one of us */
 
 /* What a request says, in network order. */
 struct hello {

@@ -145,8 +145,8 @@ int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_per
 			&gid_index, "mtu_bytes", &mtu, "ack_timeout", &timeout, "retries", &retries,
 			"polling", &polling, "verify", &verify, "flows", &flows, "ends", &ends) ||
 	    !copy_name(j->device, device) || strchr(device, '/') || !within(port, 0, 254) ||
-	    !within(gid_index, -1, 255) || !within(mtu, 0, 4096) ||
-	    !within(timeout, 1, 31) || !within(retries, 0, 7))
+	    !within(gid_index, -1, 255) || !within(mtu, 0, 4096) || !within(timeout, 1, 31) ||
+	    !within(retries, 0, 7))
 		return ibcc_perf_fail(e, EPROTO, "what is to be opened");
 	if (snprintf(j->rdma_address, sizeof(j->rdma_address), "%s", address) >=
 	    (int)sizeof(j->rdma_address))

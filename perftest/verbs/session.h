@@ -2,7 +2,8 @@
 /* A host's side of a plan: does what a coordinator asks for on one connection, and frees all that
  * it has when that ends, however it ends.
  *
- * After {"ibcc-perf":2}, with "salt" where a token is needed, each request is an object with "do" and has one answer: {"ok":true,...} or
+ * After {"ibcc-perf":2}, with "salt" where a token is needed, each request is an object with "do"
+ * and has one answer: {"ok":true,...} or
  * {"ok":false,"error":TEXT}, which ends the session. While "start" is not answered there are also
  * {"report":...} and {"finished":true}, and "finish" and "stop" are heard, which have no answer.
  *

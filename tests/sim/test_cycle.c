@@ -145,7 +145,8 @@ static void test_another_topology(void **state)
 	loop_end(&l);
 }
 
-/* Adapters that react by service level, as QLogic's: who contributes is learnt before they are held.
+/* Adapters that react by service level, as QLogic's: who contributes is learnt before they are
+ * held.
  */
 static void start_learning(struct loop *l)
 {

@@ -41,8 +41,8 @@ static void ring_free(struct ring *r)
 	ibcc_topo_free(r->topo);
 }
 
-/* From both hosts of each switch to those of the switch so many farther on. Were it one, what goes on
- * had every other turn, and would leave as fast as it comes.
+/* From both hosts of each switch to those of the switch so many farther on. Were it one, what goes
+ * on had every other turn, and would leave as fast as it comes.
  */
 static void flows_across(struct ring *r, unsigned int distance, uint8_t sl)
 {

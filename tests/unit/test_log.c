@@ -159,13 +159,13 @@ static void test_journal_change(void **state)
 	capture();
 	use_journal();
 	ibcc_log_change_event(LOG_INFO, "set", &c);
-	assert_string_equal(journal,
-			    "MESSAGE_ID=4c1b3f0e5a7d4f0bb7a6d2f3c98e1d57\nIB_GUID=0x0002c903000a1b2c\n"
-			    "IB_PORT=1\nPARAM=CCTI_Timer\nOLD=0\nNEW=8\n"
-			    "REASON=3 contributors at leaf2/2\nPRIORITY=6\n"
-			    "SYSLOG_IDENTIFIER=tester\n"
-			    "MESSAGE=set: node 0x0002c903000a1b2c port 1: CCTI_Timer: 0 -> 8 "
-			    "(3 contributors at leaf2/2)\n");
+	assert_string_equal(
+		journal, "MESSAGE_ID=4c1b3f0e5a7d4f0bb7a6d2f3c98e1d57\nIB_GUID=0x0002c903000a1b2c\n"
+			 "IB_PORT=1\nPARAM=CCTI_Timer\nOLD=0\nNEW=8\n"
+			 "REASON=3 contributors at leaf2/2\nPRIORITY=6\n"
+			 "SYSLOG_IDENTIFIER=tester\n"
+			 "MESSAGE=set: node 0x0002c903000a1b2c port 1: CCTI_Timer: 0 -> 8 "
+			 "(3 contributors at leaf2/2)\n");
 	c.old_text = c.reason = NULL;
 	ibcc_log_change_event(LOG_INFO, "set", &c);
 	assert_null(strstr(journal, "OLD="));

@@ -455,20 +455,13 @@ static void test_least_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TREE8(test_level),
-		TREE8(test_in_doubt),
-		TREE8(test_chance),
-		TREE(test_becns),
-		TREE(test_missing_becns),
-		TREE(test_becns_of_a_switch),
-		TREE(test_becns_of_two),
-		TREE(test_becns_of_unlearned),
-		TREE(test_series),
-		TREE(test_hardly_marked),
-		TREE(test_limits_nobody),
-		TREE(test_wants_little_of_both),
-		TREE(test_other_bounds),
-		TREE8(test_least_left),
+		TREE8(test_level),        TREE8(test_in_doubt),
+		TREE8(test_chance),       TREE(test_becns),
+		TREE(test_missing_becns), TREE(test_becns_of_a_switch),
+		TREE(test_becns_of_two),  TREE(test_becns_of_unlearned),
+		TREE(test_series),        TREE(test_hardly_marked),
+		TREE(test_limits_nobody), TREE(test_wants_little_of_both),
+		TREE(test_other_bounds),  TREE8(test_least_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,8 +248,8 @@ int main(void)
 {
 #define MARKED(test) cmocka_unit_test_setup_teardown(test, setup_marked, teardown)
 	const struct CMUnitTest tests[] = {
-		MARKED(test_fades), MARKED(test_missing), MARKED(test_contributors),
-		MARKED(test_known), MARKED(test_loads),   MARKED(test_other_size),
+		MARKED(test_fades),        MARKED(test_missing), MARKED(test_contributors),
+		MARKED(test_known),        MARKED(test_loads),   MARKED(test_other_size),
 		MARKED(test_packet_bytes),
 	};
 

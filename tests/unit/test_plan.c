@@ -97,12 +97,12 @@ static void test_order_and_limits(void **state)
 	f->target.wanted.ep[EP_SW2].element[1].Valid = true;
 	f->target.reason = calloc(2, sizeof(*f->target.reason));
 	f->target.n_reasons = 2;
-	f->target.reason[0] = (struct ibcc_reason){
-		.endport = EP_SW2, .attr_id = 0x14, .code = IBCC_REASON_SWITCHED_OFF
-	};
-	f->target.reason[1] = (struct ibcc_reason){
-		.endport = EP_SRC1, .attr_id = 0x17, .code = IBCC_REASON_OVER
-	};
+	f->target.reason[0] = (struct ibcc_reason){ .endport = EP_SW2,
+						    .attr_id = 0x14,
+						    .code = IBCC_REASON_SWITCHED_OFF };
+	f->target.reason[1] = (struct ibcc_reason){ .endport = EP_SRC1,
+						    .attr_id = 0x17,
+						    .code = IBCC_REASON_OVER };
 	run(f);
 	assert_int_equal(f->plan.n, 4 + 2);
 	for (unsigned int i = 0; i < 4; i++) {

@@ -52,7 +52,8 @@ static void test_bad_nodes(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Thousands of nodes, with GUIDs in an order that is not theirs, in the topology and in its copy. */
+/* Thousands of nodes, with GUIDs in an order that is not theirs, in the topology and in its copy.
+ */
 static void test_many_guids(void **state)
 {
 	struct ibcc_topo *t = ibcc_topo_new(), *c;
@@ -210,10 +211,13 @@ static void test_clone_and_equal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_indices), cmocka_unit_test(test_bad_nodes),
+		cmocka_unit_test(test_indices),
+		cmocka_unit_test(test_bad_nodes),
 		cmocka_unit_test(test_many_guids),
-		cmocka_unit_test(test_links),   cmocka_unit_test(test_lids),
-		cmocka_unit_test(test_vls),     cmocka_unit_test(test_clone_and_equal),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_lids),
+		cmocka_unit_test(test_vls),
+		cmocka_unit_test(test_clone_and_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
