@@ -11,7 +11,7 @@
 
 #include <ibcc/log.h>
 
-#include "daemon/report/explain.h"
+#include "daemon/explain.h"
 #include "daemon/service/service.h"
 #include "daemon/who.h"
 

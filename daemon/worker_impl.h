@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "daemon/report/explain.h"
+#include "daemon/explain.h"
 #include "daemon/service/service.h"
 #include "daemon/worker.h"
 

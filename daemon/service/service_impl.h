@@ -10,10 +10,10 @@
 #include <ibcc/keyring.h>
 
 #include "daemon/apply/carry.h"
-#include "daemon/discovery.h"
-#include "daemon/mad_rate.h"
 #include "daemon/predict/predictor.h"
-#include "daemon/rediscovery.h"
+#include "daemon/service/discovery.h"
+#include "daemon/service/mad_rate.h"
+#include "daemon/service/rediscovery.h"
 #include "daemon/service/service.h"
 #include "daemon/state/state.h"
 

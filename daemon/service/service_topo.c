@@ -10,7 +10,7 @@
 
 #include "daemon/apply/plugin_client.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/sm.h"
+#include "daemon/service/sm.h"
 
 #define SECOND_NS 1000000000ull
 /* An OpenSM that is started anew is back after less: until then the fabric is what it was. */

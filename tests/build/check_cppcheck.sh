@@ -13,6 +13,7 @@ parts=
 for d in lib daemon sim opensm-plugin perftest; do
 	[ -e "$d" ] && parts="$parts $d"
 done
+# shellcheck disable=SC2046 # names without spaces
 cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix -j2 --inline-suppr \
 	--enable=warning,performance,portability --suppress=missingIncludeSystem \
 	-D_GNU_SOURCE --include=tests/build/cppcheck.h $queue -Iinclude -I. \

@@ -44,7 +44,7 @@ for part in '<h1>A &amp; B</h1>' 'three</em> <code>a &lt; b</code>.' '<li>first'
 done
 ! grep -qE 'licence|(src|href)="(http|/)' "$tmp/lustre.html" || not_ok "the page is not one file"
 for t in p ul li table tr td svg; do
-	[ "$(grep -oE "<$t[ >]" "$tmp/lustre.html" | wc -l)" = "$(grep -oF "</$t>" "$tmp/lustre.html" | wc -l)" ] ||
+	[ "$(grep -oE "<${t}[ >]" "$tmp/lustre.html" | wc -l)" = "$(grep -oF "</$t>" "$tmp/lustre.html" | wc -l)" ] ||
 		not_ok "the page has open <$t>"
 done
 echo "ok - a page with figures and plot"

@@ -11,7 +11,7 @@
 
 #include "tests/unit/files.h"
 
-#include "daemon/report/explain.h"
+#include "daemon/explain.h"
 
 #define LARGE     "perftest/scenarios/large.yaml"
 #define PASS_PS   (1000 * IBCC_PS_PER_US)

@@ -15,7 +15,7 @@
 #include <ibcc/log.h>
 #include <ibcc/rng.h>
 
-#include "daemon/report/explain.h"
+#include "daemon/explain.h"
 
 #define INTERVAL_MS    200u
 #define PASSES_A_MIN   (60000u / INTERVAL_MS)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Sourced by the system tests: a simulated fabric and subnet managers of their own for each test,
 # in a temporary folder, ended by pid when the test ends, however it ends.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # variables for the tests
 set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

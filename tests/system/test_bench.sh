@@ -71,8 +71,8 @@ check "a sweep names it, too" grep -q "^$TMP/ring.yaml: deadlock at " "$TMP/err"
 status 0 "$bench" scenario "$TMP/ring.yaml" --set model.routing=static -j
 
 grid=(--jobs 1 --set congestion_control.enabled=true --set duration_ms=60
-	--grid congestion_control.ca.ccti_timer=2,3,4,6,8
-	--grid congestion_control.ca.ccti_increase=1,2,3,4,5,6,7,8)
+	--grid 'congestion_control.ca.ccti_timer=2,3,4,6,8'
+	--grid 'congestion_control.ca.ccti_increase=1,2,3,4,5,6,7,8')
 
 # The results without what differs from run to run.
 points() { jq -cS 'del(.cpu_s)' "$@" | sort; }
@@ -164,8 +164,8 @@ check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decision
 "$bench" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
 check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
 
-few=(--grid congestion_control.switch.threshold=2,12 --grid congestion_control.ca.ccti_timer=16
-	--grid individual.end_permille=1000,1400)
+few=(--grid 'congestion_control.switch.threshold=2,12' --grid congestion_control.ca.ccti_timer=16
+	--grid 'individual.end_permille=1000,1400')
 status 0 "$bench" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
 check "the best static setting of a draw is no worse than any" jq -e '(.scenarios | length == 2) and
 	([.scenarios[] | (.best >= .off and .best >= .uniform and .best >= .individual)] | all) and

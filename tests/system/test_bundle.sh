@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # bundle: one file with the fabric in figures, by the daemon and without; an anonymous one has the same shape,
 # and no GUID, LID or name of the fabric. And read where there is no fabric: the plan is the live one.
 . "$(dirname "$0")/lib.sh"

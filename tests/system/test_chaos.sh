@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Attacks in a drawn order, alone and together, on the daemon, OpenSM with the plugin and the fabric:
 # whatever ends an attack, the loop is back to what it reaches without it within 20 intervals; while
 # one lasts the status names what is wrong; nothing crashes or hangs, one program writes, and at the
@@ -62,7 +63,7 @@ status()
 }
 
 # Passes of the daemon since begin_count. It may have begun anew.
-begin_count() { PASSES=0; LAST=0; [ -z "${1-}" ] && status . && LAST=$(jq '.fabric.pass // 0' "$TMP/status.json"); }
+begin_count() { PASSES=0; LAST=0; status . && LAST=$(jq '.fabric.pass // 0' "$TMP/status.json"); }
 count()
 {
 	local now
@@ -181,7 +182,7 @@ told() { status "$1"; }
 
 step()
 {
-	local name last told_all= sweep= blind=
+	local name last told_all="" sweep="" blind=""
 	below 3
 	draw $((${#ATTACKS[@]} > 3 ? 1 + REPLY : 1))
 	below 30; last=$((10 + REPLY)) # tenths of a second

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Settings on trial: confirmed, canceled, left alone until their time is over, or until their daemon ends. Then
 # the daemon is killed at random moments from the first Set to after the end of the trial, half the time with a
 # confirmation under way: the fabric must end as the plan has it or as it was before, and the history must say
@@ -102,6 +103,7 @@ settled() { tune history "$1" -j >"$TMP/txn.json" 2>"$TMP/tune.log" &&
 	jq -e '.transaction | .outcome != "open" and all(.change_list[]; .outcome != "pending")' "$TMP/txn.json"; }
 
 declare -A hit # by where the kill came
+# shellcheck disable=SC2154 # in the trap
 trap 'rc=$?; for k in "${!hit[@]}"; do echo "# killed $k: ${#hit[$k]}"; done; (exit $rc); cleanup' EXIT
 # Where the books stood when the daemon was killed.
 moment()

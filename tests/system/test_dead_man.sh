@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The plugin's dead man's switch: what a vanished daemon left is taken off, and what one that comes back in
 # time, or lives, has written is not.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # A fabric of mixed devices: stock tools see them as they are on hardware, and the loop tunes it
 # although no host counts waits that can be used.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # A discovery of which a part got lost is told, decides nothing, and takes no better one's place.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Several daemons that write by their own ports: one leads, by a ServiceRecord with subnet
 # administration, the others watch and refuse.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Everything that can be wrong at a site: a clear message, the right exit code, nothing changed on
 # the fabric.
 . "$(dirname "$0")/lib.sh"

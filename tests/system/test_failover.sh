@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Two subnet managers with plugins and a daemon beside each, as on two management hosts. The master is
 # killed between pushes and in the middle of one, and comes back. Only one of them ever writes at a
 # time: the fabric's log of Sets says who wrote when.

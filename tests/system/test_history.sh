@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The history shows what a transaction brought, and what was measured in the last day, as a list and drawn.
 . "$(dirname "$0")/lib.sh"
 

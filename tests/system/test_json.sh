@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # With -j there is one object on stdout, whatever happens, and it is as doc/schema/ibcc-tune.schema.json
 # says, which knows every key.
 . "$(dirname "$0")/lib.sh"

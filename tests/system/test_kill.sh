@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The daemon, opensm with the plugin, and the fabric itself are killed at random moments of a push.
 # After the restart the history, the settings on the fabric and `ibcc-tune show` must agree, and a
 # rollback must bring back the settings from before.
@@ -121,6 +122,7 @@ kill_fabric()
 	start_all
 }
 
+# shellcheck disable=SC2154 # in the trap
 trap 'rc=$?; for k in "${!hit[@]}"; do echo "# $k: ${#hit[$k]}"; done; (exit $rc); cleanup' EXIT
 start_all
 untuned=$(settings)

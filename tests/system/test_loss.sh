@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # MADs get lost at one switch, or it says nothing at all: each port of the fabric is read or named with
 # the reason, passes keep their deadline, and the exit code tells.
 . "$(dirname "$0")/lib.sh"

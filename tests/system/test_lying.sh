@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # A switch whose counters lie is named by the log and by status, and what was set because of it goes;
 # before, and once it tells the truth again, everybody is believed.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The metrics of a daemon at work on a fabric: true, well-formed, and without a MAD for who asks.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Stock ibsim takes the netfiles that are written here, and what stock ibnetdiscover then finds is, to
 # the reader, the same fabric.
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,5 @@
-# The plugin may still have the topology of before the LIDs.
-all_known() { tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" && jq -e '([.nodes[].lid] | length) == 8 and all(.nodes[]; .lid > 0)' "$TMP/show.json"; }
-wait_until 10 all_known || fail "show: $(cat "$TMP/tune.log" "$TMP/show.json")"
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Pushes to nodes that are not as the specification would like them: each MAD status as an answer, no
 # class 0x21, either size of a block of switch port settings, QLogic's tables, somebody's CC_Key, a
 # lease that ends. By the plugin; what the nodes hold is ibcc-sim's word.
@@ -137,9 +135,7 @@ check "taken away again" tune key "$TMP/none"
 sed -i '/cc_key_file/d' "$TMP/cli.yaml"
 check "and everybody may write" tune disable
 grep -aq 'feedfacecafe' "$TMP/state.db" "$TMP/state.db-wal" "$TMP/osm/opensm.log" 2>/dev/null && fail "a key has leaked"
-for key in "$(printf '\xfe\xed\xfa\xce')"; do
-	LC_ALL=C grep -aqF "$key" "$TMP"/state.db* && fail "a key is in the state file"
-done
+LC_ALL=C grep -aqF "$(printf '\xfe\xed\xfa\xce')" "$TMP"/state.db* && fail "a key is in the state file"
 ok "no key is stored"
 tune history -j >"$TMP/history.json" || fail "history"
 equal "the history knows of them" "$(jq -r '[.transactions[] | select(.action == "key").outcome] | join(" ")' "$TMP/history.json")" 'done done done'

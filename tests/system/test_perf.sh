@@ -88,7 +88,7 @@ ok "no session is left"
 kill -STOP "$server"
 "$perf" run "$TMP/two.yaml" >"$TMP/said.log" 2>&1 &
 run=$!
-connected() { ls -l /proc/$run/fd 2>/dev/null | grep -q socket; }
+connected() { [ -n "$(find "/proc/$run/fd" -lname 'socket:*' 2>/dev/null)" ]; }
 wait_until 10 connected || fail "no connection"
 kill -INT $run
 wait $run

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # How plans look: CSV, columns, order, units, names, colours and the pager.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The plugin in stock opensm: what it serves is what stock tools see, and nothing that a client, an
 # option or a file does keeps opensm from its work.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The plugin under load: clients that send plans and read nothing, as many as it takes; sweeps,
 # signals, and nodes that come and go while a plan is applied.
 . "$(dirname "$0")/lib.sh"

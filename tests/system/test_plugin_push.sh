@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Plans through the plugin: who may write and when, stock ibccquery as the witness of what was
 # written, and an opensm that ends in the middle.
 . "$(dirname "$0")/lib.sh"

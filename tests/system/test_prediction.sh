@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # What a dry run says beforehand: on a fabric that was watched before its server slowed down, a range
 # that holds what apply then brings; on one where everybody has been waiting since before anybody
 # looked, that it cannot tell.

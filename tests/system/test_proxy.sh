@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Stock ibsim behind the proxy: its control plane works as if the proxy were not there.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # report: a page for a ticket, with and without the daemon, and in a browser where there is one: no
 # errors, nothing loaded from elsewhere, and no wider than a phone.
 . "$(dirname "$0")/lib.sh"
@@ -20,7 +21,6 @@ equal "the way to the root" "$(jq -r '.map as $m | $m.trees[0][] | "\($m.nodes[.
 start_tuned 'mode: apply'
 changed() { tune report -j >"$TMP/report.json" && jq -e '.history | length > 0' "$TMP/report.json" && jq -e '.status.now.settings.reacting_ports > 0' "$TMP/report.json"; }
 wait_until 40 changed || fail "no report with a change"
-sets=$(set_mads)
 tune report --html "$TMP/report.html" || fail "a page"
 for part in '<h2>Fabric</h2>' 'leaf2 port 2, output-generated' 'class="role4"' '<h2>Settings on the fabric</h2>' \
 	'<h2>What was changed</h2>' 'OpenSM 3.3' '<td>done</td>'; do

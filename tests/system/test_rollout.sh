@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # A plan for many nodes is begun with a few; settings that the hardware ignores are said to have no
 # effect, and are taken back.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Stock ibsim and opensm, our plugin and daemon settle where the same loop settles on virtual time:
 # two of the scenarios that `ibcc-bench tune` scores, throughput within 5 %.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The stock tools on the simulated fabric: every attribute that they know of classes PerfMgt and
 # Congestion Control, read and set, with the simulator's own books as the witness.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Congestion as the stock tools see it: no marks with congestion control off, marks and their echo
 # with it on; and a fabric whose links go down and come back.
 . "$(dirname "$0")/lib.sh"

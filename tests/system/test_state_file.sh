@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The daemon is killed, and its state file goes, and comes back damaged: what is on the fabric because of
 # us is known, can be taken off, and nothing new is begun that could not be written down.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The fabric's server stops answering and comes back: neither the daemon nor the command line hangs, both
 # say what is wrong, and both recover by themselves.
 . "$(dirname "$0")/lib.sh"

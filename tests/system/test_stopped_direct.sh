@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # A daemon that discovers the fabric by itself, when the fabric's server stops for longer than the
 # daemon looks for changes, and goes on: answers come to questions that were given up long ago.
 . "$(dirname "$0")/lib.sh"

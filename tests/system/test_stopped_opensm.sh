@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # OpenSM stops, with its sockets open: the daemon says so within three intervals, waits for nobody
 # for long, and goes on by itself when OpenSM does.
 . "$(dirname "$0")/lib.sh"

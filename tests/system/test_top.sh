@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # top and status --watch: rows where there is no terminal, a screen that is drawn again and left as it
 # was found where there is one.
 . "$(dirname "$0")/lib.sh"
@@ -54,7 +55,7 @@ on_terminal '' '--limit 2' || fail "top on a terminal"
 esc=$(printf '\033')
 equal "drawn twice" "$(grep -o "$esc\[H" "$TMP/screen" | wc -l)" 2
 equal "on a screen of its own, once" "$(grep -o "$esc\[?1049h" "$TMP/screen" | wc -l)" 1
-equal "which is left again, with the cursor" "$(tail -c 14 "$TMP/screen" | tr -d '\r\n')" "$esc[?25h$esc[?1049l"
+equal "which is left again, with the cursor" "$(tail -c 14 "$TMP/screen" | tr -d '\r\n')" "${esc}[?25h${esc}[?1049l"
 sed "s/$esc\[[?0-9]*[a-zA-Z]//g" "$TMP/screen" | tr -d '\r' >"$TMP/text"
 for line in '^Daemon    ok, mode apply via plugin' '^Traffic   adapters send [0-9.]* MB/s' \
 	'^MADs      [0-9.]* a second' '^ *1  *2 output .* leaf2 0x' '^Decision  [a-z0-9]'; do

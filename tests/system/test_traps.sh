@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Without the plugin: the fabric is discovered once, and again when the subnet manager tells of a change,
 # not by the clock. The simulator counts the SMPs.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The command line: a dry run that names who is who and writes nothing, apply, show and rollback,
 # with and without the daemon; the stock tools are the witnesses.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # The daemon with stock opensm and our plugin: congestion comes, the victim recovers, and neither
 # kill -9 nor a bad configuration nor a subnet manager that goes away breaks anything.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # One writer: nobody writes beside a daemon that may be running, nor beside another command line.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
 # Nothing is written to a wrong node: of two fabrics, with wrong, lost and rotated keys, and at LIDs that
 # have moved. The fabric's log of Sets is the witness.
 . "$(dirname "$0")/lib.sh"

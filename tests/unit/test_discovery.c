@@ -2,7 +2,7 @@
 /* Which discoveries are believed. */
 #include "tests/unit/fabrics.h"
 
-#include "daemon/discovery.h"
+#include "daemon/service/discovery.h"
 
 static struct ibcc_topo *without_links(void)
 {

@@ -9,7 +9,7 @@
 
 #include <ibcc/topo.h>
 
-#include "daemon/mad_rate.h"
+#include "daemon/service/mad_rate.h"
 
 #define S 1000000000ull
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/rediscovery.h"
+#include "daemon/service/rediscovery.h"
 
 #define S 1000000000ull
 

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=dash
 # The first and only script of the machine: five hosts, each a soft RoCE device on an interface of its own, at
 # one bridge whose port to the first is slow; ibcc-perf between them. Prints what verbs.sh looks at.
 export PATH=/bin:/usr/bin:/usr/sbin:/sbin

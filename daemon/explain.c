@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/report/explain.h"
+#include "daemon/explain.h"
 
 #include <ctype.h>
 #include <inttypes.h>

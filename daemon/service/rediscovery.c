@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/rediscovery.h"
+#include "daemon/service/rediscovery.h"
 
 #define SECOND_NS   1000000000ull
 #define LEAST_NS    (2 * SECOND_NS)

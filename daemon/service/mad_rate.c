@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/mad_rate.h"
+#include "daemon/service/mad_rate.h"
 
 #include <stdlib.h>
 

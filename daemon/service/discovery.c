@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/discovery.h"
+#include "daemon/service/discovery.h"
 
 /* Is there all of `a` in `b`, by numbers? */
 static bool is_as_full(const struct ibcc_topo *a, const struct ibcc_topo *b)

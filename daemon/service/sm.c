@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "daemon/sm.h"
+#include "daemon/service/sm.h"
 
 #include <errno.h>
 
