@@ -20,7 +20,7 @@ struct frame {
 };
 
 static const struct frame wide = { 860, 320, 64, 150, 44, 46, 8 };
-static const struct frame narrow = { 420, 260, 52, 14, 44, 42, 5 };
+static const struct frame narrow = { 420, 260, 52, 24, 44, 42, 5 };
 
 /* Okabe and Ito's palette, the yellow left out: too pale on white. */
 static const char *const colour[IBCC_PLOT_MAX_SERIES] = {

@@ -46,7 +46,7 @@ static void points_land_where_arithmetic_says(void **state)
 	free(svg);
 }
 
-/* A narrow one has 354 by 174 units from (52, 218) on; with names above it begins a row lower. */
+/* A narrow one has 344 by 174 units from (52, 218) on; with names above it begins a row lower. */
 static void narrow_plots_have_names_above(void **state)
 {
 	const double x[] = { 0, 5, 10 }, y[] = { 0, 50, 90 };
@@ -55,13 +55,13 @@ static void narrow_plots_have_names_above(void **state)
 	char *svg = draw(&p, 0);
 
 	(void)state;
-	assert_non_null(strstr(svg, "M52.0 218.0L229.0 131.0L406.0 61.4"));
+	assert_non_null(strstr(svg, "M52.0 218.0L224.0 131.0L396.0 61.4"));
 	assert_non_null(strstr(svg, "viewBox=\"0 0 420 260\""));
 	assert_null(strstr(svg, ">one<"));
 	free(svg);
 	p.n_series = 2;
 	svg = draw(&p, 0);
-	assert_non_null(strstr(svg, "M52.0 236.0L229.0 149.0L406.0 79.4"));
+	assert_non_null(strstr(svg, "M52.0 236.0L224.0 149.0L396.0 79.4"));
 	assert_non_null(strstr(svg, ">two<"));
 	assert_non_null(strstr(svg, "<g class=\"s1\" color=\"#0072b2\">"));
 	free(svg);
