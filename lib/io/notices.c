@@ -76,14 +76,15 @@ static bool ask(struct ibcc_notices *n, uint16_t trap, bool on, unsigned int tri
 }
 
 /* A subnet manager that was started anew tells nobody, and says so only when asked to take a
- * subscription back.
+ * subscription back. One that does not answer may have been: what it tells nobody of until it is
+ * asked to again is missed all the same.
  */
 static bool is_forgotten(struct ibcc_notices *n)
 {
 	uint8_t mad[IBCC_MAD_BYTES];
 
 	ibcc_notice_subscribe(mad, traps[0], false);
-	return !ibcc_sa_ask(&n->sa, mad, 1) && !ibcc_notice_is_subscribed(mad);
+	return ibcc_sa_ask(&n->sa, mad, 1) || !ibcc_notice_is_subscribed(mad);
 }
 
 static void subscribe(struct ibcc_notices *n)
