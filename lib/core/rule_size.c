@@ -21,8 +21,7 @@
 #define CLOSER    0.9 /* of what each pair was to get */
 #define FARTHER   (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0)
 #define NUMBER    1.3 /* times as long is a pair's time between packets, or as short */
-#define PAUSE     8u  /* passes; doubled by each reversal */
-#define PAUSE_MAX 128u
+#define PAUSE     8u  /* passes between two changes */
 
 static void end_learning(struct pass *p, struct held *h)
 {
@@ -71,15 +70,12 @@ static bool is_well(const struct pass *p, const struct held *h)
 	       h->root->tree_wait_permille < p->c->p.victim_wait_permille;
 }
 
-/* Counts of a sample vary, so that numbers which go up and down in turn are let go up or down ever
- * more seldom.
- */
+/* Counts of a sample vary, and take time to show what a change has done. */
 static void by_log(struct pass *p, struct held *h)
 {
 	const struct ibcc_root *known = h->known;
 	struct ibcc_root_parameters *r = h->r;
 	struct ibcc_decision *d;
-	int8_t direction;
 
 	if (!differs(h)) {
 		r->basis = IBCC_BASIS_LOGGED;
@@ -87,12 +83,7 @@ static void by_log(struct pass *p, struct held *h)
 	}
 	if (is_well(p, h) || h->age < h->pause)
 		return;
-	direction = known->limited_mbps / known->n_limited < (double)r->rate_mbps / r->n ? -1 : 1;
-	if (!h->pause)
-		h->pause = PAUSE;
-	else if (direction != h->direction && h->pause < PAUSE_MAX)
-		h->pause *= 2u;
-	h->direction = direction;
+	h->pause = PAUSE;
 	h->age = 0;
 	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, h);
 	d->a = known->n_limited;

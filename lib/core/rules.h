@@ -49,7 +49,6 @@ struct held {
 	uint64_t fast_mbps;  /* sum over them */
 	uint32_t jam_mbps;   /* the most that it carried while it waited for its receiver */
 	uint16_t age, pause; /* passes since its numbers were last others, at least */
-	int8_t direction;    /* of that: 1 more for each pair, -1 less, 0 never */
 
 	/* In this pass: */
 	struct ibcc_root_parameters *r; /* of the same index */
