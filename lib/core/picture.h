@@ -36,6 +36,13 @@ struct pair_count {
 	double chance; /* their relative variance */
 };
 
+/* BECNs of an endport that may be one root's, and of how many passes; both fade. Endports are read
+ * in different passes: what they have in the same time is their mean.
+ */
+struct becn_count {
+	double n, passes;
+};
+
 /* What is remembered of a root. */
 struct memory {
 	uint32_t port;
@@ -47,12 +54,12 @@ struct memory {
 	/* Of the log while it was held; fades. */
 	struct pair_count *pair; /* owned */
 	uint32_t n, cap;
-	double *marked;        /* by endport: BECNs since, that may be this root's; owned */
-	double samples, marks; /* sums over the pairs */
-	double sent_mbps;      /* sum over passes of what the root sent */
-	double passes;         /* how many they count as */
-	double capacity_mbps;  /* the most that a slow receiver takes; 0: not known */
-	uint16_t unlogged;     /* passes in a row without a packet of it in the log */
+	struct becn_count *marked; /* by endport; owned */
+	double samples, marks;     /* sums over the pairs */
+	double sent_mbps;          /* sum over passes of what the root sent */
+	double passes;             /* how many they count as */
+	double capacity_mbps;      /* the most that a slow receiver takes; 0: not known */
+	uint16_t unlogged;         /* passes in a row without a packet of it in the log */
 };
 
 struct ibcc_estimator {

@@ -208,9 +208,12 @@ static void note_becns(struct memory *m, const struct job *j, double share)
 		if (s->state != IBCC_SAMPLE_FRESH || s->trust.doubt != IBCC_DOUBT_NONE ||
 		    !ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN))
 			continue;
-		m->marked[i] *= 1 - share;
-		if (!is_marked_elsewhere(j->last, m->port, i))
-			m->marked[i] += (double)marks_in_interval(j->s, s, IBCC_CTR_RCV_BECN);
+		m->marked[i].n *= 1 - share;
+		m->marked[i].passes *= 1 - share;
+		if (is_marked_elsewhere(j->last, m->port, i))
+			continue;
+		m->marked[i].n += (double)marks_in_interval(j->s, s, IBCC_CTR_RCV_BECN);
+		m->marked[i].passes += 1;
 	}
 }
 
@@ -271,15 +274,16 @@ static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct
 	m->marks = 0;
 	for (uint32_t i = 0; i < m->n; i++) {
 		struct pair_count *q = &m->pair[i];
-		double becns = m->marked[j->t->port[q->src].endport], part;
+		const struct becn_count *becns = &m->marked[j->t->port[q->src].endport];
+		double part;
 
 		q->marks = 0;
 		q->chance = 1 / q->logged;
-		if (becns < 1 || !marks_alone(j, m->port) || is_logged_elsewhere(e, m, q->src))
+		if (becns->n < 1 || !marks_alone(j, m->port) || is_logged_elsewhere(e, m, q->src))
 			continue;
 		part = q->logged / logged_of(m, q->src);
-		q->marks = part * becns;
-		q->chance = 1 / becns + (1 - part) / q->logged;
+		q->marks = part * becns->n / becns->passes;
+		q->chance = 1 / becns->n + (1 - part) / q->logged;
 		marks += q->marks;
 		logged += q->logged;
 	}

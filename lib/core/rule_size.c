@@ -18,10 +18,10 @@
 /* Tables that end too early lose control, those that end too late cost a little: the former is
  * mended sooner, well before the law's margin of 1.15 is used up.
  */
-#define CLOSER    0.9 /* of what each pair was to get */
-#define FARTHER   (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0)
-#define NUMBER    1.3 /* times as long is a pair's time between packets, or as short */
-#define PAUSE     8u  /* passes between two changes */
+#define CLOSER  0.9 /* of what each pair was to get */
+#define FARTHER (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0)
+#define NUMBER  1.3 /* times as long is a pair's time between packets, or as short */
+#define PAUSE   8u  /* passes between two changes */
 
 static void end_learning(struct pass *p, struct held *h)
 {

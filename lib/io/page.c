@@ -38,7 +38,8 @@ static const char style[] =
 	"font-size:12px;line-height:1.4}\n"
 	".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));"
 	"gap:12px 24px}figure{margin:0}svg{display:block;max-width:100%;height:auto}"
-	".plots svg{width:100%;max-width:640px}svg text{fill:var(--ink)}svg text.soft{fill:var(--soft)}"
+	".plots svg{width:100%;max-width:640px}svg text{fill:var(--ink)}svg "
+	"text.soft{fill:var(--soft)}"
 	"svg .ground{fill:none}svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--soft)}"
 	"svg .mark{stroke:var(--soft)}\n"
 	"@media print{body{max-width:none}.wide{overflow:visible}}\n";

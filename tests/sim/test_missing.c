@@ -77,9 +77,45 @@ static void test_source(void **state)
 	}
 }
 
+/* It has lost its settings, does not take them again, and is not believed for longer than that: all
+ * is learned anew, from the others for many passes before anything is from it.
+ */
+static void test_source_that_starts_anew(void **state)
+{
+	struct ibcc_agent_quirks *q;
+	struct loop_rates before;
+	struct loop l;
+	uint32_t node;
+
+	(void)state;
+	loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	node = ibcc_topo_find_desc(l.sc.topo, "source3");
+	loop_passes(&l, SETTLED);
+	loop_measure(&l);
+	passes_for_all(&l, BACK);
+	before = loop_rates(&l);
+	q = ibcc_agents_quirks(l.agents, node);
+	q->marks_permille = 1900;
+	q->set_status = 4;
+	assert_int_equal(ibcc_agents_forget(l.agents, node), 0);
+	l.c.actual_known = false;
+	for (unsigned int i = 0; i < LASTS; i++)
+		(void)loop_try(&l);
+	q->set_status = 0;
+	l.c.actual_known = false;
+	passes_for_all(&l, 5);
+	q->marks_permille = 0;
+	assert_as_good(&l, &before, LASTS);
+	assert_as_good(&l, &before, SETTLED);
+	loop_end(&l);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_source) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_source_that_starts_anew),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,7 +193,9 @@ static void test_becns(void **state)
 	assert_limits(f, full, 1, 32000 - 30000 / (1 + (1 - pow(.95, 5)) / .05 / pow(.95, 4)));
 }
 
-/* Who does not answer for long, and then tells what came in all that time, is what he was. */
+/* Who does not answer for long, and then tells what came in all that time, is what he was; and who
+ * did not answer from the start has as much as others, not as much as they have had since.
+ */
 static void test_missing_becns(void **state)
 {
 	struct fixture *f = *state;
@@ -210,6 +212,13 @@ static void test_missing_becns(void **state)
 	assert_limits(f, full, 2, 32000);
 	traffic_at(&f->tr, 1, 1)->silent = false;
 	passes(f, 2);
+	assert_limits(f, full, 2, 32000);
+	ibcc_estimator_reset(f->m);
+	traffic_at(&f->tr, 1, 1)->silent = true;
+	passes(f, 30);
+	assert_limits(f, full, 2, 32000);
+	traffic_at(&f->tr, 1, 1)->silent = false;
+	pass(f);
 	assert_limits(f, full, 2, 32000);
 }
 
