@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
+
 static void entry_free(struct ibcc_book_entry *e)
 {
 	free(e->off);
@@ -54,19 +56,12 @@ static uint32_t place(const struct ibcc_book *b, const struct ibcc_change *c)
 
 static struct ibcc_book_entry *insert(struct ibcc_book *b, uint32_t at)
 {
+	struct ibcc_book_entry **grown = ibcc_grow(b->entry, b->n, &b->cap, sizeof(*grown));
 	struct ibcc_book_entry *e;
 
-	if (b->n == b->cap) {
-		uint32_t cap = b->cap ? 2 * b->cap : 64;
-		struct ibcc_book_entry **grown = NULL;
-
-		if (cap > b->cap)
-			grown = reallocarray(b->entry, cap, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		b->entry = grown;
-		b->cap = cap;
-	}
+	if (!grown)
+		return NULL;
+	b->entry = grown;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return NULL;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
+
 #define MINUTE_NS 60e9
 
 static void to_mad(uint8_t *mad, const struct ibcc_change *c)
@@ -182,6 +184,7 @@ void ibcc_set_budget_fini(struct ibcc_set_budget *b)
 static struct ibcc_set_account *account_of(struct ibcc_set_budget *b, uint64_t guid, double all,
 					   uint64_t now_ns)
 {
+	struct ibcc_set_account *grown;
 	uint32_t lo = 0, hi = b->n;
 
 	while (lo < hi) {
@@ -194,15 +197,10 @@ static struct ibcc_set_account *account_of(struct ibcc_set_budget *b, uint64_t g
 	}
 	if (lo < b->n && b->account[lo].guid == guid)
 		return &b->account[lo];
-	if (b->n == b->cap) {
-		uint32_t cap = b->cap ? 2 * b->cap : 64;
-		struct ibcc_set_account *grown = reallocarray(b->account, cap, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		b->account = grown;
-		b->cap = cap;
-	}
+	grown = ibcc_grow(b->account, b->n, &b->cap, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	b->account = grown;
 	memmove(b->account + lo + 1, b->account + lo, (b->n - lo) * sizeof(*b->account));
 	b->n++;
 	b->account[lo] = (struct ibcc_set_account){ .guid = guid, .at_ns = now_ns, .sets = all };

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/law.h>
 #include <ibcc/link.h>
-
-#include "grow.h"
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u

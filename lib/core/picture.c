@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include <ibcc/device.h>
+#include <ibcc/grow.h>
 
-#include "grow.h"
 #include "picture.h"
 
 #define DEFAULT_PACKET 2074u

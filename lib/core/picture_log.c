@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/route.h>
 
-#include "grow.h"
 #include "picture.h"
 
 #define FADE   0.05 /* of what was counted, in a pass, ... */

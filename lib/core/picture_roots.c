@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include <ibcc/grow.h>
+
 #include "picture.h"
 
 /* Without a wait of its own an adapter must also get this share to contribute: who sends all that

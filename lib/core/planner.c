@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/plan.h>
 
 /* What the comparison of one endport works on. */
@@ -22,18 +23,11 @@ struct job {
 
 int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c)
 {
-	if (plan->n == plan->cap) {
-		uint32_t cap = plan->cap ? 2 * plan->cap : 16;
-		struct ibcc_change *grown;
+	struct ibcc_change *grown = ibcc_grow(plan->change, plan->n, &plan->cap, sizeof(*grown));
 
-		if (cap < plan->cap)
-			return -ENOMEM;
-		grown = reallocarray(plan->change, cap, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		plan->change = grown;
-		plan->cap = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	plan->change = grown;
 	plan->change[plan->n++] = *c;
 	return 0;
 }

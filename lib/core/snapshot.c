@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/snapshot.h>
-
-#define FIRST_MARKS 64u /* room for so many at first */
 
 int ibcc_snapshot_init(struct ibcc_snapshot *s, const struct ibcc_topo *t)
 {
@@ -82,15 +81,11 @@ void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err)
 
 int ibcc_snapshot_mark(struct ibcc_snapshot *s, const struct ibcc_mark *m)
 {
-	if (s->n_marks == s->cap_marks) {
-		uint32_t cap = s->cap_marks ? 2 * s->cap_marks : FIRST_MARKS;
-		struct ibcc_mark *mark = reallocarray(s->mark, cap, sizeof(*mark));
+	struct ibcc_mark *mark = ibcc_grow(s->mark, s->n_marks, &s->cap_marks, sizeof(*mark));
 
-		if (!mark)
-			return -ENOMEM;
-		s->mark = mark;
-		s->cap_marks = cap;
-	}
+	if (!mark)
+		return -ENOMEM;
+	s->mark = mark;
 	s->mark[s->n_marks++] = *m;
 	return 0;
 }

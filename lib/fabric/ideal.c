@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/ideal.h>
 #include <ibcc/maxmin.h>
 #include <ibcc/route.h>
@@ -32,9 +33,9 @@ struct problem {
 	double *full; /* capacity of each port's link at first */
 	double *rate; /* the same, when it is up, now */
 	struct pair *pair;
-	size_t n_pairs, cap_pairs;
+	uint32_t n_pairs, cap_pairs;
 	struct ibcc_maxmin_use *use;
-	size_t n_uses, cap_uses;
+	uint32_t n_uses, cap_uses;
 	struct ibcc_maxmin_flow *mm;
 	struct ibcc_spread *spread; /* NULL: static routes */
 };
@@ -53,18 +54,14 @@ static uint32_t ca_port(const struct ibcc_topo *t, uint32_t node)
 static int add_use(void *arg, uint32_t resource, double share)
 {
 	struct problem *p = arg;
+	struct ibcc_maxmin_use *grown;
 
 	if (p->n_uses >= IBCC_IDEAL_MAX_USES)
 		return -E2BIG;
-	if (p->n_uses == p->cap_uses) {
-		size_t cap = p->cap_uses ? 2 * p->cap_uses : 64;
-		struct ibcc_maxmin_use *bigger = reallocarray(p->use, cap, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		p->use = bigger;
-		p->cap_uses = cap;
-	}
+	grown = ibcc_grow(p->use, p->n_uses, &p->cap_uses, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->use = grown;
 	p->use[p->n_uses++] = (struct ibcc_maxmin_use){ .resource = resource, .share = share };
 	return 0;
 }
@@ -92,17 +89,14 @@ static int add_way(struct problem *p, struct pair *pair)
 
 static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst, double demand)
 {
+	struct pair *grown;
+
 	if (p->n_pairs >= IBCC_IDEAL_MAX_PAIRS)
 		return -E2BIG;
-	if (p->n_pairs == p->cap_pairs) {
-		size_t cap = p->cap_pairs ? 2 * p->cap_pairs : 64;
-		struct pair *bigger = reallocarray(p->pair, cap, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		p->pair = bigger;
-		p->cap_pairs = cap;
-	}
+	grown = ibcc_grow(p->pair, p->n_pairs, &p->cap_pairs, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->pair = grown;
 	p->pair[p->n_pairs++] = (struct pair){
 		.flow = flow, .node = p->t->port[dst].node, .src = src, .dst = dst, .demand = demand
 	};

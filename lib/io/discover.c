@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <ibcc/collect.h>
+#include <ibcc/grow.h>
 #include <ibcc/smp.h>
 #include <ibcc/walk.h>
 
@@ -30,7 +31,7 @@ struct discovery {
 	struct ibcc_batch batch;
 	struct ibcc_walk_get *get;   /* by the batch's index */
 	struct ibcc_walk_get *again; /* put aside for another try */
-	size_t n_again, cap_again;
+	uint32_t n_again, cap_again;
 	uint64_t end_ns;     /* of it all */
 	bool good;           /* the last batch brought an answer */
 	bool heard, silent;  /* since the last try: a good answer; a request without any */
@@ -86,16 +87,12 @@ static int gather_again(struct discovery *d)
 
 static int put_aside(struct discovery *d, const struct ibcc_walk_get *get)
 {
-	size_t cap = d->cap_again ? 2 * d->cap_again : 64;
-	struct ibcc_walk_get *more;
+	struct ibcc_walk_get *grown =
+		ibcc_grow(d->again, d->n_again, &d->cap_again, sizeof(*grown));
 
-	if (d->n_again == d->cap_again) {
-		more = reallocarray(d->again, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		d->again = more;
-		d->cap_again = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	d->again = grown;
 	d->again[d->n_again++] = *get;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
@@ -40,9 +41,9 @@ struct reader {
 	struct ibcc_yaml_errors *e;
 	struct ibcc_topo *topo;
 	struct half *half;
-	size_t n_halves, cap_halves;
+	uint32_t n_halves, cap_halves;
 	struct name *name; /* of each node; sorted before links are made */
-	size_t cap_names;
+	uint32_t cap_names;
 	uint64_t guid[4], guid_base[4];    /* next, and last absolute one, by node type */
 	unsigned int vendor_id, device_id; /* of the next node; 0: not said */
 	unsigned int lanes;                /* file-wide width= and speed=, extspeed= */
@@ -132,15 +133,11 @@ static const char *node_desc(char *s, char **rest)
 
 static int add_name(struct reader *r, const char *id, uint32_t node)
 {
-	if (node >= r->cap_names) {
-		size_t cap = r->cap_names ? 2 * r->cap_names : 64;
-		struct name *bigger = reallocarray(r->name, cap, sizeof(*bigger));
+	struct name *grown = ibcc_grow(r->name, node, &r->cap_names, sizeof(*grown));
 
-		if (!bigger)
-			return -ENOMEM;
-		r->name = bigger;
-		r->cap_names = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	r->name = grown;
 	snprintf(r->name[node].id, sizeof(r->name[node].id), "%s", id);
 	r->name[node].node = node;
 	return 0;
@@ -274,15 +271,10 @@ static int read_port(struct reader *r, char *line)
 	id = take_quoted(&s);
 	if (!id || !*id || strlen(id) >= IBCC_DESC_BYTES || strchr(id, '@'))
 		return fail(r, r->line, r->text, "[PORT] \"REMOTE\"[PORT]");
-	if (r->n_halves == r->cap_halves) {
-		size_t cap = r->cap_halves ? 2 * r->cap_halves : 256;
-
-		h = reallocarray(r->half, cap, sizeof(*h));
-		if (!h)
-			return -ENOMEM;
-		r->half = h;
-		r->cap_halves = cap;
-	}
+	h = ibcc_grow(r->half, r->n_halves, &r->cap_halves, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	r->half = h;
 	h = &r->half[r->n_halves];
 	*h = (struct half){ .port = port,
 			    .line = r->line,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/proto.h>
 
 #define MAX_PAYLOAD (IBCC_PROTO_MAX_BYTES - sizeof(struct ibcc_proto_header))
@@ -154,7 +155,7 @@ struct link_end {
 struct ibcc_proto_topo {
 	struct ibcc_topo *t;
 	struct link_end *end;
-	size_t n_ends, cap_ends;
+	uint32_t n_ends, cap_ends;
 	bool broken; /* a node could not be added: the rest means nothing */
 };
 
@@ -202,15 +203,11 @@ static bool node_is_sane(const struct wire_node *w, size_t length)
 
 static int add_end(struct ibcc_proto_topo *p, uint32_t port, const struct wire_port *w)
 {
-	if (p->n_ends == p->cap_ends) {
-		size_t cap = p->cap_ends ? 2 * p->cap_ends : 64;
-		struct link_end *end = reallocarray(p->end, cap, sizeof(*end));
+	struct link_end *grown = ibcc_grow(p->end, p->n_ends, &p->cap_ends, sizeof(*grown));
 
-		if (!end)
-			return -ENOMEM;
-		p->end = end;
-		p->cap_ends = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	p->end = grown;
 	p->end[p->n_ends++] = (struct link_end){ .port = port, .w = *w };
 	return 0;
 }

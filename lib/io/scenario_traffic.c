@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/scenario_file.h>
 
 #include "scenario_parts.h"
@@ -16,7 +17,7 @@ struct side {
 	const struct ibcc_topo *topo;
 	const char *path;
 	uint32_t *node;
-	size_t n, cap;
+	uint32_t n, cap;
 	bool all, many; /* the word `all`; more than one node may be meant */
 };
 
@@ -64,15 +65,11 @@ static bool has_link(const struct ibcc_topo *t, uint32_t node)
 
 static int side_push(struct side *side, uint32_t node)
 {
-	if (side->n == side->cap) {
-		size_t cap = side->cap ? 2 * side->cap : 8;
-		uint32_t *bigger = reallocarray(side->node, cap, sizeof(*bigger));
+	uint32_t *grown = ibcc_grow(side->node, side->n, &side->cap, sizeof(*grown));
 
-		if (!bigger)
-			return -ENOMEM;
-		side->node = bigger;
-		side->cap = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	side->node = grown;
 	side->node[side->n++] = node;
 	return 0;
 }

@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Walking fabrics by directed routes: what was walked equals what is there. */
-#include "tests/unit/fake_fabric.h"
-
-#include <ibcc/collect.h>
-#include <ibcc/walk.h>
-
-static uint64_t missing; /* of the last walk */
-
-static struct ibcc_topo *walk(struct ibcc_transport *tr, char *why, size_t len)
-{
-	int err = -1;
-	struct ibcc_topo *t = ibcc_discover_walk(tr, &missing, &err, why, len);
-
-	assert_int_equal(t == NULL, err < 0);
-	if (t)
-		assert_int_equal(missing != 0, *why != '\0');
-	return t;
-}
+#include "tests/unit/walks.h"
 
 /* Port of `got` that is `port` of `t`, by node GUID and number. */
 static uint32_t twin(const struct ibcc_topo *t, uint32_t port, const struct ibcc_topo *got)
@@ -162,8 +146,6 @@ static void test_smps(void **state)
 	ibcc_topo_free(t);
 }
 
-static struct ibcc_topo *walk_slowly(struct fake_fabric *f, struct ibcc_walk_options o);
-
 /* A large or slow fabric takes as long as it does; one that says nothing does not. */
 static void test_slow_fabric(void **state)
 {
@@ -220,95 +202,6 @@ static void test_details(void **state)
 						 (in + out + sl) % 8);
 		}
 	}
-	ibcc_topo_free(got);
-	ibcc_transport_free(&f->base);
-	ibcc_topo_free(t);
-}
-
-/* The same Gets one by one, as whoever carries them likes. */
-static struct ibcc_topo *walk_slowly(struct fake_fabric *f, struct ibcc_walk_options o)
-{
-	struct ibcc_walk *w = ibcc_walk_new(&o);
-	struct ibcc_mad_op op = { .lid = IBCC_SMP_PERMISSIVE_LID };
-	struct ibcc_walk_get g;
-	struct ibcc_walk_gaps gaps;
-	struct ibcc_topo *t;
-
-	assert_non_null(w);
-	while (ibcc_walk_next(w, &g) > 0) {
-		ibcc_walk_request(&g, op.mad);
-		assert_int_equal(ibcc_transport_run(&f->base, &op, 1), 0);
-		assert_int_equal(ibcc_walk_answer(w, &g, op.err ? NULL : op.mad), 0);
-	}
-	t = ibcc_walk_topo(w);
-	assert_non_null(t);
-	ibcc_walk_gaps(w, &gaps);
-	assert_int_equal(gaps.sum, 0);
-	ibcc_walk_free(w);
-	return t;
-}
-
-/* Two planes behind the node we are at: an adapter sends by the port that we are at, ibsim by all.
- * Nodes come in the order of their GUIDs.
- */
-static void test_planes(void **state)
-{
-	struct ibcc_topo *t = ibcc_topo_new(), *got;
-	struct fake_fabric *f;
-	char why[100];
-	uint32_t ca;
-
-	(void)state;
-	assert_non_null(t);
-	ca = fabric_node(t, IBCC_NODE_CA, 2, "two ports");
-	for (unsigned int i = 1; i <= 2; i++) {
-		uint32_t sw = fabric_node(t, IBCC_NODE_SWITCH, 4, "plane");
-
-		fabric_link(t, ca, i, sw, 3);
-		fabric_link(t, fabric_node(t, IBCC_NODE_CA, 1, "host"), 1, sw, 1);
-	}
-	f = fake_fabric(t);
-	got = walk(&f->base, why, sizeof(why));
-	assert_non_null(got);
-	assert_string_equal(why, "");
-	assert_int_equal(got->n_nodes, 3);
-	ibcc_topo_free(got);
-	got = walk_slowly(f, (struct ibcc_walk_options){ 0 });
-	assert_int_equal(got->n_nodes, 3);
-	ibcc_topo_free(got);
-	got = walk_slowly(f, (struct ibcc_walk_options){ .leave_by_all = true });
-	assert_int_equal(got->n_nodes, t->n_nodes);
-	for (uint32_t i = 1; i < got->n_nodes; i++)
-		assert_true(got->node[i].guid > got->node[i - 1].guid);
-	ibcc_topo_free(got);
-	ibcc_transport_free(&f->base);
-	ibcc_topo_free(t);
-}
-
-/* Two links of an adapter with one LID are planes of its port, no contradiction; two adapters with
- * one LID are.
- */
-static void test_one_lid(void **state)
-{
-	struct ibcc_topo *t = fabric_lustre(), *got;
-	uint32_t wide = fabric_node(t, IBCC_NODE_CA, 2, "wide");
-	struct fake_fabric *f;
-	char why[100];
-
-	(void)state;
-	fabric_link(t, wide, 1, LUSTRE_SW1, 6);
-	fabric_link(t, wide, 2, LUSTRE_SW2, 6);
-	t->port[fabric_port(t, wide, 1)].lid = t->port[fabric_port(t, wide, 2)].lid = 30;
-	f = fake_fabric(t);
-	got = walk(&f->base, why, sizeof(why));
-	assert_non_null(got);
-	assert_string_equal(why, "");
-	assert_true(ibcc_topo_has_planes(got, ibcc_topo_find_guid(got, t->node[wide].guid)));
-	ibcc_topo_free(got);
-	t->port[fabric_port(t, wide, 2)].lid = t->port[fabric_port(t, LUSTRE_FAST, 1)].lid;
-	got = walk(&f->base, why, sizeof(why));
-	assert_non_null(got);
-	assert_string_equal(why, "incomplete: 1 contradictions");
 	ibcc_topo_free(got);
 	ibcc_transport_free(&f->base);
 	ibcc_topo_free(t);
@@ -491,11 +384,9 @@ int main(void)
 		cmocka_unit_test(test_fabrics),
 		cmocka_unit_test(test_single_node),
 		cmocka_unit_test(test_odd_cables),
-		cmocka_unit_test(test_one_lid),
 		cmocka_unit_test(test_details),
 		cmocka_unit_test(test_smps),
 		cmocka_unit_test(test_slow_fabric),
-		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_silent_node),
 		cmocka_unit_test(test_unreliable),
 		cmocka_unit_test(test_loss_and_corruption),

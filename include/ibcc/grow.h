@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Arrays that grow. Internal to lib/core. */
-#ifndef IBCC_CORE_GROW_H
-#define IBCC_CORE_GROW_H
+/* Arrays that grow. */
+#ifndef IBCC_GROW_H
+#define IBCC_GROW_H
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,6 +16,8 @@ static inline void *ibcc_grow(void *array, uint32_t n, uint32_t *cap, size_t siz
 
 	if (n < *cap)
 		return array;
+	if (more < *cap)
+		return NULL;
 	grown = reallocarray(array, more, size);
 	if (grown)
 		*cap = more;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Walking fabrics of which the node we are at has several, and adapters with several links to one.
+ */
+#include "tests/unit/walks.h"
+
+/* Two planes behind the node we are at: an adapter sends by the port that we are at, ibsim by all.
+ * Nodes come in the order of their GUIDs.
+ */
+static void test_planes(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new(), *got;
+	struct fake_fabric *f;
+	char why[100];
+	uint32_t ca;
+
+	(void)state;
+	assert_non_null(t);
+	ca = fabric_node(t, IBCC_NODE_CA, 2, "two ports");
+	for (unsigned int i = 1; i <= 2; i++) {
+		uint32_t sw = fabric_node(t, IBCC_NODE_SWITCH, 4, "plane");
+
+		fabric_link(t, ca, i, sw, 3);
+		fabric_link(t, fabric_node(t, IBCC_NODE_CA, 1, "host"), 1, sw, 1);
+	}
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_string_equal(why, "");
+	assert_int_equal(got->n_nodes, 3);
+	ibcc_topo_free(got);
+	got = walk_slowly(f, (struct ibcc_walk_options){ 0 });
+	assert_int_equal(got->n_nodes, 3);
+	ibcc_topo_free(got);
+	got = walk_slowly(f, (struct ibcc_walk_options){ .leave_by_all = true });
+	assert_int_equal(got->n_nodes, t->n_nodes);
+	for (uint32_t i = 1; i < got->n_nodes; i++)
+		assert_true(got->node[i].guid > got->node[i - 1].guid);
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
+/* Two links of an adapter with one LID are planes of its port, no contradiction; two adapters with
+ * one LID are.
+ */
+static void test_one_lid(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre(), *got;
+	uint32_t wide = fabric_node(t, IBCC_NODE_CA, 2, "wide");
+	struct fake_fabric *f;
+	char why[100];
+
+	(void)state;
+	fabric_link(t, wide, 1, LUSTRE_SW1, 6);
+	fabric_link(t, wide, 2, LUSTRE_SW2, 6);
+	t->port[fabric_port(t, wide, 1)].lid = t->port[fabric_port(t, wide, 2)].lid = 30;
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_string_equal(why, "");
+	assert_true(ibcc_topo_has_planes(got, ibcc_topo_find_guid(got, t->node[wide].guid)));
+	ibcc_topo_free(got);
+	t->port[fabric_port(t, wide, 2)].lid = t->port[fabric_port(t, LUSTRE_FAST, 1)].lid;
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_string_equal(why, "incomplete: 1 contradictions");
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_planes),
+		cmocka_unit_test(test_one_lid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
