@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/json.h>
+
 #include "daemon/bundle/bundle.h"
 
 #define SLS       16u
@@ -20,25 +22,6 @@ struct reader {
 static int bad(const struct reader *r, const char *what)
 {
 	return ibcc_why_set(r->why, -EINVAL, "nodes[%zu]: %s", r->node, what);
-}
-
-static bool whole(const json_t *o, const char *key, json_int_t most, json_int_t *out)
-{
-	const json_t *v = json_object_get(o, key);
-
-	*out = json_integer_value(v);
-	return json_is_integer(v) && *out >= 0 && *out <= most;
-}
-
-static bool guid(const json_t *o, const char *key, uint64_t *out)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	if (!s || strlen(s) != 18 || strncmp(s, "0x", 2) != 0 ||
-	    strspn(s + 2, "0123456789abcdef") != 16)
-		return false;
-	*out = strtoull(s, NULL, 16);
-	return true;
 }
 
 static bool type_of(const json_t *o, enum ibcc_node_type *type)
@@ -69,9 +52,9 @@ static int add_node(struct reader *r, const json_t *o)
 	uint64_t id;
 	int64_t node;
 
-	if (!guid(o, "node_guid", &id) || !type_of(o, &type) || !desc ||
-	    !whole(o, "vendor_id", UINT32_MAX, &vendor) ||
-	    !whole(o, "device_id", UINT16_MAX, &device) ||
+	if (!ibcc_json_read_guid(json_object_get(o, "node_guid"), &id) || !type_of(o, &type) ||
+	    !desc || !ibcc_json_read_whole(json_object_get(o, "vendor_id"), UINT32_MAX, &vendor) ||
+	    !ibcc_json_read_whole(json_object_get(o, "device_id"), UINT16_MAX, &device) ||
 	    json_array_size(ports) <= (type == IBCC_NODE_SWITCH) || json_array_size(ports) > 255)
 		return bad(r, "want node_guid, node, type, vendor_id, device_id and ports");
 	node = ibcc_topo_add_node(r->t, id, type,
@@ -114,10 +97,14 @@ static int set_port(struct reader *r, uint32_t port, const json_t *o)
 	json_int_t lid, lmc, state, vls, mbps, lanes, mtu;
 	uint64_t id;
 
-	if (!guid(o, "port_guid", &id) || !whole(o, "lid", IBCC_LID_MAX, &lid) ||
-	    !whole(o, "lmc", 7, &lmc) || !whole(o, "state", 5, &state) ||
-	    !whole(o, "op_vls", 15, &vls) || !whole(o, "link_mbps", MOST_MBPS, &mbps) ||
-	    !whole(o, "lanes", UINT8_MAX, &lanes) || !whole(o, "mtu_bytes", 4096, &mtu))
+	if (!ibcc_json_read_guid(json_object_get(o, "port_guid"), &id) ||
+	    !ibcc_json_read_whole(json_object_get(o, "lid"), IBCC_LID_MAX, &lid) ||
+	    !ibcc_json_read_whole(json_object_get(o, "lmc"), 7, &lmc) ||
+	    !ibcc_json_read_whole(json_object_get(o, "state"), 5, &state) ||
+	    !ibcc_json_read_whole(json_object_get(o, "op_vls"), 15, &vls) ||
+	    !ibcc_json_read_whole(json_object_get(o, "link_mbps"), MOST_MBPS, &mbps) ||
+	    !ibcc_json_read_whole(json_object_get(o, "lanes"), UINT8_MAX, &lanes) ||
+	    !ibcc_json_read_whole(json_object_get(o, "mtu_bytes"), 4096, &mtu))
 		return bad(r, "ports: want port_guid, lid, lmc, state, op_vls, link_mbps, lanes "
 			      "and mtu_bytes");
 	p->guid = id;
@@ -169,34 +156,22 @@ static int link_port(struct reader *r, uint32_t port, const json_t *o)
 	return add_link(r, port, json_object_get(o, "peer"));
 }
 
-static int nibble(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static int set_lft(struct reader *r, const json_t *v)
 {
 	size_t len = json_string_length(v) / 2;
-	const char *s = json_string_value(v);
 	uint8_t *lft;
-	int rc = 0;
+	int rc;
 
 	if (json_is_null(v))
 		return 0;
-	if (!s || json_string_length(v) % 2 || len > IBCC_LID_MAX + 1)
+	if (!json_is_string(v) || len > IBCC_LID_MAX + 1)
 		return bad(r, "lft: want two hexadecimal digits for each LID");
 	lft = calloc(len + 1, 1);
-	for (size_t i = 0; lft && i < len && !rc; i++) {
-		int high = nibble(s[2 * i]), low = nibble(s[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			rc = bad(r, "lft: want hexadecimal digits in lower case");
-		else
-			lft[i] = (uint8_t)(high << 4 | low);
-	}
 	if (!lft)
 		return -ENOMEM;
-	if (!rc)
+	if (!ibcc_json_read_hex(v, lft, len))
+		rc = bad(r, "lft: want two hexadecimal digits in lower case for each LID");
+	else
 		rc = ibcc_topo_set_lft(r->t, (uint32_t)r->node, lft, (uint32_t)len);
 	free(lft);
 	return rc == -EINVAL && !r->why->text[0] ? bad(r, "lft: this is no switch") : rc;
@@ -209,7 +184,8 @@ static int set_row(struct reader *r, const json_t *o, size_t *row, size_t side)
 	uint8_t vl[SLS];
 	int rc = 0;
 
-	if (!whole(o, "rows", (json_int_t)(side * side - *row), &rows) ||
+	if (!ibcc_json_read_whole(json_object_get(o, "rows"), (json_int_t)(side * side - *row),
+				  &rows) ||
 	    json_array_size(list) != SLS)
 		return bad(r, "sl2vl: want rows with 16 VLs each");
 	for (size_t sl = 0; sl < SLS; sl++) {

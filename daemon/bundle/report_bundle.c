@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/json.h>
 #include <ibcc/version.h>
 
 #include "daemon/bundle/bundle.h"
@@ -68,17 +69,9 @@ static json_t *ports(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 /* Two hexadecimal digits for each LID from 0 on. */
 static json_t *table(const struct ibcc_topo_node *n)
 {
-	static const char digit[] = "0123456789abcdef";
-	char text[2 * (IBCC_LID_MAX + 1)];
-	uint32_t len = 0;
-
 	if (!n->lft)
 		return json_null();
-	for (; len < n->lft_len && len <= IBCC_LID_MAX; len++) {
-		text[2 * len] = digit[n->lft[len] >> 4];
-		text[2 * len + 1] = digit[n->lft[len] & 15];
-	}
-	return json_stringn(text, 2 * len);
+	return ibcc_json_hex(n->lft, n->lft_len <= IBCC_LID_MAX ? n->lft_len : IBCC_LID_MAX + 1u);
 }
 
 static json_t *row(const uint8_t vl[SLS])

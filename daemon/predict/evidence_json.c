@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/json.h>
 #include <ibcc/parameters.h>
 #include <ibcc/plan_file.h>
 
@@ -145,19 +146,13 @@ static bool real(const json_t *v, double most, double *out)
 	return json_is_number(v) && isfinite(*out) && *out >= 0 && *out <= most;
 }
 
-static bool whole(const json_t *v, json_int_t most, json_int_t *out)
-{
-	*out = json_integer_value(v);
-	return json_is_integer(v) && *out >= 0 && *out <= most;
-}
-
 /* [node, port, ...]: a port with a number. */
 static bool port_at(const struct ibcc_topo *t, const json_t *v, uint32_t *port)
 {
 	json_int_t node, num;
 
-	if (!whole(json_array_get(v, 0), (json_int_t)t->n_nodes - 1, &node) ||
-	    !whole(json_array_get(v, 1), UINT8_MAX, &num))
+	if (!ibcc_json_read_whole(json_array_get(v, 0), (json_int_t)t->n_nodes - 1, &node) ||
+	    !ibcc_json_read_whole(json_array_get(v, 1), UINT8_MAX, &num))
 		return false;
 	*port = ibcc_topo_port_index(t, (uint32_t)node, (unsigned int)num);
 	return *port != IBCC_NONE;
@@ -169,11 +164,11 @@ static int read_numbers(struct reader *r, const json_t *o)
 	json_int_t age_s, now, before, bytes;
 	double moved;
 
-	if (!whole(json_object_get(o, "age_s"), UINT32_MAX, &age_s) ||
+	if (!ibcc_json_read_whole(json_object_get(o, "age_s"), UINT32_MAX, &age_s) ||
 	    !real(json_object_get(o, "moved"), 1, &moved) ||
-	    !whole(json_object_get(o, "intervals"), UINT32_MAX, &now) ||
-	    !whole(json_object_get(o, "intervals_before"), UINT32_MAX, &before) ||
-	    !whole(json_object_get(o, "packet_bytes"), MOST_PACKET, &bytes) ||
+	    !ibcc_json_read_whole(json_object_get(o, "intervals"), UINT32_MAX, &now) ||
+	    !ibcc_json_read_whole(json_object_get(o, "intervals_before"), UINT32_MAX, &before) ||
+	    !ibcc_json_read_whole(json_object_get(o, "packet_bytes"), MOST_PACKET, &bytes) ||
 	    (bytes && bytes < LEAST_PACKET))
 		return ibcc_why_set(r->why, -EINVAL,
 				    "evidence: want age_s, moved, intervals, intervals_before and "
@@ -242,7 +237,8 @@ static int read_sources(struct reader *r, struct ibcc_root *root, const json_t *
 			k++;
 		if (!port_at(r->e->topo, json_object_get(v, "at"), &s->port) ||
 		    !is_adapter(r->e->topo, s->port) || k == N_ROLES ||
-		    !whole(json_object_get(v, "xmit_mbps"), (json_int_t)MOST_MBPS, &mbps))
+		    !ibcc_json_read_whole(json_object_get(v, "xmit_mbps"), (json_int_t)MOST_MBPS,
+					  &mbps))
 			return bad(r, "sources", i, "an adapter's port, role and xmit_mbps");
 		s->role = (enum ibcc_role)k;
 		s->xmit_mbps = (uint32_t)mbps;
@@ -280,9 +276,9 @@ static int read_root(struct reader *r, size_t i, const json_t *o)
 	if (!port_at(t, json_object_get(o, "at"), &root->port) ||
 	    !ibcc_topo_is_switch(t, t->port[root->port].node) || !kind ||
 	    (strcmp(kind, "input") != 0 && strcmp(kind, "output") != 0) ||
-	    !whole(json_object_get(o, "rate_mbps"), (json_int_t)MOST_MBPS, &mbps) ||
-	    !whole(json_object_get(o, "packet_bytes"), MOST_PACKET, &bytes) ||
-	    !whole(json_object_get(o, "marked"), UINT32_MAX, &marked))
+	    !ibcc_json_read_whole(json_object_get(o, "rate_mbps"), (json_int_t)MOST_MBPS, &mbps) ||
+	    !ibcc_json_read_whole(json_object_get(o, "packet_bytes"), MOST_PACKET, &bytes) ||
+	    !ibcc_json_read_whole(json_object_get(o, "marked"), UINT32_MAX, &marked))
 		return bad(r, "roots", i,
 			   "a switch's port, kind, rate_mbps, packet_bytes and marked");
 	root->kind = strcmp(kind, "input") ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;

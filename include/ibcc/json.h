@@ -2,11 +2,13 @@
 /* Texts, GUIDs, changes and settings as JSON: one form wherever they are told. Fields have the
  * annex's names as keys.
  *
- * All functions return a new reference, NULL without memory.
+ * Functions that return JSON return a new reference, NULL without memory.
  */
 #ifndef IBCC_JSON_H
 #define IBCC_JSON_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <jansson.h>
@@ -24,6 +26,15 @@ int ibcc_json_clean(json_t *o);
 
 /* GUIDs are strings, "0x0002c90300a1b2c3". */
 json_t *ibcc_json_guid(uint64_t guid);
+bool ibcc_json_read_guid(const json_t *v, uint64_t *guid);
+
+/* Bytes are strings of two digits each, "00ff". */
+json_t *ibcc_json_hex(const uint8_t *data, size_t n);
+/* Of a string of exactly n bytes. */
+bool ibcc_json_read_hex(const json_t *v, uint8_t *data, size_t n);
+
+/* A whole number in 0..max. */
+bool ibcc_json_read_whole(const json_t *v, json_int_t max, json_int_t *out);
 
 /* {"node_guid","node","port"}: the keys by which a port is named everywhere. */
 json_t *ibcc_json_port(const struct ibcc_topo *t, uint32_t port);

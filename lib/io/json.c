@@ -9,6 +9,8 @@
 
 #include <ibcc/clean.h>
 
+static const char digits[] = "0123456789abcdef";
+
 json_t *ibcc_json_text(const char *text)
 {
 	json_t *s = json_string(text);
@@ -80,6 +82,52 @@ int ibcc_json_clean(json_t *o)
 json_t *ibcc_json_guid(uint64_t guid)
 {
 	return json_sprintf("0x%016" PRIx64, guid);
+}
+
+bool ibcc_json_read_guid(const json_t *v, uint64_t *guid)
+{
+	const char *s = json_string_value(v);
+
+	if (!s || strlen(s) != 18 || strncmp(s, "0x", 2) != 0 || strspn(s + 2, digits) != 16)
+		return false;
+	*guid = strtoull(s, NULL, 16);
+	return true;
+}
+
+json_t *ibcc_json_hex(const uint8_t *data, size_t n)
+{
+	char *text = malloc(n ? 2 * n : 1);
+	json_t *v = NULL;
+
+	for (size_t i = 0; text && i < n; i++) {
+		text[2 * i] = digits[data[i] >> 4];
+		text[2 * i + 1] = digits[data[i] & 15];
+	}
+	if (text)
+		v = json_stringn(text, 2 * n);
+	free(text);
+	return v;
+}
+
+bool ibcc_json_read_hex(const json_t *v, uint8_t *data, size_t n)
+{
+	const char *s = json_string_value(v);
+
+	if (!s || json_string_length(v) != 2 * n || strspn(s, digits) != 2 * n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		ptrdiff_t high = strchr(digits, s[2 * i]) - digits;
+		ptrdiff_t low = strchr(digits, s[2 * i + 1]) - digits;
+
+		data[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+bool ibcc_json_read_whole(const json_t *v, json_int_t max, json_int_t *out)
+{
+	*out = json_integer_value(v);
+	return json_is_integer(v) && *out >= 0 && *out <= max;
 }
 
 json_t *ibcc_json_port(const struct ibcc_topo *t, uint32_t port)

@@ -8,32 +8,19 @@
 
 #include <ibcc/json.h>
 
-#define HEX_CHARS (2 * (size_t)IBCC_CC_DATA_BYTES)
-
-static json_t *hex(const uint8_t *data)
-{
-	static const char digit[] = "0123456789abcdef";
-	char text[HEX_CHARS];
-
-	for (size_t i = 0; i < IBCC_CC_DATA_BYTES; i++) {
-		text[2 * i] = digit[data[i] >> 4];
-		text[2 * i + 1] = digit[data[i] & 15];
-	}
-	return json_stringn(text, sizeof(text));
-}
-
 json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; list && i < plan->n; i++) {
 		const struct ibcc_change *c = &plan->change[i];
-		json_t *o = json_pack("{so si ss si sI si so so so}", "node_guid",
-				      ibcc_json_guid(c->node_guid), "port", c->port, "attribute",
-				      ibcc_cc_attr_name(c->attr_id), "attribute_id", c->attr_id,
-				      "attribute_modifier", (json_int_t)c->attr_mod, "port_block",
-				      c->port_block, "old", hex(c->old_data), "new",
-				      hex(c->new_data), "reason", ibcc_json_text(c->reason));
+		json_t *o = json_pack(
+			"{so si ss si sI si so so so}", "node_guid", ibcc_json_guid(c->node_guid),
+			"port", c->port, "attribute", ibcc_cc_attr_name(c->attr_id), "attribute_id",
+			c->attr_id, "attribute_modifier", (json_int_t)c->attr_mod, "port_block",
+			c->port_block, "old", ibcc_json_hex(c->old_data, sizeof(c->old_data)),
+			"new", ibcc_json_hex(c->new_data, sizeof(c->new_data)), "reason",
+			ibcc_json_text(c->reason));
 
 		if (!o || json_array_append_new(list, o)) {
 			json_decref(list);
@@ -43,64 +30,30 @@ json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan)
 	return list;
 }
 
-/* -1 for what is no digit. */
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static const char *read_hex(const json_t *o, uint8_t *data)
-{
-	const char *s = json_string_value(o);
-
-	if (!s || json_string_length(o) != HEX_CHARS)
-		return "want 384 hexadecimal digits";
-	for (size_t i = 0; i < IBCC_CC_DATA_BYTES; i++) {
-		int high = digit_of(s[2 * i]), low = digit_of(s[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return "want 384 hexadecimal digits in lower case";
-		data[i] = (uint8_t)(high << 4 | low);
-	}
-	return NULL;
-}
-
-static bool read_number(const json_t *o, json_int_t max, json_int_t *v)
-{
-	*v = json_integer_value(o);
-	return json_is_integer(o) && *v >= 0 && *v <= max;
-}
-
 /* NULL, or what is wrong, with the key of what it is wrong with. */
 static const char *read_write(const json_t *o, struct ibcc_change *c, const char **key)
 {
-	const char *guid = json_string_value(json_object_get(o, *key = "node_guid"));
-	const char *reason, *bad;
 	json_int_t port, attr, mod, block;
-	char *end;
+	const char *reason;
 
 	*c = (struct ibcc_change){ 0 };
-	if (!guid || strlen(guid) != 18 || strncmp(guid, "0x", 2) ||
-	    strspn(guid + 2, "0123456789abcdef") != 16)
-		return "want 0x and 16 hexadecimal digits";
-	c->node_guid = strtoull(guid, &end, 16);
-	if (!read_number(json_object_get(o, *key = "port"), UINT8_MAX, &port))
+	if (!ibcc_json_read_guid(json_object_get(o, *key = "node_guid"), &c->node_guid))
+		return "want 0x and 16 hexadecimal digits in lower case";
+	if (!ibcc_json_read_whole(json_object_get(o, *key = "port"), UINT8_MAX, &port))
 		return "want a number in 0..255";
-	if (!read_number(json_object_get(o, *key = "attribute_id"), UINT16_MAX, &attr) ||
+	if (!ibcc_json_read_whole(json_object_get(o, *key = "attribute_id"), UINT16_MAX, &attr) ||
 	    (attr != IBCC_CC_ATTR_SW_SETTING && attr != IBCC_CC_ATTR_SW_PORT_SETTING &&
 	     attr != IBCC_CC_ATTR_CA_SETTING && attr != IBCC_CC_ATTR_CCT))
 		return "want an attribute that plans have: 20, 21, 22 or 23";
-	if (!read_number(json_object_get(o, *key = "attribute_modifier"), UINT32_MAX, &mod))
+	if (!ibcc_json_read_whole(json_object_get(o, *key = "attribute_modifier"), UINT32_MAX,
+				  &mod))
 		return "want a number of 32 bits";
-	if (!read_number(json_object_get(o, *key = "port_block"), UINT8_MAX, &block))
+	if (!ibcc_json_read_whole(json_object_get(o, *key = "port_block"), UINT8_MAX, &block))
 		return "want a number in 0..255";
-	bad = read_hex(json_object_get(o, *key = "old"), c->old_data);
-	if (!bad)
-		bad = read_hex(json_object_get(o, *key = "new"), c->new_data);
-	if (bad)
-		return bad;
+	if (!ibcc_json_read_hex(json_object_get(o, *key = "old"), c->old_data,
+				sizeof(c->old_data)) ||
+	    !ibcc_json_read_hex(json_object_get(o, *key = "new"), c->new_data, sizeof(c->new_data)))
+		return "want 384 hexadecimal digits in lower case";
 	reason = json_string_value(json_object_get(o, *key = "reason"));
 	if (!reason)
 		return "want a text";
