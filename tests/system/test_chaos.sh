@@ -297,6 +297,8 @@ round()
 	UNTUNED=$(settings)
 	start_tuned "${CONFIG[@]}"
 	WRITERS=" $TUNED_PID"
+	# For three seconds it only looks whether another one leads.
+	[ "$VIA" != direct ] || wait_until 30 status '.election.state == "leads"' || fail "it does not lead: $(say)"
 	begin_count
 	# What the loop reaches when nobody disturbs it, as often as it takes to be sure of that.
 	HOT_REF=14900 VICTIM_REF=16500
