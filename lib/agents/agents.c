@@ -120,6 +120,7 @@ static void add_counters(struct ibcc_engine_port *sum, const struct ibcc_engine_
 		sum->vl_xmit_time_cong_ps[i] += v->vl_xmit_time_cong_ps[i];
 		sum->sl_rcv_fecn[i] += v->sl_rcv_fecn[i];
 		sum->sl_rcv_becn[i] += v->sl_rcv_becn[i];
+		sum->sl_xmit_bytes[i] += v->sl_xmit_bytes[i];
 	}
 }
 
