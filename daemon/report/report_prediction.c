@@ -66,7 +66,7 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 	static const char *const bases[] = { "none", "history" };
 	const char *why = ibcc_prediction_reason(p->why);
 	json_t *o = json_pack(
-		"{sb ss ss so so so so so so sI}", "known", (int)p->known, "method",
+		"{sb ss ss so so so so so so so sI}", "known", (int)p->known, "method",
 		methods[p->method], "basis", bases[p->basis], "baseline_age_s",
 		in->before && in->before->n
 			? json_integer((json_int_t)(p->baseline_age_ns / 1000000000ull))
@@ -76,8 +76,11 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 					"wait_permille", whole(1000 * p->replay_wait))
 			    : json_null(),
 		"total", p->known ? amount(&p->total) : json_null(), "victims",
-		p->known ? amount(&p->victims) : json_null(), "roots", roots_of(t, p), "why",
-		p->known ? json_null() : json_string(why), "cpu_ms", whole(1000 * p->cpu_s));
+		p->known ? amount(&p->victims) : json_null(), "roots", roots_of(t, p), "roots_why",
+		p->roots_why == IBCC_PREDICTION_TELLS
+			? json_null()
+			: json_string(ibcc_prediction_reason(p->roots_why)),
+		"why", p->known ? json_null() : json_string(why), "cpu_ms", whole(1000 * p->cpu_s));
 
 	if (o && p->known && add_old_keys(o, t, in, p)) {
 		json_decref(o);

@@ -105,6 +105,8 @@ void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
  * what it brings.
  */
 void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before);
+/* Likewise for a plan made earlier, as long as the settings of before are known. */
+void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *plan);
 /* The last pass' plan with all its data, a new reference; NULL: there is none. */
 json_t *ibcc_service_plan_alone(struct ibcc_service *s);
 /* Sees to an open port and a topology that is up to date. */

@@ -87,6 +87,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	ibcc_service_wrote(s, &res);
 	ibcc_service_begin_trial(s, r, rc, why);
 	if (res.set_mads) {
+		ibcc_service_predict_saved(s, &plan);
 		/* What is there now is ours by the books, and the tuner has not made it. */
 		ibcc_service_forget(s);
 		ibcc_service_pause(s, NULL);

@@ -65,6 +65,7 @@ static void write_prediction(FILE *out, const json_t *p)
 {
 	const json_t *victims = json_object_get(p, "victims"), *total = json_object_get(p, "total");
 	bool roots = json_array_size(json_object_get(p, "roots")) > 0;
+	const char *why = json_string_value(json_object_get(p, "roots_why"));
 
 	if (json_is_true(json_object_get(p, "known"))) {
 		fputs("Predicted", out);
@@ -80,6 +81,8 @@ static void write_prediction(FILE *out, const json_t *p)
 			roots ? "," : "");
 		print_roots(out, p);
 		fputc('.', out);
+		if (!roots && why)
+			fprintf(out, " What roots send cannot be told: %s.", why);
 		return;
 	}
 	if (roots) {

@@ -29,8 +29,6 @@
  * takes its senders from those behind it.
  */
 #define ROOT_ELSEWHERE 0.0005
-/* Of the root's own rate, where nothing else is known. */
-#define ROOT_POINTS 0.10
 
 struct predictor {
 	const struct ibcc_prediction_in *in;
@@ -39,7 +37,7 @@ struct predictor {
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
 	bool *waits; /* by port: waits now */
-	bool doubt;  /* roots' own rates cannot be told */
+	bool open;   /* roots' own rates are */
 	uint64_t start_ns;
 };
 
@@ -110,9 +108,9 @@ static void set_root(struct predictor *r, uint32_t i, double factor)
 {
 	const struct ibcc_traffic_root *root = &r->root[i];
 
-	r->p->root[i] =
-		(struct ibcc_predicted_root){ root->port, amount(r->in->now->mbps[root->port],
-								 factor, ROOT_POINTS) };
+	r->p->root[i] = (struct ibcc_predicted_root){ root->port,
+						      amount(r->in->now->mbps[root->port], factor,
+							     IBCC_PREDICTION_ROOT_MARGIN) };
 }
 
 /* -EDOM: it does not show the present. */
@@ -203,7 +201,10 @@ static int infer(struct predictor *r, bool history)
 
 	ibcc_traffic_fini(&r->traffic);
 	rc = ibcc_traffic_infer(&in, &r->traffic);
-	return rc ? rc : ibcc_doubt_find(&in, &r->traffic, r->in->wanted, &r->doubt);
+	/* Open is what the range that is told would not hold. */
+	return rc ? rc
+		  : ibcc_doubt_find(&in, &r->traffic, r->in->wanted,
+				    2 * IBCC_PREDICTION_ROOT_MARGIN, &r->open);
 }
 
 /* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
@@ -317,6 +318,12 @@ const char *ibcc_prediction_reason(enum ibcc_prediction_why why)
 	case IBCC_PREDICTION_VLS: return "there are several VLs, and no data of each";
 	case IBCC_PREDICTION_NO_CC: return "adapters in the tree have no congestion control";
 	case IBCC_PREDICTION_CPU: return "it would take more CPU time than predict_cpu_s allows";
+	case IBCC_PREDICTION_OPEN:
+		return "the plan's limits alone leave some of them idle, and how much of that "
+		       "comes "
+		       "back is up to who sends to them and how fast that recovers";
+	case IBCC_PREDICTION_SLOW:
+		return "whether slow receivers are kept busy is up to who sends to them";
 	case IBCC_PREDICTION_FAILED: return "it failed";
 	}
 	return "";
@@ -352,12 +359,20 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 static void keep_told(struct predictor *r)
 {
 	struct ibcc_prediction *p = r->p;
+	bool slow = false;
 
 	p->n_roots = 0;
 	for (uint32_t i = 0; i < r->n_roots; i++)
-		if (p->elsewhere <= ROOT_ELSEWHERE && !r->doubt &&
-		    (p->known || r->root[i].kind == IBCC_CONGESTION_INPUT))
+		if (p->known || r->root[i].kind == IBCC_CONGESTION_INPUT)
 			p->root[p->n_roots++] = p->root[i];
+		else
+			slow = true;
+	p->roots_why = p->elsewhere > ROOT_ELSEWHERE ? IBCC_PREDICTION_ELSEWHERE
+		       : r->open                     ? IBCC_PREDICTION_OPEN
+		       : slow                        ? IBCC_PREDICTION_SLOW
+						     : IBCC_PREDICTION_TELLS;
+	if (p->roots_why == IBCC_PREDICTION_ELSEWHERE || p->roots_why == IBCC_PREDICTION_OPEN)
+		p->n_roots = 0;
 }
 
 /* Of roots, where amounts cannot be told. */
@@ -378,6 +393,8 @@ static bool may_tell_roots(struct predictor *r)
 	case IBCC_PREDICTION_VLS:
 	case IBCC_PREDICTION_NO_CC:
 	case IBCC_PREDICTION_CPU:
+	case IBCC_PREDICTION_OPEN:
+	case IBCC_PREDICTION_SLOW:
 	case IBCC_PREDICTION_FAILED: return false;
 	}
 	return false;
@@ -413,6 +430,7 @@ static int run(struct predictor *r)
 
 	p->method = engine ? IBCC_PREDICTION_ENGINE : IBCC_PREDICTION_FLUID;
 	p->why = forbidden(r->in);
+	p->roots_why = p->why;
 	if (p->why == IBCC_PREDICTION_NO_CONGESTION)
 		return 0;
 	if (p->why == IBCC_PREDICTION_TELLS) {
@@ -430,14 +448,19 @@ static int run(struct predictor *r)
 		if (p->why == IBCC_PREDICTION_TELLS)
 			return rc;
 	}
+	p->roots_why = p->why;
 	if (!engine)
 		return 0;
 	p->basis = IBCC_PREDICTION_NONE;
+	if (p->elsewhere > ROOT_ELSEWHERE)
+		p->roots_why = IBCC_PREDICTION_ELSEWHERE;
 	if (!may_tell_roots(r))
 		return 0;
 	rc = by_engine(r, false);
 	if (!rc)
 		keep_told(r);
+	else
+		p->roots_why = rc == -EDOM ? IBCC_PREDICTION_REPLAY : IBCC_PREDICTION_CPU;
 	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
 }
 

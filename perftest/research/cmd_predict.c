@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/table.h>
 
@@ -21,6 +22,7 @@ static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 close
 
 struct work {
 	uint64_t n, seed;
+	enum ibcc_probe probe;
 	struct ibcc_predict_case *one; /* by draw, the variants of each together */
 };
 
@@ -46,7 +48,7 @@ static int predict(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 
 	return ibcc_predict_draw(w->seed + i / VARIANTS,
 				 (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
-				 &w->one[i], e);
+				 w->probe, &w->one[i], e);
 }
 
 static double factor(const struct ibcc_amount *a)
@@ -257,9 +259,11 @@ static int report(const struct work *w, bool json)
 	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 
-static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
+static int run(uint64_t n, uint64_t seed, enum ibcc_probe probe, unsigned int threads, bool json)
 {
-	struct work w = { .n = n, .seed = seed, .one = calloc(n * VARIANTS, sizeof(*w.one)) };
+	struct work w = {
+		.n = n, .seed = seed, .probe = probe, .one = calloc(n * VARIANTS, sizeof(*w.one))
+	};
 	const struct ibcc_runs runs = {
 		.n = n * VARIANTS, .threads = threads, .one = predict, .arg = &w
 	};
@@ -271,14 +275,25 @@ static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 	return exit;
 }
 
+static bool read_probe(const char *text, enum ibcc_probe *probe)
+{
+	*probe = !strcmp(text, "logs") ? IBCC_PROBE_LOGS : IBCC_PROBE_BECNS;
+	if (!strcmp(text, "logs") || !strcmp(text, "becns"))
+		return true;
+	fprintf(stderr, "ibcc-bench: --probe: got %s, want becns or logs\n", text);
+	return false;
+}
+
 int ibcc_bench_predict(int argc, char **argv)
 {
 	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
 					       { "random", required_argument, NULL, 'r' },
 					       { "seed", required_argument, NULL, 'S' },
 					       { "jobs", required_argument, NULL, 'J' },
+					       { "probe", required_argument, NULL, 'p' },
 					       { NULL, 0, NULL, 0 } };
 	uint64_t n = 150, seed = 1, jobs = 0;
+	enum ibcc_probe probe = IBCC_PROBE_NONE;
 	bool json = false, ok = true;
 	int c;
 
@@ -288,6 +303,7 @@ int ibcc_bench_predict(int argc, char **argv)
 		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &n); break;
 		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &seed); break;
 		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
+		case 'p': ok = read_probe(optarg, &probe); break;
 		default: ok = false;
 		}
 	}
@@ -295,5 +311,5 @@ int ibcc_bench_predict(int argc, char **argv)
 		fputs("ibcc-bench: predict: want only options\n", stderr);
 		ok = false;
 	}
-	return ok ? run(n, seed, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
+	return ok ? run(n, seed, probe, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
 }

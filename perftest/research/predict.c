@@ -36,6 +36,8 @@ struct watch {
 	bool *waits;                /* by port */
 	uint32_t n_roots, root[64]; /* of which the rate is predicted */
 	uint32_t made;              /* pass of the plan, or 0 */
+	const struct ibcc_scenario *s;
+	enum ibcc_probe probe;
 };
 
 static void close_loop(struct ibcc_flow_spec *f)
@@ -123,6 +125,50 @@ static int keep(struct watch *w, const struct ibcc_cycle *c)
 	return ibcc_settings_copy(&w->wanted, &c->target.wanted);
 }
 
+static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, double *weight)
+{
+	const struct ibcc_scenario *s = w->s;
+	uint32_t port[IBCC_ROOTS_MAX];
+	int rc = 0;
+	struct ibcc_engine *e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
+
+	if (!e)
+		return rc;
+	n = n < IBCC_ROOTS_MAX ? n : IBCC_ROOTS_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		port[i] = root[i].port;
+		root[i].becns = weight + (size_t)i * s->topo->n_endports;
+		root[i].n_marked = 1; /* at least: none that has BECNs is left out */
+	}
+	rc = ibcc_engine_load(e, s, NULL);
+	if (!rc)
+		rc = ibcc_engine_run(e, w->made * MS);
+	if (!rc)
+		rc = ibcc_probe_run(e, s->topo, w->probe, n, port, weight);
+	ibcc_engine_free(e);
+	return rc;
+}
+
+/* As the picture would have them after a probe. */
+static int predict_probed(const struct watch *w, struct ibcc_prediction_in *in)
+{
+	uint32_t n = in->n_roots;
+	struct ibcc_root *root = calloc(n + 1u, sizeof(*root));
+	double *weight = calloc((size_t)n * in->t->n_endports + 1u, sizeof(*weight));
+	int rc = root && weight ? 0 : -ENOMEM;
+
+	if (!rc) {
+		memcpy(root, in->root, n * sizeof(*root));
+		rc = run_probe(w, root, n, weight);
+	}
+	in->root = root;
+	if (!rc)
+		rc = ibcc_predict(in, &w->out->p);
+	free(root);
+	free(weight);
+	return rc;
+}
+
 static int predict(struct watch *w, const struct ibcc_cycle *c)
 {
 	struct ibcc_loads now;
@@ -146,7 +192,7 @@ static int predict(struct watch *w, const struct ibcc_cycle *c)
 		return rc;
 	for (uint32_t i = 0; i < c->topo->n_ports; i++)
 		w->waits[i] = now.wait[i] > IBCC_LOADS_WAIT;
-	rc = ibcc_predict(&in, &w->out->p);
+	rc = w->probe ? predict_probed(w, &in) : ibcc_predict(&in, &w->out->p);
 	for (uint32_t i = 0; !rc && i < w->out->p.n_roots; i++) {
 		sum += w->out->p.root[i].amount.now_mbps;
 		expected += w->out->p.root[i].amount.expected_mbps;
@@ -281,11 +327,11 @@ static double factor(double then, double now)
 	return now > 0 ? then / now : 1;
 }
 
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, struct ibcc_predict_case *out,
-		      struct ibcc_yaml_errors *e)
+int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_probe probe,
+		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e)
 {
-	struct watch w = { .out = out };
 	struct ibcc_scenario s;
+	struct watch w = { .out = out, .s = &s, .probe = probe };
 	struct sums now, off, then;
 	int rc = ibcc_draw_load(seed, &s, e);
 

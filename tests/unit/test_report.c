@@ -114,13 +114,21 @@ static json_int_t number(const json_t *o, const char *a, const char *b)
 /* Amounts with their ranges, the keys of releases before, and the sources' share. */
 static void test_prediction(void **state)
 {
-	static const char *const keys[] = { "known",           "method",
-					    "basis",           "replay",
-					    "total",           "victims",
-					    "roots",           "why",
-					    "hot_now_mbps",    "hot_expected_mbps",
-					    "victim_now_mbps", "victim_expected_mbps",
-					    "sources",         NULL };
+	static const char *const keys[] = { "known",
+					    "method",
+					    "basis",
+					    "replay",
+					    "total",
+					    "victims",
+					    "roots",
+					    "why",
+					    "roots_why",
+					    "hot_now_mbps",
+					    "hot_expected_mbps",
+					    "victim_now_mbps",
+					    "victim_expected_mbps",
+					    "sources",
+					    NULL };
 	struct fixture *f = *state;
 	const struct ibcc_picture *e = &f->c.picture;
 	struct ibcc_loads before = { .n = 3 };
@@ -146,6 +154,7 @@ static void test_prediction(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "method")), "engine");
 	assert_string_equal(json_string_value(json_object_get(o, "basis")), "history");
 	assert_int_equal(json_integer_value(json_object_get(o, "baseline_age_s")), 840);
+	assert_true(json_is_null(json_object_get(o, "roots_why")));
 	assert_int_equal(number(o, "replay", "rate_permille"), 31);
 	assert_int_equal(number(o, "victims", "expected_mbps"), 16650);
 	assert_int_equal(number(o, "total", "low_mbps"), 29000);
@@ -170,9 +179,12 @@ static void test_prediction_that_cannot_tell(void **state)
 	const struct ibcc_prediction_in in = { .n_roots = 1, .root = f->c.picture.root };
 	struct ibcc_prediction p = { .why = IBCC_PREDICTION_NO_BASELINE,
 				     .n_roots = 1,
-				     .root = &root };
+				     .root = &root,
+				     .roots_why = IBCC_PREDICTION_SLOW };
 	json_t *o = ibcc_report_prediction(f->c.topo, &in, &p);
 
+	assert_non_null(
+		strstr(json_string_value(json_object_get(o, "roots_why")), "slow receivers"));
 	assert_true(json_is_false(json_object_get(o, "known")));
 	assert_true(json_is_null(json_object_get(o, "victims")));
 	assert_string_equal(json_string_value(json_object_get(o, "basis")), "none");
