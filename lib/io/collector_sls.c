@@ -57,8 +57,7 @@ static void take(struct ibcc_collector *c, const struct ibcc_topo *t, const stru
 		return;
 	}
 	refusal->wait = 0;
-	p->sls = used(p, v,
-		      ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA) ? d->v[IBCC_CTR_XMIT_DATA] : 0);
+	p->sls = used(p, v, ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA) ? d->v[IBCC_CTR_XMIT_DATA] : 0);
 	p->sl_pass = c->clock.pass;
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
 		p->sl_words[i] = (uint32_t)v[i];

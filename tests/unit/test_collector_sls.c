@@ -57,8 +57,8 @@ static void look(struct rig *r)
 {
 	engine_run(r->f.engine, ibcc_engine_now_ps(r->f.engine) + PASS_PS);
 	assert_int_equal(ibcc_collector_pass(r->c, r->tr, r->f.topo, &r->s, 0, NULL), 0);
-	assert_int_equal(
-		ibcc_collector_read_sls(r->c, r->tr, r->f.topo, &r->s, r->port, 3, r->sls), 0);
+	assert_int_equal(ibcc_collector_read_sls(r->c, r->tr, r->f.topo, &r->s, r->port, 3, r->sls),
+			 0);
 	assert_int_equal(r->tr->stats.sets, 0);
 }
 
@@ -189,8 +189,8 @@ static void test_silence(void **state)
 	/* It is asked ever more seldom, and believed again at once. */
 	sent = r.tr->stats.sent;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(ibcc_collector_read_sls(r.c, r.tr, r.f.topo, &r.s, r.port, 1,
-							 r.sls), 0);
+		assert_int_equal(
+			ibcc_collector_read_sls(r.c, r.tr, r.f.topo, &r.s, r.port, 1, r.sls), 0);
 	assert_true(r.tr->stats.sent <= sent + 1);
 	assert_int_equal(ibcc_agents_set_loss(r.f.agents, LUSTRE_SW2, 0), 0);
 	for (int i = 0; i < 8; i++)
@@ -220,8 +220,8 @@ static void test_other_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),  cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_share),   cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_counts),       cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_share),        cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_other_answer),
 	};
 
