@@ -32,8 +32,8 @@ void ibcc_refusal_find(const struct ibcc_cycle *c, struct ibcc_why *text)
 		ibcc_vendor_text(&c->vendor, &what);
 		ibcc_why_set(text, 0, "%s; nothing of IBA Annex A10 is written beside it",
 			     what.text);
-	} else if (!c->options.trust_lft && (c->vendor.loose_sls == UINT16_MAX ||
-					     (c->unproved.text[0] && !may_tune(c)))) {
+	} else if (!c->options.trust_lft &&
+		   (c->vendor.loose_sls == UINT16_MAX || (c->unproved.text[0] && !may_tune(c)))) {
 		ibcc_refusal_routes(c, &what);
 		ibcc_why_set(text, 0, "%s; nothing is written unless trust_lft is true", what.text);
 	}
