@@ -64,9 +64,9 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 
 /* After a pass: a mask of the SLs that each of some active ports sends on, as PortXmitDataSL tells
  * of the time since that was read before: with one part in 50 of their data or more, and those
- * whose counter is at its end; at first all that they have ever sent on. 0: it is not told, or
- * nothing was sent yet. Silence leaves what was known for three passes. One MAD each; of nodes that
- * refuse, ever more seldom. Returns 0, -EINVAL (another topology), -ENOMEM, -EIO, -ECANCELED.
+ * whose counter is at its end. 0: it is not told yet, or what is does not come to what was
+ * sent. Silence leaves what was known for three passes. One MAD each; of nodes that refuse, ever
+ * more seldom. Returns 0, -EINVAL (another topology), -ENOMEM, -EIO, -ECANCELED.
  */
 int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 			    const struct ibcc_topo *t, const struct ibcc_snapshot *s,

@@ -75,6 +75,8 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 #define VENDOR_ATTR IBCC_VCC_ATTR_FIRST
 int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			  uint8_t *mad);
+int ibcc_agents_vendor_info(struct ibcc_agents *a, uint32_t endport,
+			    const struct ibcc_mad_header *h, uint8_t *mad);
 int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			   uint8_t *mad);
 

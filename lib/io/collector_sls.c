@@ -11,30 +11,39 @@
  * too.
  */
 #define USED_SHARE 50u
+/* Of what a port sent, so much has to be found among its SLs, in percent; the two are not read at
+ * the same time.
+ */
+#define AT_FIRST 80u
+#define STILL    50u
 /* An answer that gets lost leaves what was known for so many passes. */
 #define KEPT_PASSES 3u
 
-/* Since the reading before, or for ever at the first one: then nobody knows when that was sent. A
- * counter at its end says no more than that there was much.
+/* What was sent since the reading before has to be among the SLs, or they are not all counted: some
+ * devices have them counted in groups, of which not all are on. Counters at their end say nothing
+ * about that, and only that there was much. False: nobody knows.
  */
-static uint16_t used(const struct ibcc_port_state *p, const uint64_t *now, uint64_t sent)
+static bool judge(struct ibcc_port_state *p, const uint64_t *now, uint64_t sent)
 {
 	uint64_t grown[IBCC_PMA_SLS], total = 0;
-	uint16_t sls = 0;
+	bool full = false;
 
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++) {
 		grown[i] = now[i] >= p->sl_words[i] ? now[i] - p->sl_words[i] : now[i];
 		total += grown[i];
+		full |= now[i] >= UINT32_MAX;
 	}
-	if (p->sl_pass && !total)
-		return p->sls;
+	if (!full && sent)
+		p->sls_add_up = total * 100 >= sent * (p->sls_add_up ? STILL : AT_FIRST);
+	if (!p->sls_add_up || (!total && !full))
+		return p->sls_add_up;
 	if (sent > total)
 		total = sent;
+	p->sls = 0;
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
-		if (now[i] >= UINT32_MAX ||
-		    (p->sl_pass ? grown[i] * USED_SHARE >= total : now[i] > 0))
-			sls |= (uint16_t)(1u << i);
-	return sls;
+		if (now[i] >= UINT32_MAX || grown[i] * USED_SHARE >= total)
+			p->sls |= (uint16_t)(1u << i);
+	return true;
 }
 
 static void take(struct ibcc_collector *c, const struct ibcc_topo *t, const struct ibcc_mad_op *op,
@@ -57,7 +66,9 @@ static void take(struct ibcc_collector *c, const struct ibcc_topo *t, const stru
 		return;
 	}
 	refusal->wait = 0;
-	p->sls = used(p, v, ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA) ? d->v[IBCC_CTR_XMIT_DATA] : 0);
+	if (!p->sl_pass ||
+	    !judge(p, v, ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA) ? d->v[IBCC_CTR_XMIT_DATA] : 0))
+		p->sls = 0;
 	p->sl_pass = c->clock.pass;
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
 		p->sl_words[i] = (uint32_t)v[i];

@@ -69,6 +69,7 @@ struct ibcc_port_state {
 	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
 	/* PortXmitDataSL, of which few ports are asked: collector_sls.c. */
 	uint64_t sl_pass; /* that read it last; 0: none */
+	bool sls_add_up;  /* to what it sent, as far as could be told */
 	uint16_t sls;
 	uint32_t sl_words[IBCC_PMA_SLS];
 	/* this pass */

@@ -43,6 +43,19 @@ wait_until 20 eval '[ "$(words 3 2)" -gt 0 ] && [ "$(words 2 0)" -gt 0 ]' ||
 ok "perfquery --xmtsl sees the traffic by SL"
 equal "and none of other SLs" "$(words 3 0) $(words 2 2)" "0 0"
 
+write_config
+# One that looks for a few intervals may miss who waits.
+planned()
+{
+	tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
+	jq -e '(.routing | test("observed only: leaf2 port 3 .SL 2.")) and (.changes | length > 0) and .error == null' \
+		"$TMP/plan.json"
+}
+wait_until 60 planned || fail "$(jq -c '{routing, error, summary}' "$TMP/plan.json")"
+ok "a dry run plans for the other root"
+equal "and for no other port" "$(jq -c '[.changes[] | select(.field == "Threshold") | .port] | unique' "$TMP/plan.json")" "[2]"
+equal "nor for this SL" "$(jq '[.changes[] | select(.sl == 2)] | length' "$TMP/plan.json")" 0
+
 start_tuned 'mode: apply'
 wait_until 60 eval '[ "$(set_mads)" -gt 0 ]' || fail "$(tune status)"
 ok "the root of the other SL is tuned"
