@@ -30,20 +30,24 @@
  */
 #define ROOT_ELSEWHERE 0.0005
 
+/* Of rates over a few intervals, and of what is fitted to them. */
+#define COUNTERS_OFF 0.02
+
 struct predictor {
 	const struct ibcc_prediction_in *in;
 	struct ibcc_prediction *p;
 	struct ibcc_traffic_root root[IBCC_ROOTS_MAX];
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
-	bool *waits; /* by port: waits now */
-	bool open;   /* roots' own rates are */
+	bool *waits;                  /* by port: waits now */
+	double least[IBCC_ROOTS_MAX]; /* see doubt.h */
 	uint64_t start_ns;
 };
 
 void ibcc_prediction_fini(struct ibcc_prediction *p)
 {
 	free(p->root);
+	free(p->open);
 	free(p->sent_mbps);
 	*p = (struct ibcc_prediction){ 0 };
 }
@@ -68,6 +72,14 @@ static struct ibcc_amount amount(double now, double factor, double margin)
 				     .expected_mbps = now * factor,
 				     .low_mbps = now * fmax(factor - margin, 0),
 				     .high_mbps = now * (factor + margin) };
+}
+
+/* From a share of the present rate to all of it, as far as counters are exact. */
+static struct ibcc_amount bounds(double now, double least)
+{
+	return (struct ibcc_amount){ .now_mbps = now,
+				     .low_mbps = now * fmax(least - COUNTERS_OFF, 0),
+				     .high_mbps = now * (1 + COUNTERS_OFF) };
 }
 
 static double ratio(double then, double now)
@@ -163,6 +175,17 @@ static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibc
 	return 0;
 }
 
+/* Is what any root sends? Roots share sources and links, so what is wrong at one is wrong at all.
+ */
+static bool are_open(const struct predictor *r)
+{
+	bool open = false;
+
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		open |= r->least[i] < 1 - 2 * IBCC_PREDICTION_ROOT_MARGIN;
+	return open;
+}
+
 /* With amounts or without: for the roots alone any demands do. */
 static int run_twin(struct predictor *r, bool amounts)
 {
@@ -183,7 +206,7 @@ static int run_twin(struct predictor *r, bool amounts)
 	rc = ibcc_twin_replay(w, &now);
 	if (!rc)
 		rc = judge_replay(r, &now, amounts);
-	if (!rc)
+	if (!rc && (amounts || !are_open(r)))
 		rc = try_wanted(r, w, &now, amounts);
 	ibcc_twin_state_fini(&now);
 	ibcc_twin_free(w);
@@ -201,10 +224,7 @@ static int infer(struct predictor *r, bool history)
 
 	ibcc_traffic_fini(&r->traffic);
 	rc = ibcc_traffic_infer(&in, &r->traffic);
-	/* Open is what the range that is told would not hold. */
-	return rc ? rc
-		  : ibcc_doubt_find(&in, &r->traffic, r->in->wanted,
-				    2 * IBCC_PREDICTION_ROOT_MARGIN, &r->open);
+	return rc ? rc : ibcc_doubt_least(&in, &r->traffic, r->in->wanted, r->least);
 }
 
 /* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
@@ -359,20 +379,25 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 static void keep_told(struct predictor *r)
 {
 	struct ibcc_prediction *p = r->p;
-	bool slow = false;
+	bool open = are_open(r), slow = false;
 
-	p->n_roots = 0;
-	for (uint32_t i = 0; i < r->n_roots; i++)
-		if (p->known || r->root[i].kind == IBCC_CONGESTION_INPUT)
-			p->root[p->n_roots++] = p->root[i];
-		else
+	p->n_roots = p->n_open = 0;
+	for (uint32_t i = 0; i < r->n_roots && p->elsewhere <= ROOT_ELSEWHERE; i++) {
+		uint32_t port = r->root[i].port;
+
+		if (!p->known && r->root[i].kind != IBCC_CONGESTION_INPUT)
 			slow = true;
+		else if (open)
+			p->open[p->n_open++] =
+				(struct ibcc_predicted_root){ port, bounds(r->in->now->mbps[port],
+									   r->least[i]) };
+		else
+			p->root[p->n_roots++] = p->root[i];
+	}
 	p->roots_why = p->elsewhere > ROOT_ELSEWHERE ? IBCC_PREDICTION_ELSEWHERE
-		       : r->open                     ? IBCC_PREDICTION_OPEN
+		       : p->n_open                   ? IBCC_PREDICTION_OPEN
 		       : slow                        ? IBCC_PREDICTION_SLOW
 						     : IBCC_PREDICTION_TELLS;
-	if (p->roots_why == IBCC_PREDICTION_ELSEWHERE || p->roots_why == IBCC_PREDICTION_OPEN)
-		p->n_roots = 0;
 }
 
 /* Of roots, where amounts cannot be told. */
@@ -407,7 +432,8 @@ static int set_up(struct predictor *r)
 	r->n_roots = in->n_roots < IBCC_ROOTS_MAX ? in->n_roots : IBCC_ROOTS_MAX;
 	r->waits = calloc(in->t->n_ports + 1u, sizeof(*r->waits));
 	r->p->root = calloc(r->n_roots + 1u, sizeof(*r->p->root));
-	if (!r->waits || !r->p->root)
+	r->p->open = calloc(r->n_roots + 1u, sizeof(*r->p->open));
+	if (!r->waits || !r->p->root || !r->p->open)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < in->t->n_ports; i++)
 		r->waits[i] = !ibcc_topo_is_switch(in->t, in->t->port[i].node) &&
