@@ -223,7 +223,7 @@ static void judge_later(const struct pass *p, struct held *h)
 	if (h->r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
 		busy = sink;
 	h->win.n++;
-	h->win.busy += busy < 1000 ? busy : 1000;
+	h->win.busy += busy;
 	h->win.rate_mbps += h->now->rate_mbps;
 	h->win.marks += ibcc_rules_marks(p, h->now);
 }

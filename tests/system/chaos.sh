@@ -138,9 +138,12 @@ bad_reload_on()
 bad_reload_off() { cp "$TMP/cli.yaml" "$TMP/tuned.yaml"; send HUP "$TUNED_PID"; }
 
 # --- OpenSM ---------------------------------------------------------------------------------------
+# It takes SIGCONT for SIGHUP, but sees it only when its main thread wakes, up to ten seconds later: who
+# were silent then would be lost.
 stopped_opensm_on()
 {
 	WHAT="OpenSM stops"
+	SWEEP=yes
 	[ "$VIA" = direct ] || TOLD='.state != "ok"'
 	send STOP "$OSM_PID"
 }
