@@ -70,11 +70,13 @@ struct ibcc_prediction {
 	/* All that adapters send; what those send that wait now, but for what goes through roots.
 	 */
 	struct ibcc_amount total, victims;
-	/* Why of some roots nothing is told, TELLS: of all something is. */
+	/* Why some roots are not told, TELLS: all are. */
 	enum ibcc_prediction_why roots_why;
-	uint32_t n_roots;
+	uint32_t n_roots, n_open;
 	double *sent_mbps;                /* by port, owned; what they will send; NULL: not known */
 	struct ibcc_predicted_root *root; /* owned; there may be some where `known` is false */
+	/* Likewise; with bounds alone: what they are expected to send is not told. */
+	struct ibcc_predicted_root *open;
 };
 void ibcc_prediction_fini(struct ibcc_prediction *p);
 
@@ -98,7 +100,9 @@ struct ibcc_prediction_in {
 /* Takes up to the budget of CPU time. -ENOMEM. *p needs ibcc_prediction_fini() after 0. */
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
 
-/* Half the width of the range of a root's own rate, as a share of the present one. */
+/* Half the width of the range of a root's own rate, as a share of the present one. A root that may
+ * be anywhere in more than the whole width is open.
+ */
 #define IBCC_PREDICTION_ROOT_MARGIN 0.10
 
 /* Half the width of the range of a change that is predicted as a share of the present: 8 points and

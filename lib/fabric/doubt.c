@@ -43,17 +43,18 @@ static double least_mbps(const struct ibcc_traffic_in *in, const struct ibcc_tra
 	return sum;
 }
 
-int ibcc_doubt_find(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
-		    const struct ibcc_settings *wanted, double width, bool *open)
+int ibcc_doubt_least(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
+		     const struct ibcc_settings *wanted, double *share)
 {
 	double *sent = calloc(in->t->n_ports + 1u, sizeof(*sent));
 
-	*open = false;
 	if (!sent)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < in->n_roots && !*open; i++)
-		*open = least_mbps(in, traffic, wanted, i, sent) <
-			(1 - width) * in->now->mbps[in->root[i].port];
+	for (uint32_t i = 0; i < in->n_roots; i++) {
+		double rate = in->now->mbps[in->root[i].port];
+
+		share[i] = rate > 0 ? fmin(least_mbps(in, traffic, wanted, i, sent) / rate, 1) : 1;
+	}
 	free(sent);
 	return 0;
 }

@@ -28,7 +28,7 @@ struct work {
 
 /* Of one variant, or of several. */
 struct sums {
-	uint64_t draws, congested, steady, speaks, covered, roots;
+	uint64_t draws, congested, steady, speaks, covered, roots, open, held;
 	double *total, *victims, *root; /* errors; owned */
 	double cpu_s;
 };
@@ -67,6 +67,8 @@ static void add(struct sums *s, const struct ibcc_predict_case *c)
 		return;
 	if (c->root_known)
 		s->root[s->roots++] = fabs(c->root_predicted - c->root);
+	s->open += c->n_open;
+	s->held += c->open_held;
 	s->cpu_s += c->p.cpu_s;
 	if (!c->p.known)
 		return;
@@ -160,6 +162,7 @@ static int print_table(const struct sums *s)
 		{ "SPEAKS", true },     { "TOTAL OFF %", true },         { "P90", true },
 		{ "IN RANGE %", true }, { "VICTIMS OFF, POINTS", true }, { "P90", true },
 		{ "ROOTS TOLD", true }, { "OFF, POINTS", true },         { "P90", true },
+		{ "ROOTS OPEN", true }, { "IN BOUNDS %", true },
 	};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
@@ -167,12 +170,13 @@ static int print_table(const struct sums *s)
 
 	for (int v = 0; v < VARIANTS && !rc; v++) {
 		const struct sums *x = &s[v];
-		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots };
+		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots, x->open };
 		char buf[N][IBCC_CELL_BYTES];
 		const char *cell[N] = { variant_names[v], buf[0], buf[1], buf[2] };
 
-		for (int i = 0; i < 4; i++)
-			snprintf(buf[i], IBCC_CELL_BYTES, "%llu", (unsigned long long)n[i]);
+		for (int i = 0; i < 5; i++)
+			snprintf(buf[i < 4 ? i : 12], IBCC_CELL_BYTES, "%llu",
+				 (unsigned long long)n[i]);
 		cell[4] = percent(quantile(x->total, x->speaks, 0.5), buf[4]);
 		cell[5] = percent(quantile(x->total, x->speaks, 0.9), buf[5]);
 		cell[6] = percent(part(x->covered, x->speaks), buf[6]);
@@ -181,6 +185,8 @@ static int print_table(const struct sums *s)
 		cell[9] = buf[3];
 		cell[10] = percent(quantile(x->root, x->roots, 0.5), buf[10]);
 		cell[11] = percent(quantile(x->root, x->roots, 0.9), buf[11]);
+		cell[12] = buf[12];
+		cell[13] = percent(part(x->held, x->open), buf[13]);
 		rc = ibcc_table_add(t, cell);
 	}
 	if (!rc)
@@ -214,17 +220,18 @@ static int print_json(const struct work *w, const struct row *row, bool ok)
 		if (!c->congested)
 			continue;
 		json_array_append_new(
-			all, json_pack("{sI si sb sb ss sf sf sf sf so so sf sf sf}", "seed",
-				       (json_int_t)(w->seed + i / VARIANTS), "variant",
-				       (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
-				       (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
-				       "total_predicted", factor(&c->p.total), "total", c->total,
-				       "victims_predicted", factor(&c->p.victims), "victims",
-				       c->victims, "root_predicted",
-				       c->root_known ? json_real(c->root_predicted) : json_null(),
-				       "root", ibcc_report_number(c->root), "replay_rate",
-				       c->p.replay_rate, "replay_wait", c->p.replay_wait, "cpu_s",
-				       c->p.cpu_s));
+			all,
+			json_pack("{sI si sb sb ss sf sf sf sf so so si si sf sf sf}", "seed",
+				  (json_int_t)(w->seed + i / VARIANTS), "variant",
+				  (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
+				  (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
+				  "total_predicted", factor(&c->p.total), "total", c->total,
+				  "victims_predicted", factor(&c->p.victims), "victims", c->victims,
+				  "root_predicted",
+				  c->root_known ? json_real(c->root_predicted) : json_null(),
+				  "root", ibcc_report_number(c->root), "open_roots", (int)c->n_open,
+				  "open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,
+				  "replay_wait", c->p.replay_wait, "cpu_s", c->p.cpu_s));
 	}
 	return ibcc_report_json(json_pack("{si ss sI so so sb}", "schema", 1, "experiment",
 					  "predict", "seed", (json_int_t)w->seed, "rows", rows,

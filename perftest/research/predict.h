@@ -28,6 +28,7 @@ struct ibcc_predict_case {
 	/* Of the roots together: predicted and true factor. */
 	double root_predicted, root;
 	bool root_known;
+	uint32_t n_open, open_held; /* roots with bounds alone, and those that stayed within */
 };
 
 /* Makes a drawn scenario one of the variant: hotspots that begin later and last, bounded queues, a

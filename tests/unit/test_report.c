@@ -114,21 +114,14 @@ static json_int_t number(const json_t *o, const char *a, const char *b)
 /* Amounts with their ranges, the keys of releases before, and the sources' share. */
 static void test_prediction(void **state)
 {
-	static const char *const keys[] = { "known",
-					    "method",
-					    "basis",
-					    "replay",
-					    "total",
-					    "victims",
-					    "roots",
-					    "why",
-					    "roots_why",
-					    "hot_now_mbps",
-					    "hot_expected_mbps",
-					    "victim_now_mbps",
-					    "victim_expected_mbps",
-					    "sources",
-					    NULL };
+	static const char *const keys[] = { "known",           "method",
+					    "basis",           "replay",
+					    "total",           "victims",
+					    "roots",           "why",
+					    "roots_why",       "open_roots",
+					    "hot_now_mbps",    "hot_expected_mbps",
+					    "victim_now_mbps", "victim_expected_mbps",
+					    "sources",         NULL };
 	struct fixture *f = *state;
 	const struct ibcc_picture *e = &f->c.picture;
 	struct ibcc_loads before = { .n = 3 };
@@ -180,8 +173,10 @@ static void test_prediction_that_cannot_tell(void **state)
 	struct ibcc_prediction p = { .why = IBCC_PREDICTION_NO_BASELINE,
 				     .n_roots = 1,
 				     .root = &root,
+				     .n_open = 1,
+				     .open = &root,
 				     .roots_why = IBCC_PREDICTION_SLOW };
-	json_t *o = ibcc_report_prediction(f->c.topo, &in, &p);
+	json_t *o = ibcc_report_prediction(f->c.topo, &in, &p), *one;
 
 	assert_non_null(
 		strstr(json_string_value(json_object_get(o, "roots_why")), "slow receivers"));
@@ -190,6 +185,9 @@ static void test_prediction_that_cannot_tell(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "basis")), "none");
 	assert_non_null(strstr(json_string_value(json_object_get(o, "why")), "waiting since"));
 	assert_int_equal(json_array_size(json_object_get(o, "roots")), 1);
+	one = json_array_get(json_object_get(o, "open_roots"), 0);
+	assert_int_equal(json_integer_value(json_object_get(one, "low_mbps")), 13350);
+	assert_null(json_object_get(one, "expected_mbps"));
 	json_decref(o);
 	for (int why = IBCC_PREDICTION_TELLS + 1; why <= IBCC_PREDICTION_FAILED; why++)
 		assert_true(*ibcc_prediction_reason((enum ibcc_prediction_why)why) != '\0');
