@@ -78,7 +78,8 @@ json_t *ibcc_report_routing(const struct ibcc_cycle *c);
 /* What each device type answers: {"schema","version","types","nvidia","routing"}, where a type is
  * {"vendor_id","device_id","name","type","count"} and, for each property, an object of values with
  * counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key", "counters", "tick",
- * "link_mbps" (ports), "nvidia_cc", "adaptive_routing". No GUID, LID or name of a node is in it.
+ * "link_mbps" (ports), "nvidia_cc", "adaptive_routing", "firmware". No GUID, LID or name of a node
+ * is in it.
  */
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p);
 

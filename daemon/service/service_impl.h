@@ -130,6 +130,11 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
  */
 int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
 			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
+/* Carries a plan out, by the service's applier and books; only txn, back and all_or_nothing of the
+ * carry are asked for. Returns as ibcc_carry_out(); a plan of nothing is carried out.
+ */
+int ibcc_service_carry(const struct ibcc_service *s, struct ibcc_carry carry,
+		       struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why);
 /* After something was written, or not: counts Sets. Where a LID was another node's, the fabric is
  * discovered again.
  */
