@@ -58,7 +58,7 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	ibcc_predictor_wait(s->predictor);
-	*out = json_deep_copy(s->asked_plan);
+	*out = json_copy(s->asked_plan); /* the rest is large, and stays as it is */
 	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!data)

@@ -75,7 +75,7 @@ struct ibcc_prediction {
 	uint32_t n_roots, n_open;
 	double *sent_mbps;                /* by port, owned; what they will send; NULL: not known */
 	struct ibcc_predicted_root *root; /* owned; there may be some where `known` is false */
-	/* Likewise; with bounds alone: what they are expected to send is not told. */
+	/* Likewise, where `known`; with bounds alone: what is expected of them is not told. */
 	struct ibcc_predicted_root *open;
 };
 void ibcc_prediction_fini(struct ibcc_prediction *p);

@@ -20,7 +20,7 @@
 /* How far a replay may be off: of links' rates, and of adapters' waits; where only the roots' own
  * rates are asked for, of links' rates alone.
  */
-#define MOST_RATE_OFF 0.08
+#define MOST_RATE_OFF 0.06
 #define MOST_WAIT_OFF 0.15
 #define ROOT_RATE_OFF 0.08
 /* Share of what waiting adapters send that is new and goes where no root is seen. */
@@ -206,7 +206,7 @@ static int run_twin(struct predictor *r, bool amounts)
 	rc = ibcc_twin_replay(w, &now);
 	if (!rc)
 		rc = judge_replay(r, &now, amounts);
-	if (!rc && (amounts || !are_open(r)))
+	if (!rc)
 		rc = try_wanted(r, w, &now, amounts);
 	ibcc_twin_state_fini(&now);
 	ibcc_twin_free(w);
@@ -255,6 +255,9 @@ static int by_engine(struct predictor *r, bool history)
 	}
 	if (history && r->p->elsewhere > MOST_ELSEWHERE)
 		return -EXDEV;
+	/* Without amounts nothing is left to be told. */
+	if (!history && are_open(r))
+		return 0;
 	return run_twin(r, history);
 }
 
@@ -342,7 +345,8 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 }
 
 /* Whether the sources of a slow receiver keep it busy when they are held depends on who they are,
- * which is not known without amounts; links that are full stay so, or nearly.
+ * which is not known without amounts; links that are full stay so, or nearly. Nor is it known then
+ * that what is left of open ones is: a closed loop to all stops for who is held.
  */
 static void keep_told(struct predictor *r)
 {
@@ -355,15 +359,15 @@ static void keep_told(struct predictor *r)
 
 		if (!p->known && r->root[i].kind != IBCC_CONGESTION_INPUT)
 			slow = true;
-		else if (open)
+		else if (!open)
+			p->root[p->n_roots++] = p->root[i];
+		else if (p->known)
 			p->open[p->n_open++] =
 				(struct ibcc_predicted_root){ port, bounds(r->in->now->mbps[port],
 									   r->least[i]) };
-		else
-			p->root[p->n_roots++] = p->root[i];
 	}
 	p->roots_why = p->elsewhere > ROOT_ELSEWHERE ? IBCC_PREDICTION_ELSEWHERE
-		       : p->n_open                   ? IBCC_PREDICTION_OPEN
+		       : open                        ? IBCC_PREDICTION_OPEN
 		       : slow                        ? IBCC_PREDICTION_SLOW
 						     : IBCC_PREDICTION_TELLS;
 }

@@ -56,6 +56,13 @@ wait_until 30 what_if || fail "what if: no amounts are told"
 jq -c '.prediction | del(.sources)' "$TMP/what-if.json" >"$TMP/what-if.log"
 check "what if: nobody is held, nobody gains" jq -e '.set.ccti_increase == 0 and (.prediction | .known and
 	.total.low_mbps <= .total.now_mbps and .total.now_mbps <= .total.high_mbps)' "$TMP/what-if.json"
+# Tables that hold everybody to next to nothing leave the server idle but for who recovers.
+open_in_words()
+{
+	tune what-if --set table_end=200 >"$TMP/text" 2>"$TMP/tune.log" && grep -qE ' root leaf2 .*port 2 -[0-9]+ to \+2 %' "$TMP/text"
+}
+wait_until 30 open_in_words || fail "what if: no bounds of a root that is left idle: $(tail -n 3 "$TMP/text")"
+ok "what if: a root that is left idle has bounds: $(grep -oE 'root leaf2 .*' "$TMP/text")"
 tune what-if --set ccti_timr=1 --set threshold=16 >"$TMP/text" 2>&1
 equal "what if: mistakes" $? 1
 check "what if: all of them are told" grep -q 'ccti_timr: want one of .*; threshold: want a whole number from 0 to 15' "$TMP/text"
