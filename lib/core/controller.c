@@ -213,7 +213,8 @@ static bool in_force(const struct pass *p, struct held *h, const struct ibcc_tar
 
 /* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
  * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
- * link can carry what it is made for, whatever it carried when it was looked at.
+ * link can carry what it is made for, whatever it carried when it was looked at. More than all of
+ * the time counts, too: where a reading came late the next tells as much less.
  */
 static void judge_later(const struct pass *p, struct held *h)
 {
@@ -223,7 +224,7 @@ static void judge_later(const struct pass *p, struct held *h)
 	if (h->r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
 		busy = sink;
 	h->win.n++;
-	h->win.busy += busy < 1000 ? busy : 1000;
+	h->win.busy += busy;
 	h->win.rate_mbps += h->now->rate_mbps;
 	h->win.marks += ibcc_rules_marks(p, h->now);
 }
