@@ -244,12 +244,9 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 	h->age += h->age < UINT16_MAX;
 	if (!ibcc_phase_sets(r->phase))
 		return;
-	if (!in_force(p, h, unset)) {
-		h->lost |= r->in_force;
-		r->in_force = false;
+	r->in_force = in_force(p, h, unset);
+	if (!r->in_force)
 		return;
-	}
-	r->in_force = true;
 	/* Nothing can be judged by such a pass. */
 	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && h->now &&
 	    has_outlier(h, h->now))
