@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <ibcc/proof.h>
 
 #include "daemon/apply/carry.h"
 #include "daemon/apply/refusal.h"
@@ -23,6 +26,9 @@ int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 
 static void forget_decision(struct ibcc_cycle *c)
 {
+	free(c->proved.root);
+	c->proved = (struct ibcc_picture){ 0 };
+	c->unproved.text[0] = '\0';
 	ibcc_picture_fini(&c->picture);
 	ibcc_target_fini(&c->target);
 	ibcc_plan_fini(&c->plan);
@@ -126,8 +132,8 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 		return -ENOMEM;
 	}
 	/* What the picture has of the estimator goes with it. */
-	c->picture.n_loads = 0;
-	c->picture.load = NULL;
+	c->picture.n_loads = c->proved.n_loads = 0;
+	c->picture.load = c->proved.load = NULL;
 	ibcc_estimator_free(c->estimator);
 	ibcc_tuner_free(c->tuner);
 	c->estimator = estimator;
@@ -155,20 +161,41 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 	if (!rc && h->n_left)
 		rc = ibcc_inherit_view(h, state, c->topo, &c->actual, &view, why);
 	if (!rc)
-		rc = ibcc_tuner_step(c->tuner, c->topo, &c->picture, h->n_left ? &view : &c->actual,
+		rc = ibcc_tuner_step(c->tuner, c->topo, &c->proved, h->n_left ? &view : &c->actual,
 				     &c->target);
 	ibcc_settings_fini(&view);
 	if (rc || !h->n_left)
 		return rc;
-	if (ibcc_inherit_serves(h, c->topo, &c->actual, &c->picture))
+	if (ibcc_inherit_serves(h, c->topo, &c->actual, &c->proved))
 		h->passes = 0;
 	else
-		h->passes += c->picture.trustworthy;
+		h->passes += c->proved.trustworthy;
 	return ibcc_inherit_lay(h, &c->actual, c->options.tuner.quiet_passes, &c->target);
+}
+
+/* Where packets of some SLs need not go by the forwarding tables: which roots send on others? */
+static int prove(struct ibcc_cycle *c, uint16_t loose)
+{
+	const struct ibcc_picture *p = &c->picture;
+	uint32_t *port = calloc(p->n_roots + 1, sizeof(*port));
+	uint16_t *sls = calloc(p->n_roots + 1, sizeof(*sls));
+	int rc = port && sls ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < p->n_roots && !rc; i++)
+		port[i] = p->root[i].port;
+	if (!rc && loose && loose != UINT16_MAX)
+		rc = ibcc_collector_read_sls(c->collector, c->transport, c->topo, &c->snapshot,
+					     port, p->n_roots, sls);
+	if (!rc)
+		rc = ibcc_proof_run(c->topo, p, loose, sls, &c->proved, &c->unproved);
+	free(sls);
+	free(port);
+	return rc;
 }
 
 static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
+	uint16_t loose = c->options.trust_lft ? 0 : c->vendor.loose_sls;
 	uint64_t from = cpu_ns(c);
 	int rc;
 
@@ -177,9 +204,12 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	if (rc)
 		return rc;
 	rc = ibcc_cycle_judge_rollout(c, act, why);
+	if (!rc)
+		rc = prove(c, loose);
 	if (rc)
 		return rc;
 	ibcc_refusal_find(c, &c->refused);
+	ibcc_tuner_spare(c->tuner, loose);
 	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
 	rc = tune(c, act->state, why);
 	if (rc)
@@ -308,7 +338,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		act_without_book(c, act);
 		return;
 	}
-	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->picture, &c->target,
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target,
 				     &c->blocked);
 	if (c->act_err) {
 		relax(c, act, &carry);
@@ -399,7 +429,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	act_on_plan(c, act);
 	/* Nothing to do: are they back? */
 	if (c->skipped.text[0] && !c->plan.n &&
-	    !ibcc_gate_check(act->gate, c->topo, &c->actual, &c->picture, &c->target, NULL))
+	    !ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target, NULL))
 		c->skipped.text[0] = '\0';
 	return 0;
 }

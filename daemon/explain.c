@@ -10,6 +10,8 @@
 #include <ibcc/hash.h>
 #include <ibcc/log.h>
 
+#include "daemon/apply/refusal.h"
+
 /* What was told in so many passes is not told again: things that come and go at every pass would
  * fill the log and say nothing.
  */
@@ -328,7 +330,7 @@ static void tell_vendor(struct ibcc_explain *x, const struct ibcc_cycle *c)
 
 	ibcc_vendor_text(&c->vendor, &text);
 	tell_once(x->vendor, "", text.text);
-	ibcc_vendor_routes_text(&c->vendor, &text);
+	ibcc_refusal_routes(c, &text);
 	tell_once(x->routing, "", text.text);
 	tell_once(x->advice, "what its operator can do: ", c->advice.text);
 }

@@ -161,6 +161,7 @@ static bool is_ours(const uint8_t *mad)
 
 	ibcc_mad_header_unpack(mad, &h);
 	return h.mgmt_class == IBCC_MAD_CLASS_PERF || h.mgmt_class == IBCC_MAD_CLASS_CC ||
+	       h.mgmt_class == IBCC_MAD_CLASS_MELLANOX ||
 	       (h.mgmt_class == IBCC_MAD_CLASS_SMP && h.attr_id >= IBCC_VCC_ATTR_FIRST);
 }
 

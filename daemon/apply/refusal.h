@@ -4,6 +4,11 @@
 
 #include <ibcc/cycle.h>
 
+/* A sentence about routes that are not the forwarding tables', and the roots that therefore are
+ * only observed; empty if all are.
+ */
+void ibcc_refusal_routes(const struct ibcc_cycle *c, struct ibcc_why *text);
+
 /* Why a fabric is not ours to write to, whoever asks; empty if it is. */
 void ibcc_refusal_find(const struct ibcc_cycle *c, struct ibcc_why *text);
 

@@ -203,6 +203,7 @@ static void forget_words(struct ibcc_cycle *c)
 	c->act_err = 0;
 	c->result = (struct ibcc_result){ 0 };
 	c->blocked.text[0] = c->refused.text[0] = c->advice.text[0] = c->skipped.text[0] = '\0';
+	c->unproved.text[0] = '\0';
 }
 
 int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disguise *d,
@@ -217,6 +218,7 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	out->actual = (struct ibcc_settings){ .n = 0 };
 	out->picture.root = NULL;
 	out->picture.load = NULL;
+	out->proved = (struct ibcc_picture){ 0 };
 	out->target = (struct ibcc_target){ .n_reasons = 0 };
 	out->plan.change = NULL;
 	out->vendor.ep = NULL;

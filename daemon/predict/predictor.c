@@ -114,6 +114,11 @@ static void keep(struct ibcc_predictor *p, struct ibcc_state *state, bool quiet)
 	p->was_quiet = quiet;
 }
 
+void ibcc_predictor_wrote(struct ibcc_predictor *p)
+{
+	p->wrote = true;
+}
+
 int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			struct ibcc_state *state)
 {
@@ -125,10 +130,10 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	rc = new_fabric(p, c, state);
 	if (rc)
 		return rc;
-	/* What the pass before wrote: its own interval was from before. */
+	/* Since the pass before, or by it: its own interval was from before. */
 	if (p->wrote)
 		ibcc_memory_reset_recent(&p->memory);
-	p->wrote = c->acted && c->result.set_mads;
+	p->wrote = false;
 	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
 	if (quiet)
 		p->quiet_s = (int64_t)time(NULL);
@@ -174,7 +179,8 @@ static void *run(void *arg)
 	int rc = ibcc_predict(&j->e.in, &result);
 
 	if (rc)
-		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED };
+		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED,
+						   .roots_why = IBCC_PREDICTION_FAILED };
 	tell(j->p, ibcc_report_prediction(j->e.topo, &j->e.in, &result), j->pass);
 	ibcc_prediction_fini(&result);
 	if (j->done && !j->p->stop)
@@ -269,9 +275,10 @@ int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 }
 
 int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-				 void (*done)(void *arg), void *arg)
+				 const struct ibcc_settings *wanted, void (*done)(void *arg),
+				 void *arg)
 {
-	return begin_unless(p, c, NULL, true, done, arg);
+	return begin_unless(p, c, wanted, true, done, arg);
 }
 
 json_t *ibcc_predictor_tell(struct ibcc_predictor *p, uint64_t pass)

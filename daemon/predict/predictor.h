@@ -41,11 +41,14 @@ int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cy
  */
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg);
-/* The same for what the last pass wrote. Besides -EALREADY: control was on before, so that there is
- * nothing to tell.
+/* The same for what was written: by the last pass, or after it (`wanted`). Besides -EALREADY:
+ * control was on before, so that there is nothing to tell.
  */
 int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-				 void (*done)(void *arg), void *arg);
+				 const struct ibcc_settings *wanted, void (*done)(void *arg),
+				 void *arg);
+/* Settings were written: loads of before no longer tell of now, beginning with the next pass. */
+void ibcc_predictor_wrote(struct ibcc_predictor *p);
 /* Waits for the one under way, if any. */
 void ibcc_predictor_wait(struct ibcc_predictor *p);
 

@@ -131,7 +131,12 @@ int ibcc_what_if(const struct ibcc_topo *t, const struct ibcc_root *root, uint32
 		rc = ibcc_settings_copy(out, wanted);
 	if (rc)
 		return rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : rc;
-	for (uint32_t r = 0; r < n_roots; r++) {
+	/* Whom the plan holds, and whom this pass sees: a pass may miss some. */
+	for (uint32_t i = 0; i < out->n && !rc; i++)
+		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node) &&
+		    ibcc_settings_are_on(&wanted->ep[i]))
+			rc = set_adapter(&out->ep[i], &v);
+	for (uint32_t r = 0; r < n_roots && !rc; r++) {
 		if (v.has[THRESHOLD] || v.has[MARKING_RATE])
 			set_root(t, root[r].port, out, &v);
 		for (uint32_t i = 0; i < root[r].n_sources && !rc; i++) {

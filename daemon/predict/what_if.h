@@ -8,9 +8,9 @@
 #include <ibcc/picture.h>
 #include <ibcc/why.h>
 
-/* What is wanted, with values in place of some: {"ccti_timer": 0..65535,
- * "ccti_increase": 0..255, "table_end": 0..16383.875 packet times} at the adapters of all roots'
- * trees, {"threshold": 0..15, "marking_rate": 0..65535} at the roots' ports. -EINVAL with all that
+/* What is wanted, with values in place of some: {"ccti_timer": 0..65535, "ccti_increase": 0..255,
+ * "table_end": 0..16383.875 packet times} at the adapters of all roots' trees and all that are
+ * held, {"threshold": 0..15, "marking_rate": 0..65535} at the roots' ports. -EINVAL with all that
  * is wrong in *why; -ENOMEM. *out needs ibcc_settings_fini() after 0.
  */
 int ibcc_what_if(const struct ibcc_topo *t, const struct ibcc_root *root, uint32_t n_roots,

@@ -54,10 +54,11 @@ json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *
 json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s);
 
 /* What a plan will bring: {"known","method","basis","baseline_age_s","replay":{"rate_permille",
- * "wait_permille"},"total","victims","roots","why","cpu_ms"}, amounts as {"now_mbps",
- * "expected_mbps","low_mbps","high_mbps"}. Total and victims are null where `known` is false, and
- * `why` says why; roots may be there all the same. Where it is true there are the keys of releases
- * before, too: hot_now_mbps, hot_expected_mbps, victim_now_mbps, victim_expected_mbps, sources.
+ * "wait_permille"},"total","victims","roots","open_roots","roots_why","why","cpu_ms"}, amounts as
+ * {"now_mbps", "expected_mbps","low_mbps","high_mbps"}. Total and victims are null where `known` is
+ * false, and `why` says why; roots may be there all the same, and `roots_why` says why some are
+ * not: open ones have bounds alone. Where `known` is true there are the keys of releases before,
+ * too: hot_now_mbps, hot_expected_mbps, victim_now_mbps, victim_expected_mbps, sources.
  */
 json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
 			       const struct ibcc_prediction *p);
@@ -77,7 +78,8 @@ json_t *ibcc_report_routing(const struct ibcc_cycle *c);
 /* What each device type answers: {"schema","version","types","nvidia","routing"}, where a type is
  * {"vendor_id","device_id","name","type","count"} and, for each property, an object of values with
  * counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key", "counters", "tick",
- * "link_mbps" (ports), "nvidia_cc", "adaptive_routing". No GUID, LID or name of a node is in it.
+ * "link_mbps" (ports), "nvidia_cc", "adaptive_routing", "firmware". No GUID, LID or name of a node
+ * is in it.
  */
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p);
 

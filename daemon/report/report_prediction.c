@@ -28,6 +28,23 @@ static json_t *roots_of(const struct ibcc_topo *t, const struct ibcc_prediction 
 	return list;
 }
 
+/* What they send is in a range, and nothing is known of where in it. */
+static json_t *open_of(const struct ibcc_topo *t, const struct ibcc_prediction *p)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < p->n_open; i++) {
+		const struct ibcc_amount *a = &p->open[i].amount;
+		json_t *o = ibcc_json_port(t, p->open[i].port);
+
+		json_object_update_new(o, json_pack("{sI sI sI}", "now_mbps", whole(a->now_mbps),
+						    "low_mbps", whole(a->low_mbps), "high_mbps",
+						    whole(a->high_mbps)));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 /* As releases before had them. */
 static int add_old_keys(json_t *o, const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
 			const struct ibcc_prediction *p)
@@ -66,7 +83,7 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 	static const char *const bases[] = { "none", "history" };
 	const char *why = ibcc_prediction_reason(p->why);
 	json_t *o = json_pack(
-		"{sb ss ss so so so so so so sI}", "known", (int)p->known, "method",
+		"{sb ss ss so so so so so so so so sI}", "known", (int)p->known, "method",
 		methods[p->method], "basis", bases[p->basis], "baseline_age_s",
 		in->before && in->before->n
 			? json_integer((json_int_t)(p->baseline_age_ns / 1000000000ull))
@@ -76,8 +93,12 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 					"wait_permille", whole(1000 * p->replay_wait))
 			    : json_null(),
 		"total", p->known ? amount(&p->total) : json_null(), "victims",
-		p->known ? amount(&p->victims) : json_null(), "roots", roots_of(t, p), "why",
-		p->known ? json_null() : json_string(why), "cpu_ms", whole(1000 * p->cpu_s));
+		p->known ? amount(&p->victims) : json_null(), "roots", roots_of(t, p), "open_roots",
+		open_of(t, p), "roots_why",
+		p->roots_why == IBCC_PREDICTION_TELLS
+			? json_null()
+			: json_string(ibcc_prediction_reason(p->roots_why)),
+		"why", p->known ? json_null() : json_string(why), "cpu_ms", whole(1000 * p->cpu_s));
 
 	if (o && p->known && add_old_keys(o, t, in, p)) {
 		json_decref(o);

@@ -172,6 +172,17 @@ static void tell_vendor(json_t *type, const struct ibcc_vendor_endport *e, bool 
 		bump(type, "adaptive_routing", e->loose_sls ? "on" : can ? "off" : "no");
 }
 
+static void tell_firmware(json_t *type, const struct ibcc_probe_endport *e)
+{
+	char text[48];
+
+	if (!e->has_firmware)
+		return;
+	snprintf(text, sizeof(text), "%u.%u.%u", e->firmware.major, e->firmware.minor,
+		 e->firmware.sub);
+	bump(type, "firmware", text);
+}
+
 static void tell_speeds(json_t *type, const struct ibcc_topo *t, const struct ibcc_topo_node *n)
 {
 	for (unsigned int i = 1; i <= n->n_ports; i++)
@@ -193,6 +204,7 @@ static void tell_endport(struct inventory *v, uint32_t i)
 	tell_a10(type, &v->c->actual.ep[i], is_switch);
 	if (v->c->actual.ep[i].told)
 		tell_class(type, &v->p->ep[i]);
+	tell_firmware(type, &v->p->ep[i]);
 	tell_counters(type, &v->p->ep[i], d);
 	tell_tick(type, &v->p->ep[i], d);
 	tell_vendor(type, &v->c->vendor.ep[i], is_switch);

@@ -2,6 +2,7 @@
 /* NVIDIA's own congestion control, as far as it tells, and what is to be said of ways. */
 #include <ibcc/ways.h>
 
+#include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 
 static json_t *throttled(const struct ibcc_topo *t, const struct ibcc_vendor *v)
@@ -52,6 +53,6 @@ json_t *ibcc_report_routing(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
 
-	ibcc_vendor_routes_text(&c->vendor, &text);
+	ibcc_refusal_routes(c, &text);
 	return text.text[0] ? ibcc_json_text(text.text) : json_null();
 }

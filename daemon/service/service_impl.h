@@ -105,6 +105,8 @@ void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
  * what it brings.
  */
 void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before);
+/* Likewise for a plan made earlier, as long as the settings of before are known. */
+void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *plan);
 /* The last pass' plan with all its data, a new reference; NULL: there is none. */
 json_t *ibcc_service_plan_alone(struct ibcc_service *s);
 /* Sees to an open port and a topology that is up to date. */
@@ -128,6 +130,11 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
  */
 int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
 			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
+/* Carries a plan out, by the service's applier and books; only txn, back and all_or_nothing of the
+ * carry are asked for. Returns as ibcc_carry_out(); a plan of nothing is carried out.
+ */
+int ibcc_service_carry(const struct ibcc_service *s, struct ibcc_carry carry,
+		       struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why);
 /* After something was written, or not: counts Sets. Where a LID was another node's, the fabric is
  * discovered again.
  */

@@ -119,12 +119,9 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 	if (rc)
 		goto out;
 	carry = (struct ibcc_carry){
-		.applier = s->applier,
-		.state = s->state,
-		.topo = s->cycle.topo,
 		.txn = { .who = r->who, .action = "key", .summary = "CC_Key set at all nodes" },
 	};
-	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	if (!rc && strangers.text[0])
 		rc = ibcc_why_set(why, -EACCES, "%s", strangers.text);
 	rc = ibcc_service_missed(s, rc, why);

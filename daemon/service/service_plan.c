@@ -77,19 +77,17 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	if (rc)
 		goto out;
 	carry = (struct ibcc_carry){
-		.applier = s->applier,
-		.state = s->state,
-		.topo = s->cycle.topo,
 		.all_or_nothing = true,
 		.txn = { .who = r->who,
 			 .action = "apply",
 			 .summary = "a plan made earlier",
 			 .confirm_s = r->confirm_s },
 	};
-	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
 	ibcc_service_begin_trial(s, r, rc, why);
 	if (res.set_mads) {
+		ibcc_service_predict_saved(s, &plan);
 		/* What is there now is ours by the books, and the tuner has not made it. */
 		ibcc_service_forget(s);
 		ibcc_service_pause(s, NULL);

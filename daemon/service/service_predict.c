@@ -82,11 +82,35 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	    !s->cycle.result.set_mads ||
 	    (!s->cycle.picture.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
 		return;
-	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, s->on_predicted,
+	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, NULL, s->on_predicted,
 					  s->predicted_arg);
 	/* Somebody looked at this plan a moment ago. */
 	if (!rc || (rc == -EBUSY && s->asked_plan && !s->asked_what_if))
 		s->predicted_txn = newest;
+}
+
+void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *plan)
+{
+	const struct ibcc_topo *t = s->cycle.topo;
+	struct ibcc_settings wanted;
+	int rc = -ENOENT;
+
+	if (!s->on_predicted || !s->cycle.decided || ibcc_settings_copy(&wanted, &s->cycle.actual))
+		return;
+	for (uint32_t i = 0; i < plan->n; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		uint32_t port = ibcc_topo_port_of_lid(t, c->lid);
+
+		if (port != IBCC_NONE && t->port[port].endport < wanted.n)
+			ibcc_settings_unpack(&wanted.ep[t->port[port].endport], c->attr_id,
+					     c->attr_mod, c->new_data);
+	}
+	if (s->cycle.picture.n_roots || ibcc_loads_held(t, &wanted))
+		rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, &wanted, s->on_predicted,
+						  s->predicted_arg);
+	ibcc_settings_fini(&wanted);
+	if (!rc)
+		s->predicted_txn = ibcc_state_newest(s->state);
 }
 
 static void keep(struct ibcc_service *s)

@@ -205,11 +205,22 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 }
 
 /* No trap tells of a LID that has moved. */
+int ibcc_service_carry(const struct ibcc_service *s, struct ibcc_carry carry,
+		       struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why)
+{
+	carry.applier = s->applier;
+	carry.state = s->state;
+	carry.topo = s->cycle.topo;
+	return plan->n ? ibcc_carry_out(&carry, plan, res, why) : ibcc_result_init(res, 0);
+}
+
 void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
 {
 	bool moved = false;
 
 	s->set_mads += res->set_mads;
+	if (res->set_mads)
+		ibcc_predictor_wrote(s->predictor);
 	for (uint32_t i = 0; i < res->n; i++)
 		moved |= res->change[i].err == -ESTALE;
 	if (moved && s->source == IBCC_TOPO_FROM_DISCOVERY)

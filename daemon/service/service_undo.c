@@ -106,9 +106,6 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
 		 reason ? ": " : "", reason ? reason : "");
 	carry = (struct ibcc_carry){
-		.applier = s->applier,
-		.state = s->state,
-		.topo = s->cycle.topo,
 		/* With nodes missing or left out the transactions are not taken back altogether. */
 		.txn = { .who = r->who,
 			 .action = "rollback",
@@ -116,7 +113,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 			 .undoes_from = n_gone + n_bad ? 0 : first },
 		.back = true,
 	};
-	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
 	if (!rc && n_gone)
 		rc = ibcc_why_set(why, -EHOSTUNREACH,
@@ -228,15 +225,12 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		goto out;
 	}
 	carry = (struct ibcc_carry){
-		.applier = s->applier,
-		.state = s->state,
-		.topo = t,
 		.txn = { .who = r->who,
 			 .action = "disable",
 			 .summary = "marking and throttling taken off" },
 		.back = true,
 	};
-	rc = plan.n ? ibcc_carry_out(&carry, &plan, &res, why) : ibcc_result_init(&res, 0);
+	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
@@ -277,13 +271,9 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 		return rc;
 	ibcc_audit_text(s->cycle.topo, &audit, &text);
 	carry = (struct ibcc_carry){
-		.applier = s->applier,
-		.state = s->state,
-		.topo = s->cycle.topo,
 		.txn = { .who = r->who, .action = "repair", .summary = text.text },
 	};
-	rc = audit.drift.n ? ibcc_carry_out(&carry, &audit.drift, &res, why)
-			   : ibcc_result_init(&res, 0);
+	rc = ibcc_service_carry(s, carry, &audit.drift, &res, why);
 	ibcc_service_wrote(s, &res);
 	if (res.set_mads)
 		s->cycle.actual_known = false;

@@ -51,7 +51,8 @@ static json_t *predict(const struct tune *t, struct ibcc_evidence *e,
 	e->in.budget_ns = t->config.predict_cpu_s * 1000000000ull;
 	e->in.cpu_ns = cpu_ns;
 	if (ibcc_predict(&e->in, &p))
-		p = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED };
+		p = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED,
+					      .roots_why = IBCC_PREDICTION_FAILED };
 	o = ibcc_report_prediction(e->topo, &e->in, &p);
 	ibcc_prediction_fini(&p);
 	return o;

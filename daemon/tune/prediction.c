@@ -61,10 +61,29 @@ static void print_roots(FILE *out, const json_t *p)
 		fprintf(out, " and %zu more", i - ROOTS_SHOWN);
 }
 
+/* Those of which nothing but bounds is told. */
+static void print_open(FILE *out, const json_t *p)
+{
+	const json_t *roots = json_object_get(p, "open_roots"), *o;
+	char node[160];
+	size_t i;
+
+	json_array_foreach (roots, i, o)
+		if (i < ROOTS_SHOWN)
+			fprintf(out, "%s root %s port %lld %+d to %+d %%", i ? "," : "",
+				tune_node_text(o, node, sizeof(node)),
+				(long long)tune_int(o, "port"), whole(change(o, "low_mbps")),
+				whole(change(o, "high_mbps")));
+	if (i > ROOTS_SHOWN)
+		fprintf(out, " and %zu more", i - ROOTS_SHOWN);
+}
+
 static void write_prediction(FILE *out, const json_t *p)
 {
 	const json_t *victims = json_object_get(p, "victims"), *total = json_object_get(p, "total");
 	bool roots = json_array_size(json_object_get(p, "roots")) > 0;
+	bool open = json_array_size(json_object_get(p, "open_roots")) > 0;
+	const char *why = json_string_value(json_object_get(p, "roots_why"));
 
 	if (json_is_true(json_object_get(p, "known"))) {
 		fputs("Predicted", out);
@@ -77,14 +96,18 @@ static void write_prediction(FILE *out, const json_t *p)
 				whole(change(victims, "high_mbps")));
 		fprintf(out, " total %+d %% (+-%d)%s", whole(change(total, "expected_mbps")),
 			whole(change(total, "high_mbps") - change(total, "expected_mbps")),
-			roots ? "," : "");
+			roots || open ? "," : "");
 		print_roots(out, p);
+		print_open(out, p);
 		fputc('.', out);
+		if (!roots && !open && why)
+			fprintf(out, " What roots send cannot be told: %s.", why);
 		return;
 	}
-	if (roots) {
+	if (roots || open) {
 		fputs("Predicted:", out);
 		print_roots(out, p);
+		print_open(out, p);
 		fputs(". ", out);
 	} else {
 		fputs("Prediction: none. ", out);

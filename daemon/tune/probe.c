@@ -9,8 +9,9 @@
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
-#define CELL   256
-#define NVIDIA 7 /* of the properties below */
+#define CELL         256
+#define NVIDIA       7 /* of the properties below */
+#define N_PROPERTIES 11
 
 /* Values of a property, "yes" or "off (3), on (5)" where they differ or are several of each. */
 static const char *values(char *cell, const json_t *type, const char *property, json_int_t all)
@@ -42,17 +43,17 @@ static void add_type(struct libscols_table *t, const json_t *type)
 	static const char *const properties[] = { "annex_a10",  "table_entries", "port_block",
 						  "attributes", "counters",      "tick",
 						  "link_mbps",  "nvidia_cc",     "adaptive_routing",
-						  "cc_key" };
+						  "cc_key",     "firmware" };
 	json_int_t count = tune_int(type, "count");
-	char device[96], number[24], cell[10][CELL], algorithm[CELL];
+	char device[96], number[24], cell[N_PROPERTIES][CELL], algorithm[CELL];
 	size_t len;
-	const char *row[13] = { device, tune_str(type, "type"), number };
+	const char *row[3 + N_PROPERTIES] = { device, tune_str(type, "type"), number };
 
 	snprintf(device, sizeof(device), "%s%s%s/%s", tune_str(type, "name"),
 		 tune_str(type, "name")[0] ? " " : "", tune_str(type, "vendor_id"),
 		 tune_str(type, "device_id"));
 	snprintf(number, sizeof(number), "%lld", (long long)count);
-	for (size_t i = 0; i < 10; i++)
+	for (size_t i = 0; i < N_PROPERTIES; i++)
 		row[3 + i] = values(cell[i], type, properties[i], count);
 	len = strlen(cell[NVIDIA]);
 	if (values(algorithm, type, "nvidia_algorithm", count)[0])
@@ -69,9 +70,9 @@ static void print_types(const json_t *a)
 		{ "ATTRIBUTES", IBCC_WRAP }, { "COUNTERS", IBCC_WRAP },
 		{ "TICK", IBCC_LEFT },       { tune_rate_unit(), IBCC_LEFT },
 		{ "NVIDIA CC", IBCC_LEFT },  { "AR", IBCC_LEFT },
-		{ "CC_KEY", IBCC_LEFT },
+		{ "CC_KEY", IBCC_LEFT },     { "FIRMWARE", IBCC_LEFT },
 	};
-	struct libscols_table *t = tune_table_new(columns, 13);
+	struct libscols_table *t = tune_table_new(columns, 3 + N_PROPERTIES);
 	const json_t *o;
 	size_t i;
 

@@ -8,7 +8,8 @@
 #include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
 
-#define LABEL 11 /* columns of a label */
+#define LABEL           11 /* columns of a label */
+#define THROTTLED_NAMED 5u
 
 static void print_sm(FILE *out, const json_t *s)
 {
@@ -150,17 +151,33 @@ static void print_doubted(FILE *out, const json_t *list)
 	}
 }
 
+/* Who slowed down for notifications, and how often. */
+static void print_throttled(FILE *out, const json_t *list)
+{
+	const json_t *o;
+	size_t i, n = 0;
+
+	json_array_foreach (list, i, o) {
+		if (!tune_int(o, "cnp_handled") || n++ >= THROTTLED_NAMED)
+			continue;
+		fprintf(out, "%s%s port %lld (%lld)",
+			n == 1 ? "           slowed by notifications lately: " : ", ",
+			tune_str(o, "node"), tune_int(o, "port"), tune_int(o, "cnp_handled"));
+	}
+	if (n > THROTTLED_NAMED)
+		fprintf(out, " and %zu more", n - THROTTLED_NAMED);
+	if (n)
+		fputc('\n', out);
+}
+
 static void print_vendor(FILE *out, const json_t *v)
 {
-	size_t n = json_array_size(json_object_get(v, "throttled"));
-
 	if (!json_is_object(v))
 		return;
 	fprintf(out, "NVIDIA:    %s\n", tune_str(v, "text"));
 	if (tune_str(v, "advice")[0])
 		fprintf(out, "           %s\n", tune_str(v, "advice"));
-	if (n)
-		fprintf(out, "           %zu adapters saw marks or notifications lately\n", n);
+	print_throttled(out, json_object_get(v, "throttled"));
 }
 
 static void print_list(FILE *out, const char *what, const json_t *list)

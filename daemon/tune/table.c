@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "daemon/tune/table.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -202,14 +203,15 @@ static void arrange(struct libscols_table *t, struct libscols_column *const *col
 
 static void print_in(struct libscols_table *t, bool chosen)
 {
-	int columns = tune_columns();
+	size_t columns = (size_t)tune_columns();
 	char same[256];
 
-	if (!columns || tune_table_fit(t, (size_t)columns, chosen, same, sizeof(same)))
+	/* What is no terminal has no edge. */
+	if (tune_table_fit(t, columns ? columns : SIZE_MAX, chosen, same, sizeof(same)))
 		scols_print_table(t);
 	else
 		tune_table_print_records(t);
-	if (columns && same[0])
+	if (same[0])
 		tune_say("All: ", "%s.", same);
 }
 

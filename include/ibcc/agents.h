@@ -32,6 +32,7 @@ struct ibcc_agent_quirks {
 	 */
 	uint32_t pma_qp;
 	bool no_log;  /* has no CongestionLog */
+	bool no_sls;  /* has no PortXmitDataSL */
 	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */
 	/* Its ports' counters lie about what is counted from now on: so many permille of it. 0: the
 	 * truth; marks: FECN and BECN, of the packets received.

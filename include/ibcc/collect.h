@@ -62,6 +62,16 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key,
 			const struct ibcc_settings *actual);
 
+/* After a pass: a mask of the SLs that each of some active ports sends on, as PortXmitDataSL tells
+ * of the time since that was read before: with one part in 50 of their data or more, and those
+ * whose counter is at its end. 0: it is not told yet, or what is does not come to what was
+ * sent. Silence leaves what was known for three passes. One MAD each; of nodes that refuse, ever
+ * more seldom. Returns 0, -EINVAL (another topology), -ENOMEM, -EIO, -ECANCELED.
+ */
+int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			    const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			    const uint32_t *port, uint32_t n, uint16_t *sls);
+
 /* Clears counters of 32 bits that have passed half their range, before they stop at its end, and
  * makes the snapshot count on from there: data, packets and PortXmitWait of PortCounters, FECN and
  * BECN of PortRcvConCtrl. Counters of 64 bits are left alone. Sends Sets, so it is no part of a dry

@@ -86,6 +86,11 @@ struct ibcc_cycle {
 	bool decided;       /* picture, target and plan are there */
 	uint64_t decide_ns; /* CPU time that they took, by the options' clock */
 	struct ibcc_picture picture;
+	/* What the decision is made by: the picture, of whose roots those are not seen that packets
+	 * need not reach by the forwarding tables. Owns its array of roots alone.
+	 */
+	struct ibcc_picture proved;
+	struct ibcc_why unproved; /* those, by name and SL; empty: none */
 	struct ibcc_target target;
 	struct ibcc_plan plan;
 	bool acted;                /* result is there */

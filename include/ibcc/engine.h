@@ -79,7 +79,7 @@ struct ibcc_engine_port {
 	uint64_t xmit_time_cong_ps;             /* in congested state */
 	uint64_t vl_xmit_wait_ps[16], vl_xmit_time_cong_ps[16];
 	uint64_t rcv_fecn, rcv_becn;
-	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16];
+	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16], sl_xmit_bytes[16];
 	uint64_t mark_fecn; /* packets that this port marked */
 	uint64_t dropped;
 	uint64_t backlog_bytes; /* waiting at a switch for this output now, from all inputs */

@@ -16,6 +16,7 @@ enum ibcc_mad_class {
 	IBCC_MAD_CLASS_SA = 0x03, /* class version 2 */
 	IBCC_MAD_CLASS_SMP_DIRECT = 0x81,
 	IBCC_MAD_CLASS_PERF = 0x04,
+	IBCC_MAD_CLASS_MELLANOX = 0x0a,
 	IBCC_MAD_CLASS_CC = 0x21, /* class version 2, base version 1, QP1 */
 };
 

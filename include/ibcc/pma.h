@@ -25,6 +25,7 @@ enum ibcc_pma_attr {
 	IBCC_PMA_ATTR_SL_RCV_BECN = 0x33,
 	IBCC_PMA_ATTR_XMIT_CON_CTRL = 0x34,
 	IBCC_PMA_ATTR_VL_XMIT_TIME_CONG = 0x35,
+	IBCC_PMA_ATTR_XMIT_DATA_SL = 0x36, /* Annex A13; no capability bit announces it */
 };
 
 /* ClassPortInfo:CapabilityMask bits that matter here. */
@@ -111,7 +112,7 @@ struct ibcc_pma_counters_ext {
 void ibcc_pma_counters_ext_pack(uint8_t *mad, const struct ibcc_pma_counters_ext *v);
 void ibcc_pma_counters_ext_unpack(const uint8_t *mad, struct ibcc_pma_counters_ext *v);
 
-/* The congestion attributes 0x1c, 0x30 to 0x35 have one array of equal counters behind the common
+/* The attributes 0x1c, 0x30 to 0x36 have one array of equal counters behind the common
  * head. n and width (16 or 32 bits) come from the attribute; ibcc_pma_array_len() returns n, or 0
  * for an attribute that is none of these. Values too wide for the field are stored as all ones.
  * RCV_CON_CTRL: v[0] PktRcvFECN, v[1] PktRcvBECN. XMIT_CON_CTRL: v[0] PortXmitTimeCong.

@@ -40,6 +40,8 @@ enum ibcc_prediction_why {
 	IBCC_PREDICTION_VLS,       /* several VLs, and no counters of each */
 	IBCC_PREDICTION_NO_CC,     /* adapters in the tree cannot be set */
 	IBCC_PREDICTION_CPU,       /* CPU time did not suffice */
+	IBCC_PREDICTION_OPEN,      /* of roots: limits leave them idle, sources recover */
+	IBCC_PREDICTION_SLOW,      /* of slow receivers: who sends to them is not known */
 	IBCC_PREDICTION_FAILED,
 };
 
@@ -68,9 +70,13 @@ struct ibcc_prediction {
 	/* All that adapters send; what those send that wait now, but for what goes through roots.
 	 */
 	struct ibcc_amount total, victims;
-	uint32_t n_roots;
+	/* Why some roots are not told, TELLS: all are. */
+	enum ibcc_prediction_why roots_why;
+	uint32_t n_roots, n_open;
 	double *sent_mbps;                /* by port, owned; what they will send; NULL: not known */
 	struct ibcc_predicted_root *root; /* owned; there may be some where `known` is false */
+	/* Likewise; with bounds alone: what they are expected to send is not told. */
+	struct ibcc_predicted_root *open;
 };
 void ibcc_prediction_fini(struct ibcc_prediction *p);
 
@@ -93,6 +99,11 @@ struct ibcc_prediction_in {
 
 /* Takes up to the budget of CPU time. -ENOMEM. *p needs ibcc_prediction_fini() after 0. */
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
+
+/* Half the width of the range of a root's own rate, as a share of the present one. A root that may
+ * be anywhere in more than the whole width is open.
+ */
+#define IBCC_PREDICTION_ROOT_MARGIN 0.10
 
 /* Half the width of the range of a change that is predicted as a share of the present: 8 points and
  * 0.15 of it. Measured on drawn scenarios: doc/prediction.md.

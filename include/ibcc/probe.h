@@ -9,6 +9,7 @@
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
+#include <ibcc/vendor_info.h>
 
 /* What became of a question. */
 enum ibcc_answer {
@@ -38,6 +39,8 @@ struct ibcc_probe_endport {
 		key_info; /* of class 0x21, where CongestionInfo was answered */
 	enum ibcc_probe_key key;
 	bool protect; /* its CC_KeyProtectBit */
+	bool has_firmware;
+	struct ibcc_vinfo_general firmware;
 };
 
 /* By endport index. */
@@ -48,8 +51,9 @@ struct ibcc_probe {
 void ibcc_probe_fini(struct ibcc_probe *p);
 
 /* Asks all endports with a LID. `s`, as read from the fabric, tells who has class 0x21. Attributes
- * that a device is known to answer with something else are not asked for. *p is initialised by the
- * call. Returns 0, -ENOMEM, -EIO, -ECANCELED.
+ * that a device is known to answer with something else are not asked for. Of Mellanox's devices one
+ * of each type is asked for its firmware, and where that tells, the others. *p is initialised by
+ * the call. Returns 0, -ENOMEM, -EIO, -ECANCELED.
  */
 int ibcc_probe_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		   const struct ibcc_settings *s, struct ibcc_probe *p);

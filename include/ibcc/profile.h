@@ -25,13 +25,14 @@ struct ibcc_profile {
 	 */
 	uint16_t cap_mask;
 	uint32_t cap_mask2;
-	uint8_t tick;        /* PortSamplesControl:Tick */
-	uint16_t wait_bytes; /* of the port that a tick of PortXmitWait really is; 0: as the device
-			      * table says of the IDs */
-	bool kernel_pma;     /* as <ibcc/device.h> has it */
-	bool no_wait;        /* PortXmitWait stays zero */
-	bool qlogic;         /* see struct ibcc_agent_quirks */
-	int nvidia_cc;       /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
+	uint8_t tick;         /* PortSamplesControl:Tick */
+	uint16_t wait_bytes;  /* of the port that a tick of PortXmitWait really is; 0: as the device
+			       * table says of the IDs */
+	bool kernel_pma;      /* as <ibcc/device.h> has it */
+	bool no_wait;         /* PortXmitWait stays zero */
+	bool qlogic;          /* see struct ibcc_agent_quirks */
+	uint16_t firmware[3]; /* that it tells by class 0x0a; 0: it has no such class */
+	int nvidia_cc;        /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
 	/* A switch that can route adaptively, and the SLs for which it says that it does. The
 	 * engine goes by the forwarding tables all the same.
 	 */

@@ -66,7 +66,8 @@ int ibcc_target_explain(const struct ibcc_target *target, const struct ibcc_topo
 /* What endports had before they got settings of ours for the first time. */
 struct ibcc_laying {
 	struct ibcc_settings baseline;
-	bool *touched; /* by endport: has a baseline, which it is to have again in the end */
+	bool *touched;       /* by endport: has a baseline, which it is to have again in the end */
+	uint16_t spared_sls; /* of adapters: they keep what they have */
 };
 
 /* -ENOMEM. ibcc_laying_fini() accepts one of zeros. */

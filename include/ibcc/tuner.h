@@ -31,6 +31,9 @@ const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tun
  */
 int ibcc_tuner_held(const struct ibcc_tuner *tuner, bool *which);
 
+/* From the next step on adapters keep what they have for these SLs. */
+void ibcc_tuner_spare(struct ibcc_tuner *tuner, uint16_t sls);
+
 /* See ibcc_controller_may_learn(). */
 void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
 

@@ -120,6 +120,7 @@ static void add_counters(struct ibcc_engine_port *sum, const struct ibcc_engine_
 		sum->vl_xmit_time_cong_ps[i] += v->vl_xmit_time_cong_ps[i];
 		sum->sl_rcv_fecn[i] += v->sl_rcv_fecn[i];
 		sum->sl_rcv_becn[i] += v->sl_rcv_becn[i];
+		sum->sl_xmit_bytes[i] += v->sl_xmit_bytes[i];
 	}
 }
 
@@ -210,6 +211,8 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 		err = ibcc_agents_cc(a, endport, &h, reply);
 	else if (h.mgmt_class == IBCC_MAD_CLASS_PERF)
 		err = ibcc_agents_pma(a, endport, &h, reply);
+	else if (h.mgmt_class == IBCC_MAD_CLASS_MELLANOX)
+		err = ibcc_agents_vendor_info(a, endport, &h, reply);
 	else if (h.mgmt_class == IBCC_MAD_CLASS_SMP && h.attr_id >= VENDOR_ATTR)
 		err = ibcc_agents_vendor_smp(a, endport, &h, reply);
 	if (err < 0)

@@ -38,6 +38,7 @@ static unsigned int row_of(uint16_t attr_id, unsigned int *first)
 	case IBCC_PMA_ATTR_SL_RCV_BECN: *first = PMA_SL_BECN; break;
 	case IBCC_PMA_ATTR_XMIT_CON_CTRL: *first = PMA_XMIT_CON; break;
 	case IBCC_PMA_ATTR_VL_XMIT_TIME_CONG: *first = PMA_VL_TIME_CONG; break;
+	case IBCC_PMA_ATTR_XMIT_DATA_SL: *first = PMA_SL_XMIT; break;
 	case IBCC_PMA_ATTR_CLASS_PORT_INFO:
 	case IBCC_PMA_ATTR_SAMPLES_CONTROL:
 	case IBCC_PMA_ATTR_SAMPLES_RESULT: return 0;
@@ -126,6 +127,7 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 		row[PMA_VL_WAIT + i] = c.vl_xmit_wait_ps[i] / tick;
 		row[PMA_SL_FECN + i] = c.sl_rcv_fecn[i];
 		row[PMA_SL_BECN + i] = c.sl_rcv_becn[i];
+		row[PMA_SL_XMIT + i] = c.sl_xmit_bytes[i] / DATA_UNIT;
 		if (i < 15)
 			row[PMA_VL_TIME_CONG + i] = c.vl_xmit_time_cong_ps[i] / tick;
 	}
@@ -292,7 +294,8 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 		ibcc_pma_samples_control_pack(mad, &sc);
 		return IBCC_MAD_STATUS_OK;
 	}
-	if (!row_of(h->attr_id, &first))
+	if (!row_of(h->attr_id, &first) ||
+	    (h->attr_id == IBCC_PMA_ATTR_XMIT_DATA_SL && a->quirks[n - a->topo->node].no_sls))
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	ibcc_pma_select_unpack(mad, h->attr_id, &s);
 	if (h->attr_mod || !port_valid(n, s.port))

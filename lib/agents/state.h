@@ -23,7 +23,8 @@ enum {
 	PMA_SL_BECN = PMA_SL_FECN + 16,      /* 16 */
 	PMA_XMIT_CON = PMA_SL_BECN + 16,     /* 1 */
 	PMA_VL_TIME_CONG = PMA_XMIT_CON + 1, /* 15 */
-	PMA_ROW = PMA_VL_TIME_CONG + 15,
+	PMA_SL_XMIT = PMA_VL_TIME_CONG + 15, /* 16 */
+	PMA_ROW = PMA_SL_XMIT + 16,
 };
 
 enum { LIE_BYTES, LIE_PACKETS, LIE_WAIT, LIE_FECN, LIE_BECN, LIE_COUNT };
@@ -74,6 +75,8 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 #define VENDOR_ATTR IBCC_VCC_ATTR_FIRST
 int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			  uint8_t *mad);
+int ibcc_agents_vendor_info(struct ibcc_agents *a, uint32_t endport,
+			    const struct ibcc_mad_header *h, uint8_t *mad);
 int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			   uint8_t *mad);
 

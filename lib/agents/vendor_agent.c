@@ -2,7 +2,11 @@
 /* NVIDIA's own congestion control at a node, as far as reading it goes. The engine knows only the
  * annex's, so what is told of marks and notifications is what that counts.
  */
+#include <errno.h>
+
+#include <ibcc/pma.h>
 #include <ibcc/vendor_cc.h>
+#include <ibcc/vendor_info.h>
 #include <ibcc/vendor_route.h>
 
 #include "lib/agents/state.h"
@@ -85,6 +89,29 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 		return is_switch ? IBCC_MAD_STATUS_BAD_ATTR : algorithm(on, mad);
 	}
 	return IBCC_MAD_STATUS_BAD_ATTR;
+}
+
+/* A node without the class does not say so. Of ClassPortInfo nobody looks at more than that it is
+ * answered.
+ */
+int ibcc_agents_vendor_info(struct ibcc_agents *a, uint32_t endport,
+			    const struct ibcc_mad_header *h, uint8_t *mad)
+{
+	const struct ibcc_profile *p = &a->profile[a->topo->port[a->topo->endport[endport]].node];
+
+	if (!p->firmware[0])
+		return -ETIMEDOUT;
+	if (h->method != IBCC_MAD_GET)
+		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (h->attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO)
+		return IBCC_MAD_STATUS_OK;
+	if (h->attr_id != IBCC_VINFO_ATTR_GENERAL)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	ibcc_vinfo_general_pack(mad, &(struct ibcc_vinfo_general){ .device_id = p->device_id,
+								   .major = p->firmware[0],
+								   .minor = p->firmware[1],
+								   .sub = p->firmware[2] });
+	return IBCC_MAD_STATUS_OK;
 }
 
 static void set_bit(struct ibcc_vcc_general_info *v, enum ibcc_vcc_capability bit)

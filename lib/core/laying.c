@@ -255,6 +255,24 @@ static bool near(uint32_t a, uint32_t b)
 	return (uint64_t)(high - low) * 100 <= (uint64_t)high * NEAR_PERCENT;
 }
 
+static bool is_spared(const struct job *j, unsigned int sl)
+{
+	return j->l->spared_sls >> sl & 1;
+}
+
+/* Does an SL have its values, or is it spared and has what it had? */
+static bool sl_is_near(const struct job *j, uint32_t i, unsigned int sl,
+		       const struct ibcc_law_out *law)
+{
+	const struct ibcc_cc_ca_entry *a = &j->actual->ep[i].ca.sl[sl];
+	const struct ibcc_cc_ca_entry *b = &j->l->baseline.ep[i].ca.sl[sl];
+
+	if (is_spared(j, sl))
+		return a->CCTI_Timer == b->CCTI_Timer && a->CCTI_Increase == b->CCTI_Increase &&
+		       a->CCTI_Min == b->CCTI_Min;
+	return a->CCTI_Increase == law->increase && !a->CCTI_Min && near(a->CCTI_Timer, law->timer);
+}
+
 static uint32_t end_of(const struct ibcc_cct *c)
 {
 	return ibcc_cct_entry_delay_milli(c->entry[c->limit]);
@@ -263,27 +281,30 @@ static uint32_t end_of(const struct ibcc_cct *c)
 /* Values that differ by less than what the law leaves open are kept: each Set costs, and the fabric
  * is the better for every one that is not sent.
  */
-static bool near_enough(const struct ibcc_endport_cc *ep, const struct ibcc_law_out *law,
+static bool near_enough(const struct job *j, uint32_t i, const struct ibcc_law_out *law,
 			uint32_t entries)
 {
+	const struct ibcc_endport_cc *ep = &j->actual->ep[i];
 	struct ibcc_cct same;
 
 	if (!ep->by_block && ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL)
 		return false;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
-		if (ep->ca.sl[sl].CCTI_Increase != law->increase || ep->ca.sl[sl].CCTI_Min ||
-		    !near(ep->ca.sl[sl].CCTI_Timer, law->timer))
+		if (!sl_is_near(j, i, sl, law))
 			return false;
 	return near(end_of(&ep->cct), end_of(&law->cct)) &&
 	       !ibcc_law_table(ibcc_law_entries(entries), end_of(&ep->cct), &same) &&
 	       ibcc_cct_equal(&same, &ep->cct);
 }
 
-static void set_values(struct ibcc_endport_cc *ep, const struct ibcc_law_out *law)
+static void set_values(const struct job *j, struct ibcc_endport_cc *ep,
+		       const struct ibcc_law_out *law)
 {
 	ep->cct = law->cct;
 	ep->ca.Port_Control &= (uint16_t)~IBCC_CC_PORT_CONTROL_SL;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		if (is_spared(j, sl))
+			continue;
 		ep->ca.sl[sl].CCTI_Timer = law->timer;
 		ep->ca.sl[sl].CCTI_Increase = law->increase;
 		ep->ca.sl[sl].CCTI_Min = 0;
@@ -304,11 +325,11 @@ static int lay_ca(const struct job *j, uint32_t i)
 	restore(&j->l->baseline.ep[i], ep);
 	if (r && !learns && own_values(j, i, entries, r, &from, &law))
 		r = NULL;
-	if (r && (learns || near_enough(actual, &law, entries))) {
+	if (r && (learns || near_enough(j, i, &law, entries))) {
 		ep->ca = actual->ca;
 		ep->cct = actual->cct;
 	} else if (r) {
-		set_values(ep, &law);
+		set_values(j, ep, &law);
 	}
 	/* A table that ends at index 0 holds nobody, and leaves nobody at a high index when values
 	 * come.

@@ -212,6 +212,8 @@ static struct array array_of(uint16_t attr_id)
 	/* VL15 has no flow control, so it is never congested. */
 	case IBCC_PMA_ATTR_VL_XMIT_TIME_CONG:
 		return (struct array){ IB_PC_VL_XMIT_TIME_CONG0_F, IBCC_PMA_VLS - 1, 32 };
+	case IBCC_PMA_ATTR_XMIT_DATA_SL:
+		return (struct array){ IB_PC_XMT_DATA_SL0_F, IBCC_PMA_SLS, 32 };
 	case IBCC_PMA_ATTR_CLASS_PORT_INFO:
 	case IBCC_PMA_ATTR_SAMPLES_CONTROL:
 	case IBCC_PMA_ATTR_SAMPLES_RESULT:
@@ -267,6 +269,7 @@ const char *ibcc_pma_attr_name(uint16_t attr_id)
 	case IBCC_PMA_ATTR_SL_RCV_BECN: return "PortSLRcvBECN";
 	case IBCC_PMA_ATTR_XMIT_CON_CTRL: return "PortXmitConCtrl";
 	case IBCC_PMA_ATTR_VL_XMIT_TIME_CONG: return "PortVLXmitTimeCong";
+	case IBCC_PMA_ATTR_XMIT_DATA_SL: return "PortXmitDataSL";
 	}
 	return "unknown attribute";
 }

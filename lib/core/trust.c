@@ -154,21 +154,25 @@ static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_po
 static void look_at_marks(struct ibcc_mark_excess *x, const struct ibcc_port_sample *s,
 			  enum ibcc_ctr marks, enum ibcc_ctr packets)
 {
-	double n;
+	enum verdict v = OPEN;
+	double n, more;
 
 	if (s->state != IBCC_SAMPLE_FRESH || !ibcc_delta_exact(&s->delta, marks) ||
 	    !ibcc_delta_exact(&s->delta, packets))
 		return;
 	n = (double)s->delta.v[packets];
+	more = (double)s->delta.v[marks] - (1 + TOLERANCE) * n;
 	x->packets += n;
-	x->marks = fmax(x->marks + (double)s->delta.v[marks] - (1 + TOLERANCE) * n, 0);
+	x->marks = fmax(x->marks + more, 0);
 	if (x->marks > ON_THEIR_WAY)
-		note(&x->finding, MORE);
+		v = MORE;
 	else if (x->packets > MARKS_PACKETS)
-		note(&x->finding, RIGHT);
-	else
-		return;
-	x->marks = x->packets = 0;
+		v = RIGHT;
+	else if (more <= 0)
+		v = QUIET; /* who sends little could not be right again for hours */
+	note(&x->finding, v);
+	if (v == MORE || v == RIGHT)
+		x->marks = x->packets = 0;
 }
 
 static bool is_linked(const struct ibcc_topo *t, uint32_t port)

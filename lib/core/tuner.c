@@ -12,6 +12,7 @@ struct ibcc_tuner {
 	struct ibcc_controller *controller;
 	struct ibcc_laying laying;
 	uint32_t n_endports; /* that the laying is for */
+	uint16_t spared_sls;
 };
 
 struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
@@ -59,6 +60,11 @@ int ibcc_tuner_held(const struct ibcc_tuner *tn, bool *which)
 	return n;
 }
 
+void ibcc_tuner_spare(struct ibcc_tuner *tn, uint16_t sls)
+{
+	tn->spared_sls = sls;
+}
+
 void ibcc_tuner_may_learn(struct ibcc_tuner *tn, bool may)
 {
 	ibcc_controller_may_learn(tn->controller, may);
@@ -87,6 +93,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	uint32_t n_said;
 	int ret = prepare(tn, t);
 
+	tn->laying.spared_sls = tn->spared_sls;
 	if (!ret)
 		ret = ibcc_laying_run(&tn->laying, t, par, actual, &unset);
 	if (ret)

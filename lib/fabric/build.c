@@ -408,6 +408,7 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (rc)
 		return rc;
 	e->stores = m->switching == IBCC_SWITCHING_STORE_AND_FORWARD;
+	e->first_sl = UINT8_MAX;
 	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores && !e->reading;
 	return ibcc_fab_reserve(e, e->n_hca + 64, e->n_ports + 64);
 }

@@ -22,6 +22,22 @@ static uint64_t octets(const struct ibcc_engine *e, const uint64_t n[N_KINDS])
 	return sum;
 }
 
+/* Bytes by SL that a port sent. */
+static void sent_by_sl(const struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
+{
+	uint64_t others = 0;
+
+	if (e->first_sl >= IBCC_CC_SLS)
+		return;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		if (!e->marks[sl] || sl == e->first_sl)
+			continue;
+		out->sl_xmit_bytes[sl] = octets(e, e->marks[sl][port].tx);
+		others += out->sl_xmit_bytes[sl];
+	}
+	out->sl_xmit_bytes[e->first_sl] = out->xmit_bytes - others;
+}
+
 static uint64_t since(const struct ibcc_engine *e, bool running, uint64_t from)
 {
 	return running && e->now_ps > from ? e->now_ps - from : 0;
@@ -68,6 +84,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		out->rcv_fecn += out->sl_rcv_fecn[sl] = e->marks[sl][port].fecn;
 		out->rcv_becn += out->sl_rcv_becn[sl] = e->marks[sl][port].becn;
 	}
+	sent_by_sl(e, port, out);
 	if (e->eth)
 		ibcc_eth_port_read(e, port, out);
 	return 0;

@@ -7,10 +7,6 @@
 
 #include <ibcc/cct.h>
 
-/* Chosen on drawn scenarios: doc/notebook.md. */
-#define MOST_DOUBT 0.35
-#define LEAST_BUSY 0.3
-
 /* What a flow of a source through a root has at the table's end, if it is held there. */
 static double limit(const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t port,
 		    uint32_t src)
@@ -27,48 +23,38 @@ static double limit(const struct ibcc_topo *t, const struct ibcc_settings *s, ui
 	       (1 + ibcc_cct_entry_delay_milli(ep->cct.entry[ep->cct.limit]) / 1000.0);
 }
 
-/* Of what sources send through a root and would send, by their ports; zero before and afterwards.
- */
-struct sums {
-	double *carried, *demand;
-};
-
-static bool is_doubtful(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
-			const struct ibcc_settings *wanted, uint32_t root, struct sums *s)
+/* sent: by port, zero before and afterwards. */
+static double least_mbps(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
+			 const struct ibcc_settings *wanted, uint32_t root, double *sent)
 {
-	uint32_t port = in->root[root].port;
-	double rate = in->now->mbps[port], most = 0, least = 0;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < traffic->n_pairs; i++) {
 		const struct ibcc_traffic_pair *p = &traffic->pair[i];
 
-		if (p->root == root) {
-			s->carried[p->src] += p->carried;
-			s->demand[p->src] += p->demand;
-		}
+		if (p->root == root)
+			sent[p->src] += p->carried;
 	}
 	for (uint32_t i = 0; i < in->t->n_ports; i++) {
-		double held = s->demand[i] > 0 ? limit(in->t, wanted, port, i) : 0;
-
-		most += fmin(s->demand[i], held);
-		least += fmin(s->carried[i], held);
-		s->carried[i] = s->demand[i] = 0;
+		if (sent[i] > 0)
+			sum += fmin(sent[i], limit(in->t, wanted, in->root[root].port, i));
+		sent[i] = 0;
 	}
-	return fmin(most, rate) - fmin(least, rate) > MOST_DOUBT * rate ||
-	       most <= LEAST_BUSY * rate;
+	return sum;
 }
 
-int ibcc_doubt_find(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
-		    const struct ibcc_settings *wanted, bool *doubt)
+int ibcc_doubt_least(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
+		     const struct ibcc_settings *wanted, double *share)
 {
-	struct sums s = { .carried = calloc(in->t->n_ports + 1u, sizeof(double)),
-			  .demand = calloc(in->t->n_ports + 1u, sizeof(double)) };
-	int rc = s.carried && s.demand ? 0 : -ENOMEM;
+	double *sent = calloc(in->t->n_ports + 1u, sizeof(*sent));
 
-	*doubt = false;
-	for (uint32_t i = 0; i < in->n_roots && !rc; i++)
-		*doubt |= is_doubtful(in, traffic, wanted, i, &s);
-	free(s.carried);
-	free(s.demand);
-	return rc;
+	if (!sent)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->n_roots; i++) {
+		double rate = in->now->mbps[in->root[i].port];
+
+		share[i] = rate > 0 ? fmin(least_mbps(in, traffic, wanted, i, sent) / rate, 1) : 1;
+	}
+	free(sent);
+	return 0;
 }

@@ -120,9 +120,12 @@ struct port_stat {
 	uint64_t mark, dropped;
 };
 
-/* Packets of an SL that came in at a port with a mark. */
+/* Packets of an SL: that came in at a port with a mark; and that it sent, but of the SL that was in
+ * use first, to which all belong that belong to no other.
+ */
 struct sl_marks {
 	uint64_t fecn, becn;
+	uint64_t tx[N_KINDS];
 };
 
 /* Of an output and VL in congested state. */
@@ -312,11 +315,12 @@ struct ibcc_engine {
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
 	struct speed *speed;
-	bool plain;     /* see tx.h */
-	bool stores;    /* switches wait for a packet's last bit */
-	uint8_t loud;   /* deliveries may have consequences: WAY_LOUD, or 0 */
-	bool far_apart; /* ports' state does not stay in a core's own cache */
-	bool all_qps;   /* all queue pairs that send have state */
+	bool plain;       /* see tx.h */
+	uint8_t first_sl; /* in use; > 15: none is */
+	bool stores;      /* switches wait for a packet's last bit */
+	uint8_t loud;     /* deliveries may have consequences: WAY_LOUD, or 0 */
+	bool far_apart;   /* ports' state does not stay in a core's own cache */
+	bool all_qps;     /* all queue pairs that send have state */
 	uint32_t n_vls;
 	uint32_t n_speeds, cap_speeds;
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];

@@ -29,8 +29,9 @@
  * takes its senders from those behind it.
  */
 #define ROOT_ELSEWHERE 0.0005
-/* Of the root's own rate, where nothing else is known. */
-#define ROOT_POINTS 0.10
+
+/* Of rates over a few intervals, and of what is fitted to them. */
+#define COUNTERS_OFF 0.02
 
 struct predictor {
 	const struct ibcc_prediction_in *in;
@@ -38,14 +39,15 @@ struct predictor {
 	struct ibcc_traffic_root root[IBCC_ROOTS_MAX];
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
-	bool *waits; /* by port: waits now */
-	bool doubt;  /* roots' own rates cannot be told */
+	bool *waits;                  /* by port: waits now */
+	double least[IBCC_ROOTS_MAX]; /* see doubt.h */
 	uint64_t start_ns;
 };
 
 void ibcc_prediction_fini(struct ibcc_prediction *p)
 {
 	free(p->root);
+	free(p->open);
 	free(p->sent_mbps);
 	*p = (struct ibcc_prediction){ 0 };
 }
@@ -70,6 +72,14 @@ static struct ibcc_amount amount(double now, double factor, double margin)
 				     .expected_mbps = now * factor,
 				     .low_mbps = now * fmax(factor - margin, 0),
 				     .high_mbps = now * (factor + margin) };
+}
+
+/* From a share of the present rate to all of it, as far as counters are exact. */
+static struct ibcc_amount bounds(double now, double least)
+{
+	return (struct ibcc_amount){ .now_mbps = now,
+				     .low_mbps = now * fmax(least - COUNTERS_OFF, 0),
+				     .high_mbps = now * (1 + COUNTERS_OFF) };
 }
 
 static double ratio(double then, double now)
@@ -110,9 +120,9 @@ static void set_root(struct predictor *r, uint32_t i, double factor)
 {
 	const struct ibcc_traffic_root *root = &r->root[i];
 
-	r->p->root[i] =
-		(struct ibcc_predicted_root){ root->port, amount(r->in->now->mbps[root->port],
-								 factor, ROOT_POINTS) };
+	r->p->root[i] = (struct ibcc_predicted_root){ root->port,
+						      amount(r->in->now->mbps[root->port], factor,
+							     IBCC_PREDICTION_ROOT_MARGIN) };
 }
 
 /* -EDOM: it does not show the present. */
@@ -165,6 +175,17 @@ static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibc
 	return 0;
 }
 
+/* Is what any root sends? Roots share sources and links, so what is wrong at one is wrong at all.
+ */
+static bool are_open(const struct predictor *r)
+{
+	bool open = false;
+
+	for (uint32_t i = 0; i < r->n_roots; i++)
+		open |= r->least[i] < 1 - 2 * IBCC_PREDICTION_ROOT_MARGIN;
+	return open;
+}
+
 /* With amounts or without: for the roots alone any demands do. */
 static int run_twin(struct predictor *r, bool amounts)
 {
@@ -185,7 +206,7 @@ static int run_twin(struct predictor *r, bool amounts)
 	rc = ibcc_twin_replay(w, &now);
 	if (!rc)
 		rc = judge_replay(r, &now, amounts);
-	if (!rc)
+	if (!rc && (amounts || !are_open(r)))
 		rc = try_wanted(r, w, &now, amounts);
 	ibcc_twin_state_fini(&now);
 	ibcc_twin_free(w);
@@ -203,7 +224,7 @@ static int infer(struct predictor *r, bool history)
 
 	ibcc_traffic_fini(&r->traffic);
 	rc = ibcc_traffic_infer(&in, &r->traffic);
-	return rc ? rc : ibcc_doubt_find(&in, &r->traffic, r->in->wanted, &r->doubt);
+	return rc ? rc : ibcc_doubt_least(&in, &r->traffic, r->in->wanted, r->least);
 }
 
 /* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
@@ -296,32 +317,6 @@ static int by_fluid(struct predictor *r)
 	return rc;
 }
 
-const char *ibcc_prediction_reason(enum ibcc_prediction_why why)
-{
-	switch (why) {
-	case IBCC_PREDICTION_TELLS: return "";
-	case IBCC_PREDICTION_NO_CONGESTION: return "there is no congestion";
-	case IBCC_PREDICTION_NO_PLAN: return "nothing is to be changed";
-	case IBCC_PREDICTION_CONTROLLED:
-		return "congestion control is on already, and what it holds back does not show";
-	case IBCC_PREDICTION_NO_BASELINE:
-		return "adapters have been waiting since before we looked";
-	case IBCC_PREDICTION_OLD_BASELINE: return "it is too long ago that no adapter waited";
-	case IBCC_PREDICTION_MOVED: return "loads have changed by more than a tenth meanwhile";
-	case IBCC_PREDICTION_REPLAY:
-		return "a replay of the present with what is known does not agree with the "
-		       "counters";
-	case IBCC_PREDICTION_ELSEWHERE: return "some of what is new goes where no root is seen";
-	case IBCC_PREDICTION_STALE: return "too many ports were not read";
-	case IBCC_PREDICTION_ADAPTIVE: return "packets need not go by the forwarding tables";
-	case IBCC_PREDICTION_VLS: return "there are several VLs, and no data of each";
-	case IBCC_PREDICTION_NO_CC: return "adapters in the tree have no congestion control";
-	case IBCC_PREDICTION_CPU: return "it would take more CPU time than predict_cpu_s allows";
-	case IBCC_PREDICTION_FAILED: return "it failed";
-	}
-	return "";
-}
-
 static enum ibcc_prediction_why forbidden(const struct ibcc_prediction_in *in)
 {
 	if (!in->n_roots)
@@ -352,12 +347,25 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 static void keep_told(struct predictor *r)
 {
 	struct ibcc_prediction *p = r->p;
+	bool open = are_open(r), slow = false;
 
-	p->n_roots = 0;
-	for (uint32_t i = 0; i < r->n_roots; i++)
-		if (p->elsewhere <= ROOT_ELSEWHERE && !r->doubt &&
-		    (p->known || r->root[i].kind == IBCC_CONGESTION_INPUT))
+	p->n_roots = p->n_open = 0;
+	for (uint32_t i = 0; i < r->n_roots && p->elsewhere <= ROOT_ELSEWHERE; i++) {
+		uint32_t port = r->root[i].port;
+
+		if (!p->known && r->root[i].kind != IBCC_CONGESTION_INPUT)
+			slow = true;
+		else if (open)
+			p->open[p->n_open++] =
+				(struct ibcc_predicted_root){ port, bounds(r->in->now->mbps[port],
+									   r->least[i]) };
+		else
 			p->root[p->n_roots++] = p->root[i];
+	}
+	p->roots_why = p->elsewhere > ROOT_ELSEWHERE ? IBCC_PREDICTION_ELSEWHERE
+		       : p->n_open                   ? IBCC_PREDICTION_OPEN
+		       : slow                        ? IBCC_PREDICTION_SLOW
+						     : IBCC_PREDICTION_TELLS;
 }
 
 /* Of roots, where amounts cannot be told. */
@@ -378,6 +386,8 @@ static bool may_tell_roots(struct predictor *r)
 	case IBCC_PREDICTION_VLS:
 	case IBCC_PREDICTION_NO_CC:
 	case IBCC_PREDICTION_CPU:
+	case IBCC_PREDICTION_OPEN:
+	case IBCC_PREDICTION_SLOW:
 	case IBCC_PREDICTION_FAILED: return false;
 	}
 	return false;
@@ -390,7 +400,8 @@ static int set_up(struct predictor *r)
 	r->n_roots = in->n_roots < IBCC_ROOTS_MAX ? in->n_roots : IBCC_ROOTS_MAX;
 	r->waits = calloc(in->t->n_ports + 1u, sizeof(*r->waits));
 	r->p->root = calloc(r->n_roots + 1u, sizeof(*r->p->root));
-	if (!r->waits || !r->p->root)
+	r->p->open = calloc(r->n_roots + 1u, sizeof(*r->p->open));
+	if (!r->waits || !r->p->root || !r->p->open)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < in->t->n_ports; i++)
 		r->waits[i] = !ibcc_topo_is_switch(in->t, in->t->port[i].node) &&
@@ -413,6 +424,7 @@ static int run(struct predictor *r)
 
 	p->method = engine ? IBCC_PREDICTION_ENGINE : IBCC_PREDICTION_FLUID;
 	p->why = forbidden(r->in);
+	p->roots_why = p->why;
 	if (p->why == IBCC_PREDICTION_NO_CONGESTION)
 		return 0;
 	if (p->why == IBCC_PREDICTION_TELLS) {
@@ -430,14 +442,19 @@ static int run(struct predictor *r)
 		if (p->why == IBCC_PREDICTION_TELLS)
 			return rc;
 	}
+	p->roots_why = p->why;
 	if (!engine)
 		return 0;
 	p->basis = IBCC_PREDICTION_NONE;
+	if (p->elsewhere > ROOT_ELSEWHERE)
+		p->roots_why = IBCC_PREDICTION_ELSEWHERE;
 	if (!may_tell_roots(r))
 		return 0;
 	rc = by_engine(r, false);
 	if (!rc)
 		keep_told(r);
+	else
+		p->roots_why = rc == -EDOM ? IBCC_PREDICTION_REPLAY : IBCC_PREDICTION_CPU;
 	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
 }
 

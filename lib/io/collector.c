@@ -292,6 +292,7 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 		case IBCC_ASK_EXT:
 		case IBCC_ASK_PLAIN:
 		case IBCC_ASK_CON: take_counters(c, t, op, kind, i); break;
+		case IBCC_ASK_SLS: break; /* never beside the others */
 		}
 	}
 	ibcc_batch_clear(&c->batch);

@@ -23,6 +23,7 @@ enum ibcc_ask_kind {
 	IBCC_ASK_EXT,
 	IBCC_ASK_PLAIN,
 	IBCC_ASK_CON,
+	IBCC_ASK_SLS,
 	IBCC_ASK_SUM,      /* all ports of a switch together: PortCountersExtended, */
 	IBCC_ASK_SUM_WAIT, /* and PortCounters where the former lacks PortXmitWait */
 };
@@ -50,6 +51,7 @@ struct ibcc_node_state {
 	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
+	struct ibcc_refusal sl_refusal; /* of PortXmitDataSL, or silence about it */
 	bool ext, ext_wait, plain_wait;
 	uint32_t vendor_id;
 	const struct ibcc_device *device;  /* by its IDs; NULL: not known */
@@ -65,6 +67,11 @@ struct ibcc_port_state {
 	bool has_tick, fecn, becn; /* genuinely told */
 	uint8_t tick, tries;
 	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
+	/* PortXmitDataSL, of which few ports are asked: collector_sls.c. */
+	uint64_t sl_pass; /* that read it last; 0: none */
+	bool sls_add_up;  /* to what it sent, as far as could be told */
+	uint16_t sls;
+	uint32_t sl_words[IBCC_PMA_SLS];
 	/* this pass */
 	bool asked, got;
 	int err;

@@ -130,6 +130,58 @@ static void take(struct probing *x, const struct ibcc_mad_op *op, const struct i
 		e->timestamp = answer(op);
 }
 
+static bool is_mellanox(const struct ibcc_topo_node *n)
+{
+	return n->vendor_id == IBCC_VENDOR_MELLANOX || n->vendor_id == IBCC_VENDOR_BULL;
+}
+
+/* The first endport of the type of one. */
+static uint32_t first_of_type(const struct ibcc_topo *t, uint32_t endport)
+{
+	const struct ibcc_topo_node *n = &t->node[t->port[t->endport[endport]].node];
+	uint32_t i = 0;
+
+	for (; i < endport; i++) {
+		const struct ibcc_topo_node *o = &t->node[t->port[t->endport[i]].node];
+
+		if (t->port[t->endport[i]].lid && o->vendor_id == n->vendor_id &&
+		    o->device_id == n->device_id)
+			break;
+	}
+	return i;
+}
+
+/* One device of a type is asked before all: who has no such class, or wants a key, keeps silent. */
+static int ask_firmware(struct probing *x, struct ibcc_transport *tr, bool first)
+{
+	int rc = 0;
+
+	ibcc_batch_clear(&x->batch);
+	for (uint32_t i = 0; i < x->t->n_endports && !rc; i++) {
+		const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
+		uint32_t kin = p->lid ? first_of_type(x->t, i) : i;
+		struct ibcc_mad_op *op;
+
+		if (!p->lid || !is_mellanox(&x->t->node[p->node]) || (kin == i) != first ||
+		    (!first && !x->p->ep[kin].has_firmware))
+			continue;
+		op = ibcc_batch_add(&x->batch, p->lid, (struct ibcc_batch_tag){ .index = i });
+		rc = op ? 0 : -ENOMEM;
+		if (op)
+			ibcc_mad_request(op->mad, IBCC_MAD_CLASS_MELLANOX, IBCC_MAD_GET,
+					 IBCC_VINFO_ATTR_GENERAL, 0);
+	}
+	if (!rc)
+		rc = ibcc_batch_run(&x->batch, tr);
+	for (size_t k = 0; k < x->batch.n && !rc; k++) {
+		struct ibcc_probe_endport *e = &x->p->ep[x->batch.tag[k].index];
+
+		e->has_firmware = !x->batch.op[k].err &&
+				  ibcc_vinfo_general_unpack(x->batch.op[k].mad, &e->firmware);
+	}
+	return rc;
+}
+
 int ibcc_probe_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		   const struct ibcc_settings *s, struct ibcc_probe *p)
 {
@@ -150,6 +202,10 @@ int ibcc_probe_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_
 		rc = ibcc_batch_run(&x.batch, tr);
 	for (size_t k = 0; k < x.batch.n && !rc; k++)
 		take(&x, &x.batch.op[k], &x.batch.tag[k]);
+	if (!rc)
+		rc = ask_firmware(&x, tr, true);
+	if (!rc)
+		rc = ask_firmware(&x, tr, false);
 	ibcc_batch_fini(&x.batch);
 	if (rc)
 		ibcc_probe_fini(p);

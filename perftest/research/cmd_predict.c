@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/table.h>
 
@@ -21,12 +22,13 @@ static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 close
 
 struct work {
 	uint64_t n, seed;
+	enum ibcc_probe probe;
 	struct ibcc_predict_case *one; /* by draw, the variants of each together */
 };
 
 /* Of one variant, or of several. */
 struct sums {
-	uint64_t draws, congested, steady, speaks, covered, roots;
+	uint64_t draws, congested, steady, speaks, covered, roots, open, held;
 	double *total, *victims, *root; /* errors; owned */
 	double cpu_s;
 };
@@ -46,7 +48,7 @@ static int predict(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 
 	return ibcc_predict_draw(w->seed + i / VARIANTS,
 				 (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
-				 &w->one[i], e);
+				 w->probe, &w->one[i], e);
 }
 
 static double factor(const struct ibcc_amount *a)
@@ -65,6 +67,8 @@ static void add(struct sums *s, const struct ibcc_predict_case *c)
 		return;
 	if (c->root_known)
 		s->root[s->roots++] = fabs(c->root_predicted - c->root);
+	s->open += c->n_open;
+	s->held += c->open_held;
 	s->cpu_s += c->p.cpu_s;
 	if (!c->p.known)
 		return;
@@ -158,6 +162,7 @@ static int print_table(const struct sums *s)
 		{ "SPEAKS", true },     { "TOTAL OFF %", true },         { "P90", true },
 		{ "IN RANGE %", true }, { "VICTIMS OFF, POINTS", true }, { "P90", true },
 		{ "ROOTS TOLD", true }, { "OFF, POINTS", true },         { "P90", true },
+		{ "ROOTS OPEN", true }, { "IN BOUNDS %", true },
 	};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
@@ -165,12 +170,13 @@ static int print_table(const struct sums *s)
 
 	for (int v = 0; v < VARIANTS && !rc; v++) {
 		const struct sums *x = &s[v];
-		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots };
+		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots, x->open };
 		char buf[N][IBCC_CELL_BYTES];
 		const char *cell[N] = { variant_names[v], buf[0], buf[1], buf[2] };
 
-		for (int i = 0; i < 4; i++)
-			snprintf(buf[i], IBCC_CELL_BYTES, "%llu", (unsigned long long)n[i]);
+		for (int i = 0; i < 5; i++)
+			snprintf(buf[i < 4 ? i : 12], IBCC_CELL_BYTES, "%llu",
+				 (unsigned long long)n[i]);
 		cell[4] = percent(quantile(x->total, x->speaks, 0.5), buf[4]);
 		cell[5] = percent(quantile(x->total, x->speaks, 0.9), buf[5]);
 		cell[6] = percent(part(x->covered, x->speaks), buf[6]);
@@ -179,6 +185,8 @@ static int print_table(const struct sums *s)
 		cell[9] = buf[3];
 		cell[10] = percent(quantile(x->root, x->roots, 0.5), buf[10]);
 		cell[11] = percent(quantile(x->root, x->roots, 0.9), buf[11]);
+		cell[12] = buf[12];
+		cell[13] = percent(part(x->held, x->open), buf[13]);
 		rc = ibcc_table_add(t, cell);
 	}
 	if (!rc)
@@ -212,17 +220,18 @@ static int print_json(const struct work *w, const struct row *row, bool ok)
 		if (!c->congested)
 			continue;
 		json_array_append_new(
-			all, json_pack("{sI si sb sb ss sf sf sf sf so so sf sf sf}", "seed",
-				       (json_int_t)(w->seed + i / VARIANTS), "variant",
-				       (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
-				       (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
-				       "total_predicted", factor(&c->p.total), "total", c->total,
-				       "victims_predicted", factor(&c->p.victims), "victims",
-				       c->victims, "root_predicted",
-				       c->root_known ? json_real(c->root_predicted) : json_null(),
-				       "root", ibcc_report_number(c->root), "replay_rate",
-				       c->p.replay_rate, "replay_wait", c->p.replay_wait, "cpu_s",
-				       c->p.cpu_s));
+			all,
+			json_pack("{sI si sb sb ss sf sf sf sf so so si si sf sf sf}", "seed",
+				  (json_int_t)(w->seed + i / VARIANTS), "variant",
+				  (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
+				  (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
+				  "total_predicted", factor(&c->p.total), "total", c->total,
+				  "victims_predicted", factor(&c->p.victims), "victims", c->victims,
+				  "root_predicted",
+				  c->root_known ? json_real(c->root_predicted) : json_null(),
+				  "root", ibcc_report_number(c->root), "open_roots", (int)c->n_open,
+				  "open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,
+				  "replay_wait", c->p.replay_wait, "cpu_s", c->p.cpu_s));
 	}
 	return ibcc_report_json(json_pack("{si ss sI so so sb}", "schema", 1, "experiment",
 					  "predict", "seed", (json_int_t)w->seed, "rows", rows,
@@ -257,9 +266,11 @@ static int report(const struct work *w, bool json)
 	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 
-static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
+static int run(uint64_t n, uint64_t seed, enum ibcc_probe probe, unsigned int threads, bool json)
 {
-	struct work w = { .n = n, .seed = seed, .one = calloc(n * VARIANTS, sizeof(*w.one)) };
+	struct work w = {
+		.n = n, .seed = seed, .probe = probe, .one = calloc(n * VARIANTS, sizeof(*w.one))
+	};
 	const struct ibcc_runs runs = {
 		.n = n * VARIANTS, .threads = threads, .one = predict, .arg = &w
 	};
@@ -271,14 +282,25 @@ static int run(uint64_t n, uint64_t seed, unsigned int threads, bool json)
 	return exit;
 }
 
+static bool read_probe(const char *text, enum ibcc_probe *probe)
+{
+	*probe = !strcmp(text, "logs") ? IBCC_PROBE_LOGS : IBCC_PROBE_BECNS;
+	if (!strcmp(text, "logs") || !strcmp(text, "becns"))
+		return true;
+	fprintf(stderr, "ibcc-bench: --probe: got %s, want becns or logs\n", text);
+	return false;
+}
+
 int ibcc_bench_predict(int argc, char **argv)
 {
 	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
 					       { "random", required_argument, NULL, 'r' },
 					       { "seed", required_argument, NULL, 'S' },
 					       { "jobs", required_argument, NULL, 'J' },
+					       { "probe", required_argument, NULL, 'p' },
 					       { NULL, 0, NULL, 0 } };
 	uint64_t n = 150, seed = 1, jobs = 0;
+	enum ibcc_probe probe = IBCC_PROBE_NONE;
 	bool json = false, ok = true;
 	int c;
 
@@ -288,6 +310,7 @@ int ibcc_bench_predict(int argc, char **argv)
 		case 'r': ok = ibcc_bench_number("--random", optarg, 1, 1000000, &n); break;
 		case 'S': ok = ibcc_bench_number("--seed", optarg, 0, UINT32_MAX, &seed); break;
 		case 'J': ok = ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs); break;
+		case 'p': ok = read_probe(optarg, &probe); break;
 		default: ok = false;
 		}
 	}
@@ -295,5 +318,5 @@ int ibcc_bench_predict(int argc, char **argv)
 		fputs("ibcc-bench: predict: want only options\n", stderr);
 		ok = false;
 	}
-	return ok ? run(n, seed, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
+	return ok ? run(n, seed, probe, (unsigned int)jobs, json) : IBCC_EXIT_ERROR;
 }

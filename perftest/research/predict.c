@@ -28,14 +28,19 @@
 #define MESSAGE_BYTES 65536u
 #define WINDOW        4u
 #define STEADY        0.10
+#define ROOTS         64u
 
 struct watch {
 	struct ibcc_memory memory;
 	struct ibcc_predict_case *out;
 	struct ibcc_settings wanted;
-	bool *waits;                /* by port */
-	uint32_t n_roots, root[64]; /* of which the rate is predicted */
-	uint32_t made;              /* pass of the plan, or 0 */
+	bool *waits;                   /* by port */
+	uint32_t n_roots, root[ROOTS]; /* of which the rate is predicted */
+	uint32_t n_open;               /* of which bounds are, */
+	struct ibcc_predicted_root open[ROOTS];
+	uint32_t made; /* pass of the plan, or 0 */
+	const struct ibcc_scenario *s;
+	enum ibcc_probe probe;
 };
 
 static void close_loop(struct ibcc_flow_spec *f)
@@ -123,6 +128,50 @@ static int keep(struct watch *w, const struct ibcc_cycle *c)
 	return ibcc_settings_copy(&w->wanted, &c->target.wanted);
 }
 
+static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, double *weight)
+{
+	const struct ibcc_scenario *s = w->s;
+	uint32_t port[IBCC_ROOTS_MAX];
+	int rc = 0;
+	struct ibcc_engine *e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
+
+	if (!e)
+		return rc;
+	n = n < IBCC_ROOTS_MAX ? n : IBCC_ROOTS_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		port[i] = root[i].port;
+		root[i].becns = weight + (size_t)i * s->topo->n_endports;
+		root[i].n_marked = 1; /* at least: none that has BECNs is left out */
+	}
+	rc = ibcc_engine_load(e, s, NULL);
+	if (!rc)
+		rc = ibcc_engine_run(e, w->made * MS);
+	if (!rc)
+		rc = ibcc_probe_run(e, s->topo, w->probe, n, port, weight);
+	ibcc_engine_free(e);
+	return rc;
+}
+
+/* As the picture would have them after a probe. */
+static int predict_probed(const struct watch *w, struct ibcc_prediction_in *in)
+{
+	uint32_t n = in->n_roots;
+	struct ibcc_root *root = calloc(n + 1u, sizeof(*root));
+	double *weight = calloc((size_t)n * in->t->n_endports + 1u, sizeof(*weight));
+	int rc = root && weight ? 0 : -ENOMEM;
+
+	if (!rc) {
+		memcpy(root, in->root, n * sizeof(*root));
+		rc = run_probe(w, root, n, weight);
+	}
+	in->root = root;
+	if (!rc)
+		rc = ibcc_predict(in, &w->out->p);
+	free(root);
+	free(weight);
+	return rc;
+}
+
 static int predict(struct watch *w, const struct ibcc_cycle *c)
 {
 	struct ibcc_loads now;
@@ -146,18 +195,22 @@ static int predict(struct watch *w, const struct ibcc_cycle *c)
 		return rc;
 	for (uint32_t i = 0; i < c->topo->n_ports; i++)
 		w->waits[i] = now.wait[i] > IBCC_LOADS_WAIT;
-	rc = ibcc_predict(&in, &w->out->p);
+	rc = w->probe ? predict_probed(w, &in) : ibcc_predict(&in, &w->out->p);
 	for (uint32_t i = 0; !rc && i < w->out->p.n_roots; i++) {
 		sum += w->out->p.root[i].amount.now_mbps;
 		expected += w->out->p.root[i].amount.expected_mbps;
-		if (w->n_roots < sizeof(w->root) / sizeof(*w->root))
+		if (w->n_roots < ROOTS)
 			w->root[w->n_roots++] = w->out->p.root[i].port;
 	}
 	w->out->root_known = sum > 0;
 	w->out->root_predicted = sum > 0 ? expected / sum : 1;
+	for (uint32_t i = 0; !rc && i < w->out->p.n_open && i < ROOTS; i++)
+		w->open[w->n_open++] = w->out->p.open[i];
 	free(w->out->p.root);
+	free(w->out->p.open);
 	free(w->out->p.sent_mbps);
 	w->out->p.root = NULL;
+	w->out->p.open = NULL;
 	w->out->p.sent_mbps = NULL;
 	ibcc_loads_fini(&now);
 	return rc;
@@ -201,9 +254,11 @@ static int look(const struct ibcc_scenario *s, struct watch *w)
 	return rc;
 }
 
-/* Bytes so far: of adapters' ports, of background of sources that wait, of roots. */
+/* Bytes so far: of adapters' ports, of background of sources that wait, of roots together, and of
+ * open ones.
+ */
 struct sums {
-	double total, victims, roots;
+	double total, victims, roots, open[ROOTS];
 };
 
 static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const struct watch *w,
@@ -220,6 +275,8 @@ static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const st
 			out->total += (double)p.xmit_bytes;
 		for (uint32_t r = 0; r < w->n_roots; r++)
 			out->roots += w->root[r] == i ? (double)p.xmit_bytes : 0;
+		for (uint32_t r = 0; r < w->n_open; r++)
+			out->open[r] += w->open[r].port == i ? (double)p.xmit_bytes : 0;
 	}
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		uint32_t node = ibcc_topo_find_desc(s->topo, s->flow[i].from);
@@ -252,6 +309,8 @@ static int rate_over(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 	out->total = (out->total - a.total) / (double)(to_ps - from_ps);
 	out->victims = (out->victims - a.victims) / (double)(to_ps - from_ps);
 	out->roots = (out->roots - a.roots) / (double)(to_ps - from_ps);
+	for (uint32_t r = 0; r < w->n_open; r++)
+		out->open[r] = (out->open[r] - a.open[r]) / (double)(to_ps - from_ps);
 	return 0;
 }
 
@@ -281,11 +340,18 @@ static double factor(double then, double now)
 	return now > 0 ? then / now : 1;
 }
 
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, struct ibcc_predict_case *out,
-		      struct ibcc_yaml_errors *e)
+static bool is_within(const struct ibcc_amount *a, double factor)
 {
-	struct watch w = { .out = out };
+	double then = a->now_mbps * factor;
+
+	return then >= a->low_mbps && then <= a->high_mbps;
+}
+
+int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_probe probe,
+		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e)
+{
 	struct ibcc_scenario s;
+	struct watch w = { .out = out, .s = &s, .probe = probe };
 	struct sums now, off, then;
 	int rc = ibcc_draw_load(seed, &s, e);
 
@@ -306,6 +372,10 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, struct ibcc_pr
 		out->off = factor(off.total, now.total);
 		out->victims = factor(then.victims, now.victims);
 		out->root = factor(then.roots, now.roots);
+		out->n_open = w.n_open;
+		for (uint32_t r = 0; r < w.n_open; r++)
+			out->open_held +=
+				is_within(&w.open[r].amount, factor(then.open[r], now.open[r]));
 		out->steady = fabs(out->off - 1) < STEADY;
 	}
 	ibcc_memory_fini(&w.memory);

@@ -10,6 +10,8 @@
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
+#include "perftest/research/probe.h"
+
 /* Whose sources have an end of what they send. */
 enum ibcc_predict_variant {
 	IBCC_PREDICT_V1 = 1, /* drawn rates, bounded queues */
@@ -26,6 +28,7 @@ struct ibcc_predict_case {
 	/* Of the roots together: predicted and true factor. */
 	double root_predicted, root;
 	bool root_known;
+	uint32_t n_open, open_held; /* roots with bounds alone, and those that stayed within */
 };
 
 /* Makes a drawn scenario one of the variant: hotspots that begin later and last, bounded queues, a
@@ -34,9 +37,10 @@ struct ibcc_predict_case {
 int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
 
 /* Draws, watches without control for 30 ms, predicts for the plan there is then, and tries that
- * plan. Errors as ibcc_draw_load().
+ * plan. With a probe the fabric is asked who sends through its roots before it is predicted.
+ * Errors as ibcc_draw_load().
  */
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, struct ibcc_predict_case *out,
-		      struct ibcc_yaml_errors *e);
+int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_probe probe,
+		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e);
 
 #endif

@@ -28,8 +28,6 @@
 /* Draws that decided nothing. */
 #define SEED  89001u
 #define DRAWS 12u
-/* Two intervals: long ones, as the daemon's are, or there would be too few BECNs to tell parts. */
-#define PROBE_MS 20u
 
 static int by_value(const void *a, const void *b)
 {
@@ -179,25 +177,23 @@ static void fluid_of_true_flows(void **state)
 	assert_true(off[n * 9 / 10] <= 0.10);
 }
 
-/* Bytes so far on each port and BECNs of each, and of each flow. */
+/* Bytes so far on each port and of each flow. */
 struct counts {
-	double *xmit, *wait, *becn, *flow;
+	double *xmit, *wait, *flow;
 };
 
 static void counts_take(struct ibcc_engine *e, const struct ibcc_scenario *s, struct counts *c)
 {
 	c->xmit = calloc(s->topo->n_ports, sizeof(double));
 	c->wait = calloc(s->topo->n_ports, sizeof(double));
-	c->becn = calloc(s->topo->n_ports, sizeof(double));
 	c->flow = calloc(s->n_flows, sizeof(double));
-	assert_true(c->xmit && c->wait && c->becn && c->flow);
+	assert_true(c->xmit && c->wait && c->flow);
 	for (uint32_t i = 0; i < s->topo->n_ports; i++) {
 		struct ibcc_engine_port p;
 
 		assert_int_equal(ibcc_engine_port_read(e, i, &p), 0);
 		c->xmit[i] = (double)p.xmit_bytes;
 		c->wait[i] = (double)p.xmit_wait_ps;
-		c->becn[i] = (double)p.rcv_becn;
 	}
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		struct ibcc_engine_flow f;
@@ -211,7 +207,6 @@ static void counts_free(struct counts *c)
 {
 	free(c->xmit);
 	free(c->wait);
-	free(c->becn);
 	free(c->flow);
 }
 
@@ -231,31 +226,6 @@ static void run_over(struct ibcc_engine *e, const struct ibcc_scenario *s, uint6
 		l->mbps[i] = (b.xmit[i] - a.xmit[i]) * 8e6 / span;
 		l->wait[i] = (b.wait[i] - a.wait[i]) / span;
 	}
-	counts_free(&a);
-	counts_free(&b);
-}
-
-/* A root marks for two intervals, with tables of no delay: BECNs by endport. */
-static void probe(struct ibcc_engine *e, const struct ibcc_scenario *s,
-		  const struct ibcc_truth_root *r, double *becns)
-{
-	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL };
-	struct ibcc_cc_sw_port_element el = { .Valid = true, .Threshold = 12 };
-	uint32_t node = s->topo->port[r->port].node;
-	struct counts a, b;
-
-	ibcc_cc_mask_assign(&sw.Victim_Mask, s->topo->port[r->port].num, true);
-	assert_int_equal(ibcc_engine_set_switch_cc(e, node, &sw), 0);
-	assert_int_equal(ibcc_engine_set_switch_port_cc(e, node, s->topo->port[r->port].num, &el),
-			 0);
-	counts_take(e, s, &a);
-	assert_int_equal(ibcc_engine_run(e, ibcc_engine_now_ps(e) + PROBE_MS * MS), 0);
-	counts_take(e, s, &b);
-	el.Threshold = 0;
-	assert_int_equal(ibcc_engine_set_switch_port_cc(e, node, s->topo->port[r->port].num, &el),
-			 0);
-	for (uint32_t i = 0; i < s->topo->n_endports; i++)
-		becns[i] = b.becn[s->topo->endport[i]] - a.becn[s->topo->endport[i]];
 	counts_free(&a);
 	counts_free(&b);
 }
@@ -299,6 +269,8 @@ static unsigned int columns(uint64_t seed, double *off, unsigned int most)
 	struct counts a, b;
 	struct ibcc_engine *e;
 	unsigned int n = 0;
+	uint32_t port[16];
+	double *becns;
 	int rc = 0;
 
 	load(seed, &s);
@@ -313,22 +285,27 @@ static unsigned int columns(uint64_t seed, double *off, unsigned int most)
 	run_over(e, &s, 22, 30, &now);
 	counts_take(e, &s, &b);
 	in.t = s.topo;
-	for (uint32_t i = 0; i < truth.n_roots && in.n_roots < 16; i++) {
-		double *becns = calloc(s.topo->n_endports, sizeof(*becns));
+	becns = calloc((size_t)s.topo->n_endports * 16, sizeof(*becns));
+	assert_non_null(becns);
+	while (in.n_roots < truth.n_roots && in.n_roots < 16) {
+		const struct ibcc_truth_root *r = &truth.root[in.n_roots];
 
-		assert_non_null(becns);
-		probe(e, &s, &truth.root[i], becns);
-		root[in.n_roots++] = (struct ibcc_traffic_root){ .port = truth.root[i].port,
-								 .kind = truth.root[i].kind,
-								 .becns = becns };
+		port[in.n_roots] = r->port;
+		root[in.n_roots] = (struct ibcc_traffic_root){
+			.port = r->port,
+			.kind = r->kind,
+			.becns = becns + (size_t)in.n_roots * s.topo->n_endports,
+		};
+		in.n_roots++;
 	}
+	assert_int_equal(ibcc_probe_run(e, s.topo, IBCC_PROBE_BECNS, in.n_roots, port, becns), 0);
 	assert_int_equal(ibcc_traffic_infer(&in, &t), 0);
 	for (uint32_t i = 0; i < in.n_roots; i++) {
 		if (n < most && !ibcc_topo_is_switch(
 					s.topo, s.topo->port[s.topo->port[root[i].port].peer].node))
 			off[n++] = column_off(&s, &t, root[i].port, &a, &b, 8.0 * MS);
-		free((void *)root[i].becns);
 	}
+	free(becns);
 	ibcc_traffic_fini(&t);
 	counts_free(&a);
 	counts_free(&b);

@@ -7,12 +7,42 @@
 #include <ibcc/device.h>
 #include <ibcc/gate.h>
 
+#include "daemon/apply/refusal.h"
 #include "tests/unit/files.h"
 
 #define LUSTRE   "perftest/scenarios/lustre.yaml"
 #define PASS_PS  (1000 * IBCC_PS_PER_US)
 #define FOREIGN  4711
 #define QUANTUM2 0xd2f2
+
+#define TWO_SLS "two-sls.yaml"
+
+static const char two_sls[] =
+	"name: two-sls\n"
+	"duration_ms: 100\n"
+	"topology:\n"
+	"  rate: 4x QDR\n"
+	"  nodes:\n"
+	"    - {host: [source1, source2, source3, source4, source5, source6]}\n"
+	"    - {host: [sink1, sink2]}\n"
+	"    - {switch: [leaf1, leaf2], ports: 8}\n"
+	"  links:\n"
+	"    - [source1, leaf1/1]\n"
+	"    - [source2, leaf1/2]\n"
+	"    - [source3, leaf1/3]\n"
+	"    - [source4, leaf1/4]\n"
+	"    - [source5, leaf1/5]\n"
+	"    - [source6, leaf1/6]\n"
+	"    - [leaf1/8, leaf2/8]\n"
+	"    - [sink1, leaf2/2]\n"
+	"    - [sink2, leaf2/3]\n"
+	"traffic:\n"
+	"  - {from: [source1, source2, source3], to: sink1}\n"
+	"  - {from: [source4, source5, source6], to: sink2, sl: 2}\n"
+	"events:\n"
+	"  - {sink: sink1, rate: 1800 MB/s}\n"
+	"  - {sink: sink2, rate: 1800 MB/s}\n";
+static const char *const lone[] = { "source4", "source5", "source6" };
 
 static uint32_t endport_of(const struct loop *l, const char *name)
 {
@@ -152,6 +182,68 @@ static void test_adaptive_routing(void **state)
 	close_loop(&l);
 }
 
+static bool named(const struct loop *l, const char *what)
+{
+	struct ibcc_why text;
+
+	ibcc_refusal_routes(&l->c, &text);
+	return strstr(text.text, what) != NULL;
+}
+
+/* Two slow sinks, one's writers on SL 2, of which packets may take other ways: that is left alone,
+ * and so are the entries of its SL where the other one's writers get theirs.
+ */
+static void test_adaptive_sl(void **state)
+{
+	uint32_t root;
+	struct loop l;
+
+	(void)state;
+	files_write(TWO_SLS, two_sls);
+	loop_start(&l, files_path(TWO_SLS), PASS_PS, &loop_hardware, NULL);
+	make_adaptive(&l, 1 << 2);
+	loop_passes(&l, 15);
+	assert_true(l.n_changes > 0);
+	assert_int_equal(l.c.act_err, 0);
+	root = ibcc_topo_find_desc(l.c.topo, "leaf2");
+	assert_non_null(ibcc_picture_find(&l.c.picture, ibcc_topo_port_index(l.c.topo, root, 2)));
+	assert_non_null(ibcc_picture_find(&l.c.picture, ibcc_topo_port_index(l.c.topo, root, 3)));
+	assert_true(named(&l, "observed only: leaf2 port 3 (SL 2)"));
+	assert_false(named(&l, "leaf2 port 2"));
+	assert_true(registers(&l, "leaf2")->element[2].Threshold > 0);
+	assert_int_equal(registers(&l, "leaf2")->element[3].Threshold, 0);
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		assert_int_equal(registers(&l, "source1")->ca.sl[sl].CCTI_Increase > 0, sl != 2);
+	/* They wait, so they may write to the first sink for all that is known: on other SLs. */
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(registers(&l, lone[i])->ca.sl[2].CCTI_Increase, 0);
+	/* As the operator says: there, too. */
+	l.c.options.trust_lft = true;
+	loop_passes(&l, 5);
+	assert_true(registers(&l, "leaf2")->element[3].Threshold > 0);
+	assert_true(registers(&l, "source1")->ca.sl[2].CCTI_Increase > 0);
+	assert_true(registers(&l, lone[0])->ca.sl[2].CCTI_Increase > 0);
+	assert_false(named(&l, "observed only"));
+	loop_end(&l);
+}
+
+/* Nobody tells SLs where a switch does not count by them: nothing is proved then. */
+static void test_sls_not_told(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	files_write(TWO_SLS, two_sls);
+	loop_start(&l, files_path(TWO_SLS), PASS_PS, &loop_hardware, NULL);
+	make_adaptive(&l, 1 << 2);
+	ibcc_agents_quirks(l.agents, ibcc_topo_find_desc(l.c.topo, "leaf2"))->no_sls = true;
+	loop_passes(&l, 10);
+	assert_int_equal(l.tr->stats.sets, 0);
+	assert_int_equal(l.c.act_err, -EPERM);
+	assert_non_null(strstr(l.c.blocked.text, "leaf2 port 2 (its SLs are not known)"));
+	loop_end(&l);
+}
+
 /* One that could and does not is like any other. */
 static void test_adaptive_routing_off(void **state)
 {
@@ -172,6 +264,8 @@ int main(void)
 		cmocka_unit_test(test_reboot_is_no_foreigner),
 		cmocka_unit_test(test_adaptive_routing),
 		cmocka_unit_test(test_adaptive_routing_off),
+		cmocka_unit_test(test_adaptive_sl),
+		cmocka_unit_test(test_sls_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

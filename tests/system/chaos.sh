@@ -138,9 +138,12 @@ bad_reload_on()
 bad_reload_off() { cp "$TMP/cli.yaml" "$TMP/tuned.yaml"; send HUP "$TUNED_PID"; }
 
 # --- OpenSM ---------------------------------------------------------------------------------------
+# It takes SIGCONT for SIGHUP, but sees it only when its main thread wakes, up to ten seconds later: who
+# were silent then would be lost.
 stopped_opensm_on()
 {
 	WHAT="OpenSM stops"
+	SWEEP=yes
 	[ "$VIA" = direct ] || TOLD='.state != "ok"'
 	send STOP "$OSM_PID"
 }
@@ -232,6 +235,9 @@ operator_on()
 {
 	local rc=0
 	pick rollback disable apply repair
+	# What was there when a new book was begun is tuned, and in no book once that is rolled back: of it
+	# nobody brings back what a node loses.
+	[ "$REPLY" != rollback ] || [ -z "$REBUILT" ] || REPLY=disable
 	WHAT="somebody asks for $REPLY"
 	local command=$REPLY
 	timeout 150 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$command" >"$TMP/operator.log" 2>&1 || rc=$?

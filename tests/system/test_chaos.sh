@@ -182,7 +182,8 @@ told() { status "$1"; }
 
 step()
 {
-	local name last told_all="" sweep="" blind=""
+	local name last condition told_all="" sweep="" blind=""
+	local -A tells=()
 	below 3
 	draw $((${#ATTACKS[@]} > 3 ? 1 + REPLY : 1))
 	below 30; last=$((10 + REPLY)) # tenths of a second
@@ -196,8 +197,13 @@ step()
 		"${name}_on"
 		blind=$BLIND
 		[ -z "$SWEEP" ] || sweep=yes
-		[ -z "$TOLD" ] || told_all="${told_all:+$told_all or }($TOLD)"
+		tells[$name]=$TOLD
 		echo "# step $step: $WHAT"
+	done
+	# Who refuses the class tells no time either.
+	[ -z "${tells[refusal]+x}" ] || [ "$REFUSER" != "${LIAR-}" ] || tells[liar]=''
+	for condition in "${tells[@]}"; do
+		[ -z "$condition" ] || told_all="${told_all:+$told_all or }($condition)"
 	done
 	# Several hide each other, but not that something is wrong.
 	[ "${#CHOSEN[@]}" = 1 ] || [ -z "$told_all" ] || told_all+=' or .state != "ok" or .last_reload_ok == false or .fabric.clock_trouble != null'
@@ -291,6 +297,8 @@ round()
 	UNTUNED=$(settings)
 	start_tuned "${CONFIG[@]}"
 	WRITERS=" $TUNED_PID"
+	# For three seconds it only looks whether another one leads.
+	[ "$VIA" != direct ] || wait_until 30 status '.election.state == "leads"' || fail "it does not lead: $(say)"
 	begin_count
 	# What the loop reaches when nobody disturbs it, as often as it takes to be sure of that.
 	HOT_REF=14900 VICTIM_REF=16500

@@ -57,6 +57,13 @@ is "one that could" 0xcf08 '.adaptive_routing == {off: 1} and .tick == {"31, Por
 is "a device that nobody knows" 0x0000 '.name == "" and .attributes.CongestionLog == 1 and
 	.table_entries == {"128": 1}'
 is "speeds" 0xcf08 '.link_mbps == {"32000": 4}'
+is "firmware" 0x101b '.firmware == {"20.31.1014": 2}'
+is "of each type" 0x1003 '.firmware == {"2.42.5000": 1}'
+is "and of switches" 0xcf08 '.firmware == {"15.2008.2036": 1}'
+is "none of who has no such class" 0x7322 'has("firmware") | not'
+lid_of() { stock ibnetdiscover | sed -n "s/.*\"$1\".* lid \([0-9]*\) .*/\1/p" | head -n 1; }
+told() { stock vendstat -N "$(lid_of "$1")" | sed -n 's/^fw_version: *//p'; }
+equal "as vendstat reads it" "$(told cx3) $(told cx6a) $(told leaf)" "02.42.5000 20.31.1014 15.2008.2036"
 equal "what is on is told" "$(jq -r .nvidia "$TMP/probe.json" | grep -c 'is on at some nodes')" 1
 equal "and routes" "$(jq -r .routing "$TMP/probe.json" | grep -c '1 switches .* for SL 1:')" 1
 

@@ -46,7 +46,7 @@ after=$(port leaf1 8 xmit_wait_ns)
 ok "perfquery: PortXmitWait"
 equal "perfquery -c: OptionMask" "$(stock perfquery -c "$leaf1" 8 | field OptionMask)" \
 	0x007f000000000000
-for option in rcvcc slrcvfecn slrcvbecn xmitcc vlxmittimecc swportvlcong vlxmitcounters; do
+for option in rcvcc slrcvfecn slrcvbecn xmitcc vlxmittimecc xmtsl swportvlcong vlxmitcounters; do
 	check "perfquery --$option" stock perfquery --$option "$leaf1" 8
 done
 equal "perfquery --swportvlcong: nothing is discarded" \

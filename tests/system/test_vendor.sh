@@ -99,6 +99,14 @@ start_tuned 'mode: apply'
 wait_until 10 eval '[ "$(tune status -j | jq .roots)" -gt 0 ]' || fail "$(tune status)"
 ok "the daemon sees the root"
 equal "and sends no Set" "$(set_mads)" 0
+# Somebody has a switch mark: who slows down is shown by what adapters are notified of.
+stock ibccconfig SwitchCongestionSetting "$(lid_of leaf2)" 0x1f 0xffff 0x0 15 0 0 0:0 0 >"$TMP/cc.log" 2>&1 ||
+	fail "ibccconfig: $(cat "$TMP/cc.log")"
+slowed() { tune status >"$TMP/status.log"; grep -q 'slowed by notifications lately: .*source1 port 1 ([1-9]' "$TMP/status.log"; }
+wait_until 30 slowed || fail "$(cat "$TMP/status.log")"
+ok "who slows down is shown"
+equal "by name, and none that only receives" "$(tune status -j |
+	jq -r '[.nvidia.throttled[] | select(.cnp_handled > 0) | .node[:6]] | unique | join(" ")')" source
 # What a plugin's client asks for regardless is left out by the plugin.
 stop "$TUNED_PID"
 for node in leaf1 leaf2 source1 source2 source3 source4 destination0 destination1; do

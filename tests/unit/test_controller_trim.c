@@ -127,6 +127,22 @@ static void test_idle(void **state)
 	}
 }
 
+/* Intervals that seem a tenth longer and shorter than they were, by turns, make a port no idler. */
+static void test_uneven_intervals(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+
+	hold(f, r);
+	r->becn = 10;
+	r->wait_permille = 0;
+	for (unsigned int i = 0; i < 12; i++) {
+		r->rate_mbps = r->link_mbps * (i % 2 ? 11 : 9) / 10;
+		pass(f);
+		assert_false(said(f, "hold its sources less"));
+	}
+}
+
 /* An idle root's sources are held less if nobody shares them. If others do, only those of a full
  * link of which is not known whom it limits.
  */
@@ -364,6 +380,7 @@ int main(void)
 		SCENE(test_steps),
 		SCENE(test_back),
 		SCENE(test_idle),
+		SCENE(test_uneven_intervals),
 		SCENE(test_who_is_held_less),
 		SCENE(test_outlier),
 		SCENE(test_calm),

@@ -11,9 +11,13 @@
 
 static void test_guid(void **state)
 {
-	static const char *const bad[] = { "0x2c90300a1b2c3",     "0x0002c90300a1b2c3 ",
-					   "0x0002C90300A1B2C3", "0X0002c90300a1b2c3",
-					   "000002c90300a1b2c3", "0x0002c90300a1b2cg", "" };
+	static const char *const bad[] = { "0x2c90300a1b2c3",
+					   "0x0002c90300a1b2c3 ",
+					   "0x0002C90300A1B2C3",
+					   "0X0002c90300a1b2c3",
+					   "000002c90300a1b2c3",
+					   "0x0002c90300a1b2cg",
+					   "" };
 	json_t *v = ibcc_json_guid(0x0002c90300a1b2c3);
 	uint64_t guid = 0;
 

@@ -205,6 +205,32 @@ static void test_near_timer(void **state)
 	end(&x);
 }
 
+/* SLs that are spared keep what they had, or get it again if they were not always spared. */
+static void test_spared(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_cc_ca_entry had;
+	struct laid x;
+
+	begin(f, &x);
+	cc(f, 7)->ca.sl[3].CCTI_Timer = 150;
+	had = cc(f, 7)->ca.sl[3];
+	x.l.spared_sls = 1 << 3;
+	lay(f, &x);
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		assert_int_equal(cc(f, 7)->ca.sl[sl].CCTI_Increase, sl == 3 ? 0 : 2);
+	assert_memory_equal(&cc(f, 7)->ca.sl[3], &had, sizeof(had));
+	assert_int_equal(lay(f, &x), 0);
+	x.l.spared_sls = 0;
+	assert_int_equal(lay(f, &x), 8);
+	assert_int_equal(cc(f, 7)->ca.sl[3].CCTI_Increase, 2);
+	x.l.spared_sls = 1 << 3 | 1 << 4;
+	assert_int_equal(lay(f, &x), 8);
+	assert_memory_equal(&cc(f, 7)->ca.sl[3], &had, sizeof(had));
+	assert_int_equal(cc(f, 7)->ca.sl[4].CCTI_Increase, 0);
+	end(&x);
+}
+
 /* ... and a table that ends where four need it to, if all entries before are those of the law. */
 static void test_near_end(void **state)
 {
@@ -283,7 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_tables),     TEST(test_switches), TEST(test_baseline),
 		TEST(test_near_timer), TEST(test_near_end), TEST(test_without),
-		TEST(test_learning),
+		TEST(test_learning),   TEST(test_spared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

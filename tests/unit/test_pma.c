@@ -16,7 +16,7 @@ static const uint16_t arrays[] = {
 	IBCC_PMA_ATTR_VL_XMIT_WAIT,      IBCC_PMA_ATTR_SW_PORT_VL_CONGESTION,
 	IBCC_PMA_ATTR_RCV_CON_CTRL,      IBCC_PMA_ATTR_SL_RCV_FECN,
 	IBCC_PMA_ATTR_SL_RCV_BECN,       IBCC_PMA_ATTR_XMIT_CON_CTRL,
-	IBCC_PMA_ATTR_VL_XMIT_TIME_CONG,
+	IBCC_PMA_ATTR_VL_XMIT_TIME_CONG, IBCC_PMA_ATTR_XMIT_DATA_SL,
 };
 #define N_ARRAYS (sizeof(arrays) / sizeof(arrays[0]))
 
@@ -270,6 +270,7 @@ static void test_arrays(void **state)
 		{ 0x33, 16, 32, IB_PC_SL_RCV_BECN0_F, IB_PC_SL_RCV_BECN15_F },
 		{ 0x34, 1, 32, IB_PC_XMIT_CON_CTRL_TIME_CONG_F, IB_PC_XMIT_CON_CTRL_TIME_CONG_F },
 		{ 0x35, 15, 32, IB_PC_VL_XMIT_TIME_CONG0_F, IB_PC_VL_XMIT_TIME_CONG14_F },
+		{ 0x36, 16, 32, IB_PC_XMT_DATA_SL0_F, IB_PC_XMT_DATA_SL15_F },
 	};
 
 	(void)state;
@@ -345,7 +346,8 @@ static void test_names(void **state)
 		{ 0x30, "SwPortVLCongestion" },     { 0x31, "PortRcvConCtrl" },
 		{ 0x32, "PortSLRcvFECN" },          { 0x33, "PortSLRcvBECN" },
 		{ 0x34, "PortXmitConCtrl" },        { 0x35, "PortVLXmitTimeCong" },
-		{ 0x36, "unknown attribute" },      { 0xffff, "unknown attribute" },
+		{ 0x36, "PortXmitDataSL" },         { 0x37, "unknown attribute" },
+		{ 0xffff, "unknown attribute" },
 	};
 
 	(void)state;
@@ -357,6 +359,7 @@ static void test_names(void **state)
 	assert_int_equal(IBCC_PMA_ATTR_SL_RCV_BECN, IB_GSI_PORT_SL_RCV_BECN);
 	assert_int_equal(IBCC_PMA_ATTR_XMIT_CON_CTRL, IB_GSI_PORT_XMIT_CON_CTRL);
 	assert_int_equal(IBCC_PMA_ATTR_VL_XMIT_TIME_CONG, IB_GSI_PORT_VL_XMIT_TIME_CONG);
+	assert_int_equal(IBCC_PMA_ATTR_XMIT_DATA_SL, IB_GSI_PORT_XMIT_DATA_SL);
 	assert_int_equal(IBCC_PMA_ATTR_VL_XMIT_WAIT, IB_GSI_PORT_PORT_VL_XMIT_WAIT_COUNTERS);
 	assert_int_equal(IBCC_PMA_ATTR_COUNTERS_EXT, IB_GSI_PORT_COUNTERS_EXT);
 }

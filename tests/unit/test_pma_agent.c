@@ -75,7 +75,7 @@ static void test_status_codes(void **state)
 	agents_open(&f, 48);
 	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 4, 2, 1, PC, 0), BAD_VERSION);
 	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 4, 1, 6, PC, 0), BAD_METHOD);
-	assert_int_equal(get(&f, LUSTRE_SRC1, 0x36, 1), BAD_ATTR);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0x37, 1), BAD_ATTR);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0x11, 1), BAD_ATTR);
 	assert_int_equal(ask(&f, LUSTRE_SRC1, 2, CPI, 1, 0), BAD_ATTR);
 	assert_int_equal(ask(&f, LUSTRE_SRC1, 2, SAMPLES, 1, 0), BAD_ATTR);

@@ -118,6 +118,7 @@ static void test_prediction(void **state)
 					    "basis",           "replay",
 					    "total",           "victims",
 					    "roots",           "why",
+					    "roots_why",       "open_roots",
 					    "hot_now_mbps",    "hot_expected_mbps",
 					    "victim_now_mbps", "victim_expected_mbps",
 					    "sources",         NULL };
@@ -146,6 +147,7 @@ static void test_prediction(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "method")), "engine");
 	assert_string_equal(json_string_value(json_object_get(o, "basis")), "history");
 	assert_int_equal(json_integer_value(json_object_get(o, "baseline_age_s")), 840);
+	assert_true(json_is_null(json_object_get(o, "roots_why")));
 	assert_int_equal(number(o, "replay", "rate_permille"), 31);
 	assert_int_equal(number(o, "victims", "expected_mbps"), 16650);
 	assert_int_equal(number(o, "total", "low_mbps"), 29000);
@@ -170,14 +172,22 @@ static void test_prediction_that_cannot_tell(void **state)
 	const struct ibcc_prediction_in in = { .n_roots = 1, .root = f->c.picture.root };
 	struct ibcc_prediction p = { .why = IBCC_PREDICTION_NO_BASELINE,
 				     .n_roots = 1,
-				     .root = &root };
-	json_t *o = ibcc_report_prediction(f->c.topo, &in, &p);
+				     .root = &root,
+				     .n_open = 1,
+				     .open = &root,
+				     .roots_why = IBCC_PREDICTION_SLOW };
+	json_t *o = ibcc_report_prediction(f->c.topo, &in, &p), *one;
 
+	assert_non_null(
+		strstr(json_string_value(json_object_get(o, "roots_why")), "slow receivers"));
 	assert_true(json_is_false(json_object_get(o, "known")));
 	assert_true(json_is_null(json_object_get(o, "victims")));
 	assert_string_equal(json_string_value(json_object_get(o, "basis")), "none");
 	assert_non_null(strstr(json_string_value(json_object_get(o, "why")), "waiting since"));
 	assert_int_equal(json_array_size(json_object_get(o, "roots")), 1);
+	one = json_array_get(json_object_get(o, "open_roots"), 0);
+	assert_int_equal(json_integer_value(json_object_get(one, "low_mbps")), 13350);
+	assert_null(json_object_get(one, "expected_mbps"));
 	json_decref(o);
 	for (int why = IBCC_PREDICTION_TELLS + 1; why <= IBCC_PREDICTION_FAILED; why++)
 		assert_true(*ibcc_prediction_reason((enum ibcc_prediction_why)why) != '\0');

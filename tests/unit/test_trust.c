@@ -374,7 +374,9 @@ static void test_quiet(void **state)
 	close_world(&w);
 }
 
-/* All packets that come may be marked; not more. */
+/* All packets that come may be marked; not more. Who gets hardly any more is believed again when he
+ * has told what can be for four intervals, until he lies again.
+ */
 static void test_marks(void **state)
 {
 	struct world w;
@@ -382,10 +384,21 @@ static void test_marks(void **state)
 	(void)state;
 	open_world(&w);
 	fill(&w, 450);
+	for (uint32_t i = 0; i < w.t->n_ports; i++)
+		for (unsigned int k = 2 * IBCC_TRUST_RUN * SLOTS; k < MAX_SLOTS; k++)
+			w.sum[i][k + 1] = w.sum[i][k] + 4 * PACKET;
 	at(&w, LUSTRE_SLOW, 1)->fecn_permille = 1000;
 	at(&w, LUSTRE_FAST, 1)->fecn_permille = 2000;
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 1);
+	assert_int_equal(doubt_of(&w, LUSTRE_FAST, 1), IBCC_DOUBT_MARKS);
+	at(&w, LUSTRE_FAST, 1)->fecn_permille = 300;
+	passes(&w, IBCC_TRUST_RUN - 1);
+	assert_int_equal(w.s.n_doubted, 1);
+	passes(&w, 1);
+	assert_int_equal(w.s.n_doubted, 0);
+	at(&w, LUSTRE_FAST, 1)->fecn_permille = 100000;
+	passes(&w, 1);
 	assert_int_equal(doubt_of(&w, LUSTRE_FAST, 1), IBCC_DOUBT_MARKS);
 	close_world(&w);
 }

@@ -308,6 +308,36 @@ static void test_statistics(void **state)
 	close_fixture(&x);
 }
 
+/* Who slowed down is told by what its adapter was notified of since it was read before. */
+static void test_throttled(void **state)
+{
+	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
+					 .Threshold = 15 };
+	uint64_t before, now;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	agents_congest(&x.f);
+	memset(&sw.Victim_Mask, 0xff, sizeof(sw.Victim_Mask));
+	assert_int_equal(ibcc_engine_set_switch_cc(x.f.engine, LUSTRE_SW2, &sw), 0);
+	engine_run(x.f.engine, IBCC_PS_PER_MS);
+	ask(&x, 0);
+	before = engine_port_read(x.f.engine, fabric_port(x.f.topo, LUSTRE_SRC1, 1)).rcv_becn;
+	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].grown.cnp_handled, 0);
+	engine_run(x.f.engine, 2 * IBCC_PS_PER_MS);
+	now = engine_port_read(x.f.engine, fabric_port(x.f.topo, LUSTRE_SRC1, 1)).rcv_becn;
+	x.line.now_ns += MINUTE_NS;
+	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_true(now > before);
+	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].grown.cnp_handled, now - before);
+	/* This one sends nothing. */
+	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC4)].grown.cnp_handled, 0);
+	close_fixture(&x);
+}
+
 /* The last look before a Set: a node where it was switched on meanwhile gets none. */
 static void test_last_look(void **state)
 {
@@ -417,17 +447,12 @@ static void test_who_takes_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_algorithms),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_canaries),
-		cmocka_unit_test(test_on_off),
-		cmocka_unit_test(test_key),
-		cmocka_unit_test(test_protected_smps),
-		cmocka_unit_test(test_rebase),
-		cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),
-		cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_algorithms), cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),   cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),        cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),     cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_throttled),  cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids), cmocka_unit_test(test_who_takes_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

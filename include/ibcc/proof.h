@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whose contributors are proved: they are worked out along the forwarding tables, which packets of
+ * some SLs need not follow (adaptive routing, private tables, hashes).
+ */
+#ifndef IBCC_PROOF_H
+#define IBCC_PROOF_H
+
+#include <stdint.h>
+
+#include <ibcc/picture.h>
+#include <ibcc/topo.h>
+#include <ibcc/why.h>
+
+/* Makes of a picture the one to decide by: of its roots those are seen that do not send on one of
+ * the `loose` SLs, the others are as if only known. sls: by the index of those seen, what they send
+ * on; 0: not known, so that they are proved only if no SL is loose. *who names the others, with the
+ * SLs, and is empty if there are none. *to borrows all but its array of roots, which the caller
+ * frees. -ENOMEM.
+ */
+int ibcc_proof_run(const struct ibcc_topo *t, const struct ibcc_picture *from, uint16_t loose,
+		   const uint16_t *sls, struct ibcc_picture *to, struct ibcc_why *who);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Places of the fields as in vendstat.c of rdma-core. */
+#include <ibcc/vendor_info.h>
+
+#include <string.h>
+
+#include "lib/core/wire.h"
+
+/* The data of this class begin behind the common header, with the key. */
+#define KEY_END    32u
+#define HW_DEVICE  34u
+#define FW_MAJOR   65u
+#define FW_MINOR   66u
+#define FW_SUB     67u
+#define WIDE_MAJOR 100u
+#define WIDE_MINOR 104u
+#define WIDE_SUB   108u
+
+static uint32_t get32(const uint8_t *p)
+{
+	return (uint32_t)wire_get_be16(p) << 16 | wire_get_be16(p + 2);
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	wire_put_be16(p, (uint16_t)(v >> 16));
+	wire_put_be16(p + 2, (uint16_t)v);
+}
+
+void ibcc_vinfo_general_pack(uint8_t *mad, const struct ibcc_vinfo_general *v)
+{
+	memset(mad + KEY_END, 0, IBCC_MAD_BYTES - KEY_END);
+	wire_put_be16(mad + HW_DEVICE, v->device_id);
+	mad[FW_MAJOR] = (uint8_t)v->major;
+	mad[FW_MINOR] = (uint8_t)v->minor;
+	mad[FW_SUB] = (uint8_t)v->sub;
+	put32(mad + WIDE_MAJOR, v->major);
+	put32(mad + WIDE_MINOR, v->minor);
+	put32(mad + WIDE_SUB, v->sub);
+}
+
+bool ibcc_vinfo_general_unpack(const uint8_t *mad, struct ibcc_vinfo_general *v)
+{
+	*v = (struct ibcc_vinfo_general){
+		.device_id = wire_get_be16(mad + HW_DEVICE),
+		.major = get32(mad + WIDE_MAJOR),
+		.minor = get32(mad + WIDE_MINOR),
+		.sub = get32(mad + WIDE_SUB),
+	};
+	if ((uint8_t)v->major != mad[FW_MAJOR] || v->major > UINT8_MAX) {
+		v->major = mad[FW_MAJOR];
+		v->minor = mad[FW_MINOR];
+		v->sub = mad[FW_SUB];
+	}
+	return v->major || v->minor || v->sub;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which SLs some ports send on, by PortXmitDataSL (IBA vol. 1, Annex A13), which nothing announces:
+ * it is asked for, and an answer counts if it is about the port and has counted anything.
+ */
+#include <ibcc/collect.h>
+#include <ibcc/pma.h>
+
+#include "lib/io/collector_state.h"
+
+/* An SL with less than one part in so many of what a port sends does not congest it; MADs have one,
+ * too.
+ */
+#define USED_SHARE 50u
+/* Of what a port sent, so much has to be found among its SLs, in percent; the two are not read at
+ * the same time.
+ */
+#define AT_FIRST 80u
+#define STILL    50u
+/* An answer that gets lost leaves what was known for so many passes. */
+#define KEPT_PASSES 3u
+
+/* What was sent since the reading before has to be among the SLs, or they are not all counted: some
+ * devices have them counted in groups, of which not all are on. Counters at their end say nothing
+ * about that, and only that there was much. False: nobody knows.
+ */
+static bool judge(struct ibcc_port_state *p, const uint64_t *now, uint64_t sent)
+{
+	uint64_t grown[IBCC_PMA_SLS], total = 0;
+	bool full = false;
+
+	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++) {
+		grown[i] = now[i] >= p->sl_words[i] ? now[i] - p->sl_words[i] : now[i];
+		total += grown[i];
+		full |= now[i] >= UINT32_MAX;
+	}
+	if (!full && sent)
+		p->sls_add_up = total * 100 >= sent * (p->sls_add_up ? STILL : AT_FIRST);
+	if (!p->sls_add_up || (!total && !full))
+		return p->sls_add_up;
+	if (sent > total)
+		total = sent;
+	p->sls = 0;
+	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
+		if (now[i] >= UINT32_MAX || grown[i] * USED_SHARE >= total)
+			p->sls |= (uint16_t)(1u << i);
+	return true;
+}
+
+static void take(struct ibcc_collector *c, const struct ibcc_topo *t, const struct ibcc_mad_op *op,
+		 uint32_t port, const struct ibcc_delta *d)
+{
+	struct ibcc_port_state *p = &c->port[port];
+	struct ibcc_refusal *refusal = &c->node[t->port[port].node].sl_refusal;
+	uint64_t v[IBCC_PMA_SLS] = { 0 }, sum = 0;
+	struct ibcc_pma_select s = { 0 };
+
+	if (!op->err) {
+		ibcc_pma_select_unpack(op->mad, IBCC_PMA_ATTR_XMIT_DATA_SL, &s);
+		ibcc_pma_array_unpack(op->mad, IBCC_PMA_ATTR_XMIT_DATA_SL, v);
+	}
+	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
+		sum += v[i];
+	if (s.port != p->num || !sum) {
+		if (refusal->due <= c->clock.pass)
+			ibcc_refusal_note(refusal, c->clock.pass);
+		return;
+	}
+	refusal->wait = 0;
+	if (!p->sl_pass ||
+	    !judge(p, v, ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA) ? d->v[IBCC_CTR_XMIT_DATA] : 0))
+		p->sls = 0;
+	p->sl_pass = c->clock.pass;
+	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
+		p->sl_words[i] = (uint32_t)v[i];
+}
+
+int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			    const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			    const uint32_t *port, uint32_t n, uint16_t *sls)
+{
+	int rc = c->n_ports == t->n_ports && s->n_ports == t->n_ports ? 0 : -EINVAL;
+
+	ibcc_batch_clear(&c->batch);
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		const struct ibcc_refusal *r = &c->node[t->port[port[i]].node].sl_refusal;
+
+		if (!r->wait || ibcc_refusal_is_due(r, c->clock.pass))
+			rc = ibcc_collector_add(c, t, port[i], IBCC_ASK_SLS,
+						IBCC_PMA_ATTR_XMIT_DATA_SL);
+	}
+	if (!rc)
+		rc = ibcc_batch_run(&c->batch, tr);
+	for (size_t k = 0; k < c->batch.n && !rc; k++)
+		take(c, t, &c->batch.op[k], c->batch.tag[k].index,
+		     &s->port[c->batch.tag[k].index].delta);
+	ibcc_batch_clear(&c->batch);
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		const struct ibcc_port_state *p = &c->port[port[i]];
+
+		sls[i] = p->sl_pass && c->clock.pass - p->sl_pass <= KEPT_PASSES ? p->sls : 0;
+	}
+	return rc;
+}
