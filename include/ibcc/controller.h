@@ -53,6 +53,7 @@ enum ibcc_decision_code {
 				* f: before */
 	IBCC_DECISION_PAIRS,   /* log: a pairs, b Mb/s in all; c, d: before */
 	IBCC_DECISION_NEARER,  /* a: permille that the hot port is busy */
+	IBCC_DECISION_FARTHER, /* likewise: what NEARER gave is taken back */
 	IBCC_DECISION_ENLIST,  /* a: adapters more */
 	IBCC_DECISION_HARM,    /* barred: adapters send less */
 	IBCC_DECISION_IN_VAIN, /* barred: nobody would be freed */

@@ -213,7 +213,8 @@ static bool in_force(const struct pass *p, struct held *h, const struct ibcc_tar
 
 /* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
  * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
- * link can carry what it is made for, whatever it carried when it was looked at.
+ * link can carry what it is made for, whatever it carried when it was looked at. More than all of
+ * the time counts, too: where a reading came late the next tells as much less.
  */
 static void judge_later(const struct pass *p, struct held *h)
 {
@@ -243,12 +244,9 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 	h->age += h->age < UINT16_MAX;
 	if (!ibcc_phase_sets(r->phase))
 		return;
-	if (!in_force(p, h, unset)) {
-		h->lost |= r->in_force;
-		r->in_force = false;
+	r->in_force = in_force(p, h, unset);
+	if (!r->in_force)
 		return;
-	}
-	r->in_force = true;
 	/* Nothing can be judged by such a pass. */
 	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && h->now &&
 	    has_outlier(h, h->now))

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include <ibcc/law.h>
+#include <ibcc/picture.h>
 
 #define MARK_RATE_MAX 1000u
 
@@ -159,6 +160,18 @@ static void find_leaders(struct ibcc_parameters *p, const struct values *v)
 		p->root[k].alone = is_alone(p, k);
 }
 
+/* While nobody is held a root could mark all that it carries, and each mark costs a packet on the
+ * way back, most of them from adapters that wait themselves: they stand in line there long after
+ * the root marks no more. So many for each source in a pass tell who contributes.
+ */
+static uint16_t learning_rate(const struct ibcc_root_parameters *r)
+{
+	uint64_t packets = r->rate_mbps * r->interval_ns / 8000 / r->packet_bytes;
+	uint64_t rate = packets / (r->n * IBCC_TELLING_BECNS);
+
+	return (uint16_t)(rate < MARK_RATE_MAX ? rate : MARK_RATE_MAX);
+}
+
 void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 {
 	struct values v[IBCC_ROOTS_MAX];
@@ -173,6 +186,10 @@ void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 		r->marking_rate = 0;
 		if (!v[k].loop_ns)
 			continue;
+		if (r->phase == IBCC_PHASE_LEARN) {
+			r->marking_rate = learning_rate(r);
+			continue;
+		}
 		if (r->interval_ns)
 			r->recover = (uint32_t)(v[r->leader].timer_ns * IBCC_LAW_ENTRIES /
 						r->interval_ns);

@@ -81,10 +81,6 @@ static void drain_again(struct pass *p, struct held *h)
 
 void ibcc_rule_drain(struct pass *p, struct held *h)
 {
-	/* Its settings were gone for a while, and its tree has come back. */
-	if (h->lost && h->now && h->r->phase == IBCC_PHASE_HOLD)
-		ibcc_rules_drain_or_hold(p, h);
-	h->lost = false;
 	if (h->done)
 		return;
 	if (h->r->phase == IBCC_PHASE_DRAIN)

@@ -7,10 +7,9 @@
  */
 #include "rules.h"
 
-#define END_MIN     900u /* permille of the formulas': so far feedback may go */
-#define LOOP_MIN    250u
-#define BACK_PASSES 2u /* so long a tree must be seen back: it spreads fast */
-#define CALM_SHARE  8u /* gone: at most one port waits for so many contributors */
+#define LEAST       250u /* permille of the formulas': so far feedback may go */
+#define BACK_PASSES 2u   /* so long a tree must be seen back: it spreads fast */
+#define CALM_SHARE  8u   /* gone: at most one port waits for so many contributors */
 
 /* Where a slow receiver's table ends has no more margin than its many sources need who were not
  * counted: nearer, and control of all of them is lost at once. Roots that share sources are idle
@@ -26,8 +25,8 @@ static bool hold_less(const struct pass *p, const struct held *h)
 
 	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->told))
 		return false;
-	end = end < END_MIN ? END_MIN : end;
-	loop = loop < LOOP_MIN ? LOOP_MIN : loop;
+	end = end < LEAST ? LEAST : end;
+	loop = loop < LEAST ? LEAST : loop;
 	if (leads && r->kind == IBCC_CONGESTION_INPUT && end < r->end_permille)
 		r->end_permille = end;
 	else if (loop < r->loop_permille)
@@ -37,14 +36,30 @@ static bool hold_less(const struct pass *p, const struct held *h)
 	return true;
 }
 
+/* What was given is taken back, last things first. */
+static bool hold_more(const struct held *h)
+{
+	struct ibcc_root_parameters *r = h->r;
+	uint32_t *last = r->loop_permille < 1000 ? &r->loop_permille : &r->end_permille;
+	uint32_t more = r->loop_permille < 1000 ? *last * 7 / 5 + 1 : *last * 11 / 10 + 1;
+
+	if (*last >= 1000)
+		return false;
+	*last = more < 1000 ? more : 1000;
+	return true;
+}
+
 static void judge(struct pass *p, struct held *h)
 {
 	const struct window w = h->win;
+	bool idle = w.busy < (uint64_t)p->c->p.sink_busy_permille * w.n;
+	bool stands = !h->r->calm && h->now->tree_wait_permille >= p->c->p.victim_wait_permille;
 
 	h->win = (struct window){ 0 };
-	if (w.busy >= (uint64_t)p->c->p.sink_busy_permille * w.n || !w.marks || !hold_less(p, h))
+	if (idle ? !w.marks || !hold_less(p, h) : !stands || !hold_more(h))
 		return;
-	ibcc_rules_say(p, IBCC_DECISION_NEARER, h)->a = (uint32_t)(w.busy / w.n);
+	ibcc_rules_say(p, idle ? IBCC_DECISION_NEARER : IBCC_DECISION_FARTHER, h)->a =
+		(uint32_t)(w.busy / w.n);
 	ibcc_rules_change(p, h);
 }
 

@@ -246,6 +246,9 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_say(x, "the hot port is only %.1f %% busy: hold its sources less",
 			      d->a / 10.0);
 		break;
+	case IBCC_DECISION_FARTHER:
+		ibcc_text_say(x, "the hot port is busy and sources wait: hold them more again");
+		break;
 	}
 }
 

@@ -17,9 +17,12 @@
 
 #define CHUNK_ENDPORTS 256u
 
-/* Who was silent to the class so often is left alone for so long. */
-#define SILENCES    3u
-#define PATIENCE_NS 300000000000ull
+/* Who was silent to the class so often is left alone for so long; more often if he has told, since
+ * it may be the fabric that loses MADs: while nobody knows what he has, nothing is done about it.
+ */
+#define SILENCES      3u
+#define SILENCES_TOLD 10u
+#define PATIENCE_NS   300000000000ull
 /* So many are asked before all others where nobody has told anything. */
 #define CANARIES 3u
 
@@ -137,9 +140,14 @@ static int wave_silent(struct ibcc_readback *rb)
 	return rc;
 }
 
+static uint8_t most_silences(const struct ibcc_endport_cc *old)
+{
+	return old->told ? SILENCES_TOLD : SILENCES;
+}
+
 static bool is_left_alone(const struct ibcc_readback *rb, const struct ibcc_endport_cc *old)
 {
-	return old->silences >= SILENCES &&
+	return old->silences >= most_silences(old) &&
 	       ibcc_transport_now_ns(rb->tr) < old->silent_ns + PATIENCE_NS;
 }
 
@@ -162,7 +170,8 @@ static void add_reading(struct ibcc_readback *rb, const struct ibcc_settings *be
 	rb->r[rb->n++] = (struct ibcc_reading){
 		.had_elements = old->sw_port_block,
 		.keyless = old->support == IBCC_CC_UNSUPPORTED,
-		.silences = old->silences < SILENCES ? old->silences : SILENCES - 1,
+		.silences = old->silences < most_silences(old) ? old->silences
+							       : (uint8_t)(most_silences(old) - 1),
 		.endport = endport,
 		.lid = p->lid,
 		.is_switch = ibcc_topo_is_switch(rb->t, p->node),

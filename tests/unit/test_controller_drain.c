@@ -144,32 +144,6 @@ static void test_calm_no_more(void **state)
 	assert_false(at(f, r->port)->calm);
 }
 
-/* Settings that were gone for a while: its tree has come back. */
-static void test_lost(void **state)
-{
-	struct fixture *f = *state;
-	struct ibcc_root *r = see_tree(f, 2);
-
-	hold(f, r);
-	cc(f, 11)->element[1].Valid = false;
-	r->n_waiting = 20;
-	pass(f);
-	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
-	pass(f);
-	assert_int_equal(phase(f, r), IBCC_PHASE_DRAIN);
-	/* It may be that it is no root at that time, and needs none. */
-	start_anew(f);
-	r = see_tree(f, 2);
-	hold(f, r);
-	cc(f, 11)->element[1].Valid = false;
-	r->n_waiting = 20;
-	f->s.pic.n_roots = 0;
-	passes(f, 2);
-	f->s.pic.n_roots = 1;
-	pass(f);
-	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
-}
-
 /* While it is emptied more show who contribute: 30 % more than were seen to wait are news. */
 static void test_more(void **state)
 {
@@ -197,8 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_passes),    SCENE(test_drained),      SCENE(test_again),
-		SCENE(test_not_again), SCENE(test_calm_no_more), SCENE(test_lost),
-		SCENE(test_more),
+		SCENE(test_not_again), SCENE(test_calm_no_more), SCENE(test_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

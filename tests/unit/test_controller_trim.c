@@ -3,38 +3,77 @@
 #include "scenes.h"
 
 /* Four passes of a port that is idle while it marks: its table ends nearer by an eleventh, down to
- * 90
- * %, then increase * timer goes down by two sevenths, to a quarter. Each step settles for three
- * passes. A slow receiver's table stays, and so does one for fewer than contribute.
+ * a quarter, then increase * timer goes down by two sevenths, to a quarter. Each step settles for
+ * three passes. A slow receiver's table stays, and so does one for fewer than contribute.
  */
 static void test_steps(void **state)
 {
-	static const uint32_t step[][2] = { { 909, 1000 }, { 900, 1000 }, { 900, 714 },
-					    { 900, 510 },  { 900, 364 },  { 900, 260 },
-					    { 900, 250 },  { 900, 250 } };
 	struct fixture *f = *state;
 
 	for (unsigned int i = 0; i < 3; i++) {
 		struct ibcc_root *r = i == 1 ? see_slow(f) : see_full(f);
 		const struct ibcc_root_parameters *p;
+		bool more = true;
 
 		r->n_contributors = 20;
 		p = hold(f, r);
 		mark(r, i == 2 ? 21 : 20, 20, 10);
 		r->rate_mbps = r->rate_mbps * 9 / 10;
 		r->wait_permille = 0;
-		for (unsigned int k = i ? 2 : 0; k < 8; k++) {
+		while (more) {
 			uint32_t end = p->end_permille, loop = p->loop_permille;
+			bool nearer = !i && end > 250;
 
+			more = nearer || loop > 250;
 			passes(f, 3);
 			assert_int_equal(p->end_permille, end);
 			assert_int_equal(p->loop_permille, loop);
 			pass(f);
-			assert_int_equal(p->end_permille, i ? 1000 : step[k][0]);
-			assert_int_equal(p->loop_permille, step[k][1]);
-			assert_int_equal(said(f, "the hot port is only 90.0 % busy"), k < 7);
+			end = nearer ? end * 10 / 11 : end;
+			loop = nearer ? loop : loop * 5 / 7;
+			assert_int_equal(p->end_permille, end > 250 || i ? end : 250);
+			assert_int_equal(p->loop_permille, loop > 250 ? loop : 250);
+			assert_int_equal(said(f, "the hot port is only 90.0 % busy"), more);
 			passes(f, 3);
 		}
+		start_anew(f);
+	}
+}
+
+/* What was given comes back, last things first, while the port is busy and its tree stands: not
+ * once the tree is gone, nor when nobody waits for long.
+ */
+static void test_back(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_root *r = i == 1 ? see_slow(f) : see_full(f);
+		uint32_t mbps = r->rate_mbps, end, loop;
+		const struct ibcc_root_parameters *p = hold(f, r);
+
+		r->becn = 10;
+		r->rate_mbps = mbps * 9 / 10;
+		r->wait_permille = 0;
+		passes(f, 7 * 20);
+		end = p->end_permille;
+		loop = p->loop_permille;
+		assert_true(loop < 1000 && (i == 1 || end == 250));
+		r->rate_mbps = mbps;
+		r->tree_wait_permille = i == 2 ? 99 : 600;
+		passes(f, 14);
+		if (i == 2) {
+			assert_int_equal(p->end_permille, end);
+			assert_int_equal(p->loop_permille, loop);
+			r->tree_wait_permille = 600;
+			passes(f, 14);
+		}
+		assert_int_equal(p->end_permille, end);
+		assert_true(p->loop_permille > loop);
+		assert_true(said(f, "hold them more again") || p->loop_permille < 1000);
+		passes(f, 7 * 30);
+		assert_int_equal(p->end_permille, 1000);
+		assert_int_equal(p->loop_permille, 1000);
 		start_anew(f);
 	}
 }
@@ -65,12 +104,15 @@ static void test_idle(void **state)
 	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+	for (size_t k = 0; k < 2 * sizeof(c) / sizeof(c[0]); k++) {
+		size_t i = k / 2;
 		struct ibcc_root *r = see(f, 11, 1, c[i].kind, 0, 4);
 		uint32_t swing = r->link_mbps / 200; /* of whole permille of what it carries */
 
 		if (c[i].kind == IBCC_CONGESTION_OUTPUT && !c[i].wait)
 			swing = SLOW_MBPS / 100;
+		if (k & 1) /* readings that are now closer, now farther apart than told */
+			swing *= 10;
 		hold(f, r);
 		f->s.pic.fecn = c[i].all_fecn;
 		r->fecn = c[i].fecn;
@@ -336,6 +378,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_steps),
+		SCENE(test_back),
 		SCENE(test_idle),
 		SCENE(test_uneven_intervals),
 		SCENE(test_who_is_held_less),

@@ -45,6 +45,34 @@ static void test_shared(void **state)
 	ibcc_parameters_fini(&h.p);
 }
 
+/* While a root learns it marks eight packets of each source in a pass. */
+static void test_learning(void **state)
+{
+	static const struct {
+		uint64_t interval_ns;
+		uint32_t n, mbps;
+		uint16_t rate;
+	} c[] = {
+		{ 1000000, 10, 32000, 25 }, /* 2000 packets of 2000 bytes for 80 marks */
+		{ 1000000, 40, 3200, 0 },
+		{ 1000000000, 10, 32000, 1000 },
+	};
+	struct fixture *f = *state;
+	struct two h;
+
+	two_roots(f, &h);
+	h.severe->phase = IBCC_PHASE_LEARN;
+	h.severe->packet_bytes = 2000;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		h.severe->interval_ns = c[i].interval_ns;
+		h.severe->n = h.severe->n_heavy = c[i].n;
+		h.severe->rate_mbps = c[i].mbps;
+		ibcc_parameters_group(&h.p, f->t);
+		assert_int_equal(h.severe->marking_rate, c[i].rate);
+	}
+	ibcc_parameters_fini(&h.p);
+}
+
 /* Alone a slow receiver marks all it can, tree or not, and a full link 1.7 times what it needs. */
 static void test_apart(void **state)
 {
@@ -80,7 +108,8 @@ static void test_apart(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_tree, teardown)
-	const struct CMUnitTest tests[] = { TEST(test_shared), TEST(test_apart) };
+	const struct CMUnitTest tests[] = { TEST(test_shared), TEST(test_learning),
+					    TEST(test_apart) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

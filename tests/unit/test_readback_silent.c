@@ -100,6 +100,29 @@ static void test_one_silent(void **state)
 	close_fixture(&x);
 }
 
+/* One that has told before: it takes more losses in a row than three to give up on it. */
+static void test_told(void **state)
+{
+	struct fixture x = open_fixture();
+	uint32_t i = x.t->port[fabric_port(x.t, LUSTRE_SRC2, 1)].endport;
+
+	(void)state;
+	read_all(&x);
+	x.f->node[i].cc_silent = true;
+	read_all(&x);
+	for (unsigned int k = 0; k < 9; k++)
+		assert_int_equal(read_missing(&x), 1);
+	assert_int_equal(read_missing(&x), 0);
+	x.f->now_ns += 6 * MINUTE_NS;
+	assert_int_equal(read_missing(&x), 1);
+	assert_int_equal(read_missing(&x), 0);
+	x.f->now_ns += 6 * MINUTE_NS;
+	x.f->node[i].cc_silent = false;
+	read_missing(&x);
+	assert_int_equal(x.s.ep[i].support, IBCC_CC_SUPPORTED);
+	close_fixture(&x);
+}
+
 /* Nodes that are not there at all say nothing about keys: the others are asked. */
 static void test_dead_canaries(void **state)
 {
@@ -124,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_silent),
 		cmocka_unit_test(test_one_silent),
+		cmocka_unit_test(test_told),
 		cmocka_unit_test(test_dead_canaries),
 	};
 
