@@ -99,6 +99,33 @@ static enum verdict weigh(double a, double b, double most)
 	return TOLERANCE * larger > most ? RIGHT : OPEN;
 }
 
+/* Do both ends tell about the same of this interval? That may be chance, as the window is for. */
+static bool agree_now(const struct ibcc_port_sample *a, const struct ibcc_port_sample *b,
+		      unsigned int k)
+{
+	double x = (double)a->delta.v[same[k].sent], y = (double)b->delta.v[same[k].received];
+
+	return a->state == IBCC_SAMPLE_FRESH && b->state == IBCC_SAMPLE_FRESH &&
+	       ibcc_delta_exact(&a->delta, same[k].sent) &&
+	       ibcc_delta_exact(&b->delta, same[k].received) && fmax(x, y) > 0 &&
+	       fabs(x - y) <= TOLERANCE * fmax(x, y);
+}
+
+/* Has a port whose window is open told nothing wrong for some intervals? Where packets are few one
+ * takes dozens of them, and begins with what was wrong.
+ */
+static bool is_quiet(struct ibcc_finding *f, const struct ibcc_port_sample *a,
+		     const struct ibcc_port_sample *b, unsigned int k)
+{
+	if (!f->stands)
+		return false;
+	if (!agree_now(a, b, k))
+		f->clean = 0;
+	else
+		note(f, QUIET);
+	return !f->stands;
+}
+
 /* What a port has sent against what came to the other end. */
 static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uint32_t port,
 			 unsigned int k)
@@ -112,7 +139,7 @@ static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uin
 		double bytes = ns * ibcc_topo_link_mbps(t, port) / 8000 + ON_ITS_WAY_BYTES;
 		enum verdict v = weigh((double)x->sum, (double)y->sum, bytes / same[k].unit_bytes);
 
-		if (v == OPEN)
+		if (v == OPEN && !is_quiet(&a->trust.link[k], a, b, k))
 			return;
 		/* A window in which they agree is no chance: it has four times what honest ends
 		 * may differ by, and takes many intervals where little is sent.

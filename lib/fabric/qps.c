@@ -65,7 +65,6 @@ int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl
 			e->marks[sl] = calloc(e->n_ports + 1, sizeof(*e->marks[sl]));
 		if (e->first_sl >= IBCC_CC_SLS)
 			e->first_sl = (uint8_t)sl;
-		e->plain = e->plain && sl == e->first_sl;
 		if (!e->marks[sl] ||
 		    ibcc_fab_grow(&e->group, &e->cap_group, e->n_group + 1, sizeof(*e->group)))
 			return -ENOMEM;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The sending side of a port, alike at switches and HCAs: waiting time, credits, transmission.
  *
- * What every packet passes is compiled twice: for all models, and for the plain one, of one VL and
- * SL, credits and static routes, which has no need to ask for the rest. Where a function takes
- * `plain`, that is a constant.
+ * What every packet passes is compiled twice: for all models, and for the plain one, of one VL,
+ * credits and static routes, which has no need to ask for the rest. Where a function takes `plain`,
+ * that is a constant.
  */
 #ifndef IBCC_FABRIC_TX_H
 #define IBCC_FABRIC_TX_H
@@ -204,7 +204,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	uint32_t with;
 
 	p->tx[kind]++;
-	if (!plain && k->sl != e->first_sl)
+	if (k->sl != e->first_sl)
 		e->marks[k->sl][port].tx[kind]++;
 	p->busy_ps = p->wait_since_ps = end;
 	p->flags |= PORT_SENT;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whose counters are believed: what a port tells that cannot be in itself. */
+#include "trusts.h"
+
+/* 45 % sent and 70 % waited are 115 %, 35 and 70 may be; who cannot be right is doubted, the other
+ * end is not, though they contradict each other.
+ */
+static void test_time(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w);
+	fill(&w, 450);
+	at(&w, LUSTRE_SW2, 1)->wait_permille = 700;
+	at(&w, LUSTRE_SW2, 2)->wait_permille = 600;
+	at(&w, LUSTRE_SRC1, 1)->sent = 30;
+	at(&w, LUSTRE_SRC1, 1)->wait_permille = 1330;
+	at(&w, LUSTRE_SRC2, 1)->received = 3000; /* 135 % of the link */
+	passes(&w, 2 * IBCC_TRUST_RUN);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_TIME);
+	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_TIME);
+	assert_int_equal(doubt_of(&w, LUSTRE_SRC2, 1), IBCC_DOUBT_TIME);
+	assert_int_equal(w.s.n_doubted, 3);
+	/* A port that only receives is believed again, too, when it tells what can be. */
+	at(&w, LUSTRE_SRC2, 1)->received = 1000;
+	at(&w, LUSTRE_SRC2, 1)->sent = 30;
+	passes(&w, 2 * IBCC_TRUST_RUN);
+	assert_int_not_equal(doubt_of(&w, LUSTRE_SRC2, 1), IBCC_DOUBT_TIME);
+	close_world(&w);
+}
+
+/* Traffic may be over before a port could show that it is right again: what is quiet is no reason
+ * to doubt for ever, but the first lie after it is one of those before.
+ */
+static void test_quiet(void **state)
+{
+	struct tells *liar;
+	struct world w;
+
+	(void)state;
+	open_world(&w);
+	fill(&w, 450);
+	liar = at(&w, LUSTRE_SW2, 1);
+	liar->wait_permille = 700;
+	passes(&w, 1 + IBCC_TRUST_RUN);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_TIME);
+	for (uint32_t i = 0; i < w.t->n_ports; i++)
+		w.tells[i].sent = w.tells[i].received = w.tells[i].packets = 500; /* 22 % */
+	liar->wait_permille = 0;
+	passes(&w, IBCC_TRUST_RUN - 1);
+	assert_int_equal(w.s.n_doubted, 1);
+	passes(&w, 1);
+	assert_int_equal(w.s.n_doubted, 0);
+	liar->wait_permille = 1200;
+	passes(&w, 1);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_TIME);
+	assert_int_equal(w.s.n_doubted, 1);
+	close_world(&w);
+}
+
+/* All packets that come may be marked; not more. Who gets hardly any more is believed again when he
+ * has told what can be for four intervals, until he lies again.
+ */
+static void test_marks(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_world(&w);
+	fill(&w, 450);
+	for (uint32_t i = 0; i < w.t->n_ports; i++)
+		for (unsigned int k = 2 * IBCC_TRUST_RUN * SLOTS; k < MAX_SLOTS; k++)
+			w.sum[i][k + 1] = w.sum[i][k] + 4 * PACKET;
+	at(&w, LUSTRE_SLOW, 1)->fecn_permille = 1000;
+	at(&w, LUSTRE_FAST, 1)->fecn_permille = 2000;
+	passes(&w, 2 * IBCC_TRUST_RUN);
+	assert_int_equal(w.s.n_doubted, 1);
+	assert_int_equal(doubt_of(&w, LUSTRE_FAST, 1), IBCC_DOUBT_MARKS);
+	at(&w, LUSTRE_FAST, 1)->fecn_permille = 300;
+	passes(&w, IBCC_TRUST_RUN - 1);
+	assert_int_equal(w.s.n_doubted, 1);
+	passes(&w, 1);
+	assert_int_equal(w.s.n_doubted, 0);
+	at(&w, LUSTRE_FAST, 1)->fecn_permille = 100000;
+	passes(&w, 1);
+	assert_int_equal(doubt_of(&w, LUSTRE_FAST, 1), IBCC_DOUBT_MARKS);
+	close_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_marks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
