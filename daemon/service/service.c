@@ -171,6 +171,10 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		return conclude(s, rc, why);
 	}
 	leads = !rc;
+	/* While another one led, what others changed was only looked at. */
+	if (leads && !s->led)
+		s->cycle.actual_known = false;
+	s->led = leads;
 	if (apply)
 		act_by_request(s, apply, &act);
 	writes = ibcc_service_writes(s) && leads && !s->hold;
@@ -178,7 +182,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	act.state = s->state;
-	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s) && leads;
+	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	newest = ibcc_state_newest(s->state);
 	rc = run_cycle(s, &act, why);
 	if (!rc)
