@@ -54,12 +54,12 @@ wait_until 5 eval '[ "$(record get)" = none ]' || fail "the record is left: $(re
 ok "and takes its record along"
 
 # One that dies leaves it, until its lease ends. What others have changed meanwhile is looked at, and
-# repaired once we lead again: not when settings are read the next time, after 60 passes.
+# repaired once we lead again: not when settings are read the next time, after 60 passes of 0.6 s.
 lid=$(sim settings -j | jq '.rows[] | select(.node == "source1").lid')
 stock ibccconfig CACongestionSetting "$lid" 0 0xffff 150 1 0 0 >"$TMP/foreign.log" 2>&1 || fail "$(cat "$TMP/foreign.log")"
 check "another's record" record set 0x4711 8 'somebody else'
 sets=$(set_mads)
-start_tuned 'mode: apply' 'apply_via: direct' 'drift: repair'
+start_tuned 'mode: apply' 'apply_via: direct' 'drift: repair' 'interval_ms: 600'
 wait_until 10 status '.election.state == "follows" and .drift.writes > 0' || fail "$(jq -c '[.election, .drift]' "$TMP/status.json")"
 equal "is heeded" "$(jq -r .election.leader "$TMP/status.json")" 'somebody else'
 equal "nothing is written meanwhile" "$(set_mads)" "$sets"
