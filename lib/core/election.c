@@ -115,7 +115,11 @@ static void found_ours(struct ibcc_election *e, int64_t now_s)
 
 static void found(struct ibcc_election *e, int64_t now_s, const struct ibcc_leader_record *r)
 {
-	if (r->guid == e->own.guid && r->prefix == e->own.prefix) {
+	/* A port has its GUID for itself. Its prefix is not yet the subnet's where nobody has
+	 * brought it up when the program starts.
+	 */
+	if (r->guid == e->own.guid) {
+		e->own.prefix = r->prefix;
 		found_ours(e, now_s);
 		return;
 	}

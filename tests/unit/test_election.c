@@ -283,13 +283,28 @@ static void test_refused(void **state)
 	assert_int_equal(leader(&w), 0);
 }
 
+/* The record of an earlier run is no other's, whatever subnet the port has been told of since. */
+static void test_earlier_run(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w, 1);
+	w.record[0] = w.e[0].own;
+	w.record[0].prefix = 0xfe80000000000000;
+	w.until[0] = w.now + 60;
+	run(&w, 5);
+	assert_int_equal(w.e[0].state, IBCC_ELECTION_LEADS);
+	assert_true(w.record[0].prefix == 0xfe80000000000000); /* renewed, not a second one */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),   cmocka_unit_test(test_one),
 		cmocka_unit_test(test_race),    cmocka_unit_test(test_takeover),
 		cmocka_unit_test(test_new_sa),  cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_earlier_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
