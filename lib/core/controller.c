@@ -81,18 +81,23 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 /* Whatever changes, changes for all roots under control: what was seen before says nothing about
  * now.
  */
-void ibcc_rules_change(struct pass *p, struct held *h)
+static void judge_anew(struct ibcc_controller *c, uint16_t settle)
 {
-	struct ibcc_controller *c = p->c;
-
-	h->done = true;
-	c->since_change = 0;
 	for (uint32_t i = 0; i < c->par.n_roots; i++) {
+		struct held *h = &c->held[i];
+
 		if (!ibcc_phase_sets(c->par.root[i].phase))
 			continue;
-		c->held[i].settle = c->p.settle_passes;
-		c->held[i].win = (struct window){ 0 };
+		h->settle = h->settle > settle ? h->settle : settle;
+		h->win = (struct window){ 0 };
 	}
+}
+
+void ibcc_rules_change(struct pass *p, struct held *h)
+{
+	h->done = true;
+	p->c->since_change = 0;
+	judge_anew(p->c, p->c->p.settle_passes);
 }
 
 void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
@@ -276,8 +281,13 @@ int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
 		ibcc_controller_reset(c);
 		c->par.n_endports = t->n_endports;
 	}
-	if (!pic->trustworthy)
+	/* What kept the fabric from being read may have kept packets back, too, until some time in
+	 * the first interval that can be read again.
+	 */
+	if (!pic->trustworthy) {
+		judge_anew(c, 1);
 		return 0;
+	}
 	c->since_change += c->since_change < UINT16_MAX;
 	c->gone_since += c->gone_since < UINT32_MAX;
 	ibcc_rules_watch(&p);

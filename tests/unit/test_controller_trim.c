@@ -300,6 +300,26 @@ static void test_calm_by_adapters(void **state)
 	assert_true(at(f, r->port)->calm);
 }
 
+/* A fabric that cannot be read for a while carried less meanwhile: neither that nor the interval in
+ * which it came back makes a port an idle one, and what follows is judged by itself.
+ */
+static void test_interrupted(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+	uint32_t mbps = r->rate_mbps;
+
+	hold(f, r);
+	r->becn = 10;
+	r->wait_permille = 0;
+	for (unsigned int i = 0; i < 20; i++) {
+		f->s.pic.trustworthy = i % 5 != 3;
+		r->rate_mbps = i % 5 == 2 || i % 5 == 4 ? mbps / 10 : mbps;
+		pass(f);
+		assert_false(said(f, "hold its sources less"));
+	}
+}
+
 /* Marks that stop while sources wait: settings may be gone. Asked for ever more seldom. */
 static void test_suspects(void **state)
 {
@@ -387,6 +407,7 @@ int main(void)
 		SCENE(test_calm_when_idle),
 		SCENE(test_calm_receiver),
 		SCENE(test_calm_by_adapters),
+		SCENE(test_interrupted),
 		SCENE(test_suspects),
 		SCENE(test_suspects_one),
 	};
