@@ -9,11 +9,18 @@ start_opensm --plugin
 write_config
 tune report >"$TMP/out" 2>&1 && fail "a report to nowhere"
 equal "where to is to be said" "$(cat "$TMP/out")" "ibcc-tune: report: --html FILE or -j is missing"
-tune report --html "$TMP/alone.html" -j >"$TMP/alone.json" 2>"$TMP/tune.log" || fail "a report without the daemon"
-jq -e '.schema == 1 and .error == null and (.plan.roots | length) == 1 and (.map.nodes | length) == 8 and
-	(.map.links | length) == 7 and (.settings | length) == 8 and .history == []' "$TMP/alone.json" >"$TMP/jq.log" ||
-	fail "what is in the report"
-ok "a report without the daemon"
+# Its few readings see congestion and whom it comes from, unless the simulation stood still in one: a busy machine's does,
+# and a unit in which ports send and wait for longer than there is time is not believed.
+alone()
+{
+	tune report --html "$TMP/alone.html" -j >"$TMP/alone.json" 2>"$TMP/tune.log"
+	rc=$?
+	[ "$rc" != 0 ] || jq -e '.map.trees[0] | length == 6' "$TMP/alone.json"
+}
+wait_until 20 alone
+equal "a report without the daemon: status, schema, error, roots, nodes, links, settings, history" \
+	"$rc $(jq -c '[.schema, .error, (.plan.roots | length), (.map.nodes | length), (.map.links | length),
+		(.settings | length), .history]' "$TMP/alone.json")" '0 [1,null,1,8,7,8,[]]'
 # By the numbers of nodes in the list: from each source to its switch, over the link, out to the sink.
 equal "the way to the root" "$(jq -r '.map as $m | $m.trees[0][] | "\($m.nodes[.[0]].node)/\(.[1])"' "$TMP/alone.json" | sort | tr '\n' ' ')" \
 	"leaf1/8 leaf2/2 source1/1 source2/1 source3/1 source4/1 "
@@ -21,12 +28,20 @@ equal "the way to the root" "$(jq -r '.map as $m | $m.trees[0][] | "\($m.nodes[.
 start_tuned 'mode: apply'
 changed() { tune report -j >"$TMP/report.json" && jq -e '.history | length > 0' "$TMP/report.json" && jq -e '.status.now.settings.reacting_ports > 0' "$TMP/report.json"; }
 wait_until 40 changed || fail "no report with a change"
-tune report --html "$TMP/report.html" || fail "a page"
-for part in '<h2>Fabric</h2>' 'leaf2 port 2, output-generated' 'class="role4"' '<h2>Settings on the fabric</h2>' \
-	'<h2>What was changed</h2>' 'OpenSM 3.3' '<td>done</td>'; do
-	grep -qF -- "$part" "$TMP/report.html" || fail "the page lacks $part"
-done
-ok "the page has it all"
+# The same of the congestion that a page tells of: it is the last pass's.
+whole()
+{
+	tune report --html "$TMP/report.html" 2>"$TMP/tune.log"
+	rc=$?
+	lacks=
+	for part in '<h2>Fabric</h2>' 'leaf2 port 2, output-generated' 'class="role4"' '<h2>Settings on the fabric</h2>' \
+		'<h2>What was changed</h2>' 'OpenSM 3.3' '<td>done</td>'; do
+		grep -qF -- "$part" "$TMP/report.html" || lacks="$lacks $part"
+	done
+	[ "$rc" != 0 ] || [ -z "$lacks" ]
+}
+wait_until 20 whole
+equal "the page has it all: status, what it lacks" "$rc$lacks" 0
 [ "$(wc -c <"$TMP/report.html")" -lt 100000 ] || fail "the page is large"
 grep -nE '<script|<link|<img|url\(|(src|href)=' "$TMP/report.html" && fail "the page is not one file"
 ok "the page is one file"
