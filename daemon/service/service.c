@@ -171,10 +171,6 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		return conclude(s, rc, why);
 	}
 	leads = !rc;
-	/* While another one led, what others changed was only looked at. */
-	if (leads && !s->led)
-		s->cycle.actual_known = false;
-	s->led = leads;
 	if (apply)
 		act_by_request(s, apply, &act);
 	writes = ibcc_service_writes(s) && leads && !s->hold;

@@ -76,7 +76,6 @@ struct ibcc_service {
 	struct ibcc_service_trial trial;
 	struct ibcc_service_effect effect;
 	bool pause_unwritten;     /* the state file does not have it yet */
-	bool led;                 /* in the last pass: whatever is to be written may be */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
 	struct ibcc_why hold_why; /* and why it did */
 	uint64_t decided_ns;      /* when the last pass came to a decision */

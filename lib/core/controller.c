@@ -12,6 +12,7 @@
 #define OUTLIER_BECNS 32u /* so many for the time that it can send, ... */
 #define OUTLIER_RATIO 8u  /* ... and so many times what the others get */
 #define SUSPECT_MAX   63u /* passes */
+#define INTERRUPTED   2u  /* times the interval before: somebody was kept from working */
 
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
 {
@@ -262,6 +263,17 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 		judge_later(p, h);
 }
 
+/* An interval that is far longer than the one before holds something that was not ours to choose,
+ * or another choice of the operator's, which is one pass late.
+ */
+static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_picture *pic)
+{
+	bool was = c->interval_ns && pic->interval_ns > INTERRUPTED * c->interval_ns;
+
+	c->interval_ns = pic->interval_ns;
+	return was;
+}
+
 static void (*const of_each[])(struct pass *, struct held *) = {
 	ibcc_rule_size,
 	ibcc_rule_drain,
@@ -281,13 +293,13 @@ int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
 		ibcc_controller_reset(c);
 		c->par.n_endports = t->n_endports;
 	}
-	/* What kept the fabric from being read may have kept packets back, too, until some time in
-	 * the first interval that can be read again.
+	/* What kept the fabric from being read, or us from reading it, may have kept packets back,
+	 * too, until some time in the first interval that can be read again.
 	 */
-	if (!pic->trustworthy) {
+	if (!pic->trustworthy || was_interrupted(c, pic))
 		judge_anew(c, 1);
+	if (!pic->trustworthy)
 		return 0;
-	}
 	c->since_change += c->since_change < UINT16_MAX;
 	c->gone_since += c->gone_since < UINT32_MAX;
 	ibcc_rules_watch(&p);

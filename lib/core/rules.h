@@ -62,6 +62,7 @@ struct ibcc_controller {
 	bool may_learn;
 	struct ibcc_parameters par;
 	struct held held[IBCC_ROOTS_MAX];     /* by the parameters' index */
+	uint64_t interval_ns;                 /* of the pass before, 0: none */
 	uint16_t since_change;                /* passes */
 	uint16_t suspect_wait, suspect_pause; /* passes until settings may be suspected again */
 	uint32_t gone_port;  /* root whose settings were removed last, or IBCC_NONE */

@@ -320,6 +320,35 @@ static void test_interrupted(void **state)
 	}
 }
 
+/* Who was kept from looking sees what all that time carried, which may be next to nothing: a daemon
+ * that was stopped, a fabric that died meanwhile. Intervals that the operator makes longer are
+ * judged like all others, from the next one on.
+ */
+static void test_kept_from_looking(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+	uint64_t usual_ns = f->s.pic.interval_ns;
+	uint32_t mbps = r->rate_mbps;
+	unsigned int n = 0;
+
+	hold(f, r);
+	r->becn = 10;
+	r->wait_permille = 0;
+	for (unsigned int i = 0; i < 20; i++) {
+		f->s.pic.interval_ns = i % 6 == 3 ? 50 * usual_ns : usual_ns;
+		r->rate_mbps = i % 6 == 3 ? mbps / 10 : mbps;
+		pass(f);
+		assert_false(said(f, "hold its sources less"));
+	}
+	f->s.pic.interval_ns = 50 * usual_ns;
+	r->rate_mbps = mbps * 3 / 4;
+	do
+		pass(f);
+	while (++n < 20 && !said(f, "hold its sources less"));
+	assert_in_range(n, IBCC_JUDGE_PASSES + 1, IBCC_JUDGE_PASSES + 3);
+}
+
 /* Marks that stop while sources wait: settings may be gone. Asked for ever more seldom. */
 static void test_suspects(void **state)
 {
@@ -408,6 +437,7 @@ int main(void)
 		SCENE(test_calm_receiver),
 		SCENE(test_calm_by_adapters),
 		SCENE(test_interrupted),
+		SCENE(test_kept_from_looking),
 		SCENE(test_suspects),
 		SCENE(test_suspects_one),
 	};
