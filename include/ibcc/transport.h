@@ -15,10 +15,11 @@ struct ibcc_mad_op {
 	uint8_t sl;
 	uint32_t qp, q_key;          /* 0: QP 1, and its key */
 	uint8_t mad[IBCC_MAD_BYTES]; /* the transport fills the transaction ID */
-	int err;         /* 0 answered with status 0; -EREMOTEIO: with another, see status;
-			  * -ETIMEDOUT no answer; -ECANCELED; -EIO could not be sent */
-	uint16_t status; /* of the answer */
-	uint64_t t_ns;   /* host clock (CLOCK_MONOTONIC), or virtual time, of the answer */
+	int err;          /* 0 answered with status 0; -EREMOTEIO: with another, see status;
+			   * -ETIMEDOUT no answer; -ECANCELED; -EIO could not be sent */
+	uint16_t status;  /* of the answer */
+	uint64_t t_ns;    /* host clock (CLOCK_MONOTONIC), or virtual time, of the answer */
+	uint64_t sent_ns; /* ... and of the request that was answered; 0: the same */
 };
 
 struct ibcc_transport;

@@ -255,6 +255,7 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 	if (main_op) {
 		p->got = true;
 		p->host_ns = op->t_ns;
+		p->late_ns = ibcc_collector_late(op);
 	}
 	if (kind == IBCC_ASK_EXT)
 		take_ext(&p->now, op->mad, n->ext_wait && has_tick(n, p));
@@ -264,6 +265,12 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		take_con(p, &p->now, op->mad);
 	if (kind == IBCC_ASK_CON)
 		p->con_refusal.wait = 0;
+}
+
+static void take_time(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node)
+{
+	ibcc_clock_read(&c->clock, node, ibcc_cc_timestamp_unpack(op->mad), op->t_ns);
+	c->node[node].late_ns = ibcc_collector_late(op);
 }
 
 int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
@@ -281,8 +288,7 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 		case IBCC_ASK_CONTROL: ibcc_caps_take_control(c, op, i); break;
 		case IBCC_ASK_TIMESTAMP:
 			if (op->err == 0)
-				ibcc_clock_read(&c->clock, i, ibcc_cc_timestamp_unpack(op->mad),
-						op->t_ns);
+				take_time(c, op, i);
 			else
 				c->node[i].no_time = true;
 			break;
@@ -383,73 +389,6 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 	return rc;
 }
 
-/* Times of the readings before, when the clock in use is another now. */
-static void convert(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
-{
-	for (uint32_t i = 0; i < t->n_ports; i++) {
-		struct ibcc_port_state *p = &c->port[i];
-
-		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
-			continue;
-		p->last_t_ns = ibcc_clock_time(&c->clock, t->port[i].node, p->last_host_ns);
-		s->port[i].now.t_ns = s->port[i].read_ns = p->last_t_ns;
-	}
-	s->t_ns = ibcc_clock_end(&c->clock);
-}
-
-static int tick_of(const struct ibcc_port_state *p)
-{
-	return p->has_tick ? p->tick : -1;
-}
-
-/* Ticks as they are known after this pass: what cannot be is not to be believed in it. */
-static void record_units(struct ibcc_collector *c, const struct ibcc_topo *t,
-			 struct ibcc_snapshot *s)
-{
-	ibcc_units_conclude(c->units);
-	for (uint32_t i = 0; i < t->n_ports; i++) {
-		struct ibcc_port_sample *p = &s->port[i];
-
-		if (!c->port[i].got)
-			continue;
-		p->tick_ps = ibcc_units_tick_ps(c->units, t, i, tick_of(&c->port[i]));
-		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, p->tick_ps, &p->delta);
-	}
-}
-
-static void record(struct ibcc_collector *c, const struct ibcc_topo *t, struct ibcc_snapshot *s)
-{
-	for (uint32_t i = 0; i < t->n_ports; i++) {
-		struct ibcc_port_state *p = &c->port[i];
-		uint32_t node = t->port[i].node;
-
-		if (!p->asked)
-			continue;
-		if (!p->got) {
-			int err = c->node[node].known ? p->err : c->node[node].err;
-
-			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
-			continue;
-		}
-		/* How much of the fabric's time has gone by in a silence nobody knows. */
-		if (c->clock.in_use && c->node[node].gap)
-			s->port[i] = (struct ibcc_port_sample){ 0 };
-		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
-		p->last_host_ns = p->host_ns;
-		p->last_t_ns = p->now.t_ns;
-		if (c->node[node].sum.quiet) {
-			ibcc_snapshot_hold(s, i, p->now.t_ns);
-			continue;
-		}
-		ibcc_snapshot_record(s, i, &p->now, 0);
-		if (s->port[i].state == IBCC_SAMPLE_FRESH)
-			ibcc_units_look(c->units, t, i, tick_of(p), &s->port[i].delta);
-	}
-	record_units(c, t, s);
-	for (uint32_t i = 0; i < t->n_nodes; i++)
-		c->node[i].gap = c->node[i].silent = !c->node[i].answered;
-}
-
 /* What is sent from now on has to be answered within a part of the pass's time. */
 static void limit(const struct ibcc_collector *c, struct ibcc_transport *tr, uint64_t from_ns,
 		  unsigned int part)
@@ -486,11 +425,11 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (rc < 0)
 		return rc;
 	if (ibcc_clock_measure(&c->clock))
-		convert(c, t, s);
+		ibcc_collector_convert(c, t, s);
 	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
 	ibcc_sums_fill(c, t);
 	ibcc_snapshot_begin(s);
-	record(c, t, s);
+	ibcc_collector_record(c, t, s);
 	ibcc_marks_record(&c->marks, s);
 	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
 	ibcc_sums_judge(c, t, s);

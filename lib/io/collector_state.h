@@ -48,6 +48,7 @@ struct ibcc_node_state {
 	bool silent; /* no port answered in the last pass */
 	bool gap;    /* likewise, whatever was asked since */
 	bool answered;
+	uint64_t late_ns;            /* at most, that its last TimeStamp came */
 	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
@@ -75,10 +76,10 @@ struct ibcc_port_state {
 	/* this pass */
 	bool asked, got;
 	int err;
-	uint64_t host_ns;
+	uint64_t host_ns, late_ns; /* when it came, and how late at most */
 	struct ibcc_counters now;
 	/* the last reading, to convert its time */
-	uint64_t last_host_ns, last_t_ns;
+	uint64_t last_host_ns, last_late_ns, last_t_ns;
 };
 
 struct ibcc_collector {
@@ -109,6 +110,15 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 			 const struct ibcc_topo *t);
 int ibcc_collector_flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
 				 const struct ibcc_topo *t);
+
+/* collector_record.c: how long an answer took, which is how late it may have come; makes samples of
+ * a pass's readings; takes times of the readings before by the clock that is in use now.
+ */
+uint64_t ibcc_collector_late(const struct ibcc_mad_op *op);
+void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
+			   struct ibcc_snapshot *s);
+void ibcc_collector_convert(struct ibcc_collector *c, const struct ibcc_topo *t,
+			    struct ibcc_snapshot *s);
 
 /* collector_caps.c: capabilities of nodes not known yet, and a sign of life of those that were
  * silent; what ports count; and the answers. Returns as ibcc_collector_pass().

@@ -135,6 +135,7 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 	/* Only this field: a directed route has its hops where others have nothing. */
 	mad_set_field64(op->mad, 0, IB_MAD_TRID_F, w->next_tid);
 	ibcc_mad_header_unpack(op->mad, &h);
+	op->sent_ns = now_ns(w);
 	rc = w->ops->send(w->port, op, wait_ms);
 	if (rc < 0) {
 		w->gone |= rc == -ENODEV;

@@ -231,7 +231,8 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 	f->base.stats.sent++;
 	f->base.stats.smps += ibcc_mad_is_smp(op->mad);
 	f->base.stats.sets += set;
-	op->t_ns = f->now_ns;
+	op->sent_ns = f->now_ns;
+	op->t_ns = f->now_ns + f->late_ns;
 	if (mgmt_class == 0x81) {
 		assert_int_equal(op->lid, 0xffff);
 		status = fake_smp(f, attr, mod, op->mad);

@@ -75,6 +75,7 @@ struct fake_fabric {
 	struct fake_node *node;         /* by endport */
 	struct fake_counters *counters; /* by fabric-wide port */
 	uint64_t now_ns, step_ns;       /* time, and how much of it a request takes */
+	uint64_t late_ns;               /* how long an answer lies about before it is taken */
 	double clock_rate, fabric_ns;   /* the fabric's clock against the transport's; its time */
 	int run_err;                    /* not 0: run() fails with it */
 	unsigned int sum_shift;         /* sums of all ports have lost so many bits */

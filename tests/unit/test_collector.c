@@ -363,6 +363,42 @@ static void test_breakdown(void **state)
 	teardown(&x);
 }
 
+/* The host was busy with something else: an interval looks shorter by a quarter than it was, in
+ * which all ports seem to send and wait for 107 % of it. That is not their unit's fault.
+ */
+static void test_late_answers(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+
+	(void)state;
+	x.f->late_ns = 50 * MS;
+	pass(&x);
+	x.f->late_ns = 0;
+	for (int i = 0; i < 3; i++) {
+		fake_sleep(x.f, 200 * MS);
+		pass(&x);
+	}
+	assert_rates(&x, LUSTRE_PORTS, 5);
+	assert_int_equal(sample(&x, LUSTRE_SW1, 5)->tick_ps, QDR_TICK);
+	teardown(&x);
+}
+
+/* Not late, and so it is its fault. */
+static void test_wrong_unit(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+
+	(void)state;
+	for (uint32_t i = 0; i < x.t->n_ports; i++)
+		x.f->counters[i].ticks_per_us *= 2;
+	for (int i = 0; i < 3; i++) {
+		fake_sleep(x.f, 200 * MS);
+		pass(&x);
+	}
+	assert_int_not_equal(sample(&x, LUSTRE_SW1, 5)->tick_ps, QDR_TICK);
+	teardown(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +413,8 @@ int main(void)
 		cmocka_unit_test(test_time_goes_on),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_breakdown),
+		cmocka_unit_test(test_late_answers),
+		cmocka_unit_test(test_wrong_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

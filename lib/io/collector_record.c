@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What becomes of a pass's answers: samples with their times, and units. */
+#include <errno.h>
+
+#include "lib/io/collector_state.h"
+
+/* An interval and the units that are found out from it are off by as much at most: less than what
+ * makes a unit impossible (units.c).
+ */
+#define LATE_SHARE 20u
+
+/* Times of the readings before, when the clock in use is another now. */
+void ibcc_collector_convert(struct ibcc_collector *c, const struct ibcc_topo *t,
+			    struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_port_state *p = &c->port[i];
+
+		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
+			continue;
+		p->last_t_ns = ibcc_clock_time(&c->clock, t->port[i].node, p->last_host_ns);
+		s->port[i].now.t_ns = s->port[i].read_ns = p->last_t_ns;
+	}
+	s->t_ns = ibcc_clock_end(&c->clock);
+}
+
+/* A host without a processor to spare takes an answer late, and by how much nobody knows. Where
+ * that may be a part of the interval, what seems to be sent and waited for in it tells nothing of
+ * units.
+ */
+static bool is_in_time(const struct ibcc_port_state *p, uint64_t late_ns)
+{
+	return (p->last_late_ns + late_ns) * LATE_SHARE <= p->host_ns - p->last_host_ns;
+}
+
+uint64_t ibcc_collector_late(const struct ibcc_mad_op *op)
+{
+	return op->sent_ns && op->t_ns > op->sent_ns ? op->t_ns - op->sent_ns : 0;
+}
+
+static int tick_of(const struct ibcc_port_state *p)
+{
+	return p->has_tick ? p->tick : -1;
+}
+
+/* Ticks as they are known after this pass: what cannot be is not to be believed in it. */
+static void record_units(struct ibcc_collector *c, const struct ibcc_topo *t,
+			 struct ibcc_snapshot *s)
+{
+	ibcc_units_conclude(c->units);
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_port_sample *p = &s->port[i];
+
+		if (!c->port[i].got)
+			continue;
+		p->tick_ps = ibcc_units_tick_ps(c->units, t, i, tick_of(&c->port[i]));
+		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, p->tick_ps, &p->delta);
+	}
+}
+
+void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
+			   struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		struct ibcc_port_state *p = &c->port[i];
+		uint32_t node = t->port[i].node;
+		uint64_t late_ns = p->late_ns + c->node[node].late_ns;
+		bool in_time = is_in_time(p, late_ns);
+
+		if (!p->asked)
+			continue;
+		if (!p->got) {
+			int err = c->node[node].known ? p->err : c->node[node].err;
+
+			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
+			continue;
+		}
+		/* How much of the fabric's time has gone by in a silence nobody knows. */
+		if (c->clock.in_use && c->node[node].gap)
+			s->port[i] = (struct ibcc_port_sample){ 0 };
+		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
+		p->last_host_ns = p->host_ns;
+		p->last_late_ns = late_ns;
+		p->last_t_ns = p->now.t_ns;
+		if (c->node[node].sum.quiet) {
+			ibcc_snapshot_hold(s, i, p->now.t_ns);
+			continue;
+		}
+		ibcc_snapshot_record(s, i, &p->now, 0);
+		if (s->port[i].state == IBCC_SAMPLE_FRESH && in_time)
+			ibcc_units_look(c->units, t, i, tick_of(p), &s->port[i].delta);
+	}
+	record_units(c, t, s);
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		c->node[i].gap = c->node[i].silent = !c->node[i].answered;
+}
