@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine gets slices of wall time that are short enough for nobody to wait for. If it cannot
- * keep up, its time falls behind and is not caught up with later: what did not happen, did not.
+/* The engine gets slices of wall time that are short enough for nobody to wait for. What it is
+ * behind since there was no processor for a while it catches up with, so that time goes on evenly
+ * for who reads counters. If it cannot keep up, its time falls behind and is not caught up with
+ * later: what did not happen, did not.
  */
 #include "sim/pace.h"
 
@@ -15,7 +17,8 @@
 #define WINDOW_US  1000000u
 #define STEP_MIN   1000u                 /* ps */
 #define STEP_MAX   (10 * IBCC_PS_PER_MS) /* ps */
-#define BEHIND_MAX (2 * IBCC_PS_PER_MS)  /* ps */
+#define BEHIND_MIN (2 * IBCC_PS_PER_MS)  /* ps */
+#define BEHIND_US  500000u               /* of wall time, or BEHIND_MIN: what is beyond is lost */
 #define KEEPS_UP   0.9 /* an engine that reaches less of its speed is never waited for */
 
 struct ibcc_pace {
@@ -48,6 +51,14 @@ static void set_ref(struct ibcc_pace *p, uint64_t now_us)
 static uint64_t target_ps(const struct ibcc_pace *p, uint64_t at_us)
 {
 	return p->ref_ps + (uint64_t)((double)(at_us - p->ref_us) * 1e6 * p->speed);
+}
+
+/* Engine time that may be caught up with. */
+static uint64_t behind_max_ps(const struct ibcc_pace *p)
+{
+	double ps = BEHIND_US * 1e6 * p->speed;
+
+	return ps > (double)BEHIND_MIN ? (uint64_t)ps : BEHIND_MIN;
 }
 
 /* Runs for a slice of so much wall time, or up to `target`. */
@@ -103,7 +114,7 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 		p->window_ps = now_ps;
 		look_for_deadlock(p);
 	}
-	if (!ibcc_world_topo(p->w) || target > now_ps + BEHIND_MAX)
+	if (!ibcc_world_topo(p->w) || target > now_ps + behind_max_ps(p))
 		set_ref(p, began);
 	sd_event_source_set_time(src, wall_us() + (now_ps < target ? 0 : IDLE_US));
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
@@ -115,7 +126,7 @@ void ibcc_pace_catch_up(struct ibcc_pace *p)
 	int err;
 
 	if (!ibcc_world_topo(p->w) || p->reached < KEEPS_UP * p->speed ||
-	    target > ibcc_world_now_ps(p->w) + BEHIND_MAX)
+	    target > ibcc_world_now_ps(p->w) + behind_max_ps(p))
 		return;
 	err = slice(p, target, began, UINT64_MAX);
 	if (err)

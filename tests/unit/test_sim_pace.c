@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* An engine's time beside the host's, with an engine of the test's own, which is fast. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/pace.h"
+
+#define SPEED    0.05
+#define STALL_US 100000u
+#define MOST_US  400000u /* a stall of more may be lost */
+#define TRIES    50
+
+static uint64_t now_ps;
+
+int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps)
+{
+	(void)w;
+	now_ps = until_ps;
+	return 0;
+}
+
+uint64_t ibcc_world_now_ps(const struct ibcc_world *w)
+{
+	(void)w;
+	return now_ps;
+}
+
+const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
+{
+	return (const void *)w;
+}
+
+int ibcc_world_deadlock(const struct ibcc_world *w, char *buf, size_t len)
+{
+	(void)w;
+	(void)buf;
+	(void)len;
+	return 0;
+}
+
+static void failed(void *arg, int err)
+{
+	(void)arg;
+	fail_msg("the engine fails: %d", err);
+}
+
+static uint64_t wall_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+/* The simulator has no processor for a while; who asks then is told what is so by now. */
+static void test_stall_is_caught_up_with(void **state)
+{
+	struct ibcc_world *w = (void *)&now_ps; /* never looked at */
+	uint64_t from_us = 0, took_us = UINT64_MAX, from_ps = 0;
+	struct ibcc_pace *p;
+	sd_event *ev;
+	int err;
+
+	(void)state;
+	assert_true(sd_event_new(&ev) >= 0);
+	p = ibcc_pace_new(ev, w, SPEED, failed, NULL, &err);
+	assert_non_null(p);
+	for (int i = 0; i < TRIES && took_us > MOST_US; i++) {
+		/* Keeps up, as is found out once in a second. */
+		do {
+			from_us = wall_us();
+			assert_true(sd_event_run(ev, 1000000) >= 0);
+		} while (ibcc_pace_reached(p) < 0.9 * SPEED);
+		ibcc_pace_catch_up(p);
+		from_ps = now_ps;
+		usleep(STALL_US);
+		ibcc_pace_catch_up(p);
+		took_us = wall_us() - from_us;
+	}
+	assert_true(took_us <= MOST_US);
+	assert_in_range((now_ps - from_ps) / 1000000, STALL_US * SPEED - 1, took_us * SPEED + 1);
+	ibcc_pace_free(p);
+	sd_event_unref(ev);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stall_is_caught_up_with),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
