@@ -102,7 +102,7 @@ int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad 
 	struct ibcc_wire_mad out;
 	int err;
 
-	if (!ibcc_wire_wants_reply(m->mad)) {
+	if (ibcc_wire_is_response(m->mad)) {
 		ibcc_sendq_put(&s->q, m);
 		return 0;
 	}
