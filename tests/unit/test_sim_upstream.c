@@ -170,6 +170,33 @@ static void test_attaching_goes_on(void **state)
 	assert_int_equal(x->answers, 1);
 	assert_non_null(x->slot);
 	ibcc_upstream_release(x->slot);
+	answers(x, IBCC_WIRE_DISCONNECT, 1); /* what it is was asked of each ibsim once */
+}
+
+/* Until ibsim has heard that a client has left it goes on sending to it. */
+static void test_sent_to_who_has_left(void **state)
+{
+	const struct ibcc_wire_mad m = { 0 };
+	struct scene *x = *state;
+	struct sockaddr_un to;
+	socklen_t len;
+
+	connects(x, 0);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 0);
+	ibcc_upstream_release(x->slot);
+	assert_int_equal(ibcc_wire_addr(&to, &len, "%s:in1", x->name), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sendto(x->port[0], &m, sizeof(m), 0, (struct sockaddr *)&to, len),
+				 sizeof(m));
+		turn(x);
+	}
+	answers(x, IBCC_WIRE_DISCONNECT, 0);
+	x->answers = 0;
+	assert_int_equal(ibcc_upstream_attach(x->u, "H1", on_attached, x), 0);
+	connects(x, 1);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 1);
+	assert_int_equal(x->answers, 1);
+	ibcc_upstream_release(x->slot);
 }
 
 /* Who has left is asked for by nobody. */
@@ -251,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_request_is_made_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_attaching_goes_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sent_to_who_has_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_leaving_is_not_made_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_trap_is_ended_by_its_repression, setup,
 						teardown),
