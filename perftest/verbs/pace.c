@@ -96,6 +96,15 @@ bool ibcc_perf_pace_take(struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t *du
 	return true;
 }
 
+void ibcc_perf_pace_end(struct ibcc_perf_pace *p, uint64_t now_ns)
+{
+	double late = on_time(p, now_ns) - p->next_ns;
+
+	if (p->interval_ns > 0 && late > 0)
+		p->missed += (uint64_t)ceil(late / p->interval_ns);
+	p->next_ns = INFINITY;
+}
+
 uint64_t ibcc_perf_pace_next(const struct ibcc_perf_pace *p, uint64_t now_ns)
 {
 	uint64_t change, next;

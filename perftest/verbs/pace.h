@@ -32,6 +32,11 @@ bool ibcc_perf_pace_on(const struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t
  */
 bool ibcc_perf_pace_take(struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t *due_ns);
 
+/* The end, at now_ns: gives up what was due until then and has not been taken. Nothing is due after
+ * it.
+ */
+void ibcc_perf_pace_end(struct ibcc_perf_pace *p, uint64_t now_ns);
+
 /* When to ask again, after a take that returned false, or that was not followed by one. */
 uint64_t ibcc_perf_pace_next(const struct ibcc_perf_pace *p, uint64_t now_ns);
 

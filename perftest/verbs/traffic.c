@@ -308,6 +308,10 @@ static int keep_time(struct run *r, uint64_t now_ns)
 	if (r->finishing && !r->finish_ns) {
 		r->finish_ns = now_ns;
 		r->t->to_ns = earlier(r->t->to_ns, now_ns);
+		/* A sender that was not running then has missed it. */
+		for (uint32_t i = 0; i < r->t->job->n_flows; i++)
+			if (r->t->stream[i].n_ends)
+				ibcc_perf_pace_end(&r->t->stream[i].pace, r->t->to_ns);
 	}
 	if (r->finishing && !r->finished && !r->t->on_way) {
 		r->finished = true;

@@ -113,6 +113,20 @@ static void test_pace(void **state)
 	assert_int_equal(p.due + p.missed, 1001);
 	assert_int_equal(ibcc_perf_pace_next(&p, 1000000), 1001000);
 	/* No rate: at once, while it is on. */
+	/* Nobody asked between 1 and 80 ms, when it stopped: so many have been missed. */
+	p = (struct ibcc_perf_pace){
+		.start_ns = 20000, .stop_ns = 80000, .interval_ns = 1000, .depth = 100
+	};
+	ibcc_perf_pace_start(&p);
+	while (ibcc_perf_pace_take(&p, 30500, &due))
+		;
+	assert_int_equal(p.due, 11);
+	ibcc_perf_pace_end(&p, 100000);
+	assert_int_equal(p.due + p.missed, 60);
+	assert_false(ibcc_perf_pace_take(&p, 100000, &due));
+	ibcc_perf_pace_end(&p, 100000);
+	assert_int_equal(p.due + p.missed, 60);
+
 	p = (struct ibcc_perf_pace){ .start_ns = 50 };
 	ibcc_perf_pace_start(&p);
 	assert_false(ibcc_perf_pace_take(&p, 49, &due));
