@@ -63,12 +63,12 @@ static void take_report(struct ibcc_sa_client *sa, uint8_t *mad, void *arg)
 	(void)ibcc_sa_send(sa, mad, 0);
 }
 
-static bool ask(struct ibcc_notices *n, uint16_t trap, bool on, unsigned int tries)
+static bool ask(struct ibcc_notices *n, uint16_t trap)
 {
 	uint8_t mad[IBCC_MAD_BYTES];
 
-	for (unsigned int i = 0; i < tries && (!on || !atomic_load(&n->quit)); i++) {
-		ibcc_notice_subscribe(mad, trap, on);
+	for (unsigned int i = 0; i < SA_TRIES && !atomic_load(&n->quit); i++) {
+		ibcc_notice_subscribe(mad, trap, true);
 		if (!ibcc_sa_ask(&n->sa, mad, 1) && ibcc_notice_is_subscribed(mad))
 			return true;
 	}
@@ -92,7 +92,7 @@ static void subscribe(struct ibcc_notices *n)
 	bool gap = n->asked && (!atomic_load(&n->subscribed) || is_forgotten(n));
 	unsigned int i;
 
-	for (i = 0; i < N_TRAPS && ask(n, traps[i], true, SA_TRIES); i++)
+	for (i = 0; i < N_TRAPS && ask(n, traps[i]); i++)
 		;
 	n->asked = true;
 	if (gap && i == N_TRAPS)
@@ -136,6 +136,7 @@ static void look_at_election(struct ibcc_notices *n, bool new_sm)
 static void *listen_on(void *arg)
 {
 	struct ibcc_notices *n = arg;
+	uint8_t mad[IBCC_MAD_BYTES];
 
 	while (!atomic_load(&n->quit)) {
 		unsigned int sm = atomic_load(&n->sm_lid);
@@ -151,10 +152,14 @@ static void *listen_on(void *arg)
 	atomic_store(&n->stands, false);
 	if (n->election.stands)
 		look_at_election(n, false);
-	/* One that did not answer may have taken them down all the same. */
-	for (unsigned int i = 0; i < N_TRAPS && n->asked; i++)
-		if (!ask(n, traps[i], false, 1))
+	/* One that did not answer may have taken them down all the same; one that refuses, since it
+	 * was started anew, may know the next. Who is silent now is not asked again.
+	 */
+	for (unsigned int i = 0; i < N_TRAPS && n->asked; i++) {
+		ibcc_notice_subscribe(mad, traps[i], false);
+		if (ibcc_sa_ask(&n->sa, mad, 1))
 			break;
+	}
 	return NULL;
 }
 

@@ -80,8 +80,10 @@ static void wait_for(atomic_uint *count, unsigned int n)
 	usleep(20000); /* the answer is taken */
 }
 
-/* Gaps that are told when a subscription that was made is renewed, as with another LID it is. */
-static uint64_t gaps(int answer)
+/* Gaps that are told when a subscription that was made is renewed, as with another LID it is; in all
+ * it is asked so many times to take one back.
+ */
+static uint64_t gaps(int answer, unsigned int taken_back)
 {
 	const struct ibcc_umad_options o = { 0 };
 	struct ibcc_notices *n;
@@ -103,19 +105,20 @@ static uint64_t gaps(int answer)
 	ibcc_notices_look(n, &s);
 	assert_true(s.subscribed);
 	ibcc_notices_free(n);
+	assert_int_equal(atomic_load(&n_taken_back), taken_back);
 	return s.n_gaps;
 }
 
 static void test_one_that_remembers(void **state)
 {
 	(void)state;
-	assert_int_equal(gaps(0), 0);
+	assert_int_equal(gaps(0, 1 + TRAPS), 0);
 }
 
 static void test_one_that_was_started_anew(void **state)
 {
 	(void)state;
-	assert_int_equal(gaps(INVALID), 1);
+	assert_int_equal(gaps(INVALID, 1 + TRAPS), 1);
 }
 
 /* It was stopped, and goes on just in time for the subscriptions, having told a change to nobody.
@@ -123,7 +126,7 @@ static void test_one_that_was_started_anew(void **state)
 static void test_one_that_does_not_answer(void **state)
 {
 	(void)state;
-	assert_int_equal(gaps(-ETIMEDOUT), 1);
+	assert_int_equal(gaps(-ETIMEDOUT, 1 + 1), 1);
 }
 
 /* What it told us nothing about it may tell us of. */
