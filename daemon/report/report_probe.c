@@ -213,7 +213,7 @@ static void tell_endport(struct inventory *v, uint32_t i)
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p)
 {
 	struct inventory v = { c, p, json_array() };
-	struct ibcc_why vendor;
+	struct ibcc_why vendor, routes;
 
 	for (uint32_t i = 0; v.types && i < c->topo->n_nodes; i++) {
 		json_t *type = type_of(&v, &c->topo->node[i]);
@@ -226,8 +226,10 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 	for (uint32_t i = 0; v.types && i < p->n; i++)
 		tell_endport(&v, i);
 	ibcc_vendor_text(&c->vendor, &vendor);
+	/* Not the roots that are observed only, which have names. */
+	ibcc_vendor_routes_text(&c->vendor, &routes);
 	return json_pack("{si ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version", IBCC_VERSION,
 			 "types", v.types, "nvidia",
 			 vendor.text[0] ? ibcc_json_text(vendor.text) : json_null(), "routing",
-			 ibcc_report_routing(c));
+			 routes.text[0] ? ibcc_json_text(routes.text) : json_null());
 }
