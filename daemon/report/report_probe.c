@@ -116,11 +116,8 @@ static void tell_class(json_t *type, const struct ibcc_probe_endport *e)
 	}
 }
 
-static void tell_counters(json_t *type, const struct ibcc_probe_endport *e,
-			  const struct ibcc_device *d)
+static void tell_counters(json_t *type, const struct ibcc_probe_endport *e)
 {
-	bool kernel = d && d->kernel_pma;
-
 	if (e->pma != IBCC_ANSWER_GOOD) {
 		bump(type, "counters", e->pma == IBCC_ANSWER_REFUSED ? "refused" : "silent");
 		return;
@@ -131,9 +128,9 @@ static void tell_counters(json_t *type, const struct ibcc_probe_endport *e,
 		bump(type, "counters", "AllPortSelect");
 	if (e->cap_mask & IBCC_PMA_CAP_XMIT_WAIT)
 		bump(type, "counters", "PortXmitWait");
-	else if (kernel)
+	else if (e->kernel_pma)
 		bump(type, "counters", "PortXmitWait, not claimed");
-	if (kernel)
+	if (e->kernel_pma)
 		bump(type, "counters", "by the host's kernel, nothing beyond");
 	if (e->samples == IBCC_ANSWER_GOOD && e->option_mask & IBCC_PMA_OPT_RCV_FECN)
 		bump(type, "counters", "FECN");
@@ -205,7 +202,7 @@ static void tell_endport(struct inventory *v, uint32_t i)
 	if (v->c->actual.ep[i].told)
 		tell_class(type, &v->p->ep[i]);
 	tell_firmware(type, &v->p->ep[i]);
-	tell_counters(type, &v->p->ep[i], d);
+	tell_counters(type, &v->p->ep[i]);
 	tell_tick(type, &v->p->ep[i], d);
 	tell_vendor(type, &v->c->vendor.ep[i], is_switch);
 }

@@ -76,6 +76,13 @@ struct ibcc_device {
 	enum ibcc_device_mark pma_mark;
 };
 
+/* Is PerfMgt of a node answered by the mlx5 driver, as its ClassPortInfo and its IDs tell? `d` is
+ * its entry; an adapter of Mellanox's that has none (NULL) is taken for one like the others, since
+ * newer ones are.
+ */
+bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id, uint16_t cap_mask,
+				uint32_t cap_mask2);
+
 /* The entry of a device, or NULL: it is not known. A virtual function's or an aggregation node's is
  * found like the others'; see its kind.
  */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <ibcc/link.h>
+#include <ibcc/pma.h>
 
 #define USUAL_LANES 4u
 
@@ -92,6 +93,13 @@ const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_i
 			return d;
 	}
 	return NULL;
+}
+
+bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id, uint16_t cap_mask,
+				uint32_t cap_mask2)
+{
+	return (d ? d->kernel_pma : vendor_id == IBCC_VENDOR_MELLANOX) &&
+	       cap_mask == IBCC_PMA_CAP_EXT_WIDTH && !cap_mask2;
 }
 
 bool ibcc_device_has_fdr10(const struct ibcc_device *d)
