@@ -10,8 +10,7 @@ static void test_time(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 450);
+	open_world(&w, 450);
 	at(&w, LUSTRE_SW2, 1)->wait_permille = 700;
 	at(&w, LUSTRE_SW2, 2)->wait_permille = 600;
 	at(&w, LUSTRE_SRC1, 1)->sent = 30;
@@ -39,8 +38,7 @@ static void test_rate(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 600);
+	open_world(&w, 600);
 	for (unsigned int k = 0; k < 2; k++)
 		w.t->port[fabric_port(w.t, k ? LUSTRE_SW2 : LUSTRE_SW1, 5)].rate_mbps = 10667;
 	at(&w, LUSTRE_SRC1, 1)->sent = 2000;
@@ -69,8 +67,7 @@ static void test_quiet(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 450);
+	open_world(&w, 450);
 	liar = at(&w, LUSTRE_SW2, 1);
 	liar->wait_permille = 700;
 	passes(&w, 1 + IBCC_TRUST_RUN);
@@ -97,8 +94,7 @@ static void test_marks(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 450);
+	open_world(&w, 450);
 	for (uint32_t i = 0; i < w.t->n_ports; i++)
 		for (unsigned int k = 2 * IBCC_TRUST_RUN * SLOTS; k < MAX_SLOTS; k++)
 			w.sum[i][k + 1] = w.sum[i][k] + 4 * PACKET;
