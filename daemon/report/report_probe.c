@@ -72,6 +72,18 @@ static json_t *type_of(struct inventory *v, const struct ibcc_topo_node *n)
 	return o;
 }
 
+/* A switch of few ports has all of them in its first block, however long it is. */
+static void tell_block(json_t *type, const struct ibcc_endport_cc *cc)
+{
+	unsigned int last = cc->n_element ? cc->n_element - 1u : 0;
+
+	if (cc->sw_port_block == IBCC_CC_SW_PORT_BLOCK_121 &&
+	    last / IBCC_CC_SW_PORT_BLOCK_121 == last / IBCC_CC_SW_PORT_BLOCK_13)
+		bump(type, "port_block", "32 or 48");
+	else
+		bump_number(type, "port_block", cc->sw_port_block);
+}
+
 static void tell_a10(json_t *type, const struct ibcc_endport_cc *cc, bool is_switch)
 {
 	switch (cc->support) {
@@ -87,7 +99,7 @@ static void tell_a10(json_t *type, const struct ibcc_endport_cc *cc, bool is_swi
 		return;
 	bump(type, "attributes", "CongestionInfo");
 	if (is_switch) {
-		bump_number(type, "port_block", cc->sw_port_block);
+		tell_block(type, cc);
 		if (cc->sw_port_block)
 			bump(type, "attributes", "SwitchPortCongestionSetting");
 	} else {
