@@ -211,7 +211,7 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 		return -ETIMEDOUT;
 	ibcc_mad_header_unpack(rq, &h);
 	/* Responses and repressed traps are no requests. */
-	if (h.method & 0x80 || h.method == 0x07)
+	if (h.method & 0x80 || h.method == IBCC_MAD_TRAP_REPRESS)
 		return -ETIMEDOUT;
 	memmove(reply, rq, IBCC_MAD_BYTES);
 	if (h.mgmt_class == IBCC_MAD_CLASS_CC)
