@@ -80,8 +80,8 @@ static void wait_for(atomic_uint *count, unsigned int n)
 	usleep(20000); /* the answer is taken */
 }
 
-/* Gaps that are told when a subscription that was made is renewed, as with another LID it is; in all
- * it is asked so many times to take one back.
+/* Gaps that are told when a subscription that was made is renewed, as with another LID it is; in
+ * all it is asked so many times to take one back.
  */
 static uint64_t gaps(int answer, unsigned int taken_back)
 {
