@@ -61,8 +61,8 @@ struct ibcc_wire_connect {
 _Static_assert(sizeof(struct ibcc_wire_mad) == 288, "layout of ibsim's sim_request");
 _Static_assert(sizeof(struct ibcc_wire_ctl) == 80, "layout of ibsim's sim_ctl");
 
-/* Whether a MAD is a response: a trap's is its repression. The sender of any other waits for one, or
- * for its own to come back, as a kernel lets it: OpenSM for those of its traps, too.
+/* Whether a MAD is a response: a trap's is its repression. The sender of any other waits for one,
+ * or for its own to come back, as a kernel lets it: OpenSM for those of its traps, too.
  */
 static inline int ibcc_wire_is_response(const uint8_t *mad)
 {
