@@ -174,8 +174,9 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 }
 
 /* Where packets of some SLs need not go by the forwarding tables: which roots send on others? */
-static int prove(struct ibcc_cycle *c, uint16_t loose)
+static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loose)
 {
+	bool some = loose && loose != UINT16_MAX;
 	const struct ibcc_picture *p = &c->picture;
 	uint32_t *port = calloc(p->n_roots + 1, sizeof(*port));
 	uint16_t *sls = calloc(p->n_roots + 1, sizeof(*sls));
@@ -183,9 +184,12 @@ static int prove(struct ibcc_cycle *c, uint16_t loose)
 
 	for (uint32_t i = 0; i < p->n_roots && !rc; i++)
 		port[i] = p->root[i].port;
-	if (!rc && loose && loose != UINT16_MAX)
+	if (!rc && some)
 		rc = ibcc_collector_read_sls(c->collector, c->transport, c->topo, &c->snapshot,
 					     port, p->n_roots, sls);
+	if (!rc && some && act->applier->writes && c->options.clear_counters)
+		rc = ibcc_collector_clear_sls(c->collector, c->transport, c->topo, port,
+					      p->n_roots);
 	if (!rc)
 		rc = ibcc_proof_run(c->topo, p, loose, sls, &c->proved, &c->unproved);
 	free(sls);
@@ -205,7 +209,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 		return rc;
 	rc = ibcc_cycle_judge_rollout(c, act, why);
 	if (!rc)
-		rc = prove(c, loose);
+		rc = prove(c, act, loose);
 	if (rc)
 		return rc;
 	ibcc_refusal_find(c, &c->refused);

@@ -362,6 +362,7 @@ void ibcc_plugin_sm_read(const struct osm_opensm *osm, struct ibcc_proto_state *
 	s->sm_state = IBCC_OSM_SM_STATE(osm);
 	s->own_cc = IBCC_OSM_OWN_CC(osm);
 	s->port_guid = cl_ntoh64(*(const volatile ib_net64_t *)&osm->subn.sm_port_guid);
+	s->subnet_prefix = cl_ntoh64(*(const volatile ib_net64_t *)&osm->subn.opt.subnet_prefix);
 	snprintf(s->opensm_version, sizeof(s->opensm_version), "%s", OSM_VERSION);
 	snprintf(s->plugin_version, sizeof(s->plugin_version), "%s", IBCC_VERSION);
 }

@@ -14,8 +14,8 @@ struct osm_opensm;
  */
 struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm, uint64_t *locked_ns);
 
-/* State of the SM now: sm_state, own_cc, port_guid and versions; the rest is left alone. Takes no
- * lock, so it may be asked from anywhere.
+/* State of the SM now: sm_state, own_cc, port_guid, subnet_prefix and versions; the rest is left
+ * alone. Takes no lock, so it may be asked from anywhere.
  */
 void ibcc_plugin_sm_read(const struct osm_opensm *osm, struct ibcc_proto_state *s);
 

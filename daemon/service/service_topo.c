@@ -3,6 +3,7 @@
  * something says that the fabric has changed.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -236,8 +237,9 @@ static uint16_t lid_of(const struct ibcc_topo *t, uint64_t port_guid)
 	return 0;
 }
 
-/* Does the port know of itself what the plugin's topology has of it, and of the same subnet
- * manager? */
+/* Does the port know of itself what the plugin's topology has of it, and of the same subnet and
+ * subnet manager?
+ */
 static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struct ibcc_why *why)
 {
 	const struct ibcc_proto_state *p = ibcc_plugin_state(s->plugin);
@@ -248,6 +250,13 @@ static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struc
 	if (!lid)
 		return 0;
 	rc = ibcc_sm_check(s->transport, &self, why);
+	if (!rc && self.gid_prefix != p->subnet_prefix)
+		return ibcc_why_set(why, -EXDEV,
+				    "the port's subnet prefix is 0x%016" PRIx64
+				    ", but the plugin's OpenSM has 0x%016" PRIx64
+				    ": it is of another fabric (see plugin_socket), or has not "
+				    "settled yet",
+				    self.gid_prefix, p->subnet_prefix);
 	if (rc || (self.lid == lid && (p->sm_state != IBCC_SM_MASTER || self.sm_lid == lid)))
 		return rc;
 	return ibcc_why_set(

@@ -72,6 +72,14 @@ int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 			    const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 			    const uint32_t *port, uint32_t n, uint16_t *sls);
 
+/* Clears PortXmitDataSL of those of these ports of which a counter had passed half its range when
+ * ibcc_collector_read_sls() read it after the last pass, and goes on from there: at its end, which
+ * a full link at 4X EDR comes to within two seconds, it tells nothing any more. Sends Sets. Returns
+ * as that.
+ */
+int ibcc_collector_clear_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			     const struct ibcc_topo *t, const uint32_t *port, uint32_t n);
+
 /* Clears counters of 32 bits that have passed half their range, before they stop at its end, and
  * makes the snapshot count on from there: data, packets and PortXmitWait of PortCounters, FECN and
  * BECN of PortRcvConCtrl. Counters of 64 bits are left alone. Sends Sets, so it is no part of a dry

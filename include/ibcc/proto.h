@@ -28,7 +28,7 @@
 #include <ibcc/topo.h>
 
 #define IBCC_PROTO_MAGIC     0x69626363u
-#define IBCC_PROTO_VERSION   2u
+#define IBCC_PROTO_VERSION   3u
 #define IBCC_PROTO_MAX_BYTES (128u * 1024u)
 #define IBCC_PROTO_SOCKET    "/run/ibcc-tune/opensm.sock"
 
@@ -82,7 +82,8 @@ struct ibcc_proto_state { /* WELCOME and STATE */
 	uint32_t sm_state;
 	uint32_t own_cc; /* OpenSM's congestion_control option */
 	uint64_t generation;
-	uint64_t port_guid; /* of the SM */
+	uint64_t port_guid;     /* of the SM */
+	uint64_t subnet_prefix; /* that it gives to ports */
 	uint32_t n_nodes;
 	char opensm_version[32];
 	char plugin_version[32];

@@ -56,6 +56,7 @@ struct ibcc_smp_switch_info {
 void ibcc_smp_switch_info_unpack(const uint8_t *mad, struct ibcc_smp_switch_info *v);
 
 struct ibcc_smp_port_info {
+	uint64_t gid_prefix; /* of its subnet */
 	uint16_t lid, sm_lid;
 	uint8_t lmc;
 	uint8_t state;       /* 1 down, 2 init, 3 armed, 4 active */

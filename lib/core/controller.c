@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/law.h>
 
 #include "rules.h"
@@ -121,7 +122,10 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endpor
 
 	if (r->member[endport])
 		return 0;
-	r->lacking[endport] = ep->support != IBCC_CC_SUPPORTED;
+	/* What is no host is not ours to slow down, though it may well know how to. */
+	r->lacking[endport] =
+		ep->support != IBCC_CC_SUPPORTED ||
+		!ibcc_device_takes_part(p->t, p->t->port[p->t->endport[endport]].node);
 	r->member[endport] = !r->lacking[endport] && ep->info.ControlTableCap;
 	return r->member[endport];
 }

@@ -63,6 +63,7 @@ void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v)
 
 	if (ext2 == SPEED_EXT2_XDR)
 		ext = IBCC_LINK_SPEED_EXT_XDR;
+	v->gid_prefix = wire_get64(mad, DATA, IB_PORT_GID_PREFIX_F);
 	v->lid = (uint16_t)get(mad, IB_PORT_LID_F);
 	v->sm_lid = (uint16_t)get(mad, IB_PORT_SMLID_F);
 	v->lmc = (uint8_t)get(mad, IB_PORT_LMC_F);

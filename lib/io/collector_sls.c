@@ -2,6 +2,9 @@
 /* Which SLs some ports send on, by PortXmitDataSL (IBA vol. 1, Annex A13), which nothing announces:
  * it is asked for, and an answer counts if it is about the port and has counted anything.
  */
+#include <errno.h>
+#include <string.h>
+
 #include <ibcc/collect.h>
 #include <ibcc/pma.h>
 
@@ -19,22 +22,26 @@
 /* An answer that gets lost leaves what was known for so many passes. */
 #define KEPT_PASSES 3u
 
+#define HALF_RANGE (UINT32_C(1) << 31)
+#define ALL_SLS    0xffffu /* of CounterSelect */
+
 /* What was sent since the reading before has to be among the SLs, or they are not all counted: some
- * devices have them counted in groups, of which not all are on. Counters at their end say nothing
- * about that, and only that there was much. False: nobody knows.
+ * devices have them counted in groups, of which not all are on. Counters at their end have counted
+ * as much at least; that they do not come to what was sent says nothing. False: nobody knows.
  */
 static bool judge(struct ibcc_port_state *p, const uint64_t *now, uint64_t sent)
 {
 	uint64_t grown[IBCC_PMA_SLS], total = 0;
-	bool full = false;
+	bool full = false, enough;
 
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++) {
 		grown[i] = now[i] >= p->sl_words[i] ? now[i] - p->sl_words[i] : now[i];
 		total += grown[i];
 		full |= now[i] >= UINT32_MAX;
 	}
-	if (!full && sent)
-		p->sls_add_up = total * 100 >= sent * (p->sls_add_up ? STILL : AT_FIRST);
+	enough = total * 100 >= sent * (p->sls_add_up ? STILL : AT_FIRST);
+	if (sent && (!full || enough))
+		p->sls_add_up = enough;
 	if (!p->sls_add_up || (!total && !full))
 		return p->sls_add_up;
 	if (sent > total)
@@ -99,5 +106,46 @@ int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 
 		sls[i] = p->sl_pass && c->clock.pass - p->sl_pass <= KEPT_PASSES ? p->sls : 0;
 	}
+	return rc;
+}
+
+static bool is_filling(const struct ibcc_collector *c, uint32_t port)
+{
+	const struct ibcc_port_state *p = &c->port[port];
+
+	for (unsigned int i = 0; p->sl_pass == c->clock.pass && i < IBCC_PMA_SLS; i++)
+		if (p->sl_words[i] >= HALF_RANGE)
+			return true;
+	return false;
+}
+
+int ibcc_collector_clear_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			     const struct ibcc_topo *t, const uint32_t *port, uint32_t n)
+{
+	int rc = c->n_ports == t->n_ports ? 0 : -EINVAL;
+
+	ibcc_batch_clear(&c->batch);
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		const struct ibcc_pma_select all = { .port = c->port[port[i]].num,
+						     .counters = ALL_SLS };
+		uint8_t *mad;
+
+		if (!is_filling(c, port[i]))
+			continue;
+		rc = ibcc_collector_add(c, t, port[i], IBCC_ASK_SLS, IBCC_PMA_ATTR_XMIT_DATA_SL);
+		if (rc)
+			break;
+		mad = c->batch.op[c->batch.n - 1].mad;
+		ibcc_mad_request(mad, IBCC_MAD_CLASS_PERF, IBCC_MAD_SET, IBCC_PMA_ATTR_XMIT_DATA_SL,
+				 0);
+		ibcc_pma_select_pack(mad, IBCC_PMA_ATTR_XMIT_DATA_SL, &all);
+	}
+	if (!rc)
+		rc = ibcc_batch_run(&c->batch, tr);
+	for (size_t k = 0; k < c->batch.n && !rc; k++)
+		if (!c->batch.op[k].err)
+			memset(c->port[c->batch.tag[k].index].sl_words, 0,
+			       sizeof(c->port[0].sl_words));
+	ibcc_batch_clear(&c->batch);
 	return rc;
 }

@@ -134,6 +134,27 @@ static void test_changed_by_others(void **state)
 	close_loop(&l);
 }
 
+/* What is no host, aggregation nodes and routers, gets no settings though it answers the annex, and
+ * the hosts beside it do.
+ */
+static void test_apart(void **state)
+{
+	struct ibcc_topo *t;
+	struct loop l;
+
+	(void)state;
+	open_loop(&l, "apart.db");
+	t = l.c.topo;
+	t->node[ibcc_topo_find_desc(t, "source1")].vendor_id = IBCC_VENDOR_MELLANOX;
+	t->node[ibcc_topo_find_desc(t, "source1")].device_id = 0xcf09;
+	t->node[ibcc_topo_find_desc(t, "source2")].type = IBCC_NODE_ROUTER;
+	loop_passes(&l, 15);
+	assert_false(ibcc_settings_are_on(registers(&l, "source1")));
+	assert_false(ibcc_settings_are_on(registers(&l, "source2")));
+	assert_true(ibcc_settings_are_on(registers(&l, "source3")));
+	close_loop(&l);
+}
+
 /* A node that has only lost its settings gets them again, as ever. */
 static void test_reboot_is_no_foreigner(void **state)
 {
@@ -261,6 +282,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changed_by_others),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_reboot_is_no_foreigner),
 		cmocka_unit_test(test_adaptive_routing),
 		cmocka_unit_test(test_adaptive_routing_off),

@@ -48,6 +48,17 @@ SIM=$quiet wait_until 20 status '.state == "degraded" and (.reason // "" | test(
 	fail "a plugin of a twin: $(told)"
 ok "so is that of a fabric with the same GUIDs, by its LIDs"
 stop "$TUNED_PID"
+stop "$twin_osm"
+# And with the same LIDs, by the subnet's prefix.
+rm "$TMP/twin/guid2lid"
+SIM=$busy-twin PLUGIN_OPTIONS="ibcc.socket=$TMP/twin.sock" \
+	start_opensm --plugin --tag twin 'sweep_interval 0' 'subnet_prefix 0xfe80000000000077' 'reassign_lids TRUE'
+twin_osm=$OSM_PID
+SIM=$quiet start_tuned 'mode: apply' "plugin_socket: $TMP/twin.sock"
+SIM=$quiet wait_until 20 status '.state == "degraded" and (.reason | test("subnet prefix is 0xfe80000000000000, but the plugin.s OpenSM has 0xfe80000000000077"))' ||
+	fail "a plugin of a twin with the same LIDs: $(told)"
+ok "or by the prefix of its subnet"
+stop "$TUNED_PID"
 equal "nothing is written there" "$(on "$busy-twin" sets)" 0
 stop "$twin_osm"
 stop "$SIM_PID"

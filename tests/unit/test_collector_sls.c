@@ -53,12 +53,17 @@ static void close_rig(struct rig *r)
 	agents_close(&r->f);
 }
 
-static void look(struct rig *r)
+static void pass(struct rig *r)
 {
 	engine_run(r->f.engine, ibcc_engine_now_ps(r->f.engine) + PASS_PS);
 	assert_int_equal(ibcc_collector_pass(r->c, r->tr, r->f.topo, &r->s, 0, NULL), 0);
 	assert_int_equal(ibcc_collector_read_sls(r->c, r->tr, r->f.topo, &r->s, r->port, 3, r->sls),
 			 0);
+}
+
+static void look(struct rig *r)
+{
+	pass(r);
 	assert_int_equal(r->tr->stats.sets, 0);
 }
 
@@ -204,6 +209,55 @@ static void test_full_from_the_start(void **state)
 	close_rig(&r);
 }
 
+/* Unless somebody clears them, who may. */
+static void test_cleared(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r);
+	flow(&r, LUSTRE_SRC1, LUSTRE_FAST, 4, 0);
+	flow(&r, LUSTRE_SRC2, LUSTRE_SLOW, 2, 0);
+	r.f.agents->port[r.port[1]].carry.sl_xmit_bytes[4] = 1ull << 40;
+	look(&r);
+	assert_int_equal(words(&r, LUSTRE_SW2, 2, 4), UINT32_MAX);
+	assert_int_equal(ibcc_collector_clear_sls(r.c, r.tr, r.f.topo, r.port, 3), 0);
+	assert_int_equal(words(&r, LUSTRE_SW2, 2, 4), 0);
+	assert_true(words(&r, LUSTRE_SW2, 1, 2) > 0);
+	assert_int_equal(r.tr->stats.sets, 1);
+	pass(&r);
+	assert_int_equal(r.sls[1], SL(4));
+	assert_int_equal(r.sls[0], SL(2));
+	/* None is near its end now. */
+	assert_int_equal(ibcc_collector_clear_sls(r.c, r.tr, r.f.topo, r.port, 3), 0);
+	assert_int_equal(r.tr->stats.sets, 1);
+	close_rig(&r);
+}
+
+/* One that came to its end since then has counted as much at least: that is all that was sent, or
+ * the rest is not known.
+ */
+static void test_full_again(void **state)
+{
+	const uint64_t end = 4ull * UINT32_MAX;
+	struct rig r;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct ibcc_agent_port *a;
+
+		open_rig(&r);
+		flow(&r, LUSTRE_SRC1, LUSTRE_FAST, 4, 0);
+		look(&r);
+		a = &r.f.agents->port[r.port[1]];
+		a->carry.sl_xmit_bytes[4] += end;
+		a->carry.xmit_bytes += k ? 2 * end : end;
+		look(&r);
+		assert_int_equal(r.sls[1], k ? 0 : SL(4));
+		close_rig(&r);
+	}
+}
+
 static void test_silence(void **state)
 {
 	uint64_t sent;
@@ -264,6 +318,8 @@ int main(void)
 		cmocka_unit_test(test_other_answer),
 		cmocka_unit_test(test_not_all),
 		cmocka_unit_test(test_full_from_the_start),
+		cmocka_unit_test(test_cleared),
+		cmocka_unit_test(test_full_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,8 +268,10 @@ static void test_state(void **state)
 	(void)state;
 	osm->subn.sm_state = IB_SMINFO_STATE_STANDBY;
 	osm->subn.sm_port_guid = cl_hton64(0x1234);
+	osm->subn.opt.subnet_prefix = cl_hton64(0xfe80000000000007);
 	ibcc_plugin_sm_read(osm, &s);
 	assert_int_equal(s.sm_state, IBCC_SM_STANDBY);
+	assert_true(s.subnet_prefix == 0xfe80000000000007);
 	assert_int_equal(s.own_cc, 0);
 	assert_int_equal(s.port_guid, 0x1234);
 	assert_int_equal(s.generation, 5);

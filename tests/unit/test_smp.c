@@ -107,6 +107,7 @@ static void test_port_info(void **state)
 
 		rnd_fill(d.b, sizeof(d.b));
 		ibcc_smp_port_info_unpack(d.b, &v);
+		assert_true(v.gid_prefix == be64toh(o->subnet_prefix));
 		assert_int_equal(v.lid, ntohs(o->base_lid));
 		assert_int_equal(v.sm_lid, ntohs(o->master_sm_base_lid));
 		assert_int_equal(v.lmc, ib_port_info_get_lmc(o));
