@@ -62,6 +62,22 @@ static void test_unread(void **state)
 	assert_int_equal(refusal(&f->c), IBCC_PREDICTION_STALE);
 }
 
+/* By the switches' logs. */
+static void test_service_levels(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_mark mark[] = { { .sl = 1 }, { .sl = 1 }, { .sl = 1 } };
+	struct ibcc_snapshot *s = &f->c.snapshot;
+
+	s->mark = mark;
+	s->n_marks = 3;
+	assert_int_equal(refusal(&f->c), IBCC_PREDICTION_TELLS);
+	mark[2].sl = 0;
+	assert_int_equal(refusal(&f->c), IBCC_PREDICTION_VLS);
+	s->mark = NULL;
+	s->n_marks = 0;
+}
+
 /* Among the root's sources. */
 static void test_no_cc(void **state)
 {
@@ -78,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_loose_routes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unread, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_service_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_cc, setup, teardown),
 	};
 
