@@ -251,8 +251,11 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 	if (!ibcc_phase_sets(r->phase))
 		return;
 	r->in_force = in_force(p, h, unset);
-	if (!r->in_force)
+	if (!r->in_force) {
+		h->unmarked |= r->phase == IBCC_PHASE_HOLD && h->begun && h->now &&
+			       !ibcc_rules_marks(p, h->now);
 		return;
+	}
 	/* Nothing can be judged by such a pass. */
 	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && h->now &&
 	    has_outlier(h, h->now))

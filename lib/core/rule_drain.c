@@ -63,9 +63,11 @@ static void drain_again(struct pass *p, struct held *h)
 	if (h->settle && stands)
 		return; /* too early to count, but no sign that the tree was gone */
 	h->returned = stands ? h->returned + 1 : 0;
-	if (h->returned < RETURNED_PASSES << h->backoff)
+	h->unmarked &= stands;
+	if (!h->unmarked && h->returned < RETURNED_PASSES << h->backoff)
 		return;
 	h->returned = 0;
+	h->unmarked = false;
 	left = ibcc_rules_drain_passes(p, h);
 	if (!left)
 		return;

@@ -37,6 +37,7 @@ struct held {
 	uint16_t barred;  /* length of the last bar, passes; 0: never was */
 	uint8_t backoff;  /* waits of its rules are doubled so many times: its tree came back */
 	bool begun;       /* some of its settings have been on the fabric */
+	bool unmarked;    /* ... and were gone while it was held: nobody was marked */
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
 	struct window win;

@@ -144,6 +144,34 @@ static void test_calm_no_more(void **state)
 	assert_false(at(f, r->port)->calm);
 }
 
+/* Its switch has lost its settings, nobody is marked, and its tree is back: it need not stand for
+ * six passes more. Where marks went on only the answers were lost.
+ */
+static void test_unmarked(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_root *r = see_tree(f, 2);
+
+		hold(f, r);
+		cc(f, 11)->element[1].Valid = false;
+		r->n_waiting = 20;
+		r->tree_wait_permille = i == 1 ? 599 : 600;
+		f->s.pic.fecn = 1000;
+		r->fecn = i == 2;
+		pass(f);
+		assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
+		r->fecn = 100;
+		pass(f);
+		assert_int_equal(phase(f, r), i ? IBCC_PHASE_HOLD : IBCC_PHASE_DRAIN);
+		r->tree_wait_permille = 600;
+		passes(f, 3);
+		assert_int_equal(phase(f, r), i ? IBCC_PHASE_HOLD : IBCC_PHASE_DRAIN);
+		start_anew(f);
+	}
+}
+
 /* While it is emptied more show who contribute: 30 % more than were seen to wait are news. */
 static void test_more(void **state)
 {
@@ -171,7 +199,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_passes),    SCENE(test_drained),      SCENE(test_again),
-		SCENE(test_not_again), SCENE(test_calm_no_more), SCENE(test_more),
+		SCENE(test_not_again), SCENE(test_calm_no_more), SCENE(test_unmarked),
+		SCENE(test_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
