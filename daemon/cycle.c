@@ -315,7 +315,9 @@ static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 {
 	ibcc_why_set(&c->blocked, 0, "%s", c->refused.text);
 	c->act_err = act->applier->writes ? -EPERM : 0;
-	if (c->plan.n)
+	if (c->plan.n && act->bookless && act->applier->writes)
+		act_without_book(c, act);
+	else if (c->plan.n)
 		relax(c, act, carry);
 	c->skipped.text[0] = '\0';
 	if (!c->acted) {

@@ -246,8 +246,11 @@ static void accept_all(struct ibcc_server *s, uint64_t now_ms)
 			break;
 		ibcc_server_adopt(s, fd, &peer, now_ms);
 	}
-	/* Out of descriptors: a pending connection would wake us for ever, so wait for a tick. */
-	if (i < IBCC_SERVER_CLIENTS && (fd == -EMFILE || fd == -ENFILE)) {
+	/* Out of descriptors or memory: a pending connection would wake us for ever, so wait for a
+	 * tick.
+	 */
+	if (i < IBCC_SERVER_CLIENTS &&
+	    (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)) {
 		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR, "ERR IC04: cannot accept a client: %s",
 				strerror(-fd));
 		ibcc_listener_close(&s->listener);

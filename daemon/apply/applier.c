@@ -16,7 +16,6 @@ struct own_port {
 	struct ibcc_transport *transport; /* NULL: the null applier */
 	uint64_t cc_key;
 	bool prove_lids;
-	struct ibcc_bounds bounds;
 	struct ibcc_set_budget budget;
 };
 
@@ -36,7 +35,7 @@ static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, st
 	struct ibcc_apply_options opt = { .cc_key = o->cc_key,
 					  .dry = !o->transport,
 					  .prove_lids = o->prove_lids,
-					  .bounds = &o->bounds,
+					  .bounds = &a->bounds,
 					  .budget = &o->budget,
 					  .left_out = &left_out };
 	int rc = ibcc_apply_run(o->transport, plan, &opt, r);
@@ -126,8 +125,7 @@ static const struct ibcc_bounds unbounded = { .max_delay = IBCC_CCT_MAX_MULT,
 
 void ibcc_applier_set_bounds(struct ibcc_applier *a, const struct ibcc_bounds *bounds)
 {
-	if (a->ops == &own_port_ops)
-		((struct own_port *)a)->bounds = *bounds;
+	a->bounds = *bounds;
 }
 
 void ibcc_applier_set_keyring(struct ibcc_applier *a, const struct ibcc_keyring *k)
@@ -142,8 +140,7 @@ struct ibcc_applier *ibcc_applier_null_new(void)
 
 	if (!o)
 		return NULL;
-	o->bounds = unbounded;
-	o->base = (struct ibcc_applier){ &own_port_ops, "none", false };
+	o->base = (struct ibcc_applier){ &own_port_ops, "none", false, unbounded };
 	return &o->base;
 }
 
@@ -154,8 +151,7 @@ struct ibcc_applier *ibcc_applier_direct_new(struct ibcc_transport *t, uint64_t 
 
 	if (!o)
 		return NULL;
-	o->bounds = unbounded;
-	o->base = (struct ibcc_applier){ &own_port_ops, "direct", true };
+	o->base = (struct ibcc_applier){ &own_port_ops, "direct", true, unbounded };
 	o->transport = t;
 	o->cc_key = cc_key;
 	o->prove_lids = prove_lids;
@@ -168,7 +164,7 @@ struct ibcc_applier *ibcc_applier_plugin_new(struct ibcc_plugin *p, uint64_t cc_
 
 	if (!b)
 		return NULL;
-	b->base = (struct ibcc_applier){ &by_plugin_ops, "plugin", true };
+	b->base = (struct ibcc_applier){ &by_plugin_ops, "plugin", true, unbounded };
 	b->plugin = p;
 	b->cc_key = cc_key;
 	return &b->base;

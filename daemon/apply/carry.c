@@ -22,9 +22,9 @@ static bool may_be_there(const struct ibcc_change_result *r)
 /* What is there before the first write of ours is what a rollback has to push one day, within the
  * bounds of whoever carries it out.
  */
-static int check_way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct ibcc_why *why)
+static int check_way_back(struct ibcc_state *s, const struct ibcc_bounds *bounds,
+			  const struct ibcc_plan *plan, struct ibcc_why *why)
 {
-	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
 	struct ibcc_plan first = { 0 }, undo = { 0 };
 	const struct ibcc_book *book;
 	struct ibcc_why what = { "" };
@@ -35,7 +35,7 @@ static int check_way_back(struct ibcc_state *s, const struct ibcc_plan *plan, st
 			rc = ibcc_plan_append(&first, &plan->change[i]);
 	if (!rc)
 		rc = ibcc_plan_reverse(&first, &undo);
-	if (!rc && ibcc_bounds_check(&wire, &undo, NULL, &what))
+	if (!rc && ibcc_bounds_check(bounds, &undo, NULL, &what))
 		rc = ibcc_why_set(
 			why, -ERANGE,
 			"what is there now could not be put back (%s): \"ibcc-tune disable\" "
@@ -58,7 +58,7 @@ static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *tx
 	sent.back = c->back;
 	rc = ibcc_applier_ready(c->applier, why);
 	if (!rc && books && !c->back)
-		rc = check_way_back(c->state, plan, why);
+		rc = check_way_back(c->state, &c->applier->bounds, plan, why);
 	if (!rc && books) {
 		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, &disk);
 		stored = !rc;

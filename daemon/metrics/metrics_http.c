@@ -138,16 +138,28 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 	return rc;
 }
 
+/* Is there a descriptor for who knocks? */
+static bool has_room(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy >= 0)
+		close(copy);
+	return copy >= 0;
+}
+
 /* What libmicrohttpd has to do by itself: closing who is idle. While all places are taken it does
  * not watch its listening socket, and does so again at its next run only, which nothing else may
- * cause.
+ * cause. Out of descriptors it does watch it, and who waits would wake us again and again.
  */
 static void work(struct ibcc_metrics_http *h)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms = LONGEST_WAIT_MS;
+	bool room = has_room(sd_event_source_get_io_fd(h->source));
 
 	MHD_run(h->daemon);
-	if (MHD_get_timeout(h->daemon, &wait_ms) != MHD_YES || wait_ms > LONGEST_WAIT_MS)
+	sd_event_source_set_enabled(h->source, room ? SD_EVENT_ON : SD_EVENT_OFF);
+	if (MHD_get_timeout(h->daemon, &wait_ms) != MHD_YES || !room || wait_ms > LONGEST_WAIT_MS)
 		wait_ms = LONGEST_WAIT_MS;
 	sd_event_source_set_time(h->timer, now_us(h) + 1000 * (uint64_t)wait_ms);
 	sd_event_source_set_enabled(h->timer, SD_EVENT_ONESHOT);

@@ -32,6 +32,7 @@ struct ibcc_applier {
 	const struct ibcc_applier_ops *ops;
 	const char *name; /* "none", "direct", "plugin" */
 	bool writes;      /* false: sends no Set, ever */
+	struct ibcc_bounds bounds;
 };
 
 /* All return NULL without memory. The transport and the plugin connection are borrowed. */
@@ -46,8 +47,9 @@ struct ibcc_applier *ibcc_applier_plugin_new(struct ibcc_plugin *p, uint64_t cc_
 struct ibcc_keyring;
 void ibcc_applier_set_keyring(struct ibcc_applier *a, const struct ibcc_keyring *k);
 
-/* Bounds of an applier that writes, or would write, by itself; without them those are the wire's,
- * and Sets are not counted. The plugin has its own.
+/* What an applier that writes, or would write, by itself goes by, and what there may be before the
+ * first write of ours at a node, which is to be put back one day; without this what the wire can
+ * carry, and Sets are not counted. The plugin goes by its own.
  */
 void ibcc_applier_set_bounds(struct ibcc_applier *a, const struct ibcc_bounds *bounds);
 

@@ -108,6 +108,7 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 		return l;
 	l.usable = true;
 	l.mbps = ibcc_delta_xmit_mbps(&s->delta);
+	l.ns = s->delta.dt_ns;
 	sent = (uint64_t)l.mbps * 1000 / port->rate_mbps;
 	l.sent = (uint16_t)(sent < 1000 ? sent : 1000);
 	l.waited = (uint16_t)ibcc_delta_wait_permille(&s->delta, s->tick_ps);

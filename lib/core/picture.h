@@ -12,6 +12,7 @@ struct load {
 	bool blind;  /* an adapter's that counts no waits: `waited` is inferred */
 	bool read;   /* counters are expected from it: an active external port that is believed */
 	uint32_t mbps;
+	uint64_t ns;     /* that it is the mean of */
 	uint16_t sent;   /* share of the link's data rate, permille */
 	uint16_t waited; /* share of the interval, permille */
 	uint64_t fecn, becn;
@@ -56,7 +57,7 @@ struct memory {
 	uint32_t n, cap;
 	struct becn_count *marked; /* by endport; owned */
 	double samples, marks;     /* sums over the pairs */
-	double sent_mbps;          /* sum over passes of what the root sent */
+	double sent_mbps, sent_ns; /* sums over passes: what the root sent, times the time; the time */
 	double passes;             /* how many they count as */
 	double capacity_mbps;      /* the most that a slow receiver takes; 0: not known */
 	uint16_t unlogged;         /* passes in a row without a packet of it in the log */

@@ -138,26 +138,27 @@ static double fade(struct memory *m, const struct ibcc_root *now)
 	}
 	m->n = n;
 	m->sent_mbps *= 1 - FADE;
+	m->sent_ns *= 1 - FADE;
 	m->passes *= 1 - FADE;
 	return share;
 }
 
 /* What a slow receiver can take is known only from when it takes all that it can: when its port
- * waits for it, or sends more than was known. One that pauses says nothing about that.
+ * waits for it, or sends more than was known. One that pauses says nothing about that. When a
+ * reading was made is known less exactly than what it read: an interval that is taken for too short
+ * has one beside it that is taken for too long, so the mean is over time, not over rates.
  */
 static void note_rate(struct memory *m, const struct load *l)
 {
-	double mean;
-
 	if (!l->usable || l->mbps * IBCC_IDLE_SHARE < m->capacity_mbps)
 		return;
-	m->sent_mbps += l->mbps;
+	m->sent_mbps += (double)l->mbps * (double)l->ns;
+	m->sent_ns += (double)l->ns;
 	m->passes += 1;
-	mean = m->sent_mbps / m->passes;
 	if (l->waited > IBCC_JAM_PERMILLE)
 		m->capacity_mbps += FOLLOW * (l->mbps - m->capacity_mbps);
-	else if (m->passes >= IBCC_JUDGE_PASSES && mean > m->capacity_mbps)
-		m->capacity_mbps = mean;
+	else if (m->passes >= IBCC_JUDGE_PASSES)
+		m->capacity_mbps = fmax(m->capacity_mbps, m->sent_mbps / m->sent_ns);
 }
 
 static int add(struct memory *m, const struct ibcc_pair *now)
@@ -226,7 +227,7 @@ int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct
 
 	if (!r || !learns(r)) {
 		m->n = 0;
-		m->samples = m->marks = m->sent_mbps = m->passes = 0;
+		m->samples = m->marks = m->sent_mbps = m->sent_ns = m->passes = 0;
 		memset(m->marked, 0, j->t->n_endports * sizeof(*m->marked));
 		return 0;
 	}

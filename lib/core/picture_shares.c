@@ -113,7 +113,7 @@ static bool is_known(const struct memory *m)
 
 static void list_pairs(struct shares *s, const struct memory *m)
 {
-	double level = find_level(m), each = m->sent_mbps / m->passes / m->marks;
+	double level = find_level(m), each = m->sent_mbps / m->sent_ns / m->marks;
 
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct pair_count *q = &m->pair[i];

@@ -95,8 +95,10 @@ void ibcc_clock_follow(struct ibcc_fabric_clock *c, const struct ibcc_topo *t,
 	for (uint32_t i = 0; i < t->n_nodes && i < c->n; i++) {
 		uint32_t was = ibcc_topo_find_guid(from, t->node[i].guid);
 
-		if (was < old->n)
-			c->node[i] = old->node[was];
+		if (was >= old->n)
+			continue;
+		c->node[i] = old->node[was];
+		c->node[i].refusal.due = 0;
 	}
 }
 

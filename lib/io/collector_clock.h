@@ -66,8 +66,8 @@ int ibcc_clock_resize(struct ibcc_fabric_clock *c, uint32_t n);
 /* Another node has this index now. */
 void ibcc_clock_forget(struct ibcc_fabric_clock *c, uint32_t node, bool is_switch);
 
-/* The same fabric with another topology: time goes on, and who has told it goes on with it. `c` has
- * room for the nodes of t, `old` was of `from`.
+/* The same fabric with another topology: time goes on, and who has told it goes on with it. Who has
+ * not is asked again. `c` has room for the nodes of t, `old` was of `from`.
  */
 void ibcc_clock_follow(struct ibcc_fabric_clock *c, const struct ibcc_topo *t,
 		       const struct ibcc_fabric_clock *old, const struct ibcc_topo *from);

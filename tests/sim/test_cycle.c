@@ -7,6 +7,7 @@
 #include "tests/unit/files.h"
 
 #include "daemon/apply/carry.h"
+#include "lib/io/collector_state.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)
@@ -122,10 +123,12 @@ static void test_another_topology(void **state)
 	loop_passes(&l, 5);
 	assert_true(l.c.decided && l.c.actual_known);
 
-	/* A new number on the same fabric: nothing is forgotten. */
+	/* A new number on the same fabric: nothing is forgotten, but who refused is asked again. */
 	t = ibcc_topo_clone(l.sc.topo);
 	t->generation = 77;
+	l.c.collector->node[0].refusal = (struct ibcc_refusal){ .due = UINT64_MAX, .wait = 64 };
 	assert_int_equal(ibcc_cycle_set_topology(&l.c, t), 0);
+	assert_true(ibcc_refusal_is_due(&l.c.collector->node[0].refusal, 0));
 	assert_int_equal(l.c.topo->generation, 77);
 	assert_true(l.c.decided && l.c.actual_known);
 	loop_passes(&l, 1);

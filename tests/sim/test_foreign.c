@@ -8,6 +8,7 @@
 #include <ibcc/gate.h>
 
 #include "daemon/apply/refusal.h"
+#include "daemon/state/state_db.h"
 #include "tests/unit/files.h"
 
 #define LUSTRE   "perftest/scenarios/lustre.yaml"
@@ -203,6 +204,37 @@ static void test_adaptive_routing(void **state)
 	close_loop(&l);
 }
 
+/* The operator takes back his word for the tables: what was set goes, also if that cannot be written
+ * down.
+ */
+static void test_off_without_a_book(void **state)
+{
+	struct loop l;
+	uint64_t sets;
+
+	(void)state;
+	for (int full = 0; full < 2; full++) {
+		open_loop(&l, full ? "full.db" : "room.db");
+		make_adaptive(&l, UINT16_MAX);
+		l.c.options.trust_lft = true;
+		loop_passes(&l, 15);
+		assert_true(ibcc_settings_are_on(registers(&l, "source1")));
+		if (full)
+			assert_int_equal(sqlite3_exec(l.state->db, "PRAGMA query_only = 1", NULL,
+						      NULL, NULL),
+					 0);
+		l.c.options.trust_lft = false;
+		loop_passes(&l, 60);
+		assert_false(ibcc_settings_are_on(registers(&l, "source1")));
+		assert_int_equal(registers(&l, "leaf2")->sw.Threshold, 0);
+		assert_true(ibcc_state_is_ahead(l.state) == full);
+		sets = l.tr->stats.sets;
+		loop_passes(&l, 10);
+		assert_int_equal(l.tr->stats.sets, sets);
+		close_loop(&l);
+	}
+}
+
 static bool named(const struct loop *l, const char *what)
 {
 	struct ibcc_why text;
@@ -288,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_adaptive_routing_off),
 		cmocka_unit_test(test_adaptive_sl),
 		cmocka_unit_test(test_sls_not_told),
+		cmocka_unit_test(test_off_without_a_book),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -2,6 +2,8 @@
 /* Passes over the counters: what is asked, what comes out, and what is missing. */
 #include "tests/unit/collectors.h"
 
+#include "lib/io/collector_state.h"
+
 static void test_passes(void **state)
 {
 	struct fixture x = setup(IBCC_CLOCK_HOST);
@@ -317,6 +319,33 @@ static void test_time_goes_on(void **state)
 	teardown(&x);
 }
 
+/* Who refused to tell the time is asked again with another topology, however long ago he was. */
+static void test_time_asked_again(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+	struct ibcc_collector *next = ibcc_collector_new(IBCC_CLOCK_AUTO);
+	uint64_t guid = x.t->node[LUSTRE_SRC1].guid;
+	struct ibcc_topo *old = x.t;
+
+	(void)state;
+	assert_non_null(next);
+	x.f->clock_rate = 0.05;
+	fake_node_of(x.f, LUSTRE_SRC1)->no_timestamp = true;
+	for (int i = 0; i < 40; i++) {
+		pass(&x);
+		fake_sleep(x.f, 200 * MS);
+	}
+	assert_int_equal(x.c->clock.node[LUSTRE_SRC1].refusal.wait, 32);
+	grow(&x);
+	assert_int_equal(ibcc_collector_follow(next, x.t, x.c, old), 0);
+	ibcc_collector_free(x.c);
+	ibcc_topo_free(old);
+	x.c = next;
+	pass(&x);
+	assert_int_equal(x.c->clock.node[ibcc_topo_find_guid(x.t, guid)].refusal.wait, 0);
+	teardown(&x);
+}
+
 /* Requests get lost: fewer samples are fresh, none is wrong. */
 static void test_loss(void **state)
 {
@@ -411,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_topology_changes),
 		cmocka_unit_test(test_time_goes_on),
+		cmocka_unit_test(test_time_asked_again),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_breakdown),
 		cmocka_unit_test(test_late_answers),

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cmocka.h>
@@ -221,6 +222,33 @@ static void test_bad_clients(void **state)
 	assert_page("GET", "/healthz", "HTTP/1.1 200 ", "hhhh");
 }
 
+/* Without a descriptor for who knocks, the loop rests until there may be one again. */
+static void test_no_descriptors(void **state)
+{
+	static const char request[] = "GET /healthz HTTP/1.0\r\n\r\n";
+	struct rlimit old, few;
+	unsigned int busy = 0;
+	int fd, next;
+	char *got;
+
+	(void)state;
+	serve("127.0.0.1:0", -1);
+	fd = dial();
+	say(fd, request);
+	next = dup(fd);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)next, .rlim_max = old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 0; i < 200; i++)
+		busy += sd_event_run(x.event, 0) > 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_in_range(busy, 1, 20);
+	got = hear(fd);
+	assert_non_null(strstr(got, " 200 "));
+	free(got);
+}
+
 static void test_given_socket(void **state)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET,
@@ -324,6 +352,7 @@ int main(void)
 		TEST(test_large),
 		TEST(test_made_once),
 		TEST(test_bad_clients),
+		TEST(test_no_descriptors),
 		TEST(test_given_socket),
 		TEST(test_taken_port),
 		cmocka_unit_test(test_addresses),

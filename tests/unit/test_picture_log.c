@@ -215,6 +215,22 @@ static void test_capacity_by_mean(void **state)
 	assert_about(at(f, slow)->capacity_mbps, 7396.8 - 339.68);
 }
 
+/* Each other reading is taken for half an interval later than it was made: rates of two thirds and of
+ * twice what it sends, by turns. The last one counts for more: 1.95 / 1.925.
+ */
+static void test_capacity_by_uneven_times(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t slow = slow_root(f);
+
+	f->tr.port[slow] = load(6000, 0, 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		f->tr.late_ns = i % 2 ? 0 : TRAFFIC_INTERVAL_NS / 2;
+		pass(f);
+	}
+	assert_in_range(lround(at(f, slow)->capacity_mbps), 6000, 6080);
+}
+
 /* Five passes make the pairs known, eight without a packet unknown. */
 static void test_known_in_time(void **state)
 {
@@ -273,6 +289,7 @@ int main(void)
 		TREE(test_forgets_roots),
 		TREE(test_capacity_by_waiting),
 		TREE(test_capacity_by_mean),
+		TREE(test_capacity_by_uneven_times),
 		TREE(test_known_in_time),
 		LUSTRE(test_explain),
 	};

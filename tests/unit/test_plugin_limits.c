@@ -2,6 +2,10 @@
 /* Nobody can make the plugin wait, grow or fill the log. */
 #include "conversations.h"
 
+#include <sys/resource.h>
+
+#include "files.h"
+
 /* The last words are read although much was unread when the plugin hung up. */
 static void test_error_survives(void **state)
 {
@@ -240,6 +244,45 @@ static void test_log_is_bounded(void **state)
 	turn();
 }
 
+static int dial(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+
+	strcpy(a.sun_path, server.options.socket);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* Without a descriptor for who knocks it rests until there may be one again. */
+static void test_no_descriptors(void **state)
+{
+	struct rlimit old, few;
+	int fd, next;
+
+	(void)state;
+	snprintf(server.options.socket, sizeof(server.options.socket), "%.90s",
+		 files_path("socket"));
+	ibcc_server_tick(&server, now_ms);
+	fd = dial();
+	next = dup(fd);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)next, .rlim_max = old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	turn(); /* comes to an end */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	close(fd);
+	assert_int_equal(n_lines, 1);
+	now_ms += 2000;
+	ibcc_server_tick(&server, now_ms);
+	fd = dial();
+	say(fd, IBCC_PROTO_HELLO, 1, NULL, 0);
+	expect(fd, IBCC_PROTO_WELCOME, 1, 0);
+	close(fd);
+	turn();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,8 +290,8 @@ int main(void)
 		CONVERSATION(test_never_reads),    CONVERSATION(test_plans_without_reading),
 		CONVERSATION(test_never_speaks),   CONVERSATION(test_plan_stalls),
 		CONVERSATION(test_log_is_bounded), CONVERSATION(test_quota),
-		CONVERSATION(test_only_greets),
+		CONVERSATION(test_only_greets),    CONVERSATION(test_no_descriptors),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

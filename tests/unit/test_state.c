@@ -240,6 +240,35 @@ static void test_no_way_back(void **state)
 	ibcc_state_close(s);
 }
 
+/* Nor is what lies beyond the bounds of who would have to put it back. */
+static void test_no_way_back_in_bounds(void **state)
+{
+	struct ibcc_state *s = open_state("caps.db");
+	struct fake_applier f = fake_applier();
+	struct ibcc_carry c = { .applier = &f.base,
+				.state = s,
+				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_plan p = { 0 };
+	struct ibcc_result r = { 0 };
+	struct ibcc_why why = { "" };
+
+	(void)state;
+	plan_add(&p, GUID_A, CA, 0, 100, 10); /* CCTI_Timer of SL 0 */
+	p.change[0].old_data[3] = p.change[0].new_data[3] = 1;
+	f.base.bounds.max_timer = 99;
+	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -ERANGE);
+	assert_int_equal(f.runs, 0);
+	assert_non_null(strstr(why.text, "CCTI_Timer"));
+	assert_undo(s, 0, 0, 0);
+	ibcc_result_fini(&r);
+	f.base.bounds.max_timer = 100;
+	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), 0);
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&p);
+	ibcc_plan_fini(&f.applied);
+	ibcc_state_close(s);
+}
+
 /* One node fails: what the others took is taken back, and remembered as taken back. */
 static void test_all_or_nothing(void **state)
 {
@@ -392,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_table_that_grew),
 		cmocka_unit_test(test_not_ready_leaves_no_trace),
 		cmocka_unit_test(test_no_way_back),
+		cmocka_unit_test(test_no_way_back_in_bounds),
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_bounded),

@@ -25,6 +25,7 @@ struct traffic {
 	const struct ibcc_topo *t;
 	struct ibcc_snapshot s;
 	uint64_t now_ns;
+	uint64_t late_ns; /* readings are taken for so much later than they are */
 	struct traffic_port port[256];
 	struct ibcc_counters ctr[256];
 };
@@ -51,7 +52,7 @@ static inline void traffic_pass(struct traffic *tr)
 
 		if (!tr->t->port[i].num || tr->t->port[i].peer == IBCC_NONE)
 			continue;
-		c->t_ns = tr->now_ns;
+		c->t_ns = tr->now_ns + tr->late_ns;
 		c->v[IBCC_CTR_XMIT_DATA] += bytes / 4;
 		c->v[IBCC_CTR_XMIT_PKTS] += bytes / TRAFFIC_PACKET;
 		c->v[IBCC_CTR_XMIT_WAIT] +=
