@@ -65,7 +65,8 @@ uint16_t ibcc_vroute_sls(const struct ibcc_vroute_adaptive *a,
 		return UINT16_MAX;
 	if (a->enabled)
 		sls = a->by_sl ? a->sl_mask : UINT16_MAX;
+	/* No bit tells whether that mask holds: an empty one may be none. */
 	if (a->hbf_enabled)
-		sls |= a->hbf_sl_mask;
+		sls |= a->hbf_sl_mask ? a->hbf_sl_mask : UINT16_MAX;
 	return sls;
 }

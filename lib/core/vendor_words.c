@@ -69,9 +69,10 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 	if (v->n_off)
 		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);
 	if (v->n_silent)
-		ibcc_text_add(
-			&x, "; %u nodes do not tell: the CC_Key is probably lacking (cc_key_file)",
-			v->n_silent);
+		ibcc_text_add(&x,
+			      "; %u nodes do not tell: the CC_Key is probably lacking (key_dir, "
+			      "cc_key_file)",
+			      v->n_silent);
 }
 
 void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)

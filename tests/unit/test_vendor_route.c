@@ -61,6 +61,8 @@ static void test_sls(void **state)
 	assert_int_equal(ibcc_vroute_sls(&a, &p), 0x0f);
 	a.hbf_enabled = true;
 	assert_int_equal(ibcc_vroute_sls(&a, &p), 0x10f);
+	a.hbf_sl_mask = 0;
+	assert_int_equal(ibcc_vroute_sls(&a, &p), 0xffff);
 	a = (struct ibcc_vroute_adaptive){ 0 };
 	p.active_mode = 1;
 	assert_int_equal(ibcc_vroute_sls(&a, &p), 0xffff);
