@@ -2,6 +2,7 @@
 /* ibcc-tuned: options, configuration, then the loop. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,11 @@
 
 #include "daemon/conf.h"
 #include "daemon/loop.h"
+
+/* Larger blocks are mapped each for itself, so that what a prediction or an answer took is given
+ * back to the system when it is freed.
+ */
+#define MAPPED_BYTES (256 * 1024)
 
 static const char usage[] =
 	"Usage: ibcc-tuned [OPTION]...\n"
@@ -51,6 +57,7 @@ int main(int argc, char **argv)
 	bool check = false, dump = false;
 	int opt, verbose = 0, rc;
 
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	while ((opt = getopt_long(argc, argv, "z:F:vhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'z': o.config_file = optarg; break;

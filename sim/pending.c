@@ -140,7 +140,9 @@ void ibcc_pending_answer(struct ibcc_pending *p, const struct ibcc_wire_mad *m)
 	uint32_t key = (uint32_t)get_tid(m->mad), i = key & INDEX_MASK;
 	struct entry *e = i < p->n_tab ? p->tab[i] : NULL;
 
-	if (e && e->used && e->key == key)
+	/* A trap's repression ends nothing else, and nothing else a trap. */
+	if (e && e->used && e->key == key &&
+	    (m->status || (m->mad[3] == IBCC_MAD_TRAP_REPRESS) == (e->m.mad[3] == IBCC_MAD_TRAP)))
 		entry_end(p, e, m->status ? NULL : m);
 }
 

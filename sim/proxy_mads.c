@@ -188,7 +188,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
 	if (node_loss > loss)
 		loss = node_loss;
-	if (loss && ibcc_wire_wants_reply(m->mad) && proxy_random(p) % 1000 < loss) {
+	if (loss && proxy_random(p) % 1000 < loss) {
 		p->stats.lost++;
 		lose_answer = proxy_random(p) & 1;
 		if (!lose_answer) {

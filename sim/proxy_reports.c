@@ -42,6 +42,10 @@ bool ibcc_proxy_report(struct client *c, const struct ibcc_wire_mad *m)
 	uint16_t trap;
 
 	ibcc_mad_header_unpack(m->mad, &h);
+	if (h.method == IBCC_MAD_TRAP_REPRESS) { /* ibsim would throw it away */
+		ibcc_upstream_answered(c->p->u, m);
+		return true;
+	}
 	if (h.mgmt_class != IBCC_MAD_CLASS_SA)
 		return false;
 	if (h.method == IBCC_MAD_SET && h.attr_id == ATTR_INFORM_INFO)

@@ -37,6 +37,7 @@ struct ibcc_upstream_slot {
 	struct ibcc_upstream *u;
 	unsigned int refs;
 	bool connected, up, failed;
+	bool leaving; /* ibsim was told; its answer frees the slot */
 	bool has_issm;
 	struct ibcc_wire_ctl issm; /* the flag as it was last set */
 	char want[IBCC_WIRE_NODE_BYTES], node[IBCC_WIRE_NODE_BYTES];
@@ -101,7 +102,7 @@ int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad 
 	struct ibcc_wire_mad out;
 	int err;
 
-	if (!ibcc_wire_wants_reply(m->mad)) {
+	if (ibcc_wire_is_response(m->mad)) {
 		ibcc_sendq_put(&s->q, m);
 		return 0;
 	}
@@ -378,13 +379,13 @@ void ibcc_upstream_release(struct ibcc_upstream_slot *s)
 {
 	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_DISCONNECT };
 
-	if (--s->refs || (!s->up && !s->failed))
+	if (--s->refs || s->leaving || (!s->up && !s->failed))
 		return;
 	if (s->failed) {
 		slot_free(s);
 		return;
 	}
-	s->failed = true; /* nobody may join it */
+	s->failed = s->leaving = true; /* nobody may join it */
 	if (ibcc_upstream_ctl(s, &c, on_disconnected, s))
 		slot_free(s);
 }
@@ -402,13 +403,15 @@ void ibcc_upstream_restart(struct ibcc_upstream *u)
 		if (!s->connected || s->failed)
 			continue;
 		s->up = false;
-		if (slot_connect(s))
-			slot_fail(s);
+		s->failed = slot_connect(s) != 0;
 	}
 	while ((c = STAILQ_FIRST(&old))) {
 		STAILQ_REMOVE_HEAD(&old, link);
+		/* Asked for again once its slot is connected. */
+		if (c->done == on_node_info)
+			c->done = NULL;
 		/* A client that starts gives up when one is not answered. */
-		if (c->c.type == IBCC_WIRE_CONNECT || (c->slot && !c->slot->failed)) {
+		else if (c->c.type == IBCC_WIRE_CONNECT || (c->slot && !c->slot->failed)) {
 			c->sent = false;
 			STAILQ_INSERT_TAIL(&u->ctls, c, link);
 			continue;
@@ -416,6 +419,11 @@ void ibcc_upstream_restart(struct ibcc_upstream *u)
 		if (c->done)
 			c->done(c->arg, &none);
 		free(c);
+	}
+	for (s = TAILQ_FIRST(&u->slots); s; s = next) {
+		next = TAILQ_NEXT(s, link);
+		if (s->failed)
+			slot_tell(s);
 	}
 	ctl_next(u);
 }

@@ -61,16 +61,12 @@ struct ibcc_wire_connect {
 _Static_assert(sizeof(struct ibcc_wire_mad) == 288, "layout of ibsim's sim_request");
 _Static_assert(sizeof(struct ibcc_wire_ctl) == 80, "layout of ibsim's sim_ctl");
 
-/* Whether a MAD is a response, and whether its sender waits for one: traps and their repressions
- * are never answered.
+/* Whether a MAD is a response: a trap's is its repression. The sender of any other waits for one, or
+ * for its own to come back, as a kernel lets it: OpenSM for those of its traps, too.
  */
 static inline int ibcc_wire_is_response(const uint8_t *mad)
 {
-	return mad[3] & 0x80 || mad[3] == 0x07;
-}
-static inline int ibcc_wire_wants_reply(const uint8_t *mad)
-{
-	return !ibcc_wire_is_response(mad) && mad[3] != IBCC_MAD_TRAP;
+	return mad[3] & 0x80 || mad[3] == IBCC_MAD_TRAP_REPRESS;
 }
 
 /* Takes what a socket has, at most n MADs, without waiting; datagrams of another size are thrown

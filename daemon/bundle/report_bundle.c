@@ -117,13 +117,13 @@ static json_t *nodes(const struct ibcc_topo *t, const struct ibcc_snapshot *s)
 	for (uint32_t i = 0; list && i < t->n_nodes; i++) {
 		const struct ibcc_topo_node *n = &t->node[i];
 
-		json_array_append_new(
-			list,
-			json_pack("{so so ss sI si sb so so so}", "node_guid",
-				  ibcc_json_guid(n->guid), "node", ibcc_json_text(n->desc), "type",
-				  type_name(n->type), "vendor_id", (json_int_t)n->vendor_id,
-				  "device_id", n->device_id, "enhanced_port0", n->enhanced_port0,
-				  "ports", ports(t, s, n), "lft", table(n), "sl2vl", map(n)));
+		ibcc_json_fold(list,
+			       json_pack("{so so ss sI si sb so so so}", "node_guid",
+					 ibcc_json_guid(n->guid), "node", ibcc_json_text(n->desc),
+					 "type", type_name(n->type), "vendor_id",
+					 (json_int_t)n->vendor_id, "device_id", n->device_id,
+					 "enhanced_port0", n->enhanced_port0, "ports",
+					 ports(t, s, n), "lft", table(n), "sl2vl", map(n)));
 	}
 	return list;
 }

@@ -108,15 +108,16 @@ static bool lacks_cc(const struct ibcc_cycle *c)
 	return false;
 }
 
+/* Traffic that goes other ways than its tables say, and none of it to a root, is for the replay to
+ * notice.
+ */
 static enum ibcc_prediction_why refuse(const struct ibcc_cycle *c)
 {
 	uint32_t unread = c->snapshot.n_stale + c->snapshot.n_unreachable;
-	struct ibcc_why routes;
 
 	if (unread * STALE_PART > unread + c->snapshot.n_fresh)
 		return IBCC_PREDICTION_STALE;
-	ibcc_vendor_routes_text(&c->vendor, &routes);
-	if (routes.text[0])
+	if (c->unproved.text[0])
 		return IBCC_PREDICTION_ADAPTIVE;
 	for (uint32_t i = 0; i < c->snapshot.n_marks; i++)
 		if (c->snapshot.mark[i].sl != c->snapshot.mark[0].sl)

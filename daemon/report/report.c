@@ -10,7 +10,7 @@
 
 static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
 {
-	uint32_t node = ibcc_topo_find_guid(t, guid);
+	uint32_t node = t ? ibcc_topo_find_guid(t, guid) : IBCC_NONE;
 
 	return node == IBCC_NONE ? "" : t->node[node].desc;
 }
@@ -191,16 +191,20 @@ static json_t *error_of(const struct ibcc_cycle *c)
 	return c->refused.text[0] && !c->acted ? ibcc_json_text(c->refused.text) : json_null();
 }
 
-json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
+/* What became of the last pass' plan; NULL: nothing was sent. */
+static const struct ibcc_result *result_of(const struct ibcc_cycle *c)
 {
-	const struct ibcc_result *r = c->acted && c->result.n == c->plan.n ? &c->result : NULL;
-	bool dry = !r || !r->set_mads;
+	return c->acted && c->result.n == c->plan.n && c->result.set_mads ? &c->result : NULL;
+}
+
+json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
+{
+	const struct ibcc_result *r = result_of(c);
 	json_t *o;
 
 	o = json_pack("{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
 		      ibcc_report_fabric(c, source), "roots",
-		      ibcc_report_roots(c->topo, &c->picture), "changes",
-		      ibcc_report_changes(c->topo, &c->plan, dry ? NULL : r), "unchanged",
+		      ibcc_report_roots(c->topo, &c->picture), "changes", json_array(), "unchanged",
 		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
@@ -212,10 +216,21 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
 	if (o)
 		json_object_set_new(o, "paths", ibcc_report_ways(c));
-	if (o && !dry)
+	if (o && r)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,
 					      "failed", (int)r->n_failed, "set_mads",
 					      (int)r->set_mads));
 	return o;
+}
+
+json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source)
+{
+	json_t *o = ibcc_report_outline(c, source);
+
+	if (!o || !json_object_set_new(o, "changes",
+				       ibcc_report_changes(c->topo, &c->plan, result_of(c))))
+		return o;
+	json_decref(o);
+	return NULL;
 }

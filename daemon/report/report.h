@@ -2,7 +2,8 @@
 /* What the daemon and the command line tell, as JSON. Scripts rely on these keys; "schema" is
  * raised when one of them changes its meaning.
  *
- * All functions return a new reference, NULL without memory.
+ * All functions return a new reference, NULL without memory. What grows with the fabric (changes,
+ * settings, a bundle's nodes) is folded, see ibcc_json_fold().
  */
 #ifndef IBCC_DAEMON_REPORT_H
 #define IBCC_DAEMON_REPORT_H
@@ -14,7 +15,9 @@
 
 #define IBCC_REPORT_SCHEMA 1
 
-/* All fields of all changes of a plan; outcomes from `r`, which may be NULL. */
+/* All fields of all changes of a plan, folded (ibcc_json_fold()); outcomes from `r`, which may be
+ * NULL, and so may `t`: then nodes have no names.
+ */
 json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *plan,
 			    const struct ibcc_result *r);
 
@@ -90,6 +93,8 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
  * that there is none: who has one puts it there.
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
+/* The same without a change in "changes". */
+json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source);
 
 /* The last pass in figures,
  * {"pass","sent_mbps","waiting","wait_permille","fecn_per_s","becn_per_s", "settings","roots"}:

@@ -72,6 +72,18 @@ static json_t *type_of(struct inventory *v, const struct ibcc_topo_node *n)
 	return o;
 }
 
+/* A switch of few ports has all of them in its first block, however long it is. */
+static void tell_block(json_t *type, const struct ibcc_endport_cc *cc)
+{
+	unsigned int last = cc->n_element ? cc->n_element - 1u : 0;
+
+	if (cc->sw_port_block == IBCC_CC_SW_PORT_BLOCK_121 &&
+	    last / IBCC_CC_SW_PORT_BLOCK_121 == last / IBCC_CC_SW_PORT_BLOCK_13)
+		bump(type, "port_block", "32 or 48");
+	else
+		bump_number(type, "port_block", cc->sw_port_block);
+}
+
 static void tell_a10(json_t *type, const struct ibcc_endport_cc *cc, bool is_switch)
 {
 	switch (cc->support) {
@@ -87,7 +99,7 @@ static void tell_a10(json_t *type, const struct ibcc_endport_cc *cc, bool is_swi
 		return;
 	bump(type, "attributes", "CongestionInfo");
 	if (is_switch) {
-		bump_number(type, "port_block", cc->sw_port_block);
+		tell_block(type, cc);
 		if (cc->sw_port_block)
 			bump(type, "attributes", "SwitchPortCongestionSetting");
 	} else {
@@ -116,11 +128,8 @@ static void tell_class(json_t *type, const struct ibcc_probe_endport *e)
 	}
 }
 
-static void tell_counters(json_t *type, const struct ibcc_probe_endport *e,
-			  const struct ibcc_device *d)
+static void tell_counters(json_t *type, const struct ibcc_probe_endport *e)
 {
-	bool kernel = d && d->kernel_pma;
-
 	if (e->pma != IBCC_ANSWER_GOOD) {
 		bump(type, "counters", e->pma == IBCC_ANSWER_REFUSED ? "refused" : "silent");
 		return;
@@ -131,9 +140,9 @@ static void tell_counters(json_t *type, const struct ibcc_probe_endport *e,
 		bump(type, "counters", "AllPortSelect");
 	if (e->cap_mask & IBCC_PMA_CAP_XMIT_WAIT)
 		bump(type, "counters", "PortXmitWait");
-	else if (kernel)
+	else if (e->kernel_pma)
 		bump(type, "counters", "PortXmitWait, not claimed");
-	if (kernel)
+	if (e->kernel_pma)
 		bump(type, "counters", "by the host's kernel, nothing beyond");
 	if (e->samples == IBCC_ANSWER_GOOD && e->option_mask & IBCC_PMA_OPT_RCV_FECN)
 		bump(type, "counters", "FECN");
@@ -205,7 +214,7 @@ static void tell_endport(struct inventory *v, uint32_t i)
 	if (v->c->actual.ep[i].told)
 		tell_class(type, &v->p->ep[i]);
 	tell_firmware(type, &v->p->ep[i]);
-	tell_counters(type, &v->p->ep[i], d);
+	tell_counters(type, &v->p->ep[i]);
 	tell_tick(type, &v->p->ep[i], d);
 	tell_vendor(type, &v->c->vendor.ep[i], is_switch);
 }
@@ -213,7 +222,7 @@ static void tell_endport(struct inventory *v, uint32_t i)
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p)
 {
 	struct inventory v = { c, p, json_array() };
-	struct ibcc_why vendor;
+	struct ibcc_why vendor, routes;
 
 	for (uint32_t i = 0; v.types && i < c->topo->n_nodes; i++) {
 		json_t *type = type_of(&v, &c->topo->node[i]);
@@ -226,8 +235,10 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 	for (uint32_t i = 0; v.types && i < p->n; i++)
 		tell_endport(&v, i);
 	ibcc_vendor_text(&c->vendor, &vendor);
+	/* Not the roots that are observed only, which have names. */
+	ibcc_vendor_routes_text(&c->vendor, &routes);
 	return json_pack("{si ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version", IBCC_VERSION,
 			 "types", v.types, "nvidia",
 			 vendor.text[0] ? ibcc_json_text(vendor.text) : json_null(), "routing",
-			 ibcc_report_routing(c));
+			 routes.text[0] ? ibcc_json_text(routes.text) : json_null());
 }

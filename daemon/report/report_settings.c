@@ -74,6 +74,6 @@ json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settin
 
 	for (i = 0; list && i < s->n; i++)
 		if (t->port[t->endport[i]].lid && wanted(t, t->endport[i], filter))
-			json_array_append_new(list, endport_object(t, t->endport[i], &s->ep[i]));
+			ibcc_json_fold(list, endport_object(t, t->endport[i], &s->ep[i]));
 	return json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA, "nodes", list);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <ibcc/notice.h>
-#include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
 #include "daemon/apply/plugin_client.h"
@@ -193,47 +192,10 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	return conclude(s, rc, why);
 }
 
-static int plan_of(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
-{
-	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	uint64_t age_ms;
-
-	if (!c || !c->decided || s->plan_is_old)
-		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
-				    s->last_err
-					    ? s->last_why.text
-					    : "no pass over the fabric has come to a decision yet");
-	*out = ibcc_report_plan(c, ibcc_service_source_name(s->source));
-	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
-	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	if (*out && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&c->plan)))
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
-}
-
-int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
-{
-	int rc = plan_of(s, data, out, why);
-
-	if (!rc)
-		json_object_set_new(*out, "prediction",
-				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));
-	return rc;
-}
-
 void ibcc_service_answered(struct ibcc_service *s)
 {
 	if (s->cycle.acted && s->cycle.result.set_mads)
 		s->plan_is_old = true;
-}
-
-json_t *ibcc_service_plan_alone(struct ibcc_service *s)
-{
-	struct ibcc_why why;
-	json_t *o = NULL;
-
-	return plan_of(s, true, &o, &why) ? NULL : o;
 }
 
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,

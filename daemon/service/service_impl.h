@@ -86,9 +86,12 @@ struct ibcc_service {
 	int64_t predicted_txn;           /* whose prediction is under way; 0: nobody's */
 	void (*on_predicted)(void *arg); /* who is told that one has ended; NULL: nobody */
 	void *predicted_arg;
-	bool asked_what_if; /* of asked_plan: it is for settings of one's own */
-	json_t *asked_plan; /* what the prediction under way is for, with its data; NULL: nobody
-			       asked */
+	/* What the prediction under way is for: NULL, nobody asked; a plan without its changes,
+	 * which are small as they are and large as JSON; or settings of one's own.
+	 */
+	json_t *asked;
+	bool asked_what_if;
+	struct ibcc_plan asked_plan;
 	struct ibcc_mad_rate mad_rate; /* of the transport */
 	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
 };
@@ -107,8 +110,10 @@ void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before);
 /* Likewise for a plan made earlier, as long as the settings of before are known. */
 void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *plan);
-/* The last pass' plan with all its data, a new reference; NULL: there is none. */
-json_t *ibcc_service_plan_alone(struct ibcc_service *s);
+/* The last pass' plan without its changes, a new reference; NULL: there is none, or it has been
+ * carried out.
+ */
+json_t *ibcc_service_plan_outline(struct ibcc_service *s);
 /* Sees to an open port and a topology that is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* Opens the state file where it is not open, and tries it again after trouble. -EIO: nothing can be

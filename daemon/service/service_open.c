@@ -74,7 +74,8 @@ void ibcc_service_free(struct ibcc_service *s)
 	if (!s)
 		return;
 	ibcc_predictor_free(s->predictor);
-	json_decref(s->asked_plan);
+	json_decref(s->asked);
+	ibcc_plan_fini(&s->asked_plan);
 	ibcc_service_drop(s);
 	ibcc_applier_free(s->null_applier);
 	ibcc_plugin_free(s->plugin);

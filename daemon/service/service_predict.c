@@ -2,33 +2,51 @@
 /* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
 #include <errno.h>
 
+#include <ibcc/plan_file.h>
+
 #include "daemon/predict/what_if.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
 
-static int asked(struct ibcc_service *s, json_t *what, bool what_if)
+/* Takes `what` and the plan over. */
+static int asked(struct ibcc_service *s, json_t *what, struct ibcc_plan plan, bool what_if)
 {
-	json_decref(s->asked_plan);
-	s->asked_plan = what;
+	json_decref(s->asked);
+	s->asked = what;
 	s->asked_what_if = what_if;
+	ibcc_plan_fini(&s->asked_plan);
+	s->asked_plan = plan;
 	return -EINPROGRESS;
+}
+
+static int copy_plan(const struct ibcc_plan *from, struct ibcc_plan *to)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < from->n && !rc; i++)
+		rc = ibcc_plan_append(to, &from->change[i]);
+	return rc;
 }
 
 int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *arg)
 {
-	json_t *plan = ibcc_service_plan_alone(s);
+	json_t *outline = ibcc_service_plan_outline(s);
+	struct ibcc_plan plan = { 0 };
 	int rc;
 
-	if (!plan)
+	if (!outline)
 		return 0;
-	rc = ibcc_predictor_begin(s->predictor, &s->cycle, NULL, done, arg);
+	rc = copy_plan(&s->cycle.plan, &plan);
 	if (!rc)
-		return asked(s, plan, false);
-	json_decref(plan);
+		rc = ibcc_predictor_begin(s->predictor, &s->cycle, NULL, done, arg);
+	if (!rc)
+		return asked(s, outline, plan, false);
+	ibcc_plan_fini(&plan);
+	json_decref(outline);
 	if (rc != -EBUSY)
 		return 0;
-	return s->asked_plan && !s->asked_what_if ? -EINPROGRESS : -EBUSY;
+	return s->asked && !s->asked_what_if ? -EINPROGRESS : -EBUSY;
 }
 
 int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)(void *arg),
@@ -50,19 +68,30 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	rc = what ? ibcc_predictor_begin(s->predictor, c, &wanted, done, arg) : -ENOMEM;
 	ibcc_settings_fini(&wanted);
 	if (!rc)
-		return asked(s, what, true);
+		return asked(s, what, (struct ibcc_plan){ 0 }, true);
 	json_decref(what);
 	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction now");
+}
+
+/* As ibcc_service_plan() has it. */
+static int add_plan(const struct ibcc_service *s, bool data, json_t *o)
+{
+	const struct ibcc_plan *plan = &s->asked_plan;
+	int rc = json_object_set_new(o, "changes", ibcc_report_changes(s->cycle.topo, plan, NULL));
+
+	if (!rc && data)
+		rc = json_object_set_new(o, "data", ibcc_plan_file_writes(plan));
+	return rc ? -ENOMEM : 0;
 }
 
 int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	ibcc_predictor_wait(s->predictor);
-	*out = json_copy(s->asked_plan); /* the rest is large, and stays as it is */
+	*out = json_copy(s->asked); /* its parts stay as they are */
 	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	if (!data)
-		json_object_del(*out, "data");
+	if (!s->asked_what_if && add_plan(s, data, *out))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return 0;
 }
 
@@ -85,7 +114,7 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, NULL, s->on_predicted,
 					  s->predicted_arg);
 	/* Somebody looked at this plan a moment ago. */
-	if (!rc || (rc == -EBUSY && s->asked_plan && !s->asked_what_if))
+	if (!rc || (rc == -EBUSY && s->asked && !s->asked_what_if))
 		s->predicted_txn = newest;
 }
 
@@ -129,5 +158,5 @@ void ibcc_service_predicted_all(struct ibcc_service *s)
 	ibcc_predictor_wait(s->predictor); /* it has told, and is at its end */
 	if (s->predicted_txn)
 		keep(s);
-	asked(s, NULL, false);
+	asked(s, NULL, (struct ibcc_plan){ 0 }, false);
 }

@@ -1,15 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* All that there is to say of one pass, in one piece. */
+/* The plan of the last pass, and all that there is to say of that pass in one piece. */
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
 #define TRANSACTIONS 20u
+
+/* `report` is ibcc_report_plan() or ibcc_report_outline(). */
+static int plan_of(struct ibcc_service *s,
+		   json_t *(*report)(const struct ibcc_cycle *c, const char *source), json_t **out,
+		   struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	uint64_t age_ms;
+
+	if (!c || !c->decided || s->plan_is_old)
+		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
+				    s->last_err
+					    ? s->last_why.text
+					    : "no pass over the fabric has come to a decision yet");
+	*out = report(c, ibcc_service_source_name(s->source));
+	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
+	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
+{
+	int rc = plan_of(s, ibcc_report_plan, out, why);
+
+	if (!rc && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&s->cycle.plan)))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	if (!rc)
+		json_object_set_new(*out, "prediction",
+				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));
+	return rc;
+}
+
+json_t *ibcc_service_plan_outline(struct ibcc_service *s)
+{
+	struct ibcc_why why;
+	json_t *o = NULL;
+
+	if (s->cycle.acted && s->cycle.result.set_mads)
+		return NULL;
+	return plan_of(s, ibcc_report_outline, &o, &why) ? NULL : o;
+}
 
 /* Into *o, null where it is not known. */
 static void add_history(struct ibcc_service *s, json_t *o)

@@ -164,6 +164,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit,
 					  json_is_true(json_object_get(args, "series")), out, why);
 	}
+	if (*out && !(*out = ibcc_json_unfold(*out)) && !rc)
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	say_mads(t, s);
 	ibcc_service_free(s);
 	return rc;

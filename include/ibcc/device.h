@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is known of devices by the vendor and device IDs of NodeInfo: a table, nothing is asked.
  *
- * Where it comes from: names and IDs from rdma-core (providers/mlx5, infiniband-diags), from the
- * mft kernel module's nnt_device_defs.h, from pci.ids and from the kernel's qib; units of
+ * Where it comes from: names and IDs from rdma-core (providers/mlx4 and mlx5, infiniband-diags),
+ * the mft kernel module's nnt_device_defs.h, from pci.ids and from the kernel's qib; units of
  * PortXmitWait from NVIDIA's ibdiagnet manual, version 2.13, "Congestion Assessment"; who answers
  * PerfMgt from the kernel's drivers (mlx5/mad.c, qib/qib_mad.c). Each entry says whether its unit
  * and its PerfMgt are documented so, or inferred from devices that are like it. None was measured.
@@ -30,7 +30,7 @@ enum ibcc_device_kind {
 };
 
 enum ibcc_device_family {
-	IBCC_FAMILY_MLX4, /* ConnectX-3 */
+	IBCC_FAMILY_MLX4, /* ConnectX to ConnectX-3 Pro */
 	IBCC_FAMILY_MLX5, /* Connect-IB, ConnectX-4 and later, BlueField */
 	IBCC_FAMILY_INFINISCALE,
 	IBCC_FAMILY_SWITCHX,
@@ -75,6 +75,13 @@ struct ibcc_device {
 	bool kernel_pma;
 	enum ibcc_device_mark pma_mark;
 };
+
+/* Is PerfMgt of a node answered by the mlx5 driver, as its ClassPortInfo and its IDs tell? `d` is
+ * its entry; an adapter of Mellanox's that has none (NULL) is taken for one like the others, since
+ * newer ones are.
+ */
+bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id, uint16_t cap_mask,
+				uint32_t cap_mask2);
 
 /* The entry of a device, or NULL: it is not known. A virtual function's or an aggregation node's is
  * found like the others'; see its kind.

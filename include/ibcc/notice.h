@@ -53,8 +53,8 @@ struct ibcc_notices_state {
  */
 struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
 				      const struct ibcc_leader_record *own);
-/* Takes its record and its subscription back as far as the SA answers, within two seconds. NULL is
- * fine.
+/* Takes its record and its subscriptions back as far as the SA answers, within two seconds, and
+ * waits for answers that are late: five seconds at most. NULL is fine.
  */
 void ibcc_notices_free(struct ibcc_notices *n);
 

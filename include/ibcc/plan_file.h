@@ -15,8 +15,8 @@
 
 /* An array of
  * {"node_guid","port","attribute","attribute_id","attribute_modifier","port_block","old",
- * "new","reason"}, in the order of the plan; old and new are IBCC_CC_DATA_BYTES in hexadecimal. A
- * new reference; NULL without memory.
+ * "new","reason"}, in the order of the plan, folded (ibcc_json_fold()); old and new are
+ * IBCC_CC_DATA_BYTES in hexadecimal. A new reference; NULL without memory.
  */
 json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan);
 

@@ -31,8 +31,11 @@ struct ibcc_probe_endport {
 	enum ibcc_answer pma; /* ClassPortInfo */
 	uint16_t cap_mask;
 	uint32_t cap_mask2;
-	enum ibcc_answer
-		samples; /* PortSamplesControl; UNASKED also where it would not be genuine */
+	bool kernel_pma; /* see <ibcc/device.h> */
+	/* PortSamplesControl. UNASKED also where it would not be genuine, REFUSED where what came
+	 * is about another port.
+	 */
+	enum ibcc_answer samples;
 	uint8_t tick;
 	uint64_t option_mask;
 	enum ibcc_answer log, timestamp,

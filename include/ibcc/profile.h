@@ -32,7 +32,11 @@ struct ibcc_profile {
 	bool no_wait;         /* PortXmitWait stays zero */
 	bool qlogic;          /* see struct ibcc_agent_quirks */
 	uint16_t firmware[3]; /* that it tells by class 0x0a; 0: it has no such class */
-	int nvidia_cc;        /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
+	/* Its CC_Key at the start, and with it CC_KeyProtectBit and CC_KeyLeasePeriod; 0: none. */
+	uint64_t cc_key;
+	bool cc_key_protect;
+	uint16_t cc_key_lease_s;
+	int nvidia_cc; /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
 	/* A switch that can route adaptively, and the SLs for which it says that it does. The
 	 * engine goes by the forwarding tables all the same.
 	 */

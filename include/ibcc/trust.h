@@ -26,6 +26,7 @@ struct ibcc_snapshot;
 /* Why a port's counters are not believed. */
 enum ibcc_doubt {
 	IBCC_DOUBT_NONE,
+	IBCC_DOUBT_RATE,  /* both ends count more than their link's rate: that is wrong */
 	IBCC_DOUBT_TIME,  /* it sends and waits, or receives, for longer than there was time */
 	IBCC_DOUBT_MARKS, /* more marks than packets */
 	IBCC_DOUBT_NODE,  /* several neighbours contradict the node, on most links compared */
@@ -58,6 +59,7 @@ struct ibcc_trust {
 	bool compared;         /* what it sends has been compared with the other end */
 	bool blamed;           /* of a node's first port, within ibcc_trust_judge() */
 	struct ibcc_finding time;
+	bool beyond_rate; /* of its last wrong interval: the other end counted likewise */
 	struct ibcc_mark_excess fecn, becn;
 	struct ibcc_finding link[2]; /* what it sends, against the other end: data, packets */
 	struct ibcc_tally tally[4];  /* by enum ibcc_ctr: XMIT_DATA to RCV_PKTS */

@@ -34,6 +34,13 @@ static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profil
 	a->quirks[node].vendor_cc = (enum ibcc_nvidia_cc)a->profile[node].nvidia_cc;
 	a->quirks[node].adaptive = a->profile[node].adaptive;
 	a->quirks[node].adaptive_sls = a->profile[node].adaptive_sls;
+	for (uint32_t i = 0; i < a->topo->n_endports; i++) {
+		if (a->topo->port[a->topo->endport[i]].node != node)
+			continue;
+		a->cc[i].cc_key = a->profile[node].cc_key;
+		a->cc[i].protect = a->profile[node].cc_key_protect;
+		a->cc[i].lease_s = a->profile[node].cc_key_lease_s;
+	}
 }
 
 /* Fresh state for a topology; all or nothing. */
@@ -204,7 +211,7 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 		return -ETIMEDOUT;
 	ibcc_mad_header_unpack(rq, &h);
 	/* Responses and repressed traps are no requests. */
-	if (h.method & 0x80 || h.method == 0x07)
+	if (h.method & 0x80 || h.method == IBCC_MAD_TRAP_REPRESS)
 		return -ETIMEDOUT;
 	memmove(reply, rq, IBCC_MAD_BYTES);
 	if (h.mgmt_class == IBCC_MAD_CLASS_CC)

@@ -12,7 +12,7 @@
 #define QIB_CAP2 (1u << 26)
 
 const char *const ibcc_profile_names[] = {
-	"plain", "connectx-3", "connectx-6", "switch-ib2", "quantum2", "qib", NULL,
+	"plain", "connectx-3", "connectx-6", "switch-ib2", "quantum2", "qib", "sharp-an", NULL,
 };
 
 const char *const ibcc_nvidia_cc_names[] = { "none", "off", "on", NULL };
@@ -54,11 +54,21 @@ static const struct ibcc_profile profiles[] = {
 	  .tick = 3,
 	  .no_wait = true,
 	  .qlogic = true },
+	{ .vendor_id = IBCC_VENDOR_MELLANOX,
+	  .device_id = 0xcf09,
+	  .cap_mask = IBCC_PMA_CAP_EXT_WIDTH,
+	  .tick = 7,
+	  .no_wait = true },
 };
 
 const struct ibcc_profile *ibcc_profile(unsigned int i)
 {
 	return i < sizeof(profiles) / sizeof(profiles[0]) ? &profiles[i] : NULL;
+}
+
+static bool aggregates(const struct ibcc_device *d)
+{
+	return d->kind == IBCC_DEVICE_AGGREGATION;
 }
 
 static enum ibcc_device_family kin(enum ibcc_device_family f)
@@ -87,7 +97,7 @@ struct ibcc_profile ibcc_profile_like(uint32_t vendor_id, uint16_t device_id)
 		const struct ibcc_device *of =
 			ibcc_device_find(profiles[i].vendor_id, profiles[i].device_id);
 
-		if (of && of->family == kin(d->family))
+		if (of && of->family == kin(d->family) && aggregates(of) == aggregates(d))
 			p = profiles[i];
 	}
 	p.vendor_id = vendor_id;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <ibcc/link.h>
+#include <ibcc/pma.h>
 
 #define USUAL_LANES 4u
 
@@ -48,6 +49,13 @@ static const struct ibcc_device devices[] = {
 	{ IBCC_VENDOR_MELLANOX, 0x1023, 0x1023, "ConnectX-8", MLX5(PROVED) },
 	{ IBCC_VENDOR_MELLANOX, 0x1025, 0x1025, "ConnectX-9", MLX5(PROVED) },
 	{ IBCC_VENDOR_MELLANOX, 0x1027, 0x1027, "ConnectX-10", MLX5(PROVED) },
+	{ IBCC_VENDOR_MELLANOX, 0x6340, 0x6340, "ConnectX", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0x634a, 0x634a, "ConnectX", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0x6354, 0x6354, "ConnectX", HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0x6732, 0x6732, "ConnectX, ConnectX-2",
+	  HCA(MLX4, SAMPLES, INFERRED) },
+	{ IBCC_VENDOR_MELLANOX, 0x673c, 0x673c, "ConnectX, ConnectX-2",
+	  HCA(MLX4, SAMPLES, INFERRED) },
 	{ IBCC_VENDOR_MELLANOX, 0xa2d2, 0xa2d2, "BlueField", MLX5(PROVED) },
 	{ IBCC_VENDOR_MELLANOX, 0xa2d3, 0xa2d3, "BlueField VF", VIRTUAL(MLX5) },
 	{ IBCC_VENDOR_MELLANOX, 0xa2d6, 0xa2d6, "BlueField-2", MLX5(PROVED) },
@@ -77,6 +85,7 @@ static const struct ibcc_device devices[] = {
 	{ IBCC_VENDOR_BULL, 0x1bd0, 0x1bd5, "Bull Switch-IB 2",
 	  SWITCH(SWITCH_IB2, LANES, INFERRED) },
 	{ IBCC_VENDOR_BULL, 0x1bf0, 0x1bf0, "Bull Quantum", SWITCH(QUANTUM, PORT, INFERRED) },
+	{ IBCC_VENDOR_BULL, 0x673c, 0x673c, "Bull ConnectX-2", HCA(MLX4, SAMPLES, INFERRED) },
 	{ IBCC_VENDOR_QLOGIC, 0x0010, 0x0010, "QLE7140", HCA(QIB, SAMPLES, PROVED) },
 	{ IBCC_VENDOR_QLOGIC, 0x7220, 0x7220, "QLE7240/7280", HCA(QIB, SAMPLES, PROVED) },
 	{ IBCC_VENDOR_QLOGIC, 0x7322, 0x7322, "QLE7340/7342", HCA(QIB, SAMPLES, PROVED) },
@@ -94,6 +103,13 @@ const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_i
 	return NULL;
 }
 
+bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id, uint16_t cap_mask,
+				uint32_t cap_mask2)
+{
+	return (d ? d->kernel_pma : vendor_id == IBCC_VENDOR_MELLANOX) &&
+	       cap_mask == IBCC_PMA_CAP_EXT_WIDTH && !cap_mask2;
+}
+
 bool ibcc_device_has_fdr10(const struct ibcc_device *d)
 {
 	if (d->kind == IBCC_DEVICE_VIRTUAL)
@@ -102,7 +118,7 @@ bool ibcc_device_has_fdr10(const struct ibcc_device *d)
 	case IBCC_FAMILY_MLX5: /* to ConnectX-6, and BlueField */
 		return d->vendor_id == IBCC_VENDOR_BULL || d->last_id <= 0x101b ||
 		       d->last_id == 0xa2d2;
-	case IBCC_FAMILY_MLX4:
+	case IBCC_FAMILY_MLX4: return d->last_id < 0x6340; /* from ConnectX-3 on */
 	case IBCC_FAMILY_SWITCHX:
 	case IBCC_FAMILY_SWITCH_IB:
 	case IBCC_FAMILY_SWITCH_IB2:

@@ -23,21 +23,6 @@ enum { ID = 0, PREFIX = 8, GUID = 16, LEASE = 28, NAME = 48, DATA64 = 160 };
 #define SA_STATUS_NO_RECORDS 0x0300u
 #define SA_STATUS_TOO_MANY   0x0400u
 
-static void put_be64(uint8_t *p, uint64_t v)
-{
-	for (unsigned int i = 0; i < 8; i++)
-		p[i] = (uint8_t)(v >> (56 - 8 * i));
-}
-
-static uint64_t get_be64(const uint8_t *p)
-{
-	uint64_t v = 0;
-
-	for (unsigned int i = 0; i < 8; i++)
-		v = v << 8 | p[i];
-	return v;
-}
-
 void ibcc_leader_request(uint8_t *mad, uint8_t method, const struct ibcc_leader_record *r)
 {
 	uint8_t *rec = mad + IB_SA_DATA_OFFS;
@@ -45,17 +30,17 @@ void ibcc_leader_request(uint8_t *mad, uint8_t method, const struct ibcc_leader_
 
 	ibcc_mad_request(mad, IBCC_MAD_CLASS_SA, (enum ibcc_mad_method)method, ATTR_SERVICE_RECORD,
 			 0);
-	put_be64(rec + ID, IBCC_LEADER_SERVICE_ID);
+	wire_put_be64(rec + ID, IBCC_LEADER_SERVICE_ID);
 	if (method != IBCC_MAD_GET) {
 		mask |= MASK_GID;
-		put_be64(rec + PREFIX, r->prefix);
-		put_be64(rec + GUID, r->guid);
+		wire_put_be64(rec + PREFIX, r->prefix);
+		wire_put_be64(rec + GUID, r->guid);
 	}
 	if (method == IBCC_MAD_SET) {
 		mask |= MASK_LEASE | MASK_NAME | MASK_DATA64;
-		put_be64(rec + LEASE - 4, r->lease_s); /* what is before it stays zero */
+		wire_put_be64(rec + LEASE - 4, r->lease_s); /* what is before it stays zero */
 		memcpy(rec + NAME, r->name, strnlen(r->name, sizeof(r->name) - 1));
-		put_be64(rec + DATA64, r->since);
+		wire_put_be64(rec + DATA64, r->since);
 	}
 	wire_set64(mad, 0, IB_SA_COMPMASK_F, mask);
 }
@@ -88,11 +73,12 @@ enum ibcc_leader_answer ibcc_leader_read(const uint8_t *mad, struct ibcc_leader_
 	if (h.method == IBCC_MAD_SA_DELETE_RESP)
 		return IBCC_LEADER_DONE;
 	*r = (struct ibcc_leader_record){
-		.prefix = get_be64(rec + PREFIX),
-		.guid = get_be64(rec + GUID),
-		.lease_s = (uint32_t)get_be64(rec + LEASE - 4),
-		.since = get_be64(rec + DATA64),
+		.prefix = wire_get_be64(rec + PREFIX),
+		.guid = wire_get_be64(rec + GUID),
+		.lease_s = (uint32_t)wire_get_be64(rec + LEASE - 4),
+		.since = wire_get_be64(rec + DATA64),
 	};
 	read_name(r->name, rec + NAME);
-	return get_be64(rec + ID) == IBCC_LEADER_SERVICE_ID ? IBCC_LEADER_ONE : IBCC_LEADER_REFUSED;
+	return wire_get_be64(rec + ID) == IBCC_LEADER_SERVICE_ID ? IBCC_LEADER_ONE
+								 : IBCC_LEADER_REFUSED;
 }

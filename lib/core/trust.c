@@ -174,6 +174,26 @@ static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_po
 	return busy >= TIME_LEAST_PERMILLE || received >= TIME_LEAST_PERMILLE ? RIGHT : QUIET;
 }
 
+static bool is_beyond_rate(const struct ibcc_port_sample *from, const struct ibcc_port_sample *to,
+			   uint64_t rate_mbps)
+{
+	uint64_t most = rate_mbps * TIME_MOST_PERMILLE / 1000;
+
+	return ibcc_delta_exact(&from->delta, IBCC_CTR_XMIT_DATA) &&
+	       ibcc_delta_exact(&to->delta, IBCC_CTR_RCV_DATA) &&
+	       ibcc_delta_xmit_mbps(&from->delta) > most && ibcc_delta_rcv_mbps(&to->delta) > most;
+}
+
+/* Both ends need not lie in the same way: what their link is said to carry is wrong. */
+static bool exceeds_rate(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
+{
+	const struct ibcc_port_sample *a = &s->port[port], *b = &s->port[t->port[port].peer];
+	uint32_t rate = ibcc_topo_link_mbps(t, port);
+
+	return b->state == IBCC_SAMPLE_FRESH &&
+	       (is_beyond_rate(a, b, rate) || is_beyond_rate(b, a, rate));
+}
+
 /* Of the packets that came, marked ones (FECN) are a part; a packet that was sent brings one BECN
  * at most. Honest marks never exceed the packets since the first reading by more than what was on
  * its way then.
@@ -303,9 +323,11 @@ static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 		bool marks = r->fecn.finding.stands || r->becn.finding.stands;
 
 		r->blamed = false;
-		r->doubt = r->time.stands ? IBCC_DOUBT_TIME
-			   : marks        ? IBCC_DOUBT_MARKS
-					  : IBCC_DOUBT_NONE;
+		r->doubt = IBCC_DOUBT_NONE;
+		if (r->time.stands)
+			r->doubt = r->beyond_rate ? IBCC_DOUBT_RATE : IBCC_DOUBT_TIME;
+		else if (marks)
+			r->doubt = IBCC_DOUBT_MARKS;
 		contradicted |= sends_wrong(s, i);
 	}
 	while (contradicted && blame_nodes(t, s))
@@ -325,11 +347,15 @@ void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 		return;
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		struct ibcc_port_sample *p = &s->port[i];
+		enum verdict v;
 
 		count(p);
 		if (!is_linked(t, i))
 			continue;
-		note(&p->trust.time, look_at_time(t, p, i));
+		v = look_at_time(t, p, i);
+		if (v == MORE)
+			p->trust.beyond_rate = exceeds_rate(t, s, i);
+		note(&p->trust.time, v);
 		look_at_marks(&p->trust.fecn, p, IBCC_CTR_RCV_FECN, IBCC_CTR_RCV_PKTS);
 		look_at_marks(&p->trust.becn, p, IBCC_CTR_RCV_BECN, IBCC_CTR_XMIT_PKTS);
 	}
@@ -346,6 +372,9 @@ const char *ibcc_trust_reason(enum ibcc_doubt doubt)
 {
 	switch (doubt) {
 	case IBCC_DOUBT_NONE: return "";
+	case IBCC_DOUBT_RATE:
+		return "more goes over its link than the rate that is told of it, as both ends "
+		       "count";
 	case IBCC_DOUBT_TIME: return "sent and waited for longer than there was time";
 	case IBCC_DOUBT_MARKS: return "counts more marked packets than packets";
 	case IBCC_DOUBT_NODE: return "several neighbours counted otherwise";

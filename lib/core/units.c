@@ -70,9 +70,18 @@ void ibcc_units_free(struct ibcc_units *u)
 	free(u);
 }
 
-static bool is_unknown(const struct ibcc_device *d)
+/* Does nobody tell what a node counts by? An adapter of Mellanox's that is newer than the table is
+ * taken for one like the others.
+ */
+static bool is_unknown(const struct ibcc_device *d, uint32_t vendor_id, bool is_switch)
 {
-	return d && d->wait_unit == IBCC_WAIT_UNKNOWN;
+	return d ? d->wait_unit == IBCC_WAIT_UNKNOWN
+		 : vendor_id == IBCC_VENDOR_MELLANOX && !is_switch;
+}
+
+static bool is_untold(const struct unit *v)
+{
+	return is_unknown(v->device, v->vendor_id, v->is_switch);
 }
 
 /* The unit of a port's type; NULL: there are too many, or no memory. */
@@ -82,7 +91,7 @@ static struct unit *unit_of(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	bool is_switch = n->type == IBCC_NODE_SWITCH;
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
 	/* What nobody tells may be a time, whatever the rate. */
-	uint32_t mbps = is_unknown(d) ? t->port[port].rate_mbps : 0;
+	uint32_t mbps = is_unknown(d, n->vendor_id, is_switch) ? t->port[port].rate_mbps : 0;
 	struct unit *v;
 
 	for (uint32_t i = 0; i < u->n; i++) {
@@ -99,7 +108,7 @@ static struct unit *unit_of(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	v->is_switch = is_switch;
 	v->rate_mbps = mbps;
 	v->device = d;
-	v->state = is_unknown(v->device) ? IBCC_UNIT_UNKNOWN : IBCC_UNIT_ASSUMED;
+	v->state = is_untold(v) ? IBCC_UNIT_UNKNOWN : IBCC_UNIT_ASSUMED;
 	v->factor = 1;
 	u->unit[u->n++] = v;
 	return v;
@@ -112,7 +121,7 @@ static uint64_t table_ps(struct unit *v, const struct ibcc_topo_port *p, int tic
 
 	if (tick < 0)
 		tick = ibcc_device_default_tick(v->device);
-	if (tick < 0 && is_unknown(v->device))
+	if (tick < 0 && is_untold(v))
 		tick = USUAL_TICK;
 	if (tick < 0)
 		return 0;
@@ -231,7 +240,7 @@ static bool is_impossible(const struct unit *v)
  */
 static bool is_possible_again(const struct unit *v)
 {
-	return v->state == IBCC_UNIT_UNKNOWN && !is_unknown(v->device) &&
+	return v->state == IBCC_UNIT_UNKNOWN && !is_untold(v) &&
 	       (sum(v, 0, IMPOSSIBLE_END) <= v->n * BELOW_SHARE || v->just >= MANY);
 }
 
@@ -279,17 +288,18 @@ bool ibcc_units_conclude(struct ibcc_units *u)
 bool ibcc_units_say(const struct ibcc_units *u, uint32_t i, char *buf, size_t len)
 {
 	const struct unit *v = i < u->n ? u->unit[i] : NULL;
-	char name[64], rate[24];
+	char name[64], rate[24] = "";
 
 	buf[0] = '\0';
 	if (!v)
 		return false;
-	snprintf(rate, sizeof(rate), " at %u Mb/s", v->rate_mbps);
+	if (v->rate_mbps)
+		snprintf(rate, sizeof(rate), " at %u Mb/s", v->rate_mbps);
 	if (v->device)
-		snprintf(name, sizeof(name), "%s%s", v->device->name, v->rate_mbps ? rate : "");
+		snprintf(name, sizeof(name), "%s%s", v->device->name, rate);
 	else
-		snprintf(name, sizeof(name), "%s %04x:%04x", v->is_switch ? "switches" : "adapters",
-			 v->vendor_id, v->device_id);
+		snprintf(name, sizeof(name), "%s %04x:%04x%s",
+			 v->is_switch ? "switches" : "adapters", v->vendor_id, v->device_id, rate);
 	switch (v->state) {
 	case IBCC_UNIT_ASSUMED:
 	case IBCC_UNIT_CONFIRMED: break;

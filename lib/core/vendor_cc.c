@@ -33,28 +33,6 @@
 #define ALGO_LIST    2u /* a type: what the slots have */
 #define ALGO_DATA    16u
 
-static uint32_t get32(const uint8_t *p)
-{
-	return (uint32_t)wire_get_be16(p) << 16 | wire_get_be16(p + 2);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	wire_put_be16(p, (uint16_t)(v >> 16));
-	wire_put_be16(p + 2, (uint16_t)v);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-	return (uint64_t)get32(p) << 32 | get32(p + 4);
-}
-
-static void put64(uint8_t *p, uint64_t v)
-{
-	put32(p, (uint32_t)(v >> 32));
-	put32(p + 4, (uint32_t)v);
-}
-
 static uint8_t *clear_data(uint8_t *mad)
 {
 	return memset(mad + DATA, 0, IBCC_CC_DATA_BYTES);
@@ -65,13 +43,13 @@ void ibcc_vcc_general_info_pack(uint8_t *mad, const struct ibcc_vcc_general_info
 	uint8_t *d = memset(mad + DATA, 0, SMP_DATA_BYTES);
 
 	for (unsigned int i = 0; i < IBCC_VCC_CAPABILITY_WORDS; i++)
-		put32(d + 4 * i, v->word[i]);
+		wire_put_be32(d + 4 * i, v->word[i]);
 }
 
 void ibcc_vcc_general_info_unpack(const uint8_t *mad, struct ibcc_vcc_general_info *v)
 {
 	for (unsigned int i = 0; i < IBCC_VCC_CAPABILITY_WORDS; i++)
-		v->word[i] = get32(mad + DATA + 4 * i);
+		v->word[i] = wire_get_be32(mad + DATA + 4 * i);
 }
 
 void ibcc_vcc_info_pack(uint8_t *mad, const struct ibcc_vcc_info *v)
@@ -79,7 +57,7 @@ void ibcc_vcc_info_pack(uint8_t *mad, const struct ibcc_vcc_info *v)
 	uint8_t *d = clear_data(mad);
 
 	d[0] = (uint8_t)((v->ver0 ? INFO_VER0 : 0) | (v->ver1 ? INFO_VER1 : 0));
-	put64(d + INFO_MASK, v->CC_Capability_Mask);
+	wire_put_be64(d + INFO_MASK, v->CC_Capability_Mask);
 }
 
 void ibcc_vcc_info_unpack(const uint8_t *mad, struct ibcc_vcc_info *v)
@@ -88,7 +66,7 @@ void ibcc_vcc_info_unpack(const uint8_t *mad, struct ibcc_vcc_info *v)
 
 	v->ver0 = d[0] & INFO_VER0;
 	v->ver1 = d[0] & INFO_VER1;
-	v->CC_Capability_Mask = get64(d + INFO_MASK);
+	v->CC_Capability_Mask = wire_get_be64(d + INFO_MASK);
 }
 
 void ibcc_vcc_sw_general_pack(uint8_t *mad, const struct ibcc_vcc_sw_general *v)
@@ -98,7 +76,7 @@ void ibcc_vcc_sw_general_pack(uint8_t *mad, const struct ibcc_vcc_sw_general *v)
 	d[0] = v->en ? SW_EN : 0;
 	d[SW_WEIGHT] = v->aqs_weight & 0xf;
 	d[SW_TIME] = v->aqs_time;
-	put32(d + SW_BUFFER, v->cap_total_buffer_size);
+	wire_put_be32(d + SW_BUFFER, v->cap_total_buffer_size);
 	d[SW_STEP] = v->cap_cc_profile_step_size;
 }
 
@@ -109,7 +87,7 @@ void ibcc_vcc_sw_general_unpack(const uint8_t *mad, struct ibcc_vcc_sw_general *
 	v->en = d[0] & SW_EN;
 	v->aqs_weight = d[SW_WEIGHT] & 0xf;
 	v->aqs_time = d[SW_TIME];
-	v->cap_total_buffer_size = get32(d + SW_BUFFER);
+	v->cap_total_buffer_size = wire_get_be32(d + SW_BUFFER);
 	v->cap_cc_profile_step_size = d[SW_STEP];
 }
 
@@ -129,20 +107,20 @@ void ibcc_vcc_ca_statistics_pack(uint8_t *mad, const struct ibcc_vcc_ca_statisti
 {
 	uint8_t *d = clear_data(mad);
 
-	put64(d + STAT_IGNORED, v->cnp_ignored);
-	put64(d + STAT_HANDLED, v->cnp_handled);
-	put64(d + STAT_MARKED, v->marked_packets);
-	put64(d + STAT_SENT, v->cnp_sent);
+	wire_put_be64(d + STAT_IGNORED, v->cnp_ignored);
+	wire_put_be64(d + STAT_HANDLED, v->cnp_handled);
+	wire_put_be64(d + STAT_MARKED, v->marked_packets);
+	wire_put_be64(d + STAT_SENT, v->cnp_sent);
 }
 
 void ibcc_vcc_ca_statistics_unpack(const uint8_t *mad, struct ibcc_vcc_ca_statistics *v)
 {
 	const uint8_t *d = mad + DATA;
 
-	v->cnp_ignored = get64(d + STAT_IGNORED);
-	v->cnp_handled = get64(d + STAT_HANDLED);
-	v->marked_packets = get64(d + STAT_MARKED);
-	v->cnp_sent = get64(d + STAT_SENT);
+	v->cnp_ignored = wire_get_be64(d + STAT_IGNORED);
+	v->cnp_handled = wire_get_be64(d + STAT_HANDLED);
+	v->marked_packets = wire_get_be64(d + STAT_MARKED);
+	v->cnp_sent = wire_get_be64(d + STAT_SENT);
 }
 
 void ibcc_vcc_ca_algorithm_pack(uint8_t *mad, const struct ibcc_vcc_ca_algorithm *v)

@@ -16,17 +16,6 @@
 #define WIDE_MINOR 104u
 #define WIDE_SUB   108u
 
-static uint32_t get32(const uint8_t *p)
-{
-	return (uint32_t)wire_get_be16(p) << 16 | wire_get_be16(p + 2);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	wire_put_be16(p, (uint16_t)(v >> 16));
-	wire_put_be16(p + 2, (uint16_t)v);
-}
-
 void ibcc_vinfo_general_pack(uint8_t *mad, const struct ibcc_vinfo_general *v)
 {
 	memset(mad + KEY_END, 0, IBCC_MAD_BYTES - KEY_END);
@@ -34,18 +23,18 @@ void ibcc_vinfo_general_pack(uint8_t *mad, const struct ibcc_vinfo_general *v)
 	mad[FW_MAJOR] = (uint8_t)v->major;
 	mad[FW_MINOR] = (uint8_t)v->minor;
 	mad[FW_SUB] = (uint8_t)v->sub;
-	put32(mad + WIDE_MAJOR, v->major);
-	put32(mad + WIDE_MINOR, v->minor);
-	put32(mad + WIDE_SUB, v->sub);
+	wire_put_be32(mad + WIDE_MAJOR, v->major);
+	wire_put_be32(mad + WIDE_MINOR, v->minor);
+	wire_put_be32(mad + WIDE_SUB, v->sub);
 }
 
 bool ibcc_vinfo_general_unpack(const uint8_t *mad, struct ibcc_vinfo_general *v)
 {
 	*v = (struct ibcc_vinfo_general){
 		.device_id = wire_get_be16(mad + HW_DEVICE),
-		.major = get32(mad + WIDE_MAJOR),
-		.minor = get32(mad + WIDE_MINOR),
-		.sub = get32(mad + WIDE_SUB),
+		.major = wire_get_be32(mad + WIDE_MAJOR),
+		.minor = wire_get_be32(mad + WIDE_MINOR),
+		.sub = wire_get_be32(mad + WIDE_SUB),
 	};
 	if ((uint8_t)v->major != mad[FW_MAJOR] || v->major > UINT8_MAX) {
 		v->major = mad[FW_MAJOR];

@@ -54,4 +54,26 @@ static inline uint16_t wire_get_be16(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
+static inline void wire_put_be32(uint8_t *p, uint32_t v)
+{
+	wire_put_be16(p, (uint16_t)(v >> 16));
+	wire_put_be16(p + 2, (uint16_t)v);
+}
+
+static inline uint32_t wire_get_be32(const uint8_t *p)
+{
+	return (uint32_t)wire_get_be16(p) << 16 | wire_get_be16(p + 2);
+}
+
+static inline void wire_put_be64(uint8_t *p, uint64_t v)
+{
+	wire_put_be32(p, (uint32_t)(v >> 32));
+	wire_put_be32(p + 4, (uint32_t)v);
+}
+
+static inline uint64_t wire_get_be64(const uint8_t *p)
+{
+	return (uint64_t)wire_get_be32(p) << 32 | wire_get_be32(p + 4);
+}
+
 #endif

@@ -29,10 +29,8 @@ void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op
 	n->ext = cpi.cap_mask & (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_EXT_WIDTH_NOIETF);
 	n->ext_wait = n->ext && cpi.cap_mask2 & IBCC_PMA_CAP2_EXT_XMIT_WAIT;
 	n->sum.can = n->ext && cpi.cap_mask & IBCC_PMA_CAP_ALL_PORT;
-	/* An adapter that is newer than the table is taken for one like the others. */
 	n->kernel_pma =
-		(n->device ? n->device->kernel_pma : n->vendor_id == IBCC_VENDOR_MELLANOX) &&
-		cpi.cap_mask == IBCC_PMA_CAP_EXT_WIDTH && !cpi.cap_mask2;
+		ibcc_device_has_kernel_pma(n->device, n->vendor_id, cpi.cap_mask, cpi.cap_mask2);
 	n->plain_wait = cpi.cap_mask & IBCC_PMA_CAP_XMIT_WAIT || n->kernel_pma;
 }
 

@@ -167,9 +167,13 @@ static int add_field(const struct ibcc_field_change *f, void *arg)
 int ibcc_json_change(json_t *list, const struct ibcc_change *c, const char *node,
 		     const char *outcome)
 {
-	struct field_list l = { list, c, node, outcome };
+	struct field_list l = { json_array(), c, node, outcome };
+	int rc = ibcc_plan_fields(c, add_field, &l);
 
-	return ibcc_plan_fields(c, add_field, &l);
+	if (!rc)
+		return ibcc_json_fold(list, l.list);
+	json_decref(l.list);
+	return rc;
 }
 
 static json_t *mask_array(const struct ibcc_cc_port_mask *m)

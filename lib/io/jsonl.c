@@ -118,7 +118,7 @@ void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer)
 {
 	struct client *cl = find(s, client);
 	bool waits = cl && cl->busy;
-	char *text = waits && answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+	char *text = waits ? ibcc_json_dump(answer) : NULL;
 
 	json_decref(answer);
 	if (!waits)

@@ -151,7 +151,8 @@ static void *listen_on(void *arg)
 	atomic_store(&n->stands, false);
 	if (n->election.stands)
 		look_at_election(n, false);
-	for (unsigned int i = 0; i < N_TRAPS && atomic_load(&n->subscribed); i++)
+	/* One that did not answer may have taken them down all the same. */
+	for (unsigned int i = 0; i < N_TRAPS && n->asked; i++)
 		if (!ask(n, traps[i], false, 1))
 			break;
 	return NULL;

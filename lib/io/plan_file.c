@@ -22,7 +22,7 @@ json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan)
 			"new", ibcc_json_hex(c->new_data, sizeof(c->new_data)), "reason",
 			ibcc_json_text(c->reason));
 
-		if (!o || json_array_append_new(list, o)) {
+		if (ibcc_json_fold(list, o)) {
 			json_decref(list);
 			return NULL;
 		}

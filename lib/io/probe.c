@@ -41,26 +41,11 @@ static uint8_t counting_port(const struct ibcc_topo *t, const struct ibcc_topo_p
 	return p->num ? p->num : 1;
 }
 
-static bool is_kernels(const struct ibcc_topo_node *n)
+static int ask_pma(struct probing *x, uint32_t i, uint16_t attr_id, uint8_t port)
 {
-	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+	struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_MAD_CLASS_PERF, .sub = attr_id };
 
-	return d && d->kernel_pma;
-}
-
-static int ask_pma(struct probing *x, uint32_t i)
-{
-	const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
-	uint8_t port = counting_port(x->t, p);
-	struct ibcc_batch_tag tag = { .index = i,
-				      .kind = IBCC_MAD_CLASS_PERF,
-				      .sub = IBCC_PMA_ATTR_CLASS_PORT_INFO };
-	int rc = ibcc_batch_pma_get(&x->batch, p->lid, tag.sub, 0, tag);
-
-	if (rc || is_kernels(&x->t->node[p->node]))
-		return rc;
-	tag.sub = IBCC_PMA_ATTR_SAMPLES_CONTROL;
-	return ibcc_batch_pma_get(&x->batch, p->lid, tag.sub, port, tag);
+	return ibcc_batch_pma_get(&x->batch, x->t->port[x->t->endport[i]].lid, attr_id, port, tag);
 }
 
 static int ask_cc(struct probing *x, uint32_t i)
@@ -78,24 +63,35 @@ static int ask_cc(struct probing *x, uint32_t i)
 	return rc;
 }
 
-static void take_pma(struct ibcc_probe_endport *e, const struct ibcc_mad_op *op, uint16_t attr_id)
+static void take_class(const struct probing *x, uint32_t i, const struct ibcc_mad_op *op)
 {
+	const struct ibcc_topo_node *n = &x->t->node[x->t->port[x->t->endport[i]].node];
+	struct ibcc_probe_endport *e = &x->p->ep[i];
 	struct ibcc_pma_class_port_info cpi;
+
+	e->pma = answer(op);
+	if (op->err)
+		return;
+	ibcc_pma_class_port_info_unpack(op->mad, &cpi);
+	e->cap_mask = cpi.cap_mask;
+	e->cap_mask2 = cpi.cap_mask2;
+	e->kernel_pma = ibcc_device_has_kernel_pma(ibcc_device_find(n->vendor_id, n->device_id),
+						   n->vendor_id, cpi.cap_mask, cpi.cap_mask2);
+}
+
+static void take_samples(const struct probing *x, uint32_t i, const struct ibcc_mad_op *op)
+{
+	struct ibcc_probe_endport *e = &x->p->ep[i];
 	struct ibcc_pma_samples_control psc;
 
-	if (attr_id == IBCC_PMA_ATTR_CLASS_PORT_INFO) {
-		e->pma = answer(op);
-		if (op->err)
-			return;
-		ibcc_pma_class_port_info_unpack(op->mad, &cpi);
-		e->cap_mask = cpi.cap_mask;
-		e->cap_mask2 = cpi.cap_mask2;
-		return;
-	}
 	e->samples = answer(op);
 	if (op->err)
 		return;
 	ibcc_pma_samples_control_unpack(op->mad, &psc);
+	if (psc.port != counting_port(x->t, &x->t->port[x->t->endport[i]])) {
+		e->samples = IBCC_ANSWER_REFUSED;
+		return;
+	}
 	e->tick = psc.tick;
 	e->option_mask = psc.option_mask;
 }
@@ -120,14 +116,57 @@ static void take(struct probing *x, const struct ibcc_mad_op *op, const struct i
 {
 	struct ibcc_probe_endport *e = &x->p->ep[tag->index];
 
-	if (tag->kind == IBCC_MAD_CLASS_PERF)
-		take_pma(e, op, tag->sub);
+	if (tag->kind == IBCC_MAD_CLASS_PERF && tag->sub == IBCC_PMA_ATTR_CLASS_PORT_INFO)
+		take_class(x, tag->index, op);
+	else if (tag->kind == IBCC_MAD_CLASS_PERF)
+		take_samples(x, tag->index, op);
 	else if (tag->sub == IBCC_CC_ATTR_KEY_INFO)
 		take_key(e, op, x->cc_key);
 	else if (tag->sub == IBCC_CC_ATTR_LOG)
 		e->log = answer(op);
 	else
 		e->timestamp = answer(op);
+}
+
+/* What one is asked for first, and what depends on what was answered. */
+static int ask_classes(struct probing *x)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < x->t->n_endports && !rc; i++) {
+		if (!x->t->port[x->t->endport[i]].lid)
+			continue;
+		rc = ask_pma(x, i, IBCC_PMA_ATTR_CLASS_PORT_INFO, 0);
+		if (!rc && i < x->s->n && x->s->ep[i].told)
+			rc = ask_cc(x, i);
+	}
+	return rc;
+}
+
+static int ask_samples(struct probing *x)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < x->t->n_endports && !rc; i++) {
+		const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
+
+		if (p->lid && x->p->ep[i].pma != IBCC_ANSWER_SILENT && !x->p->ep[i].kernel_pma)
+			rc = ask_pma(x, i, IBCC_PMA_ATTR_SAMPLES_CONTROL, counting_port(x->t, p));
+	}
+	return rc;
+}
+
+static int ask(struct probing *x, struct ibcc_transport *tr, int (*questions)(struct probing *x))
+{
+	int rc;
+
+	ibcc_batch_clear(&x->batch);
+	rc = questions(x);
+	if (!rc)
+		rc = ibcc_batch_run(&x->batch, tr);
+	for (size_t k = 0; k < x->batch.n && !rc; k++)
+		take(x, &x->batch.op[k], &x->batch.tag[k]);
+	return rc;
 }
 
 static bool is_mellanox(const struct ibcc_topo_node *n)
@@ -191,17 +230,10 @@ int ibcc_probe_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_
 	*p = (struct ibcc_probe){ .n = t->n_endports };
 	p->ep = calloc(t->n_endports ? t->n_endports : 1, sizeof(*p->ep));
 	rc = p->ep ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < t->n_endports && !rc; i++) {
-		if (!t->port[t->endport[i]].lid)
-			continue;
-		rc = ask_pma(&x, i);
-		if (!rc && i < s->n && s->ep[i].told)
-			rc = ask_cc(&x, i);
-	}
 	if (!rc)
-		rc = ibcc_batch_run(&x.batch, tr);
-	for (size_t k = 0; k < x.batch.n && !rc; k++)
-		take(&x, &x.batch.op[k], &x.batch.tag[k]);
+		rc = ask(&x, tr, ask_classes);
+	if (!rc)
+		rc = ask(&x, tr, ask_samples);
 	if (!rc)
 		rc = ask_firmware(&x, tr, true);
 	if (!rc)

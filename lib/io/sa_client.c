@@ -12,6 +12,7 @@
 #define SA_VERSION 2
 #define TIMEOUT_MS 1000
 #define SLICE_MS   200
+#define DRAIN_MS   5000
 
 static int64_t now_ms(void)
 {
@@ -45,17 +46,6 @@ int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o)
 	return c->agent < 0 ? -EBUSY : 0;
 }
 
-void ibcc_sa_close(struct ibcc_sa_client *c)
-{
-	if (c->agent >= 0)
-		umad_unregister(c->fd, c->agent);
-	if (c->fd >= 0)
-		umad_close_port(c->fd);
-	free(c->buf);
-	c->fd = c->agent = -1;
-	c->buf = NULL;
-}
-
 int ibcc_sa_send(struct ibcc_sa_client *c, const uint8_t *mad, int timeout_ms)
 {
 	memset(c->buf, 0, umad_size());
@@ -79,6 +69,8 @@ static bool receive(struct ibcc_sa_client *c, int wait_ms, uint32_t tid, uint8_t
 		return false;
 	memcpy(got, umad_get_mad(c->buf), len < (int)IBCC_MAD_BYTES ? (size_t)len : IBCC_MAD_BYTES);
 	ibcc_mad_header_unpack(got, &h);
+	if (h.method != IBCC_MAD_REPORT && c->n_open)
+		c->n_open--;
 	if (tid && (uint32_t)h.tid == tid && h.method != IBCC_MAD_REPORT) {
 		*err = umad_status(c->buf) ? -ETIMEDOUT : 0;
 		memcpy(mad, got, sizeof(got));
@@ -99,6 +91,28 @@ void ibcc_sa_listen(struct ibcc_sa_client *c, int wait_ms)
 	receive(c, wait_ms, 0, mad, &err);
 }
 
+static bool drain(struct ibcc_sa_client *c)
+{
+	int64_t until = now_ms() + DRAIN_MS;
+
+	while (c->n_open && now_ms() < until)
+		ibcc_sa_listen(c, SLICE_MS);
+	return !c->n_open;
+}
+
+void ibcc_sa_close(struct ibcc_sa_client *c)
+{
+	if (drain(c)) {
+		if (c->agent >= 0)
+			umad_unregister(c->fd, c->agent);
+		if (c->fd >= 0)
+			umad_close_port(c->fd);
+	}
+	free(c->buf);
+	c->fd = c->agent = -1;
+	c->buf = NULL;
+}
+
 int ibcc_sa_ask(struct ibcc_sa_client *c, uint8_t mad[IBCC_MAD_BYTES], unsigned int tries)
 {
 	struct ibcc_mad_header h;
@@ -112,6 +126,7 @@ int ibcc_sa_ask(struct ibcc_sa_client *c, uint8_t mad[IBCC_MAD_BYTES], unsigned 
 		ibcc_mad_header_pack(mad, &h);
 		if (ibcc_sa_send(c, mad, TIMEOUT_MS))
 			return -EIO;
+		c->n_open++;
 		while (now_ms() < until) {
 			uint8_t answer[IBCC_MAD_BYTES];
 

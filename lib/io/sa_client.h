@@ -21,6 +21,7 @@ struct ibcc_sa_client {
 	int fd, agent;
 	void *buf;
 	uint32_t tid;
+	unsigned int n_open; /* requests that have neither been answered nor come back */
 	/* What comes unasked from the subnet manager; may send. */
 	void (*report)(struct ibcc_sa_client *c, uint8_t *mad, void *arg);
 	void *arg;
@@ -30,6 +31,10 @@ struct ibcc_sa_client {
  * been zero. 0, -ENODEV, -EACCES, -EBUSY, -ENOMEM; ibcc_sa_close() is fine in any case.
  */
 int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o);
+/* Waits for the ends of requests that nobody waits for any more: below umad2sim one that comes when
+ * the class has nobody ends the process. A kernel's come within a second, an answer's wait; where
+ * none has come in five, the port is left to the end of the process.
+ */
 void ibcc_sa_close(struct ibcc_sa_client *c);
 
 /* Sends without waiting for anything. 0 or -EIO. */

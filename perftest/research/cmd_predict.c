@@ -22,7 +22,7 @@ static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 close
 
 struct work {
 	uint64_t n, seed;
-	enum ibcc_probe probe;
+	enum ibcc_predict_probe probe;
 	struct ibcc_predict_case *one; /* by draw, the variants of each together */
 };
 
@@ -266,7 +266,8 @@ static int report(const struct work *w, bool json)
 	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 
-static int run(uint64_t n, uint64_t seed, enum ibcc_probe probe, unsigned int threads, bool json)
+static int run(uint64_t n, uint64_t seed, enum ibcc_predict_probe probe, unsigned int threads,
+	       bool json)
 {
 	struct work w = {
 		.n = n, .seed = seed, .probe = probe, .one = calloc(n * VARIANTS, sizeof(*w.one))
@@ -282,7 +283,7 @@ static int run(uint64_t n, uint64_t seed, enum ibcc_probe probe, unsigned int th
 	return exit;
 }
 
-static bool read_probe(const char *text, enum ibcc_probe *probe)
+static bool read_probe(const char *text, enum ibcc_predict_probe *probe)
 {
 	*probe = !strcmp(text, "logs") ? IBCC_PROBE_LOGS : IBCC_PROBE_BECNS;
 	if (!strcmp(text, "logs") || !strcmp(text, "becns"))
@@ -300,7 +301,7 @@ int ibcc_bench_predict(int argc, char **argv)
 					       { "probe", required_argument, NULL, 'p' },
 					       { NULL, 0, NULL, 0 } };
 	uint64_t n = 150, seed = 1, jobs = 0;
-	enum ibcc_probe probe = IBCC_PROBE_NONE;
+	enum ibcc_predict_probe probe = IBCC_PROBE_NONE;
 	bool json = false, ok = true;
 	int c;
 

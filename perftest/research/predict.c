@@ -40,7 +40,7 @@ struct watch {
 	struct ibcc_predicted_root open[ROOTS];
 	uint32_t made; /* pass of the plan, or 0 */
 	const struct ibcc_scenario *s;
-	enum ibcc_probe probe;
+	enum ibcc_predict_probe probe;
 };
 
 static void close_loop(struct ibcc_flow_spec *f)
@@ -147,7 +147,7 @@ static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, 
 	if (!rc)
 		rc = ibcc_engine_run(e, w->made * MS);
 	if (!rc)
-		rc = ibcc_probe_run(e, s->topo, w->probe, n, port, weight);
+		rc = ibcc_predict_probe_run(e, s->topo, w->probe, n, port, weight);
 	ibcc_engine_free(e);
 	return rc;
 }
@@ -347,7 +347,7 @@ static bool is_within(const struct ibcc_amount *a, double factor)
 	return then >= a->low_mbps && then <= a->high_mbps;
 }
 
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_probe probe,
+int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_predict_probe probe,
 		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e)
 {
 	struct ibcc_scenario s;

@@ -40,7 +40,7 @@ int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
  * plan. With a probe the fabric is asked who sends through its roots before it is predicted.
  * Errors as ibcc_draw_load().
  */
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_probe probe,
+int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_predict_probe probe,
 		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e);
 
 #endif

@@ -119,8 +119,9 @@ static int by_logs(struct ibcc_engine *e, const struct ibcc_topo *t, uint32_t n,
 	return rc ? rc : mark(e, t, n, root, false);
 }
 
-int ibcc_probe_run(struct ibcc_engine *e, const struct ibcc_topo *t, enum ibcc_probe probe,
-		   uint32_t n_roots, const uint32_t *root, double *weight)
+int ibcc_predict_probe_run(struct ibcc_engine *e, const struct ibcc_topo *t,
+			   enum ibcc_predict_probe probe, uint32_t n_roots, const uint32_t *root,
+			   double *weight)
 {
 	int rc = 0;
 

@@ -10,7 +10,7 @@
 #include <ibcc/engine.h>
 #include <ibcc/topo.h>
 
-enum ibcc_probe {
+enum ibcc_predict_probe {
 	IBCC_PROBE_NONE,
 	IBCC_PROBE_BECNS, /* one root at a time: marked sources count BECNs */
 	IBCC_PROBE_LOGS,  /* all at once: their switches' CongestionLogs name the sources */
@@ -20,7 +20,8 @@ enum ibcc_probe {
  * ports' marking is taken off afterwards. weight[] is by root and endport, zero before: how often
  * the endport was marked there. -EINVAL, -ENOMEM.
  */
-int ibcc_probe_run(struct ibcc_engine *e, const struct ibcc_topo *t, enum ibcc_probe probe,
-		   uint32_t n_roots, const uint32_t *root, double *weight);
+int ibcc_predict_probe_run(struct ibcc_engine *e, const struct ibcc_topo *t,
+			   enum ibcc_predict_probe probe, uint32_t n_roots, const uint32_t *root,
+			   double *weight);
 
 #endif

@@ -74,7 +74,7 @@ static void tell(const struct ibcc_change *c)
 	char *text;
 
 	FUZZ_CHECK(list && !ibcc_json_change(list, c, "node", "verified"));
-	text = json_dumps(list, JSON_COMPACT);
+	text = ibcc_json_dump(list);
 	FUZZ_CHECK(text);
 	free(text);
 	json_decref(list);

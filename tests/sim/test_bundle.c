@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include <ibcc/json.h>
+
 #include "daemon/bundle/bundle.h"
 #include "daemon/tune/offline.h"
 
@@ -99,7 +101,7 @@ static void keep(struct fixture *f, bool anonymous, const char *name)
 	char *text;
 
 	assert_int_equal(ibcc_service_bundle(f->s, anonymous, &o, &why), 0);
-	text = json_dumps(o, 0);
+	text = ibcc_json_dump(o);
 	assert_non_null(text);
 	files_write(name, text);
 	free(text);
@@ -155,7 +157,7 @@ static json_t *live(struct fixture *f, const json_t *set)
 		assert_int_equal(ibcc_service_predicted(f->s, false, &o, &why), 0);
 	else
 		assert_int_equal(ibcc_service_plan(f->s, false, &o, &why), 0);
-	return o;
+	return ibcc_json_unfold(o);
 }
 
 static void test_the_same(void **state)
@@ -269,6 +271,7 @@ static void test_damaged(void **state)
 	json_t *whole = NULL;
 
 	assert_int_equal(ibcc_service_bundle(f->s, false, &whole, &why), 0);
+	whole = ibcc_json_unfold(whole);
 	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
 		json_t *o = json_deep_copy(whole), *at = o;
 		const char *last = damages[i].path[0];

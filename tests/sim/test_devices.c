@@ -8,6 +8,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/inproc.h>
 #include <ibcc/pma.h>
+#include <ibcc/probe.h>
 
 #include "tests/unit/engines.h"
 
@@ -17,7 +18,7 @@ struct counting {
 	struct ibcc_transport *inner;
 	const struct ibcc_topo *t;
 	unsigned int to_hosts[256];
-	bool other_port; /* hosts' congestion counters come back about another port */
+	uint16_t other_port; /* this attribute comes back about another port */
 };
 
 static int counting_run(struct ibcc_transport *tr, struct ibcc_mad_op *op, size_t n)
@@ -35,7 +36,7 @@ static int counting_run(struct ibcc_transport *tr, struct ibcc_mad_op *op, size_
 	rc = ibcc_transport_run(c->inner, op, n);
 	for (size_t i = 0; c->other_port && i < n; i++) {
 		ibcc_mad_header_unpack(op[i].mad, &h);
-		if (h.mgmt_class == IBCC_MAD_CLASS_PERF && h.attr_id == IBCC_PMA_ATTR_RCV_CON_CTRL)
+		if (h.mgmt_class == IBCC_MAD_CLASS_PERF && h.attr_id == c->other_port)
 			op[i].mad[IBCC_MAD_DATA_OFFS + 1] = 77;
 	}
 	return rc;
@@ -204,12 +205,45 @@ static void test_genuine(void **state)
 
 	(void)state;
 	open_fabric(&x, QDR_MBPS, profile("connectx-3"), profile("plain"));
-	x.tr.other_port = true;
+	x.tr.other_port = IBCC_PMA_ATTR_RCV_CON_CTRL;
 	passes(&x, 2);
 	c = &x.s.port[fabric_port(x.t, LUSTRE_SRC1, 1)].now;
 	assert_true(x.tr.to_hosts[IBCC_PMA_ATTR_RCV_CON_CTRL] > 0);
 	assert_int_equal(c->width[IBCC_CTR_RCV_BECN], 0);
 	assert_int_equal(c->width[IBCC_CTR_XMIT_WAIT], 64);
+	close_fabric(&x);
+}
+
+/* An inventory: an adapter that is newer than the table is known for one whose PerfMgt its kernel
+ * answers, and what would come in place of PortSamplesControl is not asked for; nor does it count
+ * where a device answers about another port than was asked for.
+ */
+static void test_inventory(void **state)
+{
+	struct ibcc_profile newer = *profile("connectx-6");
+	struct ibcc_settings none = { 0 };
+	struct ibcc_probe p;
+	struct fixture x;
+
+	(void)state;
+	newer.device_id = 0x1fff;
+	open_fabric(&x, QDR_MBPS, &newer, profile("plain"));
+	for (int k = 0; k < 2; k++) {
+		x.tr.other_port = k ? IBCC_PMA_ATTR_SAMPLES_CONTROL : 0;
+		assert_int_equal(ibcc_probe_run(&x.tr.base, x.t, 0, &none, &p), 0);
+		for (uint32_t i = 0; i < p.n; i++) {
+			bool host = !ibcc_topo_is_switch(x.t, x.t->port[x.t->endport[i]].node);
+
+			assert_int_equal(p.ep[i].pma, IBCC_ANSWER_GOOD);
+			assert_int_equal(p.ep[i].kernel_pma, host);
+			assert_int_equal(p.ep[i].samples, host ? IBCC_ANSWER_UNASKED
+							  : k  ? IBCC_ANSWER_REFUSED
+							       : IBCC_ANSWER_GOOD);
+			assert_int_equal(p.ep[i].tick, host || k ? 0 : 7);
+		}
+		ibcc_probe_fini(&p);
+	}
+	assert_int_equal(x.tr.to_hosts[IBCC_PMA_ATTR_SAMPLES_CONTROL], 0);
 	close_fabric(&x);
 }
 
@@ -233,9 +267,8 @@ static void test_odd_switches(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocked_ports),
-		cmocka_unit_test(test_kernel_pma),
-		cmocka_unit_test(test_genuine),
+		cmocka_unit_test(test_blocked_ports), cmocka_unit_test(test_kernel_pma),
+		cmocka_unit_test(test_genuine),       cmocka_unit_test(test_inventory),
 		cmocka_unit_test(test_odd_switches),
 	};
 

@@ -298,7 +298,8 @@ static unsigned int columns(uint64_t seed, double *off, unsigned int most)
 		};
 		in.n_roots++;
 	}
-	assert_int_equal(ibcc_probe_run(e, s.topo, IBCC_PROBE_BECNS, in.n_roots, port, becns), 0);
+	assert_int_equal(
+		ibcc_predict_probe_run(e, s.topo, IBCC_PROBE_BECNS, in.n_roots, port, becns), 0);
 	assert_int_equal(ibcc_traffic_infer(&in, &t), 0);
 	for (uint32_t i = 0; i < in.n_roots; i++) {
 		if (n < most && !ibcc_topo_is_switch(

@@ -27,7 +27,7 @@ static int make_plan(void **state)
 	loop_start(&l, LARGE, PASS_PS, &loop_hardware, NULL);
 	l.dry = true;
 	loop_passes(&l, PASSES);
-	plan = ibcc_report_plan(&l.c, "test");
+	plan = ibcc_json_unfold(ibcc_report_plan(&l.c, "test"));
 	loop_end(&l);
 	return plan ? 0 : -1;
 }

@@ -6,13 +6,13 @@
 
 cat >"$TMP/fabric.yaml" <<'YAML'
 name: mixed
-title: Two switches, four kinds of adapters
+title: Two switches, five kinds of adapters
 duration_ms: 100
 topology:
   rate: 4x QDR
   mtu_bytes: 2048
   nodes:
-    - {host: [plain, cx6a, cx6b, cx3, qib]}
+    - {host: [plain, cx6a, cx6b, cx3, qib, sharp]}
     - {switch: [spine, leaf], ports: 8}
   links:
     - [cx6a, spine/1]
@@ -20,6 +20,7 @@ topology:
     - [cx3, leaf/1]
     - [qib, leaf/2]
     - [plain, leaf/3]
+    - [sharp, spine/3]
     - [spine/8, leaf/8]
 traffic: []
 devices:
@@ -28,6 +29,8 @@ devices:
     cx6b: connectx-6
     cx3: {profile: connectx-3, a10: no}
     qib: qib
+    sharp: {profile: sharp-an, a10: no}
+    plain: {cc_key: 0x77}
     spine: {profile: quantum2, adaptive_sls: 2}
     leaf: switch-ib2
 YAML
@@ -42,7 +45,7 @@ is() # TEXT DEVICE FILTER
 	ok "$1"
 }
 
-equal "six types" "$(jq '.types | length' "$TMP/probe.json")" 6
+equal "seven types" "$(jq '.types | length' "$TMP/probe.json")" 7
 is "adapters are counted by type" 0x101b '.count == 2 and .name == "ConnectX-6" and .type == "channel adapter"'
 is "an adapter where NVIDIA's control is on" 0x101b '.nvidia_cc == {on: 1, off: 1} and
 	.annex_a10 == {"yes, not used": 1, yes: 1}'
@@ -56,6 +59,11 @@ is "a switch that routes adaptively" 0xd2f2 '.adaptive_routing == {on: 1} and .t
 is "one that could" 0xcf08 '.adaptive_routing == {off: 1} and .tick == {"31, PortSamplesControl": 1}'
 is "a device that nobody knows" 0x0000 '.name == "" and .attributes.CongestionLog == 1 and
 	.table_entries == {"128": 1}'
+is "a key that is not ours" 0x0000 '.cc_key == {another: 1}'
+is "and none" 0xcf08 '.cc_key == {none: 1}'
+is "blocks of SwitchPortCongestionSetting, as far as so few ports tell" 0xcf08 '.port_block == {"32 or 48": 1} and
+	.attributes.SwitchPortCongestionSetting == 1'
+is "an aggregation node" 0xcf09 '.type == "aggregation node" and .count == 1 and .annex_a10 == {no: 1}'
 is "speeds" 0xcf08 '.link_mbps == {"32000": 4}'
 is "firmware" 0x101b '.firmware == {"20.31.1014": 2}'
 is "of each type" 0x1003 '.firmware == {"2.42.5000": 1}'
@@ -70,7 +78,7 @@ equal "and routes" "$(jq -r .routing "$TMP/probe.json" | grep -c '1 switches .* 
 check "the record is the answer" cmp "$TMP/probe.json" "$TMP/record.json"
 stock ibnetdiscover >"$TMP/discovered"
 check "names are on the fabric" grep -q cx6a "$TMP/discovered"
-for word in cx6a cx6b cx3 qib plain spine leaf; do
+for word in cx6a cx6b cx3 qib plain sharp spine leaf; do
 	grep -q "$word" "$TMP/record.json" && fail "the record names $word"
 done
 sed -n 's/.*guid=0x\([0-9a-f]*\).*/\1/p' "$TMP/discovered" | sort -u >"$TMP/guids"
@@ -81,10 +89,10 @@ ok "the record has no GUID, LID or name"
 tune probe --save "$TMP/record.json" >/dev/null 2>"$TMP/probe.log"
 equal "a file that is there stays" $? 1
 tune probe >"$TMP/table" || fail "probe"
-check "the table has all types" test "$(grep -c '^[A-Z0].*/0x' "$TMP/table")" = 6
+check "the table has all types" test "$(grep -c '^[A-Z0].*/0x' "$TMP/table")" = 7
 equal "nothing was written" "$(set_mads)" 0
 start_tuned 'apply_via: direct'
-wait_until 10 eval 'tune probe -j | jq -e ".types | length == 6"' || fail "the daemon's probe"
+wait_until 10 eval 'tune probe -j | jq -e ".types | length == 7"' || fail "the daemon's probe"
 ok "the daemon answers, too"
 
 # A SHARP aggregation node is no host: it is named, and what it lacks stops nobody.
@@ -128,6 +136,6 @@ tune probe -j >"$TMP/probe.json" 2>"$TMP/probe.log" || fail "probe of a tree"
 is "645 adapters that the kernel answers for" 0x101b '.count == 645 and .counters["PortXmitWait, not claimed"] == 645'
 is "two without the annex" 0x1003 '.count == 2 and .annex_a10 == {no: 2}'
 is "one of QLogic's" 0x7322 '.count == 1'
-is "48 switches of one kind" 0xcf08 '.count == 48 and .tick == {"31, PortSamplesControl": 48}'
+is "48 switches of one kind" 0xcf08 '.count == 48 and .port_block == {"48": 48} and .tick == {"31, PortSamplesControl": 48}'
 is "six of another, which route adaptively" 0xd2f2 '.count == 6 and .adaptive_routing == {on: 6}'
 equal "nobody else" "$(jq -c '[.types[].count] | add' "$TMP/probe.json")" 702

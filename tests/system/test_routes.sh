@@ -62,6 +62,10 @@ ok "the root of the other SL is tuned"
 seen() { tune status | grep -q '^Routing: .*for SL 2: .*observed only: leaf2 port 3 (SL 2)'; }
 wait_until 60 seen || fail "$(tune status)"
 ok "the one of this SL is told"
+# A record is for others to see.
+tune probe --save "$TMP/record.json" >/dev/null || fail "probe"
+check "a record of devices tells of such routing" jq -e '.routing | test("1 switches .* for SL 2:")' "$TMP/record.json"
+equal "and names nobody" "$(grep -cE 'leaf|sink|source' "$TMP/record.json")" 0
 check "in the log, too" grep -q 'observed only: leaf2 port 3 (SL 2)' "$TMP/tuned.log"
 marking() { tune show -j | jq -c '[.nodes[] | select(.node == "leaf2") | .SwitchPortCongestionSetting[].port]'; }
 reacting()

@@ -28,6 +28,8 @@ static void test_names(void **state)
 		enum ibcc_device_kind kind;
 	} cases[] = {
 		{ MLX, 4099, "ConnectX-3", IBCC_DEVICE_HCA },
+		{ MLX, 26418, "ConnectX, ConnectX-2", IBCC_DEVICE_HCA },
+		{ MLX, 26428, "ConnectX, ConnectX-2", IBCC_DEVICE_HCA },
 		{ MLX, 4123, "ConnectX-6", IBCC_DEVICE_HCA },
 		{ MLX, 4124, "ConnectX-6 VF", IBCC_DEVICE_VIRTUAL },
 		{ MLX, 4129, "ConnectX-7", IBCC_DEVICE_HCA },
@@ -105,12 +107,29 @@ static void test_ticks(void **state)
 	assert_int_equal(ibcc_device_tick_ps(ib2, 0, 4, 31), 0);
 }
 
+/* ClassPortInfo of the mlx5 driver, and who else may have the same. */
+static void test_kernel_pma(void **state)
+{
+	const struct ibcc_device *cx2 = get(MLX, 26428), *cx6 = get(MLX, 4123);
+
+	(void)state;
+	assert_true(ibcc_device_has_kernel_pma(cx6, MLX, 0x0200, 0));
+	assert_false(ibcc_device_has_kernel_pma(cx6, MLX, 0x1200, 0));
+	assert_false(ibcc_device_has_kernel_pma(cx6, MLX, 0x0200, 2));
+	assert_true(ibcc_device_has_kernel_pma(NULL, MLX, 0x0200, 0));
+	assert_false(ibcc_device_has_kernel_pma(NULL, IBCC_VENDOR_QLOGIC, 0x0200, 0));
+	assert_false(ibcc_device_has_kernel_pma(cx2, MLX, 0x0200, 0));
+	assert_false(ibcc_device_has_fdr10(cx2));
+	assert_true(ibcc_device_has_fdr10(get(MLX, 4099)));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_kernel_pma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

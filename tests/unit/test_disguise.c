@@ -227,7 +227,7 @@ static void test_bundle(void **state)
 	traffic_at(&tr, LUSTRE_SRC1, 1)->wait_permille = 500;
 	traffic_pass(&tr);
 	traffic_pass(&tr);
-	o = ibcc_report_bundle(t, &tr.s, NULL);
+	o = ibcc_json_unfold(ibcc_report_bundle(t, &tr.s, NULL));
 	assert_non_null(o);
 	assert_true(json_is_null(json_object_get(o, "settings")));
 	assert_int_equal(json_array_size(json_object_get(o, "nodes")), 8);
@@ -277,7 +277,7 @@ static void test_no_names(void **state)
 	traffic_pass(&tr);
 	traffic_pass(&tr);
 	assert_int_equal(ibcc_settings_init(&settings, d.topo), 0);
-	o = ibcc_report_bundle(d.topo, &tr.s, &settings);
+	o = ibcc_json_unfold(ibcc_report_bundle(d.topo, &tr.s, &settings));
 	text = json_dumps(o, 0);
 	assert_non_null(text);
 	for (uint32_t i = 0; i < t->n_ports; i++) {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* GUIDs, bytes and whole numbers in JSON: what is written is read, and nothing else is. */
+/* GUIDs, bytes and whole numbers in JSON: what is written is read, and nothing else is. And what is
+ * folded leaves as jansson would have written it.
+ */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -79,12 +83,81 @@ static void test_whole(void **state)
 	json_decref(v);
 }
 
+static json_t *element(int i)
+{
+	return json_pack("{ss si sf s[b n] sn s{}}", "a \"name\"", "\x01\\ \xc3\xa4\n\"", "i", i,
+			 "x", i / 7.0, "list", 1, "none", "empty");
+}
+
+static void assert_dumps(const json_t *folded, const json_t *plain)
+{
+	char *got = ibcc_json_dump(folded), *want = json_dumps(plain, JSON_COMPACT);
+
+	assert_non_null(got);
+	assert_string_equal(got, want);
+	free(got);
+	free(want);
+}
+
+/* Into an answer's list, one by one and several at once, at any depth. */
+static void test_fold(void **state)
+{
+	json_t *plain = json_array(), *list = json_array(), *several = json_array(), *a, *b;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		json_array_append_new(plain, element(i));
+	assert_int_equal(ibcc_json_fold(list, element(0)), 0);
+	for (int i = 1; i < 4; i++)
+		json_array_append_new(several, element(i));
+	assert_int_equal(ibcc_json_fold(list, several), 0);
+	assert_int_equal(ibcc_json_fold(list, json_array()), 0); /* nothing */
+	json_array_append_new(list, element(4));
+	assert_dumps(list, plain);
+
+	a = json_pack("{sO s{sO ss} s[] s[O]}", "first", plain, "in", "list", plain, "last", "",
+		      "empty", "deep", plain);
+	b = json_pack("{sO s{sO ss} s[] so}", "first", list, "in", "list", list, "last", "",
+		      "empty", "deep", json_array());
+	json_array_append(json_object_get(b, "deep"), list);
+	assert_dumps(b, a);
+	/* What is folded may be folded again. */
+	several = json_array();
+	assert_int_equal(ibcc_json_fold(several, json_incref(b)), 0);
+	several = ibcc_json_unfold(several);
+	assert_true(json_equal(json_array_get(several, 0), a));
+	json_decref(several);
+	b = ibcc_json_unfold(b);
+	assert_true(json_equal(a, b));
+	json_decref(a);
+	json_decref(b);
+	json_decref(list);
+	json_decref(plain);
+}
+
+static void test_fold_nothing(void **state)
+{
+	json_t *list = json_array();
+
+	(void)state;
+	assert_int_equal(ibcc_json_fold(list, NULL), -ENOMEM);
+	assert_int_equal(ibcc_json_fold(NULL, json_null()), -ENOMEM);
+	assert_int_equal(json_array_size(list), 0);
+	assert_int_equal(ibcc_json_fold(list, json_array()), 0);
+	assert_int_equal(json_array_size(list), 0);
+	assert_null(ibcc_json_dump(NULL));
+	assert_null(ibcc_json_unfold(NULL));
+	/* Nobody can send what looks folded. */
+	assert_null(json_loads("[\"\\u0000]\"]", 0, NULL));
+	json_decref(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guid),
-		cmocka_unit_test(test_hex),
-		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_guid),         cmocka_unit_test(test_hex),
+		cmocka_unit_test(test_whole),        cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_fold_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@
 
 /* What it answers when a subscription is to be taken back: a status, or a negative errno. */
 static atomic_int taking_back;
+static atomic_uint silent_from; /* this subscription on, counted from one, it does not answer; 0:
+				   always does */
 static atomic_uint n_asked, n_taken_back;
 
 int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o)
@@ -58,6 +60,9 @@ int ibcc_sa_ask(struct ibcc_sa_client *c, uint8_t mad[IBCC_MAD_BYTES], unsigned 
 
 	(void)c;
 	(void)tries;
+	if (mad[SUBSCRIBE] && atomic_load(&silent_from) &&
+	    atomic_load(&n_asked) + 1 >= atomic_load(&silent_from))
+		answer = -ETIMEDOUT;
 	atomic_fetch_add(mad[SUBSCRIBE] ? &n_asked : &n_taken_back, 1);
 	if (answer < 0)
 		return answer;
@@ -121,12 +126,33 @@ static void test_one_that_does_not_answer(void **state)
 	assert_int_equal(gaps(-ETIMEDOUT), 1);
 }
 
+/* What it told us nothing about it may tell us of. */
+static void test_one_that_may_have_heard(void **state)
+{
+	const struct ibcc_umad_options o = { 0 };
+	struct ibcc_notices *n;
+
+	(void)state;
+	atomic_store(&n_asked, 0);
+	atomic_store(&n_taken_back, 0);
+	atomic_store(&taking_back, 0);
+	atomic_store(&silent_from, 2);
+	n = ibcc_notices_new(&o, NULL);
+	assert_non_null(n);
+	ibcc_notices_set_sm(n, 1);
+	wait_for(&n_asked, 2);
+	ibcc_notices_free(n);
+	atomic_store(&silent_from, 0);
+	assert_int_equal(atomic_load(&n_taken_back), TRAPS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_that_remembers),
 		cmocka_unit_test(test_one_that_was_started_anew),
 		cmocka_unit_test(test_one_that_does_not_answer),
+		cmocka_unit_test(test_one_that_may_have_heard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include "plans.h"
 
+#include <ibcc/json.h>
 #include <ibcc/plan_file.h>
 
 static void test_there_and_back(void **state)
@@ -20,7 +21,7 @@ static void test_there_and_back(void **state)
 	p.change[0].port = 255;
 	p.change[1].port_block = 48;
 	p.change[1].new_data[IBCC_CC_DATA_BYTES - 1] = 0x9a;
-	list = ibcc_plan_file_writes(&p);
+	list = ibcc_json_unfold(ibcc_plan_file_writes(&p));
 	assert_non_null(list);
 	assert_int_equal(ibcc_plan_file_read(list, &q, &why), 0);
 	assert_int_equal(q.n, p.n);
@@ -82,7 +83,7 @@ static void test_spoilt(void **state)
 	plan_add(&p, 1, IBCC_CC_ATTR_CA_SETTING, 0, 0, 1);
 	plan_add(&p, 2, IBCC_CC_ATTR_CA_SETTING, 0, 0, 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		list = ibcc_plan_file_writes(&p);
+		list = ibcc_json_unfold(ibcc_plan_file_writes(&p));
 		json_object_set_new(json_array_get(list, 1), cases[i].key,
 				    json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
 		snprintf(want, sizeof(want), "data[1].%s: ", cases[i].key);
@@ -108,7 +109,7 @@ static void test_digits(void **state)
 
 	(void)state;
 	plan_add(&p, 1, IBCC_CC_ATTR_CA_SETTING, 0, 0, 1);
-	list = ibcc_plan_file_writes(&p);
+	list = ibcc_json_unfold(ibcc_plan_file_writes(&p));
 	o = json_array_get(list, 0);
 	memset(text, '0', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';

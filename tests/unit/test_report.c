@@ -59,7 +59,7 @@ static void test_keys(void **state)
 	static const char *const change[] = { "node_guid", "node", "port", "attribute", "field",
 					      "sl",        "old",  "new",  "reason",    NULL };
 	struct fixture *f = *state;
-	json_t *a = ibcc_report_plan(&f->c, "plugin"), *o;
+	json_t *a = ibcc_json_unfold(ibcc_report_plan(&f->c, "plugin")), *o;
 	const json_t *list;
 	size_t i;
 
@@ -86,7 +86,7 @@ static void test_keys(void **state)
 static void test_who_is_who(void **state)
 {
 	struct fixture *f = *state;
-	json_t *a = ibcc_report_plan(&f->c, "plugin");
+	json_t *a = ibcc_json_unfold(ibcc_report_plan(&f->c, "plugin"));
 	const json_t *root = json_array_get(json_object_get(a, "roots"), 0), *fabric;
 
 	assert_string_equal(json_string_value(json_object_get(root, "node")), "sw2");
@@ -204,7 +204,7 @@ static void test_outcomes_after_an_apply(void **state)
 	for (uint32_t k = 0; k < c->plan.n; k++)
 		c->result.change[k].outcome = IBCC_OUTCOME_DRY;
 	c->acted = true;
-	a = ibcc_report_plan(c, "plugin");
+	a = ibcc_json_unfold(ibcc_report_plan(c, "plugin"));
 	assert_null(json_object_get(a, "result"));
 	json_decref(a);
 
@@ -212,7 +212,7 @@ static void test_outcomes_after_an_apply(void **state)
 		c->result.change[k].outcome = IBCC_OUTCOME_VERIFIED;
 	c->result.n_verified = c->plan.n;
 	c->result.set_mads = c->plan.n;
-	a = ibcc_report_plan(c, "plugin");
+	a = ibcc_json_unfold(ibcc_report_plan(c, "plugin"));
 	json_array_foreach (json_object_get(a, "changes"), i, o)
 		assert_string_equal(json_string_value(json_object_get(o, "outcome")), "verified");
 	assert_int_equal(
@@ -230,7 +230,7 @@ static void test_settings(void **state)
 	f->c.actual.ep[LUSTRE_SRC2].support = IBCC_CC_UNSUPPORTED;
 	f->c.actual.ep[LUSTRE_SW2].element[1] =
 		(struct ibcc_cc_sw_port_element){ .Valid = true, .Threshold = 15 };
-	a = ibcc_report_settings(t, &f->c.actual, NULL);
+	a = ibcc_json_unfold(ibcc_report_settings(t, &f->c.actual, NULL));
 	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 8);
 	ca = json_array_get(json_object_get(a, "nodes"), LUSTRE_SRC2);
 	assert_true(json_is_false(json_object_get(ca, "supported")));
@@ -243,7 +243,7 @@ static void test_settings(void **state)
 	json_decref(a);
 
 	/* By name, GUID, LID; and nobody. */
-	a = ibcc_report_settings(t, &f->c.actual, "sw2");
+	a = ibcc_json_unfold(ibcc_report_settings(t, &f->c.actual, "sw2"));
 	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 1);
 	sw = json_array_get(json_object_get(a, "nodes"), 0);
 	assert_int_equal(json_integer_value(json_object_get(
@@ -253,13 +253,13 @@ static void test_settings(void **state)
 	assert_int_equal(json_integer_value(json_object_get(sw, "port")), 1);
 	assert_int_equal(json_integer_value(json_object_get(sw, "Threshold")), 15);
 	json_decref(a);
-	a = ibcc_report_settings(t, &f->c.actual, "0x1700");
+	a = ibcc_json_unfold(ibcc_report_settings(t, &f->c.actual, "0x1700"));
 	assert_string_equal(nodes_of(json_object_get(a, "nodes")), "sw2");
 	json_decref(a);
-	a = ibcc_report_settings(t, &f->c.actual, "1");
+	a = ibcc_json_unfold(ibcc_report_settings(t, &f->c.actual, "1"));
 	assert_string_equal(nodes_of(json_object_get(a, "nodes")), "src1");
 	json_decref(a);
-	a = ibcc_report_settings(t, &f->c.actual, "sw9");
+	a = ibcc_json_unfold(ibcc_report_settings(t, &f->c.actual, "sw9"));
 	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 0);
 	json_decref(a);
 }
@@ -272,7 +272,7 @@ static void test_strange_names(void **state)
 	json_t *a;
 
 	snprintf(desc, IBCC_DESC_BYTES, "\xff\xfe%%s\"\n\x01");
-	a = ibcc_report_plan(&f->c, "plugin");
+	a = ibcc_json_unfold(ibcc_report_plan(&f->c, "plugin"));
 	assert_non_null(a);
 	assert_string_equal(nodes_of(json_object_get(json_array_get(json_object_get(a, "roots"), 0),
 						     "contributors")),

@@ -45,6 +45,19 @@ static void test_profiles(void **state)
 	assert_int_equal(of(&s, "s")->tick, 255); /* the model's */
 	assert_int_equal(s.n_no_cc, 4);
 	ibcc_scenario_fini(&s);
+	text_ok(HEAD SMALL FLOW
+		"devices:\n  hosts: {cc_key: 0x8000000000005afe, cc_key_protect: yes}\n"
+		"  nodes:\n    c: {profile: sharp-an, cc_key: 7, cc_key_lease_s: 30}\n",
+		&s);
+	assert_int_equal(of(&s, "a")->cc_key, 0x8000000000005afe);
+	assert_true(of(&s, "a")->cc_key_protect);
+	assert_int_equal(of(&s, "c")->device_id, 53001);
+	assert_true(of(&s, "c")->no_wait);
+	assert_int_equal(of(&s, "c")->cc_key, 7);
+	assert_false(of(&s, "c")->cc_key_protect);
+	assert_int_equal(of(&s, "c")->cc_key_lease_s, 30);
+	assert_int_equal(of(&s, "s")->cc_key, 0);
+	ibcc_scenario_fini(&s);
 }
 
 static void test_mistakes(void **state)
@@ -61,7 +74,7 @@ static void test_mistakes(void **state)
 		 "%11:5: devices.nodes: got \"x\", want a node of the topology\n"
 		 "%12:15: devices.nodes.tick: got \"256\", want a whole number from 0 to 255\n"
 		 "%13:18: devices.nodes.profile: got \"qip\", want plain, connectx-3, connectx-6, "
-		 "switch-ib2, quantum2 or qib (did you mean qib?)\n"
+		 "switch-ib2, quantum2, qib or sharp-an (did you mean qib?)\n"
 		 "%13:28: devices.nodes.a10: got \"3\", want true or false\n");
 	text_bad(HEAD SMALL FLOW "devices: {nodes: [a]}\n",
 		 "%9:18: devices.nodes: got a list, want a mapping of nodes\n");

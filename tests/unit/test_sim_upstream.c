@@ -170,6 +170,33 @@ static void test_attaching_goes_on(void **state)
 	assert_int_equal(x->answers, 1);
 	assert_non_null(x->slot);
 	ibcc_upstream_release(x->slot);
+	answers(x, IBCC_WIRE_DISCONNECT, 1); /* what it is was asked of each ibsim once */
+}
+
+/* Until ibsim has heard that a client has left it goes on sending to it. */
+static void test_sent_to_who_has_left(void **state)
+{
+	const struct ibcc_wire_mad m = { 0 };
+	struct scene *x = *state;
+	struct sockaddr_un to;
+	socklen_t len;
+
+	connects(x, 0);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 0);
+	ibcc_upstream_release(x->slot);
+	assert_int_equal(ibcc_wire_addr(&to, &len, "%s:in1", x->name), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sendto(x->port[0], &m, sizeof(m), 0, (struct sockaddr *)&to, len),
+				 sizeof(m));
+		turn(x);
+	}
+	answers(x, IBCC_WIRE_DISCONNECT, 0);
+	x->answers = 0;
+	assert_int_equal(ibcc_upstream_attach(x->u, "H1", on_attached, x), 0);
+	connects(x, 1);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 1);
+	assert_int_equal(x->answers, 1);
+	ibcc_upstream_release(x->slot);
 }
 
 /* Who has left is asked for by nobody. */
@@ -193,12 +220,68 @@ static void test_leaving_is_not_made_again(void **state)
 	ibcc_upstream_release(x->slot);
 }
 
+/* What the sender of a MAD gets for it. */
+static void on_end(void *arg, struct ibcc_wire_mad *m)
+{
+	struct ibcc_wire_mad *end = arg;
+
+	*end = *m;
+}
+
+static struct ibcc_wire_mad mad(uint8_t method, uint8_t tid)
+{
+	struct ibcc_wire_mad m = { .mad = { 1, IBCC_MAD_CLASS_SMP, 1, method, [15] = tid } };
+
+	return m;
+}
+
+/* What ibsim is sent next, with a number in place of the sender's. */
+static struct ibcc_wire_mad forwarded(struct scene *x, uint8_t method)
+{
+	struct ibcc_wire_mad m;
+
+	turn(x);
+	assert_int_equal(recv(x->port[0], &m, sizeof(m), MSG_DONTWAIT), sizeof(m));
+	assert_int_equal(m.mad[3], method);
+	return m;
+}
+
+/* OpenSM waits for the end of each trap of its own, for ever. */
+static void test_trap_is_ended_by_its_repression(void **state)
+{
+	struct ibcc_wire_mad trap = mad(IBCC_MAD_TRAP, 42), get = mad(IBCC_MAD_GET, 43), out;
+	struct ibcc_wire_mad end_of_trap = { 0 }, end_of_get = { 0 };
+	struct scene *x = *state;
+
+	connects(x, 0);
+	answers(x, IBCC_WIRE_GET_NODEINFO, 0);
+	assert_int_equal(ibcc_upstream_send(x->slot, &get, on_end, &end_of_get), 0);
+	out = forwarded(x, IBCC_MAD_GET);
+	out.mad[3] = IBCC_MAD_TRAP_REPRESS;
+	ibcc_upstream_answered(x->u, &out);
+	assert_int_equal(end_of_get.mad[3], 0);
+	assert_int_equal(ibcc_upstream_send(x->slot, &trap, on_end, &end_of_trap), 0);
+	out = forwarded(x, IBCC_MAD_TRAP);
+	out.mad[3] = IBCC_MAD_GET_RESP;
+	ibcc_upstream_answered(x->u, &out);
+	assert_int_equal(end_of_trap.mad[3], 0);
+	out.mad[3] = IBCC_MAD_TRAP_REPRESS;
+	ibcc_upstream_answered(x->u, &out);
+	assert_int_equal(end_of_trap.mad[3], IBCC_MAD_TRAP_REPRESS);
+	assert_int_equal(end_of_trap.mad[15], 42);
+	assert_int_equal(end_of_trap.status, 0);
+	ibcc_upstream_release(x->slot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_request_is_made_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_attaching_goes_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sent_to_who_has_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_leaving_is_not_made_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_trap_is_ended_by_its_repression, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,7 @@ static void test_honest(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 0);
+	open_world(&w, 0);
 	for (unsigned int k = 0; k < MAX_SLOTS / SLOTS - 2; k++) {
 		for (uint32_t i = 0; i < w.t->n_ports; i++) {
 			w.read_ns[i] = 1 + draw(&rng) % (9 * INTERVAL_NS / 10);
@@ -33,8 +32,7 @@ static void test_says_nothing(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 800);
+	open_world(&w, 800);
 	at(&w, LUSTRE_SW1, 1)->lacks_counters = true;
 	at(&w, LUSTRE_SW2, 2)->sent = 0;
 	w.ctr[fabric_port(w.t, LUSTRE_SW2, 2)].v[IBCC_CTR_XMIT_DATA] = UINT64_MAX;
@@ -58,8 +56,7 @@ static void test_one_link(void **state)
 	char text[300];
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 800);
+	open_world(&w, 800);
 	passes(&w, 10);
 	at(&w, LUSTRE_SW2, 1)->sent = 30;
 	passes(&w, IBCC_TRUST_RUN - 1);
@@ -86,8 +83,7 @@ static void test_other_counters(void **state)
 
 	(void)state;
 	for (unsigned int which = 0; which < 2; which++) {
-		open_world(&w);
-		fill(&w, 800);
+		open_world(&w, 800);
 		at(&w, LUSTRE_SRC1, 1)->received = which ? 1000 : 500;
 		at(&w, LUSTRE_SRC1, 1)->packets = which ? 500 : 1000;
 		passes(&w, 2 * IBCC_TRUST_RUN);
@@ -108,11 +104,8 @@ static void test_few_packets(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
-	for (uint32_t i = 0; i < w.t->n_ports; i++)
-		if (ibcc_topo_is_switch(w.t, w.t->port[i].node))
-			w.read_ns[i] = INTERVAL_NS / 16;
+	open_world(&w, 300);
+	read_switches_at(&w, INTERVAL_NS / 16);
 	liar = at(&w, LUSTRE_SRC1, 1);
 	liar->packets = 500;
 	passes(&w, 50 * IBCC_TRUST_RUN);
@@ -138,8 +131,7 @@ static void test_tolerance(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 800);
+	open_world(&w, 800);
 	lie_all(&w, LUSTRE_SW2, 900);
 	passes(&w, 50);
 	assert_int_equal(w.s.n_doubted, 0);
@@ -152,8 +144,7 @@ static void test_switch(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
+	open_world(&w, 300);
 	lie_all(&w, LUSTRE_SW1, 30);
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 5);
@@ -168,8 +159,7 @@ static void test_two_switches(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
+	open_world(&w, 300);
 	lie_all(&w, LUSTRE_SW1, 30);
 	lie_all(&w, LUSTRE_SW2, 2000);
 	passes(&w, 2 * IBCC_TRUST_RUN);
@@ -187,8 +177,7 @@ static void test_in_between(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
+	open_world(&w, 300);
 	lie_all(&w, LUSTRE_SW1, 30);
 	at(&w, LUSTRE_SLOW, 1)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
@@ -206,8 +195,7 @@ static void test_minority(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
+	open_world(&w, 300);
 	at(&w, LUSTRE_SW1, 1)->sent = at(&w, LUSTRE_SW1, 2)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 2);
@@ -225,11 +213,8 @@ static void test_far_apart(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
-	for (uint32_t i = 0; i < w.t->n_ports; i++)
-		if (ibcc_topo_is_switch(w.t, w.t->port[i].node))
-			w.read_ns[i] = INTERVAL_NS / 2;
+	open_world(&w, 300);
+	read_switches_at(&w, INTERVAL_NS / 2);
 	at(&w, LUSTRE_SW2, 1)->sent = 30;
 	passes(&w, 10 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 1);
@@ -242,8 +227,7 @@ static void test_neither(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 800);
+	open_world(&w, 800);
 	for (uint32_t i = 0; i < w.t->n_ports; i++) /* from slot 80 on nothing is sent */
 		for (unsigned int k = 80; k < MAX_SLOTS; k++)
 			w.sum[i][k + 1] = w.sum[i][80];
@@ -268,8 +252,7 @@ static void test_by_turns(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 400);
+	open_world(&w, 400);
 	for (unsigned int k = 0; k < 50; k++) {
 		at(&w, LUSTRE_SW2, 1)->sent = k % 2 ? 500 : 1500;
 		passes(&w, 1);
@@ -285,8 +268,7 @@ static void test_rebase(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 300);
+	open_world(&w, 300);
 	at(&w, LUSTRE_SW2, 1)->sent = at(&w, LUSTRE_SW1, 1)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 2);

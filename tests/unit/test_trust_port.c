@@ -10,8 +10,7 @@ static void test_time(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 450);
+	open_world(&w, 450);
 	at(&w, LUSTRE_SW2, 1)->wait_permille = 700;
 	at(&w, LUSTRE_SW2, 2)->wait_permille = 600;
 	at(&w, LUSTRE_SRC1, 1)->sent = 30;
@@ -30,6 +29,35 @@ static void test_time(void **state)
 	close_world(&w);
 }
 
+/* A link that is told to have a third of its rate: it is that rate, not the ports; and where one
+ * end alone counts so much, it is the port.
+ */
+static void test_rate(void **state)
+{
+	char text[400];
+	struct world w;
+
+	(void)state;
+	open_world(&w, 600);
+	for (unsigned int k = 0; k < 2; k++)
+		w.t->port[fabric_port(w.t, k ? LUSTRE_SW2 : LUSTRE_SW1, 5)].rate_mbps = 10667;
+	at(&w, LUSTRE_SRC1, 1)->sent = 2000;
+	passes(&w, 2 * IBCC_TRUST_RUN);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 5), IBCC_DOUBT_RATE);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 5), IBCC_DOUBT_RATE);
+	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_TIME);
+	assert_int_equal(w.s.n_doubted, 3);
+	assert_true(ibcc_trust_say(w.t, &w.s, text, sizeof(text)) > 0);
+	assert_non_null(strstr(text, "sw1 port 5 (more goes over its link than the rate that is "
+				     "told of it, as both ends count)"));
+	/* Found again, as after a discovery, it has the right one. */
+	for (unsigned int k = 0; k < 2; k++)
+		w.t->port[fabric_port(w.t, k ? LUSTRE_SW2 : LUSTRE_SW1, 5)].rate_mbps = QDR_MBPS;
+	passes(&w, IBCC_TRUST_RUN);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 5), IBCC_DOUBT_NONE);
+	close_world(&w);
+}
+
 /* Traffic may be over before a port could show that it is right again: what is quiet is no reason
  * to doubt for ever, but the first lie after it is one of those before.
  */
@@ -39,8 +67,7 @@ static void test_quiet(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 450);
+	open_world(&w, 450);
 	liar = at(&w, LUSTRE_SW2, 1);
 	liar->wait_permille = 700;
 	passes(&w, 1 + IBCC_TRUST_RUN);
@@ -67,8 +94,7 @@ static void test_marks(void **state)
 	struct world w;
 
 	(void)state;
-	open_world(&w);
-	fill(&w, 450);
+	open_world(&w, 450);
 	for (uint32_t i = 0; i < w.t->n_ports; i++)
 		for (unsigned int k = 2 * IBCC_TRUST_RUN * SLOTS; k < MAX_SLOTS; k++)
 			w.sum[i][k + 1] = w.sum[i][k] + 4 * PACKET;
@@ -92,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_marks),
 	};

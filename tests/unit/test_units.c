@@ -147,6 +147,26 @@ static void test_unknown(void **state)
 	teardown(&x);
 }
 
+/* Nor what one counts that is newer than the table. */
+static void test_newer(void **state)
+{
+	struct fixture x = setup(IBCC_VENDOR_MELLANOX, 0x1fff);
+	uint32_t port = fabric_port(x.t, LUSTRE_SRC1, 1);
+
+	(void)state;
+	assert_int_equal(ibcc_units_tick_ps(x.u, x.t, port, -1), 0);
+	assert_string_equal(said(&x), "PortXmitWait of adapters 02c9:1fff at 32000 Mb/s is not "
+				      "used: its unit is not known yet (0 readings)");
+	for (unsigned int k = 0; k < 10; k++) {
+		for (uint32_t n = LUSTRE_SRC1; n <= LUSTRE_SRC3; n++)
+			interval(&x, fabric_port(x.t, n, 1), -1, 0.1 * n, 1 - 0.1 * n, 20);
+		ibcc_units_conclude(x.u);
+	}
+	assert_in_range(ibcc_units_tick_ps(x.u, x.t, port, -1), 4800, 5200); /* 5 ns at QDR */
+	assert_non_null(strstr(said(&x), "measured"));
+	teardown(&x);
+}
+
 /* Ports that idle, each as it likes, show no factor: what is known stays. */
 static void test_idle_ports(void **state)
 {
@@ -242,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_right_from_the_start),
 		cmocka_unit_test(test_calibrates),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_newer),
 		cmocka_unit_test(test_idle_ports),
 		cmocka_unit_test(test_liar),
 		cmocka_unit_test(test_wrong_for_a_while),

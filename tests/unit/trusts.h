@@ -42,26 +42,6 @@ struct world {
 
 static uint32_t rng;
 
-static inline void open_world(struct world *w)
-{
-	memset(w, 0, sizeof(*w));
-	rng = 4711;
-	w->t = fabric_lustre();
-	assert_true(w->t->n_ports <= MAX_PORTS);
-	assert_int_equal(ibcc_snapshot_init(&w->s, w->t), 0);
-	for (uint32_t i = 0; i < w->t->n_ports; i++) {
-		w->tells[i] = (struct tells){ .sent = 1000, .received = 1000, .packets = 1000 };
-		memset(w->ctr[i].width, 64, sizeof(w->ctr[i].width));
-		w->read_ns[i] = 100; /* no time 0 */
-	}
-}
-
-static inline void close_world(struct world *w)
-{
-	ibcc_snapshot_fini(&w->s);
-	ibcc_topo_free(w->t);
-}
-
 static inline bool is_linked(const struct world *w, uint32_t port)
 {
 	return w->t->port[port].num && w->t->port[port].peer != IBCC_NONE;
@@ -75,6 +55,28 @@ static inline void fill(struct world *w, uint32_t permille)
 			w->sum[i][k + 1] = w->sum[i][k] + (permille ? SLOT_BYTES / 1000 * permille
 							   : draw(&rng) % 2 ? SLOT_BYTES
 									    : 0);
+}
+
+/* A world whose links all send so. */
+static inline void open_world(struct world *w, uint32_t permille)
+{
+	memset(w, 0, sizeof(*w));
+	rng = 4711;
+	w->t = fabric_lustre();
+	assert_true(w->t->n_ports <= MAX_PORTS);
+	assert_int_equal(ibcc_snapshot_init(&w->s, w->t), 0);
+	for (uint32_t i = 0; i < w->t->n_ports; i++) {
+		w->tells[i] = (struct tells){ .sent = 1000, .received = 1000, .packets = 1000 };
+		memset(w->ctr[i].width, 64, sizeof(w->ctr[i].width));
+		w->read_ns[i] = 100; /* no time 0 */
+	}
+	fill(w, permille);
+}
+
+static inline void close_world(struct world *w)
+{
+	ibcc_snapshot_fini(&w->s);
+	ibcc_topo_free(w->t);
 }
 
 /* Bytes that a port has sent by a time. */
@@ -131,6 +133,14 @@ static inline struct tells *at(struct world *w, uint32_t node, unsigned int num)
 static inline enum ibcc_doubt doubt_of(const struct world *w, uint32_t node, unsigned int num)
 {
 	return w->s.port[fabric_port(w->t, node, num)].trust.doubt;
+}
+
+/* Switches so long after the begin of an interval, adapters at it. */
+static inline void read_switches_at(struct world *w, uint32_t ns)
+{
+	for (uint32_t i = 0; i < w->t->n_ports; i++)
+		if (ibcc_topo_is_switch(w->t, w->t->port[i].node))
+			w->read_ns[i] = ns;
 }
 
 static inline void lie_all(struct world *w, uint32_t node, uint32_t sent)
