@@ -53,7 +53,8 @@ void ibcc_collector_ask_again(struct ibcc_collector *c);
  *
  * CongestionLog (IBA vol. 1, Annex A10) is read of the switches that mark by `actual`, the settings
  * of t (NULL: of none), one MAD each; what is new in it since it was read before comes into
- * ibcc_snapshot:mark. Reading it begins its LogEventsCounter and PortMap anew on the switch. Marks
+ * ibcc_snapshot:mark, and which ports have marked since into ibcc_port_sample:marked, where the
+ * switch tells any. Reading it begins its LogEventsCounter and PortMap anew on the switch. Marks
  * are a sample: those of an answer that gets lost come with the next, if they are still logged, and
  * the first log, or one after a longer while, only tells from when on they count. Returns 0,
  * -ENOMEM, -ECANCELED, or -EIO when the transport is gone; *s is untouched then.

@@ -17,6 +17,13 @@ enum ibcc_sample_state {
 	IBCC_SAMPLE_UNREACHABLE, /* never answered, see err */
 };
 
+/* Has a switch's port marked packets since the pass before? By its CongestionLog. */
+enum ibcc_marked {
+	IBCC_MARKED_UNKNOWN, /* it was not asked, or is not to be believed */
+	IBCC_MARKED_NONE,
+	IBCC_MARKED_SOME,
+};
+
 struct ibcc_port_sample {
 	enum ibcc_sample_state state;
 	int err;          /* why it is stale or unreachable: negative errno */
@@ -25,6 +32,7 @@ struct ibcc_port_sample {
 	uint64_t read_ns; /* when that was so: before now.t_ns at a port that was held */
 	struct ibcc_delta delta;
 	struct ibcc_trust trust; /* by ibcc_trust_judge() */
+	enum ibcc_marked marked;
 };
 
 /* A packet that a switch marked (FECN), by its CongestionLog. */

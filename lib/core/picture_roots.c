@@ -64,8 +64,16 @@ static bool marks(const struct job *j, uint32_t port)
 	       (faces_ca || l->waited < j->p->slow_wait_permille);
 }
 
-/* Marked packets that came to the adapters behind a port. Where the last port before an adapter may
- * mark itself, those are its own.
+/* Did it mark none, by its switch's log? */
+static bool marked_none(const struct job *j, uint32_t port)
+{
+	const struct ibcc_port_sample *s = &j->s->port[port];
+
+	return s->marked == IBCC_MARKED_NONE && s->trust.doubt == IBCC_DOUBT_NONE;
+}
+
+/* Marked packets that came to the adapters behind a port that marks. Where the last port before an
+ * adapter marks itself, those are its own.
  */
 static uint64_t fecn_behind(const struct job *j, uint32_t port)
 {
@@ -80,7 +88,7 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 		if (ca == IBCC_NONE || !is_ca_port(j->t, ca))
 			continue;
 		last = j->t->port[ca].peer;
-		if (last == port || last == IBCC_NONE || !marks(j, last))
+		if (last == port || last == IBCC_NONE || !marks(j, last) || marked_none(j, last))
 			sum += j->load[ca].fecn;
 	}
 	return sum;
@@ -206,7 +214,7 @@ static int examine(struct job *j, uint32_t port)
 
 	/* Several ports may mark, of which only some do. One that is full is on the verge of it. */
 	if (marked && j->actual && j->out->fecn) {
-		r.fecn = fecn_behind(j, port);
+		r.fecn = marked_none(j, port) ? 0 : fecn_behind(j, port);
 		marked = r.fecn || busy(l) >= j->p->full_permille;
 	}
 	if (!suspect && (!marked || !j->actual))

@@ -97,6 +97,7 @@ void ibcc_snapshot_begin(struct ibcc_snapshot *s)
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		struct ibcc_port_sample *p = &s->port[i];
 
+		p->marked = IBCC_MARKED_UNKNOWN;
 		if (!has_reading(p))
 			continue;
 		p->state = IBCC_SAMPLE_STALE;

@@ -430,7 +430,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	ibcc_sums_fill(c, t);
 	ibcc_snapshot_begin(s);
 	ibcc_collector_record(c, t, s);
-	ibcc_marks_record(&c->marks, s);
+	ibcc_marks_record(&c->marks, t, s);
 	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
 	ibcc_sums_judge(c, t, s);
 	return 0;

@@ -90,6 +90,7 @@ int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 
 		if (n->guid != t->node[i].guid)
 			*n = (struct ibcc_node_log){ .guid = t->node[i].guid };
+		n->maps = false;
 		n->wanted = actual && ibcc_topo_is_switch(t, i) && may_ask(m, n) &&
 			    switch_marks(t, i, actual);
 	}
@@ -118,11 +119,31 @@ static void take_new(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_
 	}
 }
 
+static bool is_empty(const struct ibcc_cc_port_mask *map)
+{
+	for (unsigned int i = 0; i < sizeof(map->byte); i++)
+		if (map->byte[i])
+			return false;
+	return true;
+}
+
+/* A switch that has never told a port, or tells none beside packets that are new, keeps no map. */
+static void take_map(struct ibcc_node_log *n, const struct ibcc_cc_port_mask *map, bool any_new)
+{
+	n->map = *map;
+	if (!is_empty(map))
+		n->keeps_map = true;
+	else if (any_new)
+		n->keeps_map = false;
+	n->maps = n->keeps_map;
+}
+
 void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_mad_op *op,
 		     bool heard)
 {
 	struct ibcc_node_log *n = &m->node[node];
 	struct ibcc_cc_log log;
+	uint32_t n_marks;
 	bool follows;
 
 	if (ibcc_batch_is_refused(op)) {
@@ -144,14 +165,29 @@ void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_
 	 */
 	follows = n->pass && m->pass - n->pass <= IBCC_ASK_TRIES &&
 		  log.u.sw.CurrentTimeStamp - n->ts <= INT32_MAX;
-	if (follows)
+	if (follows) {
+		n_marks = m->n_marks;
 		take_new(m, node, &log, n->ts);
+		take_map(n, &log.u.sw.PortMap, m->n_marks > n_marks);
+	}
 	n->pass = m->pass;
 	n->ts = log.u.sw.CurrentTimeStamp;
 }
 
-void ibcc_marks_record(const struct ibcc_mark_logs *m, struct ibcc_snapshot *s)
+static void record_map(const struct ibcc_node_log *n, const struct ibcc_topo_node *sw,
+		       struct ibcc_snapshot *s)
 {
+	for (unsigned int num = 1; num <= sw->n_ports; num++)
+		s->port[sw->first_port + num].marked =
+			ibcc_cc_mask_test(&n->map, num) ? IBCC_MARKED_SOME : IBCC_MARKED_NONE;
+}
+
+void ibcc_marks_record(const struct ibcc_mark_logs *m, const struct ibcc_topo *t,
+		       struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < m->n_nodes; i++)
+		if (m->node[i].maps)
+			record_map(&m->node[i], &t->node[i], s);
 	for (uint32_t i = 0; i < m->n_marks; i++) {
 		/* They are a sample, of which some may be missing, as when an answer gets lost. */
 		if (ibcc_snapshot_mark(s, &m->mark[i]) < 0)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/ccmad.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
@@ -25,6 +26,9 @@ struct ibcc_node_log {
 	uint8_t tries;               /* in a row without an answer */
 	struct ibcc_refusal refusal; /* the node has no log of a switch */
 	bool wanted;                 /* in this pass */
+	bool keeps_map;              /* it has told of ports that marked */
+	bool maps;                   /* ... and map is those since the log read before */
+	struct ibcc_cc_port_mask map;
 };
 
 /* All zero is a beginning. */
@@ -58,6 +62,7 @@ void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_
 /* What was refused, or not answered, is asked for again in the next pass. */
 void ibcc_marks_ask_again(struct ibcc_mark_logs *m);
 /* Puts what was kept in this pass into a snapshot whose pass has begun. */
-void ibcc_marks_record(const struct ibcc_mark_logs *m, struct ibcc_snapshot *s);
+void ibcc_marks_record(const struct ibcc_mark_logs *m, const struct ibcc_topo *t,
+		       struct ibcc_snapshot *s);
 
 #endif

@@ -384,6 +384,59 @@ static void test_two_switches(void **state)
 	close_marks(&m);
 }
 
+static void set_map(struct marks *m, uint32_t ports)
+{
+	uint8_t map[32] = { [31] = (uint8_t)ports, [30] = (uint8_t)(ports >> 8) };
+
+	mad_set_array(m->sw1->log, 0, IB_CC_CONGESTION_LOG_SWITCH_PORTMAP_F, map);
+}
+
+/* All ports of sw1 but those of a mask have marked none, or nothing is known of any. */
+static void assert_map(const struct marks *m, bool known, uint32_t ports)
+{
+	for (unsigned int num = 1; num <= m->x.t->node[LUSTRE_SW1].n_ports; num++)
+		assert_int_equal(sample(&m->x, LUSTRE_SW1, num)->marked,
+				 !known             ? IBCC_MARKED_UNKNOWN
+				 : ports >> num & 1 ? IBCC_MARKED_SOME
+						    : IBCC_MARKED_NONE);
+	assert_int_equal(sample(&m->x, LUSTRE_SW2, 1)->marked, IBCC_MARKED_UNKNOWN);
+}
+
+/* Which ports have marked since the log before was read: of one pass only. */
+static void test_map(void **state)
+{
+	struct marks m = open_marks();
+
+	(void)state;
+	pass_with(&m.x, &m.actual);
+	mark_and_pass(&m, 0, 0);
+	assert_map(&m, false, 0); /* it may never tell any */
+	set_map(&m, 1 << 5);
+	mark_and_pass(&m, 2, 100);
+	assert_map(&m, true, 1 << 5);
+	set_map(&m, 1 << 1 | 1 << 8);
+	mark_and_pass(&m, 0, 0);
+	assert_map(&m, true, 1 << 1 | 1 << 8);
+	set_map(&m, 0);
+	mark_and_pass(&m, 0, 0);
+	assert_map(&m, true, 0);
+	/* Packets without a port: it keeps no map. */
+	mark_and_pass(&m, 1, 100);
+	assert_map(&m, false, 0);
+	mark_and_pass(&m, 0, 0);
+	assert_map(&m, false, 0);
+	set_map(&m, 1 << 2);
+	m.sw1->log_silent = true;
+	mark_and_pass(&m, 1, 100);
+	assert_map(&m, false, 0);
+	m.sw1->log_silent = false;
+	mark_and_pass(&m, 1, 100);
+	assert_map(&m, true, 1 << 2);
+	pass(&m.x);
+	assert_map(&m, false, 0);
+	close_marks(&m);
+}
+
 /* A pass that fails leaves the marks of the one before. */
 static void test_breakdown(void **state)
 {
@@ -404,11 +457,17 @@ static void test_breakdown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_only_what_is_new),  cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_ends_at_nonsense),  cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_clock_begins_anew), cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_silence),           cmocka_unit_test(test_lost_answer),
-		cmocka_unit_test(test_who_is_asked),      cmocka_unit_test(test_two_switches),
+		cmocka_unit_test(test_only_what_is_new),
+		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_ends_at_nonsense),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_clock_begins_anew),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_lost_answer),
+		cmocka_unit_test(test_who_is_asked),
+		cmocka_unit_test(test_two_switches),
+		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_breakdown),
 	};
 

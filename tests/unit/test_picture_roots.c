@@ -274,6 +274,45 @@ static void test_whose_marks(void **state)
 	assert_int_equal(at(f, spine)->fecn, 0);
 }
 
+/* A switch's log tells which of its ports have marked: the others' marks are from further up. */
+static void test_whose_marks_by_log(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t spine = fabric_port(f->t, LUSTRE_SW1, 5), slow = slow_port(f);
+
+	traffic_lustre_tuned(&f->tr);
+	mark_at(f, LUSTRE_SW2, 1);
+	mark_at(f, LUSTRE_SW1, 5);
+	f->tr.port[slow] = load(3000, 0, 0);
+	f->tr.port[spine].mbps = 20000;
+	traffic_at(&f->tr, LUSTRE_SLOW, 1)->fecn = 100;
+	traffic_pass(&f->tr);
+	f->tr.s.port[slow].marked = IBCC_MARKED_NONE;
+	look(f);
+	assert_null(ibcc_picture_find(&f->e, slow));
+	assert_int_equal(at(f, spine)->fecn, 100);
+	traffic_pass(&f->tr);
+	f->tr.s.port[slow].marked = IBCC_MARKED_SOME;
+	look(f);
+	assert_int_equal(at(f, slow)->fecn, 100);
+	assert_null(ibcc_picture_find(&f->e, spine));
+	/* Both may be, or neither. */
+	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 70;
+	traffic_pass(&f->tr);
+	f->tr.s.port[slow].marked = f->tr.s.port[spine].marked = IBCC_MARKED_SOME;
+	look(f);
+	assert_int_equal(at(f, slow)->fecn, 100);
+	assert_int_equal(at(f, spine)->fecn, 70);
+	traffic_pass(&f->tr);
+	f->tr.s.port[slow].marked = f->tr.s.port[spine].marked = IBCC_MARKED_NONE;
+	assert_int_equal(look(f)->n_roots, 0);
+	f->tr.port[spine].mbps = 31900;
+	traffic_pass(&f->tr);
+	f->tr.s.port[spine].marked = IBCC_MARKED_NONE;
+	look(f);
+	assert_int_equal(at(f, spine)->fecn, 0);
+}
+
 /* The other sink is slow, too, for src4 alone: src4 waits for that one and is nobody's victim. */
 static void test_second_slow_sink(void **state)
 {
@@ -387,12 +426,19 @@ static void test_doubted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_first_pass),       LUSTRE(test_healthy),
-		LUSTRE(test_output_generated), LUSTRE(test_late_marks),
-		LUSTRE(test_limits),           LUSTRE(test_controlled),
-		LUSTRE(test_all_ports_mark),   LUSTRE(test_whose_marks),
-		LUSTRE(test_second_slow_sink), LUSTRE(test_near),
-		LUSTRE(test_reset_counters),   LUSTRE(test_doubted),
+		LUSTRE(test_first_pass),
+		LUSTRE(test_healthy),
+		LUSTRE(test_output_generated),
+		LUSTRE(test_late_marks),
+		LUSTRE(test_limits),
+		LUSTRE(test_controlled),
+		LUSTRE(test_all_ports_mark),
+		LUSTRE(test_whose_marks),
+		LUSTRE(test_whose_marks_by_log),
+		LUSTRE(test_second_slow_sink),
+		LUSTRE(test_near),
+		LUSTRE(test_reset_counters),
+		LUSTRE(test_doubted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
