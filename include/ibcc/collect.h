@@ -29,8 +29,8 @@ struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
 void ibcc_collector_free(struct ibcc_collector *c);
 
 /* A new collector goes on with another topology, t, where `old` was with `from`: capabilities are
- * asked anew, but the fabric's time goes on, and the times of readings made so far with it.
- * -ENOMEM.
+ * asked anew, but the fabric's time goes on, and the times of readings made so far with it; who
+ * was silent has been silent. -ENOMEM.
  */
 int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
 			  const struct ibcc_collector *old, const struct ibcc_topo *from);

@@ -131,12 +131,34 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	return 0;
 }
 
+/* When a node's ports were read last, how late, and that it has been silent since. */
+static void follow_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
+			const struct ibcc_collector *old, const struct ibcc_topo *from)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	uint32_t was = ibcc_topo_find_guid(from, n->guid);
+
+	if (was >= old->n_nodes || was >= from->n_nodes)
+		return;
+	c->node[node].gap = old->node[was].gap;
+	for (uint32_t i = 0; i <= n->n_ports && i <= from->node[was].n_ports; i++) {
+		struct ibcc_port_state *p = &c->port[n->first_port + i];
+		const struct ibcc_port_state *q = &old->port[from->node[was].first_port + i];
+
+		p->last_host_ns = q->last_host_ns;
+		p->last_late_ns = q->last_late_ns;
+		p->last_t_ns = q->last_t_ns;
+	}
+}
+
 int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
 			  const struct ibcc_collector *old, const struct ibcc_topo *from)
 {
 	if (fit(c, t) < 0)
 		return -ENOMEM;
 	ibcc_clock_follow(&c->clock, t, &old->clock, from);
+	for (uint32_t i = 0; i < t->n_nodes && old->n_ports == from->n_ports; i++)
+		follow_node(c, t, i, old, from);
 	return 0;
 }
 

@@ -286,26 +286,33 @@ static void test_topology_changes(void **state)
 	teardown(&x);
 }
 
+/* The same, and a new collector goes on with it, where the old one was. */
+static void grow_anew(struct fixture *x, enum ibcc_clock clock)
+{
+	struct ibcc_collector *next = ibcc_collector_new(clock);
+	struct ibcc_topo *old = x->t;
+
+	assert_non_null(next);
+	grow(x);
+	assert_int_equal(ibcc_collector_follow(next, x->t, x->c, old), 0);
+	ibcc_collector_free(x->c);
+	ibcc_topo_free(old);
+	x->c = next;
+}
+
 /* and the fabric's time with the next one, which knows at once when it stands still. */
 static void test_time_goes_on(void **state)
 {
 	struct fixture x = setup(IBCC_CLOCK_AUTO);
-	struct ibcc_collector *next = ibcc_collector_new(IBCC_CLOCK_AUTO);
-	struct ibcc_topo *old = x.t;
 	struct ibcc_why why;
 
 	(void)state;
-	assert_non_null(next);
 	x.f->clock_rate = 0.05;
 	for (int i = 0; i < 3; i++) {
 		pass(&x);
 		fake_sleep(x.f, 200 * MS);
 	}
-	grow(&x);
-	assert_int_equal(ibcc_collector_follow(next, x.t, x.c, old), 0);
-	ibcc_collector_free(x.c);
-	ibcc_topo_free(old);
-	x.c = next;
+	grow_anew(&x, IBCC_CLOCK_AUTO);
 	pass(&x);
 	assert_true(ibcc_collector_uses_fabric_clock(x.c));
 	assert_rates(&x, LUSTRE_PORTS, 5);
@@ -323,12 +330,9 @@ static void test_time_goes_on(void **state)
 static void test_time_asked_again(void **state)
 {
 	struct fixture x = setup(IBCC_CLOCK_AUTO);
-	struct ibcc_collector *next = ibcc_collector_new(IBCC_CLOCK_AUTO);
 	uint64_t guid = x.t->node[LUSTRE_SRC1].guid;
-	struct ibcc_topo *old = x.t;
 
 	(void)state;
-	assert_non_null(next);
 	x.f->clock_rate = 0.05;
 	fake_node_of(x.f, LUSTRE_SRC1)->no_timestamp = true;
 	for (int i = 0; i < 40; i++) {
@@ -336,13 +340,40 @@ static void test_time_asked_again(void **state)
 		fake_sleep(x.f, 200 * MS);
 	}
 	assert_int_equal(x.c->clock.node[LUSTRE_SRC1].refusal.wait, 32);
-	grow(&x);
-	assert_int_equal(ibcc_collector_follow(next, x.t, x.c, old), 0);
-	ibcc_collector_free(x.c);
-	ibcc_topo_free(old);
-	x.c = next;
+	grow_anew(&x, IBCC_CLOCK_AUTO);
 	pass(&x);
 	assert_int_equal(x.c->clock.node[ibcc_topo_find_guid(x.t, guid)].refusal.wait, 0);
+	teardown(&x);
+}
+
+/* All were silent while time may have stood still, and what answers then is another topology: no
+ * rate is computed over the gap.
+ */
+static void test_silence_before(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.05;
+	for (int i = 0; i < 4; i++) {
+		pass(&x);
+		fake_sleep(x.f, 200 * MS);
+	}
+	for (uint32_t i = 0; i < x.t->n_endports; i++)
+		x.f->node[i].dead = true;
+	x.f->clock_rate = 0;
+	for (int i = 0; i < 30; i++) {
+		fake_sleep(x.f, 200 * MS);
+		pass(&x);
+	}
+	x.f->clock_rate = 0.05;
+	grow_anew(&x, IBCC_CLOCK_AUTO);
+	fake_sleep(x.f, 200 * MS);
+	pass(&x);
+	assert_int_equal(x.s.n_fresh, 0);
+	fake_sleep(x.f, 200 * MS);
+	pass(&x);
+	assert_rates(&x, LUSTRE_PORTS + 2, 5);
 	teardown(&x);
 }
 
@@ -409,6 +440,14 @@ static void test_late_answers(void **state)
 	}
 	assert_rates(&x, LUSTRE_PORTS, 5);
 	assert_int_equal(sample(&x, LUSTRE_SW1, 5)->tick_ps, QDR_TICK);
+
+	/* Nor where what was late was read of another topology. */
+	x.f->late_ns = 50 * MS;
+	pass(&x);
+	grow_anew(&x, IBCC_CLOCK_HOST);
+	fake_sleep(x.f, 200 * MS);
+	pass(&x);
+	assert_int_equal(sample(&x, LUSTRE_SW1 + 1, 5)->tick_ps, QDR_TICK);
 	teardown(&x);
 }
 
@@ -441,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_topology_changes),
 		cmocka_unit_test(test_time_goes_on),
 		cmocka_unit_test(test_time_asked_again),
+		cmocka_unit_test(test_silence_before),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_breakdown),
 		cmocka_unit_test(test_late_answers),
