@@ -175,12 +175,13 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
 static inline uint32_t step(struct fixture *f)
 {
 	struct ibcc_picture pic;
+	const struct ibcc_parameters *p = ibcc_tuner_parameters(f->tn);
 	uint32_t n;
 
 	traffic_pass(&f->tr);
-	assert_int_equal(ibcc_estimator_run(f->e, f->t, &f->tr.s, &f->actual,
-					    ibcc_tuner_parameters(f->tn), &pic),
-			 0);
+	if (p->n_endports != f->t->n_endports)
+		p = NULL; /* of another fabric */
+	assert_int_equal(ibcc_estimator_run(f->e, f->t, &f->tr.s, &f->actual, p, &pic), 0);
 	f->n_roots = pic.n_roots;
 	n = decide(f, &pic);
 	ibcc_picture_fini(&pic);
