@@ -57,10 +57,11 @@ struct memory {
 	uint32_t n, cap;
 	struct becn_count *marked; /* by endport; owned */
 	double samples, marks;     /* sums over the pairs */
-	double sent_mbps, sent_ns; /* sums over passes: what the root sent, times the time; the time */
-	double passes;             /* how many they count as */
-	double capacity_mbps;      /* the most that a slow receiver takes; 0: not known */
-	uint16_t unlogged;         /* passes in a row without a packet of it in the log */
+	double sent_mbps,
+		sent_ns;      /* sums over passes: what the root sent, times the time; the time */
+	double passes;        /* how many they count as */
+	double capacity_mbps; /* the most that a slow receiver takes; 0: not known */
+	uint16_t unlogged;    /* passes in a row without a packet of it in the log */
 };
 
 struct ibcc_estimator {

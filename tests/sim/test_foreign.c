@@ -204,8 +204,8 @@ static void test_adaptive_routing(void **state)
 	close_loop(&l);
 }
 
-/* The operator takes back his word for the tables: what was set goes, also if that cannot be written
- * down.
+/* The operator takes back his word for the tables: what was set goes, also if that cannot be
+ * written down.
  */
 static void test_off_without_a_book(void **state)
 {

@@ -162,8 +162,8 @@ static void test_killed_under_load(void **state)
 	finish(&x);
 }
 
-/* Two adapters come to have each other's LIDs, those that know the way to them and those that answer
- * at them.
+/* Two adapters come to have each other's LIDs, those that know the way to them and those that
+ * answer at them.
  */
 static void swap_lids(struct ibcc_topo *t, const char *a, const char *b)
 {

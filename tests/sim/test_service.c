@@ -300,10 +300,11 @@ static void test_spoilt_way_back(void **state)
 	spoilt = l.sc.topo->port[l.sc.topo->node[node].first_port + 1].endport;
 	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
 	assert_true(s->cycle.actual.ep[spoilt].cct.limit > 0);
-	snprintf(sql, sizeof(sql),
-		 "UPDATE change SET old = CAST(substr(old, 1, 5) || x'05' || substr(old, 7) AS BLOB)"
-		 " WHERE node_guid = %lld AND attr_id = %u AND attr_mod = 0",
-		 (long long)l.sc.topo->node[node].guid, IBCC_CC_ATTR_CCT);
+	snprintf(
+		sql, sizeof(sql),
+		"UPDATE change SET old = CAST(substr(old, 1, 5) || x'05' || substr(old, 7) AS BLOB)"
+		" WHERE node_guid = %lld AND attr_id = %u AND attr_mod = 0",
+		(long long)l.sc.topo->node[node].guid, IBCC_CC_ATTR_CCT);
 	assert_int_equal(sqlite3_exec(s->state->db, sql, NULL, NULL, NULL), 0);
 	assert_true(sqlite3_changes(s->state->db) > 0);
 	s->state->book_fresh = false;

@@ -66,8 +66,7 @@ static const struct ibcc_applier_ops fake_ops = { fake_ready, fake_run, NULL };
 
 static inline struct fake_applier fake_applier(void)
 {
-	return (struct fake_applier){ .base = { &fake_ops, "fake", true,
-					       IBCC_BOUNDS_DEFAULT } };
+	return (struct fake_applier){ .base = { &fake_ops, "fake", true, IBCC_BOUNDS_DEFAULT } };
 }
 
 /* The value that the fabric has for an attribute after all that was applied, or -1. */

@@ -215,8 +215,8 @@ static void test_capacity_by_mean(void **state)
 	assert_about(at(f, slow)->capacity_mbps, 7396.8 - 339.68);
 }
 
-/* Each other reading is taken for half an interval later than it was made: rates of two thirds and of
- * twice what it sends, by turns. The last one counts for more: 1.95 / 1.925.
+/* Each other reading is taken for half an interval later than it was made: rates of two thirds and
+ * of twice what it sends, by turns. The last one counts for more: 1.95 / 1.925.
  */
 static void test_capacity_by_uneven_times(void **state)
 {
