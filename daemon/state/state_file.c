@@ -20,12 +20,14 @@
  * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
  * Outcomes of a trial: pending, confirmed, taken back, switched off, refused. What was measured is
  * a list of numbers, see enum ibcc_sample_field.
+ *
+ * A write-ahead log would be faster, but who moves the file aside leaves that behind, and with it
+ * what was written last; and the next file at its place takes it for its own.
  */
 static const char schema[] =
-	"PRAGMA journal_mode = WAL;"
+	"PRAGMA journal_mode = TRUNCATE;"
 	"PRAGMA synchronous = FULL;"
 	"PRAGMA foreign_keys = ON;"
-	"PRAGMA journal_size_limit = 4194304;"
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS txn ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL, started INTEGER NOT NULL, "

@@ -125,8 +125,7 @@ static struct fixture fixture;
 
 static void teardown(void)
 {
-	static const char *const files[] = { "control", "state.db", "state.db-wal", "state.db-shm",
-					     "" };
+	static const char *const files[] = { "control", "state.db", "state.db-journal", "" };
 	char path[80];
 
 	ibcc_jsonl_free(fixture.control);

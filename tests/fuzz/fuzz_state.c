@@ -23,8 +23,8 @@ static void teardown(void)
 	sqlite3_finalize(insert_effect);
 	sqlite3_finalize(insert_sample);
 	ibcc_state_close(rows);
-	for (int i = 0; i < 3; i++) {
-		static const char *const ends[] = { "", "-wal", "-shm" };
+	for (int i = 0; i < 2; i++) {
+		static const char *const ends[] = { "", "-journal" };
 
 		snprintf(file, sizeof(file), "%s%s", path, ends[i]);
 		unlink(file);

@@ -134,7 +134,7 @@ sed -i "s|$TMP/first|$TMP/second|" "$TMP/cli.yaml"
 check "taken away again" tune key "$TMP/none"
 sed -i '/cc_key_file/d' "$TMP/cli.yaml"
 check "and everybody may write" tune disable
-grep -aq 'feedfacecafe' "$TMP/state.db" "$TMP/state.db-wal" "$TMP/osm/opensm.log" 2>/dev/null && fail "a key has leaked"
+grep -aq 'feedfacecafe' "$TMP/state.db" "$TMP/state.db-journal" "$TMP/osm/opensm.log" 2>/dev/null && fail "a key has leaked"
 LC_ALL=C grep -aqF "$(printf '\xfe\xed\xfa\xce')" "$TMP"/state.db* && fail "a key is in the state file"
 ok "no key is stored"
 tune history -j >"$TMP/history.json" || fail "history"

@@ -187,6 +187,53 @@ static void test_goes_away(void **state)
 	ibcc_state_close(s);
 }
 
+static size_t n_transactions(struct ibcc_state *s)
+{
+	int err = 0;
+	json_t *list = ibcc_state_history(s, 100, &err);
+	size_t n = json_array_size(list);
+
+	assert_non_null(list);
+	json_decref(list);
+	return n;
+}
+
+/* Moved aside, a file has all that was written to it, and the one that is begun in its place has
+ * nothing of it but what is ours.
+ */
+static void test_moved_aside(void **state)
+{
+	struct ibcc_state *s = open_state("moved.db"), *aside;
+	struct ibcc_why why = { "" };
+	char file[512], other[512];
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s", files_path("moved.db"));
+	snprintf(other, sizeof(other), "%s", files_path("aside.db"));
+	one_change(s, GUID_A, 1, 2, 0);
+	one_change(s, GUID_A, 2, 3, 0);
+	one_change(s, GUID_B, 11, 12, 0);
+	assert_int_equal(rename(file, other), 0);
+	assert_int_equal(ibcc_state_check(s, &why), -EIO);
+	assert_int_equal(ibcc_state_check(s, &why), 0);
+	assert_int_equal(n_transactions(s), 1);
+	assert_string_equal(newest_action(s, "action"), "unrecorded");
+	aside = open_state("aside.db");
+	assert_int_equal(n_transactions(aside), 3);
+	ibcc_state_close(aside);
+
+	/* It comes back. */
+	assert_int_equal(rename(other, file), 0);
+	assert_int_equal(ibcc_state_check(s, &why), -EIO);
+	assert_int_equal(ibcc_state_check(s, &why), 0);
+	assert_null(ibcc_state_trouble(s));
+	assert_undo(s, 0, 2, 1);
+	ibcc_state_close(s);
+	s = open_state("moved.db");
+	assert_in_range(n_transactions(s), 3, 4);
+	ibcc_state_close(s);
+}
+
 /* No database: nobody knows what was before us, so there is no way back to that, but things can be
  * taken off; and once it is there it has its say.
  */
@@ -325,10 +372,10 @@ static void test_in_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disk_full), cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_goes_away), cmocka_unit_test(test_never_known),
-		cmocka_unit_test(test_no_folder), cmocka_unit_test(test_no_end),
-		cmocka_unit_test(test_in_part),
+		cmocka_unit_test(test_disk_full),   cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_goes_away),   cmocka_unit_test(test_moved_aside),
+		cmocka_unit_test(test_never_known), cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_no_end),      cmocka_unit_test(test_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
