@@ -214,6 +214,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 		return rc;
 	ibcc_refusal_find(c, &c->refused);
 	ibcc_tuner_spare(c->tuner, loose);
+	ibcc_tuner_bound(c->tuner, act->applier->bounds.max_delay, act->applier->bounds.max_timer);
 	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
 	rc = tune(c, act->state, why);
 	if (rc)
