@@ -97,7 +97,7 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
 sys_helpers := $(patsubst tests/system/%.c,$(B)/tests/system/%,$(wildcard tests/system/*.c))
 fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(B)/tests/double/libibverbs-double.so
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock)
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-unit check-sim check-fuzz check-build check-system tests demo \
@@ -251,6 +251,8 @@ $(B)/tests/unit/test_steady: EXTRA_LIBS += \
 	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
 # Has groups of its own.
 $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r
+# Has somebody set the clock.
+$(B)/tests/unit/test_predictor: EXTRA_LIBS += -Wl,--wrap=time
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
@@ -263,6 +265,9 @@ $(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
 verbs_double := $(patsubst %,$(B)/obj/tests/double/%.o,verbs device faults)
 $(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(verbs_double) $(B)/obj/tests/double/cm.o
 $(B)/tests/double/libibverbs-double.so: $(verbs_double)
+# A wall clock that a test sets.
+$(B)/tests/double/libclock-double.so: $(B)/obj/tests/double/clock.o
+$(B)/tests/double/lib%-double.so:
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -o $@ $^ -lpthread

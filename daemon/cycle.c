@@ -214,6 +214,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 		return rc;
 	ibcc_refusal_find(c, &c->refused);
 	ibcc_tuner_spare(c->tuner, loose);
+	ibcc_tuner_bound(c->tuner, act->applier->bounds.max_delay, act->applier->bounds.max_timer);
 	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
 	rc = tune(c, act->state, why);
 	if (rc)
@@ -256,8 +257,8 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 	};
 }
 
-/* Who cannot be reached is no reason to leave the others throttled: what only relaxes is carried
- * out all the same, and says whom it left out.
+/* Who cannot be reached, or must not be overwritten, is no reason to leave the others throttled:
+ * what only relaxes is carried out all the same, and says whom it left out.
  */
 static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct ibcc_carry *carry)
 {
@@ -274,6 +275,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 		return;
 	}
 	ibcc_plan_fini(&c->plan);
+	ibcc_result_fini(&c->result);
 	c->plan = part;
 	c->skipped = c->blocked;
 	rc = ibcc_carry_out(carry, &c->plan, &c->result, &why);
@@ -358,6 +360,8 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->acted = true;
 	if (!act->applier->writes)
 		return;
+	if (c->act_err == -ERANGE) /* nothing is sent: one has what could not be put back */
+		relax(c, act, &carry);
 	if (c->act_err) {
 		c->actual_known = false;
 		return;

@@ -163,7 +163,8 @@ int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct 
 		ibcc_trust_judge(c->topo, &c->snapshot);
 	/* Others may read them, too. */
 	if (!rc && act->applier->writes && c->options.clear_counters)
-		rc = ibcc_counters_clear_full(c->transport, c->topo, &c->snapshot, &n_cleared);
+		rc = ibcc_collector_clear_full(c->collector, c->transport, c->topo, &c->snapshot,
+					       &n_cleared);
 	if (rc)
 		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)

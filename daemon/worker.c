@@ -339,18 +339,18 @@ static void end_thread(struct ibcc_worker *w)
 	struct timespec until;
 
 	if (w->on_trial) {
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += LAST_TRIAL_S;
-		if (!pthread_timedjoin_np(w->thread, NULL, &until))
+		if (!pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until))
 			return;
 	}
 	do {
 		ibcc_service_cancel(w->service);
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += 50000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-	} while (pthread_timedjoin_np(w->thread, NULL, &until));
+	} while (pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until));
 }
 
 void ibcc_worker_free(struct ibcc_worker *w)

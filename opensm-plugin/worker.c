@@ -142,6 +142,9 @@ static void host_state(void *arg, struct ibcc_proto_state *s)
 	ibcc_plugin_sm_read(w->osm, s);
 	s->generation = w->topo ? w->topo->topo->generation : 0;
 	s->n_nodes = w->topo ? w->topo->topo->n_nodes : 0;
+	s->max_delay = w->options.max_delay;
+	s->max_timer = w->options.max_timer;
+	s->sets_per_minute = w->options.sets_per_minute;
 }
 
 static struct ibcc_shared_topo *host_topo(void *arg)

@@ -11,9 +11,10 @@
 #define DELAY_MAX_US 60e6
 #define WAIT_MAX_MS  60e3
 #define CLOCK_MAX    100e3
+#define JUMP_MAX_MS  1e9
 #define QP_MAX       16777215
 
-enum value { VALUE_NUMBER, VALUE_SWITCH, VALUE_NONE };
+enum value { VALUE_NUMBER, VALUE_SIGNED, VALUE_SWITCH, VALUE_NONE };
 
 /* A knob gets its number (a switch: 0 or 1) and, where it is one of a node, the node. */
 struct knob {
@@ -99,6 +100,20 @@ static int set_clock(const struct ibcc_requests *q, const char *node, double v)
 	if (k)
 		k->clock_off_permille = (int32_t)v - 1000;
 	return k ? 0 : -ENOENT;
+}
+
+/* From where the clock is: one of many jumps, or all do. */
+static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
+{
+	const struct ibcc_topo *t = ibcc_world_topo(q->world);
+	struct ibcc_agent_quirks *k = node ? ibcc_world_quirks(q->world, node) : NULL;
+
+	if (k)
+		k->clock_jump_ns += (int64_t)(v * 1e6);
+	for (uint32_t i = 0; !node && t && i < t->n_nodes; i++)
+		ibcc_agents_quirks(ibcc_world_agents(q->world), i)->clock_jump_ns +=
+			(int64_t)(v * 1e6);
+	return k || !node ? 0 : -ENOENT;
 }
 
 static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
@@ -201,18 +216,23 @@ static const struct knob knobs[] = {
 	{ "nvidia_cc", VALUE_SWITCH, 1, true, set_nvidia_cc },
 	{ "adaptive_sls", VALUE_NUMBER, UINT16_MAX, true, set_adaptive },
 	{ "cc_clock_permille", VALUE_NUMBER, CLOCK_MAX, true, set_clock },
+	{ "cc_clock_jump_ms", VALUE_SIGNED, JUMP_MAX_MS, false, jump_clock },
+	{ "cc_clock_jump_ms", VALUE_SIGNED, JUMP_MAX_MS, true, jump_clock },
 	{ "sink_rate", VALUE_NUMBER, UINT32_MAX, true, set_sink_rate },
 	{ "reboot", VALUE_NONE, 0, true, reboot },
 };
 
 static int parse(const struct knob *k, const char *text, double *out)
 {
+	double least;
 	char *end;
 
 	switch (k->value) {
 	case VALUE_NUMBER:
+	case VALUE_SIGNED:
 		*out = strtod(text, &end);
-		return end == text || *end || !(*out >= 0) || *out > k->max ? -EINVAL : 0;
+		least = k->value == VALUE_SIGNED ? -k->max : 0;
+		return end == text || *end || !(*out >= least) || *out > k->max ? -EINVAL : 0;
 	case VALUE_SWITCH:
 		*out = !strcmp(text, "on");
 		return *out || !strcmp(text, "off") ? 0 : -EINVAL;

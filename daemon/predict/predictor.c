@@ -15,7 +15,8 @@
 #include "daemon/report/report.h"
 
 /* Between two writes of a baseline that goes on. */
-#define STORE_S 300
+#define STORE_NS  300000000000ll
+#define SECOND_NS 1000000000ll
 /* Of settings that no pass has decided on. */
 #define NO_PASS UINT64_MAX
 
@@ -32,8 +33,10 @@ struct ibcc_predictor {
 	struct ibcc_memory memory;
 	const struct ibcc_topo *topo; /* that it is about, */
 	uint64_t generation, hash;
-	int64_t quiet_s; /* when the baseline was last so, since 1970 */
-	int64_t stored_s;
+	/* When the baseline was last so, and which was stored; CLOCK_MONOTONIC, since somebody may
+	 * set the other. Before the machine was up: below 0.
+	 */
+	int64_t quiet_ns, stored_ns;
 	bool was_quiet, wrote;
 	pthread_t thread;
 	bool started; /* and not waited for yet */
@@ -78,6 +81,30 @@ void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s)
 	p->cpu_s = cpu_s;
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * SECOND_NS + ts.tv_nsec;
+}
+
+static int64_t age_ns(const struct ibcc_predictor *p)
+{
+	int64_t age = now_ns() - p->quiet_ns;
+
+	return age > 0 ? age : 0;
+}
+
+static int load(struct ibcc_predictor *p, struct ibcc_state *state)
+{
+	int64_t at_s = 0;
+	int rc = state ? ibcc_baseline_load(state, p->hash, &p->memory.quiet, &at_s) : 0;
+
+	p->quiet_ns = now_ns() - ((int64_t)time(NULL) - at_s) * SECOND_NS;
+	return rc;
+}
+
 static int new_fabric(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 		      struct ibcc_state *state)
 {
@@ -95,9 +122,8 @@ static int new_fabric(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	ibcc_memory_fini(&p->memory);
 	rc = ibcc_memory_init(&p->memory, c->topo->n_ports);
 	p->hash = hash;
-	p->quiet_s = 0;
-	if (!rc && state)
-		rc = ibcc_baseline_load(state, hash, &p->memory.quiet, &p->quiet_s);
+	if (!rc)
+		rc = load(p, state);
 	if (rc)
 		p->topo = NULL;
 	return rc;
@@ -106,11 +132,12 @@ static int new_fabric(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 /* What cannot be written down now is tried again with the next. */
 static void keep(struct ibcc_predictor *p, struct ibcc_state *state, bool quiet)
 {
-	bool due = p->was_quiet && (!quiet || p->quiet_s - p->stored_s >= STORE_S);
+	bool due = p->was_quiet && (!quiet || p->quiet_ns - p->stored_ns >= STORE_NS);
+	int64_t at_s = (int64_t)time(NULL) - age_ns(p) / SECOND_NS;
 
-	if (due && state && p->stored_s != p->quiet_s &&
-	    !ibcc_baseline_store(state, p->hash, &p->memory.quiet, p->quiet_s))
-		p->stored_s = p->quiet_s;
+	if (due && state && p->stored_ns != p->quiet_ns &&
+	    !ibcc_baseline_store(state, p->hash, &p->memory.quiet, at_s))
+		p->stored_ns = p->quiet_ns;
 	p->was_quiet = quiet;
 }
 
@@ -136,7 +163,7 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	p->wrote = false;
 	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
 	if (quiet)
-		p->quiet_s = (int64_t)time(NULL);
+		p->quiet_ns = now_ns();
 	keep(p, state, quiet);
 	return 0;
 }
@@ -201,13 +228,10 @@ static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const str
 int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			    const struct ibcc_settings *wanted, struct ibcc_evidence *e)
 {
-	int64_t age_s = (int64_t)time(NULL) - p->quiet_s;
-
 	*e = (struct ibcc_evidence){ .topo = NULL };
 	if (p->topo != c->topo)
 		return -EAGAIN;
-	return ibcc_evidence_make(e, c, &p->memory,
-				  (uint64_t)(age_s > 0 ? age_s : 0) * 1000000000ull,
+	return ibcc_evidence_make(e, c, &p->memory, (uint64_t)age_ns(p),
 				  wanted ? wanted : &c->target.wanted);
 }
 

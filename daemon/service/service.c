@@ -270,10 +270,12 @@ static json_t *sm_status(const struct ibcc_service *s)
 
 	if (!p)
 		return json_null();
-	return json_pack("{ss ss ss sb so}", "state", ibcc_proto_sm_state_name(p->sm_state),
+	return json_pack("{ss ss ss sb so so}", "state", ibcc_proto_sm_state_name(p->sm_state),
 			 "opensm", p->opensm_version, "plugin", p->plugin_version,
 			 "own_congestion_control", p->own_cc != 0, "port_guid",
-			 ibcc_json_guid(p->port_guid));
+			 ibcc_json_guid(p->port_guid), "bounds",
+			 json_pack("{si si si}", "max_delay", (int)p->max_delay, "max_timer",
+				   (int)p->max_timer, "sets_per_minute", (int)p->sets_per_minute));
 }
 
 /* Why the plugin is not there, or is not of our release. */

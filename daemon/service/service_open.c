@@ -228,8 +228,6 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	}
 	ibcc_applier_set_keyring(s->applier, s->keyring);
-	ibcc_applier_set_bounds(s->applier, &c->bounds);
-	ibcc_applier_set_bounds(s->null_applier, &c->bounds);
 	return 0;
 }
 
@@ -255,6 +253,24 @@ static int other_port(struct ibcc_service *s, struct ibcc_why *why)
 		ours, ibcc_plugin_state(s->plugin)->port_guid);
 }
 
+static uint32_t tighter(uint32_t ours, uint32_t theirs)
+{
+	return theirs && theirs < ours ? theirs : ours;
+}
+
+/* Of ours and those that the plugin will hold a plan to, which is not planned in vain then. */
+static void set_bounds(struct ibcc_service *s, const struct ibcc_proto_state *p)
+{
+	struct ibcc_bounds b = s->config.bounds;
+
+	if (p) {
+		b.max_delay = tighter(b.max_delay, p->max_delay);
+		b.max_timer = (uint16_t)tighter(b.max_timer, p->max_timer);
+	}
+	ibcc_applier_set_bounds(s->applier, &b);
+	ibcc_applier_set_bounds(s->null_applier, &b);
+}
+
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 {
 	bool plugin;
@@ -271,6 +287,8 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 	}
 	if (!rc && plugin && !is_plugins_port(s))
 		rc = other_port(s, why);
+	if (s->applier)
+		set_bounds(s, plugin ? ibcc_plugin_state(s->plugin) : NULL);
 	if (!rc)
 		rc = ibcc_service_refresh_topology(s, plugin, why);
 	if (!rc)
@@ -336,8 +354,5 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	s->cycle.rollout = (struct ibcc_rollout){ 0 };
 	s->hold = 0;
 	s->hold_next = 0;
-	if (s->applier)
-		ibcc_applier_set_bounds(s->applier, &config->bounds);
-	ibcc_applier_set_bounds(s->null_applier, &config->bounds);
 	return 0;
 }

@@ -13,14 +13,18 @@
 
 static void print_sm(FILE *out, const json_t *s)
 {
-	const json_t *sm = json_object_get(s, "sm");
+	const json_t *sm = json_object_get(s, "sm"), *b = json_object_get(sm, "bounds");
 
 	if (json_is_object(sm))
-		fprintf(out, "SM:        %s, %s, plugin %s%s\n", tune_str(sm, "state"),
-			tune_str(sm, "opensm"), tune_str(sm, "plugin"),
+		fprintf(out,
+			"SM:        %s, %s, plugin %s%s\nBounds:    of the plugin: max_delay %lld, "
+			"max_timer %lld, sets_per_minute %lld\n",
+			tune_str(sm, "state"), tune_str(sm, "opensm"), tune_str(sm, "plugin"),
 			json_is_true(json_object_get(sm, "own_congestion_control"))
 				? ", its own congestion_control is TRUE"
-				: "");
+				: "",
+			tune_int(b, "max_delay"), tune_int(b, "max_timer"),
+			tune_int(b, "sets_per_minute"));
 	else
 		fprintf(out, "SM:        the OpenSM plugin is not connected\n");
 	if (tune_str(s, "plugin_trouble")[0])

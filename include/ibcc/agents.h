@@ -45,6 +45,7 @@ struct ibcc_agent_quirks {
 	 * still at zero.
 	 */
 	int32_t clock_off_permille;
+	int64_t clock_jump_ns; /* TimeStamp is ahead by so much, or behind */
 };
 
 struct ibcc_agents_options {

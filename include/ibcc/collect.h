@@ -87,8 +87,9 @@ int ibcc_collector_clear_sls(struct ibcc_collector *c, struct ibcc_transport *tr
  * run. *n_cleared ports were; those that did not answer are tried again by the next call. Returns
  * 0, -ENOMEM, or -EIO when the transport is gone.
  */
-int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
-			     struct ibcc_snapshot *s, uint32_t *n_cleared);
+int ibcc_collector_clear_full(const struct ibcc_collector *c, struct ibcc_transport *tr,
+			      const struct ibcc_topo *t, struct ibcc_snapshot *s,
+			      uint32_t *n_cleared);
 
 /* A sentence about a node that has its counters asked for elsewhere; "" if it has not. Returns the
  * length as snprintf() does.

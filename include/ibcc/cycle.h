@@ -35,7 +35,7 @@ struct ibcc_cycle_options {
 	 */
 	uint64_t pass_deadline_ns;
 	uint64_t cc_key;
-	bool clear_counters; /* see ibcc_counters_clear_full(); when something may be written */
+	bool clear_counters; /* see ibcc_collector_clear_full(); when something may be written */
 	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
 	bool canary;         /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
 	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */

@@ -25,6 +25,9 @@ struct ibcc_law_out {
 	uint16_t step_permille; /* of its rate that a BECN takes from a source */
 	uint16_t timer;
 	uint32_t mark_permille; /* share of packets marked in equilibrium */
+	/* Where a bound cut off what the formulas came to, that; else 0. */
+	uint32_t cut_end_milli;
+	uint16_t cut_timer;
 };
 
 /* A contributor's values for a root: `source_mbps` is the data rate of its link, `cap_entries` how
@@ -32,6 +35,9 @@ struct ibcc_law_out {
  */
 int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 		     uint32_t cap_entries, struct ibcc_law_out *out);
+
+/* Keeps values within the longest delay of an entry, in packet times, and the longest timer. */
+void ibcc_law_bound(uint32_t max_delay, uint16_t max_timer, struct ibcc_law_out *law);
 
 /* What is added to 1.15 x where a table ends, 1/1000 packet times: 500, or 200 for a full link
  * whose pairs are known.

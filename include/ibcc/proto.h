@@ -28,7 +28,7 @@
 #include <ibcc/topo.h>
 
 #define IBCC_PROTO_MAGIC     0x69626363u
-#define IBCC_PROTO_VERSION   3u
+#define IBCC_PROTO_VERSION   4u
 #define IBCC_PROTO_MAX_BYTES (128u * 1024u)
 #define IBCC_PROTO_SOCKET    "/run/ibcc-tune/opensm.sock"
 
@@ -85,6 +85,7 @@ struct ibcc_proto_state { /* WELCOME and STATE */
 	uint64_t port_guid;     /* of the SM */
 	uint64_t subnet_prefix; /* that it gives to ports */
 	uint32_t n_nodes;
+	uint32_t max_delay, max_timer, sets_per_minute; /* struct ibcc_bounds that plans are held to */
 	char opensm_version[32];
 	char plugin_version[32];
 };

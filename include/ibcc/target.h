@@ -68,6 +68,9 @@ struct ibcc_laying {
 	struct ibcc_settings baseline;
 	bool *touched;       /* by endport: has a baseline, which it is to have again in the end */
 	uint16_t spared_sls; /* of adapters: they keep what they have */
+	/* What no table and no timer goes beyond, see struct ibcc_bounds. */
+	uint32_t max_delay;
+	uint16_t max_timer;
 };
 
 /* -ENOMEM. ibcc_laying_fini() accepts one of zeros. */

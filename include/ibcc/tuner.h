@@ -34,6 +34,9 @@ int ibcc_tuner_held(const struct ibcc_tuner *tuner, bool *which);
 /* From the next step on adapters keep what they have for these SLs. */
 void ibcc_tuner_spare(struct ibcc_tuner *tuner, uint16_t sls);
 
+/* From the next step on no table and no timer goes beyond these, see struct ibcc_bounds. */
+void ibcc_tuner_bound(struct ibcc_tuner *tuner, uint32_t max_delay, uint16_t max_timer);
+
 /* See ibcc_controller_may_learn(). */
 void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
 

@@ -123,10 +123,11 @@ static struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t
 
 static uint32_t timestamp(const struct ibcc_agents *a, uint32_t endport)
 {
+	const struct ibcc_agent_quirks *q = quirks_of(a, endport);
 	uint64_t t = ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS / IBCC_FORMULA_TIMER_UNIT_NS;
-	int32_t off = quirks_of(a, endport)->clock_off_permille;
+	int64_t jump = q->clock_jump_ns / IBCC_FORMULA_TIMER_UNIT_NS;
 
-	return (uint32_t)(t * (uint64_t)(1000 + off) / 1000);
+	return (uint32_t)(t * (uint64_t)(1000 + q->clock_off_permille) / 1000 + (uint64_t)jump);
 }
 
 static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

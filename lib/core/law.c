@@ -90,6 +90,29 @@ int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cc
 	return 0;
 }
 
+void ibcc_law_bound(uint32_t max_delay, uint16_t max_timer, struct ibcc_law_out *law)
+{
+	struct ibcc_cct *t = &law->cct;
+	uint32_t most_milli = max_delay * 1000;
+	unsigned int last = 1;
+
+	if (law->end_milli > most_milli) {
+		while (last < t->limit && ibcc_cct_entry_delay_milli(t->entry[last]) < most_milli)
+			last++;
+		memset(t->entry + last, 0, (IBCC_CCT_MAX_ENTRIES - last) * sizeof(*t->entry));
+		t->entry[last] = ibcc_cct_entry_encode(most_milli);
+		t->limit = (uint16_t)last;
+		law->cut_end_milli = law->end_milli;
+		law->end_milli = most_milli;
+	}
+	if (law->timer > max_timer) {
+		law->cut_timer = law->timer;
+		law->timer = max_timer;
+		law->mark_permille =
+			ibcc_formula_mark_share_permille(law->n_int_ns, law->increase, law->timer);
+	}
+}
+
 /* Who gets a few BECNs all but stops; who got one or none is let go on. */
 static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
 {

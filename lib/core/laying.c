@@ -16,7 +16,7 @@
 
 int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t)
 {
-	*l = (struct ibcc_laying){ 0 };
+	*l = (struct ibcc_laying){ .max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX };
 	l->touched = calloc(t->n_endports ? t->n_endports : 1, sizeof(*l->touched));
 	if (!l->touched || ibcc_settings_init(&l->baseline, t)) {
 		ibcc_laying_fini(l);
@@ -239,12 +239,14 @@ static int own_values(const struct job *j, uint32_t i, uint32_t entries,
 	int ret = ibcc_law_compute(leader, mbps, entries, law);
 
 	*from = longest_end(j, i, mbps, leader);
-	if (ret || *from == leader)
-		return ret;
-	ret = ibcc_law_compute(*from, mbps, entries, &own);
-	law->fair_milli = own.fair_milli;
-	law->end_milli = own.end_milli;
-	law->cct = own.cct;
+	if (!ret && *from != leader) {
+		ret = ibcc_law_compute(*from, mbps, entries, &own);
+		law->fair_milli = own.fair_milli;
+		law->end_milli = own.end_milli;
+		law->cct = own.cct;
+	}
+	if (!ret)
+		ibcc_law_bound(j->l->max_delay, j->l->max_timer, law);
 	return ret;
 }
 

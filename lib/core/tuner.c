@@ -13,6 +13,8 @@ struct ibcc_tuner {
 	struct ibcc_laying laying;
 	uint32_t n_endports; /* that the laying is for */
 	uint16_t spared_sls;
+	uint32_t max_delay;
+	uint16_t max_timer;
 };
 
 struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
@@ -21,6 +23,7 @@ struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
 
 	if (!tn)
 		return NULL;
+	ibcc_tuner_bound(tn, IBCC_CCT_MAX_MULT, UINT16_MAX);
 	tn->controller = ibcc_controller_new(p);
 	if (!tn->controller) {
 		free(tn);
@@ -65,6 +68,12 @@ void ibcc_tuner_spare(struct ibcc_tuner *tn, uint16_t sls)
 	tn->spared_sls = sls;
 }
 
+void ibcc_tuner_bound(struct ibcc_tuner *tn, uint32_t max_delay, uint16_t max_timer)
+{
+	tn->max_delay = max_delay;
+	tn->max_timer = max_timer;
+}
+
 void ibcc_tuner_may_learn(struct ibcc_tuner *tn, bool may)
 {
 	ibcc_controller_may_learn(tn->controller, may);
@@ -94,6 +103,8 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	int ret = prepare(tn, t);
 
 	tn->laying.spared_sls = tn->spared_sls;
+	tn->laying.max_delay = tn->max_delay;
+	tn->laying.max_timer = tn->max_timer;
 	if (!ret)
 		ret = ibcc_laying_run(&tn->laying, t, par, actual, &unset);
 	if (ret)

@@ -92,7 +92,10 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 			      r->end_permille / 1000.0);
 	else
 		ibcc_text_add(x, "1.15 x + %.1f", extra);
-	ibcc_text_add(x, " = %.2f", why->law.end_milli / 1000.0);
+	if (why->law.cut_end_milli)
+		ibcc_text_add(x, " = %.2f, but max_delay is", why->law.cut_end_milli / 1000.0);
+	ibcc_text_add(x, "%s %.2f", why->law.cut_end_milli ? "" : " =",
+		      why->law.end_milli / 1000.0);
 }
 
 static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -109,6 +112,8 @@ static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
 	ibcc_text_add(x, "CCTI_Increase %u; ", why->law.increase);
 	if (!drains && r->loop_permille != 1000)
 		ibcc_text_add(x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
+	if (why->law.cut_timer)
+		ibcc_text_add(x, "max_timer instead of %u, ", why->law.cut_timer);
 	ibcc_text_add(x,
 		      "CCTI_Timer %u * 1.024 us balances %.0f %% marked of a source's packets in "
 		      "%.2f us each at %s (Gusat et al. 2006: min(N/6, HSD/2), 10 us)",

@@ -276,13 +276,22 @@ uint64_t ibcc_clock_time(const struct ibcc_fabric_clock *c, uint32_t node, uint6
 			   : shift(c, c->fabric_ns, c->host_ns, host_ns);
 }
 
+static double expected_ns(const struct ibcc_fabric_clock *c, const struct ibcc_node_clock *n)
+{
+	return elapsed(n->host_ns, n->new_host_ns) * c->rate;
+}
+
+bool ibcc_clock_jumps(const struct ibcc_fabric_clock *c, const struct ibcc_node_clock *n)
+{
+	return ibcc_clock_ticks_ns(n) > JUMP_FACTOR * expected_ns(c, n) + JUMP_NS;
+}
+
 static void advance_node(struct ibcc_fabric_clock *c, struct ibcc_node_clock *n)
 {
-	double expected = elapsed(n->host_ns, n->new_host_ns) * c->rate;
+	double expected = expected_ns(c, n);
 	double counted = ibcc_clock_ticks_ns(n);
 
-	if (!n->moving || n->off >= IBCC_CLOCK_DOUBT ||
-	    counted > JUMP_FACTOR * expected + JUMP_NS ||
+	if (!n->moving || n->off >= IBCC_CLOCK_DOUBT || ibcc_clock_jumps(c, n) ||
 	    expected > UINT32_MAX / 2 * IBCC_CLOCK_TICK_NS)
 		counted = expected;
 	n->fabric_ns = plus(n->fabric_ns, counted);

@@ -25,9 +25,10 @@ struct ibcc_node_clock {
 	bool moving;   /* the counter was seen to move: it is a clock */
 	bool fresh;    /* read in this pass: the new_ members count */
 	bool is_switch;
-	bool watched; /* asked in this pass though the host's clock is in use */
-	uint8_t off;  /* passes in a row in which it told another time than the others agree on */
-	double rate;  /* what it told last, against the host's clock */
+	bool watched;   /* asked in this pass though the host's clock is in use */
+	uint8_t jumped; /* passes in a row in which it went far further than the rate lets expect */
+	uint8_t off;    /* passes in a row in which it told another time than the others agree on */
+	double rate;    /* what it told last, against the host's clock */
 	struct ibcc_refusal refusal; /* or silence, to this attribute alone */
 	uint32_t ts, new_ts;
 	uint64_t host_ns, new_host_ns;
@@ -110,6 +111,9 @@ static inline double ibcc_clock_ticks_ns(const struct ibcc_node_clock *n)
 {
 	return (uint32_t)(n->new_ts - n->ts) * IBCC_CLOCK_TICK_NS;
 }
+
+/* Did its counter go further since the last reading than a simulation of uneven speed may have? */
+bool ibcc_clock_jumps(const struct ibcc_fabric_clock *c, const struct ibcc_node_clock *n);
 
 /* So often in a row a node may be off before its time is done without, */
 #define IBCC_CLOCK_DOUBT 2u

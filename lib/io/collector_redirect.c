@@ -11,20 +11,27 @@ static bool is_followed(const struct ibcc_pma_redirect *r)
 	return r->lid && r->lid <= IBCC_LID_MAX;
 }
 
-int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid, uint16_t attr_id,
-			   uint8_t port, struct ibcc_batch_tag tag)
+void ibcc_collector_redirect(const struct ibcc_collector *c, uint32_t node, struct ibcc_mad_op *op)
 {
-	const struct ibcc_pma_redirect *r = &c->node[node].redirect;
-	struct ibcc_mad_op *op;
-	int rc = ibcc_batch_pma_get(&c->batch, is_followed(r) ? r->lid : lid, attr_id, port, tag);
+	const struct ibcc_pma_redirect *r;
 
-	if (rc || !is_followed(r))
-		return rc;
-	op = &c->batch.op[c->batch.n - 1];
+	if (node >= c->n_nodes || !is_followed(&c->node[node].redirect))
+		return;
+	r = &c->node[node].redirect;
+	op->lid = r->lid;
 	op->sl = r->sl;
 	op->qp = r->qp;
 	op->q_key = r->q_key;
-	return 0;
+}
+
+int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid, uint16_t attr_id,
+			   uint8_t port, struct ibcc_batch_tag tag)
+{
+	int rc = ibcc_batch_pma_get(&c->batch, lid, attr_id, port, tag);
+
+	if (!rc)
+		ibcc_collector_redirect(c, node, &c->batch.op[c->batch.n - 1]);
+	return rc;
 }
 
 int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibcc_topo *t,

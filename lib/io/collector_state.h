@@ -99,6 +99,8 @@ bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port);
 /* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
 uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node);
 
+/* Sends a PerfMgt request of a node to where the node has redirected them. */
+void ibcc_collector_redirect(const struct ibcc_collector *c, uint32_t node, struct ibcc_mad_op *op);
 /* Gathers a PerfMgt Get of a node, to where the node has redirected them; -ENOMEM. */
 int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid, uint16_t attr_id,
 			   uint8_t port, struct ibcc_batch_tag tag);

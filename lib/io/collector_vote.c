@@ -50,10 +50,27 @@ static double host_ns(const struct ibcc_node_clock *n)
 	return (double)(int64_t)(n->new_host_ns - n->host_ns);
 }
 
-/* A counter that was never seen to move is none. */
+/* A counter that was never seen to move is none. One that jumps says nothing, though all others
+ * jump with it; the second time in a row it is time that runs faster.
+ */
 static bool tells(const struct ibcc_node_clock *n)
 {
-	return n->fresh && n->anchored && n->moving && host_ns(n) >= MIN_INTERVAL_NS;
+	return n->fresh && n->anchored && n->moving && n->jumped != 1 &&
+	       host_ns(n) >= MIN_INTERVAL_NS;
+}
+
+static void look_for_jumps(struct ibcc_fabric_clock *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct ibcc_node_clock *n = &c->node[i];
+
+		if (!n->fresh || !n->anchored)
+			continue;
+		if (!c->known || !ibcc_clock_jumps(c, n))
+			n->jumped = 0;
+		else
+			n->jumped += n->jumped < UINT8_MAX;
+	}
 }
 
 static bool is_near(const struct ibcc_node_clock *n, double rate)
@@ -82,6 +99,7 @@ struct ibcc_clock_vote ibcc_clock_vote(struct ibcc_fabric_clock *c)
 	struct ibcc_clock_vote v = { 0 };
 	uint32_t n = 0, near = 0, switches = 0, near_switches = 0;
 
+	look_for_jumps(c);
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct ibcc_node_clock *k = &c->node[i];
 

@@ -7,7 +7,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/pma.h>
 
-#include "lib/io/batch.h"
+#include "lib/io/collector_state.h"
 
 #define HALF_RANGE (UINT64_C(1) << 31)
 
@@ -35,15 +35,9 @@ static bool is_full(const struct ibcc_port_sample *s, enum ibcc_ctr c)
 	return s->state == IBCC_SAMPLE_FRESH && s->now.width[c] == 32 && s->now.v[c] >= HALF_RANGE;
 }
 
-static uint16_t lid_of(const struct ibcc_topo *t, uint32_t port)
-{
-	const struct ibcc_topo_port *p = &t->port[port];
-
-	return ibcc_topo_is_switch(t, p->node) ? t->port[t->node[p->node].first_port].lid : p->lid;
-}
-
-static int add_clear(struct ibcc_batch *b, const struct ibcc_topo *t, const struct ibcc_snapshot *s,
-		     uint32_t port, uint16_t attr_id)
+static int add_clear(const struct ibcc_collector *c, struct ibcc_batch *b,
+		     const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port,
+		     uint16_t attr_id)
 {
 	struct ibcc_batch_tag tag = { .index = port, .kind = attr_id };
 	struct ibcc_pma_select select = { .port = t->port[port].num };
@@ -57,9 +51,10 @@ static int add_clear(struct ibcc_batch *b, const struct ibcc_topo *t, const stru
 	}
 	if (!select.counters && !select.counters2)
 		return 0;
-	op = ibcc_batch_add(b, lid_of(t, port), tag);
+	op = ibcc_batch_add(b, ibcc_collector_lid(t, port), tag);
 	if (!op)
 		return -ENOMEM;
+	ibcc_collector_redirect(c, t->port[port].node, op);
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_PERF, IBCC_MAD_SET, attr_id, 0);
 	ibcc_pma_select_pack(op->mad, attr_id, &select);
 	return 0;
@@ -74,17 +69,18 @@ static void count_from_zero(struct ibcc_port_sample *s, uint16_t attr_id)
 			s->now.v[counters[i].ctr] = 0;
 }
 
-int ibcc_counters_clear_full(struct ibcc_transport *tr, const struct ibcc_topo *t,
-			     struct ibcc_snapshot *s, uint32_t *n_cleared)
+int ibcc_collector_clear_full(const struct ibcc_collector *c, struct ibcc_transport *tr,
+			      const struct ibcc_topo *t, struct ibcc_snapshot *s,
+			      uint32_t *n_cleared)
 {
 	struct ibcc_batch b = { 0 };
 	uint32_t n = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->n_ports && i < s->n_ports && rc == 0; i++) {
-		rc = add_clear(&b, t, s, i, IBCC_PMA_ATTR_COUNTERS);
+		rc = add_clear(c, &b, t, s, i, IBCC_PMA_ATTR_COUNTERS);
 		if (rc == 0)
-			rc = add_clear(&b, t, s, i, IBCC_PMA_ATTR_RCV_CON_CTRL);
+			rc = add_clear(c, &b, t, s, i, IBCC_PMA_ATTR_RCV_CON_CTRL);
 	}
 	if (rc == 0)
 		rc = ibcc_batch_run(&b, tr);

@@ -12,7 +12,7 @@
 
 /* What goes over the socket as it lies in memory must not change its size unnoticed. */
 _Static_assert(sizeof(struct ibcc_proto_header) == 16, "header changed");
-_Static_assert(sizeof(struct ibcc_proto_state) == 104, "state changed");
+_Static_assert(sizeof(struct ibcc_proto_state) == 112, "state changed");
 _Static_assert(sizeof(struct ibcc_proto_error) == 212, "error changed");
 _Static_assert(sizeof(struct ibcc_proto_plan) == 24, "plan changed");
 _Static_assert(sizeof(struct ibcc_proto_result) == 16, "result changed");

@@ -11,10 +11,14 @@
 #include "daemon/state/state_db.h"
 #include "tests/unit/files.h"
 
-#define LUSTRE   "perftest/scenarios/lustre.yaml"
-#define PASS_PS  (1000 * IBCC_PS_PER_US)
-#define FOREIGN  4711
-#define QUANTUM2 0xd2f2
+#define LUSTRE      "perftest/scenarios/lustre.yaml"
+#define PASS_PS     (1000 * IBCC_PS_PER_US)
+#define FOREIGN     4711
+#define QUANTUM2    0xd2f2
+#define QUIET_MBPS  10u
+#define LINK_MBPS   32000u
+#define SLOW_MBPS   10000u /* of a sink */
+#define VICTIM_MBPS 6000u
 
 #define TWO_SLS "two-sls.yaml"
 
@@ -91,6 +95,39 @@ static void close_loop(struct loop *l)
 	loop_end(l);
 }
 
+/* A table that nobody could put back: its delays fall. */
+static void spoil_table(struct loop *l, const char *name)
+{
+	struct ibcc_mad_op op = {
+		.lid = l->c.topo->port[l->c.topo->endport[endport_of(l, name)]].lid
+	};
+	struct ibcc_cct cct = { .limit = 2 };
+
+	cct.entry[1] = ibcc_cct_entry_encode(9000);
+	cct.entry[2] = ibcc_cct_entry_encode(3000);
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_SET, IBCC_CC_ATTR_CCT, 0);
+	ibcc_cc_cct_pack(op.mad, 0, &cct);
+	assert_int_equal(ibcc_transport_run(l->tr, &op, 1), 0);
+	assert_int_equal(op.err, 0);
+	l->c.actual_known = false;
+}
+
+static void set_sink(struct loop *l, const char *name, uint32_t mbps)
+{
+	const struct ibcc_topo *t = l->sc.topo;
+	uint32_t port = t->node[ibcc_topo_find_desc(t, name)].first_port + 1;
+
+	assert_int_equal(ibcc_engine_set_sink_rate(l->engine, port, mbps), 0);
+}
+
+static void let_send(struct loop *l, const char *name, uint32_t mbps)
+{
+	const struct ibcc_topo *t = l->sc.topo;
+	uint32_t port = t->node[ibcc_topo_find_desc(t, name)].first_port + 1;
+
+	assert_int_equal(ibcc_engine_set_send_rate(l->engine, port, mbps), 0);
+}
+
 static void overrule(struct loop *l)
 {
 	struct ibcc_act act = {
@@ -132,6 +169,45 @@ static void test_changed_by_others(void **state)
 	assert_int_not_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
 	loop_passes(&l, 2);
 	assert_int_equal(l.c.actual.ep[endport_of(&l, "source1")].support, IBCC_CC_SUPPORTED);
+	close_loop(&l);
+}
+
+/* A second hot spot has a contributor that must not be overwritten: it is left as it is, and that
+ * is no reason to leave those of the first one throttled when it is gone.
+ */
+static void test_no_way_back(void **state)
+{
+	struct loop l;
+	int err = 0;
+
+	(void)state;
+	files_write(TWO_SLS, two_sls);
+	loop_start(&l, files_path(TWO_SLS), PASS_PS, &loop_hardware, NULL);
+	l.state = ibcc_state_open(files_path("noway.db"), &err, &l.why);
+	assert_non_null(l.state);
+	assert_int_equal(ibcc_engine_run(l.engine, l.pass_ps), 0); /* the scenario's events */
+	set_sink(&l, "sink1", SLOW_MBPS);
+	set_sink(&l, "sink2", 0);
+	let_send(&l, "source4", VICTIM_MBPS);
+	let_send(&l, "source5", VICTIM_MBPS);
+	let_send(&l, "source6", QUIET_MBPS);
+	loop_passes(&l, 15);
+	assert_true(ibcc_settings_are_on(registers(&l, "source2")));
+	assert_false(ibcc_settings_are_on(registers(&l, "source6")));
+	spoil_table(&l, "source6");
+	set_sink(&l, "sink1", 0);
+	set_sink(&l, "sink2", SLOW_MBPS);
+	let_send(&l, "source1", VICTIM_MBPS);
+	let_send(&l, "source2", QUIET_MBPS);
+	let_send(&l, "source3", QUIET_MBPS);
+	for (unsigned int i = 4; i < 7; i++)
+		let_send(&l, lone[i - 4], LINK_MBPS);
+	loop_passes(&l, 60);
+	assert_int_equal(registers(&l, "source6")->cct.limit, 2);
+	assert_int_equal(l.c.act_err, -ERANGE);
+	assert_non_null(strstr(l.c.blocked.text, "could not be put back"));
+	assert_false(ibcc_settings_are_on(registers(&l, "source2")));
+	assert_false(ibcc_settings_are_on(registers(&l, "source3")));
 	close_loop(&l);
 }
 
@@ -314,6 +390,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changed_by_others),
+		cmocka_unit_test(test_no_way_back),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_reboot_is_no_foreigner),
 		cmocka_unit_test(test_adaptive_routing),

@@ -10,14 +10,14 @@
 
 declare -A PART=(
 	[loss]=loss [silence]=node [refusal]=node [refused_sets]=node [reboot]=node [foreign]=node
-	[speed]=clock [frozen]=clock [liar]=liar [counters]=counters
+	[speed]=clock [frozen]=clock [liar]=liar [jump]=jump [wall_clock]=wall_clock [counters]=counters
 	[stopped_daemon]=daemon [killed_daemon]=daemon [second_daemon]=daemon [bad_reload]=daemon
 	[stopped_opensm]=opensm [killed_opensm]=opensm [sweeps]=opensm
 	[stopped_fabric]=fabric [killed_ibsim]=fabric [flap]=fabric
 	[full_disk]=disk [damaged_book]=daemon [garbage]=sockets [operator]=daemon
 )
-ATTACKS=(loss silence refusal refused_sets reboot foreign speed frozen liar counters stopped_daemon killed_daemon
-	second_daemon bad_reload stopped_opensm killed_opensm sweeps stopped_fabric killed_ibsim flap
+ATTACKS=(loss silence refusal refused_sets reboot foreign speed frozen liar jump wall_clock counters stopped_daemon
+	killed_daemon second_daemon bad_reload stopped_opensm killed_opensm sweeps stopped_fabric killed_ibsim flap
 	full_disk damaged_book garbage operator)
 
 # below N, pick WORD...: into REPLY; not in a subshell, whose draws would be lost.
@@ -99,7 +99,25 @@ liar_on()
 	knob "cc_clock_permille.$LIAR=$REPLY"
 }
 liar_off() { knob "cc_clock_permille.$LIAR=1000"; }
-
+# It needs no word: what a jump spoils is not counted. Once more when it ends.
+jump_on()
+{
+	pick "${NODES[@]}"; JUMPS=.$REPLY
+	below 2; [ "$REPLY" = 0 ] || JUMPS=''
+	pick 20000 -20000 3600000 -3600000 100000000
+	JUMP_MS=$REPLY
+	WHAT="TimeStamp${JUMPS:- of all nodes} jumps by $JUMP_MS ms"
+	knob "cc_clock_jump_ms$JUMPS=$JUMP_MS"
+}
+jump_off() { knob "cc_clock_jump_ms$JUMPS=$JUMP_MS"; }
+# Somebody sets the clock of the daemon's host, and puts it right.
+wall_clock_on()
+{
+	pick 3600 -3600 86400000 -86400000 -1700000000
+	WHAT="the host's clock is set by $REPLY s"
+	echo "$REPLY" >"$IBCC_WALL_CLOCK"
+}
+wall_clock_off() { echo 0 >"$IBCC_WALL_CLOCK"; }
 
 counters_on()
 {

@@ -236,13 +236,14 @@ ${line%%:*}:"*) ;; *) set -- "$line" "$@" ;; esac
 # tune ARGS...: the command line with that configuration.
 tune() { stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
 
-# start_tuned [LINE]...: the daemon with that configuration; its pid is TUNED_PID.
+# start_tuned [LINE]...: the daemon with that configuration; its pid is TUNED_PID. TUNED_PRELOAD may name
+# a library to preload.
 TUNED_PID=
 start_tuned()
 {
 	write_config "$@"
-	background "$TMP/tuned.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- \
-		"$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml"
+	background "$TMP/tuned.log" env ${TUNED_PRELOAD:+LD_PRELOAD="$TUNED_PRELOAD"} \
+		"$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml"
 	TUNED_PID=$!
 	wait_until 10 tune status || fail "ibcc-tuned does not get ready"
 }

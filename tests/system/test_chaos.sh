@@ -28,6 +28,11 @@ INTERVALS=20    # to be back in
 HOT_PERMILLE=950
 VICTIM_PERMILLE=900
 STATE_FILE=$TMP/disk/state.db
+# A sanitizer's own library would have to come before it.
+export IBCC_WALL_CLOCK=$TMP/wall_clock
+echo 0 >"$IBCC_WALL_CLOCK"
+TUNED_PRELOAD=$IBCC_BUILD/tests/double/libclock-double.so
+LD_PRELOAD=$TUNED_PRELOAD "$IBCC_BUILD/ibcc-tuned" --version >/dev/null 2>&1 || TUNED_PRELOAD=
 FROZEN=         # set while ibcc-sim itself is stopped
 
 direct() { timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }

@@ -339,6 +339,13 @@ static void test_timestamp(void **state)
 	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 0);
 	assert_int_equal(get(&f, LUSTRE_SW1, TIME, 0), OK);
 	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 777);
+	/* One that jumps ahead, and back to before its start. */
+	ibcc_agents_quirks(f.agents, LUSTRE_SW1)->clock_jump_ns = 1024 * 223;
+	assert_int_equal(get(&f, LUSTRE_SW1, TIME, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), 1000);
+	ibcc_agents_quirks(f.agents, LUSTRE_SW1)->clock_jump_ns = -1024 * 778;
+	assert_int_equal(get(&f, LUSTRE_SW1, TIME, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CC_TIMESTAMP_F), UINT32_MAX);
 	agents_close(&f);
 }
 

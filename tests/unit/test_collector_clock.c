@@ -215,6 +215,55 @@ static void test_liar(void **state)
 	}
 }
 
+/* One node's clock jumps, or those of all do, ahead or back: not even in the pass of the jump is a
+ * rate wrong, or anybody called a liar.
+ */
+static void test_jump(void **state)
+{
+	static const double rates[] = { 1, 0.05 };
+	static const int64_t jumps_s[] = { 3600, -3600, 20, -20 };
+
+	(void)state;
+	for (int k = 0; k < 16; k++) {
+		struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+		x.f->clock_rate = rates[k % 2];
+		pass(&x);
+		passes(&x, 3);
+		for (uint32_t i = 0; i < x.t->n_endports; i++) {
+			if (k < 8 || &x.f->node[i] == fake_node_of(x.f, LUSTRE_SW1))
+				x.f->node[i].clock_base +=
+					(uint32_t)(jumps_s[k / 2 % 4] * 1000000000 / 1024);
+		}
+		for (int i = 0; i < 12; i++) {
+			passes(&x, 1);
+			assert_int_equal(ibcc_collector_uses_fabric_clock(x.c), k % 2);
+			assert_rates(&x, LUSTRE_PORTS, 5);
+			assert_string_equal(trouble(&x), "");
+		}
+		teardown(&x);
+	}
+}
+
+/* Time that runs a hundred times faster from now on is no jump. */
+static void test_much_faster(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.5;
+	pass(&x);
+	passes(&x, 3);
+	x.f->clock_rate = 50;
+	passes(&x, 2);
+	for (int i = 0; i < 5; i++) {
+		passes(&x, 1);
+		assert_rates(&x, LUSTRE_PORTS, 5);
+		assert_string_equal(trouble(&x), "");
+	}
+	teardown(&x);
+}
+
 /* One of two switches does. */
 static void test_lying_switch(void **state)
 {
@@ -412,6 +461,8 @@ int main(void)
 		cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_jump),
+		cmocka_unit_test(test_much_faster),
 		cmocka_unit_test(test_lying_switch),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_hosts_conspire),

@@ -36,6 +36,30 @@ static void test_followed(void **state)
 	teardown(&x);
 }
 
+/* What clears a counter goes where the counter is read. */
+static void test_cleared(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	const uint32_t full[] = { fabric_port(x.t, LUSTRE_SRC1, 1),
+				  fabric_port(x.t, LUSTRE_SW2, 2) };
+	uint32_t n = 0;
+
+	(void)state;
+	redirect(&x, LUSTRE_SRC1, 1, 77);
+	redirect(&x, LUSTRE_SW2, 0, 99);
+	pass(&x);
+	fake_sleep(x.f, 100 * MS);
+	pass(&x);
+	for (int i = 0; i < 2; i++) {
+		x.s.port[full[i]].now.v[IBCC_CTR_XMIT_WAIT] = UINT64_C(1) << 31;
+		x.s.port[full[i]].now.width[IBCC_CTR_XMIT_WAIT] = 32;
+	}
+	assert_int_equal(ibcc_collector_clear_full(x.c, x.tr, x.t, &x.s, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(x.s.port[full[1]].now.v[IBCC_CTR_XMIT_WAIT], 0);
+	teardown(&x);
+}
+
 /* One that redirects later on misses a pass. */
 static void test_later(void **state)
 {
@@ -88,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_nowhere),
 	};

@@ -36,7 +36,8 @@ static const struct ibcc_transport_ops fake_ops = { .run = fake_run };
 struct fixture {
 	struct ibcc_topo *t;
 	struct traffic tr;
-	uint32_t port; /* of sw2 to the slow sink */
+	struct ibcc_collector *c; /* that knows of no redirection */
+	uint32_t port;            /* of sw2 to the slow sink */
 };
 
 static int setup(void **state)
@@ -48,6 +49,8 @@ static int setup(void **state)
 	f->t = fabric_lustre();
 	traffic_init(&f->tr, f->t);
 	traffic_lustre_off(&f->tr);
+	f->c = ibcc_collector_new(IBCC_CLOCK_HOST);
+	assert_non_null(f->c);
 	f->port = fabric_port(f->t, LUSTRE_SW2, 1);
 	for (uint32_t i = 0; i < f->t->n_ports; i++)
 		memset(f->tr.ctr[i].width, 32, sizeof(f->tr.ctr[i].width));
@@ -60,6 +63,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	ibcc_snapshot_fini(&f->tr.s);
+	ibcc_collector_free(f->c);
 	ibcc_topo_free(f->t);
 	test_free(f);
 	return 0;
@@ -69,7 +73,7 @@ static uint32_t clear(struct fixture *f)
 {
 	uint32_t n = 99;
 
-	assert_int_equal(ibcc_counters_clear_full(&fake.base, f->t, &f->tr.s, &n), 0);
+	assert_int_equal(ibcc_collector_clear_full(f->c, &fake.base, f->t, &f->tr.s, &n), 0);
 	return n;
 }
 
@@ -144,7 +148,7 @@ static void test_no_answer(void **state)
 	assert_int_equal(clear(f), 0);
 	assert_true(f->tr.s.port[f->port].now.v[IBCC_CTR_XMIT_WAIT] > UINT64_C(1) << 31);
 	fake.rc = -EIO;
-	assert_int_equal(ibcc_counters_clear_full(&fake.base, f->t, &f->tr.s, &n), -EIO);
+	assert_int_equal(ibcc_collector_clear_full(f->c, &fake.base, f->t, &f->tr.s, &n), -EIO);
 	assert_int_equal(n, 99);
 	assert_true(f->tr.s.port[f->port].now.v[IBCC_CTR_XMIT_WAIT] > UINT64_C(1) << 31);
 }

@@ -95,6 +95,55 @@ static void test_tables(void **state)
 	end(&x);
 }
 
+/* Who carries it out takes no delay beyond 20 packet times and no timer beyond 500: such tables end
+ * there, the others where they did, and it is said.
+ */
+static void test_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_cct free[8];
+	struct laid x;
+	char buf[IBCC_REASON_BYTES];
+
+	for (int k = 0; k < 3; k++) {
+		begin(f, &x);
+		x.h.severe->phase = k == 2 ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
+		for (uint32_t i = 0; i < 8; i++)
+			cc(f, i)->cct = (struct ibcc_cct){ 0 };
+		if (k) {
+			x.l.max_delay = 20;
+			x.l.max_timer = 500;
+		}
+		lay(f, &x);
+		for (uint32_t i = 0; i < 8; i++) {
+			const struct ibcc_cct *t = &cc(f, i)->cct;
+
+			if (!k)
+				free[i] = *t;
+			assert_int_equal(cc(f, i)->ca.sl[0].CCTI_Timer, k == 0   ? 733
+									: k == 1 ? 500
+										 : 489);
+			if (!k || (k == 1 && i < 4)) {
+				assert_true(ibcc_cct_equal(t, &free[i]));
+				continue;
+			}
+			assert_int_equal(end_milli(cc(f, i)), 20000);
+			for (unsigned int n = 1; n < t->limit; n++) {
+				assert_true(ibcc_cct_entry_delay_milli(t->entry[n]) < 20000);
+				assert_int_equal(t->entry[n], free[7].entry[n]);
+			}
+		}
+		if (k == 1) {
+			assert_why_table(f, &x, 7, "= 413.35, but max_delay is 20.00");
+			ibcc_target_explain(&x.target, f->t, endport_of(f, 7),
+					    IBCC_CC_ATTR_CA_SETTING, buf, sizeof(buf));
+			assert_non_null(strstr(buf, "max_timer instead of 733, CCTI_Timer 500"));
+			assert_int_equal(lay(f, &x), 0);
+		}
+		end(&x);
+	}
+}
+
 /* The root's port marks, its switch's others do not; packets of a quarter of the MTU and more
  * count. A port that faces an adapter has its Victim_Mask bit.
  */
@@ -309,7 +358,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_tables),     TEST(test_switches), TEST(test_baseline),
 		TEST(test_near_timer), TEST(test_near_end), TEST(test_without),
-		TEST(test_learning),   TEST(test_spared),
+		TEST(test_learning),   TEST(test_spared),   TEST(test_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,9 @@
 #include "daemon/predict/predictor.h"
 #include "daemon/predict/what_if.h"
 
+time_t __real_time(time_t *at);
+time_t __wrap_time(time_t *at);
+
 #define SLOW_MBPS   14960u
 #define VICTIM_MBPS 12000u
 
@@ -29,6 +32,17 @@ struct fixture {
 	struct ibcc_cycle c;
 	struct ibcc_predictor *p;
 };
+
+static time_t ahead_s; /* somebody has set the clock */
+
+time_t __wrap_time(time_t *at)
+{
+	time_t t = __real_time(NULL) + ahead_s;
+
+	if (at)
+		*at = t;
+	return t;
+}
 
 static void settings_of(struct ibcc_settings *s, const struct ibcc_topo *t)
 {
@@ -345,6 +359,30 @@ static void the_next_does_not_wait(void **state)
 	sem_destroy(&go);
 }
 
+/* What was seen a moment ago is not old because the clock was set; what another process saw has no
+ * other age than the clock's.
+ */
+static void age_is_no_matter_of_the_clock(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_state *s = open_state("clock.db");
+	json_t *o;
+
+	at_rest(f, 4, s);
+	congested(f, 4, s);
+	ahead_s = 100 * 86400;
+	o = predict(f);
+	assert_true(json_is_true(json_object_get(o, "known")));
+	json_decref(o);
+	ibcc_predictor_free(f->p);
+	f->p = ibcc_predictor_new(60);
+	assert_non_null(f->p);
+	congested(f, 4, s);
+	ahead_s = 0;
+	assert_cannot(f, "too long ago");
+	ibcc_state_close(s);
+}
+
 /* The baseline outlives the process, but not the fabric it was seen on. */
 static void the_baseline_is_kept(void **state)
 {
@@ -482,6 +520,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_runs_beside, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_next_does_not_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(age_is_no_matter_of_the_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_baseline_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_a_baseline, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_if_is_for_all_who_are_held, setup, teardown),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is on disk after each step, and the ways back. */
+#include <time.h>
+
 #include "states.h"
 
 static void test_oldest_old_newest_new(void **state)
@@ -328,6 +330,34 @@ static void test_prune(void **state)
 	ibcc_state_close(s);
 }
 
+/* One was written while the clock stood at 1970: it is no reason to forget those before it. */
+static void test_prune_wrong_clock(void **state)
+{
+	struct ibcc_state *s = open_state("wrong.db");
+	int64_t now_s = (int64_t)time(NULL);
+	int err = 0;
+	json_t *list;
+
+	(void)state;
+	for (uint8_t i = 1; i <= 4; i++)
+		one_change(s, GUID_A, i, i + 1, -EPERM);
+	assert_int_equal(sqlite3_exec(s->db, "UPDATE txn SET started = 60, ended = 60 WHERE id = 3",
+				      NULL, NULL, NULL),
+			 0);
+	assert_int_equal(ibcc_state_prune(s, now_s, UINT64_MAX), 0);
+	list = ibcc_state_history(s, 10, &err);
+	assert_int_equal(json_array_size(list), 4);
+	json_decref(list);
+	/* As old as they look, with those before them. */
+	assert_int_equal(
+		sqlite3_exec(s->db, "UPDATE txn SET ended = 60 WHERE id < 3", NULL, NULL, NULL), 0);
+	assert_int_equal(ibcc_state_prune(s, now_s, UINT64_MAX), 0);
+	list = ibcc_state_history(s, 10, &err);
+	assert_int_equal(json_array_size(list), 1);
+	json_decref(list);
+	ibcc_state_close(s);
+}
+
 static int64_t file_bytes(const char *name)
 {
 	struct stat st;
@@ -424,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_no_way_back_in_bounds),
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_prune),
+		cmocka_unit_test(test_prune_wrong_clock),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_notes),
 	};

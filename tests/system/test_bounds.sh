@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# The plugin has tighter bounds than the daemon: it tells them, and what is planned stays within them.
+. "$(dirname "$0")/lib.sh"
+
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
+
+start_sim "$SCENARIO"
+PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.max_delay=3 ibcc.max_timer=20" start_opensm --plugin
+start_tuned 'mode: apply'
+tuned() { status '.writes_pending == 0 and .state == "ok"' && [ "$(set_mads)" -gt 4 ]; }
+wait_until 30 tuned || fail "nothing is tuned: $(jq -c '[.state, .reason, .writes_pending]' "$TMP/status.json")"
+! grep 'left out' "$TMP/tuned.log" || fail "what the plugin does not take is planned"
+ok "what is planned the plugin takes"
+equal "status tells its bounds" "$(jq -c .sm.bounds "$TMP/status.json")" \
+	'{"max_delay":3,"max_timer":20,"sets_per_minute":60}'
+# An entry is a shift in its two upper bits and a multiplier in the others.
+equal "tables end, and timers are, where they may be" "$(sim settings -j | jq -c '[.rows[] | select(.ca) |
+	select(.ca.CCTI_Limit > 0) | [(.ca.cct | map((. % 16384) / pow(2; (. / 16384 | floor))) | max),
+		(.ca.sl | map(.CCTI_Timer) | max)]] | unique')" '[[3,20]]'
+check "and it is said why" grep -q 'but max_delay is 3.00' "$TMP/tuned.log"
