@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the controller's rules share. Internal to it.
+/* What the controller is, and what its rules share. It sees no counters and no registers: from a
+ * picture to parameters, and decisions for words. Internal to it and the tuner.
  *
  * In each pass the rules look at all roots in one order: guard, size, drain, trim, admit. The first
  * that has reason to change a root's parameters does, and the others leave it alone until the
@@ -8,7 +9,7 @@
 #ifndef IBCC_CORE_RULES_H
 #define IBCC_CORE_RULES_H
 
-#include <ibcc/controller.h>
+#include <ibcc/tuner.h>
 
 /* Share of the ports on the way to a root that must have been read to act on it. */
 #define IBCC_CONFIDENT_PERMILLE 700u
@@ -18,6 +19,36 @@
 #define IBCC_STANDS_SHARE 2u
 /* A root's back-off is doubled so many times at most. */
 #define IBCC_BACKOFF_MAX 4u
+/* Decisions in a pass; what is more takes the last one's place. */
+#define IBCC_DECISIONS_MAX 8u
+
+enum ibcc_decision_code {
+	IBCC_DECISION_ADMIT,       /* values by the formulas; a: sources */
+	IBCC_DECISION_LEARN,       /* marks alone, to learn who contributes */
+	IBCC_DECISION_NO_SUPPORT,  /* the root's switch has no congestion control */
+	IBCC_DECISION_LEARNT,      /* a: contributors, who get values */
+	IBCC_DECISION_MORE,        /* a: more contributors than were seen to wait */
+	IBCC_DECISION_DRAINED,     /* the tree is empty */
+	IBCC_DECISION_DRAIN_AGAIN, /* a: permille that its sources wait */
+	IBCC_DECISION_CALM,        /* the tree is gone: fewer marks */
+	IBCC_DECISION_NOT_CALM,    /* it is back: more marks */
+	IBCC_DECISION_TURNED,  /* a: what the root carries or can carry, now of the other kind */
+	IBCC_DECISION_NUMBERS, /* BECNs: a contributors, b as equal ones, c what is carried; d, e,
+				* f: before */
+	IBCC_DECISION_PAIRS,   /* log: a pairs, b Mb/s in all; c, d: before */
+	IBCC_DECISION_NEARER,  /* a: permille that the hot port is busy */
+	IBCC_DECISION_FARTHER, /* likewise: what NEARER gave is taken back */
+	IBCC_DECISION_ENLIST,  /* a: adapters more */
+	IBCC_DECISION_HARM,    /* barred: adapters send less */
+	IBCC_DECISION_IN_VAIN, /* barred: nobody would be freed */
+	IBCC_DECISION_DOUBTED, /* let go: its port's counters are not believed any more */
+};
+
+struct ibcc_decision {
+	enum ibcc_decision_code code;
+	struct ibcc_root_parameters root; /* its arrays are not there */
+	uint32_t a, b, c, d, e, f;
+};
 
 /* Sums over passes since the last change of parameters. */
 struct window {
@@ -71,18 +102,26 @@ struct ibcc_controller {
 	uint16_t gone_patience;
 };
 
-/* One pass. */
+/* One pass, and what was decided in it. */
 struct pass {
 	struct ibcc_controller *c;
 	const struct ibcc_topo *t;
 	const struct ibcc_picture *pic;
 	const struct ibcc_settings *actual;
-	struct ibcc_decision *said;
+	struct ibcc_decision said[IBCC_DECISIONS_MAX];
 	uint32_t n_said;
 };
 
-/* controller.c */
-
+/* controller.c: forgets all about the fabric. */
+void ibcc_controller_reset(struct ibcc_controller *c);
+/* One decision. `unset`: what of the last parameters is not on the fabric (see ibcc_laying_run()).
+ * -ENOMEM.
+ */
+int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset);
+/* Do counters look as if settings were not on the fabric any more? Asked once in each pass: doubts
+ * that prove wrong come back ever later.
+ */
+bool ibcc_controller_suspects(const struct pass *p);
 /* Notes a decision about a root, for words. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct held *h);
@@ -139,8 +178,6 @@ bool ibcc_rules_in_between(const struct ibcc_controller *c);
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
 
 /* words.c: writes out->summary: what was decided, or what there is. */
-void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
-			uint32_t n_said, const struct ibcc_parameters *p,
-			const struct ibcc_picture *pic, struct ibcc_target *out);
+void ibcc_words_summary(const struct pass *p, struct ibcc_target *out);
 
 #endif

@@ -253,25 +253,24 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 }
 
 /* Nothing was decided: what there is. */
-static void say_state(struct ibcc_text *x, const struct ibcc_topo *t,
-		      const struct ibcc_parameters *p, const struct ibcc_picture *pic,
-		      const struct ibcc_target *out)
+static void say_state(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
 {
+	const struct ibcc_parameters *par = &p->c->par;
 	const struct ibcc_root_parameters *unset = NULL;
 	uint32_t on = 0, waiting = 0;
 
-	for (uint32_t k = 0; k < p->n_roots; k++) {
-		bool sets = ibcc_phase_sets(p->root[k].phase);
+	for (uint32_t k = 0; k < par->n_roots; k++) {
+		bool sets = ibcc_phase_sets(par->root[k].phase);
 
 		on += sets;
-		waiting += p->root[k].phase == IBCC_PHASE_WATCH;
-		if (sets && !p->root[k].in_force)
-			unset = &p->root[k];
+		waiting += par->root[k].phase == IBCC_PHASE_WATCH;
+		if (sets && !par->root[k].in_force)
+			unset = &par->root[k];
 	}
-	if (!pic->trustworthy) {
+	if (!p->pic->trustworthy) {
 		ibcc_text_add(x, "counters of too many ports are missing: nothing is decided");
 	} else if (unset) {
-		say_evidence(x, t, unset);
+		say_evidence(x, p->t, unset);
 		ibcc_text_say(x, "its settings are not on the fabric");
 	} else if (on) {
 		ibcc_text_add(x, "%u root%s under control%s", on, on == 1 ? "" : "s",
@@ -280,23 +279,21 @@ static void say_state(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_add(x, "congestion seen, to be confirmed");
 	} else if (out->n_reasons) {
 		ibcc_text_add(x, "congestion is over: settings from before it");
-	} else if (pic->n_roots) {
+	} else if (p->pic->n_roots) {
 		ibcc_text_add(x, "congestion holds up nobody else: nothing is set");
 	} else {
 		ibcc_text_add(x, "no congestion");
 	}
 }
 
-void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
-			uint32_t n_said, const struct ibcc_parameters *p,
-			const struct ibcc_picture *pic, struct ibcc_target *out)
+void ibcc_words_summary(const struct pass *p, struct ibcc_target *out)
 {
 	struct ibcc_text x = { .buf = out->summary, .len = sizeof(out->summary) };
 
-	for (uint32_t i = 0; i < n_said; i++)
-		say_decision(&x, t, &said[i]);
-	if (!n_said)
-		say_state(&x, t, p, pic, out);
+	for (uint32_t i = 0; i < p->n_said; i++)
+		say_decision(&x, p->t, &p->said[i]);
+	if (!p->n_said)
+		say_state(&x, p, out);
 }
 
 /* --- a root: where, what kind, which counters say so, who --------------------------------------
