@@ -131,10 +131,9 @@ static void list_pairs(struct shares *s, const struct memory *m)
 static int by_pair(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
+	int ret = order(x->src, y->src);
 
-	if (x->src != y->src)
-		return x->src < y->src ? -1 : 1;
-	return (x->dlid > y->dlid) - (x->dlid < y->dlid);
+	return ret ? ret : order(x->dlid, y->dlid);
 }
 
 static double capacity_of(const struct memory *m, const struct ibcc_root *r)
@@ -145,8 +144,7 @@ static double capacity_of(const struct memory *m, const struct ibcc_root *r)
 /* A pair that is limited somewhere takes from all the roots on its way; one that is not leaves them
  * so much less.
  */
-static void add_pair(struct shares *s, const struct ibcc_estimator *m, const struct job *j,
-		     const struct seen *seen, size_t n)
+static void add_pair(struct shares *s, const struct job *j, const struct seen *seen, size_t n)
 {
 	struct ibcc_maxmin_flow *f = &s->flow[s->n_flows];
 	struct ibcc_route way;
@@ -170,7 +168,7 @@ static void add_pair(struct shares *s, const struct ibcc_estimator *m, const str
 		else
 			s->capacity[k] =
 				fmax(s->capacity[k] - mbps,
-				     LEAST_LEFT * capacity_of(&m->root[k], &j->out->root[k]));
+				     LEAST_LEFT * capacity_of(&j->m->root[k], &j->out->root[k]));
 	}
 	s->src[s->n_flows] = seen->src;
 	s->n_uses += f->n_uses;
@@ -199,7 +197,6 @@ static void tell(const struct shares *s, const struct job *j, uint32_t k, struct
 		}
 	for (size_t i = 0; i < s->n_flows; i++) {
 		const struct ibcc_maxmin_flow *f = &s->flow[i];
-		double marked = 0;
 
 		if (!uses(f, k))
 			continue;
@@ -212,13 +209,11 @@ static void tell(const struct shares *s, const struct job *j, uint32_t k, struct
 			continue;
 		last = s->src[i];
 		r->n_senders++;
-		for (uint32_t q = 0; q < m->n; q++)
-			marked += m->pair[q].src == last ? m->pair[q].logged : 0;
-		m->sends[j->t->port[last].endport] = marked >= UNMARKED;
+		m->sends[j->t->port[last].endport] = ibcc_picture_logged(m, last) >= UNMARKED;
 	}
 }
 
-static int solve(struct shares *s, struct ibcc_estimator *m, const struct job *j)
+static int solve(struct shares *s, const struct job *j)
 {
 	uint32_t n_roots = j->out->n_known;
 	int ret;
@@ -226,13 +221,13 @@ static int solve(struct shares *s, struct ibcc_estimator *m, const struct job *j
 	qsort(s->seen, s->n_seen, sizeof(*s->seen), by_pair);
 	for (size_t i = 0, from = 0; i < s->n_seen; i++)
 		if (i + 1 == s->n_seen || by_pair(&s->seen[i], &s->seen[i + 1])) {
-			add_pair(s, m, j, &s->seen[from], i + 1 - from);
+			add_pair(s, j, &s->seen[from], i + 1 - from);
 			from = i + 1;
 		}
 	ret = ibcc_maxmin_solve(s->capacity, n_roots, s->flow, s->n_flows);
 	for (uint32_t k = 0; k < n_roots && !ret; k++)
 		if (j->out->root[k].logged)
-			tell(s, j, k, &m->root[k]);
+			tell(s, j, k, &j->m->root[k]);
 	return ret;
 }
 
@@ -250,8 +245,9 @@ static void look_at(struct shares *s, const struct job *j, uint32_t k, const str
 	list_pairs(s, m);
 }
 
-int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j)
+int ibcc_picture_shares(const struct job *j)
 {
+	const struct ibcc_estimator *m = j->m;
 	size_t roots = m->n + 1, max = 1;
 	struct shares s;
 	int ret = -ENOMEM;
@@ -270,7 +266,7 @@ int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j)
 	if (s.seen && s.flow && s.use && s.src && s.capacity) {
 		for (uint32_t k = 0; k < m->n; k++)
 			look_at(&s, j, k, &m->root[k]);
-		ret = solve(&s, m, j);
+		ret = solve(&s, j);
 	}
 	free(s.seen);
 	free(s.flow);
