@@ -77,6 +77,12 @@ static inline bool ibcc_phase_sets(enum ibcc_phase p)
 	return false;
 }
 
+/* All roots whose settings are wanted, by a pointer of the caller's. */
+#define ibcc_parameters_each(r, p)                                                                 \
+	for ((r) = (p)->root; (r) < (p)->root + (p)->n_roots; (r)++)                               \
+		if (!ibcc_phase_sets((r)->phase)) {                                                \
+		} else
+
 /* NULL if the port has none. */
 struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port);
 

@@ -98,14 +98,6 @@ static bool sets(const struct ibcc_parameters *p, uint32_t k)
 	return ibcc_phase_sets(p->root[k].phase);
 }
 
-static bool is_alone(const struct ibcc_parameters *p, uint32_t k)
-{
-	for (uint32_t l = 0; l < p->n_roots; l++)
-		if (l != k && sets(p, l) && p->root[l].leader == p->root[k].leader)
-			return false;
-	return true;
-}
-
 static uint32_t gain_tenths(const struct ibcc_root_parameters *r)
 {
 	if (!r->calm)
@@ -142,7 +134,7 @@ static struct values values_of(const struct ibcc_parameters *p, const struct ibc
 
 static void find_leaders(struct ibcc_parameters *p, const struct values *v)
 {
-	uint32_t best[IBCC_ROOTS_MAX];
+	uint32_t best[IBCC_ROOTS_MAX], n_led[IBCC_ROOTS_MAX] = { 0 };
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
 		p->root[k].leader = best[k] = k;
@@ -154,10 +146,12 @@ static void find_leaders(struct ibcc_parameters *p, const struct values *v)
 	for (uint32_t k = 0; k < p->n_roots; k++)
 		if (v[k].end_milli > v[best[p->root[k].leader]].end_milli)
 			best[p->root[k].leader] = k;
-	for (uint32_t k = 0; k < p->n_roots; k++)
+	for (uint32_t k = 0; k < p->n_roots; k++) {
 		p->root[k].leader = best[p->root[k].leader];
+		n_led[p->root[k].leader] += sets(p, k);
+	}
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		p->root[k].alone = is_alone(p, k);
+		p->root[k].alone = n_led[p->root[k].leader] <= 1;
 }
 
 /* While nobody is held a root could mark all that it carries, and each mark costs a packet on the

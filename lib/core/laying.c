@@ -67,13 +67,11 @@ struct job {
 /* Does a root have settings for an endport? */
 static bool wants(const struct job *j, uint32_t i)
 {
-	for (uint32_t k = 0; k < j->p->n_roots; k++) {
-		const struct ibcc_root_parameters *r = &j->p->root[k];
+	const struct ibcc_root_parameters *r;
 
-		if (ibcc_phase_sets(r->phase) &&
-		    (r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i))
+	ibcc_parameters_each (r, j->p)
+		if (r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i)
 			return true;
-	}
 	return false;
 }
 
@@ -167,19 +165,17 @@ static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
 static int lay_switch(const struct job *j, uint32_t i)
 {
 	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
-	const struct ibcc_root_parameters *r = NULL;
+	const struct ibcc_root_parameters *o, *r = NULL;
 	enum ibcc_reason_code code = IBCC_REASON_MASK;
 	unsigned int differs;
 	int ret = 0;
 
 	restore(&j->l->baseline.ep[i], ep);
-	for (uint32_t k = 0; k < j->p->n_roots; k++) {
-		if (!ibcc_phase_sets(j->p->root[k].phase) ||
-		    ibcc_topo_switch_endport(j->t, j->p->root[k].port) != i)
-			continue;
-		r = &j->p->root[k];
-		mark_at(j->t, r, ep);
-	}
+	ibcc_parameters_each (o, j->p)
+		if (ibcc_topo_switch_endport(j->t, o->port) == i) {
+			mark_at(j->t, o, ep);
+			r = o;
+		}
 	differs = ibcc_settings_differ(&j->actual->ep[i], ep);
 	if (r && !per_port(ep, j->t->port[r->port].num))
 		code = IBCC_REASON_SWITCH;
@@ -193,9 +189,11 @@ static int lay_switch(const struct job *j, uint32_t i)
 /* The root whose values an adapter gets: all that it contributes to have the same leader. */
 static const struct ibcc_root_parameters *leader_of(const struct job *j, uint32_t i)
 {
-	for (uint32_t k = 0; k < j->p->n_roots; k++)
-		if (ibcc_phase_sets(j->p->root[k].phase) && j->p->root[k].member[i])
-			return &j->p->root[j->p->root[k].leader];
+	const struct ibcc_root_parameters *r;
+
+	ibcc_parameters_each (r, j->p)
+		if (r->member[i])
+			return &j->p->root[r->leader];
 	return NULL;
 }
 
@@ -207,14 +205,13 @@ static const struct ibcc_root_parameters *longest_end(const struct job *j, uint3
 						      uint32_t source_mbps,
 						      const struct ibcc_root_parameters *leader)
 {
-	const struct ibcc_root_parameters *longest = leader;
+	const struct ibcc_root_parameters *r, *longest = leader;
 	uint32_t most = 0;
 
-	for (uint32_t k = 0; k < j->p->n_roots; k++) {
-		const struct ibcc_root_parameters *r = &j->p->root[k];
+	ibcc_parameters_each (r, j->p) {
 		uint32_t end;
 
-		if (!ibcc_phase_sets(r->phase) || !r->member[i])
+		if (!r->member[i])
 			continue;
 		if (leader->phase == IBCC_PHASE_DRAIN || r->phase == IBCC_PHASE_DRAIN)
 			return leader;
@@ -349,8 +346,10 @@ static int lay_ca(const struct job *j, uint32_t i)
 
 static bool is_lacking(const struct job *j, uint32_t i)
 {
-	for (uint32_t k = 0; k < j->p->n_roots; k++)
-		if (ibcc_phase_sets(j->p->root[k].phase) && j->p->root[k].lacking[i])
+	const struct ibcc_root_parameters *r;
+
+	ibcc_parameters_each (r, j->p)
+		if (r->lacking[i])
 			return true;
 	return false;
 }

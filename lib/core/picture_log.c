@@ -171,12 +171,11 @@ static bool learns(const struct ibcc_root_parameters *r)
  */
 static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t port, uint32_t i)
 {
-	for (uint32_t k = 0; k < last->n_roots; k++) {
-		const struct ibcc_root_parameters *o = &last->root[k];
+	const struct ibcc_root_parameters *o;
 
-		if (o->port != port && ibcc_phase_sets(o->phase) && !learns(o) && o->member[i])
+	ibcc_parameters_each (o, last)
+		if (o->port != port && !learns(o) && o->member[i])
 			return true;
-	}
 	return false;
 }
 

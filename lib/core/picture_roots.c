@@ -121,10 +121,10 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 	return flag & TREE_SHARED ? IBCC_ROLE_VICTIM : IBCC_ROLE_NONE;
 }
 
-/* What waits upstream of the root just walked, and how much the most marked one is. */
+/* Adapters upstream of the port just walked. */
 struct upstream {
 	uint32_t n, n_blocked;
-	uint64_t most;
+	uint64_t most; /* BECNs of the most marked one */
 };
 
 /* Blocked are adapters that wait behind a port, and at a slow adapter those that only do not
