@@ -61,6 +61,20 @@ void ibcc_rules_change(struct pass *p, struct held *h)
 	judge_anew(p->c, p->c->p.settle_passes);
 }
 
+struct tally ibcc_rules_tally(const struct pass *p)
+{
+	const struct ibcc_root_parameters *r;
+	struct tally t = { 0 };
+
+	ibcc_parameters_each (r, &p->c->par) {
+		t.on++;
+		t.told += r->told;
+		t.learning += r->phase == IBCC_PHASE_LEARN;
+		t.in_between += r->phase != IBCC_PHASE_HOLD || !r->in_force;
+	}
+	return t;
+}
+
 void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
 {
 	h->r->n = h->n_adapters = n;
@@ -211,7 +225,7 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 	h->now =
 		h->root && h->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? h->root : NULL;
 	h->done = false;
-	h->age += h->age < UINT16_MAX;
+	h->pause -= h->pause > 0;
 	if (!ibcc_phase_sets(r->phase))
 		return;
 	r->in_force = in_force(p, h, unset);

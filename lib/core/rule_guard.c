@@ -44,24 +44,13 @@ static bool harmed(const struct pass *p, const struct held *h)
 	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
 }
 
-bool ibcc_rules_in_between(const struct ibcc_controller *c)
-{
-	for (uint32_t k = 0; k < c->par.n_roots; k++) {
-		const struct ibcc_root_parameters *r = &c->par.root[k];
-
-		if (ibcc_phase_sets(r->phase) && (r->phase != IBCC_PHASE_HOLD || !r->in_force))
-			return true;
-	}
-	return false;
-}
-
 static bool does_harm(const struct pass *p, struct held *h)
 {
 	const struct ibcc_root *now = h->known;
 	bool less;
 
 	if (h->r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
-	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_in_between(p->c) || !now ||
+	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_tally(p).in_between || !now ||
 	    !now->fresh)
 		return false;
 	h->guarded++;
@@ -88,6 +77,7 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)
 {
 	struct ibcc_root_parameters *r = h->r;
+	uint16_t passes;
 
 	ibcc_rules_say(p, why, h);
 	ibcc_rules_change(p, h);
@@ -96,12 +86,12 @@ void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)
 	r->phase = IBCC_PHASE_BARRED;
 	r->in_force = r->told = false;
 	ibcc_rules_begin_anew(h);
-	h->barred = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
+	passes = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
 	*h = (struct held){ .r = r,
 			    .patience = h->patience,
 			    .before = h->before,
-			    .barred = h->barred,
-			    .left = h->barred,
+			    .barred = passes,
+			    .left = passes,
 			    .done = true };
 }
 

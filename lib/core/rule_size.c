@@ -62,10 +62,7 @@ static bool differs(const struct held *h)
  */
 static bool is_well(const struct pass *p, const struct held *h)
 {
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
-		if (ibcc_phase_sets(p->c->par.root[k].phase) && &p->c->held[k] != h)
-			return false;
-	return h->root && h->r->kind == IBCC_CONGESTION_INPUT &&
+	return ibcc_rules_tally(p).on == 1 && h->root && h->r->kind == IBCC_CONGESTION_INPUT &&
 	       ibcc_rules_busy(h->root) >= p->c->p.sink_busy_permille &&
 	       h->root->tree_wait_permille < p->c->p.victim_wait_permille;
 }
@@ -81,10 +78,9 @@ static void by_log(struct pass *p, struct held *h)
 		r->basis = IBCC_BASIS_LOGGED;
 		return;
 	}
-	if (is_well(p, h) || h->age < h->pause)
+	if (is_well(p, h) || h->pause)
 		return;
 	h->pause = PAUSE;
-	h->age = 0;
 	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, h);
 	d->a = known->n_limited;
 	d->b = (uint32_t)lround(known->limited_mbps);
@@ -144,8 +140,8 @@ static void turn(struct pass *p, struct held *h, uint32_t mbps)
 	ibcc_rules_number(h, h->n_adapters, h->n_adapters, mbps);
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->calm = false;
-	h->other_kind = h->fast = 0;
-	h->fast_mbps = 0;
+	h->other_kind = 0;
+	h->fast = (struct window){ 0 };
 	ibcc_rules_begin_anew(h);
 	ibcc_rules_say(p, IBCC_DECISION_TURNED, h)->a = mbps;
 	ibcc_rules_change(p, h);
@@ -164,7 +160,6 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 	uint64_t slow = h->jam_mbps > h->full_mbps ? h->jam_mbps : h->full_mbps;
 	uint16_t tree_wait = h->root ? h->root->tree_wait_permille : 0;
 	uint16_t free = p->c->p.victim_wait_permille;
-	uint64_t sum;
 
 	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->told ||
 	    &p->c->par.root[r->leader] != r || p->c->since_change < 2)
@@ -172,22 +167,17 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 	if (port->wait_permille >= IBCC_JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
 		h->jam_mbps = port->rate_mbps;
 	if (port->wait_permille >= free || tree_wait >= free) {
-		h->fast = 0;
-		h->fast_mbps = 0;
+		h->fast = (struct window){ 0 };
 		return false;
 	}
-	h->fast++;
-	h->fast_mbps += port->rate_mbps;
-	if (h->fast < IBCC_JUDGE_PASSES * h->patience)
+	h->fast.n++;
+	h->fast.rate_mbps += port->rate_mbps;
+	if (h->fast.n < IBCC_JUDGE_PASSES * h->patience)
 		return false;
-	sum = h->fast_mbps;
-	if (sum * 1000 > h->fast * slow * FASTER_PERMILLE &&
-	    (sum - h->fast * slow) * r->interval_ns / 8000 <= RECEIVE_BUFFER)
-		return false; /* goes on counting */
-	if (sum * 1000 > h->fast * slow * FASTER_PERMILLE)
-		return true;
-	h->fast = 0;
-	h->fast_mbps = 0;
+	slow *= h->fast.n;
+	if (h->fast.rate_mbps * 1000 > slow * FASTER_PERMILLE)
+		return (h->fast.rate_mbps - slow) * r->interval_ns / 8000 > RECEIVE_BUFFER;
+	h->fast = (struct window){ 0 };
 	return false;
 }
 
@@ -199,11 +189,8 @@ static uint64_t permille(uint64_t now, uint64_t old)
 /* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
 static uint32_t heavy_of(const struct pass *p, const struct held *h)
 {
-	uint32_t on = 0;
-
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
-		on += ibcc_phase_sets(p->c->par.root[k].phase);
-	return h->r->kind == IBCC_CONGESTION_OUTPUT && on > 1 ? h->now->n_marked : h->now->n_heavy;
+	return h->r->kind == IBCC_CONGESTION_OUTPUT && ibcc_rules_tally(p).on > 1 ? h->now->n_marked
+										  : h->now->n_heavy;
 }
 
 /* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where

@@ -73,7 +73,7 @@ static void calm(struct pass *p, struct held *h)
 	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
 		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
 		     waiting <= h->n_adapters) ||
-		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_in_between(p->c) &&
+		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_tally(p).in_between &&
 		     ibcc_rules_busy(h->now) < p->c->p.sink_busy_permille);
 
 	h->turning = gone == r->calm ? 0 : h->turning + (h->turning < UINT8_MAX);

@@ -76,10 +76,9 @@ struct held {
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
 	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_trim.c */
 	uint16_t other_kind, returned; /* passes in a row: see rule_size.c, rule_drain.c */
-	uint16_t fast;
-	uint64_t fast_mbps;  /* sum over them */
-	uint32_t jam_mbps;   /* the most that it carried while it waited for its receiver */
-	uint16_t age, pause; /* passes since its numbers were last others, at least */
+	struct window fast;            /* ... likewise, and what was carried in them */
+	uint32_t jam_mbps; /* the most that it carried while it waited for its receiver */
+	uint16_t pause;    /* passes until the log may change its numbers again */
 
 	/* In this pass: */
 	struct ibcc_root_parameters *r; /* of the same index */
@@ -141,6 +140,14 @@ uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct held *h,
 /* Removes a root; the last one has its index then. */
 void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k);
 
+/* Roots whose settings are wanted, and of them those whose limited pairs are known, that learn, and
+ * whose tree is being emptied or whose settings are under way: what is lost then is lost to that.
+ */
+struct tally {
+	uint32_t on, told, learning, in_between;
+};
+struct tally ibcc_rules_tally(const struct pass *p);
+
 /* Share of the time in which a root's port sends, or waits to. */
 static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
 {
@@ -166,14 +173,10 @@ int ibcc_rule_admit(struct pass *p);
  * counters are not believed.
  */
 void ibcc_rules_watch(struct pass *p);
-/* rule_drain.c: passes for which a root's tree is to be emptied; 0: no need. */
-uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct held *h);
-/* ... and does so, if needed, or else holds it. */
+/* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
 void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
-/* Is a tree being emptied, or are settings under way? What is lost then is lost to that. */
-bool ibcc_rules_in_between(const struct ibcc_controller *c);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
 
