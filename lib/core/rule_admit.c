@@ -244,7 +244,7 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 		ibcc_rules_say(p, IBCC_DECISION_LEARN, h);
 	} else {
 		ibcc_rules_drain_or_hold(p, h);
-		ibcc_rules_say(p, IBCC_DECISION_ADMIT, h)->a = r->n;
+		ibcc_rules_say(p, IBCC_DECISION_ADMIT, h);
 	}
 	ibcc_rules_change(p, h);
 	return 0;

@@ -40,7 +40,7 @@ static void end_learning(struct pass *p, struct held *h)
 	/* Who waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
-	ibcc_rules_say(p, IBCC_DECISION_LEARNT, h)->a = r->n;
+	ibcc_rules_say(p, IBCC_DECISION_LEARNT, h);
 	ibcc_rules_drain_or_hold(p, h);
 	ibcc_rules_change(p, h);
 }
@@ -84,8 +84,6 @@ static void by_log(struct pass *p, struct held *h)
 	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, h);
 	d->a = known->n_limited;
 	d->b = (uint32_t)lround(known->limited_mbps);
-	d->c = r->n;
-	d->d = r->rate_mbps;
 	r->n = r->n_heavy = known->n_limited;
 	r->rate_mbps = d->b ? d->b : 1;
 	r->basis = IBCC_BASIS_LOGGED;
@@ -143,7 +141,7 @@ static void turn(struct pass *p, struct held *h, uint32_t mbps)
 	h->other_kind = 0;
 	h->fast = (struct window){ 0 };
 	ibcc_rules_begin_anew(h);
-	ibcc_rules_say(p, IBCC_DECISION_TURNED, h)->a = mbps;
+	ibcc_rules_say(p, IBCC_DECISION_TURNED, h);
 	ibcc_rules_change(p, h);
 }
 
@@ -223,9 +221,6 @@ static void by_becns(struct pass *p, struct held *h)
 	d->a = n;
 	d->b = n_heavy;
 	d->c = rate;
-	d->d = r->n;
-	d->e = r->n_heavy;
-	d->f = r->rate_mbps;
 	ibcc_rules_number(h, n, n_heavy, rate);
 	ibcc_rules_begin_anew(h);
 	ibcc_rules_change(p, h);
@@ -239,7 +234,7 @@ static void count_drained(struct pass *p, struct held *h)
 	if (now->n_marked * 1000ull > h->n_adapters * (uint64_t)MORE_PERMILLE) {
 		ibcc_rules_number(h, now->n_marked, heavy_of(p, h), h->full_mbps);
 		h->r->basis = IBCC_BASIS_MARKED;
-		ibcc_rules_say(p, IBCC_DECISION_MORE, h)->a = h->r->n;
+		ibcc_rules_say(p, IBCC_DECISION_MORE, h);
 	}
 	ibcc_rules_enlist_sources(p, h, now);
 }

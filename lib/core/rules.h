@@ -23,31 +23,33 @@
 #define IBCC_DECISIONS_MAX 8u
 
 enum ibcc_decision_code {
-	IBCC_DECISION_ADMIT,       /* values by the formulas; a: sources */
+	IBCC_DECISION_ADMIT,       /* values by the formulas */
 	IBCC_DECISION_LEARN,       /* marks alone, to learn who contributes */
 	IBCC_DECISION_NO_SUPPORT,  /* the root's switch has no congestion control */
-	IBCC_DECISION_LEARNT,      /* a: contributors, who get values */
-	IBCC_DECISION_MORE,        /* a: more contributors than were seen to wait */
+	IBCC_DECISION_LEARNT,      /* its n contributors get values */
+	IBCC_DECISION_MORE,        /* n contribute, more than were seen to wait */
 	IBCC_DECISION_DRAINED,     /* the tree is empty */
 	IBCC_DECISION_DRAIN_AGAIN, /* a: permille that its sources wait */
 	IBCC_DECISION_CALM,        /* the tree is gone: fewer marks */
 	IBCC_DECISION_NOT_CALM,    /* it is back: more marks */
-	IBCC_DECISION_TURNED,  /* a: what the root carries or can carry, now of the other kind */
-	IBCC_DECISION_NUMBERS, /* BECNs: a contributors, b as equal ones, c what is carried; d, e,
-				* f: before */
-	IBCC_DECISION_PAIRS,   /* log: a pairs, b Mb/s in all; c, d: before */
-	IBCC_DECISION_NEARER,  /* a: permille that the hot port is busy */
-	IBCC_DECISION_FARTHER, /* likewise: what NEARER gave is taken back */
-	IBCC_DECISION_ENLIST,  /* a: adapters more */
-	IBCC_DECISION_HARM,    /* barred: adapters send less */
-	IBCC_DECISION_IN_VAIN, /* barred: nobody would be freed */
-	IBCC_DECISION_DOUBTED, /* let go: its port's counters are not believed any more */
+	IBCC_DECISION_TURNED,      /* it is of the other kind now */
+	IBCC_DECISION_NUMBERS,     /* BECNs: a contributors, b as equal ones, c Mb/s carried */
+	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
+	IBCC_DECISION_NEARER,      /* a: permille that the hot port is busy */
+	IBCC_DECISION_FARTHER,     /* likewise: what NEARER gave is taken back */
+	IBCC_DECISION_ENLIST,      /* a: adapters more */
+	IBCC_DECISION_HARM,        /* barred: adapters send less */
+	IBCC_DECISION_IN_VAIN,     /* barred: nobody would be freed */
+	IBCC_DECISION_DOUBTED,     /* let go: its port's counters are not believed any more */
 };
 
 struct ibcc_decision {
 	enum ibcc_decision_code code;
-	struct ibcc_root_parameters root; /* its arrays are not there */
-	uint32_t a, b, c, d, e, f;
+	/* As it was when this was noted: NUMBERS and PAIRS find the old ones there. Its arrays are
+	 * not there.
+	 */
+	struct ibcc_root_parameters root;
+	uint32_t a, b, c;
 };
 
 /* Sums over passes since the last change of parameters. */

@@ -165,8 +165,6 @@ static void say_whether(struct ibcc_text *x, const struct ibcc_topo *t,
 {
 	say_evidence(x, t, &d->root);
 	ibcc_text_say(x, "%s", what);
-	if (d->a)
-		ibcc_text_add(x, " for %u sources", d->a);
 }
 
 static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -176,28 +174,14 @@ static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
 		      name_of(t, d->root.port).text);
 }
 
-/* Decisions on numbers. */
-static void say_numbers(struct ibcc_text *x, const struct ibcc_decision *d)
-{
-	if (d->code == IBCC_DECISION_PAIRS)
-		ibcc_text_say(
-			x,
-			"the switch's CongestionLog names %u pairs that the root limits to %u "
-			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
-			d->a, d->b, d->c, d->d);
-	else
-		ibcc_text_say(
-			x,
-			"BECN counters name %u contributors, which count as %u equal ones, the "
-			"root carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
-			d->a, d->b, d->c, d->d, d->e, d->f);
-}
-
 static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			 const struct ibcc_decision *d)
 {
 	switch (d->code) {
-	case IBCC_DECISION_ADMIT: say_whether(x, t, d, "control on with formulas"); break;
+	case IBCC_DECISION_ADMIT:
+		say_whether(x, t, d, "control on with formulas");
+		ibcc_text_add(x, " for %u sources", d->root.n);
+		break;
 	case IBCC_DECISION_LEARN:
 		say_whether(x, t, d, "mark without delay, to learn who contributes");
 		break;
@@ -215,10 +199,10 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			      name_of(t, d->root.port).text);
 		break;
 	case IBCC_DECISION_LEARNT:
-		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->a);
+		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->root.n);
 		break;
 	case IBCC_DECISION_MORE:
-		ibcc_text_say(x, "BECN counters name %u contributors", d->a);
+		ibcc_text_say(x, "BECN counters name %u contributors", d->root.n);
 		break;
 	case IBCC_DECISION_ENLIST:
 		ibcc_text_say(x, "more contribute: settings for %u adapters, too", d->a);
@@ -238,10 +222,23 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		break;
 	case IBCC_DECISION_TURNED:
 		ibcc_text_say(x, "the root is %s-generated now, for %u Mb/s: formulas again",
-			      d->root.kind == IBCC_CONGESTION_INPUT ? "input" : "output", d->a);
+			      d->root.kind == IBCC_CONGESTION_INPUT ? "input" : "output",
+			      d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_NUMBERS:
-	case IBCC_DECISION_PAIRS: say_numbers(x, d); break;
+		ibcc_text_say(
+			x,
+			"BECN counters name %u contributors, which count as %u equal ones, the "
+			"root carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
+			d->a, d->b, d->c, d->root.n, d->root.n_heavy, d->root.rate_mbps);
+		break;
+	case IBCC_DECISION_PAIRS:
+		ibcc_text_say(
+			x,
+			"the switch's CongestionLog names %u pairs that the root limits to %u "
+			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
+			d->a, d->b, d->root.n, d->root.rate_mbps);
+		break;
 	case IBCC_DECISION_NEARER:
 		ibcc_text_say(x, "the hot port is only %.1f %% busy: hold its sources less",
 			      d->a / 10.0);
@@ -353,20 +350,19 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 			 size_t len)
 {
 	struct ibcc_text x = { .buf = buf, .len = len };
-	char port[IBCC_DESC_BYTES + 16];
+	const struct name port = name_of(t, r->port);
 
-	ibcc_topo_port_name(t, r->port, port, sizeof(port));
 	switch (r->kind) {
 	case IBCC_CONGESTION_INPUT:
 		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
-			      port, r->rate_mbps, r->link_mbps);
+			      port.text, r->rate_mbps, r->link_mbps);
 		break;
 	case IBCC_CONGESTION_OUTPUT:
 		ibcc_text_add(&x,
 			      "%s: output-generated, its receiver takes %u of %u Mb/s "
 			      "(PortXmitData) and it "
 			      "waits %u.%u %% (PortXmitWait)",
-			      port, r->rate_mbps, r->link_mbps, r->wait_permille / 10,
+			      port.text, r->rate_mbps, r->link_mbps, r->wait_permille / 10,
 			      r->wait_permille % 10);
 		break;
 	}
