@@ -24,7 +24,6 @@
  * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
  * its sources' timer, what it marks too often their flows have to recover from, too.
  */
-#define GAIN_TREE_TENTHS ((unsigned int)(10 / IBCC_LAW_MARK_SHARE))
 #define GAIN_CALM_TENTHS 17u
 #define GAIN_SLOW_TENTHS 30u
 
@@ -100,13 +99,11 @@ static bool sets(const struct ibcc_parameters *p, uint32_t k)
 
 static uint32_t gain_tenths(const struct ibcc_root_parameters *r)
 {
-	if (!r->calm)
-		return GAIN_TREE_TENTHS;
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT: return GAIN_CALM_TENTHS;
-	case IBCC_CONGESTION_OUTPUT: return r->alone ? GAIN_TREE_TENTHS : GAIN_SLOW_TENTHS;
-	}
-	return GAIN_TREE_TENTHS;
+	if (r->calm && r->kind == IBCC_CONGESTION_INPUT)
+		return GAIN_CALM_TENTHS;
+	if (r->calm && !r->alone)
+		return GAIN_SLOW_TENTHS;
+	return (uint32_t)(10 / IBCC_LAW_MARK_SHARE);
 }
 
 /* What the law says for a root; all 0 if nothing. */

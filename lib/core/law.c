@@ -27,8 +27,7 @@
 #include <math.h>
 #include <string.h>
 
-#define END_FACTOR      (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0) /* of x */
-#define END_EXTRA       500u                                    /* 1/1000 packet times */
+#define END_EXTRA       500u /* 1/1000 packet times, beside the margin */
 #define END_EXTRA_KNOWN 200u
 #define DRAIN_END       3.5  /* times the table's end */
 #define DRAIN_LAST      8u   /* the last one in so many entries have it */
@@ -36,7 +35,6 @@
 #define DRAIN_STEPS     4u   /* BECNs to the table's end */
 #define CROWD           9u   /* sources that may have a step of one entry */
 #define END_MIN_MILLI   125u /* no table ends nearer: an eighth of a packet time */
-#define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 
 uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
 {
@@ -44,7 +42,8 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
 
 	if (x <= 0)
 		return 0;
-	return x * 1000 < MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000) : MAX_DELAY_MILLI;
+	return x * 1000 < IBCC_CCT_MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000)
+						   : IBCC_CCT_MAX_DELAY_MILLI;
 }
 
 /* Queue share at which the root marks. Half a buffer for input-generated congestion: a deep queue
@@ -77,7 +76,7 @@ int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cc
 {
 	struct ibcc_cct t;
 	unsigned int last = 1;
-	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, entries, MAX_DELAY_MILLI);
+	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, entries, IBCC_CCT_MAX_DELAY_MILLI);
 
 	if (ret)
 		return ret;
@@ -130,14 +129,15 @@ uint32_t ibcc_law_extra_milli(const struct ibcc_root_parameters *r)
 
 static double formula_end(const struct ibcc_root_parameters *r, uint32_t source_mbps)
 {
-	return END_FACTOR * ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) +
+	return (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0) *
+		       ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) +
 	       ibcc_law_extra_milli(r);
 }
 
 uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps)
 {
 	return (uint32_t)lround(clamp(formula_end(r, source_mbps) * r->end_permille / 1000,
-				      END_MIN_MILLI, MAX_DELAY_MILLI));
+				      END_MIN_MILLI, IBCC_CCT_MAX_DELAY_MILLI));
 }
 
 uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
@@ -171,14 +171,14 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 	o.loop_ns = o.n_int_ns * r->loop_permille / 1000;
 	if (r->phase == IBCC_PHASE_DRAIN) {
 		o.end_milli = (uint32_t)lround(clamp(formula_end(r, source_mbps) * DRAIN_END,
-						     END_MIN_MILLI, MAX_DELAY_MILLI));
+						     END_MIN_MILLI, IBCC_CCT_MAX_DELAY_MILLI));
 		make_draining(&o.cct, o.end_milli);
 		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
 		o.loop_ns =
 			(uint64_t)(r->interval_ns / DRAIN_TICKS * o.increase * IBCC_LAW_MARK_SHARE);
 	}
 	o.step_permille = (uint16_t)lround(
-		1000 * -expm1(-(double)o.increase * log1p(MAX_DELAY_MILLI / 1000.0) /
+		1000 * -expm1(-(double)o.increase * log1p(IBCC_CCT_MAX_DELAY_MILLI / 1000.0) /
 			      (ibcc_law_entries(cap_entries) - 1)));
 	timer = (double)o.loop_ns / (IBCC_LAW_MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
 	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);

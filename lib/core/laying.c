@@ -123,7 +123,6 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters
 		    struct ibcc_endport_cc *ep)
 {
 	unsigned int num = t->port[r->port].num;
-	uint32_t peer = t->port[r->port].peer;
 
 	if (per_port(ep, num)) {
 		ep->element[num] = (struct ibcc_cc_sw_port_element){
@@ -138,7 +137,7 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters
 		ep->sw.Packet_Size = packet_size(t, r->port);
 		ep->sw.Marking_Rate = r->marking_rate;
 	}
-	if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
+	if (ibcc_topo_faces_ca(t, r->port))
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
 }
 

@@ -211,7 +211,7 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 	if (most < IBCC_TELLING_BECNS)
 		return;
 	for (uint32_t i = 0; i < n_endports; i++)
-		r->n_marked += becn[i] > 0 && becn[i] * IBCC_BECN_SHARE > second;
+		r->n_marked += becn[i] > 0 && becn[i] * IBCC_TRACE_SHARE > second;
 	mean = sum / r->n_marked;
 	most -= 2 * sqrt(most);
 	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));

@@ -23,11 +23,6 @@ static inline bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
 	return !ibcc_topo_is_switch(t, t->port[port].node);
 }
 
-/* An adapter contributes if it gets more than one part in so many (2 %) of the BECNs of the most
- * marked one: late marks of a flow that has ended fall below it.
- */
-#define IBCC_BECN_SHARE 50u
-
 /* A pair's packets in a root's log. */
 struct pair_count {
 	uint32_t src; /* port */

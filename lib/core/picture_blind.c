@@ -11,11 +11,8 @@
  */
 #include "picture.h"
 
-#define MAX_TYPES 32u
-#define IDLE_SHARE                                                                                 \
-	500u         /* one part in so many (0.2 %) of its link: it sends nothing to speak of      \
-		      */
-#define NOT_WORTH 2u /* adapters that send at a switch; fewer cannot get into each other's way */
+#define MAX_TYPES  32u
+#define IDLE_SHARE 500u /* of its link: who sends less (0.2 %) has nothing to send */
 
 struct type {
 	uint32_t vendor_id;
@@ -108,7 +105,7 @@ static void infer_at(const struct job *j, const struct ibcc_topo_node *sw, bool 
 		uint32_t ca = j->t->port[p].peer;
 		uint32_t most = 0;
 
-		if (ca == IBCC_NONE || n < NOT_WORTH || !j->load[ca].blind || !sends(j, ca))
+		if (ca == IBCC_NONE || n < 2 || !j->load[ca].blind || !sends(j, ca))
 			continue;
 		for (uint32_t o = sw->first_port + 1; o <= sw->first_port + sw->n_ports; o++) {
 			uint16_t by = o == p ? 0 : holds_up(j, o, fed && !marks);

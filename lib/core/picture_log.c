@@ -130,7 +130,7 @@ static double fade(struct memory *m, const struct ibcc_root *now)
  */
 static void note_rate(struct memory *m, const struct load *l)
 {
-	if (!l->usable || l->mbps * IBCC_IDLE_SHARE < m->capacity_mbps)
+	if (!l->usable || l->mbps * IBCC_TRACE_SHARE < m->capacity_mbps)
 		return;
 	m->sent_mbps += (double)l->mbps * (double)l->ns;
 	m->sent_ns += (double)l->ns;

@@ -34,10 +34,9 @@ static uint16_t busy(const struct load *l)
 static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
 {
 	const struct load *l = &j->load[port];
-	bool faces_ca = is_ca_port(j->t, j->t->port[port].peer);
 	bool waits = l->waited >= j->p->slow_wait_permille;
 
-	if (waits && !faces_ca)
+	if (waits && !ibcc_topo_faces_ca(j->t, port))
 		return false; /* it waits for a port of the next switch */
 	*kind = waits ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	return busy(l) >= j->p->full_permille;
@@ -51,7 +50,7 @@ static bool marks(const struct job *j, uint32_t port)
 	const struct ibcc_topo_port *p = &j->t->port[port];
 	const struct load *l = &j->load[port];
 	const struct ibcc_endport_cc *sw = switch_cc(j, port);
-	bool faces_ca = is_ca_port(j->t, p->peer);
+	bool faces_ca = ibcc_topo_faces_ca(j->t, port);
 
 	if (!sw || !ibcc_settings_port_marks(sw, p->num))
 		return false;
@@ -94,7 +93,7 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 
 static bool contributes(const struct load *l, uint64_t most)
 {
-	if (!l->becn || l->becn * IBCC_BECN_SHARE <= most)
+	if (!l->becn || l->becn * IBCC_TRACE_SHARE <= most)
 		return false;
 	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
 }
@@ -238,7 +237,7 @@ static int examine(struct job *j, uint32_t port)
 	}
 	if (!suspect && (!marked || !j->actual))
 		return 0;
-	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < IBCC_FAST_PERMILLE)
+	if (!suspect && ibcc_topo_faces_ca(j->t, port) && l->sent < IBCC_FAST_PERMILLE)
 		kind = IBCC_CONGESTION_OUTPUT;
 	ibcc_tree_walk(j, port);
 	u = look_upstream(j, kind == IBCC_CONGESTION_OUTPUT, marked);

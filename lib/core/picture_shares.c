@@ -24,13 +24,12 @@
 #define MIN_SAMPLES 60.0 /* half will do for a root that was told before: few come and go */
 #define MIN_LEVEL   6.0  /* packets of each pair: what is less tells nothing */
 #define LIMITED_MIN 0.4  /* of all marks */
-#define BELOW_FROM  (1 - AT_LEVEL) /* those between there and AT_LEVEL could be either, */
-#define BELOW_MAX   0.5            /* and have at most so much of what those at the level have; */
-#define ABOVE_FROM  1.5            /* those above it (and chance) are not held, */
-#define ABOVE_MAX   0.1            /* and have so much at most */
-#define LEAST_LEFT  0.02           /* of a root, for those that it limits */
-#define UNMARKED    0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
-#define SAME        1e-3
+/* Those from 1 - AT_LEVEL to AT_LEVEL could be either: so much of what the limited have at most. */
+#define BELOW_MAX  0.5
+#define ABOVE_FROM 1.5 /* those above it (and chance) are not held, */
+#define ABOVE_MAX  0.1 /* and have so much at most */
+#define UNMARKED   0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
+#define SAME       1e-3
 
 /* A pair as one root sees it. */
 struct seen {
@@ -87,7 +86,7 @@ static bool stand_out(const struct memory *m, double level)
 
 		if (q->marks > AT_LEVEL * level)
 			limited += q->marks;
-		else if (q->marks > BELOW_FROM * level)
+		else if (q->marks > (1 - AT_LEVEL) * level)
 			below += q->marks;
 		if (q->marks > ABOVE_FROM * level * (1 + sqrt(q->chance)))
 			above += q->marks;
@@ -168,7 +167,8 @@ static void add_pair(struct shares *s, const struct job *j, const struct seen *s
 		else
 			s->capacity[k] =
 				fmax(s->capacity[k] - mbps,
-				     LEAST_LEFT * capacity_of(&j->m->root[k], &j->out->root[k]));
+				     1.0 / IBCC_TRACE_SHARE *
+					     capacity_of(&j->m->root[k], &j->out->root[k]));
 	}
 	s->src[s->n_flows] = seen->src;
 	s->n_uses += f->n_uses;

@@ -15,9 +15,9 @@
 #define BACKLOG_PASSES   5u   /* after a change, backlog being repaid looks like new roots */
 #define FOREIGN_PERMILLE 20u  /* acknowledgements, which go elsewhere too, are below this */
 #define HELD_UP_PERMILLE 500u /* of what one of the sources sends */
-#define DOUBT_PASSES     6u   /* so long a link is full that is admitted in doubt, */
-#define DOUBT_WAIT       50u  /* and its feeders wait so much, permille */
-#define STRICT_WAIT      250u /* ... those of a new root once something is controlled */
+#define STOOD_PASSES     10u  /* a link that is full for so long is so for good, whatever changed */
+#define DOUBT_PASSES     6u   /* so long a link is full that is admitted in doubt */
+#define STRICT_WAIT      250u /* permille: feeders of a new root once something is controlled */
 #define LEARN_PASSES     8u   /* marks alone tell who contributes, and cost nothing */
 #define BACK_SOON        2u   /* times the quiet passes */
 #define PATIENCE_MAX     64u
@@ -71,7 +71,7 @@ static bool believable(const struct pass *p, const struct held *h, const struct 
 		return false;
 	if (now->kind == IBCC_CONGESTION_OUTPUT)
 		return true;
-	if (p->c->since_change < BACKLOG_PASSES && h->stood < IBCC_STOOD_PASSES)
+	if (p->c->since_change < BACKLOG_PASSES && h->stood < STOOD_PASSES)
 		return false;
 	return now->tree_wait_permille >= STRICT_WAIT || !ibcc_rules_tally(p).on;
 }
@@ -89,7 +89,7 @@ static bool in_doubt(const struct pass *p, const struct ibcc_root_parameters *r,
 {
 	return p->c->p.without != IBCC_RULE_DOUBT && ibcc_rules_tally(p).told &&
 	       r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
-	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= DOUBT_WAIT &&
+	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= IBCC_FREE_PERMILLE &&
 	       now->confidence_permille >= IBCC_CONFIDENT_PERMILLE;
 }
 
@@ -259,7 +259,7 @@ static bool may_pass(const struct ibcc_controller *c, const struct held *h)
 
 	ibcc_parameters_each (o, &c->par)
 		if (o->phase == IBCC_PHASE_DRAIN || !o->in_force ||
-		    (c->held[o - c->par.root].settle && h->stood < IBCC_STOOD_PASSES))
+		    (c->held[o - c->par.root].settle && h->stood < STOOD_PASSES))
 			return true;
 	return false;
 }

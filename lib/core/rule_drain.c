@@ -4,8 +4,7 @@
  */
 #include "rules.h"
 
-#define TREE_BUFFER       65536u /* bytes of a switch port and VL, about */
-#define DRAIN_SOON        3u     /* passes */
+#define DRAIN_SOON        3u /* passes */
 #define DRAIN_MAX         60u
 #define DRY_PASSES        2u
 #define RETURNED_PASSES   6u
@@ -17,7 +16,8 @@
  */
 static uint16_t drain_passes(const struct pass *p, const struct held *h)
 {
-	uint64_t ns = h->now ? (uint64_t)h->now->n_waiting * TREE_BUFFER * 8000 / h->full_mbps : 0;
+	uint64_t ns =
+		h->now ? (uint64_t)h->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / h->full_mbps : 0;
 
 	if (p->c->p.without == IBCC_RULE_DRAIN || h->r->kind != IBCC_CONGESTION_OUTPUT ||
 	    ns * 8 <= DRAIN_SOON * p->pic->interval_ns)

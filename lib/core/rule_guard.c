@@ -15,7 +15,6 @@
  */
 #include "rules.h"
 
-#define FREE_WAIT          50u  /* permille: such an adapter sends what it has to */
 #define KNOWN_SHARE        8u   /* one part in so many of the traffic tells how demand changed */
 #define HARM_PERMILLE      850u /* at its onset congestion has not yet taken all that it will */
 #define LESS_PERMILLE      900u /* of what the root carried */
@@ -33,7 +32,8 @@ static bool harmed(const struct pass *p, const struct held *h)
 
 		before += b->mbps;
 		now += n->mbps;
-		if (h->r->member[i] || b->wait_permille > FREE_WAIT || n->wait_permille > FREE_WAIT)
+		if (h->r->member[i] || b->wait_permille > IBCC_FREE_PERMILLE ||
+		    n->wait_permille > IBCC_FREE_PERMILLE)
 			continue;
 		free_before += b->mbps;
 		free_now += n->mbps;
@@ -55,7 +55,7 @@ static bool does_harm(const struct pass *p, struct held *h)
 		return false;
 	h->guarded++;
 	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&
-	       now->rate_mbps * IBCC_IDLE_SHARE >= h->full_mbps;
+	       now->rate_mbps * IBCC_TRACE_SHARE >= h->full_mbps;
 	h->harmed = less && harmed(p, h) ? h->harmed + 1 : 0;
 	return h->harmed >= IBCC_JUDGE_PASSES;
 }

@@ -9,19 +9,16 @@
 
 #include "rules.h"
 
-#define KIND_PASSES     3u      /* so long a root must look like the other kind */
-#define FASTER_PERMILLE 1100u   /* of what the receiver took when it was slow */
-#define RECEIVE_BUFFER  131072u /* bytes, about twice what adapters have */
-#define MORE_PERMILLE   1300u   /* of the contributors counted on */
-#define SHRUNK_PERMILLE 600u    /* tables that end too late cost little, and are mended later */
-#define LOOP_FACTOR     2u      /* of the time between a source's packets: marks adapt to less */
-/* Tables that end too early lose control, those that end too late cost a little: the former is
- * mended sooner, well before the law's margin of 1.15 is used up.
+#define KIND_PASSES     3u    /* so long a root must look like the other kind */
+#define FASTER_PERMILLE 1100u /* of what the receiver took when it was slow */
+#define MORE_PERMILLE   1300u /* of who was counted on, or of the time between packets */
+#define SHRUNK_PERMILLE 600u  /* tables that end too late cost little, and are mended later */
+#define LOOP_FACTOR     2u    /* of the time between a source's packets: marks adapt to less */
+/* Of what each pair was to get. Tables that end too early lose control, those that end too late
+ * cost a little: the former is mended sooner, well before the law's margin is used up.
  */
-#define CLOSER  0.9 /* of what each pair was to get */
-#define FARTHER (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0)
-#define NUMBER  1.3 /* times as long is a pair's time between packets, or as short */
-#define PAUSE   8u  /* passes between two changes */
+#define CLOSER 0.9
+#define PAUSE  8u /* passes between two changes */
 
 static void end_learning(struct pass *p, struct held *h)
 {
@@ -54,7 +51,9 @@ static bool differs(const struct held *h)
 	double each = mbps / n * r->n / r->rate_mbps;
 	double loop = n / mbps * r->rate_mbps / r->n_heavy; /* times that between packets */
 
-	return each < CLOSER - chance / 2 || each > FARTHER + chance || loop > NUMBER + chance;
+	return each < CLOSER - chance / 2 ||
+	       each > 1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0 + chance ||
+	       loop > MORE_PERMILLE / 1000.0 + chance;
 }
 
 /* Is it busy while hardly anybody waits for it, and the only root? Then there is nothing to be
@@ -115,13 +114,12 @@ static void enlist_logged(struct pass *p, struct held *h)
  */
 static bool looks_otherwise(const struct pass *p, const struct held *h)
 {
-	uint32_t peer = p->t->port[h->r->port].peer;
 	const struct ibcc_root *now = h->now;
 
 	switch (h->r->kind) {
 	case IBCC_CONGESTION_INPUT:
-		return now->wait_permille >= IBCC_JAM_PERMILLE && peer != IBCC_NONE &&
-		       !ibcc_topo_is_switch(p->t, p->t->port[peer].node);
+		return now->wait_permille >= IBCC_JAM_PERMILLE &&
+		       ibcc_topo_faces_ca(p->t, h->r->port);
 	case IBCC_CONGESTION_OUTPUT:
 		return now->rate_mbps >= now->link_mbps / 1000 * IBCC_FAST_PERMILLE;
 	}
@@ -174,7 +172,7 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 		return false;
 	slow *= h->fast.n;
 	if (h->fast.rate_mbps * 1000 > slow * FASTER_PERMILLE)
-		return (h->fast.rate_mbps - slow) * r->interval_ns / 8000 > RECEIVE_BUFFER;
+		return (h->fast.rate_mbps - slow) * r->interval_ns / 8000 > 2 * IBCC_BUFFER_BYTES;
 	h->fast = (struct window){ 0 };
 	return false;
 }

@@ -7,9 +7,10 @@
  */
 #include "rules.h"
 
-#define LEAST       250u /* permille of the formulas': so far feedback may go */
-#define BACK_PASSES 2u   /* so long a tree must be seen back: it spreads fast */
-#define CALM_SHARE  8u   /* gone: at most one port waits for so many contributors */
+#define LEAST        250u /* permille of the formulas': so far feedback may go */
+#define BACK_PASSES  2u   /* so long a tree must be seen back: it spreads fast */
+#define CALM_SHARE   8u   /* gone: at most one port waits for so many contributors */
+#define STANDS_SHARE 2u   /* back: more than one for so many */
 
 /* Where a slow receiver's table ends has no more margin than its many sources need who were not
  * counted: nearer, and control of all of them is lost at once. Roots that share sources are idle
@@ -70,7 +71,7 @@ static void calm(struct pass *p, struct held *h)
 {
 	struct ibcc_root_parameters *r = h->r;
 	uint64_t waiting = h->now->n_waiting;
-	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
+	bool gone = waiting * (r->calm ? STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
 		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
 		     waiting <= h->n_adapters) ||
 		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_tally(p).in_between &&

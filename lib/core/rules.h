@@ -13,10 +13,10 @@
 
 /* Share of the ports on the way to a root that must have been read to act on it. */
 #define IBCC_CONFIDENT_PERMILLE 700u
-/* A full link that has been one for so many passes is no passing one, whatever else changed. */
-#define IBCC_STOOD_PASSES 10u
-/* A tree stands if more than one port waits for so many contributors. */
-#define IBCC_STANDS_SHARE 2u
+/* What a port buffers of a VL, about: a switch's, or an adapter's. */
+#define IBCC_BUFFER_BYTES 65536u
+/* Who waits less sends what it has to; feeders that wait less do not wait. */
+#define IBCC_FREE_PERMILLE 50u
 /* A root's back-off is doubled so many times at most. */
 #define IBCC_BACKOFF_MAX 4u
 /* Decisions in a pass; what is more takes the last one's place. */
