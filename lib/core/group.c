@@ -119,8 +119,8 @@ static struct values values_of(const struct ibcc_parameters *p, const struct ibc
 	struct ibcc_law_out law;
 	struct values v = { 0 };
 
-	if (!sets(p, k) ||
-	    ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), IBCC_LAW_ENTRIES, &law))
+	if (!sets(p, k) || ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports),
+					    IBCC_FORMULA_ENTRIES, &law))
 		return v;
 	v.end_milli = law.end_milli;
 	v.loop_ns = law.loop_ns;
@@ -182,7 +182,7 @@ void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 			continue;
 		}
 		if (r->interval_ns)
-			r->recover = (uint32_t)(v[r->leader].timer_ns * IBCC_LAW_ENTRIES /
+			r->recover = (uint32_t)(v[r->leader].timer_ns * IBCC_FORMULA_ENTRIES /
 						r->interval_ns);
 		if (r->phase == IBCC_PHASE_DRAIN)
 			continue;

@@ -55,11 +55,7 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
  */
 uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
 {
-	switch (kind) {
-	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(500);
-	case IBCC_CONGESTION_OUTPUT: return ibcc_formula_threshold_register(250);
-	}
-	return 0;
+	return ibcc_formula_threshold_register(kind == IBCC_CONGESTION_INPUT ? 500 : 250);
 }
 
 static double clamp(double v, double low, double high)
@@ -67,16 +63,22 @@ static double clamp(double v, double low, double high)
 	return v < low ? low : v > high ? high : v;
 }
 
-unsigned int ibcc_law_entries(uint32_t cap_entries)
+static uint32_t to_end(double milli)
 {
-	return cap_entries < IBCC_LAW_ENTRIES ? cap_entries : IBCC_LAW_ENTRIES;
+	return (uint32_t)lround(clamp(milli, END_MIN_MILLI, IBCC_CCT_MAX_DELAY_MILLI));
 }
 
-int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct)
+static unsigned int n_entries(uint32_t cap_entries)
+{
+	return cap_entries < IBCC_FORMULA_ENTRIES ? cap_entries : IBCC_FORMULA_ENTRIES;
+}
+
+int ibcc_law_table(uint32_t cap_entries, uint32_t end_milli, struct ibcc_cct *cct)
 {
 	struct ibcc_cct t;
 	unsigned int last = 1;
-	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, entries, IBCC_CCT_MAX_DELAY_MILLI);
+	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, n_entries(cap_entries),
+				 IBCC_CCT_MAX_DELAY_MILLI);
 
 	if (ret)
 		return ret;
@@ -105,12 +107,9 @@ static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
  */
 static uint8_t increase(const struct ibcc_root_parameters *r)
 {
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT: return 1;
-	case IBCC_CONGESTION_OUTPUT:
-		return (uint8_t)clamp(sqrt((double)r->n_heavy / CROWD), 1, 127);
-	}
-	return 1;
+	if (r->kind == IBCC_CONGESTION_INPUT)
+		return 1;
+	return (uint8_t)clamp(sqrt((double)r->n_heavy / CROWD), 1, 127);
 }
 
 /* Among few sources of a full link the margin is what leaves gaps on it when all of them are at
@@ -119,12 +118,8 @@ static uint8_t increase(const struct ibcc_root_parameters *r)
  */
 uint32_t ibcc_law_extra_milli(const struct ibcc_root_parameters *r)
 {
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT:
-		return r->basis == IBCC_BASIS_LOGGED ? END_EXTRA_KNOWN : END_EXTRA;
-	case IBCC_CONGESTION_OUTPUT: break;
-	}
-	return END_EXTRA;
+	return r->kind == IBCC_CONGESTION_INPUT && r->basis == IBCC_BASIS_LOGGED ? END_EXTRA_KNOWN
+										 : END_EXTRA;
 }
 
 static double formula_end(const struct ibcc_root_parameters *r, uint32_t source_mbps)
@@ -136,8 +131,7 @@ static double formula_end(const struct ibcc_root_parameters *r, uint32_t source_
 
 uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps)
 {
-	return (uint32_t)lround(clamp(formula_end(r, source_mbps) * r->end_permille / 1000,
-				      END_MIN_MILLI, IBCC_CCT_MAX_DELAY_MILLI));
+	return to_end(formula_end(r, source_mbps) * r->end_permille / 1000);
 }
 
 uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
@@ -164,14 +158,13 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 
 	o.fair_milli = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps);
 	o.end_milli = ibcc_law_end_milli(r, source_mbps);
-	ret = ibcc_law_table(ibcc_law_entries(cap_entries), o.end_milli, &o.cct);
+	ret = ibcc_law_table(cap_entries, o.end_milli, &o.cct);
 	if (ret)
 		return ret;
 	o.n_int_ns = (uint64_t)llround((double)r->n_heavy * r->packet_bytes * 8000 / r->rate_mbps);
 	o.loop_ns = o.n_int_ns * r->loop_permille / 1000;
 	if (r->phase == IBCC_PHASE_DRAIN) {
-		o.end_milli = (uint32_t)lround(clamp(formula_end(r, source_mbps) * DRAIN_END,
-						     END_MIN_MILLI, IBCC_CCT_MAX_DELAY_MILLI));
+		o.end_milli = to_end(formula_end(r, source_mbps) * DRAIN_END);
 		make_draining(&o.cct, o.end_milli);
 		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
 		o.loop_ns =
@@ -179,7 +172,7 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 	}
 	o.step_permille = (uint16_t)lround(
 		1000 * -expm1(-(double)o.increase * log1p(IBCC_CCT_MAX_DELAY_MILLI / 1000.0) /
-			      (ibcc_law_entries(cap_entries) - 1)));
+			      (n_entries(cap_entries) - 1)));
 	timer = (double)o.loop_ns / (IBCC_LAW_MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
 	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);
 	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);

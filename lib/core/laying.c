@@ -64,35 +64,16 @@ struct job {
 	struct ibcc_target *out;
 };
 
-/* Does a root have settings for an endport? */
-static bool wants(const struct job *j, uint32_t i)
+/* Does a root have settings for an endport, or would have if that could take them? */
+static void ask_roots(const struct job *j, uint32_t i, bool *wanted, bool *lacking)
 {
 	const struct ibcc_root_parameters *r;
 
-	ibcc_parameters_each (r, j->p)
-		if (r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i)
-			return true;
-	return false;
-}
-
-/* What an endport has now is its baseline when it gets settings of ours for the first time. */
-static int touch(const struct job *j, uint32_t i)
-{
-	const struct ibcc_endport_cc *from = &j->actual->ep[i];
-	struct ibcc_endport_cc *to = &j->l->baseline.ep[i];
-	struct ibcc_cc_sw_port_element *element = NULL;
-
-	if (from->n_element) {
-		element = calloc(from->n_element, sizeof(*element));
-		if (!element)
-			return -ENOMEM;
-		memcpy(element, from->element, from->n_element * sizeof(*element));
+	*wanted = *lacking = false;
+	ibcc_parameters_each (r, j->p) {
+		*wanted |= r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i;
+		*lacking |= r->lacking[i];
 	}
-	free(to->element);
-	*to = *from;
-	to->element = element;
-	j->l->touched[i] = true;
-	return 0;
 }
 
 static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *ep)
@@ -289,8 +270,7 @@ static bool near_enough(const struct job *j, uint32_t i, const struct ibcc_law_o
 		if (!sl_is_near(j, i, sl, law))
 			return false;
 	return near(end_of(&ep->cct), end_of(&law->cct)) &&
-	       !ibcc_law_table(ibcc_law_entries(entries), end_of(&ep->cct), &same) &&
-	       ibcc_cct_equal(&same, &ep->cct);
+	       !ibcc_law_table(entries, end_of(&ep->cct), &same) && ibcc_cct_equal(&same, &ep->cct);
 }
 
 static void set_values(const struct job *j, struct ibcc_endport_cc *ep,
@@ -343,30 +323,22 @@ static int lay_ca(const struct job *j, uint32_t i)
 	return ret;
 }
 
-static bool is_lacking(const struct job *j, uint32_t i)
-{
-	const struct ibcc_root_parameters *r;
-
-	ibcc_parameters_each (r, j->p)
-		if (r->lacking[i])
-			return true;
-	return false;
-}
-
 static int lay(const struct job *j, uint32_t i)
 {
 	uint32_t n_reasons = j->out->n_reasons;
-	bool wanted = wants(j, i);
+	bool wanted, lacking;
 	int ret = 0;
 
+	ask_roots(j, i, &wanted, &lacking);
 	if (j->actual->ep[i].support != IBCC_CC_SUPPORTED) {
-		if (wanted || is_lacking(j, i))
+		if (wanted || lacking)
 			j->out->without[j->out->n_without++] = i;
 		return 0;
 	}
+	/* What it has before it gets settings of ours for the first time is its baseline. */
 	if (wanted && !j->l->touched[i])
-		ret = touch(j, i);
-	if (ret || !j->l->touched[i])
+		ret = ibcc_endport_cc_copy(&j->l->baseline.ep[i], &j->actual->ep[i]);
+	if (ret || (!wanted && !j->l->touched[i]))
 		return ret;
 	ret = ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[i]].node) ? lay_switch(j, i)
 									   : lay_ca(j, i);
