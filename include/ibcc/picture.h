@@ -104,7 +104,6 @@ struct ibcc_load {
 struct ibcc_picture {
 	uint64_t pass;        /* of the snapshot */
 	uint64_t interval_ns; /* since the pass before */
-	uint32_t n_cas;       /* active channel adapter ports: N of the formulas */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
 	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
 	bool trustworthy;     /* false: too many ports stale to act on it */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/device.h>
 #include <ibcc/grow.h>
 
 #include "picture.h"
@@ -130,7 +129,6 @@ static void make_loads(const struct job *j)
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
 		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
-		j->out->n_cas += ibcc_device_takes_part(j->t, j->t->port[i].node);
 		j->out->fecn += load[i].fecn;
 		j->out->becn += load[i].becn;
 	}

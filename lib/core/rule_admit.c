@@ -207,7 +207,6 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 	struct ibcc_root_parameters *r = h->r;
 	uint32_t n = now->n_contributors ? now->n_contributors : 1;
 	uint32_t n_loads = p->pic->n_loads;
-	struct ibcc_load *before;
 	bool learns;
 
 	ibcc_rules_enlist_sources(p, h, now);
@@ -220,12 +219,11 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 		memset(r->member, 0, c->par.n_endports * sizeof(*r->member));
 		return 0;
 	}
-	before = calloc(n_loads ? n_loads : 1, sizeof(*before));
-	if (!before)
+	if (!h->before)
+		h->before = calloc(n_loads ? n_loads : 1, sizeof(*h->before));
+	if (!h->before)
 		return -ENOMEM;
-	memcpy(before, p->pic->load, n_loads * sizeof(*before));
-	free(h->before);
-	h->before = before;
+	memcpy(h->before, p->pic->load, n_loads * sizeof(*h->before));
 	/* A slow receiver's buffer may have had room in its first pass, and taken more than it
 	 * does.
 	 */

@@ -204,16 +204,18 @@ static void by_becns(struct pass *p, struct held *h)
 	uint64_t end = permille(ibcc_law_fair_milli(n, mbps, rate) + 1000u,
 				ibcc_law_fair_milli(r->n, mbps, r->rate_mbps) + 1000u);
 	uint64_t loop = permille((uint64_t)n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
-	bool first = r->basis == IBCC_BASIS_WAITING, leads = &p->c->par.root[r->leader] == r;
+	/* Numbers by who waits are guesses, which the first that are counted replace sooner. */
+	uint32_t far = 1000 + IBCC_LAW_MARGIN_PERMILLE, near = 1000 - IBCC_LAW_MARGIN_PERMILLE;
+	bool guess = r->basis == IBCC_BASIS_WAITING && (end >= far || end <= near);
+	bool leads = &p->c->par.root[r->leader] == r;
+	bool end_fits = end <= far && end >= SHRUNK_PERMILLE;
+	bool loop_fits = loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR;
 	struct ibcc_decision *d;
 
 	if (!n || !rate)
 		return;
 	r->basis = IBCC_BASIS_MARKED;
-	if ((!leads || (end <= 1000 + IBCC_LAW_MARGIN_PERMILLE && end >= SHRUNK_PERMILLE)) &&
-	    loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR &&
-	    !(first &&
-	      (end >= 1000 + IBCC_LAW_MARGIN_PERMILLE || end <= 1000 - IBCC_LAW_MARGIN_PERMILLE)))
+	if ((end_fits || !leads) && loop_fits && !guess)
 		return;
 	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, h);
 	d->a = n;
