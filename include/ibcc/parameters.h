@@ -34,8 +34,8 @@ struct ibcc_root_parameters {
 	enum ibcc_phase phase;
 	enum ibcc_basis basis;
 	bool in_force;      /* its settings are on the fabric */
-	bool told;          /* its limited pairs are known */
-	bool calm;          /* its tree is gone: it marks less */
+	bool limits_known;  /* whom it limits, by the log */
+	bool tree_gone;     /* it marks less */
 	uint32_t n;         /* see enum ibcc_basis */
 	uint32_t n_heavy;   /* so many if all sent as much as the heaviest; 1..n */
 	uint32_t rate_mbps; /* what they get in all */

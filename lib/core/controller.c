@@ -68,7 +68,7 @@ struct tally ibcc_rules_tally(const struct pass *p)
 
 	ibcc_parameters_each (r, &p->c->par) {
 		t.on++;
-		t.told += r->told;
+		t.limiting += r->limits_known;
 		t.learning += r->phase == IBCC_PHASE_LEARN;
 		t.in_between += r->phase != IBCC_PHASE_HOLD || !r->in_force;
 	}

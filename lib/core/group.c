@@ -24,7 +24,7 @@
  * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
  * its sources' timer, what it marks too often their flows have to recover from, too.
  */
-#define GAIN_CALM_TENTHS 17u
+#define GAIN_GONE_TENTHS 17u
 #define GAIN_SLOW_TENTHS 30u
 
 struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port)
@@ -99,9 +99,9 @@ static bool sets(const struct ibcc_parameters *p, uint32_t k)
 
 static uint32_t gain_tenths(const struct ibcc_root_parameters *r)
 {
-	if (r->calm && r->kind == IBCC_CONGESTION_INPUT)
-		return GAIN_CALM_TENTHS;
-	if (r->calm && !r->alone)
+	if (r->tree_gone && r->kind == IBCC_CONGESTION_INPUT)
+		return GAIN_GONE_TENTHS;
+	if (r->tree_gone && !r->alone)
 		return GAIN_SLOW_TENTHS;
 	return (uint32_t)(10 / IBCC_LAW_MARK_SHARE);
 }

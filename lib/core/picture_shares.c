@@ -21,7 +21,7 @@
 #define DOUBT       0.5  /* deviations: in doubt a pair is taken for limited */
 #define ROUNDS      8u
 #define CHANCE_MAX  0.5  /* relative variance */
-#define MIN_SAMPLES 60.0 /* half will do for a root that was told before: few come and go */
+#define MIN_SAMPLES 60.0 /* half will do where limits were known before: few come and go */
 #define MIN_LEVEL   6.0  /* packets of each pair: what is less tells nothing */
 #define LIMITED_MIN 0.4  /* of all marks */
 /* Those from 1 - AT_LEVEL to AT_LEVEL could be either: so much of what the limited have at most. */
@@ -96,18 +96,18 @@ static bool stand_out(const struct memory *m, double level)
 }
 
 /* Are a root's pairs known so well that those that it limits stand out? Not so well is needed for a
- * root that was told before.
+ * root of which they were known before.
  */
 static bool is_known(const struct memory *m)
 {
-	bool told = m->held && m->held->told;
+	bool before = m->held && m->held->limits_known;
 	double level;
 
-	if (m->samples < (told ? MIN_SAMPLES / 2 : MIN_SAMPLES) || m->passes < IBCC_JUDGE_PASSES ||
-	    m->unlogged >= IBCC_UNLOGGED_MAX)
+	if (m->samples < (before ? MIN_SAMPLES / 2 : MIN_SAMPLES) ||
+	    m->passes < IBCC_JUDGE_PASSES || m->unlogged >= IBCC_UNLOGGED_MAX)
 		return false;
 	level = find_level(m);
-	return level >= MIN_LEVEL * m->marks / m->samples && (told || stand_out(m, level));
+	return level >= MIN_LEVEL * m->marks / m->samples && (before || stand_out(m, level));
 }
 
 static void list_pairs(struct shares *s, const struct memory *m)
@@ -184,7 +184,7 @@ static bool uses(const struct ibcc_maxmin_flow *f, uint32_t k)
 }
 
 /* How many pairs find their bottleneck in a root, what they get of it, and who sends them. */
-static void tell(const struct shares *s, const struct job *j, uint32_t k, struct memory *m)
+static void count_limited(const struct shares *s, const struct job *j, uint32_t k, struct memory *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 	uint32_t last = IBCC_NONE;
@@ -227,7 +227,7 @@ static int solve(struct shares *s, const struct job *j)
 	ret = ibcc_maxmin_solve(s->capacity, n_roots, s->flow, s->n_flows);
 	for (uint32_t k = 0; k < n_roots && !ret; k++)
 		if (j->out->root[k].logged)
-			tell(s, j, k, &j->m->root[k]);
+			count_limited(s, j, k, &j->m->root[k]);
 	return ret;
 }
 

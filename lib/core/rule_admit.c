@@ -81,13 +81,13 @@ static bool believable(const struct pass *p, const struct held *h, const struct 
  */
 static bool has_room_for_doubt(const struct pass *p)
 {
-	return ibcc_rules_tally(p).told && p->c->par.n_roots < IBCC_ROOTS_MAX / 2;
+	return ibcc_rules_tally(p).limiting && p->c->par.n_roots < IBCC_ROOTS_MAX / 2;
 }
 
 static bool in_doubt(const struct pass *p, const struct ibcc_root_parameters *r,
 		     const struct ibcc_root *now)
 {
-	return p->c->p.without != IBCC_RULE_DOUBT && ibcc_rules_tally(p).told &&
+	return p->c->p.without != IBCC_RULE_DOUBT && ibcc_rules_tally(p).limiting &&
 	       r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
 	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= IBCC_FREE_PERMILLE &&
 	       now->confidence_permille >= IBCC_CONFIDENT_PERMILLE;
@@ -289,7 +289,7 @@ int ibcc_rule_admit(struct pass *p)
 			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, h);
 			continue;
 		}
-		r->calm = !confirmed; /* others hold its sources already */
+		r->tree_gone = !confirmed; /* others hold its sources already */
 		ret = admit(p, h, now);
 		if (ret || r->phase != IBCC_PHASE_WATCH)
 			return ret;

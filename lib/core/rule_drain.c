@@ -72,7 +72,7 @@ static void drain_again(struct pass *p, struct held *h)
 		return;
 	h->backoff += h->backoff < IBCC_BACKOFF_MAX;
 	h->turning = 0;
-	r->calm = false;
+	r->tree_gone = false;
 	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, h)->a = now->tree_wait_permille;
 	ibcc_rules_change(p, h);
 }

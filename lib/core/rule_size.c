@@ -135,7 +135,7 @@ static void turn(struct pass *p, struct held *h, uint32_t mbps)
 		r->basis = IBCC_BASIS_MARKED;
 	ibcc_rules_number(h, h->n_adapters, h->n_adapters, mbps);
 	r->threshold = ibcc_law_threshold(r->kind);
-	r->calm = false;
+	r->tree_gone = false;
 	h->other_kind = 0;
 	h->fast = (struct window){ 0 };
 	ibcc_rules_begin_anew(h);
@@ -157,7 +157,7 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 	uint16_t tree_wait = h->root ? h->root->tree_wait_permille : 0;
 	uint16_t free = p->c->p.victim_wait_permille;
 
-	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->told ||
+	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->limits_known ||
 	    &p->c->par.root[r->leader] != r || p->c->since_change < 2)
 		return false;
 	if (port->wait_permille >= IBCC_JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
@@ -246,7 +246,7 @@ static void size_held(struct pass *p, struct held *h)
 	bool logged = known->logged && p->c->p.without != IBCC_RULE_LOG;
 	uint32_t more;
 
-	r->told = logged && (known->n_limited || r->told);
+	r->limits_known = logged && (known->n_limited || r->limits_known);
 	if (logged && known->n_limited) {
 		by_log(p, h);
 		enlist_logged(p, h);
@@ -262,7 +262,7 @@ static void size_held(struct pass *p, struct held *h)
 		turn(p, h, now->rate_mbps);
 		return;
 	}
-	if (r->told)
+	if (r->limits_known)
 		return;
 	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
 		by_becns(p, h);

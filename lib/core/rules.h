@@ -30,8 +30,8 @@ enum ibcc_decision_code {
 	IBCC_DECISION_MORE,        /* n contribute, more than were seen to wait */
 	IBCC_DECISION_DRAINED,     /* the tree is empty */
 	IBCC_DECISION_DRAIN_AGAIN, /* a: permille that its sources wait */
-	IBCC_DECISION_CALM,        /* the tree is gone: fewer marks */
-	IBCC_DECISION_NOT_CALM,    /* it is back: more marks */
+	IBCC_DECISION_TREE_GONE,   /* the tree is gone: fewer marks */
+	IBCC_DECISION_TREE_BACK,   /* it is back: more marks */
 	IBCC_DECISION_TURNED,      /* it is of the other kind now */
 	IBCC_DECISION_NUMBERS,     /* BECNs: a contributors, b as equal ones, c Mb/s carried */
 	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
@@ -60,17 +60,16 @@ struct window {
 
 /* What the controller remembers of a root, beside its parameters. */
 struct held {
-	uint16_t seen;   /* passes in a row with reason to act, before it is admitted */
-	uint16_t stood;  /* ... whatever else changed */
-	uint16_t absent; /* passes in a row in which it was no root */
-	uint16_t left;   /* passes at most of phases LEARN, DRAIN and BARRED */
-	uint16_t settle; /* passes to wait before judging */
-	uint16_t
-		patience; /* quiet_passes are multiplied by this: it came back soon after it went */
-	uint16_t barred;  /* length of the last bar, passes; 0: never was */
-	uint8_t backoff;  /* waits of its rules are doubled so many times: its tree came back */
-	bool begun;       /* some of its settings have been on the fabric */
-	bool unmarked;    /* ... and were gone while it was held: nobody was marked */
+	uint16_t seen;       /* passes in a row with reason to act, before it is admitted */
+	uint16_t stood;      /* ... whatever else changed */
+	uint16_t absent;     /* passes in a row in which it was no root */
+	uint16_t left;       /* passes at most of phases LEARN, DRAIN and BARRED */
+	uint16_t settle;     /* passes to wait before judging */
+	uint16_t patience;   /* times quiet_passes: it came back soon after it went */
+	uint16_t barred;     /* length of the last bar, passes; 0: never was */
+	uint8_t backoff;     /* waits of its rules are doubled so many times: its tree came back */
+	bool begun;          /* some of its settings have been on the fabric */
+	bool unmarked;       /* ... and were gone while it was held: nobody was marked */
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
 	struct window win;
@@ -146,7 +145,7 @@ void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k);
  * whose tree is being emptied or whose settings are under way: what is lost then is lost to that.
  */
 struct tally {
-	uint32_t on, told, learning, in_between;
+	uint32_t on, limiting, learning, in_between;
 };
 struct tally ibcc_rules_tally(const struct pass *p);
 

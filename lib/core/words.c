@@ -214,10 +214,10 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_say(x, "the tree stands again, its sources wait %.1f %%: empty it first",
 			      d->a / 10.0);
 		break;
-	case IBCC_DECISION_CALM:
+	case IBCC_DECISION_TREE_GONE:
 		ibcc_text_say(x, "nobody waits for the hot port: mark fewer packets");
 		break;
-	case IBCC_DECISION_NOT_CALM:
+	case IBCC_DECISION_TREE_BACK:
 		ibcc_text_say(x, "sources wait for the hot port again: mark more packets");
 		break;
 	case IBCC_DECISION_TURNED:
