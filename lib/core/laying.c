@@ -146,7 +146,7 @@ static int lay_switch(const struct job *j, uint32_t i)
 {
 	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
 	const struct ibcc_root_parameters *o, *r = NULL;
-	enum ibcc_reason_code code = IBCC_REASON_MASK;
+	enum ibcc_reason_code code;
 	unsigned int differs;
 	int ret = 0;
 
@@ -157,8 +157,7 @@ static int lay_switch(const struct job *j, uint32_t i)
 			r = o;
 		}
 	differs = ibcc_settings_differ(&j->actual->ep[i], ep);
-	if (r && !per_port(ep, j->t->port[r->port].num))
-		code = IBCC_REASON_SWITCH;
+	code = r && !per_port(ep, j->t->port[r->port].num) ? IBCC_REASON_SWITCH : IBCC_REASON_MASK;
 	if (differs & IBCC_SETTINGS_SWITCH)
 		ret = give_reason(j, i, IBCC_CC_ATTR_SW_SETTING, code, r, NULL);
 	if (!ret && differs & IBCC_SETTINGS_ELEMENTS)

@@ -141,7 +141,7 @@ static double capacity_of(const struct memory *m, const struct ibcc_root *r)
 }
 
 /* A pair that is limited somewhere takes from all the roots on its way; one that is not leaves them
- * so much less.
+ * so much less, but a trace.
  */
 static void add_pair(struct shares *s, const struct job *j, const struct seen *seen, size_t n)
 {

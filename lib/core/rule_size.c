@@ -116,14 +116,9 @@ static bool looks_otherwise(const struct pass *p, const struct held *h)
 {
 	const struct ibcc_root *now = h->now;
 
-	switch (h->r->kind) {
-	case IBCC_CONGESTION_INPUT:
-		return now->wait_permille >= IBCC_JAM_PERMILLE &&
-		       ibcc_topo_faces_ca(p->t, h->r->port);
-	case IBCC_CONGESTION_OUTPUT:
+	if (h->r->kind == IBCC_CONGESTION_OUTPUT)
 		return now->rate_mbps >= now->link_mbps / 1000 * IBCC_FAST_PERMILLE;
-	}
-	return false;
+	return now->wait_permille >= IBCC_JAM_PERMILLE && ibcc_topo_faces_ca(p->t, h->r->port);
 }
 
 static void turn(struct pass *p, struct held *h, uint32_t mbps)
@@ -273,16 +268,10 @@ static void size_held(struct pass *p, struct held *h)
 
 void ibcc_rule_size(struct pass *p, struct held *h)
 {
-	if (!h->known)
-		return;
-	switch (h->r->phase) {
-	case IBCC_PHASE_WATCH:
-	case IBCC_PHASE_BARRED: break;
-	case IBCC_PHASE_LEARN: end_learning(p, h); break;
-	case IBCC_PHASE_DRAIN:
-		if (h->now)
-			count_drained(p, h);
-		break;
-	case IBCC_PHASE_HOLD: size_held(p, h); break;
-	}
+	if (h->known && h->r->phase == IBCC_PHASE_LEARN)
+		end_learning(p, h);
+	else if (h->now && h->r->phase == IBCC_PHASE_DRAIN)
+		count_drained(p, h);
+	else if (h->known && h->r->phase == IBCC_PHASE_HOLD)
+		size_held(p, h);
 }

@@ -352,22 +352,15 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 	struct ibcc_text x = { .buf = buf, .len = len };
 	const struct name port = name_of(t, r->port);
 
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT:
+	if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
 			      port.text, r->rate_mbps, r->link_mbps);
-		break;
-	case IBCC_CONGESTION_OUTPUT:
+	else
 		ibcc_text_add(&x,
 			      "%s: output-generated, its receiver takes %u of %u Mb/s "
-			      "(PortXmitData) and it "
-			      "waits %u.%u %% (PortXmitWait)",
-			      port.text, r->rate_mbps, r->link_mbps, r->wait_permille / 10,
-			      r->wait_permille % 10);
-		break;
-	}
-	ibcc_text_add(&x, "; ports feeding it wait up to %u.%u %%", r->tree_wait_permille / 10,
-		      r->tree_wait_permille % 10);
+			      "(PortXmitData) and it waits %.1f %% (PortXmitWait)",
+			      port.text, r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
+	ibcc_text_add(&x, "; ports feeding it wait up to %.1f %%", r->tree_wait_permille / 10.0);
 	say_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "contributors (BECN)");
 	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
 	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
