@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The controller's state, and the order of its rules. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <ibcc/device.h>
-#include <ibcc/law.h>
 
 #include "rules.h"
 

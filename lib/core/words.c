@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Codes of decisions and reasons as sentences. */
-#include "rules.h"
-
-#include <string.h>
-
 #include <ibcc/formula.h>
 #include <ibcc/law.h>
 
+#include "rules.h"
 #include "text.h"
 
 #define NAMES_MAX 4u
