@@ -79,10 +79,10 @@ void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t fu
 	h->r->rate_mbps = h->full_mbps = full_mbps ? full_mbps : 1;
 }
 
-void ibcc_rules_begin_anew(struct held *h)
+void ibcc_rules_begin_anew(struct pass *p, struct held *h)
 {
 	h->r->end_permille = h->r->loop_permille = 1000;
-	h->win = (struct window){ 0 };
+	ibcc_rules_change(p, h);
 }
 
 uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport)

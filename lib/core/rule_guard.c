@@ -80,12 +80,11 @@ void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)
 	uint16_t passes;
 
 	ibcc_rules_say(p, why, h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_begin_anew(p, h);
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->lacking[i] = false;
 	r->phase = IBCC_PHASE_BARRED;
 	r->in_force = r->limits_known = false;
-	ibcc_rules_begin_anew(h);
 	passes = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
 	*h = (struct held){ .r = r,
 			    .patience = h->patience,

@@ -88,8 +88,7 @@ static void by_log(struct pass *p, struct held *h)
 	r->basis = IBCC_BASIS_LOGGED;
 	if (r->kind == IBCC_CONGESTION_OUTPUT)
 		h->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
-	ibcc_rules_begin_anew(h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_begin_anew(p, h);
 }
 
 /* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
@@ -133,9 +132,8 @@ static void turn(struct pass *p, struct held *h, uint32_t mbps)
 	r->tree_gone = false;
 	h->other_kind = 0;
 	h->fast = (struct window){ 0 };
-	ibcc_rules_begin_anew(h);
+	ibcc_rules_begin_anew(p, h);
 	ibcc_rules_say(p, IBCC_DECISION_TURNED, h);
-	ibcc_rules_change(p, h);
 }
 
 /* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
@@ -217,8 +215,7 @@ static void by_becns(struct pass *p, struct held *h)
 	d->b = n_heavy;
 	d->c = rate;
 	ibcc_rules_number(h, n, n_heavy, rate);
-	ibcc_rules_begin_anew(h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_begin_anew(p, h);
 }
 
 /* More sources than were seen to wait: those that are held for another root do not wait. */

@@ -127,10 +127,10 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 				     const struct held *h);
 /* The root changes: nobody else does so in this pass, and all are judged anew. */
 void ibcc_rules_change(struct pass *p, struct held *h);
+/* ... and what feedback made of the values for other numbers is void. */
+void ibcc_rules_begin_anew(struct pass *p, struct held *h);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
 void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
-/* What feedback made of the values for other numbers is void. */
-void ibcc_rules_begin_anew(struct held *h);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
 uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport);
 /* ... all sources of the picture's root but victims: control is for each queue pair, so who gets no
