@@ -90,7 +90,7 @@ static int set_adapter(struct ibcc_endport_cc *ep, const struct values *v)
 	}
 	if (!v->has[TABLE_END])
 		return 0;
-	return ibcc_law_table(ibcc_law_entries(64u * ep->info.ControlTableCap),
+	return ibcc_law_table(64u * ep->info.ControlTableCap,
 			      (uint32_t)lround(1000 * v->v[TABLE_END]), &ep->cct);
 }
 

@@ -8,8 +8,8 @@
 
 #include <ibcc/bounds.h>
 #include <ibcc/collect.h>
-#include <ibcc/controller.h>
 #include <ibcc/picture.h>
+#include <ibcc/tuner.h>
 #include <ibcc/yaml.h>
 
 #ifndef IBCC_SYSCONFDIR

@@ -15,6 +15,7 @@
 
 /* CCTI_Timer and all time stamps count units of 1.024 us (IBA vol. 1, Annex A10). */
 #define IBCC_FORMULA_TIMER_UNIT_NS 1024u
+#define IBCC_FORMULA_ENTRIES       128u /* of a full table */
 
 enum ibcc_congestion {
 	IBCC_CONGESTION_INPUT,  /* more traffic arrives for a link than it carries */

@@ -10,7 +10,6 @@
 #include <ibcc/parameters.h>
 #include <ibcc/topo.h>
 
-#define IBCC_LAW_ENTRIES 128u /* of a full table */
 /* So much farther than the delay of the fair share a table reaches, and so far numbers may move. */
 #define IBCC_LAW_MARGIN_PERMILLE 150u
 #define IBCC_LAW_MARK_SHARE      0.12 /* of a source's packets, in equilibrium */
@@ -53,13 +52,11 @@ uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t sourc
 uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
 			      uint32_t n_endports);
 
-/* Entries of a table where the adapter can have so many. */
-unsigned int ibcc_law_entries(uint32_t cap_entries);
-
-/* The table that ends at a delay: delays grow by one factor from none at index 0 to the longest
- * that an entry can express at index `entries` - 1, cut off where they reach it. -EINVAL.
+/* The table that ends at a delay, of an adapter that can have so many entries: of up to 128, delays
+ * grow by one factor from none in the first to the longest that an entry can express in the last,
+ * cut off where they reach the end. -EINVAL.
  */
-int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct);
+int ibcc_law_table(uint32_t cap_entries, uint32_t end_milli, struct ibcc_cct *cct);
 
 /* x = n * C / R - 1, the delay that takes a source of rate C to its share R / n; 0 if it needs
  * none.

@@ -34,8 +34,8 @@ struct ibcc_root_parameters {
 	enum ibcc_phase phase;
 	enum ibcc_basis basis;
 	bool in_force;      /* its settings are on the fabric */
-	bool told;          /* its limited pairs are known */
-	bool calm;          /* its tree is gone: it marks less */
+	bool limits_known;  /* whom it limits, by the log */
+	bool tree_gone;     /* it marks less */
 	uint32_t n;         /* see enum ibcc_basis */
 	uint32_t n_heavy;   /* so many if all sent as much as the heaviest; 1..n */
 	uint32_t rate_mbps; /* what they get in all */
@@ -76,6 +76,12 @@ static inline bool ibcc_phase_sets(enum ibcc_phase p)
 	}
 	return false;
 }
+
+/* All roots whose settings are wanted, by a pointer of the caller's. */
+#define ibcc_parameters_each(r, p)                                                                 \
+	for ((r) = (p)->root; (r) < (p)->root + (p)->n_roots; (r)++)                               \
+		if (!ibcc_phase_sets((r)->phase)) {                                                \
+		} else
 
 /* NULL if the port has none. */
 struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port);

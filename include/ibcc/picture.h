@@ -19,10 +19,11 @@
 #define IBCC_TELLING_BECNS 8u   /* BECNs of an adapter: fewer may be by chance */
 #define IBCC_JAM_PERMILLE  200u /* of waiting: what a port sends then is what its receiver takes */
 #define IBCC_FAST_PERMILLE 900u /* of its link: who takes so much is no slow receiver */
-/* A port that sends, or waits, less than one part in so many of what it did is idle: that says
- * nothing about what it can carry.
+/* One part in so many (2 %) is next to nothing. A port that sends less of what it did is idle: that
+ * says nothing about what it can carry. An adapter that gets less of the BECNs of the most marked
+ * one contributes no more: late marks of a flow that has ended.
  */
-#define IBCC_IDLE_SHARE 50u
+#define IBCC_TRACE_SHARE 50u
 
 enum ibcc_role {
 	IBCC_ROLE_NONE,
@@ -103,7 +104,6 @@ struct ibcc_load {
 struct ibcc_picture {
 	uint64_t pass;        /* of the snapshot */
 	uint64_t interval_ns; /* since the pass before */
-	uint32_t n_cas;       /* active channel adapter ports: N of the formulas */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
 	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
 	bool trustworthy;     /* false: too many ports stale to act on it */

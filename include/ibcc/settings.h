@@ -56,7 +56,10 @@ struct ibcc_settings {
 /* Sizes settings for a topology, everything unknown and zero. -ENOMEM. */
 int ibcc_settings_init(struct ibcc_settings *s, const struct ibcc_topo *t);
 void ibcc_settings_fini(struct ibcc_settings *s);
-/* Deep copy into an uninitialised *dst. -ENOMEM. */
+/* Deep copies: of an endport over another, which is left alone in case of -ENOMEM; of all into an
+ * uninitialised *dst. -ENOMEM.
+ */
+int ibcc_endport_cc_copy(struct ibcc_endport_cc *dst, const struct ibcc_endport_cc *src);
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
 
 /* An attribute's management data as a Set of these settings has them, with all parts named in its

@@ -157,6 +157,14 @@ static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
 	return t->node[node].type == IBCC_NODE_SWITCH;
 }
 
+/* Is at the other end of a port's link, if it has one, a node that is no switch? */
+static inline bool ibcc_topo_faces_ca(const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t peer = t->port[port].peer;
+
+	return peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node);
+}
+
 /* Endport of the switch that a port belongs to. */
 static inline uint32_t ibcc_topo_switch_endport(const struct ibcc_topo *t, uint32_t port)
 {

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Decides which settings the fabric should have: controller, laying and words in one step. */
+/* Decides which settings the fabric should have: which hotspots are controlled, from when, for how
+ * long and how firmly (controller), what nodes get for that (laying), and why, in words.
+ */
 #ifndef IBCC_TUNER_H
 #define IBCC_TUNER_H
 
 #include <stdbool.h>
 
-#include <ibcc/controller.h>
 #include <ibcc/parameters.h>
 #include <ibcc/picture.h>
 #include <ibcc/settings.h>
 #include <ibcc/target.h>
 #include <ibcc/topo.h>
+
+/* Rules that can be left out, to see what they are worth. */
+enum ibcc_rule {
+	IBCC_RULE_NONE,
+	IBCC_RULE_GUARD,
+	IBCC_RULE_LOG,    /* sizes by who is limited */
+	IBCC_RULE_BECNS,  /* sizes by who contributes */
+	IBCC_RULE_DRAIN,  /* emptying a tree first */
+	IBCC_RULE_NEARER, /* hot ports that are idle */
+	IBCC_RULE_CALM,   /* fewer marks once the tree is gone */
+	IBCC_RULE_DOUBT,  /* full links admitted in doubt */
+	IBCC_RULE_RATES,  /* marking rates of each root's own */
+};
+
+struct ibcc_tuner_params {
+	uint8_t confirm_passes;      /* congestion must be seen in so many passes before acting */
+	uint8_t settle_passes;       /* passes to wait after a change before judging it */
+	uint16_t sink_busy_permille; /* hot port at least so busy, else its sources are held less */
+	uint16_t victim_wait_permille; /* who waits more is held up */
+	uint16_t quiet_passes;         /* passes without congestion before settings are removed */
+	uint16_t guard_passes; /* passes after a change in which harm is taken back; 0: never */
+	int without;           /* enum ibcc_rule: left out; no configuration has it */
+};
+void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 
 struct ibcc_tuner; /* state between steps */
 
@@ -37,7 +62,9 @@ void ibcc_tuner_spare(struct ibcc_tuner *tuner, uint16_t sls);
 /* From the next step on no table and no timer goes beyond these, see struct ibcc_bounds. */
 void ibcc_tuner_bound(struct ibcc_tuner *tuner, uint32_t max_delay, uint16_t max_timer);
 
-/* See ibcc_controller_may_learn(). */
+/* Are settings that the next steps want carried out? Learning only begins if they are; at first
+ * they are not.
+ */
 void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
 
 /* Forgets all state about the fabric: after a new topology or a change of mode. */

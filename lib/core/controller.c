@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The controller's state, and the order of its rules. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <ibcc/device.h>
-#include <ibcc/law.h>
 
 #include "rules.h"
 
@@ -14,29 +11,6 @@
 #define OUTLIER_RATIO 8u  /* ... and so many times what the others get */
 #define SUSPECT_MAX   63u /* passes */
 #define INTERRUPTED   2u  /* times the interval before: somebody was kept from working */
-
-void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
-{
-	*p = (struct ibcc_tuner_params){
-		.confirm_passes = 2,
-		.settle_passes = 3,
-		.sink_busy_permille = 970,
-		.victim_wait_permille = 100,
-		.quiet_passes = 30,
-		.guard_passes = 16,
-	};
-}
-
-struct ibcc_controller *ibcc_controller_new(const struct ibcc_tuner_params *p)
-{
-	struct ibcc_controller *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->p = *p;
-	ibcc_controller_reset(c);
-	return c;
-}
 
 void ibcc_controller_reset(struct ibcc_controller *c)
 {
@@ -49,24 +23,6 @@ void ibcc_controller_reset(struct ibcc_controller *c)
 		.since_change = UINT16_MAX,
 		.gone_port = IBCC_NONE,
 	};
-}
-
-void ibcc_controller_free(struct ibcc_controller *c)
-{
-	if (!c)
-		return;
-	ibcc_controller_reset(c);
-	free(c);
-}
-
-const struct ibcc_parameters *ibcc_controller_parameters(const struct ibcc_controller *c)
-{
-	return &c->par;
-}
-
-void ibcc_controller_may_learn(struct ibcc_controller *c, bool may)
-{
-	c->may_learn = may;
 }
 
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
@@ -102,6 +58,20 @@ void ibcc_rules_change(struct pass *p, struct held *h)
 	judge_anew(p->c, p->c->p.settle_passes);
 }
 
+struct tally ibcc_rules_tally(const struct pass *p)
+{
+	const struct ibcc_root_parameters *r;
+	struct tally t = { 0 };
+
+	ibcc_parameters_each (r, &p->c->par) {
+		t.on++;
+		t.limiting += r->limits_known;
+		t.learning += r->phase == IBCC_PHASE_LEARN;
+		t.in_between += r->phase != IBCC_PHASE_HOLD || !r->in_force;
+	}
+	return t;
+}
+
 void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
 {
 	h->r->n = h->n_adapters = n;
@@ -109,10 +79,10 @@ void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t fu
 	h->r->rate_mbps = h->full_mbps = full_mbps ? full_mbps : 1;
 }
 
-void ibcc_rules_begin_anew(struct held *h)
+void ibcc_rules_begin_anew(struct pass *p, struct held *h)
 {
 	h->r->end_permille = h->r->loop_permille = 1000;
-	h->win = (struct window){ 0 };
+	ibcc_rules_change(p, h);
 }
 
 uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport)
@@ -177,16 +147,17 @@ static bool has_outlier(const struct held *h, const struct ibcc_root *now)
 /* Counters as if a node had started anew, without its settings: the root's switch, which marks no
  * more, or a source. Reading all settings takes time.
  */
-bool ibcc_controller_suspects(struct ibcc_controller *c, const struct ibcc_picture *p)
+bool ibcc_controller_suspects(const struct pass *p)
 {
+	struct ibcc_controller *c = p->c;
 	bool now = false;
 
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
 		const struct ibcc_root_parameters *r = &c->par.root[k];
-		const struct ibcc_root *seen = ibcc_picture_find(p, r->port);
+		const struct ibcc_root *seen = ibcc_picture_find(p->pic, r->port);
 
 		now |= (r->phase == IBCC_PHASE_HOLD || r->phase == IBCC_PHASE_LEARN) &&
-		       r->in_force && !c->held[k].settle && ibcc_picture_sees(p, seen) &&
+		       r->in_force && !c->held[k].settle && ibcc_picture_sees(p->pic, seen) &&
 		       (has_outlier(&c->held[k], seen) ||
 			(!seen->becn && seen->tree_wait_permille > c->p.victim_wait_permille));
 	}
@@ -251,7 +222,7 @@ static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
 	h->now =
 		h->root && h->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? h->root : NULL;
 	h->done = false;
-	h->age += h->age < UINT16_MAX;
+	h->pause -= h->pause > 0;
 	if (!ibcc_phase_sets(r->phase))
 		return;
 	r->in_force = in_force(p, h, unset);
@@ -287,41 +258,32 @@ static void (*const of_each[])(struct pass *, struct held *) = {
 	ibcc_rule_trim,
 };
 
-int ibcc_controller_step(struct ibcc_controller *c, const struct ibcc_topo *t,
-			 const struct ibcc_picture *pic, const struct ibcc_settings *actual,
-			 const struct ibcc_target *unset, struct ibcc_decision *said,
-			 uint32_t *n_said)
+int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 {
-	struct pass p = { .c = c, .t = t, .pic = pic, .actual = actual, .said = said };
-	int ret = 0;
+	struct ibcc_controller *c = p->c;
+	int ret;
 
-	*n_said = 0;
-	if (c->par.n_endports != t->n_endports) {
-		ibcc_controller_reset(c);
-		c->par.n_endports = t->n_endports;
-	}
 	/* What kept the fabric from being read, or us from reading it, may have kept packets back,
 	 * too, until some time in the first interval that can be read again.
 	 */
-	if (!pic->trustworthy || was_interrupted(c, pic))
+	if (!p->pic->trustworthy || was_interrupted(c, p->pic))
 		judge_anew(c, 1);
-	if (!pic->trustworthy)
+	if (!p->pic->trustworthy)
 		return 0;
 	c->since_change += c->since_change < UINT16_MAX;
 	c->gone_since += c->gone_since < UINT32_MAX;
-	ibcc_rules_watch(&p);
+	ibcc_rules_watch(p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		follow(&p, k, unset);
+		follow(p, k, unset);
 	if (c->p.without != IBCC_RULE_GUARD)
-		ibcc_rule_guard(&p);
+		ibcc_rule_guard(p);
 	for (unsigned int i = 0; i < sizeof(of_each) / sizeof(of_each[0]); i++)
 		for (uint32_t k = 0; k < c->par.n_roots; k++)
 			if (c->par.root[k].in_force)
-				of_each[i](&p, &c->held[k]);
-	ret = ibcc_rule_admit(&p);
-	ibcc_parameters_group(&c->par, t);
+				of_each[i](p, &c->held[k]);
+	ret = ibcc_rule_admit(p);
+	ibcc_parameters_group(&c->par, p->t);
 	for (uint32_t k = 0; k < c->par.n_roots && c->p.without == IBCC_RULE_RATES; k++)
 		c->par.root[k].marking_rate = 0;
-	*n_said = p.n_said;
 	return ret;
 }

@@ -10,7 +10,6 @@
 
 #include <ibcc/link.h>
 
-#define CCT_ENTRIES     128u
 #define QUEUE_PERMILLE  900u
 #define IG_TIMER_NS     10000u
 #define OG_TIMER_NS     210000u
@@ -34,7 +33,7 @@ static uint8_t ig_increase(uint32_t n_ports, uint32_t hsd)
 int ibcc_formula_compute(const struct ibcc_formula_in *in, struct ibcc_formula_out *out)
 {
 	struct ibcc_formula_out o = {
-		.cct_entries = CCT_ENTRIES,
+		.cct_entries = IBCC_FORMULA_ENTRIES,
 		.threshold = ibcc_formula_threshold_register(QUEUE_PERMILLE),
 		.queue_permille = QUEUE_PERMILLE,
 	};

@@ -24,8 +24,7 @@
  * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
  * its sources' timer, what it marks too often their flows have to recover from, too.
  */
-#define GAIN_TREE_TENTHS ((unsigned int)(10 / IBCC_LAW_MARK_SHARE))
-#define GAIN_CALM_TENTHS 17u
+#define GAIN_GONE_TENTHS 17u
 #define GAIN_SLOW_TENTHS 30u
 
 struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port)
@@ -98,51 +97,18 @@ static bool sets(const struct ibcc_parameters *p, uint32_t k)
 	return ibcc_phase_sets(p->root[k].phase);
 }
 
-static bool is_alone(const struct ibcc_parameters *p, uint32_t k)
-{
-	for (uint32_t l = 0; l < p->n_roots; l++)
-		if (l != k && sets(p, l) && p->root[l].leader == p->root[k].leader)
-			return false;
-	return true;
-}
-
 static uint32_t gain_tenths(const struct ibcc_root_parameters *r)
 {
-	if (!r->calm)
-		return GAIN_TREE_TENTHS;
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT: return GAIN_CALM_TENTHS;
-	case IBCC_CONGESTION_OUTPUT: return r->alone ? GAIN_TREE_TENTHS : GAIN_SLOW_TENTHS;
-	}
-	return GAIN_TREE_TENTHS;
+	if (r->tree_gone && r->kind == IBCC_CONGESTION_INPUT)
+		return GAIN_GONE_TENTHS;
+	if (r->tree_gone && !r->alone)
+		return GAIN_SLOW_TENTHS;
+	return (uint32_t)(10 / IBCC_LAW_MARK_SHARE);
 }
 
-/* What the law says for a root; all 0 if nothing. */
-struct values {
-	uint32_t end_milli;
-	uint64_t loop_ns, timer_ns, step_ns;
-};
-
-static struct values values_of(const struct ibcc_parameters *p, const struct ibcc_topo *t,
-			       uint32_t k)
+static void find_leaders(struct ibcc_parameters *p, const struct ibcc_law_out *v)
 {
-	const struct ibcc_root_parameters *r = &p->root[k];
-	struct ibcc_law_out law;
-	struct values v = { 0 };
-
-	if (!sets(p, k) ||
-	    ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), IBCC_LAW_ENTRIES, &law))
-		return v;
-	v.end_milli = law.end_milli;
-	v.loop_ns = law.loop_ns;
-	v.timer_ns = (uint64_t)law.timer * IBCC_FORMULA_TIMER_UNIT_NS;
-	v.step_ns = law.increase * v.timer_ns;
-	return v;
-}
-
-static void find_leaders(struct ibcc_parameters *p, const struct values *v)
-{
-	uint32_t best[IBCC_ROOTS_MAX];
+	uint32_t best[IBCC_ROOTS_MAX], n_led[IBCC_ROOTS_MAX] = { 0 };
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
 		p->root[k].leader = best[k] = k;
@@ -154,10 +120,12 @@ static void find_leaders(struct ibcc_parameters *p, const struct values *v)
 	for (uint32_t k = 0; k < p->n_roots; k++)
 		if (v[k].end_milli > v[best[p->root[k].leader]].end_milli)
 			best[p->root[k].leader] = k;
-	for (uint32_t k = 0; k < p->n_roots; k++)
+	for (uint32_t k = 0; k < p->n_roots; k++) {
 		p->root[k].leader = best[p->root[k].leader];
+		n_led[p->root[k].leader] += sets(p, k);
+	}
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		p->root[k].alone = is_alone(p, k);
+		p->root[k].alone = n_led[p->root[k].leader] <= 1;
 }
 
 /* While nobody is held a root could mark all that it carries, and each mark costs a packet on the
@@ -174,15 +142,20 @@ static uint16_t learning_rate(const struct ibcc_root_parameters *r)
 
 void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 {
-	struct values v[IBCC_ROOTS_MAX];
+	struct ibcc_law_out v[IBCC_ROOTS_MAX] = { 0 }; /* stays so where the law says nothing */
+	struct ibcc_root_parameters *r;
 
-	for (uint32_t k = 0; k < p->n_roots; k++)
-		v[k] = values_of(p, t, k);
+	ibcc_parameters_each (r, p)
+		ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), IBCC_FORMULA_ENTRIES,
+				 &v[r - p->root]);
 	find_leaders(p, v);
 	for (uint32_t k = 0; k < p->n_roots; k++) {
-		struct ibcc_root_parameters *r = &p->root[k];
-		uint64_t ratio;
+		const struct ibcc_law_out *leads;
+		uint64_t timer_ns, ratio;
 
+		r = &p->root[k];
+		leads = &v[r->leader];
+		timer_ns = (uint64_t)leads->timer * IBCC_FORMULA_TIMER_UNIT_NS;
 		r->marking_rate = 0;
 		if (!v[k].loop_ns)
 			continue;
@@ -191,11 +164,10 @@ void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 			continue;
 		}
 		if (r->interval_ns)
-			r->recover = (uint32_t)(v[r->leader].timer_ns * IBCC_LAW_ENTRIES /
-						r->interval_ns);
+			r->recover = (uint32_t)(timer_ns * IBCC_FORMULA_ENTRIES / r->interval_ns);
 		if (r->phase == IBCC_PHASE_DRAIN)
 			continue;
-		ratio = v[r->leader].step_ns * 10 / (v[k].loop_ns * gain_tenths(r));
+		ratio = leads->increase * timer_ns * 10 / (v[k].loop_ns * gain_tenths(r));
 		if (ratio > 1)
 			r->marking_rate =
 				(uint16_t)(ratio < MARK_RATE_MAX ? ratio - 1 : MARK_RATE_MAX);

@@ -27,8 +27,7 @@
 #include <math.h>
 #include <string.h>
 
-#define END_FACTOR      (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0) /* of x */
-#define END_EXTRA       500u                                    /* 1/1000 packet times */
+#define END_EXTRA       500u /* 1/1000 packet times, beside the margin */
 #define END_EXTRA_KNOWN 200u
 #define DRAIN_END       3.5  /* times the table's end */
 #define DRAIN_LAST      8u   /* the last one in so many entries have it */
@@ -36,7 +35,6 @@
 #define DRAIN_STEPS     4u   /* BECNs to the table's end */
 #define CROWD           9u   /* sources that may have a step of one entry */
 #define END_MIN_MILLI   125u /* no table ends nearer: an eighth of a packet time */
-#define MAX_DELAY_MILLI (IBCC_CCT_MAX_MULT * 1000u)
 
 uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
 {
@@ -44,7 +42,8 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
 
 	if (x <= 0)
 		return 0;
-	return x * 1000 < MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000) : MAX_DELAY_MILLI;
+	return x * 1000 < IBCC_CCT_MAX_DELAY_MILLI ? (uint32_t)lround(x * 1000)
+						   : IBCC_CCT_MAX_DELAY_MILLI;
 }
 
 /* Queue share at which the root marks. Half a buffer for input-generated congestion: a deep queue
@@ -56,11 +55,7 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
  */
 uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
 {
-	switch (kind) {
-	case IBCC_CONGESTION_INPUT: return ibcc_formula_threshold_register(500);
-	case IBCC_CONGESTION_OUTPUT: return ibcc_formula_threshold_register(250);
-	}
-	return 0;
+	return ibcc_formula_threshold_register(kind == IBCC_CONGESTION_INPUT ? 500 : 250);
 }
 
 static double clamp(double v, double low, double high)
@@ -68,16 +63,22 @@ static double clamp(double v, double low, double high)
 	return v < low ? low : v > high ? high : v;
 }
 
-unsigned int ibcc_law_entries(uint32_t cap_entries)
+static uint32_t to_end(double milli)
 {
-	return cap_entries < IBCC_LAW_ENTRIES ? cap_entries : IBCC_LAW_ENTRIES;
+	return (uint32_t)lround(clamp(milli, END_MIN_MILLI, IBCC_CCT_MAX_DELAY_MILLI));
 }
 
-int ibcc_law_table(unsigned int entries, uint32_t end_milli, struct ibcc_cct *cct)
+static unsigned int n_entries(uint32_t cap_entries)
+{
+	return cap_entries < IBCC_FORMULA_ENTRIES ? cap_entries : IBCC_FORMULA_ENTRIES;
+}
+
+int ibcc_law_table(uint32_t cap_entries, uint32_t end_milli, struct ibcc_cct *cct)
 {
 	struct ibcc_cct t;
 	unsigned int last = 1;
-	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, entries, MAX_DELAY_MILLI);
+	int ret = ibcc_cct_build(&t, IBCC_CCT_MULTIPLICATIVE, n_entries(cap_entries),
+				 IBCC_CCT_MAX_DELAY_MILLI);
 
 	if (ret)
 		return ret;
@@ -129,12 +130,9 @@ static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
  */
 static uint8_t increase(const struct ibcc_root_parameters *r)
 {
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT: return 1;
-	case IBCC_CONGESTION_OUTPUT:
-		return (uint8_t)clamp(sqrt((double)r->n_heavy / CROWD), 1, 127);
-	}
-	return 1;
+	if (r->kind == IBCC_CONGESTION_INPUT)
+		return 1;
+	return (uint8_t)clamp(sqrt((double)r->n_heavy / CROWD), 1, 127);
 }
 
 /* Among few sources of a full link the margin is what leaves gaps on it when all of them are at
@@ -143,24 +141,20 @@ static uint8_t increase(const struct ibcc_root_parameters *r)
  */
 uint32_t ibcc_law_extra_milli(const struct ibcc_root_parameters *r)
 {
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT:
-		return r->basis == IBCC_BASIS_LOGGED ? END_EXTRA_KNOWN : END_EXTRA;
-	case IBCC_CONGESTION_OUTPUT: break;
-	}
-	return END_EXTRA;
+	return r->kind == IBCC_CONGESTION_INPUT && r->basis == IBCC_BASIS_LOGGED ? END_EXTRA_KNOWN
+										 : END_EXTRA;
 }
 
 static double formula_end(const struct ibcc_root_parameters *r, uint32_t source_mbps)
 {
-	return END_FACTOR * ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) +
+	return (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0) *
+		       ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps) +
 	       ibcc_law_extra_milli(r);
 }
 
 uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps)
 {
-	return (uint32_t)lround(clamp(formula_end(r, source_mbps) * r->end_permille / 1000,
-				      END_MIN_MILLI, MAX_DELAY_MILLI));
+	return to_end(formula_end(r, source_mbps) * r->end_permille / 1000);
 }
 
 uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
@@ -187,22 +181,21 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 
 	o.fair_milli = ibcc_law_fair_milli(r->n, source_mbps, r->rate_mbps);
 	o.end_milli = ibcc_law_end_milli(r, source_mbps);
-	ret = ibcc_law_table(ibcc_law_entries(cap_entries), o.end_milli, &o.cct);
+	ret = ibcc_law_table(cap_entries, o.end_milli, &o.cct);
 	if (ret)
 		return ret;
 	o.n_int_ns = (uint64_t)llround((double)r->n_heavy * r->packet_bytes * 8000 / r->rate_mbps);
 	o.loop_ns = o.n_int_ns * r->loop_permille / 1000;
 	if (r->phase == IBCC_PHASE_DRAIN) {
-		o.end_milli = (uint32_t)lround(clamp(formula_end(r, source_mbps) * DRAIN_END,
-						     END_MIN_MILLI, MAX_DELAY_MILLI));
+		o.end_milli = to_end(formula_end(r, source_mbps) * DRAIN_END);
 		make_draining(&o.cct, o.end_milli);
 		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
 		o.loop_ns =
 			(uint64_t)(r->interval_ns / DRAIN_TICKS * o.increase * IBCC_LAW_MARK_SHARE);
 	}
 	o.step_permille = (uint16_t)lround(
-		1000 * -expm1(-(double)o.increase * log1p(MAX_DELAY_MILLI / 1000.0) /
-			      (ibcc_law_entries(cap_entries) - 1)));
+		1000 * -expm1(-(double)o.increase * log1p(IBCC_CCT_MAX_DELAY_MILLI / 1000.0) /
+			      (n_entries(cap_entries) - 1)));
 	timer = (double)o.loop_ns / (IBCC_LAW_MARK_SHARE * o.increase * IBCC_FORMULA_TIMER_UNIT_NS);
 	o.timer = (uint16_t)clamp(ceil(timer), 1, UINT16_MAX);
 	o.mark_permille = ibcc_formula_mark_share_permille(o.n_int_ns, o.increase, o.timer);

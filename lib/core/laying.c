@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <ibcc/grow.h>
 #include <ibcc/law.h>
@@ -64,37 +63,16 @@ struct job {
 	struct ibcc_target *out;
 };
 
-/* Does a root have settings for an endport? */
-static bool wants(const struct job *j, uint32_t i)
+/* Does a root have settings for an endport, or would have if that could take them? */
+static void ask_roots(const struct job *j, uint32_t i, bool *wanted, bool *lacking)
 {
-	for (uint32_t k = 0; k < j->p->n_roots; k++) {
-		const struct ibcc_root_parameters *r = &j->p->root[k];
+	const struct ibcc_root_parameters *r;
 
-		if (ibcc_phase_sets(r->phase) &&
-		    (r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i))
-			return true;
+	*wanted = *lacking = false;
+	ibcc_parameters_each (r, j->p) {
+		*wanted |= r->member[i] || ibcc_topo_switch_endport(j->t, r->port) == i;
+		*lacking |= r->lacking[i];
 	}
-	return false;
-}
-
-/* What an endport has now is its baseline when it gets settings of ours for the first time. */
-static int touch(const struct job *j, uint32_t i)
-{
-	const struct ibcc_endport_cc *from = &j->actual->ep[i];
-	struct ibcc_endport_cc *to = &j->l->baseline.ep[i];
-	struct ibcc_cc_sw_port_element *element = NULL;
-
-	if (from->n_element) {
-		element = calloc(from->n_element, sizeof(*element));
-		if (!element)
-			return -ENOMEM;
-		memcpy(element, from->element, from->n_element * sizeof(*element));
-	}
-	free(to->element);
-	*to = *from;
-	to->element = element;
-	j->l->touched[i] = true;
-	return 0;
 }
 
 static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *ep)
@@ -125,7 +103,6 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters
 		    struct ibcc_endport_cc *ep)
 {
 	unsigned int num = t->port[r->port].num;
-	uint32_t peer = t->port[r->port].peer;
 
 	if (per_port(ep, num)) {
 		ep->element[num] = (struct ibcc_cc_sw_port_element){
@@ -140,7 +117,7 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters
 		ep->sw.Packet_Size = packet_size(t, r->port);
 		ep->sw.Marking_Rate = r->marking_rate;
 	}
-	if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
+	if (ibcc_topo_faces_ca(t, r->port))
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
 }
 
@@ -167,22 +144,19 @@ static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
 static int lay_switch(const struct job *j, uint32_t i)
 {
 	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
-	const struct ibcc_root_parameters *r = NULL;
-	enum ibcc_reason_code code = IBCC_REASON_MASK;
+	const struct ibcc_root_parameters *o, *r = NULL;
+	enum ibcc_reason_code code;
 	unsigned int differs;
 	int ret = 0;
 
 	restore(&j->l->baseline.ep[i], ep);
-	for (uint32_t k = 0; k < j->p->n_roots; k++) {
-		if (!ibcc_phase_sets(j->p->root[k].phase) ||
-		    ibcc_topo_switch_endport(j->t, j->p->root[k].port) != i)
-			continue;
-		r = &j->p->root[k];
-		mark_at(j->t, r, ep);
-	}
+	ibcc_parameters_each (o, j->p)
+		if (ibcc_topo_switch_endport(j->t, o->port) == i) {
+			mark_at(j->t, o, ep);
+			r = o;
+		}
 	differs = ibcc_settings_differ(&j->actual->ep[i], ep);
-	if (r && !per_port(ep, j->t->port[r->port].num))
-		code = IBCC_REASON_SWITCH;
+	code = r && !per_port(ep, j->t->port[r->port].num) ? IBCC_REASON_SWITCH : IBCC_REASON_MASK;
 	if (differs & IBCC_SETTINGS_SWITCH)
 		ret = give_reason(j, i, IBCC_CC_ATTR_SW_SETTING, code, r, NULL);
 	if (!ret && differs & IBCC_SETTINGS_ELEMENTS)
@@ -193,9 +167,11 @@ static int lay_switch(const struct job *j, uint32_t i)
 /* The root whose values an adapter gets: all that it contributes to have the same leader. */
 static const struct ibcc_root_parameters *leader_of(const struct job *j, uint32_t i)
 {
-	for (uint32_t k = 0; k < j->p->n_roots; k++)
-		if (ibcc_phase_sets(j->p->root[k].phase) && j->p->root[k].member[i])
-			return &j->p->root[j->p->root[k].leader];
+	const struct ibcc_root_parameters *r;
+
+	ibcc_parameters_each (r, j->p)
+		if (r->member[i])
+			return &j->p->root[r->leader];
 	return NULL;
 }
 
@@ -207,14 +183,13 @@ static const struct ibcc_root_parameters *longest_end(const struct job *j, uint3
 						      uint32_t source_mbps,
 						      const struct ibcc_root_parameters *leader)
 {
-	const struct ibcc_root_parameters *longest = leader;
+	const struct ibcc_root_parameters *r, *longest = leader;
 	uint32_t most = 0;
 
-	for (uint32_t k = 0; k < j->p->n_roots; k++) {
-		const struct ibcc_root_parameters *r = &j->p->root[k];
+	ibcc_parameters_each (r, j->p) {
 		uint32_t end;
 
-		if (!ibcc_phase_sets(r->phase) || !r->member[i])
+		if (!r->member[i])
 			continue;
 		if (leader->phase == IBCC_PHASE_DRAIN || r->phase == IBCC_PHASE_DRAIN)
 			return leader;
@@ -295,8 +270,7 @@ static bool near_enough(const struct job *j, uint32_t i, const struct ibcc_law_o
 		if (!sl_is_near(j, i, sl, law))
 			return false;
 	return near(end_of(&ep->cct), end_of(&law->cct)) &&
-	       !ibcc_law_table(ibcc_law_entries(entries), end_of(&ep->cct), &same) &&
-	       ibcc_cct_equal(&same, &ep->cct);
+	       !ibcc_law_table(entries, end_of(&ep->cct), &same) && ibcc_cct_equal(&same, &ep->cct);
 }
 
 static void set_values(const struct job *j, struct ibcc_endport_cc *ep,
@@ -349,28 +323,22 @@ static int lay_ca(const struct job *j, uint32_t i)
 	return ret;
 }
 
-static bool is_lacking(const struct job *j, uint32_t i)
-{
-	for (uint32_t k = 0; k < j->p->n_roots; k++)
-		if (ibcc_phase_sets(j->p->root[k].phase) && j->p->root[k].lacking[i])
-			return true;
-	return false;
-}
-
 static int lay(const struct job *j, uint32_t i)
 {
 	uint32_t n_reasons = j->out->n_reasons;
-	bool wanted = wants(j, i);
+	bool wanted, lacking;
 	int ret = 0;
 
+	ask_roots(j, i, &wanted, &lacking);
 	if (j->actual->ep[i].support != IBCC_CC_SUPPORTED) {
-		if (wanted || is_lacking(j, i))
+		if (wanted || lacking)
 			j->out->without[j->out->n_without++] = i;
 		return 0;
 	}
+	/* What it has before it gets settings of ours for the first time is its baseline. */
 	if (wanted && !j->l->touched[i])
-		ret = touch(j, i);
-	if (ret || !j->l->touched[i])
+		ret = ibcc_endport_cc_copy(&j->l->baseline.ep[i], &j->actual->ep[i]);
+	if (ret || (!wanted && !j->l->touched[i]))
 		return ret;
 	ret = ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[i]].node) ? lay_switch(j, i)
 									   : lay_ca(j, i);

@@ -3,15 +3,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <ibcc/device.h>
 #include <ibcc/grow.h>
 
 #include "picture.h"
 
-#define DEFAULT_PACKET 2074u
-#define FADE_MAX       0.25 /* of BECN counts, in a pass */
+#define FADE_MAX 0.25 /* of BECN counts, in a pass */
 
 void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 {
@@ -115,8 +112,9 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 	return l;
 }
 
-static void make_loads(const struct job *j, struct load *load)
+static void make_loads(const struct job *j)
 {
+	struct load *load = j->load;
 	uint32_t expected = 0, usable = 0, doubted = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
@@ -125,12 +123,11 @@ static void make_loads(const struct job *j, struct load *load)
 		expected += load[i].read;
 		usable += load[i].usable;
 	}
-	ibcc_picture_infer_marks(j, load);
-	ibcc_picture_infer_waits(j, load);
+	ibcc_picture_infer_marks(j);
+	ibcc_picture_infer_waits(j);
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
 		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
-		j->out->n_cas += ibcc_device_takes_part(j->t, j->t->port[i].node);
 		j->out->fecn += load[i].fecn;
 		j->out->becn += load[i].becn;
 	}
@@ -148,17 +145,6 @@ static void note_load(struct ibcc_load *l, const struct load *now)
 	l->wait_permille = l->known ? (l->wait_permille + now->waited) / 2 : now->waited;
 	l->known = true;
 	l->blind = now->blind;
-}
-
-static uint32_t wire_bytes(const struct job *j, uint32_t port)
-{
-	const struct ibcc_delta *d = &j->s->port[port].delta;
-	uint64_t bytes;
-
-	if (!ibcc_delta_valid(d, IBCC_CTR_XMIT_PKTS) || !d->v[IBCC_CTR_XMIT_PKTS])
-		return j->t->port[port].mtu_bytes ? j->t->port[port].mtu_bytes : DEFAULT_PACKET;
-	bytes = d->v[IBCC_CTR_XMIT_DATA] * 4 / d->v[IBCC_CTR_XMIT_PKTS];
-	return bytes < 64 ? 64 : bytes > 8192 ? 8192 : (uint32_t)bytes;
 }
 
 /* Makes what is remembered of a port that of the picture's root k. */
@@ -222,7 +208,7 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 	if (most < IBCC_TELLING_BECNS)
 		return;
 	for (uint32_t i = 0; i < n_endports; i++)
-		r->n_marked += becn[i] > 0 && becn[i] * IBCC_BECN_SHARE > second;
+		r->n_marked += becn[i] > 0 && becn[i] * IBCC_TRACE_SHARE > second;
 	mean = sum / r->n_marked;
 	most -= 2 * sqrt(most);
 	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));
@@ -231,61 +217,52 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 /* Adds to the picture the roots that have parameters and are none now, and brings what is
  * remembered in line with it.
  */
-static int recall(struct ibcc_estimator *m, struct job *j)
+static int recall(struct job *j)
 {
-	struct ibcc_picture *p = j->out;
+	struct ibcc_estimator *m = j->m;
 	uint32_t n_held = j->last ? j->last->n_roots : 0;
-	int ret = 0;
 
-	for (uint32_t k = 0; k < n_held && !ret; k++) {
-		uint32_t port = j->last->root[k].port;
+	for (uint32_t k = 0; k < n_held; k++) {
+		const struct ibcc_root_parameters *r = &j->last->root[k];
 
-		if (!ibcc_picture_find(p, port))
-			ret = ibcc_picture_append(j,
-						  &(struct ibcc_root){
-							  .port = port,
-							  .kind = j->last->root[k].kind,
-							  .link_mbps = j->t->port[port].rate_mbps,
-							  .rate_mbps = j->load[port].mbps,
-							  .wait_permille = j->load[port].waited,
-						  });
+		if (!ibcc_picture_find(j->out, r->port) &&
+		    !ibcc_picture_append(j, r->port, r->kind))
+			return -ENOMEM;
 	}
-	for (uint32_t k = 0; k < p->n_known && !ret; k++) {
-		ret = remember(m, p->root[k].port, k);
+	for (uint32_t k = 0; k < j->out->n_known; k++) {
+		uint32_t port = j->out->root[k].port;
+		int ret = remember(m, port, k);
+
 		if (ret)
 			return ret;
 		m->root[k].held = NULL;
 		for (uint32_t i = 0; i < n_held; i++)
-			if (j->last->root[i].port == p->root[k].port)
+			if (j->last->root[i].port == port)
 				m->root[k].held = &j->last->root[i];
 	}
-	while (m->n > p->n_known && !ret)
+	while (m->n > j->out->n_known)
 		forget_root(m, &m->root[m->n - 1]);
-	return ret;
+	return 0;
 }
 
-static int update_memory(struct ibcc_estimator *m, struct job *j)
+static int update_memory(struct job *j)
 {
-	int ret = recall(m, j);
+	int ret = recall(j);
 
-	for (uint32_t k = 0; k < m->n && !ret; k++) {
+	for (uint32_t k = 0; k < j->m->n && !ret; k++) {
 		struct ibcc_root *r = &j->out->root[k];
-		struct memory *of = &m->root[k];
+		struct memory *of = &j->m->root[k];
 
 		of->present =
 			ibcc_picture_sees(j->out, r) ? of->present + (of->present < UINT16_MAX) : 0;
 		r->present = of->present;
-		r->fresh = j->load[r->port].usable;
-		r->doubted = j->s->port[r->port].trust.doubt != IBCC_DOUBT_NONE;
-		r->packet_bytes = wire_bytes(j, r->port);
-		r->pair = ibcc_picture_pairs_of(j->out, r->port, &r->n_pairs);
 		r->becns = of->becn;
 		count_becns(of, j, r);
-		name_contributors(of->becn, m->n_endports, r);
+		name_contributors(of->becn, j->m->n_endports, r);
 		ret = ibcc_picture_count_pairs(of, j, r);
 	}
-	ibcc_picture_weigh_pairs(m, j);
-	return ret ? ret : ibcc_picture_shares(m, j);
+	ibcc_picture_weigh_pairs(j);
+	return ret ? ret : ibcc_picture_shares(j);
 }
 
 static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
@@ -302,27 +279,29 @@ int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
 		       const struct ibcc_parameters *last, struct ibcc_picture *out)
 {
-	struct load *load = calloc(t->n_ports ? t->n_ports : 1, sizeof(*load));
-	struct job j = { &m->p, t, s, actual, load, out, .last = last };
-	int ret = load ? prepare(m, t) : -ENOMEM;
+	struct job j = { m, &m->p, t, s, actual, .last = last, .out = out };
+	int ret = prepare(m, t);
 
 	*out = (struct ibcc_picture){ .pass = s->pass, .interval_ns = s->interval_ns };
+	j.load = calloc(t->n_ports ? t->n_ports : 1, sizeof(*j.load));
+	if (!j.load)
+		ret = -ENOMEM;
 	if (ret)
 		goto out;
-	make_loads(&j, load);
-	ret = ibcc_picture_roots(&j);
+	make_loads(&j);
+	ret = ibcc_picture_sort_log(&j);
 	if (!ret)
-		ret = ibcc_picture_sort_log(&j);
+		ret = ibcc_picture_roots(&j);
 	if (!ret && out->trustworthy) {
 		for (uint32_t i = 0; i < t->n_endports; i++)
 			if (is_ca_port(t, t->endport[i]))
-				note_load(&m->load[i], &load[t->endport[i]]);
-		ret = update_memory(m, &j);
+				note_load(&m->load[i], &j.load[t->endport[i]]);
+		ret = update_memory(&j);
 	}
 	out->n_loads = m->n_endports;
 	out->load = m->load;
 out:
-	free(load);
+	free(j.load);
 	if (ret)
 		ibcc_picture_fini(out);
 	return ret;

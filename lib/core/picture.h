@@ -23,11 +23,6 @@ static inline bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
 	return !ibcc_topo_is_switch(t, t->port[port].node);
 }
 
-/* An adapter contributes if it gets more than one part in so many (2 %) of the BECNs of the most
- * marked one: late marks of a flow that has ended fall below it.
- */
-#define IBCC_BECN_SHARE 50u
-
 /* A pair's packets in a root's log. */
 struct pair_count {
 	uint32_t src; /* port */
@@ -74,14 +69,15 @@ struct ibcc_estimator {
 
 /* One run. */
 struct job {
+	struct ibcc_estimator *m;
 	const struct ibcc_estimator_params *p;
 	const struct ibcc_topo *t;
 	const struct ibcc_snapshot *s;
 	const struct ibcc_settings *actual;
-	const struct load *load; /* by port */
+	struct load *load;                  /* by port */
+	const struct ibcc_parameters *last; /* may be NULL */
 	struct ibcc_picture *out;
 	uint32_t cap_roots;
-	const struct ibcc_parameters *last; /* may be NULL */
 	struct tree *tree;
 };
 
@@ -98,7 +94,8 @@ struct tree {
 };
 
 enum tree_flag {
-	TREE_REACHES = 1 << 0, /* routes from it to a destination behind the root pass the root */
+	TREE_REACHES = 1 << 0, /* a usable one: routes from it to a destination behind the root pass
+				* the root */
 	TREE_BLOCKED = 1 << 1, /* all switch ports on such a route wait */
 	TREE_SHARED = 1 << 2,  /* ... and there is one: its packets queue with those of others */
 	TREE_COUNTED = 1 << 3, /* a port (of a switch, too) that waits */
@@ -118,6 +115,20 @@ static inline bool load_blocked(const struct ibcc_estimator_params *p, const str
 	       l->waited >= p->fed_wait_permille;
 }
 
+/* Settings of a port's switch; NULL: not known. */
+static inline const struct ibcc_endport_cc *switch_cc(const struct job *j, uint32_t port)
+{
+	uint32_t ep = ibcc_topo_switch_endport(j->t, port);
+
+	return j->actual && ep < j->actual->n ? &j->actual->ep[ep] : NULL;
+}
+
+/* For qsort(). */
+static inline int order(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
 /* Marked packets of an interval, by a sample whose counter has them: one that was not read for a
  * while tells those of several at once.
  */
@@ -130,30 +141,32 @@ static inline uint64_t marks_in_interval(const struct ibcc_snapshot *s,
 }
 
 /* picture_blind.c: waits of adapters that count none, once all loads are there. */
-void ibcc_picture_infer_waits(const struct job *j, struct load *load);
+void ibcc_picture_infer_waits(const struct job *j);
 /* The same for marks: those that were logged, where an adapter cannot be asked what it got. */
-void ibcc_picture_infer_marks(const struct job *j, struct load *load);
-
-/* picture_roots.c: the roots of this pass. -ENOMEM. */
-int ibcc_picture_roots(struct job *j);
-/* Appends a root. -ENOMEM. */
-int ibcc_picture_append(struct job *j, const struct ibcc_root *r);
+void ibcc_picture_infer_marks(const struct job *j);
 
 /* picture_log.c: sorts what switches logged to ports, into out->pair. What no adapter of the
  * topology sent, or whose route does not pass the switch, is left out. -ENOMEM.
  */
 int ibcc_picture_sort_log(struct job *j);
-/* Those of a port, most packets first, and how many they are. */
-const struct ibcc_pair *ibcc_picture_pairs_of(const struct ibcc_picture *p, uint32_t port,
-					      uint32_t *n);
+
+/* picture_roots.c: appends a port to the roots with what can be said of any port. NULL without
+ * memory.
+ */
+struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_congestion kind);
+/* The roots of this pass. -ENOMEM. */
+int ibcc_picture_roots(struct job *j);
+
+/* picture_log.c again: packets of a root's log that a port sent. */
+double ibcc_picture_logged(const struct memory *m, uint32_t src);
 /* Counts a root's pairs if it is held, or else forgets them. -ENOMEM. */
 int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now);
 /* Then gives each pair its marks. */
-void ibcc_picture_weigh_pairs(struct ibcc_estimator *m, const struct job *j);
+void ibcc_picture_weigh_pairs(const struct job *j);
 /* Passes in a row without a packet in the log: what was counted is not so any more. */
 #define IBCC_UNLOGGED_MAX 8u
 
 /* picture_shares.c: tells the roots whom they limit. -ENOMEM. */
-int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j);
+int ibcc_picture_shares(const struct job *j);
 
 #endif

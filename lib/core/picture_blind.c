@@ -11,11 +11,8 @@
  */
 #include "picture.h"
 
-#define MAX_TYPES 32u
-#define IDLE_SHARE                                                                                 \
-	500u         /* one part in so many (0.2 %) of its link: it sends nothing to speak of      \
-		      */
-#define NOT_WORTH 2u /* adapters that send at a switch; fewer cannot get into each other's way */
+#define MAX_TYPES  32u
+#define IDLE_SHARE 500u /* of its link: who sends less (0.2 %) has nothing to send */
 
 struct type {
 	uint32_t vendor_id;
@@ -43,49 +40,48 @@ static struct type *type_of(struct types *ts, const struct ibcc_topo *t, uint32_
 }
 
 /* A type of adapters none of which ever counted a wait does not count them, whatever it claims. */
-static void find_blind(const struct job *j, struct load *load)
+static void find_blind(const struct job *j)
 {
 	struct types types = { .n = 0 };
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
 		const struct ibcc_counters *c = &j->s->port[i].now;
 		struct type *of =
-			load[i].read && is_ca_port(j->t, i) ? type_of(&types, j->t, i) : NULL;
+			j->load[i].read && is_ca_port(j->t, i) ? type_of(&types, j->t, i) : NULL;
 
 		if (of)
-			of->counts |= !load[i].blind && c->v[IBCC_CTR_XMIT_WAIT];
+			of->counts |= !j->load[i].blind && c->v[IBCC_CTR_XMIT_WAIT];
 	}
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
 		struct type *of =
-			load[i].usable && is_ca_port(j->t, i) ? type_of(&types, j->t, i) : NULL;
+			j->load[i].usable && is_ca_port(j->t, i) ? type_of(&types, j->t, i) : NULL;
 
-		load[i].blind |= of && !of->counts;
-		j->out->n_blind += load[i].blind;
+		j->load[i].blind |= of && !of->counts;
+		j->out->n_blind += j->load[i].blind;
 	}
 }
 
 static bool any_marks(const struct job *j)
 {
-	for (uint32_t i = 0; j->actual && i < j->t->n_ports; i++) {
-		uint32_t ep = is_ca_port(j->t, i) ? IBCC_NONE : ibcc_topo_switch_endport(j->t, i);
+	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		const struct ibcc_endport_cc *sw = is_ca_port(j->t, i) ? NULL : switch_cc(j, i);
 
-		if (ep < j->actual->n &&
-		    ibcc_settings_port_marks(&j->actual->ep[ep], j->t->port[i].num))
+		if (sw && ibcc_settings_port_marks(sw, j->t->port[i].num))
 			return true;
 	}
 	return false;
 }
 
-static bool sends(const struct job *j, const struct load *load, uint32_t port)
+static bool sends(const struct job *j, uint32_t port)
 {
-	return load[port].usable &&
-	       (uint64_t)load[port].mbps * IDLE_SHARE >= j->t->port[port].rate_mbps;
+	return j->load[port].usable &&
+	       (uint64_t)j->load[port].mbps * IDLE_SHARE >= j->t->port[port].rate_mbps;
 }
 
 /* For how long, in permille, an output may hold up those behind it that send nothing. */
-static uint16_t holds_up(const struct job *j, const struct load *load, uint32_t port, bool full)
+static uint16_t holds_up(const struct job *j, uint32_t port, bool full)
 {
-	const struct load *l = &load[port];
+	const struct load *l = &j->load[port];
 
 	if (!l->usable || l->sent + l->waited < j->p->full_permille)
 		return 0;
@@ -94,8 +90,7 @@ static uint16_t holds_up(const struct job *j, const struct load *load, uint32_t 
 	return full ? 1000 : 0;
 }
 
-static void infer_at(const struct job *j, struct load *load, const struct ibcc_topo_node *sw,
-		     bool marks)
+static void infer_at(const struct job *j, const struct ibcc_topo_node *sw, bool marks)
 {
 	bool fed = false;
 	uint32_t n = 0;
@@ -103,39 +98,39 @@ static void infer_at(const struct job *j, struct load *load, const struct ibcc_t
 	for (uint32_t p = sw->first_port + 1; p <= sw->first_port + sw->n_ports; p++) {
 		uint32_t q = j->t->port[p].peer;
 
-		n += q != IBCC_NONE && sends(j, load, q);
-		fed |= q != IBCC_NONE && !is_ca_port(j->t, q) && load_blocked(j->p, &load[q]);
+		n += q != IBCC_NONE && sends(j, q);
+		fed |= q != IBCC_NONE && !is_ca_port(j->t, q) && load_blocked(j->p, &j->load[q]);
 	}
 	for (uint32_t p = sw->first_port + 1; p <= sw->first_port + sw->n_ports; p++) {
 		uint32_t ca = j->t->port[p].peer;
 		uint32_t most = 0;
 
-		if (ca == IBCC_NONE || n < NOT_WORTH || !load[ca].blind || !sends(j, load, ca))
+		if (ca == IBCC_NONE || n < 2 || !j->load[ca].blind || !sends(j, ca))
 			continue;
 		for (uint32_t o = sw->first_port + 1; o <= sw->first_port + sw->n_ports; o++) {
-			uint16_t by = o == p ? 0 : holds_up(j, load, o, fed && !marks);
+			uint16_t by = o == p ? 0 : holds_up(j, o, fed && !marks);
 
 			most = by > most ? by : most;
 		}
-		load[ca].waited = (uint16_t)((1000u - load[ca].sent) * most / 1000);
+		j->load[ca].waited = (uint16_t)((1000u - j->load[ca].sent) * most / 1000);
 	}
 }
 
-void ibcc_picture_infer_waits(const struct job *j, struct load *load)
+void ibcc_picture_infer_waits(const struct job *j)
 {
 	bool marks = any_marks(j);
 
-	find_blind(j, load);
+	find_blind(j);
 	for (uint32_t i = 0; j->out->n_blind && i < j->t->n_nodes; i++)
 		if (ibcc_topo_is_switch(j->t, i))
-			infer_at(j, load, &j->t->node[i], marks);
+			infer_at(j, &j->t->node[i], marks);
 }
 
 /* Does an adapter that was read lack the counter? */
-static bool any_without(const struct job *j, const struct load *load, enum ibcc_ctr ctr)
+static bool any_without(const struct job *j, enum ibcc_ctr ctr)
 {
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++)
-		if (is_ca_port(j->t, i) && load[i].usable && !j->s->port[i].now.width[ctr])
+		if (is_ca_port(j->t, i) && j->load[i].usable && !j->s->port[i].now.width[ctr])
 			return true;
 	return false;
 }
@@ -143,21 +138,21 @@ static bool any_without(const struct job *j, const struct load *load, enum ibcc_
 /* What some count and others have in a log, a sample of it, cannot be compared: so it is the log's
  * for all.
  */
-void ibcc_picture_infer_marks(const struct job *j, struct load *load)
+void ibcc_picture_infer_marks(const struct job *j)
 {
-	bool becn = any_without(j, load, IBCC_CTR_RCV_BECN);
+	bool becn = any_without(j, IBCC_CTR_RCV_BECN);
 
 	for (uint32_t i = 0; becn && i < j->t->n_ports; i++)
-		load[i].becn = 0;
+		j->load[i].becn = 0;
 	for (uint32_t i = 0; i < j->s->n_marks; i++) {
 		uint32_t src = ibcc_topo_port_of_lid(j->t, j->s->mark[i].slid);
 		uint32_t dst = ibcc_topo_port_of_lid(j->t, j->s->mark[i].dlid);
 
 		if (src == IBCC_NONE || dst == IBCC_NONE || src >= j->s->n_ports ||
 		    dst >= j->s->n_ports || !is_ca_port(j->t, src) || !is_ca_port(j->t, dst) ||
-		    !load[src].read || !load[dst].read)
+		    !j->load[src].read || !j->load[dst].read)
 			continue;
-		load[src].becn += becn;
-		load[dst].fecn += !j->s->port[dst].now.width[IBCC_CTR_RCV_FECN];
+		j->load[src].becn += becn;
+		j->load[dst].fecn += !j->s->port[dst].now.width[IBCC_CTR_RCV_FECN];
 	}
 }

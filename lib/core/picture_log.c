@@ -38,11 +38,6 @@ static bool find_pair(const struct ibcc_topo *t, const struct ibcc_mark *m, stru
 	return false;
 }
 
-static int order(uint32_t x, uint32_t y)
-{
-	return (x > y) - (x < y);
-}
-
 static int by_pair(const void *a, const void *b)
 {
 	const struct ibcc_pair *x = a, *y = b;
@@ -95,22 +90,7 @@ int ibcc_picture_sort_log(struct job *j)
 	qsort(p->pair, p->n_pairs, sizeof(*p->pair), by_pair);
 	merge(p);
 	qsort(p->pair, p->n_pairs, sizeof(*p->pair), by_packets);
-	for (uint32_t k = 0; k < p->n_roots; k++)
-		p->root[k].pair = ibcc_picture_pairs_of(p, p->root[k].port, &p->root[k].n_pairs);
 	return 0;
-}
-
-const struct ibcc_pair *ibcc_picture_pairs_of(const struct ibcc_picture *p, uint32_t port,
-					      uint32_t *n)
-{
-	uint32_t from = 0;
-
-	while (from < p->n_pairs && p->pair[from].port < port)
-		from++;
-	*n = 0;
-	while (from + *n < p->n_pairs && p->pair[from + *n].port == port)
-		++*n;
-	return *n ? &p->pair[from] : NULL;
 }
 
 /* What was counted fades as far as something new takes its place: a root with few sources at a long
@@ -150,7 +130,7 @@ static double fade(struct memory *m, const struct ibcc_root *now)
  */
 static void note_rate(struct memory *m, const struct load *l)
 {
-	if (!l->usable || l->mbps * IBCC_IDLE_SHARE < m->capacity_mbps)
+	if (!l->usable || l->mbps * IBCC_TRACE_SHARE < m->capacity_mbps)
 		return;
 	m->sent_mbps += (double)l->mbps * (double)l->ns;
 	m->sent_ns += (double)l->ns;
@@ -191,12 +171,11 @@ static bool learns(const struct ibcc_root_parameters *r)
  */
 static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t port, uint32_t i)
 {
-	for (uint32_t k = 0; k < last->n_roots; k++) {
-		const struct ibcc_root_parameters *o = &last->root[k];
+	const struct ibcc_root_parameters *o;
 
-		if (o->port != port && ibcc_phase_sets(o->phase) && !learns(o) && o->member[i])
+	ibcc_parameters_each (o, last)
+		if (o->port != port && !learns(o) && o->member[i])
 			return true;
-	}
 	return false;
 }
 
@@ -241,7 +220,7 @@ int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct
 	return ret;
 }
 
-static double logged_of(const struct memory *m, uint32_t src)
+double ibcc_picture_logged(const struct memory *m, uint32_t src)
 {
 	double sum = 0;
 
@@ -254,7 +233,7 @@ static bool is_logged_elsewhere(const struct ibcc_estimator *m, const struct mem
 				uint32_t src)
 {
 	for (uint32_t k = 0; k < m->n; k++)
-		if (&m->root[k] != r && logged_of(&m->root[k], src) >= 1)
+		if (&m->root[k] != r && ibcc_picture_logged(&m->root[k], src) >= 1)
 			return true;
 	return false;
 }
@@ -262,13 +241,13 @@ static bool is_logged_elsewhere(const struct ibcc_estimator *m, const struct mem
 /* Where a switch has one setting for all its ports, others of them mark, too. */
 static bool marks_alone(const struct job *j, uint32_t port)
 {
-	uint32_t sw = ibcc_topo_switch_endport(j->t, port);
+	const struct ibcc_endport_cc *sw = switch_cc(j, port);
 
-	return !j->actual || sw >= j->actual->n || !j->actual->ep[sw].sw.Threshold;
+	return !sw || !sw->sw.Threshold;
 }
 
 /* BECNs where they are known to be the root's, else as many as its packets in the log stand for. */
-static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct job *j)
+static void weigh(struct memory *m, const struct job *j)
 {
 	double marks = 0, logged = 0;
 
@@ -280,9 +259,10 @@ static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct
 
 		q->marks = 0;
 		q->chance = 1 / q->logged;
-		if (becns->n < 1 || !marks_alone(j, m->port) || is_logged_elsewhere(e, m, q->src))
+		if (becns->n < 1 || !marks_alone(j, m->port) ||
+		    is_logged_elsewhere(j->m, m, q->src))
 			continue;
-		part = q->logged / logged_of(m, q->src);
+		part = q->logged / ibcc_picture_logged(m, q->src);
 		q->marks = part * becns->n / becns->passes;
 		q->chance = 1 / becns->n + (1 - part) / q->logged;
 		marks += q->marks;
@@ -297,8 +277,8 @@ static void weigh(const struct ibcc_estimator *e, struct memory *m, const struct
 	}
 }
 
-void ibcc_picture_weigh_pairs(struct ibcc_estimator *m, const struct job *j)
+void ibcc_picture_weigh_pairs(const struct job *j)
 {
-	for (uint32_t k = 0; k < m->n; k++)
-		weigh(m, &m->root[k], j);
+	for (uint32_t k = 0; k < j->m->n; k++)
+		weigh(&j->m->root[k], j);
 }

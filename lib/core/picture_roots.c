@@ -23,6 +23,7 @@
 #define BECN_WAIT_PERMILLE 250u
 /* Where all ports of a switch mark, the root is one that is busy to this share at least. */
 #define MARKED_BUSY_PERMILLE 500u
+#define DEFAULT_PACKET       2074u
 
 static uint16_t busy(const struct load *l)
 {
@@ -33,10 +34,9 @@ static uint16_t busy(const struct load *l)
 static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
 {
 	const struct load *l = &j->load[port];
-	bool faces_ca = is_ca_port(j->t, j->t->port[port].peer);
 	bool waits = l->waited >= j->p->slow_wait_permille;
 
-	if (waits && !faces_ca)
+	if (waits && !ibcc_topo_faces_ca(j->t, port))
 		return false; /* it waits for a port of the next switch */
 	*kind = waits ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	return busy(l) >= j->p->full_permille;
@@ -49,14 +49,11 @@ static bool marks(const struct job *j, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &j->t->port[port];
 	const struct load *l = &j->load[port];
-	uint32_t ep = j->t->port[j->t->node[p->node].first_port].endport;
-	bool faces_ca = is_ca_port(j->t, p->peer);
-	const struct ibcc_endport_cc *sw;
+	const struct ibcc_endport_cc *sw = switch_cc(j, port);
+	bool faces_ca = ibcc_topo_faces_ca(j->t, port);
 
-	if (!j->actual || ep >= j->actual->n ||
-	    !ibcc_settings_port_marks(&j->actual->ep[ep], p->num))
+	if (!sw || !ibcc_settings_port_marks(sw, p->num))
 		return false;
-	sw = &j->actual->ep[ep];
 	if (ibcc_settings_effective(sw, p->num).Valid ||
 	    (faces_ca && ibcc_cc_mask_test(&sw->sw.Victim_Mask, p->num)))
 		return true;
@@ -96,7 +93,7 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 
 static bool contributes(const struct load *l, uint64_t most)
 {
-	if (!l->becn || l->becn * IBCC_BECN_SHARE <= most)
+	if (!l->becn || l->becn * IBCC_TRACE_SHARE <= most)
 		return false;
 	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
 }
@@ -107,7 +104,7 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 	const struct load *l = &j->load[port];
 	uint8_t flag = j->tree->flag[port];
 
-	if (!(flag & TREE_REACHES) || !l->usable)
+	if (!(flag & TREE_REACHES))
 		return IBCC_ROLE_NONE;
 	if (most && contributes(l, most))
 		return IBCC_ROLE_CONTRIBUTOR;
@@ -123,24 +120,43 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 	return flag & TREE_SHARED ? IBCC_ROLE_VICTIM : IBCC_ROLE_NONE;
 }
 
-/* BECNs name contributors only of a root that marks: `marked`. */
-static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
+/* Adapters upstream of the port just walked. */
+struct upstream {
+	uint32_t n, n_blocked;
+	uint64_t most; /* BECNs of the most marked one */
+};
+
+/* Blocked are adapters that wait behind a port, and at a slow adapter those that only do not
+ * because they are throttled for another root. A port to an adapter that waits can wait for nothing
+ * else, so there it does not matter whether packets for it are held up elsewhere as well. BECNs
+ * name contributors only of a root that marks: `marked`.
+ */
+static struct upstream look_upstream(const struct job *j, bool slow, bool marked)
 {
-	uint64_t most = 0;
-	uint32_t n = 0;
+	struct upstream u = { 0 };
 
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
-		if (!(j->tree->flag[i] & TREE_REACHES) || !j->load[i].usable)
+		const struct load *l = &j->load[i];
+		bool blocked = j->tree->flag[i] & TREE_BLOCKED;
+
+		if (!(j->tree->flag[i] & TREE_REACHES))
 			continue;
-		if (marked && j->load[i].becn > most)
-			most = j->load[i].becn;
-		n++;
+		u.n++;
+		u.n_blocked += (l->waited >= j->p->ca_wait_permille && (blocked || slow)) ||
+			       (l->becn && blocked && slow);
+		if (marked && l->becn > u.most)
+			u.most = l->becn;
 	}
-	r->source = calloc(n ? n : 1, sizeof(*r->source));
+	return u;
+}
+
+static int list_sources(const struct job *j, struct ibcc_root *r, const struct upstream *u)
+{
+	r->source = calloc(u->n ? u->n : 1, sizeof(*r->source));
 	if (!r->source)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
-		enum ibcc_role role = role_of(j, i, most);
+		enum ibcc_role role = role_of(j, i, u->most);
 
 		if (role == IBCC_ROLE_NONE)
 			continue;
@@ -157,85 +173,85 @@ static int list_sources(const struct job *j, struct ibcc_root *r, bool marked)
 	return 0;
 }
 
-/* Adapters that wait behind a port, and at a slow adapter those that only do not because they are
- * throttled for another root. A port to an adapter that waits can wait for nothing else, so there
- * it does not matter whether packets for it are held up elsewhere as well.
- */
-static uint32_t n_blocked(const struct job *j, const struct ibcc_root *r)
+static uint32_t wire_bytes(const struct job *j, uint32_t port)
 {
-	bool slow = r->kind == IBCC_CONGESTION_OUTPUT;
-	uint32_t n = 0;
+	const struct ibcc_delta *d = &j->s->port[port].delta;
+	uint64_t bytes;
 
-	for (uint32_t i = 0; i < j->t->n_ports; i++) {
-		const struct load *l = &j->load[i];
-		bool blocked = j->tree->flag[i] & TREE_BLOCKED;
-
-		if (!(j->tree->flag[i] & TREE_REACHES) || !l->usable)
-			continue;
-		n += (l->waited >= j->p->ca_wait_permille && (blocked || slow)) ||
-		     (l->becn && blocked && slow);
-	}
-	return n;
+	if (!ibcc_delta_valid(d, IBCC_CTR_XMIT_PKTS) || !d->v[IBCC_CTR_XMIT_PKTS])
+		return j->t->port[port].mtu_bytes ? j->t->port[port].mtu_bytes : DEFAULT_PACKET;
+	bytes = d->v[IBCC_CTR_XMIT_DATA] * 4 / d->v[IBCC_CTR_XMIT_PKTS];
+	return bytes < 64 ? 64 : bytes > 8192 ? 8192 : (uint32_t)bytes;
 }
 
-static bool has_becn(const struct ibcc_root *r)
+/* Where its pairs begin, most packets first, and how many they are. */
+static const struct ibcc_pair *pairs_of(const struct ibcc_picture *p, uint32_t port, uint32_t *n)
 {
-	for (uint32_t i = 0; i < r->n_sources; i++)
-		if (r->source[i].role == IBCC_ROLE_CONTRIBUTOR)
-			return true;
-	return false;
+	uint32_t from = 0;
+
+	while (from < p->n_pairs && p->pair[from].port < port)
+		from++;
+	for (*n = 0; from + *n < p->n_pairs && p->pair[from + *n].port == port;)
+		++*n;
+	return *n ? &p->pair[from] : NULL;
 }
 
-int ibcc_picture_append(struct job *j, const struct ibcc_root *r)
+struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_congestion kind)
 {
 	struct ibcc_picture *p = j->out;
+	const struct load *l = &j->load[port];
+	struct ibcc_root *r = ibcc_grow(p->root, p->n_known, &j->cap_roots, sizeof(*r));
 
-	struct ibcc_root *grown = ibcc_grow(p->root, p->n_known, &j->cap_roots, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	p->root = grown;
-	p->root[p->n_known++] = *r;
-	return 0;
+	if (!r)
+		return NULL;
+	p->root = r;
+	r += p->n_known++;
+	*r = (struct ibcc_root){
+		.port = port,
+		.kind = kind,
+		.link_mbps = j->t->port[port].rate_mbps,
+		.rate_mbps = l->mbps,
+		.wait_permille = l->waited,
+		.fresh = l->usable,
+		.doubted = j->s->port[port].trust.doubt != IBCC_DOUBT_NONE,
+		.packet_bytes = wire_bytes(j, port),
+	};
+	r->pair = pairs_of(p, port, &r->n_pairs);
+	return r;
 }
 
 static int examine(struct job *j, uint32_t port)
 {
 	const struct load *l = &j->load[port];
-	struct ibcc_root r = {
-		.port = port,
-		.link_mbps = j->t->port[port].rate_mbps,
-		.rate_mbps = l->mbps,
-		.wait_permille = l->waited,
-	};
-	bool suspect = looks_like_root(j, port, &r.kind);
+	enum ibcc_congestion kind = IBCC_CONGESTION_INPUT;
+	bool suspect = looks_like_root(j, port, &kind);
 	bool marked = j->out->becn && (!j->actual || marks(j, port));
-	int ret;
+	struct upstream u;
+	struct ibcc_root *r;
+	uint64_t fecn = 0;
 
 	/* Several ports may mark, of which only some do. One that is full is on the verge of it. */
 	if (marked && j->actual && j->out->fecn) {
-		r.fecn = marked_none(j, port) ? 0 : fecn_behind(j, port);
-		marked = r.fecn || busy(l) >= j->p->full_permille;
+		fecn = marked_none(j, port) ? 0 : fecn_behind(j, port);
+		marked = fecn || busy(l) >= j->p->full_permille;
 	}
 	if (!suspect && (!marked || !j->actual))
 		return 0;
-	if (!suspect && is_ca_port(j->t, j->t->port[port].peer) && l->sent < IBCC_FAST_PERMILLE)
-		r.kind = IBCC_CONGESTION_OUTPUT;
+	if (!suspect && ibcc_topo_faces_ca(j->t, port) && l->sent < IBCC_FAST_PERMILLE)
+		kind = IBCC_CONGESTION_OUTPUT;
 	ibcc_tree_walk(j, port);
-	ret = list_sources(j, &r, marked);
-	if (ret)
-		return ret;
-	if ((suspect && n_blocked(j, &r) >= 2) || (marked && has_becn(&r))) {
-		r.tree_wait_permille = j->tree->feed_wait;
-		r.n_waiting = j->tree->n_waiting;
-		r.confidence_permille = (uint16_t)(1000ull * j->tree->n_usable /
-						   (j->tree->n_read ? j->tree->n_read : 1));
-		ret = ibcc_picture_append(j, &r);
-		if (!ret)
-			return 0;
-	}
-	free(r.source);
-	return ret;
+	u = look_upstream(j, kind == IBCC_CONGESTION_OUTPUT, marked);
+	if ((!suspect || u.n_blocked < 2) && !u.most)
+		return 0;
+	r = ibcc_picture_append(j, port, kind);
+	if (!r)
+		return -ENOMEM;
+	r->fecn = fecn;
+	r->tree_wait_permille = j->tree->feed_wait;
+	r->n_waiting = j->tree->n_waiting;
+	r->confidence_permille =
+		(uint16_t)(1000ull * j->tree->n_usable / (j->tree->n_read ? j->tree->n_read : 1));
+	return list_sources(j, r, &u);
 }
 
 static bool belongs_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r,
@@ -315,24 +331,21 @@ static uint64_t severity(const struct ibcc_root *r)
 static int by_severity(const void *a, const void *b)
 {
 	const struct ibcc_root *x = a, *y = b;
-	uint64_t sx = severity(x), sy = severity(y);
+	int ret = order(severity(y), severity(x));
 
-	if (sx != sy)
-		return sx > sy ? -1 : 1;
-	return x->port < y->port ? -1 : x->port > y->port;
+	return ret ? ret : order(x->port, y->port);
 }
 
 int ibcc_picture_roots(struct job *j)
 {
 	struct ibcc_picture *p = j->out;
 	struct tree tree;
-	struct job with = *j;
 	int ret = ibcc_tree_init(&tree, j->t);
 
-	with.tree = &tree;
+	j->tree = &tree;
 	for (uint32_t i = 0; !ret && i < j->t->n_ports; i++)
 		if (!is_ca_port(j->t, i) && j->load[i].usable)
-			ret = examine(&with, i);
+			ret = examine(j, i);
 	if (!ret) {
 		clear_feeders(j);
 		clear_victims(p);
@@ -340,7 +353,7 @@ int ibcc_picture_roots(struct job *j)
 			qsort(p->root, p->n_known, sizeof(*p->root), by_severity);
 	}
 	p->n_roots = p->n_known;
-	j->cap_roots = with.cap_roots;
 	ibcc_tree_fini(&tree);
+	j->tree = NULL;
 	return ret;
 }

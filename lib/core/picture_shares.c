@@ -21,16 +21,15 @@
 #define DOUBT       0.5  /* deviations: in doubt a pair is taken for limited */
 #define ROUNDS      8u
 #define CHANCE_MAX  0.5  /* relative variance */
-#define MIN_SAMPLES 60.0 /* half will do for a root that was told before: few come and go */
+#define MIN_SAMPLES 60.0 /* half will do where limits were known before: few come and go */
 #define MIN_LEVEL   6.0  /* packets of each pair: what is less tells nothing */
 #define LIMITED_MIN 0.4  /* of all marks */
-#define BELOW_FROM  (1 - AT_LEVEL) /* those between there and AT_LEVEL could be either, */
-#define BELOW_MAX   0.5            /* and have at most so much of what those at the level have; */
-#define ABOVE_FROM  1.5            /* those above it (and chance) are not held, */
-#define ABOVE_MAX   0.1            /* and have so much at most */
-#define LEAST_LEFT  0.02           /* of a root, for those that it limits */
-#define UNMARKED    0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
-#define SAME        1e-3
+/* Those from 1 - AT_LEVEL to AT_LEVEL could be either: so much of what the limited have at most. */
+#define BELOW_MAX  0.5
+#define ABOVE_FROM 1.5 /* those above it (and chance) are not held, */
+#define ABOVE_MAX  0.1 /* and have so much at most */
+#define UNMARKED   0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
+#define SAME       1e-3
 
 /* A pair as one root sees it. */
 struct seen {
@@ -87,7 +86,7 @@ static bool stand_out(const struct memory *m, double level)
 
 		if (q->marks > AT_LEVEL * level)
 			limited += q->marks;
-		else if (q->marks > BELOW_FROM * level)
+		else if (q->marks > (1 - AT_LEVEL) * level)
 			below += q->marks;
 		if (q->marks > ABOVE_FROM * level * (1 + sqrt(q->chance)))
 			above += q->marks;
@@ -97,18 +96,18 @@ static bool stand_out(const struct memory *m, double level)
 }
 
 /* Are a root's pairs known so well that those that it limits stand out? Not so well is needed for a
- * root that was told before.
+ * root of which they were known before.
  */
 static bool is_known(const struct memory *m)
 {
-	bool told = m->held && m->held->told;
+	bool before = m->held && m->held->limits_known;
 	double level;
 
-	if (m->samples < (told ? MIN_SAMPLES / 2 : MIN_SAMPLES) || m->passes < IBCC_JUDGE_PASSES ||
-	    m->unlogged >= IBCC_UNLOGGED_MAX)
+	if (m->samples < (before ? MIN_SAMPLES / 2 : MIN_SAMPLES) ||
+	    m->passes < IBCC_JUDGE_PASSES || m->unlogged >= IBCC_UNLOGGED_MAX)
 		return false;
 	level = find_level(m);
-	return level >= MIN_LEVEL * m->marks / m->samples && (told || stand_out(m, level));
+	return level >= MIN_LEVEL * m->marks / m->samples && (before || stand_out(m, level));
 }
 
 static void list_pairs(struct shares *s, const struct memory *m)
@@ -131,10 +130,9 @@ static void list_pairs(struct shares *s, const struct memory *m)
 static int by_pair(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
+	int ret = order(x->src, y->src);
 
-	if (x->src != y->src)
-		return x->src < y->src ? -1 : 1;
-	return (x->dlid > y->dlid) - (x->dlid < y->dlid);
+	return ret ? ret : order(x->dlid, y->dlid);
 }
 
 static double capacity_of(const struct memory *m, const struct ibcc_root *r)
@@ -143,10 +141,9 @@ static double capacity_of(const struct memory *m, const struct ibcc_root *r)
 }
 
 /* A pair that is limited somewhere takes from all the roots on its way; one that is not leaves them
- * so much less.
+ * so much less, but a trace.
  */
-static void add_pair(struct shares *s, const struct ibcc_estimator *m, const struct job *j,
-		     const struct seen *seen, size_t n)
+static void add_pair(struct shares *s, const struct job *j, const struct seen *seen, size_t n)
 {
 	struct ibcc_maxmin_flow *f = &s->flow[s->n_flows];
 	struct ibcc_route way;
@@ -170,7 +167,8 @@ static void add_pair(struct shares *s, const struct ibcc_estimator *m, const str
 		else
 			s->capacity[k] =
 				fmax(s->capacity[k] - mbps,
-				     LEAST_LEFT * capacity_of(&m->root[k], &j->out->root[k]));
+				     1.0 / IBCC_TRACE_SHARE *
+					     capacity_of(&j->m->root[k], &j->out->root[k]));
 	}
 	s->src[s->n_flows] = seen->src;
 	s->n_uses += f->n_uses;
@@ -186,7 +184,7 @@ static bool uses(const struct ibcc_maxmin_flow *f, uint32_t k)
 }
 
 /* How many pairs find their bottleneck in a root, what they get of it, and who sends them. */
-static void tell(const struct shares *s, const struct job *j, uint32_t k, struct memory *m)
+static void count_limited(const struct shares *s, const struct job *j, uint32_t k, struct memory *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 	uint32_t last = IBCC_NONE;
@@ -199,7 +197,6 @@ static void tell(const struct shares *s, const struct job *j, uint32_t k, struct
 		}
 	for (size_t i = 0; i < s->n_flows; i++) {
 		const struct ibcc_maxmin_flow *f = &s->flow[i];
-		double marked = 0;
 
 		if (!uses(f, k))
 			continue;
@@ -212,13 +209,11 @@ static void tell(const struct shares *s, const struct job *j, uint32_t k, struct
 			continue;
 		last = s->src[i];
 		r->n_senders++;
-		for (uint32_t q = 0; q < m->n; q++)
-			marked += m->pair[q].src == last ? m->pair[q].logged : 0;
-		m->sends[j->t->port[last].endport] = marked >= UNMARKED;
+		m->sends[j->t->port[last].endport] = ibcc_picture_logged(m, last) >= UNMARKED;
 	}
 }
 
-static int solve(struct shares *s, struct ibcc_estimator *m, const struct job *j)
+static int solve(struct shares *s, const struct job *j)
 {
 	uint32_t n_roots = j->out->n_known;
 	int ret;
@@ -226,13 +221,13 @@ static int solve(struct shares *s, struct ibcc_estimator *m, const struct job *j
 	qsort(s->seen, s->n_seen, sizeof(*s->seen), by_pair);
 	for (size_t i = 0, from = 0; i < s->n_seen; i++)
 		if (i + 1 == s->n_seen || by_pair(&s->seen[i], &s->seen[i + 1])) {
-			add_pair(s, m, j, &s->seen[from], i + 1 - from);
+			add_pair(s, j, &s->seen[from], i + 1 - from);
 			from = i + 1;
 		}
 	ret = ibcc_maxmin_solve(s->capacity, n_roots, s->flow, s->n_flows);
 	for (uint32_t k = 0; k < n_roots && !ret; k++)
 		if (j->out->root[k].logged)
-			tell(s, j, k, &m->root[k]);
+			count_limited(s, j, k, &j->m->root[k]);
 	return ret;
 }
 
@@ -250,8 +245,9 @@ static void look_at(struct shares *s, const struct job *j, uint32_t k, const str
 	list_pairs(s, m);
 }
 
-int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j)
+int ibcc_picture_shares(const struct job *j)
 {
+	const struct ibcc_estimator *m = j->m;
 	size_t roots = m->n + 1, max = 1;
 	struct shares s;
 	int ret = -ENOMEM;
@@ -270,7 +266,7 @@ int ibcc_picture_shares(struct ibcc_estimator *m, const struct job *j)
 	if (s.seen && s.flow && s.use && s.src && s.capacity) {
 		for (uint32_t k = 0; k < m->n; k++)
 			look_at(&s, j, k, &m->root[k]);
-		ret = solve(&s, m, j);
+		ret = solve(&s, j);
 	}
 	free(s.seen);
 	free(s.flow);

@@ -68,7 +68,7 @@ static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t
 			tr->n_waiting++;
 		}
 		if (!ibcc_topo_is_switch(j->t, next)) {
-			tr->flag[q] |= TREE_REACHES | path;
+			tr->flag[q] |= path | (j->load[q].usable ? TREE_REACHES : 0);
 			continue;
 		}
 		if (tr->seen[next] == tr->walk)

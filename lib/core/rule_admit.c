@@ -15,9 +15,9 @@
 #define BACKLOG_PASSES   5u   /* after a change, backlog being repaid looks like new roots */
 #define FOREIGN_PERMILLE 20u  /* acknowledgements, which go elsewhere too, are below this */
 #define HELD_UP_PERMILLE 500u /* of what one of the sources sends */
-#define DOUBT_PASSES     6u   /* so long a link is full that is admitted in doubt, */
-#define DOUBT_WAIT       50u  /* and its feeders wait so much, permille */
-#define STRICT_WAIT      250u /* ... those of a new root once something is controlled */
+#define STOOD_PASSES     10u  /* a link that is full for so long is so for good, whatever changed */
+#define DOUBT_PASSES     6u   /* so long a link is full that is admitted in doubt */
+#define STRICT_WAIT      250u /* permille: feeders of a new root once something is controlled */
 #define LEARN_PASSES     8u   /* marks alone tell who contributes, and cost nothing */
 #define BACK_SOON        2u   /* times the quiet passes */
 #define PATIENCE_MAX     64u
@@ -64,49 +64,32 @@ static bool worth_acting(const struct pass *p, const struct ibcc_root *now)
 	return waits && sent > carried && (sent - carried) * 1000 > sent * least;
 }
 
-static bool any_sets(const struct ibcc_controller *c)
-{
-	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		if (ibcc_phase_sets(c->par.root[k].phase))
-			return true;
-	return false;
-}
-
-static bool any_told(const struct ibcc_controller *c)
-{
-	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		if (c->par.root[k].told)
-			return true;
-	return false;
-}
-
 /* Backlog that is repaid after a change fills many links for a moment, but not for long. */
-static bool believable(const struct ibcc_controller *c, const struct held *h,
-		       const struct ibcc_root *now)
+static bool believable(const struct pass *p, const struct held *h, const struct ibcc_root *now)
 {
 	if (now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
 		return false;
 	if (now->kind == IBCC_CONGESTION_OUTPUT)
 		return true;
-	if (c->since_change < BACKLOG_PASSES && h->stood < IBCC_STOOD_PASSES)
+	if (p->c->since_change < BACKLOG_PASSES && h->stood < STOOD_PASSES)
 		return false;
-	return now->tree_wait_permille >= STRICT_WAIT || !any_sets(c);
+	return now->tree_wait_permille >= STRICT_WAIT || !ibcc_rules_tally(p).on;
 }
 
 /* Where switches log what they mark, a full link may be admitted in doubt: the pairs that it limits
  * will show, or that there are none. Such ones must leave room for those that are worth it.
  */
-static bool has_room_for_doubt(const struct ibcc_controller *c)
+static bool has_room_for_doubt(const struct pass *p)
 {
-	return any_told(c) && c->par.n_roots < IBCC_ROOTS_MAX / 2;
+	return ibcc_rules_tally(p).limiting && p->c->par.n_roots < IBCC_ROOTS_MAX / 2;
 }
 
-static bool in_doubt(const struct ibcc_controller *c, const struct ibcc_root_parameters *r,
+static bool in_doubt(const struct pass *p, const struct ibcc_root_parameters *r,
 		     const struct ibcc_root *now)
 {
-	return c->p.without != IBCC_RULE_DOUBT && any_told(c) && r->kind == IBCC_CONGESTION_INPUT &&
-	       r->kind == now->kind && now->present >= DOUBT_PASSES &&
-	       now->tree_wait_permille >= DOUBT_WAIT &&
+	return p->c->p.without != IBCC_RULE_DOUBT && ibcc_rules_tally(p).limiting &&
+	       r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
+	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= IBCC_FREE_PERMILLE &&
 	       now->confidence_permille >= IBCC_CONFIDENT_PERMILLE;
 }
 
@@ -129,7 +112,7 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 	struct held *h;
 
 	if (!r) {
-		if ((!worth && !has_room_for_doubt(c)) ||
+		if ((!worth && !has_room_for_doubt(p)) ||
 		    now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
 			return;
 		r = ibcc_parameters_add(&c->par, now->port);
@@ -142,7 +125,7 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 	if (r->phase != IBCC_PHASE_WATCH)
 		return;
 	h->stood = worth && r->kind == now->kind ? h->stood + 1 : 0;
-	if (!worth || !believable(c, h, now) || (h->seen && r->kind != now->kind)) {
+	if (!worth || !believable(p, h, now) || (h->seen && r->kind != now->kind)) {
 		h->seen = 0;
 		h->win = (struct window){ 0 };
 	} else {
@@ -224,7 +207,6 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 	struct ibcc_root_parameters *r = h->r;
 	uint32_t n = now->n_contributors ? now->n_contributors : 1;
 	uint32_t n_loads = p->pic->n_loads;
-	struct ibcc_load *before;
 	bool learns;
 
 	ibcc_rules_enlist_sources(p, h, now);
@@ -233,16 +215,15 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 	 * from. Where settings are only recommended it would never end.
 	 */
 	learns = ibcc_rules_hold_all(p, r) && c->may_learn;
-	if (learns && any_sets(c)) {
+	if (learns && ibcc_rules_tally(p).on) {
 		memset(r->member, 0, c->par.n_endports * sizeof(*r->member));
 		return 0;
 	}
-	before = calloc(n_loads ? n_loads : 1, sizeof(*before));
-	if (!before)
+	if (!h->before)
+		h->before = calloc(n_loads ? n_loads : 1, sizeof(*h->before));
+	if (!h->before)
 		return -ENOMEM;
-	memcpy(before, p->pic->load, n_loads * sizeof(*before));
-	free(h->before);
-	h->before = before;
+	memcpy(h->before, p->pic->load, n_loads * sizeof(*h->before));
 	/* A slow receiver's buffer may have had room in its first pass, and taken more than it
 	 * does.
 	 */
@@ -261,7 +242,7 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 		ibcc_rules_say(p, IBCC_DECISION_LEARN, h);
 	} else {
 		ibcc_rules_drain_or_hold(p, h);
-		ibcc_rules_say(p, IBCC_DECISION_ADMIT, h)->a = r->n;
+		ibcc_rules_say(p, IBCC_DECISION_ADMIT, h);
 	}
 	ibcc_rules_change(p, h);
 	return 0;
@@ -272,21 +253,11 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
  */
 static bool may_pass(const struct ibcc_controller *c, const struct held *h)
 {
-	for (uint32_t k = 0; k < c->par.n_roots; k++) {
-		const struct ibcc_root_parameters *o = &c->par.root[k];
+	const struct ibcc_root_parameters *o;
 
-		if (ibcc_phase_sets(o->phase) &&
-		    (o->phase == IBCC_PHASE_DRAIN || !o->in_force ||
-		     (c->held[k].settle && h->stood < IBCC_STOOD_PASSES)))
-			return true;
-	}
-	return false;
-}
-
-static bool is_learning(const struct ibcc_controller *c)
-{
-	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		if (c->par.root[k].phase == IBCC_PHASE_LEARN)
+	ibcc_parameters_each (o, &c->par)
+		if (o->phase == IBCC_PHASE_DRAIN || !o->in_force ||
+		    (c->held[o - c->par.root].settle && h->stood < STOOD_PASSES))
 			return true;
 	return false;
 }
@@ -299,7 +270,7 @@ int ibcc_rule_admit(struct pass *p)
 	struct ibcc_controller *c = p->c;
 	int ret;
 
-	if (is_learning(c))
+	if (ibcc_rules_tally(p).learning)
 		return 0;
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
 		const struct ibcc_root *now = &p->pic->root[i];
@@ -311,14 +282,14 @@ int ibcc_rule_admit(struct pass *p)
 			continue;
 		confirmed = h->seen >= c->p.confirm_passes &&
 			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, h));
-		if (!confirmed && !in_doubt(c, r, now))
+		if (!confirmed && !in_doubt(p, r, now))
 			continue;
 		if (p->actual->ep[ibcc_topo_switch_endport(p->t, r->port)].support !=
 		    IBCC_CC_SUPPORTED) {
 			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, h);
 			continue;
 		}
-		r->calm = !confirmed; /* others hold its sources already */
+		r->tree_gone = !confirmed; /* others hold its sources already */
 		ret = admit(p, h, now);
 		if (ret || r->phase != IBCC_PHASE_WATCH)
 			return ret;

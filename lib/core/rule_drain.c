@@ -4,8 +4,7 @@
  */
 #include "rules.h"
 
-#define TREE_BUFFER       65536u /* bytes of a switch port and VL, about */
-#define DRAIN_SOON        3u     /* passes */
+#define DRAIN_SOON        3u /* passes */
 #define DRAIN_MAX         60u
 #define DRY_PASSES        2u
 #define RETURNED_PASSES   6u
@@ -15,9 +14,10 @@
  * buffer is before each port that waits. While it is emptied the root stays busy with what comes
  * out.
  */
-uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct held *h)
+static uint16_t drain_passes(const struct pass *p, const struct held *h)
 {
-	uint64_t ns = h->now ? (uint64_t)h->now->n_waiting * TREE_BUFFER * 8000 / h->full_mbps : 0;
+	uint64_t ns =
+		h->now ? (uint64_t)h->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / h->full_mbps : 0;
 
 	if (p->c->p.without == IBCC_RULE_DRAIN || h->r->kind != IBCC_CONGESTION_OUTPUT ||
 	    ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
@@ -28,7 +28,7 @@ uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct held *h)
 
 void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h)
 {
-	h->left = ibcc_rules_drain_passes(p, h);
+	h->left = drain_passes(p, h);
 	h->dry = 0;
 	h->r->phase = h->left ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
 }
@@ -58,7 +58,6 @@ static void drain_again(struct pass *p, struct held *h)
 	bool stands = r->kind == IBCC_CONGESTION_OUTPUT &&
 		      ibcc_rules_busy(now) >= p->c->p.sink_busy_permille &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
-	uint16_t left;
 
 	if (h->settle && stands)
 		return; /* too early to count, but no sign that the tree was gone */
@@ -68,15 +67,12 @@ static void drain_again(struct pass *p, struct held *h)
 		return;
 	h->returned = 0;
 	h->unmarked = false;
-	left = ibcc_rules_drain_passes(p, h);
-	if (!left)
+	ibcc_rules_drain_or_hold(p, h);
+	if (r->phase != IBCC_PHASE_DRAIN)
 		return;
-	h->left = left;
-	h->dry = 0;
 	h->backoff += h->backoff < IBCC_BACKOFF_MAX;
 	h->turning = 0;
-	r->phase = IBCC_PHASE_DRAIN;
-	r->calm = false;
+	r->tree_gone = false;
 	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, h)->a = now->tree_wait_permille;
 	ibcc_rules_change(p, h);
 }

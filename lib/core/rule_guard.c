@@ -15,7 +15,6 @@
  */
 #include "rules.h"
 
-#define FREE_WAIT          50u  /* permille: such an adapter sends what it has to */
 #define KNOWN_SHARE        8u   /* one part in so many of the traffic tells how demand changed */
 #define HARM_PERMILLE      850u /* at its onset congestion has not yet taken all that it will */
 #define LESS_PERMILLE      900u /* of what the root carried */
@@ -33,7 +32,8 @@ static bool harmed(const struct pass *p, const struct held *h)
 
 		before += b->mbps;
 		now += n->mbps;
-		if (h->r->member[i] || b->wait_permille > FREE_WAIT || n->wait_permille > FREE_WAIT)
+		if (h->r->member[i] || b->wait_permille > IBCC_FREE_PERMILLE ||
+		    n->wait_permille > IBCC_FREE_PERMILLE)
 			continue;
 		free_before += b->mbps;
 		free_now += n->mbps;
@@ -44,29 +44,18 @@ static bool harmed(const struct pass *p, const struct held *h)
 	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
 }
 
-bool ibcc_rules_in_between(const struct ibcc_controller *c)
-{
-	for (uint32_t k = 0; k < c->par.n_roots; k++) {
-		const struct ibcc_root_parameters *r = &c->par.root[k];
-
-		if (ibcc_phase_sets(r->phase) && (r->phase != IBCC_PHASE_HOLD || !r->in_force))
-			return true;
-	}
-	return false;
-}
-
 static bool does_harm(const struct pass *p, struct held *h)
 {
 	const struct ibcc_root *now = h->known;
 	bool less;
 
 	if (h->r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
-	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_in_between(p->c) || !now ||
+	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_tally(p).in_between || !now ||
 	    !now->fresh)
 		return false;
 	h->guarded++;
 	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&
-	       now->rate_mbps * IBCC_IDLE_SHARE >= h->full_mbps;
+	       now->rate_mbps * IBCC_TRACE_SHARE >= h->full_mbps;
 	h->harmed = less && harmed(p, h) ? h->harmed + 1 : 0;
 	return h->harmed >= IBCC_JUDGE_PASSES;
 }
@@ -88,20 +77,20 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)
 {
 	struct ibcc_root_parameters *r = h->r;
+	uint16_t passes;
 
 	ibcc_rules_say(p, why, h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_begin_anew(p, h);
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->lacking[i] = false;
 	r->phase = IBCC_PHASE_BARRED;
-	r->in_force = r->told = false;
-	ibcc_rules_begin_anew(h);
-	h->barred = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
+	r->in_force = r->limits_known = false;
+	passes = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
 	*h = (struct held){ .r = r,
 			    .patience = h->patience,
 			    .before = h->before,
-			    .barred = h->barred,
-			    .left = h->barred,
+			    .barred = passes,
+			    .left = passes,
 			    .done = true };
 }
 

@@ -9,19 +9,16 @@
 
 #include "rules.h"
 
-#define KIND_PASSES     3u      /* so long a root must look like the other kind */
-#define FASTER_PERMILLE 1100u   /* of what the receiver took when it was slow */
-#define RECEIVE_BUFFER  131072u /* bytes, about twice what adapters have */
-#define MORE_PERMILLE   1300u   /* of the contributors counted on */
-#define SHRUNK_PERMILLE 600u    /* tables that end too late cost little, and are mended later */
-#define LOOP_FACTOR     2u      /* of the time between a source's packets: marks adapt to less */
-/* Tables that end too early lose control, those that end too late cost a little: the former is
- * mended sooner, well before the law's margin of 1.15 is used up.
+#define KIND_PASSES     3u    /* so long a root must look like the other kind */
+#define FASTER_PERMILLE 1100u /* of what the receiver took when it was slow */
+#define MORE_PERMILLE   1300u /* of who was counted on, or of the time between packets */
+#define SHRUNK_PERMILLE 600u  /* tables that end too late cost little, and are mended later */
+#define LOOP_FACTOR     2u    /* of the time between a source's packets: marks adapt to less */
+/* Of what each pair was to get. Tables that end too early lose control, those that end too late
+ * cost a little: the former is mended sooner, well before the law's margin is used up.
  */
-#define CLOSER  0.9 /* of what each pair was to get */
-#define FARTHER (1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0)
-#define NUMBER  1.3 /* times as long is a pair's time between packets, or as short */
-#define PAUSE   8u  /* passes between two changes */
+#define CLOSER 0.9
+#define PAUSE  8u /* passes between two changes */
 
 static void end_learning(struct pass *p, struct held *h)
 {
@@ -40,7 +37,7 @@ static void end_learning(struct pass *p, struct held *h)
 	/* Who waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
-	ibcc_rules_say(p, IBCC_DECISION_LEARNT, h)->a = r->n;
+	ibcc_rules_say(p, IBCC_DECISION_LEARNT, h);
 	ibcc_rules_drain_or_hold(p, h);
 	ibcc_rules_change(p, h);
 }
@@ -54,7 +51,9 @@ static bool differs(const struct held *h)
 	double each = mbps / n * r->n / r->rate_mbps;
 	double loop = n / mbps * r->rate_mbps / r->n_heavy; /* times that between packets */
 
-	return each < CLOSER - chance / 2 || each > FARTHER + chance || loop > NUMBER + chance;
+	return each < CLOSER - chance / 2 ||
+	       each > 1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0 + chance ||
+	       loop > MORE_PERMILLE / 1000.0 + chance;
 }
 
 /* Is it busy while hardly anybody waits for it, and the only root? Then there is nothing to be
@@ -62,10 +61,7 @@ static bool differs(const struct held *h)
  */
 static bool is_well(const struct pass *p, const struct held *h)
 {
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
-		if (ibcc_phase_sets(p->c->par.root[k].phase) && &p->c->held[k] != h)
-			return false;
-	return h->root && h->r->kind == IBCC_CONGESTION_INPUT &&
+	return ibcc_rules_tally(p).on == 1 && h->root && h->r->kind == IBCC_CONGESTION_INPUT &&
 	       ibcc_rules_busy(h->root) >= p->c->p.sink_busy_permille &&
 	       h->root->tree_wait_permille < p->c->p.victim_wait_permille;
 }
@@ -81,22 +77,18 @@ static void by_log(struct pass *p, struct held *h)
 		r->basis = IBCC_BASIS_LOGGED;
 		return;
 	}
-	if (is_well(p, h) || h->age < h->pause)
+	if (is_well(p, h) || h->pause)
 		return;
 	h->pause = PAUSE;
-	h->age = 0;
 	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, h);
 	d->a = known->n_limited;
 	d->b = (uint32_t)lround(known->limited_mbps);
-	d->c = r->n;
-	d->d = r->rate_mbps;
 	r->n = r->n_heavy = known->n_limited;
 	r->rate_mbps = d->b ? d->b : 1;
 	r->basis = IBCC_BASIS_LOGGED;
 	if (r->kind == IBCC_CONGESTION_OUTPUT)
 		h->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
-	ibcc_rules_begin_anew(h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_begin_anew(p, h);
 }
 
 /* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
@@ -121,17 +113,11 @@ static void enlist_logged(struct pass *p, struct held *h)
  */
 static bool looks_otherwise(const struct pass *p, const struct held *h)
 {
-	uint32_t peer = p->t->port[h->r->port].peer;
 	const struct ibcc_root *now = h->now;
 
-	switch (h->r->kind) {
-	case IBCC_CONGESTION_INPUT:
-		return now->wait_permille >= IBCC_JAM_PERMILLE && peer != IBCC_NONE &&
-		       !ibcc_topo_is_switch(p->t, p->t->port[peer].node);
-	case IBCC_CONGESTION_OUTPUT:
+	if (h->r->kind == IBCC_CONGESTION_OUTPUT)
 		return now->rate_mbps >= now->link_mbps / 1000 * IBCC_FAST_PERMILLE;
-	}
-	return false;
+	return now->wait_permille >= IBCC_JAM_PERMILLE && ibcc_topo_faces_ca(p->t, h->r->port);
 }
 
 static void turn(struct pass *p, struct held *h, uint32_t mbps)
@@ -143,12 +129,11 @@ static void turn(struct pass *p, struct held *h, uint32_t mbps)
 		r->basis = IBCC_BASIS_MARKED;
 	ibcc_rules_number(h, h->n_adapters, h->n_adapters, mbps);
 	r->threshold = ibcc_law_threshold(r->kind);
-	r->calm = false;
-	h->other_kind = h->fast = 0;
-	h->fast_mbps = 0;
-	ibcc_rules_begin_anew(h);
-	ibcc_rules_say(p, IBCC_DECISION_TURNED, h)->a = mbps;
-	ibcc_rules_change(p, h);
+	r->tree_gone = false;
+	h->other_kind = 0;
+	h->fast = (struct window){ 0 };
+	ibcc_rules_begin_anew(p, h);
+	ibcc_rules_say(p, IBCC_DECISION_TURNED, h);
 }
 
 /* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
@@ -164,30 +149,24 @@ static bool receiver_is_fast(const struct pass *p, struct held *h)
 	uint64_t slow = h->jam_mbps > h->full_mbps ? h->jam_mbps : h->full_mbps;
 	uint16_t tree_wait = h->root ? h->root->tree_wait_permille : 0;
 	uint16_t free = p->c->p.victim_wait_permille;
-	uint64_t sum;
 
-	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->told ||
+	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->limits_known ||
 	    &p->c->par.root[r->leader] != r || p->c->since_change < 2)
 		return false;
 	if (port->wait_permille >= IBCC_JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
 		h->jam_mbps = port->rate_mbps;
 	if (port->wait_permille >= free || tree_wait >= free) {
-		h->fast = 0;
-		h->fast_mbps = 0;
+		h->fast = (struct window){ 0 };
 		return false;
 	}
-	h->fast++;
-	h->fast_mbps += port->rate_mbps;
-	if (h->fast < IBCC_JUDGE_PASSES * h->patience)
+	h->fast.n++;
+	h->fast.rate_mbps += port->rate_mbps;
+	if (h->fast.n < IBCC_JUDGE_PASSES * h->patience)
 		return false;
-	sum = h->fast_mbps;
-	if (sum * 1000 > h->fast * slow * FASTER_PERMILLE &&
-	    (sum - h->fast * slow) * r->interval_ns / 8000 <= RECEIVE_BUFFER)
-		return false; /* goes on counting */
-	if (sum * 1000 > h->fast * slow * FASTER_PERMILLE)
-		return true;
-	h->fast = 0;
-	h->fast_mbps = 0;
+	slow *= h->fast.n;
+	if (h->fast.rate_mbps * 1000 > slow * FASTER_PERMILLE)
+		return (h->fast.rate_mbps - slow) * r->interval_ns / 8000 > 2 * IBCC_BUFFER_BYTES;
+	h->fast = (struct window){ 0 };
 	return false;
 }
 
@@ -199,11 +178,8 @@ static uint64_t permille(uint64_t now, uint64_t old)
 /* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
 static uint32_t heavy_of(const struct pass *p, const struct held *h)
 {
-	uint32_t on = 0;
-
-	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
-		on += ibcc_phase_sets(p->c->par.root[k].phase);
-	return h->r->kind == IBCC_CONGESTION_OUTPUT && on > 1 ? h->now->n_marked : h->now->n_heavy;
+	return h->r->kind == IBCC_CONGESTION_OUTPUT && ibcc_rules_tally(p).on > 1 ? h->now->n_marked
+										  : h->now->n_heavy;
 }
 
 /* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where
@@ -221,27 +197,25 @@ static void by_becns(struct pass *p, struct held *h)
 	uint64_t end = permille(ibcc_law_fair_milli(n, mbps, rate) + 1000u,
 				ibcc_law_fair_milli(r->n, mbps, r->rate_mbps) + 1000u);
 	uint64_t loop = permille((uint64_t)n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
-	bool first = r->basis == IBCC_BASIS_WAITING, leads = &p->c->par.root[r->leader] == r;
+	/* Numbers by who waits are guesses, which the first that are counted replace sooner. */
+	uint32_t far = 1000 + IBCC_LAW_MARGIN_PERMILLE, near = 1000 - IBCC_LAW_MARGIN_PERMILLE;
+	bool guess = r->basis == IBCC_BASIS_WAITING && (end >= far || end <= near);
+	bool leads = &p->c->par.root[r->leader] == r;
+	bool end_fits = end <= far && end >= SHRUNK_PERMILLE;
+	bool loop_fits = loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR;
 	struct ibcc_decision *d;
 
 	if (!n || !rate)
 		return;
 	r->basis = IBCC_BASIS_MARKED;
-	if ((!leads || (end <= 1000 + IBCC_LAW_MARGIN_PERMILLE && end >= SHRUNK_PERMILLE)) &&
-	    loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR &&
-	    !(first &&
-	      (end >= 1000 + IBCC_LAW_MARGIN_PERMILLE || end <= 1000 - IBCC_LAW_MARGIN_PERMILLE)))
+	if ((end_fits || !leads) && loop_fits && !guess)
 		return;
 	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, h);
 	d->a = n;
 	d->b = n_heavy;
 	d->c = rate;
-	d->d = r->n;
-	d->e = r->n_heavy;
-	d->f = r->rate_mbps;
 	ibcc_rules_number(h, n, n_heavy, rate);
-	ibcc_rules_begin_anew(h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_begin_anew(p, h);
 }
 
 /* More sources than were seen to wait: those that are held for another root do not wait. */
@@ -252,7 +226,7 @@ static void count_drained(struct pass *p, struct held *h)
 	if (now->n_marked * 1000ull > h->n_adapters * (uint64_t)MORE_PERMILLE) {
 		ibcc_rules_number(h, now->n_marked, heavy_of(p, h), h->full_mbps);
 		h->r->basis = IBCC_BASIS_MARKED;
-		ibcc_rules_say(p, IBCC_DECISION_MORE, h)->a = h->r->n;
+		ibcc_rules_say(p, IBCC_DECISION_MORE, h);
 	}
 	ibcc_rules_enlist_sources(p, h, now);
 }
@@ -264,7 +238,7 @@ static void size_held(struct pass *p, struct held *h)
 	bool logged = known->logged && p->c->p.without != IBCC_RULE_LOG;
 	uint32_t more;
 
-	r->told = logged && (known->n_limited || r->told);
+	r->limits_known = logged && (known->n_limited || r->limits_known);
 	if (logged && known->n_limited) {
 		by_log(p, h);
 		enlist_logged(p, h);
@@ -280,7 +254,7 @@ static void size_held(struct pass *p, struct held *h)
 		turn(p, h, now->rate_mbps);
 		return;
 	}
-	if (r->told)
+	if (r->limits_known)
 		return;
 	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
 		by_becns(p, h);
@@ -291,16 +265,10 @@ static void size_held(struct pass *p, struct held *h)
 
 void ibcc_rule_size(struct pass *p, struct held *h)
 {
-	if (!h->known)
-		return;
-	switch (h->r->phase) {
-	case IBCC_PHASE_WATCH:
-	case IBCC_PHASE_BARRED: break;
-	case IBCC_PHASE_LEARN: end_learning(p, h); break;
-	case IBCC_PHASE_DRAIN:
-		if (h->now)
-			count_drained(p, h);
-		break;
-	case IBCC_PHASE_HOLD: size_held(p, h); break;
-	}
+	if (h->known && h->r->phase == IBCC_PHASE_LEARN)
+		end_learning(p, h);
+	else if (h->now && h->r->phase == IBCC_PHASE_DRAIN)
+		count_drained(p, h);
+	else if (h->known && h->r->phase == IBCC_PHASE_HOLD)
+		size_held(p, h);
 }

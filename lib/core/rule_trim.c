@@ -9,12 +9,13 @@
 
 #define LEAST       250u /* permille of the formulas': so far feedback may go */
 #define BACK_PASSES 2u   /* so long a tree must be seen back: it spreads fast */
-#define CALM_SHARE  8u   /* gone: at most one port waits for so many contributors */
+#define GONE_SHARE  8u   /* a tree is gone: at most one port waits for so many contributors, ... */
+#define BACK_SHARE  2u   /* ... and back: more than one for so many */
 
 /* Where a slow receiver's table ends has no more margin than its many sources need who were not
  * counted: nearer, and control of all of them is lost at once. Roots that share sources are idle
- * for one another's sake, too: one that is told whom it limits has the values that these need, and
- * a slow receiver whose sources are only counted would lose control of all of them for a few
+ * for one another's sake, too: one that is known to limit somebody has the values that these need,
+ * and a slow receiver whose sources are only counted would lose control of all of them for a few
  * hundredths of what it takes, and of the others' with them.
  */
 static bool hold_less(const struct pass *p, const struct held *h)
@@ -23,7 +24,7 @@ static bool hold_less(const struct pass *p, const struct held *h)
 	bool leads = &p->c->par.root[r->leader] == r && h->now->n_marked <= h->n_adapters;
 	uint32_t end = r->end_permille * 10 / 11, loop = r->loop_permille * 5 / 7;
 
-	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->told))
+	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->limits_known))
 		return false;
 	end = end < LEAST ? LEAST : end;
 	loop = loop < LEAST ? LEAST : loop;
@@ -53,7 +54,8 @@ static void judge(struct pass *p, struct held *h)
 {
 	const struct window w = h->win;
 	bool idle = w.busy < (uint64_t)p->c->p.sink_busy_permille * w.n;
-	bool stands = !h->r->calm && h->now->tree_wait_permille >= p->c->p.victim_wait_permille;
+	bool stands =
+		!h->r->tree_gone && h->now->tree_wait_permille >= p->c->p.victim_wait_permille;
 
 	h->win = (struct window){ 0 };
 	if (idle ? !w.marks || !hold_less(p, h) : !stands || !hold_more(h))
@@ -63,27 +65,27 @@ static void judge(struct pass *p, struct held *h)
 	ibcc_rules_change(p, h);
 }
 
-/* A slow receiver's tree can be told from sources that are held too much only if it was told whom
+/* A slow receiver's tree can be told from sources that are held too much only if it is known whom
  * it limits, and matters only where other roots have its values.
  */
-static void calm(struct pass *p, struct held *h)
+static void judge_tree(struct pass *p, struct held *h)
 {
 	struct ibcc_root_parameters *r = h->r;
 	uint64_t waiting = h->now->n_waiting;
-	bool gone = waiting * (r->calm ? IBCC_STANDS_SHARE : CALM_SHARE) <= h->n_adapters ||
+	bool gone = waiting * (r->tree_gone ? BACK_SHARE : GONE_SHARE) <= h->n_adapters ||
 		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
 		     waiting <= h->n_adapters) ||
-		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_in_between(p->c) &&
+		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_tally(p).in_between &&
 		     ibcc_rules_busy(h->now) < p->c->p.sink_busy_permille);
 
-	h->turning = gone == r->calm ? 0 : h->turning + (h->turning < UINT8_MAX);
+	h->turning = gone == r->tree_gone ? 0 : h->turning + (h->turning < UINT8_MAX);
 	if (h->turning < (gone ? IBCC_JUDGE_PASSES << h->backoff : BACK_PASSES) ||
-	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->told || r->alone)))
+	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->limits_known || r->alone)))
 		return;
 	h->turning = 0;
-	r->calm = gone;
+	r->tree_gone = gone;
 	h->backoff += !gone && h->backoff < IBCC_BACKOFF_MAX;
-	ibcc_rules_say(p, gone ? IBCC_DECISION_CALM : IBCC_DECISION_NOT_CALM, h);
+	ibcc_rules_say(p, gone ? IBCC_DECISION_TREE_GONE : IBCC_DECISION_TREE_BACK, h);
 }
 
 void ibcc_rule_trim(struct pass *p, struct held *h)
@@ -91,7 +93,7 @@ void ibcc_rule_trim(struct pass *p, struct held *h)
 	if (h->r->phase != IBCC_PHASE_HOLD || !h->now || h->done)
 		return;
 	if (p->c->p.without != IBCC_RULE_CALM)
-		calm(p, h);
+		judge_tree(p, h);
 	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
 		judge(p, h);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the controller's rules share. Internal to it.
+/* What the controller is, and what its rules share. It sees no counters and no registers: from a
+ * picture to parameters, and decisions for words. Internal to it and the tuner.
  *
  * In each pass the rules look at all roots in one order: guard, size, drain, trim, admit. The first
  * that has reason to change a root's parameters does, and the others leave it alone until the
@@ -8,16 +9,48 @@
 #ifndef IBCC_CORE_RULES_H
 #define IBCC_CORE_RULES_H
 
-#include <ibcc/controller.h>
+#include <ibcc/tuner.h>
 
 /* Share of the ports on the way to a root that must have been read to act on it. */
 #define IBCC_CONFIDENT_PERMILLE 700u
-/* A full link that has been one for so many passes is no passing one, whatever else changed. */
-#define IBCC_STOOD_PASSES 10u
-/* A tree stands if more than one port waits for so many contributors. */
-#define IBCC_STANDS_SHARE 2u
+/* What a port buffers of a VL, about: a switch's, or an adapter's. */
+#define IBCC_BUFFER_BYTES 65536u
+/* Who waits less sends what it has to; feeders that wait less do not wait. */
+#define IBCC_FREE_PERMILLE 50u
 /* A root's back-off is doubled so many times at most. */
 #define IBCC_BACKOFF_MAX 4u
+/* Decisions in a pass; what is more takes the last one's place. */
+#define IBCC_DECISIONS_MAX 8u
+
+enum ibcc_decision_code {
+	IBCC_DECISION_ADMIT,       /* values by the formulas */
+	IBCC_DECISION_LEARN,       /* marks alone, to learn who contributes */
+	IBCC_DECISION_NO_SUPPORT,  /* the root's switch has no congestion control */
+	IBCC_DECISION_LEARNT,      /* its n contributors get values */
+	IBCC_DECISION_MORE,        /* n contribute, more than were seen to wait */
+	IBCC_DECISION_DRAINED,     /* the tree is empty */
+	IBCC_DECISION_DRAIN_AGAIN, /* a: permille that its sources wait */
+	IBCC_DECISION_TREE_GONE,   /* the tree is gone: fewer marks */
+	IBCC_DECISION_TREE_BACK,   /* it is back: more marks */
+	IBCC_DECISION_TURNED,      /* it is of the other kind now */
+	IBCC_DECISION_NUMBERS,     /* BECNs: a contributors, b as equal ones, c Mb/s carried */
+	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
+	IBCC_DECISION_NEARER,      /* a: permille that the hot port is busy */
+	IBCC_DECISION_FARTHER,     /* likewise: what NEARER gave is taken back */
+	IBCC_DECISION_ENLIST,      /* a: adapters more */
+	IBCC_DECISION_HARM,        /* barred: adapters send less */
+	IBCC_DECISION_IN_VAIN,     /* barred: nobody would be freed */
+	IBCC_DECISION_DOUBTED,     /* let go: its port's counters are not believed any more */
+};
+
+struct ibcc_decision {
+	enum ibcc_decision_code code;
+	/* As it was when this was noted: NUMBERS and PAIRS find the old ones there. Its arrays are
+	 * not there.
+	 */
+	struct ibcc_root_parameters root;
+	uint32_t a, b, c;
+};
 
 /* Sums over passes since the last change of parameters. */
 struct window {
@@ -27,17 +60,16 @@ struct window {
 
 /* What the controller remembers of a root, beside its parameters. */
 struct held {
-	uint16_t seen;   /* passes in a row with reason to act, before it is admitted */
-	uint16_t stood;  /* ... whatever else changed */
-	uint16_t absent; /* passes in a row in which it was no root */
-	uint16_t left;   /* passes at most of phases LEARN, DRAIN and BARRED */
-	uint16_t settle; /* passes to wait before judging */
-	uint16_t
-		patience; /* quiet_passes are multiplied by this: it came back soon after it went */
-	uint16_t barred;  /* length of the last bar, passes; 0: never was */
-	uint8_t backoff;  /* waits of its rules are doubled so many times: its tree came back */
-	bool begun;       /* some of its settings have been on the fabric */
-	bool unmarked;    /* ... and were gone while it was held: nobody was marked */
+	uint16_t seen;       /* passes in a row with reason to act, before it is admitted */
+	uint16_t stood;      /* ... whatever else changed */
+	uint16_t absent;     /* passes in a row in which it was no root */
+	uint16_t left;       /* passes at most of phases LEARN, DRAIN and BARRED */
+	uint16_t settle;     /* passes to wait before judging */
+	uint16_t patience;   /* times quiet_passes: it came back soon after it went */
+	uint16_t barred;     /* length of the last bar, passes; 0: never was */
+	uint8_t backoff;     /* waits of its rules are doubled so many times: its tree came back */
+	bool begun;          /* some of its settings have been on the fabric */
+	bool unmarked;       /* ... and were gone while it was held: nobody was marked */
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
 	struct window win;
@@ -45,10 +77,9 @@ struct held {
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
 	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_trim.c */
 	uint16_t other_kind, returned; /* passes in a row: see rule_size.c, rule_drain.c */
-	uint16_t fast;
-	uint64_t fast_mbps;  /* sum over them */
-	uint32_t jam_mbps;   /* the most that it carried while it waited for its receiver */
-	uint16_t age, pause; /* passes since its numbers were last others, at least */
+	struct window fast;            /* ... likewise, and what was carried in them */
+	uint32_t jam_mbps; /* the most that it carried while it waited for its receiver */
+	uint16_t pause;    /* passes until the log may change its numbers again */
 
 	/* In this pass: */
 	struct ibcc_root_parameters *r; /* of the same index */
@@ -71,27 +102,35 @@ struct ibcc_controller {
 	uint16_t gone_patience;
 };
 
-/* One pass. */
+/* One pass, and what was decided in it. */
 struct pass {
 	struct ibcc_controller *c;
 	const struct ibcc_topo *t;
 	const struct ibcc_picture *pic;
 	const struct ibcc_settings *actual;
-	struct ibcc_decision *said;
+	struct ibcc_decision said[IBCC_DECISIONS_MAX];
 	uint32_t n_said;
 };
 
-/* controller.c */
-
+/* controller.c: forgets all about the fabric. */
+void ibcc_controller_reset(struct ibcc_controller *c);
+/* One decision. `unset`: what of the last parameters is not on the fabric (see ibcc_laying_run()).
+ * -ENOMEM.
+ */
+int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset);
+/* Do counters look as if settings were not on the fabric any more? Asked once in each pass: doubts
+ * that prove wrong come back ever later.
+ */
+bool ibcc_controller_suspects(const struct pass *p);
 /* Notes a decision about a root, for words. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct held *h);
 /* The root changes: nobody else does so in this pass, and all are judged anew. */
 void ibcc_rules_change(struct pass *p, struct held *h);
+/* ... and what feedback made of the values for other numbers is void. */
+void ibcc_rules_begin_anew(struct pass *p, struct held *h);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
 void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
-/* What feedback made of the values for other numbers is void. */
-void ibcc_rules_begin_anew(struct held *h);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
 uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport);
 /* ... all sources of the picture's root but victims: control is for each queue pair, so who gets no
@@ -101,6 +140,14 @@ uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct held *h,
 				   const struct ibcc_root *now);
 /* Removes a root; the last one has its index then. */
 void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k);
+
+/* Roots whose settings are wanted, and of them those whose limited pairs are known, that learn, and
+ * whose tree is being emptied or whose settings are under way: what is lost then is lost to that.
+ */
+struct tally {
+	uint32_t on, limiting, learning, in_between;
+};
+struct tally ibcc_rules_tally(const struct pass *p);
 
 /* Share of the time in which a root's port sends, or waits to. */
 static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
@@ -127,20 +174,14 @@ int ibcc_rule_admit(struct pass *p);
  * counters are not believed.
  */
 void ibcc_rules_watch(struct pass *p);
-/* rule_drain.c: passes for which a root's tree is to be emptied; 0: no need. */
-uint16_t ibcc_rules_drain_passes(const struct pass *p, const struct held *h);
-/* ... and does so, if needed, or else holds it. */
+/* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
 void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
-/* Is a tree being emptied, or are settings under way? What is lost then is lost to that. */
-bool ibcc_rules_in_between(const struct ibcc_controller *c);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
 
 /* words.c: writes out->summary: what was decided, or what there is. */
-void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
-			uint32_t n_said, const struct ibcc_parameters *p,
-			const struct ibcc_picture *pic, struct ibcc_target *out);
+void ibcc_words_summary(const struct pass *p, struct ibcc_target *out);
 
 #endif

@@ -27,29 +27,33 @@ void ibcc_settings_fini(struct ibcc_settings *s)
 	*s = (struct ibcc_settings){ 0 };
 }
 
+int ibcc_endport_cc_copy(struct ibcc_endport_cc *dst, const struct ibcc_endport_cc *src)
+{
+	struct ibcc_cc_sw_port_element *element = NULL;
+
+	if (src->n_element) {
+		element = calloc(src->n_element, sizeof(*element));
+		if (!element)
+			return -ENOMEM;
+		memcpy(element, src->element, src->n_element * sizeof(*element));
+	}
+	free(dst->element);
+	*dst = *src;
+	dst->element = element;
+	return 0;
+}
+
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src)
 {
 	struct ibcc_settings c = { .ep = calloc(src->n ? src->n : 1, sizeof(*c.ep)) };
 
 	if (!c.ep)
 		return -ENOMEM;
-	for (; c.n < src->n; c.n++) {
-		const struct ibcc_endport_cc *from = &src->ep[c.n];
-		struct ibcc_endport_cc *to = &c.ep[c.n];
-
-		*to = *from;
-		to->element = NULL;
-		to->n_element = 0;
-		if (!from->element || !from->n_element)
-			continue;
-		to->element = calloc(from->n_element, sizeof(*to->element));
-		if (!to->element) {
+	for (; c.n < src->n; c.n++)
+		if (ibcc_endport_cc_copy(&c.ep[c.n], &src->ep[c.n])) {
 			ibcc_settings_fini(&c);
 			return -ENOMEM;
 		}
-		memcpy(to->element, from->element, from->n_element * sizeof(*to->element));
-		to->n_element = from->n_element;
-	}
 	*dst = c;
 	return 0;
 }

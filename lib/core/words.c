@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Codes of decisions and reasons as sentences. */
-#include "rules.h"
-
-#include <string.h>
-
 #include <ibcc/formula.h>
 #include <ibcc/law.h>
 
+#include "rules.h"
 #include "text.h"
 
 #define NAMES_MAX 4u
@@ -170,8 +167,6 @@ static void say_whether(struct ibcc_text *x, const struct ibcc_topo *t,
 {
 	say_evidence(x, t, &d->root);
 	ibcc_text_say(x, "%s", what);
-	if (d->a)
-		ibcc_text_add(x, " for %u sources", d->a);
 }
 
 static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -181,28 +176,14 @@ static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
 		      name_of(t, d->root.port).text);
 }
 
-/* Decisions on numbers. */
-static void say_numbers(struct ibcc_text *x, const struct ibcc_decision *d)
-{
-	if (d->code == IBCC_DECISION_PAIRS)
-		ibcc_text_say(
-			x,
-			"the switch's CongestionLog names %u pairs that the root limits to %u "
-			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
-			d->a, d->b, d->c, d->d);
-	else
-		ibcc_text_say(
-			x,
-			"BECN counters name %u contributors, which count as %u equal ones, the "
-			"root carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
-			d->a, d->b, d->c, d->d, d->e, d->f);
-}
-
 static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			 const struct ibcc_decision *d)
 {
 	switch (d->code) {
-	case IBCC_DECISION_ADMIT: say_whether(x, t, d, "control on with formulas"); break;
+	case IBCC_DECISION_ADMIT:
+		say_whether(x, t, d, "control on with formulas");
+		ibcc_text_add(x, " for %u sources", d->root.n);
+		break;
 	case IBCC_DECISION_LEARN:
 		say_whether(x, t, d, "mark without delay, to learn who contributes");
 		break;
@@ -220,10 +201,10 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			      name_of(t, d->root.port).text);
 		break;
 	case IBCC_DECISION_LEARNT:
-		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->a);
+		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->root.n);
 		break;
 	case IBCC_DECISION_MORE:
-		ibcc_text_say(x, "BECN counters name %u contributors", d->a);
+		ibcc_text_say(x, "BECN counters name %u contributors", d->root.n);
 		break;
 	case IBCC_DECISION_ENLIST:
 		ibcc_text_say(x, "more contribute: settings for %u adapters, too", d->a);
@@ -235,18 +216,31 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_say(x, "the tree stands again, its sources wait %.1f %%: empty it first",
 			      d->a / 10.0);
 		break;
-	case IBCC_DECISION_CALM:
+	case IBCC_DECISION_TREE_GONE:
 		ibcc_text_say(x, "nobody waits for the hot port: mark fewer packets");
 		break;
-	case IBCC_DECISION_NOT_CALM:
+	case IBCC_DECISION_TREE_BACK:
 		ibcc_text_say(x, "sources wait for the hot port again: mark more packets");
 		break;
 	case IBCC_DECISION_TURNED:
 		ibcc_text_say(x, "the root is %s-generated now, for %u Mb/s: formulas again",
-			      d->root.kind == IBCC_CONGESTION_INPUT ? "input" : "output", d->a);
+			      d->root.kind == IBCC_CONGESTION_INPUT ? "input" : "output",
+			      d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_NUMBERS:
-	case IBCC_DECISION_PAIRS: say_numbers(x, d); break;
+		ibcc_text_say(
+			x,
+			"BECN counters name %u contributors, which count as %u equal ones, the "
+			"root carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
+			d->a, d->b, d->c, d->root.n, d->root.n_heavy, d->root.rate_mbps);
+		break;
+	case IBCC_DECISION_PAIRS:
+		ibcc_text_say(
+			x,
+			"the switch's CongestionLog names %u pairs that the root limits to %u "
+			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
+			d->a, d->b, d->root.n, d->root.rate_mbps);
+		break;
 	case IBCC_DECISION_NEARER:
 		ibcc_text_say(x, "the hot port is only %.1f %% busy: hold its sources less",
 			      d->a / 10.0);
@@ -258,25 +252,24 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 }
 
 /* Nothing was decided: what there is. */
-static void say_state(struct ibcc_text *x, const struct ibcc_topo *t,
-		      const struct ibcc_parameters *p, const struct ibcc_picture *pic,
-		      const struct ibcc_target *out)
+static void say_state(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
 {
+	const struct ibcc_parameters *par = &p->c->par;
 	const struct ibcc_root_parameters *unset = NULL;
 	uint32_t on = 0, waiting = 0;
 
-	for (uint32_t k = 0; k < p->n_roots; k++) {
-		bool sets = ibcc_phase_sets(p->root[k].phase);
+	for (uint32_t k = 0; k < par->n_roots; k++) {
+		bool sets = ibcc_phase_sets(par->root[k].phase);
 
 		on += sets;
-		waiting += p->root[k].phase == IBCC_PHASE_WATCH;
-		if (sets && !p->root[k].in_force)
-			unset = &p->root[k];
+		waiting += par->root[k].phase == IBCC_PHASE_WATCH;
+		if (sets && !par->root[k].in_force)
+			unset = &par->root[k];
 	}
-	if (!pic->trustworthy) {
+	if (!p->pic->trustworthy) {
 		ibcc_text_add(x, "counters of too many ports are missing: nothing is decided");
 	} else if (unset) {
-		say_evidence(x, t, unset);
+		say_evidence(x, p->t, unset);
 		ibcc_text_say(x, "its settings are not on the fabric");
 	} else if (on) {
 		ibcc_text_add(x, "%u root%s under control%s", on, on == 1 ? "" : "s",
@@ -285,23 +278,21 @@ static void say_state(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_add(x, "congestion seen, to be confirmed");
 	} else if (out->n_reasons) {
 		ibcc_text_add(x, "congestion is over: settings from before it");
-	} else if (pic->n_roots) {
+	} else if (p->pic->n_roots) {
 		ibcc_text_add(x, "congestion holds up nobody else: nothing is set");
 	} else {
 		ibcc_text_add(x, "no congestion");
 	}
 }
 
-void ibcc_words_summary(const struct ibcc_topo *t, const struct ibcc_decision *said,
-			uint32_t n_said, const struct ibcc_parameters *p,
-			const struct ibcc_picture *pic, struct ibcc_target *out)
+void ibcc_words_summary(const struct pass *p, struct ibcc_target *out)
 {
 	struct ibcc_text x = { .buf = out->summary, .len = sizeof(out->summary) };
 
-	for (uint32_t i = 0; i < n_said; i++)
-		say_decision(&x, t, &said[i]);
-	if (!n_said)
-		say_state(&x, t, p, pic, out);
+	for (uint32_t i = 0; i < p->n_said; i++)
+		say_decision(&x, p->t, &p->said[i]);
+	if (!p->n_said)
+		say_state(&x, p, out);
 }
 
 /* --- a root: where, what kind, which counters say so, who --------------------------------------
@@ -361,25 +352,17 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 			 size_t len)
 {
 	struct ibcc_text x = { .buf = buf, .len = len };
-	char port[IBCC_DESC_BYTES + 16];
+	const struct name port = name_of(t, r->port);
 
-	ibcc_topo_port_name(t, r->port, port, sizeof(port));
-	switch (r->kind) {
-	case IBCC_CONGESTION_INPUT:
+	if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
-			      port, r->rate_mbps, r->link_mbps);
-		break;
-	case IBCC_CONGESTION_OUTPUT:
+			      port.text, r->rate_mbps, r->link_mbps);
+	else
 		ibcc_text_add(&x,
 			      "%s: output-generated, its receiver takes %u of %u Mb/s "
-			      "(PortXmitData) and it "
-			      "waits %u.%u %% (PortXmitWait)",
-			      port, r->rate_mbps, r->link_mbps, r->wait_permille / 10,
-			      r->wait_permille % 10);
-		break;
-	}
-	ibcc_text_add(&x, "; ports feeding it wait up to %u.%u %%", r->tree_wait_permille / 10,
-		      r->tree_wait_permille % 10);
+			      "(PortXmitData) and it waits %.1f %% (PortXmitWait)",
+			      port.text, r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
+	ibcc_text_add(&x, "; ports feeding it wait up to %.1f %%", r->tree_wait_permille / 10.0);
 	say_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "contributors (BECN)");
 	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
 	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");

@@ -69,7 +69,7 @@ static int add_root(struct ibcc_parameters *p, const struct ibcc_scenario *s,
 	r->threshold = threshold_of(r->kind, v->threshold);
 	r->end_permille = v->end_permille;
 	r->loop_permille = v->loop_permille;
-	r->calm = v->calm && r->kind == IBCC_CONGESTION_INPUT;
+	r->tree_gone = v->calm && r->kind == IBCC_CONGESTION_INPUT;
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		if (true_root->part[i] == IBCC_TRUTH_HEAVY && t->port[i].endport < p->n_endports)
 			r->member[t->port[i].endport] = true;

@@ -17,7 +17,6 @@ static inline int setup_scene(void **state)
 	f = *state;
 	f->s.pic = (struct ibcc_picture){
 		.interval_ns = 1000000,
-		.n_cas = 8,
 		.trustworthy = true,
 		.root = f->s.root,
 		.n_loads = f->t->n_endports,

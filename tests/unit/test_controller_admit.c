@@ -125,7 +125,7 @@ static void test_what_is_decided(void **state)
 		assert_int_equal(p->link_mbps, QDR_MBPS);
 		assert_int_equal(p->wait_permille, r->wait_permille);
 		assert_int_equal(p->tree_wait_permille, 600);
-		assert_false(p->in_force || p->calm || p->told);
+		assert_false(p->in_force || p->tree_gone || p->limits_known);
 		pass(f);
 		assert_true(p->in_force);
 		assert_string_equal(f->summary, "1 root under control");
@@ -280,7 +280,7 @@ static struct ibcc_root *see_doubtful(struct fixture *f, bool told)
 	if (told)
 		tell(slow, 4, SLOW_MBPS);
 	pass(f);
-	assert_int_equal(at(f, slow->port)->told, told);
+	assert_int_equal(at(f, slow->port)->limits_known, told);
 	r = see(f, 12, 4, IBCC_CONGESTION_INPUT, 0, 2);
 	r->source[0].role = r->source[1].role = IBCC_ROLE_CONTRIBUTOR;
 	r->tree_wait_permille = 50;
@@ -305,7 +305,7 @@ static void test_admitted_in_doubt(void **state)
 		passes(f, i ? 10 : 1);
 		assert_int_equal(is_on(f, r), !i);
 		if (!i) {
-			assert_true(at(f, r->port)->calm);
+			assert_true(at(f, r->port)->tree_gone);
 			assert_int_equal(at(f, r->port)->basis, IBCC_BASIS_MARKED);
 			assert_true(at(f, r->port)->member[endport_of(f, 0)]);
 		}

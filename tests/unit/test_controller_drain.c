@@ -137,11 +137,11 @@ static void test_calm_no_more(void **state)
 	hold(f, other);
 	tell(r, 8, 3200);
 	passes(f, 5);
-	assert_true(at(f, r->port)->calm);
+	assert_true(at(f, r->port)->tree_gone);
 	r->tree_wait_permille = 600;
 	r->n_waiting = 4;
 	assert_int_equal(passes_in(f, r, IBCC_PHASE_HOLD), 6);
-	assert_false(at(f, r->port)->calm);
+	assert_false(at(f, r->port)->tree_gone);
 }
 
 /* Its switch has lost its settings, nobody is marked, and its tree is back: it need not stand for

@@ -177,7 +177,7 @@ static void test_pairs(void **state)
 		tell(r, 4, c[i].mbps);
 		r->samples = c[i].samples;
 		pass(f);
-		assert_true(p->told);
+		assert_true(p->limits_known);
 		assert_int_equal(p->rate_mbps, c[i].formulas ? c[i].mbps : SLOW_MBPS);
 		assert_int_equal(p->basis, IBCC_BASIS_LOGGED);
 		start_anew(f);
@@ -227,11 +227,11 @@ static void test_told(void **state)
 	/* It stays told while its switch logs at all. */
 	r->n_limited = 0;
 	pass(f);
-	assert_true(p->told);
+	assert_true(p->limits_known);
 	r->logged = false;
 	r->wait_permille = 0; /* it does not show what it can take */
 	pass(f);
-	assert_false(p->told);
+	assert_false(p->limits_known);
 	passes(f, 4);
 	assert_int_equal(p->n, 40);
 	assert_int_equal(p->basis, IBCC_BASIS_MARKED);

@@ -165,7 +165,7 @@ static void test_who_is_held_less(void **state)
 		r->wait_permille = 0;
 		r->becn = 10;
 		passes(f, 8);
-		assert_int_equal(p->told, told);
+		assert_int_equal(p->limits_known, told);
 		if ((p->end_permille + p->loop_permille < 2000) != (alone || (!slow && !told)))
 			fail_msg("case %u", i);
 		/* Where the table ends is the leader's business. */
@@ -187,10 +187,10 @@ static void test_outlier(void **state)
 	r->rate_mbps = r->rate_mbps * 9 / 10;
 	r->n_waiting = 0;
 	passes(f, 20);
-	assert_false(p->calm || p->end_permille < 1000);
+	assert_false(p->tree_gone || p->end_permille < 1000);
 	r->source[0].becn = 0;
 	passes(f, 4);
-	assert_true(p->calm && p->end_permille < 1000);
+	assert_true(p->tree_gone && p->end_permille < 1000);
 }
 
 /* A link is calm when for four passes one port or less waits for eight contributors, or none for
@@ -208,7 +208,7 @@ static void test_calm(void **state)
 	for (unsigned int i = 0; i < 40; i++) {
 		r->n_waiting = i % 4 == 3 ? 4 : 3;
 		pass(f);
-		assert_false(p->calm);
+		assert_false(p->tree_gone);
 	}
 	r->n_waiting = 4;
 	pass(f);
@@ -216,20 +216,20 @@ static void test_calm(void **state)
 		r->n_waiting = i % 2 ? 3 : 24;
 		r->tree_wait_permille = i % 2 ? 600 : 99;
 		passes(f, n - 1);
-		assert_false(p->calm);
+		assert_false(p->tree_gone);
 		pass(f);
-		assert_true(p->calm);
+		assert_true(p->tree_gone);
 		assert_string_equal(f->summary,
 				    "nobody waits for the hot port: mark fewer packets");
 		r->tree_wait_permille = i % 2 ? 100 : 99;
 		for (unsigned int k = 0; k < 21; k++) {
 			r->n_waiting = k % 2 ? 25 : 12;
 			pass(f);
-			assert_true(p->calm);
+			assert_true(p->tree_gone);
 		}
 		r->n_waiting = i % 2 ? 13 : 25;
 		passes(f, 2);
-		assert_false(p->calm);
+		assert_false(p->tree_gone);
 		assert_string_equal(f->summary,
 				    "sources wait for the hot port again: mark more packets");
 	}
@@ -248,7 +248,7 @@ static void test_calm_when_idle(void **state)
 		r->rate_mbps = i ? r->rate_mbps * 96 / 100 : QDR_MBPS / 1000 * 970;
 		r->wait_permille = 0;
 		passes(f, 4);
-		assert_int_equal(p->calm, i == 1);
+		assert_int_equal(p->tree_gone, i == 1);
 		start_anew(f);
 	}
 }
@@ -270,7 +270,7 @@ static void test_calm_receiver(void **state)
 		if (i & 2)
 			tell(r, 4, SLOW_MBPS);
 		passes(f, 300);
-		assert_int_equal(p->calm, i == 3);
+		assert_int_equal(p->tree_gone, i == 3);
 		if (i != 3) {
 			start_anew(f);
 			continue;
@@ -278,7 +278,7 @@ static void test_calm_receiver(void **state)
 		r->logged = false;
 		r->n_waiting = 3;
 		passes(f, 2);
-		assert_false(p->calm);
+		assert_false(p->tree_gone);
 	}
 }
 
@@ -294,10 +294,10 @@ static void test_calm_by_adapters(void **state)
 	r->n_waiting = 4;
 	passes(f, 20);
 	assert_int_equal(at(f, r->port)->n, 64);
-	assert_false(at(f, r->port)->calm);
+	assert_false(at(f, r->port)->tree_gone);
 	r->n_waiting = 3;
 	passes(f, 4);
-	assert_true(at(f, r->port)->calm);
+	assert_true(at(f, r->port)->tree_gone);
 }
 
 /* A fabric that cannot be read for a while carried less meanwhile: neither that nor the interval in

@@ -18,8 +18,8 @@ static void test_shared(void **state)
 
 	two_roots(f, &h);
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		h.mild->calm = c[i].mild_calm;
-		h.severe->calm = c[i].severe_calm;
+		h.mild->tree_gone = c[i].mild_calm;
+		h.severe->tree_gone = c[i].severe_calm;
 		ibcc_parameters_group(&h.p, f->t);
 		assert_ptr_equal(&h.p.root[h.mild->leader], h.severe);
 		assert_ptr_equal(&h.p.root[h.severe->leader], h.severe);
@@ -82,7 +82,7 @@ static void test_apart(void **state)
 
 	two_roots(f, &h);
 	h.severe->member[endport_of(f, 4)] = h.severe->member[endport_of(f, 5)] = false;
-	h.mild->calm = h.severe->calm = true;
+	h.mild->tree_gone = h.severe->tree_gone = true;
 	ibcc_parameters_group(&h.p, f->t);
 	assert_int_equal(h.mild->leader, 0);
 	assert_int_equal(h.severe->leader, 1);

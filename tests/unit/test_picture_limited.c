@@ -113,7 +113,7 @@ static void test_level(void **state)
 		double want = row[i].level < 0 ? 0 : 10000 - 6800. * row[i].rest / all;
 		const struct ibcc_root *r;
 
-		f->last.root[0].told = row[i].told;
+		f->last.root[0].limits_known = row[i].told;
 		passes(f, 5);
 		r = at(f, port);
 		if (r->logged != (row[i].level >= 0) ||
@@ -451,7 +451,7 @@ static void test_least_left(void **state)
 	struct fixture *f = *state;
 	uint32_t port = give_groups(f, g, 2);
 
-	f->last.root[0].told = true;
+	f->last.root[0].limits_known = true;
 	f->tr.port[port] = load(10000, 0, 0);
 	passes(f, 200);
 	assert_limits(f, port, 1, 2500);
