@@ -252,7 +252,7 @@ $(B)/tests/unit/test_steady: EXTRA_LIBS += \
 # Has groups of its own.
 $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r
 # Has somebody set the clock.
-$(B)/tests/unit/test_predictor: EXTRA_LIBS += -Wl,--wrap=time
+$(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)

@@ -85,7 +85,7 @@ struct ibcc_proto_state { /* WELCOME and STATE */
 	uint64_t port_guid;     /* of the SM */
 	uint64_t subnet_prefix; /* that it gives to ports */
 	uint32_t n_nodes;
-	uint32_t max_delay, max_timer, sets_per_minute; /* struct ibcc_bounds that plans are held to */
+	uint32_t max_delay, max_timer, sets_per_minute; /* see struct ibcc_bounds */
 	char opensm_version[32];
 	char plugin_version[32];
 };
