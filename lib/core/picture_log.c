@@ -161,7 +161,7 @@ static int add(struct memory *m, const struct ibcc_pair *now)
 	return 0;
 }
 
-static bool learns(const struct ibcc_root_parameters *r)
+static bool is_held(const struct ibcc_root_parameters *r)
 {
 	return r->phase == IBCC_PHASE_HOLD && r->in_force;
 }
@@ -174,7 +174,7 @@ static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t por
 	const struct ibcc_root_parameters *o;
 
 	ibcc_parameters_each (o, last)
-		if (o->port != port && !learns(o) && o->member[i])
+		if (o->port != port && !is_held(o) && o->member[i])
 			return true;
 	return false;
 }
@@ -204,7 +204,7 @@ int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct
 	const struct ibcc_root_parameters *r = m->held;
 	int ret = 0;
 
-	if (!r || !learns(r)) {
+	if (!r || !is_held(r)) {
 		m->n = 0;
 		m->samples = m->marks = m->sent_mbps = m->sent_ns = m->passes = 0;
 		memset(m->marked, 0, j->t->n_endports * sizeof(*m->marked));

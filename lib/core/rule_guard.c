@@ -62,16 +62,16 @@ static bool does_harm(const struct pass *p, struct held *h)
 
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r)
 {
-	uint32_t n = 0, alike = 0;
+	uint32_t n = 0, n_all = 0;
 
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++) {
 		const struct ibcc_endport_cc *ep = &p->actual->ep[i];
 
 		n += r->member[i];
-		alike += r->member[i] &&
+		n_all += r->member[i] &&
 			 (ep->by_block || ep->ca.Port_Control & IBCC_CC_PORT_CONTROL_SL);
 	}
-	return 2 * alike > n;
+	return 2 * n_all > n;
 }
 
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)

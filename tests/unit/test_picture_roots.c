@@ -128,6 +128,26 @@ static void test_late_marks(void **state)
 	}
 }
 
+/* Who contributes sends: BECNs of an adapter of which it is not known what it sends say nothing,
+ * and the others are not measured by them.
+ */
+static void test_becns_alone(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_root *r;
+
+	traffic_lustre_off(&f->tr);
+	mark_at(f, LUSTRE_SW2, 1);
+	f->tr.ctr[src(f, 2)].width[IBCC_CTR_XMIT_DATA] = 0;
+	for (uint32_t n = 200; n <= 20000; n *= 100) {
+		give_becns(f, 200, 200, n, 0);
+		pass(f);
+		r = at(f, slow_port(f));
+		assert_int_equal(r->n_contributors, 2);
+		assert_int_equal(role(r, src(f, 2)), IBCC_ROLE_NONE);
+	}
+}
+
 /* A root is busy 97 % of the time; its kind is by whether it waits a tenth of it. Two adapters
  * behind it wait as much, where each switch port on the way is busy as well and waits 5 %; for a
  * slow receiver whichever way.
@@ -425,19 +445,13 @@ static void test_doubted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_first_pass),
-		LUSTRE(test_healthy),
-		LUSTRE(test_output_generated),
-		LUSTRE(test_late_marks),
-		LUSTRE(test_limits),
-		LUSTRE(test_controlled),
-		LUSTRE(test_all_ports_mark),
-		LUSTRE(test_whose_marks),
-		LUSTRE(test_whose_marks_by_log),
-		LUSTRE(test_second_slow_sink),
-		LUSTRE(test_near),
-		LUSTRE(test_reset_counters),
-		LUSTRE(test_doubted),
+		LUSTRE(test_first_pass),       LUSTRE(test_healthy),
+		LUSTRE(test_output_generated), LUSTRE(test_late_marks),
+		LUSTRE(test_becns_alone),      LUSTRE(test_limits),
+		LUSTRE(test_controlled),       LUSTRE(test_all_ports_mark),
+		LUSTRE(test_whose_marks),      LUSTRE(test_whose_marks_by_log),
+		LUSTRE(test_second_slow_sink), LUSTRE(test_near),
+		LUSTRE(test_reset_counters),   LUSTRE(test_doubted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
