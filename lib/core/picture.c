@@ -164,8 +164,10 @@ static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 		r.sends = calloc(m->n_endports, sizeof(*r.sends));
 		r.marked = calloc(m->n_endports, sizeof(*r.marked));
 		m->root[m->n++] = r;
-		if (!r.becn || !r.sends || !r.marked)
+		if (!r.becn || !r.sends || !r.marked) {
+			forget_root(m, &m->root[i]);
 			return -ENOMEM;
+		}
 	}
 	r = m->root[k];
 	m->root[k] = m->root[i];
