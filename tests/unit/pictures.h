@@ -189,4 +189,16 @@ static inline int teardown(void **state)
 #define TREE(test)   cmocka_unit_test_setup_teardown(test, setup_tree, teardown)
 #define TREE8(test)  cmocka_unit_test_setup_teardown(test, setup_tree8, teardown)
 
+/* The Lustre fabric, whose slow receiver's port marks. */
+static inline int setup_marked(void **state)
+{
+	struct fixture *f;
+
+	setup(state);
+	f = *state;
+	traffic_lustre_off(&f->tr);
+	mark_at(f, LUSTRE_SW2, 1);
+	return 0;
+}
+
 #endif

@@ -4,17 +4,6 @@
  */
 #include "pictures.h"
 
-static int setup_marked(void **state)
-{
-	struct fixture *f;
-
-	setup(state);
-	f = *state;
-	traffic_lustre_off(&f->tr);
-	mark_at(f, LUSTRE_SW2, 1);
-	return 0;
-}
-
 static struct traffic_port *src(struct fixture *f, unsigned int i)
 {
 	return traffic_at(&f->tr, LUSTRE_SRC1 + i, 1);

@@ -1,59 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Each allocation of a pass fails in turn: the pass says so, and the next one finds nothing broken.
- * The linker sends all calls of our objects through here.
  */
 #include <errno.h>
 
+#include "allocs.h"
 #include "pictures.h"
 
 static unsigned int left; /* allocations until one fails; 0: none does */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_reallocarray(void *p, size_t n, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_reallocarray(void *p, size_t n, size_t size);
-
-static bool fails(void)
+static bool alloc_fails(void)
 {
 	return left && !--left;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_reallocarray(void *p, size_t n, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(p, n, size);
-}
-
-/* A slow receiver that marks, with the log of it. */
-static int setup_marked(void **state)
-{
-	struct fixture *f;
-
-	setup(state);
-	f = *state;
-	traffic_lustre_off(&f->tr);
-	mark_at(f, LUSTRE_SW2, 1);
-	for (unsigned int i = 0; i < 3; i++)
-		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 100;
-	return 0;
 }
 
 static int run(struct fixture *f)
@@ -68,6 +25,8 @@ static void test_each(void **state)
 	unsigned int n = 0;
 	int rc;
 
+	for (unsigned int i = 0; i < 3; i++)
+		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 100;
 	do {
 		ibcc_estimator_reset(f->m);
 		traffic_pass(&f->tr);

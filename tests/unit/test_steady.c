@@ -1,44 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Nothing is allocated once the first passes are over: no request can fail for want of memory, and
- * none waits for the allocator. The linker sends all calls of our objects through here.
+ * none waits for the allocator.
  */
 #include "tests/unit/collectors.h"
 
+#include "tests/unit/allocs.h"
 #include "tests/unit/fake_port.h"
 
 static unsigned int n_allocs;
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_reallocarray(void *p, size_t n, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_reallocarray(void *p, size_t n, size_t size);
-
-void *__wrap_malloc(size_t size)
+static bool alloc_fails(void)
 {
 	n_allocs++;
-	return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	n_allocs++;
-	return __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	n_allocs++;
-	return __real_realloc(p, size);
-}
-
-void *__wrap_reallocarray(void *p, size_t n, size_t size)
-{
-	n_allocs++;
-	return __real_reallocarray(p, n, size);
+	return false;
 }
 
 static void test_window(void **state)
