@@ -66,7 +66,7 @@ static int read_device(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 		{ IBCC_YAML_MEMBER("wait_bytes", UINT, struct device_yaml, p.wait_bytes), .min = 1,
 		  .max = 65535 },
 		{ IBCC_YAML_MEMBER("cc_key", UINT, struct device_yaml, p.cc_key),
-		  .max = UINT64_MAX },
+		  .max = (double)UINT64_MAX },
 		{ IBCC_YAML_MEMBER("cc_key_protect", BOOL, struct device_yaml, p.cc_key_protect) },
 		{ IBCC_YAML_MEMBER("cc_key_lease_s", UINT, struct device_yaml, p.cc_key_lease_s) },
 		{ IBCC_YAML_MEMBER("nvidia_cc", ENUM, struct device_yaml, p.nvidia_cc),
