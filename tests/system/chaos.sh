@@ -75,13 +75,16 @@ reboot_off() { :; }
 FOREIGN=0
 foreign_on()
 {
-	local lid
+	local lid before
+	before=$(settings)
 	pick source1 source2 source3; WHAT=$REPLY
 	lid=$(sim settings -j | jq --arg n "$WHAT" '.rows[] | select(.node == $n).lid')
 	pick 0 1 40
 	WHAT="somebody else sets CCTI_Increase of $WHAT to $REPLY"
 	[ "$lid" != 0 ] && stock ibccconfig CACongestionSetting "$lid" 0 0xffff 150 "$REPLY" 0 0 >"$TMP/foreign.log" 2>&1
 	FOREIGN=$((FOREIGN + 1))
+	# Where nothing is ours, it is the site's own from now on.
+	[ "$before" != "$UNTUNED" ] || UNTUNED=$(settings)
 }
 foreign_off() { :; }
 
