@@ -269,6 +269,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 
 	if (ibcc_plan_relaxing(c->topo, &c->actual, &c->target.wanted, &c->plan, &part))
 		return;
+	ibcc_carry_leave_out(carry, &part);
 	all = part.n == c->plan.n;
 	if (!part.n || (!all && (act->all_or_nothing || !act->applier->writes))) {
 		ibcc_plan_fini(&part);

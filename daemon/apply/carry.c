@@ -2,6 +2,7 @@
 #include "daemon/apply/carry.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include <ibcc/vendor.h>
 
@@ -19,22 +20,31 @@ static bool may_be_there(const struct ibcc_change_result *r)
 	return true;
 }
 
-/* What is there before the first write of ours is what a rollback has to push one day, within the
- * bounds of whoever carries it out.
- */
-static int check_way_back(struct ibcc_state *s, const struct ibcc_bounds *bounds,
-			  const struct ibcc_plan *plan, struct ibcc_why *why)
+/* What is there before the first write of ours is what a rollback has to push one day. */
+static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct ibcc_plan *undo,
+		    struct ibcc_why *why)
 {
-	struct ibcc_plan first = { 0 }, undo = { 0 };
+	struct ibcc_plan first = { 0 };
 	const struct ibcc_book *book;
-	struct ibcc_why what = { "" };
 	int rc = ibcc_state_book(s, &book, why);
 
 	for (uint32_t i = 0; !rc && i < plan->n; i++)
 		if (!ibcc_book_has(book, &plan->change[i]))
 			rc = ibcc_plan_append(&first, &plan->change[i]);
 	if (!rc)
-		rc = ibcc_plan_reverse(&first, &undo);
+		rc = ibcc_plan_reverse(&first, undo);
+	ibcc_plan_fini(&first);
+	return rc;
+}
+
+/* ... within the bounds of whoever carries it out. */
+static int check_way_back(struct ibcc_state *s, const struct ibcc_bounds *bounds,
+			  const struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	struct ibcc_plan undo = { 0 };
+	struct ibcc_why what = { "" };
+	int rc = way_back(s, plan, &undo, why);
+
 	if (!rc && ibcc_bounds_check(bounds, &undo, NULL, &what))
 		rc = ibcc_why_set(
 			why, -ERANGE,
@@ -42,8 +52,34 @@ static int check_way_back(struct ibcc_state *s, const struct ibcc_bounds *bounds
 			"takes it off for good",
 			what.text);
 	ibcc_plan_fini(&undo);
-	ibcc_plan_fini(&first);
 	return rc;
+}
+
+static void drop_node(struct ibcc_plan *plan, uint64_t guid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->change[i].node_guid != guid)
+			plan->change[n++] = plan->change[i];
+	plan->n = n;
+}
+
+void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan)
+{
+	struct ibcc_plan undo = { 0 };
+	bool *bad = NULL;
+
+	if (!c->state || !c->applier->writes)
+		return;
+	if (!way_back(c->state, plan, &undo, NULL))
+		bad = calloc(undo.n ? undo.n : 1, sizeof(*bad));
+	if (bad && ibcc_bounds_check(&c->applier->bounds, &undo, bad, NULL))
+		for (uint32_t i = 0; i < undo.n; i++)
+			if (bad[i])
+				drop_node(plan, undo.change[i].node_guid);
+	free(bad);
+	ibcc_plan_fini(&undo);
 }
 
 static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *txn,

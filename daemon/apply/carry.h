@@ -33,4 +33,9 @@ struct ibcc_carry {
 int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ibcc_result *r,
 		   struct ibcc_why *why);
 
+/* Takes out of a plan the nodes of which what is there now could not be put back. Without memory or
+ * a book to look it up in the plan stays as it is.
+ */
+void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan);
+
 #endif

@@ -14,6 +14,8 @@
 #define NOTE "baseline"
 /* Of a text that begins with it. */
 #define VERSION 1
+/* What is younger cannot be counted in nanoseconds since 1970, nor can its age. */
+#define YOUNGEST_S (INT64_MAX / 1000000000)
 /* No link carries more. */
 #define MOST_MBPS 1e8
 
@@ -93,7 +95,8 @@ int ibcc_baseline_load(struct ibcc_state *s, uint64_t hash, struct ibcc_loads *l
 		return 0;
 	if (sscanf(text, "%u %" SCNx64 " %" SCNd64 " %u %u%n", &version, &h, &at, &n, &n_ports,
 		   &used) == 5 &&
-	    version == VERSION && h == hash && n && n_ports == l->n_ports) {
+	    version == VERSION && h == hash && n && n_ports == l->n_ports && at >= 0 &&
+	    at <= YOUNGEST_S) {
 		read_loads(text + used, l, n);
 		*at_s = at;
 	}

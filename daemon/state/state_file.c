@@ -14,6 +14,7 @@
 #include "daemon/state/state_db.h"
 
 #define VERSION 1
+#define BUSY_MS 5000 /* somebody else writes, or reads while we write */
 
 /* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
  * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
@@ -185,7 +186,7 @@ static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 
 	if (rc)
 		return rc;
-	sqlite3_busy_timeout(*db, 5000);
+	sqlite3_busy_timeout(*db, BUSY_MS);
 	if (user_version(*db) > VERSION)
 		return SQLITE_MISMATCH;
 	rc = sqlite3_exec(*db, schema, NULL, NULL, NULL);
@@ -212,6 +213,8 @@ static sqlite3 *open_to_read(const char *path)
 		int rc = uri ? sqlite3_open_v2(uri, &db, flags, NULL) : SQLITE_NOMEM;
 
 		sqlite3_free(uri);
+		if (!rc)
+			sqlite3_busy_timeout(db, BUSY_MS);
 		if (!rc && is_readable(db))
 			return db;
 		sqlite3_close(db);

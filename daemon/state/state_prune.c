@@ -82,8 +82,8 @@ int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes)
 		return -EIO;
 	/* Whatever came later is younger, also where the clock was wrong when it was written. */
 	before = ask(s,
-		     "SELECT coalesce((SELECT min(id) FROM txn WHERE ended >= ?1),"
-		     " (SELECT max(id) + 1 FROM txn), 1)",
+		     "SELECT coalesce(max(id), 0) + 1 FROM txn WHERE ended < ?1 AND id <"
+		     " coalesce((SELECT min(id) FROM txn WHERE ended >= ?1), 9223372036854775807)",
 		     now_s - HISTORY_DAYS * 86400);
 	n = before > 1 ? forget(s, before) : 0;
 	/* Half at a time: what is young is asked for more often. */

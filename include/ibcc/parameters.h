@@ -62,6 +62,7 @@ struct ibcc_parameters {
 	uint32_t n_roots;
 	struct ibcc_root_parameters root[IBCC_ROOTS_MAX];
 	uint32_t n_endports;
+	uint16_t max_timer; /* that sources get, whatever the law says; 0: any */
 };
 
 /* Are settings of the root wanted on the fabric? */

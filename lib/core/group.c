@@ -155,7 +155,9 @@ void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 
 		r = &p->root[k];
 		leads = &v[r->leader];
-		timer_ns = (uint64_t)leads->timer * IBCC_FORMULA_TIMER_UNIT_NS;
+		timer_ns =
+			(uint64_t)IBCC_FORMULA_TIMER_UNIT_NS *
+			(p->max_timer && leads->timer > p->max_timer ? p->max_timer : leads->timer);
 		r->marking_rate = 0;
 		if (!v[k].loop_ns)
 			continue;

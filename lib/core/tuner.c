@@ -103,7 +103,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 
 	tn->laying.spared_sls = tn->spared_sls;
 	tn->laying.max_delay = tn->max_delay;
-	tn->laying.max_timer = tn->max_timer;
+	tn->laying.max_timer = tn->controller.par.max_timer = tn->max_timer;
 	if (!ret)
 		ret = ibcc_laying_run(&tn->laying, t, par, actual, &unset);
 	if (ret)

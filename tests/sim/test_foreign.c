@@ -62,7 +62,7 @@ static const struct ibcc_endport_cc *registers(const struct loop *l, const char 
 	return ibcc_agents_settings(l->agents, endport_of(l, name));
 }
 
-/* An adapter's timers, set by another tool. */
+/* An adapter's settings, made by another tool. */
 static void meddle(struct loop *l, const char *name)
 {
 	struct ibcc_mad_op op = {
@@ -71,8 +71,10 @@ static void meddle(struct loop *l, const char *name)
 	struct ibcc_cc_ca_setting ca = registers(l, name)->ca;
 
 	ca.Control_Map = 0xffff;
-	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
 		ca.sl[sl].CCTI_Timer = FOREIGN;
+		ca.sl[sl].CCTI_Increase = 127;
+	}
 	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_SET, IBCC_CC_ATTR_CA_SETTING, 0);
 	ibcc_cc_ca_setting_pack(op.mad, &ca);
 	assert_int_equal(ibcc_transport_run(l->tr, &op, 1), 0);
@@ -95,16 +97,18 @@ static void close_loop(struct loop *l)
 	loop_end(l);
 }
 
-/* A table that nobody could put back: its delays fall. */
-static void spoil_table(struct loop *l, const char *name)
+/* A table that nobody could put back: its delays fall. Ours has up to 128 entries, and each of them
+ * delays less than the long one's.
+ */
+static void spoil_table(struct loop *l, const char *name, uint16_t limit)
 {
 	struct ibcc_mad_op op = {
 		.lid = l->c.topo->port[l->c.topo->endport[endport_of(l, name)]].lid
 	};
-	struct ibcc_cct cct = { .limit = 2 };
+	struct ibcc_cct cct = { .limit = limit };
 
-	cct.entry[1] = ibcc_cct_entry_encode(9000);
-	cct.entry[2] = ibcc_cct_entry_encode(3000);
+	for (unsigned int i = 1; i <= limit; i++)
+		cct.entry[i] = ibcc_cct_entry_encode((9000 - i) * 1000);
 	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_SET, IBCC_CC_ATTR_CCT, 0);
 	ibcc_cc_cct_pack(op.mad, 0, &cct);
 	assert_int_equal(ibcc_transport_run(l->tr, &op, 1), 0);
@@ -173,17 +177,17 @@ static void test_changed_by_others(void **state)
 }
 
 /* A second hot spot has a contributor that must not be overwritten: it is left as it is, and that
- * is no reason to leave those of the first one throttled when it is gone.
+ * is no reason to leave those of the first one throttled when it is gone. Nor is it one that what
+ * we have for it would delay it less.
  */
-static void test_no_way_back(void **state)
+static void no_way_back(const char *db, bool strict)
 {
 	struct loop l;
 	int err = 0;
 
-	(void)state;
 	files_write(TWO_SLS, two_sls);
 	loop_start(&l, files_path(TWO_SLS), PASS_PS, &loop_hardware, NULL);
-	l.state = ibcc_state_open(files_path("noway.db"), &err, &l.why);
+	l.state = ibcc_state_open(files_path(db), &err, &l.why);
 	assert_non_null(l.state);
 	assert_int_equal(ibcc_engine_run(l.engine, l.pass_ps), 0); /* the scenario's events */
 	set_sink(&l, "sink1", SLOW_MBPS);
@@ -194,7 +198,9 @@ static void test_no_way_back(void **state)
 	loop_passes(&l, 15);
 	assert_true(ibcc_settings_are_on(registers(&l, "source2")));
 	assert_false(ibcc_settings_are_on(registers(&l, "source6")));
-	spoil_table(&l, "source6");
+	if (strict)
+		meddle(&l, "source6");
+	spoil_table(&l, "source6", strict ? 63 : 2);
 	set_sink(&l, "sink1", 0);
 	set_sink(&l, "sink2", SLOW_MBPS);
 	let_send(&l, "source1", VICTIM_MBPS);
@@ -203,12 +209,19 @@ static void test_no_way_back(void **state)
 	for (unsigned int i = 4; i < 7; i++)
 		let_send(&l, lone[i - 4], LINK_MBPS);
 	loop_passes(&l, 60);
-	assert_int_equal(registers(&l, "source6")->cct.limit, 2);
+	assert_int_equal(registers(&l, "source6")->cct.limit, strict ? 63 : 2);
 	assert_int_equal(l.c.act_err, -ERANGE);
 	assert_non_null(strstr(l.c.blocked.text, "could not be put back"));
 	assert_false(ibcc_settings_are_on(registers(&l, "source2")));
 	assert_false(ibcc_settings_are_on(registers(&l, "source3")));
 	close_loop(&l);
+}
+
+static void test_no_way_back(void **state)
+{
+	(void)state;
+	no_way_back("noway.db", false);
+	no_way_back("strict.db", true);
 }
 
 /* What is no host, aggregation nodes and routers, gets no settings though it answers the annex, and

@@ -30,6 +30,13 @@ static void test_shared(void **state)
 	/* 128 entries at 733 * 1.024 us are 96 passes. */
 	assert_int_equal(h.mild->recover, 96);
 	assert_int_equal(h.severe->recover, 96);
+	/* Sources that may not have more than half the timer have to get twice as many. */
+	h.severe->tree_gone = false;
+	h.p.max_timer = 366;
+	ibcc_parameters_group(&h.p, f->t);
+	assert_int_equal(h.mild->marking_rate, 29);
+	assert_int_equal(h.mild->recover, 47);
+	h.p.max_timer = 0;
 	/* Half the balance wanted there: twice as many marks to choose from. */
 	h.mild->loop_permille = 2000;
 	ibcc_parameters_group(&h.p, f->t);

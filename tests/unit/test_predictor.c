@@ -216,7 +216,7 @@ static void the_baseline_is_kept(void **state)
 {
 	struct fixture *f = *state;
 	struct ibcc_state *s = open_state("predictor.db");
-	struct ibcc_loads l;
+	struct ibcc_loads l, seen;
 	int64_t at_s = 0;
 	json_t *o;
 
@@ -236,10 +236,21 @@ static void the_baseline_is_kept(void **state)
 	assert_true(l.n > 0 && at_s > 0);
 	assert_true(fabs(l.mbps[fabric_port(f->c.topo, LUSTRE_SRC4, 1)] - VICTIM_MBPS) < 20);
 	/* What somebody has spoilt is none. */
+	assert_int_equal(ibcc_loads_init(&seen, l.n_ports), 0);
+	seen.n = 1;
 	l.n = 0;
 	assert_int_equal(ibcc_state_note_set(s, "baseline", "1 0 0 4 9 x"), 0);
 	assert_int_equal(ibcc_baseline_load(s, 0, &l, &at_s), 0);
 	assert_int_equal(l.n, 0);
+	/* Nor is one of a time that none was stored at, whose age would be no number. */
+	for (int i = 0; i < 2; i++) {
+		static const int64_t never_s[2] = { -1, INT64_MAX / 1000000000 + 1 };
+
+		assert_int_equal(ibcc_baseline_store(s, 0, &seen, never_s[i]), 0);
+		assert_int_equal(ibcc_baseline_load(s, 0, &l, &at_s), 0);
+		assert_int_equal(l.n, 0);
+	}
+	ibcc_loads_fini(&seen);
 	ibcc_loads_fini(&l);
 	ibcc_state_close(s);
 }

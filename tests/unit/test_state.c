@@ -358,6 +358,28 @@ static void test_prune_wrong_clock(void **state)
 	ibcc_state_close(s);
 }
 
+/* One that another program is carrying out, in a new file: it can be taken back afterwards. */
+static void test_prune_beside(void **state)
+{
+	struct ibcc_state *s = open_state("open.db");
+	struct ibcc_txn txn = { .who = "me", .action = "apply", .via = "none", .summary = "" };
+	struct ibcc_result r = { 0 };
+	struct ibcc_plan p = { 0 };
+	int64_t id = 0;
+
+	(void)state;
+	plan_add(&p, GUID_A, CA, 0, 1, 2);
+	assert_int_equal(ibcc_state_begin(s, &txn, &p, NULL, &id, NULL), 0);
+	assert_int_equal(ibcc_state_prune(s, (int64_t)time(NULL), UINT64_MAX), 0);
+	assert_int_equal(ibcc_result_init(&r, p.n), 0);
+	r.change[0].outcome = IBCC_OUTCOME_VERIFIED;
+	assert_int_equal(ibcc_state_end(s, id, &r, 0, "", NULL), 0);
+	assert_undo(s, id, 1, id);
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&p);
+	ibcc_state_close(s);
+}
+
 static int64_t file_bytes(const char *name)
 {
 	struct stat st;
@@ -455,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_prune_wrong_clock),
+		cmocka_unit_test(test_prune_beside),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_notes),
 	};

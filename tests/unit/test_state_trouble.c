@@ -2,6 +2,7 @@
 /* A state file that cannot be written, or is not there: what is known stays known, things can be
  * taken off and none be begun, and all is written down when it can be.
  */
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -369,6 +370,41 @@ static void test_in_part(void **state)
 	ibcc_state_close(s);
 }
 
+static void *commit_soon(void *db)
+{
+	usleep(50000);
+	return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) ? db : NULL;
+}
+
+/* Who can only read waits for a writer to be through, as who can write does. */
+static void test_read_beside(void **state)
+{
+	struct ibcc_state *s = open_state("beside.db");
+	sqlite3 *other = NULL;
+	json_t *list;
+	pthread_t thread;
+	void *failed;
+	int err = 0;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	run(s, "UPDATE txn SET outcome = 'open', pid = 0;"
+	       "CREATE TRIGGER t BEFORE UPDATE ON txn BEGIN SELECT RAISE(ABORT, 'no'); END");
+	ibcc_state_close(s);
+	s = open_state("beside.db");
+	assert_trouble(s, "no");
+	assert_int_equal(sqlite3_open(files_path("beside.db"), &other), 0);
+	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, commit_soon, other), 0);
+	list = ibcc_state_history(s, 1, &err);
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	assert_int_equal(json_array_size(list), 1);
+	json_decref(list);
+	sqlite3_close(other);
+	ibcc_state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_goes_away),   cmocka_unit_test(test_moved_aside),
 		cmocka_unit_test(test_never_known), cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_no_end),      cmocka_unit_test(test_in_part),
+		cmocka_unit_test(test_read_beside),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
