@@ -96,7 +96,7 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 	if (!l.read || s->state != IBCC_SAMPLE_FRESH)
 		return l;
 	l.fecn = count(j, s, IBCC_CTR_RCV_FECN);
-	l.becn = count(j, s, IBCC_CTR_RCV_BECN);
+	l.becn = tells_becns(s) ? count(j, s, IBCC_CTR_RCV_BECN) : 0;
 	/* What a port does not count is not expected from it. */
 	l.blind = !s->now.width[IBCC_CTR_XMIT_WAIT] || !s->tick_ps;
 	l.read = !l.blind || is_ca;
@@ -185,9 +185,12 @@ static void count_becns(struct memory *m, const struct job *j, const struct ibcc
 	if (!now->n_sources)
 		return;
 	fade = fmin(FADE_MAX, (double)now->becn / (IBCC_TELLING_BECNS * now->n_sources));
-	for (uint32_t i = 0; i < j->t->n_endports; i++)
-		if (j->load[j->t->endport[i]].usable)
+	for (uint32_t i = 0; i < j->t->n_endports; i++) {
+		uint32_t port = j->t->endport[i];
+
+		if (j->load[port].usable && tells_becns(&j->s->port[port]))
 			m->becn[i] *= 1 - fade;
+	}
 	for (uint32_t k = 0; k < now->n_sources; k++)
 		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
 }

@@ -140,6 +140,14 @@ static inline uint64_t marks_in_interval(const struct ibcc_snapshot *s,
 	return p->delta.v[c] / (n ? n : 1);
 }
 
+/* Are a port's BECNs counted? Not where the last comparison found more of them than packets, though
+ * it takes several to doubt the port.
+ */
+static inline bool tells_becns(const struct ibcc_port_sample *s)
+{
+	return s->trust.doubt == IBCC_DOUBT_NONE && !s->trust.becn.finding.run;
+}
+
 /* picture_blind.c: waits of adapters that count none, once all loads are there. */
 void ibcc_picture_infer_waits(const struct job *j);
 /* The same for marks: those that were logged, where an adapter cannot be asked what it got. */

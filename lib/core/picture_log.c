@@ -185,7 +185,7 @@ static void note_becns(struct memory *m, const struct job *j, double share)
 		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
 
 		/* Who is not read, or not believed, is held as he was. */
-		if (s->state != IBCC_SAMPLE_FRESH || s->trust.doubt != IBCC_DOUBT_NONE ||
+		if (s->state != IBCC_SAMPLE_FRESH || !tells_becns(s) ||
 		    !ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN))
 			continue;
 		m->marked[i].n *= 1 - share;

@@ -110,11 +110,33 @@ static void test_source_that_starts_anew(void **state)
 	loop_end(&l);
 }
 
+/* No switch has a log, and a bystander tells more BECNs than packets: it is none of the writers,
+ * before and after it is doubted for that.
+ */
+static void test_bystander(void **state)
+{
+	struct ibcc_agent_quirks *q;
+	struct loop l;
+
+	(void)state;
+	loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	for (uint32_t i = 0; i < l.sc.topo->n_nodes; i++)
+		ibcc_agents_quirks(l.agents, i)->no_log = true;
+	loop_passes(&l, SETTLED);
+	q = ibcc_agents_quirks(l.agents, ibcc_topo_find_desc(l.sc.topo, "destination0"));
+	q->marks_permille = 1900;
+	passes_for_all(&l, LASTS);
+	q->marks_permille = 0;
+	passes_for_all(&l, LASTS);
+	loop_end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_source_that_starts_anew),
+		cmocka_unit_test(test_bystander),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,24 @@ static void test_fades(void **state)
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 3.75);
 }
 
+/* Who tells more BECNs than packets is not doubted yet when that is seen first: its count stays as
+ * it is.
+ */
+static void test_impossible(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t port = fabric_port(f->t, LUSTRE_SRC3, 1), root = fabric_port(f->t, LUSTRE_SW2, 1);
+
+	becns(f, 100, 100, 40, 0);
+	src(f, 2)->becn = 100000;
+	traffic_pass(&f->tr);
+	f->tr.s.port[port].trust.becn.finding.run = 1;
+	look(f);
+	assert_about(at(f, root)->becns[endport_of(f, LUSTRE_SRC3)], 40);
+	assert_about(at(f, root)->becns[endport_of(f, LUSTRE_SRC1)], 175);
+	assert_int_equal(at(f, root)->n_marked, 3);
+}
+
 /* Who does not answer keeps its count, 100 + 75 + ..., while the others' go on; then it tells what
  * came in four intervals, of which one counts.
  */
@@ -237,9 +255,9 @@ int main(void)
 {
 #define MARKED(test) cmocka_unit_test_setup_teardown(test, setup_marked, teardown)
 	const struct CMUnitTest tests[] = {
-		MARKED(test_fades),        MARKED(test_missing), MARKED(test_contributors),
-		MARKED(test_known),        MARKED(test_loads),   MARKED(test_other_size),
-		MARKED(test_packet_bytes),
+		MARKED(test_fades),        MARKED(test_impossible),   MARKED(test_missing),
+		MARKED(test_contributors), MARKED(test_known),        MARKED(test_loads),
+		MARKED(test_other_size),   MARKED(test_packet_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
