@@ -75,8 +75,7 @@ reboot_off() { :; }
 FOREIGN=0
 foreign_on()
 {
-	local lid before
-	before=$(settings)
+	local lid
 	pick source1 source2 source3; WHAT=$REPLY
 	lid=$(sim settings -j | jq --arg n "$WHAT" '.rows[] | select(.node == $n).lid')
 	pick 0 1 40
@@ -84,7 +83,7 @@ foreign_on()
 	[ "$lid" != 0 ] && stock ibccconfig CACongestionSetting "$lid" 0 0xffff 150 "$REPLY" 0 0 >"$TMP/foreign.log" 2>&1
 	FOREIGN=$((FOREIGN + 1))
 	# Where nothing is ours, it is the site's own from now on.
-	[ "$before" != "$UNTUNED" ] || UNTUNED=$(settings)
+	[ -z "$NOTHING_OURS" ] || UNTUNED=$(settings)
 }
 foreign_off() { :; }
 
@@ -252,6 +251,7 @@ garbage_on()
 garbage_off() { local p; for p in $BAD_CLIENTS; do stop "$p" KILL; done; }
 
 # Who asks for a rollback in the midst of it may hear that it cannot be, or is not complete.
+NOTHING_OURS=
 operator_on()
 {
 	local rc=0
@@ -263,5 +263,6 @@ operator_on()
 	local command=$REPLY
 	timeout 150 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$command" >"$TMP/operator.log" 2>&1 || rc=$?
 	[ "$rc" -lt 124 ] || fail "ibcc-tune $command hangs"
+	[ "$command $rc" != 'rollback 0' ] || NOTHING_OURS=yes
 }
-operator_off() { :; }
+operator_off() { NOTHING_OURS=; }
