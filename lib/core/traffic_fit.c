@@ -27,13 +27,28 @@
 #define MOST_CUT   20.0
 #define BACKLOGGED 0.9
 
+struct crossing {
+	uint32_t pair, port;
+};
+
+/* All links that some way has at one place, counted from its end, and every pair that passes one of
+ * them anywhere, in the order of pairs: a step needs no sum of other links.
+ */
+struct place {
+	uint32_t n_ports, *port;
+	uint32_t n;
+	struct crossing *crossing;
+};
+
 struct fit {
 	const struct ibcc_traffic_in *in;
 	struct ibcc_traffic *t;
-	double *before;        /* by pair */
-	double *sum;           /* by port */
-	double *factor;        /* by pair, of a step */
-	double *log_cut, *out; /* by port of a source: of its old pairs */
+	struct place *place;         /* most_hops of them */
+	double *before;              /* by pair */
+	double *sum;                 /* by port */
+	double *step, *log_step;     /* by port, of the links at one place */
+	double *factor, *log_factor; /* by pair, of a step */
+	double *log_cut, *out;       /* by port of a source: of its old pairs */
 	/* By root and port of a source: what BECNs say that it sends through the root, and what it
 	 * is so far; NULL: no root has any.
 	 */
@@ -87,13 +102,90 @@ static void sum_links(struct fit *f, const double *x)
 			f->sum[t->hop[t->pair[i].first_hop + k]] += x[i];
 }
 
-static double step(const struct fit *f, const struct ibcc_loads *l, uint32_t port)
+/* The link's port, IBCC_NONE if the way is shorter. */
+static uint32_t port_at(const struct ibcc_traffic *t, const struct ibcc_traffic_pair *p, uint32_t k)
 {
-	double want = l->mbps[port], is = f->sum[port];
+	return k < p->hops ? t->hop[p->first_hop + p->hops - 1 - k] : IBCC_NONE;
+}
 
-	if (!(is > 0))
-		return 1;
-	return fmin(fmax(want / is, 1 / STEP), STEP);
+/* found[] has room for each port; seen[]: by port, the last place that it is at, from 1 on. */
+static int find_place(const struct ibcc_traffic *t, uint32_t k, uint32_t *found, uint32_t *seen,
+		      struct place *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_pairs; i++) {
+		uint32_t port = port_at(t, &t->pair[i], k);
+
+		if (port == IBCC_NONE || seen[port] == k + 1)
+			continue;
+		seen[port] = k + 1;
+		found[p->n_ports++] = port;
+	}
+	for (uint32_t i = 0; i < t->n_hops; i++)
+		n += seen[t->hop[i]] == k + 1;
+	p->port = calloc(p->n_ports + 1u, sizeof(*p->port));
+	p->crossing = calloc(n + 1u, sizeof(*p->crossing));
+	if (!p->port || !p->crossing)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->n_ports; i++)
+		p->port[i] = found[i];
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		for (uint32_t h = 0; h < t->pair[i].hops; h++) {
+			uint32_t port = t->hop[t->pair[i].first_hop + h];
+
+			if (seen[port] == k + 1)
+				p->crossing[p->n++] = (struct crossing){ i, port };
+		}
+	return 0;
+}
+
+static int find_places(struct fit *f)
+{
+	const struct ibcc_traffic *t = f->t;
+	uint32_t n_ports = f->in->t->n_ports;
+	uint32_t *found = calloc(n_ports + 1u, sizeof(*found));
+	uint32_t *seen = calloc(n_ports + 1u, sizeof(*seen));
+	int rc = found && seen ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		if (t->pair[i].hops > f->most_hops)
+			f->most_hops = t->pair[i].hops;
+	f->place = calloc(f->most_hops + 1u, sizeof(*f->place));
+	if (!f->place)
+		rc = -ENOMEM;
+	for (uint32_t k = 0; k < f->most_hops && !rc; k++)
+		rc = find_place(t, k, found, seen, &f->place[k]);
+	free(found);
+	free(seen);
+	return rc;
+}
+
+static void free_places(struct fit *f)
+{
+	for (uint32_t k = 0; f->place && k < f->most_hops; k++) {
+		free(f->place[k].port);
+		free(f->place[k].crossing);
+	}
+	free(f->place);
+}
+
+/* What each link of a place asks of the pairs that pass it: its load over theirs. */
+static void find_steps(struct fit *f, const struct ibcc_loads *l, const struct place *p,
+		       const double *x, bool tied)
+{
+	for (uint32_t i = 0; i < p->n_ports; i++)
+		f->sum[p->port[i]] = 0;
+	for (uint32_t i = 0; i < p->n; i++)
+		f->sum[p->crossing[i].port] += x[p->crossing[i].pair];
+	for (uint32_t i = 0; i < p->n_ports; i++) {
+		uint32_t port = p->port[i];
+		double is = f->sum[port];
+
+		f->step[port] = is > 0 ? fmin(fmax(l->mbps[port] / is, 1 / STEP), STEP) : 1;
+		if (tied)
+			f->log_step[port] = log(f->step[port]);
+	}
 }
 
 /* All old pairs of a source alike: their factors' mean, weighted by what they had, and no more than
@@ -102,6 +194,8 @@ static double step(const struct fit *f, const struct ibcc_loads *l, uint32_t por
 static void tie(struct fit *f, double *x)
 {
 	const struct ibcc_traffic *t = f->t;
+	uint32_t last = IBCC_NONE;
+	double cut = 1;
 
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		f->log_cut[t->pair[i].src] = 0;
@@ -109,19 +203,22 @@ static void tie(struct fit *f, double *x)
 	}
 	for (uint32_t i = 0; i < t->n_pairs; i++)
 		if (!t->pair[i].fresh) {
-			f->log_cut[t->pair[i].src] += f->before[i] * log(f->factor[i]);
+			f->log_cut[t->pair[i].src] += f->before[i] * f->log_factor[i];
 			f->out[t->pair[i].src] += f->before[i];
 		}
+	/* Pairs of a source stand together, mostly. */
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
-		double b = f->out[t->pair[i].src];
+		uint32_t src = t->pair[i].src;
 
 		if (t->pair[i].fresh) {
 			x[i] *= f->factor[i];
 			continue;
 		}
-		if (b > 0)
-			x[i] *= exp(f->log_cut[t->pair[i].src] / b);
-		x[i] = fmin(x[i], f->before[i]);
+		if (src != last) {
+			cut = f->out[src] > 0 ? exp(f->log_cut[src] / f->out[src]) : 1;
+			last = src;
+		}
+		x[i] = fmin(x[i] * cut, f->before[i]);
 	}
 }
 
@@ -140,11 +237,13 @@ static void sweep_columns(struct fit *f, double *x, bool tied)
 		const struct ibcc_traffic_pair *p = &t->pair[i];
 
 		f->factor[i] = 1;
+		f->log_factor[i] = 0;
 		if (p->root == IBCC_NONE || !f->tells[p->root])
 			continue;
 		f->factor[i] =
 			f->column[column_at(f, p)] / fmax(f->column_sum[column_at(f, p)], 1e-9);
 		f->factor[i] = fmin(fmax(f->factor[i], 1 / STEP), STEP);
+		f->log_factor[i] = log(f->factor[i]);
 		if (!tied)
 			x[i] *= f->factor[i];
 	}
@@ -157,15 +256,14 @@ static void sweep(struct fit *f, const struct ibcc_loads *l, double *x, bool tie
 	const struct ibcc_traffic *t = f->t;
 
 	for (uint32_t k = 0; k < f->most_hops; k++) {
-		sum_links(f, x);
+		find_steps(f, l, &f->place[k], x, tied);
 		for (uint32_t i = 0; i < t->n_pairs; i++) {
-			const struct ibcc_traffic_pair *p = &t->pair[i];
+			uint32_t port = port_at(t, &t->pair[i], k);
 
-			/* Counted from the end: what comes last is the destination's link. */
-			f->factor[i] = k < p->hops
-					       ? step(f, l, t->hop[p->first_hop + p->hops - 1 - k])
-					       : 1;
-			if (!tied)
+			f->factor[i] = port == IBCC_NONE ? 1 : f->step[port];
+			if (tied)
+				f->log_factor[i] = port == IBCC_NONE ? 0 : f->log_step[port];
+			else
 				x[i] *= f->factor[i];
 		}
 		if (tied)
@@ -317,17 +415,20 @@ int ibcc_traffic_fit(const struct ibcc_traffic_in *in, struct ibcc_traffic *t)
 			 .t = t,
 			 .before = calloc(t->n_pairs + 1u, sizeof(double)),
 			 .sum = calloc(n_ports + 1u, sizeof(double)),
+			 .step = calloc(n_ports + 1u, sizeof(double)),
+			 .log_step = calloc(n_ports + 1u, sizeof(double)),
 			 .factor = calloc(t->n_pairs + 1u, sizeof(double)),
+			 .log_factor = calloc(t->n_pairs + 1u, sizeof(double)),
 			 .log_cut = calloc(n_ports + 1u, sizeof(double)),
 			 .out = calloc(n_ports + 1u, sizeof(double)) };
 	double *x = calloc(t->n_pairs + 1u, sizeof(*x)), sweeps;
-	int rc = f.before && f.sum && f.factor && f.log_cut && f.out && x ? 0 : -ENOMEM;
+	int rc = -ENOMEM;
 
+	if (f.before && f.sum && f.step && f.log_step && f.factor && f.log_factor && f.log_cut &&
+	    f.out && x)
+		rc = find_places(&f);
 	if (rc)
 		goto out;
-	for (uint32_t i = 0; i < t->n_pairs; i++)
-		if (t->pair[i].hops > f.most_hops)
-			f.most_hops = t->pair[i].hops;
 	sweeps = MAX_STEPS / fmax((double)t->n_hops * f.most_hops, 1);
 	f.sweeps = (uint32_t)fmin(fmax(sweeps, MIN_SWEEPS), MAX_SWEEPS);
 	rc = find_columns(&f);
@@ -342,12 +443,16 @@ int ibcc_traffic_fit(const struct ibcc_traffic_in *in, struct ibcc_traffic *t)
 	t->misfit = misfit(&f, x);
 	give_demands(&f, x);
 out:
+	free_places(&f);
 	free(f.column);
 	free(f.column_sum);
 	free(f.tells);
 	free(f.before);
 	free(f.sum);
+	free(f.step);
+	free(f.log_step);
 	free(f.factor);
+	free(f.log_factor);
 	free(f.log_cut);
 	free(f.out);
 	free(x);
