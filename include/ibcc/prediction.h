@@ -97,7 +97,8 @@ struct ibcc_prediction_in {
 	void *arg;
 };
 
-/* Takes up to the budget of CPU time. -ENOMEM. *p needs ibcc_prediction_fini() after 0. */
+/* Takes up to the budget of CPU time, and begins nothing that would not fit. -ENOMEM. *p needs
+ * ibcc_prediction_fini() after 0. */
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
 
 /* Half the width of the range of a root's own rate, as a share of the present one. A root that may

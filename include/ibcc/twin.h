@@ -20,9 +20,13 @@ struct ibcc_twin_in {
 	const struct ibcc_traffic_root *root; /* with kind OUTPUT: receivers that are so slow */
 	const struct ibcc_settings *now;
 	uint32_t packet_bytes; /* mean of what is sent, headers included; 0: full packets */
-	/* Asked after each simulated millisecond; true: end. NULL: never. */
-	bool (*stop)(void *arg);
+	/* CPU time of the thread, asked for after each simulated millisecond: it ends where another
+	 * one that takes as long as the last would be over `until_ns`. UINT64_MAX: end. NULL: no
+	 * limit.
+	 */
+	uint64_t (*cpu_ns)(void *arg);
 	void *arg;
+	uint64_t until_ns;
 };
 
 /* Rates in Mb/s, as counters have them; waits as shares. Owned. */
@@ -38,12 +42,12 @@ struct ibcc_twin;
 struct ibcc_twin *ibcc_twin_new(const struct ibcc_twin_in *in, int *err);
 void ibcc_twin_free(struct ibcc_twin *w);
 
-/* The present: 12 ms of it, of which the second half is in *out. -ECANCELED: it was told to end;
+/* The present: 12 ms of it, of which the second half is in *out. -ECANCELED: the time is over;
  * -ENOMEM. *out needs ibcc_twin_state_fini() after 0.
  */
 int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out);
-/* From there on under other settings: 60 ms, of which the last third is in *out. Who is told to end
- * before has 20 ms at least, else the result is -ECANCELED. -ENOMEM.
+/* From there on under other settings: 60 ms, of which the last third is in *out. If the time is
+ * over before, 20 ms are enough, else the result is -ECANCELED. -ENOMEM.
  */
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out);

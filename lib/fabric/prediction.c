@@ -57,10 +57,8 @@ double ibcc_prediction_margin(double change)
 	return 0.08 + 0.15 * fabs(change);
 }
 
-static bool out_of_time(void *arg)
+static bool is_out_of_time(const struct predictor *r)
 {
-	const struct predictor *r = arg;
-
 	uint64_t now = r->in->cpu_ns ? r->in->cpu_ns(r->in->arg) : 0;
 
 	return now == UINT64_MAX || now - r->start_ns > r->in->budget_ns;
@@ -195,8 +193,9 @@ static int run_twin(struct predictor *r, bool amounts)
 				   .root = r->root,
 				   .now = r->in->actual,
 				   .packet_bytes = r->in->packet_bytes,
-				   .stop = out_of_time,
-				   .arg = r };
+				   .cpu_ns = r->in->cpu_ns,
+				   .arg = r->in->arg,
+				   .until_ns = r->start_ns + r->in->budget_ns };
 	struct ibcc_twin_state now;
 	int rc;
 	struct ibcc_twin *w = ibcc_twin_new(&in, &rc);
@@ -380,7 +379,8 @@ static bool may_tell_roots(struct predictor *r)
 	case IBCC_PREDICTION_NO_BASELINE:
 	case IBCC_PREDICTION_OLD_BASELINE:
 	case IBCC_PREDICTION_REPLAY:
-	case IBCC_PREDICTION_ELSEWHERE: return r->p->elsewhere <= ROOT_ELSEWHERE && !out_of_time(r);
+	case IBCC_PREDICTION_ELSEWHERE:
+		return r->p->elsewhere <= ROOT_ELSEWHERE && !is_out_of_time(r);
 	case IBCC_PREDICTION_TELLS:
 	case IBCC_PREDICTION_NO_CONGESTION:
 	case IBCC_PREDICTION_NO_PLAN:

@@ -24,7 +24,7 @@ static void predict(struct ibcc_evidence *e)
 
 	e->in.cpu_ns = a_second_each;
 	e->in.arg = &asked;
-	e->in.budget_ns = MOST_MS * 1000000000u;
+	e->in.budget_ns = (MOST_MS + 1) * 1000000000u;
 	if (ibcc_predict(&e->in, &p))
 		return;
 	o = ibcc_report_prediction(e->topo, &e->in, &p);

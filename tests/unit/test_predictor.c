@@ -284,6 +284,13 @@ static uint64_t a_second_each(void *arg)
 	return ++*asked * 1000000000ull;
 }
 
+static uint64_t three_seconds_each(void *arg)
+{
+	uint64_t *asked = arg;
+
+	return ++*asked * 3000000000ull;
+}
+
 /* What the time is not enough for is not told; nobody computes on when he is told to end. */
 static void time_is_bounded(void **state)
 {
@@ -318,6 +325,14 @@ static void time_is_bounded(void **state)
 	assert_int_equal(ibcc_predict(&in, &p), 0);
 	assert_true(p.known);
 	assert_int_equal(p.n_roots, 1);
+	ibcc_prediction_fini(&p);
+	/* What begins fits: the last question but that of the whole is within the time. */
+	asked = 0;
+	in.cpu_ns = three_seconds_each;
+	in.budget_ns = 121000000000ull;
+	assert_int_equal(ibcc_predict(&in, &p), 0);
+	assert_true(p.known);
+	assert_int_equal(asked - 1, (3 + 121) / 3);
 	ibcc_prediction_fini(&p);
 	ibcc_loads_fini(&now);
 	ibcc_memory_fini(&m);
