@@ -6,14 +6,16 @@
 
 #include <ibcc/vendor.h>
 
-/* Without an answer nobody knows whether a Set arrived, so those are taken back as well. */
+/* Only a refusal tells that a Set was not carried out: whatever else went wrong, nobody knows, and
+ * what is left out here is forgotten with the transaction. Who pushes may also have ended early.
+ */
 static bool may_be_there(const struct ibcc_change_result *r)
 {
 	switch (r->outcome) {
+	case IBCC_OUTCOME_PENDING:
 	case IBCC_OUTCOME_VERIFIED:
 	case IBCC_OUTCOME_DIFFERS: return true;
-	case IBCC_OUTCOME_FAILED: return r->err == -ETIMEDOUT;
-	case IBCC_OUTCOME_PENDING:
+	case IBCC_OUTCOME_FAILED: return r->err != -EREMOTEIO;
 	case IBCC_OUTCOME_SKIPPED:
 	case IBCC_OUTCOME_DRY: return false;
 	}

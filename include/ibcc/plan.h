@@ -92,16 +92,16 @@ bool ibcc_plan_in_force(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint
 enum ibcc_outcome {
 	IBCC_OUTCOME_PENDING,  /* not tried */
 	IBCC_OUTCOME_VERIFIED, /* written and read back equal */
-	IBCC_OUTCOME_FAILED,   /* the node refused, see err and status */
-	IBCC_OUTCOME_DIFFERS,  /* accepted, but reads back otherwise */
-	IBCC_OUTCOME_SKIPPED,  /* an earlier change of this node failed */
-	IBCC_OUTCOME_DRY,      /* the null applier: nothing sent */
+	IBCC_OUTCOME_FAILED,  /* see err and status; not written for certain with -EREMOTEIO only */
+	IBCC_OUTCOME_DIFFERS, /* accepted, but reads back otherwise */
+	IBCC_OUTCOME_SKIPPED, /* an earlier change of this node failed */
+	IBCC_OUTCOME_DRY,     /* the null applier: nothing sent */
 };
 const char *ibcc_outcome_name(enum ibcc_outcome o);
 
 struct ibcc_change_result {
 	enum ibcc_outcome outcome;
-	int err;         /* negative errno, 0 if none */
+	int err;         /* negative errno, 0 if none; -EREMOTEIO: the node refused the Set */
 	uint16_t status; /* MAD status of the refusal */
 };
 

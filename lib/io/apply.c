@@ -289,6 +289,12 @@ static int add_sets(struct apply *a, const uint32_t *set, uint32_t n_set)
 	return rc;
 }
 
+/* A node that is busy may have carried out an earlier attempt, whose answer got lost. */
+static int set_err(const struct ibcc_mad_op *op)
+{
+	return op->err == -EREMOTEIO && op->status == IBCC_MAD_STATUS_BUSY ? -EBUSY : op->err;
+}
+
 /* Takes what became of the Sets. */
 static void take_sets(struct apply *a)
 {
@@ -298,8 +304,14 @@ static void take_sets(struct apply *a)
 
 		a->tried[a->batch.tag[k].index] = op->err == 0;
 		if (op->err < 0 && !(ibcc_batch_is_refused(op) && retry_by_block(a, g, NULL)))
-			fail(a, g, IBCC_OUTCOME_FAILED, op->err, op->status);
+			fail(a, g, IBCC_OUTCOME_FAILED, set_err(op), op->status);
 	}
+}
+
+/* A Set that was taken is there, whatever the node says to being read. */
+static int get_err(const struct ibcc_mad_op *op)
+{
+	return op->err == -EREMOTEIO ? -ENODATA : op->err;
 }
 
 /* Some nodes have one change written, then all are read back. */
@@ -343,7 +355,7 @@ static int wave(struct apply *a, uint32_t *from)
 		if (op->err < 0 && ibcc_batch_is_refused(op) && is_beyond_end(a, g))
 			settle(a, a->order[g->next++], IBCC_OUTCOME_VERIFIED, 0, 0);
 		else if (op->err < 0)
-			fail(a, g, IBCC_OUTCOME_FAILED, op->err, op->status);
+			fail(a, g, IBCC_OUTCOME_FAILED, get_err(op), op->status);
 		else
 			judge(a, g, op->mad + IBCC_MAD_DATA_OFFS);
 	}

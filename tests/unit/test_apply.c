@@ -188,6 +188,27 @@ static void test_partial_failure(void **state)
 	teardown(&x);
 }
 
+/* Only a refused Set was not carried out for certain. */
+static void test_may_be_there(void **state)
+{
+	struct fixture x = setup();
+
+	(void)state;
+	fake_node_of(x.f, LUSTRE_SRC1)->refuse_cc = 1; /* the look at what was written */
+	fake_node_of(x.f, LUSTRE_SRC2)->set_status = IBCC_MAD_STATUS_BUSY;
+	fake_node_of(x.f, LUSTRE_SRC3)->set_status = FAKE_BAD_FIELD;
+	for (uint32_t i = 0; i < 3; i++)
+		want_source(&x, LUSTRE_SRC1 + i);
+	assert_int_equal(apply(&x), -EIO);
+	assert_int_equal(fake_node_of(x.f, LUSTRE_SRC1)->ca_setting[5], 150);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(x.r.change[3 * i].outcome, IBCC_OUTCOME_FAILED);
+	assert_int_equal(x.r.change[0].err, -ENODATA);
+	assert_int_equal(x.r.change[3].err, -EBUSY);
+	assert_int_equal(x.r.change[6].err, -EREMOTEIO);
+	teardown(&x);
+}
+
 /* Changes of one node that do not follow each other in the plan keep their order all the same. */
 static void test_scattered_node(void **state)
 {
@@ -351,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_dry),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_partial_failure),
+		cmocka_unit_test(test_may_be_there),
 		cmocka_unit_test(test_scattered_node),
 		cmocka_unit_test(test_wrong_key),
 		cmocka_unit_test(test_stops_when_told),

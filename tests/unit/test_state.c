@@ -304,6 +304,39 @@ static void test_all_or_nothing(void **state)
 	ibcc_state_close(s);
 }
 
+/* Of what may be there and is not verified, nothing stays behind when the others are taken back. */
+static void test_nothing_left(void **state)
+{
+	static const int errs[] = { -ETIMEDOUT, -EIO, -ENODATA, -EBUSY };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
+		char name[] = "left0.db";
+		struct fake_applier f = fake_applier();
+		struct ibcc_carry c = { .applier = &f.base,
+					.txn = { .who = "me", .action = "apply", .summary = "" },
+					.all_or_nothing = true };
+		struct ibcc_plan p = { 0 };
+		struct ibcc_result r = { 0 };
+
+		name[4] += (char)i;
+		c.state = open_state(name);
+		plan_add(&p, GUID_A, CA, 0, 1, 2);
+		plan_add(&p, GUID_B, CA, 0, 11, 12);
+		f.fail_guid = GUID_B;
+		f.fail_err = errs[i];
+		assert_int_equal(ibcc_carry_out(&c, &p, &r, NULL), -EIO);
+		assert_int_equal(f.runs, 2);
+		assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
+		/* The way back failed there, too: then it is not forgotten. */
+		assert_undo(c.state, 0, 2, 1);
+		ibcc_result_fini(&r);
+		ibcc_plan_fini(&p);
+		ibcc_plan_fini(&f.applied);
+		ibcc_state_close(c.state);
+	}
+}
+
 /* Old transactions go, but not the values that a rollback and the audit need. */
 static void test_prune(void **state)
 {
@@ -475,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_no_way_back),
 		cmocka_unit_test(test_no_way_back_in_bounds),
 		cmocka_unit_test(test_all_or_nothing),
+		cmocka_unit_test(test_nothing_left),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_prune_wrong_clock),
 		cmocka_unit_test(test_prune_beside),
