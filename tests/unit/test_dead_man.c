@@ -102,6 +102,38 @@ static void test_what(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Nodes with keys of their own get what is taken off with those, whichever plan came last. */
+static void test_keys(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_dead_man d = { .after_ms = 5000 };
+	const uint64_t want[] = { 0xa1, 0xb2, 4711 };
+	const uint32_t nodes[] = { LUSTRE_SRC1, LUSTRE_SRC2, LUSTRE_SRC3 };
+	struct ibcc_plan p;
+
+	(void)state;
+	for (uint32_t i = 3; i-- > 0;) {
+		p = plan_of(t, nodes[i], 1, 2);
+		p.change[0].cc_key = i < 2 ? 0xa1 + 0x10 * i : 0;
+		note(&d, &p, IBCC_OUTCOME_VERIFIED);
+	}
+	/* One is given another. */
+	p = plan_of(t, LUSTRE_SRC2, 0, 0);
+	p.change[0].attr_id = IBCC_CC_ATTR_KEY_INFO;
+	p.change[0].cc_key = 0xb1;
+	p.change[0].new_data[7] = 0xb2;
+	note(&d, &p, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(ibcc_dead_man_plan(&d, t, &p), 0);
+	assert_int_equal(p.n, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		for (uint32_t k = 0; k < 3; k++)
+			if (p.change[i].node_guid == t->node[nodes[k]].guid)
+				assert_int_equal(p.change[i].cc_key, want[k]);
+	ibcc_plan_fini(&p);
+	ibcc_dead_man_fini(&d);
+	ibcc_topo_free(t);
+}
+
 static void test_gone_node(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
@@ -123,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when),
 		cmocka_unit_test(test_what),
+		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_gone_node),
 	};
 
