@@ -137,20 +137,43 @@ static void retry(struct ibcc_service *s, unsigned int most_s)
 	t->due_ns = ibcc_service_now_ns() + t->retry_s * SECOND_NS;
 }
 
+/* A file that came in the place of the one with the trial knows nothing of it, whatever it has
+ * under that number: then all that is ours is taken back, of which what is on trial is a part.
+ */
+static int64_t where_it_began(struct ibcc_service *s)
+{
+	struct ibcc_trial t;
+
+	(void)ibcc_service_check_state(s, NULL);
+	return !ibcc_state_trial(s->state, &t) && t.txn == s->trial.txn ? t.txn : 0;
+}
+
+/* Was none of it ever made, or is it undone? Only the file tells: whoever is to take something back
+ * may not be there, either (-ENOENT).
+ */
+static bool is_nothing_left(struct ibcc_service *s, int64_t from)
+{
+	struct ibcc_plan joined = { 0 };
+	int64_t first = 0;
+	int rc = from ? ibcc_state_undo(s->state, from, &joined, &first, NULL) : 0;
+
+	ibcc_plan_fini(&joined);
+	return rc == -ENOENT;
+}
+
 static int take_back(struct ibcc_service *s, const struct ibcc_request *r, const char *reason,
 		     json_t **out, struct ibcc_why *why)
 {
-	int64_t txn = s->trial.txn;
-	int rc = ibcc_service_take_back(s, txn, r, reason, out, why);
+	int64_t from = where_it_began(s);
+	int rc = 0;
 
-	/* None of it was ever made, or it is undone, and the file may not have it yet. */
-	if (!rc || rc == -ENOENT)
-		ibcc_service_drop_trial(s, "taken back", r->who);
-	if (rc == -ENOENT && !s->trial.txn)
+	if (is_nothing_left(s, from))
 		*out = json_pack("{si so si si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
 				 json_array(), "writes", 0, "verified", 0, "error", json_null());
-	if (rc == -ENOENT && *out)
-		rc = 0;
+	else
+		rc = ibcc_service_take_back(s, from, r, reason, out, why);
+	if (!rc) /* the file may not have it yet */
+		ibcc_service_drop_trial(s, "taken back", r->who);
 	if (s->trial.txn)
 		retry(s, *out ? MOST_PARTIAL_S : MOST_UNREACHED_S);
 	return rc;

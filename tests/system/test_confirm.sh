@@ -73,6 +73,22 @@ ok "what nobody confirms is taken back, and the history says why"
 tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed too late"
 ok "it cannot be confirmed any more"
 
+# Who is to take it back, and the file that tells of it, may be gone when its time is over.
+try 2 || fail "a trial before opensm's end: $(cat "$TMP/apply.log")"
+stop "$OSM_PID"
+wait_until 20 status '.trial.over != null' || fail "without opensm the trial does not end: $(jq -c .trial "$TMP/status.json")"
+wait_until 20 grep -q 'taking back what was on trial.*no OpenSM plugin' "$TMP/tuned.log" || fail "nobody tries to take it back"
+status '.trial.over != null' || fail "it is called taken back without opensm: $(jq -c .trial "$TMP/status.json")"
+start_opensm --plugin
+wait_until 30 as_before || fail "when opensm is back, what nobody confirmed stays: $(difference "$untuned")"
+wait_until 20 is_over || fail "the trial does not end: $(jq -c '[.trial, .reason]' "$TMP/status.json")"
+ok "what nobody confirms while opensm is away is taken back when it is there again"
+try 2 || fail "a trial before the state file's end: $(cat "$TMP/apply.log")"
+rm "$TMP/state.db"
+wait_until 30 as_before || fail "without the state file what nobody confirms stays: $(difference "$untuned")"
+wait_until 20 is_over || fail "the trial does not end: $(jq -c '[.trial, .reason]' "$TMP/status.json")"
+ok "what nobody confirms is taken back, too, when the state file is lost meanwhile"
+
 try 2m || fail "a trial before the daemon's end: $(cat "$TMP/apply.log")"
 check 'marking is taken off during a trial' tune disable
 is_over || fail "a trial outlives what was tried: $(jq -c .trial "$TMP/status.json")"
