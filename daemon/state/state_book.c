@@ -179,13 +179,15 @@ static bool is_pruned(struct ibcc_state *s, int64_t id)
 	return pruned;
 }
 
-/* The way back to a moment in between is in the file alone. */
+/* The way back to a moment in between is in the file alone, unless all that it lacks is how the
+ * transaction of that moment ended.
+ */
 static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
 		     struct ibcc_why *why)
 {
 	struct ibcc_book part = { 0 };
 	bool live = false;
-	int rc = s->ahead || !s->db ? -EIO : is_live(s, from, &live);
+	int rc = (s->ahead && s->newest != from) || !s->db ? -EIO : is_live(s, from, &live);
 
 	if (!rc && live && is_pruned(s, from))
 		return ibcc_why_set(

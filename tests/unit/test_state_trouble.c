@@ -321,6 +321,7 @@ static void test_no_end(void **state)
 	assert_int_equal(f.runs, 1);
 	assert_true(ibcc_state_is_ahead(s));
 	assert_undo(s, 0, 1, 1);
+	assert_undo(s, 1, 1, 1); /* to its moment, too, as for a trial */
 	assert_int_equal(roll_back(&f, s), 0);
 	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
 	assert_undo(s, 0, 0, 0);
