@@ -159,6 +159,7 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 	rc = ibcc_state_check(s->state, why);
 	if (!trouble || rc)
 		return rc;
+	ibcc_service_find_trial(s);
 	if (s->pause_unwritten)
 		write_pause(s);
 	if (known)

@@ -4,6 +4,8 @@
  */
 #include "daemons.h"
 
+#include "daemon/state/state.h"
+
 static void test_tells_systemd(void **state)
 {
 	struct daemon d;
@@ -347,6 +349,54 @@ static void test_no_socket(void **state)
 	assert_int_equal(unlink(files_path("control")), 0);
 }
 
+/* A daemon that was killed has left something on trial, and the next one cannot read the file until
+ * somebody has put it in its place again.
+ */
+static void test_trial_found_late(void **state)
+{
+	struct ibcc_txn txn = { "me", "apply", "none", "", 0, 60 };
+	const struct ibcc_change change = {
+		.node_guid = 2, .lid = 7, .port = 1, .attr_id = IBCC_CC_ATTR_CA_SETTING
+	};
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_state *s;
+	char file[512], kept[512];
+	struct daemon d;
+	json_t *o, *trial;
+	int64_t id = 0;
+	int err = 0;
+
+	(void)state;
+	write_config("");
+	snprintf(file, sizeof(file), "%s", files_path("state.db"));
+	snprintf(kept, sizeof(kept), "%s", files_path("kept.db"));
+	unlink(file);
+	s = ibcc_state_open(kept, &err, NULL);
+	assert_int_equal(ibcc_plan_append(&plan, &change), 0);
+	assert_int_equal(ibcc_state_begin(s, &txn, &plan, NULL, &id, NULL), 0);
+	ibcc_plan_fini(&plan);
+	ibcc_state_close(s);
+	files_write("state.db", "this is no database, just a text of more than a hundred bytes, so "
+				"that nobody takes it for a new one, whoever may look at it.....");
+	d = start();
+	heard(&d, "STATUS=mode=observe");
+	assert_int_equal(rename(kept, file), 0);
+	do {
+		heard(&d, "STATUS=mode=observe");
+		o = ask("{\"command\": \"status\"}\n");
+		trial = json_incref(json_object_get(json_object_get(o, "result"), "trial"));
+		err = json_is_string(
+			json_object_get(json_object_get(o, "result"), "state_trouble"));
+		json_decref(o);
+		if (err)
+			json_decref(trial);
+	} while (err);
+	assert_int_equal(json_integer_value(json_object_get(trial, "transaction")), id);
+	assert_true(json_is_string(json_object_get(trial, "over")));
+	json_decref(trial);
+	end(&d);
+}
+
 static void test_dead_mans_socket(void **state)
 {
 	struct daemon d;
@@ -378,6 +428,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_one_daemon_only, teardown),
 		cmocka_unit_test_teardown(test_race, teardown),
 		cmocka_unit_test_teardown(test_no_socket, teardown),
+		cmocka_unit_test_teardown(test_trial_found_late, teardown),
 		cmocka_unit_test_teardown(test_dead_mans_socket, teardown),
 	};
 
