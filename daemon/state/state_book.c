@@ -174,9 +174,11 @@ static bool is_pruned(struct ibcc_state *s, int64_t id)
 {
 	char *text = ibcc_state_note(s, "pruned");
 	bool pruned = text && strtoll(text, NULL, 10) > id;
+	struct ibcc_trial t;
 
 	free(text);
-	return pruned;
+	/* What is on trial is kept. */
+	return pruned && (ibcc_state_trial(s, &t) || !t.pending || t.txn != id);
 }
 
 /* The way back to a moment in between is in the file alone, unless all that it lacks is how the

@@ -10,8 +10,12 @@
 #define HISTORY_DAYS 90
 #define MOST_ROUNDS  8
 
-/* The transactions below ?1 that have ended. */
-#define OLD          " SELECT id FROM txn WHERE id < ?1 AND ended IS NOT NULL"
+/* The transactions below ?1 that have ended. What is on trial has to be taken back to its moment,
+ * however old it looks: that it has, since nothing but tries to take it back comes behind it.
+ */
+#define OLD                                                                                        \
+	" SELECT id FROM txn WHERE id < ?1 AND ended IS NOT NULL"                                  \
+	" AND id NOT IN (SELECT txn FROM trial WHERE outcome = 'pending')"
 #define BY_ATTRIBUTE " GROUP BY c.node_guid, c.port, c.attr_id, c.attr_mod"
 #define FIRST        " min(c.txn * 4294967296 + c.seq)"
 #define LAST         " max(c.txn * 4294967296 + c.seq)"

@@ -152,6 +152,41 @@ static void test_failed(void **state)
 	ibcc_state_close(s);
 }
 
+/* What is on trial is not forgotten, when the clock jumps or each try to take it back is written
+ * down: nobody could go back to its moment.
+ */
+static void test_not_pruned(void **state)
+{
+	struct ibcc_state *s = open_state("pruned.db");
+	struct fake_applier f = fake_applier();
+	json_t *list;
+	int err = 0;
+
+	(void)state;
+	one_change(s, GUID_A, 0, 1, 0);
+	assert_int_equal(try(s, &f), 0);
+	f.fail_guid = GUID_B;
+	f.fail_err = -ETIMEDOUT;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(take_back(s, &f, 2), -EIO);
+	assert_int_equal(sqlite3_exec(s->db, "UPDATE txn SET ended = 60", NULL, NULL, NULL), 0);
+	assert_int_equal(ibcc_state_prune(s, time(NULL), UINT64_MAX), 0);
+	assert_undo(s, 2, 2, 2);
+	assert_int_equal(ibcc_state_prune(s, 0, 0), 0);
+	assert_undo(s, 2, 2, 2);
+	/* The tries are. */
+	list = ibcc_state_history(s, 100, &err);
+	assert_true(json_array_size(list) <= 4);
+	json_decref(list);
+	f.fail_guid = 0;
+	assert_int_equal(take_back(s, &f, 2), 0);
+	assert_trial(s, 2, "taken back");
+	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
+	assert_int_equal(fake_value(&f, GUID_B, CA, 0), 11);
+	ibcc_plan_fini(&f.applied);
+	ibcc_state_close(s);
+}
+
 static int killer_run(struct ibcc_applier *a, const struct ibcc_plan *plan, struct ibcc_result *r,
 		      struct ibcc_why *why)
 {
@@ -225,9 +260,8 @@ static void test_killed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_confirmed),
-		cmocka_unit_test(test_taken_back),
-		cmocka_unit_test(test_failed),
+		cmocka_unit_test(test_confirmed), cmocka_unit_test(test_taken_back),
+		cmocka_unit_test(test_failed),    cmocka_unit_test(test_not_pruned),
 		cmocka_unit_test(test_killed),
 	};
 
