@@ -20,6 +20,7 @@ static void to_mad(uint8_t *mad, const struct ibcc_change *c)
 /* The table that an endport has after a plan, as far as the plan tells. */
 struct table {
 	uint8_t blocks; /* bit k: block k is in the plan */
+	uint8_t twice;  /* ... more than once */
 	struct ibcc_cct cct;
 };
 
@@ -28,18 +29,31 @@ static bool same_endport(const struct ibcc_change *a, const struct ibcc_change *
 	return a->node_guid == b->node_guid && a->port == b->port;
 }
 
-static struct table table_of(const struct ibcc_plan *plan, uint32_t from, uint32_t end)
+static int by_endport(const void *x, const void *y, void *arg)
+{
+	const struct ibcc_plan *plan = arg;
+	uint32_t i = *(const uint32_t *)x, k = *(const uint32_t *)y;
+	const struct ibcc_change *a = &plan->change[i], *b = &plan->change[k];
+
+	if (a->node_guid != b->node_guid)
+		return a->node_guid < b->node_guid ? -1 : 1;
+	return a->port != b->port ? a->port - b->port : (i > k) - (i < k);
+}
+
+/* The changes of one endport are order[0] .. order[n - 1]. */
+static struct table table_of(const struct ibcc_plan *plan, const uint32_t *order, uint32_t n)
 {
 	struct table t = { 0 };
 
-	for (uint32_t i = from; i < end; i++) {
-		const struct ibcc_change *c = &plan->change[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ibcc_change *c = &plan->change[order[i]];
 		uint8_t mad[IBCC_MAD_BYTES];
 
 		if (c->attr_id != IBCC_CC_ATTR_CCT || c->attr_mod >= IBCC_CCT_MAX_BLOCKS)
 			continue;
 		to_mad(mad, c);
 		ibcc_cc_cct_unpack(mad, c->attr_mod, &t.cct, &t.cct.limit);
+		t.twice |= (uint8_t)(t.blocks & 1u << c->attr_mod);
 		t.blocks |= (uint8_t)(1u << c->attr_mod);
 	}
 	return t;
@@ -61,6 +75,8 @@ static const char *check_block(const struct ibcc_bounds *b, const struct table *
 	bool known = block && t->blocks & 1u << (block - 1);
 	uint32_t before = known ? ibcc_cct_entry_delay_milli(t->cct.entry[first - 1]) : 0;
 
+	if (t->twice & 1u << block) /* of which the first is there for a while, or stays */
+		return "a block of a table twice";
 	if (t->cct.limit >= IBCC_CCT_MAX_ENTRIES)
 		return "a CCTI_Limit beyond 255";
 	for (unsigned int i = first; i < first + IBCC_CCT_BLOCK_ENTRIES && i <= t->cct.limit; i++) {
@@ -128,27 +144,42 @@ static const char *check(const struct ibcc_bounds *b, const struct table *t,
 uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *plan, bool *bad,
 			   struct ibcc_why *why)
 {
+	uint32_t *order = calloc(plan->n ? plan->n : 1, sizeof(*order));
 	uint32_t n = 0, from, end, i;
 
+	for (i = 0; i < plan->n; i++) {
+		if (order)
+			order[i] = i;
+		else if (bad)
+			bad[i] = true;
+	}
+	if (!order) {
+		ibcc_why_set(why, 0, "no memory to look at it");
+		return plan->n;
+	}
+	/* Plans may come from anybody: what belongs together need not stand together. */
+	qsort_r(order, plan->n, sizeof(*order), by_endport, (void *)(uintptr_t)plan);
 	for (from = 0; from < plan->n; from = end) {
 		struct table t;
 
-		for (end = from + 1;
-		     end < plan->n && same_endport(&plan->change[from], &plan->change[end]); end++)
+		for (end = from + 1; end < plan->n && same_endport(&plan->change[order[from]],
+								   &plan->change[order[end]]);
+		     end++)
 			;
-		t = table_of(plan, from, end);
+		t = table_of(plan, order + from, end - from);
 		for (i = from; i < end; i++) {
-			const struct ibcc_change *c = &plan->change[i];
+			const struct ibcc_change *c = &plan->change[order[i]];
 			const char *what = check(b, &t, c);
 
 			if (bad)
-				bad[i] = what;
+				bad[order[i]] = what;
 			if (what && !n++)
 				ibcc_why_set(why, 0, "node 0x%016" PRIx64 " port %u, %s: %s",
 					     c->node_guid, c->port, ibcc_cc_attr_name(c->attr_id),
 					     what);
 		}
 	}
+	free(order);
 	return n;
 }
 

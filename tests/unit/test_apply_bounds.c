@@ -109,6 +109,39 @@ static void test_beyond_bounds(void **state)
 	teardown(&x);
 }
 
+/* A client need not have its changes in the planner's order, or each of them once. */
+static void test_plan_of_a_stranger(void **state)
+{
+	struct ibcc_change c;
+	struct fixture x;
+
+	(void)state;
+	setup(&x);
+	want_source(&x, LUSTRE_SRC1, 2); /* beyond the table, which comes after another node's */
+	want_source(&x, LUSTRE_SRC2, 0);
+	c = x.plan.change[1];
+	x.plan.change[1] = x.plan.change[2];
+	x.plan.change[2] = c;
+	assert_int_equal(apply(&x), -EIO);
+	assert_int_equal(x.r.change[0].err, -ERANGE);
+	assert_int_equal(x.r.change[1].outcome, IBCC_OUTCOME_VERIFIED);
+	assert_int_equal(x.r.change[2].outcome, IBCC_OUTCOME_SKIPPED);
+	assert_int_equal(x.f->base.stats.sets, 2);
+	assert_non_null(strstr(x.left_out.text, "CCTI_Min"));
+
+	/* What is put right by a later change is there until then, and stays if none comes. */
+	x.bounds.max_delay = 100;
+	ibcc_plan_fini(&x.plan);
+	want_source(&x, LUSTRE_SRC1, 0);
+	x.plan.change[1].new_data[6] = 0x3f; /* a long delay at index 1 */
+	want(&x, LUSTRE_SRC1, IBCC_CC_ATTR_CCT)->new_data[1] = 1;
+	x.plan.change[2].new_data[7] = 5;
+	assert_int_equal(apply(&x), -EIO);
+	assert_int_equal(x.f->base.stats.sets, 0);
+	assert_non_null(strstr(x.left_out.text, "twice"));
+	teardown(&x);
+}
+
 /* Where the plan has no table the node is asked for its own. */
 static void test_min_of_the_table_there(void **state)
 {
@@ -174,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_beyond_bounds),
+		cmocka_unit_test(test_plan_of_a_stranger),
 		cmocka_unit_test(test_min_of_the_table_there),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_sets_a_minute),
