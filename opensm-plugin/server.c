@@ -111,6 +111,16 @@ static bool flush(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t 
 	return c->session.phase != IBCC_SESSION_ENDED;
 }
 
+/* Who has hung up has given up on its plan: when we come to hear of it after a stop (SIGSTOP, a
+ * debugger), it may have looked at the nodes already, and must not see them move.
+ */
+static bool has_hung_up(const struct ibcc_server_client *c)
+{
+	struct pollfd p = { .fd = c->fd };
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
+}
+
 /* Takes what the client says. False: hang up. */
 static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t now_ms)
 {
@@ -131,7 +141,7 @@ static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t n
 			ibcc_session_abort(&c->session, h.seq, IBCC_REFUSAL_VERSION,
 					   "the OpenSM plugin speaks another protocol version than "
 					   "this client; install both from one release");
-		else if (ret)
+		else if (ret || (h.type == IBCC_PROTO_PLAN_COMMIT && has_hung_up(c)))
 			return false;
 		else
 			ibcc_session_input(&c->session, &s->host, &h, payload);

@@ -184,6 +184,23 @@ static void test_plan_client_gone(void **state)
 	close(other);
 }
 
+/* OpenSM was stopped, the client has given up, and all that it said is heard only now. */
+static void test_plan_given_up(void **state)
+{
+	int fd = greet(), other;
+
+	(void)state;
+	begin(fd, 8, 1);
+	change(fd, 8);
+	assert_int_equal(ibcc_proto_send(fd, IBCC_PROTO_PLAN_COMMIT, 8, NULL, 0), 0);
+	close(fd);
+	turn();
+	assert_int_equal(taken.n, 0);
+	other = greet();
+	expect_nothing(other);
+	close(other);
+}
+
 static void test_plan_bad(void **state)
 {
 	struct ibcc_proto_plan huge = { .n_changes = UINT32_MAX };
@@ -252,6 +269,7 @@ int main(void)
 		CONVERSATION(test_plan),
 		CONVERSATION(test_plan_refused),
 		CONVERSATION(test_plan_client_gone),
+		CONVERSATION(test_plan_given_up),
 		CONVERSATION(test_plan_bad),
 		CONVERSATION(test_bad_manners),
 	};
