@@ -304,6 +304,7 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->service = ibcc_service_new(config, cc_key);
 	if (w->service) {
+		ibcc_service_claim(w->service);
 		ibcc_service_listen(w->service);
 		ibcc_service_on_predicted(w->service, ibcc_worker_on_predicted, w);
 	}

@@ -67,8 +67,8 @@ struct ibcc_job {
 
 void ibcc_job_free(struct ibcc_job *j);
 
-/* Opens the state file, so that what is wrong with it shows at the start, and starts the thread
- * with all signals blocked. NULL with *err and *why on failure.
+/* Opens the state file, beside which the caller holds the lock, so that what is wrong with it shows
+ * at the start, and starts the thread with all signals blocked. NULL with *err and *why on failure.
  */
 struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
 				    struct ibcc_why *why);

@@ -24,6 +24,9 @@ struct ibcc_service;
 struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key);
 void ibcc_service_free(struct ibcc_service *s);
 
+/* Whoever has the service holds the lock as long; before the state file is opened. */
+void ibcc_service_claim(struct ibcc_service *s);
+
 /* The service lives on: it subscribes to the traps that tell of a changed fabric, where there is no
  * plugin to tell of that.
  */

@@ -64,6 +64,7 @@ struct ibcc_service {
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	struct ibcc_rediscovery again;   /* ... and when there is to be another */
 	uint64_t n_discoveries;
+	bool alone;                   /* we hold the lock */
 	bool listens;                 /* to traps, where the topology is from discovery */
 	struct ibcc_notices *notices; /* NULL: does not */
 	uint64_t heard_then;          /* traps, and gaps between them, when last counted */

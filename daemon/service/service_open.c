@@ -86,6 +86,11 @@ void ibcc_service_free(struct ibcc_service *s)
 	free(s);
 }
 
+void ibcc_service_claim(struct ibcc_service *s)
+{
+	s->alone = true;
+}
+
 void ibcc_service_listen(struct ibcc_service *s)
 {
 	s->listens = true;
@@ -128,6 +133,8 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	s->state = ibcc_state_open(s->config.state_file, &rc, why);
 	if (!s->state)
 		return rc;
+	if (s->alone) /* what cannot be closed now will be when the file can be written */
+		(void)ibcc_state_claim(s->state);
 	read_pause(s);
 	ibcc_service_find_trial(s);
 	s->effect.newest = ibcc_state_newest(s->state);

@@ -63,6 +63,12 @@ struct ibcc_state_sample {
 struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why);
 void ibcc_state_close(struct ibcc_state *s);
 
+/* The caller holds the lock (ibcc_lock_take()) as long as it has the file: whatever is open there
+ * was left so, also where another process has the number of the one that left it, as after a crash
+ * of the host. Before the first transaction. -EIO.
+ */
+int ibcc_state_claim(struct ibcc_state *s);
+
 /* Why nothing can be written down, and what to do about it; NULL if the last write succeeded. */
 const char *ibcc_state_trouble(const struct ibcc_state *s);
 
@@ -71,7 +77,8 @@ const char *ibcc_state_trouble(const struct ibcc_state *s);
  */
 int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why);
 
-/* Transactions found open by ibcc_state_open(): the process before ended in the middle of them. */
+/* Transactions found open by ibcc_state_open() or ibcc_state_claim(): the process before ended in
+ * the middle of them. */
 uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
 
 /* Stores a plan durably before it is carried out; its number goes to *id. `t` (may be NULL) gives

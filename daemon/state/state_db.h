@@ -15,6 +15,7 @@ struct ibcc_state {
 	char *file;
 	sqlite3 *db;   /* NULL: cannot even be read */
 	bool writable; /* opened so, which says nothing about the disk */
+	bool alone;    /* no other process can have a transaction open */
 	dev_t dev;     /* of the file that is open */
 	ino_t ino;
 	struct ibcc_why trouble; /* empty: the last write succeeded */

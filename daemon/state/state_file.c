@@ -117,18 +117,22 @@ static int64_t user_version(sqlite3 *db)
 	return v;
 }
 
-/* An SQL function: does a process live? Somebody else's open transaction is none of ours. */
+/* An SQL function: does a process live that may be carrying something out? Somebody else's open
+ * transaction is none of ours.
+ */
 static void sql_alive(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
+	const struct ibcc_state *s = sqlite3_user_data(ctx);
 	pid_t pid = (pid_t)sqlite3_value_int(v[0]);
 
 	(void)n;
-	sqlite3_result_int(ctx, pid > 0 && pid != getpid() && (!kill(pid, 0) || errno == EPERM));
+	sqlite3_result_int(ctx, !s->alone && pid > 0 && pid != getpid() &&
+					(!kill(pid, 0) || errno == EPERM));
 }
 
 static int close_orphans(struct ibcc_state *s, sqlite3 *db)
 {
-	int rc = sqlite3_create_function(db, "alive", 1, SQLITE_UTF8, NULL, sql_alive, NULL, NULL);
+	int rc = sqlite3_create_function(db, "alive", 1, SQLITE_UTF8, s, sql_alive, NULL, NULL);
 
 	if (!rc)
 		rc = sqlite3_exec(db,
@@ -139,6 +143,18 @@ static int close_orphans(struct ibcc_state *s, sqlite3 *db)
 	if (!rc)
 		s->interrupted = (uint32_t)sqlite3_changes(db);
 	return rc;
+}
+
+int ibcc_state_claim(struct ibcc_state *s)
+{
+	uint32_t before = s->interrupted;
+
+	s->alone = true;
+	if (s->writable && close_orphans(s, s->db))
+		return ibcc_state_failed(s, NULL);
+	s->interrupted += s->writable ? before : 0;
+	s->book_fresh = false;
+	return 0;
 }
 
 /* A new file belongs to the folder's owner: made by root's command line it must not lock out the

@@ -362,7 +362,7 @@ static void test_trial_found_late(void **state)
 	struct ibcc_state *s;
 	char file[512], kept[512];
 	struct daemon d;
-	json_t *o, *trial;
+	json_t *o, *trial, *list;
 	int64_t id = 0;
 	int err = 0;
 
@@ -394,6 +394,12 @@ static void test_trial_found_late(void **state)
 	assert_int_equal(json_integer_value(json_object_get(trial, "transaction")), id);
 	assert_true(json_is_string(json_object_get(trial, "over")));
 	json_decref(trial);
+	/* Who had its transaction open is no more, though the number is that of a process. */
+	o = ask("{\"command\": \"history\", \"args\": {}}\n");
+	list = json_object_get(json_object_get(o, "result"), "transactions");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "outcome")),
+			    "interrupted");
+	json_decref(o);
 	end(&d);
 }
 

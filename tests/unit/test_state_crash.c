@@ -139,6 +139,12 @@ static void test_open_of_the_living(void **state)
 	assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
 	again = open_state("living.db");
 	assert_int_equal(ibcc_state_interrupted(again), 0);
+	/* Unless that one only has the number, as the lock tells. */
+	assert_int_equal(ibcc_state_claim(again), 0);
+	assert_int_equal(ibcc_state_interrupted(again), 1);
+	ibcc_state_close(again);
+	again = open_state("living.db");
+	assert_int_equal(ibcc_state_interrupted(again), 0);
 	ibcc_state_close(again);
 	ibcc_state_close(s);
 }
