@@ -453,22 +453,25 @@ int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint6
 {
 	struct ibcc_proto_header h;
 	const void *payload;
+	bool ends;
 	int rc;
 
 	rc = ibcc_plugin_connect(p, why);
 	if (rc)
 		return rc;
 	rc = send_plan(p, plan, cc_key);
+	r->unheard = !rc;
 	while (!rc) {
 		rc = receive(p, IBCC_PLUGIN_SILENCE_MS, &h, &payload);
 		if (rc)
 			break;
+		ends = h.type == IBCC_PROTO_PLAN_END && h.length == sizeof(struct ibcc_proto_error);
+		r->unheard = h.type != IBCC_PROTO_ERROR && !ends;
 		if (h.type == IBCC_PROTO_RESULT)
 			rc = take_result(r, &h, payload);
 		else if (h.type == IBCC_PROTO_ERROR)
 			return hung_up(p, &h, payload, why);
-		else if (h.type == IBCC_PROTO_PLAN_END &&
-			 h.length == sizeof(struct ibcc_proto_error))
+		else if (ends)
 			return take_end(r, &h, payload, why);
 		else
 			rc = -EPROTO;

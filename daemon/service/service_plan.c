@@ -88,10 +88,11 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	ibcc_service_begin_trial(s, r, rc, why);
 	if (res.set_mads) {
 		ibcc_service_predict_saved(s, &plan);
-		/* What is there now is ours by the books, and the tuner has not made it. */
-		ibcc_service_forget(s);
 		ibcc_service_pause(s, NULL);
 	}
+	/* What is there now is ours by the books, and the tuner has not made it. */
+	if (ibcc_result_may_have_written(&res))
+		ibcc_service_forget(s);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
 out:

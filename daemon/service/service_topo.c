@@ -220,7 +220,7 @@ void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
 	bool moved = false;
 
 	s->set_mads += res->set_mads;
-	if (res->set_mads)
+	if (ibcc_result_may_have_written(res))
 		ibcc_predictor_wrote(s->predictor);
 	for (uint32_t i = 0; i < res->n; i++)
 		moved |= res->change[i].err == -ESTALE;

@@ -127,7 +127,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 			"%u settings of the state file are none that a node could be given "
 			"(%s); \"ibcc-tune disable\" takes theirs off",
 			n_bad, what.text);
-	if (plan.n && res.set_mads)
+	if (plan.n && ibcc_result_may_have_written(&res))
 		pause_after(s, "rollback", r, reason);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
@@ -236,7 +236,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
 	if (!rc || res.set_mads)
 		ibcc_service_drop_trial(s, "switched off", r->who);
-	if (!rc || res.set_mads)
+	if (!rc || ibcc_result_may_have_written(&res))
 		pause_after(s, "disable", r, NULL);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
@@ -275,7 +275,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	};
 	rc = ibcc_service_carry(s, carry, &audit.drift, &res, why);
 	ibcc_service_wrote(s, &res);
-	if (res.set_mads)
+	if (ibcc_result_may_have_written(&res))
 		s->cycle.actual_known = false;
 	/* What the last look found is mended; the next look is at the next pass. */
 	if (!rc)

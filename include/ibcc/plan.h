@@ -110,7 +110,12 @@ struct ibcc_result {
 	struct ibcc_change_result *change; /* owned */
 	uint32_t n_verified, n_failed;
 	uint32_t set_mads;
+	bool unheard; /* nobody told the end: there may be more of it than this says */
 };
+static inline bool ibcc_result_may_have_written(const struct ibcc_result *r)
+{
+	return r->set_mads || r->unheard;
+}
 int ibcc_result_init(struct ibcc_result *r, uint32_t n); /* -ENOMEM */
 void ibcc_result_fini(struct ibcc_result *r);
 

@@ -400,6 +400,8 @@ static void test_plans(void **state)
 		assert_int_equal(r.n_verified, cases[i].verified);
 		assert_int_equal(r.n_failed, cases[i].failed);
 		assert_int_equal(r.set_mads, cases[i].set_mads);
+		assert_int_equal(r.unheard, cases[i].want == -ENOTCONN || cases[i].want == -EPROTO);
+		assert_int_equal(ibcc_result_may_have_written(&r), cases[i].want != -EPERM);
 		assert_non_null(strstr(why.text, cases[i].word));
 		/* A refusal of a plan is no reason to part. */
 		assert_int_equal(ibcc_plugin_state(p) != NULL,
