@@ -10,7 +10,7 @@ mkdir -p "$tmp/tests/system"
 cp tests/run.sh "$tmp/tests"
 # a_test NAME: from what comes in.
 a_test() { cat >"$tmp/tests/system/test_$1.sh"; }
-run() { env -u T JOBS="${JOBS-2}" bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1; }
+run() { env -u T JOBS=2 bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1; }
 eventually() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; return 1; }
 
 # a ends when b has run, which begins at the same time then.
