@@ -22,6 +22,18 @@ static bool may_be_there(const struct ibcc_change_result *r)
 	return true;
 }
 
+/* Did a node take anything, whatever it says to being read? One that is silent to Sets has another
+ * key, as it seems, and would be silent to the way back, too.
+ */
+static bool was_any_taken(const struct ibcc_result *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->change[i].outcome == IBCC_OUTCOME_VERIFIED ||
+		    r->change[i].outcome == IBCC_OUTCOME_DIFFERS || r->change[i].err == -ENODATA)
+			return true;
+	return false;
+}
+
 /* What is there before the first write of ours is what a rollback has to push one day. */
 static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct ibcc_plan *undo,
 		    struct ibcc_why *why)
@@ -164,7 +176,7 @@ int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ib
 	if (c->topo)
 		ibcc_vendor_mark(c->topo, plan);
 	rc = one_transaction(c, &txn, plan, r, &id, why);
-	if (rc != -EIO || !c->all_or_nothing || !r->n_verified)
+	if (rc != -EIO || !c->all_or_nothing || !was_any_taken(r))
 		return rc;
 	undo = take_back(c, plan, r, id, &undo_why);
 	return ibcc_why_set(why, rc, "%s; %s%s", why ? why->text : "",

@@ -337,6 +337,36 @@ static void test_nothing_left(void **state)
 	}
 }
 
+/* A single change that was taken, and could not be read back, is taken back as well. */
+static void test_nothing_verified(void **state)
+{
+	static const struct {
+		int err;
+		unsigned int runs;
+	} cases[] = { { -ENODATA, 2 }, { -ETIMEDOUT, 1 }, { -EREMOTEIO, 1 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fake_applier f = fake_applier();
+		struct ibcc_carry c = { .applier = &f.base,
+					.state = open_state("unverified.db"),
+					.txn = { .who = "me", .action = "apply", .summary = "" },
+					.all_or_nothing = true };
+		struct ibcc_plan p = { 0 };
+		struct ibcc_result r = { 0 };
+
+		plan_add(&p, GUID_B, CA, 0, 11, 12);
+		f.fail_guid = GUID_B;
+		f.fail_err = cases[i].err;
+		assert_int_equal(ibcc_carry_out(&c, &p, &r, NULL), -EIO);
+		assert_int_equal(f.runs, cases[i].runs);
+		ibcc_result_fini(&r);
+		ibcc_plan_fini(&p);
+		ibcc_plan_fini(&f.applied);
+		ibcc_state_close(c.state);
+	}
+}
+
 /* Old transactions go, but not the values that a rollback and the audit need. */
 static void test_prune(void **state)
 {
@@ -509,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_no_way_back_in_bounds),
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_nothing_left),
+		cmocka_unit_test(test_nothing_verified),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_prune_wrong_clock),
 		cmocka_unit_test(test_prune_beside),
