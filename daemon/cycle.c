@@ -149,6 +149,20 @@ static uint64_t cpu_ns(const struct ibcc_cycle *c)
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
 }
 
+/* With each audit, which finds out what became of changes of which that was not known, and may have
+ * put something at nodes again. Without memory for it another time.
+ */
+static void look_for_heirs_again(struct ibcc_cycle *c)
+{
+	bool *held = calloc(c->actual.n + 1, sizeof(*held));
+
+	if (held) {
+		ibcc_tuner_held(c->tuner, held);
+		ibcc_inherit_again(&c->inherit, held);
+	}
+	free(held);
+}
+
 /* The tuner's decision. What it does not know of the settings is laid around it. */
 static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
 {
@@ -156,6 +170,8 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 	struct ibcc_settings view = { 0 };
 	int rc = 0;
 
+	if (state && c->audited)
+		look_for_heirs_again(c);
 	if (state)
 		rc = ibcc_inherit_look(h, state, c->topo, &c->actual, why);
 	if (!rc && h->n_left)

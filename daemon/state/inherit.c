@@ -55,6 +55,16 @@ static void lose_sight(struct ibcc_inherit *h, const struct ibcc_settings *actua
 	}
 }
 
+void ibcc_inherit_again(struct ibcc_inherit *h, const bool *held)
+{
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (h->heir[i] != IBCC_HEIR_NONE || held[i])
+			continue;
+		h->heir[i] = IBCC_HEIR_UNKNOWN;
+		h->n_known--;
+	}
+}
+
 int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_why *why)
 {

@@ -43,6 +43,11 @@ void ibcc_inherit_reset(struct ibcc_inherit *h);
 int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_why *why);
 
+/* The books may know more by now: all endports are looked at anew that had nothing of ours, but for
+ * those that are `held` by the tuner (by endport).
+ */
+void ibcc_inherit_again(struct ibcc_inherit *h, const bool *held);
+
 /* What the tuner is to see of the actual settings; *view is initialised by the call. Returns as
  * _look().
  */

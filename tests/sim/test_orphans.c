@@ -283,6 +283,71 @@ static void test_what_was_there_starts_anew(void **state)
 	finish(&x);
 }
 
+static void repairing_passes(struct orphans *x, unsigned int n)
+{
+	const struct ibcc_act act = { .applier = x->l.direct,
+				      .state = x->l.state,
+				      .who = "test",
+				      .action = "tune",
+				      .gate = IBCC_GATE_NODES_OF_TREE,
+				      .repair = true };
+
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(
+			ibcc_engine_run(x->l.engine, ibcc_engine_now_ps(x->l.engine) + PASS_PS), 0);
+		assert_int_equal(ibcc_cycle_run(&x->l.c, &act, &x->l.why), 0);
+	}
+}
+
+/* A node that was away when the daemon began comes back without what an earlier one had set: made
+ * good by the books (drift: repair), it is what was left all the same, and goes.
+ */
+static void test_repaired_late(void **state)
+{
+	uint32_t node;
+	struct orphans x;
+
+	(void)state;
+	start(&x, "late.db");
+	node = ibcc_topo_find_desc(x.l.sc.topo, "source2");
+	traffic(&x, false);
+	assert_int_equal(ibcc_agents_set_loss(x.l.agents, node, 1000), 0);
+	assert_int_equal(ibcc_agents_forget(x.l.agents, node), 0);
+	restart(&x);
+	repairing_passes(&x, 3);
+	assert_int_equal(ibcc_agents_set_loss(x.l.agents, node, 0), 0);
+	repairing_passes(&x, 4 * QUIET_PASSES);
+	assert_tuned(&x, false);
+	finish(&x);
+}
+
+/* The daemon was killed while it wrote to a node, of which nobody knows then what it has, and which
+ * does not answer when the next one begins: what it has is found out later, and goes as well.
+ */
+static void test_settled_late(void **state)
+{
+	char sql[256];
+	uint32_t node;
+	struct orphans x;
+
+	(void)state;
+	start(&x, "settled.db");
+	node = ibcc_topo_find_desc(x.l.sc.topo, "source2");
+	traffic(&x, false);
+	snprintf(sql, sizeof(sql),
+		 "UPDATE txn SET outcome = 'interrupted' WHERE action = 'tune';"
+		 "UPDATE change SET outcome = 'pending' WHERE node_guid = %lld",
+		 (long long)x.l.sc.topo->node[node].guid);
+	assert_int_equal(sqlite3_exec(x.l.state->db, sql, NULL, NULL, NULL), 0);
+	assert_int_equal(ibcc_agents_set_loss(x.l.agents, node, 1000), 0);
+	restart(&x);
+	loop_passes(&x.l, 3);
+	assert_int_equal(ibcc_agents_set_loss(x.l.agents, node, 0), 0);
+	loop_passes(&x.l, 4 * QUIET_PASSES);
+	assert_as_before(&x);
+	finish(&x);
+}
+
 static void set_read_only(struct orphans *x, bool on)
 {
 	assert_int_equal(sqlite3_exec(x->l.state->db,
@@ -354,6 +419,8 @@ int main(void)
 		cmocka_unit_test(test_observer),
 		cmocka_unit_test(test_node_starts_anew),
 		cmocka_unit_test(test_what_was_there_starts_anew),
+		cmocka_unit_test(test_repaired_late),
+		cmocka_unit_test(test_settled_late),
 		cmocka_unit_test(test_without_a_book),
 	};
 
