@@ -253,6 +253,8 @@ $(B)/tests/unit/test_steady $(B)/tests/unit/test_picture_no_memory: EXTRA_LIBS +
 $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r
 # Has somebody set the clock.
 $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
+# Does not wait long for who never ends.
+$(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=sqlite3_busy_timeout
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)

@@ -58,8 +58,23 @@ static const char schema[] =
 	"PRAGMA user_version = 1;"
 	"COMMIT;";
 
+/* db: NULL if there was not even memory for one. */
+static const char *reason(sqlite3 *db, int code)
+{
+	switch (code) {
+	case SQLITE_MISMATCH: return "is of a later version";
+	case SQLITE_READONLY_ROLLBACK:
+		return "a program was killed while it wrote, and what is half written must be "
+		       "taken back";
+	}
+	return db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+}
+
 static const char *next_step(int code)
 {
+	if (code == SQLITE_READONLY_ROLLBACK)
+		return "start ibcc-tuned, or run this program as a user who may write it and its "
+		       "folder";
 	switch (code & 0xff) {
 	case SQLITE_OK: return "another one is begun";
 	case SQLITE_FULL: return "make room on its file system";
@@ -86,12 +101,12 @@ static void set_trouble(struct ibcc_state *s, const char *what, int code)
 
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
 {
-	int code = s->db ? sqlite3_errcode(s->db) : SQLITE_CANTOPEN;
+	int code = s->db ? sqlite3_extended_errcode(s->db) : SQLITE_CANTOPEN;
 
 	if (code == SQLITE_NOMEM)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (s->db)
-		set_trouble(s, sqlite3_errmsg(s->db), code);
+		set_trouble(s, reason(s->db, code), code);
 	return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
 }
 
@@ -215,27 +230,23 @@ static bool is_readable(sqlite3 *db)
 	       !sqlite3_exec(db, "SELECT count(*) FROM txn", NULL, NULL, NULL);
 }
 
-/* Where nothing can be written, not even what goes beside a database in use, it is read as it is.
+/* Not as if it could not change (immutable=1), though that reads more: then half of a write would
+ * be read, which somebody makes now, or was killed in. Who asked has to be told instead.
  */
-static sqlite3 *open_to_read(const char *path)
+static sqlite3 *open_to_read(struct ibcc_state *s, const char *path)
 {
 	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL);
 
-	if (strpbrk(path, "%?#")) /* have a meaning in the names that follow */
-		return NULL;
-	for (int i = 0; i < 2; i++) {
-		char *uri = sqlite3_mprintf(i ? "file:%s?immutable=1" : "file:%s?mode=ro", path);
-		int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI;
-		int rc = uri ? sqlite3_open_v2(uri, &db, flags, NULL) : SQLITE_NOMEM;
-
-		sqlite3_free(uri);
-		if (!rc)
-			sqlite3_busy_timeout(db, BUSY_MS);
-		if (!rc && is_readable(db))
+	if (!rc) {
+		sqlite3_busy_timeout(db, BUSY_MS);
+		if (is_readable(db))
 			return db;
-		sqlite3_close(db);
-		db = NULL;
+		rc = sqlite3_extended_errcode(db);
 	}
+	if (rc)
+		set_trouble(s, reason(db, rc), rc);
+	sqlite3_close(db);
 	return NULL;
 }
 
@@ -257,13 +268,9 @@ static void open_file(struct ibcc_state *s)
 
 	close_file(s);
 	if (rc) {
-		set_trouble(s,
-			    rc == SQLITE_MISMATCH ? "is of a later version"
-			    : db                  ? sqlite3_errmsg(db)
-						  : sqlite3_errstr(rc),
-			    rc);
+		set_trouble(s, reason(db, rc), rc);
 		sqlite3_close(db);
-		db = open_to_read(name);
+		db = open_to_read(s, name);
 	} else {
 		s->trouble.text[0] = '\0';
 		s->writable = true;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/tune/plan.h"
+#include "daemon/tune/prose.h"
 
 static bool is_asked(const struct tune *t)
 {
@@ -22,16 +23,20 @@ static bool agreed(json_int_t writes)
 	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
+/* No reason to refuse it: whether it fits is a matter of what it replaces, not of clocks. */
 static void print_age(const json_t *a)
 {
-	long long age = (long long)time(NULL) - tune_int(a, "made");
+	json_int_t age = (json_int_t)time(NULL) - tune_int(a, "made"), n = age < 0 ? -age : age;
+	const char *unit = n < 120 ? "s" : n < 7200 ? "minutes" : "hours";
 
-	if (age < 120)
-		printf("The plan was made %lld s ago.\n", age);
-	else if (age < 7200)
-		printf("The plan was made %lld minutes ago.\n", age / 60);
+	n /= n < 120 ? 1 : n < 7200 ? 60 : 3600;
+	if (age < 0)
+		tune_say("",
+			 "By this host's clock the plan is made %lld %s from now: this clock, or "
+			 "that by which it was made, is wrong, or was.",
+			 (long long)n, unit);
 	else
-		printf("The plan was made %lld hours ago.\n", age / 3600);
+		printf("The plan was made %lld %s ago.\n", (long long)n, unit);
 }
 
 static int print_result(const struct tune *t, const json_t *a, int rc)

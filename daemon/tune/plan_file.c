@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A plan in a file: the answer that was printed, the writes themselves, and when that was. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -53,13 +54,14 @@ int tune_plan_load(const char *file, json_t **a)
 	json_error_t e;
 	json_t *o = json_load_file(file, JSON_REJECT_DUPLICATES, &e);
 	const char *format = json_string_value(json_object_get(o, "format"));
+	json_int_t made;
 
 	*a = NULL;
 	if (!o)
 		return e.line > 0 ? tune_fail("%s:%d:%d: %s", file, e.line, e.column, e.text)
 				  : tune_fail("%s", e.text);
 	if (!format || strcmp(format, FORMAT) || !json_is_array(json_object_get(o, "data")) ||
-	    !json_is_integer(json_object_get(o, "made"))) {
+	    !ibcc_json_read_whole(json_object_get(o, "made"), INT64_MAX, &made)) {
 		json_decref(o);
 		return tune_fail("%s: this is no plan of this release: make one with ibcc-tune "
 				 "plan -o FILE",

@@ -13,6 +13,9 @@
 /* So much farther than the delay of the fair share a table reaches, and so far numbers may move. */
 #define IBCC_LAW_MARGIN_PERMILLE 150u
 #define IBCC_LAW_MARK_SHARE      0.12 /* of a source's packets, in equilibrium */
+/* While a tree is emptied a table ends so many times as far, and so many BECNs lead there. */
+#define IBCC_LAW_DRAIN_END   3.5
+#define IBCC_LAW_DRAIN_STEPS 4u
 
 struct ibcc_law_out {
 	struct ibcc_cct cct;

@@ -29,10 +29,8 @@
 
 #define END_EXTRA       500u /* 1/1000 packet times, beside the margin */
 #define END_EXTRA_KNOWN 200u
-#define DRAIN_END       3.5  /* times the table's end */
 #define DRAIN_LAST      8u   /* the last one in so many entries have it */
 #define DRAIN_TICKS     2u   /* of the timer between two decisions */
-#define DRAIN_STEPS     4u   /* BECNs to the table's end */
 #define CROWD           9u   /* sources that may have a step of one entry */
 #define END_MIN_MILLI   125u /* no table ends nearer: an eighth of a packet time */
 
@@ -187,9 +185,10 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 	o.n_int_ns = (uint64_t)llround((double)r->n_heavy * r->packet_bytes * 8000 / r->rate_mbps);
 	o.loop_ns = o.n_int_ns * r->loop_permille / 1000;
 	if (r->phase == IBCC_PHASE_DRAIN) {
-		o.end_milli = to_end(formula_end(r, source_mbps) * DRAIN_END);
+		o.end_milli = to_end(formula_end(r, source_mbps) * IBCC_LAW_DRAIN_END);
 		make_draining(&o.cct, o.end_milli);
-		o.increase = (uint8_t)((o.cct.limit + DRAIN_STEPS - 1) / DRAIN_STEPS);
+		o.increase =
+			(uint8_t)((o.cct.limit + IBCC_LAW_DRAIN_STEPS - 1) / IBCC_LAW_DRAIN_STEPS);
 		o.loop_ns =
 			(uint64_t)(r->interval_ns / DRAIN_TICKS * o.increase * IBCC_LAW_MARK_SHARE);
 	}

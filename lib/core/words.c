@@ -74,6 +74,7 @@ static const char *who(const struct ibcc_root_parameters *r)
 static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_reason *why)
 {
 	const struct ibcc_root_parameters *r = &why->root;
+	double slope = 1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0;
 	double extra = ibcc_law_extra_milli(r) / 1000.0;
 
 	ibcc_text_add(x,
@@ -83,12 +84,13 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		      r->basis == IBCC_BASIS_LOGGED ? "max-min" : "PortXmitData",
 		      why->law.fair_milli / 1000.0);
 	if (r->phase == IBCC_PHASE_DRAIN)
-		ibcc_text_add(x, "3.5 (1.15 x + %.1f) until the tree is empty", extra);
+		ibcc_text_add(x, "%g (%g x + %.1f) until the tree is empty", IBCC_LAW_DRAIN_END,
+			      slope, extra);
 	else if (r->end_permille != 1000)
-		ibcc_text_add(x, "(1.15 x + %.1f) * %.2f by feedback", extra,
+		ibcc_text_add(x, "(%g x + %.1f) * %.2f by feedback", slope, extra,
 			      r->end_permille / 1000.0);
 	else
-		ibcc_text_add(x, "1.15 x + %.1f", extra);
+		ibcc_text_add(x, "%g x + %.1f", slope, extra);
 	if (why->law.cut_end_milli)
 		ibcc_text_add(x, " = %.2f, but max_delay is", why->law.cut_end_milli / 1000.0);
 	ibcc_text_add(x, "%s %.2f", why->law.cut_end_milli ? "" : " =",
@@ -102,7 +104,8 @@ static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
 	bool drains = r->phase == IBCC_PHASE_DRAIN;
 
 	if (drains)
-		ibcc_text_add(x, "four BECNs to the table's end while the tree is emptied: ");
+		ibcc_text_add(x, "%u BECNs to the table's end while the tree is emptied: ",
+			      IBCC_LAW_DRAIN_STEPS);
 	else
 		ibcc_text_add(x,
 			      "a BECN takes %.0f %% of the rate: ", why->law.step_permille / 10.0);

@@ -291,8 +291,8 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 
 static void take_time(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node)
 {
-	ibcc_clock_read(&c->clock, node, ibcc_cc_timestamp_unpack(op->mad), op->t_ns);
-	c->node[node].late_ns = ibcc_collector_late(op);
+	ibcc_clock_read(&c->clock, node, ibcc_cc_timestamp_unpack(op->mad), op->t_ns,
+			ibcc_collector_late(op));
 }
 
 int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,

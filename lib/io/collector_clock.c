@@ -143,7 +143,8 @@ bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node)
 	       (c->in_use || c->node[node].watched);
 }
 
-void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns)
+void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns,
+		     uint64_t late_ns)
 {
 	struct ibcc_node_clock *n = &c->node[node];
 
@@ -151,6 +152,7 @@ void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, ui
 	n->fresh = true;
 	n->new_ts = ts;
 	n->new_host_ns = host_ns;
+	n->new_late_ns = late_ns;
 	n->moving |= n->anchored && ts != n->ts;
 }
 
@@ -259,7 +261,7 @@ bool ibcc_clock_measure(struct ibcc_fabric_clock *c)
 
 enum ibcc_clock_trouble ibcc_clock_trouble(const struct ibcc_fabric_clock *c)
 {
-	if (c->still >= IBCC_CLOCK_DOUBT)
+	if (c->still >= IBCC_CLOCK_PAUSE)
 		return IBCC_CLOCK_STILL;
 	if (c->alone > IBCC_CLOCK_LIES && (c->n_told || (c->known && fabs(c->rate - 1) > AGREE)))
 		return IBCC_CLOCK_DISAGREE;
@@ -291,12 +293,13 @@ static void advance_node(struct ibcc_fabric_clock *c, struct ibcc_node_clock *n)
 	double expected = expected_ns(c, n);
 	double counted = ibcc_clock_ticks_ns(n);
 
-	if (!n->moving || n->off >= IBCC_CLOCK_DOUBT || ibcc_clock_jumps(c, n) ||
+	if (!n->moving || n->off || ibcc_clock_jumps(c, n) ||
 	    expected > UINT32_MAX / 2 * IBCC_CLOCK_TICK_NS)
 		counted = expected;
 	n->fabric_ns = plus(n->fabric_ns, counted);
 	n->ts = n->new_ts;
 	n->host_ns = n->new_host_ns;
+	n->late_ns = n->new_late_ns;
 }
 
 /* The line of time that all nodes' readings lie on, at now_ns: by the nodes that went on with it,
@@ -311,7 +314,7 @@ static uint64_t line_at(const struct ibcc_fabric_clock *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct ibcc_node_clock *k = &c->node[i];
 
-		if (k->fresh && k->anchored && k->off < IBCC_CLOCK_DOUBT)
+		if (k->fresh && k->anchored && !k->off)
 			off[n++] = elapsed(by_rate, shift(c, k->fabric_ns, k->host_ns, now_ns));
 	}
 	if (n)
@@ -334,6 +337,7 @@ void ibcc_clock_advance(struct ibcc_fabric_clock *c, uint64_t now_ns)
 		if (n->fresh && !n->anchored) {
 			n->ts = n->new_ts;
 			n->host_ns = n->new_host_ns;
+			n->late_ns = n->new_late_ns;
 			n->fabric_ns = shift(c, c->fabric_ns, now_ns, n->host_ns);
 		}
 		n->anchored = n->fresh;

@@ -31,7 +31,8 @@ struct ibcc_node_clock {
 	double rate;    /* what it told last, against the host's clock */
 	struct ibcc_refusal refusal; /* or silence, to this attribute alone */
 	uint32_t ts, new_ts;
-	uint64_t host_ns, new_host_ns;
+	uint64_t host_ns, new_host_ns; /* when the answer came, */
+	uint64_t late_ns, new_late_ns; /* and how late at most */
 	uint64_t fabric_ns;
 };
 
@@ -78,7 +79,8 @@ void ibcc_clock_begin(struct ibcc_fabric_clock *c);
 
 /* Is the node's TimeStamp to be read in this pass? All while fabric time is in use; a few else. */
 bool ibcc_clock_wants(const struct ibcc_fabric_clock *c, uint32_t node);
-void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns);
+void ibcc_clock_read(struct ibcc_fabric_clock *c, uint32_t node, uint32_t ts, uint64_t host_ns,
+		     uint64_t late_ns);
 void ibcc_clock_missed(struct ibcc_fabric_clock *c, uint32_t node);
 
 /* Measures the rate over the interval since the pass before: as several nodes tell it, switches
@@ -115,9 +117,9 @@ static inline double ibcc_clock_ticks_ns(const struct ibcc_node_clock *n)
 /* Did its counter go further since the last reading than a simulation of uneven speed may have? */
 bool ibcc_clock_jumps(const struct ibcc_fabric_clock *c, const struct ibcc_node_clock *n);
 
-/* So often in a row a node may be off before its time is done without, */
-#define IBCC_CLOCK_DOUBT 2u
-/* and so often before it is called a liar. */
+/* So often in a row time stands still before it is told, */
+#define IBCC_CLOCK_PAUSE 2u
+/* and so often a node, whose time is done without from the first, is off before it is a liar. */
 #define IBCC_CLOCK_LIES 8u
 
 /* Ends the pass at now_ns of the host's clock. */

@@ -64,7 +64,7 @@ void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		struct ibcc_port_state *p = &c->port[i];
 		uint32_t node = t->port[i].node;
-		uint64_t late_ns = p->late_ns + c->node[node].late_ns;
+		uint64_t late_ns = p->late_ns + c->clock.node[node].late_ns;
 		bool in_time = is_in_time(p, late_ns);
 
 		if (!p->asked)

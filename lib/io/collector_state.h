@@ -48,7 +48,6 @@ struct ibcc_node_state {
 	bool silent; /* no port answered in the last pass */
 	bool gap;    /* likewise, whatever was asked since */
 	bool answered;
-	uint64_t late_ns;            /* at most, that its last TimeStamp came */
 	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */

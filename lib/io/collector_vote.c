@@ -73,19 +73,21 @@ static void look_for_jumps(struct ibcc_fabric_clock *c)
 	}
 }
 
-static bool is_near(const struct ibcc_node_clock *n, double rate)
+static bool is_near(const struct ibcc_node_clock *n, double rate, double late_ns)
 {
-	return fabs(n->rate - rate) <= (NEAR + JITTER_NS / host_ns(n)) * rate;
+	return fabs(n->rate - rate) <= (NEAR + (JITTER_NS + late_ns) / host_ns(n)) * rate;
 }
 
-/* Who goes another way than those who agree, and for how long. */
+/* Who goes another way than those who agree, and for how long. Who may only have been heard late
+ * does not: his own counter is right then, and the host's interval is not.
+ */
 static void look_for_liars(struct ibcc_fabric_clock *c, double rate)
 {
 	c->n_liars = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct ibcc_node_clock *n = &c->node[i];
 
-		if (tells(n) && is_near(n, rate))
+		if (tells(n) && is_near(n, rate, (double)(n->late_ns + n->new_late_ns)))
 			n->off = 0;
 		else if (tells(n))
 			n->off += n->off < UINT8_MAX;
@@ -116,7 +118,7 @@ struct ibcc_clock_vote ibcc_clock_vote(struct ibcc_fabric_clock *c)
 		return v;
 	v.rate = ibcc_clock_median(c->scratch, n);
 	for (uint32_t i = 0; i < c->n; i++) {
-		if (!tells(&c->node[i]) || !is_near(&c->node[i], v.rate))
+		if (!tells(&c->node[i]) || !is_near(&c->node[i], v.rate, 0))
 			continue;
 		near++;
 		near_switches += c->node[i].is_switch;

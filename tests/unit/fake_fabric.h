@@ -241,6 +241,7 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 		uint32_t endport = port == IBCC_NONE ? IBCC_NONE : f->t->port[port].endport;
 		struct fake_node *n = endport == IBCC_NONE ? NULL : &f->node[endport];
 
+		op->t_ns += n ? n->late_ns : 0;
 		if (n && !n->dead) {
 			n->n_gets += !set;
 			if (set) {

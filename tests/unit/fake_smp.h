@@ -50,6 +50,7 @@ struct fake_node {
 	uint8_t element[256][4];
 	uint16_t cct_limit, cct[256];
 	uint32_t clock_base; /* TimeStamp's value where fabric time is 0 */
+	uint64_t late_ns;    /* beside the fabric's */
 	double clock_skew;   /* it runs so many times faster than time, and stands still at -1; 0:
 				with it */
 	uint8_t log[224];    /* CongestionLog, bytes 32 on; its CurrentTimeStamp is the clock's */

@@ -245,6 +245,49 @@ static void test_jump(void **state)
 	}
 }
 
+/* Nor by a jump as short as an interval, of a node that others contradict. */
+static void test_short_jump(void **state)
+{
+	static const double rates[] = { 0.05, 0.5, 0.96 };
+	static const double jumps[] = { -0.5, 0.5, 2, 4 }; /* in intervals */
+
+	(void)state;
+	for (int k = 0; k < 12; k++) {
+		struct fixture x = setup(IBCC_CLOCK_AUTO);
+		double rate = rates[k % 3];
+
+		x.f->clock_rate = rate;
+		pass(&x);
+		passes(&x, 3);
+		fake_node_of(x.f, LUSTRE_SW1)->clock_base +=
+			(uint32_t)(int64_t)(jumps[k / 3] * 200 * MS * rate / 1024);
+		for (int i = 0; i < 3; i++) {
+			passes(&x, 1);
+			assert_rates(&x, LUSTRE_PORTS, 10);
+			assert_string_equal(trouble(&x), "");
+		}
+		teardown(&x);
+	}
+}
+
+/* A node whose answers are late once seems to have a clock that is slow, and then fast: it has not.
+ */
+static void test_late(void **state)
+{
+	struct fixture x = setup(IBCC_CLOCK_AUTO);
+
+	(void)state;
+	x.f->clock_rate = 0.5;
+	pass(&x);
+	passes(&x, 3);
+	for (int i = 0; i < 6; i++) {
+		fake_node_of(x.f, LUSTRE_SW1)->late_ns = i % 3 ? 0 : 120 * MS;
+		passes(&x, 1);
+		assert_rates(&x, LUSTRE_PORTS, 5);
+	}
+	teardown(&x);
+}
+
 /* Time that runs a hundred times faster from now on is no jump. */
 static void test_much_faster(void **state)
 {
@@ -462,6 +505,8 @@ int main(void)
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_liar),
 		cmocka_unit_test(test_jump),
+		cmocka_unit_test(test_short_jump),
+		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_much_faster),
 		cmocka_unit_test(test_lying_switch),
 		cmocka_unit_test(test_few),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Every reason has its evidence, its source, and room, whatever the numbers. */
+#include <math.h>
+
 #include "hotspots.h"
 
 #define HOLD  IBCC_PHASE_HOLD
@@ -37,7 +39,7 @@ static const struct {
 	{ IBCC_REASON_BALANCE, SLOW, HOLD, 0, "14 % of the rate: CCTI_Increase 2; 0.71-fold by" },
 	{ IBCC_REASON_BALANCE, SLOW, HOLD, 0, "CCTI_Timer 733 * 1.024 us balances 12 % marked" },
 	{ IBCC_REASON_BALANCE, SLOW, HOLD, 0, "packets in 180.00 us each at leaf3 port 1 (Gusat" },
-	{ IBCC_REASON_BALANCE, SLOW, DRAIN, 0, "four BECNs to the table's end" },
+	{ IBCC_REASON_BALANCE, SLOW, DRAIN, 0, "4 BECNs to the table's end" },
 	{ IBCC_REASON_BALANCE, SLOW, DRAIN, 0, "CCTI_Increase 2; CCTI_Timer 733" },
 };
 
@@ -97,10 +99,63 @@ static void test_reasons(void **state)
 	ibcc_target_fini(&t);
 }
 
+/* Numbers of the law that a sentence gives come to what the law came to. */
+static void test_sums(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_target t = { 0 };
+	const enum ibcc_phase phases[] = { HOLD, DRAIN };
+	char buf[IBCC_REASON_BYTES];
+	double factor = 1, slope, extra, end;
+	unsigned int steps, increase;
+
+	for (uint16_t i = 0; i < 2; i++) {
+		struct ibcc_reason *r = ibcc_target_add(&t, endport_of(f, 0), i, IBCC_REASON_TABLE);
+		const char *at;
+
+		assert_non_null(r);
+		r->root = (struct ibcc_root_parameters){ .port = fabric_port(f->t, 11, 1),
+							 .kind = SLOW,
+							 .phase = phases[i],
+							 .n = 36,
+							 .n_heavy = 36,
+							 .rate_mbps = 3200,
+							 .packet_bytes = 2048,
+							 .interval_ns = 1000000000,
+							 .end_permille = 1000,
+							 .loop_permille = 1000 };
+		assert_int_equal(ibcc_law_compute(&r->root, 32000, 128, &r->law), 0);
+		ibcc_target_explain(&t, f->t, endport_of(f, 0), i, buf, sizeof(buf));
+		at = strstr(buf, "table to ");
+		assert_non_null(at);
+		if (phases[i] == DRAIN)
+			assert_int_equal(sscanf(at,
+						"table to %lf (%lf x + %lf) until the tree is "
+						"empty = %lf",
+						&factor, &slope, &extra, &end),
+					 4);
+		else
+			assert_int_equal(
+				sscanf(at, "table to %lf x + %lf = %lf", &slope, &extra, &end), 3);
+		assert_true(fabs(factor * (slope * r->law.fair_milli / 1000 + extra) - end) < 0.01);
+		assert_true(fabs(end - r->law.end_milli / 1000.0) < 0.01);
+	}
+	t.reason[1].code = IBCC_REASON_BALANCE;
+	ibcc_target_explain(&t, f->t, endport_of(f, 0), 1, buf, sizeof(buf));
+	assert_int_equal(sscanf(buf,
+				"%u BECNs to the table's end while the tree is emptied: "
+				"CCTI_Increase %u",
+				&steps, &increase),
+			 2);
+	assert_in_range(t.reason[1].law.cct.limit, (increase - 1) * steps + 1, increase * steps);
+	ibcc_target_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_reasons, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_sums, setup_tree, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
