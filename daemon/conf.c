@@ -7,6 +7,11 @@
 
 #include <ibcc/why.h>
 
+bool ibcc_conf_has_file(const char *file)
+{
+	return file || !access(IBCC_CONFIG_FILE, F_OK);
+}
+
 const char *ibcc_conf_file(const char *file)
 {
 	return file ? file : IBCC_CONFIG_FILE;
@@ -32,7 +37,7 @@ int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, 
 	int rc = 0;
 
 	ibcc_config_defaults(&fresh, fabric);
-	if (file || !access(IBCC_CONFIG_FILE, F_OK))
+	if (ibcc_conf_has_file(file))
 		rc = ibcc_config_load(ibcc_conf_file(file), fabric, &fresh, errors);
 	if (!rc && fresh.cc_key_file[0]) {
 		rc = ibcc_config_read_key(fresh.cc_key_file, &key, why.text, sizeof(why.text));

@@ -3,6 +3,7 @@
 #ifndef IBCC_DAEMON_CONF_H
 #define IBCC_DAEMON_CONF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ibcc/config.h>
@@ -13,6 +14,9 @@
  */
 int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, uint64_t *cc_key,
 		   struct ibcc_yaml_errors *errors);
+
+/* Whether there is a file to read, or all settings have their defaults. */
+bool ibcc_conf_has_file(const char *file);
 
 /* The file that ibcc_conf_load() reads. */
 const char *ibcc_conf_file(const char *file);

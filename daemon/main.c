@@ -90,7 +90,10 @@ int main(int argc, char **argv)
 	if (dump)
 		return ibcc_config_dump(&o.config, stdout) ? 1 : 0;
 	if (check)
-		return printf("%s: configuration is good\n", ibcc_conf_file(o.config_file)) < 0;
+		return printf("%s: %s\n", ibcc_conf_file(o.config_file),
+			      ibcc_conf_has_file(o.config_file)
+				      ? "configuration is good"
+				      : "there is none, all settings have their defaults") < 0;
 	if (verbose)
 		o.log_level = verbose > 1 ? LOG_DEBUG : LOG_INFO;
 	/* systemd gives the user; whatever is wrong in here must not become more than that. */

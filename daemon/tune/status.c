@@ -277,7 +277,7 @@ int tune_status(struct tune *t)
 
 	if (t->watch_ms)
 		return tune_top(t);
-	rc = tune_ask(t, "status", NULL, &s, &why);
+	rc = tune_ask_status(t, &s, &why);
 	if (rc) {
 		json_decref(s);
 		return tune_fail("%s", why.text);

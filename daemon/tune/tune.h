@@ -86,7 +86,9 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 /* One request to the daemon. -ENOENT or -ECONNREFUSED: there is none. */
 int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **out,
 	     struct ibcc_why *why);
-/* The same, and prints the answer; an exit code. */
+/* Its status, which nobody else has. */
+int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why);
+/* As tune_do(), and prints the answer; an exit code. */
 int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 		      void (*print)(const json_t *answer));
 /* 0 if no daemon is running, and the lock of whoever writes by itself is *fd's, to be closed when

@@ -85,7 +85,9 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 		return 0;
 	}
 	if (n_ca == 0)
-		snprintf(why, len, "no InfiniBand device found");
+		snprintf(why, len,
+			 "no InfiniBand device found: is there an adapter with its driver loaded "
+			 "(ibstat)?");
 	else if (o->port_guid)
 		snprintf(why, len, "no local port has GUID 0x%016" PRIx64, o->port_guid);
 	else if (o->ca && o->port)

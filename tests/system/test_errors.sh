@@ -54,6 +54,8 @@ for p in ibcc-tuned ibcc-tune; do
 	fi
 done
 check "a good configuration is good" plain ibcc-tuned -z "$TMP/tuned.yaml" --check-config
+[ -e /etc/ibcc-tune/ibcc-tuned.yaml ] || equal "no configuration is not a good one" "$(plain ibcc-tuned --check-config)" \
+	"/etc/ibcc-tune/ibcc-tuned.yaml: there is none, all settings have their defaults"
 refused "check-config" 78 'bad.yaml:5:19' plain ibcc-tuned -z "$TMP/bad.yaml" --check-config
 refused "no command" 1 'a command is missing' plain ibcc-tune
 refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
@@ -65,7 +67,10 @@ chmod 644 "$TMP/key"
 write_config "cc_key_file: $TMP/key"
 refused "a key that others can read" 78 "cc_key_file: " plain ibcc-tune -z "$TMP/tuned.yaml" plan
 write_config
-refused "status without a daemon" 1 'not running' plain ibcc-tune -z "$TMP/tuned.yaml" status
+refused "status without a daemon" 1 'not running.*systemctl start' plain ibcc-tune -z "$TMP/tuned.yaml" status
+
+sed "s|^control_socket:.*|control_socket: /proc/none/control.sock|" "$TMP/tuned.yaml" >"$TMP/no_socket.yaml"
+refused "no folder for the control socket" 1 'control.sock: .*its folder must be there' plain ibcc-tuned -z "$TMP/no_socket.yaml"
 
 # --- no fabric, no subnet manager, no plugin ------------------------------------------------------
 start_sim "$SCENARIO"

@@ -35,7 +35,7 @@ keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply "$TMP/none"
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
 ok "without an answer there is an error"
 equal "with the words for people" "$(jq -r .error "$TMP/7.json")" \
-	"ibcc-tuned is not running: nobody listens at $TMP/control.sock"
+	"ibcc-tuned is not running: nobody listens at $TMP/control.sock; systemctl start ibcc-tuned starts it"
 
 start_sim "$SCENARIO"
 start_opensm --plugin
