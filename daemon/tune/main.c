@@ -327,6 +327,8 @@ static bool override(struct tune *t, const struct overrides *o)
 	}
 	if (o->via)
 		c->apply_via = strcmp(o->via, "direct") ? IBCC_VIA_PLUGIN : IBCC_VIA_DIRECT;
+	if (o->cc_key)
+		t->no_key.text[0] = '\0';
 	return true;
 }
 
@@ -389,7 +391,7 @@ static int run(struct tune *t, const struct overrides *o)
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
 		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
 				 o->fabric);
-	rc = ibcc_conf_load(file, o->fabric, &t->config, &t->cc_key, &errors);
+	rc = ibcc_conf_load_keyless(file, o->fabric, &t->config, &t->cc_key, &errors, &t->no_key);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
 	bad = rc && !(c->emergency && o->socket);

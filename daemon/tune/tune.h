@@ -26,6 +26,7 @@ struct tune {
 	uint64_t cc_key;
 	bool own_port;  /* an option about the port or the key was given: the daemon has its own */
 	bool no_config; /* the configuration is bad: only the daemon knows what to do */
+	struct ibcc_why no_key; /* why only the daemon has the key; empty: cc_key is it */
 	bool json;
 	int verbose;
 	bool errors; /* say how MADs fared */

@@ -150,3 +150,18 @@ key "source2 has a key again" 0x77 1
 write_config "cc_key_file: $TMP/key"
 check "the key from a file" tune apply
 check "and back" tune rollback
+
+# The key is the daemon's: those who may look need not be able to read it.
+if [ "$(id -u)" = 0 ]; then
+	operator() { setpriv --reuid 65534 --regid 65534 --clear-groups timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
+	start_tuned "cc_key_file: $TMP/key"
+	refused "who may not look" 1 'control.sock: Permission denied; root may' operator status
+	stop "$TUNED_PID"
+	start_tuned "cc_key_file: $TMP/key" "control_read_group: $(getent group 65534 | cut -d: -f1)"
+	check "a key for others: status" operator status
+	check "a key for others: settings" operator show source2
+	refused "a key for others: own port" 1 'cc_key_file: .*Permission denied' operator --via direct plan
+	stop "$TUNED_PID"
+	refused "a key for others: no daemon" 1 'not running.*cc_key_file: .*Permission denied' operator plan
+	refused "a key for others: another key" 1 'cc_key_file: .*Permission denied' operator key "$TMP/key"
+fi
