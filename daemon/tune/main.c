@@ -374,15 +374,6 @@ static int run(struct tune *t, const struct overrides *o)
 		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
 		return hint();
 	}
-	if (o->confirm && c->fn != tune_apply) {
-		tune_fail("--confirm-within: '%s' has no trial, only apply has", c->name);
-		return hint();
-	}
-	if (t->anonymous && c->fn != tune_bundle) {
-		tune_fail("--anonymous: '%s' tells true names, only bundle can do without",
-			  c->name);
-		return hint();
-	}
 	if (tune_is_offline(t) && ((c->fn != tune_plan && c->fn != tune_what_if) || t->output)) {
 		tune_fail("--load-cache, --counters: a bundle has no fabric, and is read by plan "
 			  "(without -o) and what-if only");
@@ -404,7 +395,7 @@ static int run(struct tune *t, const struct overrides *o)
 		ibcc_config_defaults(&t->config, o->fabric);
 		t->no_config = true;
 	}
-	if (!override(t, o))
+	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
 		return hint();
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);

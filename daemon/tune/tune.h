@@ -77,6 +77,8 @@ int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
 int tune_bundle(struct tune *t);
+/* Whether no option is another command's; tells the first that is. */
+bool tune_options_fit(const struct tune *t, const char *name, tune_fn fn);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.

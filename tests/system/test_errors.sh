@@ -62,6 +62,23 @@ refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
 refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply plan.json all
 refused "a number that is none" 1 "got '1x', want a number" plain ibcc-tune -z "$TMP/tuned.yaml" -P 1x plan
 refused "a way that is none" 1 "got 'sideways', want plugin or direct" plain ibcc-tune -z "$TMP/tuned.yaml" --via sideways plan
+# An option of another command does nothing, and must not look as if it had.
+while read -r cmd opt; do
+	# shellcheck disable=SC2086
+	refused "$cmd has no ${opt%% *}" 1 "^ibcc-tune: ${opt%% *}: '$cmd' " plain ibcc-tune -z "$TMP/tuned.yaml" $cmd $opt
+done <<'OPTIONS'
+apply --node leaf2
+disable --node leaf2
+rollback --root 1
+plan --set ccti_timer=5
+apply --output plan.json
+status --html page.html
+status --plot day.svg
+show --save probe.json
+status --confirm-within 5m
+plan --anonymous
+repair --protect
+OPTIONS
 echo 0x1234 >"$TMP/key"
 chmod 644 "$TMP/key"
 write_config "cc_key_file: $TMP/key"
