@@ -32,8 +32,8 @@ static const char usage[] =
 	"  -h, --help          this help\n"
 	"  -V, --version       version\n"
 	"\n"
-	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the fabric "
-	"stay.\n";
+	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the\n"
+	"fabric stay, but for what is on trial.\n";
 
 enum { OPT_CHECK = 256, OPT_DUMP };
 
