@@ -111,3 +111,9 @@ refused "an unknown key" "color: no such key" 1 set --name "$SIM" color=red
 refused "a value that cannot be" "speed: got fast" 1 set --name "$SIM" speed=fast
 refused "an unknown node" "no such node" 1 set --name "$SIM" cc_support.nobody=off
 refused "an unknown option" "unrecognized option" 1 stats --all
+refused "the help of a command" "^usage: ibcc-sim run" 0 set --help
+background "$TMP/second.log" "$IBCC_BUILD/ibcc-sim" run --netfile "$TMP/net" --name "$SIM-2" --speed 0
+second=$!
+wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/second.log" || fail "a second simulator does not get ready"
+refused "one of several" "simulators are running (..*): choose one by --name" 1 stats
+stop "$second"
