@@ -403,6 +403,8 @@ static int run(struct tune *t, const struct overrides *o)
 	}
 	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
 		return hint();
+	if (tune_names_check(t))
+		return TUNE_ERROR;
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);
 	tune_pager_end();

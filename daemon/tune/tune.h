@@ -102,6 +102,8 @@ int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why);
 int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
 		  struct ibcc_why *why);
 
+/* An error if the node name map that was asked for cannot be read. */
+int tune_names_check(const struct tune *t);
 /* Replaces "node" in every object that has "node_guid" as well by the name in the node name map. */
 void tune_rename(const struct tune *t, json_t *o);
 

@@ -48,6 +48,7 @@ answers+=("plan_file=$TMP/kept.json")
 keep status tune -j status
 keep status tune -j top --limit 1
 keep show tune -j show
+keep error tune -j show --node-name-map "$TMP/none"
 keep show tune -j show leaf2
 keep probe tune -j probe
 keep report tune -j report
