@@ -104,6 +104,7 @@ refused "a scenario that is not there" "/nowhere" 78 run --scenario /nowhere
 refused "a netfile that is not there" "ibsim ended" 1 run --netfile /nowhere
 refused "nothing to run" "want one of" 1 run
 refused "a speed that is none" "want a number" 1 run --netfile "$TMP/net" --speed fast
+refused "half a permille, which would be none" "want a whole number" 1 run --netfile "$TMP/net" --mad-loss 0.5
 refused "an unknown command" "no such command" 1 walk
 start_sim "$TMP/net"
 refused "a name that is taken" "another simulator has this name" 1 run --netfile "$TMP/net" --name "$SIM"
