@@ -94,6 +94,8 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 		snprintf(why, len, "no InfiniBand port %d at device %s", o->port, o->ca);
 	else if (o->ca)
 		snprintf(why, len, "no InfiniBand port at a device %s", o->ca);
+	else if (o->port)
+		snprintf(why, len, "no device here has an InfiniBand port %d", o->port);
 	else
 		snprintf(why, len, "no local InfiniBand port found");
 	return -ENODEV;
