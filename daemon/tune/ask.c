@@ -66,7 +66,8 @@ int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why)
 	int rc = tune_ask(t, "status", NULL, out, why);
 
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
-		ibcc_why_set(why, rc, "%s; systemctl start ibcc-tuned starts it", why->text);
+		ibcc_why_set(why, rc, "%s; systemctl start ibcc-tuned%s%s starts it", why->text,
+			     t->fabric ? "@" : "", t->fabric ? t->fabric : "");
 	return rc;
 }
 

@@ -269,6 +269,7 @@ static bool override(struct tune *t, const struct overrides *o)
 	struct ibcc_config *c = &t->config;
 	uint64_t v;
 
+	t->fabric = o->fabric;
 	t->own_port = o->ca || o->port || o->timeout || o->cc_key || o->via;
 	if (o->ca && snprintf(c->ca, sizeof(c->ca), "%s", o->ca) >= (int)sizeof(c->ca)) {
 		tune_fail("--Ca: the name '%s' is too long", o->ca);

@@ -24,6 +24,7 @@ enum {
 struct tune {
 	struct ibcc_config config; /* with the options of the command line */
 	uint64_t cc_key;
+	const char *fabric; /* one of several; NULL: the only one */
 	bool own_port;  /* an option about the port or the key was given: the daemon has its own */
 	bool no_config; /* the configuration is bad: only the daemon knows what to do */
 	struct ibcc_why no_key; /* why only the daemon has the key; empty: cc_key is it */

@@ -86,6 +86,7 @@ refused "a key that others can read" 78 "cc_key_file: " plain ibcc-tune -z "$TMP
 write_config
 refused "status without a daemon" 1 'not running.*systemctl start' plain ibcc-tune -z "$TMP/tuned.yaml" status
 
+refused "nor one of several fabrics" 1 'systemctl start ibcc-tuned@scratch ' plain ibcc-tune -F scratch -z "$TMP/tuned.yaml" status
 sed "s|^control_socket:.*|control_socket: /proc/none/control.sock|" "$TMP/tuned.yaml" >"$TMP/no_socket.yaml"
 refused "no folder for the control socket" 1 'control.sock: .*its folder must be there' plain ibcc-tuned -z "$TMP/no_socket.yaml"
 
