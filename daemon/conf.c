@@ -7,6 +7,11 @@
 
 #include <ibcc/why.h>
 
+bool ibcc_conf_has_file(const char *file)
+{
+	return file || !access(IBCC_CONFIG_FILE, F_OK);
+}
+
 const char *ibcc_conf_file(const char *file)
 {
 	return file ? file : IBCC_CONFIG_FILE;
@@ -23,8 +28,9 @@ int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char *
 	return 0;
 }
 
-int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, uint64_t *cc_key,
-		   struct ibcc_yaml_errors *errors)
+int ibcc_conf_load_keyless(const char *file, const char *fabric, struct ibcc_config *c,
+			   uint64_t *cc_key, struct ibcc_yaml_errors *errors,
+			   struct ibcc_why *no_key)
 {
 	struct ibcc_config fresh;
 	struct ibcc_why why = { "" };
@@ -32,11 +38,14 @@ int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, 
 	int rc = 0;
 
 	ibcc_config_defaults(&fresh, fabric);
-	if (file || !access(IBCC_CONFIG_FILE, F_OK))
+	if (ibcc_conf_has_file(file))
 		rc = ibcc_config_load(ibcc_conf_file(file), fabric, &fresh, errors);
 	if (!rc && fresh.cc_key_file[0]) {
 		rc = ibcc_config_read_key(fresh.cc_key_file, &key, why.text, sizeof(why.text));
-		if (rc)
+		/* Not one whose mode is wrong, which is a mistake of the site's. */
+		if (rc == -EACCES && no_key && access(fresh.cc_key_file, R_OK))
+			rc = ibcc_why_set(no_key, 0, "cc_key_file: %s", why.text);
+		else if (rc)
 			ibcc_yaml_errors_add(errors, ibcc_conf_file(file), 0, 0, "cc_key_file: %s",
 					     why.text);
 	}
@@ -45,4 +54,10 @@ int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, 
 	*c = fresh;
 	*cc_key = key;
 	return 0;
+}
+
+int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, uint64_t *cc_key,
+		   struct ibcc_yaml_errors *errors)
+{
+	return ibcc_conf_load_keyless(file, fabric, c, cc_key, errors, NULL);
 }

@@ -333,10 +333,15 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 		return ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc));
 	l->control = ibcc_jsonl_listen(l->event, l->config.control_socket, on_request, l, &rc);
 	if (!l->control)
-		return ibcc_why_set(why, rc, "control socket %s: %s", l->config.control_socket,
+		return ibcc_why_set(why, rc, "control socket %s: %s%s", l->config.control_socket,
 				    rc == -EADDRINUSE ? "another ibcc-tuned is running"
-				    : rc == -EEXIST   ? "what is there is no socket"
-						      : strerror(-rc));
+				    : rc == -EEXIST   ? "what is there is no socket: remove it"
+						      : strerror(-rc),
+				    rc == -ENOENT || rc == -EACCES
+					    ? "; its folder must be there and writable for the "
+					      "user of this program (systemd-tmpfiles --create "
+					      "makes that of the service)"
+					    : "");
 	give_roles(l);
 	l->metrics = ibcc_metrics_out_new(l->event, current_status, l);
 	if (!l->metrics)

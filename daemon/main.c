@@ -32,8 +32,8 @@ static const char usage[] =
 	"  -h, --help          this help\n"
 	"  -V, --version       version\n"
 	"\n"
-	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the fabric "
-	"stay.\n";
+	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the\n"
+	"fabric stay, but for what is on trial.\n";
 
 enum { OPT_CHECK = 256, OPT_DUMP };
 
@@ -90,7 +90,10 @@ int main(int argc, char **argv)
 	if (dump)
 		return ibcc_config_dump(&o.config, stdout) ? 1 : 0;
 	if (check)
-		return printf("%s: configuration is good\n", ibcc_conf_file(o.config_file)) < 0;
+		return printf("%s: %s\n", ibcc_conf_file(o.config_file),
+			      ibcc_conf_has_file(o.config_file)
+				      ? "configuration is good"
+				      : "there is none, all settings have their defaults") < 0;
 	if (verbose)
 		o.log_level = verbose > 1 ? LOG_DEBUG : LOG_INFO;
 	/* systemd gives the user; whatever is wrong in here must not become more than that. */

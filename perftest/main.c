@@ -7,10 +7,11 @@
 static const struct ibcc_command commands[] = {
 	{ "list", ibcc_bench_list, "[-j]", "experiments there are" },
 	{ "run", ibcc_bench_run,
-	  "NAME... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "NAME... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F] [-J JOBS]",
 	  "reproduce published experiments" },
 	{ "tune", ibcc_bench_tune,
-	  "NAME|FILE... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F]",
+	  "NAME|FILE... | --all [-j] [--short] [--seed N] [--set KEY=VALUE]... [--plot F] "
+	  "[-J JOBS]",
 	  "the live loop against static settings and its targets" },
 	{ "scenario", ibcc_bench_scenario,
 	  "FILE [-j] [--csv F] [--plot F] [--samples N] [--seed N] [--set KEY=VALUE]...",

@@ -141,7 +141,7 @@ int ibcc_cmd_ask(int argc, char **argv)
 		{ 0 },
 	};
 	const char *name = getenv("IBCC_SIM_NAME"), *cmd = argv[0], *error;
-	char only[64], why[128];
+	char only[64], why[192];
 	bool as_json = false;
 	json_t *rq, *reply;
 	int ch, r = 1;

@@ -59,7 +59,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 		{ 0 },
 	};
 	const char *name = getenv("IBCC_SIM_NAME"), *host = NULL;
-	char only[64], why[128], *lib;
+	char only[64], why[192], *lib;
 	json_t *info;
 	int ch;
 
@@ -93,7 +93,8 @@ int ibcc_cmd_exec(int argc, char **argv)
 		host = json_string_value(json_object_get(info, "host"));
 	lib = find_umad2sim();
 	if (!lib) {
-		fprintf(stderr, "ibcc-sim exec: libumad2sim.so is not installed\n");
+		fprintf(stderr, "ibcc-sim exec: there is no libumad2sim.so: install it (Debian: "
+				"libumad2sim0), or say where it is in IBCC_UMAD2SIM\n");
 		return 1;
 	}
 	if (set_preload(lib) || setenv("IBSIM_SOCKNAME", name, 1) ||

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,17 @@
 #include "sim/cmd.h"
 #include "sim/simulator.h"
 
-static int number(const char *what, const char *text, double max, double *out)
+static int number(const char *what, const char *text, double max, bool whole, double *out)
 {
 	char *end;
 	double v;
 
 	errno = 0;
 	v = strtod(text, &end);
-	if (errno || end == text || *end || !isfinite(v) || v < 0 || v > max) {
-		fprintf(stderr, "ibcc-sim run: %s: got %s, want a number from 0 to %g\n", what,
-			text, max);
+	if (errno || end == text || *end || !isfinite(v) || v < 0 || v > max ||
+	    (whole && v != floor(v))) {
+		fprintf(stderr, "ibcc-sim run: %s: got %s, want a %snumber from 0 to %.0f\n", what,
+			text, whole ? "whole " : "", max);
 		return -1;
 	}
 	*out = v;
@@ -50,16 +52,16 @@ int ibcc_cmd_run(int argc, char **argv)
 		case 'f': o.netfile = optarg; break;
 		case 'n': o.name = optarg; break;
 		case 'S':
-			if (number("--speed", optarg, 1000, &o.speed))
+			if (number("--speed", optarg, 1000, false, &o.speed))
 				return 1;
 			break;
 		case OPT_LOSS:
-			if (number("--mad-loss", optarg, 1000, &v))
+			if (number("--mad-loss", optarg, 1000, true, &v))
 				return 1;
 			o.mad_loss_permille = (uint32_t)v;
 			break;
 		case OPT_DELAY:
-			if (number("--mad-delay-us", optarg, 60e6, &v))
+			if (number("--mad-delay-us", optarg, 60e6, true, &v))
 				return 1;
 			o.mad_delay_us = (uint32_t)v;
 			break;

@@ -35,8 +35,8 @@ int ibcc_control_find(char *name, size_t name_len, char *why, size_t len)
 {
 	const size_t sl = sizeof(SUFFIX) - 1;
 	FILE *f = fopen("/proc/net/unix", "re");
-	char line[512], *at;
-	size_t found = 0, l;
+	char line[512], names[96] = "", *at;
+	size_t found = 0, used = 0, l;
 
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned int flags = 0;
@@ -50,6 +50,9 @@ int ibcc_control_find(char *name, size_t name_len, char *why, size_t len)
 			continue;
 		at[l - sl] = '\0';
 		found++;
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "", at + 2);
 		if (strlen(at + 2) < name_len)
 			strcpy(name, at + 2);
 	}
@@ -61,6 +64,7 @@ int ibcc_control_find(char *name, size_t name_len, char *why, size_t len)
 		snprintf(why, len, "no simulator is running");
 		return -ENOENT;
 	}
-	snprintf(why, len, "%zu simulators are running: choose one by --name", found);
+	snprintf(why, len, "%zu simulators are running (%s%s): choose one by --name", found, names,
+		 used < sizeof(names) ? "" : " ...");
 	return -ENOTUNIQ;
 }

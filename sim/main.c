@@ -40,9 +40,13 @@ int main(int argc, char **argv)
 		puts("ibcc-sim " IBCC_VERSION);
 		return 0;
 	}
-	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++)
-		if (!strcmp(argv[1], cmds[i].name))
-			return cmds[i].run(argc - 1, argv + 1);
+	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
+		if (strcmp(argv[1], cmds[i].name))
+			continue;
+		if (argc > 2 && !strcmp(argv[2], "--help"))
+			return fputs(usage_text, stdout) < 0;
+		return cmds[i].run(argc - 1, argv + 1);
+	}
 	fprintf(stderr, "ibcc-sim: %s: no such command\n%s", argv[1], usage_text);
 	return 1;
 }

@@ -50,11 +50,24 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
 		ibcc_why_set(why, rc, "ibcc-tuned is not running: nobody listens at %s", path);
 	else if (rc)
-		ibcc_why_set(why, rc, "cannot ask ibcc-tuned at %s: %s", path, strerror(-rc));
+		ibcc_why_set(why, rc, "cannot ask ibcc-tuned at %s: %s%s", path, strerror(-rc),
+			     rc == -EACCES ? "; root may, and members of control_read_group and "
+					     "control_write_group of its configuration"
+					   : "");
 	else
 		rc = read_answer(answer, out, why);
 	json_decref(answer);
 	json_decref(request);
+	return rc;
+}
+
+int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why)
+{
+	int rc = tune_ask(t, "status", NULL, out, why);
+
+	if (rc == -ENOENT || rc == -ECONNREFUSED)
+		ibcc_why_set(why, rc, "%s; systemctl start ibcc-tuned%s%s starts it", why->text,
+			     t->fabric ? "@" : "", t->fabric ? t->fabric : "");
 	return rc;
 }
 

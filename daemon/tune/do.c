@@ -192,6 +192,10 @@ static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_
 				    "%s; without it the configuration is needed: mend it, or "
 				    "leave it out with --config /dev/null",
 				    why->text);
+	if (t->no_key.text[0])
+		return ibcc_why_set(
+			why, -EACCES, "%s%s%s", t->own_port ? "" : why->text,
+			t->own_port ? "" : "; without it the key is needed: ", t->no_key.text);
 	if (t->verbose && !t->own_port)
 		fprintf(stderr, "%s; doing it without\n", why->text);
 	/* One writer only: where there is a daemon, it has the fabric. */

@@ -34,6 +34,8 @@ int tune_key(struct tune *t)
 
 	if (!t->n_args)
 		return tune_fail("key: want a file with the new CC_Key");
+	if (t->no_key.text[0])
+		return tune_fail("%s", t->no_key.text);
 	if (ibcc_config_read_key(t->args[0], &key.CC_Key, why.text, sizeof(why.text)))
 		return tune_fail("%s", why.text);
 	/* A daemon has the old key in its hands, so it must not run meanwhile. */

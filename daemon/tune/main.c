@@ -68,12 +68,13 @@ static const char usage_options[] =
 	"Options:\n"
 	"  -n, --dry-run              same as the command plan\n"
 	"  -y, --yes                  apply: do not ask on a terminal\n"
-	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s, 2m, 1h\n"
-	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: to here\n"
+	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s,\n"
+	"                             2m, 1h\n"
+	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: it\n"
 	"      --anonymous            bundle: made-up GUIDs, names and LIDs\n"
 	"  -j, --json                 answer in JSON\n"
 	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
-	"                              to do: changes to make, ports not read\n"
+	"                             to do: changes to make, ports not read\n"
 	"      --full                 plan, apply: each source and each setting\n"
 	"      --root N               plan: root N with all its sources\n"
 	"      --node GLOB            plan: only nodes with such names\n"
@@ -82,46 +83,51 @@ static const char usage_options[] =
 	"      --interval-ms MS       between readings of the counters, without a daemon\n"
 	"      --series               history: with -j, what was measured in 24 hours\n"
 	"      --plot FILE            history: that, and the transactions, as SVG\n"
-	"      --limit N              history: so many, default 20; top: so many looks, default\n"
-	"                              until q\n"
+	"      --limit N              history: so many, default 20; top: so many looks,\n"
+	"                             default until q\n"
 	"      --watch[=SECONDS]      status, top: look again after so long, default 2\n"
-	"      --csv                  plan, show, probe: tables as CSV; of a plan the changes, or\n"
-	"                              with --root its sources\n"
+	"      --csv                  plan, show, probe: tables as CSV; of a plan the\n"
+	"                             changes, or with --root its sources\n"
 	"      --columns NAME,...     plan, show, probe: these columns\n"
-	"      --sort [-]NAME         plan, show, probe: by this column, with - from the most on\n"
+	"      --sort [-]NAME         plan, show, probe: by this column, with - from the\n"
+	"                             most on\n"
 	"      --no-pager             never through $PAGER\n"
 	"      --units MB/s|Gb/s      of rates, default MB/s\n"
 	"      --color WHEN           auto, always or never\n"
 	"      --protect              key: let nobody read without the key\n"
-	"      --lease SECONDS        key: protection ends so long after a wrong key; 0: never\n"
+	"      --lease SECONDS        key: protection ends so long after a wrong key;\n"
+	"                             0: never\n"
 	"      --html FILE            report: a page that is one file\n"
-	"      --save FILE            probe: keep the answer as a record without GUIDs, LIDs, "
-	"names\n"
-	"      --load-cache FILE      plan, what-if: the fabric and its settings from this "
-	"bundle,\n"
-	"      --counters FILE        and what was counted and decided; one stands for both\n"
-	"      --set KEY=NUMBER       what-if: ccti_timer, ccti_increase, table_end, threshold,\n"
-	"                             marking_rate in place of the plan's; several times\n"
+	"      --save FILE            probe: keep the answer as a record without GUIDs,\n"
+	"                             LIDs, names\n"
+	"      --load-cache FILE      plan, what-if: the fabric and its settings from\n"
+	"                             this bundle,\n"
+	"      --counters FILE        and what was counted and decided; one is for both\n"
+	"      --set KEY=NUMBER       what-if: ccti_timer, ccti_increase, table_end,\n"
+	"                             threshold, marking_rate in place of the plan's;\n"
+	"                             several times\n"
 	"      --node-name-map FILE   names of nodes\n"
 	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
-	"      --socket PATH          the daemon's control socket, whatever the configuration\n"
-	"                             says; status, rollback and disable need no good one then\n"
-	"  -z, --config FILE          configuration, default " IBCC_CONFIG_FILE "\n"
+	"      --socket PATH          the daemon's control socket, whatever the\n"
+	"                             configuration says; status, rollback and disable\n"
+	"                             need no good one then\n"
+	"  -z, --config FILE          configuration, default\n"
+	"                             " IBCC_CONFIG_FILE "\n"
 	"  -F, --fabric NAME          one of several fabrics, whose configuration is\n"
 	"                             " IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml\n"
 	"  -C, --Ca NAME              channel adapter to use\n"
 	"  -P, --Port NUMBER          its port\n"
 	"  -t, --timeout MS           of a MAD\n"
-	"  -c, --cckey KEY            CC_Key; the configuration's cc_key_file keeps it off the\n"
-	"                             command line\n"
+	"  -c, --cckey KEY            CC_Key; the configuration's cc_key_file keeps it\n"
+	"                             off the command line\n"
 	"  -e, --errors               say how many MADs were lost\n"
 	"  -v, --verbose              say more\n"
 	"  -d, --debug                say all\n"
 	"  -h, --help                 this help\n"
 	"  -V, --version              version\n"
 	"\n"
-	"Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode), 78 bad "
-	"configuration.\n";
+	"Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode),\n"
+	"78 bad configuration.\n";
 
 enum {
 	OPT_DETAILED = 256,
@@ -263,6 +269,7 @@ static bool override(struct tune *t, const struct overrides *o)
 	struct ibcc_config *c = &t->config;
 	uint64_t v;
 
+	t->fabric = o->fabric;
 	t->own_port = o->ca || o->port || o->timeout || o->cc_key || o->via;
 	if (o->ca && snprintf(c->ca, sizeof(c->ca), "%s", o->ca) >= (int)sizeof(c->ca)) {
 		tune_fail("--Ca: the name '%s' is too long", o->ca);
@@ -321,6 +328,8 @@ static bool override(struct tune *t, const struct overrides *o)
 	}
 	if (o->cc_key && !tune_number(o->cc_key, 0, UINT64_MAX, "--cckey", &t->cc_key))
 		return false;
+	if (o->cc_key)
+		t->no_key.text[0] = '\0';
 	if (o->via && strcmp(o->via, "plugin") && strcmp(o->via, "direct")) {
 		tune_fail("--via: got '%s', want plugin or direct", o->via);
 		return false;
@@ -372,15 +381,6 @@ static int run(struct tune *t, const struct overrides *o)
 		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
 		return hint();
 	}
-	if (o->confirm && c->fn != tune_apply) {
-		tune_fail("--confirm-within: '%s' has no trial, only apply has", c->name);
-		return hint();
-	}
-	if (t->anonymous && c->fn != tune_bundle) {
-		tune_fail("--anonymous: '%s' tells true names, only bundle can do without",
-			  c->name);
-		return hint();
-	}
 	if (tune_is_offline(t) && ((c->fn != tune_plan && c->fn != tune_what_if) || t->output)) {
 		tune_fail("--load-cache, --counters: a bundle has no fabric, and is read by plan "
 			  "(without -o) and what-if only");
@@ -389,7 +389,7 @@ static int run(struct tune *t, const struct overrides *o)
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
 		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
 				 o->fabric);
-	rc = ibcc_conf_load(file, o->fabric, &t->config, &t->cc_key, &errors);
+	rc = ibcc_conf_load_keyless(file, o->fabric, &t->config, &t->cc_key, &errors, &t->no_key);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
 	bad = rc && !(c->emergency && o->socket);
@@ -402,8 +402,10 @@ static int run(struct tune *t, const struct overrides *o)
 		ibcc_config_defaults(&t->config, o->fabric);
 		t->no_config = true;
 	}
-	if (!override(t, o))
+	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
 		return hint();
+	if (tune_names_check(t))
+		return TUNE_ERROR;
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);
 	tune_pager_end();

@@ -18,17 +18,23 @@ static nn_map_t *open_map(const struct tune *t)
 	nn_map_t *map;
 	size_t i;
 
-	if (t->name_map) {
-		map = access(t->name_map, R_OK) ? NULL : open_node_name_map(t->name_map);
-		if (!map)
-			tune_fail("node name map %s cannot be read: %s", t->name_map,
-				  strerror(errno));
-		return map;
-	}
+	if (t->name_map)
+		return access(t->name_map, R_OK) ? NULL : open_node_name_map(t->name_map);
 	for (i = 0; i < sizeof(usual_files) / sizeof(usual_files[0]); i++)
 		if (!access(usual_files[i], R_OK) && (map = open_node_name_map(usual_files[i])))
 			return map;
 	return NULL;
+}
+
+int tune_names_check(const struct tune *t)
+{
+	nn_map_t *map = t->name_map ? open_map(t) : NULL;
+
+	if (t->name_map && !map)
+		return tune_fail("node name map %s cannot be read: %s", t->name_map,
+				 strerror(errno));
+	close_node_name_map(map);
+	return TUNE_OK;
 }
 
 static void rename_node(nn_map_t *map, json_t *o)

@@ -25,7 +25,7 @@ static void print_sm(FILE *out, const json_t *s)
 				: "",
 			tune_int(b, "max_delay"), tune_int(b, "max_timer"),
 			tune_int(b, "sets_per_minute"));
-	else
+	else if (strcmp(tune_str(s, "apply_via"), "direct"))
 		fprintf(out, "SM:        the OpenSM plugin is not connected\n");
 	if (tune_str(s, "plugin_trouble")[0])
 		fprintf(out, "Plugin:    %s\n", tune_str(s, "plugin_trouble"));
@@ -277,7 +277,7 @@ int tune_status(struct tune *t)
 
 	if (t->watch_ms)
 		return tune_top(t);
-	rc = tune_ask(t, "status", NULL, &s, &why);
+	rc = tune_ask_status(t, &s, &why);
 	if (rc) {
 		json_decref(s);
 		return tune_fail("%s", why.text);

@@ -147,7 +147,7 @@ static bool wait_for_next(const struct terminal *t, unsigned int ms)
 
 static int ask(struct tune *t, json_t **s, struct ibcc_why *why)
 {
-	int rc = tune_ask(t, "status", NULL, s, why);
+	int rc = tune_ask_status(t, s, why);
 
 	if (*s) {
 		tune_rename(t, *s);

@@ -24,8 +24,10 @@ enum {
 struct tune {
 	struct ibcc_config config; /* with the options of the command line */
 	uint64_t cc_key;
+	const char *fabric; /* one of several; NULL: the only one */
 	bool own_port;  /* an option about the port or the key was given: the daemon has its own */
 	bool no_config; /* the configuration is bad: only the daemon knows what to do */
+	struct ibcc_why no_key; /* why only the daemon has the key; empty: cc_key is it */
 	bool json;
 	int verbose;
 	bool errors; /* say how MADs fared */
@@ -76,6 +78,8 @@ int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
 int tune_bundle(struct tune *t);
+/* Whether no option is another command's; tells the first that is. */
+bool tune_options_fit(const struct tune *t, const char *name, tune_fn fn);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.
@@ -86,7 +90,9 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 /* One request to the daemon. -ENOENT or -ECONNREFUSED: there is none. */
 int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **out,
 	     struct ibcc_why *why);
-/* The same, and prints the answer; an exit code. */
+/* Its status, which nobody else has. */
+int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why);
+/* As tune_do(), and prints the answer; an exit code. */
 int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 		      void (*print)(const json_t *answer));
 /* 0 if no daemon is running, and the lock of whoever writes by itself is *fd's, to be closed when
@@ -97,6 +103,8 @@ int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why);
 int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
 		  struct ibcc_why *why);
 
+/* An error if the node name map that was asked for cannot be read. */
+int tune_names_check(const struct tune *t);
 /* Replaces "node" in every object that has "node_guid" as well by the name in the node name map. */
 void tune_rename(const struct tune *t, json_t *o);
 

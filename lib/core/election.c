@@ -204,7 +204,8 @@ int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct
 	case IBCC_ELECTION_SILENT:
 		return ibcc_why_set(why, -EHOSTUNREACH,
 				    "subnet administration does not answer, so nobody knows which "
-				    "daemon leads: nothing is written");
+				    "daemon leads: nothing is written; is there a subnet manager "
+				    "(sminfo)?");
 	case IBCC_ELECTION_REFUSED:
 		return ibcc_why_set(why, 0,
 				    "subnet administration keeps no ServiceRecord for us: nobody "

@@ -98,9 +98,9 @@ static void subscribe(struct ibcc_notices *n)
 	if (gap && i == N_TRAPS)
 		atomic_fetch_add(&n->n_gaps, 1);
 	atomic_store(&n->subscribed, i == N_TRAPS);
-	atomic_store(&n->trouble,
-		     i == N_TRAPS ? NULL
-				  : "subnet administration does not let us subscribe to traps");
+	atomic_store(&n->trouble, i == N_TRAPS ? NULL
+					       : "subnet administration does not answer, or takes "
+						 "no subscription to traps");
 	n->again_s = now_s() + (i == N_TRAPS ? RENEW_S : RETRY_S);
 }
 

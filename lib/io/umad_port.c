@@ -85,13 +85,17 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 		return 0;
 	}
 	if (n_ca == 0)
-		snprintf(why, len, "no InfiniBand device found");
+		snprintf(why, len,
+			 "no InfiniBand device found: is there an adapter with its driver loaded "
+			 "(ibstat)?");
 	else if (o->port_guid)
 		snprintf(why, len, "no local port has GUID 0x%016" PRIx64, o->port_guid);
 	else if (o->ca && o->port)
 		snprintf(why, len, "no InfiniBand port %d at device %s", o->port, o->ca);
 	else if (o->ca)
 		snprintf(why, len, "no InfiniBand port at a device %s", o->ca);
+	else if (o->port)
+		snprintf(why, len, "no device here has an InfiniBand port %d", o->port);
 	else
 		snprintf(why, len, "no local InfiniBand port found");
 	return -ENODEV;

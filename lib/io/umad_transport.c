@@ -182,8 +182,11 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 	u->fd = umad_open_port(u->port.ca, u->port.num);
 	if (u->fd < 0) {
 		*err = errno == EACCES || errno == EPERM ? -EACCES : -EIO;
-		snprintf(why, len, "cannot open the umad device of %s port %d: %s", u->port.ca,
-			 u->port.num, errno ? strerror(errno) : "no such device");
+		snprintf(why, len, "cannot open the umad device of %s port %d: %s%s", u->port.ca,
+			 u->port.num, errno ? strerror(errno) : "no such device",
+			 *err == -EACCES ? "; root may, and the group of /dev/infiniband/umad*"
+			 : !errno || errno == ENOENT ? "; is the module ib_umad loaded?"
+						     : "");
 		goto fail;
 	}
 	/* umad_size() is final only after the first open. */

@@ -148,6 +148,18 @@ static bool wanted(const struct load *l, int argc, char **argv)
 	return optind == argc;
 }
 
+static bool is_load(const char *name)
+{
+	for (size_t i = 0; i < N_LOADS; i++)
+		if (!strcmp(name, loads[i].name))
+			return true;
+	fprintf(stderr, "ibcc-bench: speed: no load \"%s\"; there are", name);
+	for (size_t i = 0; i < N_LOADS; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", loads[i].name);
+	fputc('\n', stderr);
+	return false;
+}
+
 int ibcc_bench_speed(int argc, char **argv)
 {
 	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
@@ -172,6 +184,10 @@ int ibcc_bench_speed(int argc, char **argv)
 		else if (c != 'r' ||
 			 !ibcc_bench_number("--repeat", optarg, 1, IBCC_SPEED_REPEAT_MAX, &repeat))
 			rc = -EINVAL;
+	}
+	for (int i = optind; i < argc; i++) {
+		if (!is_load(argv[i]))
+			return json_decref(all), IBCC_EXIT_ERROR;
 	}
 	if (!rc)
 		rc = ibcc_bench_folder(folder, sizeof(folder));

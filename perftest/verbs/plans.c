@@ -180,7 +180,8 @@ int ibcc_perf_plan(int argc, char **argv)
 	}
 	rc = ibcc_perf_plan_write(argv[1], (const char *const *)argv + 2, (size_t)argc - 2, stdout);
 	if (rc == -ENOENT)
-		fprintf(stderr, "ibcc-perf: there is no plan %s\n", argv[1]);
+		fprintf(stderr, "ibcc-perf: there is no plan %s; `ibcc-perf plan` has all\n",
+			argv[1]);
 	else if (rc == -EINVAL)
 		fprintf(stderr,
 			"ibcc-perf: %s: want hosts as NAME or NAME=ADDRESS, enough of "

@@ -62,8 +62,8 @@ static int resolve(const char *address, int flags, struct addrinfo **ai, struct 
 	}
 	rc = getaddrinfo(*host ? host : NULL, port, &hints, ai);
 	if (rc)
-		return ibcc_perf_fail(e, rc == EAI_SYSTEM ? errno : EADDRNOTAVAIL, "%s: %s",
-				      address, gai_strerror(rc));
+		return ibcc_perf_fail(e, rc == EAI_SYSTEM ? errno : 0, "%s: %s", address,
+				      gai_strerror(rc));
 	return 0;
 }
 

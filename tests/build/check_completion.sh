@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# What bash and zsh complete of ibcc-tune: each command and each option of its help, nodes and numbers. In
-# place of the daemon there is a program that answers as it would.
+# What bash and zsh complete of ibcc-tune: each command and each option of its help, which fits a terminal, nodes
+# and numbers. In place of the daemon there is a program that answers as it would.
 set -eu
 B=$(cd "${IBCC_BUILD:-build}" && pwd)
 tmp=$(mktemp -d)
@@ -23,6 +23,7 @@ export PATH
 ibcc-tune --help >"$tmp/help"
 sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' "$tmp/help" | sort >"$tmp/commands"
 grep -oE -- '^ .*--[A-Za-z-]+' "$tmp/help" | sed 's/.*--/--/' | sort -u >"$tmp/options"
+[ -z "$(awk 'length > 80' "$tmp/help")" ] || not_ok "the help is wider than a terminal"
 [ "$(wc -l <"$tmp/commands")" -gt 10 ] && [ "$(wc -l <"$tmp/options")" -gt 30 ] || not_ok "the help tells too little"
 
 if command -v bash >/dev/null; then

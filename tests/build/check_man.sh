@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # The man pages tell all that the tables in the sources accept: keys of scenarios and experiments,
-# their words, and commands, options and functions of ibcc-bench and ibcc-research.
+# their words, and commands, options and functions of all programs. Keys of the configuration are test_config's.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -94,6 +94,37 @@ done
 program $research perftest/research/main.c perftest/research/cmd_*.c perftest/osm/cmd_*.c
 [ $missing = 0 ] || { echo "not ok - $research"; exit 1; }
 echo "ok - $research has $n keys and words"
+
+n=0
+# The loop's own programs: all options, and no other; what the command line, the control socket, the simulator and
+# the plugin take.
+for p in ibcc-tune:1:daemon/tune/main.c ibcc-tuned:8:daemon/main.c; do
+	page=man/$(echo "${p%:*}" | tr : .) main=${p##*:}
+	sed -n '/^static const struct option options\[\]/,/^};/s/.*{ "\([A-Za-z-]*\)".*/\1/p' "$main" | sort >"$tmp/options"
+	sed -n '/^\.It .*Fl/s/ -\([A-Za-z-][A-Za-z-]*\)/\n--\1\n/gp' "$page" | sed -n 's/^--//p' | sort >"$tmp/told"
+	diff "$tmp/options" "$tmp/told" || { echo "not ok - options of $page"; exit 1; }
+	n=$((n + $(wc -l <"$tmp/options")))
+done
+sed -n '/^static const struct command commands\[\]/,/^};/s/.*{ "\([a-z-]*\)", tune.*/\1/p' daemon/tune/main.c | sort >"$tmp/commands"
+section man/ibcc-tune.1 Commands | sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' | sort | diff "$tmp/commands" - ||
+	{ echo "not ok - commands of man/ibcc-tune.1"; exit 1; }
+section man/ibcc-tuned.8 'Control socket' >"$tmp/text"
+for c in $(sed -n '/^static const struct command commands\[\]/,/^};/p' daemon/request.c | grep -o '{ "[a-z-]*"' | tr -d '{ "') \
+	$(sed -n 's/.*json_object_get(args, "\([a-z_]*\)").*/\1/p' daemon/request.c); do
+	want "$tmp/text" "request or argument $c" "^\.Cm (.* )?$c( .*)?\$"
+done
+for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' sim/cmd_*.c | sort -u); do
+	want man/ibcc-sim.1 "option --$o" "Fl (. , (Fl )?)?-$o( .*)?\$"
+done
+for k in $(sed -n 's/^\t{ "\([a-z_]*\)", VALUE_.*/\1/p' sim/requests_knobs.c); do
+	want man/ibcc-sim.1 "value $k" "^\.It Cm $k[. ]"
+done
+for o in $(sed -n 's/.*PREFIX "\([a-z_]*\)".*/\1/p' opensm-plugin/options.c); do
+	want man/ibcc_opensm.7 "option ibcc.$o" "^\.It (.* )?Cm ibcc\.$o "
+done
+[ $missing = 0 ] || exit 1
+[ "$n" -gt 100 ] || { echo "not ok - only $n commands and options have been looked for"; exit 1; }
+echo "ok - the pages of the tuner, its daemon, plugin and simulator have $n commands, options and values"
 
 for page in man/*.[1-8] $research; do
 	grep -q '^\.Sh EXAMPLES$' "$page" || { echo "not ok - $page has no examples"; exit 1; }

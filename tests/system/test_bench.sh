@@ -27,6 +27,12 @@ check "the plot is an SVG" grep -q '</svg>' "$TMP/plot.svg"
 status 1 "$bench" run lustre --short --set 'events.0.rate=1 GB/s'
 check "a row out of its bounds is told" grep -q 'NOT OK' "$TMP/out"
 status 1 "$bench" run no-such-experiment
+status 1 "$bench" speed no-such-load
+check "the loads that there are are told" grep -q 'no load "no-such-load"; there are uniform-128, ' "$TMP/err"
+equal "a command tells its usage" "$("$bench" speed --help | grep -c '^  speed ')" 1
+for p in ibcc-bench ibcc-perf; do
+	equal "$p tells its version" "$("$IBCC_BUILD/$p" --version)" "$("$IBCC_BUILD/ibcc-sim" --version | sed "s/^ibcc-sim/$p/")"
+done
 status 78 "$bench" run lustre --set model.buffer_bytes=1 --set model.vls=99
 equal "errors of --set name it" "$(grep -c '^--set model\.' "$TMP/err")" 2
 

@@ -54,18 +54,41 @@ for p in ibcc-tuned ibcc-tune; do
 	fi
 done
 check "a good configuration is good" plain ibcc-tuned -z "$TMP/tuned.yaml" --check-config
+[ -e /etc/ibcc-tune/ibcc-tuned.yaml ] || equal "no configuration is not a good one" "$(plain ibcc-tuned --check-config)" \
+	"/etc/ibcc-tune/ibcc-tuned.yaml: there is none, all settings have their defaults"
 refused "check-config" 78 'bad.yaml:5:19' plain ibcc-tuned -z "$TMP/bad.yaml" --check-config
 refused "no command" 1 'a command is missing' plain ibcc-tune
 refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
 refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply plan.json all
 refused "a number that is none" 1 "got '1x', want a number" plain ibcc-tune -z "$TMP/tuned.yaml" -P 1x plan
 refused "a way that is none" 1 "got 'sideways', want plugin or direct" plain ibcc-tune -z "$TMP/tuned.yaml" --via sideways plan
+# An option of another command does nothing, and must not look as if it had.
+while read -r cmd opt; do
+	# shellcheck disable=SC2086
+	refused "$cmd has no ${opt%% *}" 1 "^ibcc-tune: ${opt%% *}: '$cmd' " plain ibcc-tune -z "$TMP/tuned.yaml" $cmd $opt
+done <<'OPTIONS'
+apply --node leaf2
+disable --node leaf2
+rollback --root 1
+plan --set ccti_timer=5
+apply --output plan.json
+status --html page.html
+status --plot day.svg
+show --save probe.json
+status --confirm-within 5m
+plan --anonymous
+repair --protect
+OPTIONS
 echo 0x1234 >"$TMP/key"
 chmod 644 "$TMP/key"
 write_config "cc_key_file: $TMP/key"
 refused "a key that others can read" 78 "cc_key_file: " plain ibcc-tune -z "$TMP/tuned.yaml" plan
 write_config
-refused "status without a daemon" 1 'not running' plain ibcc-tune -z "$TMP/tuned.yaml" status
+refused "status without a daemon" 1 'not running.*systemctl start' plain ibcc-tune -z "$TMP/tuned.yaml" status
+
+refused "nor one of several fabrics" 1 'systemctl start ibcc-tuned@scratch ' plain ibcc-tune -F scratch -z "$TMP/tuned.yaml" status
+sed "s|^control_socket:.*|control_socket: /proc/none/control.sock|" "$TMP/tuned.yaml" >"$TMP/no_socket.yaml"
+refused "no folder for the control socket" 1 'control.sock: .*its folder must be there' plain ibcc-tuned -z "$TMP/no_socket.yaml"
 
 # --- no fabric, no subnet manager, no plugin ------------------------------------------------------
 start_sim "$SCENARIO"
@@ -145,3 +168,18 @@ key "source2 has a key again" 0x77 1
 write_config "cc_key_file: $TMP/key"
 check "the key from a file" tune apply
 check "and back" tune rollback
+
+# The key is the daemon's: those who may look need not be able to read it.
+if [ "$(id -u)" = 0 ]; then
+	operator() { setpriv --reuid 65534 --regid 65534 --clear-groups timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
+	start_tuned "cc_key_file: $TMP/key"
+	refused "who may not look" 1 'control.sock: Permission denied; root may' operator status
+	stop "$TUNED_PID"
+	start_tuned "cc_key_file: $TMP/key" "control_read_group: $(getent group 65534 | cut -d: -f1)"
+	check "a key for others: status" operator status
+	check "a key for others: settings" operator show source2
+	refused "a key for others: own port" 1 'cc_key_file: .*Permission denied' operator --via direct plan
+	stop "$TUNED_PID"
+	refused "a key for others: no daemon" 1 'not running.*cc_key_file: .*Permission denied' operator plan
+	refused "a key for others: another key" 1 'cc_key_file: .*Permission denied' operator key "$TMP/key"
+fi

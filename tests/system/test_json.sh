@@ -35,7 +35,7 @@ keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply "$TMP/none"
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
 ok "without an answer there is an error"
 equal "with the words for people" "$(jq -r .error "$TMP/7.json")" \
-	"ibcc-tuned is not running: nobody listens at $TMP/control.sock"
+	"ibcc-tuned is not running: nobody listens at $TMP/control.sock; systemctl start ibcc-tuned starts it"
 
 start_sim "$SCENARIO"
 start_opensm --plugin
@@ -48,6 +48,7 @@ answers+=("plan_file=$TMP/kept.json")
 keep status tune -j status
 keep status tune -j top --limit 1
 keep show tune -j show
+keep error tune -j show --node-name-map "$TMP/none"
 keep show tune -j show leaf2
 keep probe tune -j probe
 keep report tune -j report

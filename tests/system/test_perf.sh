@@ -36,7 +36,10 @@ for plan in hotspot all-to-all allreduce checkpoint; do
 	check "the engine runs the plan $plan" "$bench" scenario "$TMP/$plan.yaml" --set duration_ms=2 --set measure_from_ms=1
 done
 # What the plan is for: the engine says that the victim suffers.
-"$bench" scenario "$TMP/hotspot.yaml" -j --set duration_ms=10 --set measure_from_ms=2 >"$TMP/predicted.json" || fail "prediction"
+predict=$(sed -n 's/^ibcc-bench scenario plan.yaml //p' "$top/man/ibcc-perf.1")
+grep -qF "ibcc-bench scenario plan.yaml $predict " "$top/README.md" || fail "README predicts otherwise than the man page"
+# shellcheck disable=SC2086 # options, as the man page has them
+"$bench" scenario "$TMP/hotspot.yaml" -j $predict >"$TMP/predicted.json" || fail "prediction"
 check "and predicts that the victim of the hotspot gets no more than the hot flows" \
 	jq -e '[.flows[] | {(.name): .mbps}] | add | .victim < 1.1 * ."hot-c"' "$TMP/predicted.json"
 status "a plan that there is not" 1 "$perf" plan hot a b
@@ -45,6 +48,8 @@ sed -e 's/window_messages: 16/window_messages: 0/' -e 's/kind: hot/kind: warm/' 
 status "a plan with mistakes is a bad configuration" 78 "$perf" run "$TMP/wrong.yaml"
 text "all of which are told, with their places" "$TMP/said.log" ':[0-9]+:[0-9]+: verbs.window_messages: got "0"'
 text "likewise" "$TMP/said.log" ':[0-9]+:[0-9]+: traffic.kind: got "warm"'
+status "an address that is none" 1 "$perf" serve --listen 127.0.0.1:nosuchport
+equal "is told with one reason" "$(grep -c 'nosuchport: [^:]*$' "$TMP/said.log")" 1
 status "nobody at an address" 1 "$perf" run "$TMP/hotspot.yaml" --set 'hosts.a.address=127.0.0.1:1'
 text "is named" "$TMP/said.log" 'cannot connect to 127.0.0.1:1: Connection refused'
 status "who may be reached from elsewhere needs a token" 1 "$perf" serve --listen 0.0.0.0:0

@@ -258,6 +258,7 @@ static void test_silence(void **state)
 	run(&w, 30);
 	assert_int_equal(ibcc_election_may_write(&w.e[0], w.now, &why), -EHOSTUNREACH);
 	assert_non_null(strstr(why.text, "does not answer"));
+	assert_non_null(strstr(why.text, "sminfo"));
 	/* It answers again: asked within a second, and one to settle. */
 	w.silent = false;
 	run(&w, 1 + IBCC_LEADER_SETTLE_S + 1);
