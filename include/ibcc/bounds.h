@@ -21,11 +21,11 @@ struct ibcc_bounds {
 	}
 
 /* Is every change one that a node can be given, in whatever order the plan has them? An attribute
- * and block that exist, of a table no block twice; tables without delay at index 0 and with delays
- * that never fall, but for entries without any at the end, up to max_delay; timers up to max_timer;
- * CCTI_Min within the table, where the plan has that, and a table's limit within what can be
- * addressed. Sets bad[i] (may be NULL) for each change that is not, and *why to a sentence about
- * one. Returns their number: all of them without memory.
+ * and block that exist, of a table no two blocks for one place; tables without delay at index 0 and
+ * with delays that never fall, but for entries without any at the end, up to max_delay; timers up
+ * to max_timer; CCTI_Min within the table, where the plan has that, and a table's limit within what
+ * can be addressed. Sets bad[i] (may be NULL) for each change that is not, and *why to a sentence
+ * about one. Returns their number: all of them without memory.
  */
 uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *plan, bool *bad,
 			   struct ibcc_why *why);

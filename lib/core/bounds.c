@@ -20,7 +20,7 @@ static void to_mad(uint8_t *mad, const struct ibcc_change *c)
 /* The table that an endport has after a plan, as far as the plan tells. */
 struct table {
 	uint8_t blocks; /* bit k: block k is in the plan */
-	uint8_t twice;  /* ... more than once */
+	uint8_t twice;  /* ... more than once, and not alike */
 	struct ibcc_cct cct;
 };
 
@@ -43,17 +43,21 @@ static int by_endport(const void *x, const void *y, void *arg)
 /* The changes of one endport are order[0] .. order[n - 1]. */
 static struct table table_of(const struct ibcc_plan *plan, const uint32_t *order, uint32_t n)
 {
+	const struct ibcc_change *before[IBCC_CCT_MAX_BLOCKS] = { NULL };
 	struct table t = { 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ibcc_change *c = &plan->change[order[i]];
+		const struct ibcc_change *c = &plan->change[order[i]], **same;
 		uint8_t mad[IBCC_MAD_BYTES];
 
 		if (c->attr_id != IBCC_CC_ATTR_CCT || c->attr_mod >= IBCC_CCT_MAX_BLOCKS)
 			continue;
 		to_mad(mad, c);
 		ibcc_cc_cct_unpack(mad, c->attr_mod, &t.cct, &t.cct.limit);
-		t.twice |= (uint8_t)(t.blocks & 1u << c->attr_mod);
+		same = &before[c->attr_mod];
+		if (*same && memcmp((*same)->new_data, c->new_data, sizeof(c->new_data)) != 0)
+			t.twice |= (uint8_t)(1u << c->attr_mod);
+		*same = c;
 		t.blocks |= (uint8_t)(1u << c->attr_mod);
 	}
 	return t;
@@ -76,7 +80,7 @@ static const char *check_block(const struct ibcc_bounds *b, const struct table *
 	uint32_t before = known ? ibcc_cct_entry_delay_milli(t->cct.entry[first - 1]) : 0;
 
 	if (t->twice & 1u << block) /* of which the first is there for a while, or stays */
-		return "a block of a table twice";
+		return "a block of a table twice, not alike";
 	if (t->cct.limit >= IBCC_CCT_MAX_ENTRIES)
 		return "a CCTI_Limit beyond 255";
 	for (unsigned int i = first; i < first + IBCC_CCT_BLOCK_ENTRIES && i <= t->cct.limit; i++) {

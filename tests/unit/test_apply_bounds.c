@@ -133,6 +133,12 @@ static void test_plan_of_a_stranger(void **state)
 	x.bounds.max_delay = 100;
 	ibcc_plan_fini(&x.plan);
 	want_source(&x, LUSTRE_SRC1, 0);
+	c = x.plan.change[1];
+	assert_int_equal(ibcc_plan_append(&x.plan, &c), 0);
+	assert_int_equal(apply(&x), 0); /* again, but the same */
+	x.f->base.stats.sets = 0;
+	ibcc_plan_fini(&x.plan);
+	want_source(&x, LUSTRE_SRC1, 0);
 	x.plan.change[1].new_data[6] = 0x3f; /* a long delay at index 1 */
 	want(&x, LUSTRE_SRC1, IBCC_CC_ATTR_CCT)->new_data[1] = 1;
 	x.plan.change[2].new_data[7] = 5;
