@@ -41,8 +41,8 @@ struct ibcc_apply_options {
  * some were not, -ECANCELED if may_continue said no or the transport was cancelled, -ENOMEM.
  *
  * A change FAILED with -EREMOTEIO when the node refused its Set, with -EBUSY when it was busy, with
- * -ENODATA when it took the Set and refused to be read; nothing was written for certain only in the
- * first case.
+ * -ENODATA when it took the Set, or an earlier one of this change, and refused more; nothing was
+ * written for certain only in the first case.
  *
  * A node that answers Gets but keeps silent to a Set (FAILED with -ETIMEDOUT) most likely has
  * another CC_Key than ours: the annex wants such a Set dropped without a word.

@@ -26,6 +26,7 @@ struct group {
 	 */
 	bool by_block;
 	uint32_t latent;
+	uint32_t taken; /* order[] before it: taken when the table was sent for the first time */
 };
 
 struct apply {
@@ -62,9 +63,15 @@ static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, in
 	} else {
 		if (g->latent) /* taken, but nobody saw it take effect */
 			settle(a, a->order[g->latent - 1], IBCC_OUTCOME_DIFFERS, 0, 0);
+		if (g->next < g->taken && outcome == IBCC_OUTCOME_SKIPPED)
+			outcome = IBCC_OUTCOME_DIFFERS;
+		else if (g->next < g->taken && err == -EREMOTEIO)
+			err = -ENODATA;
 		settle(a, a->order[g->next++], outcome, err, status);
 	}
 	g->latent = 0;
+	while (g->next < g->taken) /* it may be there as it was sent before */
+		settle(a, a->order[g->next++], IBCC_OUTCOME_DIFFERS, 0, 0);
 	while (g->next < g->end)
 		settle(a, a->order[g->next++], IBCC_OUTCOME_SKIPPED, 0, 0);
 }
@@ -183,6 +190,7 @@ static bool retry_by_block(struct apply *a, struct group *g, const uint8_t *got)
 	if (!helps)
 		return false;
 	g->by_block = true;
+	g->taken = g->next + (got != NULL);
 	while (g->next > from) {
 		a->r->n_verified--;
 		settle(a, a->order[--g->next], IBCC_OUTCOME_PENDING, 0, 0);

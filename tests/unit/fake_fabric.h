@@ -167,7 +167,7 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 		n->refuse_cc--;
 		return FAKE_BAD_ATTR;
 	}
-	if (set && n->set_status)
+	if (set && n->set_status && n->n_sets > n->after)
 		return n->set_status;
 	memcpy(copy, data, sizeof(copy));
 	if (set && n->deaf_sets)

@@ -42,6 +42,7 @@ struct fake_node {
 	bool relative_limit;
 	bool deaf_sets;      /* takes Sets without keeping them */
 	uint16_t set_status; /* of a refused Set; 0: takes it */
+	unsigned int after;  /* ... when it has taken so many */
 	uint64_t cc_key;
 	bool protect;
 	unsigned int block; /* elements a block of 0x15 */

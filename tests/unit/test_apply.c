@@ -209,6 +209,40 @@ static void test_may_be_there(void **state)
 	teardown(&x);
 }
 
+/* A table that is sent once more, since a node may want another limit in each block, and is refused
+ * this time: what was taken of it before is there.
+ */
+static void test_refused_again(void **state)
+{
+	static const struct {
+		unsigned int blocks, after;
+		bool relative_limit; /* so it is read back, and nothing is verified */
+	} cases[] = { { 2, 1, false }, { 3, 2, false }, { 2, 1, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture x = setup();
+		struct fake_node *n = fake_node_of(x.f, LUSTRE_SRC1);
+		uint8_t data[192] = { 0, (uint8_t)(64 * cases[i].blocks - 1) };
+
+		n->set_status = FAKE_BAD_FIELD;
+		n->after = cases[i].after;
+		n->relative_limit = cases[i].relative_limit;
+		for (uint32_t block = 0; block < cases[i].blocks; block++)
+			want(&x, LUSTRE_SRC1, IBCC_CC_ATTR_CCT, block, data);
+		assert_int_equal(apply(&x), -EIO);
+		assert_int_equal(x.r.n_verified, 0);
+		assert_int_equal(x.r.change[0].outcome, IBCC_OUTCOME_FAILED);
+		assert_int_equal(x.r.change[0].err, -ENODATA);
+		assert_int_equal(x.r.change[0].status, FAKE_BAD_FIELD);
+		for (unsigned int k = 1; k < cases[i].blocks; k++)
+			assert_int_equal(x.r.change[k].outcome, k < cases[i].after
+									? IBCC_OUTCOME_DIFFERS
+									: IBCC_OUTCOME_SKIPPED);
+		teardown(&x);
+	}
+}
+
 /* Changes of one node that do not follow each other in the plan keep their order all the same. */
 static void test_scattered_node(void **state)
 {
@@ -373,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_partial_failure),
 		cmocka_unit_test(test_may_be_there),
+		cmocka_unit_test(test_refused_again),
 		cmocka_unit_test(test_scattered_node),
 		cmocka_unit_test(test_wrong_key),
 		cmocka_unit_test(test_stops_when_told),
