@@ -163,7 +163,7 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 	struct libscols_iter *it = scols_new_iter(SCOLS_ITER_FORWARD);
 	struct libscols_line *line;
 
-	if (wish.n_printed++)
+	if (wish.n_printed > 1)
 		putchar('\n');
 	for (size_t k = 0; k < n; k++) {
 		fputs(k ? "," : "", stdout);
@@ -222,6 +222,7 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 
 	if (!t)
 		return;
+	wish.n_printed++;
 	sort(t);
 	n = choose(t, column);
 	if (!wish.csv) {
@@ -243,7 +244,7 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 
 const char *tune_table_missed(void)
 {
-	for (size_t i = 0; i < wish.n + wish.sorts; i++)
+	for (size_t i = 0; wish.n_printed && i < wish.n + wish.sorts; i++)
 		if (!wish.met[i])
 			return wish.name[i];
 	return NULL;

@@ -25,7 +25,7 @@ void tune_table_add(struct libscols_table *t, const char *const *cell, size_t st
 /* As ibcc_table_print_under(); CSV has no heading, but an empty line before another table. */
 void tune_table_print_under(struct libscols_table *t, const char *heading);
 
-/* After all tables: a column that none of them has; NULL if there is no such. */
+/* After all tables: a column that none of them has; NULL if there is no such, or was no table. */
 const char *tune_table_missed(void);
 
 #endif

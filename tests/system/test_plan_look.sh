@@ -27,10 +27,11 @@ equal "all of them" "$(wc -l <"$TMP/rates")" 4
 of_name() { tune plan --csv --root 1 --node '*3' --columns NODE >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 2 ]; }
 wait_until 20 of_name || fail "CSV by name"
 equal "by name" "$(sed '1d; s/,.*//' "$TMP/csv")" source3
-tune plan --root 2 >"$TMP/out" 2>&1 && fail "a root that is not there"
-equal "a root that is not there is an error" "$(cat "$TMP/out")" "ibcc-tune: --root: the plan has roots up to 1"
-tune plan --columns NODE,nonsense >"$TMP/out" 2>"$TMP/err" && fail "a column that is not there"
-equal "a column that is not there, too" "$(cat "$TMP/err")" "ibcc-tune: plan has no column 'nonsense' here"
+refused() { ! tune plan "${@:2}" >"$TMP/out" 2>"$TMP/err" && [ "$(cat "$TMP/err")" = "ibcc-tune: $1" ]; }
+wait_until 20 refused "--root: the plan has roots up to 1" --root 2 || fail "root 2: $(cat "$TMP/err")"
+ok "a root that is not there is an error"
+wait_until 20 refused "plan has no column 'nonsense' here" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
+ok "a column that is not there, too"
 tune show --csv --columns NODE,CCTI_Timer,Threshold >"$TMP/csv" || fail "CSV of show"
 equal "show as two tables" "$(grep -c '^NODE,' "$TMP/csv")" 2
 

@@ -42,6 +42,8 @@ static const char *printed(const char *choose, const char *sort, bool csv, const
 
 		dup2(fd[1], STDOUT_FILENO);
 		tune_table_wish(choose, sort, csv);
+		if (tune_table_missed()) /* nobody knows before there is a table */
+			_exit(2);
 		t = tune_table_new(columns, 3);
 		for (size_t i = 0; i < 3; i++)
 			tune_table_add(t, rows[i], 0, TUNE_RED);
