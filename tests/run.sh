@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name picks tests by name.
 # KINDs: build (sources), unit, sim (virtual time), fuzz (corpus), system (real ibsim and opensm).
-# JOBS of them run at a time, as many as there are processors; what came of them is told in the order of the list.
+# JOBS of them run at a time, one more than there are processors, since many wait most of their time; what came of
+# them is told in the order of the list.
 set -u
 # Each test is a process group of its own, which is ended with all that is in it; and SIGINT is not ignored there.
 set -m
@@ -103,7 +104,7 @@ stop()
 trap stop INT TERM HUP
 
 for test in "${!tests[@]}"; do
-	[ "${#of[@]}" -lt "${JOBS:-$(nproc)}" ] || finish
+	[ "${#of[@]}" -lt "${JOBS:-$(($(nproc) + 1))}" ] || finish
 	start "$test"
 done
 while [ "${#of[@]}" -gt 0 ]; do finish; done
