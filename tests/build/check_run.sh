@@ -3,6 +3,8 @@
 # What runs the tests: side by side, told in order, counted, those that fail or hang told of, and ended with all
 # that they have started.
 set -eu
+unset T
+export JOBS=2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 not_ok() { echo "not ok - $*"; cat "$tmp/out"; exit 1; }
@@ -10,7 +12,7 @@ mkdir -p "$tmp/tests/system"
 cp tests/run.sh "$tmp/tests"
 # a_test NAME: from what comes in.
 a_test() { cat >"$tmp/tests/system/test_$1.sh"; }
-run() { env -u T JOBS=2 bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1; }
+run() { bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1; }
 eventually() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; return 1; }
 
 # a ends when b has run, which begins at the same time then.
