@@ -245,6 +245,15 @@ static void on_request(void *arg, const struct ibcc_jsonl_request *r)
 		ibcc_jsonl_reply(l->control, r->client, answer);
 }
 
+static void on_gone(void *arg, uint64_t client)
+{
+	struct loop *l = arg;
+
+	/* There is none while the daemon starts, and then nobody has been heard yet. */
+	if (l->worker)
+		ibcc_worker_forget(l->worker, client);
+}
+
 /* What is open for the life of the daemon keeps its place. */
 static void keep_places(const struct ibcc_config *old, struct ibcc_config *fresh)
 {
@@ -342,6 +351,7 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 					      "user of this program (systemd-tmpfiles --create "
 					      "makes that of the service)"
 					    : "");
+	ibcc_jsonl_on_gone(l->control, on_gone);
 	give_roles(l);
 	l->metrics = ibcc_metrics_out_new(l->event, current_status, l);
 	if (!l->metrics)

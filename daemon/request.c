@@ -139,6 +139,9 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		*refusal = ibcc_request_answer(err, error, NULL);
 		return NULL;
 	}
+	j->rank = r->trusted      ? IBCC_RANK_TRUSTED
+		  : r->may_change ? IBCC_RANK_WRITER
+				  : IBCC_RANK_READER;
 	j->client = r->client;
 	j->uid = r->uid;
 	j->pid = r->pid;

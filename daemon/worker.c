@@ -100,6 +100,28 @@ static void refuse_applies(struct ibcc_worker *w)
 	}
 }
 
+static void look_up(struct ibcc_job *j)
+{
+	if (j->pid)
+		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
+}
+
+/* A pass that has overtaken an apply in the queue makes that apply, too. */
+static void take_applies(struct ibcc_worker *w)
+{
+	struct ibcc_job *j;
+
+	for (;;) {
+		pthread_mutex_lock(&w->lock);
+		j = ibcc_queue_take_kind(&w->todo, IBCC_JOB_APPLY);
+		pthread_mutex_unlock(&w->lock);
+		if (!j)
+			return;
+		look_up(j);
+		ibcc_queue_push(&w->applies, j);
+	}
+}
+
 /* Everybody who asked for such an apply since the last pass gets what this one came to; who asked
  * for another, strict beside loose, gets the next.
  */
@@ -110,6 +132,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	struct ibcc_queue others;
 
 	ibcc_queue_init(&others);
+	take_applies(w);
 	refuse_applies(w);
 	first = w->applies.first;
 	if (first)
@@ -140,12 +163,40 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		ibcc_queue_push(&w->applies, j);
 }
 
+/* Is it one that the history and the log name somebody for? A name server may be slow to answer, so
+ * it is not asked for the others.
+ */
+static bool changes(enum ibcc_job_kind kind)
+{
+	switch (kind) {
+	case IBCC_JOB_APPLY:
+	case IBCC_JOB_APPLY_PLAN:
+	case IBCC_JOB_CONFIRM:
+	case IBCC_JOB_CANCEL:
+	case IBCC_JOB_ROLLBACK:
+	case IBCC_JOB_DISABLE:
+	case IBCC_JOB_REPAIR: return true;
+	case IBCC_JOB_PASS:
+	case IBCC_JOB_PLAN:
+	case IBCC_JOB_SHOW:
+	case IBCC_JOB_PROBE:
+	case IBCC_JOB_REPORT:
+	case IBCC_JOB_BUNDLE:
+	case IBCC_JOB_WHAT_IF:
+	case IBCC_JOB_HISTORY:
+	case IBCC_JOB_RECONFIGURE:
+	case IBCC_JOB_PREDICTED:
+	case IBCC_JOB_GONE: break;
+	}
+	return false;
+}
+
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	struct ibcc_request r = { j->who, j->skip_unsupported, j->confirm_s };
 
-	if (j->pid)
-		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
+	if (changes(j->kind))
+		look_up(j);
 	switch (j->kind) {
 	case IBCC_JOB_PASS:
 		run_pass(w, j);
@@ -204,6 +255,11 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		ibcc_job_free(j);
 		ibcc_worker_run_later(w);
 		return;
+	case IBCC_JOB_GONE:
+		ibcc_job_free(ibcc_queue_take_client(&w->applies, j->client));
+		ibcc_worker_drop_waiting(w, j->client);
+		ibcc_job_free(j);
+		return;
 	}
 	ibcc_worker_finish(w, j);
 }
@@ -243,8 +299,10 @@ static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
 			pthread_cond_timedwait(&w->wake, &w->lock, &until);
 	}
 	if (!w->stop && !*due)
-		j = ibcc_queue_pop(&w->todo);
+		j = ibcc_queue_pick(&w->todo, w->last_uid);
 	pthread_mutex_unlock(&w->lock);
+	if (j && j->rank != IBCC_RANK_OWN)
+		w->last_uid = j->uid;
 	return j;
 }
 
@@ -378,6 +436,21 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
+}
+
+void ibcc_worker_forget(struct ibcc_worker *w, uint64_t client)
+{
+	struct ibcc_job *j, *gone = NULL;
+
+	pthread_mutex_lock(&w->lock);
+	j = ibcc_queue_take_client(&w->todo, client);
+	if (!j && (gone = calloc(1, sizeof(*gone)))) {
+		*gone = (struct ibcc_job){ .kind = IBCC_JOB_GONE, .client = client };
+		ibcc_queue_push(&w->todo, gone);
+		pthread_cond_signal(&w->wake);
+	}
+	pthread_mutex_unlock(&w->lock);
+	ibcc_job_free(j);
 }
 
 int ibcc_worker_fd(const struct ibcc_worker *w)

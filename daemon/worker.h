@@ -35,13 +35,24 @@ enum ibcc_job_kind {
 	IBCC_JOB_WHAT_IF,
 	IBCC_JOB_HISTORY,
 	IBCC_JOB_RECONFIGURE,
-	IBCC_JOB_PREDICTED, /* the worker's own: a prediction has ended */
+	/* The worker's own: */
+	IBCC_JOB_PREDICTED, /* a prediction has ended */
+	IBCC_JOB_GONE,      /* a client has hung up whose job has begun */
+};
+
+/* Whose jobs come first. */
+enum ibcc_job_rank {
+	IBCC_RANK_OWN,     /* the daemon's: passes, a new configuration */
+	IBCC_RANK_TRUSTED, /* root and the daemon's own user */
+	IBCC_RANK_WRITER,  /* members of control_write_group */
+	IBCC_RANK_READER,
 };
 
 struct ibcc_job {
 	struct ibcc_job *next;
 	enum ibcc_job_kind kind;
-	uint64_t client;           /* for whoever gets the answer; not used by the worker */
+	enum ibcc_job_rank rank;
+	uint64_t client;           /* who gets the answer */
 	uid_t uid;                 /* whose request it is, */
 	pid_t pid;                 /* 0: nobody's */
 	char who[96];              /* by name, when the worker has looked it up */
@@ -79,8 +90,12 @@ void ibcc_worker_free(struct ibcc_worker *w);
 
 /* Readable when a job is done. */
 int ibcc_worker_fd(const struct ibcc_worker *w);
-/* Hands a job over. */
+/* Hands a job over; see worker_queue.c for when it is its turn. */
 void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_job *j);
+/* A client has hung up: its job is dropped unless it is being worked on. What an apply has begun to
+ * write is written to its end.
+ */
+void ibcc_worker_forget(struct ibcc_worker *w, uint64_t client);
 /* The next job that is done, the caller's from now on; NULL if none. */
 struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w);
 /* What it is busy with, in words. */

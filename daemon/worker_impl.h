@@ -16,30 +16,17 @@ struct ibcc_queue {
 	struct ibcc_job *first, **last;
 };
 
-static inline void ibcc_queue_init(struct ibcc_queue *q)
-{
-	q->first = NULL;
-	q->last = &q->first;
-}
-
-static inline void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_job *j)
-{
-	j->next = NULL;
-	*q->last = j;
-	q->last = &j->next;
-}
-
-static inline struct ibcc_job *ibcc_queue_pop(struct ibcc_queue *q)
-{
-	struct ibcc_job *j = q->first;
-
-	if (j) {
-		q->first = j->next;
-		if (!q->first)
-			q->last = &q->first;
-	}
-	return j;
-}
+/* worker_queue.c, which says in which order jobs are taken. */
+void ibcc_queue_init(struct ibcc_queue *q);
+void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_job *j);
+/* The first one; NULL if there is none. */
+struct ibcc_job *ibcc_queue_pop(struct ibcc_queue *q);
+/* The one whose turn it is after a job of this user; NULL if there is none. */
+struct ibcc_job *ibcc_queue_pick(struct ibcc_queue *q, uid_t last_uid);
+/* The first one of a kind; NULL if there is none. */
+struct ibcc_job *ibcc_queue_take_kind(struct ibcc_queue *q, enum ibcc_job_kind kind);
+/* The one of a client; NULL if it has none here. */
+struct ibcc_job *ibcc_queue_take_client(struct ibcc_queue *q, uint64_t client);
 
 struct ibcc_worker {
 	pthread_t thread;
@@ -53,12 +40,14 @@ struct ibcc_worker {
 	uint64_t trial_due_ns; /* of its "trial" */
 	int done_fd;
 	/* The thread's own: */
+	uid_t last_uid; /* whose job was taken last */
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;
 	struct ibcc_queue applies;    /* waiting for the next pass */
 	struct ibcc_queue plans;      /* likewise, since there is no plan now */
 	struct ibcc_queue predicting; /* who waits for the prediction under way, */
 	struct ibcc_queue later;      /* and for it to end */
+	bool abandoned;               /* the prediction under way is not finished for them */
 	struct ibcc_why trial_why;    /* why the last try to end a trial failed, as it was told */
 	struct ibcc_metrics_totals totals;
 };
@@ -75,6 +64,8 @@ void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_w
 void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait); /* that wait for one */
 void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j);
 void ibcc_worker_tell_predicted(struct ibcc_worker *w); /* those that waited for that */
-void ibcc_worker_run_later(struct ibcc_worker *w);      /* and those that waited for its end */
+/* A client whose job may be waiting here has hung up. */
+void ibcc_worker_drop_waiting(struct ibcc_worker *w, uint64_t client);
+void ibcc_worker_run_later(struct ibcc_worker *w); /* and those that waited for its end */
 
 #endif

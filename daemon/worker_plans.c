@@ -18,19 +18,56 @@ void ibcc_worker_on_predicted(void *arg)
 void ibcc_worker_tell_predicted(struct ibcc_worker *w)
 {
 	struct ibcc_job *j;
+	bool abandoned = w->abandoned;
 
+	w->abandoned = false;
 	while ((j = ibcc_queue_pop(&w->predicting))) {
+		if (abandoned) {
+			ibcc_queue_push(&w->later, j);
+			continue;
+		}
 		j->err = ibcc_service_predicted(w->service, j->data, &j->result, &j->why);
 		ibcc_worker_finish(w, j);
 	}
 	ibcc_service_predicted_all(w->service);
 }
 
+/* A what-if that only clients of a lower rank wait for is broken off for one of a higher rank, and
+ * begun again after it.
+ */
+static void overtake(struct ibcc_worker *w, const struct ibcc_job *next)
+{
+	for (const struct ibcc_job *j = w->predicting.first; j; j = j->next)
+		if (j->rank <= next->rank)
+			return;
+	if (!w->abandoned && w->predicting.first)
+		w->abandoned = ibcc_service_abandon_prediction(w->service);
+}
+
+static void wait_for_end(struct ibcc_worker *w, struct ibcc_job *j)
+{
+	overtake(w, j);
+	ibcc_queue_push(&w->later, j);
+}
+
+void ibcc_worker_drop_waiting(struct ibcc_worker *w, uint64_t client)
+{
+	struct ibcc_job *j = ibcc_queue_take_client(&w->predicting, client);
+
+	ibcc_job_free(ibcc_queue_take_client(&w->plans, client));
+	ibcc_job_free(ibcc_queue_take_client(&w->later, client));
+	if (j && !w->predicting.first && !w->abandoned)
+		w->abandoned = ibcc_service_abandon_prediction(w->service);
+	ibcc_job_free(j);
+}
+
 void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	j->err = ibcc_service_what_if(w->service, j->set, ibcc_worker_on_predicted, w, &j->why);
-	if (j->err == -EINPROGRESS || j->err == -EBUSY)
-		ibcc_queue_push(j->err == -EBUSY ? &w->later : &w->predicting, j);
+	if (j->err == -EBUSY)
+		wait_for_end(w, j);
+	else if (j->err == -EINPROGRESS)
+		ibcc_queue_push(&w->predicting, j);
 	else
 		ibcc_worker_finish(w, j);
 }
@@ -45,8 +82,12 @@ void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_w
 			 ? ibcc_service_predict(w->service, ibcc_worker_on_predicted, w)
 			 : 0;
 
-	if (rc == -EINPROGRESS || rc == -EBUSY) {
-		ibcc_queue_push(rc == -EBUSY ? &w->later : &w->predicting, j);
+	if (rc == -EBUSY) {
+		wait_for_end(w, j);
+		return;
+	}
+	if (rc == -EINPROGRESS) {
+		ibcc_queue_push(&w->predicting, j);
 		return;
 	}
 	if (j->kind == IBCC_JOB_REPORT)
@@ -81,7 +122,7 @@ void ibcc_worker_run_later(struct ibcc_worker *w)
 	if (!waited.first)
 		return;
 	ibcc_queue_init(&w->later);
-	while ((j = ibcc_queue_pop(&waited)))
+	while ((j = ibcc_queue_pick(&waited, w->last_uid)))
 		if (j->kind == IBCC_JOB_WHAT_IF)
 			ibcc_worker_tell_what_if(w, j);
 		else

@@ -39,9 +39,9 @@ struct ibcc_predictor {
 	int64_t quiet_ns, stored_ns;
 	bool was_quiet, wrote;
 	pthread_t thread;
-	bool started; /* and not waited for yet */
-	atomic_bool stop;
-	pthread_mutex_t lock; /* of those below */
+	bool started;                /* and not waited for yet */
+	atomic_bool stop, abandoned; /* for good; the one under way */
+	pthread_mutex_t lock;        /* of those below */
 	json_t *told;
 	uint64_t told_pass;
 };
@@ -74,6 +74,11 @@ void ibcc_predictor_free(struct ibcc_predictor *p)
 	json_decref(p->told);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
+}
+
+void ibcc_predictor_abandon(struct ibcc_predictor *p)
+{
+	p->abandoned = true;
 }
 
 void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s)
@@ -173,7 +178,7 @@ static uint64_t cpu_ns(void *arg)
 	const struct job *j = arg;
 	struct timespec ts;
 
-	if (j->p->stop)
+	if (j->p->stop || j->p->abandoned)
 		return UINT64_MAX;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
@@ -208,7 +213,8 @@ static void *run(void *arg)
 	if (rc)
 		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED,
 						   .roots_why = IBCC_PREDICTION_FAILED };
-	tell(j->p, ibcc_report_prediction(j->e.topo, &j->e.in, &result), j->pass);
+	if (!j->p->abandoned)
+		tell(j->p, ibcc_report_prediction(j->e.topo, &j->e.in, &result), j->pass);
 	ibcc_prediction_fini(&result);
 	if (j->done && !j->p->stop)
 		j->done(j->arg);
@@ -242,6 +248,7 @@ static int start(struct ibcc_predictor *p, struct job *j)
 	int rc;
 
 	sigfillset(&all);
+	p->abandoned = false;
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = -pthread_create(&p->thread, NULL, run, j);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

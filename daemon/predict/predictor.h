@@ -49,6 +49,10 @@ int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cyc
 				 void *arg);
 /* Settings were written: loads of before no longer tell of now, beginning with the next pass. */
 void ibcc_predictor_wrote(struct ibcc_predictor *p);
+/* Has the one under way, if any, end within a simulated millisecond: it tells nothing. From the
+ * thread that began it.
+ */
+void ibcc_predictor_abandon(struct ibcc_predictor *p);
 /* Waits for the one under way, if any. */
 void ibcc_predictor_wait(struct ibcc_predictor *p);
 

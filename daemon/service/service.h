@@ -95,6 +95,11 @@ int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *
  */
 int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)(void *arg),
 			 void *arg, struct ibcc_why *why);
+/* Breaks off a what-if under way, which ends within a simulated millisecond and calls done(arg) as
+ * always. False: what is under way is the prediction of the plan, which is of use to whoever asks
+ * next.
+ */
+bool ibcc_service_abandon_prediction(struct ibcc_service *s);
 /* Waits for it where it has not ended. */
 int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
 /* Who is to be told when a prediction has ended that nobody asked for: of what a pass wrote. He

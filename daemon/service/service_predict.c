@@ -95,6 +95,14 @@ int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, stru
 	return 0;
 }
 
+bool ibcc_service_abandon_prediction(struct ibcc_service *s)
+{
+	if (s->predicted_txn || !s->asked_what_if)
+		return false;
+	ibcc_predictor_abandon(s->predictor);
+	return true;
+}
+
 void ibcc_service_on_predicted(struct ibcc_service *s, void (*done)(void *arg), void *arg)
 {
 	s->on_predicted = done;

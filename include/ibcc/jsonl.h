@@ -29,7 +29,8 @@ struct ibcc_jsonl_request {
 	uint64_t client;      /* to answer to */
 	const json_t *object; /* borrowed for the call */
 	uid_t uid;            /* of the peer */
-	bool may_change;      /* root, our own user, or with the role for it */
+	bool trusted;         /* root or our own user */
+	bool may_change;      /* trusted, or with the role for it */
 	pid_t pid;
 };
 
@@ -54,6 +55,15 @@ struct ibcc_jsonl_roles {
  * mode 0660 lets in.
  */
 void ibcc_jsonl_set_roles(struct ibcc_jsonl *s, const struct ibcc_jsonl_roles *roles);
+
+/* A client has hung up before its request was answered, so nobody waits for that answer any more.
+ */
+typedef void ibcc_jsonl_gone_fn(void *arg, uint64_t client);
+
+/* Has `gone` called for each such client, with the argument of ibcc_jsonl_listen(). A reply that
+ * was on its way is ignored as before, so there is no need to count on the call.
+ */
+void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone);
 
 /* Another time than half a minute. */
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms);

@@ -39,6 +39,7 @@ struct ibcc_jsonl {
 	sd_event *event;
 	sd_event_source *source;
 	ibcc_jsonl_fn *fn;
+	ibcc_jsonl_gone_fn *gone; /* may be NULL */
 	void *arg;
 	int fd;
 	struct ibcc_place place;
@@ -67,6 +68,8 @@ static void close_client(struct client *cl)
 		p = &(*p)->next;
 	*p = cl->next;
 	cl->server->n_clients--;
+	if (cl->busy && cl->server->gone)
+		cl->server->gone(cl->server->arg, cl->id);
 	sd_event_source_disable_unref(cl->source);
 	close(cl->fd);
 	free(cl->in);
@@ -123,11 +126,11 @@ void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer)
 	json_decref(answer);
 	if (!waits)
 		return;
+	cl->busy = false;
 	if (!text) {
 		close_client(cl);
 		return;
 	}
-	cl->busy = false;
 	cl->since_us = now_us(s);
 	cl->out = text;
 	cl->sent = 0;
@@ -153,6 +156,7 @@ static void next_request(struct client *cl)
 	struct ibcc_jsonl *s = cl->server;
 	struct ibcc_jsonl_request r = { .client = cl->id,
 					.uid = cl->peer.uid,
+					.trusted = cl->peer.trusted,
 					.may_change = cl->peer.writes,
 					.pid = cl->peer.pid };
 	char *end;
@@ -385,6 +389,11 @@ void ibcc_jsonl_set_roles(struct ibcc_jsonl *s, const struct ibcc_jsonl_roles *r
 	s->roles = *roles;
 	ibcc_place_open_to_all(&s->place, roles->read != IBCC_JSONL_NOBODY ||
 						  roles->write != IBCC_JSONL_NOBODY);
+}
+
+void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone)
+{
+	s->gone = gone;
 }
 
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms)

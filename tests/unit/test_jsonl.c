@@ -28,7 +28,8 @@ struct server {
 	gid_t group[2]; /* with these */
 	size_t n_groups;
 	bool may_change; /* the last one */
-	unsigned int n_asked;
+	unsigned int n_asked, n_gone;
+	uint64_t gone; /* the last one that hung up while it was waited for */
 	enum { ECHO, LATER, NO_OBJECT, HANG_UP, DIRTY } how;
 };
 
@@ -51,6 +52,14 @@ static void on_request(void *arg, const struct ibcc_jsonl_request *r)
 	case HANG_UP: ibcc_jsonl_reply(x->s, r->client, NULL); break;
 	case LATER: break;
 	}
+}
+
+static void on_gone(void *arg, uint64_t client)
+{
+	struct server *x = arg;
+
+	x->n_gone++;
+	x->gone = client;
 }
 
 static void start(struct server *x, const char *address)
@@ -223,7 +232,13 @@ static void test_place(void **state)
 	stop(&x);
 }
 
-/* Who has gone is not answered, nor is anybody twice. */
+static void turn(struct server *x)
+{
+	while (sd_event_run(x->event, 0) > 0)
+		;
+}
+
+/* Who has gone is not answered, nor is anybody twice; that it has gone is told. */
 static void test_answers_late(void **state)
 {
 	static const char text[] = "{\"a\": 1}\n{\"b\": 2}\n";
@@ -236,6 +251,7 @@ static void test_answers_late(void **state)
 	(void)state;
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", files_path("socket"));
 	start(&x, sa.sun_path);
+	ibcc_jsonl_on_gone(x.s, on_gone);
 	x.how = LATER;
 	for (int i = 0; i < 2; i++) {
 		fd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -248,6 +264,8 @@ static void test_answers_late(void **state)
 	close(fd[0]);
 	while (sd_event_run(x.event, 0) > 0)
 		;
+	assert_int_equal(x.n_gone, 1);
+	assert_int_equal(x.gone, gone);
 	ibcc_jsonl_reply(x.s, gone, json_object());
 	ibcc_jsonl_reply(x.s, x.client, json_pack("{si}", "n", 1));
 	ibcc_jsonl_reply(x.s, x.client, json_pack("{si}", "n", 2));
@@ -257,6 +275,8 @@ static void test_answers_late(void **state)
 	assert_true(recv(fd[1], line, sizeof(line) - 1, 0) > 0);
 	assert_string_equal(line, "{\"n\":1}\n{\"b\":2}\n");
 	close(fd[1]);
+	turn(&x);
+	assert_int_equal(x.n_gone, 1); /* nothing of the other one's was under way */
 	stop(&x);
 }
 
@@ -268,12 +288,6 @@ static int dial(const char *address)
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", address);
 	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	return fd;
-}
-
-static void turn(struct server *x)
-{
-	while (sd_event_run(x->event, 0) > 0)
-		;
 }
 
 /* Has the server hung up, and on the way said something? */

@@ -41,6 +41,25 @@ static void the_victim_gets_its_own_back(void **state)
 	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), -EALREADY);
 }
 
+/* One that is broken off tells nothing, and the next is made as if it had not been. */
+static void a_prediction_is_broken_off(void **state)
+{
+	struct fixture *f = *state;
+	json_t *o;
+
+	at_rest(f, 6, NULL);
+	congested(f, 6, NULL);
+	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
+	ibcc_predictor_abandon(f->p);
+	ibcc_predictor_wait(f->p);
+	o = ibcc_predictor_tell(f->p, 0);
+	assert_false(json_is_true(json_object_get(o, "known")));
+	json_decref(o);
+	o = predict(f);
+	assert_true(json_is_true(json_object_get(o, "known")));
+	json_decref(o);
+}
+
 static void it_says_why_it_cannot_tell(void **state)
 {
 	struct fixture *f = *state;
@@ -366,6 +385,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(time_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_victim_gets_its_own_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_prediction_is_broken_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hidden_root_makes_the_seen_one_doubtful, setup,
 						teardown),

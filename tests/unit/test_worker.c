@@ -38,7 +38,10 @@ static void submit(struct ibcc_worker *w, enum ibcc_job_kind kind, uint64_t clie
 	struct ibcc_job *j = calloc(1, sizeof(*j));
 
 	assert_non_null(j);
-	*j = (struct ibcc_job){ .kind = kind, .client = client, .skip_unsupported = loose };
+	*j = (struct ibcc_job){ .kind = kind,
+				.rank = client ? IBCC_RANK_READER : IBCC_RANK_OWN,
+				.client = client,
+				.skip_unsupported = loose };
 	ibcc_worker_submit(w, j);
 }
 
@@ -75,6 +78,28 @@ static void test_applies_that_differ(void **state)
 	assert_done(w, 4);
 	assert_done(w, 0);
 	submit(w, IBCC_JOB_PASS, 0, false);
+	assert_done(w, 0);
+	ibcc_worker_free(w);
+}
+
+/* A job that waits for a pass dies with its client: nothing is begun for one that has hung up. */
+static void test_client_gone(void **state)
+{
+	struct ibcc_worker *w = start();
+
+	(void)state;
+	submit(w, IBCC_JOB_APPLY, 1, false);
+	submit(w, IBCC_JOB_APPLY, 2, false);
+	submit(w, IBCC_JOB_PLAN, 3, false);
+	submit(w, IBCC_JOB_PLAN, 4, false);
+	submit(w, IBCC_JOB_SHOW, 5, false);
+	assert_done(w, 5); /* all before it wait for a pass now */
+	ibcc_worker_forget(w, 1);
+	ibcc_worker_forget(w, 3);
+	ibcc_worker_forget(w, 5); /* has been answered */
+	submit(w, IBCC_JOB_PASS, 0, false);
+	assert_done(w, 2);
+	assert_done(w, 4);
 	assert_done(w, 0);
 	ibcc_worker_free(w);
 }
@@ -117,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_applies_that_differ),
 		cmocka_unit_test(test_plan_waits),
+		cmocka_unit_test(test_client_gone),
 		cmocka_unit_test(test_end),
 	};
 

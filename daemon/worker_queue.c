@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The order in which the worker takes jobs.
+ *
+ * The daemon's own jobs come first: a polling cycle that is due waits for the job under way, and for
+ * no other. Then root's and the daemon's own user's, so that the way back stays open whatever other
+ * users ask for; then those of control_write_group; then those of readers. Within a rank the job that
+ * came first is taken, but no user twice in a row while another one waits, so that a user with many
+ * connections delays each other user by one job at a time.
+ *
+ * A client has one request on its way at a time, and its job dies with its connection. So the limits
+ * of <ibcc/jsonl.h> on connections, of each user and in all, are the limits on jobs as well.
+ */
+#include "daemon/worker_impl.h"
+
+void ibcc_queue_init(struct ibcc_queue *q)
+{
+	q->first = NULL;
+	q->last = &q->first;
+}
+
+void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_job *j)
+{
+	j->next = NULL;
+	*q->last = j;
+	q->last = &j->next;
+}
+
+static struct ibcc_job *take(struct ibcc_queue *q, struct ibcc_job **at)
+{
+	struct ibcc_job *j = *at;
+
+	if (!j)
+		return NULL;
+	*at = j->next;
+	if (!*at)
+		q->last = at;
+	return j;
+}
+
+struct ibcc_job *ibcc_queue_pop(struct ibcc_queue *q)
+{
+	return take(q, &q->first);
+}
+
+struct ibcc_job *ibcc_queue_pick(struct ibcc_queue *q, uid_t last_uid)
+{
+	struct ibcc_job **best = &q->first, **p;
+
+	for (p = &q->first; *p; p = &(*p)->next)
+		if ((*p)->rank < (*best)->rank ||
+		    ((*p)->rank == (*best)->rank && (*best)->uid == last_uid &&
+		     (*p)->uid != last_uid))
+			best = p;
+	return take(q, best);
+}
+
+struct ibcc_job *ibcc_queue_take_client(struct ibcc_queue *q, uint64_t client)
+{
+	struct ibcc_job **p = &q->first;
+
+	while (*p && ((*p)->client != client || (*p)->rank == IBCC_RANK_OWN))
+		p = &(*p)->next;
+	return take(q, p);
+}
+
+struct ibcc_job *ibcc_queue_take_kind(struct ibcc_queue *q, enum ibcc_job_kind kind)
+{
+	struct ibcc_job **p = &q->first;
+
+	while (*p && (*p)->kind != kind)
+		p = &(*p)->next;
+	return take(q, p);
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# Ten hostile readers at the control socket: the daemon goes on with its passes, root has its answers, and nothing
+# grows. Readers may ask for whatever only reads, as often as they like.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" = 0 ] || { echo "skipped: readers are other users, which takes root"; exit 0; }
+reader=65534 # nobody, of whom nothing belongs to this test
+group=$(id -gn "$reader")
+gid=$(id -g "$reader")
+
+start_sim "$SCENARIO"
+start_opensm --plugin
+chmod 711 "$TMP"
+start_tuned "control_read_group: $group"
+# Not in a pipe: jq 1.6 takes no input at all for a yes.
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
+number() { tune status -j >"$TMP/status.json" && jq "$1" "$TMP/status.json"; }
+rss_kib() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(daemon_pid)/status"; }
+daemon_pid() { jq .pid "$TMP/status.json"; }
+wait_until 20 status '.roots == 1 and .writes_pending > 0' || fail "the daemon sees no congestion"
+tune plan -o "$TMP/plan.json" >/dev/null 2>"$TMP/tune.log" || fail "no plan"
+before=$(rss_kib)
+
+readers=()
+attack()
+{
+	background "$TMP/reader.log" "$IBCC_BUILD/tests/system/reader_client" "$TMP/control.sock" "$reader" "$gid" "$@"
+	readers+=($!)
+}
+for _ in 1 2 3 4; do
+	attack leave '{"command": "show", "args": {}}'
+	attack wait '{"command": "what-if", "args": {"set": {"threshold": 15}}}'
+done
+attack leave '{"command": "probe", "args": {}}'
+attack leave '{"command": "what-if", "args": {"set": {"threshold": 14}}}'
+
+pass=$(number .fabric.pass)
+later() { [ "$(number .fabric.pass)" -ge $((pass + 10)) ]; }
+wait_until 60 later || fail "no ten passes in all that time"
+ok "passes go on while ten readers ask"
+# Each within the time that the command itself waits for the daemon.
+TOOL_SECONDS=100
+for command in 'status' 'plan' 'apply -y' 'show' 'rollback' 'disable'; do
+	SECONDS=0
+	# shellcheck disable=SC2086 # a command and its options
+	check "root's $command is answered" tune $command
+	echo "# after $SECONDS s"
+done
+for p in "${readers[@]}"; do alive "$p" || fail "a reader has ended by itself: $(cat "$TMP/reader.log")"; done
+grown=$(($(rss_kib) - before))
+for p in "${readers[@]}"; do stop "$p"; done
+echo "# $(awk '{ n += $1 } END { print n }' "$TMP/reader.log") requests, memory $before KiB and $grown KiB more"
+[ "$grown" -lt 16384 ] || fail "memory has grown by $grown KiB"
+ok "memory does not grow with what is asked"
+wait_until 20 status '.state == "ok"' || fail "the daemon is not well afterwards: $(jq -c '[.state,.reason]' "$TMP/status.json")"
+ok "and afterwards all is well"
