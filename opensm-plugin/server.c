@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "opensm-plugin/writer.h"
+
 #define LISTEN_AGAIN_MS    2000u
 #define PATIENCE_MS        30000u
 #define LEAST_IDLE_MS      1000u
@@ -145,7 +147,7 @@ static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t n
 			return false;
 		else
 			ibcc_session_input(&c->session, &s->host, &h, payload);
-		c->heard_ms = now_ms;
+		c->session.heard_ms = now_ms;
 		c->asked |= h.type != IBCC_PROTO_HELLO;
 		c->wrote |= c->session.phase == IBCC_SESSION_PUSH;
 	}
@@ -164,7 +166,7 @@ static bool is_trusted(uid_t uid)
 /* Who says nothing, and may as well be dropped. */
 static bool is_idle(const struct ibcc_server_client *c, uint64_t now_ms)
 {
-	return c->fd >= 0 && !c->wrote && now_ms - c->heard_ms >= LEAST_IDLE_MS &&
+	return c->fd >= 0 && !c->wrote && now_ms - c->session.heard_ms >= LEAST_IDLE_MS &&
 	       (c->session.phase == IBCC_SESSION_NEW || c->session.phase == IBCC_SESSION_IDLE);
 }
 
@@ -191,7 +193,7 @@ static struct ibcc_server_client *make_room(struct ibcc_server *s, uid_t uid, ui
 		if (!is_idle(c, now_ms) || (same_only && c->peer.uid != uid) ||
 		    (!trusted && is_trusted(c->peer.uid)))
 			continue;
-		if (!idle || c->heard_ms < idle->heard_ms)
+		if (!idle || c->session.heard_ms < idle->session.heard_ms)
 			idle = c;
 	}
 	if (idle) {
@@ -217,8 +219,11 @@ void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, 
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	c->peer = *peer;
-	c->waits_since_ms = c->joined_ms = c->heard_ms = now_ms;
+	c->waits_since_ms = c->joined_ms = now_ms;
 	ibcc_session_init(&c->session);
+	c->session.uid = peer->uid;
+	c->session.pid = peer->pid;
+	c->session.heard_ms = now_ms;
 	ibcc_plugin_log(&s->log, IBCC_PLUGIN_VERBOSE, "client %ld (uid %ld) connected",
 			(long)peer->pid, (long)peer->uid);
 }
@@ -318,10 +323,11 @@ static void listen_again(struct ibcc_server *s, uint64_t now_ms)
 	s->listen_again_ms = now_ms + LISTEN_AGAIN_MS;
 }
 
-bool ibcc_server_has_clients(const struct ibcc_server *s)
+bool ibcc_server_is_kept(const struct ibcc_server *s, uint64_t now_ms)
 {
 	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
-		if (s->client[i].fd >= 0)
+		if (s->client[i].fd >= 0 && s->client[i].session.lease_ms &&
+		    ibcc_writer_lives(&s->client[i].session, now_ms))
 			return true;
 	return false;
 }
@@ -365,14 +371,13 @@ void ibcc_server_notify(struct ibcc_server *s)
 			ibcc_session_notify(&s->client[i].session);
 }
 
-void ibcc_server_finish(struct ibcc_server *s, struct ibcc_plan_report *report)
+void ibcc_server_finish(struct ibcc_server *s, const struct ibcc_session *whose,
+			struct ibcc_plan_report *report)
 {
-	unsigned int i;
-
-	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
+	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++) {
 		struct ibcc_server_client *c = &s->client[i];
 
-		if (c->fd >= 0 && c->session.phase == IBCC_SESSION_PUSH) {
+		if (c->fd >= 0 && &c->session == whose) {
 			ibcc_session_finish(&c->session, report);
 			return;
 		}

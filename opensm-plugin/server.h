@@ -21,10 +21,10 @@
 struct ibcc_server_client {
 	int fd; /* -1: free */
 	struct ucred peer;
-	uint64_t waits_since_ms;      /* for HELLO, a plan's rest, or the client to read; 0: not */
-	uint64_t joined_ms, heard_ms; /* when it came, when it last said something */
-	bool asked;                   /* for anything, beyond HELLO */
-	bool wrote;                   /* a plan of its was applied */
+	uint64_t waits_since_ms; /* for HELLO, a plan's rest, or the client to read; 0: not */
+	uint64_t joined_ms;      /* when it came */
+	bool asked;              /* for anything, beyond HELLO */
+	bool wrote;              /* a plan of its was applied */
 	struct ibcc_session session;
 };
 
@@ -63,11 +63,13 @@ void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned
  */
 void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
 
-bool ibcc_server_has_clients(const struct ibcc_server *s);
+/* Is there a client that looks after what was written, and lives? */
+bool ibcc_server_is_kept(const struct ibcc_server *s, uint64_t now_ms);
 
 /* SM state or generation changed: every client is told. */
 void ibcc_server_notify(struct ibcc_server *s);
-/* The submitted plan is done; takes the report over, also when its client has gone. */
-void ibcc_server_finish(struct ibcc_server *s, struct ibcc_plan_report *report);
+/* The plan of a client is done; takes the report over, also when the client has gone (or NULL). */
+void ibcc_server_finish(struct ibcc_server *s, const struct ibcc_session *whose,
+			struct ibcc_plan_report *report);
 
 #endif

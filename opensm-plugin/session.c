@@ -103,6 +103,14 @@ static void begin_topo(struct ibcc_session *s, const struct ibcc_session_host *h
 	s->phase = IBCC_SESSION_TOPO;
 }
 
+static void take_lease(struct ibcc_session *s, const void *payload)
+{
+	struct ibcc_proto_alive a;
+
+	memcpy(&a, payload, sizeof(a));
+	s->lease_ms = a.lease_ms < IBCC_PROTO_LEASE_MAX_MS ? a.lease_ms : IBCC_PROTO_LEASE_MAX_MS;
+}
+
 static void begin_plan(struct ibcc_session *s, const struct ibcc_session_host *host,
 		       const struct ibcc_proto_header *h, const void *payload)
 {
@@ -121,7 +129,6 @@ static void begin_plan(struct ibcc_session *s, const struct ibcc_session_host *h
 	}
 	memset(&s->plan, 0, sizeof(s->plan));
 	s->plan.generation = p.generation;
-	s->plan.back = p.flags & IBCC_PROTO_PLAN_BACK;
 	s->cc_key = p.cc_key;
 	s->n_announced = p.n_changes;
 	s->phase = IBCC_SESSION_PLAN;
@@ -181,6 +188,7 @@ void ibcc_session_finish(struct ibcc_session *s, struct ibcc_plan_report *report
 static uint32_t payload_length(uint16_t type)
 {
 	switch (type) {
+	case IBCC_PROTO_STATE_GET: return sizeof(struct ibcc_proto_alive);
 	case IBCC_PROTO_PLAN_BEGIN: return sizeof(struct ibcc_proto_plan);
 	case IBCC_PROTO_CHANGE: return UINT32_MAX;
 	}
@@ -211,6 +219,7 @@ void ibcc_session_input(struct ibcc_session *s, const struct ibcc_session_host *
 	case IBCC_PROTO_STATE_GET:
 		if (planning)
 			break;
+		take_lease(s, payload);
 		s->state_due = true;
 		return;
 	case IBCC_PROTO_TOPO_GET:

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <ibcc/plan.h>
 #include <ibcc/proto.h>
@@ -55,7 +56,11 @@ enum ibcc_session_phase {
 
 struct ibcc_session {
 	enum ibcc_session_phase phase;
-	uint32_t seq; /* of the request that is being answered */
+	uid_t uid;         /* of the client, */
+	pid_t pid;         /* set by the server */
+	uint64_t heard_ms; /* when it last said something, likewise */
+	uint32_t lease_ms; /* that it has promised last */
+	uint32_t seq;      /* of the request that is being answered */
 	bool welcome_due, state_due;
 	struct ibcc_proto_error error; /* for ERROR */
 	struct ibcc_shared_topo *topo; /* being sent */

@@ -15,10 +15,11 @@
 
 #include <ibcc/vendor.h>
 
-#include "opensm-plugin/dead_man.h"
 #include "opensm-plugin/fabric.h"
 #include "opensm-plugin/push.h"
+#include "opensm-plugin/record.h"
 #include "opensm-plugin/server.h"
+#include "opensm-plugin/writer.h"
 
 /* Events come in bursts (one for each block of each switch's table): read when they pause. */
 #define PAUSE_MS 50u
@@ -45,13 +46,19 @@ struct ibcc_plugin_worker {
 	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
 	uint64_t trap_ms; /* when what a trap led to is to be read; 0: nothing */
 	enum ibcc_proto_refusal logged_refusal;
-	/* The client that has had a plan applied: while it stays no other may, since two daemons
-	 * would undo each other's work.
+	const struct ibcc_session *writer; /* see writer.h */
+	/* Whose plan is being applied; NULL: nobody's, or one of our own, or its client has gone.
 	 */
-	const struct ibcc_session *writer;
+	const struct ibcc_session *pushing;
+	uint64_t cc_key; /* of that plan */
+	/* The plan of a client that has taken the writer's place, until that one's has stopped. */
+	struct {
+		struct ibcc_session *session; /* NULL: none */
+		struct ibcc_plan plan;
+		uint64_t cc_key;
+	} next;
+	struct ibcc_record record;
 	struct ibcc_dead_man dead_man;
-	uint64_t cc_key; /* of the plan that is being applied */
-	bool reverting;  /* that is the dead man's */
 };
 
 static uint64_t now_ms(void)
@@ -220,26 +227,20 @@ static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct 
 	return IBCC_REFUSAL_NONE;
 }
 
-static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
-					   struct ibcc_plan *plan, uint64_t cc_key,
-					   struct ibcc_proto_error *why)
+static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_session *s,
+				     struct ibcc_plan *plan, uint64_t cc_key,
+				     struct ibcc_proto_error *why)
 {
-	struct ibcc_plugin_worker *w = arg;
 	enum ibcc_proto_refusal refusal = judge(w, plan, why);
 	struct ibcc_proto_state state;
 	uint32_t n = plan->n;
 
 	host_state(w, &state);
-	if (refusal == IBCC_REFUSAL_NONE && w->writer && w->writer != s) {
-		refusal = IBCC_REFUSAL_BUSY;
-		snprintf(why->text, sizeof(why->text), "%s",
-			 ibcc_push_busy(w->push) ? "another plan is being applied"
-						 : "another daemon writes through this plugin");
-	}
 	if (refusal == IBCC_REFUSAL_NONE) {
 		ibcc_vendor_mark(w->topo->topo, plan);
-		why->err = ibcc_push_start(w->push, plan, cc_key, state.port_guid);
-		w->cc_key = why->err ? w->cc_key : cc_key;
+		why->err = ibcc_record_mark(&w->record, plan);
+		if (!why->err)
+			why->err = ibcc_push_start(w->push, plan, cc_key, state.port_guid);
 		if (why->err) {
 			refusal = why->err == -EBUSY ? IBCC_REFUSAL_BUSY : IBCC_REFUSAL_INTERNAL;
 			snprintf(why->text, sizeof(why->text), "%s",
@@ -247,15 +248,100 @@ static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
 						    : "OpenSM has no memory for this plan");
 		}
 	}
-	if (refusal == IBCC_REFUSAL_NONE)
-		w->writer = s;
-	if (refusal == IBCC_REFUSAL_NONE)
+	if (refusal == IBCC_REFUSAL_NONE) {
+		w->cc_key = cc_key;
+		w->pushing = s;
+		if (n) /* a plan of nothing takes nobody's place */
+			w->writer = s;
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
-	else if (refusal != w->logged_refusal) /* a daemon asks again and again */
+	}
+	return refusal;
+}
+
+/* Its client waits until the plan that is being applied has stopped. */
+static enum ibcc_proto_refusal park(struct ibcc_plugin_worker *w, struct ibcc_session *s,
+				    struct ibcc_plan *plan, uint64_t cc_key,
+				    struct ibcc_proto_error *why)
+{
+	if (w->next.session) {
+		snprintf(why->text, sizeof(why->text), "another plan waits for its turn");
+		return IBCC_REFUSAL_BUSY;
+	}
+	ibcc_push_stop(w->push, IBCC_REFUSAL_BUSY);
+	w->next.session = s;
+	w->next.plan = *plan;
+	w->next.cc_key = cc_key;
+	memset(plan, 0, sizeof(*plan));
+	return IBCC_REFUSAL_NONE;
+}
+
+static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ibcc_session *s,
+					 struct ibcc_plan *plan, uint64_t cc_key,
+					 struct ibcc_proto_error *why)
+{
+	const struct ibcc_session *present = w->writer;
+
+	switch (plan->n ? ibcc_writer_turn(present, s, now_ms()) : IBCC_WRITER_MAY) {
+	case IBCC_WRITER_MAY: break;
+	case IBCC_WRITER_WAITS:
+		snprintf(why->text, sizeof(why->text), "%s client %ld (uid %ld)%s",
+			 ibcc_push_busy(w->push) ? "another plan is being applied, of"
+						 : "another daemon writes through this plugin,",
+			 (long)present->pid, (long)present->uid,
+			 present->uid ? "; a plan of root would take its place" : "");
+		return IBCC_REFUSAL_BUSY;
+	case IBCC_WRITER_TAKES:
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
+				"ERR IC11: client %ld (uid %ld) writes from now on in place of "
+				"client %ld (uid %ld)%s",
+				(long)s->pid, (long)s->uid, (long)present->pid, (long)present->uid,
+				ibcc_writer_lives(present, now_ms()) ? "" : ", which has stopped");
+		w->writer = s;
+		if (ibcc_push_busy(w->push))
+			return park(w, s, plan, cc_key, why);
+		break;
+	}
+	return start(w, s, plan, cc_key, why);
+}
+
+static enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session *s,
+					   struct ibcc_plan *plan, uint64_t cc_key,
+					   struct ibcc_proto_error *why)
+{
+	struct ibcc_plugin_worker *w = arg;
+	enum ibcc_proto_refusal refusal = take_turn(w, s, plan, cc_key, why);
+
+	if (refusal != IBCC_REFUSAL_NONE &&
+	    refusal != w->logged_refusal) /* a daemon asks again and again */
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR, "ERR IC07: plan refused (%s): %s",
 				ibcc_proto_refusal_text(refusal), why->text);
 	w->logged_refusal = refusal;
 	return refusal;
+}
+
+static void drop_next(struct ibcc_plugin_worker *w)
+{
+	ibcc_plan_fini(&w->next.plan);
+	memset(&w->next, 0, sizeof(w->next));
+}
+
+/* The turn of a plan that has waited, which is judged now: the fabric may be another one. */
+static void start_next(struct ibcc_plugin_worker *w)
+{
+	struct ibcc_session *s = w->next.session;
+	struct ibcc_proto_error why = { 0 };
+	struct ibcc_plan_report *report;
+
+	if (!s || ibcc_push_busy(w->push))
+		return;
+	why.refusal = start(w, s, &w->next.plan, w->next.cc_key, &why);
+	drop_next(w);
+	if (why.refusal == IBCC_REFUSAL_NONE)
+		return;
+	report = calloc(1, sizeof(*report));
+	if (report)
+		report->end = why;
+	ibcc_server_finish(&w->server, s, report);
 }
 
 /* Its plan stops where it is: whoever comes next reads the fabric, and must not see it move. */
@@ -265,8 +351,12 @@ static void host_gone(void *arg, struct ibcc_session *s)
 
 	if (w->writer == s)
 		w->writer = NULL;
-	if (s->phase == IBCC_SESSION_PUSH)
+	if (w->next.session == s)
+		drop_next(w);
+	if (w->pushing == s) {
 		ibcc_push_abandon(w->push);
+		w->pushing = NULL;
+	}
 }
 
 static struct ibcc_transport *push_open(void *arg, uint64_t port_guid, int *err, char *why,
@@ -307,12 +397,9 @@ static void take_report(struct ibcc_plugin_worker *w)
 			"%llu ms",
 			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
 			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
-	ibcc_dead_man_note(&w->dead_man, &r->plan, &r->result, w->cc_key);
-	if (w->reverting)
-		ibcc_plan_report_free(r);
-	else
-		ibcc_server_finish(&w->server, r);
-	w->reverting = false;
+	ibcc_record_note(&w->record, &r->plan, &r->result, w->cc_key);
+	ibcc_server_finish(&w->server, w->pushing, r);
+	w->pushing = NULL;
 }
 
 /* Nobody is left who looks after what was written. */
@@ -322,18 +409,18 @@ static void revert(struct ibcc_plugin_worker *w)
 	struct ibcc_plan plan;
 
 	if (!w->topo || objection(w) != IBCC_REFUSAL_NONE || ibcc_push_busy(w->push) ||
-	    ibcc_dead_man_plan(&w->dead_man, w->topo->topo, &plan))
+	    ibcc_record_plan(&w->record, w->topo->topo, &plan))
 		return;
 	host_state(w, &s);
-	w->cc_key = w->dead_man.cc_key;
+	w->cc_key = w->record.cc_key;
 	ibcc_vendor_mark(w->topo->topo, &plan);
-	if (plan.n && !ibcc_push_start(w->push, &plan, w->cc_key, s.port_guid)) {
-		w->reverting = true;
-		ibcc_plugin_log(
-			&w->log, IBCC_PLUGIN_ERROR,
-			"ERR IC10: no client for %u s: %u settings that clients had written "
-			"are taken off",
-			w->options.revert_after_s, w->dead_man.left.n);
+	if (plan.n && !ibcc_record_mark(&w->record, &plan) &&
+	    !ibcc_push_start(w->push, &plan, w->cc_key, s.port_guid)) {
+		w->pushing = NULL;
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
+				"ERR IC10: no daemon has looked after %u settings for %u s: they "
+				"are taken off",
+				w->record.left.n, w->options.revert_after_s);
 	}
 	ibcc_plan_fini(&plan);
 }
@@ -378,11 +465,12 @@ static void *run(void *arg)
 		if (w->due && !pause_left_ms(w, now))
 			refresh(w);
 		take_report(w);
+		start_next(w);
 		look_at_state(w);
 		if (now >= tick_ms) {
 			ibcc_server_tick(&w->server, now);
-			if (ibcc_dead_man_is_due(&w->dead_man, ibcc_server_has_clients(&w->server),
-						 now))
+			if (ibcc_dead_man_is_due(&w->dead_man, w->record.left.n != 0,
+						 ibcc_server_is_kept(&w->server, now), now))
 				revert(w);
 			tick_ms = now + TICK_MS;
 		}
@@ -485,7 +573,8 @@ void ibcc_plugin_worker_free(struct ibcc_plugin_worker *w)
 	pthread_join(w->thread, NULL);
 	ibcc_server_fini(&w->server); /* abandons what a client waits for */
 	ibcc_push_free(w->push);
-	ibcc_dead_man_fini(&w->dead_man);
+	drop_next(w);
+	ibcc_record_fini(&w->record);
 	ibcc_shared_topo_put(w->topo);
 	close(w->wake);
 	free(w);

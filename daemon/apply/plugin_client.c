@@ -24,6 +24,7 @@ struct ibcc_plugin {
 	uint32_t n_states; /* how often the plugin told its state */
 	uint16_t version;  /* of the protocol that it speaks, if that is not ours */
 	uint64_t asked_ms; /* when we asked for a sign of life that has not come; 0: we have not */
+	uint32_t lease_ms; /* see ibcc_plugin_promise() */
 	struct ibcc_proto_state state;
 	uint8_t buf[IBCC_PROTO_MAX_BYTES];
 };
@@ -158,6 +159,20 @@ static int take_state(struct ibcc_plugin *p, const struct ibcc_proto_header *h, 
 	p->state = s;
 	p->n_states++;
 	return 0;
+}
+
+/* For a sign of life, which is one of ours, too. */
+static int ask_for_state(struct ibcc_plugin *p)
+{
+	const struct ibcc_proto_alive alive = { .lease_ms = p->lease_ms };
+
+	p->asked_ms = now_ms();
+	return ibcc_proto_send(p->fd, IBCC_PROTO_STATE_GET, p->seq, &alive, sizeof(alive));
+}
+
+void ibcc_plugin_promise(struct ibcc_plugin *p, uint32_t lease_ms)
+{
+	p->lease_ms = lease_ms;
 }
 
 /* The next message, if there is one. */
@@ -304,6 +319,8 @@ int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
 		return hung_up(p, &h, payload, why);
 	rc = h.type == IBCC_PROTO_WELCOME ? take_state(p, &h, payload) : -EPROTO;
 	p->greeted = !rc;
+	if (!rc && p->lease_ms)
+		rc = ask_for_state(p);
 	return rc ? broken(p, rc, why) : 0;
 }
 
@@ -321,8 +338,7 @@ int ibcc_plugin_poll(struct ibcc_plugin *p)
 	if (rc == -EAGAIN && p->asked_ms)
 		return 0;
 	if (rc == -EAGAIN) {
-		rc = ibcc_proto_send(p->fd, IBCC_PROTO_STATE_GET, p->seq, NULL, 0);
-		p->asked_ms = now_ms();
+		rc = ask_for_state(p);
 	}
 	if (!rc || rc == -EAGAIN)
 		return 0;
@@ -388,8 +404,7 @@ static int send_plan(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64
 {
 	struct ibcc_proto_plan head = { .generation = plan->generation,
 					.cc_key = cc_key,
-					.n_changes = plan->n,
-					.flags = plan->back ? IBCC_PROTO_PLAN_BACK : 0 };
+					.n_changes = plan->n };
 	uint32_t i;
 	int rc;
 

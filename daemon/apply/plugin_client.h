@@ -35,6 +35,11 @@ int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why);
  */
 int ibcc_plugin_poll(struct ibcc_plugin *p);
 
+/* Promises the plugin that ibcc_plugin_poll() is called again within this time: from then on a
+ * longer silence means that we have stopped. 0, as at first: we do not look after what is written.
+ */
+void ibcc_plugin_promise(struct ibcc_plugin *p, uint32_t lease_ms);
+
 /* How long the plugin owes us a sign of life, in milliseconds; 0 if it does not. An OpenSM that has
  * stopped (SIGSTOP, a deadlock, a debugger) keeps its sockets open.
  */

@@ -37,6 +37,16 @@ const char *ibcc_service_source_name(enum ibcc_topo_source source)
 	return "none";
 }
 
+/* The longest that a service which works leaves the plugin alone: intervals that wait for a pass,
+ * and a reading of all settings (<ibcc/cycle.h>: ten deadlines).
+ */
+static uint32_t lease_ms(const struct ibcc_config *c)
+{
+	uint64_t ms = 3ull * c->interval_ms + 12ull * c->pass_deadline_ms;
+
+	return ms < IBCC_PROTO_LEASE_MAX_MS ? (uint32_t)ms : IBCC_PROTO_LEASE_MAX_MS;
+}
+
 /* Is there a plugin, and does it answer? */
 static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
 {
@@ -47,6 +57,7 @@ static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
 		patience_ms = IBCC_PLUGIN_PATIENCE_MS;
 	if (patience_ms > IBCC_PLUGIN_SILENCE_MS)
 		patience_ms = IBCC_PLUGIN_SILENCE_MS;
+	ibcc_plugin_promise(s->plugin, s->listens ? lease_ms(&s->config) : 0);
 	ibcc_plugin_poll(s->plugin);
 	why->text[0] = '\0';
 	rc = ibcc_plugin_connect(s->plugin, why);

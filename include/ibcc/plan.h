@@ -23,6 +23,7 @@ struct ibcc_change {
 	uint32_t attr_mod;
 	uint8_t port_block; /* attribute 0x15: elements a block at this switch; else 0 */
 	bool ask_vendor;    /* see ibcc_vendor_mark() */
+	bool back;          /* by itself, in a plan that is not altogether back */
 	uint64_t cc_key;    /* the node's own; 0: that of the whole plan. Never stored or told. */
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];

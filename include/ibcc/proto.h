@@ -7,16 +7,18 @@
  * a plan: PLAN_BEGIN, CHANGE for each, PLAN_COMMIT (answer: RESULT for each change, PLAN_END).
  * STATE comes unasked when the SM's state or the topology's generation changed, about once a second
  * while a plan is being applied, and when asked for by STATE_GET: so silence means that OpenSM has
- * stopped.
+ * stopped. In STATE_GET a client promises when it will speak again: it is alive until then, and no
+ * longer.
  *
  * Payloads: WELCOME, STATE, TOPO_END struct ibcc_proto_state (in TOPO_END that of the topology just
  * sent, so its generation is the one to plan for); ERROR, PLAN_END struct ibcc_proto_error;
- * PLAN_BEGIN struct ibcc_proto_plan; RESULT struct ibcc_proto_result; TOPO_NODE and CHANGE as
- * encoded below; none in HELLO, STATE_GET, TOPO_GET and PLAN_COMMIT. A plan is judged as a whole: a
- * refused one gets no RESULT, only a PLAN_END with the refusal, and the connection goes on. One
- * that was stopped on its way gets a RESULT for each change and the reason in PLAN_END. ERROR is
- * about the conversation itself, and the plugin hangs up after it. While an answer is under way the
- * plugin reads nothing further from that client. STATE has seq 0.
+ * STATE_GET struct ibcc_proto_alive; PLAN_BEGIN struct ibcc_proto_plan; RESULT struct
+ * ibcc_proto_result; TOPO_NODE and CHANGE as encoded below; none in HELLO, TOPO_GET and
+ * PLAN_COMMIT. A plan is judged as a whole: a refused one gets no RESULT, only a PLAN_END with the
+ * refusal, and the connection goes on. One that was stopped on its way gets a RESULT for each
+ * change and the reason in PLAN_END. ERROR is about the conversation itself, and the plugin hangs
+ * up after it. While an answer is under way the plugin reads nothing further from that client.
+ * STATE has seq 0.
  */
 #ifndef IBCC_PROTO_H
 #define IBCC_PROTO_H
@@ -28,7 +30,7 @@
 #include <ibcc/topo.h>
 
 #define IBCC_PROTO_MAGIC     0x69626363u
-#define IBCC_PROTO_VERSION   4u
+#define IBCC_PROTO_VERSION   5u
 #define IBCC_PROTO_MAX_BYTES (128u * 1024u)
 #define IBCC_PROTO_SOCKET    "/run/ibcc-tune/opensm.sock"
 
@@ -60,7 +62,7 @@ struct ibcc_proto_header {
 enum ibcc_proto_refusal {
 	IBCC_REFUSAL_NONE,
 	IBCC_REFUSAL_VERSION,     /* other protocol version */
-	IBCC_REFUSAL_BUSY,        /* another plan is being applied, or too many clients */
+	IBCC_REFUSAL_BUSY,        /* another client writes, or too many clients */
 	IBCC_REFUSAL_NOT_MASTER,  /* the SM is not in state MASTER */
 	IBCC_REFUSAL_TWO_WRITERS, /* OpenSM's own congestion control is on */
 	IBCC_REFUSAL_STALE,       /* the plan is for another generation of the topology */
@@ -101,9 +103,16 @@ struct ibcc_proto_plan { /* PLAN_BEGIN */
 	uint64_t generation;
 	uint64_t cc_key;
 	uint32_t n_changes;
-	uint32_t flags; /* IBCC_PROTO_PLAN_BACK; others are ignored */
+	uint32_t reserved;
 };
-#define IBCC_PROTO_PLAN_BACK 1u /* ibcc_plan:back */
+
+struct ibcc_proto_alive { /* STATE_GET */
+	/* The client speaks again within this time, or has stopped. 0: it does not look after what
+	 * is written.
+	 */
+	uint32_t lease_ms;
+};
+#define IBCC_PROTO_LEASE_MAX_MS 600000u /* a longer one counts as this */
 
 struct ibcc_proto_result { /* RESULT */
 	uint32_t index;

@@ -393,10 +393,12 @@ static bool may_have(struct apply *a, const struct group *g)
 	static const struct ibcc_bounds defaults = IBCC_BOUNDS_DEFAULT;
 	uint32_t most = a->o->bounds ? a->o->bounds->sets_per_minute : defaults.sets_per_minute;
 	uint64_t guid = a->plan->change[a->order[g->first]].node_guid;
+	uint32_t n = 0;
 
-	if (a->plan->back || !a->o->budget || a->o->dry ||
-	    ibcc_set_budget_take(a->o->budget, guid, g->end - g->first, most,
-				 ibcc_transport_now_ns(a->tr)))
+	for (uint32_t i = g->first; i < g->end; i++)
+		n += !a->plan->change[a->order[i]].back;
+	if (a->plan->back || !n || !a->o->budget || a->o->dry ||
+	    ibcc_set_budget_take(a->o->budget, guid, n, most, ibcc_transport_now_ns(a->tr)))
 		return true;
 	if (a->o->left_out && !a->o->left_out->text[0])
 		ibcc_why_set(a->o->left_out, 0, "node 0x%016" PRIx64 ": more than %u Sets a minute",

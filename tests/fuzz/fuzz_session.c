@@ -74,11 +74,16 @@ static struct ibcc_topo *small_topo(void)
 static size_t right_payload(uint8_t type, uint8_t *buf)
 {
 	struct ibcc_proto_plan plan = { .n_changes = 2 };
+	struct ibcc_proto_alive alive = { .lease_ms = 1000 };
 	struct ibcc_change c = { .node_guid = 2, .lid = 2, .attr_id = IBCC_CC_ATTR_CA_SETTING };
 
 	if (type == IBCC_PROTO_PLAN_BEGIN) {
 		memcpy(buf, &plan, sizeof(plan));
 		return sizeof(plan);
+	}
+	if (type == IBCC_PROTO_STATE_GET) {
+		memcpy(buf, &alive, sizeof(alive));
+		return sizeof(alive);
 	}
 	return type == IBCC_PROTO_CHANGE ? ibcc_proto_change_encode(&c, buf) : 0;
 }

@@ -5,10 +5,14 @@
  * plugin_client SOCKET watch N               N further lines, one for each STATE
  * plugin_client SOCKET ports|lft             the topology
  * plugin_client SOCKET push [KEY=VALUE]...   a plan for all nodes; outcomes and the verdict
+ *   as=UID      as another user, in OpenSM's group;  empty=1  a plan of nothing;  flags=N
+ *   lease=MS    promises to speak again within that time, before it pushes
+ *   hold=1      stays connected afterwards, and says nothing more
  * plugin_client SOCKET garbage|half|version|flood|mute|plans|crowd
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,12 +163,14 @@ static void print_lfts(const struct ibcc_topo *t)
 
 struct push {
 	uint64_t generation, key;
-	unsigned int timer, repeat, extra;
+	unsigned int timer, repeat, extra, flags, lease, as;
 	int lid_shift;
+	bool empty, hold;
 };
 
+/* `old` is what was there before, as far as the plugin is told. */
 static void add_change(int fd, const struct ibcc_topo *t, uint32_t port, uint16_t attr,
-		       uint32_t mod, const uint8_t *mad, const struct push *o)
+		       uint32_t mod, const uint8_t *old, const uint8_t *mad, const struct push *o)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 	struct ibcc_change c = {
@@ -176,6 +182,7 @@ static void add_change(int fd, const struct ibcc_topo *t, uint32_t port, uint16_
 		.reason = "a test",
 	};
 
+	memcpy(c.old_data, old + IBCC_MAD_DATA_OFFS, sizeof(c.old_data));
 	memcpy(c.new_data, mad + IBCC_MAD_DATA_OFFS, sizeof(c.new_data));
 	say(fd, IBCC_PROTO_CHANGE, buf, ibcc_proto_change_encode(&c, buf));
 }
@@ -184,8 +191,10 @@ static void add_change(int fd, const struct ibcc_topo *t, uint32_t port, uint16_
 static unsigned int plan_port(int fd, const struct ibcc_topo *t, uint32_t port,
 			      const struct push *o)
 {
-	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+	uint8_t mad[IBCC_MAD_BYTES] = { 0 }, off[IBCC_MAD_BYTES] = { 0 };
 	struct ibcc_cc_ca_setting ca = { .Control_Map = 0xffff };
+	const struct ibcc_cc_ca_setting ca_off = ca;
+	const struct ibcc_cc_sw_setting sw_off = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL };
 	struct ibcc_cct cct = { .limit = 127 };
 	struct ibcc_cc_sw_setting sw = {
 		.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
@@ -196,8 +205,9 @@ static unsigned int plan_port(int fd, const struct ibcc_topo *t, uint32_t port,
 
 	if (ibcc_topo_is_switch(t, t->port[port].node)) {
 		if (fd >= 0) {
+			ibcc_cc_sw_setting_pack(off, &sw_off);
 			ibcc_cc_sw_setting_pack(mad, &sw);
-			add_change(fd, t, port, IBCC_CC_ATTR_SW_SETTING, 0, mad, o);
+			add_change(fd, t, port, IBCC_CC_ATTR_SW_SETTING, 0, off, mad, o);
 		}
 		return 1;
 	}
@@ -205,14 +215,16 @@ static unsigned int plan_port(int fd, const struct ibcc_topo *t, uint32_t port,
 		return 3;
 	for (int sl = 0; sl < 16; sl++)
 		ca.sl[sl] = (struct ibcc_cc_ca_entry){ (uint16_t)o->timer, 1, 1, 0 };
+	ibcc_cc_ca_setting_pack(off, &ca_off);
 	ibcc_cc_ca_setting_pack(mad, &ca);
-	add_change(fd, t, port, IBCC_CC_ATTR_CA_SETTING, 0, mad, o);
+	add_change(fd, t, port, IBCC_CC_ATTR_CA_SETTING, 0, off, mad, o);
+	memset(off, 0, sizeof(off)); /* a table without entries */
 	for (unsigned int i = 0; i < 128; i++)
 		cct.entry[i] = i ? ibcc_cct_entry(0, i + o->timer % 100) : 0;
 	for (unsigned int block = 0; block < 2; block++) {
 		memset(mad, 0, sizeof(mad));
 		ibcc_cc_cct_pack(mad, block, &cct);
-		add_change(fd, t, port, IBCC_CC_ATTR_CCT, block, mad, o);
+		add_change(fd, t, port, IBCC_CC_ATTR_CCT, block, off, mad, o);
 	}
 	return 3;
 }
@@ -246,6 +258,16 @@ static void parse_push(struct push *o, int argc, char **argv)
 			o->extra = (unsigned int)v;
 		else if (!strncmp(*argv, "lid_shift=", 10))
 			o->lid_shift = (int)v;
+		else if (!strncmp(*argv, "flags=", 6))
+			o->flags = (unsigned int)v;
+		else if (!strncmp(*argv, "lease=", 6))
+			o->lease = (unsigned int)v;
+		else if (!strncmp(*argv, "as=", 3))
+			o->as = (unsigned int)v;
+		else if (!strncmp(*argv, "empty=", 6))
+			o->empty = v;
+		else if (!strncmp(*argv, "hold=", 5))
+			o->hold = v;
 		else
 			die(*argv, -EINVAL);
 	}
@@ -257,16 +279,21 @@ static int push(int fd, const struct push *o, const struct ibcc_topo *t)
 	struct ibcc_proto_plan plan = {
 		.generation = o->generation ? o->generation : t->generation,
 		.cc_key = o->key,
-		.n_changes = plan_all(-1, t, o) + o->extra,
+		.n_changes = o->empty ? 0 : plan_all(-1, t, o) + o->extra,
+		.reserved = o->flags,
 	};
+	const struct ibcc_proto_alive alive = { .lease_ms = o->lease };
 	unsigned int count[IBCC_OUTCOME_DRY + 1] = { 0 };
 	struct ibcc_proto_error end;
 	const void *payload;
 	size_t length;
 	uint16_t type;
 
+	if (o->lease)
+		say(fd, IBCC_PROTO_STATE_GET, &alive, sizeof(alive));
 	say(fd, IBCC_PROTO_PLAN_BEGIN, &plan, sizeof(plan));
-	plan_all(fd, t, o);
+	if (!o->empty)
+		plan_all(fd, t, o);
 	say(fd, IBCC_PROTO_PLAN_COMMIT, NULL, 0);
 	printf("committed %u changes\n", plan.n_changes);
 	fflush(stdout);
@@ -284,6 +311,9 @@ static int push(int fd, const struct push *o, const struct ibcc_topo *t)
 			printf("%s %u\n", ibcc_outcome_name((enum ibcc_outcome)i), count[i]);
 	printf("END %s: %s (%u Set)\n", ibcc_proto_refusal_text(end.refusal), end.text,
 	       end.set_mads);
+	fflush(stdout);
+	while (o->hold)
+		pause();
 	return end.refusal || end.err ? 3 : 0;
 }
 
@@ -404,6 +434,8 @@ int main(int argc, char **argv)
 		print_lfts(t);
 	} else if (!strcmp(what, "push")) {
 		parse_push(&o, argc - 3, argv + 3);
+		if (o.as && (setgid(0) || setuid(o.as)))
+			die("as", -errno);
 		fd = greet(argv[1], false);
 		t = get_topo(fd);
 		ret = push(fd, &o, t);

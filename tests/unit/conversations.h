@@ -24,6 +24,8 @@ static uint64_t now_ms;
 static enum ibcc_proto_refusal verdict;
 static struct ibcc_plan taken;
 static uint64_t taken_key;
+static const struct ibcc_session *taken_from;
+static const struct ibcc_proto_alive no_lease;
 static unsigned int n_lines;
 static uint8_t buf[IBCC_PROTO_MAX_BYTES];
 
@@ -60,6 +62,7 @@ static inline enum ibcc_proto_refusal host_submit(void *arg, struct ibcc_session
 	}
 	taken = *plan;
 	taken_key = cc_key;
+	taken_from = s;
 	memset(plan, 0, sizeof(*plan));
 	return IBCC_REFUSAL_NONE;
 }

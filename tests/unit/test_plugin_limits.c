@@ -32,11 +32,11 @@ static void test_too_many(void **state)
 	/* Who has been idle for longest makes room, but not who has written. */
 	begin(fd[0], 8, 0);
 	say(fd[0], IBCC_PROTO_PLAN_COMMIT, 8, NULL, 0);
-	ibcc_server_finish(&server, calloc(1, sizeof(struct ibcc_plan_report)));
+	ibcc_server_finish(&server, taken_from, calloc(1, sizeof(struct ibcc_plan_report)));
 	expect(fd[0], IBCC_PROTO_PLAN_END, 8, 0);
 	now_ms += 1500;
 	for (unsigned int i = 2; i < IBCC_SERVER_CLIENTS; i++)
-		say(fd[i], IBCC_PROTO_STATE_GET, 1, NULL, 0);
+		say(fd[i], IBCC_PROTO_STATE_GET, 1, &no_lease, sizeof(no_lease));
 	one_more = greet();
 	assert_int_equal(send(fd[1], "", 1, MSG_NOSIGNAL), -1);
 	close(one_more);
@@ -106,7 +106,7 @@ static void test_only_greets(void **state)
 	int idle = greet(), asks = greet();
 
 	(void)state;
-	say(asks, IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	say(asks, IBCC_PROTO_STATE_GET, 1, &no_lease, sizeof(no_lease));
 	expect(asks, IBCC_PROTO_STATE, 0, 0);
 	now_ms += 29000;
 	ibcc_server_tick(&server, now_ms);
@@ -132,7 +132,7 @@ static void test_never_reads(void **state)
 		ibcc_server_notify(&server);
 	}
 	fd = greet();
-	say(fd, IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	say(fd, IBCC_PROTO_STATE_GET, 1, &no_lease, sizeof(no_lease));
 	expect(fd, IBCC_PROTO_STATE, 0, 0);
 	now_ms += 29000;
 	ibcc_server_tick(&server, now_ms);
@@ -183,7 +183,7 @@ static void test_plans_without_reading(void **state)
 	}
 	assert_int_equal(stuck, 1);
 	fd = greet();
-	say(fd, IBCC_PROTO_STATE_GET, 1, NULL, 0);
+	say(fd, IBCC_PROTO_STATE_GET, 1, &no_lease, sizeof(no_lease));
 	expect(fd, IBCC_PROTO_STATE, 0, 0);
 	now_ms += 31000;
 	ibcc_server_tick(&server, now_ms);

@@ -39,12 +39,12 @@ static void test_sign_of_life(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
-		say(fd, IBCC_PROTO_STATE_GET, 7 + i, NULL, 0);
+		say(fd, IBCC_PROTO_STATE_GET, 7 + i, &no_lease, sizeof(no_lease));
 		expect(fd, IBCC_PROTO_STATE, 0, sizeof(struct ibcc_proto_state));
 		expect_nothing(fd);
 	}
 	begin(fd, 8, 1);
-	say(fd, IBCC_PROTO_STATE_GET, 8, NULL, 0);
+	say(fd, IBCC_PROTO_STATE_GET, 8, &no_lease, sizeof(no_lease));
 	assert_int_equal(expect_error(fd, 8), IBCC_REFUSAL_BAD_MESSAGE);
 }
 
@@ -127,7 +127,7 @@ static void test_plan(void **state)
 	r->result.change[0].outcome = IBCC_OUTCOME_FAILED;
 	r->result.change[0].status = 0x1c;
 	r->end.set_mads = 1;
-	ibcc_server_finish(&server, r);
+	ibcc_server_finish(&server, taken_from, r);
 	memcpy(&result, expect(fd, IBCC_PROTO_RESULT, 9, sizeof(result)), sizeof(result));
 	assert_int_equal(result.index, 0);
 	assert_int_equal(result.outcome, IBCC_OUTCOME_FAILED);
@@ -179,7 +179,7 @@ static void test_plan_client_gone(void **state)
 	close(fd);
 	other = greet();
 	assert_int_equal(ibcc_result_init(&r->result, 1), 0);
-	ibcc_server_finish(&server, r);
+	ibcc_server_finish(&server, taken_from, r);
 	expect_nothing(other);
 	close(other);
 }

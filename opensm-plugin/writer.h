@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which client writes, and until when; and for how long nobody has looked after what was written.
+ * Without threads, clocks or I/O.
+ *
+ * One client writes at a time, since two would undo each other's work. It has the place from its
+ * first plan with a change on, for as long as it is connected and lives: it lives while a plan of
+ * its is applied, and for the time that it has promised last (STATE_GET), or some seconds, since it
+ * last spoke. Root takes the place from another user's client at once, so that the way back does not
+ * depend on a daemon that has stopped or a client that nobody knows.
+ */
+#ifndef IBCC_PLUGIN_WRITER_H
+#define IBCC_PLUGIN_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "opensm-plugin/session.h"
+
+/* Of a client that has promised nothing. */
+#define IBCC_WRITER_LEASE_MS 10000u
+
+/* Does a client live? */
+bool ibcc_writer_lives(const struct ibcc_session *s, uint64_t now_ms);
+
+enum ibcc_writer_turn {
+	IBCC_WRITER_MAY,   /* nobody else writes */
+	IBCC_WRITER_TAKES, /* in place of the present one */
+	IBCC_WRITER_WAITS, /* the present one lives */
+};
+
+/* May `next` write, where `present` (NULL: nobody) has written last? */
+enum ibcc_writer_turn ibcc_writer_turn(const struct ibcc_session *present,
+				       const struct ibcc_session *next, uint64_t now_ms);
+
+/* The dead man's switch: what clients have had written is taken off when no client has looked after
+ * it for so long.
+ */
+struct ibcc_dead_man {
+	uint64_t after_ms; /* 0: never */
+	uint64_t alive_ms; /* when there was such a client last, or the last try */
+};
+
+/* To be called about once a second: is it time to take something off? Then again after as long.
+ * `left`: something is there to be taken off; `kept`: ibcc_server_is_kept().
+ */
+bool ibcc_dead_man_is_due(struct ibcc_dead_man *d, bool left, bool kept, uint64_t now_ms);
+
+#endif
