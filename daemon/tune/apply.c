@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* apply: the present plan, or one that was made earlier; asked for once more on a terminal. */
+/* apply: the present plan, or one that was made earlier. */
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "daemon/tune/plan.h"
 #include "daemon/tune/prose.h"
 
-static bool is_asked(const struct tune *t)
+static int ask(const struct tune *t, json_int_t writes)
 {
-	return !t->yes && !t->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-}
-
-/* Whatever is not a clear yes is a no. */
-static bool agreed(json_int_t writes)
-{
-	char line[16];
-
-	printf("\nMake these %lld writes? [y/N] ", (long long)writes);
-	fflush(stdout);
-	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
+	return tune_consent(t, "\nMake these %lld writes?", (long long)writes);
 }
 
 /* No reason to refuse it: whether it fits is a matter of what it replaces, not of clocks. */
@@ -119,9 +108,8 @@ static int apply_file(struct tune *t, const char *file)
 		tune_print_plan(t, plan, "Changes to make");
 		print_age(plan);
 	}
-	if (is_asked(t) && !agreed((json_int_t)json_array_size(json_object_get(plan, "data"))))
-		code = tune_fail("nothing is written");
-	else
+	code = ask(t, (json_int_t)json_array_size(json_object_get(plan, "data")));
+	if (code == TUNE_OK)
 		code = apply_this(t, plan);
 	json_decref(plan);
 	return code;
@@ -143,9 +131,9 @@ static int apply_asked(struct tune *t)
 		code = tune_fail("%s", why.text);
 	else if (!tune_int(plan, "writes"))
 		printf("\nNothing to change.\n");
-	else if (!agreed(tune_int(plan, "writes")))
-		code = tune_fail("nothing is written");
 	else
+		code = ask(t, tune_int(plan, "writes"));
+	if (code == TUNE_OK && tune_int(plan, "writes"))
 		code = apply_this(t, plan);
 	json_decref(plan);
 	return code;
@@ -155,5 +143,5 @@ int tune_apply(struct tune *t)
 {
 	if (t->n_args)
 		return apply_file(t, t->args[0]);
-	return is_asked(t) && !t->skip_unsupported ? apply_asked(t) : apply_now(t);
+	return t->yes ? apply_now(t) : apply_asked(t);
 }

@@ -8,6 +8,7 @@
 
 #include "daemon/service/service.h"
 #include "daemon/tune/changes.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
 
 static void print_result(const struct tune *t, const json_t *a)
@@ -19,6 +20,31 @@ static void print_result(const struct tune *t, const json_t *a)
 	tune_print_changes(json_object_get(a, "changes"), "CC_Key");
 	printf("\n%lld of %lld nodes verified, %lld had it already.\n", tune_int(a, "verified"),
 	       tune_int(a, "writes"), tune_int(a, "unchanged"));
+}
+
+/* What a lost key costs is said before it can be lost. */
+static int ask(const struct tune *t)
+{
+	const char *file = t->args[0];
+
+	if (!t->protect)
+		return tune_consent(t, "Give all nodes the CC_Key in %s?", file);
+	if (t->yes)
+		return TUNE_OK;
+	tune_say("", "With --protect, nodes answer only requests that carry this key.");
+	if (t->lease)
+		tune_say("",
+			 "If you lose %s, protection has to run out first: %u s after a node has "
+			 "seen a wrong key (--lease).",
+			 file, t->lease);
+	else
+		tune_say(
+			"",
+			"If you lose %s, nobody can read or change congestion control on these "
+			"nodes any more, not even turn it off. Only a reset of each node may help, "
+			"and a node may keep its key then, too. Keep a copy of the file.",
+			file);
+	return tune_consent(t, "Give all nodes this key, and protect them?");
 }
 
 int tune_key(struct tune *t)
@@ -38,6 +64,8 @@ int tune_key(struct tune *t)
 		return tune_fail("%s", t->no_key.text);
 	if (ibcc_config_read_key(t->args[0], &key.CC_Key, why.text, sizeof(why.text)))
 		return tune_fail("%s", why.text);
+	if (ask(t) != TUNE_OK)
+		return TUNE_ERROR;
 	/* A daemon has the old key in its hands, so it must not run meanwhile. */
 	if (tune_alone(t, &lock, &why))
 		return tune_fail("%s; a daemon has the old key: stop it first", why.text);

@@ -22,34 +22,37 @@ struct command {
 	tune_fn fn;
 	int max_args;
 	bool emergency; /* has to go where the configuration is bad */
+	bool asks;      /* changes the fabric, and wants a yes */
 	const char *help;
 };
 
 static const struct command commands[] = {
-	{ "plan", tune_plan, 0, false,
+	{ "plan", tune_plan, 0, false, false,
 	  "what would be changed and why; writes nothing (also --dry-run)" },
-	{ "apply", tune_apply, 1, false,
+	{ "apply", tune_apply, 1, false, true,
 	  "[FILE]  make these changes, or those of a plan in a file" },
-	{ "confirm", tune_confirm, 0, false, "let what is on trial stand" },
-	{ "cancel", tune_cancel, 0, true, "take what is on trial back now" },
-	{ "rollback", tune_rollback, 1, true,
+	{ "confirm", tune_confirm, 0, false, false, "let what is on trial stand" },
+	{ "cancel", tune_cancel, 0, true, false, "take what is on trial back now" },
+	{ "rollback", tune_rollback, 1, true, true,
 	  "[ID]  back to before our changes, or before number ID" },
-	{ "disable", tune_disable, 0, true, "take congestion control off the fabric" },
-	{ "repair", tune_repair, 0, false, "write again what somebody else, or a reboot, changed" },
-	{ "key", tune_key, 1, false, "FILE  give all nodes the CC_Key in this file" },
-	{ "status", tune_status, 0, true, "what the daemon is doing" },
-	{ "top", tune_top, 0, true, "the same again and again: roots, rates, settings, decision" },
-	{ "show", tune_show, 1, false,
+	{ "disable", tune_disable, 0, true, true, "take congestion control off the fabric" },
+	{ "repair", tune_repair, 0, false, true,
+	  "write again what somebody else, or a reboot, changed" },
+	{ "key", tune_key, 1, false, true, "FILE  give all nodes the CC_Key in this file" },
+	{ "status", tune_status, 0, true, false, "what the daemon is doing" },
+	{ "top", tune_top, 0, true, false,
+	  "the same again and again: roots, rates, settings, decision" },
+	{ "show", tune_show, 1, false, false,
 	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
-	{ "report", tune_report, 0, false,
+	{ "report", tune_report, 0, false, false,
 	  "all about the last pass in one file, for a ticket: --html FILE" },
-	{ "bundle", tune_bundle, 0, false,
+	{ "bundle", tune_bundle, 0, false, false,
 	  "the last pass in figures, for support: -o FILE, --anonymous" },
-	{ "probe", tune_probe, 0, false, "what each device type of the fabric answers" },
-	{ "what-if", tune_what_if, 0, false,
+	{ "probe", tune_probe, 0, false, false, "what each device type of the fabric answers" },
+	{ "what-if", tune_what_if, 0, false, false,
 	  "what settings of your own would bring; writes nothing" },
-	{ "history", tune_history, 1, false, "[ID]  what was changed, when, by whom" },
-	{ "ooo-check", tune_ooo_check, 0, false,
+	{ "history", tune_history, 1, false, false, "[ID]  what was changed, when, by whom" },
+	{ "ooo-check", tune_ooo_check, 0, false, false,
 	  "packets out of order that this host's adapters counted" },
 };
 /* Between readings without a daemon, at most, unless asked for. */
@@ -67,7 +70,8 @@ static const char usage_options[] =
 	"\n"
 	"Options:\n"
 	"  -n, --dry-run              same as the command plan\n"
-	"  -y, --yes                  apply: do not ask on a terminal\n"
+	"  -y, --yes                  apply, rollback, disable, repair, key: do not ask;\n"
+	"                             needed without a terminal and with -j\n"
 	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s,\n"
 	"                             2m, 1h\n"
 	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: it\n"
@@ -404,7 +408,7 @@ static int run(struct tune *t, const struct overrides *o)
 	}
 	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
 		return hint();
-	if (tune_names_check(t))
+	if (tune_names_check(t) || (c->asks && !tune_can_consent(t, c->name)))
 		return TUNE_ERROR;
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);

@@ -44,7 +44,7 @@ struct tune {
 	const char *html;     /* report: into this file; NULL: no */
 	const char *save;     /* probe: file for the record */
 	const char *name_map; /* file, NULL: the usual ones */
-	bool yes;             /* apply: without a question */
+	bool yes;             /* commands that change the fabric: without a question */
 	const char *output;   /* plan, bundle: also into this file; NULL: no */
 	bool anonymous;       /* bundle: under made-up names */
 	bool full;            /* plan: all of it, not the sum */
@@ -78,6 +78,12 @@ int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
 int tune_bundle(struct tune *t);
+/* Whether a command that changes the fabric may go on: -y was given, or there is a terminal to ask
+ * on. Otherwise it says what to do.
+ */
+bool tune_can_consent(const struct tune *t, const char *command);
+/* Asks this question on the terminal, unless -y has answered it: TUNE_OK is a yes. */
+int tune_consent(const struct tune *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Whether no option is another command's; tells the first that is. */
 bool tune_options_fit(const struct tune *t, const char *name, tune_fn fn);
 

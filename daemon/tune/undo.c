@@ -31,9 +31,17 @@ static int run(struct tune *t, const char *command, json_t *args, const char *he
 int tune_rollback(struct tune *t)
 {
 	uint64_t id = 0;
+	int code;
 
 	if (t->n_args && !tune_number(t->args[0], 1, INT64_MAX, "rollback", &id))
 		return TUNE_ERROR;
+	code = id ? tune_consent(t,
+				 "Restore all settings to what they were before transaction %llu?",
+				 (unsigned long long)id)
+		  : tune_consent(t,
+				 "Restore all settings to what they were before our first change?");
+	if (code != TUNE_OK)
+		return code;
 	return run(t, "rollback", json_pack("{sI}", "id", (json_int_t)id), "Restored");
 }
 
@@ -54,10 +62,16 @@ int tune_confirm(struct tune *t)
 
 int tune_disable(struct tune *t)
 {
-	return run(t, "disable", NULL, "Taken off");
+	int code = tune_consent(t, "Turn congestion control off on all switches and adapters of "
+				   "this fabric?");
+
+	return code == TUNE_OK ? run(t, "disable", NULL, "Taken off") : code;
 }
 
 int tune_repair(struct tune *t)
 {
-	return run(t, "repair", NULL, "Repaired");
+	int code = tune_consent(t, "Write our settings again wherever a node has lost them or "
+				   "somebody else has changed them?");
+
+	return code == TUNE_OK ? run(t, "repair", NULL, "Repaired") : code;
 }

@@ -261,7 +261,7 @@ operator_on()
 	[ "$REPLY" != rollback ] || [ -z "$REBUILT" ] || REPLY=disable
 	WHAT="somebody asks for $REPLY"
 	local command=$REPLY
-	timeout 150 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$command" >"$TMP/operator.log" 2>&1 || rc=$?
+	timeout 150 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$command" -y >"$TMP/operator.log" 2>&1 || rc=$?
 	[ "$rc" -lt 124 ] || fail "ibcc-tune $command hangs"
 	[ "$command $rc" != 'rollback 0' ] || NOTHING_OURS=yes
 }

@@ -158,11 +158,11 @@ rebuild()
 	UNTUNED=$(settings)
 	REBUILT=yes
 	# It fails as long as a discovery has missed somebody.
-	disabled() { direct disable >"$TMP/disable.log" 2>&1; }
+	disabled() { direct disable -y >"$TMP/disable.log" 2>&1; }
 	wait_until 20 disabled || broken "disable without a book: $(cat "$TMP/disable.log")"
 	mv "$TMP/disk/state.db" "$TMP/bad.db"
 	wait_until 20 status '.state_trouble == null' || broken "no other book is begun: $(say)"
-	wait_until 20 direct apply || broken "apply with a new book: $(say)"
+	wait_until 20 direct apply -y || broken "apply with a new book: $(say)"
 	REBUILD=
 }
 
@@ -237,7 +237,7 @@ step()
 		broken "the daemon does not see the fabric: $(say)"
 	[ -z "${REBUILD-}" ] || rebuild
 	# Asked for by somebody, a pause stays until it is ended.
-	! jq -e '.paused != null' "$TMP/status.json" >"$TMP/jq.log" || wait_until 30 direct apply ||
+	! jq -e '.paused != null' "$TMP/status.json" >"$TMP/jq.log" || wait_until 30 direct apply -y ||
 		broken "apply after a pause: $(say)"
 	begin_count
 	restored
@@ -317,7 +317,7 @@ round()
 	step=end DOES='all is over'
 	one_writer >"$TMP/one.log" || broken "$(cat "$TMP/one.log")"
 	ok "one program has written"
-	direct repair -j >"$TMP/repair.json" 2>"$TMP/tune.log" || broken "repair: $(cat "$TMP/tune.log")"
+	direct repair -y -j >"$TMP/repair.json" 2>"$TMP/tune.log" || broken "repair: $(cat "$TMP/tune.log")"
 	[ "$(jq '.writes' "$TMP/repair.json")" = 0 ] || broken "books and fabric differ: $(jq -c .changes "$TMP/repair.json")"
 	no_open_end || broken "the history has an open end"
 	ok "books and fabric agree"
@@ -325,7 +325,7 @@ round()
 	agreed() { stock_agrees >"$TMP/stock.log"; }
 	wait_until 5 agreed || broken "$(cat "$TMP/stock.log")"
 	ok "and ibccquery reads the same"
-	direct rollback >"$TMP/rollback.log" 2>&1 || broken "rollback: $(cat "$TMP/rollback.log")"
+	direct rollback -y >"$TMP/rollback.log" 2>&1 || broken "rollback: $(cat "$TMP/rollback.log")"
 	[ "$(settings)" = "$UNTUNED" ] || broken "the rollback does not bring back what was there before"
 	ok "a rollback brings back the registers from before"
 	stop "$TUNED_PID"

@@ -31,7 +31,7 @@ planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.lo
 wait_until 30 planned || fail "there is nothing to try: $(tail -n 3 "$TMP/plan.log")"
 
 for time in 0 0s -1 25h 2d 1.5s s 99999999999; do
-	tune apply --confirm-within "$time" >"$TMP/other.log" 2>&1 && fail "a trial of $time"
+	tune apply -y --confirm-within "$time" >"$TMP/other.log" 2>&1 && fail "a trial of $time"
 	grep -q "got '$time'" "$TMP/other.log" || fail "a trial of $time: $(cat "$TMP/other.log")"
 done
 ok "times that are none are refused"
@@ -45,7 +45,7 @@ status '.trial.transaction > 0 and .trial.seconds_left <= 120 and .trial.over ==
 ok "the status tells of the trial"
 for command in "apply" "apply --confirm-within 10s" "repair"; do
 	# shellcheck disable=SC2086
-	tune $command >"$TMP/other.log" 2>&1 && fail "$command is carried out during a trial"
+	tune $command -y >"$TMP/other.log" 2>&1 && fail "$command is carried out during a trial"
 	grep -q 'is on trial' "$TMP/other.log" || fail "$command: $(cat "$TMP/other.log")"
 done
 ok "nothing else is written during a trial"
@@ -55,7 +55,7 @@ is_over || fail "a trial that was confirmed goes on: $(jq -c .trial "$TMP/status
 equal 'what was confirmed stands' "$(settings)" "$tuned"
 tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed twice"
 grep -q 'was confirmed' "$TMP/other.log" || fail "a second confirmation: $(cat "$TMP/other.log")"
-check 'it can be rolled back' tune rollback
+check 'it can be rolled back' tune rollback -y
 as_before || fail "not as before: $(difference "$untuned")"
 
 try 2m || fail "a second apply on trial: $(cat "$TMP/apply.log")"
@@ -90,9 +90,9 @@ wait_until 20 is_over || fail "the trial does not end: $(jq -c '[.trial, .reason
 ok "what nobody confirms is taken back, too, when the state file is lost meanwhile"
 
 try 2m || fail "a trial before the daemon's end: $(cat "$TMP/apply.log")"
-check 'marking is taken off during a trial' tune disable
+check 'marking is taken off during a trial' tune disable -y
 is_over || fail "a trial outlives what was tried: $(jq -c .trial "$TMP/status.json")"
-check 'which is rolled back' tune rollback
+check 'which is rolled back' tune rollback -y
 as_before || fail "not as before: $(difference "$untuned")"
 
 try 2m || fail "a trial before the daemon's end: $(cat "$TMP/apply.log")"
@@ -169,7 +169,7 @@ for ((round = 1; round <= KILLS; round++)); do
 	case $outcome in
 	confirmed)
 		[ "$(settings)" = "$tuned" ] || fail "$round, killed $where: confirmed, but not as the plan has it: $(difference "$tuned")"
-		tune rollback >"$TMP/rollback.log" 2>&1 || fail "$round: rollback: $(cat "$TMP/rollback.log")" ;;
+		tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "$round: rollback: $(cat "$TMP/rollback.log")" ;;
 	'taken back') ;;
 	*) fail "$round, killed $where: the trial is $outcome" ;;
 	esac

@@ -33,7 +33,7 @@ ok "$(grep -o 'ERR IC10.*' "$OSM_LOG" | head -n 1)"
 # What was on trial goes the same way, and the books say so when there is a daemon again.
 start_tuned
 trial() { status '.trial.transaction > 0'; }
-try() { tune apply --confirm-within 1h >"$TMP/apply.log" 2>&1 && trial; }
+try() { tune apply -y --confirm-within 1h >"$TMP/apply.log" 2>&1 && trial; }
 wait_until 30 try || fail "nothing can be tried: $(tail -n 3 "$TMP/apply.log")"
 [ "$(settings)" != "$untuned" ] || fail "a trial writes nothing"
 kill -KILL "$TUNED_PID"

@@ -65,7 +65,7 @@ wait_until 20 status ".state == \"ok\" and .fabric.nodes == $NODES - 1 and (.dis
 	fail "a silent node: $(told)"
 ok "a silent node is told, and the others are tuned"
 rc=0
-tune disable >"$TMP/disable.log" 2>&1 || rc=$?
+tune disable -y >"$TMP/disable.log" 2>&1 || rc=$?
 [ "$rc" = 1 ] || fail "disable: status $rc"
 grep -qE "$incomplete.*what it missed has not been reached" "$TMP/disable.log" ||
 	fail "disable does not say that it missed a node: $(cat "$TMP/disable.log")"

@@ -32,7 +32,7 @@ ok "the second follows, and looks on"
 wait_until 20 status '.writes_pending == 0 and .mads.sets > 5' || fail "the first does not tune: $(cat "$TMP/status.json")"
 equal "only the first writes" "$(b_status '.mads.sets == 0')" true
 equal "by the fabric's own log, too" "$(sim sets -j | jq -c '[.rows[] | .host] | unique')" '["source1"]'
-b apply >"$TMP/apply.log" 2>&1
+b apply -y >"$TMP/apply.log" 2>&1
 equal "an apply is refused" $? 1
 check "with the reason" grep -q 'another daemon leads: "ibcc-tuned on ' "$TMP/apply.log"
 b status >"$TMP/b.txt"
@@ -41,7 +41,7 @@ check "the status says who leads" grep -q '^Leader: *another daemon leads: "ibcc
 mkdir "$TMP/c"
 printf '%s\n' "control_socket: $TMP/c/control.sock" "state_file: $TMP/c/state.db" 'interval_ms: 200' \
 	'apply_via: direct' >"$TMP/c/cli.yaml"
-at source3 "$IBCC_BUILD/ibcc-tune" -z "$TMP/c/cli.yaml" repair >"$TMP/c.log" 2>&1
+at source3 "$IBCC_BUILD/ibcc-tune" -z "$TMP/c/cli.yaml" repair -y >"$TMP/c.log" 2>&1
 equal "a repair without a daemon is refused, too" $? 1
 check "for the same reason" grep -q 'another daemon leads' "$TMP/c.log"
 

@@ -59,7 +59,7 @@ check "a good configuration is good" plain ibcc-tuned -z "$TMP/tuned.yaml" --che
 refused "check-config" 78 'bad.yaml:5:19' plain ibcc-tuned -z "$TMP/bad.yaml" --check-config
 refused "no command" 1 'a command is missing' plain ibcc-tune
 refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
-refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply plan.json all
+refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply -y plan.json all
 refused "a number that is none" 1 "got '1x', want a number" plain ibcc-tune -z "$TMP/tuned.yaml" -P 1x plan
 refused "a way that is none" 1 "got 'sideways', want plugin or direct" plain ibcc-tune -z "$TMP/tuned.yaml" --via sideways plan
 # An option of another command does nothing, and must not look as if it had.
@@ -93,7 +93,7 @@ refused "no folder for the control socket" 1 'control.sock: .*its folder must be
 # --- no fabric, no subnet manager, no plugin ------------------------------------------------------
 start_sim "$SCENARIO"
 refused "no subnet manager: plan" 1 'subnet manager' tune -n
-refused "no subnet manager: apply" 1 'subnet manager' tune apply
+refused "no subnet manager: apply" 1 'subnet manager' tune apply -y
 start_tuned 'mode: apply'
 degraded() { tune status -j >"$TMP/status.json" && jq -e '.state == "degraded" and (.reason | test("'"$1"'"))' "$TMP/status.json"; }
 wait_until 10 degraded 'subnet manager' || fail "the daemon does not say that there is no subnet manager: $(cat "$TMP/status.json")"
@@ -106,7 +106,7 @@ jq -e '.plugin_trouble | test("no OpenSM plugin listens at .*event_plugin_name")
 	fail "the status does not tell why the plugin is not there"
 ok "no plugin: the status tells why"
 stop "$TUNED_PID"
-refused "no plugin: apply" 1 'no OpenSM plugin listens' tune apply
+refused "no plugin: apply" 1 'no OpenSM plugin listens' tune apply -y
 check "no plugin: a plan is made all the same" tune -n
 equal "no plugin: nothing is sent" "$(set_mads)" 0
 stop "$OSM_PID"
@@ -114,7 +114,7 @@ stop "$OSM_PID"
 start_opensm --plugin
 # --- the state file -------------------------------------------------------------------------------
 no_state() { sed "s|^state_file:.*|state_file: /proc/none/state.db|" "$TMP/tuned.yaml" >"$TMP/cli.yaml"; tune "$@"; }
-refused "no state file: apply" 1 'state file /proc/none/state.db' no_state apply
+refused "no state file: apply" 1 'state file /proc/none/state.db' no_state apply -y
 equal "no state file: nothing is sent" "$(set_mads)" 0
 write_config
 
@@ -125,12 +125,12 @@ unchanged=$(settings)
 refused "a contributor without: plan" 1 'source2.* has no congestion control' tune -n -j
 jq -e '[.unreachable[] | .node] == ["source2"] and .unreachable[0].reason != ""' "$TMP/out.log" >/dev/null ||
 	fail "a contributor without: the plan does not list it"
-refused "a contributor without: apply" 1 'source2.* has no congestion control' tune apply
-refused "a contributor without: apply by our own port" 1 'source2.* has no congestion control' tune --via direct apply
+refused "a contributor without: apply" 1 'source2.* has no congestion control' tune apply -y
+refused "a contributor without: apply by our own port" 1 'source2.* has no congestion control' tune --via direct apply -y
 start_tuned 'mode: apply'
 wait_until 20 degraded 'source2.* has no congestion control' || fail "the daemon does not tell of source2"
 ok "a contributor without: the daemon says so"
-refused "a contributor without: apply by the daemon" 1 'source2.* has no congestion control' tune apply
+refused "a contributor without: apply by the daemon" 1 'source2.* has no congestion control' tune apply -y
 equal "a contributor without: nothing is changed" "$(settings)" "$unchanged"
 equal "and nothing was sent" "$(set_mads)" 0
 stop "$TUNED_PID"
@@ -139,10 +139,10 @@ check "source2 has it again" sim set cc_support.source2=on
 # A bystander stops an apply too, unless it is to be skipped.
 check "destination0 loses it" sim set cc_support.destination0=off
 refused "a bystander without: plan" 1 'destination0.* has no congestion control.*--skip-unsupported' tune -n
-refused "a bystander without: apply" 1 'destination0.* has no congestion control' tune apply
+refused "a bystander without: apply" 1 'destination0.* has no congestion control' tune apply -y
 equal "a bystander without: nothing was sent" "$(set_mads)" 0
-check "a bystander without: skipped" tune --skip-unsupported apply
-check "and back" tune rollback
+check "a bystander without: skipped" tune --skip-unsupported apply -y
+check "and back" tune rollback -y
 check "destination0 has it again" sim set cc_support.destination0=on
 
 # --- another CC_Key -------------------------------------------------------------------------------
@@ -154,20 +154,20 @@ for protect in 0 1; do
 	unchanged=$(settings)
 	sets=$(set_mads)
 	refused "another key, protect bit $protect: plan" 1 "$foreign" tune -n
-	refused "another key, protect bit $protect: apply" 1 "$foreign" tune apply
-	refused "a wrong key, protect bit $protect" 1 "$foreign" tune -c 0x78 --via direct apply
+	refused "another key, protect bit $protect: apply" 1 "$foreign" tune apply -y
+	refused "a wrong key, protect bit $protect" 1 "$foreign" tune -c 0x78 --via direct apply -y
 	equal "protect bit $protect: nothing was sent" "$(set_mads)" "$sets"
 	equal "protect bit $protect: nothing is changed" "$(settings)" "$unchanged"
-	check "the right key, protect bit $protect" tune -c 0x77 --via plugin apply
-	check "and back" tune -c 0x77 rollback
+	check "the right key, protect bit $protect" tune -c 0x77 --via plugin apply -y
+	check "and back" tune -c 0x77 rollback -y
 	key "no key any more" 0 0 0x77
 done
 echo 0x77 >"$TMP/key"
 chmod 600 "$TMP/key"
 key "source2 has a key again" 0x77 1
 write_config "cc_key_file: $TMP/key"
-check "the key from a file" tune apply
-check "and back" tune rollback
+check "the key from a file" tune apply -y
+check "and back" tune rollback -y
 
 # The key is the daemon's: those who may look need not be able to read it.
 if [ "$(id -u)" = 0 ]; then
@@ -181,5 +181,5 @@ if [ "$(id -u)" = 0 ]; then
 	refused "a key for others: own port" 1 'cc_key_file: .*Permission denied' operator --via direct plan
 	stop "$TUNED_PID"
 	refused "a key for others: no daemon" 1 'not running.*cc_key_file: .*Permission denied' operator plan
-	refused "a key for others: another key" 1 'cc_key_file: .*Permission denied' operator key "$TMP/key"
+	refused "a key for others: another key" 1 'cc_key_file: .*Permission denied' operator key -y "$TMP/key"
 fi

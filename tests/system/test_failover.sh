@@ -54,7 +54,7 @@ start_daemon 1
 wait_until 30 sm_is 1 STANDBY || fail "the second SM is not standby"
 wait_until 30 pushed 0 || fail "the master's daemon does not push"
 ok "the daemon beside the master pushes"
-side 1 disable >"$TMP/disable.log" 2>&1 && fail "the standby's daemon writes"
+side 1 disable -y >"$TMP/disable.log" 2>&1 && fail "the standby's daemon writes"
 grep -q STANDBY "$TMP/disable.log" || fail "the standby's refusal: $(cat "$TMP/disable.log")"
 ok "the daemon beside the standby is told no"
 equal "the one beside the standby has written nothing" "$(pushes 1)" 0
@@ -70,31 +70,31 @@ ok "the daemon beside it has read all settings again and works"
 # The first daemon has no plugin any more and must not write.
 status 0 '.sm == null' >/dev/null || fail "the daemon of the dead SM still sees it"
 before=$(sim sets -j | jq '.rows | length')
-side 1 apply >"$TMP/apply.log" 2>&1 || side 1 disable >"$TMP/apply.log" 2>&1 || fail "no push by the new master"
+side 1 apply -y >"$TMP/apply.log" 2>&1 || side 1 disable -y >"$TMP/apply.log" 2>&1 || fail "no push by the new master"
 grep -q 'writes verified\|Nothing to change' "$TMP/apply.log" || fail "new master: $(cat "$TMP/apply.log")"
-side 1 disable >"$TMP/disable.log" 2>&1 || fail "disable by the new master: $(cat "$TMP/disable.log")"
+side 1 disable -y >"$TMP/disable.log" 2>&1 || fail "disable by the new master: $(cat "$TMP/disable.log")"
 [ "$(sim sets -j | jq '.rows | length')" -gt "$before" ] || fail "the new master has written nothing"
 ok "the new master's plugin writes"
 check "one writer after the other" single 2
-side 1 rollback >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
+side 1 rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
 
 # --- comes back with the higher priority: handed over, which opensm tells nobody ------------------
 start_sm 0
 wait_until 60 sm_is 0 MASTER || fail "the first SM does not become master again"
 wait_until 30 sm_is 1 STANDBY || fail "the second SM does not hand over"
 ok "handed over to the first again"
-side 1 disable >"$TMP/disable.log" 2>&1 && fail "the standby's daemon writes"
+side 1 disable -y >"$TMP/disable.log" 2>&1 && fail "the standby's daemon writes"
 grep -q STANDBY "$TMP/disable.log" || fail "the standby's refusal: $(cat "$TMP/disable.log")"
 ok "the standby's daemon is told no"
 check "one writer after the handover" single 3
 
 # --- killed in the middle of a push ---------------------------------------------------------------
 # Who is master again has not told all ports yet.
-first_applies() { side 0 apply >"$TMP/apply.log" 2>&1; }
+first_applies() { side 0 apply -y >"$TMP/apply.log" 2>&1; }
 wait_until 20 first_applies || fail "apply by the first: $(tail -n 3 "$TMP/apply.log")"
 sim set mad_delay_us=100000
 sets=$(set_mads)
-timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned0.yaml" disable >"$TMP/push.log" 2>&1 &
+timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned0.yaml" disable -y >"$TMP/push.log" 2>&1 &
 pusher=$!
 while alive "$pusher" && [ "$(set_mads)" = "$sets" ]; do :; done
 kill -KILL "${osm[0]}"
@@ -108,10 +108,10 @@ equal "show is what the fabric has" \
 	"$(jq -cS '[.nodes[] | select(.type == "ca") | [.node, .CACongestionSetting.sls[0].CCTI_Increase]] | sort' "$TMP/show.json")" \
 	"$(sim settings -j | jq -cS '[.rows[] | select(.ca) | [.node, .ca.sl[0].CCTI_Increase]] | sort')"
 # And in words, to whoever asks the one without SM.
-side 0 rollback >"$TMP/disable.log" 2>&1 && fail "the daemon of a dead SM writes: $(cat "$TMP/disable.log")"
+side 0 rollback -y >"$TMP/disable.log" 2>&1 && fail "the daemon of a dead SM writes: $(cat "$TMP/disable.log")"
 grep -q 'no OpenSM plugin listens' "$TMP/disable.log" || fail "without SM: $(cat "$TMP/disable.log")"
 ok "the daemon without an SM says so"
-side 1 disable >"$TMP/disable.log" 2>&1 || fail "disable by the second: $(cat "$TMP/disable.log")"
+side 1 disable -y >"$TMP/disable.log" 2>&1 || fail "disable by the second: $(cat "$TMP/disable.log")"
 equal "nothing is left of the push that was cut off" \
 	"$(sim settings -j | jq '[.rows[] | (.switch.Threshold // 0) + ([.switch.ports[]?] | length) + ([.ca.sl[]?.CCTI_Increase] | add // 0)] | add')" 0
 check "one writer, all the time: clients $(writers)" single 4
@@ -127,11 +127,11 @@ ok "a daemon at another port than the plugin's subnet manager reads and writes n
 stop "${tuned[0]}"
 start_daemon_again "${host[1]}"
 wait_until 20 status 0 '.sm.state == "MASTER"' || fail "the second daemon does not connect"
-applied() { side 1 apply >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
+applied() { side 1 apply -y >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
 wait_until 30 applied || fail "the first daemon writes nothing: $(tail -n 3 "$TMP/apply.log")"
-side 0 disable >"$TMP/disable.log" 2>&1 && fail "two daemons write through one plugin"
+side 0 disable -y >"$TMP/disable.log" 2>&1 && fail "two daemons write through one plugin"
 grep -q 'another daemon writes through this plugin' "$TMP/disable.log" || fail "second daemon: $(cat "$TMP/disable.log")"
 ok "a second daemon at the same plugin is told no"
 stop "${tuned[1]}"
-side 0 disable >"$TMP/disable.log" 2>&1 || fail "after the first has gone: $(cat "$TMP/disable.log")"
+side 0 disable -y >"$TMP/disable.log" 2>&1 || fail "after the first has gone: $(cat "$TMP/disable.log")"
 ok "and may write when the first has gone"

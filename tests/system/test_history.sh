@@ -10,7 +10,7 @@ start_sim "$SCENARIO"
 start_opensm --plugin
 start_tuned
 tune history --plot "$TMP/none.svg" >"$TMP/plot.log" 2>&1 && [ ! -s "$TMP/none.svg" ] && fail "a drawing of nothing"
-made() { tune apply >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
+made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
 wait_until 30 made || fail "there is nothing to apply: $(tail -n 3 "$TMP/apply.log")"
 id=$(tune history -j --limit 1 | jq '.transactions[0].id')
 wait_until 30 history '.transaction.effect.after != null' "$id" || fail "the effect is not measured: $(jq -c .transaction.effect "$TMP/history.json")"
@@ -18,7 +18,7 @@ jq -e '.transaction.effect | .before.adapters_on == 0 and .after.adapters_on > 0
 	and .after.total_mbps > 1.1 * .before.total_mbps and .passes > 0' "$TMP/history.json" >/dev/null ||
 	fail "the effect: $(jq -c .transaction.effect "$TMP/history.json")"
 ok "the effect: $(jq -c '.transaction.effect | [.before.total_mbps, .after.total_mbps]' "$TMP/history.json") Mb/s in all"
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
 wait_until 30 history '.transactions[0] | .action == "rollback" and .effect.after != null' || fail "the effect of the rollback is not measured"
 history '(.series.fields | index("total_mbps")) as $f | .series.rows | length > 1 and all(.[]; .[$f] > 0)' --series ||
 	fail "the series: $(jq -c .series "$TMP/history.json")"

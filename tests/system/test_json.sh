@@ -31,7 +31,7 @@ keep error "$IBCC_BUILD/ibcc-tune" -j nonsense
 keep error "$IBCC_BUILD/ibcc-tune" -j plan --root x
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/bad.yaml" plan
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" status
-keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply "$TMP/none"
+keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply -y "$TMP/none"
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
 ok "without an answer there is an error"
 equal "with the words for people" "$(jq -r .error "$TMP/7.json")" \
@@ -56,25 +56,25 @@ keep bundle tune -j bundle
 keep bundle tune -j bundle --anonymous -o "$TMP/bundle.json"
 answers+=("bundle=$TMP/bundle.json")
 keep error tune -j history 4711
-keep error tune -j rollback 4711
-keep outcome tune -j apply "$TMP/kept.json"
-keep error tune -j apply "$TMP/kept.json"
+keep error tune -j rollback -y 4711
+keep outcome tune -j apply -y "$TMP/kept.json"
+keep error tune -j apply -y "$TMP/kept.json"
 keep history tune -j history
 keep history tune -j history 1
 keep history tune -j history --series
-keep outcome tune -j rollback
+keep outcome tune -j rollback -y
 wait_until 30 planned || fail "no plan"
 keep what-if tune -j what-if --set ccti_timer=30
 keep error tune -j what-if
 keep plan tune -j plan --load-cache "$TMP/bundle.json"
 keep what-if tune -j what-if --set ccti_timer=30 --load-cache "$TMP/bundle.json"
 keep error tune -j plan --load-cache "$TMP/kept.json"
-keep plan tune -j apply --confirm-within 600s
+keep plan tune -j apply -y --confirm-within 600s
 keep status tune -j status
 keep history tune -j history
 keep confirm tune -j confirm
-keep outcome tune -j disable
-keep outcome tune -j repair
+keep outcome tune -j disable -y
+keep outcome tune -j repair -y
 ok "each answer is one object of schema 1"
 [ -n "$python" ] || { ok "skipped: no python3-jsonschema"; exit 0; }
 

@@ -51,7 +51,7 @@ equal "nobody was asked with a wrong key" "$(violations)" "$before"
 # Through the plugin and by our own port.
 for via in plugin direct; do
 	stock ibccconfig -c "$(key "$h1")" CACongestionSetting "$h1" 0 0xffff 150 4 0 0 >"$TMP/cc.log" 2>&1 || fail ibccconfig
-	check "settings are taken off with the node's key, by $via" tune --via "$via" disable
+	check "settings are taken off with the node's key, by $via" tune --via "$via" disable -y
 	equal "they are off" "$(tune show -j "$(awk '$1 == "H1" { print "0x" $3 }' "$TMP/nodes")" |
 		jq '.nodes[0].CACongestionSetting.sls[0].CCTI_Increase')" 0
 done
@@ -91,10 +91,10 @@ while read -r _ lid _; do
 done <"$TMP/nodes"
 write_config 'apply_via: direct'
 echo 0x5afe >"$TMP/key" && chmod 600 "$TMP/key"
-check "all nodes get a key" tune key "$TMP/key"
-tune key -j "$TMP/key" >"$TMP/key.json"
+check "all nodes get a key" tune key -y "$TMP/key"
+tune key -y -j "$TMP/key" >"$TMP/key.json"
 equal "which they keep" "$(jq -c '[.writes, .unchanged]' "$TMP/key.json")" '[0,6]'
-tune key -j --protect --lease 30 "$TMP/key" >"$TMP/key.json" 2>"$TMP/key.log" || fail "key --protect"
+tune key -y -j --protect --lease 30 "$TMP/key" >"$TMP/key.json" 2>"$TMP/key.log" || fail "key --protect"
 equal "with protection, too" "$(jq -c '[.writes, .verified]' "$TMP/key.json")" '[6,6]'
 stock ibccquery -c 0x5afe CongestionKeyInfo "$h1" >"$TMP/info"
 check "it is protected" grep -q 'ProtectBit:\.*1$' "$TMP/info"

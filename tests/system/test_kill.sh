@@ -101,13 +101,13 @@ begin_push()
 	[ "$who" != fabric ] || command=disable
 	sets=$(set_mads)
 	for ((try = 0; try < 10; try++)); do
-		timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" $command >"$TMP/push.log" 2>&1 &
+		timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" $command -y >"$TMP/push.log" 2>&1 &
 		pusher=$!
 		while alive "$pusher"; do [ "$(set_mads)" -gt "$sets" ] && return 0; done
 	done
 	return 1
 }
-made() { tune apply >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
+made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' writes verified' "$TMP/apply.log"; }
 planned() { tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/plan.json"; }
 
 kill_daemon() { kill -KILL "$TUNED_PID"; wait "$TUNED_PID" 2>/dev/null; start_tuned; }
@@ -147,17 +147,17 @@ for who in $VICTIMS; do
 		[ "$id" = "$before" ] || judge "$who" "$round" "$id"
 		if [ "$who" = fabric ]; then
 			# Rebooted nodes have lost what they had: that is told, and made good.
-			[ "$id" = "$before" ] || tune rollback "$id" >"$TMP/rollback.log" 2>&1 ||
+			[ "$id" = "$before" ] || tune rollback -y "$id" >"$TMP/rollback.log" 2>&1 ||
 				fail "$who $round: rollback: $(cat "$TMP/rollback.log")"
 			drifted() { status '.drift.writes > 0'; }
 			wait_until 30 drifted || [ "$(settings)" = "$tuned" ] || fail "$who $round: a reboot is not noticed"
-			tune repair >"$TMP/repair.log" 2>&1 || fail "$who $round: repair: $(cat "$TMP/repair.log")"
+			tune repair -y >"$TMP/repair.log" 2>&1 || fail "$who $round: repair: $(cat "$TMP/repair.log")"
 			status '.drift.writes == 0' >/dev/null || fail "$who $round: what was mended still counts as drift"
 			[ "$(settings)" = "$tuned" ] || fail "$who $round: not as before the push: $(diff <(echo "$tuned" | jq .) <(settings | jq .) | head -20)"
 			ok "fabric, kill $round: what was lost is noticed, rolled back and repaired"
 			tuned=$untuned
 		fi
-		tune rollback >"$TMP/rollback.log" 2>&1 || fail "$who $round: rollback: $(cat "$TMP/rollback.log")"
+		tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "$who $round: rollback: $(cat "$TMP/rollback.log")"
 		[ "$(settings)" = "$tuned" ] || fail "$who $round: not as before: $(diff <(echo "$tuned" | jq .) <(settings | jq .) | head -20)"
 		ok "$who, kill $round: history, fabric and show agree, and rollback restores"
 	done

@@ -30,30 +30,30 @@ cleared='[150,0,0,0]'
 # --- every MAD status as the answer to a Set ------------------------------------------------------
 for status in 0x0001 0x0002 0x0004 0x0008 0x000c 0x001c 0x0100; do
 	sim set cc_set_status.source1=$status || fail "ibcc-sim set"
-	tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "status $status: no error"
+	tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "status $status: no error"
 	equal "status $status: refused, and the rest of the node left alone" "$(outcomes source1)" 'failed skipped'
 	equal "status $status: the others are done" "$(outcomes source2) $(node source2) $(node leaf2)" "verified $cleared [0,0]"
 	equal "status $status: nothing half-set" "$(node source1)" '[150,4,3,49216]'
 	sim set cc_set_status.source1=0 || fail "ibcc-sim set"
-	tune rollback >"$TMP/rollback.log" 2>&1 || fail "status $status: rollback: $(cat "$TMP/rollback.log")"
+	tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "status $status: rollback: $(cat "$TMP/rollback.log")"
 	equal "status $status: taken back" "$(now)" "$before"
 done
 
 # --- no class 0x21 --------------------------------------------------------------------------------
 sim set cc_support.source1=off || fail "ibcc-sim set"
-tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "a node without the class is an error: $(cat "$TMP/tune.log")"
+tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "a node without the class is an error: $(cat "$TMP/tune.log")"
 equal "without the class: not written to" "$(outcomes source1)" ''
 tune show source1 >"$TMP/text" 2>&1
 grep -q 'no congestion control' "$TMP/text" || fail "show does not say so: $(cat "$TMP/text")"
 ok "without the class: show says so"
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback"
 sim set cc_support.source1=on || fail "ibcc-sim set"
 sim set cc_status.source1=0x0002 || fail "ibcc-sim set"
-tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "a node that answers only a redirection: no error"
+tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "a node that answers only a redirection: no error"
 grep -q '"source1" does not answer' "$TMP/tune.log" || fail "not told: $(cat "$TMP/tune.log")"
 ok "a node that could not be asked is told"
 sim set cc_status.source1=0 || fail "ibcc-sim set"
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback"
 equal "as before" "$(now)" "$before"
 
 # --- blocks of switch port settings ---------------------------------------------------------------
@@ -62,23 +62,23 @@ for block in 32 48; do
 	stock ibccconfig SwitchPortCongestionSetting "$(lid leaf2)" 2 1 0 7 0 5 >"$TMP/ibccconfig.log" 2>&1 ||
 		fail "ibccconfig: $(cat "$TMP/ibccconfig.log")"
 	equal "blocks of $block: a port's own setting" "$(node leaf2)" '[9,1]'
-	tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "blocks of $block: $(cat "$TMP/tune.log")"
+	tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "blocks of $block: $(cat "$TMP/tune.log")"
 	equal "blocks of $block: cleared" "$(outcomes leaf2) $(node leaf2)" 'verified [0,0]'
-	tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback"
+	tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback"
 	equal "blocks of $block: restored" "$(node leaf2)" '[9,1]'
 done
 sim set cc_port_block.leaf2=0 || fail "ibcc-sim set"
-tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "without the attribute: $(cat "$TMP/tune.log")"
+tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "without the attribute: $(cat "$TMP/tune.log")"
 equal "without the attribute: the switch's own setting" "$(outcomes leaf2)" 'verified'
 sim set cc_port_block.leaf2=32 || fail "ibcc-sim set"
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback"
 
 # --- QLogic's rules -------------------------------------------------------------------------------
 sim set cc_qlogic.source1=on || fail "ibcc-sim set"
-tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "QLogic: $(cat "$TMP/tune.log")"
+tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" || fail "QLogic: $(cat "$TMP/tune.log")"
 equal "QLogic: verified" "$(outcomes source1)" 'verified'
 equal "QLogic: increase off, table flat" "$(node source1 | jq -c '[.[0], .[1], .[3]]')" '[150,0,0]'
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "QLogic: rollback: $(cat "$TMP/rollback.log")"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "QLogic: rollback: $(cat "$TMP/rollback.log")"
 equal "QLogic: restored" "$(node source1 | jq -c '[.[0], .[1]]')" '[150,4]'
 sim set cc_qlogic.source1=off || fail "ibcc-sim set"
 
@@ -90,10 +90,10 @@ tune show source1 >"$TMP/text" 2>&1
 grep -q 'does not accept this CC_Key' "$TMP/text" || fail "show with another's key: $(cat "$TMP/text")"
 ok "another's key: show says so"
 held=$(node source1)
-tune disable -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "another's key: no error"
+tune disable -y -j >"$TMP/out.json" 2>"$TMP/tune.log" && fail "another's key: no error"
 grep -q '"source1" does not accept this CC_Key' "$TMP/tune.log" || fail "not told: $(cat "$TMP/tune.log")"
 equal "another's key: not written to, and told" "$(outcomes source1) $(node source1)" " $held"
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback"
 echo 0x1234 >"$TMP/key"
 chmod 600 "$TMP/key"
 echo "cc_key_file: $TMP/key" >>"$TMP/cli.yaml"
@@ -115,7 +115,7 @@ write_key() { echo "$2" >"$TMP/$1"; chmod 600 "$TMP/$1"; }
 write_key first 0xfeedfacecafe0001
 write_key second 0xfeedfacecafe0002
 write_key none 0x0
-check "a CC_Key for all nodes" tune key "$TMP/first" --protect --lease 5
+check "a CC_Key for all nodes" tune key -y "$TMP/first" --protect --lease 5
 tune show source1 >"$TMP/text" 2>&1
 grep -q 'does not answer congestion control requests' "$TMP/text" || fail "not protected: $(cat "$TMP/text")"
 ok "protected: nobody reads without it"
@@ -125,15 +125,15 @@ equal "with it all can be read" "$(jq '[.nodes[] | select(.CACongestionSetting o
 stock ibccquery -c 0xfeedfacecafe0001 CongestionKeyInfo "$(lid leaf1)" >"$TMP/text" 2>&1
 grep -q 'LeasePeriod.*\.5$' "$TMP/text" || fail "ibccquery of the key: $(cat "$TMP/text")"
 ok "stock ibccquery sees the lease"
-check "pushes work with the key" tune disable
+check "pushes work with the key" tune disable -y
 # A rotation that was cut off: one node has the new key already.
 stock ibccconfig -c 0xfeedfacecafe0001 CongestionKeyInfo "$(lid leaf2)" 0xfeedfacecafe0002 1 5 0 || fail "ibccconfig"
-check "rotated, also where a part was done" tune key "$TMP/second" --protect --lease 5
+check "rotated, also where a part was done" tune key -y "$TMP/second" --protect --lease 5
 grep -q '7 of 7 nodes verified, 1 had it already' "$TMP/check.log" || fail "rotation: $(tail -n 3 "$TMP/check.log")"
 sed -i "s|$TMP/first|$TMP/second|" "$TMP/cli.yaml"
-check "taken away again" tune key "$TMP/none"
+check "taken away again" tune key -y "$TMP/none"
 sed -i '/cc_key_file/d' "$TMP/cli.yaml"
-check "and everybody may write" tune disable
+check "and everybody may write" tune disable -y
 grep -aq 'feedfacecafe' "$TMP/state.db" "$TMP/state.db-journal" "$TMP/osm/opensm.log" 2>/dev/null && fail "a key has leaked"
 LC_ALL=C grep -aqF "$(printf '\xfe\xed\xfa\xce')" "$TMP"/state.db* && fail "a key is in the state file"
 ok "no key is stored"

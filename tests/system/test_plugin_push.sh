@@ -59,7 +59,7 @@ refused "OpenSM's own manager is on" "congestion_control is TRUE" timer=4321
 query CACongestionSetting "$ca" >"$TMP/query"
 equal "nothing was written" "$(grep -c 'CCTI_Timer:\.*4321$' "$TMP/query")" 0
 write_config
-tune disable >"$TMP/disable.log" 2>&1
+tune disable -y >"$TMP/disable.log" 2>&1
 equal "nor by the command line" $? 1
 grep -q "congestion_control is TRUE" "$TMP/disable.log" || fail "disable: $(cat "$TMP/disable.log")"
 ok "which tells the same reason"

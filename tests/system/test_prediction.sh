@@ -68,7 +68,7 @@ equal "what if: mistakes" $? 1
 check "what if: all of them are told" grep -q 'ccti_timr: want one of .*; threshold: want a whole number from 0 to 15' "$TMP/text"
 before=$(sum)
 equal "a dry run sends no Set" "$(set_mads)" 0
-check "the plan that it was told of is applied" tune apply "$TMP/kept"
+check "the plan that it was told of is applied" tune apply -y "$TMP/kept"
 low=$(jq '.prediction.total.low_mbps' "$TMP/plan.json")
 high=$(jq '.prediction.total.high_mbps' "$TMP/plan.json")
 # By counters, as the prediction is: headers are in it. Mb/s of what all sources send meanwhile.
@@ -102,7 +102,7 @@ check "in words, too" eval 'tune history 1 | grep -qE "^(Predicted|Prediction)"'
 stop "$TUNED_PID"
 
 # --- too late -------------------------------------------------------------------------------------
-check "settings are taken off" tune disable
+check "settings are taken off" tune disable -y
 rm -f "$TMP"/state.db*
 start_tuned
 wait_until 60 congested || fail "no plan for who came late"

@@ -109,7 +109,7 @@ is "the aggregation node is named" 0xcf09 '.type == "aggregation node" and .coun
 tune plan -j >"$TMP/plan.json" 2>/dev/null
 equal "only the host is without" "$(jq -c '[.unreachable[].node]' "$TMP/plan.json")" '["H3"]'
 sim set cc_support.H3=on >/dev/null
-check "an apply is not refused for it" tune apply
+check "an apply is not refused for it" tune apply -y
 
 # A tree of 648 hosts of all kinds: everybody is asked, and each type is what it is.
 stop "$OSM_PID"

@@ -42,7 +42,7 @@ check "the next one is for the others" \
 	jq -e '.[1].summary | test("counters show an effect at the first nodes: the others follow")' "$TMP/history.json"
 
 # A switch that takes settings, and tells them, and does nothing.
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
 sim set cc_ignores.leaf2=on >/dev/null
 stop "$TUNED_PID"
 rm -f "$TMP"/state.db*

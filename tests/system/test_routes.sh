@@ -86,7 +86,7 @@ write_config
 tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "$(cat "$TMP/rollback.log")"
 sim set adaptive_sls.leaf2=5 >/dev/null
 before=$(set_mads)
-refused() { ! tune apply >"$TMP/apply.log" 2>&1 && grep -q 'observed only: .*nothing is written unless trust_lft' "$TMP/apply.log"; }
+refused() { ! tune apply -y >"$TMP/apply.log" 2>&1 && grep -q 'observed only: .*nothing is written unless trust_lft' "$TMP/apply.log"; }
 wait_until 60 refused || fail "$(cat "$TMP/apply.log")"
 ok "an apply is refused, and told why"
 check "with the SL of each" grep -q 'leaf2 port [23] (SL [02])' "$TMP/apply.log"

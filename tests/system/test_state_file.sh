@@ -32,13 +32,13 @@ ln "$TMP/state.db" "$TMP/away.db" && ln -s nowhere/state.db "$TMP/block" && mv -
 troubled() { status '.state == "degraded" and (.state_trouble | test("state.db"))'; }
 wait_until 30 troubled || fail "a file that is gone is not noticed: $(say)"
 ok "status: $(jq -r .reason "$TMP/status.json")"
-tune rollback >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
+tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
 grep -q 'NOT RECORDED: ' "$TMP/rollback.log" || fail "rollback says nothing: $(cat "$TMP/rollback.log")"
 [ "$(settings)" = "$untuned" ] || fail "rollback from memory: $(diff <(echo "$untuned" | jq .) <(settings | jq .) | head -20)"
 ok "rollback works from memory, and says that it is not recorded"
 planned() { tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/plan.json"; }
 wait_until 30 planned || fail "nothing to apply: $(say)"
-tune apply >"$TMP/apply.log" 2>&1 && fail "apply without a state file"
+tune apply -y >"$TMP/apply.log" 2>&1 && fail "apply without a state file"
 [ "$(settings)" = "$untuned" ] || fail "something was begun without a book"
 ok "nothing is begun without a book: $(tail -n 1 "$TMP/apply.log")"
 
@@ -50,7 +50,7 @@ jq -e '.transactions[0] | .action == "rollback" and .via == "memory"' "$TMP/hist
 	fail "the rollback was not written down: $(jq -c '.transactions[0]' "$TMP/history.json")"
 status '.paused | test("rollback")' || fail "the pause is forgotten: $(say)"
 ok "a file that is back has what could not be written down"
-made() { tune apply >"$TMP/apply.log" 2>&1 && tuned; }
+made() { tune apply -y >"$TMP/apply.log" 2>&1 && tuned; }
 wait_until 30 made || fail "nothing is tuned again: $(say), $(cat "$TMP/apply.log")"
 
 # A damaged one, at the start: disable is the way back; moved aside, another one is begun.
@@ -62,9 +62,9 @@ wait_until 30 status '.state == "degraded" and (.reason | test("move it aside"))
 ok "status: $(jq -r .reason "$TMP/status.json")"
 wait_until 30 status '.unknown_origin.endports > 0' || fail "no settings of unknown origin: $(say)"
 ok "status: $(jq -r .unknown_origin.text "$TMP/status.json")"
-tune rollback >"$TMP/rollback.log" 2>&1 && fail "rollback of the unknown"
+tune rollback -y >"$TMP/rollback.log" 2>&1 && fail "rollback of the unknown"
 grep -q disable "$TMP/rollback.log" || fail "$(cat "$TMP/rollback.log")"
-tune disable >"$TMP/disable.log" 2>&1 || fail "disable: $(cat "$TMP/disable.log")"
+tune disable -y >"$TMP/disable.log" 2>&1 || fail "disable: $(cat "$TMP/disable.log")"
 off() { sim settings -j | jq -e 'all(.rows[]; if .ca then .ca.CCTI_Limit == 0 else .switch.Threshold == 0 and all(.switch.ports[]; .threshold == 0) end)'; }
 off >"$TMP/off.log" || fail "not off: $(settings)"
 ok "disable works by what is read"

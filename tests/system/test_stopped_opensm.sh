@@ -21,7 +21,7 @@ kill -STOP "$opensm" || fail "SIGSTOP"
 wait_until 10 stalled || fail "an OpenSM that has stopped is not told: $(told)"
 ok "an OpenSM that has stopped is told"
 rc=0
-tune rollback >"$TMP/rollback.log" 2>&1 || rc=$?
+tune rollback -y >"$TMP/rollback.log" 2>&1 || rc=$?
 [ "$rc" = 1 ] || fail "ibcc-tune rollback: status $rc"
 grep -q 'OpenSM has stopped' "$TMP/rollback.log" || fail "ibcc-tune rollback does not say why it cannot"
 ok "who asks for a rollback hears why there is none"

@@ -110,7 +110,7 @@ around()
 {
 	local name=$1
 	shift
-	tune apply -j "$@" >"$TMP/applied.json" 2>"$TMP/tune.log" || fail "$name: apply"
+	tune apply -y -j "$@" >"$TMP/applied.json" 2>"$TMP/tune.log" || fail "$name: apply"
 	jqtest "$TMP/applied.json" '.push.mads == 2 * .result.set_mads' "$name: it cost what was said"
 	jqtest "$TMP/applied.json" '.result.verified > 0 and .result.failed == 0 and .error == null and
 		all(.changes[]; .outcome == "verified")' "$name: all verified"
@@ -137,7 +137,7 @@ around()
 	grep -q 'Valid' "$TMP/text" || fail "$name: ibccquery of the switch's ports"
 	settings >"$TMP/after"
 	cmp -s "$TMP/before" "$TMP/after" && fail "$name: nothing changed"
-	tune rollback "$@" >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: rollback"
+	tune rollback -y "$@" >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: rollback"
 	settings >"$TMP/after"
 	check "$name: rolled back bit for bit" diff "$TMP/before" "$TMP/after"
 	tune history -j >"$TMP/history.json" || fail "$name: history"
@@ -152,15 +152,15 @@ around "by our own port" --via direct
 tune history 1 -j >"$TMP/history.json" || fail "history 1"
 jqtest "$TMP/history.json" '.transaction | .id == 1 and (.change_list | length) > 0 and
 	all(.change_list[]; .outcome == "verified")' "history of one transaction"
-tune rollback >"$TMP/text" 2>&1 || fail "rollback with nothing to take back"
+tune rollback -y >"$TMP/text" 2>&1 || fail "rollback with nothing to take back"
 grep -q 'Nothing to change' "$TMP/text" && ok "a second rollback has nothing to do"
 
 # --- disable --------------------------------------------------------------------------------------
-check "disable" tune disable
+check "disable" tune disable -y
 tune show -j >"$TMP/got.json" || fail "show"
 jqtest "$TMP/got.json" 'all(.nodes[] | select(.type == "switch"); .SwitchCongestionSetting.Threshold == 0
 	and .SwitchPortCongestionSetting == [])' "disabled: no switch marks"
-check "rollback of the disable" tune rollback
+check "rollback of the disable" tune rollback -y
 settings >"$TMP/after"
 check "disable can be taken back" diff "$TMP/before" "$TMP/after"
 
@@ -181,17 +181,17 @@ filed()
 		.made > 1700000000 and all(.data[]; (.old | length) == 384 and .old != .new)' "$name: a plan in a file"
 	settings >"$TMP/after"
 	check "$name: which writes nothing" diff "$TMP/before" "$TMP/after"
-	tune apply "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: apply FILE"
+	tune apply -y "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: apply FILE"
 	grep -q '^The plan was made [0-9]* s ago\.$' "$TMP/text" || fail "$name: no age"
 	tune history 1000 >"$TMP/text" 2>&1
 	tune history -j >"$TMP/history.json"
 	jqtest "$TMP/history.json" ".transactions[0] | .action == \"apply\" and .outcome == \"done\" and
 		.changes == $(jq .writes "$TMP/plan.file")" "$name: it is carried out, all of it"
-	tune apply "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "$name: twice"
+	tune apply -y "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "$name: twice"
 	grep -q 'nothing is written: [0-9]* of [0-9]* writes no longer fit: .* has another .* than when the plan was made' \
 		"$TMP/tune.log" || fail "$name: no word about what differs"
 	ok "$name: a second time it no longer fits"
-	tune rollback >/dev/null 2>"$TMP/tune.log" || fail "$name: rollback"
+	tune rollback -y >/dev/null 2>"$TMP/tune.log" || fail "$name: rollback"
 	settings >"$TMP/after"
 	check "$name: and can be taken back" diff "$TMP/before" "$TMP/after"
 }
@@ -201,29 +201,29 @@ wait_until 15 planned || fail "the daemon has no plan"
 filed "by the daemon"
 # A plan after a write is one of a pass after it, however soon it is asked for.
 pass=$(tune status -j | jq .fabric.pass)
-tune disable >/dev/null 2>"$TMP/tune.log" || fail "disable"
+tune disable -y >/dev/null 2>"$TMP/tune.log" || fail "disable"
 tune plan -j >"$TMP/got.json" 2>"$TMP/tune.log" || fail "no plan right after a write"
 jqtest "$TMP/got.json" ".fabric.pass > $pass" "a plan right after a write is of a later pass"
-tune rollback >/dev/null 2>"$TMP/tune.log" || fail "rollback of the disable"
+tune rollback -y >/dev/null 2>"$TMP/tune.log" || fail "rollback of the disable"
 # Somebody else is quicker.
 wait_until 15 planned || fail "the daemon has no plan after the rollback"
 tune plan -o "$TMP/plan.file" >/dev/null 2>"$TMP/tune.log" || fail "plan -o"
 check "somebody else sets an adapter" stock ibccconfig CACongestionSetting "$source1" 0 0x2 150 4 2 1
 settings >"$TMP/other"
 sets=$(set_mads)
-tune apply "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan for another fabric is taken"
+tune apply -y "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan for another fabric is taken"
 check "the node that differs is named" grep -q 'source1 0x[0-9a-f]* has another CACongestionSetting' "$TMP/tune.log"
 equal "and no Set is sent" "$(set_mads)" "$sets"
 # Nor does it matter by which clock it was made; but for a time that cannot be.
 jq '.made += 400000' "$TMP/plan.file" >"$TMP/future.file"
-tune apply "$TMP/future.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan for another fabric is taken from the future"
+tune apply -y "$TMP/future.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan for another fabric is taken from the future"
 check "a plan from the future is told" grep -q "^By this host's clock the plan is made 11[01] hours from now: " "$TMP/text"
 jq '.made = -1' "$TMP/plan.file" >"$TMP/future.file"
-tune apply "$TMP/future.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan from before 1970 is taken"
+tune apply -y "$TMP/future.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan from before 1970 is taken"
 check "a plan from before 1970 is none" grep -q 'this is no plan of this release' "$TMP/tune.log"
 equal "and no Set is sent" "$(set_mads)" "$sets"
 jq '.data[0].new |= "zz" + .[2:]' "$TMP/plan.file" >"$TMP/bad.file"
-tune apply "$TMP/bad.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a spoilt plan is taken"
+tune apply -y "$TMP/bad.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a spoilt plan is taken"
 check "a spoilt plan is told" grep -q 'data\[0\]\.new: want 384 hexadecimal digits in lower case' "$TMP/tune.log"
 equal "and no Set is sent" "$(set_mads)" "$sets"
 check "it is set back" stock ibccconfig CACongestionSetting "$source1" 0 0xffff 0 0 0 0
@@ -233,7 +233,7 @@ if command -v script >/dev/null; then
 	wait_until 15 planned || fail "no plan for the terminal"
 	echo n | timeout 30 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply" /dev/null >"$TMP/terminal.log" 2>&1
 	grep -q 'Make these [0-9]* writes? \[y/N\]' "$TMP/terminal.log" || fail "no question on a terminal"
-	grep -q 'nothing is written' "$TMP/terminal.log" || fail "no is not taken for a no"
+	grep -q 'nothing was changed' "$TMP/terminal.log" || fail "no is not taken for a no"
 	equal "a no on a terminal: no Set is sent" "$(set_mads)" "$((sets + 1))"
 	wait_until 15 planned || fail "no plan for the terminal"
 	echo y | timeout 30 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply" /dev/null >"$TMP/terminal.log" 2>&1

@@ -45,8 +45,8 @@ equal "ibcc-tune does not guess what a bad configuration means" $? 78
 check "but says how the daemon is reached" grep -q -- '--socket .* status$' "$TMP/status.log"
 urgent() { timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/control.sock" "$@"; }
 check "status without a good configuration" urgent status
-check "rollback without one" urgent rollback
-"$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/nobody.sock" disable >"$TMP/urgent.log" 2>&1
+check "rollback without one" urgent rollback -y
+"$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/nobody.sock" disable -y >"$TMP/urgent.log" 2>&1
 equal "without a daemon nothing is done" $? 1
 check "and the way out is told" grep -q 'mend it, or leave it out' "$TMP/urgent.log"
 write_config 'mode: apply'
@@ -83,14 +83,14 @@ history '[.transactions[] | select(.outcome == "done")] | length > 0' >/dev/null
 ok "carries on: the history is there"
 
 # --- kill -9 in the middle of writing -------------------------------------------------------------
-check "rollback" tune rollback
+check "rollback" tune rollback -y
 equal "all is as before the daemon" "$(settings)" "$untuned"
 status '.mode == "apply" and (.paused | test("rollback by .*uid [0-9]+, pid"))' >/dev/null || fail "no pause after a rollback"
 ok "it pauses then"
 # With slow answers there is time to kill it between two writes.
 wait_until 20 status '.roots == 1' || fail "no congestion after the rollback"
 check "slow MADs" sim set mad_delay_us=150000
-tune apply >"$TMP/apply.log" 2>&1 &
+tune apply -y >"$TMP/apply.log" 2>&1 &
 # The daemon is busy then: past it, from the file.
 open_transaction()
 {
@@ -108,11 +108,11 @@ start_tuned 'mode: apply'
 history '.transactions[0].outcome == "interrupted" and .transactions[0].ended != null' >/dev/null ||
 	fail "the interrupted write is not told"
 ok "the interrupted write is told"
-check "and can be taken back" tune rollback
+check "and can be taken back" tune rollback -y
 equal "to the settings from before" "$(settings)" "$untuned"
 
 # --- the subnet manager goes and comes ------------------------------------------------------------
-check "apply ends the pause" tune apply
+check "apply ends the pause" tune apply -y
 status '.paused == null' >/dev/null || fail "still paused"
 stop "$OSM_PID"
 wait_until 20 status '.sm == null' || fail "the lost plugin is not noticed"

@@ -21,16 +21,16 @@ equal "of those that tell, by device type" \
 	"$(tune probe -j | jq -c '[.types[] | .nvidia_algorithm // empty]')" \
 	'[{"algorithm slot 0 (algorithm 1, version 2.3)":4}]'
 check "and no changes" grep -q '^0 writes to make' "$TMP/plan.log"
-tune apply >"$TMP/apply.log" 2>&1
+tune apply -y >"$TMP/apply.log" 2>&1
 equal "so is an apply" $? 1
 check "for the same reason" grep -q 'nothing of IBA Annex A10 is written beside it' "$TMP/apply.log"
-tune repair >/dev/null 2>&1
+tune repair -y >/dev/null 2>&1
 equal "so is a repair" $? 1
-tune disable >"$TMP/disable.log" 2>&1
+tune disable -y >"$TMP/disable.log" 2>&1
 check "what cannot be cleared is named" grep -q "has NVIDIA's own congestion control on" \
 	"$TMP/disable.log"
 echo 0x7 >"$TMP/key" && chmod 600 "$TMP/key"
-tune key "$TMP/key" >"$TMP/key.log" 2>&1
+tune key -y "$TMP/key" >"$TMP/key.log" 2>&1
 equal "and no node gets a key" $? 1
 tune show -j >"$TMP/show.json"
 equal "all nodes say why" \
@@ -47,7 +47,7 @@ tune status >"$TMP/status.log"
 check "and counts" grep -q '^NVIDIA: .*2 switches mark, 4 adapters react' "$TMP/status.log"
 tune status --detailed-exitcode >/dev/null
 equal "--detailed-exitcode tells" $? 2
-tune apply >/dev/null 2>"$TMP/apply.log"
+tune apply -y >/dev/null 2>"$TMP/apply.log"
 equal "the daemon refuses an apply" $? 1
 check "with the reason" grep -q 'NVIDIA congestion control is on' "$TMP/apply.log"
 equal "no Set of class 0x21 in any mode" "$(set_mads)" 0
@@ -62,7 +62,7 @@ for node in H1 H2; do
 		fail "ibccconfig: $(cat "$TMP/cc.log")"
 done
 before=$(set_mads)
-tune disable >/dev/null 2>"$TMP/disable.log"
+tune disable -y >/dev/null 2>"$TMP/disable.log"
 check "one node alone is named" grep -q '1 nodes could not be cleared: "H1" has NVIDIA' "$TMP/disable.log"
 sim sets -j | jq --argjson n "$before" '[.rows[$n:][] | .lid] | unique' >"$TMP/lids"
 equal "it gets no Set, its neighbour does" "$(jq -c . "$TMP/lids")" "[$(lid_of H2)]"
@@ -93,7 +93,7 @@ ok "the root is named, and its sources"
 equal "no changes" "$(jq '.changes | length' "$TMP/plan.json")" 0
 check "the operator is told what he can do" \
 	jq -e '.nvidia.advice | test("leaf2 port 2 marks.*congestion_control_policy_file")' "$TMP/plan.json"
-tune apply >"$TMP/apply.log" 2>&1
+tune apply -y >"$TMP/apply.log" 2>&1
 equal "an apply is refused" $? 1
 start_tuned 'mode: apply'
 wait_until 10 eval '[ "$(tune status -j | jq .roots)" -gt 0 ]' || fail "$(tune status)"

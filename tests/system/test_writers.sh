@@ -21,24 +21,24 @@ runs='ibcc-tuned is running; .*leave .*--via out'
 nobody='nobody can tell whether ibcc-tuned is running'
 
 start_tuned
-refused "$runs" --via direct disable
-refused "$runs" --via plugin rollback
+refused "$runs" --via direct disable -y
+refused "$runs" --via plugin rollback -y
 echo 0x5 >"$TMP/key"
 chmod 600 "$TMP/key"
-refused 'ibcc-tuned is running' key "$TMP/key"
+refused 'ibcc-tuned is running' key -y "$TMP/key"
 
 # It does not answer, but is there.
 kill -STOP "$TUNED_PID"
-refused "$nobody" --via direct disable
+refused "$nobody" --via direct disable -y
 kill -CONT "$TUNED_PID"
 
 # Its socket has gone, but its lock has not.
 rm "$TMP/control.sock"
-refused "another program writes to this fabric: process $TUNED_PID has .*state.db.lock" disable
-refused 'process [0-9]* has .*state.db.lock' --via direct disable
+refused "another program writes to this fabric: process $TUNED_PID has .*state.db.lock" disable -y
+refused 'process [0-9]* has .*state.db.lock' --via direct disable -y
 rc=0
 stock timeout 20 "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml" >"$TMP/second.log" 2>&1 || rc=$?
 equal "nor is there a second daemon" "$rc" 1
 grep -q "process $TUNED_PID has " "$TMP/second.log" || fail "the second does not say why"
 stop "$TUNED_PID"
-check "and when it has ended, who asks may write" tune disable
+check "and when it has ended, who asks may write" tune disable -y

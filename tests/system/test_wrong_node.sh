@@ -91,7 +91,7 @@ move()
 	wait_until 10 eval '[ "$(on "$quiet" lid_of H3)" = "$second" ]' || fail "the LIDs have not moved"
 	before=$(on "$quiet" sets)
 	kill -CONT "$TUNED_PID"
-	SIM=$quiet tune disable >"$TMP/disable.log" 2>&1
+	SIM=$quiet tune disable -y >"$TMP/disable.log" 2>&1
 }
 for try in 1 2 3 4; do
 	move || break
@@ -102,7 +102,7 @@ done
 check "what was read at a LID is not written to who has it now" \
 	grep -q 'its LID belongs to another node now, so the fabric is discovered again' "$TMP/disable.log"
 equal "no Set was sent" "$(on "$quiet" sets)" "$before"
-again() { SIM=$quiet tune disable >"$TMP/disable.log" 2>&1; }
+again() { SIM=$quiet tune disable -y >"$TMP/disable.log" 2>&1; }
 wait_until 20 again || fail "the LID is not found again: $(cat "$TMP/disable.log")"
 equal "then it goes to where its node is" "$(SIM=$quiet sim sets -j | jq -c --argjson n "$before" '[.rows[$n:][].lid] | unique')" "[$second]"
 stop "$TUNED_PID"
