@@ -11,6 +11,8 @@ set -m
 B=$1
 shift
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=tests/wait.sh
+. tests/wait.sh
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 export IBCC_BUILD=$B
 logs=$B/tests/log
@@ -39,7 +41,7 @@ results=()       # status of each test that has ended
 
 log_of() { echo "$logs/${tests[$1]/\//-}.log"; }
 
-# start TEST: with a time after which it is ended, and some more to clean up.
+# start TEST: with a time after which it is ended, which stretches with the load, and some more to clean up.
 start()
 {
 	local name=${tests[$1]} log
@@ -51,13 +53,14 @@ start()
 	fuzz/*) set -- "$1" 300 "$B/tests/$name" "tests/fuzz/corpus/${2#fuzz_}" ;;
 	*) set -- "$1" 600 "$B/tests/$name" ;;
 	esac
-	timeout -k 15 "${@:2}" >"$log" 2>&1 </dev/null &
+	timeout -k 15 "$(stretched "$2")" "${@:3}" >"$log" 2>&1 </dev/null &
 	of[$!]=$1
 }
 
 passed=0
 failed=
-# tell TEST: a program of tests prints its number as "N test(s)" or "ok N - ".
+# tell TEST: a program of tests prints its number as "N test(s)", a script a line "ok - ..." for each. One that passes
+# none has tested nothing.
 tell()
 {
 	local name=${tests[$1]} rc=${results[$1]} log n
@@ -65,7 +68,12 @@ tell()
 	if [ "$rc" = 0 ]; then
 		n=$(sed -n 's/^.*\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 		[ -n "$n" ] || n=$(grep -c '^ok ' "$log")
-		[ "$n" -gt 0 ] || n=1
+		[ "$n" -gt 0 ] || {
+			echo "not ok - it has tested nothing" >>"$log"
+			rc=1
+		}
+	fi
+	if [ "$rc" = 0 ]; then
 		passed=$((passed + n))
 		printf '  %-44s %4d passed\n' "$name" "$n"
 	else

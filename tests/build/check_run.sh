@@ -9,7 +9,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 not_ok() { echo "not ok - $*"; cat "$tmp/out"; exit 1; }
 mkdir -p "$tmp/tests/system"
-cp tests/run.sh "$tmp/tests"
+cp tests/run.sh tests/wait.sh "$tmp/tests"
 # a_test NAME: from what comes in.
 a_test() { cat >"$tmp/tests/system/test_$1.sh"; }
 run() { bash "$tmp/tests/run.sh" "$tmp/b" system >"$tmp/out" 2>&1; }
@@ -24,7 +24,7 @@ a_test b <<SH
 sleep 600 & echo \$! >$tmp/b-was-here; echo '[  PASSED  ] 5 test(s).'
 SH
 a_test c <<SH
-exit 0
+echo 'ok - c'
 SH
 run || not_ok "what passes fails"
 [ "$(sed 's/  */ /g' "$tmp/out")" = " system/test_a 2 passed
@@ -43,10 +43,14 @@ SH
 a_test good <<SH
 echo 'ok - good'
 SH
+a_test none <<SH
+exit 0
+SH
 ! run || not_ok "what fails passes"
 grep -q '^  system/test_bad  *FAILED (3)$' "$tmp/out" && grep -q '^    | not ok - the cause$' "$tmp/out" &&
 	grep -q '^    | the end$' "$tmp/out" && ! grep -q '^    | 50$' "$tmp/out" || not_ok "what has failed is not told"
-[ "$(tail -n 1 "$tmp/out")" = '1 tests passed, FAILED: system/test_bad' ] || not_ok "the last line"
+grep -q '^    | not ok - it has tested nothing$' "$tmp/out" || not_ok "a test that tests nothing passes"
+[ "$(tail -n 1 "$tmp/out")" = '1 tests passed, FAILED: system/test_bad system/test_none' ] || not_ok "the last line"
 echo "ok - what fails is told of"
 
 rm "$tmp"/tests/system/*

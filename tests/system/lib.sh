@@ -5,6 +5,8 @@
 set -u
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=tests/wait.sh
+. "$top/tests/wait.sh"
 IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
@@ -21,6 +23,13 @@ TOOL_SECONDS=30 # for a tool to end
 # Virtual seconds in one of the host's: less than an engine can do, which would keep a processor from those who are
 # tested; and where it cannot keep up, virtual time goes by fits and starts, and so do counters between two readings.
 SIM_SPEED=0.05
+# A machine under load has everything slower from the test's beginning on: virtual time, the daemon's passes and its
+# patience with a MAD. So a pass sees the same virtual time, and has the same time to read the counters.
+measure_load
+PACE=$SLOWDOWN
+INTERVAL_MS=$((200 * PACE / 100))
+TIMEOUT_MS=$INTERVAL_MS
+DEADLINE_MS=$((2000 * PACE / 100))
 
 # Sanitizers test our code: umad2sim copies more than it has received.
 printf 'interceptor_via_lib:%s\n' libumad2sim.so >"$TMP/umad2sim.supp"
@@ -38,33 +47,75 @@ fail()
 	exit 1
 }
 
-# check TEXT COMMAND...: ok if the command succeeds. Its output is shown only if not.
+# check TEXT COMMAND...: ok if the command succeeds. Its output is shown only if not; it is in check.log once the
+# command has ended. Until then check.log has the output of the check before, which the command may read.
 check()
 {
 	local text=$1 rc=0
 	shift
-	"$@" >"$TMP/check.log" 2>&1 || rc=$?
+	"$@" >"$TMP/check.new" 2>&1 || rc=$?
+	mv "$TMP/check.new" "$TMP/check.log"
 	[ "$rc" = 0 ] || fail "$text (status $rc: $*)"
 	ok "$text"
 }
 
-# equal TEXT GOT WANT
+# equal TEXT GOT WANT: two results of nothing are not equal, as two commands that fail would be; see silent.
 equal()
 {
 	[ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
+	[ -n "$2" ] || fail "$1: nothing was compared with nothing"
 	ok "$1"
 }
 
-# wait_until SECONDS COMMAND...: runs the command until it succeeds.
-wait_until()
+# silent TEXT COMMAND...: ok if the command succeeds and prints nothing.
+silent()
 {
-	# What an idle machine may take; one under load gets three times that.
-	local end=$((SECONDS + 3 * $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.1
-	done
+	local text=$1
+	check "$@"
+	[ ! -s "$TMP/check.log" ] || fail "$text: it prints something"
+}
+
+# without TEXT FILE GREP-ARGUMENT...: ok if grep finds nothing in the file. An empty file, or none at all, shows
+# nothing, and nor does a grep that fails.
+without()
+{
+	local text=$1 file=$2 rc=0
+	shift 2
+	[ -s "$file" ] || fail "$text: $file is empty"
+	grep "$@" "$file" >"$TMP/found.log" 2>&1 || rc=$?
+	[ "$rc" = 1 ] || fail "$text: grep $* $file ends with $rc"
+	rm "$TMP/found.log"
+	ok "$text"
+}
+
+# same TEXT WANT GOT: ok if the files have the same lines, and any; differ TEXT FILE FILE: if both have lines, which
+# differ. Files of nothing would be alike where two commands had failed, and a missing one differs from all.
+compared()
+{
+	local text=$1 want=$2 rc=0
+	cat "$3" >"$TMP/compared.a" && cat "$4" >"$TMP/compared.b" || fail "$text: a file cannot be read"
+	[ -s "$TMP/compared.a" ] && [ -s "$TMP/compared.b" ] || fail "$text: $3 or $4 is empty"
+	diff "$TMP/compared.a" "$TMP/compared.b" >"$TMP/diff.log" || rc=$?
+	[ "$rc" = "$want" ] || fail "$text"
+	rm "$TMP/diff.log"
+	ok "$text"
+}
+same() { compared "$1" 0 "$2" "$3"; }
+differ() { compared "$1" 1 "$2" "$3"; }
+
+# jq: with -e, jq 1.6 succeeds on empty input, as if there had been an answer. Here no answer is a failure, as jq 1.7
+# has it.
+jq()
+{
+	local rc=0 answer
+	case " $* " in
+	*" -e "* | *" -"[a-z]e" "* | *" -e"[a-z]" "*) ;;
+	*) command jq "$@"; return ;;
+	esac
+	answer=$(command jq "$@") || rc=$?
+	[ -z "$answer" ] || printf '%s\n' "$answer"
+	[ "$rc" != 0 ] || [ -n "$answer" ] || rc=4
+	return "$rc"
 }
 
 alive() { kill -0 "$1" 2>/dev/null; }
@@ -110,24 +161,31 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-# start_sim FILE [OPTION...]: a simulator on a scenario (*.yaml) or a netfile, at SIM_SPEED if no option says else.
+# start_sim FILE [--speed SPEED] [OPTION...]: a simulator on a scenario (*.yaml) or a netfile, at SIM_SPEED if not at
+# another speed.
 start_sim()
 {
-	local kind=--netfile
+	local kind=--netfile file=$1 speed=$SIM_SPEED
 	case $1 in *.yaml) kind=--scenario ;; esac
+	shift
+	if [ "${1-}" = --speed ]; then
+		speed=$2
+		shift 2
+	fi
+	speed=$(awk -v speed="$speed" -v pace="$PACE" 'BEGIN { print speed * 100 / pace }')
 	: >"$TMP/sim.log" # of an earlier simulator
-	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$1" --name "$SIM" --speed "$SIM_SPEED" "${@:2}"
+	background "$TMP/sim.log" "$IBCC_BUILD/ibcc-sim" run $kind "$file" --name "$SIM" --speed "$speed" "$@"
 	SIM_PID=$!
 	wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
 }
 
-sim() { timeout 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
+sim() { timeout "$(stretched 20)" "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 
 # at HOST TOOL ARGS...: a tool as it runs on a host of the fabric; stock TOOL ARGS: on the first.
 at()
 {
 	(cd "$TMP" && export OSM_CACHE_DIR="$TMP" OSM_TMP_DIR="$TMP" &&
-		timeout "$TOOL_SECONDS" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
+		timeout "$(stretched "$TOOL_SECONDS")" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
 }
 stock() { at '' "$@"; }
 
@@ -223,7 +281,7 @@ write_config()
 	local line
 	# Five passes a second leave no time between two MADs. A line of the test's own is the one that
 	# counts.
-	for line in 'interval_ms: 200' 'node_window: 4' 'node_gap_us: 0' "plugin_socket: $TMP/opensm.sock"; do
+	for line in "interval_ms: $INTERVAL_MS" "timeout_ms: $TIMEOUT_MS" "pass_deadline_ms: $DEADLINE_MS" 'node_window: 4' 'node_gap_us: 0' "plugin_socket: $TMP/opensm.sock"; do
 		case "
 $(printf '%s\n' "$@")" in *"
 ${line%%:*}:"*) ;; *) set -- "$line" "$@" ;; esac

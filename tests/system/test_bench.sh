@@ -71,7 +71,7 @@ YAML
 status 1 "$bench" scenario "$TMP/ring.yaml" -j
 check "a deadlock is told with all who are in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
 port ([23])( waits for s[234] port \\1){3} waits for s1 port \\1\$" "$TMP/err"
-equal "and is no result" "$(cat "$TMP/out")" ""
+silent "and is no result" cat "$TMP/out"
 status 1 "$bench" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"
 check "a sweep names it, too" grep -q "^$TMP/ring.yaml: deadlock at " "$TMP/err"
 status 0 "$bench" scenario "$TMP/ring.yaml" --set model.routing=static -j
@@ -106,7 +106,7 @@ done
 status 0 "$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl"
 [ "$kills" -gt 0 ] || fail "no sweep was killed"
 points "$TMP/killed.jsonl" >"$TMP/got"
-check "a sweep killed $kills times has the same points once" cmp "$TMP/want" "$TMP/got"
+same "a sweep killed $kills times has the same points once" "$TMP/want" "$TMP/got"
 
 for i in 1 2 3; do
 	check "the sbatch script runs shard $i" env SLURM_ARRAY_TASK_ID=$i \
@@ -114,7 +114,7 @@ for i in 1 2 3; do
 		sh "$top/perftest/research/sweep.sbatch" "$llnl" "${grid[@]}"
 done
 points "$TMP"/sweep-?-of-3.jsonl >"$TMP/got"
-check "all shards have all points once" cmp "$TMP/want" "$TMP/got"
+same "all shards have all points once" "$TMP/want" "$TMP/got"
 
 status 0 "$bench" best -j -n 3 --by aggregate_mbps "$TMP"/sweep-?-of-3.jsonl "$TMP/whole.jsonl"
 equal "the best is the best" "$(jq '.best[0].result.aggregate_mbps' "$TMP/out")" \
@@ -132,15 +132,15 @@ echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/research/fits/few.yaml"
 few=(--fit "$TMP/research/fits/few.yaml")
 status 0 "$bench" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
 status 0 "$bench" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
-check "a fit draws the same in any number of jobs" cmp <(points "$TMP/one.jsonl") <(points "$TMP/three.jsonl")
+same "a fit draws the same in any number of jobs" <(points "$TMP/one.jsonl") <(points "$TMP/three.jsonl")
 for i in 1 2 3; do
 	status 0 "$bench" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
 done
 points "$TMP"/fit-?.jsonl >"$TMP/got"
-check "and in any number of shards" cmp <(points "$TMP/one.jsonl") "$TMP/got"
+same "and in any number of shards" <(points "$TMP/one.jsonl") "$TMP/got"
 head -n 3 "$TMP/one.jsonl" >"$TMP/killed-fit.jsonl"
 status 0 "$bench" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
-check "and goes on where it was" cmp <(points "$TMP/one.jsonl") <(points "$TMP/killed-fit.jsonl")
+same "and goes on where it was" <(points "$TMP/one.jsonl") <(points "$TMP/killed-fit.jsonl")
 status 0 "$bench" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
 equal "the scenario as it is has one result" "$(jq -c .point "$TMP/as-is.jsonl")" '{}'
 status 0 "$bench" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
@@ -180,7 +180,7 @@ check "the best static setting of a draw is no worse than any" jq -e '(.scenario
 check "the shares are counted" jq -e '(.scenarios | map(select(.best >= 0.97)) | length / 2) as $n |
 	.settings.best.reached == $n and .settings.either.reached >= $n and .misses.draws == 2 - 2 * $n and
 	(.settings.off | .harmed == 0)' "$TMP/out"
-check "the file has the same" cmp <(jq . "$TMP/out") <(jq . "$TMP/oracle.json")
+same "the file has the same" <(jq . "$TMP/out") <(jq . "$TMP/oracle.json")
 "$bench" tune --random 2 --seed 5 -j >"$TMP/out" || :
 check "the loop reaches the same there, at the start and settled" jq -e --slurpfile o "$TMP/oracle.json" '
 	def same($a; $b): $a - $b | . < 1e-6 and . > -1e-6;

@@ -27,11 +27,11 @@ check_bundles()
 		([.nodes[].node] | index("leaf2")) != null' "$TMP/$1.json" >"$TMP/jq.log" || fail "what is in it, $1"
 	jq -e '.anonymous == true and (.settings | length) == 8' "$TMP/$1-anonymous.json" >"$TMP/jq.log" || fail "what is in the anonymous one, $1"
 	jq -S "$shape" "$TMP/$1.json" >"$TMP/shape" && jq -S "$shape" "$TMP/$1-anonymous.json" >"$TMP/shape2" || fail "no shape, $1"
-	diff "$TMP/shape" "$TMP/shape2" >"$TMP/diff" || fail "another shape, $1"
+	same "the same shape, $1" "$TMP/shape" "$TMP/shape2"
 	jq -r '[.nodes[] | .node_guid[2:], .node, (.ports[].port_guid | select(. != "0x0000000000000000") | .[2:])] | unique[]' \
 		"$TMP/$1.json" >"$TMP/names"
 	[ "$(wc -l <"$TMP/names")" -gt 15 ] || fail "hardly a name, $1"
-	grep -nFf "$TMP/names" "$TMP/$1-anonymous.json" && fail "a true name, $1"
+	without "no true name, $1" "$TMP/$1-anonymous.json" -nFf "$TMP/names"
 	# LIDs are numbers of nodes in the drawn order, whatever they are on the fabric.
 	equal "LIDs, $1" "$(jq -c '[.nodes[].ports[].lid | select(. > 0)]' "$TMP/$1-anonymous.json")" '[1,2,3,4,5,6,7,8]'
 	jq -e '.nodes as $n | [.settings[] | . as $s | $n[] | select(.node_guid == $s.node_guid and .node == $s.node) |
@@ -44,7 +44,8 @@ equal "it says what it did" "$(cat "$TMP/out")" "$TMP/alone.json: 8 nodes, under
 sed -n 's/.*"node_guid": "\(0x[0-9a-f]*\)".*/\1 "secret name"/p' "$TMP/alone.json" >"$TMP/map"
 printf '0x%016x "secret name"\n' 0x0200000000000100 0x0200000000000200 >>"$TMP/map"
 tune bundle --anonymous --node-name-map "$TMP/map" -o "$TMP/alone-anonymous.json" >"$TMP/out" 2>"$TMP/tune.log" || fail "an anonymous one"
-grep -n "secret name" "$TMP/alone-anonymous.json" && fail "a name of the map"
+check "the map of names is one" grep -q '^0x[0-9a-f]* "secret name"' "$TMP/map"
+without "no name of the map" "$TMP/alone-anonymous.json" -n "secret name"
 check_bundles alone
 
 start_tuned
@@ -85,7 +86,7 @@ equal "and so is what other settings would bring" "$(jq -cS "$figures" "$TMP/off
 	"$(jq -cS "$figures" "$TMP/live-what-if.json")"
 check "a plan under made-up names" offline plan --load-cache "$TMP/anonymous.json" -j
 offline plan --load-cache "$TMP/anonymous.json" >"$TMP/text" 2>"$TMP/tune.log" || fail "no words of it"
-grep -E 'leaf[12]|source[1-4]|destination[01]' "$TMP/text" && fail "a true name in its words"
+without "no true name in its words" "$TMP/text" -E 'leaf[12]|source[1-4]|destination[01]'
 equal "as many writes" "$(offline plan --load-cache "$TMP/anonymous.json" -j | jq .writes)" "$(jq .writes "$TMP/live.json")"
 offline apply --load-cache "$TMP/fabric.json" >"$TMP/out" 2>&1
 equal "nothing else reads one" "$? $(head -n 1 "$TMP/out")" \

@@ -39,7 +39,7 @@ b status >"$TMP/b.txt"
 check "the status says who leads" grep -q '^Leader: *another daemon leads: "ibcc-tuned on ' "$TMP/b.txt"
 # Nor does who comes and goes.
 mkdir "$TMP/c"
-printf '%s\n' "control_socket: $TMP/c/control.sock" "state_file: $TMP/c/state.db" 'interval_ms: 200' \
+printf '%s\n' "control_socket: $TMP/c/control.sock" "state_file: $TMP/c/state.db" "interval_ms: $INTERVAL_MS" \
 	'apply_via: direct' >"$TMP/c/cli.yaml"
 at source3 "$IBCC_BUILD/ibcc-tune" -z "$TMP/c/cli.yaml" repair -y >"$TMP/c.log" 2>&1
 equal "a repair without a daemon is refused, too" $? 1

@@ -22,7 +22,7 @@ start_sm()
 start_daemon()
 {
 	printf '%s\n' "plugin_socket: $TMP/plugin$1.sock" "control_socket: $TMP/control$1.sock" \
-		"state_file: $TMP/state$1.db" "log: {target: stderr, level: debug}" 'interval_ms: 200' 'node_gap_us: 0' \
+		"state_file: $TMP/state$1.db" "log: {target: stderr, level: debug}" "interval_ms: $INTERVAL_MS" "timeout_ms: $TIMEOUT_MS" 'node_gap_us: 0' \
 		'mode: apply' 'drift: repair' >"$TMP/tuned$1.yaml"
 	background "$TMP/tuned$1.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" --host "${host[$1]}" -- \
 		"$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned$1.yaml"

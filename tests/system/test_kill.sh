@@ -78,7 +78,8 @@ shown()
 		to_entries[] | select(.key != "sl") | "\($n) CACongestionSetting \(.key) \($sl) \(.value)"
 		else .SwitchCongestionSetting | "\($n) SwitchCongestionSetting Threshold - \(.Threshold)" end' \
 		"$TMP/show.json" | sort >"$TMP/shown"
-	! comm -23 "$TMP/shown" <(sim settings -j | jq -r "$facts" | sort) | grep -q .
+	sim settings -j >"$TMP/settings.json" && jq -r "$facts" "$TMP/settings.json" | sort >"$TMP/facts" &&
+		comm -23 "$TMP/shown" "$TMP/facts" >"$TMP/wrong" && [ -s "$TMP/shown" ] && [ ! -s "$TMP/wrong" ]
 }
 
 declare -A hit # outcomes of the transactions that were cut off

@@ -31,7 +31,7 @@ awk '$7 == "-" { mbps["SDR"] = 2000; mbps["DDR"] = 4000; mbps["QDR"] = 8000; mbp
 	print $1, $2, $3, $4, mbps[$6] * $5, $8, $9, $10 }' "$TMP/discover" | sort >"$TMP/want"
 client ports | awk '{ print $1, $2, $3, $4, $5, $10, $11, $12 }' | sort >"$TMP/got"
 [ -s "$TMP/want" ] || fail "ibnetdiscover -p shows nothing"
-check "links are as ibnetdiscover sees them" diff "$TMP/want" "$TMP/got"
+same "links are as ibnetdiscover sees them" "$TMP/want" "$TMP/got"
 
 # lfts_agree TEXT: the plugin's forwarding tables are those in the switches.
 lfts_agree()
@@ -44,7 +44,7 @@ lfts_agree()
 	done | sort >"$TMP/want"
 	client lft | sort >"$TMP/got"
 	[ -s "$TMP/want" ] || fail "ibroute shows nothing"
-	check "$1" diff "$TMP/want" "$TMP/got"
+	same "$1" "$TMP/want" "$TMP/got"
 }
 lfts_agree "forwarding tables are as ibroute sees them"
 
@@ -71,7 +71,7 @@ client lft >"$TMP/lft.before"
 { echo reroute; sleep 1; echo quit; } >/dev/tcp/127.0.0.1/"$console" || fail "opensm's console"
 wait_until 20 other_generation || fail "the generation stays after a reroute"
 equal "a reroute changes the generation without a sweep" "$(sweeps)" "$n"
-cmp -s "$TMP/lft.before" <(client lft) && fail "the tables are the old ones"
+differ "the tables are not the old ones" "$TMP/lft.before" <(client lft)
 sleep 0.5
 lfts_agree "after the reroute, too"
 before=$(generation)

@@ -19,12 +19,12 @@ refused()
 		) >"$TMP/out.log" 2>"$TMP/err.log" || rc=$?
 		equal "$text: ${program%% *} ends with 78" "$rc" 78
 		grep -qE "^$bad:$place: $pattern" "$TMP/err.log" || fail "$text: no error '$pattern' at $place"
-		! grep -vE "^$bad:[0-9]+:[0-9]+: " "$TMP/err.log" || fail "$text: a line without place"
+		without "$text: each line has a place" "$TMP/err.log" -vE "^$bad:[0-9]+:[0-9]+: "
 		[ ! -s "$TMP/out.log" ] || fail "$text: something on standard output"
 		ok "$text: ${program%% *} tells where"
 	done
 }
-! grep -qa __asan_init "$IBCC_BUILD/ibcc-bench" || SANITIZED=yes
+if grep -qa __asan_init "$IBCC_BUILD/ibcc-bench"; then SANITIZED=yes; fi
 
 # good [SED SCRIPT]: a scenario of five switches in a row, with the script's mistake.
 good()

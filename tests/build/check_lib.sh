@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# What system tests check with can fail: the functions of lib.sh do where there is nothing to look at, and no test uses
+# a form that succeeds there.
+set -eu
+cd "$(dirname "$0")/../.."
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+not_ok() { echo "not ok - $*"; cat "$tmp/out"; exit 1; }
+
+# passes TEXT / fails TEXT: what comes in, as a system test.
+a_test()
+{
+	{ echo ". tests/system/lib.sh"; cat; } >"$tmp/test.sh"
+	rc=0
+	TMPDIR=$tmp bash "$tmp/test.sh" >"$tmp/out" 2>&1 || rc=$?
+}
+passes() { a_test; [ "$rc" = 0 ] && grep -q '^ok ' "$tmp/out" || not_ok "$1"; echo "ok - $1"; }
+fails() { a_test; [ "$rc" = 1 ] && grep -q '^not ok ' "$tmp/out" || not_ok "$1"; echo "ok - $1"; }
+
+passes "a check reads the output of the check before" <<'SH'
+check "a" echo '{"a": 1}'
+check "b" jq -e '.a == 1' "$TMP/check.log"
+SH
+fails "and fails if that is not what it wants" <<'SH'
+check "a" echo '{"a": 1}'
+check "b" jq -e '.a == 2' "$TMP/check.log"
+SH
+fails "a check fails with its command" <<'SH'
+check "a" false
+SH
+grep -q 'status 1: false' "$tmp/out" || not_ok "a check that fails does not say why"
+fails "jq -e fails on empty input" <<'SH'
+: >"$TMP/empty"
+check "a" jq -e . "$TMP/empty"
+SH
+fails "also by a pipe, with other options" <<'SH'
+true | jq -ce --arg a b '.a == $a' || fail "empty"
+SH
+fails "and where there is no such file" <<'SH'
+check "a" jq -e . "$TMP/none"
+SH
+fails "two times nothing is not equal" <<'SH'
+equal "a" "$(false)" "$(true)"
+SH
+passes "what is equal is" <<'SH'
+equal "a" "$(echo 1)" 1
+SH
+fails "what is missing is not without something" <<'SH'
+without "a" "$TMP/none" b
+SH
+fails "nor is an empty file" <<'SH'
+: >"$TMP/empty"
+without "a" "$TMP/empty" b
+SH
+fails "nor is what grep does not understand" <<'SH'
+echo a >"$TMP/file"
+without "a" "$TMP/file" -E '('
+SH
+fails "nor what has it" <<'SH'
+echo a >"$TMP/file"
+without "a" "$TMP/file" a
+SH
+passes "what has it not is" <<'SH'
+echo a >"$TMP/file"
+without "a" "$TMP/file" b
+SH
+fails "who fails without a word is not silent" <<'SH'
+silent "a" false
+SH
+fails "nor is who says something" <<'SH'
+silent "a" echo b
+SH
+passes "who succeeds without a word is" <<'SH'
+silent "a" true
+SH
+fails "empty files are not the same" <<'SH'
+same "a" <(true) <(true)
+SH
+fails "nor do they differ from others" <<'SH'
+echo a >"$TMP/file"
+differ "a" "$TMP/file" "$TMP/none"
+SH
+passes "files with the same lines are the same, others differ" <<'SH'
+echo a >"$TMP/file"
+same "a" "$TMP/file" <(echo a)
+differ "a" "$TMP/file" <(echo b)
+SH
+fails "files that differ are not the same" <<'SH'
+same "a" <(echo a) <(echo b)
+SH
+passes "a wait ends with what it waits for" <<'SH'
+(sleep 0.3; : >"$TMP/there") &
+wait_until 5 test -e "$TMP/there" || fail "it does not see it"
+ok "a"
+SH
+fails "and when its time is over" <<'SH'
+wait_until 0 false || fail "over"
+SH
+# Twelve processes that want two processors, instead of three: four times as long.
+passes "time stretches with the load" <<'SH'
+nproc() { echo 2; }
+. <(sed "s,/proc/loadavg,$TMP/loadavg," "$top/tests/wait.sh")
+echo '0.50 9.99 9.99 12/100 4711' >"$TMP/loadavg"
+equal "the load of now" "$(stretched 3)" 12
+echo '5.25 0.00 0.00 1/100 4711' >"$TMP/loadavg"
+equal "of the last minute" "$(stretched 3)" 6
+echo '2.08 0.00 0.00 1/100 4711' >"$TMP/loadavg"
+equal "with the tests alone" "$(stretched 3)" 3
+SH
+
+# never PATTERN ADVICE FILE...: no line of the files is like that.
+never()
+{
+	pattern=$1 advice=$2
+	shift 2
+	for f; do
+		[ -s "$f" ] || not_ok "$f: no such file"
+		! grep -nE -- "$pattern" "$f" >"$tmp/out" || not_ok "$f: $advice"
+	done
+}
+# That each of the patterns finds what it is for.
+finds() { printf '%s\n' "$2" | grep -qE -- "$1" || not_ok "the pattern $1 does not find $2"; }
+: >"$tmp/out"
+negated='(^|[;&|{(]|do|then|check "[^"]*")[[:space:]]*![[:space:]]+([^|&;]*\|)?[[:space:]]*(LC_ALL=C )?grep|grep .*&&[[:space:]]*(fail|not_ok)'
+finds "$negated" '	! grep -q secret "$TMP/log" || fail "it is there"'
+finds "$negated" 'gone() { ! tune status | grep -q there; }'
+finds "$negated" 'grep -qi secret "$TMP/log" && fail "it is there"'
+none='equal .* ("")$|equal .* ('\'\'')$|equal .*\$\(grep -c .*" 0$'
+finds "$none" 'equal "nothing" "$(tune plan)" ""'
+finds "$none" 'equal "nothing" "$(grep -c x "$TMP/file")" 0'
+alike='(check ("[^"]*"|\$[a-z]*) |[^$(]|^)\<(cmp|diff) .*(\|\||&&) *(fail|not_ok)|check .* (cmp|diff) '
+finds "$alike" 'check "the same" cmp "$TMP/a" "$TMP/b"'
+finds "$alike" '	diff "$TMP/a" "$TMP/b" || fail "they differ"'
+itself='("[^" ]+"|[^ "]+/[^ "]+) ([^|;&]*[^>&0-9|;])?>\1( |$)'
+finds "$itself" 'jq .rows "$TMP/a.json" >"$TMP/a.json"'
+never "$negated" "an empty file has nothing; say: without TEXT FILE PATTERN" tests/system/*.sh
+never "$none" "a command that fails says nothing; say: silent TEXT COMMAND, or without TEXT FILE PATTERN" tests/system/*.sh
+never "$alike" "empty files are alike; say: same TEXT WANT GOT, or differ" tests/system/*.sh
+never "$itself" "it empties the file that it reads" tests/*/*.sh perftest/*/*.sh
+never 'command jq|/jq ' "jq of lib.sh fails on empty input" tests/system/test_*.sh tests/system/chaos.sh
+echo "ok - no test has a check that cannot fail"

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Sourced by everything in tests/ that waits. All times are those of a machine that only runs the tests: they stretch
+# with its load, so that a test fails for what it tests and not for what else runs.
+# shellcheck shell=bash
+
+# measure_load: sets SLOWDOWN, in percent: how much longer a process takes now than when only the tests run. It is the
+# number of processes that want a processor (now, or in the mean of the last minute if that was more), over the number
+# of tests at a time that tests/run.sh has.
+SLOWDOWN=100
+USUAL_LOAD=$(($(nproc) + 1))
+measure_load()
+{
+	local mean running
+	read -r mean _ _ running _ </proc/loadavg
+	mean=$((10#${mean/./}))
+	running=$((100 * ${running%/*}))
+	SLOWDOWN=$(((mean > running ? mean : running) / USUAL_LOAD))
+	[ "$SLOWDOWN" -ge 100 ] || SLOWDOWN=100
+}
+
+# stretched SECONDS: prints that time as the machine's load makes it now, in whole seconds.
+stretched()
+{
+	measure_load
+	echo $((($1 * SLOWDOWN + 99) / 100))
+}
+
+# wait_until SECONDS COMMAND...: runs the command until it succeeds; fails after three times the seconds. The load is
+# measured at each try, and a second counts for less while others have the processors.
+wait_until()
+{
+	local left_us=$((3000000 * $1)) before=${EPOCHREALTIME/[.,]/} now
+	shift
+	until "$@" >/dev/null 2>&1; do
+		measure_load
+		now=${EPOCHREALTIME/[.,]/}
+		left_us=$((left_us - (now - before) * 100 / SLOWDOWN))
+		before=$now
+		[ "$left_us" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
