@@ -79,10 +79,13 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
 {
 	static const char insert_sql[] =
 		"INSERT OR REPLACE INTO sample (at, value) VALUES (?1, ?2)";
-	/* The clock may have been wrong for a while. */
+	/*
+	 * Samples later than now come from a time when the clock was ahead. They must not count
+	 * among the youngest MOST_ROWS, or the sample just added would be one row too many.
+	 */
 	static const char prune_sql[] =
 		"DELETE FROM sample WHERE at < ?1 OR at > ?2 OR at <="
-		" (SELECT at FROM sample ORDER BY at DESC LIMIT 1 OFFSET ?3)";
+		" (SELECT at FROM sample WHERE at <= ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3)";
 	int64_t number[] = { sample->at_s - DAY_S, sample->at_s, MOST_ROWS };
 	int rc = run_with(s, insert_sql, &sample->at_s, 1, sample);
 
