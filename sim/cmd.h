@@ -7,4 +7,9 @@ int ibcc_cmd_run(int argc, char **argv);
 int ibcc_cmd_exec(int argc, char **argv);
 int ibcc_cmd_ask(int argc, char **argv); /* stats, flows, ports, settings, set, console */
 
+/* Appends the folders sbin to PATH: opensm and infiniband-diags are there, and the PATH of an
+ * ordinary user on Debian does not have them. Returns 0 or -ENOMEM.
+ */
+int ibcc_cmd_path(void);
+
 #endif

@@ -51,6 +51,41 @@ static int set_preload(const char *lib)
 	return r;
 }
 
+int ibcc_cmd_path(void)
+{
+	static const char *const places[] = { "/usr/local/sbin", "/usr/sbin", "/sbin" };
+	const char *old = getenv("PATH");
+	char *value = strdup(old && *old ? old : "/usr/local/bin:/usr/bin:/bin");
+	int r = value ? 0 : -1;
+
+	for (size_t i = 0; !r && i < sizeof(places) / sizeof(places[0]); i++) {
+		char *longer = NULL;
+
+		r = asprintf(&longer, "%s:%s", value, places[i]) < 0 ? -1 : 0;
+		free(value);
+		value = r ? NULL : longer;
+	}
+	if (!r)
+		r = setenv("PATH", value, 1);
+	free(value);
+	return r ? -ENOMEM : 0;
+}
+
+/* Says why the command could not be started, and returns the shell's exit code for that. */
+static int not_started(const char *program)
+{
+	int err = errno;
+
+	if (err == ENOENT && !strchr(program, '/'))
+		fprintf(stderr,
+			"ibcc-sim exec: %s: not found in the folders of PATH (%s): is its package "
+			"installed?\n",
+			program, getenv("PATH"));
+	else
+		fprintf(stderr, "ibcc-sim exec: %s: %s\n", program, strerror(err));
+	return err == ENOENT ? 127 : 126;
+}
+
 int ibcc_cmd_exec(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -106,6 +141,5 @@ int ibcc_cmd_exec(int argc, char **argv)
 	free(lib);
 	unsetenv("IBSIM_SERVER_NAME"); /* ibsim's remote mode: not through unix sockets */
 	execvp(argv[optind], argv + optind);
-	fprintf(stderr, "ibcc-sim exec: %s: %s\n", argv[optind], strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+	return not_started(argv[optind]);
 }

@@ -40,6 +40,10 @@ int main(int argc, char **argv)
 		puts("ibcc-sim " IBCC_VERSION);
 		return 0;
 	}
+	if (ibcc_cmd_path()) {
+		fputs("ibcc-sim: no memory\n", stderr);
+		return 1;
+	}
 	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
 		if (strcmp(argv[1], cmds[i].name))
 			continue;

@@ -25,6 +25,22 @@ static int complain(const char *what, int err)
 	return err;
 }
 
+/* The last line of a program's output, for a program that has ended too early. Returns `err`. */
+static int complain_of(const struct ibcc_proc *p, const char *what, int err)
+{
+	char line[512], last[512] = "";
+	FILE *f = fopen(p->log, "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strcspn(line, "\n"))
+			snprintf(last, sizeof(last), "%.*s", (int)strcspn(line, "\n"), line);
+	if (f)
+		fclose(f);
+	fprintf(stderr, "ibcc-demo: %s: %s %s; its output, in %s, ends with: %s\n", what, p->name,
+		err == -ESRCH ? "has ended" : strerror(-err), p->log, *last ? last : "nothing");
+	return err;
+}
+
 /* Path of one of our programs, valid until the next four calls. */
 static const char *program(const struct system *s, const char *name)
 {
@@ -92,7 +108,7 @@ static int start_sim(struct system *s)
 			      argv);
 	if (!ret)
 		ret = ibcc_proc_wait_log(&s->sim, log, "ready ", START_MS);
-	return ret ? complain("ibcc-sim did not start", ret) : 0;
+	return ret ? complain_of(&s->sim, "no simulated fabric", ret) : 0;
 }
 
 static int start_opensm(struct system *s)
@@ -131,7 +147,7 @@ static int start_opensm(struct system *s)
 				      file(log, sizeof(log), s->out, "opensm.out"), argv);
 	if (!ret)
 		ret = ibcc_proc_wait_log(&s->opensm, osm_log, "SUBNET UP", START_MS);
-	return ret ? complain("opensm did not bring the subnet up", ret) : 0;
+	return ret ? complain_of(&s->opensm, "no subnet manager", ret) : 0;
 }
 
 int system_start(struct system *s)

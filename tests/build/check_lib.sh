@@ -89,6 +89,15 @@ SH
 fails "files that differ are not the same" <<'SH'
 same "a" <(echo a) <(echo b)
 SH
+# As a clone in root's home.
+chmod 711 "$tmp"
+mkdir -m 700 "$tmp/build"
+cp "$IBCC_BUILD/ibcc-tuned" "$tmp/build"
+passes "others run our programs though they may not enter the folder of the build" <<SH
+IBCC_BUILD=$tmp/build
+check "a" unprivileged ibcc-tuned --version
+check "b" grep -q ^ibcc-tuned "\$TMP/check.log"
+SH
 passes "a wait ends with what it waits for" <<'SH'
 (sleep 0.3; : >"$TMP/there") &
 wait_until 5 test -e "$TMP/there" || fail "it does not see it"

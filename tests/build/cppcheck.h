@@ -4,3 +4,4 @@
 #define json_array_foreach(a, i, v)    for ((i) = 0; ((v) = json_array_get(a, i)); (i)++)
 #define json_object_foreach(o, k, v)                                                               \
 	for ((k) = ""; (k) && ((v) = json_object_get(o, k)); (k) = NULL)
+#define JSON_INTEGER_FORMAT "lld"

@@ -10,6 +10,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
+# Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/ibcc-test.XXXXXX") # logs and clients' ./sys-<pid> folders
 SIM=ibcc-test-$$ # name of this test's simulator
@@ -188,6 +190,20 @@ at()
 		timeout "$(stretched "$TOOL_SECONDS")" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
 }
 stock() { at '' "$@"; }
+
+# unprivileged PROGRAM ARGS...: one of our programs, as root by a user who may read hardly anything. That user may not
+# even enter the folder that we build in where it is in root's home, so the program is a copy.
+unprivileged()
+{
+	local program=$1
+	shift
+	if [ "$(id -u)" != 0 ]; then
+		timeout "$(stretched 20)" "$IBCC_BUILD/$program" "$@"
+		return
+	fi
+	mkdir -p "$TMP/bin" && chmod 711 "$TMP" "$TMP/bin" && cp -u "$IBCC_BUILD/$program" "$TMP/bin" || return
+	setpriv --reuid 65534 --regid 65534 --clear-groups timeout "$(stretched 20)" "$TMP/bin/$program" "$@"
+}
 
 # tree PORTS LEVELS: a scenario, a fat tree of switches with so many ports, without traffic.
 tree()

@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -21,8 +23,10 @@ static int take(const char *name, struct ibcc_why *why)
 	return rc ? rc : fd;
 }
 
-/* In another process, as who asks again in the same one has another descriptor all the same. */
-static int take_elsewhere(const char *name)
+#define UNPRIVILEGED 65534
+
+/* In another process, with another descriptor; root becomes user `uid` there. */
+static int take_elsewhere(const char *name, uid_t uid)
 {
 	int status;
 	pid_t pid = fork();
@@ -30,9 +34,9 @@ static int take_elsewhere(const char *name)
 	assert_true(pid >= 0);
 	if (!pid) {
 		struct ibcc_why why = { "" };
-		int fd, rc = ibcc_lock_take(name, &fd, &why);
+		int fd, rc = !geteuid() && setuid(uid) ? -EPERM : 0;
 
-		_exit(-rc);
+		_exit(-(rc ? rc : ibcc_lock_take(name, &fd, &why)));
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
@@ -53,9 +57,9 @@ static void test_one_holder(void **state)
 		assert_int_equal(take(name, &why), -EBUSY);
 		snprintf(who, sizeof(who), "process %d has ", (int)getpid());
 		assert_non_null(strstr(why.text, who));
-		assert_int_equal(take_elsewhere(name), -EBUSY);
+		assert_int_equal(take_elsewhere(name, 0), -EBUSY);
 		close(fd);
-		assert_int_equal(take_elsewhere(name), 0); /* and lets go by ending */
+		assert_int_equal(take_elsewhere(name, 0), 0); /* and lets go by ending */
 	}
 }
 
@@ -91,13 +95,24 @@ static void test_no_place(void **state)
 	(void)state;
 	assert_int_equal(take("/proc/none/state.db", &why), -1);
 	fd = take("/proc/self/task/state.db", &why);
-	if (geteuid()) { /* others may make the file */
-		assert_int_equal(fd, -EACCES);
-		return;
-	}
 	assert_true(fd >= 0);
 	assert_int_equal(take("/proc/self/task/state.db", &why), -EBUSY);
 	close(fd);
+}
+
+/* A folder in which we may make nothing is no lock: others may make the file there. */
+static void test_no_right(void **state)
+{
+	char name[512];
+
+	(void)state;
+	assert_int_equal(chmod(files_path(""), 0711), 0);
+	snprintf(name, sizeof(name), "%s", files_path("closed"));
+	assert_int_equal(mkdir(name, 0555), 0);
+	snprintf(name, sizeof(name), "%s", files_path("closed/state.db"));
+	assert_int_equal(take_elsewhere(name, UNPRIVILEGED), -EACCES);
+	assert_int_equal(access(name, F_OK), -1);
+	assert_int_equal(rmdir(files_path("closed")), 0);
 }
 
 int main(void)
@@ -106,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_one_holder),
 		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_no_right),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
