@@ -100,12 +100,12 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
-ifneq ($(filter check demo bench,$(MAKECMDGOALS)),)
-check demo bench: export IBCC_BUILD := $(CURDIR)/$(B)
+ifneq ($(filter check check-load demo bench,$(MAKECMDGOALS)),)
+check check-load demo bench: export IBCC_BUILD := $(CURDIR)/$(B)
 endif
 
 all: $(programs) $(plugin)
@@ -117,6 +117,7 @@ help:
 	'make demo            the whole loop on a simulated fabric, with a report in build/demo/' \
 	'make check           all tests; check-unit, -sim, -fuzz, -build, -system: a part of them' \
 	'make fuzz            hunts with libFuzzer, SECONDS=60 for each target, T=name; needs clang' \
+	'make check-load      all tests beside LOAD busy loops, default one for each processor' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
 	'make check-confirm   kills the daemon 50 times around a trial (apply --confirm-within)' \
 	'make check-chaos     attacks of all kinds in a drawn order, SEED=1 SECONDS=600' \
@@ -129,13 +130,14 @@ help:
 	'make deb             Debian packages in build/deb/; make rpm: RPMs in build/rpm/' \
 	'make check-verbs     ibcc-perf on soft RoCE, in a virtual machine' \
 	'make check-boot      installs the packages into a container with systemd, and tries them there' \
+	'make check-debian    make demo and make check on the other releases of Debian, by an ordinary user' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
 	'' \
 	'CC=clang             another compiler (built in build/variant-clang)' \
 	'SANITIZE=address,undefined   with sanitizers (built in build/variant-...)' \
 	'V=1                  show commands' \
-	'T=name               check-unit, check-system...: only tests whose name contains it'
+	'T=name               check-unit, check-system...: only tests whose name contains it, or one of its words'
 
 deps:
 	@sh tests/build/deps.sh
@@ -146,6 +148,9 @@ check: deps
 	@bash tests/run.sh $(B) build unit fuzz sim system
 check-build check-unit check-fuzz check-sim check-system: check-%: all tests
 	@bash tests/run.sh $(B) $*
+check-load: deps
+	+@$(MAKE) --no-print-directory all tests
+	@bash tests/load.sh bash tests/run.sh $(B) build unit fuzz sim system
 demo: deps
 	+@$(MAKE) --no-print-directory all
 	@$(B)/ibcc-demo --build $(B) --out build/demo

@@ -5,7 +5,7 @@
 # the project yet: packages say so, by an address that cannot exist (RFC 2606), or have that of whoever builds them
 # (DEBFULLNAME, DEBEMAIL).
 
-.PHONY: deb rpm check-boot
+.PHONY: deb rpm check-boot check-debian
 
 version := $(shell sed -n 's/.*IBCC_VERSION "\(.*\)"/\1/p' include/ibcc/version.h)
 sources := $(wildcard Makefile LICENSE NEWS README.md CONTRIBUTING.md LICENSES include lib daemon opensm-plugin sim \
@@ -33,5 +33,7 @@ rpm:
 	$(Q)find $(B)/rpm/RPMS -name '*.rpm'
 
 # Packages of its own and a container: minutes, so it is no part of make check.
+check-debian:
+	+@bash tests/boot/debian.sh $(B)
 check-boot: deps
 	+@bash tests/boot/boot.sh $(B)

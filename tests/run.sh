@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name picks tests by name.
+# Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name, or several words, picks tests by name. The CPU seconds
+# of each are in tests/log/cpu of the build folder, the longest first.
 # KINDs: build (sources), unit, sim (virtual time), fuzz (corpus), system (real ibsim and opensm).
 # JOBS of them run at a time, one more than there are processors, since many wait most of their time; what came of
 # them is told in the order of the list.
@@ -18,6 +19,17 @@ export IBCC_BUILD=$B
 logs=$B/tests/log
 mkdir -p "$logs"
 
+# picked NAME: whether it has one of the words in T, if there are any.
+picked()
+{
+	local word
+	[ -n "${T-}" ] || return 0
+	for word in $T; do
+		case $1 in *"$word"*) return 0 ;; esac
+	done
+	return 1
+}
+
 # The list: KIND/NAME.
 tests=()
 for kind; do
@@ -28,10 +40,7 @@ for kind; do
 	esac
 	for f in $pattern; do
 		name=$kind/$(basename "${f%.*}")
-		case $name in
-		*"${T-}"*) ;;
-		*) continue ;;
-		esac
+		picked "$name" || continue
 		case $name in */test_* | build/check_* | fuzz/fuzz_*) tests+=("$name") ;; esac
 	done
 done
@@ -85,6 +94,18 @@ tell()
 	fi
 }
 
+# use_of TEST: what its processes have used that it has waited for. One test is reaped at a time, so it is what has been
+# added since the one before.
+cpu_ms=0
+use_of()
+{
+	local user system before=$cpu_ms
+	times >"$logs/times"
+	{ read -r _ && read -r user system; } <"$logs/times"
+	cpu_ms=$(awk -v t="$user $system" 'BEGIN { split(t, a, /[ms ]+/); print 1000 * (60 * (a[1] + a[3]) + a[2] + a[4]) }')
+	printf '%8d ms %s\n' $((cpu_ms - before)) "${tests[$1]}" >>"$logs/cpu.new"
+}
+
 told=0
 # finish: waits for one test, and tells of those before which all have ended.
 finish()
@@ -92,6 +113,7 @@ finish()
 	local pid rc=0
 	wait -n -p pid || rc=$?
 	results[${of[$pid]}]=$rc
+	use_of "${of[$pid]}"
 	unset "of[$pid]"
 	kill -KILL -- "-$pid" 2>/dev/null # what it has left running
 	while [ -n "${results[told]-}" ]; do
@@ -110,6 +132,7 @@ stop()
 	exit 130
 }
 trap stop INT TERM HUP
+: >"$logs/cpu.new"
 
 for test in "${!tests[@]}"; do
 	[ "${#of[@]}" -lt "${JOBS:-$(($(nproc) + 1))}" ] || finish
@@ -117,5 +140,7 @@ for test in "${!tests[@]}"; do
 done
 while [ "${#of[@]}" -gt 0 ]; do finish; done
 
+sort -rn "$logs/cpu.new" >"$logs/cpu"
+rm -f "$logs/cpu.new" "$logs/times"
 echo "$passed tests passed${failed:+, FAILED:$failed}"
 [ -z "$failed" ] && [ "$passed" -gt 0 ]

@@ -9,6 +9,10 @@ case $B in /*) ;; *) B=$PWD/$B ;; esac
 dir=$B/boot
 top=$(cd "$(dirname "$0")/../.." && pwd)
 root=$dir/root
+# shellcheck source=tests/wait.sh
+. "$top/tests/wait.sh"
+# shellcheck source=tests/boot/root.sh
+. "$top/tests/boot/root.sh"
 nspawn='' leader=''
 
 ok() { printf 'ok - %s\n' "$*"; }
@@ -21,15 +25,15 @@ fail()
 	fi
 	exit 1
 }
-check() { local text=$1; shift; "$@" >"$dir/check.log" 2>&1 || { cat "$dir/check.log"; fail "$text"; }; ok "$text"; }
-wait_until()
+# check TEXT COMMAND...: the command may read check.log, which has the output of the check before.
+check()
 {
-	local end=$((SECONDS + $1))
+	local text=$1 rc=0
 	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.3
-	done
+	"$@" >"$dir/check.new" 2>&1 || rc=$?
+	mv "$dir/check.new" "$dir/check.log"
+	[ "$rc" = 0 ] || { cat "$dir/check.log"; fail "$text"; }
+	ok "$text"
 }
 cleanup()
 {
@@ -49,20 +53,10 @@ sh_inside() { inside bash -c "$1"; }
 journal() { inside journalctl --no-pager -u ibcc-tuned | grep -q -- "$1"; }
 pid_of() { inside systemctl show -P MainPID ibcc-tuned; }
 
-[ "$(id -u)" = 0 ] || skip "this is not root"
-command -v dpkg >/dev/null || skip "this is no Debian system"
 # Before anything is installed for it.
-unshare --mount --pid --fork --uts --ipc --net true 2>/dev/null || skip "there are no namespaces to be had"
+may_make_roots || skip "$WHY"
 mkdir -p "$dir"
-missing=
-for p in systemd-container mmdebstrap dpkg-dev debhelper; do
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
-done
-if [ -n "$missing" ]; then
-	# shellcheck disable=SC2086
-	{ apt-get -q update; DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $missing; } \
-		>"$dir/apt.log" 2>&1 </dev/null || skip "no packages:$missing"
-fi
+install_missing "$dir/apt.log" systemd-container mmdebstrap dpkg-dev debhelper || skip "$WHY"
 make -s -C "$top" deb >"$dir/deb.log" 2>&1 || { tail -n 20 "$dir/deb.log"; fail "make deb"; }
 ok "packages are built"
 if command -v lintian >/dev/null; then
@@ -80,16 +74,7 @@ for deb in $debs; do
 	needs=$needs,$(dpkg-deb -f "$deb" Depends | tr , '\n' | sed 's/^ *//; s/[ (|:].*//' | grep -v '^ibcc-\|^systemd' | paste -sd,)
 done
 needs=$(echo "$needs" | tr , '\n' | sort -u | grep . | paste -sd,)
-if [ ! -s "$dir/root.tar" ] || [ "$needs" != "$(cat "$dir/needs" 2>/dev/null)" ]; then
-	# shellcheck disable=SC2016
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $VERSION_CODENAME" | sort -u | head -n 1)
-	mmdebstrap --variant=minbase --include="$needs" "$VERSION_CODENAME" "$dir/root.tar" ${mirror:+"$mirror"} >"$dir/mmdebstrap.log" 2>&1 || {
-		rm -f "$dir/root.tar"
-		tail -n 3 "$dir/mmdebstrap.log"
-		skip "no system could be made with mmdebstrap"
-	}
-	echo "$needs" >"$dir/needs"
-fi
+make_root "$VERSION_CODENAME" "$dir/root.tar" "$needs" || skip "$WHY"
 rm -rf "$root" && mkdir -p "$root" && tar -xf "$dir/root.tar" -C "$root" && mkdir "$root/debs"
 # shellcheck disable=SC2086
 cp $debs "$root/debs"

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Installs the Debian packages that build, tests and demo need. Does nothing when all are there.
+# Installs the Debian packages that build, tests and demo need. Does nothing when all are there. --list prints them.
 set -eu
 
 build="build-essential libcrypt-dev libibumad-dev libibmad-dev libibverbs-dev librdmacm-dev libopensm-dev libyaml-dev libjansson-dev
 libsystemd-dev libmicrohttpd-dev libsmartcols-dev libsqlite3-dev"
 tests="libcmocka-dev ibverbs-utils opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
 
+# shellcheck disable=SC2086
+[ "${1-}" != --list ] || { echo $build $tests; exit 0; }
 missing=
 for p in $build $tests; do
 	s=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null || :)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Sourced by what needs another Debian system in a folder: made by mmdebstrap, from where this machine's apt has its
+# packages. Runs as root on Debian.
+# shellcheck shell=bash disable=SC2034 # for those who source it
+
+WHY= # why a function failed, for people
+
+# may_make_roots: whether there can be any here.
+may_make_roots()
+{
+	WHY=
+	if [ "$(id -u)" != 0 ]; then
+		WHY="this is not root"
+	elif ! command -v dpkg >/dev/null; then
+		WHY="this is no Debian system"
+	elif ! unshare --mount --pid --fork --uts --ipc --net true 2>/dev/null; then
+		WHY="there are no namespaces to be had"
+	fi
+	[ -z "$WHY" ]
+}
+
+# install_missing LOG PACKAGE...: those that are not installed.
+install_missing()
+{
+	local log=$1 missing='' p
+	shift
+	for p; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
+	done
+	[ -n "$missing" ] || return 0
+	WHY="these packages cannot be installed:$missing"
+	# shellcheck disable=SC2086
+	{ apt-get -q update; DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $missing; } \
+		>"$log" 2>&1 </dev/null
+}
+
+# make_root RELEASE FILE.tar PACKAGE,...: kept for the next time, and made again when other packages are asked for.
+make_root()
+{
+	local release=$1 file=$2 packages=$3 mirror
+	[ ! -s "$file" ] || [ "$release $packages" != "$(cat "$file.needs" 2>/dev/null)" ] || return 0
+	mirror=$(. /etc/os-release && apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+		"Codename: $VERSION_CODENAME" | sort -u | head -n 1)
+	rm -f "$file" "$file.needs"
+	WHY="no system of Debian's $release could be made with mmdebstrap"
+	timeout -k 10 400 mmdebstrap --variant=minbase --include="$packages" "$release" "$file" ${mirror:+"$mirror"} \
+		>"$file.log" 2>&1 </dev/null || {
+		tail -n 3 "$file.log"
+		rm -f "$file"
+		return 1
+	}
+	echo "$release $packages" >"$file.needs"
+}
