@@ -48,8 +48,7 @@ static void child_exec(int in, int out, int err, int netfile, const char *name,
 	/* The console is ours alone: Ctrl-C in the terminal must not end ibsim before us. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (netfile >= 0)
-		fcntl(netfile, F_SETFD, 0);
+	fcntl(netfile, F_SETFD, 0);
 	if (getppid() == parent && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2 &&
 	    setenv("IBSIM_SOCKNAME", name, 1) == 0) {
 		unsetenv("LD_PRELOAD");
@@ -145,8 +144,7 @@ static int on_child(sd_event_source *src, const siginfo_t *si, void *arg)
 	return 0;
 }
 
-static int spawn(struct ibcc_ibsim *s, const char *path, int fd, const char *name,
-		 const struct ibcc_ibsim_limits *l)
+static int spawn(struct ibcc_ibsim *s, int fd, const char *name, const struct ibcc_ibsim_limits *l)
 {
 	char nodes[16], switches[16], ports[16], fd_path[32];
 	const char *argv[16] = { "ibsim", "-s" };
@@ -166,7 +164,7 @@ static int spawn(struct ibcc_ibsim *s, const char *path, int fd, const char *nam
 		argv[n++] = ports;
 	}
 	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
-	argv[n] = path ? path : fd_path;
+	argv[n] = fd_path;
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
 		r = -errno;
 		goto out;
@@ -178,7 +176,7 @@ static int spawn(struct ibcc_ibsim *s, const char *path, int fd, const char *nam
 		goto out;
 	}
 	if (!s->pid)
-		child_exec(in[0], out[1], err[1], path ? -1 : fd, name, argv, parent);
+		child_exec(in[0], out[1], err[1], fd, name, argv, parent);
 	s->in_fd = in[1];
 	s->out_fd = out[0];
 	s->err_fd = err[0];
@@ -198,7 +196,7 @@ out:
 	return r;
 }
 
-struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, const char *path, int fd, const char *name,
+struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, int fd, const char *name,
 				    const struct ibcc_ibsim_limits *limits, ibcc_ibsim_died *died,
 				    void *arg, int *err)
 {
@@ -214,7 +212,7 @@ struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, const char *path, int fd, cons
 	s->out = malloc(OUT_MAX_BYTES);
 	if (!s->out)
 		goto out;
-	r = spawn(s, path, fd, name, limits);
+	r = spawn(s, fd, name, limits);
 	if (r)
 		goto out;
 	r = sd_event_add_child(ev, &s->child, s->pid, WEXITED, on_child, s);

@@ -13,11 +13,11 @@ struct ibcc_ibsim_limits {
 	uint32_t nodes, switches, ports;
 };
 
-/* Starts ibsim on a netfile (by path, or by an open descriptor if `path` is NULL) under a socket
- * name. `died` is called once if it ends by itself, with its last words. NULL and *err on failure.
+/* Starts ibsim on a netfile, an open descriptor, under a socket name. `died` is called once if it
+ * ends by itself, with its last words. NULL and *err on failure.
  */
 typedef void ibcc_ibsim_died(void *arg, const char *why);
-struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, const char *path, int fd, const char *name,
+struct ibcc_ibsim *ibcc_ibsim_start(sd_event *ev, int fd, const char *name,
 				    const struct ibcc_ibsim_limits *limits, ibcc_ibsim_died *died,
 				    void *arg, int *err);
 /* Ends ibsim and waits for its end. NULL is fine. */

@@ -80,6 +80,8 @@ static void on_ctl_answer(void *arg, const struct ibcc_wire_ctl *reply)
 	struct client *c = arg;
 
 	r.client = c->number;
+	if (r.type == IBCC_WIRE_GET_PORTINFO)
+		c->p->ops.port_info(c->p->ops.arg, ibcc_upstream_node_guid(c->slot), r.data);
 	ctl_reply(c, &r);
 }
 

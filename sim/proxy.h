@@ -26,6 +26,8 @@ struct ibcc_proxy_ops {
 	uint16_t (*loss)(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq);
 	/* LID of a node's first port, 0 if it has none. */
 	uint16_t (*lid)(void *arg, uint64_t node_guid);
+	/* Amends PortInfo (64 bytes) that ibsim gives a client of its own port. */
+	void (*port_info)(void *arg, uint64_t node_guid, uint8_t *info);
 	/* A client has set something by a subnet management packet. */
 	void (*changed)(void *arg);
 	void *arg;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/smp.h>
 #include <ibcc/vendor_cc.h>
 
 #include "sim/proxy_state.h"
@@ -152,8 +153,8 @@ static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool l
 		deliver(c, &m);
 }
 
-/* ibsim knows none of the attributes that are a vendor's own. By a directed route nobody asks for
- * them.
+/* Of the attributes that are a vendor's own ibsim knows the one that tells of FDR10 alone. By a
+ * directed route nobody asks for the others.
  */
 static bool is_ours(const uint8_t *mad)
 {
@@ -162,7 +163,8 @@ static bool is_ours(const uint8_t *mad)
 	ibcc_mad_header_unpack(mad, &h);
 	return h.mgmt_class == IBCC_MAD_CLASS_PERF || h.mgmt_class == IBCC_MAD_CLASS_CC ||
 	       h.mgmt_class == IBCC_MAD_CLASS_MELLANOX ||
-	       (h.mgmt_class == IBCC_MAD_CLASS_SMP && h.attr_id >= IBCC_VCC_ATTR_FIRST);
+	       (h.mgmt_class == IBCC_MAD_CLASS_SMP && h.attr_id >= IBCC_VCC_ATTR_FIRST &&
+		h.attr_id != IBCC_SMP_ATTR_EXT_PORT_INFO);
 }
 
 void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)

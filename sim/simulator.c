@@ -12,10 +12,13 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include <infiniband/mad.h>
+
 #include <ibcc/config.h>
 #include <ibcc/scenario_file.h>
 
 #include "sim/control.h"
+#include "sim/fast.h"
 #include "sim/ibsim.h"
 #include "sim/observer.h"
 #include "sim/pace.h"
@@ -30,7 +33,9 @@
 struct simulator {
 	const struct ibcc_simulator_options *o;
 	struct ibcc_scenario scenario; /* topo NULL: there is none */
-	int netfile_fd;
+	struct ibcc_topo *netfile;     /* of one that is run without a scenario */
+	struct ibcc_fast *fast;
+	int netfile_fd; /* as ibsim gets it */
 	sd_event *ev;
 	struct ibcc_ibsim *ibsim;
 	struct ibcc_upstream *up;
@@ -89,6 +94,24 @@ static void changed(void *arg)
 	struct simulator *s = arg;
 
 	ibcc_observer_dirty(s->observer);
+}
+
+static void port_info(void *arg, uint64_t node_guid, uint8_t *info)
+{
+	struct simulator *s = arg;
+
+	ibcc_fast_amend_port_info(s->fast, node_guid, mad_get_field(info, 0, IB_PORT_LOCAL_PORT_F),
+				  info);
+}
+
+/* ibsim's side */
+
+static void amend(void *arg, const struct ibcc_upstream_slot *slot, struct ibcc_wire_mad *m)
+{
+	struct simulator *s = arg;
+
+	ibcc_fast_amend(s->fast, ibcc_upstream_node_guid(slot),
+			ibcc_world_lid_guid(s->world, ntohs((uint16_t)m->slid)), m->mad);
 }
 
 /* The fabric's side */
@@ -162,8 +185,7 @@ static int start_ibsim(struct simulator *s)
 
 	upstream_name(s, up, sizeof(up));
 	s->seen = false;
-	s->ibsim = ibcc_ibsim_start(s->ev, s->o->netfile, s->netfile_fd, up, &s->limits, on_died, s,
-				    &err);
+	s->ibsim = ibcc_ibsim_start(s->ev, s->netfile_fd, up, &s->limits, on_died, s, &err);
 	s->requests.ibsim = s->ibsim;
 	return s->ibsim ? 0 : err;
 }
@@ -193,36 +215,63 @@ static void count_topo(const struct ibcc_topo *t, struct ibcc_ibsim_limits *l)
 	l->ports = t ? t->n_ports : 0;
 }
 
-/* Reads the input; ibsim gets a scenario's fabric as a file that exists in memory alone. */
-static int load(struct simulator *s)
+/* Reads the input: a scenario, or a netfile alone. */
+static int read_input(struct simulator *s, const struct ibcc_topo **t)
 {
 	struct ibcc_yaml_errors errors = { 0 };
-	struct ibcc_topo *t;
-	FILE *f;
 	int err = 0;
 
 	if (s->o->netfile) {
-		/* Only to count. What is wrong in it, ibsim says. */
-		t = ibcc_netfile_load(s->o->netfile, &errors);
-		count_topo(t, &s->limits);
-		ibcc_topo_free(t);
-		ibcc_yaml_errors_fini(&errors);
-		return 0;
+		*t = s->netfile = ibcc_netfile_load(s->o->netfile, &errors);
+		err = s->netfile ? 0 : -EINVAL;
+	} else {
+		err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
+		*t = s->scenario.topo;
 	}
-	err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
 	if (errors.text)
 		fputs(errors.text, stderr);
 	s->refused = errors.text && err != -ENOMEM;
 	ibcc_yaml_errors_fini(&errors);
+	return err;
+}
+
+/* The netfile that says what was read. NULL: errno tells why. */
+static FILE *open_netfile(const struct simulator *s)
+{
+	FILE *f = s->o->netfile ? fopen(s->o->netfile, "re") : tmpfile();
+
+	if (!f || s->o->netfile)
+		return f;
+	if (!ibcc_netfile_write(s->scenario.topo, f)) {
+		rewind(f);
+		return f;
+	}
+	fclose(f);
+	errno = EIO;
+	return NULL;
+}
+
+/* What ibsim is to read is a file that exists in memory alone. */
+static int load(struct simulator *s)
+{
+	const struct ibcc_topo *t = NULL;
+	FILE *in = NULL, *out = NULL;
+	int err = read_input(s, &t);
+
 	if (err)
 		return err;
-	count_topo(s->scenario.topo, &s->limits);
+	count_topo(t, &s->limits);
+	s->fast = ibcc_fast_new(t);
 	s->netfile_fd = memfd_create("netfile", MFD_CLOEXEC);
-	f = s->netfile_fd < 0 ? NULL : fdopen(dup(s->netfile_fd), "w");
-	if (!f)
-		return -errno;
-	err = ibcc_netfile_write(s->scenario.topo, f);
-	if (fclose(f) && !err)
+	in = open_netfile(s);
+	out = s->netfile_fd < 0 ? NULL : fdopen(dup(s->netfile_fd), "w");
+	if (!s->fast)
+		err = -ENOMEM;
+	else
+		err = in && out ? ibcc_netfile_copy_for_ibsim(in, out) : -errno;
+	if (in)
+		fclose(in);
+	if (out && fclose(out) && !err)
 		err = -errno;
 	return err;
 }
@@ -252,9 +301,12 @@ static int start_loop(struct simulator *s)
 
 static int start(struct simulator *s)
 {
-	const struct ibcc_proxy_ops ops = {
-		.answer = answer, .loss = loss, .lid = lid, .changed = changed, .arg = s
-	};
+	const struct ibcc_proxy_ops ops = { .answer = answer,
+					    .loss = loss,
+					    .lid = lid,
+					    .port_info = port_info,
+					    .changed = changed,
+					    .arg = s };
 	const struct ibcc_scenario *sc;
 	char up[64], address[128];
 	int err = load(s);
@@ -268,6 +320,7 @@ static int start(struct simulator *s)
 	s->up = ibcc_upstream_new(s->ev, up, &err);
 	if (!s->up)
 		return err;
+	ibcc_upstream_on_answer(s->up, amend, s);
 	s->world = ibcc_world_new(sc);
 	if (!s->world)
 		return -ENOMEM;
@@ -315,6 +368,8 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 	ibcc_pace_free(s.pace);
 	ibcc_world_free(s.world);
 	ibcc_scenario_fini(&s.scenario);
+	ibcc_topo_free(s.netfile);
+	ibcc_fast_free(s.fast);
 	if (s.netfile_fd >= 0)
 		close(s.netfile_fd);
 	sd_event_source_disable_unref(s.start_timer);

@@ -60,6 +60,8 @@ struct ibcc_upstream {
 	uint32_t serial;
 	ibcc_upstream_request *request;
 	void *request_arg;
+	ibcc_upstream_amend *amend;
+	void *amend_arg;
 };
 
 static uint64_t now_us(const struct ibcc_upstream *u)
@@ -73,6 +75,8 @@ static void slot_receive(struct ibcc_upstream_slot *s, struct ibcc_wire_mad *m)
 {
 	struct ibcc_upstream *u = s->u;
 
+	if (!m->status && ibcc_wire_is_response(m->mad) && u->amend)
+		u->amend(u->amend_arg, s, m);
 	if (m->status || ibcc_wire_is_response(m->mad))
 		ibcc_pending_answer(u->pending, m);
 	else if (u->request)
@@ -442,6 +446,12 @@ void ibcc_upstream_on_request(struct ibcc_upstream *u, ibcc_upstream_request *fn
 {
 	u->request = fn;
 	u->request_arg = arg;
+}
+
+void ibcc_upstream_on_answer(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg)
+{
+	u->amend = fn;
+	u->amend_arg = arg;
 }
 
 struct ibcc_upstream *ibcc_upstream_new(sd_event *ev, const char *name, int *err)

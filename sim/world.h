@@ -43,6 +43,11 @@ int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, u
 		      const uint8_t *rq, uint8_t *reply);
 /* LID of the node's first endport, 0 if it has none. */
 uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid);
+/* GUID of the node that has a LID; 0: none. */
+uint64_t ibcc_world_lid_guid(const struct ibcc_world *w, uint16_t lid);
+
+/* The node of a topology where an SMP's directed route from another one ends, or IBCC_NONE. */
+uint32_t ibcc_world_route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp);
 
 /* Loss at the node that a request goes to, by its LID or directed route; 0 if that is not known. */
 uint16_t ibcc_world_loss(const struct ibcc_world *w, uint64_t from_guid, uint16_t dlid,

@@ -29,6 +29,13 @@ uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid)
 	return p == IBCC_NONE ? 0 : w->topo->port[p].lid;
 }
 
+uint64_t ibcc_world_lid_guid(const struct ibcc_world *w, uint16_t lid)
+{
+	uint32_t p = w->topo ? ibcc_topo_port_of_lid(w->topo, lid) : IBCC_NONE;
+
+	return p == IBCC_NONE ? 0 : w->topo->node[w->topo->port[p].node].guid;
+}
+
 /* Whether packets from an endport reach a LID, over active links. */
 static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 {
@@ -86,8 +93,8 @@ int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, u
 	return 0;
 }
 
-/* Where a directed route from a node ends. Its hops count from 1, as in the datagram. */
-static uint32_t route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp)
+/* Hops count from 1, as in the datagram. */
+uint32_t ibcc_world_route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp)
 {
 	unsigned int hops = smp[SMP_HOP_COUNT];
 
@@ -108,7 +115,7 @@ uint16_t ibcc_world_loss(const struct ibcc_world *w, uint64_t from_guid, uint16_
 	if (!w->topo)
 		return 0;
 	if (rq[1] == IBCC_MAD_CLASS_SMP_DIRECT) {
-		node = route_end(w->topo, ibcc_topo_find_guid(w->topo, from_guid), rq);
+		node = ibcc_world_route_end(w->topo, ibcc_topo_find_guid(w->topo, from_guid), rq);
 	} else {
 		port = ibcc_topo_port_of_lid(w->topo, dlid);
 		node = port == IBCC_NONE ? IBCC_NONE : w->topo->port[port].node;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include <ibcc/link.h>
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
@@ -15,10 +16,14 @@
  */
 int ibcc_rate_parse(const char *s, uint32_t *mbps);
 
+/* Width and speed of a link: "4x QDR", "12xSDR". -EINVAL if there is no such link. */
+int ibcc_rate_parse_link(const char *s, unsigned int *lanes, enum ibcc_link_speed *speed);
+
 /* Writes the width and speed, with `space` between, of the slowest link that carries a data rate:
- * "4x QDR". Returns 0 if it has exactly that rate, else -ERANGE.
+ * "4x QDR". Of several it is the one with so many lanes (0: the usual width). Returns 0 if it has
+ * exactly that rate, else -ERANGE.
  */
-int ibcc_rate_format(uint32_t mbps, char *buf, size_t len, const char *space);
+int ibcc_rate_format(uint32_t mbps, unsigned int lanes, char *buf, size_t len, const char *space);
 
 /* Reads a scenario; its topology gets LIDs and shortest-path routes. All errors in *e. -EINVAL,
  * -ENOENT..., -ENOMEM; *s needs ibcc_scenario_fini() only after 0.
@@ -33,6 +38,14 @@ int ibcc_scenario_load_set(const char *file, const char *const *set, size_t n_se
  * on failure. Links without a rate get 4X QDR.
  */
 struct ibcc_topo *ibcc_netfile_load(const char *file, struct ibcc_yaml_errors *e);
+
+/* The fastest speed that stock ibsim 0.10 knows. */
+#define IBCC_NETFILE_IBSIM_SPEED IBCC_LINK_SPEED_HDR
+
+/* Copies a netfile, which ibcc_netfile_load() takes, such that stock ibsim reads the same widths
+ * and speeds in it: faster links become IBCC_NETFILE_IBSIM_SPEED. -EIO.
+ */
+int ibcc_netfile_copy_for_ibsim(FILE *in, FILE *out);
 
 /* Writes a topology as a netfile that ibsim reads. Node names are the descriptions. -EIO. */
 int ibcc_netfile_write(const struct ibcc_topo *t, FILE *out);

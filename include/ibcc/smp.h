@@ -64,6 +64,9 @@ struct ibcc_smp_port_info {
 	uint8_t mtu_code;    /* NeighborMTU */
 	uint8_t op_vls;      /* OperationalVLs code: 1 VL0, 2 VL0-1, 3 VL0-3, 4 VL0-7, 5 VL0-14 */
 	bool has_ext_speeds; /* CapabilityMask; of a switch at its port 0 */
+	/* Names the extended speeds that it supports. A port that does names the active one, too.
+	 */
+	bool tells_ext_speeds;
 	uint8_t lanes;
 	enum ibcc_link_speed speed;
 	uint32_t rate_mbps;

@@ -14,6 +14,7 @@
  */
 #define SPEED_EXT2_BYTE  56u
 #define SPEED_EXT2_SHIFT 5
+#define SUP_EXT2_SHIFT   3 /* LinkSpeedExtSupported2 */
 #define SPEED_EXT2_MASK  3u
 #define SPEED_EXT2_XDR   1u
 #define CAP_EXT_SPEEDS   0x4000u
@@ -60,6 +61,7 @@ void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v)
 {
 	uint8_t ext = (uint8_t)get(mad, IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
 	unsigned int ext2 = mad[DATA + SPEED_EXT2_BYTE] >> SPEED_EXT2_SHIFT & SPEED_EXT2_MASK;
+	unsigned int sup2 = mad[DATA + SPEED_EXT2_BYTE] >> SUP_EXT2_SHIFT & SPEED_EXT2_MASK;
 
 	if (ext2 == SPEED_EXT2_XDR)
 		ext = IBCC_LINK_SPEED_EXT_XDR;
@@ -73,6 +75,7 @@ void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v)
 	v->op_vls = (uint8_t)get(mad, IB_PORT_OPER_VLS_F);
 	v->lanes = (uint8_t)ibcc_link_width_lanes((uint8_t)get(mad, IB_PORT_LINK_WIDTH_ACTIVE_F));
 	v->has_ext_speeds = get(mad, IB_PORT_CAPMASK_F) & CAP_EXT_SPEEDS;
+	v->tells_ext_speeds = get(mad, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F) || sup2;
 	v->speed = ibcc_link_speed_decode((uint8_t)get(mad, IB_PORT_LINK_SPEED_ACTIVE_F), ext, 0);
 	v->rate_mbps = ibcc_link_rate_mbps(v->lanes, v->speed);
 }

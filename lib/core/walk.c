@@ -78,6 +78,7 @@ void ibcc_walk_free(struct ibcc_walk *w)
 	free(w->node);
 	free(w->todo);
 	free(w->gap);
+	free(w->type);
 	free(w);
 }
 
@@ -220,12 +221,8 @@ static int take_port(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 {
 	struct ibcc_walk_node *n = g->node;
 	struct walk_port *p = &n->port[g->attr_mod];
-	int rc;
 
 	ibcc_smp_port_info_unpack(mad, &p->info);
-	rc = ibcc_walk_ask_rates(w, n);
-	if (rc)
-		return rc;
 	/* Only switches pass SMPs on. */
 	if (!is_switch(n) &&
 	    (n != w->first || (!w->o.leave_by_all && g->attr_mod != w->local_port)))
@@ -276,10 +273,12 @@ static int take_map(const struct ibcc_walk_get *g, const uint8_t *mad)
 int ibcc_walk_answer(struct ibcc_walk *w, const struct ibcc_walk_get *g, const uint8_t *mad)
 {
 	w->n_busy--;
+	if (ibcc_walk_is_rate(g)) {
+		ibcc_walk_take_rate(w, g, mad);
+		return 0;
+	}
 	if (!mad)
 		return 0;
-	if (ibcc_walk_is_rate(g))
-		return ibcc_walk_take_rate(w, g, mad);
 	switch ((enum ibcc_smp_attr)g->attr_id) {
 	case IBCC_SMP_ATTR_NODE_INFO: return take_node(w, g, mad);
 	case IBCC_SMP_ATTR_PORT_INFO: return take_port(w, g, mad);
@@ -302,7 +301,8 @@ void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g)
 	struct ibcc_walk_get *gap = grow(w->gap, w->n_gaps, &w->cap_gaps, sizeof(*gap));
 
 	w->n_busy--;
-	w->no_fdr10 |= g->attr_id == IBCC_SMP_ATTR_EXT_PORT_INFO;
+	if (ibcc_walk_is_rate(g))
+		ibcc_walk_no_rate(w, g);
 	if (gap)
 		w->gap = gap;
 	if (gap)
@@ -348,6 +348,8 @@ int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g)
 	do {
 		if (w->head == w->n_todo) {
 			w->head = w->n_todo = 0;
+			if (!w->n_busy)
+				rc = ibcc_walk_ask_rates(w);
 			/* Once, when the links are known. */
 			for (uint32_t i = 0; w->o.sl2vl && !w->n_busy && i < w->n && !rc; i++)
 				rc = ask_maps(w, w->node[i]);
@@ -426,6 +428,7 @@ struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w)
 	struct ibcc_topo *t = ibcc_topo_new();
 	int rc = t ? 0 : -ENOMEM;
 
+	ibcc_walk_settle_rates(w);
 	for (uint32_t i = 0; i < w->n && !rc; i++) {
 		struct ibcc_walk_node *n = w->node[i];
 		int64_t at = ibcc_topo_add_node(t, n->info.node_guid,

@@ -1,97 +1,249 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rates that PortInfo does not tell at first. Where it reads QDR the link may be faster: some
- * devices tell extended speeds only whom says by bit 31 of AttrMod that he knows them (OpenSM asks
- * so again since 3.3.25, where CapabilityMask has the bit), and FDR10 is in an attribute of the
- * vendor. A few ports of each switch are asked, and the others if one of those was faster; of
- * adapters a few of all, and the others if one of those withheld it: else fabrics of QDR would be
- * asked everything twice.
+/* Rates that PortInfo does not tell at first.
+ *
+ * A port that reads QDR may be faster, in two ways:
+ * - Some devices tell extended speeds only if bit 31 of AttrMod says that the sender knows them
+ *   (OpenSM asks so again since 3.3.25, where CapabilityMask has the bit). A port that tells which
+ *   extended speeds it supports tells the active one, too, so it is not asked again.
+ * - FDR10 stands in an attribute of the vendor's, and PortInfo says QDR beside it.
+ *
+ * Both ends of a link run at one speed. So each link is decided for itself, whatever the other
+ * ports of its switch answered, and one end is asked: nobody is asked whose other end cannot be
+ * faster, or has told its speed. That is at most one Get a link of either kind where nodes answer.
+ * A node that gives no answer to a kind of question is not asked it again; the other end of its
+ * links is. Of one type of device, two nodes that give none are enough, unless another one did. A
+ * link that stays undecided has no rate: QDR would be a guess, and a faster link looks full by it.
+ *
+ * The questions come when all else has been answered, round by round, since who is asked next
+ * depends on who has answered.
  */
 #include <ibcc/device.h>
-#include <ibcc/topo.h>
+
+#include <errno.h>
+
+#include <ibcc/grow.h>
 
 #include "lib/core/walk_state.h"
 
-#define PROBES    2u
-#define CA_PROBES 32u
-#define STATE_UP  2u
+#define STATE_UP 2u
+#define MUTE_MAX 2u /* nodes of a type that give no answer, while none of them gave one */
+
+/* One end of a link. */
+struct end {
+	struct ibcc_walk_node *node; /* NULL: the node at this end gave no answer */
+	struct walk_port *port;
+	uint32_t num;
+};
 
 static bool is_switch(const struct ibcc_walk_node *n)
 {
 	return n->info.node_type == IBCC_NODE_SWITCH;
 }
 
-static bool reads_qdr(const struct walk_port *p)
+/* Has this end told its PortInfo, of a link that is there? */
+static bool is_known(const struct end *e)
 {
-	return p->info.state >= STATE_UP && p->info.speed == IBCC_LINK_SPEED_QDR;
+	return e->node && e->port->info.state;
 }
 
-static bool may_have_fdr10(const struct ibcc_walk *w, const struct ibcc_walk_node *n)
+static bool reads_qdr(const struct end *e)
 {
-	const struct ibcc_device *d = ibcc_device_find(n->info.vendor_id, n->info.device_id);
-
-	return d && ibcc_device_has_fdr10(d) && !w->no_fdr10;
+	return is_known(e) && e->port->info.state >= STATE_UP &&
+	       e->port->info.speed == IBCC_LINK_SPEED_QDR;
 }
 
-static bool may_withhold(const struct ibcc_walk *w, const struct ibcc_walk_node *n)
+static void set_speed(const struct end *e, enum ibcc_link_speed speed)
 {
-	if (is_switch(n))
-		return n->withholds || n->n_ext_probes < PROBES;
-	return w->ca_withholds || (n->n_ext_probes < PROBES && w->n_ca_probes < CA_PROBES);
+	if (!is_known(e))
+		return;
+	e->port->info.speed = speed;
+	e->port->info.rate_mbps = ibcc_link_rate_mbps(e->port->info.lanes, speed);
 }
 
-int ibcc_walk_ask_rates(struct ibcc_walk *w, struct ibcc_walk_node *n)
+static struct walk_type *find_type(const struct ibcc_walk *w, const struct ibcc_walk_node *n)
 {
-	bool fdr10 = may_have_fdr10(w, n);
+	for (uint32_t i = 0; i < w->n_types; i++)
+		if (w->type[i].vendor_id == n->info.vendor_id &&
+		    w->type[i].device_id == n->info.device_id)
+			return &w->type[i];
+	return NULL;
+}
+
+static int add_type(struct ibcc_walk *w, const struct ibcc_walk_node *n)
+{
+	struct walk_type *t;
+
+	if (find_type(w, n))
+		return 0;
+	t = ibcc_grow(w->type, w->n_types, &w->cap_types, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	w->type = t;
+	t[w->n_types++] = (struct walk_type){ .vendor_id = n->info.vendor_id,
+					      .device_id = n->info.device_id };
+	return 0;
+}
+
+/* May this end run faster than it reads, in the way that a kind of question is about? */
+static bool may_be_faster(const struct end *e, enum walk_rate kind)
+{
+	const struct ibcc_device *d;
+	const struct walk_port *caps;
+
+	if (!e->node)
+		return true;
+	if (kind == WALK_RATE_FDR10) {
+		d = ibcc_device_find(e->node->info.vendor_id, e->node->info.device_id);
+		return d && ibcc_device_has_fdr10(d);
+	}
+	/* A switch tells what it can at port 0. */
+	caps = is_switch(e->node) ? &e->node->port[0] : e->port;
+	return !(is_known(e) && e->port->info.tells_ext_speeds) &&
+	       (!caps->info.state || caps->info.has_ext_speeds);
+}
+
+/* The kind of question that is open at a link that reads QDR; WALK_RATES: none is. */
+static enum walk_rate open_question(const struct end ends[2])
+{
+	enum walk_rate kind = WALK_RATE_EXT;
+
+	while (kind < WALK_RATES &&
+	       (ends[0].port->told[kind] || (ends[1].node && ends[1].port->told[kind]) ||
+		!may_be_faster(&ends[0], kind) || !may_be_faster(&ends[1], kind)))
+		kind++;
+	return kind;
+}
+
+/* How good an end is to be asked; 0: it is of no use. A switch has more such links. */
+static int worth(const struct ibcc_walk *w, const struct end *e, enum walk_rate kind)
+{
+	const struct walk_type *t = reads_qdr(e) ? find_type(w, e->node) : NULL;
+
+	if (!t || e->node->answers[kind] == WALK_MUTE)
+		return 0;
+	if (e->node->answers[kind] == WALK_YES)
+		return 3;
+	if (!t->answered[kind] && t->n_mute[kind] >= MUTE_MAX)
+		return 0;
+	return is_switch(e->node) ? 2 : 1;
+}
+
+static int ask(struct ibcc_walk *w, const struct end ends[2], enum walk_rate kind)
+{
+	int first = worth(w, &ends[0], kind), second = worth(w, &ends[1], kind);
+	const struct end *e = &ends[second > first];
+	struct walk_type *t;
+
+	if (!first && !second)
+		return 0;
+	if (e->node->answers[kind] != WALK_YES) {
+		/* One question until it is known that there are answers. */
+		t = find_type(w, e->node);
+		if (e->node->answers[kind] == WALK_ASKED ||
+		    (!t->answered[kind] && t->n_mute[kind] + t->n_asked[kind] >= MUTE_MAX))
+			return 0;
+		e->node->answers[kind] = WALK_ASKED;
+		t->n_asked[kind]++;
+	}
+	if (kind == WALK_RATE_EXT)
+		return ibcc_walk_ask(w, e->node, IBCC_SMP_ATTR_PORT_INFO,
+				     e->num | IBCC_SMP_EXT_SPEEDS, 0);
+	return ibcc_walk_ask(w, e->node, IBCC_SMP_ATTR_EXT_PORT_INFO, e->num, 0);
+}
+
+/* The ends of a link of which the first one reads QDR and nothing else is known, once for each
+ * link. What the other end knows of it goes without saying.
+ */
+static bool in_doubt(struct ibcc_walk_node *n, uint32_t num, struct end ends[2])
+{
+	ends[0] = (struct end){ n, &n->port[num], num };
+	ends[1] = (struct end){ .node = ends[0].port->peer, .num = ends[0].port->peer_port };
+	if (ends[1].node)
+		ends[1].port = &ends[1].node->port[ends[1].num];
+	if (!reads_qdr(&ends[0]))
+		return false;
+	if (!is_known(&ends[1]))
+		return true;
+	if (reads_qdr(&ends[1]))
+		return ends[0].port < ends[1].port;
+	if (ends[1].port->info.state >= STATE_UP &&
+	    (ends[1].port->info.speed > IBCC_LINK_SPEED_QDR ||
+	     ends[1].port->info.speed == IBCC_LINK_SPEED_NONE))
+		set_speed(&ends[0], ends[1].port->info.speed);
+	return false;
+}
+
+int ibcc_walk_ask_rates(struct ibcc_walk *w)
+{
+	struct end ends[2];
 	int rc = 0;
 
-	for (uint32_t num = 1; num <= n->info.num_ports && !rc; num++) {
-		struct walk_port *p = &n->port[num];
-		/* A switch tells what it can at port 0. */
-		const struct walk_port *caps = is_switch(n) ? &n->port[0] : p;
+	for (uint32_t i = 0; i < w->n && !rc; i++)
+		rc = add_type(w, w->node[i]);
+	for (uint32_t i = 0; i < w->n && !rc; i++) {
+		for (uint32_t num = 1; num <= w->node[i]->info.num_ports && !rc; num++) {
+			enum walk_rate kind;
 
-		if (!reads_qdr(p) || !caps->info.state)
-			continue;
-		if (caps->info.has_ext_speeds && !p->asked_ext && may_withhold(w, n)) {
-			p->asked_ext = true;
-			n->n_ext_probes++;
-			w->n_ca_probes += !is_switch(n);
-			rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_PORT_INFO, num | IBCC_SMP_EXT_SPEEDS,
-					   0);
-		}
-		if (fdr10 && !p->asked_fdr10 && !rc &&
-		    (n->has_fdr10 || n->n_fdr10_probes < PROBES)) {
-			p->asked_fdr10 = true;
-			n->n_fdr10_probes++;
-			rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_EXT_PORT_INFO, num, 0);
+			if (!in_doubt(w->node[i], num, ends))
+				continue;
+			kind = open_question(ends);
+			if (kind < WALK_RATES)
+				rc = ask(w, ends, kind);
 		}
 	}
 	return rc;
 }
 
-static void set_speed(struct walk_port *p, enum ibcc_link_speed speed)
+void ibcc_walk_settle_rates(struct ibcc_walk *w)
 {
-	p->info.speed = speed;
-	p->info.rate_mbps = ibcc_link_rate_mbps(p->info.lanes, speed);
+	struct end ends[2];
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		for (uint32_t num = 1; num <= w->node[i]->info.num_ports; num++) {
+			if (!in_doubt(w->node[i], num, ends) || open_question(ends) == WALK_RATES)
+				continue;
+			set_speed(&ends[0], IBCC_LINK_SPEED_NONE);
+			set_speed(&ends[1], IBCC_LINK_SPEED_NONE);
+		}
+	}
 }
 
-int ibcc_walk_take_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g, const uint8_t *mad)
+static enum walk_rate kind_of(const struct ibcc_walk_get *g)
 {
-	struct ibcc_walk_node *n = g->node;
-	struct walk_port *p = &n->port[g->attr_mod & ~IBCC_SMP_EXT_SPEEDS];
+	return g->attr_id == IBCC_SMP_ATTR_EXT_PORT_INFO ? WALK_RATE_FDR10 : WALK_RATE_EXT;
+}
+
+void ibcc_walk_take_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g, const uint8_t *mad)
+{
+	enum walk_rate kind = kind_of(g);
+	struct walk_type *t = find_type(w, g->node);
+	uint32_t num = g->attr_mod & ~IBCC_SMP_EXT_SPEEDS;
+	struct end e = { g->node, &g->node->port[num], num };
 	struct ibcc_smp_port_info again;
 
-	if (g->attr_id == IBCC_SMP_ATTR_EXT_PORT_INFO) {
-		if (!ibcc_smp_has_fdr10(mad) || p->info.speed != IBCC_LINK_SPEED_QDR)
-			return 0;
-		n->has_fdr10 = true;
-		set_speed(p, IBCC_LINK_SPEED_FDR10);
-	} else {
-		ibcc_smp_port_info_unpack(mad, &again);
-		if (again.speed <= IBCC_LINK_SPEED_FDR10)
-			return 0;
-		n->withholds = true;
-		w->ca_withholds |= !is_switch(n);
-		set_speed(p, again.speed);
+	t->n_asked[kind] -= g->node->answers[kind] == WALK_ASKED;
+	t->answered[kind] = true;
+	g->node->answers[kind] = WALK_YES;
+	/* A device that refuses a question does not know the speed that it is about. */
+	e.port->told[kind] = true;
+	if (!mad || !reads_qdr(&e))
+		return;
+	if (kind == WALK_RATE_FDR10) {
+		if (ibcc_smp_has_fdr10(mad))
+			set_speed(&e, IBCC_LINK_SPEED_FDR10);
+		return;
 	}
-	return ibcc_walk_ask_rates(w, n);
+	ibcc_smp_port_info_unpack(mad, &again);
+	if (again.state >= STATE_UP)
+		set_speed(&e, again.speed);
+}
+
+void ibcc_walk_no_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g)
+{
+	enum walk_rate kind = kind_of(g);
+	struct walk_type *t = find_type(w, g->node);
+
+	t->n_asked[kind] -= g->node->answers[kind] == WALK_ASKED;
+	t->n_mute[kind] += g->node->answers[kind] != WALK_MUTE;
+	g->node->answers[kind] = WALK_MUTE;
 }

@@ -13,10 +13,11 @@
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
-#define GUID_BASE_CA   0x100000u /* ibsim's, for files that give no GUIDs */
-#define GUID_BASE_SW   0x200000u
-#define GUID_BASE_RT   0x300000u
-#define MAX_LINE_BYTES 4096
+#include "lib/io/netfile_text.h"
+
+#define GUID_BASE_CA 0x100000u /* ibsim's, for files that give no GUIDs */
+#define GUID_BASE_SW 0x200000u
+#define GUID_BASE_RT 0x300000u
 
 /* A port as its line describes it; linked when all nodes are known. */
 struct half {
@@ -25,7 +26,8 @@ struct half {
 	char remote[IBCC_DESC_BYTES];
 	unsigned int remote_port;
 	uint32_t rate_mbps; /* 0: not said */
-	bool own_rate;      /* said in numbers, which may be that of one direction */
+	uint8_t lanes;
+	bool own_rate; /* said in numbers, which may be that of one direction */
 	uint16_t mtu_bytes;
 };
 
@@ -179,59 +181,31 @@ static int read_header(struct reader *r, char *line, enum ibcc_node_type type)
 	return set_lid(r, r->topo->node[node].first_port, rest);
 }
 
-/* Highest width and speed of a mask of enabled ones, as PortInfo codes them. */
-static unsigned int mask_lanes(unsigned long mask)
-{
-	static const uint8_t best_first[] = { 8, 4, 2, 16, 1 };
-	size_t i;
-
-	for (i = 0; i < sizeof(best_first); i++)
-		if (mask & best_first[i])
-			return ibcc_link_width_lanes(best_first[i]);
-	return 0;
-}
-
-static enum ibcc_link_speed mask_speed(unsigned long mask, unsigned long ext)
-{
-	unsigned int bit;
-
-	for (bit = 8; bit; bit >>= 1)
-		if (ext & bit)
-			return ibcc_link_speed_decode(4, (uint8_t)bit, 0);
-	for (bit = 4; bit; bit >>= 1)
-		if (mask & bit)
-			return ibcc_link_speed_decode((uint8_t)bit, 0, 0);
-	return IBCC_LINK_SPEED_NONE;
-}
-
 /* Rate of a port from its options, "w=8 s=1", and its comment, "4xQDR". */
-static void read_rate(const struct reader *r, const char *s, struct half *h)
+static int read_rate(struct reader *r, const char *line, struct half *h)
 {
+	const char *s = ibcc_netfile_behind_quotes(line), *word, *want = NULL;
 	unsigned int lanes = r->lanes;
 	enum ibcc_link_speed speed = r->speed;
-	const char *at = strrchr(s, 'x');
 	unsigned long v;
 	char text[32];
-	int n;
+	size_t len;
 
-	for (const char *eq = strchr(s, '='); eq; eq = strchr(eq + 1, '=')) {
-		v = strtoul(eq + 1, NULL, 0);
-		if (eq > s && eq[-1] == 'w' && mask_lanes(v))
-			lanes = mask_lanes(v);
-		else if (eq > s && eq[-1] == 's')
-			speed = mask_speed(v ? v : 4, 0);
-		else if (eq > s && eq[-1] == 'e' && v)
-			speed = mask_speed(0, v);
+	for (const char *eq = strchr(s, '='); eq && !want; eq = strchr(eq + 1, '='))
+		if (eq > s && strchr("wse", eq[-1]))
+			want = ibcc_netfile_option(eq[-1], eq + 1, &lanes, &speed);
+	if (want)
+		return fail(r, r->line, r->text, want);
+	word = ibcc_netfile_find_rate(line, &len);
+	if (word) {
+		snprintf(text, sizeof(text), "%.*s", (int)len, word);
+		if (len >= sizeof(text) || ibcc_rate_parse_link(text, &lanes, &speed))
+			return fail(r, r->line, text, "a link's width and speed, such as 4xEDR");
 	}
-	if (lanes || speed != IBCC_LINK_SPEED_NONE)
+	if (lanes || speed != IBCC_LINK_SPEED_NONE) {
+		h->lanes = (uint8_t)(lanes ? lanes : 4);
 		h->rate_mbps = ibcc_link_rate_mbps(
-			lanes ? lanes : 4,
-			speed != IBCC_LINK_SPEED_NONE ? speed : IBCC_LINK_SPEED_QDR);
-	if (at && at > s && isdigit((unsigned char)at[-1])) {
-		at -= at - 1 > s && isdigit((unsigned char)at[-2]) ? 2 : 1;
-		n = snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, " \t"), at);
-		if (n > 0)
-			(void)ibcc_rate_parse(text, &h->rate_mbps); /* "4x???" stays unknown */
+			h->lanes, speed != IBCC_LINK_SPEED_NONE ? speed : IBCC_LINK_SPEED_QDR);
 	}
 	/* What the names of widths and speeds cannot say; ibcc_netfile_write() adds it. */
 	if (word_number(s, "rate", &v) && v >= 1 && v <= IBCC_RATE_MAX_MBPS) {
@@ -240,14 +214,7 @@ static void read_rate(const struct reader *r, const char *s, struct half *h)
 	}
 	if (word_number(s, "mtu", &v) && v >= 256 && v <= 4096)
 		h->mtu_bytes = (uint16_t)v;
-}
-
-/* Behind the last quoted text: a description may hold anything. */
-static const char *behind_quotes(const char *s)
-{
-	const char *quote = strrchr(s, '"');
-
-	return quote ? quote + 1 : s;
+	return 0;
 }
 
 /* "[1](guid) "remote"[2](guid)  # lid 1 lmc 0 "description" lid 2 4xQDR" */
@@ -284,7 +251,8 @@ static int read_port(struct reader *r, char *line)
 	if (h->remote_port < 1 || h->remote_port > 254)
 		return fail(r, r->line, r->text, "[PORT] of the remote node");
 	r->n_halves++;
-	read_rate(r, behind_quotes(s), h);
+	if (read_rate(r, s, h))
+		return -EINVAL;
 	return is_switch ? 0 : set_lid(r, port, s);
 }
 
@@ -307,18 +275,12 @@ static int read_guid(struct reader *r, const char *line, enum ibcc_node_type typ
 
 static int read_option(struct reader *r, const char *line)
 {
-	const char *eq = strchr(line, '=');
-	unsigned long v = eq ? strtoul(eq + 1, NULL, 0) : 0;
+	const char *eq = strchr(line, '='), *want;
 
 	if (!eq)
 		return fail(r, r->line, r->text, "a value behind =");
-	if (!strncmp(line, "width", 5))
-		r->lanes = mask_lanes(v);
-	else if (!strncmp(line, "speed", 5))
-		r->speed = mask_speed(v ? v : 4, 0);
-	else if (v)
-		r->speed = mask_speed(0, v);
-	return 0;
+	want = ibcc_netfile_option(*line, eq + 1, &r->lanes, &r->speed);
+	return want ? fail(r, r->line, r->text, want) : 0;
 }
 
 static int read_line(struct reader *r, char *line)
@@ -402,7 +364,7 @@ static int link_halves(struct reader *r)
 		if (r->half[i - 1].port == r->half[i].port)
 			rc = fail(r, r->half[i].line, r->half[i].remote, "one line for each port");
 	for (i = 0; !rc && i < r->n_halves; i++) {
-		const struct half *h = &r->half[i], *back;
+		const struct half *h = &r->half[i], *back, *slow;
 		const struct ibcc_topo_port *p = &t->port[h->port];
 		struct half key = { 0 };
 		const struct name *remote;
@@ -419,14 +381,17 @@ static int link_halves(struct reader *r)
 				    "a remote port whose own line leads back here");
 		if (back < h)
 			continue; /* linked already */
-		rate = !h->rate_mbps || (back->rate_mbps && back->rate_mbps < h->rate_mbps)
-			       ? back->rate_mbps
-			       : h->rate_mbps;
+		slow = !h->rate_mbps || (back->rate_mbps && back->rate_mbps < h->rate_mbps) ? back
+											    : h;
+		rate = slow->rate_mbps;
 		if (!rate)
 			rate = ibcc_link_rate_mbps(4, IBCC_LINK_SPEED_QDR);
 		rc = ibcc_topo_link(
 			t, p->node, p->num, t->port[back->port].node, t->port[back->port].num, rate,
 			h->mtu_bytes < back->mtu_bytes ? h->mtu_bytes : back->mtu_bytes);
+		if (!rc)
+			t->port[h->port].lanes = t->port[back->port].lanes =
+				slow->lanes ? slow->lanes : 4;
 		if (!rc && h->own_rate && back->own_rate) {
 			t->port[h->port].rate_mbps = h->rate_mbps;
 			t->port[back->port].rate_mbps = back->rate_mbps;
@@ -438,7 +403,7 @@ static int link_halves(struct reader *r)
 static int read_file(struct reader *r)
 {
 	FILE *f = fopen(r->file, "re");
-	char line[MAX_LINE_BYTES];
+	char line[IBCC_NETFILE_LINE_BYTES];
 	unsigned int before = r->e->n;
 	int rc = 0;
 

@@ -128,8 +128,9 @@ static void write_port(const struct writer *w, uint32_t port)
 	if (!ibcc_topo_is_switch(t, p->node))
 		fprintf(w->out, "lid %u lmc %u ", p->lid, lmc_of(t, port));
 	/* A link has one width and speed, and a direction may be slower. */
-	is_exact = !ibcc_rate_format(ibcc_topo_link_mbps(t, port), rate, sizeof(rate), "") &&
-		   p->rate_mbps == peer->rate_mbps;
+	is_exact =
+		!ibcc_rate_format(ibcc_topo_link_mbps(t, port), p->lanes, rate, sizeof(rate), "") &&
+		p->rate_mbps == peer->rate_mbps;
 	fprintf(w->out, "\"%s\" lid %u %s", quotable(w, peer->node, desc), lid_of(t, p->peer),
 		rate);
 	/* For what ibsim cannot have; it does not read on here. */

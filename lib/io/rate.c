@@ -10,17 +10,25 @@
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
-static int parse_link(unsigned int lanes, const char *name, uint32_t *mbps)
+int ibcc_rate_parse_link(const char *s, unsigned int *lanes, enum ibcc_link_speed *speed)
 {
-	int speed;
+	size_t digits = strspn(s, "0123456789");
+	unsigned int n = 0;
 
-	for (speed = IBCC_LINK_SPEED_SDR; speed <= IBCC_LINK_SPEED_XDR; speed++) {
-		uint32_t rate = ibcc_link_rate_mbps(lanes, (enum ibcc_link_speed)speed);
+	if (!digits || digits > 2 || tolower((unsigned char)s[digits]) != 'x')
+		return -EINVAL;
+	for (size_t i = 0; i < digits; i++)
+		n = n * 10 + (unsigned int)(s[i] - '0');
+	s += digits + 1;
+	s += strspn(s, " ");
+	for (int i = IBCC_LINK_SPEED_SDR; i <= IBCC_LINK_SPEED_XDR; i++) {
+		enum ibcc_link_speed sp = (enum ibcc_link_speed)i;
 
-		if (!strcasecmp(name, ibcc_link_speed_name((enum ibcc_link_speed)speed)) && rate) {
-			*mbps = rate;
-			return 0;
-		}
+		if (strcasecmp(s, ibcc_link_speed_name(sp)) || !ibcc_link_rate_mbps(n, sp))
+			continue;
+		*lanes = n;
+		*speed = sp;
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -32,17 +40,17 @@ int ibcc_rate_parse(const char *s, uint32_t *mbps)
 		double mbps;
 	} units[] = { { "", 1 }, { "Mb/s", 1 }, { "Gb/s", 1000 }, { "MB/s", 8 }, { "GB/s", 8000 } };
 	size_t digits = strspn(s, "0123456789"), i;
+	enum ibcc_link_speed speed;
+	unsigned int lanes;
 	char number[32];
 	const char *unit;
 	double v;
 
 	if (digits && digits <= 2 && tolower((unsigned char)s[digits]) == 'x') {
-		unsigned int lanes = 0;
-
-		for (i = 0; i < digits; i++)
-			lanes = lanes * 10 + (unsigned int)(s[i] - '0');
-		s += digits + 1;
-		return parse_link(lanes, s + strspn(s, " "), mbps);
+		if (ibcc_rate_parse_link(s, &lanes, &speed))
+			return -EINVAL;
+		*mbps = ibcc_link_rate_mbps(lanes, speed);
+		return 0;
 	}
 	digits = strspn(s, "0123456789.");
 	if (!digits || digits >= sizeof(number))
@@ -64,25 +72,23 @@ int ibcc_rate_parse(const char *s, uint32_t *mbps)
 	return -EINVAL;
 }
 
-int ibcc_rate_format(uint32_t mbps, char *buf, size_t len, const char *space)
+int ibcc_rate_format(uint32_t mbps, unsigned int lanes, char *buf, size_t len, const char *space)
 {
-	static const unsigned int lanes[] = { 4, 1, 12, 2, 8 }; /* the most usual first */
+	const unsigned int widths[] = { lanes, 4, 1, 12, 2, 8 }; /* the most usual first */
 	uint32_t best = 0;
-	size_t i;
-	int speed;
 
-	for (i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
-		for (speed = IBCC_LINK_SPEED_SDR; speed <= IBCC_LINK_SPEED_NDR; speed++) {
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		for (int speed = IBCC_LINK_SPEED_SDR; speed <= IBCC_LINK_SPEED_XDR; speed++) {
 			enum ibcc_link_speed sp = (enum ibcc_link_speed)speed;
-			uint32_t rate = ibcc_link_rate_mbps(lanes[i], sp);
+			uint32_t rate = ibcc_link_rate_mbps(widths[i], sp);
 
-			if (rate < mbps || (best && rate >= best))
+			if (rate < mbps || !rate || (best && rate >= best))
 				continue;
 			best = rate;
-			snprintf(buf, len, "%ux%s%s", lanes[i], space, ibcc_link_speed_name(sp));
+			snprintf(buf, len, "%ux%s%s", widths[i], space, ibcc_link_speed_name(sp));
 		}
 	}
 	if (!best)
-		snprintf(buf, len, "12x%s%s", space, ibcc_link_speed_name(IBCC_LINK_SPEED_NDR));
+		snprintf(buf, len, "12x%s%s", space, ibcc_link_speed_name(IBCC_LINK_SPEED_XDR));
 	return best == mbps ? 0 : -ERANGE;
 }

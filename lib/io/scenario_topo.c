@@ -19,7 +19,8 @@ struct topo_yaml {
 	const struct ibcc_yaml_node *nodes, *links, *tree, *rate;
 	char netfile[1024];
 	uint32_t rate_mbps;
-	int mtu; /* code - 1 */
+	unsigned int lanes; /* of such a link */
+	int mtu;            /* code - 1 */
 	struct ibcc_topo *topo;
 };
 
@@ -187,6 +188,23 @@ static int read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 }
 
 /* One item of `links`: [a, b], or {ends: [a, b], rate: a to b, rate_back: b to a}. */
+/* Lanes of a link with this rate: those that the text of the rate names (NULL: there is none), or
+ * else those of the slowest link that carries it.
+ */
+static unsigned int lanes_of(const struct ibcc_yaml_node *rate, uint32_t mbps)
+{
+	const char *text = rate ? ibcc_yaml_scalar(rate) : NULL;
+	enum ibcc_link_speed speed;
+	unsigned int lanes = 0;
+	char link[32];
+
+	if (text && !ibcc_rate_parse_link(text, &lanes, &speed))
+		return lanes;
+	(void)ibcc_rate_format(mbps, 0, link, sizeof(link), "");
+	(void)ibcc_rate_parse_link(link, &lanes, &speed);
+	return lanes;
+}
+
 struct link_yaml {
 	const struct ibcc_yaml_node *ends, *rate, *back;
 };
@@ -230,6 +248,8 @@ static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	if (ibcc_topo_link(ty->topo, node[0], port[0], node[1], port[1], rate_mbps, mtu_bytes(ty)))
 		return ibcc_yaml_want(y, e, end[1], path, "two different ports");
 	ty->topo->port[at[1]].rate_mbps = back_mbps;
+	for (i = 0; i < 2 && ly.rate; i++)
+		ty->topo->port[at[i]].lanes = (uint8_t)lanes_of(ly.rate, rate_mbps);
 	return 0;
 }
 
@@ -405,6 +425,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		goto out;
 	if (ty.rate && ibcc_scenario_read_rate(y, ty.rate, "topology.rate", &ty.rate_mbps, e))
 		goto out;
+	ty.lanes = lanes_of(ty.rate, ty.rate_mbps);
 	if (!ty.nodes + !ty.tree + !ty.netfile[0] != 2 || (ty.links && !ty.nodes)) {
 		ibcc_yaml_want(y, e, n, "topology", "either nodes with links, or tree, or netfile");
 		goto out;
@@ -421,6 +442,15 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 	}
 	if (rc == -ENOMEM)
 		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
+	for (uint32_t i = 0; !rc && i < ty.topo->n_ports; i++) {
+		struct ibcc_topo_port *p = &ty.topo->port[i];
+
+		if (p->peer != IBCC_NONE && !p->lanes)
+			p->lanes = (uint8_t)(p->rate_mbps == ty.rate_mbps
+						     ? ty.lanes
+						     : lanes_of(NULL,
+								ibcc_topo_link_mbps(ty.topo, i)));
+	}
 out:
 	if (rc) {
 		ibcc_topo_free(ty.topo);

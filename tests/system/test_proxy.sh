@@ -101,7 +101,7 @@ refused() # TEXT WANTED STATUS COMMAND...
 refused "exec without a simulator" "no simulator named nobody" 1 exec --name nobody -- true
 refused "a question to nobody" "no simulator named nobody" 1 stats --name nobody
 refused "a scenario that is not there" "/nowhere" 78 run --scenario /nowhere
-refused "a netfile that is not there" "ibsim ended" 1 run --netfile /nowhere
+refused "a netfile that is not there" "/nowhere: cannot be read" 78 run --netfile /nowhere
 refused "nothing to run" "want one of" 1 run
 refused "a speed that is none" "want a number" 1 run --netfile "$TMP/net" --speed fast
 refused "half a permille, which would be none" "want a whole number" 1 run --netfile "$TMP/net" --mad-loss 0.5

@@ -33,6 +33,9 @@ struct fake_node {
 	bool dead;      /* answers nothing */
 	bool cc_silent; /* nothing in class 0x21 */
 	bool no_cc;     /* refuses class 0x21 */
+	bool mute_rate; /* no answer to a second question for a rate, or a refusal */
+	bool refuses_rate;
+	bool no_ext; /* CapabilityMask knows no extended speeds */
 	bool no_0x15, no_timestamp;
 	bool no_samples;         /* silent to PortSamplesControl */
 	bool refuses_caps;       /* ... refuses it, and ClassPortInfo */
@@ -87,6 +90,12 @@ struct fake_fabric {
 	unsigned int ext_active; /* LinkSpeedExtActive, or FAKE_XDR; 0: nodes have none */
 	bool withholds;          /* it is told only whom knows extended speeds */
 	bool fdr10, mute_fdr10;  /* by the vendor's attribute; nodes do not answer that at all */
+	/* Or of each link, an enum ibcc_link_speed by fabric-wide port; with `withholds`, extended
+	 * ones are told only whom knows them. What ports support is told along where `tells`.
+	 */
+	const uint8_t *speed;
+	bool tells;
+	unsigned int n_again, n_vendor; /* PortInfo asked with bit 31, and the vendor's attribute */
 };
 #define FAKE_XDR 16u
 
@@ -96,7 +105,7 @@ static inline struct fake_fabric *fake_of(struct ibcc_transport *t)
 }
 
 static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, uint32_t mod,
-				  uint8_t *data)
+				  bool no_ext, uint8_t *data)
 {
 	bool ext = mod & 0x80000000u; /* who asks knows extended speeds */
 	uint32_t num = mod & 0x7fffffffu;
@@ -116,6 +125,28 @@ static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, ui
 	mad_set_field(data, 0, IB_PORT_OPER_VLS_F, (uint32_t)vls_code[p->op_vls & 15]);
 	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2); /* 4X QDR */
 	mad_set_field(data, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
+	if (f->speed && p->peer != IBCC_NONE) {
+		static const uint8_t ext_of[] = { [IBCC_LINK_SPEED_FDR] = 1,
+						  [IBCC_LINK_SPEED_EDR] = 2,
+						  [IBCC_LINK_SPEED_HDR] = 4,
+						  [IBCC_LINK_SPEED_NDR] = 8,
+						  [IBCC_LINK_SPEED_XDR] = 0 };
+		uint8_t speed = f->speed[f->t->node[node].first_port + num];
+
+		mad_set_field(data, 0, IB_PORT_LINK_SPEED_ACTIVE_F,
+			      speed < IBCC_LINK_SPEED_QDR ? speed : 4);
+		if (ext || !f->withholds) {
+			if (f->tells)
+				mad_set_field(data, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, 15);
+			if (speed == IBCC_LINK_SPEED_XDR)
+				data[56] = 1 << 5;
+			else if (speed > IBCC_LINK_SPEED_FDR10)
+				mad_set_field(data, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F,
+					      ext_of[speed]);
+		}
+	}
+	if (f->speed && !no_ext)
+		mad_set_field(data, 0, IB_PORT_CAPMASK_F, 0x4000);
 	if (f->ext_active) {
 		bool told = ext || !f->withholds;
 
@@ -150,19 +181,26 @@ static inline uint32_t fake_route(const struct fake_fabric *f, const uint8_t *ma
 }
 
 /* Status of the answer, or -1 for none. */
-static inline int fake_smp(const struct fake_fabric *f, uint16_t attr, uint32_t mod, uint8_t *mad)
+static inline int fake_smp(struct fake_fabric *f, uint16_t attr, uint32_t mod, uint8_t *mad)
 {
 	uint32_t entry, node = fake_route(f, mad, &entry);
 	uint8_t data[64] = { 0 };
+	const struct fake_node *agent;
 	const struct ibcc_topo_node *n;
+	bool rate = attr == 0xff90 || (attr == 0x15 && mod & 0x80000000u);
 	uint32_t self;
 
 	if (node == IBCC_NONE)
 		return -1;
 	n = &f->t->node[node];
 	self = n->first_port + (n->type == IBCC_NODE_SWITCH ? 0 : entry);
-	if (f->node[f->t->port[self].endport].dead)
+	agent = &f->node[f->t->port[self].endport];
+	f->n_vendor += attr == 0xff90;
+	f->n_again += rate && attr == 0x15;
+	if (agent->dead || (rate && agent->mute_rate))
 		return -1;
+	if (rate && agent->refuses_rate)
+		return FAKE_BAD_ATTR;
 	if (attr == 0x11) {
 		mad_set_field(data, 0, IB_NODE_TYPE_F, n->type);
 		mad_set_field(data, 0, IB_NODE_NPORTS_F, n->n_ports);
@@ -178,10 +216,12 @@ static inline int fake_smp(const struct fake_fabric *f, uint16_t attr, uint32_t 
 		mad_set_field(data, 0, IB_SW_LINEAR_FDB_TOP_F, n->lft_len ? n->lft_len - 1 : 0);
 		mad_set_field(data, 0, IB_SW_ENHANCED_PORT0_F, n->enhanced_port0);
 	} else if (attr == 0x15) {
-		if (!fake_port_info(f, node, mod, data))
+		if (!fake_port_info(f, node, mod, agent->no_ext, data))
 			return FAKE_BAD_FIELD;
 	} else if (attr == 0xff90 && f->mute_fdr10) {
 		return -1;
+	} else if (attr == 0xff90 && f->speed) {
+		data[15] = f->speed[n->first_port + mod] == IBCC_LINK_SPEED_FDR10;
 	} else if (attr == 0xff90 && f->fdr10) {
 		data[15] = 1;
 	} else if (attr == 0x17 && n->sl2vl) {

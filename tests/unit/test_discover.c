@@ -332,7 +332,7 @@ static void test_breakdown(void **state)
 }
 
 /* Extended speeds that are told only whom asks for them, XDR, and FDR10, which PortInfo does not
- * know; and devices that have nothing of it, or do not even answer.
+ * know; and devices that have nothing of it, or do not even answer, so that QDR would be a guess.
  */
 static void test_rates(void **state)
 {
@@ -341,10 +341,14 @@ static void test_rates(void **state)
 		bool withholds, fdr10, mute;
 		uint32_t mbps;
 	} cases[] = {
-		{ 0, false, false, false, QDR_MBPS },      { 1, false, false, false, 54545 },
-		{ 2, true, false, false, 100000 },         { 8, true, false, false, 400000 },
-		{ FAKE_XDR, false, false, false, 800000 }, { FAKE_XDR, true, false, false, 800000 },
-		{ 0, false, true, false, 40000 },          { 0, false, true, true, QDR_MBPS },
+		{ 0, false, false, false, QDR_MBPS },
+		{ 1, false, false, false, 54545 },
+		{ 2, true, false, false, 100000 },
+		{ 8, true, false, false, 400000 },
+		{ FAKE_XDR, false, false, false, 800000 },
+		{ FAKE_XDR, true, false, false, 800000 },
+		{ 0, false, true, false, 40000 },
+		{ 0, false, true, true, 0 }, /* it cannot be known */
 	};
 	struct ibcc_topo *t = fabric_tree2(8);
 

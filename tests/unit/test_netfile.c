@@ -160,6 +160,17 @@ static struct ibcc_topo *odd_fabric(void)
 	assert_int_equal(ibcc_topo_link(t, 0, 4, 7, 1, 24000, 2048), 0);
 	assert_int_equal(ibcc_topo_link(t, 0, 5, 0, 6, 32000, 2048), 0); /* slower one way */
 	t->port[t->node[0].first_port + 6].rate_mbps = 14966;
+	/* The widths of the slowest links that carry these rates. */
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		switch (t->port[i].peer == IBCC_NONE ? 0 : ibcc_topo_link_mbps(t, i)) {
+		case 0: break;
+		case 2000: t->port[i].lanes = 1; break;
+		case 25600: t->port[i].lanes = 2; break;
+		case 24000:
+		case 5000000: t->port[i].lanes = 12; break;
+		default: t->port[i].lanes = 4;
+		}
+	}
 	t->node[1].enhanced_port0 = true;
 	assert_int_equal(ibcc_topo_set_lid(t, t->node[0].first_port, 5, 0), 0);
 	assert_int_equal(ibcc_topo_set_lid(t, t->node[3].first_port + 2, 8, 3), 0);
@@ -240,6 +251,17 @@ static void test_errors(void **state)
 		 "%:1: got \"include \"other\"\", want neither include, module nor do\n"
 		 "%:2: got \"@[1] \"alias\"\", want no aliases\n"
 		 "%:3: got \"module=x\", want neither include, module nor do\n");
+	/* A width and speed that nobody knows, and masks that PortInfo does not have. */
+	read_bad("Switch 2 \"a\"\n[1]\t\"b\"[1]\t# \"b\" lid 1 4xABC\n",
+		 "%:2: got \"4xABC\", want a link's width and speed, such as 4xEDR\n");
+	read_bad("Switch 2 \"a\"\n[1] \"b\"[1] # 16xEDR\n[2] \"b\"[2] # lid 1 4x???\n",
+		 "%:2: got \"16xEDR\", want a link's width and speed, such as 4xEDR\n"
+		 "%:3: got \"4x???\", want a link's width and speed, such as 4xEDR\n");
+	read_bad("width=0\nspeed=8\nextspeed=16\nSwitch 2 \"a\"\n[1] \"b\"[1] w=32 e=99\n",
+		 "%:1: got \"width=0\", want a width from 1 to 31 behind =\n"
+		 "%:2: got \"speed=8\", want a speed from 0 to 7 behind =\n"
+		 "%:3: got \"extspeed=16\", want an extended speed from 0 to 15 behind =\n"
+		 "%:5: got \"[1] \"b\"[1] w=32 e=99\", want a width from 1 to 31 behind =\n");
 	read_bad("vendid=1\nwidth\n", "%:2: got \"width\", want a value behind =\n");
 	read_bad("switchguid=5\nSwitch 1 \"a\"\t# \"a\" base port 0 lid 49152 lmc 0\n",
 		 "%:2: got \"Switch 1 \"a\"?# \"a\" base port 0 lid 49152 lmc 0\", want a LID from "

@@ -396,13 +396,13 @@ static void test_rates(void **state)
 		assert_int_not_equal(ibcc_rate_parse(bad[i], &v), 0);
 		assert_int_equal(v, 7);
 	}
-	assert_int_equal(ibcc_rate_format(32000, buf, sizeof(buf), " "), 0);
+	assert_int_equal(ibcc_rate_format(32000, 0, buf, sizeof(buf), " "), 0);
 	assert_string_equal(buf, "4x QDR");
-	assert_int_equal(ibcc_rate_format(24000, buf, sizeof(buf), ""), 0);
+	assert_int_equal(ibcc_rate_format(24000, 0, buf, sizeof(buf), ""), 0);
 	assert_string_equal(buf, "12xSDR");
-	assert_int_equal(ibcc_rate_format(25600, buf, sizeof(buf), ""), -ERANGE);
+	assert_int_equal(ibcc_rate_format(25600, 0, buf, sizeof(buf), ""), -ERANGE);
 	assert_string_equal(buf, "2xFDR");
-	assert_int_equal(ibcc_rate_format(IBCC_RATE_MAX_MBPS, buf, sizeof(buf), ""), -ERANGE);
+	assert_int_equal(ibcc_rate_format(IBCC_RATE_MAX_MBPS, 0, buf, sizeof(buf), ""), -ERANGE);
 }
 
 int main(void)

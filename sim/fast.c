@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "sim/fast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/mad.h>
+
+#include <ibcc/link.h>
+#include <ibcc/scenario_file.h>
+#include <ibcc/smp.h>
+
+#include "sim/world.h"
+
+/* LinkSpeedExt (IBA vol. 1, 14.2.5.6), as masks of what is supported or enabled. */
+#define EXT_HDR    4u
+#define EXT_NDR    8u
+#define EXT_TO_HDR 7u
+#define EXT_TO_NDR 15u
+#define EXT2_BYTE  56u /* LinkSpeedExt2: active 6-5, supported 4-3, enabled 2-0; libibmad lacks it \
+			*/
+#define EXT2_XDR  (1u << 5 | 1u << 3 | 1u)
+#define CAP_EXT   0x4000u /* CapabilityMask: extended speeds, and that there is a second mask */
+#define CAP_2     0x8000u
+#define CAP2_BYTE 60u
+#define CAP2_HDR  0x0020u
+#define CAP2_NDR  0x0400u
+#define CAP2_EXT2 0x0800u
+#define CAP2_XDR  0x1000u
+
+struct ibcc_fast {
+	const struct ibcc_topo *t;
+	uint8_t *speed; /* by fabric-wide port, enum ibcc_link_speed; of nodes, at their port 0 */
+};
+
+static enum ibcc_link_speed speed_of(const struct ibcc_topo *t, uint32_t port)
+{
+	enum ibcc_link_speed speed = IBCC_LINK_SPEED_NONE;
+	unsigned int lanes;
+	char text[32];
+
+	if (t->port[port].peer != IBCC_NONE &&
+	    !ibcc_rate_format(ibcc_topo_link_mbps(t, port), t->port[port].lanes, text, sizeof(text),
+			      ""))
+		(void)ibcc_rate_parse_link(text, &lanes, &speed);
+	return speed > IBCC_NETFILE_IBSIM_SPEED ? speed : IBCC_LINK_SPEED_NONE;
+}
+
+struct ibcc_fast *ibcc_fast_new(const struct ibcc_topo *t)
+{
+	struct ibcc_fast *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->t = t;
+	f->speed = calloc(t->n_ports + 1u, sizeof(*f->speed));
+	if (!f->speed) {
+		free(f);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		const struct ibcc_topo_node *n = &t->node[i];
+
+		for (unsigned int num = 1; num <= n->n_ports; num++) {
+			uint8_t *speed = &f->speed[n->first_port + num];
+
+			*speed = (uint8_t)speed_of(t, n->first_port + num);
+			if (*speed > f->speed[n->first_port])
+				f->speed[n->first_port] = *speed;
+		}
+	}
+	return f;
+}
+
+void ibcc_fast_free(struct ibcc_fast *f)
+{
+	if (!f)
+		return;
+	free(f->speed);
+	free(f);
+}
+
+static void add_caps(uint8_t *info, enum ibcc_link_speed fastest)
+{
+	uint32_t caps = mad_get_field(info, 0, IB_PORT_CAPMASK_F);
+	uint16_t caps2 = (uint16_t)(info[CAP2_BYTE] << 8 | info[CAP2_BYTE + 1]);
+
+	mad_set_field(info, 0, IB_PORT_CAPMASK_F, caps | CAP_EXT | CAP_2);
+	caps2 |= CAP2_HDR | CAP2_NDR;
+	if (fastest == IBCC_LINK_SPEED_XDR)
+		caps2 |= CAP2_EXT2 | CAP2_XDR;
+	info[CAP2_BYTE] = (uint8_t)(caps2 >> 8);
+	info[CAP2_BYTE + 1] = (uint8_t)caps2;
+}
+
+static void amend(const struct ibcc_fast *f, uint32_t node, unsigned int num, uint8_t *info)
+{
+	const struct ibcc_topo_node *n = &f->t->node[node];
+	enum ibcc_link_speed speed, fastest = (enum ibcc_link_speed)f->speed[n->first_port];
+
+	if (num > n->n_ports || !fastest)
+		return;
+	/* A switch tells what it can at port 0, others at each port. */
+	if ((n->type == IBCC_NODE_SWITCH) == !num)
+		add_caps(info, fastest);
+	speed = (enum ibcc_link_speed)f->speed[n->first_port + num];
+	/* Somebody may have made the link slower, or taken it down. */
+	if (!num || !speed || mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) < EXT_HDR)
+		return;
+	mad_set_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, EXT_TO_NDR);
+	if (mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F) == EXT_TO_HDR)
+		mad_set_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F, EXT_TO_NDR);
+	if (speed == IBCC_LINK_SPEED_XDR)
+		info[EXT2_BYTE] = (uint8_t)(info[EXT2_BYTE] | EXT2_XDR);
+	mad_set_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F,
+		      speed == IBCC_LINK_SPEED_XDR ? 0 : EXT_NDR);
+}
+
+void ibcc_fast_amend_port_info(const struct ibcc_fast *f, uint64_t guid, unsigned int num,
+			       uint8_t *info)
+{
+	uint32_t node = ibcc_topo_find_guid(f->t, guid);
+
+	if (node != IBCC_NONE)
+		amend(f, node, num, info);
+}
+
+void ibcc_fast_amend(const struct ibcc_fast *f, uint64_t client_guid, uint64_t by_lid, uint8_t *mad)
+{
+	struct ibcc_mad_header h;
+	unsigned int num;
+	uint32_t node;
+
+	ibcc_mad_header_unpack(mad, &h);
+	if (h.attr_id != IBCC_SMP_ATTR_PORT_INFO || h.method != IBCC_MAD_GET_RESP || h.status)
+		return;
+	if (h.mgmt_class == IBCC_MAD_CLASS_SMP_DIRECT)
+		node = ibcc_world_route_end(f->t, ibcc_topo_find_guid(f->t, client_guid), mad);
+	else if (h.mgmt_class == IBCC_MAD_CLASS_SMP && by_lid)
+		node = ibcc_topo_find_guid(f->t, by_lid);
+	else
+		return;
+	if (node == IBCC_NONE)
+		return;
+	num = h.attr_mod & 0xff;
+	/* Port 0 of an adapter is the one that was asked. */
+	if (!num && f->t->node[node].type != IBCC_NODE_SWITCH)
+		num = mad_get_field(mad, IBCC_MAD_DATA_OFFS, IB_PORT_LOCAL_PORT_F);
+	amend(f, node, num, mad + IBCC_MAD_DATA_OFFS);
+}

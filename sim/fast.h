@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Links that are faster than stock ibsim knows. There they run at IBCC_NETFILE_IBSIM_SPEED, and
+ * what it says of such a port is amended to the link's own speed.
+ */
+#ifndef SIM_FAST_H
+#define SIM_FAST_H
+
+#include <stdint.h>
+
+#include <ibcc/topo.h>
+
+struct ibcc_fast;
+
+/* The fast links of a fabric as its file has it. `t` must outlive it. NULL without memory. */
+struct ibcc_fast *ibcc_fast_new(const struct ibcc_topo *t);
+void ibcc_fast_free(struct ibcc_fast *f);
+
+/* Amends an answer that ibsim gives to a client at the node with a GUID. An answer that came by its
+ * LID is that of the node with the GUID `by_lid`; 0: not known.
+ */
+void ibcc_fast_amend(const struct ibcc_fast *f, uint64_t client_guid, uint64_t by_lid,
+		     uint8_t *mad);
+
+/* Amends PortInfo, 64 bytes, of a port of the node with a GUID. */
+void ibcc_fast_amend_port_info(const struct ibcc_fast *f, uint64_t guid, unsigned int num,
+			       uint8_t *info);
+
+#endif
