@@ -64,7 +64,16 @@ struct ibcc_service {
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	struct ibcc_rediscovery again;   /* ... and when there is to be another */
 	uint64_t n_discoveries;
-	bool alone;                   /* we hold the lock */
+	bool alone; /* we hold the lock */
+	/* The lock of the port that we write by; -1: we have it not. */
+	int port_lock;
+	uint64_t port_locked; /* which one */
+	struct ibcc_why twin; /* who else has it; empty: nobody */
+	/* Our number in the election, and that of the run before, as the state file has it (0: it
+	 * does not): that run is over, since we have the lock beside the state file.
+	 */
+	uint64_t run, run_before;
+	bool run_noted;
 	bool listens;                 /* to traps, where the topology is from discovery */
 	struct ibcc_notices *notices; /* NULL: does not */
 	uint64_t heard_then;          /* traps, and gaps between them, when last counted */
@@ -164,7 +173,13 @@ int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ib
  */
 int ibcc_service_may_write(struct ibcc_service *s, bool wait, struct ibcc_why *why);
 /* What others are told of us; the port is left open. */
-void ibcc_service_candidate(struct ibcc_leader_record *own);
+void ibcc_service_candidate(const struct ibcc_service *s, struct ibcc_leader_record *own);
+/* Takes the lock of the port that we write by, which keeps other programs of this host from writing
+ * there, wherever their state files are. 0, also where there is no folder for it; -EBUSY with who
+ * has it.
+ */
+int ibcc_service_lock_port(struct ibcc_service *s, struct ibcc_why *why);
+void ibcc_service_unlock_port(struct ibcc_service *s);
 /* What is wrong with it in mode apply, that nobody leads or can tell; *why is left alone if
  * nothing. */
 void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include <ibcc/version.h>
@@ -34,6 +35,10 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 		return NULL;
 	s->config = *config;
 	s->stage = "nothing";
+	s->port_lock = -1;
+	/* Without it other runs at this port are taken for this one, as the port is its own. */
+	if (getrandom(&s->run, sizeof(s->run), 0) < 0)
+		s->run = 0;
 	pthread_mutex_init(&s->lock, NULL);
 	s->null_applier = ibcc_applier_null_new();
 	s->plugin = ibcc_plugin_new(config->plugin_socket);
@@ -81,6 +86,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_plugin_free(s->plugin);
 	ibcc_keyring_free(s->keyring);
 	ibcc_state_close(s->state);
+	ibcc_service_unlock_port(s);
 	pthread_mutex_destroy(&s->lock);
 	free(s->paused);
 	free(s);
@@ -117,6 +123,20 @@ static void read_pause(struct ibcc_service *s)
 	s->paused = ibcc_state_note(s->state, "paused");
 }
 
+/* Once, when the state file can be read. One who only writes in passing leaves no number there. */
+static void note_run(struct ibcc_service *s)
+{
+	char *text, now[32];
+
+	if (s->run_noted)
+		return;
+	text = ibcc_state_note(s->state, "election_run");
+	s->run_before = text ? strtoull(text, NULL, 16) : 0;
+	free(text);
+	snprintf(now, sizeof(now), "%" PRIx64, s->run);
+	s->run_noted = !s->listens || !ibcc_state_note_set(s->state, "election_run", now);
+}
+
 /* Without the note a restart would forget the pause, so it is written as soon as it can be. */
 static void write_pause(struct ibcc_service *s)
 {
@@ -136,6 +156,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	if (s->alone) /* what cannot be closed now will be when the file can be written */
 		(void)ibcc_state_claim(s->state);
 	read_pause(s);
+	note_run(s);
 	ibcc_service_find_trial(s);
 	s->effect.newest = ibcc_state_newest(s->state);
 	return 0;

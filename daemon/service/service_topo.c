@@ -126,12 +126,15 @@ void ibcc_service_deafen(struct ibcc_service *s)
 static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
 {
 	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->umad) };
+	bool direct = s->config.apply_via == IBCC_VIA_DIRECT;
 	struct ibcc_leader_record own;
+	struct ibcc_why why;
 
 	if (s->listens && !s->notices) {
-		ibcc_service_candidate(&own);
-		s->notices =
-			ibcc_notices_new(&o, s->config.apply_via == IBCC_VIA_DIRECT ? &own : NULL);
+		ibcc_service_candidate(s, &own);
+		if (direct) /* who has it is told by the status */
+			ibcc_service_lock_port(s, &why);
+		s->notices = ibcc_notices_new(&o, direct ? &own : NULL, s->run_before);
 	}
 	if (s->notices)
 		ibcc_notices_set_sm(s->notices, sm_lid);

@@ -6,6 +6,10 @@
  * is none he sets his own and looks after a moment whether it is the only one: if not, all who have
  * just set one take it back and try again after times that differ. It is advisory: an SA has no
  * test-and-set, heeds no owner, and may lose its records when the subnet manager changes.
+ *
+ * An SA keeps one record for a port, which every program at that port overwrites. So each run has a
+ * number of its own in its record: with another number it is another daemon's, whose lease has to
+ * end, unless it is that of our run before this one, which is over (`before`).
  */
 #ifndef IBCC_ELECTION_H
 #define IBCC_ELECTION_H
@@ -34,6 +38,7 @@ struct ibcc_leader_record {
 	uint32_t lease_s;
 	char name[IBCC_LEADER_NAME_BYTES]; /* terminated */
 	uint64_t since;                    /* ServiceData64_1: when it began, s since 1970 */
+	uint64_t run; /* ServiceData32_1 and _2: a number that this run has drawn */
 };
 
 /* A request to the SA about such records: IBCC_MAD_GET for any, IBCC_MAD_SET and
@@ -65,7 +70,8 @@ enum ibcc_election_state {
 
 struct ibcc_election {
 	struct ibcc_leader_record own;
-	bool stands; /* is to lead if nobody else does */
+	bool stands;     /* is to lead if nobody else does */
+	uint64_t before; /* the number of our run before this one; 0: not known */
 	enum ibcc_election_state state;
 	struct ibcc_leader_record leader; /* while one follows; name empty: not known */
 	uint8_t step;                     /* IBCC_MAD_GET, _SET, _SA_DELETE: the next request, */
@@ -74,7 +80,9 @@ struct ibcc_election {
 	unsigned int conflicts, draws;
 };
 
-void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own);
+/* `before`: the number of our run before this one, 0: not known. */
+void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own,
+			uint64_t before);
 
 /* Stands for it from now on, or no longer: then its record is taken back. Times are seconds of a
  * clock that does not jump.

@@ -48,11 +48,11 @@ struct ibcc_notices_state {
 
 /* By the options' port. Without the right to listen, or where somebody else does, it is the trouble
  * that says so. With `own` (name and beginning, the rest is filled in; NULL: there is no election)
- * it takes part in the election of who writes; see <ibcc/election.h>. NULL without memory or
- * threads.
+ * it takes part in the election of who writes; see <ibcc/election.h>, also for `before`. NULL
+ * without memory or threads.
  */
 struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
-				      const struct ibcc_leader_record *own);
+				      const struct ibcc_leader_record *own, uint64_t before);
 /* Takes its record and its subscriptions back as far as the SA answers, within two seconds, and
  * waits for answers that are late: five seconds at most. NULL is fine.
  */
@@ -65,7 +65,7 @@ void ibcc_notices_election(struct ibcc_notices *n, struct ibcc_election *out);
 int ibcc_notices_may_write(struct ibcc_notices *n, struct ibcc_why *why);
 /* The same for who writes once and does not stay: asks the SA, now. Not beside ibcc_notices_new().
  */
-int ibcc_notices_ask_once(const struct ibcc_umad_options *o, struct ibcc_why *why);
+int ibcc_notices_ask_once(const struct ibcc_umad_options *o, uint64_t before, struct ibcc_why *why);
 
 /* The subnet manager is at this LID: 0 while it is not known. Subscribes if it is another. */
 void ibcc_notices_set_sm(struct ibcc_notices *n, uint16_t lid);

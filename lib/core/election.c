@@ -28,9 +28,10 @@ static void become(struct ibcc_election *e, enum ibcc_election_state s)
 		e->leader = (struct ibcc_leader_record){ 0 };
 }
 
-void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own)
+void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own,
+			uint64_t before)
 {
-	*e = (struct ibcc_election){ .own = *own, .step = IBCC_MAD_GET };
+	*e = (struct ibcc_election){ .own = *own, .before = before, .step = IBCC_MAD_GET };
 	e->own.lease_s = IBCC_LEADER_LEASE_S;
 }
 
@@ -105,22 +106,36 @@ static void found_none(struct ibcc_election *e, int64_t now_s)
 
 static void found_ours(struct ibcc_election *e, int64_t now_s)
 {
-	if (!has_record(e)) { /* of an earlier run */
+	int64_t renew_s = e->renewed_s + IBCC_LEADER_RENEW_S;
+
+	if (!has_record(e)) { /* from before we opened the port anew */
 		found_none(e, now_s);
 		return;
 	}
 	become(e, IBCC_ELECTION_LEADS);
-	next(e, IBCC_MAD_SET, e->renewed_s + IBCC_LEADER_RENEW_S);
+	/* A renewal overwrites whatever is there: it is looked whether that is ours still. */
+	if (now_s >= renew_s)
+		next(e, IBCC_MAD_SET, now_s);
+	else
+		next(e, IBCC_MAD_GET, now_s + LOOK_S < renew_s ? now_s + LOOK_S : renew_s);
 }
 
 static void found(struct ibcc_election *e, int64_t now_s, const struct ibcc_leader_record *r)
 {
-	/* A port has its GUID for itself. Its prefix is not yet the subnet's where nobody has
-	 * brought it up when the program starts.
+	bool ours = r->guid == e->own.guid && r->run == e->own.run;
+	bool earlier = r->guid == e->own.guid && e->before && r->run == e->before;
+
+	/* Its prefix is not yet the subnet's where nobody has brought the port up when the program
+	 * starts.
 	 */
-	if (r->guid == e->own.guid) {
+	if (ours || earlier)
 		e->own.prefix = r->prefix;
+	if (ours) {
 		found_ours(e, now_s);
+		return;
+	}
+	if (earlier) {
+		found_none(e, now_s);
 		return;
 	}
 	become(e, IBCC_ELECTION_FOLLOWS);
@@ -181,10 +196,14 @@ static int say_leader(const struct ibcc_election *e, struct ibcc_why *why)
 		return ibcc_why_set(why, -EPERM,
 				    "another daemon leads: several have said so to subnet "
 				    "administration, and one will be left");
-	return ibcc_why_set(why, -EPERM,
-			    "another daemon leads: \"%s\" at port 0x%016" PRIx64
-			    ", by its record with subnet administration",
-			    e->leader.name, e->leader.guid);
+	return ibcc_why_set(
+		why, -EPERM,
+		"another daemon leads: \"%s\" at port 0x%016" PRIx64
+		"%s, by its record with subnet administration",
+		e->leader.name, e->leader.guid,
+		e->leader.guid == e->own.guid
+			? ", which is ours, too (or it ran there less than a minute ago)"
+			: "");
 }
 
 int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct ibcc_why *why)

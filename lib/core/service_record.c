@@ -10,13 +10,14 @@
 #define RECORD_BYTES        176u
 
 /* Places in the record. */
-enum { ID = 0, PREFIX = 8, GUID = 16, LEASE = 28, NAME = 48, DATA64 = 160 };
+enum { ID = 0, PREFIX = 8, GUID = 16, LEASE = 28, NAME = 48, DATA32 = 144, DATA64 = 160 };
 
 /* Bits of the component mask. Without the lease's a record would be there for ever. */
 #define MASK_ID     (1ull << 0)
 #define MASK_GID    (1ull << 1)
 #define MASK_LEASE  (1ull << 4)
 #define MASK_NAME   (1ull << 6)
+#define MASK_DATA32 (3ull << 31) /* the first two */
 #define MASK_DATA64 (1ull << 35)
 
 /* The SA's own part of a status. */
@@ -37,9 +38,10 @@ void ibcc_leader_request(uint8_t *mad, uint8_t method, const struct ibcc_leader_
 		wire_put_be64(rec + GUID, r->guid);
 	}
 	if (method == IBCC_MAD_SET) {
-		mask |= MASK_LEASE | MASK_NAME | MASK_DATA64;
+		mask |= MASK_LEASE | MASK_NAME | MASK_DATA32 | MASK_DATA64;
 		wire_put_be64(rec + LEASE - 4, r->lease_s); /* what is before it stays zero */
 		memcpy(rec + NAME, r->name, strnlen(r->name, sizeof(r->name) - 1));
+		wire_put_be64(rec + DATA32, r->run);
 		wire_put_be64(rec + DATA64, r->since);
 	}
 	wire_set64(mad, 0, IB_SA_COMPMASK_F, mask);
@@ -77,6 +79,7 @@ enum ibcc_leader_answer ibcc_leader_read(const uint8_t *mad, struct ibcc_leader_
 		.guid = wire_get_be64(rec + GUID),
 		.lease_s = (uint32_t)wire_get_be64(rec + LEASE - 4),
 		.since = wire_get_be64(rec + DATA64),
+		.run = wire_get_be64(rec + DATA32),
 	};
 	read_name(r->name, rec + NAME);
 	return wire_get_be64(rec + ID) == IBCC_LEADER_SERVICE_ID ? IBCC_LEADER_ONE

@@ -42,7 +42,8 @@ static int64_t now_s(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	/* A lease goes on ending while the machine is suspended. */
+	clock_gettime(CLOCK_BOOTTIME, &t);
 	return t.tv_sec;
 }
 
@@ -177,7 +178,7 @@ static int start(struct ibcc_notices *n)
 }
 
 struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
-				      const struct ibcc_leader_record *own)
+				      const struct ibcc_leader_record *own, uint64_t before)
 {
 	struct ibcc_notices *n = calloc(1, sizeof(*n));
 	struct ibcc_leader_record candidate = own ? *own : (struct ibcc_leader_record){ 0 };
@@ -196,7 +197,7 @@ struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
 	n->sa.sm_lid = 0; /* as told */
 	candidate.prefix = own ? n->sa.port.prefix : 0;
 	candidate.guid = own ? n->sa.port.guid : 0;
-	ibcc_election_init(&n->election, &candidate);
+	ibcc_election_init(&n->election, &candidate, before);
 	if (rc && own)
 		n->election.state = IBCC_ELECTION_REFUSED;
 	if (!rc)
@@ -240,7 +241,7 @@ int ibcc_notices_may_write(struct ibcc_notices *n, struct ibcc_why *why)
 	return ibcc_election_may_write(&e, now_s(), why);
 }
 
-int ibcc_notices_ask_once(const struct ibcc_umad_options *o, struct ibcc_why *why)
+int ibcc_notices_ask_once(const struct ibcc_umad_options *o, uint64_t before, struct ibcc_why *why)
 {
 	struct ibcc_notices n = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct ibcc_leader_record own = { 0 };
@@ -248,7 +249,7 @@ int ibcc_notices_ask_once(const struct ibcc_umad_options *o, struct ibcc_why *wh
 
 	own.prefix = n.sa.port.prefix;
 	own.guid = n.sa.port.guid;
-	ibcc_election_init(&n.election, &own);
+	ibcc_election_init(&n.election, &own, before);
 	if (rc)
 		n.election.state = IBCC_ELECTION_REFUSED;
 	for (unsigned int i = 0; !rc && i < SA_TRIES; i++) {

@@ -17,12 +17,13 @@
 
 static void test_bytes(void **state)
 {
-	static const uint8_t mask[8] = { [3] = 8, [7] = 0x53 };
+	static const uint8_t mask[8] = { [3] = 9, [4] = 0x80, [7] = 0x53 };
 	struct ibcc_leader_record r = { .prefix = 0xfe80000000000000,
 					.guid = 0x0002c90300001234,
 					.lease_s = 60,
 					.name = "ibcc-tuned on here",
-					.since = 0x0102030405060708 };
+					.since = 0x0102030405060708,
+					.run = 0x1112131415161718 };
 	struct ibcc_leader_record back = { 0 };
 	uint8_t mad[IBCC_MAD_BYTES];
 
@@ -38,10 +39,12 @@ static void test_bytes(void **state)
 	assert_memory_equal(mad + 64, "\xfe\x80\0\0\0\0\0\0\0\x02\xc9\x03\0\0\x12\x34", 16);
 	assert_memory_equal(mad + 80, "\0\0\0\0\0\0\0\x3c", 8); /* P_Key, reserved, lease */
 	assert_string_equal((char *)mad + 104, r.name);
+	assert_memory_equal(mad + 200, "\x11\x12\x13\x14\x15\x16\x17\x18", 8);
 	assert_memory_equal(mad + 216, "\1\2\3\4\5\6\7\x8", 8);
 	mad[3] = 0x81;
 	assert_int_equal(ibcc_leader_read(mad, &back), IBCC_LEADER_ONE);
 	assert_true(back.prefix == r.prefix && back.guid == r.guid && back.since == r.since);
+	assert_true(back.run == r.run);
 	assert_int_equal(back.lease_s, 60);
 	assert_string_equal(back.name, r.name);
 	/* A name from somebody else, without an end. */
@@ -69,7 +72,7 @@ static void test_bytes(void **state)
 
 struct world {
 	int64_t now;
-	bool silent, refuses;
+	bool silent, refuses, same_port;
 	struct ibcc_election e[DAEMONS];
 	bool dead[DAEMONS];
 	struct ibcc_leader_record record[DAEMONS]; /* guid 0: none */
@@ -80,10 +83,12 @@ static void begin(struct world *w, uint32_t n)
 {
 	*w = (struct world){ .now = 1000 };
 	for (uint32_t i = 0; i < DAEMONS; i++) {
-		struct ibcc_leader_record own = { .guid = 0x100 + i, .since = 5 * i };
+		struct ibcc_leader_record own = { .guid = 0x100 + i,
+						  .since = 5 * i,
+						  .run = 0x9000 + i };
 
 		snprintf(own.name, sizeof(own.name), "daemon %u", i);
-		ibcc_election_init(&w->e[i], &own);
+		ibcc_election_init(&w->e[i], &own, 0);
 		w->dead[i] = i >= n;
 		if (i < n)
 			ibcc_election_stand(&w->e[i], true, w->now);
@@ -93,19 +98,19 @@ static void begin(struct world *w, uint32_t n)
 static enum ibcc_leader_answer serve(struct world *w, uint32_t i, uint8_t method,
 				     struct ibcc_leader_record *r)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, at = w->same_port ? 0 : i;
 
 	if (w->silent)
 		return IBCC_LEADER_SILENT;
 	if (w->refuses)
 		return IBCC_LEADER_REFUSED;
 	if (method == IBCC_MAD_SET) {
-		w->record[i] = *r = w->e[i].own;
-		w->until[i] = w->now + w->e[i].own.lease_s;
+		w->record[at] = *r = w->e[i].own;
+		w->until[at] = w->now + w->e[i].own.lease_s;
 		return IBCC_LEADER_ONE;
 	}
 	if (method == IBCC_MAD_SA_DELETE) {
-		w->record[i].guid = 0;
+		w->record[at].guid = 0;
 		return IBCC_LEADER_DONE;
 	}
 	for (uint32_t k = 0; k < DAEMONS; k++) {
@@ -216,7 +221,7 @@ static void test_takeover(void **state)
 	assert_int_equal(leader(&w), 1 - first);
 	/* The first is back, and finds another. */
 	w.dead[first] = false;
-	ibcc_election_init(&w.e[first], &w.e[first].own);
+	ibcc_election_init(&w.e[first], &w.e[first].own, 0);
 	ibcc_election_stand(&w.e[first], true, w.now);
 	run(&w, 60);
 	assert_int_equal(leader(&w), 1 - first);
@@ -284,7 +289,7 @@ static void test_refused(void **state)
 	assert_int_equal(leader(&w), 0);
 }
 
-/* The record of an earlier run is no other's, whatever subnet the port has been told of since. */
+/* The record of the run before is no other's, whatever subnet the port has been told of since. */
 static void test_earlier_run(void **state)
 {
 	struct world w;
@@ -292,20 +297,55 @@ static void test_earlier_run(void **state)
 	(void)state;
 	begin(&w, 1);
 	w.record[0] = w.e[0].own;
+	w.record[0].run = w.e[0].before = 0x4711;
 	w.record[0].prefix = 0xfe80000000000000;
 	w.until[0] = w.now + 60;
+	ibcc_election_stand(&w.e[0], false, w.now);
+	run(&w, 20);
+	assert_int_equal(w.e[0].state, IBCC_ELECTION_VACANT);
+	ibcc_election_stand(&w.e[0], true, w.now);
 	run(&w, 5);
 	assert_int_equal(w.e[0].state, IBCC_ELECTION_LEADS);
 	assert_true(w.record[0].prefix == 0xfe80000000000000); /* renewed, not a second one */
+	assert_true(w.record[0].run == 0x9000);
+}
+
+/* Two daemons at one port, whose record with the SA is one and the same: one leads at any time, and
+ * its record ends before the other one does.
+ */
+static void test_same_port(void **state)
+{
+	struct ibcc_why why;
+	struct world w;
+	uint32_t first;
+
+	(void)state;
+	begin(&w, 2);
+	w.same_port = true;
+	for (uint32_t i = 0; i < 2; i++)
+		w.e[i].own.guid = 0x100;
+	run(&w, 200);
+	first = leader(&w);
+	assert_true(first < 2);
+	assert_int_equal(ibcc_election_may_write(&w.e[1 - first], w.now, &why), -EPERM);
+	assert_non_null(strstr(why.text, "which is ours, too"));
+	run(&w, 600);
+	assert_int_equal(leader(&w), first);
+	w.dead[first] = true;
+	run(&w, 30);
+	assert_int_equal(leader(&w), DAEMONS); /* its lease has not ended */
+	run(&w, 60);
+	assert_int_equal(leader(&w), 1 - first);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),   cmocka_unit_test(test_one),
-		cmocka_unit_test(test_race),    cmocka_unit_test(test_takeover),
-		cmocka_unit_test(test_new_sa),  cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_earlier_run),
+		cmocka_unit_test(test_bytes),     cmocka_unit_test(test_one),
+		cmocka_unit_test(test_race),      cmocka_unit_test(test_takeover),
+		cmocka_unit_test(test_new_sa),    cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_earlier_run),
+		cmocka_unit_test(test_same_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static uint64_t gaps(int answer, unsigned int taken_back)
 	atomic_store(&n_asked, 0);
 	atomic_store(&n_taken_back, 0);
 	atomic_store(&taking_back, answer);
-	n = ibcc_notices_new(&o, NULL);
+	n = ibcc_notices_new(&o, NULL, 0);
 	assert_non_null(n);
 	ibcc_notices_set_sm(n, 1);
 	wait_for(&n_asked, TRAPS);
@@ -140,7 +140,7 @@ static void test_one_that_may_have_heard(void **state)
 	atomic_store(&n_taken_back, 0);
 	atomic_store(&taking_back, 0);
 	atomic_store(&silent_from, 2);
-	n = ibcc_notices_new(&o, NULL);
+	n = ibcc_notices_new(&o, NULL, 0);
 	assert_non_null(n);
 	ibcc_notices_set_sm(n, 1);
 	wait_for(&n_asked, 2);
