@@ -134,7 +134,7 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		j->kind = c->kind;
 		error = read_args(j, args, &why);
 	}
-	if (error) {
+	if (!j || error) {
 		ibcc_job_free(j);
 		*refusal = ibcc_request_answer(err, error, NULL);
 		return NULL;

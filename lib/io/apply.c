@@ -409,8 +409,11 @@ static bool may_have(struct apply *a, const struct group *g)
 static int leave_out_what_must_not(struct apply *a)
 {
 	int *err = calloc(a->plan->n ? a->plan->n : 1, sizeof(*err));
-	int rc = err ? ibcc_apply_check(a->tr, a->plan, a->o, err) : -ENOMEM;
+	int rc;
 
+	if (!err)
+		return -ENOMEM;
+	rc = ibcc_apply_check(a->tr, a->plan, a->o, err);
 	for (uint32_t k = 0; k < a->n_groups && rc == 0; k++) {
 		struct group *g = &a->group[k];
 		bool bad = false;

@@ -39,8 +39,9 @@ int ibcc_listen_parse(const char *text, struct sockaddr_storage *sa, socklen_t *
 	split(buf, &host, &port);
 	/* More than five digits would be taken modulo 65536. */
 	if (!*host || !*port || strlen(port) > 5 || strspn(port, "0123456789") != strlen(port) ||
-	    (strlen(port) == 5 && strcmp(port, "65535") > 0) ||
-	    getaddrinfo(host, port, &hints, &ai))
+	    (strlen(port) == 5 && strcmp(port, "65535") > 0))
+		return -EINVAL;
+	if (getaddrinfo(host, port, &hints, &ai))
 		return -EINVAL;
 	memcpy(sa, ai->ai_addr, ai->ai_addrlen);
 	*len = ai->ai_addrlen;

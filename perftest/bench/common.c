@@ -100,6 +100,7 @@ bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t
 int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg)
 {
 	char *temp = NULL;
+	bool made;
 	FILE *out;
 	int rc;
 
@@ -108,6 +109,7 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 	if (asprintf(&temp, "%s.tmp", file) < 0)
 		return IBCC_EXIT_ERROR;
 	out = fopen(temp, "we");
+	made = out;
 	rc = out ? write(arg, out) : -errno;
 	if (out && fclose(out) && !rc)
 		rc = -errno;
@@ -115,7 +117,7 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 		rc = -errno;
 	if (rc) {
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, file, strerror(-rc));
-		if (out)
+		if (made)
 			unlink(temp);
 	}
 	free(temp);

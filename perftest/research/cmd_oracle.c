@@ -242,7 +242,7 @@ static int run_one(const char *name, const struct ibcc_grid *grid, unsigned int 
 		   const char *out)
 {
 	struct oracle o = { .grid = *grid };
-	char path[2 * PATH_MAX], file[2 * PATH_MAX];
+	char path[2 * PATH_MAX], file[2 * PATH_MAX] = "";
 	int rc = ibcc_bench_find(name, "tune", path, sizeof(path)), exit;
 
 	if (!rc)

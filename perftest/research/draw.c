@@ -297,6 +297,7 @@ int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_
 	if (!f) {
 		rc = -errno;
 		if (fd >= 0)
+			/* cppcheck-suppress doubleFree ; fdopen() leaves it open when it fails */
 			close(fd);
 		return rc;
 	}

@@ -49,6 +49,7 @@ int ibcc_sweep_read(const char *file, int fd,
 
 	if (!f) {
 		rc = -errno;
+		/* cppcheck-suppress doubleFree ; fdopen() leaves it open when it fails */
 		close(fd);
 		return rc;
 	}
