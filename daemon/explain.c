@@ -133,7 +133,7 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_picture *e = &c->picture;
 	uint32_t n = 0;
-	char words[512];
+	char words[IBCC_ROOT_WORDS_BYTES];
 
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		const struct ibcc_topo_port *p = &c->topo->port[e->root[i].port];
@@ -257,13 +257,14 @@ static void name_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, cha
 
 static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
+	const char *summary = ibcc_target_summary(&c->target);
 	bool wrote = c->acted && c->result.set_mads;
-	bool decision = is_news(x, sum_words(c->target.summary));
+	bool decision = is_news(x, sum_words(summary));
 	bool begins = c->plan.n && !x->planned;
 	char nodes[512];
 
-	if ((wrote || decision) && c->target.summary[0])
-		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s", c->target.summary);
+	if ((wrote || decision) && summary[0])
+		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s", summary);
 	x->planned = c->plan.n > 0;
 	if (!c->plan.n || (!wrote && !decision && !begins))
 		return;
