@@ -36,6 +36,7 @@ struct tune {
 	uint32_t confirm_s;   /* apply: on trial for so long; 0: no */
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
+	uint64_t new_key;     /* key: the one in the file */
 	unsigned int limit;   /* of the history */
 	bool series;          /* history: with what was measured */
 	const char *plot;     /* history: that as a drawing into this file; NULL: no */
