@@ -5,8 +5,8 @@
  * One client writes at a time, since two would undo each other's work. It has the place from its
  * first plan with a change on, for as long as it is connected and lives: it lives while a plan of
  * its is applied, and for the time that it has promised last (STATE_GET), or some seconds, since it
- * last spoke. Root takes the place from another user's client at once, so that the way back does not
- * depend on a daemon that has stopped or a client that nobody knows.
+ * last spoke. Root takes the place from another user's client at once, so that the way back does
+ * not depend on a daemon that has stopped or a client that nobody knows.
  */
 #ifndef IBCC_PLUGIN_WRITER_H
 #define IBCC_PLUGIN_WRITER_H

@@ -14,10 +14,9 @@
 
 static struct ibcc_session client(uid_t uid, uint64_t heard_ms, uint32_t lease_ms)
 {
-	return (struct ibcc_session){ .phase = IBCC_SESSION_IDLE,
-				      .uid = uid,
-				      .heard_ms = heard_ms,
-				      .lease_ms = lease_ms };
+	return (struct ibcc_session){
+		.phase = IBCC_SESSION_IDLE, .uid = uid, .heard_ms = heard_ms, .lease_ms = lease_ms
+	};
 }
 
 static void test_turns(void **state)
