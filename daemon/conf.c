@@ -2,6 +2,7 @@
 #include "daemon/conf.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -28,12 +29,27 @@ int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char *
 	return 0;
 }
 
+/* The service is no root: a key that root alone may read is none for it. */
+static const char *advice_on_key(int rc, const char *key_file, struct ibcc_why *advice)
+{
+	const struct passwd *who = getpwuid(geteuid());
+
+	advice->text[0] = '\0';
+	if (rc == -EACCES && access(key_file, R_OK) && who)
+		ibcc_why_set(
+			advice, 0,
+			"; this program runs as user %s, which must be able to read it: chown %s "
+			"%s; chmod 600 %s",
+			who->pw_name, who->pw_name, key_file, key_file);
+	return advice->text;
+}
+
 int ibcc_conf_load_keyless(const char *file, const char *fabric, struct ibcc_config *c,
 			   uint64_t *cc_key, struct ibcc_yaml_errors *errors,
 			   struct ibcc_why *no_key)
 {
 	struct ibcc_config fresh;
-	struct ibcc_why why = { "" };
+	struct ibcc_why why = { "" }, advice;
 	uint64_t key = 0;
 	int rc = 0;
 
@@ -46,14 +62,22 @@ int ibcc_conf_load_keyless(const char *file, const char *fabric, struct ibcc_con
 		if (rc == -EACCES && no_key && access(fresh.cc_key_file, R_OK))
 			rc = ibcc_why_set(no_key, 0, "cc_key_file: %s", why.text);
 		else if (rc)
-			ibcc_yaml_errors_add(errors, ibcc_conf_file(file), 0, 0, "cc_key_file: %s",
-					     why.text);
+			ibcc_yaml_errors_add(errors, ibcc_conf_file(file), 0, 0,
+					     "cc_key_file: %s%s", why.text,
+					     advice_on_key(rc, fresh.cc_key_file, &advice));
 	}
 	if (rc)
 		return rc;
 	*c = fresh;
 	*cc_key = key;
 	return 0;
+}
+
+void ibcc_conf_find_socket(const char *file, const char *fabric, struct ibcc_config *c)
+{
+	ibcc_config_defaults(c, fabric);
+	if (ibcc_conf_has_file(file))
+		ibcc_config_find_socket(ibcc_conf_file(file), fabric, c);
 }
 
 int ibcc_conf_load(const char *file, const char *fabric, struct ibcc_config *c, uint64_t *cc_key,

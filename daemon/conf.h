@@ -33,4 +33,9 @@ const char *ibcc_conf_file(const char *file);
  */
 int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char **file);
 
+/* For a configuration that cannot be used: all defaults, but the control socket is the file's where
+ * that much of it can be read, since a running daemon listens there.
+ */
+void ibcc_conf_find_socket(const char *file, const char *fabric, struct ibcc_config *c);
+
 #endif

@@ -308,7 +308,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 /* Without a book to write in only the way back is gone. */
 static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = carry_for(c, act, act->action, c->target.summary);
+	struct ibcc_carry carry = carry_for(c, act, act->action, ibcc_target_summary(&c->target));
 	struct ibcc_plan part;
 	int rc;
 
@@ -344,13 +344,13 @@ static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 		c->plan.n_unreachable = c->actual.n;
 	}
 	ibcc_vendor_advice(&c->vendor, c->topo, &c->picture, &c->advice);
-	snprintf(c->target.summary, sizeof(c->target.summary), "observing only: %.230s",
-		 c->refused.text);
+	/* Without memory the words stay that the tuner has found. */
+	(void)ibcc_target_summarize(&c->target, "observing only: %s", c->refused.text);
 }
 
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = carry_for(c, act, act->action, c->target.summary);
+	struct ibcc_carry carry = carry_for(c, act, act->action, ibcc_target_summary(&c->target));
 
 	carry.all_or_nothing = act->all_or_nothing;
 	if (c->refused.text[0]) {

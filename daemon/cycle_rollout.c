@@ -98,20 +98,20 @@ int ibcc_cycle_judge_rollout(struct ibcc_cycle *c, const struct ibcc_act *act, s
 }
 
 /* Adds to the summary, but for passes in which the tuner has only seen that not all was written. */
-static void tell(const struct ibcc_rollout *r, char *summary, size_t bytes)
+static int tell(const struct ibcc_rollout *r, struct ibcc_target *target)
 {
-	size_t len = strlen(summary);
-
-	if (r->n_left && !r->n_left_then && len < bytes)
-		snprintf(summary + len, bytes - len,
-			 "; %u nodes first, %u when counters show an effect", r->n_written,
-			 r->n_left);
-	else if (r->n_left && r->n_left_then)
-		snprintf(summary, bytes, "%u nodes wait until counters show an effect at the first",
-			 r->n_left);
-	else if (r->n_left_then)
-		snprintf(summary, bytes,
-			 "counters show an effect at the first nodes: the others follow");
+	if (r->n_left && !r->n_left_then)
+		return ibcc_target_summarize(target,
+					     "%s; %u nodes first, %u when counters show an effect",
+					     ibcc_target_summary(target), r->n_written, r->n_left);
+	if (r->n_left && r->n_left_then)
+		return ibcc_target_summarize(
+			target, "%u nodes wait until counters show an effect at the first",
+			r->n_left);
+	if (r->n_left_then)
+		return ibcc_target_summarize(
+			target, "counters show an effect at the first nodes: the others follow");
+	return 0;
 }
 
 int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
@@ -131,8 +131,7 @@ int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, stru
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	ibcc_plan_fini(&c->plan);
 	c->plan = part;
-	tell(&c->rollout, target->summary, sizeof(target->summary));
-	return 0;
+	return tell(&c->rollout, target) ? ibcc_why_set(why, -ENOMEM, "no memory") : 0;
 }
 
 void ibcc_cycle_adopt_part(struct ibcc_cycle *c)

@@ -9,6 +9,7 @@
 
 #include <ibcc/hash.h>
 #include <ibcc/log.h>
+#include <ibcc/rates.h>
 
 #include "daemon/apply/refusal.h"
 
@@ -21,6 +22,8 @@
 #define ROOTS_TOLD 5u
 /* Nodes named in a line about a plan. */
 #define NODES_TOLD 4u
+/* Of a line about roots or a decision, whose rates are in MB/s for people. */
+#define LINE_BYTES 4096u
 
 struct ibcc_explain {
 	char trouble[IBCC_WHY_BYTES];
@@ -133,7 +136,7 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_picture *e = &c->picture;
 	uint32_t n = 0;
-	char words[512];
+	char words[IBCC_ROOT_WORDS_BYTES], line[LINE_BYTES];
 
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		const struct ibcc_topo_port *p = &c->topo->port[e->root[i].port];
@@ -142,7 +145,8 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		if (!is_news(x, ibcc_hash(IBCC_HASH_START, id, sizeof(id))) || ++n > ROOTS_TOLD)
 			continue;
 		ibcc_picture_explain(c->topo, &e->root[i], words, sizeof(words));
-		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: %s", words);
+		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: %s",
+			    ibcc_rates_in(words, false, line, sizeof(line)));
 	}
 	if (n > ROOTS_TOLD)
 		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: at %u more ports",
@@ -187,13 +191,14 @@ static int collect(const struct ibcc_field_change *f, void *arg)
 
 static void tell_run(const struct run *r, const struct ibcc_change *c, const char *what)
 {
-	char param[128];
+	char param[128], reason[IBCC_REASON_BYTES + 64];
 	struct ibcc_log_change l = { .guid = c->node_guid,
 				     .port = c->port,
 				     .param = param,
 				     .old_text = r->f.old_text,
 				     .new_text = r->f.new_text,
-				     .reason = c->reason };
+				     .reason = ibcc_rates_in(c->reason, false, reason,
+							     sizeof(reason)) };
 	const char *attr = ibcc_cc_attr_name(c->attr_id);
 
 	if (c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && r->f.index >= 0)
@@ -257,13 +262,15 @@ static void name_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, cha
 
 static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
+	const char *summary = ibcc_target_summary(&c->target);
 	bool wrote = c->acted && c->result.set_mads;
-	bool decision = is_news(x, sum_words(c->target.summary));
+	bool decision = is_news(x, sum_words(summary));
 	bool begins = c->plan.n && !x->planned;
-	char nodes[512];
+	char nodes[512], line[LINE_BYTES];
 
-	if ((wrote || decision) && c->target.summary[0])
-		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s", c->target.summary);
+	if ((wrote || decision) && summary[0])
+		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s",
+			    ibcc_rates_in(summary, false, line, sizeof(line)));
 	x->planned = c->plan.n > 0;
 	if (!c->plan.n || (!wrote && !decision && !begins))
 		return;

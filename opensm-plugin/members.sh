@@ -44,6 +44,6 @@ echo '/* Made by opensm-plugin/members.sh. */'
 # Single words that OpenSM's own threads read without its lock, too.
 word() { echo "*(const volatile __typeof__((osm)->$1) *)&(osm)->$1"; }
 first IBCC_OSM_SM_STATE "$(word subn.sm_state)" "$(word subn.sm_state_info.sm_state)" -- "$@"
-# FALSE or TRUE; of NVIDIA's, 0 leave alone, 1 switch off, 2 on.
-first IBCC_OSM_OWN_CC "$(word subn.opt.congestion_control) != 0" \
-	"$(word subn.opt.mlnx_congestion_control) == 2" -- "$@"
+# enum ibcc_own_cc. FALSE or TRUE; of NVIDIA's, 0 leave alone, 1 switch off, 2 on.
+first IBCC_OSM_OWN_CC "($(word subn.opt.congestion_control) ? 1 : 0)" \
+	"($(word subn.opt.mlnx_congestion_control) == 2 ? 2 : 0)" -- "$@"

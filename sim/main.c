@@ -47,8 +47,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
 		if (strcmp(argv[1], cmds[i].name))
 			continue;
-		if (argc > 2 && !strcmp(argv[2], "--help"))
-			return fputs(usage_text, stdout) < 0;
+		/* What comes after -- is another program's. */
+		for (int k = 2; k < argc && strcmp(argv[k], "--"); k++)
+			if (!strcmp(argv[k], "--help"))
+				return fputs(usage_text, stdout) < 0;
 		return cmds[i].run(argc - 1, argv + 1);
 	}
 	fprintf(stderr, "ibcc-sim: %s: no such command\n%s", argv[1], usage_text);

@@ -72,11 +72,11 @@ static int by_plugin_ready(struct ibcc_applier *a, struct ibcc_why *why)
 		return rc;
 	s = ibcc_plugin_state(b->plugin);
 	if (s->own_cc)
-		return ibcc_why_set(why, -EPERM, "%s",
-				    ibcc_proto_refusal_text(IBCC_REFUSAL_TWO_WRITERS));
+		return ibcc_why_set(why, -EPERM, "%s", ibcc_proto_own_cc_text(s->own_cc));
 	if (s->sm_state != IBCC_SM_MASTER)
-		return ibcc_why_set(why, -EPERM, "%s (it is %s)",
-				    ibcc_proto_refusal_text(IBCC_REFUSAL_NOT_MASTER),
+		return ibcc_why_set(why, -EPERM,
+				    "the subnet manager here is %s and may not write: the MASTER "
+				    "does, with its own daemon",
 				    ibcc_proto_sm_state_name(s->sm_state));
 	return 0;
 }

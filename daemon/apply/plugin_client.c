@@ -273,11 +273,16 @@ static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
 	switch (err) {
 	case -ENOENT:
 	case -ECONNREFUSED:
-		return ibcc_why_set(why, err,
-				    "no OpenSM plugin listens at %s: is opensm running here with "
-				    "event_plugin_name ibcc_opensm? It takes only a plugin that "
-				    "was built for its version; its log tells",
-				    p->path);
+		return ibcc_why_set(
+			why, err,
+			err == -ENOENT ? "no OpenSM plugin listens at %s: set event_plugin_name "
+					 "ibcc_opensm in opensm.conf on this host and restart "
+					 "opensm; /var/log/opensm.log says why it does not load "
+					 "a plugin, such as one built for another version"
+				       : "no OpenSM plugin listens at %s any more: opensm has "
+					 "ended, or runs without event_plugin_name ibcc_opensm. "
+					 "Start it again",
+			p->path);
 	case -EACCES:
 	case -EPERM:
 		return ibcc_why_set(why, err,

@@ -125,7 +125,7 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 {
 	json_t *o = ibcc_json_port(t, r->port), *more;
 	uint32_t peer = t->port[r->port].peer;
-	char words[512] = "";
+	char words[IBCC_ROOT_WORDS_BYTES] = "";
 
 	ibcc_picture_explain(t, r, words, sizeof(words));
 	more = json_pack("{ss so si si si si si so so so so so}", "kind",
@@ -208,8 +208,8 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
-		      "summary", ibcc_json_text(c->target.summary), "writes", (int)c->plan.n,
-		      "push", push_of(c), "error", error_of(c));
+		      "summary", ibcc_json_text(ibcc_target_summary(&c->target)), "writes",
+		      (int)c->plan.n, "push", push_of(c), "error", error_of(c));
 	if (o)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 	if (o)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ibcc/notice.h>
 #include <ibcc/version.h>
@@ -250,6 +251,11 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 		return rc;
 	list = id > 0 ? ibcc_state_transaction(s->state, id, &rc)
 		      : ibcc_state_history(s->state, limit, &rc);
+	/* On a new host there is no file, and nobody but the daemon may make one. */
+	if (!list && access(s->config.state_file, F_OK) && errno == ENOENT) {
+		list = id > 0 ? NULL : json_array();
+		rc = -ENOENT;
+	}
 	if (!list)
 		return rc == -ENOENT ? ibcc_why_set(why, rc, "there is no transaction %lld",
 						    (long long)id)
@@ -391,7 +397,7 @@ static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *
 	if (s->last_why.text[0])
 		*reason = s->last_why;
 	else if (blind && !reason->text[0])
-		ibcc_why_set(reason, 0, "%s", c->target.summary);
+		ibcc_why_set(reason, 0, "%s", ibcc_target_summary(&c->target));
 	else if (c && !reason->text[0])
 		ibcc_trust_say(c->topo, &c->snapshot, reason->text, sizeof(reason->text));
 	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
@@ -448,7 +454,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
 		json_object_set_new(o, "writes_pending", json_integer(ibcc_cycle_pending(c)));
-		json_object_set_new(o, "decision", ibcc_json_text(c->target.summary));
+		json_object_set_new(o, "decision", ibcc_json_text(ibcc_target_summary(&c->target)));
 		json_object_set_new(o, "now", ibcc_report_now(c));
 	}
 	if (o)

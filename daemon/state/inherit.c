@@ -157,13 +157,14 @@ static void keep(struct ibcc_endport_cc *wanted, const struct ibcc_endport_cc *a
 
 static void remark(struct ibcc_target *target, uint32_t n_off, uint32_t n_kept)
 {
-	size_t len = strlen(target->summary);
+	const char *said = ibcc_target_summary(target);
 
-	if (n_off + n_kept && len < sizeof(target->summary))
-		snprintf(target->summary + len, sizeof(target->summary) - len,
-			 n_off ? "; what an earlier run left at %u nodes goes"
-			       : "; %u nodes have settings of an earlier run",
-			 n_off ? n_off : n_kept);
+	if (n_off)
+		(void)ibcc_target_summarize(target, "%s; what an earlier run left at %u nodes goes",
+					    said, n_off);
+	else if (n_kept)
+		(void)ibcc_target_summarize(target, "%s; %u nodes have settings of an earlier run",
+					    said, n_kept);
 }
 
 int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,

@@ -63,6 +63,7 @@ static const char *reason(sqlite3 *db, int code)
 {
 	switch (code) {
 	case SQLITE_MISMATCH: return "is of a later version";
+	case SQLITE_CANTOPEN: return "is not there, or cannot be opened";
 	case SQLITE_READONLY_ROLLBACK:
 		return "a program was killed while it wrote, and what is half written must be "
 		       "taken back";

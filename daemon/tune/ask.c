@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <infiniband/umad.h>
+
 #include <ibcc/jsonl.h>
 #include <ibcc/lock.h>
 
@@ -61,14 +63,37 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	return rc;
 }
 
+/* Without any device libibumad still names one, which cannot be read then. */
+static bool has_device(void)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { { 0 } };
+	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	umad_ca_t ca;
+
+	for (int i = 0; i < n; i++) {
+		if (umad_get_ca(names[i], &ca) < 0)
+			continue;
+		umad_release_ca(&ca);
+		return true;
+	}
+	return false;
+}
+
 int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why)
 {
 	int rc = tune_ask(t, "status", NULL, out, why);
 
-	if (rc == -ENOENT || rc == -ECONNREFUSED)
-		ibcc_why_set(why, rc, "%s; systemctl start ibcc-tuned%s%s starts it", why->text,
-			     t->fabric ? "@" : "", t->fabric ? t->fabric : "");
-	return rc;
+	if (rc != -ENOENT && rc != -ECONNREFUSED)
+		return rc;
+	if (!has_device())
+		return ibcc_why_set(
+			why, rc,
+			"%s. This host has no InfiniBand device, so the service does "
+			"not start. Look at ibstat; an adapter needs its driver and the "
+			"kernel module ib_umad",
+			why->text);
+	return ibcc_why_set(why, rc, "%s; systemctl start ibcc-tuned%s%s starts it", why->text,
+			    t->fabric ? "@" : "", t->fabric ? t->fabric : "");
 }
 
 /* A daemon that does not answer, or has no place for us, is a daemon all the same. */

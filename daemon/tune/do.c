@@ -156,6 +156,12 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		rc = ibcc_service_disable(s, &r, out, why);
 	} else if (!strcmp(command, "repair")) {
 		rc = ibcc_service_repair(s, &r, out, why);
+	} else if (!strcmp(command, "key")) {
+		const struct ibcc_cc_key_info key = { .CC_Key = t->new_key,
+						      .CC_KeyProtectBit = t->protect,
+						      .CC_KeyLeasePeriod = t->lease };
+
+		rc = ibcc_service_set_key(s, &key, &r, out, why);
 	} else if (!strcmp(command, "show")) {
 		rc = ibcc_service_show(s, node, out, why);
 	} else if (!strcmp(command, "probe")) {
@@ -188,10 +194,7 @@ static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_
 	if (rc != -ENOENT && rc != -ECONNREFUSED)
 		return rc;
 	if (t->no_config)
-		return ibcc_why_set(why, -EINVAL,
-				    "%s; without it the configuration is needed: mend it, or "
-				    "leave it out with --config /dev/null",
-				    why->text);
+		return rc;
 	if (t->no_key.text[0])
 		return ibcc_why_set(
 			why, -EACCES, "%s%s%s", t->own_port ? "" : why->text,

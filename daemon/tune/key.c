@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <ibcc/json.h>
 
-#include "daemon/service/service.h"
 #include "daemon/tune/changes.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
@@ -49,12 +47,7 @@ static int ask(const struct tune *t)
 
 int tune_key(struct tune *t)
 {
-	struct ibcc_cc_key_info key = { .CC_KeyProtectBit = t->protect,
-					.CC_KeyLeasePeriod = t->lease };
-	struct ibcc_service *s;
 	struct ibcc_why why = { "" };
-	char who[64];
-	struct ibcc_request r = { .who = who };
 	json_t *a = NULL;
 	int rc, lock;
 
@@ -62,22 +55,14 @@ int tune_key(struct tune *t)
 		return tune_fail("key: want a file with the new CC_Key");
 	if (t->no_key.text[0])
 		return tune_fail("%s", t->no_key.text);
-	if (ibcc_config_read_key(t->args[0], &key.CC_Key, why.text, sizeof(why.text)))
+	if (ibcc_config_read_key(t->args[0], &t->new_key, why.text, sizeof(why.text)))
 		return tune_fail("%s", why.text);
 	if (ask(t) != TUNE_OK)
 		return TUNE_ERROR;
 	/* A daemon has the old key in its hands, so it must not run meanwhile. */
 	if (tune_alone(t, &lock, &why))
 		return tune_fail("%s; a daemon has the old key: stop it first", why.text);
-	s = ibcc_service_new(&t->config, t->cc_key);
-	if (!s) {
-		rc = ibcc_why_set(&why, -ENOMEM, "no memory");
-		goto out;
-	}
-	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
-		 (int)getpid());
-	rc = ibcc_service_set_key(s, &key, &r, &a, &why);
-	ibcc_service_free(s);
+	rc = tune_do_local(t, "key", NULL, &a, &why);
 	if (a) {
 		tune_rename(t, a);
 		if (ibcc_json_clean(a))
@@ -85,7 +70,6 @@ int tune_key(struct tune *t)
 		print_result(t, a);
 	}
 	json_decref(a);
-out:
 	if (lock >= 0)
 		close(lock);
 	return rc ? tune_fail("%s", why.text) : TUNE_OK;

@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/rates.h>
+
+#include "daemon/tune/prose.h"
+
 static bool in_gbps, in_color;
 
 bool tune_set_units(const char *name)
@@ -40,11 +44,15 @@ const char *tune_style(enum tune_style style)
 
 const char *tune_rate_unit(void)
 {
-	return in_gbps ? "Gb/s" : "MB/s";
+	return ibcc_rate_unit(in_gbps);
 }
 
 const char *tune_rate(double mbps, char *buf, size_t len)
 {
-	snprintf(buf, len, in_gbps ? "%.2f" : "%.1f", in_gbps ? mbps / 1000 : mbps / 8);
-	return buf;
+	return ibcc_rate_text(mbps, in_gbps, buf, len);
+}
+
+const char *tune_rates_in(const char *text, char *buf, size_t len)
+{
+	return ibcc_rates_in(text, in_gbps, buf, len);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* ibcc-tune: options and the table of commands. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -113,8 +114,7 @@ static const char usage_options[] =
 	"      --node-name-map FILE   names of nodes\n"
 	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
 	"      --socket PATH          the daemon's control socket, whatever the\n"
-	"                             configuration says; status, rollback and disable\n"
-	"                             need no good one then\n"
+	"                             configuration says\n"
 	"  -z, --config FILE          configuration, default\n"
 	"                             " IBCC_CONFIG_FILE "\n"
 	"  -F, --fabric NAME          one of several fabrics, whose configuration is\n"
@@ -343,14 +343,27 @@ static bool override(struct tune *t, const struct overrides *o)
 	return true;
 }
 
-static int bad_config(struct tune *t, const struct overrides *o, const struct command *c)
+/* Where the configuration is bad a daemon may still run with the one from before. */
+static int ask_running(struct tune *t, const char *command)
 {
-	ibcc_config_defaults(&t->config, o->fabric);
-	if (c->emergency)
-		tune_fail("a daemon that is running can be asked all the same: ibcc-tune --socket "
-			  "%s %s",
-			  t->config.control_socket, c->name);
-	return IBCC_CONFIG_EXIT_STATUS;
+	struct ibcc_why why = { "" };
+	json_t *status = NULL;
+	int rc = tune_ask(t, "status", NULL, &status, &why);
+
+	json_decref(status);
+	if (rc == -ENOENT || rc == -ECONNREFUSED) {
+		tune_fail(
+			"%s: %s, and without a daemon the configuration is needed: correct it, or "
+			"leave it out with --config /dev/null",
+			command, why.text);
+		return IBCC_CONFIG_EXIT_STATUS;
+	}
+	fprintf(stderr,
+		"ibcc-tune: the configuration cannot be used; %s goes to the daemon that runs at "
+		"%s\n",
+		command, t->config.control_socket);
+	t->no_config = true;
+	return TUNE_OK;
 }
 
 static int run(struct tune *t, const struct overrides *o)
@@ -359,9 +372,8 @@ static int run(struct tune *t, const struct overrides *o)
 	struct ibcc_yaml_errors errors = { 0 };
 	const char *file = o->config_file;
 	char path[IBCC_CONFIG_PATH_BYTES];
-	const char *missed;
-	bool bad;
-	int rc;
+	const char *missed, *known;
+	int rc, code;
 
 	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
 		tune_fail("--dry-run: '%s' has no dry run, it is a command of its own", t->args[0]);
@@ -396,26 +408,26 @@ static int run(struct tune *t, const struct overrides *o)
 	rc = ibcc_conf_load_keyless(file, o->fabric, &t->config, &t->cc_key, &errors, &t->no_key);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
-	bad = rc && !(c->emergency && o->socket);
-	if (bad)
+	if (rc && !c->emergency)
 		tune_error_object(errors.text ? errors.text : "no memory");
 	ibcc_yaml_errors_fini(&errors);
-	if (bad)
-		return bad_config(t, o, c);
-	if (rc) {
-		ibcc_config_defaults(&t->config, o->fabric);
-		t->no_config = true;
-	}
+	if (rc && !c->emergency)
+		return IBCC_CONFIG_EXIT_STATUS;
+	if (rc)
+		ibcc_conf_find_socket(file, o->fabric, &t->config);
 	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
 		return hint();
+	code = rc ? ask_running(t, c->name) : TUNE_OK;
+	if (code != TUNE_OK)
+		return code;
 	if (tune_names_check(t) || (c->asks && !tune_can_consent(t, c->name)))
 		return TUNE_ERROR;
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);
 	tune_pager_end();
-	missed = tune_table_missed();
+	missed = tune_table_missed(&known);
 	if (rc != TUNE_ERROR && missed && !t->json)
-		rc = tune_fail("%s has no column '%s' here", c->name, missed);
+		rc = tune_fail("%s has no column '%s'; its columns are %s", c->name, missed, known);
 	return rc;
 }
 
@@ -453,6 +465,9 @@ int main(int argc, char **argv)
 		case OPT_WATCH:
 			o.watch = optarg;
 			t.watch_ms = TUNE_WATCH_MS;
+			/* No command is a number, so one that follows is the seconds. */
+			if (!optarg && optind < argc && isdigit((unsigned char)argv[optind][0]))
+				o.watch = argv[optind++];
 			break;
 		case OPT_UNITS: o.units = optarg; break;
 		case OPT_HTML: t.html = optarg; break;

@@ -67,6 +67,25 @@ static json_t *changes_of(const json_t *a, const char *glob)
 	return some;
 }
 
+/* Whether a pattern is about anything that the plan names. */
+static bool matches_node(const json_t *o, const char *glob)
+{
+	const char *key;
+	json_t *part;
+	size_t i;
+
+	json_array_foreach ((json_t *)o, i, part)
+		if (matches_node(part, glob))
+			return true;
+	json_object_foreach ((json_t *)o, key, part)
+		if (!strcmp(key, "node")
+			    ? !fnmatch(glob, json_string_value(part) ? json_string_value(part) : "",
+				       0)
+			    : matches_node(part, glob))
+			return true;
+	return false;
+}
+
 /* One table: of a root its sources, else all changes. */
 static void print_csv(const struct tune *t, const json_t *roots, const json_t *prediction,
 		      const json_t *changes, const char *heading)
@@ -118,7 +137,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 		tune_print_prediction(prediction);
 	print_words("Decision: ", tune_str(a, "summary"));
 	print_words("Not proved: ", tune_str(a, "routing"));
-	print_words("Ways: ", tune_str(a, "paths"));
+	print_words("Paths: ", tune_str(a, "paths"));
 	print_words("What its operator can do: ", tune_str(json_object_get(a, "nvidia"), "advice"));
 }
 
@@ -142,17 +161,30 @@ bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *w
 	return true;
 }
 
-static void print_push(const json_t *push)
+/* How the numbers of a plan belong together. A row of the table stands for values at several nodes
+ * and service levels, and all values of an attribute, or of a block of it, are one write.
+ */
+static void print_sum(const json_t *a)
 {
-	const json_t *us = json_object_get(push, "expected_us");
+	const json_t *push = json_object_get(a, "push"), *us = json_object_get(push, "expected_us");
+	json_int_t writes = tune_int(a, "writes");
+	char took[48] = "";
 
-	if (!tune_int(push, "mads"))
-		return;
-	printf("This push: %lld MADs", tune_int(push, "mads"));
 	if (json_is_integer(us))
-		printf(", about %.*f ms", json_integer_value(us) < 10000 ? 1 : 0,
-		       (double)json_integer_value(us) / 1000);
-	puts(".");
+		snprintf(took, sizeof(took), " in about %.*f ms",
+			 json_integer_value(us) < 10000 ? 1 : 0,
+			 (double)json_integer_value(us) / 1000);
+	putchar('\n');
+	if (writes)
+		tune_say("",
+			 "%lld writes to make, for the %zu values that change: one Set MAD each, "
+			 "read back by one Get MAD, so %lld MADs%s.",
+			 (long long)writes, json_array_size(json_object_get(a, "changes")),
+			 tune_int(push, "mads"), took);
+	else
+		puts("0 writes to make.");
+	tune_say("", "%lld attributes stay as they are; %zu nodes are left out.",
+		 tune_int(a, "unchanged"), json_array_size(json_object_get(a, "unreachable")));
 }
 
 int tune_plan(struct tune *t)
@@ -165,7 +197,11 @@ int tune_plan(struct tune *t)
 		json_decref(a);
 		return tune_fail("%s", why.text);
 	}
-	code = t->output ? tune_plan_save(a, t->output) : TUNE_OK;
+	code = t->node && json_array_size(json_object_get(a, "roots")) && !matches_node(a, t->node)
+		       ? tune_fail("--node: no node of the plan is named like '%s'", t->node)
+		       : TUNE_OK;
+	if (code == TUNE_OK && t->output)
+		code = tune_plan_save(a, t->output);
 	json_object_del(a, "data");
 	if (code == TUNE_OK && t->root > json_array_size(json_object_get(a, "roots")))
 		code = tune_fail("--root: the plan has roots up to %zu",
@@ -177,10 +213,7 @@ int tune_plan(struct tune *t)
 	} else if (code == TUNE_OK) {
 		tune_pager_begin();
 		tune_print_plan(t, a, "Changes to make");
-		printf("\n%lld writes to make, %lld settings stay, %zu nodes without.\n",
-		       tune_int(a, "writes"), tune_int(a, "unchanged"),
-		       json_array_size(json_object_get(a, "unreachable")));
-		print_push(json_object_get(a, "push"));
+		print_sum(a);
 	}
 	if (code == TUNE_OK && t->detailed_exitcode && tune_int(a, "writes"))
 		code = TUNE_PENDING;

@@ -57,9 +57,12 @@ int tune_plan_load(const char *file, json_t **a)
 	json_int_t made;
 
 	*a = NULL;
+	if (!o && e.line <= 0)
+		return tune_fail("%s", e.text);
 	if (!o)
-		return e.line > 0 ? tune_fail("%s:%d:%d: %s", file, e.line, e.column, e.text)
-				  : tune_fail("%s", e.text);
+		return tune_fail("%s: this is no plan: %s at line %d, column %d; ibcc-tune plan -o "
+				 "FILE makes one",
+				 file, e.text, e.line, e.column);
 	if (!format || strcmp(format, FORMAT) || !json_is_array(json_object_get(o, "data")) ||
 	    !ibcc_json_read_whole(json_object_get(o, "made"), INT64_MAX, &made)) {
 		json_decref(o);

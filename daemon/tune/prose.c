@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "daemon/tune/prose.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,9 @@
 
 #include "daemon/tune/look.h"
 #include "daemon/tune/pager.h"
+#include "daemon/tune/tune.h"
 
-#define NARROW     20u /* no terminal is taken to be narrower */
-#define TEXT_BYTES 4096u
+#define NARROW 20u /* no terminal is taken to be narrower */
 
 int tune_columns(void)
 {
@@ -23,61 +22,6 @@ int tune_columns(void)
 	if (!isatty(STDOUT_FILENO))
 		return 0;
 	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : 80;
-}
-
-/* Where the number begins that ends at a place; the place itself if there is none. */
-static const char *number_before(const char *text, const char *end)
-{
-	while (end > text && isdigit((unsigned char)end[-1]))
-		end--;
-	return end;
-}
-
-static size_t add(char *buf, size_t len, size_t n, const char *text, size_t text_len)
-{
-	size_t room = n < len ? len - n : 0;
-
-	snprintf(buf + n, room, "%.*s", (int)text_len, text);
-	return n + (text_len < room ? text_len : room ? room - 1 : 0);
-}
-
-static size_t add_rate(char *buf, size_t len, size_t n, const char *number)
-{
-	char rate[32];
-
-	tune_rate(strtod(number, NULL), rate, sizeof(rate));
-	return add(buf, len, n, rate, strlen(rate));
-}
-
-const char *tune_rates_in(const char *text, char *buf, size_t len)
-{
-	static const char unit[] = " Mb/s", of[] = " of ";
-	const char *end, *last, *first;
-	size_t n = 0;
-
-	buf[0] = '\0';
-	for (; (end = strstr(text, unit)); text = end + strlen(unit)) {
-		last = first = number_before(text, end);
-		if (last - text > (ptrdiff_t)strlen(of) &&
-		    !strncmp(last - strlen(of), of, strlen(of)))
-			first = number_before(text, last - strlen(of));
-		if (last == end || first == last - strlen(of))
-			first = last;
-		n = add(buf, len, n, text, (size_t)(first - text));
-		if (last == end) {
-			n = add(buf, len, n, unit, strlen(unit));
-			continue;
-		}
-		if (first < last) {
-			n = add_rate(buf, len, n, first);
-			n = add(buf, len, n, of, strlen(of));
-		}
-		n = add_rate(buf, len, n, last);
-		n = add(buf, len, n, " ", 1);
-		n = add(buf, len, n, tune_rate_unit(), strlen(tune_rate_unit()));
-	}
-	add(buf, len, n, text, strlen(text));
-	return buf;
 }
 
 size_t tune_fill(char *text, size_t columns)
@@ -120,7 +64,7 @@ static size_t width_of(const char *label)
 void tune_prose(FILE *out, int columns, unsigned int most, const char *label, const char *text)
 {
 	size_t indent = width_of(label), room = columns > (int)NARROW ? (size_t)columns : NARROW;
-	char filled[TEXT_BYTES], *line = filled, *next;
+	char filled[TUNE_SENTENCE_BYTES], *line = filled, *next;
 
 	tune_rates_in(text, filled, sizeof(filled));
 	if (columns)
@@ -140,7 +84,7 @@ void tune_prose(FILE *out, int columns, unsigned int most, const char *label, co
 
 void tune_say(const char *label, const char *fmt, ...)
 {
-	char text[TEXT_BYTES];
+	char text[TUNE_SENTENCE_BYTES];
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -19,6 +19,7 @@ static struct {
 	size_t n; /* columns; the one to sort by is behind them */
 	bool sorts, descends, csv;
 	unsigned int n_printed;
+	char known[512]; /* columns of all tables */
 } wish;
 
 void tune_table_wish(const char *columns, const char *sort, bool csv)
@@ -215,6 +216,23 @@ static void print_in(struct libscols_table *t, bool chosen)
 		tune_say("All: ", "%s.", same);
 }
 
+/* For who asks for a column that there is not. */
+static void remember_names(struct libscols_table *t)
+{
+	for (size_t i = 0; i < scols_table_get_ncols(t); i++) {
+		const char *name = scols_column_get_name(scols_table_get_column(t, i));
+		size_t len = strlen(wish.known), n = strlen(name);
+		const char *at = wish.known;
+
+		while ((at = strstr(at, name)) &&
+		       ((at > wish.known && at[-1] != ' ') || (at[n] && at[n] != ',')))
+			at++;
+		if (!at && len + n + 3 < sizeof(wish.known))
+			snprintf(wish.known + len, sizeof(wish.known) - len, "%s%s",
+				 len ? ", " : "", name);
+	}
+}
+
 void tune_table_print_under(struct libscols_table *t, const char *heading)
 {
 	struct libscols_column *column[64];
@@ -224,7 +242,13 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 		return;
 	wish.n_printed++;
 	sort(t);
+	remember_names(t);
 	n = choose(t, column);
+	/* One that has nothing of what was asked for is none of those that were asked for. */
+	if (wish.n && !n) {
+		scols_unref_table(t);
+		return;
+	}
 	if (!wish.csv) {
 		arrange(t, column, n);
 		if (scols_table_get_nlines(t))
@@ -242,8 +266,9 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 	scols_unref_table(t);
 }
 
-const char *tune_table_missed(void)
+const char *tune_table_missed(const char **known)
 {
+	*known = wish.known;
 	for (size_t i = 0; wish.n_printed && i < wish.n + wish.sorts; i++)
 		if (!wish.met[i])
 			return wish.name[i];

@@ -26,6 +26,6 @@ void tune_table_add(struct libscols_table *t, const char *const *cell, size_t st
 void tune_table_print_under(struct libscols_table *t, const char *heading);
 
 /* After all tables: a column that none of them has; NULL if there is no such, or was no table. */
-const char *tune_table_missed(void);
+const char *tune_table_missed(const char **known);
 
 #endif

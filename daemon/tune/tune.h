@@ -36,6 +36,7 @@ struct tune {
 	uint32_t confirm_s;   /* apply: on trial for so long; 0: no */
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
+	uint64_t new_key;     /* key: the one in the file */
 	unsigned int limit;   /* of the history */
 	bool series;          /* history: with what was measured */
 	const char *plot;     /* history: that as a drawing into this file; NULL: no */
@@ -130,7 +131,8 @@ bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what,
 /* Members of objects, "" or 0 where they are not. */
 const char *tune_str(const json_t *o, const char *key);
 json_int_t tune_int(const json_t *o, const char *key);
-#define TUNE_SENTENCE_BYTES 1024u
+/* Room for a decision in words, see ibcc_target_summary(). */
+#define TUNE_SENTENCE_BYTES 4096u
 /* A status in words, "" if there is nothing to say: what is on trial, who leads, and who waits for
  * the first nodes of a roll-out.
  */

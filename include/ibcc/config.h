@@ -93,6 +93,9 @@ void ibcc_config_defaults(struct ibcc_config *c, const char *fabric);
  */
 int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c,
 		     struct ibcc_yaml_errors *e);
+/* control_socket of a file with mistakes, where that much of it can be read; else *c stays as it
+ * is. */
+void ibcc_config_find_socket(const char *file, const char *fabric, struct ibcc_config *c);
 
 /* Writes the effective configuration as YAML, one key a line; returns 0 or -EIO. */
 int ibcc_config_dump(const struct ibcc_config *c, FILE *out);

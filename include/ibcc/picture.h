@@ -124,6 +124,8 @@ const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t
 /* Is it a root in this pass? */
 bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r);
 
+/* Room for the words about a root, whatever its names and numbers are. */
+#define IBCC_ROOT_WORDS_BYTES 2048u
 /* A sentence about a root in plain words: port by name, kind, evidence by counter, who. Returns
  * the length as snprintf() does.
  */

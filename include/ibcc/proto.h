@@ -80,9 +80,16 @@ enum ibcc_sm_state {
 	IBCC_SM_MASTER,
 };
 
+/* Who else would write the settings: OpenSM's own manager, or that of NVIDIA's OpenSM. */
+enum ibcc_own_cc {
+	IBCC_OWN_CC_NONE,
+	IBCC_OWN_CC_OPENSM, /* congestion_control TRUE */
+	IBCC_OWN_CC_NVIDIA, /* mlnx_congestion_control 2 */
+};
+
 struct ibcc_proto_state { /* WELCOME and STATE */
 	uint32_t sm_state;
-	uint32_t own_cc; /* OpenSM's congestion_control option */
+	uint32_t own_cc; /* OpenSM manages congestion control itself: enum ibcc_own_cc */
 	uint64_t generation;
 	uint64_t port_guid;     /* of the SM */
 	uint64_t subnet_prefix; /* that it gives to ports */
@@ -151,6 +158,8 @@ int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_cha
 
 /* Words for a refusal; never NULL. */
 const char *ibcc_proto_refusal_text(uint32_t refusal);
+/* What to do about an enum ibcc_own_cc other than NONE. */
+const char *ibcc_proto_own_cc_text(uint32_t own_cc);
 const char *ibcc_proto_sm_state_name(uint32_t state);
 
 #endif

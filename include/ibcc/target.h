@@ -12,7 +12,8 @@
 #include <ibcc/parameters.h>
 #include <ibcc/settings.h>
 
-#define IBCC_REASON_BYTES 256u
+/* Room for the reason of a change, whatever its names and numbers are. */
+#define IBCC_REASON_BYTES 512u
 
 enum ibcc_reason_code {
 	IBCC_REASON_OVER,         /* the setting from before congestion */
@@ -45,13 +46,21 @@ struct ibcc_target {
 	struct ibcc_reason *reason;
 	/* Endports that ought to get settings but cannot: ibcc_endport_cc:support. */
 	uint32_t n_without, *without;
-	char summary[IBCC_REASON_BYTES]; /* the decision in one sentence */
+	char *summary; /* the decision in words, however long; owned. NULL: nothing was decided */
 	/* Counters look as if some settings were not on the fabric any more: the actual ones should
 	 * be read again before the next decision.
 	 */
 	bool suspect;
 };
 void ibcc_target_fini(struct ibcc_target *t);
+
+/* The decision in words, "" before there is one. */
+const char *ibcc_target_summary(const struct ibcc_target *t);
+/* Replaces these words as printf() writes them; the old ones may be among the arguments. -ENOMEM,
+ * and the old ones stay.
+ */
+int ibcc_target_summarize(struct ibcc_target *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Appends an empty reason for an attribute; NULL without memory. */
 struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uint16_t attr_id,

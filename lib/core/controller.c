@@ -30,7 +30,8 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 {
 	struct ibcc_decision *d;
 
-	d = &p->said[p->n_said < IBCC_DECISIONS_MAX ? p->n_said++ : IBCC_DECISIONS_MAX - 1];
+	d = &p->said[p->n_said < IBCC_DECISIONS_MAX ? p->n_said : IBCC_DECISIONS_MAX];
+	p->n_said++;
 	*d = (struct ibcc_decision){ .code = code, .root = *h->r };
 	d->root.member = d->root.lacking = NULL;
 	return d;

@@ -19,7 +19,7 @@
 #define IBCC_FREE_PERMILLE 50u
 /* A root's back-off is doubled so many times at most. */
 #define IBCC_BACKOFF_MAX 4u
-/* Decisions in a pass; what is more takes the last one's place. */
+/* Decisions of a pass that its summary has in words; it counts the others. */
 #define IBCC_DECISIONS_MAX 8u
 
 enum ibcc_decision_code {
@@ -108,7 +108,7 @@ struct pass {
 	const struct ibcc_topo *t;
 	const struct ibcc_picture *pic;
 	const struct ibcc_settings *actual;
-	struct ibcc_decision said[IBCC_DECISIONS_MAX];
+	struct ibcc_decision said[IBCC_DECISIONS_MAX + 1]; /* the last one is any that is more */
 	uint32_t n_said;
 };
 
@@ -181,7 +181,7 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
 void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
 
-/* words.c: writes out->summary: what was decided, or what there is. */
-void ibcc_words_summary(const struct pass *p, struct ibcc_target *out);
+/* words.c: writes out->summary: what was decided, or what there is. -ENOMEM. */
+int ibcc_words_summary(const struct pass *p, struct ibcc_target *out);
 
 #endif

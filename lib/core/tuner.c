@@ -115,6 +115,8 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	if (ret)
 		return ret;
 	out->suspect = p->trustworthy && ibcc_controller_suspects(&pass);
-	ibcc_words_summary(&pass, out);
-	return 0;
+	ret = ibcc_words_summary(&pass, out);
+	if (ret)
+		ibcc_target_fini(out);
+	return ret;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Codes of decisions and reasons as sentences. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include <ibcc/formula.h>
 #include <ibcc/law.h>
 
@@ -288,14 +291,33 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 	}
 }
 
-void ibcc_words_summary(const struct pass *p, struct ibcc_target *out)
+static void say_summary(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
 {
-	struct ibcc_text x = { .buf = out->summary, .len = sizeof(out->summary) };
+	uint32_t n = p->n_said < IBCC_DECISIONS_MAX ? p->n_said : IBCC_DECISIONS_MAX;
 
-	for (uint32_t i = 0; i < p->n_said; i++)
-		say_decision(&x, p->t, &p->said[i]);
+	for (uint32_t i = 0; i < n; i++)
+		say_decision(x, p->t, &p->said[i]);
+	if (p->n_said > n)
+		ibcc_text_say(x, "and %u more decisions", p->n_said - n);
 	if (!p->n_said)
-		say_state(&x, p, out);
+		say_state(x, p, out);
+}
+
+int ibcc_words_summary(const struct pass *p, struct ibcc_target *out)
+{
+	struct ibcc_text x = { .buf = NULL };
+	char *text;
+
+	/* Once for its length, and once more into the room for it. */
+	say_summary(&x, p, out);
+	text = malloc(x.n + 1);
+	if (!text)
+		return -ENOMEM;
+	x = (struct ibcc_text){ .buf = text, .len = x.n + 1 };
+	say_summary(&x, p, out);
+	free(out->summary);
+	out->summary = text;
+	return 0;
 }
 
 /* --- a root: where, what kind, which counters say so, who --------------------------------------

@@ -217,6 +217,20 @@ int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c
 	return rc;
 }
 
+void ibcc_config_find_socket(const char *file, const char *fabric, struct ibcc_config *c)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_yaml *y = ibcc_yaml_load(file, NULL, &e);
+	struct ibcc_config read;
+
+	ibcc_config_defaults(&read, fabric);
+	if (y && ibcc_yaml_read(y, ibcc_yaml_root(y), NULL, config_keys, &read, &e) != -ENOMEM &&
+	    read.control_socket[0] == '/')
+		memcpy(c->control_socket, read.control_socket, sizeof(c->control_socket));
+	ibcc_yaml_free(y);
+	ibcc_yaml_errors_fini(&e);
+}
+
 static void dump_string(FILE *out, const char *s)
 {
 	fputc('"', out);

@@ -15,8 +15,8 @@
 #include <ibcc/clean.h>
 #include <ibcc/log.h>
 
-#define MESSAGE_BYTES 2048u
-#define FIELD_BYTES   512u
+#define MESSAGE_BYTES 4096u
+#define FIELD_BYTES   768u
 #define IDENT_BYTES   32u
 
 enum sink {

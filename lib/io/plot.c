@@ -129,13 +129,16 @@ static void text_at(FILE *out, double x, double y, const char *attr, const char 
 	fputs("</text>\n", out);
 }
 
-static void label_x(const struct scale *s, double v, FILE *out)
+static void label_x(const struct scale *s, double v, double step, FILE *out)
 {
+	long second = s->x_clock ? lround(v * 3600) : 0;
 	char label[32];
 
-	if (s->x_clock)
-		snprintf(label, sizeof(label), "%02ld:%02ld", lround(v * 60) / 60 % 24,
-			 lround(v * 60) % 60);
+	if (s->x_clock && step * 60 < 1)
+		snprintf(label, sizeof(label), "%02ld:%02ld:%02ld", second / 3600 % 24,
+			 second / 60 % 60, second % 60);
+	else if (s->x_clock)
+		snprintf(label, sizeof(label), "%02ld:%02ld", second / 3600 % 24, second / 60 % 60);
 	else
 		snprintf(label, sizeof(label), "%.10g", v);
 	text_at(out, px(s, v), s->f.height - s->f.bottom + 18, "text-anchor=\"middle\"", label);
@@ -144,13 +147,14 @@ static void label_x(const struct scale *s, double v, FILE *out)
 /* The least step of a clock that covers v hours in n of them. */
 static double clock_step(double v, int n)
 {
-	static const double minutes[] = { 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720 };
+	static const double seconds[] = { 1,   2,   5,    10,   15,   30,    60,    120,  300,
+					  600, 900, 1800, 3600, 7200, 10800, 21600, 43200 };
 	size_t i;
 
-	for (i = 0; i + 1 < sizeof(minutes) / sizeof(minutes[0]); i++)
-		if (minutes[i] * n >= v * 60)
+	for (i = 0; i + 1 < sizeof(seconds) / sizeof(seconds[0]); i++)
+		if (seconds[i] * n >= v * 3600)
 			break;
-	return minutes[i] / 60;
+	return seconds[i] / 3600;
 }
 
 static void label_x_axis(const struct scale *s, FILE *out)
@@ -159,15 +163,16 @@ static void label_x_axis(const struct scale *s, FILE *out)
 	double step = (s->x_clock ? clock_step : round_step)(s->x1 - s->x0, s->f.x_ticks), v;
 	int i;
 
-	if (!s->x_log) {
+	/* Less than a factor of five may have but one of 1, 2 and 5 in it. */
+	if (!s->x_log || s->x1 < 5 * s->x0) {
 		for (v = ceil(s->x0 / step) * step; v <= s->x1 + step / 1e6; v += step)
-			label_x(s, fabs(v) < step / 1e6 ? 0 : v, out);
+			label_x(s, fabs(v) < step / 1e6 ? 0 : v, step, out);
 		return;
 	}
 	for (v = pow(10, floor(log10(s->x0))); v <= s->x1; v *= 10)
 		for (i = 0; i < 3; i++)
 			if (v * digit[i] >= s->x0 && v * digit[i] <= s->x1)
-				label_x(s, v * digit[i], out);
+				label_x(s, v * digit[i], step, out);
 }
 
 static void draw_axes(const struct ibcc_plot *p, const struct scale *s, FILE *out)

@@ -84,6 +84,9 @@ int ibcc_proto_recv(int fd, void *buf, struct ibcc_proto_header *h, const void *
 	return 0;
 }
 
+/* The plugin does nothing with a reason, so that the beginning is enough. */
+#define WIRE_REASON_BYTES 256u
+
 struct wire_change {
 	uint64_t node_guid;
 	uint32_t attr_mod;
@@ -94,9 +97,9 @@ struct wire_change {
 	uint64_t cc_key;
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];
-	char reason[IBCC_REASON_BYTES];
+	char reason[WIRE_REASON_BYTES];
 };
-_Static_assert(sizeof(struct wire_change) == 32 + 2 * IBCC_CC_DATA_BYTES + IBCC_REASON_BYTES,
+_Static_assert(sizeof(struct wire_change) == 32 + 2 * IBCC_CC_DATA_BYTES + WIRE_REASON_BYTES,
 	       "change has holes");
 
 size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf)
@@ -166,8 +169,19 @@ int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_cha
 	};
 	memcpy(c->old_data, w.old_data, sizeof(c->old_data));
 	memcpy(c->new_data, w.new_data, sizeof(c->new_data));
-	memcpy(c->reason, w.reason, sizeof(c->reason));
+	memcpy(c->reason, w.reason, sizeof(w.reason));
 	return 0;
+}
+
+const char *ibcc_proto_own_cc_text(uint32_t own_cc)
+{
+	return own_cc == IBCC_OWN_CC_NVIDIA
+		       ? "NVIDIA's OpenSM manages congestion control itself "
+			 "(mlnx_congestion_control is 2) and would overwrite our settings: set it "
+			 "to "
+			 "0 in opensm.conf and restart opensm"
+		       : "OpenSM's own congestion_control is TRUE, and it would overwrite our "
+			 "settings: set it to FALSE in opensm.conf and restart opensm";
 }
 
 const char *ibcc_proto_refusal_text(uint32_t refusal)
@@ -178,9 +192,8 @@ const char *ibcc_proto_refusal_text(uint32_t refusal)
 	case IBCC_REFUSAL_BUSY: return "the plugin is busy with another client";
 	case IBCC_REFUSAL_NOT_MASTER: return "the subnet manager is not MASTER";
 	case IBCC_REFUSAL_TWO_WRITERS:
-		return "OpenSM's own congestion_control is TRUE (of NVIDIA's, "
-		       "mlnx_congestion_control "
-		       "is 2): two would write the same settings";
+		return "OpenSM manages congestion control itself, and two would write the same "
+		       "settings";
 	case IBCC_REFUSAL_STALE: return "the topology has changed since the plan was made";
 	case IBCC_REFUSAL_BAD_MESSAGE: return "message not understood";
 	case IBCC_REFUSAL_NO_PORT: return "the plugin could not open its umad port";

@@ -40,6 +40,8 @@ void ibcc_live_defaults(struct ibcc_live_options *o)
 
 void ibcc_live_result_fini(struct ibcc_live_result *r)
 {
+	for (uint32_t i = 0; i < r->n_rounds; i++)
+		free(r->round[i].summary);
 	free(r->round);
 	*r = (struct ibcc_live_result){ 0 };
 }
@@ -208,9 +210,10 @@ static int note_round(struct live *l)
 	*round = (struct ibcc_live_round){ .t_ps = ibcc_engine_now_ps(l->engine),
 					   .pass = r->passes,
 					   .changes = l->cycle.plan.n,
-					   .failed = l->cycle.result.n_failed };
-	memcpy(round->summary, l->cycle.target.summary, sizeof(round->summary));
-	return 0;
+					   .failed = l->cycle.result.n_failed,
+					   .summary =
+						   strdup(ibcc_target_summary(&l->cycle.target)) };
+	return round->summary ? 0 : -ENOMEM;
 }
 
 static int pass(struct live *l)

@@ -51,7 +51,7 @@ void ibcc_live_defaults(struct ibcc_live_options *o);
 struct ibcc_live_round {
 	uint64_t t_ps;
 	uint32_t pass, changes, failed;
-	char summary[IBCC_REASON_BYTES];
+	char *summary; /* owned */
 };
 
 struct ibcc_live_result {

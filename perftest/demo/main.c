@@ -131,8 +131,7 @@ static void print_result(const struct demo *d)
 	printf("  %-18s %9.0f MB/s %9.0f MB/s  (x %.2f)\n", "victim", b->victim_MBps,
 	       a->victim_MBps, b->victim_MBps > 0 ? a->victim_MBps / b->victim_MBps : 0);
 	printf("  %-18s %9.0f MB/s %9.0f MB/s  (%+.1f %%)\n", "together", b->aggregate_MBps,
-	       a->aggregate_MBps,
-	       b->aggregate_MBps > 0 ? 100 * (a->aggregate_MBps / b->aggregate_MBps - 1) : 0);
+	       a->aggregate_MBps, gain_percent(b->aggregate_MBps, a->aggregate_MBps));
 	printf("  %-18s %9.1f %%    %9.1f %%\n\n", "slow sink busy", 100 * b->sink_utilisation,
 	       100 * a->sink_utilisation);
 }

@@ -98,6 +98,13 @@ static void plots(const struct demo *d, const double *v, FILE *f)
 	ibcc_page_plots(f, plot, sizeof(plot) / sizeof(*plot));
 }
 
+double gain_percent(double before, double after)
+{
+	double gain = before > 0 ? 100 * (after / before - 1) : 0;
+
+	return fabs(gain) < 0.05 ? 0 : gain;
+}
+
 static void row(struct ibcc_page_table *t, const char *what, double before, double after,
 		const char *unit)
 {
@@ -108,7 +115,7 @@ static void row(struct ibcc_page_table *t, const char *what, double before, doub
 	ibcc_page_cell(t, text);
 	snprintf(text, sizeof(text), "%.4g %s", after, unit);
 	ibcc_page_cell(t, text);
-	snprintf(text, sizeof(text), "%+.1f %%", before > 0 ? 100 * (after / before - 1) : 0.0);
+	snprintf(text, sizeof(text), "%+.1f %%", gain_percent(before, after));
 	ibcc_page_cell(t, text);
 }
 

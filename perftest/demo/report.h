@@ -42,4 +42,7 @@ int report_summary(const struct demo *d, const char *dir);
 /* Writes DIR/report.html, self-contained; -errno. */
 int report_html(const struct demo *d, const char *dir);
 
+/* What a value has gained, 0 for less than what a decimal shows: never "-0.0 %". */
+double gain_percent(double before, double after);
+
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ctype.h>
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
@@ -316,6 +317,28 @@ static char *read_file(const char *path)
 	return text;
 }
 
+/* Lines of a log begin with a level for the journal, as "<5>", which is none of a reader's
+ * business. */
+static void drop_levels(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; from && *from;) {
+		size_t len = strcspn(from, "\n");
+
+		if (from[0] == '<' && isdigit((unsigned char)from[1]) && from[2] == '>') {
+			from += 3;
+			len -= 3;
+		}
+		len += from[len] == '\n';
+		memmove(to, from, len);
+		to += len;
+		from += len;
+	}
+	if (to)
+		*to = '\0';
+}
+
 /* Set MADs of the Congestion Control class, by the simulator's own count. */
 static unsigned long long count_sets(const json_t *stats)
 {
@@ -360,6 +383,7 @@ int system_words(struct system *s, struct demo *d)
 	if (!d->report)
 		return complain("ibcc-tune report", err ? err : -EPROTO);
 	d->decisions = read_file(s->tuned.log);
+	drop_levels(d->decisions);
 	j = ask(s, "stats", &err);
 	if (!j)
 		return complain("ibcc-sim stats", err);

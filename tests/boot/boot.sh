@@ -107,10 +107,15 @@ check "systemd-analyze security is 1.5 at most" \
 	inside systemd-analyze security --no-pager --offline=true --threshold=15 /lib/systemd/system/ibcc-tuned.service
 check "systemd understands the units" inside systemd-analyze verify --man=no ibcc-tuned.service ibcc-tuned-metrics.socket
 
+# A container has no device.
+! inside systemctl start ibcc-tuned >"$dir/check.log" 2>&1 || fail "the service starts without a device"
+inside ibcc-tune status >"$dir/none" 2>&1
+check "a host without a device is told so" grep -q 'no InfiniBand device' "$dir/none"
+
 # The fabric as hardware: abstract sockets, so the service must see the container's network.
 sh_inside 'mkdir -p /tmp/osm /etc/systemd/system/ibcc-tuned.service.d && cat >/etc/systemd/system/ibcc-tuned.service.d/sim.conf' <<-'UNIT'
 	[Unit]
-	ConditionPathExists=
+	AssertPathExists=
 	[Service]
 	ExecStart=
 	ExecStart=/usr/bin/ibcc-sim exec --name demo -- /usr/sbin/ibcc-tuned

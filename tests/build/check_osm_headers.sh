@@ -77,7 +77,7 @@ sed -i 's/OSM_VERSION "OpenSM .*"/OSM_VERSION "OpenSM 5.20.0"/' "$tmp/nvidia/ope
 sed -i 's/^\tuint8_t sm_state;/\tstruct { uint32_t reason; uint8_t sm_state; } sm_state_info;/
 	s/^\tboolean_t congestion_control;/\tuint8_t mlnx_congestion_control;/
 	/^\t.* cc_sw_cong.*;/d; /^\t.* cc_ca_cong.*;/d; /^\tosm_cct_t cc_cct;/d' "$tmp/nvidia/opensm/osm_subnet.h"
-try nvidia sm_state_info.sm_state mlnx_congestion_control "3 0 1 OpenSM 5.20.0"
+try nvidia sm_state_info.sm_state mlnx_congestion_control "3 0 2 OpenSM 5.20.0"
 
 cp -r "$headers" "$tmp/strange"
 sed -i 's/^\tboolean_t congestion_control;/\tuint8_t other_name;/' "$tmp/strange/opensm/osm_subnet.h"

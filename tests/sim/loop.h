@@ -127,7 +127,7 @@ static inline int loop_try(struct loop *l)
 	if (rc || !l->c.plan.n)
 		return rc;
 	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.picture.pass,
-		      l->c.plan.n, l->c.target.summary);
+		      l->c.plan.n, ibcc_target_summary(&l->c.target));
 	l->n_changes += l->c.acted && !l->dry;
 	return 0;
 }

@@ -195,7 +195,7 @@ static void test_quiet(void **state)
 	loop_start(&l, QUIET, 1 * IBCC_PS_PER_MS, &loop_hardware, NULL);
 	loop_passes(&l, 100);
 	assert_int_equal(l.tr->stats.sets, 0);
-	assert_string_equal(l.c.target.summary, "no congestion");
+	assert_string_equal(ibcc_target_summary(&l.c.target), "no congestion");
 	loop_end(&l);
 }
 

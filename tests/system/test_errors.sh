@@ -78,14 +78,32 @@ chmod 644 "$TMP/key"
 write_config "cc_key_file: $TMP/key"
 refused "a key that others can read" 78 "cc_key_file: " plain ibcc-tune -z "$TMP/tuned.yaml" plan
 write_config
-refused "status without a daemon" 1 'not running.*systemctl start' plain ibcc-tune -z "$TMP/tuned.yaml" status
-
-refused "nor one of several fabrics" 1 'systemctl start ibcc-tuned@scratch ' plain ibcc-tune -F scratch -z "$TMP/tuned.yaml" status
+[ -e /sys/class/infiniband_mad/abi_version ] ||
+	refused "status on a host without a device" 1 'not running.*This host has no InfiniBand device, so the service does not start' \
+		plain ibcc-tune -z "$TMP/tuned.yaml" status
+refused "a file that is no plan" 1 '/etc/passwd: this is no plan: .*ibcc-tune plan -o FILE makes one' \
+	plain ibcc-tune -z "$TMP/tuned.yaml" apply -y /etc/passwd
+sed "s|^state_file:.*|state_file: /proc/none/state.db|" "$TMP/tuned.yaml" >"$TMP/new.yaml"
+"$IBCC_BUILD/ibcc-tune" -z "$TMP/new.yaml" history >"$TMP/out.log" 2>&1
+equal "the history of a new host" "$? $(cat "$TMP/out.log")" "0 Nothing was changed yet."
+refused "--watch and its seconds apart" 1 'not running' plain ibcc-tune -z "$TMP/tuned.yaml" top --watch 5 --limit 1
+check "--help of a command of ibcc-sim" sh -c "'$IBCC_BUILD/ibcc-sim' stats --name none --help | grep -q '^usage:'"
+if [ "$(id -u)" = 0 ]; then
+	chmod 600 "$TMP/key"
+	chmod 755 "$TMP"
+	write_config "cc_key_file: $TMP/key"
+	as_service() { setpriv --reuid 65534 --regid 65534 --clear-groups timeout 20 "$IBCC_BUILD/$1" "${@:2}"; }
+	refused "a key that is root's alone" 78 "cc_key_file: .*Permission denied; .*runs as user $(getent passwd 65534 | cut -d: -f1), .*chown $(getent passwd 65534 | cut -d: -f1) $TMP/key" \
+		as_service ibcc-tuned --check-config -z "$TMP/tuned.yaml"
+	write_config
+fi
 sed "s|^control_socket:.*|control_socket: /proc/none/control.sock|" "$TMP/tuned.yaml" >"$TMP/no_socket.yaml"
 refused "no folder for the control socket" 1 'control.sock: .*its folder must be there' plain ibcc-tuned -z "$TMP/no_socket.yaml"
 
 # --- no fabric, no subnet manager, no plugin ------------------------------------------------------
 start_sim "$SCENARIO"
+refused "status without a daemon" 1 'not running.*systemctl start' tune status
+refused "nor one of several fabrics" 1 'systemctl start ibcc-tuned@scratch ' tune -F scratch status
 refused "no subnet manager: plan" 1 'subnet manager' tune -n
 refused "no subnet manager: apply" 1 'subnet manager' tune apply -y
 start_tuned 'mode: apply'

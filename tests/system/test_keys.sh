@@ -91,10 +91,14 @@ done <"$TMP/nodes"
 write_config 'apply_via: direct'
 echo 0x5afe >"$TMP/key" && chmod 600 "$TMP/key"
 check "all nodes get a key" tune key -y "$TMP/key"
+equal "with a row for each" "$(grep -c ' CC_Key .*hidden .*another .*verified' "$TMP/check.log")" 6
+equal "that names it" "$(grep -c "^h[1-4] 0x\|^s[12] 0x" "$TMP/check.log")" 6
 tune key -y -j "$TMP/key" >"$TMP/key.json"
 equal "which they keep" "$(jq -c '[.writes, .unchanged]' "$TMP/key.json")" '[0,6]'
 tune key -y -j --protect --lease 30 "$TMP/key" >"$TMP/key.json" 2>"$TMP/key.log" || fail "key --protect"
 equal "with protection, too" "$(jq -c '[.writes, .verified]' "$TMP/key.json")" '[6,6]'
+equal "each change named" \
+	"$(jq '[.changes[] | select(.node != "" and .attribute == "CongestionKeyInfo" and .field != "" and .outcome == "verified")] | length' "$TMP/key.json")" 12
 stock ibccquery -c 0x5afe CongestionKeyInfo "$h1" >"$TMP/info"
 check "it is protected" grep -q 'ProtectBit:\.*1$' "$TMP/info"
 check "for so long" grep -q 'LeasePeriod:\.*30$' "$TMP/info"

@@ -27,11 +27,16 @@ equal "all of them" "$(wc -l <"$TMP/rates")" 4
 of_name() { tune plan --csv --root 1 --node '*3' --columns NODE >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 2 ]; }
 wait_until 20 of_name || fail "CSV by name"
 equal "by name" "$(sed '1d; s/,.*//' "$TMP/csv")" source3
-refused() { ! tune plan "${@:2}" >"$TMP/out" 2>"$TMP/err" && [ "$(cat "$TMP/err")" = "ibcc-tune: $1" ]; }
+refused() { ! tune plan "${@:2}" >"$TMP/out" 2>"$TMP/err" && grep -q "^ibcc-tune: $1" "$TMP/err"; }
 wait_until 20 refused "--root: the plan has roots up to 1" --root 2 || fail "root 2: $(cat "$TMP/err")"
 ok "a root that is not there is an error"
-wait_until 20 refused "plan has no column 'nonsense' here" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
+wait_until 20 refused "plan has no column 'nonsense'; its columns are .*PLACES, SETTING" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
 ok "a column that is not there, too"
+wait_until 20 refused "plan has no column 'foo'; its columns are " --columns foo || fail "foo: $(cat "$TMP/err")"
+! grep -q '^ *[0-9]* *CCTI_' "$TMP/out" || fail "a table that nobody has asked for: $(cat "$TMP/out")"
+ok "alone as well, and no other table comes instead"
+wait_until 20 refused "--node: no node of the plan is named like 'nosuch\*'" --node 'nosuch*' || fail "nosuch: $(cat "$TMP/err")"
+ok "a pattern that fits no node is an error"
 tune show --csv --columns NODE,CCTI_Timer,Threshold >"$TMP/csv" || fail "CSV of show"
 equal "show as two tables" "$(grep -c '^NODE,' "$TMP/csv")" 2
 

@@ -86,7 +86,8 @@ grep -q 'Root 1: leaf2 0x[0-9a-f]* port 2' "$TMP/text" || fail "no root in words
 grep -q '^ *1 contributor source3 ' "$TMP/text" || fail "no contributors in words"
 grep -q '^ *1 victim  *source4 ' "$TMP/text" || fail "no victim in words"
 grep -q '^ *3 CCTI_Increase  *0-15  *0  *[1-9][0-9]*  *source1, source2, source3 *$' "$TMP/text" || fail "no change in words"
-grep -Eq '^This push: [1-9][0-9]* MADs, about [0-9.]+ ms' "$TMP/text" || fail "no cost in words"
+sum='^([1-9][0-9]*) writes to make, for the ([1-9][0-9]*) values that change: .* so ([1-9][0-9]*) MADs in about [0-9.]+ ms\.$'
+grep -Eq "$sum" "$TMP/text" || fail "no cost in words"
 ok "the plan in words"
 tune plan --full >"$TMP/text" 2>"$TMP/tune.log" || fail "the whole plan"
 grep -q '^source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change of one node"
@@ -96,6 +97,12 @@ start_tuned
 planned() { tune --dry-run -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }
 wait_until 15 planned || fail "the daemon has no plan"
 who_is_who "$TMP/plan.json" "by the daemon"
+tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail "the daemon's plan in words"
+reconciles() { tune plan -j >"$TMP/plan.json" && tune plan >"$TMP/text" &&
+	[ "$(sed -nE "s/$sum/\1 \2 \3/p" "$TMP/text")" = "$(jq -r '"\(.writes) \(.changes | length) \(.push.mads)"' "$TMP/plan.json")" ] &&
+	grep -q "^$(jq -r '"\(.unchanged) attributes stay as they are; \(.unreachable | length) nodes"' "$TMP/plan.json")" "$TMP/text"; }
+wait_until 15 reconciles || fail "the numbers of a plan are not those of its JSON: $(tail -n 3 "$TMP/text")"
+ok "writes, values and MADs of a plan are told in one line"
 jqtest "$TMP/plan.json" '.push | .mads > 0 and .expected_us > 0' "the plan says what the push costs"
 jqtest "$TMP/plan.json" '.age_ms >= 0' "the plan says how old it is"
 tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail "the daemon's plan in words"

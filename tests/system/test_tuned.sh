@@ -38,17 +38,23 @@ wait_until 10 status '.last_reload_ok == false' || fail "a bad reload is not tol
 for word in 'tuned.yaml:[0-9]*:[0-9]*: mode: ' 'interval_ms' 'foo'; do
 	log_has "$word" || fail "no word about $word"
 done
+check "the journal has rates in MB/s, as plans have" grep -q 'decision: .* takes [0-9.]* of [0-9.]* MB/s' "$TMP/tuned.log"
+! grep -q 'Mb/s' "$TMP/tuned.log" || fail "a rate in another unit: $(grep 'Mb/s' "$TMP/tuned.log" | head -n 1)"
 status '.mode == "observe" and .state == "ok"' >/dev/null || fail "the old configuration is not kept"
 ok "a bad configuration is told, all of it, and the old one kept"
-"$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" status >"$TMP/status.log" 2>&1
+"$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" plan >"$TMP/status.log" 2>&1
 equal "ibcc-tune does not guess what a bad configuration means" $? 78
-check "but says how the daemon is reached" grep -q -- '--socket .* status$' "$TMP/status.log"
-urgent() { timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/control.sock" "$@"; }
+urgent() { timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" "$@"; }
 check "status without a good configuration" urgent status
 check "rollback without one" urgent rollback -y
+grep -q 'the configuration cannot be used; rollback goes to the daemon that runs at ' "$TMP/check.log" ||
+	fail "it does not say whom it asks: $(cat "$TMP/check.log")"
+check "disable without one" urgent disable -y
+urgent status -j 2>"$TMP/urgent.log" | jq -e '.mode == "observe"' >"$TMP/jq.log" || fail "status -j without one: $(cat "$TMP/urgent.log")"
+ok "status -j without one"
 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" --socket "$TMP/nobody.sock" disable -y >"$TMP/urgent.log" 2>&1
-equal "without a daemon nothing is done" $? 1
-check "and the way out is told" grep -q 'mend it, or leave it out' "$TMP/urgent.log"
+equal "without a daemon nothing is done" $? 78
+check "and the way out is told" grep -q 'correct it, or leave it out' "$TMP/urgent.log"
 write_config 'mode: apply'
 kill -HUP "$TUNED_PID"
 wait_until 10 status '.mode == "apply" and .last_reload_ok' || fail "a good reload is not taken"

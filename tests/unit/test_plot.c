@@ -180,6 +180,28 @@ static void hours_are_those_of_a_clock(void **state)
 	free(svg);
 }
 
+/* However short the time, or narrow the range of a logarithmic axis. */
+static void every_axis_has_ticks(void **state)
+{
+	const double seconds[] = { 12 + 10 / 3600.0, 12 + 50 / 3600.0 }, narrow[] = { 3, 4.5 },
+		     y[] = { 0, 1 };
+	struct ibcc_plot_series s = { "s", seconds, y, 2, false };
+	struct ibcc_plot p = { .series = &s, .n_series = 1, .x_clock = true };
+	char *svg = draw(&p, 0);
+
+	(void)state;
+	assert_non_null(strstr(svg, ">12:00:20<"));
+	assert_non_null(strstr(svg, ">12:00:40<"));
+	free(svg);
+	s.x = narrow;
+	p.x_clock = false;
+	p.x_log = true;
+	svg = draw(&p, 0);
+	assert_non_null(strstr(svg, ">3<"));
+	assert_non_null(strstr(svg, ">4<"));
+	free(svg);
+}
+
 /* 98 % would have an axis to 100 and a bit, which is up to 125. */
 static void nothing_is_more_than_all(void **state)
 {
@@ -230,6 +252,7 @@ int main(void)
 		cmocka_unit_test(gaps_and_steps),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(hours_are_those_of_a_clock),
+		cmocka_unit_test(every_axis_has_ticks),
 		cmocka_unit_test(nothing_is_more_than_all),
 		cmocka_unit_test(texts_of_marks_are_apart),
 		cmocka_unit_test(nothing_to_draw),

@@ -4,6 +4,8 @@
 
 #include "hotspots.h"
 
+#include "lib/core/rules.h"
+
 #define HOLD  IBCC_PHASE_HOLD
 #define DRAIN IBCC_PHASE_DRAIN
 #define FULL  IBCC_CONGESTION_INPUT
@@ -99,6 +101,109 @@ static void test_reasons(void **state)
 	ibcc_target_fini(&t);
 }
 
+/* A node whose description fills its room. */
+static void name_at_length(struct fixture *f, uint32_t port)
+{
+	struct ibcc_topo_node *node = (struct ibcc_topo_node *)&f->t->node[f->t->port[port].node];
+
+	memset(node->desc, 'n', sizeof(node->desc) - 1);
+	node->desc[sizeof(node->desc) - 1] = '\0';
+}
+
+/* Whatever names and numbers there are, a reason has room. */
+static void test_room(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_target t = { 0 };
+	char buf[IBCC_REASON_BYTES];
+
+	name_at_length(f, fabric_port(f->t, 11, 1));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct ibcc_reason *r;
+
+		add(f, &t, i);
+		r = &t.reason[t.n_reasons - 1];
+		r->root.n = r->root.rate_mbps = r->root.link_mbps = r->root.seen_mbps = UINT32_MAX;
+		r->root.threshold = 15;
+		r->root.marking_rate = UINT16_MAX;
+		r->root.end_permille = r->root.loop_permille = UINT16_MAX;
+		r->root.wait_permille = r->root.tree_wait_permille = UINT16_MAX;
+		r->law.fair_milli = r->law.end_milli = r->law.cut_end_milli = UINT32_MAX;
+		r->law.mark_permille = r->law.step_permille = UINT16_MAX;
+		r->law.n_int_ns = UINT32_MAX;
+		r->law.timer = r->law.cut_timer = UINT16_MAX;
+		r->law.increase = UINT8_MAX;
+		assert_in_range(ibcc_target_explain(&t, f->t, endport_of(f, 0), (uint16_t)i, buf,
+						    sizeof(buf)),
+				1, sizeof(buf) - 1);
+	}
+	ibcc_target_fini(&t);
+}
+
+/* Nor are the words about a root ever cut off. */
+static void test_root(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_source source[3 * 64];
+	struct ibcc_pair pair[64];
+	struct ibcc_root r = { .port = fabric_port(f->t, 11, 1),
+			       .kind = SLOW,
+			       .link_mbps = UINT32_MAX,
+			       .rate_mbps = UINT32_MAX,
+			       .wait_permille = 1000,
+			       .tree_wait_permille = 1000,
+			       .n_sources = 3 * 64,
+			       .source = source,
+			       .n_pairs = 64,
+			       .pair = pair };
+	static const enum ibcc_role roles[] = { IBCC_ROLE_CONTRIBUTOR, IBCC_ROLE_CANDIDATE,
+						IBCC_ROLE_VICTIM };
+	const uint32_t ca = f->t->endport[endport_of(f, 0)];
+	char buf[IBCC_ROOT_WORDS_BYTES];
+
+	assert_true(f->t->port[ca].lid != 0);
+	name_at_length(f, r.port);
+	name_at_length(f, ca);
+	for (uint32_t i = 0; i < r.n_sources; i++)
+		source[i] = (struct ibcc_source){ .port = ca, .role = roles[i % 3] };
+	for (uint32_t i = 0; i < r.n_pairs; i++)
+		pair[i] = (struct ibcc_pair){ .src = ca,
+					      .dlid = f->t->port[ca].lid,
+					      .packets = UINT32_MAX / 64 };
+	assert_in_range(ibcc_picture_explain(f->t, &r, buf, sizeof(buf)), 1000, sizeof(buf) - 1);
+}
+
+/* A summary has all its words, and counts the decisions that it has no words for. */
+static void test_summary(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root_parameters r = { .port = fabric_port(f->t, 11, 1), .kind = FULL, .n = 36 };
+	const struct held h = { .r = &r };
+	struct pass pass = { .t = f->t };
+	struct ibcc_target t = { 0 };
+	const char *end = "control on with formulas for 36 sources";
+	char want[64];
+
+	name_at_length(f, r.port);
+	for (uint32_t n = 1; n <= 3 * IBCC_DECISIONS_MAX; n++) {
+		ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &h);
+		assert_int_equal(ibcc_words_summary(&pass, &t), 0);
+		if (n > IBCC_DECISIONS_MAX)
+			snprintf(want, sizeof(want), "%s; and %u more decisions", end,
+				 n - IBCC_DECISIONS_MAX);
+		else
+			snprintf(want, sizeof(want), "%s", end);
+		assert_true(strlen(t.summary) > strlen(want));
+		assert_string_equal(t.summary + strlen(t.summary) - strlen(want), want);
+	}
+	assert_true(strlen(t.summary) > 1024);
+	assert_int_equal(ibcc_target_summarize(&t, "%s%s", "observing only: ", t.summary), 0);
+	assert_int_equal(strncmp(t.summary, "observing only: congestion starts at ", 36), 0);
+	assert_string_equal(t.summary + strlen(t.summary) - strlen(want), want);
+	ibcc_target_fini(&t);
+	assert_string_equal(ibcc_target_summary(&t), "");
+}
+
 /* Numbers of the law that a sentence gives come to what the law came to. */
 static void test_sums(void **state)
 {
@@ -155,6 +260,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_reasons, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_room, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_root, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_summary, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_sums, setup_tree, teardown),
 	};
 

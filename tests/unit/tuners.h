@@ -35,7 +35,7 @@ struct fixture {
 	bool apply;                /* what is wanted is on the fabric in the next pass, ... */
 	bool refuse[ENDPORTS_MAX]; /* ... but for these endports */
 	uint32_t n_changed;        /* steps that changed something */
-	char summary[IBCC_REASON_BYTES];
+	char summary[2048];
 	bool suspect;
 	struct ibcc_target last; /* of the last step that wanted something */
 	struct traffic tr;
@@ -157,8 +157,8 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
 	for (uint32_t i = 0; i < n; i++)
 		assert_in_range(strlen(plan.change[i].reason), 20, IBCC_REASON_BYTES - 2);
 	assert_true(!n == !target.n_reasons);
-	assert_true(target.summary[0]);
-	memcpy(f->summary, target.summary, sizeof(f->summary));
+	assert_in_range(strlen(ibcc_target_summary(&target)), 1, sizeof(f->summary) - 1);
+	strcpy(f->summary, ibcc_target_summary(&target));
 	if (f->apply)
 		take(f, &target.wanted);
 	if (n) {
