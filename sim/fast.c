@@ -17,8 +17,9 @@
 #define EXT_NDR    8u
 #define EXT_TO_HDR 7u
 #define EXT_TO_NDR 15u
-#define EXT2_BYTE  56u /* LinkSpeedExt2: active 6-5, supported 4-3, enabled 2-0; libibmad lacks it \
-			*/
+#define EXT2_BYTE                                                                                  \
+	56u /* LinkSpeedExt2: active 6-5, supported 4-3, enabled 2-0; libibmad lacks it            \
+	     */
 #define EXT2_XDR  (1u << 5 | 1u << 3 | 1u)
 #define CAP_EXT   0x4000u /* CapabilityMask: extended speeds, and that there is a second mask */
 #define CAP_2     0x8000u
