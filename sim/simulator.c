@@ -89,6 +89,13 @@ static uint16_t lid(void *arg, uint64_t node_guid)
 	return ibcc_world_lid(s->world, node_guid);
 }
 
+static bool stale(void *arg)
+{
+	struct simulator *s = arg;
+
+	return ibcc_observer_is_stale(s->observer);
+}
+
 static void changed(void *arg)
 {
 	struct simulator *s = arg;
@@ -316,6 +323,7 @@ static int start(struct simulator *s)
 					    .loss = loss,
 					    .lid = lid,
 					    .port_info = port_info,
+					    .stale = stale,
 					    .changed = changed,
 					    .arg = s };
 	const struct ibcc_scenario *sc;
