@@ -79,14 +79,18 @@ out:
 
 static int print_reply(json_t *reply, bool as_json)
 {
-	const char *text = json_string_value(json_object_get(reply, "text")), *key;
-	json_t *value;
+	json_t *lines = json_object_get(reply, "lines"), *value;
+	const char *key;
+	size_t i;
 	char *cell;
 
 	if (as_json)
 		return json_dumpf(reply, stdout, JSON_INDENT(1)) || putchar('\n') == EOF;
-	if (text)
-		return fputs(text, stdout) == EOF;
+	json_array_foreach (lines, i, value)
+		if (puts(json_string_value(value) ? json_string_value(value) : "") == EOF)
+			return -1;
+	if (lines)
+		return 0;
 	json_object_foreach (reply, key, value) {
 		if (!strcmp(key, "ok") || !strcmp(key, "rows"))
 			continue;

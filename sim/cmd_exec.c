@@ -94,6 +94,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 		{ 0 },
 	};
 	const char *name = getenv("IBCC_SIM_NAME"), *host = NULL;
+	const char *error;
 	char only[64], why[192], *lib;
 	json_t *info;
 	int ch;
@@ -116,16 +117,17 @@ int ibcc_cmd_exec(int argc, char **argv)
 		}
 		name = only;
 	}
-	/* A client of a simulator that is not there would wait for it for ever. */
-	info = ibcc_control_ask(name, json_pack("{s:s}", "cmd", "info"), why, sizeof(why));
-	if (!info) {
-		fprintf(stderr, "ibcc-sim exec: %s\n", why);
-		return 1;
-	}
 	if (!host)
 		host = getenv("SIM_HOST");
-	if (!host)
-		host = json_string_value(json_object_get(info, "host"));
+	/* A client of a simulator that is not there would wait for it for ever. */
+	info = ibcc_control_ask(name, json_pack("{s:s,s:s*}", "cmd", "info", "host", host), why,
+				sizeof(why));
+	error = info ? json_string_value(json_object_get(info, "error")) : why;
+	if (error) {
+		fprintf(stderr, "ibcc-sim exec: %s\n", error);
+		return 1;
+	}
+	host = json_string_value(json_object_get(info, "host"));
 	lib = find_umad2sim();
 	if (!lib) {
 		fprintf(stderr, "ibcc-sim exec: there is no libumad2sim.so: install it (Debian: "

@@ -143,6 +143,11 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
+bool ibcc_observer_is_stale(const struct ibcc_observer *o)
+{
+	return o->dirty || o->walk;
+}
+
 void ibcc_observer_dirty(struct ibcc_observer *o)
 {
 	uint64_t now = 0;

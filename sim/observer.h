@@ -26,6 +26,9 @@ struct ibcc_observer *ibcc_observer_new(sd_event *ev, struct ibcc_upstream *u, b
 					ibcc_observer_found *found, void *arg, int *err);
 void ibcc_observer_free(struct ibcc_observer *o);
 
+/* May the fabric have changed since the last pass that was told of? */
+bool ibcc_observer_is_stale(const struct ibcc_observer *o);
+
 /* The fabric may have changed: reads it again soon, once things have settled. */
 void ibcc_observer_dirty(struct ibcc_observer *o);
 

@@ -299,9 +299,7 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	r = sd_event_add_io(ev, &p->ctl_src, p->ctl_fd, EPOLLIN, on_ctl, p);
 	if (r < 0)
 		goto out;
-	r = ibcc_proxy_delay_init(&p->answers, p);
-	if (r >= 0)
-		r = ibcc_proxy_delay_init(&p->losses, p);
+	r = ibcc_proxy_delays_init(p);
 	ibcc_upstream_on_request(u, on_forwarded, p);
 out:
 	if (r < 0) {
@@ -320,8 +318,7 @@ void ibcc_proxy_free(struct ibcc_proxy *p)
 		return;
 	while ((c = TAILQ_FIRST(&p->clients)))
 		client_free(c);
-	ibcc_proxy_delay_fini(&p->answers);
-	ibcc_proxy_delay_fini(&p->losses);
+	ibcc_proxy_delays_fini(p);
 	sd_event_source_disable_unref(p->ctl_src);
 	if (p->ctl_fd >= 0)
 		close(p->ctl_fd);

@@ -5,6 +5,7 @@
 #ifndef SIM_PROXY_H
 #define SIM_PROXY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -28,6 +29,8 @@ struct ibcc_proxy_ops {
 	uint16_t (*lid)(void *arg, uint64_t node_guid);
 	/* Amends PortInfo (64 bytes) that ibsim gives a client of its own port. */
 	void (*port_info)(void *arg, uint64_t node_guid, uint8_t *info);
+	/* May the fabric have changed since it was last looked at? */
+	bool (*stale)(void *arg);
 	/* A client has set something by a subnet management packet. */
 	void (*changed)(void *arg);
 	void *arg;

@@ -10,6 +10,10 @@
 
 #include "sim/proxy_state.h"
 
+/* While the fabric is being looked at, what cannot be answered is tried again. */
+#define RETRY_US    10000u
+#define RETRIES_MAX 500u
+
 void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m)
 {
 	uint64_t dropped = c->q.dropped;
@@ -26,7 +30,7 @@ static int on_due(sd_event_source *src, uint64_t usec, void *arg)
 	while ((d = STAILQ_FIRST(&l->list)) && d->due_us <= usec) {
 		STAILQ_REMOVE_HEAD(&l->list, link);
 		if (d->c)
-			ibcc_proxy_send(d->c, &d->m);
+			l->due(d);
 		free(d);
 	}
 	if (!d)
@@ -35,46 +39,36 @@ static int on_due(sd_event_source *src, uint64_t usec, void *arg)
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
-int ibcc_proxy_delay_init(struct delay_line *l, struct ibcc_proxy *p)
+/* Holds a MAD back; false without memory. */
+static bool hold(struct delay_line *l, struct delayed v, uint64_t delay_us)
 {
-	int r;
-
-	l->p = p;
-	STAILQ_INIT(&l->list);
-	r = sd_event_add_time(p->ev, &l->src, CLOCK_MONOTONIC, UINT64_MAX, 1, on_due, l);
-	return r < 0 ? r : sd_event_source_set_enabled(l->src, SD_EVENT_OFF);
-}
-
-void ibcc_proxy_delay_fini(struct delay_line *l)
-{
-	struct delayed *d;
-
-	while (l->p && (d = STAILQ_FIRST(&l->list))) {
-		STAILQ_REMOVE_HEAD(&l->list, link);
-		free(d);
-	}
-	sd_event_source_disable_unref(l->src);
-}
-
-static void send_later(struct delay_line *l, struct client *c, const struct ibcc_wire_mad *m,
-		       uint64_t delay_us)
-{
-	struct delayed *d = NULL;
+	struct delayed *d = malloc(sizeof(*d));
 	uint64_t now = 0;
 
-	if (delay_us || !STAILQ_EMPTY(&l->list))
-		d = malloc(sizeof(*d));
-	if (!d) {
-		ibcc_proxy_send(c, m);
-		return;
-	}
+	if (!d)
+		return false;
 	sd_event_now(l->p->ev, CLOCK_MONOTONIC, &now);
-	*d = (struct delayed){ .c = c, .due_us = now + delay_us, .m = *m };
+	*d = v;
+	d->due_us = now + delay_us;
 	if (STAILQ_EMPTY(&l->list)) {
 		sd_event_source_set_time(l->src, d->due_us);
 		sd_event_source_set_enabled(l->src, SD_EVENT_ONESHOT);
 	}
 	STAILQ_INSERT_TAIL(&l->list, d, link);
+	return true;
+}
+
+static void send_due(const struct delayed *d)
+{
+	ibcc_proxy_send(d->c, &d->m);
+}
+
+static void send_later(struct delay_line *l, struct client *c, const struct ibcc_wire_mad *m,
+		       uint64_t delay_us)
+{
+	if ((!delay_us && STAILQ_EMPTY(&l->list)) ||
+	    !hold(l, (struct delayed){ .c = c, .m = *m }, delay_us))
+		ibcc_proxy_send(c, m);
 }
 
 static void deliver(struct client *c, const struct ibcc_wire_mad *m)
@@ -135,7 +129,8 @@ static void log_set(struct client *c, const struct ibcc_wire_mad *rq, bool answe
 	ibcc_setlog_add(&c->p->sets, &e);
 }
 
-static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose)
+static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose,
+			unsigned int tries)
 {
 	struct ibcc_proxy *p = c->p;
 	struct ibcc_wire_mad m = *rq;
@@ -146,11 +141,62 @@ static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool l
 	m.dqp = rq->sqp;
 	m.sqp = rq->dqp;
 	err = p->ops.answer(p->ops.arg, ibcc_upstream_node_guid(c->slot), rq, &m);
+	/* A subnet manager that has just set a LID, a route or a port's state sends to that node at
+	 * once, and hardware would answer.
+	 */
+	if (err && tries < RETRIES_MAX && p->ops.stale(p->ops.arg) &&
+	    hold(&p->retries,
+		 (struct delayed){ .c = c, .m = *rq, .lose = lose, .tries = tries + 1 }, RETRY_US))
+		return;
 	log_set(c, rq, !err && !lose);
 	if (err || lose)
 		deliver_timeout(c, rq);
 	else
 		deliver(c, &m);
+}
+
+static void try_again(const struct delayed *d)
+{
+	answer_here(d->c, &d->m, d->lose, d->tries);
+}
+
+static int delay_init(struct delay_line *l, struct ibcc_proxy *p,
+		      void (*due)(const struct delayed *d))
+{
+	int r;
+
+	l->p = p;
+	l->due = due;
+	STAILQ_INIT(&l->list);
+	r = sd_event_add_time(p->ev, &l->src, CLOCK_MONOTONIC, UINT64_MAX, 1, on_due, l);
+	return r < 0 ? r : sd_event_source_set_enabled(l->src, SD_EVENT_OFF);
+}
+
+static void delay_fini(struct delay_line *l)
+{
+	struct delayed *d;
+
+	while (l->p && (d = STAILQ_FIRST(&l->list))) {
+		STAILQ_REMOVE_HEAD(&l->list, link);
+		free(d);
+	}
+	sd_event_source_disable_unref(l->src);
+}
+
+int ibcc_proxy_delays_init(struct ibcc_proxy *p)
+{
+	int r = delay_init(&p->answers, p, send_due);
+
+	if (r >= 0)
+		r = delay_init(&p->losses, p, send_due);
+	return r < 0 ? r : delay_init(&p->retries, p, try_again);
+}
+
+void ibcc_proxy_delays_fini(struct ibcc_proxy *p)
+{
+	delay_fini(&p->answers);
+	delay_fini(&p->losses);
+	delay_fini(&p->retries);
 }
 
 /* Of the attributes that are a vendor's own ibsim knows the one that tells of FDR10 alone. By a
@@ -199,7 +245,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 		}
 	}
 	if (is_ours(m->mad)) {
-		answer_here(c, m, lose_answer);
+		answer_here(c, m, lose_answer, 0);
 		return;
 	}
 	if (ibcc_upstream_send(c->slot, m, lose_answer ? on_answer_lost : ibcc_proxy_answer, c))
@@ -222,4 +268,5 @@ void ibcc_proxy_forget(struct client *c)
 {
 	forget(&c->p->answers, c);
 	forget(&c->p->losses, c);
+	forget(&c->p->retries, c);
 }

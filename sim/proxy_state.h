@@ -31,6 +31,8 @@ struct delayed {
 	STAILQ_ENTRY(delayed) link;
 	struct client *c; /* NULL: the client has gone */
 	uint64_t due_us;
+	unsigned int tries; /* of a request that is tried again, and is its answer to get lost? */
+	bool lose;
 	struct ibcc_wire_mad m;
 };
 
@@ -38,6 +40,7 @@ struct delayed {
 struct delay_line {
 	struct ibcc_proxy *p;
 	sd_event_source *src;
+	void (*due)(const struct delayed *d); /* its client is there */
 	STAILQ_HEAD(, delayed) list;
 };
 
@@ -54,7 +57,7 @@ struct ibcc_proxy {
 	uint64_t random;
 	sd_event_source *ctl_src;
 	TAILQ_HEAD(, client) clients;
-	struct delay_line answers, losses;
+	struct delay_line answers, losses, retries;
 };
 
 /* A MAD that a client sent. */
@@ -74,8 +77,8 @@ void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m);
 /* The client is going: forgets what is held back for it. */
 void ibcc_proxy_forget(struct client *c);
 
-/* 0 or -errno; a line that failed may be finished, too. */
-int ibcc_proxy_delay_init(struct delay_line *l, struct ibcc_proxy *p);
-void ibcc_proxy_delay_fini(struct delay_line *l);
+/* 0 or -errno; lines that failed may be finished, too. */
+int ibcc_proxy_delays_init(struct ibcc_proxy *p);
+void ibcc_proxy_delays_fini(struct ibcc_proxy *p);
 
 #endif

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/json.h>
 #include <ibcc/pma.h>
 
+#include "sim/requests_info.h"
 #include "sim/requests_knobs.h"
 #include "sim/requests_settings.h"
 
@@ -164,13 +166,19 @@ static json_t *ports(const struct ibcc_requests *q)
 	return o;
 }
 
+/* What is printed here goes through a terminal, so each line is a text of its own. */
 static void on_printed(void *arg, const char *text)
 {
 	const struct ibcc_requests *q = arg;
-	json_t *s = json_string(text); /* NULL if it is no UTF-8 */
+	json_t *lines = json_array();
+	char *copy = strdup(text), *rest = copy, *line;
 
+	while (lines && rest && (line = strsep(&rest, "\n")))
+		if (*line || rest)
+			json_array_append_new(lines, ibcc_json_text(line));
+	free(copy);
 	ibcc_jsonl_reply(q->server, q->console_client,
-			 json_pack("{s:b,s:o}", "ok", 1, "text", s ? s : json_string("")));
+			 json_pack("{s:b,s:o}", "ok", 1, "lines", lines));
 }
 
 /* NULL: the answer comes when ibsim's has. */
@@ -188,30 +196,17 @@ static json_t *console(struct ibcc_requests *q, const struct ibcc_jsonl_request 
 	return NULL;
 }
 
-/* What a command needs to become a client of the fabric. */
-static json_t *info(const struct ibcc_requests *q)
-{
-	const struct ibcc_topo *t = ibcc_world_topo(q->world);
-	json_t *o = json_pack("{s:b}", "ok", 1);
-	uint32_t i;
-
-	for (i = 0; t && i < t->n_nodes; i++) {
-		if (t->node[i].type == IBCC_NODE_CA) {
-			json_object_set_new(o, "host", json_string(t->node[i].desc));
-			break;
-		}
-	}
-	return o;
-}
-
 void ibcc_requests_answer(void *arg, const struct ibcc_jsonl_request *r)
 {
 	static const struct {
 		const char *name;
 		json_t *(*answer)(const struct ibcc_requests *q);
 	} commands[] = {
-		{ "info", info },   { "stats", stats }, { "flows", flows },
-		{ "ports", ports }, { "sets", sets },   { "settings", ibcc_requests_settings },
+		{ "stats", stats },
+		{ "flows", flows },
+		{ "ports", ports },
+		{ "sets", sets },
+		{ "settings", ibcc_requests_settings },
 	};
 	const char *cmd = json_string_value(json_object_get(r->object, "cmd"));
 	struct ibcc_requests *q = arg;
@@ -224,6 +219,8 @@ void ibcc_requests_answer(void *arg, const struct ibcc_jsonl_request *r)
 		answer = ibcc_jsonl_error(-EINVAL, "no cmd");
 	} else if (i < sizeof(commands) / sizeof(*commands)) {
 		answer = commands[i].answer(q);
+	} else if (!strcmp(cmd, "info")) {
+		answer = ibcc_requests_info(q, r->object);
 	} else if (!strcmp(cmd, "set")) {
 		answer = ibcc_requests_set(q, r->object);
 	} else if (strcmp(cmd, "console")) {

@@ -19,8 +19,9 @@ struct ibcc_requests {
 	struct ibcc_proxy *proxy;
 	struct ibcc_ibsim *ibsim;
 	struct ibcc_jsonl *server;
-	uint64_t console_client;    /* who waits for the console */
-	void (*changed)(void *arg); /* the console may have changed the fabric */
+	const struct ibcc_topo *names; /* the fabric as ibsim's file has it */
+	uint64_t console_client;       /* who waits for the console */
+	void (*changed)(void *arg);    /* the console may have changed the fabric */
 	void *arg;
 };
 

@@ -89,6 +89,13 @@ static uint16_t lid(void *arg, uint64_t node_guid)
 	return ibcc_world_lid(s->world, node_guid);
 }
 
+static bool stale(void *arg)
+{
+	struct simulator *s = arg;
+
+	return ibcc_observer_is_stale(s->observer);
+}
+
 static void changed(void *arg)
 {
 	struct simulator *s = arg;
@@ -215,64 +222,75 @@ static void count_topo(const struct ibcc_topo *t, struct ibcc_ibsim_limits *l)
 	l->ports = t ? t->n_ports : 0;
 }
 
-/* Reads the input: a scenario, or a netfile alone. */
-static int read_input(struct simulator *s, const struct ibcc_topo **t)
+static int told(struct simulator *s, struct ibcc_yaml_errors *errors, int err)
 {
-	struct ibcc_yaml_errors errors = { 0 };
-	int err = 0;
-
-	if (s->o->netfile) {
-		*t = s->netfile = ibcc_netfile_load(s->o->netfile, &errors);
-		err = s->netfile ? 0 : -EINVAL;
-	} else {
-		err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
-		*t = s->scenario.topo;
-	}
-	if (errors.text)
-		fputs(errors.text, stderr);
-	s->refused = errors.text && err != -ENOMEM;
-	ibcc_yaml_errors_fini(&errors);
+	if (errors->text)
+		fputs(errors->text, stderr);
+	s->refused = errors->text && err != -ENOMEM;
+	ibcc_yaml_errors_fini(errors);
 	return err;
 }
 
-/* The netfile that says what was read. NULL: errno tells why. */
-static FILE *open_netfile(const struct simulator *s)
+/* A netfile that says what the scenario does; it exists in memory alone. NULL: errno tells why. */
+static FILE *write_scenario(const struct simulator *s)
 {
-	FILE *f = s->o->netfile ? fopen(s->o->netfile, "re") : tmpfile();
+	FILE *f = tmpfile();
 
-	if (!f || s->o->netfile)
+	if (!f || (!ibcc_netfile_write(s->scenario.topo, f) && !fseek(f, 0, SEEK_SET)))
 		return f;
-	if (!ibcc_netfile_write(s->scenario.topo, f)) {
-		rewind(f);
-		return f;
-	}
 	fclose(f);
 	errno = EIO;
 	return NULL;
 }
 
-/* What ibsim is to read is a file that exists in memory alone. */
-static int load(struct simulator *s)
+/* Reads the netfile that `in` is, or that has a path, and makes that of ibsim. */
+static int read_netfile(struct simulator *s, const char *path, FILE *in)
 {
-	const struct ibcc_topo *t = NULL;
-	FILE *in = NULL, *out = NULL;
-	int err = read_input(s, &t);
+	struct ibcc_yaml_errors errors = { 0 };
+	FILE *out;
+	int err;
 
+	s->netfile = ibcc_netfile_load(path, &errors);
+	err = told(s, &errors, s->netfile ? 0 : -EINVAL);
 	if (err)
 		return err;
-	count_topo(t, &s->limits);
-	s->fast = ibcc_fast_new(t);
-	s->netfile_fd = memfd_create("netfile", MFD_CLOEXEC);
-	in = open_netfile(s);
-	out = s->netfile_fd < 0 ? NULL : fdopen(dup(s->netfile_fd), "w");
+	count_topo(s->netfile, &s->limits);
+	s->requests.names = s->netfile;
+	s->fast = ibcc_fast_new(s->netfile);
 	if (!s->fast)
-		err = -ENOMEM;
-	else
-		err = in && out ? ibcc_netfile_copy_for_ibsim(in, out) : -errno;
+		return -ENOMEM;
+	s->netfile_fd = memfd_create("netfile", MFD_CLOEXEC);
+	out = s->netfile_fd < 0 ? NULL : fdopen(dup(s->netfile_fd), "w");
+	if (!out)
+		return -errno;
+	err = ibcc_netfile_copy_for_ibsim(in, out);
+	if (fclose(out) && !err)
+		err = -errno;
+	return err;
+}
+
+/* Reads the input: a scenario, or a netfile alone. */
+static int load(struct simulator *s)
+{
+	struct ibcc_yaml_errors errors = { 0 };
+	char path[32];
+	FILE *in;
+	int err = 0;
+
+	if (!s->o->netfile) {
+		err = ibcc_scenario_load(s->o->scenario, &s->scenario, &errors);
+		err = told(s, &errors, err);
+	}
+	if (err)
+		return err;
+	in = s->o->netfile ? fopen(s->o->netfile, "re") : write_scenario(s);
+	/* A file that cannot be read is told of by who reads it. */
+	if (!in && !s->o->netfile)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", in ? fileno(in) : -1);
+	err = read_netfile(s, s->o->netfile ? s->o->netfile : path, in);
 	if (in)
 		fclose(in);
-	if (out && fclose(out) && !err)
-		err = -errno;
 	return err;
 }
 
@@ -305,6 +323,7 @@ static int start(struct simulator *s)
 					    .loss = loss,
 					    .lid = lid,
 					    .port_info = port_info,
+					    .stale = stale,
 					    .changed = changed,
 					    .arg = s };
 	const struct ibcc_scenario *sc;

@@ -88,7 +88,7 @@ static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 	} else {
 		const struct ibcc_agents_options o = { .cct_blocks = w->model.cct_blocks,
 						       .wait_tick = w->model.wait_tick,
-						       .sw_port_block = IBCC_CC_SW_PORT_BLOCK_13 };
+						       .sw_port_block = IBCC_CC_SW_PORT_BLOCK_121 };
 
 		w->agents = ibcc_agents_new(t, e, &o);
 		err = w->agents ? 0 : -ENOMEM;

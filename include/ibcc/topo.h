@@ -45,6 +45,7 @@ struct ibcc_topo_node {
 	uint8_t n_ports; /* external ports, numbered 1..n_ports */
 	bool enhanced_port0;
 	char desc[IBCC_DESC_BYTES];
+	char id[IBCC_DESC_BYTES]; /* in the netfile that it comes from, or "" */
 	uint32_t first_port;
 	uint8_t *lft; /* switches: output port for each LID below lft_len; owned */
 	uint32_t lft_len;

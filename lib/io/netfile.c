@@ -173,6 +173,8 @@ static int read_header(struct reader *r, char *line, enum ibcc_node_type type)
 	r->topo->node[node].vendor_id = r->vendor_id;
 	r->topo->node[node].device_id = (uint16_t)r->device_id;
 	r->vendor_id = r->device_id = 0;
+	if (strcmp(desc, id))
+		snprintf(r->topo->node[node].id, sizeof(r->topo->node[node].id), "%s", id);
 	if (add_name(r, id, r->node))
 		return -ENOMEM;
 	if (type != IBCC_NODE_SWITCH)

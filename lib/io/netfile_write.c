@@ -10,6 +10,7 @@
 #include <ibcc/scenario_file.h>
 
 #define ID_BYTES (IBCC_DESC_BYTES + 1)
+#define MAX_ID   31u /* by which ibsim takes a client at a node */
 
 /* How the nodes are called in the file: by description where that can be an id, since ids are what
  * ibsim's console takes; else by type and GUID, as ibnetdiscover does.
@@ -36,7 +37,7 @@ static bool is_guid_id(const char *s)
 
 static bool can_be_id(const char *s)
 {
-	if (!*s || strpbrk(s, "\"#@") || is_guid_id(s))
+	if (!*s || strlen(s) > MAX_ID || strpbrk(s, "\"#@") || is_guid_id(s))
 		return false;
 	for (; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)

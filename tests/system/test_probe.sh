@@ -135,6 +135,6 @@ tune probe -j >"$TMP/probe.json" 2>"$TMP/probe.log" || fail "probe of a tree"
 is "645 adapters that the kernel answers for" 0x101b '.count == 645 and .counters["PortXmitWait, not claimed"] == 645'
 is "two without the annex" 0x1003 '.count == 2 and .annex_a10 == {no: 2}'
 is "one of QLogic's" 0x7322 '.count == 1'
-is "48 switches of one kind" 0xcf08 '.count == 48 and .port_block == {"48": 48} and .tick == {"31, PortSamplesControl": 48}'
+is "48 switches of one kind" 0xcf08 '.count == 48 and .port_block == {"32": 48} and .tick == {"31, PortSamplesControl": 48}'
 is "six of another, which route adaptively" 0xd2f2 '.count == 6 and .adaptive_routing == {on: 6}'
 equal "nobody else" "$(jq -c '[.types[].count] | add' "$TMP/probe.json")" 702

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* ibsim takes a client at a node by the node's id in its file, or else by a description, the first
+ * that fits. Either has to be shorter than the place that the request of control has for it.
+ */
+#include "sim/requests_info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/wire.h"
+
+/* By what ibsim takes a client at a node; NULL: by nothing. */
+static const char *attach_name(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	const char *id = *n->id ? n->id : n->desc;
+
+	if (strlen(id) < IBCC_WIRE_NODE_BYTES)
+		return id;
+	if (strlen(n->desc) < IBCC_WIRE_NODE_BYTES && ibcc_topo_find_desc(t, n->desc) == node)
+		return n->desc;
+	return NULL;
+}
+
+/* The node that a text names; IBCC_NONE: none. */
+static uint32_t find(const struct ibcc_topo *t, const char *text)
+{
+	const char *hex = strlen(text) > 2 && (text[1] == '-' || text[1] == 'x') ? text + 2 : text;
+	uint32_t node;
+	char *end;
+
+	for (node = 0; node < t->n_nodes; node++)
+		if (!strcmp(text, t->node[node].id))
+			return node;
+	node = ibcc_topo_find_desc(t, text);
+	if (node != IBCC_NONE)
+		return node;
+	node = ibcc_topo_find_guid(t, strtoull(hex, &end, 16));
+	return hex > text && !*end ? node : IBCC_NONE;
+}
+
+/* The first channel adapter, in the order of GUIDs, where ibsim takes a client. */
+static const char *first_host(const struct ibcc_requests *q)
+{
+	const struct ibcc_topo *t = ibcc_world_topo(q->world);
+
+	for (uint32_t i = 0; t && i < t->n_nodes; i++) {
+		uint32_t node = ibcc_topo_find_guid(q->names, t->node[i].guid);
+		const char *name = NULL;
+
+		if (t->node[i].type == IBCC_NODE_CA && node != IBCC_NONE)
+			name = attach_name(q->names, node);
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
+json_t *ibcc_requests_info(const struct ibcc_requests *q, const json_t *rq)
+{
+	const char *host = json_string_value(json_object_get(rq, "host")), *name;
+	json_t *o;
+	uint32_t node;
+
+	if (host) {
+		node = find(q->names, host);
+		if (node == IBCC_NONE)
+			return ibcc_jsonl_error(-ENOENT, "%s: no such node", host);
+		name = attach_name(q->names, node);
+		if (!name)
+			return ibcc_jsonl_error(
+				-ENAMETOOLONG,
+				"%s: ibsim takes clients at nodes whose description "
+				"or id has at most %u bytes",
+				host, IBCC_WIRE_NODE_BYTES - 1);
+	} else {
+		name = first_host(q);
+	}
+	o = json_pack("{s:b}", "ok", 1);
+	if (name)
+		json_object_set_new(o, "host", json_stringn_nocheck(name, strlen(name)));
+	return o;
+}
