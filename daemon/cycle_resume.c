@@ -36,7 +36,8 @@ int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state, struct ibc
 	bool *ours, *taken;
 	int rc = 0;
 
-	if (!c->resume_read)
+	/* What was lost may be back: a repair, or a switch that was away for long. */
+	if (!c->resume_read || (c->audited && h->n_left && !c->resume.n_roots))
 		rc = read_control(c, state);
 	if (rc || !c->resume.n_roots)
 		return rc;
