@@ -11,6 +11,7 @@
 #include "daemon/apply/carry.h"
 #include "daemon/apply/refusal.h"
 #include "daemon/cycle_read.h"
+#include "daemon/cycle_resume.h"
 #include "daemon/cycle_rollout.h"
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
@@ -44,6 +45,9 @@ static void forget_decision(struct ibcc_cycle *c)
 	c->blocked.text[0] = '\0';
 	c->refused.text[0] = '\0';
 	c->advice.text[0] = '\0';
+	free(c->control);
+	free(c->nodes);
+	c->control = c->nodes = NULL;
 }
 
 void ibcc_cycle_fini(struct ibcc_cycle *c)
@@ -51,6 +55,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	if (!c)
 		return;
 	forget_decision(c);
+	ibcc_cycle_forget_resume(c);
 	ibcc_inherit_reset(&c->inherit);
 	ibcc_audit_fini(&c->audit);
 	ibcc_settings_fini(&c->actual);
@@ -66,6 +71,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 void ibcc_cycle_forget(struct ibcc_cycle *c)
 {
 	ibcc_tuner_reset(c->tuner);
+	ibcc_cycle_forget_resume(c);
 	ibcc_inherit_reset(&c->inherit);
 	ibcc_rollout_forget(&c->rollout);
 }
@@ -138,6 +144,7 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 	ibcc_tuner_free(c->tuner);
 	c->estimator = estimator;
 	c->tuner = tuner;
+	ibcc_cycle_forget_resume(c);
 	ibcc_inherit_reset(&c->inherit);
 	c->options.estimator = *e;
 	c->options.tuner = *t;
@@ -164,8 +171,10 @@ static void look_for_heirs_again(struct ibcc_cycle *c)
 }
 
 /* The tuner's decision. What it does not know of the settings is laid around it. */
-static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
+static int tune(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
+	struct ibcc_state *state = act->state;
+	uint32_t keep_passes = act->within ? UINT32_MAX : c->options.tuner.quiet_passes;
 	struct ibcc_inherit *h = &c->inherit;
 	struct ibcc_settings view = { 0 };
 	int rc = 0;
@@ -174,6 +183,8 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 		look_for_heirs_again(c);
 	if (state)
 		rc = ibcc_inherit_look(h, state, c->topo, &c->actual, why);
+	if (!rc && state)
+		rc = ibcc_cycle_resume(c, state, why);
 	if (!rc && h->n_left)
 		rc = ibcc_inherit_view(h, state, c->topo, &c->actual, &view, why);
 	if (!rc)
@@ -186,7 +197,7 @@ static int tune(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why 
 		h->passes = 0;
 	else
 		h->passes += c->proved.trustworthy;
-	return ibcc_inherit_lay(h, &c->actual, c->options.tuner.quiet_passes, &c->target);
+	return ibcc_inherit_lay(h, &c->actual, keep_passes, &c->target);
 }
 
 /* Where packets of some SLs need not go by the forwarding tables: which roots send on others? */
@@ -213,6 +224,17 @@ static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loos
 	return rc;
 }
 
+static int write_texts(struct ibcc_cycle *c)
+{
+	struct ibcc_control control = { 0 };
+	int rc = ibcc_cycle_control(c, &control);
+
+	if (!rc)
+		rc = ibcc_cycle_texts(&c->plan, &control, &c->control, &c->nodes);
+	ibcc_control_fini(&control);
+	return rc;
+}
+
 static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint16_t loose = c->options.trust_lft ? 0 : c->vendor.loose_sls;
@@ -232,10 +254,14 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	ibcc_tuner_spare(c->tuner, loose);
 	ibcc_tuner_bound(c->tuner, act->applier->bounds.max_delay, act->applier->bounds.max_timer);
 	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
-	rc = tune(c, act->state, why);
-	if (rc)
-		return rc;
-	rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
+	ibcc_tuner_recommends(c->tuner, !act->applier->writes);
+	ibcc_tuner_confine(c->tuner, act->within);
+	rc = tune(c, act, why);
+	ibcc_tuner_confine(c->tuner, NULL);
+	if (!rc)
+		rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
+	if (!rc && c->plan.n && act->state && act->applier->writes)
+		rc = write_texts(c);
 	if (rc)
 		return rc;
 	ibcc_inherit_planned(&c->inherit, c->topo, &c->plan);
@@ -269,7 +295,10 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 		.txn = { .who = act->who,
 			 .action = action,
 			 .summary = summary,
-			 .confirm_s = act->confirm_s },
+			 .confirm_s = act->confirm_s,
+			 .extends = act->extends,
+			 .control = c->control,
+			 .refining = act->refines && !act->extends ? c->nodes : NULL },
 	};
 }
 
@@ -400,6 +429,8 @@ static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 	ibcc_audit_text(c->topo, &c->audit, &text);
 	carry = carry_for(c, act, "repair", text.text);
 	carry.txn.confirm_s = 0;
+	carry.txn.extends = 0;
+	carry.txn.control = carry.txn.refining = NULL;
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
 	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);

@@ -122,7 +122,7 @@ int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, stru
 
 	if (!act->state || !act->applier->writes)
 		return 0;
-	if (!c->options.canary || act->all_or_nothing) {
+	if (!c->options.canary || act->all_or_nothing || act->extends) {
 		ibcc_rollout_all(&c->rollout, p);
 		return 0;
 	}

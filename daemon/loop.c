@@ -132,11 +132,12 @@ static void notify_status(struct loop *l)
 
 	sd_notifyf(0,
 		   "STATUS=mode=%s%s ports=%" JSON_INTEGER_FORMAT " roots=%" JSON_INTEGER_FORMAT
-		   " writes pending=%" JSON_INTEGER_FORMAT "%s%s",
+		   " writes %s=%" JSON_INTEGER_FORMAT "%s%s",
 		   l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
 		   json_is_string(json_object_get(s, "paused")) ? " (paused)" : "",
 		   json_integer_value(json_object_get(fabric, "endports")),
 		   json_integer_value(json_object_get(s, "roots")),
+		   l->config.mode == IBCC_MODE_APPLY ? "pending" : "recommended",
 		   json_integer_value(json_object_get(s, "writes_pending")), reason ? ": " : "",
 		   reason ? reason : "");
 	json_decref(s);

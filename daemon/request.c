@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/control_json.h>
 #include <ibcc/plan_file.h>
 
 #include "daemon/service/service.h"
@@ -43,6 +44,7 @@ static const struct command *find_command(const char *name)
 static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc_why *why)
 {
 	const json_t *plan = json_object_get(args, "plan");
+	const json_t *control = json_object_get(args, "control");
 	const json_t *data = json_object_get(args, "data");
 	const json_t *id = json_object_get(args, "id");
 	const json_t *limit = json_object_get(args, "limit");
@@ -79,8 +81,11 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return "only apply takes a plan";
 	if (plan && ibcc_plan_file_read(plan, &j->plan, why))
 		return why->text;
+	if (control && (!plan || ibcc_control_read(control, &j->control, why)))
+		return plan ? why->text : "only an apply of a plan takes control";
 	if (plan)
 		j->kind = IBCC_JOB_APPLY_PLAN;
+	j->has_control = control;
 	j->set = json_incref(set);
 	j->data = json_is_true(data);
 	j->anonymous = json_is_true(anonymous);

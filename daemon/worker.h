@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include <ibcc/config.h>
+#include <ibcc/control.h>
 #include <ibcc/metrics.h>
 #include <ibcc/plan.h>
 #include <ibcc/why.h>
@@ -52,14 +53,16 @@ struct ibcc_job {
 	struct ibcc_job *next;
 	enum ibcc_job_kind kind;
 	enum ibcc_job_rank rank;
-	uint64_t client;           /* who gets the answer */
-	uid_t uid;                 /* whose request it is, */
-	pid_t pid;                 /* 0: nobody's */
-	char who[96];              /* by name, when the worker has looked it up */
-	bool skip_unsupported;     /* apply */
-	uint32_t confirm_s;        /* likewise; see struct ibcc_request */
-	bool data;                 /* plan: with all that it needs to be carried out */
-	struct ibcc_plan plan;     /* apply plan; owned */
+	uint64_t client;             /* who gets the answer */
+	uid_t uid;                   /* whose request it is, */
+	pid_t pid;                   /* 0: nobody's */
+	char who[96];                /* by name, when the worker has looked it up */
+	bool skip_unsupported;       /* apply */
+	uint32_t confirm_s;          /* likewise; see struct ibcc_request */
+	bool data;                   /* plan: with all that it needs to be carried out */
+	struct ibcc_plan plan;       /* apply plan; owned, */
+	struct ibcc_control control; /* and what it is for */
+	bool has_control;
 	bool anonymous;            /* bundle */
 	int64_t id;                /* rollback, history: transaction or 0 */
 	unsigned int limit;        /* history, */

@@ -135,6 +135,7 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
 	act->all_or_nothing = true;
 	act->overrule = true;
+	act->refines = true;
 	s->cycle.actual_known = false;
 	s->hold = 0;
 	if (s->paused && !act->bookless)
@@ -148,7 +149,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 				.action = "tune",
 				.gate = IBCC_GATE_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
-	bool writes, leads;
+	bool writes, leads, refines, *within = NULL;
 	int64_t newest;
 	int rc = apply ? ibcc_service_may_apply(s, apply, why) : 0;
 
@@ -164,7 +165,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	if (rc)
 		return conclude(s, rc, why);
 	act.bookless = disk.text[0] ? disk.text : NULL;
-	s->plan_is_old = false;
+	s->plan_is_old = s->changed_since = false;
 	rc = ibcc_service_may_write(s, apply, &led);
 	if (apply && rc) {
 		*why = led;
@@ -173,7 +174,10 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	leads = !rc;
 	if (apply)
 		act_by_request(s, apply, &act);
-	writes = ibcc_service_writes(s) && leads && !s->hold;
+	refines = !apply && !act.bookless && ibcc_service_refines(s);
+	if (refines && ibcc_service_refine_act(s, &act, &within))
+		return conclude(s, ibcc_why_set(why, -ENOMEM, "no memory"), why);
+	writes = (ibcc_service_writes(s) || refines) && leads && !s->hold;
 	if (s->hold)
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
@@ -181,8 +185,13 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	newest = ibcc_state_newest(s->state);
 	rc = run_cycle(s, &act, why);
+	free(within);
 	if (!rc)
 		ibcc_service_measure(s, newest);
+	if (!rc && apply && s->cycle.acted)
+		ibcc_service_begin_refinement(s, &s->cycle.result, s->cycle.act_err);
+	else if (!rc && refines)
+		ibcc_service_look_at_refinement(s);
 	if (!rc)
 		ibcc_service_predict_written(s, newest);
 	if (!rc && !act.bookless)
@@ -432,6 +441,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		      c ? ibcc_report_fabric(c, ibcc_service_source_name(s->source)) : json_null());
 	if (o) {
 		json_object_set_new(o, "trial", ibcc_service_trial(s));
+		json_object_set_new(o, "apply", ibcc_service_refinement(s));
 		json_object_set_new(o, "plugin_trouble", plugin_trouble(s));
 		json_object_set_new(o, "discovery_trouble",
 				    gaps[0] ? ibcc_json_text(gaps) : json_null());
@@ -453,8 +463,13 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
-		json_object_set_new(o, "writes_pending", json_integer(ibcc_cycle_pending(c)));
-		json_object_set_new(o, "decision", ibcc_json_text(ibcc_target_summary(&c->target)));
+		json_object_set_new(o, "writes_pending",
+				    json_integer(s->changed_since ? 0 : ibcc_cycle_pending(c)));
+		json_object_set_new(o, "decision",
+				    s->changed_since
+					    ? json_string("settings were written since the last "
+							  "polling cycle; the next one decides")
+					    : ibcc_json_text(ibcc_target_summary(&c->target)));
 		json_object_set_new(o, "now", ibcc_report_now(c));
 	}
 	if (o)

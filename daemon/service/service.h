@@ -78,9 +78,14 @@ bool ibcc_service_writes(const struct ibcc_service *s);
  */
 /* The last pass as ibcc_report_plan() has it, with "age_ms", how long ago it came to its decision.
  * -EAGAIN: no pass has come to a decision yet, or none since something was written. With `data`
- * there is a key of that name, with all that ibcc_service_apply_plan() needs.
+ * there are keys "data" and "control", with all that ibcc_service_apply_plan() needs.
  */
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why);
+/* Once when an apply that was asked for is complete, or has ended before: why, in words; else NULL.
+ */
+const char *ibcc_service_refinement_news(struct ibcc_service *s, int64_t *txn, bool *settled);
+/* Is a further step of an apply to come? */
+bool ibcc_service_refines(const struct ibcc_service *s);
 /* Who asked for the last pass has been answered: if it has carried its plan out, that is a plan no
  * longer. */
 void ibcc_service_answered(struct ibcc_service *s);
@@ -116,11 +121,14 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 /* Takes marking off all switches and throttling off all channel adapters; pauses likewise. */
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			 struct ibcc_why *why);
-/* Carries out a plan that was made earlier, all of it or nothing. -ESTALE: nothing is written,
- * since the fabric is no longer as it was when the plan was made, with what differs.
+/* Carries out a plan that was made earlier, all of it or nothing; the next passes refine the
+ * settings of its roots until these hold. `control` (NULL: there is none) has the roots as they
+ * were decided about. -ESTALE: nothing is written, since the fabric is no longer as it was when the
+ * plan was made, with what differs; -EINVAL: the plan is not that of its roots.
  */
 int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
-			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why);
+			    const struct ibcc_control *control, const struct ibcc_request *r,
+			    json_t **out, struct ibcc_why *why);
 /* While a transaction is on trial nothing else is written, but to take settings off. It is taken
  * back when its time is over, when a part of it failed, and when it is found by a service that has
  * not begun it, since whoever watched it is no more.

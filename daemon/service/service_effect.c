@@ -71,7 +71,37 @@ static void end_waiting(struct ibcc_service *s)
 
 	if (e->first && e->passes)
 		ibcc_state_after(s->state, e->first, e->newest, e->passes, &e->last);
+	else if (e->first)
+		ibcc_state_unmeasurable(s->state, e->first, e->newest);
 	e->first = 0;
+}
+
+void ibcc_service_resume_effect(struct ibcc_service *s)
+{
+	struct ibcc_service_effect *e = &s->effect;
+	int64_t first, last;
+
+	e->newest = ibcc_state_newest(s->state);
+	if (ibcc_state_unmeasured(s->state, &first, &last) || !first)
+		return;
+	/* What the newest transaction brings can still be seen; of older ones something else was
+	 * written on top.
+	 */
+	if (last == e->newest)
+		e->first = last;
+	ibcc_state_unmeasurable(s->state, first, last == e->newest ? last - 1 : last);
+}
+
+/* A further step of the newest transaction: the effect is that of all its steps. */
+static void wait_anew(struct ibcc_service *s)
+{
+	struct ibcc_service_effect *e = &s->effect;
+
+	if (!e->newest)
+		return;
+	e->first = e->first ? e->first : e->newest;
+	e->passes = 0;
+	e->sampled_s = 0;
 }
 
 /* Transactions up to one have come, and this was measured before. */
@@ -88,6 +118,14 @@ static void begin_waiting(struct ibcc_service *s, int64_t newest,
 	e->newest = newest;
 	e->passes = 0;
 	e->sampled_s = 0; /* so that the series has the moment */
+}
+
+void ibcc_service_await_effect(struct ibcc_service *s)
+{
+	const struct ibcc_service_effect *e = &s->effect;
+
+	if (s->state)
+		begin_waiting(s, ibcc_state_newest(s->state), e->measured ? &e->last : NULL);
 }
 
 /* Peaks of a minute, but what is sent is told as it is now. */
@@ -126,7 +164,7 @@ void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 	if (!s->cycle.decided)
 		return;
 	now = sample_of(&s->cycle);
-	begin_waiting(s, newest_before, e->measured ? &e->last : NULL); /* between two passes */
+	begin_waiting(s, newest_before, e->measured ? &e->last : NULL); /* by another process */
 	e->last = before = worse(&now, &e->pass);
 	if (e->first && ++e->passes == SETTLED_PASSES)
 		end_waiting(s);
@@ -136,5 +174,7 @@ void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 	e->pass = now;
 	e->measured = true;
 	begin_waiting(s, ibcc_state_newest(s->state), &before);
+	if (s->cycle.acted && s->cycle.result.set_mads && newest_before == e->newest)
+		wait_anew(s);
 	add_to_series(s, &now);
 }

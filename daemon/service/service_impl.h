@@ -41,6 +41,25 @@ struct ibcc_service_effect {
 	int64_t sampled_s;                   /* when the series got something last; 0: is to */
 };
 
+enum ibcc_refine_stage {
+	IBCC_REFINE_NONE,
+	IBCC_REFINE_UNDER_WAY,
+	IBCC_REFINE_SETTLED,
+	IBCC_REFINE_ENDED, /* before it had settled */
+};
+
+/* The last apply that somebody asked for; see service_refine.c. */
+struct ibcc_service_refinement {
+	enum ibcc_refine_stage stage;
+	int64_t txn;
+	char *nodes;     /* where it may write, as the state file has it; owned; NULL: it is over */
+	uint32_t passes; /* since it began, or since the daemon's start */
+	uint32_t steps, writes;
+	bool has_roots;
+	struct ibcc_why text; /* what was decided last, or why it ended */
+	bool is_news;         /* that it is over, and nobody has been told */
+};
+
 struct ibcc_service {
 	struct ibcc_config config;
 	uint64_t cc_key; /* what we work with: the keyring's mark where there is one */
@@ -85,11 +104,13 @@ struct ibcc_service {
 	uint64_t pruned_ns;           /* when the history was last looked at */
 	struct ibcc_service_trial trial;
 	struct ibcc_service_effect effect;
+	struct ibcc_service_refinement refinement;
 	bool pause_unwritten;     /* the state file does not have it yet */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
 	struct ibcc_why hold_why; /* and why it did */
 	uint64_t decided_ns;      /* when the last pass came to a decision */
-	bool plan_is_old;         /* something was written since the last pass */
+	bool plan_is_old;         /* something was written since the last pass, or by it */
+	bool changed_since;       /* ... since it */
 	int last_err;             /* of the last pass */
 	struct ibcc_why last_why;
 	struct ibcc_predictor *predictor;
@@ -102,8 +123,9 @@ struct ibcc_service {
 	json_t *asked;
 	bool asked_what_if;
 	struct ibcc_plan asked_plan;
-	struct ibcc_mad_rate mad_rate; /* of the transport */
-	uint64_t set_mads;             /* sent since the start, by us or by the plugin for us */
+	struct ibcc_control asked_control; /* ... and what that is for */
+	struct ibcc_mad_rate mad_rate;     /* of the transport */
+	uint64_t set_mads;                 /* sent since the start, by us or by the plugin for us */
 };
 
 /* Another folder of keys, or none; -ENOMEM leaves all as it was. */
@@ -124,6 +146,11 @@ void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *
  * carried out.
  */
 json_t *ibcc_service_plan_outline(struct ibcc_service *s);
+/* Puts into an answer what ibcc_service_apply_plan() needs of a plan, and of the roots that it is
+ * for. -ENOMEM.
+ */
+int ibcc_service_add_data(const struct ibcc_plan *plan, const struct ibcc_control *control,
+			  json_t *o);
 /* Sees to an open port and a topology that is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* Opens the state file where it is not open, and tries it again after trouble. -EIO: nothing can be
@@ -148,8 +175,8 @@ int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from
 /* Carries a plan out, by the service's applier and books; only txn, back and all_or_nothing of the
  * carry are asked for. Returns as ibcc_carry_out(); a plan of nothing is carried out.
  */
-int ibcc_service_carry(const struct ibcc_service *s, struct ibcc_carry carry,
-		       struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why);
+int ibcc_service_carry(struct ibcc_service *s, struct ibcc_carry carry, struct ibcc_plan *plan,
+		       struct ibcc_result *res, struct ibcc_why *why);
 /* After something was written, or not: counts Sets. Where a LID was another node's, the fabric is
  * discovered again.
  */
@@ -158,8 +185,9 @@ void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res);
 int ibcc_service_outcome(struct ibcc_service *s, const struct ibcc_plan *plan,
 			 const struct ibcc_result *res, int rc, const struct ibcc_why *why,
 			 json_t **out);
-/* After somebody had something written that the tuner did not: all is read anew, the tuner begins
- * anew, and there is no plan until the next pass.
+/* After something was written that the tuner did not write: all is read anew, the tuner begins
+ * anew, and there is no plan until the next pass. What the state file says is under control it goes
+ * on with.
  */
 void ibcc_service_forget(struct ibcc_service *s);
 /* Closes port and topology; the next prepare opens them again. */
@@ -188,8 +216,24 @@ json_t *ibcc_service_election(const struct ibcc_service *s);
 /* Listens to traps no longer. */
 void ibcc_service_deafen(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);
-/* service_effect.c: takes down what a pass measured; the newest transaction before it. */
+/* service_effect.c: goes on measuring what an earlier process had written last. */
+void ibcc_service_resume_effect(struct ibcc_service *s);
+/* Between two passes something may have been written, whose effect the next ones measure. */
+void ibcc_service_await_effect(struct ibcc_service *s);
+/* Takes down what a pass measured; the newest transaction before it. */
 void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before);
+/* service_refine.c: looks for one that an earlier service has not completed. */
+void ibcc_service_find_refinement(struct ibcc_service *s);
+/* After the first step, with what became of it; returns its `rc`. */
+int ibcc_service_begin_refinement(struct ibcc_service *s, const struct ibcc_result *res, int rc);
+/* Makes a pass a further step. *within is the caller's, to be freed after the pass. -ENOMEM. */
+int ibcc_service_refine_act(struct ibcc_service *s, struct ibcc_act *act, bool **within);
+/* After a pass: is it complete? */
+void ibcc_service_look_at_refinement(struct ibcc_service *s);
+/* There are no further steps, since somebody wants something else. */
+void ibcc_service_end_refinement(struct ibcc_service *s, const char *why);
+/* Of the status; null: nothing was applied. */
+json_t *ibcc_service_refinement(const struct ibcc_service *s);
 /* ibcc_service_rollback(), which tells a reason for it (NULL: none) in the history. */
 int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
 			   const char *reason, json_t **out, struct ibcc_why *why);

@@ -81,6 +81,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_predictor_free(s->predictor);
 	json_decref(s->asked);
 	ibcc_plan_fini(&s->asked_plan);
+	ibcc_control_fini(&s->asked_control);
 	ibcc_service_drop(s);
 	ibcc_applier_free(s->null_applier);
 	ibcc_plugin_free(s->plugin);
@@ -88,6 +89,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_state_close(s->state);
 	ibcc_service_unlock_port(s);
 	pthread_mutex_destroy(&s->lock);
+	free(s->refinement.nodes);
 	free(s->paused);
 	free(s);
 }
@@ -158,7 +160,8 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	read_pause(s);
 	note_run(s);
 	ibcc_service_find_trial(s);
-	s->effect.newest = ibcc_state_newest(s->state);
+	ibcc_service_resume_effect(s);
+	ibcc_service_find_refinement(s);
 	return 0;
 }
 
@@ -375,6 +378,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 		pthread_mutex_unlock(&s->lock);
 		ibcc_plugin_free(old_plugin);
 	}
+	if (old->mode != config->mode && config->mode == IBCC_MODE_OBSERVE)
+		ibcc_service_end_refinement(s, "the configuration has mode: observe now");
 	s->config = *config;
 	s->cycle.options.trust_lft = config->trust_lft;
 	s->cycle.options.canary = config->rollout == IBCC_ROLLOUT_WAY_CANARY;

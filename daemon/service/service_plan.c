@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A plan that somebody has looked at, carried out as he saw it. */
+/* A plan that somebody has looked at, carried out as he saw it. It comes from outside: that its
+ * writes are what its roots need is found out by laying the roots over the fabric anew.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/gate.h>
 
 #include "daemon/apply/refusal.h"
+#include "daemon/cycle_resume.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
@@ -52,14 +57,157 @@ static int check_fabric(const struct ibcc_service *s, const struct ibcc_plan *pl
 		 : 0;
 }
 
-int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
-			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why)
+/* What the roots of a plan need, on the fabric as it is now: *plan is initialised by the call. The
+ * settings of endports that no tuner knows of are laid around, as in the pass that made the plan.
+ */
+static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
+		   struct ibcc_plan *plan, struct ibcc_why *why)
 {
-	struct ibcc_plan plan = { 0 };
-	struct ibcc_result res = { 0 };
-	struct ibcc_carry carry;
-	uint64_t gone_guid = 0;
-	uint32_t n_gone = 0;
+	struct ibcc_cycle *c = &s->cycle;
+	struct ibcc_tuner *tuner = ibcc_tuner_new(&c->options.tuner);
+	bool *taken = calloc(c->actual.n + 1, sizeof(*taken));
+	struct ibcc_settings without = { 0 };
+	struct ibcc_target target = { 0 };
+	struct ibcc_control roots = { 0 };
+	int rc = tuner && taken ? 0 : -ENOMEM;
+
+	for (uint32_t k = 0; !rc && k < control->n_roots; k++)
+		rc = ibcc_control_add(&roots, &control->root[k]);
+
+	if (!rc)
+		rc = ibcc_inherit_without(s->state, c->topo, &c->actual, &without, why);
+	if (!rc) {
+		ibcc_tuner_spare(tuner, c->options.trust_lft ? 0 : c->vendor.loose_sls);
+		ibcc_tuner_bound(tuner, s->applier->bounds.max_delay, s->applier->bounds.max_timer);
+		rc = ibcc_tuner_resume(tuner, c->topo, &roots, &c->actual, &without, NULL, taken);
+	}
+	if (!rc && roots.n_roots)
+		rc = ibcc_why_set(why, -ESTALE,
+				  "nothing is written: switch 0x%016" PRIx64
+				  " of the plan has no congestion control now, or does not answer",
+				  roots.root[0].guid);
+	if (!rc)
+		rc = ibcc_tuner_lay(tuner, c->topo, &c->actual, &target);
+	if (!rc)
+		rc = ibcc_planner_run(c->topo, &c->actual, &target, plan);
+	if (rc == -ENOMEM)
+		ibcc_why_set(why, rc, "no memory");
+	ibcc_target_fini(&target);
+	ibcc_settings_fini(&without);
+	ibcc_control_fini(&roots);
+	ibcc_tuner_free(tuner);
+	free(taken);
+	return rc;
+}
+
+static bool same_place(const struct ibcc_change *a, const struct ibcc_change *b)
+{
+	return a->node_guid == b->node_guid && a->port == b->port && a->attr_id == b->attr_id &&
+	       a->attr_mod == b->attr_mod;
+}
+
+/* Both are in the order in which nodes are written; then the search is short. */
+static struct ibcc_change *find(struct ibcc_plan *plan, const struct ibcc_change *c, uint32_t *at)
+{
+	for (uint32_t i = 0; i < plan->n; i++) {
+		uint32_t k = (*at + i) % plan->n;
+
+		if (same_place(&plan->change[k], c)) {
+			*at = k + 1;
+			return &plan->change[k];
+		}
+	}
+	return NULL;
+}
+
+/* Every write that the roots need is the plan's, and gets its reason from there: the reasons of a
+ * plan from outside are anybody's text.
+ */
+static int compare(struct ibcc_plan *plan, const struct ibcc_plan *needed, struct ibcc_why *why)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++)
+		snprintf(plan->change[i].reason, sizeof(plan->change[i].reason),
+			 "asked for by the plan, for none of its roots");
+	for (uint32_t i = 0; i < needed->n; i++) {
+		const struct ibcc_change *want = &needed->change[i];
+		struct ibcc_change *c = find(plan, want, &at);
+
+		if (!c || memcmp(c->new_data, want->new_data, sizeof(c->new_data)))
+			return ibcc_why_set(why, -ESTALE,
+					    "nothing is written: at node 0x%016" PRIx64
+					    " the roots of the plan need another %s than it "
+					    "writes; make another plan",
+					    want->node_guid, ibcc_cc_attr_name(want->attr_id));
+		memcpy(c->reason, want->reason, sizeof(c->reason));
+	}
+	return 0;
+}
+
+/* Does a root answer for a port that marks? Where a switch has no settings for each port, one root
+ * has all of them mark.
+ */
+static bool is_root(const struct ibcc_control *control, uint64_t guid, unsigned int port,
+		    const struct ibcc_endport_cc *sw)
+{
+	for (uint32_t k = 0; k < control->n_roots; k++)
+		if (control->root[k].guid == guid &&
+		    (control->root[k].port == port || !sw->sw_port_block))
+			return true;
+	return false;
+}
+
+/* Settings that mark hold senders back for as long as they are there: some root must answer for
+ * them.
+ */
+static int check_marking(const struct ibcc_service *s, const struct ibcc_plan *plan,
+			 const struct ibcc_control *control, struct ibcc_why *why)
+{
+	const struct ibcc_topo *t = s->cycle.topo;
+	struct ibcc_settings after;
+	int rc = ibcc_settings_copy(&after, &s->cycle.actual);
+
+	for (uint32_t i = 0; i < plan->n && !rc; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		uint32_t e = ibcc_topo_find_endport(t, c->node_guid, c->port);
+
+		if (e < after.n)
+			ibcc_settings_unpack(&after.ep[e], c->attr_id, c->attr_mod, c->new_data);
+	}
+	for (uint32_t i = 0; i < t->n_nodes && !rc; i++) {
+		uint32_t e = t->port[t->node[i].first_port].endport;
+
+		for (unsigned int p = 1;
+		     ibcc_topo_is_switch(t, i) && p <= t->node[i].n_ports && !rc; p++)
+			if (ibcc_settings_port_marks(&after.ep[e], p) &&
+			    !ibcc_settings_port_marks(&s->cycle.actual.ep[e], p) &&
+			    !is_root(control, t->node[i].guid, p, &after.ep[e]))
+				rc = ibcc_why_set(why, -EINVAL,
+						  "nothing is written: the plan has %s port %u "
+						  "mark, and no root there; make another plan",
+						  t->node[i].desc, p);
+	}
+	ibcc_settings_fini(&after);
+	return rc;
+}
+
+static int check_roots(struct ibcc_service *s, struct ibcc_plan *plan,
+		       const struct ibcc_control *control, struct ibcc_why *why)
+{
+	struct ibcc_plan needed = { 0 };
+	int rc = plan_of(s, control, &needed, why);
+
+	if (!rc)
+		rc = compare(plan, &needed, why);
+	if (!rc)
+		rc = check_marking(s, plan, control, why);
+	ibcc_plan_fini(&needed);
+	return rc;
+}
+
+static int may_apply(struct ibcc_service *s, const struct ibcc_request *r, struct ibcc_why *why)
+{
 	int rc = ibcc_service_may_apply(s, r, why);
 
 	if (!rc)
@@ -68,20 +216,42 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 		rc = ibcc_service_is_whole(s, why);
 	if (!rc)
 		rc = ibcc_refusal_check(&s->cycle, why);
-	if (!rc)
-		rc = ibcc_service_may_write(s, true, why);
+	return rc ? rc : ibcc_service_may_write(s, true, why);
+}
+
+int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
+			    const struct ibcc_control *control, const struct ibcc_request *r,
+			    json_t **out, struct ibcc_why *why)
+{
+	const struct ibcc_control none = { 0 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_carry carry;
+	char *text = NULL, *nodes = NULL, summary[IBCC_REASON_BYTES];
+	uint64_t gone_guid = 0;
+	uint32_t n_gone = 0;
+	int rc = may_apply(s, r, why);
+
+	control = control ? control : &none;
 	if (!rc && ibcc_service_address(s->cycle.topo, saved, &plan, &n_gone, &gone_guid))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!rc)
 		rc = check_fabric(s, &plan, n_gone, gone_guid, why);
+	if (!rc)
+		rc = check_roots(s, &plan, control, why);
+	if (!rc && ibcc_cycle_texts(&plan, control, &text, &nodes))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (rc)
 		goto out;
+	ibcc_control_explain(s->cycle.topo, control, summary, sizeof(summary));
 	carry = (struct ibcc_carry){
 		.all_or_nothing = true,
 		.txn = { .who = r->who,
 			 .action = "apply",
-			 .summary = "a plan made earlier",
-			 .confirm_s = r->confirm_s },
+			 .summary = summary,
+			 .confirm_s = r->confirm_s,
+			 .control = text,
+			 .refining = nodes },
 	};
 	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
@@ -90,7 +260,9 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 		ibcc_service_predict_saved(s, &plan);
 		ibcc_service_pause(s, NULL);
 	}
-	/* What is there now is ours by the books, and the tuner has not made it. */
+	if (plan.n)
+		ibcc_service_begin_refinement(s, &res, rc);
+	/* The tuner goes on with the plan's roots in place of its own. */
 	if (ibcc_result_may_have_written(&res))
 		ibcc_service_forget(s);
 	if (res.n == plan.n)
@@ -98,5 +270,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
+	free(nodes);
+	free(text);
 	return rc;
 }

@@ -2,21 +2,23 @@
 /* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
 #include <errno.h>
 
-#include <ibcc/plan_file.h>
-
+#include "daemon/cycle_resume.h"
 #include "daemon/predict/what_if.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
 
-/* Takes `what` and the plan over. */
-static int asked(struct ibcc_service *s, json_t *what, struct ibcc_plan plan, bool what_if)
+/* Takes `what`, the plan and what it is for over. */
+static int asked(struct ibcc_service *s, json_t *what, struct ibcc_plan plan,
+		 struct ibcc_control control, bool what_if)
 {
 	json_decref(s->asked);
 	s->asked = what;
 	s->asked_what_if = what_if;
 	ibcc_plan_fini(&s->asked_plan);
 	s->asked_plan = plan;
+	ibcc_control_fini(&s->asked_control);
+	s->asked_control = control;
 	return -EINPROGRESS;
 }
 
@@ -32,6 +34,7 @@ static int copy_plan(const struct ibcc_plan *from, struct ibcc_plan *to)
 int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *arg)
 {
 	json_t *outline = ibcc_service_plan_outline(s);
+	struct ibcc_control control = { 0 };
 	struct ibcc_plan plan = { 0 };
 	int rc;
 
@@ -39,10 +42,13 @@ int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *
 		return 0;
 	rc = copy_plan(&s->cycle.plan, &plan);
 	if (!rc)
+		rc = ibcc_cycle_control(&s->cycle, &control);
+	if (!rc)
 		rc = ibcc_predictor_begin(s->predictor, &s->cycle, NULL, done, arg);
 	if (!rc)
-		return asked(s, outline, plan, false);
+		return asked(s, outline, plan, control, false);
 	ibcc_plan_fini(&plan);
+	ibcc_control_fini(&control);
 	json_decref(outline);
 	if (rc != -EBUSY)
 		return 0;
@@ -68,7 +74,7 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	rc = what ? ibcc_predictor_begin(s->predictor, c, &wanted, done, arg) : -ENOMEM;
 	ibcc_settings_fini(&wanted);
 	if (!rc)
-		return asked(s, what, (struct ibcc_plan){ 0 }, true);
+		return asked(s, what, (struct ibcc_plan){ 0 }, (struct ibcc_control){ 0 }, true);
 	json_decref(what);
 	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction now");
 }
@@ -80,7 +86,7 @@ static int add_plan(const struct ibcc_service *s, bool data, json_t *o)
 	int rc = json_object_set_new(o, "changes", ibcc_report_changes(s->cycle.topo, plan, NULL));
 
 	if (!rc && data)
-		rc = json_object_set_new(o, "data", ibcc_plan_file_writes(plan));
+		rc = ibcc_service_add_data(plan, &s->asked_control, o);
 	return rc ? -ENOMEM : 0;
 }
 
@@ -166,5 +172,5 @@ void ibcc_service_predicted_all(struct ibcc_service *s)
 	ibcc_predictor_wait(s->predictor); /* it has told, and is at its end */
 	if (s->predicted_txn)
 		keep(s);
-	asked(s, NULL, (struct ibcc_plan){ 0 }, false);
+	asked(s, NULL, (struct ibcc_plan){ 0 }, (struct ibcc_control){ 0 }, false);
 }

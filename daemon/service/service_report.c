@@ -4,9 +4,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/control_json.h>
 #include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
+#include "daemon/cycle_resume.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
@@ -32,12 +34,25 @@ static int plan_of(struct ibcc_service *s,
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 
+int ibcc_service_add_data(const struct ibcc_plan *plan, const struct ibcc_control *control,
+			  json_t *o)
+{
+	if (json_object_set_new(o, "data", ibcc_plan_file_writes(plan)) ||
+	    json_object_set_new(o, "control", ibcc_control_json(control)))
+		return -ENOMEM;
+	return 0;
+}
+
 int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
+	struct ibcc_control control = { 0 };
 	int rc = plan_of(s, ibcc_report_plan, out, why);
 
-	if (!rc && data && json_object_set_new(*out, "data", ibcc_plan_file_writes(&s->cycle.plan)))
+	if (!rc && data &&
+	    (ibcc_cycle_control(&s->cycle, &control) ||
+	     ibcc_service_add_data(&s->cycle.plan, &control, *out)))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	ibcc_control_fini(&control);
 	if (!rc)
 		json_object_set_new(*out, "prediction",
 				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));

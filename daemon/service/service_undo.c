@@ -26,13 +26,16 @@ static void pause_after(struct ibcc_service *s, const char *what, const struct i
 			 reason ? reason : "");
 		ibcc_service_pause(s, text);
 	}
+	snprintf(text, sizeof(text), "%s by %s", what, r->who);
+	ibcc_service_end_refinement(s, text);
+	(void)ibcc_state_end_refining(s->state, true);
 	ibcc_service_forget(s);
 }
 
 void ibcc_service_forget(struct ibcc_service *s)
 {
 	s->cycle.actual_known = false;
-	s->plan_is_old = true;
+	s->plan_is_old = s->changed_since = true;
 	ibcc_cycle_forget(&s->cycle);
 }
 

@@ -199,10 +199,7 @@ int ibcc_audit_ours(struct ibcc_state *s, const struct ibcc_topo *t, bool *which
 
 	for (uint32_t i = 0; !rc && i < book->n; i++) {
 		const struct ibcc_book_entry *e = book->entry[i];
-		uint32_t node = ibcc_topo_find_guid(t, e->node_guid);
-		uint32_t port =
-			node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, e->port);
-		uint32_t endport = port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+		uint32_t endport = ibcc_topo_find_endport(t, e->node_guid, e->port);
 
 		if (endport == IBCC_NONE || which[endport])
 			continue;
@@ -258,10 +255,7 @@ uint32_t ibcc_audit_bar(const struct ibcc_topo *t, const struct ibcc_audit *a,
 
 	for (uint32_t i = 0; !(a->n_made + a->n_unmade + a->n_other) && i < a->drift.n; i++) {
 		const struct ibcc_change *c = &a->drift.change[i];
-		uint32_t node = ibcc_topo_find_guid(t, c->node_guid);
-		uint32_t port =
-			node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c->port);
-		uint32_t endport = port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+		uint32_t endport = ibcc_topo_find_endport(t, c->node_guid, c->port);
 		struct ibcc_endport_cc *ep = endport < actual->n ? &actual->ep[endport] : NULL;
 
 		if (!ep || ep->support != IBCC_CC_SUPPORTED || !ibcc_settings_are_on(ep))

@@ -101,6 +101,16 @@ static bool is_left(const struct ibcc_inherit *h, uint32_t i)
 	return h->heir[i] >= IBCC_HEIR_LEFT;
 }
 
+void ibcc_inherit_take(struct ibcc_inherit *h, const bool *taken)
+{
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (!taken[i] || !is_left(h, i))
+			continue;
+		h->heir[i] = IBCC_HEIR_NONE;
+		h->n_left--;
+	}
+}
+
 int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_settings *view,
 		      struct ibcc_why *why)
@@ -116,6 +126,21 @@ int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const 
 		if (is_left(h, i) && view->ep[i].support == IBCC_CC_SUPPORTED)
 			without_us(book, t, i, &view->ep[i]);
 	return 0;
+}
+
+int ibcc_inherit_without(struct ibcc_state *s, const struct ibcc_topo *t,
+			 const struct ibcc_settings *actual, struct ibcc_settings *without,
+			 struct ibcc_why *why)
+{
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(s, &book, why);
+
+	if (!rc && ibcc_settings_copy(without, actual))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	for (uint32_t i = 0; !rc && i < without->n; i++)
+		if (without->ep[i].support == IBCC_CC_SUPPORTED)
+			without_us(book, t, i, &without->ep[i]);
+	return rc;
 }
 
 bool ibcc_inherit_serves(const struct ibcc_inherit *h, const struct ibcc_topo *t,
@@ -160,11 +185,11 @@ static void remark(struct ibcc_target *target, uint32_t n_off, uint32_t n_kept)
 	const char *said = ibcc_target_summary(target);
 
 	if (n_off)
-		(void)ibcc_target_summarize(target, "%s; what an earlier run left at %u nodes goes",
-					    said, n_off);
+		(void)ibcc_target_summarize(
+			target, "%s; previously applied settings of %u nodes are removed", said, n_off);
 	else if (n_kept)
-		(void)ibcc_target_summarize(target, "%s; %u nodes have settings of an earlier run",
-					    said, n_kept);
+		(void)ibcc_target_summarize(
+			target, "%s; %u nodes keep previously applied settings", said, n_kept);
 }
 
 int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,
@@ -197,10 +222,7 @@ int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,
 
 static uint32_t endport_of(const struct ibcc_topo *t, const struct ibcc_change *c)
 {
-	uint32_t node = ibcc_topo_find_guid(t, c->node_guid);
-	uint32_t port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, c->port);
-
-	return port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+	return ibcc_topo_find_endport(t, c->node_guid, c->port);
 }
 
 /* Changes of one endport, from `i` on. */

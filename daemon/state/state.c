@@ -73,7 +73,7 @@ static int bind_data(sqlite3_stmt *st, int i, const struct ibcc_change *c, const
 	return sqlite3_bind_blob(st, i, kept, sizeof(kept), SQLITE_TRANSIENT);
 }
 
-static int bind_change(sqlite3_stmt *st, int64_t id, uint32_t seq, const struct ibcc_change *c,
+static int bind_change(sqlite3_stmt *st, int64_t id, int64_t seq, const struct ibcc_change *c,
 		       const struct ibcc_topo *t)
 {
 	uint32_t node = t ? ibcc_topo_find_guid(t, c->node_guid) : IBCC_NONE;
@@ -101,7 +101,8 @@ static int insert_changes(struct ibcc_state *s, int64_t id, const struct ibcc_pl
 			       -1, &st, NULL))
 		return -EIO;
 	for (i = 0; !rc && i < plan->n; i++)
-		rc = bind_change(st, id, i, &plan->change[i], t) ? -EIO : step_once(st);
+		rc = bind_change(st, id, s->first_seq + i, &plan->change[i], t) ? -EIO
+										: step_once(st);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -123,17 +124,21 @@ static int give_up(struct ibcc_state *s, struct ibcc_why *why)
 int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
 		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why)
 {
-	int64_t new_id = 0;
+	int64_t new_id = txn->extends;
 	int rc;
 
 	ibcc_state_load_book(s); /* without this one, which is to come into it at its end */
+	s->first_seq = 0;
 	rc = begin(s);
 	if (!rc)
-		rc = insert_txn(s, txn, &new_id);
+		rc = new_id ? ibcc_state_reopen(s, new_id, &s->first_seq)
+			    : insert_txn(s, txn, &new_id);
 	if (!rc)
 		rc = insert_changes(s, new_id, plan, t);
-	if (!rc && txn->confirm_s)
+	if (!rc && txn->confirm_s && !txn->extends)
 		rc = ibcc_state_insert_trial(s, new_id, txn->confirm_s);
+	if (!rc)
+		rc = ibcc_state_store_steps(s, txn, new_id);
 	if (!rc)
 		rc = run_sql(s, "COMMIT");
 	if (rc)
@@ -172,7 +177,7 @@ static int update_changes(struct ibcc_state *s, int64_t id, const struct ibcc_re
 
 		if (bind_text(st, 1, ibcc_outcome_name(c->outcome)) ||
 		    sqlite3_bind_int(st, 2, c->err) || sqlite3_bind_int(st, 3, c->status) ||
-		    sqlite3_bind_int64(st, 4, id) || sqlite3_bind_int64(st, 5, i))
+		    sqlite3_bind_int64(st, 4, id) || sqlite3_bind_int64(st, 5, s->first_seq + i))
 			rc = -EIO;
 		else
 			rc = step_once(st);
@@ -221,7 +226,7 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 		rc = update_txn(s, id, err, text);
 	if (!rc && !err)
 		rc = mark_undone(s, id);
-	if (!rc)
+	if (!rc && !s->first_seq) /* a trial's time began with its first step */
 		rc = ibcc_state_update_trials(s, id, err);
 	if (!rc)
 		rc = run_sql(s, "COMMIT");

@@ -28,6 +28,13 @@ struct ibcc_txn {
 	const char *summary; /* the decision in a sentence */
 	int64_t undoes_from; /* rollback: the first transaction it takes back; else 0 */
 	uint32_t confirm_s;  /* on trial: to be confirmed within so many seconds; 0: it stands */
+	/* The newest transaction, of which this is a further step: one entry of the history, which
+	 * keeps its action, summary and trial; 0: this begins a transaction of its own.
+	 */
+	int64_t extends;
+	/* Texts that are stored in the same commit as the plan; NULL: the old ones stay. */
+	const char *control;  /* what the settings are for, see ibcc_control_json() */
+	const char *refining; /* this is the first step of several: what the others may write */
 };
 
 /* A transaction that is taken back unless somebody confirms it in time. */
@@ -86,6 +93,17 @@ uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
  */
 int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
 		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why);
+
+/* The text that ibcc_txn:control had last, the caller's; NULL if there is none. */
+char *ibcc_state_control(struct ibcc_state *s);
+/* The transaction whose further steps are to come, with its text, the caller's; NULL if there is
+ * none.
+ */
+char *ibcc_state_refining(struct ibcc_state *s, int64_t *txn);
+/* No further steps are to come; with `all` nothing of what is on the fabric is under control
+ * either. -EIO.
+ */
+int ibcc_state_end_refining(struct ibcc_state *s, bool all);
 
 /* Stores what became of it. A rollback that was verified altogether marks the transactions it took
  * back in the same commit. `err` and `text` are the applier's.
@@ -152,6 +170,12 @@ void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of);
 /* The newest transaction's number; 0: none, or it cannot be known. */
 int64_t ibcc_state_newest(struct ibcc_state *s);
 
+/* The first and the last transaction whose effect was never measured though a measurement from
+ * before is there; *first is 0 if there are none. -EIO.
+ */
+int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last);
+/* The effect of these can no longer be measured. -EIO. */
+int ibcc_state_unmeasurable(struct ibcc_state *s, int64_t first, int64_t last);
 /* Keeps what was measured before, and so many passes after, the transactions first..last. -EIO. */
 int ibcc_state_before(struct ibcc_state *s, int64_t first, int64_t last,
 		      const struct ibcc_state_sample *sample);

@@ -32,6 +32,7 @@ struct ibcc_state {
 	/* Of the transaction that is open; borrowed. */
 	const struct ibcc_txn *txn;
 	const struct ibcc_plan *plan;
+	int64_t first_seq; /* of its changes: more than 0 if it extends a transaction */
 };
 
 /* -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
@@ -63,6 +64,10 @@ void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_
  */
 int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s);
 int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err);
+
+/* state_steps.c: within the commit of ibcc_state_begin(). -EIO. */
+int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq);
+int ibcc_state_store_steps(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t id);
 
 /* A column of the table "effect" as an object, null for none. */
 json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);

@@ -75,6 +75,36 @@ int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned
 	return run_with(s, sql, number, 3, sample);
 }
 
+/* A newer measurement that never came is told from one that is still to come by its passes. */
+int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last)
+{
+	sqlite3_stmt *st = NULL;
+	int step = SQLITE_ERROR;
+
+	*first = *last = 0;
+	if (s->db && !sqlite3_prepare_v2(s->db,
+					 "SELECT coalesce(min(txn), 0), coalesce(max(txn), 0)"
+					 " FROM effect WHERE after IS NULL AND passes >= 0",
+					 -1, &st, NULL))
+		step = sqlite3_step(st);
+	if (step == SQLITE_ROW) {
+		*first = sqlite3_column_int64(st, 0);
+		*last = sqlite3_column_int64(st, 1);
+	}
+	sqlite3_finalize(st);
+	return step == SQLITE_ROW ? 0 : -EIO;
+}
+
+int ibcc_state_unmeasurable(struct ibcc_state *s, int64_t first, int64_t last)
+{
+	int64_t number[] = { first, last };
+
+	return ibcc_state_run(s,
+			      "UPDATE effect SET passes = -1"
+			      " WHERE txn BETWEEN ?1 AND ?2 AND after IS NULL",
+			      number, 2, NULL, 0);
+}
+
 int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *sample)
 {
 	static const char insert_sql[] =

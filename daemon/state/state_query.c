@@ -41,10 +41,16 @@ static json_t *trial_json(sqlite3_stmt *st)
 /* Null for what nothing was measured of. */
 static json_t *effect_json(sqlite3_stmt *st)
 {
+	int64_t passes = sqlite3_column_int64(st, 16);
+
 	if (sqlite3_column_type(st, 14) == SQLITE_NULL)
 		return json_null();
-	return json_pack("{so so so}", "before", ibcc_state_read_sample(st, 14), "after",
-			 ibcc_state_read_sample(st, 15), "passes", int_or_null(st, 16));
+	return json_pack("{so so sI so}", "before", ibcc_state_read_sample(st, 14), "after",
+			 ibcc_state_read_sample(st, 15), "passes",
+			 (json_int_t)(passes < 0 ? 0 : passes), "unmeasured",
+			 passes < 0 ? json_string("the daemon did not see enough polling cycles "
+						  "before something else was written")
+				    : json_null());
 }
 
 static json_t *txn_json(sqlite3_stmt *st)

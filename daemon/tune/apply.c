@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "daemon/tune/plan.h"
+#include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 
 static int ask(const struct tune *t, json_int_t writes)
@@ -28,12 +29,14 @@ static void print_age(const json_t *a)
 		printf("The plan was made %lld %s ago.\n", (long long)n, unit);
 }
 
-static int print_result(const struct tune *t, const json_t *a, int rc)
+static void print_result(const struct tune *t, const json_t *a, int rc)
 {
 	const json_t *result = json_object_get(a, "result");
 
-	if (t->json)
-		return tune_print_json(a);
+	if (t->json) {
+		tune_print_json(a);
+		return;
+	}
 	tune_print_plan(t, a, rc ? "Changes" : "Changes made");
 	if (json_is_object(result))
 		printf("\n%lld writes verified, %lld failed, %lld Set MADs.\n",
@@ -42,7 +45,6 @@ static int print_result(const struct tune *t, const json_t *a, int rc)
 	else if (!rc)
 		printf("\nNothing to change%s.\n",
 		       json_array_size(json_object_get(a, "roots")) ? " yet" : "");
-	return TUNE_OK;
 }
 
 /* What becomes of it now. */
@@ -70,9 +72,15 @@ static int apply_now(struct tune *t)
 	json_t *a = NULL;
 	json_t *args = json_pack("{sb}", "skip_unsupported", t->skip_unsupported);
 	int rc = tune_do(t, "apply", with_trial(t, args), &a, &why);
-	int code = a ? print_result(t, a, rc) : TUNE_OK;
+	int code = TUNE_OK;
 
+	if (a && !t->json)
+		print_result(t, a, rc);
 	print_trial(t, a);
+	if (!rc)
+		code = tune_follow(t, a, tune_int(json_object_get(a, "result"), "set_mads"));
+	if (a && t->json)
+		print_result(t, a, rc);
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }
@@ -85,14 +93,17 @@ static int apply_this(struct tune *t, const json_t *plan)
 	int rc, code = TUNE_OK;
 
 	rc = tune_do(t, "apply",
-		     with_trial(t, json_pack("{sO}", "plan", json_object_get(plan, "data"))), &a,
-		     &why);
-	if (a && t->json)
-		code = tune_print_json(a);
-	else if (a)
+		     with_trial(t, json_pack("{sO sO*}", "plan", json_object_get(plan, "data"),
+					     "control", json_object_get(plan, "control"))),
+		     &a, &why);
+	if (a && !t->json)
 		printf("%lld of %lld writes verified, %lld Set MADs.\n", tune_int(a, "verified"),
 		       tune_int(a, "writes"), tune_int(a, "set_mads"));
 	print_trial(t, a);
+	if (!rc)
+		code = tune_follow(t, a, tune_int(a, "set_mads"));
+	if (a && t->json)
+		tune_print_json(a);
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : code;
 }

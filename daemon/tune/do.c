@@ -6,12 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/control_json.h>
 #include <ibcc/json.h>
 #include <ibcc/plan_file.h>
 
 #include "daemon/service/service.h"
 #include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"
+#include "daemon/tune/progress.h"
 #include "daemon/tune/tune.h"
 
 /* Passes beyond the least, for an undecided tuner. */
@@ -57,14 +59,43 @@ static int plan_local(struct ibcc_service *s, bool data, json_t **out, struct ib
 	return ibcc_service_plan(s, data, out, why);
 }
 
-static int apply_plan_local(struct ibcc_service *s, const json_t *data,
+/* Until the roots hold, as a daemon would. What has not settled when something fails, the next
+ * daemon goes on with.
+ */
+static int refine_local(const struct tune *t, struct ibcc_service *s, json_t *out,
+			struct ibcc_why *why)
+{
+	json_t *status = NULL;
+	int rc = 0;
+
+	if (t->no_wait || !ibcc_service_refines(s))
+		return 0;
+	while (!rc && ibcc_service_refines(s)) {
+		sleep_ms(t->config.interval_ms);
+		rc = ibcc_service_pass(s, NULL, why);
+		json_decref(status);
+		status = ibcc_service_status(s);
+		tune_show_progress(t, json_object_get(status, "apply"));
+	}
+	if (json_is_object(json_object_get(status, "apply")))
+		json_object_set(out, "apply", json_object_get(status, "apply"));
+	json_decref(status);
+	return rc;
+}
+
+static int apply_plan_local(struct ibcc_service *s, const json_t *args,
 			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why)
 {
+	const json_t *o = json_object_get(args, "control");
+	struct ibcc_control control = { 0 };
 	struct ibcc_plan plan;
-	int rc = ibcc_plan_file_read(data, &plan, why);
+	int rc = ibcc_plan_file_read(json_object_get(args, "plan"), &plan, why);
 
+	if (!rc && o)
+		rc = ibcc_control_read(o, &control, why);
 	if (!rc)
-		rc = ibcc_service_apply_plan(s, &plan, r, out, why);
+		rc = ibcc_service_apply_plan(s, &plan, o ? &control : NULL, r, out, why);
+	ibcc_control_fini(&control);
 	ibcc_plan_fini(&plan);
 	return rc;
 }
@@ -145,9 +176,13 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		if (!rc)
 			rc = ibcc_service_bundle(s, t->anonymous, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
-		rc = apply_plan_local(s, plan, &r, out, why);
+		rc = apply_plan_local(s, args, &r, out, why);
+		if (!rc)
+			rc = refine_local(t, s, *out, why);
 	} else if (!strcmp(command, "apply")) {
 		rc = apply_local(t, s, &r, out, why);
+		if (!rc)
+			rc = refine_local(t, s, *out, why);
 	} else if (!strcmp(command, "rollback")) {
 		rc = ibcc_service_rollback(s, tune_int(args, "id"), &r, out, why);
 	} else if (!strcmp(command, "cancel")) {

@@ -89,9 +89,13 @@ static void print_effect(const json_t *effect)
 	if (json_is_object(a))
 		snprintf(heading, sizeof(heading), "Effect, %lld pass%s later",
 			 tune_int(effect, "passes"), tune_int(effect, "passes") == 1 ? "" : "es");
+	else if (tune_str(effect, "unmeasured")[0])
+		snprintf(heading, sizeof(heading), "Effect, not measured");
 	else
 		snprintf(heading, sizeof(heading), "Effect, not measured yet");
 	tune_table_print_under(t, heading);
+	if (tune_str(effect, "unmeasured")[0])
+		tune_say("", "The effect was not measured: %s.", tune_str(effect, "unmeasured"));
 }
 
 /* With what became of a trial, and who took it back. */

@@ -75,6 +75,8 @@ static const char usage_options[] =
 	"                             needed without a terminal and with -j\n"
 	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s,\n"
 	"                             2m, 1h\n"
+	"      --no-wait              apply: end with the first writes; the daemon refines\n"
+	"                             them alone\n"
 	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: it\n"
 	"      --anonymous            bundle: made-up GUIDs, names and LIDs\n"
 	"  -j, --json                 answer in JSON\n"
@@ -136,6 +138,7 @@ static const char usage_options[] =
 enum {
 	OPT_DETAILED = 256,
 	OPT_CONFIRM,
+	OPT_NO_WAIT,
 	OPT_SKIP,
 	OPT_VIA,
 	OPT_INTERVAL,
@@ -169,6 +172,7 @@ static const struct option options[] = {
 	{ "dry-run", no_argument, NULL, 'n' },
 	{ "yes", no_argument, NULL, 'y' },
 	{ "confirm-within", required_argument, NULL, OPT_CONFIRM },
+	{ "no-wait", no_argument, NULL, OPT_NO_WAIT },
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "detailed-exitcode", no_argument, NULL, OPT_DETAILED },
@@ -448,6 +452,7 @@ int main(int argc, char **argv)
 			tune_owe_error();
 			break;
 		case OPT_CONFIRM: o.confirm = optarg; break;
+		case OPT_NO_WAIT: t.no_wait = true; break;
 		case OPT_DETAILED: t.detailed_exitcode = true; break;
 		case OPT_SKIP: t.skip_unsupported = true; break;
 		case OPT_VIA: o.via = optarg; break;

@@ -12,6 +12,7 @@ bool tune_options_fit(const struct tune *t, const char *name, tune_fn fn)
 	} owned[] = {
 		{ t->confirm_s, "--confirm-within", "has no trial, only apply has", tune_apply,
 		  NULL },
+		{ t->no_wait, "--no-wait", "waits for nothing, only apply does", tune_apply, NULL },
 		{ t->anonymous, "--anonymous", "tells true names, only bundle can do without",
 		  tune_bundle, NULL },
 		{ t->root, "--root", "is about all roots, only plan shows one", tune_plan, NULL },

@@ -11,7 +11,7 @@
 
 #include "daemon/tune/plan.h"
 
-#define FORMAT "ibcc-tune plan 1"
+#define FORMAT "ibcc-tune plan 2"
 
 int tune_save_json(const json_t *o, const char *file)
 {
@@ -64,6 +64,7 @@ int tune_plan_load(const char *file, json_t **a)
 				 "FILE makes one",
 				 file, e.text, e.line, e.column);
 	if (!format || strcmp(format, FORMAT) || !json_is_array(json_object_get(o, "data")) ||
+	    !json_is_object(json_object_get(o, "control")) ||
 	    !ibcc_json_read_whole(json_object_get(o, "made"), INT64_MAX, &made)) {
 		json_decref(o);
 		return tune_fail("%s: this is no plan of this release: make one with ibcc-tune "

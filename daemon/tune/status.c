@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
 
@@ -233,7 +234,9 @@ static void write_status(FILE *out, const json_t *s)
 			tune_int(json_object_get(s, "predictions"), "held"),
 			tune_int(json_object_get(s, "predictions"), "of"));
 	print_line(out, "Roll-out:", tune_rollout_text(s, text, sizeof(text)));
-	fprintf(out, "Pending:   %lld writes\n", tune_int(s, "writes_pending"));
+	print_line(out, "Apply:", tune_apply_text(s, text, sizeof(text)));
+	print_line(out, tune_will_write(s) ? "Pending:" : "Advice:",
+		   tune_writes_text(s, text, sizeof(text)));
 	print_line(out, "Decision:", tune_str(s, "decision"));
 }
 

@@ -9,6 +9,7 @@
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
+#include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 
 #define LABEL      10 /* columns of a label */
@@ -200,8 +201,9 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 		return;
 	put_settings(out, json_object_get(n, "settings"), columns);
 	put(out, "Roll-out", tune_rollout_text(s, text, sizeof(text)), columns);
-	snprintf(text, sizeof(text), "%lld writes", tune_int(s, "writes_pending"));
-	put(out, "Pending", text, columns);
+	put(out, "Apply", tune_apply_text(s, text, sizeof(text)), columns);
+	put(out, tune_will_write(s) ? "Pending" : "Advice", tune_writes_text(s, text, sizeof(text)),
+	    columns);
 	put(out, "Decision", tune_str(s, "decision"), columns);
 	if (tune_int(s, "roots"))
 		put_roots(out, json_object_get(n, "roots"), tune_int(s, "roots"));

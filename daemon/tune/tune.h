@@ -34,6 +34,7 @@ struct tune {
 	bool detailed_exitcode;
 	bool skip_unsupported;
 	uint32_t confirm_s;   /* apply: on trial for so long; 0: no */
+	bool no_wait;         /* apply: ends with the first writes, and the daemon goes on */
 	bool protect;         /* key: with the protect bit */
 	uint16_t lease;       /* key: seconds */
 	uint64_t new_key;     /* key: the one in the file */

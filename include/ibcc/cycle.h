@@ -14,6 +14,7 @@
 #include <ibcc/applier.h>
 #include <ibcc/audit.h>
 #include <ibcc/collect.h>
+#include <ibcc/control.h>
 #include <ibcc/gate.h>
 #include <ibcc/inherit.h>
 #include <ibcc/picture.h>
@@ -55,6 +56,13 @@ struct ibcc_act {
 	enum ibcc_gate gate;
 	bool all_or_nothing;
 	uint32_t confirm_s; /* see struct ibcc_txn */
+	/* Somebody asked for a plan that is carried out in steps: this is the first one, or a
+	 * further one of this transaction. `within` (by endport; NULL: no limit): nothing is
+	 * written elsewhere.
+	 */
+	bool refines;
+	int64_t extends;
+	const bool *within;
 };
 
 struct ibcc_cycle {
@@ -73,6 +81,9 @@ struct ibcc_cycle {
 	bool read;                          /* settings were read in this turn, all or ours */
 	uint32_t n_unread;                  /* ports without a reading in the turn before */
 	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
+	struct ibcc_control resume;         /* roots of an earlier tuner, to be taken over; */
+	bool resume_read;                   /* they have been read from the state file */
+	uint16_t resume_passes;             /* ... and so many passes have tried */
 	struct ibcc_rollout rollout;        /* how far roots have their settings */
 	struct ibcc_audit audit;            /* when settings were read last */
 	bool audited;                       /* in this turn */
@@ -93,6 +104,7 @@ struct ibcc_cycle {
 	struct ibcc_why unproved; /* those, by name and SL; empty: none */
 	struct ibcc_target target;
 	struct ibcc_plan plan;
+	char *control, *nodes;     /* its texts for struct ibcc_txn; NULL: nothing is stored */
 	bool acted;                /* result is there */
 	int act_err;               /* 0, or why the plan did not take effect altogether */
 	struct ibcc_result result; /* by the plan's index */
@@ -121,8 +133,9 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo);
 int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
 		      const struct ibcc_tuner_params *t);
 
-/* The tuner forgets what it knew, and a roll-out under way is over: what is on the fabric because
- * of us is the books' matter.
+/* The tuner forgets what it knew, and a roll-out under way is over. What the state file says about
+ * settings that are on the fabric because of us is read with the next decision: the tuner goes on
+ * with roots whose settings are found there.
  */
 void ibcc_cycle_forget(struct ibcc_cycle *c);
 

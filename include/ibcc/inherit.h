@@ -48,12 +48,22 @@ int ibcc_inherit_look(struct ibcc_inherit *h, struct ibcc_state *s, const struct
  */
 void ibcc_inherit_again(struct ibcc_inherit *h, const bool *held);
 
+/* The tuner knows by now of these (by endport). */
+void ibcc_inherit_take(struct ibcc_inherit *h, const bool *taken);
+
 /* What the tuner is to see of the actual settings; *view is initialised by the call. Returns as
  * _look().
  */
 int ibcc_inherit_view(const struct ibcc_inherit *h, struct ibcc_state *s, const struct ibcc_topo *t,
 		      const struct ibcc_settings *actual, struct ibcc_settings *view,
 		      struct ibcc_why *why);
+
+/* Settings as all endports would have them without us; *without is initialised by the call. Returns
+ * as _look().
+ */
+int ibcc_inherit_without(struct ibcc_state *s, const struct ibcc_topo *t,
+			 const struct ibcc_settings *actual, struct ibcc_settings *without,
+			 struct ibcc_why *why);
 
 /* Does a root mark by what was left there? Then it may be what holds its congestion back, from
  * which nobody else suffers that the tuner could see.

@@ -132,6 +132,8 @@ uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc);
 
 /* Port index of port `num` of a node, or IBCC_NONE if it has no such port. */
 uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned int num);
+/* The endport of a node's port (a switch has one, port 0); IBCC_NONE if there is none. */
+uint32_t ibcc_topo_find_endport(const struct ibcc_topo *t, uint64_t guid, unsigned int num);
 
 /* "DESCRIPTION port NUM" of a port, with the node's GUID where it has no description. Returns the
  * length as snprintf() does.

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include <ibcc/control.h>
 #include <ibcc/parameters.h>
 #include <ibcc/picture.h>
 #include <ibcc/settings.h>
@@ -66,6 +67,40 @@ void ibcc_tuner_bound(struct ibcc_tuner *tuner, uint32_t max_delay, uint16_t max
  * they are not.
  */
 void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
+
+/* Are decisions of the next steps only recommended? For words; at first they are not. */
+void ibcc_tuner_recommends(struct ibcc_tuner *tuner, bool only);
+
+/* Until it is called again, steps give no settings to endports outside `within` (by endport;
+ * borrowed), and control no further roots. NULL: there is no such limit, as at first.
+ */
+void ibcc_tuner_confine(struct ibcc_tuner *tuner, const bool *within);
+
+/* Do the settings of all roots hold: on the fabric, judged since the last change, and no change to
+ * come? Also true without any root whose settings are wanted.
+ */
+bool ibcc_tuner_is_settled(const struct ibcc_tuner *tuner);
+
+/* Copies what was decided about roots whose settings are wanted. *out is initialised by the call
+ * and freed by ibcc_control_fini(). -ENOMEM.
+ */
+int ibcc_tuner_save(const struct ibcc_tuner *tuner, const struct ibcc_topo *t,
+		    struct ibcc_control *out);
+
+/* Takes roots over from *c as if this tuner had decided about them itself. `without` has the
+ * settings that endports would have without us, which they get in the end. With `ours` (by
+ * endport) a root is taken only if its switch port marks by settings of ours, and one of its
+ * members has settings of ours; NULL takes all. Roots whose switch has not been read are left in
+ * *c, all others are removed from it. `taken` (by endport) is set where settings are this tuner's
+ * from now on. -ENOMEM.
+ */
+int ibcc_tuner_resume(struct ibcc_tuner *tuner, const struct ibcc_topo *t, struct ibcc_control *c,
+		      const struct ibcc_settings *actual, const struct ibcc_settings *without,
+		      const bool *ours, bool *taken);
+
+/* Settings as the roots need them now, without a decision. *out as by ibcc_tuner_step(). */
+int ibcc_tuner_lay(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_target *out);
 
 /* Forgets all state about the fabric: after a new topology or a change of mode. */
 void ibcc_tuner_reset(struct ibcc_tuner *tuner);

@@ -20,6 +20,8 @@ void ibcc_controller_reset(struct ibcc_controller *c)
 	*c = (struct ibcc_controller){
 		.p = c->p,
 		.may_learn = c->may_learn,
+		.recommends = c->recommends,
+		.within = c->within,
 		.since_change = UINT16_MAX,
 		.gone_port = IBCC_NONE,
 	};
@@ -91,7 +93,7 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endpor
 	const struct ibcc_endport_cc *ep = &p->actual->ep[endport];
 	struct ibcc_root_parameters *r = h->r;
 
-	if (r->member[endport])
+	if (r->member[endport] || (p->c->within && !p->c->within[endport]))
 		return 0;
 	/* What is no host is not ours to slow down, though it may well know how to. */
 	r->lacking[endport] =

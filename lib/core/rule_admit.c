@@ -270,7 +270,7 @@ int ibcc_rule_admit(struct pass *p)
 	struct ibcc_controller *c = p->c;
 	int ret;
 
-	if (ibcc_rules_tally(p).learning)
+	if (ibcc_rules_tally(p).learning || c->within)
 		return 0;
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
 		const struct ibcc_root *now = &p->pic->root[i];

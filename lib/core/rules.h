@@ -92,6 +92,8 @@ struct held {
 struct ibcc_controller {
 	struct ibcc_tuner_params p;
 	bool may_learn;
+	bool recommends;    /* nothing is written, whatever is decided */
+	const bool *within; /* by endport: others get no settings; NULL: any may; borrowed */
 	struct ibcc_parameters par;
 	struct held held[IBCC_ROOTS_MAX];     /* by the parameters' index */
 	uint64_t interval_ns;                 /* of the pass before, 0: none */
@@ -122,6 +124,14 @@ int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset);
  * that prove wrong come back ever later.
  */
 bool ibcc_controller_suspects(const struct pass *p);
+/* control.c: what is known of a root that control begins with settings that are on the fabric; what
+ * feedback had measured is measured again.
+ */
+int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
+			 const struct ibcc_control_root *from, const struct ibcc_settings *actual);
+int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
+			 struct ibcc_control *out);
+bool ibcc_controller_is_settled(const struct ibcc_controller *c);
 /* Notes a decision about a root, for words. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct held *h);

@@ -228,6 +228,14 @@ uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned
 	return t->node[node].first_port + num;
 }
 
+uint32_t ibcc_topo_find_endport(const struct ibcc_topo *t, uint64_t guid, unsigned int num)
+{
+	uint32_t node = ibcc_topo_find_guid(t, guid);
+	uint32_t port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, num);
+
+	return port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+}
+
 int ibcc_topo_port_name(const struct ibcc_topo *t, uint32_t port, char *buf, size_t len)
 {
 	const struct ibcc_topo_node *node;

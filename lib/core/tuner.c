@@ -82,6 +82,27 @@ void ibcc_tuner_may_learn(struct ibcc_tuner *tn, bool may)
 	tn->controller.may_learn = may;
 }
 
+void ibcc_tuner_recommends(struct ibcc_tuner *tn, bool only)
+{
+	tn->controller.recommends = only;
+}
+
+void ibcc_tuner_confine(struct ibcc_tuner *tn, const bool *within)
+{
+	tn->controller.within = within;
+}
+
+bool ibcc_tuner_is_settled(const struct ibcc_tuner *tn)
+{
+	return ibcc_controller_is_settled(&tn->controller);
+}
+
+int ibcc_tuner_save(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		    struct ibcc_control *out)
+{
+	return ibcc_controller_save(&tn->controller, t, out);
+}
+
 /* State is by endport, so it belongs to one topology: starts anew for another size. */
 static int prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 {
@@ -90,6 +111,89 @@ static int prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t)
 	ibcc_tuner_reset(tn);
 	tn->controller.par.n_endports = t->n_endports;
 	return ibcc_laying_init(&tn->laying, t);
+}
+
+static void limit_laying(struct ibcc_tuner *tn)
+{
+	tn->laying.spared_sls = tn->spared_sls;
+	tn->laying.max_delay = tn->max_delay;
+	tn->laying.max_timer = tn->controller.par.max_timer = tn->max_timer;
+}
+
+int ibcc_tuner_lay(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_target *out)
+{
+	int ret = prepare(tn, t);
+
+	limit_laying(tn);
+	ibcc_parameters_group(&tn->controller.par, t);
+	return ret ? ret : ibcc_laying_run(&tn->laying, t, &tn->controller.par, actual, out);
+}
+
+/* Is what a saved root wants on the fabric, and ours? It may have changed less than was wanted: a
+ * root that only learns who contributes need not have set an adapter.
+ */
+static bool is_there(const struct ibcc_topo *t, const struct ibcc_control_root *root, uint32_t sw,
+		     const struct ibcc_settings *actual, const bool *ours)
+{
+	bool any = root->r.phase == IBCC_PHASE_LEARN;
+
+	for (uint32_t i = 0; i < root->n_nodes && !any; i++) {
+		uint32_t e = ibcc_topo_find_endport(t, root->node[i].guid, root->node[i].port);
+
+		any = root->node[i].member && e != IBCC_NONE && ours[e];
+	}
+	return any && ours[sw] && ibcc_settings_port_marks(&actual->ep[sw], root->port);
+}
+
+static int take_baseline(struct ibcc_tuner *tn, const struct ibcc_settings *without, uint32_t e,
+			 bool *taken)
+{
+	taken[e] = true;
+	if (tn->laying.touched[e])
+		return 0;
+	tn->laying.touched[e] = true;
+	return ibcc_endport_cc_copy(&tn->laying.baseline.ep[e], &without->ep[e]);
+}
+
+static int take_root(struct ibcc_tuner *tn, const struct ibcc_topo *t,
+		     const struct ibcc_control_root *root, uint32_t sw,
+		     const struct ibcc_settings *actual, const struct ibcc_settings *without,
+		     bool *taken)
+{
+	struct ibcc_controller *c = &tn->controller;
+	uint32_t n = c->par.n_roots;
+	int ret = ibcc_controller_take(c, t, root, actual);
+
+	if (ret || c->par.n_roots == n)
+		return ret;
+	ret = take_baseline(tn, without, sw, taken);
+	for (uint32_t e = 0; e < t->n_endports && !ret; e++)
+		if (c->par.root[n].member[e])
+			ret = take_baseline(tn, without, e, taken);
+	return ret;
+}
+
+int ibcc_tuner_resume(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_control *c,
+		      const struct ibcc_settings *actual, const struct ibcc_settings *without,
+		      const bool *ours, bool *taken)
+{
+	int ret = prepare(tn, t);
+
+	for (uint32_t k = c->n_roots; !ret && k-- > 0;) {
+		const struct ibcc_control_root *root = &c->root[k];
+		uint32_t sw = ibcc_topo_find_endport(t, root->guid, 0);
+
+		if (sw == IBCC_NONE || actual->ep[sw].support != IBCC_CC_SUPPORTED)
+			continue;
+		if (!ours || is_there(t, root, sw, actual, ours))
+			ret = take_root(tn, t, root, sw, actual, without, taken);
+		if (!ret)
+			ibcc_control_remove(c, k);
+	}
+	limit_laying(tn);
+	ibcc_parameters_group(&tn->controller.par, t);
+	return ret;
 }
 
 /* What of the last parameters is not on the fabric the controller has to know before it decides. */
@@ -101,9 +205,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	struct ibcc_target unset;
 	int ret = prepare(tn, t);
 
-	tn->laying.spared_sls = tn->spared_sls;
-	tn->laying.max_delay = tn->max_delay;
-	tn->laying.max_timer = tn->controller.par.max_timer = tn->max_timer;
+	limit_laying(tn);
 	if (!ret)
 		ret = ibcc_laying_run(&tn->laying, t, par, actual, &unset);
 	if (ret)

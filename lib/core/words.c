@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <ibcc/control.h>
 #include <ibcc/formula.h>
 #include <ibcc/law.h>
 
@@ -176,18 +177,48 @@ static void say_whether(struct ibcc_text *x, const struct ibcc_topo *t,
 }
 
 static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
-		       const struct ibcc_decision *d, const char *why)
+		       const struct ibcc_decision *d, const char *why, bool writes)
 {
-	ibcc_text_say(x, "%s %s: control taken back, and not tried again for a while", why,
-		      name_of(t, d->root.port).text);
+	ibcc_text_say(x, "%s %s: %s", why, name_of(t, d->root.port).text,
+		      writes ? "control taken back, and not tried again for a while"
+			     : "taking its settings back is recommended");
 }
 
+/* What changes settings of a root that are on the fabric, told without saying who does it. */
+static bool is_imperative(enum ibcc_decision_code code)
+{
+	switch (code) {
+	case IBCC_DECISION_ADMIT:
+	case IBCC_DECISION_LEARN:
+	case IBCC_DECISION_NO_SUPPORT:
+	case IBCC_DECISION_HARM:
+	case IBCC_DECISION_IN_VAIN:
+	case IBCC_DECISION_DOUBTED: break;
+	case IBCC_DECISION_LEARNT:
+	case IBCC_DECISION_MORE:
+	case IBCC_DECISION_DRAINED:
+	case IBCC_DECISION_DRAIN_AGAIN:
+	case IBCC_DECISION_TREE_GONE:
+	case IBCC_DECISION_TREE_BACK:
+	case IBCC_DECISION_TURNED:
+	case IBCC_DECISION_NUMBERS:
+	case IBCC_DECISION_PAIRS:
+	case IBCC_DECISION_NEARER:
+	case IBCC_DECISION_FARTHER:
+	case IBCC_DECISION_ENLIST: return true;
+	}
+	return false;
+}
+
+/* `writes`: it is carried out; else it is only recommended. */
 static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
-			 const struct ibcc_decision *d)
+			 const struct ibcc_decision *d, bool writes)
 {
 	switch (d->code) {
 	case IBCC_DECISION_ADMIT:
-		say_whether(x, t, d, "control on with formulas");
+		say_whether(x, t, d,
+			    writes ? "control on with formulas"
+				   : "congestion control is recommended");
 		ibcc_text_add(x, " for %u sources", d->root.n);
 		break;
 	case IBCC_DECISION_LEARN:
@@ -197,14 +228,15 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		say_whether(x, t, d, "its switch does not support congestion control");
 		break;
 	case IBCC_DECISION_HARM:
-		say_barred(x, t, d, "adapters send less than before control of");
+		say_barred(x, t, d, "adapters send less than before control of", writes);
 		break;
 	case IBCC_DECISION_IN_VAIN:
-		say_barred(x, t, d, "nobody would be freed by control of");
+		say_barred(x, t, d, "nobody would be freed by control of", writes);
 		break;
 	case IBCC_DECISION_DOUBTED:
-		ibcc_text_say(x, "counters of %s are not believed: control taken back",
-			      name_of(t, d->root.port).text);
+		ibcc_text_say(
+			x, "counters of %s are not believed: %s", name_of(t, d->root.port).text,
+			writes ? "control taken back" : "taking its settings back is recommended");
 		break;
 	case IBCC_DECISION_LEARNT:
 		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->root.n);
@@ -257,6 +289,24 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 	}
 }
 
+/* The settings that a root needs are not those that were read from the fabric. */
+static void say_unset(struct ibcc_text *x, const struct pass *p,
+		      const struct ibcc_root_parameters *r)
+{
+	const struct ibcc_endport_cc *sw = &p->actual->ep[ibcc_topo_switch_endport(p->t, r->port)];
+	bool marks = ibcc_settings_port_marks(sw, p->t->port[r->port].num);
+
+	say_evidence(x, p->t, r);
+	if (marks)
+		ibcc_text_say(x, p->c->recommends
+					 ? "it has settings on the fabric, others are recommended"
+					 : "some of its settings are not on the fabric");
+	else if (p->c->recommends)
+		ibcc_text_say(x, "congestion control is recommended for %u sources", r->n);
+	else
+		ibcc_text_say(x, "its settings are not on the fabric");
+}
+
 /* Nothing was decided: what there is. */
 static void say_state(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
 {
@@ -275,8 +325,7 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 	if (!p->pic->trustworthy) {
 		ibcc_text_add(x, "counters of too many ports are missing: nothing is decided");
 	} else if (unset) {
-		say_evidence(x, p->t, unset);
-		ibcc_text_say(x, "its settings are not on the fabric");
+		say_unset(x, p, unset);
 	} else if (on) {
 		ibcc_text_add(x, "%u root%s under control%s", on, on == 1 ? "" : "s",
 			      out->n_reasons ? "; some nodes lack settings" : "");
@@ -285,10 +334,30 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 	} else if (out->n_reasons) {
 		ibcc_text_add(x, "congestion is over: settings from before it");
 	} else if (p->pic->n_roots) {
-		ibcc_text_add(x, "congestion holds up nobody else: nothing is set");
+		ibcc_text_add(x, "congestion affects no other traffic: no change");
 	} else {
 		ibcc_text_add(x, "no congestion");
 	}
+}
+
+void ibcc_control_explain(const struct ibcc_topo *t, const struct ibcc_control *c, char *buf,
+			  size_t len)
+{
+	struct ibcc_text x = { .buf = buf, .len = len };
+
+	if (len)
+		buf[0] = '\0';
+	for (uint32_t k = 0; k < c->n_roots; k++) {
+		const struct ibcc_control_root *from = &c->root[k];
+		uint32_t node = ibcc_topo_find_guid(t, from->guid);
+		struct ibcc_root_parameters r = from->r;
+
+		r.port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, from->port);
+		say_evidence(&x, t, &r);
+		ibcc_text_say(&x, "control on for %u sources", r.n);
+	}
+	if (!c->n_roots)
+		ibcc_text_add(&x, "a plan without roots of congestion");
 }
 
 static void say_summary(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
@@ -296,9 +365,11 @@ static void say_summary(struct ibcc_text *x, const struct pass *p, const struct 
 	uint32_t n = p->n_said < IBCC_DECISIONS_MAX ? p->n_said : IBCC_DECISIONS_MAX;
 
 	for (uint32_t i = 0; i < n; i++)
-		say_decision(x, p->t, &p->said[i]);
+		say_decision(x, p->t, &p->said[i], !p->c->recommends);
 	if (p->n_said > n)
 		ibcc_text_say(x, "and %u more decisions", p->n_said - n);
+	if (p->n_said && p->c->recommends && is_imperative(p->said[0].code))
+		ibcc_text_add(x, " (recommended)");
 	if (!p->n_said)
 		say_state(x, p, out);
 }

@@ -307,8 +307,12 @@ ${line%%:*}:"*) ;; *) set -- "$line" "$@" ;; esac
 	cp "$TMP/tuned.yaml" "$TMP/cli.yaml"
 }
 
-# tune ARGS...: the command line with that configuration.
-tune() { stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
+# tune ARGS...: the command line with that configuration. An apply waits until it holds.
+tune()
+{
+	local TOOL_SECONDS=180
+	stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"
+}
 
 # start_tuned [LINE]...: the daemon with that configuration; its pid is TUNED_PID. TUNED_PRELOAD may name
 # a library to preload.

@@ -86,6 +86,10 @@ declare -A hit # outcomes of the transactions that were cut off
 judge()
 {
 	local who=$1 round=$2 id=$3
+	# A daemon that was started anew completes what was begun, as soon as it can read the counters.
+	sim set mad_delay_us=0
+	wait_until 60 status '.apply.stage != "refining"' || fail "$who $round: it is refined for ever: $(jq -c .apply "$TMP/status.json")"
+	sim set mad_delay_us=$DELAY_US
 	wait_until 30 settled "$id" || fail "$who $round: transaction $id stays open: $(jq -c '[.transaction.outcome, [.transaction.change_list[].outcome]]' "$TMP/txn.json")"
 	hit[$who/$(jq -r .transaction.outcome "$TMP/txn.json")]=x${hit[$who/$(jq -r .transaction.outcome "$TMP/txn.json")]-}
 	agree || fail "$who $round: the history is wrong: $(cat "$TMP/agree.log"), of $(jq -c '.transaction | [.id, .outcome, .detail]' "$TMP/txn.json")"
@@ -98,7 +102,7 @@ after() { sleep "$(printf '0.%03d' $((RANDOM % $1)))"; }
 # decide on anything, then there is another one.
 begin_push()
 {
-	local sets try command=apply
+	local sets try command='apply --no-wait'
 	[ "$who" != fabric ] || command=disable
 	sets=$(set_mads)
 	for ((try = 0; try < 10; try++)); do

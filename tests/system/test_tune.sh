@@ -122,16 +122,19 @@ around()
 	jqtest "$TMP/applied.json" '.result.verified > 0 and .result.failed == 0 and .error == null and
 		all(.changes[]; .outcome == "verified")' "$name: all verified"
 	tune show -j "$@" >"$TMP/shown.json" || fail "$name: show"
-	# Each new value, where a number, is what show says.
-	jq -r '.changes[] | select(.attribute == "CACongestionSetting" and .sl != null) |
-		"\(.node) \(.sl) \(.field) \(.new)"' "$TMP/applied.json" | sort >"$TMP/want"
+	# Each new value, where a number, is what show says, as the last step of the apply left it.
+	tune history -j "$(jq .apply.transaction "$TMP/applied.json")" >"$TMP/steps.json" || fail "$name: history"
+	jq '.transaction.change_list | [group_by([.node, .attribute, .field, .sl, .port])[] | .[-1]]' \
+		"$TMP/steps.json" >"$TMP/last.json"
+	jq -r '.[] | select(.attribute == "CACongestionSetting" and .sl != null) |
+		"\(.node) \(.sl) \(.field) \(.new)"' "$TMP/last.json" | sort >"$TMP/want"
 	jq -r '.nodes[] | select(.type == "ca") | .node as $n | .CACongestionSetting.sls[] |
 		.sl as $s | to_entries[] | "\($n) \($s) \(.key) \(.value)"' "$TMP/shown.json" |
 		sort >"$TMP/all"
 	[ -s "$TMP/want" ] || fail "$name: no adapter was changed"
 	silent "$name: show has the adapters' new values" comm -23 "$TMP/want" "$TMP/all"
-	jq -r '.changes[] | select(.attribute == "SwitchPortCongestionSetting" and .field == "Threshold") |
-		"\(.port) \(.new)"' "$TMP/applied.json" >"$TMP/want"
+	jq -r '.[] | select(.attribute == "SwitchPortCongestionSetting" and .field == "Threshold") |
+		"\(.port) \(.new)"' "$TMP/last.json" >"$TMP/want"
 	jq -r '.nodes[] | select(.node == "leaf2") | .SwitchPortCongestionSetting[] |
 		"\(.port) \(.Threshold)"' "$TMP/shown.json" >"$TMP/all"
 	same "$name: show has the switch port's new values" "$TMP/want" "$TMP/all"
@@ -139,7 +142,7 @@ around()
 	stock ibccquery CACongestionSetting "$source1" >"$TMP/text"
 	equal "$name: ibccquery sees CCTI_Timer" \
 		"$(sed -n 's/^CCTI_Timer:\.*//p' "$TMP/text" | sort -u)" \
-		"$(jq -r '.changes[] | select(.node == "source1" and .field == "CCTI_Timer").new' "$TMP/applied.json" | sort -u)"
+		"$(jq -r '.[] | select(.node == "source1" and .field == "CCTI_Timer").new' "$TMP/last.json" | sort -u)"
 	stock ibccquery SwitchPortCongestionSetting "$leaf2" 0 >"$TMP/text"
 	grep -q 'Valid' "$TMP/text" || fail "$name: ibccquery of the switch's ports"
 	settings >"$TMP/after"
@@ -184,7 +187,7 @@ filed()
 	local name=$1
 	rm -f "$TMP/plan.file"
 	tune plan -o "$TMP/plan.file" --full >"$TMP/text" 2>"$TMP/tune.log" || fail "$name: plan -o"
-	jqtest "$TMP/plan.file" '.format == "ibcc-tune plan 1" and (.data | length) == .writes and .writes > 0 and
+	jqtest "$TMP/plan.file" '.format == "ibcc-tune plan 2" and (.data | length) == .writes and .writes > 0 and
 		.made > 1700000000 and all(.data[]; (.old | length) == 384 and .old != .new)' "$name: a plan in a file"
 	settings >"$TMP/after"
 	same "$name: which writes nothing" "$TMP/before" "$TMP/after"
@@ -193,7 +196,7 @@ filed()
 	tune history 1000 >"$TMP/text" 2>&1
 	tune history -j >"$TMP/history.json"
 	jqtest "$TMP/history.json" ".transactions[0] | .action == \"apply\" and .outcome == \"done\" and
-		.changes == $(jq .writes "$TMP/plan.file")" "$name: it is carried out, all of it"
+		.changes >= $(jq .writes "$TMP/plan.file")" "$name: it is carried out, all of it"
 	tune apply -y "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "$name: twice"
 	grep -q 'nothing is written: [0-9]* of [0-9]* writes no longer fit: .* has another .* than when the plan was made' \
 		"$TMP/tune.log" || fail "$name: no word about what differs"

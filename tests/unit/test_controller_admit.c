@@ -29,8 +29,8 @@ static void test_sources_send_elsewhere(void **state)
 		pass(f);
 		assert_int_equal(at(f, r->port) != NULL, c[i].worth);
 		assert_string_equal(f->summary, c[i].worth ? "congestion seen, to be confirmed"
-							   : "congestion holds up nobody else: "
-							     "nothing is set");
+							   : "congestion affects no other traffic: "
+							     "no change");
 		/* Who does not wait is not held up, whatever it sends. */
 		r->source[0].role = r->source[1].role = IBCC_ROLE_NEAR;
 		ibcc_tuner_reset(f->tn);

@@ -354,7 +354,9 @@ static void test_no_socket(void **state)
  */
 static void test_trial_found_late(void **state)
 {
-	struct ibcc_txn txn = { "me", "apply", "none", "", 0, 60 };
+	struct ibcc_txn txn = {
+		.who = "me", .action = "apply", .via = "none", .summary = "", .confirm_s = 60
+	};
 	const struct ibcc_change change = {
 		.node_guid = 2, .lid = 7, .port = 1, .attr_id = IBCC_CC_ATTR_CA_SETTING
 	};

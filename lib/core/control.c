@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Control that outlives its controller: what was decided about the roots is saved with each write,
+ * and a controller that starts anew goes on from there. Sums of the counters are not saved: a new
+ * controller judges by what it has seen itself.
+ */
+#include <ibcc/control.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/device.h>
+
+#include "rules.h"
+
+int ibcc_control_add(struct ibcc_control *c, const struct ibcc_control_root *root)
+{
+	struct ibcc_control_root copy = *root;
+
+	if (c->n_roots == IBCC_ROOTS_MAX)
+		return -ENOMEM;
+	copy.node = calloc(copy.n_nodes + 1, sizeof(*copy.node));
+	if (!copy.node)
+		return -ENOMEM;
+	memcpy(copy.node, root->node, copy.n_nodes * sizeof(*copy.node));
+	c->root[c->n_roots++] = copy;
+	return 0;
+}
+
+void ibcc_control_remove(struct ibcc_control *c, uint32_t k)
+{
+	free(c->root[k].node);
+	c->root[k] = c->root[--c->n_roots];
+	c->root[c->n_roots] = (struct ibcc_control_root){ 0 };
+}
+
+void ibcc_control_fini(struct ibcc_control *c)
+{
+	while (c->n_roots)
+		ibcc_control_remove(c, c->n_roots - 1);
+}
+
+static int save_nodes(const struct ibcc_topo *t, const struct held *h,
+		      const struct ibcc_root_parameters *r, struct ibcc_control_root *out)
+{
+	out->node = calloc(t->n_endports ? t->n_endports : 1, sizeof(*out->node));
+	if (!out->node)
+		return -ENOMEM;
+	for (uint32_t e = 0; e < t->n_endports; e++) {
+		const struct ibcc_topo_port *p = &t->port[t->endport[e]];
+		struct ibcc_control_node n = { .guid = t->node[p->node].guid,
+					       .port = p->num,
+					       .member = r->member[e] };
+
+		if (h->before)
+			n.before = h->before[e];
+		if (n.member || n.before.known)
+			out->node[out->n_nodes++] = n;
+	}
+	return 0;
+}
+
+static int save_root(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
+		     const struct held *h, struct ibcc_control_root *out)
+{
+	const struct ibcc_topo_port *p = &t->port[r->port];
+
+	*out = (struct ibcc_control_root){
+		.guid = t->node[p->node].guid,
+		.port = p->num,
+		.r = *r,
+		.left = h->left,
+		.patience = h->patience,
+		.guarded = h->guarded,
+		.backoff = h->backoff,
+		.n_adapters = h->n_adapters,
+		.full_mbps = h->full_mbps,
+		.jam_mbps = h->jam_mbps,
+	};
+	out->r.port = IBCC_NONE;
+	out->r.member = out->r.lacking = NULL;
+	return save_nodes(t, h, r, out);
+}
+
+int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
+			 struct ibcc_control *out)
+{
+	int ret = 0;
+
+	out->n_roots = 0;
+	for (uint32_t k = 0; k < c->par.n_roots && !ret; k++)
+		if (ibcc_phase_sets(c->par.root[k].phase))
+			ret = save_root(t, &c->par.root[k], &c->held[k], &out->root[out->n_roots++]);
+	if (ret)
+		ibcc_control_fini(out);
+	return ret;
+}
+
+/* Its port may have been looked at already, but nothing was decided about it. */
+static struct ibcc_root_parameters *begin(struct ibcc_controller *c, uint32_t port)
+{
+	struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, port);
+
+	if (r && ibcc_phase_sets(r->phase))
+		return NULL;
+	if (r)
+		ibcc_rules_drop(c, (uint32_t)(r - c->par.root));
+	return ibcc_parameters_add(&c->par, port);
+}
+
+static void take_nodes(const struct ibcc_topo *t, const struct ibcc_control_root *from,
+		       const struct ibcc_settings *actual, struct ibcc_root_parameters *r,
+		       struct held *h)
+{
+	for (uint32_t i = 0; i < from->n_nodes; i++) {
+		const struct ibcc_control_node *n = &from->node[i];
+		uint32_t e = ibcc_topo_find_endport(t, n->guid, n->port);
+		uint32_t node = e == IBCC_NONE ? IBCC_NONE : t->port[t->endport[e]].node;
+
+		if (e == IBCC_NONE || ibcc_topo_is_switch(t, node))
+			continue;
+		h->before[e] = n->before;
+		if (!n->member || !ibcc_device_takes_part(t, node))
+			continue;
+		/* An adapter that has not answered yet is a member of which nothing is known. */
+		r->member[e] = actual->ep[e].support != IBCC_CC_SUPPORTED ||
+			       actual->ep[e].info.ControlTableCap;
+	}
+}
+
+int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
+			 const struct ibcc_control_root *from, const struct ibcc_settings *actual)
+{
+	uint32_t node = ibcc_topo_find_guid(t, from->guid);
+	uint32_t port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, from->port);
+	struct ibcc_root_parameters *r;
+	struct ibcc_load *before;
+	struct held *h;
+	bool *member, *lacking;
+
+	if (port == IBCC_NONE || !from->port)
+		return 0;
+	before = calloc(t->n_endports ? t->n_endports : 1, sizeof(*before));
+	if (!before)
+		return -ENOMEM;
+	r = begin(c, port);
+	if (!r) {
+		free(before);
+		return 0;
+	}
+	member = r->member;
+	lacking = r->lacking;
+	*r = from->r;
+	r->port = port;
+	r->member = member;
+	r->lacking = lacking;
+	r->in_force = false;
+	h = &c->held[r - c->par.root];
+	*h = (struct held){
+		.r = r,
+		.before = before,
+		.begun = true,
+		.left = from->left ? from->left : 1,
+		.settle = c->p.settle_passes,
+		.patience = from->patience ? from->patience : 1,
+		.guarded = from->guarded,
+		.backoff = from->backoff,
+		.n_adapters = from->n_adapters,
+		.full_mbps = from->full_mbps,
+		.jam_mbps = from->jam_mbps,
+	};
+	take_nodes(t, from, actual, r, h);
+	c->since_change = 0;
+	return 0;
+}
+
+/* A root whose guard still looks, or whose feedback has not yet had its say, may change yet. */
+static bool holds(const struct ibcc_controller *c, uint32_t k)
+{
+	const struct ibcc_root_parameters *r = &c->par.root[k];
+
+	return r->phase == IBCC_PHASE_HOLD && r->in_force && !c->held[k].settle &&
+	       c->held[k].guarded >= c->p.guard_passes;
+}
+
+bool ibcc_controller_is_settled(const struct ibcc_controller *c)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < c->par.n_roots; k++) {
+		if (!ibcc_phase_sets(c->par.root[k].phase))
+			continue;
+		if (!holds(c, k))
+			return false;
+		any = true;
+	}
+	return !any || c->since_change > c->p.settle_passes + 2 * IBCC_JUDGE_PASSES;
+}
