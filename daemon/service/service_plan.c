@@ -65,8 +65,6 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	if (!rc)
 		rc = ibcc_service_read_all(s, why);
 	if (!rc)
-		rc = ibcc_service_is_whole(s, why);
-	if (!rc)
 		rc = ibcc_refusal_check(&s->cycle, why);
 	if (!rc)
 		rc = ibcc_service_may_write(s, true, why);

@@ -135,6 +135,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	print_unreachable(json_object_get(a, "unreachable"));
 	if (json_array_size(roots))
 		tune_print_prediction(prediction);
+	print_words("No answer from: ", tune_str(json_object_get(a, "fabric"), "silent"));
 	print_words("Decision: ", tune_str(a, "summary"));
 	print_words("Not proved: ", tune_str(a, "routing"));
 	print_words("Paths: ", tune_str(a, "paths"));

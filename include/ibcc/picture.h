@@ -68,6 +68,11 @@ struct ibcc_root {
 	struct ibcc_source *source; /* owned; in order of the port index */
 	uint32_t n_pairs;
 	const struct ibcc_pair *pair; /* the picture's; most packets first */
+	/* What comes into the tree from nodes that do not answer, and may be sent to the root, at
+	 * most; and the port where most of it comes from (IBCC_NONE: none does).
+	 */
+	uint64_t unknown_mbps;
+	uint32_t unknown_port;
 
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh;            /* its port's counters were read */
@@ -93,6 +98,12 @@ struct ibcc_root {
 	const bool *sends;    /* by endport: they do, and are marked here; as becns */
 };
 
+/* Can all that send to a root be known? What silent nodes may add is next to nothing. */
+static inline bool ibcc_root_is_known(const struct ibcc_root *r)
+{
+	return r->unknown_mbps * IBCC_TRACE_SHARE <= r->rate_mbps;
+}
+
 /* What an adapter sends and waits: means over about two passes. */
 struct ibcc_load {
 	uint32_t mbps;
@@ -111,6 +122,7 @@ struct ibcc_picture {
 	 * that have parameters.
 	 */
 	uint32_t n_roots, n_known;
+	uint32_t n_unknown; /* roots that are not decided on, since silent nodes may send to them */
 	struct ibcc_root *root; /* owned */
 	uint32_t n_pairs;
 	struct ibcc_pair *pair; /* owned; port by port, also of those that are no roots now */

@@ -89,7 +89,7 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 {
 	const struct ibcc_topo_port *port = &j->t->port[i];
 	const struct ibcc_port_sample *s = &j->s->port[i];
-	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps &&
+	struct load l = { .read = port->num && ibcc_topo_has_link(j->t, i) && port->rate_mbps &&
 				  s->trust.doubt == IBCC_DOUBT_NONE };
 	uint64_t sent;
 

@@ -284,6 +284,11 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 		ibcc_text_add(x, "congestion seen, to be confirmed");
 	} else if (out->n_reasons) {
 		ibcc_text_add(x, "congestion is over: settings from before it");
+	} else if (p->pic->n_unknown) {
+		ibcc_text_add(x,
+			      "nodes that do not answer may send to %u congested port%s: no "
+			      "change recommended",
+			      p->pic->n_unknown, p->pic->n_unknown == 1 ? "" : "s");
 	} else if (p->pic->n_roots) {
 		ibcc_text_add(x, "congestion holds up nobody else: nothing is set");
 	} else {
@@ -392,5 +397,10 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
 	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
 	say_pairs(&x, t, r);
+	if (!ibcc_root_is_known(r))
+		ibcc_text_add(
+			&x,
+			"; up to %llu Mb/s come from nodes that do not answer, most of it by %s",
+			(unsigned long long)r->unknown_mbps, name_of(t, r->unknown_port).text);
 	return (int)x.n;
 }

@@ -173,7 +173,8 @@ bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 
-	return p->num > 0 && p->state == 4 && p->peer != IBCC_NONE && ibcc_collector_lid(t, port);
+	return p->num > 0 && p->state == 4 && ibcc_topo_has_link(t, port) &&
+	       ibcc_collector_lid(t, port);
 }
 
 uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node)

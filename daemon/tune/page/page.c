@@ -319,6 +319,7 @@ static void write_notes(FILE *out, const json_t *report)
 	write_sentence(out, &any, "Roll-out", tune_rollout_text(status, text, sizeof(text)));
 	write_sentence(out, &any, "Plugin", tune_str(status, "plugin_trouble"));
 	write_sentence(out, &any, "Discovery", tune_str(status, "discovery_trouble"));
+	write_sentence(out, &any, "No answer from", tune_str(fabric, "silent"));
 	write_sentence(out, &any, "State file", tune_str(status, "state_trouble"));
 	write_sentence(out, &any, "Clock", tune_str(fabric, "clock_trouble"));
 	write_sentence(out, &any, "Election",
