@@ -73,6 +73,7 @@ struct ibcc_root {
 	 */
 	uint64_t unknown_mbps;
 	uint32_t unknown_port;
+	bool hidden; /* congestion starts behind the port, in a part of the fabric that is silent */
 
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh;            /* its port's counters were read */
@@ -98,10 +99,12 @@ struct ibcc_root {
 	const bool *sends;    /* by endport: they do, and are marked here; as becns */
 };
 
-/* Can all that send to a root be known? What silent nodes may add is next to nothing. */
+/* Is it known where congestion starts, and can all that send there be known? What silent nodes may
+ * add is next to nothing.
+ */
 static inline bool ibcc_root_is_known(const struct ibcc_root *r)
 {
-	return r->unknown_mbps * IBCC_TRACE_SHARE <= r->rate_mbps;
+	return !r->hidden && r->unknown_mbps * IBCC_TRACE_SHARE <= r->rate_mbps;
 }
 
 /* What an adapter sends and waits: means over about two passes. */
@@ -122,7 +125,7 @@ struct ibcc_picture {
 	 * that have parameters.
 	 */
 	uint32_t n_roots, n_known;
-	uint32_t n_unknown; /* roots that are not decided on, since silent nodes may send to them */
+	uint32_t n_unknown;     /* roots that are not decided on: see ibcc_root_is_known() */
 	struct ibcc_root *root; /* owned */
 	uint32_t n_pairs;
 	struct ibcc_pair *pair; /* owned; port by port, also of those that are no roots now */

@@ -16,8 +16,8 @@
  * the `loose` SLs, the others are as if only known. sls: by the index of those seen, what they send
  * on; 0: not known, so that they are proved only if no SL is loose. *who names those others, with
  * the SLs, and is empty if there are none. Roots to which nodes that do not answer may send 2 % or
- * more of what they carry (IBCC_TRACE_SHARE) are not seen either; ibcc_picture:n_unknown counts
- * them. *to borrows all but its array of roots, which the caller
+ * more of what they carry (IBCC_TRACE_SHARE), or that hide behind such nodes, are not seen either;
+ * ibcc_picture:n_unknown counts them. *to borrows all but its array of roots, which the caller
  * frees. -ENOMEM.
  */
 int ibcc_proof_run(const struct ibcc_topo *t, const struct ibcc_picture *from, uint16_t loose,

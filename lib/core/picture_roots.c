@@ -30,13 +30,20 @@ static uint16_t busy(const struct load *l)
 	return (uint16_t)(l->sent + l->waited);
 }
 
+/* The switch behind it, whose ports would tell more, is silent. */
+static bool is_hidden(const struct job *j, uint32_t port)
+{
+	return j->t->port[port].beyond == IBCC_BEYOND_SWITCH &&
+	       j->load[port].waited >= j->p->slow_wait_permille;
+}
+
 /* Could congestion start here, judged by the port alone? */
 static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
 {
 	const struct load *l = &j->load[port];
 	bool waits = l->waited >= j->p->slow_wait_permille;
 
-	if (waits && !ibcc_topo_faces_ca(j->t, port))
+	if (waits && !ibcc_topo_faces_ca(j->t, port) && !is_hidden(j, port))
 		return false; /* it waits for a port of the next switch */
 	*kind = waits ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	return busy(l) >= j->p->full_permille;
@@ -268,6 +275,7 @@ static int examine(struct job *j, uint32_t port)
 	r->n_waiting = j->tree->n_waiting;
 	r->unknown_mbps = j->tree->unknown_mbps;
 	r->unknown_port = j->tree->unknown_port;
+	r->hidden = is_hidden(j, port);
 	r->confidence_permille =
 		(uint16_t)(1000ull * j->tree->n_usable / (j->tree->n_read ? j->tree->n_read : 1));
 	return list_sources(j, r, &u);

@@ -286,8 +286,8 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 		ibcc_text_add(x, "congestion is over: settings from before it");
 	} else if (p->pic->n_unknown) {
 		ibcc_text_add(x,
-			      "nodes that do not answer may send to %u congested port%s: no "
-			      "change recommended",
+			      "nodes that do not answer may cause the congestion of %u port%s: "
+			      "no change recommended",
 			      p->pic->n_unknown, p->pic->n_unknown == 1 ? "" : "s");
 	} else if (p->pic->n_roots) {
 		ibcc_text_add(x, "congestion holds up nobody else: nothing is set");
@@ -387,6 +387,11 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 	if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
 			      port.text, r->rate_mbps, r->link_mbps);
+	else if (r->hidden)
+		ibcc_text_add(&x,
+			      "%s: waits %.1f %% (PortXmitWait) for a switch that does not answer: "
+			      "congestion starts somewhere behind it",
+			      port.text, r->wait_permille / 10.0);
 	else
 		ibcc_text_add(&x,
 			      "%s: output-generated, its receiver takes %u of %u Mb/s "
@@ -397,7 +402,7 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
 	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
 	say_pairs(&x, t, r);
-	if (!ibcc_root_is_known(r))
+	if (!ibcc_root_is_known(r) && r->unknown_mbps)
 		ibcc_text_add(
 			&x,
 			"; up to %llu Mb/s come from nodes that do not answer, most of it by %s",
