@@ -66,7 +66,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
 	return json_pack(
 		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so so so so "
-		"so}",
+		"so so}",
 		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
 		(int)adapters, "endports", (int)t->n_endports, "links", (int)links, "generation",
 		(json_int_t)t->generation, "source", source, "pass", (json_int_t)c->snapshot.pass,
@@ -84,7 +84,9 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		ibcc_report_unsure(c->topo, &c->snapshot), "doubted",
 		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c),
 		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
-		silent.text[0] ? ibcc_json_text(silent.text) : json_null());
+		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
+		c->decided && !c->picture.trustworthy ? ibcc_json_text(c->target.summary)
+						      : json_null());
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)

@@ -120,7 +120,12 @@ struct ibcc_picture {
 	uint64_t interval_ns; /* since the pass before */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
 	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
-	bool trustworthy;     /* false: too many ports stale to act on it */
+	/* Active ports that are believed: all, those whose counters tell something of the interval,
+	 * and those whose counters were read and tell nothing, as they are at their end, may have
+	 * gone round or were cleared.
+	 */
+	uint32_t n_expected, n_usable, n_unsure;
+	bool trustworthy; /* false: of too many of these nothing is known to act on it */
 	/* n_known in all: first n_roots that are roots in this pass, most severe first, then others
 	 * that have parameters.
 	 */

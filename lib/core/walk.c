@@ -326,26 +326,6 @@ void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g)
 		gap[w->n_gaps++] = ibcc_walk_tried(w, g);
 }
 
-uint32_t ibcc_walk_retry(struct ibcc_walk *w)
-{
-	uint32_t n = 0;
-
-	while (w->n_gaps) {
-		const struct ibcc_walk_get *g = &w->gap[w->n_gaps - 1];
-		struct ibcc_walk_get *todo = grow(w->todo, w->n_todo, &w->cap_todo, sizeof(*todo));
-
-		if (!todo)
-			break; /* the others stay gaps */
-		w->todo = todo;
-		if (!ibcc_walk_is_rate(g)) {
-			w->todo[w->n_todo++] = *g;
-			n++;
-		}
-		w->n_gaps--;
-	}
-	return n;
-}
-
 static uint8_t vls_of(uint8_t code)
 {
 	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };

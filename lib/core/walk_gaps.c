@@ -54,6 +54,23 @@ int ibcc_walk_follow(struct ibcc_walk *w, const struct ibcc_walk *earlier)
 	return 0;
 }
 
+uint32_t ibcc_walk_retry(struct ibcc_walk *w)
+{
+	uint32_t n = 0;
+
+	for (; w->n_gaps; w->n_gaps--) {
+		const struct ibcc_walk_get *g = &w->gap[w->n_gaps - 1];
+
+		if (ibcc_walk_is_rate(g))
+			continue;
+		if (ibcc_walk_ask(w, g->node, g->attr_id, g->attr_mod, g->out_port))
+			break; /* without memory it stays a gap */
+		w->todo[w->n_todo - 1].tries = g->tries;
+		n++;
+	}
+	return n;
+}
+
 /* In quotes; by its GUID where it did not tell its name. */
 static const char *name_of(const struct ibcc_walk_node *n, char *buf, size_t len)
 {

@@ -257,6 +257,28 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 	}
 }
 
+/* Too little was read to decide on, and why. */
+static void say_blind(struct ibcc_text *x, const struct ibcc_picture *pic)
+{
+	uint32_t missing = pic->n_expected - pic->n_usable - pic->n_unsure;
+
+	if (!pic->n_expected) {
+		ibcc_text_add(x, "there are no counters to read: nothing is decided");
+		return;
+	}
+	ibcc_text_add(x, "counters tell nothing of %u of %u ports", pic->n_expected - pic->n_usable,
+		      pic->n_expected);
+	if (missing && pic->n_unsure)
+		ibcc_text_add(x, " (%u were not read, others are at their end or were cleared)",
+			      missing);
+	else if (pic->n_unsure)
+		ibcc_text_add(x, " (they are at their end or were cleared: a shorter interval_ms, "
+				 "or clear_counters, may help)");
+	else
+		ibcc_text_add(x, " (they were not read)");
+	ibcc_text_add(x, ": nothing is decided");
+}
+
 /* Nothing was decided: what there is. */
 static void say_state(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
 {
@@ -273,7 +295,7 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 			unset = &par->root[k];
 	}
 	if (!p->pic->trustworthy) {
-		ibcc_text_add(x, "counters of too many ports are missing: nothing is decided");
+		say_blind(x, p->pic);
 	} else if (unset) {
 		say_evidence(x, p->t, unset);
 		ibcc_text_say(x, "its settings are not on the fabric");

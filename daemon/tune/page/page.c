@@ -208,7 +208,9 @@ static void write_roots(FILE *out, const json_t *plan)
 
 	ibcc_page_heading(out, "Where congestion starts");
 	if (!json_array_size(roots))
-		ibcc_page_paragraph(out, "No congestion.");
+		ibcc_page_paragraph(out, tune_str(json_object_get(plan, "fabric"), "blind")[0]
+						 ? "Congestion cannot be seen."
+						 : "No congestion.");
 	json_array_foreach (roots, i, o) {
 		if (i == ROOTS)
 			break;
