@@ -13,7 +13,7 @@ wait_until 20 has_lids || fail "no LIDs"
 for lid in $(sim settings -j | jq '.rows[].lid'); do
 	stock ibccconfig CongestionKeyInfo "$lid" 0xc0de 1 0 0 >"$TMP/cc.log" 2>&1 || fail "ibccconfig: $(cat "$TMP/cc.log")"
 done
-write_config 'apply_via: direct' 'clock: auto' 'timeout_ms: 50' 'retries: 1'
+write_config 'apply_via: direct' 'clock: auto' 'timeout_ms: 50' 'retries: 1' 'node_window: 1' # as is the default
 rc=0
 tune -n -j >"$TMP/plan.json" 2>"$TMP/plan.log" || rc=$?
 equal "all ports are read where TimeStamp is not answered" \
