@@ -52,9 +52,10 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_topo *t = c->topo;
 	uint32_t switches = 0, links = 0, i, adapters = 0;
-	struct ibcc_why clock;
+	struct ibcc_why clock, silent;
 
 	ibcc_collector_clock_trouble(c->collector, t, &clock);
+	ibcc_topo_gaps_text(t, silent.text, sizeof(silent.text));
 	for (i = 0; i < t->n_nodes; i++) {
 		bool is_switch = ibcc_topo_is_switch(t, i);
 
@@ -64,7 +65,8 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	for (i = 0; i < t->n_ports; i++)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
 	return json_pack(
-		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so so so}",
+		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so so so so "
+		"so so}",
 		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
 		(int)adapters, "endports", (int)t->n_endports, "links", (int)links, "generation",
 		(json_int_t)t->generation, "source", source, "pass", (json_int_t)c->snapshot.pass,
@@ -81,7 +83,10 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		ibcc_report_unread(c->topo, &c->snapshot), "unsure",
 		ibcc_report_unsure(c->topo, &c->snapshot), "doubted",
 		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c),
-		"apart", ibcc_report_apart(c->topo));
+		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
+		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
+		c->decided && !c->picture.trustworthy ? ibcc_json_text(c->target.summary)
+						      : json_null());
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)

@@ -38,6 +38,11 @@ json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot
 /* Ports whose counters are not believed, [{"node_guid","node","ports","reason"}]. */
 json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
 
+/* Switch ports that lead to nodes which do not answer, with the LIDs that nobody known has and that
+ * the switch sends there: [{"node_guid","node","port","leads_to","lids"}].
+ */
+json_t *ibcc_report_gaps(const struct ibcc_topo *t);
+
 /* Sentences about what takes no part, or is counted with something else: [string]. */
 json_t *ibcc_report_apart(const struct ibcc_topo *t);
 

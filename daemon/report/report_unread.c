@@ -133,6 +133,35 @@ json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapsho
 	return list;
 }
 
+static json_t *lost_lids(const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_node *sw = &t->node[t->port[port].node];
+	json_t *list = json_array();
+
+	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++)
+		if (sw->lft[lid] == t->port[port].num && t->lost_lid[lid] != IBCC_NONE)
+			json_array_append_new(list, json_integer(lid));
+	return list;
+}
+
+json_t *ibcc_report_gaps(const struct ibcc_topo *t)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < t->n_gaps; i++) {
+		uint32_t port = t->gap[i].port;
+		json_t *o = ibcc_json_port(t, port);
+
+		json_object_update_new(
+			o,
+			json_pack("{ss so}", "leads_to",
+				  t->port[port].beyond == IBCC_BEYOND_SWITCH ? "switch" : "adapter",
+				  "lids", lost_lids(t, port)));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *mad_errors_of(const struct ibcc_topo *t, uint32_t port,
 			     const struct ibcc_node_stats *s)
 {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "daemon/service/discovery.h"
 
+#define SECOND_NS      1000000000ull
+#define MOST_NS        (900 * SECOND_NS)
+#define MOST_DOUBLINGS 10u
+
 /* Is there all of `a` in `b`, by numbers? */
 static bool is_as_full(const struct ibcc_topo *a, const struct ibcc_topo *b)
 {
@@ -16,14 +20,32 @@ static bool is_as_full(const struct ibcc_topo *a, const struct ibcc_topo *b)
 	return a->n_nodes <= b->n_nodes && links[0] <= links[1] && tables[0] <= tables[1];
 }
 
+void ibcc_discovery_reset(struct ibcc_discovery *d)
+{
+	ibcc_walk_free(d->walk);
+	*d = (struct ibcc_discovery){ 0 };
+}
+
+uint64_t ibcc_discovery_wait_ns(const struct ibcc_discovery *d)
+{
+	unsigned int doublings = d->tries / 2;
+	uint64_t ns = SECOND_NS << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS);
+
+	return ns < MOST_NS ? ns : MOST_NS;
+}
+
 bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have,
-			  const struct ibcc_topo *found, uint64_t gaps, const char *text)
+			  const struct ibcc_topo *found, const struct ibcc_walk_gaps *gaps,
+			  bool again, const char *text)
 {
 	bool sound;
 
-	d->same = gaps == d->gaps ? d->same + 1 : 1;
-	d->gaps = gaps;
-	ibcc_why_set(&d->text, 0, "%s", gaps ? text : "");
+	if (!again)
+		d->odd_same = gaps->odd_sum == d->odd_sum ? d->odd_same + 1 : 1;
+	d->odd_sum = gaps->odd_sum;
+	d->n_missing = gaps->n;
+	d->tries = gaps->n ? gaps->tries : 0;
+	ibcc_why_set(&d->text, 0, "%s", text);
 	sound = !ibcc_discovery_is_doubtful(d);
 	if (!sound && have && !(d->partial && is_as_full(have, found)))
 		return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is a discovery with gaps worth? Some requests get lost, or are refused for a moment; some
- * nodes never answer.
+ * nodes never answer. What did not answer is asked again, and only that, until it answers or is
+ * believed to be silent; then ever more seldom.
  */
 #ifndef IBCC_DAEMON_DISCOVERY_H
 #define IBCC_DAEMON_DISCOVERY_H
@@ -9,32 +10,61 @@
 #include <stdint.h>
 
 #include <ibcc/topo.h>
+#include <ibcc/walk.h>
 #include <ibcc/why.h>
 
-/* Gaps that are the same in so many discoveries in a row are what the fabric is like: each asks
- * twice at least, in all its attempts, so that even of four answers in five that get lost one
- * comes.
+/* What has been given up so often is silent. Each time is several attempts, so that even of four
+ * answers in five that get lost one comes. It is asked within half a minute, see
+ * ibcc_discovery_wait_ns().
  */
 #define IBCC_DISCOVERY_BELIEVE 8u
+/* Walks in a row that find the same contradiction. */
+#define IBCC_DISCOVERY_BELIEVE_ODD 4u
 
+/* All zero: there has been none. Freed by ibcc_discovery_reset(). */
 struct ibcc_discovery {
-	uint64_t gaps;        /* of the last one; see ibcc_discover_walk() */
-	unsigned int same;    /* so many in a row had these */
-	bool partial;         /* the topology in use has gaps that are not believed */
-	struct ibcc_why text; /* what is missing; empty: nothing */
+	struct ibcc_walk *walk; /* the last one, where something is missing in it; owned */
+	uint32_t n_missing;     /* requests without an answer */
+	unsigned int tries;     /* of those, of the one that was asked least often */
+	uint64_t odd_sum;       /* contradictions of the last walk; 0: none */
+	unsigned int odd_same;  /* so many walks in a row had these */
+	uint64_t asked_ns;      /* when the gaps were asked last */
+	uint64_t walked_ns;     /* when the walk began */
+	bool partial;           /* the topology in use has gaps that are not believed */
+	struct ibcc_why text;   /* what is missing; empty: nothing */
 };
 
-/* Has the last one gaps that may be gone the next time? */
-static inline bool ibcc_discovery_is_doubtful(const struct ibcc_discovery *d)
+void ibcc_discovery_reset(struct ibcc_discovery *d);
+
+/* Is something missing that may answer the next time? */
+static inline bool ibcc_discovery_has_doubtful_gaps(const struct ibcc_discovery *d)
 {
-	return d->gaps && d->same < IBCC_DISCOVERY_BELIEVE;
+	return d->n_missing && d->tries < IBCC_DISCOVERY_BELIEVE;
 }
 
-/* Takes note of what a discovery found, with its gaps and words for them, and says whether it shall
- * replace `have` (NULL: nothing is known yet). One without gaps does, and one whose gaps are
- * believed; others only what is not fuller and has gaps itself.
+/* Is there a contradiction that another walk may not find? */
+static inline bool ibcc_discovery_is_odd(const struct ibcc_discovery *d)
+{
+	return d->odd_sum && d->odd_same < IBCC_DISCOVERY_BELIEVE_ODD;
+}
+
+static inline bool ibcc_discovery_is_doubtful(const struct ibcc_discovery *d)
+{
+	return ibcc_discovery_has_doubtful_gaps(d) || ibcc_discovery_is_odd(d);
+}
+
+/* From one question for the gaps to the next: a second at first, doubled with every second try, a
+ * quarter of an hour at most.
+ */
+uint64_t ibcc_discovery_wait_ns(const struct ibcc_discovery *d);
+
+/* Takes note of what is missing in what a discovery found, with words for it, and says whether it
+ * shall replace `have` (NULL: nothing is known yet). `again`: no new walk, but the last one went
+ * on. What has no gaps shall, and what has gaps that are believed; others only what is not fuller
+ * and has gaps itself.
  */
 bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have,
-			  const struct ibcc_topo *found, uint64_t gaps, const char *text);
+			  const struct ibcc_topo *found, const struct ibcc_walk_gaps *gaps,
+			  bool again, const char *text);
 
 #endif

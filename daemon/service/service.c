@@ -47,9 +47,11 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		return;
 	}
 	if (ibcc_discovery_is_doubtful(&s->discovery)) {
-		ibcc_why_set(why, 0,
-			     "discovery of the fabric is %s; going on with the fabric as it was",
-			     s->discovery.text.text);
+		ibcc_why_set(why, 0, "discovery of the fabric is %s; the daemon %s",
+			     s->discovery.text.text,
+			     s->discovery.partial ? "decides on the rest, and asks again"
+						  : "goes on with the fabric as it was, and asks "
+						    "again");
 		return;
 	}
 	if (c)
@@ -120,8 +122,6 @@ int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_act act = { .applier = s->null_applier, .gate = IBCC_GATE_NODES_OF_TREE };
 	int rc = ibcc_service_prepare(s, why);
 
-	if (!rc)
-		rc = ibcc_service_is_whole(s, why);
 	return conclude(s, rc ? rc : run_cycle(s, &act, why), why);
 }
 
@@ -160,8 +160,6 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		ibcc_why_set(why, rc, "%s", disk.text);
 	else
 		rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
-	if (!rc)
-		rc = ibcc_service_is_whole(s, why);
 	if (rc)
 		return conclude(s, rc, why);
 	act.bookless = disk.text[0] ? disk.text : NULL;

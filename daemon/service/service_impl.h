@@ -160,8 +160,6 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why);
 /* What a change of the whole fabric begins with: prepared, the state file open, all settings read.
  */
 int ibcc_service_read_all(struct ibcc_service *s, struct ibcc_why *why);
-/* -ENODATA if the topology is from a discovery with gaps, on which nothing is to be decided. */
-int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why);
 /* After something that was to reach all nodes: `rc`, or -EHOSTUNREACH if it is 0 and the discovery
  * has missed some.
  */

@@ -69,7 +69,7 @@ void ibcc_service_drop(struct ibcc_service *s)
 	ibcc_applier_free(s->applier);
 	s->applier = NULL;
 	s->source = IBCC_TOPO_FROM_NOWHERE;
-	s->discovery = (struct ibcc_discovery){ 0 };
+	ibcc_discovery_reset(&s->discovery);
 	s->again = (struct ibcc_rediscovery){ 0 };
 	set_transport(s, NULL);
 }

@@ -213,8 +213,6 @@ static int may_apply(struct ibcc_service *s, const struct ibcc_request *r, struc
 	if (!rc)
 		rc = ibcc_service_read_all(s, why);
 	if (!rc)
-		rc = ibcc_service_is_whole(s, why);
-	if (!rc)
 		rc = ibcc_refusal_check(&s->cycle, why);
 	return rc ? rc : ibcc_service_may_write(s, true, why);
 }

@@ -16,8 +16,10 @@
 #define SECOND_NS 1000000000ull
 /* An OpenSM that is started anew is back after less: until then the fabric is what it was. */
 #define PLUGIN_GRACE_NS (60 * SECOND_NS)
-/* So many discoveries at most in a row until the first topology has no gaps. */
-#define FIRST_DISCOVERIES 5u
+/* So many questions at most in a row for the gaps of the first topology, as long as they help. */
+#define FIRST_QUESTIONS 8u
+/* A walk that began longer ago was made of a fabric that may have changed since. */
+#define OLD_WALK_NS (10 * SECOND_NS)
 
 static uint64_t monotonic_ns(void)
 {
@@ -86,33 +88,81 @@ bool ibcc_service_plugin_there(struct ibcc_service *s)
 static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
 			  struct ibcc_why *why)
 {
-	/* Without memory they are not known; that comes up soon enough. */
-	(void)ibcc_topo_find_virtual(t);
 	if (ibcc_cycle_set_topology(&s->cycle, t))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	s->source = source;
 	return 0;
 }
 
-static int discover(struct ibcc_service *s, struct ibcc_why *why)
+/* The topology of the last walk, if it is worth to replace the one in use. */
+static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struct ibcc_why *why)
 {
+	struct ibcc_discovery *d = &s->discovery;
+	struct ibcc_walk_gaps gaps;
 	struct ibcc_why said = { "" };
 	struct ibcc_topo *t;
-	uint64_t gaps = 0, from = monotonic_ns();
-	bool changed;
+	bool changed, better;
 	int rc = 0;
 
-	t = ibcc_discover_walk(s->transport, &gaps, &rc, said.text, sizeof(said.text));
-	if (!t)
+	t = ibcc_discover_topo(d->walk, &rc, said.text, sizeof(said.text));
+	if (!t) {
+		ibcc_discovery_reset(d);
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
-	ibcc_topo_leave_planes(t);
+	}
+	ibcc_walk_gaps(d->walk, &gaps);
 	changed = !s->cycle.topo || !ibcc_topo_equal(s->cycle.topo, t);
-	ibcc_rediscovery_done(&s->again, from, monotonic_ns(), changed);
-	s->n_discoveries++;
-	if (ibcc_discovery_judge(&s->discovery, s->cycle.topo, t, gaps, said.text))
+	if (!again)
+		ibcc_rediscovery_done(&s->again, from_ns, monotonic_ns(), changed);
+	/* A node that comes back gets a LID and routes, which the old part of the walk has not. */
+	else if (gaps.n < d->n_missing && from_ns - d->walked_ns > OLD_WALK_NS)
+		ibcc_rediscovery_hint(&s->again, from_ns);
+	better = ibcc_discovery_judge(d, s->cycle.topo, t, &gaps, again, said.text);
+	if (!gaps.n && !gaps.n_odd) {
+		ibcc_walk_free(d->walk);
+		d->walk = NULL;
+	}
+	if (better)
 		return adopt_topology(s, t, IBCC_TOPO_FROM_DISCOVERY, why);
 	ibcc_topo_free(t);
 	return 0;
+}
+
+/* Carries the last walk's Gets and takes what comes of them. */
+static int carry_walk(struct ibcc_service *s, bool again, struct ibcc_why *why)
+{
+	uint64_t from = monotonic_ns();
+	int rc = ibcc_discover(s->transport, s->discovery.walk);
+
+	s->discovery.asked_ns = monotonic_ns();
+	if (!rc)
+		return take_walk(s, again, from, why);
+	ibcc_discovery_reset(&s->discovery);
+	return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", strerror(-rc));
+}
+
+static int discover(struct ibcc_service *s, struct ibcc_why *why)
+{
+	/* No SL to VL maps: nothing that is decided asks for a VL, and they would be nine tenths of
+	 * all Gets.
+	 */
+	const struct ibcc_walk_options o = { 0 };
+	struct ibcc_walk *w = ibcc_walk_new(&o), *last = s->discovery.walk;
+
+	if (!w || (last && ibcc_walk_follow(w, last))) {
+		ibcc_walk_free(w);
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	}
+	ibcc_walk_free(last);
+	s->discovery.walk = w;
+	s->discovery.walked_ns = monotonic_ns();
+	s->n_discoveries++;
+	return carry_walk(s, false, why);
+}
+
+/* Asks the silent part of the fabric once more, and nothing else. */
+static int ask_gaps(struct ibcc_service *s, struct ibcc_why *why)
+{
+	return ibcc_walk_retry(s->discovery.walk) ? carry_walk(s, true, why) : 0;
 }
 
 void ibcc_service_deafen(struct ibcc_service *s)
@@ -142,7 +192,7 @@ static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
 
 static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 {
-	unsigned int most = s->cycle.topo ? 1 : FIRST_DISCOVERIES;
+	bool first = !s->cycle.topo, helps = true;
 	struct ibcc_smp_port_info self;
 	int rc;
 
@@ -151,18 +201,16 @@ static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 	/* Before, so that what changes meanwhile is not missed. */
 	if (!rc)
 		listen_to_traps(s, self.sm_lid);
-	for (unsigned int i = 0; !rc && i < most && (!i || s->discovery.partial); i++)
+	if (!rc)
 		rc = discover(s, why);
-	return rc;
-}
+	/* Of what got lost by chance some comes with each question; the silent would stay so. */
+	for (unsigned int i = 0; !rc && first && helps && i < FIRST_QUESTIONS; i++) {
+		uint32_t missing = s->discovery.n_missing;
 
-int ibcc_service_is_whole(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	if (!s->discovery.partial)
-		return 0;
-	return ibcc_why_set(why, -ENODATA,
-			    "discovery of the fabric is %s: nothing is decided on it",
-			    s->discovery.text.text);
+		rc = missing ? ask_gaps(s, why) : 0;
+		helps = s->discovery.n_missing < missing;
+	}
+	return rc;
 }
 
 int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *why)
@@ -215,8 +263,11 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 		ibcc_rediscovery_hint(&s->again, now);
 	if (s->cycle.audited)
 		s->drifted = s->cycle.audit.n_drift_nodes;
-	ibcc_rediscovery_unread(&s->again,
-				seen->n_stale + seen->n_unreachable + half_up(s->cycle.topo), now);
+	/* Where the last walk had no answer is asked already. */
+	if (!ibcc_discovery_has_doubtful_gaps(&s->discovery))
+		ibcc_rediscovery_unread(
+			&s->again, seen->n_stale + seen->n_unreachable + half_up(s->cycle.topo),
+			now);
 }
 
 /* No trap tells of a LID that has moved. */
@@ -297,13 +348,16 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 		return 0;
 	t = ibcc_plugin_topology(s->plugin, &rc, why);
 	s->cycle.actual_known = false; /* another SM process, or another fabric */
-	s->discovery = (struct ibcc_discovery){ 0 };
+	ibcc_discovery_reset(&s->discovery);
 	s->again = (struct ibcc_rediscovery){ 0 };
 	ibcc_service_deafen(s);
 	if (t)
 		rc = check_fabric(s, t, why);
 	if (t && !rc) {
 		ibcc_topo_leave_planes(t);
+		/* Without memory they are not known; that comes up soon enough. */
+		(void)ibcc_topo_find_virtual(t);
+		(void)ibcc_topo_find_gaps(t);
 		return adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why);
 	}
 	ibcc_topo_free(t);
@@ -318,6 +372,13 @@ static bool is_alone(const struct ibcc_topo *t)
 	return t->n_nodes == 1;
 }
 
+static bool gaps_are_due(const struct ibcc_service *s, uint64_t now)
+{
+	const struct ibcc_discovery *d = &s->discovery;
+
+	return d->walk && d->n_missing && now - d->asked_ns >= ibcc_discovery_wait_ns(d);
+}
+
 int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why)
 {
 	uint64_t now = monotonic_ns();
@@ -329,10 +390,10 @@ int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ib
 		return 0;
 	if (s->cycle.topo && s->source == IBCC_TOPO_FROM_DISCOVERY)
 		look_for_hints(s, now);
-	if (s->cycle.topo && !ibcc_rediscovery_is_due(&s->again,
-						      ibcc_discovery_is_doubtful(&s->discovery) ||
-							      is_alone(s->cycle.topo),
-						      now))
-		return 0;
-	return topology_by_discovery(s, why);
+	if (!s->cycle.topo ||
+	    ibcc_rediscovery_is_due(&s->again,
+				    ibcc_discovery_is_odd(&s->discovery) || is_alone(s->cycle.topo),
+				    now))
+		return topology_by_discovery(s, why);
+	return gaps_are_due(s, now) ? ask_gaps(s, why) : 0;
 }

@@ -106,6 +106,12 @@ static void print_words(const char *label, const char *text)
 	tune_say(label, "%s", text);
 }
 
+/* Why a plan is made of too little to say anything; empty: it is not. */
+static const char *blind(const json_t *a)
+{
+	return tune_str(json_object_get(a, "fabric"), "blind");
+}
+
 void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 {
 	const json_t *roots = json_object_get(a, "roots"), *o;
@@ -123,7 +129,10 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	json_array_foreach (roots, i, o)
 		if (t->full || t->root == i + 1)
 			tune_print_root(o, i + 1, t->node, prediction);
-	if (!json_array_size(roots))
+	if (blind(a)[0])
+		printf("\n%sCongestion cannot be seen.%s\n", tune_style(TUNE_YELLOW),
+		       tune_style(TUNE_PLAIN));
+	else if (!json_array_size(roots))
 		printf("\n%sNo congestion.%s\n", tune_style(TUNE_GREEN), tune_style(TUNE_PLAIN));
 	else if (!t->full && !t->root)
 		tune_print_roots(roots, t->node, prediction);
@@ -135,6 +144,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	print_unreachable(json_object_get(a, "unreachable"));
 	if (json_array_size(roots))
 		tune_print_prediction(prediction);
+	print_words("No answer from: ", tune_str(json_object_get(a, "fabric"), "silent"));
 	print_words("Decision: ", tune_str(a, "summary"));
 	print_words("Not proved: ", tune_str(a, "routing"));
 	print_words("Paths: ", tune_str(a, "paths"));
@@ -217,7 +227,9 @@ int tune_plan(struct tune *t)
 	}
 	if (code == TUNE_OK && t->detailed_exitcode && tune_int(a, "writes"))
 		code = TUNE_PENDING;
-	if (tune_would_refuse(t, a, &why))
+	if (blind(a)[0])
+		code = tune_fail("this is no plan: %s", blind(a));
+	else if (tune_would_refuse(t, a, &why))
 		code = tune_fail("this plan could not be applied: %s", why.text);
 	json_decref(a);
 	return code;

@@ -224,6 +224,9 @@ static void write_status(FILE *out, const json_t *s)
 	print_list(out, "Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
 	print_list(out, "Apart:", json_object_get(json_object_get(s, "fabric"), "apart"));
 	print_line(out, "Discovery:", tune_str(s, "discovery_trouble"));
+	/* Discovery has named them. */
+	if (!tune_str(s, "discovery_trouble")[0])
+		print_line(out, "Silent:", tune_str(json_object_get(s, "fabric"), "silent"));
 	print_vendor(out, json_object_get(s, "nvidia"));
 	print_line(out, "Routing:", tune_str(s, "routing"));
 	print_line(out, "Drift:", tune_str(json_object_get(s, "drift"), "text"));

@@ -208,7 +208,10 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 	if (tune_int(s, "roots"))
 		put_roots(out, json_object_get(n, "roots"), tune_int(s, "roots"));
 	else
-		fputs("\nNo congestion.\n", out);
+		fputs(tune_str(json_object_get(s, "fabric"), "blind")[0]
+			      ? "\nCongestion cannot be seen.\n"
+			      : "\nNo congestion.\n",
+		      out);
 }
 
 void tune_top_heading(FILE *out)

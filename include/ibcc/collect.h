@@ -11,6 +11,7 @@
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
 #include <ibcc/units.h>
+#include <ibcc/walk.h>
 #include <ibcc/why.h>
 
 enum ibcc_clock {
@@ -144,14 +145,21 @@ int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, 
 /* There are other keys: everybody is asked once more, however silent. */
 void ibcc_readback_new_keys(struct ibcc_settings *s);
 
-/* Topology by directed-route discovery from the local port of a transport that carries SMPs, for
- * fabrics without our plugin. Ends five minutes after its beginning, or half a minute after a time
- * in which something answered; what has not answered by then has not. NULL on failure with *err,
- * -EIO when the transport is gone, and a sentence in why. On success why is empty, or says what of
- * the fabric is missing, and *gaps (may be NULL) is 0, or a sum that is the same when the same is
- * missing again.
+/* Carries the Gets of a walk (see ibcc/walk.h) from the local port of a transport that carries
+ * SMPs, until none is left: directed-route discovery, for fabrics without our plugin. Ends five
+ * minutes after its beginning, or half a minute after a time in which something answered. What has
+ * not answered by then is given up: ibcc_walk_retry() and another call ask for it alone. Returns 0,
+ * -EIO when the transport is gone, -ECANCELED, -ENOMEM.
  */
-struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
-				     size_t len);
+int ibcc_discover(struct ibcc_transport *tr, struct ibcc_walk *w);
+
+/* The topology that a walk has found, with virtual ports, and gaps where nodes are silent. *why is
+ * empty, or says what of the fabric is missing. NULL on failure with *err, -ENOLINK if the local
+ * port does not answer or -ENOMEM, and a sentence in why.
+ */
+struct ibcc_topo *ibcc_discover_topo(struct ibcc_walk *w, int *err, char *why, size_t len);
+
+/* Both with a walk of its own, for those that do not ask again. */
+struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len);
 
 #endif

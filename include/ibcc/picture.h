@@ -68,6 +68,12 @@ struct ibcc_root {
 	struct ibcc_source *source; /* owned; in order of the port index */
 	uint32_t n_pairs;
 	const struct ibcc_pair *pair; /* the picture's; most packets first */
+	/* What comes into the tree from nodes that do not answer, and may be sent to the root, at
+	 * most; and the port where most of it comes from (IBCC_NONE: none does).
+	 */
+	uint64_t unknown_mbps;
+	uint32_t unknown_port;
+	bool hidden; /* congestion starts behind the port, in a part of the fabric that is silent */
 
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh;            /* its port's counters were read */
@@ -93,6 +99,14 @@ struct ibcc_root {
 	const bool *sends;    /* by endport: they do, and are marked here; as becns */
 };
 
+/* Is it known where congestion starts, and can all that send there be known? What silent nodes may
+ * add is next to nothing.
+ */
+static inline bool ibcc_root_is_known(const struct ibcc_root *r)
+{
+	return !r->hidden && r->unknown_mbps * IBCC_TRACE_SHARE <= r->rate_mbps;
+}
+
 /* What an adapter sends and waits: means over about two passes. */
 struct ibcc_load {
 	uint32_t mbps;
@@ -106,11 +120,17 @@ struct ibcc_picture {
 	uint64_t interval_ns; /* since the pass before */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
 	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
-	bool trustworthy;     /* false: too many ports stale to act on it */
+	/* Active ports that are believed: all, those whose counters tell something of the interval,
+	 * and those whose counters were read and tell nothing, as they are at their end, may have
+	 * gone round or were cleared.
+	 */
+	uint32_t n_expected, n_usable, n_unsure;
+	bool trustworthy; /* false: of too many of these nothing is known to act on it */
 	/* n_known in all: first n_roots that are roots in this pass, most severe first, then others
 	 * that have parameters.
 	 */
 	uint32_t n_roots, n_known;
+	uint32_t n_unknown;     /* roots that are not decided on: see ibcc_root_is_known() */
 	struct ibcc_root *root; /* owned */
 	uint32_t n_pairs;
 	struct ibcc_pair *pair; /* owned; port by port, also of those that are no roots now */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Whose contributors are proved: they are worked out along the forwarding tables, which packets of
- * some SLs need not follow (adaptive routing, private tables, hashes).
+ * some SLs need not follow (adaptive routing, private tables, hashes), and among the nodes that
+ * answer, which need not be all.
  */
 #ifndef IBCC_PROOF_H
 #define IBCC_PROOF_H
@@ -13,8 +14,10 @@
 
 /* Makes of a picture the one to decide by: of its roots those are seen that do not send on one of
  * the `loose` SLs, the others are as if only known. sls: by the index of those seen, what they send
- * on; 0: not known, so that they are proved only if no SL is loose. *who names the others, with the
- * SLs, and is empty if there are none. *to borrows all but its array of roots, which the caller
+ * on; 0: not known, so that they are proved only if no SL is loose. *who names those others, with
+ * the SLs, and is empty if there are none. Roots to which nodes that do not answer may send 2 % or
+ * more of what they carry (IBCC_TRACE_SHARE), or that hide behind such nodes, are not seen either;
+ * ibcc_picture:n_unknown counts them. *to borrows all but its array of roots, which the caller
  * frees. -ENOMEM.
  */
 int ibcc_proof_run(const struct ibcc_topo *t, const struct ibcc_picture *from, uint16_t loose,

@@ -23,10 +23,18 @@ enum ibcc_node_type {
 	IBCC_NODE_ROUTER = 3,
 };
 
+/* What is at the other end of a link. */
+enum ibcc_beyond {
+	IBCC_BEYOND_KNOWN,   /* the peer, or nothing: there is no link */
+	IBCC_BEYOND_ADAPTER, /* a node that did not say what it is: one adapter, by its LIDs */
+	IBCC_BEYOND_SWITCH,  /* such a node that routes lead through: a switch */
+};
+
 struct ibcc_topo_port {
 	uint32_t node;  /* owner */
 	uint8_t num;    /* port number within the node */
-	uint8_t state;  /* PortInfo:PortState, 4 active */
+	uint8_t state;  /* PortInfo:PortState, 4 active; 0: it did not say */
+	uint8_t beyond; /* enum ibcc_beyond, by ibcc_topo_find_gaps() */
 	uint8_t op_vls; /* data VLs in use, 1..15 */
 	uint32_t peer;  /* fabric-wide index of the port at the other end, or IBCC_NONE */
 	uint16_t lid;   /* endports only, else 0 */
@@ -44,6 +52,7 @@ struct ibcc_topo_node {
 	uint16_t device_id;
 	uint8_t n_ports; /* external ports, numbered 1..n_ports */
 	bool enhanced_port0;
+	bool partial; /* a switch that has not told all of its table */
 	char desc[IBCC_DESC_BYTES];
 	char id[IBCC_DESC_BYTES]; /* in the netfile that it comes from, or "" */
 	uint32_t first_port;
@@ -53,6 +62,17 @@ struct ibcc_topo_node {
 	 * s modulo the port's VLs.
 	 */
 	uint8_t (*sl2vl)[16];
+};
+
+/* A switch port whose link is up, and behind which no known node is: the one there is silent. */
+struct ibcc_topo_gap {
+	uint32_t port;
+	/* Index of the first gap that may lead to the same silent nodes: tables lead the same LID
+	 * into both. Its own index where it is the first.
+	 */
+	uint32_t region;
+	uint32_t n_lids;  /* that nobody known has and that tables lead into the region */
+	bool has_senders; /* there may be an adapter in the region, and not just one switch */
 };
 
 struct ibcc_topo {
@@ -68,6 +88,13 @@ struct ibcc_topo {
 	/* Likewise, where tables lead to with LIDs that no port has told; NULL: there are none. */
 	uint32_t *virtual_port;
 	uint32_t n_virtual; /* such LIDs */
+	/* By ibcc_topo_find_gaps(); NULL: there are none. */
+	uint32_t n_gaps;
+	struct ibcc_topo_gap *gap; /* in order of the port; owned */
+	/* By LID: index of a gap's region that tables lead this LID into, or IBCC_NONE. Only LIDs
+	 * that nobody known has.
+	 */
+	uint32_t *lost_lid;
 };
 
 /* An empty topology; NULL without memory. Freed with ibcc_topo_free(), which accepts NULL. */
@@ -146,6 +173,23 @@ int ibcc_topo_port_name(const struct ibcc_topo *t, uint32_t port, char *buf, siz
  */
 int ibcc_topo_find_virtual(struct ibcc_topo *t);
 
+/* Finds switch ports that lead to silent nodes, and what the forwarding tables say of these: see
+ * struct ibcc_topo_gap and ibcc_topo_port:beyond. After ibcc_topo_find_virtual(). -ENOMEM: none are
+ * found.
+ */
+int ibcc_topo_find_gaps(struct ibcc_topo *t);
+
+/* Is there a link at a port, to a known node or to a silent one? */
+static inline bool ibcc_topo_has_link(const struct ibcc_topo *t, uint32_t port)
+{
+	return t->port[port].peer != IBCC_NONE || t->port[port].beyond != IBCC_BEYOND_KNOWN;
+}
+
+/* Where the silent nodes are and which LIDs they have, in words: "the node behind leaf2 port 2 (LID
+ * 6)". Empty where there are no gaps. Returns the length as snprintf() does.
+ */
+int ibcc_topo_gaps_text(const struct ibcc_topo *t, char *buf, size_t len);
+
 /* Port index that owns a LID, if by a virtual port, or IBCC_NONE. */
 static inline uint32_t ibcc_topo_port_of_lid(const struct ibcc_topo *t, uint16_t lid)
 {
@@ -160,12 +204,15 @@ static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
 	return t->node[node].type == IBCC_NODE_SWITCH;
 }
 
-/* Is at the other end of a port's link, if it has one, a node that is no switch? */
+/* Is at the other end of a port's link, if it has one, a node that is no switch? Of a silent node
+ * the tables tell.
+ */
 static inline bool ibcc_topo_faces_ca(const struct ibcc_topo *t, uint32_t port)
 {
 	uint32_t peer = t->port[port].peer;
 
-	return peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node);
+	return peer != IBCC_NONE ? !ibcc_topo_is_switch(t, t->port[peer].node)
+				 : t->port[port].beyond == IBCC_BEYOND_ADAPTER;
 }
 
 /* Endport of the switch that a port belongs to. */

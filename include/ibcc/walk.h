@@ -28,6 +28,7 @@ struct ibcc_walk_get {
 	uint32_t attr_mod;
 	uint16_t attr_id;
 	uint8_t out_port; /* NodeInfo: of the node behind this port; 0: the first node of all */
+	uint8_t tries;    /* it was given up so often before */
 };
 
 /* NULL without memory. */
@@ -52,17 +53,29 @@ void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g);
 /* Is this what every node has, so that one that refuses it does so for the moment, or lies? */
 bool ibcc_walk_needs(const struct ibcc_walk_get *g);
 
+/* Puts what was given up into the queue again, and only that: a walk that was over goes on, and
+ * finds what lies behind a node that answers now. Returns how many Gets that are.
+ */
+uint32_t ibcc_walk_retry(struct ibcc_walk *w);
+/* Before a walk's first Get: what an earlier walk gave up counts as tried as often. -ENOMEM. */
+int ibcc_walk_follow(struct ibcc_walk *w, const struct ibcc_walk *earlier);
+
 /* What is missing at the end of a walk, and what made no sense together. */
 struct ibcc_walk_gaps {
-	uint32_t n;
-	unsigned int n_odd;
-	uint64_t sum;    /* 0: nothing; else equal if it is the same that is missing */
-	char first[128]; /* where, in words; empty if nothing is missing */
+	uint32_t n;         /* Gets without an answer */
+	uint32_t n_odd;     /* contradictions */
+	unsigned int tries; /* how often the Get was given up that was given up least often */
+	uint64_t odd_sum;   /* equal if the same contradicts itself again; 0: nothing does */
+	uint32_t n_partial; /* of the Gets: those of nodes that have answered others */
+	char partial[72];   /* name of the first of those nodes; empty: none */
+	char odd[400];      /* the first contradiction, in words; empty: none */
 };
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps);
 
-/* What was found, nodes in ascending order of their GUIDs; a link needs both its ports up. Counts
- * what makes no sense together, for ibcc_walk_gaps(). NULL without memory.
+/* What was found, nodes in ascending order of their GUIDs; a link needs both its ports up. What a
+ * port did not say of itself has port state 0, and an adapter that did not tell its LIDs is without
+ * its link: it can be neither read nor the end of a route. Notes what makes no sense together, for
+ * ibcc_walk_gaps(). May be called again when the walk has gone on. NULL without memory.
  */
 struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w);
 

@@ -59,8 +59,18 @@ int ibcc_counters_diff(const struct ibcc_counters *prev, const struct ibcc_count
 	return 0;
 }
 
+uint32_t ibcc_counters_at_end(const struct ibcc_counters *c)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int i = 0; i < IBCC_CTR_COUNT; i++)
+		if (c->width[i] == 32 && c->v[i] >= UINT32_MAX)
+			mask |= 1u << i;
+	return mask;
+}
+
 void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps, uint64_t tick_ps,
-			    struct ibcc_delta *d)
+			    uint32_t stops, struct ibcc_delta *d)
 {
 	const double range = 4294967296.0;
 	double words = (double)link_mbps * (double)d->dt_ns / (1000.0 * 32);
@@ -69,7 +79,8 @@ void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps,
 	for (unsigned int c = 0; c < IBCC_CTR_COUNT; c++) {
 		bool data = c == IBCC_CTR_XMIT_DATA || c == IBCC_CTR_RCV_DATA;
 
-		if (cur->width[c] != 32 || !(d->flags[c] & IBCC_DELTA_VALID))
+		if (cur->width[c] != 32 || !(d->flags[c] & IBCC_DELTA_VALID) || !d->v[c] ||
+		    stops >> c & 1)
 			continue;
 		if ((data && words >= range) || (c == IBCC_CTR_XMIT_WAIT && ticks >= range))
 			d->flags[c] |= IBCC_DELTA_SATURATED;

@@ -89,7 +89,7 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 {
 	const struct ibcc_topo_port *port = &j->t->port[i];
 	const struct ibcc_port_sample *s = &j->s->port[i];
-	struct load l = { .read = port->num && port->peer != IBCC_NONE && port->rate_mbps &&
+	struct load l = { .read = port->num && ibcc_topo_has_link(j->t, i) && port->rate_mbps &&
 				  s->trust.doubt == IBCC_DOUBT_NONE };
 	uint64_t sent;
 
@@ -115,14 +115,19 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 static void make_loads(const struct job *j)
 {
 	struct load *load = j->load;
-	uint32_t expected = 0, usable = 0, doubted = 0;
+	uint32_t expected = 0, usable = 0, doubted = 0, unsure = 0;
 
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++) {
 		load[i] = make_load(j, i, is_ca_port(j->t, i));
 		doubted += j->s->port[i].trust.doubt != IBCC_DOUBT_NONE;
 		expected += load[i].read;
 		usable += load[i].usable;
+		unsure +=
+			load[i].read && !load[i].usable && j->s->port[i].state == IBCC_SAMPLE_FRESH;
 	}
+	j->out->n_expected = expected;
+	j->out->n_usable = usable;
+	j->out->n_unsure = unsure;
 	ibcc_picture_infer_marks(j);
 	ibcc_picture_infer_waits(j);
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {

@@ -91,6 +91,13 @@ struct tree {
 	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
 	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
 	uint32_t n_waiting;        /* of those, each counted once */
+	/* By a gap's region: number of the LID that switches lead into it, as they do with what
+	 * they send to the root. NULL: there are no gaps.
+	 */
+	uint32_t *fed;
+	uint64_t unknown_mbps; /* that silent nodes may send to the root; */
+	uint32_t unknown_port; /* where most of it comes in, and how much that is */
+	uint64_t unknown_most;
 };
 
 enum tree_flag {
@@ -99,6 +106,7 @@ enum tree_flag {
 	TREE_BLOCKED = 1 << 1, /* all switch ports on such a route wait */
 	TREE_SHARED = 1 << 2,  /* ... and there is one: its packets queue with those of others */
 	TREE_COUNTED = 1 << 3, /* a port (of a switch, too) that waits */
+	TREE_UNKNOWN = 1 << 4, /* a port by which packets of silent nodes come, counted */
 };
 
 int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t);

@@ -30,13 +30,20 @@ static uint16_t busy(const struct load *l)
 	return (uint16_t)(l->sent + l->waited);
 }
 
+/* The switch behind it, whose ports would tell more, is silent. */
+static bool is_hidden(const struct job *j, uint32_t port)
+{
+	return j->t->port[port].beyond == IBCC_BEYOND_SWITCH &&
+	       j->load[port].waited >= j->p->slow_wait_permille;
+}
+
 /* Could congestion start here, judged by the port alone? */
 static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
 {
 	const struct load *l = &j->load[port];
 	bool waits = l->waited >= j->p->slow_wait_permille;
 
-	if (waits && !ibcc_topo_faces_ca(j->t, port))
+	if (waits && !ibcc_topo_faces_ca(j->t, port) && !is_hidden(j, port))
 		return false; /* it waits for a port of the next switch */
 	*kind = waits ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	return busy(l) >= j->p->full_permille;
@@ -69,6 +76,20 @@ static bool marked_none(const struct job *j, uint32_t port)
 	return s->marked == IBCC_MARKED_NONE && s->trust.doubt == IBCC_DOUBT_NONE;
 }
 
+/* A silent adapter does not tell how many marked packets it gets. Are those that it may get this
+ * port's?
+ */
+static bool may_be_marked(const struct job *j, uint32_t port, uint32_t lid)
+{
+	uint32_t region = j->t->n_gaps ? j->t->lost_lid[lid] : IBCC_NONE, last;
+
+	if (region == IBCC_NONE || !j->t->gap[region].has_senders)
+		return false;
+	last = j->t->gap[region].port;
+	return last == port || j->t->port[last].beyond != IBCC_BEYOND_ADAPTER || !marks(j, last) ||
+	       marked_none(j, last);
+}
+
 /* Marked packets that came to the adapters behind a port that marks. Where the last port before an
  * adapter marks itself, those are its own.
  */
@@ -82,6 +103,8 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 			sw->lft[lid] == j->t->port[port].num ? j->t->lid_port[lid] : IBCC_NONE;
 		uint32_t last;
 
+		if (ca == IBCC_NONE)
+			sum += sw->lft[lid] == j->t->port[port].num && may_be_marked(j, port, lid);
 		if (ca == IBCC_NONE || !is_ca_port(j->t, ca))
 			continue;
 		last = j->t->port[ca].peer;
@@ -215,6 +238,7 @@ struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_co
 		.fresh = l->usable,
 		.doubted = j->s->port[port].trust.doubt != IBCC_DOUBT_NONE,
 		.packet_bytes = wire_bytes(j, port),
+		.unknown_port = IBCC_NONE,
 	};
 	r->pair = pairs_of(p, port, &r->n_pairs);
 	return r;
@@ -249,6 +273,9 @@ static int examine(struct job *j, uint32_t port)
 	r->fecn = fecn;
 	r->tree_wait_permille = j->tree->feed_wait;
 	r->n_waiting = j->tree->n_waiting;
+	r->unknown_mbps = j->tree->unknown_mbps;
+	r->unknown_port = j->tree->unknown_port;
+	r->hidden = is_hidden(j, port);
 	r->confidence_permille =
 		(uint16_t)(1000ull * j->tree->n_usable / (j->tree->n_read ? j->tree->n_read : 1));
 	return list_sources(j, r, &u);
@@ -292,8 +319,11 @@ static void clear_victims(struct ibcc_picture *p)
 /* Does a port of the next switch, which is a root, hold it up? */
 static bool feeds_root(const struct job *j, const struct ibcc_root *r)
 {
-	uint32_t next = j->t->port[j->t->port[r->port].peer].node;
+	uint32_t peer = j->t->port[r->port].peer, next;
 
+	if (peer == IBCC_NONE)
+		return false;
+	next = j->t->port[peer].node;
 	if (!ibcc_topo_is_switch(j->t, next) || j->load[r->port].sent >= j->p->full_permille ||
 	    marks(j, r->port))
 		return false;

@@ -17,8 +17,9 @@ int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t)
 		.stack = calloc(nodes, sizeof(*tr->stack)),
 		.path = calloc(nodes, sizeof(*tr->path)),
 		.seen = calloc(nodes, sizeof(*tr->seen)),
+		.fed = t->n_gaps ? calloc(t->n_gaps, sizeof(*tr->fed)) : NULL,
 	};
-	if (tr->flag && tr->stack && tr->path && tr->seen)
+	if (tr->flag && tr->stack && tr->path && tr->seen && (tr->fed || !t->n_gaps))
 		return 0;
 	ibcc_tree_fini(tr);
 	return -ENOMEM;
@@ -30,12 +31,78 @@ void ibcc_tree_fini(struct tree *tr)
 	free(tr->stack);
 	free(tr->path);
 	free(tr->seen);
+	free(tr->fed);
 	*tr = (struct tree){ 0 };
 }
+
+#define PORT_ACTIVE 4u
 
 static bool forwards(const struct ibcc_topo_node *sw, uint32_t lid, unsigned int num)
 {
 	return lid < sw->lft_len && sw->lft[lid] == num;
+}
+
+/* Of a switch that has not told all of its table: is this a part that it did not tell? */
+static bool lacks_entry(const struct ibcc_topo_node *sw, uint32_t lid)
+{
+	return lid >= sw->lft_len || sw->lft[lid] == IBCC_LFT_NONE;
+}
+
+/* Notes which regions of silent nodes get packets to a LID from known switches. */
+static void feed_regions(const struct job *j, uint32_t lid)
+{
+	for (uint32_t i = 0; i < j->t->n_gaps; i++) {
+		const struct ibcc_topo_port *p = &j->t->port[j->t->gap[i].port];
+
+		if (forwards(&j->t->node[p->node], lid, p->num))
+			j->tree->fed[j->t->gap[i].region] = lid;
+	}
+}
+
+/* What comes in by a switch's port, and may be anybody's; all that the link carries where that is
+ * not known.
+ */
+static void count_unknown(const struct job *j, uint32_t in)
+{
+	const struct ibcc_port_sample *s = &j->s->port[in];
+	struct tree *tr = j->tree;
+	uint64_t mbps = j->t->port[in].rate_mbps;
+
+	if (tr->flag[in] & TREE_UNKNOWN)
+		return;
+	tr->flag[in] |= TREE_UNKNOWN;
+	if (s->state == IBCC_SAMPLE_FRESH && ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_DATA))
+		mbps = ibcc_delta_rcv_mbps(&s->delta);
+	else if (!mbps)
+		mbps = UINT32_MAX;
+	tr->unknown_mbps += mbps;
+	if (mbps <= tr->unknown_most)
+		return;
+	tr->unknown_most = mbps;
+	tr->unknown_port = in;
+}
+
+/* Packets that come out of a gap may be for the root if an adapter may be behind it, or if known
+ * switches send packets for the root into its region.
+ */
+static void visit_gap(const struct job *j, uint32_t lid, uint32_t in)
+{
+	const struct ibcc_topo *t = j->t;
+	uint32_t low = 0, high = t->n_gaps;
+
+	if (t->port[in].beyond == IBCC_BEYOND_KNOWN ||
+	    (t->port[in].state && t->port[in].state != PORT_ACTIVE))
+		return;
+	while (high - low > 1) {
+		uint32_t mid = (low + high) / 2;
+
+		if (t->gap[mid].port <= in)
+			low = mid;
+		else
+			high = mid;
+	}
+	if (t->gap[low].has_senders || j->tree->fed[t->gap[low].region] == lid)
+		count_unknown(j, in);
 }
 
 /* Looks at the ports that feed a switch of the tree of a LID; `path` is what is known of the way
@@ -52,9 +119,13 @@ static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t
 		uint8_t path = tr->path[node];
 		uint32_t next;
 
+		if (q == IBCC_NONE && in != root)
+			visit_gap(j, lid, in);
 		if (q == IBCC_NONE || in == root)
 			continue;
 		next = j->t->port[q].node;
+		if (j->t->node[next].partial && lacks_entry(&j->t->node[next], lid))
+			count_unknown(j, in);
 		if (ibcc_topo_is_switch(j->t, next) &&
 		    !forwards(&j->t->node[next], lid, j->t->port[q].num))
 			continue;
@@ -82,6 +153,14 @@ static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t
 	return n;
 }
 
+/* Traffic goes to channel adapters; switches get only a few MADs. */
+static bool is_adapters(const struct ibcc_topo *t, uint32_t lid)
+{
+	if (t->lid_port[lid] != IBCC_NONE)
+		return is_ca_port(t, t->lid_port[lid]);
+	return t->n_gaps && t->lost_lid[lid] != IBCC_NONE && t->gap[t->lost_lid[lid]].has_senders;
+}
+
 void ibcc_tree_walk(const struct job *j, uint32_t root)
 {
 	uint32_t start = j->t->port[root].node, n;
@@ -91,13 +170,12 @@ void ibcc_tree_walk(const struct job *j, uint32_t root)
 	memset(tr->flag, 0, j->t->n_ports);
 	tr->feed_wait = 0;
 	tr->n_read = tr->n_usable = tr->n_waiting = 0;
+	tr->unknown_mbps = tr->unknown_most = 0;
+	tr->unknown_port = IBCC_NONE;
 	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
-		uint32_t dest = j->t->lid_port[lid];
-
-		/* Traffic goes to channel adapters; switches get only a few MADs. */
-		if (dest == IBCC_NONE || !forwards(sw, lid, j->t->port[root].num) ||
-		    !is_ca_port(j->t, dest))
+		if (!forwards(sw, lid, j->t->port[root].num) || !is_adapters(j->t, lid))
 			continue;
+		feed_regions(j, lid);
 		tr->seen[start] = ++tr->walk;
 		tr->path[start] = TREE_BLOCKED;
 		n = visit(j, lid, start, root, 0);

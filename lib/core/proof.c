@@ -37,18 +37,20 @@ int ibcc_proof_run(const struct ibcc_topo *t, const struct ibcc_picture *from, u
 		return -ENOMEM;
 	who->text[0] = '\0';
 	for (uint32_t i = 0; i < from->n_roots; i++)
-		if (is_proved(loose, sls[i]))
+		if (is_proved(loose, sls[i]) && ibcc_root_is_known(&from->root[i]))
 			root[n++] = from->root[i];
 	*to = *from;
 	to->root = root;
 	to->n_roots = n;
+	to->n_unknown = 0;
 	for (uint32_t i = 0; i < from->n_known; i++) {
 		bool seen = i < from->n_roots;
 
-		if (seen && is_proved(loose, sls[i]))
+		if (seen && is_proved(loose, sls[i]) && ibcc_root_is_known(&from->root[i]))
 			continue;
 		root[n++] = from->root[i];
-		if (seen && n_others++ < ROOTS_NAMED)
+		to->n_unknown += seen && is_proved(loose, sls[i]);
+		if (seen && !is_proved(loose, sls[i]) && n_others++ < ROOTS_NAMED)
 			say(&x, t, from->root[i].port, sls[i] & loose);
 	}
 	if (n_others > ROOTS_NAMED)

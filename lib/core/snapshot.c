@@ -152,7 +152,7 @@ int ibcc_snapshot_rebase(struct ibcc_snapshot *s, const struct ibcc_topo *from,
 			uint32_t b = to->node[i].first_port + num;
 
 			/* A port that is down is not read and must not count as stale. */
-			if (a == IBCC_NONE || a >= s->n_ports || to->port[b].peer == IBCC_NONE)
+			if (a == IBCC_NONE || a >= s->n_ports || !ibcc_topo_has_link(to, b))
 				continue;
 			moved.port[b] = s->port[a];
 			if (!same_link(from, a, to, b))

@@ -33,6 +33,8 @@ void ibcc_topo_free(struct ibcc_topo *t)
 	free(t->endport);
 	free(t->by_guid);
 	free(t->virtual_port);
+	free(t->gap);
+	free(t->lost_lid);
 	free(t);
 }
 
@@ -68,9 +70,14 @@ struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t)
 	c->virtual_port = t->virtual_port ? dup_vec(t->virtual_port, IBCC_LID_MAX + 1,
 						    sizeof(*t->virtual_port))
 					  : NULL;
+	if (t->n_gaps) {
+		c->gap = dup_vec(t->gap, t->n_gaps, sizeof(*t->gap));
+		c->lost_lid = dup_vec(t->lost_lid, IBCC_LID_MAX + 1, sizeof(*t->lost_lid));
+	}
 	if (!c->port || !c->endport || !c->node || !c->by_guid ||
-	    (t->virtual_port && !c->virtual_port))
+	    (t->virtual_port && !c->virtual_port) || (t->n_gaps && (!c->gap || !c->lost_lid)))
 		goto fail;
+	c->n_gaps = t->n_gaps;
 	c->n_virtual = t->n_virtual;
 	c->cap_by_guid = t->cap_by_guid;
 	c->n_ports = c->cap_ports = t->n_ports;

@@ -79,6 +79,7 @@ void ibcc_walk_free(struct ibcc_walk *w)
 	free(w->todo);
 	free(w->gap);
 	free(w->type);
+	free(w->tried);
 	free(w);
 }
 
@@ -164,11 +165,23 @@ static void join(struct ibcc_walk *w, struct ibcc_walk_node *a, uint8_t port_a,
 		 struct ibcc_walk_node *b, uint8_t port_b)
 {
 	struct walk_port *pa = &a->port[port_a], *pb = &b->port[port_b];
+	struct walk_odd odd = { .at = { a, port_a }, .one = { b, port_b } };
 
 	if (pa->peer == b && pa->peer_port == port_b)
 		return;
+	if (!port_b || pa == pb) {
+		odd.kind = WALK_ODD_NODE;
+	} else if (pa->peer) {
+		odd.kind = WALK_ODD_LINK;
+		odd.other = (struct walk_place){ pa->peer, pa->peer_port };
+	} else if (pb->peer) {
+		odd = (struct walk_odd){ .kind = WALK_ODD_GUID,
+					 .at = { b, port_b },
+					 .one = { pb->peer, pb->peer_port },
+					 .other = { a, port_a } };
+	}
 	if (!port_b || pa == pb || pa->peer || pb->peer) {
-		w->n_odd++;
+		ibcc_walk_odd(&w->odd, &odd);
 		return;
 	}
 	pa->peer = b;
@@ -196,7 +209,10 @@ static int take_node(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 	at = place(w, ni.node_guid);
 	n = at < w->n && w->node[at]->info.node_guid == ni.node_guid ? w->node[at] : NULL;
 	if (!is_sane(&ni) || w->n >= MAX_NODES || (n && ni.local_port > n->info.num_ports)) {
-		w->n_odd++;
+		const struct walk_odd odd = { .kind = WALK_ODD_NODE,
+					      .at = { g->node, g->out_port } };
+
+		ibcc_walk_odd(&w->odd, &odd);
 		return 0;
 	}
 	if (!n) {
@@ -305,10 +321,9 @@ void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g)
 		ibcc_walk_no_rate(w, g);
 	if (gap)
 		w->gap = gap;
+	w->lost_count |= !gap;
 	if (gap)
-		gap[w->n_gaps++] = *g;
-	else
-		w->n_odd++; /* without memory something is missing all the same */
+		gap[w->n_gaps++] = ibcc_walk_tried(w, g);
 }
 
 static uint8_t vls_of(uint8_t code)
@@ -364,6 +379,12 @@ int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g)
 	return 1;
 }
 
+/* An adapter's port that has not told its LIDs cannot be the end of a route. */
+static bool has_told(const struct ibcc_walk_node *n, unsigned int port)
+{
+	return is_switch(n) || n->port[port].info.state;
+}
+
 static int link_ports(struct ibcc_topo *t, const struct ibcc_walk_node *n)
 {
 	int rc = 0;
@@ -371,7 +392,8 @@ static int link_ports(struct ibcc_topo *t, const struct ibcc_walk_node *n)
 	for (unsigned int p = 1; p <= n->info.num_ports && !rc; p++) {
 		const struct walk_port *wp = &n->port[p];
 
-		if (is_linked(wp) && t->port[t->node[n->index].first_port + p].peer == IBCC_NONE)
+		if (is_linked(wp) && has_told(n, p) && has_told(wp->peer, wp->peer_port) &&
+		    t->port[t->node[n->index].first_port + p].peer == IBCC_NONE)
 			rc = ibcc_topo_link(t, n->index, p, wp->peer->index, wp->peer_port,
 					    wp->info.rate_mbps,
 					    ibcc_link_mtu_bytes(wp->info.mtu_code));
@@ -382,12 +404,18 @@ static int link_ports(struct ibcc_topo *t, const struct ibcc_walk_node *n)
 /* Two ports of one adapter with one LID are planes of one port. Of two adapters, the subnet manager
  * will set that right.
  */
-static bool shares_lid(const struct ibcc_topo *t, uint32_t node, uint16_t lid)
+static void note_lid(struct ibcc_walk *w, const struct ibcc_topo *t, const struct ibcc_walk_node *n,
+		     uint8_t port, uint16_t lid)
 {
 	uint32_t owner = ibcc_topo_port_of_lid(t, lid);
+	struct walk_odd odd = { .kind = WALK_ODD_LID, .one = { n, port }, .lid = lid };
 
-	return owner != IBCC_NONE && t->port[owner].node == node &&
-	       t->node[node].type == IBCC_NODE_CA;
+	if (owner != IBCC_NONE && t->port[owner].node == n->index &&
+	    t->node[n->index].type == IBCC_NODE_CA)
+		return;
+	if (owner != IBCC_NONE)
+		odd.other = (struct walk_place){ w->node[t->port[owner].node], t->port[owner].num };
+	ibcc_walk_odd(&w->odd_topo, &odd);
 }
 
 /* What a node said of its ports, and its tables. */
@@ -405,6 +433,8 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 
 		if (n->port[p].guid)
 			tp->guid = n->port[p].guid;
+		if (!pi->state && p)
+			tp->state = 0;
 		if (!pi->state)
 			continue;
 		tp->state = pi->state;
@@ -414,7 +444,7 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 		tp->lanes = pi->lanes;
 		if (tp->endport != IBCC_NONE && pi->lid &&
 		    ibcc_topo_set_lid(t, tn->first_port + p, pi->lid, pi->lmc) < 0)
-			w->n_odd += !shares_lid(t, n->index, pi->lid);
+			note_lid(w, t, n, (uint8_t)p, pi->lid);
 	}
 	for (uint32_t i = 0; i < n->n_maps && !rc; i++)
 		if (ibcc_topo_set_sl2vl(t, n->index, n->map[i].in, n->map[i].out, n->map[i].vl) ==
@@ -429,6 +459,7 @@ struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w)
 	int rc = t ? 0 : -ENOMEM;
 
 	ibcc_walk_settle_rates(w);
+	w->odd_topo = (struct walk_oddities){ 0 };
 	for (uint32_t i = 0; i < w->n && !rc; i++) {
 		struct ibcc_walk_node *n = w->node[i];
 		int64_t at = ibcc_topo_add_node(t, n->info.node_guid,
@@ -444,6 +475,10 @@ struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w)
 		rc = link_ports(t, w->node[i]);
 	for (uint32_t i = 0; i < w->n && !rc; i++)
 		rc = fill(w, t, w->node[i]);
+	for (size_t i = 0; i < w->n_gaps && !rc; i++)
+		if (w->gap[i].attr_id == IBCC_SMP_ATTR_LFT ||
+		    w->gap[i].attr_id == IBCC_SMP_ATTR_SWITCH_INFO)
+			t->node[w->gap[i].node->index].partial = true;
 	if (!rc)
 		return t;
 	ibcc_topo_free(t);

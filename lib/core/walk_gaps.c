@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a walk could not find out. */
+/* What a walk could not find out, and what made no sense. */
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <ibcc/hash.h>
 
@@ -12,45 +15,143 @@ bool ibcc_walk_needs(const struct ibcc_walk_get *g)
 	return g->attr_id != IBCC_SMP_ATTR_SL2VL && !ibcc_walk_is_rate(g);
 }
 
-/* Links may have been come by from their other end. */
+/* A link may have been found from its other end. */
 static bool is_missing(const struct ibcc_walk_get *g)
 {
 	return g->attr_id != IBCC_SMP_ATTR_NODE_DESC && !ibcc_walk_is_rate(g) &&
 	       !(g->out_port && g->node->port[g->out_port].peer);
 }
 
-static void tell(const struct ibcc_walk_get *g, struct ibcc_walk_gaps *gaps)
+static uint64_t key_of(const struct ibcc_walk_get *g)
 {
-	char name[IBCC_DESC_BYTES + 2] = "where we are", behind[32] = "";
+	uint64_t what[] = { g->node ? g->node->info.node_guid : 0, g->attr_id, g->attr_mod,
+			    g->out_port };
 
-	/* Its name may be missing as well. */
-	if (g->node && g->node->desc[0])
-		snprintf(name, sizeof(name), "\"%s\"", g->node->desc);
-	else if (g->node)
-		snprintf(name, sizeof(name), "0x%016" PRIx64, g->node->info.node_guid);
-	if (g->out_port)
-		snprintf(behind, sizeof(behind), " port %u", g->out_port);
-	snprintf(gaps->first, sizeof(gaps->first), "%s %s%s",
-		 g->out_port ? "the node behind" : "node", name, behind);
+	return ibcc_hash(IBCC_HASH_START, what, sizeof(what));
+}
+
+struct ibcc_walk_get ibcc_walk_tried(const struct ibcc_walk *w, const struct ibcc_walk_get *g)
+{
+	struct ibcc_walk_get got = *g;
+	uint64_t before = g->tries, key = key_of(g);
+
+	for (size_t i = 0; i < w->n_tried && !before; i++)
+		before = w->tried[2 * i] == key ? w->tried[2 * i + 1] : 0;
+	got.tries = (uint8_t)(before < UCHAR_MAX ? before + 1 : UCHAR_MAX);
+	return got;
+}
+
+int ibcc_walk_follow(struct ibcc_walk *w, const struct ibcc_walk *earlier)
+{
+	w->tried = calloc(2 * earlier->n_gaps + 1, sizeof(*w->tried));
+	if (!w->tried)
+		return -ENOMEM;
+	for (size_t i = 0; i < earlier->n_gaps; i++) {
+		w->tried[2 * i] = key_of(&earlier->gap[i]);
+		w->tried[2 * i + 1] = earlier->gap[i].tries;
+	}
+	w->n_tried = earlier->n_gaps;
+	return 0;
+}
+
+uint32_t ibcc_walk_retry(struct ibcc_walk *w)
+{
+	uint32_t n = 0;
+
+	for (; w->n_gaps; w->n_gaps--) {
+		const struct ibcc_walk_get *g = &w->gap[w->n_gaps - 1];
+
+		if (ibcc_walk_is_rate(g))
+			continue;
+		if (ibcc_walk_ask(w, g->node, g->attr_id, g->attr_mod, g->out_port))
+			break; /* without memory it stays a gap */
+		w->todo[w->n_todo - 1].tries = g->tries;
+		n++;
+	}
+	return n;
+}
+
+/* In quotes; by its GUID where it did not tell its name. */
+static const char *name_of(const struct ibcc_walk_node *n, char *buf, size_t len)
+{
+	if (!n)
+		snprintf(buf, len, "the local port");
+	else if (n->desc[0])
+		snprintf(buf, len, "\"%.64s\"", n->desc);
+	else
+		snprintf(buf, len, "0x%016" PRIx64, n->info.node_guid);
+	return buf;
+}
+
+static void say_odd(const struct walk_odd *o, char *buf, size_t len)
+{
+	char at[72], one[72], other[72];
+
+	name_of(o->at.node, at, sizeof(at));
+	name_of(o->one.node, one, sizeof(one));
+	name_of(o->other.node, other, sizeof(other));
+	switch (o->kind) {
+	case WALK_ODD_NODE:
+		snprintf(buf, len,
+			 "the node behind %s port %u describes itself in a way that cannot be", at,
+			 o->at.port);
+		break;
+	case WALK_ODD_LINK:
+		snprintf(buf, len, "%s port %u leads to %s port %u and to %s port %u", at,
+			 o->at.port, one, o->one.port, other, o->other.port);
+		break;
+	case WALK_ODD_GUID:
+		snprintf(buf, len,
+			 "GUID 0x%016" PRIx64
+			 " (%s) is behind %s port %u and behind %s port %u: two "
+			 "nodes have it, or a cable was moved",
+			 o->at.node->info.node_guid, at, one, o->one.port, other, o->other.port);
+		break;
+	case WALK_ODD_LID:
+		if (o->other.node)
+			snprintf(buf, len, "LID %u belongs to %s port %u and to %s port %u", o->lid,
+				 other, o->other.port, one, o->one.port);
+		else
+			snprintf(buf, len, "%s port %u has LID %u, which is none", one, o->one.port,
+				 o->lid);
+		break;
+	}
+}
+
+void ibcc_walk_odd(struct walk_oddities *odd, const struct walk_odd *what)
+{
+	const struct walk_place *place[] = { &what->at, &what->one, &what->other };
+	uint64_t key[7] = { what->kind };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		key[2 * i + 1] = place[i]->node ? place[i]->node->info.node_guid : 0;
+		key[2 * i + 2] = place[i]->port;
+	}
+	odd->sum += ibcc_hash(IBCC_HASH_START, key, sizeof(key));
+	if (!odd->n++)
+		odd->first = *what;
 }
 
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 {
-	*gaps = (struct ibcc_walk_gaps){ .n_odd = w->n_odd };
+	const struct walk_oddities *odd = w->odd.n ? &w->odd : &w->odd_topo;
+
+	*gaps = (struct ibcc_walk_gaps){ .n = w->lost_count, /* and never asked for again */
+					 .n_odd = w->odd.n + w->odd_topo.n,
+					 .tries = w->lost_count ? 0 : UINT_MAX,
+					 .odd_sum = w->odd.sum + w->odd_topo.sum };
 	for (size_t i = 0; i < w->n_gaps; i++) {
 		const struct ibcc_walk_get *g = &w->gap[i];
-		const struct ibcc_walk_node *n = g->node;
-		uint64_t what[] = { n ? n->info.node_guid : 0, g->attr_id, g->attr_mod,
-				    g->out_port };
 
 		if (!is_missing(g))
 			continue;
-		/* In whatever order they were given up. */
-		gaps->sum += ibcc_hash(IBCC_HASH_START, what, sizeof(what));
-		if (!gaps->n++)
-			tell(g, gaps);
+		gaps->n++;
+		if (g->tries < gaps->tries)
+			gaps->tries = g->tries;
+		if (!g->out_port && g->node && !gaps->n_partial++)
+			name_of(g->node, gaps->partial, sizeof(gaps->partial));
 	}
-	if (w->n_odd)
-		gaps->sum += ibcc_hash(IBCC_HASH_START, &w->n_odd, sizeof(w->n_odd));
-	gaps->sum |= gaps->n || w->n_odd;
+	gaps->odd_sum |= gaps->n_odd > 0;
+	if (odd->n)
+		say_odd(&odd->first, gaps->odd, sizeof(gaps->odd));
 }

@@ -35,6 +35,31 @@ struct walk_map {
 	uint8_t in, out, vl[16];
 };
 
+/* What cannot be true together. */
+struct walk_place {
+	const struct ibcc_walk_node *node;
+	uint8_t port;
+};
+
+enum walk_odd_kind {
+	WALK_ODD_NODE, /* the node behind `at` says impossible things of itself */
+	WALK_ODD_LINK, /* `at` leads to `one` and to `other` */
+	WALK_ODD_GUID, /* one GUID answers behind `one` and behind `other`; `at` is its port */
+	WALK_ODD_LID,  /* `one` and `other` have the same LID */
+};
+
+struct walk_odd {
+	enum walk_odd_kind kind;
+	struct walk_place at, one, other;
+	uint16_t lid;
+};
+
+struct walk_oddities {
+	uint32_t n;
+	uint64_t sum; /* of what they are about, in whatever order they came up */
+	struct walk_odd first;
+};
+
 struct ibcc_walk_node {
 	struct ibcc_smp_node_info info;
 	struct ibcc_smp_path path;
@@ -58,16 +83,25 @@ struct ibcc_walk {
 	struct ibcc_walk_get *todo;
 	size_t head, n_todo, cap_todo;
 	size_t n_busy;
-	unsigned int n_odd;
+	/* Contradictions between answers, and in the topology that was last made of them. */
+	struct walk_oddities odd, odd_topo;
 	struct walk_type *type;
 	uint32_t n_types, cap_types;
 	struct ibcc_walk_get *gap; /* given up */
 	size_t n_gaps, cap_gaps;
+	uint64_t *tried; /* what an earlier walk gave up: hash and number of times, by turns */
+	size_t n_tried;
+	bool lost_count; /* without memory for a gap something is missing all the same */
 };
 
 /* walk.c: puts a Get into the queue. -ENOMEM. */
 int ibcc_walk_ask(struct ibcc_walk *w, struct ibcc_walk_node *n, uint16_t attr_id,
 		  uint32_t attr_mod, uint8_t out_port);
+
+/* walk_gaps.c: a Get that is given up, with the number of times that this has happened to it. */
+struct ibcc_walk_get ibcc_walk_tried(const struct ibcc_walk *w, const struct ibcc_walk_get *g);
+/* Notes a contradiction. */
+void ibcc_walk_odd(struct walk_oddities *odd, const struct walk_odd *what);
 
 /* walk_rates.c: when everything that was asked is answered, asks for links that may be faster than
  * they read. Asks nothing when there is nothing left to ask. -ENOMEM.

@@ -307,6 +307,28 @@ static void say_unset(struct ibcc_text *x, const struct pass *p,
 		ibcc_text_say(x, "its settings are not on the fabric");
 }
 
+/* Too little was read to decide on, and why. */
+static void say_blind(struct ibcc_text *x, const struct ibcc_picture *pic)
+{
+	uint32_t missing = pic->n_expected - pic->n_usable - pic->n_unsure;
+
+	if (!pic->n_expected) {
+		ibcc_text_add(x, "there are no counters to read: nothing is decided");
+		return;
+	}
+	ibcc_text_add(x, "counters tell nothing of %u of %u ports", pic->n_expected - pic->n_usable,
+		      pic->n_expected);
+	if (missing && pic->n_unsure)
+		ibcc_text_add(x, " (%u were not read, others are at their end or were cleared)",
+			      missing);
+	else if (pic->n_unsure)
+		ibcc_text_add(x, " (they are at their end or were cleared: a shorter interval_ms, "
+				 "or clear_counters, may help)");
+	else
+		ibcc_text_add(x, " (they were not read)");
+	ibcc_text_add(x, ": nothing is decided");
+}
+
 /* Nothing was decided: what there is. */
 static void say_state(struct ibcc_text *x, const struct pass *p, const struct ibcc_target *out)
 {
@@ -323,7 +345,7 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 			unset = &par->root[k];
 	}
 	if (!p->pic->trustworthy) {
-		ibcc_text_add(x, "counters of too many ports are missing: nothing is decided");
+		say_blind(x, p->pic);
 	} else if (unset) {
 		say_unset(x, p, unset);
 	} else if (on) {
@@ -333,6 +355,11 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 		ibcc_text_add(x, "congestion seen, to be confirmed");
 	} else if (out->n_reasons) {
 		ibcc_text_add(x, "congestion is over: settings from before it");
+	} else if (p->pic->n_unknown) {
+		ibcc_text_add(x,
+			      "nodes that do not answer may cause the congestion of %u port%s: "
+			      "no change recommended",
+			      p->pic->n_unknown, p->pic->n_unknown == 1 ? "" : "s");
 	} else if (p->pic->n_roots) {
 		ibcc_text_add(x, "congestion affects no other traffic: no change");
 	} else {
@@ -453,6 +480,11 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 	if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
 			      port.text, r->rate_mbps, r->link_mbps);
+	else if (r->hidden)
+		ibcc_text_add(&x,
+			      "%s: waits %.1f %% (PortXmitWait) for a switch that does not answer: "
+			      "congestion starts somewhere behind it",
+			      port.text, r->wait_permille / 10.0);
 	else
 		ibcc_text_add(&x,
 			      "%s: output-generated, its receiver takes %u of %u Mb/s "
@@ -463,5 +495,10 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
 	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
 	say_pairs(&x, t, r);
+	if (!ibcc_root_is_known(r) && r->unknown_mbps)
+		ibcc_text_add(
+			&x,
+			"; up to %llu Mb/s come from nodes that do not answer, most of it by %s",
+			(unsigned long long)r->unknown_mbps, name_of(t, r->unknown_port).text);
 	return (int)x.n;
 }

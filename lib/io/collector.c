@@ -173,7 +173,8 @@ bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 
-	return p->num > 0 && p->state == 4 && p->peer != IBCC_NONE && ibcc_collector_lid(t, port);
+	return p->num > 0 && p->state == 4 && ibcc_topo_has_link(t, port) &&
+	       ibcc_collector_lid(t, port);
 }
 
 uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node)
@@ -387,14 +388,16 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 		c->node[i].answered = c->node[i].no_time = false;
 		if (!c->node[i].known || first == IBCC_NONE)
 			continue;
-		if (ibcc_clock_wants(&c->clock, i) && may_have_key(t, i, cc_key, actual))
-			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
-					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
 			if (c->port[p].asked && !c->node[i].sum.quiet)
 				rc = add_counters(c, t, p);
 		}
-		/* The last, so that silence about it leaves the counters alone. */
+		/* What is of class 0x21 comes last: a node that has another CC_Key is silent about
+		 * it, and a node that has been silent is not asked for more in the same run.
+		 */
+		if (rc == 0 && ibcc_clock_wants(&c->clock, i) && may_have_key(t, i, cc_key, actual))
+			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
+					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
 		tag.kind = IBCC_ASK_LOG;
 		if (rc == 0 && ibcc_marks_wants(&c->marks, i))
 			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,

@@ -43,18 +43,37 @@ static int tick_of(const struct ibcc_port_state *p)
 	return p->has_tick ? p->tick : -1;
 }
 
+/* What one device's counters do, those of its type do. */
+static void learn_ends(struct ibcc_collector *c, const struct ibcc_topo *t,
+		       const struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		uint32_t at = t->port[i].node;
+		uint32_t ends = c->port[i].got ? ibcc_counters_at_end(&s->port[i].now) : 0;
+
+		if (!(ends & ~c->node[at].stops))
+			continue;
+		for (uint32_t k = 0; k < t->n_nodes; k++)
+			if (t->node[k].vendor_id == t->node[at].vendor_id &&
+			    t->node[k].device_id == t->node[at].device_id)
+				c->node[k].stops |= ends;
+	}
+}
+
 /* Ticks as they are known after this pass: what cannot be is not to be believed in it. */
 static void record_units(struct ibcc_collector *c, const struct ibcc_topo *t,
 			 struct ibcc_snapshot *s)
 {
 	ibcc_units_conclude(c->units);
+	learn_ends(c, t, s);
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		struct ibcc_port_sample *p = &s->port[i];
 
 		if (!c->port[i].got)
 			continue;
 		p->tick_ps = ibcc_units_tick_ps(c->units, t, i, tick_of(&c->port[i]));
-		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, p->tick_ps, &p->delta);
+		ibcc_counters_distrust(&p->now, t->port[i].rate_mbps, p->tick_ps,
+				       c->node[t->port[i].node].stops, &p->delta);
 	}
 }
 

@@ -125,7 +125,7 @@ static void extend(struct discovery *d)
 	d->good = false;
 }
 
-static int walk(struct ibcc_walk *w, struct ibcc_transport *tr)
+int ibcc_discover(struct ibcc_transport *tr, struct ibcc_walk *w)
 {
 	struct discovery d = { .w = w, .tr = tr, .good = true };
 	int rc = 0;
@@ -146,57 +146,73 @@ static int walk(struct ibcc_walk *w, struct ibcc_transport *tr)
 		if (!rc)
 			rc = take(&d);
 	}
+	tr->deadline_ns = 0;
 	ibcc_batch_fini(&d.batch);
 	free(d.get);
 	free(d.again);
 	return rc;
 }
 
-static void tell(const struct ibcc_walk_gaps *g, char *why, size_t len)
+/* What of the fabric is missing; empty: nothing. */
+static void say_gaps(const struct ibcc_walk *w, const struct ibcc_topo *t, char *why, size_t len)
 {
-	char missing[200] = "", odd[40] = "";
+	char silent[300] = "", partial[160] = "", odd[440] = "";
+	struct ibcc_walk_gaps g;
 
-	if (g->n)
-		snprintf(missing, sizeof(missing), "%u requests without a good answer (%s)", g->n,
-			 g->first);
-	if (g->n_odd)
-		snprintf(odd, sizeof(odd), "%u contradictions", g->n_odd);
-	snprintf(why, len, "incomplete: %s%s%s", missing, g->n && g->n_odd ? ", " : "", odd);
+	ibcc_walk_gaps(w, &g);
+	ibcc_topo_gaps_text(t, silent, sizeof(silent));
+	if (g.n_partial)
+		snprintf(partial, sizeof(partial), "; %s left %u request%s unanswered", g.partial,
+			 g.n_partial, g.n_partial > 1 ? "s" : "");
+	if (g.n_odd)
+		snprintf(odd, sizeof(odd), "; %s", g.odd);
+	if (!g.n && !g.n_odd)
+		snprintf(why, len, "%s", "");
+	else if (silent[0])
+		snprintf(why, len, "incomplete: no answer from %s%s%s", silent, partial, odd);
+	else
+		snprintf(why, len, "incomplete: %s%s",
+			 partial[0] ? partial + 2
+			 : odd[0]   ? odd + 2
+				    : "some requests had no answer",
+			 partial[0] ? odd : "");
 }
 
-struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, uint64_t *gaps, int *err, char *why,
-				     size_t len)
+static int find(const struct ibcc_walk *w, struct ibcc_topo *t, char *why, size_t len)
 {
-	/* No SL to VL maps: nothing that is decided asks for a VL, and they would be nine tenths of
-	 * all Gets.
-	 */
+	if (!t->n_nodes)
+		return -ENOLINK;
+	ibcc_topo_leave_planes(t);
+	if (ibcc_topo_find_virtual(t) || ibcc_topo_find_gaps(t))
+		return -ENOMEM;
+	say_gaps(w, t, why, len);
+	return 0;
+}
+
+struct ibcc_topo *ibcc_discover_topo(struct ibcc_walk *w, int *err, char *why, size_t len)
+{
+	struct ibcc_topo *t = ibcc_walk_topo(w);
+
+	*err = t ? find(w, t, why, len) : -ENOMEM;
+	if (!*err)
+		return t;
+	ibcc_topo_free(t);
+	snprintf(why, len, "%s",
+		 *err == -ENOLINK ? "the local port does not answer SMPs" : strerror(-*err));
+	return NULL;
+}
+
+struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len)
+{
 	const struct ibcc_walk_options o = { 0 };
 	struct ibcc_walk *w = ibcc_walk_new(&o);
-	struct ibcc_walk_gaps g = { 0 };
 	struct ibcc_topo *t = NULL;
-	int rc;
 
-	rc = w ? walk(w, tr) : -ENOMEM;
-	tr->deadline_ns = 0;
-	if (rc == 0) {
-		t = ibcc_walk_topo(w);
-		rc = !t ? -ENOMEM : !t->n_nodes ? -ENOLINK : 0;
-		ibcc_walk_gaps(w, &g);
-	}
-	ibcc_walk_free(w);
-	*err = rc;
-	if (gaps)
-		*gaps = g.sum;
-	snprintf(why, len, "%s", "");
-	if (rc == 0) {
-		if (g.sum)
-			tell(&g, why, len);
-		return t;
-	}
-	ibcc_topo_free(t);
-	if (rc == -ENOLINK)
-		snprintf(why, len, "the local port does not answer SMPs");
+	*err = w ? ibcc_discover(tr, w) : -ENOMEM;
+	if (!*err)
+		t = ibcc_discover_topo(w, err, why, len);
 	else
-		snprintf(why, len, "discovery failed: %s", strerror(-rc));
-	return NULL;
+		snprintf(why, len, "%s", strerror(-*err));
+	ibcc_walk_free(w);
+	return t;
 }

@@ -34,6 +34,7 @@
 #define RECEIVE_MAX     4u /* before sending goes on */
 #define SLICE_MS        50 /* longest wait without looking at cancel */
 #define MAX_BACKOFF     3u /* the timeout doubles so often */
+#define LATE_SHARE      4u /* of its first timeout: an answer that takes longer hardly comes */
 #define RETRY_PAUSE_NS  (10 * MS)
 #define DRAIN_NS        (2000 * MS)
 #define PROBE_FIRST_NS  (1000 * MS)
@@ -48,7 +49,7 @@ struct slot {
 	bool busy;
 	uint32_t tid;
 	size_t op;
-	uint64_t deadline_ns;
+	uint64_t late_ns, deadline_ns;
 };
 
 struct ibcc_window {
@@ -122,6 +123,14 @@ static struct slot *slot_take(struct ibcc_window *w)
 	return &w->slot[w->next_tid % SLOTS];
 }
 
+static void note_due(struct ibcc_window *w, const struct slot *s)
+{
+	uint64_t due = s->late_ns < s->deadline_ns ? s->late_ns : s->deadline_ns;
+
+	if (due < w->due_ns)
+		w->due_ns = due;
+}
+
 static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 {
 	struct ibcc_mad_op *op = &r->op[i];
@@ -154,9 +163,11 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 	*s = (struct slot){ .busy = true,
 			    .tid = w->next_tid++,
 			    .op = i,
+			    .late_ns = ibcc_run_node_of(r, i)
+					       ? UINT64_MAX
+					       : w->last_send_ns + w->timeout_ms * MS / LATE_SHARE,
 			    .deadline_ns = w->last_send_ns + (wait_ms + wait_ms / 4) * MS };
-	if (s->deadline_ns < w->due_ns)
-		w->due_ns = s->deadline_ns;
+	note_due(w, s);
 	w->in_flight++;
 	w->unheard++;
 	w->n_sent++;
@@ -289,7 +300,7 @@ static void receive(struct ibcc_window *w, struct ibcc_run *r, int wait_ms)
 	}
 }
 
-/* Ends attempts whose time is over. */
+/* Ends attempts whose time is over, and lets others in beside those that are late. */
 static void expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 {
 	if (now < w->due_ns)
@@ -300,12 +311,16 @@ static void expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 
 		if (!s->busy)
 			continue;
+		if (s->late_ns <= now) {
+			s->late_ns = UINT64_MAX;
+			ibcc_run_is_late(r, s->op);
+		}
 		if (s->deadline_ns <= now) {
 			s->busy = false;
 			w->in_flight--;
 			attempt_failed(w, r, s->op, now, -ETIMEDOUT);
-		} else if (s->deadline_ns < w->due_ns) {
-			w->due_ns = s->deadline_ns;
+		} else {
+			note_due(w, s);
 		}
 	}
 }

@@ -190,5 +190,14 @@ void ibcc_run_finish(struct ibcc_run *r, size_t i, int err)
 {
 	r->op[i].err = err;
 	r->left--;
+	if (!r->progress[i].late)
+		node_leave(r, i);
+}
+
+void ibcc_run_is_late(struct ibcc_run *r, size_t i)
+{
+	if (ibcc_run_node_of(r, i) || r->progress[i].late)
+		return;
+	r->progress[i].late = true;
 	node_leave(r, i);
 }

@@ -24,6 +24,7 @@ struct ibcc_run_node {
 /* What a run knows of a request beside its op. */
 struct ibcc_run_progress {
 	uint8_t attempts;
+	bool late;       /* it holds no place of its node any more: see ibcc_run_is_late() */
 	uint64_t due_ns; /* of the next attempt */
 	size_t after;    /* the next that waits for the same node, as index + 1 */
 };
@@ -81,6 +82,12 @@ enum ibcc_run_event {
 	IBCC_RUN_TIMED_OUT,
 };
 void ibcc_run_count(struct ibcc_run *r, size_t i, enum ibcc_run_event e);
+
+/* A request by a directed route has been on its way for so long that no switch is at work on it:
+ * others may have their turn. Without that, a silent switch with its many links would take as many
+ * timeouts one after the other.
+ */
+void ibcc_run_is_late(struct ibcc_run *r, size_t i);
 
 /* A request that was begun has its end. */
 void ibcc_run_finish(struct ibcc_run *r, size_t i, int err);

@@ -126,7 +126,7 @@ static int prepare(struct poll *p)
 	if (!tr)
 		return err;
 	ibcc_poll_once_begin(&p->discovery, tr);
-	p->topo = ibcc_discover_walk(tr, NULL, &err, why, sizeof(why));
+	p->topo = ibcc_discover_walk(tr, &err, why, sizeof(why));
 	ibcc_poll_once_end(&p->discovery, tr);
 	if (!p->topo || *why)
 		fprintf(stderr, "ibcc-bench: %s\n", why);

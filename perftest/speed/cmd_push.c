@@ -153,7 +153,7 @@ static int run(struct push *p)
 
 	p->tr = ibcc_umad_open(&o, &err, why, sizeof(why));
 	if (p->tr)
-		p->topo = ibcc_discover_walk(p->tr, NULL, &err, why, sizeof(why));
+		p->topo = ibcc_discover_walk(p->tr, &err, why, sizeof(why));
 	if (!p->topo) {
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 		return err;

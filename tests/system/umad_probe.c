@@ -38,7 +38,7 @@ static struct ibcc_topo *discover(void)
 	struct ibcc_transport *tr = open_port(0);
 	char why[200];
 	int err;
-	struct ibcc_topo *t = ibcc_discover_walk(tr, NULL, &err, why, sizeof(why));
+	struct ibcc_topo *t = ibcc_discover_walk(tr, &err, why, sizeof(why));
 
 	ibcc_transport_free(tr);
 	if (!t || *why) {

@@ -159,7 +159,7 @@ static void test_confirmed(void **state)
 	r->confidence_permille = 700;
 	passes(f, 20);
 	assert_false(is_on(f, r));
-	assert_true(said(f, "counters of too many ports are missing"));
+	assert_true(said(f, "nothing is decided"));
 	f->s.pic.trustworthy = true;
 	pass(f);
 	assert_true(is_on(f, r));

@@ -238,14 +238,14 @@ static void test_too_fast(void **state)
 		a.width[c] = 32;
 	b = a;
 	b.t_ns += 343000000;
-	b.v[IBCC_CTR_XMIT_DATA] = 5;
+	b.v[IBCC_CTR_XMIT_DATA] = b.v[IBCC_CTR_RCV_DATA] = b.v[IBCC_CTR_XMIT_WAIT] = 5;
 	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
-	ibcc_counters_distrust(&b, 400000, tick_ps, &d);
+	ibcc_counters_distrust(&b, 400000, tick_ps, 0, &d);
 	for (int c = 0; c < IBCC_CTR_COUNT; c++)
 		assert_int_equal(d.flags[c], IBCC_DELTA_VALID);
 	b.t_ns += 1000000;
 	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
-	ibcc_counters_distrust(&b, 400000, tick_ps, &d);
+	ibcc_counters_distrust(&b, 400000, tick_ps, 0, &d);
 	for (int c = 0; c < IBCC_CTR_COUNT; c++)
 		assert_int_equal(d.flags[c] & IBCC_DELTA_SATURATED,
 				 c == IBCC_CTR_XMIT_DATA || c == IBCC_CTR_RCV_DATA ||
@@ -254,14 +254,29 @@ static void test_too_fast(void **state)
 					 : 0);
 	/* A slower link, no tick, 64 bits. */
 	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
-	ibcc_counters_distrust(&b, 200000, 0, &d);
+	ibcc_counters_distrust(&b, 200000, 0, 0, &d);
 	for (int c = 0; c < IBCC_CTR_COUNT; c++)
 		assert_int_equal(d.flags[c], IBCC_DELTA_VALID);
 	a.width[IBCC_CTR_XMIT_DATA] = b.width[IBCC_CTR_XMIT_DATA] = 64;
 	b.t_ns += 1000000000;
 	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
-	ibcc_counters_distrust(&b, 400000, tick_ps, &d);
+	ibcc_counters_distrust(&b, 400000, tick_ps, 0, &d);
 	assert_int_equal(d.flags[IBCC_CTR_XMIT_DATA], IBCC_DELTA_VALID);
+	/* What stands still has not gone round, and what is known to stop cannot. */
+	assert_int_equal(d.flags[IBCC_CTR_XMIT_WAIT], IBCC_DELTA_VALID | IBCC_DELTA_SATURATED);
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 400000, tick_ps, 1u << IBCC_CTR_XMIT_WAIT, &d);
+	assert_int_equal(d.flags[IBCC_CTR_XMIT_WAIT], IBCC_DELTA_VALID);
+	a.v[IBCC_CTR_XMIT_WAIT] = b.v[IBCC_CTR_XMIT_WAIT] = 77;
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 400000, tick_ps, 0, &d);
+	assert_int_equal(d.flags[IBCC_CTR_XMIT_WAIT], IBCC_DELTA_VALID);
+	/* At its end it stands still, too, and says nothing of how long ago it came there. */
+	a.v[IBCC_CTR_XMIT_WAIT] = b.v[IBCC_CTR_XMIT_WAIT] = UINT32_MAX;
+	assert_int_equal(ibcc_counters_at_end(&b), 1u << IBCC_CTR_XMIT_WAIT);
+	assert_int_equal(ibcc_counters_diff(&a, &b, &d), 0);
+	ibcc_counters_distrust(&b, 400000, tick_ps, 1u << IBCC_CTR_XMIT_WAIT, &d);
+	assert_int_equal(d.flags[IBCC_CTR_XMIT_WAIT], IBCC_DELTA_VALID | IBCC_DELTA_SATURATED);
 }
 
 int main(void)

@@ -168,6 +168,25 @@ static void test_share_of_a_node(void **state)
 	port_teardown(&x);
 }
 
+/* Silence about directed routes is waited for together, as no switch is at work on them: a silent
+ * switch with many links costs hardly more than one timeout.
+ */
+static void test_silent_directed_routes(void **state)
+{
+	struct port_fixture x = port_setup(LOSE, 64, 0, 100);
+	uint64_t from = x.p->now_ns;
+
+	(void)state;
+	for (size_t i = 0; i < x.n; i++)
+		x.op[i].lid = 0xffff;
+	assert_int_equal(port_run(&x), 0);
+	for (size_t i = 0; i < x.n; i++)
+		assert_int_equal(x.op[i].err, -ETIMEDOUT);
+	/* Two every quarter of the 100 ms, and the last one's timeout. */
+	assert_in_range((x.p->now_ns - from) / MS, 49 * 25, 49 * 25 + 125 + 75);
+	port_teardown(&x);
+}
+
 /* At its deadline a run ends with what it has. */
 static void test_deadline(void **state)
 {
@@ -415,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_dead_node),
 		cmocka_unit_test(test_accounts),
+		cmocka_unit_test(test_silent_directed_routes),
 		cmocka_unit_test(test_share_of_a_node),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_undeliverable),

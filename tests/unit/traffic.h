@@ -27,6 +27,7 @@ struct traffic {
 	uint64_t now_ns;
 	uint64_t late_ns; /* readings are taken for so much later than they are */
 	struct traffic_port port[256];
+	uint32_t rcv_mbps[256]; /* by port: what comes in */
 	struct ibcc_counters ctr[256];
 };
 
@@ -50,13 +51,14 @@ static inline void traffic_pass(struct traffic *tr)
 		struct ibcc_counters *c = &tr->ctr[i];
 		uint64_t bytes = p->mbps * (TRAFFIC_INTERVAL_NS / 1000) / 8;
 
-		if (!tr->t->port[i].num || tr->t->port[i].peer == IBCC_NONE)
+		if (!tr->t->port[i].num || !ibcc_topo_has_link(tr->t, i))
 			continue;
 		c->t_ns = tr->now_ns + tr->late_ns;
 		c->v[IBCC_CTR_XMIT_DATA] += bytes / 4;
 		c->v[IBCC_CTR_XMIT_PKTS] += bytes / TRAFFIC_PACKET;
 		c->v[IBCC_CTR_XMIT_WAIT] +=
 			TRAFFIC_INTERVAL_NS * p->wait_permille / TRAFFIC_TICK_PS;
+		c->v[IBCC_CTR_RCV_DATA] += tr->rcv_mbps[i] * (TRAFFIC_INTERVAL_NS / 1000) / 32;
 		c->v[IBCC_CTR_RCV_BECN] += p->becn;
 		c->v[IBCC_CTR_RCV_FECN] += p->fecn;
 		if (p->silent)

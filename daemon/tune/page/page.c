@@ -208,7 +208,9 @@ static void write_roots(FILE *out, const json_t *plan)
 
 	ibcc_page_heading(out, "Where congestion starts");
 	if (!json_array_size(roots))
-		ibcc_page_paragraph(out, "No congestion.");
+		ibcc_page_paragraph(out, tune_str(json_object_get(plan, "fabric"), "blind")[0]
+						 ? "Congestion cannot be seen."
+						 : "No congestion.");
 	json_array_foreach (roots, i, o) {
 		if (i == ROOTS)
 			break;
@@ -319,6 +321,7 @@ static void write_notes(FILE *out, const json_t *report)
 	write_sentence(out, &any, "Roll-out", tune_rollout_text(status, text, sizeof(text)));
 	write_sentence(out, &any, "Plugin", tune_str(status, "plugin_trouble"));
 	write_sentence(out, &any, "Discovery", tune_str(status, "discovery_trouble"));
+	write_sentence(out, &any, "No answer from", tune_str(fabric, "silent"));
 	write_sentence(out, &any, "State file", tune_str(status, "state_trouble"));
 	write_sentence(out, &any, "Clock", tune_str(fabric, "clock_trouble"));
 	write_sentence(out, &any, "Election",
