@@ -245,6 +245,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 				ibcc_tuner_parameters(c->tuner), &c->picture);
 	if (rc)
 		return rc;
+	ibcc_picture_tell_logs(&c->picture, c->topo, &c->snapshot);
 	rc = ibcc_cycle_judge_rollout(c, act, why);
 	if (!rc)
 		rc = prove(c, act, loose);

@@ -10,6 +10,7 @@
 #include <ibcc/hash.h>
 #include <ibcc/log.h>
 #include <ibcc/rates.h>
+#include <ibcc/throttle.h>
 
 #include "daemon/apply/refusal.h"
 
@@ -38,6 +39,7 @@ struct ibcc_explain {
 	uint64_t generation;
 	uint64_t drift_sum;
 	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
+	char held_back[IBCC_WHY_BYTES];
 	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
 	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
 	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
@@ -322,6 +324,18 @@ static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		ibcc_log_of(IBCC_LOG_DOUBTED, text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
 }
 
+static void tell_held_back(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_throttle_text(c->topo, &c->actual, &text);
+	if (!strcmp(x->held_back, text.text))
+		return;
+	memcpy(x->held_back, text.text, sizeof(x->held_back));
+	ibcc_log_of(IBCC_LOG_HELD_BACK, text.text[0] ? LOG_WARNING : LOG_NOTICE, "%s",
+		    text.text[0] ? text.text : "no settings hold adapters back at all times");
+}
+
 static void tell_once(char *last, const char *what, const char *text)
 {
 	if (!strcmp(last, text))
@@ -385,6 +399,7 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, cons
 	tell_vendor(x, c);
 	tell_audit(x, c);
 	tell_doubted(x, c);
+	tell_held_back(x, c);
 	if (!c->decided)
 		return;
 	tell_roots(x, c);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <ibcc/notice.h>
+#include <ibcc/throttle.h>
 #include <ibcc/version.h>
 
 #include "daemon/apply/plugin_client.h"
@@ -369,6 +370,15 @@ static json_t *drift_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
+static json_t *held_back_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+	uint32_t n = ibcc_throttle_text(c->topo, &c->actual, &text);
+
+	return json_pack("{si so}", "endports", (int)n, "text",
+			 n ? ibcc_json_text(text.text) : json_null());
+}
+
 static json_t *unknown_status(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
@@ -407,6 +417,8 @@ static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *
 		ibcc_why_set(reason, 0, "%s", ibcc_target_summary(&c->target));
 	else if (c && !reason->text[0])
 		ibcc_trust_say(c->topo, &c->snapshot, reason->text, sizeof(reason->text));
+	if (c && !reason->text[0])
+		ibcc_throttle_text(c->topo, &c->actual, reason);
 	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
 		return "degraded";
 	return c && c->decided ? "ok" : "starting";
@@ -458,6 +470,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "rollout", rollout_status(c));
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
+		json_object_set_new(o, "held_back", held_back_status(c));
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));

@@ -51,6 +51,13 @@ struct ibcc_pair {
 	uint32_t packets; /* of those logged in the interval: a sample */
 };
 
+/* What a switch's CongestionLog says of a root, held against the adapters' BECNs and bytes. */
+enum ibcc_log_verdict {
+	IBCC_LOG_OPEN, /* too little is logged */
+	IBCC_LOG_AGREES,
+	IBCC_LOG_CONTRADICTED,
+};
+
 struct ibcc_root {
 	uint32_t port; /* switch output port (fabric-wide index) where congestion starts */
 	enum ibcc_congestion kind;
@@ -90,6 +97,8 @@ struct ibcc_root {
 	/* Pairs that find their bottleneck here, by the log, and what they get of it together; 0
 	 * with `logged`: nobody does.
 	 */
+	enum ibcc_log_verdict log; /* of this pass, ... */
+	bool log_untrue; /* ... and whether the last one that was not open contradicted it */
 	bool logged;
 	uint32_t n_limited;
 	double limited_mbps;
@@ -138,6 +147,10 @@ struct ibcc_picture {
 	const struct ibcc_load *load; /* by endport; the estimator's until its next run */
 };
 void ibcc_picture_fini(struct ibcc_picture *p);
+
+/* Tells the trust in each switch's log (its port 0) what this pass's comparisons came to. */
+void ibcc_picture_tell_logs(const struct ibcc_picture *p, const struct ibcc_topo *t,
+			    struct ibcc_snapshot *s);
 
 /* The picture's root at a port, seen now or only known; NULL: neither. */
 const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t port);

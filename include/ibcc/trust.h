@@ -32,6 +32,7 @@ enum ibcc_doubt {
 	IBCC_DOUBT_NODE,  /* several neighbours contradict the node, on most links compared */
 	IBCC_DOUBT_LINK,  /* the other end received something else, and which is wrong nobody tells
 			   */
+	IBCC_DOUBT_LOG,   /* of a switch's port 0: its CongestionLog is contradicted */
 };
 
 /* What a comparison came to, over passes. */
@@ -59,7 +60,8 @@ struct ibcc_trust {
 	bool compared;         /* what it sends has been compared with the other end */
 	bool blamed;           /* of a node's first port, within ibcc_trust_judge() */
 	struct ibcc_finding time;
-	bool beyond_rate; /* of its last wrong interval: the other end counted likewise */
+	struct ibcc_finding log; /* of a switch's port 0 */
+	bool beyond_rate;        /* of its last wrong interval: the other end counted likewise */
 	struct ibcc_mark_excess fecn, becn;
 	struct ibcc_finding link[2]; /* what it sends, against the other end: data, packets */
 	struct ibcc_tally tally[4];  /* by enum ibcc_ctr: XMIT_DATA to RCV_PKTS */
@@ -73,6 +75,12 @@ struct ibcc_trust {
  * lacks are not compared.
  */
 void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s);
+
+/* A switch's CongestionLog was compared with the adapters' counters. It is doubted after so many
+ * contradictions in a row, and believed again after as many passes in which it agrees, or in which
+ * it tells nothing.
+ */
+void ibcc_trust_log(struct ibcc_trust *r, bool contradicted);
 
 /* Why, for a sentence that begins with the port; "" for IBCC_DOUBT_NONE. */
 const char *ibcc_trust_reason(enum ibcc_doubt doubt);

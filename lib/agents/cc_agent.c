@@ -130,6 +130,17 @@ static uint32_t timestamp(const struct ibcc_agents *a, uint32_t endport)
 	return (uint32_t)(t * (uint64_t)(1000 + q->clock_off_permille) / 1000 + (uint64_t)jump);
 }
 
+/* A switch whose log tells one flow, whatever its ports marked. */
+static void log_one_flow(struct ibcc_cc_log *v, const struct ibcc_agent_quirks *q)
+{
+	for (unsigned int i = 0; i < IBCC_CC_LOG_SWITCH_ENTRIES; i++) {
+		if (!v->u.sw.entry[i].SLID)
+			continue;
+		v->u.sw.entry[i].SLID = q->log_slid;
+		v->u.sw.entry[i].DLID = q->log_dlid;
+	}
+}
+
 static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 		    uint8_t *mad)
 {
@@ -143,6 +154,8 @@ static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	if (is_switch(a, endport)) {
 		v.LogType = IBCC_CC_LOG_SWITCH;
 		v.u.sw.CurrentTimeStamp = timestamp(a, endport);
+		if (quirks_of(a, endport)->log_slid)
+			log_one_flow(&v, quirks_of(a, endport));
 	} else {
 		v.LogType = IBCC_CC_LOG_CA;
 		v.u.ca.CurrentTimeStamp = timestamp(a, endport);

@@ -155,7 +155,7 @@ static void note_load(struct ibcc_load *l, const struct load *now)
 /* Makes what is remembered of a port that of the picture's root k. */
 static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 {
-	struct memory r = { .port = port }, *grown;
+	struct memory r = { .port = port, .n_endports = m->n_endports }, *grown;
 	uint32_t i = k;
 
 	while (i < m->n && m->root[i].port != port)

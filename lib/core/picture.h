@@ -32,11 +32,12 @@ struct pair_count {
 	double chance; /* their relative variance */
 };
 
-/* BECNs of an endport that may be one root's, and of how many passes; both fade. Endports are read
- * in different passes: what they have in the same time is their mean.
+/* What an endport's own counters told while a root was held; all fade. Endports are read in
+ * different passes: what they have in the same time is their mean.
  */
-struct becn_count {
-	double n, passes;
+struct endport_count {
+	double n, passes;   /* BECNs that may be the root's, and of how many passes */
+	double mbps, reads; /* what it sent while the root carried something: a sum, of how many */
 };
 
 /* What is remembered of a root. */
@@ -50,12 +51,14 @@ struct memory {
 	/* Of the log while it was held; fades. */
 	struct pair_count *pair; /* owned */
 	uint32_t n, cap;
-	struct becn_count *marked; /* by endport; owned */
-	double samples, marks;     /* sums over the pairs */
+	struct endport_count *marked; /* by endport; owned */
+	uint32_t n_endports;
+	double samples, marks; /* sums over the pairs */
 	double sent_mbps,
 		sent_ns;      /* sums over passes: what the root sent, times the time; the time */
 	double passes;        /* how many they count as */
 	double capacity_mbps; /* the most that a slow receiver takes; 0: not known */
+	bool untrue;          /* the last comparison of the log contradicted it */
 	uint16_t unlogged;    /* passes in a row without a packet of it in the log */
 };
 
@@ -175,12 +178,23 @@ int ibcc_picture_roots(struct job *j);
 
 /* picture_log.c again: packets of a root's log that a port sent. */
 double ibcc_picture_logged(const struct memory *m, uint32_t src);
+/* Has another root at least a packet of a port in its log? */
+bool ibcc_picture_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
+				   uint32_t src);
 /* Counts a root's pairs if it is held, or else forgets them. -ENOMEM. */
 int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now);
 /* Then gives each pair its marks. */
 void ibcc_picture_weigh_pairs(const struct job *j);
 /* Passes in a row without a packet in the log: what was counted is not so any more. */
 #define IBCC_UNLOGGED_MAX 8u
+
+/* Does no other port of a root's switch mark, as those do that have one setting with it? */
+bool ibcc_picture_marks_alone(const struct job *j, uint32_t port);
+
+/* picture_log_check.c: holds what the log of a root's switch said of it against the adapters'
+ * counters. What is contradicted is forgotten, so that the next comparison has new packets.
+ */
+enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory *m);
 
 /* picture_shares.c: tells the roots whom they limit. -ENOMEM. */
 int ibcc_picture_shares(const struct job *j);

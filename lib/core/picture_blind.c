@@ -135,6 +135,12 @@ static bool any_without(const struct job *j, enum ibcc_ctr ctr)
 	return false;
 }
 
+static bool is_log_doubted(const struct job *j, uint32_t node)
+{
+	return node < j->t->n_nodes &&
+	       j->s->port[j->t->node[node].first_port].trust.doubt == IBCC_DOUBT_LOG;
+}
+
 /* What some count and others have in a log, a sample of it, cannot be compared: so it is the log's
  * for all.
  */
@@ -148,9 +154,9 @@ void ibcc_picture_infer_marks(const struct job *j)
 		uint32_t src = ibcc_topo_port_of_lid(j->t, j->s->mark[i].slid);
 		uint32_t dst = ibcc_topo_port_of_lid(j->t, j->s->mark[i].dlid);
 
-		if (src == IBCC_NONE || dst == IBCC_NONE || src >= j->s->n_ports ||
-		    dst >= j->s->n_ports || !is_ca_port(j->t, src) || !is_ca_port(j->t, dst) ||
-		    !j->load[src].read || !j->load[dst].read)
+		if (is_log_doubted(j, j->s->mark[i].node) || src == IBCC_NONE || dst == IBCC_NONE ||
+		    src >= j->s->n_ports || dst >= j->s->n_ports || !is_ca_port(j->t, src) ||
+		    !is_ca_port(j->t, dst) || !j->load[src].read || !j->load[dst].read)
 			continue;
 		j->load[src].becn += becn;
 		j->load[dst].fecn += !j->s->port[dst].now.width[IBCC_CTR_RCV_FECN];

@@ -128,10 +128,10 @@ static double fade(struct memory *m, const struct ibcc_root *now)
  * reading was made is known less exactly than what it read: an interval that is taken for too short
  * has one beside it that is taken for too long, so the mean is over time, not over rates.
  */
-static void note_rate(struct memory *m, const struct load *l)
+static bool note_rate(struct memory *m, const struct load *l)
 {
 	if (!l->usable || l->mbps * IBCC_TRACE_SHARE < m->capacity_mbps)
-		return;
+		return false;
 	m->sent_mbps += (double)l->mbps * (double)l->ns;
 	m->sent_ns += (double)l->ns;
 	m->passes += 1;
@@ -139,6 +139,23 @@ static void note_rate(struct memory *m, const struct load *l)
 		m->capacity_mbps += FOLLOW * (l->mbps - m->capacity_mbps);
 	else if (m->passes >= IBCC_JUDGE_PASSES)
 		m->capacity_mbps = fmax(m->capacity_mbps, m->sent_mbps / m->sent_ns);
+	return true;
+}
+
+/* What each adapter sent, in the passes in which the root's own rate was counted. */
+static void note_sent(struct memory *m, const struct job *j, bool counted)
+{
+	for (uint32_t i = 0; i < j->t->n_endports; i++) {
+		const struct load *l = &j->load[j->t->endport[i]];
+		struct endport_count *c = &m->marked[i];
+
+		c->mbps *= 1 - FADE;
+		c->reads *= 1 - FADE;
+		if (!counted || !l->usable)
+			continue;
+		c->mbps += l->mbps;
+		c->reads += 1;
+	}
 }
 
 static int add(struct memory *m, const struct ibcc_pair *now)
@@ -214,7 +231,7 @@ int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct
 	if (!(m->capacity_mbps > 0) || m->kind != r->kind)
 		m->capacity_mbps = r->rate_mbps;
 	m->kind = r->kind;
-	note_rate(m, &j->load[m->port]);
+	note_sent(m, j, note_rate(m, &j->load[m->port]));
 	for (uint32_t i = 0; i < now->n_pairs && !ret; i++)
 		ret = add(m, &now->pair[i]);
 	return ret;
@@ -229,8 +246,8 @@ double ibcc_picture_logged(const struct memory *m, uint32_t src)
 	return sum;
 }
 
-static bool is_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
-				uint32_t src)
+bool ibcc_picture_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
+				   uint32_t src)
 {
 	for (uint32_t k = 0; k < m->n; k++)
 		if (&m->root[k] != r && ibcc_picture_logged(&m->root[k], src) >= 1)
@@ -238,8 +255,7 @@ static bool is_logged_elsewhere(const struct ibcc_estimator *m, const struct mem
 	return false;
 }
 
-/* Where a switch has one setting for all its ports, others of them mark, too. */
-static bool marks_alone(const struct job *j, uint32_t port)
+bool ibcc_picture_marks_alone(const struct job *j, uint32_t port)
 {
 	const struct ibcc_endport_cc *sw = switch_cc(j, port);
 
@@ -254,13 +270,13 @@ static void weigh(struct memory *m, const struct job *j)
 	m->marks = 0;
 	for (uint32_t i = 0; i < m->n; i++) {
 		struct pair_count *q = &m->pair[i];
-		const struct becn_count *becns = &m->marked[j->t->port[q->src].endport];
+		const struct endport_count *becns = &m->marked[j->t->port[q->src].endport];
 		double part;
 
 		q->marks = 0;
 		q->chance = 1 / q->logged;
-		if (becns->n < 1 || !marks_alone(j, m->port) ||
-		    is_logged_elsewhere(j->m, m, q->src))
+		if (becns->n < 1 || !ibcc_picture_marks_alone(j, m->port) ||
+		    ibcc_picture_logged_elsewhere(j->m, m, q->src))
 			continue;
 		part = q->logged / ibcc_picture_logged(m, q->src);
 		q->marks = part * becns->n / becns->passes;

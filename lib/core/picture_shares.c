@@ -98,12 +98,14 @@ static bool stand_out(const struct memory *m, double level)
 /* Are a root's pairs known so well that those that it limits stand out? Not so well is needed for a
  * root of which they were known before.
  */
-static bool is_known(const struct memory *m)
+static bool is_known(const struct memory *m, const struct job *j)
 {
+	uint32_t sw = j->t->node[j->t->port[m->port].node].first_port;
 	bool before = m->held && m->held->limits_known;
 	double level;
 
-	if (m->samples < (before ? MIN_SAMPLES / 2 : MIN_SAMPLES) ||
+	if (j->s->port[sw].trust.doubt == IBCC_DOUBT_LOG ||
+	    m->samples < (before ? MIN_SAMPLES / 2 : MIN_SAMPLES) ||
 	    m->passes < IBCC_JUDGE_PASSES || m->unlogged >= IBCC_UNLOGGED_MAX)
 		return false;
 	level = find_level(m);
@@ -231,11 +233,13 @@ static int solve(struct shares *s, const struct job *j)
 	return ret;
 }
 
-static void look_at(struct shares *s, const struct job *j, uint32_t k, const struct memory *m)
+static void look_at(struct shares *s, const struct job *j, uint32_t k, struct memory *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 
-	r->logged = is_known(m);
+	r->log = ibcc_picture_check_log(j, m);
+	r->log_untrue = m->untrue;
+	r->logged = !m->untrue && is_known(m, j);
 	r->samples = m->samples;
 	r->capacity_mbps = m->capacity_mbps;
 	r->sends = m->sends;
@@ -265,7 +269,7 @@ int ibcc_picture_shares(const struct job *j)
 	};
 	if (s.seen && s.flow && s.use && s.src && s.capacity) {
 		for (uint32_t k = 0; k < m->n; k++)
-			look_at(&s, j, k, &m->root[k]);
+			look_at(&s, j, k, &j->m->root[k]);
 		ret = solve(&s, j);
 	}
 	free(s.seen);

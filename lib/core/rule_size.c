@@ -200,6 +200,8 @@ static void by_becns(struct pass *p, struct held *h)
 	/* Numbers by who waits are guesses, which the first that are counted replace sooner. */
 	uint32_t far = 1000 + IBCC_LAW_MARGIN_PERMILLE, near = 1000 - IBCC_LAW_MARGIN_PERMILLE;
 	bool guess = r->basis == IBCC_BASIS_WAITING && (end >= far || end <= near);
+	/* Numbers by a log that the adapters' counters contradict are none. */
+	bool untrue = r->basis == IBCC_BASIS_LOGGED && h->known->log_untrue;
 	bool leads = &p->c->par.root[r->leader] == r;
 	bool end_fits = end <= far && end >= SHRUNK_PERMILLE;
 	bool loop_fits = loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR;
@@ -208,7 +210,7 @@ static void by_becns(struct pass *p, struct held *h)
 	if (!n || !rate)
 		return;
 	r->basis = IBCC_BASIS_MARKED;
-	if ((end_fits || !leads) && loop_fits && !guess)
+	if ((end_fits || !leads) && loop_fits && !guess && !untrue)
 		return;
 	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, h);
 	d->a = n;

@@ -328,6 +328,8 @@ static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 			r->doubt = r->beyond_rate ? IBCC_DOUBT_RATE : IBCC_DOUBT_TIME;
 		else if (marks)
 			r->doubt = IBCC_DOUBT_MARKS;
+		else if (r->log.stands)
+			r->doubt = IBCC_DOUBT_LOG;
 		contradicted |= sends_wrong(s, i);
 	}
 	while (contradicted && blame_nodes(t, s))
@@ -338,6 +340,25 @@ static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 		if (is_linked(t, i) && sends_wrong(s, i) && !is_doubted(s, i) &&
 		    (*peer == IBCC_DOUBT_NONE || *peer == IBCC_DOUBT_LINK))
 			s->port[i].trust.doubt = IBCC_DOUBT_LINK;
+	}
+}
+
+void ibcc_trust_log(struct ibcc_trust *r, bool contradicted)
+{
+	note(&r->log, contradicted ? MORE : RIGHT);
+}
+
+/* A doubted log that tells nothing any more can do no harm. */
+static void look_at_silent_logs(const struct ibcc_topo *t, struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		struct ibcc_finding *f = &s->port[t->node[i].first_port].trust.log;
+		bool tells = false;
+
+		for (uint32_t k = 0; k < s->n_marks && f->stands; k++)
+			tells |= s->mark[k].node == i;
+		if (f->stands && !tells)
+			note(f, QUIET);
 	}
 }
 
@@ -362,6 +383,7 @@ void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		for (unsigned int k = 0; k < 2 && is_linked(t, i); k++)
 			compare_ends(t, s, i, k);
+	look_at_silent_logs(t, s);
 	doubt(t, s);
 	s->n_doubted = 0;
 	for (uint32_t i = 0; i < t->n_ports; i++)
@@ -378,6 +400,9 @@ const char *ibcc_trust_reason(enum ibcc_doubt doubt)
 	case IBCC_DOUBT_TIME: return "sent and waited for longer than there was time";
 	case IBCC_DOUBT_MARKS: return "counts more marked packets than packets";
 	case IBCC_DOUBT_NODE: return "several neighbours counted otherwise";
+	case IBCC_DOUBT_LOG:
+		return "its CongestionLog names other senders than the adapters' BECNs and bytes "
+		       "do, so the log is not used";
 	case IBCC_DOUBT_LINK: return "what it sent is not what the other end received";
 	}
 	return "";

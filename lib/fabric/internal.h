@@ -87,6 +87,7 @@ enum {
 	OUTQ_CONG = 4,     /* backlog above the threshold */
 	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
 	OUTQ_SHORT = 16,   /* in evq.short_of */
+	OUTQ_FRESH = 32,   /* all it holds came now, and its port has not chosen since */
 };
 
 /* The sending side of a port and VL. */
@@ -131,8 +132,9 @@ struct sl_marks {
 /* Of an output and VL in congested state. */
 struct outq_cong {
 	uint64_t cong_ps, since_ps;
-	uint32_t off; /* backlog that ends it */
-	uint16_t rate, skip;
+	uint64_t rng;       /* draws `skip` */
+	uint32_t off, skip; /* backlog that ends it; eligible packets to pass before a mark */
+	uint16_t rate;
 	uint8_t blocks;
 };
 
@@ -469,8 +471,9 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 /* Tells a group of its settings. */
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 
-/* mark.c: thresholds of a port's outqs from the settings; entering and leaving congested state. */
+/* mark.c: thresholds from the settings; packets to pass before a mark; congested state. */
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port);
+uint32_t ibcc_fab_mark_gap(struct outq_cong *v);
 void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on);
 
 /* cclog.c */

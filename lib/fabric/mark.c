@@ -38,16 +38,18 @@ static uint32_t threshold_bytes(const struct ibcc_model *m, unsigned int thresho
 	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
 }
 
-/* How many packets an output and VL lets pass before it first marks one with this Marking_Rate: by
- * chance, so that ports with the same settings and the same traffic do not mark in step. It takes
- * nothing from a generator, so that neither the order in which settings come nor what was set
- * before matters.
+/* Each output and VL has a generator of its own, and a new Marking_Rate starts it anew. So neither
+ * the order in which settings come nor what was set before matters, and ports with the same
+ * settings and the same traffic do not mark in step.
  */
-static uint16_t phase(const struct ibcc_engine *e, uint32_t outq, uint16_t rate)
+static uint64_t mark_seed(const struct ibcc_engine *e, uint32_t outq)
 {
-	uint64_t state = (e->seed ^ 0x6d61726b) + ((uint64_t)outq << 32); /* not the flows' */
+	return (e->seed ^ 0x6d61726b) + ((uint64_t)outq << 32); /* not the flows' */
+}
 
-	return (uint16_t)ibcc_rng_below(&state, rate + 1u);
+uint32_t ibcc_fab_mark_gap(struct outq_cong *v)
+{
+	return v->rate ? ibcc_rng_below(&v->rng, 2u * v->rate + 1) : 0;
 }
 
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
@@ -71,9 +73,11 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 		v->off =
 			(uint32_t)((uint64_t)q->mark_on * e->model.mark_hysteresis_permille / 1000);
 		v->blocks = (uint8_t)size;
-		if (v->rate != rate)
-			v->skip = phase(e, (uint32_t)(v - e->cong), rate);
-		v->rate = rate;
+		if (v->rate != rate) {
+			v->rate = rate;
+			v->rng = mark_seed(e, (uint32_t)(v - e->cong));
+			v->skip = ibcc_fab_mark_gap(v);
+		}
 		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, p->num))
 			q->flags |= OUTQ_UNMASKED;
 		else

@@ -6,6 +6,10 @@
  * left. Where the output is faster than the input, it starts late enough not to run dry. Switches
  * that store and forward count the delay from its last bit.
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn (voq.h).
+ *
+ * The backlog that is compared with the threshold (mark.c) holds the packets that have to wait. A
+ * packet that finds its output free and nothing before it on its VL leaves at once and waits for
+ * nothing, so it is not counted, at any threshold.
  */
 #include "eth.h"
 #include "paths.h"
@@ -21,7 +25,7 @@ static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, ui
 }
 
 /* A port in congested state marks if it is the root, that is, if it sent as soon as it could, or if
- * its Victim_Mask bit says so regardless (Annex A10). One of rate + 1 eligible packets.
+ * its Victim_Mask bit says so regardless (Annex A10).
  */
 static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k)
 {
@@ -35,7 +39,7 @@ static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, str
 		v->skip--;
 		return;
 	}
-	v->skip = v->rate;
+	v->skip = ibcc_fab_mark_gap(v);
 	k->flags |= PKT_FECN;
 	e->stat[port].mark++;
 	ibcc_fab_log_mark(e, port, k);
@@ -78,6 +82,24 @@ uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned 
 	return send_vl(e, port, vl, false);
 }
 
+/* Above its threshold an output and VL is congested. */
+static ALWAYS_INLINE void crowded(struct ibcc_engine *e, uint32_t port, struct outq *q)
+{
+	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
+		ibcc_fab_cong_set(e, port, q, true);
+}
+
+/* After the port's choice, what it still holds has to wait. */
+static void crowded_all(struct ibcc_engine *e, uint32_t port)
+{
+	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
+		struct outq *q = port_outq(e, port, vl);
+
+		q->flags &= (uint8_t)~OUTQ_FRESH;
+		crowded(e, port, q);
+	}
+}
+
 /* One of the VLs whose turn it is. */
 static void send_in_turn(struct ibcc_engine *e, uint32_t port)
 {
@@ -100,12 +122,15 @@ void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 
 	if (!p->queued || port_busy(e, p))
 		return;
-	if (e->plain)
+	if (e->plain) {
 		send_vl(e, port, 0, true);
-	else if (e->vlarb)
+		return;
+	}
+	if (e->vlarb)
 		ibcc_vlarb_send(e, port);
 	else
 		send_in_turn(e, port);
+	crowded_all(e, port);
 }
 
 static void discard(struct ibcc_engine *e, uint32_t pkt)
@@ -135,16 +160,14 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
-/* Whether a packet need not stand in a queue: the output is free, none is before it, and it cannot
- * make congestion. All in one question, for each of them is as good as chance. An output that has
- * sent just now does not wait for what else may come at this time: most packets pass like this, one
- * right behind the other.
+/* Whether a packet need not stand in a queue: the output is free, and none is before it. All in one
+ * question, for each of them is as good as chance. An output that has sent just now does not wait
+ * for what else may come at this time: most packets pass like this, one right behind the other.
  */
 static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 				   unsigned int kind, bool plain)
 {
-	bool may = (out->busy_ps <= e->now_ps) & !out->queued & !(q->flags & OUTQ_CONG) &
-		   (e->bytes[kind] <= q->mark_on);
+	bool may = (out->busy_ps <= e->now_ps) & !out->queued;
 
 	return may && (plain || (!e->eth && !e->vlarb && !e->reading)) && credits_ok(e, q, kind);
 }
@@ -222,10 +245,13 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
 	}
+	/* Whether it waits on an empty VL is not known before the port has chosen, at this time. */
+	if (!plain && !q->holds && out->busy_ps <= e->now_ps)
+		q->flags |= OUTQ_FRESH;
 	voq_put(e, outq, slot_of(e, in->num, k->qp), pkt);
 	q->backlog += e->bytes[kind];
-	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
-		ibcc_fab_cong_set(e, o, q, true);
+	if (!(q->flags & OUTQ_FRESH))
+		crowded(e, o, q);
 	if (!plain && e->eth && e->eth->point)
 		ibcc_bcn_arrive(e, o, pkt);
 	outq_add(e, o, vl, 1, plain);
@@ -260,5 +286,6 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 			credit_return(e, k);
 			ibcc_fab_drop(e, pkt, port);
 		}
+		q->flags &= (uint8_t)~OUTQ_FRESH;
 	}
 }

@@ -9,11 +9,11 @@
  * Switches cut through. A packet may leave when link_delay + switch_delay have passed since its
  * first bit was sent to the switch, and, where the output is faster than the input, as much later
  * as the output would run dry otherwise. From then on it stands in the output's queue for the input
- * that it came by. What stands in all these queues is the output's backlog. Outputs serve the
- * inputs in turn, a packet each: of those that have any when the packet before has been sent, the
- * next one by number after the one that was served last. An idle output takes what comes first, and
- * so does one that has sent a packet just now, if nothing waits for it and the new packet does not
- * make it congested. Without credits for the packet whose turn it is, it waits for some.
+ * that it came by. Outputs serve the inputs in turn, a packet each: of those that have any when the
+ * packet before has been sent, the next one by number after the one that was served last. An idle
+ * output takes what comes first, and so does one that has sent a packet just now, if nothing waits
+ * for it. Without credits for the packet whose turn it is, it waits for some. What is taken like
+ * that has not waited; all other packets in the queues are the output's backlog.
  *
  * Hosts have an endless send queue for each flow. They take, of the flows that do not rest, the one
  * that was served longest ago, or the one whose packet came first. Backlogged flows have always one
@@ -25,7 +25,8 @@
  * hysteresis' share of that. A congested output marks packets when they leave (FECN) if it is the
  * root of the congestion: if the packet did not have to wait for credits. Else it is a victim, and
  * marks only if its bit of Victim_Mask is set. Packets that are too small or marked already do not
- * count; of the others, marking_rate pass between two that are marked.
+ * count; of the others, marking_rate on the mean pass before one is marked: each time a number is
+ * drawn, from 0 to twice that.
  *
  * For a marked packet the receiver sends the source a notification (CNP, with BECN), becn_delay
  * after it has taken it, and before all data. CNPs travel like packets, but nobody marks or
@@ -53,9 +54,9 @@
 struct packet {
 	struct packet *next; /* behind it in its queue */
 	unsigned int flow, to;
-	bool cnp, fecn;
-	uint64_t came, sent; /* into the send queue, its first bit on the link */
-	unsigned int via;    /* port that sent it into the buffer that it is in, or NONE */
+	bool cnp, fecn, waits; /* the last: for a switch's output */
+	uint64_t came, sent;   /* into the send queue, its first bit on the link */
+	unsigned int via;      /* port that sent it into the buffer that it is in, or NONE */
 };
 
 struct queue {
@@ -72,7 +73,7 @@ struct port {
 	struct queue queue[QUEUES]; /* at a switch by input, as `via`; at a host by flow */
 	/* Of a switch: the queue that was served last, packets to pass before one is marked. */
 	unsigned int last, skip;
-	uint64_t backlog;
+	uint64_t backlog, rng;
 	bool congested, starved, victim_mask;
 	/* Of a host. */
 	uint64_t n_served;
@@ -202,13 +203,26 @@ static void set_backlog(const struct ref *r, struct port *o, uint64_t n)
 		o->congested = false;
 }
 
+static bool waiting(const struct port *o)
+{
+	for (unsigned int i = 0; i < QUEUES; i++)
+		if (o->queue[i].head)
+			return true;
+	return false;
+}
+
+static unsigned int draw_skip(const struct ref *r, struct port *o)
+{
+	return r->c->marking_rate ? r->c->upto(&o->rng, 2 * r->c->marking_rate) : 0;
+}
+
 static void mark(const struct ref *r, struct port *o, struct packet *p)
 {
 	if (!o->congested || (o->starved && !o->victim_mask) || p->cnp || p->fecn ||
 	    blocks(r, p) < r->c->packet_size)
 		return;
 	p->fecn = !o->skip;
-	o->skip = o->skip ? o->skip - 1 : r->c->marking_rate;
+	o->skip = o->skip ? o->skip - 1 : draw_skip(r, o);
 }
 
 static void switch_look(struct ref *r, unsigned int port)
@@ -228,7 +242,9 @@ static void switch_look(struct ref *r, unsigned int port)
 	o->last = i;
 	p = take(&o->queue[i]);
 	mark(r, o, p);
-	set_backlog(r, o, o->backlog - bytes(r, p));
+	if (p->waits)
+		set_backlog(r, o, o->backlog - bytes(r, p));
+	p->waits = false;
 	send(r, port, p);
 }
 
@@ -367,6 +383,26 @@ static void taken(struct ref *r, unsigned int port)
 	after(r, r->c->becn_delay, NOTIFY, port, 0, p);
 }
 
+/* A packet comes to a switch's output. */
+static void come(struct ref *r, unsigned int port, struct packet *p)
+{
+	struct port *o = &r->port[port];
+	unsigned int input = p->via;
+
+	if (!waiting(o)) {
+		if (o->until == r->now)
+			o->busy = false;
+		put(&o->queue[input], p);
+		look(r, port);
+		if (!o->queue[input].head)
+			return;
+	} else {
+		put(&o->queue[input], p);
+	}
+	p->waits = true;
+	set_backlog(r, o, o->backlog + bytes(r, p));
+}
+
 static void happen(struct ref *r, const struct event *e)
 {
 	struct port *o = &r->port[e->who];
@@ -402,13 +438,7 @@ static void happen(struct ref *r, const struct event *e)
 			break;
 		}
 		/* fall through */
-	case HELD:
-		put(&o->queue[p->via], p);
-		set_backlog(r, o, o->backlog + bytes(r, p));
-		if (o->until == r->now && o->backlog == bytes(r, p) && !o->congested)
-			o->busy = false;
-		look(r, who);
-		break;
+	case HELD: come(r, who, p); break;
 	case TAIL:
 		put(&o->received, p);
 		if (o->received.head == p)
@@ -473,7 +503,8 @@ struct ref *ref_new(const struct ref_case *c)
 		o->to = l->end[1 - i % 2];
 		o->rate = l->rate;
 		o->victim_mask = l->victim_mask[i % 2];
-		o->skip = l->first_pass[i % 2];
+		o->rng = l->mark_seed[i % 2];
+		o->skip = draw_skip(r, o);
 		o->last = QUEUES - 1;
 		o->credits = (o->to < c->n_hosts ? c->host_buffer : c->switch_buffer) / 64;
 	}

@@ -24,7 +24,7 @@ struct ref_case {
 		uint32_t rate;
 		/* Of the switch's port at that end. */
 		bool victim_mask[2];
-		unsigned int first_pass[2]; /* packets before the first that it marks */
+		uint64_t mark_seed[2]; /* of what it draws between marks */
 	} link[REF_LINKS];
 	struct ref_flow { /* no two with the same hosts and service level: each is a queue pair */
 		unsigned int from, to, sl;
@@ -35,6 +35,8 @@ struct ref_case {
 	} flow[REF_FLOWS];
 	/* Between exponential packets; may be NULL if there are none. */
 	uint64_t (*gap)(uint64_t *state, uint64_t mean);
+	/* A number from 0 to n, all equally likely; may be NULL if marking_rate is 0. */
+	unsigned int (*upto)(uint64_t *state, unsigned int n);
 	uint32_t sink[REF_NODES]; /* by host: rate at which it takes payload; 0: as it comes */
 
 	uint32_t packet, header, cnp; /* payload, what is added to it; a whole notification */

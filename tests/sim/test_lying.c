@@ -4,6 +4,8 @@
  */
 #include "loop.h"
 
+#include "tests/unit/files.h"
+
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1 * IBCC_PS_PER_MS)
 /* To control and settle; to be found out; to be believed again, which takes longest on the link
@@ -138,12 +140,118 @@ static void test_more_marks_than_packets(void **state)
 	loop_end(&l);
 }
 
+/* A switch's log names one flow for all packets that it marked. */
+static void tell_one_flow(struct loop *l, const char *node, const char *from, const char *to)
+{
+	const struct ibcc_topo *t = l->sc.topo;
+	struct ibcc_agent_quirks *q = quirks(l, node);
+
+	q->log_slid = t->port[t->node[ibcc_topo_find_desc(t, from)].first_port + 1].lid;
+	q->log_dlid = t->port[t->node[ibcc_topo_find_desc(t, to)].first_port + 1].lid;
+}
+
+/* The log names one of three flows, or one that is not there: it is contradicted by the adapters
+ * whose BECNs and packets say otherwise. It is named, and control goes on by their counters.
+ */
+static void test_log_of_one_flow(void **state)
+{
+	static const char *const named[] = { "source1", "source3", "source4" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct loop_rates honest, lied_to;
+		char names[512];
+		struct loop l;
+
+		loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+		loop_passes(&l, SETTLED);
+		honest = rates_of(&l, SETTLED);
+		tell_one_flow(&l, "leaf2", named[i], "destination1");
+		loop_passes(&l, FOUND_OUT);
+		lied_to = rates_of(&l, 2 * SETTLED);
+		assert_true(lied_to.hot > 0.98 * honest.hot);
+		assert_true(lied_to.victim > 0.98 * honest.victim);
+		assert_int_equal(doubted(&l, names, sizeof(names)), 1);
+		assert_non_null(strstr(names, "leaf2"));
+		assert_non_null(strstr(names, "CongestionLog"));
+		/* It tells the truth again. */
+		quirks(&l, "leaf2")->log_slid = quirks(&l, "leaf2")->log_dlid = 0;
+		loop_passes(&l, BELIEVED);
+		assert_int_equal(doubted(&l, names, sizeof(names)), 0);
+		loop_end(&l);
+	}
+}
+
+/* The same from the start on, before anything is known. */
+static void test_log_of_one_flow_from_the_start(void **state)
+{
+	struct loop_rates r;
+	char names[512];
+	struct loop l;
+
+	(void)state;
+	loop_start(&l, LUSTRE, PASS_PS, &loop_hardware, NULL);
+	tell_one_flow(&l, "leaf2", "source1", "destination1");
+	loop_passes(&l, 2 * SETTLED);
+	r = rates_of(&l, 2 * SETTLED);
+	assert_true(r.hot > 0.98 * DRAIN_MBYTES);
+	assert_true(r.victim > 1980);
+	assert_int_equal(doubted(&l, names, sizeof(names)), 1);
+	loop_end(&l);
+}
+
+/* One writer to the slow receiver, and the victim: an honest log has one pair, and is used. */
+static void test_honest_log_of_one_flow(void **state)
+{
+	static const char text[] = "name: one\n"
+				   "duration_ms: 1000\n"
+				   "topology:\n"
+				   "  rate: 4x QDR\n"
+				   "  nodes:\n"
+				   "    - {host: [a, b, slow, fast]}\n"
+				   "    - {switch: [leaf1, leaf2], ports: 8}\n"
+				   "  links:\n"
+				   "    - [a, leaf1/1]\n"
+				   "    - [b, leaf1/2]\n"
+				   "    - [leaf1/8, leaf2/8]\n"
+				   "    - [slow, leaf2/1]\n"
+				   "    - [fast, leaf2/2]\n"
+				   "traffic:\n"
+				   "  - {name: write, from: a, to: slow, kind: hot}\n"
+				   "  - {name: victim, from: b, to: fast, kind: victim}\n"
+				   "events:\n"
+				   "  - {sink: slow, rate: 500 MB/s}\n";
+	const char *path = files_write("one.yaml", text);
+	struct loop_rates r;
+	char names[512];
+	bool used = false;
+	struct loop l;
+
+	(void)state;
+	loop_start(&l, path, PASS_PS, &loop_hardware, NULL);
+	for (unsigned int i = 0; i < 2 * SETTLED; i++) {
+		loop_passes(&l, 1);
+		assert_int_equal(l.c.snapshot.n_doubted, 0);
+		for (uint32_t k = 0; k < l.c.picture.n_known; k++)
+			used |= l.c.picture.root[k].logged && l.c.picture.root[k].n_limited == 1;
+	}
+	assert_true(used);
+	r = rates_of(&l, SETTLED);
+	assert_true(r.hot > 0.98 * 500);
+	assert_true(r.victim > 3000); /* of 3950; without control as much as the slow one */
+	assert_int_equal(doubted(&l, names, sizeof(names)), 0);
+	loop_end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lying_switch),
 		cmocka_unit_test(test_more_marks_than_packets),
+		cmocka_unit_test(test_log_of_one_flow),
+		cmocka_unit_test(test_log_of_one_flow_from_the_start),
+		cmocka_unit_test(test_honest_log_of_one_flow),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

@@ -129,14 +129,19 @@ static struct draw draw(uint64_t seed)
 	return d;
 }
 
-/* Before the first packet that a switch's port marks, as the engine draws it. */
-static unsigned int first_pass(const struct ref_case *c, uint64_t engine, unsigned int node,
-			       unsigned int num)
+/* Where the generator of a switch's port starts, by which the engine draws what passes between
+ * marks. */
+static uint64_t mark_seed(const struct ref_case *c, uint64_t engine, unsigned int node,
+			  unsigned int num)
 {
 	uint64_t port = 2 * c->n_hosts + (SWITCH_PORTS + 1) * (node - c->n_hosts) + num;
-	uint64_t rng = (engine ^ 0x6d61726b) + (port << 32);
 
-	return ibcc_rng_below(&rng, c->marking_rate + 1);
+	return (engine ^ 0x6d61726b) + (port << 32);
+}
+
+static unsigned int upto(uint64_t *state, unsigned int n)
+{
+	return ibcc_rng_below(state, n + 1);
 }
 
 static uint64_t exponential(uint64_t *state, uint64_t mean)
@@ -158,12 +163,13 @@ static void vary(struct draw *d, uint64_t seed)
 
 	engine = ibcc_rng_next(&engine);
 	d->c.gap = exponential;
+	d->c.upto = upto;
 	for (unsigned int i = 0; i < 2 * d->c.n_links; i++) {
 		node = d->c.link[i / 2].end[i % 2];
 		used[node]++;
 		if (node >= d->c.n_hosts)
-			d->c.link[i / 2].first_pass[i % 2] =
-				first_pass(&d->c, engine, node, used[node]);
+			d->c.link[i / 2].mark_seed[i % 2] =
+				mark_seed(&d->c, engine, node, used[node]);
 	}
 	for (unsigned int i = 0; i < d->c.n_flows; i++) {
 		of_flow = engine ^ (uint64_t)i << 32;

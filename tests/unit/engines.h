@@ -111,6 +111,20 @@ static inline void engine_reaction(struct ibcc_engine *e, const struct ibcc_topo
 	}
 }
 
+/* Of packets that may all be marked, one of rate + 1 is, on the mean. A gap, even in 0..2 rate, has
+ * a variance of rate (rate + 1) / 3; so of m gaps in a fixed number of packets, the number of marks
+ * has a standard deviation of sqrt(m rate / (rate + 1) / 3). Four of it are allowed, and one for
+ * the ends.
+ */
+static inline void assert_marks(uint64_t marks, uint64_t packets, unsigned int rate)
+{
+	double m = (double)packets / (rate + 1.0);
+
+	if (fabs((double)marks - m) > 4 * sqrt(m * rate / (rate + 1.0) / 3) + 1)
+		fail_msg("%llu of %llu packets are marked, with a rate of %u",
+			 (unsigned long long)marks, (unsigned long long)packets, rate);
+}
+
 /* One switch port marks, as root or as victim. */
 static inline void engine_marking(struct ibcc_engine *e, const struct ibcc_topo *t, uint32_t node,
 				  unsigned int port, uint8_t threshold, uint16_t rate)

@@ -97,10 +97,16 @@ static inline uint32_t hold(struct fixture *f, uint32_t node, unsigned int num,
 	return port;
 }
 
-/* Each pass the switch of a port logs so many packets. */
+/* Each pass the switch of a port logs so many packets of an adapter, which sends at its link's rate
+ * unless something else is said of it.
+ */
 static inline void log_pair(struct fixture *f, uint32_t port, uint32_t src, uint32_t dst,
 			    unsigned int packets)
 {
+	struct traffic_port *sender = traffic_at(&f->tr, src, 1);
+
+	if (packets && !sender->mbps)
+		sender->mbps = f->t->port[fabric_port(f->t, src, 1)].rate_mbps;
 	while (packets--) {
 		assert_true(f->n_log < 256);
 		f->log[f->n_log++] = (struct ibcc_mark){ .node = f->t->port[port].node,

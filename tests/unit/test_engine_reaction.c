@@ -186,7 +186,9 @@ static void test_timer(void **state)
 	rig_free(&r);
 }
 
-/* In equilibrium, BECNs lift as fast as the timer lowers. */
+/* In equilibrium, BECNs lift as fast as the timer lowers. Steps of one entry keep the swings away
+ * from the table's end, where a BECN lifts nothing.
+ */
 static void test_equilibrium(void **state)
 {
 	struct ibcc_engine_flow a[3], b[3];
@@ -194,21 +196,20 @@ static void test_equilibrium(void **state)
 
 	(void)state;
 	rig_new(&r, NULL);
-	engine_reaction(r.e, r.topo, 3, 8, 60000);
+	engine_reaction(r.e, r.topo, 1, 24, 60000);
 	rig_congest(&r);
 	for (uint32_t i = 0; i < 3; i++)
 		engine_flow(r.e, r.topo, LUSTRE_SRC1 + i, LUSTRE_SLOW, 0);
 	engine_run(r.e, 5 * MS);
 	for (uint32_t i = 0; i < 3; i++)
 		a[i] = engine_flow_read(r.e, i);
-	engine_run(r.e, 25 * MS);
+	engine_run(r.e, 65 * MS);
 	for (uint32_t i = 0; i < 3; i++) {
-		double ticks = 20e9 / (8 * UNIT);
+		double ticks = 60e9 / (24 * UNIT);
 
 		b[i] = engine_flow_read(r.e, i);
 		assert_true(b[i].ccti > 0 && b[i].ccti < LIMIT);
-		assert_near((double)(b[i].becn - a[i].becn) * 3 + a[i].ccti - b[i].ccti, ticks,
-			    0.001);
+		assert_near((double)(b[i].becn - a[i].becn + a[i].ccti - b[i].ccti), ticks, 0.001);
 	}
 	rig_free(&r);
 }

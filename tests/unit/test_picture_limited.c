@@ -72,7 +72,7 @@ static void test_level(void **state)
 		uint32_t rest; /* of the BECNs */
 	} row[] = {
 		{ { { 5, 40, 4 } }, false, 5, 0 },
-		{ { { 3, 100, 4 }, { 4, 10, 4 } }, false, 3, 40 },
+		{ { { 3, 100, 4 }, { 4, 10, 1 } }, false, 3, 40 },
 		{ { { 2, 100, 4 }, { 2, 60, 4 } }, false, 4, 0 }, /* level 85 */
 		{ { { 10, 100, 4 }, { 1, 62, 4 } }, false, 10, 62 },
 		{ { { 10, 100, 4 }, { 1, 68, 4 } }, false, 11, 0 },
@@ -257,11 +257,15 @@ static void test_becns_of_two(void **state)
 	passes(f, 5);
 	assert_limits(f, full, 2, 29000 - 30000 * 200 / 2200.);
 	assert_limits(f, slow, 2, 6000);
-	/* Less than a packet at another root counts for none: with its 5000 it is the heaviest. */
-	f->n_log = 22;
+	/* Less than a packet at another root counts for none: with its 3000 it is the heaviest. */
+	f->n_log = 0;
+	log_pair(f, full, 0, 2, 5);
+	log_pair(f, full, 0, 4, 5);
+	log_pair(f, full, 1, 2, 5);
 	log_pair(f, slow, 2, 6, 8);
+	give_becns(f, 1, 3000);
 	passes(f, 50); /* 36.2 * .95^50 = 2.8 */
-	assert_int_equal(at(f, full)->n_limited, 2);
+	assert_int_equal(at(f, full)->n_limited, 3);
 	passes(f, 21); /* .95 */
 	assert_int_equal(at(f, full)->n_limited, 1);
 }

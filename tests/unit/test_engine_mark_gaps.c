@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which packet a port marks first: any of the first Marking_Rate + 1, by chance for each port. */
+/* How many packets a port lets pass before it marks one: drawn for each mark, evenly from 0 to
+ * twice Marking_Rate, by each port for itself.
+ */
 #include "engines.h"
 
 #define US        IBCC_PS_PER_US
@@ -87,7 +89,7 @@ static void phases_of(uint64_t seed, uint16_t before, uint64_t phase[2])
 
 static void test_chance(void **state)
 {
-	unsigned int n[RATE + 1] = { 0 }, differ = 0;
+	unsigned int n[2 * RATE + 1] = { 0 }, differ = 0;
 	double sum = 0;
 
 	(void)state;
@@ -97,15 +99,16 @@ static void test_chance(void **state)
 		phases_of(seed, 0, phase);
 		differ += phase[0] != phase[1];
 		for (unsigned int i = 0; i < 2; i++) {
-			assert_true(phase[i] <= RATE);
+			assert_true(phase[i] <= 2 * RATE);
 			n[phase[i]]++;
 			sum += (double)phase[i];
 		}
 	}
-	/* Four standard deviations: of a mean of 120 that are even in 0..7; of 60 that are 7/8. */
-	assert_true(fabs(sum / (2 * SEEDS) - RATE / 2.0) < 4 * 2.29 / sqrt(2.0 * SEEDS));
-	assert_true(fabs(differ - SEEDS * 7 / 8.0) < 4 * sqrt(SEEDS * 7 / 64.0));
-	for (unsigned int i = 0; i <= RATE; i++)
+	/* Four standard deviations: of a mean of 120 that are even in 0..14; of 60 that are 14/15.
+	 */
+	assert_true(fabs(sum / (2 * SEEDS) - RATE) < 4 * 4.32 / sqrt(2.0 * SEEDS));
+	assert_true(fabs(differ - SEEDS * 14 / 15.0) < 4 * sqrt(SEEDS * 14 / 225.0));
+	for (unsigned int i = 0; i <= 2 * RATE; i++)
 		assert_true(n[i] > 0);
 }
 
@@ -137,30 +140,78 @@ static void test_settings(void **state)
 	}
 }
 
-/* Setting what is set begins nothing anew: one of rate + 1 is marked. */
-static void test_same_again(void **state)
+static void marks_of(uint16_t rate, bool again, uint64_t *packets, uint64_t *marks)
 {
 	struct ibcc_engine_port a, b;
 	struct star s;
 
+	star_new(&s, 1);
+	set_rate(&s, rate);
+	engine_run(s.e, 100 * US);
+	a = port(&s, 1);
+	for (unsigned int k = 0; k < 2000; k++) {
+		engine_run(s.e, ibcc_engine_now_ps(s.e) + PACKET_PS);
+		if (again)
+			set_rate(&s, rate);
+	}
+	b = port(&s, 1);
+	*packets = b.xmit_pkts - a.xmit_pkts;
+	*marks = b.mark_fecn - a.mark_fecn;
+	star_free(&s);
+}
+
+/* Setting what is set begins nothing anew. */
+static void test_mean(void **state)
+{
 	(void)state;
 	for (uint16_t rate = 0; rate < 50; rate = (uint16_t)(rate * 2 + 1)) {
-		uint64_t packets, marks;
+		uint64_t packets, marks, same_packets, same_marks;
 
-		star_new(&s, 1);
-		set_rate(&s, rate);
-		engine_run(s.e, 100 * US);
-		a = port(&s, 1);
-		for (unsigned int k = 0; k < 1000; k++) {
-			engine_run(s.e, ibcc_engine_now_ps(s.e) + PACKET_PS);
-			set_rate(&s, rate);
-		}
-		b = port(&s, 1);
-		packets = b.xmit_pkts - a.xmit_pkts;
-		marks = b.mark_fecn - a.mark_fecn;
-		assert_in_range(packets, 999, 1001);
-		assert_in_range(marks, packets / (rate + 1u), packets / (rate + 1u) + 1);
-		star_free(&s);
+		marks_of(rate, false, &packets, &marks);
+		marks_of(rate, true, &same_packets, &same_marks);
+		assert_int_equal(packets, same_packets);
+		assert_int_equal(marks, same_marks);
+		assert_marks(marks, packets, rate);
+	}
+}
+
+/* Two sources at one port, which serves them in turn. An exact counter with a rate of 3 marks every
+ * fourth packet, and so the same source again and again. Here each gets half of the marks, and each
+ * gets half of the port.
+ */
+static void test_no_lock(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct ibcc_topo *t = ibcc_topo_new();
+		struct engine_rates r;
+		struct ibcc_engine *e;
+		struct ibcc_model m;
+		double fecn[2];
+
+		assert_non_null(t);
+		for (unsigned int i = 0; i < 3; i++)
+			fabric_node(t, IBCC_NODE_CA, 1, "");
+		fabric_node(t, IBCC_NODE_SWITCH, 3, "switch");
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(ibcc_topo_link(t, i, 1, 3, i + 1, 16000, 4096), 0);
+		assert_int_equal(ibcc_route_compute(t), 0);
+		ibcc_model_defaults(&m);
+		m.buffer_bytes = m.hca_buffer_bytes = 4 * 33 * 64;
+		e = engine_new(t, &m, seed);
+		for (unsigned int i = 0; i < 2; i++)
+			engine_flow(e, t, i, 2, 0);
+		engine_reaction(e, t, 20, 1, 31000);
+		engine_marking(e, t, 3, 3, 1, 3);
+		engine_rates(e, 2000 * US, 102000 * US, &r);
+		for (unsigned int i = 0; i < 2; i++)
+			fecn[i] = (double)engine_flow_read(e, i).fecn;
+		print_message("seed %llu: %.0f and %.0f MB/s, %.0f and %.0f marks\n",
+			      (unsigned long long)seed, r.mbytes[0], r.mbytes[1], fecn[0], fecn[1]);
+		assert_near(r.mbytes[0], r.mbytes[1], 0.05);
+		assert_near(fecn[0], fecn[1], 0.1);
+		ibcc_engine_free(e);
+		ibcc_topo_free(t);
 	}
 }
 
@@ -169,8 +220,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_same_again),
+		cmocka_unit_test(test_mean),
+		cmocka_unit_test(test_no_lock),
 	};
 
-	return cmocka_run_group_tests_name("engine_mark_phase", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("engine_mark_gaps", tests, NULL, NULL);
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How fast settings let an adapter send at best, whatever the traffic is. The daemon never writes
+ * such a bound: its CCTI_Min is 0, and its CCTI_Timer is not.
+ */
+#ifndef IBCC_THROTTLE_H
+#define IBCC_THROTTLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+#include <ibcc/why.h>
+
+enum ibcc_throttle_cause {
+	IBCC_THROTTLE_NONE,
+	IBCC_THROTTLE_MIN,   /* CCTI_Min: the index is never below it */
+	IBCC_THROTTLE_TIMER, /* CCTI_Timer 0: once marked, the index never falls again */
+};
+
+/* The tightest bound over all service levels. */
+struct ibcc_throttle {
+	enum ibcc_throttle_cause cause;
+	uint8_t sl;
+	uint16_t index; /* of the table */
+	double mbps;    /* of each flow, or of the service level where that is what is throttled */
+	uint32_t of_mbps; /* the link's */
+};
+
+/* The bound of an endport's settings, if it is below 90 % of the link: at table index i a flow
+ * sends at C / (1 + M / 2^S) (IBA vol. 1, annex A10). A timer of 0 counts where `marks`: a switch
+ * port marks. Cause NONE for switches and for endports whose settings are not known.
+ */
+struct ibcc_throttle ibcc_throttle_find(const struct ibcc_topo *t, const struct ibcc_settings *s,
+					uint32_t endport, bool marks);
+
+/* Does any switch port mark? */
+bool ibcc_throttle_marks(const struct ibcc_topo *t, const struct ibcc_settings *s);
+
+/* A sentence that names the adapter with the tightest bound and says how many there are, what it
+ * means, and what to do; empty if there are none. Returns their number.
+ */
+uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			    struct ibcc_why *text);
+
+#endif

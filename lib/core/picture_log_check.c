@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Is a switch's CongestionLog believed? It is held against the counters of the adapters that it
+ *names.
+ *
+ * A port marks one packet as well as another, so of n logged packets the share l_i of an adapter is
+ * its share of what the root carries. Two counters that the switch cannot touch tell the same:
+ *
+ *	BECNs	the adapter got the share b_i of the root's marks, as a BECN follows each of them;
+ *	bytes	it sent x_i Mb/s in all, so of the root's R Mb/s not more than x_i / R.
+ *
+ * The log claims too much for an adapter by l_i - b_i, or by l_i - (1 + TOLERANCE) x_i / R. What it
+ * claims too much for all together is the part of it that is untrue. With b_i, that is also what it
+ * leaves out. A sample of n packets of k adapters is off by 0.4 sqrt(k / n) on the mean by chance.
+ *
+ * An adapter that contributes to another root, too, may have its BECNs from there: only its bytes
+ * count. So do only bytes where other ports of the root's switch mark.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "picture.h"
+
+#define MIN_SAMPLES 30.0 /* half of what a log decides by */
+#define UNTRUE      0.3  /* of a log, beyond chance: honest ones had .03 once in a thousand */
+#define CHANCE      0.4
+#define TOLERANCE   0.25
+
+struct claims {
+	double marks;              /* BECNs in a pass of the adapters whose BECNs are the root's */
+	double open;               /* share in the log of all others */
+	uint32_t n;                /* adapters, logged or marked */
+	double by_becns, by_bytes; /* too much, of 1 */
+};
+
+static bool is_elsewhere(const struct job *j, const struct memory *m, uint32_t endport)
+{
+	const struct ibcc_root_parameters *o;
+
+	ibcc_parameters_each (o, j->last)
+		if (o->port != m->port && o->member[endport])
+			return true;
+	return ibcc_picture_logged_elsewhere(j->m, m, j->t->endport[endport]);
+}
+
+/* BECNs in a pass that an adapter has from this root alone; negative: not known. */
+static double becns_of(const struct job *j, const struct memory *m, uint32_t endport)
+{
+	const struct endport_count *c = &m->marked[endport];
+
+	if (!ibcc_picture_marks_alone(j, m->port) || c->passes < 1 || is_elsewhere(j, m, endport))
+		return -1;
+	return c->n / c->passes;
+}
+
+static void sum_up(const struct job *j, const struct memory *m, struct claims *c)
+{
+	for (uint32_t i = 0; i < m->n_endports; i++) {
+		double logged = ibcc_picture_logged(m, j->t->endport[i]) / m->samples;
+		double becns = becns_of(j, m, i);
+
+		if (becns < 0)
+			c->open += logged;
+		else if (logged > 0 || m->becn[i] > 0)
+			c->marks += becns;
+		c->n += logged > 0 || m->becn[i] > 0;
+	}
+}
+
+static void compare(const struct job *j, const struct memory *m, struct claims *c)
+{
+	double root_mbps = m->sent_ns > 0 ? m->sent_mbps / m->sent_ns : 0;
+
+	for (uint32_t i = 0; i < m->n_endports; i++) {
+		double logged = ibcc_picture_logged(m, j->t->endport[i]) / m->samples;
+		double becns = becns_of(j, m, i);
+		const struct endport_count *e = &m->marked[i];
+
+		if (!(logged > 0))
+			continue;
+		if (becns >= 0 && c->marks > 0)
+			c->by_becns += fmax(0, logged - (1 - c->open) * becns / c->marks);
+		if (e->reads >= 1 && root_mbps > 0)
+			c->by_bytes +=
+				fmax(0, logged - (1 + TOLERANCE) * e->mbps / e->reads / root_mbps);
+	}
+}
+
+enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory *m)
+{
+	struct claims c = { 0 };
+
+	if (m->samples < MIN_SAMPLES || m->passes < IBCC_JUDGE_PASSES)
+		return IBCC_LOG_OPEN;
+	sum_up(j, m, &c);
+	compare(j, m, &c);
+	m->untrue = fmax(c.by_becns, c.by_bytes) > UNTRUE + CHANCE * sqrt(c.n / m->samples);
+	if (!m->untrue)
+		return IBCC_LOG_AGREES;
+	m->n = 0;
+	m->samples = m->marks = 0;
+	memset(m->marked, 0, m->n_endports * sizeof(*m->marked));
+	return IBCC_LOG_CONTRADICTED;
+}
+
+/* One root of a switch is enough. */
+static bool is_contradicted(const struct ibcc_picture *p, const struct ibcc_topo *t, uint32_t node)
+{
+	for (uint32_t k = 0; k < p->n_known; k++)
+		if (t->port[p->root[k].port].node == node &&
+		    p->root[k].log == IBCC_LOG_CONTRADICTED)
+			return true;
+	return false;
+}
+
+void ibcc_picture_tell_logs(const struct ibcc_picture *p, const struct ibcc_topo *t,
+			    struct ibcc_snapshot *s)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		bool any = false;
+
+		for (uint32_t k = 0; k < p->n_known; k++)
+			any |= t->port[p->root[k].port].node == i &&
+			       p->root[k].log != IBCC_LOG_OPEN;
+		if (any)
+			ibcc_trust_log(&s->port[t->node[i].first_port].trust,
+				       is_contradicted(p, t, i));
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <ibcc/throttle.h>
+
+#include <stdio.h>
+
+#include <ibcc/cct.h>
+
+#define LEAST_SHARE 0.9 /* of the link: a bound above it is none worth a word */
+
+static void tighten(struct ibcc_throttle *b, const struct ibcc_endport_cc *ep, unsigned int sl,
+		    uint16_t index, enum ibcc_throttle_cause cause)
+{
+	uint16_t i = index < ep->cct.limit ? index : ep->cct.limit;
+	double mbps = b->of_mbps;
+
+	if (i >= IBCC_CCT_MAX_ENTRIES)
+		i = IBCC_CCT_MAX_ENTRIES - 1;
+	mbps /= 1 + ibcc_cct_entry_delay_milli(ep->cct.entry[i]) / 1000.0;
+	if (mbps >= b->mbps || mbps >= LEAST_SHARE * b->of_mbps)
+		return;
+	b->cause = cause;
+	b->sl = (uint8_t)sl;
+	b->index = i;
+	b->mbps = mbps;
+}
+
+struct ibcc_throttle ibcc_throttle_find(const struct ibcc_topo *t, const struct ibcc_settings *s,
+					uint32_t endport, bool marks)
+{
+	const struct ibcc_topo_port *p = &t->port[t->endport[endport]];
+	struct ibcc_throttle b = { .mbps = p->rate_mbps, .of_mbps = p->rate_mbps };
+	const struct ibcc_endport_cc *ep;
+
+	if (endport >= s->n || ibcc_topo_is_switch(t, p->node))
+		return b;
+	ep = &s->ep[endport];
+	if (ep->support != IBCC_CC_SUPPORTED && ep->support != IBCC_CC_BARRED)
+		return b;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		const struct ibcc_cc_ca_entry *e = &ep->ca.sl[sl];
+
+		if (e->CCTI_Min)
+			tighten(&b, ep, sl, e->CCTI_Min, IBCC_THROTTLE_MIN);
+		if (marks && e->CCTI_Increase && !e->CCTI_Timer)
+			tighten(&b, ep, sl, ep->cct.limit, IBCC_THROTTLE_TIMER);
+	}
+	return b;
+}
+
+bool ibcc_throttle_marks(const struct ibcc_topo *t, const struct ibcc_settings *s)
+{
+	for (uint32_t i = 0; i < t->n_endports && i < s->n; i++) {
+		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
+
+		for (unsigned int k = 1; n->type == IBCC_NODE_SWITCH && k <= n->n_ports; k++)
+			if (ibcc_settings_port_marks(&s->ep[i], k))
+				return true;
+	}
+	return false;
+}
+
+static const char *because(enum ibcc_throttle_cause cause)
+{
+	switch (cause) {
+	case IBCC_THROTTLE_NONE: return "";
+	case IBCC_THROTTLE_MIN: return "its CCTI_Min and table hold each flow back at all times";
+	case IBCC_THROTTLE_TIMER:
+		return "its CCTI_Timer is 0, so a flow that was marked once is held back for ever";
+	}
+	return "";
+}
+
+uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			    struct ibcc_why *text)
+{
+	struct ibcc_throttle least = { 0 };
+	bool marks = ibcc_throttle_marks(t, s);
+	uint32_t n = 0, who = 0;
+	char name[IBCC_DESC_BYTES + 16], others[64] = "";
+
+	text->text[0] = '\0';
+	for (uint32_t i = 0; i < t->n_endports; i++) {
+		struct ibcc_throttle b = ibcc_throttle_find(t, s, i, marks);
+
+		if (b.cause == IBCC_THROTTLE_NONE)
+			continue;
+		if (!n++ || b.mbps < least.mbps) {
+			least = b;
+			who = i;
+		}
+	}
+	if (!n)
+		return 0;
+	ibcc_topo_port_name(t, t->endport[who], name, sizeof(name));
+	if (n > 1)
+		snprintf(others, sizeof(others), "; %u adapters in all are held back", n);
+	ibcc_why_set(text, 0,
+		     "%s cannot send faster than %.3g of %.0f MB/s: %s%s; if this is not meant, "
+		     "\"ibcc-tune disable\" takes the settings off",
+		     name, least.mbps / 8, least.of_mbps / 8.0, because(least.cause), others);
+	return n;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Bounds that settings set, by the annex's formula: C / (1 + M / 2^S), of links of 32000 Mb/s. */
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/fabrics.h"
+
+#include <ibcc/throttle.h>
+
+#define LINK 32000.0
+
+struct rig {
+	struct ibcc_topo *t;
+	struct ibcc_settings s;
+	struct ibcc_endport_cc *ca, *sw; /* source1's, and a switch's */
+	uint32_t endport;
+};
+
+static int setup(void **state)
+{
+	static struct rig r;
+
+	r.t = fabric_lustre();
+	assert_int_equal(ibcc_settings_init(&r.s, r.t), 0);
+	for (uint32_t i = 0; i < r.s.n; i++)
+		r.s.ep[i].support = IBCC_CC_SUPPORTED;
+	r.endport = r.t->port[fabric_port(r.t, LUSTRE_SRC1, 1)].endport;
+	r.ca = &r.s.ep[r.endport];
+	r.sw = &r.s.ep[r.t->port[fabric_port(r.t, LUSTRE_SW2, 0)].endport];
+	r.ca->cct.limit = 127;
+	for (unsigned int i = 0; i < 128; i++)
+		r.ca->cct.entry[i] = ibcc_cct_entry(1, i * 2); /* i packet times */
+	*state = &r;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rig *r = *state;
+
+	ibcc_settings_fini(&r->s);
+	ibcc_topo_free(r->t);
+	return 0;
+}
+
+static struct ibcc_throttle find(const struct rig *r)
+{
+	return ibcc_throttle_find(r->t, &r->s, r->endport, ibcc_throttle_marks(r->t, &r->s));
+}
+
+static void assert_bound(const struct rig *r, enum ibcc_throttle_cause cause, double mbps)
+{
+	struct ibcc_throttle b = find(r);
+
+	assert_int_equal(b.cause, cause);
+	assert_true(fabs(b.mbps - mbps) < 1e-6 * LINK);
+}
+
+static void test_min(void **state)
+{
+	struct rig *r = *state;
+
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+	r->ca->ca.sl[3].CCTI_Min = 1;
+	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 2);
+	assert_int_equal(find(r).sl, 3);
+	r->ca->ca.sl[7].CCTI_Min = 99;
+	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 100);
+	assert_int_equal(find(r).sl, 7);
+	/* The table's limit is that of the index, too. */
+	r->ca->ca.sl[7].CCTI_Min = 255;
+	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 128);
+	r->ca->cct.limit = 31;
+	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 32);
+	r->ca->cct.entry[31] = ibcc_cct_entry(0, 4999);
+	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 5000); /* 0.02 % */
+	/* A table without delays, and a bound of 95 %, hold nobody back. */
+	r->ca->cct.entry[1] = 0;
+	r->ca->cct.entry[31] = 0;
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+	r->ca->cct.entry[31] = ibcc_cct_entry_encode(50);
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+	r->ca->cct.entry[31] = ibcc_cct_entry(3, 1); /* 8 / 9 */
+	assert_bound(r, IBCC_THROTTLE_MIN, LINK * 8 / 9);
+	/* What is not known, or is no channel adapter, has no bound. */
+	r->ca->support = IBCC_CC_UNKNOWN;
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+	r->sw->ca = r->ca->ca;
+	r->sw->cct = r->ca->cct;
+	assert_int_equal(ibcc_throttle_find(r->t, &r->s,
+					    r->t->port[fabric_port(r->t, LUSTRE_SW2, 0)].endport,
+					    true)
+				 .cause,
+			 IBCC_THROTTLE_NONE);
+}
+
+/* A timer of 0 matters where something marks, and where marks raise the index. */
+static void test_timer(void **state)
+{
+	struct rig *r = *state;
+
+	r->ca->ca.sl[0].CCTI_Increase = 1;
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+	r->sw->sw.Threshold = 9;
+	assert_bound(r, IBCC_THROTTLE_TIMER, LINK / 128);
+	r->ca->ca.sl[0].CCTI_Timer = 1;
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+	r->ca->ca.sl[0].CCTI_Timer = 0;
+	r->ca->ca.sl[0].CCTI_Increase = 0;
+	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
+}
+
+static void test_text(void **state)
+{
+	struct rig *r = *state;
+	struct ibcc_endport_cc *other =
+		&r->s.ep[r->t->port[fabric_port(r->t, LUSTRE_SRC2, 1)].endport];
+	struct ibcc_why text;
+
+	assert_int_equal(ibcc_throttle_text(r->t, &r->s, &text), 0);
+	assert_string_equal(text.text, "");
+	r->ca->ca.sl[0].CCTI_Min = 1;
+	other->cct = r->ca->cct;
+	other->cct.entry[127] = ibcc_cct_entry(0, 4999);
+	other->ca.sl[0].CCTI_Min = 127;
+	assert_int_equal(ibcc_throttle_text(r->t, &r->s, &text), 2);
+	print_message("%s\n", text.text);
+	assert_non_null(strstr(text.text, r->t->node[LUSTRE_SRC2].desc));
+	assert_non_null(strstr(text.text, "0.8 of 4000 MB/s"));
+	assert_non_null(strstr(text.text, "CCTI_Min"));
+	assert_non_null(strstr(text.text, "2 adapters in all"));
+	assert_non_null(strstr(text.text, "ibcc-tune disable"));
+	ibcc_settings_fini(&r->s);
+	assert_int_equal(ibcc_throttle_text(r->t, &r->s, &text), 0); /* not read yet */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_min, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("throttle", tests, NULL, NULL);
+}
