@@ -168,7 +168,6 @@ static void on_link_event(void *arg, const struct ibcc_event_spec *v)
 	/* ibsim reads the netfile that was made of the scenario, and knows its names. */
 	if (ibcc_topo_find_node(s->scenario.topo, v->node, &node))
 		return;
-
 	snprintf(line, sizeof(line), "%s \"%s\"[%u]",
 		 v->kind == IBCC_EVENT_LINK_DOWN ? "Unlink" : "ReLink",
 		 ibcc_netfile_id(s->scenario.topo, node, id), v->port);
