@@ -119,6 +119,7 @@ static json_t *flows(const struct ibcc_requests *q)
 		ibcc_world_flow_read(q->world, i, &f);
 		row = json_pack("{s:s,s:s,s:s,s:s}", "name", f.spec->name, "from", f.spec->from,
 				"to", f.spec->to, "kind", kinds[f.spec->kind]);
+		json_object_set_new(row, "missing", json_string(f.missing ? f.missing : ""));
 		json_object_set_new(row, "mbps", uint64_json(f.mbps));
 		json_object_set_new(row, "received_bytes", uint64_json(f.sum.received_bytes));
 		json_object_set_new(row, "sent_pkts", uint64_json(f.sum.sent_pkts));

@@ -5,7 +5,6 @@
 #include "sim/requests_info.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/wire.h"
@@ -21,23 +20,6 @@ static const char *attach_name(const struct ibcc_topo *t, uint32_t node)
 	if (strlen(n->desc) < IBCC_WIRE_NODE_BYTES && ibcc_topo_find_desc(t, n->desc) == node)
 		return n->desc;
 	return NULL;
-}
-
-/* The node that a text names; IBCC_NONE: none. */
-static uint32_t find(const struct ibcc_topo *t, const char *text)
-{
-	const char *hex = strlen(text) > 2 && (text[1] == '-' || text[1] == 'x') ? text + 2 : text;
-	uint32_t node;
-	char *end;
-
-	for (node = 0; node < t->n_nodes; node++)
-		if (!strcmp(text, t->node[node].id))
-			return node;
-	node = ibcc_topo_find_desc(t, text);
-	if (node != IBCC_NONE)
-		return node;
-	node = ibcc_topo_find_guid(t, strtoull(hex, &end, 16));
-	return hex > text && !*end ? node : IBCC_NONE;
 }
 
 /* The first channel adapter, in the order of GUIDs, where ibsim takes a client. */
@@ -64,9 +46,14 @@ json_t *ibcc_requests_info(const struct ibcc_requests *q, const json_t *rq)
 	uint32_t node;
 
 	if (host) {
-		node = find(q->names, host);
-		if (node == IBCC_NONE)
-			return ibcc_jsonl_error(-ENOENT, "%s: no such node", host);
+		int err = ibcc_topo_find_node(q->names, host, &node);
+
+		if (err)
+			return ibcc_jsonl_error(err, "%s: %s", host,
+						err == -ENOTUNIQ
+							? "several nodes have this name; write the "
+							  "node's GUID as 0x..."
+							: "no such node");
 		name = attach_name(q->names, node);
 		if (!name)
 			return ibcc_jsonl_error(

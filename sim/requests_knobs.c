@@ -248,12 +248,17 @@ static int set_key(const struct ibcc_requests *q, const char *key, const char *v
 
 	for (i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
 		const struct knob *k = &knobs[i];
+		uint32_t ignored;
 		double v = 0;
 
 		if (k->of_node != (dot != NULL) || strlen(k->name) != len ||
 		    strncmp(key, k->name, len))
 			continue;
-		return parse(k, value, &v) ? -EINVAL : k->set(q, dot ? dot + 1 : NULL, v);
+		if (parse(k, value, &v))
+			return -EINVAL;
+		if (dot && ibcc_world_find(q->world, dot + 1, &ignored) == -ENOTUNIQ)
+			return -ENOTUNIQ;
+		return k->set(q, dot ? dot + 1 : NULL, v);
 	}
 	return -ENOKEY;
 }
@@ -275,6 +280,11 @@ json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq)
 			return ibcc_jsonl_error(err, "%s: no such key", key);
 		if (err == -ENOENT)
 			return ibcc_jsonl_error(err, "%s: no such node", key);
+		if (err == -ENOTUNIQ)
+			return ibcc_jsonl_error(err,
+						"%s: several nodes have this name; write the "
+						"node's GUID as 0x...",
+						key);
 		if (err == -EINVAL)
 			return ibcc_jsonl_error(err, "%s: got %s, which it cannot be", key,
 						text ? text : "no text");

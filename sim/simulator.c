@@ -123,6 +123,21 @@ static void amend(void *arg, const struct ibcc_upstream_slot *slot, struct ibcc_
 
 /* The fabric's side */
 
+/* Flows whose ends are not there would just stand at 0. */
+static void tell_missing(const struct ibcc_world *w)
+{
+	struct ibcc_world_flow f;
+
+	for (uint32_t i = 0; i < ibcc_world_n_flows(w); i++) {
+		ibcc_world_flow_read(w, i, &f);
+		if (f.missing)
+			fprintf(stderr,
+				"ibcc-sim: flow %s sends nothing: ibsim does not show %s, or no "
+				"links lead there from the first host\n",
+				f.spec->name, f.missing);
+	}
+}
+
 static void on_found(void *arg, struct ibcc_topo *t)
 {
 	struct simulator *s = arg;
@@ -137,6 +152,7 @@ static void on_found(void *arg, struct ibcc_topo *t)
 	if (s->ready)
 		return;
 	s->ready = true;
+	tell_missing(s->world);
 	sd_event_source_set_enabled(s->start_timer, SD_EVENT_OFF);
 	printf("ready %s\n", s->o->name);
 	fflush(stdout);
@@ -145,11 +161,16 @@ static void on_found(void *arg, struct ibcc_topo *t)
 static void on_link_event(void *arg, const struct ibcc_event_spec *v)
 {
 	struct simulator *s = arg;
-	char line[128];
+	char line[128], id[IBCC_NETFILE_ID_BYTES];
+	uint32_t node;
 	int err;
 
+	/* ibsim reads the netfile that was made of the scenario, and knows its names. */
+	if (ibcc_topo_find_node(s->scenario.topo, v->node, &node))
+		return;
 	snprintf(line, sizeof(line), "%s \"%s\"[%u]",
-		 v->kind == IBCC_EVENT_LINK_DOWN ? "Unlink" : "ReLink", v->node, v->port);
+		 v->kind == IBCC_EVENT_LINK_DOWN ? "Unlink" : "ReLink",
+		 ibcc_netfile_id(s->scenario.topo, node, id), v->port);
 	err = ibcc_ibsim_console(s->ibsim, line, NULL, NULL);
 	if (err)
 		fprintf(stderr, "ibcc-sim: %s: %s\n", line, strerror(-err));

@@ -228,39 +228,53 @@ bool ibcc_world_traffic(const struct ibcc_world *w)
 	return w->traffic;
 }
 
+int ibcc_world_find(const struct ibcc_world *w, const char *name, uint32_t *node)
+{
+	*node = IBCC_NONE;
+	if (!w->topo)
+		return -ENOENT;
+	if (w->s)
+		*node = ibcc_scenario_find(w->s, name, w->topo);
+	return *node == IBCC_NONE ? ibcc_topo_find_node(w->topo, name, node) : 0;
+}
+
 int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on)
 {
-	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+	uint32_t n;
+	int err = ibcc_world_find(w, node, &n);
 
-	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_support(w->agents, n, on);
+	return err ? err : ibcc_agents_set_support(w->agents, n, on);
 }
 
 int ibcc_world_set_loss(struct ibcc_world *w, const char *node, uint16_t permille)
 {
-	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+	uint32_t n;
+	int err = ibcc_world_find(w, node, &n);
 
-	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_loss(w->agents, n, permille);
+	return err ? err : ibcc_agents_set_loss(w->agents, n, permille);
 }
 
 int ibcc_world_set_port_block(struct ibcc_world *w, const char *node, uint8_t block)
 {
-	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+	uint32_t n;
+	int err = ibcc_world_find(w, node, &n);
 
-	return n == IBCC_NONE ? -ENOENT : ibcc_agents_set_port_block(w->agents, n, block);
+	return err ? err : ibcc_agents_set_port_block(w->agents, n, block);
 }
 
 int ibcc_world_reboot(struct ibcc_world *w, const char *node)
 {
-	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+	uint32_t n;
+	int err = ibcc_world_find(w, node, &n);
 
-	return n == IBCC_NONE ? -ENOENT : ibcc_agents_forget(w->agents, n);
+	return err ? err : ibcc_agents_forget(w->agents, n);
 }
 
 struct ibcc_agent_quirks *ibcc_world_quirks(struct ibcc_world *w, const char *node)
 {
-	uint32_t n = w->topo ? ibcc_topo_find_desc(w->topo, node) : IBCC_NONE;
+	uint32_t n;
 
-	return n == IBCC_NONE ? NULL : ibcc_agents_quirks(w->agents, n);
+	return ibcc_world_find(w, node, &n) ? NULL : ibcc_agents_quirks(w->agents, n);
 }
 
 const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)

@@ -53,7 +53,12 @@ uint32_t ibcc_world_route_end(const struct ibcc_topo *t, uint32_t node, const ui
 uint16_t ibcc_world_loss(const struct ibcc_world *w, uint64_t from_guid, uint16_t dlid,
 			 const uint8_t *rq);
 
-/* Knobs; 0, -ENOENT (no such node), -EINVAL, -ENOMEM. */
+/* The node of the fabric that a name of the scenario means, or a text as ibcc_topo_find_node() has
+ * it. -ENOENT, -ENOTUNIQ.
+ */
+int ibcc_world_find(const struct ibcc_world *w, const char *name, uint32_t *node);
+
+/* Knobs; 0, -ENOENT (no such node), -ENOTUNIQ (several), -EINVAL, -ENOMEM. */
 int ibcc_world_set_traffic(struct ibcc_world *w, bool on);
 bool ibcc_world_traffic(const struct ibcc_world *w);
 int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on);
@@ -72,6 +77,7 @@ struct ibcc_agents *ibcc_world_agents(struct ibcc_world *w);
 struct ibcc_world_flow {
 	const struct ibcc_flow_spec *spec;
 	struct ibcc_engine_flow sum;
+	const char *missing; /* an end of it that the fabric does not show, or NULL */
 	uint32_t mbps; /* payload received, over the last IBCC_WORLD_SAMPLE_PS to twice that */
 };
 #define IBCC_WORLD_SAMPLE_PS (5 * IBCC_PS_PER_MS)

@@ -6,17 +6,30 @@
 
 #include "sim/world_state.h"
 
-/* The first linked port of a channel adapter; IBCC_NONE if there is none. */
-static uint32_t ca_port(const struct ibcc_topo *t, const char *desc)
+/* The port of a topology's node that a name of the scenario means; 0: the first that has a link, of
+ * a channel adapter. IBCC_NONE: it is not there.
+ */
+static uint32_t port_of(const struct ibcc_world *w, const struct ibcc_topo *t, const char *name,
+			uint8_t num)
 {
-	uint32_t node = ibcc_topo_find_desc(t, desc), p;
+	uint32_t node = w->s ? ibcc_scenario_find(w->s, name, t) : IBCC_NONE;
 
-	if (node == IBCC_NONE || ibcc_topo_is_switch(t, node))
+	if (node == IBCC_NONE && ibcc_topo_find_node(t, name, &node))
 		return IBCC_NONE;
-	for (p = 1; p <= t->node[node].n_ports; p++)
-		if (t->port[t->node[node].first_port + p].peer != IBCC_NONE)
-			return t->node[node].first_port + p;
-	return IBCC_NONE;
+	return num ? ibcc_topo_port_index(t, node, num) : ibcc_topo_ca_port(t, node);
+}
+
+/* The engine finds the node that a flow leaves out by the name that its own topology has. */
+static int add_flow_of(const struct ibcc_world *w, struct ibcc_engine *e, const struct ibcc_topo *t,
+		       const struct ibcc_flow_spec *f, uint32_t src, uint32_t dst)
+{
+	struct ibcc_flow_spec mine = *f;
+	uint32_t out = *f->not_to ? port_of(w, t, f->not_to, 0) : IBCC_NONE;
+
+	mine.not_to[0] = '\0';
+	if (out != IBCC_NONE)
+		ibcc_topo_node_text(t, t->port[out].node, mine.not_to);
+	return ibcc_engine_add_flow(e, &mine, src, dst);
 }
 
 int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
@@ -26,15 +39,15 @@ int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
 
 	for (i = 0; i < n; i++) {
 		const struct ibcc_flow_spec *f = &w->s->flow[i];
-		uint32_t src = ca_port(t, f->from), dst = IBCC_NONE;
+		uint32_t src = port_of(w, t, f->from, 0), dst = IBCC_NONE;
 		int r;
 
 		index[i] = IBCC_NONE;
 		if (strcmp(f->to, "*"))
-			dst = ca_port(t, f->to);
+			dst = port_of(w, t, f->to, 0);
 		if (!w->traffic || src == IBCC_NONE || (dst == IBCC_NONE && strcmp(f->to, "*")))
 			continue;
-		r = ibcc_engine_add_flow(e, f, src, dst);
+		r = add_flow_of(w, e, t, f, src, dst);
 		if (r < 0)
 			return r;
 		index[i] = (uint32_t)r;
@@ -67,37 +80,31 @@ static struct ibcc_engine_flow flow_sum(const struct ibcc_world *w, uint32_t i)
 	return sum;
 }
 
-static uint32_t port_of(const struct ibcc_topo *t, const char *desc, uint8_t num)
-{
-	uint32_t node = ibcc_topo_find_desc(t, desc);
-
-	if (!num)
-		return ca_port(t, desc);
-	return node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, num);
-}
-
 /* Links that the scenario made slower one way. PortInfo, where the fabric's rates come from, knows
  * one rate of a link.
  */
 static void apply_directions(const struct ibcc_topo *s, struct ibcc_engine *e,
 			     const struct ibcc_topo *t)
 {
+	uint32_t node;
+
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		const struct ibcc_topo_port *p = &s->port[i];
 		uint32_t port;
 
 		if (p->peer == IBCC_NONE || s->port[p->peer].rate_mbps == p->rate_mbps)
 			continue;
-		port = port_of(t, s->node[p->node].desc, p->num);
+		node = ibcc_topo_same_node(s, p->node, t);
+		port = ibcc_topo_port_index(t, node, p->num);
 		if (port != IBCC_NONE)
 			ibcc_engine_set_send_rate(e, port, p->rate_mbps);
 	}
 }
 
-static void apply_delay(const struct ibcc_event_spec *v, struct ibcc_engine *e,
-			const struct ibcc_topo *t)
+static void apply_delay(const struct ibcc_world *w, const struct ibcc_event_spec *v,
+			struct ibcc_engine *e, const struct ibcc_topo *t)
 {
-	uint32_t port = port_of(t, v->node, v->port);
+	uint32_t port = port_of(w, t, v->node, v->port);
 
 	if (port != IBCC_NONE)
 		ibcc_engine_set_send_delay(e, port, v->value);
@@ -110,7 +117,7 @@ void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 		apply_directions(w->s->topo, e, t);
 	for (uint32_t i = 0; i < w->n_rates; i++) {
 		const struct changed_rate *r = &w->rate[i];
-		uint32_t port = port_of(t, r->node, r->port);
+		uint32_t port = port_of(w, t, r->node, r->port);
 
 		if (port == IBCC_NONE)
 			continue;
@@ -123,7 +130,7 @@ void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 	}
 	for (uint32_t i = 0; i < w->next_event; i++)
 		if (w->s->event[i].kind == IBCC_EVENT_SEND_DELAY)
-			apply_delay(&w->s->event[i], e, t);
+			apply_delay(w, &w->s->event[i], e, t);
 }
 
 void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index)
@@ -162,9 +169,12 @@ static int change_rate(struct ibcc_world *w, const char *node, uint8_t port, uin
 
 int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps)
 {
-	if (w->topo && ca_port(w->topo, node) == IBCC_NONE)
-		return -ENOENT;
-	return change_rate(w, node, 0, mbps, false);
+	uint32_t n;
+	int err = w->topo ? ibcc_world_find(w, node, &n) : 0;
+
+	if (!err && w->topo && ibcc_topo_ca_port(w->topo, n) == IBCC_NONE)
+		err = -ENOENT;
+	return err ? err : change_rate(w, node, 0, mbps, false);
 }
 
 /* Time */
@@ -202,7 +212,7 @@ static void do_events(struct ibcc_world *w)
 		case IBCC_EVENT_SEND_RATE:
 			change_rate(w, v->node, v->port, v->value, v->kind == IBCC_EVENT_SEND_RATE);
 			break;
-		case IBCC_EVENT_SEND_DELAY: apply_delay(v, w->engine, w->topo); break;
+		case IBCC_EVENT_SEND_DELAY: apply_delay(w, v, w->engine, w->topo); break;
 		case IBCC_EVENT_LINK_DOWN:
 		case IBCC_EVENT_LINK_UP:
 			if (w->link_event)
@@ -248,12 +258,22 @@ uint32_t ibcc_world_n_flows(const struct ibcc_world *w)
 	return w->s ? w->s->n_flows : 0;
 }
 
+static const char *missing(const struct ibcc_world *w, const struct ibcc_flow_spec *f)
+{
+	if (!w->topo)
+		return NULL;
+	if (port_of(w, w->topo, f->from, 0) == IBCC_NONE)
+		return f->from;
+	return strcmp(f->to, "*") && port_of(w, w->topo, f->to, 0) == IBCC_NONE ? f->to : NULL;
+}
+
 void ibcc_world_flow_read(const struct ibcc_world *w, uint32_t i, struct ibcc_world_flow *out)
 {
 	const struct flow_state *f = &w->flow[i];
 	uint64_t now = ibcc_world_now_ps(w), dt = now - w->sample_ps[0];
 
 	out->spec = &w->s->flow[i];
+	out->missing = missing(w, out->spec);
 	out->sum = flow_sum(w, i);
 	/* 8 bits a byte, 10^6 ps a microsecond: bits by microseconds are Mb/s. */
 	out->mbps = dt ? (uint32_t)((double)(out->sum.received_bytes - f->sample_bytes[0]) * 8e6 /

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -18,9 +20,20 @@
 #define BACKLOG         16
 #define LONGEST_WAIT_MS 500u
 #define MEMORY_BYTES    16384u /* for what a client says */
+#define CLOSING         16u    /* connections that are shut and not yet taken away */
+
+/* A connection. */
+struct client {
+	TAILQ_ENTRY(client) link;
+	int fd;
+	uint8_t from[16];  /* its address, or the network that counts as one */
+	uint64_t since_us; /* it has been busy with a request */
+	bool asked;        /* the whole request is there */
+};
 
 struct ibcc_metrics_http {
 	struct MHD_Daemon *daemon;
+	TAILQ_HEAD(, client) clients; /* that are not shut, the oldest request first */
 	sd_event *event;
 	sd_event_source *source, *timer;
 	ibcc_metrics_page_fn *fn;
@@ -78,6 +91,127 @@ static enum MHD_Result plain(struct MHD_Connection *c, unsigned int status, cons
 	return rc;
 }
 
+/* Who the client is, for the share of places: 16 bytes. */
+static void place_of(const struct sockaddr *sa, uint8_t from[16])
+{
+	memset(from, 0, 16);
+	if (sa->sa_family == AF_INET) {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)sa;
+		uint32_t a = ntohl(in->sin_addr.s_addr);
+
+		if (a >> 24 == IN_LOOPBACKNET)
+			a = INADDR_LOOPBACK;
+		from[10] = from[11] = 0xff;
+		memcpy(from + 12, &a, sizeof(a));
+	} else if (sa->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)(const void *)sa;
+
+		memcpy(from, &in->sin6_addr, 8);
+	}
+}
+
+/* libmicrohttpd finds the end of the stream, and takes the connection away. */
+static void shut(struct ibcc_metrics_http *h, struct client *c)
+{
+	TAILQ_REMOVE(&h->clients, c, link);
+	shutdown(c->fd, SHUT_RDWR);
+	c->fd = -1;
+}
+
+static unsigned int count_from(const struct ibcc_metrics_http *h, const struct client *like)
+{
+	const struct client *c;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH (c, &h->clients, link)
+		n += !memcmp(c->from, like->from, sizeof(c->from));
+	return n;
+}
+
+/* Closes one connection too many, which is not the one that comes. */
+static void make_room(struct ibcc_metrics_http *h)
+{
+	struct client *c, *out = NULL;
+	unsigned int all = 0, most = 0;
+
+	TAILQ_FOREACH (c, &h->clients, link) {
+		unsigned int n = count_from(h, c);
+
+		if (all++ == IBCC_METRICS_CONNECTIONS)
+			break;
+		if (n > most || (n == most && out->asked && !c->asked)) {
+			out = c;
+			most = n;
+		}
+	}
+	if (all > IBCC_METRICS_CONNECTIONS)
+		shut(h, out);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *conn, void **context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct ibcc_metrics_http *h = arg;
+	struct client *c = *context;
+	const union MHD_ConnectionInfo *fd, *address;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (c && c->fd >= 0)
+			TAILQ_REMOVE(&h->clients, c, link);
+		free(c);
+		return;
+	}
+	fd = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	address = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	c = fd && address ? calloc(1, sizeof(*c)) : NULL;
+	*context = c;
+	if (!c) {
+		if (fd)
+			shutdown(fd->connect_fd, SHUT_RDWR);
+		return;
+	}
+	c->fd = fd->connect_fd;
+	c->since_us = now_us(h);
+	place_of(address->client_addr, c->from);
+	TAILQ_INSERT_TAIL(&h->clients, c, link);
+	make_room(h);
+}
+
+static struct client *client_of(struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct client *c = i ? i->socket_context : NULL;
+
+	return c && c->fd >= 0 ? c : NULL;
+}
+
+/* The next request of a connection has its own time. */
+static void on_completed(void *arg, struct MHD_Connection *conn, void **state,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct ibcc_metrics_http *h = arg;
+	struct client *c = client_of(conn);
+
+	(void)state;
+	(void)why;
+	if (!c)
+		return;
+	TAILQ_REMOVE(&h->clients, c, link);
+	TAILQ_INSERT_TAIL(&h->clients, c, link);
+	c->since_us = now_us(h);
+	c->asked = false;
+}
+
+static void close_late(struct ibcc_metrics_http *h)
+{
+	struct client *c;
+
+	while ((c = TAILQ_FIRST(&h->clients)) &&
+	       now_us(h) - c->since_us >= IBCC_METRICS_REQUEST_S * 1000000u)
+		shut(h, c);
+}
+
 /* A page, with a reference of the caller's; NULL: no memory. */
 static struct MHD_Response *make(struct ibcc_metrics_http *h, size_t i, unsigned int *status)
 {
@@ -109,6 +243,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 			      size_t *upload_size, void **state)
 {
 	struct ibcc_metrics_http *h = arg;
+	struct client *client = client_of(c);
 	struct MHD_Response *r;
 	enum MHD_Result rc;
 	unsigned int status;
@@ -122,6 +257,8 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 		*state = h;
 		return MHD_YES;
 	}
+	if (client)
+		client->asked = true;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return plain(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
 	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
@@ -157,6 +294,7 @@ static void work(struct ibcc_metrics_http *h)
 	MHD_UNSIGNED_LONG_LONG wait_ms = LONGEST_WAIT_MS;
 	bool room = has_room(sd_event_source_get_io_fd(h->source));
 
+	close_late(h);
 	MHD_run(h->daemon);
 	sd_event_source_set_enabled(h->source, room ? SD_EVENT_ON : SD_EVENT_OFF);
 	if (MHD_get_timeout(h->daemon, &wait_ms) != MHD_YES || !room || wait_ms > LONGEST_WAIT_MS)
@@ -210,8 +348,8 @@ static int start(struct ibcc_metrics_http *h, int fd, struct ibcc_why *why)
 
 	h->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, answer, h, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd,
-		MHD_OPTION_CONNECTION_LIMIT, IBCC_METRICS_CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, IBCC_METRICS_IDLE_S,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, h, MHD_OPTION_CONNECTION_LIMIT, IBCC_METRICS_CONNECTIONS + CLOSING,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_END);
 	if (!h->daemon) {
 		close(fd);
@@ -243,6 +381,7 @@ struct ibcc_metrics_http *ibcc_metrics_http_new(sd_event *event, const char *add
 		return NULL;
 	}
 	*h = (struct ibcc_metrics_http){ .event = sd_event_ref(event), .fn = fn, .arg = arg };
+	TAILQ_INIT(&h->clients);
 	if (fd < 0)
 		fd = listen_at(address, why);
 	*err = fd < 0 ? fd : start(h, fd, why);

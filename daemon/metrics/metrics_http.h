@@ -13,9 +13,13 @@
 
 #include <ibcc/why.h>
 
-/* Connections at a time, from one address as well; one that does nothing for so long is closed. */
+/* Connections at a time. A connection has so many seconds for each request, answer included,
+ * however busy it is. One more connection than fit closes one of the address that has the most: the
+ * oldest that has not sent a whole request, or else the oldest. All addresses of the loopback
+ * network count as one, and so do those of an IPv6 network of 64 bits: one host has all of them.
+ */
 #define IBCC_METRICS_CONNECTIONS 16u
-#define IBCC_METRICS_IDLE_S      10u
+#define IBCC_METRICS_REQUEST_S   10u
 /* The text is made anew after so long: who asks more often gets the same again. */
 #define IBCC_METRICS_FRESH_US 1000000u
 

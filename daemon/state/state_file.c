@@ -258,17 +258,29 @@ static void close_file(struct ibcc_state *s)
 	s->writable = false;
 }
 
+/* SQLite would wait for a FIFO's other end, which may never come. */
+static bool can_wait(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
+	       !S_ISLNK(st.st_mode);
+}
+
 /* Opens the file as well as it can be; what is wrong is in `trouble`. */
 static void open_file(struct ibcc_state *s)
 {
 	char *path = real_path(s->file);
 	const char *name = path ? path : s->file; /* without the folder SQLite says what is wrong */
 	sqlite3 *db = NULL;
-	int rc = open_writable(s, name, &db);
+	bool other = can_wait(name);
+	int rc = other ? SQLITE_CANTOPEN : open_writable(s, name, &db);
 	struct stat st;
 
 	close_file(s);
-	if (rc) {
+	if (other) {
+		set_trouble(s, "it is no regular file", rc);
+	} else if (rc) {
 		set_trouble(s, reason(db, rc), rc);
 		sqlite3_close(db);
 		db = open_to_read(s, name);

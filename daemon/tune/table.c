@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <ibcc/csv.h>
+
 #include "daemon/tune/fit.h"
 #include "daemon/tune/pager.h"
 #include "daemon/tune/prose.h"
@@ -125,21 +127,6 @@ static size_t choose(struct libscols_table *t, struct libscols_column **column)
 	return n;
 }
 
-static void put_csv(const char *text)
-{
-	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, stdout);
-		return;
-	}
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar(*text);
-	}
-	putchar('"');
-}
-
 /* "name 0xguid" is two cells there. */
 static bool names_node(struct libscols_column *c)
 {
@@ -154,9 +141,9 @@ static void put_node(const char *text)
 	for (const char *at = text; at && (at = strstr(at, " 0x")); at++)
 		guid = at;
 	snprintf(name, sizeof(name), "%.*s", guid ? (int)(guid - text) : 0, guid ? text : "");
-	put_csv(guid ? name : text);
+	ibcc_csv_put(stdout, guid ? name : text);
 	putchar(',');
-	put_csv(guid ? guid + 1 : "");
+	ibcc_csv_put(stdout, guid ? guid + 1 : "");
 }
 
 static void print_csv(struct libscols_table *t, struct libscols_column *const *column, size_t n)
@@ -168,7 +155,7 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 		putchar('\n');
 	for (size_t k = 0; k < n; k++) {
 		fputs(k ? "," : "", stdout);
-		put_csv(scols_column_get_name(column[k]));
+		ibcc_csv_put(stdout, scols_column_get_name(column[k]));
 		fputs(names_node(column[k]) ? ",GUID" : "", stdout);
 	}
 	putchar('\n');
@@ -181,7 +168,7 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 			if (names_node(column[k]))
 				put_node(text);
 			else
-				put_csv(text);
+				ibcc_csv_put(stdout, text);
 		}
 		putchar('\n');
 	}

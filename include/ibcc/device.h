@@ -88,6 +88,11 @@ bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id,
  */
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
 
+/* Is a node of a topology a host that data may go to: a channel adapter that has a link and is no
+ * SHARP aggregation node?
+ */
+bool ibcc_device_is_host(const struct ibcc_topo *t, uint32_t node);
+
 /* Is a node of a topology a host or a switch, and not a SHARP aggregation node, a virtual function
  * or a router? Those cannot be given settings of their own, and nothing waits for them.
  */

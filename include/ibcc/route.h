@@ -40,16 +40,32 @@ bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dl
 
 /* Gives LIDs 1, 2, ... to all linked endports that have none, channel adapters first in order, and
  * fills the switches' tables with shortest paths. Among k equal paths a switch that is l switch
- * hops away from the nearest adapter takes number floor((LID - 1) / k^l) mod k: d-mod-k on trees.
- * -ENOMEM, or -ENETUNREACH if some endport cannot be reached from some switch; the tables are then
- * as before.
+ * hops away from the nearest adapter takes number floor((LID - 1) / k^l) mod k: d-mod-k on trees. A
+ * switch has no entry for what it cannot reach. -ENOMEM leaves the tables as they were.
  */
 int ibcc_route_compute(struct ibcc_topo *t);
 
-/* Finds output ports of switches that the routes between channel adapters make wait for each other
- * in a circle: full buffers along it would block it for ever. Writes the first max of them to out
- * in the order of the circle, and its length to n, 0 if there is none. -ENOMEM.
+/* As ibcc_route_compute(), but no route goes up again once it went down, so that no outputs wait
+ * for each other in a circle. The roots stand highest; they are given as node indices. An island
+ * without any of them has those that OpenSM's updn finds: more than 90 % of the hosts are at one
+ * distance, no other distance has more than 5 % of them, and here none may be at the root itself.
+ * Where there is no such switch, the root is the one whose farthest host is nearest; then the one
+ * with the fewest hops to all hosts; then the one with the smallest GUID. There may be no such
+ * route, as from one of two roots to the other.
  */
-int ibcc_route_find_cycle(const struct ibcc_topo *t, uint32_t *out, uint32_t max, uint32_t *n);
+int ibcc_route_compute_up_down(struct ibcc_topo *t, const uint32_t *root, uint32_t n_roots);
+
+/* Data that goes from a channel adapter's port to another one's, or to those of all hosts. */
+struct ibcc_route_use {
+	uint32_t from, to; /* port indices; to IBCC_NONE: all hosts */
+	uint32_t but;      /* with all hosts: a node that is left out, or IBCC_NONE */
+};
+
+/* Finds output ports of switches that these routes make wait for each other in a circle: full
+ * buffers along it would block it for ever. Writes the first max of them to out in the order of the
+ * circle, and its length to n, 0 if there is none. Sorts `use`. -ENOMEM.
+ */
+int ibcc_route_find_cycle(const struct ibcc_topo *t, struct ibcc_route_use *use, uint32_t n_uses,
+			  uint32_t *out, uint32_t max, uint32_t *n);
 
 #endif

@@ -190,8 +190,8 @@ enum ibcc_verbs_operation {
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
 	char name[IBCC_NAME_BYTES];
-	char from[IBCC_NAME_BYTES];   /* node description */
-	char to[IBCC_NAME_BYTES];     /* node description, or "*": uniformly to all others */
+	char from[IBCC_NAME_BYTES];   /* as ibcc_topo_node_text() has the node */
+	char to[IBCC_NAME_BYTES];     /* likewise, or "*": uniformly to all other hosts */
 	char not_to[IBCC_NAME_BYTES]; /* with "*": one that is left out, or "" */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
@@ -283,5 +283,12 @@ struct ibcc_scenario {
 	struct ibcc_verbs_plan verbs;
 };
 void ibcc_scenario_fini(struct ibcc_scenario *s);
+
+/* The node of `t`, a topology of the scenario's fabric, that a name of the scenario means;
+ * IBCC_NONE: `t` does not have it. Without a topology of its own, the scenario's names are those of
+ * `t`.
+ */
+uint32_t ibcc_scenario_find(const struct ibcc_scenario *s, const char *name,
+			    const struct ibcc_topo *t);
 
 #endif

@@ -47,7 +47,14 @@ struct ibcc_topo *ibcc_netfile_load(const char *file, struct ibcc_yaml_errors *e
  */
 int ibcc_netfile_copy_for_ibsim(FILE *in, FILE *out);
 
-/* Writes a topology as a netfile that ibsim reads. Node names are the descriptions. -EIO. */
+/* Writes a topology as a netfile that ibsim reads. Node names are the descriptions, where they can
+ * be. -EIO.
+ */
 int ibcc_netfile_write(const struct ibcc_topo *t, FILE *out);
+
+/* The name that a node has in that file, which is what ibsim's console takes. Returns buf. */
+#define IBCC_NETFILE_ID_BYTES (IBCC_DESC_BYTES + 1)
+const char *ibcc_netfile_id(const struct ibcc_topo *t, uint32_t node,
+			    char buf[IBCC_NETFILE_ID_BYTES]);
 
 #endif

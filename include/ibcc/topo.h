@@ -17,6 +17,8 @@
 #define IBCC_LID_MAX    0xbfffu    /* highest unicast LID */
 #define IBCC_DESC_BYTES 65u
 
+#define IBCC_NODE_TEXT_BYTES 64u /* of a text that names one node */
+
 enum ibcc_node_type {
 	IBCC_NODE_CA = 1, /* as NodeInfo:NodeType has them */
 	IBCC_NODE_SWITCH = 2,
@@ -156,6 +158,33 @@ uint8_t ibcc_topo_vl(const struct ibcc_topo *t, uint32_t node, unsigned int in, 
 /* Index of the node with a GUID, or IBCC_NONE; of the first with a description. */
 uint32_t ibcc_topo_find_guid(const struct ibcc_topo *t, uint64_t guid);
 uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc);
+
+/* The node that a text names: by its GUID ("0x0002c903000a0b0c", or as in ibnetdiscover's ids
+ * "H-0002c903000a0b0c"), by its description if no other node has that, or by the id of its netfile.
+ * Returns 0, -ENOENT (*node is IBCC_NONE), or -ENOTUNIQ: several nodes have the description, *node
+ * is the first of them.
+ */
+int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *node);
+
+/* The text by which ibcc_topo_find_node() finds a node: its description, or its GUID where the
+ * description is not the node's own, too long, or no UTF-8. Returns buf.
+ */
+const char *ibcc_topo_node_text(const struct ibcc_topo *t, uint32_t node,
+				char buf[IBCC_NODE_TEXT_BYTES]);
+
+/* The node of `t` that is node `node` of another topology of the same fabric: by its GUID, or else
+ * by a description that no other node of `t` has. IBCC_NONE: it is not there.
+ */
+uint32_t ibcc_topo_same_node(const struct ibcc_topo *from, uint32_t node,
+			     const struct ibcc_topo *t);
+
+/* Islands: nodes that links join have one number, the least index among them. `island` has a place
+ * for each node. -ENOMEM.
+ */
+int ibcc_topo_islands(const struct ibcc_topo *t, uint32_t *island);
+
+/* Of a node that is no switch, the first port that has a link; else IBCC_NONE. */
+uint32_t ibcc_topo_ca_port(const struct ibcc_topo *t, uint32_t node);
 
 /* Port index of port `num` of a node, or IBCC_NONE if it has no such port. */
 uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned int num);

@@ -269,22 +269,29 @@ int ibcc_agents_set_profile(struct ibcc_agents *a, uint32_t node, const struct i
 	return 0;
 }
 
+/* Is a node there that an earlier topology did not have? */
+static bool is_new(const struct ibcc_agents *a, uint32_t node, const struct ibcc_topo *known)
+{
+	return node != IBCC_NONE &&
+	       (!known || ibcc_topo_find_guid(known, a->topo->node[node].guid) == IBCC_NONE);
+}
+
 int ibcc_agents_equip(struct ibcc_agents *a, const struct ibcc_scenario *s,
 		      const struct ibcc_topo *known)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < a->topo->n_nodes && !err; i++) {
-		const struct ibcc_topo_node *n = &a->topo->node[i];
-		uint32_t from = s->profile ? ibcc_topo_find_desc(s->topo, n->desc) : IBCC_NONE;
+	for (uint32_t i = 0; s->profile && i < s->topo->n_nodes && !err; i++) {
+		uint32_t node = ibcc_topo_same_node(s->topo, i, a->topo);
 
-		if (known && ibcc_topo_find_guid(known, n->guid) != IBCC_NONE)
-			continue;
-		if (from != IBCC_NONE)
-			err = ibcc_agents_set_profile(a, i, &s->profile[from]);
-		for (uint32_t k = 0; k < s->n_no_cc && !err; k++)
-			if (!strcmp(s->no_cc[k], n->desc))
-				err = ibcc_agents_set_support(a, i, false);
+		if (is_new(a, node, known))
+			err = ibcc_agents_set_profile(a, node, &s->profile[i]);
+	}
+	for (uint32_t k = 0; k < s->n_no_cc && !err; k++) {
+		uint32_t node = ibcc_scenario_find(s, s->no_cc[k], a->topo);
+
+		if (is_new(a, node, known))
+			err = ibcc_agents_set_support(a, node, false);
 	}
 	return err;
 }

@@ -158,6 +158,15 @@ uint64_t ibcc_device_tick_ps(const struct ibcc_device *d, uint32_t rate_mbps, un
 	return ibcc_link_bytes_ps(rate_mbps, bytes);
 }
 
+bool ibcc_device_is_host(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+
+	return n->type == IBCC_NODE_CA && ibcc_topo_ca_port(t, node) != IBCC_NONE &&
+	       (!d || d->kind != IBCC_DEVICE_AGGREGATION);
+}
+
 bool ibcc_device_takes_part(const struct ibcc_topo *t, uint32_t node)
 {
 	const struct ibcc_topo_node *n = &t->node[node];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/route.h>
+#include "route_tables.h"
 
 int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
 		      struct ibcc_route *r)
@@ -73,17 +73,7 @@ static int assign_lids(struct ibcc_topo *t, bool switches, uint32_t *next)
 	return 0;
 }
 
-/* Working memory of one computation; vectors by node index. */
-struct work {
-	uint32_t *dist;  /* switch hops to the destination's switch */
-	uint32_t *level; /* switch hops to the nearest channel adapter: 0 at the leaves */
-	uint32_t *queue;
-	uint8_t **lft;
-	uint32_t lft_len;
-};
-
-/* Breadth first from the switches already in w->queue[0..n) with their distance set. */
-static void spread(const struct ibcc_topo *t, uint32_t *dist, uint32_t *queue, uint32_t n)
+uint32_t ibcc_route_spread(const struct ibcc_topo *t, uint32_t *dist, uint32_t *queue, uint32_t n)
 {
 	for (uint32_t head = 0; head < n; head++) {
 		const struct ibcc_topo_node *sw = &t->node[queue[head]];
@@ -101,9 +91,10 @@ static void spread(const struct ibcc_topo *t, uint32_t *dist, uint32_t *queue, u
 			queue[n++] = next;
 		}
 	}
+	return n;
 }
 
-static void find_levels(const struct ibcc_topo *t, struct work *w)
+static void find_levels(const struct ibcc_topo *t, struct route_work *w)
 {
 	uint32_t n = 0;
 
@@ -122,7 +113,7 @@ static void find_levels(const struct ibcc_topo *t, struct work *w)
 			w->queue[n++] = i;
 		}
 	}
-	spread(t, w->level, w->queue, n);
+	ibcc_route_spread(t, w->level, w->queue, n);
 }
 
 /* d-mod-k: a switch of level l spreads destinations over its k ways up by the digit
@@ -137,9 +128,21 @@ static unsigned int choose(uint32_t d, unsigned int k, uint32_t level)
 	return d % k;
 }
 
+/* Is a hop from a switch to its neighbour one of a route to the destination's switch? */
+static bool leads_on(const struct ibcc_topo *t, const struct route_work *w, uint32_t from,
+		     uint32_t to)
+{
+	if (w->dist[to] == IBCC_NONE || w->dist[to] + 1 != w->dist[from])
+		return false;
+	if (!w->rank)
+		return true;
+	return w->down[from] ? w->down[to] && !ibcc_route_is_up(t, w, from, to)
+			     : ibcc_route_is_up(t, w, from, to);
+}
+
 /* Table entries of switch `node` for the LIDs that live at or below switch `target`. */
-static void route_switch(const struct ibcc_topo *t, struct work *w, uint32_t node, uint32_t target,
-			 const uint16_t *lid, uint32_t n_lids)
+static void route_switch(const struct ibcc_topo *t, struct route_work *w, uint32_t node,
+			 uint32_t target, const uint16_t *lid, uint32_t n_lids)
 {
 	const struct ibcc_topo_node *sw = &t->node[node];
 	uint8_t way[256];
@@ -149,8 +152,7 @@ static void route_switch(const struct ibcc_topo *t, struct work *w, uint32_t nod
 		uint32_t peer = t->port[sw->first_port + num].peer;
 		uint32_t next = peer == IBCC_NONE ? IBCC_NONE : t->port[peer].node;
 
-		if (next != IBCC_NONE && ibcc_topo_is_switch(t, next) &&
-		    w->dist[next] + 1 == w->dist[node])
+		if (next != IBCC_NONE && ibcc_topo_is_switch(t, next) && leads_on(t, w, node, next))
 			way[k++] = (uint8_t)num;
 	}
 	for (uint32_t i = 0; i < n_lids; i++) {
@@ -183,31 +185,36 @@ static uint32_t lids_at(const struct ibcc_topo *t, uint32_t sw, uint16_t *lid)
 	return n;
 }
 
-static int fill_tables(struct ibcc_topo *t, struct work *w, uint16_t *lid)
+/* Distances of all switches to one. */
+static void find_distances(const struct ibcc_topo *t, struct route_work *w, uint32_t target)
+{
+	if (w->rank) {
+		ibcc_route_up_down(t, w, target);
+		return;
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		w->dist[i] = IBCC_NONE;
+	w->dist[target] = 0;
+	w->queue[0] = target;
+	ibcc_route_spread(t, w->dist, w->queue, 1);
+}
+
+static void fill_tables(const struct ibcc_topo *t, struct route_work *w, uint16_t *lid)
 {
 	for (uint32_t target = 0; target < t->n_nodes; target++) {
 		uint32_t n_lids;
 
 		if (!ibcc_topo_is_switch(t, target))
 			continue;
-		for (uint32_t i = 0; i < t->n_nodes; i++)
-			w->dist[i] = IBCC_NONE;
-		w->dist[target] = 0;
-		w->queue[0] = target;
-		spread(t, w->dist, w->queue, 1);
+		find_distances(t, w, target);
 		n_lids = lids_at(t, target, lid);
-		for (uint32_t i = 0; n_lids && i < t->n_nodes; i++) {
-			if (!ibcc_topo_is_switch(t, i))
-				continue;
-			if (w->dist[i] == IBCC_NONE)
-				return -ENETUNREACH;
-			route_switch(t, w, i, target, lid, n_lids);
-		}
+		for (uint32_t i = 0; n_lids && i < t->n_nodes; i++)
+			if (ibcc_topo_is_switch(t, i) && w->dist[i] != IBCC_NONE)
+				route_switch(t, w, i, target, lid, n_lids);
 	}
-	return 0;
 }
 
-static int alloc_tables(const struct ibcc_topo *t, struct work *w)
+static int alloc_tables(const struct ibcc_topo *t, struct route_work *w)
 {
 	uint32_t top = 0;
 
@@ -226,32 +233,56 @@ static int alloc_tables(const struct ibcc_topo *t, struct work *w)
 	return 0;
 }
 
-int ibcc_route_compute(struct ibcc_topo *t)
+static int alloc_work(const struct ibcc_topo *t, struct route_work *w, bool up_down)
 {
 	size_t n = t->n_nodes ? t->n_nodes : 1;
-	struct work w = {
-		.dist = calloc(n, sizeof(*w.dist)),
-		.level = calloc(n, sizeof(*w.level)),
-		.queue = calloc(n, sizeof(*w.queue)),
-		.lft = calloc(n, sizeof(*w.lft)),
-	};
+
+	w->dist = calloc(n, sizeof(*w->dist));
+	w->level = calloc(n, sizeof(*w->level));
+	w->queue = calloc(n, sizeof(*w->queue));
+	w->lft = calloc(n, sizeof(*w->lft));
+	if (!w->dist || !w->level || !w->queue || !w->lft)
+		return -ENOMEM;
+	if (!up_down)
+		return 0;
+	w->rank = calloc(n, sizeof(*w->rank));
+	w->high = calloc(n, sizeof(*w->high));
+	w->down = calloc(n, sizeof(*w->down));
+	return w->rank && w->high && w->down ? 0 : -ENOMEM;
+}
+
+static void free_work(const struct ibcc_topo *t, struct route_work *w)
+{
+	for (uint32_t i = 0; w->lft && i < t->n_nodes; i++)
+		free(w->lft[i]);
+	free(w->lft);
+	free(w->dist);
+	free(w->level);
+	free(w->queue);
+	free(w->rank);
+	free(w->high);
+	free(w->down);
+}
+
+static int compute(struct ibcc_topo *t, bool up_down, const uint32_t *root, uint32_t n_roots)
+{
+	struct route_work w = { .dist = NULL };
 	uint16_t *lid = calloc(IBCC_LID_MAX + 1, sizeof(*lid));
 	uint32_t next = 1;
-	int ret = -ENOMEM;
+	int ret = lid ? alloc_work(t, &w, up_down) : -ENOMEM;
 
-	if (!w.dist || !w.level || !w.queue || !w.lft || !lid)
-		goto out;
-	ret = assign_lids(t, false, &next);
+	if (!ret)
+		ret = assign_lids(t, false, &next);
 	if (!ret)
 		ret = assign_lids(t, true, &next);
 	if (!ret)
 		ret = alloc_tables(t, &w);
+	if (!ret && up_down)
+		ret = ibcc_route_rank(t, root, n_roots, &w);
 	if (ret)
 		goto out;
 	find_levels(t, &w);
-	ret = fill_tables(t, &w, lid);
-	if (ret)
-		goto out;
+	fill_tables(t, &w, lid);
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		if (!w.lft[i])
 			continue;
@@ -261,12 +292,17 @@ int ibcc_route_compute(struct ibcc_topo *t)
 		w.lft[i] = NULL;
 	}
 out:
-	for (uint32_t i = 0; w.lft && i < t->n_nodes; i++)
-		free(w.lft[i]);
-	free(w.lft);
-	free(w.dist);
-	free(w.level);
-	free(w.queue);
+	free_work(t, &w);
 	free(lid);
 	return ret;
+}
+
+int ibcc_route_compute(struct ibcc_topo *t)
+{
+	return compute(t, false, NULL, 0);
+}
+
+int ibcc_route_compute_up_down(struct ibcc_topo *t, const uint32_t *root, uint32_t n_roots)
+{
+	return compute(t, true, root, n_roots);
 }

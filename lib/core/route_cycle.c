@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/route.h>
 
 /* Outputs of the next switch that an output's packets take. */
@@ -20,7 +21,6 @@ struct next_outputs {
 struct graph {
 	const struct ibcc_topo *t;
 	struct next_outputs *next; /* by output port */
-	uint32_t *leaf, n_leaves;  /* switches where routes begin */
 	uint32_t *seen;            /* by node: the last LID whose routes passed it */
 	uint8_t *state;            /* by output port, of the search */
 	uint32_t *path;            /* outputs from where the search began to where it is */
@@ -47,7 +47,7 @@ static uint32_t output(const struct ibcc_topo *t, uint32_t sw, uint32_t lid)
 static void follow(struct graph *g, uint32_t sw, uint32_t lid)
 {
 	const struct ibcc_topo *t = g->t;
-	uint32_t out = output(t, sw, lid);
+	uint32_t out = g->seen[sw] == lid ? IBCC_NONE : output(t, sw, lid);
 
 	while (out != IBCC_NONE && g->seen[sw] != lid) {
 		uint32_t then;
@@ -62,35 +62,50 @@ static void follow(struct graph *g, uint32_t sw, uint32_t lid)
 	}
 }
 
-/* True if a channel adapter is linked to the switch: routes begin there. */
-static bool is_leaf(const struct ibcc_topo *t, uint32_t sw)
+/* Follows what goes from an adapter's port to a LID. */
+static void follow_from(struct graph *g, uint32_t port, uint32_t lid)
 {
-	const struct ibcc_topo_node *n = &t->node[sw];
+	uint32_t peer = g->t->port[port].peer;
 
-	for (unsigned int num = 1; n->type == IBCC_NODE_SWITCH && num <= n->n_ports; num++) {
-		uint32_t peer = t->port[n->first_port + num].peer;
-
-		if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
-			return true;
-	}
-	return false;
+	if (peer != IBCC_NONE && ibcc_topo_is_switch(g->t, g->t->port[peer].node))
+		follow(g, g->t->port[peer].node, lid);
 }
 
-/* Routes of what channel adapters send to each other. What switches send and get is not data. */
-static void add_routes(struct graph *g)
+static int by_destination(const void *a, const void *b)
+{
+	const struct ibcc_route_use *x = a, *y = b;
+
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Uses to all come last: IBCC_NONE is the greatest index. */
+static void add_routes(struct graph *g, struct ibcc_route_use *use, uint32_t n_uses)
 {
 	const struct ibcc_topo *t = g->t;
+	uint32_t to_all = n_uses, at;
 
-	for (uint32_t sw = 0; sw < t->n_nodes; sw++)
-		if (is_leaf(t, sw))
-			g->leaf[g->n_leaves++] = sw;
+	if (n_uses)
+		qsort(use, n_uses, sizeof(*use), by_destination);
+	while (to_all && use[to_all - 1].to == IBCC_NONE)
+		to_all--;
 	for (uint32_t lid = 1; lid <= IBCC_LID_MAX; lid++) {
-		uint32_t port = t->lid_port[lid];
+		const struct ibcc_route_use key = { .to = t->lid_port[lid] };
+		const struct ibcc_route_use *one;
+		uint32_t node;
 
-		if (port == IBCC_NONE || ibcc_topo_is_switch(t, t->port[port].node))
+		/* Data goes to a port's first LID. */
+		if (key.to == IBCC_NONE || t->port[key.to].lid != lid ||
+		    ibcc_topo_is_switch(t, t->port[key.to].node))
 			continue;
-		for (uint32_t i = 0; i < g->n_leaves; i++)
-			follow(g, g->leaf[i], lid);
+		node = t->port[key.to].node;
+		for (at = to_all; at < n_uses && ibcc_device_is_host(t, node); at++)
+			if (use[at].but != node && t->port[use[at].from].node != node)
+				follow_from(g, use[at].from, lid);
+		one = to_all ? bsearch(&key, use, to_all, sizeof(*use), by_destination) : NULL;
+		while (one && one > use && one[-1].to == key.to)
+			one--;
+		for (; one && one < use + to_all && one->to == key.to; one++)
+			follow_from(g, one->from, lid);
 	}
 }
 
@@ -135,23 +150,23 @@ static uint32_t search(struct graph *g, uint32_t from, uint32_t *n)
 	return 0;
 }
 
-int ibcc_route_find_cycle(const struct ibcc_topo *t, uint32_t *out, uint32_t max, uint32_t *n)
+int ibcc_route_find_cycle(const struct ibcc_topo *t, struct ibcc_route_use *use, uint32_t n_uses,
+			  uint32_t *out, uint32_t max, uint32_t *n)
 {
 	size_t ports = t->n_ports ? t->n_ports : 1;
 	struct graph g = {
 		.t = t,
 		.next = calloc(ports, sizeof(*g.next)),
-		.leaf = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*g.leaf)),
 		.seen = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*g.seen)),
 		.state = calloc(ports, sizeof(*g.state)),
 		.path = calloc(ports, sizeof(*g.path)),
 	};
 	uint32_t len = 0, end = 0;
-	int rc = g.next && g.leaf && g.seen && g.state && g.path ? 0 : -ENOMEM;
+	int rc = g.next && g.seen && g.state && g.path ? 0 : -ENOMEM;
 
 	if (rc)
 		goto out;
-	add_routes(&g);
+	add_routes(&g, use, n_uses);
 	for (uint32_t i = 0; i < t->n_ports && !len; i++)
 		if (g.state[i] == NEW)
 			len = search(&g, i, &end);
@@ -160,7 +175,6 @@ int ibcc_route_find_cycle(const struct ibcc_topo *t, uint32_t *out, uint32_t max
 	*n = len;
 out:
 	free(g.next);
-	free(g.leaf);
 	free(g.seen);
 	free(g.state);
 	free(g.path);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/rng.h>
 
 #include "endpoint.h"
@@ -87,11 +88,12 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->hca = ibcc_fab_alloc(e->n_hca, sizeof(*e->hca));
 	e->hca_cc = calloc(e->n_hca + 1, sizeof(*e->hca_cc));
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
+	e->island = calloc(e->topo->n_nodes + 1u, sizeof(*e->island));
 	e->far_apart =
 		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
 	if (!e->port || !e->in || !e->outq || !e->stat || !e->cong || (e->n_vls > 1 && !e->wait) ||
-	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest)
+	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest || !e->island)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
@@ -295,17 +297,35 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	h->cc = &e->hca_cc[at];
 	h->port = port;
 	h->rx = NONE;
-	h->dest = NONE;
-	if (e->port[port].peer != NONE) {
-		h->dest = e->n_dest;
+	if (e->port[port].peer != NONE && ibcc_device_is_host(e->topo, node))
 		e->dest[e->n_dest++] = port;
-	}
 	e->port[port].owner = at;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
 		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->port[port].num][sl] : /* input 0 */
 				       ibcc_fab_default_vl(e, port, sl);
 	}
+}
+
+static int by_island(const void *a, const void *b, void *arg)
+{
+	const struct ibcc_engine *e = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t home = e->island[e->topo->port[x].node], other = e->island[e->topo->port[y].node];
+
+	if (home != other)
+		return home < other ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Packets to all go to those that links lead to. */
+static int sort_dests(struct ibcc_engine *e)
+{
+	int rc = ibcc_topo_islands(e->topo, e->island);
+
+	if (!rc && e->n_dest)
+		qsort_r(e->dest, e->n_dest, sizeof(*e->dest), by_island, e);
+	return rc;
 }
 
 static int build_parts(struct ibcc_engine *e)
@@ -339,7 +359,7 @@ static int build_parts(struct ibcc_engine *e)
 	}
 	for (uint32_t i = 0; i < e->n_ports; i++)
 		ibcc_fab_credits_init(e, i);
-	return 0;
+	return sort_dests(e);
 }
 
 static int build_queue(struct ibcc_engine *e)
@@ -470,6 +490,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->hca);
 	free(e->hca_cc);
 	free(e->dest);
+	free(e->island);
 	free(e->group);
 	free(e->qp);
 	free(e->flow);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/grow.h>
 #include <ibcc/ideal.h>
 #include <ibcc/maxmin.h>
@@ -30,8 +31,9 @@ struct problem {
 	const struct ibcc_topo *t;
 	size_t n_resources;
 	double *capacity;
-	double *full; /* capacity of each port's link at first */
-	double *rate; /* the same, when it is up, now */
+	double *full;     /* capacity of each port's link at first */
+	double *rate;     /* the same, when it is up, now */
+	uint32_t *island; /* of each node */
 	struct pair *pair;
 	uint32_t n_pairs, cap_pairs;
 	struct ibcc_maxmin_use *use;
@@ -39,17 +41,6 @@ struct problem {
 	struct ibcc_maxmin_flow *mm;
 	struct ibcc_spread *spread; /* NULL: static routes */
 };
-
-/* The first linked port of a channel adapter, as the engine takes it. */
-static uint32_t ca_port(const struct ibcc_topo *t, uint32_t node)
-{
-	const struct ibcc_topo_node *n = &t->node[node];
-
-	for (unsigned int i = 1; i <= n->n_ports; i++)
-		if (t->port[n->first_port + i].peer != IBCC_NONE)
-			return n->first_port + i;
-	return IBCC_NONE;
-}
 
 static int add_use(void *arg, uint32_t resource, double share)
 {
@@ -119,22 +110,22 @@ static double payload_share(const struct ibcc_model *m)
 	return (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
 }
 
-/* Whether a flow to all goes to a node. */
-static bool goes_to(const struct problem *p, const struct ibcc_flow_spec *f, uint32_t from,
-		    uint32_t node)
+/* Whether a flow to all hosts but one goes to a node. */
+static bool goes_to(const struct problem *p, uint32_t from, uint32_t but, uint32_t node)
 {
-	return node != from && !ibcc_topo_is_switch(p->t, node) &&
-	       ca_port(p->t, node) != IBCC_NONE && strcmp(p->t->node[node].desc, f->not_to);
+	return node != from && node != but && ibcc_device_is_host(p->t, node) &&
+	       p->island[node] == p->island[from];
 }
 
 static int add_flow(struct problem *p, uint32_t flow)
 {
 	const struct ibcc_flow_spec *f = &p->s->flow[flow];
-	uint32_t from = ibcc_topo_find_desc(p->t, f->from), src, dst, i, n = 0;
+	uint32_t from, src, dst, i, but = IBCC_NONE, n = 0;
 	double demand = INFINITY;
 	int rc = 0;
 
-	if (from == IBCC_NONE || (src = ca_port(p->t, from)) == IBCC_NONE)
+	if (ibcc_topo_find_node(p->t, f->from, &from) ||
+	    (src = ibcc_topo_ca_port(p->t, from)) == IBCC_NONE)
 		return -EINVAL;
 	if (ibcc_arrivals_paced(f->arrivals))
 		demand = p->full[src] * f->load_permille / 1000;
@@ -143,16 +134,18 @@ static int add_flow(struct problem *p, uint32_t flow)
 	if (f->off_ps)
 		demand *= (double)f->on_ps / (double)(f->on_ps + f->off_ps);
 	if (strcmp(f->to, "*")) {
-		i = ibcc_topo_find_desc(p->t, f->to);
-		if (i == IBCC_NONE || (dst = ca_port(p->t, i)) == IBCC_NONE)
+		if (ibcc_topo_find_node(p->t, f->to, &i) ||
+		    (dst = ibcc_topo_ca_port(p->t, i)) == IBCC_NONE)
 			return -EINVAL;
 		return add_pair(p, flow, src, dst, demand);
 	}
+	if (*f->not_to && ibcc_topo_find_node(p->t, f->not_to, &but))
+		return -EINVAL;
 	for (i = 0; i < p->t->n_nodes; i++)
-		n += goes_to(p, f, from, i);
+		n += goes_to(p, from, but, i);
 	for (i = 0; i < p->t->n_nodes && !rc; i++)
-		if (goes_to(p, f, from, i))
-			rc = add_pair(p, flow, src, ca_port(p->t, i), demand / n);
+		if (goes_to(p, from, but, i))
+			rc = add_pair(p, flow, src, ibcc_topo_ca_port(p->t, i), demand / n);
 	return rc;
 }
 
@@ -169,9 +162,9 @@ static void change_link(struct problem *p, const struct ibcc_event_spec *v, uint
 
 static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 {
-	uint32_t node = ibcc_topo_find_desc(p->t, v->node), port;
+	uint32_t node, port;
 
-	if (node == IBCC_NONE)
+	if (ibcc_topo_find_node(p->t, v->node, &node))
 		return;
 	switch (v->kind) {
 	case IBCC_EVENT_SINK_RATE:
@@ -182,7 +175,8 @@ static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 	case IBCC_EVENT_LINK_UP:
 	case IBCC_EVENT_LINK_RATE:
 	case IBCC_EVENT_SEND_RATE:
-		port = v->port ? ibcc_topo_port_index(p->t, node, v->port) : ca_port(p->t, node);
+		port = v->port ? ibcc_topo_port_index(p->t, node, v->port)
+			       : ibcc_topo_ca_port(p->t, node);
 		if (port == IBCC_NONE || p->t->port[port].peer == IBCC_NONE)
 			break;
 		change_link(p, v, port);
@@ -240,7 +234,7 @@ static uint64_t next_change(const struct ibcc_scenario *s, uint64_t after, uint6
 /* What a node can take in now: 0 for a switch. */
 static double node_capacity(const struct problem *p, uint32_t node)
 {
-	uint32_t port = ibcc_topo_is_switch(p->t, node) ? IBCC_NONE : ca_port(p->t, node);
+	uint32_t port = ibcc_topo_ca_port(p->t, node);
 
 	if (port == IBCC_NONE)
 		return 0;
@@ -297,7 +291,9 @@ static int set_up(struct problem *p)
 	p->capacity = calloc(p->n_resources + 1, sizeof(*p->capacity));
 	p->full = calloc(p->t->n_ports + 1u, sizeof(*p->full));
 	p->rate = calloc(p->t->n_ports + 1u, sizeof(*p->rate));
-	if (!p->capacity || !p->full || !p->rate)
+	p->island = calloc(p->t->n_nodes + 1u, sizeof(*p->island));
+	if (!p->capacity || !p->full || !p->rate || !p->island ||
+	    ibcc_topo_islands(p->t, p->island))
 		return -ENOMEM;
 	for (i = 0; i < p->t->n_ports; i++)
 		if (p->t->port[i].peer != IBCC_NONE)
@@ -322,6 +318,7 @@ static void problem_free(struct problem *p)
 	free(p->capacity);
 	free(p->full);
 	free(p->rate);
+	free(p->island);
 	free(p->pair);
 	free(p->use);
 	free(p->mm);

@@ -208,7 +208,6 @@ struct hca {
 	uint16_t data_sls, ctrl_sls;        /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
 	uint32_t node, port;
-	uint32_t dest; /* position in the list of destinations */
 	uint32_t sink_mbps;
 	uint32_t rx, rx_end;
 	uint32_t group[16];
@@ -260,13 +259,15 @@ struct flow {
 	bool uniform;    /* to all others */
 	bool on_off : 1; /* packets come only at times */
 	bool direct : 1; /* the head's time is just that of its arrival */
+	bool part : 1;   /* uniform: to all others of its island */
 	uint64_t sent, received, latency_ps;
-	uint32_t left_out[2]; /* of the list of destinations: positions in rising order, or NONE */
-	uint64_t turn;        /* the adapter's when it last sent */
-	uint32_t *latency;    /* histogram (latency.h), or NULL */
+	uint32_t left_out[2];          /* of its destinations: positions in rising order, or NONE */
+	uint64_t turn;                 /* the adapter's when it last sent */
+	uint32_t *latency;             /* histogram (latency.h), or NULL */
 	uint32_t message_pkts, window; /* closed loop; else 0 */
 	/* The rest. */
 	uint64_t fecn, becn, dropped;
+	uint32_t dests, n_dests; /* its island's part of the list of destinations */
 	uint32_t n_deferred, ring_at;
 	uint64_t *ring;
 	uint32_t ring_n;
@@ -335,7 +336,8 @@ struct ibcc_engine {
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
-	uint32_t *dest, n_dest; /* ports that uniform traffic goes to */
+	uint32_t *dest, n_dest; /* ports that uniform traffic goes to, island by island */
+	uint32_t *island;       /* by node of the topology */
 	struct lids *lid;       /* by port */
 	uint32_t n_lids;        /* one more than the highest ever */
 	uint8_t *nowhere;       /* a table that leads there */

@@ -7,18 +7,11 @@
 #include "evq.h"
 
 /* The first linked port of a channel adapter. */
-static uint32_t find_ca_port(const struct ibcc_engine *e, const char *desc)
+static uint32_t find_ca_port(const struct ibcc_engine *e, const char *name)
 {
-	uint32_t node = ibcc_topo_find_desc(e->topo, desc);
-	const struct ibcc_topo_node *n;
+	uint32_t node;
 
-	if (node == IBCC_NONE || ibcc_topo_is_switch(e->topo, node))
-		return NONE;
-	n = &e->topo->node[node];
-	for (uint32_t i = 1; i <= n->n_ports; i++)
-		if (e->port[n->first_port + i].peer != NONE)
-			return n->first_port + i;
-	return NONE;
+	return ibcc_topo_find_node(e->topo, name, &node) ? NONE : ibcc_topo_ca_port(e->topo, node);
 }
 
 static int load_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, const char **bad)
@@ -43,9 +36,9 @@ static int load_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, cons
 
 static int load_event(struct ibcc_engine *e, const struct ibcc_event_spec *v, const char **bad)
 {
-	uint32_t node = ibcc_topo_find_desc(e->topo, v->node), port;
+	uint32_t node, port;
 
-	if (node == IBCC_NONE) {
+	if (ibcc_topo_find_node(e->topo, v->node, &node)) {
 		*bad = v->node;
 		return -ENOENT;
 	}
@@ -68,9 +61,9 @@ static int load_event(struct ibcc_engine *e, const struct ibcc_event_spec *v, co
 
 static int load_no_cc(struct ibcc_engine *e, const char *name, bool *no_cc, const char **bad)
 {
-	uint32_t node = ibcc_topo_find_desc(e->topo, name);
+	uint32_t node;
 
-	if (node == IBCC_NONE) {
+	if (ibcc_topo_find_node(e->topo, name, &node)) {
 		*bad = name;
 		return -ENOENT;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/ideal.h>
 #include <ibcc/measure.h>
 
@@ -302,36 +303,49 @@ static void sum_ports(struct run *r)
 static int sum_offers(struct run *r)
 {
 	const struct ibcc_topo *t = r->s->topo;
-	double to_all = 0;                                     /* to each node, from all */
+	/* Of each island: offered to each host by all, and its hosts. */
+	double *to_all = calloc(t->n_nodes + 1u, sizeof(*to_all));
 	double *less = calloc(t->n_nodes + 1u, sizeof(*less)); /* not to the node itself */
-	uint32_t i, node, out, n = 0;
+	uint32_t *hosts = calloc(t->n_nodes + 1u, sizeof(*hosts));
+	uint32_t *island = calloc(t->n_nodes + 1u, sizeof(*island));
+	uint32_t i, node, out, n;
+	int rc = to_all && less && hosts && island ? ibcc_topo_islands(t, island) : -ENOMEM;
 
-	if (!less)
-		return -ENOMEM;
+	if (rc)
+		goto out;
 	for (i = 0; i < t->n_nodes; i++)
-		n += !ibcc_topo_is_switch(t, i);
+		hosts[island[i]] += ibcc_device_is_host(t, i);
 	for (i = 0; i < r->m.n_flows; i++) {
 		const struct ibcc_flow_spec *f = &r->s->flow[i];
 		double each = r->m.flow[i].offered_mbps;
 
 		if (strcmp(f->to, "*")) {
-			r->m.node[ibcc_topo_find_desc(t, f->to)].offered_mbps += each;
+			if (!ibcc_topo_find_node(t, f->to, &node))
+				r->m.node[node].offered_mbps += each;
 			continue;
 		}
-		node = ibcc_topo_find_desc(t, f->from);
-		out = *f->not_to ? ibcc_topo_find_desc(t, f->not_to) : node;
+		if (ibcc_topo_find_node(t, f->from, &node))
+			continue;
+		out = node;
+		if (*f->not_to && ibcc_topo_find_node(t, f->not_to, &out))
+			out = node;
+		n = hosts[island[node]];
 		if (n > 1u + (out != node))
 			each /= n - 1 - (out != node);
-		to_all += each;
+		to_all[island[node]] += each;
 		less[node] += each;
 		if (out != node)
 			less[out] += each;
 	}
 	for (i = 0; i < t->n_nodes; i++)
-		if (!ibcc_topo_is_switch(t, i))
-			r->m.node[i].offered_mbps += to_all - less[i];
+		if (ibcc_device_is_host(t, i))
+			r->m.node[i].offered_mbps += to_all[island[i]] - less[i];
+out:
+	free(to_all);
 	free(less);
-	return 0;
+	free(hosts);
+	free(island);
+	return rc;
 }
 
 static int add_ideal(struct run *r)

@@ -53,6 +53,18 @@ void ibcc_verbs_defaults(struct ibcc_verbs_plan *v)
 	};
 }
 
+uint32_t ibcc_scenario_find(const struct ibcc_scenario *s, const char *name,
+			    const struct ibcc_topo *t)
+{
+	uint32_t node;
+
+	if (!s->topo)
+		return ibcc_topo_find_node(t, name, &node) ? IBCC_NONE : node;
+	if (ibcc_topo_find_node(s->topo, name, &node))
+		return IBCC_NONE;
+	return ibcc_topo_same_node(s->topo, node, t);
+}
+
 void ibcc_scenario_fini(struct ibcc_scenario *s)
 {
 	if (!s)

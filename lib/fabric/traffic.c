@@ -131,9 +131,22 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
 
+/* The destinations of a uniform flow. Few fabrics have more than one island: the second line of a
+ * flow is enough where there is one.
+ */
+static const uint32_t *dests(const struct ibcc_engine *e, const struct flow *f)
+{
+	return f->part ? e->dest + f->dests : e->dest;
+}
+
+static uint32_t n_dests(const struct ibcc_engine *e, const struct flow *f)
+{
+	return f->part ? f->n_dests : e->n_dest;
+}
+
 static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
 {
-	return e->n_dest - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
+	return n_dests(e, f) - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
 }
 
 /* One of all others. */
@@ -143,7 +156,7 @@ static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
 
 	at += at >= f->left_out[0];
 	at += at >= f->left_out[1];
-	return e->dest[at];
+	return dests(e, f)[at];
 }
 
 /* Chance is asked ahead, so that what is known of a destination can be fetched into the cache. */
@@ -182,18 +195,18 @@ static uint64_t rest_ps(const struct ibcc_engine *e, const struct flow *f, uint3
  */
 uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f)
 {
-	uint32_t best = random_dst(e, f), at = ibcc_rng_below(&f->rng, e->n_dest);
+	uint32_t best = random_dst(e, f), at = ibcc_rng_below(&f->rng, n_dests(e, f));
 	uint64_t rest = rest_ps(e, f, best);
 
-	for (uint32_t i = 0; i < e->n_dest && rest > e->now_ps; i++) {
+	for (uint32_t i = 0; i < n_dests(e, f) && rest > e->now_ps; i++) {
 		bool out = at == f->left_out[0] || at == f->left_out[1];
-		uint64_t other = out ? rest : rest_ps(e, f, e->dest[at]);
+		uint64_t other = out ? rest : rest_ps(e, f, dests(e, f)[at]);
 
 		if (other < rest) {
-			best = e->dest[at];
+			best = dests(e, f)[at];
 			rest = other;
 		}
-		at = at + 1 < e->n_dest ? at + 1 : 0;
+		at = at + 1 < n_dests(e, f) ? at + 1 : 0;
 	}
 	return best;
 }
@@ -201,12 +214,25 @@ uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f)
 /* Whom a flow to all does not go to: its source, and whom the specification leaves out. */
 static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *not_to)
 {
-	uint32_t node = *not_to ? ibcc_topo_find_desc(e->topo, not_to) : IBCC_NONE, at = NONE;
-	uint32_t self = e->hca[e->port[f->src_port].owner].dest;
+	uint32_t home = e->island[e->topo->port[f->src_port].node];
+	uint32_t node = IBCC_NONE, at = NONE, self = NONE;
 
-	for (uint32_t i = 0; i < e->n_dest && node != IBCC_NONE && at == NONE; i++)
-		if (e->topo->port[e->dest[i]].node == node)
-			at = i;
+	if (*not_to && ibcc_topo_find_node(e->topo, not_to, &node))
+		return -EINVAL;
+	for (uint32_t i = 0; i < e->n_dest; i++) {
+		uint32_t to = e->topo->port[e->dest[i]].node;
+
+		if (e->island[to] != home)
+			continue;
+		if (!f->n_dests)
+			f->dests = i;
+		if (e->dest[i] == f->src_port)
+			self = f->n_dests;
+		if (to == node && at == NONE)
+			at = f->n_dests;
+		f->n_dests++;
+	}
+	f->part = f->n_dests < e->n_dest;
 	if (*not_to && at == NONE)
 		return -EINVAL;
 	if (at == self)
@@ -227,7 +253,7 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 		return -EINVAL;
 	if (!f->uniform)
 		rc = ibcc_fab_group_get(e, dst_port, f->sl);
-	for (uint32_t i = 0; f->uniform && i < e->n_dest && rc >= 0; i++)
+	for (uint32_t i = f->dests; f->uniform && i < f->dests + f->n_dests && rc >= 0; i++)
 		if (e->dest[i] != f->src_port)
 			rc = ibcc_fab_group_get(e, e->dest[i], f->sl);
 	if (rc < 0)

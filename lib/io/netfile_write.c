@@ -9,7 +9,7 @@
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
-#define ID_BYTES (IBCC_DESC_BYTES + 1)
+#define ID_BYTES IBCC_NETFILE_ID_BYTES
 #define MAX_ID   31u /* by which ibsim takes a client at a node */
 
 /* How the nodes are called in the file: by description where that can be an id, since ids are what
@@ -64,16 +64,29 @@ static int choose_ids(struct writer *w)
 	return 0;
 }
 
-static const char *node_id(const struct writer *w, uint32_t node, char buf[ID_BYTES])
+static const char *make_id(const struct ibcc_topo_node *n, bool by_desc, char buf[ID_BYTES])
 {
-	const struct ibcc_topo_node *n = &w->topo->node[node];
 	char letter = n->type == IBCC_NODE_SWITCH ? 'S' : n->type == IBCC_NODE_CA ? 'H' : 'R';
 
-	if (w->by_desc[node])
+	if (by_desc)
 		snprintf(buf, ID_BYTES, "%s", n->desc);
 	else
 		snprintf(buf, ID_BYTES, "%c-%016" PRIx64, letter, n->guid);
 	return buf;
+}
+
+static const char *node_id(const struct writer *w, uint32_t node, char buf[ID_BYTES])
+{
+	return make_id(&w->topo->node[node], w->by_desc[node], buf);
+}
+
+const char *ibcc_netfile_id(const struct ibcc_topo *t, uint32_t node, char buf[ID_BYTES])
+{
+	bool by_desc = can_be_id(t->node[node].desc);
+
+	for (uint32_t i = 0; i < t->n_nodes && by_desc; i++)
+		by_desc = i == node || strcmp(t->node[i].desc, t->node[node].desc);
+	return make_id(&t->node[node], by_desc, buf);
 }
 
 /* A description as it may stand between quotes in a line. */

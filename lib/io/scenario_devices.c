@@ -141,8 +141,7 @@ static int finish(struct ibcc_scenario *s, const struct device_yaml *node)
 		s->topo->node[i].vendor_id = node[i].p.vendor_id;
 		s->topo->node[i].device_id = node[i].p.device_id;
 		if (!node[i].a10)
-			snprintf(s->no_cc[s->n_no_cc++], IBCC_NAME_BYTES, "%.*s",
-				 (int)IBCC_NAME_BYTES - 1, s->topo->node[i].desc);
+			ibcc_topo_node_text(s->topo, i, s->no_cc[s->n_no_cc++]);
 	}
 	return 0;
 }

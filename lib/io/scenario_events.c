@@ -111,8 +111,7 @@ static int read_event(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		     : read_link(y, &ey, s->topo, ev, &node, e);
 	if (rc || !s->topo)
 		return rc;
-	snprintf(ev->node, sizeof(ev->node), "%.*s", (int)sizeof(ev->node) - 1,
-		 s->topo->node[node].desc);
+	ibcc_topo_node_text(s->topo, node, ev->node);
 	s->n_events++;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef LIB_IO_SCENARIO_PARTS_H
 #define LIB_IO_SCENARIO_PARTS_H
 
+#include <ibcc/route.h>
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
@@ -25,14 +26,23 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 int ibcc_scenario_read_bcn(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			   struct ibcc_model *m, struct ibcc_yaml_errors *e);
 
+/* How the topology of a scenario is to be routed. */
+struct ibcc_scenario_routes {
+	bool up_down;            /* else shortest paths */
+	uint32_t *root, n_roots; /* owned; node indices */
+};
+
 /* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+					  struct ibcc_scenario_routes *routes,
 					  struct ibcc_yaml_errors *e);
 
 /* Flows and events into s; names are checked against s->topo unless that is NULL (it had errors).
+ * `routed`: it has LIDs and routes. Then each flow must have one, and those of all flows must not
+ * make outputs wait for each other in a circle.
  */
 int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+			       struct ibcc_scenario *s, bool routed, struct ibcc_yaml_errors *e);
 int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			      struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
@@ -70,10 +80,20 @@ int ibcc_scenario_read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 			    const char *path, const struct ibcc_topo *t, uint32_t *node,
 			    struct ibcc_yaml_errors *e);
 
+/* Likewise, with the name in it that `text` is. */
+int ibcc_scenario_find_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, const char *text,
+			    uint32_t *node, struct ibcc_yaml_errors *e);
+
 /* A place as NODE/PORT; NODE alone for port 1 of a channel adapter. */
 int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			    const char *path, const struct ibcc_topo *t, uint32_t *node,
 			    uint8_t *port, struct ibcc_yaml_errors *e);
+
+/* An error at the topology if the routes that are used make a circle. -EINVAL, -ENOMEM. */
+int ibcc_scenario_check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
+			      struct ibcc_route_use *use, uint32_t n_uses,
+			      struct ibcc_yaml_errors *e);
 
 /* Calls fn with each element of a list, or once with n if it is no list. */
 int ibcc_scenario_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,

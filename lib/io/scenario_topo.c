@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The topology of a scenario file: nodes and links one by one, a generated tree, or a netfile. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +22,12 @@ struct topo_yaml {
 	uint32_t rate_mbps;
 	unsigned int lanes; /* of such a link */
 	int mtu;            /* code - 1 */
+	int routes;
+	const struct ibcc_yaml_node *roots;
 	struct ibcc_topo *topo;
 };
 
+static const char *const routes_words[] = { "shortest", "up-down", NULL };
 static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static uint16_t mtu_bytes(const struct topo_yaml *ty)
@@ -49,11 +53,21 @@ static const char *node_candidate(const void *arg, size_t i)
 	return ((const struct ibcc_topo *)arg)->node[i].desc;
 }
 
-static int want_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
-		     const struct ibcc_topo *t, const char *name, struct ibcc_yaml_errors *e)
+int ibcc_scenario_find_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, const char *text,
+			    uint32_t *node, struct ibcc_yaml_errors *e)
 {
-	const char *guess = ibcc_yaml_guess(name, node_candidate, t, t->n_nodes);
+	int rc = ibcc_topo_find_node(t, text, node);
+	const char *guess;
 
+	if (!rc)
+		return 0;
+	if (rc == -ENOTUNIQ)
+		return ibcc_yaml_want(y, e, n, path,
+				      "one node, and several have this name: write its GUID, such "
+				      "as 0x%016" PRIx64 ", or its id in the netfile",
+				      t->node[*node].guid);
+	guess = ibcc_yaml_guess(text, node_candidate, t, t->n_nodes);
 	if (guess)
 		return ibcc_yaml_want(y, e, n, path,
 				      "a node of the topology (did you mean \"%s\"?)", guess);
@@ -69,10 +83,7 @@ int ibcc_scenario_read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 	*node = IBCC_NONE;
 	if (!s || ibcc_yaml_is_null(n))
 		return ibcc_yaml_want(y, e, n, path, "the name of a node");
-	if (!t)
-		return 0;
-	*node = ibcc_topo_find_desc(t, s);
-	return *node == IBCC_NONE ? want_node(y, n, path, t, s, e) : 0;
+	return t ? ibcc_scenario_find_node(y, n, path, t, s, node, e) : 0;
 }
 
 int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
@@ -82,6 +93,7 @@ int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 	const char *s = ibcc_yaml_scalar(n), *slash;
 	char name[IBCC_DESC_BYTES];
 	uint64_t num;
+	int rc;
 
 	*node = IBCC_NONE;
 	*port = 1;
@@ -90,19 +102,18 @@ int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 	if (!t)
 		return 0;
 	/* Names may have slashes, too, and a channel adapter's port need not be named. */
-	*node = ibcc_topo_find_desc(t, s);
-	if (*node != IBCC_NONE && !ibcc_topo_is_switch(t, *node))
+	rc = ibcc_topo_find_node(t, s, node);
+	if (!rc && !ibcc_topo_is_switch(t, *node))
 		return 0;
 	slash = strrchr(s, '/');
 	if (!slash || ibcc_yaml_parse_uint(slash + 1, &num)) {
-		if (*node != IBCC_NONE || slash)
+		if (!rc || slash)
 			return ibcc_yaml_want(y, e, n, path, "a port as NODE/PORT");
-		return want_node(y, n, path, t, s, e);
+		return ibcc_scenario_find_node(y, n, path, t, s, node, e);
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)(slash - s), s);
-	*node = ibcc_topo_find_desc(t, name);
-	if (*node == IBCC_NONE)
-		return want_node(y, n, path, t, name, e);
+	if (ibcc_scenario_find_node(y, n, path, t, name, node, e))
+		return -EINVAL;
 	if (num < 1 || num > t->node[*node].n_ports)
 		return ibcc_yaml_want(y, e, n, path, "a port of %s from 1 to %u", name,
 				      t->node[*node].n_ports);
@@ -400,7 +411,47 @@ static int read_netfile(const struct ibcc_yaml *y, struct topo_yaml *ty, struct 
 	return ty->topo ? 0 : -EINVAL;
 }
 
+/* Roots of up/down routes. */
+struct roots {
+	const struct ibcc_topo *t;
+	struct ibcc_scenario_routes *r;
+};
+
+static int add_root(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		    void *arg, struct ibcc_yaml_errors *e)
+{
+	struct roots *roots = arg;
+	uint32_t node;
+
+	(void)index;
+	if (ibcc_scenario_read_node(y, n, "topology.roots", roots->t, &node, e))
+		return -EINVAL;
+	if (!ibcc_topo_is_switch(roots->t, node))
+		return ibcc_yaml_want(y, e, n, "topology.roots", "a switch");
+	roots->r->root[roots->r->n_roots++] = node;
+	return 0;
+}
+
+static int read_routes(const struct ibcc_yaml *y, const struct topo_yaml *ty,
+		       struct ibcc_scenario_routes *r, struct ibcc_yaml_errors *e)
+{
+	struct roots roots = { ty->topo, r };
+	size_t n = ibcc_yaml_is_seq(ty->roots) ? ibcc_yaml_length(ty->roots) : 1;
+
+	r->up_down = ty->routes == 1;
+	if (!ty->roots)
+		return 0;
+	if (!r->up_down)
+		return ibcc_yaml_want(y, e, ty->roots, "topology.roots",
+				      "no roots without routes: up-down");
+	r->root = calloc(n + 1, sizeof(*r->root));
+	if (!r->root)
+		return -ENOMEM;
+	return ibcc_scenario_each(y, ty->roots, "topology.roots", add_root, &roots, e);
+}
+
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+					  struct ibcc_scenario_routes *routes,
 					  struct ibcc_yaml_errors *e)
 {
 	static const struct ibcc_yaml_key keys[] = {
@@ -410,6 +461,9 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		{ IBCC_YAML_MEMBER("netfile", STRING, struct topo_yaml, netfile) },
 		{ IBCC_YAML_MEMBER("rate", NODE, struct topo_yaml, rate) },
 		{ IBCC_YAML_MEMBER("mtu_bytes", ENUM, struct topo_yaml, mtu), .names = mtus },
+		{ IBCC_YAML_MEMBER("routes", ENUM, struct topo_yaml, routes),
+		  .names = routes_words },
+		{ IBCC_YAML_MEMBER("roots", NODE, struct topo_yaml, roots) },
 		{ .name = NULL },
 	};
 	struct topo_yaml ty = { .mtu = 3 };
@@ -440,6 +494,8 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		if (!rc && ty.links)
 			rc = ibcc_yaml_each(y, ty.links, "topology.links", read_link, &ty, e);
 	}
+	if (!rc)
+		rc = read_routes(y, &ty, routes, e);
 	if (rc == -ENOMEM)
 		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
 	for (uint32_t i = 0; !rc && i < ty.topo->n_ports; i++) {

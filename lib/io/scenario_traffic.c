@@ -3,9 +3,11 @@
  * pair, so that a hot spot is one item however many nodes take part.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/device.h>
 #include <ibcc/grow.h>
 #include <ibcc/scenario_file.h>
 
@@ -19,6 +21,7 @@ struct side {
 	uint32_t *node;
 	uint32_t n, cap;
 	bool all, many; /* the word `all`; more than one node may be meant */
+	bool of_all;    /* `all`, perhaps without some */
 };
 
 /* An item of `traffic`. */
@@ -35,11 +38,20 @@ struct traffic_yaml {
 	bool merged;
 };
 
+/* Where a flow comes from, and which routes it takes. */
+struct origin {
+	const struct ibcc_yaml_node *item;
+	struct ibcc_route_use use;
+};
+
 /* All flows so far. */
 struct traffic {
 	struct ibcc_scenario *s;
 	uint32_t cap;
-	const struct ibcc_yaml_node **origin; /* item of each flow */
+	struct origin *origin; /* of each flow */
+	/* By node of the topology. */
+	char (*text)[IBCC_NODE_TEXT_BYTES]; /* "": not needed yet */
+	uint32_t *island;
 };
 
 static const char *const kinds[] = { "background", "hot", "victim", NULL };
@@ -50,17 +62,6 @@ static bool is_all(const struct ibcc_yaml_node *n)
 	const char *s = ibcc_yaml_scalar(n);
 
 	return s && ((ibcc_yaml_is_plain(n) && !strcmp(s, "all")) || !strcmp(s, "*"));
-}
-
-static bool has_link(const struct ibcc_topo *t, uint32_t node)
-{
-	const struct ibcc_topo_node *n = &t->node[node];
-	unsigned int num;
-
-	for (num = 1; num <= n->n_ports; num++)
-		if (t->port[n->first_port + num].peer != IBCC_NONE)
-			return true;
-	return false;
 }
 
 static int side_push(struct side *side, uint32_t node)
@@ -86,7 +87,7 @@ static int side_add(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 		return rc;
 	if (ibcc_topo_is_switch(side->topo, node))
 		return ibcc_yaml_want(y, e, n, side->path, "a host, not a switch");
-	if (!has_link(side->topo, node))
+	if (ibcc_topo_ca_port(side->topo, node) == IBCC_NONE)
 		return ibcc_yaml_want(y, e, n, side->path, "a host that has a link");
 	if (side->n >= IBCC_SCENARIO_FLOWS_MAX)
 		return ibcc_yaml_want(y, e, n, side->path, "at most %u nodes",
@@ -98,13 +99,12 @@ static int side_read(struct side *side, const struct ibcc_yaml_node *n, struct i
 {
 	uint32_t i;
 
-	side->all = is_all(n);
+	side->all = side->of_all = is_all(n);
 	side->many = side->all || ibcc_yaml_length(n) > 1;
 	if (!side->all)
 		return ibcc_scenario_each(side->y, n, side->path, side_add, side, e);
 	for (i = 0; side->topo && i < side->topo->n_nodes; i++)
-		if (!ibcc_topo_is_switch(side->topo, i) && has_link(side->topo, i) &&
-		    side_push(side, i))
+		if (ibcc_device_is_host(side->topo, i) && side_push(side, i))
 			return -ENOMEM;
 	return 0;
 }
@@ -126,7 +126,7 @@ static void side_remove(struct side *side, const struct side *out)
 static int grow(struct traffic *tr)
 {
 	struct ibcc_flow_spec *flow;
-	const struct ibcc_yaml_node **origin;
+	struct origin *origin;
 	uint32_t cap = tr->cap ? 2 * tr->cap : 16;
 
 	if (tr->s->n_flows < tr->cap)
@@ -145,17 +145,16 @@ static int grow(struct traffic *tr)
 
 /* Name of a flow: the item's, made distinct by the side that has several nodes. */
 static bool name_flow(struct ibcc_flow_spec *f, const char *item, const struct side *from,
-		      const struct side *to)
+		      const struct side *to, const char *src, const char *dest)
 {
-	const char *dest = strcmp(f->to, "*") ? f->to : "all";
 	int n;
 
 	if (!*item)
-		n = snprintf(f->name, sizeof(f->name), "%s-to-%s", f->from, dest);
+		n = snprintf(f->name, sizeof(f->name), "%s-to-%s", src, dest);
 	else if (from->many && to->many && !to->all)
-		n = snprintf(f->name, sizeof(f->name), "%s-%s-to-%s", item, f->from, dest);
+		n = snprintf(f->name, sizeof(f->name), "%s-%s-to-%s", item, src, dest);
 	else if (from->many)
-		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, f->from);
+		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, src);
 	else if (to->many && !to->all)
 		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, dest);
 	else
@@ -163,9 +162,31 @@ static bool name_flow(struct ibcc_flow_spec *f, const char *item, const struct s
 	return n > 0 && (size_t)n < sizeof(f->name);
 }
 
-static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+/* Where names of nodes make it too long, their GUIDs stand for them. */
+static bool name_short(struct ibcc_flow_spec *f, const char *item, const struct side *from,
+		       const struct side *to, const struct ibcc_topo *t, uint32_t src, uint32_t dst)
+{
+	char a[IBCC_NODE_TEXT_BYTES], b[IBCC_NODE_TEXT_BYTES] = "all";
+
+	if (name_flow(f, item, from, to, f->from, dst == IBCC_NONE ? b : f->to))
+		return true;
+	snprintf(a, sizeof(a), "0x%016" PRIx64, t->node[src].guid);
+	if (dst != IBCC_NONE)
+		snprintf(b, sizeof(b), "0x%016" PRIx64, t->node[dst].guid);
+	return name_flow(f, item, from, to, a, b);
+}
+
+static const char *node_text(const struct traffic *tr, uint32_t node)
+{
+	if (!*tr->text[node])
+		ibcc_topo_node_text(tr->s->topo, node, tr->text[node]);
+	return tr->text[node];
+}
+
+static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct origin *o,
 		    const struct ibcc_flow_spec *f, struct ibcc_yaml_errors *e)
 {
+	const struct ibcc_yaml_node *n = o->item;
 	int rc;
 
 	if (tr->s->n_flows >= IBCC_SCENARIO_FLOWS_MAX) {
@@ -178,7 +199,7 @@ static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct 
 		ibcc_yaml_error(y, e, n, "traffic", "%s", strerror(ENOMEM));
 		return rc;
 	}
-	tr->origin[tr->s->n_flows] = n;
+	tr->origin[tr->s->n_flows] = *o;
 	tr->s->flow[tr->s->n_flows++] = *f;
 	return 0;
 }
@@ -191,60 +212,94 @@ static uint32_t permille(double percent)
 /* A flow to all in place of one to each: exponential arrivals of several flows are together those
  * of one of their rates' sum, whose packets choose among their destinations by chance.
  */
-static void merge(struct ibcc_flow_spec *f, const struct traffic_yaml *ty, uint32_t from,
-		  const struct side *to, const struct side *left_out)
+static void merge(const struct traffic *tr, struct ibcc_flow_spec *f, const struct traffic_yaml *ty,
+		  struct ibcc_route_use *use, uint32_t from, const struct side *to,
+		  const struct side *left_out)
 {
-	uint32_t n = (uint32_t)to->n - 1;
+	uint32_t n = 0, out = left_out->n ? left_out->node[0] : IBCC_NONE;
 
-	if (left_out->n && left_out->node[0] != from) {
-		snprintf(f->not_to, sizeof(f->not_to), "%.*s", (int)sizeof(f->not_to) - 1,
-			 to->topo->node[left_out->node[0]].desc);
-		n--;
-	} else {
-		f->not_to[0] = '\0';
+	f->not_to[0] = '\0';
+	for (uint32_t i = 0; i < to->n; i++) {
+		if (to->node[i] == from || tr->island[to->node[i]] != tr->island[from])
+			continue;
+		if (to->node[i] != out) {
+			n++;
+			continue;
+		}
+		use->but = out;
+		memcpy(f->not_to, node_text(tr, out), sizeof(f->not_to));
 	}
 	f->load_permille = permille(ty->load_percent) * n;
 	f->rate_mbps = ty->rate_mbps * n;
 }
 
-/* Adds the flows of all pairs. A node never sends to itself. */
+/* Has a flow to all anywhere to go? */
+static bool has_others(const struct traffic *tr, uint32_t from, const struct side *to)
+{
+	for (uint32_t i = 0; i < to->n; i++)
+		if (to->node[i] != from && tr->island[to->node[i]] == tr->island[from])
+			return true;
+	return false;
+}
+
+static int expand_pair(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc_flow_spec *f,
+		       const struct side *from, const struct side *to, const struct side *left_out,
+		       uint32_t src, uint32_t dst, const struct ibcc_yaml_node *n,
+		       struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	struct origin o = { .item = n, .use = { .but = IBCC_NONE } };
+
+	o.use.from = ibcc_topo_ca_port(t, src);
+	o.use.to = dst == IBCC_NONE ? IBCC_NONE : ibcc_topo_ca_port(t, dst);
+	memcpy(f->from, node_text(tr, src), sizeof(f->from));
+	snprintf(f->to, sizeof(f->to), "%s", dst == IBCC_NONE ? "*" : node_text(tr, dst));
+	if (ty->merged)
+		merge(tr, f, ty, &o.use, src, to, left_out);
+	if (!name_short(f, ty->name, from, to, t, src, dst)) {
+		ibcc_yaml_error(from->y, e, n, "traffic.name",
+				"got \"%s...\" for a flow, want at most %u bytes", f->name,
+				IBCC_NAME_BYTES - 1);
+		return -EINVAL;
+	}
+	return add_flow(tr, from->y, &o, f, e);
+}
+
+/* Whether nodes that an item names in so many words are left out: a node never sends to itself, and
+ * "all" are those that links lead to.
+ */
+static bool is_pair(const struct traffic *tr, const struct side *from, const struct side *to,
+		    uint32_t src, uint32_t dst)
+{
+	if (to->all)
+		return !from->all || has_others(tr, src, to);
+	if (src == dst)
+		return false;
+	return tr->island[src] == tr->island[dst] || !(from->all || to->of_all);
+}
+
+/* Adds the flows of all pairs. */
 static int expand(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc_flow_spec *f,
 		  const struct side *from, const struct side *to, const struct side *left_out,
 		  const struct ibcc_yaml_node *n, struct ibcc_yaml_errors *e)
 {
-	const struct ibcc_topo *t = tr->s->topo;
 	uint32_t before = tr->s->n_flows;
-	size_t i, j;
+	int rc = 0;
 
-	for (i = 0; i < from->n; i++) {
-		for (j = 0; j < (to->all ? 1 : to->n); j++) {
-			int rc;
+	for (uint32_t i = 0; i < from->n && !rc; i++)
+		for (uint32_t j = 0; j < (to->all ? 1 : to->n) && !rc; j++) {
+			uint32_t dst = to->all ? IBCC_NONE : to->node[j];
 
-			if (!to->all && from->node[i] == to->node[j])
-				continue;
-			snprintf(f->from, sizeof(f->from), "%.*s", (int)sizeof(f->from) - 1,
-				 t->node[from->node[i]].desc);
-			snprintf(f->to, sizeof(f->to), "%.*s", (int)sizeof(f->to) - 1,
-				 to->all ? "*" : t->node[to->node[j]].desc);
-			if (ty->merged)
-				merge(f, ty, from->node[i], to, left_out);
-			if (!name_flow(f, ty->name, from, to)) {
-				ibcc_yaml_error(from->y, e, n, "traffic.name",
-						"got \"%s...\" for a flow, want at most %u bytes",
-						f->name, IBCC_NAME_BYTES - 1);
-				return -EINVAL;
-			}
-			rc = add_flow(tr, from->y, n, f, e);
-			if (rc)
-				return rc;
+			if (is_pair(tr, from, to, from->node[i], dst))
+				rc = expand_pair(tr, ty, f, from, to, left_out, from->node[i], dst,
+						 n, e);
 		}
-	}
-	if (tr->s->n_flows == before) {
+	if (!rc && tr->s->n_flows == before) {
 		ibcc_yaml_error(from->y, e, n, "traffic",
 				"got no flow, want nodes in from and to that differ");
-		return -EINVAL;
+		rc = -EINVAL;
 	}
-	return 0;
+	return rc;
 }
 
 static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
@@ -430,7 +485,7 @@ static int check_names(const struct ibcc_yaml *y, const struct traffic *tr,
 
 		if (strcmp(s->flow[a].name, s->flow[b].name))
 			continue;
-		ibcc_yaml_error(y, e, tr->origin[a > b ? a : b], "traffic.name",
+		ibcc_yaml_error(y, e, tr->origin[a > b ? a : b].item, "traffic.name",
 				"got a second flow named \"%s\", want different names",
 				s->flow[b].name);
 		rc = -EINVAL;
@@ -439,14 +494,96 @@ static int check_names(const struct ibcc_yaml *y, const struct traffic *tr,
 	return rc;
 }
 
-int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+/* Has the switch at a port an entry for another port's LID, or are the two linked? */
+static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 {
-	struct traffic tr = { .s = s };
-	int rc = ibcc_yaml_each(y, n, "traffic", read_item, &tr, e);
+	uint32_t peer = t->port[from].peer;
+	const struct ibcc_topo_node *sw = &t->node[t->port[peer].node];
+	uint16_t lid = t->port[to].lid;
 
+	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
+}
+
+/* Is there a route to where a flow goes? If not, *to is a node without one, or IBCC_NONE: it goes
+ * to all, and there is nobody.
+ */
+static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *to)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	uint32_t home = t->port[use->from].node, n = 0;
+
+	*to = IBCC_NONE;
+	if (use->to != IBCC_NONE) {
+		*to = t->port[use->to].node;
+		return has_route(t, use->from, use->to);
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (i == home || i == use->but || tr->island[i] != tr->island[home] ||
+		    !ibcc_device_is_host(t, i))
+			continue;
+		if (!has_route(t, use->from, ibcc_topo_ca_port(t, i))) {
+			*to = i;
+			return false;
+		}
+		n++;
+	}
+	return n;
+}
+
+static int check_routes(const struct ibcc_yaml *y, const struct traffic *tr,
+			struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	const struct ibcc_yaml_node *told = NULL;
+	struct ibcc_route_use *use;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < tr->s->n_flows; i++) {
+		const struct origin *o = &tr->origin[i];
+		uint32_t from = t->port[o->use.from].node, to;
+
+		if (all_routes(tr, &o->use, &to) || o->item == told)
+			continue;
+		told = o->item;
+		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
+				node_text(tr, from), to == IBCC_NONE ? "all" : node_text(tr, to),
+				to == IBCC_NONE ? "another host that links lead to"
+				: tr->island[from] == tr->island[to]
+					? "an up/down route between them: other topology.roots"
+					: "links that lead from one to the other");
+		rc = -EINVAL;
+	}
+	if (rc || !tr->s->n_flows)
+		return rc;
+	use = calloc(tr->s->n_flows, sizeof(*use));
+	if (!use)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tr->s->n_flows; i++)
+		use[i] = tr->origin[i].use;
+	rc = ibcc_scenario_check_cycle(y, t, use, tr->s->n_flows, e);
+	free(use);
+	return rc;
+}
+
+int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			       struct ibcc_scenario *s, bool routed, struct ibcc_yaml_errors *e)
+{
+	size_t n_nodes = s->topo ? s->topo->n_nodes : 0;
+	struct traffic tr = { .s = s,
+			      .text = calloc(n_nodes + 1, sizeof(*tr.text)),
+			      .island = calloc(n_nodes + 1, sizeof(*tr.island)) };
+	int rc = tr.text && tr.island ? 0 : -ENOMEM;
+
+	if (!rc && s->topo)
+		rc = ibcc_topo_islands(s->topo, tr.island);
+	if (!rc)
+		rc = ibcc_yaml_each(y, n, "traffic", read_item, &tr, e);
 	if (!rc)
 		rc = check_names(y, &tr, e);
+	if (!rc && routed)
+		rc = check_routes(y, &tr, e);
 	free(tr.origin);
+	free(tr.text);
+	free(tr.island);
 	return rc;
 }

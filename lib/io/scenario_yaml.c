@@ -32,7 +32,7 @@ static int add_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	(void)index;
 	if (rc || node == IBCC_NONE)
 		return rc;
-	snprintf(s->no_cc[s->n_no_cc++], IBCC_NAME_BYTES, "%s", ibcc_yaml_scalar(n));
+	ibcc_topo_node_text(s->topo, node, s->no_cc[s->n_no_cc++]);
 	return 0;
 }
 
@@ -47,41 +47,19 @@ static int read_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return ibcc_yaml_each(y, n, "no_congestion_control", add_no_cc, s, e);
 }
 
-/* An error that names the first ports of a circle that the routes make; 0 if they make none. */
-static int check_cycle(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
-		       const struct ibcc_topo *t, struct ibcc_yaml_errors *e)
-{
-	enum { SHOWN = 4 };
-	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 2) + 8] = "";
-	uint32_t out[SHOWN], n, i;
-	size_t len = 0;
-	int rc = ibcc_route_find_cycle(t, out, SHOWN, &n);
-
-	if (rc || !n)
-		return rc;
-	for (i = 0; i < n && i < SHOWN; i++) {
-		ibcc_topo_port_name(t, out[i], name, sizeof(name));
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
-					name);
-	}
-	if (n > SHOWN)
-		snprintf(list + len, sizeof(list) - len, " ...");
-	ibcc_yaml_error(y, e, sy->topology, "topology",
-			"got routes in a circle of %u outputs that can block each other for ever "
-			"(%s), want links whose shortest paths make none, such as a tree",
-			n, list);
-	return -EINVAL;
-}
-
 /* LIDs and routes, VLs, and whether packets fit the links. */
 static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
-		       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+		       const struct ibcc_scenario_routes *routes, struct ibcc_scenario *s,
+		       struct ibcc_yaml_errors *e)
 {
 	const struct ibcc_yaml_node *fabric = sy->topology ? sy->topology : sy->hosts;
 	struct ibcc_topo *t = s->topo;
 	uint32_t i;
 	int rc;
 
+	if (routes->up_down && s->model.routing != IBCC_ROUTING_STATIC)
+		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->model, "routing"), "model.routing",
+				      "static with topology.routes up-down");
 	for (i = 0; i < t->n_ports; i++) {
 		t->port[i].op_vls = s->model.vls;
 		if (t->port[i].peer != IBCC_NONE && t->port[i].mtu_bytes < s->model.packet_bytes) {
@@ -95,38 +73,45 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 			return -EINVAL;
 		}
 	}
-	rc = ibcc_route_compute(t);
-	if (!rc) {
-		rc = check_cycle(y, sy, t, e);
-		if (rc != -ENOMEM)
-			return rc;
-	}
-	if (rc == -ENETUNREACH)
-		ibcc_yaml_error(y, e, fabric, "topology",
-				"want links between all nodes: some cannot be reached from others");
-	else if (rc)
+	rc = routes->up_down ? ibcc_route_compute_up_down(t, routes->root, routes->n_roots)
+			     : ibcc_route_compute(t);
+	if (rc)
 		ibcc_yaml_error(y, e, fabric, "topology", "cannot be routed: %s", strerror(-rc));
 	return rc;
 }
 
-/* A plan's hosts are such of its topology. */
+/* A plan's hosts are such of its topology, and are called as traffic calls them. */
 static void check_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-			const struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+			struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
 	for (uint32_t i = 0; i < s->verbs.n_hosts; i++) {
-		uint32_t node = ibcc_topo_find_desc(s->topo, s->verbs.host[i].name);
+		struct ibcc_verbs_host *h = &s->verbs.host[i];
+		const struct ibcc_yaml_node *at = ibcc_yaml_item(y, n, i, NULL);
+		char text[IBCC_NODE_TEXT_BYTES];
+		uint32_t node;
 
-		if (node == IBCC_NONE || ibcc_topo_is_switch(s->topo, node))
-			ibcc_yaml_want(y, e, ibcc_yaml_item(y, n, i, NULL), "hosts",
-				       "hosts of the topology, which has no \"%s\"",
-				       s->verbs.host[i].name);
+		if (ibcc_scenario_find_node(y, at, "hosts", s->topo, h->name, &node, e))
+			continue;
+		if (ibcc_topo_is_switch(s->topo, node)) {
+			ibcc_yaml_want(y, e, at, "hosts", "a host, and %s is a switch", h->name);
+			continue;
+		}
+		ibcc_topo_node_text(s->topo, node, text);
+		if (strcmp(h->name, text) && !*h->address)
+			snprintf(h->address, sizeof(h->address), "%s", h->name);
+		memcpy(h->name, text, sizeof(h->name));
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(s->verbs.host[k].name, text))
+				ibcc_yaml_want(y, e, at, "hosts", "each host once");
 	}
 }
 
 static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {
+	struct ibcc_scenario_routes routes = { .root = NULL };
 	int rc = 0, hosts_rc = 0;
+	bool routed = false;
 
 	if (sy->model)
 		rc = ibcc_scenario_read_model(y, sy->model, &s->model, e);
@@ -137,7 +122,7 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	if (sy->hosts)
 		hosts_rc = ibcc_scenario_read_hosts(y, sy->hosts, s, e);
 	if (sy->topology)
-		s->topo = ibcc_scenario_read_topo(y, sy->topology, e);
+		s->topo = ibcc_scenario_read_topo(y, sy->topology, &routes, e);
 	else if (sy->hosts && !hosts_rc)
 		s->topo = ibcc_scenario_star(&s->verbs);
 	if ((sy->hosts && hosts_rc == -ENOMEM) ||
@@ -146,8 +131,9 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	if (sy->topology && s->topo && !hosts_rc)
 		check_hosts(y, sy->hosts, s, e);
 	if (s->topo && !rc)
-		finish_topo(y, sy, s, e);
-	if (sy->traffic && ibcc_scenario_read_traffic(y, sy->traffic, s, e) == -ENOMEM)
+		routed = !finish_topo(y, sy, &routes, s, e);
+	free(routes.root);
+	if (sy->traffic && ibcc_scenario_read_traffic(y, sy->traffic, s, routed, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->traffic, "traffic", "%s", strerror(ENOMEM));
 	if (sy->events && ibcc_scenario_read_events(y, sy->events, s, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->events, "events", "%s", strerror(ENOMEM));

@@ -288,6 +288,10 @@ static bool is_simple(const char *file, const char *text, size_t len, struct ibc
 		else if (anchors > MAX_ANCHORS)
 			ibcc_yaml_errors_add(e, file, line, col,
 					     "got another anchor, want at most %u", MAX_ANCHORS);
+		else if (ev.type == YAML_SCALAR_EVENT &&
+			 memchr(ev.data.scalar.value, '\0', ev.data.scalar.length))
+			ibcc_yaml_errors_add(e, file, line, col,
+					     "got a text with a NUL byte in it, want none");
 		more = e->n == errors && ev.type != YAML_DOCUMENT_END_EVENT &&
 		       ev.type != YAML_STREAM_END_EVENT;
 		yaml_event_delete(&ev);

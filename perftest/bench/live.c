@@ -25,6 +25,7 @@ struct live {
 	struct ibcc_applier *applier, *dry; /* dry: NULL, or in place of the other */
 	struct ibcc_cycle cycle;
 	uint64_t next_pass_ps;
+	uint32_t fault_node;
 };
 
 /* An interval of a millisecond stands for one of ten seconds, and a microsecond to a node and back
@@ -163,9 +164,8 @@ static int clear_all(struct live *l)
 
 static int make_silent(struct live *l)
 {
-	uint32_t node = ibcc_topo_find_desc(l->s->topo, l->o->fault_node);
-	const struct ibcc_topo_node *n = &l->s->topo->node[node];
-	bool sw = ibcc_topo_is_switch(l->s->topo, node);
+	const struct ibcc_topo_node *n = &l->s->topo->node[l->fault_node];
+	bool sw = n->type == IBCC_NODE_SWITCH;
 	const struct ibcc_fault_options o = {
 		.loss_permille = 1000,
 		.lid = l->s->topo->port[n->first_port + (sw ? 0 : 1)].lid,
@@ -190,10 +190,7 @@ static int strike(struct live *l)
 	case IBCC_LIVE_FAULT_RESET:
 		return pass >= from && (pass - from) % RESET_PASSES == 0 ? clear_all(l) : 0;
 	case IBCC_LIVE_FAULT_REBOOT:
-		return pass == from ? ibcc_agents_forget(
-					      l->agents,
-					      ibcc_topo_find_desc(l->s->topo, l->o->fault_node))
-				    : 0;
+		return pass == from ? ibcc_agents_forget(l->agents, l->fault_node) : 0;
 	}
 	return 0;
 }
@@ -264,8 +261,11 @@ int ibcc_live_run(const struct ibcc_scenario *s, const struct ibcc_live_options 
 	int rc;
 
 	*r = (struct ibcc_live_result){ 0 };
-	if (o->fault_node[0] && ibcc_topo_find_desc(s->topo, o->fault_node) == IBCC_NONE)
-		return -ENOENT;
+	if (o->fault_node[0]) {
+		rc = ibcc_topo_find_node(s->topo, o->fault_node, &l.fault_node);
+		if (rc)
+			return rc;
+	}
 	rc = ibcc_measure_run_driven(s, sample_ps, &driver, out, NULL);
 	ibcc_cycle_fini(&l.cycle);
 	ibcc_applier_free(l.applier);

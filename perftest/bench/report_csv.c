@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include <ibcc/csv.h>
+
 #include "perftest/bench/report.h"
 
 struct csv {
@@ -10,29 +12,13 @@ struct csv {
 	double from_ms, to_ms;
 };
 
-/* Names may have commas and quotes (RFC 4180). */
-static void put_name(FILE *out, const char *name)
-{
-	if (!strpbrk(name, ",\"\n")) {
-		fputs(name, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *name; name++) {
-		if (*name == '"')
-			fputc('"', out);
-		fputc(*name, out);
-	}
-	fputc('"', out);
-}
-
 static void put(const struct csv *c, const char *scope, const char *name, const char *metric,
 		double v)
 {
 	if (!isfinite(v))
 		return;
 	fprintf(c->out, "%g,%g,%s,", c->from_ms, c->to_ms, scope);
-	put_name(c->out, name);
+	ibcc_csv_put(c->out, name);
 	fprintf(c->out, ",%s,%.9g\n", metric, v);
 }
 

@@ -25,10 +25,15 @@ static int pick_kind(struct ibcc_select *s, const char *who)
 static int pick_from(struct ibcc_select *s, const char *node)
 {
 	const struct ibcc_scenario *sc = &s->run->scenario;
+	char text[IBCC_NODE_TEXT_BYTES];
 	bool found = false;
+	uint32_t at;
 
+	if (ibcc_topo_find_node(sc->topo, node, &at))
+		return -EINVAL;
+	ibcc_topo_node_text(sc->topo, at, text);
 	for (uint32_t i = 0; i < s->n; i++)
-		if (!strcmp(sc->flow[i].from, node))
+		if (!strcmp(sc->flow[i].from, text))
 			s->in[i] = found = true;
 	return found ? 0 : -EINVAL;
 }
@@ -42,9 +47,9 @@ static int pick_nodes(struct ibcc_select *s, const char *list, bool in)
 	if (!copy)
 		return -ENOMEM;
 	for (word = strtok_r(copy, "+", &save); word && !rc; word = strtok_r(NULL, "+", &save)) {
-		uint32_t node = ibcc_topo_find_desc(t, word);
+		uint32_t node;
 
-		if (node == IBCC_NONE || ibcc_topo_is_switch(t, node))
+		if (ibcc_topo_find_node(t, word, &node) || ibcc_topo_is_switch(t, node))
 			rc = -EINVAL;
 		else
 			s->in[node] = in;

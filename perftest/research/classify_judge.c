@@ -261,13 +261,15 @@ static double got_by(const struct ibcc_classify_job *j, uint32_t flow)
 /* What an adapter's flows get of what they could; NAN if they have nothing to send. */
 static double share_of(const struct ibcc_classify_job *j, uint32_t node)
 {
+	char name[IBCC_NODE_TEXT_BYTES];
 	double got = 0, best = 0;
 
+	ibcc_topo_node_text(j->s.topo, node, name);
 	for (uint32_t i = 0; i < j->m.n_flows; i++) {
 		const struct ibcc_measure_flow *f = &j->m.flow[i];
 		double most = fmin(f->ideal_mbps, f->offered_mbps);
 
-		if (strcmp(j->s.flow[i].from, j->s.topo->node[node].desc))
+		if (strcmp(j->s.flow[i].from, name))
 			continue;
 		got += fmin(got_by(j, i), most);
 		best += most;

@@ -106,8 +106,7 @@ static int take_cc(struct ibcc_scenario *s, uint64_t seed)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->topo->n_nodes; i++)
 		if (!ibcc_topo_is_switch(s->topo, i) && (n++ + seed) % NO_CC_SHARE == 0)
-			snprintf(s->no_cc[s->n_no_cc++], IBCC_NAME_BYTES, "%.*s",
-				 IBCC_NAME_BYTES - 1, s->topo->node[i].desc);
+			ibcc_topo_node_text(s->topo, i, s->no_cc[s->n_no_cc++]);
 	return 0;
 }
 

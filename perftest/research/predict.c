@@ -60,14 +60,15 @@ static int split(const struct ibcc_scenario *s, const struct ibcc_flow_spec *f,
 	uint32_t first = *n;
 
 	for (uint32_t i = 0; i < s->topo->n_nodes; i++) {
-		const char *to = s->topo->node[i].desc;
+		char to[IBCC_NODE_TEXT_BYTES];
 
+		ibcc_topo_node_text(s->topo, i, to);
 		if (ibcc_topo_is_switch(s->topo, i) || !strcmp(to, f->from) ||
 		    !strcmp(to, f->not_to))
 			continue;
 		out[*n] = *f;
 		out[*n].not_to[0] = '\0';
-		snprintf(out[(*n)++].to, IBCC_NAME_BYTES, "%.*s", IBCC_NAME_BYTES - 1, to);
+		memcpy(out[(*n)++].to, to, sizeof(to));
 	}
 	for (uint32_t i = first; i < *n; i++)
 		out[i].rate_mbps = f->rate_mbps / (*n - first);
@@ -279,10 +280,12 @@ static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const st
 			out->open[r] += w->open[r].port == i ? (double)p.xmit_bytes : 0;
 	}
 	for (uint32_t i = 0; i < s->n_flows; i++) {
-		uint32_t node = ibcc_topo_find_desc(s->topo, s->flow[i].from);
 		struct ibcc_engine_flow f;
+		uint32_t node;
 		int rc = ibcc_engine_flow_read(e, i, &f);
 
+		if (!rc)
+			rc = ibcc_topo_find_node(s->topo, s->flow[i].from, &node);
 		if (rc)
 			return rc;
 		if (s->flow[i].kind != IBCC_FLOW_HOT &&

@@ -52,6 +52,7 @@ static void run_scenario(const char *path)
 {
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_scenario s;
+	uint32_t node;
 	int rc = ibcc_scenario_load(path, &s, &e);
 
 	check_errors(rc, &e);
@@ -59,11 +60,11 @@ static void run_scenario(const char *path)
 		FUZZ_CHECK(s.topo && s.duration_ps > 0 && s.measure_from_ps < s.duration_ps);
 		FUZZ_CHECK(s.model.vls >= 1 && s.model.packet_bytes >= 64);
 		for (uint32_t i = 0; i < s.n_flows; i++) {
-			FUZZ_CHECK(ibcc_topo_find_desc(s.topo, s.flow[i].from) != IBCC_NONE);
+			FUZZ_CHECK(!ibcc_topo_find_node(s.topo, s.flow[i].from, &node));
 			FUZZ_CHECK(s.flow[i].load_permille <= 1000 && s.flow[i].sl <= 15);
 		}
 		for (uint32_t i = 0; i < s.n_events; i++)
-			FUZZ_CHECK(ibcc_topo_find_desc(s.topo, s.event[i].node) != IBCC_NONE);
+			FUZZ_CHECK(!ibcc_topo_find_node(s.topo, s.event[i].node, &node));
 		ibcc_scenario_fini(&s);
 	}
 	ibcc_yaml_errors_fini(&e);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -222,6 +223,74 @@ static void test_bad_clients(void **state)
 	assert_page("GET", "/healthz", "HTTP/1.1 200 ", "hhhh");
 }
 
+/* From an address of the loopback network. */
+static int dial_from(uint32_t host)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(host) };
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_port = htons(ibcc_metrics_http_port(x.http)),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+/* One user has all places and more, from many addresses, and sends a byte of a header now and then:
+ * whoever has a request is served nevertheless, each time.
+ */
+static void test_slow_clients(void **state)
+{
+	enum { SLOW = 2 * IBCC_METRICS_CONNECTIONS };
+	int fd[SLOW], turns = 0, honest;
+	char got[16] = "";
+
+	(void)state;
+	serve("127.0.0.1:0", -1);
+	for (unsigned int i = 0; i < SLOW; i++) {
+		fd[i] = dial_from(INADDR_LOOPBACK + i);
+		say(fd[i], "GET /healthz HTTP/1.1\r\nX: ");
+		for (int k = 0; k < 20; k++)
+			sd_event_run(x.event, 1000);
+	}
+	for (int round = 0; round < 10; round++) {
+		honest = dial();
+		say(honest, "GET /healthz HTTP/1.0\r\n\r\n");
+		while (recv(honest, got, 12, MSG_DONTWAIT) != 12) {
+			for (unsigned int i = 0; turns % 50 == 0 && i < SLOW; i++)
+				(void)send(fd[i], "a", 1, MSG_NOSIGNAL);
+			assert_true(++turns < TURNS);
+			sd_event_run(x.event, 1000);
+		}
+		assert_string_equal(got, "HTTP/1.1 200");
+		close(honest);
+	}
+	for (unsigned int i = 0; i < SLOW; i++)
+		close(fd[i]);
+}
+
+/* A request has an end, however long the client goes on. */
+static void test_endless_request(void **state)
+{
+	unsigned int sent = 0;
+	int fd;
+
+	(void)state;
+	serve("127.0.0.1:0", -1);
+	fd = dial();
+	say(fd, "GET /healthz HTTP/1.1\r\nX: ");
+	while (send(fd, "a", 1, MSG_NOSIGNAL) == 1) {
+		/* What fits into the memory of a connection ends by itself. */
+		assert_true(++sent < 1200);
+		for (int k = 0; k < 10; k++)
+			sd_event_run(x.event, 5000);
+		usleep(50000);
+	}
+	close(fd);
+	assert_page("GET", "/healthz", "HTTP/1.1 200 ", "hhhh");
+}
+
 /* Without a descriptor for who knocks, the loop rests until there may be one again. */
 static void test_no_descriptors(void **state)
 {
@@ -352,6 +421,8 @@ int main(void)
 		TEST(test_large),
 		TEST(test_made_once),
 		TEST(test_bad_clients),
+		TEST(test_slow_clients),
+		TEST(test_endless_request),
 		TEST(test_no_descriptors),
 		TEST(test_given_socket),
 		TEST(test_taken_port),

@@ -48,16 +48,16 @@ static void test_mistakes_of_topology(void **state)
 		 "%9:53: events.delay_ns: got \"1e7\", want a number from 0 to 1000000\n");
 	text_bad(HEAD FLOW "topology:\n  nodes: [{host: [a, b]}, {switch: [s, t], ports: 2}]\n"
 			   "  links: [[a, s/1], [b, t/1]]\n",
-		 "%5:3: topology: want links between all nodes: some cannot be reached from "
-		 "others\n");
-	text_bad(
-		HEAD FLOW
-		"topology:\n  nodes: [{host: [a, b, c, d, e]}, {switch: [s, t, u, v, w], "
-		"ports: 3}]\n  links: [[a, s/1], [b, t/1], [c, u/1], [d, v/1], [e, w/1],\n"
-		"    [s/2, t/3], [t/2, u/3], [u/2, v/3], [v/2, w/3], [w/2, s/3]]\n",
-		"%5:3: topology: got routes in a circle of 5 outputs that can block each other for "
-		"ever (s port 2, t port 2, u port 2, v port 2 ...), want links whose shortest "
-		"paths make none, such as a tree\n");
+		 "%3:11: traffic: got a flow from a to b, want links that lead from one to the "
+		 "other\n");
+	text_bad(HEAD "traffic: [{from: all, to: all}]\n"
+		      "topology:\n  nodes: [{host: [a, b, c, d, e]}, {switch: [s, t, u, v, w], "
+		      "ports: 3}]\n  links: [[a, s/1], [b, t/1], [c, u/1], [d, v/1], [e, w/1],\n"
+		      "    [s/2, t/3], [t/2, u/3], [u/2, v/3], [v/2, w/3], [w/2, s/3]]\n",
+		 "%5:3: topology: got flows whose routes make a circle of 5 outputs that can block "
+		 "each other for ever (s port 2, t port 2, u port 2, v port 2 ...), want routes: "
+		 "up-down, other flows, or links whose shortest paths make no circle, such as a "
+		 "tree\n");
 	text_bad(HEAD FLOW "topology:\n  nodes: [{host: [a, b]}, {switch: s, ports: 2}]\n"
 			   "  links: [[a, s/1]]\n",
 		 "%3:25: traffic.to: got \"b\", want a host that has a link\n");

@@ -178,6 +178,24 @@ static void test_place(void **state)
 	ibcc_state_close(s);
 }
 
+/* A FIFO has no end that ever comes. The alarm ends a test that waits for it. */
+static void test_fifo(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_state *s;
+	int err = 0;
+
+	(void)state;
+	assert_int_equal(mkfifo(files_path("fifo.db"), 0600), 0);
+	alarm(60);
+	s = ibcc_state_open(files_path("fifo.db"), &err, &why);
+	assert_non_null(s);
+	assert_non_null(ibcc_state_trouble(s));
+	assert_non_null(strstr(ibcc_state_trouble(s), "fifo.db: it is no regular file"));
+	ibcc_state_close(s);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_no_write_ahead_no_write),
 		cmocka_unit_test(test_open_of_the_living),
 		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_fifo),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

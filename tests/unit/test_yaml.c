@@ -197,6 +197,16 @@ static void test_not_yaml(void **state)
 				 "parsing a quoted scalar (from line 1 on)\n");
 }
 
+/* A text ends at a NUL byte for whoever opens a file by it: "/tmp/a\0b" would be /tmp/a. */
+static void test_nul(void **state)
+{
+	(void)state;
+	read_text("u32: 1\nname: \"/tmp/a\\0b\"\n",
+		  "f:2:7: got a text with a NUL byte in it, want none\n");
+	read_text("u32: 1\n\"na\\u0000me\": x\n",
+		  "f:2:1: got a text with a NUL byte in it, want none\n");
+}
+
 /* 64 levels and 256 anchors are taken, more are not. */
 static void test_not_simple(void **state)
 {
@@ -323,7 +333,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_strict),
 		cmocka_unit_test(test_decimal_point_in_any_locale),
 		cmocka_unit_test(test_not_yaml),
-		cmocka_unit_test(test_not_simple),
+		cmocka_unit_test(test_not_simple), cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_empty_is_an_empty_mapping),
 		cmocka_unit_test(test_odd_values_stay_in_their_line),
 		cmocka_unit_test(test_errors_are_counted_beyond_the_limit),

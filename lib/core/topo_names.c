@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Texts that name one node of a topology: descriptions are what people know, but real fabrics have
+ * adapters that share one, and some that nobody can type.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/topo.h>
+
+/* The GUID in "0x2c903000a0b0c", or in an id of ibnetdiscover's, "H-0002c903000a0b0c"; false if the
+ * text is anything else.
+ */
+static bool parse_guid(const char *text, uint64_t *guid)
+{
+	bool is_id = text[0] && strchr("HSR", text[0]) && text[1] == '-';
+	size_t digits;
+
+	if (!is_id && (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')))
+		return false;
+	digits = strspn(text + 2, "0123456789abcdefABCDEF");
+	if (!digits || digits > 16 || text[2 + digits] || (is_id && digits < 16))
+		return false;
+	*guid = strtoull(text + 2, NULL, 16);
+	return true;
+}
+
+int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *node)
+{
+	uint32_t n = 0;
+	uint64_t guid;
+
+	*node = IBCC_NONE;
+	if (parse_guid(text, &guid)) {
+		*node = ibcc_topo_find_guid(t, guid);
+		if (*node != IBCC_NONE)
+			return 0;
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		if (!strcmp(t->node[i].desc, text) && !n++)
+			*node = i;
+	if (n == 1)
+		return 0;
+	for (uint32_t i = 0; i < t->n_nodes && *text; i++)
+		if (!strcmp(t->node[i].id, text)) {
+			*node = i;
+			return 0;
+		}
+	return n ? -ENOTUNIQ : -ENOENT;
+}
+
+/* Bytes of the UTF-8 character at s; 0 if there is none. */
+static size_t character(const char *s)
+{
+	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *u = (const unsigned char *)s;
+	size_t more = u[0] < 0x80 ? 0 : u[0] < 0xe0 ? 1 : u[0] < 0xf0 ? 2 : 3;
+	uint32_t c = more ? u[0] & 0x3fu >> more : u[0];
+
+	if ((u[0] >= 0x80 && u[0] < 0xc0) || u[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i <= more; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (u[i] & 0x3f);
+	}
+	return c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : more + 1;
+}
+
+/* Files are in UTF-8, and so is JSON. */
+static bool can_be_written(const struct ibcc_topo *t, const char *desc)
+{
+	uint64_t guid;
+	size_t n = 1;
+
+	if (!*desc || !strcmp(desc, "*") ||
+	    (parse_guid(desc, &guid) && ibcc_topo_find_guid(t, guid) != IBCC_NONE))
+		return false;
+	for (; *desc && n; desc += n)
+		n = character(desc);
+	return n;
+}
+
+const char *ibcc_topo_node_text(const struct ibcc_topo *t, uint32_t node,
+				char buf[IBCC_NODE_TEXT_BYTES])
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	bool fits = strlen(n->desc) < IBCC_NODE_TEXT_BYTES && can_be_written(t, n->desc);
+
+	for (uint32_t i = 0; i < t->n_nodes && fits; i++)
+		fits = i == node || strcmp(t->node[i].desc, n->desc);
+	if (fits)
+		snprintf(buf, IBCC_NODE_TEXT_BYTES, "%s", n->desc);
+	else
+		snprintf(buf, IBCC_NODE_TEXT_BYTES, "0x%016" PRIx64, n->guid);
+	return buf;
+}
+
+uint32_t ibcc_topo_same_node(const struct ibcc_topo *from, uint32_t node, const struct ibcc_topo *t)
+{
+	uint32_t at = ibcc_topo_find_guid(t, from->node[node].guid);
+
+	if (at != IBCC_NONE)
+		return at;
+	return ibcc_topo_find_node(t, from->node[node].desc, &at) ? IBCC_NONE : at;
+}
+
+uint32_t ibcc_topo_ca_port(const struct ibcc_topo *t, uint32_t node)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+
+	if (n->type == IBCC_NODE_SWITCH)
+		return IBCC_NONE;
+	for (unsigned int num = 1; num <= n->n_ports; num++)
+		if (t->port[n->first_port + num].peer != IBCC_NONE)
+			return n->first_port + num;
+	return IBCC_NONE;
+}
