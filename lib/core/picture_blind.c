@@ -13,8 +13,9 @@
 
 #include "picture.h"
 
-#define MAX_TYPES  32u
-#define IDLE_SHARE 500u /* 0.2 %: who sends less of its link is idle, who waits less does not wait */
+#define MAX_TYPES 32u
+#define IDLE_SHARE                                                                                 \
+	500u /* 0.2 %: an adapter that sends less is idle, one that waits less is not held */
 
 struct type {
 	uint32_t vendor_id;
