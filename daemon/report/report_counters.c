@@ -15,52 +15,67 @@ struct type {
 	uint32_t n;
 };
 
+struct types {
+	struct type type[MAX_TYPES];
+	unsigned int n;
+};
+
 static void add(json_t *list, const char *text)
 {
 	json_array_append_new(list, ibcc_json_text(text));
 }
 
-static bool is_blind(const struct ibcc_picture *p, const struct ibcc_topo *t, uint32_t endport)
-{
-	return endport < p->n_loads &&
-	       t->node[t->port[t->endport[endport]].node].type != IBCC_NODE_SWITCH &&
-	       p->load[endport].known && p->load[endport].blind;
-}
-
-static void count_type(struct type *type, unsigned int *n, const struct ibcc_topo_node *node)
+static void count_type(struct types *ts, const struct ibcc_topo_node *node)
 {
 	unsigned int i = 0;
 
-	while (i < *n && (type[i].first->vendor_id != node->vendor_id ||
-			  type[i].first->device_id != node->device_id))
+	while (i < ts->n && (ts->type[i].first->vendor_id != node->vendor_id ||
+			     ts->type[i].first->device_id != node->device_id))
 		i++;
 	if (i == MAX_TYPES)
 		return;
-	if (i == *n)
-		type[(*n)++] = (struct type){ .first = node };
-	type[i].n++;
+	if (i == ts->n)
+		ts->type[ts->n++] = (struct type){ .first = node };
+	ts->type[i].n++;
 }
 
-static void say_adapters(json_t *list, const struct ibcc_topo *t, const struct ibcc_picture *p)
+/* Adapters whose waits are inferred: those that cannot be asked for them, and those that claim to
+ * count, never have, and seem to have had a reason to.
+ */
+static void count_adapters(const struct ibcc_cycle *c, struct types *mute, struct types *idle)
 {
-	struct type type[MAX_TYPES];
-	unsigned int n = 0;
-	char text[320];
+	const struct ibcc_topo *t = c->topo;
 
-	for (uint32_t i = 0; i < t->n_endports; i++)
-		if (is_blind(p, t, i))
-			count_type(type, &n, &t->node[t->port[t->endport[i]].node]);
-	for (unsigned int i = 0; i < n; i++) {
-		const struct ibcc_topo_node *f = type[i].first;
+	for (uint32_t i = 0; i < t->n_endports && i < c->picture.n_loads; i++) {
+		const struct ibcc_load *l = &c->picture.load[i];
+		uint32_t port = t->endport[i], node = t->port[port].node;
+		const struct ibcc_port_sample *s = &c->snapshot.port[port];
+
+		if (!l->known || !l->blind || ibcc_topo_is_switch(t, node) ||
+		    !ibcc_device_takes_part(t, node))
+			continue;
+		if (!s->now.width[IBCC_CTR_XMIT_WAIT] || !s->tick_ps)
+			count_type(mute, &t->node[node]);
+		else if (l->wait_permille)
+			count_type(idle, &t->node[node]);
+	}
+}
+
+static void say_adapters(json_t *list, const struct types *ts, const char *what)
+{
+	char text[384];
+
+	for (unsigned int i = 0; i < ts->n; i++) {
+		const struct type *of = &ts->type[i];
+		const struct ibcc_topo_node *f = of->first;
 		const struct ibcc_device *d = ibcc_device_find(f->vendor_id, f->device_id);
 
 		snprintf(text, sizeof(text),
-			 "%u adapter%s%s%s (%s%s) %s no waits: inferred from the ports of their "
-			 "switches, which do not tell who waits from who sends little until "
-			 "packets are marked",
-			 type[i].n, type[i].n > 1 ? "s" : "", d ? " of type " : "",
-			 d ? d->name : "", f->desc, type[i].n > 1 ? ", ..." : "",
-			 type[i].n > 1 ? "count" : "counts");
+			 "%u adapter%s%s%s (%s%s) %s: their waits are inferred from the ports of "
+			 "their switches. Until packets are marked, an adapter that sends little "
+			 "looks like one that waits",
+			 of->n, of->n > 1 ? "s" : "", d ? " of type " : "", d ? d->name : "",
+			 f->desc, of->n > 1 ? ", ..." : "", what);
 		add(list, text);
 	}
 }
@@ -169,7 +184,12 @@ json_t *ibcc_report_counters(const struct ibcc_cycle *c)
 	}
 	if (list && c->snapshot.n_ports == c->topo->n_ports)
 		say_switches(list, c->topo, &c->snapshot);
-	if (list && c->decided)
-		say_adapters(list, c->topo, &c->picture);
+	if (list && c->decided && c->snapshot.n_ports == c->topo->n_ports) {
+		struct types mute = { .n = 0 }, idle = { .n = 0 };
+
+		count_adapters(c, &mute, &idle);
+		say_adapters(list, &mute, "with no usable count of waits");
+		say_adapters(list, &idle, "with a count of waits that never moved");
+	}
 	return list;
 }

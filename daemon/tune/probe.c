@@ -13,27 +13,33 @@
 #define NVIDIA       7 /* of the properties below */
 #define N_PROPERTIES 11
 
-/* Values of a property, "yes" or "off (3), on (5)" where they differ or are several of each. */
+/* Values of a property, "yes" or "off (3); on (5)" where they differ among the devices. Rates are
+ * those of ports, of which a device has several: "4000.0 (190 ports)".
+ */
 static const char *values(char *cell, const json_t *type, const char *property, json_int_t all)
 {
+	bool of_ports = !strcmp(property, "link_mbps");
 	json_t *o = json_object_get(type, property), *n;
 	const char *value;
 	size_t len = 0;
 
 	cell[0] = '\0';
 	json_object_foreach (o, value, n) {
-		const char *comma = len ? "; " : "";
 		const char *text = value;
-		char rate[32];
+		char rate[32], number[40] = "";
+		json_int_t of = json_integer_value(n);
 
 		if (len >= CELL)
 			break;
-		if (!strcmp(property, "link_mbps"))
+		if (of_ports) {
 			text = tune_rate(strtod(value, NULL), rate, sizeof(rate));
-		len += (size_t)(json_integer_value(n) == all
-					? snprintf(cell + len, CELL - len, "%s%s", comma, text)
-					: snprintf(cell + len, CELL - len, "%s%s (%lld)", comma,
-						   text, (long long)json_integer_value(n)));
+			snprintf(number, sizeof(number), " (%lld port%s)", (long long)of,
+				 of == 1 ? "" : "s");
+		} else if (of != all) {
+			snprintf(number, sizeof(number), " (%lld)", (long long)of);
+		}
+		len += (size_t)snprintf(cell + len, CELL - len, "%s%s%s", len ? "; " : "", text,
+					number);
 	}
 	return cell;
 }

@@ -6,13 +6,16 @@
  * that others fill. That it sends to that output nobody sees: so this is an upper bound, and takes
  * adapters for waiting that only send little. What it leads to is told apart as soon as marks come,
  * which name who contributes. That an output is full alone says little: that others want it, too,
- * shows where a port of another switch waits for this one, and under control it stays full though
- * nobody waits.
+ * shows where a port of another switch waits for this one, or where the adapter's own counter
+ * moves, though its unit is not known; and under control it stays full though nobody waits.
  */
+#include <ibcc/link.h>
+
 #include "picture.h"
 
-#define MAX_TYPES  32u
-#define IDLE_SHARE 500u /* of its link: who sends less (0.2 %) has nothing to send */
+#define MAX_TYPES 32u
+#define IDLE_SHARE                                                                                 \
+	500u /* 0.2 %: an adapter that sends less is idle, one that waits less is not held */
 
 struct type {
 	uint32_t vendor_id;
@@ -78,6 +81,18 @@ static bool sends(const struct job *j, uint32_t port)
 	       (uint64_t)j->load[port].mbps * IDLE_SHARE >= j->t->port[port].rate_mbps;
 }
 
+/* Does an adapter wait, by a counter whose unit nobody knows? It does if that makes 0.2 % of the
+ * time even with the shortest unit that there can be, the time that a byte takes on its link.
+ */
+static bool waits_somehow(const struct job *j, uint32_t port)
+{
+	const struct ibcc_port_sample *s = &j->s->port[port];
+	uint64_t byte_ps = ibcc_link_bytes_ps(j->t->port[port].rate_mbps, 1);
+
+	return !s->tick_ps && ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT) &&
+	       s->delta.v[IBCC_CTR_XMIT_WAIT] * byte_ps >= s->delta.dt_ns * 1000 / IDLE_SHARE;
+}
+
 /* For how long, in permille, an output may hold up those behind it that send nothing. */
 static uint16_t holds_up(const struct job *j, uint32_t port, bool full)
 {
@@ -104,11 +119,13 @@ static void infer_at(const struct job *j, const struct ibcc_topo_node *sw, bool 
 	for (uint32_t p = sw->first_port + 1; p <= sw->first_port + sw->n_ports; p++) {
 		uint32_t ca = j->t->port[p].peer;
 		uint32_t most = 0;
+		bool wanted;
 
 		if (ca == IBCC_NONE || n < 2 || !j->load[ca].blind || !sends(j, ca))
 			continue;
+		wanted = fed || waits_somehow(j, ca);
 		for (uint32_t o = sw->first_port + 1; o <= sw->first_port + sw->n_ports; o++) {
-			uint16_t by = o == p ? 0 : holds_up(j, o, fed && !marks);
+			uint16_t by = o == p ? 0 : holds_up(j, o, wanted && !marks);
 
 			most = by > most ? by : most;
 		}

@@ -293,6 +293,9 @@ bool ibcc_units_say(const struct ibcc_units *u, uint32_t i, char *buf, size_t le
 	buf[0] = '\0';
 	if (!v)
 		return false;
+	if (v->device && v->device->kind != IBCC_DEVICE_HCA &&
+	    v->device->kind != IBCC_DEVICE_SWITCH)
+		return true; /* nobody asks what those wait */
 	if (v->rate_mbps)
 		snprintf(rate, sizeof(rate), " at %u Mb/s", v->rate_mbps);
 	if (v->device)

@@ -98,12 +98,15 @@ static inline void send(struct fixture *f, uint32_t mbps, uint32_t victim, uint1
 	struct traffic *tr = &f->tr;
 
 	for (unsigned int i = 0; i < 3; i++)
-		*traffic_at(tr, LUSTRE_SRC1 + i, 1) = (struct traffic_port){ mbps, wait, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SRC4, 1) = (struct traffic_port){ victim, wait, 0, 0, 0 };
+		*traffic_at(tr, LUSTRE_SRC1 + i, 1) =
+			(struct traffic_port){ .mbps = mbps, .wait_permille = wait };
+	*traffic_at(tr, LUSTRE_SRC4, 1) =
+		(struct traffic_port){ .mbps = victim, .wait_permille = wait };
 	*traffic_at(tr, LUSTRE_SW1, 5) =
-		(struct traffic_port){ 3 * mbps + victim, wait ? 377 : 0, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW2, 1) = (struct traffic_port){ 3 * mbps, wait ? 532 : 0, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ victim, 0, 0, 0, 0 };
+		(struct traffic_port){ .mbps = 3 * mbps + victim, .wait_permille = wait ? 377 : 0 };
+	*traffic_at(tr, LUSTRE_SW2, 1) =
+		(struct traffic_port){ .mbps = 3 * mbps, .wait_permille = wait ? 532 : 0 };
+	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ .mbps = victim };
 }
 
 static inline void at_rest(struct fixture *f, unsigned int n, struct ibcc_state *state)

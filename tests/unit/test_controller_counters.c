@@ -105,8 +105,9 @@ static void test_no_foreign_traffic(void **state)
 	struct fixture *f = *state;
 
 	traffic_lustre_off(&f->tr);
-	*traffic_at(&f->tr, LUSTRE_SRC4, 1) = (struct traffic_port){ 0, 0, 0, 0, 0 };
-	*traffic_at(&f->tr, LUSTRE_SW1, 5) = (struct traffic_port){ 14960, 532, 0, 0, 0 };
+	*traffic_at(&f->tr, LUSTRE_SRC4, 1) = (struct traffic_port){ 0 };
+	*traffic_at(&f->tr, LUSTRE_SW1, 5) =
+		(struct traffic_port){ .mbps = 14960, .wait_permille = 532 };
 	for (unsigned int i = 0; i < 200; i++) {
 		/* 0 to 1.5 % that goes elsewhere. */
 		traffic_at(&f->tr, LUSTRE_SRC1, 1)->mbps = 4987 + i % 16 * 15;
@@ -126,10 +127,10 @@ static void test_comes_and_goes(void **state)
 		bool there = i / 10 % 2;
 
 		*traffic_at(&f->tr, LUSTRE_SRC4, 1) =
-			there ? (struct traffic_port){ 17040, 467, 0, 0, 0 }
-			      : (struct traffic_port){ 0, 0, 0, 0, 0 };
+			there ? (struct traffic_port){ .mbps = 17040, .wait_permille = 467 }
+			      : (struct traffic_port){ 0 };
 		*traffic_at(&f->tr, LUSTRE_SW1, 5) =
-			(struct traffic_port){ there ? 32000 : 14960, 0, 0, 0, 0 };
+			(struct traffic_port){ .mbps = there ? 32000 : 14960 };
 		for (unsigned int k = 0; k < 3; k++)
 			traffic_at(&f->tr, LUSTRE_SRC1 + k, 1)->becn = i % 3 == k ? 240 : 0;
 		step(f);

@@ -87,6 +87,37 @@ static void test_full_link(void **state)
 	assert_int_equal(f->e.n_roots, 0);
 }
 
+/* The same link, and the adapters' waits move, though nobody knows by what unit: it is what they
+ * wait for, unless they hardly wait at all.
+ */
+static void test_full_link_unmeasured(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		f->tr.port[i].unmeasured = !ibcc_topo_is_switch(f->t, f->t->port[i].node);
+	for (unsigned int i = 0; i < 4; i++) {
+		f->tr.port[src(f, i)].mbps = 7900;
+		f->tr.port[src(f, i)].wait_permille = 75;
+	}
+	f->tr.port[fabric_port(f->t, LUSTRE_SW1, 5)] = load(31600, 0, 0);
+	f->tr.port[slow_port(f)] = load(15800, 0, 0);
+	passes(f, 3);
+	assert_int_equal(f->e.n_blind, 6);
+	assert_int_equal(f->e.n_roots, 1);
+	assert_int_equal(f->e.root[0].port, fabric_port(f->t, LUSTRE_SW1, 5));
+	assert_int_equal(f->e.root[0].kind, IBCC_CONGESTION_INPUT);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(role(&f->e.root[0], src(f, i)), IBCC_ROLE_CANDIDATE);
+
+	/* 7500 ticks in the time of 4000000 bytes: less than 0.2 %, were they as short as can be.
+	 */
+	for (unsigned int i = 0; i < 4; i++)
+		f->tr.port[src(f, i)].wait_permille = 60;
+	passes(f, 3);
+	assert_int_equal(f->e.n_roots, 0);
+}
+
 /* Switches without the counter are not missed where others have it. */
 static void test_switch_without(void **state)
 {
@@ -126,6 +157,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hotspot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counting_type, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_link_unmeasured, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_switch_without, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_logged_marks, setup, teardown),
 	};

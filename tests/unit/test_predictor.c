@@ -286,7 +286,7 @@ static void what_is_a_baseline(void **state)
 	traffic_at(&f->tr, LUSTRE_SRC1, 1)->wait_permille = 200;
 	passes(f, 4, NULL);
 	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
-	*traffic_at(&f->tr, LUSTRE_SRC1, 1) = (struct traffic_port){ QDR_MBPS, 0, 0, 0, 0 };
+	*traffic_at(&f->tr, LUSTRE_SRC1, 1) = (struct traffic_port){ .mbps = QDR_MBPS };
 	passes(f, 12, NULL);
 	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
 	at_rest(f, 12, NULL);

@@ -19,6 +19,7 @@ struct traffic_port {
 	uint16_t wait_permille;
 	uint32_t becn, fecn; /* in each interval */
 	bool silent;         /* does not answer */
+	bool unmeasured;     /* nobody knows the unit of its waits */
 };
 
 struct traffic {
@@ -64,7 +65,7 @@ static inline void traffic_pass(struct traffic *tr)
 		if (p->silent)
 			ibcc_snapshot_miss(&tr->s, i, -110);
 		else
-			ibcc_snapshot_record(&tr->s, i, c, TRAFFIC_TICK_PS);
+			ibcc_snapshot_record(&tr->s, i, c, p->unmeasured ? 0 : TRAFFIC_TICK_PS);
 	}
 	ibcc_snapshot_end(&tr->s, tr->now_ns);
 }
@@ -96,10 +97,13 @@ static inline void traffic_log(struct traffic *tr, uint32_t node, uint16_t slid,
 static inline void traffic_lustre_off(struct traffic *tr)
 {
 	for (unsigned int i = 0; i < 4; i++)
-		*traffic_at(tr, LUSTRE_SRC1 + i, 1) = (struct traffic_port){ 4987, 844, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW1, 5) = (struct traffic_port){ 19947, 377, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW2, 1) = (struct traffic_port){ 14960, 532, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ 4987, 0, 0, 0, 0 };
+		*traffic_at(tr, LUSTRE_SRC1 + i, 1) =
+			(struct traffic_port){ .mbps = 4987, .wait_permille = 844 };
+	*traffic_at(tr, LUSTRE_SW1, 5) =
+		(struct traffic_port){ .mbps = 19947, .wait_permille = 377 };
+	*traffic_at(tr, LUSTRE_SW2, 1) =
+		(struct traffic_port){ .mbps = 14960, .wait_permille = 532 };
+	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ .mbps = 4987 };
 }
 
 /* The ideal: the slow sink as busy as before, src4 has the rest of the link between the switches.
@@ -107,11 +111,14 @@ static inline void traffic_lustre_off(struct traffic *tr)
 static inline void traffic_lustre_tuned(struct traffic *tr)
 {
 	for (unsigned int i = 0; i < 3; i++)
-		*traffic_at(tr, LUSTRE_SRC1 + i, 1) = (struct traffic_port){ 4987, 10, 80, 0, 0 };
-	*traffic_at(tr, LUSTRE_SRC4, 1) = (struct traffic_port){ 17040, 467, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW1, 5) = (struct traffic_port){ 32000, 0, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW2, 1) = (struct traffic_port){ 14960, 530, 0, 0, 0 };
-	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ 17040, 0, 0, 0, 0 };
+		*traffic_at(tr, LUSTRE_SRC1 + i, 1) =
+			(struct traffic_port){ .mbps = 4987, .wait_permille = 10, .becn = 80 };
+	*traffic_at(tr, LUSTRE_SRC4, 1) =
+		(struct traffic_port){ .mbps = 17040, .wait_permille = 467 };
+	*traffic_at(tr, LUSTRE_SW1, 5) = (struct traffic_port){ .mbps = 32000 };
+	*traffic_at(tr, LUSTRE_SW2, 1) =
+		(struct traffic_port){ .mbps = 14960, .wait_permille = 530 };
+	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ .mbps = 17040 };
 }
 
 #endif
