@@ -275,13 +275,10 @@ static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
 	case -ECONNREFUSED:
 		return ibcc_why_set(
 			why, err,
-			err == -ENOENT ? "no OpenSM plugin listens at %s: set event_plugin_name "
-					 "ibcc_opensm in opensm.conf on this host and restart "
-					 "opensm; /var/log/opensm.log says why it does not load "
-					 "a plugin, such as one built for another version"
-				       : "no OpenSM plugin listens at %s any more: opensm has "
-					 "ended, or runs without event_plugin_name ibcc_opensm. "
-					 "Start it again",
+			err == -ENOENT
+				? "no OpenSM plugin listens at %s: set event_plugin_name "
+				  "ibcc_opensm in opensm.conf and restart opensm (see its log)"
+				: "no OpenSM plugin listens at %s any more: start opensm",
 			p->path);
 	case -EACCES:
 	case -EPERM:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The client's end of the control socket. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <infiniband/umad.h>
@@ -94,6 +95,28 @@ int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why)
 			why->text);
 	return ibcc_why_set(why, rc, "%s; systemctl start ibcc-tuned%s%s starts it", why->text,
 			    t->fabric ? "@" : "", t->fabric ? t->fabric : "");
+}
+
+int tune_ask_running(struct tune *t, const char *command)
+{
+	struct ibcc_why why = { "" };
+	json_t *status = NULL;
+	int rc = tune_ask(t, "status", NULL, &status, &why);
+
+	json_decref(status);
+	if (rc == -ENOENT || rc == -ECONNREFUSED) {
+		tune_fail(
+			"%s: %s, and without a daemon the configuration is needed: correct it, or "
+			"leave it out with --config /dev/null",
+			command, why.text);
+		return IBCC_CONFIG_EXIT_STATUS;
+	}
+	fprintf(stderr,
+		"ibcc-tune: the configuration cannot be used; %s goes to the daemon that runs at "
+		"%s\n",
+		command, t->config.control_socket);
+	t->no_config = true;
+	return TUNE_OK;
 }
 
 /* A daemon that does not answer, or has no place for us, is a daemon all the same. */

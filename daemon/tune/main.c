@@ -347,29 +347,6 @@ static bool override(struct tune *t, const struct overrides *o)
 	return true;
 }
 
-/* Where the configuration is bad a daemon may still run with the one from before. */
-static int ask_running(struct tune *t, const char *command)
-{
-	struct ibcc_why why = { "" };
-	json_t *status = NULL;
-	int rc = tune_ask(t, "status", NULL, &status, &why);
-
-	json_decref(status);
-	if (rc == -ENOENT || rc == -ECONNREFUSED) {
-		tune_fail(
-			"%s: %s, and without a daemon the configuration is needed: correct it, or "
-			"leave it out with --config /dev/null",
-			command, why.text);
-		return IBCC_CONFIG_EXIT_STATUS;
-	}
-	fprintf(stderr,
-		"ibcc-tune: the configuration cannot be used; %s goes to the daemon that runs at "
-		"%s\n",
-		command, t->config.control_socket);
-	t->no_config = true;
-	return TUNE_OK;
-}
-
 static int run(struct tune *t, const struct overrides *o)
 {
 	const struct command *c = NULL;
@@ -421,7 +398,7 @@ static int run(struct tune *t, const struct overrides *o)
 		ibcc_conf_find_socket(file, o->fabric, &t->config);
 	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
 		return hint();
-	code = rc ? ask_running(t, c->name) : TUNE_OK;
+	code = rc ? tune_ask_running(t, c->name) : TUNE_OK;
 	if (code != TUNE_OK)
 		return code;
 	if (tune_names_check(t) || (c->asks && !tune_can_consent(t, c->name)))

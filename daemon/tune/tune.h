@@ -100,6 +100,11 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	     struct ibcc_why *why);
 /* Its status, which nobody else has. */
 int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why);
+/* Where the configuration is bad a daemon may still run with the one from before: TUNE_OK, and it
+ * alone is asked from now on. Otherwise there is none, which is said, and the exit code of a bad
+ * configuration.
+ */
+int tune_ask_running(struct tune *t, const char *command);
 /* As tune_do(), and prints the answer; an exit code. */
 int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 		      void (*print)(const json_t *answer));

@@ -404,18 +404,14 @@ static void say_summary(struct ibcc_text *x, const struct pass *p, const struct 
 int ibcc_words_summary(const struct pass *p, struct ibcc_target *out)
 {
 	struct ibcc_text x = { .buf = NULL };
-	char *text;
 
 	/* Once for its length, and once more into the room for it. */
 	say_summary(&x, p, out);
-	text = malloc(x.n + 1);
-	if (!text)
-		return -ENOMEM;
-	x = (struct ibcc_text){ .buf = text, .len = x.n + 1 };
-	say_summary(&x, p, out);
 	free(out->summary);
-	out->summary = text;
-	return 0;
+	out->summary = malloc(x.n + 1);
+	x = (struct ibcc_text){ .buf = out->summary, .len = out->summary ? x.n + 1 : 0 };
+	say_summary(&x, p, out);
+	return out->summary ? 0 : -ENOMEM;
 }
 
 /* --- a root: where, what kind, which counters say so, who --------------------------------------
