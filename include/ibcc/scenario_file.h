@@ -25,6 +25,11 @@ int ibcc_rate_parse_link(const char *s, unsigned int *lanes, enum ibcc_link_spee
  */
 int ibcc_rate_format(uint32_t mbps, unsigned int lanes, char *buf, size_t len, const char *space);
 
+/* Lanes of a link with a rate: those that the rate's text names (NULL: there is none), or else
+ * those of the slowest link that carries it.
+ */
+unsigned int ibcc_rate_lanes(const char *text, uint32_t mbps);
+
 /* Reads a scenario; its topology gets LIDs and shortest-path routes. All errors in *e. -EINVAL,
  * -ENOENT..., -ENOMEM; *s needs ibcc_scenario_fini() only after 0.
  */

@@ -63,6 +63,9 @@ struct ibcc_transport {
 	const struct ibcc_transport_ops *ops;
 	/* Not 0: when now_ns() is there, run() ends what is open with -ETIMEDOUT. */
 	uint64_t deadline_ns;
+	/* Bytes of an answer that arrive as they were sent; what follows may be anything. 0: all.
+	 */
+	unsigned int whole_bytes;
 	struct ibcc_transport_stats stats;
 };
 
@@ -73,6 +76,11 @@ static inline int ibcc_transport_run(struct ibcc_transport *t, struct ibcc_mad_o
 static inline uint64_t ibcc_transport_now_ns(struct ibcc_transport *t)
 {
 	return t->ops->now_ns(t);
+}
+/* The same of an answer's data, which begin at IBCC_MAD_DATA_OFFS. */
+static inline unsigned int ibcc_transport_whole_data(const struct ibcc_transport *t)
+{
+	return (t->whole_bytes ? t->whole_bytes : IBCC_MAD_BYTES) - IBCC_MAD_DATA_OFFS;
 }
 static inline void ibcc_transport_cancel(struct ibcc_transport *t)
 {

@@ -275,6 +275,22 @@ static int prove(struct apply *a, uint32_t *set, uint32_t *n_set)
 	return rc;
 }
 
+/* Groups whose next change has values that nobody can have read right get no Set. */
+static void refuse_unreadable(struct apply *a, uint32_t *set, uint32_t *n_set)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < *n_set; k++) {
+		struct group *g = &a->group[set[k]];
+
+		if (g->next < g->end && !ibcc_apply_is_readable(a->tr, current(a, g)))
+			fail(a, g, IBCC_OUTCOME_SKIPPED, -EOPNOTSUPP, 0);
+		else
+			set[n++] = set[k];
+	}
+	*n_set = n;
+}
+
 /* The next nodes with something to be done, from group *from on; *from moves on to the first group
  * that was not looked at. `set` gets their groups.
  */
@@ -329,6 +345,7 @@ static int wave(struct apply *a, uint32_t *from)
 	int rc = 0;
 
 	pick(a, from, set, &n_set);
+	refuse_unreadable(a, set, &n_set);
 	if (a->o->prove_lids)
 		rc = prove(a, set, &n_set);
 	if (rc == 0)

@@ -181,3 +181,11 @@ int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *
 	ibcc_batch_fini(&batch);
 	return rc;
 }
+
+bool ibcc_apply_is_readable(const struct ibcc_transport *tr, const struct ibcc_change *c)
+{
+	for (size_t i = ibcc_transport_whole_data(tr); i < sizeof(c->new_data); i++)
+		if (c->new_data[i] || c->old_data[i])
+			return false;
+	return true;
+}

@@ -25,4 +25,7 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
 		     const struct ibcc_apply_options *o, int *err);
 
+/* Can what a change writes be read back, and could what it replaces be read? */
+bool ibcc_apply_is_readable(const struct ibcc_transport *tr, const struct ibcc_change *c);
+
 #endif

@@ -123,6 +123,7 @@ struct ibcc_transport *ibcc_fault_new(struct ibcc_transport *inner,
 		return NULL;
 	}
 	f->base.ops = &fault_ops;
+	f->base.whole_bytes = inner->whole_bytes;
 	f->inner = inner;
 	f->o = *o;
 	f->rng = o->seed;

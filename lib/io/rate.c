@@ -92,3 +92,16 @@ int ibcc_rate_format(uint32_t mbps, unsigned int lanes, char *buf, size_t len, c
 		snprintf(buf, len, "12x%s%s", space, ibcc_link_speed_name(IBCC_LINK_SPEED_XDR));
 	return best == mbps ? 0 : -ERANGE;
 }
+
+unsigned int ibcc_rate_lanes(const char *text, uint32_t mbps)
+{
+	enum ibcc_link_speed speed;
+	unsigned int lanes = 0;
+	char link[32];
+
+	if (text && !ibcc_rate_parse_link(text, &lanes, &speed))
+		return lanes;
+	(void)ibcc_rate_format(mbps, 0, link, sizeof(link), "");
+	(void)ibcc_rate_parse_link(link, &lanes, &speed);
+	return lanes;
+}

@@ -6,8 +6,13 @@
 
 #include "lib/io/readback_state.h"
 
-/* Slots of a block of 0x15 that arrive whole: umad2sim cuts datagrams off at byte 224. */
-#define SAFE_SLOTS 40u
+#define ELEMENT_BYTES 4u
+
+/* Slots of a block of 0x15 that arrive as they were sent. */
+static unsigned int whole_slots(const struct ibcc_readback *rb)
+{
+	return ibcc_transport_whole_data(rb->tr) / ELEMENT_BYTES;
+}
 
 static unsigned int last_block(const struct ibcc_reading *r, unsigned int per_block)
 {
@@ -136,9 +141,10 @@ static void take_setting(struct ibcc_readback *rb, const struct ibcc_mad_op *op,
 }
 
 /* The size of a switch's blocks. Where no block tells, elements beyond the 32nd do. */
-static uint8_t block_size(const struct ibcc_reading *r)
+static uint8_t block_size(const struct ibcc_readback *rb, const struct ibcc_reading *r)
 {
-	for (unsigned int slot = IBCC_CC_SW_PORT_BLOCK_121; slot < SAFE_SLOTS; slot++) {
+	for (unsigned int slot = IBCC_CC_SW_PORT_BLOCK_121;
+	     slot < whole_slots(rb) && slot < IBCC_CC_SW_PORT_BLOCK_13; slot++) {
 		struct ibcc_cc_sw_port_element e;
 
 		ibcc_cc_sw_port_element_unpack(r->block0, slot, &e);
@@ -179,7 +185,15 @@ int ibcc_readback_settings(struct ibcc_readback *rb)
 		cc->by_block = tells_by_block(&rb->r[i], &cc->cct);
 		if (!cc->sw_port_block)
 			continue;
-		cc->sw_port_block = block_size(&rb->r[i]);
+		cc->sw_port_block = block_size(rb, &rb->r[i]);
+		/* A block is written as a whole. Where a part of it was not read right, the other
+		 * ports' settings would be overwritten by anything: that switch has no such blocks
+		 * for us.
+		 */
+		if (cc->sw_port_block > whole_slots(rb) && rb->r[i].n_ports >= whole_slots(rb)) {
+			cc->sw_port_block = 0;
+			continue;
+		}
 		cc->element = calloc(rb->r[i].n_ports + 1u, sizeof(*cc->element));
 		if (!cc->element)
 			return -ENOMEM;

@@ -199,23 +199,6 @@ static int read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 }
 
 /* One item of `links`: [a, b], or {ends: [a, b], rate: a to b, rate_back: b to a}. */
-/* Lanes of a link with this rate: those that the text of the rate names (NULL: there is none), or
- * else those of the slowest link that carries it.
- */
-static unsigned int lanes_of(const struct ibcc_yaml_node *rate, uint32_t mbps)
-{
-	const char *text = rate ? ibcc_yaml_scalar(rate) : NULL;
-	enum ibcc_link_speed speed;
-	unsigned int lanes = 0;
-	char link[32];
-
-	if (text && !ibcc_rate_parse_link(text, &lanes, &speed))
-		return lanes;
-	(void)ibcc_rate_format(mbps, 0, link, sizeof(link), "");
-	(void)ibcc_rate_parse_link(link, &lanes, &speed);
-	return lanes;
-}
-
 struct link_yaml {
 	const struct ibcc_yaml_node *ends, *rate, *back;
 };
@@ -260,7 +243,8 @@ static int read_link(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		return ibcc_yaml_want(y, e, end[1], path, "two different ports");
 	ty->topo->port[at[1]].rate_mbps = back_mbps;
 	for (i = 0; i < 2 && ly.rate; i++)
-		ty->topo->port[at[i]].lanes = (uint8_t)lanes_of(ly.rate, rate_mbps);
+		ty->topo->port[at[i]].lanes =
+			(uint8_t)ibcc_rate_lanes(ibcc_yaml_scalar(ly.rate), rate_mbps);
 	return 0;
 }
 
@@ -479,7 +463,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		goto out;
 	if (ty.rate && ibcc_scenario_read_rate(y, ty.rate, "topology.rate", &ty.rate_mbps, e))
 		goto out;
-	ty.lanes = lanes_of(ty.rate, ty.rate_mbps);
+	ty.lanes = ibcc_rate_lanes(ty.rate ? ibcc_yaml_scalar(ty.rate) : NULL, ty.rate_mbps);
 	if (!ty.nodes + !ty.tree + !ty.netfile[0] != 2 || (ty.links && !ty.nodes)) {
 		ibcc_yaml_want(y, e, n, "topology", "either nodes with links, or tree, or netfile");
 		goto out;
@@ -499,13 +483,12 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 	if (rc == -ENOMEM)
 		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
 	for (uint32_t i = 0; !rc && i < ty.topo->n_ports; i++) {
-		struct ibcc_topo_port *p = &ty.topo->port[i];
+		uint32_t mbps = ibcc_topo_link_mbps(ty.topo, i);
 
-		if (p->peer != IBCC_NONE && !p->lanes)
-			p->lanes = (uint8_t)(p->rate_mbps == ty.rate_mbps
-						     ? ty.lanes
-						     : lanes_of(NULL,
-								ibcc_topo_link_mbps(ty.topo, i)));
+		if (ty.topo->port[i].peer != IBCC_NONE && !ty.topo->port[i].lanes)
+			ty.topo->port[i].lanes =
+				(uint8_t)(mbps == ty.rate_mbps ? ty.lanes
+							       : ibcc_rate_lanes(NULL, mbps));
 	}
 out:
 	if (rc) {

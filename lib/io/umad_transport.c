@@ -7,6 +7,7 @@
  * and umad_close_port() forgets only one registration, so each is taken back.
  */
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #define N_CLASSES       256
 #define AGENT_NONE      (-1)
 #define MAX_RECV_ERRORS 100u
+#define UMAD2SIM_BYTES  224u
 
 struct umad_transport {
 	struct ibcc_transport base;
@@ -161,6 +163,16 @@ static const struct ibcc_transport_ops umad_ops = {
 	.free = umad_free_transport,
 };
 
+/* umad2sim copies a datagram into a buffer that is as long as its own request, with a header in
+ * front: what is behind byte 224 comes from the memory behind the buffer.
+ */
+static int is_umad2sim(struct dl_phdr_info *lib, size_t size, void *arg)
+{
+	(void)size;
+	(void)arg;
+	return lib->dlpi_name && strstr(lib->dlpi_name, "libumad2sim") != NULL;
+}
+
 struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
 				      size_t len)
 {
@@ -171,6 +183,7 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 	if (!u)
 		return NULL;
 	u->base.ops = &umad_ops;
+	u->base.whole_bytes = dl_iterate_phdr(is_umad2sim, NULL) ? UMAD2SIM_BYTES : 0;
 	u->fd = -1;
 	for (int c = 0; c < N_CLASSES; c++)
 		u->agent[c] = AGENT_NONE;

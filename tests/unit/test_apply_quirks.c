@@ -294,6 +294,26 @@ static void test_port_blocks(void **state)
 	}
 }
 
+/* What lies where answers are cut off cannot have been read, nor can it be read back: no Set. */
+static void test_cut_off(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	setup(&x);
+	read_back(&x);
+	want_throttle(want(&x, LUSTRE_SRC1), 127, 10, 1);
+	x.tr->whole_bytes = IBCC_MAD_DATA_OFFS + 16;
+	assert_int_equal(apply(&x), -EIO);
+	assert_true(x.plan.n > 0);
+	assert_int_equal(x.r.set_mads, 0);
+	for (uint32_t k = 0; k < x.plan.n; k++)
+		assert_int_equal(x.r.change[k].outcome, IBCC_OUTCOME_SKIPPED);
+	assert_int_equal(x.r.change[0].err, -EOPNOTSUPP);
+	assert_int_equal(registers(&x, LUSTRE_SRC1)->cct.limit, 0);
+	teardown(&x);
+}
+
 /* Somebody's key lets us read, not write; protected, not even that; ours does both. */
 static void test_keys(void **state)
 {
@@ -337,13 +357,10 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_qlogic_known),
-		cmocka_unit_test(test_qlogic_learnt),
-		cmocka_unit_test(test_qlogic_rollback),
-		cmocka_unit_test(test_set_refused),
-		cmocka_unit_test(test_all_refused),
-		cmocka_unit_test(test_port_blocks),
-		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_qlogic_known),    cmocka_unit_test(test_qlogic_learnt),
+		cmocka_unit_test(test_qlogic_rollback), cmocka_unit_test(test_set_refused),
+		cmocka_unit_test(test_all_refused),     cmocka_unit_test(test_port_blocks),
+		cmocka_unit_test(test_cut_off),         cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

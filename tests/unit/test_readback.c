@@ -218,6 +218,33 @@ static void check_block(unsigned int n_ports, unsigned int block, uint8_t set_po
 	teardown(&x);
 }
 
+/* Where answers are cut off, as below umad2sim, nobody knows the last elements of a block of 48,
+ * and a block can only be written as a whole.
+ */
+static void test_cut_off_blocks(void **state)
+{
+	static const struct {
+		unsigned int n_ports, block, whole_bytes;
+		uint8_t want;
+	} cases[] = { { 65, 48, 224, 0 },  { 65, 32, 224, 32 }, { 65, 48, 0, 48 },
+		      { 36, 48, 224, 48 }, { 39, 48, 224, 48 }, { 40, 48, 224, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture x = setup_on(star(cases[i].n_ports));
+		struct fake_node *sw = fake_node_of(x.f, 1);
+
+		sw->block = cases[i].block;
+		for (unsigned int p = 0; p <= cases[i].n_ports; p++)
+			sw->element[p][3] = (uint8_t)p;
+		x.f->base.whole_bytes = cases[i].whole_bytes;
+		run(&x, 0);
+		assert_int_equal(cc(&x, 1)->sw_port_block, cases[i].want);
+		assert_int_equal(cc(&x, 1)->n_element, cases[i].want ? cases[i].n_ports + 1 : 0);
+		teardown(&x);
+	}
+}
+
 static void test_block_sizes(void **state)
 {
 	(void)state;
@@ -397,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_passing_refusals),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_block_sizes),
+		cmocka_unit_test(test_cut_off_blocks),
 		cmocka_unit_test(test_switch_without_port_settings),
 		cmocka_unit_test(test_table_limits),
 		cmocka_unit_test(test_loss),
