@@ -31,6 +31,8 @@ check "observe: and where it would write" \
 	grep -q 'would write [0-9]* settings (ibcc-tune plan shows them): .* and 1 more' "$TMP/tuned.log"
 equal "observe: nothing is written" "$(set_mads)" 0
 
+check "it limits its own system calls" grep -q '^Seccomp:[[:space:]]*2$' "/proc/$TUNED_PID/status"
+
 # --- reload ---------------------------------------------------------------------------------------
 printf 'mode: aply\ninterval_ms: 0\nfoo: 1\n' >>"$TMP/tuned.yaml"
 kill -HUP "$TUNED_PID"
