@@ -48,7 +48,7 @@ HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I. -DIBCC_SYSCONFDIR='"$(SYSCONFDIR)"' $(CPPFLAGS)
 ALL_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(HARDEN) $(CFLAGS)
 ifneq ($(SANITIZE),)
-ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+ALL_CFLAGS += -DIBCC_SANITIZED -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 # Statically linked, so that umad2sim may be preloaded into the programs.
 SAN_LDFLAGS := -fsanitize=$(SANITIZE)
 ifeq ($(findstring clang,$(CC)),)
@@ -64,7 +64,7 @@ OSM_CPPFLAGS := -isystem /usr/include/infiniband
 CORE_LIBS   := -libmad -lm
 IO_LIBS     := -libumad -lyaml -lsystemd
 VERBS_LIBS  := -lrdmacm -libverbs -lcrypt
-DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -losmcomp
+DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -lseccomp -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 core_src   := $(wildcard lib/core/*.c)

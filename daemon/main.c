@@ -12,6 +12,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/conf.h"
+#include "daemon/confine.h"
 #include "daemon/loop.h"
 
 /* Larger blocks are mapped each for itself, so that what a prediction or an answer took is given
@@ -100,6 +101,10 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o.config.log_target,
 		      o.log_level < 0 ? o.config.log_level : o.log_level);
+	rc = ibcc_confine();
+	if (rc)
+		ibcc_log(LOG_WARNING, "the daemon runs without its filter of system calls: %s",
+			 strerror(-rc));
 	rc = ibcc_loop_run(&o, &why);
 	if (rc)
 		ibcc_log_of(IBCC_LOG_FAILED, LOG_ERR, "%s", why.text);

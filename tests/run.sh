@@ -69,7 +69,7 @@ start()
 passed=0
 failed=
 # tell TEST: a program of tests prints its number as "N test(s)", a script a line "ok - ..." for each. One that passes
-# none has tested nothing.
+# none has tested nothing, unless it says that it skips them.
 tell()
 {
 	local name=${tests[$1]} rc=${results[$1]} log n
@@ -77,7 +77,7 @@ tell()
 	if [ "$rc" = 0 ]; then
 		n=$(sed -n 's/^.*\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 		[ -n "$n" ] || n=$(grep -c '^ok ' "$log")
-		[ "$n" -gt 0 ] || {
+		[ "$n" -gt 0 ] || grep -q '\[  SKIPPED \]' "$log" || {
 			echo "not ok - it has tested nothing" >>"$log"
 			rc=1
 		}

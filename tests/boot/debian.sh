@@ -50,8 +50,8 @@ for release in ${RELEASES:-bookworm trixie}; do
 	echo "Debian $release, an ordinary user:"
 	case ${WHAT-} in
 	part)
-		in_root "make -j$(nproc) demo" && in_root "make -j$(nproc) check-build check-unit" &&
-			in_root "make check-system T='ooo_check perf errors tune.sh'"
+		in_root "make -j$(nproc) demo && make -j$(nproc) tests &&
+			T='build/ unit/ ooo_check test_perf test_errors test_sbin test_tune' bash tests/run.sh build build unit system"
 		;;
 	*) in_root "make -j$(nproc) demo" && in_root "make -j$(nproc) check" ;;
 	esac || { echo "not ok - Debian $release"; exit 1; }

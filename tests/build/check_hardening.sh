@@ -46,3 +46,26 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 [ "$n" -ge 5 ] || { echo "not ok - only $n programs in $IBCC_BUILD"; exit 1; }
 echo "ok - position, symbols, stack"
+
+# The daemon's own filter of system calls allows nothing that the unit's does not, but for what only root does with it.
+if command -v systemd-analyze >/dev/null && systemd-analyze syscall-filter @system-service >/dev/null 2>&1; then
+	sed -n '/^static const char \*const allowed/,/^};/p' daemon/confine.c | grep -o '"[a-z0-9_]*"' | tr -d '"' | sort >"$IBCC_BUILD/own-calls"
+	[ "$(wc -l <"$IBCC_BUILD/own-calls")" -gt 100 ] || { echo "not ok - the daemon's list of system calls is not found"; exit 1; }
+	systemd-analyze syscall-filter | awk '
+		/^@/ { set = $1; next }
+		/^    [^#]/ { member[set] = member[set] " " $1 }
+		function expand(name, into,    n, part, i) {
+			n = split(member[name], part, " ")
+			for (i = 1; i <= n; i++)
+				if (part[i] ~ /^@/) expand(part[i], into); else into[part[i]] = 1
+		}
+		END {
+			expand("@system-service", yes); expand("@privileged", no); expand("@resources", no)
+			for (call in yes) if (!(call in no)) print call
+		}' | sort >"$IBCC_BUILD/unit-calls"
+	more=$(comm -23 "$IBCC_BUILD/own-calls" "$IBCC_BUILD/unit-calls" | paste -sd' ')
+	[ "$more" = "chown fchown fchownat lchown" ] || { echo "not ok - more than the unit's filter allows: $more"; exit 1; }
+	echo "ok - the daemon's filter of system calls is within the unit's"
+else
+	echo "ok - no systemd-analyze to compare filters of system calls with # SKIP"
+fi

@@ -46,6 +46,9 @@ SH
 a_test good <<SH
 echo 'ok - good'
 SH
+a_test skipped <<SH
+printf '[  PASSED  ] 0 test(s).\n[  SKIPPED ] a_test\n'
+SH
 a_test none <<SH
 exit 0
 SH

@@ -4,7 +4,7 @@
 set -eu
 
 build="build-essential libcrypt-dev libibumad-dev libibmad-dev libibverbs-dev librdmacm-dev libopensm-dev libyaml-dev libjansson-dev
-libsystemd-dev libmicrohttpd-dev libsmartcols-dev libsqlite3-dev"
+libsystemd-dev libmicrohttpd-dev libseccomp-dev libsmartcols-dev libsqlite3-dev"
 tests="libcmocka-dev ibverbs-utils opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
 
 # shellcheck disable=SC2086

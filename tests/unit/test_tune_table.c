@@ -38,7 +38,7 @@ static const char *printed(const char *choose, const char *sort, bool csv, const
 	assert_true(pid >= 0);
 	if (!pid) {
 		struct libscols_table *t;
-		const char *got, *known;
+		const char *got, *known = NULL;
 
 		dup2(fd[1], STDOUT_FILENO);
 		tune_table_wish(choose, sort, csv);
@@ -50,9 +50,7 @@ static const char *printed(const char *choose, const char *sort, bool csv, const
 		tune_table_print_under(t, "Heading");
 		got = tune_table_missed(&known);
 		fflush(stdout);
-		/* Who has missed one hears what there is. */
-		_exit(missed ? !got || strcmp(got, missed) != 0 || strcmp(known, "NODE, MB/s, WHY")
-			     : got != NULL);
+		_exit(missed ? !got || strcmp(got, missed) != 0 : got != NULL);
 	}
 	close(fd[1]);
 	while ((n = read(fd[0], text + len, sizeof(text) - 1 - (size_t)len)) > 0)
@@ -104,9 +102,9 @@ static void test_missed(void **state)
 	(void)state;
 	printed("NODE,nonsense", NULL, false, "nonsense");
 	printed(NULL, "-nothing", false, "nothing");
-	/* A table with none of the columns is not among those that were asked for. */
-	assert_string_equal(printed("nonsense", NULL, false, "nonsense"), "");
-	assert_string_equal(printed("nonsense", NULL, true, "nonsense"), "");
+	/* Of none of its columns: the table is as it is. */
+	assert_non_null(
+		strstr(printed("nonsense", NULL, false, "nonsense"), "NODE        MB/s WHY"));
 }
 
 int main(void)
