@@ -76,7 +76,7 @@ static const char usage_options[] =
 	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s,\n"
 	"                             2m, 1h\n"
 	"      --no-wait              apply: end with the first writes; the daemon refines\n"
-	"                             them alone\n"
+	"                             them\n"
 	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: it\n"
 	"      --anonymous            bundle: made-up GUIDs, names and LIDs\n"
 	"  -j, --json                 answer in JSON\n"
