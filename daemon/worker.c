@@ -277,9 +277,7 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	if (!err || strcmp(why.text, w->trial_why.text))
 		ibcc_explain_request(w->explain, "taking back what was on trial", &r, err, &why,
 				     result);
-	w->trial_why = why;
-	if (!err)
-		w->trial_why.text[0] = '\0';
+	w->trial_why = err ? why : (struct ibcc_why){ "" };
 	json_decref(result);
 	publish(w, NULL);
 }
