@@ -406,7 +406,19 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, cons
 	tell_plan(x, c);
 }
 
-void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
+/* Once, that an apply is complete, or has ended before. */
+static void tell_refinement(struct ibcc_service *s)
+{
+	bool settled;
+	int64_t txn;
+	const char *text = ibcc_service_refinement_news(s, &txn, &settled);
+
+	if (text)
+		ibcc_log(LOG_NOTICE, "the apply of transaction %lld %s: %s", (long long)txn,
+			 settled ? "is complete" : "ends before it is complete", text);
+}
+
+void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		       const struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = err ? NULL : ibcc_service_cycle(s);
@@ -417,6 +429,7 @@ void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int
 	else if (c)
 		ibcc_service_trouble(s, &trouble);
 	ibcc_explain_cycle(x, c, trouble.text);
+	tell_refinement(s);
 }
 
 void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,

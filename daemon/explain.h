@@ -16,7 +16,7 @@ void ibcc_explain_free(struct ibcc_explain *x);
 /* Logs what is new after a pass: trouble and its end, roots that came and went, settings that were
  * changed or, in mode observe, would be.
  */
-void ibcc_explain_pass(struct ibcc_explain *x, const struct ibcc_service *s, int err,
+void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		       const struct ibcc_why *why);
 
 /* The same of a cycle, NULL if it did not come to its end, and what is wrong, "" for nothing. */

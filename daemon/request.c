@@ -85,7 +85,6 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return plan ? why->text : "only an apply of a plan takes control";
 	if (plan)
 		j->kind = IBCC_JOB_APPLY_PLAN;
-	j->has_control = control;
 	j->set = json_incref(set);
 	j->data = json_is_true(data);
 	j->anonymous = json_is_true(anonymous);

@@ -123,17 +123,6 @@ static void take_applies(struct ibcc_worker *w)
 	}
 }
 
-static void tell_refinement(struct ibcc_worker *w)
-{
-	bool settled;
-	int64_t txn;
-	const char *text = ibcc_service_refinement_news(w->service, &txn, &settled);
-
-	if (text)
-		ibcc_log(LOG_NOTICE, "the apply of transaction %lld %s: %s", (long long)txn,
-			 settled ? "is complete" : "ends before it is complete", text);
-}
-
 /* Everybody who asked for such an apply since the last pass gets what this one came to; who asked
  * for another, strict beside loose, gets the next.
  */
@@ -151,7 +140,6 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		r = (struct ibcc_request){ first->who, first->skip_unsupported, first->confirm_s };
 	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
-	tell_refinement(w);
 	measure(w, pass);
 	while ((j = ibcc_queue_pop(&w->applies))) {
 		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
@@ -217,9 +205,8 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		break;
 	case IBCC_JOB_APPLY: ibcc_queue_push(&w->applies, j); return;
 	case IBCC_JOB_APPLY_PLAN:
-		j->err = ibcc_service_apply_plan(w->service, &j->plan,
-						 j->has_control ? &j->control : NULL, &r,
-						 &j->result, &j->why);
+		j->err = ibcc_service_apply_plan(w->service, &j->plan, &j->control, &r, &j->result,
+						 &j->why);
 		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
 		add_trial(w, j);
 		break;
@@ -290,9 +277,7 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	if (!err || strcmp(why.text, w->trial_why.text))
 		ibcc_explain_request(w->explain, "taking back what was on trial", &r, err, &why,
 				     result);
-	w->trial_why = why;
-	if (!err)
-		w->trial_why.text[0] = '\0';
+	w->trial_why = err ? why : (struct ibcc_why){ "" };
 	json_decref(result);
 	publish(w, NULL);
 }

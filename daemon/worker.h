@@ -62,14 +62,13 @@ struct ibcc_job {
 	bool data;                   /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;       /* apply plan; owned, */
 	struct ibcc_control control; /* and what it is for */
-	bool has_control;
-	bool anonymous;            /* bundle */
-	int64_t id;                /* rollback, history: transaction or 0 */
-	unsigned int limit;        /* history, */
-	bool series;               /* and what was measured */
-	json_t *set;               /* what if: owned */
-	char filter[128];          /* show: empty for all */
-	struct ibcc_config config; /* reconfigure */
+	bool anonymous;              /* bundle */
+	int64_t id;                  /* rollback, history: transaction or 0 */
+	unsigned int limit;          /* history, */
+	bool series;                 /* and what was measured */
+	json_t *set;                 /* what if: owned */
+	char filter[128];            /* show: empty for all */
+	struct ibcc_config config;   /* reconfigure */
 	uint64_t cc_key;
 	bool want_metrics; /* pass */
 	/* the answer: */

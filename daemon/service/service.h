@@ -122,7 +122,7 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			 struct ibcc_why *why);
 /* Carries out a plan that was made earlier, all of it or nothing; the next passes refine the
- * settings of its roots until these hold. `control` (NULL: there is none) has the roots as they
+ * settings of its roots until these hold. `control` has the roots as they
  * were decided about. -ESTALE: nothing is written, since the fabric is no longer as it was when the
  * plan was made, with what differs; -EINVAL: the plan is not that of its roots.
  */

@@ -11,7 +11,6 @@
 #include <ibcc/gate.h>
 
 #include "daemon/apply/refusal.h"
-#include "daemon/cycle_resume.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
@@ -221,7 +220,6 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 			    const struct ibcc_control *control, const struct ibcc_request *r,
 			    json_t **out, struct ibcc_why *why)
 {
-	const struct ibcc_control none = { 0 };
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry;
@@ -230,7 +228,6 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	uint32_t n_gone = 0;
 	int rc = may_apply(s, r, why);
 
-	control = control ? control : &none;
 	if (!rc && ibcc_service_address(s->cycle.topo, saved, &plan, &n_gone, &gone_guid))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!rc)
@@ -248,7 +245,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 			 .action = "apply",
 			 .summary = summary,
 			 .confirm_s = r->confirm_s,
-			 .control = text,
+			 .control = control->n_roots ? text : NULL,
 			 .refining = nodes },
 	};
 	rc = ibcc_service_carry(s, carry, &plan, &res, why);

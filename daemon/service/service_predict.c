@@ -2,7 +2,6 @@
 /* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
 #include <errno.h>
 
-#include "daemon/cycle_resume.h"
 #include "daemon/predict/what_if.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An apply that somebody asked for is complete only when the roots of its plan hold. Until then each
- * pass may write further steps, in mode observe too: of the plan's nodes alone, and as a part of its
- * transaction. Then the daemon rests.
+/* An apply that somebody asked for is complete only when the roots of its plan hold. Until then
+ *each pass may write further steps, in mode observe too: of the plan's nodes alone, and as a part
+ *of its transaction. Then the daemon rests.
  *
  *	apply -> refining -> settled          all roots hold, nothing is left to write
  *	             |-----> ended            rolled back, disabled, reloaded, lost, or too long
@@ -17,7 +17,6 @@
 
 #include <ibcc/json.h>
 
-#include "daemon/cycle_resume.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
 
@@ -100,8 +99,7 @@ bool ibcc_service_refines(const struct ibcc_service *s)
 {
 	const struct ibcc_service_trial *t = &s->trial;
 
-	return s->refinement.stage == IBCC_REFINE_UNDER_WAY && !s->paused &&
-	       !t->over.text[0];
+	return s->refinement.stage == IBCC_REFINE_UNDER_WAY && !s->paused && !t->over.text[0];
 }
 
 int ibcc_service_refine_act(struct ibcc_service *s, struct ibcc_act *act, bool **within)
@@ -155,7 +153,8 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 		r->txn = ibcc_state_newest(s->state);
 	}
 	roots = roots_set(c);
-	ibcc_why_set(&r->text, 0, "%s", c->act_err ? c->blocked.text : ibcc_target_summary(&c->target));
+	ibcc_why_set(&r->text, 0, "%s",
+		     c->act_err ? c->blocked.text : ibcc_target_summary(&c->target));
 	if (!roots && !c->resume.n_roots && !c->plan.n && r->has_roots)
 		end(s, IBCC_REFINE_ENDED, "none of its roots is under control any more: %s",
 		    ibcc_target_summary(&c->target));
@@ -165,8 +164,8 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 		 !s->effect.first)
 		end(s, IBCC_REFINE_SETTLED, "%s", ibcc_target_summary(&c->target));
 	else if (r->passes > MOST_PASSES)
-		end(s, IBCC_REFINE_ENDED, "it has not settled in %u polling cycles: %s", MOST_PASSES,
-		    ibcc_target_summary(&c->target));
+		end(s, IBCC_REFINE_ENDED, "it has not settled in %u polling cycles: %s",
+		    MOST_PASSES, ibcc_target_summary(&c->target));
 }
 
 const char *ibcc_service_refinement_news(struct ibcc_service *s, int64_t *txn, bool *settled)

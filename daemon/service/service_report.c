@@ -8,7 +8,6 @@
 #include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
-#include "daemon/cycle_resume.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 

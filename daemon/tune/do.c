@@ -94,7 +94,7 @@ static int apply_plan_local(struct ibcc_service *s, const json_t *args,
 	if (!rc && o)
 		rc = ibcc_control_read(o, &control, why);
 	if (!rc)
-		rc = ibcc_service_apply_plan(s, &plan, o ? &control : NULL, r, out, why);
+		rc = ibcc_service_apply_plan(s, &plan, &control, r, out, why);
 	ibcc_control_fini(&control);
 	ibcc_plan_fini(&plan);
 	return rc;

@@ -213,6 +213,7 @@ int tune_plan(struct tune *t)
 	if (code == TUNE_OK && t->output)
 		code = tune_plan_save(a, t->output);
 	json_object_del(a, "data");
+	json_object_del(a, "control");
 	if (code == TUNE_OK && t->root > json_array_size(json_object_get(a, "roots")))
 		code = tune_fail("--root: the plan has roots up to %zu",
 				 json_array_size(json_object_get(a, "roots")));

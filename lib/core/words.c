@@ -184,30 +184,12 @@ static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
 			     : "taking its settings back is recommended");
 }
 
-/* What changes settings of a root that are on the fabric, told without saying who does it. */
+/* Decisions between those to admit a root and those to let it go change the settings that it has;
+ * their words do not say whether that is done.
+ */
 static bool is_imperative(enum ibcc_decision_code code)
 {
-	switch (code) {
-	case IBCC_DECISION_ADMIT:
-	case IBCC_DECISION_LEARN:
-	case IBCC_DECISION_NO_SUPPORT:
-	case IBCC_DECISION_HARM:
-	case IBCC_DECISION_IN_VAIN:
-	case IBCC_DECISION_DOUBTED: break;
-	case IBCC_DECISION_LEARNT:
-	case IBCC_DECISION_MORE:
-	case IBCC_DECISION_DRAINED:
-	case IBCC_DECISION_DRAIN_AGAIN:
-	case IBCC_DECISION_TREE_GONE:
-	case IBCC_DECISION_TREE_BACK:
-	case IBCC_DECISION_TURNED:
-	case IBCC_DECISION_NUMBERS:
-	case IBCC_DECISION_PAIRS:
-	case IBCC_DECISION_NEARER:
-	case IBCC_DECISION_FARTHER:
-	case IBCC_DECISION_ENLIST: return true;
-	}
-	return false;
+	return code > IBCC_DECISION_NO_SUPPORT && code < IBCC_DECISION_HARM;
 }
 
 /* `writes`: it is carried out; else it is only recommended. */

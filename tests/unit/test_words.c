@@ -179,7 +179,7 @@ static void test_summary(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root_parameters r = { .port = fabric_port(f->t, 11, 1), .kind = FULL, .n = 36 };
 	const struct held h = { .r = &r };
-	struct ibcc_controller controller = { .may_learn = false };
+	struct ibcc_controller controller = { 0 };
 	struct pass pass = { .c = &controller, .t = f->t };
 	struct ibcc_target t = { 0 };
 	const char *end = "control on with formulas for 36 sources";
