@@ -5,8 +5,21 @@
 
 #include <ibcc/smp.h>
 
+#define STATE_DOWN 1u
+
 #define PORT_DOWN    1u /* PortInfo:PortState */
 #define PHYS_POLLING 2u /* PortInfo:PortPhysicalState */
+
+/* PortInfo:PortPhysicalState (IBA vol. 1, 14.2.5.6). */
+static const char *phys_name(unsigned int phys_state)
+{
+	static const char *const names[] = {
+		"no state change",           "Sleep",  "Polling",           "Disabled",
+		"PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "Phy Test"
+	};
+
+	return phys_state < sizeof(names) / sizeof(names[0]) ? names[phys_state] : "unknown";
+}
 
 int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, struct ibcc_why *why)
 {
@@ -23,6 +36,13 @@ int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, st
 	if (op.err)
 		return ibcc_why_set(why, -EHOSTUNREACH, "the local port does not answer");
 	ibcc_smp_port_info_unpack(op.mad, info);
+	if (!info->sm_lid && info->state == STATE_DOWN)
+		return ibcc_why_set(
+			why, -ENETDOWN,
+			"the local port is down (%s): it has no link to the fabric. Check "
+			"the cable and the switch port, or choose another port by ca and "
+			"port",
+			phys_name(info->phys_state));
 	/* A port without a link has no subnet manager either, but that is not what is wrong. */
 	if (info->state == PORT_DOWN)
 		return ibcc_why_set(

@@ -8,9 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STATE_DOWN      1u
 #define STATE_ACTIVE    4u
 #define PHYS_STATE_LINK 5u
 #define ACTIVE_RANK     3
+
+/* A port without a link, or without an address, is nobody's wish unless it was named. */
+static bool is_usable(const umad_port_t *p)
+{
+	return p->state > STATE_DOWN && p->port_guid;
+}
 
 /* How well a port fits the options; 0 not at all. */
 static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
@@ -23,14 +30,18 @@ static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
 	if (p->link_layer[0] && strcasecmp(p->link_layer, "InfiniBand") != 0 &&
 	    strcasecmp(p->link_layer, "IB") != 0)
 		return 0;
+	if (!o->ca && !o->port && !is_usable(p))
+		return 0;
 	if (p->state == STATE_ACTIVE)
 		return ACTIVE_RANK;
 	return p->phys_state == PHYS_STATE_LINK ? 2 : 1;
 }
 
+/* Of one fabric no two ports have the same LID. */
 static bool is_same_fabric(const umad_port_t *a, const struct ibcc_umad_port *b)
 {
-	return be64toh(a->gid_prefix) == b->prefix && (uint16_t)a->sm_lid == b->sm_lid;
+	return be64toh(a->gid_prefix) == b->prefix && (uint16_t)a->sm_lid == b->sm_lid &&
+	       (uint16_t)a->base_lid != b->lid;
 }
 
 static void take(const umad_port_t *p, const char ca[UMAD_CA_NAME_LEN], struct ibcc_umad_port *out)
@@ -97,7 +108,10 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 	else if (o->port)
 		snprintf(why, len, "no device here has an InfiniBand port %d", o->port);
 	else
-		snprintf(why, len, "no local InfiniBand port found");
+		snprintf(
+			why, len,
+			"no InfiniBand port of this host has a link (ibstat): check the cables, or "
+			"name a port by ca and port");
 	return -ENODEV;
 }
 

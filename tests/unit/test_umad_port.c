@@ -113,9 +113,38 @@ static void test_two_fabrics(void **state)
 	assert_string_equal(p.ca, "mlx5_0");
 }
 
+/* Ports without a link or a GUID are not chosen, unless by name; ports with one LID are on two
+ * fabrics, whatever else they have in common.
+ */
+static void test_unusable(void **state)
+{
+	struct ibcc_umad_options o = { 0 };
+	struct ibcc_umad_port p;
+	char why[200];
+
+	(void)state;
+	have(0, 0, PREFIX, 4, 3);
+	have(1, 0xa1, PREFIX, 1, 0);
+	assert_int_equal(find(&o, &p, why), -ENODEV);
+	assert_non_null(strstr(why, "has a link"));
+	have(2, 0xa2, PREFIX, 2, 0);
+	assert_int_equal(find(&o, &p, why), 0);
+	assert_string_equal(p.ca, "mlx5_2");
+	o.ca = "mlx5_1";
+	assert_int_equal(find(&o, &p, why), 0);
+	assert_string_equal(p.ca, "mlx5_1");
+	o.ca = NULL;
+	have(0, 0xa0, PREFIX, 4, 1);
+	have(1, 0xa1, PREFIX, 4, 1);
+	assert_int_equal(find(&o, &p, why), 0);
+	ports[1].base_lid = ports[0].base_lid;
+	assert_int_equal(find(&o, &p, why), -ENOTUNIQ);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unusable),
 		cmocka_unit_test(test_one_fabric),
 		cmocka_unit_test(test_two_fabrics),
 	};
