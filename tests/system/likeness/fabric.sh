@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # devices are for the likenesses
 # Builds a fabric node by node and cable by cable, and writes it as ibnetdiscover prints one, which both ibsim and
 # our scenarios read. The names and GUIDs are made up; vendor and device IDs are those of real devices.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # figures are for checks.sh, keys from fabric.sh
 # Four generations of links on three switches, one of which has two of its own ports cabled to each other.
 build()
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # figures are for checks.sh, keys from fabric.sh
 # 622 nodes on Quantum-2: 18 leaves, 9 spines, a SHARP aggregation node at each of them, 568 hosts; all with the
 # descriptions that they left the factory with, those of adapters of more than 32 bytes.
 build()

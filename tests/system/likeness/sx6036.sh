@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # figures are for checks.sh, keys from fabric.sh
 # Two SX6036 as leaves and one as spine, whose links are FDR10 where both ends can, and QDR at old adapters.
 # The first two ports of each leaf are such: what they cannot do says nothing of the others.
 build()

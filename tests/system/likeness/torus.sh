@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # figures are for checks.sh, keys from fabric.sh
 # A torus of five by four QDR switches, two hosts at each: shortest routes go in a circle there.
 build()
 {

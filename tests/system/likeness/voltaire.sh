@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # figures are for checks.sh, keys from fabric.sh
 # A hundred nodes on Voltaire's QDR switches: four leaves, two spines, 94 hosts. All adapters have the description that
 # they left the factory with, of 38 bytes, so that nothing but GUIDs tells them apart; those of switches have a # in them.
 build()
