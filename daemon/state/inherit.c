@@ -186,10 +186,11 @@ static void remark(struct ibcc_target *target, uint32_t n_off, uint32_t n_kept)
 
 	if (n_off)
 		(void)ibcc_target_summarize(
-			target, "%s; previously applied settings of %u nodes are removed", said, n_off);
+			target, "%s; previously applied settings of %u nodes are removed", said,
+			n_off);
 	else if (n_kept)
-		(void)ibcc_target_summarize(
-			target, "%s; %u nodes keep previously applied settings", said, n_kept);
+		(void)ibcc_target_summarize(target, "%s; %u nodes keep previously applied settings",
+					    said, n_kept);
 }
 
 int ibcc_inherit_lay(struct ibcc_inherit *h, const struct ibcc_settings *actual,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A transaction of several steps: each step is stored durably before it is written, under the number
- * of the first, so that the history, a trial and a rollback know one transaction. What the steps are
- * for is stored beside them, so that another process can go on with it.
+/* A transaction of several steps: each step is stored durably before it is written, under the
+ * number of the first, so that the history, a trial and a rollback know one transaction. What the
+ * steps are for is stored beside them, so that another process can go on with it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,11 +20,12 @@ int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq)
 	int step = SQLITE_ERROR;
 
 	/* A step of an older transaction would seem to come before what was written since. */
-	if (!sqlite3_prepare_v2(s->db,
-				"SELECT (SELECT coalesce(max(seq), -1) + 1 FROM change WHERE txn = ?1)"
-				" FROM txn WHERE id = ?1 AND undone_by IS NULL"
-				" AND id = (SELECT max(id) FROM txn)",
-				-1, &st, NULL) &&
+	if (!sqlite3_prepare_v2(
+		    s->db,
+		    "SELECT (SELECT coalesce(max(seq), -1) + 1 FROM change WHERE txn = ?1)"
+		    " FROM txn WHERE id = ?1 AND undone_by IS NULL"
+		    " AND id = (SELECT max(id) FROM txn)",
+		    -1, &st, NULL) &&
 	    !sqlite3_bind_int64(st, 1, id))
 		step = sqlite3_step(st);
 	if (step == SQLITE_ROW)

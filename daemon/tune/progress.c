@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An apply is complete when the roots of its plan hold. Until then the daemon refines it; this shows
- * how far that has come, and in the end what it brought.
+/* An apply is complete when the roots of its plan hold. Until then the daemon refines it; this
+ * shows how far that has come, and in the end what it brought.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -166,7 +166,8 @@ static int watch_daemon(const struct tune *t, json_t **status, struct ibcc_why *
 	int rc;
 
 	if (!t->json)
-		printf("\nThe daemon refines these settings until their roots hold; it goes on when "
+		printf("\nThe daemon refines these settings until their roots hold; it goes on "
+		       "when "
 		       "this command is ended (Ctrl-C).\n");
 	while (!(rc = ask_status(t, status, why)) &&
 	       tune_is_refined(json_object_get(*status, "apply"))) {

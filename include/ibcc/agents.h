@@ -31,7 +31,7 @@ struct ibcc_agent_quirks {
 	 * request of that class. 0: does not.
 	 */
 	uint32_t pma_qp;
-	bool no_log;  /* has no CongestionLog */
+	bool no_log; /* has no CongestionLog */
 	/* All entries of its CongestionLog are from this LID, and to that one. 0: the truth. */
 	uint16_t log_slid, log_dlid;
 	bool no_sls;  /* has no PortXmitDataSL */

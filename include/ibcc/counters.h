@@ -54,10 +54,10 @@ int ibcc_counters_diff(const struct ibcc_counters *prev, const struct ibcc_count
 
 /* Marks counters of 32 bits as saturated that the port could have filled within the interval: on
  * hardware whose counters wrap nothing else tells. Data at the rate of the link (0.34 s at 400
- * Gb/s), PortXmitWait by a tick of tick_ps (0: not known, nothing is marked). Not marked is a counter
- * that stands still below its end, since hardly any goes round to exactly where it was, and one of
- * those in `stops`, a bit for each enum ibcc_ctr: counters of this hardware that are known to stop
- * at their end, as the IBA has them.
+ * Gb/s), PortXmitWait by a tick of tick_ps (0: not known, nothing is marked). Not marked is a
+ * counter that stands still below its end, since hardly any goes round to exactly where it was, and
+ * one of those in `stops`, a bit for each enum ibcc_ctr: counters of this hardware that are known
+ * to stop at their end, as the IBA has them.
  */
 void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps, uint64_t tick_ps,
 			    uint32_t stops, struct ibcc_delta *d);

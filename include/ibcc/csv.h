@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-/* Writes a cell, in quotes where it needs them. A text that a spreadsheet would run as a formula, such
- * as a node description that begins with "=", gets an apostrophe in front; numbers stay as they are,
- * also those with " %" behind them.
+/* Writes a cell, in quotes where it needs them. A text that a spreadsheet would run as a formula,
+ * such as a node description that begins with "=", gets an apostrophe in front; numbers stay as
+ * they are, also those with " %" behind them.
  */
 void ibcc_csv_put(FILE *out, const char *text);
 

@@ -24,7 +24,7 @@ enum ibcc_log_kind {
 	IBCC_LOG_UNKNOWN_ORIGIN,
 	IBCC_LOG_DOUBTED,
 	IBCC_LOG_HELD_BACK, /* by settings, at all times */
-	IBCC_LOG_VENDOR, /* what devices do by themselves */
+	IBCC_LOG_VENDOR,    /* what devices do by themselves */
 	IBCC_LOG_REQUEST,
 	IBCC_LOG_REQUEST_FAILED,
 	IBCC_LOG_UNRECORDED,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rates in sentences. Whatever computes has them in Mb/s (10^6 bits a second), and people read another unit. */
+/* Rates in sentences. Whatever computes has them in Mb/s (10^6 bits a second), and people read
+ * another unit. */
 #ifndef IBCC_RATES_H
 #define IBCC_RATES_H
 

@@ -90,7 +90,8 @@ int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo
 	out->n_roots = 0;
 	for (uint32_t k = 0; k < c->par.n_roots && !ret; k++)
 		if (ibcc_phase_sets(c->par.root[k].phase))
-			ret = save_root(t, &c->par.root[k], &c->held[k], &out->root[out->n_roots++]);
+			ret = save_root(t, &c->par.root[k], &c->held[k],
+					&out->root[out->n_roots++]);
 	if (ret)
 		ibcc_control_fini(out);
 	return ret;

@@ -54,8 +54,8 @@ struct ibcc_node_state {
 	struct ibcc_refusal sl_refusal; /* of PortXmitDataSL, or silence about it */
 	bool ext, ext_wait, plain_wait;
 	uint32_t vendor_id;
-	const struct ibcc_device *device;  /* by its IDs; NULL: not known */
-	bool kernel_pma;                   /* see <ibcc/device.h> */
+	const struct ibcc_device *device; /* by its IDs; NULL: not known */
+	bool kernel_pma;                  /* see <ibcc/device.h> */
 	uint32_t stops; /* counters that stop at their end, as seen at this type of device */
 	struct ibcc_pma_redirect redirect; /* where its counters are, by itself */
 	struct ibcc_switch_sum sum;

@@ -113,10 +113,10 @@ static json_t *node_json(const struct ibcc_control_node *n)
 static json_t *root_json(const struct ibcc_control_root *r)
 {
 	json_t *nodes = json_array();
-	json_t *o = json_pack("{so ss ss ss sb sb}", "switch_guid", ibcc_json_guid(r->guid), "kind",
-			      kinds[r->r.kind], "phase", phases[r->r.phase], "basis",
-			      bases[r->r.basis], "limits_known", r->r.limits_known, "tree_gone",
-			      r->r.tree_gone);
+	json_t *o =
+		json_pack("{so ss ss ss sb sb}", "switch_guid", ibcc_json_guid(r->guid), "kind",
+			  kinds[r->r.kind], "phase", phases[r->r.phase], "basis", bases[r->r.basis],
+			  "limits_known", r->r.limits_known, "tree_gone", r->r.tree_gone);
 	int rc = o && nodes ? 0 : -1;
 
 	for (size_t i = 0; i < COUNT(numbers) && !rc; i++)
@@ -250,7 +250,8 @@ int ibcc_control_read(const json_t *o, struct ibcc_control *c, struct ibcc_why *
 	if (!rc)
 		return 0;
 	ibcc_control_fini(c);
-	return rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory")
-			     : ibcc_why_set(why, rc, "control.roots[%zu].%s: no value that a plan has",
-					    i, bad);
+	return rc == -ENOMEM
+		       ? ibcc_why_set(why, rc, "no memory")
+		       : ibcc_why_set(why, rc, "control.roots[%zu].%s: no value that a plan has", i,
+				      bad);
 }

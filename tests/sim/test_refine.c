@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An apply that somebody asks for ends with roots that hold, by every way of applying, in mode observe
- * too, and whatever happens to the daemon on the way.
+/* An apply that somebody asks for ends with roots that hold, by every way of applying, in mode
+ * observe too, and whatever happens to the daemon on the way.
  */
 #include "services.h"
 
@@ -102,7 +102,8 @@ static int apply_plan(struct scene *x, const struct ibcc_request *r)
 	int rc;
 
 	assert_int_equal(ibcc_plan_file_read(json_object_get(x->plan, "data"), &plan, &x->why), 0);
-	assert_int_equal(ibcc_control_read(json_object_get(x->plan, "control"), &control, &x->why), 0);
+	assert_int_equal(ibcc_control_read(json_object_get(x->plan, "control"), &control, &x->why),
+			 0);
 	rc = ibcc_service_apply_plan(x->s, &plan, &control, r, &out, &x->why);
 	ibcc_control_fini(&control);
 	ibcc_plan_fini(&plan);
@@ -236,7 +237,8 @@ static void test_rests(void **state)
 	assert_int_equal(
 		ibcc_engine_set_send_rate(
 			x.l.engine,
-			x.l.sc.topo->node[ibcc_topo_find_desc(x.l.sc.topo, "source1")].first_port + 1,
+			x.l.sc.topo->node[ibcc_topo_find_desc(x.l.sc.topo, "source1")].first_port +
+				1,
 			100),
 		0);
 	passes(&x, 150);
@@ -398,7 +400,8 @@ static void test_flap(void **state)
 		assert_good(&x);
 		flap(&x, names[i], 5);
 		passes(&x, 5);
-		assert_string_equal(ibcc_target_summary(&x.s->cycle.target), "1 root under control");
+		assert_string_equal(ibcc_target_summary(&x.s->cycle.target),
+				    "1 root under control");
 		assert_good(&x);
 		assert_one_transaction(&x, "me");
 		close_scene(&x);
@@ -471,9 +474,9 @@ static void test_spoilt_plan(void **state)
 	data = json_object_get(json_object_get(good, "transaction"), "change_list");
 	assert_true(json_array_size(data) > 0);
 	for (size_t i = 0; i < json_array_size(data); i++)
-		assert_null(strstr(json_string_value(
-					   json_object_get(json_array_get(data, i), "reason")),
-				   "somebody"));
+		assert_null(strstr(
+			json_string_value(json_object_get(json_array_get(data, i), "reason")),
+			"somebody"));
 	json_decref(good);
 	close_scene(&x);
 }
@@ -481,11 +484,11 @@ static void test_spoilt_plan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plan),	 cmocka_unit_test(test_pass),
-		cmocka_unit_test(test_rests),	 cmocka_unit_test(test_mode_apply),
-		cmocka_unit_test(test_trial),	 cmocka_unit_test(test_confirmed_early),
-		cmocka_unit_test(test_restart),	 cmocka_unit_test(test_restart_later),
-		cmocka_unit_test(test_flap),	 cmocka_unit_test(test_rollback),
+		cmocka_unit_test(test_plan),        cmocka_unit_test(test_pass),
+		cmocka_unit_test(test_rests),       cmocka_unit_test(test_mode_apply),
+		cmocka_unit_test(test_trial),       cmocka_unit_test(test_confirmed_early),
+		cmocka_unit_test(test_restart),     cmocka_unit_test(test_restart_later),
+		cmocka_unit_test(test_flap),        cmocka_unit_test(test_rollback),
 		cmocka_unit_test(test_spoilt_plan),
 	};
 

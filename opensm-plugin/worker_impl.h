@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Inside of the service thread, shared by its files: worker.c keeps the topology and serves clients,
+ * worker_plans.c sees to whose plan is applied and what becomes of it.
+ */
+#ifndef IBCC_PLUGIN_WORKER_IMPL_H
+#define IBCC_PLUGIN_WORKER_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "opensm-plugin/push.h"
+#include "opensm-plugin/record.h"
+#include "opensm-plugin/server.h"
+#include "opensm-plugin/worker.h"
+#include "opensm-plugin/writer.h"
+
+struct ibcc_plugin_worker {
+	struct osm_opensm *osm;
+	struct ibcc_plugin_options options;
+	struct ibcc_plugin_log log;
+	pthread_t thread;
+	int wake;           /* eventfd */
+	atomic_uint events; /* enum ibcc_plugin_worker_event bits since the last look */
+	atomic_bool quit;
+	struct ibcc_push *push;
+	struct ibcc_server server;
+	/* of the service thread */
+	struct ibcc_proto_state state; /* as last told to the clients */
+	struct ibcc_shared_topo *topo;
+	uint64_t generation; /* of the last topology, also before the first */
+	bool due, sweeping;
+	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
+	uint64_t trap_ms; /* when what a trap led to is to be read; 0: nothing */
+	enum ibcc_proto_refusal logged_refusal;
+	const struct ibcc_session *writer; /* see writer.h */
+	/* Whose plan is being applied; NULL: nobody's, or one of our own, or its client has gone.
+	 */
+	const struct ibcc_session *pushing;
+	uint64_t cc_key; /* of that plan */
+	/* The plan of a client that has taken the writer's place, until that one's has stopped. */
+	struct {
+		struct ibcc_session *session; /* NULL: none */
+		struct ibcc_plan plan;
+		uint64_t cc_key;
+	} next;
+	struct ibcc_record record;
+	struct ibcc_dead_man dead_man;
+};
+
+/* CLOCK_MONOTONIC */
+uint64_t ibcc_plugin_worker_now_ms(void);
+/* Reads the topology again if an event says so, and no sweep is under way. */
+void ibcc_plugin_worker_catch_up(struct ibcc_plugin_worker *w);
+
+/* Parts of struct ibcc_session_host. */
+void ibcc_plugin_worker_state(void *arg, struct ibcc_proto_state *s);
+enum ibcc_proto_refusal ibcc_plugin_worker_submit(void *arg, struct ibcc_session *s,
+						  struct ibcc_plan *plan, uint64_t cc_key,
+						  struct ibcc_proto_error *why);
+void ibcc_plugin_worker_gone(void *arg, struct ibcc_session *s);
+/* Why nothing may be written now; of struct ibcc_push_host, so from the push thread, too. */
+enum ibcc_proto_refusal ibcc_plugin_worker_objection(void *arg);
+
+/* Takes the report of the plan that has ended, if any, and begins the one that waits for it. */
+void ibcc_plugin_worker_next(struct ibcc_plugin_worker *w);
+/* Takes off what clients have had written: nobody is left who looks after it. */
+void ibcc_plugin_worker_revert(struct ibcc_plugin_worker *w);
+/* Forgets the plan that waits. */
+void ibcc_plugin_worker_drop_next(struct ibcc_plugin_worker *w);
+
+#endif
