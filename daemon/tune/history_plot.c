@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/file.h>
 #include <ibcc/plot.h>
 
 #include "daemon/tune/history.h"
@@ -211,11 +212,8 @@ int tune_history_plot(const json_t *a, const char *file)
 
 	if (out && fclose(out) && !rc)
 		rc = -ENOMEM;
-	out = rc ? NULL : fopen(file, "we");
-	if (!rc && (!out || fwrite(text, 1, len, out) != len))
-		rc = -errno;
-	if (out && fclose(out) && !rc)
-		rc = -errno;
+	if (!rc)
+		rc = ibcc_file_replace(file, text, len);
 	free(text);
 	if (rc == -ENODATA)
 		return tune_fail(

@@ -108,7 +108,8 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 		return write(arg, stdout) || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 	if (asprintf(&temp, "%s.tmp", file) < 0)
 		return IBCC_EXIT_ERROR;
-	out = fopen(temp, "we");
+	unlink(temp); /* of a run that was cut off; a link there is not followed */
+	out = fopen(temp, "wxe");
 	made = out;
 	rc = out ? write(arg, out) : -errno;
 	if (out && fclose(out) && !rc)
