@@ -51,7 +51,7 @@ static void test_mistakes(void **state)
 		 "%5:22: verbs.ack_timeout: got \"0\", want a whole number from 1 to 31\n"
 		 "%5:34: verbs.retries: got \"8\", want a whole number from 0 to 7\n");
 	text_bad(HEAD FLOW SMALL "hosts: [a, d]\n",
-		 "%9:12: hosts: got \"d\", want hosts of the topology, which has no \"d\"\n");
+		 "%9:12: hosts: got \"d\", want a node of the topology\n");
 	text_bad(HEAD "traffic: [{from: a, to: c}]\n" HOSTS,
 		 "%3:25: traffic.to: got \"c\", want a node of the topology\n");
 }
