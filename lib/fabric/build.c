@@ -307,27 +307,6 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	}
 }
 
-static int by_island(const void *a, const void *b, void *arg)
-{
-	const struct ibcc_engine *e = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t home = e->island[e->topo->port[x].node], other = e->island[e->topo->port[y].node];
-
-	if (home != other)
-		return home < other ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* Packets to all go to those that links lead to. */
-static int sort_dests(struct ibcc_engine *e)
-{
-	int rc = ibcc_topo_islands(e->topo, e->island);
-
-	if (!rc && e->n_dest)
-		qsort_r(e->dest, e->n_dest, sizeof(*e->dest), by_island, e);
-	return rc;
-}
-
 static int build_parts(struct ibcc_engine *e)
 {
 	uint32_t sw = 0, hca = 0, lids = 1;
@@ -359,7 +338,7 @@ static int build_parts(struct ibcc_engine *e)
 	}
 	for (uint32_t i = 0; i < e->n_ports; i++)
 		ibcc_fab_credits_init(e, i);
-	return sort_dests(e);
+	return ibcc_fab_sort_dests(e);
 }
 
 static int build_queue(struct ibcc_engine *e)

@@ -258,8 +258,8 @@ struct flow {
 	uint8_t sl;
 	bool uniform;    /* to all others */
 	bool on_off : 1; /* packets come only at times */
-	bool direct : 1; /* the head's time is just that of its arrival */
-	bool part : 1;   /* uniform: to all others of its island */
+	/* The head's time is just that of its arrival; a uniform flow goes to its island. */
+	bool direct : 1, part : 1;
 	uint64_t sent, received, latency_ps;
 	uint32_t left_out[2];          /* of its destinations: positions in rising order, or NONE */
 	uint64_t turn;                 /* the adapter's when it last sent */
@@ -268,9 +268,8 @@ struct flow {
 	/* The rest. */
 	uint64_t fecn, becn, dropped;
 	uint32_t dests, n_dests; /* its island's part of the list of destinations */
-	uint32_t n_deferred, ring_at;
+	uint32_t n_deferred, ring_at, ring_n;
 	uint64_t *ring;
-	uint32_t ring_n;
 	struct arrivals offer;
 	bool stalled; /* closed loop: waits for a message to be complete */
 	uint64_t start_ps, on_ps, off_ps;
@@ -297,8 +296,7 @@ struct ibcc_engine {
 	struct inport *in;
 	struct outq *outq;
 	struct voq *voq;
-	uint64_t *
-		far_holds; /* FAR_WORDS by outq, where there are more than VOQ_WORD VOQs; or NULL */
+	uint64_t *far_holds; /* FAR_WORDS by outq, if there are more than VOQ_WORD VOQs; or NULL */
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
 	uint32_t n_slots, slot_by_input, slot_by_qp;
 	struct fab_switch *sw;
@@ -336,11 +334,10 @@ struct ibcc_engine {
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
-	uint32_t *dest, n_dest; /* ports that uniform traffic goes to, island by island */
-	uint32_t *island;       /* by node of the topology */
-	struct lids *lid;       /* by port */
-	uint32_t n_lids;        /* one more than the highest ever */
-	uint8_t *nowhere;       /* a table that leads there */
+	uint32_t *dest, n_dest, *island; /* ports of uniform traffic by islands; of each node */
+	struct lids *lid;                /* by port */
+	uint32_t n_lids;                 /* one more than the highest ever */
+	uint8_t *nowhere;                /* a table that leads there */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed, discarded;
@@ -491,6 +488,7 @@ static inline uint64_t head_ps(struct ibcc_engine *e, struct flow *f)
 	return ibcc_fab_head_ps(e, f);
 }
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
+int ibcc_fab_sort_dests(struct ibcc_engine *e);
 uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f);
 /* Closed loop: the source knows that a packet is delivered or lost. */
 void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow);

@@ -131,6 +131,26 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
 
+static int by_island(const void *a, const void *b, void *arg)
+{
+	const struct ibcc_engine *e = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t home = e->island[e->topo->port[x].node], other = e->island[e->topo->port[y].node];
+
+	if (home != other)
+		return home < other ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+int ibcc_fab_sort_dests(struct ibcc_engine *e)
+{
+	int rc = ibcc_topo_islands(e->topo, e->island);
+
+	if (!rc && e->n_dest)
+		qsort_r(e->dest, e->n_dest, sizeof(*e->dest), by_island, e);
+	return rc;
+}
+
 /* The destinations of a uniform flow. Few fabrics have more than one island: the second line of a
  * flow is enough where there is one.
  */

@@ -395,45 +395,6 @@ static int read_netfile(const struct ibcc_yaml *y, struct topo_yaml *ty, struct 
 	return ty->topo ? 0 : -EINVAL;
 }
 
-/* Roots of up/down routes. */
-struct roots {
-	const struct ibcc_topo *t;
-	struct ibcc_scenario_routes *r;
-};
-
-static int add_root(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
-		    void *arg, struct ibcc_yaml_errors *e)
-{
-	struct roots *roots = arg;
-	uint32_t node;
-
-	(void)index;
-	if (ibcc_scenario_read_node(y, n, "topology.roots", roots->t, &node, e))
-		return -EINVAL;
-	if (!ibcc_topo_is_switch(roots->t, node))
-		return ibcc_yaml_want(y, e, n, "topology.roots", "a switch");
-	roots->r->root[roots->r->n_roots++] = node;
-	return 0;
-}
-
-static int read_routes(const struct ibcc_yaml *y, const struct topo_yaml *ty,
-		       struct ibcc_scenario_routes *r, struct ibcc_yaml_errors *e)
-{
-	struct roots roots = { ty->topo, r };
-	size_t n = ibcc_yaml_is_seq(ty->roots) ? ibcc_yaml_length(ty->roots) : 1;
-
-	r->up_down = ty->routes == 1;
-	if (!ty->roots)
-		return 0;
-	if (!r->up_down)
-		return ibcc_yaml_want(y, e, ty->roots, "topology.roots",
-				      "no roots without routes: up-down");
-	r->root = calloc(n + 1, sizeof(*r->root));
-	if (!r->root)
-		return -ENOMEM;
-	return ibcc_scenario_each(y, ty->roots, "topology.roots", add_root, &roots, e);
-}
-
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 					  struct ibcc_scenario_routes *routes,
 					  struct ibcc_yaml_errors *e)
@@ -478,8 +439,9 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		if (!rc && ty.links)
 			rc = ibcc_yaml_each(y, ty.links, "topology.links", read_link, &ty, e);
 	}
+	routes->up_down = ty.routes == 1;
 	if (!rc)
-		rc = read_routes(y, &ty, routes, e);
+		rc = ibcc_scenario_read_roots(y, ty.roots, ty.topo, routes, e);
 	if (rc == -ENOMEM)
 		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
 	for (uint32_t i = 0; !rc && i < ty.topo->n_ports; i++) {

@@ -3,7 +3,6 @@
  * pair, so that a hot spot is one item however many nodes take part.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,48 +10,7 @@
 #include <ibcc/grow.h>
 #include <ibcc/scenario_file.h>
 
-#include "scenario_parts.h"
-
-/* Nodes at one side of an item of `traffic`. */
-struct side {
-	const struct ibcc_yaml *y;
-	const struct ibcc_topo *topo;
-	const char *path;
-	uint32_t *node;
-	uint32_t n, cap;
-	bool all, many; /* the word `all`; more than one node may be meant */
-	bool of_all;    /* `all`, perhaps without some */
-};
-
-/* An item of `traffic`. */
-struct traffic_yaml {
-	char name[IBCC_NAME_BYTES];
-	const struct ibcc_yaml_node *from, *to;
-	const struct ibcc_yaml_node *except, *to_except; /* senders and receivers left out */
-	const struct ibcc_yaml_node *rate;
-	int kind, arrivals, operation; /* arrivals -1: not given */
-	double load_percent, start_ms, stop_ms, on_ms, off_ms;
-	uint8_t sl;
-	uint16_t queue_pairs;
-	uint32_t queue_packets, rate_mbps, message_bytes, window;
-	bool merged;
-};
-
-/* Where a flow comes from, and which routes it takes. */
-struct origin {
-	const struct ibcc_yaml_node *item;
-	struct ibcc_route_use use;
-};
-
-/* All flows so far. */
-struct traffic {
-	struct ibcc_scenario *s;
-	uint32_t cap;
-	struct origin *origin; /* of each flow */
-	/* By node of the topology. */
-	char (*text)[IBCC_NODE_TEXT_BYTES]; /* "": not needed yet */
-	uint32_t *island;
-};
+#include "traffic.h"
 
 static const char *const kinds[] = { "background", "hot", "victim", NULL };
 static const char *const arrivals[] = { "backlogged", "periodic", "exponential", "closed", NULL };
@@ -121,185 +79,6 @@ static void side_remove(struct side *side, const struct side *out)
 			side->node[kept++] = side->node[i];
 	}
 	side->n = kept;
-}
-
-static int grow(struct traffic *tr)
-{
-	struct ibcc_flow_spec *flow;
-	struct origin *origin;
-	uint32_t cap = tr->cap ? 2 * tr->cap : 16;
-
-	if (tr->s->n_flows < tr->cap)
-		return 0;
-	flow = reallocarray(tr->s->flow, cap, sizeof(*flow));
-	if (!flow)
-		return -ENOMEM;
-	tr->s->flow = flow;
-	origin = reallocarray(tr->origin, cap, sizeof(*origin));
-	if (!origin)
-		return -ENOMEM;
-	tr->origin = origin;
-	tr->cap = cap;
-	return 0;
-}
-
-/* Name of a flow: the item's, made distinct by the side that has several nodes. */
-static bool name_flow(struct ibcc_flow_spec *f, const char *item, const struct side *from,
-		      const struct side *to, const char *src, const char *dest)
-{
-	int n;
-
-	if (!*item)
-		n = snprintf(f->name, sizeof(f->name), "%s-to-%s", src, dest);
-	else if (from->many && to->many && !to->all)
-		n = snprintf(f->name, sizeof(f->name), "%s-%s-to-%s", item, src, dest);
-	else if (from->many)
-		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, src);
-	else if (to->many && !to->all)
-		n = snprintf(f->name, sizeof(f->name), "%s-%s", item, dest);
-	else
-		n = snprintf(f->name, sizeof(f->name), "%s", item);
-	return n > 0 && (size_t)n < sizeof(f->name);
-}
-
-/* Where names of nodes make it too long, their GUIDs stand for them. */
-static bool name_short(struct ibcc_flow_spec *f, const char *item, const struct side *from,
-		       const struct side *to, const struct ibcc_topo *t, uint32_t src, uint32_t dst)
-{
-	char a[IBCC_NODE_TEXT_BYTES], b[IBCC_NODE_TEXT_BYTES] = "all";
-
-	if (name_flow(f, item, from, to, f->from, dst == IBCC_NONE ? b : f->to))
-		return true;
-	snprintf(a, sizeof(a), "0x%016" PRIx64, t->node[src].guid);
-	if (dst != IBCC_NONE)
-		snprintf(b, sizeof(b), "0x%016" PRIx64, t->node[dst].guid);
-	return name_flow(f, item, from, to, a, b);
-}
-
-static const char *node_text(const struct traffic *tr, uint32_t node)
-{
-	if (!*tr->text[node])
-		ibcc_topo_node_text(tr->s->topo, node, tr->text[node]);
-	return tr->text[node];
-}
-
-static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct origin *o,
-		    const struct ibcc_flow_spec *f, struct ibcc_yaml_errors *e)
-{
-	const struct ibcc_yaml_node *n = o->item;
-	int rc;
-
-	if (tr->s->n_flows >= IBCC_SCENARIO_FLOWS_MAX) {
-		ibcc_yaml_error(y, e, n, "traffic", "got more than %u flows, want fewer",
-				IBCC_SCENARIO_FLOWS_MAX);
-		return -E2BIG;
-	}
-	rc = grow(tr);
-	if (rc) {
-		ibcc_yaml_error(y, e, n, "traffic", "%s", strerror(ENOMEM));
-		return rc;
-	}
-	tr->origin[tr->s->n_flows] = *o;
-	tr->s->flow[tr->s->n_flows++] = *f;
-	return 0;
-}
-
-static uint32_t permille(double percent)
-{
-	return (uint32_t)(percent * 10 + 0.5);
-}
-
-/* A flow to all in place of one to each: exponential arrivals of several flows are together those
- * of one of their rates' sum, whose packets choose among their destinations by chance.
- */
-static void merge(const struct traffic *tr, struct ibcc_flow_spec *f, const struct traffic_yaml *ty,
-		  struct ibcc_route_use *use, uint32_t from, const struct side *to,
-		  const struct side *left_out)
-{
-	uint32_t n = 0, out = left_out->n ? left_out->node[0] : IBCC_NONE;
-
-	f->not_to[0] = '\0';
-	for (uint32_t i = 0; i < to->n; i++) {
-		if (to->node[i] == from || tr->island[to->node[i]] != tr->island[from])
-			continue;
-		if (to->node[i] != out) {
-			n++;
-			continue;
-		}
-		use->but = out;
-		memcpy(f->not_to, node_text(tr, out), sizeof(f->not_to));
-	}
-	f->load_permille = permille(ty->load_percent) * n;
-	f->rate_mbps = ty->rate_mbps * n;
-}
-
-/* Has a flow to all anywhere to go? */
-static bool has_others(const struct traffic *tr, uint32_t from, const struct side *to)
-{
-	for (uint32_t i = 0; i < to->n; i++)
-		if (to->node[i] != from && tr->island[to->node[i]] == tr->island[from])
-			return true;
-	return false;
-}
-
-static int expand_pair(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc_flow_spec *f,
-		       const struct side *from, const struct side *to, const struct side *left_out,
-		       uint32_t src, uint32_t dst, const struct ibcc_yaml_node *n,
-		       struct ibcc_yaml_errors *e)
-{
-	const struct ibcc_topo *t = tr->s->topo;
-	struct origin o = { .item = n, .use = { .but = IBCC_NONE } };
-
-	o.use.from = ibcc_topo_ca_port(t, src);
-	o.use.to = dst == IBCC_NONE ? IBCC_NONE : ibcc_topo_ca_port(t, dst);
-	memcpy(f->from, node_text(tr, src), sizeof(f->from));
-	snprintf(f->to, sizeof(f->to), "%s", dst == IBCC_NONE ? "*" : node_text(tr, dst));
-	if (ty->merged)
-		merge(tr, f, ty, &o.use, src, to, left_out);
-	if (!name_short(f, ty->name, from, to, t, src, dst)) {
-		ibcc_yaml_error(from->y, e, n, "traffic.name",
-				"got \"%s...\" for a flow, want at most %u bytes", f->name,
-				IBCC_NAME_BYTES - 1);
-		return -EINVAL;
-	}
-	return add_flow(tr, from->y, &o, f, e);
-}
-
-/* Whether nodes that an item names in so many words are left out: a node never sends to itself, and
- * "all" are those that links lead to.
- */
-static bool is_pair(const struct traffic *tr, const struct side *from, const struct side *to,
-		    uint32_t src, uint32_t dst)
-{
-	if (to->all)
-		return !from->all || has_others(tr, src, to);
-	if (src == dst)
-		return false;
-	return tr->island[src] == tr->island[dst] || !(from->all || to->of_all);
-}
-
-/* Adds the flows of all pairs. */
-static int expand(struct traffic *tr, const struct traffic_yaml *ty, struct ibcc_flow_spec *f,
-		  const struct side *from, const struct side *to, const struct side *left_out,
-		  const struct ibcc_yaml_node *n, struct ibcc_yaml_errors *e)
-{
-	uint32_t before = tr->s->n_flows;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < from->n && !rc; i++)
-		for (uint32_t j = 0; j < (to->all ? 1 : to->n) && !rc; j++) {
-			uint32_t dst = to->all ? IBCC_NONE : to->node[j];
-
-			if (is_pair(tr, from, to, from->node[i], dst))
-				rc = expand_pair(tr, ty, f, from, to, left_out, from->node[i], dst,
-						 n, e);
-		}
-	if (!rc && tr->s->n_flows == before) {
-		ibcc_yaml_error(from->y, e, n, "traffic",
-				"got no flow, want nodes in from and to that differ");
-		rc = -EINVAL;
-	}
-	return rc;
 }
 
 static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
@@ -439,7 +218,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		goto out;
 	f.kind = (enum ibcc_flow_kind)ty.kind;
 	f.arrivals = (enum ibcc_arrivals)ty.arrivals;
-	f.load_permille = permille(ty.load_percent);
+	f.load_permille = ibcc_traffic_permille(ty.load_percent);
 	f.rate_mbps = ty.rate_mbps;
 	f.sl = ty.sl;
 	f.start_ps = ibcc_scenario_ps(ty.start_ms);
@@ -451,7 +230,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	f.queue_packets = ty.queue_packets;
 	f.operation = (enum ibcc_verbs_operation)ty.operation;
 	f.queue_pairs = ty.queue_pairs;
-	rc = expand(tr, &ty, &f, &from, &to, &to_except, n, e);
+	rc = ibcc_traffic_expand(tr, &ty, &f, &from, &to, &to_except, n, e);
 out:
 	free(from.node);
 	free(to.node);
@@ -494,77 +273,6 @@ static int check_names(const struct ibcc_yaml *y, const struct traffic *tr,
 	return rc;
 }
 
-/* Has the switch at a port an entry for another port's LID, or are the two linked? */
-static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
-{
-	uint32_t peer = t->port[from].peer;
-	const struct ibcc_topo_node *sw = &t->node[t->port[peer].node];
-	uint16_t lid = t->port[to].lid;
-
-	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
-}
-
-/* Is there a route to where a flow goes? If not, *to is a node without one, or IBCC_NONE: it goes
- * to all, and there is nobody.
- */
-static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *to)
-{
-	const struct ibcc_topo *t = tr->s->topo;
-	uint32_t home = t->port[use->from].node, n = 0;
-
-	*to = IBCC_NONE;
-	if (use->to != IBCC_NONE) {
-		*to = t->port[use->to].node;
-		return has_route(t, use->from, use->to);
-	}
-	for (uint32_t i = 0; i < t->n_nodes; i++) {
-		if (i == home || i == use->but || tr->island[i] != tr->island[home] ||
-		    !ibcc_device_is_host(t, i))
-			continue;
-		if (!has_route(t, use->from, ibcc_topo_ca_port(t, i))) {
-			*to = i;
-			return false;
-		}
-		n++;
-	}
-	return n;
-}
-
-static int check_routes(const struct ibcc_yaml *y, const struct traffic *tr,
-			struct ibcc_yaml_errors *e)
-{
-	const struct ibcc_topo *t = tr->s->topo;
-	const struct ibcc_yaml_node *told = NULL;
-	struct ibcc_route_use *use;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < tr->s->n_flows; i++) {
-		const struct origin *o = &tr->origin[i];
-		uint32_t from = t->port[o->use.from].node, to;
-
-		if (all_routes(tr, &o->use, &to) || o->item == told)
-			continue;
-		told = o->item;
-		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
-				node_text(tr, from), to == IBCC_NONE ? "all" : node_text(tr, to),
-				to == IBCC_NONE ? "another host that links lead to"
-				: tr->island[from] == tr->island[to]
-					? "an up/down route between them: other topology.roots"
-					: "links that lead from one to the other");
-		rc = -EINVAL;
-	}
-	if (rc || !tr->s->n_flows)
-		return rc;
-	use = calloc(tr->s->n_flows, sizeof(*use));
-	if (!use)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tr->s->n_flows; i++)
-		use[i] = tr->origin[i].use;
-	rc = ibcc_scenario_check_cycle(y, t, use, tr->s->n_flows, e);
-	free(use);
-	return rc;
-}
-
 int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			       struct ibcc_scenario *s, bool routed, struct ibcc_yaml_errors *e)
 {
@@ -581,7 +289,7 @@ int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml
 	if (!rc)
 		rc = check_names(y, &tr, e);
 	if (!rc && routed)
-		rc = check_routes(y, &tr, e);
+		rc = ibcc_traffic_check_routes(y, &tr, e);
 	free(tr.origin);
 	free(tr.text);
 	free(tr.island);

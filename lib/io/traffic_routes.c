@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether flows have routes, and whether these could block each other for ever. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ibcc/device.h>
+#include <ibcc/route.h>
+
+#include "traffic.h"
+
+#define SHOWN 4u
+
+/* An error at the topology if the routes that are used make a circle. */
+static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
+		       struct ibcc_route_use *use, uint32_t n_uses, struct ibcc_yaml_errors *e)
+{
+	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 2) + 8] = "";
+	uint32_t out[SHOWN], n, i;
+	size_t len = 0;
+	int rc = ibcc_route_find_cycle(t, use, n_uses, out, SHOWN, &n);
+
+	if (rc || !n)
+		return rc;
+	for (i = 0; i < n && i < SHOWN; i++) {
+		ibcc_topo_port_name(t, out[i], name, sizeof(name));
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					name);
+	}
+	if (n > SHOWN)
+		snprintf(list + len, sizeof(list) - len, " ...");
+	ibcc_yaml_error(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "topology"), "topology",
+			"got flows whose routes make a circle of %u outputs that can block each "
+			"other for ever (%s), want routes: up-down, other flows, or links whose "
+			"shortest paths make no circle, such as a tree",
+			n, list);
+	return -EINVAL;
+}
+
+/* Has the switch at a port an entry for another port's LID, or are the two linked? */
+static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
+{
+	uint32_t peer = t->port[from].peer;
+	const struct ibcc_topo_node *sw = &t->node[t->port[peer].node];
+	uint16_t lid = t->port[to].lid;
+
+	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
+}
+
+/* Is there a route to where a flow goes? If not, *to is a node without one, or IBCC_NONE: it goes
+ * to all, and there is nobody.
+ */
+static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *to)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	uint32_t home = t->port[use->from].node, n = 0;
+
+	*to = IBCC_NONE;
+	if (use->to != IBCC_NONE) {
+		*to = t->port[use->to].node;
+		return has_route(t, use->from, use->to);
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (i == home || i == use->but || tr->island[i] != tr->island[home] ||
+		    !ibcc_device_is_host(t, i))
+			continue;
+		if (!has_route(t, use->from, ibcc_topo_ca_port(t, i))) {
+			*to = i;
+			return false;
+		}
+		n++;
+	}
+	return n;
+}
+
+int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *tr,
+			      struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	const struct ibcc_yaml_node *told = NULL;
+	struct ibcc_route_use *use;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < tr->s->n_flows; i++) {
+		const struct origin *o = &tr->origin[i];
+		uint32_t from = t->port[o->use.from].node, to;
+
+		if (all_routes(tr, &o->use, &to) || o->item == told)
+			continue;
+		told = o->item;
+		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
+				ibcc_traffic_node_text(tr, from),
+				to == IBCC_NONE ? "all" : ibcc_traffic_node_text(tr, to),
+				to == IBCC_NONE ? "another host that links lead to"
+				: tr->island[from] == tr->island[to]
+					? "an up/down route between them: other topology.roots"
+					: "links that lead from one to the other");
+		rc = -EINVAL;
+	}
+	if (rc || !tr->s->n_flows)
+		return rc;
+	use = calloc(tr->s->n_flows, sizeof(*use));
+	if (!use)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tr->s->n_flows; i++)
+		use[i] = tr->origin[i].use;
+	rc = check_cycle(y, t, use, tr->s->n_flows, e);
+	free(use);
+	return rc;
+}
