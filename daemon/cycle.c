@@ -48,6 +48,7 @@ static void forget_decision(struct ibcc_cycle *c)
 	free(c->control);
 	free(c->nodes);
 	c->control = c->nodes = NULL;
+	c->what[0] = '\0';
 }
 
 void ibcc_cycle_fini(struct ibcc_cycle *c)
@@ -231,6 +232,8 @@ static int write_texts(struct ibcc_cycle *c)
 
 	if (!rc)
 		rc = ibcc_cycle_texts(&c->plan, &control, &c->control, &c->nodes);
+	if (!rc && control.n_roots)
+		ibcc_control_explain(c->topo, &control, c->what, sizeof(c->what));
 	ibcc_control_fini(&control);
 	return rc;
 }
@@ -380,7 +383,10 @@ static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = carry_for(c, act, act->action, ibcc_target_summary(&c->target));
+	/* Who asked for a plan asked for its roots, whatever was decided in this pass. */
+	bool asked = act->refines && c->what[0];
+	struct ibcc_carry carry =
+		carry_for(c, act, act->action, asked ? c->what : ibcc_target_summary(&c->target));
 
 	carry.all_or_nothing = act->all_or_nothing;
 	if (c->refused.text[0]) {

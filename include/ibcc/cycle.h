@@ -104,11 +104,12 @@ struct ibcc_cycle {
 	struct ibcc_why unproved; /* those, by name and SL; empty: none */
 	struct ibcc_target target;
 	struct ibcc_plan plan;
-	char *control, *nodes;     /* its texts for struct ibcc_txn; NULL: nothing is stored */
-	bool acted;                /* result is there */
-	int act_err;               /* 0, or why the plan did not take effect altogether */
-	struct ibcc_result result; /* by the plan's index */
-	struct ibcc_why blocked;   /* words for act_err */
+	char what[IBCC_REASON_BYTES]; /* its roots, in a sentence; empty: there are none */
+	char *control, *nodes;        /* its texts for struct ibcc_txn; NULL: nothing is stored */
+	bool acted;                   /* result is there */
+	int act_err;                  /* 0, or why the plan did not take effect altogether */
+	struct ibcc_result result;    /* by the plan's index */
+	struct ibcc_why blocked;      /* words for act_err */
 	/* Why this fabric is not ours to write to, whoever asks; see ibcc_refusal_find(). Empty: it
 	 * is ours.
 	 */

@@ -262,6 +262,25 @@ static bool may_pass(const struct ibcc_controller *c, const struct held *h)
 	return false;
 }
 
+/* What is only recommended goes by what is seen now: nothing of it is on the fabric, and whoever
+ * applies it later shall not get numbers of the moment when congestion began.
+ */
+static void look_again(struct held *h)
+{
+	const struct ibcc_root *now = h->now;
+	uint32_t n;
+
+	if (!ibcc_phase_sets(h->r->phase) || h->begun || !now || now->kind != h->r->kind)
+		return;
+	h->win.n++;
+	h->win.rate_mbps += now->rate_mbps;
+	if (h->win.n < IBCC_JUDGE_PASSES)
+		return;
+	n = now->n_contributors ? now->n_contributors : 1;
+	ibcc_rules_number(h, n, n, (uint32_t)(h->win.rate_mbps / h->win.n));
+	h->win = (struct window){ 0 };
+}
+
 /* The most severe root that has been seen often enough comes next. A full link may be what settings
  * that are new let through, so it has to wait for them to settle; a slow sink cannot be mistaken.
  */
@@ -270,6 +289,8 @@ int ibcc_rule_admit(struct pass *p)
 	struct ibcc_controller *c = p->c;
 	int ret;
 
+	for (uint32_t k = 0; c->recommends && k < c->par.n_roots; k++)
+		look_again(&c->held[k]);
 	if (ibcc_rules_tally(p).learning || c->within)
 		return 0;
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {

@@ -77,6 +77,7 @@ holds()
 way()
 {
 	wait_until 60 planned || fail "$1: there is nothing to apply: $(tail -n 3 "$TMP/tune.log")"
+	run_for 60 # until the tree stands as it did at first
 	before=$(tune history -j --limit 1000 | jq '.transactions | length')
 }
 

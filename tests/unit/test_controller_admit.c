@@ -245,6 +245,29 @@ static void test_full_link_waits(void **state)
 	assert_true(is_on(f, full));
 }
 
+/* A recommendation goes by what is seen now; with settings on the fabric other rules see to that.
+ */
+static void test_recommended(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_slow(f);
+	uint32_t mbps = r->rate_mbps;
+
+	ibcc_tuner_recommends(f->tn, true);
+	for (uint32_t i = 0; i < f->t->n_endports; i++)
+		f->refuse[i] = true; /* nothing gets there */
+	r->rate_mbps = mbps + 700;
+	passes(f, 2);
+	assert_int_equal(at(f, r->port)->rate_mbps, mbps + 700);
+	assert_true(said(f, "congestion control is recommended for 4 sources"));
+	r->rate_mbps = mbps;
+	passes(f, 8);
+	assert_int_equal(at(f, r->port)->rate_mbps, mbps);
+	assert_true(said(f, "congestion control is recommended for 4 sources"));
+	ibcc_tuner_recommends(f->tn, false);
+	start_anew(f);
+}
+
 /* A switch that cannot mark: nothing is set, and it is said why; the next root gets its turn. An
  * adapter without tables is left out.
  */
@@ -454,6 +477,7 @@ int main(void)
 		SCENE(test_full_link_later),
 		SCENE(test_stands_through_changes),
 		SCENE(test_full_link_waits),
+		SCENE(test_recommended),
 		SCENE(test_no_support),
 		SCENE(test_admitted_in_doubt),
 		SCENE(test_room),
