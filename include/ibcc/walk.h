@@ -68,6 +68,7 @@ struct ibcc_walk_gaps {
 	uint64_t odd_sum;   /* equal if the same contradicts itself again; 0: nothing does */
 	uint32_t n_partial; /* of the Gets: those of nodes that have answered others */
 	char partial[72];   /* name of the first of those nodes; empty: none */
+	bool local;         /* what the local port is linked to is missing */
 	char odd[400];      /* the first contradiction, in words; empty: none */
 };
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps);

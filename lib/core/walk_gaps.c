@@ -148,6 +148,7 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 		gaps->n++;
 		if (g->tries < gaps->tries)
 			gaps->tries = g->tries;
+		gaps->local |= g->out_port && g->node == w->first;
 		if (!g->out_port && g->node && !gaps->n_partial++)
 			name_of(g->node, gaps->partial, sizeof(gaps->partial));
 	}

@@ -374,6 +374,46 @@ static bool may_have_key(const struct ibcc_topo *t, uint32_t node, uint64_t cc_k
 	return !cc_key;
 }
 
+/* The node's own time, next to its counters: before them if it has answered that the last time. A
+ * node that has another CC_Key is silent about it, and what a silent node is still to be asked in
+ * the same run is dropped: so of others, and what is of class 0x21 besides, it is asked last.
+ */
+static int add_time(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
+		    uint32_t first, uint64_t cc_key, const struct ibcc_settings *actual)
+{
+	struct ibcc_batch_tag tag = { .index = node, .kind = IBCC_ASK_TIMESTAMP };
+
+	if (!ibcc_clock_wants(&c->clock, node) || !may_have_key(t, node, cc_key, actual))
+		return 0;
+	return ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
+				 IBCC_CC_ATTR_TIMESTAMP, 0, tag);
+}
+
+static int add_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
+		    uint64_t cc_key, const struct ibcc_settings *actual)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	struct ibcc_batch_tag log = { .index = node, .kind = IBCC_ASK_LOG };
+	uint32_t first = ibcc_collector_first_active(t, node);
+	bool tells_time = c->clock.node[node].anchored;
+	int rc = 0;
+
+	if (!c->node[node].known || first == IBCC_NONE)
+		return 0;
+	if (tells_time)
+		rc = add_time(c, t, node, first, cc_key, actual);
+	for (uint32_t p = first; p <= n->first_port + n->n_ports && rc == 0; p++) {
+		if (c->port[p].asked && !c->node[node].sum.quiet)
+			rc = add_counters(c, t, p);
+	}
+	if (rc == 0 && !tells_time)
+		rc = add_time(c, t, node, first, cc_key, actual);
+	if (rc == 0 && ibcc_marks_wants(&c->marks, node))
+		rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
+				       IBCC_CC_ATTR_LOG, 0, log);
+	return rc;
+}
+
 static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 			 const struct ibcc_topo *t, uint64_t cc_key,
 			 const struct ibcc_settings *actual)
@@ -381,27 +421,8 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
-		const struct ibcc_topo_node *node = &t->node[i];
-		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_TIMESTAMP };
-		uint32_t first = ibcc_collector_first_active(t, i);
-
 		c->node[i].answered = c->node[i].no_time = false;
-		if (!c->node[i].known || first == IBCC_NONE)
-			continue;
-		for (uint32_t p = first; p <= node->first_port + node->n_ports && rc == 0; p++) {
-			if (c->port[p].asked && !c->node[i].sum.quiet)
-				rc = add_counters(c, t, p);
-		}
-		/* What is of class 0x21 comes last: a node that has another CC_Key is silent about
-		 * it, and a node that has been silent is not asked for more in the same run.
-		 */
-		if (rc == 0 && ibcc_clock_wants(&c->clock, i) && may_have_key(t, i, cc_key, actual))
-			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
-					       IBCC_CC_ATTR_TIMESTAMP, 0, tag);
-		tag.kind = IBCC_ASK_LOG;
-		if (rc == 0 && ibcc_marks_wants(&c->marks, i))
-			rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
-					       IBCC_CC_ATTR_LOG, 0, tag);
+		rc = add_node(c, t, i, cc_key, actual);
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}

@@ -168,8 +168,9 @@ static void say_gaps(const struct ibcc_walk *w, const struct ibcc_topo *t, char 
 		snprintf(odd, sizeof(odd), "; %s", g.odd);
 	if (!g.n && !g.n_odd)
 		snprintf(why, len, "%s", "");
-	else if (silent[0])
-		snprintf(why, len, "incomplete: no answer from %s%s%s", silent, partial, odd);
+	else if (silent[0] || g.local)
+		snprintf(why, len, "incomplete: no answer from %s%s%s",
+			 silent[0] ? silent : "the node behind the local port", partial, odd);
 	else
 		snprintf(why, len, "incomplete: %s%s",
 			 partial[0] ? partial + 2

@@ -22,22 +22,23 @@ lossy()
 
 # By the command line: all nodes, or the plan names what is missing.
 write_config 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
-lossy 800
+lossy 900
 named=no
 for ((i = 0; i < 50; i++)); do
 	rc=0
 	tune -n -j >"$TMP/plan.json" 2>"$TMP/plan.log" || rc=$?
-	if [ "$rc" != 0 ]; then
-		grep -q 'counters' "$TMP/plan.log" || fail "status $rc: $(cat "$TMP/plan.log")"
-	elif [ "$(jq .fabric.nodes "$TMP/plan.json")" != "$NODES" ]; then
-		jq -e '(.fabric.gaps | length > 0) and (.fabric.silent | length > 0)' "$TMP/plan.json" >"$TMP/jq.log" ||
-			fail "a plan for some nodes does not name what is missing: $(jq -c .fabric "$TMP/plan.json")"
+	# Where counters got lost, too, that is the reason to decide nothing.
+	[ "$rc" = 0 ] || grep -q 'counters' "$TMP/plan.log" || fail "status $rc: $(cat "$TMP/plan.log")"
+	if jq -se ".[0].fabric.nodes < $NODES" "$TMP/plan.json" >"$TMP/jq.log" 2>&1; then
+		jq -se '.[0] | (.fabric.gaps | length > 0) and (.fabric.silent | length > 0)' "$TMP/plan.json" >"$TMP/jq.log" ||
+			fail "a plan for some nodes does not name what is missing: $(cat "$TMP/plan.json")"
 		named=yes
 		break
 	fi
 done
 [ "$named" = yes ] || fail "no discovery with gaps in $i plans"
-ok "a plan is for all nodes, or names the others: $(jq -c .fabric.silent "$TMP/plan.json")"
+ok "a plan is for all nodes, or names the others: $(jq -sc '.[0].fabric.silent' "$TMP/plan.json")"
+lossy 800
 for ((i = 0; i < 50; i++)); do
 	tune show >"$TMP/show.txt" 2>"$TMP/show.log" || break
 done
