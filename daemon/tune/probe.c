@@ -115,16 +115,14 @@ int tune_probe(struct tune *t)
 	json_t *a = NULL;
 	int rc = tune_do(t, "probe", NULL, &a, &why), code = TUNE_OK;
 
-	if (rc || !a) {
-		json_decref(a);
-		return tune_fail("%s", why.text);
-	}
-	if (t->save)
+	/* What the discovery has missed is no reason to withhold the rest; a record would not say
+	 * that it lacks it. */
+	if (a && !rc && t->save)
 		code = save(t->save, a);
-	if (code == TUNE_OK && t->json)
+	if (a && code == TUNE_OK && t->json)
 		code = tune_print_json(a);
-	else if (code == TUNE_OK)
+	else if (a && code == TUNE_OK)
 		print_types(a);
 	json_decref(a);
-	return code;
+	return rc ? tune_fail("%s", why.text) : code;
 }

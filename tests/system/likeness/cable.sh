@@ -29,3 +29,8 @@ sources='a1 a2 a3 a4'
 hot_mbps=0
 victim_mbps=$((4 * 100000 * 2048 / 2074))
 speed=0.01
+# A host that takes no part but as a receiver. While the second switch is silent the slow cable is still seen from the
+# first, as full, with all that wait for it.
+flow='a1 b3'
+silent_host=b6
+hidden_switch=b before_hidden=a hidden_kind=input

@@ -36,3 +36,7 @@ sources='gpu1 gpu2'
 hot_mbps=$((8000 * 2048 / 2074))
 victim_mbps=$((32000 * 2048 / 2074 - hot_mbps))
 speed=0.03
+# A host that takes no part. The tape's switch is the last: while that is silent, the link to it is held up.
+flow='gpu1 tape'
+silent_host=cpu1
+hidden_switch=qdr before_hidden=fdr hidden_kind=output

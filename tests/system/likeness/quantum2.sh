@@ -44,3 +44,7 @@ sources='h2 h3 h4'
 hot_mbps=100000
 victim_mbps=$((400000 * 2048 / 2074 - hot_mbps / 3))
 speed=0.001
+# A host that takes no part.
+flow='h2 h66'
+silent_host=h500
+silent_switch='spine1 spine2'

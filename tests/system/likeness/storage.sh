@@ -29,3 +29,8 @@ sources='client1 client2 client3 client4'
 # The server's rate; and what that leaves of the link, which carries 54545 Mb/s with 26 bytes of header for 2048.
 hot_mbps=18000
 victim_mbps=$((54545 * 2048 / 2074 - hot_mbps))
+# The receiver's own port shows what it takes, whether it answers or not. All flows go by the second switch: while that is
+# silent, the link to it is the last that is known to be held up.
+flow='client1 server2'
+silent_host=server2
+hidden_switch=tor2 before_hidden=tor1 hidden_kind=output

@@ -44,3 +44,7 @@ sources='n3 n4 n5'
 # The QDR link, and what a third of it leaves of the victim's; 26 bytes of header for 2048.
 hot_mbps=$((32000 * 2048 / 2074))
 victim_mbps=$((40000 * 2048 / 2074 - hot_mbps / 3))
+# A host that takes no part. All goes by the one spine: while that is silent, the link to it is held up.
+flow='n3 n19'
+silent_host=n36
+hidden_switch=spine before_hidden=leaf1 hidden_kind=output

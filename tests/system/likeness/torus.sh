@@ -37,3 +37,7 @@ sources='h121 h211 h112'
 # The receiver's rate; and what its third of that leaves of the victim's link, 26 bytes of header for 2048.
 hot_mbps=8000
 victim_mbps=$((32000 * 2048 / 2074 - hot_mbps / 3))
+# The receiver's own port shows what it takes, whether it answers or not; no shortest route goes by the far corner.
+flow='h121 h221'
+silent_host=h221
+silent_switch=s33

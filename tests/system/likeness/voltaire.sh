@@ -39,3 +39,7 @@ sources='h2 h3 h4'
 # The receiver's rate; and what its third of that leaves of the victim's link, 26 bytes of header for 2048.
 hot_mbps=8000
 victim_mbps=$((32000 * 2048 / 2074 - hot_mbps / 3))
+# The receiver's own port shows what it takes, whether it answers or not.
+flow='h2 h60'
+silent_host=h60
+silent_switch='spine1 spine2'
