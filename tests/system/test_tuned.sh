@@ -96,26 +96,36 @@ equal "all is as before the daemon" "$(settings)" "$untuned"
 status '.mode == "apply" and (.paused | test("rollback by .*uid [0-9]+, pid"))' >/dev/null || fail "no pause after a rollback"
 ok "it pauses then"
 # With slow answers there is time to kill it between two writes.
-wait_until 20 status '.roots == 1' || fail "no congestion after the rollback"
-check "slow MADs" sim set mad_delay_us=150000
-tune apply -y >"$TMP/apply.log" 2>&1 &
 # The daemon is busy then: past it, from the file.
-open_transaction()
+past_the_daemon()
 {
 	sed "s|^control_socket:.*|control_socket: $TMP/nobody.sock|" "$TMP/tuned.yaml" >"$TMP/alone.yaml"
 	timeout 10 "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
-		jq -e '.transactions[0].outcome == "open"' "$TMP/history.json"
+		jq -e "$1" "$TMP/history.json"
 }
-wait_until 30 open_transaction || fail "nothing is being written"
-kill -KILL "$TUNED_PID"
-wait "$TUNED_PID" 2>/dev/null
-check "fast MADs" sim set mad_delay_us=0
+cut_off()
+{
+	wait_until 20 status '.roots == 1' || fail "no congestion after the rollback"
+	sim set mad_delay_us=150000 >"$TMP/set.log" || fail "no slow MADs"
+	tune apply -y >"$TMP/apply.log" 2>&1 &
+	wait_until 30 past_the_daemon '.transactions[0].outcome == "open"' || fail "nothing is being written"
+	kill -KILL "$TUNED_PID"
+	wait "$TUNED_PID" 2>/dev/null
+	sim set mad_delay_us=0 >"$TMP/set.log" || fail "no fast MADs"
+	alive "$OSM_PID" || fail "opensm has gone"
+	# Before a daemon goes on with it.
+	past_the_daemon '.transactions[0].outcome == "interrupted" and .transactions[0].ended != null'
+}
+# On a busy machine the last write may have come before the kill: then once more.
+for tries in 1 2 3 4 5 6; do
+	cut_off >/dev/null && break
+	jq -e '.transactions[0].outcome == "done"' "$TMP/history.json" >/dev/null || fail "the interrupted write is not told"
+	[ "$tries" -lt 6 ] || fail "no write could be interrupted"
+	start_tuned 'mode: apply'
+	tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "no rollback: $(cat "$TMP/rollback.log")"
+done
 check "opensm lives" alive "$OSM_PID"
 check "the subnet works" stock sminfo
-# Before a daemon goes on with it.
-"$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" || fail "no history without a daemon"
-jq -e '.transactions[0].outcome == "interrupted" and .transactions[0].ended != null' "$TMP/history.json" >/dev/null ||
-	fail "the interrupted write is not told"
 ok "the interrupted write is told"
 start_tuned 'mode: apply'
 check "and can be taken back" tune rollback -y
