@@ -8,16 +8,21 @@ LEAVES=${LEAVES:-6}
 HOSTS=${HOSTS:-6}
 SPINES=${SPINES:-3}
 SILENT=${SILENT:-3}
-BOOT_SECONDS=${BOOT_SECONDS:-60}
+BOOT_SECONDS=60
 TOOL_SECONDS=120
 INTERVAL_MS=${INTERVAL_MS:-1000}
 
 tree_net()
 {
 	awk -v leaves="$LEAVES" -v hosts="$HOSTS" -v spines="$SPINES" 'BEGIN {
-		for (s = 1; s <= spines; s++) printf "Switch %d \"spine%d\"\n\n", leaves, s
+		for (s = 1; s <= spines; s++) {
+			printf "Switch %d \"spine%d\"\n", leaves, s
+			for (l = 1; l <= leaves; l++) printf "[%d] \"leaf%d\"[%d]\n", l, l, hosts + s
+			print ""
+		}
 		for (l = 1; l <= leaves; l++) {
 			printf "Switch %d \"leaf%d\"\n", hosts + spines, l
+			for (h = 1; h <= hosts; h++) printf "[%d] \"h%d-%d\"[1]\n", h, l, h
 			for (s = 1; s <= spines; s++) printf "[%d] \"spine%d\"[%d]\n", hosts + s, s, l
 			print ""
 		}
