@@ -97,13 +97,13 @@ status '.mode == "apply" and (.paused | test("rollback by .*uid [0-9]+, pid"))' 
 ok "it pauses then"
 # With slow answers there is time to kill it between two writes.
 wait_until 20 status '.roots == 1' || fail "no congestion after the rollback"
-check "slow MADs" sim set mad_delay_us=150000
+check "slow MADs" delay_mads 150000
 tune apply -y >"$TMP/apply.log" 2>&1 &
 # The daemon is busy then: past it, from the file.
 open_transaction()
 {
 	sed "s|^control_socket:.*|control_socket: $TMP/nobody.sock|" "$TMP/tuned.yaml" >"$TMP/alone.yaml"
-	timeout 10 "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
+	timeout "$(stretched 10)" "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
 		jq -e '.transactions[0].outcome == "open"' "$TMP/history.json"
 }
 wait_until 30 open_transaction || fail "nothing is being written"
