@@ -409,6 +409,9 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = ibcc_cycle_split_plan(c, act, &c->blocked);
 	if (c->act_err || !c->plan.n)
 		return;
+	/* The split has written a new summary, and freed the old one. */
+	if (!asked)
+		carry.txn.summary = ibcc_target_summary(&c->target);
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)

@@ -183,6 +183,9 @@ start_sim()
 
 sim() { timeout "$(stretched 20)" "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 
+# delay_mads MICROSECONDS: for each MAD, at the machine's pace, like the patience of daemon and plugin.
+delay_mads() { sim set "mad_delay_us=$(($1 * PACE / 100))"; }
+
 # at HOST TOOL ARGS...: a tool as it runs on a host of the fabric; stock TOOL ARGS: on the first.
 at()
 {
@@ -269,7 +272,7 @@ start_opensm()
 		echo 'force_log_flush TRUE'
 		if [ -n "$plugin" ]; then
 			echo 'event_plugin_name ibcc_opensm'
-			echo "event_plugin_options ${PLUGIN_OPTIONS:-ibcc.socket=$TMP/opensm.sock}"
+			echo "event_plugin_options ibcc.timeout_ms=$TIMEOUT_MS ${PLUGIN_OPTIONS:-ibcc.socket=$TMP/opensm.sock}"
 		fi
 		printf '%s\n' "$@"
 	} >"$TMP/$tag/opensm.conf"

@@ -113,7 +113,7 @@ equal 'the history has that, too' "$(trial | cut -d ' ' -f 2-)" 'taken back'
 start_tuned
 
 # Answers that take so long, so that a push takes about 150 ms, and the way back as long.
-sim set mad_delay_us=60000
+delay_mads 60000
 PUSH_MS=160
 WITHIN_MS=1000
 settled() { tune history "$1" -j >"$TMP/txn.json" 2>"$TMP/tune.log" &&

@@ -23,7 +23,7 @@ jq 'del(.data[] | select(.node_guid != "0x0000000200000100")) | .data[].node_gui
 	"$TMP/plan.json" >"$TMP/other.json"
 before=$(aside)
 
-sim set mad_delay_us=100000
+delay_mads 100000
 n=$(set_mads)
 tune apply "$TMP/other.json" -y >"$TMP/apply.log" 2>&1 &
 apply=$!

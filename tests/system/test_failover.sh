@@ -92,7 +92,7 @@ check "one writer after the handover" single 3
 # Who is master again has not told all ports yet.
 first_applies() { side 0 apply -y >"$TMP/apply.log" 2>&1; }
 wait_until 20 first_applies || fail "apply by the first: $(tail -n 3 "$TMP/apply.log")"
-sim set mad_delay_us=100000
+delay_mads 100000
 sets=$(set_mads)
 timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned0.yaml" disable -y >"$TMP/push.log" 2>&1 &
 pusher=$!

@@ -27,7 +27,7 @@ start_all()
 	start_sim "$SCENARIO"
 	start_opensm --plugin
 	start_tuned
-	sim set mad_delay_us=$DELAY_US
+	delay_mads $DELAY_US
 	wait_until 30 status '.sm.state == "MASTER" and .fabric.source == "plugin"' ||
 		fail "the system does not get going: $(cat "$TMP/status.json")"
 }

@@ -100,13 +100,13 @@ ok "it pauses then"
 past_the_daemon()
 {
 	sed "s|^control_socket:.*|control_socket: $TMP/nobody.sock|" "$TMP/tuned.yaml" >"$TMP/alone.yaml"
-	timeout 10 "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
+	timeout "$(stretched 10)" "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
 		jq -e "$1" "$TMP/history.json"
 }
 cut_off()
 {
 	wait_until 20 status '.roots == 1' || fail "no congestion after the rollback"
-	sim set mad_delay_us=150000 >"$TMP/set.log" || fail "no slow MADs"
+	delay_mads 150000 >"$TMP/set.log" || fail "no slow MADs"
 	tune apply -y >"$TMP/apply.log" 2>&1 &
 	wait_until 30 past_the_daemon '.transactions[0].outcome == "open"' || fail "nothing is being written"
 	kill -KILL "$TUNED_PID"
