@@ -4,4 +4,4 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/system/likeness/checks.sh"
 
-for name in ${LIKENESS:-voltaire director}; do run_likeness "$name"; done
+for name in ${LIKENESS:-voltaire director torus}; do run_likeness "$name"; done

@@ -101,10 +101,11 @@ check_plan()
 check_show()
 {
 	answer show || fail "$(say show)"
+	# Aggregation nodes have some, too, which nobody changes.
 	asked "show: settings of all nodes, none is on" '.nodes | map(select(.supported)) |
-		"\(map(select(.type == "switch")) | length) switches, \(map(select(.type == "ca")) | length) hosts, \(map(
+		"\(map(select(.type == "switch")) | length) switches, \(map(select(.type == "ca")) | length) adapters, \(map(
 		.CongestionControlTable.CCTI_Limit // 0, .SwitchCongestionSetting.Threshold // 0) | add)"' \
-		"$switches switches, $hosts hosts, 0"
+		"$switches switches, $((${#node_keys[@]} - switches)) adapters, 0"
 }
 
 # check_status: of a daemon that observes.
@@ -236,7 +237,7 @@ check_silent()
 	answer probe
 	asked "$1 is silent, probe: devices" '[.types[].count] | add' "$known_nodes"
 	answer show
-	asked "$1 is silent, show: nodes" '[.nodes[] | select(.supported)] | length' $((known_switches + known_hosts))
+	asked "$1 is silent, show: nodes" '[.nodes[] | select(.supported)] | length' "$known_nodes"
 	start_tuned 'apply_via: direct'
 	becomes "$1 is silent, status: the same, as many ports read, and the gap" '.fabric | "\(.switches) switches, \(.channel_adapters
 		) hosts, \(.links) links, \(.gaps | length) ports; \(.unread | length); \(.silent != null)"' \

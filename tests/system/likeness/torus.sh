@@ -18,13 +18,13 @@ build()
 	done
 }
 
-# Three hosts around write to one that takes a quarter of what its link carries; one of them also to another, and waits
-# in its own adapter. These routes make no circle.
+# Three hosts around write to one that takes a quarter of what its link carries. A fourth is at the switch of the first
+# and writes straight on over the receiver's switch. These routes make no circle.
 traffic()
 {
 	echo 'traffic:'
 	flows hot hot 'h121 h211 h112' h221
-	flows victim victim h121 h231
+	flows victim victim h122 h321
 	printf 'events:\n  - {sink: "%s", rate: %d}\n' "$(name h221)" $hot_mbps
 }
 
@@ -33,10 +33,11 @@ switches=20 hosts=40 links=80
 ends='160 4xQDR'
 types='0x2c9/0x673c 40 32000:40, 0x2c9/0xbd36 20 32000:120'
 root='s22 1 output 32000'
-sources='h121 h211 h112'
-# The receiver's rate; and what its third of that leaves of the victim's link, 26 bytes of header for 2048.
+# The fourth finds the same link blocked, and is one of them until marks tell.
+sources='h121 h211 h112 h122'
+# The receiver's rate; and what two thirds of that leave of the link, should both go by it; 26 bytes of header for 2048.
 hot_mbps=8000
-victim_mbps=$((32000 * 2048 / 2074 - hot_mbps / 3))
+victim_mbps=$((32000 * 2048 / 2074 - 2 * hot_mbps / 3))
 # The receiver's own port shows what it takes, whether it answers or not; no shortest route goes by the far corner.
 flow='h121 h221'
 silent_host=h221
