@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Inside of the service thread, shared by its files: worker.c keeps the topology and serves clients,
- * worker_plans.c sees to whose plan is applied and what becomes of it.
+/* Inside of the service thread, shared by its files: worker.c keeps the topology and serves
+ * clients, worker_plans.c sees to whose plan is applied and what becomes of it.
  */
 #ifndef IBCC_PLUGIN_WORKER_IMPL_H
 #define IBCC_PLUGIN_WORKER_IMPL_H

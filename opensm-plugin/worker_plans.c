@@ -128,7 +128,8 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 {
 	const struct ibcc_session *present = w->writer;
 
-	switch (plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms()) : IBCC_WRITER_MAY) {
+	switch (plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms())
+			: IBCC_WRITER_MAY) {
 	case IBCC_WRITER_MAY: break;
 	case IBCC_WRITER_WAITS:
 		snprintf(why->text, sizeof(why->text), "%s client %ld (uid %ld)%s",
@@ -142,7 +143,9 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 				"ERR IC11: client %ld (uid %ld) writes from now on in place of "
 				"client %ld (uid %ld)%s",
 				(long)s->pid, (long)s->uid, (long)present->pid, (long)present->uid,
-				ibcc_writer_lives(present, ibcc_plugin_worker_now_ms()) ? "" : ", which has stopped");
+				ibcc_writer_lives(present, ibcc_plugin_worker_now_ms())
+					? ""
+					: ", which has stopped");
 		w->writer = s;
 		if (ibcc_push_busy(w->push))
 			return park(w, s, plan, cc_key, why);
@@ -152,8 +155,8 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 }
 
 enum ibcc_proto_refusal ibcc_plugin_worker_submit(void *arg, struct ibcc_session *s,
-					   struct ibcc_plan *plan, uint64_t cc_key,
-					   struct ibcc_proto_error *why)
+						  struct ibcc_plan *plan, uint64_t cc_key,
+						  struct ibcc_proto_error *why)
 {
 	struct ibcc_plugin_worker *w = arg;
 	enum ibcc_proto_refusal refusal = take_turn(w, s, plan, cc_key, why);
@@ -235,8 +238,8 @@ void ibcc_plugin_worker_revert(struct ibcc_plugin_worker *w)
 	struct ibcc_proto_state s;
 	struct ibcc_plan plan;
 
-	if (!w->topo || ibcc_plugin_worker_objection(w) != IBCC_REFUSAL_NONE || ibcc_push_busy(w->push) ||
-	    ibcc_record_plan(&w->record, w->topo->topo, &plan))
+	if (!w->topo || ibcc_plugin_worker_objection(w) != IBCC_REFUSAL_NONE ||
+	    ibcc_push_busy(w->push) || ibcc_record_plan(&w->record, w->topo->topo, &plan))
 		return;
 	ibcc_plugin_worker_state(w, &s);
 	w->cc_key = w->record.cc_key;

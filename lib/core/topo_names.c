@@ -10,21 +10,29 @@
 
 #include <ibcc/topo.h>
 
+#define GUID_DIGITS 16
+
 /* The GUID in "0x2c903000a0b0c", or in an id of ibnetdiscover's, "H-0002c903000a0b0c"; false if the
  * text is anything else.
  */
 static bool parse_guid(const char *text, uint64_t *guid)
 {
 	bool is_id = text[0] && strchr("HSR", text[0]) && text[1] == '-';
-	size_t digits;
+	const char *at = text + 2;
 
 	if (!is_id && (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')))
 		return false;
-	digits = strspn(text + 2, "0123456789abcdefABCDEF");
-	if (!digits || digits > 16 || text[2 + digits] || (is_id && digits < 16))
-		return false;
-	*guid = strtoull(text + 2, NULL, 16);
-	return true;
+	for (*guid = 0; *at && at < text + 2 + GUID_DIGITS; at++) {
+		int digit = *at >= '0' && *at <= '9'   ? *at - '0'
+			    : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
+			    : *at >= 'A' && *at <= 'F' ? *at - 'A' + 10
+						       : -1;
+
+		if (digit < 0)
+			return false;
+		*guid = *guid << 4 | (unsigned int)digit;
+	}
+	return !*at && at > text + 2 && (!is_id || at == text + 2 + GUID_DIGITS);
 }
 
 int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *node)
