@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The stages of a polling cycle, one after the other. Longer than 500 lines, since this is the one
+ * file that knows all of them.
+ */
 #include <ibcc/cycle.h>
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibsim answers control in order on one socket, so one request at a time is outstanding there. */
+/* ibsim answers control in order on one socket, so one request at a time is outstanding there.
+ *
+ * Longer than 500 lines: control, MADs, their order and ibsim's end share one set of queues.
+ */
 #include "sim/upstream.h"
 
 #include <arpa/inet.h>
