@@ -32,12 +32,12 @@ int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char *
 /* The service is no root: a key that root alone may read is none for it. */
 static const char *advice_on_key(int rc, const char *key_file, struct ibcc_why *advice)
 {
-	struct passwd entry, *who = NULL;
-	char names[4096];
+	struct passwd pw, *who = NULL;
+	char entry[16384];
 
 	advice->text[0] = '\0';
 	if (rc == -EACCES && access(key_file, R_OK) &&
-	    !getpwuid_r(geteuid(), &entry, names, sizeof(names), &who) && who)
+	    !getpwuid_r(geteuid(), &pw, entry, sizeof(entry), &who) && who)
 		ibcc_why_set(
 			advice, 0,
 			"; this program runs as user %s, which must be able to read it: chown %s "

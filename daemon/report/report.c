@@ -52,7 +52,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_topo *t = c->topo;
 	uint32_t switches = 0, links = 0, i, adapters = 0;
-	struct ibcc_why clock, silent;
+	struct ibcc_why clock, silent = { "" };
 
 	ibcc_collector_clock_trouble(c->collector, t, &clock);
 	ibcc_topo_gaps_text(t, silent.text, sizeof(silent.text));
