@@ -31,3 +31,20 @@ tr -s ' \n' ' ' <"$TMP/plan.log" >"$TMP/plan.line"
 grep -q 'counters tell nothing of 14 of 14 ports (they were not read): nothing is decided' "$TMP/plan.line" ||
 	fail "the reason: $(cat "$TMP/plan.log")"
 ok "and says why"
+stop "$SIM_PID"
+
+# PortXmitWait of 32 bits could go round in 1.4 s at these switches. Where nothing waits it stands still, which tells
+# as much in a longer interval.
+{
+	tree 4 2 | sed 's/4x QDR/4x HDR/'
+	printf 'devices:\n  hosts: connectx-6\n  switches: quantum2\n'
+} >"$TMP/quantum.yaml"
+SIM=$SIM-quantum
+start_sim "$TMP/quantum.yaml" --speed 1
+start_opensm --tag quantum 'sweep_interval 0'
+wait_until 20 has_lids || fail "no LIDs"
+write_config 'apply_via: direct' 'clock: host' 'interval_ms: 2000'
+rc=0
+tune -n -j >"$TMP/plan.json" 2>"$TMP/plan.log" || rc=$?
+equal "an idle fabric is one without congestion at any interval" \
+	"$rc $(jq -c '[.fabric.blind, .fabric.ports_saturated, .summary]' "$TMP/plan.json")" '0 [null,0,"no congestion"]'
