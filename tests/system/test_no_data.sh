@@ -31,3 +31,22 @@ tr -s ' \n' ' ' <"$TMP/plan.log" >"$TMP/plan.line"
 grep -q 'counters tell nothing of 14 of 14 ports (they were not read): nothing is decided' "$TMP/plan.line" ||
 	fail "the reason: $(cat "$TMP/plan.log")"
 ok "and says why"
+stop "$SIM_PID"
+
+# PortXmitWait of 32 bits could go round in 1.4 s at these switches. Where nothing waits it stands still, which tells
+# as much in a longer interval.
+{
+	tree 4 2 | sed 's/4x QDR/4x HDR/'
+	printf 'devices:\n  hosts: connectx-6\n  switches: quantum2\n'
+} >"$TMP/quantum.yaml"
+SIM=$SIM-quantum
+start_sim "$TMP/quantum.yaml" --speed 1
+start_opensm --tag quantum 'sweep_interval 0'
+wait_until 20 has_lids || fail "no LIDs"
+start_tuned 'apply_via: direct' 'clock: host' 'interval_ms: 2000'
+status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
+# The unit of what it counts is known after some passes.
+wait_until 60 status '.fabric.pass >= 8' || fail "no passes: $(cat "$TMP/status.json")"
+equal "an idle fabric is one without congestion at any interval" \
+	"$(jq -c '[.state, .reason, .fabric.blind, .fabric.ports_saturated, .decision]' "$TMP/status.json")" \
+	'["ok",null,null,0,"no congestion"]'

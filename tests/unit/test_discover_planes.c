@@ -72,11 +72,36 @@ static void test_one_lid(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Two hosts with one GUID are named by both places, and the second is a gap, as nobody knows it. */
+static void test_one_guid(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre(), *got;
+	struct fake_fabric *f;
+	char why[400], first[80], second[80];
+
+	(void)state;
+	t->node[LUSTRE_FAST].guid = t->node[LUSTRE_SRC3].guid;
+	f = fake_fabric(t);
+	got = walk(&f->base, why, sizeof(why));
+	assert_non_null(got);
+	assert_int_equal(got->n_nodes, t->n_nodes - 1);
+	snprintf(first, sizeof(first), "GUID 0x%016llx (\"src3\") is behind ",
+		 (unsigned long long)t->node[LUSTRE_SRC3].guid);
+	snprintf(second, sizeof(second), "\"sw1\" port 3 and behind \"sw2\" port 2");
+	assert_non_null(strstr(why, first));
+	assert_non_null(strstr(why, second));
+	assert_int_equal(got->n_gaps, 1);
+	ibcc_topo_free(got);
+	ibcc_transport_free(&f->base);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_one_lid),
+		cmocka_unit_test(test_one_guid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
