@@ -54,9 +54,10 @@ agree()
 {
 	local outcome node attr field where old new got
 	sim settings -j | jq -r "$facts" | sort >"$TMP/facts"
-	# A table's limit grows with its blocks: the last block that was written says what it is.
+	# The last step of an apply says what a field is. A table's limit grows with its blocks: the last block that
+	# was written says what it is.
 	jq -r "$claims" "$TMP/txn.json" | awk '
-		$4 != "CCTI_Limit" { print; next }
+		$4 != "CCTI_Limit" { line[$2, $3, $4, $5] = $0; next }
 		!($2 in line) || $1 == "verified" { line[$2] = $0 }
 		END { for (n in line) print line[n] }' >"$TMP/claims"
 	while read -r outcome node attr field where old new; do

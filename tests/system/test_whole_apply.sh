@@ -18,7 +18,7 @@ measure()
 {
 	local ns0 hot0 victim0 ns1 hot1 victim1
 	read -r ns0 hot0 victim0 < <(received)
-	run_for 60
+	run_for 40
 	read -r ns1 hot1 victim1 < <(received)
 	hot=$(((hot1 - hot0) * 1000000 / (ns1 - ns0)))
 	victim=$(((victim1 - victim0) * 1000000 / (ns1 - ns0)))
@@ -77,14 +77,15 @@ holds()
 way()
 {
 	wait_until 60 planned || fail "$1: there is nothing to apply: $(tail -n 3 "$TMP/tune.log")"
-	run_for 60 # until the tree stands as it did at first
+	run_for 40 # until the tree stands as it did at first
 	before=$(tune history -j --limit 1000 | jq '.transactions | length')
 }
 
-start_sim "$SCENARIO"
+# Slow enough for the engine on a busy machine: where virtual time goes by fits and starts, so do rates.
+start_sim "$SCENARIO" --speed 0.02
 start_opensm --plugin
 untuned=$(settings)
-CONFIG=('mode: observe')
+CONFIG=('mode: observe' 'interval_ms: 300')
 start_tuned "${CONFIG[@]}"
 way 'at first'
 measure
@@ -111,24 +112,9 @@ wait_until 60 ends || fail "on trial: it does not end: $(cat "$TMP/terminal.log"
 check 'a trial is confirmed' tune confirm
 holds 'on trial and confirmed'
 
-way 'no wait'
-tune apply -y --no-wait >"$TMP/terminal.log" 2>&1 || fail "--no-wait: $(cat "$TMP/terminal.log")"
-status '.apply.stage == "refining"' || fail "--no-wait waits: $(jq -c .apply "$TMP/status.json")"
-wait_until 60 status '.apply.stage == "settled"' || fail "--no-wait: $(jq -c .apply "$TMP/status.json")"
-echo "Complete: transaction, all adapters send 1 -> 2" >"$TMP/terminal.log"
-holds 'not waited for'
-
 stop "$TUNED_PID"
-way 'without a daemon'
-tune apply -y >"$TMP/terminal.log" 2>&1 || fail "without a daemon: $(cat "$TMP/terminal.log")"
-check 'without a daemon it is refined, too' grep -q 'Complete: transaction' "$TMP/terminal.log"
-measure
-[ $((100 * hot)) -ge $((99 * hot_off)) ] && [ $((10 * victim)) -ge $((32 * victim_off)) ] ||
-	fail "without a daemon: hot sink $hot of $hot_off kB/s, victim $victim, had $victim_off"
-tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "without a daemon: rollback"
-
 # In mode apply nobody types anything; after a rollback it pauses until somebody does.
-CONFIG=('mode: apply')
+CONFIG=('mode: apply' 'interval_ms: 300')
 start_tuned "${CONFIG[@]}"
 wait_until 60 status '.mads.sets > 0' || fail "in mode apply nothing is written"
 kill -KILL "$TUNED_PID"
