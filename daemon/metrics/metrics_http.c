@@ -159,6 +159,7 @@ static void on_connection(void *arg, struct MHD_Connection *conn, void **context
 		if (c && c->fd >= 0)
 			TAILQ_REMOVE(&h->clients, c, link);
 		free(c);
+		*context = NULL; /* a request may be told to have ended after its connection */
 		return;
 	}
 	fd = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
