@@ -153,7 +153,8 @@ static void on_connection(void *arg, struct MHD_Connection *conn, void **context
 {
 	struct ibcc_metrics_http *h = arg;
 	struct client *c = *context;
-	const union MHD_ConnectionInfo *fd, *address;
+	const union MHD_ConnectionInfo *info;
+	int fd;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		if (c && c->fd >= 0)
@@ -162,18 +163,20 @@ static void on_connection(void *arg, struct MHD_Connection *conn, void **context
 		*context = NULL; /* a request may be told to have ended after its connection */
 		return;
 	}
-	fd = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
-	address = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	c = fd && address ? calloc(1, sizeof(*c)) : NULL;
+	/* An answer of libmicrohttpd 1.0 holds until the next question. */
+	info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	fd = info ? info->connect_fd : -1;
+	info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	c = fd >= 0 && info ? calloc(1, sizeof(*c)) : NULL;
 	*context = c;
 	if (!c) {
-		if (fd)
-			shutdown(fd->connect_fd, SHUT_RDWR);
+		if (fd >= 0)
+			shutdown(fd, SHUT_RDWR);
 		return;
 	}
-	c->fd = fd->connect_fd;
+	c->fd = fd;
 	c->since_us = now_us(h);
-	place_of(address->client_addr, c->from);
+	place_of(info->client_addr, c->from);
 	TAILQ_INSERT_TAIL(&h->clients, c, link);
 	make_room(h);
 }
