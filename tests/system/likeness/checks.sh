@@ -10,6 +10,8 @@
 #   flow                    keys of source and receiver of a flow that the root holds up
 #   root                    KEY PORT KIND MBPS of the port where congestion starts
 #   sources                 keys of those that wait for it
+#   beside_hidden           KEY PORT KIND MBPS of a port that a flow from the hidden part fills, where others wait
+#   near                    keys of those that send into its switch without waiting: until marks tell, they are held, too
 #   hot_mbps victim_mbps    payload that all hot flows and all victims get when nothing holds up a victim
 #   speed                   virtual time in one of the host's: the more the faster the flows, the slower
 #   silent_host             key of a host that stops answering and is no source
@@ -28,7 +30,7 @@ load_likeness()
 {
 	likeness=$1
 	speed=$SIM_SPEED
-	unset silent_switch hidden_switch before_hidden hidden_kind
+	unset near beside_hidden silent_switch hidden_switch before_hidden hidden_kind
 	node_keys=() node_id=() node_guid=() node_ports=() node_device=() node_desc=() described=() cabled=()
 	# shellcheck source=/dev/null
 	. "$top/tests/system/likeness/$likeness.sh"
@@ -94,7 +96,7 @@ check_plan()
 		(.roots[0] | .contributors + .candidates | nodes),
 		(.changes | map(select(.field == "Valid") | "\(.node_guid) \(.port)") | join(", ")),
 		(.changes | map(select(.field == "CCTI_Timer")) | nodes)] | join("; ")' \
-		"$switches switches, $hosts hosts, $links links; $(guid "$key") $port $kind $mbps; $(guids $sources); $(guid "$key") $port; $(guids $sources)" \
+		"$switches switches, $hosts hosts, $links links; $(guid "$key") $port $kind $mbps; $(guids $sources); $(guid "$key") $port; $(guids $sources ${near-})" \
 		plan
 }
 
@@ -217,18 +219,20 @@ look_without()
 silence() { sim set "mad_loss_permille.$(name "$1")=1000" >/dev/null || fail "$(say "silence of $1")"; }
 hear() { sim set "mad_loss_permille.$(name "$1")=0" >/dev/null || fail "$(say "$1 is heard")"; }
 
-# check_silent KEY ROOT SOURCES: the node is silent; this is the root then, or none, and the sources that are slowed down.
+# check_silent KEY ROOTS SOURCES: the node is silent; these are the roots then, a line each, and the sources that are
+# slowed down.
 check_silent()
 {
 	local key port kind mbps want=
 	look_without "$1"
 	silence "$1"
-	read -r key port kind mbps <<<"$2"
-	[ -z "$key" ] || want="$(guid "$key") $port $kind $mbps"
+	while read -r key port kind mbps; do
+		want="$want${want:+, }$(guid "$key") $port $kind $mbps"
+	done <<<"$2"
 	# shellcheck disable=SC2086
 	becomes "$1 is silent, plan: what is left of the fabric, ports that lead to the gap, where congestion starts, who is slowed down" '
 		[(.fabric | "\(.switches) switches, \(.channel_adapters) hosts, \(.links) links, \(.gaps | length) ports"),
-		(.roots | map("\(.node_guid) \(.port) \(.kind) \(.link_mbps)") | join(", ")),
+		(.roots | sort_by(.port) | map("\(.node_guid) \(.port) \(.kind) \(.link_mbps)") | join(", ")),
 		(.changes | map(select(.field == "CCTI_Timer").node_guid) | unique | join(" "))] | join("; ")' \
 		"$known_switches switches, $known_hosts hosts, $known_links links, $gap_ports ports; $want; $(guids $3)" plan
 	tune plan >"$TMP/text" 2>&1
@@ -273,11 +277,11 @@ route()
 check_silence()
 {
 	local switch port mbps
-	check_silent "$silent_host" "$root" "$sources"
+	check_silent "$silent_host" "$root" "$sources ${near-}"
 	route >"$TMP/route" || fail "$(say ibtracert)"
 	for switch in ${silent_switch-}; do
 		grep -q "{0x*${node_id[$switch]#*-}}" "$TMP/route" && continue
-		check_silent "$switch" "$root" "$sources"
+		check_silent "$switch" "$root" "$sources ${near-}"
 		return
 	done
 	[ -n "${hidden_switch-}" ] || fail "$(say "no switch is off the route: $(cat "$TMP/route")")"
@@ -288,7 +292,7 @@ check_silence()
 	# "[17] -> switch port {0x...}[4] lid ...": the step to it, in front of it the port that leads there.
 	port=$(sed -n "s/^\\[\\([0-9]*\\)\\] -> .*{0x${node_id[$hidden_switch]#*-}}.*/\\1/p" "$TMP/route")
 	read -r _ _ mbps <<<"${cabled["$before_hidden $port"]}"
-	check_silent "$hidden_switch" "$before_hidden $port output $(rate_mbps "$mbps")" ''
+	check_silent "$hidden_switch" "${beside_hidden:+$beside_hidden$'\n'}$before_hidden $port output $(rate_mbps "$mbps")" ''
 }
 
 run_likeness()

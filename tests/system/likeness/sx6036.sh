@@ -41,6 +41,8 @@ ends='94 4xFDR10,14 4xQDR'
 types='0x2c9/0x1003 29 40000:29, 0x2c9/0x673c 7 32000:7, 0x2c9/0xc738 3 32000:7 40000:65'
 root='leaf2 1 input 32000'
 sources='n3 n4 n5'
+# The pair's sender is at the receiver's switch and does not wait.
+near=n22
 # The QDR link, and what a third of it leaves of the victim's; 26 bytes of header for 2048.
 hot_mbps=$((32000 * 2048 / 2074))
 victim_mbps=$((40000 * 2048 / 2074 - hot_mbps / 3))
@@ -48,3 +50,5 @@ victim_mbps=$((40000 * 2048 / 2074 - hot_mbps / 3))
 flow='n3 n19'
 silent_host=n36
 hidden_switch=spine before_hidden=leaf1 hidden_kind=output
+# Then nobody knows who fills the link to the pair's receiver, and those that wait at its switch may wait for that.
+beside_hidden='leaf1 6 input 40000'
