@@ -326,6 +326,14 @@ static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struc
 				    ": it is of another fabric (see plugin_socket), or has not "
 				    "settled yet",
 				    self.gid_prefix, p->subnet_prefix);
+	/* Two fabrics that were left with their defaults have prefix and LIDs in common. */
+	if (!rc && self.lid == lid && ibcc_umad_port_guid(s->umad) != p->port_guid)
+		return ibcc_why_set(
+			why, -EXDEV,
+			"the port has GUID 0x%016" PRIx64
+			", but the plugin's OpenSM is at port 0x%016" PRIx64
+			" with the same LID: it is of another fabric (see plugin_socket)",
+			ibcc_umad_port_guid(s->umad), p->port_guid);
 	if (rc || (self.lid == lid && (p->sm_state != IBCC_SM_MASTER || self.sm_lid == lid)))
 		return rc;
 	return ibcc_why_set(
