@@ -228,19 +228,6 @@ static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loos
 	return rc;
 }
 
-static int write_texts(struct ibcc_cycle *c)
-{
-	struct ibcc_control control = { 0 };
-	int rc = ibcc_cycle_control(c, &control);
-
-	if (!rc)
-		rc = ibcc_cycle_texts(&c->plan, &control, &c->control, &c->nodes);
-	if (!rc && control.n_roots)
-		ibcc_control_explain(c->topo, &control, c->what, sizeof(c->what));
-	ibcc_control_fini(&control);
-	return rc;
-}
-
 static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint16_t loose = c->options.trust_lft ? 0 : c->vendor.loose_sls;
@@ -268,7 +255,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	if (!rc)
 		rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
 	if (!rc && c->plan.n && act->state && act->applier->writes)
-		rc = write_texts(c);
+		rc = ibcc_cycle_write_texts(c);
 	if (rc)
 		return rc;
 	ibcc_inherit_planned(&c->inherit, c->topo, &c->plan);

@@ -144,3 +144,16 @@ int ibcc_cycle_read_nodes(const struct ibcc_topo *t, const char *nodes, bool *wi
 	json_decref(list);
 	return rc;
 }
+
+int ibcc_cycle_write_texts(struct ibcc_cycle *c)
+{
+	struct ibcc_control control = { 0 };
+	int rc = ibcc_cycle_control(c, &control);
+
+	if (!rc)
+		rc = ibcc_cycle_texts(&c->plan, &control, &c->control, &c->nodes);
+	if (!rc && control.n_roots)
+		ibcc_control_explain(c->topo, &control, c->what, sizeof(c->what));
+	ibcc_control_fini(&control);
+	return rc;
+}

@@ -16,4 +16,7 @@ int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state, struct ibc
 /* The state file is to be asked again. */
 void ibcc_cycle_forget_resume(struct ibcc_cycle *c);
 
+/* What the plan of this turn is for, as texts in the cycle. -ENOMEM. */
+int ibcc_cycle_write_texts(struct ibcc_cycle *c);
+
 #endif
