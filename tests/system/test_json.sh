@@ -34,8 +34,11 @@ keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" status
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply -y "$TMP/none"
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
 ok "without an answer there is an error"
-equal "with the words for people" "$(jq -r .error "$TMP/7.json")" \
-	"ibcc-tuned is not running: nobody listens at $TMP/control.sock; systemctl start ibcc-tuned starts it"
+# What to do next depends on whether this host has a device.
+case $(jq -r .error "$TMP/7.json") in
+"ibcc-tuned is not running: nobody listens at $TMP/control.sock"*) ok "with the words for people" ;;
+*) fail "the words for people: $(jq -r .error "$TMP/7.json")" ;;
+esac
 
 start_sim "$SCENARIO"
 start_opensm --plugin
