@@ -38,9 +38,5 @@ ok "an apply is cut off with a part of it written"
 start_opensm --plugin
 wait_until 30 status '.fabric.source == "plugin" and .paused != null' || fail "no recovery: $(jq -c '[.state, .reason]' "$TMP/status.json")"
 check 'the daemon goes on' tune apply -y
-# Known fault: since an apply keeps its roots, what a cut-off one left at other nodes is taken off late or not at all.
-if wait_until 20 is_as_before; then
-	ok "what it left is taken off"
-else
-	echo "# known fault: what the apply left stays: $(tune history 2>&1 | head -n 3 | tr '\n' ' ')"
-fi
+wait_until 90 is_as_before || fail "what the apply left stays: $(tune history 2>&1 | head -n 6)"
+ok "what it left is taken off"
