@@ -51,18 +51,27 @@ echo "ok - position, symbols, stack"
 if command -v systemd-analyze >/dev/null && systemd-analyze syscall-filter @system-service >/dev/null 2>&1; then
 	sed -n '/^static const char \*const allowed/,/^};/p' daemon/confine.c | grep -o '"[a-z0-9_]*"' | tr -d '"' | sort >"$IBCC_BUILD/own-calls"
 	[ "$(wc -l <"$IBCC_BUILD/own-calls")" -gt 100 ] || { echo "not ok - the daemon's list of system calls is not found"; exit 1; }
-	systemd-analyze syscall-filter | awk '
+	{ systemd-analyze syscall-filter; sed -n 's/^SystemCallFilter=/filter /p' systemd/ibcc-tuned.service.in; } | awk '
 		/^@/ { set = $1; next }
 		/^    [^#]/ { member[set] = member[set] " " $1 }
 		function expand(name, into,    n, part, i) {
+			if (name !~ /^@/) { into[name] = 1; return }
 			n = split(member[name], part, " ")
 			for (i = 1; i <= n; i++)
-				if (part[i] ~ /^@/) expand(part[i], into); else into[part[i]] = 1
+				expand(part[i], into)
 		}
-		END {
-			expand("@system-service", yes); expand("@privileged", no); expand("@resources", no)
-			for (call in yes) if (!(call in no)) print call
-		}' | sort >"$IBCC_BUILD/unit-calls"
+		/^filter / {
+			sub(/^filter /, "")
+			without = sub(/^~/, "")
+			split("", calls)
+			n = split($0, name, " ")
+			for (j = 1; j <= n; j++)
+				expand(name[j], calls)
+			for (call in calls) if (without) delete yes[call]; else yes[call] = 1
+		}
+		END { for (call in yes) print call }' | sort >"$IBCC_BUILD/unit-calls"
+	grep -qx seccomp "$IBCC_BUILD/unit-calls" ||
+		{ echo "not ok - the unit's filter ends the daemon where it narrows the filter"; exit 1; }
 	more=$(comm -23 "$IBCC_BUILD/own-calls" "$IBCC_BUILD/unit-calls" | paste -sd' ')
 	[ "$more" = "chown fchown fchownat lchown" ] || { echo "not ok - more than the unit's filter allows: $more"; exit 1; }
 	echo "ok - the daemon's filter of system calls is within the unit's"
