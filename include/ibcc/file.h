@@ -4,10 +4,18 @@
 #define IBCC_FILE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
-/* Puts a text in place of a file, all of it or nothing. A link is replaced, not followed: it may be
- * somebody else's, and lead to a file that only we may write. Terminals, pipes and /dev/null are
- * written to, also by a link such as /dev/stdout. Returns 0 or -errno.
+/* Puts a text in place of a file, so that every reader sees the old text or the new one as a whole.
+ * The text is first written to beside, a path in the same folder where nothing may be yet
+ * (-EEXIST). mode is the file's, or 0 for the umask's choice. The file at the path is replaced,
+ * whatever it is, and a link is not followed. Returns 0 or -errno; then nothing has changed.
+ */
+int ibcc_file_put(const char *file, const char *beside, const char *text, size_t len, mode_t mode);
+
+/* The same for a file that a person names. A link is replaced, not followed: another user may have
+ * put it there, and it may lead to a file that only we may write. Terminals, pipes and /dev/null
+ * are written to, also by a link such as /dev/stdout. Returns 0 or -errno.
  */
 int ibcc_file_replace(const char *file, const char *text, size_t len);
 

@@ -22,6 +22,30 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
+static int write_and_close(int fd, const char *text, size_t len, mode_t mode)
+{
+	int rc = write_all(fd, text, len);
+
+	if (!rc && mode && fchmod(fd, mode))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+int ibcc_file_put(const char *file, const char *beside, const char *text, size_t len, mode_t mode)
+{
+	int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		      mode ? 0600 : 0666);
+	int rc = fd < 0 ? -errno : write_and_close(fd, text, len, mode);
+
+	if (!rc && rename(beside, file))
+		rc = -errno;
+	if (fd >= 0 && rc)
+		unlink(beside);
+	return rc;
+}
+
 /* Something that cannot be replaced. */
 static bool is_stream(const char *file)
 {
@@ -32,21 +56,16 @@ static bool is_stream(const char *file)
 
 int ibcc_file_replace(const char *file, const char *text, size_t len)
 {
-	bool stream = is_stream(file);
-	char *tmp = NULL;
+	char *beside = NULL;
 	int fd, rc;
 
-	if (asprintf(&tmp, "%s.%d", file, (int)getpid()) < 0)
+	if (is_stream(file)) {
+		fd = open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return fd < 0 ? -errno : write_and_close(fd, text, len, 0);
+	}
+	if (asprintf(&beside, "%s.%d", file, (int)getpid()) < 0)
 		return -ENOMEM;
-	fd = stream ? open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-		    : open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	rc = fd < 0 ? -errno : write_all(fd, text, len);
-	if (fd >= 0 && close(fd) && !rc)
-		rc = -errno;
-	if (!stream && !rc && rename(tmp, file))
-		rc = -errno;
-	if (!stream && fd >= 0 && rc)
-		unlink(tmp);
-	free(tmp);
+	rc = ibcc_file_put(file, beside, text, len, 0);
+	free(beside);
 	return rc;
 }
