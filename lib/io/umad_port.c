@@ -2,6 +2,8 @@
 /* Local ports as libibumad lists them. */
 #include "lib/io/umad_port.h"
 
+#include "lib/io/umad_sm.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -37,13 +39,6 @@ static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
 	return p->phys_state == PHYS_STATE_LINK ? 2 : 1;
 }
 
-/* Of one fabric no two ports have the same LID. */
-static bool is_same_fabric(const umad_port_t *a, const struct ibcc_umad_port *b)
-{
-	return be64toh(a->gid_prefix) == b->prefix && (uint16_t)a->sm_lid == b->sm_lid &&
-	       (uint16_t)a->base_lid != b->lid;
-}
-
 static void take(const umad_port_t *p, const char ca[UMAD_CA_NAME_LEN], struct ibcc_umad_port *out)
 {
 	memcpy(out->ca, ca, sizeof(out->ca));
@@ -54,11 +49,50 @@ static void take(const umad_port_t *p, const char ca[UMAD_CA_NAME_LEN], struct i
 	out->sm_lid = (uint16_t)p->sm_lid;
 }
 
+/* The port that fits best so far, and what is known of its fabric. */
+struct candidate {
+	struct ibcc_umad_port port;
+	uint64_t sm_guid; /* 0: not asked yet */
+	bool silent;
+};
+
+/* Of one fabric no two ports have the same LID. Prefix and LIDs are often those of another fabric,
+ * since many sites leave them as they come, so the subnet managers are asked then. True also where
+ * one of them does not say.
+ */
+static bool is_other_fabric(struct candidate *c, const struct ibcc_umad_port *p)
+{
+	uint64_t guid = 0;
+
+	if (p->prefix != c->port.prefix || p->sm_lid != c->port.sm_lid || p->lid == c->port.lid)
+		return true;
+	c->silent = c->silent || (!c->sm_guid && ibcc_umad_sm_guid(&c->port, &c->sm_guid)) ||
+		    ibcc_umad_sm_guid(p, &guid);
+	return c->silent || guid != c->sm_guid;
+}
+
+static int several_fabrics(const struct candidate *c, char *why, size_t len)
+{
+	if (c->silent)
+		snprintf(why, len,
+			 "several ports of this host are active, and their subnet managers do not "
+			 "say whether they are one: say which port by its channel adapter and "
+			 "number, for example %s port %d",
+			 c->port.ca, c->port.num);
+	else
+		snprintf(why, len,
+			 "active ports of this host are on several fabrics: say which one by its "
+			 "channel adapter and port, for example %s port %d",
+			 c->port.ca, c->port.num);
+	return -ENOTUNIQ;
+}
+
 int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port *out, char *why,
 			size_t len)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { { 0 } };
-	struct ibcc_umad_port best = { .num = -1 };
+	struct candidate best = { .sm_guid = 0 };
+	struct ibcc_umad_port port;
 	int best_rank = 0, n_ca = 0;
 	bool asked = o->ca || o->port || o->port_guid, several = false;
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
@@ -73,26 +107,22 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 		for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; p++) {
 			int r = ca.ports[p] ? rank(o, ca.ports[p]) : 0;
 
-			if (o->ca && !o->port_guid && strcmp(o->ca, names[i]) != 0)
-				r = 0;
-			several |= r == ACTIVE_RANK && best_rank == r && !asked &&
-				   !is_same_fabric(ca.ports[p], &best);
+			if (!r || (o->ca && !o->port_guid && strcmp(o->ca, names[i]) != 0))
+				continue;
+			take(ca.ports[p], names[i], &port);
+			if (r == ACTIVE_RANK && best_rank == r && !asked && !several)
+				several = is_other_fabric(&best, &port);
 			if (r > best_rank) {
 				best_rank = r;
-				take(ca.ports[p], names[i], &best);
+				best.port = port;
 			}
 		}
 		umad_release_ca(&ca);
 	}
-	if (several) {
-		snprintf(why, len,
-			 "active ports of this host are on several fabrics: say which one by its "
-			 "channel adapter and port, for example %s port %d",
-			 best.ca, best.num);
-		return -ENOTUNIQ;
-	}
+	if (several)
+		return several_fabrics(&best, why, len);
 	if (best_rank) {
-		*out = best;
+		*out = best.port;
 		return 0;
 	}
 	if (n_ca == 0)

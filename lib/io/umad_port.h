@@ -20,8 +20,10 @@ struct ibcc_umad_port {
 
 /* Finds the port that the options ask for: by GUID; by name and number; or the first that is
  * active, else the first with link. Where none is asked for, and active ones are on several
- * fabrics, as their subnet prefixes or their subnet managers' LIDs tell, that is nothing to guess:
- * -ENOTUNIQ. Returns 0, or -ENODEV; with a sentence in why.
+ * fabrics, that is nothing to guess: -ENOTUNIQ. Fabrics differ by their subnet prefixes, their
+ * subnet managers' LIDs, or, where these are alike, by the subnet managers' GUIDs, for which they
+ * are asked; -ENOTUNIQ, too, where one does not answer. Returns 0, or -ENODEV; with a sentence in
+ * why.
  */
 int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port *out, char *why,
 			size_t len);
