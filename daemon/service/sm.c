@@ -5,10 +5,7 @@
 
 #include <ibcc/smp.h>
 
-#define STATE_DOWN 1u
-
-#define PORT_DOWN    1u /* PortInfo:PortState */
-#define PHYS_POLLING 2u /* PortInfo:PortPhysicalState */
+#define PORT_DOWN 1u /* PortInfo:PortState */
 
 /* PortInfo:PortPhysicalState (IBA vol. 1, 14.2.5.6). */
 static const char *phys_name(unsigned int phys_state)
@@ -36,22 +33,15 @@ int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, st
 	if (op.err)
 		return ibcc_why_set(why, -EHOSTUNREACH, "the local port does not answer");
 	ibcc_smp_port_info_unpack(op.mad, info);
-	if (!info->sm_lid && info->state == STATE_DOWN)
-		return ibcc_why_set(
-			why, -ENETDOWN,
-			"the local port is down (%s): it has no link to the fabric. Check "
-			"the cable and the switch port, or choose another port by ca and "
-			"port",
-			phys_name(info->phys_state));
 	/* A port without a link has no subnet manager either, but that is not what is wrong. */
 	if (info->state == PORT_DOWN)
-		return ibcc_why_set(
-			why, -ENETDOWN,
-			info->phys_state == PHYS_POLLING
-				? "the link of the local port is down (Polling): it finds "
-				  "no other end. Check its cable and the switch"
-				: "the link of the local port is down. Check its cable, "
-				  "and whether the port is disabled (ibportstate)");
+		return ibcc_why_set(why, -ENETDOWN,
+				    "the local port is down (%s): it has no link to the fabric. "
+				    "Check the cable, the "
+				    "switch port, and whether one of the two is disabled "
+				    "(ibportstate), or choose "
+				    "another port by ca and port",
+				    phys_name(info->phys_state));
 	if (!info->sm_lid)
 		return ibcc_why_set(why, -ENETDOWN,
 				    "no subnet manager has set this port up: is opensm running?");
