@@ -26,17 +26,18 @@ stretched()
 }
 
 # wait_until SECONDS COMMAND...: runs the command until it succeeds; fails after three times the seconds. The load is
-# measured at each try, and a second counts for less while others have the processors.
+# measured at each try, and a second counts for less while others have the processors. The command is often a function
+# of the test. It would see variables of this one in place of the test's, so these have names that no test uses.
 wait_until()
 {
-	local left_us=$((3000000 * $1)) before=${EPOCHREALTIME/[.,]/} now
+	local _left_us=$((3000000 * $1)) _then=${EPOCHREALTIME/[.,]/} _now
 	shift
 	until "$@" >/dev/null 2>&1; do
 		measure_load
-		now=${EPOCHREALTIME/[.,]/}
-		left_us=$((left_us - (now - before) * 100 / SLOWDOWN))
-		before=$now
-		[ "$left_us" -gt 0 ] || return 1
+		_now=${EPOCHREALTIME/[.,]/}
+		_left_us=$((_left_us - (_now - _then) * 100 / SLOWDOWN))
+		_then=$_now
+		[ "$_left_us" -gt 0 ] || return 1
 		sleep 0.1
 	done
 }

@@ -28,12 +28,12 @@ fail()
 # check TEXT COMMAND...: the command may read check.log, which has the output of the check before.
 check()
 {
-	local text=$1 rc=0
+	local _text=$1 _rc=0
 	shift
-	"$@" >"$dir/check.new" 2>&1 || rc=$?
+	"$@" >"$dir/check.new" 2>&1 || _rc=$?
 	mv "$dir/check.new" "$dir/check.log"
-	[ "$rc" = 0 ] || { cat "$dir/check.log"; fail "$text"; }
-	ok "$text"
+	[ "$_rc" = 0 ] || { cat "$dir/check.log"; fail "$_text"; }
+	ok "$_text"
 }
 cleanup()
 {

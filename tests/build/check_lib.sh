@@ -106,6 +106,14 @@ SH
 fails "and when its time is over" <<'SH'
 wait_until 0 false || fail "over"
 SH
+passes "what is waited for, and what is checked, sees the test's own variables" <<'SH'
+before=1 now=2 left_us=3 text=4 rc=5
+sees() { [ "$before $now $left_us $text $rc" = '1 2 3 4 5' ]; }
+wait_until 1 sees || fail "not in a wait"
+check "a" sees
+sets() { before=6; }
+wait_until 1 sets && equal "and what it sets stays" "$before" 6
+SH
 # Twelve processes that want two processors, instead of three: four times as long.
 passes "time stretches with the load" <<'SH'
 nproc() { echo 2; }
@@ -147,5 +155,18 @@ never "$negated" "an empty file has nothing; say: without TEXT FILE PATTERN" tes
 never "$none" "a command that fails says nothing; say: silent TEXT COMMAND, or without TEXT FILE PATTERN" tests/system/*.sh
 never "$alike" "empty files are alike; say: same TEXT WANT GOT, or differ" tests/system/*.sh
 never "$itself" "it empties the file that it reads" tests/*/*.sh perftest/*/*.sh
+# shadowing FILE...: variables of functions that run a command for their caller, which would see them in place of the
+# caller's, but for those whose names begin with an underscore, which others do not use.
+shadowing()
+{
+	awk '/^[a-z_0-9]+\(\)/ { runs = 0; names = "" }
+		/^}/ && runs && names != "" { print FILENAME ":" names }
+		/^[[:space:]]*((until|while|if|!)[[:space:]]+)*"\$@"/ { runs = 1 }
+		/^[[:space:]]*local / { for (i = 2; i <= NF; i++) if ($i ~ /^[a-z][a-z_0-9]*(=|$)/) names = names " " $i }' "$@"
+}
+printf 'f()\n{\n\tlocal _a=1 b=$1 c\n\tuntil "$@"; do :; done\n}\n' >"$tmp/shadow.sh"
+shadowing "$tmp/shadow.sh" | grep -q ': b=$1 c$' || not_ok "variables that hide others are not found"
+shadowing tests/*.sh tests/*/*.sh tests/*/*/*.sh >"$tmp/out"
+[ ! -s "$tmp/out" ] || not_ok "a function runs a command that sees these variables in place of the caller's"
 never 'command jq|/jq ' "jq of lib.sh fails on empty input" tests/system/test_*.sh tests/system/chaos.sh
 echo "ok - no test has a check that cannot fail"

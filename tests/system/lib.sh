@@ -53,12 +53,12 @@ fail()
 # command has ended. Until then check.log has the output of the check before, which the command may read.
 check()
 {
-	local text=$1 rc=0
+	local _text=$1 _rc=0
 	shift
-	"$@" >"$TMP/check.new" 2>&1 || rc=$?
+	"$@" >"$TMP/check.new" 2>&1 || _rc=$?
 	mv "$TMP/check.new" "$TMP/check.log"
-	[ "$rc" = 0 ] || fail "$text (status $rc: $*)"
-	ok "$text"
+	[ "$_rc" = 0 ] || fail "$_text (status $_rc: $*)"
+	ok "$_text"
 }
 
 # equal TEXT GOT WANT: two results of nothing are not equal, as two commands that fail would be; see silent.

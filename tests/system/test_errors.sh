@@ -8,17 +8,17 @@
 # nothing cannot fail: on a loaded machine counters may be read too unevenly to show congestion.
 refused()
 {
-	local name=$1 want=$2 pattern=$3 rc tries=5
+	local _name=$1 _want=$2 _pattern=$3 _rc _tries=5
 	shift 3
 	while :; do
-		rc=0
-		"$@" >"$TMP/out.log" 2>"$TMP/err.log" || rc=$?
-		[ "$rc" = 0 ] && [ $((tries -= 1)) -gt 0 ] &&
+		_rc=0
+		"$@" >"$TMP/out.log" 2>"$TMP/err.log" || _rc=$?
+		[ "$_rc" = 0 ] && [ $((_tries -= 1)) -gt 0 ] &&
 			grep -qE '^No congestion|"roots": \[\]' "$TMP/out.log" || break
 	done
-	[ "$rc" = "$want" ] || fail "$name: exit status $rc, want $want"
-	grep -qE -- "$pattern" "$TMP/err.log" || fail "$name: no word of $pattern"
-	ok "$name"
+	[ "$_rc" = "$_want" ] || fail "$_name: exit status $_rc, want $_want"
+	grep -qE -- "$_pattern" "$TMP/err.log" || fail "$_name: no word of $_pattern"
+	ok "$_name"
 }
 plain() { timeout 20 "$IBCC_BUILD/$1" "${@:2}"; }
 settings() { sim settings -j | jq -cS .rows; }
