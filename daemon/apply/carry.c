@@ -52,14 +52,14 @@ static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct i
 }
 
 /* ... within the bounds of whoever carries it out. */
-static int check_way_back(struct ibcc_state *s, const struct ibcc_bounds *bounds,
-			  const struct ibcc_plan *plan, struct ibcc_why *why)
+static int check_way_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
+			  struct ibcc_why *why)
 {
 	struct ibcc_plan undo = { 0 };
 	struct ibcc_why what = { "" };
-	int rc = way_back(s, plan, &undo, why);
+	int rc = way_back(c->state, plan, &undo, why);
 
-	if (!rc && ibcc_bounds_check(bounds, &undo, NULL, &what))
+	if (!rc && ibcc_bounds_check(&c->applier->bounds, c->topo, &undo, NULL, &what))
 		rc = ibcc_why_set(
 			why, -ERANGE,
 			"what is there now could not be put back (%s): \"ibcc-tune disable\" "
@@ -88,7 +88,7 @@ void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan)
 		return;
 	if (!way_back(c->state, plan, &undo, NULL))
 		bad = calloc(undo.n ? undo.n : 1, sizeof(*bad));
-	if (bad && ibcc_bounds_check(&c->applier->bounds, &undo, bad, NULL))
+	if (bad && ibcc_bounds_check(&c->applier->bounds, c->topo, &undo, bad, NULL))
 		for (uint32_t i = 0; i < undo.n; i++)
 			if (bad[i])
 				drop_node(plan, undo.change[i].node_guid);
@@ -108,7 +108,7 @@ static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *tx
 	sent.back = c->back;
 	rc = ibcc_applier_ready(c->applier, why);
 	if (!rc && books && !c->back)
-		rc = check_way_back(c->state, &c->applier->bounds, plan, why);
+		rc = check_way_back(c, plan, why);
 	if (!rc && books) {
 		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, &disk);
 		stored = !rc;

@@ -105,7 +105,8 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	for (uint32_t i = 0; i < plan.n; i++)
 		snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
 			 "as it was before transaction %lld", (long long)first);
-	n_bad = ibcc_bounds_drop(&wire, &plan, &what); /* its bytes come from a file */
+	/* Its bytes come from a file. */
+	n_bad = ibcc_bounds_drop(&wire, s->cycle.topo, &plan, &what);
 	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
 		 reason ? ": " : "", reason ? reason : "");
 	carry = (struct ibcc_carry){

@@ -20,19 +20,25 @@ struct ibcc_bounds {
 		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX, .sets_per_minute = 60,    \
 	}
 
-/* Is every change one that a node can be given, in whatever order the plan has them? An attribute
- * and block that exist, of a table no two blocks for one place; tables without delay at index 0 and
- * with delays that never fall, but for entries without any at the end, up to max_delay; timers up
- * to max_timer; CCTI_Min within the table, where the plan has that, and a table's limit within what
- * can be addressed. Sets bad[i] (may be NULL) for each change that is not, and *why to a sentence
- * about one. Returns their number: all of them without memory.
+/* Can management data be those of a change's attribute: of a block that exists, and with nothing in
+ * them that is none of its fields? NULL, or what is wrong.
  */
-uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *plan, bool *bad,
-			   struct ibcc_why *why);
+const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data);
+
+/* Is every change one that a node can be given, in whatever order the plan has them? Data as
+ * ibcc_bounds_data() wants them, and for a node of this kind and its ports (`t` may be NULL: then
+ * that is not looked at); of a table no two blocks for one place; tables without delay at index 0
+ * and with delays that never fall, but for entries without any at the end, up to max_delay; timers
+ * up to max_timer; CCTI_Min within the table, where the plan has that, and a table's limit within
+ * what can be addressed. Sets bad[i] (may be NULL) for each change that is not, and *why to a
+ * sentence about one. Returns their number: all of them without memory.
+ */
+uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *t,
+			   const struct ibcc_plan *plan, bool *bad, struct ibcc_why *why);
 
 /* Takes nodes with changes that are none out of a plan, and says so likewise. */
-uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, struct ibcc_plan *plan,
-			  struct ibcc_why *why);
+uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t,
+			  struct ibcc_plan *plan, struct ibcc_why *why);
 
 /* The highest CCTI_Min that a change brings, 0 if it is not about that. */
 uint8_t ibcc_bounds_ccti_min(const struct ibcc_change *c);

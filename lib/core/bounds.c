@@ -11,10 +11,15 @@
 
 #define MINUTE_NS 60e9
 
-static void to_mad(uint8_t *mad, const struct ibcc_change *c)
+static void data_to_mad(uint8_t *mad, const uint8_t *data)
 {
 	memset(mad, 0, IBCC_MAD_DATA_OFFS);
-	memcpy(mad + IBCC_MAD_DATA_OFFS, c->new_data, sizeof(c->new_data));
+	memcpy(mad + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES);
+}
+
+static void to_mad(uint8_t *mad, const struct ibcc_change *c)
+{
+	data_to_mad(mad, c->new_data);
 }
 
 /* The table that an endport has after a plan, as far as the plan tells. */
@@ -128,25 +133,147 @@ static const char *check_setting(const struct ibcc_bounds *b, const struct table
 	return NULL;
 }
 
-/* What is wrong with a change, or NULL. */
-static const char *check(const struct ibcc_bounds *b, const struct table *t,
-			 const struct ibcc_change *c)
+/* Bits that are none of a field's: packed again, data are what they were. A table's CCTI_Limit is
+ * that of the whole table in each block, which the codec does not do.
+ */
+static bool has_strange_bits(const struct ibcc_change *c, const uint8_t *data)
+{
+	struct ibcc_cc_sw_setting sw;
+	struct ibcc_cc_ca_setting ca;
+	struct ibcc_cct cct = { 0 };
+	uint8_t mad[IBCC_MAD_BYTES], again[IBCC_MAD_BYTES] = { 0 };
+
+	data_to_mad(mad, data);
+	switch (c->attr_id) {
+	case IBCC_CC_ATTR_SW_SETTING:
+		ibcc_cc_sw_setting_unpack(mad, &sw);
+		if (sw.Control_Map & ~IBCC_CC_SW_CONTROL_MAP_ALL)
+			return true;
+		ibcc_cc_sw_setting_pack(again, &sw);
+		break;
+	case IBCC_CC_ATTR_SW_PORT_SETTING:
+		for (unsigned int slot = 0;
+		     slot < (c->port_block ? c->port_block : IBCC_CC_SW_PORT_BLOCK_13); slot++) {
+			struct ibcc_cc_sw_port_element e;
+
+			ibcc_cc_sw_port_element_unpack(mad, slot, &e);
+			ibcc_cc_sw_port_element_pack(again, slot, &e);
+		}
+		break;
+	case IBCC_CC_ATTR_CA_SETTING:
+		ibcc_cc_ca_setting_unpack(mad, &ca);
+		ibcc_cc_ca_setting_pack(again, &ca);
+		break;
+	case IBCC_CC_ATTR_CCT:
+		ibcc_cc_cct_unpack(mad, c->attr_mod, &cct, &cct.limit);
+		ibcc_cc_cct_pack(again, c->attr_mod, &cct);
+		memcpy(again + IBCC_MAD_DATA_OFFS, data, 2);
+		break;
+	}
+	return memcmp(again + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES) != 0;
+}
+
+static const char *check_bits(const struct ibcc_change *c, const uint8_t *data)
+{
+	return has_strange_bits(c, data) ? "bits that are none of its fields'" : NULL;
+}
+
+const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data)
 {
 	switch (c->attr_id) {
-	case IBCC_CC_ATTR_KEY_INFO:
-	case IBCC_CC_ATTR_SW_SETTING: return c->attr_mod ? "no such block" : NULL;
+	case IBCC_CC_ATTR_KEY_INFO: return c->attr_mod ? "no such block" : NULL;
+	case IBCC_CC_ATTR_SW_SETTING:
+	case IBCC_CC_ATTR_CA_SETTING: return c->attr_mod ? "no such block" : check_bits(c, data);
 	case IBCC_CC_ATTR_SW_PORT_SETTING:
-		return c->attr_mod > UINT8_MAX / IBCC_CC_SW_PORT_BLOCK_121 ? "no such block" : NULL;
-	case IBCC_CC_ATTR_CA_SETTING: return c->attr_mod ? "no such block" : check_setting(b, t, c);
+		if (c->port_block && c->port_block != IBCC_CC_SW_PORT_BLOCK_121 &&
+		    c->port_block != IBCC_CC_SW_PORT_BLOCK_13)
+			return "blocks of a size that no switch has";
+		return c->attr_mod > UINT8_MAX / IBCC_CC_SW_PORT_BLOCK_121 ? "no such block"
+									   : check_bits(c, data);
 	case IBCC_CC_ATTR_CCT:
-		return c->attr_mod >= IBCC_CCT_MAX_BLOCKS ? "no such block"
-							  : check_block(b, t, c->attr_mod);
+		if (c->attr_mod >= IBCC_CCT_MAX_BLOCKS)
+			return "no such block";
+		return data[0] ? "a CCTI_Limit beyond 255" : check_bits(c, data);
 	}
 	return "no setting";
 }
 
-uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *plan, bool *bad,
-			   struct ibcc_why *why)
+/* What is wrong with a change, or NULL. */
+static const char *check(const struct ibcc_bounds *b, const struct table *t,
+			 const struct ibcc_change *c)
+{
+	const char *what = ibcc_bounds_data(c, c->new_data);
+
+	if (what)
+		return what;
+	if (c->attr_id == IBCC_CC_ATTR_CA_SETTING)
+		return check_setting(b, t, c);
+	return c->attr_id == IBCC_CC_ATTR_CCT ? check_block(b, t, c->attr_mod) : NULL;
+}
+
+/* Settings for all switches alike, as a subnet manager sends them, have the masks of the largest
+ * one: bits from the last port on may be set up to some port, and none behind it.
+ */
+static bool mask_fits(const struct ibcc_cc_port_mask *m, unsigned int n_ports)
+{
+	for (unsigned int p = n_ports + 1; p < UINT8_MAX; p++)
+		if (ibcc_cc_mask_test(m, p + 1) && !ibcc_cc_mask_test(m, p))
+			return false;
+	return true;
+}
+
+static const char *check_masks(const struct ibcc_change *c, unsigned int n_ports)
+{
+	struct ibcc_cc_sw_setting sw;
+	uint8_t mad[IBCC_MAD_BYTES];
+
+	to_mad(mad, c);
+	ibcc_cc_sw_setting_unpack(mad, &sw);
+	if (!mask_fits(&sw.Victim_Mask, n_ports))
+		return "a Victim_Mask with ports that the switch does not have";
+	if (!mask_fits(&sw.Credit_Mask, n_ports))
+		return "a Credit_Mask with ports that the switch does not have";
+	return NULL;
+}
+
+static const char *check_elements(const struct ibcc_change *c, unsigned int n_ports)
+{
+	unsigned int size = c->port_block ? c->port_block : IBCC_CC_SW_PORT_BLOCK_121;
+	uint8_t mad[IBCC_MAD_BYTES];
+
+	to_mad(mad, c);
+	for (unsigned int slot = 0; slot < size; slot++) {
+		struct ibcc_cc_sw_port_element e;
+
+		ibcc_cc_sw_port_element_unpack(mad, slot, &e);
+		if (c->attr_mod * size + slot > n_ports && e.Valid)
+			return "an element for a port that the switch does not have";
+	}
+	return NULL;
+}
+
+/* Is a change one for a node like this? */
+static const char *check_node(const struct ibcc_topo *t, const struct ibcc_change *c)
+{
+	uint32_t node = t ? ibcc_topo_find_guid(t, c->node_guid) : IBCC_NONE;
+	bool for_switch =
+		c->attr_id == IBCC_CC_ATTR_SW_SETTING || c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING;
+
+	if (node == IBCC_NONE || c->attr_id == IBCC_CC_ATTR_KEY_INFO)
+		return NULL;
+	if (ibcc_topo_is_switch(t, node) != for_switch)
+		return for_switch ? "a switch's setting for an adapter"
+				  : "an adapter's setting for a switch";
+	if (for_switch ? c->port != 0 : !c->port || c->port > t->node[node].n_ports)
+		return "a port that the node does not have";
+	if (!for_switch)
+		return NULL;
+	return c->attr_id == IBCC_CC_ATTR_SW_SETTING ? check_masks(c, t->node[node].n_ports)
+						     : check_elements(c, t->node[node].n_ports);
+}
+
+uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *t,
+			   const struct ibcc_plan *plan, bool *bad, struct ibcc_why *why)
 {
 	uint32_t *order = calloc(plan->n ? plan->n : 1, sizeof(*order));
 	uint32_t n = 0, from, end, i;
@@ -164,17 +291,19 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *
 	/* Plans may come from anybody: what belongs together need not stand together. */
 	qsort_r(order, plan->n, sizeof(*order), by_endport, (void *)(uintptr_t)plan);
 	for (from = 0; from < plan->n; from = end) {
-		struct table t;
+		struct table table;
 
 		for (end = from + 1; end < plan->n && same_endport(&plan->change[order[from]],
 								   &plan->change[order[end]]);
 		     end++)
 			;
-		t = table_of(plan, order + from, end - from);
+		table = table_of(plan, order + from, end - from);
 		for (i = from; i < end; i++) {
 			const struct ibcc_change *c = &plan->change[order[i]];
-			const char *what = check(b, &t, c);
+			const char *what = check(b, &table, c);
 
+			if (!what)
+				what = check_node(t, c);
 			if (bad)
 				bad[order[i]] = what;
 			if (what && !n++)
@@ -187,13 +316,14 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_plan *
 	return n;
 }
 
-uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, struct ibcc_plan *plan, struct ibcc_why *why)
+uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t,
+			  struct ibcc_plan *plan, struct ibcc_why *why)
 {
 	bool *bad = calloc(plan->n ? plan->n : 1, sizeof(*bad));
 	uint32_t n_bad, n = 0, from, end, i;
 
 	/* Without memory to tell them apart none of them goes. */
-	n_bad = ibcc_bounds_check(b, plan, bad, why);
+	n_bad = ibcc_bounds_check(b, t, plan, bad, why);
 	for (from = 0; n_bad && bad && from < plan->n; from = end) {
 		bool out = false;
 

@@ -44,7 +44,7 @@ static void plan_ca(struct fixture *x, uint64_t guid, uint16_t limit, uint8_t mi
 static uint32_t check(struct fixture *x)
 {
 	x->why.text[0] = '\0';
-	return ibcc_bounds_check(&x->b, &x->plan, NULL, &x->why);
+	return ibcc_bounds_check(&x->b, NULL, &x->plan, NULL, &x->why);
 }
 
 static void assert_bad(struct fixture *x, uint32_t n, const char *word)
@@ -120,7 +120,7 @@ static void test_settings(void **state)
 
 	(void)state;
 	plan_ca(&x, 0xabc, 63, 64, 1);
-	assert_int_equal(ibcc_bounds_check(&x.b, &x.plan, bad, &x.why), 1);
+	assert_int_equal(ibcc_bounds_check(&x.b, NULL, &x.plan, bad, &x.why), 1);
 	assert_true(bad[0] && !bad[1]);
 	assert_non_null(strstr(x.why.text, "CCTI_Min"));
 	assert_non_null(strstr(x.why.text, "0x0000000000000abc port 1"));
@@ -146,15 +146,117 @@ static void test_drop(void **state)
 	plan_ca(&x, 1, 63, 0, 1);
 	plan_ca(&x, 2, 127, 0, 1);
 	plan_ca(&x, 3, 63, 0, 1);
-	assert_int_equal(ibcc_bounds_drop(&x.b, &x.plan, &x.why), 0);
+	assert_int_equal(ibcc_bounds_drop(&x.b, NULL, &x.plan, &x.why), 0);
 	assert_int_equal(x.plan.n, 7);
 	x.plan.change[3].attr_id = 0x99;
-	assert_int_equal(ibcc_bounds_drop(&x.b, &x.plan, &x.why), 1);
+	assert_int_equal(ibcc_bounds_drop(&x.b, NULL, &x.plan, &x.why), 1);
 	assert_non_null(strstr(x.why.text, "0x0000000000000002"));
 	assert_int_equal(x.plan.n, 4);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(x.plan.change[i].node_guid, i < 2 ? 1 : 3);
 	ibcc_plan_fini(&x.plan);
+}
+
+/* A plan of a switch's setting with the ports of a mask from `first` on up to `last`. */
+static void plan_masks(struct fixture *x, const struct ibcc_topo *t, unsigned int first,
+		       unsigned int last, bool victims)
+{
+	struct ibcc_endport_cc ep = { .sw.Threshold = 3 };
+	struct ibcc_change c = { .node_guid = t->node[LUSTRE_SW1].guid,
+				 .lid = 7,
+				 .attr_id = IBCC_CC_ATTR_SW_SETTING };
+
+	for (unsigned int p = first; p <= last; p++)
+		ibcc_cc_mask_assign(victims ? &ep.sw.Victim_Mask : &ep.sw.Credit_Mask, p, true);
+	assert_true(ibcc_settings_pack(&ep, c.attr_id, 0, c.new_data));
+	assert_int_equal(ibcc_plan_append(&x->plan, &c), 0);
+}
+
+static void assert_fits(struct fixture *x, const struct ibcc_topo *t, const char *word)
+{
+	x->why.text[0] = '\0';
+	assert_int_equal(ibcc_bounds_check(&x->b, t, &x->plan, NULL, &x->why), word ? 1 : 0);
+	if (word && !strstr(x->why.text, word))
+		fail_msg("%s", x->why.text);
+	ibcc_plan_fini(&x->plan);
+}
+
+/* Switches with 8 ports, and adapters with one. */
+static void test_nodes(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct fixture x = setup();
+	struct ibcc_change c = { .lid = 7, .attr_id = IBCC_CC_ATTR_SW_PORT_SETTING };
+
+	(void)state;
+	plan_masks(&x, t, 0, 8, true);
+	assert_fits(&x, t, NULL);
+	/* As a subnet manager sets all switches alike, also those with fewer ports. */
+	plan_masks(&x, t, 0, 255, true);
+	assert_fits(&x, t, NULL);
+	plan_masks(&x, t, 1, 36, false);
+	assert_fits(&x, t, NULL);
+	plan_masks(&x, t, 100, 237, true);
+	assert_fits(&x, t, "a Victim_Mask with ports that the switch does not have");
+	plan_masks(&x, t, 10, 10, false);
+	assert_fits(&x, t, "a Credit_Mask with ports that the switch does not have");
+	/* Without the fabric nobody can tell. */
+	plan_masks(&x, t, 100, 237, true);
+	assert_fits(&x, NULL, NULL);
+
+	c.node_guid = t->node[LUSTRE_SW1].guid;
+	c.port_block = IBCC_CC_SW_PORT_BLOCK_121;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct ibcc_cc_sw_port_element e = { .Valid = 1, .Threshold = 3 };
+		uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+
+		ibcc_cc_sw_port_element_pack(mad, 8 + i, &e);
+		memcpy(c.new_data, mad + IBCC_MAD_DATA_OFFS, sizeof(c.new_data));
+		assert_int_equal(ibcc_plan_append(&x.plan, &c), 0);
+		assert_fits(&x, t,
+			    i ? "an element for a port that the switch does not have" : NULL);
+	}
+	memset(c.new_data, 0, sizeof(c.new_data));
+	c.node_guid = t->node[LUSTRE_SRC1].guid;
+	c.port = 1;
+	assert_int_equal(ibcc_plan_append(&x.plan, &c), 0);
+	assert_fits(&x, t, "a switch's setting for an adapter");
+	c.attr_id = IBCC_CC_ATTR_CA_SETTING;
+	c.port = 2;
+	assert_int_equal(ibcc_plan_append(&x.plan, &c), 0);
+	assert_fits(&x, t, "a port that the node does not have");
+	c.node_guid = t->node[LUSTRE_SW1].guid;
+	assert_int_equal(ibcc_plan_append(&x.plan, &c), 0);
+	assert_fits(&x, t, "an adapter's setting for a switch");
+	ibcc_topo_free(t);
+}
+
+/* Bytes behind an attribute, and between its fields. */
+static void test_strange_bits(void **state)
+{
+	static const struct {
+		uint16_t attr_id;
+		uint8_t port_block, at;
+	} cases[] = {
+		{ IBCC_CC_ATTR_SW_SETTING, 0, 0 },
+		{ IBCC_CC_ATTR_SW_SETTING, 0, 191 },
+		{ IBCC_CC_ATTR_SW_PORT_SETTING, IBCC_CC_SW_PORT_BLOCK_121, 128 },
+		{ IBCC_CC_ATTR_CA_SETTING, 0, 10 },
+		{ IBCC_CC_ATTR_CA_SETTING, 0, 191 },
+		{ IBCC_CC_ATTR_CCT, 0, 2 },
+		{ IBCC_CC_ATTR_CCT, 0, 191 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ibcc_change c = { .attr_id = cases[i].attr_id,
+					 .port_block = cases[i].port_block };
+
+		assert_null(ibcc_bounds_data(&c, c.new_data));
+		c.new_data[cases[i].at] = 1;
+		assert_string_equal(ibcc_bounds_data(&c, c.new_data),
+				    "bits that are none of its fields'");
+	}
 }
 
 static void test_nonsense(void **state)
@@ -208,9 +310,10 @@ static void test_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),     cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_settings), cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_budget),   cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_good),         cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_settings),     cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_strange_bits), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_budget),       cmocka_unit_test(test_drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
