@@ -155,7 +155,7 @@ static bool is_nothing_left(struct ibcc_service *s, int64_t from)
 {
 	struct ibcc_plan joined = { 0 };
 	int64_t first = 0;
-	int rc = from ? ibcc_state_undo(s->state, from, &joined, &first, NULL) : 0;
+	int rc = from ? ibcc_state_undo(s->state, from, &joined, &first, NULL, NULL) : 0;
 
 	ibcc_plan_fini(&joined);
 	return rc == -ENOENT;

@@ -85,6 +85,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	struct ibcc_plan joined = { 0 }, undo = { 0 }, plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry = { 0 };
+	struct ibcc_damage damage = { 0 };
 	struct ibcc_why what = { "" };
 	char summary[96 + IBCC_WHY_BYTES];
 	uint64_t gone_guid = 0;
@@ -96,7 +97,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	if (!rc && ibcc_service_check_state(s, why) == -ENOMEM)
 		rc = -ENOMEM;
 	if (!rc)
-		rc = ibcc_state_undo(s->state, from, &joined, &first, why);
+		rc = ibcc_state_undo(s->state, from, &joined, &first, &damage, why);
 	if (!rc && (ibcc_plan_reverse(&joined, &undo) ||
 		    ibcc_service_address(s->cycle.topo, &undo, &plan, &n_gone, &gone_guid)))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
@@ -114,7 +115,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 		.txn = { .who = r->who,
 			 .action = "rollback",
 			 .summary = summary,
-			 .undoes_from = n_gone + n_bad ? 0 : first },
+			 .undoes_from = n_gone + n_bad + damage.n ? 0 : first },
 		.back = true,
 	};
 	rc = ibcc_service_carry(s, carry, &plan, &res, why);
@@ -125,6 +126,12 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 				  "fabric%s; repeat the rollback when it is back",
 				  n_gone, (unsigned long long)gone_guid,
 				  n_gone > 1 ? " (or others)" : "");
+	else if (!rc && damage.n)
+		rc = ibcc_why_set(
+			why, -ERANGE,
+			"%u settings could not be restored, as their rows of the state file are "
+			"damaged: %s; \"ibcc-tune disable\" takes them off",
+			damage.n, damage.first.text);
 	else if (!rc && n_bad)
 		rc = ibcc_why_set(
 			why, -ERANGE,
@@ -238,6 +245,9 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	ibcc_service_wrote(s, &res);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
+	/* All is off for certain, so nobody needs what the damaged rows once said. */
+	if (!rc)
+		rc = ibcc_state_give_up_damaged(s->state, why);
 	if (!rc || res.set_mads)
 		ibcc_service_drop_trial(s, "switched off", r->who);
 	if (!rc || ibcc_result_may_have_written(&res))

@@ -135,6 +135,8 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 			    : insert_txn(s, txn, &new_id);
 	if (!rc)
 		rc = insert_changes(s, new_id, plan, t);
+	if (!rc)
+		rc = ibcc_state_seal(s, new_id, s->first_seq);
 	if (!rc && txn->confirm_s && !txn->extends)
 		rc = ibcc_state_insert_trial(s, new_id, txn->confirm_s);
 	if (!rc)
@@ -167,10 +169,11 @@ static int update_changes(struct ibcc_state *s, int64_t id, const struct ibcc_re
 	uint32_t i;
 	int rc = 0;
 
-	if (sqlite3_prepare_v2(s->db,
-			       "UPDATE change SET outcome = ?, err = ?, status = ?"
-			       " WHERE txn = ? AND seq = ?",
-			       -1, &st, NULL))
+	if (sqlite3_prepare_v2(
+		    s->db,
+		    "UPDATE change AS c SET outcome = ?1, err = ?2, status = ?3,"
+		    " sum = " IBCC_STATE_CHANGE_RESUM("?1") " WHERE txn = ?4 AND seq = ?5",
+		    -1, &st, NULL))
 		return -EIO;
 	for (i = 0; !rc && i < r->n; i++) {
 		const struct ibcc_change_result *c = &r->change[i];
@@ -192,8 +195,8 @@ static int update_txn(struct ibcc_state *s, int64_t id, int err, const char *tex
 	int rc = -EIO;
 
 	if (sqlite3_prepare_v2(s->db,
-			       "UPDATE txn SET outcome = ?1, detail = ?2, ended = unixepoch()"
-			       " WHERE id = ?3",
+			       "UPDATE txn AS t SET outcome = ?1, detail = ?2, ended = unixepoch(),"
+			       " sum = " IBCC_STATE_TXN_RESUM("t.undone_by", "?1") " WHERE id = ?3",
 			       -1, &st, NULL))
 		return -EIO;
 	if (!bind_text(st, 1, txn_outcome(err)) && !bind_text(st, 2, err ? text : "") &&
@@ -205,11 +208,15 @@ static int update_txn(struct ibcc_state *s, int64_t id, int err, const char *tex
 
 static int mark_undone(struct ibcc_state *s, int64_t id)
 {
-	return ibcc_state_run(s,
-			      "UPDATE txn SET undone_by = ?1 WHERE undone_by IS NULL"
-			      " AND action <> 'rollback' AND id < ?1 AND id >="
-			      " (SELECT undoes_from FROM txn WHERE id = ?1 AND undoes_from > 0)",
-			      &id, 1, NULL, 0);
+	return ibcc_state_run(
+		s,
+		"UPDATE txn AS t SET undone_by = ?1,"
+		" sum = " IBCC_STATE_TXN_RESUM(
+			"?1", "t.outcome") " WHERE undone_by IS NULL"
+					   " AND action <> 'rollback' AND id < ?1 AND id >="
+					   " (SELECT undoes_from FROM txn WHERE id = ?1 AND "
+					   "undoes_from > 0)",
+		&id, 1, NULL, 0);
 }
 
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,

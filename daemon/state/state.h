@@ -20,6 +20,18 @@
 
 struct ibcc_state;
 
+/* Settings of ours of which the file does not know any more what was there before us, or what we
+ * wrote, since rows of it are damaged.
+ */
+struct ibcc_damage {
+	uint32_t n;
+	/* Of damaged rows that do not even say whose they are, the oldest transaction: what seems
+	 * to have been written later for the first time may have been written there. 0: none.
+	 */
+	int64_t unplaced;
+	struct ibcc_why first; /* names the first of them */
+};
+
 /* Who wants a transaction, and why. */
 struct ibcc_txn {
 	const char *who;     /* "ibcc-tuned", "root (uid 0, pid 123)" */
@@ -76,11 +88,14 @@ void ibcc_state_close(struct ibcc_state *s);
  */
 int ibcc_state_claim(struct ibcc_state *s);
 
-/* Why nothing can be written down, and what to do about it; NULL if the last write succeeded. */
+/* Why nothing can be written down, or what of it is damaged, and what to do about it; NULL if the
+ * last write succeeded and all is sound.
+ */
 const char *ibcc_state_trouble(const struct ibcc_state *s);
 
-/* Finds out whether the file is still at its place and, after trouble, tries it again, and writes
- * down what could not be. Returns 0 or -EIO with the trouble, -ENOMEM.
+/* Finds out whether the file is still at its place, whether what is ours can be read from it and,
+ * after trouble, tries it again, and writes down what could not be. Returns 0 or -EIO with the
+ * trouble, -ENOMEM.
  */
 int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why);
 
@@ -122,13 +137,16 @@ bool ibcc_state_is_known(struct ibcc_state *s);
 bool ibcc_state_is_ahead(const struct ibcc_state *s);
 
 /* Joins the transactions from `from` on (0: all) that are not taken back into one plan, oldest old
- * value to newest new value for each attribute; its reverse takes them back. *first is the number
- * of the oldest (0: none, and the plan is empty). -ENOENT: there is no transaction `from` that
- * could be taken back; -EIO: the file cannot be read, and of all transactions nothing is known from
- * before either; -ENOMEM.
+ * value to newest new value for each attribute; its reverse takes them back. What is damaged is
+ * left out, and told in *damage (may be NULL). *first is the number of the oldest (0: none, and the
+ * plan is empty). -ENOENT: there is no transaction `from` that could be taken back; -EIO: the file
+ * cannot be read, and of all transactions nothing is known from before either; -ENOMEM.
  */
 int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
-		    struct ibcc_why *why);
+		    struct ibcc_damage *damage, struct ibcc_why *why);
+
+/* Nothing is to be taken back of what is damaged: all is off. -EIO. */
+int ibcc_state_give_up_damaged(struct ibcc_state *s, struct ibcc_why *why);
 
 /* Tells what became of a change, by looking at the fabric: "verified", "unmade" (it is as before),
  * "differs"; NULL: it cannot be known now. May write the node's LID into it.

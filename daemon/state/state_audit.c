@@ -10,7 +10,8 @@
  * did not answer. (The transaction that is being carried out is open.)
  */
 #define UNSETTLED                                                                                  \
-	" t.outcome IN ('interrupted', 'broken', 'partial') AND"                                   \
+	IBCC_STATE_SOUND                                                                           \
+	" AND t.outcome IN ('interrupted', 'broken', 'partial') AND"                               \
 	" c.attr_id <> 18 AND (c.outcome = 'pending' OR"                                           \
 	" (c.outcome = 'failed' AND c.err <> ?1))"
 
@@ -34,9 +35,8 @@ static int add(struct list *l, sqlite3_stmt *st)
 	item += l->n;
 	item->txn = sqlite3_column_int64(st, 8);
 	item->seq = sqlite3_column_int64(st, 9);
-	if (ibcc_state_read_change(st, &item->change))
-		return -EIO;
-	l->n++;
+	if (!ibcc_state_read_change(st, &item->change))
+		l->n++;
 	return 0;
 }
 
@@ -48,7 +48,7 @@ static int find_unsettled(struct ibcc_state *s, struct list *l)
 	if (!sqlite3_prepare_v2(s->db,
 				"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old,"
 				" c.new, c.port_block, c.txn, c.seq"
-				" FROM change AS c JOIN txn AS t ON t.id = c.txn WHERE" UNSETTLED,
+				" FROM change AS c JOIN txn AS t ON t.id = c.txn WHERE " UNSETTLED,
 				-1, &st, NULL) &&
 	    !sqlite3_bind_int(st, 1, -EREMOTEIO))
 		while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW)
@@ -62,8 +62,11 @@ static int store(struct ibcc_state *s, const struct unsettled *u, const char *ou
 	sqlite3_stmt *st = NULL;
 	int rc = -EIO;
 
-	if (!sqlite3_prepare_v2(s->db, "UPDATE change SET outcome = ? WHERE txn = ? AND seq = ?",
-				-1, &st, NULL) &&
+	if (!sqlite3_prepare_v2(
+		    s->db,
+		    "UPDATE change AS c SET outcome = ?1,"
+		    " sum = " IBCC_STATE_CHANGE_RESUM("?1") " WHERE txn = ?2 AND seq = ?3",
+		    -1, &st, NULL) &&
 	    !sqlite3_bind_text(st, 1, outcome, -1, SQLITE_TRANSIENT) &&
 	    !sqlite3_bind_int64(st, 2, u->txn) && !sqlite3_bind_int64(st, 3, u->seq) &&
 	    sqlite3_step(st) == SQLITE_DONE)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the state file says is ours, in memory: the way back, and what should be on the fabric. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <ibcc/bounds.h>
 
 #include "daemon/state/state_db.h"
 
@@ -28,8 +31,9 @@ int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
 /* By attribute, and for each by time. */
 static const char book_sql[] =
 	"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
-	" t.id, t.action, c.outcome = 'verified'" IBCC_STATE_LIVE " AND t.id >= ?1"
-	" ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, t.id, c.seq";
+	" c.txn, t.action, c.outcome = 'verified', " IBCC_STATE_PLACE_SOUND
+	", " IBCC_STATE_CHANGE_SOUND ", " IBCC_STATE_TXN_SOUND IBCC_STATE_LIVE " AND c.txn >= ?1"
+	" ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, c.txn, c.seq";
 static const char is_live_sql[] =
 	"SELECT 1" IBCC_STATE_LIVE " AND t.id = ?1 AND t.action <> 'rollback' LIMIT 1";
 
@@ -40,8 +44,72 @@ static enum ibcc_book_act act_of(const char *action)
 	return action && !strcmp(action, "disable") ? IBCC_BOOK_OFF : IBCC_BOOK_MAKE;
 }
 
-int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b)
+/* What is wrong with a row; NULL: nothing, and it is in *c. */
+static const char *read_row(sqlite3_stmt *st, struct ibcc_change *c)
 {
+	const char *what;
+
+	if (ibcc_state_read_change(st, c))
+		return "it has not the length of an attribute";
+	if (sqlite3_column_int(st, 12))
+		return sqlite3_column_int(st, 13) ? NULL
+						  : "its transaction does not match its checksum";
+	what = ibcc_bounds_data(c, c->old_data);
+	if (!what)
+		what = ibcc_bounds_data(c, c->new_data);
+	return what ? what : "it does not match its checksum";
+}
+
+static void count_damaged(struct ibcc_damage *d, uint64_t guid, unsigned int port, uint16_t attr_id,
+			  int64_t txn, const char *what)
+{
+	if (!d->n++)
+		ibcc_why_set(&d->first, 0,
+			     "node 0x%016" PRIx64 " port %u, %s of transaction %lld: %s", guid,
+			     port, ibcc_cc_attr_name(attr_id), (long long)txn, what);
+}
+
+/* Notes whose row is damaged. Rows come by attribute, so those of one stand together. */
+static int note_damaged(struct ibcc_damage *d, struct ibcc_plan *places, sqlite3_stmt *st,
+			const char *what)
+{
+	const struct ibcc_change *last = places->n ? &places->change[places->n - 1] : NULL;
+	struct ibcc_change c = { .node_guid = (uint64_t)sqlite3_column_int64(st, 0),
+				 .port = (uint8_t)sqlite3_column_int(st, 1),
+				 .attr_id = (uint16_t)sqlite3_column_int(st, 2),
+				 .attr_mod = (uint32_t)sqlite3_column_int64(st, 3) };
+	int64_t txn = sqlite3_column_int64(st, 8);
+
+	if (!sqlite3_column_int(st, 11) && (!d->unplaced || txn < d->unplaced))
+		d->unplaced = txn > 0 ? txn : 1;
+	if (last && last->node_guid == c.node_guid && last->port == c.port &&
+	    last->attr_id == c.attr_id && last->attr_mod == c.attr_mod)
+		return 0;
+	count_damaged(d, c.node_guid, c.port, c.attr_id, txn, what);
+	return ibcc_plan_append(places, &c);
+}
+
+/* Of a damaged attribute neither the value before us is known for certain, nor the last one. */
+static void drop_damaged(struct ibcc_book *b, const struct ibcc_plan *places, struct ibcc_damage *d)
+{
+	uint32_t i;
+
+	for (i = 0; i < places->n; i++)
+		ibcc_book_drop(b, &places->change[i]);
+	for (i = 0; d->unplaced && i < b->n; i++)
+		if (b->entry[i]->first_txn > d->unplaced)
+			count_damaged(d, b->entry[i]->node_guid, b->entry[i]->port,
+				      b->entry[i]->attr_id, b->entry[i]->first_txn,
+				      "an earlier row, which is damaged, may be about it");
+	if (d->unplaced)
+		ibcc_book_forget(b, d->unplaced + 1);
+}
+
+int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b,
+			 struct ibcc_damage *damage)
+{
+	struct ibcc_damage d = { 0 };
+	struct ibcc_plan places = { 0 };
 	struct ibcc_change c;
 	sqlite3_stmt *st = NULL;
 	int rc = -EIO, step = SQLITE_ERROR;
@@ -49,13 +117,18 @@ int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b
 	if (!sqlite3_prepare_v2(s->db, book_sql, -1, &st, NULL) && !sqlite3_bind_int64(st, 1, from))
 		rc = 0;
 	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
-		rc = ibcc_state_read_change(st, &c);
-		if (!rc)
-			rc = ibcc_book_note(b, &c, sqlite3_column_int64(st, 8),
-					    act_of((const char *)sqlite3_column_text(st, 9)),
-					    sqlite3_column_int(st, 10));
+		const char *what = read_row(st, &c);
+
+		rc = what ? note_damaged(&d, &places, st, what)
+			  : ibcc_book_note(b, &c, sqlite3_column_int64(st, 8),
+					   act_of((const char *)sqlite3_column_text(st, 9)),
+					   sqlite3_column_int(st, 10));
 	}
 	sqlite3_finalize(st);
+	drop_damaged(b, &places, &d);
+	ibcc_plan_fini(&places);
+	if (damage)
+		*damage = d;
 	return rc ? rc : step == SQLITE_DONE ? 0 : -EIO;
 }
 
@@ -82,6 +155,7 @@ static void find_newest(struct ibcc_state *s)
 int ibcc_state_load_book(struct ibcc_state *s)
 {
 	struct ibcc_book fresh = { 0 };
+	struct ibcc_damage damage;
 	int64_t version;
 	int rc;
 
@@ -90,13 +164,14 @@ int ibcc_state_load_book(struct ibcc_state *s)
 	version = s->db ? data_version(s) : -1;
 	if (s->book_fresh && version == s->data_version)
 		return 0;
-	rc = s->db ? ibcc_state_read_book(s, 0, &fresh) : -EIO;
+	rc = s->db ? ibcc_state_read_book(s, 0, &fresh, &damage) : -EIO;
 	if (rc) {
 		ibcc_book_fini(&fresh);
 		return rc == -EIO && s->whole ? 0 : rc;
 	}
 	ibcc_book_fini(&s->book);
 	s->book = fresh;
+	s->damage = damage;
 	s->book_fresh = true;
 	s->whole = true;
 	s->data_version = version;
@@ -185,7 +260,7 @@ static bool is_pruned(struct ibcc_state *s, int64_t id)
  * transaction of that moment ended.
  */
 static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
-		     struct ibcc_why *why)
+		     struct ibcc_damage *damage, struct ibcc_why *why)
 {
 	struct ibcc_book part = { 0 };
 	bool live = false;
@@ -202,7 +277,7 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 				    "there is no transaction %lld that could be taken back",
 				    (long long)from);
 	if (!rc)
-		rc = ibcc_state_read_book(s, from, &part);
+		rc = ibcc_state_read_book(s, from, &part, damage);
 	if (!rc)
 		rc = ibcc_book_joined(&part, joined, first);
 	ibcc_book_fini(&part);
@@ -216,13 +291,15 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 }
 
 int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
-		    struct ibcc_why *why)
+		    struct ibcc_damage *damage, struct ibcc_why *why)
 {
 	int rc;
 
 	if (from > 0)
-		return undo_from(s, from, joined, first, why);
+		return undo_from(s, from, joined, first, damage, why);
 	rc = ibcc_state_load_book(s);
+	if (damage)
+		*damage = s->damage;
 	if (rc == -EIO || (!rc && !s->whole))
 		return ibcc_why_set(
 			why, -EIO,

@@ -29,6 +29,8 @@ struct ibcc_state {
 	bool ahead;      /* it has what could not be written down */
 	int64_t newest;  /* transaction in it */
 	int64_t data_version;
+	struct ibcc_damage damage; /* of what the book was read from */
+	struct ibcc_why damage_text;
 	/* Of the transaction that is open; borrowed. */
 	const struct ibcc_txn *txn;
 	const struct ibcc_plan *plan;
@@ -42,20 +44,46 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
 		   const char *const *text, int n_text);
 
-/* Changes that say what is on the fabric because of us, or because of what we took back in part.
- * Keys (attribute 0x12) are not stored, and are no settings.
+/* Checksums of rows, in SQL: of where a change was made, of all that counts of a change (c), and of
+ * its transaction (t). Who updates a column gives the new value, and keeps the old sum of a row
+ * that is damaged: see IBCC_STATE_RESUM.
  */
+#define IBCC_STATE_PLACE_SUM "row_sum(c.txn, c.seq, c.node_guid, c.port, c.attr_id, c.attr_mod)"
+#define IBCC_STATE_CHANGE_SUM(outcome)                                                             \
+	"row_sum(c.txn, c.seq, c.node_guid, c.port, c.lid, c.attr_id, c.attr_mod, c.port_block,"   \
+	" c.old, c.new, " outcome ")"
+#define IBCC_STATE_TXN_SUM(undone_by, outcome)                                                     \
+	"row_sum(t.id, t.action, t.undoes_from, " undone_by ", " outcome ")"
+#define IBCC_STATE_PLACE_SOUND            "c.place_sum IS " IBCC_STATE_PLACE_SUM
+#define IBCC_STATE_CHANGE_SOUND           "c.sum IS " IBCC_STATE_CHANGE_SUM("c.outcome")
+#define IBCC_STATE_TXN_SOUND              "t.sum IS " IBCC_STATE_TXN_SUM("t.undone_by", "t.outcome")
+#define IBCC_STATE_RESUM(sound, sum, old) "iif(" sound ", " sum ", " old ")"
+#define IBCC_STATE_CHANGE_RESUM(outcome)                                                           \
+	IBCC_STATE_RESUM(IBCC_STATE_CHANGE_SOUND, IBCC_STATE_CHANGE_SUM(outcome), "c.sum")
+#define IBCC_STATE_TXN_RESUM(undone_by, outcome)                                                   \
+	IBCC_STATE_RESUM(IBCC_STATE_TXN_SOUND, IBCC_STATE_TXN_SUM(undone_by, outcome), "t.sum")
+
+/* Changes that say what is on the fabric because of us, or because of what we took back in part,
+ * and those that are damaged, so that they may say anything. Keys (attribute 0x12) are not stored,
+ * and are no settings.
+ */
+#define IBCC_STATE_SOUND "(" IBCC_STATE_CHANGE_SOUND " AND " IBCC_STATE_TXN_SOUND ")"
 #define IBCC_STATE_LIVE                                                                            \
-	" FROM change AS c JOIN txn AS t ON t.id = c.txn"                                          \
-	" WHERE t.undone_by IS NULL AND t.outcome <> 'refused'"                                    \
-	" AND c.outcome NOT IN ('skipped', 'dry', 'unmade') AND c.attr_id <> 18"
+	" FROM change AS c LEFT JOIN txn AS t ON t.id = c.txn"                                     \
+	" WHERE NOT (" IBCC_STATE_TXN_SOUND                                                        \
+	" AND (t.undone_by IS NOT NULL OR t.outcome = 'refused'))"                                 \
+	" AND NOT (" IBCC_STATE_CHANGE_SOUND                                                       \
+	" AND (c.outcome IN ('skipped', 'dry', 'unmade', 'damaged') OR c.attr_id = 18))"
 
 /* Brings the book up to date; what is known stays where the file cannot be read. -EIO: nothing is
  * known; -ENOMEM.
  */
 int ibcc_state_load_book(struct ibcc_state *s);
-/* Reads the changes of transactions from `from` on into an empty book. -EIO, -ENOMEM. */
-int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b);
+/* Reads the changes of transactions from `from` on into an empty book, and says what is left out of
+ * it since it is damaged. -EIO, -ENOMEM.
+ */
+int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b,
+			 struct ibcc_damage *damage);
 /* Takes into the book what became of the open transaction; see ibcc_state_end(). */
 void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err);
 
@@ -82,5 +110,16 @@ int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);
  * -EIO: no change of ours looks like that.
  */
 int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c);
+
+/* state_sum.c: the function row_sum() for a connection; a code of SQLite. */
+int ibcc_state_add_sums(sqlite3 *db);
+/* Gives the tables of a file of version 1 their sums; to be called within a commit, which also sets
+ * the version. A code of SQLite.
+ */
+int ibcc_state_migrate_sums(sqlite3 *db);
+/* The same for one who can only read: all rows look as if they had their sums. */
+int ibcc_state_pretend_sums(sqlite3 *db);
+/* Sums of a transaction that was just inserted, and of its changes from a number on. -EIO. */
+int ibcc_state_seal(struct ibcc_state *s, int64_t id, int64_t first_seq);
 
 #endif

@@ -13,14 +13,18 @@
 
 #include "daemon/state/state_db.h"
 
-#define VERSION 1
-#define BUSY_MS 5000 /* somebody else writes, or reads while we write */
+#define VERSION              2
+#define VERSION_WITHOUT_SUMS 1
+#define BUSY_MS              5000 /* somebody else writes, or reads while we write */
 
-/* Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
+/* Since version 2 rows have checksums, see state_sum.c.
+ *
+ * Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
  * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
- * lost on the way), interrupted (we were). A change that was found not made later is "unmade".
- * Outcomes of a trial: pending, confirmed, taken back, switched off, refused. What was measured is
- * a list of numbers, see enum ibcc_sample_field.
+ * lost on the way), interrupted (we were). A change that was found not made later is "unmade", and
+ * "damaged" is one whose row was damaged when somebody had all settings taken off. Outcomes of a
+ * trial: pending, confirmed, taken back, switched off, refused. What was measured is a list of
+ * numbers, see enum ibcc_sample_field.
  *
  * A write-ahead log would be faster, but who moves the file aside leaves that behind, and with it
  * what was written last; and the next file at its place takes it for its own.
@@ -35,7 +39,7 @@ static const char schema[] =
 	"ended INTEGER,"
 	" who TEXT NOT NULL, action TEXT NOT NULL, via TEXT NOT NULL, summary TEXT NOT NULL,"
 	" undoes_from INTEGER NOT NULL, undone_by INTEGER,"
-	" outcome TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '');"
+	" outcome TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '', sum INTEGER);"
 	"CREATE TABLE IF NOT EXISTS change ("
 	" txn INTEGER NOT NULL REFERENCES txn (id) ON DELETE CASCADE, seq INTEGER NOT NULL,"
 	" node_guid INTEGER NOT NULL, node TEXT NOT NULL, port INTEGER NOT NULL,"
@@ -43,7 +47,8 @@ static const char schema[] =
 	" port_block INTEGER NOT NULL,"
 	" old BLOB NOT NULL, new BLOB NOT NULL, reason TEXT NOT NULL,"
 	" outcome TEXT NOT NULL, err INTEGER NOT NULL DEFAULT 0,"
-	" status INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (txn, seq)) WITHOUT ROWID;"
+	" status INTEGER NOT NULL DEFAULT 0, place_sum INTEGER, sum INTEGER,"
+	" PRIMARY KEY (txn, seq)) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS trial ("
 	" txn INTEGER PRIMARY KEY REFERENCES txn (id) ON DELETE CASCADE,"
 	" within INTEGER NOT NULL, until INTEGER NOT NULL, outcome TEXT NOT NULL,"
@@ -55,14 +60,14 @@ static const char schema[] =
 	" txn INTEGER PRIMARY KEY REFERENCES txn (id) ON DELETE CASCADE, text TEXT NOT NULL);"
 	"CREATE TABLE IF NOT EXISTS sample (at INTEGER PRIMARY KEY, value TEXT NOT NULL);"
 	"CREATE TABLE IF NOT EXISTS note (key TEXT PRIMARY KEY, text TEXT NOT NULL);"
-	"PRAGMA user_version = 1;"
+	"PRAGMA user_version = 2;"
 	"COMMIT;";
 
 /* db: NULL if there was not even memory for one. */
 static const char *reason(sqlite3 *db, int code)
 {
 	switch (code) {
-	case SQLITE_MISMATCH: return "is of a later version";
+	case SQLITE_MISMATCH: return "was written by a later version of ibcc-tuned";
 	case SQLITE_CANTOPEN: return "is not there, or cannot be opened";
 	case SQLITE_READONLY_ROLLBACK:
 		return "a program was killed while it wrote, and what is half written must be "
@@ -77,6 +82,9 @@ static const char *next_step(int code)
 		return "start ibcc-tuned, or run this program as a user who may write it and its "
 		       "folder";
 	switch (code & 0xff) {
+	case SQLITE_MISMATCH:
+		return "keep it, and install that version again for what a rollback needs, or move "
+		       "it aside after \"ibcc-tune disable\"";
 	case SQLITE_OK: return "another one is begun";
 	case SQLITE_FULL: return "make room on its file system";
 	case SQLITE_READONLY:
@@ -113,7 +121,9 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
 
 const char *ibcc_state_trouble(const struct ibcc_state *s)
 {
-	return s->trouble.text[0] ? s->trouble.text : NULL;
+	if (s->trouble.text[0])
+		return s->trouble.text;
+	return s->damage_text.text[0] ? s->damage_text.text : NULL;
 }
 
 bool ibcc_state_is_ahead(const struct ibcc_state *s)
@@ -151,11 +161,16 @@ static int close_orphans(struct ibcc_state *s, sqlite3 *db)
 	int rc = sqlite3_create_function(db, "alive", 1, SQLITE_UTF8, s, sql_alive, NULL, NULL);
 
 	if (!rc)
-		rc = sqlite3_exec(db,
-				  "UPDATE txn SET outcome = 'interrupted', ended = unixepoch(),"
-				  " detail = 'the program ended while this was carried out'"
-				  " WHERE outcome = 'open' AND NOT alive(pid)",
-				  NULL, NULL, NULL);
+		rc = sqlite3_exec(
+			db,
+			"UPDATE txn AS t SET outcome = 'interrupted', ended = unixepoch(),"
+			" sum = " IBCC_STATE_TXN_RESUM(
+				"t.undone_by",
+				"'interrupted'") ","
+						 " detail = 'the program ended while this was "
+						 "carried out'"
+						 " WHERE outcome = 'open' AND NOT alive(pid)",
+			NULL, NULL, NULL);
 	if (!rc)
 		s->interrupted = (uint32_t)sqlite3_changes(db);
 	return rc;
@@ -210,6 +225,20 @@ static char *real_path(const char *file)
 	return path;
 }
 
+/* All of it or nothing: another process may do the same at this moment. */
+static int migrate(sqlite3 *db)
+{
+	int rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	if (!rc && user_version(db) == VERSION_WITHOUT_SUMS)
+		rc = ibcc_state_migrate_sums(db);
+	if (!rc)
+		rc = sqlite3_exec(db, "PRAGMA user_version = 2; COMMIT", NULL, NULL, NULL);
+	if (rc && !sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
 /* Opens for writing; 0, or a code of SQLite with the database, if there is one. */
 static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 {
@@ -221,13 +250,22 @@ static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 	sqlite3_busy_timeout(*db, BUSY_MS);
 	if (user_version(*db) > VERSION)
 		return SQLITE_MISMATCH;
-	rc = sqlite3_exec(*db, schema, NULL, NULL, NULL);
+	rc = ibcc_state_add_sums(*db);
+	if (!rc && user_version(*db) == VERSION_WITHOUT_SUMS)
+		rc = migrate(*db);
+	if (!rc)
+		rc = sqlite3_exec(*db, schema, NULL, NULL, NULL);
 	return rc ? rc : close_orphans(s, *db);
 }
 
 static bool is_readable(sqlite3 *db)
 {
-	return user_version(db) == VERSION &&
+	int64_t version = user_version(db);
+
+	if (ibcc_state_add_sums(db) ||
+	    (version == VERSION_WITHOUT_SUMS && ibcc_state_pretend_sums(db)))
+		return false;
+	return (version == VERSION || version == VERSION_WITHOUT_SUMS) &&
 	       !sqlite3_exec(db, "SELECT count(*) FROM txn", NULL, NULL, NULL);
 }
 
@@ -346,6 +384,21 @@ static int try_write(struct ibcc_state *s)
 			    NULL, NULL, NULL);
 }
 
+/* A setting of which nobody knows any more what was there before us must not be written again. */
+static int look_for_damage(struct ibcc_state *s, struct ibcc_why *why)
+{
+	ibcc_state_load_book(s);
+	s->damage_text.text[0] = '\0';
+	if (!s->damage.n)
+		return 0;
+	ibcc_why_set(
+		&s->damage_text, 0,
+		"state file %s: rows of %u settings are damaged (%s): a rollback leaves these as "
+		"they are; \"ibcc-tune disable\" takes all settings off: until then none are made",
+		s->file, s->damage.n, s->damage.first.text);
+	return ibcc_why_set(why, -EIO, "%s", s->damage_text.text);
+}
+
 int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why)
 {
 	int rc;
@@ -358,7 +411,7 @@ int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why)
 		return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
 	}
 	if (!s->trouble.text[0])
-		return 0;
+		return look_for_damage(s, why);
 	if (!s->writable)
 		open_file(s);
 	if (!s->writable)
@@ -366,7 +419,8 @@ int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why)
 	if (try_write(s))
 		return ibcc_state_failed(s, why);
 	rc = ibcc_state_catch_up(s, why);
-	if (!rc)
-		s->trouble.text[0] = '\0';
-	return rc;
+	if (rc)
+		return rc;
+	s->trouble.text[0] = '\0';
+	return look_for_damage(s, why);
 }

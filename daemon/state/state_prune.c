@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The history must not grow for ever: what is old goes, and more of it when the file is large. What
  * a rollback and the audit need stays, however old: of each attribute that is ours the first write,
- * the last one, and the last that put it back or off.
+ * the last one, and the last that put it back or off, and all that is damaged.
  */
 #include <errno.h>
 
@@ -25,7 +25,8 @@ static const char changes_sql[] =
 	" SELECT" FIRST IBCC_STATE_LIVE " AND t.action <> 'rollback'" BY_ATTRIBUTE
 	" UNION SELECT" LAST IBCC_STATE_LIVE BY_ATTRIBUTE " UNION SELECT" LAST IBCC_STATE_LIVE
 	" AND t.action = 'rollback'" BY_ATTRIBUTE " UNION SELECT" LAST IBCC_STATE_LIVE
-	" AND t.action = 'disable'" BY_ATTRIBUTE ")"
+	" AND t.action = 'disable'" BY_ATTRIBUTE
+	" UNION SELECT c.txn * 4294967296 + c.seq" IBCC_STATE_LIVE " AND NOT " IBCC_STATE_SOUND ")"
 	" DELETE FROM change WHERE txn IN (" OLD ")"
 	" AND txn * 4294967296 + seq NOT IN (SELECT at FROM keep)";
 static const char txns_sql[] = "DELETE FROM txn WHERE id IN (" OLD

@@ -33,10 +33,11 @@ int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq)
 	sqlite3_finalize(st);
 	if (step != SQLITE_ROW)
 		return -EIO;
-	return ibcc_state_run(s,
-			      "UPDATE txn SET outcome = 'open', detail = '', ended = NULL,"
-			      " pid = ?2 WHERE id = ?1",
-			      (const int64_t[]){ id, getpid() }, 2, NULL, 0);
+	return ibcc_state_run(
+		s,
+		"UPDATE txn AS t SET outcome = 'open', detail = '', ended = NULL,"
+		" pid = ?2, sum = " IBCC_STATE_TXN_RESUM("t.undone_by", "'open'") " WHERE id = ?1",
+		(const int64_t[]){ id, getpid() }, 2, NULL, 0);
 }
 
 int ibcc_state_store_steps(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t id)

@@ -39,7 +39,7 @@ static void move_to_memory(struct ibcc_state *s)
 	sqlite3_backup *b;
 	sqlite3 *db;
 
-	FUZZ_CHECK(!sqlite3_open(":memory:", &db));
+	FUZZ_CHECK(!sqlite3_open(":memory:", &db) && !ibcc_state_add_sums(db));
 	b = sqlite3_backup_init(db, "main", s->db, "main");
 	FUZZ_CHECK(b && sqlite3_backup_step(b, -1) == SQLITE_DONE);
 	sqlite3_backup_finish(b);
@@ -115,10 +115,11 @@ static void use(struct ibcc_state *s)
 	int64_t first = 0;
 	int err = 0;
 
-	if (!ibcc_state_undo(s, 0, &p, &first, &why))
+	if (!ibcc_state_undo(s, 0, &p, &first, NULL, &why))
 		look_at(&p);
 	ibcc_plan_fini(&p);
 	ibcc_state_settle(s, settle, &n, &why);
+	ibcc_state_check(s, &why);
 	if (!ibcc_state_expected(s, &p, &why))
 		look_at(&p);
 	ibcc_plan_fini(&p);
@@ -133,6 +134,7 @@ static void use(struct ibcc_state *s)
 	ibcc_state_after(s, 1, ibcc_state_newest(s), 6, &sample);
 	ibcc_state_add_sample(s, &sample);
 	ibcc_state_prune(s, 1000, 4096);
+	ibcc_state_give_up_damaged(s, &why);
 }
 
 struct input {
@@ -201,6 +203,8 @@ static void insert_any(sqlite3_stmt *st, struct input *in)
 
 static void any_rows(struct input *in)
 {
+	uint8_t sealed;
+
 	sqlite3_exec(rows->db,
 		     "DELETE FROM change; DELETE FROM txn; DELETE FROM sqlite_sequence;"
 		     " DELETE FROM trial; DELETE FROM effect; DELETE FROM sample",
@@ -209,6 +213,10 @@ static void any_rows(struct input *in)
 		insert(insert_txn, in);
 	for (int i = 0; i < 16 && in->size; i++)
 		insert(insert_change, in);
+	/* With sums, without, and with those of some transactions. */
+	sealed = take(in) % 5;
+	for (int64_t id = 1; id <= sealed; id++)
+		FUZZ_CHECK(!ibcc_state_seal(rows, id, 0));
 	for (int i = 0; i < 4 && in->size; i++) {
 		insert_any(insert_trial, in);
 		insert_any(insert_effect, in);

@@ -70,7 +70,7 @@ static void test_all_taken_back(void **state)
 	l.state = db;
 	loop_passes(&l, 40);
 	assert_true(l.tr->stats.sets > 0);
-	assert_int_equal(ibcc_state_undo(db, 0, &joined, &first, &l.why), 0);
+	assert_int_equal(ibcc_state_undo(db, 0, &joined, &first, NULL, &l.why), 0);
 	assert_true(joined.n > 0 && first == 1);
 	assert_int_equal(ibcc_plan_reverse(&joined, &undo), 0);
 	carry = (struct ibcc_carry){
@@ -84,7 +84,7 @@ static void test_all_taken_back(void **state)
 	loop_assert_same(&before, &l.c.actual);
 	ibcc_result_fini(&r);
 	ibcc_plan_fini(&joined);
-	assert_int_equal(ibcc_state_undo(db, 0, &joined, &first, &l.why), 0);
+	assert_int_equal(ibcc_state_undo(db, 0, &joined, &first, NULL, &l.why), 0);
 	assert_int_equal(joined.n, 0);
 	ibcc_plan_fini(&joined);
 	ibcc_plan_fini(&undo);

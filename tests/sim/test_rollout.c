@@ -161,7 +161,7 @@ static void test_ignored(void **state)
 	assert_int_equal(l.c.act_err, 0);
 	count_on(&l, &switches, &adapters);
 	assert_int_equal(switches + adapters, 0);
-	assert_int_equal(ibcc_state_undo(l.state, 0, &undo, &first, &l.why), 0);
+	assert_int_equal(ibcc_state_undo(l.state, 0, &undo, &first, NULL, &l.why), 0);
 	for (uint32_t i = 0; i < undo.n; i++)
 		assert_memory_equal(undo.change[i].old_data, undo.change[i].new_data,
 				    IBCC_CC_DATA_BYTES);

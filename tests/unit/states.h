@@ -18,6 +18,11 @@
 #define CA     IBCC_CC_ATTR_CA_SETTING
 #define CCT    IBCC_CC_ATTR_CCT
 
+/* Transactions are what another process left, with the checksum that it gives them. */
+#define SET_OUTCOME(word)                                                                          \
+	"UPDATE txn AS t SET outcome = '" word                                                     \
+	"', sum = " IBCC_STATE_TXN_SUM("t.undone_by", "'" word "'")
+
 static inline struct ibcc_state *open_state(const char *name)
 {
 	struct ibcc_why why = { "" };
@@ -63,7 +68,7 @@ static inline void assert_undo(struct ibcc_state *s, int64_t from, uint32_t n, i
 	struct ibcc_plan p = { 0 };
 	int64_t got = -1;
 
-	assert_int_equal(ibcc_state_undo(s, from, &p, &got, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, from, &p, &got, NULL, NULL), 0);
 	assert_int_equal(p.n, n);
 	assert_int_equal(got, first);
 	ibcc_plan_fini(&p);

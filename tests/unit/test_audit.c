@@ -201,7 +201,7 @@ static void test_not_ours(void **state)
 	assert_drift(&x, 0, 0);
 	assert_int_equal(ibcc_agents_set_support(x.f.agents, LUSTRE_SRC1, true), 0);
 	assert_drift(&x, 3, 1);
-	assert_int_equal(ibcc_state_undo(x.s, 0, &joined, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(x.s, 0, &joined, &first, NULL, NULL), 0);
 	assert_int_equal(ibcc_plan_reverse(&joined, &undo), 0);
 	assert_int_equal(carry(&x, "rollback", &undo, first), 0);
 	assert_drift(&x, 0, 0);
@@ -239,7 +239,11 @@ static void test_interrupted(void **state)
 	ibcc_result_fini(&r);
 	/* As the next start finds it: open, by a process that is no more. */
 	assert_int_equal(
-		sqlite3_exec(x.s->db, "UPDATE txn SET outcome = 'interrupted'", NULL, NULL, NULL),
+		sqlite3_exec(
+			x.s->db,
+			"UPDATE txn AS t SET outcome = 'interrupted', sum = " IBCC_STATE_TXN_SUM(
+				"t.undone_by", "'interrupted'"),
+			NULL, NULL, NULL),
 		0);
 	x.s->book_fresh = false;
 	audit(&x);
@@ -250,7 +254,7 @@ static void test_interrupted(void **state)
 	audit(&x); /* once is enough */
 	assert_int_equal(x.a.n_made + x.a.n_unmade + x.a.n_other, 0);
 	/* What is made can be taken back, what is not need not. */
-	assert_int_equal(ibcc_state_undo(x.s, 0, &left, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(x.s, 0, &left, &first, NULL, NULL), 0);
 	assert_int_equal(first, id);
 	assert_int_equal(left.n, 2);
 	ibcc_plan_fini(&left);

@@ -13,7 +13,7 @@ static void test_oldest_old_newest_new(void **state)
 	a = one_change(s, GUID_A, 1, 2, 0);
 	one_change(s, GUID_B, 11, 12, 0);
 	one_change(s, GUID_A, 2, 3, 0);
-	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, NULL), 0);
 	assert_int_equal(first, a);
 	assert_int_equal(p.n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -39,12 +39,12 @@ static void test_from_a_number(void **state)
 	one_change(s, GUID_A, 1, 2, 0);
 	b = one_change(s, GUID_A, 2, 3, 0);
 	one_change(s, GUID_A, 3, 4, 0);
-	assert_int_equal(ibcc_state_undo(s, b, &p, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, b, &p, &first, NULL, NULL), 0);
 	assert_int_equal(first, b);
 	assert_int_equal(p.n, 1);
 	assert_int_equal(p.change[0].old_data[5], 2);
 	ibcc_plan_fini(&p);
-	assert_int_equal(ibcc_state_undo(s, 99, &p, &first, &why), -ENOENT);
+	assert_int_equal(ibcc_state_undo(s, 99, &p, &first, NULL, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "99"));
 	ibcc_state_close(s);
 }
@@ -121,7 +121,7 @@ static void test_rollback_marks(void **state)
 	(void)state;
 	a = one_change(s, GUID_A, 1, 2, 0);
 	one_change(s, GUID_A, 2, 3, 0);
-	assert_int_equal(ibcc_state_undo(s, 0, &joined, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, 0, &joined, &first, NULL, NULL), 0);
 	assert_int_equal(ibcc_plan_reverse(&joined, &undo), 0);
 	c.txn.undoes_from = first;
 
@@ -172,7 +172,7 @@ static void test_table_that_grew(void **state)
 	transaction(s, &p, 0);
 	ibcc_plan_fini(&p);
 
-	assert_int_equal(ibcc_state_undo(s, 0, &joined, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, 0, &joined, &first, NULL, NULL), 0);
 	assert_int_equal(joined.n, 2);
 	for (uint32_t b = 0; b < 2; b++) {
 		assert_int_equal(joined.change[b].attr_mod, b);

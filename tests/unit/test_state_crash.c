@@ -48,7 +48,7 @@ static void die_at(enum step step, const char *file)
 		break;
 	case BEFORE_OUTCOME:
 		sqlite3_exec(c.state->db,
-			     "CREATE TEMP TRIGGER t BEFORE UPDATE ON txn BEGIN"
+			     "CREATE TEMP TRIGGER t BEFORE UPDATE OF ended ON txn BEGIN"
 			     " SELECT RAISE(ABORT, 'no'); END",
 			     NULL, NULL, NULL);
 		ibcc_carry_out(&c, &p, &r, NULL);
@@ -131,11 +131,11 @@ static void test_no_write_ahead_no_write(void **state)
 static void test_open_of_the_living(void **state)
 {
 	struct ibcc_state *s = open_state("living.db"), *again;
-	char sql[80];
+	char sql[256];
 
 	(void)state;
 	one_change(s, GUID_A, 1, 2, 0);
-	snprintf(sql, sizeof(sql), "UPDATE txn SET outcome = 'open', pid = %d", (int)getppid());
+	snprintf(sql, sizeof(sql), SET_OUTCOME("open") ", pid = %d", (int)getppid());
 	assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
 	again = open_state("living.db");
 	assert_int_equal(ibcc_state_interrupted(again), 0);

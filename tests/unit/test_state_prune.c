@@ -22,7 +22,7 @@ static void test_prune(void **state)
 	assert_int_equal(json_array_size(list), 2);
 	json_decref(list);
 	s->book_fresh = false;
-	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, NULL), 0);
 	assert_int_equal(p.n, 1);
 	assert_int_equal(p.change[0].old_data[5], 1);
 	assert_int_equal(p.change[0].new_data[5], 3);
@@ -124,7 +124,7 @@ static void test_bounded(void **state)
 	}
 	ibcc_state_close(s);
 	s = open_state("bounded.db");
-	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, NULL), 0);
 	assert_int_equal(first, 1);
 	assert_int_equal(p.n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -138,7 +138,7 @@ static void test_bounded(void **state)
 	assert_true(book->entry[0]->off || book->entry[1]->off);
 	/* Young ones can be gone back to, old ones not. */
 	assert_undo(s, last, 1, last);
-	assert_int_equal(ibcc_state_undo(s, 1, &p, &first, &why), -ENOENT);
+	assert_int_equal(ibcc_state_undo(s, 1, &p, &first, NULL, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "not kept in full"));
 	ibcc_state_close(s);
 }

@@ -43,7 +43,7 @@ static int take_back(struct ibcc_state *s, struct fake_applier *f, int64_t txn)
 	int64_t first = 0;
 	int rc;
 
-	assert_int_equal(ibcc_state_undo(s, txn, &joined, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, txn, &joined, &first, NULL, NULL), 0);
 	assert_int_equal(ibcc_plan_reverse(&joined, &undo), 0);
 	c.back = true;
 	c.all_or_nothing = false;

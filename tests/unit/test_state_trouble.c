@@ -34,7 +34,7 @@ static int roll_back(struct fake_applier *f, struct ibcc_state *s)
 {
 	struct ibcc_plan joined = { 0 }, undo = { 0 };
 	int64_t first = 0;
-	int rc = ibcc_state_undo(s, 0, &joined, &first, NULL);
+	int rc = ibcc_state_undo(s, 0, &joined, &first, NULL, NULL);
 
 	if (rc)
 		return rc;
@@ -176,7 +176,7 @@ static void test_goes_away(void **state)
 	ibcc_state_close(s);
 	s = open_state("goes.db");
 	assert_string_equal(newest_action(s, "action"), "unrecorded");
-	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, NULL), 0);
 	assert_int_equal(p.n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		bool a = p.change[i].node_guid == GUID_A;
@@ -260,7 +260,7 @@ static void test_never_known(void **state)
 	assert_non_null(s);
 	assert_trouble(s, "not a database");
 	assert_trouble(s, "move it aside");
-	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, &why), -EIO);
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, &why), -EIO);
 	assert_non_null(strstr(why.text, "disable"));
 	assert_null(ibcc_state_history(s, 1, &err));
 	assert_int_equal(ibcc_state_check(s, &why), -EIO);
@@ -270,7 +270,7 @@ static void test_never_known(void **state)
 	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 0);
 	/* What was just taken off must not come back by a rollback. */
 	ibcc_plan_fini(&p);
-	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, &why), -EIO);
+	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, &why), -EIO);
 
 	assert_int_equal(rename(kept, file), 0);
 	assert_int_equal(ibcc_state_check(s, &why), 0);
@@ -312,7 +312,7 @@ static void test_no_end(void **state)
 
 	(void)state;
 	assert_int_equal(sqlite3_exec(s->db,
-				      "CREATE TEMP TRIGGER t BEFORE UPDATE ON txn BEGIN"
+				      "CREATE TEMP TRIGGER t BEFORE UPDATE OF ended ON txn BEGIN"
 				      " SELECT RAISE(ABORT, 'no'); END",
 				      NULL, NULL, NULL),
 			 0);
@@ -358,7 +358,7 @@ static void test_in_part(void **state)
 	assert_true(ibcc_state_is_ahead(s));
 	run(s, "DROP TRIGGER t");
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL), 0);
+		assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, NULL), 0);
 		assert_int_equal(p.n, 1);
 		assert_true(p.change[0].node_guid == GUID_B);
 		assert_int_equal(p.change[0].old_data[5], 11);
@@ -389,8 +389,9 @@ static void test_read_beside(void **state)
 
 	(void)state;
 	one_change(s, GUID_A, 1, 2, 0);
-	run(s, "UPDATE txn SET outcome = 'open', pid = 0;"
-	       "CREATE TRIGGER t BEFORE UPDATE ON txn BEGIN SELECT RAISE(ABORT, 'no'); END");
+	run(s, SET_OUTCOME("open") ", pid = 0;"
+				   "CREATE TRIGGER t BEFORE UPDATE ON txn BEGIN SELECT "
+				   "RAISE(ABORT, 'no'); END");
 	ibcc_state_close(s);
 	s = open_state("beside.db");
 	assert_trouble(s, "no");
