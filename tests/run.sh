@@ -102,7 +102,7 @@ use_of()
 	local user system before=$cpu_ms
 	times >"$logs/times"
 	{ read -r _ && read -r user system; } <"$logs/times"
-	cpu_ms=$(awk -v t="$user $system" 'BEGIN { split(t, a, /[ms ]+/); print 1000 * (60 * (a[1] + a[3]) + a[2] + a[4]) }')
+	cpu_ms=$(awk -v t="$user $system" 'BEGIN { split(t, a, /[ms ]+/); printf "%d", 1000 * (60 * (a[1] + a[3]) + a[2] + a[4]) }')
 	printf '%8d ms %s\n' $((cpu_ms - before)) "${tests[$1]}" >>"$logs/cpu.new"
 }
 
