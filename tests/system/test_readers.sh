@@ -41,7 +41,7 @@ wait_until 60 later || fail "no ten passes in all that time"
 ok "passes go on while ten readers ask"
 # Each within the time that the command itself waits for the daemon.
 TOOL_SECONDS=100
-for command in 'status' 'plan' 'apply -y' 'show' 'rollback' 'disable'; do
+for command in 'status' 'plan' 'apply -y' 'show' 'rollback -y' 'disable -y'; do
 	SECONDS=0
 	# shellcheck disable=SC2086 # a command and its options
 	check "root's $command is answered" tune $command
