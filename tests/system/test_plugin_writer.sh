@@ -42,6 +42,7 @@ stop "$HELD" KILL
 push timer=100 repeat=200 flags=1
 equal "what calls itself a way back is counted" $? 3
 sent=$(sed -n 's/^END.*(\([0-9]*\) Set)$/\1/p' "$TMP/push.log")
+grep -q 'more than 60 Sets a minute' "$TMP/push.log" || fail "refused for another reason: $(tail -n 1 "$TMP/push.log")"
 [ "${sent:-9999}" -le 480 ] || fail "$sent Sets in a plan that calls itself a way back"
 ok "and goes no further than others: $sent Sets"
 
@@ -50,7 +51,8 @@ PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.revert_after_s=3" start_opensm
 off() { [ "$(settings)" = "$before" ]; }
 background "$TMP/reader.log" "$client" "$TMP/opensm.sock" watch 1000
 reader=$!
-push timer=110 flags=1
+wait_until 20 grep -q 'generation=[1-9]' "$TMP/reader.log" || fail "the plugin has no topology: $(cat "$TMP/reader.log")"
+check "a client writes" push timer=110 flags=1
 [ "$(settings)" != "$before" ] || fail "nothing is written"
 wait_until 20 off || fail "a reader keeps what a client left that has gone"
 ok "a reader does not keep what a client left that has gone"

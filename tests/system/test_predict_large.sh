@@ -48,7 +48,9 @@ wait_until 120 told || fail "no amounts are told"
 ok "what $(jq .writes "$TMP/plan.json") writes bring: $(jq -c '.prediction | [.replay, .total, .victims, .cpu_ms]' "$TMP/plan.json")"
 equal "by packets" "$(jq -r .prediction.method "$TMP/plan.json")" engine
 equal "of a plan without its data" "$(jq 'has("data")' "$TMP/plan.json")" false
-check "with it" tune plan -o "$TMP/kept"
+# On a busy machine a pass may not come to all ports, and from such a one nothing is planned.
+kept() { tune plan -o "$TMP/kept" >"$TMP/tune.log" 2>&1; }
+wait_until 60 kept || fail "no plan with it: $(tail -n 5 "$TMP/tune.log")"
 equal "of each write" "$(jq '.data | length' "$TMP/kept")" "$(jq .writes "$TMP/kept")"
 memory "with a prediction"
 check "all settings are shown" eval 'tune show -j >"$TMP/show.json"'
