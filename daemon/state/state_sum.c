@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Checksums of the rows that may be written back to a fabric. A disk that turns bits, or a file that
- * somebody edits, must not become settings of a switch: a row that does not match is named, and its
- * setting left as it is. They notice accidents, not attacks: who may write the file may write sums.
+/* Checksums of the rows that may be written back to a fabric. A disk that turns bits, or a file
+ * that somebody edits, must not become settings of a switch: a row that does not match is named,
+ * and its setting left as it is. They notice accidents, not attacks: who may write the file may
+ * write sums.
  */
 #include <errno.h>
 
@@ -77,7 +78,7 @@ int ibcc_state_add_sums(sqlite3 *db)
 #define FIRST_SUM                                                                                  \
 	"iif(row_fits(c.attr_id, c.attr_mod, c.port_block, c.old, c.new),"                         \
 	" " IBCC_STATE_CHANGE_SUM("c.outcome") ", NULL)"
-#define TXN_SUM	    IBCC_STATE_TXN_SUM("t.undone_by", "t.outcome")
+#define TXN_SUM     IBCC_STATE_TXN_SUM("t.undone_by", "t.outcome")
 #define SET_TXN_SUM "UPDATE txn AS t SET sum = " TXN_SUM
 
 int ibcc_state_migrate_sums(sqlite3 *db)
@@ -93,21 +94,21 @@ int ibcc_state_migrate_sums(sqlite3 *db)
 
 int ibcc_state_pretend_sums(sqlite3 *db)
 {
-	return sqlite3_exec(
-		db,
-		"CREATE TEMP VIEW change AS SELECT *, " IBCC_STATE_PLACE_SUM " AS place_sum, "
-		FIRST_SUM " AS sum FROM main.change AS c;"
-		"CREATE TEMP VIEW txn AS SELECT *, " TXN_SUM " AS sum FROM main.txn AS t;",
-		NULL, NULL, NULL);
+	return sqlite3_exec(db,
+			    "CREATE TEMP VIEW change AS SELECT *, " IBCC_STATE_PLACE_SUM
+			    " AS place_sum, " FIRST_SUM " AS sum FROM main.change AS c;"
+			    "CREATE TEMP VIEW txn AS SELECT *, " TXN_SUM
+			    " AS sum FROM main.txn AS t;",
+			    NULL, NULL, NULL);
 }
 
 int ibcc_state_seal(struct ibcc_state *s, int64_t id, int64_t first_seq)
 {
-	int rc = ibcc_state_run(s,
-				"UPDATE change AS c SET place_sum = " IBCC_STATE_PLACE_SUM
-				", sum = " IBCC_STATE_CHANGE_SUM("c.outcome")
-				" WHERE txn = ?1 AND seq >= ?2",
-				(const int64_t[]){ id, first_seq }, 2, NULL, 0);
+	int rc = ibcc_state_run(
+		s,
+		"UPDATE change AS c SET place_sum = " IBCC_STATE_PLACE_SUM
+		", sum = " IBCC_STATE_CHANGE_SUM("c.outcome") " WHERE txn = ?1 AND seq >= ?2",
+		(const int64_t[]){ id, first_seq }, 2, NULL, 0);
 
 	/* A further step has reopened its transaction, with its sum. */
 	return rc || first_seq ? rc
@@ -120,10 +121,10 @@ int ibcc_state_give_up_damaged(struct ibcc_state *s, struct ibcc_why *why)
 		return 0;
 	if (ibcc_state_run(s,
 			   "UPDATE change AS c SET outcome = 'damaged',"
-			   " place_sum = " IBCC_STATE_PLACE_SUM
-			   ", sum = " IBCC_STATE_CHANGE_SUM("'damaged'")
-			   " WHERE (c.txn, c.seq) IN"
-			   " (SELECT c.txn, c.seq" IBCC_STATE_LIVE " AND NOT " IBCC_STATE_SOUND ")",
+			   " place_sum = " IBCC_STATE_PLACE_SUM ", sum = " IBCC_STATE_CHANGE_SUM(
+				   "'damaged'") " WHERE (c.txn, c.seq) IN"
+						" (SELECT c.txn, c.seq" IBCC_STATE_LIVE
+						" AND NOT " IBCC_STATE_SOUND ")",
 			   NULL, 0, NULL, 0))
 		return ibcc_state_failed(s, why);
 	s->book_fresh = false;

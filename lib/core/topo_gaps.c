@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Nodes that do not answer, as the others see them.
  *
- * A silent node leaves a gap: a switch port with a link and nothing known behind it. The forwarding
- * tables of the switches before it still say which LIDs they send there. A LID that no known port
- * has belongs to the silent part, and all gaps that some table leads this LID into may lead to the
- * same nodes: they are one region. A silent spine is one region with a gap at each leaf, since each
- * leaf leads the spine's own LID to it; two silent hosts are two regions.
+ * A silent node leaves a gap: a switch port, or our own, with a link and nothing known behind it.
+ * The forwarding tables of the switches before it still say which LIDs they send there. A LID that
+ * no known port has belongs to the silent part, and all gaps that some table leads this LID into
+ * may lead to the same nodes: they are one region. A silent spine is one region with a gap at each
+ * leaf, since each leaf leads the spine's own LID to it; two silent hosts are two regions.
  *
  * A region is a switch if routes lead through it to LIDs of known ports, or if several gaps lead
  * into it. A switch has one LID of its own (of its port 0): with more than that, other nodes are
@@ -25,12 +25,15 @@
 #define REGIONS_NAMED 3u
 #define RANGES_NAMED  4u
 
+/* The ports of an adapter may be on other fabrics, and those nodes are not missing. But where our
+ * own adapter is all that was found, the switch before it is silent.
+ */
 static bool is_gap(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 
 	return p->num && p->state != STATE_DOWN && p->peer == IBCC_NONE &&
-	       ibcc_topo_is_switch(t, p->node);
+	       (ibcc_topo_is_switch(t, p->node) || t->n_nodes == 1);
 }
 
 static int list_gaps(struct ibcc_topo *t)
@@ -148,7 +151,7 @@ int ibcc_topo_find_gaps(struct ibcc_topo *t)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < t->n_gaps; i++)
-		is_switch[i] = follow_table(t, i);
+		is_switch[i] = follow_table(t, i) || t->n_nodes == 1;
 	if (t->n_gaps)
 		judge_regions(t, is_switch);
 	free(is_switch);

@@ -22,6 +22,11 @@ lossy()
 
 # By the command line: all nodes, or the plan names what is missing.
 write_config 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+sim set mad_loss_permille.leaf1=1000 || fail "set"
+tune plan >"$TMP/plan.txt" 2>"$TMP/plan.log"
+equal "a plan of our own adapter alone is none" $? 1
+check "and names the switch that is silent" \
+	grep -q '^No answer from: the switch behind "source1" port 1' "$TMP/plan.txt" "$TMP/plan.log"
 lossy 900
 named=no
 for ((i = 0; i < 50; i++)); do

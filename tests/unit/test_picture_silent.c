@@ -312,6 +312,37 @@ static void test_partial_table(void **state)
 	teardown(&lustre);
 }
 
+/* Our own adapter is all that is found: the switch before it is silent. Beside other nodes a port
+ * of an adapter may be on another fabric, where nothing is missing.
+ */
+static void test_alone(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t host;
+	char text[300];
+
+	(void)state;
+	assert_non_null(t);
+	host = (uint32_t)ibcc_topo_add_node(t, 0x11, IBCC_NODE_CA, 1, "host");
+	assert_int_equal(ibcc_topo_set_lid(t, fabric_port(t, host, 1), 3, 0), 0);
+	t->port[fabric_port(t, host, 1)].state = 4;
+	find(t);
+	assert_int_equal(t->n_gaps, 1);
+	assert_int_equal(beyond(t, "host", 1), IBCC_BEYOND_SWITCH);
+	ibcc_topo_gaps_text(t, text, sizeof(text));
+	assert_string_equal(text, "the switch behind \"host\" port 1 (no LID)");
+	/* Without a cable nothing is behind it. */
+	t->port[fabric_port(t, host, 1)].state = 1;
+	find(t);
+	assert_int_equal(t->n_gaps, 0);
+
+	t->port[fabric_port(t, host, 1)].state = 4;
+	assert_true(ibcc_topo_add_node(t, 0x12, IBCC_NODE_SWITCH, 4, "leaf") > 0);
+	find(t);
+	assert_int_equal(t->n_gaps, 0);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +354,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_silent_switch, setup_silent_switch, teardown),
 		cmocka_unit_test(test_silent_spine),
 		cmocka_unit_test(test_partial_table),
+		cmocka_unit_test(test_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

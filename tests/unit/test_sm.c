@@ -59,7 +59,8 @@ static void test_states(void **state)
 	assert_int_equal(check(2, 5, 0, &why), -ENETDOWN);
 	assert_non_null(strstr(why.text, "no subnet manager has set this port up"));
 
-	/* Without a link it is not the subnet manager that is missing, even if there once was one. */
+	/* Without a link it is not the subnet manager that is missing, even if there once was one.
+	 */
 	for (unsigned int sm = 0; sm < 2; sm++) {
 		assert_int_equal(check(1, 2, sm, &why), -ENETDOWN);
 		assert_non_null(strstr(why.text, "the local port is down (Polling)"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Damaged rows of the state file are named and left out, and the others are taken back all the same;
- * files of the version without checksums get theirs.
+/* Damaged rows of the state file are named and left out, and the others are taken back all the
+ * same; files of the version without checksums get theirs.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,9 +79,10 @@ static void test_named(void **state)
 	assert_int_equal(p.change[0].old_data[5], 11);
 	ibcc_plan_fini(&p);
 	assert_int_equal(d.n, 1);
-	assert_non_null(strstr(d.first.text, "node 0xa000000000000001 port 1, "
-					     "SwitchCongestionSetting of transaction 1: it does not "
-					     "match its checksum"));
+	assert_non_null(strstr(d.first.text,
+			       "node 0xa000000000000001 port 1, "
+			       "SwitchCongestionSetting of transaction 1: it does not "
+			       "match its checksum"));
 	/* Nothing is expected there, and nothing new is begun until it is off. */
 	assert_int_equal(ibcc_state_expected(s, &p, NULL), 0);
 	assert_int_equal(p.n, 1);
@@ -103,14 +104,25 @@ static void test_named(void **state)
 static void test_each_column(void **state)
 {
 	static const char *const change[] = {
-		"node_guid = 7", "port = 2",	   "lid = 8",		      "attr_id = 20",
-		"attr_mod = 1",	 "port_block = 1", "new = zeroblob(192)",     "old = zeroblob(191)",
-		"old = 'text'",	 "seq = 5",	   "outcome = 'unmade'",      "node_guid = 2.5",
-		"sum = NULL",	 "sum = sum + 1",  "outcome = 'not verified'",
+		"node_guid = 7",
+		"port = 2",
+		"lid = 8",
+		"attr_id = 20",
+		"attr_mod = 1",
+		"port_block = 1",
+		"new = zeroblob(192)",
+		"old = zeroblob(191)",
+		"old = 'text'",
+		"seq = 5",
+		"outcome = 'unmade'",
+		"node_guid = 2.5",
+		"sum = NULL",
+		"sum = sum + 1",
+		"outcome = 'not verified'",
 	};
 	static const char *const txn[] = {
-		"undone_by = 0", "undone_by = 9",    "outcome = 'refused'", "action = 'rollback'",
-		"sum = NULL",	 "undoes_from = 77",
+		"undone_by = 0",       "undone_by = 9", "outcome = 'refused'",
+		"action = 'rollback'", "sum = NULL",    "undoes_from = 77",
 	};
 	char sql[128];
 
@@ -279,9 +291,9 @@ static void test_read_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_named),	       cmocka_unit_test(test_each_column),
-		cmocka_unit_test(test_wrong_place),    cmocka_unit_test(test_stays_damaged),
-		cmocka_unit_test(test_migration),      cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_named),       cmocka_unit_test(test_each_column),
+		cmocka_unit_test(test_wrong_place), cmocka_unit_test(test_stays_damaged),
+		cmocka_unit_test(test_migration),   cmocka_unit_test(test_read_only),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
