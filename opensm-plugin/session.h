@@ -60,7 +60,9 @@ struct ibcc_session {
 	pid_t pid;         /* set by the server */
 	uint64_t heard_ms; /* when it last said something, likewise */
 	uint32_t lease_ms; /* that it has promised last */
-	uint32_t seq;      /* of the request that is being answered */
+	/* Another client has written since this one last tried, or came; the host's to set. */
+	bool behind;
+	uint32_t seq; /* of the request that is being answered */
 	bool welcome_due, state_due;
 	struct ibcc_proto_error error; /* for ERROR */
 	struct ibcc_shared_topo *topo; /* being sent */

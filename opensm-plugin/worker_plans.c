@@ -98,8 +98,10 @@ static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_s
 	if (refusal == IBCC_REFUSAL_NONE) {
 		w->cc_key = cc_key;
 		w->pushing = s;
-		if (n) /* a plan of nothing takes nobody's place */
+		if (n) { /* a plan of nothing takes nobody's place */
 			w->writer = s;
+			ibcc_server_writes(&w->server, s);
+		}
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
 	}
 	return refusal;
@@ -128,6 +130,14 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 {
 	const struct ibcc_session *present = w->writer;
 
+	/* As of a client whose process was stopped, and goes on where it was. */
+	if (plan->n && s->behind) {
+		s->behind = false;
+		snprintf(why->text, sizeof(why->text),
+			 "another client has written since this one looked at the settings; it "
+			 "has to read them again");
+		return IBCC_REFUSAL_BUSY;
+	}
 	switch (plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms())
 			: IBCC_WRITER_MAY) {
 	case IBCC_WRITER_MAY: break;

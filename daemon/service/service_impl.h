@@ -100,6 +100,7 @@ struct ibcc_service {
 	uint32_t lids;                /* our LID and the subnet manager's, as umad last had them */
 	uint64_t plugin_ns;           /* when the plugin was last there */
 	uint32_t sm_state;            /* of the plugin's subnet manager, when it was last asked */
+	int64_t others_newest;        /* transaction of another process */
 	char *paused;                 /* why a daemon in mode apply writes nothing; NULL: it does */
 	uint64_t pruned_ns;           /* when the history was last looked at */
 	struct ibcc_service_trial trial;

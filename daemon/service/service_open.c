@@ -159,6 +159,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 		(void)ibcc_state_claim(s->state);
 	read_pause(s);
 	note_run(s);
+	s->others_newest = ibcc_state_newest_of_others(s->state);
 	ibcc_service_find_trial(s);
 	ibcc_service_resume_effect(s);
 	ibcc_service_find_refinement(s);
@@ -176,6 +177,23 @@ static void prune(struct ibcc_service *s)
 	ibcc_state_prune(s->state, (int64_t)time(NULL), (uint64_t)s->config.history_mb << 20);
 }
 
+/* While our process was stopped, root may have written in our place: what we remember is old. */
+static void look_for_others(struct ibcc_service *s)
+{
+	int64_t newest = ibcc_state_newest_of_others(s->state), before = s->others_newest;
+
+	if (newest < 0)
+		return;
+	s->others_newest = newest;
+	if (before < 0 || newest <= before)
+		return;
+	read_pause(s);
+	ibcc_service_end_refinement(s, "another program wrote to the fabric");
+	ibcc_service_drop_trial(s, NULL, NULL);
+	if (s->transport)
+		ibcc_service_forget(s);
+}
+
 /* Whatever happened to the state file, a pass goes on. */
 int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 {
@@ -185,6 +203,7 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 	if (rc)
 		return rc;
 	prune(s);
+	look_for_others(s);
 	trouble = ibcc_state_trouble(s->state);
 	known = ibcc_state_is_known(s->state);
 	rc = ibcc_state_check(s->state, why);

@@ -187,6 +187,8 @@ void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of);
 
 /* The newest transaction's number; 0: none, or it cannot be known. */
 int64_t ibcc_state_newest(struct ibcc_state *s);
+/* That of another process than ours; -1: it cannot be known. */
+int64_t ibcc_state_newest_of_others(struct ibcc_state *s);
 
 /* The first and the last transaction whose effect was never measured though a measurement from
  * before is there; *first is 0 if there are none. -EIO.

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/state/state_db.h"
 
@@ -28,6 +29,19 @@ int64_t ibcc_state_newest(struct ibcc_state *s)
 
 	if (s->db && !sqlite3_prepare_v2(s->db, "SELECT max(id) FROM txn", -1, &st, NULL) &&
 	    sqlite3_step(st) == SQLITE_ROW)
+		id = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return id;
+}
+
+int64_t ibcc_state_newest_of_others(struct ibcc_state *s)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t id = -1;
+
+	if (s->db &&
+	    !sqlite3_prepare_v2(s->db, "SELECT max(id) FROM txn WHERE pid <> ?", -1, &st, NULL) &&
+	    !sqlite3_bind_int64(st, 1, getpid()) && sqlite3_step(st) == SQLITE_ROW)
 		id = sqlite3_column_int64(st, 0);
 	sqlite3_finalize(st);
 	return id;

@@ -9,12 +9,7 @@
 #include <ibcc/jsonl.h>
 #include <ibcc/lock.h>
 
-#include "daemon/tune/tune.h"
-
-/* The daemon may have to wait for MADs of nodes that do not answer, and for its next pass. */
-#define ANSWER_TIMEOUT_S 120
-/* Of its status, for which it waits for nothing. */
-#define STATUS_TIMEOUT_S 10
+#include "daemon/tune/patience.h"
 
 static int read_answer(const json_t *o, json_t **out, struct ibcc_why *why)
 {
@@ -45,13 +40,16 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	json_t *request = json_pack("{ss so}", "command", command, "args",
 				    args ? json_incref(args) : json_object());
 	json_t *answer = NULL;
-	unsigned int timeout_s = strcmp(command, "status") ? ANSWER_TIMEOUT_S : STATUS_TIMEOUT_S;
+	struct tune_patience patience;
+	struct ibcc_jsonl_wait wait = tune_patience(&patience, t, !strcmp(command, "status"));
 	int rc;
 
 	*out = NULL;
-	rc = request ? ibcc_jsonl_ask(path, request, timeout_s, &answer) : -ENOMEM;
+	rc = request ? ibcc_jsonl_ask_patiently(path, request, &wait, &answer) : -ENOMEM;
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
 		ibcc_why_set(why, rc, "ibcc-tuned is not running: nobody listens at %s", path);
+	else if (rc == -ETIMEDOUT)
+		rc = tune_patience_ended(&patience, why);
 	else if (rc)
 		ibcc_why_set(why, rc, "cannot ask ibcc-tuned at %s: %s%s", path, strerror(-rc),
 			     rc == -EACCES ? "; root may, and members of control_read_group and "
@@ -130,6 +128,8 @@ int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why)
 	*fd = -1;
 	if (!rc)
 		return ibcc_why_set(why, -EBUSY, "ibcc-tuned is running");
+	if (rc == -EOWNERDEAD)
+		return ibcc_why_set(why, rc, "nothing is written beside a daemon: %s", said.text);
 	if (rc != -ENOENT && rc != -ECONNREFUSED)
 		return ibcc_why_set(why, rc,
 				    "nobody can tell whether ibcc-tuned is running, so nothing is "

@@ -8,6 +8,7 @@
 
 #include <ibcc/control_json.h>
 #include <ibcc/json.h>
+#include <ibcc/lock.h>
 #include <ibcc/plan_file.h>
 
 #include "daemon/service/service.h"
@@ -219,6 +220,42 @@ static bool changes_fabric(const char *command)
 	       !strcmp(command, "cancel");
 }
 
+/* A daemon whose process is stopped does nothing beside us, and its plugin takes root's plans in
+ * place of its own. What it does by its own port it would go on with.
+ */
+static bool may_take_over(const struct tune *t, const char *command)
+{
+	return !geteuid() && !t->no_config && !t->no_key.text[0] &&
+	       t->config.apply_via == IBCC_VIA_PLUGIN && ibcc_lock_holder(t->config.state_file) &&
+	       (!strcmp(command, "rollback") || !strcmp(command, "disable"));
+}
+
+/* Beside a stopped daemon, which has the lock of whoever writes. */
+static int take_over(struct tune *t, const char *command, json_t *args, json_t **out,
+		     struct ibcc_why *why)
+{
+	struct ibcc_why failed = { "" };
+	int lock, rc = ibcc_lock_take_over(t->config.state_file, &lock, why);
+
+	if (rc)
+		return rc;
+	fprintf(stderr,
+		"ibcc-tune: ibcc-tuned (pid %d) does not answer: its process is stopped. As root, "
+		"ibcc-tune writes in its place; when the daemon goes on, it finds that in the "
+		"history\n",
+		(int)ibcc_lock_holder(t->config.state_file));
+	rc = tune_do_local(t, command, args, out, why);
+	close(lock);
+	if (rc != -EPERM)
+		return rc;
+	failed = *why;
+	/* As one that is root's, too, until the time is over that it has promised the plugin. */
+	return ibcc_why_set(why, rc,
+			    "%s; end the daemon with \"systemctl kill -s KILL ibcc-tuned%s%s\" "
+			    "and repeat this command",
+			    failed.text, t->fabric ? "@" : "", t->fabric ? t->fabric : "");
+}
+
 static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_t **out,
 			struct ibcc_why *why)
 {
@@ -226,6 +263,8 @@ static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_
 
 	if (!t->own_port || t->no_config)
 		rc = tune_ask(t, command, args, out, why);
+	if (rc == -EOWNERDEAD && may_take_over(t, command))
+		return take_over(t, command, args, out, why);
 	if (rc != -ENOENT && rc != -ECONNREFUSED)
 		return rc;
 	if (t->no_config)

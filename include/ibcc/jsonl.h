@@ -86,4 +86,17 @@ json_t *ibcc_jsonl_error(int err, const char *fmt, ...) __attribute__((format(pr
 int ibcc_jsonl_ask(const char *address, const json_t *request, unsigned int timeout_s,
 		   json_t **answer);
 
+/* How somebody waits who looks after the server meanwhile. */
+struct ibcc_jsonl_wait {
+	unsigned int each_ms; /* so long without a byte, then go_on() is called, again and again */
+	/* `pid` is the process that listens, 0 where that is not known, as before the connection.
+	 * False, or NULL, ends the waiting with -ETIMEDOUT.
+	 */
+	bool (*go_on)(void *arg, pid_t pid);
+	void *arg;
+};
+/* As ibcc_jsonl_ask(), for as long as go_on() says. */
+int ibcc_jsonl_ask_patiently(const char *address, const json_t *request,
+			     const struct ibcc_jsonl_wait *wait, json_t **answer);
+
 #endif

@@ -5,6 +5,8 @@
 #ifndef IBCC_LOCK_H
 #define IBCC_LOCK_H
 
+#include <sys/types.h>
+
 #include <ibcc/why.h>
 
 /* Takes the lock beside a state file, `state_file` with ".lock", which is made where it is not and
@@ -14,5 +16,14 @@
  * somebody has it, whom *why names; -EACCES, -ENAMETOOLONG, or what the system says.
  */
 int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why);
+
+/* For one who writes in place of a holder that has stopped, and so cannot let go: the same file's
+ * second lock, which keeps out others who do so. Returns 0 and a descriptor that holds it; -EBUSY,
+ * -ENAMETOOLONG, or what the system says.
+ */
+int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why);
+
+/* The process that has the lock; 0 if none has it, or that is not to be known. */
+pid_t ibcc_lock_holder(const char *state_file);
 
 #endif

@@ -76,27 +76,81 @@ static bool in_place(int fd, const char *path)
 	return !lstat(path, &there) && there.st_dev == held.st_dev && there.st_ino == held.st_ino;
 }
 
-static int busy(int fd, const char *path, struct ibcc_why *why)
+/* What the holder has written there; 0 if that is nothing. */
+static pid_t read_pid(int fd)
 {
 	char text[16] = "";
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 	int pid = n > 0 ? atoi(text) : 0;
 
-	if (pid <= 0)
+	return pid > 0 ? pid : 0;
+}
+
+static int busy(int fd, const char *path, struct ibcc_why *why)
+{
+	pid_t pid = read_pid(fd);
+
+	if (!pid)
 		return ibcc_why_set(why, -EBUSY, "another program writes to this fabric: it has %s",
 				    path);
 	return ibcc_why_set(why, -EBUSY, "another program writes to this fabric: process %d has %s",
 			    pid, path);
 }
 
+static int path_of(const char *state_file, char *path, struct ibcc_why *why)
+{
+	if (snprintf(path, PATH_MAX, "%s.lock", state_file) >= PATH_MAX)
+		return ibcc_why_set(why, -ENAMETOOLONG, "state file: the path is too long");
+	return 0;
+}
+
+pid_t ibcc_lock_holder(const char *state_file)
+{
+	char path[PATH_MAX];
+	int fd = path_of(state_file, path, NULL)
+			 ? -1
+			 : open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+		pid = read_pid(fd);
+	close(fd);
+	return pid;
+}
+
+int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why)
+{
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[PATH_MAX];
+	int rc = path_of(state_file, path, why);
+
+	*fd = -1;
+	if (rc)
+		return rc;
+	*fd = open_lock(path);
+	rc = *fd < 0 ? *fd : fcntl(*fd, F_OFD_SETLK, &all) ? -errno : 0;
+	if (!rc)
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	if (rc == -EAGAIN || rc == -EACCES)
+		return ibcc_why_set(why, -EBUSY,
+				    "somebody else is writing in place of the daemon that has %s",
+				    path);
+	return ibcc_why_set(why, rc, "the lock %s cannot be taken over: %s", path, strerror(-rc));
+}
+
 int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why)
 {
 	char path[PATH_MAX];
-	int rc;
+	int rc = path_of(state_file, path, why);
 
 	*fd = -1;
-	if ((size_t)snprintf(path, sizeof(path), "%s.lock", state_file) >= sizeof(path))
-		return ibcc_why_set(why, -ENAMETOOLONG, "state file: the path is too long");
+	if (rc)
+		return rc;
 	for (;;) {
 		*fd = open_lock(path);
 		rc = *fd < 0 ? *fd : flock(*fd, LOCK_EX | LOCK_NB) ? -errno : 0;

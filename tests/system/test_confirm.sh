@@ -200,6 +200,7 @@ for ((round = 1; round <= KILLS; round++)); do
 	[ "$id" -gt "$last" ] || outcome='taken back'
 	[ "$id" -le "$last" ] || wait_until 30 settled "$id" || fail "$round, killed $where: transaction $id stays open"
 	[ "$confirmed" = no ] || [ "$outcome" = confirmed ] || fail "$round, killed $where: what was confirmed is $outcome"
+	what=$outcome
 	case $outcome in
 	confirmed)
 		wait_until 30 still "$id" || fail "$round, killed $where: the state file does not come to rest: $(cat "$TMP/book.log" "$TMP/book.json")"
@@ -208,10 +209,11 @@ for ((round = 1; round <= KILLS; round++)); do
 		books=$(by_the_books 2>"$TMP/books.log")
 		[ "$found" = "$books" ] ||
 			fail "$round, killed $where: confirmed, but not as the books have it: $(cat "$TMP/books.log"; diff <(echo "$books" | jq .) <(echo "$found" | jq .) | head -20)"
+		what="$outcome, $(jq -s length "$TMP/book.json") writes"
 		tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "$round: rollback: $(cat "$TMP/rollback.log")" ;;
 	'taken back') ;;
 	*) fail "$round, killed $where: the trial is $outcome" ;;
 	esac
 	as_before || fail "$round, killed $where: $outcome, but not as before: $(difference "$untuned")"
-	ok "kill $round, $at ms after the $([ $within = 1m ] && echo confirmation || echo 'first Set'), $where: $outcome"
+	ok "kill $round, $at ms after the $([ $within = 1m ] && echo confirmation || echo 'first Set'), $where: $what"
 done

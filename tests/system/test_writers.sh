@@ -18,7 +18,6 @@ refused()
 	equal "$* is refused, and sends nothing" "$(set_mads)" "$sets"
 }
 runs='ibcc-tuned is running; .*leave .*--via out'
-nobody='nobody can tell whether ibcc-tuned is running'
 
 start_tuned
 refused "$runs" --via direct disable -y
@@ -29,7 +28,7 @@ refused 'ibcc-tuned is running' key -y "$TMP/key"
 
 # It does not answer, but is there.
 kill -STOP "$TUNED_PID"
-refused "$nobody" --via direct disable -y
+refused "ibcc-tuned .pid $TUNED_PID. does not answer: its process is stopped" --via direct disable -y
 kill -CONT "$TUNED_PID"
 
 # Its socket has gone, but its lock has not.

@@ -3,6 +3,7 @@
  * wrong is in test_loop.c and tests/fuzz/fuzz_control.c.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -197,6 +198,68 @@ static void test_asks(void **state)
 		stop(&x);
 		assert_int_equal(ask(NULL, address[i]), i ? -ENOENT : -ECONNREFUSED);
 	}
+}
+
+struct looks {
+	pid_t server; /* who should be named */
+	int fd;       /* where each look is told */
+	unsigned int left;
+};
+
+static bool look(void *arg, pid_t pid)
+{
+	struct looks *l = arg;
+
+	if (pid != l->server || write(l->fd, "x", 1) != 1)
+		_exit(ECHILD);
+	return --l->left > 0;
+}
+
+/* Asks patiently in a child, which is answered after so many looks (0: never). */
+static int ask_patiently(struct server *x, const char *address, unsigned int most,
+			 unsigned int answer_after)
+{
+	unsigned int looked = 0;
+	int ends[2], status;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct looks l = { .server = getppid(), .fd = ends[1], .left = most };
+		struct ibcc_jsonl_wait wait = { .each_ms = 20, .go_on = look, .arg = &l };
+		json_t *answer;
+
+		_exit(-ibcc_jsonl_ask_patiently(address, json_object(), &wait, &answer));
+	}
+	while (!waitpid(pid, &status, WNOHANG)) {
+		assert_true(sd_event_run(x->event, 10000) >= 0);
+		if (read(ends[0], &byte, 1) == 1 && ++looked == answer_after)
+			ibcc_jsonl_reply(x->s, x->client, json_object());
+	}
+	while (read(ends[0], &byte, 1) == 1)
+		looked++;
+	close(ends[0]);
+	close(ends[1]);
+	assert_true(WIFEXITED(status));
+	/* Some more while the answer is on its way. */
+	assert_true(answer_after ? looked >= answer_after : looked == most);
+	return -WEXITSTATUS(status);
+}
+
+/* Who waits may look after the server as often as it likes, and knows which process that is. */
+static void test_patience(void **state)
+{
+	struct server x;
+
+	(void)state;
+	start(&x, name());
+	x.how = LATER;
+	assert_int_equal(ask_patiently(&x, name(), 4, 0), -ETIMEDOUT);
+	assert_int_equal(ask_patiently(&x, name(), 1000, 3), 0);
+	stop(&x);
 }
 
 /* One place, one server; a path also says who may come, and is free when its server has died. */
@@ -417,10 +480,10 @@ static void test_no_descriptors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roles),          cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_place),          cmocka_unit_test(test_answers_late),
-		cmocka_unit_test(test_idle),           cmocka_unit_test(test_quota),
-		cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_roles),        cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_patience),     cmocka_unit_test(test_place),
+		cmocka_unit_test(test_answers_late), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_quota),        cmocka_unit_test(test_no_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

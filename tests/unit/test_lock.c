@@ -63,6 +63,31 @@ static void test_one_holder(void **state)
 	}
 }
 
+/* One whose holder has stopped: others know who it is, and one of them may write in its place. */
+static void test_take_over(void **state)
+{
+	struct ibcc_why why = { "" };
+	char name[512];
+	int holder, fd, second;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s", files_path("stopped.db"));
+	assert_int_equal(ibcc_lock_holder(name), 0);
+	holder = take(name, &why);
+	assert_true(holder >= 0);
+	assert_int_equal(ibcc_lock_holder(name), getpid());
+	assert_int_equal(ibcc_lock_take_over(name, &fd, &why), 0);
+	assert_int_equal(ibcc_lock_take_over(name, &second, &why), -EBUSY);
+	assert_int_equal(second, -1);
+	assert_non_null(strstr(why.text, "in place of the daemon"));
+	close(fd);
+	assert_int_equal(ibcc_lock_take_over(name, &fd, &why), 0);
+	assert_int_equal(ibcc_lock_holder(name), getpid()); /* as before */
+	close(fd);
+	close(holder);
+	assert_int_equal(ibcc_lock_holder(name), 0); /* its number is still in the file */
+}
+
 /* What somebody does to the file gives nobody a second lock at the same place. */
 static void test_removed(void **state)
 {
@@ -118,9 +143,8 @@ static void test_no_right(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_holder),
-		cmocka_unit_test(test_removed),
-		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_one_holder), cmocka_unit_test(test_take_over),
+		cmocka_unit_test(test_removed),    cmocka_unit_test(test_no_place),
 		cmocka_unit_test(test_no_right),
 	};
 

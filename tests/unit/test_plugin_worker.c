@@ -274,6 +274,30 @@ static void test_refusals(void **state)
 	assert_true(logged("ibcc_opensm: ERR IC08: plan ended early: no port for MADs"));
 }
 
+/* One whose process was stopped may have a plan at hand from before another one wrote. */
+static void test_behind(void **state)
+{
+	struct ibcc_proto_state s;
+	struct ibcc_proto_error end;
+	int before, writer;
+
+	(void)state;
+	before = dial_master(&s);
+	writer = dial(&s);
+	assert_int_equal(push(writer, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
+	close(writer);
+	end = push(before, s.generation, 2, 2);
+	assert_int_equal(end.refusal, IBCC_REFUSAL_BUSY);
+	assert_non_null(strstr(end.text, "another client has written since"));
+	/* Then it has read everything anew. */
+	assert_int_equal(push(before, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
+	close(before);
+	/* One that comes later knows of nothing older. */
+	writer = dial(&s);
+	assert_int_equal(push(writer, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
+	close(writer);
+}
+
 static void test_end_with_clients(void **state)
 {
 	struct ibcc_proto_state s;
@@ -315,13 +339,9 @@ static void test_bad_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interface),
-		BOTH(test_generation),
-		BOTH(test_trap),
-		BOTH(test_plan_meets_change),
-		BOTH(test_refusals),
-		BOTH(test_end_with_clients),
-		BOTH(test_bad_options),
+		cmocka_unit_test(test_interface), BOTH(test_generation),  BOTH(test_trap),
+		BOTH(test_plan_meets_change),     BOTH(test_refusals),    BOTH(test_behind),
+		BOTH(test_end_with_clients),      BOTH(test_bad_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
