@@ -82,6 +82,9 @@ struct ibcc_root {
 	uint32_t unknown_port;
 	bool hidden; /* congestion starts behind the port, in a part of the fabric that is silent */
 
+	bool fed_freely; /* adapters that do not wait send all that it carries, and no switch's port
+			    waits for it */
+
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh;            /* its port's counters were read */
 	bool doubted;          /* they are not believed: it is no root, whatever they say */

@@ -146,7 +146,9 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 /* Adapters upstream of the port just walked. */
 struct upstream {
 	uint32_t n, n_blocked;
-	uint64_t most; /* BECNs of the most marked one */
+	uint32_t n_shared;  /* of those, with a port of a switch that waits as well */
+	uint64_t free_mbps; /* what those send that do not wait */
+	uint64_t most;      /* BECNs of the most marked one */
 };
 
 /* Blocked are adapters that wait behind a port, and at a slow adapter those that only do not
@@ -167,6 +169,9 @@ static struct upstream look_upstream(const struct job *j, bool slow, bool marked
 		u.n++;
 		u.n_blocked += (l->waited >= j->p->ca_wait_permille && (blocked || slow)) ||
 			       (l->becn && blocked && slow);
+		u.n_shared += l->waited >= j->p->ca_wait_permille && blocked &&
+			      j->tree->flag[i] & TREE_SHARED;
+		u.free_mbps += l->waited < j->p->ca_wait_permille ? l->mbps : 0;
 		if (marked && l->becn > u.most)
 			u.most = l->becn;
 	}
@@ -276,6 +281,8 @@ static int examine(struct job *j, uint32_t port)
 	r->unknown_mbps = j->tree->unknown_mbps;
 	r->unknown_port = j->tree->unknown_port;
 	r->hidden = is_hidden(j, port);
+	r->fed_freely = kind == IBCC_CONGESTION_INPUT && !u.most && !u.n_shared &&
+			u.free_mbps * 1000 >= (uint64_t)l->mbps * j->p->full_permille;
 	r->confidence_permille =
 		(uint16_t)(1000ull * j->tree->n_usable / (j->tree->n_read ? j->tree->n_read : 1));
 	return list_sources(j, r, &u);
@@ -348,6 +355,42 @@ static void clear_feeders(const struct job *j)
 	}
 }
 
+/* Do all that wait at a root's own switch wait for another root, by ports of switches that wait,
+ * too? */
+static bool waits_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r)
+{
+	for (uint32_t k = 0; k < r->n_sources; k++) {
+		bool found = r->source[k].role != IBCC_ROLE_CANDIDATE;
+
+		for (uint32_t i = 0; i < p->n_known && !found; i++) {
+			const struct ibcc_root *o = &p->root[i];
+
+			for (uint32_t n = 0; !o->fed_freely && n < o->n_sources && !found; n++)
+				found = o->source[n].port == r->source[k].port &&
+					(o->source[n].role == IBCC_ROLE_CONTRIBUTOR ||
+					 o->source[n].role == IBCC_ROLE_CANDIDATE);
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* A port that is full because somebody sends all that it carries, without waiting, holds up nobody.
+ * Adapters that wait at the same switch may wait for it, but not if they wait for another root:
+ * what they send is on its way there. Should they want this port as well, it is a root again as
+ * soon as that one lets them go.
+ */
+static void clear_free(struct ibcc_picture *p)
+{
+	for (uint32_t i = p->n_known; i-- > 0;) {
+		if (!p->root[i].fed_freely || !waits_elsewhere(p, &p->root[i]))
+			continue;
+		free(p->root[i].source);
+		memmove(&p->root[i], &p->root[i + 1], (--p->n_known - i) * sizeof(*p->root));
+	}
+}
+
 /* How much sending time is lost behind a root. */
 static uint64_t severity(const struct ibcc_root *r)
 {
@@ -378,6 +421,7 @@ int ibcc_picture_roots(struct job *j)
 			ret = examine(j, i);
 	if (!ret) {
 		clear_feeders(j);
+		clear_free(p);
 		clear_victims(p);
 		if (p->n_known > 1)
 			qsort(p->root, p->n_known, sizeof(*p->root), by_severity);

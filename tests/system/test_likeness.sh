@@ -6,4 +6,4 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/system/likeness/checks.sh"
 
-for name in ${LIKENESS:-storage mixed cable}; do run_likeness "$name"; done
+for name in ${LIKENESS:-storage mixed cable sx6036}; do run_likeness "$name"; done

@@ -43,6 +43,32 @@ static void test_first_pass(void **state)
 	ibcc_estimator_free(NULL);
 }
 
+/* The fast host fills its link and that to src4, and neither waits nor holds up anybody: src1 to
+ * src3 wait for the slow receiver. Without that they could only wait for src4.
+ */
+static void test_full_beside(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t full = fabric_port(f->t, LUSTRE_SW1, 4);
+
+	for (unsigned int i = 0; i < 3; i++)
+		f->tr.port[src(f, i)] = load(4987, 844, 0);
+	f->tr.port[fabric_port(f->t, LUSTRE_SW1, 5)] = load(14960, 532, 0);
+	f->tr.port[slow_port(f)] = load(14960, 532, 0);
+	*traffic_at(&f->tr, LUSTRE_FAST, 1) = load(31900, 0, 0);
+	f->tr.port[fabric_port(f->t, LUSTRE_SW2, 5)] = load(31900, 0, 0);
+	f->tr.port[full] = load(31900, 0, 0);
+	passes(f, 3);
+	assert_int_equal(f->e.n_roots, 1);
+	assert_int_equal(f->e.root[0].port, slow_port(f));
+
+	f->tr.port[fabric_port(f->t, LUSTRE_SW1, 5)] = load(14960, 0, 0);
+	f->tr.port[slow_port(f)] = load(14960, 0, 0);
+	passes(f, 3);
+	assert_int_equal(f->e.n_roots, 1);
+	assert_int_equal(f->e.root[0].port, full);
+}
+
 /* Idle, then busy links that still flow. */
 static void test_healthy(void **state)
 {
@@ -445,13 +471,21 @@ static void test_doubted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_first_pass),       LUSTRE(test_healthy),
-		LUSTRE(test_output_generated), LUSTRE(test_late_marks),
-		LUSTRE(test_becns_alone),      LUSTRE(test_limits),
-		LUSTRE(test_controlled),       LUSTRE(test_all_ports_mark),
-		LUSTRE(test_whose_marks),      LUSTRE(test_whose_marks_by_log),
-		LUSTRE(test_second_slow_sink), LUSTRE(test_near),
-		LUSTRE(test_reset_counters),   LUSTRE(test_doubted),
+		LUSTRE(test_first_pass),
+		LUSTRE(test_healthy),
+		LUSTRE(test_full_beside),
+		LUSTRE(test_output_generated),
+		LUSTRE(test_late_marks),
+		LUSTRE(test_becns_alone),
+		LUSTRE(test_limits),
+		LUSTRE(test_controlled),
+		LUSTRE(test_all_ports_mark),
+		LUSTRE(test_whose_marks),
+		LUSTRE(test_whose_marks_by_log),
+		LUSTRE(test_second_slow_sink),
+		LUSTRE(test_near),
+		LUSTRE(test_reset_counters),
+		LUSTRE(test_doubted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
