@@ -61,8 +61,8 @@ struct ibcc_proto_header {
 /* Why the plugin says no (ERROR and PLAN_END carry it with a sentence). */
 enum ibcc_proto_refusal {
 	IBCC_REFUSAL_NONE,
-	IBCC_REFUSAL_VERSION,     /* other protocol version */
-	IBCC_REFUSAL_BUSY,        /* another client writes, or has written since; or too many clients */
+	IBCC_REFUSAL_VERSION, /* other protocol version */
+	IBCC_REFUSAL_BUSY,    /* another client writes, or has written since; or too many clients */
 	IBCC_REFUSAL_NOT_MASTER,  /* the SM is not in state MASTER */
 	IBCC_REFUSAL_TWO_WRITERS, /* OpenSM's own congestion control is on */
 	IBCC_REFUSAL_STALE,       /* the plan is for another generation of the topology */
