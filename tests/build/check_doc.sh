@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Each experiment has its page, with all it has to tell; and pages come out as HTML that is one file.
+# Each experiment has its page, with all it has to tell; pages come out as HTML that is one file; and each promise of the
+# threat model has a test that exists.
 set -eu
 B=${IBCC_BUILD:-build}
 tmp=$(mktemp -d)
@@ -63,3 +64,15 @@ sh doc/render.sh index "$tmp/index.html" doc/experiments/*.md
 [ "$(grep -c '<li><a href' "$tmp/index.html")" = "$(ls perftest/experiments/*.yaml | wc -l)" ] ||
 	not_ok "the index lacks a page"
 echo "ok - the index"
+
+# A promise begins with bold words under "What holds", and ends at the next one.
+awk '/^## / { holds = $0 == "## What holds" } holds && /^- \*\*/ { n++; line[n] = $0 } holds && n { text[n] = text[n] $0 }
+	END { for (i = 1; i <= n; i++) if (text[i] !~ /`(tests\/|test_)[a-z_\/]*/) print line[i] }' doc/threat-model.md >"$tmp/promises"
+[ ! -s "$tmp/promises" ] || not_ok "a promise of doc/threat-model.md has no test: $(head -n 1 "$tmp/promises")"
+n=0
+for name in $(grep -oE '`(tests/[a-z]+/)?(test|check|fuzz)_[a-z_]+(\.sh|\.c)?`' doc/threat-model.md | tr -d '`'); do
+	n=$((n + 1))
+	ls tests/*/"${name##*/}"* >/dev/null 2>&1 || not_ok "doc/threat-model.md: there is no $name"
+done
+[ "$n" -ge 30 ] || not_ok "doc/threat-model.md names only $n tests"
+echo "ok - each promise of the threat model has a test"
