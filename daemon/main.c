@@ -14,6 +14,7 @@
 #include "daemon/conf.h"
 #include "daemon/confine.h"
 #include "daemon/loop.h"
+#include "daemon/rights.h"
 
 /* Larger blocks are mapped each for itself, so that what a prediction or an answer took is given
  * back to the system when it is freed.
@@ -48,6 +49,22 @@ static const struct option options[] = {
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
 };
+
+/* False: the daemon must not run with the rights that it has. */
+static bool take_rights(const char *user)
+{
+	struct ibcc_why why = { "" };
+	int rc = ibcc_rights_drop(user, &why);
+
+	if (rc < 0)
+		ibcc_log_of(IBCC_LOG_FAILED, LOG_ERR, "%s", why.text);
+	else if (rc == IBCC_RIGHTS_NO_USER)
+		ibcc_log(LOG_WARNING, "%s", why.text);
+	else if (rc == IBCC_RIGHTS_DROPPED)
+		ibcc_log(LOG_NOTICE, "started by root; from here on the daemon is user \"%s\"",
+			 user);
+	return rc >= 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -97,10 +114,12 @@ int main(int argc, char **argv)
 				      : "there is none, all settings have their defaults") < 0;
 	if (verbose)
 		o.log_level = verbose > 1 ? LOG_DEBUG : LOG_INFO;
-	/* systemd gives the user; whatever is wrong in here must not become more than that. */
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o.config.log_target,
 		      o.log_level < 0 ? o.config.log_level : o.log_level);
+	if (!take_rights(o.config.user))
+		return IBCC_CONFIG_EXIT_STATUS;
+	/* Whatever is wrong in here must not become more than that user. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	rc = ibcc_confine();
 	if (rc)
 		ibcc_log(LOG_WARNING, "the daemon runs without its filter of system calls: %s",

@@ -17,7 +17,8 @@
 #endif
 #define IBCC_CONFIG_FILE        IBCC_SYSCONFDIR "/ibcc-tune/ibcc-tuned.yaml"
 #define IBCC_CONFIG_PATH_BYTES  256u
-#define IBCC_CONFIG_EXIT_STATUS 78 /* EX_CONFIG of sysexits.h */
+#define IBCC_CONFIG_USER        "ibcc" /* the packages make it */
+#define IBCC_CONFIG_EXIT_STATUS 78     /* EX_CONFIG of sysexits.h */
 
 enum ibcc_mode {
 	IBCC_MODE_OBSERVE, /* watch and recommend, write nothing */
@@ -60,6 +61,7 @@ struct ibcc_config {
 	int clock;            /* enum ibcc_clock */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
+	char user[33]; /* whom root's daemon becomes; "root": nobody else */
 	/* Names of groups whose members may ask, and ask for changes; empty: none. */
 	char control_read_group[33], control_write_group[33];
 	char state_file[IBCC_CONFIG_PATH_BYTES];  /* last good settings and undo */

@@ -290,7 +290,7 @@ int system_tune(struct system *s, double *engine_ms)
 	snprintf(text, sizeof(text),
 		 "mode: apply\ninterval_ms: 500\nnode_gap_us: 200\nplugin_socket: "
 		 "%s\ncontrol_socket: %s\n"
-		 "state_file: %s\nlog: {target: stderr, level: notice}\n",
+		 "state_file: %s\nuser: root\nlog: {target: stderr, level: notice}\n",
 		 file(plugin, sizeof(plugin), s->dir, "opensm.sock"),
 		 file(control, sizeof(control), s->dir, "control.sock"),
 		 file(state, sizeof(state), s->dir, "state.db"));

@@ -2,8 +2,8 @@
 /* Whatever comes from subnet administration: traps, answers to subscriptions and to requests for
  * ServiceRecords; and an election that hears them at any times.
  *
- * Input: a datagram of 256 bytes, then three bytes for each answer of the election: seconds until it
- * comes, what it is, and whose record it has.
+ * Input: a datagram of 256 bytes, then three bytes for each answer of the election: seconds until
+ * it comes, what it is, and whose record it has.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -155,7 +155,7 @@ static void test_all_keys(void **state)
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
 			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
 			"128\nnode_window: 4\nnode_gap_us: 0\nclock: fabric\n"
-			"plugin_socket: /a\ncontrol_read_group: r\ncontrol_write_group: "
+			"plugin_socket: /a\nuser: u\ncontrol_read_group: r\ncontrol_write_group: "
 			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
 			"cc_key_file: /e\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
 			"yes\nlog: {target: stderr, level: debug}\n"
@@ -178,6 +178,7 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.clock, IBCC_CLOCK_FABRIC);
 	assert_string_equal(c.plugin_socket, "/a");
 	assert_string_equal(c.control_socket, "/b");
+	assert_string_equal(c.user, "u");
 	assert_string_equal(c.control_read_group, "r");
 	assert_string_equal(c.control_write_group, "w");
 	assert_string_equal(c.state_file, "/c \" d");

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# A daemon that root starts gives root's rights up, and does all that it did before.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" = 0 ] || { echo "skipped: only root has rights to give up"; exit 0; }
+user=$(getent passwd 65534 | cut -d: -f1)
+[ -n "$user" ] || { echo "skipped: this host has no user 65534"; exit 0; }
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
+of_process() { sed -n "s/^$1:[[:space:]]*//p" "/proc/$(tuned)/status"; }
+tuned() { jq .pid "$TMP/status.json"; }
+
+start_sim "$SCENARIO"
+start_opensm
+# The folders that the packages and tmpfiles.d make for user ibcc.
+chown "$user" "$TMP"
+start_tuned "user: $user" 'mode: apply' 'apply_via: direct'
+wait_until 20 status '.state == "ok"' || fail "the daemon does not get going: $(jq -c '[.state, .reason]' "$TMP/status.json")"
+equal "all its user IDs are those of $user" "$(of_process Uid | tr '\t' ' ')" '65534 65534 65534 65534'
+equal "and no group is root's" "$(echo "$(of_process Gid) $(of_process Groups)" | tr -s '[:space:]' '\n' | grep -cx 0)" 0
+for set in CapInh CapPrm CapEff CapAmb; do
+	equal "no capability in $set" "$(of_process $set)" 0000000000000000
+done
+equal "and it gets none by a program" "$(of_process NoNewPrivs)" 1
+check "it says so" grep -q "from here on the daemon is user \"$user\"" "$TMP/tuned.log"
+wait_until 60 status '.decision == "1 root under control"' || fail "it does not tune: $(jq -c '[.decision, .reason]' "$TMP/status.json")"
+ok "it tunes"
+equal "the state file is its own" "$(stat -c %U "$TMP/state.db")" "$user"
+check "root's rollback goes through it" tune rollback -y
+stop "$TUNED_PID"
+
+write_config 'user: nosuchuser'
+rc=0
+"$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml" >"$TMP/bad.log" 2>&1 || rc=$?
+equal "without that user it does not start" $rc 78
+check "and says what to do" \
+	grep -q 'there is no user "nosuchuser" on this host, so the daemon does not start: make one' "$TMP/bad.log"
