@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <ibcc/control_json.h>
+#include <ibcc/json.h>
 #include <ibcc/plan_file.h>
 
 #include "daemon/service/service.h"
@@ -53,7 +54,10 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	const json_t *series = json_object_get(args, "series");
 	const json_t *confirm = json_object_get(args, "confirm_s");
 	const json_t *anonymous = json_object_get(args, "anonymous");
+	const json_t *look = json_object_get(args, "look");
+	const json_t *made = json_object_get(args, "made");
 	json_t *set = json_object_get(args, "set");
+	json_int_t made_s = 0;
 
 	if (id && (!json_is_integer(id) || json_integer_value(id) < 0))
 		return "id must be the number of a transaction";
@@ -83,8 +87,15 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 		return why->text;
 	if (control && (!plan || ibcc_control_read(control, &j->control, why)))
 		return plan ? why->text : "only an apply of a plan takes control";
+	if ((look || made) && !plan)
+		return "only an apply of a plan takes look and made";
+	if (look && !json_is_boolean(look))
+		return "look must be true or false";
+	if (made && !ibcc_json_read_whole(made, INT64_MAX, &made_s))
+		return "made must be a time in seconds since 1970";
 	if (plan)
-		j->kind = IBCC_JOB_APPLY_PLAN;
+		j->kind = json_is_true(look) ? IBCC_JOB_LOOK : IBCC_JOB_APPLY_PLAN;
+	j->made_s = made_s;
 	j->set = json_incref(set);
 	j->data = json_is_true(data);
 	j->anonymous = json_is_true(anonymous);

@@ -13,22 +13,9 @@
 
 #include "daemon/explain.h"
 #include "daemon/service/service.h"
-#include "daemon/who.h"
 
 /* To take back what is on trial when the daemon ends: less than systemd gives it. */
 #define LAST_TRIAL_S 20
-
-void ibcc_job_free(struct ibcc_job *j)
-{
-	if (!j)
-		return;
-	json_decref(j->result);
-	json_decref(j->set);
-	ibcc_plan_fini(&j->plan);
-	ibcc_control_fini(&j->control);
-	ibcc_metrics_free(j->metrics);
-	free(j);
-}
 
 /* Shows how things are after a job, which is done (NULL: there was none). */
 static void publish(struct ibcc_worker *w, struct ibcc_job *j)
@@ -91,7 +78,7 @@ static void refuse_applies(struct ibcc_worker *w)
 		return;
 	ibcc_queue_init(&w->applies);
 	while ((j = ibcc_queue_pop(&asked))) {
-		struct ibcc_request r = { j->who, j->skip_unsupported, j->confirm_s };
+		struct ibcc_request r = ibcc_job_request(j);
 
 		j->err = ibcc_service_may_apply(w->service, &r, &j->why);
 		if (j->err)
@@ -99,12 +86,6 @@ static void refuse_applies(struct ibcc_worker *w)
 		else
 			ibcc_queue_push(&w->applies, j);
 	}
-}
-
-static void look_up(struct ibcc_job *j)
-{
-	if (j->pid)
-		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
 }
 
 /* A pass that has overtaken an apply in the queue makes that apply, too. */
@@ -118,7 +99,7 @@ static void take_applies(struct ibcc_worker *w)
 		pthread_mutex_unlock(&w->lock);
 		if (!j)
 			return;
-		look_up(j);
+		ibcc_job_look_up(j);
 		ibcc_queue_push(&w->applies, j);
 	}
 }
@@ -137,7 +118,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	refuse_applies(w);
 	first = w->applies.first;
 	if (first)
-		r = (struct ibcc_request){ first->who, first->skip_unsupported, first->confirm_s };
+		r = ibcc_job_request(first);
 	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
 	measure(w, pass);
@@ -164,40 +145,11 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 		ibcc_queue_push(&w->applies, j);
 }
 
-/* Is it one that the history and the log name somebody for? A name server may be slow to answer, so
- * it is not asked for the others.
- */
-static bool changes(enum ibcc_job_kind kind)
-{
-	switch (kind) {
-	case IBCC_JOB_APPLY:
-	case IBCC_JOB_APPLY_PLAN:
-	case IBCC_JOB_CONFIRM:
-	case IBCC_JOB_CANCEL:
-	case IBCC_JOB_ROLLBACK:
-	case IBCC_JOB_DISABLE:
-	case IBCC_JOB_REPAIR: return true;
-	case IBCC_JOB_PASS:
-	case IBCC_JOB_PLAN:
-	case IBCC_JOB_SHOW:
-	case IBCC_JOB_PROBE:
-	case IBCC_JOB_REPORT:
-	case IBCC_JOB_BUNDLE:
-	case IBCC_JOB_WHAT_IF:
-	case IBCC_JOB_HISTORY:
-	case IBCC_JOB_RECONFIGURE:
-	case IBCC_JOB_PREDICTED:
-	case IBCC_JOB_GONE: break;
-	}
-	return false;
-}
-
 static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
-	struct ibcc_request r = { j->who, j->skip_unsupported, j->confirm_s };
+	struct ibcc_request r = ibcc_job_request(j);
 
-	if (changes(j->kind))
-		look_up(j);
+	ibcc_job_look_up(j);
 	switch (j->kind) {
 	case IBCC_JOB_PASS:
 		run_pass(w, j);
@@ -209,6 +161,10 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 						 &j->why);
 		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
 		add_trial(w, j);
+		break;
+	case IBCC_JOB_LOOK:
+		j->err = ibcc_service_look_at_plan(w->service, &j->plan, &j->control, &r,
+						   &j->result, &j->why);
 		break;
 	case IBCC_JOB_CONFIRM:
 		j->err = ibcc_service_confirm(w->service, &r, &j->result, &j->why);

@@ -23,6 +23,7 @@ enum ibcc_job_kind {
 	IBCC_JOB_PASS,
 	IBCC_JOB_APPLY,      /* waits for the next pass and makes it an apply */
 	IBCC_JOB_APPLY_PLAN, /* one that the client brings */
+	IBCC_JOB_LOOK,       /* what that would write */
 	IBCC_JOB_PLAN,       /* waits for the next pass if there is none now */
 	IBCC_JOB_CONFIRM,
 	IBCC_JOB_CANCEL,
@@ -62,6 +63,7 @@ struct ibcc_job {
 	bool data;                   /* plan: with all that it needs to be carried out */
 	struct ibcc_plan plan;       /* apply plan; owned, */
 	struct ibcc_control control; /* and what it is for */
+	int64_t made_s;              /* likewise; see struct ibcc_request */
 	bool anonymous;              /* bundle */
 	int64_t id;                  /* rollback, history: transaction or 0 */
 	unsigned int limit;          /* history, */

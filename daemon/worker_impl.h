@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Inside of the worker, shared by its files: worker.c runs jobs, worker_plans.c those that wait for
- * a plan, or for its prediction.
+ * a plan, or for its prediction, and worker_job.c knows what a job is.
  */
 #ifndef IBCC_DAEMON_WORKER_IMPL_H
 #define IBCC_DAEMON_WORKER_IMPL_H
@@ -11,6 +11,11 @@
 #include "daemon/explain.h"
 #include "daemon/service/service.h"
 #include "daemon/worker.h"
+
+/* worker_job.c */
+struct ibcc_request ibcc_job_request(const struct ibcc_job *j);
+/* Finds out who asks, by name, where the history and the log say so. */
+void ibcc_job_look_up(struct ibcc_job *j);
 
 struct ibcc_queue {
 	struct ibcc_job *first, **last;

@@ -49,6 +49,7 @@ struct ibcc_request {
 	const char *who;
 	bool skip_unsupported; /* nodes without congestion control do not stop an apply */
 	uint32_t confirm_s;    /* apply: on trial, taken back unless confirmed so soon; 0: no */
+	int64_t made_s;        /* apply: when the plan's file was made, since 1970; 0: of no file */
 };
 
 /* Whether such an apply can be carried out now: -EBUSY while something is on trial; -EIO if it is
@@ -129,6 +130,13 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
 			    const struct ibcc_control *control, const struct ibcc_request *r,
 			    json_t **out, struct ibcc_why *why);
+/* What that would write, by name and field, with the reasons that its roots have: "changes",
+ * "writes", "summary". Nothing of it is the word of who brings the plan. Returns what that would
+ * return instead of writing.
+ */
+int ibcc_service_look_at_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
+			      const struct ibcc_control *control, const struct ibcc_request *r,
+			      json_t **out, struct ibcc_why *why);
 /* While a transaction is on trial nothing else is written, but to take settings off. It is taken
  * back when its time is over, when a part of it failed, and when it is found by a service that has
  * not begun it, since whoever watched it is no more.

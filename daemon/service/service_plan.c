@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <ibcc/gate.h>
 
@@ -216,6 +217,58 @@ static int may_apply(struct ibcc_service *s, const struct ibcc_request *r, struc
 	return rc ? rc : ibcc_service_may_write(s, true, why);
 }
 
+/* The plan as it would be written now, addressed, with reasons of ours; or why it may not be. */
+static int judge(struct ibcc_service *s, const struct ibcc_plan *saved,
+		 const struct ibcc_control *control, const struct ibcc_request *r,
+		 struct ibcc_plan *plan, struct ibcc_why *why)
+{
+	uint64_t gone_guid = 0;
+	uint32_t n_gone = 0;
+	int rc = may_apply(s, r, why);
+
+	if (!rc && ibcc_service_address(s->cycle.topo, saved, plan, &n_gone, &gone_guid))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	if (!rc)
+		rc = check_fabric(s, plan, n_gone, gone_guid, why);
+	if (!rc)
+		rc = check_roots(s, plan, control, why);
+	return rc;
+}
+
+int ibcc_service_look_at_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
+			      const struct ibcc_control *control, const struct ibcc_request *r,
+			      json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_plan plan = { 0 };
+	char summary[IBCC_REASON_BYTES];
+	int rc = judge(s, saved, control, r, &plan, why);
+
+	if (!rc) {
+		ibcc_control_explain(s->cycle.topo, control, summary, sizeof(summary));
+		*out = json_pack("{si so si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
+				 ibcc_report_changes(s->cycle.topo, &plan, NULL), "writes",
+				 (int)plan.n, "summary", ibcc_json_text(summary));
+		rc = *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+	}
+	ibcc_plan_fini(&plan);
+	return rc;
+}
+
+/* What the roots are, in our words, and where the plan comes from. */
+static void explain(const struct ibcc_service *s, const struct ibcc_control *control,
+		    const struct ibcc_request *r, char *buf, size_t len)
+{
+	time_t made = (time_t)r->made_s;
+	char when[32];
+	struct tm tm;
+	size_t n;
+
+	ibcc_control_explain(s->cycle.topo, control, buf, IBCC_REASON_BYTES);
+	n = strlen(buf);
+	if (made && gmtime_r(&made, &tm) && strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(buf + n, len - n, "; from a plan file of %s UTC", when);
+}
+
 int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
 			    const struct ibcc_control *control, const struct ibcc_request *r,
 			    json_t **out, struct ibcc_why *why)
@@ -223,22 +276,14 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry;
-	char *text = NULL, *nodes = NULL, summary[IBCC_REASON_BYTES];
-	uint64_t gone_guid = 0;
-	uint32_t n_gone = 0;
-	int rc = may_apply(s, r, why);
+	char *text = NULL, *nodes = NULL, summary[IBCC_REASON_BYTES + 64];
+	int rc = judge(s, saved, control, r, &plan, why);
 
-	if (!rc && ibcc_service_address(s->cycle.topo, saved, &plan, &n_gone, &gone_guid))
-		rc = ibcc_why_set(why, -ENOMEM, "no memory");
-	if (!rc)
-		rc = check_fabric(s, &plan, n_gone, gone_guid, why);
-	if (!rc)
-		rc = check_roots(s, &plan, control, why);
 	if (!rc && ibcc_cycle_texts(&plan, control, &text, &nodes))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (rc)
 		goto out;
-	ibcc_control_explain(s->cycle.topo, control, summary, sizeof(summary));
+	explain(s, control, r, summary, sizeof(summary));
 	carry = (struct ibcc_carry){
 		.all_or_nothing = true,
 		.txn = { .who = r->who,

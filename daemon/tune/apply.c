@@ -93,8 +93,9 @@ static int apply_this(struct tune *t, const json_t *plan)
 	int rc, code = TUNE_OK;
 
 	rc = tune_do(t, "apply",
-		     with_trial(t, json_pack("{sO sO*}", "plan", json_object_get(plan, "data"),
-					     "control", json_object_get(plan, "control"))),
+		     with_trial(t, json_pack("{sO sO* sO*}", "plan", json_object_get(plan, "data"),
+					     "control", json_object_get(plan, "control"), "made",
+					     json_object_get(plan, "made"))),
 		     &a, &why);
 	if (a && !t->json)
 		printf("%lld of %lld writes verified, %lld Set MADs.\n", tune_int(a, "verified"),
@@ -108,6 +109,22 @@ static int apply_this(struct tune *t, const json_t *plan)
 	return rc ? tune_fail("%s", why.text) : code;
 }
 
+/* A file's words are anybody's: what is shown is what whoever writes makes of its writes. */
+static int show_writes(struct tune *t, const json_t *plan)
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL;
+	int rc = tune_do(t, "apply",
+			 json_pack("{sO sO sb}", "plan", json_object_get(plan, "data"), "control",
+				   json_object_get(plan, "control"), "look", 1),
+			 &a, &why);
+
+	if (!rc)
+		tune_print_writes(t, a, "Changes to make");
+	json_decref(a);
+	return rc ? tune_fail("%s", why.text) : TUNE_OK;
+}
+
 static int apply_file(struct tune *t, const char *file)
 {
 	json_t *plan;
@@ -116,10 +133,11 @@ static int apply_file(struct tune *t, const char *file)
 	if (code != TUNE_OK)
 		return code;
 	if (!t->json) {
-		tune_print_plan(t, plan, "Changes to make");
 		print_age(plan);
+		code = show_writes(t, plan);
 	}
-	code = ask(t, (json_int_t)json_array_size(json_object_get(plan, "data")));
+	if (code == TUNE_OK)
+		code = ask(t, (json_int_t)json_array_size(json_object_get(plan, "data")));
 	if (code == TUNE_OK)
 		code = apply_this(t, plan);
 	json_decref(plan);

@@ -88,13 +88,16 @@ static int apply_plan_local(struct ibcc_service *s, const json_t *args,
 			    const struct ibcc_request *r, json_t **out, struct ibcc_why *why)
 {
 	const json_t *o = json_object_get(args, "control");
+	bool look = json_is_true(json_object_get(args, "look"));
 	struct ibcc_control control = { 0 };
 	struct ibcc_plan plan;
 	int rc = ibcc_plan_file_read(json_object_get(args, "plan"), &plan, why);
 
 	if (!rc && o)
 		rc = ibcc_control_read(o, &control, why);
-	if (!rc)
+	if (!rc && look)
+		rc = ibcc_service_look_at_plan(s, &plan, &control, r, out, why);
+	else if (!rc)
 		rc = ibcc_service_apply_plan(s, &plan, &control, r, out, why);
 	ibcc_control_fini(&control);
 	ibcc_plan_fini(&plan);
@@ -177,8 +180,9 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		if (!rc)
 			rc = ibcc_service_bundle(s, t->anonymous, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
+		r.made_s = tune_int(args, "made");
 		rc = apply_plan_local(s, args, &r, out, why);
-		if (!rc)
+		if (!rc && !json_is_true(json_object_get(args, "look")))
 			rc = refine_local(t, s, *out, why);
 	} else if (!strcmp(command, "apply")) {
 		rc = apply_local(t, s, &r, out, why);

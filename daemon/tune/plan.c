@@ -15,10 +15,9 @@
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
-/* A plan in a file tells when it was made, which is another age. */
 static void print_snapshot_age(const json_t *a)
 {
-	if (json_is_integer(json_object_get(a, "age_ms")) && !json_object_get(a, "made"))
+	if (json_is_integer(json_object_get(a, "age_ms")))
 		printf("Counters and settings as they were %.1f s ago.\n",
 		       (double)tune_int(a, "age_ms") / 1000);
 }
@@ -149,6 +148,18 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	print_words("Not proved: ", tune_str(a, "routing"));
 	print_words("Paths: ", tune_str(a, "paths"));
 	print_words("What its operator can do: ", tune_str(json_object_get(a, "nvidia"), "advice"));
+}
+
+void tune_print_writes(const struct tune *t, const json_t *a, const char *heading)
+{
+	const json_t *changes = json_object_get(a, "changes");
+
+	if (t->full || tune_table_is_csv())
+		tune_print_changes(changes, heading);
+	else
+		tune_print_groups(changes, heading);
+	if (!tune_table_is_csv())
+		print_words("Decision: ", tune_str(a, "summary"));
 }
 
 bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *why)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <ibcc/json.h>
+#include <ibcc/plan_file.h>
 
 #include "daemon/tune/plan.h"
 
@@ -49,11 +50,83 @@ int tune_plan_save(const json_t *a, const char *file)
 	return code;
 }
 
+/* The rows that the writes come to, named by GUID. */
+static int rows_of(const json_t *data, json_t **rows, struct ibcc_why *why)
+{
+	json_t *list = json_array();
+	struct ibcc_plan plan;
+	int rc = ibcc_plan_file_read(data, &plan, why);
+
+	for (uint32_t i = 0; i < plan.n && !rc; i++)
+		if (!list || ibcc_json_change(list, &plan.change[i], "", NULL))
+			rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	ibcc_plan_fini(&plan);
+	*rows = rc ? NULL : ibcc_json_unfold(list);
+	if (rc)
+		json_decref(list);
+	return rc || *rows ? rc : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+/* But for the node's name, which is the name map's, or from before somebody gave it another. */
+static bool same_row(const json_t *shown, const json_t *written)
+{
+	json_t *a = json_copy((json_t *)shown), *b = json_copy((json_t *)written);
+	bool same;
+
+	json_object_del(a, "node");
+	json_object_del(b, "node");
+	same = a && b && json_equal(a, b);
+	json_decref(b);
+	json_decref(a);
+	return same;
+}
+
+static const char *row_text(const json_t *row, char *buf, size_t len)
+{
+	char sl[16] = "";
+
+	if (json_is_integer(json_object_get(row, "sl")))
+		snprintf(sl, sizeof(sl), " SL %d", (int)tune_int(row, "sl"));
+	if (!row)
+		snprintf(buf, len, "nothing");
+	else
+		snprintf(buf, len, "%s port %d %s%s: %.40s -> %.40s (%.60s)",
+			 tune_str(row, "node_guid"), (int)tune_int(row, "port"),
+			 tune_str(row, "field"), sl, tune_str(row, "old"), tune_str(row, "new"),
+			 tune_str(row, "reason"));
+	return buf;
+}
+
+/* Somebody who looks at a plan sees "changes"; what is written is "data". */
+static int compare_parts(const json_t *plan, struct ibcc_why *why)
+{
+	const json_t *changes = json_object_get(plan, "changes");
+	char shows[256], writes[256];
+	json_t *rows;
+	int rc = rows_of(json_object_get(plan, "data"), &rows, why);
+	size_t i = 0;
+
+	if (rc)
+		return rc;
+	while (i < json_array_size(rows) &&
+	       same_row(json_array_get(changes, i), json_array_get(rows, i)))
+		i++;
+	if (i < json_array_size(rows) || i < json_array_size(changes))
+		rc = ibcc_why_set(why, -EINVAL,
+				  "row %zu of its changes is not what it would write: it shows %s, "
+				  "and writes %s",
+				  i + 1, row_text(json_array_get(changes, i), shows, sizeof(shows)),
+				  row_text(json_array_get(rows, i), writes, sizeof(writes)));
+	json_decref(rows);
+	return rc;
+}
+
 int tune_plan_load(const char *file, json_t **a)
 {
 	json_error_t e;
 	json_t *o = json_load_file(file, JSON_REJECT_DUPLICATES, &e);
 	const char *format = json_string_value(json_object_get(o, "format"));
+	struct ibcc_why why = { "" };
 	json_int_t made;
 
 	*a = NULL;
@@ -74,6 +147,12 @@ int tune_plan_load(const char *file, json_t **a)
 	if (ibcc_json_clean(o)) {
 		json_decref(o);
 		return tune_fail("no memory");
+	}
+	if (compare_parts(o, &why)) {
+		json_decref(o);
+		return tune_fail("%s: nothing is written: %s; make the plan again with ibcc-tune "
+				 "plan -o FILE",
+				 file, why.text);
 	}
 	*a = o;
 	return TUNE_OK;

@@ -34,7 +34,7 @@ json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan)
 static const char *read_write(const json_t *o, struct ibcc_change *c, const char **key)
 {
 	json_int_t port, attr, mod, block;
-	const char *reason;
+	const char *reason, *name;
 
 	*c = (struct ibcc_change){ 0 };
 	if (!ibcc_json_read_guid(json_object_get(o, *key = "node_guid"), &c->node_guid))
@@ -45,6 +45,9 @@ static const char *read_write(const json_t *o, struct ibcc_change *c, const char
 	    (attr != IBCC_CC_ATTR_SW_SETTING && attr != IBCC_CC_ATTR_SW_PORT_SETTING &&
 	     attr != IBCC_CC_ATTR_CA_SETTING && attr != IBCC_CC_ATTR_CCT))
 		return "want an attribute that plans have: 20, 21, 22 or 23";
+	name = json_string_value(json_object_get(o, *key = "attribute"));
+	if (name && strcmp(name, ibcc_cc_attr_name((uint16_t)attr)) != 0)
+		return "want the name of the attribute with this number";
 	if (!ibcc_json_read_whole(json_object_get(o, *key = "attribute_modifier"), UINT32_MAX,
 				  &mod))
 		return "want a number of 32 bits";

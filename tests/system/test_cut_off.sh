@@ -18,7 +18,7 @@ start_tuned 'mode: apply'
 wait_until 60 grep -q 'writes verified' "$TMP/tuned.log" || fail "the daemon writes nothing"
 check 'the daemon pauses' tune rollback -y
 wait_until 30 planned || fail "there is no plan: $(tail -n 3 "$TMP/plan.log")"
-jq 'del(.data[] | select(.node_guid != "0x0000000200000100")) | .data[].node_guid = "0x0000000200000500" |
+jq '(.data, .changes) |= map(select(.node_guid == "0x0000000200000100") | .node_guid = "0x0000000200000500") |
 	.control.roots = []' \
 	"$TMP/plan.json" >"$TMP/other.json"
 before=$(aside)

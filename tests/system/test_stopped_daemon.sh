@@ -15,7 +15,7 @@ start_opensm --plugin
 # Answers that take so long that reading all settings is long for who asks, within the daemon's patience.
 start_tuned "timeout_ms: $((20 * TIMEOUT_MS))" "pass_deadline_ms: $((60 * DEADLINE_MS))"
 wait_until 30 made || fail "there is nothing to roll back: $(cat "$TMP/apply.log")"
-delay_mads 2000000
+delay_mads 3000000
 before=$EPOCHSECONDS
 check "a busy daemon is waited for" tune show
 echo "# it was busy for $((EPOCHSECONDS - before)) s"
