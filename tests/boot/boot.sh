@@ -138,6 +138,8 @@ inside systemd-run -q --unit=sm --working-directory=/tmp/osm --setenv=OSM_CACHE_
 wait_until 60 sh_inside 'grep -q "SUBNET UP" /tmp/osm/opensm.log' || fail "opensm does not get going"
 ok "a fabric and its subnet manager"
 
+# By its default an apply would take ten polling cycles of ten seconds until its roots hold.
+sh_inside 'echo "interval_ms: 1000" >>/etc/ibcc-tune/ibcc-tuned.yaml'
 check "the service starts, says READY, and is enabled" inside systemctl enable --now ibcc-tuned
 [ "$(inside systemctl is-active ibcc-tuned)" = active ] || fail "it is not active"
 wait_until 90 journal 'decision: ' || fail "no decision in the journal"
@@ -186,7 +188,7 @@ sh_inside 'rm -f /tmp/plan.json /tmp/report.html FILE /FILE'
 sh_inside 'echo "mode: aply" >/etc/ibcc-tune/ibcc-tuned.yaml'
 ! inside systemctl reload ibcc-tuned >/dev/null 2>&1 || fail "a bad configuration is taken"
 [ "$(inside systemctl is-active ibcc-tuned)" = active ] || fail "a bad configuration ends it"
-sh_inside 'echo "mode: apply" >/etc/ibcc-tune/ibcc-tuned.yaml'
+sh_inside 'printf "mode: apply\ninterval_ms: 1000\n" >/etc/ibcc-tune/ibcc-tuned.yaml'
 check "reload" inside systemctl reload ibcc-tuned
 wait_until 20 journal 'configuration reloaded, mode apply' || fail "the new configuration does not arrive"
 wait_until 90 journal 'writes verified' || fail "nothing is written in mode apply"
