@@ -45,8 +45,8 @@ int ibcc_rights_drop(const char *user, struct ibcc_why *why)
 				    user);
 	rc = become(pw);
 	if (rc)
-		return ibcc_why_set(why, rc,
-				    "the daemon cannot become user \"%s\", so it does not start: %s",
-				    user, strerror(-rc));
+		return ibcc_why_set(
+			why, rc, "the daemon cannot become user \"%s\", so it does not start: %s",
+			user, strerror(-rc));
 	return IBCC_RIGHTS_DROPPED;
 }

@@ -35,12 +35,12 @@ int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
 int ibcc_bench_beside(const char *name, char *path, size_t len);
 
 /* The folder with experiments/ and scenarios/: of the source tree that the program was built in, or
- * where it is installed. 0 or -ENOENT.
+ * where it is installed. 0, or -ENODATA after it was said.
  */
 int ibcc_bench_folder(char *buf, size_t len);
 
 /* Path of a file by its name in a folder beside the program's; one with a slash or the ending .yaml
- * is a path already. -ENOENT, -ENAMETOOLONG.
+ * is a path already. -ENODATA as ibcc_bench_folder(), -ENAMETOOLONG.
  */
 int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len);
 

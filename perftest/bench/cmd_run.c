@@ -66,10 +66,8 @@ int ibcc_bench_list(int argc, char **argv)
 			return json_decref(all), IBCC_EXIT_ERROR;
 		json = true;
 	}
-	if (ibcc_bench_folder(folder, sizeof(folder) - 16)) {
-		fputs("ibcc-bench: no experiments beside the program\n", stderr);
+	if (ibcc_bench_folder(folder, sizeof(folder) - 16))
 		return json_decref(all), IBCC_EXIT_ERROR;
-	}
 	strcat(folder, "/experiments");
 	t = json ? NULL : ibcc_table_new(columns, 3, stdout);
 	n = scandir(folder, &d, is_experiment, alphasort);
@@ -110,6 +108,8 @@ static int run_one(const char *name, const struct options *o)
 	char path[2 * PATH_MAX];
 	int rc = ibcc_bench_find(name, o->folder, path, sizeof(path)), exit = IBCC_EXIT_OK;
 
+	if (rc == -ENODATA)
+		return IBCC_EXIT_ERROR;
 	if (!rc)
 		rc = ibcc_experiment_load(path, &x, &e);
 	if (rc == -ENOENT) {

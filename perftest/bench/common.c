@@ -53,7 +53,13 @@ int ibcc_bench_folder(char *buf, size_t len)
 	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++)
 		if (!ibcc_bench_beside(beside[i], buf, len) && has_experiments(buf))
 			return 0;
-	return -ENOENT;
+	fprintf(stderr,
+		"%s: its experiments and scenarios are not where it looks: in ../share/ibcc-tune "
+		"beside "
+		"its own folder, as installed, or in the source tree that it was built in. Run it "
+		"there, or name files by their paths\n",
+		program_invocation_short_name);
+	return -ENODATA;
 }
 
 int ibcc_bench_research(int argc, char **argv)

@@ -27,6 +27,14 @@ check "the plot is an SVG" grep -q '</svg>' "$TMP/plot.svg"
 status 1 "$bench" run lustre --short --set 'events.0.rate=1 GB/s'
 check "a row out of its bounds is told" grep -q 'NOT OK' "$TMP/out"
 status 1 "$bench" run no-such-experiment
+# A copy that is on its own finds none of its experiments, and must say so.
+mkdir -p "$TMP/alone/a/b/c"
+cp "$bench" "$TMP/alone/a/b/c"
+for command in 'run --all' 'run lustre' 'tune --all' list; do
+	# shellcheck disable=SC2086 # a command and its option
+	status 1 "$TMP/alone/a/b/c/ibcc-bench" $command
+	check "$command: it says where it looks" grep -q 'its experiments and scenarios are not where it looks' "$TMP/err"
+done
 status 1 "$bench" speed no-such-load
 check "the loads that there are are told" grep -q 'no load "no-such-load"; there are uniform-128, ' "$TMP/err"
 equal "a command tells its usage" "$("$bench" speed --help | grep -c '^  speed ')" 1
