@@ -178,6 +178,33 @@ int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibc
  */
 int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
 
+/* What a rollback or a disable was to do at an endport, and could not: that was away, or silent. It
+ * is owed until it is done, or a later plan is written there.
+ */
+struct ibcc_debt {
+	uint64_t node_guid;
+	uint8_t port;
+	bool off;     /* by a disable; else by a rollback */
+	int64_t from; /* of a rollback, as in ibcc_state_undo() */
+	int64_t txn;  /* the transaction that left it */
+	char node[IBCC_DESC_BYTES];
+};
+
+struct ibcc_debts {
+	uint32_t n;
+	struct ibcc_debt *debt; /* owned; by transaction */
+};
+
+/* All that is owed; *debts is left alone on failure. -EIO, -ENOMEM. */
+int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts);
+void ibcc_debts_fini(struct ibcc_debts *debts);
+/* Writes one down, in place of an older one for its endport; its name is not asked for. -EIO. */
+int ibcc_state_owe(struct ibcc_state *s, const struct ibcc_debt *debt);
+/* Takes one away, as long as it is that one. -EIO. */
+int ibcc_state_paid(struct ibcc_state *s, const struct ibcc_debt *debt);
+/* Was nothing but rollbacks asked for, or decided, after a transaction? */
+bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn);
+
 /* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */
 int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *prediction);
 /* Of transactions whose effect was measured and of which a range of the total was predicted: in how

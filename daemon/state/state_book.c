@@ -252,8 +252,9 @@ static bool is_pruned(struct ibcc_state *s, int64_t id)
 	struct ibcc_trial t;
 
 	free(text);
-	/* What is on trial is kept. */
-	return pruned && (ibcc_state_trial(s, &t) || !t.pending || t.txn != id);
+	/* What is on trial is kept, and what a rollback that is owed goes back over. */
+	return pruned && (ibcc_state_trial(s, &t) || !t.pending || t.txn != id) &&
+	       !ibcc_state_owes_back(s, id);
 }
 
 /* The way back to a moment in between is in the file alone, unless all that it lacks is how the

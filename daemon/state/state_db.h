@@ -97,6 +97,9 @@ int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err);
 int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq);
 int ibcc_state_store_steps(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t id);
 
+/* state_debt.c: is a rollback owed to the moment before a transaction, or to an earlier one? */
+bool ibcc_state_owes_back(struct ibcc_state *s, int64_t id);
+
 /* A column of the table "effect" as an object, null for none. */
 json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The history must not grow for ever: what is old goes, and more of it when the file is large. What
  * a rollback and the audit need stays, however old: of each attribute that is ours the first write,
- * the last one, and the last that put it back or off, and all that is damaged.
+ * the last one, and the last that put it back or off, and all that is damaged. So does what a
+ * rollback that is owed goes back over.
  */
 #include <errno.h>
 
@@ -15,7 +16,8 @@
  */
 #define OLD                                                                                        \
 	" SELECT id FROM txn WHERE id < ?1 AND ended IS NOT NULL"                                  \
-	" AND id NOT IN (SELECT txn FROM trial WHERE outcome = 'pending')"
+	" AND id NOT IN (SELECT txn FROM trial WHERE outcome = 'pending')"                         \
+	" AND id < coalesce((SELECT min(from_txn) FROM debt WHERE from_txn > 0), ?1)"
 #define BY_ATTRIBUTE " GROUP BY c.node_guid, c.port, c.attr_id, c.attr_mod"
 #define FIRST        " min(c.txn * 4294967296 + c.seq)"
 #define LAST         " max(c.txn * 4294967296 + c.seq)"

@@ -24,7 +24,7 @@ static json_t *int_or_null(sqlite3_stmt *st, int column)
 	"SELECT id, started, txn.ended, txn.who, action, via, summary, undone_by, txn.outcome,"    \
 	" detail, (SELECT count(*) FROM change WHERE txn = id), trial.outcome, trial.who,"         \
 	" trial.until, effect.before, effect.after, effect.passes,"                                \
-	" prediction.text"                                                                         \
+	" prediction.text, (SELECT count(*) FROM debt WHERE debt.txn = txn.id)"                    \
 	" FROM txn LEFT JOIN trial ON trial.txn = id"                                              \
 	" LEFT JOIN effect ON effect.txn = id"                                                     \
 	" LEFT JOIN prediction ON prediction.txn = id"
@@ -55,14 +55,14 @@ static json_t *effect_json(sqlite3_stmt *st)
 
 static json_t *txn_json(sqlite3_stmt *st)
 {
-	return json_pack("{sI so so so so so so so so so so so so so}", "id",
-			 (json_int_t)sqlite3_column_int64(st, 0), "started", int_or_null(st, 1),
-			 "ended", int_or_null(st, 2), "who", text_or_null(st, 3), "action",
-			 text_or_null(st, 4), "via", text_or_null(st, 5), "summary",
-			 text_or_null(st, 6), "undone_by", int_or_null(st, 7), "outcome",
-			 text_or_null(st, 8), "detail", text_or_null(st, 9), "changes",
-			 int_or_null(st, 10), "trial", trial_json(st), "effect", effect_json(st),
-			 "prediction", ibcc_state_read_prediction(st, 17));
+	return json_pack(
+		"{sI so so so so so so so so so so so so so so}", "id",
+		(json_int_t)sqlite3_column_int64(st, 0), "started", int_or_null(st, 1), "ended",
+		int_or_null(st, 2), "who", text_or_null(st, 3), "action", text_or_null(st, 4),
+		"via", text_or_null(st, 5), "summary", text_or_null(st, 6), "undone_by",
+		int_or_null(st, 7), "outcome", text_or_null(st, 8), "detail", text_or_null(st, 9),
+		"changes", int_or_null(st, 10), "trial", trial_json(st), "effect", effect_json(st),
+		"prediction", ibcc_state_read_prediction(st, 17), "owed", int_or_null(st, 18));
 }
 
 json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err)

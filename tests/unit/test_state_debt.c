@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is owed at nodes that were away, in the state file. */
+#include "states.h"
+
+static void owe(struct ibcc_state *s, uint64_t guid, bool off, int64_t from, int64_t txn)
+{
+	const struct ibcc_debt d = {
+		.node_guid = guid, .port = 1, .off = off, .from = from, .txn = txn
+	};
+
+	assert_int_equal(ibcc_state_owe(s, &d), 0);
+}
+
+static void assert_debt(struct ibcc_state *s, uint32_t n, uint64_t guid, bool off, int64_t from,
+			int64_t txn)
+{
+	struct ibcc_debts list = { 0 };
+
+	assert_int_equal(ibcc_state_debts(s, &list), 0);
+	assert_int_equal(list.n, n);
+	if (n) {
+		assert_int_equal(list.debt[0].node_guid, guid);
+		assert_int_equal(list.debt[0].port, 1);
+		assert_int_equal(list.debt[0].off, off);
+		assert_int_equal(list.debt[0].from, from);
+		assert_int_equal(list.debt[0].txn, txn);
+	}
+	ibcc_debts_fini(&list);
+}
+
+/* It outlives the process, and one that is paid is not owed, but for another one in its place. */
+static void test_keep(void **state)
+{
+	struct ibcc_debt old = { .node_guid = GUID_A, .port = 1, .txn = 2 };
+	struct ibcc_state *s = open_state("debt.db");
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	assert_debt(s, 0, 0, false, 0, 0);
+	owe(s, GUID_A, false, 0, 2);
+	owe(s, GUID_B, true, 0, 3);
+	ibcc_state_close(s);
+	s = open_state("debt.db");
+	assert_debt(s, 2, GUID_A, false, 0, 2);
+	owe(s, GUID_A, true, 0, 4);
+	assert_int_equal(ibcc_state_paid(s, &old), 0);
+	assert_debt(s, 2, GUID_B, true, 0, 3);
+	old.txn = 4;
+	old.off = true;
+	assert_int_equal(ibcc_state_paid(s, &old), 0);
+	assert_debt(s, 1, GUID_B, true, 0, 3);
+	ibcc_state_close(s);
+}
+
+/* The newest wish counts; two rollbacks go back as far as the one that goes farther. */
+static void test_newest(void **state)
+{
+	struct ibcc_state *s = open_state("newest.db");
+
+	(void)state;
+	owe(s, GUID_A, false, 7, 9);
+	owe(s, GUID_A, false, 8, 10);
+	assert_debt(s, 1, GUID_A, false, 7, 10);
+	owe(s, GUID_A, false, 0, 11);
+	owe(s, GUID_A, false, 8, 12);
+	assert_debt(s, 1, GUID_A, false, 0, 12);
+	owe(s, GUID_A, true, 0, 13);
+	owe(s, GUID_A, false, 8, 14);
+	assert_debt(s, 1, GUID_A, false, 8, 14);
+	ibcc_state_close(s);
+}
+
+/* Where a plan was written since, nothing is owed, unless that was never made, or taken back. */
+static void test_void(void **state)
+{
+	struct ibcc_state *s = open_state("void.db");
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	owe(s, GUID_A, false, 0, 1);
+	assert_debt(s, 1, GUID_A, false, 0, 1);
+	assert_true(ibcc_state_is_last_wish(s, 1));
+	one_change(s, GUID_B, 1, 2, 0);
+	assert_false(ibcc_state_is_last_wish(s, 1));
+	one_change(s, GUID_A, 2, 3, -EPERM);
+	assert_debt(s, 1, GUID_A, false, 0, 1);
+	one_change(s, GUID_A, 2, 3, 0);
+	assert_debt(s, 0, 0, false, 0, 0);
+	ibcc_state_close(s);
+}
+
+/* A row that is damaged asks for nothing. */
+static void test_damaged(void **state)
+{
+	struct ibcc_state *s = open_state("damaged.db");
+
+	(void)state;
+	owe(s, GUID_A, false, 7, 9);
+	owe(s, GUID_B, false, 7, 9);
+	assert_int_equal(sqlite3_exec(s->db, "UPDATE debt SET off = 1 WHERE node_guid = 2", NULL,
+				      NULL, NULL),
+			 0);
+	assert_debt(s, 1, GUID_A, false, 7, 9);
+	owe(s, GUID_B, false, 8, 10);
+	assert_debt(s, 2, GUID_A, false, 7, 9);
+	ibcc_state_close(s);
+}
+
+/* The name is the one that the node had last. */
+static void test_name(void **state)
+{
+	struct ibcc_state *s = open_state("name.db");
+	struct ibcc_debts list = { 0 };
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	assert_int_equal(
+		sqlite3_exec(s->db, "UPDATE change SET node = 'source1'", NULL, NULL, NULL), 0);
+	owe(s, GUID_A, false, 0, 1);
+	assert_int_equal(ibcc_state_debts(s, &list), 0);
+	assert_string_equal(list.debt[0].node, "source1");
+	ibcc_debts_fini(&list);
+	ibcc_state_close(s);
+}
+
+static json_t *transaction_of(struct ibcc_state *s, int64_t id)
+{
+	int err = 0;
+	json_t *o = ibcc_state_transaction(s, id, &err);
+
+	assert_non_null(o);
+	return o;
+}
+
+/* The history says how many a transaction has left, and keeps what they go back over. */
+static void test_history(void **state)
+{
+	struct ibcc_state *s = open_state("owed.db");
+	struct ibcc_plan p = { 0 };
+	int64_t first = 0;
+	json_t *o;
+
+	(void)state;
+	for (uint8_t i = 1; i <= 5; i++)
+		one_change(s, GUID_A, i, i + 1, 0);
+	owe(s, GUID_A, false, 3, 5);
+	owe(s, GUID_B, false, 3, 5);
+	o = transaction_of(s, 5);
+	assert_int_equal(json_integer_value(json_object_get(o, "owed")), 2);
+	json_decref(o);
+	o = transaction_of(s, 4);
+	assert_int_equal(json_integer_value(json_object_get(o, "owed")), 0);
+	json_decref(o);
+	assert_int_equal(ibcc_state_prune(s, INT64_MAX, UINT64_MAX), 0);
+	assert_int_equal(ibcc_state_undo(s, 3, &p, &first, NULL, NULL), 0);
+	assert_int_equal(p.n, 1);
+	assert_int_equal(p.change[0].old_data[5], 3);
+	ibcc_plan_fini(&p);
+	assert_int_equal(ibcc_state_undo(s, 2, &p, &first, NULL, NULL), -ENOENT);
+	ibcc_state_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keep),    cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_void),    cmocka_unit_test(test_name),
+		cmocka_unit_test(test_history), cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
