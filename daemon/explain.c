@@ -418,6 +418,14 @@ static void tell_refinement(struct ibcc_service *s)
 			 settled ? "is complete" : "ends before it is complete", text);
 }
 
+static void tell_debts(struct ibcc_service *s)
+{
+	struct ibcc_why news;
+
+	if (ibcc_service_debt_news(s, &news))
+		ibcc_log(LOG_NOTICE, "%s", news.text);
+}
+
 void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		       const struct ibcc_why *why)
 {
@@ -430,6 +438,7 @@ void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		ibcc_service_trouble(s, &trouble);
 	ibcc_explain_cycle(x, c, trouble.text);
 	tell_refinement(s);
+	tell_debts(s);
 }
 
 void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,

@@ -43,6 +43,7 @@ bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have
 	if (!again)
 		d->odd_same = gaps->odd_sum == d->odd_sum ? d->odd_same + 1 : 1;
 	d->odd_sum = gaps->odd_sum;
+	d->shared = gaps->shared;
 	d->n_missing = gaps->n;
 	d->tries = gaps->n ? gaps->tries : 0;
 	ibcc_why_set(&d->text, 0, "%s", text);

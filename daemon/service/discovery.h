@@ -32,6 +32,7 @@ struct ibcc_discovery {
 	uint64_t walked_ns;     /* when the walk began */
 	bool partial;           /* the topology in use has gaps that are not believed */
 	struct ibcc_why text;   /* what is missing; empty: nothing */
+	struct ibcc_walk_shared shared;
 };
 
 void ibcc_discovery_reset(struct ibcc_discovery *d);

@@ -65,6 +65,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_service_election_trouble(s, why);
 	if (!why->text[0] && s->cycle.skipped.text[0])
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
+	if (!why->text[0])
+		ibcc_service_debt_trouble(s, why);
 	/* Waiting for the next try is no success. */
 	if (!why->text[0] && s->hold_next && c && c->decided && c->plan.n)
 		*why = s->hold_why;
@@ -195,6 +197,8 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		ibcc_service_predict_written(s, newest);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
+	if (!rc && !apply && leads && !act.bookless)
+		ibcc_service_pay(s);
 	if (apply)
 		ibcc_service_begin_trial(s, apply, rc ? rc : s->cycle.act_err,
 					 rc ? why : &s->cycle.blocked);
@@ -463,6 +467,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "discoveries", json_integer((json_int_t)s->n_discoveries));
 		json_object_set_new(o, "traps", traps_status(s));
 		json_object_set_new(o, "election", ibcc_service_election(s));
+		json_object_set_new(o, "owed", ibcc_service_owed(s));
 	}
 	if (o && c) {
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));

@@ -85,6 +85,9 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 /* Once when an apply that was asked for is complete, or has ended before: why, in words; else NULL.
  */
 const char *ibcc_service_refinement_news(struct ibcc_service *s, int64_t *txn, bool *settled);
+/* Once, that what a rollback or a disable could not do was done, in *news; NULL: there is no news.
+ */
+const char *ibcc_service_debt_news(struct ibcc_service *s, struct ibcc_why *news);
 /* Is a further step of an apply to come? */
 bool ibcc_service_refines(const struct ibcc_service *s);
 /* Who asked for the last pass has been answered: if it has carried its plan out, that is a plan no

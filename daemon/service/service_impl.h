@@ -60,6 +60,15 @@ struct ibcc_service_refinement {
 	bool is_news;         /* that it is over, and nobody has been told */
 };
 
+/* See service_debt.c. */
+struct ibcc_service_debts {
+	struct ibcc_debts list;   /* as the state file has them */
+	uint64_t generation;      /* of the topology at the last look */
+	uint16_t wait, next_wait; /* passes until the next try, and between those after it */
+	struct ibcc_why why;      /* why the last one failed; empty: it did not */
+	struct ibcc_why news;     /* what was done, and nobody has been told */
+};
+
 struct ibcc_service {
 	struct ibcc_config config;
 	uint64_t cc_key; /* what we work with: the keyring's mark where there is one */
@@ -106,6 +115,7 @@ struct ibcc_service {
 	struct ibcc_service_trial trial;
 	struct ibcc_service_effect effect;
 	struct ibcc_service_refinement refinement;
+	struct ibcc_service_debts debts;
 	bool pause_unwritten;     /* the state file does not have it yet */
 	uint16_t hold, hold_next; /* passes without a try after a plan that failed, */
 	struct ibcc_why hold_why; /* and why it did */
@@ -221,6 +231,28 @@ void ibcc_service_resume_effect(struct ibcc_service *s);
 void ibcc_service_await_effect(struct ibcc_service *s);
 /* Takes down what a pass measured; the newest transaction before it. */
 void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before);
+/* service_undo.c: what turns congestion control off at one endport. -ENOMEM. */
+int ibcc_service_want_off(const struct ibcc_topo *t, uint32_t endport, struct ibcc_target *target);
+/* service_debt.c: reads what is owed from the state file. */
+void ibcc_service_find_debts(struct ibcc_service *s);
+/* After a rollback (from as in ibcc_state_undo(), `undo` all that it was to do) or a disable, of
+ * which `plan` was carried out: takes down where it failed or could not be tried. *n endports are
+ * owed; -EIO: they could not be written down, -ENOMEM.
+ */
+int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn, int64_t from,
+			      const struct ibcc_plan *undo, const struct ibcc_plan *plan,
+			      const struct ibcc_result *res, uint32_t *n);
+int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
+			     const struct ibcc_plan *plan, const struct ibcc_result *res,
+			     uint32_t *n);
+/* Is a rollback from there owed, and so done but for nodes that cannot be reached now? */
+bool ibcc_service_owes(const struct ibcc_service *s, int64_t from);
+/* After a pass, where this program may write: does what can be done of it by now. */
+void ibcc_service_pay(struct ibcc_service *s);
+/* What is owed at nodes that are on the fabric; *why is left alone if nothing is. */
+void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* All that is owed, as JSON. */
+json_t *ibcc_service_owed(const struct ibcc_service *s);
 /* service_refine.c: looks for one that an earlier service has not completed. */
 void ibcc_service_find_refinement(struct ibcc_service *s);
 /* After the first step, with what became of it; returns its `rc`. */

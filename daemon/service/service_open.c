@@ -90,6 +90,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_service_unlock_port(s);
 	pthread_mutex_destroy(&s->lock);
 	free(s->refinement.nodes);
+	ibcc_debts_fini(&s->debts.list);
 	free(s->paused);
 	free(s);
 }
@@ -163,6 +164,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	ibcc_service_find_trial(s);
 	ibcc_service_resume_effect(s);
 	ibcc_service_find_refinement(s);
+	ibcc_service_find_debts(s);
 	return 0;
 }
 
@@ -190,6 +192,7 @@ static void look_for_others(struct ibcc_service *s)
 	read_pause(s);
 	ibcc_service_end_refinement(s, "another program wrote to the fabric");
 	ibcc_service_drop_trial(s, NULL, NULL);
+	ibcc_service_find_debts(s);
 	if (s->transport)
 		ibcc_service_forget(s);
 }
@@ -210,6 +213,7 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 	if (!trouble || rc)
 		return rc;
 	ibcc_service_find_trial(s);
+	ibcc_service_find_debts(s);
 	if (s->pause_unwritten)
 		write_pause(s);
 	if (known)

@@ -116,6 +116,9 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 	/* A node that comes back gets a LID and routes, which the old part of the walk has not. */
 	else if (gaps.n < d->n_missing && from_ns - d->walked_ns > OLD_WALK_NS)
 		ibcc_rediscovery_hint(&s->again, from_ns);
+	/* Settings that were read may be those of the other node with that GUID. */
+	if (memcmp(&gaps.shared, &d->shared, sizeof(d->shared)))
+		s->cycle.actual_known = false;
 	better = ibcc_discovery_judge(d, s->cycle.topo, t, &gaps, again, said.text);
 	if (!gaps.n && !gaps.n_odd) {
 		ibcc_walk_free(d->walk);

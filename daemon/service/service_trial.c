@@ -172,7 +172,8 @@ static int take_back(struct ibcc_service *s, const struct ibcc_request *r, const
 				 json_array(), "writes", 0, "verified", 0, "error", json_null());
 	else
 		rc = ibcc_service_take_back(s, from, r, reason, out, why);
-	if (!rc) /* the file may not have it yet */
+	/* The file may not have it yet. What nodes that are away still have is owed. */
+	if (!rc || (rc == -EHOSTUNREACH && ibcc_service_owes(s, from)))
 		ibcc_service_drop_trial(s, "taken back", r->who);
 	if (s->trial.txn)
 		retry(s, *out ? MOST_PARTIAL_S : MOST_UNREACHED_S);

@@ -32,6 +32,11 @@ static void pause_after(struct ibcc_service *s, const char *what, const struct i
 	ibcc_service_forget(s);
 }
 
+/* What becomes of what could not be done, where the state file has it. */
+static const char when_back[] = "ibcc-tuned does the rest as soon as that is possible, and "
+				"\"ibcc-tune status\" shows what is "
+				"owed";
+
 void ibcc_service_forget(struct ibcc_service *s)
 {
 	s->cycle.actual_known = false;
@@ -78,6 +83,18 @@ int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from
 	return 0;
 }
 
+/* Writes of a plan at GUIDs that two nodes have: one of them gets what it is to have, and nobody
+ * knows which.
+ */
+static uint32_t count_shared(const struct ibcc_service *s, const struct ibcc_plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++)
+		n += ibcc_walk_is_shared(&s->discovery.shared, plan->change[i].node_guid);
+	return n;
+}
+
 int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ibcc_request *r,
 			   const char *reason, json_t **out, struct ibcc_why *why)
 {
@@ -89,9 +106,9 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	struct ibcc_why what = { "" };
 	char summary[96 + IBCC_WHY_BYTES];
 	uint64_t gone_guid = 0;
-	uint32_t n_gone = 0, n_bad = 0;
+	uint32_t n_gone = 0, n_bad = 0, n_shared = 0, n_owed = 0;
 	int64_t first = 0;
-	int rc;
+	int rc, owe = 0;
 
 	rc = ibcc_service_prepare(s, why);
 	if (!rc && ibcc_service_check_state(s, why) == -ENOMEM)
@@ -108,6 +125,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 			 "as it was before transaction %lld", (long long)first);
 	/* Its bytes come from a file. */
 	n_bad = ibcc_bounds_drop(&wire, s->cycle.topo, &plan, &what);
+	n_shared = count_shared(s, &plan);
 	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
 		 reason ? ": " : "", reason ? reason : "");
 	carry = (struct ibcc_carry){
@@ -115,17 +133,25 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 		.txn = { .who = r->who,
 			 .action = "rollback",
 			 .summary = summary,
-			 .undoes_from = n_gone + n_bad + damage.n ? 0 : first },
+			 .undoes_from = n_gone + n_bad + n_shared + damage.n ? 0 : first },
 		.back = true,
 	};
 	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
+	if (!rc || ibcc_result_may_have_written(&res))
+		owe = ibcc_service_owe_rollback(s, &carry.txn, from, &undo, &plan, &res, &n_owed);
 	if (!rc && n_gone)
 		rc = ibcc_why_set(why, -EHOSTUNREACH,
-				  "%u settings could not be restored: node 0x%016llx is not on the "
-				  "fabric%s; repeat the rollback when it is back",
+				  "%u settings could not be restored: node 0x%016llx %s not on the "
+				  "fabric; %s",
 				  n_gone, (unsigned long long)gone_guid,
-				  n_gone > 1 ? " (or others)" : "");
+				  n_owed > 1 ? "and others are" : "is",
+				  owe ? "repeat the rollback when it is back" : when_back);
+	else if (!rc && n_shared)
+		rc = ibcc_why_set(why, -EHOSTUNREACH, "%s; %s", s->discovery.text.text,
+				  owe ? "repeat the rollback when one of them is gone" : when_back);
+	else if (rc && n_owed && !owe)
+		ibcc_why_set(why, rc, "%s; %s", why->text, when_back);
 	else if (!rc && damage.n)
 		rc = ibcc_why_set(
 			why, -ERANGE,
@@ -138,7 +164,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 			"%u settings of the state file are none that a node could be given "
 			"(%s); \"ibcc-tune disable\" takes theirs off",
 			n_bad, what.text);
-	if (plan.n && ibcc_result_may_have_written(&res))
+	if (n_owed || (plan.n && ibcc_result_may_have_written(&res)))
 		pause_after(s, "rollback", r, reason);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
@@ -159,7 +185,7 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 	return rc;
 }
 
-static int want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
+int ibcc_service_want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
 {
 	struct ibcc_endport_cc *ep = &target->wanted.ep[i];
 	static const uint16_t attrs[2][2] = {
@@ -219,8 +245,8 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry = { 0 };
-	uint32_t i;
-	int rc;
+	uint32_t i, n_owed = 0;
+	int rc, owe = 0;
 
 	rc = ibcc_service_read_all(s, why);
 	if (rc)
@@ -228,7 +254,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	t = s->cycle.topo;
 	rc = ibcc_settings_copy(&target.wanted, &s->cycle.actual);
 	for (i = 0; !rc && i < t->n_endports; i++)
-		rc = want_off(t, i, &target);
+		rc = ibcc_service_want_off(t, i, &target);
 	if (!rc)
 		rc = ibcc_planner_run(t, &s->cycle.actual, &target, &plan);
 	if (rc) {
@@ -243,14 +269,25 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	};
 	rc = ibcc_service_carry(s, carry, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
+	if (!rc || ibcc_result_may_have_written(&res))
+		owe = ibcc_service_owe_disable(s, &carry.txn, &plan, &res, &n_owed);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
 	/* All is off for certain, so nobody needs what the damaged rows once said. */
-	if (!rc)
+	if (!rc && !n_owed)
 		rc = ibcc_state_give_up_damaged(s->state, why);
+	if (!rc && n_owed)
+		rc = ibcc_why_set(
+			why, -EHOSTUNREACH,
+			"%u nodes with settings of ours are not on the fabric, or not the "
+			"only ones with their GUIDs",
+			n_owed);
+	if (n_owed)
+		ibcc_why_set(why, rc, "%s; %s", why->text,
+			     owe ? "repeat this when they are back" : when_back);
 	if (!rc || res.set_mads)
 		ibcc_service_drop_trial(s, "switched off", r->who);
-	if (!rc || ibcc_result_may_have_written(&res))
+	if (!rc || n_owed || ibcc_result_may_have_written(&res))
 		pause_after(s, "disable", r, NULL);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);

@@ -102,7 +102,7 @@ static void print_effect(const json_t *effect)
 static void outcome_text(const json_t *o, char *buf, size_t len)
 {
 	const char *trial = tune_str(json_object_get(o, "trial"), "outcome");
-	char undone[40] = "";
+	char undone[40] = "", owed[40] = "";
 
 	if (json_is_integer(json_object_get(o, "undone_by")))
 		snprintf(undone, sizeof(undone), ", undone by %lld", tune_int(o, "undone_by"));
@@ -110,7 +110,9 @@ static void outcome_text(const json_t *o, char *buf, size_t len)
 		snprintf(undone, sizeof(undone), ", on trial");
 	else if (trial[0])
 		snprintf(undone, sizeof(undone), ", %.24s", trial);
-	snprintf(buf, len, "%s%s", tune_str(o, "outcome"), undone);
+	if (tune_int(o, "owed"))
+		snprintf(owed, sizeof(owed), ", %lld nodes owed", tune_int(o, "owed"));
+	snprintf(buf, len, "%s%s%s", tune_str(o, "outcome"), undone, owed);
 }
 
 static void add_transaction(struct libscols_table *t, const json_t *o)

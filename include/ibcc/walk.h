@@ -60,6 +60,12 @@ uint32_t ibcc_walk_retry(struct ibcc_walk *w);
 /* Before a walk's first Get: what an earlier walk gave up counts as tried as often. -ENOMEM. */
 int ibcc_walk_follow(struct ibcc_walk *w, const struct ibcc_walk *earlier);
 
+/* GUIDs that more than one node seems to have. */
+struct ibcc_walk_shared {
+	uint32_t n;       /* all of them ... */
+	uint64_t guid[8]; /* ... and the first of those */
+};
+
 /* What is missing at the end of a walk, and what made no sense together. */
 struct ibcc_walk_gaps {
 	uint32_t n;         /* Gets without an answer */
@@ -70,7 +76,10 @@ struct ibcc_walk_gaps {
 	char partial[72];   /* name of the first of those nodes; empty: none */
 	bool local;         /* what the local port is linked to is missing */
 	char odd[400];      /* the first contradiction, in words; empty: none */
+	struct ibcc_walk_shared shared;
 };
+/* Of more than are kept any GUID may be one. */
+bool ibcc_walk_is_shared(const struct ibcc_walk_shared *s, uint64_t guid);
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps);
 
 /* What was found, nodes in ascending order of their GUIDs; a link needs both its ports up. What a

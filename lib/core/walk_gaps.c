@@ -130,6 +130,21 @@ void ibcc_walk_odd(struct walk_oddities *odd, const struct walk_odd *what)
 	odd->sum += ibcc_hash(IBCC_HASH_START, key, sizeof(key));
 	if (!odd->n++)
 		odd->first = *what;
+	if (what->kind != WALK_ODD_GUID)
+		return;
+	if (odd->shared.n < sizeof(odd->shared.guid) / sizeof(odd->shared.guid[0]))
+		odd->shared.guid[odd->shared.n] = what->at.node->info.node_guid;
+	odd->shared.n++;
+}
+
+bool ibcc_walk_is_shared(const struct ibcc_walk_shared *s, uint64_t guid)
+{
+	uint32_t most = sizeof(s->guid) / sizeof(s->guid[0]);
+
+	for (uint32_t i = 0; i < s->n && i < most; i++)
+		if (s->guid[i] == guid)
+			return true;
+	return s->n > most;
 }
 
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
@@ -139,7 +154,8 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 	*gaps = (struct ibcc_walk_gaps){ .n = w->lost_count, /* and never asked for again */
 					 .n_odd = w->odd.n + w->odd_topo.n,
 					 .tries = w->lost_count ? 0 : UINT_MAX,
-					 .odd_sum = w->odd.sum + w->odd_topo.sum };
+					 .odd_sum = w->odd.sum + w->odd_topo.sum,
+					 .shared = w->odd.shared };
 	for (size_t i = 0; i < w->n_gaps; i++) {
 		const struct ibcc_walk_get *g = &w->gap[i];
 

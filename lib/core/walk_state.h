@@ -58,6 +58,7 @@ struct walk_oddities {
 	uint32_t n;
 	uint64_t sum; /* of what they are about, in whatever order they came up */
 	struct walk_odd first;
+	struct ibcc_walk_shared shared;
 };
 
 struct ibcc_walk_node {

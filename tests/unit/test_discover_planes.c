@@ -78,6 +78,8 @@ static void test_one_guid(void **state)
 	struct ibcc_topo *t = fabric_lustre(), *got;
 	struct fake_fabric *f;
 	char why[400], first[80], second[80];
+	struct ibcc_walk_gaps gaps;
+	struct ibcc_walk *w;
 
 	(void)state;
 	t->node[LUSTRE_FAST].guid = t->node[LUSTRE_SRC3].guid;
@@ -92,6 +94,15 @@ static void test_one_guid(void **state)
 	assert_non_null(strstr(why, second));
 	assert_int_equal(got->n_gaps, 1);
 	ibcc_topo_free(got);
+	/* Whoever writes by GUID has to know which. */
+	w = ibcc_walk_new(&(struct ibcc_walk_options){ 0 });
+	assert_non_null(w);
+	assert_int_equal(ibcc_discover(&f->base, w), 0);
+	ibcc_walk_gaps(w, &gaps);
+	assert_int_equal(gaps.shared.n, 1);
+	assert_true(ibcc_walk_is_shared(&gaps.shared, t->node[LUSTRE_FAST].guid));
+	assert_false(ibcc_walk_is_shared(&gaps.shared, t->node[0].guid));
+	ibcc_walk_free(w);
 	ibcc_transport_free(&f->base);
 	ibcc_topo_free(t);
 }

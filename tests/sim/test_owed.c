@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A rollback or a disable that does not reach a node is completed when it can be reached. */
+#include "services.h"
+
+#define LUSTRE  "perftest/scenarios/lustre.yaml"
+#define PASS_PS (1000 * IBCC_PS_PER_US)
+
+struct owed {
+	struct loop l;
+	struct ibcc_service *s;
+	struct ibcc_settings before;
+	struct ibcc_why why;
+	uint32_t node; /* source2 */
+};
+
+static void adopt(struct owed *x, struct ibcc_topo *t)
+{
+	assert_int_equal(ibcc_cycle_set_topology(&x->s->cycle, t), 0);
+}
+
+static void passes(struct owed *x, unsigned int n)
+{
+	while (n--)
+		assert_int_equal(services_pass(&x->l, x->s, PASS_PS, &x->why), 0);
+}
+
+/* A daemon that observes, and an apply of what it recommends. */
+static void start(struct owed *x, const char *file)
+{
+	struct ibcc_request r = { .who = "test" };
+	struct ibcc_config c;
+
+	*x = (struct owed){ 0 };
+	loop_open(&x->l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path(file));
+	c.mode = IBCC_MODE_OBSERVE;
+	x->s = services_open(&x->l, &c);
+	x->node = ibcc_topo_find_desc(x->l.sc.topo, "source2");
+	adopt(x, ibcc_topo_clone(x->l.sc.topo));
+	assert_int_equal(ibcc_cycle_readback(&x->s->cycle, &x->why), 0);
+	assert_int_equal(ibcc_settings_copy(&x->before, &x->s->cycle.actual), 0);
+	for (unsigned int i = 0; !x->s->set_mads; i++) {
+		assert_true(i < 50);
+		assert_int_equal(ibcc_engine_run(x->l.engine,
+						 ibcc_engine_now_ps(x->l.engine) + PASS_PS),
+				 0);
+		x->s->again.last_ns = ibcc_service_now_ns();
+		assert_int_equal(ibcc_service_pass(x->s, &r, &x->why), 0);
+	}
+	passes(x, 10);
+}
+
+static void finish(struct owed *x)
+{
+	ibcc_settings_fini(&x->before);
+	services_close(&x->l, x->s);
+	loop_end(&x->l);
+}
+
+/* Is the fabric as it was before us, but for source2? */
+static void assert_back(struct owed *x, bool source2)
+{
+	uint32_t e = x->l.sc.topo->port[x->l.sc.topo->node[x->node].first_port + 1].endport;
+	const struct ibcc_settings *now = &x->s->cycle.actual;
+
+	assert_int_equal(ibcc_cycle_readback(&x->s->cycle, &x->why), 0);
+	for (uint32_t i = 0; i < now->n; i++)
+		assert_int_equal(now->ep[i].cct.limit == x->before.ep[i].cct.limit,
+				 i != e || source2);
+}
+
+static void assert_owed(struct owed *x, json_int_t n, const char *state)
+{
+	json_t *o = ibcc_service_status(x->s);
+	const json_t *owed = json_object_get(o, "owed");
+
+	assert_int_equal(json_integer_value(json_object_get(owed, "endports")), n);
+	assert_int_equal(json_is_string(json_object_get(owed, "text")), n > 0);
+	assert_string_equal(json_string_value(json_object_get(o, "state")), state);
+	json_decref(o);
+}
+
+static int take_back(struct owed *x, bool off)
+{
+	struct ibcc_request r = { .who = "test" };
+	json_t *out = NULL;
+	int rc = off ? ibcc_service_disable(x->s, &r, &out, &x->why)
+		     : ibcc_service_rollback(x->s, 0, &r, &out, &x->why);
+
+	json_decref(out);
+	return rc;
+}
+
+/* A node refuses: it is tried again, less and less often, and the state is degraded. */
+static void test_refuses(void **state)
+{
+	struct ibcc_agent_quirks *q;
+	struct owed x;
+	uint64_t sets;
+
+	(void)state;
+	for (int off = 0; off < 2; off++) {
+		start(&x, off ? "refuses-off.db" : "refuses.db");
+		q = ibcc_agents_quirks(x.l.agents, x.node);
+		q->set_status = IBCC_MAD_STATUS_BAD_FIELD;
+		assert_int_not_equal(take_back(&x, off), 0);
+		assert_non_null(strstr(x.why.text, "ibcc-tuned does the rest"));
+		assert_owed(&x, 1, "degraded");
+		passes(&x, 2);
+		sets = x.s->set_mads;
+		passes(&x, 60);
+		assert_in_range(x.s->set_mads - sets, 1, 60);
+		assert_owed(&x, 1, "degraded");
+		q->set_status = 0;
+		passes(&x, 64);
+		assert_back(&x, true);
+		passes(&x, 1);
+		assert_owed(&x, 0, "ok");
+		finish(&x);
+	}
+}
+
+/* A node has no LID, which is as if it were away; and it is back with another daemon. */
+static void test_away(void **state)
+{
+	struct ibcc_topo *t;
+	struct owed x;
+
+	(void)state;
+	for (int off = 0; off < 2; off++) {
+		start(&x, off ? "away-off.db" : "away.db");
+		t = ibcc_topo_clone(x.l.sc.topo);
+		t->port[t->node[x.node].first_port + 1].lid = 0;
+		t->generation++;
+		adopt(&x, t);
+		passes(&x, 3);
+		assert_int_equal(take_back(&x, off), -EHOSTUNREACH);
+		passes(&x, 3);
+		assert_owed(&x, 1, "ok");
+		adopt(&x, ibcc_topo_clone(x.l.sc.topo));
+		assert_back(&x, false);
+		passes(&x, 2);
+		assert_owed(&x, 0, "ok");
+		assert_back(&x, true);
+		/* Whatever is repeated has nothing left to do. */
+		assert_int_equal(take_back(&x, off), 0);
+		finish(&x);
+	}
+}
+
+/* Of two nodes with one GUID the first was written. When there is one, it may be the other. */
+static void test_shared(void **state)
+{
+	struct ibcc_settings held = { 0 };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_target target = { 0 };
+	struct ibcc_result r = { 0 };
+	struct owed x;
+
+	(void)state;
+	for (int off = 0; off < 2; off++) {
+		start(&x, off ? "shared-off.db" : "shared.db");
+		assert_int_equal(ibcc_cycle_readback(&x.s->cycle, &x.why), 0);
+		assert_int_equal(ibcc_settings_copy(&held, &x.s->cycle.actual), 0);
+		x.s->discovery.shared.n = 1;
+		x.s->discovery.shared.guid[0] = x.l.sc.topo->node[x.node].guid;
+		ibcc_why_set(&x.s->discovery.text, 0, "two nodes have it");
+		assert_int_equal(take_back(&x, off), -EHOSTUNREACH);
+		passes(&x, 2);
+		assert_owed(&x, 1, "ok");
+		/* The other one has what it had. */
+		assert_back(&x, true);
+		assert_int_equal(ibcc_settings_copy(&target.wanted, &x.s->cycle.actual), 0);
+		for (uint32_t i = 0; i < held.n; i++) {
+			uint32_t at = x.l.sc.topo->port[x.l.sc.topo->endport[i]].node;
+
+			if (at != x.node)
+				continue;
+			target.wanted.ep[i].ca = held.ep[i].ca;
+			target.wanted.ep[i].cct = held.ep[i].cct;
+		}
+		assert_int_equal(ibcc_planner_run(x.l.sc.topo, &x.s->cycle.actual, &target, &plan),
+				 0);
+		assert_true(plan.n > 0);
+		assert_int_equal(ibcc_result_init(&r, plan.n), 0);
+		assert_int_equal(ibcc_applier_run(x.s->applier, &plan, &r, &x.why), 0);
+		assert_back(&x, false);
+		/* As the next walk that finds one of them. */
+		ibcc_discovery_reset(&x.s->discovery);
+		x.s->cycle.actual_known = false;
+		passes(&x, 2);
+		assert_owed(&x, 0, "ok");
+		assert_back(&x, true);
+		ibcc_result_fini(&r);
+		ibcc_plan_fini(&plan);
+		ibcc_target_fini(&target);
+		ibcc_settings_fini(&held);
+		finish(&x);
+	}
+}
+
+/* A trial is over with a node away: the rest is owed, and not tried again and again. */
+static void test_trial(void **state)
+{
+	struct ibcc_request r = { .who = "test", .confirm_s = 3600 };
+	struct ibcc_topo *t;
+	json_t *out = NULL;
+	struct owed x;
+
+	(void)state;
+	start(&x, "trial.db");
+	assert_int_equal(take_back(&x, false), 0);
+	for (unsigned int i = 0; !x.s->trial.txn; i++) {
+		assert_true(i < 50);
+		assert_int_equal(ibcc_engine_run(x.l.engine,
+						 ibcc_engine_now_ps(x.l.engine) + PASS_PS),
+				 0);
+		x.s->again.last_ns = ibcc_service_now_ns();
+		assert_int_equal(ibcc_service_pass(x.s, &r, &x.why), 0);
+	}
+	t = ibcc_topo_clone(x.l.sc.topo);
+	t->port[t->node[x.node].first_port + 1].lid = 0;
+	t->generation++;
+	adopt(&x, t);
+	assert_int_equal(ibcc_service_end_trial(x.s, NULL, &out, &x.why), -EHOSTUNREACH);
+	json_decref(out);
+	assert_int_equal(x.s->trial.txn, 0);
+	adopt(&x, ibcc_topo_clone(x.l.sc.topo));
+	passes(&x, 2);
+	assert_owed(&x, 0, "ok");
+	assert_back(&x, true);
+	finish(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_trial),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
