@@ -341,7 +341,7 @@ static void test_repaired_late(void **state)
  */
 static void test_settled_late(void **state)
 {
-	char sql[256];
+	char sql[768];
 	uint32_t node;
 	struct orphans x;
 
@@ -349,9 +349,14 @@ static void test_settled_late(void **state)
 	start(&x, "settled.db");
 	node = ibcc_topo_find_desc(x.l.sc.topo, "source2");
 	traffic(&x, false);
+	/* With their checksums, as the daemon would have left them. */
 	snprintf(sql, sizeof(sql),
-		 "UPDATE txn SET outcome = 'interrupted' WHERE action = 'tune';"
-		 "UPDATE change SET outcome = 'pending' WHERE node_guid = %lld",
+		 "UPDATE txn AS t SET outcome = 'interrupted', sum = " IBCC_STATE_TXN_SUM(
+			 "t.undone_by",
+			 "'interrupted'") " WHERE action = 'tune';"
+					  "UPDATE change AS c SET outcome = 'pending', sum "
+					  "= " IBCC_STATE_CHANGE_SUM(
+						  "'pending'") " WHERE node_guid = %lld",
 		 (long long)x.l.sc.topo->node[node].guid);
 	assert_int_equal(sqlite3_exec(x.l.state->db, sql, NULL, NULL, NULL), 0);
 	assert_int_equal(ibcc_agents_set_loss(x.l.agents, node, 1000), 0);
