@@ -9,6 +9,8 @@
 
 #include <ibcc/config.h>
 
+#define PASSWD_BYTES 16384 /* of an entry, with directories behind it */
+
 static int become(const struct passwd *pw)
 {
 	/* The groups first: without root's user they could not be changed any more. */
@@ -21,13 +23,18 @@ static int become(const struct passwd *pw)
 
 int ibcc_rights_drop(const char *user, struct ibcc_why *why)
 {
-	const struct passwd *pw;
+	struct passwd entry, *pw = NULL;
+	char buf[PASSWD_BYTES];
 	int rc;
 
 	if (geteuid() != 0 || !strcmp(user, "root"))
 		return IBCC_RIGHTS_KEPT;
-	errno = 0;
-	pw = getpwnam(user);
+	rc = getpwnam_r(user, &entry, buf, sizeof(buf), &pw);
+	if (rc)
+		return ibcc_why_set(why, -rc,
+				    "user: \"%s\" cannot be looked up, so the daemon does not "
+				    "start: %s",
+				    user, strerror(rc));
 	if (!pw && !strcmp(user, IBCC_CONFIG_USER))
 		return ibcc_why_set(why, IBCC_RIGHTS_NO_USER,
 				    "the daemon runs as root, since this host has no user \"%s\": "
