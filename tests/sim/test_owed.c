@@ -42,9 +42,8 @@ static void start(struct owed *x, const char *file)
 	assert_int_equal(ibcc_settings_copy(&x->before, &x->s->cycle.actual), 0);
 	for (unsigned int i = 0; !x->s->set_mads; i++) {
 		assert_true(i < 50);
-		assert_int_equal(ibcc_engine_run(x->l.engine,
-						 ibcc_engine_now_ps(x->l.engine) + PASS_PS),
-				 0);
+		assert_int_equal(
+			ibcc_engine_run(x->l.engine, ibcc_engine_now_ps(x->l.engine) + PASS_PS), 0);
 		x->s->again.last_ns = ibcc_service_now_ns();
 		assert_int_equal(ibcc_service_pass(x->s, &r, &x->why), 0);
 	}
@@ -213,9 +212,8 @@ static void test_trial(void **state)
 	assert_int_equal(take_back(&x, false), 0);
 	for (unsigned int i = 0; !x.s->trial.txn; i++) {
 		assert_true(i < 50);
-		assert_int_equal(ibcc_engine_run(x.l.engine,
-						 ibcc_engine_now_ps(x.l.engine) + PASS_PS),
-				 0);
+		assert_int_equal(
+			ibcc_engine_run(x.l.engine, ibcc_engine_now_ps(x.l.engine) + PASS_PS), 0);
 		x.s->again.last_ns = ibcc_service_now_ns();
 		assert_int_equal(ibcc_service_pass(x.s, &r, &x.why), 0);
 	}
