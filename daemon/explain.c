@@ -39,7 +39,7 @@ struct ibcc_explain {
 	uint64_t generation;
 	uint64_t drift_sum;
 	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
-	char held_back[IBCC_WHY_BYTES];
+	char held_back[IBCC_WHY_BYTES], held_below[IBCC_WHY_BYTES];
 	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
 	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
 	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
@@ -324,16 +324,23 @@ static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		ibcc_log_of(IBCC_LOG_DOUBTED, text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
 }
 
+static void tell_if_other(char *last, const struct ibcc_why *now, const char *none)
+{
+	if (!strcmp(last, now->text))
+		return;
+	memcpy(last, now->text, sizeof(now->text));
+	ibcc_log_of(IBCC_LOG_HELD_BACK, now->text[0] ? LOG_WARNING : LOG_NOTICE, "%s",
+		    now->text[0] ? now->text : none);
+}
+
 static void tell_held_back(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
 
 	ibcc_throttle_text(c->topo, &c->actual, &text);
-	if (!strcmp(x->held_back, text.text))
-		return;
-	memcpy(x->held_back, text.text, sizeof(x->held_back));
-	ibcc_log_of(IBCC_LOG_HELD_BACK, text.text[0] ? LOG_WARNING : LOG_NOTICE, "%s",
-		    text.text[0] ? text.text : "no settings hold adapters back at all times");
+	tell_if_other(x->held_back, &text, "no settings hold adapters back at all times");
+	ibcc_throttle_excess_text(c->topo, &c->audit.excess, &text);
+	tell_if_other(x->held_below, &text, "no adapter is held back more than it is meant to be");
 }
 
 static void tell_once(char *last, const char *what, const char *text)

@@ -40,6 +40,7 @@ struct loop {
 	sd_event_source *timer, *stall_timer;
 	struct ibcc_worker *worker;
 	struct ibcc_jsonl *control;
+	int socket_err; /* why it could not be made anew; 0 if it is there */
 	struct ibcc_metrics_out *metrics;
 	unsigned int failures;      /* passes in a row that failed, as far as it matters */
 	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
@@ -62,6 +63,25 @@ static uint64_t most_us(const struct loop *l)
 	return 1000 * (ms > l->config.pass_deadline_ms ? ms : l->config.pass_deadline_ms);
 }
 
+/* Somebody may clean up the folder of the control socket: then no command reaches the daemon. */
+static void look_at_socket(struct loop *l)
+{
+	int rc = ibcc_jsonl_renew(l->control);
+
+	if (rc > 0)
+		ibcc_log(LOG_NOTICE,
+			 "control socket %s was gone, so no command reached the daemon; made anew",
+			 l->config.control_socket);
+	else if (rc && rc != l->socket_err)
+		ibcc_log(LOG_WARNING,
+			 "control socket %s is gone, so no command reaches the daemon, and cannot "
+			 "be made anew: %s; keeps trying",
+			 l->config.control_socket,
+			 rc == -EADDRINUSE || rc == -EEXIST ? "something else is at its path"
+							    : strerror(-rc));
+	l->socket_err = rc < 0 ? rc : 0;
+}
+
 static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct loop *l = arg;
@@ -69,6 +89,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)source;
 	(void)usec;
+	look_at_socket(l);
 	l->pass_us = now_us(l);
 	if (!j) { /* try again later */
 		sd_event_source_set_time(l->timer, l->pass_us + 1000000);

@@ -11,6 +11,7 @@
 #include <ibcc/plan_file.h>
 
 #include "daemon/service/service.h"
+#include "daemon/who.h"
 
 #define HISTORY_DEFAULT 20u
 #define HISTORY_MAX     10000u
@@ -128,6 +129,8 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 {
 	const char *name = json_string_value(json_object_get(r->object, "command"));
 	const json_t *args = json_object_get(r->object, "args");
+	const json_t *sudo = json_object_get(r->object, "sudo_user");
+	const char *login = json_string_value(sudo);
 	const struct command *c = name ? find_command(name) : NULL;
 	struct ibcc_job *j = calloc(1, sizeof(*j));
 	struct ibcc_why why = { "" };
@@ -139,6 +142,8 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		error = "no memory";
 	} else if (!name || (args && !json_is_object(args))) {
 		error = "a request is {\"command\": NAME, \"args\": {...}}";
+	} else if (sudo && (!login || !ibcc_who_is_login(login))) {
+		error = "sudo_user must be a login of letters, digits and . _ - @ +";
 	} else if (!c) {
 		error = "unknown command";
 	} else if (c->changes && !r->may_change) {
@@ -160,5 +165,8 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 	j->client = r->client;
 	j->uid = r->uid;
 	j->pid = r->pid;
+	/* Only root can be somebody else. */
+	if (login && !r->uid)
+		snprintf(j->login, sizeof(j->login), "%s", login);
 	return j;
 }

@@ -4,23 +4,46 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <ibcc/clean.h>
 #include <ibcc/log.h>
 
 #define ENTRY_BYTES 16384u
 
-void ibcc_who_text(uid_t uid, pid_t pid, char *buf, size_t len)
+bool ibcc_who_is_login(const char *text)
 {
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "._-@+";
+	size_t n = strspn(text, good);
+
+	n += n && text[n] == '$'; /* as machines have in Samba */
+	return n && n < IBCC_LOGIN_BYTES && !text[n];
+}
+
+const char *ibcc_who_sudo(void)
+{
+	const char *login = geteuid() ? NULL : secure_getenv("SUDO_USER");
+
+	return login && ibcc_who_is_login(login) ? login : "";
+}
+
+void ibcc_who_text(uid_t uid, pid_t pid, const char *login, char *buf, size_t len)
+{
+	const char *sudo = login[0] ? "sudo: " : "", *comma = login[0] ? ", " : "";
 	char entry[ENTRY_BYTES];
 	struct passwd pw, *found = NULL;
 
 	if (getpwuid_r(uid, &pw, entry, sizeof(entry), &found) || !found || !found->pw_name[0]) {
-		snprintf(buf, len, "uid %u (pid %d)", (unsigned int)uid, (int)pid);
+		snprintf(buf, len, "uid %u (%s%s%spid %d)", (unsigned int)uid, sudo, login, comma,
+			 (int)pid);
 		return;
 	}
 	ibcc_clean(found->pw_name, "");
-	snprintf(buf, len, "%.32s (uid %u, pid %d)", found->pw_name, (unsigned int)uid, (int)pid);
+	snprintf(buf, len, "%.32s (%s%s%suid %u, pid %d)", found->pw_name, sudo, login, comma,
+		 (unsigned int)uid, (int)pid);
 }
 
 static gid_t group(const char *key, const char *name)

@@ -17,6 +17,8 @@
 #include <ibcc/plan.h>
 #include <ibcc/why.h>
 
+#include "daemon/who.h"
+
 struct ibcc_worker;
 
 enum ibcc_job_kind {
@@ -54,23 +56,24 @@ struct ibcc_job {
 	struct ibcc_job *next;
 	enum ibcc_job_kind kind;
 	enum ibcc_job_rank rank;
-	uint64_t client;             /* who gets the answer */
-	uid_t uid;                   /* whose request it is, */
-	pid_t pid;                   /* 0: nobody's */
-	char who[96];                /* by name, when the worker has looked it up */
-	bool skip_unsupported;       /* apply */
-	uint32_t confirm_s;          /* likewise; see struct ibcc_request */
-	bool data;                   /* plan: with all that it needs to be carried out */
-	struct ibcc_plan plan;       /* apply plan; owned, */
-	struct ibcc_control control; /* and what it is for */
-	int64_t made_s;              /* likewise; see struct ibcc_request */
-	bool anonymous;              /* bundle */
-	int64_t id;                  /* rollback, history: transaction or 0 */
-	unsigned int limit;          /* history, */
-	bool series;                 /* and what was measured */
-	json_t *set;                 /* what if: owned */
-	char filter[128];            /* show: empty for all */
-	struct ibcc_config config;   /* reconfigure */
+	uint64_t client;              /* who gets the answer */
+	uid_t uid;                    /* whose request it is, */
+	pid_t pid;                    /* 0: nobody's */
+	char login[IBCC_LOGIN_BYTES]; /* behind sudo, as root says; or empty */
+	char who[160];                /* by name, when the worker has looked it up */
+	bool skip_unsupported;        /* apply */
+	uint32_t confirm_s;           /* likewise; see struct ibcc_request */
+	bool data;                    /* plan: with all that it needs to be carried out */
+	struct ibcc_plan plan;        /* apply plan; owned, */
+	struct ibcc_control control;  /* and what it is for */
+	int64_t made_s;               /* likewise; see struct ibcc_request */
+	bool anonymous;               /* bundle */
+	int64_t id;                   /* rollback, history: transaction or 0 */
+	unsigned int limit;           /* history, */
+	bool series;                  /* and what was measured */
+	json_t *set;                  /* what if: owned */
+	char filter[128];             /* show: empty for all */
+	struct ibcc_config config;    /* reconfigure */
 	uint64_t cc_key;
 	bool want_metrics; /* pass */
 	/* the answer: */

@@ -57,5 +57,5 @@ static bool changes(enum ibcc_job_kind kind)
 void ibcc_job_look_up(struct ibcc_job *j)
 {
 	if (j->pid && changes(j->kind))
-		ibcc_who_text(j->uid, j->pid, j->who, sizeof(j->who));
+		ibcc_who_text(j->uid, j->pid, j->login, j->who, sizeof(j->who));
 }

@@ -37,6 +37,36 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	return "is in an unknown state";
 }
 
+static bool has_refused(const struct ibcc_endport_cc *ep)
+{
+	return ep->support == IBCC_CC_UNKNOWN && ep->told && ep->err == -EREMOTEIO;
+}
+
+uint32_t ibcc_gate_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			    struct ibcc_why *text)
+{
+	uint32_t n = 0, first = 0;
+	char name[IBCC_DESC_BYTES + 16];
+
+	text->text[0] = '\0';
+	for (uint32_t i = 0; i < t->n_endports && i < s->n; i++) {
+		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
+
+		if (p->lid && ibcc_device_takes_part(t, p->node) && has_refused(&s->ep[i]) && !n++)
+			first = i;
+	}
+	if (!n)
+		return 0;
+	ibcc_topo_port_name(t, t->endport[first], name, sizeof(name));
+	ibcc_why_set(
+		text, 0,
+		"%u nodes answer congestion control requests with errors now, the first of them "
+		"%s: their settings are not known, and nothing is written there; the daemon "
+		"asks them again; if this lasts, look at their firmware",
+		n, name);
+	return n;
+}
+
 static void need_port(const struct ibcc_topo *t, bool *needed, uint32_t port)
 {
 	uint32_t node = t->port[port].node;

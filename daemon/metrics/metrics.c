@@ -98,6 +98,7 @@ static void take_root(struct ibcc_metrics *m, const struct ibcc_topo *t, const s
 static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 {
 	const struct ibcc_topo *t = c->topo;
+	struct ibcc_why text;
 
 	/* One more each: nothing is no lack of memory. */
 	m->node = calloc(t->n_nodes + 1u, sizeof(*m->node));
@@ -123,6 +124,8 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	m->n_pending = ibcc_cycle_pending(c);
 	m->n_drifted = c->audit.drift.n;
 	m->n_unknown = c->audit.n_unknown;
+	m->n_held_back = ibcc_throttle_text(t, &c->actual, &text);
+	m->n_held_below = c->audit.excess.n;
 	m->passes_cut = c->n_passes_cut;
 	m->pass_ns = c->pass_ns;
 	return 0;

@@ -159,6 +159,11 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	GAUGE(o, "ibcc_unknown_origin_endports",
 	      "Endports with congestion control on that the state file does not know.",
 	      m->n_unknown);
+	GAUGE(o, "ibcc_held_back_endports", "Adapters that settings hold back at all times.",
+	      m->n_held_back);
+	GAUGE(o, "ibcc_held_below_endports",
+	      "Adapters that marks can hold back more than the last decision means.",
+	      m->n_held_below);
 }
 
 static void node_info(struct ibcc_text *o, const struct ibcc_metrics *m)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/gate.h>
 #include <ibcc/notice.h>
 #include <ibcc/throttle.h>
 #include <ibcc/version.h>
@@ -56,6 +57,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		return;
 	}
 	if (c)
+		ibcc_gate_refusals(c->topo, &c->actual, why);
+	if (c && !why->text[0]) /* of which refusals are a reason: TimeStamp is of the class */
 		ibcc_collector_clock_trouble(c->collector, c->topo, why);
 	if (!why->text[0])
 		ibcc_service_key_trouble(s, why);
@@ -233,26 +236,6 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }
 
-int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
-{
-	struct ibcc_cycle *c = &s->cycle;
-	struct ibcc_probe p = { 0 };
-	int rc = ibcc_service_prepare(s, why);
-
-	if (!rc)
-		rc = ibcc_cycle_readback(c, why);
-	if (rc)
-		return rc;
-	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
-	if (rc)
-		return ibcc_why_set(why, rc, "asking the devices failed: %s", strerror(-rc));
-	*out = ibcc_report_probe(c, &p);
-	ibcc_probe_fini(&p);
-	if (!*out)
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
-}
-
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
 			 json_t **out, struct ibcc_why *why)
 {
@@ -374,13 +357,26 @@ static json_t *drift_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
+static json_t *endports_status(uint32_t n, const struct ibcc_why *text)
+{
+	return json_pack("{si so}", "endports", (int)n, "text",
+			 text->text[0] ? ibcc_json_text(text->text) : json_null());
+}
+
 static json_t *held_back_status(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
 	uint32_t n = ibcc_throttle_text(c->topo, &c->actual, &text);
 
-	return json_pack("{si so}", "endports", (int)n, "text",
-			 n ? ibcc_json_text(text.text) : json_null());
+	return endports_status(n, &text);
+}
+
+static json_t *held_below_status(const struct ibcc_cycle *c)
+{
+	struct ibcc_why text;
+
+	ibcc_throttle_excess_text(c->topo, &c->audit.excess, &text);
+	return endports_status(c->audit.excess.n, &text);
 }
 
 static json_t *unknown_status(const struct ibcc_cycle *c)
@@ -388,8 +384,7 @@ static json_t *unknown_status(const struct ibcc_cycle *c)
 	struct ibcc_why text;
 
 	ibcc_audit_unknown_text(c->topo, &c->audit, &text);
-	return json_pack("{si so}", "endports", (int)c->audit.n_unknown, "text",
-			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+	return endports_status(c->audit.n_unknown, &text);
 }
 
 /* How far a plan has got that is not written to all nodes at once, and where none has any effect.
@@ -423,6 +418,8 @@ static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *
 		ibcc_trust_say(c->topo, &c->snapshot, reason->text, sizeof(reason->text));
 	if (c && !reason->text[0])
 		ibcc_throttle_text(c->topo, &c->actual, reason);
+	if (c && !reason->text[0])
+		ibcc_throttle_excess_text(c->topo, &c->audit.excess, reason);
 	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
 		return "degraded";
 	return c && c->decided ? "ok" : "starting";
@@ -476,6 +473,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "drift", drift_status(c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 		json_object_set_new(o, "held_back", held_back_status(c));
+		json_object_set_new(o, "held_below", held_below_status(c));
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plan of the last pass, and all that there is to say of that pass in one piece. */
+/* The plan of the last pass, all that there is to say of it in one piece, and what devices can. */
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,4 +122,24 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 	if (*out)
 		add_history(s, *out);
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
+}
+
+int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
+{
+	struct ibcc_cycle *c = &s->cycle;
+	struct ibcc_probe p = { 0 };
+	int rc = ibcc_service_prepare(s, why);
+
+	if (!rc)
+		rc = ibcc_cycle_readback(c, why);
+	if (rc)
+		return rc;
+	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
+	if (rc)
+		return ibcc_why_set(why, rc, "asking the devices failed: %s", strerror(-rc));
+	*out = ibcc_report_probe(c, &p);
+	ibcc_probe_fini(&p);
+	if (!*out)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;
 }

@@ -168,6 +168,25 @@ static int find_unknown(struct audit *x, const struct ibcc_book *book)
 	return 0;
 }
 
+/* What we wrote last is what was meant, whether it is there or not. */
+static int find_excess(struct audit *x, const struct ibcc_book *book)
+{
+	struct ibcc_settings meant;
+
+	if (ibcc_settings_copy(&meant, x->actual))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < book->n; i++) {
+		const struct ibcc_book_entry *e = book->entry[i];
+		uint32_t endport = ibcc_topo_find_endport(x->t, e->node_guid, e->port);
+
+		if (endport < meant.n)
+			ibcc_settings_unpack(&meant.ep[endport], e->attr_id, e->attr_mod, e->last);
+	}
+	x->a->excess = ibcc_throttle_compare(x->t, x->actual, &meant);
+	ibcc_settings_fini(&meant);
+	return 0;
+}
+
 int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why)
 {
@@ -183,7 +202,7 @@ int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
 		rc = ibcc_state_expected(s, &expected, why);
 	if (!rc)
 		rc = ibcc_state_book(s, &book, why);
-	if (!rc && (find_drift(&x, &expected) || find_unknown(&x, book)))
+	if (!rc && (find_drift(&x, &expected) || find_unknown(&x, book) || find_excess(&x, book)))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	ibcc_plan_fini(&expected);
 	if (rc)

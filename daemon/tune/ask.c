@@ -10,6 +10,7 @@
 #include <ibcc/lock.h>
 
 #include "daemon/tune/patience.h"
+#include "daemon/who.h"
 
 static int read_answer(const json_t *o, json_t **out, struct ibcc_why *why)
 {
@@ -40,11 +41,14 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	json_t *request = json_pack("{ss so}", "command", command, "args",
 				    args ? json_incref(args) : json_object());
 	json_t *answer = NULL;
+	const char *login = ibcc_who_sudo();
 	struct tune_patience patience;
 	struct ibcc_jsonl_wait wait = tune_patience(&patience, t, !strcmp(command, "status"));
 	int rc;
 
 	*out = NULL;
+	if (request && login[0])
+		json_object_set_new(request, "sudo_user", json_string(login));
 	rc = request ? ibcc_jsonl_ask_patiently(path, request, &wait, &answer) : -ENOMEM;
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
 		ibcc_why_set(why, rc, "ibcc-tuned is not running: nobody listens at %s", path);

@@ -16,6 +16,7 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/tune.h"
+#include "daemon/who.h"
 
 /* Passes beyond the least, for an undecided tuner. */
 #define MORE_PASSES 4u
@@ -144,7 +145,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 		  struct ibcc_why *why)
 {
 	struct ibcc_service *s = ibcc_service_new(&t->config, t->cc_key);
-	char who[64];
+	const char *login = ibcc_who_sudo();
+	char who[96];
 	struct ibcc_request r = { .who = who, .skip_unsupported = t->skip_unsupported };
 	const char *node = json_string_value(json_object_get(args, "node"));
 	const json_t *plan = json_object_get(args, "plan");
@@ -159,8 +161,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	}
 	if (!s)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	snprintf(who, sizeof(who), "ibcc-tune uid %u (pid %d)", (unsigned int)getuid(),
-		 (int)getpid());
+	snprintf(who, sizeof(who), "ibcc-tune uid %u (%s%s%spid %d)", (unsigned int)getuid(),
+		 login[0] ? "sudo: " : "", login, login[0] ? ", " : "", (int)getpid());
 	if (!strcmp(command, "plan")) {
 		rc = watch(t, s, why);
 		if (!rc)

@@ -233,6 +233,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_line(out, "Unknown:", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	print_line(out, "Owed:", tune_str(json_object_get(s, "owed"), "text"));
 	print_line(out, "Held back:", tune_str(json_object_get(s, "held_back"), "text"));
+	print_line(out, "Held back:", tune_str(json_object_get(s, "held_below"), "text"));
 	fprintf(out, "Roots:     %lld\n", tune_int(s, "roots"));
 	if (tune_int(json_object_get(s, "predictions"), "of"))
 		fprintf(out, "Predicted: the range held in %lld of %lld\n",

@@ -10,6 +10,7 @@
 
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
+#include <ibcc/throttle.h>
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
@@ -28,6 +29,8 @@ struct ibcc_audit {
 	 */
 	uint32_t n_unknown;
 	uint64_t unknown_guid; /* the first */
+	/* Adapters that are held back more than by what we wrote last. */
+	struct ibcc_throttle_excess excess;
 };
 
 /* Compares settings just read with the state file, and settles there what can be settled. *a is

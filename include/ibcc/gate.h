@@ -26,6 +26,12 @@ int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct
 		    const struct ibcc_picture *e, const struct ibcc_target *target,
 		    struct ibcc_why *why);
 
+/* A sentence about endports that have told their settings before and answer the class with errors
+ * now; empty if there are none. Returns their number.
+ */
+uint32_t ibcc_gate_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			    struct ibcc_why *text);
+
 /* Why an endport cannot be given settings, in words; NULL if it can. */
 const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep);
 

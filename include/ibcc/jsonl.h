@@ -67,6 +67,11 @@ void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone);
 
 /* Another time than half a minute. */
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms);
+/* Makes the socket anew if it is gone from its path, for who connects from now on; connections
+ * stay. 0: it is there; 1: it was made anew; else as ibcc_jsonl_listen() with what is at its path
+ * now.
+ */
+int ibcc_jsonl_renew(struct ibcc_jsonl *s);
 /* Closes all connections and removes the socket. NULL is fine. */
 void ibcc_jsonl_free(struct ibcc_jsonl *s);
 

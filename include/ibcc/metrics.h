@@ -82,7 +82,7 @@ struct ibcc_metrics {
 	bool decided;
 	uint32_t n_endports, n_fresh, n_stale, n_unreachable, n_unsure;
 	uint32_t n_pending; /* writes of the plan that are not on the fabric */
-	uint32_t n_drifted, n_unknown;
+	uint32_t n_drifted, n_unknown, n_held_back, n_held_below;
 	uint64_t passes_cut, pass_ns;
 	uint32_t n_nodes, n_ports, n_holds, n_roots;
 	struct ibcc_metrics_node *node; /* all owned */

@@ -45,6 +45,8 @@ enum ibcc_pma_attr {
 #define IBCC_PMA_OPT_XMIT_TIME_CONG        (1ull << 53)
 #define IBCC_PMA_OPT_VL_XMIT_TIME_CONG     (1ull << 54)
 
+#define IBCC_GSI_Q_KEY 0x80010000u /* of QP 1 (IBA vol. 1, 13.5.3) */
+
 /* Where requests of a class are to be sent instead (IBA vol. 1, 13.4.8.1). */
 struct ibcc_pma_redirect {
 	uint16_t lid;   /* 0: none, or by the GID alone, which is beyond a router */

@@ -43,4 +43,23 @@ bool ibcc_throttle_marks(const struct ibcc_topo *t, const struct ibcc_settings *
 uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			    struct ibcc_why *text);
 
+/* Adapters that marks can hold further back than settings mean it. */
+struct ibcc_throttle_excess {
+	uint32_t n, endport;     /* how many, and the one that is held back most */
+	double mbps, meant_mbps; /* the least rate of its flows, and as it is meant */
+	uint32_t of_mbps;        /* the link's */
+};
+
+/* Compares the least rate that each adapter's table leaves a flow that is marked on and on, which
+ * is that of its longest delay up to CCTI_Limit, with that by the settings that are meant: those
+ * with less than 90 % of it are held back more. Nobody is where no switch port marks.
+ */
+struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
+						  const struct ibcc_settings *actual,
+						  const struct ibcc_settings *meant);
+
+/* That as a sentence with the next step; empty if there are none. */
+void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_throttle_excess *x,
+			       struct ibcc_why *text);
+
 #endif

@@ -10,7 +10,6 @@
 
 #include "lib/agents/state.h"
 
-#define GSI_Q_KEY     0x80010000u
 #define ALL_PORTS     0xffu
 #define WIDTH_32_BITS 2u  /* PortSamplesControl:CounterWidth of a 32 bit sampling counter */
 #define EXT_WAIT_BIT  12u /* PortXmitWait in CounterSelect2 of PortCountersExtended */
@@ -221,7 +220,7 @@ static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_
 	if (a->quirks[n - a->topo->node].pma_qp) {
 		v.redirect.lid = a->topo->port[port].lid;
 		v.redirect.qp = a->quirks[n - a->topo->node].pma_qp;
-		v.redirect.q_key = GSI_Q_KEY;
+		v.redirect.q_key = IBCC_GSI_Q_KEY;
 	}
 	if (!a->o.ext_xmit_wait)
 		v.cap_mask2 &= ~IBCC_PMA_CAP2_EXT_XMIT_WAIT;

@@ -100,3 +100,72 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 		     name, least.mbps / 8, least.of_mbps / 8.0, because(least.cause), others);
 	return n;
 }
+
+/* Of an endport's flows, whatever they are marked. */
+static double least_mbps(const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t endport)
+{
+	const struct ibcc_endport_cc *ep = &s->ep[endport];
+	double rate = t->port[t->endport[endport]].rate_mbps;
+	uint32_t longest = 0;
+	bool reacts = false;
+
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		reacts |= ep->ca.sl[sl].CCTI_Increase != 0;
+	for (unsigned int i = 0; reacts && i <= ep->cct.limit && i < IBCC_CCT_MAX_ENTRIES; i++) {
+		uint32_t delay = ibcc_cct_entry_delay_milli(ep->cct.entry[i]);
+
+		longest = delay > longest ? delay : longest;
+	}
+	return rate / (1 + longest / 1000.0);
+}
+
+struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
+						  const struct ibcc_settings *actual,
+						  const struct ibcc_settings *meant)
+{
+	struct ibcc_throttle_excess x = { 0 };
+
+	if (!ibcc_throttle_marks(t, actual))
+		return x;
+	for (uint32_t i = 0; i < t->n_endports && i < actual->n && i < meant->n; i++) {
+		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
+		enum ibcc_cc_support support = actual->ep[i].support;
+		double mbps, meant_mbps;
+
+		if (ibcc_topo_is_switch(t, p->node) ||
+		    (support != IBCC_CC_SUPPORTED && support != IBCC_CC_BARRED))
+			continue;
+		mbps = least_mbps(t, actual, i);
+		meant_mbps = least_mbps(t, meant, i);
+		if (mbps >= LEAST_SHARE * meant_mbps)
+			continue;
+		if (x.n++ && mbps >= x.mbps)
+			continue;
+		x.endport = i;
+		x.mbps = mbps;
+		x.meant_mbps = meant_mbps;
+		x.of_mbps = p->rate_mbps;
+	}
+	return x;
+}
+
+void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_throttle_excess *x,
+			       struct ibcc_why *text)
+{
+	char name[IBCC_DESC_BYTES + 16], others[64] = "";
+
+	text->text[0] = '\0';
+	if (!x->n || x->endport >= t->n_endports)
+		return;
+	ibcc_topo_port_name(t, t->endport[x->endport], name, sizeof(name));
+	if (x->n > 1)
+		snprintf(others, sizeof(others), "; %u adapters in all are held back too much",
+			 x->n);
+	ibcc_why_set(
+		text, 0,
+		"marks can hold %s back to %.3g of %.0f MB/s, but the last decision means no "
+		"less than %.3g: its table or CCTI_Increase is not what the daemon wrote; "
+		"\"ibcc-tune repair\" writes that again, \"ibcc-tune disable\" takes all settings "
+		"off%s",
+		name, x->mbps / 8, x->of_mbps / 8.0, x->meant_mbps / 8, others);
+}

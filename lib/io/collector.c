@@ -339,8 +339,8 @@ int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint
 {
 	struct ibcc_batch_tag tag = { .index = port, .kind = (uint16_t)kind };
 
-	return ibcc_collector_pma_get(c, t->port[port].node, ibcc_collector_lid(t, port), attr_id,
-				      t->port[port].num, tag);
+	return ibcc_collector_pma_get(c, t, t->port[port].node, ibcc_collector_lid(t, port),
+				      attr_id, t->port[port].num, tag);
 }
 
 static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port)

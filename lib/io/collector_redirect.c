@@ -6,31 +6,47 @@
 
 #include "lib/io/collector_state.h"
 
-static bool is_followed(const struct ibcc_pma_redirect *r)
+/* Why requests do not go where a node redirects them; NULL: they do, or it redirects none. An
+ * answer must not have us send to whomever it names, least of all what clears counters: a node
+ * speaks for itself alone.
+ */
+static const char *refusal(const struct ibcc_topo *t, uint32_t node,
+			   const struct ibcc_pma_redirect *r)
 {
-	return r->lid && r->lid <= IBCC_LID_MAX;
+	uint32_t port;
+
+	if (!r->lid)
+		return r->gid ? "a GID without a LID" : NULL;
+	if (r->lid > IBCC_LID_MAX)
+		return "no unicast LID";
+	port = ibcc_topo_port_of_lid(t, r->lid);
+	if (port == IBCC_NONE)
+		return "a LID that no known port has";
+	if (t->port[port].node != node)
+		return "a LID of another node";
+	return r->q_key && r->q_key != IBCC_GSI_Q_KEY ? "another Q_Key than that of QP 1" : NULL;
 }
 
-void ibcc_collector_redirect(const struct ibcc_collector *c, uint32_t node, struct ibcc_mad_op *op)
+void ibcc_collector_redirect(const struct ibcc_collector *c, const struct ibcc_topo *t,
+			     uint32_t node, struct ibcc_mad_op *op)
 {
-	const struct ibcc_pma_redirect *r;
+	const struct ibcc_pma_redirect *r = node < c->n_nodes ? &c->node[node].redirect : NULL;
 
-	if (node >= c->n_nodes || !is_followed(&c->node[node].redirect))
+	if (!r || !r->lid || refusal(t, node, r))
 		return;
-	r = &c->node[node].redirect;
 	op->lid = r->lid;
 	op->sl = r->sl;
 	op->qp = r->qp;
 	op->q_key = r->q_key;
 }
 
-int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid, uint16_t attr_id,
-			   uint8_t port, struct ibcc_batch_tag tag)
+int ibcc_collector_pma_get(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
+			   uint16_t lid, uint16_t attr_id, uint8_t port, struct ibcc_batch_tag tag)
 {
 	int rc = ibcc_batch_pma_get(&c->batch, lid, attr_id, port, tag);
 
 	if (!rc)
-		ibcc_collector_redirect(c, node, &c->batch.op[c->batch.n - 1]);
+		ibcc_collector_redirect(c, t, node, &c->batch.op[c->batch.n - 1]);
 	return rc;
 }
 
@@ -41,17 +57,18 @@ int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibc
 	const struct ibcc_pma_redirect *r =
 		node < c->n_nodes ? &c->node[node].redirect : &none; /* no pass yet */
 
-	if (is_followed(r))
+	const char *why = refusal(t, node, r);
+
+	if (why)
+		return snprintf(buf, len,
+				"%s redirects requests for its counters to where none are sent "
+				"(%s): it is asked itself",
+				t->node[node].desc, why);
+	if (r->lid)
 		return snprintf(
 			buf, len,
 			"counters of %s are read at LID %u, QP %u, to where it redirects them",
 			t->node[node].desc, r->lid, r->qp ? r->qp : 1);
-	if (r->lid || r->gid)
-		return snprintf(
-			buf, len,
-			"%s redirects requests for its counters to where they cannot be sent "
-			"(%s): it is asked itself",
-			t->node[node].desc, r->lid ? "no unicast LID" : "a GID without a LID");
 	buf[0] = '\0';
 	return 0;
 }

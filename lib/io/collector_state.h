@@ -100,10 +100,11 @@ bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port);
 uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node);
 
 /* Sends a PerfMgt request of a node to where the node has redirected them. */
-void ibcc_collector_redirect(const struct ibcc_collector *c, uint32_t node, struct ibcc_mad_op *op);
+void ibcc_collector_redirect(const struct ibcc_collector *c, const struct ibcc_topo *t,
+			     uint32_t node, struct ibcc_mad_op *op);
 /* Gathers a PerfMgt Get of a node, to where the node has redirected them; -ENOMEM. */
-int ibcc_collector_pma_get(struct ibcc_collector *c, uint32_t node, uint16_t lid, uint16_t attr_id,
-			   uint8_t port, struct ibcc_batch_tag tag);
+int ibcc_collector_pma_get(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
+			   uint16_t lid, uint16_t attr_id, uint8_t port, struct ibcc_batch_tag tag);
 /* Gathers a request about a port; -ENOMEM. */
 int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port,
 		       enum ibcc_ask_kind kind, uint16_t attr_id);

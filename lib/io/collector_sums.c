@@ -79,10 +79,11 @@ static int ask(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t nod
 	struct ibcc_batch_tag tag = { .index = node, .kind = IBCC_ASK_SUM };
 	int rc;
 
-	rc = ibcc_collector_pma_get(c, node, lid, IBCC_PMA_ATTR_COUNTERS_EXT, ALL_PORTS, tag);
+	rc = ibcc_collector_pma_get(c, t, node, lid, IBCC_PMA_ATTR_COUNTERS_EXT, ALL_PORTS, tag);
 	tag.kind = IBCC_ASK_SUM_WAIT;
 	if (!rc && !n->ext_wait && n->plain_wait)
-		rc = ibcc_collector_pma_get(c, node, lid, IBCC_PMA_ATTR_COUNTERS, ALL_PORTS, tag);
+		rc = ibcc_collector_pma_get(c, t, node, lid, IBCC_PMA_ATTR_COUNTERS, ALL_PORTS,
+					    tag);
 	return rc;
 }
 

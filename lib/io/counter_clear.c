@@ -54,7 +54,7 @@ static int add_clear(const struct ibcc_collector *c, struct ibcc_batch *b,
 	op = ibcc_batch_add(b, ibcc_collector_lid(t, port), tag);
 	if (!op)
 		return -ENOMEM;
-	ibcc_collector_redirect(c, t->port[port].node, op);
+	ibcc_collector_redirect(c, t, t->port[port].node, op);
 	ibcc_mad_request(op->mad, IBCC_MAD_CLASS_PERF, IBCC_MAD_SET, attr_id, 0);
 	ibcc_pma_select_pack(op->mad, attr_id, &select);
 	return 0;

@@ -346,15 +346,34 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *a
 	return 0;
 }
 
+/* Listens at the place, and no longer where it did before. */
+static int listen_at_place(struct ibcc_jsonl *s)
+{
+	sd_event_source *source = NULL;
+	struct ibcc_place place = s->place;
+	int fd = ibcc_place_listen(&place), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = sd_event_add_io(s->event, &source, fd, EPOLLIN, on_connect, s);
+	if (rc < 0) {
+		ibcc_place_leave(&place, fd);
+		return rc;
+	}
+	sd_event_source_disable_unref(s->source);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->source = source;
+	s->fd = fd;
+	s->place = place;
+	return 0;
+}
+
 static int watch(struct ibcc_jsonl *s)
 {
-	int rc;
+	int rc = listen_at_place(s);
 
-	s->fd = ibcc_place_listen(&s->place);
-	if (s->fd < 0)
-		return s->fd;
-	rc = sd_event_add_io(s->event, &s->source, s->fd, EPOLLIN, on_connect, s);
-	if (rc >= 0)
+	if (!rc)
 		rc = sd_event_add_time(s->event, &s->tick, CLOCK_MONOTONIC, UINT64_MAX, TICK_US / 4,
 				       on_tick, s);
 	return rc < 0 ? rc : 0;
@@ -389,6 +408,21 @@ void ibcc_jsonl_set_roles(struct ibcc_jsonl *s, const struct ibcc_jsonl_roles *r
 	s->roles = *roles;
 	ibcc_place_open_to_all(&s->place, roles->read != IBCC_JSONL_NOBODY ||
 						  roles->write != IBCC_JSONL_NOBODY);
+}
+
+int ibcc_jsonl_renew(struct ibcc_jsonl *s)
+{
+	struct ibcc_jsonl_roles roles = s->roles;
+	int rc;
+
+	if (ibcc_place_is_ours(&s->place))
+		return 0;
+	rc = listen_at_place(s);
+	if (rc)
+		return rc;
+	ibcc_jsonl_set_roles(s, &roles);
+	s->full = false;
+	return 1;
 }
 
 void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone)

@@ -91,20 +91,24 @@ int ibcc_place_listen(struct ibcc_place *p)
 	return rc;
 }
 
-void ibcc_place_open_to_all(const struct ibcc_place *p, bool all)
+bool ibcc_place_is_ours(const struct ibcc_place *p)
 {
 	struct stat st;
 
-	if (p->ino && !lstat(p->sa.sun_path, &st) && st.st_dev == p->dev && st.st_ino == p->ino)
+	return ibcc_place_is_abstract(p) || (p->ino && !lstat(p->sa.sun_path, &st) &&
+					     st.st_dev == p->dev && st.st_ino == p->ino);
+}
+
+void ibcc_place_open_to_all(const struct ibcc_place *p, bool all)
+{
+	if (p->ino && ibcc_place_is_ours(p))
 		chmod(p->sa.sun_path, all ? 0666 : 0660);
 }
 
 void ibcc_place_leave(const struct ibcc_place *p, int fd)
 {
-	struct stat st;
-
 	/* Somebody else's may be there by now, or none of ours ever was. */
-	if (p->ino && !lstat(p->sa.sun_path, &st) && st.st_dev == p->dev && st.st_ino == p->ino)
+	if (p->ino && ibcc_place_is_ours(p))
 		unlink(p->sa.sun_path);
 	close(fd);
 }

@@ -29,6 +29,8 @@ int ibcc_place_dial(const struct ibcc_place *p, const struct timeval *limit);
  * there, -EEXIST if something else is there.
  */
 int ibcc_place_listen(struct ibcc_place *p);
+/* Is the socket at the path the one that was made there? True for abstract names. */
+bool ibcc_place_is_ours(const struct ibcc_place *p);
 /* Mode 0666 or 0660 for the socket that we made at a path. */
 void ibcc_place_open_to_all(const struct ibcc_place *p, bool all);
 /* Closes it, and removes it from its path if it is still there. */

@@ -229,6 +229,7 @@ check "the packages are purged" sh_inside "dpkg --purge $names"
 ! inside systemctl is-active -q ibcc-tuned || fail "the daemon outlives its package"
 ! inside systemctl is-active -q ibcc-tuned@one || fail "the daemon of a fabric outlives its package"
 sh_inside 'rm -f /etc/ibcc-tune/one.yaml; rmdir /etc/ibcc-tune; rm -rf /etc/systemd/system/ibcc-tuned.service.d /etc/systemd/system/ibcc-tuned@.service.d /etc/opensm/opensm.conf; systemctl daemon-reload'
+check "which keeps the state file" sh_inside '[ -s /var/backups/ibcc-tune-*/state.db ] && rm -r /var/backups/ibcc-tune-*'
 files >"$dir/after"
 # Copies of the lists of users, and what OpenSM keeps, are not ours.
 comm -13 "$dir/before" "$dir/after" | grep -v '^/etc/\(passwd\|group\|shadow\|gshadow\|subuid\|subgid\)-$\|^/etc/opensm$\|^/run\|^/etc/.pwd.lock' >"$dir/left"

@@ -10,6 +10,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
+unset SUDO_USER # of whoever runs the tests: it stands in the history
 # Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 

@@ -159,6 +159,13 @@ around()
 }
 around "by the daemon"
 jqtest "$TMP/history.json" '.transactions[1].who | test("^'"$(id -un)"' \\(uid '"$(id -u)"', pid [0-9]+\\)$")' "history names who asked"
+if [ "$(id -u)" = 0 ]; then
+	SUDO_USER=alice tune disable -y >"$TMP/text" 2>&1 || fail "disable: $(cat "$TMP/text")"
+	SUDO_USER='al ice' tune rollback -y >"$TMP/text" 2>&1 || fail "rollback: $(cat "$TMP/text")"
+	tune history -j >"$TMP/history.json" || fail "history"
+	jqtest "$TMP/history.json" '.transactions[1].who | test("^root \\(sudo: alice, uid 0, pid [0-9]+\\)$")' "and the login behind sudo"
+	jqtest "$TMP/history.json" '.transactions[0].who | test("^root \\(uid 0, pid [0-9]+\\)$")' "unless it is none"
+fi
 stop "$TUNED_PID"
 around "by the plugin"
 around "by our own port" --via direct

@@ -13,7 +13,7 @@ static void redirect(struct fixture *x, uint32_t node, unsigned int num, uint32_
 
 	n->redirect_lid = x->t->port[fabric_port(x->t, node, num)].lid;
 	n->redirect_qp = qp;
-	n->redirect_key = 0x4711;
+	n->redirect_key = IBCC_GSI_Q_KEY;
 }
 
 static void test_followed(void **state)
@@ -101,20 +101,55 @@ static void test_nowhere(void **state)
 	}
 	assert_int_equal(x.s.n_fresh, LUSTRE_PORTS - 2);
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1, text, sizeof(text));
-	assert_non_null(strstr(text, "src1 redirects requests for its counters to where they "
-				     "cannot be sent (a GID without a LID)"));
+	assert_non_null(strstr(text, "src1 redirects requests for its counters to where "
+				     "none are sent (a GID without a LID)"));
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC2, text, sizeof(text));
 	assert_non_null(strstr(text, "(no unicast LID)"));
+	teardown(&x);
+}
+
+/* An answer does not choose whom we send to, or clear: each node speaks for itself. */
+static void test_elsewhere(void **state)
+{
+	static const char *const words[] = { "(a LID of another node)",
+					     "(a LID that no known port has)",
+					     "(another Q_Key than that of QP 1)" };
+	struct fixture x = setup(IBCC_CLOCK_HOST);
+	uint32_t full = fabric_port(x.t, LUSTRE_SRC1, 1), n = 0;
+	struct fake_node *victim = node_of(&x, LUSTRE_FAST, 1);
+	char text[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		redirect(&x, LUSTRE_SRC1 + i, 1, 77);
+		victim->redirect_qp = 77; /* it would answer there */
+	}
+	node_of(&x, LUSTRE_SRC1, 1)->redirect_lid = x.t->port[fabric_port(x.t, LUSTRE_FAST, 1)].lid;
+	node_of(&x, LUSTRE_SRC2, 1)->redirect_lid = 0xbff0;
+	node_of(&x, LUSTRE_SRC3, 1)->redirect_key = 0x4711;
+	pass(&x);
+	fake_sleep(x.f, 100 * MS);
+	pass(&x);
+	for (unsigned int i = 0; i < 3; i++) {
+		ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1 + i, text, sizeof(text));
+		if (!strstr(text, words[i]))
+			fail_msg("%s", text);
+	}
+	/* Nor is anything cleared there. */
+	x.s.port[full].state = IBCC_SAMPLE_FRESH;
+	x.s.port[full].now.v[IBCC_CTR_XMIT_WAIT] = UINT64_C(1) << 31;
+	x.s.port[full].now.width[IBCC_CTR_XMIT_WAIT] = 32;
+	ibcc_collector_clear_full(x.c, x.tr, x.t, &x.s, &n);
+	assert_int_equal(n, 0); /* it answers at QP 77 alone */
 	teardown(&x);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_followed),
-		cmocka_unit_test(test_cleared),
-		cmocka_unit_test(test_later),
-		cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_followed),  cmocka_unit_test(test_cleared),
+		cmocka_unit_test(test_later),     cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,28 @@ static void test_answers(void **state)
 	end(&d);
 }
 
+/* ... with a NUL byte in them. */
+static void refused_bytes(const char *request, size_t len)
+{
+	struct sockaddr_un sa = address("control");
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[4096] = "";
+	size_t n = 0;
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(send(fd, request, len, MSG_NOSIGNAL), len);
+	while (n < sizeof(answer) - 1 && !strchr(answer, '\n')) {
+		ssize_t got = recv(fd, answer + n, sizeof(answer) - 1 - n, 0);
+
+		assert_true(got > 0);
+		n += (size_t)got;
+	}
+	close(fd);
+	if (!strstr(answer, "\"ok\":false"))
+		fail_msg("%s", answer);
+}
+#define assert_refused_bytes(text) refused_bytes(text, sizeof(text) - 1)
+
 static void test_bad_requests(void **state)
 {
 	struct daemon d;
@@ -80,6 +102,12 @@ static void test_bad_requests(void **state)
 	assert_refused("{\"command\": \"cancel\"}\n", "nothing is on trial");
 	assert_refused("{\"command\": \"history\", \"args\": {\"id\": 99}}\n", "99");
 	assert_refused("{\"command\": \"plan\", \"command\": \"plan\"}\n", "");
+	/* A text must not end for some of its readers before it does for others. */
+	assert_refused("{\"command\": \"show\", \"args\": {\"node\": \"a\\u0000b\"}}\n", "u0000");
+	assert_refused("{\"command\": \"status\\u0000x\"}\n", "u0000");
+	assert_refused("{\"command\": \"plan\", \"a\\u0000b\": 1}\n", "u0000");
+	assert_refused_bytes("{\"command\": \"show\", \"args\": {\"node\": \"a\0b\"}}\n");
+	assert_refused_bytes("{\"command\": \"status\"}\0{}\n");
 	end(&d);
 }
 
@@ -423,6 +451,43 @@ static void test_dead_mans_socket(void **state)
 	end(&d);
 }
 
+/* Within so many polling cycles. */
+static void await_socket(const struct daemon *d)
+{
+	for (int i = 0; !is_listening(); i++) {
+		assert_true(i < 100);
+		heard(d, "STATUS=");
+	}
+}
+
+/* Somebody has cleaned up the folder: the daemon makes its socket anew, but takes nobody's place.
+ */
+static void test_socket_gone(void **state)
+{
+	struct daemon d;
+	struct stat st;
+
+	(void)state;
+	write_config("");
+	d = start();
+	assert_int_equal(unlink(files_path("control")), 0);
+	await_socket(&d);
+	assert_string_equal(status_text("mode"), "observe");
+	assert_int_equal(stat(files_path("control"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0660);
+
+	assert_int_equal(unlink(files_path("control")), 0);
+	files_write("control", "a file");
+	for (int i = 0; i < 3; i++)
+		heard(&d, "STATUS=");
+	assert_int_equal(stat(files_path("control"), &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	assert_int_equal(unlink(files_path("control")), 0);
+	await_socket(&d);
+	end(&d);
+	assert_int_equal(access(files_path("control"), F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +503,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_no_socket, teardown),
 		cmocka_unit_test_teardown(test_trial_found_late, teardown),
 		cmocka_unit_test_teardown(test_dead_mans_socket, teardown),
+		cmocka_unit_test_teardown(test_socket_gone, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -138,12 +138,76 @@ static void test_text(void **state)
 	assert_int_equal(ibcc_throttle_text(r->t, &r->s, &text), 0); /* not read yet */
 }
 
+/* Tables of other delays than are meant, where marks raise the index. */
+static void test_excess(void **state)
+{
+	struct rig *r = *state;
+	struct ibcc_settings meant;
+	struct ibcc_throttle_excess x;
+	struct ibcc_why text;
+	struct ibcc_endport_cc *other, *wanted;
+
+	r->ca->ca.sl[0].CCTI_Increase = 1;
+	r->ca->cct.limit = 7; /* 1/8 of the link */
+	r->sw->sw.Threshold = 9;
+	other = &r->s.ep[r->t->port[fabric_port(r->t, LUSTRE_SRC2, 1)].endport];
+	other->ca = r->ca->ca;
+	other->cct = r->ca->cct;
+	assert_int_equal(ibcc_settings_copy(&meant, &r->s), 0);
+	wanted = &meant.ep[r->endport];
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	/* Less is no matter, nor is a little more. */
+	r->ca->cct.limit = 3;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	r->ca->cct.limit = 7;
+	r->ca->cct.entry[7] = ibcc_cct_entry_encode(7500);
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	r->ca->cct.limit = 127;
+	x = ibcc_throttle_compare(r->t, &r->s, &meant);
+	assert_int_equal(x.n, 1);
+	assert_int_equal(x.endport, r->endport);
+	assert_true(fabs(x.mbps - LINK / 128) < 1e-6 && fabs(x.meant_mbps - LINK / 8) < 1e-6);
+	assert_int_equal(x.of_mbps, (uint32_t)LINK);
+	/* A table that ends without delays is as long as its longest one. */
+	r->ca->cct.entry[127] = 0;
+	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).mbps - LINK / 127) < 1e-6);
+	/* The one that is held back most is named. */
+	other->cct.entry[7] = ibcc_cct_entry(0, 4999);
+	x = ibcc_throttle_compare(r->t, &r->s, &meant);
+	assert_int_equal(x.n, 2);
+	ibcc_throttle_excess_text(r->t, &x, &text);
+	print_message("%s\n", text.text);
+	assert_non_null(strstr(text.text, r->t->node[LUSTRE_SRC2].desc));
+	assert_non_null(strstr(text.text, "0.8 of 4000 MB/s"));
+	assert_non_null(strstr(text.text, "no less than 500"));
+	assert_non_null(strstr(text.text, "ibcc-tune repair"));
+	assert_non_null(strstr(text.text, "2 adapters in all"));
+	/* One that reacts though nobody means it to. */
+	wanted->ca.sl[0].CCTI_Increase = 0;
+	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).meant_mbps - LINK / 8) < 1e-6);
+	other->cct = r->ca->cct;
+	meant.ep[r->t->port[fabric_port(r->t, LUSTRE_SRC2, 1)].endport].cct = r->ca->cct;
+	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).meant_mbps - LINK) < 1e-6);
+	/* Without marks nobody is held back, and of whom nothing is known nothing is said. */
+	r->ca->support = IBCC_CC_UNKNOWN;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	r->ca->support = IBCC_CC_BARRED;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 1);
+	r->sw->sw.Threshold = 0;
+	x = ibcc_throttle_compare(r->t, &r->s, &meant);
+	assert_int_equal(x.n, 0);
+	ibcc_throttle_excess_text(r->t, &x, &text);
+	assert_string_equal(text.text, "");
+	ibcc_settings_fini(&meant);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_min, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_excess, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("throttle", tests, NULL, NULL);
