@@ -362,13 +362,6 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 	}
 }
 
-void ibcc_server_writes(struct ibcc_server *s, const struct ibcc_session *whose)
-{
-	for (unsigned int i = 0; i < IBCC_SERVER_CLIENTS; i++)
-		if (s->client[i].fd >= 0 && &s->client[i].session != whose)
-			s->client[i].session.behind = true;
-}
-
 void ibcc_server_notify(struct ibcc_server *s)
 {
 	unsigned int i;

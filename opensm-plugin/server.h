@@ -66,9 +66,6 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
 /* Is there a client that looks after what was written, and lives? */
 bool ibcc_server_is_kept(const struct ibcc_server *s, uint64_t now_ms);
 
-/* A plan of this client begins: what the others know of the settings is old. */
-void ibcc_server_writes(struct ibcc_server *s, const struct ibcc_session *whose);
-
 /* SM state or generation changed: every client is told. */
 void ibcc_server_notify(struct ibcc_server *s);
 /* The plan of a client is done; takes the report over, also when the client has gone (or NULL). */

@@ -60,7 +60,7 @@ struct ibcc_session {
 	pid_t pid;         /* set by the server */
 	uint64_t heard_ms; /* when it last said something, likewise */
 	uint32_t lease_ms; /* that it has promised last */
-	/* Another client has written since this one last tried, or came; the host's to set. */
+	/* Another client has taken this one's place as the writer; the host's to set. */
 	bool behind;
 	uint32_t seq; /* of the request that is being answered */
 	bool welcome_due, state_due;

@@ -32,7 +32,7 @@ struct ibcc_plugin_worker {
 	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
 	uint64_t trap_ms; /* when what a trap led to is to be read; 0: nothing */
 	enum ibcc_proto_refusal logged_refusal;
-	const struct ibcc_session *writer; /* see writer.h */
+	struct ibcc_session *writer; /* see writer.h */
 	/* Whose plan is being applied; NULL: nobody's, or one of our own, or its client has gone.
 	 */
 	const struct ibcc_session *pushing;

@@ -98,10 +98,8 @@ static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_s
 	if (refusal == IBCC_REFUSAL_NONE) {
 		w->cc_key = cc_key;
 		w->pushing = s;
-		if (n) { /* a plan of nothing takes nobody's place */
+		if (n) /* a plan of nothing takes nobody's place */
 			w->writer = s;
-			ibcc_server_writes(&w->server, s);
-		}
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
 	}
 	return refusal;
@@ -128,18 +126,20 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 					 struct ibcc_plan *plan, uint64_t cc_key,
 					 struct ibcc_proto_error *why)
 {
-	const struct ibcc_session *present = w->writer;
+	struct ibcc_session *present = w->writer;
+	enum ibcc_writer_turn turn =
+		plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms())
+			: IBCC_WRITER_MAY;
 
-	/* As of a client whose process was stopped, and goes on where it was. */
-	if (plan->n && s->behind) {
+	/* As of a daemon whose process was stopped while it wrote, and goes on where it was. */
+	if (plan->n && s->behind && turn != IBCC_WRITER_WAITS) {
 		s->behind = false;
 		snprintf(why->text, sizeof(why->text),
 			 "another client has written since this one looked at the settings; it "
 			 "has to read them again");
 		return IBCC_REFUSAL_BUSY;
 	}
-	switch (plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms())
-			: IBCC_WRITER_MAY) {
+	switch (turn) {
 	case IBCC_WRITER_MAY: break;
 	case IBCC_WRITER_WAITS:
 		snprintf(why->text, sizeof(why->text), "%s client %ld (uid %ld)%s",
@@ -156,6 +156,7 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 				ibcc_writer_lives(present, ibcc_plugin_worker_now_ms())
 					? ""
 					: ", which has stopped");
+		present->behind = true;
 		w->writer = s;
 		if (ibcc_push_busy(w->push))
 			return park(w, s, plan, cc_key, why);

@@ -279,13 +279,23 @@ static void test_behind(void **state)
 {
 	struct ibcc_proto_state s;
 	struct ibcc_proto_error end;
-	int before, writer;
+	const struct ibcc_proto_alive short_lease = { .lease_ms = 1 };
+	int before, other, writer;
 
 	(void)state;
 	before = dial_master(&s);
+	assert_int_equal(
+		ibcc_proto_send(before, IBCC_PROTO_STATE_GET, 1, &short_lease, sizeof(short_lease)),
+		0);
+	assert_int_equal(push(before, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
+	/* One that only looks on has nothing at hand that may be old. */
+	other = dial(&s);
+	nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000000 }, NULL);
 	writer = dial(&s);
 	assert_int_equal(push(writer, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
 	close(writer);
+	assert_int_equal(push(other, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
+	close(other);
 	end = push(before, s.generation, 2, 2);
 	assert_int_equal(end.refusal, IBCC_REFUSAL_BUSY);
 	assert_non_null(strstr(end.text, "another client has written since"));
