@@ -10,8 +10,9 @@ tree 36 2 >"$TMP/tree.yaml"
 start_sim "$TMP/tree.yaml" --speed 1 # the host's clock does, so that nobody is asked for the time
 start_opensm 'sweep_interval 0' # its own SMPs are not to be counted
 bench() { stock "$IBCC_BUILD/ibcc-bench" "$@"; }
-all_fresh() { bench poll --alone --repeat 1 -j >"$TMP/poll.json" && jq -e '.ports == 2592 and .fresh == 2592' "$TMP/poll.json"; }
-# The simulator reads the last LIDs a moment after they are set.
+all_fresh() { bench poll --alone --repeat 1 -j >"$TMP/poll.json" && jq -e '.ports == 2592 and .fresh == 2592 and .mads < 5832 + 32' "$TMP/poll.json"; }
+# The simulator reads the last LIDs a moment after they are set; and a busy machine may lose a few MADs, which are then
+# sent again.
 wait_until 60 all_fresh || fail "not all ports are read: $(cat "$TMP/poll.json")"
 ok "all 2592 ports are read"
 equal "with two MADs each, one more at hosts, and a few for the clock" \
@@ -34,9 +35,9 @@ equal "the fabric has seen no other Set" "$(($(set_mads) - before))" "$((2 * wri
 # or two, as hosts have.
 bench poll --alone --repeat 1 --no-cc -j >"$TMP/poll.json" || fail "poll"
 jq -c '[.discovery, .limited, .rest]' "$TMP/poll.json"
-# Two ports of each switch and 32 adapters are asked whether they are faster than QDR.
+# All 1296 links read QDR, so one end of each is asked whether it is FDR10.
 equal "SMPs of a discovery: 1297 nodes behind ports, 702 names, 54 switches, 2646 ports, 594 blocks of tables, rates" \
-	"$(jq .discovery.smps "$TMP/poll.json")" $((1297 + 702 + 54 + 2646 + 594 + 2 * 54 + 32))
+	"$(jq .discovery.smps "$TMP/poll.json")" $((1297 + 702 + 54 + 2646 + 594 + 1296))
 equal "MADs of a pass at rest: two for each switch, three for each host" \
 	"$(jq .rest.mads "$TMP/poll.json")" $((54 * 2 + 648 * 3))
 equal "SMPs of a pass" "$(jq .rest.smps "$TMP/poll.json")" 0
@@ -47,7 +48,7 @@ before=$(smps)
 start_tuned 'apply_via: direct' 'clock: host' 'node_window: 1' 'node_gap_us: 2000' 'pass_deadline_ms: 20000' 'interval_ms: 1000'
 wait_until 60 passes 3 || fail "the daemon does not poll: $(jq -c '[.state, .reason]' "$TMP/status.json")"
 n=$(($(smps) - before))
-[ "$n" -lt 6000 ] || fail "a daemon in direct mode sent $n SMPs"
+[ "$n" -lt 7000 ] || fail "a daemon in direct mode sent $n SMPs"
 ok "a daemon in direct mode sends $n SMPs"
 wait_until 60 passes $(($(jq .fabric.pass "$TMP/status.json") + 3)) || fail "the daemon does not poll"
 equal "and none later" "$(($(smps) - before))" "$n"

@@ -63,12 +63,15 @@ refused "a destination that is not there" 18:24 'traffic.to: got "z", want a nod
 good '/\[c, s3/d'
 refused "a destination without link" 17:24 'traffic.to: got "c", want a host that has a link'
 good '/s2\/2/d'
-refused "a destination in another part of the fabric" 4:3 'topology: .*cannot be reached'
+refused "a destination in another part of the fabric" 17:5 \
+	'traffic: got a flow from a to c, want links that lead from one to the other'
 good 's/\[b, s2\/1\]/[b, s1\/1]/'
 refused "a port used twice" 9:11 'topology.links: got "s1/1", want a port that has no link yet'
-good 's/^traffic/    - [s5\/2, s1\/3]\n&/'
-refused "a cycle in the routes" 4:3 \
-	'topology: got routes in a circle of 5 outputs .*\(s[1-5] port [23], s[1-5] port [23], .*\.\.\.\)'
+# Each flow goes by two of five links in a ring, so all five outputs wait for each other.
+good 's/^traffic/    - [s5\/2, s1\/3]\n&/; /from: \[a, b\]/d'
+for flow in 'a, to: c' 'b, to: d' 'c, to: e' 'd, to: a' 'e, to: b'; do echo "  - {from: $flow, rate: 1 Gb/s}"; done >>"$bad"
+refused "routes of flows in a circle" 4:3 \
+	'topology: got flows whose routes make a circle of 5 outputs .*\(s[1-5] port [23], s[1-5] port [23], .*\.\.\.\)'
 good 's/ms: 1/ms: -1/; s/ports: 4/ports: 0/; s/to: c/too: c/'
 refused "several mistakes" 6:45 'topology.nodes.ports: got "0"'
 equal "all are told" "$(wc -l <"$TMP/err.log")" 4

@@ -31,8 +31,9 @@ kill -STOP "$TUNED_PID"
 refused "ibcc-tuned .pid $TUNED_PID. does not answer: its process is stopped" --via direct disable -y
 kill -CONT "$TUNED_PID"
 
-# Its socket has gone, but its lock has not.
-rm "$TMP/control.sock"
+# Its socket has gone, and it cannot make it anew, but its lock has not.
+touch "$TMP/other"
+mv "$TMP/other" "$TMP/control.sock"
 refused "another program writes to this fabric: process $TUNED_PID has .*state.db.lock" disable -y
 refused 'process [0-9]* has .*state.db.lock' --via direct disable -y
 rc=0
