@@ -25,8 +25,8 @@ struct ibcc_request ibcc_job_request(const struct ibcc_job *j)
 				      .made_s = j->made_s };
 }
 
-/* Is it one that the history and the log name somebody for? A name server may be slow to answer, so
- * it is not asked for the others.
+/* Is it one for which the history and the log name a person? A name server may be slow to answer,
+ * so it is not asked for the others.
  */
 static bool changes(enum ibcc_job_kind kind)
 {

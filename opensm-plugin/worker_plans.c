@@ -98,7 +98,7 @@ static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_s
 	if (refusal == IBCC_REFUSAL_NONE) {
 		w->cc_key = cc_key;
 		w->pushing = s;
-		if (n) /* a plan of nothing takes nobody's place */
+		if (n) /* an empty plan takes no writer's place */
 			w->writer = s;
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
 	}

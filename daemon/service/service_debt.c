@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A rollback or a disable that somebody asked for holds for all nodes, also for those that were
+/* A rollback or a disable that an operator asked for holds for all nodes, also for those that were
  * away or silent then. What could not be done there is owed. The daemon makes up for it, in each
  * mode, as soon as the node can be read again.
  */
@@ -27,7 +27,7 @@ void ibcc_service_find_debts(struct ibcc_service *s)
 	s->debts.list = found;
 }
 
-/* Of two nodes with one GUID nobody knows which is meant. */
+/* Of two nodes with one GUID it is not known which is meant. */
 static uint32_t endport_of(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
 	const struct ibcc_topo *t = s->cycle.topo;
@@ -141,7 +141,7 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 	return rc;
 }
 
-/* Where a disable reaches nobody, though something of ours is there by the books. */
+/* Where a disable reaches no node, though something of ours is there by the books. */
 static bool is_missed(const struct ibcc_service *s, const struct ibcc_book_entry *e)
 {
 	const struct ibcc_debt at = { .node_guid = e->node_guid, .port = e->port };
@@ -186,7 +186,8 @@ bool ibcc_service_owes(const struct ibcc_service *s, int64_t from)
 
 /* --- making up for it ------------------------------------------------------------------------- */
 
-/* Settings that somebody else gave a node keep the tuner away from it, but no rollback or disable.
+/* Settings that another program gave a node keep the tuner away from it, but no rollback or
+ * disable.
  */
 static bool is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
@@ -397,7 +398,8 @@ void ibcc_service_pay(struct ibcc_service *s)
 	ibcc_service_find_debts(s);
 }
 
-/* --- what is told of it ----------------------------------------------------------------------- */
+/* --- what status says of it --------------------------------------------------------------------
+ */
 
 /* Of those that are there, or of those that are not: how many, and the first. */
 static uint32_t find(const struct ibcc_service *s, bool there, const struct ibcc_debt **first)

@@ -273,7 +273,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		owe = ibcc_service_owe_disable(s, &carry.txn, &plan, &res, &n_owed);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
-	/* All is off for certain, so nobody needs what the damaged rows once said. */
+	/* All is off for certain, so what the damaged rows once said is not needed. */
 	if (!rc && !n_owed)
 		rc = ibcc_state_give_up_damaged(s->state, why);
 	if (!rc && n_owed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a rollback or a disable could not do at an endport that was away: kept until it is done,
- * since whoever asked for it is told once and may be gone.
+ * since the operator who asked for it hears it once and may be gone.
  */
 #include <errno.h>
 #include <stdio.h>

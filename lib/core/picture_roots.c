@@ -376,7 +376,7 @@ static bool waits_elsewhere(const struct ibcc_picture *p, const struct ibcc_root
 	return true;
 }
 
-/* A port that is full because somebody sends all that it carries, without waiting, holds up nobody.
+/* A port that is full because a sender fills it without waiting holds up no other sender.
  * Adapters that wait at the same switch may wait for it, but not if they wait for another root:
  * what they send is on its way there. Should they want this port as well, it is a root again as
  * soon as that one lets them go.

@@ -15,7 +15,7 @@
 #define PHYS_STATE_LINK 5u
 #define ACTIVE_RANK     3
 
-/* A port without a link, or without an address, is nobody's wish unless it was named. */
+/* A port without a link, or without an address, is not chosen unless it was named. */
 static bool is_usable(const umad_port_t *p)
 {
 	return p->state > STATE_DOWN && p->port_guid;
