@@ -13,6 +13,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/apply/plugin_client.h"
+#include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
@@ -70,6 +71,9 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
 	if (!why->text[0])
 		ibcc_service_debt_trouble(s, why);
+	/* What refuses every plan lasts, also where a polling cycle has not tried to write. */
+	if (!why->text[0] && c && ibcc_service_writes(s))
+		ibcc_refusal_find(c, why);
 	/* Waiting for the next try is no success. */
 	if (!why->text[0] && s->hold_next && c && c->decided && c->plan.n)
 		*why = s->hold_why;
