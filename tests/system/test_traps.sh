@@ -69,6 +69,9 @@ console 'ReLink "S1"[3]'
 
 # A link that the subnet manager has not brought up yet is looked at until it has, though nobody tells.
 lid=$(stock ibswitches | sed -n 's/.*"S2".* lid \([0-9]*\) .*/\1/p')
+# OpenSM makes the link back active when it has set the routes; before that nothing reaches the other switch by its LID.
+link_is_active() { stock smpquery portinfo "$lid" 3 | grep -q 'LinkState:\.*Active'; }
+wait_until 20 link_is_active || fail "the link does not come back: $(stock smpquery portinfo "$lid" 3)"
 kill -STOP "$OSM_PID"
 stock ibportstate "$lid" 4 down >"$TMP/console.txt" 2>&1 || fail "ibportstate: $(cat "$TMP/console.txt")"
 start_tuned 'apply_via: direct' 'clock: host'
