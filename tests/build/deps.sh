@@ -5,7 +5,7 @@ set -eu
 
 build="build-essential libcrypt-dev libibumad-dev libibmad-dev libibverbs-dev librdmacm-dev libopensm-dev libyaml-dev libjansson-dev
 libsystemd-dev libmicrohttpd-dev libseccomp-dev libsmartcols-dev libsqlite3-dev"
-tests="libcmocka-dev ibverbs-utils opensm ibsim-utils infiniband-diags jq cppcheck mandoc cmark-gfm"
+tests="libcmocka-dev ibverbs-utils opensm ibsim-utils infiniband-diags jq gojq cppcheck mandoc cmark-gfm"
 
 # shellcheck disable=SC2086
 [ "${1-}" != --list ] || { echo $build $tests; exit 0; }
