@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Sourced by what needs another Debian system in a folder: made by mmdebstrap, from where this machine's apt has its
-# packages. Runs as root on Debian.
+# packages. Runs as root on Debian. B is the build folder.
 # shellcheck shell=bash disable=SC2034 # for those who source it
 
 WHY= # why a function failed, for people
@@ -19,7 +19,7 @@ may_make_roots()
 	[ -z "$WHY" ]
 }
 
-# install_missing LOG PACKAGE...: those that are not installed.
+# install_missing LOG PACKAGE...: those that are not installed. One at a time does so, for apt refuses a second.
 install_missing()
 {
 	local log=$1 missing='' p
@@ -28,9 +28,13 @@ install_missing()
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
 	done
 	[ -n "$missing" ] || return 0
+	WHY="these packages are missing, and only root can install them:$missing"
+	[ "$(id -u)" = 0 ] || return 1
 	WHY="these packages cannot be installed:$missing"
 	# shellcheck disable=SC2086
-	{ apt-get -q update; DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $missing; } \
+	flock "$B/apt.lock" sh -c '
+		apt-get -q update
+		DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@"' - $missing \
 		>"$log" 2>&1 </dev/null
 }
 

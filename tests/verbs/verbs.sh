@@ -7,6 +7,8 @@ set -u
 B=$1
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/boot/root.sh
+. "$here/../boot/root.sh"
 dir=$B/verbs
 root=$dir/root
 out=$dir/console
@@ -28,26 +30,18 @@ trap 'exit 1' INT TERM
 [ "$(uname -m)" = x86_64 ] || skip "this is written for x86_64"
 command -v dpkg >/dev/null || skip "this is no Debian system"
 packages="qemu-system-x86 seabios busybox-static cpio kmod iproute2 ibverbs-providers ibverbs-utils jq"
-missing=
-for p in $packages; do
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
-done
 mkdir -p "$dir"
-if [ -n "$missing" ]; then
-	[ "$(id -u)" = 0 ] || skip "these packages are missing:$missing"
-	# shellcheck disable=SC2086
-	{ apt-get -q update; DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends $missing; } \
-		>"$dir/apt.log" 2>&1 </dev/null || skip "no packages:$missing"
-fi
+# shellcheck disable=SC2086
+install_missing "$dir/apt.log" $packages || skip "$WHY"
 
 # The kernel, kept for the next time. Those for clouds are without rdma_rxe.
-kernel=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/.*Depends: \(linux-image-.*\)/\1/p' | head -n 1)
+kernel=$(flock "$B/apt.lock" apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/.*Depends: \(linux-image-.*\)/\1/p' | head -n 1)
 [ -n "$kernel" ] || skip "the lists of packages have no linux-image-amd64"
 release=${kernel#linux-image-}
 release=${release%-unsigned}
 if [ ! -e "$dir/$release/boot/vmlinuz-$release" ]; then
 	rm -rf "$dir"/*.deb "${dir:?}/$release"
-	(cd "$dir" && apt-get -q download "$kernel") >"$dir/apt.log" 2>&1 || skip "$kernel cannot be had"
+	(cd "$dir" && flock "$B/apt.lock" apt-get -q download "$kernel") >"$dir/apt.log" 2>&1 || skip "$kernel cannot be had"
 	mkdir "$dir/$release" && dpkg -x "$dir/$kernel"_*.deb "$dir/$release" || fail "$kernel cannot be unpacked"
 	rm -f "$dir"/*.deb
 	depmod -b "$dir/$release" "$release" || fail "depmod"
