@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <infiniband/mad.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <ibcc/ccmad.h>
 #include <ibcc/collect.h>
 #include <ibcc/config.h>
 #include <ibcc/table.h>
@@ -224,6 +226,19 @@ static void print_once(const struct poll *p)
 	       a_minute(p->rest.mads), a_minute(p->rest.smps));
 }
 
+/* How many of the requests only ask for a node's time, which a pass does where the host's clock
+ * does not go like the fabric's.
+ */
+static size_t count_time_stamps(const struct ibcc_poll_record *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += r->op[i].mad[1] == IBCC_MAD_CLASS_CC &&
+		     mad_get_field(r->op[i].mad, 0, IB_MAD_ATTRID_F) == IBCC_CC_ATTR_TIMESTAMP;
+	return n;
+}
+
 static int tell(struct poll *p)
 {
 	static const struct ibcc_table_column columns[] = {
@@ -231,10 +246,10 @@ static int tell(struct poll *p)
 		{ "MAD/s", true },   { "TIMES AS LONG", true },
 	};
 	json_t *o = json_pack(
-		"{si si si si si si}", "schema", 1, "nodes", (int)p->topo->n_nodes, "ports",
+		"{si si si si si si si}", "schema", 1, "nodes", (int)p->topo->n_nodes, "ports",
 		(int)(p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable),
-		"fresh", (int)p->snapshot.n_fresh, "mads", (int)p->record.n, "window",
-		(int)IBCC_SPEED_WINDOW);
+		"fresh", (int)p->snapshot.n_fresh, "mads", (int)p->record.n, "time_stamps",
+		(int)count_time_stamps(&p->record), "window", (int)IBCC_SPEED_WINDOW);
 	struct libscols_table *t = p->json ? NULL : ibcc_table_new(columns, 5, stdout);
 	json_t *all = json_array();
 	double own = median(p->s[POLL_COLLECTOR], p->repeat);
