@@ -9,7 +9,7 @@ field() { sed -n "s/^$1:\.*//p" | head -n 1; }
 # port NODE PORT FIELD, setting NODE JQ-PATH: what the simulator has.
 port() { sim ports -j | jq -r --arg n "$1" --argjson p "$2" \
 	".rows[] | select(.node == \$n and .port == \$p) | .$3"; }
-setting() { sim settings -j | jq -c --arg n "$1" ".rows[] | select(.node == \$n) | $2"; }
+setting() { sim settings -j | jq -cS --arg n "$1" ".rows[] | select(.node == \$n) | $2"; }
 lid() { setting "$1" .lid; }
 # at_least TEXT GOT LEAST
 at_least() { [ "$2" -ge "$3" ] || fail "$1: got '$2', want at least '$3'"; ok "$1"; }
@@ -91,7 +91,7 @@ equal "ibccquery SwitchCongestionSetting" "$(stock ibccquery SwitchCongestionSet
 check "ibccconfig SwitchPortCongestionSetting" stock ibccconfig SwitchPortCongestionSetting \
 	"$leaf2" 2 1 0 15 4 3
 equal "its effect" "$(setting leaf2 .switch.ports)" \
-	'[{"port":2,"Control_Type":false,"Threshold":15,"Packet_Size":4,"Cong_Parm_Marking_Rate":3}]'
+	'[{"Cong_Parm_Marking_Rate":3,"Control_Type":false,"Packet_Size":4,"Threshold":15,"port":2}]'
 equal "ibccquery SwitchPortCongestionSetting of a port" \
 	"$(stock ibccquery SwitchPortCongestionSetting "$leaf2" 2 | field Cong_Parm_Marking_Rate)" 3
 equal "ibccquery SwitchPortCongestionSetting of all ports" \
