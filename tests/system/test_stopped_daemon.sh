@@ -22,6 +22,18 @@ echo "# it was busy for $((EPOCHSECONDS - before)) s"
 without "and not taken for one that has stopped" "$TMP/check.log" -E 'does not answer|has not answered'
 delay_mads 0
 
+# A daemon that is stopped in the middle of a transaction keeps its state file locked. So it goes on until it is not.
+locks() { grep -q "^[0-9]*: POSIX .* WRITE $TUNED_PID [^ ]*:$(stat -c %i "${STATE_FILE:-$TMP/state.db}") " /proc/locks; }
+is_at_rest()
+{
+	kill -STOP "$TUNED_PID" || fail "SIGSTOP"
+	sleep 0.1
+	locks || return 0
+	kill -CONT "$TUNED_PID"
+	return 1
+}
+stop_at_rest() { wait_until 30 is_at_rest || fail "the daemon always has its state file locked"; }
+
 # As tune, but does not wait as long for an answer.
 ask()
 {
@@ -42,7 +54,7 @@ refused()
 	equal "$* says it, and sends nothing" "$(set_mads)" "$sets"
 }
 stopped="ibcc-tuned (pid $TUNED_PID) does not answer: its process is stopped.*systemctl kill -s KILL ibcc-tuned"
-kill -STOP "$TUNED_PID" || fail "SIGSTOP"
+stop_at_rest
 for command in status history 'apply -y' 'repair -y' '--via direct disable -y'; do
 	# shellcheck disable=SC2086
 	refused "$stopped" $command
@@ -56,7 +68,7 @@ wait_until 30 status '.state == "ok"' || fail "it does not go on: $(jq -c '[.sta
 ok "and when it goes on, it answers"
 
 # The next step that is named, also where root's own daemon has promised the plugin to be back.
-kill -STOP "$TUNED_PID" || fail "SIGSTOP"
+stop_at_rest
 taken=$stopped
 [ "$(id -u)" != 0 ] || taken='another daemon writes through this plugin, client.*systemctl kill -s KILL ibcc-tuned'
 refused "$taken" rollback -y
@@ -84,7 +96,7 @@ TUNED_PID=$!
 CHILDREN+=("$TUNED_PID")
 tuned() { status '.state == "ok"' && ! as_before; }
 wait_until 60 tuned || fail "a daemon in mode apply writes nothing: $(jq -c '[.state, .reason, .decision]' "$TMP/status.json")"
-kill -STOP "$TUNED_PID" || fail "SIGSTOP"
+STATE_FILE=$TMP/daemon/state.db stop_at_rest
 before=$EPOCHSECONDS
 check "root rolls back beside a stopped daemon" tune rollback -y
 echo "# rollback: after $((EPOCHSECONDS - before)) s"
