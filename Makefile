@@ -97,7 +97,7 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
 sys_helpers := $(patsubst tests/system/%.c,$(B)/tests/system/%,$(wildcard tests/system/*.c))
 fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock)
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock nss)
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-large check-unit check-sim check-fuzz check-build check-system tests demo \
@@ -260,6 +260,8 @@ $(B)/tests/unit/test_steady $(B)/tests/unit/test_picture_no_memory: EXTRA_LIBS +
 	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
 # Has groups of its own.
 $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r
+# Has a name service of its own.
+$(B)/tests/unit/test_names: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=getpwuid_r
 # Has somebody set the clock.
 $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
 # Does not wait long for who never ends.
@@ -278,6 +280,8 @@ $(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(verbs_double) $(B)/obj/te
 $(B)/tests/double/libibverbs-double.so: $(verbs_double)
 # A wall clock that a test sets.
 $(B)/tests/double/libclock-double.so: $(B)/obj/tests/double/clock.o
+# A name service that falls silent.
+$(B)/tests/double/libnss-double.so: $(B)/obj/tests/double/nss.o
 $(B)/tests/double/lib%-double.so:
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)

@@ -29,20 +29,38 @@ int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char *
 	return 0;
 }
 
+/* Our own user's name, or the number, which chown takes as well. The daemon's event loop must not
+ * wait for a name service, so only this host's file is looked at.
+ */
+static void own_user(char *user, size_t len)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	struct passwd pw = { 0 }, *who = NULL;
+	char entry[16384];
+
+	snprintf(user, len, "%u", (unsigned int)geteuid());
+	while (f && !fgetpwent_r(f, &pw, entry, sizeof(entry), &who))
+		if (who->pw_uid == geteuid()) {
+			snprintf(user, len, "%s", who->pw_name);
+			break;
+		}
+	if (f)
+		fclose(f);
+}
+
 /* The service is no root: a key that root alone may read is none for it. */
 static const char *advice_on_key(int rc, const char *key_file, struct ibcc_why *advice)
 {
-	struct passwd pw, *who = NULL;
-	char entry[16384];
+	char user[33];
 
 	advice->text[0] = '\0';
-	if (rc == -EACCES && access(key_file, R_OK) &&
-	    !getpwuid_r(geteuid(), &pw, entry, sizeof(entry), &who) && who)
-		ibcc_why_set(
-			advice, 0,
-			"; this program runs as user %s, which must be able to read it: chown %s "
-			"%s; chmod 600 %s",
-			who->pw_name, who->pw_name, key_file, key_file);
+	if (rc != -EACCES || !access(key_file, R_OK))
+		return advice->text;
+	own_user(user, sizeof(user));
+	ibcc_why_set(advice, 0,
+		     "; this program runs as user %s, which must be able to read it: chown %s "
+		     "%s; chmod 600 %s",
+		     user, user, key_file, key_file);
 	return advice->text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@
 
 #include "daemon/conf.h"
 #include "daemon/metrics/metrics_out.h"
+#include "daemon/names.h"
 #include "daemon/request.h"
-#include "daemon/who.h"
 #include "daemon/worker.h"
 
 #define LEAST_PAUSE_SHARE 2u
@@ -39,6 +40,7 @@ struct loop {
 	sd_event *event;
 	sd_event_source *timer, *stall_timer;
 	struct ibcc_worker *worker;
+	struct ibcc_names *names;
 	struct ibcc_jsonl *control;
 	int socket_err; /* why it could not be made anew; 0 if it is there */
 	struct ibcc_metrics_out *metrics;
@@ -185,11 +187,25 @@ static void end_reload(struct loop *l, bool ok)
 	sd_notify(0, "READY=1");
 }
 
-static void give_roles(struct loop *l)
+/* The answer may take long. */
+static void ask_roles(struct loop *l)
 {
-	struct ibcc_jsonl_roles roles = ibcc_who_roles(&l->config);
+	struct ibcc_jsonl_roles roles = ibcc_names_ask(l->names, &l->config);
 
 	ibcc_jsonl_set_roles(l->control, &roles);
+}
+
+static int on_roles(sd_event_source *source, int fd, uint32_t revents, void *arg)
+{
+	struct loop *l = arg;
+	struct ibcc_jsonl_roles roles;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	if (ibcc_names_take(l->names, &roles))
+		ibcc_jsonl_set_roles(l->control, &roles);
+	return 0;
 }
 
 static void reconfigured(struct loop *l, const struct ibcc_job *j)
@@ -202,7 +218,7 @@ static void reconfigured(struct loop *l, const struct ibcc_job *j)
 		if (l->log_level < 0)
 			ibcc_log_set_level(l->config.log_level);
 		ibcc_metrics_out_configure(l->metrics, &l->config);
-		give_roles(l);
+		ask_roles(l);
 		ibcc_log_of(IBCC_LOG_RELOADED, LOG_NOTICE, "configuration reloaded, mode %s",
 			    l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
 	}
@@ -374,12 +390,15 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 					      "makes that of the service)"
 					    : "");
 	ibcc_jsonl_on_gone(l->control, on_gone);
-	give_roles(l);
+	l->names = ibcc_names_new();
+	if (!l->names)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	ask_roles(l);
 	l->metrics = ibcc_metrics_out_new(l->event, current_status, l);
 	if (!l->metrics)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	ibcc_metrics_out_configure(l->metrics, &l->config);
-	l->worker = ibcc_worker_new(&l->config, o->cc_key, &rc, why);
+	l->worker = ibcc_worker_new(&l->config, o->cc_key, l->names, &rc, why);
 	if (!l->worker)
 		return rc;
 	rc = sd_event_add_signal(l->event, NULL, SIGTERM, on_end, l);
@@ -391,6 +410,8 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 		rc = sd_event_add_io(l->event, NULL, ibcc_worker_fd(l->worker), EPOLLIN,
 				     on_job_done, l);
 	if (rc >= 0)
+		rc = sd_event_add_io(l->event, NULL, ibcc_names_fd(l->names), EPOLLIN, on_roles, l);
+	if (rc >= 0)
 		rc = sd_event_add_time(l->event, &l->timer, CLOCK_MONOTONIC, 0, 1000, on_timer, l);
 	if (rc >= 0)
 		rc = sd_event_add_time(l->event, &l->stall_timer, CLOCK_MONOTONIC, UINT64_MAX, 1000,
@@ -398,6 +419,17 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 	if (rc >= 0)
 		rc = sd_event_set_watchdog(l->event, 1);
 	return rc < 0 ? ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc)) : 0;
+}
+
+/* Who may ask is to be able to as soon as the daemon is READY; a name service that does not answer
+ * keeps it no longer than this.
+ */
+static void wait_for_roles(struct loop *l)
+{
+	struct pollfd p = { .fd = ibcc_names_fd(l->names), .events = POLLIN };
+
+	if (poll(&p, 1, IBCC_NAMES_PATIENCE_MS) > 0)
+		on_roles(NULL, p.fd, 0, l);
 }
 
 int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
@@ -411,6 +443,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 	int rc = set_up(&l, o, why);
 
 	if (!rc) {
+		wait_for_roles(&l);
 		l.start_us = now_us(&l);
 		ibcc_log_of(IBCC_LOG_START, LOG_NOTICE, "ibcc-tuned %s, mode %s, control socket %s",
 			    IBCC_VERSION, l.config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
@@ -425,6 +458,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 	ibcc_jsonl_free(l.control);
 	ibcc_metrics_out_free(l.metrics);
 	ibcc_worker_free(l.worker);
+	ibcc_names_free(l.names);
 	sd_event_source_unref(l.timer);
 	sd_event_source_unref(l.stall_timer);
 	sd_event_unref(l.event);

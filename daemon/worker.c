@@ -99,7 +99,7 @@ static void take_applies(struct ibcc_worker *w)
 		pthread_mutex_unlock(&w->lock);
 		if (!j)
 			return;
-		ibcc_job_look_up(j);
+		ibcc_job_look_up(j, w->names);
 		ibcc_queue_push(&w->applies, j);
 	}
 }
@@ -149,7 +149,7 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	struct ibcc_request r = ibcc_job_request(j);
 
-	ibcc_job_look_up(j);
+	ibcc_job_look_up(j, w->names);
 	switch (j->kind) {
 	case IBCC_JOB_PASS:
 		run_pass(w, j);
@@ -293,8 +293,8 @@ static int start_thread(struct ibcc_worker *w)
 	return rc;
 }
 
-struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
-				    struct ibcc_why *why)
+struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key,
+				    struct ibcc_names *names, int *err, struct ibcc_why *why)
 {
 	struct ibcc_worker *w = calloc(1, sizeof(*w));
 	pthread_condattr_t attr;
@@ -304,6 +304,7 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 		*err = ibcc_why_set(why, rc, "no memory");
 		return NULL;
 	}
+	w->names = names;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

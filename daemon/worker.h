@@ -17,6 +17,7 @@
 #include <ibcc/plan.h>
 #include <ibcc/why.h>
 
+#include "daemon/names.h"
 #include "daemon/who.h"
 
 struct ibcc_worker;
@@ -86,10 +87,11 @@ struct ibcc_job {
 void ibcc_job_free(struct ibcc_job *j);
 
 /* Opens the state file, beside which the caller holds the lock, so that what is wrong with it shows
- * at the start, and starts the thread with all signals blocked. NULL with *err and *why on failure.
+ * at the start, and starts the thread with all signals blocked. `names`, which outlives it, may be
+ * NULL: see ibcc_names_who(). NULL with *err and *why on failure.
  */
-struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key, int *err,
-				    struct ibcc_why *why);
+struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key,
+				    struct ibcc_names *names, int *err, struct ibcc_why *why);
 /* Ends the job under way early, ends the thread. What it changed on the fabric stays, but for what
  * is on trial: that is taken back, for which there are some seconds.
  */

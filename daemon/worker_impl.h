@@ -15,7 +15,7 @@
 /* worker_job.c */
 struct ibcc_request ibcc_job_request(const struct ibcc_job *j);
 /* Finds out who asks, by name, where the history and the log say so. */
-void ibcc_job_look_up(struct ibcc_job *j);
+void ibcc_job_look_up(struct ibcc_job *j, struct ibcc_names *names);
 
 struct ibcc_queue {
 	struct ibcc_job *first, **last;
@@ -46,6 +46,7 @@ struct ibcc_worker {
 	int done_fd;
 	/* The thread's own: */
 	uid_t last_uid; /* whose job was taken last */
+	struct ibcc_names *names; /* borrowed */
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;
 	struct ibcc_queue applies;    /* waiting for the next pass */

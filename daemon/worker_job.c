@@ -2,7 +2,6 @@
 /* What a job is: whose, and what for. */
 #include <stdlib.h>
 
-#include "daemon/who.h"
 #include "daemon/worker_impl.h"
 
 void ibcc_job_free(struct ibcc_job *j)
@@ -25,8 +24,8 @@ struct ibcc_request ibcc_job_request(const struct ibcc_job *j)
 				      .made_s = j->made_s };
 }
 
-/* Is it one for which the history and the log name a person? A name server may be slow to answer,
- * so it is not asked for the others.
+/* Is it one for which the history and the log name a person? The name service is not asked for the
+ * others.
  */
 static bool changes(enum ibcc_job_kind kind)
 {
@@ -54,8 +53,8 @@ static bool changes(enum ibcc_job_kind kind)
 	return false;
 }
 
-void ibcc_job_look_up(struct ibcc_job *j)
+void ibcc_job_look_up(struct ibcc_job *j, struct ibcc_names *names)
 {
 	if (j->pid && changes(j->kind))
-		ibcc_who_text(j->uid, j->pid, j->login, j->who, sizeof(j->who));
+		ibcc_names_who(names, j->uid, j->pid, j->login, j->who, sizeof(j->who));
 }

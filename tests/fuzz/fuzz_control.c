@@ -156,7 +156,7 @@ static void setup(struct fixture *x)
 	x->address.sun_family = AF_UNIX;
 	snprintf(x->address.sun_path, sizeof(x->address.sun_path), "%s/control", x->dir);
 	FUZZ_CHECK(sd_event_new(&x->event) >= 0);
-	x->worker = ibcc_worker_new(c, 0, &err, NULL);
+	x->worker = ibcc_worker_new(c, 0, NULL, &err, NULL);
 	FUZZ_CHECK(x->worker);
 	x->control = ibcc_jsonl_listen(x->event, x->address.sun_path, request, x, &err);
 	FUZZ_CHECK(x->control);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # Ten hostile readers at the control socket: the daemon goes on with its passes, root has its answers, and nothing
-# grows. Readers may ask for whatever only reads, as often as they like.
+# grows. Readers may ask for whatever only reads, as often as they like. Then the name service falls silent.
 . "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || { echo "skipped: readers are other users, which takes root"; exit 0; }
@@ -12,6 +12,8 @@ gid=$(id -g "$reader")
 start_sim "$SCENARIO"
 start_opensm --plugin
 chmod 711 "$TMP"
+export IBCC_NSS_SILENT=$TMP/silent # while there is such a file, the daemon's name service does not answer
+TUNED_PRELOAD=$IBCC_BUILD/tests/double/libnss-double.so
 start_tuned "control_read_group: $group"
 # Not in a pipe: jq 1.6 takes no input at all for a yes.
 status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
@@ -55,3 +57,31 @@ echo "# $(awk '{ n += $1 } END { print n }' "$TMP/reader.log") requests, memory 
 ok "memory does not grow with what is asked"
 wait_until 20 status '.state == "ok"' || fail "the daemon is not well afterwards: $(jq -c '[.state,.reason]' "$TMP/status.json")"
 ok "and afterwards all is well"
+
+# --- a name service that does not answer ------------------------------------------------------------
+reloads() { grep -c 'configuration reloaded' "$TMP/tuned.log"; }
+reload() # [LINE]...
+{
+	local before
+	before=$(reloads)
+	write_config "control_read_group: $group" "$@"
+	kill -HUP "$TUNED_PID"
+	another() { [ "$(reloads)" -gt "$before" ]; }
+	wait_until 20 another || fail "no reload: $*"
+}
+writer() { unprivileged ibcc-tune -z "$TMP/cli.yaml" "$@"; }
+reload "control_write_group: $group"
+wait_until 20 writer disable -y || fail "a writer may not write"
+touch "$IBCC_NSS_SILENT"
+reload "control_write_group: $group"
+wait_until 20 status '.roots == 1 and .writes_pending > 0' || fail "no decision while the name service is silent"
+check "a writer keeps its right, and passes go on, while the name service is silent" writer apply -y
+tune history -j >"$TMP/history.json" || fail "no history"
+check "a writer without a name has a number in the history" jq -e '.transactions[0].who | test("^uid 65534 .pid")' "$TMP/history.json"
+reload
+check "root is answered" tune status
+writer disable -y >"$TMP/lost.log" 2>&1 && fail "a group that has lost its right has it still"
+ok "a group that loses its right loses it at once"
+kill -TERM "$TUNED_PID"
+wait_until 20 gone "$TUNED_PID" || fail "the daemon does not end while the name service is silent"
+ok "the daemon ends while the name service is silent"

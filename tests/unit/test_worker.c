@@ -27,7 +27,7 @@ static struct ibcc_worker *start(void)
 	snprintf(config.state_file, sizeof(config.state_file), "%.200s", files_path("state.db"));
 	snprintf(config.plugin_socket, sizeof(config.plugin_socket), "%.100s",
 		 files_path("nobody"));
-	w = ibcc_worker_new(&config, 0, &err, &why);
+	w = ibcc_worker_new(&config, 0, NULL, &err, &why);
 	if (!w)
 		fail_msg("%s", why.text);
 	return w;
