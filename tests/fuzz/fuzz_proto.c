@@ -17,7 +17,8 @@ static void message(const uint8_t *data, size_t size)
 	const void *payload = NULL;
 	int fd[2], rc;
 
-	FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == 0);
+	FUZZ_CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd));
+	FUZZ_CHECK(ibcc_proto_recv(fd[1], buf, &h, &payload) == -EAGAIN);
 	if (size && send(fd[0], data, size, MSG_DONTWAIT) == (ssize_t)size) {
 		rc = ibcc_proto_recv(fd[1], buf, &h, &payload);
 		FUZZ_CHECK(rc == 0 || rc == -EPROTO || rc == -EPROTONOSUPPORT);
@@ -27,6 +28,7 @@ static void message(const uint8_t *data, size_t size)
 		}
 	}
 	close(fd[0]);
+	FUZZ_CHECK(ibcc_proto_recv(fd[1], buf, &h, &payload) == -ENODATA);
 	close(fd[1]);
 }
 
