@@ -184,13 +184,13 @@ void ibcc_session_finish(struct ibcc_session *s, struct ibcc_plan_report *report
 	s->phase = IBCC_SESSION_REPORT;
 }
 
-/* Length of the payload that a request must have; UINT32_MAX: not of one length. */
+/* Length of the payload that a request must have. */
 static uint32_t payload_length(uint16_t type)
 {
 	switch (type) {
 	case IBCC_PROTO_STATE_GET: return sizeof(struct ibcc_proto_alive);
 	case IBCC_PROTO_PLAN_BEGIN: return sizeof(struct ibcc_proto_plan);
-	case IBCC_PROTO_CHANGE: return UINT32_MAX;
+	case IBCC_PROTO_CHANGE: return IBCC_PROTO_CHANGE_BYTES;
 	}
 	return 0;
 }
@@ -202,7 +202,7 @@ void ibcc_session_input(struct ibcc_session *s, const struct ibcc_session_host *
 
 	if (!ibcc_session_wants_input(s))
 		return;
-	if (payload_length(h->type) != UINT32_MAX && payload_length(h->type) != h->length) {
+	if (payload_length(h->type) != h->length) {
 		bad(s, h, "a message of the wrong length");
 		return;
 	}

@@ -30,7 +30,7 @@
 #include <ibcc/topo.h>
 
 #define IBCC_PROTO_MAGIC     0x69626363u
-#define IBCC_PROTO_VERSION   5u
+#define IBCC_PROTO_VERSION   6u
 #define IBCC_PROTO_MAX_BYTES (128u * 1024u)
 #define IBCC_PROTO_SOCKET    "/run/ibcc-tune/opensm.sock"
 
@@ -152,7 +152,10 @@ int ibcc_proto_topo_add(struct ibcc_proto_topo *p, const void *payload, size_t l
 struct ibcc_topo *ibcc_proto_topo_finish(struct ibcc_proto_topo *p, uint64_t generation, int *err);
 void ibcc_proto_topo_free(struct ibcc_proto_topo *p);
 
-/* A change to and from bytes (fixed length). Decoding checks attribute, LID and text. -EPROTO. */
+/* A change to and from IBCC_PROTO_CHANGE_BYTES bytes. Its reason stays with the client, so that no
+ * message of a client carries text. Decoding checks attribute, LID and port. -EPROTO.
+ */
+#define IBCC_PROTO_CHANGE_BYTES (32u + 2u * IBCC_CC_DATA_BYTES)
 size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf);
 int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_change *c);
 

@@ -84,9 +84,6 @@ int ibcc_proto_recv(int fd, void *buf, struct ibcc_proto_header *h, const void *
 	return 0;
 }
 
-/* The plugin does nothing with a reason, so that the beginning is enough. */
-#define WIRE_REASON_BYTES 256u
-
 struct wire_change {
 	uint64_t node_guid;
 	uint32_t attr_mod;
@@ -97,10 +94,8 @@ struct wire_change {
 	uint64_t cc_key;
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];
-	char reason[WIRE_REASON_BYTES];
 };
-_Static_assert(sizeof(struct wire_change) == 32 + 2 * IBCC_CC_DATA_BYTES + WIRE_REASON_BYTES,
-	       "change has holes");
+_Static_assert(sizeof(struct wire_change) == IBCC_PROTO_CHANGE_BYTES, "change has holes");
 
 size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf)
 {
@@ -115,7 +110,6 @@ size_t ibcc_proto_change_encode(const struct ibcc_change *c, void *buf)
 
 	memcpy(w.old_data, c->old_data, sizeof(w.old_data));
 	memcpy(w.new_data, c->new_data, sizeof(w.new_data));
-	memcpy(w.reason, c->reason, strnlen(c->reason, sizeof(w.reason) - 1));
 	memcpy(buf, &w, sizeof(w));
 	return sizeof(w);
 }
@@ -133,22 +127,6 @@ static bool is_writable(uint16_t attr_id, uint32_t attr_mod)
 	return false;
 }
 
-/* Reasons end up in logs and on terminals. */
-static bool is_clean_text(const char *s, size_t size)
-{
-	size_t len = strnlen(s, size);
-
-	if (len == size)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		unsigned char ch = (unsigned char)s[i];
-
-		if (ch < 0x20 || ch == 0x7f)
-			return false;
-	}
-	return true;
-}
-
 int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_change *c)
 {
 	struct wire_change w;
@@ -157,7 +135,7 @@ int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_cha
 		return -EPROTO;
 	memcpy(&w, payload, sizeof(w));
 	if (!is_writable(w.attr_id, w.attr_mod) || w.lid == 0 || w.lid > IBCC_LID_MAX ||
-	    w.port > MAX_PORT || !is_clean_text(w.reason, sizeof(w.reason)))
+	    w.port > MAX_PORT)
 		return -EPROTO;
 	*c = (struct ibcc_change){
 		.node_guid = w.node_guid,
@@ -169,7 +147,6 @@ int ibcc_proto_change_decode(const void *payload, size_t length, struct ibcc_cha
 	};
 	memcpy(c->old_data, w.old_data, sizeof(c->old_data));
 	memcpy(c->new_data, w.new_data, sizeof(c->new_data));
-	memcpy(c->reason, w.reason, sizeof(w.reason));
 	return 0;
 }
 

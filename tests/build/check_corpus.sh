@@ -49,7 +49,7 @@ covered() # TARGET FUNCTION:LINES...
 	cd "$top"
 	echo "ok - tests/fuzz/corpus/$target reaches all that reads the plugin's socket ($# functions)"
 }
-covered proto ibcc_proto_recv:1 is_writable:0 is_clean_text:0 ibcc_proto_change_decode:0 \
+covered proto ibcc_proto_recv:1 is_writable:0 ibcc_proto_change_decode:0 \
 	node_is_sane:0 add_port:0 add_sl2vl:1 add_node:0 ibcc_proto_topo_add:0 join_end:0 join:0 ibcc_proto_topo_finish:0
 covered session ibcc_session_wants_input:0 ibcc_session_abort:0 ibcc_session_notify:0 bad:0 payload_length:0 \
 	ibcc_session_input:0 take_lease:0 begin_plan:0 add_change:1 commit_plan:0 ibcc_session_finish:0 ibcc_session_has_output:0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A conversation with the plugin in any order: what a client says, how much of the answers it
  * takes, and what happens in OpenSM meanwhile come from the input. A step is one byte: a message's
- * type (then a length and that many bytes, or LENGTH_RIGHT for a right payload), or one of enum
- * step.
+ * type (then a length and that many bytes, LENGTH_RIGHT for a right payload, or LENGTH_MIXED for one
+ * that begins with bytes of the input), or one of enum step.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -11,6 +11,8 @@
 #include "opensm-plugin/session.h"
 
 #define LENGTH_RIGHT 0xff
+#define LENGTH_MIXED 0xfe
+#define MIXED_BYTES  32u
 
 enum step {
 	STEP_TAKE = 0x20, /* the client takes a message */
@@ -96,8 +98,14 @@ static size_t message(struct ibcc_session *s, const struct ibcc_session_host *ho
 	size_t used = size ? 1 : 0;
 	uint8_t length = size ? data[0] : LENGTH_RIGHT;
 
-	if (length == LENGTH_RIGHT) {
+	if (length == LENGTH_RIGHT || length == LENGTH_MIXED) {
 		h.length = (uint32_t)right_payload(type, payload);
+		if (length == LENGTH_MIXED) {
+			size_t mixed = size - used < MIXED_BYTES ? size - used : MIXED_BYTES;
+
+			memcpy(payload, data + used, mixed);
+			used += mixed;
+		}
 	} else {
 		h.length = (uint32_t)(length < size - used ? length : size - used);
 		memcpy(payload, data + used, h.length);

@@ -29,9 +29,9 @@ static void test_changes(void **state)
 			c.old_data[k] = (uint8_t)draw(&rng);
 			c.new_data[k] = (uint8_t)draw(&rng);
 		}
-		snprintf(c.reason, sizeof(c.reason), "because of %u \xc2\xb5s", draw(&rng));
+		snprintf(c.reason, sizeof(c.reason), "because");
 		len = ibcc_proto_change_encode(&c, buf);
-		assert_true(len <= sizeof(buf));
+		assert_int_equal(len, IBCC_PROTO_CHANGE_BYTES);
 		memset(&got, 0xee, sizeof(got));
 		assert_int_equal(ibcc_proto_change_decode(buf, len, &got), 0);
 		assert_int_equal(got.node_guid, c.node_guid);
@@ -41,25 +41,11 @@ static void test_changes(void **state)
 		assert_int_equal(got.attr_mod, c.attr_mod);
 		assert_memory_equal(got.old_data, c.old_data, 192);
 		assert_memory_equal(got.new_data, c.new_data, 192);
-		assert_string_equal(got.reason, c.reason);
+		assert_string_equal(got.reason, ""); /* it stays here */
 	}
 	for (size_t cut = 0; cut < len; cut++)
 		assert_int_equal(ibcc_proto_change_decode(buf, cut, &(struct ibcc_change){ 0 }),
 				 -EPROTO);
-}
-
-/* A reason longer than its room is cut and terminated by the sender. */
-static void test_long_reason(void **state)
-{
-	struct ibcc_change c = { .lid = 1, .attr_id = 0x16 }, got;
-	uint8_t buf[2048];
-	size_t len;
-
-	(void)state;
-	memset(c.reason, 'x', sizeof(c.reason));
-	len = ibcc_proto_change_encode(&c, buf);
-	assert_int_equal(ibcc_proto_change_decode(buf, len, &got), 0);
-	assert_int_equal(strlen(got.reason), 255); /* its room on the wire */
 }
 
 static void test_bad_changes(void **state)
@@ -68,14 +54,11 @@ static void test_bad_changes(void **state)
 		uint16_t lid, attr_id;
 		uint32_t attr_mod;
 		uint8_t port;
-		const char *reason;
 	} bad[] = {
-		{ 0, 0x16, 0, 1, "" },           { 0xc000, 0x16, 0, 1, "" },
-		{ 0xffff, 0x16, 0, 1, "" },      { 1, 0x13, 0, 1, "" },
-		{ 1, 0x16, 1, 1, "" },           { 1, 0x14, 1, 0, "" },
-		{ 1, 0x17, 4, 1, "" },           { 1, 0x15, 8, 0, "" },
-		{ 1, 0x0116, 0, 1, "" },         { 1, 0x16, 0, 255, "" },
-		{ 1, 0x16, 0, 1, "line\nfeed" }, { 1, 0x16, 0, 1, "\033]0;title\007" },
+		{ 0, 0x16, 0, 1 },   { 0xc000, 0x16, 0, 1 }, { 0xffff, 0x16, 0, 1 },
+		{ 1, 0x13, 0, 1 },   { 1, 0x16, 1, 1 },      { 1, 0x14, 1, 0 },
+		{ 1, 0x17, 4, 1 },   { 1, 0x15, 8, 0 },      { 1, 0x0116, 0, 1 },
+		{ 1, 0x16, 0, 255 },
 	};
 
 	(void)state;
@@ -90,7 +73,6 @@ static void test_bad_changes(void **state)
 		uint8_t buf[2048];
 		size_t len;
 
-		snprintf(c.reason, sizeof(c.reason), "%s", bad[i].reason);
 		len = ibcc_proto_change_encode(&c, buf);
 		assert_int_equal(ibcc_proto_change_decode(buf, len, &got), -EPROTO);
 		assert_int_equal(got.lid, 77);
@@ -101,7 +83,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_long_reason),
 		cmocka_unit_test(test_bad_changes),
 	};
 
