@@ -259,7 +259,7 @@ $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lope
 $(B)/tests/unit/test_steady $(B)/tests/unit/test_picture_no_memory: EXTRA_LIBS += \
 	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
 # Has groups of its own.
-$(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r
+$(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=fopen
 # Has a name service of its own.
 $(B)/tests/unit/test_names: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=getpwuid_r
 # Has somebody set the clock.

@@ -2,9 +2,9 @@
 #include "opensm-plugin/options.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,16 +60,31 @@ static int parse_socket(const char *value, struct ibcc_plugin_options *o,
 	return 0;
 }
 
-/* A group with very many members does not fit (ERANGE); its number can be given instead. */
+/* Only this host's file is read: behind the name service may be a directory server that does not
+ * answer, and OpenSM's start must not wait for one. A line is NAME:PASSWORD:NUMBER:MEMBERS.
+ */
 static bool find_group(const char *name, gid_t *gid)
 {
-	struct group grp, *found = NULL;
-	char buf[4096];
+	FILE *f = fopen("/etc/group", "re");
+	unsigned long number = 0;
+	bool found = false;
+	char *line = NULL;
+	size_t room = 0;
 
-	if (getgrnam_r(name, &grp, buf, sizeof(buf), &found) || !found)
-		return false;
-	*gid = found->gr_gid;
-	return true;
+	while (f && !found && getline(&line, &room, f) > 0) {
+		char *rest = line, *field = strsep(&rest, ":");
+
+		if (strcmp(field, name) || !strsep(&rest, ":"))
+			continue;
+		field = strsep(&rest, ":");
+		found = field && parse_number(field, 10, 0, UINT32_MAX - 1ul, &number);
+	}
+	if (found)
+		*gid = (gid_t)number;
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
 }
 
 static int parse_group(const char *value, struct ibcc_plugin_options *o,
@@ -84,7 +99,7 @@ static int parse_group(const char *value, struct ibcc_plugin_options *o,
 	if (!find_group(value, &o->gid)) {
 		ibcc_plugin_log(log, IBCC_PLUGIN_ERROR,
 				"ERR IC02: event_plugin_options: ibcc.group: got %s, want a group "
-				"of this host or its number",
+				"of /etc/group or a number",
 				value);
 		return -EINVAL;
 	}
