@@ -100,7 +100,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock nss)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-large check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-valgrind check-large check-unit check-sim check-fuzz check-build check-system tests demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -120,6 +120,7 @@ help:
 	'make check-load      all tests beside LOAD busy loops, default one for each processor' \
 	'make check-kill      kills daemon, opensm and fabric 50 times each in a push' \
 	'make check-large     a fat tree with 2304 hosts of which 10, and a spine, are silent' \
+	'make check-valgrind  the OpenSM plugin under memcheck and helgrind; needs valgrind' \
 	'make check-confirm   kills the daemon 50 times around a trial (apply --confirm-within)' \
 	'make check-chaos     attacks of all kinds in a drawn order, SEED=1 SECONDS=600' \
 	'make check-soak      an hour of virtual time with AddressSanitizer, SEED=1 MINUTES=60' \
@@ -171,6 +172,11 @@ check-kill: all tests
 # The large form of tests/system/test_silent_tree.sh, some minutes: at the daemon's default interval.
 check-large: all
 	@IBCC_BUILD=$(CURDIR)/$(B) LEAVES=48 HOSTS=48 SPINES=32 SILENT=10 PASS_MS=10000 bash tests/system/test_silent_tree.sh
+# The plugin inside stock opensm under memcheck and helgrind, some minutes for each; needs valgrind. One test at a time,
+# as the plugin gives its clients no more time because of it.
+check-valgrind: all tests
+	@for tool in memcheck helgrind; do echo "$$tool:"; IBCC_VALGRIND=$$tool JOBS=1 \
+		T="$${T:-test_plugin test_dead_man test_stopped_opensm test_failover}" bash tests/run.sh $(B) system || exit 1; done
 # The long form of tests/system/test_confirm.sh, some minutes.
 check-confirm: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_confirm.sh

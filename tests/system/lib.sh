@@ -38,6 +38,12 @@ DEADLINE_MS=$((2000 * PACE / 100))
 printf 'interceptor_via_lib:%s\n' libumad2sim.so >"$TMP/umad2sim.supp"
 export ASAN_OPTIONS="suppressions=$TMP/umad2sim.supp${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
+# With IBCC_VALGRIND=memcheck or helgrind an opensm with the plugin runs under that tool (make check-valgrind).
+UNDER=
+[ -z "${IBCC_VALGRIND-}" ] || UNDER="valgrind --tool=$IBCC_VALGRIND --num-callers=30 --log-file=$TMP/valgrind.%p.log \
+	--suppressions=$top/tests/valgrind/$IBCC_VALGRIND.supp"
+case ${IBCC_VALGRIND-} in memcheck) UNDER="$UNDER --leak-check=full --track-origins=yes" ;; helgrind) UNDER="$UNDER --history-level=approx" ;; esac
+
 # say OUTCOME: results for tests/run.sh, which counts lines that begin with "ok ".
 ok() { printf 'ok - %s\n' "$*"; }
 fail()
@@ -163,6 +169,15 @@ cleanup()
 		grep -hE -A 20 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log | head -60
 		echo "not ok - a sanitizer has found something"
 		rc=1
+	fi
+	# Each finding has a line for its innermost frame; those of stock code are suppressed.
+	if [ -n "$UNDER" ]; then
+		grep -q 'Command: opensm' "$TMP"/valgrind.*.log || { echo "not ok - no opensm has run under $IBCC_VALGRIND"; rc=1; }
+		if grep -l '    at 0x' "$TMP"/valgrind.*.log; then
+			grep -h -B 12 -A 30 '    at 0x' "$TMP"/valgrind.*.log | head -200
+			echo "not ok - $IBCC_VALGRIND has found something"
+			rc=1
+		fi
 	fi
 	rm -rf "$TMP"
 	exit "$rc"
@@ -293,8 +308,8 @@ start_opensm()
 	background "$TMP/$tag.log" env OSM_CACHE_DIR="$TMP/$tag" OSM_TMP_DIR="$TMP/$tag" \
 		"$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${host:+--host "$host"} -- \
 		env ${plugin:+LD_LIBRARY_PATH="$IBCC_BUILD"} ${preload:+ASAN_OPTIONS="detect_leaks=0:suppressions=$TMP/asan.supp"} \
-		sh -c 'LD_PRELOAD="${1:+$1:}$LD_PRELOAD" exec opensm -F "$2"' - \
-		"$preload" "$TMP/$tag/opensm.conf"
+		sh -c 'LD_PRELOAD="${1:+$1:}$LD_PRELOAD" exec $3 opensm -F "$2"' - \
+		"$preload" "$TMP/$tag/opensm.conf" "${plugin:+$UNDER}"
 	OSM_PID=$!
 	[ -z "$wait" ] || wait_until "$BOOT_SECONDS" grep -q 'SUBNET UP' "$OSM_LOG" ||
 		fail "opensm does not reach SUBNET UP"

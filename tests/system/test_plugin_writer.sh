@@ -7,7 +7,7 @@
 [ "$(id -u)" = 0 ] || { echo "skipped: the clients are different users, which takes root"; exit 0; }
 other=65534 # nobody
 client=$IBCC_BUILD/tests/system/plugin_client
-push() { timeout 60 "$client" "$TMP/opensm.sock" push "$@" >"$TMP/push.log" 2>&1; }
+push() { timeout "$(stretched 60)" "$client" "$TMP/opensm.sock" push "$@" >"$TMP/push.log" 2>&1; }
 hold() # KEY=VALUE...: one that stays; returns when its plan is through
 {
 	: >"$TMP/hold.log"
