@@ -214,13 +214,39 @@ another() { local p; p=$(pid_of); [ "$p" != 0 ] && [ "$p" != "$pid" ] && inside 
 wait_until 60 another || fail "the watchdog does not bite"
 ok "a daemon that hangs is killed and started again"
 
+# One that crashes whenever it is started: systemd gives up, and nobody has to end it.
+storm=/etc/systemd/system/ibcc-tuned.service.d/storm.conf
+sh_inside "printf '[Service]\nExecStart=\nExecStart=/bin/sh -c \"kill -SEGV \$\$\$\$\"\nRestartSec=100ms\n' >$storm"
+inside systemctl daemon-reload
+inside systemctl reset-failed ibcc-tuned
+! inside systemctl restart ibcc-tuned 2>"$dir/check.log" || fail "a daemon that crashes at its start is active"
+gave_up() { inside systemctl is-failed -q ibcc-tuned && [ "$(inside systemctl show -P SubState ibcc-tuned)" = failed ]; }
+wait_until 60 gave_up || fail "systemd starts it without end: $(inside systemctl show -P NRestarts ibcc-tuned) times"
+restarts=$(inside systemctl show -P NRestarts ibcc-tuned) # the last one is refused
+[ "$restarts" = 12 ] || fail "systemd gives up after $restarts restarts"
+sh_inside "rm $storm && systemctl daemon-reload && systemctl reset-failed ibcc-tuned ibcc-tuned-metrics.socket"
+check "a daemon that crashes at its start is given up, and starts again when somebody has mended it" inside systemctl start ibcc-tuned
+
 # The daemon of a single fabric, here the same one: it is stopped, and its links go, like the only one's.
 inside systemctl stop ibcc-tuned
-check "a daemon of a fabric by name" sh_inside 'cp /etc/ibcc-tune/ibcc-tuned.yaml /etc/ibcc-tune/one.yaml &&
+check "a daemon of a fabric by name" sh_inside '{ cat /etc/ibcc-tune/ibcc-tuned.yaml && echo "plugin_socket: /run/ibcc-tune/opensm.sock"; } >/etc/ibcc-tune/one.yaml &&
 	mkdir -p /etc/systemd/system/ibcc-tuned@.service.d && sed "s|sbin/ibcc-tuned\$|& --fabric %i|; s|^Working.*|&/%i|" \
 		/etc/systemd/system/ibcc-tuned.service.d/sim.conf >/etc/systemd/system/ibcc-tuned@.service.d/sim.conf &&
 	systemctl daemon-reload && systemctl enable --now ibcc-tuned@one'
 [ "$(inside systemctl is-active ibcc-tuned@one)" = active ] || fail "it is not active: $(inside systemctl status ibcc-tuned@one)"
+
+# Removed while all of it runs: OpenSM goes on, settings stay, and both is said.
+settings() { sh_inside 'cd /tmp && ibcc-sim settings -j --name demo' | grep -c '"CCTI_Limit": *[1-9]'; }
+wait_until 90 settings || fail "there are no settings on the fabric that could stay"
+check "daemon and plugin are removed while they run" inside dpkg -r ibcc-tune opensm-plugin-ibcc
+grep -q 'settings that ibcc-tune made stay on the fabric' "$dir/check.log" && grep -q 'ibcc-tune rollback' "$dir/check.log" ||
+	fail "it is not said what stays on the fabric: $(cat "$dir/check.log")"
+grep -q 'keeps the plugin until OpenSM is restarted' "$dir/check.log" || fail "nothing is said of the plugin: $(cat "$dir/check.log")"
+! inside systemctl is-active -q ibcc-tuned@one || fail "the daemon of a fabric outlives its package"
+settings >"$dir/check.log" || fail "the settings have gone with the package"
+sleep 2
+inside systemctl is-active -q sm || fail "opensm ends when its plugin is removed"
+ok "opensm goes on, and settings stay"
 
 # The fabric runs as the daemon's user, who cannot be removed as long.
 inside systemctl stop sm fabric 2>/dev/null

@@ -53,6 +53,12 @@ done
 [ "$(diff "$unit" "$one" | grep -c '^>')" = 4 ] ||
 	{ diff "$unit" "$one"; echo "not ok - the template differs in more from the unit"; exit 1; }
 echo "ok - each fabric has a unit, with a state directory of its own"
+# By systemd's defaults a daemon that crashes is started again without end: never five times in ten seconds.
+of_unit() { sed -n "s/^$1=//p" "$unit" | grep . || echo 0; }
+[ $(($(of_unit StartLimitBurst) * $(of_unit RestartSec))) -gt 0 ] &&
+	[ $(($(of_unit StartLimitBurst) * $(of_unit RestartSec))) -lt "$(of_unit StartLimitIntervalSec)" ] ||
+	{ echo "not ok - the unit starts a daemon that crashes again without end"; exit 1; }
+echo "ok - a daemon that crashes whenever it is started is given up"
 if command -v systemd-analyze >/dev/null; then
 	# With the programs where they are now.
 	for u in ibcc-tuned.service ibcc-tuned@ib1.service; do

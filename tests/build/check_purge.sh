@@ -18,6 +18,10 @@ fresh() { rm -rf "$tmp/root" "$tmp/owners"; mkdir -p "$library/east" "$tmp/root/
 fresh
 echo book >"$library/state.db"
 echo east >"$library/east/state.db"
+DPKG_ROOT=$tmp/root sh debian/ibcc-tune.prerm remove >"$tmp/out" 2>&1 || not_ok "prerm remove fails"
+grep -q "stay on the fabric" "$tmp/out" && grep -q "ibcc-tune rollback" "$tmp/out" || not_ok "a removal does not say what stays"
+DPKG_ROOT=$tmp/root sh debian/ibcc-tune.prerm upgrade >"$tmp/out" 2>&1 && [ ! -s "$tmp/out" ] || not_ok "an upgrade speaks of a removal"
+echo "ok - a removal says what stays on the fabric"
 postrm remove
 [ ! -s "$tmp/out" ] && [ -s "$library/state.db" ] || not_ok "a removal touches the state file"
 postrm purge
