@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Of several daemons that write by their own ports one does. With the plugin it is OpenSM that has
- * a place for one only.
+ * a place for one only. Of two daemons at one port of a host, whichever way they write, the second
+ * observes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -96,12 +97,14 @@ static int ask_once(const struct ibcc_service *s, struct ibcc_why *why)
 int ibcc_service_may_write(struct ibcc_service *s, bool wait, struct ibcc_why *why)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000l };
+	bool direct = s->config.apply_via == IBCC_VIA_DIRECT;
 	int rc;
 
-	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->umad)
+	if (!s->umad)
 		return 0;
-	rc = ibcc_service_lock_port(s, why);
-	if (rc)
+	/* At the plugin a command may have to take the place of a daemon that has stopped. */
+	rc = direct || s->listens ? ibcc_service_lock_port(s, why) : 0;
+	if (rc || !direct)
 		return rc;
 	if (!s->notices)
 		return s->listens ? 0 : ask_once(s, why);
@@ -148,8 +151,6 @@ void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why
 	struct ibcc_election e;
 	int rc;
 
-	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->notices)
-		return;
 	if (s->twin.text[0]) {
 		ibcc_why_set(
 			why, 0,
@@ -157,6 +158,8 @@ void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why
 			s->twin.text);
 		return;
 	}
+	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->notices)
+		return;
 	if (s->config.mode != IBCC_MODE_APPLY)
 		return;
 	ibcc_notices_election(s->notices, &e);
