@@ -434,6 +434,8 @@ static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
 	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
+	if (!c->act_err)
+		c->mended = text;
 }
 
 static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
@@ -473,6 +475,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
+	c->mended.text[0] = '\0';
 	rc = ibcc_cycle_observe(c, act, why);
 	if (!rc)
 		rc = look_at_books(c, act, why);

@@ -383,6 +383,8 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED
 				    ? "repaired"
 				    : "could not repair");
+	if (c->mended.text[0] && is_news(x, sum_words(c->mended.text)))
+		ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %s; repaired", c->mended.text);
 	tell_unknown(x, c);
 	if (sum == x->drift_sum)
 		return;

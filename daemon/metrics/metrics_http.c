@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "daemon/metrics/metrics_http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -15,6 +16,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <ibcc/crowd.h>
 #include <ibcc/listen.h>
 
 #define BACKLOG         16
@@ -26,9 +28,11 @@
 struct client {
 	TAILQ_ENTRY(client) link;
 	int fd;
-	uint8_t from[16];  /* its address, or the network that counts as one */
+	/* Its address, or the network that counts as one, as in IPv6. */
+	uint8_t from[IBCC_CROWD_KEY_BYTES];
 	uint64_t since_us; /* it has been busy with a request */
 	bool asked;        /* the whole request is there */
+	bool served;       /* it has had an answer, and may wait for its next scrape */
 };
 
 struct ibcc_metrics_http {
@@ -41,6 +45,7 @@ struct ibcc_metrics_http {
 	struct MHD_Response *metrics; /* the last, with what it was answered with */
 	unsigned int metrics_status;
 	uint64_t made_us;
+	struct ibcc_crowd cut; /* connections that had to be closed, by address */
 };
 
 static const struct {
@@ -101,6 +106,7 @@ static void place_of(const struct sockaddr *sa, uint8_t from[16])
 
 		if (a >> 24 == IN_LOOPBACKNET)
 			a = INADDR_LOOPBACK;
+		a = htonl(a);
 		from[10] = from[11] = 0xff;
 		memcpy(from + 12, &a, sizeof(a));
 	} else if (sa->sa_family == AF_INET6) {
@@ -113,6 +119,8 @@ static void place_of(const struct sockaddr *sa, uint8_t from[16])
 /* libmicrohttpd finds the end of the stream, and takes the connection away. */
 static void shut(struct ibcc_metrics_http *h, struct client *c)
 {
+	if (!c->served)
+		ibcc_crowd_count(&h->cut, c->from, now_us(h));
 	TAILQ_REMOVE(&h->clients, c, link);
 	shutdown(c->fd, SHUT_RDWR);
 	c->fd = -1;
@@ -205,6 +213,7 @@ static void on_completed(void *arg, struct MHD_Connection *conn, void **state,
 	TAILQ_INSERT_TAIL(&h->clients, c, link);
 	c->since_us = now_us(h);
 	c->asked = false;
+	c->served = true;
 }
 
 static void close_late(struct ibcc_metrics_http *h)
@@ -421,6 +430,21 @@ uint16_t ibcc_metrics_http_port(const struct ibcc_metrics_http *h)
 	    getnameinfo((struct sockaddr *)&sa, len, NULL, 0, port, sizeof(port), NI_NUMERICSERV))
 		return 0;
 	return (uint16_t)strtoul(port, NULL, 10);
+}
+
+unsigned int ibcc_metrics_http_crowd(struct ibcc_metrics_http *h, char *from, size_t len)
+{
+	const struct ibcc_crowd_window *w = ibcc_crowd_look(&h->cut, now_us(h));
+	struct in6_addr a;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	memcpy(&a, w->key, sizeof(a));
+	if (IN6_IS_ADDR_V4MAPPED(&a))
+		inet_ntop(AF_INET, a.s6_addr + 12, text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, &a, text, sizeof(text));
+	snprintf(from, len, "%s%s", text, IN6_IS_ADDR_V4MAPPED(&a) ? "" : "/64");
+	return w->n;
 }
 
 int ibcc_metrics_http_inherited(void)

@@ -46,6 +46,11 @@ void ibcc_metrics_http_free(struct ibcc_metrics_http *h);
 /* Where it listens: the port (0 for a socket of another kind). */
 uint16_t ibcc_metrics_http_port(const struct ibcc_metrics_http *h);
 
+/* How many connections were closed within ten seconds before they had an answer, for want of
+ * places or of time; `from`: the address, or the IPv6 network, that had most of them.
+ */
+unsigned int ibcc_metrics_http_crowd(struct ibcc_metrics_http *h, char *from, size_t len);
+
 /* The socket named "metrics" that systemd hands over (sd_listen_fds_with_names(3)); -1: none. It is
  * the caller's. To be asked once.
  */

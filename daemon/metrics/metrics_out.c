@@ -8,10 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/crowd.h>
 #include <ibcc/log.h>
 
 #include "daemon/metrics/metrics_file.h"
 #include "daemon/metrics/metrics_http.h"
+
+/* So many connections that end without an answer, in ten seconds, are no accident. */
+#define MANY_CUT (IBCC_METRICS_CONNECTIONS / 2)
 
 struct ibcc_metrics_out {
 	sd_event *event;
@@ -163,6 +167,20 @@ void ibcc_metrics_out_configure(struct ibcc_metrics_out *o, const struct ibcc_co
 void ibcc_metrics_out_reloaded(struct ibcc_metrics_out *o, bool ok)
 {
 	o->last_reload_ok = ok;
+}
+
+void ibcc_metrics_out_crowd(struct ibcc_metrics_out *o, struct ibcc_why *why)
+{
+	char from[64] = "";
+	unsigned int n = o->http ? ibcc_metrics_http_crowd(o->http, from, sizeof(from)) : 0;
+
+	why->text[0] = '\0';
+	if (n >= MANY_CUT)
+		ibcc_why_set(why, 0,
+			     "clients keep connections to the metrics without a whole request: the "
+			     "daemon closed %u within %u s, most of them from %s. It still answers "
+			     "other clients. Stop that client",
+			     n, IBCC_CROWD_WINDOW_US / 1000000u, from);
 }
 
 bool ibcc_metrics_out_wanted(const struct ibcc_metrics_out *o)

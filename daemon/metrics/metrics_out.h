@@ -12,6 +12,7 @@
 
 #include <ibcc/config.h>
 #include <ibcc/metrics.h>
+#include <ibcc/why.h>
 
 /* Between two writings of the file, after a pass. */
 #define IBCC_METRICS_FILE_US 15000000u
@@ -34,6 +35,8 @@ void ibcc_metrics_out_configure(struct ibcc_metrics_out *o, const struct ibcc_co
 /* Whether the last reading of the configuration was taken over. */
 void ibcc_metrics_out_reloaded(struct ibcc_metrics_out *o, bool ok);
 
+/* What there is to say of clients that keep others from the metrics; empty: nothing. */
+void ibcc_metrics_out_crowd(struct ibcc_metrics_out *o, struct ibcc_why *why);
 /* Whether anybody wants to know. */
 bool ibcc_metrics_out_wanted(const struct ibcc_metrics_out *o);
 /* After a pass: what it came to (owned from then on; NULL: no memory), and whether it went well. */

@@ -121,6 +121,7 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 	if (rc == -EIO) {
 		ibcc_service_drop(s);
 	} else if (!rc) {
+		ibcc_service_note_repair(s);
 		ibcc_service_wrote(s, &s->cycle.repair);
 		ibcc_service_wrote(s, &s->cycle.result);
 	}
@@ -351,14 +352,15 @@ static json_t *traps_status(const struct ibcc_service *s)
 			 n.trouble ? ibcc_json_text(n.trouble) : json_null());
 }
 
-static json_t *drift_status(const struct ibcc_cycle *c)
+static json_t *drift_status(const struct ibcc_service *s, const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
 
 	ibcc_audit_text(c->topo, &c->audit, &text);
-	return json_pack("{si si so}", "writes", (int)c->audit.drift.n, "nodes",
+	return json_pack("{si si so so}", "writes", (int)c->audit.drift.n, "nodes",
 			 (int)c->audit.n_drift_nodes, "text",
-			 text.text[0] ? ibcc_json_text(text.text) : json_null());
+			 text.text[0] ? ibcc_json_text(text.text) : json_null(), "repaired",
+			 ibcc_service_repairs(s));
 }
 
 static json_t *endports_status(uint32_t n, const struct ibcc_why *text)
@@ -474,7 +476,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
 		json_object_set_new(o, "rollout", rollout_status(c));
-		json_object_set_new(o, "drift", drift_status(c));
+		json_object_set_new(o, "drift", drift_status(s, c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));
 		json_object_set_new(o, "held_back", held_back_status(c));
 		json_object_set_new(o, "held_below", held_below_status(c));

@@ -122,7 +122,12 @@ struct ibcc_service {
 	uint64_t decided_ns;      /* when the last pass came to a decision */
 	bool plan_is_old;         /* something was written since the last pass, or by it */
 	bool changed_since;       /* ... since it */
-	int last_err;             /* of the last pass */
+	struct ibcc_repairs {
+		struct ibcc_why what; /* the last one */
+		uint64_t first_ns, last_ns;
+		uint32_t n; /* of drift, none long after the one before */
+	} repairs;
+	int last_err; /* of the last pass */
 	struct ibcc_why last_why;
 	struct ibcc_predictor *predictor;
 	int64_t predicted_txn;           /* whose prediction is under way; 0: nobody's */
@@ -253,6 +258,9 @@ void ibcc_service_pay(struct ibcc_service *s);
 void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* All that is owed, as JSON. */
 json_t *ibcc_service_owed(const struct ibcc_service *s);
+/* service_repairs.c: remembers what the last pass has repaired; what was, in words, or null. */
+void ibcc_service_note_repair(struct ibcc_service *s);
+json_t *ibcc_service_repairs(const struct ibcc_service *s);
 /* service_refine.c: looks for one that an earlier service has not completed. */
 void ibcc_service_find_refinement(struct ibcc_service *s);
 /* After the first step, with what became of it; returns its `rc`. */

@@ -230,10 +230,13 @@ static void write_status(FILE *out, const json_t *s)
 	print_vendor(out, json_object_get(s, "nvidia"));
 	print_line(out, "Routing:", tune_str(s, "routing"));
 	print_line(out, "Drift:", tune_str(json_object_get(s, "drift"), "text"));
+	print_line(out, "Repaired:", tune_str(json_object_get(s, "drift"), "repaired"));
 	print_line(out, "Unknown:", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	print_line(out, "Owed:", tune_str(json_object_get(s, "owed"), "text"));
 	print_line(out, "Held back:", tune_str(json_object_get(s, "held_back"), "text"));
 	print_line(out, "Held back:", tune_str(json_object_get(s, "held_below"), "text"));
+	print_line(out, "Clients:", tune_str(json_object_get(s, "clients"), "control"));
+	print_line(out, "Clients:", tune_str(json_object_get(s, "clients"), "metrics"));
 	fprintf(out, "Roots:     %lld\n", tune_int(s, "roots"));
 	if (tune_int(json_object_get(s, "predictions"), "of"))
 		fprintf(out, "Predicted: the range held in %lld of %lld\n",

@@ -90,6 +90,7 @@ struct ibcc_cycle {
 	/* In this turn, of the drift, or back to where it was since it had no effect, */
 	struct ibcc_plan repaired;
 	struct ibcc_result repair; /* and what became of it */
+	struct ibcc_why mended;    /* the drift of this turn that was repaired; empty: none */
 	/* Readings of the counters: the last, the longest, how many came to their deadline. */
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */

@@ -65,6 +65,11 @@ typedef void ibcc_jsonl_gone_fn(void *arg, uint64_t client);
  */
 void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone);
 
+/* How often users other than root and our own have connected, and asked anew on a connection that
+ * they had, within ten seconds; *uid: the user that did it most. Connections that were refused
+ * count.
+ */
+unsigned int ibcc_jsonl_crowd(struct ibcc_jsonl *s, uid_t *uid);
 /* Another time than half a minute. */
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms);
 /* Makes the socket anew if it is gone from its path, for who connects from now on; connections

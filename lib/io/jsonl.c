@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <ibcc/crowd.h>
 #include <ibcc/json.h>
 
 #include "lib/io/jsonl_peer.h"
@@ -27,6 +28,7 @@ struct client {
 	sd_event_source *source;
 	int fd;
 	bool busy;         /* a request is being worked on */
+	bool asked;        /* there was one */
 	uint64_t since_us; /* waited for: for its request, or to take more of its answer */
 	struct ibcc_peer peer;
 	char *in;
@@ -48,6 +50,7 @@ struct ibcc_jsonl {
 	uint64_t idle_us;      /* who says nothing for so long is hung up on */
 	bool full;             /* out of descriptors, so nobody is accepted until the next tick */
 	uint64_t last_id;
+	struct ibcc_crowd crowd; /* of connections and further requests, by user */
 	unsigned int n_clients;
 	struct client *clients;
 };
@@ -58,6 +61,24 @@ static uint64_t now_us(const struct ibcc_jsonl *s)
 
 	sd_event_now(s->event, CLOCK_MONOTONIC, &t);
 	return t;
+}
+
+static void count_user(struct ibcc_jsonl *s, const struct ibcc_peer *peer)
+{
+	uint8_t key[IBCC_CROWD_KEY_BYTES] = { 0 };
+
+	if (peer->trusted)
+		return;
+	memcpy(key, &peer->uid, sizeof(peer->uid));
+	ibcc_crowd_count(&s->crowd, key, now_us(s));
+}
+
+unsigned int ibcc_jsonl_crowd(struct ibcc_jsonl *s, uid_t *uid)
+{
+	const struct ibcc_crowd_window *w = ibcc_crowd_look(&s->crowd, now_us(s));
+
+	memcpy(uid, w->key, sizeof(*uid));
+	return w->n;
 }
 
 static void close_client(struct client *cl)
@@ -169,6 +190,9 @@ static void next_request(struct client *cl)
 		cl->n_in -= len + 1;
 		memmove(cl->in, end + 1, cl->n_in);
 		cl->busy = true;
+		if (cl->asked)
+			count_user(s, &cl->peer);
+		cl->asked = true;
 		r.object = o;
 		if (json_is_object(o))
 			s->fn(s->arg, &r);
@@ -335,9 +359,12 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *a
 		}
 		return 0;
 	}
-	if (ibcc_peer_of(client, &s->roles, ibcc_place_is_abstract(&s->place), &peer))
+	if (ibcc_peer_of(client, &s->roles, ibcc_place_is_abstract(&s->place), &peer)) {
 		close(client);
-	else if (!peer.welcome)
+		return 0;
+	}
+	count_user(s, &peer);
+	if (!peer.welcome)
 		refuse(client, -EACCES, "you have no role here (control_read_group)");
 	else if (!make_room(s, &peer))
 		refuse(client, -EBUSY, "too many clients are connected");

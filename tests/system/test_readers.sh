@@ -41,13 +41,18 @@ pass=$(number .fabric.pass)
 later() { [ "$(number .fabric.pass)" -ge $((pass + 10)) ]; }
 wait_until 60 later || fail "no ten passes in all that time"
 ok "passes go on while ten readers ask"
+wait_until 20 status ".clients.control // \"\" | test(\"asked [0-9]+ times within 10 s.*most of them as uid $reader\")" ||
+	fail "the status does not name them: $(jq -c .clients "$TMP/status.json")"
+tune status >"$TMP/text" 2>&1
+check "status names the user" grep -q "^Clients: *clients asked [0-9]* times .*as uid $reader" "$TMP/text"
+check "so does the log" grep -q "clients asked [0-9]* times within 10 s at the control socket.*uid $reader" "$TMP/tuned.log"
 # Each within the time that the command itself waits for the daemon.
 TOOL_SECONDS=100
 for command in 'status' 'plan' 'apply -y' 'show' 'rollback -y' 'disable -y'; do
-	SECONDS=0
+	began=${EPOCHREALTIME/[.,]/}
 	# shellcheck disable=SC2086 # a command and its options
 	check "root's $command is answered" tune $command
-	echo "# after $SECONDS s"
+	echo "# $command: after $(((${EPOCHREALTIME/[.,]/} - began) / 1000)) ms"
 done
 for p in "${readers[@]}"; do alive "$p" || fail "a reader has ended by itself: $(cat "$TMP/reader.log")"; done
 grown=$(($(rss_kib) - before))

@@ -244,10 +244,12 @@ static void test_slow_clients(void **state)
 {
 	enum { SLOW = 2 * IBCC_METRICS_CONNECTIONS };
 	int fd[SLOW], turns = 0, honest;
-	char got[16] = "";
+	char got[16] = "", from[64];
 
 	(void)state;
 	serve("127.0.0.1:0", -1);
+	assert_page("GET", "/healthz", "HTTP/1.1 200 ", "hhhh");
+	assert_int_equal(ibcc_metrics_http_crowd(x.http, from, sizeof(from)), 0);
 	for (unsigned int i = 0; i < SLOW; i++) {
 		fd[i] = dial_from(INADDR_LOOPBACK + i);
 		say(fd[i], "GET /healthz HTTP/1.1\r\nX: ");
@@ -266,6 +268,9 @@ static void test_slow_clients(void **state)
 		assert_string_equal(got, "HTTP/1.1 200");
 		close(honest);
 	}
+	assert_true(ibcc_metrics_http_crowd(x.http, from, sizeof(from)) >=
+		    IBCC_METRICS_CONNECTIONS / 2);
+	assert_string_equal(from, "127.0.0.1");
 	for (unsigned int i = 0; i < SLOW; i++)
 		close(fd[i]);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What was repaired lately. A repair comes in the polling cycle that finds the drift, so this is
+ * all that tells of a program that changes settings again and again.
+ */
+#include <stdio.h>
+
+#include <ibcc/json.h>
+
+#include "daemon/service/service_impl.h"
+
+/* Repairs are told for so long, and count as one row if they follow each other within that time. */
+#define REPAIRS_TOLD_NS 600000000000ull
+
+void ibcc_service_note_repair(struct ibcc_service *s)
+{
+	struct ibcc_repairs *r = &s->repairs;
+	uint64_t now_ns = ibcc_service_now_ns();
+
+	if (!s->cycle.mended.text[0])
+		return;
+	if (!r->n || now_ns - r->last_ns > REPAIRS_TOLD_NS)
+		*r = (struct ibcc_repairs){ .first_ns = now_ns };
+	r->what = s->cycle.mended;
+	r->last_ns = now_ns;
+	r->n++;
+}
+
+json_t *ibcc_service_repairs(const struct ibcc_service *s)
+{
+	const struct ibcc_repairs *r = &s->repairs;
+	uint64_t age_ns = ibcc_service_now_ns() - r->last_ns;
+	struct ibcc_why text;
+	char often[64] = "once";
+
+	if (!r->n || age_ns > REPAIRS_TOLD_NS)
+		return json_null();
+	if (r->n > 1)
+		snprintf(often, sizeof(often), "%u times in %.0f s", r->n,
+			 (double)(r->last_ns - r->first_ns) / 1e9);
+	ibcc_why_set(&text, 0,
+		     "%s; repaired %s, last %.0f s ago. A node has restarted, or another program "
+		     "sets congestion control: find it and stop it",
+		     r->what.text, often, (double)age_ns / 1e9);
+	return ibcc_json_text(text.text);
+}
