@@ -116,6 +116,25 @@ static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
 	return k || !node ? 0 : -ENOENT;
 }
 
+/* The log tells one flow while both LIDs are set. */
+static int set_log_slid(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->log_slid = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
+static int set_log_dlid(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->log_dlid = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
 static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
@@ -219,6 +238,8 @@ static const struct knob knobs[] = {
 	{ "cc_clock_jump_ms", VALUE_SIGNED, JUMP_MAX_MS, false, jump_clock },
 	{ "cc_clock_jump_ms", VALUE_SIGNED, JUMP_MAX_MS, true, jump_clock },
 	{ "sink_rate", VALUE_NUMBER, UINT32_MAX, true, set_sink_rate },
+	{ "cc_log_slid", VALUE_NUMBER, UINT16_MAX, true, set_log_slid },
+	{ "cc_log_dlid", VALUE_NUMBER, UINT16_MAX, true, set_log_dlid },
 	{ "reboot", VALUE_NONE, 0, true, reboot },
 };
 

@@ -32,7 +32,8 @@ struct ibcc_agent_quirks {
 	 */
 	uint32_t pma_qp;
 	bool no_log; /* has no CongestionLog */
-	/* All entries of its CongestionLog are from this LID, and to that one. 0: the truth. */
+	/* All entries of its CongestionLog are from this LID, and to that one. 0, either: the
+	 * truth. */
 	uint16_t log_slid, log_dlid;
 	bool no_sls;  /* has no PortXmitDataSL */
 	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */

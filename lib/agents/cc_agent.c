@@ -154,7 +154,7 @@ static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	if (is_switch(a, endport)) {
 		v.LogType = IBCC_CC_LOG_SWITCH;
 		v.u.sw.CurrentTimeStamp = timestamp(a, endport);
-		if (quirks_of(a, endport)->log_slid)
+		if (quirks_of(a, endport)->log_slid && quirks_of(a, endport)->log_dlid)
 			log_one_flow(&v, quirks_of(a, endport));
 	} else {
 		v.LogType = IBCC_CC_LOG_CA;
