@@ -47,3 +47,17 @@ def by_the_books($writes):
 		if $w.outcome == "verified" then at($w; write($w; $w.new))
 		elif $w.outcome == "unmade" or $w.outcome == "skipped" then .
 		else error("a write is \($w.outcome)") end);
+
+# Leaves of a row, as [path, value].
+def leaves: [paths(scalars) as $p | [$p, getpath($p)]];
+# Of rows that may have been set anew since: the last write of each setting that is not as its outcome says. What it
+# changed is there, if it was made; what was there before, if not; neither of both, if it differs.
+def not_by_the_books($writes):
+	. as $rows | $writes | group_by([.node_guid, .port, .attribute_id, .attribute_modifier])[] | last | . as $w |
+		($rows[] | select(.node_guid == $w.node_guid and .port == $w.port)) as $row |
+		($row | write($w; $w.old) | leaves) as $old | ($row | write($w; $w.new) | leaves) as $new |
+		($row | leaves) as $is |
+		if $w.outcome == "verified" then select(($new - $old) - $is != [])
+		elif $w.outcome == "unmade" or $w.outcome == "skipped" then select(($old - $new) - $is != [])
+		elif $w.outcome == "differs" then select($is == $old or $is == $new)
+		else . end;

@@ -32,46 +32,26 @@ start_all()
 		fail "the system does not get going: $(cat "$TMP/status.json")"
 }
 
-# Each change in the history is on the fabric if it says so, and not if it says not; and nothing is
-# left open. Both sides as lines "node attribute field sl-or-port value".
-facts='
-	def ca: .node as $n | .ca | .sl | to_entries[] | .key as $sl | .value | to_entries[] |
-		"\($n) CACongestionSetting \(.key) \($sl) \(.value)";
-	def table: .node as $n | "\($n) CongestionControlTable CCTI_Limit - \(.ca.CCTI_Limit)";
-	def value: if type == "array" then (if . == [] then "none" else map(tostring) | join(",") end) else . end;
-	def sw: .node as $n | .switch | del(.ports) | to_entries[] |
-		"\($n) SwitchCongestionSetting \(.key) - \(.value | value)";
-	def ports: .node as $n | .switch.ports[] | .port as $p | to_entries[] | select(.key != "port") |
-		"\($n) SwitchPortCongestionSetting \(.key) \($p) \(.value | if type == "boolean" then (if . then 1 else 0 end) else . end)";
-	def valid: .node as $n | .switch.ports[] | "\($n) SwitchPortCongestionSetting Valid \(.port) 1";
-	.rows[] | if .ca then ca, table else sw, ports, valid end'
-claims='
-	.transaction.change_list[] | select(.field | test("^CCT\\[") | not) |
-	"\(.outcome) \(.node) \(.attribute) \(.field) \(if .sl != null then .sl elif .attribute == "SwitchPortCongestionSetting" then .port else "-" end) \(.old) \(.new)"'
 settled() { tune history "$1" -j >"$TMP/txn.json" 2>"$TMP/tune.log" &&
 	jq -e '.transaction | .outcome != "open" and all(.change_list[]; .outcome != "pending")' "$TMP/txn.json"; }
+# What the state file says of the push, and of what came after it, is on the fabric: all that was made, made to what was
+# there before it, and nothing else. A fabric that was killed has lost what was made before: there each setting has what
+# its last write says of it.
 agree()
 {
-	local outcome node attr field where old new got
-	sim settings -j | jq -r "$facts" | sort >"$TMP/facts"
-	# The last step of an apply says what a field is. A table's limit grows with its blocks: the last block that
-	# was written says what it is.
-	jq -r "$claims" "$TMP/txn.json" | awk '
-		$4 != "CCTI_Limit" { line[$2, $3, $4, $5] = $0; next }
-		!($2 in line) || $1 == "verified" { line[$2] = $0 }
-		END { for (n in line) print line[n] }' >"$TMP/claims"
-	while read -r outcome node attr field where old new; do
-		got=$(sed -n "s/^$node $attr $field $where //p" "$TMP/facts" | head -n 1)
-		# What is not valid at a port is as good as zero.
-		[ "$attr" != SwitchPortCongestionSetting ] || got=${got:-0}
-		case $outcome in
-		verified) [ "$got" = "$new" ] ;;
-		unmade | skipped) [ "$got" = "$old" ] ;;
-		differs) [ "$got" != "$new" ] || grep -q "^differs $node $attr " "$TMP/claims" ;;
-		*) false ;;
-		esac || { echo "$outcome $node $attr $field $where: $old -> $new, is $got" >"$TMP/agree.log"; return 1; }
-	done <"$TMP/claims"
+	local filter='by_the_books($book)' base=$untuned
+	[ "$who" != fabric ] || { filter='[not_by_the_books($book)]'; base=$(settings); }
+	"$IBCC_BUILD/tests/system/book_reader" "$TMP/state.db" "$1" >"$TMP/book.json" 2>"$TMP/agree.log" &&
+		[ -s "$TMP/book.json" ] && printf '%s' "$base" | jq -L "$top/tests/system" -cS --slurpfile book "$TMP/book.json" \
+		"include \"book\"; $filter" >"$TMP/books" 2>"$TMP/agree.log" || return 1
+	if [ "$who" = fabric ]; then echo '[]'; else settings; fi >"$TMP/settings"
+	diff <(jq . "$TMP/books") <(jq . "$TMP/settings") >"$TMP/agree.log"
 }
+# What show says is on the fabric, in lines "node attribute field sl value".
+facts='
+	.rows[] | .node as $n | if .ca then .ca.sl | to_entries[] | .key as $sl | .value | to_entries[] |
+		"\($n) CACongestionSetting \(.key) \($sl) \(.value)"
+		else "\($n) SwitchCongestionSetting Threshold - \(.switch.Threshold)" end'
 shown()
 {
 	tune show -j >"$TMP/show.json" 2>"$TMP/tune.log" || return 1
@@ -93,7 +73,7 @@ judge()
 	sim set mad_delay_us=$DELAY_US
 	wait_until 30 settled "$id" || fail "$who $round: transaction $id stays open: $(jq -c '[.transaction.outcome, [.transaction.change_list[].outcome]]' "$TMP/txn.json")"
 	hit[$who/$(jq -r .transaction.outcome "$TMP/txn.json")]=x${hit[$who/$(jq -r .transaction.outcome "$TMP/txn.json")]-}
-	agree || fail "$who $round: the history is wrong: $(cat "$TMP/agree.log"), of $(jq -c '.transaction | [.id, .outcome, .detail]' "$TMP/txn.json")"
+	agree "$id" || fail "$who $round: books and fabric differ: $(head -n 20 "$TMP/agree.log"), of $(jq -c '.transaction | [.id, .outcome, .detail]' "$TMP/txn.json")"
 	shown || fail "$who $round: show differs from the fabric"
 }
 
