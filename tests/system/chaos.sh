@@ -3,9 +3,13 @@
 # which draws what it does and may set
 #   WHAT   words for it
 #   TOLD   what the status must come to say while it lasts, for jq; empty: it may go unnoticed
+#   ABOUT  the node that has to be heard for that, if it is one
+#   GONE   nodes that nobody hears meanwhile
 #   BLIND  set if nobody can be asked meanwhile
 #   SWEEP  set if OpenSM has to look again when it is over
-# and NAME_off. PART says what of the system it takes away, since nothing can be taken away twice.
+# and NAME_off. There may be NAME_during, which is called again and again while it lasts, and NAME_told, which succeeds
+# once another program says what it must. PART says what of the system it takes away, since nothing can be taken away
+# twice.
 # shellcheck shell=bash disable=SC2034
 
 declare -A PART=(
@@ -15,10 +19,14 @@ declare -A PART=(
 	[stopped_opensm]=opensm [killed_opensm]=opensm [sweeps]=opensm
 	[stopped_fabric]=fabric [killed_ibsim]=fabric [flap]=fabric
 	[full_disk]=disk [damaged_book]=daemon [garbage]=sockets [operator]=daemon
+	[readers]=sockets [slow_http]=http [stuck_writer]='daemon opensm fabric' [twin]='daemon opensm'
+	[throttle]='node daemon' [away]='fabric daemon opensm node' [one_flow]='counters fabric daemon node'
 )
 ATTACKS=(loss silence refusal refused_sets reboot foreign speed frozen liar jump wall_clock counters stopped_daemon
 	killed_daemon second_daemon bad_reload stopped_opensm killed_opensm sweeps stopped_fabric killed_ibsim flap
-	full_disk damaged_book garbage operator)
+	full_disk damaged_book garbage operator slow_http stuck_writer twin throttle away one_flow)
+# They ask as another user, and take the processors of other tests; in the short form test_readers.sh is enough.
+[ "$(id -u)" != 0 ] || [ -z "$LONG" ] || ATTACKS+=(readers)
 
 # below N, pick WORD...: into REPLY; not in a subshell, whose draws would be lost.
 below() { REPLY=$((RANDOM % $1)); }
@@ -48,6 +56,7 @@ refusal_on()
 	pick "${NODES[@]}"; REFUSER=$REPLY
 	pick "${STATUSES[@]}"
 	WHAT="$REFUSER answers class 0x21 with status $REPLY"
+	GONE=$REFUSER # it tells no time either
 	knob "cc_status.$REFUSER=$REPLY"
 }
 refusal_off() { knob "cc_status.$REFUSER=0"; }
@@ -97,6 +106,7 @@ liar_on()
 	pick "${NODES[@]}"; LIAR=$REPLY
 	pick 0 500 2000 10000
 	WHAT="TimeStamp of $LIAR at $REPLY permille"
+	ABOUT=$LIAR
 	TOLD="(.fabric.clock_trouble // .reason // \"\") | test(\"$LIAR\")"
 	knob "cc_clock_permille.$LIAR=$REPLY"
 }
@@ -201,6 +211,10 @@ flap_on()
 {
 	pick 'source1"[1]' 'source4"[1]' 'destination0"[1]' 'destination1"[1]' 'leaf1"[8]'
 	CABLE=$REPLY
+	GONE=${CABLE%%\"*}
+	# The daemon is at source1, on the other side of it.
+	[ "$GONE" != leaf1 ] || GONE='leaf2 destination0 destination1'
+	[ "$GONE" != source1 ] || GONE=${NODES[*]}
 	WHAT="no cable at \"$CABLE"
 	SWEEP=yes
 	sim console "Unlink \"$CABLE" >/dev/null
@@ -266,3 +280,161 @@ operator_on()
 	[ "$command $rc" != 'rollback 0' ] || NOTHING_OURS=yes
 }
 operator_off() { NOTHING_OURS=; }
+
+# --- who blocks whom ------------------------------------------------------------------------------
+# As a member of control_read_group, who may ask for what only reads.
+READER=65534
+readers_on()
+{
+	local gid how request
+	WHAT="ten hostile readers"
+	TOLD=".clients.control // \"\" | test(\"uid $READER\")"
+	gid=$(id -g "$READER")
+	BAD_READERS=
+	while read -r how request; do
+		for _ in 1 2; do
+			background "$TMP/readers.log" "$IBCC_BUILD/tests/system/reader_client" "$TMP/control.sock" "$READER" "$gid" \
+				"$how" "$request"
+			BAD_READERS+=" $!"
+		done
+	done <<-'EOF'
+	leave {"command": "show", "args": {}}
+	wait {"command": "show", "args": {}}
+	leave {"command": "what-if", "args": {"set": {"threshold": 14}}}
+	wait {"command": "what-if", "args": {"set": {"threshold": 15}}}
+	leave {"command": "probe", "args": {}}
+	EOF
+}
+readers_off() { local p; for p in $BAD_READERS; do stop "$p"; done; }
+
+# More connections than there are places, a byte of a request twice a second in each.
+slow_http_on()
+{
+	WHAT="slow clients at /metrics"
+	TOLD='.clients.metrics // "" | test("127.0.0.1")'
+	background "$TMP/http.log" bash -c '
+		while :; do
+			for i in {1..24}; do
+				[ -n "${fd[i]-}" ] && printf X >&"${fd[i]}" && continue
+				[ -z "${fd[i]-}" ] || exec {fd[i]}>&-
+				fd[i]=; exec {fd[i]}<>"/dev/tcp/127.0.0.1/$1" && printf "GET /metrics HTTP/1.1\r\nX: " >&"${fd[i]}"
+			done
+			sleep 0.5
+		done' - "$HTTP_PORT"
+	SLOW_HTTP=$!
+}
+# Whoever asks as one should is answered all the same.
+slow_http_during()
+{
+	[ -z "$blind" ] || return 0
+	timeout "$(stretched 10)" bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 &&
+		head -n 1 <&3' - "$HTTP_PORT" >"$TMP/page" 2>"$TMP/page.log"
+	grep -qE '^HTTP/1.[01] (200|503) ' "$TMP/page" || broken "/healthz is not answered: $(cat "$TMP/page" "$TMP/page.log")"
+}
+slow_http_off() { stop "$SLOW_HTTP" KILL; }
+
+# --- who writes -----------------------------------------------------------------------------------
+# While the daemon is away another program takes the writer's place, and keeps it: at the plugin by a long lease and
+# with settings of source1, else by the record of a host that has died.
+stuck_writer_on()
+{
+	local guid
+	if [ "$VIA" = direct ]; then
+		WHAT="a dead host's record says that it leads"
+		TOLD='.election.state == "follows" and .election.leader == "a dead host"'
+		stop "$TUNED_PID" # and its own record
+		stock "$IBCC_BUILD/tests/system/sa_record" set 0x4711 8 'a dead host' >"$TMP/record.log" 2>&1 || TOLD=
+	else
+		WHAT="a writer that has stopped keeps its place at the plugin"
+		end_daemon
+		guid=$(sim settings -j | jq -r 'first(.rows[] | select(.node == "source1").node_guid)')
+		: >"$TMP/stuck.log"
+		background "$TMP/stuck.log" "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" push \
+			hold=1 lease=600000 timer=200 "node=$guid"
+		STUCK=$!
+		wait_until 10 grep -q '^END' "$TMP/stuck.log"
+		if grep -q '^END not refused' "$TMP/stuck.log"; then TOLD='.reason // "" | test("another daemon writes through this plugin")'; fi
+	fi
+	start_tuned "${CONFIG[@]}"
+	WRITERS+=" $TUNED_PID"
+}
+stuck_writer_off()
+{
+	[ "$VIA" = direct ] || { stop "$STUCK" KILL; return; }
+	wait_until 40 status '.election.state == "leads"' || broken "a record holds longer than its lease: $(say)"
+}
+
+# Another daemon with a socket and a book of its own.
+twin_on()
+{
+	WHAT="a daemon with another book"
+	sed "s|$TMP/control.sock|$TMP/twin.sock|; s|$STATE_FILE|$TMP/twin.db|; /^metrics_listen:/d" "$TMP/cli.yaml" >"$TMP/twin.yaml"
+	background "$TMP/twin.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/twin.yaml"
+	TWIN=$!
+}
+twin_told()
+{
+	direct --socket "$TMP/twin.sock" status -j >"$TMP/twin.json" 2>"$TMP/twin-status.log" &&
+		jq -e ".state == \"degraded\" and (.reason | test(\"process $TUNED_PID has\"))" "$TMP/twin.json"
+}
+twin_off() { stop "$TWIN"; rm -f "$TMP"/twin.db*; }
+
+# --- what somebody else sets, and who is away ------------------------------------------------------
+# A script of the site's sets a table and a CCTI_Min with which next to nothing is left, each second.
+throttle_on()
+{
+	local lid
+	pick source1 source2 source3; THROTTLED=$REPLY
+	WHAT="somebody else throttles $THROTTLED"
+	lid=$(sim settings -j | jq --arg n "$THROTTLED" '.rows[] | select(.node == $n).lid')
+	: >"$TMP/throttle.count"
+	THROTTLER=
+	[ "$lid" != 0 ] || return
+	ABOUT=$THROTTLED
+	TOLD="[.held_back.text, .held_below.text, .drift.text, .drift.repaired | . // \"\"] | join(\" \") | test(\"$THROTTLED\")"
+	# shellcheck disable=SC2016
+	background "$TMP/throttle.log" bash -c '
+		for _ in {1..8}; do
+			timeout 10 "$1" exec --name "$2" -- ibccconfig CongestionControlTable "$3" 3 0 0:0 0:1 0:2 0:4999
+			timeout 10 "$1" exec --name "$2" -- ibccconfig CACongestionSetting "$3" 0 0xffff 150 1 0 3
+			printf "x\nx\n" >>"$4"
+			sleep 1
+		done' - "$IBCC_BUILD/ibcc-sim" "$SIM" "$lid" "$TMP/throttle.count"
+	THROTTLER=$!
+}
+throttle_off()
+{
+	[ -z "$THROTTLER" ] || stop "$THROTTLER"
+	FOREIGN=$((FOREIGN + 2 + $(wc -l <"$TMP/throttle.count")))
+}
+
+# A node is unplugged when its settings are taken back, and plugged in later: until then it is owed.
+away_on()
+{
+	local rc=0 command=rollback
+	pick source2 source3 source4; AWAY=$REPLY # the daemon is at source1
+	[ -z "$REBUILT" ] || command=disable
+	WHAT="$AWAY is away while somebody asks for $command"
+	SWEEP=yes
+	sim console "Unlink \"$AWAY\"[1]" >/dev/null
+	wait_until 20 status '.fabric.channel_adapters == 5'
+	timeout 150 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" $command -y >"$TMP/operator.log" 2>&1 || rc=$?
+	[ "$rc" -lt 124 ] || fail "ibcc-tune $command hangs"
+	GONE=$AWAY
+	if grep -q 'not on the fabric' "$TMP/operator.log"; then
+		TOLD=".owed.endports == 1 and (.owed.text | test(\"$AWAY\"))"
+	fi
+}
+away_off() { sim console "ReLink \"$AWAY\"[1]" >/dev/null; }
+
+# --- a log that lies ------------------------------------------------------------------------------
+one_flow_on()
+{
+	local lids
+	pick source1 source3 source4
+	WHAT="leaf2's CongestionLog names one flow only, from $REPLY"
+	lids=$(sim settings -j | jq -r --arg n "$REPLY" '[.rows[] | {(.node): .lid}] | add | "\(.[$n]) \(.destination1)"')
+	TOLD='.fabric.doubted | any(.node == "leaf2" and (.reason | test("CongestionLog")))'
+	[ -n "$lids" ] && knob "cc_log_slid.leaf2=${lids% *}" "cc_log_dlid.leaf2=${lids#* }"
+}
+one_flow_off() { knob cc_log_slid.leaf2=0 cc_log_dlid.leaf2=0; }

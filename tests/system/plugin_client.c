@@ -8,6 +8,7 @@
  *   as=UID      as another user, in OpenSM's group;  empty=1  a plan of nothing;  flags=N
  *   lease=MS    promises to speak again within that time, before it pushes
  *   hold=1      stays connected afterwards, and says nothing more
+ *   node=GUID   a plan for that node only
  * plugin_client SOCKET garbage|half|version|flood|mute|plans|crowd
  */
 #include <errno.h>
@@ -162,7 +163,7 @@ static void print_lfts(const struct ibcc_topo *t)
 }
 
 struct push {
-	uint64_t generation, key;
+	uint64_t generation, key, node;
 	unsigned int timer, repeat, extra, flags, lease, as;
 	int lid_shift;
 	bool empty, hold;
@@ -234,9 +235,12 @@ static unsigned int plan_all(int fd, const struct ibcc_topo *t, const struct pus
 	unsigned int n = 0;
 
 	for (unsigned int r = 0; r < o->repeat; r++)
-		for (uint32_t e = 0; e < t->n_endports; e++)
-			if (t->port[t->endport[e]].lid)
+		for (uint32_t e = 0; e < t->n_endports; e++) {
+			const struct ibcc_topo_port *p = &t->port[t->endport[e]];
+
+			if (p->lid && (!o->node || o->node == t->node[p->node].guid))
 				n += plan_port(fd, t, t->endport[e], o);
+		}
 	return n;
 }
 
@@ -250,6 +254,8 @@ static void parse_push(struct push *o, int argc, char **argv)
 			o->generation = v;
 		else if (!strncmp(*argv, "key=", 4))
 			o->key = v;
+		else if (!strncmp(*argv, "node=", 5))
+			o->node = v;
 		else if (!strncmp(*argv, "timer=", 6))
 			o->timer = (unsigned int)v;
 		else if (!strncmp(*argv, "repeat=", 7))

@@ -9,9 +9,9 @@
 # (`make check-chaos`, 600); without it a short round by the plugin and one by the daemon's own port.
 # IBCC_ATTACKS: draw from these only. IBCC_STEPS: of a round. IBCC_VIA: "plugin direct".
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/chaos.sh"
 
 LONG=${IBCC_CHAOS_SECONDS:-}
+. "$(dirname "$0")/chaos.sh"
 SEED=${IBCC_SEED:-4711}
 RANDOM=$SEED
 STEPS=${IBCC_STEPS:-${LONG:+10}}
@@ -34,6 +34,8 @@ echo 0 >"$IBCC_WALL_CLOCK"
 TUNED_PRELOAD=$IBCC_BUILD/tests/double/libclock-double.so
 LD_PRELOAD=$TUNED_PRELOAD "$IBCC_BUILD/ibcc-tuned" --version >/dev/null 2>&1 || TUNED_PRELOAD=
 FROZEN=         # set while ibcc-sim itself is stopped
+HTTP_PORT=$((30000 + $$ % 2700))
+chmod 711 "$TMP"
 
 direct() { timeout 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
 # Registers: which fields a Set was about is none.
@@ -103,7 +105,7 @@ measure()
 quiet='.state == "ok" and .discovery_trouble == null'
 quiet_but='(.state == "ok" or .discovery_trouble != null) and .mode == "apply" and .paused == null and
 	.writes_pending == 0 and .fabric.nodes == 8 and .fabric.unread == [] and .drift.writes == 0 and
-	.state_trouble == null'
+	.state_trouble == null and .owed.endports == 0'
 well() { jq -e "$quiet_but" "$TMP/status.json" >"$TMP/jq.log"; }
 fast()
 {
@@ -166,15 +168,17 @@ rebuild()
 	REBUILD=
 }
 
-# draw N: N attacks of which none is in another's way, into CHOSEN.
+# draw N: N attacks of which none is in another's way, into CHOSEN; fewer if there are not as many.
 draw()
 {
-	local -A taken=()
+	local part taken=' ' tries=0
 	CHOSEN=()
-	while [ "${#CHOSEN[@]}" -lt "$1" ]; do
+	while [ "${#CHOSEN[@]}" -lt "$1" ] && [ "$((tries++))" -lt 200 ]; do
 		pick "${ATTACKS[@]}"
-		[ -z "${taken[${PART[$REPLY]}]-}" ] || continue
-		taken[${PART[$REPLY]}]=yes
+		for part in ${PART[$REPLY]}; do
+			case $taken in *" $part "*) continue 2 ;; esac
+		done
+		taken+="${PART[$REPLY]} "
 		CHOSEN+=("$REPLY")
 	done
 }
@@ -187,8 +191,8 @@ told() { status "$1"; }
 
 step()
 {
-	local name last condition told_all="" sweep="" blind=""
-	local -A tells=()
+	local name last condition told_all="" sweep="" blind="" gone=""
+	local -A tells=() about=()
 	below 3
 	draw $((${#ATTACKS[@]} > 3 ? 1 + REPLY : 1))
 	below 30; last=$((10 + REPLY)) # tenths of a second
@@ -197,25 +201,33 @@ step()
 	mapfile -t CHOSEN < <(in_order)
 	DOES="${CHOSEN[*]}"
 	for name in "${CHOSEN[@]}"; do
-		WHAT=$name TOLD='' SWEEP=''
+		WHAT=$name TOLD='' ABOUT='' GONE='' SWEEP=''
 		BLIND=$blind
 		"${name}_on"
 		blind=$BLIND
 		[ -z "$SWEEP" ] || sweep=yes
 		tells[$name]=$TOLD
+		about[$name]=$ABOUT
+		gone+=" $GONE "
 		echo "# step $step: $WHAT"
 	done
-	# Who refuses the class tells no time either.
-	[ -z "${tells[refusal]+x}" ] || [ "$REFUSER" != "${LIAR-}" ] || tells[liar]=''
+	for name in "${CHOSEN[@]}"; do
+		case $gone in *" ${about[$name]:-none} "*) tells[$name]= ;; esac
+	done
 	for condition in "${tells[@]}"; do
 		[ -z "$condition" ] || told_all="${told_all:+$told_all or }($condition)"
 	done
 	# Several hide each other, but not that something is wrong.
 	[ "${#CHOSEN[@]}" = 1 ] || [ -z "$told_all" ] || told_all+=' or .state != "ok" or .last_reload_ok == false or .fabric.clock_trouble != null'
 	[ -z "$told_all" ] || [ -n "$blind" ] || wait_until 20 told "$told_all" || broken "not told: $(say)"
+	[ "${#CHOSEN[@]}" != 1 ] || [ "$(type -t "${CHOSEN[0]}_told")" != function ] || wait_until 20 "${CHOSEN[0]}_told" ||
+		broken "the other program does not say it"
 	for ((; last > 0; last -= 5)); do
 		sleep 0.5
 		[ -n "$blind" ] || status . || broken "no status: $(cat "$TMP/tune.log")"
+		for name in "${CHOSEN[@]}"; do
+			[ "$(type -t "${name}_during")" != function ] || "${name}_during"
+		done
 	done
 	# The fabric first: without it nothing else can be set right. Who was killed last: where answers
 	# are lost OpenSM does not get up.
@@ -286,7 +298,8 @@ round()
 	VIA=$1
 	step=start DOES=start
 	FOREIGN=0 WRITERS='' OPENSMS='' REBUILT=''
-	CONFIG=('mode: apply' "apply_via: $VIA" 'drift: repair' 'pass_deadline_ms: 1000' 'timeout_ms: 100')
+	CONFIG=('mode: apply' "apply_via: $VIA" 'drift: repair' 'pass_deadline_ms: 1000' 'timeout_ms: 100'
+		"control_read_group: $(id -gn "$READER")" "metrics_listen: $HTTP_PORT")
 	mkdir -p "$TMP/disk"
 	mount -t tmpfs -o size=24m tmpfs "$TMP/disk" 2>/dev/null
 	: >"$TMP/tuned.log"
