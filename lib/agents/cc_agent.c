@@ -121,13 +121,36 @@ static struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t
 	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
 }
 
-static uint32_t timestamp(const struct ibcc_agents *a, uint32_t endport)
+static uint64_t ticks(const struct ibcc_agents *a)
 {
-	const struct ibcc_agent_quirks *q = quirks_of(a, endport);
-	uint64_t t = ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS / IBCC_FORMULA_TIMER_UNIT_NS;
+	return ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS / IBCC_FORMULA_TIMER_UNIT_NS;
+}
+
+/* What the node's own clock says when the engine's is at t. */
+static uint32_t own_time(const struct ibcc_agent_quirks *q, uint64_t t)
+{
 	int64_t jump = q->clock_jump_ns / IBCC_FORMULA_TIMER_UNIT_NS;
 
 	return (uint32_t)(t * (uint64_t)(1000 + q->clock_off_permille) / 1000 + (uint64_t)jump);
+}
+
+static uint32_t timestamp(const struct ibcc_agents *a, uint32_t endport)
+{
+	return own_time(quirks_of(a, endport), ticks(a));
+}
+
+/* A node logs by its own clock, as if that had always gone as it does now. */
+static void log_by_own_clock(struct ibcc_cc_log *v, const struct ibcc_agents *a, uint32_t endport)
+{
+	uint64_t now = ticks(a);
+
+	for (unsigned int i = 0; i < IBCC_CC_LOG_SWITCH_ENTRIES; i++) {
+		uint32_t *at = &v->u.sw.entry[i].TimeStamp;
+
+		if (v->u.sw.entry[i].SLID)
+			*at = own_time(quirks_of(a, endport),
+				       now - (uint32_t)((uint32_t)now - *at));
+	}
 }
 
 /* A switch whose log tells one flow, whatever its ports marked. */
@@ -154,6 +177,7 @@ static int log_info(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 	if (is_switch(a, endport)) {
 		v.LogType = IBCC_CC_LOG_SWITCH;
 		v.u.sw.CurrentTimeStamp = timestamp(a, endport);
+		log_by_own_clock(&v, a, endport);
 		if (quirks_of(a, endport)->log_slid && quirks_of(a, endport)->log_dlid)
 			log_one_flow(&v, quirks_of(a, endport));
 	} else {

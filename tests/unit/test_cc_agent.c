@@ -377,6 +377,7 @@ static void test_settings_work(void **state)
 	struct agent_fabric f = { 0 };
 	uint8_t ports[32];
 	uint64_t n;
+	uint32_t at;
 
 	(void)state;
 	agents_open(&f, 48);
@@ -400,6 +401,18 @@ static void test_settings_work(void **state)
 	assert_int_equal(ports[31], 1 << 1);
 	assert_int_equal(mad_get_field(f.mad.b, 32 + 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_DLID_F),
 			 f.topo->port[fabric_port(f.topo, LUSTRE_SLOW, 1)].lid);
+	/* A switch whose clock has jumped logs by that clock, too. */
+	at = mad_get_field(f.mad.b, 32 + 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_TIMESTAMP_F);
+	assert_true(at > 0 && at <= 2 * IBCC_PS_PER_MS / 1024000);
+	ibcc_agents_quirks(f.agents, LUSTRE_SW2)->clock_jump_ns = 1024 * 70000;
+	assert_int_equal(get(&f, LUSTRE_SW2, LOG, 0), OK);
+	assert_int_equal(
+		mad_get_field(f.mad.b, 32, IB_CC_CONGESTION_LOG_SWITCH_CURRENT_TIME_STAMP_F),
+		70000 + 2 * IBCC_PS_PER_MS / 1024000);
+	assert_int_equal(
+		mad_get_field(f.mad.b, 32 + 40, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_TIMESTAMP_F),
+		70000 + at);
+	ibcc_agents_quirks(f.agents, LUSTRE_SW2)->clock_jump_ns = 0;
 	assert_int_equal(get(&f, LUSTRE_SRC1, LOG, 0), OK);
 	assert_int_equal(mad_get_field(f.mad.b, 32, IB_CC_CONGESTION_LOG_LOGTYPE_F), 2);
 
