@@ -4,7 +4,7 @@
  */
 #include "daemon/tune/top.h"
 
-#include "daemon/tune/look.h"
+#include "daemon/tune/keys.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ibcc/json.h>
@@ -24,9 +25,6 @@
 /* Another screen, so that what was there before comes back; no cursor. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"
-#define HOME         "\033[H"
-#define END_OF_LINE  "\033[K\r\n"
-#define REST         "\033[J"
 
 static volatile sig_atomic_t ended;
 
@@ -37,8 +35,9 @@ static void on_signal(int sig)
 }
 
 struct terminal {
-	bool screen; /* there is one to draw on */
-	bool keys;   /* and keys can be read one by one */
+	bool screen;   /* there is one to draw on */
+	bool has_keys; /* and keys can be read one by one */
+	struct tune_keys keys;
 	struct termios before;
 };
 
@@ -52,18 +51,18 @@ static void begin(struct terminal *t)
 		sigaction(signals[i], &a, NULL);
 	if (!t->screen)
 		return;
-	t->keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &t->before);
-	if (t->keys) {
+	t->has_keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &t->before);
+	if (t->has_keys) {
 		now = t->before;
 		now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-		t->keys = !tcsetattr(STDIN_FILENO, TCSANOW, &now);
+		t->has_keys = !tcsetattr(STDIN_FILENO, TCSANOW, &now);
 	}
 	fputs(SCREEN_BEGIN, stdout);
 }
 
 static void end(struct terminal *t)
 {
-	if (t->keys)
+	if (t->has_keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
 	if (t->screen)
 		fputs(SCREEN_END, stdout);
@@ -79,33 +78,10 @@ static struct winsize size_now(void)
 	return w;
 }
 
-/* Bytes of a line that fit in so many columns; styles take none. */
-static size_t fit(const char *line, size_t len, unsigned int columns)
-{
-	unsigned int used = 0;
-	size_t i = 0;
-
-	while (i < len) {
-		if (line[i] == '\033') {
-			while (i < len && line[i] != 'm')
-				i++;
-			i += i < len;
-			continue;
-		}
-		if (used == columns)
-			break;
-		used++;
-		for (i++; i < len && ((unsigned char)line[i] & 0xc0) == 0x80; i++)
-			;
-	}
-	return i;
-}
-
 static int draw(const json_t *s, const char *trouble)
 {
 	struct winsize w = size_now();
-	unsigned int rows = w.ws_row;
-	char *text = NULL, *line;
+	char *text = NULL;
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 
@@ -116,33 +92,46 @@ static int draw(const json_t *s, const char *trouble)
 		free(text);
 		return -ENOMEM;
 	}
-	fputs(HOME, stdout);
-	/* The last row stays free, or the terminal would scroll. */
-	for (line = text; *line && --rows;) {
-		size_t len = strcspn(line, "\n");
-
-		fwrite(line, 1, fit(line, len, w.ws_col), stdout);
-		/* What was cut off may have been the end of a style. */
-		fputs(tune_style(TUNE_PLAIN), stdout);
-		fputs(END_OF_LINE, stdout);
-		line += len + (line[len] == '\n');
-	}
-	fputs(REST, stdout);
+	tune_top_frame(stdout, text, w.ws_row, w.ws_col);
 	free(text);
 	return fflush(stdout) ? -EIO : 0;
 }
 
-/* Waits for the next look; true if there is to be none. */
-static bool wait_for_next(const struct terminal *t, unsigned int ms)
+static int64_t now_ms(void)
 {
-	struct pollfd p = { .fd = t->keys ? STDIN_FILENO : -1, .events = POLLIN };
-	char key;
+	struct timespec t;
 
-	if (ended || poll(&p, 1, (int)ms) < 0)
-		return ended;
-	if (!(p.revents & (POLLIN | POLLHUP)))
-		return false;
-	return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q';
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits for the next look; true if there is to be none. Only the time and another size of the
+ * terminal bring one about, or a key that is held down would ask the daemon without a pause.
+ */
+static bool wait_for_next(struct terminal *t, unsigned int ms)
+{
+	struct pollfd p = { .fd = t->has_keys ? STDIN_FILENO : -1, .events = POLLIN };
+	int64_t until = now_ms() + ms, left;
+
+	while (!ended && (left = until - now_ms()) > 0) {
+		char bytes[64];
+		ssize_t n;
+		int rc;
+
+		if (t->keys.state != TUNE_KEYS_PLAIN && left > TUNE_KEYS_PAUSE_MS)
+			left = TUNE_KEYS_PAUSE_MS;
+		rc = poll(&p, 1, (int)left);
+		if (rc < 0)
+			break;
+		if (!rc) {
+			tune_keys_pause(&t->keys);
+			continue;
+		}
+		n = read(STDIN_FILENO, bytes, sizeof(bytes));
+		if (n <= 0 || tune_keys_quit(&t->keys, bytes, (size_t)n))
+			return true;
+	}
+	return ended;
 }
 
 static int ask(struct tune *t, json_t **s, struct ibcc_why *why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The status in figures: a screen, or a row. */
+/* The status in figures: a screen as a terminal gets it, or a row. */
 #include "daemon/tune/top.h"
 
 #include <string.h>
@@ -14,6 +14,10 @@
 
 #define LABEL      10 /* columns of a label */
 #define MOST_LINES 4  /* of a sentence */
+
+#define HOME        "\033[H"
+#define END_OF_LINE "\033[K\r\n"
+#define REST        "\033[J"
 
 static enum tune_style style_of(const char *state)
 {
@@ -247,4 +251,42 @@ void tune_top_row(FILE *out, const json_t *s, time_t now)
 		fprintf(out, "  %s port %lld", tune_node_text(root, node, sizeof(node)),
 			tune_int(root, "port"));
 	fputc('\n', out);
+}
+
+/* Bytes of a line that fit in so many columns; styles take none. */
+static size_t fit(const char *line, size_t len, unsigned int columns)
+{
+	unsigned int used = 0;
+	size_t i = 0;
+
+	while (i < len) {
+		if (line[i] == '\033') {
+			while (i < len && line[i] != 'm')
+				i++;
+			i += i < len;
+			continue;
+		}
+		if (used == columns)
+			break;
+		used++;
+		for (i++; i < len && ((unsigned char)line[i] & 0xc0) == 0x80; i++)
+			;
+	}
+	return i;
+}
+
+void tune_top_frame(FILE *out, const char *text, unsigned int rows, unsigned int columns)
+{
+	fputs(HOME, out);
+	/* The last row stays free, or the terminal would scroll. */
+	while (*text && --rows) {
+		size_t len = strcspn(text, "\n");
+
+		fwrite(text, 1, fit(text, len, columns), out);
+		/* What was cut off may have been the end of a style. */
+		fputs(tune_style(TUNE_PLAIN), out);
+		fputs(END_OF_LINE, out);
+		text += len + (text[len] == '\n');
+	}
+	fputs(REST, out);
 }

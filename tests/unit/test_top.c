@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "daemon/tune/keys.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/top.h"
 
@@ -156,13 +157,51 @@ static void test_color(void **state)
 	assert_string_equal(tune_style(TUNE_BOLD), "");
 }
 
+/* What arrives of a terminal, and whether that ends top. */
+static void test_keys(void **state)
+{
+	static const struct {
+		const char *bytes;
+		bool quit;
+	} cases[] = {
+		{ "", false },
+		{ "jk \r", false },
+		{ "q", true },
+		{ "jQ", true },
+		{ "\033q", true },            /* Escape, and then q */
+		{ "\033\033q", true },        /* ... twice */
+		{ "\033[A\033[1;5D", false }, /* arrows */
+		{ "\033Oq\033Oy", false },    /* 1 and 9 of the keypad */
+		{ "\033Oqq", true },          /* ... and q */
+		{ "\033[?1;2qq", true },      /* a report that ends with q, and q */
+		{ "\033]11;q\a", false },     /* the colour of the background, up to BEL */
+		{ "\033P>|q\033\\", false },  /* the terminal's name, up to ESC \ */
+		{ "\033P>|q\033\\q", true },  /* ... and q */
+		{ "\033Pq\033[q", false },    /* a report that another one breaks off */
+		{ "\033Pq\030q", true },      /* ... that CAN breaks off */
+		{ "\033[\nq", true },         /* no sequence has a control character */
+		{ "\033Xq", false },          /* one that has not ended */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tune_keys k = { 0 };
+		const char *s = cases[i].bytes;
+
+		if (tune_keys_quit(&k, s, strlen(s)) != cases[i].quit)
+			fail_msg("case %zu", i);
+		tune_keys_pause(&k);
+		assert_true(tune_keys_quit(&k, "q", 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_screen),  cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_trouble), cmocka_unit_test(test_row),
 		cmocka_unit_test(test_units),   cmocka_unit_test(test_color),
-		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_between), cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
