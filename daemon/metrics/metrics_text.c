@@ -92,6 +92,10 @@ static void service(struct ibcc_text *o, const struct ibcc_metrics_service *s)
 	GAUGE(o, "ibcc_state_file_ok", "Whether changes can be written down.", s->state_file_ok);
 	GAUGE(o, "ibcc_fabric_whole", "Whether discovery of the fabric has no gaps.",
 	      s->fabric_whole);
+	head(o, "ibcc_owed_endports", "gauge",
+	     "Endports at which a rollback or a disable is still to be done.");
+	one_of(o, "ibcc_owed_endports", "state", "present", s->owed_present);
+	one_of(o, "ibcc_owed_endports", "state", "away", s->owed_away);
 	COUNTER(o, "ibcc_set_mads_total", "Set MADs sent, by the daemon or the plugin for it.",
 		s->set_mads);
 	if (!s->via_plugin)

@@ -457,6 +457,13 @@ static void text(const struct ibcc_service *s, struct ibcc_why *why)
 		     d->txn, name_of(d));
 }
 
+uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present)
+{
+	const struct ibcc_debt *first;
+
+	return find(s, present, &first);
+}
+
 json_t *ibcc_service_owed(const struct ibcc_service *s)
 {
 	struct ibcc_why why;

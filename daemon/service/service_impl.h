@@ -256,6 +256,8 @@ bool ibcc_service_owes(const struct ibcc_service *s, int64_t from);
 void ibcc_service_pay(struct ibcc_service *s);
 /* What is owed at nodes that are on the fabric; *why is left alone if nothing is. */
 void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* At how many endports something is owed: of nodes that are on the fabric, or of the others. */
+uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present);
 /* All that is owed, as JSON. */
 json_t *ibcc_service_owed(const struct ibcc_service *s);
 /* service_repairs.c: remembers what the last pass has repaired; what was, in words, or null. */

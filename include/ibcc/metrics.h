@@ -36,6 +36,10 @@ struct ibcc_metrics_service {
 	bool own_cc;           /* OpenSM's own manager is on */
 	bool state_file_ok;
 	bool fabric_whole; /* no discovery with gaps */
+	/* Endports at which a rollback or a disable is still to be done: of nodes that are on the
+	 * fabric, and of nodes that are away or share their GUID.
+	 */
+	uint32_t owed_present, owed_away;
 	uint64_t set_mads;
 };
 

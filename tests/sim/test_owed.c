@@ -69,11 +69,19 @@ static void assert_back(struct owed *x, bool source2)
 				 i != e || source2);
 }
 
+/* A node that is there and keeps what it was to lose makes the state degraded; one that is away
+ * does not.
+ */
 static void assert_owed(struct owed *x, json_int_t n, const char *state)
 {
 	json_t *o = ibcc_service_status(x->s);
 	const json_t *owed = json_object_get(o, "owed");
+	bool present = strcmp(state, "ok") != 0;
+	struct ibcc_metrics_service m;
 
+	ibcc_service_metrics(x->s, &m);
+	assert_int_equal(m.owed_present, present ? n : 0);
+	assert_int_equal(m.owed_away, present ? 0 : n);
 	assert_int_equal(json_integer_value(json_object_get(owed, "endports")), n);
 	assert_int_equal(json_is_string(json_object_get(owed, "text")), n > 0);
 	assert_string_equal(json_string_value(json_object_get(o, "state")), state);

@@ -48,6 +48,8 @@ static int setup(void **state)
 						    .sm_state = "MASTER",
 						    .state_file_ok = true,
 						    .fabric_whole = true,
+						    .owed_present = 2,
+						    .owed_away = 5,
 						    .set_mads = 12 };
 	f->now = (struct ibcc_metrics_now){ .state = "ok",
 					    .last_reload_ok = true,
@@ -135,6 +137,8 @@ static void test_without_fabric(void **state)
 	text = text_of(f, f->m);
 	assert_line(text, "ibcc_mads_sent_total 0");
 	assert_line(text, "ibcc_set_mads_total 12");
+	assert_line(text, "ibcc_owed_endports{state=\"present\"} 2");
+	assert_line(text, "ibcc_owed_endports{state=\"away\"} 5");
 	assert_null(strstr(text, "ibcc_nodes"));
 	/* Where nobody asks for a plugin there is none to miss. */
 	assert_null(strstr(text, "ibcc_plugin_connected"));
