@@ -117,9 +117,22 @@ start_tuned "${CONFIG[@]}"
 wait_until 60 status '.fabric.channel_adapters == 6' || fail "the daemon does not see the fabric"
 as_before || fail "not all is as before"
 applied
-unplug
+held=$(of source3)
+guid_of() { sim console "Guid \"$1\" $2" >"$TMP/console.log" || fail "console Guid"; }
+# source3 says that it is source1, so nobody knows which of the two this GUID means.
+guid_of source3 0x200000100
+sim console 'Unlink "source2"[1]' >"$TMP/console.log" || fail "console Unlink"
+wait_until 60 status '.fabric.channel_adapters == 4' || fail "the daemon does not see who is left: $(jq -c "[.state, .reason]" "$TMP/status.json")"
 fails "with its own port the daemon says so, too" 'not on the fabric.*; ibcc-tuned does the rest' tune rollback -y
+owed 3 || fail "not all three are owed: $(jq -c .owed "$TMP/status.json")"
+tune status >"$TMP/text" 2>&1
+check "of two nodes with one GUID, as well" grep -qE '^Owed: +"source1" 0x0000000200000100 \(and 2 more\) is not the only one with its GUID' "$TMP/text"
+[ "$(of source3)" = "$held" ] || fail "source3 was written under the GUID of source1: $(of source3)"
 plug
-wait_until 60 as_before || fail "source2 keeps what it had: $(tune history 2>&1 | head -n 5)"
+# No trap tells of a GUID: the next walk comes when the cable is back.
+sim console 'Unlink "source3"[1]' >"$TMP/console.log" || fail "console Unlink"
+guid_of source3 0x200000300
+sim console 'ReLink "source3"[1]' >"$TMP/console.log" || fail "console ReLink"
+wait_until 60 as_before || fail "source2 or source3 keeps what it had: $(tune history 2>&1 | head -n 5)"
 wait_until 10 owed 0 || fail "it is owed for ever"
-ok "and does it when the node is back"
+ok "and does it when the nodes are back, each with its own GUID"
