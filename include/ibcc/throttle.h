@@ -46,13 +46,25 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 /* Adapters that marks can hold further back than settings mean it. */
 struct ibcc_throttle_excess {
 	uint32_t n, endport;     /* how many, and the one that is held back most */
-	double mbps, meant_mbps; /* the least rate of its flows, and as it is meant */
+	double mbps, meant_mbps; /* a rate of its flows, and as it is meant */
+	bool by_step;            /* the rate at equal marks, else the least rate */
 	uint32_t of_mbps;        /* the link's */
 };
 
-/* Compares the least rate that each adapter's table leaves a flow that is marked on and on, which
- * is that of its longest delay up to CCTI_Limit, with that by the settings that are meant: those
- * with less than 90 % of it are held back more. Nobody is where no switch port marks.
+/* Two comparisons for each adapter, where any switch port marks:
+ *
+ * The least rate that its table leaves a flow that is marked on and on, which is that of the
+ * longest delay up to CCTI_Limit. Less than 90 % of what is meant is held back more.
+ *
+ * The rate at equal marks. Each BECN raises the index by CCTI_Increase, and each CCTI_Timer lowers
+ * it by 1 (IBA vol. 1, annex A10), so an index is in balance at 1 / (CCTI_Increase * CCTI_Timer)
+ * BECNs in a unit of time. A flow gets BECNs in proportion to what it sends. So at the marks that
+ * the settings that are meant let it recover from at the full rate C, it sends at
+ * C * product_meant / product, and no less than the least rate. Half of C or less is held back
+ * more. A timer of 0 is ibcc_throttle_find()'s.
+ *
+ * No rate follows from the rest: how many flows share one index (Port_Control), and how often
+ * switches mark. An audit tells that those have changed (<ibcc/audit.h>).
  */
 struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 						  const struct ibcc_settings *actual,

@@ -6,6 +6,7 @@
 #include <ibcc/cct.h>
 
 #define LEAST_SHARE 0.9 /* of the link: a bound above it is none worth a word */
+#define MOST_STEP   2.0 /* times what is meant, of what a BECN does */
 
 static void tighten(struct ibcc_throttle *b, const struct ibcc_endport_cc *ep, unsigned int sl,
 		    uint16_t index, enum ibcc_throttle_cause cause)
@@ -59,6 +60,13 @@ bool ibcc_throttle_marks(const struct ibcc_topo *t, const struct ibcc_settings *
 	return false;
 }
 
+/* In MB/s, of which a small one needs digits behind the point. */
+static const char *rate_text(double mbps, char *buf, size_t len)
+{
+	snprintf(buf, len, mbps < 800 ? "%.3g" : "%.0f", mbps / 8);
+	return buf;
+}
+
 static const char *because(enum ibcc_throttle_cause cause)
 {
 	switch (cause) {
@@ -76,7 +84,7 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 	struct ibcc_throttle least = { 0 };
 	bool marks = ibcc_throttle_marks(t, s);
 	uint32_t n = 0, who = 0;
-	char name[IBCC_DESC_BYTES + 16], others[64] = "";
+	char name[IBCC_DESC_BYTES + 16], others[64] = "", rate[32];
 
 	text->text[0] = '\0';
 	for (uint32_t i = 0; i < t->n_endports; i++) {
@@ -95,9 +103,10 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 	if (n > 1)
 		snprintf(others, sizeof(others), "; %u adapters in all are held back", n);
 	ibcc_why_set(text, 0,
-		     "%s cannot send faster than %.3g of %.0f MB/s: %s%s; if this is not meant, "
+		     "%s cannot send faster than %s of %.0f MB/s: %s%s; if this is not meant, "
 		     "\"ibcc-tune disable\" takes the settings off",
-		     name, least.mbps / 8, least.of_mbps / 8.0, because(least.cause), others);
+		     name, rate_text(least.mbps, rate, sizeof(rate)), least.of_mbps / 8.0,
+		     because(least.cause), others);
 	return n;
 }
 
@@ -119,6 +128,45 @@ static double least_mbps(const struct ibcc_topo *t, const struct ibcc_settings *
 	return rate / (1 + longest / 1000.0);
 }
 
+/* What a BECN does to a flow: by how much it raises the index, times how long that lasts. */
+static double step(const struct ibcc_cc_ca_entry *e)
+{
+	return (double)e->CCTI_Increase * e->CCTI_Timer;
+}
+
+/* The rate at equal marks, by the service level at which it is least; see ibcc_throttle_compare().
+ */
+static double step_mbps(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+			const struct ibcc_settings *meant, uint32_t endport)
+{
+	const struct ibcc_cc_ca_setting *is = &actual->ep[endport].ca, *to = &meant->ep[endport].ca;
+	double rate = t->port[t->endport[endport]].rate_mbps, least = 1;
+	double floor_mbps = least_mbps(t, actual, endport);
+
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		double has = step(&is->sl[sl]), wants = step(&to->sl[sl]);
+
+		if (to->Control_Map >> sl & 1 && has >= MOST_STEP * wants && has > 0)
+			least = wants / has < least ? wants / has : least;
+	}
+	return least * rate > floor_mbps ? least * rate : floor_mbps;
+}
+
+/* Is an endport held back more than is meant? Fills in the rates. */
+static bool exceeds(const struct ibcc_topo *t, const struct ibcc_settings *actual,
+		    const struct ibcc_settings *meant, uint32_t endport,
+		    struct ibcc_throttle_excess *x)
+{
+	double rate = t->port[t->endport[endport]].rate_mbps;
+	double mbps = least_mbps(t, actual, endport), meant_mbps = least_mbps(t, meant, endport);
+
+	*x = (struct ibcc_throttle_excess){ .endport = endport, .of_mbps = (uint32_t)rate };
+	x->by_step = mbps >= LEAST_SHARE * meant_mbps;
+	x->mbps = x->by_step ? step_mbps(t, actual, meant, endport) : mbps;
+	x->meant_mbps = x->by_step ? rate : meant_mbps;
+	return x->mbps < LEAST_SHARE * x->meant_mbps;
+}
+
 struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 						  const struct ibcc_settings *actual,
 						  const struct ibcc_settings *meant)
@@ -130,21 +178,17 @@ struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 	for (uint32_t i = 0; i < t->n_endports && i < actual->n && i < meant->n; i++) {
 		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
 		enum ibcc_cc_support support = actual->ep[i].support;
-		double mbps, meant_mbps;
+		struct ibcc_throttle_excess one;
 
 		if (ibcc_topo_is_switch(t, p->node) ||
 		    (support != IBCC_CC_SUPPORTED && support != IBCC_CC_BARRED))
 			continue;
-		mbps = least_mbps(t, actual, i);
-		meant_mbps = least_mbps(t, meant, i);
-		if (mbps >= LEAST_SHARE * meant_mbps)
+		if (!exceeds(t, actual, meant, i, &one))
 			continue;
-		if (x.n++ && mbps >= x.mbps)
-			continue;
-		x.endport = i;
-		x.mbps = mbps;
-		x.meant_mbps = meant_mbps;
-		x.of_mbps = p->rate_mbps;
+		one.n = x.n + 1;
+		if (!x.n || one.mbps < x.mbps)
+			x = one;
+		x.n = one.n;
 	}
 	return x;
 }
@@ -152,7 +196,7 @@ struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_throttle_excess *x,
 			       struct ibcc_why *text)
 {
-	char name[IBCC_DESC_BYTES + 16], others[64] = "";
+	char name[IBCC_DESC_BYTES + 16], others[64] = "", rate[32], meant[32];
 
 	text->text[0] = '\0';
 	if (!x->n || x->endport >= t->n_endports)
@@ -161,11 +205,12 @@ void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_thro
 	if (x->n > 1)
 		snprintf(others, sizeof(others), "; %u adapters in all are held back too much",
 			 x->n);
-	ibcc_why_set(
-		text, 0,
-		"marks can hold %s back to %.3g of %.0f MB/s, but the last decision means no "
-		"less than %.3g: its table or CCTI_Increase is not what the daemon wrote; "
-		"\"ibcc-tune repair\" writes that again, \"ibcc-tune disable\" takes all settings "
-		"off%s",
-		name, x->mbps / 8, x->of_mbps / 8.0, x->meant_mbps / 8, others);
+	ibcc_why_set(text, 0,
+		     "marks can hold %s back to %s of %.0f MB/s, but the last decision means no "
+		     "less than %s%s: its %s is not what the daemon wrote; \"ibcc-tune repair\" "
+		     "writes that again, \"ibcc-tune disable\" takes all settings off%s",
+		     name, rate_text(x->mbps, rate, sizeof(rate)), x->of_mbps / 8.0,
+		     rate_text(x->meant_mbps, meant, sizeof(meant)),
+		     x->by_step ? " at so many marks" : "",
+		     x->by_step ? "CCTI_Timer or CCTI_Increase" : "table or CCTI_Increase", others);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# Somebody changes a table that the daemon wrote, so that marks hold an adapter back to 0.02 % of its link. Status is
-# degraded and names the bound, what was meant, and what to do; repair does it.
+# Somebody changes a table that the daemon wrote, so that marks hold an adapter back to 0.02 % of its link, and the timer
+# of another adapter. Status is degraded and names the bound, what was meant, and what to do; repair does it.
 . "$(dirname "$0")/lib.sh"
 
 status() { tune status -j >"$TMP/status.json" 2>/dev/null; jq -e "$1" "$TMP/status.json"; }
@@ -16,7 +16,8 @@ wait_until 40 tuned || fail "nothing is tuned: $(say)"
 equal "nobody is held back more than is meant" "$(jq -c .held_below "$TMP/status.json")" '{"endports":0,"text":null}'
 
 check "somebody changes a table" stock ibccconfig CongestionControlTable "$(lid source1)" 3 0 0:0 0:1 0:2 0:4999
-told() { status '.state == "degraded" and .held_below.endports == 1 and
+check "and the timer of another adapter" stock ibccconfig CACongestionSetting "$(lid source2)" 0 0xffff 65535 1 0 0
+told() { status '.state == "degraded" and .held_below.endports == 2 and
 	(.held_below.text | test("hold source1 port 1 back to 0.8 of 4000 MB/s.*means no less than [0-9.]+:.*ibcc-tune repair"))'; }
 wait_until 40 told || fail "status does not say it: $(say)"
 ok "status: $(jq -r .held_below.text "$TMP/status.json")"

@@ -138,6 +138,62 @@ static void test_text(void **state)
 	assert_int_equal(ibcc_throttle_text(r->t, &r->s, &text), 0); /* not read yet */
 }
 
+/* Equal tables, but a BECN does more than is meant. */
+static void test_excess_by_step(void **state)
+{
+	struct rig *r = *state;
+	struct ibcc_cc_ca_entry *e = &r->ca->ca.sl[2];
+	struct ibcc_settings meant;
+	struct ibcc_throttle_excess x;
+	struct ibcc_why text;
+
+	r->ca->ca.Control_Map = 0x4;
+	e->CCTI_Increase = 1;
+	e->CCTI_Timer = 30;
+	r->ca->cct.limit = 7; /* 1/8 of the link */
+	r->sw->sw.Threshold = 9;
+	assert_int_equal(ibcc_settings_copy(&meant, &r->s), 0);
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	/* Less, and not twice as much, is no matter. */
+	e->CCTI_Timer = 15;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	e->CCTI_Timer = 59;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	/* Four times as long at each mark: a quarter of the rate at as many marks. */
+	e->CCTI_Timer = 120;
+	x = ibcc_throttle_compare(r->t, &r->s, &meant);
+	assert_int_equal(x.n, 1);
+	assert_true(x.by_step && x.endport == r->endport);
+	assert_true(fabs(x.mbps - LINK / 4) < 1e-6 && fabs(x.meant_mbps - LINK) < 1e-6);
+	ibcc_throttle_excess_text(r->t, &x, &text);
+	print_message("%s\n", text.text);
+	assert_non_null(strstr(text.text, "back to 1000 of 4000 MB/s"));
+	assert_non_null(strstr(text.text, "no less than 4000 at so many marks"));
+	assert_non_null(strstr(text.text, "CCTI_Timer"));
+	/* So is four times as high. The table's end is the least. */
+	e->CCTI_Timer = 30;
+	e->CCTI_Increase = 4;
+	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).mbps - LINK / 4) < 1e-6);
+	e->CCTI_Timer = UINT16_MAX;
+	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).mbps - LINK / 8) < 1e-6);
+	/* A table that holds nobody back does so at no index. */
+	for (unsigned int i = 0; i < 8; i++)
+		r->ca->cct.entry[i] = meant.ep[r->endport].cct.entry[i] = 0;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	for (unsigned int i = 0; i < 8; i++)
+		r->ca->cct.entry[i] = meant.ep[r->endport].cct.entry[i] = ibcc_cct_entry(1, i * 2);
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 1);
+	/* A timer of 0 is told as a bound at all times; a service level that was left alone has the
+	 * settings that it had.
+	 */
+	e->CCTI_Timer = 0;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	e->CCTI_Timer = UINT16_MAX;
+	meant.ep[r->endport].ca.Control_Map = 0x1;
+	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
+	ibcc_settings_fini(&meant);
+}
+
 /* Tables of other delays than are meant, where marks raise the index. */
 static void test_excess(void **state)
 {
@@ -208,6 +264,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_timer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_excess, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_excess_by_step, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("throttle", tests, NULL, NULL);
