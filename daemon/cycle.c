@@ -286,6 +286,7 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 		.applier = act->applier,
 		.state = act->state,
 		.topo = c->topo,
+		.has = &c->actual,
 		.txn = { .who = act->who,
 			 .action = action,
 			 .summary = summary,

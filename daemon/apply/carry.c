@@ -59,7 +59,7 @@ static int check_way_back(const struct ibcc_carry *c, const struct ibcc_plan *pl
 	struct ibcc_why what = { "" };
 	int rc = way_back(c->state, plan, &undo, why);
 
-	if (!rc && ibcc_bounds_check(&c->applier->bounds, c->topo, &undo, NULL, &what))
+	if (!rc && ibcc_bounds_check(&c->applier->bounds, c->topo, c->has, &undo, NULL, &what))
 		rc = ibcc_why_set(
 			why, -ERANGE,
 			"what is there now could not be put back (%s): \"ibcc-tune disable\" "
@@ -88,7 +88,7 @@ void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan)
 		return;
 	if (!way_back(c->state, plan, &undo, NULL))
 		bad = calloc(undo.n ? undo.n : 1, sizeof(*bad));
-	if (bad && ibcc_bounds_check(&c->applier->bounds, c->topo, &undo, bad, NULL))
+	if (bad && ibcc_bounds_check(&c->applier->bounds, c->topo, c->has, &undo, bad, NULL))
 		for (uint32_t i = 0; i < undo.n; i++)
 			if (bad[i])
 				drop_node(plan, undo.change[i].node_guid);

@@ -319,7 +319,7 @@ static int carry_out(struct ibcc_service *s, const struct ibcc_debt *like, int64
 	int rc;
 
 	/* Its bytes come from a file. */
-	if (ibcc_bounds_check(&wire, s->cycle.topo, plan, NULL, why))
+	if (ibcc_bounds_check(&wire, s->cycle.topo, &s->cycle.actual, plan, NULL, why))
 		return -ERANGE;
 	rc = ibcc_service_carry(s, carry, plan, res, why);
 	ibcc_service_wrote(s, res);

@@ -282,6 +282,7 @@ int ibcc_service_carry(struct ibcc_service *s, struct ibcc_carry carry, struct i
 	carry.applier = s->applier;
 	carry.state = s->state;
 	carry.topo = s->cycle.topo;
+	carry.has = &s->cycle.actual;
 	rc = plan->n ? ibcc_carry_out(&carry, plan, res, why) : ibcc_result_init(res, 0);
 	ibcc_service_await_effect(s);
 	return rc;

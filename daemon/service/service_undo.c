@@ -124,7 +124,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 		snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
 			 "as it was before transaction %lld", (long long)first);
 	/* Its bytes come from a file. */
-	n_bad = ibcc_bounds_drop(&wire, s->cycle.topo, &plan, &what);
+	n_bad = ibcc_bounds_drop(&wire, s->cycle.topo, &s->cycle.actual, &plan, &what);
 	n_shared = count_shared(s, &plan);
 	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
 		 reason ? ": " : "", reason ? reason : "");

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ibcc/plan.h>
+#include <ibcc/settings.h>
 #include <ibcc/why.h>
 
 struct ibcc_bounds {
@@ -30,15 +31,19 @@ const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data);
  * that is not looked at); of a table no two blocks for one place; tables without delay at index 0
  * and with delays that never fall, but for entries without any at the end, up to max_delay; timers
  * up to max_timer; CCTI_Min within the table, where the plan has that, and a table's limit within
- * what can be addressed. Sets bad[i] (may be NULL) for each change that is not, and *why to a
- * sentence about one. Returns their number: all of them without memory.
+ * what can be addressed. `has` are the settings that the nodes of `t` have (may be NULL): of a node
+ * whose ControlTableCap is known a table has no block and no limit beyond that. Sets bad[i] (may be
+ * NULL) for each change that is not, and *why to a sentence about one. Returns their number: all of
+ * them without memory.
  */
 uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *t,
-			   const struct ibcc_plan *plan, bool *bad, struct ibcc_why *why);
+			   const struct ibcc_settings *has, const struct ibcc_plan *plan, bool *bad,
+			   struct ibcc_why *why);
 
 /* Takes nodes with changes that are none out of a plan, and says so likewise. */
 uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t,
-			  struct ibcc_plan *plan, struct ibcc_why *why);
+			  const struct ibcc_settings *has, struct ibcc_plan *plan,
+			  struct ibcc_why *why);
 
 /* The highest CCTI_Min that a change brings, 0 if it is not about that. */
 uint8_t ibcc_bounds_ccti_min(const struct ibcc_change *c);

@@ -272,8 +272,28 @@ static const char *check_node(const struct ibcc_topo *t, const struct ibcc_chang
 						     : check_elements(c, t->node[node].n_ports);
 }
 
+/* A node may have been replaced by one with a shorter table since somebody wrote down what it had.
+ */
+static const char *check_table_cap(const struct ibcc_topo *t, const struct ibcc_settings *has,
+				   const struct ibcc_change *c)
+{
+	uint32_t e = t && has && c->attr_id == IBCC_CC_ATTR_CCT
+			     ? ibcc_topo_find_endport(t, c->node_guid, c->port)
+			     : IBCC_NONE;
+	unsigned int cap = e != IBCC_NONE && e < has->n ? has->ep[e].info.ControlTableCap : 0;
+
+	if (!cap)
+		return NULL;
+	if (c->attr_mod >= cap)
+		return "a block of a table that the node does not have";
+	return (c->new_data[0] << 8 | c->new_data[1]) >= (int)(cap * IBCC_CCT_BLOCK_ENTRIES)
+		       ? "a CCTI_Limit beyond the node's table"
+		       : NULL;
+}
+
 uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *t,
-			   const struct ibcc_plan *plan, bool *bad, struct ibcc_why *why)
+			   const struct ibcc_settings *has, const struct ibcc_plan *plan, bool *bad,
+			   struct ibcc_why *why)
 {
 	uint32_t *order = calloc(plan->n ? plan->n : 1, sizeof(*order));
 	uint32_t n = 0, from, end, i;
@@ -304,6 +324,8 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *
 
 			if (!what)
 				what = check_node(t, c);
+			if (!what)
+				what = check_table_cap(t, has, c);
 			if (bad)
 				bad[order[i]] = what;
 			if (what && !n++)
@@ -317,13 +339,14 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *
 }
 
 uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t,
-			  struct ibcc_plan *plan, struct ibcc_why *why)
+			  const struct ibcc_settings *has, struct ibcc_plan *plan,
+			  struct ibcc_why *why)
 {
 	bool *bad = calloc(plan->n ? plan->n : 1, sizeof(*bad));
 	uint32_t n_bad, n = 0, from, end, i;
 
 	/* Without memory to tell them apart none of them goes. */
-	n_bad = ibcc_bounds_check(b, t, plan, bad, why);
+	n_bad = ibcc_bounds_check(b, t, has, plan, bad, why);
 	for (from = 0; n_bad && bad && from < plan->n; from = end) {
 		bool out = false;
 

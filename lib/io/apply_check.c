@@ -142,7 +142,7 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 
 	if (!bad)
 		return -ENOMEM;
-	ibcc_bounds_check(o->bounds ? o->bounds : &defaults, NULL, plan, bad, o->left_out);
+	ibcc_bounds_check(o->bounds ? o->bounds : &defaults, NULL, NULL, plan, bad, o->left_out);
 	for (uint32_t i = 0; i < plan->n; i++)
 		err[i] = bad[i] ? -ERANGE : 0;
 	free(bad);

@@ -277,20 +277,44 @@ static void test_apply_after_rollback(void **state)
 	loop_end(&l);
 }
 
-/* A delay at index 0 of the table that the state file says one adapter had: it is not pushed. All
- * others get what they had, and it can be switched off.
+/* Makes a change of the first block of an adapter's table say something else was there before. By
+ * somebody who knows of checksums: values have to be looked at all the same. Returns the endport.
+ */
+static uint32_t spoil(const struct loop *l, struct ibcc_service *s, const char *name,
+		      const char *old)
+{
+	uint32_t node = ibcc_topo_find_desc(l->sc.topo, name);
+	char sql[256];
+
+	snprintf(sql, sizeof(sql),
+		 "UPDATE change SET old = CAST(%s AS BLOB)"
+		 " WHERE node_guid = %lld AND attr_id = %u AND attr_mod = 0",
+		 old, (long long)l->sc.topo->node[node].guid, IBCC_CC_ATTR_CCT);
+	assert_int_equal(sqlite3_exec(s->state->db, sql, NULL, NULL, NULL), 0);
+	assert_true(sqlite3_changes(s->state->db) > 0);
+	assert_int_equal(sqlite3_exec(s->state->db,
+				      "UPDATE change AS c SET sum"
+				      " = " IBCC_STATE_CHANGE_SUM("c.outcome"),
+				      NULL, NULL, NULL),
+			 0);
+	s->state->book_fresh = false;
+	return l->sc.topo->port[l->sc.topo->node[node].first_port + 1].endport;
+}
+
+/* A delay at index 0 of the table that the state file says one adapter had, and for another a limit
+ * that is beyond its table: they are not pushed. All others get what they had, and these can be
+ * switched off.
  */
 static void test_spoilt_way_back(void **state)
 {
 	struct ibcc_request me = { .who = "me" };
 	struct ibcc_why why = { "" };
-	struct ibcc_settings before = { 0 };
+	struct ibcc_settings before = { 0 }, ours = { 0 };
 	struct ibcc_config c;
 	struct ibcc_service *s;
 	struct loop l = { 0 };
-	char sql[256];
 	json_t *out = NULL;
-	uint32_t node, spoilt;
+	uint32_t spoilt[2];
 
 	(void)state;
 	loop_open(&l, LUSTRE, &loop_hardware, NULL);
@@ -301,26 +325,15 @@ static void test_spoilt_way_back(void **state)
 	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
 	assert_int_equal(ibcc_settings_copy(&before, &s->cycle.actual), 0);
 	passes(&l, s, 15);
-	node = ibcc_topo_find_desc(l.sc.topo, "source1");
-	spoilt = l.sc.topo->port[l.sc.topo->node[node].first_port + 1].endport;
 	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
-	assert_true(s->cycle.actual.ep[spoilt].cct.limit > 0);
-	snprintf(
-		sql, sizeof(sql),
-		"UPDATE change SET old = CAST(substr(old, 1, 5) || x'05' || substr(old, 7) AS BLOB)"
-		" WHERE node_guid = %lld AND attr_id = %u AND attr_mod = 0",
-		(long long)l.sc.topo->node[node].guid, IBCC_CC_ATTR_CCT);
-	assert_int_equal(sqlite3_exec(s->state->db, sql, NULL, NULL, NULL), 0);
-	assert_true(sqlite3_changes(s->state->db) > 0);
-	/* By somebody who knows of checksums: values have to be looked at all the same. */
-	assert_int_equal(sqlite3_exec(s->state->db,
-				      "UPDATE change AS c SET sum"
-				      " = " IBCC_STATE_CHANGE_SUM("c.outcome"),
-				      NULL, NULL, NULL),
-			 0);
-	s->state->book_fresh = false;
+	spoilt[0] = spoil(&l, s, "source1", "substr(old, 1, 5) || x'05' || substr(old, 7)");
+	spoilt[1] = spoil(&l, s, "source2", "x'00c8' || substr(old, 3)");
+	for (int i = 0; i < 2; i++)
+		assert_true(s->cycle.actual.ep[spoilt[i]].cct.limit > 0);
+	assert_int_equal(ibcc_settings_copy(&ours, &s->cycle.actual), 0);
 
 	assert_int_equal(ibcc_service_rollback(s, 0, &me, &out, &why), -ERANGE);
+	assert_non_null(strstr(why.text, "2 settings of the state file are none"));
 	assert_non_null(strstr(why.text, "index 0"));
 	assert_non_null(strstr(why.text, "ibcc-tune disable"));
 	json_decref(out);
@@ -330,13 +343,17 @@ static void test_spoilt_way_back(void **state)
 		bool back = !memcmp(&before.ep[i].cct, &s->cycle.actual.ep[i].cct,
 				    sizeof(before.ep[i].cct));
 
-		assert_true(back == (i != spoilt));
+		assert_true(back == (i != spoilt[0] && i != spoilt[1]));
 	}
-	assert_int_equal(s->cycle.actual.ep[spoilt].cct.entry[0], 0);
+	for (int i = 0; i < 2; i++)
+		assert_true(ibcc_cct_equal(&ours.ep[spoilt[i]].cct,
+					   &s->cycle.actual.ep[spoilt[i]].cct));
 	assert_int_equal(ibcc_service_disable(s, &me, &out, &why), 0);
 	json_decref(out);
 	assert_int_equal(ibcc_cycle_readback(&s->cycle, &why), 0);
-	assert_int_equal(s->cycle.actual.ep[spoilt].cct.limit, 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(s->cycle.actual.ep[spoilt[i]].cct.limit, 0);
+	ibcc_settings_fini(&ours);
 	ibcc_settings_fini(&before);
 	services_close(&l, s);
 	loop_end(&l);

@@ -44,7 +44,7 @@ static void plan_ca(struct fixture *x, uint64_t guid, uint16_t limit, uint8_t mi
 static uint32_t check(struct fixture *x)
 {
 	x->why.text[0] = '\0';
-	return ibcc_bounds_check(&x->b, NULL, &x->plan, NULL, &x->why);
+	return ibcc_bounds_check(&x->b, NULL, NULL, &x->plan, NULL, &x->why);
 }
 
 static void assert_bad(struct fixture *x, uint32_t n, const char *word)
@@ -120,7 +120,7 @@ static void test_settings(void **state)
 
 	(void)state;
 	plan_ca(&x, 0xabc, 63, 64, 1);
-	assert_int_equal(ibcc_bounds_check(&x.b, NULL, &x.plan, bad, &x.why), 1);
+	assert_int_equal(ibcc_bounds_check(&x.b, NULL, NULL, &x.plan, bad, &x.why), 1);
 	assert_true(bad[0] && !bad[1]);
 	assert_non_null(strstr(x.why.text, "CCTI_Min"));
 	assert_non_null(strstr(x.why.text, "0x0000000000000abc port 1"));
@@ -146,10 +146,10 @@ static void test_drop(void **state)
 	plan_ca(&x, 1, 63, 0, 1);
 	plan_ca(&x, 2, 127, 0, 1);
 	plan_ca(&x, 3, 63, 0, 1);
-	assert_int_equal(ibcc_bounds_drop(&x.b, NULL, &x.plan, &x.why), 0);
+	assert_int_equal(ibcc_bounds_drop(&x.b, NULL, NULL, &x.plan, &x.why), 0);
 	assert_int_equal(x.plan.n, 7);
 	x.plan.change[3].attr_id = 0x99;
-	assert_int_equal(ibcc_bounds_drop(&x.b, NULL, &x.plan, &x.why), 1);
+	assert_int_equal(ibcc_bounds_drop(&x.b, NULL, NULL, &x.plan, &x.why), 1);
 	assert_non_null(strstr(x.why.text, "0x0000000000000002"));
 	assert_int_equal(x.plan.n, 4);
 	for (uint32_t i = 0; i < 4; i++)
@@ -175,7 +175,7 @@ static void plan_masks(struct fixture *x, const struct ibcc_topo *t, unsigned in
 static void assert_fits(struct fixture *x, const struct ibcc_topo *t, const char *word)
 {
 	x->why.text[0] = '\0';
-	assert_int_equal(ibcc_bounds_check(&x->b, t, &x->plan, NULL, &x->why), word ? 1 : 0);
+	assert_int_equal(ibcc_bounds_check(&x->b, t, NULL, &x->plan, NULL, &x->why), word ? 1 : 0);
 	if (word && !strstr(x->why.text, word))
 		fail_msg("%s", x->why.text);
 	ibcc_plan_fini(&x->plan);
@@ -228,6 +228,41 @@ static void test_nodes(void **state)
 	c.node_guid = t->node[LUSTRE_SW1].guid;
 	assert_int_equal(ibcc_plan_append(&x.plan, &c), 0);
 	assert_fits(&x, t, "an adapter's setting for a switch");
+	ibcc_topo_free(t);
+}
+
+/* A table of two blocks, for adapters whose tables have as many, one, or nobody knows. */
+static void test_table_cap(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_settings has = { 0 };
+	struct fixture x = setup();
+	uint8_t *cap;
+
+	(void)state;
+	assert_int_equal(ibcc_settings_init(&has, t), 0);
+	cap = &has.ep[t->port[fabric_port(t, LUSTRE_SRC1, 1)].endport].info.ControlTableCap;
+	plan_ca(&x, t->node[LUSTRE_SRC1].guid, 127, 0, 1);
+	assert_int_equal(ibcc_bounds_check(&x.b, t, &has, &x.plan, NULL, &x.why), 0);
+	*cap = 2;
+	assert_int_equal(ibcc_bounds_check(&x.b, t, &has, &x.plan, NULL, &x.why), 0);
+	*cap = 1;
+	assert_int_equal(ibcc_bounds_check(&x.b, t, NULL, &x.plan, NULL, &x.why), 0);
+	assert_int_equal(ibcc_bounds_check(&x.b, NULL, &has, &x.plan, NULL, &x.why), 0);
+	/* The first block has the limit of all, the second is none of the table's. */
+	assert_int_equal(ibcc_bounds_check(&x.b, t, &has, &x.plan, NULL, &x.why), 2);
+	assert_non_null(strstr(x.why.text, "a CCTI_Limit beyond the node's table"));
+	x.plan.change[1].new_data[1] = 63;
+	assert_int_equal(ibcc_bounds_check(&x.b, t, &has, &x.plan, NULL, &x.why), 1);
+	assert_non_null(strstr(x.why.text, "a block of a table that the node does not have"));
+	x.plan.n--;
+	assert_int_equal(ibcc_bounds_check(&x.b, t, &has, &x.plan, NULL, &x.why), 0);
+	x.plan.change[1].new_data[1] = 64;
+	assert_int_equal(ibcc_bounds_check(&x.b, t, &has, &x.plan, NULL, &x.why), 1);
+	assert_int_equal(ibcc_bounds_drop(&x.b, t, &has, &x.plan, &x.why), 1);
+	assert_int_equal(x.plan.n, 0);
+	ibcc_plan_fini(&x.plan);
+	ibcc_settings_fini(&has);
 	ibcc_topo_free(t);
 }
 
@@ -314,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_settings),     cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_strange_bits), cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_budget),       cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_table_cap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
