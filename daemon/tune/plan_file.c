@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include <ibcc/file.h>
 #include <ibcc/json.h>
 #include <ibcc/plan_file.h>
 
@@ -14,25 +14,15 @@
 
 #define FORMAT "ibcc-tune plan 2"
 
+static int write_json(void *o, FILE *out)
+{
+	return json_dumpf(o, out, JSON_INDENT(1)) || putc('\n', out) == EOF ? -ENOMEM : 0;
+}
+
 int tune_save_json(const json_t *o, const char *file)
 {
-	char tmp[4096];
-	FILE *f;
-	int rc;
+	int rc = ibcc_file_write(file, write_json, (json_t *)o);
 
-	if (snprintf(tmp, sizeof(tmp), "%s.%d", file, (int)getpid()) >= (int)sizeof(tmp))
-		return tune_fail("%s: the path is too long", file);
-	f = fopen(tmp, "wxe");
-	rc = f ? 0 : -errno;
-	if (!rc && (json_dumpf(o, f, JSON_INDENT(1)) || putc('\n', f) == EOF || fflush(f) ||
-		    fsync(fileno(f))))
-		rc = errno ? -errno : -EIO;
-	if (f && fclose(f) && !rc)
-		rc = -errno;
-	if (!rc && rename(tmp, file))
-		rc = -errno;
-	if (rc && f)
-		unlink(tmp);
 	return rc ? tune_fail("%s: %s", file, strerror(-rc)) : TUNE_OK;
 }
 

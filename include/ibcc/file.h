@@ -4,6 +4,7 @@
 #define IBCC_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Puts a text in place of a file, so that every reader sees the old text or the new one as a whole.
@@ -18,5 +19,8 @@ int ibcc_file_put(const char *file, const char *beside, const char *text, size_t
  * are written to, also by a link such as /dev/stdout. Returns 0 or -errno.
  */
 int ibcc_file_replace(const char *file, const char *text, size_t len);
+
+/* The same with what write() writes, which returns 0 or -errno: then the file stays as it is. */
+int ibcc_file_write(const char *file, int (*write)(void *arg, FILE *out), void *arg);
 
 #endif

@@ -69,3 +69,18 @@ int ibcc_file_replace(const char *file, const char *text, size_t len)
 	free(beside);
 	return rc;
 }
+
+int ibcc_file_write(const char *file, int (*write)(void *arg, FILE *out), void *arg)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int rc = out ? write(arg, out) : -ENOMEM;
+
+	if (out && (ferror(out) | fclose(out)) && !rc)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = ibcc_file_replace(file, text, len);
+	free(text);
+	return rc;
+}

@@ -48,8 +48,8 @@ int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len
 bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max,
 		       uint64_t *out);
 
-/* Opens a file to write, "-" for stdout, calls write() and closes it: a file is there whole or not
- * at all. Prints what went wrong; an exit code.
+/* What write() writes becomes a file, as by ibcc_file_write(), or "-" is stdout. Prints what went
+ * wrong; an exit code.
  */
 int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg);
 

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/file.h>
 #include <ibcc/scenario_file.h>
 
 #include "perftest/bench/bench.h"
@@ -105,29 +106,13 @@ bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t
 
 int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg)
 {
-	char *temp = NULL;
-	bool made;
-	FILE *out;
 	int rc;
 
 	if (!strcmp(file, "-"))
 		return write(arg, stdout) || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
-	if (asprintf(&temp, "%s.tmp", file) < 0)
-		return IBCC_EXIT_ERROR;
-	unlink(temp); /* of a run that was cut off; a link there is not followed */
-	out = fopen(temp, "wxe");
-	made = out;
-	rc = out ? write(arg, out) : -errno;
-	if (out && fclose(out) && !rc)
-		rc = -errno;
-	if (!rc && rename(temp, file))
-		rc = -errno;
-	if (rc) {
+	rc = ibcc_file_write(file, write, arg);
+	if (rc)
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, file, strerror(-rc));
-		if (made)
-			unlink(temp);
-	}
-	free(temp);
 	return rc ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 

@@ -57,6 +57,9 @@ status 0 "$bench" scenario "$llnl" -j --csv "$TMP/s.csv" --plot "$TMP/s.svg"
 check "flows and ports are in the JSON" jq -e '(.flows | length == 4) and (.ports | length == 14)
 	and .summary.victim_mbps > 0' "$TMP/out"
 equal "the CSV has a head" "$(head -n 1 "$TMP/s.csv")" from_ms,to_ms,scope,name,metric,value
+ln -s /dev/null "$TMP/null"
+status 0 "$bench" scenario "$llnl" --csv "$TMP/null"
+check "a CSV for a device does not take its place" test -L "$TMP/null"
 check "the CSV has six fields in each line" awk -F, 'NF != 6 { exit 1 }' "$TMP/s.csv"
 printf 'name: x\nduration_ms: -1\nfoo: 1\n' >"$TMP/bad.yaml"
 status 78 "$bench" scenario "$TMP/bad.yaml"

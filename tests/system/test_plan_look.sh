@@ -37,6 +37,10 @@ silent "no table that nobody has asked for" awk '/^ *[0-9]+ *CCTI_/' "$TMP/out"
 ok "alone as well, and no other table comes instead"
 wait_until 20 refused "--node: no node of the plan is named like 'nosuch\*'" --node 'nosuch*' || fail "nosuch: $(cat "$TMP/err")"
 ok "a pattern that fits no node is an error"
+ln -s /dev/null "$TMP/null"
+check "a plan can be written to a device" tune plan -o "$TMP/null"
+check "so can a report" tune report --html "$TMP/null"
+check "the device is still there" test -L "$TMP/null"
 tune show --csv --columns NODE,CCTI_Timer,Threshold >"$TMP/csv" || fail "CSV of show"
 equal "show as two tables" "$(grep -c '^NODE,' "$TMP/csv")" 2
 

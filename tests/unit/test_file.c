@@ -63,11 +63,34 @@ static void test_streams(void **state)
 	assert_int_equal(unlink(files_path("null")), 0);
 }
 
+static int write_text(void *text, FILE *out)
+{
+	return fputs(text, out) == EOF ? -EIO : 0;
+}
+
+static int fail_halfway(void *text, FILE *out)
+{
+	fputs(text, out);
+	return -EDOM;
+}
+
+static void test_write(void **state)
+{
+	(void)state;
+	assert_int_equal(ibcc_file_write(files_path("page"), write_text, (void *)"whole"), 0);
+	assert_file("page", "whole");
+	assert_int_equal(ibcc_file_write(files_path("page"), fail_halfway, (void *)"half"), -EDOM);
+	assert_file("page", "whole");
+	assert_int_equal(ibcc_file_write(files_path("page"), write_text, (void *)""), 0);
+	assert_file("page", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replace),
 		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_write),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

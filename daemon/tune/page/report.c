@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* report: all about the last pass in one file, for a ticket. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include <ibcc/fabric_page.h>
+#include <ibcc/file.h>
 
 #include "daemon/tune/tune.h"
-#include <ibcc/fabric_page.h>
 
-/* All of it or nothing: a file of that name is replaced at the end. */
-static int write_page(const json_t *report, const char *file)
+static int write_page(void *report, FILE *out)
 {
-	char tmp[4096];
-	int rc = 0;
-	FILE *f;
-
-	if (snprintf(tmp, sizeof(tmp), "%s.%d", file, (int)getpid()) >= (int)sizeof(tmp))
-		return tune_fail("%s: the path is too long", file);
-	f = fopen(tmp, "wxe");
-	if (!f)
-		return tune_fail("%s: %s", file, strerror(errno));
-	ibcc_fabric_page(f, report);
-	if (ferror(f))
-		rc = -EIO;
-	if (fclose(f) && !rc)
-		rc = -errno;
-	if (!rc && rename(tmp, file))
-		rc = -errno;
-	if (!rc)
-		return TUNE_OK;
-	unlink(tmp);
-	return tune_fail("%s: %s", file, strerror(-rc));
+	ibcc_fabric_page(out, report);
+	return 0;
 }
 
 int tune_report(struct tune *t)
@@ -46,8 +27,9 @@ int tune_report(struct tune *t)
 		json_decref(report);
 		return tune_fail("%s", why.text);
 	}
-	if (t->html)
-		code = write_page(report, t->html);
+	rc = t->html ? ibcc_file_write(t->html, write_page, report) : 0;
+	if (rc)
+		code = tune_fail("%s: %s", t->html, strerror(-rc));
 	if (code == TUNE_OK && t->json)
 		code = tune_print_json(report);
 	json_decref(report);
