@@ -158,50 +158,85 @@ static bool is_root(const struct ibcc_control *control, uint64_t guid, unsigned 
 	return false;
 }
 
-/* Settings that mark hold senders back for as long as they are there: some root must answer for
- * them.
- */
-static int check_marking(const struct ibcc_service *s, const struct ibcc_plan *plan,
-			 const struct ibcc_control *control, struct ibcc_why *why)
+/* The settings of all endports after a plan: *after is initialised by the call. -ENOMEM. */
+static int settings_after(const struct ibcc_service *s, const struct ibcc_plan *plan,
+			  struct ibcc_settings *after)
 {
-	const struct ibcc_topo *t = s->cycle.topo;
-	struct ibcc_settings after;
-	int rc = ibcc_settings_copy(&after, &s->cycle.actual);
+	int rc = ibcc_settings_copy(after, &s->cycle.actual);
 
 	for (uint32_t i = 0; i < plan->n && !rc; i++) {
 		const struct ibcc_change *c = &plan->change[i];
-		uint32_t e = ibcc_topo_find_endport(t, c->node_guid, c->port);
+		uint32_t e = ibcc_topo_find_endport(s->cycle.topo, c->node_guid, c->port);
 
-		if (e < after.n)
-			ibcc_settings_unpack(&after.ep[e], c->attr_id, c->attr_mod, c->new_data);
+		if (e < after->n)
+			ibcc_settings_unpack(&after->ep[e], c->attr_id, c->attr_mod, c->new_data);
 	}
+	return rc;
+}
+
+/* Settings that mark hold senders back for as long as they are there: some root must answer for
+ * them.
+ */
+static int check_marking(const struct ibcc_service *s, const struct ibcc_settings *after,
+			 const struct ibcc_control *control, struct ibcc_why *why)
+{
+	const struct ibcc_topo *t = s->cycle.topo;
+	int rc = 0;
+
 	for (uint32_t i = 0; i < t->n_nodes && !rc; i++) {
 		uint32_t e = t->port[t->node[i].first_port].endport;
 
 		for (unsigned int p = 1;
 		     ibcc_topo_is_switch(t, i) && p <= t->node[i].n_ports && !rc; p++)
-			if (ibcc_settings_port_marks(&after.ep[e], p) &&
+			if (ibcc_settings_port_marks(&after->ep[e], p) &&
 			    !ibcc_settings_port_marks(&s->cycle.actual.ep[e], p) &&
-			    !is_root(control, t->node[i].guid, p, &after.ep[e]))
+			    !is_root(control, t->node[i].guid, p, &after->ep[e]))
 				rc = ibcc_why_set(why, -EINVAL,
 						  "nothing is written: the plan has %s port %u "
 						  "mark, and no root there; make another plan",
 						  t->node[i].desc, p);
 	}
-	ibcc_settings_fini(&after);
 	return rc;
+}
+
+/* A plan may take more off than its roots need, as what an earlier root has left, but whatever it
+ * holds back further some root must need.
+ */
+static int check_the_rest(const struct ibcc_service *s, const struct ibcc_settings *after,
+			  const struct ibcc_settings *needed, struct ibcc_why *why)
+{
+	const struct ibcc_topo *t = s->cycle.topo;
+
+	for (uint32_t e = 0; e < after->n; e++) {
+		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[e]].node];
+
+		if (!ibcc_settings_relax(&needed->ep[e], &after->ep[e]))
+			return ibcc_why_set(why, -EINVAL,
+					    "nothing is written: the plan has settings for %s "
+					    "0x%016" PRIx64 " that hold back more than any of its "
+					    "roots needs; make another plan",
+					    n->desc, n->guid);
+	}
+	return 0;
 }
 
 static int check_roots(struct ibcc_service *s, struct ibcc_plan *plan,
 		       const struct ibcc_control *control, struct ibcc_why *why)
 {
+	struct ibcc_settings after = { 0 }, wanted = { 0 };
 	struct ibcc_plan needed = { 0 };
 	int rc = plan_of(s, control, &needed, why);
 
 	if (!rc)
 		rc = compare(plan, &needed, why);
+	if (!rc && (settings_after(s, plan, &after) || settings_after(s, &needed, &wanted)))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!rc)
-		rc = check_marking(s, plan, control, why);
+		rc = check_marking(s, &after, control, why);
+	if (!rc)
+		rc = check_the_rest(s, &after, &wanted, why);
+	ibcc_settings_fini(&wanted);
+	ibcc_settings_fini(&after);
 	ibcc_plan_fini(&needed);
 	return rc;
 }

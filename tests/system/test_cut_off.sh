@@ -14,11 +14,19 @@ start_sim "$SCENARIO"
 start_opensm --plugin
 opensm=$(child_of "$OSM_PID" opensm)
 opensm=${opensm:-$OSM_PID}
+# The site's own setting, which no table makes felt, so that a plan may write less for none of its roots.
+lid=$(sim settings -j | jq '.rows[] | select(.node == "destination0").lid')
+check 'the site has a setting of its own' stock ibccconfig CACongestionSetting "$lid" 0 0xffff 65535 255 0 0
 start_tuned 'mode: apply'
 wait_until 60 grep -q 'writes verified' "$TMP/tuned.log" || fail "the daemon writes nothing"
 check 'the daemon pauses' tune rollback -y
 wait_until 30 planned || fail "there is no plan: $(tail -n 3 "$TMP/plan.log")"
-jq '(.data, .changes) |= map(select(.node_guid == "0x0000000200000100") | .node_guid = "0x0000000200000500") |
+# CACongestionSetting of source1, for destination0: its timers, and its increases of 1, in place of the site's.
+jq '(.data, .changes) |= map(select(.node_guid == "0x0000000200000100" and .attribute == "CACongestionSetting") |
+		.node_guid = "0x0000000200000500") |
+	(.changes[] | select(.field == "CCTI_Timer") | .old) = "65535" |
+	(.changes[] | select(.field == "CCTI_Increase") | .old) = "255" |
+	.data[].old = (reduce range(16) as $i (.data[0].new; .[:8 + 16 * $i] + "ffffff" + .[14 + 16 * $i:])) |
 	.control.roots = []' \
 	"$TMP/plan.json" >"$TMP/other.json"
 before=$(aside)

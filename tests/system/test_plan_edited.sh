@@ -52,6 +52,13 @@ edited "another attribute's name" '.data[0].attribute = "SwitchCongestionSetting
 edited "data and changes" "$slow | (.changes[] | select(.field == \"CCTI_Timer\" and .sl == 0) | .new) = \"255\"" \
 	'the roots of the plan need another CACongestionSetting than it writes'
 
+# What source1 gets is given to destination0, which no root needs to be held back.
+guid_of() { sim settings -j | jq -r --arg node "$1" '.rows[] | select(.node == $node).node_guid'; }
+one=$(guid_of source1) other=$(guid_of destination0)
+edited "an adapter of none of its roots" \
+	"(.data, .changes) |= . + [.[] | select(.node_guid == \"$one\") | .node_guid = \"$other\"]" \
+	'destination0 0x[0-9a-f]* that hold back more than any of its roots needs'
+
 # Words that are bound to nothing are not shown.
 jq '.summary = "it does nothing" | .paths = "it does nothing" | .roots[].explanation = "it does nothing" |
 	.changes[].node = "nobody" | .prediction.why = "it does nothing" | .unchanged = 1000 |
