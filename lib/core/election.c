@@ -48,9 +48,13 @@ void ibcc_election_stand(struct ibcc_election *e, bool stands, int64_t now_s)
 	next(e, !stands && has_record(e) ? IBCC_MAD_SA_DELETE : IBCC_MAD_GET, now_s);
 }
 
+/* What does not stand any more takes its record away, which the new one may have from the old. */
 void ibcc_election_new_sa(struct ibcc_election *e, int64_t now_s)
 {
-	next(e, e->state == IBCC_ELECTION_LEADS ? IBCC_MAD_SET : IBCC_MAD_GET, now_s);
+	if (!e->stands && has_record(e))
+		next(e, IBCC_MAD_SA_DELETE, now_s);
+	else
+		next(e, e->state == IBCC_ELECTION_LEADS ? IBCC_MAD_SET : IBCC_MAD_GET, now_s);
 }
 
 uint8_t ibcc_election_due(const struct ibcc_election *e, int64_t now_s)

@@ -249,6 +249,22 @@ static void test_new_sa(void **state)
 	assert_true(first < 3);
 }
 
+/* One that stands no more takes its record away at another SA, too, and sets none there. */
+static void test_new_sa_after_all(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w, 1);
+	run(&w, 60);
+	assert_int_equal(w.e[0].state, IBCC_ELECTION_LEADS);
+	ibcc_election_stand(&w.e[0], false, w.now);
+	ibcc_election_new_sa(&w.e[0], w.now);
+	assert_int_equal(ibcc_election_due(&w.e[0], w.now), IBCC_MAD_SA_DELETE);
+	run(&w, 120);
+	assert_int_not_equal(w.e[0].state, IBCC_ELECTION_LEADS);
+}
+
 static void test_silence(void **state)
 {
 	struct ibcc_why why;
@@ -345,7 +361,7 @@ int main(void)
 		cmocka_unit_test(test_race),      cmocka_unit_test(test_takeover),
 		cmocka_unit_test(test_new_sa),    cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_refused),   cmocka_unit_test(test_earlier_run),
-		cmocka_unit_test(test_same_port),
+		cmocka_unit_test(test_same_port), cmocka_unit_test(test_new_sa_after_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
