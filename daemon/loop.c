@@ -13,13 +13,13 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
-#include <ibcc/crowd.h>
 #include <ibcc/json.h>
 #include <ibcc/jsonl.h>
 #include <ibcc/lock.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
+#include "daemon/clients.h"
 #include "daemon/conf.h"
 #include "daemon/metrics/metrics_out.h"
 #include "daemon/names.h"
@@ -32,9 +32,6 @@
  */
 #define MOST_DOUBLINGS  3u
 #define LONGEST_WAIT_US 10000000u
-
-/* No program that watches the daemon asks so often in IBCC_CROWD_WINDOW_US. */
-#define MANY_REQUESTS 200u
 
 struct loop {
 	struct ibcc_config config;
@@ -49,7 +46,7 @@ struct loop {
 	struct ibcc_jsonl *control;
 	int socket_err; /* why it could not be made anew; 0 if it is there */
 	struct ibcc_metrics_out *metrics;
-	bool crowded[2];            /* clients that ask too much were told: control, metrics */
+	struct ibcc_clients clients;
 	unsigned int failures;      /* passes in a row that failed, as far as it matters */
 	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
 	bool passing;               /* it has not come to its end yet */
@@ -90,37 +87,6 @@ static void look_at_socket(struct loop *l)
 	l->socket_err = rc < 0 ? rc : 0;
 }
 
-/* What there is to say of clients that ask too much, at the control socket and for the metrics.
- * They hold up neither passes nor root, but cost a processor, and somebody has to know who they
- * are.
- */
-static void crowds(struct loop *l, struct ibcc_why why[2])
-{
-	uid_t uid = 0;
-	unsigned int n = ibcc_jsonl_crowd(l->control, &uid);
-
-	why[0].text[0] = '\0';
-	if (n >= MANY_REQUESTS)
-		ibcc_why_set(&why[0], 0,
-			     "clients asked %u times within %u s at the control socket, most of "
-			     "them as uid %u. Polling and root's commands come first. Stop that "
-			     "user's program, or take the user out of the control groups",
-			     n, IBCC_CROWD_WINDOW_US / 1000000u, (unsigned int)uid);
-	ibcc_metrics_out_crowd(l->metrics, &why[1]);
-}
-
-static void look_at_crowds(struct loop *l)
-{
-	struct ibcc_why why[2];
-
-	crowds(l, why);
-	for (unsigned int i = 0; i < 2; i++) {
-		if (why[i].text[0] && !l->crowded[i])
-			ibcc_log(LOG_WARNING, "%s", why[i].text);
-		l->crowded[i] = why[i].text[0];
-	}
-}
-
 static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct loop *l = arg;
@@ -129,7 +95,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 	(void)source;
 	(void)usec;
 	look_at_socket(l);
-	look_at_crowds(l);
+	ibcc_clients_look(&l->clients, l->control, l->metrics);
 	l->pass_us = now_us(l);
 	if (!j) { /* try again later */
 		sd_event_source_set_time(l->timer, l->pass_us + 1000000);
@@ -290,22 +256,13 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 	return 0;
 }
 
-static json_t *text_or_null(const struct ibcc_why *why)
-{
-	return why->text[0] ? ibcc_json_text(why->text) : json_null();
-}
-
 static json_t *status(struct loop *l)
 {
 	json_t *o = current_status(l);
-	struct ibcc_why crowd[2];
 
 	if (!o)
 		return ibcc_request_answer(-ENOMEM, "no memory", NULL);
-	crowds(l, crowd);
-	json_object_set_new(o, "clients",
-			    json_pack("{so so}", "control", text_or_null(&crowd[0]), "metrics",
-				      text_or_null(&crowd[1])));
+	json_object_set_new(o, "clients", ibcc_clients_status(l->control, l->metrics));
 	json_object_set_new(o, "pid", json_integer(getpid()));
 	json_object_set_new(o, "uptime_s",
 			    json_integer((json_int_t)((now_us(l) - l->start_us) / 1000000)));

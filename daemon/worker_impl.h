@@ -45,7 +45,7 @@ struct ibcc_worker {
 	uint64_t trial_due_ns; /* of its "trial" */
 	int done_fd;
 	/* The thread's own: */
-	uid_t last_uid; /* whose job was taken last */
+	uid_t last_uid;           /* whose job was taken last */
 	struct ibcc_names *names; /* borrowed */
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;

@@ -19,7 +19,7 @@ struct ibcc_carry {
 	struct ibcc_state *state; /* NULL: nothing is stored (virtual time) */
 	const struct ibcc_topo *topo;
 	const struct ibcc_settings *has; /* what its nodes have now; NULL: not known */
-	struct ibcc_txn txn; /* `via` is filled in */
+	struct ibcc_txn txn;             /* `via` is filled in */
 	bool all_or_nothing; /* take the changes that took effect back when others did not */
 	/* The plan puts something back or takes it off: it is carried out even when it cannot be
 	 * written down, and however many Sets that takes.

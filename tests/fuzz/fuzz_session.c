@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A conversation with the plugin in any order: what a client says, how much of the answers it
  * takes, and what happens in OpenSM meanwhile come from the input. A step is one byte: a message's
- * type (then a length and that many bytes, LENGTH_RIGHT for a right payload, or LENGTH_MIXED for one
- * that begins with bytes of the input), or one of enum step.
+ * type (then a length and that many bytes, LENGTH_RIGHT for a right payload, or LENGTH_MIXED for
+ * one that begins with bytes of the input), or one of enum step.
  */
 #include "tests/fuzz/fuzz.h"
 
