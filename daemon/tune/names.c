@@ -9,6 +9,8 @@
 
 #include "daemon/tune/tune.h"
 
+#define DESC_BYTES 64
+
 static const char *const usual_files[] = { "/etc/rdma/ib-node-name-map",
 					   "/etc/infiniband-diags/ib-node-name-map",
 					   "/etc/opensm/ib-node-name-map" };
@@ -41,15 +43,17 @@ static void rename_node(nn_map_t *map, json_t *o)
 {
 	const char *guid = json_string_value(json_object_get(o, "node_guid"));
 	const char *node = json_string_value(json_object_get(o, "node"));
-	char *desc, *name;
+	/* Of a node that the map does not have, libosmcomp cleans the description in its place,
+	 * which it takes to be NodeDescription's 64 bytes. Ours is clean, and UTF-8.
+	 */
+	char none[DESC_BYTES] = "", *name;
 
-	if (!guid || !node || !(desc = strdup(node)))
+	if (!guid || !node)
 		return;
-	name = remap_node_name(map, strtoull(guid, NULL, 16), desc);
-	if (name)
+	name = remap_node_name(map, strtoull(guid, NULL, 16), none);
+	if (name && *name)
 		json_object_set_new(o, "node", json_string(name));
 	free(name);
-	free(desc);
 }
 
 static void walk(nn_map_t *map, json_t *o)
