@@ -13,7 +13,7 @@ dir=$B/verbs
 root=$dir/root
 out=$dir/console
 qemu=
-limit=${IBCC_VERBS_SECONDS:-330}
+limit=${IBCC_VERBS_SECONDS:-600} # it shares the processors with check-boot
 
 ok() { printf 'ok - %s\n' "$*"; }
 skip() { printf 'ok - nothing on soft RoCE: %s # SKIP\n' "$*"; exit 0; }
