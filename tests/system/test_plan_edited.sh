@@ -3,7 +3,7 @@
 # A plan in a file that somebody has edited: what apply shows is what it would write, by the names of the fabric and in
 # the daemon's own words, and a file whose parts do not agree is refused. Nothing is written before a yes.
 . "$(dirname "$0")/lib.sh"
-command -v script >/dev/null || { echo "skipped: no script, which makes a terminal"; exit 0; }
+command -v script >/dev/null || skip "no script, which makes a terminal"
 
 start_sim "$SCENARIO"
 start_opensm --plugin
