@@ -193,7 +193,7 @@ static const char *const allowed[] = {
 	"kill",
 };
 
-/* What it never does, and what an intruder who has taken it over would do. */
+/* What it never does, and what an intruder that has taken it over would do. */
 static const char *const deadly[] = {
 	"execve",
 	"execveat",

@@ -8,7 +8,9 @@
 
 #include "daemon/service/service_impl.h"
 
-/* Repairs are told for so long, and count as one row if they follow each other within that time. */
+/* The status shows a repair for this long. Repairs count as one row if they follow each other
+ * within that time.
+ */
 #define REPAIRS_TOLD_NS 600000000000ull
 
 void ibcc_service_note_repair(struct ibcc_service *s)

@@ -12,7 +12,7 @@
 
 /* The view for a terminal of so many columns; `s` may be NULL, `trouble` then says why. */
 void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now, int columns);
-/* Such a view as it is drawn over the one before, cut to a terminal of so many rows (at least 1)
+/* Such a view as it is drawn over the one before, cut to a terminal of that many rows (at least 1)
  * and columns.
  */
 void tune_top_frame(FILE *out, const char *text, unsigned int rows, unsigned int columns);

@@ -65,7 +65,7 @@ typedef void ibcc_jsonl_gone_fn(void *arg, uint64_t client);
  */
 void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone);
 
-/* How often users other than root and our own have connected, and asked anew on a connection that
+/* How often users other than root and our own have connected, and asked again on a connection that
  * they had, within ten seconds; *uid: the user that did it most. Connections that were refused
  * count.
  */

@@ -272,7 +272,7 @@ static const char *check_node(const struct ibcc_topo *t, const struct ibcc_chang
 						     : check_elements(c, t->node[node].n_ports);
 }
 
-/* A node may have been replaced by one with a shorter table since somebody wrote down what it had.
+/* A node may have been replaced by one with a shorter table since the book was written.
  */
 static const char *check_table_cap(const struct ibcc_topo *t, const struct ibcc_settings *has,
 				   const struct ibcc_change *c)

@@ -50,7 +50,7 @@ def by_the_books($writes):
 
 # Leaves of a row, as [path, value].
 def leaves: [paths(scalars) as $p | [$p, getpath($p)]];
-# Of rows that may have been set anew since: the last write of each setting that is not as its outcome says. What it
+# Of rows that may have been set again since: the last write of each setting that is not as its outcome says. What it
 # changed is there, if it was made; what was there before, if not; neither of both, if it differs.
 def not_by_the_books($writes):
 	. as $rows | $writes | group_by([.node_guid, .port, .attribute_id, .attribute_modifier])[] | last | . as $w |

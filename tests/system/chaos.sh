@@ -4,7 +4,7 @@
 #   WHAT   words for it
 #   TOLD   what the status must come to say while it lasts, for jq; empty: it may go unnoticed
 #   ABOUT  the node that has to be heard for that, if it is one
-#   GONE   nodes that nobody hears meanwhile
+#   GONE   nodes that cannot be read meanwhile
 #   BLIND  set if nobody can be asked meanwhile
 #   SWEEP  set if OpenSM has to look again when it is over
 # and NAME_off. There may be NAME_during, which is called again and again while it lasts, and NAME_told, which succeeds

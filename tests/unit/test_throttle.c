@@ -176,7 +176,7 @@ static void test_excess_by_step(void **state)
 	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).mbps - LINK / 4) < 1e-6);
 	e->CCTI_Timer = UINT16_MAX;
 	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).mbps - LINK / 8) < 1e-6);
-	/* A table that holds nobody back does so at no index. */
+	/* A table without delays limits no adapter at any index. */
 	for (unsigned int i = 0; i < 8; i++)
 		r->ca->cct.entry[i] = meant.ep[r->endport].cct.entry[i] = 0;
 	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
