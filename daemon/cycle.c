@@ -16,6 +16,7 @@
 #include "daemon/cycle_read.h"
 #include "daemon/cycle_resume.h"
 #include "daemon/cycle_rollout.h"
+#include "daemon/cycle_support.h"
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 		    struct ibcc_transport *transport)
@@ -460,7 +461,7 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 	if (rc || !c->audit.drift.n)
 		return rc;
 	if (!act->repair && !act->overrule)
-		ibcc_audit_bar(c->topo, &c->audit, &c->actual);
+		ibcc_cycle_block_foreign(c);
 	if (!act->repair || ibcc_refusal_check(c, NULL) || act->bookless || !act->applier->writes)
 		return rc;
 	repair(c, act);

@@ -8,6 +8,8 @@
 
 #include <ibcc/trust.h>
 
+#include "daemon/cycle_support.h"
+
 /* What is ours, or as we want it, is read so often: who has lost it, or was given another, is to be
  * back soon.
  */
@@ -39,7 +41,7 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 	if (!rc)
 		rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
-	ibcc_vendor_bar(&c->vendor, &c->actual);
+	ibcc_cycle_block_vendors(c);
 	c->actual_known = !rc;
 	c->actual_age = 0;
 	c->read = !rc;
@@ -87,7 +89,7 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 	set_deadline(c, 1);
 	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
-	ibcc_vendor_bar(&c->vendor, &c->actual);
+	ibcc_cycle_block_vendors(c);
 	if (count_missing(c, &silent) < before)
 		c->missing_wait = 1;
 	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
@@ -116,7 +118,7 @@ static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ib
 		rc = ibcc_readback_some(c->transport, c->topo, c->options.cc_key, which,
 					&c->actual);
 		set_deadline(c, 0);
-		ibcc_vendor_bar(&c->vendor, &c->actual);
+		ibcc_cycle_block_vendors(c);
 		c->read = !rc;
 		if (rc)
 			ibcc_why_set(why, rc, "reading the settings back failed: %s",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/apply/carry.h"
+#include "daemon/cycle_support.h"
 #include "daemon/state/state.h"
 
 static bool is_needed_elsewhere(const struct ibcc_parameters *p, const struct ibcc_topo *t,
@@ -93,7 +94,7 @@ int ibcc_cycle_judge_rollout(struct ibcc_cycle *c, const struct ibcc_act *act, s
 		if (port != IBCC_NONE)
 			rc = take_back(c, act, port, why);
 	}
-	ibcc_rollout_bar(&c->rollout, &c->actual);
+	ibcc_cycle_block_ignorers(c);
 	return rc;
 }
 

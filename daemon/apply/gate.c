@@ -15,16 +15,13 @@ const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_SUPPORTED: return NULL;
 	case IBCC_CC_UNSUPPORTED: return "has no congestion control";
 	case IBCC_CC_KEY_REFUSED: return "does not accept this CC_Key: see key_dir or cc_key_file";
-	case IBCC_CC_BARRED:
-		if (ep->err == -EBUSY)
-			return "was given other settings by somebody else: \"ibcc-tune repair\" or "
-			       "\"apply\" overrules that";
-		if (ep->err == -ENODATA)
-			return "takes settings that have no effect";
-		return ep->err == -EPERM
-			       ? "has NVIDIA's own congestion control on"
-			       : "does not say whether NVIDIA's own congestion control is "
-				 "on";
+	case IBCC_CC_VENDOR_ON: return "has NVIDIA's own congestion control on";
+	case IBCC_CC_VENDOR_SILENT:
+		return "does not say whether NVIDIA's own congestion control is on";
+	case IBCC_CC_FOREIGN:
+		return "was given other settings by somebody else: \"ibcc-tune repair\" or "
+		       "\"apply\" overrules that";
+	case IBCC_CC_NO_EFFECT: return "takes settings that have no effect";
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)
 			return "refuses congestion control requests for the time being";

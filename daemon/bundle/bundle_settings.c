@@ -127,14 +127,16 @@ static struct ibcc_endport_cc *endport_of(struct reader *r, const json_t *o,
 static int read_endport(struct reader *r, const json_t *o, struct ibcc_settings *s)
 {
 	struct ibcc_endport_cc *ep = endport_of(r, o, s);
+	bool supported;
 	int rc = 0;
 
 	if (!ep || ep->support != IBCC_CC_UNKNOWN)
 		return bad(r, "lid: want a node's, once each");
-	ep->support = IBCC_CC_UNSUPPORTED;
-	if (!json_is_true(json_object_get(o, "supported")))
+	supported = json_is_true(json_object_get(o, "supported"));
+	ep->answer = supported ? IBCC_CC_ANSWERED : IBCC_CC_NO_CLASS;
+	ibcc_endport_judge(ep, IBCC_CC_SUPPORTED);
+	if (!supported)
 		return 0;
-	ep->support = IBCC_CC_SUPPORTED;
 	ep->info.CongestionInfo = (uint16_t)number(r, o, "CongestionInfo", UINT16_MAX);
 	ep->info.ControlTableCap = (uint8_t)number(r, o, "ControlTableCap", UINT8_MAX);
 	ep->by_block = json_is_true(json_object_get(o, "by_block"));

@@ -194,8 +194,7 @@ static bool is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
 	uint32_t e = endport_of(s, d);
 	const struct ibcc_endport_cc *ep = e < s->cycle.actual.n ? &s->cycle.actual.ep[e] : NULL;
 
-	return ep && (ep->support == IBCC_CC_SUPPORTED ||
-		      (ep->support == IBCC_CC_BARRED && ep->err == -EBUSY));
+	return ep && (ep->support == IBCC_CC_SUPPORTED || ep->support == IBCC_CC_FOREIGN);
 }
 
 static bool is_of(const struct ibcc_change *c, const struct ibcc_debt *d)
@@ -230,7 +229,7 @@ static int plan_off(const struct ibcc_service *s, const struct ibcc_debt *d,
 {
 	uint32_t e = endport_of(s, d);
 
-	actual->ep[e].support = target->wanted.ep[e].support = IBCC_CC_SUPPORTED;
+	ibcc_endport_judge(&actual->ep[e], IBCC_CC_SUPPORTED);
 	return ibcc_service_want_off(s->cycle.topo, e, target);
 }
 

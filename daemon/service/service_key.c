@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/collect.h>
@@ -92,13 +93,16 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 /* Asks only those that do not want our key: a node counts wrong keys, and starts its lease. */
 static int try_new_key(struct ibcc_service *s, uint64_t key, struct ibcc_settings *with_new)
 {
-	uint32_t i;
-	int rc = ibcc_settings_copy(with_new, &s->cycle.actual);
+	bool *which = calloc(s->cycle.actual.n + 1, sizeof(*which));
+	int rc = which ? ibcc_settings_copy(with_new, &s->cycle.actual) : -ENOMEM;
 
-	for (i = 0; !rc && i < with_new->n; i++)
-		if (with_new->ep[i].support == IBCC_CC_KEY_REFUSED)
-			with_new->ep[i].support = IBCC_CC_UNKNOWN;
-	return rc ? rc : ibcc_readback_missing(s->transport, s->cycle.topo, key, with_new);
+	for (uint32_t i = 0; !rc && i < with_new->n; i++)
+		which[i] = with_new->ep[i].support == IBCC_CC_KEY_REFUSED ||
+			   with_new->ep[i].support == IBCC_CC_UNKNOWN;
+	if (!rc)
+		rc = ibcc_readback_some(s->transport, s->cycle.topo, key, which, with_new);
+	free(which);
+	return rc;
 }
 
 int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *key,

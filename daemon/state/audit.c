@@ -266,22 +266,3 @@ void ibcc_audit_unknown_text(const struct ibcc_topo *t, const struct ibcc_audit 
 	    "is on, and the state file does not say that we did it; \"ibcc-tune disable\" takes it "
 	    "off");
 }
-
-uint32_t ibcc_audit_bar(const struct ibcc_topo *t, const struct ibcc_audit *a,
-			struct ibcc_settings *actual)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; !(a->n_made + a->n_unmade + a->n_other) && i < a->drift.n; i++) {
-		const struct ibcc_change *c = &a->drift.change[i];
-		uint32_t endport = ibcc_topo_find_endport(t, c->node_guid, c->port);
-		struct ibcc_endport_cc *ep = endport < actual->n ? &actual->ep[endport] : NULL;
-
-		if (!ep || ep->support != IBCC_CC_SUPPORTED || !ibcc_settings_are_on(ep))
-			continue;
-		ep->support = IBCC_CC_BARRED;
-		ep->err = -EBUSY;
-		n++;
-	}
-	return n;
-}

@@ -46,13 +46,6 @@ int ibcc_audit_ours(struct ibcc_state *s, const struct ibcc_topo *t, bool *which
 		    struct ibcc_why *why);
 void ibcc_audit_fini(struct ibcc_audit *a);
 
-/* Endports that somebody else has given settings which mark or throttle become IBCC_CC_BARRED (err
- * -EBUSY): two writers would only take turns. Not while books that a crash left open are settled.
- * Returns their number.
- */
-uint32_t ibcc_audit_bar(const struct ibcc_topo *t, const struct ibcc_audit *a,
-			struct ibcc_settings *actual);
-
 /* Settings of unknown origin in a sentence; empty if there are none. */
 void ibcc_audit_unknown_text(const struct ibcc_topo *t, const struct ibcc_audit *a,
 			     struct ibcc_why *text);

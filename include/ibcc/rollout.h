@@ -78,8 +78,8 @@ void ibcc_rollout_all(struct ibcc_rollout *r, const struct ibcc_parameters *p);
 /* What was begun is no more: others have written, or it was taken back. Ignorers stay known. */
 void ibcc_rollout_forget(struct ibcc_rollout *r);
 
-/* Switches that ignore their settings cannot be given any: IBCC_CC_BARRED with err -ENODATA. */
-void ibcc_rollout_bar(const struct ibcc_rollout *r, struct ibcc_settings *actual);
+/* Is an endport a switch that ignores its settings? */
+bool ibcc_rollout_is_ignorer(const struct ibcc_rollout *r, uint32_t endport);
 
 /* A sentence about them, "" if there are none. */
 void ibcc_rollout_text(const struct ibcc_rollout *r, const struct ibcc_topo *t,

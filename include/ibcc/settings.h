@@ -10,20 +10,30 @@
 #include <ibcc/cct.h>
 #include <ibcc/topo.h>
 
+/* What an endport answered when its settings were read. */
+enum ibcc_cc_answer {
+	IBCC_CC_NO_ANSWER, /* not asked, or no answer: see err */
+	IBCC_CC_ANSWERED,  /* CongestionInfo answered; the settings are as read */
+	IBCC_CC_NO_CLASS,  /* the node answered that it has no such class or attribute */
+	IBCC_CC_READ_ONLY, /* as ANSWERED, but the node would refuse a Set with our CC_Key */
+};
+
+/* May an endport be given settings? If not, why not. */
 enum ibcc_cc_support {
-	IBCC_CC_UNKNOWN,     /* not asked, or no answer: see err */
-	IBCC_CC_SUPPORTED,   /* CongestionInfo answered; members below are as read */
-	IBCC_CC_UNSUPPORTED, /* the node answered that it has no such class or attribute */
-	IBCC_CC_KEY_REFUSED, /* the node does not accept our CC_Key */
-	/* Nothing is written there, whatever it answers: the vendor's own congestion control is on
-	 * (err -EPERM), or may be and the node does not say so (-ETIMEDOUT); or somebody else has
-	 * changed what we wrote (-EBUSY), or it has no effect there (-ENODATA).
-	 */
-	IBCC_CC_BARRED,
+	IBCC_CC_UNKNOWN,       /* it has not answered */
+	IBCC_CC_SUPPORTED,     /* it may */
+	IBCC_CC_UNSUPPORTED,   /* it has no congestion control */
+	IBCC_CC_KEY_REFUSED,   /* it does not accept our CC_Key */
+	IBCC_CC_VENDOR_ON,     /* the vendor's own congestion control is on there */
+	IBCC_CC_VENDOR_SILENT, /* it has the vendor's, and does not say whether that is on */
+	IBCC_CC_FOREIGN,       /* another program has changed what we wrote */
+	IBCC_CC_NO_EFFECT,     /* it takes settings and does nothing with them */
 };
 
 struct ibcc_endport_cc {
-	enum ibcc_cc_support support;
+	enum ibcc_cc_support support; /* ibcc_endport_judge() alone sets it */
+	/* All else is as read. */
+	enum ibcc_cc_answer answer;
 	bool told; /* has answered CongestionInfo once: a refusal is a passing one */
 	int err;   /* negative errno of the last failure, 0 if none */
 	/* Readings in a row in which it was silent to class 0x21 though it answered others, and
@@ -61,6 +71,12 @@ void ibcc_settings_fini(struct ibcc_settings *s);
  */
 int ibcc_endport_cc_copy(struct ibcc_endport_cc *dst, const struct ibcc_endport_cc *src);
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
+
+/* Decides whether an endport may be given settings: by its answer, and by `block`, what else there
+ * is against it (IBCC_CC_SUPPORTED: nothing). The vendor's control counts whatever was answered;
+ * the others only where settings could be given without them.
+ */
+void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block);
 
 /* An attribute's management data as a Set of these settings has them, with all parts named in its
  * Control_Map and a table's whole limit in each block. False for what is no setting of the endport.

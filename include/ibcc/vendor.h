@@ -97,10 +97,10 @@ int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo
 /* Counts again what the members n_* are sums of. */
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t);
 
-/* Endports where nothing of the annex may be written become IBCC_CC_BARRED: where it is on, or
- * nobody knows.
+/* What it has against settings of the annex at an endport: that it is on there, that the node does
+ * not say whether it is, or nothing (IBCC_CC_SUPPORTED). See ibcc_endport_judge().
  */
-void ibcc_vendor_bar(const struct ibcc_vendor *v, struct ibcc_settings *s);
+enum ibcc_cc_support ibcc_vendor_block(const struct ibcc_vendor *v, uint32_t endport);
 
 /* Marks the changes of nodes that may have it by their device IDs: they are asked once more before
  * anything is written to them, whatever else is known of them.

@@ -64,7 +64,8 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
 		struct ibcc_endport_cc *r = &a->cc[i].regs;
 
-		r->support = IBCC_CC_SUPPORTED;
+		r->answer = IBCC_CC_ANSWERED;
+		ibcc_endport_judge(r, IBCC_CC_SUPPORTED);
 		r->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 		r->ca.Control_Map = 0xffff;
 		if (n->type != IBCC_NODE_SWITCH) {

@@ -77,7 +77,7 @@ static bool is_due(const struct ibcc_topo *t, const struct ibcc_picture *pic,
 	       packets / (el.Cong_Parm_Marking_Rate + 1u) >= DUE_MARKS;
 }
 
-static bool is_ignorer(const struct ibcc_rollout *r, uint32_t endport)
+bool ibcc_rollout_is_ignorer(const struct ibcc_rollout *r, uint32_t endport)
 {
 	for (uint32_t i = 0; i < r->n_ignorers; i++)
 		if (r->ignorer[i].endport == endport)
@@ -98,7 +98,7 @@ static bool is_in_vain(struct ibcc_rollout *r, struct ibcc_rollout_root *root,
 		root->stage = IBCC_ROLLOUT_PROVEN;
 		return false;
 	}
-	if (!is_ignorer(r, sw))
+	if (!ibcc_rollout_is_ignorer(r, sw))
 		r->ignorer[r->n_ignorers++] =
 			(struct ibcc_rollout_ignorer){ sw, root->port, root->passes };
 	return true;
@@ -287,18 +287,6 @@ void ibcc_rollout_forget(struct ibcc_rollout *r)
 {
 	r->n_roots = 0;
 	r->n_written = r->n_left = r->n_left_then = 0;
-}
-
-void ibcc_rollout_bar(const struct ibcc_rollout *r, struct ibcc_settings *actual)
-{
-	for (uint32_t i = 0; i < r->n_ignorers; i++) {
-		struct ibcc_endport_cc *ep = &actual->ep[r->ignorer[i].endport];
-
-		if (ep->support != IBCC_CC_SUPPORTED)
-			continue;
-		ep->support = IBCC_CC_BARRED;
-		ep->err = -ENODATA;
-	}
 }
 
 void ibcc_rollout_text(const struct ibcc_rollout *r, const struct ibcc_topo *t,

@@ -58,6 +58,21 @@ int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *sr
 	return 0;
 }
 
+void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block)
+{
+	static const enum ibcc_cc_support by_answer[] = {
+		[IBCC_CC_NO_ANSWER] = IBCC_CC_UNKNOWN,
+		[IBCC_CC_ANSWERED] = IBCC_CC_SUPPORTED,
+		[IBCC_CC_NO_CLASS] = IBCC_CC_UNSUPPORTED,
+		[IBCC_CC_READ_ONLY] = IBCC_CC_KEY_REFUSED,
+	};
+	bool by_vendor = block == IBCC_CC_VENDOR_ON || block == IBCC_CC_VENDOR_SILENT;
+
+	ep->support = by_answer[ep->answer];
+	if (by_vendor || ep->support == IBCC_CC_SUPPORTED)
+		ep->support = block;
+}
+
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port)
 {

@@ -35,7 +35,7 @@ struct ibcc_throttle ibcc_throttle_find(const struct ibcc_topo *t, const struct 
 	if (endport >= s->n || ibcc_topo_is_switch(t, p->node))
 		return b;
 	ep = &s->ep[endport];
-	if (ep->support != IBCC_CC_SUPPORTED && ep->support != IBCC_CC_BARRED)
+	if (ep->answer != IBCC_CC_ANSWERED)
 		return b;
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
 		const struct ibcc_cc_ca_entry *e = &ep->ca.sl[sl];
@@ -177,11 +177,9 @@ struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 		return x;
 	for (uint32_t i = 0; i < t->n_endports && i < actual->n && i < meant->n; i++) {
 		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
-		enum ibcc_cc_support support = actual->ep[i].support;
 		struct ibcc_throttle_excess one;
 
-		if (ibcc_topo_is_switch(t, p->node) ||
-		    (support != IBCC_CC_SUPPORTED && support != IBCC_CC_BARRED))
+		if (ibcc_topo_is_switch(t, p->node) || actual->ep[i].answer != IBCC_CC_ANSWERED)
 			continue;
 		if (!exceeds(t, actual, meant, i, &one))
 			continue;

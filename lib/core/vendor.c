@@ -99,12 +99,15 @@ void ibcc_vendor_mark(const struct ibcc_topo *t, struct ibcc_plan *plan)
 	}
 }
 
-void ibcc_vendor_bar(const struct ibcc_vendor *v, struct ibcc_settings *s)
+enum ibcc_cc_support ibcc_vendor_block(const struct ibcc_vendor *v, uint32_t endport)
 {
-	for (uint32_t i = 0; i < v->n && i < s->n; i++) {
-		if (v->ep[i].cc != IBCC_VENDOR_CC_ON && v->ep[i].cc != IBCC_VENDOR_CC_SILENT)
-			continue;
-		s->ep[i].support = IBCC_CC_BARRED;
-		s->ep[i].err = v->ep[i].cc == IBCC_VENDOR_CC_ON ? -EPERM : -ETIMEDOUT;
+	if (endport >= v->n)
+		return IBCC_CC_SUPPORTED;
+	switch (v->ep[endport].cc) {
+	case IBCC_VENDOR_CC_ON: return IBCC_CC_VENDOR_ON;
+	case IBCC_VENDOR_CC_SILENT: return IBCC_CC_VENDOR_SILENT;
+	case IBCC_VENDOR_CC_NONE:
+	case IBCC_VENDOR_CC_OFF: break;
 	}
+	return IBCC_CC_SUPPORTED;
 }

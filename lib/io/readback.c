@@ -45,7 +45,7 @@ void ibcc_readback_failed(struct ibcc_endport_cc *cc, const struct ibcc_mad_op *
 {
 	bool refused = ibcc_batch_is_refused(op) && !cc->told;
 
-	cc->support = refused ? IBCC_CC_UNSUPPORTED : IBCC_CC_UNKNOWN;
+	cc->answer = refused ? IBCC_CC_NO_CLASS : IBCC_CC_NO_ANSWER;
 	cc->err = op->err;
 	cc->status = op->status;
 }
@@ -103,7 +103,7 @@ static int wave_info(struct ibcc_readback *rb)
 			ibcc_readback_failed(cc, op);
 			continue;
 		}
-		cc->support = IBCC_CC_SUPPORTED;
+		cc->answer = IBCC_CC_ANSWERED;
 		cc->told = true;
 		rb->r[rb->batch.tag[k].index].keyless = false;
 		ibcc_cc_info_unpack(op->mad, &cc->info);
@@ -121,7 +121,7 @@ static int wave_silent(struct ibcc_readback *rb)
 		struct ibcc_batch_tag tag = { .index = i };
 		const struct ibcc_endport_cc *cc = ibcc_readback_cc(rb, &rb->r[i]);
 
-		if (cc->support == IBCC_CC_UNKNOWN && cc->err == -ETIMEDOUT)
+		if (cc->answer == IBCC_CC_NO_ANSWER && cc->err == -ETIMEDOUT)
 			rc = ibcc_batch_pma_get(&rb->batch, rb->r[i].lid,
 						IBCC_PMA_ATTR_CLASS_PORT_INFO, 0, tag);
 	}
@@ -166,10 +166,10 @@ static void add_reading(struct ibcc_readback *rb, const struct ibcc_settings *be
 		return;
 	}
 	rb->s->ep[endport] =
-		(struct ibcc_endport_cc){ .support = IBCC_CC_UNKNOWN, .told = old->told };
+		(struct ibcc_endport_cc){ .answer = IBCC_CC_NO_ANSWER, .told = old->told };
 	rb->r[rb->n++] = (struct ibcc_reading){
 		.had_elements = old->sw_port_block,
-		.keyless = old->support == IBCC_CC_UNSUPPORTED,
+		.keyless = old->answer == IBCC_CC_NO_CLASS,
 		.silences = old->silences < most_silences(old) ? old->silences
 							       : (uint8_t)(most_silences(old) - 1),
 		.endport = endport,
@@ -198,7 +198,7 @@ static void keep_known(struct ibcc_settings *fresh, struct ibcc_settings *before
 	for (uint32_t i = 0; i < fresh->n; i++) {
 		struct ibcc_endport_cc known = before->ep[i];
 
-		if (fresh->ep[i].support != IBCC_CC_UNKNOWN || known.support == IBCC_CC_UNKNOWN)
+		if (fresh->ep[i].answer != IBCC_CC_NO_ANSWER || known.answer == IBCC_CC_NO_ANSWER)
 			continue;
 		before->ep[i] = fresh->ep[i];
 		fresh->ep[i] = known;
@@ -208,7 +208,7 @@ static void keep_known(struct ibcc_settings *fresh, struct ibcc_settings *before
 static bool has_anybody_told(const struct ibcc_settings *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->ep[i].told || s->ep[i].support == IBCC_CC_UNSUPPORTED)
+		if (s->ep[i].told || s->ep[i].answer == IBCC_CC_NO_CLASS)
 			return true;
 	return false;
 }
@@ -245,7 +245,7 @@ static int try_canaries(struct ibcc_readback *rb, const struct ibcc_settings *be
 		if (rc == 0)
 			rc = wave_silent(rb);
 		if (rc == 0 &&
-		    (rb->s->ep[i].support != IBCC_CC_UNKNOWN ||
+		    (rb->s->ep[i].answer != IBCC_CC_NO_ANSWER ||
 		     (rb->s->ep[i].err != -ETIMEDOUT && rb->s->ep[i].err != -EHOSTUNREACH)))
 			return 1;
 		n_silent += rb->s->ep[i].err == -ETIMEDOUT;
@@ -272,6 +272,14 @@ void ibcc_readback_new_keys(struct ibcc_settings *s)
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->ep[i].silences >= SILENCES)
 			s->ep[i].silences = SILENCES - 1;
+}
+
+/* What was read decides, as long as nobody knows of anything else against an endport. */
+static void judge(const struct ibcc_readback *rb)
+{
+	for (uint32_t i = 0; i < rb->s->n; i++)
+		if (!rb->which || rb->which[i])
+			ibcc_endport_judge(&rb->s->ep[i], IBCC_CC_SUPPORTED);
 }
 
 /* Takes the settings over and replaces *s by them, or leaves *s alone. */
@@ -306,6 +314,7 @@ static int run(struct ibcc_readback *rb, struct ibcc_settings *fresh, struct ibc
 		ibcc_settings_fini(fresh);
 		return rc;
 	}
+	judge(rb);
 	if (rb->which)
 		keep_known(fresh, s);
 	ibcc_settings_fini(s);

@@ -101,8 +101,8 @@ static void take_setting(struct ibcc_readback *rb, const struct ibcc_mad_op *op,
 		if (op->err < 0)
 			return;
 		ibcc_cc_key_info_unpack(op->mad, &key);
-		if (key.CC_Key && key.CC_Key != rb->cc_key && cc->support == IBCC_CC_SUPPORTED)
-			cc->support = IBCC_CC_KEY_REFUSED;
+		if (key.CC_Key && key.CC_Key != rb->cc_key && cc->answer == IBCC_CC_ANSWERED)
+			cc->answer = IBCC_CC_READ_ONLY;
 		return;
 	case IBCC_CC_ATTR_SW_PORT_SETTING:
 		/* Optional, and how a block beyond the end answers. */
@@ -171,7 +171,7 @@ int ibcc_readback_settings(struct ibcc_readback *rb)
 
 	ibcc_batch_clear(&rb->batch);
 	for (uint32_t i = 0; i < rb->n && rc == 0; i++) {
-		if (ibcc_readback_cc(rb, &rb->r[i])->support == IBCC_CC_SUPPORTED)
+		if (ibcc_readback_cc(rb, &rb->r[i])->answer == IBCC_CC_ANSWERED)
 			rc = add_settings(rb, i);
 	}
 	if (rc == 0)

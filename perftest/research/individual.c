@@ -32,7 +32,8 @@ static int blank(const struct ibcc_scenario *s, struct ibcc_settings *out)
 		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[i]].node];
 		struct ibcc_endport_cc *ep = &out->ep[i];
 
-		ep->support = IBCC_CC_SUPPORTED;
+		ep->answer = IBCC_CC_ANSWERED;
+		ibcc_endport_judge(ep, IBCC_CC_SUPPORTED);
 		ep->sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 		ep->ca.Control_Map = UINT16_MAX;
 		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node)) {

@@ -26,8 +26,10 @@ static int setup(void **state)
 
 	r.t = fabric_lustre();
 	assert_int_equal(ibcc_settings_init(&r.s, r.t), 0);
-	for (uint32_t i = 0; i < r.s.n; i++)
-		r.s.ep[i].support = IBCC_CC_SUPPORTED;
+	for (uint32_t i = 0; i < r.s.n; i++) {
+		r.s.ep[i].answer = IBCC_CC_ANSWERED;
+		ibcc_endport_judge(&r.s.ep[i], IBCC_CC_SUPPORTED);
+	}
 	r.endport = r.t->port[fabric_port(r.t, LUSTRE_SRC1, 1)].endport;
 	r.ca = &r.s.ep[r.endport];
 	r.sw = &r.s.ep[r.t->port[fabric_port(r.t, LUSTRE_SW2, 0)].endport];
@@ -87,7 +89,7 @@ static void test_min(void **state)
 	r->ca->cct.entry[31] = ibcc_cct_entry(3, 1); /* 8 / 9 */
 	assert_bound(r, IBCC_THROTTLE_MIN, LINK * 8 / 9);
 	/* What is not known, or is no channel adapter, has no bound. */
-	r->ca->support = IBCC_CC_UNKNOWN;
+	r->ca->answer = IBCC_CC_NO_ANSWER;
 	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
 	r->sw->ca = r->ca->ca;
 	r->sw->cct = r->ca->cct;
@@ -245,9 +247,11 @@ static void test_excess(void **state)
 	meant.ep[r->t->port[fabric_port(r->t, LUSTRE_SRC2, 1)].endport].cct = r->ca->cct;
 	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).meant_mbps - LINK) < 1e-6);
 	/* Without marks nobody is held back, and of whom nothing is known nothing is said. */
-	r->ca->support = IBCC_CC_UNKNOWN;
+	r->ca->answer = IBCC_CC_NO_ANSWER;
 	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
-	r->ca->support = IBCC_CC_BARRED;
+	/* That nothing may be written to it does not make it faster. */
+	r->ca->answer = IBCC_CC_ANSWERED;
+	ibcc_endport_judge(r->ca, IBCC_CC_FOREIGN);
 	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 1);
 	r->sw->sw.Threshold = 0;
 	x = ibcc_throttle_compare(r->t, &r->s, &meant);

@@ -209,12 +209,12 @@ static void test_on_off(void **state)
 
 	assert_int_equal(ibcc_settings_init(&s, x.f.topo), 0);
 	for (uint32_t i = 0; i < s.n; i++)
-		s.ep[i].support = IBCC_CC_SUPPORTED;
-	ibcc_vendor_bar(&x.v, &s);
+		ibcc_endport_judge(&s.ep[i], ibcc_vendor_block(&x.v, i));
+	/* None has answered class 0x21 as yet. */
 	for (uint32_t i = 0; i < x.f.topo->n_nodes; i++)
 		assert_int_equal(s.ep[agents_endport(&x.f, i)].support,
-				 i == LUSTRE_SW2 || i == LUSTRE_SRC2 ? IBCC_CC_BARRED
-								     : IBCC_CC_SUPPORTED);
+				 i == LUSTRE_SW2 || i == LUSTRE_SRC2 ? IBCC_CC_VENDOR_ON
+								     : IBCC_CC_UNKNOWN);
 	ibcc_settings_fini(&s);
 	close_fixture(&x);
 }
