@@ -28,7 +28,7 @@ struct ibcc_apply_options {
 
 /* Whole nodes are left out, SKIPPED with this error at the change in question: -ERANGE, a change is
  * beyond the bounds (CCTI_Min is also held against the table of the node where the plan has none);
- * -EBUSY, the node has had its Sets for now (those that put something back are not counted);
+ * -EDQUOT, the node has had its Sets for now (those that put something back are not counted);
  * -EOPNOTSUPP, a key for a node that does not answer CongestionInfo: it may be read by somebody
  * else's program; -EPERM, it says that NVIDIA's own congestion control is on there (asked where
  * change:ask_vendor).

@@ -438,7 +438,7 @@ static int leave_out_what_must_not(struct apply *a)
 		for (uint32_t i = g->first; i < g->end; i++)
 			bad |= err[a->order[i]] != 0;
 		if (!bad && !may_have(a, g)) {
-			err[a->order[g->first]] = -EBUSY;
+			err[a->order[g->first]] = -EDQUOT;
 			bad = true;
 		}
 		if (bad)

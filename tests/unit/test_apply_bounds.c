@@ -198,7 +198,7 @@ static void test_sets_a_minute(void **state)
 	assert_int_equal(apply(&x), 0);
 	want_source(&x, LUSTRE_SRC2, 0);
 	assert_int_equal(apply(&x), -EIO);
-	assert_left_out(&x, 0, -EBUSY, "Sets a minute");
+	assert_left_out(&x, 0, -EDQUOT, "Sets a minute");
 	/* What goes back goes. */
 	x.plan.back = true;
 	assert_int_equal(apply(&x), 0);
