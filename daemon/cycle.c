@@ -61,7 +61,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 		return;
 	forget_decision(c);
 	ibcc_cycle_forget_resume(c);
-	ibcc_inherit_reset(&c->inherit);
+	ibcc_ledger_reset(&c->ledger);
 	ibcc_audit_fini(&c->audit);
 	ibcc_settings_fini(&c->actual);
 	ibcc_vendor_fini(&c->vendor);
@@ -77,7 +77,7 @@ void ibcc_cycle_forget(struct ibcc_cycle *c)
 {
 	ibcc_tuner_reset(c->tuner);
 	ibcc_cycle_forget_resume(c);
-	ibcc_inherit_reset(&c->inherit);
+	ibcc_ledger_reset(&c->ledger);
 	ibcc_rollout_forget(&c->rollout);
 }
 
@@ -150,7 +150,7 @@ int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *
 	c->estimator = estimator;
 	c->tuner = tuner;
 	ibcc_cycle_forget_resume(c);
-	ibcc_inherit_reset(&c->inherit);
+	ibcc_ledger_reset(&c->ledger);
 	c->options.estimator = *e;
 	c->options.tuner = *t;
 	return 0;
@@ -161,48 +161,26 @@ static uint64_t cpu_ns(const struct ibcc_cycle *c)
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
 }
 
-/* With each audit, which finds out what became of changes of which that was not known, and may have
- * put something at nodes again. Without memory for it another time.
- */
-static void look_for_heirs_again(struct ibcc_cycle *c)
-{
-	bool *held = calloc(c->actual.n + 1, sizeof(*held));
-
-	if (held) {
-		ibcc_tuner_held(c->tuner, held);
-		ibcc_inherit_again(&c->inherit, held);
-	}
-	free(held);
-}
-
-/* The tuner's decision. What it does not know of the settings is laid around it. */
+/* The tuner's decision, and what becomes of settings of ours that it does not hold. */
 static int tune(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
-	struct ibcc_state *state = act->state;
 	uint32_t keep_passes = act->within ? UINT32_MAX : c->options.tuner.quiet_passes;
-	struct ibcc_inherit *h = &c->inherit;
-	struct ibcc_settings view = { 0 };
+	const struct ibcc_book *book;
 	int rc = 0;
 
-	if (state && c->audited)
-		look_for_heirs_again(c);
-	if (state)
-		rc = ibcc_inherit_look(h, state, c->topo, &c->actual, why);
-	if (!rc && state)
-		rc = ibcc_cycle_resume(c, state, why);
-	if (!rc && h->n_left)
-		rc = ibcc_inherit_view(h, state, c->topo, &c->actual, &view, why);
+	if (act->state)
+		rc = ibcc_state_book(act->state, &book, why);
+	if (!rc && act->state)
+		rc = ibcc_ledger_look(&c->ledger, book, c->topo, &c->actual);
+	if (!rc && act->state)
+		rc = ibcc_cycle_resume(c, act->state);
 	if (!rc)
-		rc = ibcc_tuner_step(c->tuner, c->topo, &c->proved, h->n_left ? &view : &c->actual,
+		rc = ibcc_tuner_step(c->tuner, c->topo, &c->proved, &c->actual, &c->ledger,
 				     &c->target);
-	ibcc_settings_fini(&view);
-	if (rc || !h->n_left)
-		return rc;
-	if (ibcc_inherit_serves(h, c->topo, &c->actual, &c->proved))
-		h->passes = 0;
-	else
-		h->passes += c->proved.trustworthy;
-	return ibcc_inherit_lay(h, &c->actual, keep_passes, &c->target);
+	if (!rc)
+		rc = ibcc_ledger_lay(&c->ledger, c->topo, &c->actual, &c->proved, keep_passes,
+				     &c->target);
+	return rc;
 }
 
 /* Where packets of some SLs need not go by the forwarding tables: which roots send on others? */
@@ -259,7 +237,6 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 		rc = ibcc_cycle_write_texts(c);
 	if (rc)
 		return rc;
-	ibcc_inherit_planned(&c->inherit, c->topo, &c->plan);
 	c->decided = true;
 	c->decide_ns = cpu_ns(c) - from;
 	if (c->target.suspect)
@@ -334,11 +311,13 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
 	struct ibcc_carry carry = carry_for(c, act, act->action, ibcc_target_summary(&c->target));
-	struct ibcc_plan part;
-	int rc;
+	struct ibcc_plan part = { 0 };
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(act->state, &book, &c->blocked);
 
 	carry.back = true;
-	rc = ibcc_inherit_way_back(act->state, c->topo, &c->actual, &c->plan, &part, &c->blocked);
+	if (!rc)
+		rc = ibcc_ledger_way_back(book, c->topo, &c->actual, &c->plan, &part);
 	if (!rc && part.n) {
 		ibcc_plan_fini(&c->plan);
 		c->plan = part;
@@ -414,12 +393,10 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		c->actual_known = false;
 		return;
 	}
-	if (c->rollout.n_left) { /* what is inherited is looked at again with the next plan */
+	if (c->rollout.n_left)
 		ibcc_cycle_adopt_part(c);
-		return;
-	}
-	adopt_target(c);
-	ibcc_inherit_made(&c->inherit);
+	else
+		adopt_target(c);
 }
 
 /* Makes good what somebody else changed, or a node forgot. */

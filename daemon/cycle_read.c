@@ -9,6 +9,7 @@
 #include <ibcc/trust.h>
 
 #include "daemon/cycle_support.h"
+#include "daemon/state/state.h"
 
 /* What is ours, or as we want it, is read so often: who has lost it, or was given another, is to be
  * back soon.
@@ -101,6 +102,7 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
  */
 static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
+	const struct ibcc_book *book;
 	bool *which;
 	int rc;
 
@@ -109,11 +111,10 @@ static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ib
 	which = calloc(c->topo->n_endports + 1, sizeof(*which));
 	if (!which)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	rc = ibcc_audit_ours(act->state, c->topo, which, why);
+	rc = ibcc_state_book(act->state, &book, why);
 	/* What was there before, and is as it should be, stands in no book. */
-	if (rc >= 0 && act->applier->writes)
-		rc += ibcc_tuner_held(c->tuner, which);
-	if (rc > 0) {
+	if (!rc &&
+	    ibcc_ledger_ours(act->applier->writes ? &c->ledger : NULL, book, c->topo, which)) {
 		set_deadline(c, 1);
 		rc = ibcc_readback_some(c->transport, c->topo, c->options.cc_key, which,
 					&c->actual);

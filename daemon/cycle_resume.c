@@ -29,37 +29,18 @@ void ibcc_cycle_forget_resume(struct ibcc_cycle *c)
 	c->resume_passes = 0;
 }
 
-int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why)
+int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state)
 {
-	struct ibcc_inherit *h = &c->inherit;
-	struct ibcc_settings without = { 0 };
-	bool *ours, *taken;
 	int rc = 0;
 
 	/* What was lost may be back: a repair, or a switch that was away for long. */
-	if (!c->resume_read || (c->audited && h->n_left && !c->resume.n_roots))
+	if (!c->resume_read || (c->audited && c->ledger.n_left && !c->resume.n_roots))
 		rc = read_control(c, state);
 	if (rc || !c->resume.n_roots)
 		return rc;
-	ours = calloc(c->actual.n + 1, sizeof(*ours));
-	taken = calloc(c->actual.n + 1, sizeof(*taken));
-	rc = ours && taken ? ibcc_inherit_view(h, state, c->topo, &c->actual, &without, why)
-			   : -ENOMEM;
-	for (uint32_t i = 0; !rc && i < h->n; i++)
-		ours[i] = h->heir[i] >= IBCC_HEIR_LEFT;
-	/* Another root may have taken a switch or an adapter that they share. */
-	if (!rc)
-		ibcc_tuner_held(c->tuner, ours);
-	if (!rc)
-		rc = ibcc_tuner_resume(c->tuner, c->topo, &c->resume, &c->actual, &without, ours,
-				       taken);
-	if (!rc)
-		ibcc_inherit_take(h, taken);
+	rc = ibcc_tuner_resume(c->tuner, c->topo, &c->resume, &c->actual, &c->ledger, false);
 	if (!rc && ++c->resume_passes >= c->options.tuner.quiet_passes)
 		ibcc_control_fini(&c->resume);
-	ibcc_settings_fini(&without);
-	free(taken);
-	free(ours);
 	return rc;
 }
 

@@ -7,11 +7,11 @@
 
 #include <ibcc/cycle.h>
 
-/* Before a decision, with the inheritance looked at: the tuner takes over roots of the state file
- * whose settings are ours by the books and are read from the fabric. Those whose switch does not
- * answer are tried again in the next passes. Returns 0, -EIO (the books), -ENOMEM.
+/* Before a decision, when the ledger has looked at the book: the tuner takes over roots of the
+ * state file whose settings are ours and were read from the fabric. Those whose switch does not
+ * answer are tried again in the next passes. -ENOMEM.
  */
-int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state, struct ibcc_why *why);
+int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state);
 
 /* The state file is to be asked again. */
 void ibcc_cycle_forget_resume(struct ibcc_cycle *c);

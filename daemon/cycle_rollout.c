@@ -41,12 +41,9 @@ static int plan_back(const struct ibcc_cycle *c, struct ibcc_state *state, uint3
 		const struct ibcc_root_parameters *r = &p->root[k];
 
 		for (uint32_t e = 0; e < c->actual.n; e++) {
-			const struct ibcc_topo_port *at = &c->topo->port[c->topo->endport[e]];
-
 			if (ibcc_topo_switch_endport(c->topo, r->port) == sw &&
 			    (e == sw || r->member[e]) && !is_needed_elsewhere(p, c->topo, port, e))
-				ibcc_book_without(book, c->topo->node[at->node].guid, at->num,
-						  &target.wanted.ep[e]);
+				ibcc_ledger_without(book, c->topo, e, &target.wanted.ep[e]);
 		}
 	}
 	if (!rc)

@@ -65,21 +65,20 @@ static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
 {
 	struct ibcc_cycle *c = &s->cycle;
 	struct ibcc_tuner *tuner = ibcc_tuner_new(&c->options.tuner);
-	bool *taken = calloc(c->actual.n + 1, sizeof(*taken));
-	struct ibcc_settings without = { 0 };
+	struct ibcc_ledger ledger = { 0 };
 	struct ibcc_target target = { 0 };
 	struct ibcc_control roots = { 0 };
-	int rc = tuner && taken ? 0 : -ENOMEM;
+	const struct ibcc_book *book;
+	int rc = tuner ? ibcc_state_book(s->state, &book, why) : -ENOMEM;
 
 	for (uint32_t k = 0; !rc && k < control->n_roots; k++)
 		rc = ibcc_control_add(&roots, &control->root[k]);
-
 	if (!rc)
-		rc = ibcc_inherit_without(s->state, c->topo, &c->actual, &without, why);
+		rc = ibcc_ledger_look(&ledger, book, c->topo, &c->actual);
 	if (!rc) {
 		ibcc_tuner_spare(tuner, c->options.trust_lft ? 0 : c->vendor.loose_sls);
 		ibcc_tuner_bound(tuner, s->applier->bounds.max_delay, s->applier->bounds.max_timer);
-		rc = ibcc_tuner_resume(tuner, c->topo, &roots, &c->actual, &without, NULL, taken);
+		rc = ibcc_tuner_resume(tuner, c->topo, &roots, &c->actual, &ledger, true);
 	}
 	if (!rc && roots.n_roots)
 		rc = ibcc_why_set(why, -ESTALE,
@@ -87,16 +86,15 @@ static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
 				  " of the plan has no congestion control now, or does not answer",
 				  roots.root[0].guid);
 	if (!rc)
-		rc = ibcc_tuner_lay(tuner, c->topo, &c->actual, &target);
+		rc = ibcc_tuner_lay(tuner, c->topo, &c->actual, &ledger, &target);
 	if (!rc)
 		rc = ibcc_planner_run(c->topo, &c->actual, &target, plan);
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "no memory");
 	ibcc_target_fini(&target);
-	ibcc_settings_fini(&without);
+	ibcc_ledger_reset(&ledger);
 	ibcc_control_fini(&roots);
 	ibcc_tuner_free(tuner);
-	free(taken);
 	return rc;
 }
 

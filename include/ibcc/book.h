@@ -51,6 +51,9 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
 					     const struct ibcc_book_entry *like);
 
+/* The index behind the entries of the endport that entry `i` is of. */
+uint32_t ibcc_book_end(const struct ibcc_book *b, uint32_t i);
+
 /* Is there an entry for a change's attribute? */
 bool ibcc_book_has(const struct ibcc_book *b, const struct ibcc_change *c);
 

@@ -16,7 +16,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/control.h>
 #include <ibcc/gate.h>
-#include <ibcc/inherit.h>
+#include <ibcc/ledger.h>
 #include <ibcc/picture.h>
 #include <ibcc/plan.h>
 #include <ibcc/rollout.h>
@@ -80,7 +80,7 @@ struct ibcc_cycle {
 	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
 	bool read;                          /* settings were read in this turn, all or ours */
 	uint32_t n_unread;                  /* ports without a reading in the turn before */
-	struct ibcc_inherit inherit;        /* what the tuner does not know that it is ours */
+	struct ibcc_ledger ledger;          /* whose the settings of each endport are */
 	struct ibcc_control resume;         /* roots of an earlier tuner, to be taken over; */
 	bool resume_read;                   /* they have been read from the state file */
 	uint16_t resume_passes;             /* ... and so many passes have tried */

@@ -72,26 +72,26 @@ struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uin
 int ibcc_target_explain(const struct ibcc_target *target, const struct ibcc_topo *t,
 			uint32_t endport, uint16_t attr_id, char *buf, size_t len);
 
-/* What endports had before they got settings of ours for the first time. */
+/* Limits of what is laid over a fabric. */
 struct ibcc_laying {
-	struct ibcc_settings baseline;
-	bool *touched;       /* by endport: has a baseline, which it is to have again in the end */
 	uint16_t spared_sls; /* of adapters: they keep what they have */
 	/* What no table and no timer goes beyond, see struct ibcc_bounds. */
 	uint32_t max_delay;
 	uint16_t max_timer;
 };
-
-/* -ENOMEM. ibcc_laying_fini() accepts one of zeros. */
-int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t);
-void ibcc_laying_fini(struct ibcc_laying *l);
+#define IBCC_LAYING_UNLIMITED                                                                      \
+	{                                                                                          \
+		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX                            \
+	}
 
 /* Lays parameters over the actual settings: a node that lost its settings gets them again, and one
- * that is not ours keeps what it has. *out is initialised by the call; its summary is empty.
- * -ENOMEM.
+ * that is not ours keeps what it has. What a root needs is laid over the base that the ledger has
+ * of an endport, and the ledger (of the topology) holds it until it has that base again. *out is
+ * initialised by the call; its summary is empty. -ENOMEM.
  */
-int ibcc_laying_run(struct ibcc_laying *l, const struct ibcc_topo *t,
+struct ibcc_ledger; /* <ibcc/ledger.h> */
+int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
-		    struct ibcc_target *out);
+		    struct ibcc_ledger *ledger, struct ibcc_target *out);
 
 #endif

@@ -40,6 +40,9 @@ void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 
 struct ibcc_tuner; /* state between steps */
 
+/* <ibcc/ledger.h>: where it is one of another fabric, the calls below begin it anew. */
+struct ibcc_ledger;
+
 /* NULL without memory. */
 struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p);
 void ibcc_tuner_free(struct ibcc_tuner *t);
@@ -47,15 +50,10 @@ void ibcc_tuner_free(struct ibcc_tuner *t);
 /* One decision. *out is initialised by the call, freed by ibcc_target_fini(). -ENOMEM. */
 int ibcc_tuner_step(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
 		    const struct ibcc_picture *p, const struct ibcc_settings *actual,
-		    struct ibcc_target *out);
+		    struct ibcc_ledger *ledger, struct ibcc_target *out);
 
 /* What the last step decided; the tuner's until the next. */
 const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tuner);
-
-/* Sets which[endport] for those that the last step wants settings for, whoever made them, or has to
- * give back what they had before. Returns how many were not set.
- */
-int ibcc_tuner_held(const struct ibcc_tuner *tuner, bool *which);
 
 /* From the next step on adapters keep what they have for these SLs. */
 void ibcc_tuner_spare(struct ibcc_tuner *tuner, uint16_t sls);
@@ -87,22 +85,22 @@ bool ibcc_tuner_is_settled(const struct ibcc_tuner *tuner);
 int ibcc_tuner_save(const struct ibcc_tuner *tuner, const struct ibcc_topo *t,
 		    struct ibcc_control *out);
 
-/* Takes roots over from *c as if this tuner had decided about them itself. `without` has the
- * settings that endports would have without us, which they get in the end. With `ours` (by
- * endport) a root is taken only if its switch port marks by settings of ours, and one of its
- * members has settings of ours; NULL takes all. Roots whose switch has not been read are left in
- * *c, all others are removed from it. `taken` (by endport) is set where settings are this tuner's
- * from now on. -ENOMEM.
+/* Takes roots over from *c as if this tuner had decided about them itself; the ledger, which has
+ * looked at the book, holds their endports then. Without `all` a root is taken only if its switch
+ * port marks by settings of ours, and one of its members has settings of ours. Roots whose switch
+ * has not been read are left in *c, all others are removed from it. -ENOMEM.
  */
 int ibcc_tuner_resume(struct ibcc_tuner *tuner, const struct ibcc_topo *t, struct ibcc_control *c,
-		      const struct ibcc_settings *actual, const struct ibcc_settings *without,
-		      const bool *ours, bool *taken);
+		      const struct ibcc_settings *actual, struct ibcc_ledger *ledger, bool all);
 
 /* Settings as the roots need them now, without a decision. *out as by ibcc_tuner_step(). */
 int ibcc_tuner_lay(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
-		   const struct ibcc_settings *actual, struct ibcc_target *out);
+		   const struct ibcc_settings *actual, struct ibcc_ledger *ledger,
+		   struct ibcc_target *out);
 
-/* Forgets all state about the fabric: after a new topology or a change of mode. */
+/* Forgets all state about the fabric: after a new topology or a change of mode. The ledger that it
+ * has held endports in is to be reset with it.
+ */
 void ibcc_tuner_reset(struct ibcc_tuner *tuner);
 
 #endif

@@ -165,6 +165,17 @@ void ibcc_book_forget(struct ibcc_book *b, int64_t from)
 	b->n = n;
 }
 
+uint32_t ibcc_book_end(const struct ibcc_book *b, uint32_t i)
+{
+	const struct ibcc_book_entry *e = b->entry[i];
+
+	for (i++;
+	     i < b->n && b->entry[i]->node_guid == e->node_guid && b->entry[i]->port == e->port;
+	     i++)
+		;
+	return i;
+}
+
 /* Entries of one attribute of one endport from `i` on: blocks of a table. */
 static uint32_t end_of(const struct ibcc_book *b, uint32_t i)
 {

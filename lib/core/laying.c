@@ -9,29 +9,12 @@
 
 #include <ibcc/grow.h>
 #include <ibcc/law.h>
+#include <ibcc/ledger.h>
 #include <ibcc/link.h>
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
 #define NEAR_PERCENT   5u /* what the law leaves open */
-
-int ibcc_laying_init(struct ibcc_laying *l, const struct ibcc_topo *t)
-{
-	*l = (struct ibcc_laying){ .max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX };
-	l->touched = calloc(t->n_endports ? t->n_endports : 1, sizeof(*l->touched));
-	if (!l->touched || ibcc_settings_init(&l->baseline, t)) {
-		ibcc_laying_fini(l);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-void ibcc_laying_fini(struct ibcc_laying *l)
-{
-	ibcc_settings_fini(&l->baseline);
-	free(l->touched);
-	*l = (struct ibcc_laying){ 0 };
-}
 
 void ibcc_target_fini(struct ibcc_target *t)
 {
@@ -84,10 +67,11 @@ struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uin
 
 /* One run. */
 struct job {
-	struct ibcc_laying *l;
+	const struct ibcc_laying *l;
 	const struct ibcc_topo *t;
 	const struct ibcc_parameters *p;
 	const struct ibcc_settings *actual;
+	struct ibcc_ledger *ledger;
 	struct ibcc_target *out;
 };
 
@@ -177,7 +161,7 @@ static int lay_switch(const struct job *j, uint32_t i)
 	unsigned int differs;
 	int ret = 0;
 
-	restore(&j->l->baseline.ep[i], ep);
+	restore(&j->ledger->base.ep[i], ep);
 	ibcc_parameters_each (o, j->p)
 		if (ibcc_topo_switch_endport(j->t, o->port) == i) {
 			mark_at(j->t, o, ep);
@@ -270,7 +254,7 @@ static bool sl_is_near(const struct job *j, uint32_t i, unsigned int sl,
 		       const struct ibcc_law_out *law)
 {
 	const struct ibcc_cc_ca_entry *a = &j->actual->ep[i].ca.sl[sl];
-	const struct ibcc_cc_ca_entry *b = &j->l->baseline.ep[i].ca.sl[sl];
+	const struct ibcc_cc_ca_entry *b = &j->ledger->base.ep[i].ca.sl[sl];
 
 	if (is_spared(j, sl))
 		return a->CCTI_Timer == b->CCTI_Timer && a->CCTI_Increase == b->CCTI_Increase &&
@@ -326,7 +310,7 @@ static int lay_ca(const struct job *j, uint32_t i)
 	unsigned int differs;
 	int ret = 0;
 
-	restore(&j->l->baseline.ep[i], ep);
+	restore(&j->ledger->base.ep[i], ep);
 	if (r && !learns && own_values(j, i, entries, r, &from, &law))
 		r = NULL;
 	if (r && (learns || near_enough(j, i, &law, entries))) {
@@ -363,23 +347,22 @@ static int lay(const struct job *j, uint32_t i)
 			j->out->without[j->out->n_without++] = i;
 		return 0;
 	}
-	/* What it has before it gets settings of ours for the first time is its baseline. */
-	if (wanted && !j->l->touched[i])
-		ret = ibcc_endport_cc_copy(&j->l->baseline.ep[i], &j->actual->ep[i]);
-	if (ret || (!wanted && !j->l->touched[i]))
+	if (wanted)
+		ret = ibcc_ledger_hold(j->ledger, i, &j->actual->ep[i]);
+	if (ret || !ibcc_ledger_is_held(j->ledger, i))
 		return ret;
 	ret = ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[i]].node) ? lay_switch(j, i)
 									   : lay_ca(j, i);
-	/* Nobody needs it any more, and it has its baseline again. */
-	j->l->touched[i] = wanted || j->out->n_reasons > n_reasons;
+	if (!wanted && j->out->n_reasons == n_reasons)
+		ibcc_ledger_release(j->ledger, i);
 	return ret;
 }
 
-int ibcc_laying_run(struct ibcc_laying *l, const struct ibcc_topo *t,
+int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
-		    struct ibcc_target *out)
+		    struct ibcc_ledger *ledger, struct ibcc_target *out)
 {
-	const struct job j = { l, t, p, actual, out };
+	const struct job j = { l, t, p, actual, ledger, out };
 	int ret;
 
 	*out = (struct ibcc_target){ 0 };

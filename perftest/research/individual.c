@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include <ibcc/law.h>
+#include <ibcc/ledger.h>
 #include <ibcc/target.h>
 #include <ibcc/twin.h>
 
@@ -81,27 +82,28 @@ int ibcc_individual_settings(const struct ibcc_scenario *s, const struct ibcc_tr
 			     const struct ibcc_individual *v, struct ibcc_settings *out)
 {
 	struct ibcc_parameters p = { .n_endports = s->topo->n_endports };
-	struct ibcc_laying laying = { 0 };
+	const struct ibcc_laying laying = IBCC_LAYING_UNLIMITED;
+	struct ibcc_ledger ledger = { 0 };
 	struct ibcc_settings actual;
 	struct ibcc_target target = { .n_reasons = 0 };
 	int rc = blank(s, &actual);
 
 	if (rc)
 		return rc;
-	rc = ibcc_laying_init(&laying, s->topo);
+	rc = ibcc_ledger_fit(&ledger, s->topo);
 	for (uint32_t i = 0; i < truth->n_roots && i < IBCC_ROOTS_MAX && !rc; i++)
 		if (truth->root[i].n_pairs)
 			rc = add_root(&p, s, &truth->root[i], v);
 	if (!rc) {
 		ibcc_parameters_group(&p, s->topo);
-		rc = ibcc_laying_run(&laying, s->topo, &p, &actual, &target);
+		rc = ibcc_laying_run(&laying, s->topo, &p, &actual, &ledger, &target);
 	}
 	if (!rc) {
 		*out = target.wanted;
 		target.wanted = (struct ibcc_settings){ 0 };
 		ibcc_target_fini(&target);
 	}
-	ibcc_laying_fini(&laying);
+	ibcc_ledger_reset(&ledger);
 	ibcc_parameters_fini(&p);
 	ibcc_settings_fini(&actual);
 	return rc;

@@ -166,7 +166,7 @@ static void test_trial(void **state)
 	json_decref(out);
 	assert_true(ibcc_service_writes(s));
 	passes(&l, s, 30);
-	assert_true(s->cycle.inherit.n_left == 0);
+	assert_true(s->cycle.ledger.n_left == 0);
 	assert_int_equal(s->cycle.audit.drift.n, 0);
 	ibcc_settings_fini(&before);
 	ibcc_settings_fini(&tried);

@@ -85,8 +85,9 @@ static inline void passes(struct fixture *f, unsigned int n, struct ibcc_state *
 		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
 						    ibcc_tuner_parameters(c->tuner), &c->picture),
 				 0);
-		assert_int_equal(
-			ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual, &c->target), 0);
+		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual,
+						 &c->ledger, &c->target),
+				 0);
 		assert_int_equal(ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan), 0);
 		c->snapshot = f->tr.s; /* borrowed */
 		assert_int_equal(ibcc_predictor_look(f->p, c, state), 0);

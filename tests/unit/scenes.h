@@ -147,7 +147,7 @@ static inline void start_anew(struct fixture *f)
 	settings_for(&none, f->t);
 	take(f, &none);
 	ibcc_settings_fini(&none);
-	ibcc_tuner_reset(f->tn);
+	forget(f);
 	f->s.pic.n_roots = f->s.pic.n_known = 0;
 	f->n_changed = 0;
 }
@@ -155,6 +155,7 @@ static inline void start_anew(struct fixture *f)
 /* A tuner with the parameters as they are now. */
 static inline void retune(struct fixture *f)
 {
+	forget(f);
 	ibcc_tuner_free(f->tn);
 	f->tn = ibcc_tuner_new(&f->p);
 	assert_non_null(f->tn);

@@ -33,7 +33,7 @@ static void test_sources_send_elsewhere(void **state)
 							     "no change");
 		/* Who does not wait is not held up, whatever it sends. */
 		r->source[0].role = r->source[1].role = IBCC_ROLE_NEAR;
-		ibcc_tuner_reset(f->tn);
+		forget(f);
 		pass(f);
 		assert_null(at(f, r->port));
 		start_anew(f);
@@ -458,7 +458,9 @@ static void test_other_topology(void **state)
 	g = other;
 	ibcc_tuner_free(g->tn);
 	g->tn = f->tn;
+	g->ledger = f->ledger;
 	f->tn = NULL;
+	f->ledger = (struct ibcc_ledger){ 0 };
 	steps(g, 3);
 	assert_int_equal(g->n_changed, 0);
 	assert_int_equal(ibcc_tuner_parameters(g->tn)->n_roots, 0);

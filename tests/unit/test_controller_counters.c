@@ -161,7 +161,7 @@ static void test_adopts(void **state)
 	struct fixture *f = *state;
 
 	under_control(f);
-	ibcc_tuner_reset(f->tn);
+	forget(f);
 	steps(f, 100);
 	assert_int_equal(f->n_changed, 0);
 }

@@ -5,14 +5,15 @@
 struct laid {
 	struct two h;
 	struct ibcc_laying l;
+	struct ibcc_ledger ledger;
 	struct ibcc_target target;
 };
 
 static void begin(struct fixture *f, struct laid *x)
 {
-	*x = (struct laid){ 0 };
+	*x = (struct laid){ .l = IBCC_LAYING_UNLIMITED };
 	two_roots(f, &x->h);
-	assert_int_equal(ibcc_laying_init(&x->l, f->t), 0);
+	assert_int_equal(ibcc_ledger_fit(&x->ledger, f->t), 0);
 }
 
 /* Returns how many attributes are to change; they are on the fabric then. */
@@ -20,7 +21,8 @@ static uint32_t lay(struct fixture *f, struct laid *x)
 {
 	ibcc_target_fini(&x->target);
 	ibcc_parameters_group(&x->h.p, f->t);
-	assert_int_equal(ibcc_laying_run(&x->l, f->t, &x->h.p, &f->actual, &x->target), 0);
+	assert_int_equal(ibcc_laying_run(&x->l, f->t, &x->h.p, &f->actual, &x->ledger, &x->target),
+			 0);
 	take(f, &x->target.wanted);
 	return x->target.n_reasons;
 }
@@ -28,7 +30,7 @@ static uint32_t lay(struct fixture *f, struct laid *x)
 static void end(struct laid *x)
 {
 	ibcc_target_fini(&x->target);
-	ibcc_laying_fini(&x->l);
+	ibcc_ledger_reset(&x->ledger);
 	ibcc_parameters_fini(&x->h.p);
 }
 

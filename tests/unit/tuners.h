@@ -11,6 +11,7 @@
 
 #include "traffic.h"
 
+#include <ibcc/ledger.h>
 #include <ibcc/plan.h>
 #include <ibcc/tuner.h>
 
@@ -32,6 +33,7 @@ struct fixture {
 	struct ibcc_settings actual;
 	struct ibcc_tuner_params p;
 	struct ibcc_tuner *tn;
+	struct ibcc_ledger ledger; /* the tuner's */
 	bool apply;                /* what is wanted is on the fabric in the next pass, ... */
 	bool refuse[ENDPORTS_MAX]; /* ... but for these endports */
 	uint32_t n_changed;        /* steps that changed something */
@@ -109,12 +111,20 @@ static inline int setup_tree(void **state)
 	return setup_for(state, fabric_tree2(4));
 }
 
+/* The tuner forgets all. */
+static inline void forget(struct fixture *f)
+{
+	ibcc_tuner_reset(f->tn);
+	ibcc_ledger_reset(&f->ledger);
+}
+
 static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
 
 	ibcc_target_fini(&f->last);
 	ibcc_tuner_free(f->tn);
+	ibcc_ledger_reset(&f->ledger);
 	ibcc_estimator_free(f->e);
 	ibcc_settings_fini(&f->actual);
 	ibcc_snapshot_fini(&f->tr.s);
@@ -148,7 +158,7 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
 	struct ibcc_plan plan;
 	uint32_t n;
 
-	assert_int_equal(ibcc_tuner_step(f->tn, f->t, pic, &f->actual, &target), 0);
+	assert_int_equal(ibcc_tuner_step(f->tn, f->t, pic, &f->actual, &f->ledger, &target), 0);
 	assert_int_equal(ibcc_planner_run(f->t, &f->actual, &target, &plan), 0);
 	n = plan.n;
 	f->n_changed += n > 0;

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The ledger: whose are the settings of each endport, and what is it to have in the end?
+ *
+ * The book (<ibcc/book.h>) is what the state file knows, by attribute: the value from before our
+ * first write, what we wrote last, and whether that was read back. The ledger is about the endports
+ * of the present topology. It joins the book, what was read, and what the tuner decides on:
+ *
+ *             ibcc_ledger_look(): by the book, something of ours is there
+ *       NONE ------------------------------------------------------------> LEFT
+ *        |   <------------------------------------------------------------  |
+ *        |              it is gone, or another program wrote over it        |
+ *        |                                                                  |
+ *        |  ibcc_ledger_hold(): the base        ibcc_ledger_hold(): the     |
+ *        |  is what it has now                  base is what the book says  |
+ *        |                                                                  |
+ *        +---------------------------> HELD <-------------------------------+
+ *                                       |
+ *                                       v  ibcc_ledger_release(): it has its base again
+ *                                      NONE
+ *
+ * Nobody shows the tuner other settings than those that were read. The tuner holds an endport as
+ * soon as a root wants settings for it; what it lays over the fabric begins at the endport's base.
+ * What an earlier tuner left, before a restart, a new topology or a change of the limits, stays for
+ * a while, since it may be what holds congestion back, and is then put back to its base.
+ */
+#ifndef IBCC_LEDGER_H
+#define IBCC_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/book.h>
+#include <ibcc/picture.h>
+#include <ibcc/plan.h>
+#include <ibcc/settings.h>
+#include <ibcc/target.h>
+#include <ibcc/topo.h>
+
+enum ibcc_ledger_hold {
+	IBCC_LEDGER_NONE, /* nothing of ours, as far as is known */
+	IBCC_LEDGER_LEFT, /* it has settings of ours that the tuner does not hold */
+	IBCC_LEDGER_HELD, /* the tuner decides on it, or has yet to put it back */
+};
+
+/* Zero is a ledger of no topology. */
+struct ibcc_ledger {
+	uint32_t n, n_left;
+	enum ibcc_ledger_hold *hold; /* by endport; owned */
+	struct ibcc_settings base;   /* of LEFT and HELD: what they have without us */
+	/* Passes in a row in which no root needed what is LEFT, and counters were good enough to
+	 * tell.
+	 */
+	uint32_t passes;
+};
+
+/* Forgets all: the tuner has forgotten what it held. */
+void ibcc_ledger_reset(struct ibcc_ledger *l);
+
+/* Makes it one of a topology with this many endports, or begins it anew. -ENOMEM. */
+int ibcc_ledger_fit(struct ibcc_ledger *l, const struct ibcc_topo *t);
+
+/* Finds out what is LEFT, by the book and by the settings as read. Endports that are HELD, or may
+ * not be written now, stay what they were. -ENOMEM.
+ */
+int ibcc_ledger_look(struct ibcc_ledger *l, const struct ibcc_book *b, const struct ibcc_topo *t,
+		     const struct ibcc_settings *actual);
+
+/* The tuner wants settings for an endport: it is HELD, and its base is known from then on. -ENOMEM.
+ */
+int ibcc_ledger_hold(struct ibcc_ledger *l, uint32_t endport, const struct ibcc_endport_cc *actual);
+/* The tuner wants none any more, and the endport has its base. */
+void ibcc_ledger_release(struct ibcc_ledger *l, uint32_t endport);
+
+static inline bool ibcc_ledger_is_held(const struct ibcc_ledger *l, uint32_t endport)
+{
+	return endport < l->n && l->hold[endport] == IBCC_LEDGER_HELD;
+}
+
+/* Has it settings that the tuner holds, or that were left? */
+static inline bool ibcc_ledger_is_ours(const struct ibcc_ledger *l, uint32_t endport)
+{
+	return endport < l->n && l->hold[endport] != IBCC_LEDGER_NONE;
+}
+
+/* Sets which[endport] for those that have something of ours by the book, or are HELD by the ledger
+ * (may be NULL), whoever made their settings. Returns how many are set.
+ */
+uint32_t ibcc_ledger_ours(const struct ibcc_ledger *l, const struct ibcc_book *b,
+			  const struct ibcc_topo *t, bool *which);
+
+/* Completes what the tuner wants, once in each pass: what is LEFT stays for `keep_passes` in which
+ * no root of the picture needs it, then it is put back to its base. Changes get their reasons, the
+ * summary a remark. -ENOMEM.
+ */
+int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
+		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,
+		    uint32_t keep_passes, struct ibcc_target *target);
+
+/* An endport's settings without us: turns those that were read into them. See ibcc_book_without().
+ */
+bool ibcc_ledger_without(const struct ibcc_book *b, const struct ibcc_topo *t, uint32_t endport,
+			 struct ibcc_endport_cc *ep);
+
+/* The part of a plan that only puts endports back to what they have without us. *part is
+ * initialised by the call. -ENOMEM.
+ */
+int ibcc_ledger_way_back(const struct ibcc_book *b, const struct ibcc_topo *t,
+			 const struct ibcc_settings *actual, const struct ibcc_plan *plan,
+			 struct ibcc_plan *part);
+
+#endif
