@@ -422,7 +422,7 @@ static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_w
 	int rc;
 
 	ibcc_audit_fini(&c->audit);
-	rc = ibcc_audit_run(act->state, c->topo, &c->actual, &c->audit, why);
+	rc = ibcc_state_audit(act->state, c->topo, &c->actual, &c->audit, why);
 	c->audited = !rc;
 	return rc;
 }

@@ -317,7 +317,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	if (!rc)
 		rc = ibcc_service_may_write(s, true, why);
 	if (!rc)
-		rc = ibcc_audit_run(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
+		rc = ibcc_state_audit(s->state, s->cycle.topo, &s->cycle.actual, &audit, why);
 	if (rc)
 		return rc;
 	ibcc_audit_text(s->cycle.topo, &audit, &text);

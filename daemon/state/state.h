@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include <ibcc/audit.h>
 #include <ibcc/book.h>
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
@@ -159,6 +160,13 @@ typedef const char *ibcc_state_settle_fn(void *arg, struct ibcc_change *c);
 int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 		      struct ibcc_why *why);
 
+/* Compares settings just read with the book, after it has settled by them what can be settled. *a
+ * is initialised by the call. -ENOMEM.
+ */
+int ibcc_state_audit(struct ibcc_state *s, const struct ibcc_topo *t,
+		     const struct ibcc_settings *actual, struct ibcc_audit *a,
+		     struct ibcc_why *why);
+
 /* The newest transaction on trial, pending or not. -EIO: it cannot be known. */
 int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t);
 
@@ -167,12 +175,6 @@ int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t);
  */
 int ibcc_state_trial_end(struct ibcc_state *s, int64_t txn, const char *outcome, const char *who,
 			 struct ibcc_why *why);
-
-/* What should be on the fabric because of us, as new data, by endport and in the order in which a
- * node wants it; old data are those from before our first change. Nothing that was taken back
- * altogether, and nothing of which the last change is not certain. -ENOMEM.
- */
-int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why);
 
 /* All that is ours, by attribute, as far as it is known: the state's, until it is changed. -ENOMEM.
  */

@@ -107,3 +107,42 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	return rc;
 }
+
+/* What is held against the state file. */
+struct look {
+	const struct ibcc_topo *t;
+	const struct ibcc_settings *actual;
+	struct ibcc_audit *a;
+};
+
+static const char *settle(void *arg, struct ibcc_change *c)
+{
+	const struct look *x = arg;
+
+	switch (ibcc_audit_look(x->t, x->actual, c)) {
+	case IBCC_AUDIT_NOTHING: break;
+	case IBCC_AUDIT_NEW: x->a->n_made++; return "verified";
+	case IBCC_AUDIT_OLD: x->a->n_unmade++; return "unmade";
+	case IBCC_AUDIT_OTHER: x->a->n_other++; return "differs";
+	}
+	return NULL;
+}
+
+int ibcc_state_audit(struct ibcc_state *s, const struct ibcc_topo *t,
+		     const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why)
+{
+	struct look x = { t, actual, a };
+	const struct ibcc_book *book;
+	int rc;
+
+	*a = (struct ibcc_audit){ 0 };
+	rc = ibcc_state_settle(s, settle, &x, why);
+	/* What cannot be settled now will be another time. */
+	if (!rc || rc == -EIO)
+		rc = ibcc_state_book(s, &book, why);
+	if (!rc && ibcc_audit_run(book, t, actual, a))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	if (rc)
+		ibcc_audit_fini(a);
+	return rc;
+}

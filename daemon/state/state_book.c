@@ -324,13 +324,3 @@ int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct 
 	*book = &s->book;
 	return rc == -ENOMEM ? failed(s, rc, why) : 0;
 }
-
-int ibcc_state_expected(struct ibcc_state *s, struct ibcc_plan *plan, struct ibcc_why *why)
-{
-	const struct ibcc_book *book;
-	int rc = ibcc_state_book(s, &book, why);
-
-	if (!rc && ibcc_book_expected(book, plan))
-		rc = ibcc_why_set(why, -ENOMEM, "no memory");
-	return rc;
-}

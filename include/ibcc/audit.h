@@ -8,13 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/book.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/throttle.h>
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
-struct ibcc_state; /* the state file */
+/* What the fabric says about a change that was written down. */
+enum ibcc_audit_finding {
+	IBCC_AUDIT_NOTHING, /* the node is gone, or did not answer */
+	IBCC_AUDIT_NEW,     /* the change was made */
+	IBCC_AUDIT_OLD,     /* it was not */
+	IBCC_AUDIT_OTHER,   /* there is neither the old value nor the new one */
+};
 
 struct ibcc_audit {
 	/* Changes of which nobody knew whether they were made, as they were found: */
@@ -33,17 +40,15 @@ struct ibcc_audit {
 	struct ibcc_throttle_excess excess;
 };
 
-/* Compares settings just read with the state file, and settles there what can be settled. *a is
- * initialised by the call. Nodes that are gone, or did not answer, are left for another time.
- * -ENOMEM.
+/* Looks a change up in the settings that were just read; the node's LID of now goes into it. */
+enum ibcc_audit_finding ibcc_audit_look(const struct ibcc_topo *t,
+					const struct ibcc_settings *actual, struct ibcc_change *c);
+
+/* Compares settings just read with the book. *a has no more than the counts of changes that were
+ * settled before. Nodes that are gone, or did not answer, are left for another time. -ENOMEM.
  */
-int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
-		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why);
-/* Sets which[endport] for those that have something of ours, by the books, out of t's endports.
- * Returns how many, or -EIO, -ENOMEM with a sentence.
- */
-int ibcc_audit_ours(struct ibcc_state *s, const struct ibcc_topo *t, bool *which,
-		    struct ibcc_why *why);
+int ibcc_audit_run(const struct ibcc_book *b, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_audit *a);
 void ibcc_audit_fini(struct ibcc_audit *a);
 
 /* Settings of unknown origin in a sentence; empty if there are none. */

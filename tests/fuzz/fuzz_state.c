@@ -108,6 +108,7 @@ static void look_at(const struct ibcc_plan *p)
 static void use(struct ibcc_state *s)
 {
 	struct ibcc_state_sample sample = { .at_s = 1000 };
+	const struct ibcc_book *book;
 	struct ibcc_plan p = { 0 };
 	struct ibcc_trial t;
 	struct ibcc_why why;
@@ -120,7 +121,7 @@ static void use(struct ibcc_state *s)
 	ibcc_plan_fini(&p);
 	ibcc_state_settle(s, settle, &n, &why);
 	ibcc_state_check(s, &why);
-	if (!ibcc_state_expected(s, &p, &why))
+	if (!ibcc_state_book(s, &book, &why) && !ibcc_book_expected(book, &p))
 		look_at(&p);
 	ibcc_plan_fini(&p);
 	json_decref(ibcc_state_history(s, 5, &err));

@@ -54,7 +54,7 @@ static void audit(struct fixture *x)
 {
 	assert_int_equal(ibcc_readback_run(x->tr, x->f.topo, 0, &x->actual), 0);
 	ibcc_audit_fini(&x->a);
-	assert_int_equal(ibcc_audit_run(x->s, x->f.topo, &x->actual, &x->a, NULL), 0);
+	assert_int_equal(ibcc_state_audit(x->s, x->f.topo, &x->actual, &x->a, NULL), 0);
 }
 
 /* The plan that gives a source a table and a timer, and a switch a threshold. */

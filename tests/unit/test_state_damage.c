@@ -61,6 +61,7 @@ static void assert_damage(struct ibcc_state *s, int64_t from, uint32_t n, const 
 static void test_named(void **state)
 {
 	struct ibcc_state *s = fresh();
+	const struct ibcc_book *book;
 	struct ibcc_plan p = { 0 };
 	struct ibcc_damage d = { 0 };
 	struct ibcc_why why = { "" };
@@ -84,7 +85,8 @@ static void test_named(void **state)
 			       "SwitchCongestionSetting of transaction 1: it does not "
 			       "match its checksum"));
 	/* Nothing is expected there, and nothing new is begun until it is off. */
-	assert_int_equal(ibcc_state_expected(s, &p, NULL), 0);
+	assert_int_equal(ibcc_state_book(s, &book, NULL), 0);
+	assert_int_equal(ibcc_book_expected(book, &p), 0);
 	assert_int_equal(p.n, 1);
 	ibcc_plan_fini(&p);
 	assert_int_equal(ibcc_state_check(s, &why), -EIO);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The book against the fabric. */
 #include <ibcc/audit.h>
 
 #include <errno.h>
@@ -7,18 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/state/state.h"
-
-/* What the fabric says about a stored change. */
-enum finding {
-	FOUND_NOTHING, /* the node is gone or did not answer */
-	FOUND_NEW,
-	FOUND_OLD,
-	FOUND_OTHER,
-};
+#include <ibcc/ledger.h>
 
 struct audit {
-	struct ibcc_state *s;
 	const struct ibcc_topo *t;
 	const struct ibcc_settings *actual;
 	struct ibcc_audit *a;
@@ -50,33 +42,29 @@ static bool is_unused_block(const struct ibcc_change *c, const uint8_t *got)
 }
 
 /* Looks a change up on the fabric; the node's data go to `got`, its LID into the change. */
-static enum finding look(const struct audit *x, struct ibcc_change *c, uint8_t *got, bool *by_block)
+static enum ibcc_audit_finding look(const struct audit *x, struct ibcc_change *c, uint8_t *got,
+				    bool *by_block)
 {
 	const struct ibcc_endport_cc *ep = find(x, c, &c->lid);
 
 	if (!ep || !ibcc_settings_pack(ep, c->attr_id, c->attr_mod, got))
-		return FOUND_NOTHING;
+		return IBCC_AUDIT_NOTHING;
 	*by_block = ep->by_block;
 	if (ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->new_data))
-		return FOUND_NEW;
+		return IBCC_AUDIT_NEW;
 	if (ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->old_data) || is_unused_block(c, got))
-		return FOUND_OLD;
-	return FOUND_OTHER;
+		return IBCC_AUDIT_OLD;
+	return IBCC_AUDIT_OTHER;
 }
 
-static const char *settle(void *arg, struct ibcc_change *c)
+enum ibcc_audit_finding ibcc_audit_look(const struct ibcc_topo *t,
+					const struct ibcc_settings *actual, struct ibcc_change *c)
 {
-	struct audit *x = arg;
+	const struct audit x = { .t = t, .actual = actual };
 	uint8_t got[IBCC_CC_DATA_BYTES];
 	bool by_block;
 
-	switch (look(x, c, got, &by_block)) {
-	case FOUND_NOTHING: break;
-	case FOUND_NEW: x->a->n_made++; return "verified";
-	case FOUND_OLD: x->a->n_unmade++; return "unmade";
-	case FOUND_OTHER: x->a->n_other++; return "differs";
-	}
-	return NULL;
+	return look(&x, c, got, &by_block);
 }
 
 static bool same_table(const struct ibcc_change *a, const struct ibcc_change *b)
@@ -104,11 +92,11 @@ static int compare_endport(struct audit *x, struct ibcc_change *c, uint32_t n)
 	int rc = 0;
 
 	for (i = 0; i < n; i++) {
-		enum finding f = look(x, &c[i], got, &by_block);
+		enum ibcc_audit_finding f = look(x, &c[i], got, &by_block);
 
-		if (f == FOUND_NOTHING)
+		if (f == IBCC_AUDIT_NOTHING)
 			return 0;
-		if (f == FOUND_NEW)
+		if (f == IBCC_AUDIT_NEW)
 			continue;
 		found = true;
 		why[c[i].attr_id == IBCC_CC_ATTR_CCT] = &c[i];
@@ -117,7 +105,7 @@ static int compare_endport(struct audit *x, struct ibcc_change *c, uint32_t n)
 		bool with = (why[0] && goes_with(&c[i], why[0], by_block)) ||
 			    (why[1] && goes_with(&c[i], why[1], by_block));
 
-		if (look(x, &c[i], got, &by_block) == FOUND_NEW && !with)
+		if (look(x, &c[i], got, &by_block) == IBCC_AUDIT_NEW && !with)
 			continue;
 		memcpy(c[i].old_data, got, sizeof(got));
 		rc = ibcc_plan_append(&x->a->drift, &c[i]);
@@ -155,14 +143,11 @@ static int find_unknown(struct audit *x, const struct ibcc_book *book)
 	if (ibcc_settings_copy(&rest, x->actual))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < rest.n; i++) {
-		const struct ibcc_topo_port *p = &x->t->port[x->t->endport[i]];
-		uint64_t guid = x->t->node[p->node].guid;
-
 		if (rest.ep[i].support != IBCC_CC_SUPPORTED)
 			continue;
-		ibcc_book_without(book, guid, p->num, &rest.ep[i]);
+		ibcc_ledger_without(book, x->t, i, &rest.ep[i]);
 		if (ibcc_settings_are_on(&rest.ep[i]) && !x->a->n_unknown++)
-			x->a->unknown_guid = guid;
+			x->a->unknown_guid = x->t->node[x->t->port[x->t->endport[i]].node].guid;
 	}
 	ibcc_settings_fini(&rest);
 	return 0;
@@ -187,45 +172,22 @@ static int find_excess(struct audit *x, const struct ibcc_book *book)
 	return 0;
 }
 
-int ibcc_audit_run(struct ibcc_state *s, const struct ibcc_topo *t,
-		   const struct ibcc_settings *actual, struct ibcc_audit *a, struct ibcc_why *why)
+int ibcc_audit_run(const struct ibcc_book *b, const struct ibcc_topo *t,
+		   const struct ibcc_settings *actual, struct ibcc_audit *a)
 {
-	struct audit x = { .s = s, .t = t, .actual = actual, .a = a };
+	struct audit x = { .t = t, .actual = actual, .a = a };
 	struct ibcc_plan expected = { 0 };
-	const struct ibcc_book *book;
-	int rc;
+	int rc = ibcc_book_expected(b, &expected);
 
-	*a = (struct ibcc_audit){ .drift = { .generation = t->generation } };
-	/* What cannot be settled now will be another time. */
-	rc = ibcc_state_settle(s, settle, &x, why);
-	if (!rc || rc == -EIO)
-		rc = ibcc_state_expected(s, &expected, why);
+	a->drift.generation = t->generation;
 	if (!rc)
-		rc = ibcc_state_book(s, &book, why);
-	if (!rc && (find_drift(&x, &expected) || find_unknown(&x, book) || find_excess(&x, book)))
-		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+		rc = find_drift(&x, &expected);
+	if (!rc)
+		rc = find_unknown(&x, b);
+	if (!rc)
+		rc = find_excess(&x, b);
 	ibcc_plan_fini(&expected);
-	if (rc)
-		ibcc_audit_fini(a);
 	return rc;
-}
-
-int ibcc_audit_ours(struct ibcc_state *s, const struct ibcc_topo *t, bool *which,
-		    struct ibcc_why *why)
-{
-	const struct ibcc_book *book;
-	int n = 0, rc = ibcc_state_book(s, &book, why);
-
-	for (uint32_t i = 0; !rc && i < book->n; i++) {
-		const struct ibcc_book_entry *e = book->entry[i];
-		uint32_t endport = ibcc_topo_find_endport(t, e->node_guid, e->port);
-
-		if (endport == IBCC_NONE || which[endport])
-			continue;
-		which[endport] = true;
-		n++;
-	}
-	return rc ? rc : n;
 }
 
 void ibcc_audit_fini(struct ibcc_audit *a)
