@@ -15,7 +15,7 @@ static bool may_be_there(const struct ibcc_change_result *r)
 	case IBCC_OUTCOME_PENDING:
 	case IBCC_OUTCOME_VERIFIED:
 	case IBCC_OUTCOME_DIFFERS: return true;
-	case IBCC_OUTCOME_FAILED: return r->err != -EREMOTEIO;
+	case IBCC_OUTCOME_FAILED: return r->err != IBCC_CHANGE_REFUSED;
 	case IBCC_OUTCOME_SKIPPED:
 	case IBCC_OUTCOME_DRY: return false;
 	}
@@ -29,7 +29,8 @@ static bool was_any_taken(const struct ibcc_result *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->change[i].outcome == IBCC_OUTCOME_VERIFIED ||
-		    r->change[i].outcome == IBCC_OUTCOME_DIFFERS || r->change[i].err == -ENODATA)
+		    r->change[i].outcome == IBCC_OUTCOME_DIFFERS ||
+		    r->change[i].err == IBCC_CHANGE_TAKEN)
 			return true;
 	return false;
 }

@@ -296,7 +296,7 @@ void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
 	if (ibcc_result_may_have_written(res))
 		ibcc_predictor_wrote(s->predictor);
 	for (uint32_t i = 0; i < res->n; i++)
-		moved |= res->change[i].err == -ESTALE;
+		moved |= res->change[i].err == IBCC_CHANGE_MOVED;
 	if (moved && s->source == IBCC_TOPO_FROM_DISCOVERY)
 		ibcc_rediscovery_hint(&s->again, monotonic_ns());
 }

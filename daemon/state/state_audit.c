@@ -50,7 +50,7 @@ static int find_unsettled(struct ibcc_state *s, struct list *l)
 				" c.new, c.port_block, c.txn, c.seq"
 				" FROM change AS c JOIN txn AS t ON t.id = c.txn WHERE " UNSETTLED,
 				-1, &st, NULL) &&
-	    !sqlite3_bind_int(st, 1, -EREMOTEIO))
+	    !sqlite3_bind_int(st, 1, IBCC_CHANGE_REFUSED))
 		while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW)
 			rc = add(l, st);
 	sqlite3_finalize(st);

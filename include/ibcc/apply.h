@@ -26,24 +26,16 @@ struct ibcc_apply_options {
 	void *arg;
 };
 
-/* Whole nodes are left out, SKIPPED with this error at the change in question: -ERANGE, a change is
- * beyond the bounds (CCTI_Min is also held against the table of the node where the plan has none);
- * -EDQUOT, the node has had its Sets for now (those that put something back are not counted);
- * -EOPNOTSUPP, a key for a node that does not answer CongestionInfo: it may be read by somebody
- * else's program; -EPERM, it says that NVIDIA's own congestion control is on there (asked where
- * change:ask_vendor).
- *
- * With prove_lids a change whose LID belongs to another node now fails with -ESTALE, and one
- * without an answer to NodeInfo with -EHOSTUNREACH; nothing is sent then.
+/* Whole nodes are left out, SKIPPED with a reason of enum ibcc_change_why at the change in
+ * question. CCTI_Min is also held against the table of the node where the plan has none. Sets that
+ * put something back do not count against the node's. A key is not sent to a node that does not
+ * answer CongestionInfo: another program may read it there. Nodes with change:ask_vendor are asked
+ * whether NVIDIA's own congestion control is on. LIDs are asked about with prove_lids.
  *
  * Applies all changes: nodes in parallel, the changes of one node one after the other in the
  * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of
  * that node is SKIPPED. *r must be sized for the plan. Returns 0 if all were verified, -EIO if
  * some were not, -ECANCELED if may_continue said no or the transport was cancelled, -ENOMEM.
- *
- * A change FAILED with -EREMOTEIO when the node refused its Set, with -EBUSY when it was busy, with
- * -ENODATA when it took the Set, or an earlier one of this change, and refused more; nothing was
- * written for certain only in the first case.
  *
  * A node that answers Gets but keeps silent to a Set (FAILED with -ETIMEDOUT) most likely has
  * another CC_Key than ours: the annex wants such a Set dropped without a word.

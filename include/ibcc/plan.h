@@ -3,6 +3,7 @@
 #ifndef IBCC_PLAN_H
 #define IBCC_PLAN_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,16 +94,42 @@ bool ibcc_plan_in_force(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint
 enum ibcc_outcome {
 	IBCC_OUTCOME_PENDING,  /* not tried */
 	IBCC_OUTCOME_VERIFIED, /* written and read back equal */
-	IBCC_OUTCOME_FAILED,  /* see err and status; not written for certain with -EREMOTEIO only */
-	IBCC_OUTCOME_DIFFERS, /* accepted, but reads back otherwise */
-	IBCC_OUTCOME_SKIPPED, /* an earlier change of this node failed */
-	IBCC_OUTCOME_DRY,     /* the null applier: nothing sent */
+	IBCC_OUTCOME_FAILED,   /* see err and status */
+	IBCC_OUTCOME_DIFFERS,  /* accepted, but reads back otherwise */
+	IBCC_OUTCOME_SKIPPED,  /* an earlier change of this node failed */
+	IBCC_OUTCOME_DRY,      /* the null applier: nothing sent */
 };
 const char *ibcc_outcome_name(enum ibcc_outcome o);
 
+/* Why a change FAILED or was SKIPPED, where no transport failed. The state file and the plugin's
+ * protocol have the numbers, which is why they are errnos.
+ */
+enum ibcc_change_why {
+	/* FAILED: the node refused the Set. In all other cases the change may be there. */
+	IBCC_CHANGE_REFUSED = -EREMOTEIO,
+	/* The node said that it was busy: it may have made the change at another attempt. */
+	IBCC_CHANGE_BUSY = -EBUSY,
+	/* The node took the Set, or an earlier one of this change, and refused more. */
+	IBCC_CHANGE_TAKEN = -ENODATA,
+	/* SKIPPED, as all of its node: a value beyond the bounds. */
+	IBCC_CHANGE_BEYOND_BOUNDS = -ERANGE,
+	/* The node has had its Sets for now. */
+	IBCC_CHANGE_TOO_MANY_SETS = -EDQUOT,
+	/* A key, for a node that does not say that it has the class. */
+	IBCC_CHANGE_NO_CLASS = -EOPNOTSUPP,
+	/* The node says that NVIDIA's own congestion control is on. */
+	IBCC_CHANGE_VENDOR_ON = -EPERM,
+	/* The LID belongs to another node now. */
+	IBCC_CHANGE_MOVED = -ESTALE,
+	/* Nothing answers at the LID. */
+	IBCC_CHANGE_GONE = -EHOSTUNREACH,
+	/* What it writes, or what it replaces, cannot be read as a whole. */
+	IBCC_CHANGE_UNREADABLE = -EMSGSIZE,
+};
+
 struct ibcc_change_result {
 	enum ibcc_outcome outcome;
-	int err;         /* negative errno, 0 if none; -EREMOTEIO: the node refused the Set */
+	int err;         /* 0, enum ibcc_change_why, or the transport's negative errno */
 	uint16_t status; /* MAD status of the refusal */
 };
 

@@ -65,8 +65,8 @@ static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, in
 			settle(a, a->order[g->latent - 1], IBCC_OUTCOME_DIFFERS, 0, 0);
 		if (g->next < g->taken && outcome == IBCC_OUTCOME_SKIPPED)
 			outcome = IBCC_OUTCOME_DIFFERS;
-		else if (g->next < g->taken && err == -EREMOTEIO)
-			err = -ENODATA;
+		else if (g->next < g->taken && err == IBCC_CHANGE_REFUSED)
+			err = IBCC_CHANGE_TAKEN;
 		settle(a, a->order[g->next++], outcome, err, status);
 	}
 	g->latent = 0;
@@ -284,7 +284,7 @@ static void refuse_unreadable(struct apply *a, uint32_t *set, uint32_t *n_set)
 		struct group *g = &a->group[set[k]];
 
 		if (g->next < g->end && !ibcc_apply_is_readable(a->tr, current(a, g)))
-			fail(a, g, IBCC_OUTCOME_SKIPPED, -EOPNOTSUPP, 0);
+			fail(a, g, IBCC_OUTCOME_SKIPPED, IBCC_CHANGE_UNREADABLE, 0);
 		else
 			set[n++] = set[k];
 	}
@@ -316,7 +316,9 @@ static int add_sets(struct apply *a, const uint32_t *set, uint32_t n_set)
 /* A node that is busy may have carried out an earlier attempt, whose answer got lost. */
 static int set_err(const struct ibcc_mad_op *op)
 {
-	return op->err == -EREMOTEIO && op->status == IBCC_MAD_STATUS_BUSY ? -EBUSY : op->err;
+	if (op->err != -EREMOTEIO)
+		return op->err;
+	return op->status == IBCC_MAD_STATUS_BUSY ? IBCC_CHANGE_BUSY : IBCC_CHANGE_REFUSED;
 }
 
 /* Takes what became of the Sets. */
@@ -335,7 +337,7 @@ static void take_sets(struct apply *a)
 /* A Set that was taken is there, whatever the node says to being read. */
 static int get_err(const struct ibcc_mad_op *op)
 {
-	return op->err == -EREMOTEIO ? -ENODATA : op->err;
+	return op->err == -EREMOTEIO ? IBCC_CHANGE_TAKEN : op->err;
 }
 
 /* Some nodes have one change written, then all are read back. */
@@ -438,7 +440,7 @@ static int leave_out_what_must_not(struct apply *a)
 		for (uint32_t i = g->first; i < g->end; i++)
 			bad |= err[a->order[i]] != 0;
 		if (!bad && !may_have(a, g)) {
-			err[a->order[g->first]] = -EDQUOT;
+			err[a->order[g->first]] = IBCC_CHANGE_TOO_MANY_SETS;
 			bad = true;
 		}
 		if (bad)

@@ -82,7 +82,7 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		if (batch.op[k].err || !is_on(batch.op[k].mad, batch.tag[k].kind))
 			continue;
 		say(o, c, "NVIDIA's own congestion control is on there");
-		err[batch.tag[k].index] = -EPERM;
+		err[batch.tag[k].index] = IBCC_CHANGE_VENDOR_ON;
 	}
 	ibcc_batch_fini(&batch);
 	return rc;
@@ -98,14 +98,14 @@ static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c
 		if (op->err == 0)
 			return 0;
 		say(o, c, "the node does not say that it has congestion control, and gets no key");
-		return -EOPNOTSUPP;
+		return IBCC_CHANGE_NO_CLASS;
 	}
 	if (op->err == 0)
 		ibcc_cc_cct_unpack(op->mad, 0, &cct, &limit);
 	if (op->err == 0 && ibcc_bounds_ccti_min(c) <= limit)
 		return 0;
 	say(o, c, "a CCTI_Min beyond the table's end");
-	return -ERANGE;
+	return IBCC_CHANGE_BEYOND_BOUNDS;
 }
 
 static int ask(struct ibcc_transport *t, const struct ibcc_plan *plan,
@@ -144,7 +144,7 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		return -ENOMEM;
 	ibcc_bounds_check(o->bounds ? o->bounds : &defaults, NULL, NULL, plan, bad, o->left_out);
 	for (uint32_t i = 0; i < plan->n; i++)
-		err[i] = bad[i] ? -ERANGE : 0;
+		err[i] = bad[i] ? IBCC_CHANGE_BEYOND_BOUNDS : 0;
 	free(bad);
 	if (o->dry)
 		return 0;
@@ -166,7 +166,7 @@ int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *
 	for (size_t k = 0; k < batch.n && rc == 0; k++) {
 		struct ibcc_smp_node_info ni;
 
-		err[k] = batch.op[k].err ? -EHOSTUNREACH : 0;
+		err[k] = batch.op[k].err ? IBCC_CHANGE_GONE : 0;
 		if (err[k]) {
 			say(o, change[k], "nobody says whose its LID is");
 			continue;
@@ -174,7 +174,7 @@ int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *
 		ibcc_smp_node_info_unpack(batch.op[k].mad, &ni);
 		if (ni.node_guid == change[k]->node_guid)
 			continue;
-		err[k] = -ESTALE;
+		err[k] = IBCC_CHANGE_MOVED;
 		say(o, change[k],
 		    "its LID belongs to another node now, so the fabric is discovered again");
 	}
