@@ -141,8 +141,7 @@ void ibcc_cycle_adopt_part(struct ibcc_cycle *c)
 	if (!c->actual_known)
 		return;
 	for (uint32_t i = 0; i < c->plan.n; i++) {
-		uint32_t port = ibcc_topo_port_of_lid(c->topo, c->plan.change[i].lid);
-		uint32_t e = port == IBCC_NONE ? IBCC_NONE : c->topo->port[port].endport;
+		uint32_t e = ibcc_change_endport(&c->plan.change[i], c->topo);
 		struct ibcc_endport_cc before;
 
 		if (e == IBCC_NONE || e == last)

@@ -120,11 +120,7 @@ static bool is_off(const struct ibcc_change *c)
 /* Does a change put an attribute back to what was there before, or take it off? */
 static bool is_way_back(const struct ibcc_record *d, const struct ibcc_change *c)
 {
-	const struct ibcc_book_entry like = { .node_guid = c->node_guid,
-					      .port = c->port,
-					      .attr_id = c->attr_id,
-					      .attr_mod = c->attr_mod };
-	const struct ibcc_book_entry *e = ibcc_book_find(&d->left, &like);
+	const struct ibcc_book_entry *e = ibcc_book_find(&d->left, c);
 
 	return e && (is_off(c) || !memcmp(e->before, c->new_data, sizeof(e->before)));
 }
@@ -190,16 +186,9 @@ void ibcc_record_note(struct ibcc_record *d, const struct ibcc_plan *plan,
 {
 	d->cc_key = cc_key;
 	d->seq++;
-	for (uint32_t i = 0; i < plan->n && i < r->n; i++) {
-		switch (r->change[i].outcome) {
-		case IBCC_OUTCOME_SKIPPED:
-		case IBCC_OUTCOME_DRY: break;
-		case IBCC_OUTCOME_PENDING:
-		case IBCC_OUTCOME_FAILED:
-		case IBCC_OUTCOME_DIFFERS: note(d, &plan->change[i], false); break;
-		case IBCC_OUTCOME_VERIFIED: note(d, &plan->change[i], true); break;
-		}
-	}
+	for (uint32_t i = 0; i < plan->n && i < r->n; i++)
+		if (ibcc_outcome_is_sent(r->change[i].outcome))
+			note(d, &plan->change[i], r->change[i].outcome == IBCC_OUTCOME_VERIFIED);
 }
 
 int ibcc_record_plan(const struct ibcc_record *d, const struct ibcc_topo *t, struct ibcc_plan *plan)

@@ -7,19 +7,13 @@
 #include <ibcc/vendor.h>
 
 /* Only a refusal tells that a Set was not carried out: whatever else went wrong, nobody knows, and
- * what is left out here is forgotten with the transaction. Who pushes may also have ended early.
+ * what is left out here is forgotten with the transaction.
  */
 static bool may_be_there(const struct ibcc_change_result *r)
 {
-	switch (r->outcome) {
-	case IBCC_OUTCOME_PENDING:
-	case IBCC_OUTCOME_VERIFIED:
-	case IBCC_OUTCOME_DIFFERS: return true;
-	case IBCC_OUTCOME_FAILED: return r->err != IBCC_CHANGE_REFUSED;
-	case IBCC_OUTCOME_SKIPPED:
-	case IBCC_OUTCOME_DRY: return false;
-	}
-	return true;
+	bool refused = r->outcome == IBCC_OUTCOME_FAILED && r->err == IBCC_CHANGE_REFUSED;
+
+	return ibcc_outcome_is_sent(r->outcome) && !refused;
 }
 
 /* Did a node take anything, whatever it says to being read? One that is silent to Sets has another
@@ -44,7 +38,7 @@ static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct i
 	int rc = ibcc_state_book(s, &book, why);
 
 	for (uint32_t i = 0; !rc && i < plan->n; i++)
-		if (!ibcc_book_has(book, &plan->change[i]))
+		if (!ibcc_book_find(book, &plan->change[i]))
 			rc = ibcc_plan_append(&first, &plan->change[i]);
 	if (!rc)
 		rc = ibcc_plan_reverse(&first, undo);

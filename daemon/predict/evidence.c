@@ -83,16 +83,8 @@ static int copy_roots(struct ibcc_evidence *e, const struct ibcc_picture *p)
 /* Settings from before what the last pass wrote. */
 static void take_back(const struct ibcc_cycle *c, struct ibcc_settings *s)
 {
-	if (!c->acted || !c->result.set_mads)
-		return;
-	for (uint32_t i = 0; i < c->plan.n; i++) {
-		const struct ibcc_change *ch = &c->plan.change[i];
-		uint32_t port = ibcc_topo_port_of_lid(c->topo, ch->lid);
-
-		if (port != IBCC_NONE && c->topo->port[port].endport < s->n)
-			ibcc_settings_unpack(&s->ep[c->topo->port[port].endport], ch->attr_id,
-					     ch->attr_mod, ch->old_data);
-	}
+	if (c->acted && c->result.set_mads)
+		ibcc_plan_put(&c->plan, c->topo, true, s);
 }
 
 static bool lacks_cc(const struct ibcc_cycle *c)

@@ -156,22 +156,6 @@ static bool is_root(const struct ibcc_control *control, uint64_t guid, unsigned 
 	return false;
 }
 
-/* The settings of all endports after a plan: *after is initialised by the call. -ENOMEM. */
-static int settings_after(const struct ibcc_service *s, const struct ibcc_plan *plan,
-			  struct ibcc_settings *after)
-{
-	int rc = ibcc_settings_copy(after, &s->cycle.actual);
-
-	for (uint32_t i = 0; i < plan->n && !rc; i++) {
-		const struct ibcc_change *c = &plan->change[i];
-		uint32_t e = ibcc_topo_find_endport(s->cycle.topo, c->node_guid, c->port);
-
-		if (e < after->n)
-			ibcc_settings_unpack(&after->ep[e], c->attr_id, c->attr_mod, c->new_data);
-	}
-	return rc;
-}
-
 /* Settings that mark hold senders back for as long as they are there: some root must answer for
  * them.
  */
@@ -227,10 +211,14 @@ static int check_roots(struct ibcc_service *s, struct ibcc_plan *plan,
 
 	if (!rc)
 		rc = compare(plan, &needed, why);
-	if (!rc && (settings_after(s, plan, &after) || settings_after(s, &needed, &wanted)))
+	if (!rc && (ibcc_settings_copy(&after, &s->cycle.actual) ||
+		    ibcc_settings_copy(&wanted, &s->cycle.actual)))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
-	if (!rc)
+	if (!rc) {
+		ibcc_plan_put(plan, s->cycle.topo, false, &after);
+		ibcc_plan_put(&needed, s->cycle.topo, false, &wanted);
 		rc = check_marking(s, &after, control, why);
+	}
 	if (!rc)
 		rc = check_the_rest(s, &after, &wanted, why);
 	ibcc_settings_fini(&wanted);

@@ -139,14 +139,7 @@ void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *
 
 	if (!s->on_predicted || !s->cycle.decided || ibcc_settings_copy(&wanted, &s->cycle.actual))
 		return;
-	for (uint32_t i = 0; i < plan->n; i++) {
-		const struct ibcc_change *c = &plan->change[i];
-		uint32_t port = ibcc_topo_port_of_lid(t, c->lid);
-
-		if (port != IBCC_NONE && t->port[port].endport < wanted.n)
-			ibcc_settings_unpack(&wanted.ep[t->port[port].endport], c->attr_id,
-					     c->attr_mod, c->new_data);
-	}
+	ibcc_plan_put(plan, t, false, &wanted);
 	if (s->cycle.picture.n_roots || ibcc_loads_held(t, &wanted))
 		rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, &wanted, s->on_predicted,
 						  s->predicted_arg);

@@ -185,20 +185,10 @@ static int note_changes(struct ibcc_book *b, int64_t id, const struct ibcc_txn *
 	enum ibcc_book_act act = act_of(txn->action);
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < plan->n && i < r->n; i++) {
-		switch (r->change[i].outcome) {
-		case IBCC_OUTCOME_SKIPPED:
-		case IBCC_OUTCOME_DRY: break;
-		case IBCC_OUTCOME_PENDING:
-		case IBCC_OUTCOME_FAILED:
-		case IBCC_OUTCOME_DIFFERS:
-			rc = ibcc_book_note(b, &plan->change[i], id, act, false);
-			break;
-		case IBCC_OUTCOME_VERIFIED:
-			rc = ibcc_book_note(b, &plan->change[i], id, act, true);
-			break;
-		}
-	}
+	for (uint32_t i = 0; !rc && i < plan->n && i < r->n; i++)
+		if (ibcc_outcome_is_sent(r->change[i].outcome))
+			rc = ibcc_book_note(b, &plan->change[i], id, act,
+					    r->change[i].outcome == IBCC_OUTCOME_VERIFIED);
 	return rc;
 }
 

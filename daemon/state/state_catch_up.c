@@ -24,14 +24,9 @@ struct diff {
 static int add(struct part *p, const struct ibcc_book_entry *e, const uint8_t *old_data,
 	       const uint8_t *new_data, bool certain)
 {
-	struct ibcc_change c = { .node_guid = e->node_guid,
-				 .lid = e->lid,
-				 .port = e->port,
-				 .attr_id = e->attr_id,
-				 .attr_mod = e->attr_mod,
-				 .port_block = e->port_block,
-				 .reason = "written down later" };
+	struct ibcc_change c = ibcc_book_change(e);
 
+	snprintf(c.reason, sizeof(c.reason), "written down later");
 	memcpy(c.old_data, old_data, sizeof(c.old_data));
 	memcpy(c.new_data, new_data, sizeof(c.new_data));
 	p->uncertain |= !certain;
@@ -50,7 +45,8 @@ static int diff_known(struct diff *d, const struct ibcc_book *file, const struct
 
 	for (uint32_t i = 0; !rc && i < known->n; i++) {
 		const struct ibcc_book_entry *k = known->entry[i];
-		const struct ibcc_book_entry *f = ibcc_book_find(file, k);
+		struct ibcc_change c = ibcc_book_change(k);
+		const struct ibcc_book_entry *f = ibcc_book_find(file, &c);
 		bool off = k->off && !memcmp(k->off, k->last, sizeof(k->last));
 
 		if (f && same(f, k))
@@ -70,7 +66,7 @@ static int diff_back(struct diff *d, const struct ibcc_book *file, const struct 
 	for (uint32_t i = 0; !rc && i < file->n; i++) {
 		const struct ibcc_book_entry *f = file->entry[i];
 
-		if (ibcc_book_find(known, f))
+		if (ibcc_book_find(known, &joined.change[i]))
 			d->all_back = false;
 		else
 			rc = add(&d->back, f, f->last, joined.change[i].old_data, true);

@@ -47,15 +47,15 @@ void ibcc_book_fini(struct ibcc_book *b);
 int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn,
 		   enum ibcc_book_act act, bool certain);
 
-/* The entry for the same attribute as that of `like`; NULL if there is none. */
+/* The entry for a change's attribute; NULL if there is none. */
 const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
-					     const struct ibcc_book_entry *like);
+					     const struct ibcc_change *c);
+
+/* An entry as a change, from before our first write to the last one. */
+struct ibcc_change ibcc_book_change(const struct ibcc_book_entry *e);
 
 /* The index behind the entries of the endport that entry `i` is of. */
 uint32_t ibcc_book_end(const struct ibcc_book *b, uint32_t i);
-
-/* Is there an entry for a change's attribute? */
-bool ibcc_book_has(const struct ibcc_book *b, const struct ibcc_change *c);
 
 /* Forgets the entry for a change's attribute. */
 void ibcc_book_drop(struct ibcc_book *b, const struct ibcc_change *c);

@@ -53,6 +53,21 @@ void ibcc_plan_fini(struct ibcc_plan *plan);
 /* Appends a copy of a change; -ENOMEM. *plan must be zero or initialised. */
 int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c);
 
+/* The index behind the changes of the endport that change `i` is of. */
+uint32_t ibcc_plan_end(const struct ibcc_plan *plan, uint32_t i);
+
+/* The endport at a change's LID, or IBCC_NONE. */
+static inline uint32_t ibcc_change_endport(const struct ibcc_change *c, const struct ibcc_topo *t)
+{
+	uint32_t port = ibcc_topo_port_of_lid(t, c->lid);
+
+	return port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+}
+
+/* Turns settings into those that the endports of a plan have after it; with `back` before it. */
+void ibcc_plan_put(const struct ibcc_plan *plan, const struct ibcc_topo *t, bool back,
+		   struct ibcc_settings *s);
+
 /* The plan that undoes this one: old and new exchanged, in the same order, which is the one that
  * firmware takes. Undone twice it is the plan again. *out is initialised by the call. -ENOMEM.
  */
@@ -100,6 +115,8 @@ enum ibcc_outcome {
 	IBCC_OUTCOME_DRY,      /* the null applier: nothing sent */
 };
 const char *ibcc_outcome_name(enum ibcc_outcome o);
+/* May a change with this outcome have been sent to its node? */
+bool ibcc_outcome_is_sent(enum ibcc_outcome o);
 
 /* Why a change FAILED or was SKIPPED, where no transport failed. The state file and the plugin's
  * protocol have the numbers, which is why they are errnos.

@@ -67,17 +67,12 @@ enum ibcc_audit_finding ibcc_audit_look(const struct ibcc_topo *t,
 	return look(&x, c, got, &by_block);
 }
 
-static bool same_table(const struct ibcc_change *a, const struct ibcc_change *b)
-{
-	return a->node_guid == b->node_guid && a->port == b->port;
-}
-
 /* Whether a change has to be made again because another one of its endport does: tables are written
  * as a whole, and some nodes want theirs again after every CA setting.
  */
 static bool goes_with(const struct ibcc_change *c, const struct ibcc_change *drifted, bool by_block)
 {
-	return c->attr_id == IBCC_CC_ATTR_CCT && same_table(c, drifted) &&
+	return c->attr_id == IBCC_CC_ATTR_CCT &&
 	       (drifted->attr_id == IBCC_CC_ATTR_CCT ||
 		(by_block && drifted->attr_id == IBCC_CC_ATTR_CA_SETTING));
 }
@@ -122,10 +117,7 @@ static int find_drift(struct audit *x, struct ibcc_plan *expected)
 	for (i = 0; !rc && i < expected->n; i = end) {
 		uint32_t before = x->a->drift.n;
 
-		for (end = i + 1;
-		     end < expected->n && same_table(&expected->change[i], &expected->change[end]);
-		     end++)
-			;
+		end = ibcc_plan_end(expected, i);
 		rc = compare_endport(x, &expected->change[i], end - i);
 		if (x->a->drift.n > before && expected->change[i].node_guid != last_guid) {
 			last_guid = expected->change[i].node_guid;

@@ -122,23 +122,25 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 	return 0;
 }
 
-bool ibcc_book_has(const struct ibcc_book *b, const struct ibcc_change *c)
+const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b, const struct ibcc_change *c)
 {
 	uint32_t at = place(b, c);
 
-	return at < b->n && !order(b->entry[at], c);
+	return at < b->n && !order(b->entry[at], c) ? b->entry[at] : NULL;
 }
 
-const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
-					     const struct ibcc_book_entry *like)
+struct ibcc_change ibcc_book_change(const struct ibcc_book_entry *e)
 {
-	const struct ibcc_change key = { .node_guid = like->node_guid,
-					 .port = like->port,
-					 .attr_id = like->attr_id,
-					 .attr_mod = like->attr_mod };
-	uint32_t at = place(b, &key);
+	struct ibcc_change c = { .node_guid = e->node_guid,
+				 .lid = e->lid,
+				 .port = e->port,
+				 .attr_id = e->attr_id,
+				 .attr_mod = e->attr_mod,
+				 .port_block = e->port_block };
 
-	return at < b->n && !order(b->entry[at], &key) ? b->entry[at] : NULL;
+	memcpy(c.old_data, e->before, sizeof(c.old_data));
+	memcpy(c.new_data, e->last, sizeof(c.new_data));
+	return c;
 }
 
 void ibcc_book_drop(struct ibcc_book *b, const struct ibcc_change *c)
@@ -228,16 +230,9 @@ static void before_of(const struct ibcc_book *b, uint32_t i, uint32_t from, uint
 static int append(const struct ibcc_book *b, uint32_t i, uint32_t from, uint32_t end,
 		  struct ibcc_plan *plan)
 {
-	const struct ibcc_book_entry *e = b->entry[i];
-	struct ibcc_change c = { .node_guid = e->node_guid,
-				 .lid = e->lid,
-				 .port = e->port,
-				 .attr_id = e->attr_id,
-				 .attr_mod = e->attr_mod,
-				 .port_block = e->port_block };
+	struct ibcc_change c = ibcc_book_change(b->entry[i]);
 
 	before_of(b, i, from, end, c.old_data);
-	memcpy(c.new_data, e->last, sizeof(c.new_data));
 	return ibcc_plan_append(plan, &c);
 }
 

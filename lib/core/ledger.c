@@ -162,18 +162,6 @@ int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
 	return rc;
 }
 
-/* Changes of one endport, from `i` on. */
-static uint32_t end_of(const struct ibcc_plan *plan, uint32_t i)
-{
-	const struct ibcc_change *c = &plan->change[i];
-
-	for (i++; i < plan->n && plan->change[i].node_guid == c->node_guid &&
-		  plan->change[i].port == c->port;
-	     i++)
-		;
-	return i;
-}
-
 int ibcc_ledger_way_back(const struct ibcc_book *b, const struct ibcc_topo *t,
 			 const struct ibcc_settings *actual, const struct ibcc_plan *plan,
 			 struct ibcc_plan *part)
@@ -188,7 +176,7 @@ int ibcc_ledger_way_back(const struct ibcc_book *b, const struct ibcc_topo *t,
 			ibcc_topo_find_endport(t, plan->change[i].node_guid, plan->change[i].port);
 		bool back = false;
 
-		end = end_of(plan, i);
+		end = ibcc_plan_end(plan, i);
 		if (e < actual->n) {
 			rc = ibcc_endport_cc_copy(&base, &actual->ep[e]);
 			back = !rc && ibcc_ledger_without(b, t, e, &base);

@@ -32,6 +32,17 @@ int ibcc_plan_append(struct ibcc_plan *plan, const struct ibcc_change *c)
 	return 0;
 }
 
+uint32_t ibcc_plan_end(const struct ibcc_plan *plan, uint32_t i)
+{
+	const struct ibcc_change *c = &plan->change[i];
+
+	for (i++; i < plan->n && plan->change[i].node_guid == c->node_guid &&
+		  plan->change[i].port == c->port;
+	     i++)
+		;
+	return i;
+}
+
 void ibcc_plan_fini(struct ibcc_plan *plan)
 {
 	if (!plan)
@@ -216,6 +227,19 @@ int ibcc_planner_run(const struct ibcc_topo *t, const struct ibcc_settings *actu
 	return 0;
 }
 
+void ibcc_plan_put(const struct ibcc_plan *plan, const struct ibcc_topo *t, bool back,
+		   struct ibcc_settings *s)
+{
+	for (uint32_t i = 0; i < plan->n; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		uint32_t e = ibcc_change_endport(c, t);
+
+		if (e < s->n)
+			ibcc_settings_unpack(&s->ep[e], c->attr_id, c->attr_mod,
+					     back ? c->old_data : c->new_data);
+	}
+}
+
 int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out)
 {
 	struct ibcc_plan r = {
@@ -249,6 +273,12 @@ const char *ibcc_outcome_name(enum ibcc_outcome o)
 	case IBCC_OUTCOME_DRY: return "dry";
 	}
 	return "unknown";
+}
+
+/* Whoever pushes may have ended before it could tell. */
+bool ibcc_outcome_is_sent(enum ibcc_outcome o)
+{
+	return o != IBCC_OUTCOME_SKIPPED && o != IBCC_OUTCOME_DRY;
 }
 
 int ibcc_result_init(struct ibcc_result *r, uint32_t n)

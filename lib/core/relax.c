@@ -92,8 +92,7 @@ int ibcc_plan_relaxing(const struct ibcc_topo *t, const struct ibcc_settings *ac
 				    .n_unchanged = plan->n_unchanged,
 				    .n_unreachable = plan->n_unreachable };
 	for (uint32_t i = 0; i < plan->n && !rc; i++) {
-		uint32_t port = ibcc_topo_port_of_lid(t, plan->change[i].lid);
-		uint32_t e = port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
+		uint32_t e = ibcc_change_endport(&plan->change[i], t);
 
 		if (e != IBCC_NONE && ibcc_settings_relax(&actual->ep[e], &wanted->ep[e]))
 			rc = ibcc_plan_append(part, &plan->change[i]);

@@ -147,13 +147,6 @@ struct job {
 		fate; /* by endport */
 };
 
-static uint32_t endport_of(const struct ibcc_topo *t, const struct ibcc_change *c)
-{
-	uint32_t port = ibcc_topo_port_of_lid(t, c->lid);
-
-	return port == IBCC_NONE ? IBCC_NONE : t->port[port].endport;
-}
-
 static uint32_t count(const struct job *j, enum fate fate)
 {
 	uint32_t n = 0;
@@ -166,7 +159,7 @@ static uint32_t count(const struct job *j, enum fate fate)
 static void read_plan(const struct job *j)
 {
 	for (uint32_t i = 0; i < j->plan->n; i++) {
-		uint32_t e = endport_of(j->t, &j->plan->change[i]);
+		uint32_t e = ibcc_change_endport(&j->plan->change[i], j->t);
 
 		if (e != IBCC_NONE)
 			j->fate[e] = ibcc_settings_relax(&j->actual->ep[e], &j->wanted->ep[e])
@@ -261,7 +254,7 @@ int ibcc_rollout_split(struct ibcc_rollout *r, const struct ibcc_topo *t,
 	r->n_left = count(&j, WAITS);
 	r->n_written = r->n_left ? count(&j, GOES) : 0;
 	for (uint32_t i = 0; i < plan->n && !rc; i++) {
-		uint32_t e = endport_of(t, &plan->change[i]);
+		uint32_t e = ibcc_change_endport(&plan->change[i], t);
 
 		if (e == IBCC_NONE || j.fate[e] != WAITS)
 			rc = ibcc_plan_append(part, &plan->change[i]);
