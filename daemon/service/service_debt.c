@@ -44,46 +44,6 @@ static const char *name_of(const struct ibcc_debt *d)
 	return d->off ? "disable" : "rollback";
 }
 
-/* Has a new rollback or disable done what is owed, or made it void? What it could not do either is
- * owed anew.
- */
-static bool is_covered(const struct ibcc_service *s, const struct ibcc_debt *d,
-		       const struct ibcc_debt *by)
-{
-	if (d->off && !by->off && by->from <= d->txn) /* the disable itself is taken back */
-		return true;
-	return endport_of(s, d) != IBCC_NONE &&
-	       (by->off || !by->from || (!d->off && d->from >= by->from));
-}
-
-static int add(struct ibcc_debts *list, bool off, int64_t from, uint64_t guid, uint8_t port)
-{
-	struct ibcc_debt *grown;
-
-	for (uint32_t i = 0; i < list->n; i++)
-		if (list->debt[i].node_guid == guid && list->debt[i].port == port)
-			return 0;
-	grown = reallocarray(list->debt, list->n + 1, sizeof(*list->debt));
-	if (!grown)
-		return -ENOMEM;
-	list->debt = grown;
-	list->debt[list->n++] =
-		(struct ibcc_debt){ .node_guid = guid, .port = port, .off = off, .from = from };
-	return 0;
-}
-
-/* Of a plan that was carried out, where a part of it failed. */
-static int add_failed(struct ibcc_debts *list, bool off, int64_t from, const struct ibcc_plan *plan,
-		      const struct ibcc_result *res)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < plan->n && i < res->n; i++)
-		if (res->change[i].outcome != IBCC_OUTCOME_VERIFIED)
-			rc = add(list, off, from, plan->change[i].node_guid, plan->change[i].port);
-	return rc;
-}
-
 /* A rollback or a disable that has nothing to write now is in the history all the same. */
 static int record_empty(struct ibcc_service *s, const struct ibcc_txn *txn)
 {
@@ -107,7 +67,8 @@ static int owe(struct ibcc_service *s, const struct ibcc_txn *txn, const struct 
 
 	ibcc_service_find_debts(s);
 	for (uint32_t i = 0; !rc && i < s->debts.list.n; i++)
-		if (is_covered(s, &s->debts.list.debt[i], by))
+		if (ibcc_debt_is_covered(&s->debts.list.debt[i], by,
+					 endport_of(s, &s->debts.list.debt[i]) != IBCC_NONE))
 			rc = ibcc_state_paid(s->state, &s->debts.list.debt[i]);
 	for (uint32_t i = 0; !rc && i < list->n; i++) {
 		list->debt[i].txn = ibcc_state_newest(s->state);
@@ -130,10 +91,10 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 					      .port = undo->change[i].port };
 
 		if (endport_of(s, &at) == IBCC_NONE)
-			rc = add(&list, false, from, at.node_guid, at.port);
+			rc = ibcc_debts_add(&list, &by, at.node_guid, at.port);
 	}
 	if (!rc)
-		rc = add_failed(&list, false, from, plan, res);
+		rc = ibcc_debts_add_failed(&list, &by, plan, res);
 	if (!rc)
 		rc = owe(s, txn, &by, plan, &list);
 	*n = list.n;
@@ -166,9 +127,10 @@ int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
 
 	for (uint32_t i = 0; !rc && i < book->n; i++)
 		if (is_missed(s, book->entry[i]))
-			rc = add(&list, true, 0, book->entry[i]->node_guid, book->entry[i]->port);
+			rc = ibcc_debts_add(&list, &by, book->entry[i]->node_guid,
+					    book->entry[i]->port);
 	if (!rc)
-		rc = add_failed(&list, true, 0, plan, res);
+		rc = ibcc_debts_add_failed(&list, &by, plan, res);
 	if (!rc)
 		rc = owe(s, txn, &by, plan, &list);
 	*n = list.n;
@@ -186,20 +148,11 @@ bool ibcc_service_owes(const struct ibcc_service *s, int64_t from)
 
 /* --- making up for it ------------------------------------------------------------------------- */
 
-/* Settings that another program gave a node keep the tuner away from it, but no rollback or
- * disable.
- */
 static bool is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
 	uint32_t e = endport_of(s, d);
-	const struct ibcc_endport_cc *ep = e < s->cycle.actual.n ? &s->cycle.actual.ep[e] : NULL;
 
-	return ep && (ep->support == IBCC_CC_SUPPORTED || ep->support == IBCC_CC_FOREIGN);
-}
-
-static bool is_of(const struct ibcc_change *c, const struct ibcc_debt *d)
-{
-	return c->node_guid == d->node_guid && c->port == d->port;
+	return e < s->cycle.actual.n && ibcc_debt_is_payable(&s->cycle.actual.ep[e]);
 }
 
 /* What one of them wants is appended to the plan. */
@@ -212,7 +165,7 @@ static int plan_back(const struct ibcc_service *s, const struct ibcc_debt *d,
 	for (uint32_t i = 0; !rc && i < undo->n; i++) {
 		struct ibcc_change c = undo->change[i];
 
-		if (!is_of(&c, d))
+		if (!ibcc_debt_has(d, &c))
 			continue;
 		c.lid = t->port[t->endport[endport_of(s, d)]].lid;
 		snprintf(c.reason, sizeof(c.reason),
@@ -271,16 +224,6 @@ static int plan_for(struct ibcc_service *s, const struct ibcc_debt *like, struct
 	return rc;
 }
 
-static bool is_done(const struct ibcc_debt *d, const struct ibcc_plan *plan,
-		    const struct ibcc_result *res)
-{
-	for (uint32_t i = 0; i < plan->n; i++)
-		if (is_of(&plan->change[i], d) &&
-		    (i >= res->n || res->change[i].outcome != IBCC_OUTCOME_VERIFIED))
-			return false;
-	return true;
-}
-
 static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_plan *plan,
 		      const struct ibcc_result *res)
 {
@@ -288,7 +231,7 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 		const struct ibcc_debt *d = &s->debts.list.debt[i];
 
 		/* One that cannot be taken away now is looked at again, and is done then. */
-		if (d->txn == txn && is_payable(s, d) && is_done(d, plan, res))
+		if (d->txn == txn && is_payable(s, d) && ibcc_debt_is_done(d, plan, res))
 			(void)ibcc_state_paid(s->state, d);
 	}
 }

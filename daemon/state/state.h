@@ -15,6 +15,7 @@
 
 #include <ibcc/audit.h>
 #include <ibcc/book.h>
+#include <ibcc/debt.h>
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
@@ -180,26 +181,8 @@ int ibcc_state_trial_end(struct ibcc_state *s, int64_t txn, const char *outcome,
  */
 int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
 
-/* What a rollback or a disable was to do at an endport, and could not: that was away, or silent. It
- * is owed until it is done, or a later plan is written there.
- */
-struct ibcc_debt {
-	uint64_t node_guid;
-	uint8_t port;
-	bool off;     /* by a disable; else by a rollback */
-	int64_t from; /* of a rollback, as in ibcc_state_undo() */
-	int64_t txn;  /* the transaction that left it */
-	char node[IBCC_DESC_BYTES];
-};
-
-struct ibcc_debts {
-	uint32_t n;
-	struct ibcc_debt *debt; /* owned; by transaction */
-};
-
 /* All that is owed; *debts is left alone on failure. -EIO, -ENOMEM. */
 int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts);
-void ibcc_debts_fini(struct ibcc_debts *debts);
 /* Writes one down, in place of an older one for its endport; its name is not asked for. -EIO. */
 int ibcc_state_owe(struct ibcc_state *s, const struct ibcc_debt *debt);
 /* Takes one away, as long as it is that one. -EIO. */

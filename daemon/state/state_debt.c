@@ -76,12 +76,6 @@ int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts)
 	return rc;
 }
 
-void ibcc_debts_fini(struct ibcc_debts *debts)
-{
-	free(debts->debt);
-	*debts = (struct ibcc_debts){ 0 };
-}
-
 static int run(struct ibcc_state *s, const char *sql, const struct ibcc_debt *d)
 {
 	const int64_t number[] = { (int64_t)d->node_guid, d->port, d->off, d->from, d->txn };

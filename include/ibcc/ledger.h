@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The ledger: whose are the settings of each endport, and what is it to have in the end?
  *
- * The book (<ibcc/book.h>) is what the state file knows, by attribute: the value from before our
- * first write, what we wrote last, and whether that was read back. The ledger is about the endports
- * of the present topology. It joins the book, what was read, and what the tuner decides on:
+ * What we know of that is in four places, each with one job:
+ *
+ * - the book (<ibcc/book.h>), which the state file keeps: of each attribute the value from before
+ * our first write, what we wrote last, and whether that was read back;
+ * - the ledger, here: what the endports of the present topology have of ours, and their base, which
+ *   is what they have without us;
+ * - the audit (<ibcc/audit.h>): what another program has changed since;
+ * - debts (<ibcc/debt.h>): what a rollback or a disable could not do at nodes that were away.
+ *
+ * The ledger joins the book, the settings that were read, and what the tuner decides:
  *
  *             ibcc_ledger_look(): by the book, something of ours is there
  *       NONE ------------------------------------------------------------> LEFT
@@ -18,10 +25,10 @@
  *                                       v  ibcc_ledger_release(): it has its base again
  *                                      NONE
  *
- * Nobody shows the tuner other settings than those that were read. The tuner holds an endport as
- * soon as a root wants settings for it; what it lays over the fabric begins at the endport's base.
- * What an earlier tuner left, before a restart, a new topology or a change of the limits, stays for
- * a while, since it may be what holds congestion back, and is then put back to its base.
+ * The tuner always sees the settings that were read. It holds an endport as soon as a root wants
+ * settings for it, and lays them over the base. What an earlier tuner left, before a restart, a new
+ * topology or a change of the limits, stays for some passes, since it may be what holds congestion
+ * back. Then the endport gets its base again.
  */
 #ifndef IBCC_LEDGER_H
 #define IBCC_LEDGER_H

@@ -84,12 +84,13 @@ struct ibcc_laying {
 		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX                            \
 	}
 
+struct ibcc_ledger; /* <ibcc/ledger.h> */
+
 /* Lays parameters over the actual settings: a node that lost its settings gets them again, and one
  * that is not ours keeps what it has. What a root needs is laid over the base that the ledger has
  * of an endport, and the ledger (of the topology) holds it until it has that base again. *out is
  * initialised by the call; its summary is empty. -ENOMEM.
  */
-struct ibcc_ledger; /* <ibcc/ledger.h> */
 int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is owed: a rollback or a disable that an operator asked for holds for all nodes, also for
+ * those that were away or silent then.
+ */
+#ifndef IBCC_DEBT_H
+#define IBCC_DEBT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/settings.h>
+#include <ibcc/topo.h>
+
+/* What could not be done at an endport. It is owed until it is done, or a later plan is written
+ * there.
+ */
+struct ibcc_debt {
+	uint64_t node_guid;
+	uint8_t port;
+	bool off;     /* by a disable; else by a rollback */
+	int64_t from; /* of a rollback: the first transaction that it takes back; 0: all */
+	int64_t txn;  /* the transaction that left it */
+	char node[IBCC_DESC_BYTES];
+};
+
+struct ibcc_debts {
+	uint32_t n;
+	struct ibcc_debt *debt; /* owned; by transaction */
+};
+void ibcc_debts_fini(struct ibcc_debts *debts);
+
+/* Adds an endport to what a rollback or a disable could not do, once. -ENOMEM. */
+int ibcc_debts_add(struct ibcc_debts *debts, const struct ibcc_debt *by, uint64_t node_guid,
+		   uint8_t port);
+/* Adds all endports of its plan with a change that was not verified. -ENOMEM. */
+int ibcc_debts_add_failed(struct ibcc_debts *debts, const struct ibcc_debt *by,
+			  const struct ibcc_plan *plan, const struct ibcc_result *r);
+
+/* Is a change about what is owed? */
+static inline bool ibcc_debt_has(const struct ibcc_debt *d, const struct ibcc_change *c)
+{
+	return c->node_guid == d->node_guid && c->port == d->port;
+}
+
+/* Has a later rollback or disable done what is owed, at an endport that is `there`, or made it
+ * void? What it could not do either is owed anew.
+ */
+bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by, bool there);
+
+/* Has a plan done it: is no change of the endport in it that was not verified? */
+bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan *plan,
+		       const struct ibcc_result *r);
+
+/* Can it be done now? Settings that another program gave a node keep the tuner away from it, but no
+ * rollback and no disable.
+ */
+static inline bool ibcc_debt_is_payable(const struct ibcc_endport_cc *ep)
+{
+	return ep->support == IBCC_CC_SUPPORTED || ep->support == IBCC_CC_FOREIGN;
+}
+
+#endif
