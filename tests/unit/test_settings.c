@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Settings of a fabric: deep copies and which setting counts at a port. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,12 +84,46 @@ static void test_port_marks(void **state)
 	assert_false(ibcc_settings_port_marks(&sw, 4));
 }
 
+/* What an endport answered, and what else is against writing to it. */
+static void test_support(void **state)
+{
+	static const struct {
+		enum ibcc_cc_answer answer;
+		enum ibcc_cc_support block, want;
+	} c[] = {
+		{ IBCC_CC_NO_ANSWER, IBCC_CC_SUPPORTED, IBCC_CC_UNKNOWN },
+		{ IBCC_CC_ANSWERED, IBCC_CC_SUPPORTED, IBCC_CC_SUPPORTED },
+		{ IBCC_CC_NO_CLASS, IBCC_CC_SUPPORTED, IBCC_CC_UNSUPPORTED },
+		{ IBCC_CC_READ_ONLY, IBCC_CC_SUPPORTED, IBCC_CC_KEY_REFUSED },
+		{ IBCC_CC_ANSWERED, IBCC_CC_FOREIGN, IBCC_CC_FOREIGN },
+		{ IBCC_CC_ANSWERED, IBCC_CC_NO_EFFECT, IBCC_CC_NO_EFFECT },
+		{ IBCC_CC_NO_ANSWER, IBCC_CC_FOREIGN, IBCC_CC_UNKNOWN },
+		{ IBCC_CC_READ_ONLY, IBCC_CC_NO_EFFECT, IBCC_CC_KEY_REFUSED },
+		{ IBCC_CC_NO_ANSWER, IBCC_CC_VENDOR_SILENT, IBCC_CC_VENDOR_SILENT },
+		{ IBCC_CC_NO_CLASS, IBCC_CC_VENDOR_ON, IBCC_CC_VENDOR_ON },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_endport_cc ep = { .answer = c[i].answer, .err = -ETIMEDOUT };
+
+		ibcc_endport_judge(&ep, c[i].block);
+		assert_int_equal(ep.support, c[i].want);
+		assert_int_equal(ep.answer, c[i].answer);
+		assert_int_equal(ep.err, -ETIMEDOUT);
+		/* What was against it is so no more. */
+		ibcc_endport_judge(&ep, IBCC_CC_SUPPORTED);
+		assert_int_equal(ep.support == IBCC_CC_SUPPORTED, ep.answer == IBCC_CC_ANSWERED);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_effective),
 		cmocka_unit_test(test_port_marks),
+		cmocka_unit_test(test_support),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
