@@ -275,6 +275,19 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 	};
 }
 
+/* A part of the plan is carried out in its place. */
+static int carry_part(struct ibcc_cycle *c, const struct ibcc_carry *carry, struct ibcc_plan *part,
+		      struct ibcc_why *why)
+{
+	ibcc_plan_fini(&c->plan);
+	ibcc_result_fini(&c->result);
+	c->plan = *part;
+	c->acted = true;
+	if (carry->applier->writes)
+		c->actual_known = false;
+	return ibcc_carry_out(carry, &c->plan, &c->result, why);
+}
+
 /* Who cannot be reached, or must not be overwritten, is no reason to leave the others throttled:
  * what only relaxes is carried out all the same, and says whom it left out.
  */
@@ -293,18 +306,10 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 		ibcc_plan_fini(&part);
 		return;
 	}
-	ibcc_plan_fini(&c->plan);
-	ibcc_result_fini(&c->result);
-	c->plan = part;
 	c->skipped = c->blocked;
-	rc = ibcc_carry_out(carry, &c->plan, &c->result, &why);
-	c->acted = true;
-	if (act->applier->writes)
-		c->actual_known = false;
+	rc = carry_part(c, carry, &part, &why);
 	if (rc || all)
-		c->act_err = rc;
-	if (rc || all)
-		ibcc_why_set(&c->blocked, 0, "%s", rc ? why.text : "");
+		c->act_err = ibcc_why_set(&c->blocked, rc, "%s", rc ? why.text : "");
 }
 
 /* Without a book to write in only the way back is gone. */
@@ -318,15 +323,10 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	carry.back = true;
 	if (!rc)
 		rc = ibcc_ledger_way_back(book, c->topo, &c->actual, &c->plan, &part);
-	if (!rc && part.n) {
-		ibcc_plan_fini(&c->plan);
-		c->plan = part;
-		c->acted = true;
-		c->actual_known = false;
-		rc = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
-	} else {
+	if (!rc && part.n)
+		rc = carry_part(c, &carry, &part, &c->blocked);
+	else
 		ibcc_plan_fini(&part);
-	}
 	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
 }
 
