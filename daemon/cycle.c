@@ -134,20 +134,12 @@ no_memory:
 int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
 		      const struct ibcc_tuner_params *t)
 {
-	struct ibcc_estimator *estimator = ibcc_estimator_new(e);
 	struct ibcc_tuner *tuner = ibcc_tuner_new(t);
 
-	if (!estimator || !tuner) {
-		ibcc_estimator_free(estimator);
-		ibcc_tuner_free(tuner);
+	if (!tuner)
 		return -ENOMEM;
-	}
-	/* What the picture has of the estimator goes with it. */
-	c->picture.n_loads = c->proved.n_loads = 0;
-	c->picture.load = c->proved.load = NULL;
-	ibcc_estimator_free(c->estimator);
+	ibcc_estimator_retune(c->estimator, e);
 	ibcc_tuner_free(c->tuner);
-	c->estimator = estimator;
 	c->tuner = tuner;
 	ibcc_cycle_forget_resume(c);
 	ibcc_ledger_reset(&c->ledger);

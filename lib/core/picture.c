@@ -48,6 +48,12 @@ void ibcc_estimator_reset(struct ibcc_estimator *m)
 	*m = (struct ibcc_estimator){ .p = m->p };
 }
 
+void ibcc_estimator_retune(struct ibcc_estimator *m, const struct ibcc_estimator_params *p)
+{
+	m->p = *p;
+	m->n_endports = IBCC_NONE; /* of no topology */
+}
+
 void ibcc_estimator_free(struct ibcc_estimator *m)
 {
 	if (!m)
