@@ -103,8 +103,9 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 }
 
 /* Where a disable reaches no node, though something of ours is there by the books. */
-static bool is_missed(const struct ibcc_service *s, const struct ibcc_book_entry *e)
+static bool is_missed(const struct ibcc_service *s, const struct ibcc_book *b, uint32_t i)
 {
+	const struct ibcc_book_entry *e = b->entry[i];
 	const struct ibcc_debt at = { .node_guid = e->node_guid, .port = e->port };
 	uint32_t endport = endport_of(s, &at);
 
@@ -112,8 +113,7 @@ static bool is_missed(const struct ibcc_service *s, const struct ibcc_book_entry
 				     s->cycle.actual.ep[endport].support == IBCC_CC_UNSUPPORTED))
 		return false;
 	/* The books have what the other node with that GUID was given. */
-	return ibcc_walk_is_shared(&s->discovery.shared, e->node_guid) ||
-	       memcmp(e->last, e->off ? e->off : e->before, sizeof(e->last)) != 0;
+	return ibcc_walk_is_shared(&s->discovery.shared, e->node_guid) || !ibcc_book_is_back(b, i);
 }
 
 int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
@@ -125,8 +125,8 @@ int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
 	const struct ibcc_book *book;
 	int rc = ibcc_state_book(s->state, &book, NULL);
 
-	for (uint32_t i = 0; !rc && i < book->n; i++)
-		if (is_missed(s, book->entry[i]))
+	for (uint32_t i = 0; !rc && i < book->n; i = ibcc_book_end(book, i))
+		if (is_missed(s, book, i))
 			rc = ibcc_debts_add(&list, &by, book->entry[i]->node_guid,
 					    book->entry[i]->port);
 	if (!rc)

@@ -54,8 +54,10 @@ const struct ibcc_book_entry *ibcc_book_find(const struct ibcc_book *b,
 /* An entry as a change, from before our first write to the last one. */
 struct ibcc_change ibcc_book_change(const struct ibcc_book_entry *e);
 
-/* The index behind the entries of the endport that entry `i` is of. */
+/* The index behind the entries of the endport that entry `i`, its first, is of. */
 uint32_t ibcc_book_end(const struct ibcc_book *b, uint32_t i);
+/* Was what we wrote there last what it had without us? Then there is nothing of ours. */
+bool ibcc_book_is_back(const struct ibcc_book *b, uint32_t i);
 
 /* Forgets the entry for a change's attribute. */
 void ibcc_book_drop(struct ibcc_book *b, const struct ibcc_change *c);

@@ -323,6 +323,23 @@ static void base_of(const struct ibcc_book *b, uint32_t i, uint32_t from, uint32
 		before_of(b, i, from, end, data);
 }
 
+bool ibcc_book_is_back(const struct ibcc_book *b, uint32_t i)
+{
+	uint32_t all = ibcc_book_end(b, i), from, end;
+
+	for (from = i; from < all; from = end) {
+		end = end_of(b, from);
+		for (i = from; i < end; i++) {
+			uint8_t data[IBCC_CC_DATA_BYTES];
+
+			base_of(b, i, from, end, data);
+			if (memcmp(data, b->entry[i]->last, sizeof(data)) != 0)
+				return false;
+		}
+	}
+	return true;
+}
+
 static bool is_base(const struct ibcc_book *b, uint32_t from, uint32_t end,
 		    const struct ibcc_endport_cc *ep)
 {

@@ -59,7 +59,7 @@ int ibcc_ledger_look(struct ibcc_ledger *l, const struct ibcc_book *b, const str
 	for (uint32_t i = 0; !rc && i < b->n; i = ibcc_book_end(b, i)) {
 		uint32_t e = ibcc_topo_find_endport(t, b->entry[i]->node_guid, b->entry[i]->port);
 
-		if (!may_look(l, actual, e))
+		if (!may_look(l, actual, e) || ibcc_book_is_back(b, i))
 			continue;
 		rc = ibcc_endport_cc_copy(&l->base.ep[e], &actual->ep[e]);
 		if (!rc && ibcc_ledger_without(b, t, e, &l->base.ep[e]))

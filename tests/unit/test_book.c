@@ -119,6 +119,7 @@ static void test_without(void **state)
 	assert_true(ibcc_cct_equal(&ep.cct, &site.cct));
 	assert_int_equal(ep.ca.sl[3].CCTI_Timer, 77);
 	assert_false(ibcc_book_without(&b, GUID_A, 1, &ep)); /* none of ours is there */
+	assert_false(ibcc_book_is_back(&b, 0));
 	ep = ours;
 	assert_false(ibcc_book_without(&b, GUID_A, 2, &ep));
 	assert_false(ibcc_book_without(&b, GUID_B, 1, &ep));
@@ -133,6 +134,9 @@ static void test_without(void **state)
 		b.entry[i]->certain = false;
 	ep = ours;
 	assert_false(ibcc_book_without(&b, GUID_A, 1, &ep));
+	/* It has what it had before us, by the last write as well. */
+	tune(&b, &ours, &site, 2, IBCC_BOOK_MAKE);
+	assert_true(ibcc_book_is_back(&b, 0));
 	ibcc_book_fini(&b);
 }
 
@@ -146,6 +150,7 @@ static void test_off(void **state)
 
 	(void)state;
 	tune(&b, &site, &off, 1, IBCC_BOOK_OFF);
+	assert_true(ibcc_book_is_back(&b, 0));
 	assert_false(ibcc_book_without(&b, GUID_A, 1, &ep));
 	tune(&b, &off, &ours, 2, IBCC_BOOK_MAKE);
 	ep = ours;
