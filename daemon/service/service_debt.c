@@ -155,9 +155,28 @@ static bool is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
 	return e < s->cycle.actual.n && ibcc_debt_is_payable(&s->cycle.actual.ep[e]);
 }
 
-/* What one of them wants is appended to the plan. */
-static int plan_back(const struct ibcc_service *s, const struct ibcc_debt *d,
-		     const struct ibcc_plan *undo, int64_t first, struct ibcc_plan *plan)
+/* Is it one of what a transaction left, and can be done now? */
+static bool is_due(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
+{
+	return d->txn == txn && is_payable(s, d);
+}
+
+static int plan_off(const struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan)
+{
+	bool *which = calloc(s->cycle.actual.n + 1, sizeof(*which));
+	int rc;
+
+	for (uint32_t i = 0; which && i < s->debts.list.n; i++)
+		if (is_due(s, &s->debts.list.debt[i], txn))
+			which[endport_of(s, &s->debts.list.debt[i])] = true;
+	rc = which ? ibcc_service_plan_off(s, which, plan) : -ENOMEM;
+	free(which);
+	return rc;
+}
+
+/* What is owed to one endport is appended to the plan. */
+static int add_back(const struct ibcc_service *s, const struct ibcc_debt *d,
+		    const struct ibcc_plan *undo, int64_t first, struct ibcc_plan *plan)
 {
 	const struct ibcc_topo *t = s->cycle.topo;
 	int rc = 0;
@@ -177,48 +196,21 @@ static int plan_back(const struct ibcc_service *s, const struct ibcc_debt *d,
 	return rc;
 }
 
-static int plan_off(const struct ibcc_service *s, const struct ibcc_debt *d,
-		    struct ibcc_settings *actual, struct ibcc_target *target)
-{
-	uint32_t e = endport_of(s, d);
-
-	ibcc_endport_judge(&actual->ep[e], IBCC_CC_SUPPORTED);
-	return ibcc_service_want_off(s->cycle.topo, e, target);
-}
-
-/* The plan for all that one transaction left, and that can be done now. *first: see
- * ibcc_state_undo(). -ENOENT: it is void, since the transactions that were to be taken back are.
+/* *first: see ibcc_state_undo(). -ENOENT: it is void, since the transactions that were to be taken
+ * back are.
  */
-static int plan_for(struct ibcc_service *s, const struct ibcc_debt *like, struct ibcc_plan *plan,
-		    int64_t *first, struct ibcc_damage *damage, struct ibcc_why *why)
+static int plan_back(struct ibcc_service *s, const struct ibcc_debt *like, struct ibcc_plan *plan,
+		     int64_t *first, struct ibcc_damage *damage, struct ibcc_why *why)
 {
-	const struct ibcc_debts *list = &s->debts.list;
 	struct ibcc_plan joined = { 0 }, undo = { 0 };
-	struct ibcc_settings actual = { 0 };
-	struct ibcc_target target = { 0 };
-	int rc = 0;
+	int rc = ibcc_state_undo(s->state, like->from, &joined, first, damage, why);
 
-	if (like->off)
-		rc = ibcc_settings_copy(&actual, &s->cycle.actual);
-	if (!rc && like->off)
-		rc = ibcc_settings_copy(&target.wanted, &actual);
-	if (!like->off)
-		rc = ibcc_state_undo(s->state, like->from, &joined, first, damage, why);
-	if (!rc && !like->off)
+	if (!rc)
 		rc = ibcc_plan_reverse(&joined, &undo);
 	plan->generation = s->cycle.topo->generation;
-	for (uint32_t i = 0; !rc && i < list->n; i++) {
-		const struct ibcc_debt *d = &list->debt[i];
-
-		if (d->txn != like->txn || !is_payable(s, d))
-			continue;
-		rc = d->off ? plan_off(s, d, &actual, &target)
-			    : plan_back(s, d, &undo, *first, plan);
-	}
-	if (!rc && like->off)
-		rc = ibcc_planner_run(s->cycle.topo, &actual, &target, plan);
-	ibcc_target_fini(&target);
-	ibcc_settings_fini(&actual);
+	for (uint32_t i = 0; !rc && i < s->debts.list.n; i++)
+		if (is_due(s, &s->debts.list.debt[i], like->txn))
+			rc = add_back(s, &s->debts.list.debt[i], &undo, *first, plan);
 	ibcc_plan_fini(&undo);
 	ibcc_plan_fini(&joined);
 	return rc;
@@ -231,7 +223,7 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 		const struct ibcc_debt *d = &s->debts.list.debt[i];
 
 		/* One that cannot be taken away now is looked at again, and is done then. */
-		if (d->txn == txn && is_payable(s, d) && ibcc_debt_is_done(d, plan, res))
+		if (is_due(s, d, txn) && ibcc_debt_is_done(d, plan, res))
 			(void)ibcc_state_paid(s->state, d);
 	}
 }
@@ -281,7 +273,8 @@ static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct 
 	struct ibcc_result res = { 0 };
 	uint32_t n = 0, n_owed = 0;
 	int64_t first = 0;
-	int rc = plan_for(s, like, &plan, &first, &damage, why);
+	int rc = like->off ? plan_off(s, like->txn, &plan)
+			   : plan_back(s, like, &plan, &first, &damage, why);
 
 	if (rc == -ENOENT)
 		rc = 0;
@@ -289,7 +282,7 @@ static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct 
 		const struct ibcc_debt *d = &s->debts.list.debt[i];
 
 		n_owed += d->txn == like->txn;
-		n += d->txn == like->txn && is_payable(s, d);
+		n += is_due(s, d, like->txn);
 	}
 	name_nodes(like, n, nodes, sizeof(nodes));
 	snprintf(summary, sizeof(summary),

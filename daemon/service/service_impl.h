@@ -236,8 +236,10 @@ void ibcc_service_resume_effect(struct ibcc_service *s);
 void ibcc_service_await_effect(struct ibcc_service *s);
 /* Takes down what a pass measured; the newest transaction before it. */
 void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before);
-/* service_undo.c: what turns congestion control off at one endport. -ENOMEM. */
-int ibcc_service_want_off(const struct ibcc_topo *t, uint32_t endport, struct ibcc_target *target);
+/* service_undo.c: what turns congestion control off at all endports, or at these alone, also where
+ * another program has changed what we wrote. *plan is initialised by the call. -ENOMEM.
+ */
+int ibcc_service_plan_off(const struct ibcc_service *s, const bool *which, struct ibcc_plan *plan);
 /* service_debt.c: reads what is owed from the state file. */
 void ibcc_service_find_debts(struct ibcc_service *s);
 /* After a rollback (from as in ibcc_state_undo(), `undo` all that it was to do) or a disable, of

@@ -185,7 +185,7 @@ int ibcc_service_rollback(struct ibcc_service *s, int64_t from, const struct ibc
 	return rc;
 }
 
-int ibcc_service_want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
+static int want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *target)
 {
 	struct ibcc_endport_cc *ep = &target->wanted.ep[i];
 	static const uint16_t attrs[2][2] = {
@@ -211,6 +211,28 @@ int ibcc_service_want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_tar
 		if (!ibcc_target_add(target, i, attrs[is_switch][k], IBCC_REASON_SWITCHED_OFF))
 			return -ENOMEM;
 	return 0;
+}
+
+int ibcc_service_plan_off(const struct ibcc_service *s, const bool *which, struct ibcc_plan *plan)
+{
+	struct ibcc_settings actual = { 0 };
+	struct ibcc_target target = { 0 };
+	int rc = ibcc_settings_copy(&actual, &s->cycle.actual);
+
+	if (!rc)
+		rc = ibcc_settings_copy(&target.wanted, &actual);
+	for (uint32_t e = 0; !rc && e < actual.n; e++) {
+		if (which && !which[e])
+			continue;
+		if (which)
+			ibcc_endport_judge(&actual.ep[e], IBCC_CC_SUPPORTED);
+		rc = want_off(s->cycle.topo, e, &target);
+	}
+	if (!rc)
+		rc = ibcc_planner_run(s->cycle.topo, &actual, &target, plan);
+	ibcc_target_fini(&target);
+	ibcc_settings_fini(&actual);
+	return rc;
 }
 
 /* Nodes that may have settings which nobody could take off; 0 or why not. */
@@ -240,27 +262,17 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
 			 struct ibcc_why *why)
 {
-	const struct ibcc_topo *t;
-	struct ibcc_target target = { 0 };
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_carry carry = { 0 };
-	uint32_t i, n_owed = 0;
+	uint32_t n_owed = 0;
 	int rc, owe = 0;
 
 	rc = ibcc_service_read_all(s, why);
 	if (rc)
 		return rc;
-	t = s->cycle.topo;
-	rc = ibcc_settings_copy(&target.wanted, &s->cycle.actual);
-	for (i = 0; !rc && i < t->n_endports; i++)
-		rc = ibcc_service_want_off(t, i, &target);
-	if (!rc)
-		rc = ibcc_planner_run(t, &s->cycle.actual, &target, &plan);
-	if (rc) {
-		ibcc_why_set(why, rc, "no memory");
-		goto out;
-	}
+	if (ibcc_service_plan_off(s, NULL, &plan))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	carry = (struct ibcc_carry){
 		.txn = { .who = r->who,
 			 .action = "disable",
@@ -272,7 +284,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	if (!rc || ibcc_result_may_have_written(&res))
 		owe = ibcc_service_owe_disable(s, &carry.txn, &plan, &res, &n_owed);
 	if (!rc)
-		rc = ibcc_service_missed(s, left_over(t, &s->cycle.actual, why), why);
+		rc = ibcc_service_missed(s, left_over(s->cycle.topo, &s->cycle.actual, why), why);
 	/* All is off for certain, so what the damaged rows once said is not needed. */
 	if (!rc && !n_owed)
 		rc = ibcc_state_give_up_damaged(s->state, why);
@@ -291,10 +303,8 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		pause_after(s, "disable", r, NULL);
 	if (res.n == plan.n)
 		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
-out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
-	ibcc_target_fini(&target);
 	return rc;
 }
 
