@@ -237,16 +237,17 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 }
 
 /* Verified changes were read back equal, so the settings are known without reading all again. */
-static void adopt_target(struct ibcc_cycle *c)
+static void adopt(struct ibcc_cycle *c)
 {
-	struct ibcc_settings wanted;
+	int rc = 0;
 
-	c->actual_known = false;
-	if (ibcc_settings_copy(&wanted, &c->target.wanted))
-		return;
-	ibcc_settings_fini(&c->actual);
-	c->actual = wanted;
-	c->actual_known = true;
+	for (uint32_t i = 0; !rc && i < c->plan.n; i = ibcc_plan_end(&c->plan, i)) {
+		uint32_t e = ibcc_change_endport(&c->plan.change[i], c->topo);
+
+		if (e < c->actual.n)
+			rc = ibcc_endport_cc_copy(&c->actual.ep[e], &c->target.wanted.ep[e]);
+	}
+	c->actual_known = !rc;
 }
 
 static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc_act *act,
@@ -385,10 +386,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		c->actual_known = false;
 		return;
 	}
-	if (c->rollout.n_left)
-		ibcc_cycle_adopt_part(c);
-	else
-		adopt_target(c);
+	adopt(c);
 }
 
 /* Makes good what somebody else changed, or a node forgot. */

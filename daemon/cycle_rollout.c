@@ -131,25 +131,3 @@ int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, stru
 	c->plan = part;
 	return tell(&c->rollout, target) ? ibcc_why_set(why, -ENOMEM, "no memory") : 0;
 }
-
-void ibcc_cycle_adopt_part(struct ibcc_cycle *c)
-{
-	struct ibcc_settings wanted;
-	uint32_t last = IBCC_NONE;
-
-	c->actual_known = !ibcc_settings_copy(&wanted, &c->target.wanted);
-	if (!c->actual_known)
-		return;
-	for (uint32_t i = 0; i < c->plan.n; i++) {
-		uint32_t e = ibcc_change_endport(&c->plan.change[i], c->topo);
-		struct ibcc_endport_cc before;
-
-		if (e == IBCC_NONE || e == last)
-			continue;
-		last = e;
-		before = c->actual.ep[e];
-		c->actual.ep[e] = wanted.ep[e];
-		wanted.ep[e] = before;
-	}
-	ibcc_settings_fini(&wanted);
-}

@@ -16,8 +16,4 @@ int ibcc_cycle_judge_rollout(struct ibcc_cycle *c, const struct ibcc_act *act,
  */
 int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
 
-/* Settings that c->plan, a part of what is wanted, has written and read back are the actual ones.
- */
-void ibcc_cycle_adopt_part(struct ibcc_cycle *c);
-
 #endif
