@@ -42,6 +42,19 @@ int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number,
 	return rc;
 }
 
+int64_t ibcc_state_ask(sqlite3 *db, const char *sql, int64_t value)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t answer = -1;
+
+	if (db && !sqlite3_prepare_v2(db, sql, -1, &st, NULL) &&
+	    (!sqlite3_bind_parameter_count(st) || !sqlite3_bind_int64(st, 1, value)) &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		answer = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return answer;
+}
+
 static int insert_txn(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t *id)
 {
 	sqlite3_stmt *st = NULL;

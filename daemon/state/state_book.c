@@ -34,8 +34,8 @@ static const char book_sql[] =
 	" c.txn, t.action, c.outcome = 'verified', " IBCC_STATE_PLACE_SOUND
 	", " IBCC_STATE_CHANGE_SOUND ", " IBCC_STATE_TXN_SOUND IBCC_STATE_LIVE " AND c.txn >= ?1"
 	" ORDER BY c.node_guid, c.port, c.attr_id, c.attr_mod, c.txn, c.seq";
-static const char is_live_sql[] =
-	"SELECT 1" IBCC_STATE_LIVE " AND t.id = ?1 AND t.action <> 'rollback' LIMIT 1";
+static const char live_sql[] =
+	"SELECT count(*)" IBCC_STATE_LIVE " AND t.id = ?1 AND t.action <> 'rollback'";
 
 static enum ibcc_book_act act_of(const char *action)
 {
@@ -135,14 +135,7 @@ int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b
 /* Changes with each commit of another connection. */
 static int64_t data_version(struct ibcc_state *s)
 {
-	sqlite3_stmt *st = NULL;
-	int64_t v = -1;
-
-	if (!sqlite3_prepare_v2(s->db, "PRAGMA data_version", -1, &st, NULL) &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return v;
+	return ibcc_state_ask(s->db, "PRAGMA data_version", 0);
 }
 
 static void find_newest(struct ibcc_state *s)
@@ -161,7 +154,7 @@ int ibcc_state_load_book(struct ibcc_state *s)
 
 	if (s->ahead)
 		return 0;
-	version = s->db ? data_version(s) : -1;
+	version = data_version(s);
 	if (s->book_fresh && version == s->data_version)
 		return 0;
 	rc = s->db ? ibcc_state_read_book(s, 0, &fresh, &damage) : -EIO;
@@ -222,19 +215,6 @@ static int failed(struct ibcc_state *s, int rc, struct ibcc_why *why)
 	return rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : ibcc_state_failed(s, why);
 }
 
-static int is_live(struct ibcc_state *s, int64_t id, bool *live)
-{
-	sqlite3_stmt *st = NULL;
-	int step = SQLITE_ERROR;
-
-	if (!sqlite3_prepare_v2(s->db, is_live_sql, -1, &st, NULL) &&
-	    !sqlite3_bind_int64(st, 1, id))
-		step = sqlite3_step(st);
-	sqlite3_finalize(st);
-	*live = step == SQLITE_ROW;
-	return *live || step == SQLITE_DONE ? 0 : -EIO;
-}
-
 static bool is_pruned(struct ibcc_state *s, int64_t id)
 {
 	char *text = ibcc_state_note(s, "pruned");
@@ -254,10 +234,10 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 		     struct ibcc_damage *damage, struct ibcc_why *why)
 {
 	struct ibcc_book part = { 0 };
-	bool live = false;
-	int rc = (s->ahead && s->newest != from) || !s->db ? -EIO : is_live(s, from, &live);
+	int64_t live = s->ahead && s->newest != from ? -1 : ibcc_state_ask(s->db, live_sql, from);
+	int rc = live < 0 ? -EIO : 0;
 
-	if (!rc && live && is_pruned(s, from))
+	if (live > 0 && is_pruned(s, from))
 		return ibcc_why_set(
 			why, -ENOENT,
 			"the history of transaction %lld is not kept in full any more; all "

@@ -44,6 +44,11 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
 		   const char *const *text, int n_text);
 
+/* The number that a query answers, whose parameter, if it has one, is `value`. -1: it answers none,
+ * or cannot be asked (db may be NULL).
+ */
+int64_t ibcc_state_ask(sqlite3 *db, const char *sql, int64_t value);
+
 /* Checksums of rows, in SQL: of where a change was made, of all that counts of a change (c), and of
  * its transaction (t). Who updates a column gives the new value, and keeps the old sum of a row
  * that is damaged: see IBCC_STATE_RESUM.

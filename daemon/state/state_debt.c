@@ -93,25 +93,13 @@ int ibcc_state_paid(struct ibcc_state *s, const struct ibcc_debt *debt)
 	return run(s, paid_sql, debt);
 }
 
-/* The number that a query with one value has for an answer; -1: none. */
-static int64_t ask(struct ibcc_state *s, const char *sql, int64_t value)
-{
-	sqlite3_stmt *st = NULL;
-	int64_t answer = -1;
-
-	if (s->db && !sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) &&
-	    !sqlite3_bind_int64(st, 1, value) && sqlite3_step(st) == SQLITE_ROW)
-		answer = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return answer;
-}
-
 bool ibcc_state_owes_back(struct ibcc_state *s, int64_t id)
 {
-	return ask(s, "SELECT count(*) FROM debt WHERE from_txn BETWEEN 1 AND ?1", id) > 0;
+	return ibcc_state_ask(s->db, "SELECT count(*) FROM debt WHERE from_txn BETWEEN 1 AND ?1",
+			      id) > 0;
 }
 
 bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn)
 {
-	return !ask(s, since_sql, txn);
+	return !ibcc_state_ask(s->db, since_sql, txn);
 }

@@ -24,27 +24,14 @@ static const char *const names[IBCC_SAMPLE_FIELDS] = {
 
 int64_t ibcc_state_newest(struct ibcc_state *s)
 {
-	sqlite3_stmt *st = NULL;
-	int64_t id = 0;
+	int64_t id = ibcc_state_ask(s->db, "SELECT max(id) FROM txn", 0);
 
-	if (s->db && !sqlite3_prepare_v2(s->db, "SELECT max(id) FROM txn", -1, &st, NULL) &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		id = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return id;
+	return id > 0 ? id : 0;
 }
 
 int64_t ibcc_state_newest_of_others(struct ibcc_state *s)
 {
-	sqlite3_stmt *st = NULL;
-	int64_t id = -1;
-
-	if (s->db &&
-	    !sqlite3_prepare_v2(s->db, "SELECT max(id) FROM txn WHERE pid <> ?", -1, &st, NULL) &&
-	    !sqlite3_bind_int64(st, 1, getpid()) && sqlite3_step(st) == SQLITE_ROW)
-		id = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return id;
+	return ibcc_state_ask(s->db, "SELECT max(id) FROM txn WHERE pid <> ?", getpid());
 }
 
 static json_t *values(const struct ibcc_state_sample *sample)

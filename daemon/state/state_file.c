@@ -137,14 +137,7 @@ bool ibcc_state_is_ahead(const struct ibcc_state *s)
 
 static int64_t user_version(sqlite3 *db)
 {
-	sqlite3_stmt *st = NULL;
-	int64_t v = -1;
-
-	if (!sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL) &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return v;
+	return ibcc_state_ask(db, "PRAGMA user_version", 0);
 }
 
 /* An SQL function: does a process live that may be carrying something out? Somebody else's open

@@ -34,19 +34,6 @@ static const char changes_sql[] =
 static const char txns_sql[] = "DELETE FROM txn WHERE id IN (" OLD
 			       ") AND NOT EXISTS (SELECT 1 FROM change WHERE txn = id)";
 
-static int64_t ask(struct ibcc_state *s, const char *sql, int64_t value)
-{
-	sqlite3_stmt *st = NULL;
-	int64_t v = -1;
-
-	if (!sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) &&
-	    (!sqlite3_bind_parameter_count(st) || !sqlite3_bind_int64(st, 1, value)) &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return v;
-}
-
 /* Forgets what it can of the transactions before one; how many rows those were, or -EIO. That they
  * are not there in full any more is noted first: nobody can go back to a moment among them.
  */
@@ -77,8 +64,9 @@ static int64_t forget(struct ibcc_state *s, int64_t before)
 
 static int64_t used_bytes(struct ibcc_state *s)
 {
-	return (ask(s, "PRAGMA page_count", 0) - ask(s, "PRAGMA freelist_count", 0)) *
-	       ask(s, "PRAGMA page_size", 0);
+	return (ibcc_state_ask(s->db, "PRAGMA page_count", 0) -
+		ibcc_state_ask(s->db, "PRAGMA freelist_count", 0)) *
+	       ibcc_state_ask(s->db, "PRAGMA page_size", 0);
 }
 
 int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes)
@@ -88,17 +76,18 @@ int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes)
 	if (!s->writable)
 		return -EIO;
 	/* Whatever came later is younger, also where the clock was wrong when it was written. */
-	before = ask(s,
-		     "SELECT coalesce(max(id), 0) + 1 FROM txn WHERE ended < ?1 AND id <"
-		     " coalesce((SELECT min(id) FROM txn WHERE ended >= ?1), 9223372036854775807)",
-		     now_s - HISTORY_DAYS * 86400);
+	before = ibcc_state_ask(
+		s->db,
+		"SELECT coalesce(max(id), 0) + 1 FROM txn WHERE ended < ?1 AND id <"
+		" coalesce((SELECT min(id) FROM txn WHERE ended >= ?1), 9223372036854775807)",
+		now_s - HISTORY_DAYS * 86400);
 	n = before > 1 ? forget(s, before) : 0;
 	/* Half at a time: what is young is asked for more often. */
 	for (int i = 0; i < MOST_ROUNDS && n >= 0 && (uint64_t)used_bytes(s) > max_bytes; i++) {
-		before = ask(s,
-			     "SELECT id FROM txn ORDER BY id LIMIT 1 OFFSET"
-			     " (SELECT count(*) / 2 FROM txn)",
-			     0);
+		before = ibcc_state_ask(s->db,
+					"SELECT id FROM txn ORDER BY id LIMIT 1 OFFSET"
+					" (SELECT count(*) / 2 FROM txn)",
+					0);
 		n = forget(s, before);
 		if (!n) /* all that is left is needed, or is as young as it gets */
 			break;

@@ -16,23 +16,16 @@
 
 int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq)
 {
-	sqlite3_stmt *st = NULL;
-	int step = SQLITE_ERROR;
-
 	/* A step of an older transaction would seem to come before what was written since. */
-	if (!sqlite3_prepare_v2(
-		    s->db,
-		    "SELECT (SELECT coalesce(max(seq), -1) + 1 FROM change WHERE txn = ?1)"
-		    " FROM txn WHERE id = ?1 AND undone_by IS NULL"
-		    " AND id = (SELECT max(id) FROM txn)",
-		    -1, &st, NULL) &&
-	    !sqlite3_bind_int64(st, 1, id))
-		step = sqlite3_step(st);
-	if (step == SQLITE_ROW)
-		*first_seq = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	if (step != SQLITE_ROW)
+	int64_t seq = ibcc_state_ask(
+		s->db,
+		"SELECT (SELECT coalesce(max(seq), -1) + 1 FROM change WHERE txn = ?1)"
+		" FROM txn WHERE id = ?1 AND undone_by IS NULL AND id = (SELECT max(id) FROM txn)",
+		id);
+
+	if (seq < 0)
 		return -EIO;
+	*first_seq = seq;
 	return ibcc_state_run(
 		s,
 		"UPDATE txn AS t SET outcome = 'open', detail = '', ended = NULL,"
