@@ -57,21 +57,16 @@ int64_t ibcc_state_ask(sqlite3 *db, const char *sql, int64_t value)
 
 static int insert_txn(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t *id)
 {
-	sqlite3_stmt *st = NULL;
-	int rc = -EIO;
+	const int64_t number[] = { txn->undoes_from, getpid() };
+	const char *const text[] = { txn->who, txn->action, txn->via, txn->summary };
+	int rc = ibcc_state_run(
+		s,
+		"INSERT INTO txn (started, undoes_from, pid, who, action, via, summary, outcome)"
+		" VALUES (unixepoch(), ?, ?, ?, ?, ?, ?, 'open')",
+		number, 2, text, 4);
 
-	if (sqlite3_prepare_v2(s->db,
-			       "INSERT INTO txn (started, who, action, via, summary, undoes_from,"
-			       " pid, outcome) VALUES (unixepoch(), ?, ?, ?, ?, ?, ?, 'open')",
-			       -1, &st, NULL))
-		return -EIO;
-	if (!bind_text(st, 1, txn->who) && !bind_text(st, 2, txn->action) &&
-	    !bind_text(st, 3, txn->via) && !bind_text(st, 4, txn->summary) &&
-	    !sqlite3_bind_int64(st, 5, txn->undoes_from) && !sqlite3_bind_int(st, 6, getpid()))
-		rc = step_once(st);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -204,19 +199,12 @@ static int update_changes(struct ibcc_state *s, int64_t id, const struct ibcc_re
 
 static int update_txn(struct ibcc_state *s, int64_t id, int err, const char *text)
 {
-	sqlite3_stmt *st = NULL;
-	int rc = -EIO;
+	const char *const value[] = { txn_outcome(err), err ? text : "" };
 
-	if (sqlite3_prepare_v2(s->db,
-			       "UPDATE txn AS t SET outcome = ?1, detail = ?2, ended = unixepoch(),"
-			       " sum = " IBCC_STATE_TXN_RESUM("t.undone_by", "?1") " WHERE id = ?3",
-			       -1, &st, NULL))
-		return -EIO;
-	if (!bind_text(st, 1, txn_outcome(err)) && !bind_text(st, 2, err ? text : "") &&
-	    !sqlite3_bind_int64(st, 3, id))
-		rc = step_once(st);
-	sqlite3_finalize(st);
-	return rc;
+	return ibcc_state_run(s,
+			      "UPDATE txn AS t SET outcome = ?2, detail = ?3, ended = unixepoch(),"
+			      " sum = " IBCC_STATE_TXN_RESUM("t.undone_by", "?2") " WHERE id = ?1",
+			      &id, 1, value, 2);
 }
 
 static int mark_undone(struct ibcc_state *s, int64_t id)

@@ -59,20 +59,13 @@ static int find_unsettled(struct ibcc_state *s, struct list *l)
 
 static int store(struct ibcc_state *s, const struct unsettled *u, const char *outcome)
 {
-	sqlite3_stmt *st = NULL;
-	int rc = -EIO;
+	const int64_t number[] = { u->txn, u->seq };
 
-	if (!sqlite3_prepare_v2(
-		    s->db,
-		    "UPDATE change AS c SET outcome = ?1,"
-		    " sum = " IBCC_STATE_CHANGE_RESUM("?1") " WHERE txn = ?2 AND seq = ?3",
-		    -1, &st, NULL) &&
-	    !sqlite3_bind_text(st, 1, outcome, -1, SQLITE_TRANSIENT) &&
-	    !sqlite3_bind_int64(st, 2, u->txn) && !sqlite3_bind_int64(st, 3, u->seq) &&
-	    sqlite3_step(st) == SQLITE_DONE)
-		rc = 0;
-	sqlite3_finalize(st);
-	return rc;
+	return ibcc_state_run(
+		s,
+		"UPDATE change AS c SET outcome = ?3,"
+		" sum = " IBCC_STATE_CHANGE_RESUM("?3") " WHERE txn = ?1 AND seq = ?2",
+		number, 2, &outcome, 1);
 }
 
 int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,

@@ -10,15 +10,9 @@ int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *predict
 	static const char sql[] = "INSERT OR REPLACE INTO prediction (txn, text)"
 				  " SELECT id, ?2 FROM txn WHERE id = ?1";
 	char *text = json_dumps(prediction, JSON_COMPACT);
-	sqlite3_stmt *st = NULL;
-	int rc = !text ? -ENOMEM : s->writable ? 0 : -EIO;
+	const char *const value = text;
+	int rc = text ? ibcc_state_run(s, sql, &id, 1, &value, 1) : -ENOMEM;
 
-	if (!rc &&
-	    (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) || sqlite3_bind_int64(st, 1, id) ||
-	     sqlite3_bind_text(st, 2, text, -1, SQLITE_TRANSIENT) ||
-	     sqlite3_step(st) != SQLITE_DONE))
-		rc = -EIO;
-	sqlite3_finalize(st);
 	free(text);
 	return rc;
 }
