@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The stages of a polling cycle, one after the other. Longer than 500 lines, since this is the one
- * file that knows all of them.
- */
+/* The stages of a polling cycle, one after the other. No other file knows all of them. */
 #include <ibcc/cycle.h>
 
 #include <errno.h>
