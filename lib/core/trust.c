@@ -99,7 +99,10 @@ static enum verdict weigh(double a, double b, double most)
 	return TOLERANCE * larger > most ? RIGHT : OPEN;
 }
 
-/* Do both ends tell about the same of this interval? That may be chance, as the window is for. */
+/* Do both ends tell about the same of this interval? That may be chance, as the window is for. A
+ * link over which nothing goes counts: it can do no harm, and nothing may go until its ports are
+ * believed again, since the BECNs of a held root can be all that is sent there.
+ */
 static bool agree_now(const struct ibcc_port_sample *a, const struct ibcc_port_sample *b,
 		      unsigned int k)
 {
@@ -107,7 +110,7 @@ static bool agree_now(const struct ibcc_port_sample *a, const struct ibcc_port_s
 
 	return a->state == IBCC_SAMPLE_FRESH && b->state == IBCC_SAMPLE_FRESH &&
 	       ibcc_delta_exact(&a->delta, same[k].sent) &&
-	       ibcc_delta_exact(&b->delta, same[k].received) && fmax(x, y) > 0 &&
+	       ibcc_delta_exact(&b->delta, same[k].received) &&
 	       fabs(x - y) <= TOLERANCE * fmax(x, y);
 }
 

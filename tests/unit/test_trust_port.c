@@ -86,6 +86,38 @@ static void test_quiet(void **state)
 	close_world(&w);
 }
 
+/* A link may fall silent while its ports are doubted, and carry nothing until they are believed:
+ * what adapters send to a root may be BECNs alone, which end when control is taken off. Four
+ * intervals without a packet end the doubt. It comes back with the packets if the port still lies.
+ */
+static void test_silent_link(void **state)
+{
+	unsigned int silent_from = 3 * IBCC_TRUST_RUN, silent_to = 6 * IBCC_TRUST_RUN;
+	struct world w;
+	uint32_t port;
+
+	(void)state;
+	open_world(&w, 450);
+	port = fabric_port(w.t, LUSTRE_SW2, 1);
+	for (unsigned int k = silent_from * SLOTS; k < MAX_SLOTS; k++)
+		w.sum[port][k + 1] =
+			w.sum[port][k] + (k < silent_to * SLOTS ? 0 : SLOT_BYTES / 1000 * 450);
+	w.tells[port].sent = 30;
+	passes(&w, silent_from);
+	assert_int_equal(w.s.n_doubted, 1);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_LINK);
+	/* The first interval without a packet begins with the last packets of those before. */
+	passes(&w, IBCC_TRUST_RUN);
+	assert_int_equal(w.s.n_doubted, 1);
+	passes(&w, 1);
+	assert_int_equal(w.s.n_doubted, 0);
+	passes(&w, silent_to - w.n);
+	assert_int_equal(w.s.n_doubted, 0);
+	passes(&w, 2);
+	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_LINK);
+	close_world(&w);
+}
+
 /* All packets that come may be marked; not more. Who gets hardly any more is believed again when he
  * has told what can be for four intervals, until he lies again.
  */
@@ -117,9 +149,8 @@ static void test_marks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time),
-		cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_time),  cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_quiet), cmocka_unit_test(test_silent_link),
 		cmocka_unit_test(test_marks),
 	};
 
