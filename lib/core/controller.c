@@ -205,6 +205,7 @@ static void judge_later(const struct pass *p, struct held *h)
 	uint64_t busy = ibcc_rules_busy(h->now);
 	uint64_t sink = 1000ull * h->now->rate_mbps / h->full_mbps;
 
+	h->win.own_busy += busy;
 	if (h->r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
 		busy = sink;
 	h->win.n++;

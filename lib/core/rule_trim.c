@@ -53,11 +53,19 @@ static bool hold_more(const struct held *h)
 static void judge(struct pass *p, struct held *h)
 {
 	const struct window w = h->win;
-	bool idle = w.busy < (uint64_t)p->c->p.sink_busy_permille * w.n;
+	uint64_t least_busy = (uint64_t)p->c->p.sink_busy_permille * w.n;
+	bool idle = w.busy < least_busy;
 	bool stands =
 		!h->r->tree_gone && h->now->tree_wait_permille >= p->c->p.victim_wait_permille;
 
 	h->win = (struct window){ 0 };
+	/* A port that sent or waited for all of the time carried what its receiver takes. What was
+	 * taken for that before may be the rate of one interval that was not measured well. A log
+	 * that names who is limited has its own, from more than one.
+	 */
+	if (h->r->kind == IBCC_CONGESTION_OUTPUT && !h->r->limits_known &&
+	    w.own_busy >= least_busy && w.rate_mbps >= w.n)
+		h->full_mbps = (uint32_t)(w.rate_mbps / w.n);
 	if (idle ? !w.marks || !hold_less(p, h) : !stands || !hold_more(h))
 		return;
 	ibcc_rules_say(p, idle ? IBCC_DECISION_NEARER : IBCC_DECISION_FARTHER, h)->a =

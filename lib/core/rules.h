@@ -56,6 +56,7 @@ struct ibcc_decision {
 struct window {
 	uint32_t n; /* passes */
 	uint64_t busy, rate_mbps, marks;
+	uint64_t own_busy; /* what the port itself sent and waited, permille */
 };
 
 /* What the controller remembers of a root, beside its parameters. */

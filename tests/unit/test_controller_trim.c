@@ -40,6 +40,32 @@ static void test_steps(void **state)
 	}
 }
 
+/* The interval in which a slow receiver is admitted may be measured badly, and show a tenth more
+ * than it takes. Four passes in which its port sends or waits all of the time correct that: later
+ * passes with what it takes, and without waiting, are busy ones.
+ */
+static void test_rate_read_too_high(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_slow(f);
+	const struct ibcc_root_parameters *p;
+
+	r->rate_mbps = SLOW_MBPS * 11 / 10;
+	p = hold(f, r);
+	mark(r, 4, 4, 10);
+	r->rate_mbps = SLOW_MBPS;
+	r->wait_permille = 1000;
+	r->tree_wait_permille = 0;
+	passes(f, 8);
+	r->wait_permille = 0;
+	passes(f, 40);
+	assert_int_equal(p->loop_permille, 1000);
+	/* A receiver that gets less than it takes is idle, as before. */
+	r->rate_mbps = SLOW_MBPS * 9 / 10;
+	passes(f, 8);
+	assert_true(p->loop_permille < 1000);
+}
+
 /* What was given comes back, last things first, while the port is busy and its tree stands: not
  * once the tree is gone, nor when nobody waits for long.
  */
@@ -427,6 +453,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_steps),
+		SCENE(test_rate_read_too_high),
 		SCENE(test_back),
 		SCENE(test_idle),
 		SCENE(test_uneven_intervals),
