@@ -100,7 +100,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock nss)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-valgrind check-large check-unit check-sim check-fuzz check-build check-system tests demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-valgrind check-large check-unit check-sim check-fuzz check-build check-system tests size demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -133,6 +133,7 @@ help:
 	'make check-verbs     ibcc-perf on soft RoCE, in a virtual machine' \
 	'make check-boot      installs the packages into a container with systemd, and tries them there' \
 	'make check-debian    make demo and make check on the other releases of Debian, by an ordinary user' \
+	'make size            lines of code and comments, by folder' \
 	'make format          clang-format over all sources' \
 	'make clean           remove build/' \
 	'' \
@@ -165,6 +166,8 @@ SECONDS ?= 60
 fuzz:
 	+@$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzzers
 	@sh tests/fuzz/hunt.sh build/variant-clang-$(subst $(comma),-,$(FUZZ_SANITIZE)) $(SECONDS)
+size:
+	@sh tests/size.sh
 fuzzers: $(patsubst tests/fuzz/%.c,$(B)/hunt/%,$(wildcard tests/fuzz/fuzz_*.c))
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
