@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "figures.h"
 
 #include <ibcc/route.h>
 #include <ibcc/topo.h>

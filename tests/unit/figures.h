@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Failures that name the figure: cmocka says "0x14 != 0x19", which tells neither which one it is
+ * nor what it is worth. With this, "law.increase is 20 (0x14), not 25 (0x19)".
+ */
+#ifndef TEST_FIGURES_H
+#define TEST_FIGURES_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static inline void figures_equal(uintmax_t got, uintmax_t want, const char *name, const char *file,
+				 int line)
+{
+	if (got == want)
+		return;
+	print_error("%s is %jd (%#jx), not %jd (%#jx)\n", name, (intmax_t)got, got, (intmax_t)want,
+		    want);
+	_fail(file, line);
+}
+
+#undef assert_int_equal
+#define assert_int_equal(a, b) figures_equal((uintmax_t)(a), (uintmax_t)(b), #a, __FILE__, __LINE__)
+
+#endif
