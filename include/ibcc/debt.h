@@ -44,7 +44,7 @@ static inline bool ibcc_debt_has(const struct ibcc_debt *d, const struct ibcc_ch
 }
 
 /* Has a later rollback or disable done what is owed, at an endport that is `there`, or made it
- * void? What it could not do either is owed anew.
+ * void? What it could not do either is owed again.
  */
 bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by, bool there);
 

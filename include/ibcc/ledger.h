@@ -63,7 +63,7 @@ struct ibcc_ledger {
 /* Forgets all: the tuner has forgotten what it held. */
 void ibcc_ledger_reset(struct ibcc_ledger *l);
 
-/* Makes it one of a topology with this many endports, or begins it anew. -ENOMEM. */
+/* Makes it one of a topology with this many endports, or empties it. -ENOMEM. */
 int ibcc_ledger_fit(struct ibcc_ledger *l, const struct ibcc_topo *t);
 
 /* Finds out what is LEFT, by the book and by the settings as read. Endports that are HELD, or may

@@ -186,7 +186,7 @@ struct ibcc_estimator *ibcc_estimator_new(const struct ibcc_estimator_params *p)
 void ibcc_estimator_free(struct ibcc_estimator *m);
 /* Forgets all about the fabric: after a new topology. */
 void ibcc_estimator_reset(struct ibcc_estimator *m);
-/* Takes other limits and begins anew with its next run, until which pictures keep their loads. */
+/* Takes other limits. Its next run starts from nothing; until then pictures keep their loads. */
 void ibcc_estimator_retune(struct ibcc_estimator *m, const struct ibcc_estimator_params *p);
 
 /* Works out a picture from one interval and what is remembered. A root is a switch port that is

@@ -40,7 +40,7 @@ void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 
 struct ibcc_tuner; /* state between steps */
 
-/* <ibcc/ledger.h>: where it is one of another fabric, the calls below begin it anew. */
+/* <ibcc/ledger.h>: the calls below empty one that is of another fabric. */
 struct ibcc_ledger;
 
 /* NULL without memory. */

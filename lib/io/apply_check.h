@@ -19,7 +19,7 @@ static inline uint64_t ibcc_apply_key(const struct ibcc_apply_options *o,
 int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		     const struct ibcc_apply_options *o, int *err);
 
-/* Asks who has the LIDs of n changes (two at once): err[k] becomes 0, IBCC_CHANGE_MOVED or
+/* Asks which nodes have the LIDs of n changes (two at once): err[k] becomes 0, IBCC_CHANGE_MOVED or
  * IBCC_CHANGE_GONE. -ENOMEM, -EIO, -ECANCELED.
  */
 int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
