@@ -89,11 +89,12 @@ SH
 fails "files that differ are not the same" <<'SH'
 same "a" <(echo a) <(echo b)
 SH
-# As a clone in root's home.
+# As a clone in root's home, built with a umask of 077.
 chmod 711 "$tmp"
 mkdir -m 700 "$tmp/build"
 cp "$IBCC_BUILD/ibcc-tuned" "$tmp/build"
-passes "others run our programs though they may not enter the folder of the build" <<SH
+chmod 700 "$tmp/build/ibcc-tuned"
+passes "others run our programs though they may not enter the folder of the build, nor read what is in it" <<SH
 IBCC_BUILD=$tmp/build
 check "a" unprivileged ibcc-tuned --version
 check "b" grep -q ^ibcc-tuned "\$TMP/check.log"

@@ -219,7 +219,8 @@ at()
 stock() { at '' "$@"; }
 
 # unprivileged PROGRAM ARGS...: one of our programs, as root by a user who may read hardly anything. That user may not
-# even enter the folder that we build in where it is in root's home, so the program is a copy.
+# even enter the folder that we build in where it is in root's home, so the program is a copy. Under root's umask it may
+# have been built for root alone.
 unprivileged()
 {
 	local program=$1
@@ -228,7 +229,8 @@ unprivileged()
 		timeout "$(stretched 20)" "$IBCC_BUILD/$program" "$@"
 		return
 	fi
-	mkdir -p "$TMP/bin" && chmod 711 "$TMP" "$TMP/bin" && cp -u "$IBCC_BUILD/$program" "$TMP/bin" || return
+	mkdir -p "$TMP/bin" && chmod 711 "$TMP" "$TMP/bin" && cp -u "$IBCC_BUILD/$program" "$TMP/bin" &&
+		chmod 755 "$TMP/bin/$program" || return
 	setpriv --reuid 65534 --regid 65534 --clear-groups timeout "$(stretched 20)" "$TMP/bin/$program" "$@"
 }
 
