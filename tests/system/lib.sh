@@ -11,6 +11,7 @@ IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
 unset SUDO_USER # of whoever runs the tests: it stands in the history
+umask 022 # other users read the configurations that tests write; under root's own umask they might not
 # Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
