@@ -219,9 +219,11 @@ at()
 }
 stock() { at '' "$@"; }
 
-# unprivileged PROGRAM ARGS...: one of our programs, as root by a user who may read hardly anything. That user may not
-# even enter the folder that we build in where it is in root's home, so the program is a copy. Under root's umask it may
-# have been built for root alone.
+# for_others PROGRAM: copies one of our programs to $TMP/bin, where every user may run it. A build in root's home, or made
+# under a umask of 077, is for root alone.
+for_others() { mkdir -p "$TMP/bin" && chmod 711 "$TMP" "$TMP/bin" && cp -u "$IBCC_BUILD/$1" "$TMP/bin" && chmod 755 "$TMP/bin/$1"; }
+
+# unprivileged PROGRAM ARGS...: one of our programs, as root by a user who may read hardly anything.
 unprivileged()
 {
 	local program=$1
@@ -230,8 +232,7 @@ unprivileged()
 		timeout "$(stretched 20)" "$IBCC_BUILD/$program" "$@"
 		return
 	fi
-	mkdir -p "$TMP/bin" && chmod 711 "$TMP" "$TMP/bin" && cp -u "$IBCC_BUILD/$program" "$TMP/bin" &&
-		chmod 755 "$TMP/bin/$program" || return
+	for_others "$program" || return
 	setpriv --reuid 65534 --regid 65534 --clear-groups timeout "$(stretched 20)" "$TMP/bin/$program" "$@"
 }
 

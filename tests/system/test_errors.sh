@@ -92,9 +92,8 @@ if [ "$(id -u)" = 0 ]; then
 	chmod 600 "$TMP/key"
 	chmod 755 "$TMP"
 	write_config "cc_key_file: $TMP/key"
-	as_service() { setpriv --reuid 65534 --regid 65534 --clear-groups timeout 20 "$IBCC_BUILD/$1" "${@:2}"; }
 	refused "a key that is root's alone" 78 "cc_key_file: .*Permission denied; .*runs as user $(getent passwd 65534 | cut -d: -f1), .*chown $(getent passwd 65534 | cut -d: -f1) $TMP/key" \
-		as_service ibcc-tuned --check-config -z "$TMP/tuned.yaml"
+		unprivileged ibcc-tuned --check-config -z "$TMP/tuned.yaml"
 	write_config
 fi
 sed "s|^control_socket:.*|control_socket: /proc/none/control.sock|" "$TMP/tuned.yaml" >"$TMP/no_socket.yaml"

@@ -80,9 +80,8 @@ as_before || fail "not as before: $(diff <(echo "$untuned" | jq .) <(settings | 
 [ "$(id -u)" = 0 ] || { echo "# not root: nobody takes a daemon's place"; exit 0; }
 
 # A daemon that is not root, as the service's. It goes on with what it had in mind, and finds out.
-mkdir "$TMP/daemon" "$TMP/bin"
-chmod 711 "$TMP" "$TMP/bin"
-cp "$IBCC_BUILD/ibcc-tuned" "$TMP/bin"
+mkdir "$TMP/daemon"
+for_others ibcc-tuned
 chown 65534:65534 "$TMP/daemon"
 stop "$OSM_PID"
 PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.mode=0666" start_opensm --plugin
