@@ -43,6 +43,7 @@ struct ibcc_explain {
 	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
 	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
 	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
+	char shared[IBCC_WHY_BYTES]; /* nodes with one GUID, as they were logged last */
 };
 
 /* Whether that is news, which it is no longer then. */
@@ -435,6 +436,18 @@ static void tell_debts(struct ibcc_service *s)
 		ibcc_log(LOG_NOTICE, "%s", news.text);
 }
 
+static void tell_shared(struct ibcc_explain *x, const struct ibcc_service *s)
+{
+	struct ibcc_why text = { "" };
+
+	ibcc_service_shared_trouble(s, &text);
+	if (!strcmp(x->shared, text.text))
+		return;
+	memcpy(x->shared, text.text, sizeof(x->shared));
+	ibcc_log(text.text[0] ? LOG_WARNING : LOG_NOTICE, "%s",
+		 text.text[0] ? text.text : "each GUID belongs to one node again");
+}
+
 void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		       const struct ibcc_why *why)
 {
@@ -446,6 +459,7 @@ void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 	else if (c)
 		ibcc_service_trouble(s, &trouble);
 	ibcc_explain_cycle(x, c, trouble.text);
+	tell_shared(x, s);
 	tell_refinement(s);
 	tell_debts(s);
 }

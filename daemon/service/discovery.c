@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "daemon/service/discovery.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define SECOND_NS      1000000000ull
 #define MOST_NS        (900 * SECOND_NS)
 #define MOST_DOUBLINGS 10u
@@ -34,6 +37,21 @@ uint64_t ibcc_discovery_wait_ns(const struct ibcc_discovery *d)
 	return ns < MOST_NS ? ns : MOST_NS;
 }
 
+void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why)
+{
+	char others[48] = "";
+
+	if (!d->shared.n)
+		return;
+	if (d->shared.n > 1)
+		snprintf(others, sizeof(others), " (and %u more such places)", d->shared.n - 1);
+	ibcc_why_set(why, 0,
+		     "two nodes have one GUID: %s%s; the daemon cannot tell them apart, so a "
+		     "setting may reach the wrong one: unplug one of them, or give it a GUID of "
+		     "its own",
+		     d->shared_text, others);
+}
+
 bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have,
 			  const struct ibcc_topo *found, const struct ibcc_walk_gaps *gaps,
 			  bool again, const char *text)
@@ -44,6 +62,7 @@ bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have
 		d->odd_same = gaps->odd_sum == d->odd_sum ? d->odd_same + 1 : 1;
 	d->odd_sum = gaps->odd_sum;
 	d->shared = gaps->shared;
+	memcpy(d->shared_text, gaps->shared_text, sizeof(d->shared_text));
 	d->n_missing = gaps->n;
 	d->tries = gaps->n ? gaps->tries : 0;
 	ibcc_why_set(&d->text, 0, "%s", text);

@@ -77,6 +77,10 @@ struct ibcc_walk_gaps {
 	bool local;         /* what the local port is linked to is missing */
 	char odd[400];      /* the first contradiction, in words; empty: none */
 	struct ibcc_walk_shared shared;
+	/* The first of the shared GUIDs and the two places where it was found, in words; empty:
+	 * there is none.
+	 */
+	char shared_text[320];
 };
 /* Of more than are kept any GUID may be one. */
 bool ibcc_walk_is_shared(const struct ibcc_walk_shared *s, uint64_t guid);

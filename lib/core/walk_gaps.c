@@ -83,8 +83,20 @@ static const char *name_of(const struct ibcc_walk_node *n, char *buf, size_t len
 	return buf;
 }
 
+/* Where the nodes are that seem to have one GUID. */
+static void say_shared(const struct walk_odd *o, char *buf, size_t len)
+{
+	char at[72], one[72], other[72];
+
+	snprintf(buf, len, "GUID 0x%016" PRIx64 " (%s) is behind %s port %u and behind %s port %u",
+		 o->at.node->info.node_guid, name_of(o->at.node, at, sizeof(at)),
+		 name_of(o->one.node, one, sizeof(one)), o->one.port,
+		 name_of(o->other.node, other, sizeof(other)), o->other.port);
+}
+
 static void say_odd(const struct walk_odd *o, char *buf, size_t len)
 {
+	char shared[sizeof(((struct ibcc_walk_gaps *)NULL)->shared_text)];
 	char at[72], one[72], other[72];
 
 	name_of(o->at.node, at, sizeof(at));
@@ -101,11 +113,8 @@ static void say_odd(const struct walk_odd *o, char *buf, size_t len)
 			 o->at.port, one, o->one.port, other, o->other.port);
 		break;
 	case WALK_ODD_GUID:
-		snprintf(buf, len,
-			 "GUID 0x%016" PRIx64
-			 " (%s) is behind %s port %u and behind %s port %u: two "
-			 "nodes have it, or a cable was moved",
-			 o->at.node->info.node_guid, at, one, o->one.port, other, o->other.port);
+		say_shared(o, shared, sizeof(shared));
+		snprintf(buf, len, "%s: two nodes have it, or a cable was moved", shared);
 		break;
 	case WALK_ODD_LID:
 		if (o->other.node)
@@ -132,6 +141,8 @@ void ibcc_walk_odd(struct walk_oddities *odd, const struct walk_odd *what)
 		odd->first = *what;
 	if (what->kind != WALK_ODD_GUID)
 		return;
+	if (!odd->shared.n)
+		odd->first_shared = *what;
 	if (odd->shared.n < sizeof(odd->shared.guid) / sizeof(odd->shared.guid[0]))
 		odd->shared.guid[odd->shared.n] = what->at.node->info.node_guid;
 	odd->shared.n++;
@@ -171,4 +182,6 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 	gaps->odd_sum |= gaps->n_odd > 0;
 	if (odd->n)
 		say_odd(&odd->first, gaps->odd, sizeof(gaps->odd));
+	if (gaps->shared.n)
+		say_shared(&w->odd.first_shared, gaps->shared_text, sizeof(gaps->shared_text));
 }

@@ -57,7 +57,7 @@ struct walk_odd {
 struct walk_oddities {
 	uint32_t n;
 	uint64_t sum; /* of what they are about, in whatever order they came up */
-	struct walk_odd first;
+	struct walk_odd first, first_shared;
 	struct ibcc_walk_shared shared;
 };
 

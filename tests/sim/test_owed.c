@@ -72,11 +72,10 @@ static void assert_back(struct owed *x, bool source2)
 /* A node that is there and keeps what it was to lose makes the state degraded; one that is away
  * does not.
  */
-static void assert_owed(struct owed *x, json_int_t n, const char *state)
+static void assert_owed_there(struct owed *x, json_int_t n, bool present, const char *state)
 {
 	json_t *o = ibcc_service_status(x->s);
 	const json_t *owed = json_object_get(o, "owed");
-	bool present = strcmp(state, "ok") != 0;
 	struct ibcc_metrics_service m;
 
 	ibcc_service_metrics(x->s, &m);
@@ -86,6 +85,11 @@ static void assert_owed(struct owed *x, json_int_t n, const char *state)
 	assert_int_equal(json_is_string(json_object_get(owed, "text")), n > 0);
 	assert_string_equal(json_string_value(json_object_get(o, "state")), state);
 	json_decref(o);
+}
+
+static void assert_owed(struct owed *x, json_int_t n, const char *state)
+{
+	assert_owed_there(x, n, strcmp(state, "ok") != 0, state);
 }
 
 static int take_back(struct owed *x, bool off)
@@ -156,6 +160,16 @@ static void test_away(void **state)
 	}
 }
 
+static void assert_reason(struct owed *x, const char *begin)
+{
+	json_t *o = ibcc_service_status(x->s);
+	const char *reason = json_string_value(json_object_get(o, "reason"));
+
+	assert_non_null(reason);
+	assert_memory_equal(reason, begin, strlen(begin));
+	json_decref(o);
+}
+
 /* Of two nodes with one GUID the first was written. When there is one, it may be the other. */
 static void test_shared(void **state)
 {
@@ -173,9 +187,12 @@ static void test_shared(void **state)
 		x.s->discovery.shared.n = 1;
 		x.s->discovery.shared.guid[0] = x.l.sc.topo->node[x.node].guid;
 		ibcc_why_set(&x.s->discovery.text, 0, "two nodes have it");
+		snprintf(x.s->discovery.shared_text, sizeof(x.s->discovery.shared_text),
+			 "GUID 1 is here and there");
 		assert_int_equal(take_back(&x, off), -EHOSTUNREACH);
 		passes(&x, 2);
-		assert_owed(&x, 1, "ok");
+		assert_owed_there(&x, 1, false, "degraded");
+		assert_reason(&x, "two nodes have one GUID: GUID 1 is here and there;");
 		/* The other one has what it had. */
 		assert_back(&x, true);
 		assert_int_equal(ibcc_settings_copy(&target.wanted, &x.s->cycle.actual), 0);

@@ -127,6 +127,12 @@ fails "with its own port the daemon says so, too" 'not on the fabric.*; ibcc-tun
 owed 3 || fail "not all three are owed: $(jq -c .owed "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1
 check "of two nodes with one GUID, as well" grep -qE '^Owed: +"source1" 0x0000000200000100 \(and 2 more\) is not the only one with its GUID' "$TMP/text"
+places='"leaf1" port [0-9]+ and behind "leaf1" port [0-9]+'
+wait_until 60 status '.state == "degraded" and (.reason | startswith("two nodes have one GUID"))' ||
+	fail "two nodes with one GUID: $(jq -c "[.state, .reason]" "$TMP/status.json")"
+tune status >"$TMP/text" 2>&1
+check "the state is degraded, and names both places and what to do" grep -qE \
+	"two nodes have one GUID: GUID 0x0000000200000100 .* is behind $places; .*: unplug one of them" "$TMP/text"
 [ "$(of source3)" = "$held" ] || fail "source3 was written under the GUID of source1: $(of source3)"
 plug
 # No trap tells of a GUID: the next walk comes when the cable is back.
@@ -136,3 +142,5 @@ sim console 'ReLink "source3"[1]' >"$TMP/console.log" || fail "console ReLink"
 wait_until 60 as_before || fail "source2 or source3 keeps what it had: $(tune history 2>&1 | head -n 5)"
 wait_until 10 owed 0 || fail "it is owed for ever"
 ok "and does it when the nodes are back, each with its own GUID"
+wait_until 30 status '.state == "ok"' || fail "the state stays $(jq -c "[.state, .reason]" "$TMP/status.json")"
+ok "the state is ok again"

@@ -101,6 +101,8 @@ static void test_one_guid(void **state)
 	ibcc_walk_gaps(w, &gaps);
 	assert_int_equal(gaps.shared.n, 1);
 	assert_true(ibcc_walk_is_shared(&gaps.shared, t->node[LUSTRE_FAST].guid));
+	assert_non_null(strstr(gaps.shared_text, first));
+	assert_non_null(strstr(gaps.shared_text, second));
 	assert_false(ibcc_walk_is_shared(&gaps.shared, t->node[0].guid));
 	ibcc_walk_free(w);
 	ibcc_transport_free(&f->base);
