@@ -47,7 +47,10 @@ a_test good <<SH
 echo 'ok - good'
 SH
 a_test skipped <<SH
-printf '[  PASSED  ] 0 test(s).\n[  SKIPPED ] a_test\n'
+printf '[  PASSED  ] 0 test(s).\n[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a_test\n'
+SH
+a_test without <<SH
+echo 'ok - a part'; echo 'ok - a program is missing, another part is not tried # SKIP'
 SH
 a_test none <<SH
 exit 0
@@ -56,7 +59,8 @@ SH
 grep -q '^  system/test_bad  *FAILED (3)$' "$tmp/out" && grep -q '^    | not ok - the cause$' "$tmp/out" &&
 	grep -q '^    | the end$' "$tmp/out" && ! grep -q '^    | 50$' "$tmp/out" || not_ok "what has failed is not told"
 grep -q '^    | not ok - it has tested nothing$' "$tmp/out" || not_ok "a test that tests nothing passes"
-[ "$(tail -n 1 "$tmp/out")" = '1 tests passed, FAILED: system/test_bad system/test_none' ] || not_ok "the last line"
+grep -q '^  system/test_without  *1 passed, 1 skipped$' "$tmp/out" || not_ok "what is skipped counts as passed"
+[ "$(tail -n 1 "$tmp/out")" = '2 tests passed (2 skipped), FAILED: system/test_bad system/test_none' ] || not_ok "the last line"
 echo "ok - what fails is told of"
 
 rm "$tmp"/tests/system/*
