@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/gate.h>
-#include <ibcc/json.h>
+#include <ibcc/bounds.h>
 
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
@@ -23,12 +22,12 @@ void ibcc_service_find_debts(struct ibcc_service *s)
 
 	if (ibcc_state_debts(s->state, &found))
 		return; /* what was known stays */
+	ibcc_debts_keep_notes(&found, &s->debts.list);
 	ibcc_debts_fini(&s->debts.list);
 	s->debts.list = found;
 }
 
-/* Of two nodes with one GUID it is not known which is meant. */
-static uint32_t endport_of(const struct ibcc_service *s, const struct ibcc_debt *d)
+uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
 	const struct ibcc_topo *t = s->cycle.topo;
 	uint32_t e = ibcc_topo_find_endport(t, d->node_guid, d->port);
@@ -37,11 +36,6 @@ static uint32_t endport_of(const struct ibcc_service *s, const struct ibcc_debt 
 			       ibcc_walk_is_shared(&s->discovery.shared, d->node_guid)
 		       ? IBCC_NONE
 		       : e;
-}
-
-static const char *name_of(const struct ibcc_debt *d)
-{
-	return d->off ? "disable" : "rollback";
 }
 
 /* A rollback or a disable that has nothing to write now is in the history all the same. */
@@ -68,7 +62,8 @@ static int owe(struct ibcc_service *s, const struct ibcc_txn *txn, const struct 
 	ibcc_service_find_debts(s);
 	for (uint32_t i = 0; !rc && i < s->debts.list.n; i++)
 		if (ibcc_debt_is_covered(&s->debts.list.debt[i], by,
-					 endport_of(s, &s->debts.list.debt[i]) != IBCC_NONE))
+					 ibcc_service_debt_endport(s, &s->debts.list.debt[i]) !=
+						 IBCC_NONE))
 			rc = ibcc_state_paid(s->state, &s->debts.list.debt[i]);
 	for (uint32_t i = 0; !rc && i < list->n; i++) {
 		list->debt[i].txn = ibcc_state_newest(s->state);
@@ -90,7 +85,7 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 		const struct ibcc_debt at = { .node_guid = undo->change[i].node_guid,
 					      .port = undo->change[i].port };
 
-		if (endport_of(s, &at) == IBCC_NONE)
+		if (ibcc_service_debt_endport(s, &at) == IBCC_NONE)
 			rc = ibcc_debts_add(&list, &by, at.node_guid, at.port);
 	}
 	if (!rc)
@@ -107,7 +102,7 @@ static bool is_missed(const struct ibcc_service *s, const struct ibcc_book *b, u
 {
 	const struct ibcc_book_entry *e = b->entry[i];
 	const struct ibcc_debt at = { .node_guid = e->node_guid, .port = e->port };
-	uint32_t endport = endport_of(s, &at);
+	uint32_t endport = ibcc_service_debt_endport(s, &at);
 
 	if (endport != IBCC_NONE && (s->cycle.actual.ep[endport].support == IBCC_CC_SUPPORTED ||
 				     s->cycle.actual.ep[endport].support == IBCC_CC_UNSUPPORTED))
@@ -148,9 +143,9 @@ bool ibcc_service_owes(const struct ibcc_service *s, int64_t from)
 
 /* --- making up for it ------------------------------------------------------------------------- */
 
-static bool is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
+bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
-	uint32_t e = endport_of(s, d);
+	uint32_t e = ibcc_service_debt_endport(s, d);
 
 	return e < s->cycle.actual.n && ibcc_debt_is_payable(&s->cycle.actual.ep[e]);
 }
@@ -158,7 +153,7 @@ static bool is_payable(const struct ibcc_service *s, const struct ibcc_debt *d)
 /* Is it one of what a transaction left, and can be done now? */
 static bool is_due(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
 {
-	return d->txn == txn && is_payable(s, d);
+	return d->txn == txn && ibcc_service_debt_is_payable(s, d);
 }
 
 static int plan_off(const struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan)
@@ -168,7 +163,7 @@ static int plan_off(const struct ibcc_service *s, int64_t txn, struct ibcc_plan 
 
 	for (uint32_t i = 0; which && i < s->debts.list.n; i++)
 		if (is_due(s, &s->debts.list.debt[i], txn))
-			which[endport_of(s, &s->debts.list.debt[i])] = true;
+			which[ibcc_service_debt_endport(s, &s->debts.list.debt[i])] = true;
 	rc = which ? ibcc_service_plan_off(s, which, plan) : -ENOMEM;
 	free(which);
 	return rc;
@@ -186,7 +181,7 @@ static int add_back(const struct ibcc_service *s, const struct ibcc_debt *d,
 
 		if (!ibcc_debt_has(d, &c))
 			continue;
-		c.lid = t->port[t->endport[endport_of(s, d)]].lid;
+		c.lid = t->port[t->endport[ibcc_service_debt_endport(s, d)]].lid;
 		snprintf(c.reason, sizeof(c.reason),
 			 "as it was before transaction %" PRId64
 			 ": owed since transaction %" PRId64,
@@ -216,46 +211,79 @@ static int plan_back(struct ibcc_service *s, const struct ibcc_debt *like, struc
 	return rc;
 }
 
+/* Takes endports out of a plan whose bytes, which come from a file, no node may be given; they go
+ * on owing. *n is their number. -ENOMEM.
+ */
+static int leave_out(struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan, uint32_t *n,
+		     struct ibcc_why *why)
+{
+	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
+	bool *bad = calloc(plan->n + 1, sizeof(*bad));
+	uint32_t kept = 0;
+
+	if (!bad)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	ibcc_bounds_check(&wire, s->cycle.topo, &s->cycle.actual, plan, bad, why);
+	for (uint32_t i = 0; i < s->debts.list.n; i++) {
+		struct ibcc_debt *d = &s->debts.list.debt[i];
+		bool out = false;
+
+		if (!is_due(s, d, txn))
+			continue;
+		d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_PENDING };
+		for (uint32_t k = 0; k < plan->n; k++)
+			out |= bad[k] && ibcc_debt_has(d, &plan->change[k]);
+		for (uint32_t k = 0; out && k < plan->n; k++)
+			bad[k] |= ibcc_debt_has(d, &plan->change[k]);
+		if (!out)
+			continue;
+		d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_SKIPPED,
+						       .err = IBCC_CHANGE_BEYOND_BOUNDS };
+		++*n;
+	}
+	for (uint32_t k = 0; k < plan->n; k++)
+		if (!bad[k])
+			plan->change[kept++] = plan->change[k];
+	plan->n = kept;
+	free(bad);
+	return 0;
+}
+
+/* Does a plan, as leave_out() has left it, say what becomes of a debt? */
+static bool is_tried(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
+{
+	return is_due(s, d, txn) && d->last.outcome == IBCC_OUTCOME_PENDING;
+}
+
 static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_plan *plan,
 		      const struct ibcc_result *res)
 {
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
-		const struct ibcc_debt *d = &s->debts.list.debt[i];
+		struct ibcc_debt *d = &s->debts.list.debt[i];
 
+		if (!is_tried(s, d, txn))
+			continue;
 		/* One that cannot be taken away now is looked at again, and is done then. */
-		if (is_due(s, d, txn) && ibcc_debt_is_done(d, plan, res))
+		if (ibcc_debt_is_done(d, plan, res))
 			(void)ibcc_state_paid(s->state, d);
+		else
+			ibcc_debt_note(d, plan, res);
 	}
-}
-
-/* The first of several nodes and how many more, in words. */
-static void name_nodes(const struct ibcc_debt *d, uint32_t n, char *buf, size_t len)
-{
-	char more[32] = "";
-
-	if (n > 1)
-		snprintf(more, sizeof(more), " (and %u more)", n - 1);
-	snprintf(buf, len, "\"%s\" 0x%016" PRIx64 "%s", d->node, d->node_guid, more);
 }
 
 static int carry_out(struct ibcc_service *s, const struct ibcc_debt *like, int64_t undoes_from,
 		     const char *summary, struct ibcc_plan *plan, struct ibcc_result *res,
 		     struct ibcc_why *why)
 {
-	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
 	struct ibcc_carry carry = {
 		.txn = { .who = "ibcc-tuned",
-			 .action = name_of(like),
+			 .action = ibcc_debt_name(like),
 			 .summary = summary,
 			 .undoes_from = undoes_from },
 		.back = true,
 	};
-	int rc;
+	int rc = ibcc_service_carry(s, carry, plan, res, why);
 
-	/* Its bytes come from a file. */
-	if (ibcc_bounds_check(&wire, s->cycle.topo, &s->cycle.actual, plan, NULL, why))
-		return -ERANGE;
-	rc = ibcc_service_carry(s, carry, plan, res, why);
 	ibcc_service_wrote(s, res);
 	if (ibcc_result_may_have_written(res))
 		ibcc_service_forget(s);
@@ -264,39 +292,64 @@ static int carry_out(struct ibcc_service *s, const struct ibcc_debt *like, int64
 	return rc;
 }
 
+/* Carries out what a plan has for one transaction, of which `n_out` endports are left out. */
+static int carry_debts(struct ibcc_service *s, const struct ibcc_debt *like, uint32_t n_out,
+		       int64_t first, struct ibcc_plan *plan, struct ibcc_result *res,
+		       struct ibcc_why *why)
+{
+	char nodes[IBCC_DEBT_NODES_BYTES], summary[sizeof(nodes) + 96];
+	const struct ibcc_debt *head = NULL;
+	uint32_t n = 0, n_owed = 0;
+
+	for (uint32_t i = 0; i < s->debts.list.n; i++) {
+		const struct ibcc_debt *d = &s->debts.list.debt[i];
+
+		n_owed += d->txn == like->txn;
+		if (is_tried(s, d, like->txn) && !n++)
+			head = d;
+	}
+	if (!head || !plan->n)
+		return 0;
+	ibcc_debt_name_nodes(head, n, nodes, sizeof(nodes));
+	snprintf(summary, sizeof(summary),
+		 "%s can be reached: what transaction %" PRId64 " (%s) could not do there", nodes,
+		 like->txn, ibcc_debt_name(like));
+	if (like->off || n < n_owed || n_out || !ibcc_state_is_last_wish(s->state, like->txn))
+		first = 0;
+	return carry_out(s, like, first, summary, plan, res, why);
+}
+
 /* Does what a transaction left, as far as it can be done now; `like` is the first of that. */
 static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct ibcc_why *why)
 {
-	char nodes[IBCC_DESC_BYTES + 64], summary[sizeof(nodes) + 96];
 	struct ibcc_damage damage = { 0 };
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
-	uint32_t n = 0, n_owed = 0;
+	struct ibcc_why out = { "" };
+	uint32_t n_out = 0;
 	int64_t first = 0;
 	int rc = like->off ? plan_off(s, like->txn, &plan)
 			   : plan_back(s, like, &plan, &first, &damage, why);
 
 	if (rc == -ENOENT)
 		rc = 0;
-	for (uint32_t i = 0; i < s->debts.list.n; i++) {
-		const struct ibcc_debt *d = &s->debts.list.debt[i];
-
-		n_owed += d->txn == like->txn;
-		n += is_due(s, d, like->txn);
-	}
-	name_nodes(like, n, nodes, sizeof(nodes));
-	snprintf(summary, sizeof(summary),
-		 "%s can be reached: what transaction %" PRId64 " (%s) could not do there", nodes,
-		 like->txn, name_of(like));
-	if (like->off || n < n_owed || damage.n || !ibcc_state_is_last_wish(s->state, like->txn))
-		first = 0;
-	if (!rc && plan.n)
-		rc = carry_out(s, like, first, summary, &plan, &res, why);
+	if (!rc)
+		rc = leave_out(s, like->txn, &plan, &n_out, &out);
+	if (!rc)
+		rc = carry_debts(s, like, n_out + damage.n, first, &plan, &res, why);
 	if (!rc || res.n)
 		note_paid(s, like->txn, &plan, &res);
+	if (!rc && n_out)
+		rc = ibcc_why_set(why, -ERANGE, "%s", out.text);
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
 	return rc;
+}
+
+/* Did something fail that the next transaction need not fail for? */
+static bool is_of_some_nodes(int err)
+{
+	return err == -EIO || err == -ERANGE;
 }
 
 void ibcc_service_pay(struct ibcc_service *s)
@@ -319,11 +372,15 @@ void ibcc_service_pay(struct ibcc_service *s)
 	/* They are in the order of their transactions. What is written is read back before the next
 	 * pass, so all of them see the same fabric.
 	 */
-	for (uint32_t i = 0; !rc && i < d->list.n; i++) {
-		if (d->list.debt[i].txn == done || !is_payable(s, &d->list.debt[i]))
+	for (uint32_t i = 0; (!rc || is_of_some_nodes(rc)) && i < d->list.n; i++) {
+		int one;
+
+		if (d->list.debt[i].txn == done ||
+		    !ibcc_service_debt_is_payable(s, &d->list.debt[i]))
 			continue;
 		done = d->list.debt[i].txn;
-		rc = pay_for(s, &d->list.debt[i], &d->why);
+		one = pay_for(s, &d->list.debt[i], &d->why);
+		rc = one ? one : rc;
 	}
 	if (!rc)
 		d->why.text[0] = '\0';
@@ -331,86 +388,4 @@ void ibcc_service_pay(struct ibcc_service *s)
 		d->next_wait = (uint16_t)(2 * d->next_wait + 1);
 	d->wait = rc ? d->next_wait : 0;
 	ibcc_service_find_debts(s);
-}
-
-/* --- what status says of it --------------------------------------------------------------------
- */
-
-/* Of those that are there, or of those that are not: how many, and the first. */
-static uint32_t find(const struct ibcc_service *s, bool there, const struct ibcc_debt **first)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->debts.list.n; i++) {
-		const struct ibcc_debt *d = &s->debts.list.debt[i];
-		bool is = s->cycle.topo && endport_of(s, d) != IBCC_NONE;
-
-		if (is == there && !n++)
-			*first = d;
-	}
-	return n;
-}
-
-void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	const struct ibcc_debt *d = NULL;
-	uint32_t n = find(s, true, &d);
-	char nodes[IBCC_DESC_BYTES + 64];
-	const char *reason = s->debts.why.text, *it = "";
-
-	if (!n)
-		return;
-	name_nodes(d, n, nodes, sizeof(nodes));
-	if (!reason[0] && !is_payable(s, d)) {
-		reason = ibcc_gate_reason(&s->cycle.actual.ep[endport_of(s, d)]);
-		it = "it ";
-	}
-	ibcc_why_set(why, 0,
-		     "%s still has settings that transaction %" PRId64
-		     " (%s) was to take away%s%s%s",
-		     nodes, d->txn, name_of(d), reason[0] ? ": " : "", it, reason);
-}
-
-static void text(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	const struct ibcc_debt *d = NULL;
-	uint32_t n = find(s, false, &d);
-	char nodes[IBCC_DESC_BYTES + 64];
-
-	why->text[0] = '\0';
-	ibcc_service_debt_trouble(s, why);
-	if (why->text[0] || !n)
-		return;
-	name_nodes(d, n, nodes, sizeof(nodes));
-	ibcc_why_set(why, 0,
-		     "%s is not %s: what transaction %" PRId64
-		     " (%s) could not do there is done as soon as it is",
-		     nodes,
-		     ibcc_walk_is_shared(&s->discovery.shared, d->node_guid)
-			     ? "the only one with its GUID"
-			     : "on the fabric",
-		     d->txn, name_of(d));
-}
-
-uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present)
-{
-	const struct ibcc_debt *first;
-
-	return find(s, present, &first);
-}
-
-json_t *ibcc_service_owed(const struct ibcc_service *s)
-{
-	struct ibcc_why why;
-
-	text(s, &why);
-	return json_pack("{si so}", "endports", (int)s->debts.list.n, "text",
-			 why.text[0] ? ibcc_json_text(why.text) : json_null());
-}
-
-const char *ibcc_service_debt_news(struct ibcc_service *s, struct ibcc_why *news)
-{
-	*news = s->debts.news;
-	s->debts.news.text[0] = '\0';
-	return news->text[0] ? news->text : NULL;
 }

@@ -256,6 +256,17 @@ int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
 bool ibcc_service_owes(const struct ibcc_service *s, int64_t from);
 /* After a pass, where this program may write: does what can be done of it by now. */
 void ibcc_service_pay(struct ibcc_service *s);
+/* The endport that a debt is about; IBCC_NONE where it is away, has no LID, or where two nodes have
+ * its GUID, of which nobody knows which is meant.
+ */
+uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ibcc_debt *d);
+/* Is it there, and can be written? */
+bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibcc_debt *d);
+/* service_debt_text.c: what left it, in a word. */
+const char *ibcc_debt_name(const struct ibcc_debt *d);
+/* The node of a debt, and how many more of n there are. */
+#define IBCC_DEBT_NODES_BYTES (IBCC_DESC_BYTES + 64)
+void ibcc_debt_name_nodes(const struct ibcc_debt *d, uint32_t n, char *buf, size_t len);
 /* What is owed at nodes that are on the fabric; *why is left alone if nothing is. */
 void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* At how many endports something is owed: of nodes that are on the fabric, or of the others. */

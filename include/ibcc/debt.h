@@ -22,6 +22,10 @@ struct ibcc_debt {
 	int64_t from; /* of a rollback: the first transaction that it takes back; 0: all */
 	int64_t txn;  /* the transaction that left it */
 	char node[IBCC_DESC_BYTES];
+	/* Of the last try, the change that failed first; PENDING: it was not tried. The state file
+	 * does not have it.
+	 */
+	struct ibcc_change_result last;
 };
 
 struct ibcc_debts {
@@ -51,6 +55,15 @@ bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by,
 /* Has a plan done it: is no change of the endport in it that was not verified? */
 bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan *plan,
 		       const struct ibcc_result *r);
+
+/* Notes in `last` why a plan has not done it. */
+void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan *plan, const struct ibcc_result *r);
+/* Takes over what was noted in `from` of debts that are still owed. */
+void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *from);
+/* What the endport does, according to `last`, as the end of a sentence about it: "refuses the
+ * values". NULL: it was not tried.
+ */
+const char *ibcc_debt_cause(const struct ibcc_debt *d);
 
 /* Can it be done now? Settings that another program gave a node keep the tuner away from it, but no
  * rollback and no disable.

@@ -62,3 +62,72 @@ bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan *plan,
 			return false;
 	return true;
 }
+
+void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan *plan, const struct ibcc_result *r)
+{
+	d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_PENDING };
+	for (uint32_t i = 0; i < plan->n && i < r->n; i++) {
+		const struct ibcc_change_result *c = &r->change[i];
+		bool follows = c->outcome == IBCC_OUTCOME_SKIPPED && !c->err;
+
+		if (!ibcc_debt_has(d, &plan->change[i]) || is_verified(r, i) || follows)
+			continue;
+		d->last = *c;
+		return;
+	}
+}
+
+static bool is_same(const struct ibcc_debt *a, const struct ibcc_debt *b)
+{
+	return a->node_guid == b->node_guid && a->port == b->port && a->txn == b->txn &&
+	       a->off == b->off;
+}
+
+void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *from)
+{
+	uint32_t next = 0, k;
+
+	/* Both lists have one order, so each search begins behind the last find. */
+	for (uint32_t i = 0; i < debts->n; i++) {
+		for (k = next; k < from->n && !is_same(&debts->debt[i], &from->debt[k]); k++)
+			;
+		if (k == from->n)
+			continue;
+		debts->debt[i].last = from->debt[k].last;
+		next = k + 1;
+	}
+}
+
+static const char *failure(int err)
+{
+	switch (err) {
+	case IBCC_CHANGE_REFUSED:
+	case IBCC_CHANGE_TAKEN: return "refuses the values";
+	case IBCC_CHANGE_BUSY: return "is busy";
+	case IBCC_CHANGE_BEYOND_BOUNDS:
+		return "had values before us that are beyond the bounds: \"ibcc-tune disable\" "
+		       "takes "
+		       "its settings off";
+	case IBCC_CHANGE_TOO_MANY_SETS: return "has had its Sets for this minute";
+	case IBCC_CHANGE_NO_CLASS: return "does not say that it has congestion control";
+	case IBCC_CHANGE_VENDOR_ON: return "has NVIDIA's own congestion control on";
+	case IBCC_CHANGE_MOVED: return "has another LID now";
+	case IBCC_CHANGE_GONE: return "does not answer at its LID";
+	case IBCC_CHANGE_UNREADABLE: return "has settings that cannot be read as a whole";
+	case -ETIMEDOUT: return "does not answer";
+	}
+	return "could not be written";
+}
+
+const char *ibcc_debt_cause(const struct ibcc_debt *d)
+{
+	switch (d->last.outcome) {
+	case IBCC_OUTCOME_PENDING:
+	case IBCC_OUTCOME_DRY: return NULL;
+	case IBCC_OUTCOME_DIFFERS: return "takes the values, and reads back others";
+	case IBCC_OUTCOME_VERIFIED:
+	case IBCC_OUTCOME_FAILED:
+	case IBCC_OUTCOME_SKIPPED: return failure(d->last.err);
+	}
+	return NULL;
+}

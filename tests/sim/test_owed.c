@@ -2,6 +2,8 @@
 /* A rollback or a disable that does not reach a node is completed when it can be reached. */
 #include "services.h"
 
+#include "daemon/state/state_db.h"
+
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)
 
@@ -83,6 +85,8 @@ static void assert_owed_there(struct owed *x, json_int_t n, bool present, const 
 	assert_int_equal(m.owed_away, present ? 0 : n);
 	assert_int_equal(json_integer_value(json_object_get(owed, "endports")), n);
 	assert_int_equal(json_is_string(json_object_get(owed, "text")), n > 0);
+	if (strcmp(json_string_value(json_object_get(o, "state")), state) != 0)
+		print_message("%s\n", json_string_value(json_object_get(o, "reason")));
 	assert_string_equal(json_string_value(json_object_get(o, "state")), state);
 	json_decref(o);
 }
@@ -256,13 +260,98 @@ static void test_trial(void **state)
 	finish(&x);
 }
 
+static uint32_t node_of(const struct owed *x, const char *name)
+{
+	uint32_t node = ibcc_topo_find_desc(x->l.sc.topo, name);
+
+	assert_int_not_equal(node, IBCC_NONE);
+	return node;
+}
+
+/* Is `text` in what the status says of debts? */
+static bool owed_says(struct owed *x, const char *text)
+{
+	json_t *o = ibcc_service_status(x->s);
+	const char *owed = json_string_value(json_object_get(json_object_get(o, "owed"), "text"));
+	bool is = owed && strstr(owed, text);
+
+	if (!is)
+		print_message("not in \"%s\"\n", owed ? owed : "");
+	json_decref(o);
+	return is;
+}
+
+/* Each node is named with what keeps it from being changed, not with what keeps the first. */
+static void test_causes(void **state)
+{
+	struct owed x;
+
+	(void)state;
+	start(&x, "causes.db");
+	ibcc_agents_quirks(x.l.agents, x.node)->set_status = IBCC_MAD_STATUS_BAD_FIELD;
+	ibcc_agents_quirks(x.l.agents, node_of(&x, "source3"))->status = IBCC_MAD_STATUS_BAD_FIELD;
+	assert_int_not_equal(take_back(&x, false), 0);
+	passes(&x, 3);
+	assert_owed(&x, 2, "degraded");
+	assert_true(owed_says(&x, "2 nodes still have settings that transaction "));
+	assert_true(owed_says(&x, "\"source2\" 0x0000000200000200: refuses the values"));
+	assert_true(owed_says(&x, "\"source3\" 0x0000000200000300: refuses congestion control "
+				  "requests"));
+	ibcc_agents_quirks(x.l.agents, x.node)->set_status = 0;
+	passes(&x, 64);
+	assert_true(owed_says(&x, "\"source3\" 0x0000000200000300 still has settings"));
+	assert_false(owed_says(&x, "source2"));
+	ibcc_agents_quirks(x.l.agents, node_of(&x, "source3"))->status = 0;
+	passes(&x, 64);
+	assert_owed(&x, 0, "ok");
+	assert_back(&x, true);
+	finish(&x);
+}
+
+/* A value that no node may be given keeps its own node owing, and no other one. */
+static void test_beyond_bounds(void **state)
+{
+	struct ibcc_topo *t;
+	struct owed x;
+
+	(void)state;
+	start(&x, "bounds.db");
+	t = ibcc_topo_clone(x.l.sc.topo);
+	t->port[t->node[x.node].first_port + 1].lid = 0;
+	t->port[t->node[node_of(&x, "source3")].first_port + 1].lid = 0;
+	t->generation++;
+	adopt(&x, t);
+	passes(&x, 3);
+	assert_int_equal(take_back(&x, false), -EHOSTUNREACH);
+	/* With two nodes unread the daemon sees too little. */
+	assert_owed_there(&x, 2, false, "degraded");
+	/* A table with a delay at its beginning, in a row whose checksum is right. */
+	assert_int_equal(
+		sqlite3_exec(x.s->state->db,
+			     "UPDATE change AS c SET old = CAST(substr(old, 1, 4) ||"
+			     " x'0001' || substr(old, 7) AS BLOB) WHERE node = 'source2'"
+			     " AND attr_id = 23 AND attr_mod = 0;"
+			     "UPDATE change AS c SET sum = " IBCC_STATE_CHANGE_SUM("c.outcome"),
+			     NULL, NULL, NULL),
+		SQLITE_OK);
+	x.s->state->book_fresh = false;
+	adopt(&x, ibcc_topo_clone(x.l.sc.topo));
+	passes(&x, 3);
+	assert_back(&x, false);
+	assert_owed(&x, 1, "degraded");
+	assert_true(owed_says(&x, "\"source2\" 0x0000000200000200 still has settings"));
+	assert_true(owed_says(&x, "beyond the bounds"));
+	assert_int_equal(take_back(&x, true), 0);
+	assert_owed(&x, 0, "ok");
+	finish(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_away),
-		cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_trial),
+		cmocka_unit_test(test_refuses), cmocka_unit_test(test_away),
+		cmocka_unit_test(test_shared),  cmocka_unit_test(test_trial),
+		cmocka_unit_test(test_causes),  cmocka_unit_test(test_beyond_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -126,7 +126,8 @@ wait_until 60 status '.fabric.channel_adapters == 4' || fail "the daemon does no
 fails "with its own port the daemon says so, too" 'not on the fabric.*; ibcc-tuned does the rest' tune rollback -y
 owed 3 || fail "not all three are owed: $(jq -c .owed "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1
-check "of two nodes with one GUID, as well" grep -qE '^Owed: +"source1" 0x0000000200000100 \(and 2 more\) is not the only one with its GUID' "$TMP/text"
+check "of two nodes with one GUID, as well, and each node with its own cause" grep -qE \
+	'^Owed: +3 nodes still have .*: "source1" 0x0000000200000100: is not the only one with its GUID; "source2" 0x0000000200000200, "source3" 0x0000000200000300: is not on the fabric' "$TMP/text"
 places='"leaf1" port [0-9]+ and behind "leaf1" port [0-9]+'
 wait_until 60 status '.state == "degraded" and (.reason | startswith("two nodes have one GUID"))' ||
 	fail "two nodes with one GUID: $(jq -c "[.state, .reason]" "$TMP/status.json")"

@@ -54,7 +54,46 @@ static void test_failed(void **state)
 	ibcc_debts_fini(&debts);
 }
 
-/* Transaction 9 could not do its rollback to before transaction 5, or its disable, at an endport. */
+/* What the first change that failed says of a node, and a later list that has the same debt. */
+static void test_notes(void **state)
+{
+	struct ibcc_debt one[2] = { { .node_guid = GUID_A, .port = 1, .txn = 4 },
+				    { .node_guid = GUID_B, .port = 1, .txn = 4 } };
+	struct ibcc_debt again[3] = { one[0], one[1], one[1] };
+	const struct ibcc_debts from = { .n = 2, .debt = one };
+	struct ibcc_debts to = { .n = 3, .debt = again };
+	struct ibcc_plan p = { 0 };
+	struct ibcc_result r;
+
+	(void)state;
+	plan_add(&p, GUID_A, CA, 0, 1, 2);
+	plan_add(&p, GUID_B, CA, 0, 1, 2);
+	plan_add(&p, GUID_B, CCT, 0, 1, 2);
+	for (uint32_t i = 0; i < p.n; i++)
+		assert_int_equal(p.change[i].port, 1);
+	assert_int_equal(ibcc_result_init(&r, p.n), 0);
+	ibcc_debt_note(&one[0], &p, &r);
+	assert_null(ibcc_debt_cause(&one[0]));
+	r.change[0].outcome = IBCC_OUTCOME_DIFFERS;
+	r.change[1] = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_SKIPPED };
+	r.change[2] = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_FAILED,
+						   .err = IBCC_CHANGE_REFUSED };
+	ibcc_debt_note(&one[0], &p, &r);
+	ibcc_debt_note(&one[1], &p, &r);
+	assert_string_equal(ibcc_debt_cause(&one[0]), "takes the values, and reads back others");
+	assert_string_equal(ibcc_debt_cause(&one[1]), "refuses the values");
+	again[0].off = true; /* another wish since */
+	again[2].txn = 5;
+	ibcc_debts_keep_notes(&to, &from);
+	assert_null(ibcc_debt_cause(&again[0]));
+	assert_string_equal(ibcc_debt_cause(&again[1]), "refuses the values");
+	assert_null(ibcc_debt_cause(&again[2]));
+	ibcc_result_fini(&r);
+	ibcc_plan_fini(&p);
+}
+
+/* Transaction 9 could not do its rollback to before transaction 5, or its disable, at an endport.
+ */
 static void test_covered(void **state)
 {
 	static const struct {
@@ -103,6 +142,7 @@ int main(void)
 		cmocka_unit_test(test_failed),
 		cmocka_unit_test(test_covered),
 		cmocka_unit_test(test_payable),
+		cmocka_unit_test(test_notes),
 	};
 
 	return cmocka_run_group_tests_name("debt", tests, NULL, NULL);
