@@ -43,7 +43,7 @@ struct ibcc_explain {
 	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
 	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
 	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
-	char shared[IBCC_WHY_BYTES]; /* nodes with one GUID, as they were logged last */
+	char others[IBCC_WHY_BYTES]; /* what only somebody outside can end, as it was logged last */
 };
 
 /* Whether that is news, which it is no longer then. */
@@ -436,16 +436,16 @@ static void tell_debts(struct ibcc_service *s)
 		ibcc_log(LOG_NOTICE, "%s", news.text);
 }
 
-static void tell_shared(struct ibcc_explain *x, const struct ibcc_service *s)
+static void tell_others(struct ibcc_explain *x, const struct ibcc_service *s)
 {
 	struct ibcc_why text = { "" };
 
-	ibcc_service_shared_trouble(s, &text);
-	if (!strcmp(x->shared, text.text))
+	ibcc_service_others_trouble(s, &text);
+	if (!strcmp(x->others, text.text))
 		return;
-	memcpy(x->shared, text.text, sizeof(x->shared));
-	ibcc_log(text.text[0] ? LOG_WARNING : LOG_NOTICE, "%s",
-		 text.text[0] ? text.text : "each GUID belongs to one node again");
+	memcpy(x->others, text.text, sizeof(x->others));
+	if (text.text[0] && is_news(x, sum_words(text.text)))
+		ibcc_log(LOG_WARNING, "%s", text.text);
 }
 
 void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
@@ -459,7 +459,7 @@ void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 	else if (c)
 		ibcc_service_trouble(s, &trouble);
 	ibcc_explain_cycle(x, c, trouble.text);
-	tell_shared(x, s);
+	tell_others(x, s);
 	tell_refinement(s);
 	tell_debts(s);
 }

@@ -55,8 +55,8 @@ static inline bool ibcc_discovery_is_doubtful(const struct ibcc_discovery *d)
 	return ibcc_discovery_has_doubtful_gaps(d) || ibcc_discovery_is_odd(d);
 }
 
-/* Names the places of nodes that share a GUID, and says what the operator can do; *why is left alone
- * if each GUID belongs to one node.
+/* Names the places of nodes that share a GUID, and says what the operator can do; *why is left
+ * alone if each GUID belongs to one node.
  */
 void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why);
 

@@ -427,7 +427,7 @@ static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *
 	if (c && !reason->text[0])
 		ibcc_throttle_excess_text(c->topo, &c->audit.excess, reason);
 	if (!reason->text[0])
-		ibcc_service_shared_trouble(s, reason);
+		ibcc_service_others_trouble(s, reason);
 	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
 		return "degraded";
 	return c && c->decided ? "ok" : "starting";

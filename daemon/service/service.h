@@ -195,10 +195,11 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, struct ibcc_why *why);
 /* What is wrong though the last pass went well; empty if nothing is. */
 void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why);
-/* Nodes with one GUID, as far as the daemon's own discovery saw them, and what the operator can do;
- * *why is left alone if there are none.
+/* What only somebody outside can end, and how: settings that change again after each repair, and
+ * nodes with one GUID, as far as the daemon's own discovery saw them. *why is left alone if there
+ * is nothing of that.
  */
-void ibcc_service_shared_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+void ibcc_service_others_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* State of the service: mode, fabric, SM, plugin, last error. */
 json_t *ibcc_service_status(const struct ibcc_service *s);
 

@@ -14,6 +14,7 @@
 #include "daemon/service/discovery.h"
 #include "daemon/service/mad_rate.h"
 #include "daemon/service/rediscovery.h"
+#include "daemon/service/repairs.h"
 #include "daemon/service/service.h"
 #include "daemon/state/state.h"
 
@@ -126,6 +127,7 @@ struct ibcc_service {
 		struct ibcc_why what; /* the last one */
 		uint64_t first_ns, last_ns;
 		uint32_t n; /* of drift, none long after the one before */
+		struct ibcc_repair_counts counts;
 	} repairs;
 	int last_err; /* of the last pass */
 	struct ibcc_why last_why;

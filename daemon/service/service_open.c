@@ -91,6 +91,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->refinement.nodes);
 	ibcc_debts_fini(&s->debts.list);
+	ibcc_repair_counts_fini(&s->repairs.counts);
 	free(s->paused);
 	free(s);
 }

@@ -225,11 +225,6 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
 			    s->discovery.text.text);
 }
 
-void ibcc_service_shared_trouble(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	ibcc_discovery_shared_trouble(&s->discovery, why);
-}
-
 /* Whoever was master meanwhile may have written settings. */
 static void look_at_sm(struct ibcc_service *s)
 {

@@ -433,6 +433,66 @@ static void test_effect(void **state)
 	loop_end(&l);
 }
 
+/* An adapter's setting, made by another program. */
+static void meddle(struct loop *l, const char *name)
+{
+	uint32_t node = ibcc_topo_find_desc(l->sc.topo, name);
+	uint32_t port = ibcc_topo_port_index(l->sc.topo, node, 1);
+	struct ibcc_mad_op op = { .lid = l->sc.topo->port[port].lid };
+	struct ibcc_cc_ca_setting ca =
+		ibcc_agents_settings(l->agents, l->sc.topo->port[port].endport)->ca;
+
+	ca.Control_Map = 0xffff;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		ca.sl[sl].CCTI_Timer = 9999;
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_SET, IBCC_CC_ATTR_CA_SETTING, 0);
+	ibcc_cc_ca_setting_pack(op.mad, &ca);
+	assert_int_equal(ibcc_transport_run(l->tr, &op, 1), 0);
+	assert_int_equal(op.err, 0);
+}
+
+/* Another program sets a node again and again. Each repair is done in the polling cycle that finds
+ * it, and still the state says that somebody else writes, until that ends.
+ */
+static void test_fought_over(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	const char *reason;
+	json_t *status;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	c.drift = IBCC_DRIFT_REPAIR;
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("fought.db"));
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	for (unsigned int i = 0; i < 48; i++) {
+		meddle(&l, "source1");
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	}
+	status = ibcc_service_status(s);
+	reason = json_string_value(json_object_get(status, "reason"));
+	assert_true(is(status, "degraded"));
+	assert_non_null(reason);
+	assert_non_null(strstr(
+		reason, "CACongestionSetting of \"source1\" 0x0000000200000100 was repaired "));
+	assert_non_null(strstr(reason, "another program sets it"));
+	json_decref(status);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	status = ibcc_service_status(s);
+	assert_true(is(status, "ok"));
+	json_decref(status);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
@@ -441,7 +501,8 @@ int main(void)
 					    cmocka_unit_test(test_carried_out),
 					    cmocka_unit_test(test_apply_after_rollback),
 					    cmocka_unit_test(test_spoilt_way_back),
-					    cmocka_unit_test(test_effect) };
+					    cmocka_unit_test(test_effect),
+					    cmocka_unit_test(test_fought_over) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }

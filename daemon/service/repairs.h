@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Settings that the daemon repairs and that change again each time: another program writes them, or
+ * a node keeps restarting. A repair ends the drift in the polling cycle that finds it, so the
+ * settings alone never show that two programs fight over them.
+ */
+#ifndef IBCC_DAEMON_REPAIRS_H
+#define IBCC_DAEMON_REPAIRS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ibcc/plan.h>
+#include <ibcc/topo.h>
+#include <ibcc/why.h>
+
+/* An attribute counts as fought over after so many repairs. A node that restarts needs one, and one
+ * that restarts again needs two.
+ */
+#define IBCC_REPAIRS_MANY 4u
+/* Two repairs belong together if no more polling cycles lie between them: ten minutes at the
+ * default interval, so a job that runs every five minutes is noticed, too.
+ */
+#define IBCC_REPAIRS_TOGETHER 600u
+/* The state is degraded for so many polling cycles after the last repair. Settings of ours are read
+ * every eight, so a program that writes all the time keeps the state degraded all the time.
+ */
+#define IBCC_REPAIRS_HOLD 10u
+
+/* What was repaired of one attribute. */
+struct ibcc_repaired {
+	uint64_t node_guid;
+	uint8_t port;
+	uint16_t attr_id;
+	uint32_t n; /* repairs that belong together */
+	uint64_t first_pass, last_pass;
+};
+
+/* Zero is a beginning. */
+struct ibcc_repair_counts {
+	uint64_t pass;
+	uint32_t n, cap;
+	struct ibcc_repaired *attr; /* owned */
+};
+void ibcc_repair_counts_fini(struct ibcc_repair_counts *r);
+
+/* To be called in each polling cycle, with what it has repaired; NULL: nothing. Without memory a
+ * repair is not counted.
+ */
+void ibcc_repair_counts_note(struct ibcc_repair_counts *r, const struct ibcc_plan *repaired);
+
+/* Names the attribute that was repaired most often of those that are fought over now, and says what
+ * the operator can do; *why is left alone if there are none. `t` may be NULL.
+ */
+void ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct ibcc_topo *t,
+				struct ibcc_why *why);
+
+#endif
