@@ -271,6 +271,8 @@ $(B)/tests/unit/test_steady $(B)/tests/unit/test_picture_no_memory: EXTRA_LIBS +
 $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=fopen
 # Has a name service of its own.
 $(B)/tests/unit/test_names: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=getpwuid_r
+# Waits on a clock of its own.
+$(B)/tests/fuzz/fuzz_sa_client $(B)/hunt/fuzz_sa_client: EXTRA_LIBS += -Wl,--wrap=clock_gettime
 # Has somebody set the clock.
 $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
 # Does not wait long for who never ends.

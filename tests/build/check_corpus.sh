@@ -24,18 +24,22 @@ build=${IBCC_BUILD:-build}
 case $build in /*) ;; *) build=$top/$build ;; esac
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-covered() # TARGET FUNCTION:LINES...
+covered() # WHAT TARGET SOURCES FLAGS FUNCTION:LINES...
 {
-	target=$1
-	shift
+	what=$1
+	target=$2
+	sources=$3
+	flags=$4
+	shift 4
 	mkdir "$tmp/$target"
 	cd "$tmp/$target"
-	for f in lib/io/proto.c lib/io/proto_topo.c opensm-plugin/session.c tests/fuzz/fuzz_"$target".c tests/fuzz/replay.c; do
+	for f in $sources tests/fuzz/fuzz_"$target".c tests/fuzz/replay.c; do
 		gcc -c --coverage -O0 -std=c11 -D_GNU_SOURCE -I"$top/include" -I"$top" "$top/$f" -o "$(basename "$f" .c).o"
 	done
-	gcc --coverage -o fuzz ./*.o "$build/lib/libibcc_core.a" -libmad -lm
+	# shellcheck disable=SC2086 # several
+	gcc --coverage -o fuzz ./*.o "$build/lib/libibcc_core.a" $flags -libumad -libmad -lm
 	IBCC_FUZZ_MUTATIONS=0 ./fuzz "$top/tests/fuzz/corpus/$target" >fuzz.log
-	for f in proto proto_topo session; do gcov -f "$f.o" 2>/dev/null; done >lines
+	for f in $sources; do gcov -f "$(basename "$f" .c).o" 2>/dev/null; done >lines
 	for want; do
 		# Lines executed:93.75% of 16
 		missed=$(sed -n "/^Function '${want%:*}'\$/{n;s/^Lines executed:\(.*\)% of \(.*\)/\1 \2/p;}" lines |
@@ -47,9 +51,12 @@ covered() # TARGET FUNCTION:LINES...
 		}
 	done
 	cd "$top"
-	echo "ok - tests/fuzz/corpus/$target reaches all that reads the plugin's socket ($# functions)"
+	echo "ok - tests/fuzz/corpus/$target reaches all that reads $what ($# functions)"
 }
-covered proto ibcc_proto_recv:1 is_writable:0 ibcc_proto_change_decode:0 \
+plugin='lib/io/proto.c lib/io/proto_topo.c opensm-plugin/session.c'
+covered "the plugin's socket" proto "$plugin" '' ibcc_proto_recv:1 is_writable:0 ibcc_proto_change_decode:0 \
 	node_is_sane:0 add_port:0 add_sl2vl:1 add_node:0 ibcc_proto_topo_add:0 join_end:0 join:0 ibcc_proto_topo_finish:0
-covered session ibcc_session_wants_input:0 ibcc_session_abort:0 ibcc_session_notify:0 bad:0 payload_length:0 \
+covered "the plugin's socket" session "$plugin" '' ibcc_session_wants_input:0 ibcc_session_abort:0 ibcc_session_notify:0 bad:0 payload_length:0 \
 	ibcc_session_input:0 take_lease:0 begin_plan:0 add_change:1 commit_plan:0 ibcc_session_finish:0 ibcc_session_has_output:0
+covered "answers of subnet administration" sa_client lib/io/sa_client.c -Wl,--wrap=clock_gettime \
+	receive:0 ibcc_sa_listen:0 drain:0 ibcc_sa_send:0
