@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
 
 #include <seccomp.h>
 
@@ -250,13 +252,34 @@ static int add(scmp_filter_ctx f, uint32_t action, const char *const *name, size
 	return 0;
 }
 
+/* A filter of its own, since the strictest of several decides: ioctl() as such is needed. By these
+ * requests a program types into the terminal that it was started from, which may be root's shell.
+ * The kernel looks at 32 bits of the request, so the others must not hide it.
+ */
+static int forbid_typing(void)
+{
+	static const unsigned int requests[] = { TIOCSTI, TIOCLINUX };
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+	int rc = f ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; !rc && i < sizeof(requests) / sizeof(requests[0]); i++)
+		rc = seccomp_rule_add(f, SCMP_ACT_KILL_PROCESS, SCMP_SYS(ioctl), 1,
+				      SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, requests[i]));
+	if (!rc)
+		rc = seccomp_load(f);
+	seccomp_release(f);
+	return rc;
+}
+
 int ibcc_confine(void)
 {
 	scmp_filter_ctx f = seccomp_init(SANITIZED ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM));
-	int rc = -ENOMEM;
+	int rc = f ? forbid_typing() : -ENOMEM;
 
-	if (!f)
+	if (rc) {
+		seccomp_release(f);
 		return rc;
+	}
 	if (SANITIZED) {
 		/* fork, ptrace and execve are a sanitizer's own. */
 		static const char *const refused[] = { "mount", "unshare", "setns",      "chroot",

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -58,6 +59,18 @@ static int become_another(void)
 	return setuid(65534) ? errno : 0;
 }
 
+/* Into the terminal that the daemon was started from. */
+static int type_a_character(void)
+{
+	return ioctl(0, TIOCSTI, "x") ? errno : 0;
+}
+
+/* The kernel does not look at the upper half of a request. */
+static int type_in_disguise(void)
+{
+	return syscall(SYS_ioctl, 0, 1ul << 32 | TIOCSTI, "x") ? errno : 0;
+}
+
 static int name_the_host(void)
 {
 	return sethostname("confined", 8) ? errno : 0;
@@ -101,7 +114,8 @@ static void test_refused(void **state)
 #else
 static void test_killed(void **state)
 {
-	int (*const deadly[])(void) = { run_a_program, mount_something, become_another };
+	int (*const deadly[])(void) = { run_a_program, mount_something, become_another,
+					type_a_character, type_in_disguise };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
