@@ -13,10 +13,11 @@ enum ibcc_rights {
 	IBCC_RIGHTS_NO_USER, /* this host has no user IBCC_CONFIG_USER, so it is still root */
 };
 
-/* Gives up root's rights for good, for those of `user`; "root" keeps them. The process must not
- * have other threads yet. Returns an enum ibcc_rights; -EINVAL if there is no such user and it is
- * not IBCC_CONFIG_USER, or another negative errno if the rights could not be given up: the process
- * must end then. *why has the words for both, and for IBCC_RIGHTS_NO_USER.
+/* Gives up root's rights for good, for those of `user`; "root" keeps them. A user of /etc/passwd
+ * has the groups of /etc/group. For any other the name service is asked, which has five seconds.
+ * The process must not have other threads yet. Returns an enum ibcc_rights; -EINVAL if there is no
+ * such user and it is not IBCC_CONFIG_USER, or another negative errno if the rights could not be
+ * given up: the process must end then. *why has the words for both, and for IBCC_RIGHTS_NO_USER.
  */
 int ibcc_rights_drop(const char *user, struct ibcc_why *why);
 

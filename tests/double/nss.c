@@ -33,6 +33,32 @@ PUBLIC int getgrnam_r(const char *restrict name, struct group *restrict gr, char
 	return real(name, gr, buf, len, found);
 }
 
+PUBLIC int getpwnam_r(const char *restrict name, struct passwd *restrict pw, char *restrict buf,
+		      size_t len, struct passwd **restrict found)
+{
+	__typeof__(&getpwnam_r) real = (__typeof__(&getpwnam_r))dlsym(RTLD_NEXT, "getpwnam_r");
+
+	wait_for_server();
+	return real(name, pw, buf, len, found);
+}
+
+PUBLIC int initgroups(const char *user, gid_t group)
+{
+	__typeof__(&initgroups) real = (__typeof__(&initgroups))dlsym(RTLD_NEXT, "initgroups");
+
+	wait_for_server();
+	return real(user, group);
+}
+
+PUBLIC int getgrouplist(const char *user, gid_t group, gid_t *groups, int *n)
+{
+	__typeof__(&getgrouplist) real =
+		(__typeof__(&getgrouplist))dlsym(RTLD_NEXT, "getgrouplist");
+
+	wait_for_server();
+	return real(user, group, groups, n);
+}
+
 PUBLIC int getpwuid_r(uid_t uid, struct passwd *restrict pw, char *restrict buf, size_t len,
 		      struct passwd **restrict found)
 {

@@ -12,10 +12,15 @@ tuned() { jq .pid "$TMP/status.json"; }
 
 start_sim "$SCENARIO"
 start_opensm
+# The name service is silent from the start, as after a power cut in which this host is up first.
+export IBCC_NSS_SILENT=$TMP/silent
+touch "$IBCC_NSS_SILENT"
+TUNED_PRELOAD=$IBCC_BUILD/tests/double/libnss-double.so
 # The folders that the packages and tmpfiles.d make for user ibcc.
 chown "$user" "$TMP"
 start_tuned "user: $user" 'mode: apply' 'apply_via: direct'
 wait_until 20 status '.state == "ok"' || fail "the daemon does not get going: $(jq -c '[.state, .reason]' "$TMP/status.json")"
+ok "it gets going while the name service is silent"
 equal "all its user IDs are those of $user" "$(of_process Uid | tr '\t' ' ')" '65534 65534 65534 65534'
 equal "and no group is root's" "$(echo "$(of_process Gid) $(of_process Groups)" | tr -s '[:space:]' '\n' | grep -cx 0)" 0
 for set in CapInh CapPrm CapEff CapAmb; do
@@ -30,8 +35,19 @@ check "root's rollback goes through it" tune rollback -y
 stop "$TUNED_PID"
 
 write_config 'user: nosuchuser'
-rc=0
-"$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml" >"$TMP/bad.log" 2>&1 || rc=$?
+# run_bad: the daemon, which is to end by itself; status rc.
+run_bad()
+{
+	rc=0
+	timeout 60 env LD_PRELOAD="$TUNED_PRELOAD" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- "$IBCC_BUILD/ibcc-tuned" \
+		-z "$TMP/tuned.yaml" >"$TMP/bad.log" 2>&1 || rc=$?
+}
+run_bad
+equal "a user whom nobody but the silent name service may know: it does not start" $rc 78
+check "and says why" \
+	grep -q '"nosuchuser" is not in /etc/passwd, and the name service does not answer' "$TMP/bad.log"
+rm "$IBCC_NSS_SILENT"
+run_bad
 equal "without that user it does not start" $rc 78
 check "and says what to do" \
 	grep -q 'there is no user "nosuchuser" on this host, so the daemon does not start: make one' "$TMP/bad.log"
