@@ -13,7 +13,7 @@ static bool is_needed_elsewhere(const struct ibcc_parameters *p, const struct ib
 				uint32_t port, uint32_t endport)
 {
 	for (uint32_t k = 0; k < p->n_roots; k++) {
-		const struct ibcc_root_parameters *r = &p->root[k];
+		const struct ibcc_root_parameters *r = &p->root[k].r;
 
 		if (r->port != port && ibcc_phase_sets(r->phase) &&
 		    ibcc_topo_switch_endport(t, r->port) != ibcc_topo_switch_endport(t, port) &&
@@ -38,7 +38,7 @@ static int plan_back(const struct ibcc_cycle *c, struct ibcc_state *state, uint3
 	if (!rc)
 		rc = ibcc_settings_copy(&target.wanted, &c->actual);
 	for (uint32_t k = 0; !rc && k < p->n_roots; k++) {
-		const struct ibcc_root_parameters *r = &p->root[k];
+		const struct ibcc_root_parameters *r = &p->root[k].r;
 
 		for (uint32_t e = 0; e < c->actual.n; e++) {
 			if (ibcc_topo_switch_endport(c->topo, r->port) == sw &&

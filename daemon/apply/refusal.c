@@ -19,7 +19,7 @@ static bool may_tune(const struct ibcc_cycle *c)
 	bool holds = false;
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		holds |= ibcc_phase_sets(p->root[k].phase);
+		holds |= ibcc_phase_sets(p->root[k].r.phase);
 	return c->proved.n_roots || holds;
 }
 

@@ -128,7 +128,7 @@ static uint32_t roots_set(const struct ibcc_cycle *c)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		n += ibcc_phase_sets(p->root[k].phase);
+		n += ibcc_phase_sets(p->root[k].r.phase);
 	return n;
 }
 

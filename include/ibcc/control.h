@@ -23,11 +23,7 @@ struct ibcc_control_node {
 struct ibcc_control_root {
 	uint64_t guid; /* of the switch */
 	uint8_t port;
-	struct ibcc_root_parameters r; /* its port and its arrays are not there */
-	uint16_t left;                 /* polling cycles at most of phases LEARN and DRAIN */
-	uint16_t patience, guarded;
-	uint8_t backoff;
-	uint32_t n_adapters, full_mbps, jam_mbps;
+	struct ibcc_root_state s; /* its index of a port and its arrays are not there */
 	uint32_t n_nodes;
 	struct ibcc_control_node *node; /* owned */
 };

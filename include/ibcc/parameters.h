@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is decided for each root: its phase, the numbers that the law is given, and who gets values.
- * From these alone settings are laid.
+/* All about the roots that the controller follows, one struct for each. What is decided for a root
+ * comes first: its phase, the numbers that the law is given, and who gets values. Settings are laid
+ * from this part alone. The rest is what the controller remembers of the root from pass to pass.
  */
 #ifndef IBCC_PARAMETERS_H
 #define IBCC_PARAMETERS_H
@@ -10,6 +11,9 @@
 
 #include <ibcc/formula.h>
 #include <ibcc/topo.h>
+
+struct ibcc_load; /* <ibcc/picture.h> */
+struct ibcc_root;
 
 #define IBCC_ROOTS_MAX 32u
 
@@ -58,9 +62,48 @@ struct ibcc_root_parameters {
 	uint32_t recover;      /* passes from the table's end to its beginning */
 };
 
+/* Sums over passes since the last change of parameters. */
+struct ibcc_window {
+	uint32_t n; /* passes */
+	uint64_t busy, rate_mbps, marks;
+	uint64_t own_busy; /* what the port itself sent and waited, permille */
+};
+
+/* A root that is followed. Only the controller reads and writes what comes after `r`. */
+struct ibcc_root_state {
+	struct ibcc_root_parameters r;
+
+	uint16_t seen;       /* passes in a row with reason to act, before it is admitted */
+	uint16_t stood;      /* the same, whatever else changed */
+	uint16_t absent;     /* passes in a row in which it was no root */
+	uint16_t left;       /* passes at most of phases LEARN, DRAIN and BARRED */
+	uint16_t settle;     /* passes to wait before judging */
+	uint16_t patience;   /* times quiet_passes: it came back soon after it went */
+	uint16_t barred;     /* length of the last bar, passes; 0: never was */
+	uint8_t backoff;     /* waits of its rules are doubled so many times: its tree came back */
+	bool begun;          /* some of its settings have been on the fabric */
+	bool unmarked;       /* they were gone while it was held: nobody was marked */
+	uint32_t n_adapters; /* that are limited and send through it */
+	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
+	struct ibcc_window win;
+	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
+	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
+	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_trim.c */
+	uint16_t other_kind, returned; /* passes in a row: see rule_size.c, rule_drain.c */
+	struct ibcc_window fast; /* passes in a row, and what was carried in them: rule_size.c */
+	uint32_t jam_mbps;       /* the most that it carried while it waited for its receiver */
+	uint16_t pause;          /* passes until the log may change its numbers again */
+
+	/* In this pass: */
+	const struct ibcc_root *known; /* the picture's; NULL: it does not know it */
+	const struct ibcc_root *root;  /* the same; NULL: it is no root now */
+	const struct ibcc_root *now;   /* the same; NULL: nothing can be judged by it, either */
+	bool done;                     /* a rule has changed it */
+};
+
 struct ibcc_parameters {
 	uint32_t n_roots;
-	struct ibcc_root_parameters root[IBCC_ROOTS_MAX];
+	struct ibcc_root_state root[IBCC_ROOTS_MAX];
 	uint32_t n_endports;
 	uint16_t max_timer; /* that sources get, whatever the law says; 0: any */
 };
@@ -78,17 +121,17 @@ static inline bool ibcc_phase_sets(enum ibcc_phase p)
 	return false;
 }
 
-/* All roots whose settings are wanted, by a pointer of the caller's. */
-#define ibcc_parameters_each(r, p)                                                                 \
-	for ((r) = (p)->root; (r) < (p)->root + (p)->n_roots; (r)++)                               \
-		if (!ibcc_phase_sets((r)->phase)) {                                                \
+/* All roots whose settings are wanted, by a pointer of the caller's to their parameters. */
+#define ibcc_parameters_each(one, p)                                                               \
+	for (uint32_t root_k = 0; root_k < (p)->n_roots; root_k++)                                 \
+		if ((one) = &(p)->root[root_k].r, !ibcc_phase_sets((one)->phase)) {                \
 		} else
 
 /* NULL if the port has none. */
-struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port);
+struct ibcc_root_state *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port);
 
 /* Appends a root in phase WATCH without members; NULL without memory or with IBCC_ROOTS_MAX. */
-struct ibcc_root_parameters *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t port);
+struct ibcc_root_state *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t port);
 
 /* Removes the root with an index; the last one gets it. */
 void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k);

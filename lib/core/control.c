@@ -40,8 +40,8 @@ void ibcc_control_fini(struct ibcc_control *c)
 		ibcc_control_remove(c, c->n_roots - 1);
 }
 
-static int save_nodes(const struct ibcc_topo *t, const struct held *h,
-		      const struct ibcc_root_parameters *r, struct ibcc_control_root *out)
+static int save_nodes(const struct ibcc_topo *t, const struct ibcc_root_state *s,
+		      struct ibcc_control_root *out)
 {
 	out->node = calloc(t->n_endports ? t->n_endports : 1, sizeof(*out->node));
 	if (!out->node)
@@ -50,36 +50,27 @@ static int save_nodes(const struct ibcc_topo *t, const struct held *h,
 		const struct ibcc_topo_port *p = &t->port[t->endport[e]];
 		struct ibcc_control_node n = { .guid = t->node[p->node].guid,
 					       .port = p->num,
-					       .member = r->member[e] };
+					       .member = s->r.member[e] };
 
-		if (h->before)
-			n.before = h->before[e];
+		if (s->before)
+			n.before = s->before[e];
 		if (n.member || n.before.known)
 			out->node[out->n_nodes++] = n;
 	}
 	return 0;
 }
 
-static int save_root(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
-		     const struct held *h, struct ibcc_control_root *out)
+static int save_root(const struct ibcc_topo *t, const struct ibcc_root_state *s,
+		     struct ibcc_control_root *out)
 {
-	const struct ibcc_topo_port *p = &t->port[r->port];
+	const struct ibcc_topo_port *p = &t->port[s->r.port];
 
-	*out = (struct ibcc_control_root){
-		.guid = t->node[p->node].guid,
-		.port = p->num,
-		.r = *r,
-		.left = h->left,
-		.patience = h->patience,
-		.guarded = h->guarded,
-		.backoff = h->backoff,
-		.n_adapters = h->n_adapters,
-		.full_mbps = h->full_mbps,
-		.jam_mbps = h->jam_mbps,
-	};
-	out->r.port = IBCC_NONE;
-	out->r.member = out->r.lacking = NULL;
-	return save_nodes(t, h, r, out);
+	*out = (struct ibcc_control_root){ .guid = t->node[p->node].guid, .port = p->num, .s = *s };
+	out->s.r.port = IBCC_NONE;
+	out->s.r.member = out->s.r.lacking = NULL;
+	out->s.before = NULL;
+	out->s.known = out->s.root = out->s.now = NULL;
+	return save_nodes(t, s, out);
 }
 
 int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
@@ -89,29 +80,27 @@ int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo
 
 	out->n_roots = 0;
 	for (uint32_t k = 0; k < c->par.n_roots && !ret; k++)
-		if (ibcc_phase_sets(c->par.root[k].phase))
-			ret = save_root(t, &c->par.root[k], &c->held[k],
-					&out->root[out->n_roots++]);
+		if (ibcc_phase_sets(c->par.root[k].r.phase))
+			ret = save_root(t, &c->par.root[k], &out->root[out->n_roots++]);
 	if (ret)
 		ibcc_control_fini(out);
 	return ret;
 }
 
 /* Its port may have been looked at already, but nothing was decided about it. */
-static struct ibcc_root_parameters *begin(struct ibcc_controller *c, uint32_t port)
+static struct ibcc_root_state *begin(struct ibcc_controller *c, uint32_t port)
 {
-	struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, port);
+	struct ibcc_root_state *s = ibcc_parameters_find(&c->par, port);
 
-	if (r && ibcc_phase_sets(r->phase))
+	if (s && ibcc_phase_sets(s->r.phase))
 		return NULL;
-	if (r)
-		ibcc_rules_drop(c, (uint32_t)(r - c->par.root));
+	if (s)
+		ibcc_rules_drop(c, s);
 	return ibcc_parameters_add(&c->par, port);
 }
 
 static void take_nodes(const struct ibcc_topo *t, const struct ibcc_control_root *from,
-		       const struct ibcc_settings *actual, struct ibcc_root_parameters *r,
-		       struct held *h)
+		       const struct ibcc_settings *actual, struct ibcc_root_state *s)
 {
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
 		const struct ibcc_control_node *n = &from->node[i];
@@ -120,12 +109,12 @@ static void take_nodes(const struct ibcc_topo *t, const struct ibcc_control_root
 
 		if (e == IBCC_NONE || ibcc_topo_is_switch(t, node))
 			continue;
-		h->before[e] = n->before;
+		s->before[e] = n->before;
 		if (!n->member || !ibcc_device_takes_part(t, node))
 			continue;
 		/* An adapter that has not answered yet is a member of which nothing is known. */
-		r->member[e] = actual->ep[e].support != IBCC_CC_SUPPORTED ||
-			       actual->ep[e].info.ControlTableCap;
+		s->r.member[e] = actual->ep[e].support != IBCC_CC_SUPPORTED ||
+				 actual->ep[e].info.ControlTableCap;
 	}
 }
 
@@ -134,54 +123,48 @@ int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
 {
 	uint32_t node = ibcc_topo_find_guid(t, from->guid);
 	uint32_t port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, from->port);
-	struct ibcc_root_parameters *r;
+	struct ibcc_root_parameters r;
 	struct ibcc_load *before;
-	struct held *h;
-	bool *member, *lacking;
+	struct ibcc_root_state *s;
 
 	if (port == IBCC_NONE || !from->port)
 		return 0;
 	before = calloc(t->n_endports ? t->n_endports : 1, sizeof(*before));
 	if (!before)
 		return -ENOMEM;
-	r = begin(c, port);
-	if (!r) {
+	s = begin(c, port);
+	if (!s) {
 		free(before);
 		return 0;
 	}
-	member = r->member;
-	lacking = r->lacking;
-	*r = from->r;
-	r->port = port;
-	r->member = member;
-	r->lacking = lacking;
-	r->in_force = false;
-	h = &c->held[r - c->par.root];
-	*h = (struct held){
+	r = from->s.r;
+	r.port = port;
+	r.member = s->r.member;
+	r.lacking = s->r.lacking;
+	r.in_force = false;
+	*s = (struct ibcc_root_state){
 		.r = r,
 		.before = before,
 		.begun = true,
-		.left = from->left ? from->left : 1,
+		.left = from->s.left ? from->s.left : 1,
 		.settle = c->p.settle_passes,
-		.patience = from->patience ? from->patience : 1,
-		.guarded = from->guarded,
-		.backoff = from->backoff,
-		.n_adapters = from->n_adapters,
-		.full_mbps = from->full_mbps,
-		.jam_mbps = from->jam_mbps,
+		.patience = from->s.patience ? from->s.patience : 1,
+		.guarded = from->s.guarded,
+		.backoff = from->s.backoff,
+		.n_adapters = from->s.n_adapters,
+		.full_mbps = from->s.full_mbps,
+		.jam_mbps = from->s.jam_mbps,
 	};
-	take_nodes(t, from, actual, r, h);
+	take_nodes(t, from, actual, s);
 	c->since_change = 0;
 	return 0;
 }
 
 /* A root whose guard still looks, or whose feedback has not yet had its say, may change yet. */
-static bool holds(const struct ibcc_controller *c, uint32_t k)
+static bool holds(const struct ibcc_controller *c, const struct ibcc_root_state *s)
 {
-	const struct ibcc_root_parameters *r = &c->par.root[k];
-
-	return r->phase == IBCC_PHASE_HOLD && r->in_force && !c->held[k].settle &&
-	       c->held[k].guarded >= c->p.guard_passes;
+	return s->r.phase == IBCC_PHASE_HOLD && s->r.in_force && !s->settle &&
+	       s->guarded >= c->p.guard_passes;
 }
 
 bool ibcc_controller_is_settled(const struct ibcc_controller *c)
@@ -189,9 +172,9 @@ bool ibcc_controller_is_settled(const struct ibcc_controller *c)
 	bool any = false;
 
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
-		if (!ibcc_phase_sets(c->par.root[k].phase))
+		if (!ibcc_phase_sets(c->par.root[k].r.phase))
 			continue;
-		if (!holds(c, k))
+		if (!holds(c, &c->par.root[k]))
 			return false;
 		any = true;
 	}

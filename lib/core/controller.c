@@ -14,8 +14,6 @@
 
 void ibcc_controller_reset(struct ibcc_controller *c)
 {
-	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		free(c->held[k].before);
 	ibcc_parameters_fini(&c->par);
 	*c = (struct ibcc_controller){
 		.p = c->p,
@@ -28,13 +26,13 @@ void ibcc_controller_reset(struct ibcc_controller *c)
 }
 
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
-				     const struct held *h)
+				     const struct ibcc_root_state *s)
 {
 	struct ibcc_decision *d;
 
 	d = &p->said[p->n_said < IBCC_DECISIONS_MAX ? p->n_said : IBCC_DECISIONS_MAX];
 	p->n_said++;
-	*d = (struct ibcc_decision){ .code = code, .root = *h->r };
+	*d = (struct ibcc_decision){ .code = code, .root = s->r };
 	d->root.member = d->root.lacking = NULL;
 	return d;
 }
@@ -45,18 +43,18 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 static void judge_anew(struct ibcc_controller *c, uint16_t settle)
 {
 	for (uint32_t i = 0; i < c->par.n_roots; i++) {
-		struct held *h = &c->held[i];
+		struct ibcc_root_state *s = &c->par.root[i];
 
-		if (!ibcc_phase_sets(c->par.root[i].phase))
+		if (!ibcc_phase_sets(s->r.phase))
 			continue;
-		h->settle = h->settle > settle ? h->settle : settle;
-		h->win = (struct window){ 0 };
+		s->settle = s->settle > settle ? s->settle : settle;
+		s->win = (struct ibcc_window){ 0 };
 	}
 }
 
-void ibcc_rules_change(struct pass *p, struct held *h)
+void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s)
 {
-	h->done = true;
+	s->done = true;
 	p->c->since_change = 0;
 	judge_anew(p->c, p->c->p.settle_passes);
 }
@@ -75,23 +73,23 @@ struct tally ibcc_rules_tally(const struct pass *p)
 	return t;
 }
 
-void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
+void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
 {
-	h->r->n = h->n_adapters = n;
-	h->r->n_heavy = n_heavy;
-	h->r->rate_mbps = h->full_mbps = full_mbps ? full_mbps : 1;
+	s->r.n = s->n_adapters = n;
+	s->r.n_heavy = n_heavy;
+	s->r.rate_mbps = s->full_mbps = full_mbps ? full_mbps : 1;
 }
 
-void ibcc_rules_begin_anew(struct pass *p, struct held *h)
+void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s)
 {
-	h->r->end_permille = h->r->loop_permille = 1000;
-	ibcc_rules_change(p, h);
+	s->r.end_permille = s->r.loop_permille = 1000;
+	ibcc_rules_change(p, s);
 }
 
-uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport)
+uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint32_t endport)
 {
 	const struct ibcc_endport_cc *ep = &p->actual->ep[endport];
-	struct ibcc_root_parameters *r = h->r;
+	struct ibcc_root_parameters *r = &s->r;
 
 	if (r->member[endport] || (p->c->within && !p->c->within[endport]))
 		return 0;
@@ -103,48 +101,43 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endpor
 	return r->member[endport];
 }
 
-uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct held *h,
+uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
 				   const struct ibcc_root *now)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < now->n_sources; i++)
 		if (now->source[i].role != IBCC_ROLE_VICTIM)
-			n += ibcc_rules_enlist(p, h, p->t->port[now->source[i].port].endport);
+			n += ibcc_rules_enlist(p, s, p->t->port[now->source[i].port].endport);
 	return n;
 }
 
-void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k)
+void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s)
 {
-	struct ibcc_root_parameters *r = &c->par.root[k];
-
-	if (r->in_force) {
-		c->gone_port = r->port;
+	if (s->r.in_force) {
+		c->gone_port = s->r.port;
 		c->gone_since = 0;
-		c->gone_patience = c->held[k].patience;
+		c->gone_patience = s->patience;
 	}
-	free(c->held[k].before);
-	ibcc_parameters_remove(&c->par, k);
-	c->held[k] = c->held[c->par.n_roots];
-	c->held[c->par.n_roots] = (struct held){ 0 };
+	ibcc_parameters_remove(&c->par, (uint32_t)(s - c->par.root));
 }
 
 /* One of several sources is marked far more than the others, for the time that it can send, and
  * goes on: it may have lost its settings.
  */
-static bool has_outlier(const struct held *h, const struct ibcc_root *now)
+static bool has_outlier(const struct ibcc_root_state *s, const struct ibcc_root *now)
 {
 	uint64_t sum = 0, most = 0;
 
 	for (uint32_t i = 0; i < now->n_sources; i++) {
-		const struct ibcc_source *s = &now->source[i];
-		uint64_t rate = s->becn * 1000 / (1001u - s->wait_permille);
+		const struct ibcc_source *of = &now->source[i];
+		uint64_t rate = of->becn * 1000 / (1001u - of->wait_permille);
 
 		sum += rate;
-		if (s->becn >= IBCC_TELLING_BECNS && rate > most)
+		if (of->becn >= IBCC_TELLING_BECNS && rate > most)
 			most = rate;
 	}
-	return most >= OUTLIER_BECNS && most * (h->n_adapters - 1) > OUTLIER_RATIO * (sum - most);
+	return most >= OUTLIER_BECNS && most * (s->n_adapters - 1) > OUTLIER_RATIO * (sum - most);
 }
 
 /* Counters as if a node had started anew, without its settings: the root's switch, which marks no
@@ -156,12 +149,12 @@ bool ibcc_controller_suspects(const struct pass *p)
 	bool now = false;
 
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
-		const struct ibcc_root_parameters *r = &c->par.root[k];
-		const struct ibcc_root *seen = ibcc_picture_find(p->pic, r->port);
+		const struct ibcc_root_state *s = &c->par.root[k];
+		const struct ibcc_root *seen = ibcc_picture_find(p->pic, s->r.port);
 
-		now |= (r->phase == IBCC_PHASE_HOLD || r->phase == IBCC_PHASE_LEARN) &&
-		       r->in_force && !c->held[k].settle && ibcc_picture_sees(p->pic, seen) &&
-		       (has_outlier(&c->held[k], seen) ||
+		now |= (s->r.phase == IBCC_PHASE_HOLD || s->r.phase == IBCC_PHASE_LEARN) &&
+		       s->r.in_force && !s->settle && ibcc_picture_sees(p->pic, seen) &&
+		       (has_outlier(s, seen) ||
 			(!seen->becn && seen->tree_wait_permille > c->p.victim_wait_permille));
 	}
 	if (c->suspect_wait)
@@ -175,9 +168,10 @@ bool ibcc_controller_suspects(const struct pass *p)
 }
 
 /* Are a root's settings on the fabric, but for a few adapters that do not take them? */
-static bool in_force(const struct pass *p, struct held *h, const struct ibcc_target *unset)
+static bool in_force(const struct pass *p, struct ibcc_root_state *s,
+		     const struct ibcc_target *unset)
 {
-	const struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root_parameters *r = &s->r;
 	uint32_t sw = ibcc_topo_switch_endport(p->t, r->port);
 	uint32_t members = 0, without = 0, last = IBCC_NONE;
 
@@ -191,7 +185,7 @@ static bool in_force(const struct pass *p, struct held *h, const struct ibcc_tar
 	}
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		members += r->member[i];
-	h->begun |= without < members;
+	s->begun |= without < members;
 	return without * UNSET_SHARE <= members;
 }
 
@@ -200,49 +194,47 @@ static bool in_force(const struct pass *p, struct held *h, const struct ibcc_tar
  * link can carry what it is made for, whatever it carried when it was looked at. More than all of
  * the time counts, too: where a reading came late the next tells as much less.
  */
-static void judge_later(const struct pass *p, struct held *h)
+static void judge_later(const struct pass *p, struct ibcc_root_state *s)
 {
-	uint64_t busy = ibcc_rules_busy(h->now);
-	uint64_t sink = 1000ull * h->now->rate_mbps / h->full_mbps;
+	uint64_t busy = ibcc_rules_busy(s->now);
+	uint64_t sink = 1000ull * s->now->rate_mbps / s->full_mbps;
 
-	h->win.own_busy += busy;
-	if (h->r->kind == IBCC_CONGESTION_OUTPUT && sink > busy)
+	s->win.own_busy += busy;
+	if (s->r.kind == IBCC_CONGESTION_OUTPUT && sink > busy)
 		busy = sink;
-	h->win.n++;
-	h->win.busy += busy;
-	h->win.rate_mbps += h->now->rate_mbps;
-	h->win.marks += ibcc_rules_marks(p, h->now);
+	s->win.n++;
+	s->win.busy += busy;
+	s->win.rate_mbps += s->now->rate_mbps;
+	s->win.marks += ibcc_rules_marks(p, s->now);
 }
 
 /* What the pass says about a root, before the rules look at it. */
-static void follow(struct pass *p, uint32_t k, const struct ibcc_target *unset)
+static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_target *unset)
 {
-	struct ibcc_root_parameters *r = &p->c->par.root[k];
-	struct held *h = &p->c->held[k];
+	struct ibcc_root_parameters *r = &s->r;
 
-	h->r = r;
-	h->known = ibcc_picture_find(p->pic, r->port);
-	h->root = ibcc_picture_sees(p->pic, h->known) ? h->known : NULL;
-	h->now =
-		h->root && h->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? h->root : NULL;
-	h->done = false;
-	h->pause -= h->pause > 0;
+	s->known = ibcc_picture_find(p->pic, r->port);
+	s->root = ibcc_picture_sees(p->pic, s->known) ? s->known : NULL;
+	s->now =
+		s->root && s->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? s->root : NULL;
+	s->done = false;
+	s->pause -= s->pause > 0;
 	if (!ibcc_phase_sets(r->phase))
 		return;
-	r->in_force = in_force(p, h, unset);
+	r->in_force = in_force(p, s, unset);
 	if (!r->in_force) {
-		h->unmarked |= r->phase == IBCC_PHASE_HOLD && h->begun && h->now &&
-			       !ibcc_rules_marks(p, h->now);
+		s->unmarked |= r->phase == IBCC_PHASE_HOLD && s->begun && s->now &&
+			       !ibcc_rules_marks(p, s->now);
 		return;
 	}
 	/* Nothing can be judged by such a pass. */
-	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && h->now &&
-	    has_outlier(h, h->now))
-		h->now = NULL;
-	if (h->settle)
-		h->settle--;
-	else if (r->phase == IBCC_PHASE_HOLD && h->now)
-		judge_later(p, h);
+	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && s->now &&
+	    has_outlier(s, s->now))
+		s->now = NULL;
+	if (s->settle)
+		s->settle--;
+	else if (r->phase == IBCC_PHASE_HOLD && s->now)
+		judge_later(p, s);
 }
 
 /* An interval that is far longer than the one before holds something that was not ours to choose,
@@ -256,7 +248,7 @@ static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_picture
 	return was;
 }
 
-static void (*const of_each[])(struct pass *, struct held *) = {
+static void (*const of_each[])(struct pass *, struct ibcc_root_state *) = {
 	ibcc_rule_size,
 	ibcc_rule_drain,
 	ibcc_rule_trim,
@@ -278,16 +270,16 @@ int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 	c->gone_since += c->gone_since < UINT32_MAX;
 	ibcc_rules_watch(p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		follow(p, k, unset);
+		follow(p, &c->par.root[k], unset);
 	if (c->p.without != IBCC_RULE_GUARD)
 		ibcc_rule_guard(p);
 	for (unsigned int i = 0; i < sizeof(of_each) / sizeof(of_each[0]); i++)
 		for (uint32_t k = 0; k < c->par.n_roots; k++)
-			if (c->par.root[k].in_force)
-				of_each[i](p, &c->held[k]);
+			if (c->par.root[k].r.in_force)
+				of_each[i](p, &c->par.root[k]);
 	ret = ibcc_rule_admit(p);
 	ibcc_parameters_group(&c->par, p->t);
 	for (uint32_t k = 0; k < c->par.n_roots && c->p.without == IBCC_RULE_RATES; k++)
-		c->par.root[k].marking_rate = 0;
+		c->par.root[k].r.marking_rate = 0;
 	return ret;
 }

@@ -9,8 +9,6 @@
  * hit all sources at once long before the first BECN shows: there one in Marking_Rate + 1 packets
  * is marked, so that each root marks about the same multiple of what it needs.
  */
-#include <stdlib.h>
-
 #include <ibcc/law.h>
 #include <ibcc/picture.h>
 
@@ -27,52 +25,6 @@
 #define GAIN_GONE_TENTHS 17u
 #define GAIN_SLOW_TENTHS 30u
 
-struct ibcc_root_parameters *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port)
-{
-	for (uint32_t k = 0; k < p->n_roots; k++)
-		if (p->root[k].port == port)
-			return &p->root[k];
-	return NULL;
-}
-
-struct ibcc_root_parameters *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t port)
-{
-	size_t n = p->n_endports ? p->n_endports : 1;
-	struct ibcc_root_parameters r = {
-		.port = port,
-		.end_permille = 1000,
-		.loop_permille = 1000,
-		.leader = p->n_roots,
-		.alone = true,
-	};
-
-	if (p->n_roots == IBCC_ROOTS_MAX)
-		return NULL;
-	r.member = calloc(n, sizeof(*r.member));
-	r.lacking = calloc(n, sizeof(*r.lacking));
-	if (!r.member || !r.lacking) {
-		free(r.member);
-		free(r.lacking);
-		return NULL;
-	}
-	p->root[p->n_roots] = r;
-	return &p->root[p->n_roots++];
-}
-
-void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k)
-{
-	free(p->root[k].member);
-	free(p->root[k].lacking);
-	p->root[k] = p->root[--p->n_roots];
-	p->root[p->n_roots] = (struct ibcc_root_parameters){ 0 };
-}
-
-void ibcc_parameters_fini(struct ibcc_parameters *p)
-{
-	while (p->n_roots)
-		ibcc_parameters_remove(p, p->n_roots - 1);
-}
-
 static bool share_members(const struct ibcc_parameters *p, const struct ibcc_root_parameters *a,
 			  const struct ibcc_root_parameters *b)
 {
@@ -85,16 +37,16 @@ static bool share_members(const struct ibcc_parameters *p, const struct ibcc_roo
 /* Gives all roots of b's group to a's. */
 static void join(struct ibcc_parameters *p, uint32_t a, uint32_t b)
 {
-	uint32_t from = p->root[b].leader, to = p->root[a].leader;
+	uint32_t from = p->root[b].r.leader, to = p->root[a].r.leader;
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		if (p->root[k].leader == from)
-			p->root[k].leader = to;
+		if (p->root[k].r.leader == from)
+			p->root[k].r.leader = to;
 }
 
 static bool sets(const struct ibcc_parameters *p, uint32_t k)
 {
-	return ibcc_phase_sets(p->root[k].phase);
+	return ibcc_phase_sets(p->root[k].r.phase);
 }
 
 static uint32_t gain_tenths(const struct ibcc_root_parameters *r)
@@ -111,21 +63,22 @@ static void find_leaders(struct ibcc_parameters *p, const struct ibcc_law_out *v
 	uint32_t best[IBCC_ROOTS_MAX], n_led[IBCC_ROOTS_MAX] = { 0 };
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		p->root[k].leader = best[k] = k;
+		p->root[k].r.leader = best[k] = k;
 	for (uint32_t k = 1; k < p->n_roots; k++)
 		for (uint32_t l = 0; l < k; l++)
-			if (sets(p, k) && sets(p, l) && p->root[k].leader != p->root[l].leader &&
-			    share_members(p, &p->root[k], &p->root[l]))
+			if (sets(p, k) && sets(p, l) &&
+			    p->root[k].r.leader != p->root[l].r.leader &&
+			    share_members(p, &p->root[k].r, &p->root[l].r))
 				join(p, l, k);
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		if (v[k].end_milli > v[best[p->root[k].leader]].end_milli)
-			best[p->root[k].leader] = k;
+		if (v[k].end_milli > v[best[p->root[k].r.leader]].end_milli)
+			best[p->root[k].r.leader] = k;
 	for (uint32_t k = 0; k < p->n_roots; k++) {
-		p->root[k].leader = best[p->root[k].leader];
-		n_led[p->root[k].leader] += sets(p, k);
+		p->root[k].r.leader = best[p->root[k].r.leader];
+		n_led[p->root[k].r.leader] += sets(p, k);
 	}
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		p->root[k].alone = n_led[p->root[k].leader] <= 1;
+		p->root[k].r.alone = n_led[p->root[k].r.leader] <= 1;
 }
 
 /* While nobody is held a root could mark all that it carries, and each mark costs a packet on the
@@ -147,13 +100,13 @@ void ibcc_parameters_group(struct ibcc_parameters *p, const struct ibcc_topo *t)
 
 	ibcc_parameters_each (r, p)
 		ibcc_law_compute(r, ibcc_law_source_mbps(t, r, p->n_endports), IBCC_FORMULA_ENTRIES,
-				 &v[r - p->root]);
+				 &v[root_k]);
 	find_leaders(p, v);
 	for (uint32_t k = 0; k < p->n_roots; k++) {
 		const struct ibcc_law_out *leads;
 		uint64_t timer_ns, ratio;
 
-		r = &p->root[k];
+		r = &p->root[k].r;
 		leads = &v[r->leader];
 		timer_ns =
 			(uint64_t)IBCC_FORMULA_TIMER_UNIT_NS *

@@ -183,7 +183,7 @@ static const struct ibcc_root_parameters *leader_of(const struct job *j, uint32_
 
 	ibcc_parameters_each (r, j->p)
 		if (r->member[i])
-			return &j->p->root[r->leader];
+			return &j->p->root[r->leader].r;
 	return NULL;
 }
 

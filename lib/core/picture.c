@@ -242,7 +242,7 @@ static int recall(struct job *j)
 	uint32_t n_held = j->last ? j->last->n_roots : 0;
 
 	for (uint32_t k = 0; k < n_held; k++) {
-		const struct ibcc_root_parameters *r = &j->last->root[k];
+		const struct ibcc_root_parameters *r = &j->last->root[k].r;
 
 		if (!ibcc_picture_find(j->out, r->port) &&
 		    !ibcc_picture_append(j, r->port, r->kind))
@@ -256,8 +256,8 @@ static int recall(struct job *j)
 			return ret;
 		m->root[k].held = NULL;
 		for (uint32_t i = 0; i < n_held; i++)
-			if (j->last->root[i].port == port)
-				m->root[k].held = &j->last->root[i];
+			if (j->last->root[i].r.port == port)
+				m->root[k].held = &j->last->root[i].r;
 	}
 	while (m->n > j->out->n_known)
 		forget_root(m, &m->root[m->n - 1]);

@@ -15,8 +15,8 @@ static uint32_t switch_of(const struct ibcc_topo *t, uint32_t port)
 static const struct ibcc_root_parameters *set_root(const struct ibcc_parameters *p, uint32_t port)
 {
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		if (p->root[k].port == port && ibcc_phase_sets(p->root[k].phase))
-			return &p->root[k];
+		if (p->root[k].r.port == port && ibcc_phase_sets(p->root[k].r.phase))
+			return &p->root[k].r;
 	return NULL;
 }
 
@@ -38,9 +38,9 @@ static void follow(struct ibcc_rollout *r, const struct ibcc_parameters *p)
 			r->root[n++] = r->root[i];
 	r->n_roots = n;
 	for (uint32_t k = 0; k < p->n_roots && r->n_roots < IBCC_ROOTS_MAX; k++) {
-		uint32_t port = p->root[k].port;
+		uint32_t port = p->root[k].r.port;
 
-		if (ibcc_phase_sets(p->root[k].phase) && !is_followed(r, port))
+		if (ibcc_phase_sets(p->root[k].r.phase) && !is_followed(r, port))
 			r->root[r->n_roots++] = (struct ibcc_rollout_root){ .port = port };
 	}
 }

@@ -65,13 +65,14 @@ static bool worth_acting(const struct pass *p, const struct ibcc_root *now)
 }
 
 /* Backlog that is repaid after a change fills many links for a moment, but not for long. */
-static bool believable(const struct pass *p, const struct held *h, const struct ibcc_root *now)
+static bool believable(const struct pass *p, const struct ibcc_root_state *s,
+		       const struct ibcc_root *now)
 {
 	if (now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
 		return false;
 	if (now->kind == IBCC_CONGESTION_OUTPUT)
 		return true;
-	if (p->c->since_change < BACKLOG_PASSES && h->stood < STOOD_PASSES)
+	if (p->c->since_change < BACKLOG_PASSES && s->stood < STOOD_PASSES)
 		return false;
 	return now->tree_wait_permille >= STRICT_WAIT || !ibcc_rules_tally(p).on;
 }
@@ -107,31 +108,31 @@ static uint16_t patience_for(const struct ibcc_controller *c, uint32_t port)
 static void watch_root(struct pass *p, const struct ibcc_root *now)
 {
 	struct ibcc_controller *c = p->c;
-	struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, now->port);
+	struct ibcc_root_state *s = ibcc_parameters_find(&c->par, now->port);
 	bool worth = worth_acting(p, now);
-	struct held *h;
+	struct ibcc_root_parameters *r;
 
-	if (!r) {
+	if (!s) {
 		if ((!worth && !has_room_for_doubt(p)) ||
 		    now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
 			return;
-		r = ibcc_parameters_add(&c->par, now->port);
-		if (!r)
+		s = ibcc_parameters_add(&c->par, now->port);
+		if (!s)
 			return; /* the fabric has more roots than are followed */
-		c->held[r - c->par.root] = (struct held){ .patience = patience_for(c, r->port) };
+		s->patience = patience_for(c, now->port);
 	}
-	h = &c->held[r - c->par.root];
-	h->absent = 0;
+	r = &s->r;
+	s->absent = 0;
 	if (r->phase != IBCC_PHASE_WATCH)
 		return;
-	h->stood = worth && r->kind == now->kind ? h->stood + 1 : 0;
-	if (!worth || !believable(p, h, now) || (h->seen && r->kind != now->kind)) {
-		h->seen = 0;
-		h->win = (struct window){ 0 };
+	s->stood = worth && r->kind == now->kind ? s->stood + 1 : 0;
+	if (!worth || !believable(p, s, now) || (s->seen && r->kind != now->kind)) {
+		s->seen = 0;
+		s->win = (struct ibcc_window){ 0 };
 	} else {
-		h->seen++;
-		h->win.n++;
-		h->win.rate_mbps += now->rate_mbps;
+		s->seen++;
+		s->win.n++;
+		s->win.rate_mbps += now->rate_mbps;
 	}
 	r->kind = now->kind;
 	r->link_mbps = now->link_mbps;
@@ -141,17 +142,16 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 }
 
 /* Held too much looks the same as gone, until the sources have recovered. */
-static bool is_gone(const struct ibcc_controller *c, uint32_t k)
+static bool is_gone(const struct ibcc_controller *c, const struct ibcc_root_state *s)
 {
-	const struct held *h = &c->held[k];
 	uint32_t patience =
-		h->begun ? c->p.quiet_passes * (uint32_t)h->patience : c->p.confirm_passes;
+		s->begun ? c->p.quiet_passes * (uint32_t)s->patience : c->p.confirm_passes;
 
-	if (c->par.root[k].phase == IBCC_PHASE_WATCH)
+	if (s->r.phase == IBCC_PHASE_WATCH)
 		return true;
-	if (h->begun && patience < c->par.root[k].recover)
-		patience = c->par.root[k].recover;
-	return h->absent >= patience;
+	if (s->begun && patience < s->r.recover)
+		patience = s->r.recover;
+	return s->absent >= patience;
 }
 
 /* Whatever was decided by counters that are not believed any more is void. */
@@ -160,16 +160,16 @@ static void drop_doubted(struct pass *p)
 	struct ibcc_controller *c = p->c;
 
 	for (uint32_t k = c->par.n_roots; k-- > 0;) {
-		const struct ibcc_root *known = ibcc_picture_find(p->pic, c->par.root[k].port);
+		struct ibcc_root_state *s = &c->par.root[k];
+		const struct ibcc_root *known = ibcc_picture_find(p->pic, s->r.port);
 
 		if (!known || !known->doubted)
 			continue;
-		c->held[k].r = &c->par.root[k];
-		if (ibcc_phase_sets(c->par.root[k].phase)) {
-			ibcc_rules_say(p, IBCC_DECISION_DOUBTED, &c->held[k]);
-			ibcc_rules_change(p, &c->held[k]);
+		if (ibcc_phase_sets(s->r.phase)) {
+			ibcc_rules_say(p, IBCC_DECISION_DOUBTED, s);
+			ibcc_rules_change(p, s);
 		}
-		ibcc_rules_drop(c, k);
+		ibcc_rules_drop(c, s);
 	}
 }
 
@@ -178,18 +178,23 @@ void ibcc_rules_watch(struct pass *p)
 	struct ibcc_controller *c = p->c;
 
 	drop_doubted(p);
-	for (uint32_t k = 0; k < c->par.n_roots; k++)
-		if (c->par.root[k].phase == IBCC_PHASE_BARRED && !--c->held[k].left)
-			c->par.root[k].phase = IBCC_PHASE_WATCH;
+	for (uint32_t k = 0; k < c->par.n_roots; k++) {
+		struct ibcc_root_state *s = &c->par.root[k];
+
+		if (s->r.phase == IBCC_PHASE_BARRED && !--s->left)
+			s->r.phase = IBCC_PHASE_WATCH;
+	}
 	for (uint32_t i = 0; i < p->pic->n_roots; i++)
 		watch_root(p, &p->pic->root[i]);
 	for (uint32_t k = c->par.n_roots; k-- > 0;) {
-		if (c->par.root[k].phase == IBCC_PHASE_BARRED ||
-		    ibcc_picture_sees(p->pic, ibcc_picture_find(p->pic, c->par.root[k].port)))
+		struct ibcc_root_state *s = &c->par.root[k];
+
+		if (s->r.phase == IBCC_PHASE_BARRED ||
+		    ibcc_picture_sees(p->pic, ibcc_picture_find(p->pic, s->r.port)))
 			continue;
-		c->held[k].absent++;
-		if (is_gone(c, k))
-			ibcc_rules_drop(c, k);
+		s->absent++;
+		if (is_gone(c, s))
+			ibcc_rules_drop(c, s);
 	}
 }
 
@@ -201,15 +206,15 @@ static bool contributors_known(const struct ibcc_root *now)
 	return false;
 }
 
-static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
+static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_root *now)
 {
 	struct ibcc_controller *c = p->c;
-	struct ibcc_root_parameters *r = h->r;
+	struct ibcc_root_parameters *r = &s->r;
 	uint32_t n = now->n_contributors ? now->n_contributors : 1;
 	uint32_t n_loads = p->pic->n_loads;
 	bool learns;
 
-	ibcc_rules_enlist_sources(p, h, now);
+	ibcc_rules_enlist_sources(p, s, now);
 	/* Of adapters that hold all that they send it ought to be known who contributes before
 	 * anybody is held, and while nothing else marks, since a BECN does not say which root it is
 	 * from. Where settings are only recommended it would never end.
@@ -219,66 +224,68 @@ static int admit(struct pass *p, struct held *h, const struct ibcc_root *now)
 		memset(r->member, 0, c->par.n_endports * sizeof(*r->member));
 		return 0;
 	}
-	if (!h->before)
-		h->before = calloc(n_loads ? n_loads : 1, sizeof(*h->before));
-	if (!h->before)
+	if (!s->before)
+		s->before = calloc(n_loads ? n_loads : 1, sizeof(*s->before));
+	if (!s->before)
 		return -ENOMEM;
-	memcpy(h->before, p->pic->load, n_loads * sizeof(*h->before));
+	memcpy(s->before, p->pic->load, n_loads * sizeof(*s->before));
 	/* A slow receiver's buffer may have had room in its first pass, and taken more than it
 	 * does.
 	 */
-	ibcc_rules_number(h, n, n,
-			  h->win.n && r->kind == IBCC_CONGESTION_INPUT
-				  ? (uint32_t)(h->win.rate_mbps / h->win.n)
+	ibcc_rules_number(s, n, n,
+			  s->win.n && r->kind == IBCC_CONGESTION_INPUT
+				  ? (uint32_t)(s->win.rate_mbps / s->win.n)
 				  : now->rate_mbps);
 	r->basis = contributors_known(now) ? IBCC_BASIS_MARKED : IBCC_BASIS_WAITING;
 	r->packet_bytes = now->packet_bytes;
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = p->pic->interval_ns;
-	h->now = now;
+	s->now = now;
 	if (learns) {
 		r->phase = IBCC_PHASE_LEARN;
-		h->left = LEARN_PASSES;
-		ibcc_rules_say(p, IBCC_DECISION_LEARN, h);
+		s->left = LEARN_PASSES;
+		ibcc_rules_say(p, IBCC_DECISION_LEARN, s);
 	} else {
-		ibcc_rules_drain_or_hold(p, h);
-		ibcc_rules_say(p, IBCC_DECISION_ADMIT, h);
+		ibcc_rules_drain_or_hold(p, s);
+		ibcc_rules_say(p, IBCC_DECISION_ADMIT, s);
 	}
-	ibcc_rules_change(p, h);
+	ibcc_rules_change(p, s);
 	return 0;
 }
 
 /* Is a full link perhaps only what changes made elsewhere let through? One that has stood for long
  * is not, unless trees are still being emptied.
  */
-static bool may_pass(const struct ibcc_controller *c, const struct held *h)
+static bool may_pass(const struct ibcc_controller *c, const struct ibcc_root_state *s)
 {
-	const struct ibcc_root_parameters *o;
+	for (uint32_t k = 0; k < c->par.n_roots; k++) {
+		const struct ibcc_root_state *o = &c->par.root[k];
 
-	ibcc_parameters_each (o, &c->par)
-		if (o->phase == IBCC_PHASE_DRAIN || !o->in_force ||
-		    (c->held[o - c->par.root].settle && h->stood < STOOD_PASSES))
+		if (ibcc_phase_sets(o->r.phase) &&
+		    (o->r.phase == IBCC_PHASE_DRAIN || !o->r.in_force ||
+		     (o->settle && s->stood < STOOD_PASSES)))
 			return true;
+	}
 	return false;
 }
 
 /* What is only recommended goes by what is seen now: nothing of it is on the fabric, and whoever
  * applies it later shall not get numbers of the moment when congestion began.
  */
-static void look_again(struct held *h)
+static void look_again(struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->now;
+	const struct ibcc_root *now = s->now;
 	uint32_t n;
 
-	if (!ibcc_phase_sets(h->r->phase) || h->begun || !now || now->kind != h->r->kind)
+	if (!ibcc_phase_sets(s->r.phase) || s->begun || !now || now->kind != s->r.kind)
 		return;
-	h->win.n++;
-	h->win.rate_mbps += now->rate_mbps;
-	if (h->win.n < IBCC_JUDGE_PASSES)
+	s->win.n++;
+	s->win.rate_mbps += now->rate_mbps;
+	if (s->win.n < IBCC_JUDGE_PASSES)
 		return;
 	n = now->n_contributors ? now->n_contributors : 1;
-	ibcc_rules_number(h, n, n, (uint32_t)(h->win.rate_mbps / h->win.n));
-	h->win = (struct window){ 0 };
+	ibcc_rules_number(s, n, n, (uint32_t)(s->win.rate_mbps / s->win.n));
+	s->win = (struct ibcc_window){ 0 };
 }
 
 /* The most severe root that has been seen often enough comes next. A full link may be what settings
@@ -290,28 +297,29 @@ int ibcc_rule_admit(struct pass *p)
 	int ret;
 
 	for (uint32_t k = 0; c->recommends && k < c->par.n_roots; k++)
-		look_again(&c->held[k]);
+		look_again(&c->par.root[k]);
 	if (ibcc_rules_tally(p).learning || c->within)
 		return 0;
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
 		const struct ibcc_root *now = &p->pic->root[i];
-		struct ibcc_root_parameters *r = ibcc_parameters_find(&c->par, now->port);
-		struct held *h = r ? &c->held[r - c->par.root] : NULL;
+		struct ibcc_root_state *s = ibcc_parameters_find(&c->par, now->port);
+		struct ibcc_root_parameters *r;
 		bool confirmed;
 
-		if (!r || r->phase != IBCC_PHASE_WATCH)
+		if (!s || s->r.phase != IBCC_PHASE_WATCH)
 			continue;
-		confirmed = h->seen >= c->p.confirm_passes &&
-			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, h));
+		r = &s->r;
+		confirmed = s->seen >= c->p.confirm_passes &&
+			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, s));
 		if (!confirmed && !in_doubt(p, r, now))
 			continue;
 		if (p->actual->ep[ibcc_topo_switch_endport(p->t, r->port)].support !=
 		    IBCC_CC_SUPPORTED) {
-			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, h);
+			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, s);
 			continue;
 		}
 		r->tree_gone = !confirmed; /* others hold its sources already */
-		ret = admit(p, h, now);
+		ret = admit(p, s, now);
 		if (ret || r->phase != IBCC_PHASE_WATCH)
 			return ret;
 	}

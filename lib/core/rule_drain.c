@@ -14,75 +14,75 @@
  * buffer is before each port that waits. While it is emptied the root stays busy with what comes
  * out.
  */
-static uint16_t drain_passes(const struct pass *p, const struct held *h)
+static uint16_t drain_passes(const struct pass *p, const struct ibcc_root_state *s)
 {
 	uint64_t ns =
-		h->now ? (uint64_t)h->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / h->full_mbps : 0;
+		s->now ? (uint64_t)s->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / s->full_mbps : 0;
 
-	if (p->c->p.without == IBCC_RULE_DRAIN || h->r->kind != IBCC_CONGESTION_OUTPUT ||
+	if (p->c->p.without == IBCC_RULE_DRAIN || s->r.kind != IBCC_CONGESTION_OUTPUT ||
 	    ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
 		return 0;
 	ns = 2 * ns / p->pic->interval_ns + 2;
 	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);
 }
 
-void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h)
+void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s)
 {
-	h->left = drain_passes(p, h);
-	h->dry = 0;
-	h->r->phase = h->left ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
+	s->left = drain_passes(p, s);
+	s->dry = 0;
+	s->r.phase = s->left ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
 }
 
 /* The tree is empty when its root runs out of packets, or when nobody waits any more. It must do so
  * in two passes: a moment without packets may come before all sources have been marked, and those
  * that were not would fill the tree again at once.
  */
-static void end_draining(struct pass *p, struct held *h)
+static void end_draining(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->root;
+	const struct ibcc_root *now = s->root;
 
-	h->dry = now && ibcc_rules_busy(now) < p->c->p.sink_busy_permille ? h->dry + 1 : 0;
-	h->left--;
-	if (now && h->left && h->dry < DRY_PASSES &&
+	s->dry = now && ibcc_rules_busy(now) < p->c->p.sink_busy_permille ? s->dry + 1 : 0;
+	s->left--;
+	if (now && s->left && s->dry < DRY_PASSES &&
 	    now->tree_wait_permille >= p->c->p.victim_wait_permille)
 		return;
-	h->r->phase = IBCC_PHASE_HOLD;
-	ibcc_rules_say(p, IBCC_DECISION_DRAINED, h);
-	ibcc_rules_change(p, h);
+	s->r.phase = IBCC_PHASE_HOLD;
+	ibcc_rules_say(p, IBCC_DECISION_DRAINED, s);
+	ibcc_rules_change(p, s);
 }
 
-static void drain_again(struct pass *p, struct held *h)
+static void drain_again(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->now;
-	struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root *now = s->now;
+	struct ibcc_root_parameters *r = &s->r;
 	bool stands = r->kind == IBCC_CONGESTION_OUTPUT &&
 		      ibcc_rules_busy(now) >= p->c->p.sink_busy_permille &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
 
-	if (h->settle && stands)
+	if (s->settle && stands)
 		return; /* too early to count, but no sign that the tree was gone */
-	h->returned = stands ? h->returned + 1 : 0;
-	h->unmarked &= stands;
-	if (!h->unmarked && h->returned < RETURNED_PASSES << h->backoff)
+	s->returned = stands ? s->returned + 1 : 0;
+	s->unmarked &= stands;
+	if (!s->unmarked && s->returned < RETURNED_PASSES << s->backoff)
 		return;
-	h->returned = 0;
-	h->unmarked = false;
-	ibcc_rules_drain_or_hold(p, h);
+	s->returned = 0;
+	s->unmarked = false;
+	ibcc_rules_drain_or_hold(p, s);
 	if (r->phase != IBCC_PHASE_DRAIN)
 		return;
-	h->backoff += h->backoff < IBCC_BACKOFF_MAX;
-	h->turning = 0;
+	s->backoff += s->backoff < IBCC_BACKOFF_MAX;
+	s->turning = 0;
 	r->tree_gone = false;
-	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, h)->a = now->tree_wait_permille;
-	ibcc_rules_change(p, h);
+	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, s)->a = now->tree_wait_permille;
+	ibcc_rules_change(p, s);
 }
 
-void ibcc_rule_drain(struct pass *p, struct held *h)
+void ibcc_rule_drain(struct pass *p, struct ibcc_root_state *s)
 {
-	if (h->done)
+	if (s->done)
 		return;
-	if (h->r->phase == IBCC_PHASE_DRAIN)
-		end_draining(p, h);
-	else if (h->r->phase == IBCC_PHASE_HOLD && h->now)
-		drain_again(p, h);
+	if (s->r.phase == IBCC_PHASE_DRAIN)
+		end_draining(p, s);
+	else if (s->r.phase == IBCC_PHASE_HOLD && s->now)
+		drain_again(p, s);
 }

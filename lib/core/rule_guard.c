@@ -23,16 +23,16 @@
 #define BAR_MAX            1024u
 #define DRIFT_LOW          500u /* permille: demand is not believed to fall farther, or to grow */
 
-static bool harmed(const struct pass *p, const struct held *h)
+static bool harmed(const struct pass *p, const struct ibcc_root_state *s)
 {
 	uint64_t before = 0, now = 0, free_before = 0, free_now = 0, drift = 1000;
 
 	for (uint32_t i = 0; i < p->pic->n_loads; i++) {
-		const struct ibcc_load *b = &h->before[i], *n = &p->pic->load[i];
+		const struct ibcc_load *b = &s->before[i], *n = &p->pic->load[i];
 
 		before += b->mbps;
 		now += n->mbps;
-		if (h->r->member[i] || b->wait_permille > IBCC_FREE_PERMILLE ||
+		if (s->r.member[i] || b->wait_permille > IBCC_FREE_PERMILLE ||
 		    n->wait_permille > IBCC_FREE_PERMILLE)
 			continue;
 		free_before += b->mbps;
@@ -44,20 +44,20 @@ static bool harmed(const struct pass *p, const struct held *h)
 	return now * 1000 < before * drift / 1000 * HARM_PERMILLE;
 }
 
-static bool does_harm(const struct pass *p, struct held *h)
+static bool does_harm(const struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->known;
+	const struct ibcc_root *now = s->known;
 	bool less;
 
-	if (h->r->phase != IBCC_PHASE_HOLD || h->guarded >= p->c->p.guard_passes ||
+	if (s->r.phase != IBCC_PHASE_HOLD || s->guarded >= p->c->p.guard_passes ||
 	    p->c->since_change <= p->c->p.settle_passes || ibcc_rules_tally(p).in_between || !now ||
 	    !now->fresh)
 		return false;
-	h->guarded++;
-	less = now->rate_mbps * 1000ull < (uint64_t)h->full_mbps * LESS_PERMILLE &&
-	       now->rate_mbps * IBCC_TRACE_SHARE >= h->full_mbps;
-	h->harmed = less && harmed(p, h) ? h->harmed + 1 : 0;
-	return h->harmed >= IBCC_JUDGE_PASSES;
+	s->guarded++;
+	less = now->rate_mbps * 1000ull < (uint64_t)s->full_mbps * LESS_PERMILLE &&
+	       now->rate_mbps * IBCC_TRACE_SHARE >= s->full_mbps;
+	s->harmed = less && harmed(p, s) ? s->harmed + 1 : 0;
+	return s->harmed >= IBCC_JUDGE_PASSES;
 }
 
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r)
@@ -74,42 +74,42 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 	return 2 * n_all > n;
 }
 
-void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why)
+void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, enum ibcc_decision_code why)
 {
-	struct ibcc_root_parameters *r = h->r;
+	struct ibcc_root_parameters *r = &s->r;
 	uint16_t passes;
 
-	ibcc_rules_say(p, why, h);
-	ibcc_rules_begin_anew(p, h);
+	ibcc_rules_say(p, why, s);
+	ibcc_rules_begin_anew(p, s);
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->lacking[i] = false;
 	r->phase = IBCC_PHASE_BARRED;
 	r->in_force = r->limits_known = false;
-	passes = !h->barred ? BAR_PASSES : h->barred < BAR_MAX / 2 ? 2 * h->barred : BAR_MAX;
-	*h = (struct held){ .r = r,
-			    .patience = h->patience,
-			    .before = h->before,
-			    .barred = passes,
-			    .left = passes,
-			    .done = true };
+	passes = !s->barred ? BAR_PASSES : s->barred < BAR_MAX / 2 ? 2 * s->barred : BAR_MAX;
+	*s = (struct ibcc_root_state){ .r = *r,
+				       .patience = s->patience,
+				       .before = s->before,
+				       .barred = passes,
+				       .left = passes,
+				       .done = true };
 }
 
 /* Would control of a root free nobody, or cost more than it frees? All who waited contribute, or
  * the contributors, who hold all that they send, send much elsewhere.
  */
-static bool frees_nobody(const struct pass *p, const struct held *h)
+static bool frees_nobody(const struct pass *p, const struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->known;
+	const struct ibcc_root *now = s->known;
 	uint64_t sent = 0;
 	bool frees = false;
 
-	if (!now || !now->n_marked || !ibcc_rules_hold_all(p, h->r))
+	if (!now || !now->n_marked || !ibcc_rules_hold_all(p, &s->r))
 		return false;
 	for (uint32_t i = 0; i < p->pic->n_loads; i++) {
 		bool contributes = now->becns[i] > 0;
 
 		sent += contributes ? p->pic->load[i].mbps : 0;
-		frees |= h->before[i].wait_permille > p->c->p.victim_wait_permille && !contributes;
+		frees |= s->before[i].wait_permille > p->c->p.victim_wait_permille && !contributes;
 	}
 	return !frees || sent * 1000 > (uint64_t)now->rate_mbps * (1000 + ELSEWHERE_PERMILLE);
 }
@@ -117,11 +117,11 @@ static bool frees_nobody(const struct pass *p, const struct held *h)
 void ibcc_rule_guard(struct pass *p)
 {
 	for (uint32_t k = p->c->par.n_roots; k-- > 0;) {
-		struct held *h = &p->c->held[k];
-		bool in_vain = h->r->in_force && frees_nobody(p, h);
+		struct ibcc_root_state *s = &p->c->par.root[k];
+		bool in_vain = s->r.in_force && frees_nobody(p, s);
 
-		if (in_vain || (h->r->in_force && does_harm(p, h))) {
-			ibcc_rules_bar(p, h, in_vain ? IBCC_DECISION_IN_VAIN : IBCC_DECISION_HARM);
+		if (in_vain || (s->r.in_force && does_harm(p, s))) {
+			ibcc_rules_bar(p, s, in_vain ? IBCC_DECISION_IN_VAIN : IBCC_DECISION_HARM);
 			return; /* what the others do may be others' doing now */
 		}
 	}

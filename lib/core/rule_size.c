@@ -20,33 +20,33 @@
 #define CLOSER 0.9
 #define PAUSE  8u /* passes between two changes */
 
-static void end_learning(struct pass *p, struct held *h)
+static void end_learning(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *known = h->known;
-	struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root *known = s->known;
+	struct ibcc_root_parameters *r = &s->r;
 
-	if (--h->left)
+	if (--s->left)
 		return;
 	if (!known->n_marked) {
-		ibcc_rules_bar(p, h, IBCC_DECISION_IN_VAIN);
+		ibcc_rules_bar(p, s, IBCC_DECISION_IN_VAIN);
 		return;
 	}
 	/* Nobody was held: who gets more BECNs is nearer to the root, not more demanding. */
-	ibcc_rules_number(h, known->n_marked, known->n_marked, h->full_mbps);
+	ibcc_rules_number(s, known->n_marked, known->n_marked, s->full_mbps);
 	r->basis = IBCC_BASIS_MARKED;
 	/* Who waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
-	ibcc_rules_say(p, IBCC_DECISION_LEARNT, h);
-	ibcc_rules_drain_or_hold(p, h);
-	ibcc_rules_change(p, h);
+	ibcc_rules_say(p, IBCC_DECISION_LEARNT, s);
+	ibcc_rules_drain_or_hold(p, s);
+	ibcc_rules_change(p, s);
 }
 
 /* Do the numbers that a root's values were made for still fit n pairs at mbps in all? */
-static bool differs(const struct held *h)
+static bool differs(const struct ibcc_root_state *s)
 {
-	const struct ibcc_root_parameters *r = h->r;
-	const struct ibcc_root *known = h->known;
+	const struct ibcc_root_parameters *r = &s->r;
+	const struct ibcc_root *known = s->known;
 	double n = known->n_limited, mbps = known->limited_mbps, chance = 1 / sqrt(known->samples);
 	double each = mbps / n * r->n / r->rate_mbps;
 	double loop = n / mbps * r->rate_mbps / r->n_heavy; /* times that between packets */
@@ -59,81 +59,81 @@ static bool differs(const struct held *h)
 /* Is it busy while hardly anybody waits for it, and the only root? Then there is nothing to be
  * gained by better numbers.
  */
-static bool is_well(const struct pass *p, const struct held *h)
+static bool is_well(const struct pass *p, const struct ibcc_root_state *s)
 {
-	return ibcc_rules_tally(p).on == 1 && h->root && h->r->kind == IBCC_CONGESTION_INPUT &&
-	       ibcc_rules_busy(h->root) >= p->c->p.sink_busy_permille &&
-	       h->root->tree_wait_permille < p->c->p.victim_wait_permille;
+	return ibcc_rules_tally(p).on == 1 && s->root && s->r.kind == IBCC_CONGESTION_INPUT &&
+	       ibcc_rules_busy(s->root) >= p->c->p.sink_busy_permille &&
+	       s->root->tree_wait_permille < p->c->p.victim_wait_permille;
 }
 
 /* Counts of a sample vary, and take time to show what a change has done. */
-static void by_log(struct pass *p, struct held *h)
+static void by_log(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *known = h->known;
-	struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root *known = s->known;
+	struct ibcc_root_parameters *r = &s->r;
 	struct ibcc_decision *d;
 
-	if (!differs(h)) {
+	if (!differs(s)) {
 		r->basis = IBCC_BASIS_LOGGED;
 		return;
 	}
-	if (is_well(p, h) || h->pause)
+	if (is_well(p, s) || s->pause)
 		return;
-	h->pause = PAUSE;
-	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, h);
+	s->pause = PAUSE;
+	d = ibcc_rules_say(p, IBCC_DECISION_PAIRS, s);
 	d->a = known->n_limited;
 	d->b = (uint32_t)lround(known->limited_mbps);
 	r->n = r->n_heavy = known->n_limited;
 	r->rate_mbps = d->b ? d->b : 1;
 	r->basis = IBCC_BASIS_LOGGED;
 	if (r->kind == IBCC_CONGESTION_OUTPUT)
-		h->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
-	ibcc_rules_begin_anew(p, h);
+		s->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
+	ibcc_rules_begin_anew(p, s);
 }
 
 /* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
  * named them. Whom a root does not mark needs none: with them the root would share the timer of all
  * others that the adapter contributes to.
  */
-static void enlist_logged(struct pass *p, struct held *h)
+static void enlist_logged(struct pass *p, struct ibcc_root_state *s)
 {
 	uint32_t more = 0;
 
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
-		if (h->known->sends[i])
-			more += ibcc_rules_enlist(p, h, i);
-	h->n_adapters = h->known->n_senders;
+		if (s->known->sends[i])
+			more += ibcc_rules_enlist(p, s, i);
+	s->n_adapters = s->known->n_senders;
 	if (more)
-		ibcc_rules_say(p, IBCC_DECISION_ENLIST, h)->a = more;
+		ibcc_rules_say(p, IBCC_DECISION_ENLIST, s)->a = more;
 }
 
 /* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
  * between it is what it was: a port that is held back too much sends little as well. A link between
  * switches that waits does so in another root's tree.
  */
-static bool looks_otherwise(const struct pass *p, const struct held *h)
+static bool looks_otherwise(const struct pass *p, const struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->now;
+	const struct ibcc_root *now = s->now;
 
-	if (h->r->kind == IBCC_CONGESTION_OUTPUT)
+	if (s->r.kind == IBCC_CONGESTION_OUTPUT)
 		return now->rate_mbps >= now->link_mbps / 1000 * IBCC_FAST_PERMILLE;
-	return now->wait_permille >= IBCC_JAM_PERMILLE && ibcc_topo_faces_ca(p->t, h->r->port);
+	return now->wait_permille >= IBCC_JAM_PERMILLE && ibcc_topo_faces_ca(p->t, s->r.port);
 }
 
-static void turn(struct pass *p, struct held *h, uint32_t mbps)
+static void turn(struct pass *p, struct ibcc_root_state *s, uint32_t mbps)
 {
-	struct ibcc_root_parameters *r = h->r;
+	struct ibcc_root_parameters *r = &s->r;
 
 	r->kind = r->kind == IBCC_CONGESTION_INPUT ? IBCC_CONGESTION_OUTPUT : IBCC_CONGESTION_INPUT;
 	if (r->basis == IBCC_BASIS_LOGGED)
 		r->basis = IBCC_BASIS_MARKED;
-	ibcc_rules_number(h, h->n_adapters, h->n_adapters, mbps);
+	ibcc_rules_number(s, s->n_adapters, s->n_adapters, mbps);
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->tree_gone = false;
-	h->other_kind = 0;
-	h->fast = (struct window){ 0 };
-	ibcc_rules_begin_anew(p, h);
-	ibcc_rules_say(p, IBCC_DECISION_TURNED, h);
+	s->other_kind = 0;
+	s->fast = (struct ibcc_window){ 0 };
+	ibcc_rules_begin_anew(p, s);
+	ibcc_rules_say(p, IBCC_DECISION_TURNED, s);
 }
 
 /* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
@@ -142,31 +142,31 @@ static void turn(struct pass *p, struct held *h, uint32_t mbps)
  * held: let go at once they would fill the fabric with it. So they go on under control, for all
  * that the link can carry.
  */
-static bool receiver_is_fast(const struct pass *p, struct held *h)
+static bool receiver_is_fast(const struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root_parameters *r = h->r;
-	const struct ibcc_root *port = h->known;
-	uint64_t slow = h->jam_mbps > h->full_mbps ? h->jam_mbps : h->full_mbps;
-	uint16_t tree_wait = h->root ? h->root->tree_wait_permille : 0;
+	const struct ibcc_root_parameters *r = &s->r;
+	const struct ibcc_root *port = s->known;
+	uint64_t slow = s->jam_mbps > s->full_mbps ? s->jam_mbps : s->full_mbps;
+	uint16_t tree_wait = s->root ? s->root->tree_wait_permille : 0;
 	uint16_t free = p->c->p.victim_wait_permille;
 
 	if (r->kind != IBCC_CONGESTION_OUTPUT || !port->fresh || r->limits_known ||
-	    &p->c->par.root[r->leader] != r || p->c->since_change < 2)
+	    !ibcc_rules_leads(p, s) || p->c->since_change < 2)
 		return false;
-	if (port->wait_permille >= IBCC_JAM_PERMILLE && port->rate_mbps > h->jam_mbps)
-		h->jam_mbps = port->rate_mbps;
+	if (port->wait_permille >= IBCC_JAM_PERMILLE && port->rate_mbps > s->jam_mbps)
+		s->jam_mbps = port->rate_mbps;
 	if (port->wait_permille >= free || tree_wait >= free) {
-		h->fast = (struct window){ 0 };
+		s->fast = (struct ibcc_window){ 0 };
 		return false;
 	}
-	h->fast.n++;
-	h->fast.rate_mbps += port->rate_mbps;
-	if (h->fast.n < IBCC_JUDGE_PASSES * h->patience)
+	s->fast.n++;
+	s->fast.rate_mbps += port->rate_mbps;
+	if (s->fast.n < IBCC_JUDGE_PASSES * s->patience)
 		return false;
-	slow *= h->fast.n;
-	if (h->fast.rate_mbps * 1000 > slow * FASTER_PERMILLE)
-		return (h->fast.rate_mbps - slow) * r->interval_ns / 8000 > 2 * IBCC_BUFFER_BYTES;
-	h->fast = (struct window){ 0 };
+	slow *= s->fast.n;
+	if (s->fast.rate_mbps * 1000 > slow * FASTER_PERMILLE)
+		return (s->fast.rate_mbps - slow) * r->interval_ns / 8000 > 2 * IBCC_BUFFER_BYTES;
+	s->fast = (struct ibcc_window){ 0 };
 	return false;
 }
 
@@ -176,24 +176,24 @@ static uint64_t permille(uint64_t now, uint64_t old)
 }
 
 /* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
-static uint32_t heavy_of(const struct pass *p, const struct held *h)
+static uint32_t heavy_of(const struct pass *p, const struct ibcc_root_state *s)
 {
-	return h->r->kind == IBCC_CONGESTION_OUTPUT && ibcc_rules_tally(p).on > 1 ? h->now->n_marked
-										  : h->now->n_heavy;
+	return s->r.kind == IBCC_CONGESTION_OUTPUT && ibcc_rules_tally(p).on > 1 ? s->now->n_marked
+										 : s->now->n_heavy;
 }
 
 /* Do the contributors and the root's rate still fit the numbers that the formulas were given? Where
  * the table ends is the leader's business; how often its sources are marked is each root's.
  */
-static void by_becns(struct pass *p, struct held *h)
+static void by_becns(struct pass *p, struct ibcc_root_state *s)
 {
-	struct ibcc_root_parameters *r = h->r;
-	uint32_t n = h->now->n_marked, n_heavy = heavy_of(p, h);
+	struct ibcc_root_parameters *r = &s->r;
+	uint32_t n = s->now->n_marked, n_heavy = heavy_of(p, s);
 	uint32_t mbps = ibcc_law_source_mbps(p->t, r, p->c->par.n_endports);
-	uint32_t busy = (uint32_t)(h->win.busy / h->win.n);
+	uint32_t busy = (uint32_t)(s->win.busy / s->win.n);
 	/* What an idle port sends says nothing about what it can carry. */
-	uint32_t rate = busy >= p->c->p.sink_busy_permille ? (uint32_t)(h->win.rate_mbps / h->win.n)
-							   : h->full_mbps;
+	uint32_t rate = busy >= p->c->p.sink_busy_permille ? (uint32_t)(s->win.rate_mbps / s->win.n)
+							   : s->full_mbps;
 	uint64_t end = permille(ibcc_law_fair_milli(n, mbps, rate) + 1000u,
 				ibcc_law_fair_milli(r->n, mbps, r->rate_mbps) + 1000u);
 	uint64_t loop = permille((uint64_t)n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
@@ -201,8 +201,8 @@ static void by_becns(struct pass *p, struct held *h)
 	uint32_t far = 1000 + IBCC_LAW_MARGIN_PERMILLE, near = 1000 - IBCC_LAW_MARGIN_PERMILLE;
 	bool guess = r->basis == IBCC_BASIS_WAITING && (end >= far || end <= near);
 	/* Numbers by a log that the adapters' counters contradict are none. */
-	bool untrue = r->basis == IBCC_BASIS_LOGGED && h->known->log_untrue;
-	bool leads = &p->c->par.root[r->leader] == r;
+	bool untrue = r->basis == IBCC_BASIS_LOGGED && s->known->log_untrue;
+	bool leads = ibcc_rules_leads(p, s);
 	bool end_fits = end <= far && end >= SHRUNK_PERMILLE;
 	bool loop_fits = loop <= 1000 * LOOP_FACTOR && loop >= 1000 / LOOP_FACTOR;
 	struct ibcc_decision *d;
@@ -212,65 +212,65 @@ static void by_becns(struct pass *p, struct held *h)
 	r->basis = IBCC_BASIS_MARKED;
 	if ((end_fits || !leads) && loop_fits && !guess && !untrue)
 		return;
-	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, h);
+	d = ibcc_rules_say(p, IBCC_DECISION_NUMBERS, s);
 	d->a = n;
 	d->b = n_heavy;
 	d->c = rate;
-	ibcc_rules_number(h, n, n_heavy, rate);
-	ibcc_rules_begin_anew(p, h);
+	ibcc_rules_number(s, n, n_heavy, rate);
+	ibcc_rules_begin_anew(p, s);
 }
 
 /* More sources than were seen to wait: those that are held for another root do not wait. */
-static void count_drained(struct pass *p, struct held *h)
+static void count_drained(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *now = h->now;
+	const struct ibcc_root *now = s->now;
 
-	if (now->n_marked * 1000ull > h->n_adapters * (uint64_t)MORE_PERMILLE) {
-		ibcc_rules_number(h, now->n_marked, heavy_of(p, h), h->full_mbps);
-		h->r->basis = IBCC_BASIS_MARKED;
-		ibcc_rules_say(p, IBCC_DECISION_MORE, h);
+	if (now->n_marked * 1000ull > s->n_adapters * (uint64_t)MORE_PERMILLE) {
+		ibcc_rules_number(s, now->n_marked, heavy_of(p, s), s->full_mbps);
+		s->r.basis = IBCC_BASIS_MARKED;
+		ibcc_rules_say(p, IBCC_DECISION_MORE, s);
 	}
-	ibcc_rules_enlist_sources(p, h, now);
+	ibcc_rules_enlist_sources(p, s, now);
 }
 
-static void size_held(struct pass *p, struct held *h)
+static void size_held(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct ibcc_root *known = h->known, *now = h->now;
-	struct ibcc_root_parameters *r = h->r;
+	const struct ibcc_root *known = s->known, *now = s->now;
+	struct ibcc_root_parameters *r = &s->r;
 	bool logged = known->logged && p->c->p.without != IBCC_RULE_LOG;
 	uint32_t more;
 
 	r->limits_known = logged && (known->n_limited || r->limits_known);
 	if (logged && known->n_limited) {
-		by_log(p, h);
-		enlist_logged(p, h);
+		by_log(p, s);
+		enlist_logged(p, s);
 	}
-	if (!h->done && receiver_is_fast(p, h)) {
-		turn(p, h, known->link_mbps);
+	if (!s->done && receiver_is_fast(p, s)) {
+		turn(p, s, known->link_mbps);
 		return;
 	}
-	if (!now || h->done)
+	if (!now || s->done)
 		return;
-	h->other_kind = looks_otherwise(p, h) ? h->other_kind + 1 : 0;
-	if (h->other_kind >= KIND_PASSES && now->rate_mbps) {
-		turn(p, h, now->rate_mbps);
+	s->other_kind = looks_otherwise(p, s) ? s->other_kind + 1 : 0;
+	if (s->other_kind >= KIND_PASSES && now->rate_mbps) {
+		turn(p, s, now->rate_mbps);
 		return;
 	}
 	if (r->limits_known)
 		return;
-	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
-		by_becns(p, h);
-	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, h, now) : 0;
+	if (s->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
+		by_becns(p, s);
+	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, s, now) : 0;
 	if (more)
-		ibcc_rules_say(p, IBCC_DECISION_ENLIST, h)->a = more;
+		ibcc_rules_say(p, IBCC_DECISION_ENLIST, s)->a = more;
 }
 
-void ibcc_rule_size(struct pass *p, struct held *h)
+void ibcc_rule_size(struct pass *p, struct ibcc_root_state *s)
 {
-	if (h->known && h->r->phase == IBCC_PHASE_LEARN)
-		end_learning(p, h);
-	else if (h->now && h->r->phase == IBCC_PHASE_DRAIN)
-		count_drained(p, h);
-	else if (h->known && h->r->phase == IBCC_PHASE_HOLD)
-		size_held(p, h);
+	if (s->known && s->r.phase == IBCC_PHASE_LEARN)
+		end_learning(p, s);
+	else if (s->now && s->r.phase == IBCC_PHASE_DRAIN)
+		count_drained(p, s);
+	else if (s->known && s->r.phase == IBCC_PHASE_HOLD)
+		size_held(p, s);
 }

@@ -18,10 +18,10 @@
  * and a slow receiver whose sources are only counted would lose control of all of them for a few
  * hundredths of what it takes, and of the others' with them.
  */
-static bool hold_less(const struct pass *p, const struct held *h)
+static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 {
-	struct ibcc_root_parameters *r = h->r;
-	bool leads = &p->c->par.root[r->leader] == r && h->now->n_marked <= h->n_adapters;
+	struct ibcc_root_parameters *r = &s->r;
+	bool leads = ibcc_rules_leads(p, s) && s->now->n_marked <= s->n_adapters;
 	uint32_t end = r->end_permille * 10 / 11, loop = r->loop_permille * 5 / 7;
 
 	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->limits_known))
@@ -38,9 +38,9 @@ static bool hold_less(const struct pass *p, const struct held *h)
 }
 
 /* What was given is taken back, last things first. */
-static bool hold_more(const struct held *h)
+static bool hold_more(struct ibcc_root_state *s)
 {
-	struct ibcc_root_parameters *r = h->r;
+	struct ibcc_root_parameters *r = &s->r;
 	uint32_t *last = r->loop_permille < 1000 ? &r->loop_permille : &r->end_permille;
 	uint32_t more = r->loop_permille < 1000 ? *last * 7 / 5 + 1 : *last * 11 / 10 + 1;
 
@@ -50,58 +50,57 @@ static bool hold_more(const struct held *h)
 	return true;
 }
 
-static void judge(struct pass *p, struct held *h)
+static void judge(struct pass *p, struct ibcc_root_state *s)
 {
-	const struct window w = h->win;
+	const struct ibcc_window w = s->win;
 	uint64_t least_busy = (uint64_t)p->c->p.sink_busy_permille * w.n;
 	bool idle = w.busy < least_busy;
-	bool stands =
-		!h->r->tree_gone && h->now->tree_wait_permille >= p->c->p.victim_wait_permille;
+	bool stands = !s->r.tree_gone && s->now->tree_wait_permille >= p->c->p.victim_wait_permille;
 
-	h->win = (struct window){ 0 };
+	s->win = (struct ibcc_window){ 0 };
 	/* A port that sent or waited for all of the time carried what its receiver takes. What was
 	 * taken for that before may be the rate of one interval that was not measured well. A log
 	 * that names who is limited has its own, from more than one.
 	 */
-	if (h->r->kind == IBCC_CONGESTION_OUTPUT && !h->r->limits_known &&
-	    w.own_busy >= least_busy && w.rate_mbps >= w.n)
-		h->full_mbps = (uint32_t)(w.rate_mbps / w.n);
-	if (idle ? !w.marks || !hold_less(p, h) : !stands || !hold_more(h))
+	if (s->r.kind == IBCC_CONGESTION_OUTPUT && !s->r.limits_known && w.own_busy >= least_busy &&
+	    w.rate_mbps >= w.n)
+		s->full_mbps = (uint32_t)(w.rate_mbps / w.n);
+	if (idle ? !w.marks || !hold_less(p, s) : !stands || !hold_more(s))
 		return;
-	ibcc_rules_say(p, idle ? IBCC_DECISION_NEARER : IBCC_DECISION_FARTHER, h)->a =
+	ibcc_rules_say(p, idle ? IBCC_DECISION_NEARER : IBCC_DECISION_FARTHER, s)->a =
 		(uint32_t)(w.busy / w.n);
-	ibcc_rules_change(p, h);
+	ibcc_rules_change(p, s);
 }
 
 /* A slow receiver's tree can be told from sources that are held too much only if it is known whom
  * it limits, and matters only where other roots have its values.
  */
-static void judge_tree(struct pass *p, struct held *h)
+static void judge_tree(struct pass *p, struct ibcc_root_state *s)
 {
-	struct ibcc_root_parameters *r = h->r;
-	uint64_t waiting = h->now->n_waiting;
-	bool gone = waiting * (r->tree_gone ? BACK_SHARE : GONE_SHARE) <= h->n_adapters ||
-		    (h->now->tree_wait_permille < p->c->p.victim_wait_permille &&
-		     waiting <= h->n_adapters) ||
+	struct ibcc_root_parameters *r = &s->r;
+	uint64_t waiting = s->now->n_waiting;
+	bool gone = waiting * (r->tree_gone ? BACK_SHARE : GONE_SHARE) <= s->n_adapters ||
+		    (s->now->tree_wait_permille < p->c->p.victim_wait_permille &&
+		     waiting <= s->n_adapters) ||
 		    (r->kind == IBCC_CONGESTION_INPUT && !ibcc_rules_tally(p).in_between &&
-		     ibcc_rules_busy(h->now) < p->c->p.sink_busy_permille);
+		     ibcc_rules_busy(s->now) < p->c->p.sink_busy_permille);
 
-	h->turning = gone == r->tree_gone ? 0 : h->turning + (h->turning < UINT8_MAX);
-	if (h->turning < (gone ? IBCC_JUDGE_PASSES << h->backoff : BACK_PASSES) ||
+	s->turning = gone == r->tree_gone ? 0 : s->turning + (s->turning < UINT8_MAX);
+	if (s->turning < (gone ? IBCC_JUDGE_PASSES << s->backoff : BACK_PASSES) ||
 	    (r->kind == IBCC_CONGESTION_OUTPUT && gone && (!r->limits_known || r->alone)))
 		return;
-	h->turning = 0;
+	s->turning = 0;
 	r->tree_gone = gone;
-	h->backoff += !gone && h->backoff < IBCC_BACKOFF_MAX;
-	ibcc_rules_say(p, gone ? IBCC_DECISION_TREE_GONE : IBCC_DECISION_TREE_BACK, h);
+	s->backoff += !gone && s->backoff < IBCC_BACKOFF_MAX;
+	ibcc_rules_say(p, gone ? IBCC_DECISION_TREE_GONE : IBCC_DECISION_TREE_BACK, s);
 }
 
-void ibcc_rule_trim(struct pass *p, struct held *h)
+void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s)
 {
-	if (h->r->phase != IBCC_PHASE_HOLD || !h->now || h->done)
+	if (s->r.phase != IBCC_PHASE_HOLD || !s->now || s->done)
 		return;
 	if (p->c->p.without != IBCC_RULE_CALM)
-		judge_tree(p, h);
-	if (h->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
-		judge(p, h);
+		judge_tree(p, s);
+	if (s->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
+		judge(p, s);
 }

@@ -52,51 +52,12 @@ struct ibcc_decision {
 	uint32_t a, b, c;
 };
 
-/* Sums over passes since the last change of parameters. */
-struct window {
-	uint32_t n; /* passes */
-	uint64_t busy, rate_mbps, marks;
-	uint64_t own_busy; /* what the port itself sent and waited, permille */
-};
-
-/* What the controller remembers of a root, beside its parameters. */
-struct held {
-	uint16_t seen;       /* passes in a row with reason to act, before it is admitted */
-	uint16_t stood;      /* ... whatever else changed */
-	uint16_t absent;     /* passes in a row in which it was no root */
-	uint16_t left;       /* passes at most of phases LEARN, DRAIN and BARRED */
-	uint16_t settle;     /* passes to wait before judging */
-	uint16_t patience;   /* times quiet_passes: it came back soon after it went */
-	uint16_t barred;     /* length of the last bar, passes; 0: never was */
-	uint8_t backoff;     /* waits of its rules are doubled so many times: its tree came back */
-	bool begun;          /* some of its settings have been on the fabric */
-	bool unmarked;       /* ... and were gone while it was held: nobody was marked */
-	uint32_t n_adapters; /* that are limited and send through it */
-	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
-	struct window win;
-	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
-	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
-	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_trim.c */
-	uint16_t other_kind, returned; /* passes in a row: see rule_size.c, rule_drain.c */
-	struct window fast;            /* ... likewise, and what was carried in them */
-	uint32_t jam_mbps; /* the most that it carried while it waited for its receiver */
-	uint16_t pause;    /* passes until the log may change its numbers again */
-
-	/* In this pass: */
-	struct ibcc_root_parameters *r; /* of the same index */
-	const struct ibcc_root *known;  /* the picture's; NULL: it does not know it */
-	const struct ibcc_root *root;   /* ... NULL: it is no root now */
-	const struct ibcc_root *now;    /* ... NULL: nothing can be judged by it, either */
-	bool done;                      /* a rule has changed it */
-};
-
 struct ibcc_controller {
 	struct ibcc_tuner_params p;
 	bool may_learn;
 	bool recommends;    /* nothing is written, whatever is decided */
 	const bool *within; /* by endport: others get no settings; NULL: any may; borrowed */
 	struct ibcc_parameters par;
-	struct held held[IBCC_ROOTS_MAX];     /* by the parameters' index */
 	uint64_t interval_ns;                 /* of the pass before, 0: none */
 	uint16_t since_change;                /* passes */
 	uint16_t suspect_wait, suspect_pause; /* passes until settings may be suspected again */
@@ -135,22 +96,22 @@ int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo
 bool ibcc_controller_is_settled(const struct ibcc_controller *c);
 /* Notes a decision about a root, for words. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
-				     const struct held *h);
+				     const struct ibcc_root_state *s);
 /* The root changes: nobody else does so in this pass, and all are judged anew. */
-void ibcc_rules_change(struct pass *p, struct held *h);
+void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s);
 /* ... and what feedback made of the values for other numbers is void. */
-void ibcc_rules_begin_anew(struct pass *p, struct held *h);
+void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
-void ibcc_rules_number(struct held *h, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
+void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
-uint32_t ibcc_rules_enlist(const struct pass *p, struct held *h, uint32_t endport);
+uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint32_t endport);
 /* ... all sources of the picture's root but victims: control is for each queue pair, so who gets no
  * BECNs is never held. Returns how many are new.
  */
-uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct held *h,
+uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
 				   const struct ibcc_root *now);
 /* Removes a root; the last one has its index then. */
-void ibcc_rules_drop(struct ibcc_controller *c, uint32_t k);
+void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s);
 
 /* Roots whose settings are wanted, and of them those whose limited pairs are known, that learn, and
  * whose tree is being emptied or whose settings are under way: what is lost then is lost to that.
@@ -159,6 +120,12 @@ struct tally {
 	uint32_t on, limiting, learning, in_between;
 };
 struct tally ibcc_rules_tally(const struct pass *p);
+
+/* Do the sources of its group have its values? */
+static inline bool ibcc_rules_leads(const struct pass *p, const struct ibcc_root_state *s)
+{
+	return &p->c->par.root[s->r.leader] == s;
+}
 
 /* Share of the time in which a root's port sends, or waits to. */
 static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
@@ -176,9 +143,9 @@ static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_
 
 /* Rules: of all roots, or of one whose settings are on the fabric. -ENOMEM. */
 void ibcc_rule_guard(struct pass *p);
-void ibcc_rule_size(struct pass *p, struct held *h);
-void ibcc_rule_drain(struct pass *p, struct held *h);
-void ibcc_rule_trim(struct pass *p, struct held *h);
+void ibcc_rule_size(struct pass *p, struct ibcc_root_state *s);
+void ibcc_rule_drain(struct pass *p, struct ibcc_root_state *s);
+void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s);
 int ibcc_rule_admit(struct pass *p);
 
 /* rule_admit.c: follows the picture's roots, and lets those go that are long gone, or whose
@@ -186,11 +153,11 @@ int ibcc_rule_admit(struct pass *p);
  */
 void ibcc_rules_watch(struct pass *p);
 /* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
-void ibcc_rules_drain_or_hold(const struct pass *p, struct held *h);
+void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
 /* Takes control of a root back, and does not try again for a while, twice as long each time. */
-void ibcc_rules_bar(struct pass *p, struct held *h, enum ibcc_decision_code why);
+void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, enum ibcc_decision_code why);
 
 /* words.c: writes out->summary: what was decided, or what there is. -ENOMEM. */
 int ibcc_words_summary(const struct pass *p, struct ibcc_target *out);

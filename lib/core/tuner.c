@@ -117,7 +117,7 @@ int ibcc_tuner_lay(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 static bool is_there(const struct ibcc_topo *t, const struct ibcc_control_root *root, uint32_t sw,
 		     const struct ibcc_settings *actual, const struct ibcc_ledger *ledger)
 {
-	bool any = root->r.phase == IBCC_PHASE_LEARN;
+	bool any = root->s.r.phase == IBCC_PHASE_LEARN;
 
 	for (uint32_t i = 0; i < root->n_nodes && !any; i++) {
 		uint32_t e = ibcc_topo_find_endport(t, root->node[i].guid, root->node[i].port);
@@ -148,7 +148,7 @@ static int take_root(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		return ret;
 	ret = hold(actual, sw, ledger);
 	for (uint32_t e = 0; e < t->n_endports && !ret; e++)
-		if (c->par.root[n].member[e])
+		if (c->par.root[n].r.member[e])
 			ret = hold(actual, e, ledger);
 	return ret;
 }

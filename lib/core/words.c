@@ -319,12 +319,12 @@ static void say_state(struct ibcc_text *x, const struct pass *p, const struct ib
 	uint32_t on = 0, waiting = 0;
 
 	for (uint32_t k = 0; k < par->n_roots; k++) {
-		bool sets = ibcc_phase_sets(par->root[k].phase);
+		bool sets = ibcc_phase_sets(par->root[k].r.phase);
 
 		on += sets;
-		waiting += par->root[k].phase == IBCC_PHASE_WATCH;
-		if (sets && !par->root[k].in_force)
-			unset = &par->root[k];
+		waiting += par->root[k].r.phase == IBCC_PHASE_WATCH;
+		if (sets && !par->root[k].r.in_force)
+			unset = &par->root[k].r;
 	}
 	if (!p->pic->trustworthy) {
 		say_blind(x, p->pic);
@@ -359,7 +359,7 @@ void ibcc_control_explain(const struct ibcc_topo *t, const struct ibcc_control *
 	for (uint32_t k = 0; k < c->n_roots; k++) {
 		const struct ibcc_control_root *from = &c->root[k];
 		uint32_t node = ibcc_topo_find_guid(t, from->guid);
-		struct ibcc_root_parameters r = from->r;
+		struct ibcc_root_parameters r = from->s.r;
 
 		r.port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, from->port);
 		say_evidence(&x, t, &r);

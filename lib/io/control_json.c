@@ -43,25 +43,25 @@ static const struct number {
 	size_t at, size;
 } numbers[] = {
 	NUMBER("port", 1, UINT8_MAX - 1, port),
-	NUMBER("n", 1, NODES_MAX, r.n),
-	NUMBER("n_heavy", 1, NODES_MAX, r.n_heavy),
-	NUMBER("rate_mbps", 1, RATE_MAX, r.rate_mbps),
-	NUMBER("packet_bytes", 64, 8192, r.packet_bytes),
-	NUMBER("threshold", 0, 15, r.threshold),
-	NUMBER("end_permille", 1, 1000, r.end_permille),
-	NUMBER("loop_permille", 1, 1000, r.loop_permille),
-	NUMBER("interval_ns", 1, INT64_MAX, r.interval_ns),
-	NUMBER("link_mbps", 1, RATE_MAX, r.link_mbps),
-	NUMBER("seen_mbps", 0, RATE_MAX, r.seen_mbps),
-	NUMBER("wait_permille", 0, UINT16_MAX, r.wait_permille),
-	NUMBER("tree_wait_permille", 0, UINT16_MAX, r.tree_wait_permille),
-	NUMBER("left", 0, PASSES_MAX, left),
-	NUMBER("patience", 1, PASSES_MAX, patience),
-	NUMBER("guarded", 0, PASSES_MAX, guarded),
-	NUMBER("backoff", 0, UINT8_MAX, backoff),
-	NUMBER("n_adapters", 0, NODES_MAX, n_adapters),
-	NUMBER("full_mbps", 1, RATE_MAX, full_mbps),
-	NUMBER("jam_mbps", 0, RATE_MAX, jam_mbps),
+	NUMBER("n", 1, NODES_MAX, s.r.n),
+	NUMBER("n_heavy", 1, NODES_MAX, s.r.n_heavy),
+	NUMBER("rate_mbps", 1, RATE_MAX, s.r.rate_mbps),
+	NUMBER("packet_bytes", 64, 8192, s.r.packet_bytes),
+	NUMBER("threshold", 0, 15, s.r.threshold),
+	NUMBER("end_permille", 1, 1000, s.r.end_permille),
+	NUMBER("loop_permille", 1, 1000, s.r.loop_permille),
+	NUMBER("interval_ns", 1, INT64_MAX, s.r.interval_ns),
+	NUMBER("link_mbps", 1, RATE_MAX, s.r.link_mbps),
+	NUMBER("seen_mbps", 0, RATE_MAX, s.r.seen_mbps),
+	NUMBER("wait_permille", 0, UINT16_MAX, s.r.wait_permille),
+	NUMBER("tree_wait_permille", 0, UINT16_MAX, s.r.tree_wait_permille),
+	NUMBER("left", 0, PASSES_MAX, s.left),
+	NUMBER("patience", 1, PASSES_MAX, s.patience),
+	NUMBER("guarded", 0, PASSES_MAX, s.guarded),
+	NUMBER("backoff", 0, UINT8_MAX, s.backoff),
+	NUMBER("n_adapters", 0, NODES_MAX, s.n_adapters),
+	NUMBER("full_mbps", 1, RATE_MAX, s.full_mbps),
+	NUMBER("jam_mbps", 0, RATE_MAX, s.jam_mbps),
 };
 
 static json_int_t get_number(const struct ibcc_control_root *r, const struct number *n)
@@ -113,10 +113,10 @@ static json_t *node_json(const struct ibcc_control_node *n)
 static json_t *root_json(const struct ibcc_control_root *r)
 {
 	json_t *nodes = json_array();
-	json_t *o =
-		json_pack("{so ss ss ss sb sb}", "switch_guid", ibcc_json_guid(r->guid), "kind",
-			  kinds[r->r.kind], "phase", phases[r->r.phase], "basis", bases[r->r.basis],
-			  "limits_known", r->r.limits_known, "tree_gone", r->r.tree_gone);
+	json_t *o = json_pack("{so ss ss ss sb sb}", "switch_guid", ibcc_json_guid(r->guid), "kind",
+			      kinds[r->s.r.kind], "phase", phases[r->s.r.phase], "basis",
+			      bases[r->s.r.basis], "limits_known", r->s.r.limits_known, "tree_gone",
+			      r->s.r.tree_gone);
 	int rc = o && nodes ? 0 : -1;
 
 	for (size_t i = 0; i < COUNT(numbers) && !rc; i++)
@@ -201,13 +201,13 @@ static const char *read_facts(const json_t *o, struct ibcc_control_root *r)
 			return numbers[i].key;
 		set_number(r, &numbers[i], v);
 	}
-	if (r->r.n_heavy > r->r.n)
+	if (r->s.r.n_heavy > r->s.r.n)
 		return "n_heavy";
-	r->r.kind = (enum ibcc_congestion)kind;
-	r->r.phase = (enum ibcc_phase)phase;
-	r->r.basis = (enum ibcc_basis)basis;
-	r->r.limits_known = json_is_true(json_object_get(o, "limits_known"));
-	r->r.tree_gone = json_is_true(json_object_get(o, "tree_gone"));
+	r->s.r.kind = (enum ibcc_congestion)kind;
+	r->s.r.phase = (enum ibcc_phase)phase;
+	r->s.r.basis = (enum ibcc_basis)basis;
+	r->s.r.limits_known = json_is_true(json_object_get(o, "limits_known"));
+	r->s.r.tree_gone = json_is_true(json_object_get(o, "tree_gone"));
 	return NULL;
 }
 

@@ -57,12 +57,14 @@ static int add_root(struct ibcc_parameters *p, const struct ibcc_scenario *s,
 		    const struct ibcc_truth_root *true_root, const struct ibcc_individual *v)
 {
 	const struct ibcc_topo *t = s->topo;
-	struct ibcc_root_parameters *r = ibcc_parameters_add(p, true_root->port);
+	struct ibcc_root_state *state = ibcc_parameters_add(p, true_root->port);
+	struct ibcc_root_parameters *r;
 	uint32_t wire = s->model.packet_bytes + s->model.header_bytes;
 	double mbps = true_root->pairs_mbps * wire / s->model.packet_bytes;
 
-	if (!r)
+	if (!state)
 		return -ENOMEM;
+	r = &state->r;
 	r->phase = IBCC_PHASE_HOLD;
 	r->kind = true_root->kind;
 	r->n = r->n_heavy = true_root->n_pairs;

@@ -19,7 +19,7 @@ static void passes_for_all(struct loop *l, unsigned int n)
 
 		(void)loop_try(l);
 		assert_int_equal(p->n_roots, 1);
-		assert_int_equal(p->root[0].n, WRITERS);
+		assert_int_equal(p->root[0].r.n, WRITERS);
 	}
 }
 

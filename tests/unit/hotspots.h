@@ -27,11 +27,13 @@ static inline struct ibcc_root_parameters *root_at(const struct fixture *f,
 						   unsigned int num, enum ibcc_congestion kind,
 						   uint32_t n, uint32_t mbps)
 {
+	struct ibcc_root_state *s;
 	struct ibcc_root_parameters *r;
 
 	p->n_endports = f->t->n_endports;
-	r = ibcc_parameters_add(p, fabric_port(f->t, node, num));
-	assert_non_null(r);
+	s = ibcc_parameters_add(p, fabric_port(f->t, node, num));
+	assert_non_null(s);
+	r = &s->r;
 	assert_int_equal(r->phase, IBCC_PHASE_WATCH);
 	r->kind = kind;
 	r->phase = IBCC_PHASE_HOLD;

@@ -87,9 +87,11 @@ static inline uint32_t hold(struct fixture *f, uint32_t node, unsigned int num,
 			    enum ibcc_congestion kind, uint32_t mbps)
 {
 	uint32_t port = fabric_port(f->t, node, num);
-	struct ibcc_root_parameters *r = ibcc_parameters_add(&f->last, port);
+	struct ibcc_root_state *s = ibcc_parameters_add(&f->last, port);
+	struct ibcc_root_parameters *r;
 
-	assert_non_null(r);
+	assert_non_null(s);
+	r = &s->r;
 	r->kind = kind;
 	r->phase = IBCC_PHASE_HOLD;
 	r->in_force = true;

@@ -106,8 +106,8 @@ static void test_apart(void **state)
 	third->phase = IBCC_PHASE_HOLD;
 	ibcc_parameters_group(&h.p, f->t);
 	for (uint32_t k = 0; k < 3; k++) {
-		assert_int_equal(h.p.root[k].leader, 1);
-		assert_false(h.p.root[k].alone);
+		assert_int_equal(h.p.root[k].r.leader, 1);
+		assert_false(h.p.root[k].r.alone);
 	}
 	ibcc_parameters_fini(&h.p);
 }

@@ -49,7 +49,7 @@ static uint32_t give_groups(struct fixture *f, const struct group *g, unsigned i
 	if (!f->last.n_roots)
 		hold(f, 39, 1, IBCC_CONGESTION_OUTPUT, 10000);
 	begin_anew(f);
-	port = f->last.root[0].port;
+	port = f->last.root[0].r.port;
 	f->tr.port[port] = load(6800, 0, 0);
 	for (unsigned int i = 0; i < n; i++)
 		for (uint32_t k = 0; k < g[i].n; k++, node += node == 27 ? 2 : 1) {
@@ -113,7 +113,7 @@ static void test_level(void **state)
 		double want = row[i].level < 0 ? 0 : 10000 - 6800. * row[i].rest / all;
 		const struct ibcc_root *r;
 
-		f->last.root[0].limits_known = row[i].told;
+		f->last.root[0].r.limits_known = row[i].told;
 		passes(f, 5);
 		r = at(f, port);
 		if (r->logged != (row[i].level >= 0) ||
@@ -179,9 +179,9 @@ static void test_becns(void **state)
 	passes(f, 5);
 	assert_limits(f, full, 2, 32000 - 30000 * 100 / 1800.);
 	/* They are void where nothing can be learned. */
-	f->last.root[0].in_force = false;
+	f->last.root[0].r.in_force = false;
 	pass(f);
-	f->last.root[0].in_force = true;
+	f->last.root[0].r.in_force = true;
 	f->n_log = 0;
 	log_pair(f, full, 0, 2, 9);
 	log_pair(f, full, 1, 2, 9);
@@ -286,7 +286,7 @@ static void test_becns_of_unlearned(void **state)
 	};
 	struct fixture *f = *state;
 	uint32_t full = full_root(f), slow = slow_root(f);
-	struct ibcc_root_parameters *r = ibcc_parameters_find(&f->last, slow);
+	struct ibcc_root_parameters *r = &ibcc_parameters_find(&f->last, slow)->r;
 
 	for (unsigned int i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		begin_anew(f);
@@ -338,12 +338,12 @@ static void test_series(void **state)
 
 	series(f, full, slow);
 	/* A root whose pairs are not known limits nobody, and takes from nobody. */
-	ibcc_parameters_find(&f->last, slow)->in_force = false;
+	ibcc_parameters_find(&f->last, slow)->r.in_force = false;
 	passes(f, 5);
 	assert_limits(f, full, 3, 32000);
 	assert_false(at(f, slow)->logged);
 	assert_int_equal(at(f, slow)->n_limited, 0);
-	ibcc_parameters_find(&f->last, slow)->in_force = true;
+	ibcc_parameters_find(&f->last, slow)->r.in_force = true;
 	passes(f, 5);
 	assert_limits(f, full, 3, 30000);
 	assert_limits(f, slow, 3, 6000);
@@ -455,7 +455,7 @@ static void test_least_left(void **state)
 	struct fixture *f = *state;
 	uint32_t port = give_groups(f, g, 2);
 
-	f->last.root[0].limits_known = true;
+	f->last.root[0].r.limits_known = true;
 	f->tr.port[port] = load(10000, 0, 0);
 	passes(f, 200);
 	assert_limits(f, port, 1, 2500);

@@ -128,7 +128,7 @@ static void test_forgets_roots(void **state)
 		    { IBCC_PHASE_HOLD, false } };
 	struct fixture *f = *state;
 	uint32_t full = full_root(f), slow = slow_root(f);
-	struct ibcc_root_parameters *r = ibcc_parameters_find(&f->last, slow);
+	struct ibcc_root_parameters *r = &ibcc_parameters_find(&f->last, slow)->r;
 
 	f->tr.port[slow] = load(6000, 0, 0);
 	log_pair(f, full, 0, 2, 4);
@@ -162,7 +162,7 @@ static void test_capacity_by_waiting(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t slow = slow_root(f);
-	struct ibcc_root_parameters *r = ibcc_parameters_find(&f->last, slow);
+	struct ibcc_root_parameters *r = &ibcc_parameters_find(&f->last, slow)->r;
 
 	f->tr.port[slow] = load(5000, 195, 0);
 	passes(f, 20);

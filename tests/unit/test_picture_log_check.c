@@ -24,7 +24,7 @@ struct sender {
 
 static enum ibcc_log_verdict verdict_of(struct fixture *f, const struct sender s[3])
 {
-	uint32_t port = f->last.root[0].port;
+	uint32_t port = f->last.root[0].r.port;
 	enum ibcc_log_verdict v = IBCC_LOG_OPEN;
 
 	begin_anew(f);
@@ -102,10 +102,10 @@ static void test_bytes_alone(void **state)
 	slow_root(f);
 	assert_int_equal(verdict_of(f, much), IBCC_LOG_CONTRADICTED);
 	other = hold(f, 8, 3, IBCC_CONGESTION_INPUT, 32000);
-	ibcc_parameters_find(&f->last, other)->member[endport_of(f, 0)] = true;
+	ibcc_parameters_find(&f->last, other)->r.member[endport_of(f, 0)] = true;
 	assert_int_equal(verdict_of(f, much), IBCC_LOG_AGREES);
 	assert_int_equal(verdict_of(f, little), IBCC_LOG_CONTRADICTED);
-	ibcc_parameters_find(&f->last, other)->member[endport_of(f, 0)] = false;
+	ibcc_parameters_find(&f->last, other)->r.member[endport_of(f, 0)] = false;
 	sw_cc(f, LEAF)->sw.Threshold = 9;
 	assert_int_equal(verdict_of(f, much), IBCC_LOG_AGREES);
 	assert_int_equal(verdict_of(f, little), IBCC_LOG_CONTRADICTED);

@@ -34,6 +34,7 @@ static uint32_t adapter(const struct fixture *f, uint32_t node)
 
 static void open_fixture(struct fixture *f)
 {
+	struct ibcc_root_state *s;
 	struct ibcc_root_parameters *root;
 
 	*f = (struct fixture){ .t = fabric_tree2(8) };
@@ -44,8 +45,9 @@ static void open_fixture(struct fixture *f)
 	f->load = calloc(f->t->n_endports, sizeof(*f->load));
 	assert_non_null(f->load);
 	f->par.n_endports = f->t->n_endports;
-	root = ibcc_parameters_add(&f->par, fabric_port(f->t, LEAF7, 4));
-	assert_non_null(root);
+	s = ibcc_parameters_add(&f->par, fabric_port(f->t, LEAF7, 4));
+	assert_non_null(s);
+	root = &s->r;
 	root->phase = IBCC_PHASE_HOLD;
 	f->sw = ibcc_topo_switch_endport(f->t, root->port);
 	assert_int_equal(ibcc_snapshot_init(&f->s, f->t), 0);
@@ -234,10 +236,10 @@ static void test_begins_anew(void **state)
 	f.pic.fecn = 1;
 	judge(&f);
 	assert_int_equal(f.r.root[0].stage, IBCC_ROLLOUT_PROVEN);
-	f.par.root[0].phase = IBCC_PHASE_WATCH;
+	f.par.root[0].r.phase = IBCC_PHASE_WATCH;
 	judge(&f);
 	assert_int_equal(f.r.n_roots, 0);
-	f.par.root[0].phase = IBCC_PHASE_HOLD;
+	f.par.root[0].r.phase = IBCC_PHASE_HOLD;
 	judge(&f);
 	assert_int_equal(f.r.root[0].stage, IBCC_ROLLOUT_NEW);
 	ibcc_rollout_all(&f.r, &f.par);

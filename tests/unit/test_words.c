@@ -177,17 +177,18 @@ static void test_root(void **state)
 static void test_summary(void **state)
 {
 	struct fixture *f = *state;
-	struct ibcc_root_parameters r = { .port = fabric_port(f->t, 11, 1), .kind = FULL, .n = 36 };
-	const struct held h = { .r = &r };
+	const struct ibcc_root_state s = {
+		.r = { .port = fabric_port(f->t, 11, 1), .kind = FULL, .n = 36 },
+	};
 	struct ibcc_controller controller = { 0 };
 	struct pass pass = { .c = &controller, .t = f->t };
 	struct ibcc_target t = { 0 };
 	const char *end = "control on with formulas for 36 sources";
 	char want[64];
 
-	name_at_length(f, r.port);
+	name_at_length(f, s.r.port);
 	for (uint32_t n = 1; n <= 3 * IBCC_DECISIONS_MAX; n++) {
-		ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &h);
+		ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &s);
 		assert_int_equal(ibcc_words_summary(&pass, &t), 0);
 		if (n > IBCC_DECISIONS_MAX)
 			snprintf(want, sizeof(want), "%s; and %u more decisions", end,

@@ -210,8 +210,8 @@ static inline const struct ibcc_root_parameters *at(const struct fixture *f, uin
 	const struct ibcc_parameters *p = ibcc_tuner_parameters(f->tn);
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
-		if (p->root[k].port == port)
-			return &p->root[k];
+		if (p->root[k].r.port == port)
+			return &p->root[k].r;
 	return NULL;
 }
 
