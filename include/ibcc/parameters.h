@@ -137,6 +137,12 @@ struct ibcc_root_state *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t 
 void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k);
 void ibcc_parameters_fini(struct ibcc_parameters *p);
 
+/* The one way to another phase, which lasts so many passes at most; 0: as long as it takes. What
+ * was counted for the phase that it leaves is reset, and with BARRED all that is remembered of
+ * control. Only those phases may follow each other that the state diagram of controller.c has.
+ */
+void ibcc_root_enter(struct ibcc_root_state *s, enum ibcc_phase phase, uint16_t passes);
+
 /* Roots that share contributors share their values, those of the most demanding one, and the others
  * mark less: sets leader, alone, marking_rate and recover. IBA vol. 1, Annex A10: an adapter has
  * one table and one pair of CCTI_Increase and CCTI_Timer for an SL.

@@ -2,6 +2,7 @@
 /* The list of the roots that are followed, and which root is in which phase. */
 #include <ibcc/parameters.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include <ibcc/picture.h>
@@ -54,4 +55,58 @@ void ibcc_parameters_fini(struct ibcc_parameters *p)
 {
 	while (p->n_roots)
 		ibcc_parameters_remove(p, p->n_roots - 1);
+}
+
+static unsigned int bit(enum ibcc_phase phase)
+{
+	return 1u << phase;
+}
+
+/* The phases that may come next: the state diagram of controller.c. */
+static unsigned int next_of(enum ibcc_phase phase)
+{
+	switch (phase) {
+	case IBCC_PHASE_WATCH:
+		return bit(IBCC_PHASE_LEARN) | bit(IBCC_PHASE_DRAIN) | bit(IBCC_PHASE_HOLD);
+	case IBCC_PHASE_LEARN:
+		return bit(IBCC_PHASE_DRAIN) | bit(IBCC_PHASE_HOLD) | bit(IBCC_PHASE_BARRED);
+	case IBCC_PHASE_DRAIN: return bit(IBCC_PHASE_HOLD) | bit(IBCC_PHASE_BARRED);
+	case IBCC_PHASE_HOLD: return bit(IBCC_PHASE_DRAIN) | bit(IBCC_PHASE_BARRED);
+	case IBCC_PHASE_BARRED: return bit(IBCC_PHASE_WATCH);
+	}
+	return 0;
+}
+
+static void leave(struct ibcc_root_state *s)
+{
+	switch (s->r.phase) {
+	case IBCC_PHASE_WATCH: s->seen = 0; break;
+	case IBCC_PHASE_LEARN:
+	case IBCC_PHASE_BARRED: break;
+	case IBCC_PHASE_DRAIN: s->dry = 0; break;
+	case IBCC_PHASE_HOLD:
+		s->returned = 0;
+		s->turning = 0;
+		s->unmarked = false;
+		break;
+	}
+}
+
+void ibcc_root_enter(struct ibcc_root_state *s, enum ibcc_phase phase, uint16_t passes)
+{
+	assert(next_of(s->r.phase) & bit(phase));
+	leave(s);
+	/* Control that was taken back has left nothing to go on from. */
+	if (phase == IBCC_PHASE_BARRED)
+		*s = (struct ibcc_root_state){
+			.r = s->r,
+			.patience = s->patience,
+			.before = s->before,
+			.barred = passes,
+			.done = s->done,
+		};
+	s->r.phase = phase;
+	s->left = passes;
+	if (!ibcc_phase_sets(phase))
+		s->r.in_force = s->r.limits_known = false;
 }

@@ -182,7 +182,7 @@ void ibcc_rules_watch(struct pass *p)
 		struct ibcc_root_state *s = &c->par.root[k];
 
 		if (s->r.phase == IBCC_PHASE_BARRED && !--s->left)
-			s->r.phase = IBCC_PHASE_WATCH;
+			ibcc_root_enter(s, IBCC_PHASE_WATCH, 0);
 	}
 	for (uint32_t i = 0; i < p->pic->n_roots; i++)
 		watch_root(p, &p->pic->root[i]);
@@ -242,8 +242,7 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	r->interval_ns = p->pic->interval_ns;
 	s->now = now;
 	if (learns) {
-		r->phase = IBCC_PHASE_LEARN;
-		s->left = LEARN_PASSES;
+		ibcc_root_enter(s, IBCC_PHASE_LEARN, LEARN_PASSES);
 		ibcc_rules_say(p, IBCC_DECISION_LEARN, s);
 	} else {
 		ibcc_rules_drain_or_hold(p, s);

@@ -28,9 +28,9 @@ static uint16_t drain_passes(const struct pass *p, const struct ibcc_root_state 
 
 void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s)
 {
-	s->left = drain_passes(p, s);
-	s->dry = 0;
-	s->r.phase = s->left ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD;
+	uint16_t passes = drain_passes(p, s);
+
+	ibcc_root_enter(s, passes ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD, passes);
 }
 
 /* The tree is empty when its root runs out of packets, or when nobody waits any more. It must do so
@@ -46,7 +46,7 @@ static void end_draining(struct pass *p, struct ibcc_root_state *s)
 	if (now && s->left && s->dry < DRY_PASSES &&
 	    now->tree_wait_permille >= p->c->p.victim_wait_permille)
 		return;
-	s->r.phase = IBCC_PHASE_HOLD;
+	ibcc_root_enter(s, IBCC_PHASE_HOLD, 0);
 	ibcc_rules_say(p, IBCC_DECISION_DRAINED, s);
 	ibcc_rules_change(p, s);
 }
@@ -58,6 +58,7 @@ static void drain_again(struct pass *p, struct ibcc_root_state *s)
 	bool stands = r->kind == IBCC_CONGESTION_OUTPUT &&
 		      ibcc_rules_busy(now) >= p->c->p.sink_busy_permille &&
 		      now->tree_wait_permille >= RETURNED_PERMILLE;
+	uint16_t passes;
 
 	if (s->settle && stands)
 		return; /* too early to count, but no sign that the tree was gone */
@@ -67,11 +68,11 @@ static void drain_again(struct pass *p, struct ibcc_root_state *s)
 		return;
 	s->returned = 0;
 	s->unmarked = false;
-	ibcc_rules_drain_or_hold(p, s);
-	if (r->phase != IBCC_PHASE_DRAIN)
+	passes = drain_passes(p, s);
+	if (!passes)
 		return;
+	ibcc_root_enter(s, IBCC_PHASE_DRAIN, passes);
 	s->backoff += s->backoff < IBCC_BACKOFF_MAX;
-	s->turning = 0;
 	r->tree_gone = false;
 	ibcc_rules_say(p, IBCC_DECISION_DRAIN_AGAIN, s)->a = now->tree_wait_permille;
 	ibcc_rules_change(p, s);

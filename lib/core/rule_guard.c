@@ -76,22 +76,15 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 
 void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, enum ibcc_decision_code why)
 {
-	struct ibcc_root_parameters *r = &s->r;
-	uint16_t passes;
+	uint16_t passes = !s->barred                ? BAR_PASSES
+			  : s->barred < BAR_MAX / 2 ? 2 * s->barred
+						    : BAR_MAX;
 
 	ibcc_rules_say(p, why, s);
 	ibcc_rules_begin_anew(p, s);
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
-		r->member[i] = r->lacking[i] = false;
-	r->phase = IBCC_PHASE_BARRED;
-	r->in_force = r->limits_known = false;
-	passes = !s->barred ? BAR_PASSES : s->barred < BAR_MAX / 2 ? 2 * s->barred : BAR_MAX;
-	*s = (struct ibcc_root_state){ .r = *r,
-				       .patience = s->patience,
-				       .before = s->before,
-				       .barred = passes,
-				       .left = passes,
-				       .done = true };
+		s->r.member[i] = s->r.lacking[i] = false;
+	ibcc_root_enter(s, IBCC_PHASE_BARRED, passes);
 }
 
 /* Would control of a root free nobody, or cost more than it frees? All who waited contribute, or

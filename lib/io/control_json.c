@@ -204,7 +204,7 @@ static const char *read_facts(const json_t *o, struct ibcc_control_root *r)
 	if (r->s.r.n_heavy > r->s.r.n)
 		return "n_heavy";
 	r->s.r.kind = (enum ibcc_congestion)kind;
-	r->s.r.phase = (enum ibcc_phase)phase;
+	ibcc_root_enter(&r->s, (enum ibcc_phase)phase, r->s.left);
 	r->s.r.basis = (enum ibcc_basis)basis;
 	r->s.r.limits_known = json_is_true(json_object_get(o, "limits_known"));
 	r->s.r.tree_gone = json_is_true(json_object_get(o, "tree_gone"));

@@ -64,8 +64,8 @@ static int add_root(struct ibcc_parameters *p, const struct ibcc_scenario *s,
 
 	if (!state)
 		return -ENOMEM;
+	ibcc_root_enter(state, IBCC_PHASE_HOLD, 0);
 	r = &state->r;
-	r->phase = IBCC_PHASE_HOLD;
 	r->kind = true_root->kind;
 	r->n = r->n_heavy = true_root->n_pairs;
 	r->rate_mbps = mbps < 1 ? 1 : (uint32_t)lround(mbps);
