@@ -15,7 +15,8 @@
 struct ibcc_load; /* <ibcc/picture.h> */
 struct ibcc_root;
 
-#define IBCC_ROOTS_MAX 32u
+#define IBCC_ROOTS_MAX  32u
+#define IBCC_OTHERS_MAX 128u
 
 enum ibcc_phase {
 	IBCC_PHASE_WATCH,  /* seen, to be confirmed: nothing is set */
@@ -32,8 +33,50 @@ enum ibcc_basis {
 	IBCC_BASIS_LOGGED,  /* pairs that the root limits (CongestionLog) */
 };
 
+/* Why a root is acted on, or is not, in this pass. The part of the controller that finds the reason
+ * sets it.
+ */
+enum ibcc_root_status {
+	IBCC_STATUS_NO_ROOT, /* no congestion starts at the port, as far as is known */
+
+	/* Nothing is decided on it: */
+	IBCC_STATUS_UNREADABLE, /* too many ports of the fabric tell nothing in this pass */
+	IBCC_STATUS_NOT_READ,   /* too few of the ports on the way to this root were read */
+	IBCC_STATUS_NO_ROOM,    /* IBCC_ROOTS_MAX others are followed already */
+
+	/* It is seen, and its sources are left alone: */
+	IBCC_STATUS_HELPS_NOBODY,   /* nobody who waits behind it sends elsewhere */
+	IBCC_STATUS_BACKLOG,        /* backlog that is repaid after a change may fill its link */
+	IBCC_STATUS_FEEDERS_FREE,   /* its feeders wait too little, while others are controlled */
+	IBCC_STATUS_NOT_CONFIRMED,  /* it has been seen in too few passes */
+	IBCC_STATUS_WAITS,          /* it is confirmed; settings of other roots come first */
+	IBCC_STATUS_WAITS_TO_LEARN, /* who contributes can be learnt once no other root marks */
+	IBCC_STATUS_NO_SUPPORT,     /* its switch has no congestion control */
+	IBCC_STATUS_OUTSIDE,        /* a plan's nodes alone may get settings */
+	IBCC_STATUS_BARRED_HARM,    /* control did harm, and is not tried for a while */
+	IBCC_STATUS_BARRED_IN_VAIN, /* control freed nobody, and is not tried for a while */
+
+	/* Settings for it are wanted: */
+	IBCC_STATUS_RECOMMENDED,  /* they are not written, only recommended */
+	IBCC_STATUS_NOT_IN_FORCE, /* they are not on the fabric, or not yet */
+	IBCC_STATUS_CHANGED,      /* they are new in this pass */
+	IBCC_STATUS_LEARNING,     /* marks tell who contributes; nobody is held */
+	IBCC_STATUS_DRAINING,     /* its tree is emptied */
+	IBCC_STATUS_SETTLING,     /* the last change has not had time to show */
+	IBCC_STATUS_HOLDING, /* its sources are held, and feedback leaves the formulas as they are
+			      */
+	IBCC_STATUS_TRIMMED, /* its sources are held, by feedback less than by the formulas */
+	IBCC_STATUS_OUTLIER, /* one source is marked far more than the others: nothing is judged */
+	IBCC_STATUS_ABSENT,  /* it is no root in this pass: held well, or gone */
+
+	/* It is let go in this pass: */
+	IBCC_STATUS_DOUBTED, /* the counters of its port are not believed any more */
+	IBCC_STATUS_GONE,    /* its congestion is over */
+};
+
 struct ibcc_root_parameters {
 	uint32_t port;
+	enum ibcc_root_status status;
 	enum ibcc_congestion kind;
 	enum ibcc_phase phase;
 	enum ibcc_basis basis;
@@ -101,9 +144,20 @@ struct ibcc_root_state {
 	bool done;                     /* a rule has changed it */
 };
 
+/* A root that is not followed, or no more. */
+struct ibcc_root_other {
+	uint32_t port;
+	enum ibcc_root_status status;
+};
+
 struct ibcc_parameters {
 	uint32_t n_roots;
 	struct ibcc_root_state root[IBCC_ROOTS_MAX];
+	/* Of this pass: roots of the picture that are not followed, and roots that were let go. If
+	 * there are more, the others are left out.
+	 */
+	uint32_t n_others;
+	struct ibcc_root_other other[IBCC_OTHERS_MAX];
 	uint32_t n_endports;
 	uint16_t max_timer; /* that sources get, whatever the law says; 0: any */
 };
@@ -132,6 +186,13 @@ struct ibcc_root_state *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t
 
 /* Appends a root in phase WATCH without members; NULL without memory or with IBCC_ROOTS_MAX. */
 struct ibcc_root_state *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t port);
+
+/* The status of a port in the last pass, whether or not it is followed. */
+enum ibcc_root_status ibcc_parameters_status(const struct ibcc_parameters *p, uint32_t port);
+
+/* Notes why a root is not followed in this pass, or no more. */
+void ibcc_parameters_pass_over(struct ibcc_parameters *p, uint32_t port,
+			       enum ibcc_root_status status);
 
 /* Removes the root with an index; the last one gets it. */
 void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k);

@@ -95,7 +95,7 @@ static struct ibcc_root_state *begin(struct ibcc_controller *c, uint32_t port)
 	if (s && ibcc_phase_sets(s->r.phase))
 		return NULL;
 	if (s)
-		ibcc_rules_drop(c, s);
+		ibcc_parameters_remove(&c->par, (uint32_t)(s - c->par.root));
 	return ibcc_parameters_add(&c->par, port);
 }
 
@@ -142,6 +142,7 @@ int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
 	r.member = s->r.member;
 	r.lacking = s->r.lacking;
 	r.in_force = false;
+	r.status = IBCC_STATUS_NOT_IN_FORCE;
 	*s = (struct ibcc_root_state){
 		.r = r,
 		.before = before,

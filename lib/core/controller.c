@@ -55,6 +55,7 @@ static void judge_anew(struct ibcc_controller *c, uint16_t settle)
 void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s)
 {
 	s->done = true;
+	s->r.status = IBCC_STATUS_CHANGED;
 	p->c->since_change = 0;
 	judge_anew(p->c, p->c->p.settle_passes);
 }
@@ -112,8 +113,10 @@ uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state 
 	return n;
 }
 
-void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s)
+void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s,
+		     enum ibcc_root_status why)
 {
+	ibcc_parameters_pass_over(&c->par, s->r.port, why);
 	if (s->r.in_force) {
 		c->gone_port = s->r.port;
 		c->gone_since = 0;
@@ -208,6 +211,26 @@ static void judge_later(const struct pass *p, struct ibcc_root_state *s)
 	s->win.marks += ibcc_rules_marks(p, s->now);
 }
 
+/* What the pass says about a root that is held. */
+static void follow_held(struct pass *p, struct ibcc_root_state *s)
+{
+	struct ibcc_root_parameters *r = &s->r;
+
+	if (!s->now) {
+		r->status = s->root ? IBCC_STATUS_NOT_READ : IBCC_STATUS_ABSENT;
+	} else if (r->basis != IBCC_BASIS_WAITING && has_outlier(s, s->now)) {
+		r->status = IBCC_STATUS_OUTLIER;
+		s->now = NULL; /* nothing can be judged by such a pass */
+	} else if (s->settle) {
+		r->status = IBCC_STATUS_SETTLING;
+	} else {
+		r->status = r->end_permille < 1000 || r->loop_permille < 1000 ? IBCC_STATUS_TRIMMED
+									      : IBCC_STATUS_HOLDING;
+		judge_later(p, s);
+	}
+	s->settle -= s->settle > 0;
+}
+
 /* What the pass says about a root, before the rules look at it. */
 static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_target *unset)
 {
@@ -223,18 +246,16 @@ static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_
 		return;
 	r->in_force = in_force(p, s, unset);
 	if (!r->in_force) {
+		r->status = p->c->recommends ? IBCC_STATUS_RECOMMENDED : IBCC_STATUS_NOT_IN_FORCE;
 		s->unmarked |= r->phase == IBCC_PHASE_HOLD && s->begun && s->now &&
 			       !ibcc_rules_marks(p, s->now);
-		return;
+	} else if (r->phase == IBCC_PHASE_HOLD) {
+		follow_held(p, s);
+	} else {
+		r->status =
+			r->phase == IBCC_PHASE_LEARN ? IBCC_STATUS_LEARNING : IBCC_STATUS_DRAINING;
+		s->settle -= s->settle > 0;
 	}
-	/* Nothing can be judged by such a pass. */
-	if (r->phase == IBCC_PHASE_HOLD && r->basis != IBCC_BASIS_WAITING && s->now &&
-	    has_outlier(s, s->now))
-		s->now = NULL;
-	if (s->settle)
-		s->settle--;
-	else if (r->phase == IBCC_PHASE_HOLD && s->now)
-		judge_later(p, s);
 }
 
 /* An interval that is far longer than the one before holds something that was not ours to choose,
@@ -246,6 +267,20 @@ static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_picture
 
 	c->interval_ns = pic->interval_ns;
 	return was;
+}
+
+/* Too little was read to decide on anything. How long a bar lasts does not hang on that. */
+static void pass_over_all(struct pass *p)
+{
+	struct ibcc_parameters *par = &p->c->par;
+
+	for (uint32_t k = 0; k < par->n_roots; k++)
+		if (par->root[k].r.phase != IBCC_PHASE_BARRED)
+			par->root[k].r.status = IBCC_STATUS_UNREADABLE;
+	for (uint32_t i = 0; i < p->pic->n_roots; i++)
+		if (!ibcc_parameters_find(par, p->pic->root[i].port))
+			ibcc_parameters_pass_over(par, p->pic->root[i].port,
+						  IBCC_STATUS_UNREADABLE);
 }
 
 static void (*const of_each[])(struct pass *, struct ibcc_root_state *) = {
@@ -264,8 +299,11 @@ int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 	 */
 	if (!p->pic->trustworthy || was_interrupted(c, p->pic))
 		judge_anew(c, 1);
-	if (!p->pic->trustworthy)
+	c->par.n_others = 0;
+	if (!p->pic->trustworthy) {
+		pass_over_all(p);
 		return 0;
+	}
 	c->since_change += c->since_change < UINT16_MAX;
 	c->gone_since += c->gone_since < UINT32_MAX;
 	ibcc_rules_watch(p);

@@ -42,6 +42,24 @@ struct ibcc_root_state *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t 
 	return &p->root[p->n_roots++];
 }
 
+enum ibcc_root_status ibcc_parameters_status(const struct ibcc_parameters *p, uint32_t port)
+{
+	for (uint32_t k = 0; k < p->n_roots; k++)
+		if (p->root[k].r.port == port)
+			return p->root[k].r.status;
+	for (uint32_t i = 0; i < p->n_others; i++)
+		if (p->other[i].port == port)
+			return p->other[i].status;
+	return IBCC_STATUS_NO_ROOT;
+}
+
+void ibcc_parameters_pass_over(struct ibcc_parameters *p, uint32_t port,
+			       enum ibcc_root_status status)
+{
+	if (p->n_others < IBCC_OTHERS_MAX)
+		p->other[p->n_others++] = (struct ibcc_root_other){ port, status };
+}
+
 void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k)
 {
 	free(p->root[k].r.member);

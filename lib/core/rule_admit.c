@@ -64,17 +64,21 @@ static bool worth_acting(const struct pass *p, const struct ibcc_root *now)
 	return waits && sent > carried && (sent - carried) * 1000 > sent * least;
 }
 
-/* Backlog that is repaid after a change fills many links for a moment, but not for long. */
-static bool believable(const struct pass *p, const struct ibcc_root_state *s,
-		       const struct ibcc_root *now)
+/* What speaks against a root that helps somebody; NOT_CONFIRMED: nothing but that it is new.
+ * Backlog that is repaid after a change fills many links for a moment, but not for long.
+ */
+static enum ibcc_root_status believe(const struct pass *p, const struct ibcc_root_state *s,
+				     const struct ibcc_root *now)
 {
 	if (now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
-		return false;
+		return IBCC_STATUS_NOT_READ;
 	if (now->kind == IBCC_CONGESTION_OUTPUT)
-		return true;
+		return IBCC_STATUS_NOT_CONFIRMED;
 	if (p->c->since_change < BACKLOG_PASSES && s->stood < STOOD_PASSES)
-		return false;
-	return now->tree_wait_permille >= STRICT_WAIT || !ibcc_rules_tally(p).on;
+		return IBCC_STATUS_BACKLOG;
+	if (now->tree_wait_permille < STRICT_WAIT && ibcc_rules_tally(p).on)
+		return IBCC_STATUS_FEEDERS_FREE;
+	return IBCC_STATUS_NOT_CONFIRMED;
 }
 
 /* Where switches log what they mark, a full link may be admitted in doubt: the pairs that it limits
@@ -105,34 +109,54 @@ static uint16_t patience_for(const struct ibcc_controller *c, uint32_t port)
 	return c->gone_patience < PATIENCE_MAX ? c->gone_patience * 2 : PATIENCE_MAX;
 }
 
+/* Begins to follow a root; NULL, and why, if there is no need or no room. */
+static struct ibcc_root_state *begin(struct pass *p, const struct ibcc_root *now, bool worth)
+{
+	struct ibcc_parameters *par = &p->c->par;
+	struct ibcc_root_state *s;
+
+	if (!worth && !has_room_for_doubt(p)) {
+		ibcc_parameters_pass_over(par, now->port, IBCC_STATUS_HELPS_NOBODY);
+		return NULL;
+	}
+	if (now->confidence_permille < IBCC_CONFIDENT_PERMILLE) {
+		ibcc_parameters_pass_over(par, now->port, IBCC_STATUS_NOT_READ);
+		return NULL;
+	}
+	s = ibcc_parameters_add(par, now->port);
+	if (!s) {
+		ibcc_parameters_pass_over(par, now->port, IBCC_STATUS_NO_ROOM);
+		return NULL;
+	}
+	s->patience = patience_for(p->c, now->port);
+	return s;
+}
+
 static void watch_root(struct pass *p, const struct ibcc_root *now)
 {
-	struct ibcc_controller *c = p->c;
-	struct ibcc_root_state *s = ibcc_parameters_find(&c->par, now->port);
+	struct ibcc_root_state *s = ibcc_parameters_find(&p->c->par, now->port);
 	bool worth = worth_acting(p, now);
 	struct ibcc_root_parameters *r;
 
-	if (!s) {
-		if ((!worth && !has_room_for_doubt(p)) ||
-		    now->confidence_permille < IBCC_CONFIDENT_PERMILLE)
-			return;
-		s = ibcc_parameters_add(&c->par, now->port);
-		if (!s)
-			return; /* the fabric has more roots than are followed */
-		s->patience = patience_for(c, now->port);
-	}
+	if (!s)
+		s = begin(p, now, worth);
+	if (!s)
+		return;
 	r = &s->r;
 	s->absent = 0;
 	if (r->phase != IBCC_PHASE_WATCH)
 		return;
 	s->stood = worth && r->kind == now->kind ? s->stood + 1 : 0;
-	if (!worth || !believable(p, s, now) || (s->seen && r->kind != now->kind)) {
+	r->status = worth ? believe(p, s, now) : IBCC_STATUS_HELPS_NOBODY;
+	if (r->status != IBCC_STATUS_NOT_CONFIRMED || (s->seen && r->kind != now->kind)) {
 		s->seen = 0;
 		s->win = (struct ibcc_window){ 0 };
 	} else {
 		s->seen++;
 		s->win.n++;
 		s->win.rate_mbps += now->rate_mbps;
+		if (s->seen >= p->c->p.confirm_passes)
+			r->status = IBCC_STATUS_WAITS;
 	}
 	r->kind = now->kind;
 	r->link_mbps = now->link_mbps;
@@ -169,7 +193,7 @@ static void drop_doubted(struct pass *p)
 			ibcc_rules_say(p, IBCC_DECISION_DOUBTED, s);
 			ibcc_rules_change(p, s);
 		}
-		ibcc_rules_drop(c, s);
+		ibcc_rules_drop(c, s, IBCC_STATUS_DOUBTED);
 	}
 }
 
@@ -194,7 +218,7 @@ void ibcc_rules_watch(struct pass *p)
 			continue;
 		s->absent++;
 		if (is_gone(c, s))
-			ibcc_rules_drop(c, s);
+			ibcc_rules_drop(c, s, IBCC_STATUS_GONE);
 	}
 }
 
@@ -222,6 +246,7 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	learns = ibcc_rules_hold_all(p, r) && c->may_learn;
 	if (learns && ibcc_rules_tally(p).on) {
 		memset(r->member, 0, c->par.n_endports * sizeof(*r->member));
+		r->status = IBCC_STATUS_WAITS_TO_LEARN;
 		return 0;
 	}
 	if (!s->before)
@@ -297,6 +322,9 @@ int ibcc_rule_admit(struct pass *p)
 
 	for (uint32_t k = 0; c->recommends && k < c->par.n_roots; k++)
 		look_again(&c->par.root[k]);
+	for (uint32_t k = 0; c->within && k < c->par.n_roots; k++)
+		if (c->par.root[k].r.phase == IBCC_PHASE_WATCH)
+			c->par.root[k].r.status = IBCC_STATUS_OUTSIDE;
 	if (ibcc_rules_tally(p).learning || c->within)
 		return 0;
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
@@ -314,6 +342,7 @@ int ibcc_rule_admit(struct pass *p)
 			continue;
 		if (p->actual->ep[ibcc_topo_switch_endport(p->t, r->port)].support !=
 		    IBCC_CC_SUPPORTED) {
+			r->status = IBCC_STATUS_NO_SUPPORT;
 			ibcc_rules_say(p, IBCC_DECISION_NO_SUPPORT, s);
 			continue;
 		}

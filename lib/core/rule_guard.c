@@ -74,17 +74,18 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
 	return 2 * n_all > n;
 }
 
-void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, enum ibcc_decision_code why)
+void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, bool in_vain)
 {
 	uint16_t passes = !s->barred                ? BAR_PASSES
 			  : s->barred < BAR_MAX / 2 ? 2 * s->barred
 						    : BAR_MAX;
 
-	ibcc_rules_say(p, why, s);
+	ibcc_rules_say(p, in_vain ? IBCC_DECISION_IN_VAIN : IBCC_DECISION_HARM, s);
 	ibcc_rules_begin_anew(p, s);
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		s->r.member[i] = s->r.lacking[i] = false;
 	ibcc_root_enter(s, IBCC_PHASE_BARRED, passes);
+	s->r.status = in_vain ? IBCC_STATUS_BARRED_IN_VAIN : IBCC_STATUS_BARRED_HARM;
 }
 
 /* Would control of a root free nobody, or cost more than it frees? All who waited contribute, or
@@ -114,7 +115,7 @@ void ibcc_rule_guard(struct pass *p)
 		bool in_vain = s->r.in_force && frees_nobody(p, s);
 
 		if (in_vain || (s->r.in_force && does_harm(p, s))) {
-			ibcc_rules_bar(p, s, in_vain ? IBCC_DECISION_IN_VAIN : IBCC_DECISION_HARM);
+			ibcc_rules_bar(p, s, in_vain);
 			return; /* what the others do may be others' doing now */
 		}
 	}

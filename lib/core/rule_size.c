@@ -28,7 +28,7 @@ static void end_learning(struct pass *p, struct ibcc_root_state *s)
 	if (--s->left)
 		return;
 	if (!known->n_marked) {
-		ibcc_rules_bar(p, s, IBCC_DECISION_IN_VAIN);
+		ibcc_rules_bar(p, s, true);
 		return;
 	}
 	/* Nobody was held: who gets more BECNs is nearer to the root, not more demanding. */

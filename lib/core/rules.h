@@ -110,8 +110,9 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint
  */
 uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
 				   const struct ibcc_root *now);
-/* Removes a root; the last one has its index then. */
-void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s);
+/* Lets a root go, and says why; the last one has its index then. */
+void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s,
+		     enum ibcc_root_status why);
 
 /* Roots whose settings are wanted, and of them those whose limited pairs are known, that learn, and
  * whose tree is being emptied or whose settings are under way: what is lost then is lost to that.
@@ -156,8 +157,10 @@ void ibcc_rules_watch(struct pass *p);
 void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
-/* Takes control of a root back, and does not try again for a while, twice as long each time. */
-void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, enum ibcc_decision_code why);
+/* Takes control of a root back, since it did harm or frees nobody (`in_vain`), and does not try
+ * again for a while, twice as long each time.
+ */
+void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, bool in_vain);
 
 /* words.c: writes out->summary: what was decided, or what there is. -ENOMEM. */
 int ibcc_words_summary(const struct pass *p, struct ibcc_target *out);
