@@ -1,5 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The controller's state, and the order of its rules. */
+/* The control law: what is decided for the roots of congestion in one pass.
+ *
+ * A pass sees a picture (picture.h): where congestion starts, who contributes, who waits. It makes
+ * parameters (parameters.h): for each root a phase, the numbers that the formulas are given, and
+ * who gets values. It sees no counters and no registers. ibcc_controller_step(), at the end of this
+ * file, is the whole pass; each of its steps has a file:
+ *
+ *   watch   rule_admit.c   which roots there are, and which are gone
+ *   follow  controller.c   what the pass says of each root that is followed
+ *   guard   rule_guard.c   control that does harm, or frees nobody, is taken back
+ *   size    rule_size.c    how many a root holds, and what they get in all
+ *   drain   rule_drain.c   a slow receiver's tree is emptied before its sources are held
+ *   trim    rule_trim.c    feedback: a hot port stays busy, a tree that is gone needs fewer marks
+ *   admit   rule_admit.c   one more root is controlled
+ *   group   group.c        roots that share sources share their values
+ *
+ * The first step that has reason to change a root does, and later ones leave it alone. Then all
+ * roots settle for settle_passes: nothing is judged that the change has had no time to show in.
+ *
+ * Phases of a root. ibcc_root_enter() alone changes them:
+ *
+ *              seen                  admitted
+ *   (no root) -----> WATCH -----------------------+------------------+
+ *       ^            |  ^                         |                  |
+ *       |  not seen  |  |          admitted:      | its tree         | its tree
+ *       +------------+  |          who contri-    | stands           | is small
+ *       |               |          butes is not   |                  |
+ *       |     time over |          known          v     emptied      v
+ *       |               |  LEARN -------------> DRAIN -----------> HOLD
+ *       |               |    |  \                 |  ^               | ^
+ *       |               |    |   \ learnt         |  +- back again --+ |
+ *       |               |    |    +---------------|--------------------+
+ *       |               |    | in vain            | in vain          | harm, in vain
+ *       |            BARRED <+--------------------+------------------+
+ *       |
+ *       +--- from LEARN, DRAIN and HOLD: not seen for quiet_passes, or not believed
+ *
+ * Formulas (law.c), for n pairs or adapters on links of rate C, that get R in all, with packets
+ * that take T each:
+ *
+ *   x      = n C / R - 1          delay, in packet times, that brings each to its fair share
+ *   end    = 1.15 x + 0.5         where the table ends; 0.2 where the log names all pairs
+ *   N      = n T C / R            time between two packets of one flow at its fair share
+ *   p      = N / (increase timer) share of packets that is marked in equilibrium: 0.12
+ *
+ * Control exists only if p can be below 1 and the table's end is beyond x.
+ */
 #include <stdlib.h>
 
 #include <ibcc/device.h>
@@ -283,38 +329,49 @@ static void pass_over_all(struct pass *p)
 						  IBCC_STATUS_UNREADABLE);
 }
 
-static void (*const of_each[])(struct pass *, struct ibcc_root_state *) = {
-	ibcc_rule_size,
-	ibcc_rule_drain,
-	ibcc_rule_trim,
-};
+/* Asks a rule about each root whose settings are on the fabric. */
+static void each_in_force(struct pass *p, void (*rule)(struct pass *p, struct ibcc_root_state *s))
+{
+	for (uint32_t k = 0; k < p->c->par.n_roots; k++)
+		if (p->c->par.root[k].r.in_force)
+			rule(p, &p->c->par.root[k]);
+}
+
+/* Time goes on. What kept the fabric from being read, or us from reading it, may have kept packets
+ * back, too, until some time in the first interval that can be read again. Returns whether enough
+ * was read to decide on anything.
+ */
+static bool begin(struct pass *p)
+{
+	struct ibcc_controller *c = p->c;
+
+	c->par.n_others = 0;
+	if (!p->pic->trustworthy || was_interrupted(c, p->pic))
+		judge_anew(c, 1);
+	if (!p->pic->trustworthy) {
+		pass_over_all(p);
+		return false;
+	}
+	c->since_change += c->since_change < UINT16_MAX;
+	c->gone_since += c->gone_since < UINT32_MAX;
+	return true;
+}
 
 int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 {
 	struct ibcc_controller *c = p->c;
 	int ret;
 
-	/* What kept the fabric from being read, or us from reading it, may have kept packets back,
-	 * too, until some time in the first interval that can be read again.
-	 */
-	if (!p->pic->trustworthy || was_interrupted(c, p->pic))
-		judge_anew(c, 1);
-	c->par.n_others = 0;
-	if (!p->pic->trustworthy) {
-		pass_over_all(p);
+	if (!begin(p))
 		return 0;
-	}
-	c->since_change += c->since_change < UINT16_MAX;
-	c->gone_since += c->gone_since < UINT32_MAX;
-	ibcc_rules_watch(p);
+	ibcc_rule_watch(p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++)
 		follow(p, &c->par.root[k], unset);
 	if (c->p.without != IBCC_RULE_GUARD)
 		ibcc_rule_guard(p);
-	for (unsigned int i = 0; i < sizeof(of_each) / sizeof(of_each[0]); i++)
-		for (uint32_t k = 0; k < c->par.n_roots; k++)
-			if (c->par.root[k].r.in_force)
-				of_each[i](p, &c->par.root[k]);
+	each_in_force(p, ibcc_rule_size);
+	each_in_force(p, ibcc_rule_drain);
+	each_in_force(p, ibcc_rule_trim);
 	ret = ibcc_rule_admit(p);
 	ibcc_parameters_group(&c->par, p->t);
 	for (uint32_t k = 0; k < c->par.n_roots && c->p.without == IBCC_RULE_RATES; k++)

@@ -197,7 +197,7 @@ static void drop_doubted(struct pass *p)
 	}
 }
 
-void ibcc_rules_watch(struct pass *p)
+void ibcc_rule_watch(struct pass *p)
 {
 	struct ibcc_controller *c = p->c;
 

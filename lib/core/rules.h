@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the controller is, and what its rules share. It sees no counters and no registers: from a
- * picture to parameters, and decisions for words. Internal to it and the tuner.
- *
- * In each pass the rules look at all roots in one order: guard, size, drain, trim, admit. The first
- * that has reason to change a root's parameters does, and the others leave it alone until the
- * change has had time to show.
+/* What the controller is, and what its steps share: begin with controller.c. Only it and the tuner
+ * include this.
  */
 #ifndef IBCC_CORE_RULES_H
 #define IBCC_CORE_RULES_H
@@ -142,17 +138,17 @@ static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_
 	return p->pic->fecn ? now->fecn : now->becn;
 }
 
-/* Rules: of all roots, or of one whose settings are on the fabric. -ENOMEM. */
+/* The steps of a pass, in their order: for all roots, or for one whose settings are on the fabric.
+ * Watch follows the picture's roots, and lets those go that are long gone, or whose counters are
+ * not believed. -ENOMEM.
+ */
+void ibcc_rule_watch(struct pass *p);
 void ibcc_rule_guard(struct pass *p);
 void ibcc_rule_size(struct pass *p, struct ibcc_root_state *s);
 void ibcc_rule_drain(struct pass *p, struct ibcc_root_state *s);
 void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s);
 int ibcc_rule_admit(struct pass *p);
 
-/* rule_admit.c: follows the picture's roots, and lets those go that are long gone, or whose
- * counters are not believed.
- */
-void ibcc_rules_watch(struct pass *p);
 /* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
 void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s);
 /* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
