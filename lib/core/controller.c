@@ -45,6 +45,10 @@
  *   p      = N / (increase timer) share of packets that is marked in equilibrium: 0.12
  *
  * Control exists only if p can be below 1 and the table's end is beyond x.
+ *
+ * Each constant stands beside the step that uses it, with its reason. What happens without the
+ * rule, or with another value, is said where it was measured (doc/notebook.md); for most of them
+ * half and double were not.
  */
 #include <stdlib.h>
 
@@ -52,11 +56,17 @@
 
 #include "rules.h"
 
-#define UNSET_SHARE   8u  /* of a root's members, one in so many may lack its settings */
-#define OUTLIER_BECNS 32u /* so many for the time that it can send, ... */
-#define OUTLIER_RATIO 8u  /* ... and so many times what the others get */
-#define SUSPECT_MAX   63u /* passes */
-#define INTERRUPTED   2u  /* times the interval before: somebody was kept from working */
+/* One in so many of a root's members may lack its settings: a few adapters never take them. */
+#define UNSET_SHARE 8u
+/* A source that gets so many BECNs, for the time that it can send, and so many times what the
+ * others get, may have lost its settings.
+ */
+#define OUTLIER_BECNS 32u
+#define OUTLIER_RATIO 8u
+/* Passes at most between two doubts whether settings are still on the fabric. */
+#define SUSPECT_MAX 63u
+/* Times the interval before: in one that is longer somebody was kept from working. */
+#define INTERRUPTED 2u
 
 void ibcc_controller_reset(struct ibcc_controller *c)
 {

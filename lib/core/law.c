@@ -27,12 +27,20 @@
 #include <math.h>
 #include <string.h>
 
-#define END_EXTRA       500u /* 1/1000 packet times, beside the margin */
+/* 1/1000 packet times between 1.15 x and the end of a table. With 200 for all roots slow receivers
+ * lose control (97.4 to 94.3 % of the ideal in one draw). With 500 for a full link whose pairs the
+ * log names, two or three sources at their tables' ends leave a quarter of it idle.
+ */
+#define END_EXTRA       500u
 #define END_EXTRA_KNOWN 200u
-#define DRAIN_LAST      8u   /* the last one in so many entries have it */
-#define DRAIN_TICKS     2u   /* of the timer between two decisions */
-#define CROWD           9u   /* sources that may have a step of one entry */
-#define END_MIN_MILLI   125u /* no table ends nearer: an eighth of a packet time */
+/* While a tree is emptied, the last one in so many entries of a table have its end. */
+#define DRAIN_LAST 8u
+/* Ticks of the timer between two decisions while a tree is emptied: nobody may recover before. */
+#define DRAIN_TICKS 2u
+/* Sources of a slow receiver that may have a step of one entry; n have one of sqrt(n / 9). */
+#define CROWD 9u
+/* No table ends nearer than an eighth of a packet time. */
+#define END_MIN_MILLI 125u
 
 uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbps)
 {

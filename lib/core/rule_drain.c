@@ -4,11 +4,18 @@
  */
 #include "rules.h"
 
-#define DRAIN_SOON        3u /* passes */
-#define DRAIN_MAX         60u
-#define DRY_PASSES        2u
+/* Passes. A tree that holding its sources empties so soon is not emptied first, which would cost a
+ * change more. Without emptying at all a campus fabric has 10.9 in place of 28.5 Gb/s, and draws
+ * have 0.3 points of the mean less.
+ */
+#define DRAIN_SOON 3u
+/* Passes that emptying lasts at most, whatever the buffers are taken for. */
+#define DRAIN_MAX 60u
+/* Passes in which the root must be idle, or nobody wait: one may be a moment without packets. */
+#define DRY_PASSES 2u
+/* Passes, and permille of waiting in them, that show a tree that stands again. */
 #define RETURNED_PASSES   6u
-#define RETURNED_PERMILLE 600u /* of waiting: a tree that stands again */
+#define RETURNED_PERMILLE 600u
 
 /* None if what is taken off by holding it, an eighth of the root's rate, does it soon. A full
  * buffer is before each port that waits. While it is emptied the root stays busy with what comes

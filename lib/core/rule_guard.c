@@ -15,13 +15,23 @@
  */
 #include "rules.h"
 
-#define KNOWN_SHARE        8u   /* one part in so many of the traffic tells how demand changed */
-#define HARM_PERMILLE      850u /* at its onset congestion has not yet taken all that it will */
-#define LESS_PERMILLE      900u /* of what the root carried */
-#define ELSEWHERE_PERMILLE 100u /* of what the root carries: so much more may they send */
-#define BAR_PASSES         32u
-#define BAR_MAX            1024u
-#define DRIFT_LOW          500u /* permille: demand is not believed to fall farther, or to grow */
+/* One part in so many of all traffic must come from adapters that are not controlled and do not
+ * wait, or they tell nothing about demand.
+ */
+#define KNOWN_SHARE 8u
+/* Permille of what was sent before. Congestion has not yet taken all that it will when it is seen
+ * first, so less than that need not be harm.
+ */
+#define HARM_PERMILLE 850u
+/* Permille of what the root carried: a root that still carries as much has lost nothing. */
+#define LESS_PERMILLE 900u
+/* Permille of what the root carries: if its contributors send so much more, that goes elsewhere. */
+#define ELSEWHERE_PERMILLE 100u
+/* Passes of the first bar, which is doubled each time, and of the longest. */
+#define BAR_PASSES 32u
+#define BAR_MAX    1024u
+/* Permille: demand is not believed to fall farther, or to grow. */
+#define DRIFT_LOW 500u
 
 static bool harmed(const struct pass *p, const struct ibcc_root_state *s)
 {

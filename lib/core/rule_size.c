@@ -9,16 +9,23 @@
 
 #include "rules.h"
 
-#define KIND_PASSES     3u    /* so long a root must look like the other kind */
-#define FASTER_PERMILLE 1100u /* of what the receiver took when it was slow */
-#define MORE_PERMILLE   1300u /* of who was counted on, or of the time between packets */
-#define SHRUNK_PERMILLE 600u  /* tables that end too late cost little, and are mended later */
-#define LOOP_FACTOR     2u    /* of the time between a source's packets: marks adapt to less */
+/* Passes in which a root must look like the other kind. */
+#define KIND_PASSES 3u
+/* Permille of what the receiver took when it was slow. */
+#define FASTER_PERMILLE 1100u
+/* Permille of who was counted on, or of the time between packets. */
+#define MORE_PERMILLE 1300u
+/* Permille of the table's end. One that ends too late costs little, and is mended later. */
+#define SHRUNK_PERMILLE 600u
+/* Times the time between a source's packets: marks adapt to less. */
+#define LOOP_FACTOR 2u
 /* Of what each pair was to get. Tables that end too early lose control, those that end too late
- * cost a little: the former is mended sooner, well before the law's margin is used up.
+ * cost a little: the former is mended sooner, well before the law's margin is used up. With 0.85
+ * the mean of draws is 0.09 points lower, and 14 pairs that had values for 12 were not held.
  */
 #define CLOSER 0.9
-#define PAUSE  8u /* passes between two changes */
+/* Passes between two changes by the log. With 24 draws are the same. */
+#define PAUSE 8u
 
 static void end_learning(struct pass *p, struct ibcc_root_state *s)
 {
