@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The management agents of a simulated fabric (agents.h): their state for each node and port, and
+ * the dispatch of a MAD to its class.
+ *
+ * ibcc_agents_answer() is the entry: it hands the request to cc_agent.c (class 0x21), pma_agent.c
+ * (PerfMgt) or vendor_agent.c (what is NVIDIA's own) and turns the handler's result into the
+ * answer's status. The state lives in struct ibcc_agents (state.h). Settings are kept here and
+ * given to the engine; counters are read from the engine. When a fabric changes,
+ * ibcc_agents_bind() carries the state over to a new topology and engine.
+ */
 #include <ibcc/agents.h>
 
 #include <errno.h>
@@ -7,6 +16,7 @@
 
 #include "lib/agents/state.h"
 
+/* Frees the arrays of the state, not the struct. */
 static void state_free(struct ibcc_agents *a)
 {
 	uint32_t i;
@@ -21,7 +31,9 @@ static void state_free(struct ibcc_agents *a)
 	free(a->profile);
 }
 
-/* A node's profile by its IDs. */
+/* Makes a node the device of a profile, or (NULL) the one that its IDs in the topology say: its
+ * quirks and its keys.
+ */
 static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profile *p)
 {
 	const struct ibcc_topo_node *n = &a->topo->node[node];
@@ -43,7 +55,7 @@ static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profil
 	}
 }
 
-/* Fresh state for a topology; all or nothing. */
+/* Makes a fresh state for a topology. 0, or -ENOMEM with nothing allocated. */
 static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e)
 {
 	uint32_t i;
@@ -109,6 +121,7 @@ void ibcc_agents_free(struct ibcc_agents *a)
 	free(a);
 }
 
+/* Adds counters to a sum: those of earlier engines to those of the present one. */
 static void add_counters(struct ibcc_engine_port *sum, const struct ibcc_engine_port *v)
 {
 	int i;
@@ -270,7 +283,7 @@ int ibcc_agents_set_profile(struct ibcc_agents *a, uint32_t node, const struct i
 	return 0;
 }
 
-/* Is a node there that an earlier topology did not have? */
+/* Whether a node is in the fabric and was not in an earlier topology. */
 static bool is_new(const struct ibcc_agents *a, uint32_t node, const struct ibcc_topo *known)
 {
 	return node != IBCC_NONE &&

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Class 0x21 of a node (IBA vol. 1, Annex A10). Handlers return the MAD status of the answer.
+/* The agent of class 0x21 (congestion control) of a node (IBA vol. 1, annex A10).
+ * ibcc_agents_cc() checks versions, the node's quirks and the CC_Key, and calls the attribute's
+ * handler from a table. A handler returns the MAD status of the answer.
  *
- * A Set is answered with the payload that came in: OpenSM remembers what was returned and compares.
- * Control_Map of the registers has all bits set, since all fields hold: so a Get returns it, and so
- * the engine takes all of them.
+ * A Set is answered with the payload that came in, because OpenSM remembers what was returned and
+ * compares. The registers keep Control_Map with all bits set, since all fields hold: a Get
+ * returns that, and the engine takes all fields.
  */
 #include <errno.h>
 #include <string.h>
@@ -44,7 +46,7 @@ int ibcc_agents_cc_push(struct ibcc_agents *a, uint32_t endport)
 	unsigned int p;
 	int err;
 
-	/* The engine heeds the maps as a node does, and here all fields hold. */
+	/* The engine changes only the fields that the maps select; here that is all. */
 	sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 	ca.Control_Map = 0xffff;
 	if (!is_switch(a, endport)) {
@@ -58,7 +60,7 @@ int ibcc_agents_cc_push(struct ibcc_agents *a, uint32_t endport)
 	return err;
 }
 
-/* Stores new registers if the engine takes them. */
+/* Stores new registers if the engine accepts them. Returns the MAD status. */
 static int commit(struct ibcc_agents *a, uint32_t endport, const struct ibcc_endport_cc *next)
 {
 	struct ibcc_endport_cc old = a->cc[endport].regs;
@@ -121,6 +123,7 @@ static struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, uint32_t
 	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
 }
 
+/* The engine's time in the units of TimeStamp, 1.024 us. */
 static uint64_t ticks(const struct ibcc_agents *a)
 {
 	return ibcc_engine_now_ps(a->engine) / IBCC_PS_PER_NS / IBCC_FORMULA_TIMER_UNIT_NS;
@@ -139,7 +142,7 @@ static uint32_t timestamp(const struct ibcc_agents *a, uint32_t endport)
 	return own_time(quirks_of(a, endport), ticks(a));
 }
 
-/* A node logs by its own clock, as if that had always gone as it does now. */
+/* Puts a log's times on the node's own clock, as if that had always run as it does now. */
 static void log_by_own_clock(struct ibcc_cc_log *v, const struct ibcc_agents *a, uint32_t endport)
 {
 	uint64_t now = ticks(a);
@@ -153,7 +156,7 @@ static void log_by_own_clock(struct ibcc_cc_log *v, const struct ibcc_agents *a,
 	}
 }
 
-/* A switch whose log tells one flow, whatever its ports marked. */
+/* For a switch whose log names one flow, whatever its ports marked. */
 static void log_one_flow(struct ibcc_cc_log *v, const struct ibcc_agent_quirks *q)
 {
 	for (unsigned int i = 0; i < IBCC_CC_LOG_SWITCH_ENTRIES; i++) {
@@ -218,6 +221,7 @@ static int sw_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc
 	return commit(a, endport, &next);
 }
 
+/* A block of SwitchPortCongestionSetting: elements of 32 or 48 ports, by what the switch has. */
 static int sw_port_setting(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			   uint8_t *mad)
 {
@@ -278,9 +282,9 @@ static bool qlogic_knows(uint16_t attr_id)
 	       attr_id == IBCC_CC_ATTR_CA_SETTING || attr_id == IBCC_CC_ATTR_CCT;
 }
 
-/* Linux, drivers/infiniband/hw/qib/qib_mad.c, cc_set_congestion_control_table(): a limit within the
- * first block begins a table, every other one adds to it. The driver's failures are answered by the
- * kernel, as if nobody knew the attribute.
+/* Sets a table block by the rules of the qib driver (Linux, drivers/infiniband/hw/qib/qib_mad.c,
+ * cc_set_congestion_control_table()): a limit within the first block begins a table, every other
+ * one adds to it. The kernel answers what the driver refuses as an unknown attribute.
  */
 static int cct_qlogic_set(struct ibcc_agents *a, uint32_t endport, uint32_t block, uint8_t *mad)
 {
@@ -306,6 +310,7 @@ static int cct_qlogic_set(struct ibcc_agents *a, uint32_t endport, uint32_t bloc
 	return commit(a, endport, &next);
 }
 
+/* Gets a table block from a qib driver, which answers the block's own limit. */
 static int cct_qlogic_get(const struct ibcc_agents *a, uint32_t endport, uint32_t block,
 			  uint8_t *mad)
 {
@@ -320,8 +325,8 @@ static int cct_qlogic_get(const struct ibcc_agents *a, uint32_t endport, uint32_
 	return IBCC_MAD_STATUS_OK;
 }
 
-/* The limit that came last holds for the whole table, so a table that is sent in blocks with
- * cumulative limits grows, and one block alone may shorten it.
+/* CongestionControlTable of a plain adapter. The limit that came last holds for the whole table: a
+ * table sent in blocks with cumulative limits grows, and a single block may shorten it.
  */
 static int cct(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 	       uint8_t *mad)
@@ -338,7 +343,7 @@ static int cct(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_he
 		return h->method == IBCC_MAD_GET ? cct_qlogic_get(a, endport, h->attr_mod, mad)
 						 : cct_qlogic_set(a, endport, h->attr_mod, mad);
 	if (h->method == IBCC_MAD_GET) {
-		/* The codec would send a block's own limit; a node tells the one it has. */
+		/* The codec writes the block's own limit; this node answers the table's. */
 		ibcc_cc_cct_pack(mad, h->attr_mod, &v);
 		mad[IBCC_MAD_DATA_OFFS] = (uint8_t)(v.limit >> 8);
 		mad[IBCC_MAD_DATA_OFFS + 1] = (uint8_t)v.limit;
@@ -359,7 +364,9 @@ static int time_stamp(struct ibcc_agents *a, uint32_t endport, const struct ibcc
 	return IBCC_MAD_STATUS_OK;
 }
 
-/* Whether the key lets a request through; counts violations and runs the lease. */
+/* Whether the CC_Key lets a request through. Counts violations and runs the lease: a violation
+ * starts it, a Set with the right key stops it, and when it ends the key no longer protects Gets.
+ */
 static bool key_accepts(struct ibcc_agents *a, struct ibcc_agent_cc *c,
 			const struct ibcc_mad_header *h, const uint8_t *mad)
 {

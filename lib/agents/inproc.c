@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Requests leave evenly spaced, a window of them in each round trip, and those to one node in its
- * own share of it, and reach their node half way through the round trip. So a poll of a whole
- * fabric does not see all ports at one instant, as it does not on hardware.
+/* The transport of a simulated fabric in one process: it answers MADs by the agents, and lets the
+ * engine's time pass while they travel.
+ *
+ * Requests leave evenly spaced, one window of them in each round trip. Requests to one node keep
+ * a window of their own, if the options ask for it. Each reaches its node half a round trip after
+ * it left. So a poll of a whole fabric does not see all ports at one instant, as it does not on
+ * hardware.
  */
 #include <ibcc/inproc.h>
 
@@ -43,6 +47,7 @@ static int run_until(struct inproc *p, uint64_t ns)
 	return ps > ibcc_engine_now_ps(p->engine) ? ibcc_engine_run(p->engine, ps) : 0;
 }
 
+/* Whether a MAD to a port's node is lost, by the node's loss rate. */
 static bool is_lost(struct inproc *p, uint32_t port)
 {
 	uint16_t loss = ibcc_agents_loss(p->agents, p->topo->port[port].node);
@@ -50,7 +55,7 @@ static bool is_lost(struct inproc *p, uint32_t port)
 	return loss && ibcc_rng_next(&p->rng) % 1000 < loss;
 }
 
-/* The node's part, at the time when the request is there. */
+/* Lets the node answer a request, at the time at which it arrives. */
 static void serve(struct inproc *p, struct ibcc_mad_op *op)
 {
 	uint32_t port = ibcc_topo_port_of_lid(p->topo, op->lid);
@@ -85,8 +90,8 @@ static int by_time(const void *a, const void *b)
 	return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* When each request leaves: in the order in which they come, but for those that wait for others to
- * their node.
+/* Decides when each request leaves: in the order of the array, except that a request waits for
+ * earlier ones to its node.
  */
 static int take_turns(struct inproc *p, const struct ibcc_mad_op *op, size_t n)
 {
@@ -122,6 +127,7 @@ static int take_turns(struct inproc *p, const struct ibcc_mad_op *op, size_t n)
 	return 0;
 }
 
+/* Sends all requests, answers them, and lets time pass until the last answer or time-out. */
 static int inproc_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 {
 	struct inproc *p = (struct inproc *)t;
@@ -187,7 +193,7 @@ struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, struct ibcc_engine
 	return &p->base;
 }
 
-/* Fills a transport's parts from a scenario. */
+/* Makes topology, engine and agents of a scenario, which the transport then owns. */
 static int open_scenario(struct inproc *p, const struct ibcc_scenario *s, const char **bad)
 {
 	const struct ibcc_agents_options o = {

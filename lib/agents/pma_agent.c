@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* PerfMgt of a node (IBA vol. 1, 16.1). The engine counts for ever; a register is the difference to
- * what was counted when it was last reset, and stops at its end (the codecs see to that).
+/* The agent of PerfMgt (performance counters) of a node (IBA vol. 1, 16.1). ibcc_agents_pma() is
+ * the entry.
+ *
+ * The engine counts for ever. A register is the difference to what had been counted when it was
+ * last reset (`base`), and stops at its end; the codecs take care of that. All attributes'
+ * counters of a port form one row (state.h), which count() fills.
  */
 #include <string.h>
 
@@ -24,7 +28,7 @@
 enum { C_DISCARDS = 6, C_XMIT_DATA = 12, C_RCV_DATA, C_XMIT_PKTS, C_RCV_PKTS, C_WAIT };
 enum { E_XMIT_DATA, E_RCV_DATA, E_XMIT_PKTS, E_RCV_PKTS, E_UCAST_XMIT, E_UCAST_RCV, E_WAIT = 8 };
 
-/* Where the counters of an attribute are in a row, and how many; 0 if it has none. */
+/* Where the counters of an attribute begin in a row (*first), and how many there are; 0: none. */
 static unsigned int row_of(uint16_t attr_id, unsigned int *first)
 {
 	switch ((enum ibcc_pma_attr)attr_id) {
@@ -50,6 +54,7 @@ static const struct ibcc_profile *profile_of(const struct ibcc_agents *a, uint32
 	return &a->profile[a->topo->port[port].node];
 }
 
+/* The unit of PortXmitWait at a port, in ps: what its profile or the kind of device says. */
 static uint64_t tick_ps(const struct ibcc_agents *a, uint32_t port)
 {
 	const struct ibcc_profile *p = profile_of(a, port);
@@ -63,8 +68,8 @@ static uint64_t tick_ps(const struct ibcc_agents *a, uint32_t port)
 				   a->topo->port[port].lanes, p->tick);
 }
 
-/* Makes of a true count what a port tells: of what was counted since it was read last, or of so
- * much, so many permille.
+/* Falsifies counter i of a port whose quirk says so. What was counted since the last reading is
+ * replaced by `permille` of `of`; with 0, the counter goes on truthfully at its present distance.
  */
 static void lie(struct ibcc_agent_lie *l, unsigned int i, uint64_t *count, uint64_t of,
 		uint16_t permille)
@@ -77,6 +82,7 @@ static void lie(struct ibcc_agent_lie *l, unsigned int i, uint64_t *count, uint6
 	*count += (uint64_t)l->more[i];
 }
 
+/* Falsifies a port's counters by its node's quirks. */
 static void tell(const struct ibcc_agent_quirks *q, struct ibcc_agent_lie *l,
 		 struct ibcc_engine_port *c)
 {
@@ -94,8 +100,8 @@ static void tell(const struct ibcc_agent_quirks *q, struct ibcc_agent_lie *l,
 	lie(l, LIE_BECN, &c->rcv_becn, came, q->marks_permille);
 }
 
-/* All that a port has counted since the start, in registers' units. A lossless fabric discards
- * nothing for being congested, so SwPortVLCongestion stays 0.
+/* Fills a row with all that a port has counted since the start, in the units of the registers. A
+ * lossless fabric discards nothing because of congestion, so SwPortVLCongestion stays 0.
  */
 static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 {
@@ -132,7 +138,7 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 	}
 }
 
-/* Which counters a Set clears, by position in the row. */
+/* The mask of counters that a Set clears, by position from the attribute's first on. */
 static uint32_t selected(const uint8_t *mad, uint16_t attr_id, const struct ibcc_pma_select *s)
 {
 	const uint8_t *d = mad + IBCC_MAD_DATA_OFFS;
@@ -146,6 +152,7 @@ static uint32_t selected(const uint8_t *mad, uint16_t attr_id, const struct ibcc
 	return (s->counters & 0xffu) | (select2 >> EXT_WAIT_BIT & 1) << E_WAIT;
 }
 
+/* Writes an attribute's counters into a MAD. */
 static void pack(uint8_t *mad, uint16_t attr_id, const uint64_t *v)
 {
 	struct ibcc_pma_counters c = { 0 };
@@ -174,7 +181,9 @@ static void pack(uint8_t *mad, uint16_t attr_id, const uint64_t *v)
 	}
 }
 
-/* A Set clears first and then tells what is left. */
+/* Answers the attributes that are counters, of one port or the sum of all. A Set clears what it
+ * selects, and then answers what is left.
+ */
 static int counters(struct ibcc_agents *a, const struct ibcc_topo_node *n,
 		    const struct ibcc_mad_header *h, uint8_t *mad)
 {
@@ -229,9 +238,9 @@ static void class_port_info(const struct ibcc_agents *a, const struct ibcc_topo_
 	ibcc_pma_class_port_info_pack(mad, &v);
 }
 
-/* As the mlx5 driver answers a Get in the kernel (drivers/infiniband/hw/mlx5/mad.c,
- * process_pma_cmd()): it looks at the attribute for two of them, takes all others for PortCounters,
- * and fills in counters alone, of the port that the request came to.
+/* Answers a Get as the mlx5 driver does in the kernel (drivers/infiniband/hw/mlx5/mad.c,
+ * process_pma_cmd()). It knows two attributes, takes all others for PortCounters, and fills in only
+ * the counters of the port that the request came to.
  */
 static int kernel_pma(struct ibcc_agents *a, uint32_t port, uint16_t attr_id, uint8_t *mad)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Device profiles. */
+/* Device profiles (profile.h): how simulated nodes answer, by the kind of device. One row for
+ * each profile, in the order of ibcc_profile_names. IDs, ticks and capability masks are facts
+ * where <ibcc/device.h> has them from drivers, otherwise choices.
+ */
 #include <ibcc/profile.h>
 
 #include <stddef.h>
@@ -8,7 +11,8 @@
 #include <ibcc/pma.h>
 
 #define WAITS (IBCC_PMA_CAP_EXT_WIDTH | IBCC_PMA_CAP_XMIT_WAIT)
-/* Top bit of CapabilityMask2's 27: the qib driver sets it where it keeps congestion statistics. */
+/* The top one of CapabilityMask2's 27 bits. The qib driver sets it if it keeps congestion
+ * statistics. */
 #define QIB_CAP2 (1u << 26)
 
 const char *const ibcc_profile_names[] = {
@@ -28,7 +32,7 @@ static const struct ibcc_profile profiles[] = {
 	{ .vendor_id = IBCC_VENDOR_MELLANOX,
 	  .device_id = 0x101b,
 	  .cap_mask = IBCC_PMA_CAP_EXT_WIDTH,
-	  .wait_bytes = 32, /* a guess, and not what is assumed of it at first */
+	  .wait_bytes = 32, /* a guess that differs from what the daemon assumes at first */
 	  .kernel_pma = true,
 	  .firmware = { 20, 31, 1014 },
 	  .nvidia_cc = IBCC_NVIDIA_CC_OFF },
@@ -71,6 +75,9 @@ static bool aggregates(const struct ibcc_device *d)
 	return d->kind == IBCC_DEVICE_AGGREGATION;
 }
 
+/* The family whose profile stands for a family: switches have two, one for NVIDIA's newer
+ * congestion control.
+ */
 static enum ibcc_device_family kin(enum ibcc_device_family f)
 {
 	switch (f) {

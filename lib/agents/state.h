@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the agents of both classes share; private to them. */
+/* The state that the agents of all classes share. Private to lib/agents. */
 #ifndef LIB_AGENTS_STATE_H
 #define LIB_AGENTS_STATE_H
 
@@ -29,15 +29,18 @@ enum {
 
 enum { LIE_BYTES, LIE_PACKETS, LIE_WAIT, LIE_FECN, LIE_BECN, LIE_COUNT };
 
-/* What a port tells beside the truth, to which it keeps its distance once it tells it again. */
+/* The false part of a port's counters (see struct ibcc_agent_quirks). When a port counts truthfully
+ * again, its registers keep their distance from the truth, so that they never go back.
+ */
 struct ibcc_agent_lie {
-	uint64_t seen[LIE_COUNT], seen_rcv_pkts; /* true ones, when they were read last */
-	int64_t more[LIE_COUNT];                 /* so much more than those is told */
+	uint64_t seen[LIE_COUNT], seen_rcv_pkts; /* true counts at the last reading */
+	int64_t more[LIE_COUNT];                 /* what is added to the true counts */
 };
 
+/* PerfMgt of one port. */
 struct ibcc_agent_port {
 	uint32_t rate_mbps;            /* the last that was not 0: a link may go down */
-	struct ibcc_engine_port carry; /* counted by engines of the past */
+	struct ibcc_engine_port carry; /* counted by former engines (ibcc_agents_bind()) */
 	struct ibcc_agent_lie lie;
 	uint64_t base[PMA_ROW]; /* what the engines had counted at the last reset */
 };
@@ -66,6 +69,9 @@ struct ibcc_agents {
 	struct ibcc_profile *profile;     /* by node index */
 };
 
+/* Answer a request of class 0x21 and of PerfMgt, in place. Return the answer's MAD status, or
+ * -ETIMEDOUT: the node does not answer.
+ */
 int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 		   uint8_t *mad);
 int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

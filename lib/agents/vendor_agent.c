@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* NVIDIA's own congestion control at a node, as far as reading it goes. The engine knows only the
- * annex's, so what is told of marks and notifications is what that counts.
+/* NVIDIA's own attributes at a node: the congestion control of its newer devices as far as it can
+ * be read, firmware versions, adaptive routing. The engine knows only annex A10's control, so the
+ * statistics of marks and notifications are what that counts.
  */
 #include <errno.h>
 
@@ -16,6 +17,8 @@ static const struct ibcc_agent_quirks *quirks_of(const struct ibcc_agents *a, ui
 	return &a->quirks[a->topo->port[a->topo->endport[endport]].node];
 }
 
+/* Statistics of an adapter: BECNs count as handled while the control is on, as ignored otherwise.
+ */
 static void statistics(struct ibcc_agents *a, uint32_t endport, bool on, uint8_t *mad)
 {
 	struct ibcc_vcc_ca_statistics v = { 0 };
@@ -30,7 +33,8 @@ static void statistics(struct ibcc_agents *a, uint32_t endport, bool on, uint8_t
 	ibcc_vcc_ca_statistics_pack(mad, &v);
 }
 
-/* A list of one, in slot 0, which runs for all SLs while the control is on. */
+/* The list of an adapter's algorithms: one, in slot 0, which runs for all SLs while control is on.
+ */
 static int algorithm(bool on, uint8_t *mad)
 {
 	struct ibcc_vcc_ca_algorithm v;
@@ -44,6 +48,7 @@ static int algorithm(bool on, uint8_t *mad)
 	return IBCC_MAD_STATUS_OK;
 }
 
+/* NVIDIA's attributes of class 0x21. Only Get is known. */
 int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			  uint8_t *mad)
 {
@@ -91,8 +96,8 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 	return IBCC_MAD_STATUS_BAD_ATTR;
 }
 
-/* A node without the class does not say so. Of ClassPortInfo nobody looks at more than that it is
- * answered.
+/* NVIDIA's vendor class: the firmware's version. A node without the class does not answer at all.
+ * The content of ClassPortInfo is not used by any client, so the request comes back as it was.
  */
 int ibcc_agents_vendor_info(struct ibcc_agents *a, uint32_t endport,
 			    const struct ibcc_mad_header *h, uint8_t *mad)
@@ -134,6 +139,7 @@ static int general_info(const struct ibcc_agent_quirks *q, const struct ibcc_mad
 	return IBCC_MAD_STATUS_OK;
 }
 
+/* NVIDIA's attributes of subnet management: capabilities, adaptive routing. Only Get is known. */
 int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			   uint8_t *mad)
 {

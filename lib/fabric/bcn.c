@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Backward congestion notification (D. Bergamasco, R. Pan, 2005; baseline of IEEE 802.1Qau).
+/* Backward congestion notification (D. Bergamasco, R. Pan, Backward congestion notification
+ * version 2.0, 2005; baseline of IEEE 802.1Qau).
  *
- * A congestion point is the queue of a switch's output. It samples a packet each sample_bytes that
- * come for it and computes, in packets,
+ * A congestion point is the queue of a switch's output. It samples one packet in each
+ * sample_bytes that come for it, and computes the feedback Fb, in packets:
  *
- *	Fb = Qoff - W * Qdelta,  Qoff = Qeq - q,  Qdelta = q - q at the last sample
+ * 	Fb = Qoff - W * Qdelta,  Qoff = Qeq - q,  Qdelta = q - q at the last sample
  *
- * with Qoff limited to +-Qeq and Qdelta to +-2 Qeq. Negative feedback goes to any source, but only
- * while the queue is above its equilibrium. Positive feedback goes to those whose packet says that
- * they follow this point, also while the queue is above its equilibrium and drains.
+ * Qoff is limited to +-Qeq and Qdelta to +-2 Qeq. Negative feedback goes to the source of the
+ * sampled packet, but only while the queue is above its equilibrium. Positive feedback goes to
+ * the source only if its packet says that it follows this point, also while the queue is above
+ * its equilibrium and drains.
  *
- * A source's limiter begins at the link's rate with the first negative feedback and follows, for
- *its increases, the point that lowered it last; it ends when it is back at the link's rate.
- *Messages go their way out of band, in a fixed time.
+ * A source's limiter begins at the link's rate with the first negative feedback. For increases it
+ * follows the point that lowered it last. It ends when it is back at the link's rate. Messages
+ * travel out of band, in a fixed time.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +24,7 @@
 #include "qps.h"
 #include "tx.h"
 
-/* Feedback travels in the place of a time, as a fixed-point number. */
+/* Feedback travels in the packet's born_ps, as a fixed-point number. */
 #define FEEDBACK_ONE 65536.0
 
 static double packets(const struct ibcc_engine *e, uint32_t bytes)
@@ -52,11 +54,13 @@ void ibcc_bcn_message(struct pkt *p, double feedback)
 	p->born_ps = (uint64_t)llround(feedback * FEEDBACK_ONE);
 }
 
+/* The congestion point that a packet's limiter follows, or NONE. */
 static uint32_t tag_of(const struct ibcc_engine *e, uint32_t pkt)
 {
 	return pkt < e->eth->cap_tag ? e->eth->tag[pkt] : NONE;
 }
 
+/* A packet came to an output's queue: samples it if its turn has come, and sends the feedback. */
 void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
@@ -103,6 +107,7 @@ static int limiters_grow(struct ibcc_engine *e)
 	return 0;
 }
 
+/* Feedback reached its source: changes the limiter of the queue pair. */
 void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
@@ -130,8 +135,8 @@ void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
 	pkt_give(e, pkt);
 }
 
-/* Tags a packet that begins now and says when the next to the same destination may. A limiter
- * that changes meanwhile counts from then on.
+/* Tags a packet that is sent now, and makes its queue pair rest as its limiter demands. If the
+ * limiter changes during that rest, the new rate counts from the next packet on.
  */
 void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt)
 {

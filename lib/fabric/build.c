@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From a topology and a model to the engine's arrays. */
+/* Builds an engine: from a topology and a model to the arrays of internal.h, and frees it. Begin
+ * with build(), at the end. Parts that a model does not use (PAUSE, several paths, connections,
+ * several VLs) are left NULL, which the other files test.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +20,9 @@
 
 #define FLOW_SLOTS (FAR_WORDS * VOQ_WORD) /* a power of two */
 
+/* Whether the model's figures fit together: a buffer must hold a whole packet, or no packet could
+ * ever be sent.
+ */
 static bool model_valid(const struct ibcc_model *m)
 {
 	uint64_t wire = (uint64_t)m->packet_bytes + m->header_bytes;
@@ -31,6 +37,9 @@ static bool model_valid(const struct ibcc_model *m)
 	       ibcc_vlarb_valid(m);
 }
 
+/* The VL of an SL where no table says otherwise: the SL modulo the VLs that the link and the
+ * model have.
+ */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl)
 {
 	unsigned int n = e->topo->port[out_port].op_vls;
@@ -43,6 +52,7 @@ uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsign
 	return h->sl2vl[sl] < e->n_vls ? h->sl2vl[sl] : UINT8_MAX;
 }
 
+/* Counts the parts. The arbitration decides how many VOQs an output and VL has. */
 static void count_parts(struct ibcc_engine *e)
 {
 	const struct ibcc_topo *t = e->topo;
@@ -103,7 +113,7 @@ static int alloc_parts(struct ibcc_engine *e)
 	return 0;
 }
 
-/* The speed of a rate and an extra delay, made if need be; index or -ENOMEM. */
+/* The index of the speed with a rate and an extra delay, which is created if new; or -ENOMEM. */
 static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps)
 {
 	struct speed *s;
@@ -122,7 +132,7 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t ext
 	return e->n_speeds++;
 }
 
-/* Lanes of packets of one kind at one rate. */
+/* Creates the lanes of packets of one kind at one rate. Headers at switches share one lane. */
 static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
 	uint64_t deliver_ps = s->pkt_ps[kind] + e->link_ps;
@@ -152,7 +162,7 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 	return 0;
 }
 
-/* The lane of deliveries that are but counted. */
+/* Creates the lane of deliveries at one rate that are only counted (EV_QUIET). */
 static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 {
 	int lane = s->rate_mbps && !s->extra_ps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET)
@@ -175,7 +185,7 @@ static int build_lanes(struct ibcc_engine *e)
 	if (rc < 0)
 		return rc;
 	rc = 0;
-	/* Those that are used most come first. */
+	/* Data packets are the most frequent: their lanes come first, where evq_first() looks. */
 	for (unsigned int k = 0; k < N_KINDS; k++)
 		for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
 			rc = speed_lanes(e, &e->speed[i], k);
@@ -184,9 +194,7 @@ static int build_lanes(struct ibcc_engine *e)
 	return rc;
 }
 
-/* Longer links are few: what is sent by them stands in the calendar, deliveries that might be but
- * counted, too.
- */
+/* On the few links with an extra delay, all that is sent stands in the calendar. */
 static void far_ways(struct ibcc_engine *e, struct speed *s)
 {
 	for (unsigned int i = 0; i < N_WAYS; i++) {
@@ -224,6 +232,7 @@ int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t e
 	return rc;
 }
 
+/* Both sides of a port. The peer's input gets the same speed. */
 static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
@@ -266,7 +275,8 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	s->n_ports = tn->n_ports;
 	s->cc.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 	s->elem = calloc(n_in, sizeof(*s->elem));
-	/* Tables stand once, in the engine's form. */
+	/* The engine keeps its own form of the forwarding table; the topology's copy is not needed.
+	 */
 	if (!s->elem || ibcc_fab_lft_set(e, s, tn->lft, tn->lft_len) ||
 	    ibcc_topo_set_lft(e->topo, node, NULL, 0))
 		return -ENOMEM;
@@ -287,6 +297,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	return 0;
 }
 
+/* A port of a channel adapter. Those of hosts are destinations of uniform traffic. */
 static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint32_t at)
 {
 	const struct ibcc_topo_node *n = &e->topo->node[node];
@@ -341,6 +352,7 @@ static int build_parts(struct ibcc_engine *e)
 	return ibcc_fab_sort_dests(e);
 }
 
+/* Sources that share a link are due many packets ahead, so the calendar spans 64 hops. */
 static int build_queue(struct ibcc_engine *e)
 {
 	uint64_t span = 0;
@@ -352,11 +364,11 @@ static int build_queue(struct ibcc_engine *e)
 		if (t > span)
 			span = t;
 	}
-	/* Sources that share a link are due many packets ahead. */
 	return ibcc_fab_evq_init(&e->evq, e->n_ports, 64 * (span + e->hop_ps + e->credit_ps) + 1,
 				 e->n_outqs);
 }
 
+/* The parts in the order in which they need each other. */
 static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ibcc_model *m)
 {
 	int rc;

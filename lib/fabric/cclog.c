@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* CongestionLog of switches and channel adapters: the latest events, newest first.
  *
- * Event counters and maps tell what happened since the log was last read, so reading clears them;
- * the entries stay.
+ * Event counters and maps cover what happened since the log was last read, so reading clears
+ * them. The entries stay.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,6 +20,7 @@ static void count(uint16_t *n)
 		++*n;
 }
 
+/* A switch's port has marked a packet: enters its source, destination and SL. */
 void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p)
 {
 	struct fab_switch *s = &e->sw[e->port[port].owner];
@@ -35,6 +36,7 @@ void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p
 	count(&s->log.u.sw.LogEventsCounter);
 }
 
+/* A queue pair's CCTI has reached Trigger_Threshold: enters its ends and SL. */
 void ibcc_fab_log_trigger(struct ibcc_engine *e, struct hca *h, uint32_t qp)
 {
 	const struct qp *q = &e->qp[qp];

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Invariants, recomputed from the queues and compared with what the engine counts.
+/* Invariants: recomputes from the queues what the engine counts, and compares. For tests, at any
+ * time between two runs.
  *
- * Every packet of the pool is found exactly once: on the way (an event), in a VOQ, in a receive
- * buffer, or in a line of ACKs and CNPs. For each link and VL, credits at the sender, credits under
- * way, packets on the link and packets in the receiver's buffer add up to the buffer. Credits of
- * who waits for some are events. No port is idle that has something to send and the credits for it;
- * where inputs are read by one output at a time, something of an input that is not, and it is told
- * when the others have been. With PAUSE, what ingress ports and switches say that they hold is what
- * is there, it is not more than the memory, and each sender does what its peer last said, unless
- * that message is still under way. Queue pairs are found where they lead.
+ * Every packet of the pool is found exactly once: under way (an event), in a VOQ, in a receive
+ * buffer, or in a list of ACKs and CNPs. For each link and VL, credits at the sender, credits
+ * under way, packets on the link and packets in the receiver's buffer add up to the buffer.
+ * Credits of a sender that waits for some are events. No port is idle that has a packet to send
+ * and the credits for it. If inputs are read by one output at a time, that holds for packets of
+ * inputs that are not being read, and the output is woken when an input has been read. With
+ * PAUSE, the bytes that ingress ports and switches count are those found and at most the memory,
+ * and each sender does what its peer said last, unless that message is still under way. Queue
+ * pairs are found where their hashes lead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,9 +29,9 @@ struct check {
 	/* By input port and VL: blocks on the link or in the buffer; with PAUSE, bytes there. */
 	uint32_t *blocks;
 	uint32_t *coming; /* by outq: blocks of credits under way */
-	uint32_t *come;   /* of those, what has come but was not taken in yet */
-	uint8_t *told;    /* by port: PAUSE messages under way to it */
-	uint8_t *ends;    /* by input port: outputs are told when it has been read */
+	uint32_t *come;   /* the part of those that has come but was not taken in yet */
+	uint8_t *told;    /* by port: a PAUSE message is under way to it */
+	uint8_t *ends;    /* by input port: EV_READ will wake the outputs that wait for it */
 	uint64_t data, packets;
 	char *buf;
 	size_t len;
@@ -69,7 +71,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_QUIET: return see(k, i, false); /* its place is under way as credits */
 	case EV_CTRL: return see(k, i, false);
 	case EV_BCN: return see(k, i, false);
-	case EV_CREDIT: /* may have come, if nobody needed it yet */
+	case EV_CREDIT: /* may be in the past: credits are taken in when a port needs them */
 		k->coming[i >> 1] += k->e->blocks[i & 1];
 		if (t <= k->e->now_ps)
 			k->come[i >> 1] += k->e->blocks[i & 1];
@@ -87,6 +89,7 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	return 0;
 }
 
+/* Counts the packets of a list and their bytes. */
 static int check_list(struct check *k, uint32_t pkt, bool in_buffer, uint32_t *n, uint32_t *bytes)
 {
 	for (; pkt != NONE; pkt = k->e->pkt[pkt].next) {
@@ -114,8 +117,8 @@ static int check_idle(struct check *k, uint32_t port, unsigned int vl, unsigned 
 		    e->outq[outq].credits + (int32_t)k->come[outq]);
 }
 
-/* Of the packets that wait on a VL, the one whose turn it is. Who waits for credits looks again
- * when some come, not when the packet that it waits with may not be read any more.
+/* Checks the packet of a VL whose turn it is. An output that waits for credits chooses again when
+ * credits come, not when the packet that it waits with may not be read any more.
  */
 static int check_turn(struct check *k, uint32_t port, unsigned int vl)
 {
@@ -215,6 +218,7 @@ static int check_hcas(struct check *k)
 	return rc;
 }
 
+/* The sum of credits and of blocks in use is the buffer's size, for each VL of an input port. */
 static int check_credits(struct check *k, uint32_t in_port)
 {
 	const struct ibcc_engine *e = k->e;
@@ -237,7 +241,7 @@ static int check_credits(struct check *k, uint32_t in_port)
 	return 0;
 }
 
-/* Of who is short, no credits lie in lanes; and who waits is short. */
+/* No credits of an outq that is short stand in lanes, and each outq that waits is short. */
 static int check_short(struct check *k)
 {
 	const struct ibcc_engine *e = k->e;
@@ -300,6 +304,7 @@ static int check_memory(struct check *k, uint32_t sw)
 	return 0;
 }
 
+/* Packets in flight agree: those found, by flows, and by totals. */
 static int check_flows(struct check *k)
 {
 	const struct ibcc_engine *e = k->e;

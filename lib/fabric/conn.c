@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Connections: PSN, NAK, go-back-N; placement out of order. */
+/* Connections: packet sequence numbers, NAKs, going back N, placement out of order. conn.h
+ * explains the protocol; endpoint.c connects it with flows, packets and time.
+ */
 #include "conn.h"
 
 #include <errno.h>
@@ -36,6 +38,7 @@ void ibcc_conn_fini(struct conn *c)
 	c->first_ps = c->placed = NULL;
 }
 
+/* Takes the next packet to send. The time of the first sending is kept for its latency. */
 uint32_t ibcc_conn_send(struct conn *c, uint64_t now_ps, bool *again)
 {
 	uint32_t psn = c->next;
@@ -73,6 +76,7 @@ static void count_depth(struct conn *c, uint32_t ahead)
 		c->count.depth_max = ahead;
 }
 
+/* The expected packet has come: it is complete, and with it all placed packets right behind it. */
 static struct conn_receipt take_expected(struct conn *c)
 {
 	struct conn_receipt r = { .accepted = true, .answer = true, .from = c->expected };

@@ -7,8 +7,8 @@
  * and sends all from there on again, as it does when nothing was acknowledged for too long.
  *
  * With placement out of order what is ahead is placed at once, and complete as soon as all before
- * it is; nobody asks for anything, acknowledgements are cumulative, and only the time-out sends
- * again.
+ * it is. The receiver sends no NAKs, acknowledgements are cumulative, and only the time-out sends
+ * packets again.
  *
  * Nothing here knows of time, links or queues.
  */
@@ -29,7 +29,7 @@ struct conn {
 	uint32_t mask;      /* of the rings below: as many places as the window, or more */
 	uint32_t una;       /* first not acknowledged */
 	uint32_t next;      /* to be sent next */
-	uint32_t high;      /* never sent yet, nor anything behind it */
+	uint32_t high;      /* first that was never sent */
 	uint32_t expected;  /* first that has not come */
 	uint64_t *first_ps; /* by PSN: when it was sent first */
 	uint64_t *placed;   /* by PSN, a bit each: has come, ahead of one that has not */
@@ -63,13 +63,13 @@ struct conn_receipt {
 	uint32_t complete; /* packets that are complete now, the first of which is `from` */
 	uint32_t from;
 };
-/* A packet came. Whatever is answered tells c->expected. */
+/* A packet came. Any answer carries c->expected. */
 struct conn_receipt ibcc_conn_receive(struct conn *c, uint32_t psn);
 
-/* An answer came: all before this PSN has arrived. How many packets are known to be, that were not.
+/* An answer came: all packets before this PSN have arrived. Returns how many it newly acknowledges.
  */
 uint32_t ibcc_conn_acked(struct conn *c, uint32_t psn, bool nak);
-/* Nothing came for too long. */
+/* Nothing was acknowledged for too long: sends again from the first unacknowledged packet on. */
 void ibcc_conn_timed_out(struct conn *c);
 
 #endif

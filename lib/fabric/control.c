@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Changes of the fabric: LIDs, tables, links, sinks. */
+/* Changes of the fabric while it runs: LIDs, forwarding tables, SL to VL tables, links up and
+ * down, rates, sinks. The same functions serve a scenario's timed events (ibcc_fab_scenario())
+ * and the subnet manager of a simulated fabric.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +89,7 @@ int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in,
 	return 0;
 }
 
-/* XmitWait stands still while there is no link. */
+/* XmitWait stands still while there is no link: brings it up to now. */
 static void wait_stop(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
@@ -103,6 +106,9 @@ static void wait_stop(struct ibcc_engine *e, uint32_t port)
 	}
 }
 
+/* One end of a link goes down. A switch loses all that waits for it; an adapter keeps its send
+ * queues.
+ */
 static void link_end_down(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
@@ -114,7 +120,7 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 		ibcc_fab_switch_flush(e, port);
 }
 
-/* Packets on a link. */
+/* Looks for the packets on a link, by the ports at its ends. */
 struct losing {
 	struct pkt *pkt;
 	uint32_t end[2];
@@ -147,6 +153,7 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 	}
 }
 
+/* Packets on a link that goes down are marked as lost and dropped where they would have arrived. */
 static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 {
 	uint32_t peer = e->port[port].peer;
@@ -169,7 +176,7 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 	ibcc_fab_credits_init(e, peer);
 	link_end_up(e, port);
 	link_end_up(e, peer);
-	/* Only HCAs can have something to send: switches lose what comes for a dead port. */
+	/* Only HCAs can have something to send: a switch drops what comes for a dead port. */
 	for (int i = 0; i < 2; i++, port = peer)
 		if (!(e->port[port].flags & PORT_SWITCH))
 			ibcc_fab_hca_send(e, port);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reading counters.
+/* Reading the engine's counters by port, by flow and in total.
  *
  * Bytes are those that PortXmitData and PortRcvData count (IBA vol. 1, 16.1.3.5): all octets from
- * the start of the packet up to, not including, the VCRC; no flow control packets. A packet is
- * counted as sent when its transmission begins, as received when the receiver handles it.
+ * the start of a packet up to, not including, the VCRC. Flow control packets do not count. A
+ * packet counts as sent when its transmission begins, as received when the receiver handles it.
  */
 #include <errno.h>
 
@@ -22,7 +22,8 @@ static uint64_t octets(const struct ibcc_engine *e, const uint64_t n[N_KINDS])
 	return sum;
 }
 
-/* Bytes by SL that a port sent. */
+/* Bytes that a port sent, by SL. The first SL in use has what the others leave (struct sl_marks).
+ */
 static void sent_by_sl(const struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
 {
 	uint64_t others = 0;
@@ -38,6 +39,7 @@ static void sent_by_sl(const struct ibcc_engine *e, uint32_t port, struct ibcc_e
 	out->sl_xmit_bytes[e->first_sl] = out->xmit_bytes - others;
 }
 
+/* The part of a counter of time that still runs. */
 static uint64_t since(const struct ibcc_engine *e, bool running, uint64_t from)
 {
 	return running && e->now_ps > from ? e->now_ps - from : 0;

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Link level flow control (IBA vol. 1, 7.9) in blocks of 64 bytes for each VL.
+/* Link level flow control (IBA vol. 1, 7.9): credits in blocks of 64 bytes, for each VL of a
+ * link.
  *
- * The sender's credits, those under way to it, packets on the link and packets in the receiver's
- * buffer add up to the buffer's size. Flow control packets are not modelled as such: a freed place
- * is known to the sender after the link's delay and a fixed one.
+ * These four always add up to the size of a receiver's buffer: the sender's credits, credits
+ * under way to it, packets on the link, packets in the buffer. Flow control packets are not
+ * modelled: the sender knows of a freed place after the link's delay and a fixed delay
+ * (credit_ps).
  *
- * Credits lie beside the events that free the places, and are taken in by whoever looks for some.
- * An outq that does not find enough is short from then on, until it has plenty: its credits are
- * events of their own, so that it sends as soon as it may. In a congested tree that is each
- * packet's lot, and nobody looks through what lies for others.
+ * A credit normally stands beside the event that frees its place (struct coming), and a sender
+ * that looks for credits takes in all that have come. A sender (an outq) that still does not find
+ * enough is "short" from then on, until it has plenty again. While it is short, its credits are
+ * events of their own, so that it sends as soon as it may. In a congested tree nearly all senders
+ * are short, and none of them searches the lanes.
  */
 #include <errno.h>
 
 #include "eth.h"
 #include "tx.h"
 
-/* Also what is no credit, for it could not be predicted; that may overflow. */
+/* Adds a credit to its outq. NO_CREDIT is added to outq 0, which no port uses, since a test for it
+ * could not be predicted; its sum may overflow.
+ */
 static inline void credits_add(struct outq *outq, const uint32_t blocks[N_KINDS], uint32_t index)
 {
 	struct outq *q = &outq[index >> 1];
@@ -23,12 +28,13 @@ static inline void credits_add(struct outq *outq, const uint32_t blocks[N_KINDS]
 	q->credits = (int32_t)((uint32_t)q->credits + blocks[index & 1]);
 }
 
+/* Takes in the credits of a lane that have come by now. */
 static void drain(struct ibcc_engine *e, struct lane *l)
 {
 	const uint32_t blocks[N_KINDS] = { e->blocks[DATA], e->blocks[CTRL] };
 	const struct coming *ring = l->ring, *v;
 	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
-	/* Nothing that lies beside what happens now: ports may still be woken by that. */
+	/* Not those beside events of this very time: such an EV_FREE may still wake its port. */
 	uint64_t back = e->credit_ps ? e->credit_ps - 1 : 0;
 	uint64_t end = e->now_ps < back ? 0 : (e->now_ps - back) << TAG_BITS;
 	struct outq *outq = e->outq;
@@ -50,6 +56,7 @@ static bool may_hold(const struct lane *l, const struct port *p)
 	return l->event != (p->flags & PORT_TO_SWITCH ? EV_QUIET : EV_FREE);
 }
 
+/* Takes in the credits of all lanes that may hold some for a port. */
 static void drain_for(struct ibcc_engine *e, const struct port *p)
 {
 	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++) {
@@ -66,7 +73,7 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e)
 		drain(e, &e->evq.lane[e->evq.credit_lane[i]]);
 }
 
-/* Makes events of what is under way to an outq in a lane. */
+/* Turns the credits under way to an outq that stand in a lane into events. */
 static void take_out(struct ibcc_engine *e, struct lane *l, uint32_t outq)
 {
 	for (uint32_t at = l->credit_at; at != l->tail; at++) {
@@ -83,7 +90,7 @@ static void take_out(struct ibcc_engine *e, struct lane *l, uint32_t outq)
 	}
 }
 
-/* An outq has run short: it should send when the next credits come, and will again. */
+/* An outq has run short of credits: from now on its credits are events. */
 static void begin_short(struct ibcc_engine *e, uint32_t outq)
 {
 	const struct port *p = &e->port[outq / e->n_vls];
@@ -106,6 +113,9 @@ static void end_short(struct ibcc_engine *e, uint32_t outq)
 	e->evq.n_short--;
 }
 
+/* An outq lacks credits for a packet. Looks for some; if there are none, the outq waits for
+ * EV_CREDIT.
+ */
 bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
 {
 	uint32_t outq = (uint32_t)(q - e->outq);
@@ -126,6 +136,7 @@ void ibcc_fab_credits_met(struct outq *q)
 	q->flags &= (uint8_t)~OUTQ_WANT;
 }
 
+/* EV_CREDIT: adds the credits, and lets the port send if it waited for them. */
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
 	uint32_t outq = index >> 1;
@@ -141,7 +152,7 @@ void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 }
 
 struct taking {
-	uint32_t first, n; /* outqs */
+	uint32_t first, n; /* the outqs whose credits are discarded */
 };
 
 static int take_credit(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index)
@@ -161,6 +172,7 @@ void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port)
 	ibcc_fab_evq_each(e, take_credit, &k);
 }
 
+/* Charges a sender for packets that are in the receiver's buffer already. */
 static void take_back(struct ibcc_engine *e, uint32_t pkt, uint32_t in_port)
 {
 	for (; pkt != NONE; pkt = e->pkt[pkt].next) {
@@ -172,7 +184,7 @@ static void take_back(struct ibcc_engine *e, uint32_t pkt, uint32_t in_port)
 	}
 }
 
-/* A link comes up: its sender's credits are what the receiver's buffer has free. */
+/* A link comes up: its sender's credits are what is free in the receiver's buffer. */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 {
 	const struct port *in = &e->port[in_port];

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Outputs that wait for each other for ever.
+/* Deadlocks: outputs that wait for each other for ever.
  *
- * An output and VL that may not send waits for room in one buffer, that of its peer, and nobody
- * else fills that. What is there leaves when the outputs that it waits for send. So begin with all
- * outputs that hold packets as stuck, and let go of each whose next packet would have room if
- * nothing but what waits for stuck outputs were in the peer's buffer, until none is left to let go.
+ * An output and VL that may not send waits for room in one buffer, that of its peer, and no other
+ * output fills that buffer. The packets there leave when the outputs that they wait for send. So
+ * all outputs that hold packets are first taken for stuck. Then an output is released if its next
+ * packet would have room with only those packets in the peer's buffer that wait for stuck
+ * outputs. That is repeated until no output can be released.
  *
- * That is exact. Who remains never sends again: the first to do so would need room that only
- * packets of those who remain can give, and none of them has sent before. It takes a link that goes
- * down to end it, for that loses what waits for the link. And who never sends again remains:
- * nothing comes to the buffer that it waits for, and what is in there and leaves some time has left
- * once the fabric is at rest there. (So that a deadlock that is just closing may be found a little
- * later.) Packets waited for the output that they chose when they came, whatever the routing. Turns
- * within an output do not matter, for all that hold packets come round; nor do packets that are
- * throttled or have not been sent, for they hold no buffer. (Only an answer that comes later may
- * still slip into what is left of a buffer, where its turn is before that of a packet that is
- * stuck; or one behind it, where inputs are read one packet at a time and that one's is just read.)
+ * The result is exact. An output that remains never sends again: the first to do so would need
+ * room that only packets of remaining outputs can give, and none of them has sent before. Only a
+ * link that goes down ends it, for that drops the packets that wait for the link. And an output
+ * that never sends again does remain: no packet comes to the buffer that it waits for, and what
+ * can leave that buffer has left once the fabric is at rest around it. (So a deadlock that is
+ * just closing may be found a little later.) Packets wait for the output that was chosen when
+ * they came, whatever the routing. Turns within an output do not matter, for all queues that hold
+ * packets come round. Packets that are throttled or not yet sent do not matter either, for they
+ * hold no buffer. (Two exceptions: an answer that comes later may still take what is left of a
+ * buffer, if its turn is before that of a stuck packet. And where inputs are read one packet at a
+ * time, a packet behind a stuck one may be sent while the stuck one's input is being read.)
  *
- * Channel adapters take out what comes, however slowly. With PAUSE, an output is stuck that was
- * told to stop, by a peer that holds more than XON of what came in there for stuck outputs, while
- * no message is under way.
+ * Channel adapters take out what comes, however slowly. With PAUSE, an output is stuck if its
+ * peer has stopped it, holds more than XON of what came in there for stuck outputs, and no
+ * message is under way.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +38,7 @@
 struct search {
 	const struct ibcc_engine *e;
 	bool *stuck; /* by outq */
-	bool *told;  /* by port: PAUSE messages are under way to it */
+	bool *told;  /* by port: a PAUSE message is under way to it */
 	uint64_t
 		*held; /* by input port and VL: what waits there for stuck outqs; blocks or bytes */
 	uint32_t *path;  /* outqs, each waiting for the next */
@@ -65,7 +67,7 @@ static uint32_t next_place(const struct ibcc_engine *e, uint32_t outq)
 	return e->port[outq / e->n_vls].peer * e->n_vls + outq % e->n_vls;
 }
 
-/* The first packet of an outq's queues from `slot` on, which is moved to that. */
+/* The first packet of an outq's queues from *slot on; *slot becomes the number of its queue. */
 static uint32_t first_from(const struct ibcc_engine *e, uint32_t outq, uint32_t *slot)
 {
 	for (; *slot < e->n_slots; ++*slot)
@@ -83,6 +85,9 @@ static uint32_t next_from(const struct ibcc_engine *e, uint32_t outq, uint32_t *
 	return first_from(e, outq, slot);
 }
 
+/* Takes an outq for stuck, or releases it: its packets count, or no longer count, in the buffers
+ * that hold them.
+ */
 static void mark(struct search *s, uint32_t outq, bool stuck)
 {
 	const struct ibcc_engine *e = s->e;
@@ -97,7 +102,7 @@ static void mark(struct search *s, uint32_t outq, bool stuck)
 	}
 }
 
-/* Whether the outq will send some time, if stuck ones are all that will not. */
+/* Whether an outq will send some time, if only those marked as stuck never will. */
 static bool will_send(const struct search *s, uint32_t outq)
 {
 	const struct ibcc_engine *e = s->e;
@@ -115,7 +120,7 @@ static bool will_send(const struct search *s, uint32_t outq)
 	return held + e->blocks[pkt_kind(k)] <= e->model.buffer_bytes / IBCC_LINK_CREDIT_BYTES;
 }
 
-/* Leaves those that are stuck. Returns the first, or NONE. */
+/* Marks exactly the outqs that are stuck. Returns the first, or NONE. */
 static uint32_t find_stuck(struct search *s)
 {
 	const struct ibcc_engine *e = s->e;
@@ -139,6 +144,7 @@ static uint32_t find_stuck(struct search *s)
 	return NONE;
 }
 
+/* Whether an outq holds packets from a certain input port and VL. */
 static bool holds_from(const struct ibcc_engine *e, uint32_t outq, uint32_t place)
 {
 	uint32_t slot = 0;
@@ -149,8 +155,8 @@ static bool holds_from(const struct ibcc_engine *e, uint32_t outq, uint32_t plac
 	return false;
 }
 
-/* A stuck outq that packets in the buffer before this one wait for. There is one: without, an empty
- * buffer would not do.
+/* A stuck outq for which packets wait in the buffer that this outq waits for. There is one:
+ * otherwise even the empty buffer would have no room.
  */
 static uint32_t waits_for(const struct search *s, uint32_t outq)
 {
@@ -164,7 +170,9 @@ static uint32_t waits_for(const struct search *s, uint32_t outq)
 	return at;
 }
 
-/* Follows who waits for whom until it comes back: the circle ends the path of *n. Its length. */
+/* Follows the waiting from outq to outq until it comes back to one that it has seen. The circle is
+ * the end of the path of *n outqs; returns its length.
+ */
 static uint32_t find_circle(struct search *s, uint32_t from, uint32_t *n)
 {
 	uint32_t at = from;
@@ -189,7 +197,7 @@ static void add(char *buf, size_t len, const char *text)
 	snprintf(buf + at, len - at, "%s", text);
 }
 
-/* The sentence, from the first of the topology on and back to it. */
+/* Writes the sentence, which begins and ends with the circle's first port in the topology. */
 static void tell(const struct ibcc_engine *e, const uint32_t *circle, uint32_t n, char *buf,
 		 size_t len)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The least that a plan leaves of a root's traffic (doubt.h): each source's present rate through
+ * the root, but at most what the end of its new table lets through.
+ */
 #include "doubt.h"
 
 #include <errno.h>
@@ -7,7 +10,9 @@
 
 #include <ibcc/cct.h>
 
-/* What a flow of a source through a root has at the table's end, if it is held there. */
+/* The rate in Mb/s that a source's flow through the root at `port` has at its table's end; the
+ * link's rate if the source does not react or the root does not mark.
+ */
 static double limit(const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t port,
 		    uint32_t src)
 {
@@ -23,7 +28,7 @@ static double limit(const struct ibcc_topo *t, const struct ibcc_settings *s, ui
 	       (1 + ibcc_cct_entry_delay_milli(ep->cct.entry[ep->cct.limit]) / 1000.0);
 }
 
-/* sent: by port, zero before and afterwards. */
+/* The least of one root in Mb/s. `sent` is by port, and all zero before and afterwards. */
 static double least_mbps(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
 			 const struct ibcc_settings *wanted, uint32_t root, double *sent)
 {

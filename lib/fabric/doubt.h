@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a plan leaves of roots for certain. Private to predictions. */
+/* How far a plan leaves the rate of a root open. Private to predictions. */
 #ifndef IBCC_FABRIC_DOUBT_H
 #define IBCC_FABRIC_DOUBT_H
 
@@ -7,12 +7,13 @@
 #include <ibcc/settings.h>
 #include <ibcc/traffic.h>
 
-/* Under the wanted settings a root sends something between two bounds: as much of its sources'
- * present rates as their tables' ends let through, if none recovers and none sends more than it is
- * taken to send there now; and all that it carries, if they do. Where between is a matter of how
- * fast they recover and of who they are, and counters tell neither. The lower bound into share[],
- * by root, as a share of what it sends now, at most 1; what passes another root first is up to that
- * one, and is not in it. -ENOMEM.
+/* Under the wanted settings a root's rate lies between two bounds. The lower one is what the ends
+ * of its sources' tables let through of their present rates, if no source recovers and none sends
+ * more there than it is assumed to send now. The upper one is all that the root carries now. Where
+ * between them it lies depends on how fast the sources recover and which hosts they are, and
+ * counters show neither. Writes the lower bound of each root into share[], as a share of its
+ * present rate, at most
+ * 1. Traffic that passes another root first depends on that one and is not included. 0 or -ENOMEM.
  */
 int ibcc_doubt_least(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
 		     const struct ibcc_settings *wanted, double *share);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Packets that do not arrive. */
+/* Packets that do not arrive: no route, a link that went down, no room (PAUSE). */
 #include "pool.h"
 #include "qps.h"
 
@@ -12,7 +12,7 @@ void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port)
 {
 	const struct pkt *p = &e->pkt[pkt];
 
-	/* A lost answer is as good as a lost packet; connections will ask for either again. */
+	/* A closed loop counts a lost packet or answer as done; connections send either again. */
 	if (!e->ends && e->flow[p->flow].window && (e->model.acks || !(p->flags & PKT_CTRL)))
 		ibcc_fab_flow_done(e, p->flow);
 	e->stat[port].dropped++;

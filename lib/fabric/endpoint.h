@@ -5,19 +5,21 @@
 
 #include "internal.h"
 
-/* Seldom, and then nothing is fast: what comes of it stands out of the others' way. */
+/* Connections are rare, and the compiler shall lay out their code apart from the common path. */
 static inline bool has_ends(const struct ibcc_engine *e)
 {
 	return __builtin_expect(e->ends != NULL, 0);
 }
 
-/* For the flow that is to be made next, which is due then; where the model has connections.
- * -ENOMEM.
+/* Adds the connection of the flow that is added next and first due at due_ps. 0, -EINVAL: the
+ * model's window or time-out is out of range, or -ENOMEM.
  */
 int ibcc_ends_add(struct ibcc_engine *e, uint64_t due_ps);
 void ibcc_ends_free(struct ibcc_engine *e);
 
-/* Time of what a flow has to send again, or NEVER if its window is closed; else false. */
+/* True and *due_ps: now if the flow has to send packets again, NEVER if its window is closed.
+ * False: the connection does not restrict it.
+ */
 bool ibcc_ends_head(const struct ibcc_engine *e, uint32_t flow, uint64_t *due_ps);
 /* Whether a flow that was due still is: what it was to send again may have been acknowledged. */
 bool ibcc_ends_still_due(struct ibcc_engine *e, uint32_t flow);
@@ -27,11 +29,12 @@ bool ibcc_ends_sent(struct ibcc_engine *e, uint32_t flow, uint32_t pkt);
 bool ibcc_ends_received(struct ibcc_engine *e, uint32_t pkt);
 /* The answer came back. */
 void ibcc_ends_answered(struct ibcc_engine *e, uint32_t pkt);
-/* The time-out of a flow's connection, perhaps. */
+/* EV_RETRY: goes back to the first unacknowledged packet if nothing was acknowledged for too long.
+ */
 void ibcc_ends_retry(struct ibcc_engine *e, uint32_t flow);
 
-/* The flow sleeps, until it is due or an answer wakes it; its event has come: whether it is that
- * which it sleeps for.
+/* The flow sleeps until due_ps, or until an answer wakes it. ibcc_ends_woken(): an event of the
+ * flow has come; true if it is the one that the flow sleeps for, false for one that was superseded.
  */
 void ibcc_ends_sleep(struct ibcc_engine *e, uint32_t flow, uint64_t due_ps);
 bool ibcc_ends_woken(struct ibcc_engine *e, uint32_t flow);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* PAUSE (IEEE 802.3, annex 31B) between ports of shared-memory switches and end nodes.
+/* PAUSE (IEEE 802.3, annex 31B) between the ports of switches with shared memory and end nodes.
  *
- * A switch has one memory for all ports. What keeps it from overflowing is counted by ingress port:
- * one that holds more than XOFF stops its peer, and lets it go on when it is down to XON. A packet
- * counts from its arrival until its transmission begins; the message that its leaving causes goes
- * out when its last bit has left. Messages have no end of their own (they are thought to be
- * repeated) and take no time of the link.
+ * A switch has one memory for all ports. What each ingress port has put into it is counted, which
+ * keeps it from overflowing: a port that holds more than XOFF stops its peer, and lets it go on
+ * when it is down to XON. A packet counts from its arrival until its transmission begins; the
+ * message that follows its leaving goes out when its last bit has left. A PAUSE holds until the
+ * message that ends it (real ones time out and are repeated). Messages take no time of the link.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -70,6 +70,7 @@ void ibcc_eth_free(struct ibcc_engine *e)
 	free(e->eth);
 }
 
+/* Sends a PAUSE message to the port at the other end, at time t. */
 static void tell_peer(struct ibcc_engine *e, uint32_t in_port, uint64_t t, bool stop)
 {
 	struct eth_port *x = &e->eth->port[in_port];

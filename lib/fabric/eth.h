@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lossless Ethernet: what an engine has besides when its flow control is PAUSE.
+/* Lossless Ethernet: what an engine has in addition when its flow control is PAUSE (eth.c), and
+ * backward congestion notification (bcn.c).
  *
- * The engine's path of a packet stays as it is. Credits of PAUSE links are a switch: a packet costs
- * no blocks, and the sender has 0 of them, or -1 while it is paused.
+ * A packet's way through the engine stays as it is. On a PAUSE link a packet costs no credits:
+ * the sender's credits are 0 while it may send, and -1 while it is paused.
  */
 #ifndef IBCC_FABRIC_ETH_H
 #define IBCC_FABRIC_ETH_H
@@ -15,8 +16,8 @@
 /* A port as a receiver, and as a sender. */
 struct eth_port {
 	uint32_t held; /* bytes that came in here and wait in the buffer */
-	bool stopped;  /* has told its peer to stop */
-	bool paused;   /* was told to stop */
+	bool stopped;  /* has stopped its peer */
+	bool paused;   /* its peer has stopped it */
 	uint64_t pauses, paused_ps, paused_since_ps;
 };
 
@@ -34,7 +35,7 @@ struct bcn_limiter {
 };
 
 struct fab_eth {
-	uint32_t xoff[2], xon[2]; /* of HCAs, of switches */
+	uint32_t xoff[2], xon[2]; /* bytes held; [0] for HCAs, [1] for switches */
 	struct eth_port *port;
 	uint64_t *memory; /* by switch: bytes in use */
 	/* Only with BCN: */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What happens in a fabric, and how it is kept until then (see evq.h). */
+/* What happens in a fabric (enum ibcc_fab_event), and the structures that keep an event until its
+ * time comes. evq.h has the operations on them and the order of events.
+ */
 #ifndef IBCC_FABRIC_EVENTS_H
 #define IBCC_FABRIC_EVENTS_H
 
@@ -12,11 +14,11 @@
 enum ibcc_fab_event {
 	EV_ARRIVE,   /* packet: header at a switch and routed */
 	EV_DELIVER,  /* packet: tail at an HCA */
-	EV_QUIET,    /* the same, but no event: to be counted when somebody asks */
+	EV_QUIET,    /* packet: tail at an HCA, only counted, at the next reading (sink.c) */
 	EV_FREE,     /* port: has sent its packet and may send the next */
 	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
 	EV_FLOW,     /* flow: its next packet is due */
-	EV_QP,       /* queue pair: its delay is over, perhaps */
+	EV_QP,       /* queue pair: its delay is over, unless it was extended */
 	EV_GATE,     /* group: the delay of a service level is over */
 	EV_CTRL,     /* packet: an ACK or CNP is ready to be sent; or a BECN is there (sink.c) */
 	EV_DRAIN,    /* HCA: has taken a packet out of its receive buffer */
@@ -27,8 +29,8 @@ enum ibcc_fab_event {
 	EV_RETRY,    /* flow: its connection may have waited too long for an acknowledgement */
 };
 
-/* t and arg of an event: its time with a tag, kind << 28 | index. Of a deferred packet: its time of
- * arrival in the send queue, its flow.
+/* An event of the calendar: t is its time with a tag, arg is kind << 28 | index. Or a deferred
+ * packet: t is its arrival in the send queue, arg is its flow.
  */
 struct cell {
 	uint64_t t;
@@ -38,18 +40,22 @@ struct cell {
 #define CELL_INDEX_MASK ((1u << CELL_KIND_SHIFT) - 1)
 #define NO_CREDIT       0u /* outq 0 is of a port 0, which sends nothing */
 
+/* An event beyond the calendar's ring. `seq` keeps events of the same time in the order in which
+ * they were made.
+ */
 struct far_event {
 	uint64_t t, seq;
 	uint32_t cell;
 };
 
+/* A list of the calendar's events of one interval of time, sorted. */
 struct bucket {
 	uint32_t head, tail;
 };
 
-/* An event of a lane. With EV_ARRIVE and EV_DELIVER goes what route() says of the packet, or, while
- * it was not asked, the port and UNROUTED; with EV_FREE and EV_QUIET, what the packet's place in a
- * buffer has become then, as EV_CREDIT takes it.
+/* An event of a lane. `with` of EV_ARRIVE and EV_DELIVER is the result of route(), or the input
+ * port and UNROUTED while that was not asked. `with` of EV_FREE and EV_QUIET is the credit that the
+ * packet's place in a buffer becomes, in the form of EV_CREDIT, or NO_CREDIT.
  */
 #define UNROUTED (1u << 31)
 struct coming {
@@ -68,10 +74,10 @@ struct lane {
 	uint8_t watch; /* where in `due` its first event stands */
 };
 
-/* Times to be compared have a tag in the lowest bits, so that the smallest tells all: whether it is
- * an EV_FREE, which comes after all else at its time, the number of their lane, and whether it is a
- * channel adapter's EV_FREE, for what to do next should not wait for the port. They last for 2^58
- * ps, three days.
+/* Times that are compared have a tag in their lowest bits, so that the smallest one also says which
+ * event it is. From the top: whether it is an EV_FREE (which comes after all else at its time), the
+ * lane's number, and whether the port of an EV_FREE is a channel adapter's, so that the handler is
+ * chosen without waiting for the port's memory. That leaves 2^58 ps of virtual time, three days.
  */
 #define LANE_BITS   4u
 #define MAX_LANES   (1u << LANE_BITS)
@@ -83,7 +89,7 @@ struct lane {
 
 /* Lanes that are always there; the others come with the rates of links. */
 enum {
-	LANE_CALENDAR, /* not a lane: what has none */
+	LANE_CALENDAR, /* not a lane: events without a fixed delay */
 	LANE_ARRIVE,   /* a header takes the same time on all links */
 	FIRST_LANE,
 	UNWATCHED = MAX_LANES,
@@ -94,9 +100,9 @@ enum {
  * heap beyond (see evq.h).
  */
 struct evq {
-	/* Earliest event: of the calendar, of each lane; one that nobody looks at. */
+	/* Time of the earliest event of the calendar and of each lane; the last is not read. */
 	uint64_t due[MAX_LANES + 1];
-	uint32_t n_lanes, n_watched; /* behind those are but lanes that no event comes from */
+	uint32_t n_lanes, n_watched; /* lanes from n_watched on give no events (EV_QUIET) */
 	uint32_t n_short;            /* bits in `short_of` */
 	uint64_t *short_of;          /* outqs whose credits are events of their own */
 	struct lane lane[MAX_LANES + 1];

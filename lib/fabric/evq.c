@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The event queue's set-up and its rarer paths. */
+/* The event queue's set-up and its rare paths; evq.h explains the queue and has the frequent
+ * paths.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #define MAX_BUCKETS 65536u
 #define MIN_RING    1024u /* so that credits are seldom taken in only for room */
 
+/* Makes a lane with an empty ring. Lanes whose events carry credits are listed for credits.c. */
 static int lane_init(struct evq *q, uint32_t lane, enum ibcc_fab_event event)
 {
 	struct lane *l = &q->lane[lane];
@@ -79,7 +82,7 @@ int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
 	return (int)q->n_lanes++;
 }
 
-/* Doubles a lane's ring, of which all from `begin` on is kept. */
+/* Doubles a lane's ring. All entries from `begin` on are kept. */
 static int grow(struct lane *l, uint32_t begin)
 {
 	uint32_t n = 2 * (l->mask + 1);
@@ -106,6 +109,9 @@ static int grow(struct lane *l, uint32_t begin)
 	return 0;
 }
 
+/* The ring of a lane is full, as far as was looked. First makes room by taking in credits and
+ * counting quiet deliveries; only if more than half is still in use does the ring grow.
+ */
 bool ibcc_fab_lane_room(struct ibcc_engine *e, struct lane *l)
 {
 	uint32_t n = l->mask + 1, begin;
@@ -153,7 +159,7 @@ void ibcc_fab_lane_none(struct ibcc_engine *e, enum ibcc_fab_event event, struct
 		evq_push(e, coming_ps(&v) + e->credit_ps, EV_CREDIT, v.with);
 }
 
-/* Into a bucket whose last event is later; behind those of the same time. */
+/* Puts a cell into a bucket whose last event is later, behind the events of the same time. */
 void ibcc_fab_evq_insert(struct ibcc_engine *e, struct bucket *b, uint32_t c)
 {
 	uint64_t t = e->cell[c].t;
@@ -183,6 +189,7 @@ void ibcc_fab_evq_push_far(struct ibcc_engine *e, uint32_t cell)
 	q->far[i] = v;
 }
 
+/* Takes the earliest event out of the heap; its cell. */
 static uint32_t pop_far(struct evq *q)
 {
 	uint32_t cell = q->far[0].cell, i = 0, child;
@@ -259,7 +266,7 @@ static int see_cell(const struct ibcc_engine *e, uint32_t c, see_event *see, voi
 	return rc;
 }
 
-/* A lane's events, and credits that have not been taken in. */
+/* Shows a lane's events, and its credits that have not been taken in, as EV_CREDIT. */
 static int see_lane(const struct ibcc_engine *e, const struct lane *l, see_event *see, void *arg)
 {
 	int rc = 0;

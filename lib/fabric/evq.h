@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Pending events in order of time; where times are equal, those of the calendar first, then headers
- * at switches, then those of the other lanes in their order, each in the order in which they were
- * made; and ports that have sent a packet last, so that they choose the next one among all that has
- * come.
+/* The event queue: pending events in the order of their times.
  *
- * Most events follow from a packet being sent, by delays that do not vary: its header arrives, its
- * tail arrives, the port is free. Events of one delay stand in the ring of a lane. What becomes of
- * the place that the packet had in a buffer stands beside its EV_FREE, and is taken in when someone
- * runs short of credits. Deliveries that are but counted stand in lanes that no event comes from.
+ * Events of the same time come in this order: those of the calendar, headers at switches
+ * (EV_ARRIVE), those of the other lanes in the order of their lanes, and EV_FREE last. Within
+ * each, the event that was made first comes first. EV_FREE is last so that a port chooses its
+ * next packet among all that has come. This order is part of the engine's results: a change of it
+ * changes them.
  *
- * The other events lie in a calendar of one turn: bucket b holds events of [b, b + 1) << shift,
- * sorted, in a ring that begins at bucket `cur`; two levels of bit maps find the next bucket that
- * is not empty. With a few events each, putting in and taking out touch one list each. Events
- * beyond the ring wait in a heap and move when the ring's end reaches them, before anything can be
- * put directly behind them, so that the order holds.
+ * Most events follow a packet's transmission after a delay that does not vary: its header
+ * arrives, its tail arrives, the port is free. Events of one delay stand in the ring of one lane,
+ * where they are in order without sorting. The credit for the place that the packet had in a
+ * buffer stands beside its EV_FREE, and is taken when a port runs short of credits (credits.c).
+ * Deliveries that are only counted stand in lanes that give no events.
+ *
+ * All other events lie in a calendar (R. Brown, Calendar queues, Communications of the ACM 31,
+ * 1988) of one turn. Bucket b holds the events of [b, b + 1) << shift, sorted, in a ring that
+ * begins at bucket `cur`. Two levels of bit maps find the next bucket that is not empty. With a
+ * few events each, putting in and taking out touch one list each. Events beyond the ring wait in
+ * a heap. They move into the ring when its end reaches them, before an event can be put directly
+ * behind them, so that the order holds.
  */
 #ifndef IBCC_FABRIC_EVQ_H
 #define IBCC_FABRIC_EVQ_H
@@ -45,6 +50,9 @@ static inline uint32_t event_arg(enum ibcc_fab_event kind, uint32_t index)
 	return (uint32_t)kind << CELL_KIND_SHIFT | index;
 }
 
+/* Puts a cell into its bucket of the ring. Behind the last event of the bucket is the common
+ * case.
+ */
 static inline void evq_push_near(struct ibcc_engine *e, uint64_t bucket, uint32_t c)
 {
 	struct evq *q = &e->evq;
@@ -65,7 +73,7 @@ static inline void evq_push_near(struct ibcc_engine *e, uint64_t bucket, uint32_
 	}
 }
 
-/* Of no EV_FREE. */
+/* A time with the tag of a lane's event that is no EV_FREE. */
 static inline uint64_t due_at(uint64_t t, uint32_t lane)
 {
 	return t << TAG_BITS | lane << 1;
@@ -86,6 +94,9 @@ static inline uint64_t calendar_due(uint64_t t, enum ibcc_fab_event kind)
 	return t < MAX_DUE_PS ? t << TAG_BITS | (kind == EV_FREE ? TAG_OF_FREE : 0) : NEVER;
 }
 
+/* Puts an event into the calendar, or into the heap beyond it. A cell must be free: the caller
+ * has reserved it.
+ */
 static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_event kind,
 			    uint32_t index)
 {
@@ -105,6 +116,7 @@ static inline void evq_push(struct ibcc_engine *e, uint64_t t, enum ibcc_fab_eve
 		ibcc_fab_evq_push_far(e, c);
 }
 
+/* Whether credits stand beside the events of a lane. */
 static inline bool lane_has_credits(const struct lane *l)
 {
 	return l->ring && (l->event == EV_FREE || l->event == EV_QUIET || l->event == EV_CREDIT);
@@ -145,7 +157,7 @@ static inline uint64_t evq_first(const struct evq *q)
 	return a;
 }
 
-/* What a lane will come to, or something that it has passed. */
+/* The n-th event of a lane from now; beyond its end, an old one, which is harmless to prefetch. */
 static inline struct coming *lane_ahead(const struct lane *l, uint32_t n)
 {
 	return &l->ring[(l->head + n) & l->mask];
@@ -164,9 +176,9 @@ static inline uint32_t lane_pop(struct evq *q, uint32_t lane)
 	return index;
 }
 
-/* A port that becomes free with nothing to send need not be told. Its EV_FREE stands in the ring
- * for the credits beside it, and is passed by, unless something to send comes meanwhile. So `head`
- * is the first that is not passed by, or the ring's end.
+/* An EV_FREE of a port with nothing to send needs no handling: it stands in the ring only for the
+ * credit beside it, and is skipped unless something to send comes meanwhile (free_wake()). Returns
+ * the first place from `at` on that is not skipped, or the ring's end.
  */
 static inline uint32_t free_after(const struct lane *l, uint32_t at)
 {
@@ -207,7 +219,7 @@ static inline uint32_t free_place(const struct lane *l, const struct port *p)
 	return l->tail - 1 - ((l->tail - 1 - i) & l->mask);
 }
 
-/* A port that is busy has something to send then. */
+/* A busy port got something to send: its EV_FREE is not skipped any more. */
 static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 {
 	uint32_t lane = p->free_at & (MAX_LANES - 1), i, at;
@@ -248,15 +260,15 @@ static inline uint32_t free_pop(struct evq *q, uint32_t lane)
 	return port;
 }
 
-/* Whether a port sends, or has just done so and chooses last of all that happens now: it may send
- * from the next picosecond on, or from its EV_FREE on.
+/* Whether a port may not choose a packet now. It may not while it sends, nor at the time at which
+ * it ends until its EV_FREE has come, which is after all else that happens at that time.
  */
 static inline bool port_busy(const struct ibcc_engine *e, const struct port *p)
 {
 	return p->busy_ps + (p->flags >> PORT_SENT_SHIFT & 1) > e->now_ps;
 }
 
-/* A port's EV_FREE has come. One of before the link came up again may be late. */
+/* A port's EV_FREE has come. If the link went down and up meanwhile, it may be a former one. */
 static inline void port_free(const struct ibcc_engine *e, struct port *p)
 {
 	if (p->busy_ps <= e->now_ps)

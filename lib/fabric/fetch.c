@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Fetching into the cache what events to come will touch, by steps, each of which needs what the
- * one before fetched.
+/* Prefetching into the cache what coming events will touch, step by step: each step needs what
+ * the one before fetched. run.c calls the steps a few events ahead. Nothing here changes a
+ * result, except that ibcc_fab_arrive_soon() also finds the packet's output.
  */
 #include "qps.h"
 #include "tx.h"

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a channel adapter's port sends, and in which order.
  *
- * Entries that may be sent now stand in a heap for each SL: flows with a packet due, and queue
- * pairs with packets that were passed over while they were throttled. The key is the packet's time
- * of arrival, or, where flows are served in turn, when the entry was served last. Throttled entries
- * are not in a heap, so nobody looks at them until their delay is over. ACKs and CNPs go first and
- * are never throttled.
+ * Entries that may be sent now stand in one heap for each SL: flows with a packet due, and queue
+ * pairs with packets that were passed over while they were throttled. An entry's key is its
+ * packet's time of arrival, or, if flows are served in turn, when the entry was served last.
+ * Throttled entries are in no heap; EV_QP or EV_GATE brings them back when their delay is over.
+ * ACKs and CNPs go first and are never throttled.
+ *
+ * Begin with ibcc_fab_hca_send(). A flow goes around flow_arm() -> heap -> send_flow() ->
+ * flow_ready().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +26,7 @@ static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
 	return &e->hca[e->port[g->port].owner];
 }
 
+/* n more entries of a group may be sent: counts them, and wakes a busy port's EV_FREE. */
 static void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n)
 {
 	struct port *p = &e->port[g->port];
@@ -40,14 +44,14 @@ static void group_uncount(struct ibcc_engine *e, const struct group *g, uint32_t
 		outq_sub(e, g->port, g->vl, n);
 }
 
-/* Entries of the group that XmitWait sees. */
+/* How many entries of a group may be sent, as XmitWait counts them. */
 static uint32_t group_queued(const struct group *g)
 {
 	return g->n_ctrl + (g->gated ? 0 : g->n_ready);
 }
 
-/* What an entry is served by: who was served longest ago has the turn. So one that rests after each
- * packet has its turn among those that do not, if only it is ready when that comes.
+/* The key of an entry. In round robin the entry that was served longest ago has the turn. So one
+ * that rests after each packet keeps its turn among the others, if it is ready when that comes.
  */
 static uint64_t ready_key(const struct ibcc_engine *e, uint64_t arrival_ps, uint64_t turn)
 {
@@ -57,7 +61,7 @@ static uint64_t ready_key(const struct ibcc_engine *e, uint64_t arrival_ps, uint
 static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_ps, uint32_t id,
 		       uint64_t turn)
 {
-	/* Place 0 is for one that is before all. */
+	/* One place more: 0 is the sentinel's. */
 	if (g->n_ready + 2 > g->cap_ready) {
 		e->err = ibcc_fab_grow(&g->ready, &g->cap_ready, g->n_ready + 2, sizeof(*g->ready));
 		if (e->err)
@@ -70,8 +74,8 @@ static void make_ready(struct ibcc_engine *e, struct group *g, uint64_t arrival_
 	}
 }
 
-/* Whoever waits for a queue pair is woken by one event, so that all see its delay end at once. One
- * event may set any number of alarms, so each sees to its own memory.
+/* Sets the one event that wakes all flows waiting for a queue pair. One event may set any number
+ * of alarms, so each reserves its own memory.
  */
 static void qp_alarm(struct ibcc_engine *e, uint32_t qp)
 {
@@ -92,7 +96,9 @@ static bool is_full(const struct ibcc_engine *e, uint32_t n)
 	return e->model.adapter_packets && n >= e->model.adapter_packets;
 }
 
-/* Passes a throttled queue pair's packet over: it waits with the queue pair. */
+/* Passes over the packet of a throttled queue pair: the packet waits with the queue pair, and the
+ * flow can go on to its next one. False: out of memory.
+ */
 static bool defer(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t arrival_ps)
 {
 	struct qp *q = &e->qp[qp];
@@ -130,8 +136,10 @@ static void wait_for_qp(struct ibcc_engine *e, uint32_t flow, uint32_t qp)
 	qp_alarm(e, qp);
 }
 
-/* Puts a flow to sleep until its next packet is due or allowed; or, if it is now, tells when it
- * arrived. Called when the flow neither sleeps nor stands in the heap.
+/* True and *arrival_ps: the flow's next packet may be sent now, and when it arrived. Otherwise puts
+ * the flow to sleep until a packet is due, or its queue pair may send. A uniform flow whose packet
+ * is throttled passes it over and looks at its next one. The flow must neither sleep nor stand in
+ * the heap.
  */
 static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps)
 {
@@ -167,6 +175,7 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 	return false;
 }
 
+/* Puts a flow into its group's heap, or to sleep. */
 static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 {
 	struct flow *f = &e->flow[flow];
@@ -176,7 +185,7 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 		make_ready(e, &e->group[f->group], due, flow, f->turn);
 }
 
-/* The same for a queue pair's deferred packets. */
+/* Puts a queue pair with deferred packets into its group's heap, or sets its alarm. */
 static void deferred_arm(struct ibcc_engine *e, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
@@ -198,6 +207,7 @@ void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
 	ibcc_fab_hca_send(e, e->flow[flow].src_port);
 }
 
+/* EV_QP: wakes what waits for the queue pair, if its delay is over. */
 void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
@@ -231,8 +241,8 @@ static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 	return id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id]);
 }
 
-/* Puts entries at the front to sleep whose queue pair another flow has used meanwhile, or that have
- * nothing to send any more. True if one is left that may be sent.
+/* Removes entries from the front of a heap that may not be sent any more: another flow has used
+ * their queue pair, or an acknowledgement came. True if the front may be sent.
  */
 static bool front_ready(struct ibcc_engine *e, struct group *g)
 {
@@ -253,7 +263,9 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 	return false;
 }
 
-/* A packet's queue pair rests after it, which is sent now; in SL mode, the group does. */
+/* Makes the queue pair of a packet that is sent now rest after it. In SL mode gate() does that for
+ * the whole SL.
+ */
 static void throttle(struct ibcc_engine *e, const struct hca *h, const struct group *g,
 		     const struct pkt *k)
 {
@@ -267,6 +279,7 @@ static void throttle(struct ibcc_engine *e, const struct hca *h, const struct gr
 			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[DATA] + delay;
 }
 
+/* In SL mode: no data packet of the group may be sent until its delay is over (EV_GATE). */
 static void gate(struct ibcc_engine *e, struct hca *h, struct group *g)
 {
 	uint64_t delay = g->sl_mode ? ibcc_fab_delay_ps(e, h, g, NONE) : 0;
@@ -299,7 +312,7 @@ static void tx_from_hca(struct ibcc_engine *e, const struct group *g, uint32_t p
 		tx_start(e, g->port, g->vl, pkt, false, false);
 }
 
-/* Of a flow, to a port; by a queue pair, or NONE. */
+/* Makes a flow's packet to port `dst` by a queue pair, or NONE, and throttles the latter. */
 static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   uint32_t flow, uint32_t dst, uint32_t qp)
 {
@@ -325,7 +338,7 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 	return pkt;
 }
 
-/* Sends what a queue pair had to pass over. */
+/* Sends the first of a queue pair's deferred packets. */
 static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
@@ -347,8 +360,8 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	deferred_arm(e, qp);
 }
 
-/* Sends a flow's packet. Most often the next one may follow: the flow stays in the heap then, and
- * is counted as before.
+/* Sends a flow's packet. If the next one may follow, which is most often so, the flow stays in the
+ * heap and in the port's count.
  */
 static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t flow)
 {
@@ -376,7 +389,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	}
 }
 
-/* Whether a group is on one of some VLs; one that maps to none is not. */
+/* Whether a group's VL is in a mask of VLs; a group whose SL maps to no VL is in none. */
 static bool is_of(const struct group *g, uint32_t vls)
 {
 	return g->vl < 32 && vls >> g->vl & 1;
@@ -394,7 +407,9 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	tx_from_hca(e, g, pkt);
 }
 
-/* Of some VLs; bytes sent. */
+/* Sends the next packet among the VLs of a mask: an ACK or CNP first, else the entry with the
+ * lowest key. Returns its bytes, or 0.
+ */
 static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 {
 	struct hca *h = &e->hca[e->port[port].owner];
@@ -446,6 +461,9 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 		send_of(e, port, (1u << e->n_vls) - 1);
 }
 
+/* Queues an ACK or CNP at the port that answers. If the adapter's queue of them is full, it is
+ * dropped, unless a closed loop waits for it.
+ */
 void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
@@ -469,7 +487,7 @@ void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
 	ibcc_fab_hca_send(e, port);
 }
 
-/* The SL maps to another VL from now on. */
+/* The group's SL maps to another VL from now on. */
 void ibcc_fab_group_move(struct ibcc_engine *e, struct group *g, uint8_t vl)
 {
 	if (g->vl == vl)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From a scenario to capacities and demands of the max-min problem, and back.
+/* The ideal that a scenario is held against: the max-min fair share of each flow, without
+ * packets. A scenario becomes a problem of capacities and demands, ibcc_maxmin_solve() solves it
+ * for each interval between two changes, and the results are averaged over time.
  *
- * Resources are the fabric's ports as outputs, by index, then the sinks, one for each node.
+ * Resources are the fabric's ports as outputs, by their index, then one sink for each node. Begin
+ * with ibcc_ideal_compute().
  */
 #include <errno.h>
 #include <math.h>
@@ -31,8 +34,8 @@ struct problem {
 	const struct ibcc_topo *t;
 	size_t n_resources;
 	double *capacity;
-	double *full;     /* capacity of each port's link at first */
-	double *rate;     /* the same, when it is up, now */
+	double *full;     /* capacity of each port's link at the beginning, Mb/s of payload */
+	double *rate;     /* its capacity now, while it is up */
 	uint32_t *island; /* of each node */
 	struct pair *pair;
 	uint32_t n_pairs, cap_pairs;
@@ -57,7 +60,8 @@ static int add_use(void *arg, uint32_t resource, double share)
 	return 0;
 }
 
-/* What a pair's packets leave by, then its sink. */
+/* Notes the outputs that a pair's packets leave by, then its sink, as the resources that it uses.
+ */
 static int add_way(struct problem *p, struct pair *pair)
 {
 	struct ibcc_route r;
@@ -94,7 +98,7 @@ static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst
 	return 0;
 }
 
-/* Ways of all pairs. Where packets have several, links that are down change them. */
+/* Finds the ways of all pairs. With several paths, links that are down change them. */
 static int find_ways(struct problem *p)
 {
 	int rc = 0;
@@ -117,6 +121,9 @@ static bool goes_to(const struct problem *p, uint32_t from, uint32_t but, uint32
 	       p->island[node] == p->island[from];
 }
 
+/* Adds a flow's pairs of ports: one, or one for each destination of a flow to all. Paced flows
+ * have a demand, others have none.
+ */
 static int add_flow(struct problem *p, uint32_t flow)
 {
 	const struct ibcc_flow_spec *f = &p->s->flow[flow];
@@ -186,7 +193,7 @@ static void apply_event(struct problem *p, const struct ibcc_event_spec *v)
 	}
 }
 
-/* Links and sinks as they are from a time on. */
+/* Sets the capacities of links and sinks to what they are from a time on. */
 static void state_at(struct problem *p, uint64_t at_ps)
 {
 	uint64_t done = 0;
@@ -231,7 +238,7 @@ static uint64_t next_change(const struct ibcc_scenario *s, uint64_t after, uint6
 	return end;
 }
 
-/* What a node can take in now: 0 for a switch. */
+/* The rate in Mb/s at which a node can take in payload now; 0 for a switch. */
 static double node_capacity(const struct problem *p, uint32_t node)
 {
 	uint32_t port = ibcc_topo_ca_port(p->t, node);
@@ -241,7 +248,7 @@ static double node_capacity(const struct problem *p, uint32_t node)
 	return fmin(p->capacity[p->t->port[port].peer], p->capacity[p->t->n_ports + node]);
 }
 
-/* Allocates what is to be had at one time. */
+/* Solves the problem for one time: rates into p->mm. */
 static int allocate(struct problem *p, uint64_t at_ps)
 {
 	int rc;
@@ -351,7 +358,7 @@ int ibcc_ideal_compute(const struct ibcc_scenario *s, uint64_t from_ps, uint64_t
 	return rc;
 }
 
-/* The load of each resource, and the most that a pair has of it. */
+/* The load of each resource, and the highest rate of a pair that uses it. */
 static void find_loads(const struct problem *p, double *load, double *most)
 {
 	for (size_t i = 0; i < p->n_pairs; i++) {
@@ -366,7 +373,9 @@ static void find_loads(const struct problem *p, double *load, double *most)
 	}
 }
 
-/* The last resource on a pair's way that is full and where nobody has more. */
+/* A pair's bottleneck: the last resource on its way that is full and where no pair has a higher
+ * rate. IBCC_NONE: the pair has all that it demands.
+ */
 static uint32_t bottleneck(const struct problem *p, size_t pair, const double *load,
 			   const double *most)
 {
@@ -383,6 +392,9 @@ static uint32_t bottleneck(const struct problem *p, size_t pair, const double *l
 	return IBCC_NONE;
 }
 
+/* Calls fn() for each pair with a demand. A sink's bottleneck is reported as the port that leads
+ * to it.
+ */
 static int visit(const struct problem *p, int (*fn)(void *arg, const struct ibcc_ideal_pair *p),
 		 void *arg)
 {

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine's state, shared by the files of lib/fabric.
+/* The engine's state, which the files of lib/fabric share. README.md describes the parts and the
+ * way of a packet through them.
  *
- * What a packet meets at a switch, and where it is:
+ *   heap of a group (ready.h) -> outq of the adapter's port -> link -> VOQ of (output, VL, input)
+ *   -> outq of the switch's port -> link -> ... -> receive FIFO of the adapter -> deliver()
  *
- *   HCA groups (ready queues) -> outq of the HCA's port -> link -> VOQ of (output, VL, input)
- *   -> outq of the switch's port -> link -> ... -> receive FIFO of the HCA -> transport
+ * References between objects are indices into arrays, so that memory may move when it grows.
+ * Packets and cells (events, deferred packets) come from two pools, last in, first out.
  *
- * All links between objects are indices into arrays, so that memory may move when it grows and a
- * reference takes four bytes. Two pools are recycled last in, first out, which keeps them in the
- * cache: packets, and cells, which are events, credits under way and deferred packets alike.
- *
- * A hop costs one event or two: the header's arrival, and the output becoming free if it has more
- * to send. Credits are no events: they lie until their sender looks for them; only those of a
- * sender that has run short are, until it has plenty. Nor are deliveries that are but counted.
+ * A hop costs one event or two: the header's arrival, and EV_FREE if the output has more to send.
+ * A credit is an event only while its sender is short of credits (credits.c). A delivery that has
+ * no consequence is no event (EV_QUIET, sink.c).
  */
 #ifndef IBCC_FABRIC_INTERNAL_H
 #define IBCC_FABRIC_INTERNAL_H
@@ -29,17 +27,16 @@
 /* Ports and their queues fill cache lines; their arrays begin at one. */
 #define LINE_BYTES 64u
 
-/* Two sizes of packets exist: full data packets, and ACKs or CNPs. */
+/* Packets have two sizes: full data packets, and ACKs or CNPs. */
 enum { DATA, CTRL, N_KINDS };
-
-/* LOST: its link went down under it. */
+/* HELD: it waits at a switch (switch.c). LOST: its link went down while it was on it. */
 enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8, PKT_LOST = 16 };
 
 struct pkt {
 	uint64_t born_ps; /* first bit on the source's link */
 	uint32_t next;    /* in the queue it stands in */
 	uint32_t flow;
-	uint32_t qp;   /* queue pair; or BARE_QP | the port it goes to, where that has no state */
+	uint32_t qp;   /* queue pair; or BARE_QP | destination port if the pair has no state */
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
@@ -52,33 +49,34 @@ struct pkt {
 enum {
 	PORT_SWITCH = 1,
 	PORT_UP = 2,
-	PORT_TO_SWITCH = 4, /* at the other end */
-	PORT_SENT = 8,      /* and no EV_FREE has come since */
+	PORT_TO_SWITCH = 4, /* a switch is at the other end */
+	PORT_SENT = 8,      /* has sent, and its EV_FREE has not come yet */
 };
 #define PORT_SENT_SHIFT 3u
 _Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 
+/* A port as a sender: its link, its counters, its XmitWait. */
 struct port {
-	uint64_t busy_ps; /* sending until */
+	uint64_t busy_ps; /* it sends until then */
 	uint64_t wait_since_ps;
 	uint64_t tx[N_KINDS]; /* packets sent */
 	uint64_t wait_ps;
 	uint32_t peer;
-	uint32_t queued; /* entries that could be sent, all VLs */
+	uint32_t queued; /* entries that could be sent, on all VLs */
 	uint32_t owner;  /* index of switch or HCA */
 	uint16_t speed;
 	uint8_t num, flags, rr_vl;
 	uint32_t free_at; /* lane and place of its last EV_FREE (evq.h) */
 };
 
-/* The receiving side of a port: what each packet that comes in needs. */
+/* A port as a receiver: what every packet that arrives needs. */
 struct inport {
 	uint64_t rx[N_KINDS]; /* packets received */
-	const uint8_t *out;   /* of the switch, by LID: number of the output; 0: there is none */
-	uint32_t credit_to;   /* VL 0's credits for data; NO_CREDIT: link down, PAUSE */
+	const uint8_t *out;   /* the switch's table: output number by LID; 0: no route */
+	uint32_t credit_to;   /* VL 0's credits for data; NO_CREDIT: link down, or PAUSE */
 	uint16_t speed;
 	uint8_t num; /* 0 at channel adapters */
-	bool maps;   /* SLs to VLs by the switch's table */
+	bool maps;   /* the switch has a table of SLs to VLs */
 };
 
 enum {
@@ -87,7 +85,7 @@ enum {
 	OUTQ_CONG = 4,     /* backlog above the threshold */
 	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
 	OUTQ_SHORT = 16,   /* in evq.short_of */
-	OUTQ_FRESH = 32,   /* all it holds came now, and its port has not chosen since */
+	OUTQ_FRESH = 32,   /* all its packets came at this time; its port has not chosen yet */
 };
 
 /* The sending side of a port and VL. */
@@ -95,57 +93,61 @@ struct outq {
 	_Alignas(LINE_BYTES / 2) int32_t credits; /* blocks */
 	uint32_t backlog;                         /* bytes in all VOQs of this output and VL */
 	uint32_t mark_on;                         /* backlog that makes it congested */
-	uint8_t served;                           /* the VOQ that was last */
+	uint8_t served;                           /* the VOQ that was served last */
 	uint8_t flags;                            /* OUTQ_* */
 	uint64_t holds;                           /* which VOQs hold packets (voq.h) */
 };
 
-/* What a port keeps for all VLs, for one of them; not in use where there is one. */
+/* XmitWait of one VL, as struct port has it for all. Not in use where there is one VL. */
 struct outq_wait {
 	uint64_t wait_since_ps, busy_ps, wait_ps;
 	uint32_t queued; /* entries that could be sent */
 };
 
-/* VOQs of an outq, and words of as many bits that are enough for all. */
+/* Bits of a mask of VOQs; words that hold the mask of the largest switch (256 VOQs). */
 #define VOQ_WORD  64u
 #define FAR_WORDS 4u
 
-/* Packets for one output and VL that have turns together: of one input, unless told otherwise. */
+/* The packets that wait for one output and VL and share a turn: those of one input, unless the
+ * model has another arbitration.
+ */
 struct voq {
-	uint32_t head, tail; /* the latter of no meaning, but a packet, if there is none */
+	uint32_t head, tail; /* head NONE: empty; tail is then any packet's index */
 };
 
+/* Counters of a port that few packets touch. */
 struct port_stat {
 	uint64_t cong_ps, cong_since_ps;
 	uint64_t n_cong; /* VLs in congested state */
 	uint64_t mark, dropped;
 };
 
-/* Packets of an SL: that came in at a port with a mark; and that it sent, but of the SL that was in
- * use first, to which all belong that belong to no other.
+/* Counters of a port and SL: packets that came in with a mark, and packets sent. The SL that was
+ * used first has no count of its own for the latter: it has what the other SLs leave of the
+ * port's total.
  */
 struct sl_marks {
 	uint64_t fecn, becn;
 	uint64_t tx[N_KINDS];
 };
 
-/* Of an output and VL in congested state. */
+/* Marking of an output and VL (mark.c). */
 struct outq_cong {
 	uint64_t cong_ps, since_ps;
 	uint64_t rng;       /* draws `skip` */
 	uint32_t off, skip; /* backlog that ends it; eligible packets to pass before a mark */
-	uint16_t rate;
-	uint8_t blocks;
+	uint16_t rate;      /* Marking_Rate */
+	uint8_t blocks;     /* Packet_Size: smaller packets are not marked; 64 bytes */
 };
 
-/* What follows when a packet is sent: the port is free again, and the packet arrives. */
+/* What follows when a port sends a packet: the port is free again, and the packet arrives. */
 struct way {
 	_Alignas(32) uint64_t pkt_ps;
-	uint64_t free_due, due; /* the delays of both, with the tags that go with them */
+	uint64_t free_due, due; /* the delays until both, with the tags of their events */
 	uint8_t free_lane, lane, event;
 };
 
-/* The flags of packets and ports that choose among them, as they are. */
+/* A port's ways are chosen by flags of packet and port, at the bits that they have there. */
 enum { WAY_CTRL = PKT_CTRL, WAY_LOUD = PKT_FECN, WAY_TO_SWITCH = PORT_TO_SWITCH, N_WAYS = 8 };
 
 /* What all ports of one rate share. */
@@ -156,7 +158,7 @@ struct speed {
 	uint64_t extra_ps; /* of links that are longer than the others */
 };
 
-/* From `first` on, so many. */
+/* The LIDs of a port: `n` from `first` on. */
 struct lids {
 	uint16_t first, n;
 };
@@ -164,39 +166,39 @@ struct lids {
 struct fab_switch {
 	uint32_t node, first_port;
 	uint8_t n_ports;
-	uint8_t *out; /* by LID, for all that there are: number of the output; 0: there is none */
+	uint8_t *out;         /* output number by LID, for every LID in use; 0: no route */
 	uint8_t (*sl2vl)[16]; /* NULL: SL modulo the VLs in use */
 	struct ibcc_cc_sw_setting cc;
 	struct ibcc_cc_sw_port_element *elem; /* by port number */
 	struct ibcc_cc_log log;
 };
 
-/* An entry that may be sent now; the lowest key is served first. */
+/* An entry of an adapter's heap, which may be sent now. The lowest key is served first. */
 struct ready {
 	uint64_t key;
 	uint32_t id; /* flow, or READY_QP | queue pair with deferred packets */
 };
 #define READY_QP (1u << 31)
 
-/* What an HCA's port sends on one SL. */
+/* All that an adapter's port sends on one SL. */
 struct group {
 	_Alignas(LINE_BYTES) uint32_t port;
 	uint8_t sl;
-	uint8_t vl; /* 255: the SL maps to no VL, nothing can be sent */
-	bool gated;
+	uint8_t vl;          /* 255: the SL maps to no VL, nothing can be sent */
+	bool gated;          /* SL mode: the SL rests, EV_GATE ends that */
 	bool sl_mode;        /* CCTI is the SL's */
-	struct ready *ready; /* heap, from 1 on; before it, one that is before all */
+	struct ready *ready; /* heap, from 1 on; entry 0 is a sentinel with the lowest key */
 	uint32_t n_ready, cap_ready;
 	uint32_t ctrl, ctrl_end; /* packets */
 	uint32_t n_ctrl;
-	uint16_t timer; /* CCTI_Timer and CCTI_Min as set, here for each packet's sake */
+	uint16_t timer; /* copies of CCTI_Timer and CCTI_Min, near what each packet needs */
 	uint8_t min_ccti;
 	struct qp_hash *qp; /* its queue pairs by destination, NULL: none (qps.h) */
 	uint64_t end_ps;    /* until when the CCTI timer runs (reaction.c) */
-	uint64_t fall;      /* of the SL's CCTI; see struct qp */
+	uint64_t fall;      /* the SL's CCTI, as struct qp has it for a queue pair */
 };
 
-/* What rules a channel adapter's reaction. */
+/* What determines how a channel adapter reacts to BECNs. */
 struct hca_cc {
 	struct ibcc_cc_ca_setting set;
 	struct ibcc_cct cct;
@@ -215,8 +217,8 @@ struct hca {
 	struct hca_cc *cc;
 };
 
-/* All flows between two HCAs on one SL share a queue pair, and so its delay. Where nothing but
- * uniform traffic uses it, it stands here from when it has state.
+/* All flows between two HCAs on one SL share a queue pair, and so its throttling. If only uniform
+ * traffic uses it, it gets an entry when it first has something to remember (qps.h).
  */
 struct qp {
 	uint64_t ready_ps; /* end of the injection rate delay */
@@ -229,7 +231,7 @@ struct qp {
 	uint32_t defer_end;
 	uint32_t wait, wait_end; /* flows that wait for the end of the delay */
 	uint32_t n_deferred;
-	uint64_t turn; /* the adapter's when it last sent what it had deferred */
+	uint64_t turn; /* hca.turn when it last sent a deferred packet */
 };
 
 /* A replayable sequence of arrival times. */
@@ -245,7 +247,7 @@ struct flow {
 		uint32_t ahead[2]; /* uniform: those of the next ones */
 		uint32_t qp;       /* else: of all packets */
 	};
-	uint32_t next; /* in the line of those that wait for a queue pair */
+	uint32_t next; /* in the list of flows that wait for a queue pair */
 	/* Infinite queues are not stored: `head` replays what `offer` counts. Finite ones keep the
 	 * arrival times of what they accepted.
 	 */
@@ -258,11 +260,11 @@ struct flow {
 	uint8_t sl;
 	bool uniform;    /* to all others */
 	bool on_off : 1; /* packets come only at times */
-	/* The head's time is just that of its arrival; a uniform flow goes to its island. */
+	/* direct: head.next_ps is all there is to know; part: its island is not all hosts. */
 	bool direct : 1, part : 1;
 	uint64_t sent, received, latency_ps;
 	uint32_t left_out[2];          /* of its destinations: positions in rising order, or NONE */
-	uint64_t turn;                 /* the adapter's when it last sent */
+	uint64_t turn;                 /* hca.turn when it last sent */
 	uint32_t *latency;             /* histogram (latency.h), or NULL */
 	uint32_t message_pkts, window; /* closed loop; else 0 */
 	/* The rest. */
@@ -319,7 +321,7 @@ struct ibcc_engine {
 	bool plain;       /* see tx.h */
 	uint8_t first_sl; /* in use; > 15: none is */
 	bool stores;      /* switches wait for a packet's last bit */
-	uint8_t loud;     /* deliveries may have consequences: WAY_LOUD, or 0 */
+	uint8_t loud;     /* WAY_LOUD if deliveries may have consequences, else 0 */
 	bool far_apart;   /* ports' state does not stay in a core's own cache */
 	bool all_qps;     /* all queue pairs that send have state */
 	uint32_t n_vls;
@@ -328,7 +330,7 @@ struct ibcc_engine {
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */
 	uint64_t credit_ps; /* buffer freed to credits at the sender */
-	int32_t plenty;     /* blocks of credits that nobody runs short of soon */
+	int32_t plenty;     /* blocks of credits that end being short: half a buffer */
 	struct evq evq;
 	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
@@ -353,7 +355,7 @@ _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(sizeof(struct inport) == LINE_BYTES / 2, "two inports fill a line");
 _Static_assert(sizeof(struct outq) == LINE_BYTES / 2, "two outqs fill a line");
 
-/* One of two without a branch, where it is as good as chance which. */
+/* Chooses one of two without a branch, for choices that the processor cannot predict. */
 static inline uint64_t either(bool first, uint64_t a, uint64_t b)
 {
 	uint64_t m = -(uint64_t)first;
@@ -376,7 +378,7 @@ static inline uint32_t credit_base(const struct ibcc_engine *e, uint32_t sender)
 	return sender * e->n_vls << 1;
 }
 
-/* By whose turn a packet waits for an output and VL. */
+/* The VOQ in which a packet waits for an output and VL. */
 static inline uint32_t slot_of(const struct ibcc_engine *e, unsigned int input, uint32_t qp)
 {
 	return (input & e->slot_by_input) + (qp & e->slot_by_qp);
@@ -384,38 +386,36 @@ static inline uint32_t slot_of(const struct ibcc_engine *e, unsigned int input, 
 
 /* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */
 int ibcc_fab_reserve(struct ibcc_engine *e, uint32_t cells, uint32_t pkts);
-/* Zeroed, for at least one, beginning at a cache line; NULL: none left. So do vectors that grow. */
+/* Zeroed memory at a cache line for n (0 becomes 1) objects; NULL: out of memory. */
 void *ibcc_fab_alloc(size_t n, size_t size);
+/* Makes a vector large enough for `need` objects and moves it. 0 or -ENOMEM. */
 int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 
 /* build.c */
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
-/* Number of a rate and an extra delay, made if need be with the lanes of what is sent at it;
- * -ENOMEM.
- */
+/* Index of the speed with this rate and extra delay, created with its lanes if new; -ENOMEM. */
 int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
-/* tables.c: gives a switch a forwarding table. */
+/* tables.c. Gives a switch a forwarding table; 0 or -ENOMEM. */
 int ibcc_fab_lft_set(struct ibcc_engine *e, struct fab_switch *s, const uint8_t *lft, uint32_t len);
-/* Makes all of them long enough for the LIDs below n: 0 or -ENOMEM. */
+/* Makes all tables long enough for the LIDs below n; 0 or -ENOMEM. */
 int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n);
 
 /* credits.c */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
-/* An outq waits no more. */
+/* The outq no longer waits for credits. */
 void ibcc_fab_credits_met(struct outq *q);
-/* What is under way to a sender does not come. */
+/* Discards the credits that are under way to a port: its link was down. */
 void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port);
-/* Takes in what has come. */
+/* Adds all credits that have come to their outqs. */
 void ibcc_fab_credits_drain(struct ibcc_engine *e);
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
 
-/* switch.c: a packet's arrival, a port's chance to send, the loss of all that waits for an output.
- */
+/* switch.c. A packet arrives; a port may send; the packets that wait for a port are lost. */
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t output);
-/* What was found for packets under way may have changed. */
+/* Routes have changed: outputs found in advance for packets under way are looked up again. */
 void ibcc_fab_routes_forget(struct ibcc_engine *e);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);
 /* Bytes of the VL's packet whose turn it is, which it sent; 0: there is none, or it may not. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Histograms of latencies, exact to a sixteenth. */
+/* Histograms of packet latencies (latency.h): a percentile is exact to a sixteenth. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Histograms of packet latencies: buckets of about 1 ns at the start, then 16 to each doubling
+ * (log_buckets.h).
+ */
 #ifndef IBCC_FABRIC_LATENCY_H
 #define IBCC_FABRIC_LATENCY_H
 

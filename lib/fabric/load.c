@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A scenario's flows, events and settings, put into the engine. */
+/* Puts a scenario into an engine: nodes without congestion control, static settings, events,
+ * flows. Names are looked up in the engine's topology; an unknown one is reported in *bad.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

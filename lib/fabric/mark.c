@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Congested state of a switch's output ports and VLs, and the settings that rule it.
+/* Congested state of a switch's outputs and VLs, and the settings that decide on it (annex A10).
  *
- * A port and VL is in congested state from the moment the backlog for it, over all inputs, exceeds
- * (16 - Threshold) / 16 of the reference until it has fallen to the hysteresis' share of that, and
- * not only below: with a share of nothing it would never end, and with the whole share the state
- * ends just where it does not begin. Annex A10 leaves the scale to the device; it only demands
- * uniformly falling values.
+ * An output and VL is in congested state from the moment that its backlog, over all inputs,
+ * exceeds (16 - Threshold) / 16 of the model's reference. The state ends when the backlog is down
+ * to the hysteresis' share of that. "Down to", not "below": with a share of 0 the state would
+ * otherwise never end. Threshold 0 means no marking. The annex leaves the scale of Threshold to
+ * the device and only demands that its values fall uniformly.
  */
 #include <errno.h>
 
@@ -13,6 +13,7 @@
 
 #include "tx.h"
 
+/* Begins or ends congested state, and counts its time for the VL and the port. */
 void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on)
 {
 	struct port_stat *s = &e->stat[port];
@@ -38,20 +39,26 @@ static uint32_t threshold_bytes(const struct ibcc_model *m, unsigned int thresho
 	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
 }
 
-/* Each output and VL has a generator of its own, and a new Marking_Rate starts it anew. So neither
- * the order in which settings come nor what was set before matters, and ports with the same
- * settings and the same traffic do not mark in step.
+/* Each output and VL has a random generator of its own, which a new Marking_Rate restarts. So
+ * neither the order of settings nor earlier ones matter, and ports with the same settings and the
+ * same traffic do not mark in step.
  */
 static uint64_t mark_seed(const struct ibcc_engine *e, uint32_t outq)
 {
 	return (e->seed ^ 0x6d61726b) + ((uint64_t)outq << 32); /* not the flows' */
 }
 
+/* How many packets pass before the next mark: drawn from 0 to 2 * Marking_Rate, so Marking_Rate
+ * on the mean.
+ */
 uint32_t ibcc_fab_mark_gap(struct outq_cong *v)
 {
 	return v->rate ? ibcc_rng_below(&v->rng, 2u * v->rate + 1) : 0;
 }
 
+/* Applies a switch's settings to a port: its own element if that is valid, otherwise the
+ * switch's. The state changes at once if the backlog demands it.
+ */
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 {
 	const struct port *p = &e->port[port];
@@ -98,7 +105,7 @@ static struct fab_switch *find_switch(struct ibcc_engine *e, uint32_t node)
 	return &e->sw[e->port[e->topo->node[node].first_port].owner];
 }
 
-/* Bits of SwitchCongestionSetting:Control_Map: which fields are to be changed. */
+/* Bits of SwitchCongestionSetting:Control_Map: which fields a Set changes. */
 enum { MAP_VICTIM = 1, MAP_CREDIT = 2, MAP_THRESHOLD = 4, MAP_CS = 8, MAP_RATE = 16 };
 
 int ibcc_engine_set_switch_cc(struct ibcc_engine *e, uint32_t node,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine only counts from its start. Readings are taken at the beginning and end of the window
- * and at each sample; everything here is differences of them.
+/* Runs a scenario and measures it: rates, latencies, waits and marks over the measuring window,
+ * and samples in between.
+ *
+ * The engine only counts from its start. So readings of all counters are taken at the beginning
+ * and the end of the window and at each sample, and all results are differences of readings.
+ * Begin with ibcc_measure_run_driven() and run(). A driver (a tuner, a network of agents) may let
+ * the time pass in place of ibcc_engine_run().
  */
 #include <errno.h>
 #include <math.h>
@@ -11,10 +16,10 @@
 #include <ibcc/ideal.h>
 #include <ibcc/measure.h>
 
-/* Of latency: 3 KB for each flow. */
+/* Above so many flows no latencies are counted: a histogram takes 3 KB. */
 #define MAX_HISTOGRAMS 10000u
 
-/* How often in a run deadlocks are looked for: they last, so that this is only to end it soon. */
+/* How often in a run deadlocks are looked for. They last, so more would only end the run sooner. */
 #define LOOKS 16u
 
 #define US_PER_PS 1e-6
@@ -52,6 +57,7 @@ static void reading_free(struct reading *r)
 	free(r->port);
 }
 
+/* Reads all counters of all flows and ports. */
 static int reading_take(struct run *r, struct reading *to)
 {
 	uint32_t i;
@@ -72,7 +78,9 @@ static double mbps(uint64_t bytes, uint64_t span_ps)
 	return span_ps ? (double)bytes * 8e6 / (double)span_ps : 0;
 }
 
-/* PortXmitData leaves out what a link carries nevertheless, a VCRC for each packet. */
+/* The share of time that a link is busy. It counts whole packets, as PortXmitData leaves out the
+ * VCRC that a link carries, too.
+ */
 static double utilisation(const struct run *r, uint32_t port, const struct ibcc_engine_port *a,
 			  const struct ibcc_engine_port *b, uint64_t span_ps)
 {
@@ -160,6 +168,7 @@ static int start_window(struct run *r)
 	return rc ? rc : reading_take(r, &r->start);
 }
 
+/* Lets time pass to until_ps, by the driver if there is one. A driver may stop later than that. */
 static int let_pass(struct run *r, uint64_t until_ps)
 {
 	if (r->driver)
@@ -172,7 +181,7 @@ static uint64_t look_each(const struct ibcc_scenario *s)
 	return s->duration_ps / LOOKS ? s->duration_ps / LOOKS : 1;
 }
 
-/* Goes on to a time, with a look for deadlocks each time that one is due. */
+/* Lets time pass to until_ps, and looks for deadlocks in between. */
 static int advance(struct run *r, uint64_t until_ps)
 {
 	uint64_t now = ibcc_engine_now_ps(r->e);
@@ -299,13 +308,13 @@ static void sum_ports(struct run *r)
 	}
 }
 
-/* Which nodes the flows' offers were for. Flows to all choose their destinations evenly. */
+/* Sums the flows' offered rates by destination node. Flows to all choose destinations evenly. */
 static int sum_offers(struct run *r)
 {
 	const struct ibcc_topo *t = r->s->topo;
-	/* Of each island: offered to each host by all, and its hosts. */
+	/* By island: the rate offered to each of its hosts by flows to all; the number of hosts. */
 	double *to_all = calloc(t->n_nodes + 1u, sizeof(*to_all));
-	double *less = calloc(t->n_nodes + 1u, sizeof(*less)); /* not to the node itself */
+	double *less = calloc(t->n_nodes + 1u, sizeof(*less)); /* the part not for this node */
 	uint32_t *hosts = calloc(t->n_nodes + 1u, sizeof(*hosts));
 	uint32_t *island = calloc(t->n_nodes + 1u, sizeof(*island));
 	uint32_t i, node, out, n;
@@ -348,6 +357,7 @@ out:
 	return rc;
 }
 
+/* Adds the ideal rates; NAN where the scenario is too large for them (-E2BIG). */
 static int add_ideal(struct run *r)
 {
 	struct ibcc_ideal ideal;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Multipath routing: random, in turn, or adaptive to the output with the fewest packets waiting;
- * for each packet anew, or for bursts and flowlets, which stay together.
+/* Several paths: each switch chooses among the outputs on shortest ways, at random, in turn, or
+ * adaptively (the output with the fewest packets waiting). It chooses for each packet, or for
+ * bursts and flowlets, whose packets stay together.
  *
  * Shortest ways between switches are found by a breadth-first search from each switch that has
- * HCAs. In a fat tree they go up and then down, so that no cycle of waiting buffers can close; in
- * other networks that is not so. A set of which no link is up gives way to the forwarding table's
- * choice.
+ * HCAs. In a fat tree they go up and then down, so that no circle of waiting buffers can close;
+ * in other networks one can. If no link of a set of outputs is up, the forwarding table's output
+ * is taken.
  *
- * A packet is out of order if one of the same queue pair that was sent later came before (RFC
+ * A packet is out of order if one of the same queue pair that was sent later came before it (RFC
  * 4737).
  */
 #include "paths.h"
@@ -26,7 +27,7 @@ static uint32_t peer_switch(const struct ibcc_engine *e, uint32_t port)
 	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->port[peer].owner : NONE;
 }
 
-/* Hops from each switch to one of them; queue holds n_sw entries. */
+/* Hops from each switch to switch `from`; `queue` has room for n_sw entries. */
 static void distances(const struct ibcc_engine *e, uint32_t from, uint32_t *hops, uint32_t *queue)
 {
 	uint32_t at = 0, n = 0;
@@ -49,6 +50,7 @@ static void distances(const struct ibcc_engine *e, uint32_t from, uint32_t *hops
 	}
 }
 
+/* The outputs of each switch that lead one hop nearer to a leaf switch. */
 static int add_sets(struct ibcc_engine *e, uint32_t leaf, const uint32_t *hops)
 {
 	struct fab_paths *x = e->paths;
@@ -73,6 +75,7 @@ static int add_sets(struct ibcc_engine *e, uint32_t leaf, const uint32_t *hops)
 	return 0;
 }
 
+/* Whether switches remember anything of a queue pair's packets. */
 static bool keeps(const struct ibcc_model *m)
 {
 	return m->routing == IBCC_ROUTING_ROUND_ROBIN || m->path_burst_packets > 1 ||
@@ -166,7 +169,8 @@ void ibcc_paths_map(struct ibcc_engine *e)
 	}
 }
 
-/* One of a set's outputs whose links are up, all alike; NONE: there is none. */
+/* One of a set's outputs whose links are up, each with the same probability; NONE: there is none.
+ */
 static uint32_t pick_up(struct ibcc_engine *e, const struct path_set *set, uint32_t first_port)
 {
 	const uint8_t *num = &e->paths->port[set->first];
@@ -182,7 +186,7 @@ static uint32_t pick_up(struct ibcc_engine *e, const struct path_set *set, uint3
 			return first_port + num[i];
 }
 
-/* Packets that wait, and the one that is being sent. */
+/* An output's load: the packets that wait, and the one that is being sent. */
 static uint32_t load(const struct ibcc_engine *e, uint32_t port)
 {
 	const struct port *p = &e->port[port];
@@ -208,7 +212,7 @@ static uint32_t pick_least(const struct ibcc_engine *e, const struct path_set *s
 	return best;
 }
 
-/* The next output of a set in turn whose link is up; NONE: there is none. */
+/* The next output of a set in turn whose link is up; NONE: there is none. Moves the turn. */
 static uint32_t pick_next(const struct ibcc_engine *e, const struct path_set *set,
 			  uint32_t first_port, uint32_t *turn)
 {
@@ -236,7 +240,9 @@ static uint32_t pick_new(struct ibcc_engine *e, const struct path_set *set, uint
 	return e->port[port].flags & PORT_UP ? port : pick_up(e, set, first_port);
 }
 
-/* Data and answers of a queue pair go opposite ways, and have memory of their own. */
+/* What a switch remembers of a packet's queue pair. Data and answers go opposite ways and are kept
+ * apart. Queue pairs with the same hash share an entry.
+ */
 static struct path_keep *keep_of(const struct fab_paths *x, uint32_t sw, const struct pkt *k)
 {
 	uint32_t key = k->qp << 1 | !!(k->flags & PKT_CTRL);
@@ -244,6 +250,9 @@ static struct path_keep *keep_of(const struct fab_paths *x, uint32_t sw, const s
 	return &x->keep[sw * PATH_KEEPS + (key * 0x9e3779b1u >> 16 & (PATH_KEEPS - 1))];
 }
 
+/* Whether the next packet may take another output: the burst or flowlet is over, or its output is
+ * of no use any more.
+ */
 static bool may_change(const struct ibcc_engine *e, const struct path_keep *p, uint32_t set)
 {
 	if (!p->out || p->set != set || !(e->port[p->out].flags & PORT_UP))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Multipath: each switch chooses among all shortest ways, packet by packet. */
+/* Several paths: what an engine has in addition when its routing is not static (paths.c). */
 #ifndef IBCC_FABRIC_PATHS_H
 #define IBCC_FABRIC_PATHS_H
 
@@ -20,8 +20,8 @@ struct path_order {
 struct path_keep {
 	uint64_t last_ps;  /* when it last chose or kept the output */
 	uint32_t set, out; /* the output was chosen of this set; 0: none was */
-	uint32_t left;     /* packets until it may be another one */
-	uint32_t turn;     /* whose is next, in turn */
+	uint32_t left;     /* packets of the burst that are still to take this output */
+	uint32_t turn;     /* position in the set, for routing in turn */
 };
 
 struct fab_paths {
@@ -43,11 +43,12 @@ struct fab_paths {
 
 int ibcc_paths_build(struct ibcc_engine *e);
 void ibcc_paths_free(struct ibcc_engine *e);
-/* LIDs have changed. */
+/* LIDs have changed: finds again which switch each leads to. */
 void ibcc_paths_map(struct ibcc_engine *e);
 /* The output for a packet at a switch, where the forwarding table says `out` (or NONE). */
 uint32_t ibcc_paths_pick(struct ibcc_engine *e, uint32_t sw, const struct pkt *k, uint32_t out);
-/* A source sent a packet; it was delivered. */
+/* A source sends a packet, which gets its number; it is delivered, which may count it as reordered.
+ */
 void ibcc_paths_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt);
 void ibcc_paths_received(struct ibcc_engine *e, uint32_t pkt);
 

@@ -20,6 +20,7 @@ void *ibcc_fab_alloc(size_t n, size_t size)
 	return p;
 }
 
+/* `vec` points to the pointer of a vector of any type, so it is copied by memcpy(). */
 int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size)
 {
 	uint32_t n = *cap ? *cap : 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Taking from and giving back to the pools. The run loop reserves before each event, so that taking
- * cannot fail within one.
+/* Taking objects from the pools of cells and packets, and giving them back. The run loop reserves
+ * memory before each event, so that taking cannot fail within an event.
  */
 #ifndef IBCC_FABRIC_POOL_H
 #define IBCC_FABRIC_POOL_H

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From loads to traffic, to a replay of the present, and if that agrees to what settings bring. */
+/* The prediction of what a plan brings (prediction.h), from the loads of links now and before
+ * congestion.
+ *
+ * First ibcc_traffic_infer() infers which hosts send how much to which. Then the present is
+ * replayed with that traffic: on the packet engine (a twin), or, on large fabrics, with fluid
+ * rates. Only if the replay agrees with the counters is the plan's effect computed in the same
+ * way. Where amounts cannot be predicted, the roots' own rates often still can. Each refusal has
+ * a reason (enum ibcc_prediction_why). Begin with run(), at the end.
+ */
 #include <ibcc/prediction.h>
 
 #include <errno.h>
@@ -13,24 +21,26 @@
 
 #include "doubt.h"
 
-/* Above, packets cost more than anybody would wait for. */
+/* On larger fabrics the packet engine takes too long, and rates are computed without packets. */
 #define ENGINE_MAX_HOSTS 1000u
 #define MOST_AGE_NS      (3600ull * 1000000000ull)
 #define MOST_MOVED       0.10
-/* How far a replay may be off: of links' rates, and of adapters' waits; where only the roots' own
- * rates are asked for, of links' rates alone.
+/* How far a replay may be off in links' rates and in adapters' waits. If only the roots' own rates
+ * are predicted, links' rates alone count (ROOT_RATE_OFF).
  */
 #define MOST_RATE_OFF 0.06
 #define MOST_WAIT_OFF 0.15
 #define ROOT_RATE_OFF 0.08
-/* Share of what waiting adapters send that is new and goes where no root is seen. */
+/* Above this share of new traffic that passes no known root, amounts are not predicted: a root may
+ * be hidden. A share of all that waiting adapters send.
+ */
 #define MOST_ELSEWHERE 0.05
-/* Of it, for roots' own rates: where its sources are freed, its destination is the next root, and
- * takes its senders from those behind it.
+/* The same limit for the roots' own rates. It is far lower: once the sources of such traffic are
+ * freed, its destination becomes the next root and takes senders away from the known ones.
  */
 #define ROOT_ELSEWHERE 0.0005
 
-/* Of rates over a few intervals, and of what is fitted to them. */
+/* How inexact rates over a few intervals are, and what is fitted to them. */
 #define COUNTERS_OFF 0.02
 
 struct predictor {
@@ -39,8 +49,8 @@ struct predictor {
 	struct ibcc_traffic_root root[IBCC_ROOTS_MAX];
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
-	bool *waits;                  /* by port: waits now */
-	double least[IBCC_ROOTS_MAX]; /* see doubt.h */
+	bool *waits;                  /* by port: an adapter's that waits now */
+	double least[IBCC_ROOTS_MAX]; /* by root: lower bound of its rate (doubt.h) */
 	uint64_t start_ns;
 };
 
@@ -72,7 +82,7 @@ static struct ibcc_amount amount(double now, double factor, double margin)
 				     .high_mbps = now * (factor + margin) };
 }
 
-/* From a share of the present rate to all of it, as far as counters are exact. */
+/* The range from a share of the present rate to all of it, widened by the counters' inexactness. */
 static struct ibcc_amount bounds(double now, double least)
 {
 	return (struct ibcc_amount){ .now_mbps = now,
@@ -85,7 +95,7 @@ static double ratio(double then, double now)
 	return now > 0 ? then / now : 1;
 }
 
-/* What goes elsewhere than through roots, of sources that wait. */
+/* What waiting sources send past the roots, Mb/s; by rate[], or (NULL) as it is now. */
 static double victims_of(const struct predictor *r, const double *rate)
 {
 	double sum = 0;
@@ -123,7 +133,7 @@ static void set_root(struct predictor *r, uint32_t i, double factor)
 							     IBCC_PREDICTION_ROOT_MARGIN) };
 }
 
-/* -EDOM: it does not show the present. */
+/* Compares the replay with the counters. -EDOM: they do not agree. */
 static int judge_replay(struct predictor *r, const struct ibcc_twin_state *s, bool amounts)
 {
 	const struct ibcc_topo *t = r->in->t;
@@ -152,6 +162,7 @@ static int judge_replay(struct predictor *r, const struct ibcc_twin_state *s, bo
 	return off <= MOST_RATE_OFF && wait <= MOST_WAIT_OFF ? 0 : -EDOM;
 }
 
+/* Runs the twin under the wanted settings. */
 static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibcc_twin_state *now,
 		      bool amounts)
 {
@@ -173,8 +184,7 @@ static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibc
 	return 0;
 }
 
-/* Is what any root sends? Roots share sources and links, so what is wrong at one is wrong at all.
- */
+/* Whether the rate of some root is open. Roots share sources and links: one is enough. */
 static bool are_open(const struct predictor *r)
 {
 	bool open = false;
@@ -184,7 +194,7 @@ static bool are_open(const struct predictor *r)
 	return open;
 }
 
-/* With amounts or without: for the roots alone any demands do. */
+/* Predicts with the packet engine, with amounts or only the roots' rates. */
 static int run_twin(struct predictor *r, bool amounts)
 {
 	struct ibcc_twin_in in = { .t = r->in->t,
@@ -212,6 +222,7 @@ static int run_twin(struct predictor *r, bool amounts)
 	return rc;
 }
 
+/* Infers the present traffic; without history, demands are what is sent now. */
 static int infer(struct predictor *r, bool history)
 {
 	const struct ibcc_traffic_in in = { .t = r->in->t,
@@ -226,7 +237,7 @@ static int infer(struct predictor *r, bool history)
 	return rc ? rc : ibcc_doubt_least(&in, &r->traffic, r->in->wanted, r->least);
 }
 
-/* What is new and passes no root that is seen: a root may be hidden behind another one's tree. */
+/* The share of what waiting adapters send that is new and passes no known root. */
 static double elsewhere(const struct predictor *r)
 {
 	double all = 0, is = 0;
@@ -242,6 +253,9 @@ static double elsewhere(const struct predictor *r)
 	return all > 0 ? is / all : 0;
 }
 
+/* Predicts with packets. -EXDEV: too much new traffic passes no known root; -EDOM: the replay
+ * disagrees; -ECANCELED: no CPU time is left.
+ */
 static int by_engine(struct predictor *r, bool history)
 {
 	int rc = infer(r, history);
@@ -254,13 +268,13 @@ static int by_engine(struct predictor *r, bool history)
 	}
 	if (history && r->p->elsewhere > MOST_ELSEWHERE)
 		return -EXDEV;
-	/* Without amounts nothing is left to be told. */
+	/* Open roots without amounts: nothing is left to predict. */
 	if (!history && are_open(r))
 		return 0;
 	return run_twin(r, history);
 }
 
-/* Without control, against the counters; rates only. */
+/* Replays the present with fluid rates, without congestion control, and compares links' rates. */
 static int replay_fluid(struct predictor *r, double *rate, double *sum)
 {
 	const struct ibcc_traffic *t = &r->traffic;
@@ -298,6 +312,7 @@ static int try_fluid(struct predictor *r, double *now, double *then, double *sum
 	return 0;
 }
 
+/* Predicts with fluid rates; errors as by_engine(). */
 static int by_fluid(struct predictor *r)
 {
 	double *now, *then, *sum;
@@ -319,6 +334,7 @@ static int by_fluid(struct predictor *r)
 	return rc;
 }
 
+/* What rules out a prediction of amounts beforehand, or TELLS. */
 static enum ibcc_prediction_why forbidden(const struct ibcc_prediction_in *in)
 {
 	if (!in->n_roots)
@@ -343,9 +359,10 @@ static uint32_t count_hosts(const struct ibcc_topo *t)
 	return n;
 }
 
-/* Whether the sources of a slow receiver keep it busy when they are held depends on who they are,
- * which is not known without amounts; links that are full stay so, or nearly. Nor is it known then
- * that what is left of open ones is: a closed loop to all stops for who is held.
+/* Decides which roots' predictions are kept. Full links stay nearly full. But whether a slow
+ * receiver's sources keep it busy while they are throttled depends on which hosts they are, which
+ * is known only with amounts. Without amounts, open roots have no bounds either: a closed loop to
+ * all hosts stops for each that is throttled.
  */
 static void keep_told(struct predictor *r)
 {
@@ -371,7 +388,7 @@ static void keep_told(struct predictor *r)
 						     : IBCC_PREDICTION_TELLS;
 }
 
-/* Of roots, where amounts cannot be told. */
+/* Whether the roots' own rates may be predicted though amounts cannot. */
 static bool may_tell_roots(struct predictor *r)
 {
 	switch (r->p->why) {
@@ -420,6 +437,7 @@ static int set_up(struct predictor *r)
 	return 0;
 }
 
+/* First amounts, from history; if that fails, the roots' own rates from the present. */
 static int run(struct predictor *r)
 {
 	struct ibcc_prediction *p = r->p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is said where something cannot be told. */
+/* The reasons for which a prediction is refused, as the end of a sentence. */
 #include <ibcc/prediction.h>
 
 const char *ibcc_prediction_reason(enum ibcc_prediction_why why)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Making queue pairs, and the groups that they are of. They stay: who was throttled once may be
- * again.
+/* Creates queue pairs and the groups (port and SL) that they belong to. They are never removed: a
+ * queue pair that was throttled once may be throttled again.
  */
 #include "qps.h"
 
@@ -8,6 +8,7 @@
 
 #define MIN_PLACES 4u /* a power of two */
 
+/* Enters a queue pair into a hash that has room for it. */
 static void put(struct qp_hash *h, struct qp_of v)
 {
 	uint32_t i = qp_place(h, v.dst_port);
@@ -18,7 +19,7 @@ static void put(struct qp_hash *h, struct qp_of v)
 	h->n++;
 }
 
-/* Room for one more. */
+/* Makes room in a group's hash for one more queue pair. */
 static int reserve(struct group *g)
 {
 	uint32_t old = qp_places(g), n = old ? 2 * old : MIN_PLACES;
@@ -26,7 +27,7 @@ static int reserve(struct group *g)
 
 	if (g->qp && 2 * (g->qp->n + 1) <= old)
 		return 0;
-	/* The head takes a place, too, so that few share a line with it. */
+	/* struct qp_hash takes a place, too: ibcc_fab_alloc() has one more. */
 	to = ibcc_fab_alloc(n, sizeof(*to->at));
 	if (!to)
 		return -ENOMEM;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Queue pairs that have state.
  *
- * Those that flows name have it from the start. Of uniform traffic's n^2, most never are throttled,
- * and so there is nothing to remember of them: each has state from the first time that there is,
- * or, with models that count each one's packets, from its first packet. Until then a packet tells
- * where it goes instead of its queue pair (BARE_QP). Each group has a hash of its own, which is
- * most often empty or a line of the cache.
+ * A flow with one destination has its queue pair from the start. Of the n^2 pairs of uniform
+ * traffic, most are never throttled, so there is nothing to remember. Such a pair gets its state
+ * when it is first throttled, or, with models that count each pair's packets, with its first
+ * packet. Until then a packet names its destination port in place of its queue pair (BARE_QP). Each
+ * group has a hash of its own, which most often is empty or one cache line.
  */
 #ifndef IBCC_FABRIC_QPS_H
 #define IBCC_FABRIC_QPS_H
@@ -45,10 +45,12 @@ static inline uint32_t qp_find(const struct group *g, uint32_t dst_port)
 	return NONE;
 }
 
-/* The same, made if need be, which may move e->qp; NONE: out of memory. */
+/* A group's queue pair to a port, created if it has none; e->qp may move. NONE: out of memory. */
 uint32_t ibcc_fab_qp_get(struct ibcc_engine *e, uint32_t group, uint32_t dst_port);
 
-/* To see all of a group: the places of its hash, and what is there, or NONE. */
+/* To visit all queue pairs of a group: the number of places of its hash, and the queue pair at a
+ * place, or NONE.
+ */
 static inline uint32_t qp_places(const struct group *g)
 {
 	return g->qp ? g->qp->mask + 1 : 0;
@@ -59,13 +61,13 @@ static inline uint32_t qp_at(const struct group *g, uint32_t place)
 	return g->qp->at[place].dst_port ? g->qp->at[place].qp : NONE;
 }
 
-/* Of the packet at a flow's head, or NONE. */
+/* The queue pair of the packet at a flow's head, or NONE. */
 static inline uint32_t head_qp(const struct ibcc_engine *e, const struct flow *f)
 {
 	return f->uniform ? qp_find(&e->group[f->group], f->dst) : f->qp;
 }
 
-/* Whether it may send: its delay is over, or it has none. */
+/* Whether a queue pair may send: its delay is over, or it has none. */
 static inline bool qp_rested(const struct ibcc_engine *e, uint32_t qp)
 {
 	return qp == NONE || e->qp[qp].ready_ps <= e->now_ps;

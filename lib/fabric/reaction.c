@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The reaction point of Annex A10: BECNs, the index into the table (CCTI), its timer, the delay.
+/* The reaction point of annex A10: BECNs, the index into the table (CCTI), its timer, the delay
+ * between packets.
  *
- * A BECN raises CCTI by CCTI_Increase up to CCTI_Limit, of the queue pair or, in SL mode, of the
- * whole SL of the port. A timer for each SL runs while some index is above CCTI_Min; each period
- * lowers those by one; it is not restarted by BECNs. CCTI_Timer 0: indices stay. After a packet,
- * its queue pair or SL rests for (packet time >> Shift) * Multiplier.
+ * A BECN raises the CCTI of the queue pair, or in SL mode of the port's whole SL, by
+ * CCTI_Increase, at most up to CCTI_Limit. A timer for each SL runs while some index is above
+ * CCTI_Min. After each period of CCTI_Timer * 1.024 us it lowers those indices by one; BECNs do
+ * not restart it. With CCTI_Timer 0 indices stay. After a packet, its queue pair or SL rests for
+ * (packet time >> Shift) * Multiplier of the table's entry.
  *
- * The timer is no event: what is kept of an index is when the timer will have brought it to 0,
- * which is so many periods ahead as the index is high. Of an SL, it is when no index will be above
- * CCTI_Min any more; until then the timer runs, and expires each whole period before that.
+ * The timer is no event. For each index the engine keeps the time at which the timer will have
+ * brought it down to 0 (`fall`), which is as many periods ahead as the index is high. For an SL
+ * it keeps the time until which the timer runs (`end_ps`), when no index will be above CCTI_Min
+ * any more. The timer expires at that time and each whole period before it.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,13 +28,13 @@ static uint64_t period_ps(const struct group *g)
 	return (uint64_t)g->timer * TIMER_UNIT_PS;
 }
 
-/* Expiries after now up to that of a time, of a timer that runs until then. */
+/* How often a timer that runs until until_ps, and expires then, expires after now. */
 static uint64_t expiries(const struct ibcc_engine *e, const struct group *g, uint64_t until_ps)
 {
 	return until_ps > e->now_ps ? (until_ps - e->now_ps - 1) / period_ps(g) + 1 : 0;
 }
 
-/* An index as it is, from what is kept of it. */
+/* The present value of an index, from what is kept of it. */
 static uint64_t index_of(const struct ibcc_engine *e, const struct group *g, uint64_t fall)
 {
 	uint64_t index = g->timer ? expiries(e, g, fall) : fall;
@@ -39,7 +42,7 @@ static uint64_t index_of(const struct ibcc_engine *e, const struct group *g, uin
 	return index > g->min_ccti ? index : g->min_ccti;
 }
 
-/* What to keep of one that is this now; the timer starts if it has to. */
+/* What to keep of an index with this present value. Starts or extends the timer if needed. */
 static uint64_t fall_of(const struct ibcc_engine *e, struct group *g, uint64_t index)
 {
 	uint64_t before, fall;
@@ -68,13 +71,14 @@ uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint3
 	return (uint16_t)index_of(e, g, fall_by(e, g, qp));
 }
 
+/* How long a queue pair (or, in SL mode, the SL) rests after a packet that is sent now, in ps. */
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   uint32_t qp)
 {
 	uint64_t fall = fall_by(e, g, qp);
 	uint16_t ccti, entry;
 
-	/* Entry 0 has no delay on any device. Most have not seen a BECN, or long ago. */
+	/* Most have no index above 0, and entry 0 has no delay on any device. */
 	if (!g->min_ccti && (g->timer ? fall <= e->now_ps : !fall))
 		return 0;
 	ccti = (uint16_t)index_of(e, g, fall);
@@ -83,6 +87,9 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 	       ibcc_cct_entry_mult(entry);
 }
 
+/* A BECN has reached its source. Reaching Trigger_Threshold is written to the adapter's
+ * CongestionLog.
+ */
 void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
@@ -114,7 +121,9 @@ static struct hca *find_hca(struct ibcc_engine *e, uint32_t port)
 	return &e->hca[e->port[port].owner];
 }
 
-/* The same indices under other settings. Nothing is left of them where another thing has them. */
+/* Keeps a group's indices when its timer or CCTI_Min changes. If they change from queue pairs to
+ * the SL or back, they begin at 0.
+ */
 static void settle(const struct ibcc_engine *e, struct group *g, const struct group *was)
 {
 	bool same = g->sl_mode == was->sl_mode;

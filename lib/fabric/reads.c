@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One packet at a time from an input port's buffer, all VLs together. */
+/* Switches that read one packet at a time from an input port's buffer, over all VLs. reads.h
+ * explains the turns.
+ */
 #include "reads.h"
 
 #include <errno.h>
@@ -8,7 +10,7 @@
 #include "evq.h"
 #include "voq.h"
 
-/* What one event may need besides. */
+/* Cells that waking outputs may need, beyond what the run loop reserves. */
 #define CELLS 48u
 
 /* A switch's port as an input. */
@@ -46,7 +48,8 @@ bool ibcc_reads_wanted(const struct ibcc_engine *e, uint32_t in_port, unsigned i
 	return bit(e->reading[in_port].want, output);
 }
 
-/* The first packet of a queue that may be read. All of one input may or may not. */
+/* Finds the first packet of a queue that may be read. If queues are by input, one look is enough.
+ */
 static bool find_in(const struct ibcc_engine *e, uint32_t head, struct reads_choice *c)
 {
 	c->before = NONE;
@@ -74,6 +77,7 @@ void ibcc_reads_choose(const struct ibcc_engine *e, uint32_t outq, struct reads_
 	c->slot = NONE;
 }
 
+/* Moves the chosen packet to the front of its queue. */
 static void to_front(struct ibcc_engine *e, uint32_t outq, const struct reads_choice *c)
 {
 	struct voq *v = &e->voq[outq * e->n_slots + c->slot];
@@ -87,6 +91,7 @@ static void to_front(struct ibcc_engine *e, uint32_t outq, const struct reads_ch
 	v->head = c->pkt;
 }
 
+/* Notes that an output waits for an input to be read; the first one to wait sets the event. */
 static void wait_for(struct ibcc_engine *e, uint32_t in_port, unsigned int output)
 {
 	struct fab_reading *r = &e->reading[in_port];

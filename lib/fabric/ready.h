@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The heap of entries that a channel adapter may send on an SL. */
+/* The heap of entries that a channel adapter may send on an SL. Entry 0 is a sentinel, so that
+ * pushing needs no test for the top. Equal keys are served by their ids.
+ */
 #ifndef IBCC_FABRIC_READY_H
 #define IBCC_FABRIC_READY_H
 

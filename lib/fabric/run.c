@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The loop. */
+/* The main loop, ibcc_engine_run(): takes the earliest event from the queue, sets the time, calls
+ * the handler. Most of the file fetches memory into the cache for events that come a few steps
+ * later, which doubles as a list of what each event touches.
+ */
 #include <errno.h>
 
 #include "endpoint.h"
@@ -7,12 +10,14 @@
 #include "reads.h"
 #include "tx.h"
 
-/* No event takes more of either; what could (a link's loss, packets passed over) reserves its own.
+/* An event takes at most so many cells and packets. Handlers that may need more (a link goes down,
+ * packets are passed over) reserve them on their own.
  */
 #define CELLS_PER_EVENT 48u
 #define PKTS_PER_EVENT  4u
 #define REFILL          1024u
 
+/* Handles an event of the calendar. Events of lanes take the shorter way of handle_lane(). */
 static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
 {
 	switch (kind) {
@@ -97,7 +102,7 @@ static inline void fetch_calendar(const struct ibcc_engine *e)
 		ibcc_fab_flow_due_soon(e, arg & CELL_INDEX_MASK);
 }
 
-/* The next event of a lane, which comes with this tag. */
+/* Handles the next event of the lane that a tag names. */
 static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 {
 	uint32_t lane = lane_of(tag), port;
@@ -128,7 +133,7 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 
 	if (until_ps < e->now_ps)
 		return -EINVAL;
-	/* All lanes at until_ps, but none that has nothing to come. */
+	/* Includes all events at until_ps; an empty lane's time, NEVER, is not below it. */
 	end = until_ps < MAX_DUE_PS ? (until_ps + 1) << TAG_BITS : NEVER;
 	while (!e->err) {
 		uint64_t due = evq_first(&e->evq);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Scenarios as plain data. */
+/* Scenarios as plain data: default models, the search for a named node, freeing.
+ * lib/io/scenario_*.c reads them from files; load.c gives them to an engine.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/link.h>
 #include <ibcc/scenario.h>
 
-/* A QDR generation fabric: InfiniScale IV class switches, passive copper, RC traffic of 2 KB. */
+/* A fabric of the QDR generation: switches like InfiniScale IV, passive copper cables of 5 m,
+ * packets of 2 KB.
+ */
 void ibcc_model_defaults(struct ibcc_model *m)
 {
 	*m = (struct ibcc_model){

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a channel adapter's port receives: buffer, drain, answers.
+/* What a channel adapter's port receives: the receive buffer, a slow sink, answers.
  *
- * Packets are taken out of the receive buffer in order of arrival, over all VLs: at once, or at the
- * sink's rate, which counts payload, as a slow memory or disk does. Transport sees a packet when
- * it is out: then it is delivered, acknowledged, and a FECN is answered. The answer becomes an ACK
- * (always sent where acknowledgements are modelled) or a CNP on the packet's SL, and reuses its
- * memory. Where none of that follows, packets are counted by the batch, some time later. BECNs out
- * of band are packets but while they wait for their time.
+ * Packets leave the receive buffer in the order of their arrival, over all VLs: at once, or at
+ * the sink's rate, which counts payload, as a slow memory or disk does. deliver() sees a packet
+ * when it has left: it is counted, acknowledged, and a FECN is answered. The answer is an ACK
+ * (always sent if the model has acknowledgements) or a CNP, on the packet's SL, and reuses the
+ * packet's memory.
+ *
+ * If a delivery has no such consequence, it is no event (EV_QUIET): ibcc_fab_quiet_count() counts
+ * such packets in batches, before counters are read. A BECN out of band is a packet only while it
+ * waits for its time.
  */
 #include <errno.h>
 
@@ -15,6 +18,7 @@
 #include "paths.h"
 #include "tx.h"
 
+/* How long the sink takes for a packet, in ps. */
 static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const struct pkt *p)
 {
 	if (!h->sink_mbps || p->flags & PKT_CTRL)
@@ -30,7 +34,7 @@ static inline void count_delivery(struct ibcc_engine *e, struct flow *f, uint64_
 	e->delivered++;
 }
 
-/* The source learns of a mark without a packet, which its port counts as if there were one. */
+/* The source learns of a mark without a packet. Its port counts a BECN as if there had been one. */
 static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct flow *f = &e->flow[e->pkt[pkt].flow];
@@ -40,6 +44,7 @@ static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 	ibcc_fab_becn(e, pkt);
 }
 
+/* Tells the source of a marked packet out of band, after the model's delay. */
 static void notify(struct ibcc_engine *e, uint32_t marked)
 {
 	uint32_t pkt;
@@ -67,6 +72,7 @@ void ibcc_fab_ctrl_due(struct ibcc_engine *e, uint32_t pkt)
 	}
 }
 
+/* A packet has left the receive buffer. */
 static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
@@ -112,6 +118,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		ibcc_fab_ctrl_send(e, pkt);
 }
 
+/* Whether a packet's LID is one of the port's. */
 static bool is_for(const struct ibcc_engine *e, const struct pkt *k)
 {
 	return (uint16_t)(k->dlid - e->lid[k->port].first) < e->lid[k->port].n;
@@ -150,6 +157,9 @@ void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 	}
 }
 
+/* Deliveries have consequences from now on (a slow sink, a closed loop): those under way become
+ * events.
+ */
 int ibcc_fab_quiet_end(struct ibcc_engine *e)
 {
 	if (e->loud)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Multipath on average: shares of a pair's packets, switch by switch, by falling distance to the
- * destination's switch. Distances to a switch are found when they are first asked for, over all
- * links, for packets do not go round a link that is down by a longer way.
+/* Several paths on average: where a pair's packets go if each switch spreads them over all
+ * shortest ways. Shares are passed on switch by switch, in the order of falling distance to the
+ * destination's switch. Distances to a switch are computed when first asked for. They count all
+ * links, whether up or down, because packets do not take a longer way around a link that is down.
  */
 #include "spread.h"
 
@@ -11,9 +12,9 @@
 
 struct ibcc_spread {
 	const struct ibcc_topo *t;
-	uint32_t **hops; /* by switch: from each node to it, IBCC_NONE: there is no way */
-	double *share;   /* by node: of the pair's packets; 0 in between */
-	uint32_t *queue; /* nodes */
+	uint32_t **hops; /* by switch: hops from each node to it, IBCC_NONE: there is no way */
+	double *share;   /* by node: share of the pair's packets; 0 between two calls */
+	uint32_t *queue; /* nodes to visit */
 };
 
 struct ibcc_spread *ibcc_spread_new(const struct ibcc_topo *t)
@@ -53,6 +54,7 @@ static uint32_t peer_switch(const struct ibcc_topo *t, uint32_t port)
 									       : IBCC_NONE;
 }
 
+/* Hops from each switch to one of them, computed once; NULL: out of memory. */
 static const uint32_t *hops_to(struct ibcc_spread *x, uint32_t sw)
 {
 	uint32_t *hops = x->hops[sw], at = 0, n = 0;
@@ -91,6 +93,7 @@ struct walk {
 	void *arg;
 };
 
+/* Whether a port leads one hop nearer to the destination, and, if asked, has capacity. */
 static bool leads_on(const struct walk *w, uint32_t node, uint32_t port, bool only_up)
 {
 	uint32_t to = peer_switch(w->x->t, port);
@@ -99,6 +102,7 @@ static bool leads_on(const struct walk *w, uint32_t node, uint32_t port, bool on
 	       (!only_up || w->capacity[port] > 0);
 }
 
+/* Divides a switch's share evenly among the outputs that lead nearer. */
 static int pass_on(struct walk *w, uint32_t node)
 {
 	const struct ibcc_topo_node *sw = &w->x->t->node[node];

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Switches: input buffers with a queue for each output (VOQ), virtual cut-through, round robin.
  *
- * A packet may leave when its header has been in the switch for the switch delay, if the output is
- * free and the next buffer has room for all of it; it occupies its place until its last bit has
- * left. Where the output is faster than the input, it starts late enough not to run dry. Switches
- * that store and forward count the delay from its last bit.
+ * A packet may leave when its header has been in the switch for the switch's delay, if the output
+ * is free and the next buffer has room for the whole packet. It occupies its place until its last
+ * bit has left. Where the output is faster than the input, the packet starts late enough for the
+ * output not to run dry. Switches that store and forward count the delay from the last bit.
  * Outputs serve VLs in turn, and within a VL the inputs that hold packets for it in turn (voq.h).
  *
- * The backlog that is compared with the threshold (mark.c) holds the packets that have to wait. A
- * packet that finds its output free and nothing before it on its VL leaves at once and waits for
- * nothing, so it is not counted, at any threshold.
+ * The backlog that is compared with the threshold (mark.c) consists of the packets that have to
+ * wait. A packet that finds its output free, and no packet before it on its VL, leaves at once.
+ * It has not waited and is not counted, whatever the threshold.
+ *
+ * Begin with arrive() and send_vl().
  */
 #include "eth.h"
 #include "paths.h"
@@ -17,6 +19,7 @@
 #include "vlarb.h"
 #include "voq.h"
 
+/* Bytes leave an output's queues, which may end congested state. */
 static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, uint32_t bytes)
 {
 	q->backlog -= bytes;
@@ -24,8 +27,10 @@ static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, ui
 		ibcc_fab_cong_set(e, port, q, false);
 }
 
-/* A port in congested state marks if it is the root, that is, if it sent as soon as it could, or if
- * its Victim_Mask bit says so regardless (Annex A10).
+/* Marks a packet (FECN) that leaves an output in congested state, by the rules of annex A10. The
+ * output must be the root of the congestion, that is, it had credits when it wanted to send; or its
+ * bit of Victim_Mask is set. ACKs, CNPs, marked packets and packets below Packet_Size do not count;
+ * of the others, Marking_Rate on the mean pass between two marks.
  */
 static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k)
 {
@@ -50,6 +55,9 @@ static uint8_t next_vl(const struct ibcc_engine *e, unsigned int vl)
 	return (uint8_t)(vl + 1 < e->n_vls ? vl + 1 : 0);
 }
 
+/* Sends the packet of a VL whose turn it is. Returns its bytes, or 0: there is none, or it lacks
+ * credits.
+ */
 static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				      bool plain)
 {
@@ -82,7 +90,7 @@ uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned 
 	return send_vl(e, port, vl, false);
 }
 
-/* Above its threshold an output and VL is congested. */
+/* Begins congested state if the backlog of an output and VL is above the threshold. */
 static ALWAYS_INLINE void crowded(struct ibcc_engine *e, uint32_t port, struct outq *q)
 {
 	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
@@ -100,7 +108,7 @@ static void crowded_all(struct ibcc_engine *e, uint32_t port)
 	}
 }
 
-/* One of the VLs whose turn it is. */
+/* Sends a packet of the first VL in turn that may send. */
 static void send_in_turn(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
@@ -141,7 +149,9 @@ static void discard(struct ibcc_engine *e, uint32_t pkt)
 	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 }
 
-/* A packet that comes slower than it will go waits until it cannot run dry; or for its last bit. */
+/* Whether a packet has to wait at its input before it can be sent: until a faster output cannot run
+ * dry any more, or, with store and forward, for its last bit. If so, it arrives again by EV_ARRIVE.
+ */
 static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 		 const struct speed *out, bool stores)
 {
@@ -149,7 +159,7 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	unsigned int kind = pkt_kind(k);
 	uint64_t ready_ps = stores ? 0 : out->pkt_ps[kind];
 
-	if (k->flags & PKT_HELD) { /* was, at the rates of then */
+	if (k->flags & PKT_HELD) { /* it has waited, by the rates of that time */
 		k->flags &= (uint8_t)~PKT_HELD;
 		return false;
 	}
@@ -160,9 +170,10 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
 	return true;
 }
 
-/* Whether a packet need not stand in a queue: the output is free, and none is before it. All in one
- * question, for each of them is as good as chance. An output that has sent just now does not wait
- * for what else may come at this time: most packets pass like this, one right behind the other.
+/* Whether a packet may leave at once, without a queue: the output is free, no packet is before it,
+ * and there are credits. The tests are one branch, for each alone cannot be predicted. An output
+ * whose packet ends just now need not wait for its EV_FREE here: most packets pass right behind
+ * another.
  */
 static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 				   unsigned int kind, bool plain)
@@ -183,7 +194,7 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 	}
 }
 
-/* VL that a packet leaves on; as many as there are, or more: none. */
+/* The VL that a packet leaves on; n_vls or more: there is none for it. */
 static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct inport *in,
 					const struct port *out, unsigned int sl, bool plain)
 {
@@ -194,6 +205,9 @@ static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struc
 	return plain || e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), sl);
 }
 
+/* A packet's header is at a switch and routed to output `o` (or UNROUTED): it is dropped, held
+ * back, sent at once, or queued.
+ */
 static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o, bool plain)
 {
 	struct pkt *k = &e->pkt[pkt];
@@ -245,7 +259,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
 	}
-	/* Whether it waits on an empty VL is not known before the port has chosen, at this time. */
+	/* On an empty VL, whether it has to wait is known only when the port has chosen. */
 	if (!plain && !q->holds && out->busy_ps <= e->now_ps)
 		q->flags |= OUTQ_FRESH;
 	voq_put(e, outq, slot_of(e, in->num, k->qp), pkt);

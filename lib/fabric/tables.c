@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Forwarding tables, in the form in which a packet asks them.
+/* Forwarding tables, in the form in which packets are routed by them.
  *
- * All are long enough for every LID that a packet may be sent to, those of channel adapters, which
- * lead nowhere, included; and they name no output that a switch has not. So nobody need compare.
+ * All tables are long enough for every LID that a packet may be sent to, and name no output that
+ * the switch lacks. Channel adapters have a table that leads nowhere. So route() needs no
+ * comparison.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static int grow(uint8_t **table, uint32_t old, uint32_t n)
 	return 0;
 }
 
+/* Gives each input port of a switch the pointer to its table. */
 static void tell_inputs(struct ibcc_engine *e, const struct fab_switch *s)
 {
 	for (uint32_t i = 0; i <= s->n_ports; i++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* When packets arrive in send queues and where they go.
+/* When packets arrive in send queues, and where they go.
  *
- * Each flow has generators of its own, seeded from the engine's seed and its index, so that flows
- * do not influence one another. A queue without limit needs no memory: times are replayed from the
- * generator when its packets are sent.
+ * Each flow has random generators of its own, seeded from the engine's seed and the flow's index,
+ * so that flows do not influence one another. A queue without limit needs no memory: the times of
+ * arrival are replayed from the generator when its packets are sent (`head` follows `offer`).
+ * Begin with ibcc_engine_add_flow() and ibcc_fab_head_ps().
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +27,7 @@ static uint64_t on_time(const struct flow *f, uint64_t t)
 	return phase < f->on_ps ? t : t - phase + f->on_ps + f->off_ps;
 }
 
-/* Gaps only run in the times that are on, so that the rate there is as given. */
+/* t plus a gap. Gaps run only in times that are on, so that the rate in those times is as given. */
 static uint64_t add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 {
 	uint64_t left;
@@ -44,6 +45,9 @@ static uint64_t add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 	return on_time(f, t);
 }
 
+/* The time of the next arrival: after a fixed or an exponentially distributed gap, or NEVER after
+ * the flow's end.
+ */
 static void arrivals_next(const struct ibcc_engine *e, const struct flow *f, struct arrivals *a)
 {
 	if (f->kind == IBCC_ARRIVALS_EXPONENTIAL)
@@ -71,6 +75,7 @@ static void offer(struct ibcc_engine *e, struct flow *f)
 	}
 }
 
+/* Packets offered until now. For a queue without limit, counting catches up with what was sent. */
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f)
 {
 	uint64_t taken = f->sent + f->n_deferred + f->refused;
@@ -85,6 +90,7 @@ uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f)
 	return f->offered;
 }
 
+/* Closed loop: whether another packet belongs to a message that the window allows. */
 static bool window_open(const struct flow *f)
 {
 	return f->sent < (f->done / f->message_pkts + f->window) * f->message_pkts;
@@ -102,7 +108,7 @@ void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow)
 	}
 }
 
-/* Of a source that has always something to send, but for its times and its window. */
+/* When the next packet of a source is due that always has one, within its times and its window. */
 static uint64_t unpaced_ps(struct ibcc_engine *e, struct flow *f)
 {
 	uint64_t on;
@@ -131,6 +137,7 @@ uint64_t ibcc_fab_head_ps(struct ibcc_engine *e, struct flow *f)
 	return f->ring_n ? f->ring[f->ring_at] : f->offer.next_ps;
 }
 
+/* Order of destinations: by island, then by port. */
 static int by_island(const void *a, const void *b, void *arg)
 {
 	const struct ibcc_engine *e = arg;
@@ -151,8 +158,8 @@ int ibcc_fab_sort_dests(struct ibcc_engine *e)
 	return rc;
 }
 
-/* The destinations of a uniform flow. Few fabrics have more than one island: the second line of a
- * flow is enough where there is one.
+/* The destinations of a uniform flow: the hosts of its island. Few fabrics have more than one
+ * island; with one, the first two cache lines of struct flow suffice.
  */
 static const uint32_t *dests(const struct ibcc_engine *e, const struct flow *f)
 {
@@ -164,12 +171,13 @@ static uint32_t n_dests(const struct ibcc_engine *e, const struct flow *f)
 	return f->part ? f->n_dests : e->n_dest;
 }
 
+/* Destinations without those that are left out. */
 static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
 {
 	return n_dests(e, f) - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
 }
 
-/* One of all others. */
+/* A random destination. left_out[] is in rising order, so skipping is two additions. */
 static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
 {
 	uint32_t at = ibcc_rng_below(&f->rng, n_choices(e, f));
@@ -179,7 +187,7 @@ static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
 	return dests(e, f)[at];
 }
 
-/* Chance is asked ahead, so that what is known of a destination can be fetched into the cache. */
+/* Draws a destination two packets ahead, so that its data can be fetched into the cache. */
 static void draw_dst(const struct ibcc_engine *e, struct flow *f)
 {
 	f->dst = f->ahead[0];
@@ -187,12 +195,14 @@ static void draw_dst(const struct ibcc_engine *e, struct flow *f)
 	f->ahead[1] = random_dst(e, f);
 }
 
+/* The packet at the head of a flow's queue is sent or passed over: the next one becomes the head.
+ */
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 {
 	if (!ibcc_arrivals_paced(f->kind)) {
 		f->head.next_ps = e->now_ps;
 	} else if (f->ring_cap) {
-		offer(e, f); /* what came until now found the queue as it was */
+		offer(e, f); /* arrivals until now found the queue as it was */
 		f->ring_at = (f->ring_at + 1) % f->ring_cap;
 		f->ring_n--;
 	} else {
@@ -231,7 +241,8 @@ uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f)
 	return best;
 }
 
-/* Whom a flow to all does not go to: its source, and whom the specification leaves out. */
+/* Finds which destinations a flow to all leaves out: its source, and `not_to` of its specification.
+ */
 static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *not_to)
 {
 	uint32_t home = e->island[e->topo->port[f->src_port].node];
@@ -262,8 +273,8 @@ static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *no
 	return n_choices(e, f) ? 0 : -EINVAL;
 }
 
-/* Makes what a flow needs in time: its queue pair, or those of others as they come, and the groups
- * that answer, since these must not move while packets are under way.
+/* Creates what a flow needs before it starts: its queue pair, and the groups of the ports that
+ * answer, which must not move while packets are under way.
  */
 static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 {
@@ -285,6 +296,7 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 	return f->qp == NONE ? -ENOMEM : 0;
 }
 
+/* Seeds a flow's generators and finds its first arrival. */
 static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_spec *s)
 {
 	uint64_t seed = e->seed ^ (uint64_t)e->n_flow << 32;

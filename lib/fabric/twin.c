@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A twin of a live fabric: the packet engine, given the topology, the settings and the traffic
+ * that was inferred from counters. ibcc_twin_replay() replays the present, to be compared with
+ * the counters; ibcc_twin_try() then goes on under other settings. Both run in slices of 1 ms of
+ * virtual time and stop when the CPU time is over. Begin with set_up().
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,17 +12,17 @@
 #include <ibcc/twin.h>
 
 #define MS IBCC_PS_PER_MS
-/* The replay, and from when on it counts. */
+/* Length of the replay, and the time from which on it is measured. */
 #define NOW_MS      12u
 #define NOW_FROM_MS 6u
-/* Under the plan: long enough where there is time for it, and at least. */
+/* The run under the plan: its length if the CPU time allows, and the least that is accepted. */
 #define THEN_MS       60u
 #define THEN_FROM_MS  40u
 #define LEAST_MS      20u
 #define LEAST_FROM_MS 14u
-/* What a source keeps of each pair: what it gets through in this time. Where packets go first come,
- * first served, full queues share the link as their lengths are to each other, so that the present
- * shares are met; and little is left to be worked off.
+/* Length of a pair's send queue, as the time in which the pair sends as much. With first come,
+ * first served, full queues share a link in proportion to their lengths, which reproduces the
+ * present shares; and a queue this short has little to work off under new settings.
  */
 #define QUEUE_PS   IBCC_PS_PER_MS
 #define MIN_PACKET 256u
@@ -34,13 +39,15 @@ struct ibcc_twin {
 	struct ibcc_twin_in in;
 	struct ibcc_engine *e;
 	struct ibcc_model model;
-	int64_t *flow; /* by pair, or -1 */
+	int64_t *flow; /* by pair: its flow in the engine, or -1 */
 	struct reading from, to;
-	uint64_t asked_ns; /* the time is known of then */
+	uint64_t asked_ns; /* CPU time when it was asked last */
 	bool stopped;
 };
 
-/* Control_Map says what a Set is about, and reads back as the node likes: here all is meant. */
+/* Gives the engine a switch's settings. Control_Map selects what a Set changes and reads back as
+ * the node likes; here all fields are meant.
+ */
 static int set_switch(struct ibcc_engine *e, uint32_t node, const struct ibcc_endport_cc *ep)
 {
 	struct ibcc_cc_sw_setting sw = ep->sw;
@@ -111,6 +118,7 @@ static void read_all(struct ibcc_twin *w, struct reading *r)
 	}
 }
 
+/* Rates and waits between the two readings. */
 static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
 {
 	const struct ibcc_twin_in *in = &w->in;
@@ -132,8 +140,8 @@ static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
 	return 0;
 }
 
-/* A queue that is as long as what stands in it on average is full half of the time: who is hardly
- * cut has room.
+/* A factor of a queue's length, 1 to 4. A queue just as long as its average content is full half of
+ * the time. So pairs that get nearly all they demand have longer queues, to lose little.
  */
 static double room(const struct ibcc_traffic_pair *p)
 {
@@ -158,7 +166,9 @@ static int add_flow(struct ibcc_twin *w, uint32_t i)
 	return w->flow[i] < 0 ? (int)w->flow[i] : 0;
 }
 
-/* A slow receiver takes payload; its port's counter has headers, too. */
+/* Makes a root's receiver slow, if that is what the root is. A sink's rate is of payload; the
+ * port's counter includes headers.
+ */
 static int slow_down(struct ibcc_twin *w, const struct ibcc_traffic_root *r)
 {
 	uint32_t peer = w->in.t->port[r->port].peer;
@@ -211,7 +221,7 @@ static int set_up(struct ibcc_twin *w)
 	return rc ? rc : ibcc_twin_set(w->e, in->t, in->now);
 }
 
-/* Before what would take too long, not after. */
+/* Whether another slice as long as the last one would exceed the CPU time. */
 static bool is_over(struct ibcc_twin *w)
 {
 	uint64_t now, last;
@@ -224,7 +234,7 @@ static bool is_over(struct ibcc_twin *w)
 	return now > w->in.until_ns || last > w->in.until_ns - now;
 }
 
-/* Slices of a millisecond. */
+/* Runs the engine to until_ps in slices of 1 ms, or until the CPU time is over (w->stopped). */
 static int go_on(struct ibcc_twin *w, uint64_t until_ps)
 {
 	int rc = 0;

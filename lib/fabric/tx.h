@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The sending side of a port, alike at switches and HCAs: waiting time, credits, transmission.
+/* The sending side of a port, which switches and HCAs share: XmitWait, credits, transmission.
+ * Begin with tx_start().
  *
- * What every packet passes is compiled twice: for all models, and for the plain one, of one VL,
- * credits and static routes, which has no need to ask for the rest. Where a function takes `plain`,
- * that is a constant.
+ * What every packet passes is compiled twice: for all models, and for the plain one (one VL,
+ * credits, static routes), which need not ask for the rest. The argument `plain` of a function is
+ * a constant at compile time.
  */
 #ifndef IBCC_FABRIC_TX_H
 #define IBCC_FABRIC_TX_H
@@ -87,7 +88,7 @@ static ALWAYS_INLINE void outq_wait(struct ibcc_engine *e, uint32_t port, unsign
 		p->wait_ps += e->now_ps - p->wait_since_ps;
 }
 
-/* The same, and nothing comes in its place. */
+/* An entry that waited is sent now, and no other entry comes in its place. */
 static ALWAYS_INLINE void outq_take(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				    bool plain)
 {
@@ -129,8 +130,8 @@ static inline bool is_short(const struct ibcc_engine *e, uint32_t outq)
 	return e->evq.short_of[outq >> 6] >> (outq & 63) & 1;
 }
 
-/* A place becomes free at time t. What is left to lie beside some event: the credit, or nothing if
- * it is an event itself. Nobody is short of what is no credit.
+/* A place becomes free at time t. Its credit becomes an event if its sender is short of credits;
+ * then the result is NO_CREDIT. Otherwise the result is the credit, to stand beside an event.
  */
 static ALWAYS_INLINE uint32_t credit_lies(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
@@ -173,9 +174,9 @@ static inline uint32_t route(const struct ibcc_engine *e, uint32_t in_port, uint
 	return in_port - in->num + in->out[dlid];
 }
 
-/* What to know of a packet on its way: what its place will become at once, or where it goes next.
- * Where tables lie in a core's own cache, that is found out as it is sent, when nothing waits for
- * it.
+/* What stands beside a packet's event: the credit of a quiet delivery, or the next output. While
+ * all tables fit into a core's cache, the output is looked up here, where nothing waits for it;
+ * otherwise fetch.c does it shortly before the packet arrives.
  */
 static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const struct pkt *k,
 			       bool quiet)
@@ -185,7 +186,10 @@ static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const
 	return (uint32_t)either(quiet, outq << 1 | DATA, next);
 }
 
-/* Puts a packet on the link. The caller has seen to credits and to the port being free. */
+/* Puts a packet on the link: counts it, takes its credits, frees the place that a forwarded packet
+ * has in its input buffer, and sets off the events of its arrival and of the port being free. The
+ * caller has made sure of enough credits and that the port is free.
+ */
 static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				   uint32_t pkt, bool forwarded, bool plain)
 {
@@ -218,7 +222,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	if (!plain)
 		k->vl = (uint8_t)vl;
 	with = foresee(e, outq, k, quiet);
-	if (quiet & !!(q->flags & OUTQ_SHORT)) /* one question: the former is chance */
+	if (quiet & !!(q->flags & OUTQ_SHORT)) /* &: one branch, as `quiet` is unpredictable */
 		with = credit_lies(e, with, due >> TAG_BITS);
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event, (struct coming){ due, pkt, with });
 	free_push(e, p, w->free_lane, (struct coming){ free_due, port, credit });

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* VL arbitration of outputs, of switches and of channel adapters, by two tables (IBA vol.
- * 1, 7.6.9).
+/* VL arbitration of the outputs of switches and channel adapters by two tables (IBA vol. 1,
+ * 7.6.9).
  *
- * A table is gone through in turn; an entry may send as long as it has weight left, also the packet
- * that takes more than that. The table of high priority goes first, until it has sent the limit
- * (in 4096 bytes; 0: one packet) while the low one had packets; then that may send one. 255 knows
- * no limit. VLs in neither table do not send.
+ * A table is gone through in turn. An entry may send as long as it has weight left; the packet
+ * that uses up the weight is sent whole. The table of high priority goes first, until it has sent
+ * its limit (in units of 4096 bytes; 0: one packet; 255: no limit) while the low one had packets.
+ * Then the low table may send one packet. VLs in neither table do not send.
  */
 #include "vlarb.h"
 
@@ -80,7 +80,7 @@ static uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
 static uint32_t table_send(struct ibcc_engine *e, uint32_t port, const struct ibcc_vlarb_table *t,
 			   struct vlarb_table_state *s)
 {
-	/* Once around and back to where it began, for that entry has new weight then. */
+	/* Once around and back to the first entry, which then has new weight. */
 	for (unsigned int i = 0; i <= t->n && t->n; i++) {
 		uint32_t bytes = s->left > 0 ? send_vl(e, port, t->entry[s->at].vl) : 0;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The queues of packets for an output and VL, and the turn among them.
+/* The queues of packets for an output and VL (virtual output queues), and the turn among them.
  *
- * The turn goes around by number, as in a rotating arbiter: when an output chooses, it takes the
- * next queue after the one that it served last of those that hold packets then. A mask tells which
- * do; where one word has not the bits, its bits tell which words of another mask are not 0.
+ * The turn goes around by number, as in a rotating arbiter: an output takes the next queue that
+ * holds packets after the one that it served last. A mask says which queues hold packets. With
+ * more than 64 queues, its bits say which words of a second mask (far_holds) are not 0.
  */
 #ifndef IBCC_FABRIC_VOQ_H
 #define IBCC_FABRIC_VOQ_H
@@ -54,13 +54,14 @@ static inline bool voq_holds(const struct ibcc_engine *e, uint32_t outq, uint32_
 	return far >> slot % VOQ_WORD & holds >> slot / VOQ_WORD & 1;
 }
 
+/* Puts a packet at the end of a queue. */
 static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, uint32_t pkt)
 {
 	struct outq *q = &e->outq[outq];
 	struct voq *v = &e->voq[outq * e->n_slots + slot];
 	bool begins = v->head == NONE;
 
-	/* Whether it begins is as good as chance where there is much traffic: no branch asks it. */
+	/* Under load, whether the queue is empty cannot be predicted: no branch asks it. */
 	e->pkt[either(begins, pkt, v->tail)].next = pkt;
 	e->pkt[pkt].next = NONE;
 	v->head = (uint32_t)either(begins, pkt, v->head);
