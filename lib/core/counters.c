@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Differences of port counters. Other tools clear counters, 32-bit counters stop or wrap, ports
- * come and go: a number that is not certain says so in its flags rather than looking like traffic.
+/* Differences of port counters, and the figures made from them.
+ *
+ * Other tools clear counters, 32-bit counters stop at their end or wrap, ports come and go. A
+ * difference that is not certain has flags that say so, rather than looking like traffic.
  */
 #include <ibcc/counters.h>
 
 #include <errno.h>
 #include <string.h>
 
+/* The highest value of a counter of a width in bits. */
 static uint64_t counter_max(unsigned int width)
 {
 	return width < 64 ? (1ull << width) - 1 : UINT64_MAX;
@@ -69,6 +72,9 @@ uint32_t ibcc_counters_at_end(const struct ibcc_counters *c)
 	return mask;
 }
 
+/* Flags differences of 32-bit counters that may have gone round in so long an interval, except
+ * those that stop at their end.
+ */
 void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps, uint64_t tick_ps,
 			    uint32_t stops, struct ibcc_delta *d)
 {
@@ -87,7 +93,8 @@ void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps,
 	}
 }
 
-/* Doubles carry any counter difference to one part in 2^53, far below what a sample can tell. */
+/* A data counter's difference as a rate in Mb/s. A double is exact to one part in 2^53, which is
+ * enough. */
 static uint32_t data_mbps(const struct ibcc_delta *d, enum ibcc_ctr c)
 {
 	double mbps;
@@ -108,6 +115,7 @@ uint32_t ibcc_delta_rcv_mbps(const struct ibcc_delta *d)
 	return data_mbps(d, IBCC_CTR_RCV_DATA);
 }
 
+/* The share of the interval that a port waited, in permille, not limited to 1000. */
 static double wait_permille(const struct ibcc_delta *d, uint64_t tick_ps)
 {
 	/* ticks * tick_ps / (dt_ns * 1000) * 1000 */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Devices by their IDs, in ascending order of vendor and ID. */
+/* What is known of devices by their vendor and device IDs, in ascending order of both: name,
+ * family, kind, unit of PortXmitWait, and how sure that is (proved or inferred;
+ * doc/compatibility.md has the sources).
+ */
 #include <ibcc/device.h>
 
 #include <stddef.h>
@@ -13,7 +16,7 @@
 #define HCA(fam, unit, mark)                                                                       \
 	IBCC_FAMILY_##fam, IBCC_DEVICE_HCA, IBCC_WAIT_##unit, IBCC_DEVICE_##mark, false,           \
 		IBCC_DEVICE_##mark
-/* Those whose PerfMgt the kernel answers; their unit of PortXmitWait is documented nowhere. */
+/* Adapters whose PerfMgt the kernel answers. Their unit of PortXmitWait is documented nowhere. */
 #define MLX5(mark)                                                                                 \
 	IBCC_FAMILY_MLX5, IBCC_DEVICE_HCA, IBCC_WAIT_UNKNOWN, IBCC_DEVICE_INFERRED, true,          \
 		IBCC_DEVICE_##mark

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nothing of the true names gets into the copy: it is built anew, in a drawn order. */
+/* A copy of a topology without its names and GUIDs, for records that users send. The copy is
+ * built from scratch, with nodes in random order, so that nothing of the true names can remain in
+ * it. Begin with ibcc_disguise_make().
+ */
 #include <ibcc/disguise.h>
 
 #include <errno.h>
@@ -9,7 +12,8 @@
 
 #include <ibcc/rng.h>
 
-/* Locally administered, as no vendor's are; a node has room for its ports' below the next one's. */
+/* GUIDs are locally administered ones, which no vendor has. GUID_STEP leaves room for those of a
+ * node's ports. */
 #define GUID_BASE UINT64_C(0x0200000000000000)
 #define GUID_STEP 0x100u
 #define LMC_MAX   7u
@@ -19,7 +23,7 @@ struct work {
 	struct ibcc_topo *n;
 	uint64_t rng;
 	uint32_t *order; /* true node by new node */
-	uint32_t *place; /* the reverse */
+	uint32_t *place; /* new node by true node */
 	uint32_t lid_next;
 	uint32_t lid[IBCC_LID_MAX + 1]; /* new LID by true one, 0: not in use */
 };
@@ -99,7 +103,8 @@ static int add_links(struct work *w)
 	return 0;
 }
 
-/* The largest blocks first: they are to begin at multiples of their length. */
+/* Assigns new LIDs. The largest blocks come first, because a block begins at a multiple of its
+ * length. */
 static int add_lids(struct work *w)
 {
 	for (unsigned int lmc = LMC_MAX + 1; lmc-- > 0;) {
@@ -126,7 +131,8 @@ static int add_lids(struct work *w)
 	return 0;
 }
 
-/* Those of virtual ports, and of who has left. */
+/* Assigns new LIDs to those that only forwarding tables have: of virtual ports, and of nodes that
+ * have left. */
 static int add_other_lids(struct work *w)
 {
 	uint32_t *other = calloc(IBCC_LID_MAX, sizeof(*other)), n = 0;

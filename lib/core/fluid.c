@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fluid model: the rates of all pairs of hosts, computed without packets. For fabrics on
+ * which the packet engine takes too long.
+ *
+ * All pairs of a source share one flow, since a source that is held up is held up as a whole:
+ * what waits at its head blocks the rest. Under control, pairs through a root that `holds` are
+ * flows of their own. ibcc_maxmin_solve() then gives each flow its fair share.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,21 +18,23 @@ struct fluid {
 	const struct ibcc_traffic *t;
 	uint32_t n_flows;
 	uint32_t *flow_of;   /* by pair */
-	uint32_t *source_of; /* by port: its one flow for all else, or IBCC_NONE */
+	uint32_t *source_of; /* by port: the flow of its other pairs, or IBCC_NONE */
 	struct ibcc_maxmin_flow *flow;
-	double *weight;         /* by flow: sum of its pairs' */
-	uint32_t *first, *pair; /* pairs by flow */
+	double *weight;         /* by flow: sum of the weights of its pairs */
+	uint32_t *first, *pair; /* pairs of flow k: pair[first[k]] to pair[first[k + 1] - 1] */
 	struct ibcc_maxmin_use *use;
 	size_t n_uses;
-	uint32_t *seen; /* by port: place in `use` + 1 for the flow under way */
+	uint32_t *seen; /* by port: its place in `use`, plus 1, if the present flow uses it */
 };
 
-/* What is cut together is cut alike: parts of a source keep the ratio that they have now. */
+/* The weight of a pair in its flow. Pairs of a flow are cut alike, and keep the ratio that they
+ * have now. */
 static double weight_of(const struct ibcc_traffic_pair *p)
 {
 	return p->carried + 1e-6 * p->demand;
 }
 
+/* Assigns the pairs to flows, and sorts them by flow. */
 static void make_flows(struct fluid *f, const bool *holds)
 {
 	const struct ibcc_traffic *t = f->t;
@@ -51,7 +60,7 @@ static void make_flows(struct fluid *f, const bool *holds)
 		f->pair[f->first[f->flow_of[i]] + (uint32_t)f->flow[f->flow_of[i]].n_uses++] = i;
 }
 
-/* A flow takes of each port what its pairs take, as a share of the whole. */
+/* The uses of a flow: it takes of each port the share that its pairs have there. */
 static void mix(struct fluid *f, uint32_t k)
 {
 	struct ibcc_maxmin_flow *flow = &f->flow[k];

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The published guidelines as register values. Gusat and Denzel (2006) counted in the units of
- * their model; everything is brought to packet times and register units here, so that it holds for
- * other links. The published value is kept even where a little more would serve better (128
- * sources at exactly HSD packet times leave no room): such margins are the tuner's business.
+/* The published guidelines as register values (M. Gusat, W. Denzel and others, Case study:
+ * InfiniBand CM parameter tuning, IBM Zurich Research Laboratory, IEEE 802 plenary, November
+ * 2006).
+ *
+ * The study counted in the units of its model. Here everything is converted to packet times and
+ * register units, so that it holds for other links. A published value is kept even if a little
+ * more would serve better (128 sources at exactly HSD packet times leave no room): such margins
+ * are the tuner's business.
  */
 #include <ibcc/formula.h>
 

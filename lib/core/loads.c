@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Loads of all links (rates and waits, as means of intervals), and a memory of them: what they
+ * were when no adapter waited, and what they were lately. Predictions compare the two. Begin with
+ * ibcc_memory_add(), which is called once in a pass.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include <ibcc/loads.h>
 
-/* Intervals that a baseline remembers: five minutes at the daemon's pace. */
+/* Intervals over which the quiet loads are a mean: five minutes at the daemon's usual pace. */
 #define QUIET_MOST 30u
-/* A link that carries more of its rate is full. */
+/* A link that carries more than this share of its rate is full. */
 #define FULL 0.95
 
 int ibcc_loads_init(struct ibcc_loads *l, uint32_t n_ports)
@@ -28,7 +32,7 @@ void ibcc_loads_fini(struct ibcc_loads *l)
 	*l = (struct ibcc_loads){ 0 };
 }
 
-/* -1: neither end of the link has told. */
+/* What a port sent, Mb/s, by its own counter or the one at the other end; -1: neither was read. */
 static double sent_mbps(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
 	const struct ibcc_port_sample *p = &s->port[port];
@@ -104,12 +108,17 @@ bool ibcc_loads_held(const struct ibcc_topo *t, const struct ibcc_settings *actu
 	return false;
 }
 
-/* Does it send all that it has? One that waits does not; of one whose link is full nobody knows. */
+/* Whether an adapter sends all that it has to send: it does not wait, and its link is not full, for
+ * then that would not be known.
+ */
 static bool sends_all(const struct ibcc_load *l, uint32_t link_mbps)
 {
 	return l->wait_permille <= 1000 * IBCC_LOADS_WAIT && l->mbps <= FULL * link_mbps;
 }
 
+/* Whether no adapter is held up in this pass: no roots, no waits, no congestion control, and
+ * enough ports were read.
+ */
 static bool is_quiet(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		     const struct ibcc_picture *p, const struct ibcc_settings *actual)
 {
@@ -166,7 +175,8 @@ int ibcc_memory_now(const struct ibcc_memory *m, const struct ibcc_topo *t, stru
 			out->mbps[i] += l->mbps[i] / m->n_recent;
 			out->wait[i] += l->wait[i] / m->n_recent;
 		}
-		if (late || k < m->n_recent / 2) /* that in the middle counts for neither */
+		if (late ||
+		    k < m->n_recent / 2) /* of an odd number, the one in the middle is left out */
 			half[late] += ibcc_loads_sent(l, t);
 	}
 	out->n = m->n_recent;

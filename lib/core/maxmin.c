@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Max-min fair allocation by progressive filling (D. Bertsekas, R. Gallager, Data Networks,
+ * section 6.5.2). All flows grow at the same rate. When a resource is full, or a flow has its
+ * demand, the flows concerned are settled; the others go on. Begin with fill().
+ *
+ * The next resource to be full is found by a heap. The entries' levels may be too low, never too
+ * high, as settled flows leave room: next_full() brings the top up to date before it trusts it.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -8,15 +15,15 @@
 #include <ibcc/maxmin.h>
 
 struct resource {
-	double left;   /* capacity that flows with a final rate have not taken */
-	double active; /* sum of the shares of the flows that still grow, */
-	double summed; /* and what it was when it was last summed up */
-	size_t n_active;
+	double left;     /* capacity that settled flows have not taken */
+	double active;   /* sum of the shares of flows that still grow */
+	double summed;   /* value of `active` when it was last summed up exactly */
+	size_t n_active; /* flows that still grow */
 	size_t first, n; /* its uses in `user` */
 };
 
-/* A resource and the rate at which it is full if all its growing flows keep growing together: it
- * may be older than the resource's, and then is lower.
+/* An entry of the heap: a resource, and the rate at which it is full if all its flows keep growing.
+ * The rate may be out of date, and is then too low.
  */
 struct fill {
 	double level;
@@ -27,14 +34,15 @@ struct solver {
 	struct resource *r;
 	struct ibcc_maxmin_flow *flow;
 	uint32_t *user;    /* flows by resource */
-	double *share;     /* likewise: what each takes of it */
+	double *share;     /* by resource, as `user`: what each flow takes of it */
 	bool *settled;     /* by flow */
 	uint32_t *by_need; /* flows with a demand limit, the lowest first */
 	struct fill *heap;
 	size_t n_heap, n_growing;
-	double level; /* of all that still grow */
+	double level; /* the rate of all flows that still grow */
 };
 
+/* -EINVAL: a capacity, demand or share is no proper number, or a flow could grow without limit. */
 static int check(const double *capacity, size_t n_resources, const struct ibcc_maxmin_flow *flow,
 		 size_t n_flows)
 {
@@ -72,9 +80,9 @@ static void heap_down(struct fill *h, size_t n, size_t i)
 	h[i] = moved;
 }
 
-/* Shares that leave one by one take rounding errors of the larger ones along: what is left of them
- * is summed up again before errors come to count. A share of 1e-16 beside one of 1 would else leave
- * nothing, and its flow grow for ever.
+/* The rate at which a resource is full. Subtracting the shares of settled flows one by one leaves
+ * rounding errors of the larger ones, so the rest is summed up again before the errors count.
+ * Otherwise a share of 1e-16 beside one of 1 would leave nothing, and its flow would grow for ever.
  */
 static double fill_level(struct solver *s, struct resource *r)
 {
@@ -88,6 +96,7 @@ static double fill_level(struct solver *s, struct resource *r)
 	return fmax(fmax(r->left, 0) / r->active, s->level);
 }
 
+/* Gives a flow its final rate, and takes it off its resources. */
 static void settle(struct solver *s, uint32_t i, double rate)
 {
 	struct ibcc_maxmin_flow *f = &s->flow[i];
@@ -104,7 +113,8 @@ static void settle(struct solver *s, uint32_t i, double rate)
 	}
 }
 
-/* The first resource that is full, at what level; its entry is at the heap's top. NULL: none. */
+/* The resource that is full first, and the rate at which it is; its entry is at the heap's top.
+ * NULL: none. */
 static struct resource *next_full(struct solver *s, double *level)
 {
 	while (s->n_heap) {
@@ -124,6 +134,9 @@ static struct resource *next_full(struct solver *s, double *level)
 	return NULL;
 }
 
+/* Lets all flows grow until each is settled by a full resource or by its demand, whichever comes
+ * first.
+ */
 static void fill(struct solver *s, size_t n_needs)
 {
 	size_t need = 0;
@@ -158,7 +171,7 @@ static int by_demand(const void *a, const void *b, void *arg)
 	return i < k ? -1 : i > k;
 }
 
-/* Who uses what, and the heap of all that is used. */
+/* Lists the flows by resource, and makes the heap of all resources in use. */
 static void prepare(struct solver *s, const double *capacity, size_t n_resources, size_t n_flows)
 {
 	size_t at = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The picture of a pass: this file has what is remembered between them. */
+/* The estimator: makes a picture of one pass (picture.h). This file has its run, the loads of
+ * ports, and what is remembered of roots between passes: how long they have been there, and how
+ * many BECNs each adapter got while they were. Begin with ibcc_estimator_run().
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +33,7 @@ struct ibcc_estimator *ibcc_estimator_new(const struct ibcc_estimator_params *p)
 	return m;
 }
 
+/* Frees what is remembered of a root, and moves the last one into its place. */
 static void forget_root(struct ibcc_estimator *m, struct memory *r)
 {
 	free(r->becn);
@@ -86,11 +90,15 @@ bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r)
 	return r && r < p->root + p->n_roots;
 }
 
+/* A port's marks in one interval, or 0. */
 static uint64_t count(const struct job *j, const struct ibcc_port_sample *s, enum ibcc_ctr c)
 {
 	return ibcc_delta_valid(&s->delta, c) ? marks_in_interval(j->s, s, c) : 0;
 }
 
+/* A port's load of the interval. The counters of a port that is not believed, or not read, are
+ * not used.
+ */
 static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 {
 	const struct ibcc_topo_port *port = &j->t->port[i];
@@ -103,7 +111,7 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 		return l;
 	l.fecn = count(j, s, IBCC_CTR_RCV_FECN);
 	l.becn = tells_becns(s) ? count(j, s, IBCC_CTR_RCV_BECN) : 0;
-	/* What a port does not count is not expected from it. */
+	/* A switch's port that counts no waits is left out; an adapter's waits are inferred. */
 	l.blind = !s->now.width[IBCC_CTR_XMIT_WAIT] || !s->tick_ps;
 	l.read = !l.blind || is_ca;
 	if (!ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA) ||
@@ -118,6 +126,7 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 	return l;
 }
 
+/* The loads of all ports, and whether enough of them are known to act on the picture. */
 static void make_loads(const struct job *j)
 {
 	struct load *load = j->load;
@@ -131,7 +140,7 @@ static void make_loads(const struct job *j)
 		unsure +=
 			load[i].read && !load[i].usable && j->s->port[i].state == IBCC_SAMPLE_FRESH;
 	}
-	/* Where our own adapter is all that answers, its counters say nothing of a fabric. */
+	/* If only our own adapter answers, its counters say nothing about a fabric. */
 	if (j->t->n_nodes == 1)
 		expected = usable = doubted = 0;
 	j->out->n_expected = expected;
@@ -150,7 +159,8 @@ static void make_loads(const struct job *j)
 		(uint64_t)(expected - usable) * 1000 <= (uint64_t)expected * j->p->stale_permille;
 }
 
-/* A port that was not read keeps what it had. */
+/* Updates the mean load of an adapter over about two passes. One that was not read keeps its load.
+ */
 static void note_load(struct ibcc_load *l, const struct load *now)
 {
 	if (!now->usable)
@@ -161,7 +171,8 @@ static void note_load(struct ibcc_load *l, const struct load *now)
 	l->blind = now->blind;
 }
 
-/* Makes what is remembered of a port that of the picture's root k. */
+/* Moves what is remembered of a root's port to place k, that of the picture's root; makes it if
+ * new. */
 static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 {
 	struct memory r = { .port = port, .n_endports = m->n_endports }, *grown;
@@ -189,8 +200,9 @@ static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 	return 0;
 }
 
-/* Counts fade by a quarter in a pass, but no faster than some marks come for each source: what is
- * known about a root that hardly marks is kept. So is that of who is not read, or not believed.
+/* Adds a pass's BECNs to the counts of a root. Counts fade by a quarter in a pass, but no faster
+ * than some marks come for each source, so that what is known of a root that hardly marks is kept.
+ * The counts of adapters that were not read, or are not believed, do not fade.
  */
 static void count_becns(struct memory *m, const struct job *j, const struct ibcc_root *now)
 {
@@ -209,10 +221,11 @@ static void count_becns(struct memory *m, const struct job *j, const struct ibcc
 		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
 }
 
-/* An adapter contributes that has more than 2 % of the BECNs of the one that is marked second most:
- * the first may be a node that has lost its settings, gets nearly all marks and makes all others
- * look like bystanders. The heaviest's count is the largest of many that vary by chance: twice its
- * standard deviation is taken off, as far as the mean.
+/* Counts the contributors of a root (n_marked) and how many they would be if all sent as much as
+ * the heaviest (n_heavy). A contributor has more than 2 % of the BECNs of the adapter that is
+ * marked second most. The most marked one may have lost its settings: it then gets nearly all marks
+ * and would make all others look like bystanders. The heaviest's count is the largest of many that
+ * vary by chance, so twice its standard deviation is subtracted, down to the mean at most.
  */
 static void name_contributors(const double *becn, uint32_t n_endports, struct ibcc_root *r)
 {
@@ -233,8 +246,8 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));
 }
 
-/* Adds to the picture the roots that have parameters and are none now, and brings what is
- * remembered in line with it.
+/* Adds to the picture the ports that have parameters and are no roots now, and brings what is
+ * remembered into the order of the picture.
  */
 static int recall(struct job *j)
 {
@@ -264,6 +277,7 @@ static int recall(struct job *j)
 	return 0;
 }
 
+/* Updates what is remembered of each root, and fills in what the picture takes from it. */
 static int update_memory(struct job *j)
 {
 	int ret = recall(j);
@@ -284,6 +298,7 @@ static int update_memory(struct job *j)
 	return ret ? ret : ibcc_picture_shares(j);
 }
 
+/* A topology with another number of endports makes the estimator forget everything. */
 static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
 {
 	if (m->load && m->n_endports == t->n_endports)

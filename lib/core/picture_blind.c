@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Adapters that do not count their waits: how long they may have waited is inferred from the ports
- * of the switch that they are at.
+/* Adapters that do not count their waits: how long they may have waited is inferred from the
+ * ports of their switch. Also marks of adapters that do not count them.
  *
  * An adapter waits when the buffer before it is full of packets for an output that is held up, or
- * that others fill. That it sends to that output nobody sees: so this is an upper bound, and takes
- * adapters for waiting that only send little. What it leads to is told apart as soon as marks come,
- * which name who contributes. That an output is full alone says little: that others want it, too,
- * shows where a port of another switch waits for this one, or where the adapter's own counter
- * moves, though its unit is not known; and under control it stays full though nobody waits.
+ * that other senders fill. Whether it sends to that output cannot be seen. So the inferred wait
+ * is an upper bound, and takes adapters for waiting that only send little. That is corrected as
+ * soon as marks come, which name the contributors. A full output alone says little. That other
+ * senders want it, too, shows if a port of another switch waits for this switch, or if the
+ * adapter's own wait counter moves, though its unit is not known. Under control, an output stays
+ * full while no sender waits.
  */
 #include <ibcc/link.h>
 
 #include "picture.h"
 
 #define MAX_TYPES 32u
-#define IDLE_SHARE                                                                                 \
-	500u /* 0.2 %: an adapter that sends less is idle, one that waits less is not held */
+/* One part in so many (0.2 %): an adapter that sends less is idle, one that waits less is not held
+ * up. */
+#define IDLE_SHARE 500u
 
 struct type {
 	uint32_t vendor_id;
 	uint16_t device_id;
-	bool counts; /* one of them has counted a wait at some time */
+	bool counts; /* some adapter of the type has counted a wait */
 };
 
 struct types {
@@ -42,7 +44,9 @@ static struct type *type_of(struct types *ts, const struct ibcc_topo *t, uint32_
 	return &ts->type[ts->n++];
 }
 
-/* A type of adapters none of which ever counted a wait does not count them, whatever it claims. */
+/* Marks the ports that count no waits as blind. If no adapter of a type ever counted a wait, the
+ * type does not count them, whatever it claims.
+ */
 static void find_blind(const struct job *j)
 {
 	struct types types = { .n = 0 };
@@ -64,6 +68,7 @@ static void find_blind(const struct job *j)
 	}
 }
 
+/* Whether any switch port of the fabric marks. */
 static bool any_marks(const struct job *j)
 {
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
@@ -75,14 +80,15 @@ static bool any_marks(const struct job *j)
 	return false;
 }
 
+/* Whether an adapter sends more than next to nothing. */
 static bool sends(const struct job *j, uint32_t port)
 {
 	return j->load[port].usable &&
 	       (uint64_t)j->load[port].mbps * IDLE_SHARE >= j->t->port[port].rate_mbps;
 }
 
-/* Does an adapter wait, by a counter whose unit nobody knows? It does if that makes 0.2 % of the
- * time even with the shortest unit that there can be, the time that a byte takes on its link.
+/* Whether an adapter waits, by a counter whose unit is not known. It does if the counter makes 0.2
+ * % of the time even with the shortest possible unit, the time of a byte on its link.
  */
 static bool waits_somehow(const struct job *j, uint32_t port)
 {
@@ -93,7 +99,9 @@ static bool waits_somehow(const struct job *j, uint32_t port)
 	       s->delta.v[IBCC_CTR_XMIT_WAIT] * byte_ps >= s->delta.dt_ns * 1000 / IDLE_SHARE;
 }
 
-/* For how long, in permille, an output may hold up those behind it that send nothing. */
+/* For what share of the time, in permille, an output may hold up adapters. `full`: an output that
+ * is full without waiting counts, too.
+ */
 static uint16_t holds_up(const struct job *j, uint32_t port, bool full)
 {
 	const struct load *l = &j->load[port];
@@ -105,6 +113,9 @@ static uint16_t holds_up(const struct job *j, uint32_t port, bool full)
 	return full ? 1000 : 0;
 }
 
+/* Infers the waits of the blind adapters at one switch: while an adapter does not send, it may
+ * wait for the output that holds up longest.
+ */
 static void infer_at(const struct job *j, const struct ibcc_topo_node *sw, bool marks)
 {
 	bool fed = false;
@@ -143,7 +154,7 @@ void ibcc_picture_infer_waits(const struct job *j)
 			infer_at(j, &j->t->node[i], marks);
 }
 
-/* Does an adapter that was read lack the counter? */
+/* Whether some adapter that was read lacks a counter. */
 static bool any_without(const struct job *j, enum ibcc_ctr ctr)
 {
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++)
@@ -158,8 +169,9 @@ static bool is_log_doubted(const struct job *j, uint32_t node)
 	       j->s->port[j->t->node[node].first_port].trust.doubt == IBCC_DOUBT_LOG;
 }
 
-/* What some count and others have in a log, a sample of it, cannot be compared: so it is the log's
- * for all.
+/* If some adapter does not count its BECNs, the log's packets are used for all: counts of some
+ * adapters and log samples of others cannot be compared. FECNs of an adapter that does not count
+ * them are the log's, too.
  */
 void ibcc_picture_infer_marks(const struct job *j)
 {

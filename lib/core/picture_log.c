@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which pairs of source and destination send through a root, by the packets that switches logged as
- * marked. A port marks one as well as another of the packets that pass it, so that a pair's share
- * of its log is the pair's share of its rate. Which port of the switch it was the log does not say,
- * but routes do. A log has few packets of each pair; where a source is logged for one root alone
- * all its BECNs are that one's, and count its packets exactly.
+/* Which pairs of source and destination send through a root, by the packets that switches logged
+ * as marked (CongestionLog).
+ *
+ * A port marks one packet as likely as another, so a pair's share of the log is its share of the
+ * root's rate. The log does not say which port of the switch marked a packet, but the packet's
+ * route does. A log has only few packets of each pair. If a source is logged for one root alone,
+ * all its BECNs are that root's, and count its packets exactly (weigh()).
+ *
+ * First ibcc_picture_sort_log() sorts a pass's log by port; then ibcc_picture_count_pairs() adds
+ * it to the counts of a held root.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,11 +20,12 @@
 
 #include "picture.h"
 
-#define FADE   0.05 /* of what was counted, in a pass, ... */
-#define KEPT   80.0 /* ... but no more than so many packets need to take its place */
+#define FADE   0.05 /* share of the counts that fades in a pass, at most */
+#define KEPT   80.0 /* packets: the share is (new packets) / KEPT if that is less */
 #define GONE   0.05 /* packets: a pair with fewer is forgotten */
-#define FOLLOW 0.1  /* of the difference, in a pass */
+#define FOLLOW 0.1  /* share of the difference by which a receiver's rate follows, in a pass */
 
+/* The pair and the marking port of a logged packet. False: its source or route is not known. */
 static bool find_pair(const struct ibcc_topo *t, const struct ibcc_mark *m, struct ibcc_pair *p)
 {
 	uint32_t src = ibcc_topo_port_of_lid(t, m->slid);
@@ -58,7 +64,7 @@ static int by_packets(const void *a, const void *b)
 	return ret ? ret : by_pair(a, b);
 }
 
-/* Packets of the same pair, which follow each other, become one. */
+/* Merges neighbours that are the same pair, and adds their packets. */
 static void merge(struct ibcc_picture *p)
 {
 	uint32_t n = 0;
@@ -93,8 +99,9 @@ int ibcc_picture_sort_log(struct job *j)
 	return 0;
 }
 
-/* What was counted fades as far as something new takes its place: a root with few sources at a long
- * timer marks hardly any packets. It does not outlive marks that stay away.
+/* Lets a root's counts fade as far as new packets take their place, since a root with few sources
+ * and a long timer marks hardly any packets. If marks stay away for several passes, counts fade all
+ * the same. Returns the share that faded.
  */
 static double fade(struct memory *m, const struct ibcc_root *now)
 {
@@ -123,10 +130,11 @@ static double fade(struct memory *m, const struct ibcc_root *now)
 	return share;
 }
 
-/* What a slow receiver can take is known only from when it takes all that it can: when its port
- * waits for it, or sends more than was known. One that pauses says nothing about that. When a
- * reading was made is known less exactly than what it read: an interval that is taken for too short
- * has one beside it that is taken for too long, so the mean is over time, not over rates.
+/* Notes what a root sent, and with it what a slow receiver can take. The latter shows only when it
+ * takes all that it can: when its port waits for it, or sends more than was known. A receiver that
+ * pauses says nothing about that: the result is false then. The time of a reading is known less
+ * exactly than what was read. An interval that is taken for too short has one beside it that is
+ * taken for too long, so the mean is over time, not over rates.
  */
 static bool note_rate(struct memory *m, const struct load *l)
 {
@@ -142,7 +150,7 @@ static bool note_rate(struct memory *m, const struct load *l)
 	return true;
 }
 
-/* What each adapter sent, in the passes in which the root's own rate was counted. */
+/* Notes what each adapter sent, in passes in which the root's own rate counts. */
 static void note_sent(struct memory *m, const struct job *j, bool counted)
 {
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
@@ -178,14 +186,14 @@ static int add(struct memory *m, const struct ibcc_pair *now)
 	return 0;
 }
 
+/* Whether a root is under control with settled parameters. */
 static bool is_held(const struct ibcc_root_parameters *r)
 {
 	return r->phase == IBCC_PHASE_HOLD && r->in_force;
 }
 
-/* An endport that contributes to another root that marks, and of which nothing is learned now: its
- * BECNs may be that one's.
- */
+/* Whether an endport belongs to another root that is not held, so that its BECNs may be that
+ * root's. */
 static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t port, uint32_t i)
 {
 	const struct ibcc_root_parameters *o;
@@ -196,12 +204,13 @@ static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t por
 	return false;
 }
 
+/* Notes each adapter's BECNs that may be the root's. */
 static void note_becns(struct memory *m, const struct job *j, double share)
 {
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
 		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
 
-		/* Who is not read, or not believed, is held as he was. */
+		/* An adapter that was not read, or is not believed, keeps its count. */
 		if (s->state != IBCC_SAMPLE_FRESH || !tells_becns(s) ||
 		    !ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_BECN))
 			continue;
@@ -214,7 +223,8 @@ static void note_becns(struct memory *m, const struct job *j, double share)
 	}
 }
 
-/* Counts begin anew where nothing can be learned: while a tree is emptied everybody hardly sends.
+/* Counts restart while nothing can be learned: as long as a tree is being emptied, all adapters
+ * hardly send.
  */
 int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now)
 {
@@ -262,7 +272,9 @@ bool ibcc_picture_marks_alone(const struct job *j, uint32_t port)
 	return !sw || !sw->sw.Threshold;
 }
 
-/* BECNs where they are known to be the root's, else as many as its packets in the log stand for. */
+/* Gives each pair its marks: its source's BECNs if they are known to be the root's, otherwise as
+ * many as its packets in the log stand for.
+ */
 static void weigh(struct memory *m, const struct job *j)
 {
 	double marks = 0, logged = 0;

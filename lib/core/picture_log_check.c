@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Is a switch's CongestionLog believed? It is held against the counters of the adapters that it
- *names.
+/* Whether a switch's CongestionLog is believed: it is compared with the counters of the adapters
+ * that it names.
  *
- * A port marks one packet as well as another, so of n logged packets the share l_i of an adapter is
- * its share of what the root carries. Two counters that the switch cannot touch tell the same:
+ * A port marks one packet as likely as another. So of n logged packets, the share l_i of an
+ * adapter is its share of what the root carries. Two counters that the switch cannot influence
+ * say the same:
  *
- *	BECNs	the adapter got the share b_i of the root's marks, as a BECN follows each of them;
- *	bytes	it sent x_i Mb/s in all, so of the root's R Mb/s not more than x_i / R.
+ * 	BECNs	the adapter got the share b_i of the root's marks, as a BECN follows each of them;
+ * 	bytes	it sent x_i Mb/s in all, so of the root's R Mb/s not more than x_i / R.
  *
- * The log claims too much for an adapter by l_i - b_i, or by l_i - (1 + TOLERANCE) x_i / R. What it
- * claims too much for all together is the part of it that is untrue. With b_i, that is also what it
- * leaves out. A sample of n packets of k adapters is off by 0.4 sqrt(k / n) on the mean by chance.
+ * The log claims too much for an adapter by l_i - b_i, or by l_i - (1 + TOLERANCE) x_i / R. The
+ * sum over all adapters is the untrue part of the log; with b_i, that is also what the log leaves
+ * out. A sample of n packets of k adapters is off by 0.4 sqrt(k / n) on the mean by chance.
  *
- * An adapter that contributes to another root, too, may have its BECNs from there: only its bytes
- * count. So do only bytes where other ports of the root's switch mark.
+ * An adapter that contributes to another root may have its BECNs from there, so only its bytes
+ * count. The same holds for all adapters if other ports of the root's switch mark.
  */
 #include <math.h>
 #include <string.h>
@@ -27,11 +28,12 @@
 
 struct claims {
 	double marks;              /* BECNs in a pass of the adapters whose BECNs are the root's */
-	double open;               /* share in the log of all others */
-	uint32_t n;                /* adapters, logged or marked */
-	double by_becns, by_bytes; /* too much, of 1 */
+	double open;               /* share in the log of all other adapters */
+	uint32_t n;                /* adapters that are logged or marked */
+	double by_becns, by_bytes; /* the part of the log that claims too much, 0 to 1 */
 };
 
+/* Whether an adapter contributes to another root, by its parameters or its log. */
 static bool is_elsewhere(const struct job *j, const struct memory *m, uint32_t endport)
 {
 	const struct ibcc_root_parameters *o;
@@ -42,7 +44,7 @@ static bool is_elsewhere(const struct job *j, const struct memory *m, uint32_t e
 	return ibcc_picture_logged_elsewhere(j->m, m, j->t->endport[endport]);
 }
 
-/* BECNs in a pass that an adapter has from this root alone; negative: not known. */
+/* How many BECNs in a pass an adapter has from this root alone; negative: not known. */
 static double becns_of(const struct job *j, const struct memory *m, uint32_t endport)
 {
 	const struct endport_count *c = &m->marked[endport];
@@ -102,7 +104,7 @@ enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory 
 	return IBCC_LOG_CONTRADICTED;
 }
 
-/* One root of a switch is enough. */
+/* Whether the log of a switch is contradicted: by one of its roots is enough. */
 static bool is_contradicted(const struct ibcc_picture *p, const struct ibcc_topo *t, uint32_t node)
 {
 	for (uint32_t k = 0; k < p->n_known; k++)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Roots, contributors and victims from one interval of counters.
+/* Finds roots, contributors and victims in one interval of counters. Begin with examine(), which
+ * looks at one switch port.
  *
- * What counters look like around a root: input-generated, the root's link is full and does not
- * wait, its feeders do; output-generated, the port to a slow adapter sends the little that is
- * taken and waits for credits all other time. Ports between sources and root are busy or waiting
- * all the time too, but a port that waits for a switch is never where congestion starts.
+ * What counters look like around a root: an input-generated root's link is full and does not
+ * wait, while its feeders do. An output-generated root, the port to a slow adapter, sends the
+ * little that is taken and waits for credits the rest of the time. Ports between sources and root
+ * are busy or wait all the time, too. But a port that waits for a switch is never where
+ * congestion starts.
+ *
+ * Afterwards some roots are taken back: feeders of another root (clear_feeders()), and ports that
+ * are full without holding up any sender (clear_free()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +19,10 @@
 
 #include "picture.h"
 
-/* Without a wait of its own an adapter must also get this share to contribute: who sends all that
- * it wants takes part in the congestion only by much. Of what it gets, not of that for the time
- * that it could send: those that wait would make it look small however much it takes of what they
- * wait for.
+/* An adapter that does not wait must get this share of the BECNs of the most marked one to
+ * contribute: an adapter that sends all that it wants takes part in the congestion only if it sends
+ * much. The share is of BECNs counted, not of BECNs per time in which it could send. By the latter,
+ * the waiting ones would make it look small, however much it takes of what they wait for.
  */
 #define BECN_FREE_PERMILLE 200u
 #define BECN_WAIT_PERMILLE 250u
@@ -25,19 +30,20 @@
 #define MARKED_BUSY_PERMILLE 500u
 #define DEFAULT_PACKET       2074u
 
+/* How much of the interval a port sent or waited, permille. */
 static uint16_t busy(const struct load *l)
 {
 	return (uint16_t)(l->sent + l->waited);
 }
 
-/* The switch behind it, whose ports would tell more, is silent. */
+/* Whether congestion may start in a switch behind a port that does not answer. */
 static bool is_hidden(const struct job *j, uint32_t port)
 {
 	return j->t->port[port].beyond == IBCC_BEYOND_SWITCH &&
 	       j->load[port].waited >= j->p->slow_wait_permille;
 }
 
-/* Could congestion start here, judged by the port alone? */
+/* Whether congestion could start at a port, judged by its own counters alone. */
 static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
 {
 	const struct load *l = &j->load[port];
@@ -49,8 +55,9 @@ static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_conges
 	return busy(l) >= j->p->full_permille;
 }
 
-/* Could marks that adapters report come from this port? Certainly if it has a setting of its own;
- * with a setting for all ports of the switch it must be busy besides, and not wait for a switch.
+/* Whether marks that adapters report could come from a port. It certainly marks if it has a setting
+ * of its own. With a setting for all ports of the switch it must also be busy, and not wait for a
+ * switch.
  */
 static bool marks(const struct job *j, uint32_t port)
 {
@@ -68,7 +75,7 @@ static bool marks(const struct job *j, uint32_t port)
 	       (faces_ca || l->waited < j->p->slow_wait_permille);
 }
 
-/* Did it mark none, by its switch's log? */
+/* Whether the log of its switch says that a port marked no packet. */
 static bool marked_none(const struct job *j, uint32_t port)
 {
 	const struct ibcc_port_sample *s = &j->s->port[port];
@@ -76,8 +83,8 @@ static bool marked_none(const struct job *j, uint32_t port)
 	return s->marked == IBCC_MARKED_NONE && s->trust.doubt == IBCC_DOUBT_NONE;
 }
 
-/* A silent adapter does not tell how many marked packets it gets. Are those that it may get this
- * port's?
+/* Whether a silent adapter, at a LID behind a port, may get packets that this port marked. Its own
+ * count of marked packets is not known.
  */
 static bool may_be_marked(const struct job *j, uint32_t port, uint32_t lid)
 {
@@ -90,8 +97,8 @@ static bool may_be_marked(const struct job *j, uint32_t port, uint32_t lid)
 	       marked_none(j, last);
 }
 
-/* Marked packets that came to the adapters behind a port that marks. Where the last port before an
- * adapter marks itself, those are its own.
+/* How many marked packets came to the adapters behind a port that marks. If the last port before an
+ * adapter marks itself, that adapter's marks count for that port.
  */
 static uint64_t fecn_behind(const struct job *j, uint32_t port)
 {
@@ -114,6 +121,7 @@ static uint64_t fecn_behind(const struct job *j, uint32_t port)
 	return sum;
 }
 
+/* Whether an adapter's BECNs make it a contributor, given those of the most marked one. */
 static bool contributes(const struct load *l, uint64_t most)
 {
 	if (!l->becn || l->becn * IBCC_TRACE_SHARE <= most)
@@ -121,7 +129,9 @@ static bool contributes(const struct load *l, uint64_t most)
 	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
 }
 
-/* Role of an adapter's port in the tree just walked. */
+/* The role of an adapter's port in the tree just walked. `most`: BECNs of the most marked adapter,
+ * 0 if nothing is marked.
+ */
 static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 {
 	const struct load *l = &j->load[port];
@@ -137,24 +147,24 @@ static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
 		return IBCC_ROLE_NONE;
 	if (!most)
 		return IBCC_ROLE_CANDIDATE;
-	/* In the root's own switch each input buffer holds the packets of one adapter: who waits
-	 * there without marks waits for something else.
+	/* At the root's own switch each input buffer holds the packets of one adapter: an adapter
+	 * that waits there without being marked waits for something else.
 	 */
 	return flag & TREE_SHARED ? IBCC_ROLE_VICTIM : IBCC_ROLE_NONE;
 }
 
-/* Adapters upstream of the port just walked. */
+/* Sums over the adapters upstream of the port just walked. */
 struct upstream {
 	uint32_t n, n_blocked;
-	uint32_t n_shared;  /* of those, with a port of a switch that waits as well */
-	uint64_t free_mbps; /* what those send that do not wait */
-	uint64_t most;      /* BECNs of the most marked one */
+	uint32_t n_shared;  /* adapters that wait, and so do the switch ports on their way */
+	uint64_t free_mbps; /* what the adapters that do not wait send */
+	uint64_t most;      /* BECNs of the most marked adapter */
 };
 
-/* Blocked are adapters that wait behind a port, and at a slow adapter those that only do not
- * because they are throttled for another root. A port to an adapter that waits can wait for nothing
- * else, so there it does not matter whether packets for it are held up elsewhere as well. BECNs
- * name contributors only of a root that marks: `marked`.
+/* Sums up the adapters upstream of a port. Blocked are those that wait behind it. If the receiver
+ * is slow, those also count that do not wait only because they are throttled for another root. A
+ * port that waits for a slow adapter can wait for nothing else, so in that case packets may be held
+ * up elsewhere, too. BECNs name contributors only if the root marks (`marked`).
  */
 static struct upstream look_upstream(const struct job *j, bool slow, bool marked)
 {
@@ -178,6 +188,7 @@ static struct upstream look_upstream(const struct job *j, bool slow, bool marked
 	return u;
 }
 
+/* Lists the adapters that have a role in the tree. */
 static int list_sources(const struct job *j, struct ibcc_root *r, const struct upstream *u)
 {
 	r->source = calloc(u->n ? u->n : 1, sizeof(*r->source));
@@ -201,6 +212,7 @@ static int list_sources(const struct job *j, struct ibcc_root *r, const struct u
 	return 0;
 }
 
+/* The mean size of a port's packets in bytes; without a count, the MTU. */
 static uint32_t wire_bytes(const struct job *j, uint32_t port)
 {
 	const struct ibcc_delta *d = &j->s->port[port].delta;
@@ -212,7 +224,7 @@ static uint32_t wire_bytes(const struct job *j, uint32_t port)
 	return bytes < 64 ? 64 : bytes > 8192 ? 8192 : (uint32_t)bytes;
 }
 
-/* Where its pairs begin, most packets first, and how many they are. */
+/* The logged pairs of a port, most packets first; *n is their number. */
 static const struct ibcc_pair *pairs_of(const struct ibcc_picture *p, uint32_t port, uint32_t *n)
 {
 	uint32_t from = 0;
@@ -249,6 +261,10 @@ struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_co
 	return r;
 }
 
+/* Looks at one switch port and appends it to the roots if congestion starts there: it looks like
+ * a root and at least two adapters wait behind it, or it marks and adapters whose routes pass it
+ * get BECNs.
+ */
 static int examine(struct job *j, uint32_t port)
 {
 	const struct load *l = &j->load[port];
@@ -259,7 +275,7 @@ static int examine(struct job *j, uint32_t port)
 	struct ibcc_root *r;
 	uint64_t fecn = 0;
 
-	/* Several ports may mark, of which only some do. One that is full is on the verge of it. */
+	/* Of the ports that may mark, only some do. One that is full is about to. */
 	if (marked && j->actual && j->out->fecn) {
 		fecn = marked_none(j, port) ? 0 : fecn_behind(j, port);
 		marked = fecn || busy(l) >= j->p->full_permille;
@@ -288,6 +304,7 @@ static int examine(struct job *j, uint32_t port)
 	return list_sources(j, r, &u);
 }
 
+/* Whether an adapter's port is a contributor or candidate of another root. */
 static bool belongs_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r,
 			      uint32_t port)
 {
@@ -303,7 +320,9 @@ static bool belongs_elsewhere(const struct ibcc_picture *p, const struct ibcc_ro
 	return false;
 }
 
-/* Who waits for a root of its own is not another root's victim: nothing done there would help. */
+/* Removes victims that contribute to a root of their own: control of the other root would not help
+ * them.
+ */
 static void clear_victims(struct ibcc_picture *p)
 {
 	for (uint32_t i = 0; i < p->n_known; i++) {
@@ -323,7 +342,7 @@ static void clear_victims(struct ibcc_picture *p)
 	}
 }
 
-/* Does a port of the next switch, which is a root, hold it up? */
+/* Whether a root port that does not mark is held up by a root at the next switch. */
 static bool feeds_root(const struct job *j, const struct ibcc_root *r)
 {
 	uint32_t peer = j->t->port[r->port].peer, next;
@@ -340,8 +359,9 @@ static bool feeds_root(const struct job *j, const struct ibcc_root *r)
 	return false;
 }
 
-/* A link between switches that is not quite full waits the rest of the time. Where the reason is
- * known it is no root of its own, but the tree of one that still stands.
+/* Removes roots that only feed another one. A link between switches that is not quite full waits
+ * the rest of the time. If a root at the next switch explains that, it is a part of that root's
+ * tree.
  */
 static void clear_feeders(const struct job *j)
 {
@@ -355,8 +375,9 @@ static void clear_feeders(const struct job *j)
 	}
 }
 
-/* Do all that wait at a root's own switch wait for another root, by ports of switches that wait,
- * too? */
+/* Whether all candidates of a root are contributors or candidates of other roots, which are not
+ * full only because of senders that do not wait.
+ */
 static bool waits_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r)
 {
 	for (uint32_t k = 0; k < r->n_sources; k++) {
@@ -376,10 +397,10 @@ static bool waits_elsewhere(const struct ibcc_picture *p, const struct ibcc_root
 	return true;
 }
 
-/* A port that is full because a sender fills it without waiting holds up no other sender.
- * Adapters that wait at the same switch may wait for it, but not if they wait for another root:
- * what they send is on its way there. Should they want this port as well, it is a root again as
- * soon as that one lets them go.
+/* Removes roots that hold up no sender: a sender fills the port without waiting. Adapters that wait
+ * at the same switch may wait for it, but not if they wait for another root, to which their packets
+ * are going. Should they want this port as well, it is a root again as soon as the other one lets
+ * them go.
  */
 static void clear_free(struct ibcc_picture *p)
 {
@@ -391,7 +412,7 @@ static void clear_free(struct ibcc_picture *p)
 	}
 }
 
-/* How much sending time is lost behind a root. */
+/* How severe a root is: the sum of the waits of its sources, permille. */
 static uint64_t severity(const struct ibcc_root *r)
 {
 	uint64_t sum = 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which pairs a root limits, and what it leaves them.
+/* Which pairs of source and destination a root limits, and what it leaves them. Begin with
+ * ibcc_picture_shares().
  *
- * Those have about the same of it, and would take more if they were let. Pairs that send much less
- * than the others through a root get all that they want. What the limited ones are to get is the
- * max-min allocation of what the roots can carry, less what the others send. A root limits those
- * that find their bottleneck in it: so many, and the rate that is left for them, are what the law
- * is made for.
+ * The pairs that a root limits have about the same rate through it, and would take more if they
+ * could. Other pairs send much less, and get all that they want. The level of the limited ones is
+ * found from each pair's marks (find_level()). Then what the limited pairs are to get is the
+ * max-min allocation of what the roots can carry, less what the other pairs send. A root limits
+ * the pairs that find their bottleneck in it: their number, and the rate that is left for them,
+ * are the input of the law.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,21 +19,23 @@
 
 #include "picture.h"
 
-#define AT_LEVEL    0.65 /* of the level: a pair with more may be limited */
-#define DOUBT       0.5  /* deviations: in doubt a pair is taken for limited */
-#define ROUNDS      8u
-#define CHANCE_MAX  0.5  /* relative variance */
-#define MIN_SAMPLES 60.0 /* half will do where limits were known before: few come and go */
-#define MIN_LEVEL   6.0  /* packets of each pair: what is less tells nothing */
-#define LIMITED_MIN 0.4  /* of all marks */
-/* Those from 1 - AT_LEVEL to AT_LEVEL could be either: so much of what the limited have at most. */
+#define AT_LEVEL    0.65 /* share of the level: a pair with more may be limited */
+#define DOUBT       0.5  /* standard deviations in favour of taking a pair for limited */
+#define ROUNDS      8u   /* iterations of the level, at most */
+#define CHANCE_MAX  0.5  /* relative variance of a pair's marks that is taken off, at most */
+#define MIN_SAMPLES 60.0 /* packets in the log; half of it if limits were known before */
+#define MIN_LEVEL   6.0  /* packets in the log of a pair at the level: fewer say nothing */
+#define LIMITED_MIN 0.4  /* share of all marks that limited pairs have, at least */
+/* Pairs from 1 - AT_LEVEL to AT_LEVEL of the level could be either. They have at most this share of
+ * the marks of the limited ones; otherwise the two groups do not stand out.
+ */
 #define BELOW_MAX  0.5
-#define ABOVE_FROM 1.5 /* those above it (and chance) are not held, */
-#define ABOVE_MAX  0.1 /* and have so much at most */
-#define UNMARKED   0.5 /* packets in the log: who has fewer is not held, as each that is has 4 */
-#define SAME       1e-3
+#define ABOVE_FROM 1.5  /* times the level: pairs with more are not throttled yet, */
+#define ABOVE_MAX  0.1  /* and have at most this share of the marks of the limited ones */
+#define UNMARKED   0.5  /* packets in the log: an adapter with fewer is not throttled here */
+#define SAME       1e-3 /* rates that differ by a smaller share are equal */
 
-/* A pair as one root sees it. */
+/* A pair of adapters as one root sees it. */
 struct seen {
 	uint32_t src;
 	uint16_t dlid;
@@ -46,11 +50,12 @@ struct shares {
 	struct ibcc_maxmin_use *use;
 	size_t n_flows, n_uses;
 	uint32_t *src;    /* by flow */
-	double *capacity; /* by the picture's root: what is left for those that it limits */
+	double *capacity; /* by the picture's root: the rate that is left for limited pairs */
 };
 
-/* Taken over marks instead of pairs the mean leans to those who have most; who is far below it is
- * left out of the next. What chance adds to the squares is taken off.
+/* The level: marks of a limited pair. It is the mean over marks, not over pairs, so it leans to the
+ * pairs that have most; pairs far below it are left out of the next iteration. What chance adds to
+ * the squares is taken off.
  */
 static double find_level(const struct memory *m)
 {
@@ -74,8 +79,8 @@ static double find_level(const struct memory *m)
 	return level;
 }
 
-/* Do the pairs fall into those at the level and those well below it? While a root's first values
- * are far from what they ought to be they do not.
+/* Whether the pairs fall clearly into those at the level and those well below it. They do not while
+ * a root's first parameters are still far from good ones.
  */
 static bool stand_out(const struct memory *m, double level)
 {
@@ -95,8 +100,8 @@ static bool stand_out(const struct memory *m, double level)
 	       above < ABOVE_MAX * limited;
 }
 
-/* Are a root's pairs known so well that those that it limits stand out? Not so well is needed for a
- * root of which they were known before.
+/* Whether a root's pairs are known well enough to say which it limits. Less is needed if that was
+ * known before: few pairs come and go.
  */
 static bool is_known(const struct memory *m, const struct job *j)
 {
@@ -112,6 +117,7 @@ static bool is_known(const struct memory *m, const struct job *j)
 	return level >= MIN_LEVEL * m->marks / m->samples && (before || stand_out(m, level));
 }
 
+/* Lists a root's pairs with their rates: each has its share, by marks, of what the root sent. */
 static void list_pairs(struct shares *s, const struct memory *m)
 {
 	double level = find_level(m), each = m->sent_mbps / m->sent_ns / m->marks;
@@ -137,13 +143,15 @@ static int by_pair(const void *a, const void *b)
 	return ret ? ret : order(x->dlid, y->dlid);
 }
 
+/* What a root can carry, Mb/s: its link, or what its slow receiver takes. */
 static double capacity_of(const struct memory *m, const struct ibcc_root *r)
 {
 	return m->kind == IBCC_CONGESTION_OUTPUT ? m->capacity_mbps : r->link_mbps;
 }
 
-/* A pair that is limited somewhere takes from all the roots on its way; one that is not leaves them
- * so much less, but a trace.
+/* Adds a pair, as n roots see it, to the max-min problem. A pair that some root limits is a flow
+ * that uses all roots on its way. Another one is subtracted from their capacity, of which a trace
+ * always remains.
  */
 static void add_pair(struct shares *s, const struct job *j, const struct seen *seen, size_t n)
 {
@@ -185,7 +193,8 @@ static bool uses(const struct ibcc_maxmin_flow *f, uint32_t k)
 	return false;
 }
 
-/* How many pairs find their bottleneck in a root, what they get of it, and who sends them. */
+/* Counts the pairs that find their bottleneck in a root, what they get, and the adapters that send
+ * them. */
 static void count_limited(const struct shares *s, const struct job *j, uint32_t k, struct memory *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
@@ -215,6 +224,7 @@ static void count_limited(const struct shares *s, const struct job *j, uint32_t 
 	}
 }
 
+/* Merges what several roots see of the same pair, allocates, and counts. */
 static int solve(struct shares *s, const struct job *j)
 {
 	uint32_t n_roots = j->out->n_known;
@@ -233,6 +243,7 @@ static int solve(struct shares *s, const struct job *j)
 	return ret;
 }
 
+/* Judges one root's log, and lists its pairs if they are known well enough. */
 static void look_at(struct shares *s, const struct job *j, uint32_t k, struct memory *m)
 {
 	struct ibcc_root *r = &j->out->root[k];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The congestion tree of a port. Forwarding by destination makes all routes to one LID a tree with
- * the LID at its root, so walking against the tables meets each switch once.
+/* Walks the congestion tree of a port: the switches and adapters whose packets may queue for it.
+ * Forwarding by destination makes all routes to one LID a tree with the LID at its root. So
+ * walking upstream against the tables meets each switch once for each LID. Begin with
+ * ibcc_tree_walk().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,18 +39,19 @@ void ibcc_tree_fini(struct tree *tr)
 
 #define PORT_ACTIVE 4u
 
+/* Whether a switch forwards packets to a LID by a port. */
 static bool forwards(const struct ibcc_topo_node *sw, uint32_t lid, unsigned int num)
 {
 	return lid < sw->lft_len && sw->lft[lid] == num;
 }
 
-/* Of a switch that has not told all of its table: is this a part that it did not tell? */
+/* Whether the entry of a LID is missing from the part of a switch's table that was read. */
 static bool lacks_entry(const struct ibcc_topo_node *sw, uint32_t lid)
 {
 	return lid >= sw->lft_len || sw->lft[lid] == IBCC_LFT_NONE;
 }
 
-/* Notes which regions of silent nodes get packets to a LID from known switches. */
+/* Notes which regions of silent nodes get packets for a LID from known switches. */
 static void feed_regions(const struct job *j, uint32_t lid)
 {
 	for (uint32_t i = 0; i < j->t->n_gaps; i++) {
@@ -59,8 +62,8 @@ static void feed_regions(const struct job *j, uint32_t lid)
 	}
 }
 
-/* What comes in by a switch's port, and may be anybody's; all that the link carries where that is
- * not known.
+/* Counts what comes in by a switch's port from silent nodes and may be for the root. If its counter
+ * is not known, the link's rate is assumed.
  */
 static void count_unknown(const struct job *j, uint32_t in)
 {
@@ -82,8 +85,8 @@ static void count_unknown(const struct job *j, uint32_t in)
 	tr->unknown_port = in;
 }
 
-/* Packets that come out of a gap may be for the root if an adapter may be behind it, or if known
- * switches send packets for the root into its region.
+/* Counts packets that come out of a gap. They may be for the root if an adapter may be behind the
+ * gap, or if known switches send packets for the root into its region.
  */
 static void visit_gap(const struct job *j, uint32_t lid, uint32_t in)
 {
@@ -105,8 +108,8 @@ static void visit_gap(const struct job *j, uint32_t lid, uint32_t in)
 		count_unknown(j, in);
 }
 
-/* Looks at the ports that feed a switch of the tree of a LID; `path` is what is known of the way
- * from it to the root. Returns how many switches are still to be visited.
+/* Looks at the ports that feed a switch in the tree of a LID: sets the flags of adapters, and puts
+ * further switches on the stack. n is the number of switches on the stack; returns the new one.
  */
 static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t root, uint32_t n)
 {
@@ -153,7 +156,7 @@ static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t
 	return n;
 }
 
-/* Traffic goes to channel adapters; switches get only a few MADs. */
+/* Whether a LID is an adapter's. Switches get only a few MADs, no traffic. */
 static bool is_adapters(const struct ibcc_topo *t, uint32_t lid)
 {
 	if (t->lid_port[lid] != IBCC_NONE)

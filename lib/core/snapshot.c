@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One pass over all port counters, kept so that the next pass has something to differ from. */
+/* One pass over all port counters, kept so that the next pass can be compared with it. A
+ * collector calls ibcc_snapshot_begin(), then records or misses each port, then
+ * ibcc_snapshot_end().
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +125,8 @@ void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns)
 	}
 }
 
-/* Does what was found out about a link say anything about the one that is there now? */
+/* Whether a port has the same link in another topology, so that what was found about its trust
+ * still holds. */
 static bool same_link(const struct ibcc_topo *from, uint32_t a, const struct ibcc_topo *to,
 		      uint32_t b)
 {

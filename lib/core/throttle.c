@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What congestion control settings hold an adapter back to, whatever marks it gets: bounds that
+ * are worth a warning (ibcc_throttle_find()), and settings that hold back more than the daemon
+ * meant (ibcc_throttle_compare()). Figures and the sentences about them.
+ */
 #include <ibcc/throttle.h>
 
 #include <stdio.h>
 
 #include <ibcc/cct.h>
 
-#define LEAST_SHARE 0.9 /* of the link: a bound above it is none worth a word */
-#define MOST_STEP   2.0 /* times what is meant, of what a BECN does */
+#define LEAST_SHARE 0.9 /* share of the link: a bound above it is not worth a warning */
+#define MOST_STEP   2.0 /* a BECN may do less than so many times what is meant */
 
+/* Lowers a bound to the rate at a table index, if that is lower. */
 static void tighten(struct ibcc_throttle *b, const struct ibcc_endport_cc *ep, unsigned int sl,
 		    uint16_t index, enum ibcc_throttle_cause cause)
 {
@@ -60,7 +65,7 @@ bool ibcc_throttle_marks(const struct ibcc_topo *t, const struct ibcc_settings *
 	return false;
 }
 
-/* In MB/s, of which a small one needs digits behind the point. */
+/* A rate in MB/s as text. Small ones have digits behind the point. */
 static const char *rate_text(double mbps, char *buf, size_t len)
 {
 	snprintf(buf, len, mbps < 800 ? "%.3g" : "%.0f", mbps / 8);
@@ -110,7 +115,9 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 	return n;
 }
 
-/* Of an endport's flows, whatever they are marked. */
+/* The least rate that an endport's flows keep, Mb/s, however much they are marked: by the longest
+ * delay of its table.
+ */
 static double least_mbps(const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t endport)
 {
 	const struct ibcc_endport_cc *ep = &s->ep[endport];
@@ -128,13 +135,14 @@ static double least_mbps(const struct ibcc_topo *t, const struct ibcc_settings *
 	return rate / (1 + longest / 1000.0);
 }
 
-/* What a BECN does to a flow: by how much it raises the index, times how long that lasts. */
+/* The effect of a BECN on a flow: by how much it raises the index, times how long that lasts. */
 static double step(const struct ibcc_cc_ca_entry *e)
 {
 	return (double)e->CCTI_Increase * e->CCTI_Timer;
 }
 
-/* The rate at equal marks, by the service level at which it is least; see ibcc_throttle_compare().
+/* The rate in Mb/s at marks at which the meant settings would leave the link's rate, at the service
+ * level where it is least (see ibcc_throttle_compare()).
  */
 static double step_mbps(const struct ibcc_topo *t, const struct ibcc_settings *actual,
 			const struct ibcc_settings *meant, uint32_t endport)
@@ -152,7 +160,7 @@ static double step_mbps(const struct ibcc_topo *t, const struct ibcc_settings *a
 	return least * rate > floor_mbps ? least * rate : floor_mbps;
 }
 
-/* Is an endport held back more than is meant? Fills in the rates. */
+/* Whether an endport is held back more than is meant. Fills in the rates in *x. */
 static bool exceeds(const struct ibcc_topo *t, const struct ibcc_settings *actual,
 		    const struct ibcc_settings *meant, uint32_t endport,
 		    struct ibcc_throttle_excess *x)

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which pairs there are, and their ways. */
+/* The inference of traffic: which hosts send to which, and how much, from the loads of links
+ * alone. Begin with ibcc_traffic_infer().
+ *
+ * This file chooses the pairs of hosts that may have traffic. Old pairs are all pairs of hosts,
+ * or on large fabrics a sample of them. Fresh pairs lead to hosts that get more than before, or
+ * are behind a root, from hosts that may send something new. traffic_fit.c finds how much each
+ * pair carries.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +16,14 @@
 
 #include "traffic.h"
 
-/* Up to so many pairs all are taken; beyond, so many for each source at least. */
+/* If there are no more pairs than this, all are taken. Otherwise a sample, at least MIN_CHOSEN a
+ * source. */
 #define ALL_PAIRS  16384u
 #define MIN_CHOSEN 8u
-/* A destination gets more than before if it is by this share, and by this share of its link. */
+/* A rate has grown if it did by this share of itself plus this share of its link. */
 #define MORE_SHARE 0.1
 #define MORE_LINK  0.02
-/* Destinations of new traffic, beside those behind roots. */
+/* Destinations of fresh pairs at most, not counting those behind roots. */
 #define MAX_GAINERS 16u
 
 void ibcc_traffic_fini(struct ibcc_traffic *t)
@@ -78,8 +86,8 @@ bool ibcc_traffic_passes(const struct ibcc_traffic *t, const struct ibcc_traffic
 struct host {
 	uint64_t guid;
 	uint32_t port;
-	double gets; /* before and now together: how likely somebody sends to it */
-	double upto; /* the same, summed up in order */
+	double gets; /* rate received before plus now: how likely a host sends to it */
+	double upto; /* sum of `gets` up to this host, in order */
 };
 
 static int by_guid(const void *a, const void *b)
@@ -96,7 +104,7 @@ struct chooser {
 	struct ibcc_traffic *out;
 	struct host *host;
 	uint32_t n;
-	uint32_t *mark; /* by host: the source that it was chosen for last */
+	uint32_t *mark; /* by host: the source that it was last chosen for, plus 1 */
 };
 
 static double load_of(const struct ibcc_loads *l, uint32_t port)
@@ -104,11 +112,15 @@ static double load_of(const struct ibcc_loads *l, uint32_t port)
 	return l && l->n ? l->mbps[port] : 0;
 }
 
+/* What a host's port gets: what its switch sends to it. */
 static double gets(const struct ibcc_traffic_in *in, const struct ibcc_loads *l, uint32_t port)
 {
 	return load_of(l, in->t->port[port].peer);
 }
 
+/* Lists the hosts in the order of their GUIDs, so that the result does not depend on the order of
+ * the topology.
+ */
 static int list_hosts(struct chooser *c)
 {
 	const struct ibcc_topo *t = c->in->t;
@@ -138,6 +150,7 @@ static int list_hosts(struct chooser *c)
 	return 0;
 }
 
+/* Adds a pair unless its destination gets nothing. A pair without a route is left out. */
 static int add_pair(struct chooser *c, uint32_t src, uint32_t dst, bool fresh)
 {
 	struct ibcc_traffic_pair *p;
@@ -153,7 +166,7 @@ static int add_pair(struct chooser *c, uint32_t src, uint32_t dst, bool fresh)
 	return 0;
 }
 
-/* The first host whose sum reaches a place. */
+/* The first host whose sum of rates reaches a place. */
 static uint32_t host_at(const struct chooser *c, double place)
 {
 	uint32_t low = 0, high = c->n - 1;
@@ -169,7 +182,9 @@ static uint32_t host_at(const struct chooser *c, double place)
 	return low;
 }
 
-/* Places evenly spaced over what all get, from one that the source's GUID says. */
+/* Chooses n destinations of a source: places evenly spaced over the sum of what all get, beginning
+ * at one derived from the source's GUID. So hosts that get more are chosen by more sources.
+ */
 static int choose_some(struct chooser *c, uint32_t s, uint32_t n)
 {
 	uint64_t rng = c->host[s].guid + c->in->t->port[c->host[s].port].num;
@@ -209,7 +224,8 @@ static int add_old(struct chooser *c)
 	return rc;
 }
 
-/* Who gets more than before: the most, and whoever is behind a root. */
+/* Marks the hosts that get more than before (those with the largest growth), and all behind a root.
+ */
 static int gainers(struct chooser *c, bool *is)
 {
 	const struct ibcc_traffic_in *in = c->in;
@@ -243,7 +259,7 @@ bool ibcc_traffic_waits(const struct ibcc_traffic_in *in, uint32_t port)
 	return in->now->wait[port] > IBCC_LOADS_WAIT;
 }
 
-/* May the source send something that it did not send before? */
+/* Whether a source may send something new: it waits, or sends more than before. */
 static bool may_be_new(const struct ibcc_traffic_in *in, uint32_t port)
 {
 	double old = load_of(in->before, port), now = load_of(in->now, port);
@@ -265,6 +281,7 @@ static int add_fresh(struct chooser *c)
 	return rc;
 }
 
+/* Notes the first root that each pair passes. */
 static void find_roots(const struct ibcc_traffic_in *in, struct ibcc_traffic *t)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Inside of the inference of traffic. */
+/* What the two parts of the inference of traffic share. Private to them. */
 #ifndef IBCC_CORE_TRAFFIC_H
 #define IBCC_CORE_TRAFFIC_H
 
 #include <ibcc/traffic.h>
 
-/* Is it held up? */
+/* Whether an adapter's port waits. */
 bool ibcc_traffic_waits(const struct ibcc_traffic_in *in, uint32_t port);
 
-/* Gives pairs what they carry and what they would: `carried` and `demand`. -ENOMEM. */
+/* Fills in `carried` and `demand` of all pairs: what they carry now, and what they would. -ENOMEM.
+ */
 int ibcc_traffic_fit(const struct ibcc_traffic_in *in, struct ibcc_traffic *t);
 
 #endif

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How much of each: iterative proportional fitting (W. Deming, F. Stephan, "On a least squares
- * adjustment of a sampled frequency table", 1940), by the place of links on the ways: all first
- * hops at once, then all second ones and so on, so that no order of ports counts.
+/* How much each pair of hosts carries, by iterative proportional fitting (W. Deming, F. Stephan,
+ * On a least squares adjustment of a sampled frequency table when the expected marginal totals
+ * are known, Annals of Mathematical Statistics 11, 1940).
+ *
+ * A step scales all pairs that pass a link by what the link carries over what they carry
+ * together. Links are taken by their place on the ways, counted from the end: all last hops at
+ * once, then all hops before them and so on, so that no order of ports matters. First the traffic
+ * before congestion is fitted (fit_before()). Then the present is: at first a source's old pairs
+ * are cut alike ("tied"), since a source that waits is held up as a whole; what does not fit that
+ * way is left to untied steps (fit_now()).
  */
 #include <errno.h>
 #include <math.h>
@@ -9,19 +16,21 @@
 
 #include "traffic.h"
 
-/* Sweeps over all links, within so many steps in all. */
+/* A sweep goes over all links once. The number of sweeps follows from MAX_STEPS, within these
+ * bounds. */
 #define MIN_SWEEPS  6u
 #define MAX_SWEEPS  200u
 #define TIED_SWEEPS 60u
-/* Of which one in so many, the last ones, are for loads alone. */
+/* One in so many sweeps, the last ones, fits the links' loads alone, without BECNs. */
 #define LOADS_ALONE 40u
 #define MAX_STEPS   14000000.0
-/* A link's factor in one step is within 1 / STEP and STEP. */
+/* A link's factor in one step is between 1 / STEP and STEP. */
 #define STEP 8.0
-/* What a source that waits is taken to get through of what it sent before, at first. */
+/* First guess: the share of what it sent before that a source that waits still gets through. */
 #define FIRST_CUT 0.7
-/* A source's traffic of before tells how far it is cut if it was so much of its link, and it is
- * cut at most to so little.
+/* If a source sent at least TELLING of its link before, its old pairs show by what factor it is
+ * cut, up to MOST_CUT. A source that sends or waits for BACKLOGGED of its link always has something
+ * to send.
  */
 #define TELLING    0.02
 #define MOST_CUT   20.0
@@ -31,8 +40,9 @@ struct crossing {
 	uint32_t pair, port;
 };
 
-/* All links that some way has at one place, counted from its end, and every pair that passes one of
- * them anywhere, in the order of pairs: a step needs no sum of other links.
+/* All links that some pair passes at one place of its way, counted from the end. And every pair
+ * that passes one of them at any place, in the order of pairs, so that a step sums only these
+ * links.
  */
 struct place {
 	uint32_t n_ports, *port;
@@ -48,9 +58,9 @@ struct fit {
 	double *sum;                 /* by port */
 	double *step, *log_step;     /* by port, of the links at one place */
 	double *factor, *log_factor; /* by pair, of a step */
-	double *log_cut, *out;       /* by port of a source: of its old pairs */
-	/* By root and port of a source: what BECNs say that it sends through the root, and what it
-	 * is so far; NULL: no root has any.
+	double *log_cut, *out;       /* by port of a source, over its old pairs */
+	/* By root and port of a source: what it sends through the root by its BECNs, and by the fit
+	 * so far; NULL: no root has BECNs.
 	 */
 	double *column, *column_sum;
 	bool *tells; /* by root: it has BECNs */
@@ -62,7 +72,9 @@ static size_t column_at(const struct fit *f, const struct ibcc_traffic_pair *p)
 	return (size_t)p->root * f->in->t->n_ports + p->src;
 }
 
-/* Each packet that a root marks is one of its packets: sources have the same parts of both. */
+/* Sets the columns: a root marks its sources' packets alike, so a source's share of the BECNs is
+ * its share of the root's rate.
+ */
 static int find_columns(struct fit *f)
 {
 	const struct ibcc_traffic_in *in = f->in;
@@ -102,13 +114,15 @@ static void sum_links(struct fit *f, const double *x)
 			f->sum[t->hop[t->pair[i].first_hop + k]] += x[i];
 }
 
-/* The link's port, IBCC_NONE if the way is shorter. */
+/* The port of a pair's way at place k, counted from the end; IBCC_NONE if the way is shorter. */
 static uint32_t port_at(const struct ibcc_traffic *t, const struct ibcc_traffic_pair *p, uint32_t k)
 {
 	return k < p->hops ? t->hop[p->first_hop + p->hops - 1 - k] : IBCC_NONE;
 }
 
-/* found[] has room for each port; seen[]: by port, the last place that it is at, from 1 on. */
+/* Collects the links at place k. found[] has room for all ports; seen[] has for each port the last
+ * place at which it was found, plus 1.
+ */
 static int find_place(const struct ibcc_traffic *t, uint32_t k, uint32_t *found, uint32_t *seen,
 		      struct place *p)
 {
@@ -170,7 +184,7 @@ static void free_places(struct fit *f)
 	free(f->place);
 }
 
-/* What each link of a place asks of the pairs that pass it: its load over theirs. */
+/* The factor of each link at a place: its load over what its pairs carry together. */
 static void find_steps(struct fit *f, const struct ibcc_loads *l, const struct place *p,
 		       const double *x, bool tied)
 {
@@ -188,8 +202,8 @@ static void find_steps(struct fit *f, const struct ibcc_loads *l, const struct p
 	}
 }
 
-/* All old pairs of a source alike: their factors' mean, weighted by what they had, and no more than
- * they had.
+/* Scales all old pairs of a source alike, by the geometric mean of their factors, weighted by what
+ * they carried before; none gets more than it had before. Fresh pairs get their own factors.
  */
 static void tie(struct fit *f, double *x)
 {
@@ -206,7 +220,7 @@ static void tie(struct fit *f, double *x)
 			f->log_cut[t->pair[i].src] += f->before[i] * f->log_factor[i];
 			f->out[t->pair[i].src] += f->before[i];
 		}
-	/* Pairs of a source stand together, mostly. */
+	/* Pairs of a source mostly stand together, which saves computing `cut` again. */
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		uint32_t src = t->pair[i].src;
 
@@ -222,7 +236,7 @@ static void tie(struct fit *f, double *x)
 	}
 }
 
-/* Likewise, of columns; a root without BECNs has none. */
+/* One step for the columns: scales pairs by what their source's BECNs say over what the fit has. */
 static void sweep_columns(struct fit *f, double *x, bool tied)
 {
 	const struct ibcc_traffic *t = f->t;
@@ -251,6 +265,7 @@ static void sweep_columns(struct fit *f, double *x, bool tied)
 		tie(f, x);
 }
 
+/* One sweep: a step for the links at each place, the last ones first. */
 static void sweep(struct fit *f, const struct ibcc_loads *l, double *x, bool tied)
 {
 	const struct ibcc_traffic *t = f->t;
@@ -271,6 +286,9 @@ static void sweep(struct fit *f, const struct ibcc_loads *l, double *x, bool tie
 	}
 }
 
+/* Fits the traffic before congestion, beginning with the product of what a source sends and a
+ * destination gets.
+ */
 static void fit_before(struct fit *f, const struct ibcc_loads *l, double *x)
 {
 	const struct ibcc_topo *topo = f->in->t;
@@ -281,7 +299,7 @@ static void fit_before(struct fit *f, const struct ibcc_loads *l, double *x)
 
 		x[i] = p->fresh ? 0 : l->mbps[p->src] * l->mbps[topo->port[p->dst].peer];
 	}
-	/* The first steps would be cut off. */
+	/* Scaled to the sources' loads at once: STEP would limit the first steps. */
 	sum_links(f, x);
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		double is = f->sum[t->pair[i].src];
@@ -292,7 +310,9 @@ static void fit_before(struct fit *f, const struct ibcc_loads *l, double *x)
 		sweep(f, l, x, false);
 }
 
-/* What a source sends beyond what it sent is new for certain; who waits may send more than that. */
+/* The first guess of the present: what a source sends beyond what it sent before is certainly new,
+ * and a source that waits may send more that is new.
+ */
 static void first_guess(struct fit *f, double *x)
 {
 	const struct ibcc_traffic_in *in = f->in;
@@ -341,8 +361,8 @@ static void fit_now(struct fit *f, double *x)
 			sweep_columns(f, x, true);
 		sweep(f, now, x, true);
 	}
-	/* What is left over is no longer a matter of sources. Loads have the last word: BECNs are a
-	 * sample, and of another time.
+	/* The rest is fitted untied. The last sweeps go by loads alone, since BECNs are a sample,
+	 * and of another time.
 	 */
 	for (uint32_t n = 0; n < f->sweeps; n++) {
 		if (f->column && n < f->sweeps - f->sweeps / LOADS_ALONE)
@@ -351,6 +371,7 @@ static void fit_now(struct fit *f, double *x)
 	}
 }
 
+/* The sum of the differences between links' loads and the fit, as a share of all loads. */
 static double misfit(struct fit *f, const double *x)
 {
 	double off = 0, all = 0;
@@ -364,7 +385,7 @@ static double misfit(struct fit *f, const double *x)
 	return all > 0 ? off / all : 0;
 }
 
-/* Always something to send: it sends or waits. */
+/* Whether a source always has something to send: it sends or waits all the time. */
 static bool is_backlogged(const struct ibcc_traffic_in *in, uint32_t port)
 {
 	double link = in->t->port[port].rate_mbps;
@@ -372,7 +393,10 @@ static bool is_backlogged(const struct ibcc_traffic_in *in, uint32_t port)
 	return in->now->mbps[port] + in->now->wait[port] * link > BACKLOGGED * link;
 }
 
-/* Demands of who waits: before, or as if the source were cut as its old traffic is. */
+/* Sets what pairs carry and demand. A pair of a source that does not wait demands what it carries.
+ * Otherwise old pairs demand what they carried before, and fresh ones are taken to be cut as the
+ * source's old ones are.
+ */
 static void give_demands(struct fit *f, const double *x)
 {
 	const struct ibcc_traffic_in *in = f->in;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whose counters are believed.
+/* Whether a port's counters are believed: they are compared with those at the other end of its
+ * link, and with what is possible. ibcc_trust_judge() does that for all ports once in a pass.
  *
- * Honest counts of the same packets differ by what was on its way at the first and at the last
- * reading, and that does not grow with time. So two ends are not held against each other interval
- * by interval but over a window that is as long as it takes for the difference of honest ends to be
- * small beside what was sent, and must differ in the same direction several windows in a row.
+ * Honest counts of the same packets differ only by what was under way at the first and at the
+ * last reading, and that does not grow with time. So the two ends are not compared in each
+ * interval, but over a window. It lasts until the possible difference of honest ends is small
+ * beside what was sent. The ends must differ in the same direction in several windows in a row
+ * (struct ibcc_finding) before a port is distrusted.
+ *
+ * If two ends contradict each other, the counters do not say which one is wrong. A node that
+ * several neighbours contradict is blamed first (blame_nodes()); for the rest, what was sent is
+ * distrusted.
  */
 #include <ibcc/trust.h>
 
@@ -15,24 +21,29 @@
 
 #include "text.h"
 
-#define TOLERANCE 0.25 /* of the larger count */
-/* What may be between two ends and counted by one of them only: buffers and a long cable, 256 KiB.
- * Windows in a row add up, and it is there only once.
+#define TOLERANCE 0.25 /* share of the larger count by which honest counts may differ */
+/* Bytes that may be under way between two ends and counted by one only: buffers and a long cable,
+ * 256 KiB. They are there once, while findings add up over a run of windows.
  */
 #define ON_ITS_WAY_BYTES (256u * 1024 / IBCC_TRUST_RUN)
 #define LEAST_PACKET     IBCC_LINK_CREDIT_BYTES
-/* Sent and waited: rounding, and how exactly the time of a reading is known. */
+/* Share of the time that a port can have sent and waited: rounding, and how exactly reading times
+ * are known.
+ */
 #define TIME_MOST_PERMILLE  1100u
 #define TIME_LEAST_PERMILLE 250u /* a port that is less busy is quiet */
-/* Marks of packets that were on their way at the first reading: likewise. */
+/* Packets that may be under way at the first reading, whose marks are counted without them. */
 #define ON_THEIR_WAY  (4096.0 / IBCC_TRUST_RUN)
 #define MARKS_PACKETS (4 * ON_THEIR_WAY) /* so many show whether marks are too many */
-#define SAID_PORTS    4u
+#define SAID_PORTS    4u                 /* ports that ibcc_trust_say() names */
 
-/* Quiet shows nothing wrong, and proves nothing right. */
+/* OPEN: not decided yet. QUIET: nothing wrong is seen, but too little to prove it right. LESS,
+ * MORE: the count is lower or higher than it can be.
+ */
 enum verdict { OPEN, QUIET, RIGHT, LESS, MORE };
 
-/* Which counters of the two ends count the same, and how few bytes may be one more. */
+/* Counters of the two ends that count the same, and the least bytes that a unit of them stands for.
+ */
 static const struct {
 	enum ibcc_ctr sent, received;
 	double unit_bytes;
@@ -41,6 +52,9 @@ static const struct {
 	{ IBCC_CTR_XMIT_PKTS, IBCC_CTR_RCV_PKTS, LEAST_PACKET },
 };
 
+/* Adds a verdict to a finding. IBCC_TRUST_RUN wrong ones in a row and in one direction make it
+ * stand; as many right or quiet ones end it.
+ */
 static void note(struct ibcc_finding *f, enum verdict v)
 {
 	switch (v) {
@@ -64,7 +78,9 @@ static void note(struct ibcc_finding *f, enum verdict v)
 	}
 }
 
-/* Of a port that was not read, the next difference spans both passes. */
+/* Adds a pass to the tallies of a port's window. If a port was not read, its next difference spans
+ * both passes, so the window goes on.
+ */
 static void count(struct ibcc_port_sample *s)
 {
 	for (unsigned int c = 0; c < sizeof(s->trust.tally) / sizeof(s->trust.tally[0]); c++) {
@@ -89,7 +105,7 @@ static double apart_ns(uint64_t a, uint64_t b)
 	return (double)(a > b ? a - b : b - a);
 }
 
-/* Two counts of the same, which may differ by `most` where both are true. */
+/* Compares two counts of the same packets, which may differ by `most` if both are honest. */
 static enum verdict weigh(double a, double b, double most)
 {
 	double larger = fmax(a, b);
@@ -99,9 +115,9 @@ static enum verdict weigh(double a, double b, double most)
 	return TOLERANCE * larger > most ? RIGHT : OPEN;
 }
 
-/* Do both ends tell about the same of this interval? That may be chance, as the window is for. A
- * link over which nothing goes counts: it can do no harm, and nothing may go until its ports are
- * believed again, since the BECNs of a held root can be all that is sent there.
+/* Whether both ends count about the same in this interval. That may be chance, which is why there
+ * are windows. An idle link counts as agreement: it can do no harm. And it may stay idle until its
+ * ports are believed again, since the BECNs of a held root can be all that is sent there.
  */
 static bool agree_now(const struct ibcc_port_sample *a, const struct ibcc_port_sample *b,
 		      unsigned int k)
@@ -114,8 +130,8 @@ static bool agree_now(const struct ibcc_port_sample *a, const struct ibcc_port_s
 	       fabs(x - y) <= TOLERANCE * fmax(x, y);
 }
 
-/* Has a port whose window is open told nothing wrong for some intervals? Where packets are few one
- * takes dozens of them, and begins with what was wrong.
+/* Whether a distrusted port has agreed for some intervals while its window is still open. With few
+ * packets a window takes dozens of intervals, and it still holds the wrong ones at its beginning.
  */
 static bool is_quiet(struct ibcc_finding *f, const struct ibcc_port_sample *a,
 		     const struct ibcc_port_sample *b, unsigned int k)
@@ -129,7 +145,7 @@ static bool is_quiet(struct ibcc_finding *f, const struct ibcc_port_sample *a,
 	return !f->stands;
 }
 
-/* What a port has sent against what came to the other end. */
+/* Compares what a port has sent with what came in at the other end, by counter pair k. */
 static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uint32_t port,
 			 unsigned int k)
 {
@@ -144,8 +160,8 @@ static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uin
 
 		if (v == OPEN && !is_quiet(&a->trust.link[k], a, b, k))
 			return;
-		/* A window in which they agree is no chance: it has four times what honest ends
-		 * may differ by, and takes many intervals where little is sent.
+		/* Agreement over a window is no chance: it has four times as much as honest ends
+		 * may differ by, and takes many intervals if little is sent.
 		 */
 		if (v == RIGHT)
 			a->trust.link[k] = (struct ibcc_finding){ 0 };
@@ -157,7 +173,7 @@ static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uin
 	begin_window(y, b);
 }
 
-/* Nothing can be sent, waited for or received for longer than an interval has. */
+/* Checks that a port did not send, wait and receive for longer than the interval lasted. */
 static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_port_sample *s,
 				 uint32_t port)
 {
@@ -171,12 +187,13 @@ static enum verdict look_at_time(const struct ibcc_topo *t, const struct ibcc_po
 		received = 1000ull * ibcc_delta_rcv_mbps(&s->delta) / rate;
 	if (busy > TIME_MOST_PERMILLE || received > TIME_MOST_PERMILLE)
 		return MORE;
-	/* Whichever was wrong, it has to be able to be right again: a port that falls quiet, too,
-	 * but its next impossible interval is one more of those before.
+	/* A distrusted port must be able to be believed again, even if it falls quiet. But quiet
+	 * intervals do not break the run of impossible ones.
 	 */
 	return busy >= TIME_LEAST_PERMILLE || received >= TIME_LEAST_PERMILLE ? RIGHT : QUIET;
 }
 
+/* Whether both ends of one direction count more than the link's rate. */
 static bool is_beyond_rate(const struct ibcc_port_sample *from, const struct ibcc_port_sample *to,
 			   uint64_t rate_mbps)
 {
@@ -187,7 +204,9 @@ static bool is_beyond_rate(const struct ibcc_port_sample *from, const struct ibc
 	       ibcc_delta_xmit_mbps(&from->delta) > most && ibcc_delta_rcv_mbps(&to->delta) > most;
 }
 
-/* Both ends need not lie in the same way: what their link is said to carry is wrong. */
+/* Whether both ends count more than the link can carry. It is unlikely that both are wrong in the
+ * same way: then the link's rate is what was reported wrongly.
+ */
 static bool exceeds_rate(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
 	const struct ibcc_port_sample *a = &s->port[port], *b = &s->port[t->port[port].peer];
@@ -197,9 +216,9 @@ static bool exceeds_rate(const struct ibcc_topo *t, const struct ibcc_snapshot *
 	       (is_beyond_rate(a, b, rate) || is_beyond_rate(b, a, rate));
 }
 
-/* Of the packets that came, marked ones (FECN) are a part; a packet that was sent brings one BECN
- * at most. Honest marks never exceed the packets since the first reading by more than what was on
- * its way then.
+/* Checks marks against packets: packets with a FECN are a part of those received, and each packet
+ * sent brings one BECN at most. Honest marks exceed the packets since the first reading only by
+ * those that were under way at that time.
  */
 static void look_at_marks(struct ibcc_mark_excess *x, const struct ibcc_port_sample *s,
 			  enum ibcc_ctr marks, enum ibcc_ctr packets)
@@ -219,7 +238,7 @@ static void look_at_marks(struct ibcc_mark_excess *x, const struct ibcc_port_sam
 	else if (x->packets > MARKS_PACKETS)
 		v = RIGHT;
 	else if (more <= 0)
-		v = QUIET; /* who sends little could not be right again for hours */
+		v = QUIET; /* a port that sends little would not get RIGHT for hours */
 	note(&x->finding, v);
 	if (v == MORE || v == RIGHT)
 		x->marks = x->packets = 0;
@@ -230,6 +249,7 @@ static bool is_linked(const struct ibcc_topo *t, uint32_t port)
 	return t->port[port].num && t->port[port].peer != IBCC_NONE;
 }
 
+/* Whether a port's sent counters stand as contradicted by the other end. */
 static bool sends_wrong(const struct ibcc_snapshot *s, uint32_t port)
 {
 	const struct ibcc_trust *r = &s->port[port].trust;
@@ -237,7 +257,7 @@ static bool sends_wrong(const struct ibcc_snapshot *s, uint32_t port)
 	return r->link[0].stands || r->link[1].stands;
 }
 
-/* Do the ends of a port's link contradict each other? */
+/* Whether the two ends of a port's link contradict each other, in either direction. */
 static bool is_contradicted(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
 	return is_linked(t, port) && (sends_wrong(s, port) || sends_wrong(s, t->port[port].peer));
@@ -248,12 +268,15 @@ static bool is_doubted(const struct ibcc_snapshot *s, uint32_t port)
 	return s->port[port].trust.doubt != IBCC_DOUBT_NONE;
 }
 
-/* A contradiction that no doubt about the neighbour explains. */
+/* Whether a port is contradicted by a neighbour that is itself believed. */
 static bool is_accused(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port)
 {
 	return is_contradicted(t, s, port) && !is_doubted(s, t->port[port].peer);
 }
 
+/* Whether a lower port of the same node is contradicted by the same neighbour, which then counts
+ * once.
+ */
 static bool accused_by_before(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 			      uint32_t port)
 {
@@ -266,8 +289,8 @@ static bool accused_by_before(const struct ibcc_topo *t, const struct ibcc_snaps
 	return false;
 }
 
-/* On how many links a node is contradicted: 0 unless several neighbours do, on most of its links
- * that could be compared.
+/* On how many links a node is contradicted; 0 unless several neighbours contradict it, and on most
+ * of its links that could be compared.
  */
 static uint32_t accusations(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t node)
 {
@@ -286,8 +309,8 @@ static uint32_t accusations(const struct ibcc_topo *t, const struct ibcc_snapsho
 	return neighbours >= 2 && 2 * links > compared ? links : 0;
 }
 
-/* Nodes that are contradicted most come first: doubt about them may explain what their neighbours
- * are accused of. Returns whether there was one.
+/* Blames the nodes that are contradicted on most links, and distrusts all their ports. That may
+ * explain the contradictions of their neighbours, so the caller repeats it until it returns false.
  */
 static bool blame_nodes(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
@@ -313,9 +336,10 @@ static bool blame_nodes(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 	return true;
 }
 
-/* What is impossible in itself, then whom several neighbours contradict, then who sends on what is
- * left. Which end is wrong nobody tells, but no decision rests on what was received, and what the
- * other end sends is not in question.
+/* Decides which ports are distrusted, and why. First ports whose counters are impossible in
+ * themselves, then nodes that several neighbours contradict, then the sending ends of the links
+ * that remain. For those it is not known which end is wrong. But no decision rests on what was
+ * received, and what the other end sends is not in question.
  */
 static void doubt(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
@@ -351,7 +375,8 @@ void ibcc_trust_log(struct ibcc_trust *r, bool contradicted)
 	note(&r->log, contradicted ? MORE : RIGHT);
 }
 
-/* A doubted log that tells nothing any more can do no harm. */
+/* A distrusted log without new entries can do no harm: such passes count towards believing it
+ * again. */
 static void look_at_silent_logs(const struct ibcc_topo *t, struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_nodes; i++) {

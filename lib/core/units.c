@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Each type keeps a histogram of what its readings would have the factor be at most, in bins of
- * equal ratio. The lowest bins that hold many readings, with hardly any below and few above, are
- * those of ports that sent or waited all the time.
+/* Learns the unit of PortXmitWait of each type of device: a factor to what the device table
+ * assumes.
+ *
+ * A port cannot send and wait for longer than an interval lasts. So each reading of a port bounds
+ * the factor from above:
+ *
+ * 	factor <= (1 - share of the time that it sent) / (waits by the table)
+ *
+ * Each type keeps a histogram of these bounds, in bins of equal ratio. Ports that were always
+ * busy (they sent or waited all the time) form a peak at the true factor. The lowest peak of many
+ * readings, with hardly any below it and few directly above it, is taken as the factor
+ * (peak_at(), conclude()).
  */
 #include <ibcc/units.h>
 
@@ -16,30 +25,31 @@
 #include <ibcc/link.h>
 
 #define MAX_TYPES     64u
-#define FACTOR_MAX    64.0 /* and its inverse: what is beyond is no unit, but nonsense */
+#define FACTOR_MAX    64.0 /* factors above it, or below its inverse, are no units */
 #define BIN_RATIO     1.04
 #define ONE           106u /* the bin that 1 is in */
 #define N_BINS        213u /* from 1/64 to 64 */
-#define SENT_MAX      0.75 /* of a port that sends more, too little is left to measure by */
+#define SENT_MAX      0.75 /* a port that sends a larger share leaves too little to measure */
 #define WAIT_MIN      0.002
-#define MANY          12.0 /* readings in the peak */
-#define BELOW_SHARE   0.1  /* of those in the peak, or else of all, there may be below it */
-#define ABOVE_SHARE   0.7  /* and in as many bins above it */
-#define SPREAD        1.12 /* the longest wait in the peak over the shortest: alike ones differ less */
-#define SAME          0.1 /* factors that differ by less are one */
-#define IMPOSSIBLE    3.0 /* readings beyond 100 % that make a unit unbelievable, if they are */
-#define MOSTLY        0.5 /* ... this share of all, and of several nodes */
-#define FORGET_BEYOND 4096.0
-#define BEYOND_COSTS  4.0 /* readings of just 100 %, which one beyond that outweighs */
-#define USUAL_TICK    7   /* where nobody tells */
+#define MANY          12.0 /* readings that make a peak */
+#define BELOW_SHARE   0.1  /* readings below a peak, as a share of those in it, at most */
+#define ABOVE_SHARE   0.7  /* the same for readings in the two bins above a peak */
+#define SPREAD        1.12 /* longest over shortest wait in a peak, at least: else ports are alike */
+#define SAME          0.1  /* factors that differ by less are equal */
+#define IMPOSSIBLE    3.0  /* readings of more than 100 % that make a unit unbelievable, */
+#define MOSTLY        0.5  /* if they are this share of all, from several nodes */
+#define FORGET_BEYOND 4096.0 /* readings; beyond, all bins are halved */
+#define BEYOND_COSTS  4.0    /* readings of just 100 % that one above it outweighs */
+#define USUAL_TICK    7      /* of devices that do not report one */
 
 struct bin {
 	float n;
-	float least, most; /* waits, by the table */
-	uint32_t node;     /* of the first reading */
-	bool several;      /* nodes: one alone may lie */
+	float least, most; /* waits by the table, as shares of the time */
+	uint32_t node;     /* node of the first reading */
+	bool several;      /* readings of several nodes: a single node may count wrongly */
 };
 
+/* The unit of one type of device, for unknown ones at one link rate. */
 struct unit {
 	uint32_t vendor_id, rate_mbps;
 	uint16_t device_id;
@@ -47,9 +57,9 @@ struct unit {
 	const struct ibcc_device *device;
 	enum ibcc_unit_state state;
 	double factor;
-	double tick_bytes; /* of the port, by the table */
+	double tick_bytes; /* bytes of the port's rate in a tick, by the table */
 	double n;          /* readings in the histogram */
-	double just;       /* lately of ports that came to just 100 %, and not beyond */
+	double just;       /* recent readings of just 100 %, less those of more */
 	struct bin bin[N_BINS];
 };
 
@@ -70,8 +80,8 @@ void ibcc_units_free(struct ibcc_units *u)
 	free(u);
 }
 
-/* Does nobody tell what a node counts by? An adapter of Mellanox's that is newer than the table is
- * taken for one like the others.
+/* Whether the unit of a device is not documented. An adapter of Mellanox's that the table does not
+ * have is taken for one like its newer ones, whose unit is not.
  */
 static bool is_unknown(const struct ibcc_device *d, uint32_t vendor_id, bool is_switch)
 {
@@ -90,7 +100,7 @@ static struct unit *unit_of(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	const struct ibcc_topo_node *n = &t->node[t->port[port].node];
 	bool is_switch = n->type == IBCC_NODE_SWITCH;
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
-	/* What nobody tells may be a time, whatever the rate. */
+	/* An undocumented unit may be a time instead of bytes: so it is learned for each rate. */
 	uint32_t mbps = is_unknown(d, n->vendor_id, is_switch) ? t->port[port].rate_mbps : 0;
 	struct unit *v;
 
@@ -114,7 +124,7 @@ static struct unit *unit_of(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	return v;
 }
 
-/* By the table and PortSamplesControl alone; 0: nothing to go by. */
+/* The unit in ps by the device table and PortSamplesControl:Tick alone; 0: it is not known. */
 static uint64_t table_ps(struct unit *v, const struct ibcc_topo_port *p, int tick)
 {
 	uint64_t ps;
@@ -140,10 +150,15 @@ uint64_t ibcc_units_tick_ps(struct ibcc_units *u, const struct ibcc_topo *t, uin
 	return (uint64_t)llround((double)table_ps(v, &t->port[port], tick) * v->factor);
 }
 
-/* Below what a unit can be that is right: 8 % less; and up to what ports are hardly ever idle. */
+/* Bins below IMPOSSIBLE_END mean that the unit is wrong by 8 % or more; bins from there to BUSY_END
+ * are readings of ports that were hardly idle.
+ */
 #define IMPOSSIBLE_END (ONE - 2)
 #define BUSY_END       (ONE + 2)
 
+/* Adds a reading's bound to the histogram. Above FORGET_BEYOND readings all bins are halved, so
+ * that old readings fade.
+ */
 static void add_reading(struct unit *v, uint32_t node, double bound, double wait)
 {
 	struct bin *b;
@@ -187,7 +202,7 @@ void ibcc_units_look(struct ibcc_units *u, const struct ibcc_topo *t, uint32_t p
 		add_reading(v, p->node, (1 - sent) / wait, wait);
 }
 
-/* Readings in bins of [from, to). */
+/* How many readings are in the bins [from, to). */
 static double sum(const struct unit *v, unsigned int from, unsigned int to)
 {
 	double n = 0;
@@ -197,7 +212,7 @@ static double sum(const struct unit *v, unsigned int from, unsigned int to)
 	return n;
 }
 
-/* The factor that a peak of two bins stands for; 0: it is none. */
+/* The factor of a peak at bins i and i + 1; 0: there is no peak. */
 static double peak_at(const struct unit *v, unsigned int i)
 {
 	const struct bin *a = &v->bin[i], *b = &v->bin[i + 1];
@@ -209,15 +224,15 @@ static double peak_at(const struct unit *v, unsigned int i)
 		return 0;
 	if (!(a->several || b->several || (a->n > 0 && b->n > 0 && a->node != b->node)))
 		return 0;
-	/* Ports that are idle alike could be taken for such that wait in a longer unit. Where they
-	 * send and wait more or less together, they leave the two bins before they differ so much.
+	/* Ports that are idle in the same way look like ports that wait in a longer unit. But such
+	 * ports differ less in their waits than SPREAD as long as they stay in two bins.
 	 */
 	if (i > ONE && fmax(a->most, b->most) < least * SPREAD)
 		return 0;
 	return pow(BIN_RATIO, i + 0.5 + (double)b->n / n) / FACTOR_MAX;
 }
 
-/* Do ports send and wait for longer than there is time? */
+/* Whether ports of several nodes mostly send and wait for longer than there is time. */
 static bool is_impossible(const struct unit *v)
 {
 	double n = sum(v, 0, IMPOSSIBLE_END);
@@ -235,8 +250,9 @@ static bool is_impossible(const struct unit *v)
 	return several && n >= IMPOSSIBLE && n >= v->n * MOSTLY;
 }
 
-/* Of a unit that the table tells: it was the intervals that were wrong for a while, not the ports.
- * Either there were few such, or busy ports have come to 100 % by now as often as shows a unit.
+/* Whether a unit of the table that was given up may be right again: the intervals were wrong for a
+ * while, not the ports. Either few readings are impossible by now, or busy ports come to just 100 %
+ * often enough.
  */
 static bool is_possible_again(const struct unit *v)
 {
@@ -251,6 +267,7 @@ static void believe_again(struct unit *v)
 	memset(v->bin, 0, IMPOSSIBLE_END * sizeof(*v->bin));
 }
 
+/* Looks for a peak in a type's histogram and updates its state. Returns whether that changed. */
 static bool conclude(struct unit *v)
 {
 	double found = 0, was = v->factor;
@@ -295,7 +312,7 @@ bool ibcc_units_say(const struct ibcc_units *u, uint32_t i, char *buf, size_t le
 		return false;
 	if (v->device && v->device->kind != IBCC_DEVICE_HCA &&
 	    v->device->kind != IBCC_DEVICE_SWITCH)
-		return true; /* nobody asks what those wait */
+		return true; /* waits of virtual and aggregation nodes are not used */
 	if (v->rate_mbps)
 		snprintf(rate, sizeof(rate), " at %u Mb/s", v->rate_mbps);
 	if (v->device)

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether several paths would help at a root: the outputs of its switch that lead to the same
+ * destinations as soon, and have room. And the sentences about that in a plan. Begin with
+ * ibcc_ways_of().
+ */
 #include <ibcc/ways.h>
 
 #include <ibcc/route.h>
 
 #include "text.h"
 
-#define LIDS_SEEN     16u  /* of those that a port leads to */
+#define LIDS_SEEN     16u  /* LIDs behind a port that are looked at */
 #define FREE_PERMILLE 500u /* an output that sends less than this has room */
 
-/* Switches that a packet passes from this one on until it is at the LID's, itself included; 0: it
- * does not come there.
+/* How many switches a packet passes from switch `sw` on, itself included, until it is at a LID's
+ * adapter; 0: it does not get there.
  */
 static unsigned int hops_to(const struct ibcc_topo *t, uint32_t sw, uint16_t lid)
 {
@@ -38,7 +42,7 @@ static uint32_t next_switch(const struct ibcc_topo *t, uint32_t port)
 									       : IBCC_NONE;
 }
 
-/* Whether an output leads to a LID of a channel adapter as soon as another one of its switch. */
+/* Whether output `other` leads to a LID in no more hops than output `port` of the same switch. */
 static bool leads_as_soon(const struct ibcc_topo *t, uint32_t port, uint32_t other, uint16_t lid)
 {
 	unsigned int here = hops_to(t, next_switch(t, port), lid);
@@ -47,7 +51,8 @@ static bool leads_as_soon(const struct ibcc_topo *t, uint32_t port, uint32_t oth
 	return here && there && there <= here;
 }
 
-/* Whether it does for all LIDs that are looked at, of those whose packets leave by the first. */
+/* Whether output `other` could replace `port` for all LIDs (of those looked at) that leave by
+ * `port`. */
 static bool is_detour(const struct ibcc_topo *t, uint32_t port, uint32_t other)
 {
 	const struct ibcc_topo_node *sw = &t->node[t->port[port].node];
@@ -66,7 +71,7 @@ static bool is_detour(const struct ibcc_topo *t, uint32_t port, uint32_t other)
 	return n;
 }
 
-/* What an output sent of its rate, in permille; 1000 where that is not known. */
+/* The share of its rate that an output sent, in permille; 1000 if it is not known. */
 static uint32_t sent_permille(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 			      uint32_t port)
 {
@@ -152,7 +157,7 @@ void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 	text->text[0] = '\0';
 	if (!p->n_roots)
 		return;
-	/* Where all service levels have several ways already, a collision is none of the tables. */
+	/* If all service levels have several paths already, other tables would not help. */
 	if (!v->n_loose || v->loose_sls != UINT16_MAX ||
 	    next_switch(t, p->root[0].port) == IBCC_NONE)
 		say_root(&x, t, s, &p->root[0]);
