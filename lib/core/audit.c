@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The book against the fabric. */
+/* The audit: compares the book with the settings that were read. It finds drift (settings that
+ * are not as we left them), settings of unknown origin, and adapters that are held back more than
+ * was meant. Begin with ibcc_audit_run().
+ */
 #include <ibcc/audit.h>
 
 #include <errno.h>
@@ -16,6 +19,9 @@ struct audit {
 	struct ibcc_audit *a;
 };
 
+/* The settings that were read of a change's endport, and its LID; NULL: it is gone, or they are
+ * not known.
+ */
 static const struct ibcc_endport_cc *find(const struct audit *x, const struct ibcc_change *c,
 					  uint16_t *lid)
 {
@@ -30,8 +36,8 @@ static const struct ibcc_endport_cc *find(const struct audit *x, const struct ib
 	return &x->actual->ep[endport];
 }
 
-/* A block that was to be the table's end, of a table that ends before it: the blocks below it have
- * been written, and have moved the limit, but not this one.
+/* Whether a change is a block behind the end of the node's table: the blocks below it have been
+ * written and have moved the limit, but this one has not.
  */
 static bool is_unused_block(const struct ibcc_change *c, const uint8_t *got)
 {
@@ -127,7 +133,7 @@ static int find_drift(struct audit *x, struct ibcc_plan *expected)
 	return rc;
 }
 
-/* Settings that are on without us. */
+/* Finds settings that would be on without what we wrote. */
 static int find_unknown(struct audit *x, const struct ibcc_book *book)
 {
 	struct ibcc_settings rest;
@@ -145,7 +151,8 @@ static int find_unknown(struct audit *x, const struct ibcc_book *book)
 	return 0;
 }
 
-/* What we wrote last is what was meant, whether it is there or not. */
+/* Finds adapters that are held back more than by what we wrote last, whether or not that is on the
+ * fabric. */
 static int find_excess(struct audit *x, const struct ibcc_book *book)
 {
 	struct ibcc_settings meant;
@@ -190,7 +197,7 @@ void ibcc_audit_fini(struct ibcc_audit *a)
 	*a = (struct ibcc_audit){ 0 };
 }
 
-/* What about how many nodes, of which the first is named. */
+/* A sentence about n nodes, of which the first is named. */
 static void say(const struct ibcc_topo *t, struct ibcc_why *text, uint64_t guid, uint32_t n,
 		const char *begin, const char *end)
 {

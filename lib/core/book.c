@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The book: for each attribute that we have written, what was there before our first write and
+ * what we wrote last (book.h). Entries are in the order of node, port, attribute and block.
+ */
 #include <ibcc/book.h>
 
 #include <errno.h>
@@ -24,6 +27,7 @@ void ibcc_book_fini(struct ibcc_book *b)
 	*b = (struct ibcc_book){ 0 };
 }
 
+/* Order of an entry and a change: by node, port, attribute, block. */
 static int order(const struct ibcc_book_entry *e, const struct ibcc_change *c)
 {
 	if (e->node_guid != c->node_guid)
@@ -40,7 +44,7 @@ static uint32_t place(const struct ibcc_book *b, const struct ibcc_change *c)
 {
 	uint32_t lo = 0, hi = b->n;
 
-	/* Databases are read in order. */
+	/* The common case: the state file is read in order. */
 	if (b->n && order(b->entry[b->n - 1], c) < 0)
 		return b->n;
 	while (lo < hi) {
@@ -178,7 +182,7 @@ uint32_t ibcc_book_end(const struct ibcc_book *b, uint32_t i)
 	return i;
 }
 
-/* Entries of one attribute of one endport from `i` on: blocks of a table. */
+/* The end of the entries of one attribute of one endport that begin at i: the blocks of a table. */
 static uint32_t end_of(const struct ibcc_book *b, uint32_t i)
 {
 	const struct ibcc_book_entry *e = b->entry[i];
@@ -195,9 +199,9 @@ static uint16_t limit_of(const uint8_t *data)
 	return (uint16_t)(data[0] << 8 | data[1]);
 }
 
-/* The first values of a table's blocks, of which a node takes its CCTI_Limit (the first word) from
- * the one written last. A block that only a later transaction wrote has the limit of that time: it
- * gets the oldest, which the highest block of the first transaction has.
+/* The CCTI_Limit that a table had before our first write. A node takes it from the block that is
+ * written last. A block that only a later transaction wrote has the limit of that time, so the
+ * oldest one counts, which the highest block of the first transaction has.
  */
 static uint16_t limit_before(const struct ibcc_book *b, uint32_t from, uint32_t end)
 {
@@ -213,6 +217,8 @@ static uint16_t limit_before(const struct ibcc_book *b, uint32_t from, uint32_t 
 	return limit;
 }
 
+/* What was in an entry's attribute before our first write, with the table's limit as it was then.
+ */
 static void before_of(const struct ibcc_book *b, uint32_t i, uint32_t from, uint32_t end,
 		      uint8_t *data)
 {
@@ -258,8 +264,8 @@ int ibcc_book_joined(const struct ibcc_book *b, struct ibcc_plan *plan, int64_t 
 	return 0;
 }
 
-/* A table is written as a whole: blocks that were not written with the others the last time lie
- * behind its end.
+/* Whether an entry's last value is expected on the fabric. A table is written as a whole, so blocks
+ * that were not written with the others the last time are behind its end and do not count.
  */
 static bool counts(const struct ibcc_book *b, uint32_t i, uint32_t from, uint32_t end)
 {
@@ -293,7 +299,7 @@ int ibcc_book_expected(const struct ibcc_book *b, struct ibcc_plan *plan)
 	return 0;
 }
 
-/* Is an attribute, with all of its blocks that count, as we left it? */
+/* Whether an attribute, with all blocks that count, is as we left it. */
 static bool is_ours(const struct ibcc_book *b, uint32_t from, uint32_t end,
 		    const struct ibcc_endport_cc *ep)
 {
@@ -313,7 +319,7 @@ static bool is_ours(const struct ibcc_book *b, uint32_t from, uint32_t end,
 	return any;
 }
 
-/* What we are to leave behind. */
+/* What a rollback leaves behind: the value of a disable, or what was there before. */
 static void base_of(const struct ibcc_book *b, uint32_t i, uint32_t from, uint32_t end,
 		    uint8_t *data)
 {

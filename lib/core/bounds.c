@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Bounds of what may be written to the fabric, whatever asked for it (bounds.h): each change of a
+ * plan is checked against the attribute's fields, the limits of the configuration, and the node
+ * that it is for. And the budget of Sets for each node and minute. Begin with
+ * ibcc_bounds_check().
+ */
 #include <ibcc/bounds.h>
 
 #include <errno.h>
@@ -22,10 +27,10 @@ static void to_mad(uint8_t *mad, const struct ibcc_change *c)
 	data_to_mad(mad, c->new_data);
 }
 
-/* The table that an endport has after a plan, as far as the plan tells. */
+/* The table that an endport has after a plan, as far as the plan writes it. */
 struct table {
 	uint8_t blocks; /* bit k: block k is in the plan */
-	uint8_t twice;  /* ... more than once, and not alike */
+	uint8_t twice;  /* bit k: block k is in the plan more than once, with other data */
 	struct ibcc_cct cct;
 };
 
@@ -45,7 +50,7 @@ static int by_endport(const void *x, const void *y, void *arg)
 	return a->port != b->port ? a->port - b->port : (i > k) - (i < k);
 }
 
-/* The changes of one endport are order[0] .. order[n - 1]. */
+/* The table that changes order[0] to order[n - 1], those of one endport, write. */
 static struct table table_of(const struct ibcc_plan *plan, const uint32_t *order, uint32_t n)
 {
 	const struct ibcc_change *before[IBCC_CCT_MAX_BLOCKS] = { NULL };
@@ -68,7 +73,9 @@ static struct table table_of(const struct ibcc_plan *plan, const uint32_t *order
 	return t;
 }
 
-/* Some nodes tell no table's end but that of its last block: what is behind it has no delays. */
+/* Whether a table has no delays from entry i on. Some nodes report the end of the last block as the
+ * table's end, and the entries behind the true end are 0.
+ */
 static bool is_tail(const struct table *t, unsigned int i)
 {
 	for (; i <= t->cct.limit; i++)
@@ -77,14 +84,16 @@ static bool is_tail(const struct table *t, unsigned int i)
 	return true;
 }
 
-/* Entries of one block, and how it goes on from the block before, if that is known. NULL: fine. */
+/* What is wrong with the entries of a block, or with how it goes on from the block before, if that
+ * is known. NULL: nothing.
+ */
 static const char *check_block(const struct ibcc_bounds *b, const struct table *t, uint32_t block)
 {
 	unsigned int first = block * IBCC_CCT_BLOCK_ENTRIES;
 	bool known = block && t->blocks & 1u << (block - 1);
 	uint32_t before = known ? ibcc_cct_entry_delay_milli(t->cct.entry[first - 1]) : 0;
 
-	if (t->twice & 1u << block) /* of which the first is there for a while, or stays */
+	if (t->twice & 1u << block) /* the first would be there for a while, or stay */
 		return "a block of a table twice, not alike";
 	if (t->cct.limit >= IBCC_CCT_MAX_ENTRIES)
 		return "a CCTI_Limit beyond 255";
@@ -133,8 +142,9 @@ static const char *check_setting(const struct ibcc_bounds *b, const struct table
 	return NULL;
 }
 
-/* Bits that are none of a field's: packed again, data are what they were. A table's CCTI_Limit is
- * that of the whole table in each block, which the codec does not do.
+/* Whether data have bits that belong to no field: then unpacking and packing changes them. A
+ * table's CCTI_Limit is copied, as each block carries that of the whole table, and the codec writes
+ * the block's.
  */
 static bool has_strange_bits(const struct ibcc_change *c, const uint8_t *data)
 {
@@ -211,8 +221,8 @@ static const char *check(const struct ibcc_bounds *b, const struct table *t,
 	return c->attr_id == IBCC_CC_ATTR_CCT ? check_block(b, t, c->attr_mod) : NULL;
 }
 
-/* Settings for all switches alike, as a subnet manager sends them, have the masks of the largest
- * one: bits from the last port on may be set up to some port, and none behind it.
+/* Whether a mask fits a switch. A subnet manager may send all switches the mask of the largest one:
+ * the bits behind the last port may be set up to some port, but not beyond a gap.
  */
 static bool mask_fits(const struct ibcc_cc_port_mask *m, unsigned int n_ports)
 {
@@ -252,7 +262,7 @@ static const char *check_elements(const struct ibcc_change *c, unsigned int n_po
 	return NULL;
 }
 
-/* Is a change one for a node like this? */
+/* What is wrong with a change for the node that it names, or NULL. */
 static const char *check_node(const struct ibcc_topo *t, const struct ibcc_change *c)
 {
 	uint32_t node = t ? ibcc_topo_find_guid(t, c->node_guid) : IBCC_NONE;
@@ -272,7 +282,8 @@ static const char *check_node(const struct ibcc_topo *t, const struct ibcc_chang
 						     : check_elements(c, t->node[node].n_ports);
 }
 
-/* A node may have been replaced by one with a shorter table since the book was written.
+/* What is wrong with a table block for the node's table length, or NULL. A node may have been
+ * replaced by one with a shorter table since the book was written.
  */
 static const char *check_table_cap(const struct ibcc_topo *t, const struct ibcc_settings *has,
 				   const struct ibcc_change *c)
@@ -308,7 +319,7 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *
 		ibcc_why_set(why, 0, "no memory to look at it");
 		return plan->n;
 	}
-	/* Plans may come from anybody: what belongs together need not stand together. */
+	/* A plan from a file may be in any order: sorts the changes of an endport together. */
 	qsort_r(order, plan->n, sizeof(*order), by_endport, (void *)(uintptr_t)plan);
 	for (from = 0; from < plan->n; from = end) {
 		struct table table;
@@ -345,7 +356,7 @@ uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t
 	bool *bad = calloc(plan->n ? plan->n : 1, sizeof(*bad));
 	uint32_t n_bad, n = 0, from, end, i;
 
-	/* Without memory to tell them apart none of them goes. */
+	/* Out of memory for the marks: if any change is bad, none is let through. */
 	n_bad = ibcc_bounds_check(b, t, has, plan, bad, why);
 	for (from = 0; n_bad && bad && from < plan->n; from = end) {
 		bool out = false;
@@ -369,6 +380,7 @@ void ibcc_set_budget_fini(struct ibcc_set_budget *b)
 	*b = (struct ibcc_set_budget){ 0 };
 }
 
+/* The account of a node, made if it has none; NULL: out of memory. */
 static struct ibcc_set_account *account_of(struct ibcc_set_budget *b, uint64_t guid, double all,
 					   uint64_t now_ns)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Congestion Control class 0x21, all attributes but the log, by libibmad's field tables.
+/* Codec of class 0x21 (Congestion Control), all attributes but the log (ccmad_log.c), by
+ * libibmad's field tables.
  *
- * Two layouts are our own where the tables stop: the position of elements within a block, and
+ * Two layouts are our own where the tables end: the position of elements within a block, and
  * blocks of 48 port elements (IBA 1.3), which fill the data area to its last byte.
  */
 #include <ibcc/ccmad.h>
@@ -16,7 +17,7 @@
 #define CCT_ENTRIES (DATA + 4) /* behind CCTI_Limit and a reserved half word */
 #define PORT_ELEM   4u
 
-/* The planner compares and stores whole data areas, so nothing may be left from before. */
+/* Clears the data area, since the planner compares and stores whole data areas. */
 static void clear_data(uint8_t *mad)
 {
 	memset(mad + DATA, 0, IBCC_CC_DATA_BYTES);
@@ -193,8 +194,8 @@ void ibcc_cc_ca_setting_unpack(const uint8_t *mad, struct ibcc_cc_ca_setting *v)
 	}
 }
 
-/* Entries are two bytes, which libibmad's fields reach only by moving the buffer; since we keep
- * them as the wire has them, they are copied whole.
+/* Entries are two bytes, which libibmad's fields reach only by moving the buffer. We keep them as
+ * the wire has them, so they are copied whole.
  */
 void ibcc_cc_cct_pack(uint8_t *mad, unsigned int block, const struct ibcc_cct *cct)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* CongestionLog, the one attribute of class 0x21 that starts at byte 32.
+/* Codec of CongestionLog, the one attribute of class 0x21 whose data start at byte 32.
  *
- * Layouts of a channel adapter's entry differ between sources. This is the one of the 2010 errata
- * that libibmad has (local QP 24, SL 4, service type 4; remote QP 24, reserved 8; local LID 16,
+ * Sources differ about the layout of a channel adapter's entry. This one is of the 2010 errata,
+ * which libibmad has (local QP 24, SL 4, service type 4; remote QP 24, reserved 8; local LID 16,
  * remote LID 16; time stamp 32), so that ibccquery and we agree. OpenSM's ib_types.h has an older
  * one without the local LID.
  */

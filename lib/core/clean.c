@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Makes text from outside (names of nodes, messages) safe to print: bytes that are no valid
+ * UTF-8, control characters and characters that change the direction of text become '?', white
+ * space becomes a blank.
+ */
 #include <ibcc/clean.h>
 
 #include <stdbool.h>
@@ -6,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Length of a sequence of UTF-8 and its character; 0 if it is none. The end of the text is none. */
+/* The length of the UTF-8 sequence at s and its character; 0: it is not valid. */
 static size_t decode(const unsigned char *s, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a rollback or a disable left to be done. */
+/* Debts: endports at which a rollback or a disable could not do what it had to, because the node
+ * did not answer. They are done when the node is back (debt.h).
+ */
 #include <ibcc/debt.h>
 
 #include <errno.h>

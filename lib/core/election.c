@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The election of one leader among daemons that write directly, by a ServiceRecord with subnet
+ * administration (election.h). A state machine without I/O: the caller sends the request that is
+ * due, and hands its answer back to ibcc_election_answer().
+ *
+ * A daemon that stands for election looks for the record (Get). If there is none, it sets its own
+ * (Set), waits for a while, and looks again: if only its own is there, it leads, and renews the
+ * record before its lease ends. If several daemons have set records at the same time, all delete
+ * theirs and retry after random times.
+ */
 #include <ibcc/election.h>
 
 #include <errno.h>
@@ -6,20 +15,22 @@
 
 #include <ibcc/hash.h>
 
-#define LOOK_S      5u  /* how often it is looked whether there is still a leader, by who stands, */
-#define IDLE_S      15u /* ... and by who does not */
-#define SILENT_S    1u  /* after no answer: until it is known who leads nothing can be written */
-#define REFUSED_S   60u /* after an SA that does not know such records */
-#define CONFLICTS   2u  /* so many looks at several records, and a leader is none any more */
-#define DRAWS       6u  /* times to wait differ by multiples of ... */
+#define LOOK_S      5u  /* between two looks for a leader, of a daemon that stands */
+#define IDLE_S      15u /* between two looks, of a daemon that does not stand */
+#define SILENT_S    1u  /* after no answer: nothing can be written until the leader is known */
+#define REFUSED_S   60u /* after an SA that does not keep such records */
+#define CONFLICTS   2u  /* looks that find several records after which a leader gives way */
+#define DRAWS       6u  /* random waits are a multiple, below this, of DRAW_STEP_S */
 #define DRAW_STEP_S 3u
 
+/* Sets the next request (a method) and when it is due. */
 static void next(struct ibcc_election *e, uint8_t step, int64_t due_s)
 {
 	e->step = step;
 	e->due_s = due_s;
 }
 
+/* Enters a state. */
 static void become(struct ibcc_election *e, enum ibcc_election_state s)
 {
 	e->state = s;
@@ -35,6 +46,7 @@ void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record
 	e->own.lease_s = IBCC_LEADER_LEASE_S;
 }
 
+/* Whether our record is with the SA, as far as we know. */
 static bool has_record(const struct ibcc_election *e)
 {
 	return e->state == IBCC_ELECTION_STANDS || e->state == IBCC_ELECTION_LEADS;
@@ -48,7 +60,9 @@ void ibcc_election_stand(struct ibcc_election *e, bool stands, int64_t now_s)
 	next(e, !stands && has_record(e) ? IBCC_MAD_SA_DELETE : IBCC_MAD_GET, now_s);
 }
 
-/* What does not stand any more takes its record away, which the new one may have from the old. */
+/* There is a new SA. A daemon that no longer stands deletes its record, which the new SA may have
+ * taken over from the old one.
+ */
 void ibcc_election_new_sa(struct ibcc_election *e, int64_t now_s)
 {
 	if (!e->stands && has_record(e))
@@ -67,18 +81,19 @@ static int64_t look_s(const struct ibcc_election *e)
 	return e->stands ? LOOK_S : IDLE_S;
 }
 
-/* Several have set records at the same time: away with ours, and again at another time. */
+/* Several daemons have set records at the same time: deletes ours, to retry at another time. */
 static void give_way(struct ibcc_election *e, int64_t now_s)
 {
 	become(e, IBCC_ELECTION_FOLLOWS);
 	next(e, IBCC_MAD_SA_DELETE, now_s);
 }
 
+/* How long to wait before a retry: differs by port, start of the daemon and try. */
 static int64_t draw_s(struct ibcc_election *e)
 {
 	uint64_t of[] = { e->own.guid, e->own.since, ++e->draws };
 
-	/* The low bits of such a sum are those of what it is over. */
+	/* The high bits, as the low bits of this hash depend on few bits of its input. */
 	return IBCC_LEADER_SETTLE_S +
 	       (int64_t)((ibcc_hash(IBCC_HASH_START, of, sizeof(of)) >> 32) % DRAWS * DRAW_STEP_S);
 }
@@ -112,12 +127,12 @@ static void found_ours(struct ibcc_election *e, int64_t now_s)
 {
 	int64_t renew_s = e->renewed_s + IBCC_LEADER_RENEW_S;
 
-	if (!has_record(e)) { /* from before we opened the port anew */
+	if (!has_record(e)) { /* set before our port was reopened */
 		found_none(e, now_s);
 		return;
 	}
 	become(e, IBCC_ELECTION_LEADS);
-	/* A renewal overwrites whatever is there: it is looked whether that is ours still. */
+	/* A renewal overwrites any record, so it comes only after a look that found our own. */
 	if (now_s >= renew_s)
 		next(e, IBCC_MAD_SET, now_s);
 	else
@@ -129,9 +144,7 @@ static void found(struct ibcc_election *e, int64_t now_s, const struct ibcc_lead
 	bool ours = r->guid == e->own.guid && r->run == e->own.run;
 	bool earlier = r->guid == e->own.guid && e->before && r->run == e->before;
 
-	/* Its prefix is not yet the subnet's where nobody has brought the port up when the program
-	 * starts.
-	 */
+	/* If the port was not up yet when the program started, its prefix was not the subnet's. */
 	if (ours || earlier)
 		e->own.prefix = r->prefix;
 	if (ours) {
@@ -156,7 +169,7 @@ static void was_set(struct ibcc_election *e, int64_t now_s)
 	     e->state == IBCC_ELECTION_LEADS ? now_s : now_s + IBCC_LEADER_SETTLE_S);
 }
 
-/* A leader has some time to get its record renewed. */
+/* The SA does not answer. A leader has some time until its record is lost. */
 static void is_silent(struct ibcc_election *e, int64_t now_s)
 {
 	bool leads = e->state == IBCC_ELECTION_LEADS &&
@@ -170,7 +183,7 @@ static void is_silent(struct ibcc_election *e, int64_t now_s)
 void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_leader_answer a,
 			  const struct ibcc_leader_record *r)
 {
-	if (e->step == IBCC_MAD_SA_DELETE) { /* as it may be; it has an end of its own, too */
+	if (e->step == IBCC_MAD_SA_DELETE) { /* whatever the answer: its lease ends it, too */
 		if (has_record(e))
 			become(e, IBCC_ELECTION_ASKS);
 		next(e, IBCC_MAD_GET, now_s + draw_s(e));

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Codec of traps by subnet administration: subscribing (InformInfo), recognising a report
+ * (Notice), answering it.
+ */
 #include <ibcc/notice.h>
 
 #include <string.h>
@@ -20,9 +23,8 @@ enum {
 	PRODUCER = 33
 };
 
-/* ... and their bits in the SA's component mask: LIDRangeBegin, IsGeneric, Subscribe, Type,
- * TrapNumber, ProducerType.
- */
+/* Bits of the SA's component mask for LIDRangeBegin, IsGeneric, Subscribe, Type, TrapNumber,
+ * ProducerType. */
 #define COMPONENTS      (1u << 1 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 12)
 #define RESP_TIME_VALUE 18u /* 4.096 us * 2^18: a second */
 
@@ -38,8 +40,7 @@ void ibcc_notice_subscribe(uint8_t *mad, uint16_t trap, bool on)
 	memset(data + TYPE, ALL, 2);
 	data[TRAP] = (uint8_t)(trap >> 8);
 	data[TRAP + 1] = (uint8_t)trap;
-	data[RESP_TIME - 1] =
-		on ? 0 : 1; /* QP 1, by which a subscription is found that is to end */
+	data[RESP_TIME - 1] = on ? 0 : 1; /* QP 1: the SA finds the subscription to end by it */
 	data[RESP_TIME] = RESP_TIME_VALUE;
 	memset(data + PRODUCER, ALL, 3);
 }

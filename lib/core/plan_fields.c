@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fields in which a change's old and new data differ, by their names in the annex. */
+/* The fields in which a change's old and new data differ, by their names in annex A10, for people
+ * and JSON.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include <ibcc/plan.h>
 
-/* Whom to tell, and what it said last: non-zero ends the walk. */
+/* The function that gets the fields, and its last result: non-zero ends the walk. */
 struct walk {
 	int (*fn)(const struct ibcc_field_change *f, void *arg);
 	void *arg;
@@ -29,7 +31,7 @@ static void number(struct walk *w, const char *field, int sl, int index, uint32_
 	report(w, &f);
 }
 
-/* Ports as "1-4,7"; where that is too long, all bits as a hexadecimal number. */
+/* A mask of ports as "1-4,7", or, if that is too long, all bits as a hexadecimal number. */
 static void mask_text(const struct ibcc_cc_port_mask *m, char *text, size_t len)
 {
 	size_t n = 0;
@@ -171,7 +173,8 @@ static void table_fields(struct walk *w, uint32_t block, const uint8_t *old_mad,
 	}
 }
 
-/* Keys are secrets. */
+/* The fields of CongestionKeyInfo. Keys are secrets: that they differ is shown, not what they are.
+ */
 static void key_fields(struct walk *w, const uint8_t *old_mad, const uint8_t *new_mad)
 {
 	struct ibcc_field_change f = { .field = "CC_Key",

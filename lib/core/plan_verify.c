@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Does a node say what it was told? Nodes may legally answer with other bytes than were sent. */
+/* Whether a node's answer means what was written to it. Nodes may legally answer with other bytes
+ * than were sent. Begin with ibcc_plan_verify().
+ */
 #include <string.h>
 
 #include <ibcc/plan.h>
@@ -10,7 +12,8 @@ static void to_mad(uint8_t *mad, const uint8_t *data)
 	memcpy(mad + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES);
 }
 
-/* Control_Map tells a Set what to modify; what a Get returns there is up to the node. */
+/* Compares all but Control_Map, which selects what a Set changes; what a Get returns there is up to
+ * the node. */
 static bool switch_same(const uint8_t *want, const uint8_t *got)
 {
 	struct ibcc_cc_sw_setting w, g;
@@ -24,9 +27,9 @@ static bool switch_same(const uint8_t *want, const uint8_t *got)
 	       w.Marking_Rate == g.Marking_Rate;
 }
 
-/* An element that is not valid says nothing, so its other fields do not count. A switch with
- * blocks of 32 elements may leave anything in the 16 that it does not know: nothing was sent
- * there that could be wrong.
+/* Compares port elements. The other fields of an element that is not valid do not count. A switch
+ * with blocks of 32 elements may return anything in the 16 that it does not know, which is right if
+ * nothing was sent there.
  */
 static bool switch_ports_same(const uint8_t *want, const uint8_t *got)
 {
@@ -74,8 +77,8 @@ static bool ca_same(const uint8_t *want, const uint8_t *got)
 	return true;
 }
 
-/* A limit may come back as sent, relative to its block, or, where a full block was sent as part of
- * a longer table, as the limit of the table that is complete by now.
+/* A limit may come back as it was sent, or relative to its block. Or, if a full block was sent as
+ * part of a longer table, as the limit of the table that is complete by now.
  */
 static bool limit_same(unsigned int block, unsigned int want, unsigned int got)
 {
@@ -107,7 +110,7 @@ static bool table_same(uint32_t block, const uint8_t *want, const uint8_t *got)
 	return true;
 }
 
-/* The number of violations is the node's. */
+/* Compares all but the number of violations, which the node counts. */
 static bool key_same(const uint8_t *want, const uint8_t *got)
 {
 	struct ibcc_cc_key_info w, g;
@@ -137,7 +140,7 @@ bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, 
 	return !memcmp(want, got, IBCC_CC_DATA_BYTES);
 }
 
-/* Nodes that take tables by block know one mode only, whatever they are told. */
+/* Nodes that take tables by block know one mode only, so Port_Control does not count there. */
 bool ibcc_plan_in_force(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
 			const uint8_t *want)
 {

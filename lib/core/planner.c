@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From settings as they are and as they are wanted to the list of attribute writes between them.
+/* The planner: compares settings as they are and as they are wanted, and lists the attribute
+ * writes between them (struct ibcc_plan). Begin with ibcc_planner_run().
  *
- * Old and new data go through the same packing, so a change can be applied, verified and undone
- * by somebody who knows nothing about the attribute.
+ * Old and new data go through the same packing. So a change can be applied, verified and undone
+ * by code that knows nothing about the attribute.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -131,7 +132,7 @@ static int plan_ca(struct job *j, bool *changes)
 	return add(j, IBCC_CC_ATTR_CA_SETTING, 0, a, b);
 }
 
-/* Blocks that a Set of either table touches. */
+/* How many blocks the longer one of the old and the new table has, at most those of the node. */
 static unsigned int table_blocks(const struct job *j)
 {
 	unsigned int old = ibcc_cct_blocks(j->actual->cct.limit);
@@ -142,9 +143,10 @@ static unsigned int table_blocks(const struct job *j)
 	return cap && n > cap ? cap : n;
 }
 
-/* Tables grow block by block: some hardware takes a limit that ends beyond the block for an error.
- * One that has its length already keeps it: cut off between two blocks, even for microseconds,
- * every source would run free and the tree that was held small would be back.
+/* Packs a block of a table. A table that grows does so block by block, since some hardware takes a
+ * limit beyond the block for an error. A table that keeps its length keeps its limit in each block:
+ * if it were cut off between two blocks, even for microseconds, every source would run free and the
+ * congestion tree would be back.
  */
 static void pack_block(uint8_t *data, unsigned int block, const struct ibcc_endport_cc *ep,
 		       bool grows)
@@ -158,9 +160,9 @@ static void pack_block(uint8_t *data, unsigned int block, const struct ibcc_endp
 	}
 }
 
-/* If one block differs all are written: each carries a limit that may end the table at that block,
- * so one of the lower blocks alone would cut the rest off. A node may want its table again for its
- * CA setting to take effect.
+/* Plans the writes of a table. If one block differs, all are written: each carries a limit that may
+ * end the table at that block, so a lower block alone would cut the rest off. `again`: the node
+ * needs its table once more for its CA setting to take effect.
  */
 static int plan_table(struct job *j, bool again)
 {
@@ -275,7 +277,7 @@ const char *ibcc_outcome_name(enum ibcc_outcome o)
 	return "unknown";
 }
 
-/* Whoever pushes may have ended before it could tell. */
+/* Pending changes count, too: what pushes them may have ended before it could report. */
 bool ibcc_outcome_is_sent(enum ibcc_outcome o)
 {
 	return o != IBCC_OUTCOME_SKIPPED && o != IBCC_OUTCOME_DRY;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Performance Management class 0x04, by libibmad's field tables.
+/* Codec of class 0x04 (Performance Management), by libibmad's field tables.
  *
- * PortSelect and CounterSelect belong to ibcc_pma_select; the pack functions of the counters leave
- * them alone, so that a responder may write head and counters in either order.
+ * PortSelect and CounterSelect belong to struct ibcc_pma_select. The pack functions of the
+ * counters leave them alone, so that a responder may write head and counters in either order.
  */
 #include <ibcc/pma.h>
 
@@ -82,13 +82,14 @@ void ibcc_pma_samples_control_unpack(const uint8_t *mad, struct ibcc_pma_samples
 	v->option_mask = wire_get64(mad, DATA, IB_PSC_OPTION_MASK_F);
 }
 
-/* Which parts of the head an attribute has. */
+/* Whether an attribute has PortSelect. */
 static bool has_port(uint16_t attr_id)
 {
 	return attr_id == IBCC_PMA_ATTR_SAMPLES_CONTROL || attr_id == IBCC_PMA_ATTR_COUNTERS ||
 	       attr_id == IBCC_PMA_ATTR_COUNTERS_EXT || ibcc_pma_array_len(attr_id);
 }
 
+/* Whether an attribute has CounterSelect. */
 static bool has_counters(uint16_t attr_id)
 {
 	return has_port(attr_id) && attr_id != IBCC_PMA_ATTR_SAMPLES_CONTROL;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Sorts roots out of a picture that are not proved, because packets of their SLs need not follow
+ * the forwarding tables (proof.h). Such roots stay known, but no decision is taken on them.
+ */
 #include <ibcc/proof.h>
 
 #include <errno.h>
@@ -8,6 +11,7 @@
 
 #define ROOTS_NAMED 3u
 
+/* Whether a root's SLs are known and none of them is routed otherwise than by the tables. */
 static bool is_proved(uint16_t loose, uint16_t sls)
 {
 	return !loose || (sls && !(sls & loose));

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Changes that only take congestion control back, by what they do to packets. */
+/* Finds changes that only take congestion control back, by their effect on packets: fewer marks,
+ * shorter delays. Such a change can hold up no traffic, so it may be made where others are not.
+ * Begin with ibcc_settings_relax().
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 
-/* Without an increase no mark raises the index, and with no least one it falls to 0. */
+/* Whether an SL can be throttled. Without CCTI_Increase no mark raises the index, and without
+ * CCTI_Min it falls to 0. */
 static bool throttles(const struct ibcc_cc_ca_entry *e)
 {
 	return e->CCTI_Increase || e->CCTI_Min;
@@ -70,7 +74,7 @@ static bool switch_relaxes(const struct ibcc_endport_cc *from, const struct ibcc
 	    ibcc_cct_entry_delay_milli(to->sw.CS_ReturnDelay) >
 		    ibcc_cct_entry_delay_milli(from->sw.CS_ReturnDelay))
 		return false;
-	/* The one behind the last is as the switch as a whole. */
+	/* The port behind the last element has the setting of the whole switch. */
 	for (unsigned int port = 0; port <= n; port++)
 		if (!port_relaxes(from, to, port))
 			return false;

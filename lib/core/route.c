@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Static routes: following forwarding tables, and shortest paths for generated fabrics. */
+/* Static routes: following the forwarding tables of a topology, and computing tables for
+ * generated fabrics (shortest paths, or up/down: route_up_down.c).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,7 @@ int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dli
 			return 0;
 		sw = &t->node[t->port[in].node];
 		if (sw->type != IBCC_NODE_SWITCH)
-			return -ENOENT; /* it arrived where nobody wants it */
+			return -ENOENT; /* it arrived at a node that it is not for */
 		if (dest == sw->first_port)
 			return 0;
 		num = dlid < sw->lft_len ? sw->lft[dlid] : IBCC_LFT_NONE;
@@ -53,8 +55,8 @@ bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dl
 	return !ibcc_route_follow(t, src_port, dlid, &r) && ibcc_route_leaves_by(&r, out_port);
 }
 
-/* LIDs 1, 2, ... for endports without one, skipping those in use. Channel adapter ports without a
- * link get none: nobody could reach them.
+/* Assigns LIDs 1, 2, ... to endports without one, skipping those in use. Channel adapter ports
+ * without a link get none, as they cannot be reached.
  */
 static int assign_lids(struct ibcc_topo *t, bool switches, uint32_t *next)
 {
@@ -94,6 +96,7 @@ uint32_t ibcc_route_spread(const struct ibcc_topo *t, uint32_t *dist, uint32_t *
 	return n;
 }
 
+/* The level of each switch: hops to the nearest channel adapter. */
 static void find_levels(const struct ibcc_topo *t, struct route_work *w)
 {
 	uint32_t n = 0;
@@ -116,7 +119,7 @@ static void find_levels(const struct ibcc_topo *t, struct route_work *w)
 	ibcc_route_spread(t, w->level, w->queue, n);
 }
 
-/* d-mod-k: a switch of level l spreads destinations over its k ways up by the digit
+/* The d-mod-k rule: a switch of level l spreads destinations d over its k ways up by the digit
  * floor(d / k^l) mod k, so that each root serves its own set of destinations.
  */
 static unsigned int choose(uint32_t d, unsigned int k, uint32_t level)
@@ -128,7 +131,7 @@ static unsigned int choose(uint32_t d, unsigned int k, uint32_t level)
 	return d % k;
 }
 
-/* Is a hop from a switch to its neighbour one of a route to the destination's switch? */
+/* Whether a hop from a switch to its neighbour is a part of a route to the destination's switch. */
 static bool leads_on(const struct ibcc_topo *t, const struct route_work *w, uint32_t from,
 		     uint32_t to)
 {
@@ -140,7 +143,7 @@ static bool leads_on(const struct ibcc_topo *t, const struct route_work *w, uint
 			     : ibcc_route_is_up(t, w, from, to);
 }
 
-/* Table entries of switch `node` for the LIDs that live at or below switch `target`. */
+/* Sets the entries of switch `node` for the LIDs of switch `target` and of the adapters at it. */
 static void route_switch(const struct ibcc_topo *t, struct route_work *w, uint32_t node,
 			 uint32_t target, const uint16_t *lid, uint32_t n_lids)
 {
@@ -185,7 +188,7 @@ static uint32_t lids_at(const struct ibcc_topo *t, uint32_t sw, uint16_t *lid)
 	return n;
 }
 
-/* Distances of all switches to one. */
+/* The distances of all switches to one of them. */
 static void find_distances(const struct ibcc_topo *t, struct route_work *w, uint32_t target)
 {
 	if (w->rank) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Routes that can block each other for ever.
  *
- * A packet that waits for an output holds the buffer behind the output before. So each route makes
- * its outputs depend on one another, and a lossless fabric cannot deadlock if no output depends on
- * itself that way (W. Dally, C. Seitz: Deadlock-free message routing in multiprocessor
- * interconnection networks, 1987). Only outputs between switches can be in such a circle.
+ * A packet that waits for an output holds the buffer behind the output before. So each route
+ * makes its outputs depend on one another. A lossless fabric cannot deadlock if no output depends
+ * on itself in this way (W. Dally, C. Seitz, Deadlock-free message routing in multiprocessor
+ * interconnection networks, IEEE Transactions on Computers, 1987). Only outputs between switches
+ * can be in such a circle. Begin with ibcc_route_find_cycle().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <ibcc/device.h>
 #include <ibcc/route.h>
 
-/* Outputs of the next switch that an output's packets take. */
+/* The outputs of the next switch that an output's packets take, as a mask by port number. */
 struct next_outputs {
 	uint8_t bit[32];
 };
@@ -43,7 +44,9 @@ static uint32_t output(const struct ibcc_topo *t, uint32_t sw, uint32_t lid)
 	return n->first_port + num;
 }
 
-/* Follows a LID from a switch on until it comes to where it was before. */
+/* Follows a LID from a switch on, and notes which output depends on which, until it comes to a
+ * switch where it has been.
+ */
 static void follow(struct graph *g, uint32_t sw, uint32_t lid)
 {
 	const struct ibcc_topo *t = g->t;
@@ -62,7 +65,7 @@ static void follow(struct graph *g, uint32_t sw, uint32_t lid)
 	}
 }
 
-/* Follows what goes from an adapter's port to a LID. */
+/* Follows the route from an adapter's port to a LID. */
 static void follow_from(struct graph *g, uint32_t port, uint32_t lid)
 {
 	uint32_t peer = g->t->port[port].peer;
@@ -78,7 +81,7 @@ static int by_destination(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Uses to all come last: IBCC_NONE is the greatest index. */
+/* Follows all routes in use. Uses that go to all come last, as IBCC_NONE is the greatest index. */
 static void add_routes(struct graph *g, struct ibcc_route_use *use, uint32_t n_uses)
 {
 	const struct ibcc_topo *t = g->t;
@@ -109,7 +112,7 @@ static void add_routes(struct graph *g, struct ibcc_route_use *use, uint32_t n_u
 	}
 }
 
-/* The next output of the last on the path that is not done with, or IBCC_NONE. */
+/* An output on which `out` depends and that the search has not finished, or IBCC_NONE. */
 static uint32_t step(const struct graph *g, uint32_t out)
 {
 	const struct ibcc_topo *t = g->t;
@@ -125,7 +128,9 @@ static uint32_t step(const struct graph *g, uint32_t out)
 	return IBCC_NONE;
 }
 
-/* Depth first from an output. Returns the length of a circle, which then ends the path of *n. */
+/* Searches depth first from an output. Returns the length of a circle, which is the end of the path
+ * of *n outputs; 0: there is none.
+ */
 static uint32_t search(struct graph *g, uint32_t from, uint32_t *n)
 {
 	*n = 0;

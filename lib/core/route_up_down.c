@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Routes that go up, then down, and never up again (M. Schroeder et al.: Autonet: a high-speed,
- * self-configuring local area network using point-to-point links, 1991; OpenSM's updn,
- * osm_ucast_updn.c).
+/* Up/down routes: they go up, then down, and never up again (M. Schroeder et al., Autonet: a
+ * high-speed, self-configuring local area network using point-to-point links, 1991; OpenSM's
+ * updn, osm_ucast_updn.c).
  *
- * All switches stand in one order: by hops to the nearest root, and among equals by GUID, the
- * smaller one higher. A hop to a switch that stands higher goes up. A circle of outputs that wait
- * for each other needs a hop up behind a hop down, and no route has that.
+ * All switches have one order: by hops to the nearest root, and among equals by GUID, the smaller
+ * one being higher. A hop to a higher switch goes up. A circle of outputs that wait for each
+ * other needs a hop up after a hop down, which no route has.
  *
  * A forwarding table knows where a packet goes, not where it came from. So a switch that has a
- * route down takes the shortest one down, even if a route that first goes up is shorter: the packet
- * may have come down to this switch.
+ * route down takes the shortest one down, even if a route that first goes up is shorter: the
+ * packet may have come down to this switch.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +18,11 @@
 
 #include "route_tables.h"
 
-/* OpenSM's thresholds for a root, in percent of the hosts. */
+/* OpenSM's thresholds of its rule for a root, in percent of the hosts. */
 #define ROOT_MOST  90u
 #define ROOT_OTHER 5u
 
+/* How many hosts are at a switch. */
 static uint32_t hosts_at(const struct ibcc_topo *t, uint32_t sw)
 {
 	const struct ibcc_topo_node *n = &t->node[sw];
@@ -73,6 +74,9 @@ static struct view look(const struct route_work *w, const uint32_t *hosts, uint3
 	return v;
 }
 
+/* Whether a switch is nearer to all hosts than another one: by the farthest host, by the sum of
+ * hops, by GUID.
+ */
 static bool is_nearer(const struct ibcc_topo *t, const struct view *a, const struct view *b)
 {
 	if (a->far != b->far)
@@ -92,7 +96,7 @@ static uint32_t reach(const struct ibcc_topo *t, struct route_work *w, uint32_t 
 	return ibcc_route_spread(t, w->dist, w->queue, 1);
 }
 
-/* Gives the roots of an island rank 0. If nobody named one and OpenSM's rule finds none, as in a
+/* Gives the roots of an island rank 0. If none was given and OpenSM's rule finds none, as in a
  * torus, it is the switch that is nearest to all hosts.
  */
 static void find_roots(const struct ibcc_topo *t, struct route_work *w, const uint32_t *hosts,
@@ -204,7 +208,7 @@ static uint32_t next_switch(const struct ibcc_topo *t, uint32_t port)
 		       : t->port[peer].node;
 }
 
-/* From the target upwards: these switches have routes that only go down. */
+/* Goes from the target upwards: the switches that it reaches have routes that only go down. */
 static void climb(const struct ibcc_topo *t, struct route_work *w, uint32_t target)
 {
 	uint32_t n = 1;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ServiceRecord (IBA vol. 1, 15.2.5.14) in datagrams of the SA. */
+/* Codec of ServiceRecord (IBA vol. 1, 15.2.5.14), by which daemons elect a leader (election.c),
+ * in datagrams of subnet administration.
+ */
 #include <ibcc/election.h>
 
 #include <string.h>
@@ -12,7 +14,7 @@
 /* Places in the record. */
 enum { ID = 0, PREFIX = 8, GUID = 16, LEASE = 28, NAME = 48, DATA32 = 144, DATA64 = 160 };
 
-/* Bits of the component mask. Without the lease's a record would be there for ever. */
+/* Bits of the component mask. Without the one of the lease, a record would stay for ever. */
 #define MASK_ID     (1ull << 0)
 #define MASK_GID    (1ull << 1)
 #define MASK_LEASE  (1ull << 4)
@@ -47,7 +49,7 @@ void ibcc_leader_request(uint8_t *mad, uint8_t method, const struct ibcc_leader_
 	wire_set64(mad, 0, IB_SA_COMPMASK_F, mask);
 }
 
-/* Whoever set it may have written anything. */
+/* Reads the name. Any program may have set the record, so only printable ASCII is kept. */
 static void read_name(char *name, const uint8_t *from)
 {
 	unsigned int i;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Congestion control settings of a whole fabric as one value: sized, copied, freed. */
+/* Congestion control settings of a whole fabric as one value: initialised, copied, compared,
+ * freed; packed into and unpacked from an attribute's data; and what they do (marks, reacts, is
+ * on).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +98,7 @@ bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int por
 	return el.Threshold && !el.Control_Type;
 }
 
+/* Whether a table has any delay. */
 static bool table_delays(const struct ibcc_cct *t)
 {
 	for (unsigned int i = 0; i <= t->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
@@ -117,6 +121,7 @@ bool ibcc_settings_are_on(const struct ibcc_endport_cc *ep)
 	return reacts && table_delays(&ep->cct);
 }
 
+/* Packs a block of port elements; false: the switch has no such block. */
 static bool pack_elements(uint8_t *mad, const struct ibcc_endport_cc *ep, uint32_t block)
 {
 	unsigned int size = ep->sw_port_block;
@@ -147,7 +152,7 @@ bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint
 	else if (attr_id != IBCC_CC_ATTR_SW_PORT_SETTING || !pack_elements(mad, ep, attr_mod))
 		return false;
 	memcpy(data, mad + IBCC_MAD_DATA_OFFS, IBCC_CC_DATA_BYTES);
-	if (attr_id == IBCC_CC_ATTR_CCT) { /* the codec's is the block's own limit */
+	if (attr_id == IBCC_CC_ATTR_CCT) { /* the table's limit; the codec wrote the block's */
 		data[0] = (uint8_t)(ep->cct.limit >> 8);
 		data[1] = (uint8_t)ep->cct.limit;
 	}

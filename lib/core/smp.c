@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Subnet management attributes, by libibmad's field tables. Reading only: the SM is somebody
- * else's, we look at what it has made.
+/* Codec of subnet management attributes, by libibmad's field tables. Only reading: the subnet
+ * manager belongs to someone else, and we look at what it has made.
  */
 #include <ibcc/smp.h>
 
@@ -106,7 +106,7 @@ void ibcc_smp_node_desc_unpack(const uint8_t *mad, char desc[65])
 
 	memcpy(desc, mad + DATA, DESC_BYTES);
 	desc[DESC_BYTES] = '\0';
-	/* It ends up in logs, tables and reports, and anybody on the fabric may write it. */
+	/* It ends up in logs, tables and reports, and any node may have written anything. */
 	for (i = 0; desc[i]; i++)
 		if (desc[i] < 0x20 || desc[i] > 0x7e)
 			desc[i] = '?';

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Sentences that are put together from pieces in a buffer of fixed size (text.h). */
 #include "text.h"
 
 #include <stdarg.h>

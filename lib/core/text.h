@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sentences put together from pieces in a buffer of fixed size. Internal to lib/core. */
+/* Sentences that are put together from pieces in a buffer of fixed size. Private to lib/core. */
 #ifndef IBCC_TEXT_H
 #define IBCC_TEXT_H
 
@@ -11,9 +11,9 @@ struct ibcc_text {
 	size_t len, n;
 };
 
-/* Goes on where the last piece ended; the buffer is always terminated, too long text cut off. */
+/* Appends a piece. The buffer is always terminated; text that does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) void ibcc_text_add(struct ibcc_text *x, const char *fmt, ...);
-/* The same for a sentence of its own: a semicolon parts it from what is there. */
+/* Appends a sentence of its own: a semicolon separates it from what is there. */
 __attribute__((format(printf, 2, 3))) void ibcc_text_say(struct ibcc_text *x, const char *fmt, ...);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fabric graph: its life, copies, look-ups. Changes to links, LIDs and tables: topo_edit.c. */
+/* The graph of a fabric: its life, copies, look-ups, comparison. A topology is plain data
+ * (topo.h): arrays of nodes and ports, a port's peer by index, each LID's port, and a hash of
+ * GUIDs. topo_edit.c changes links, LIDs and tables.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +48,7 @@ static size_t sl2vl_entries(const struct ibcc_topo_node *node)
 	return side * side;
 }
 
-/* The vectors of a clone are never empty allocations: calloc(0) may be NULL. */
+/* A copy of a vector. An empty one is allocated, too, since calloc(0) may return NULL. */
 static void *dup_vec(const void *src, size_t n, size_t size)
 {
 	void *copy = calloc(n ? n : 1, size);
@@ -126,7 +129,7 @@ static void *reserve(void *vec, uint32_t *cap, uint32_t n, uint32_t add, size_t 
 	return vec;
 }
 
-/* Where a GUID's node index is, or would be. The hash is never full. */
+/* The place in the hash where a GUID's node index is, or would be. The hash is never full. */
 static uint32_t *guid_slot(const struct ibcc_topo *t, uint64_t guid)
 {
 	uint32_t mask = t->cap_by_guid - 1;

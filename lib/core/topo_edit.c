@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Changes to the fabric graph: links, LIDs, forwarding tables, SL to VL maps. */
+/* Changes to the graph of a fabric: links, LIDs, forwarding tables, SL to VL maps. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ void ibcc_topo_unlink(struct ibcc_topo *t, uint32_t port)
 
 void ibcc_topo_clear_lid(struct ibcc_topo *t, uint32_t port)
 {
-	/* Those of one port follow each other. */
+	/* The LIDs of a port follow each other. */
 	for (uint32_t l = t->port[port].lid; l && l <= IBCC_LID_MAX && t->lid_port[l] == port; l++)
 		t->lid_port[l] = IBCC_NONE;
 	t->port[port].lid = 0;
@@ -100,7 +100,7 @@ int ibcc_topo_set_lft(struct ibcc_topo *t, uint32_t node, const uint8_t *lft, ui
 	return 0;
 }
 
-/* VL of an SL where no map was given: the VLs in use, in turn. */
+/* The VL of an SL if a switch has no map: the SL modulo the VLs in use. */
 static uint8_t default_vl(const struct ibcc_topo *t, uint32_t node, unsigned int out, uint8_t sl)
 {
 	uint8_t vls = t->port[t->node[node].first_port + out].op_vls;
@@ -127,7 +127,7 @@ int ibcc_topo_set_sl2vl(struct ibcc_topo *t, uint32_t node, unsigned int in, uns
 		n->sl2vl = calloc((size_t)side * side, sizeof(*n->sl2vl));
 		if (!n->sl2vl)
 			return -ENOMEM;
-		/* Pairs that nobody sets keep the map they had without a table. */
+		/* Pairs of ports that are not set keep the map that they had without a table. */
 		for (unsigned int i = 0; i < side * side; i++)
 			for (uint8_t sl = 0; sl < 16; sl++)
 				n->sl2vl[i][sl] = default_vl(t, node, i % side, sl);

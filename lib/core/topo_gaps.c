@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes that do not answer, as the others see them.
+/* Nodes that do not answer, as far as the other nodes show them. Begin with
+ * ibcc_topo_find_gaps().
  *
- * A silent node leaves a gap: a switch port, or our own, with a link and nothing known behind it.
- * The forwarding tables of the switches before it still say which LIDs they send there. A LID that
- * no known port has belongs to the silent part, and all gaps that some table leads this LID into
- * may lead to the same nodes: they are one region. A silent spine is one region with a gap at each
- * leaf, since each leaf leads the spine's own LID to it; two silent hosts are two regions.
+ * A silent node leaves a gap: a switch port, or our own port, that has a link but no known node
+ * behind it. The forwarding tables of the switches before it still say which LIDs they send
+ * there. A LID that no known port has belongs to the silent part. All gaps into which some table
+ * leads such a LID may lead to the same nodes: they are one region. A silent spine is one region
+ * with a gap at each leaf, since each leaf leads the spine's own LID to it. Two silent hosts are
+ * two regions.
  *
  * A region is a switch if routes lead through it to LIDs of known ports, or if several gaps lead
- * into it. A switch has one LID of its own (of its port 0): with more than that, other nodes are
- * behind it.
+ * into it. A switch has one LID of its own (that of its port 0), so if it has more LIDs, other
+ * nodes are behind it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +27,8 @@
 #define REGIONS_NAMED 3u
 #define RANGES_NAMED  4u
 
-/* The ports of an adapter may be on other fabrics, and those nodes are not missing. But where our
- * own adapter is all that was found, the switch before it is silent.
+/* Whether a port is a gap. The other ports of an adapter may be on other fabrics, whose nodes are
+ * not missing. But if only our own adapter was found, the switch before it is silent.
  */
 static bool is_gap(const struct ibcc_topo *t, uint32_t port)
 {
@@ -61,6 +63,7 @@ static int list_gaps(struct ibcc_topo *t)
 	return 0;
 }
 
+/* The region of a gap: the lowest gap that it was joined with. */
 static uint32_t region_of(const struct ibcc_topo *t, uint32_t gap)
 {
 	while (t->gap[gap].region != gap)
@@ -76,7 +79,9 @@ static void join(struct ibcc_topo *t, uint32_t a, uint32_t b)
 	t->gap[a < b ? b : a].region = a < b ? a : b;
 }
 
-/* Whether the switch's table leads LIDs of known ports into a gap. Notes those that nobody has. */
+/* Whether a switch's table leads LIDs of known ports into a gap. LIDs that no port has are noted,
+ * and join the gaps that they lead into.
+ */
 static bool follow_table(struct ibcc_topo *t, uint32_t gap)
 {
 	const struct ibcc_topo_port *p = &t->port[t->gap[gap].port];
@@ -96,7 +101,7 @@ static bool follow_table(struct ibcc_topo *t, uint32_t gap)
 	return transit;
 }
 
-/* LIDs of one adapter: 2^LMC, and the subnet manager gives all adapters the same LMC. */
+/* How many LIDs an adapter has: 2^LMC. The subnet manager gives all adapters the same LMC. */
 static uint32_t lids_of_adapter(const struct ibcc_topo *t)
 {
 	unsigned int lmc = 0;
@@ -108,6 +113,7 @@ static uint32_t lids_of_adapter(const struct ibcc_topo *t)
 	return 1u << lmc;
 }
 
+/* Decides for each region whether it is a switch, and whether senders may be in it. */
 static void judge_regions(struct ibcc_topo *t, bool *is_switch)
 {
 	uint32_t most = lids_of_adapter(t);

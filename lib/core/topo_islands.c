@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which nodes links join. */
+/* Islands: the sets of nodes that links join. Each node gets the lowest node index of its island.
+ */
 #include <ibcc/topo.h>
 
 #include <errno.h>

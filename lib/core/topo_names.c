@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Texts that name one node of a topology: descriptions are what people know, but real fabrics have
- * adapters that share one, and some that nobody can type.
+/* Texts that name one node of a topology, and the search for the node that a text names.
+ *
+ * People know descriptions. But in real fabrics several adapters share one, and some cannot be
+ * typed, so a GUID names a node, too.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -59,7 +61,7 @@ int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *n
 	return n ? -ENOTUNIQ : -ENOENT;
 }
 
-/* Bytes of the UTF-8 character at s; 0 if there is none. */
+/* Length in bytes of the UTF-8 character at s; 0: it is not valid. */
 static size_t character(const char *s)
 {
 	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
@@ -77,7 +79,8 @@ static size_t character(const char *s)
 	return c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : more + 1;
 }
 
-/* Files are in UTF-8, and so is JSON. */
+/* Whether a description can be written into a file or JSON, which are UTF-8, and read back as a
+ * name. */
 static bool can_be_written(const struct ibcc_topo *t, const char *desc)
 {
 	uint64_t guid;

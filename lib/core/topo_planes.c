@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Adapters whose port is several links (planes, as XDR has them). They share the port's LID, so a
- * topology knows it of one only, and neither the forwarding tables nor that one's counters tell
- * what such an adapter sends and gets.
+/* Adapters whose port is several links (planes, as XDR has them).
+ *
+ * The links share the port's LID, so a topology knows it of one link only. Neither the forwarding
+ * tables nor that link's counters then say what such an adapter sends and receives, so its LIDs
+ * are taken out of the topology.
  */
 #include <ibcc/topo.h>
 

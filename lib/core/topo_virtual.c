@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* LIDs of virtual ports, by the forwarding tables: what they send and what is sent to them goes
- * through the adapter's port, whose counters and settings are for all of it.
+/* LIDs of virtual ports, found by the forwarding tables. What a virtual port sends and receives
+ * goes through its adapter's port, whose counters and settings are for all of it.
  */
 #include <ibcc/topo.h>
 
@@ -9,7 +9,7 @@
 
 #define HOPS_MAX 64u
 
-/* The adapter's port that a switch's table leads to with a LID. */
+/* The adapter's port that the tables lead to, from a switch on, with a LID; or IBCC_NONE. */
 static uint32_t end_of(const struct ibcc_topo *t, uint32_t node, uint16_t lid)
 {
 	for (unsigned int hop = 0; hop < HOPS_MAX; hop++) {
@@ -30,6 +30,7 @@ static uint32_t end_of(const struct ibcc_topo *t, uint32_t node, uint16_t lid)
 	return IBCC_NONE;
 }
 
+/* The adapter's port of a LID that no port has: where the first table that has the LID leads to. */
 static uint32_t find(const struct ibcc_topo *t, uint16_t lid)
 {
 	for (uint32_t i = 0; i < t->n_nodes; i++) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is known of NVIDIA's own congestion control at each endport (vendor.h): carrying it over
+ * to a new topology, sums over the fabric, and which nodes must not be written because that
+ * control is on.
+ */
 #include <ibcc/vendor.h>
 
 #include <errno.h>
@@ -33,7 +37,7 @@ int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
 	for (uint32_t i = 0; from && i < to->n_endports; i++) {
 		uint32_t old = same_endport(from, to, i);
 
-		/* Silence may have been the fabric's. */
+		/* A node that did not answer is asked again: the fabric may have been the cause. */
 		if (old < v->n && (v->ep[old].general == IBCC_VENDOR_TOLD ||
 				   v->ep[old].general == IBCC_VENDOR_REFUSED))
 			ep[i] = v->ep[old];
@@ -69,6 +73,9 @@ void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t)
 	}
 }
 
+/* Whether a node's device may have NVIDIA's congestion control, so that it is asked before a
+ * write.
+ */
 static bool may_have(const struct ibcc_topo_node *n)
 {
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* libibmad's tables know none of these attributes, so the places of the fields are here. */
+/* Codec of NVIDIA's congestion control attributes (vendor_cc.h). libibmad's tables know none of
+ * them, so the places of the fields are here.
+ */
 #include <ibcc/vendor_cc.h>
 
 #include <string.h>
@@ -30,7 +32,7 @@
 #define ALGO_SLS     4u
 #define ALGO_LEN     6u
 #define ALGO_TYPE    7u
-#define ALGO_LIST    2u /* a type: what the slots have */
+#define ALGO_LIST    2u /* the type that lists the algorithms of all slots */
 #define ALGO_DATA    16u
 
 static uint8_t *clear_data(uint8_t *mad)

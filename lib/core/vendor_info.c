@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Places of the fields as in vendstat.c of rdma-core. */
+/* Codec of the firmware version in NVIDIA's vendor class 0x0a (vendor_info.h). Places of the
+ * fields are as in vendstat.c of rdma-core.
+ */
 #include <ibcc/vendor_info.h>
 
 #include <string.h>

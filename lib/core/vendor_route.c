@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Codec of NVIDIA's routing attributes (vendor_route.h): adaptive routing, hash based forwarding,
+ * private forwarding tables. They say whether packets of an SL may leave a switch by other
+ * outputs than its forwarding table says.
+ */
 #include <ibcc/vendor_route.h>
 
 #include <string.h>
@@ -8,7 +12,7 @@
 #define DATA           IBCC_MAD_DATA_OFFS
 #define SMP_DATA_BYTES 64u
 
-/* AdaptiveRoutingInfo: byte, and bits in it. */
+/* AdaptiveRoutingInfo: bytes of the data, and bits in them. */
 #define AR_BY_SL       0u
 #define AR_BY_SL_BIT   0x10u
 #define AR_ENABLED     3u
@@ -65,7 +69,7 @@ uint16_t ibcc_vroute_sls(const struct ibcc_vroute_adaptive *a,
 		return UINT16_MAX;
 	if (a->enabled)
 		sls = a->by_sl ? a->sl_mask : UINT16_MAX;
-	/* No bit tells whether that mask holds: an empty one may be none. */
+	/* No bit says whether that mask is used: an empty one may mean all SLs. */
 	if (a->hbf_enabled)
 		sls |= a->hbf_sl_mask ? a->hbf_sl_mask : UINT16_MAX;
 	return sls;

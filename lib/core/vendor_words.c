@@ -26,7 +26,8 @@ bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_
 	return true;
 }
 
-/* What the first of those that tell runs, and how many others do. */
+/* The algorithm of the first adapter that reports one, and how many adapters run it or another one.
+ */
 static void say_algorithm(struct ibcc_text *x, const struct ibcc_vendor *v)
 {
 	char first[80] = "", own[80];
@@ -107,7 +108,7 @@ static bool contributes(const struct ibcc_source *s)
 	return s->role != IBCC_ROLE_VICTIM;
 }
 
-/* Who of a root's contributors does not slow down, by name; how many. */
+/* Names the contributors of a root that do not react; returns their number. */
 static uint32_t say_deaf(struct ibcc_text *x, const struct ibcc_vendor *v,
 			 const struct ibcc_topo *t, const struct ibcc_root *r)
 {
@@ -129,7 +130,7 @@ static uint32_t say_deaf(struct ibcc_text *x, const struct ibcc_vendor *v,
 	return n;
 }
 
-/* Adapters that slowed down for notifications since they were asked before. */
+/* How many adapters have slowed down because of notifications since they were asked last. */
 static uint32_t count_throttled(const struct ibcc_vendor *v)
 {
 	uint32_t n = 0;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Each answer may add Gets to the queue: a new node is asked for itself, a port with link for the
- * node behind it, a switch for its table. What comes out is assembled at the end, so a walk that
- * fails half way changes nothing.
+/* The walk that discovers a fabric by directed-route SMPs, without I/O: the caller takes the next
+ * Get (ibcc_walk_next()), sends it, and hands its answer back (ibcc_walk_answer()), or gives it
+ * up.
+ *
+ * Each answer may add Gets to the queue: a new node is asked for itself, a port with a link for
+ * the node behind it, a switch for its table. walk_rates.c asks for rates at the end.
+ * ibcc_walk_topo() assembles the topology from all answers, so a walk that fails half way changes
+ * nothing.
  */
 #include <ibcc/walk.h>
 
@@ -20,7 +25,7 @@
 #define MAX_PORTS     254u
 #define MAX_NODES     65536u /* more than there are LIDs */
 
-/* Makes room for one more element; the array as it is or a larger one, NULL without memory. */
+/* Makes room for one more element. Returns the array, which may have moved; NULL: out of memory. */
 static void *grow(void *array, size_t n, size_t *cap, size_t size)
 {
 	size_t more = *cap ? 2 * *cap : 64;
@@ -94,7 +99,8 @@ static bool is_up(const struct walk_port *p)
 	       (p->info.phys_state == PHYS_LINK_UP || p->info.phys_state == PHYS_RECOVERY);
 }
 
-/* A port that said nothing of itself may have a link. */
+/* Whether a port's link is up at both ends, as far as is known. A port that was not read may be up.
+ */
 static bool is_linked(const struct walk_port *p)
 {
 	const struct walk_port *q = p->peer ? &p->peer->port[p->peer_port] : NULL;
@@ -102,7 +108,7 @@ static bool is_linked(const struct walk_port *p)
 	return q && (!p->info.state || is_up(p)) && (!q->info.state || is_up(q));
 }
 
-/* Place of the first node whose GUID is not below one. */
+/* The place of the first node whose GUID is not below this one. */
 static uint32_t place(const struct ibcc_walk *w, uint64_t guid)
 {
 	uint32_t lo = 0, hi = w->n;
@@ -118,7 +124,7 @@ static uint32_t place(const struct ibcc_walk *w, uint64_t guid)
 	return lo;
 }
 
-/* A new node; NULL without memory. */
+/* Adds a node in the order of GUIDs; NULL: out of memory. */
 static struct ibcc_walk_node *add_node(struct ibcc_walk *w, const struct ibcc_smp_node_info *ni,
 				       const struct ibcc_smp_path *path)
 {
@@ -142,6 +148,7 @@ static struct ibcc_walk_node *add_node(struct ibcc_walk *w, const struct ibcc_sm
 	return n;
 }
 
+/* Asks a new node for all that is known at one node: description, switch data, ports. */
 static int ask_self(struct ibcc_walk *w, struct ibcc_walk_node *n)
 {
 	int rc = ibcc_walk_ask(w, n, IBCC_SMP_ATTR_NODE_DESC, 0, 0);
@@ -153,6 +160,7 @@ static int ask_self(struct ibcc_walk *w, struct ibcc_walk_node *n)
 	return rc;
 }
 
+/* Whether a node describes itself in a possible way. */
 static bool is_sane(const struct ibcc_smp_node_info *ni)
 {
 	return ni->node_guid && ni->node_type >= IBCC_NODE_CA &&
@@ -161,6 +169,7 @@ static bool is_sane(const struct ibcc_smp_node_info *ni)
 	       (ni->local_port > 0 || ni->node_type == IBCC_NODE_SWITCH);
 }
 
+/* Notes a link between two ports, or that it contradicts what is known of them. */
 static void join(struct ibcc_walk *w, struct ibcc_walk_node *a, uint8_t port_a,
 		 struct ibcc_walk_node *b, uint8_t port_b)
 {
@@ -190,6 +199,7 @@ static void join(struct ibcc_walk *w, struct ibcc_walk_node *a, uint8_t port_a,
 	pb->peer_port = port_a;
 }
 
+/* The directed route to the node that a Get is for. */
 static void path_of(const struct ibcc_walk_get *g, struct ibcc_smp_path *path)
 {
 	*path = g->node ? g->node->path : (struct ibcc_smp_path){ 0 };
@@ -222,7 +232,7 @@ static int take_node(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 		if (rc)
 			return rc;
 	}
-	/* A switch speaks as port 0, whatever port the question came in by. */
+	/* A switch answers as port 0, whichever port the question came in by. */
 	n->port[is_switch(n) ? 0 : ni.local_port].guid = ni.port_guid;
 	if (g->node) {
 		join(w, g->node, g->out_port, n, ni.local_port);
@@ -239,7 +249,7 @@ static int take_port(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 	struct walk_port *p = &n->port[g->attr_mod];
 
 	ibcc_smp_port_info_unpack(mad, &p->info);
-	/* Only switches pass SMPs on. */
+	/* Only switches forward SMPs, and the first node sends by its own ports. */
 	if (!is_switch(n) &&
 	    (n != w->first || (!w->o.leave_by_all && g->attr_mod != w->local_port)))
 		return 0;
@@ -333,7 +343,7 @@ static uint8_t vls_of(uint8_t code)
 	return code < sizeof(vls) ? vls[code] : 1;
 }
 
-/* SL to VL maps matter only where a port has VLs to choose from. */
+/* Asks for a switch's SL to VL maps. They matter only for ports with several VLs. */
 static int ask_maps(struct ibcc_walk *w, struct ibcc_walk_node *n)
 {
 	int rc = 0;
@@ -365,7 +375,7 @@ int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g)
 			w->head = w->n_todo = 0;
 			if (!w->n_busy)
 				rc = ibcc_walk_ask_rates(w);
-			/* Once, when the links are known. */
+			/* Maps are asked for once, when the links are known. */
 			for (uint32_t i = 0; w->o.sl2vl && !w->n_busy && i < w->n && !rc; i++)
 				rc = ask_maps(w, w->node[i]);
 			w->o.sl2vl = w->o.sl2vl && w->n_busy;
@@ -373,13 +383,13 @@ int ibcc_walk_next(struct ibcc_walk *w, struct ibcc_walk_get *g)
 				return rc;
 		}
 		*g = w->todo[w->head++];
-		/* Links that were come by need not be gone back. */
+		/* A link that was found from its other end meanwhile need not be followed. */
 	} while (g->out_port && g->node->port[g->out_port].peer);
 	w->n_busy++;
 	return 1;
 }
 
-/* An adapter's port that has not told its LIDs cannot be the end of a route. */
+/* Whether a port's own data are known. An adapter's port without known LIDs cannot end a route. */
 static bool has_told(const struct ibcc_walk_node *n, unsigned int port)
 {
 	return is_switch(n) || n->port[port].info.state;
@@ -401,8 +411,9 @@ static int link_ports(struct ibcc_topo *t, const struct ibcc_walk_node *n)
 	return rc;
 }
 
-/* Two ports of one adapter with one LID are planes of one port. Of two adapters, the subnet manager
- * will set that right.
+/* Notes that a LID cannot be set. Two ports of one adapter with the same LID are planes of one
+ * port, which is no contradiction. With two adapters it is one, which the subnet manager will
+ * resolve.
  */
 static void note_lid(struct ibcc_walk *w, const struct ibcc_topo *t, const struct ibcc_walk_node *n,
 		     uint8_t port, uint16_t lid)
@@ -418,7 +429,7 @@ static void note_lid(struct ibcc_walk *w, const struct ibcc_topo *t, const struc
 	ibcc_walk_odd(&w->odd_topo, &odd);
 }
 
-/* What a node said of its ports, and its tables. */
+/* Enters a node's ports and tables into the topology. */
 static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk_node *n)
 {
 	struct ibcc_topo_node *tn = &t->node[n->index];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a walk could not find out, and what made no sense. */
+/* What a walk could not find out (Gets that were given up), and answers that contradict each
+ * other.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,13 +17,16 @@ bool ibcc_walk_needs(const struct ibcc_walk_get *g)
 	return g->attr_id != IBCC_SMP_ATTR_SL2VL && !ibcc_walk_is_rate(g);
 }
 
-/* A link may have been found from its other end. */
+/* Whether a Get that was given up leaves something missing. The link that it was for may have been
+ * found from its other end.
+ */
 static bool is_missing(const struct ibcc_walk_get *g)
 {
 	return g->attr_id != IBCC_SMP_ATTR_NODE_DESC && !ibcc_walk_is_rate(g) &&
 	       !(g->out_port && g->node->port[g->out_port].peer);
 }
 
+/* A hash of what a Get asks, by which a later walk recognises it. */
 static uint64_t key_of(const struct ibcc_walk_get *g)
 {
 	uint64_t what[] = { g->node ? g->node->info.node_guid : 0, g->attr_id, g->attr_mod,
@@ -64,14 +69,14 @@ uint32_t ibcc_walk_retry(struct ibcc_walk *w)
 		if (ibcc_walk_is_rate(g))
 			continue;
 		if (ibcc_walk_ask(w, g->node, g->attr_id, g->attr_mod, g->out_port))
-			break; /* without memory it stays a gap */
+			break; /* out of memory: it stays a gap */
 		w->todo[w->n_todo - 1].tries = g->tries;
 		n++;
 	}
 	return n;
 }
 
-/* In quotes; by its GUID where it did not tell its name. */
+/* A node's name in quotes, or its GUID if its name is not known. */
 static const char *name_of(const struct ibcc_walk_node *n, char *buf, size_t len)
 {
 	if (!n)
@@ -162,7 +167,7 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 {
 	const struct walk_oddities *odd = w->odd.n ? &w->odd : &w->odd_topo;
 
-	*gaps = (struct ibcc_walk_gaps){ .n = w->lost_count, /* and never asked for again */
+	*gaps = (struct ibcc_walk_gaps){ .n = w->lost_count, /* which is never asked for again */
 					 .n_odd = w->odd.n + w->odd_topo.n,
 					 .tries = w->lost_count ? 0 : UINT_MAX,
 					 .odd_sum = w->odd.sum + w->odd_topo.sum,

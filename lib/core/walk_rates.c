@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rates that PortInfo does not tell at first.
+/* Rates of links that PortInfo does not report at first.
  *
- * A port that reads QDR may be faster, in two ways:
- * - Some devices tell extended speeds only if bit 31 of AttrMod says that the sender knows them
- *   (OpenSM asks so again since 3.3.25, where CapabilityMask has the bit). A port that tells which
- *   extended speeds it supports tells the active one, too, so it is not asked again.
- * - FDR10 stands in an attribute of the vendor's, and PortInfo says QDR beside it.
+ * A port that reads QDR may be faster, in two ways. Some devices report extended speeds only if
+ * bit 31 of AttrMod says that the sender knows them (OpenSM asks in this way since 3.3.25, if
+ * CapabilityMask has the bit). A port that reports which extended speeds it supports reports the
+ * active one, too, so it is not asked again. And FDR10 is in an attribute of the vendor's, while
+ * PortInfo says QDR.
  *
- * Both ends of a link run at one speed. So each link is decided for itself, whatever the other
- * ports of its switch answered, and one end is asked: nobody is asked whose other end cannot be
- * faster, or has told its speed. That is at most one Get a link of either kind where nodes answer.
- * A node that gives no answer to a kind of question is not asked it again; the other end of its
- * links is. Of one type of device, two nodes that give none are enough, unless another one did. A
- * link that stays undecided has no rate: QDR would be a guess, and a faster link looks full by it.
+ * Both ends of a link run at the same speed. So each link is decided on its own, whatever the
+ * other ports of its switch answered, and only one end is asked. No end is asked if the other end
+ * cannot be faster, or has reported its speed. That makes at most one Get of each kind for a
+ * link, as long as nodes answer. A node that does not answer a kind of question is not asked it
+ * again; the other ends of its links are. If two nodes of one type of device do not answer, and
+ * no node of the type has, the others of the type are not asked either. A link that stays
+ * undecided has no rate: QDR would be a guess, by which a faster link looks full.
  *
- * The questions come when all else has been answered, round by round, since who is asked next
- * depends on who has answered.
+ * The questions come when all other Gets have been answered, in rounds, since which end is asked
+ * next depends on which have answered.
  */
 #include <ibcc/device.h>
 
@@ -26,7 +27,7 @@
 #include "lib/core/walk_state.h"
 
 #define STATE_UP 2u
-#define MUTE_MAX 2u /* nodes of a type that give no answer, while none of them gave one */
+#define MUTE_MAX 2u /* nodes of a type without an answer, after which the type is not asked */
 
 /* One end of a link. */
 struct end {
@@ -40,7 +41,7 @@ static bool is_switch(const struct ibcc_walk_node *n)
 	return n->info.node_type == IBCC_NODE_SWITCH;
 }
 
-/* Has this end told its PortInfo, of a link that is there? */
+/* Whether the PortInfo of an end is known. */
 static bool is_known(const struct end *e)
 {
 	return e->node && e->port->info.state;
@@ -84,7 +85,7 @@ static int add_type(struct ibcc_walk *w, const struct ibcc_walk_node *n)
 	return 0;
 }
 
-/* May this end run faster than it reads, in the way that a kind of question is about? */
+/* Whether an end may be faster than it reads, in the way that a kind of question is about. */
 static bool may_be_faster(const struct end *e, enum walk_rate kind)
 {
 	const struct ibcc_device *d;
@@ -96,13 +97,13 @@ static bool may_be_faster(const struct end *e, enum walk_rate kind)
 		d = ibcc_device_find(e->node->info.vendor_id, e->node->info.device_id);
 		return d && ibcc_device_has_fdr10(d);
 	}
-	/* A switch tells what it can at port 0. */
+	/* A switch has its capabilities at port 0. */
 	caps = is_switch(e->node) ? &e->node->port[0] : e->port;
 	return !(is_known(e) && e->port->info.tells_ext_speeds) &&
 	       (!caps->info.state || caps->info.has_ext_speeds);
 }
 
-/* The kind of question that is open at a link that reads QDR; WALK_RATES: none is. */
+/* The kind of question that is still open for a link that reads QDR; WALK_RATES: none is. */
 static enum walk_rate open_question(const struct end ends[2])
 {
 	enum walk_rate kind = WALK_RATE_EXT;
@@ -114,7 +115,8 @@ static enum walk_rate open_question(const struct end ends[2])
 	return kind;
 }
 
-/* How good an end is to be asked; 0: it is of no use. A switch has more such links. */
+/* How useful it is to ask an end; 0: it is of no use. A switch is better, as it has more such
+ * links. */
 static int worth(const struct ibcc_walk *w, const struct end *e, enum walk_rate kind)
 {
 	const struct walk_type *t = reads_qdr(e) ? find_type(w, e->node) : NULL;
@@ -128,6 +130,9 @@ static int worth(const struct ibcc_walk *w, const struct end *e, enum walk_rate 
 	return is_switch(e->node) ? 2 : 1;
 }
 
+/* Asks the better end of a link. Until a node or its type has answered once, it gets one question
+ * at a time.
+ */
 static int ask(struct ibcc_walk *w, const struct end ends[2], enum walk_rate kind)
 {
 	int first = worth(w, &ends[0], kind), second = worth(w, &ends[1], kind);
@@ -151,8 +156,9 @@ static int ask(struct ibcc_walk *w, const struct end ends[2], enum walk_rate kin
 	return ibcc_walk_ask(w, e->node, IBCC_SMP_ATTR_EXT_PORT_INFO, e->num, 0);
 }
 
-/* The ends of a link of which the first one reads QDR and nothing else is known, once for each
- * link. What the other end knows of it goes without saying.
+/* Whether a link's rate is in doubt, seen from one end: it reads QDR, and nothing else is known.
+ * True once for each link. If the other end has a faster speed, that is taken over without a
+ * question.
  */
 static bool in_doubt(struct ibcc_walk_node *n, uint32_t num, struct end ends[2])
 {
@@ -224,7 +230,7 @@ void ibcc_walk_take_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g, con
 	t->n_asked[kind] -= g->node->answers[kind] == WALK_ASKED;
 	t->answered[kind] = true;
 	g->node->answers[kind] = WALK_YES;
-	/* A device that refuses a question does not know the speed that it is about. */
+	/* A device that refuses the question does not have the speed that it is about. */
 	e.port->told[kind] = true;
 	if (!mad || !reads_qdr(&e))
 		return;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The reason of an error as a sentence beside its number (why.h). */
 #include <ibcc/why.h>
 
 #include <stdarg.h>

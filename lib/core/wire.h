@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* libibmad's field functions as the codecs want them: const where they only read, and values that
- * cannot spill over into a neighbouring field. Private to lib/core.
+/* Access to the fields of MADs for the codecs: libibmad's field functions, with const where they
+ * only read, and with values that cannot spill over into a neighbouring field. Private to
+ * lib/core.
  *
- * The functions are pure although their prototypes take plain pointers. Offsets must be multiples
- * of four, because libibmad swaps bytes within words counted from the buffer's start; smaller
- * elements are reached by moving the buffer instead.
+ * libibmad's functions are pure although their prototypes take plain pointers. Offsets must be
+ * multiples of four, because libibmad swaps bytes within words counted from the buffer's start;
+ * smaller elements are reached by moving the buffer instead.
  */
 #ifndef IBCC_CORE_WIRE_H
 #define IBCC_CORE_WIRE_H
