@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Carries out a plan. Nodes go side by side; on one node a change is written and read back before
- * the next, since firmware may depend on the order and a half-written node must stop.
+/* Carries out a plan over a transport. Begin with ibcc_apply_run() and wave().
+ *
+ * Nodes are written side by side. On one node, a change is written and read back before the next,
+ * since firmware may depend on the order, and a half-written node must stop.
+ *
+ * QLogic's agent takes tables block by block, with a limit of its own in each block, and a CA
+ * setting takes effect only with the next table. That is found out on the way (struct group:
+ * by_block, latent).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,21 +18,18 @@
 #include "lib/io/apply_check.h"
 #include "lib/io/batch.h"
 
-/* Sets between two questions whether to go on: the window runs empty at the end of each wave, so
- * with a few windows in one it is full most of the time.
- */
+/* Sets in a wave. The window runs empty at the end of each, so a wave is a few windows long. */
 #define WAVE_NODES 256u
 
-/* The changes of one node: indices order[next] .. order[end - 1] of the plan are still to be made.
- */
+/* The changes of one node. Still to be made are order[next] to order[end - 1] of the plan. */
 struct group {
 	uint32_t first, next, end;
-	/* What was learnt on the way: this node takes tables block by block (QLogic's agents). Its
-	 * CA setting shows only with the next table: order[latent - 1] is to be read again then.
+	/* Found out on the way: this node takes tables block by block (QLogic's agent). Its CA
+	 * setting shows only after the next table: order[latent - 1] is read again then.
 	 */
 	bool by_block;
-	uint32_t latent;
-	uint32_t taken; /* order[] before it: taken when the table was sent for the first time */
+	uint32_t latent; /* 0: none */
+	uint32_t taken;  /* order[] before it was taken when the table was first sent */
 };
 
 struct apply {
@@ -37,10 +40,11 @@ struct apply {
 	uint32_t *order; /* the plan's indices by node */
 	struct group *group;
 	uint32_t n_groups;
-	bool *tried; /* by group: in this wave it is to be read back */
+	bool *tried; /* by group: it is to be read back in this wave */
 	struct ibcc_batch batch;
 };
 
+/* Notes the outcome of a change. */
 static void settle(struct apply *a, uint32_t i, enum ibcc_outcome outcome, int err, uint16_t status)
 {
 	a->r->change[i] = (struct ibcc_change_result){
@@ -54,14 +58,14 @@ static void settle(struct apply *a, uint32_t i, enum ibcc_outcome outcome, int e
 		a->r->n_failed++;
 }
 
-/* A change came to nothing: what is left of its node would build on it. */
+/* A change has failed. What is left of its node, which would build on it, is skipped. */
 static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, int err,
 		 uint16_t status)
 {
 	if (g->next == g->end) {
 		settle(a, a->order[g->latent - 1], outcome, err, status);
 	} else {
-		if (g->latent) /* taken, but nobody saw it take effect */
+		if (g->latent) /* taken, but it was not seen to take effect */
 			settle(a, a->order[g->latent - 1], IBCC_OUTCOME_DIFFERS, 0, 0);
 		if (g->next < g->taken && outcome == IBCC_OUTCOME_SKIPPED)
 			outcome = IBCC_OUTCOME_DIFFERS;
@@ -107,13 +111,13 @@ static int make_groups(struct apply *a)
 	return 0;
 }
 
+/* Whether nothing is left to do for a node. */
 static bool is_through(const struct group *g)
 {
 	return g->next == g->end && !g->latent;
 }
 
-/* The change that a group is at: its next one, or at the end the one that it has to look at again.
- */
+/* The change that a group is at: its next one, or at the end the latent one once more. */
 static const struct ibcc_change *current(const struct apply *a, const struct group *g)
 {
 	return &a->plan->change[a->order[g->next < g->end ? g->next : g->latent - 1]];
@@ -167,9 +171,8 @@ static int add_request(struct apply *a, uint32_t group, enum ibcc_mad_method met
 	return 0;
 }
 
-/* A node that refuses a block of a table, or has another limit than was sent (`got`, else NULL),
- * may be one that wants each block to bring its own: then the table is sent once more from its
- * beginning, if that is not what it has seen already.
+/* Called when a node has refused a block of a table, or returned another limit (`got`, else NULL)
+ * than was sent. If limits per block may help, goes back to send the table again with them.
  */
 static bool retry_by_block(struct apply *a, struct group *g, const uint8_t *got)
 {
@@ -198,8 +201,8 @@ static bool retry_by_block(struct apply *a, struct group *g, const uint8_t *got)
 	return true;
 }
 
-/* Does a node of that kind say what it was told? It answers any block's limit as the block's end,
- * and knows only the mode SL.
+/* Verifies as ibcc_plan_verify() does. Such a node returns a block's end as its limit, and knows
+ * only the mode SL.
  */
 static bool is_same_by_block(const struct ibcc_change *c, const uint8_t *want, uint8_t *got)
 {
@@ -231,7 +234,7 @@ static bool is_beyond_end(const struct apply *a, const struct group *g)
 	       limit_of(c->new_data) < IBCC_CCT_BLOCK_ENTRIES * c->attr_mod;
 }
 
-/* Takes what a node answered to being read after a Set. */
+/* Judges what a node returned when it was read after a Set. */
 static void judge(struct apply *a, struct group *g, uint8_t *got)
 {
 	const struct ibcc_change *c = current(a, g);
@@ -255,7 +258,7 @@ static void judge(struct apply *a, struct group *g, uint8_t *got)
 	}
 }
 
-/* Groups whose node is not at its LID any more get no Set. */
+/* Takes out of a wave the groups whose node is no longer at its LID. */
 static int prove(struct apply *a, uint32_t *set, uint32_t *n_set)
 {
 	const struct ibcc_change *change[WAVE_NODES] = { NULL };
@@ -275,7 +278,7 @@ static int prove(struct apply *a, uint32_t *set, uint32_t *n_set)
 	return rc;
 }
 
-/* Groups whose next change has values that nobody can have read right get no Set. */
+/* Takes out of a wave the groups with values in bytes that the transport does not carry. */
 static void refuse_unreadable(struct apply *a, uint32_t *set, uint32_t *n_set)
 {
 	uint32_t n = 0;
@@ -291,9 +294,7 @@ static void refuse_unreadable(struct apply *a, uint32_t *set, uint32_t *n_set)
 	*n_set = n;
 }
 
-/* The next nodes with something to be done, from group *from on; *from moves on to the first group
- * that was not looked at. `set` gets their groups.
- */
+/* Picks the groups of a wave: those with something to do, from *from on, which moves on. */
 static void pick(const struct apply *a, uint32_t *from, uint32_t *set, uint32_t *n_set)
 {
 	for (*n_set = 0; *from < a->n_groups && *n_set < WAVE_NODES; (*from)++)
@@ -301,7 +302,7 @@ static void pick(const struct apply *a, uint32_t *from, uint32_t *set, uint32_t 
 			set[(*n_set)++] = *from;
 }
 
-/* One change of each of these nodes. */
+/* Adds a Set for the next change of each group of a wave. */
 static int add_sets(struct apply *a, const uint32_t *set, uint32_t n_set)
 {
 	int rc = 0;
@@ -313,7 +314,7 @@ static int add_sets(struct apply *a, const uint32_t *set, uint32_t n_set)
 	return rc;
 }
 
-/* A node that is busy may have carried out an earlier attempt, whose answer got lost. */
+/* The error of a Set. A busy node may have carried out an earlier attempt whose answer got lost. */
 static int set_err(const struct ibcc_mad_op *op)
 {
 	if (op->err != -EREMOTEIO)
@@ -321,7 +322,7 @@ static int set_err(const struct ibcc_mad_op *op)
 	return op->status == IBCC_MAD_STATUS_BUSY ? IBCC_CHANGE_BUSY : IBCC_CHANGE_REFUSED;
 }
 
-/* Takes what became of the Sets. */
+/* Takes the answers to the Sets of a wave. */
 static void take_sets(struct apply *a)
 {
 	for (size_t k = 0; k < a->batch.n; k++) {
@@ -334,13 +335,13 @@ static void take_sets(struct apply *a)
 	}
 }
 
-/* A Set that was taken is there, whatever the node says to being read. */
+/* The error of the Get after a Set: what was set is there, even if the Get is refused. */
 static int get_err(const struct ibcc_mad_op *op)
 {
 	return op->err == -EREMOTEIO ? IBCC_CHANGE_TAKEN : op->err;
 }
 
-/* Some nodes have one change written, then all are read back. */
+/* A wave: writes one change to each of up to WAVE_NODES nodes, then reads all of them back. */
 static int wave(struct apply *a, uint32_t *from)
 {
 	uint32_t set[WAVE_NODES], n_set;
@@ -361,7 +362,7 @@ static int wave(struct apply *a, uint32_t *from)
 		a->tried[set[k]] = true;
 	rc = ibcc_batch_run(&a->batch, a->tr);
 
-	/* Even if the transport broke down: what was answered was written, and must be told. */
+	/* Even if the transport failed: what was answered was written, and must be reported. */
 	take_sets(a);
 	ibcc_batch_clear(&a->batch);
 	for (uint32_t k = 0; k < n_set; k++) {
@@ -398,7 +399,7 @@ static bool is_done(const struct apply *a)
 	return true;
 }
 
-/* Nothing of a node is sent when one of its changes must not be. */
+/* Skips all changes of a node, because one of them must not be made. */
 static void leave_out(struct apply *a, struct group *g, const int *err)
 {
 	while (g->next < g->end) {
@@ -407,6 +408,7 @@ static void leave_out(struct apply *a, struct group *g, const int *err)
 	}
 }
 
+/* Whether a node's budget of Sets allows its changes; taking settings back is free. */
 static bool may_have(struct apply *a, const struct group *g)
 {
 	static const struct ibcc_bounds defaults = IBCC_BOUNDS_DEFAULT;
@@ -425,6 +427,7 @@ static bool may_have(struct apply *a, const struct group *g)
 	return false;
 }
 
+/* Skips the nodes with a change that must not be made. */
 static int leave_out_what_must_not(struct apply *a)
 {
 	int *err = calloc(a->plan->n ? a->plan->n : 1, sizeof(*err));
@@ -450,7 +453,7 @@ static int leave_out_what_must_not(struct apply *a)
 	return rc;
 }
 
-/* What a real run would leave out is left out, and all else would be sent. */
+/* Ends a dry run: what is left would be sent. -EIO: a real run would leave something out. */
 static int end_dry(struct apply *a)
 {
 	bool all = true;

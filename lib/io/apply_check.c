@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Finds the changes of a plan that must not be made, before anything is sent: beyond the bounds,
+ * to a node with NVIDIA's own control on, with a CC_Key for a node that may not have the class,
+ * or to a LID that belongs to another node by now.
+ */
 #include "lib/io/apply_check.h"
 
 #include <errno.h>
@@ -19,8 +23,8 @@ static bool has_table(const struct ibcc_plan *plan, const struct ibcc_change *c)
 	return false;
 }
 
-/* What has to be asked about a change: a table for CCTI_Min to be within, or a sign that the node
- * has the class at all before a key is told to it. 0: nothing.
+/* The attribute that has to be read before a change is made; 0: none. A CCTI_Min must be within the
+ * node's table. And before a node is sent a key, it must have shown that it has the class.
  */
 static uint16_t question(const struct ibcc_plan *plan, const struct ibcc_change *c)
 {
@@ -29,6 +33,7 @@ static uint16_t question(const struct ibcc_plan *plan, const struct ibcc_change 
 	return ibcc_bounds_ccti_min(c) && !has_table(plan, c) ? IBCC_CC_ATTR_CCT : 0;
 }
 
+/* Notes the first reason for which a change is left out. */
 static void say(const struct ibcc_apply_options *o, const struct ibcc_change *c, const char *what)
 {
 	if (o->left_out && !o->left_out->text[0])
@@ -36,6 +41,7 @@ static void say(const struct ibcc_apply_options *o, const struct ibcc_change *c,
 			     c->port, ibcc_cc_attr_name(c->attr_id), what);
 }
 
+/* Whether a node's answer says that NVIDIA's congestion control is on. */
 static bool is_on(const uint8_t *mad, uint16_t attr_id)
 {
 	struct ibcc_vcc_sw_general sw = { 0 };
@@ -55,8 +61,8 @@ static bool is_first_of_endport(const struct ibcc_plan *plan, uint32_t i)
 	return !i || c[-1].node_guid != c->node_guid || c[-1].port != c->port;
 }
 
-/* Whether the vendor's own congestion control is on, at nodes that may have one. Who does not
- * answer has none that anybody knows of.
+/* Asks nodes that may have NVIDIA's own congestion control whether it is on. A node that does not
+ * answer is taken to have none.
  */
 static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		       const struct ibcc_apply_options *o, int *err)
@@ -88,6 +94,7 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 	return rc;
 }
 
+/* What a node's answer to question() means for a change: 0 or the reason to leave it out. */
 static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c, uint16_t asked,
 		 const struct ibcc_mad_op *op)
 {

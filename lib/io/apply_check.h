@@ -19,13 +19,14 @@ static inline uint64_t ibcc_apply_key(const struct ibcc_apply_options *o,
 int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		     const struct ibcc_apply_options *o, int *err);
 
-/* Asks which nodes have the LIDs of n changes (two at once): err[k] becomes 0, IBCC_CHANGE_MOVED or
- * IBCC_CHANGE_GONE. -ENOMEM, -EIO, -ECANCELED.
+/* Asks which nodes are at the LIDs of n changes, two SMPs at a time. err[k] becomes 0,
+ * IBCC_CHANGE_MOVED or IBCC_CHANGE_GONE. Returns 0, -ENOMEM, -EIO or -ECANCELED.
  */
 int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *change, uint32_t n,
 		     const struct ibcc_apply_options *o, int *err);
 
-/* Can what a change writes be read back, and could what it replaces be read? */
+/* Whether the transport carries all bytes of a change: that it can be read back, and that what it
+ * replaces could be read. */
 bool ibcc_apply_is_readable(const struct ibcc_transport *tr, const struct ibcc_change *c);
 
 #endif

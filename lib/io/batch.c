@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Growing arrays of requests and their tags. */
+/* Batches: growing arrays of requests and their tags (batch.h). */
 #include "lib/io/batch.h"
 
 #include <errno.h>

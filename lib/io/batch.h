@@ -10,9 +10,9 @@
 
 #include <ibcc/transport.h>
 
-/* So many requests are gathered at least before they are sent: enough for the window, which runs
- * empty at the end of each batch, to be full nearly all the time; few enough (2 MB) for fabrics of
- * any size.
+/* A batch is sent when it has so many requests. That is enough for the window, which runs empty at
+ * the end of each batch, to be full nearly all the time, and few enough (2 MB) for fabrics of any
+ * size.
  */
 #define IBCC_BATCH_OPS 8192u
 
@@ -41,18 +41,18 @@ static inline void ibcc_batch_clear(struct ibcc_batch *b)
  */
 struct ibcc_mad_op *ibcc_batch_add(struct ibcc_batch *b, uint16_t lid, struct ibcc_batch_tag tag);
 
-/* Sends all. What run() of the transport returns, or -ECANCELED if it was cancelled on its way: a
- * cancelled stage must not go on with its next batch.
+/* Sends all requests. Returns what the transport's run() returns, or -ECANCELED if it was cancelled
+ * on its way, since a cancelled stage must not go on with its next batch.
  */
 int ibcc_batch_run(struct ibcc_batch *b, struct ibcc_transport *tr);
 
-/* The same for SMPs, which go two at a time: the subnet manager shares the switches' processors
- * with us.
+/* Sends SMPs, two at a time, because the subnet manager shares the switches' processors with us.
+ * Returns as ibcc_batch_run().
  */
 int ibcc_batch_run_smps(struct ibcc_batch *b, struct ibcc_transport *tr);
 
-/* Did the node answer that it has no such class version, method, attribute or field (IBA vol. 1,
- * 13.4.7)? It would say so again.
+/* Whether a node answered that it has no such class version, method, attribute or field (IBA vol.
+ * 1, 13.4.7). It would answer the same again.
  */
 static inline bool ibcc_batch_is_refused(const struct ibcc_mad_op *op)
 {

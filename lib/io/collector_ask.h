@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How often a collector asks for what a node keeps silent about while it answers the rest, each
- * such question costs all the attempts of the transport, and for what a node refuses. Private to
- * lib/io.
+/* How often a collector asks again for what a node does not answer, although it answers the rest,
+ * and for what a node refuses. Each question without an answer costs all the attempts of the
+ * transport. Private to lib/io.
  */
 #ifndef IBCC_IO_COLLECTOR_ASK_H
 #define IBCC_IO_COLLECTOR_ASK_H
@@ -9,18 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many times in a row, and then once in so many passes. */
+/* A question without an answer is asked in so many passes in a row, and then once in so many
+ * passes. */
 #define IBCC_ASK_TRIES 3u
 #define IBCC_ASK_AGAIN 64u
 
-/* Is it asked for in this pass, after so many tries without an answer? */
+/* Whether to ask in this pass, after so many tries without an answer. */
 static inline bool ibcc_ask_in_pass(uint64_t pass, unsigned int tries)
 {
 	return tries < IBCC_ASK_TRIES || pass % IBCC_ASK_AGAIN == 0;
 }
 
-/* A refusal is not for ever: a node may be starting, or busy. It is asked again after 1, 2, 4, and
- * so on up to IBCC_ASK_AGAIN passes. All zero: nothing was refused.
+/* A refused question. A node may be starting or busy, so it is asked again after 1, 2, 4 and so on
+ * passes, up to IBCC_ASK_AGAIN. All zero: nothing was refused.
  */
 struct ibcc_refusal {
 	uint64_t due;
@@ -35,7 +36,7 @@ static inline void ibcc_refusal_note(struct ibcc_refusal *r, uint64_t pass)
 	r->due = pass + r->wait;
 }
 
-/* Is it asked again in this pass? */
+/* Whether to ask again in this pass. */
 static inline bool ibcc_refusal_is_due(const struct ibcc_refusal *r, uint64_t pass)
 {
 	return r->wait && pass >= r->due;

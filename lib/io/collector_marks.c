@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A log holds the last few packets that a switch marked, however long ago, each with its time. What
- * is new is told by the node's own clock alone: an entry is from after the log read before, and its
- * time fits between those of its neighbours. Where that ends the rest is no part of the log: ibsim
- * hands out garbage behind byte 224 of a datagram, and nothing else in an answer can be trusted.
+/* Which packets switches have marked since the pass before, from their CongestionLogs
+ * (collector_marks.h).
+ *
+ * A log holds the last few packets that a switch marked, however long ago, each with its time.
+ * Only the node's own clock says what is new: an entry is later than the previous reading of the
+ * log, and its time fits between those of its neighbours. Where that ends, the rest is not part
+ * of the log: ibsim returns garbage beyond byte 224 of a datagram, and nothing else in the answer
+ * shows that.
  */
 #include "lib/io/collector_marks.h"
 
@@ -21,7 +25,7 @@ void ibcc_marks_fini(struct ibcc_mark_logs *m)
 	*m = (struct ibcc_mark_logs){ 0 };
 }
 
-/* Room for t's nodes, and for what its switches can log. */
+/* Makes room for t's nodes, and for all that its switches can log. */
 static int make_room(struct ibcc_mark_logs *m, const struct ibcc_topo *t)
 {
 	uint32_t cap = 0;
@@ -97,7 +101,8 @@ int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 	return 0;
 }
 
-/* Entries from after `from`, newest first. Times count from there, so that a wrap is nothing. */
+/* Takes the entries that are later than `from`, newest first. Times are counted from there, so a
+ * wrap does not matter. */
 static void take_new(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_cc_log *log,
 		     uint32_t from)
 {
@@ -127,7 +132,8 @@ static bool is_empty(const struct ibcc_cc_port_mask *map)
 	return true;
 }
 
-/* A switch that has never told a port, or tells none beside packets that are new, keeps no map. */
+/* Takes the map of ports that marked. A switch whose map was always empty, or is empty beside new
+ * packets, keeps no map. */
 static void take_map(struct ibcc_node_log *n, const struct ibcc_cc_port_mask *map, bool any_new)
 {
 	n->map = *map;
@@ -160,8 +166,8 @@ void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_
 		return;
 	}
 	n->refusal.wait = 0;
-	/* A log read long ago does not tell what was marked lately, nor does one of before the
-	 * node's clock began anew: that looks like half a round of the clock and more.
+	/* Marks since a reading long ago are not recent ones. Nor can times be compared if the
+	 * node's clock has restarted, which looks like more than half a round of the clock.
 	 */
 	follows = n->pass && m->pass - n->pass <= IBCC_ASK_TRIES &&
 		  log.u.sw.CurrentTimeStamp - n->ts <= INT32_MAX;
@@ -189,7 +195,7 @@ void ibcc_marks_record(const struct ibcc_mark_logs *m, const struct ibcc_topo *t
 		if (m->node[i].maps)
 			record_map(&m->node[i], &t->node[i], s);
 	for (uint32_t i = 0; i < m->n_marks; i++) {
-		/* They are a sample, of which some may be missing, as when an answer gets lost. */
+		/* Marks are a sample: if memory is short, some are missing. */
 		if (ibcc_snapshot_mark(s, &m->mark[i]) < 0)
 			return;
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes whose ClassPortInfo says that their counters are to be had elsewhere (IBA vol.
- * 1, 13.4.8.1): at another QP, or another LID.
+/* Nodes whose ClassPortInfo redirects requests for counters to another QP or another LID (IBA
+ * vol. 1, 13.4.8.1).
  */
 #include <stdio.h>
 
 #include "lib/io/collector_state.h"
 
-/* Why requests do not go where a node redirects them; NULL: they do, or it redirects none. An
- * answer must not have us send to whomever it names, least of all what clears counters: a node
- * speaks for itself alone.
+/* Why requests are not sent where a node redirects them; NULL: they are, or it redirects none. A
+ * node may redirect only to itself: its answer must not make us send requests, least of all ones
+ * that clear counters, to any other node.
  */
 static const char *refusal(const struct ibcc_topo *t, uint32_t node,
 			   const struct ibcc_pma_redirect *r)

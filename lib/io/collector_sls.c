@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which SLs some ports send on, by PortXmitDataSL (IBA vol. 1, Annex A13), which nothing announces:
- * it is asked for, and an answer counts if it is about the port and has counted anything.
+/* Which SLs some ports send on, by PortXmitDataSL (IBA vol. 1, annex A13). No capability bit
+ * announces this attribute. So it is asked for, and an answer counts if it is about the port and
+ * has counted anything.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,12 +11,11 @@
 
 #include "lib/io/collector_state.h"
 
-/* An SL with less than one part in so many of what a port sends does not congest it; MADs have one,
- * too.
- */
+/* An SL with less than one part in so many of what a port sends does not congest the port. MADs use
+ * an SL, too. */
 #define USED_SHARE 50u
-/* Of what a port sent, so much has to be found among its SLs, in percent; the two are not read at
- * the same time.
+/* The percentage of what a port sent that has to be found among its SLs: at first, and once it was
+ * found. The two are not read at the same time.
  */
 #define AT_FIRST 80u
 #define STILL    50u
@@ -25,9 +25,10 @@
 #define HALF_RANGE (UINT32_C(1) << 31)
 #define ALL_SLS    0xffffu /* of CounterSelect */
 
-/* What was sent since the reading before has to be among the SLs, or they are not all counted: some
- * devices have them counted in groups, of which not all are on. Counters at their end have counted
- * as much at least; that they do not come to what was sent says nothing. False: nobody knows.
+/* Finds which SLs a port sent on since the reading before. If the SLs do not add up to what was
+ * sent, not all of them are counted: some devices count them in groups, not all of which are on.
+ * Counters at their end have counted at least as much as they show, so a missing part says nothing
+ * then. False: the SLs are not known.
  */
 static bool judge(struct ibcc_port_state *p, const uint64_t *now, uint64_t sent)
 {
@@ -53,6 +54,7 @@ static bool judge(struct ibcc_port_state *p, const uint64_t *now, uint64_t sent)
 	return true;
 }
 
+/* Takes the answer about a port's SLs. */
 static void take(struct ibcc_collector *c, const struct ibcc_topo *t, const struct ibcc_mad_op *op,
 		 uint32_t port, const struct ibcc_delta *d)
 {
@@ -109,6 +111,7 @@ int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 	return rc;
 }
 
+/* Whether a counter of a port's SLs is more than half full. */
 static bool is_filling(const struct ibcc_collector *c, uint32_t port)
 {
 	const struct ibcc_port_state *p = &c->port[port];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Switches at which nothing happens: one PortCounters of all ports together (PortSelect 0xFF, IBA
- * vol. 1, 16.1) tells that, in place of one or two for each port.
+/* Switches at which nothing happens: one request for the sums of all ports (PortSelect 0xFF, IBA
+ * vol. 1, 16.1) in place of one or two for each port.
  *
- * Only those whose ports have shown in detail that they are idle are asked so. What comes together
- * since then may never be more than a hundredth of what one of their links carries, or waits, in
- * one interval: then no port can be congested, and what the ports are told to have counted, which
- * is nothing, is off by no more than that.
+ * Only switches whose ports were idle when they were read in detail are asked in this way. Since
+ * then, all ports together may never have sent, or waited, more than a hundredth of what one of
+ * their links can in an interval. Then no port can be congested. And taking the ports' counters
+ * as unchanged is off by no more than that.
  */
 #include <errno.h>
 
@@ -17,8 +17,8 @@
 #define IDLE_PERCENT  1u
 #define DETAIL_PASSES 64u /* ports are read at least so often, whatever the sums say */
 
-/* What one port may carry, in words, and wait, in ticks, in an interval and still be idle: least of
- * all ports. False if nothing is known.
+/* How many words a port may send, and how many ticks it may wait, in an interval and still be idle:
+ * the least of all ports. False: it is not known.
  */
 static bool limits(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t node,
 		   uint64_t *words, uint64_t *ticks)
@@ -64,7 +64,7 @@ void ibcc_sums_take(struct ibcc_collector *c, const struct ibcc_mad_op *op, enum
 	}
 }
 
-/* Has hardly anything moved since the ports were read? */
+/* Whether hardly anything has moved since the ports were read. */
 static bool is_quiet(const struct ibcc_switch_sum *sum, uint64_t words, uint64_t ticks)
 {
 	return sum->has_base && sum->age < DETAIL_PASSES && sum->words >= sum->base_words &&
@@ -132,8 +132,8 @@ void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t)
 	}
 }
 
-/* After the ports of a switch were read: are they idle, and what is the sum of that? One that is
- * less than its parts is none.
+/* After the ports of a switch were read: whether they are idle, and what the sums were. A sum that
+ * is less than its parts is no sum, and the switch is not asked for it again.
  */
 static void judge(struct ibcc_collector *c, const struct ibcc_topo *t,
 		  const struct ibcc_snapshot *s, uint32_t node)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the control law saves in the state file (struct ibcc_control), as JSON and back, so that a
+ * restarted daemon goes on where it was. numbers[] names each figure of a root with its range; a
+ * value out of range makes the whole unusable.
+ */
 #include <ibcc/control_json.h>
 
 #include <errno.h>
@@ -18,7 +22,7 @@ static const char *const kinds[] = {
 	[IBCC_CONGESTION_OUTPUT] = "output",
 };
 
-/* Only of phases that set something; others are not saved. */
+/* Only the phases that set something are saved. */
 static const char *const phases[] = {
 	[IBCC_PHASE_LEARN] = "learn",
 	[IBCC_PHASE_DRAIN] = "drain",
@@ -31,7 +35,7 @@ static const char *const bases[] = {
 	[IBCC_BASIS_LOGGED] = "logged",
 };
 
-/* Whole numbers of a root. */
+/* The whole numbers of a root: key, range, and place in struct ibcc_control_root. */
 #define NUMBER(name, min, max, member)                                                             \
 	{                                                                                          \
 		name, min, max, offsetof(struct ibcc_control_root, member),                        \

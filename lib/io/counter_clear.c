@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Counters of 32 bits stop at their end: at 4X QDR PortXmitData after 9 seconds of a full link.
- * Whoever needs them for longer has to clear them in time.
+/* Clears counters of 32 bits before they stop at their end: at 4X QDR, PortXmitData does after 9
+ * seconds of a full link.
  */
 #include <errno.h>
 
@@ -60,7 +60,8 @@ static int add_clear(const struct ibcc_collector *c, struct ibcc_batch *b,
 	return 0;
 }
 
-/* What the port counted between reading and clearing is lost, which is little beside an interval.
+/* A port's counters have been cleared: the next difference counts from 0. What the port counted
+ * between reading and clearing is lost, which is little beside an interval.
  */
 static void count_from_zero(struct ibcc_port_sample *s, uint16_t attr_id)
 {

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which client sends most of the requests (crowd.h), with two windows of constant size. `ahead`
+ * is the counter of the majority vote algorithm (R. Boyer, J. Moore, 1981): the key left at the
+ * end is that of any client with more than half.
+ */
 #include <ibcc/crowd.h>
 
 #include <string.h>
 
+/* Begins a new window when the present one is over. */
 static void go_on(struct ibcc_crowd *c, uint64_t now_us)
 {
 	static const struct ibcc_crowd_window empty;

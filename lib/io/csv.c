@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Fields of CSV files (RFC 4180), safe to open in a spreadsheet. */
 #include <ibcc/csv.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Spreadsheets take what begins like this for a formula (OWASP: CSV injection). */
+/* Whether a spreadsheet would take a text for a formula (OWASP: CSV injection). Numbers, also
+ * negative ones, are none. */
 static bool is_formula(const char *text)
 {
 	char *end;

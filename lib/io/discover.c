@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Walks a fabric from a local port.
+/* Discovers a fabric from a local port: drives a walk (walk.h) over a transport, and makes a
+ * topology of what it found. Begin with ibcc_discover().
  *
- * On our own transport rather than libibnetdisc, which waits for ever for an SMP that got lost
- * below umad2sim, aborts when its peer goes away, and does not say when nodes did not answer. And
- * on one that stays open: below umad2sim opening a port waits for a server that has stopped, and an
- * answer that comes after a port was closed ends the process.
+ * This uses our own transport, not libibnetdisc, which waits for ever for an SMP that was lost
+ * below umad2sim, aborts when its peer goes away, and does not report nodes without an answer.
+ * And the transport stays open: below umad2sim, opening a port waits for a server that has
+ * stopped, and an answer that comes after a port was closed ends the process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@
 
 #include "lib/io/batch.h"
 
-/* For a batch, after one that brought answers; and for all of them, far more than the largest
- * fabric takes with two SMPs in flight.
+/* Time limits: for a batch, after the last one that brought answers; and for the whole walk, far
+ * more than the largest fabric takes with two SMPs in flight.
  */
 #define BATCH_NS     30000000000u
 #define WALK_NS      300000000000u
@@ -32,9 +33,9 @@ struct discovery {
 	struct ibcc_walk_get *get;   /* by the batch's index */
 	struct ibcc_walk_get *again; /* put aside for another try */
 	uint32_t n_again, cap_again;
-	uint64_t end_ns;     /* of it all */
+	uint64_t end_ns;     /* of the whole walk */
 	bool good;           /* the last batch brought an answer */
-	bool heard, silent;  /* since the last try: a good answer; a request without any */
+	bool heard, silent;  /* since the last try came a good answer; a request had none */
 	unsigned int futile; /* tries in a row without a good answer */
 };
 
@@ -62,9 +63,9 @@ static int gather(struct discovery *d)
 	return more < 0 ? more : rc;
 }
 
-/* The same of those put aside. Trying goes on as long as it helps: on a fabric that loses or
- * refuses many a few tries are enough. A node that says nothing costs one more, as that takes
- * seconds.
+/* Gathers the Gets that were put aside, for another try. Trying goes on as long as it brings
+ * answers: a few tries are enough on a fabric that loses or refuses many. If some node does not
+ * answer at all, there is only one more try, since that takes seconds.
  */
 static int gather_again(struct discovery *d)
 {
@@ -85,6 +86,7 @@ static int gather_again(struct discovery *d)
 	return 0;
 }
 
+/* Keeps a Get without a good answer for another try. */
 static int put_aside(struct discovery *d, const struct ibcc_walk_get *get)
 {
 	struct ibcc_walk_get *grown =
@@ -97,6 +99,7 @@ static int put_aside(struct discovery *d, const struct ibcc_walk_get *get)
 	return 0;
 }
 
+/* Takes the answers of a batch. */
 static int take(struct discovery *d)
 {
 	int rc = 0;
@@ -115,7 +118,7 @@ static int take(struct discovery *d)
 	return rc;
 }
 
-/* Whoever answers gets more time. */
+/* Extends the time limit if the last batch brought an answer. */
 static void extend(struct discovery *d)
 {
 	uint64_t until = ibcc_transport_now_ns(d->tr) + BATCH_NS;
@@ -153,7 +156,7 @@ int ibcc_discover(struct ibcc_transport *tr, struct ibcc_walk *w)
 	return rc;
 }
 
-/* What of the fabric is missing; empty: nothing. */
+/* Writes what is missing of the fabric; empty: nothing. */
 static void say_gaps(const struct ibcc_walk *w, const struct ibcc_topo *t, char *why, size_t len)
 {
 	char silent[300] = "", partial[160] = "", odd[440] = "";

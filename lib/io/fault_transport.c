@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A transport that loses and corrupts by a seeded rule, around any other: what the stages above do
- * about a bad fabric can be tested, and repeated.
+/* A transport around another one that loses, refuses and corrupts datagrams by a seeded rule. So
+ * what the stages above do about a bad fabric can be tested, and repeated.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Writing whole files: each is written beside its place and renamed there, so that a reader sees
+ * the old or the new content, never a part.
+ */
 #include <ibcc/file.h>
 
 #include <errno.h>
@@ -46,7 +49,7 @@ int ibcc_file_put(const char *file, const char *beside, const char *text, size_t
 	return rc;
 }
 
-/* Something that cannot be replaced. */
+/* Whether a path is a device or a pipe, which is written to and not replaced. */
 static bool is_stream(const char *file)
 {
 	struct stat st;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Pieces of JSON that all programs share: GUIDs, data in hexadecimal, settings, changes by field,
+ * and making strings from outside safe.
+ */
 #include <ibcc/json.h>
 
 #include <errno.h>
@@ -56,7 +59,7 @@ static int clean_object(json_t *o)
 		if (!rc)
 			rc = ibcc_json_clean(value);
 	}
-	/* In the order that it had. */
+	/* The members keep their order. */
 	if (!rc && (json_object_clear(o) || json_object_update(o, fresh)))
 		rc = -ENOMEM;
 	json_decref(fresh);

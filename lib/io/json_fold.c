@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Elements of long lists as text. No string that was read has a zero in it, so one that begins with
- * it is such text.
+/* Folded JSON: an element of a long list is kept as its text, which takes far less memory than
+ * jansson's objects. A folded value is a string that begins with a zero byte, followed by the
+ * text; no string that was read has one. ibcc_json_dump() writes folded values as they are.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct text {
 	size_t n, room;
 };
 
-/* As jansson wants it: 0, or -1 without memory. */
+/* Appends to a text, as a callback of jansson: 0, or -1 if out of memory. */
 static int put(const char *data, size_t n, void *arg)
 {
 	struct text *t = arg;

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The server of JSON lines (jsonl.h): a local stream socket on which each line is a request, a
+ * JSON object, and its answer is a line. It runs in an sd-event loop and never blocks.
+ *
+ * A client has one request at a time: on_client() reads, next_request() calls the owner's
+ * function, ibcc_jsonl_reply() queues the answer, flush() sends it. Limits keep one client from
+ * shutting out others: connections by user, the length of a line, the time without a request
+ * (make_room(), on_tick()).
+ */
 #include <ibcc/jsonl.h>
 
 #include <errno.h>
@@ -18,8 +26,8 @@
 #include "lib/io/jsonl_place.h"
 
 #define TICK_US       1000000u
-#define LEAST_IDLE_US 1000000u  /* who has been idle for so long makes room for others */
-#define IDLE_US       30000000u /* and for so long, for nobody */
+#define LEAST_IDLE_US 1000000u  /* a client idle for so long is replaced by a new one if needed */
+#define IDLE_US       30000000u /* a client idle for so long is disconnected */
 
 struct client {
 	struct client *next;
@@ -28,11 +36,11 @@ struct client {
 	sd_event_source *source;
 	int fd;
 	bool busy;         /* a request is being worked on */
-	bool asked;        /* there was one */
-	uint64_t since_us; /* waited for: for its request, or to take more of its answer */
+	bool asked;        /* it has made a request */
+	uint64_t since_us; /* idle since: neither a request, nor any byte of its answer taken */
 	struct ibcc_peer peer;
 	char *in;
-	size_t n_in, room; /* bytes in it, and that it has */
+	size_t n_in, room; /* bytes in use, and allocated */
 	char *out;
 	size_t n_out, sent;
 };
@@ -46,9 +54,9 @@ struct ibcc_jsonl {
 	int fd;
 	struct ibcc_place place;
 	struct ibcc_jsonl_roles roles;
-	sd_event_source *tick; /* each second while somebody is there to be waited for */
-	uint64_t idle_us;      /* who says nothing for so long is hung up on */
-	bool full;             /* out of descriptors, so nobody is accepted until the next tick */
+	sd_event_source *tick; /* each second while there are clients */
+	uint64_t idle_us;      /* a client idle for so long is disconnected */
+	bool full;             /* out of descriptors: no client is accepted until the next tick */
 	uint64_t last_id;
 	struct ibcc_crowd crowd; /* of connections and further requests, by user */
 	unsigned int n_clients;
@@ -63,6 +71,7 @@ static uint64_t now_us(const struct ibcc_jsonl *s)
 	return t;
 }
 
+/* Counts a connection or a further request of a user, to find one that floods us. */
 static void count_user(struct ibcc_jsonl *s, const struct ibcc_peer *peer)
 {
 	uint8_t key[IBCC_CROWD_KEY_BYTES] = { 0 };
@@ -98,15 +107,15 @@ static void close_client(struct client *cl)
 	free(cl);
 }
 
-/* What the client is waited for: its answer to be taken, or its next request. While a request is
- * being worked on, only its end is of interest, which epoll reports unasked.
+/* Chooses the events to wait for: room to send the answer, or the next request. While a request is
+ * being worked on, only the client's end matters, which epoll always reports.
  */
 static void want(struct client *cl)
 {
 	sd_event_source_set_io_events(cl->source, cl->out ? EPOLLOUT : cl->busy ? 0 : EPOLLIN);
 }
 
-/* Returns false if the client is gone. */
+/* Sends as much of the answer as the client takes. False: the client is gone. */
 static bool flush(struct client *cl)
 {
 	while (cl->out && cl->sent < cl->n_out) {
@@ -156,7 +165,7 @@ void ibcc_jsonl_reply(struct ibcc_jsonl *s, uint64_t client, json_t *answer)
 	cl->out = text;
 	cl->sent = 0;
 	cl->n_out = strlen(text);
-	text[cl->n_out++] = '\n'; /* instead of the terminating zero */
+	text[cl->n_out++] = '\n'; /* in the place of the terminating zero */
 	want(cl);
 }
 
@@ -171,7 +180,7 @@ json_t *ibcc_jsonl_error(int err, const char *fmt, ...)
 	return json_pack("{sb so si}", "ok", 0, "error", ibcc_json_text(text), "errno", -err);
 }
 
-/* Works on the first line that has been read; the rest waits for the answer. */
+/* Works on the first line that has been read. Further lines wait until it is answered. */
 static void next_request(struct client *cl)
 {
 	struct ibcc_jsonl *s = cl->server;
@@ -207,7 +216,7 @@ static void next_request(struct client *cl)
 	want(cl);
 }
 
-/* More room for a line that does not end; false if it has all that it may have. */
+/* Makes more room for a line that does not end; false: it has the most that is allowed. */
 static bool grow(struct client *cl)
 {
 	size_t most = cl->peer.writes ? IBCC_JSONL_MAX_TRUSTED : IBCC_JSONL_MAX_REQUEST;
@@ -248,9 +257,9 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *ar
 	return 0;
 }
 
-/* Is there a place for one more of this user? Root and our own user are never kept out by others.
- * If not, who keeps one of those that he may have without using it, for longest and long enough,
- * loses it.
+/* Whether there is a place for one more client of a user. Root and our own user are never kept out
+ * by others. If there is none, the client that has been idle for longest, and for LEAST_IDLE_US at
+ * least, is disconnected to make room; it must be of the same user if that user has too many.
  */
 static bool make_room(struct ibcc_jsonl *s, const struct ibcc_peer *peer)
 {
@@ -279,6 +288,7 @@ static bool make_room(struct ibcc_jsonl *s, const struct ibcc_peer *peer)
 	return idle != NULL;
 }
 
+/* Sends an error to a new connection and closes it. */
 static void refuse(int fd, int err, const char *words)
 {
 	json_t *o = ibcc_jsonl_error(err, "%s", words);
@@ -351,7 +361,8 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *a
 
 	(void)revents;
 	if (client < 0) {
-		/* Out of descriptors or memory: who waits would wake us again and again. */
+		/* Out of descriptors or memory: the waiting client would wake us again and again.
+		 */
 		s->full = err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
 		if (s->full) {
 			sd_event_source_set_enabled(source, SD_EVENT_OFF);
@@ -373,7 +384,7 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *a
 	return 0;
 }
 
-/* Listens at the place, and no longer where it did before. */
+/* Listens at the address, and stops listening on the former socket. */
 static int listen_at_place(struct ibcc_jsonl *s)
 {
 	sd_event_source *source = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* JSON lines: the client's end. */
+/* The client of JSON lines (jsonl.h): sends a request, waits for its answer, and gives the caller
+ * a say when nothing comes for a while.
+ */
 #include <ibcc/jsonl.h>
 
 #include <errno.h>
@@ -20,7 +22,7 @@ struct conversation {
 	int err;   /* of the reading */
 };
 
-/* Another look at a server from which nothing came for a while. */
+/* Asks the caller whether to go on waiting for a server from which nothing came for a while. */
 static int look(const struct conversation *c)
 {
 	if (c->wait->go_on && c->wait->go_on(c->wait->arg, c->pid))
@@ -41,7 +43,7 @@ static int dial(const char *address, struct conversation *c)
 		c->fd = ibcc_place_dial(&place, &limit);
 		if (c->fd >= 0)
 			break;
-		/* A server that has stopped has as many waiting as the kernel lets wait. */
+		/* A stopped server accepts no connection: its queue in the kernel is full. */
 		rc = c->fd == -EAGAIN ? look(c) : c->fd;
 	}
 	if (!rc && !getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
@@ -116,7 +118,7 @@ int ibcc_jsonl_ask_patiently(const char *address, const json_t *request,
 		rc = send_text(&c, text, strlen(text));
 	if (!rc)
 		rc = send_text(&c, "\n", 1);
-	/* Who hangs up at once may have said why. */
+	/* A server that closes the connection at once may have sent the reason. */
 	if (!rc || rc == -EPIPE)
 		rc = read_answer(&c, answer);
 	if (c.fd >= 0)

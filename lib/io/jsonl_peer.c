@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which user is at the other end of a local socket, and what that user may do (jsonl_peer.h). */
 #include "lib/io/jsonl_peer.h"
 
 #include <errno.h>
@@ -6,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Supplementary groups, to be freed; -errno. Asked with no room, the kernel says how much they
- * need. */
+/* The supplementary groups of a peer, to be freed; -errno. Asked without room, the kernel returns
+ * how much they need. */
 static int groups_of(int fd, gid_t **group, size_t *n)
 {
 	socklen_t len = 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who is at the other end of a local socket, and what that one may. Private to jsonl*.c. */
+/* Which user is at the other end of a local socket, and what that user may do. Private to
+ * jsonl*.c.
+ */
 #ifndef IBCC_IO_JSONL_PEER_H
 #define IBCC_IO_JSONL_PEER_H
 
@@ -13,8 +15,9 @@ struct ibcc_peer {
 	bool writes;  /* may ask for changes */
 };
 
-/* By the kernel's word (SO_PEERCRED, SO_PEERGROUPS), as of when the peer connected. An abstract
- * socket has no permissions, so only who is trusted is welcome there without roles. -errno.
+/* Fills in a peer by what the kernel says of it (SO_PEERCRED, SO_PEERGROUPS), as of when it
+ * connected. An abstract socket has no permissions, so without roles only trusted peers are welcome
+ * there. -errno.
  */
 int ibcc_peer_of(int fd, const struct ibcc_jsonl_roles *roles, bool abstract, struct ibcc_peer *p);
 

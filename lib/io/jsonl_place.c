@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Addresses of local stream sockets: a path or an abstract name; listening there without ever
+ * replacing the socket of a live process (jsonl_place.h).
+ */
 #include "lib/io/jsonl_place.h"
 
 #include <errno.h>
@@ -28,7 +31,7 @@ bool ibcc_place_is_abstract(const struct ibcc_place *p)
 	return !p->sa.sun_path[0];
 }
 
-/* Who has stopped accepts nobody: connecting waits for him, too. */
+/* A stopped server accepts no connection, so connecting has the time limit, too. */
 int ibcc_place_dial(const struct ibcc_place *p, const struct timeval *limit)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
@@ -43,7 +46,8 @@ int ibcc_place_dial(const struct ibcc_place *p, const struct timeval *limit)
 	return err;
 }
 
-/* Makes room at a path. Only a refused connection proves that nobody is there. */
+/* Removes the socket that a dead process left at a path. Only a refused connection proves that no
+ * process listens there. */
 static int take(const struct ibcc_place *p)
 {
 	struct stat st;
@@ -107,7 +111,7 @@ void ibcc_place_open_to_all(const struct ibcc_place *p, bool all)
 
 void ibcc_place_leave(const struct ibcc_place *p, int fd)
 {
-	/* Somebody else's may be there by now, or none of ours ever was. */
+	/* Another process's socket may be there by now, or ours never was. */
 	if (p->ino && ibcc_place_is_ours(p))
 		unlink(p->sa.sun_path);
 	close(fd);

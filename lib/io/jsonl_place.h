@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where a stream socket is: a path, or a name in the abstract namespace. Private to jsonl*.c. */
+/* Where a local stream socket is: at a path, or at a name in the abstract namespace. Private to
+ * jsonl*.c.
+ */
 #ifndef IBCC_IO_JSONL_PLACE_H
 #define IBCC_IO_JSONL_PLACE_H
 
@@ -12,7 +14,7 @@
 struct ibcc_place {
 	struct sockaddr_un sa;
 	socklen_t len;
-	/* Of the socket that we made at a path. */
+	/* Identity of the socket that we made at a path. */
 	dev_t dev;
 	ino_t ino;
 };
@@ -24,12 +26,12 @@ bool ibcc_place_is_abstract(const struct ibcc_place *p);
 /* Connects; connecting, sending and each reading take `limit` at most. A descriptor or -errno. */
 int ibcc_place_dial(const struct ibcc_place *p, const struct timeval *limit);
 
-/* A listening, non-blocking socket, of mode 0660 at a path, where one that a dead process left is
- * replaced, but nothing else ever is. A descriptor or -errno: -EADDRINUSE if somebody listens
- * there, -EEXIST if something else is there.
+/* Makes a listening, non-blocking socket, of mode 0660 if it is at a path. A socket that a dead
+ * process left there is replaced, nothing else ever is. A descriptor or -errno: -EADDRINUSE: a
+ * process listens there; -EEXIST: something else is there.
  */
 int ibcc_place_listen(struct ibcc_place *p);
-/* Is the socket at the path the one that was made there? True for abstract names. */
+/* Whether the socket at the path is still the one that was made there. True for abstract names. */
 bool ibcc_place_is_ours(const struct ibcc_place *p);
 /* Mode 0666 or 0660 for the socket that we made at a path. */
 void ibcc_place_open_to_all(const struct ibcc_place *p, bool all);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reads files of GUIDs and keys, as OpenSM writes them (keyfile.h). Keys are secrets: memory that
+ * held them is cleared, and errors name lines, never contents.
+ */
 #include "lib/io/keyfile.h"
 
 #include <ctype.h>
@@ -47,7 +50,7 @@ static int add(struct ibcc_keyfile *f, const struct ibcc_keyfile_entry *e)
 	struct ibcc_keyfile_entry *more;
 
 	if (f->n == f->cap) {
-		/* A copy that is given back holds no keys. */
+		/* Not realloc(): memory that is given back must not hold keys. */
 		more = calloc(cap, sizeof(*more));
 		if (!more)
 			return -ENOMEM;
@@ -71,7 +74,7 @@ static int by_guid(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* In order of GUIDs, and one of those that are equal. */
+/* Sorts the entries by GUID, and keeps one of those that are equal. */
 static void sort(struct ibcc_keyfile *f)
 {
 	uint32_t n = 0;

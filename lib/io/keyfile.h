@@ -9,7 +9,7 @@
 #include <ibcc/keyring.h>
 #include <ibcc/why.h>
 
-/* In order of GUIDs; all zero is an empty one. */
+/* Keys in the order of their GUIDs; all zero is an empty file. */
 struct ibcc_keyfile {
 	uint32_t n, cap;
 	struct ibcc_keyfile_entry {
@@ -25,8 +25,8 @@ void ibcc_keyfile_fini(struct ibcc_keyfile *f);
 int ibcc_keyfile_read(const char *path, struct ibcc_keyfile *f, struct ibcc_why *why);
 bool ibcc_keyfile_find(const struct ibcc_keyfile *f, uint64_t guid, uint64_t *key);
 
-/* The M_Key of the node at a LID, 0: none. Of one that is reached by a directed route (LID 0xffff)
- * nobody knows whose it is: the one that all have, if they have the same.
+/* The M_Key of the node at a LID; 0: none. A node on a directed route (LID 0xffff) is not known:
+ * the result is the key that all nodes have, if they have the same one.
  */
 uint64_t ibcc_keyring_m_key(const struct ibcc_keyring *k, uint16_t lid);
 

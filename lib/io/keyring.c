@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The nodes' keys, from the files that OpenSM writes (guid2cckey, guid2mkey), by LID (keyring.h).
+ * Files are read again when they change. The rest of the program never sees the keys: it uses a
+ * random mark in their place, for which keyring_transport.c puts in the key of the node.
+ */
 #include <ibcc/keyring.h>
 
 #include <errno.h>
@@ -18,7 +22,7 @@
 struct source {
 	const char *name;
 	struct ibcc_keyfile keys;
-	struct stat seen; /* of what was read last */
+	struct stat seen; /* the file's data when it was read last */
 	bool known;
 };
 
@@ -27,7 +31,7 @@ struct ibcc_keyring {
 	uint64_t default_key, mark;
 	struct source cc, m;
 	uint64_t *cc_key, *m_key; /* by LID */
-	uint64_t common_m_key;    /* of all in the file; 0: they differ, or there are none */
+	uint64_t common_m_key;    /* the key of all nodes in the file; 0: they differ, or none */
 };
 
 struct ibcc_keyring *ibcc_keyring_new(const char *dir, uint64_t default_key)
@@ -40,7 +44,7 @@ struct ibcc_keyring *ibcc_keyring_new(const char *dir, uint64_t default_key)
 	k->default_key = default_key;
 	k->cc.name = "guid2cckey";
 	k->m.name = "guid2mkey";
-	/* One that nobody can have guessed, so that no node has it. */
+	/* The mark is random, so that no node has it as its key. */
 	if (getrandom(&k->mark, sizeof(k->mark), 0) != sizeof(k->mark))
 		k->mark = (uint64_t)(uintptr_t)k;
 	k->mark |= 1;
@@ -74,8 +78,9 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* The file is looked up by its name each time, so one that takes its place is seen. `needed`: that
- * it is not there is an error even before it was ever seen.
+/* Reads a file if it is new. It is looked up by name each time, so a file that replaces it is
+ * noticed. `needed`: a missing file is an error even if it was never seen. Returns 1: read; 0:
+ * unchanged; or -errno.
  */
 static int check_file(struct ibcc_keyring *k, struct source *s, bool needed, struct ibcc_why *why)
 {
@@ -120,7 +125,7 @@ int ibcc_keyring_check(struct ibcc_keyring *k, struct ibcc_why *why)
 	k->common_m_key = common_key(&k->m.keys);
 	if (cc < 0 && !k->cc.known)
 		return cc;
-	/* What is new in one file is, whatever the other one is like. */
+	/* One new file is enough, whatever became of the other one. */
 	if (cc > 0 || m > 0)
 		return 1;
 	return cc < 0 ? cc : m;

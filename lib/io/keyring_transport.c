@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Puts the nodes' keys in where the mark is, and the mark where theirs are. */
+/* A transport around another one that puts the nodes' keys into requests in the place of the
+ * keyring's mark, and the mark into answers in the place of the keys. So keys appear in no other
+ * part of the program.
+ */
 #include <stdlib.h>
 
 #include <ibcc/ccmad.h>
@@ -7,7 +10,7 @@
 
 #include "lib/io/keyfile.h"
 
-/* In subnet management datagrams of either class. */
+/* Where the M_Key is in subnet management datagrams of either class. */
 #define M_KEY_OFFS 24
 
 struct keyed {
@@ -24,7 +27,7 @@ static void put_m_key(const struct keyed *t, struct ibcc_mad_op *op)
 		op->mad[M_KEY_OFFS + i] = (uint8_t)(key >> (56 - 8 * i));
 }
 
-/* The key that CongestionKeyInfo is about. */
+/* Replaces the key that CongestionKeyInfo carries. */
 static void swap_key_info(uint8_t *mad, uint64_t from, uint64_t to)
 {
 	struct ibcc_cc_key_info v;
@@ -36,6 +39,7 @@ static void swap_key_info(uint8_t *mad, uint64_t from, uint64_t to)
 	ibcc_cc_key_info_pack(mad, &v);
 }
 
+/* Puts keys into a request. */
 static void before(const struct keyed *t, struct ibcc_mad_op *op)
 {
 	uint64_t mark = ibcc_keyring_mark(t->keys), own = ibcc_keyring_cc_key(t->keys, op->lid);
@@ -52,6 +56,7 @@ static void before(const struct keyed *t, struct ibcc_mad_op *op)
 		swap_key_info(op->mad, mark, own);
 }
 
+/* Takes the key out of an answer. */
 static void after(const struct keyed *t, struct ibcc_mad_op *op)
 {
 	uint64_t mark = ibcc_keyring_mark(t->keys), own = ibcc_keyring_cc_key(t->keys, op->lid);

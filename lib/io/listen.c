@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reads the address of a TCP socket to listen on: PORT, ADDRESS:PORT or [ADDRESS]:PORT, in
+ * numbers only, so that no name service is asked.
+ */
 #include <ibcc/listen.h>
 
 #include <errno.h>
@@ -8,7 +11,7 @@
 
 #define ADDRESS_BYTES 128u
 
-/* Splits in place. */
+/* Splits host and port, in place. Without a host it is the loopback address. */
 static void split(char *text, const char **host, const char **port)
 {
 	char *colon = strrchr(text, ':');

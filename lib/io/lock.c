@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The lock beside the state file, by which only one program at a time writes to a fabric
+ * (lock.h): flock() on a file with the holder's process ID. Taking over from a daemon that is not
+ * to be stopped uses another kind of lock (F_OFD_SETLK) on the same file.
+ */
 #include <ibcc/lock.h>
 
 #include <errno.h>
@@ -26,8 +30,8 @@ static int open_folder(const char *path)
 	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A new file belongs to the folder's owner: the daemon is another user than root's command line.
- * The descriptor or -errno.
+/* Makes the file. It belongs to the folder's owner, since the daemon runs as another user than
+ * root's command line. A descriptor or -errno.
  */
 static int create(const char *path)
 {
@@ -46,7 +50,7 @@ static int create(const char *path)
 	return fd;
 }
 
-/* The file, made if need be, else the folder; -errno. */
+/* Opens the lock file, made if it is not there, or else its folder. A descriptor or -errno. */
 static int open_lock(const char *path)
 {
 	static const int ways[] = { O_RDWR, O_RDONLY };
@@ -56,7 +60,9 @@ static int open_lock(const char *path)
 		fd = open(path, ways[i] | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		fd = fd < 0 ? -errno : fd;
 	}
-	/* Neither there nor to be made: not because we may not, since others might. */
+	/* The file cannot be made: then the folder is the lock. But not if only we may not make it,
+	 * since others could.
+	 */
 	if (fd == -ENOENT && made != -EACCES && made != -EPERM) {
 		fd = open_folder(path);
 		fd = fd < 0 ? -errno : fd;
@@ -66,7 +72,7 @@ static int open_lock(const char *path)
 	return fd;
 }
 
-/* Is the file still the one at that place? Somebody may have removed it before we had it. */
+/* Whether the file is still at its path. It may have been removed before we had the lock. */
 static bool in_place(int fd, const char *path)
 {
 	struct stat held, there;
@@ -76,7 +82,7 @@ static bool in_place(int fd, const char *path)
 	return !lstat(path, &there) && there.st_dev == held.st_dev && there.st_ino == held.st_ino;
 }
 
-/* What the holder has written there; 0 if that is nothing. */
+/* The process ID that the holder has written; 0: none. */
 static pid_t read_pid(int fd)
 {
 	char text[16] = "";
@@ -159,7 +165,7 @@ int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why)
 		close(*fd);
 	}
 	if (!rc) {
-		/* For whoever finds it taken; a full disk does not matter. */
+		/* For programs that find it taken. If the disk is full, they go without. */
 		if (!ftruncate(*fd, 0))
 			dprintf(*fd, "%d\n", (int)getpid());
 		return 0;

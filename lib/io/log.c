@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages of the programs. Each line goes out in one write, so threads never mix theirs. */
+/* Messages of the programs, to a terminal, to a stream with level prefixes, or to the journal
+ * with fields. Each line is one write, so threads never mix theirs.
+ */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -30,7 +32,8 @@ static enum sink sink;
 static char ident[IDENT_BYTES] = "ibcc-tune";
 static atomic_int max_level = LOG_INFO;
 
-/* JOURNAL_STREAM names the stream that systemd connected; stderr may have been redirected since. */
+/* Whether stderr is the stream that systemd connected to the journal (JOURNAL_STREAM), and was not
+ * redirected since. */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -41,7 +44,7 @@ static bool stderr_is_journal(void)
 	       !fstat(STDERR_FILENO, &st) && st.st_dev == dev && st.st_ino == ino;
 }
 
-/* sd_journal_send() drops messages silently where no journal runs. */
+/* Whether a journal runs; otherwise sd_journal_send() would drop messages silently. */
 static bool has_journal(void)
 {
 	return !access("/run/systemd/journal/socket", W_OK);
@@ -120,7 +123,8 @@ static void add_text(struct fields *f, const char *name, const char *text)
 		add_field(f, "%s=%s", name, text);
 }
 
-/* A message is too long for a field's buffer and comes with one of its own. */
+/* Sends fields and a message to the journal. The message has its own buffer, as it may be longer
+ * than a field's. */
 static void write_journal(struct fields *f, int level, char *message)
 {
 	add_field(f, "PRIORITY=%d", level);

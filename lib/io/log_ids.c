@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MESSAGE_ID= of each kind of message; systemd/ibcc-tune.catalog says what they mean. */
+/* The MESSAGE_ID= of each kind of message in the journal. systemd/ibcc-tune.catalog explains what
+ * each means and what to do.
+ */
 #include <ibcc/log.h>
 
 #include <stddef.h>

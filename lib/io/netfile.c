@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads ibsim's netfiles and ibnetdiscover's output, which is the same language with more said in
- * comments. Where both leave room, ibsim's reading is followed: the same file gives the same fabric
- * here and there, with the same GUIDs.
+/* Reads ibsim's netfiles and ibnetdiscover's output, which is the same language with more in its
+ * comments. Where the language leaves room, this follows ibsim: the same file gives the same
+ * fabric here and there, with the same GUIDs. read_line() takes one line; link_halves() joins the
+ * two ends of each link at the end.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #include "lib/io/netfile_text.h"
 
-#define GUID_BASE_CA 0x100000u /* ibsim's, for files that give no GUIDs */
+#define GUID_BASE_CA 0x100000u /* ibsim's first GUIDs, for files without any */
 #define GUID_BASE_SW 0x200000u
 #define GUID_BASE_RT 0x300000u
 
@@ -25,9 +26,9 @@ struct half {
 	unsigned int line;
 	char remote[IBCC_DESC_BYTES];
 	unsigned int remote_port;
-	uint32_t rate_mbps; /* 0: not said */
+	uint32_t rate_mbps; /* 0: not given */
 	uint8_t lanes;
-	bool own_rate; /* said in numbers, which may be that of one direction */
+	bool own_rate; /* given as a number, which may be of one direction only */
 	uint16_t mtu_bytes;
 };
 
@@ -47,7 +48,7 @@ struct reader {
 	struct name *name; /* of each node; sorted before links are made */
 	uint32_t cap_names;
 	uint64_t guid[4], guid_base[4];    /* next, and last absolute one, by node type */
-	unsigned int vendor_id, device_id; /* of the next node; 0: not said */
+	unsigned int vendor_id, device_id; /* of the next node; 0: not given */
 	unsigned int lanes;                /* file-wide width= and speed=, extspeed= */
 	enum ibcc_link_speed speed;
 	uint32_t node; /* whose port lines follow, or IBCC_NONE */
@@ -63,7 +64,7 @@ static int fail(struct reader *r, unsigned int line, const char *got, const char
 	return -EINVAL;
 }
 
-/* Takes a quoted text at or after s; *s moves behind it. NULL if there is none. */
+/* Takes the quoted text at or after *s, in place; *s moves behind it. NULL: there is none. */
 static char *take_quoted(char **s)
 {
 	char *start = strchr(*s, '"'), *end = start ? strchr(start + 1, '"') : NULL;
@@ -75,7 +76,7 @@ static char *take_quoted(char **s)
 	return start + 1;
 }
 
-/* Number behind a word of a comment, "lid 5": *v, or false. */
+/* The number behind a word of a comment, as in "lid 5", into *v; false: there is none. */
 static bool word_number(const char *s, const char *word, unsigned long *v)
 {
 	const char *at = s;
@@ -105,7 +106,7 @@ static int set_lid(struct reader *r, uint32_t port, const char *s)
 	return 0;
 }
 
-/* The description in a header's comment, with or without quotes; *rest what follows it. */
+/* The description in a header's comment, with or without quotes; *rest is what follows it. */
 static const char *node_desc(char *s, char **rest)
 {
 	static const char *const ends[] = { " enhanced port ", " base port ", " lid ", " lmc " };
@@ -209,7 +210,7 @@ static int read_rate(struct reader *r, const char *line, struct half *h)
 		h->rate_mbps = ibcc_link_rate_mbps(
 			h->lanes, speed != IBCC_LINK_SPEED_NONE ? speed : IBCC_LINK_SPEED_QDR);
 	}
-	/* What the names of widths and speeds cannot say; ibcc_netfile_write() adds it. */
+	/* A rate that has no name, as ibcc_netfile_write() adds it. */
 	if (word_number(s, "rate", &v) && v >= 1 && v <= IBCC_RATE_MAX_MBPS) {
 		h->rate_mbps = (uint32_t)v;
 		h->own_rate = true;
@@ -323,7 +324,7 @@ static int read_line(struct reader *r, char *line)
 			return fail(r, r->line, r->text, "neither include, module nor do");
 	(void)sscanf(line, "vendid=%x", &r->vendor_id);
 	(void)sscanf(line, "devid=%x", &r->device_id);
-	return 0; /* as ibsim does: chassis lines and such */
+	return 0; /* other lines, such as those of chassis, are ignored as in ibsim */
 }
 
 static int by_id(const void *a, const void *b)

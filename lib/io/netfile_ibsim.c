@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Netfiles as stock ibsim has to get them.
+/* Copies a netfile as stock ibsim has to get it.
  *
- * ibsim 0.10 takes a width and speed that it does not know, or that does not stand right behind
- * "lid N", for 4x SDR, and ends at an option e= or extspeed= beyond HDR. So such words get the
- * place where it looks, and speeds beyond HDR become HDR.
+ * ibsim 0.10 takes a link's width and speed that it does not know, or that is not right behind
+ * "lid N", for 4x SDR, and exits at an option e= or extspeed= beyond HDR. So the width and speed
+ * are put where it looks, and speeds beyond HDR become HDR.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,10 +15,10 @@
 
 #include "lib/io/netfile_text.h"
 
-#define EXT_SPEEDS 7ul /* that it knows: FDR, EDR, HDR */
+#define EXT_SPEEDS 7ul /* the extended speeds that it knows: FDR, EDR, HDR */
 #define EXT_HDR    4ul
 
-/* Is the word at `word` where ibsim looks: behind "lid N" that follows the last quote? */
+/* Whether a word is where ibsim looks: behind the "lid N" that follows the last quote. */
 static bool is_in_place(const char *line, const char *word)
 {
 	const char *s = ibcc_netfile_behind_quotes(line);
@@ -46,13 +46,13 @@ static void copy_port(const char *line, FILE *out)
 	}
 	if (speed > IBCC_NETFILE_IBSIM_SPEED)
 		speed = IBCC_NETFILE_IBSIM_SPEED;
-	/* What follows the last quote is what counts. */
+	/* ibsim reads what follows the last quote. */
 	fprintf(out, "%.*s%s%ux%s%s", (int)(word - line), line,
 		is_in_place(line, word) ? "" : "\"\" lid 0 ", lanes, ibcc_link_speed_name(speed),
 		word + len);
 }
 
-/* Takes an option's speeds that ibsim does not know out of a line, in place. */
+/* Removes from an option, in place, the speeds that ibsim does not know. */
 static void cap_option(char *line, const char *option)
 {
 	for (char *at = strstr(line, option); at; at = strstr(at + 1, option)) {

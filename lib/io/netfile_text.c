@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What lines of netfiles say of widths and speeds. */
+/* What lines of netfiles say about widths and speeds of links. */
 #include "lib/io/netfile_text.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writes netfiles: for ibsim, and such that ibcc_netfile_load() gets everything back. */
+/* Writes netfiles: ibsim can read them, and ibcc_netfile_load() gets everything back. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include <ibcc/scenario_file.h>
 
 #define ID_BYTES IBCC_NETFILE_ID_BYTES
-#define MAX_ID   31u /* by which ibsim takes a client at a node */
+#define MAX_ID   31u /* the longest id by which a client can join ibsim */
 
-/* How the nodes are called in the file: by description where that can be an id, since ids are what
- * ibsim's console takes; else by type and GUID, as ibnetdiscover does.
+/* A node's id in the file is its description if that can be an id, since ibsim's console takes ids;
+ * otherwise its type and GUID, as ibnetdiscover has it.
  */
 struct writer {
 	const struct ibcc_topo *topo;
@@ -28,7 +28,7 @@ static int by_desc_text(const void *a, const void *b, void *arg)
 	return strcmp(t->node[*(const uint32_t *)a].desc, t->node[*(const uint32_t *)b].desc);
 }
 
-/* Like an id made of a GUID: such a description could be another node's id. */
+/* Whether a description looks like an id made of a GUID, and so could be another node's id. */
 static bool is_guid_id(const char *s)
 {
 	return s[0] && s[1] == '-' && strlen(s) == 18 &&
@@ -89,7 +89,7 @@ const char *ibcc_netfile_id(const struct ibcc_topo *t, uint32_t node, char buf[I
 	return make_id(&t->node[node], by_desc, buf);
 }
 
-/* A description as it may stand between quotes in a line. */
+/* A description as it can be quoted in a line. */
 static const char *quotable(const struct writer *w, uint32_t node, char buf[ID_BYTES])
 {
 	char *s = buf;
@@ -101,7 +101,7 @@ static const char *quotable(const struct writer *w, uint32_t node, char buf[ID_B
 	return buf;
 }
 
-/* LMC of an endport: it owns 2^LMC LIDs in a row. */
+/* The LMC of an endport, which has 2^LMC LIDs in a row. */
 static unsigned int lmc_of(const struct ibcc_topo *t, uint32_t port)
 {
 	uint32_t lid = t->port[port].lid, n = 1;
@@ -116,7 +116,7 @@ static unsigned int lmc_of(const struct ibcc_topo *t, uint32_t port)
 	return lmc;
 }
 
-/* LID by which a port is reached: its own, or that of its switch. */
+/* The LID by which a port is reached: its own, or its switch's. */
 static uint16_t lid_of(const struct ibcc_topo *t, uint32_t port)
 {
 	uint32_t node = t->port[port].node;
@@ -147,7 +147,7 @@ static void write_port(const struct writer *w, uint32_t port)
 		p->rate_mbps == peer->rate_mbps;
 	fprintf(w->out, "\"%s\" lid %u %s", quotable(w, peer->node, desc), lid_of(t, p->peer),
 		rate);
-	/* For what ibsim cannot have; it does not read on here. */
+	/* What ibsim cannot have is behind the point up to which it reads. */
 	if (!is_exact)
 		fprintf(w->out, " rate %u", p->rate_mbps);
 	if (p->mtu_bytes != IBCC_LINK_DEFAULT_MTU_BYTES)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Listens for what the subnet manager tells those who have asked for it, and stands for who writes.
+/* A thread that talks with subnet administration: it subscribes to traps of changes in the fabric
+ * and counts them, and takes part in the election of a leader (election.h). The owner only sets
+ * flags and reads counts (ibcc_notices_look()). Begin with listen_on().
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,23 +32,24 @@ struct ibcc_notices {
 	atomic_uint sm_lid, last_trap;
 	atomic_ullong n_traps, n_gaps;
 	_Atomic(const char *) trouble;
-	pthread_mutex_t lock; /* of `election`, which the thread alone changes */
+	pthread_mutex_t lock; /* of `election`, which only the thread changes */
 	struct ibcc_election election;
-	/* of the thread: */
+	/* The thread's own: */
 	struct ibcc_sa_client sa;
 	int64_t again_s; /* when it subscribes again */
-	bool asked;      /* it has, so that what has been is not heard for the first time */
+	bool asked;      /* it has subscribed before: traps may have been missed since */
 };
 
 static int64_t now_s(void)
 {
 	struct timespec t;
 
-	/* A lease goes on ending while the machine is suspended. */
+	/* A lease ends even while the machine is suspended. */
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	return t.tv_sec;
 }
 
+/* Counts a trap that was reported, and confirms it. */
 static void take_report(struct ibcc_sa_client *sa, uint8_t *mad, void *arg)
 {
 	struct ibcc_notices *n = arg;
@@ -64,6 +67,7 @@ static void take_report(struct ibcc_sa_client *sa, uint8_t *mad, void *arg)
 	(void)ibcc_sa_send(sa, mad, 0);
 }
 
+/* Subscribes to a trap. False: the SA does not answer, or refuses. */
 static bool ask(struct ibcc_notices *n, uint16_t trap)
 {
 	uint8_t mad[IBCC_MAD_BYTES];
@@ -76,9 +80,9 @@ static bool ask(struct ibcc_notices *n, uint16_t trap)
 	return false;
 }
 
-/* A subnet manager that was started anew tells nobody, and says so only when asked to take a
- * subscription back. One that does not answer may have been: what it tells nobody of until it is
- * asked to again is missed all the same.
+/* Whether our subscription is lost. A restarted subnet manager does not know it, which shows only
+ * when it is asked to end it. If the manager does not answer, it may have been restarted: traps
+ * until the new subscription may be missed either way.
  */
 static bool is_forgotten(struct ibcc_notices *n)
 {
@@ -88,6 +92,7 @@ static bool is_forgotten(struct ibcc_notices *n)
 	return ibcc_sa_ask(&n->sa, mad, 1) || !ibcc_notice_is_subscribed(mad);
 }
 
+/* Subscribes to all traps. If traps may have been missed meanwhile, that is counted as a gap. */
 static void subscribe(struct ibcc_notices *n)
 {
 	bool gap = n->asked && (!atomic_load(&n->subscribed) || is_forgotten(n));
@@ -105,7 +110,7 @@ static void subscribe(struct ibcc_notices *n)
 	n->again_s = now_s() + (i == N_TRAPS ? RENEW_S : RETRY_S);
 }
 
-/* Asks what the election wants to know. */
+/* Sends the request that the election wants, and hands it the answer. */
 static void vote(struct ibcc_notices *n, uint8_t method)
 {
 	enum ibcc_leader_answer answer = IBCC_LEADER_SILENT;
@@ -153,8 +158,8 @@ static void *listen_on(void *arg)
 	atomic_store(&n->stands, false);
 	if (n->election.stands)
 		look_at_election(n, false);
-	/* One that did not answer may have taken them down all the same; one that refuses, since it
-	 * was started anew, may know the next. Who is silent now is not asked again.
+	/* Ends all subscriptions, even if the SA did not confirm them. If it refuses one, as after
+	 * a restart, it may know the next; if it does not answer, it is not asked again.
 	 */
 	for (unsigned int i = 0; i < N_TRAPS && n->asked; i++) {
 		ibcc_notice_subscribe(mad, traps[i], false);
@@ -194,7 +199,7 @@ struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
 		n->trouble = rc && rc != -EBUSY
 				     ? "the port cannot be opened to receive traps"
 				     : "another program of this host receives the port's traps";
-	n->sa.sm_lid = 0; /* as told */
+	n->sa.sm_lid = 0; /* ibcc_notices_set_sm() sets it */
 	candidate.prefix = own ? n->sa.port.prefix : 0;
 	candidate.guid = own ? n->sa.port.guid : 0;
 	ibcc_election_init(&n->election, &candidate, before);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Pages of HTML that are one file: style, headings, figures, tables, plots (page.h). All text is
+ * escaped.
+ */
 #include <ibcc/page.h>
 
-/* Colours by purpose; the series' are those of the plots, lighter on dark where they are too dark.
- */
+/* The style. Colours are named by purpose; those of series are the plots', with lighter ones on
+ * dark ground. */
 static const char style[] =
 	":root{color-scheme:light dark;--ground:#fff;--box:#f6f7f8;--ink:#1d2125;--soft:#5a6570;"
 	"--line:#d9dee3;--grid:#e8ebee;--root:#c0392b;--hot:#d55e00;--victim:#0072b2;"
@@ -112,7 +115,7 @@ void ibcc_page_figures_end(FILE *out)
 	fputs("</div>\n", out);
 }
 
-/* What a column's name says of its form. */
+/* The class of a column, by the first letter of its name: '>' for numbers, '~' for long text. */
 static const char *class_of(const char *column)
 {
 	return *column == '>' ? " class=\"n\"" : *column == '~' ? " class=\"t\"" : "";

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Plans as lists of writes in JSON, and back (plan_file.h). What is read may come from any file,
+ * so each value is checked, and an error names the write and the key.
+ */
 #include <ibcc/plan_file.h>
 
 #include <errno.h>
@@ -30,7 +33,7 @@ json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan)
 	return list;
 }
 
-/* NULL, or what is wrong, with the key of what it is wrong with. */
+/* Reads a write. NULL, or what its value should be; *key is the key that is wrong. */
 static const char *read_write(const json_t *o, struct ibcc_change *c, const char **key)
 {
 	json_int_t port, attr, mod, block;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Plots as SVG: curves over time or over a parameter, with axes, marks and names (plot.h). Begin
+ * with draw().
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include <ibcc/plot.h>
 
-#define TICKS       5    /* about so many steps of the y axis */
+#define TICKS       5    /* steps of the y axis, about */
 #define NAME        19   /* characters of a name that fit beside the plot */
-#define DOTS        32   /* curves of at most so many points show them */
-#define NAME_ROW    18.0 /* names above a narrow plot, two in a row */
+#define DOTS        32   /* curves with at most so many points show them */
+#define NAME_ROW    18.0 /* height of a row of two names above a narrow plot */
 #define NAME_WIDE   190.0
 #define MARK_ROWS   3
-#define MARK_LETTER 7.0 /* a letter of a mark is so wide */
+#define MARK_LETTER 7.0 /* width of a letter of a mark */
 
-/* Where the plot is in its picture. */
+/* The size of a picture, and the margins of the plot in it. */
 struct frame {
 	double width, height, left, right, top, bottom;
-	int x_ticks; /* about so many steps of the x axis */
+	int x_ticks; /* steps of the x axis, about */
 };
 
 static const struct frame wide = { 860, 320, 64, 150, 44, 46, 8 };
@@ -33,7 +36,7 @@ struct scale {
 	bool x_log, x_clock;
 };
 
-/* Narrow plots have the names above, which takes rows there. */
+/* The frame of a plot. A narrow plot has rows of names above it. */
 static struct frame frame_of(const struct ibcc_plot *p)
 {
 	struct frame f = p->narrow ? narrow : wide;
@@ -103,7 +106,7 @@ static struct scale find_scale(const struct ibcc_plot *p)
 	}
 	s.x_log = p->x_log && s.x0 > 0;
 	s.x_clock = p->x_clock;
-	/* What begins near zero begins there. */
+	/* An axis that would begin near zero begins at zero. */
 	if (!s.x_log && !s.x_clock && s.x0 > 0 && s.x0 < (s.x1 - s.x0) / 10)
 		s.x0 = 0;
 	return s;
@@ -144,7 +147,7 @@ static void label_x(const struct scale *s, double v, double step, FILE *out)
 	text_at(out, px(s, v), s->f.height - s->f.bottom + 18, "text-anchor=\"middle\"", label);
 }
 
-/* The least step of a clock that covers v hours in n of them. */
+/* The least usual step of a clock, in hours, that covers v hours in n steps. */
 static double clock_step(double v, int n)
 {
 	static const double seconds[] = { 1,   2,   5,    10,   15,   30,    60,    120,  300,
@@ -163,7 +166,7 @@ static void label_x_axis(const struct scale *s, FILE *out)
 	double step = (s->x_clock ? clock_step : round_step)(s->x1 - s->x0, s->f.x_ticks), v;
 	int i;
 
-	/* Less than a factor of five may have but one of 1, 2 and 5 in it. */
+	/* A range of less than a factor of five may have only one of 1, 2 and 5 in it. */
 	if (!s->x_log || s->x1 < 5 * s->x0) {
 		for (v = ceil(s->x0 / step) * step; v <= s->x1 + step / 1e6; v += step)
 			label_x(s, fabs(v) < step / 1e6 ? 0 : v, step, out);
@@ -207,8 +210,7 @@ static void draw_axes(const struct ibcc_plot *p, const struct scale *s, FILE *ou
 
 static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *out)
 {
-	/* Where the last text of a row begins and ends: marks are in order, from one side or the
-	 * other. */
+	/* Where the last text of each row begins and ends; marks may be in either order. */
 	double begin[MARK_ROWS], end[MARK_ROWS];
 	size_t i, row;
 
@@ -226,7 +228,7 @@ static void draw_marks(const struct ibcc_plot *p, const struct scale *s, FILE *o
 		for (row = 0; row < MARK_ROWS; row++)
 			if (x >= end[row] || x + room <= begin[row])
 				break;
-		if (row == MARK_ROWS) /* the line has to do */
+		if (row == MARK_ROWS) /* no room for the text: only the line is drawn */
 			continue;
 		begin[row] = x;
 		end[row] = x + room;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The probe: asks each endport what it can do (PerfMgt, class 0x21, firmware) and notes what
+ * answered (probe.h). It writes nothing. Begin with ibcc_probe_run().
+ */
 #include <ibcc/probe.h>
 
 #include <errno.h>
@@ -30,7 +33,7 @@ static enum ibcc_answer answer(const struct ibcc_mad_op *op)
 	return ibcc_batch_is_refused(op) ? IBCC_ANSWER_REFUSED : IBCC_ANSWER_SILENT;
 }
 
-/* A port that counts: a switch's own does not. */
+/* A port of the node that has counters: port 0 of a switch has none. */
 static uint8_t counting_port(const struct ibcc_topo *t, const struct ibcc_topo_port *p)
 {
 	const struct ibcc_topo_node *n = &t->node[p->node];
@@ -128,7 +131,7 @@ static void take(struct probing *x, const struct ibcc_mad_op *op, const struct i
 		e->timestamp = answer(op);
 }
 
-/* What one is asked for first, and what depends on what was answered. */
+/* The first questions; ask_samples() has those that depend on their answers. */
 static int ask_classes(struct probing *x)
 {
 	int rc = 0;
@@ -174,7 +177,7 @@ static bool is_mellanox(const struct ibcc_topo_node *n)
 	return n->vendor_id == IBCC_VENDOR_MELLANOX || n->vendor_id == IBCC_VENDOR_BULL;
 }
 
-/* The first endport of the type of one. */
+/* The first endport with the same type of device as this one. */
 static uint32_t first_of_type(const struct ibcc_topo *t, uint32_t endport)
 {
 	const struct ibcc_topo_node *n = &t->node[t->port[t->endport[endport]].node];
@@ -190,7 +193,9 @@ static uint32_t first_of_type(const struct ibcc_topo *t, uint32_t endport)
 	return i;
 }
 
-/* One device of a type is asked before all: who has no such class, or wants a key, keeps silent. */
+/* Asks for firmware versions. One device of each type is asked first, and the others only if it
+ * answered, since a node without the class, or one that wants a key, does not answer.
+ */
 static int ask_firmware(struct probing *x, struct ibcc_transport *tr, bool first)
 {
 	int rc = 0;
