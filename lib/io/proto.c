@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages of daemon and plugin: framing, changes, words. Topologies: proto_topo.c. */
+/* Messages between the daemon and the plugin (proto.h): framing, the changes of a plan, and the
+ * words for refusals. The messages of a topology are in proto_topo.c. Both ends run on one host,
+ * so structures travel as they are in memory.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

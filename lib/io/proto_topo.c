@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A topology as messages, one for each node: a fixed head, the ports, the forwarding table, the SL
- * to VL maps as runs of equal rows (of an 80 port switch, plain ones would not fit a message).
+/* A topology as messages, one for each node: a fixed head, the ports, the forwarding table, and
+ * the SL to VL maps as runs of equal rows (the plain maps of a switch with 80 ports would not fit
+ * a message).
+ *
+ * What comes in is checked before it is believed: join() wants both ends of each link to name
+ * each other.
  */
 #include <errno.h>
 #include <stdlib.h>

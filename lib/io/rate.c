@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Data rates as people write them. */
+/* Data rates as people write them, such as "4x QDR", "10 Gb/s" or "1000"; widths and speeds of
+ * links as text.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Rates in texts for people. The daemon's texts have Mb/s: here "1888 of 4000 Mb/s" becomes MB/s
+ * or Gb/s, as the user wants (rates.h).
+ */
 #include <ibcc/rates.h>
 
 #include <ctype.h>

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the congestion control settings of all endports.
+/* Reads the congestion control settings of all endports, or of some. Begin with run(), at the
+ * end.
  *
- * In waves: who has the class at all; for those who do, the settings; then what is known only after
- * the size of the blocks is. Silence and refusal are told apart: a node that answers "no such
- * attribute" is unsupported, one that says nothing may be lossy, or keep quiet because its CC_Key's
- * protect bit is set and ours is another key. One refusal proves nothing, so it is asked three
- * times; and who has told its settings once is not without them because it refuses now.
+ * This is done in waves: first which endports have the class; then the settings of those; then
+ * what can be asked only when the size of blocks is known.
+ *
+ * Silence and refusal are kept apart. A node that answers "no such attribute" is unsupported. One
+ * that does not answer may lose MADs, or it keeps silent because its CC_Key's protect bit is set
+ * and our key is another one. One refusal proves nothing, so a refused request is sent three
+ * times; and a node that has answered with its settings before is not taken for unsupported
+ * because it refuses now.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +21,14 @@
 
 #define CHUNK_ENDPORTS 256u
 
-/* Who was silent to the class so often is left alone for so long; more often if he has told, since
- * it may be the fabric that loses MADs: while nobody knows what he has, nothing is done about it.
+/* An endport that was silent to the class so often is not asked for PATIENCE_NS. One that has
+ * answered before gets more tries, since it may be the fabric that loses MADs, and nothing is done
+ * about an endport while its settings are not known.
  */
 #define SILENCES      3u
 #define SILENCES_TOLD 10u
 #define PATIENCE_NS   300000000000ull
-/* So many are asked before all others where nobody has told anything. */
+/* So many endports are asked before all others if none has answered yet. */
 #define CANARIES 3u
 
 /* A refusal is asked for so many times more. */
@@ -50,9 +55,7 @@ void ibcc_readback_failed(struct ibcc_endport_cc *cc, const struct ibcc_mad_op *
 	cc->status = op->status;
 }
 
-/* Those of the batch's requests that were refused, once more; their answers take the places of the
- * first ones.
- */
+/* Sends the refused requests of the batch again. The new answers replace the first ones. */
 static int ask_refused(struct ibcc_readback *rb, uint32_t *n)
 {
 	struct ibcc_batch again = { 0 };
@@ -111,7 +114,9 @@ static int wave_info(struct ibcc_readback *rb)
 	return rc;
 }
 
-/* Endports that kept silent: are they there at all? */
+/* Asks endports that were silent to the class for ClassPortInfo of their counters instead, to see
+ * whether they are there at all.
+ */
 static int wave_silent(struct ibcc_readback *rb)
 {
 	int rc = 0;
@@ -192,7 +197,7 @@ static void gather(struct ibcc_readback *rb, const struct ibcc_settings *before,
 	}
 }
 
-/* Who does not answer this time has what it had. */
+/* An endport that did not answer this time keeps the settings that were known. */
 static void keep_known(struct ibcc_settings *fresh, struct ibcc_settings *before)
 {
 	for (uint32_t i = 0; i < fresh->n; i++) {
@@ -213,7 +218,7 @@ static bool has_anybody_told(const struct ibcc_settings *s)
 	return false;
 }
 
-/* The endport with a LID that is nearest behind a part of all. */
+/* The k-th of the endports to be asked first, which are spread evenly over all that have a LID. */
 static uint32_t canary(const struct ibcc_topo *t, uint32_t k)
 {
 	for (uint32_t n = 0; n < t->n_endports; n++) {
@@ -226,8 +231,8 @@ static uint32_t canary(const struct ibcc_topo *t, uint32_t k)
 	return IBCC_NONE;
 }
 
-/* Some before all: 1, or 0 if all of them are there and silent, so that the others had better not
- * be asked; or a negative errno.
+/* Asks a few endports before all others. 1: the others may be asked; 0: better not, since all that
+ * were asked are there and silent; or a negative errno.
  */
 static int try_canaries(struct ibcc_readback *rb, const struct ibcc_settings *before)
 {
@@ -253,7 +258,7 @@ static int try_canaries(struct ibcc_readback *rb, const struct ibcc_settings *be
 	return rc ? rc : !n_silent;
 }
 
-/* Nobody else is asked for a while. */
+/* Takes the other endports for silent too, so that they are not asked for a while. */
 static void leave_alone(struct ibcc_readback *rb)
 {
 	for (uint32_t i = 0; i < rb->s->n; i++) {
@@ -274,7 +279,7 @@ void ibcc_readback_new_keys(struct ibcc_settings *s)
 			s->ep[i].silences = SILENCES - 1;
 }
 
-/* What was read decides, as long as nobody knows of anything else against an endport. */
+/* Sets each endport's support by what was read; other reasons against it may be added later. */
 static void judge(const struct ibcc_readback *rb)
 {
 	for (uint32_t i = 0; i < rb->s->n; i++)
@@ -282,7 +287,7 @@ static void judge(const struct ibcc_readback *rb)
 			ibcc_endport_judge(&rb->s->ep[i], IBCC_CC_SUPPORTED);
 }
 
-/* Takes the settings over and replaces *s by them, or leaves *s alone. */
+/* Reads the settings and replaces *s by them; on an error *s is left alone. */
 static int run(struct ibcc_readback *rb, struct ibcc_settings *fresh, struct ibcc_settings *s)
 {
 	uint32_t next = 0;

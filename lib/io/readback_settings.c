@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What nodes with class 0x21 are set to, and the layout of their tables and blocks. */
+/* The second and third wave of readback.c: the settings of nodes with class 0x21, and the layout
+ * of their tables and blocks.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 
 #define ELEMENT_BYTES 4u
 
-/* Slots of a block of 0x15 that arrive as they were sent. */
+/* How many slots of a block of SwitchPortCongestionSetting the transport carries unharmed. */
 static unsigned int whole_slots(const struct ibcc_readback *rb)
 {
 	return ibcc_transport_whole_data(rb->tr) / ELEMENT_BYTES;
@@ -19,7 +21,8 @@ static unsigned int last_block(const struct ibcc_reading *r, unsigned int per_bl
 	return r->n_ports / per_block;
 }
 
-/* The block that a switch of this many ports has only if a block is 32 elements; 0 if none tells.
+/* The block that a switch with so many ports has only if its blocks have 32 elements; 0: there is
+ * no such block.
  */
 static uint16_t telling_block(const struct ibcc_reading *r)
 {
@@ -55,8 +58,9 @@ static int add_settings(struct ibcc_readback *rb, uint32_t i)
 	return rc;
 }
 
-/* Some firmware answers Get(CCT) with a limit that counts from the start of the block. Such limits
- * can only mean something where all blocks before are full, and the block is in use.
+/* Finds a table's limit from those of its blocks. Some firmware answers with a limit that counts
+ * from the start of the block. Such a limit counts only if all blocks before are full, and the
+ * block is in use.
  */
 static void join_limits(const struct ibcc_reading *r, struct ibcc_cct *cct)
 {
@@ -74,12 +78,14 @@ static void join_limits(const struct ibcc_reading *r, struct ibcc_cct *cct)
 		else
 			break;
 	}
-	/* Nobody may look beyond what was read. */
+	/* The limit never exceeds what was read. */
 	if (r->n_cct && cct->limit >= r->n_cct * IBCC_CCT_BLOCK_ENTRIES)
 		cct->limit = (uint16_t)(r->n_cct * IBCC_CCT_BLOCK_ENTRIES - 1);
 }
 
-/* A node that takes a table as a whole answers for all of its blocks, and with the whole limit. */
+/* Whether a node takes tables by block: one that takes a table as a whole answers each block with
+ * the table's limit.
+ */
 static bool tells_by_block(const struct ibcc_reading *r, const struct ibcc_cct *cct)
 {
 	return r->lacks_block || (r->n_cct > 1 && cct->limit >= IBCC_CCT_BLOCK_ENTRIES &&
@@ -140,7 +146,7 @@ static void take_setting(struct ibcc_readback *rb, const struct ibcc_mad_op *op,
 		ibcc_readback_failed(cc, op);
 }
 
-/* The size of a switch's blocks. Where no block tells, elements beyond the 32nd do. */
+/* The size of a switch's blocks, seen by elements in use beyond the 32nd, or by a second block. */
 static uint8_t block_size(const struct ibcc_readback *rb, const struct ibcc_reading *r)
 {
 	for (unsigned int slot = IBCC_CC_SW_PORT_BLOCK_121;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Inside of reading settings back: readback.c asks who has the class, readback_settings.c what they
- * are set to.
+/* What the files share that read settings back: readback.c asks which endports have the class,
+ * readback_settings.c what these are set to.
  */
 #ifndef IBCC_IO_READBACK_STATE_H
 #define IBCC_IO_READBACK_STATE_H
@@ -16,7 +16,7 @@ struct ibcc_reading {
 	uint8_t n_ports;
 	bool is_switch;
 	bool had_elements;              /* when it was read before */
-	bool keyless;                   /* had no such class: nobody to tell the key to, yet */
+	bool keyless;                   /* had no such class: it is not sent the key */
 	bool second_block;              /* a block that exists only with 32 elements a block does */
 	uint8_t block0[IBCC_MAD_BYTES]; /* of 0x15 */
 	unsigned int n_cct;
@@ -46,7 +46,7 @@ static inline struct ibcc_endport_cc *ibcc_readback_cc(const struct ibcc_readbac
 int ibcc_readback_add(struct ibcc_readback *rb, uint32_t i, uint16_t attr_id, uint16_t block);
 /* Sends what was gathered, refusals again. */
 int ibcc_readback_send(struct ibcc_readback *rb);
-/* Without an answer to this request nothing certain is known of the endport. */
+/* Notes that a request failed, so that nothing certain is known of the endport. */
 void ibcc_readback_failed(struct ibcc_endport_cc *cc, const struct ibcc_mad_op *op);
 
 /* Settings of those that have the class, and what is known only after the size of blocks is. */

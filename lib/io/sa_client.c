@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A client of subnet administration over libibumad (sa_client.h): one request at a time, and
+ * reports in between.
+ */
 #include "lib/io/sa_client.h"
 
 #include <endian.h>
@@ -24,7 +27,7 @@ static int64_t now_ms(void)
 
 int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o)
 {
-	/* One in the whole host can have a port's reports. */
+	/* Only one program of a host can receive a port's reports. */
 	long methods[16 / sizeof(long)] = { 1l << IBCC_MAD_REPORT };
 	char why[128];
 
@@ -76,7 +79,7 @@ static bool receive(struct ibcc_sa_client *c, int wait_ms, uint32_t tid, uint8_t
 		memcpy(mad, got, sizeof(got));
 		return true;
 	}
-	/* Only the subnet manager's reports count, and are answered: anybody can send some. */
+	/* Only the subnet manager's reports count and are answered: any node can send some. */
 	if (!umad_status(c->buf) && len == (int)IBCC_MAD_BYTES && c->report &&
 	    be16toh(umad_get_mad_addr(c->buf)->lid) == c->sm_lid)
 		c->report(c, got, c->arg);

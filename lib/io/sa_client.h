@@ -16,7 +16,7 @@
 
 struct ibcc_sa_client {
 	struct ibcc_umad_port port;
-	uint16_t sm_lid; /* whom it asks, and hears; 0: nobody */
+	uint16_t sm_lid; /* the subnet manager, which it asks and listens to; 0: none */
 	bool hears;      /* reports come to it */
 	int fd, agent;
 	void *buf;
@@ -31,16 +31,16 @@ struct ibcc_sa_client {
  * been zero. 0, -ENODEV, -EACCES, -EBUSY, -ENOMEM; ibcc_sa_close() is fine in any case.
  */
 int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o);
-/* Waits for the ends of requests that nobody waits for any more: below umad2sim one that comes when
- * the class has nobody ends the process. A kernel's come within a second, an answer's wait; where
- * none has come in five, the port is left to the end of the process.
+/* First waits for the ends of abandoned requests: below umad2sim an answer to a class without an
+ * agent ends the process. The kernel reports the end within a second. If it has not come in five,
+ * the port is left open until the process ends.
  */
 void ibcc_sa_close(struct ibcc_sa_client *c);
 
 /* Sends without waiting for anything. 0 or -EIO. */
 int ibcc_sa_send(struct ibcc_sa_client *c, const uint8_t *mad, int timeout_ms);
 
-/* Waits for a report, or other things that nobody asked for. */
+/* Waits for a report, or for the late answer to an abandoned request. */
 void ibcc_sa_listen(struct ibcc_sa_client *c, int wait_ms);
 
 /* Sends a request, whose answer takes its place, and reports what comes meanwhile. Waits a second

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What devices the nodes of a scenario are: its hosts, its switches, and single nodes that differ.
+/* Which devices the nodes of a scenario are: all hosts, all switches, and single nodes that
+ * differ.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +54,9 @@ static int read_name(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	return ibcc_yaml_want(y, e, n, path, "a profile, or a mapping of keys");
 }
 
-/* An entry over what is in *d. A profile begins anew, wherever among the keys it stands. */
+/* Reads an entry over what is in *d. A profile replaces all of *d, wherever among the keys it
+ * stands.
+ */
 static int read_device(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
 		       struct device_yaml *d, struct ibcc_yaml_errors *e)
 {

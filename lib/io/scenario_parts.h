@@ -66,7 +66,7 @@ int ibcc_scenario_read_verbs(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 /* Words of enum ibcc_verbs_operation, ending with NULL. */
 extern const char *const ibcc_scenario_operations[];
 
-/* The fabric of a plan that does not tell: its hosts at one switch, by links of 4X QDR. NULL
+/* The fabric of a plan that names none: its hosts at one switch, by links of 4X QDR. NULL
  * without memory.
  */
 struct ibcc_topo *ibcc_scenario_star(const struct ibcc_verbs_plan *v);
@@ -80,7 +80,7 @@ int ibcc_scenario_read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 			    const char *path, const struct ibcc_topo *t, uint32_t *node,
 			    struct ibcc_yaml_errors *e);
 
-/* Likewise, with the name in it that `text` is. */
+/* Index of the node named `text`; errors are reported at n. */
 int ibcc_scenario_find_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			    const char *path, const struct ibcc_topo *t, const char *text,
 			    uint32_t *node, struct ibcc_yaml_errors *e);

@@ -246,7 +246,7 @@ static int by_name(const void *a, const void *b, void *arg)
 	return strcmp(flow[*(const uint32_t *)a].name, flow[*(const uint32_t *)b].name);
 }
 
-/* Reports name flows by their names: they must tell them apart. */
+/* Checks that no two flows have the same name, since reports know them by it. */
 static int check_names(const struct ibcc_yaml *y, const struct traffic *tr,
 		       struct ibcc_yaml_errors *e)
 {

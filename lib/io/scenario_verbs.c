@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a scenario file says for ibcc-perf: which hosts its traffic is between, and how. */
+/* What a scenario file says for ibcc-perf: the hosts that send and receive, and how they use
+ * verbs.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Scenario files: the whole.
+/* Reads a scenario file. Each part of it is read by a file of its own (scenario_parts.h).
  *
- * The parts are read in the order in which they need each other, not in the file's; errors come
- * out in the file's order nevertheless.
+ * The parts are read in the order in which they need each other, not in the file's; errors are
+ * nevertheless reported in the file's order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	return rc;
 }
 
-/* A plan's hosts are such of its topology, and are called as traffic calls them. */
+/* Checks that the hosts of a plan are hosts of its topology, under the names that traffic uses. */
 static void check_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
 {

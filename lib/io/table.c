@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Tables by libsmartcols (table.h). On a terminal they fit its width; redirected, nothing is cut
+ * or wrapped.
+ */
 #include <ibcc/table.h>
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The roots of up/down routes in a scenario file's topology. */
 #include <errno.h>
 #include <stdlib.h>
 

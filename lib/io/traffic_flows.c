@@ -27,7 +27,7 @@ static int grow(struct traffic *tr)
 	return 0;
 }
 
-/* Name of a flow: the item's, made distinct by the side that has several nodes. */
+/* Names a flow: after its item, with the node of each side that has several. */
 static bool name_flow(struct ibcc_flow_spec *f, const char *item, const struct side *from,
 		      const struct side *to, const char *src, const char *dest)
 {
@@ -46,7 +46,7 @@ static bool name_flow(struct ibcc_flow_spec *f, const char *item, const struct s
 	return n > 0 && (size_t)n < sizeof(f->name);
 }
 
-/* Where names of nodes make it too long, their GUIDs stand for them. */
+/* Names a flow, with GUIDs where the names of nodes make it too long. */
 static bool name_short(struct ibcc_flow_spec *f, const char *item, const struct side *from,
 		       const struct side *to, const struct ibcc_topo *t, uint32_t src, uint32_t dst)
 {
@@ -88,8 +88,8 @@ static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct 
 	return 0;
 }
 
-/* A flow to all in place of one to each: exponential arrivals of several flows are together those
- * of one of their rates' sum, whose packets choose among their destinations by chance.
+/* Makes one flow to all instead of one to each. Exponential arrivals of several flows are the same
+ * as those of one flow with the sum of their rates whose packets choose a destination at random.
  */
 static void merge(const struct traffic *tr, struct ibcc_flow_spec *f, const struct traffic_yaml *ty,
 		  struct ibcc_route_use *use, uint32_t from, const struct side *to,
@@ -112,7 +112,7 @@ static void merge(const struct traffic *tr, struct ibcc_flow_spec *f, const stru
 	f->rate_mbps = ty->rate_mbps * n;
 }
 
-/* Has a flow to all anywhere to go? */
+/* Whether a flow to all has any destination. */
 static bool has_others(const struct traffic *tr, uint32_t from, const struct side *to)
 {
 	for (uint32_t i = 0; i < to->n; i++)
@@ -145,8 +145,8 @@ static int expand_pair(struct traffic *tr, const struct traffic_yaml *ty, struct
 	return add_flow(tr, from->y, &o, f, e);
 }
 
-/* Whether nodes that an item names in so many words are left out: a node never sends to itself, and
- * "all" are those that links lead to.
+/* Whether a pair becomes a flow. A node never sends to itself, and "all" means those nodes that
+ * links lead to; a pair that the item names becomes a flow even without a way, for an error later.
  */
 static bool is_pair(const struct traffic *tr, const struct side *from, const struct side *to,
 		    uint32_t src, uint32_t dst)

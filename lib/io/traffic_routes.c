@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether flows have routes, and whether these could block each other for ever. */
+/* Whether flows have routes, and whether these could block each other for ever (a circle of
+ * outputs that wait for each other).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,7 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
 	return -EINVAL;
 }
 
-/* Has the switch at a port an entry for another port's LID, or are the two linked? */
+/* Whether the switch at a port has an entry for another port's LID, or the two ports are linked. */
 static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 {
 	uint32_t peer = t->port[from].peer;
@@ -47,8 +49,8 @@ static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
 }
 
-/* Is there a route to where a flow goes? If not, *to is a node without one, or IBCC_NONE: it goes
- * to all, and there is nobody.
+/* Whether there is a route to wherever a flow goes. If not, *to is a node without one, or IBCC_NONE
+ * for a flow to all without any destination.
  */
 static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *to)
 {

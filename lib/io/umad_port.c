@@ -56,9 +56,9 @@ struct candidate {
 	bool silent;
 };
 
-/* Of one fabric no two ports have the same LID. Prefix and LIDs are often those of another fabric,
- * since many sites leave them as they come, so the subnet managers are asked then. True also where
- * one of them does not say.
+/* Whether a port is on another fabric than the candidate. No two ports of one fabric have the same
+ * LID. Otherwise prefix and LIDs prove little, since many sites leave the defaults, so the subnet
+ * managers are asked for their GUIDs. True also if one of them does not answer.
  */
 static bool is_other_fabric(struct candidate *c, const struct ibcc_umad_port *p)
 {

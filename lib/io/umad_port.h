@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which local port to open: libibumad's own choice cannot be told by GUID. Private to lib/io. */
+/* Which local port to open, also by its GUID, which libibumad cannot. Private to lib/io. */
 #ifndef IBCC_IO_UMAD_PORT_H
 #define IBCC_IO_UMAD_PORT_H
 

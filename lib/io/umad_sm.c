@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Asks which subnet manager a local port belongs to (SMInfo); for hosts with ports on several
+ * fabrics.
+ */
 #include "lib/io/umad_sm.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks NVIDIA's devices what their own mechanisms do. An SMP that a device does not know may go
- * unanswered, and a request of class 0x21 without the right key is counted as a violation by whom
- * it reaches, so a few are asked before many.
+/* Asks NVIDIA's devices what their own congestion control does (vendor.h). An SMP that a device
+ * does not know may stay unanswered, and a node counts a class 0x21 request without the right key
+ * as a violation. So of each type of device a few are asked before the others (canaries).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define SECOND_NS     1000000000ull
 #define PATIENCE_NS   (300 * SECOND_NS)
 #define STATISTICS_NS (10 * SECOND_NS)
-/* Of a device type, before the others of it are asked. */
+/* So many of a type are asked before its others. */
 #define CANARIES 3u
 
 /* Devices with equal IDs. */
@@ -39,7 +39,7 @@ struct ask {
 	struct ibcc_batch batch;
 };
 
-/* Does a question go to this endport in this round? */
+/* Whether a question goes to this endport in this round. */
 typedef bool picks(struct ask *a, uint32_t endport);
 
 static const struct ibcc_topo_node *node_of(const struct ask *a, uint32_t endport)
@@ -170,8 +170,8 @@ static void spare_general(struct ask *a)
 
 /* Class 0x21 */
 
-/* Whether a node may have it: it says so, or it keeps silent to SMPs, which an M_Key may be the
- * reason for, as all others of its type do, or unlike them.
+/* Whether a node may have NVIDIA's congestion control: it says so; or it is silent to SMPs, perhaps
+ * because of an M_Key; or it was not asked since others of its type are silent, and none refuses.
  */
 static bool may_have(const struct ask *a, uint32_t i)
 {
@@ -198,7 +198,8 @@ static bool is_due(const struct ask *a, uint32_t i)
 	       ibcc_transport_now_ns(a->tr) >= a->v->again_ns;
 }
 
-/* One that is there, as far as anybody of its type says. */
+/* Whether an endport is asked as the first of its type; rather one that answers SMPs, if there is
+ * one. */
 static bool is_cc_canary(struct ask *a, uint32_t i)
 {
 	struct type *type = &a->type[a->type_of[i]];
@@ -217,7 +218,7 @@ static bool is_like_one_that_answered(struct ask *a, uint32_t i)
 	return type->n_cc_told + type->n_cc_refused && is_due(a, i);
 }
 
-/* Whether it is on, and first what it is. */
+/* Asks for the mechanism's capabilities, and whether it is on. */
 static int ask_settings(struct ask *a, picks *fn)
 {
 	int rc = 0;
@@ -278,8 +279,8 @@ static int ask_and_take(struct ask *a, picks *fn)
 	return rc;
 }
 
-/* Who may have it and did not tell: where others of the type have, or he says that he can, it may
- * well be on.
+/* Judges the nodes that did not answer and may have the mechanism: it may well be on if it is on in
+ * others of their type, or if they say that they are capable of it.
  */
 static void judge_silent(struct ask *a)
 {
@@ -359,7 +360,7 @@ int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo
 
 static uint64_t grown(uint64_t now, uint64_t before)
 {
-	return now > before ? now - before : 0; /* somebody has cleared it */
+	return now > before ? now - before : 0; /* it was cleared */
 }
 
 static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_mad_op *op)

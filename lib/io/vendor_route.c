@@ -8,7 +8,7 @@
 
 #include "lib/io/batch.h"
 
-/* What a switch said; without an answer it may do what it can. */
+/* A switch's answers. One that did not answer is taken to use what it is capable of. */
 struct answer {
 	struct ibcc_vroute_adaptive adaptive;
 	struct ibcc_vroute_private_lft private_lft;

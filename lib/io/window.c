@@ -79,7 +79,7 @@ static uint64_t now_ns(const struct ibcc_window *w)
 	return w->ops->now_ns(w->port);
 }
 
-/* What gets lost on the way to nodes that do answer is too much for somebody. */
+/* Adapts the window to losses: what is lost on the way to nodes that answer was too much. */
 static void count_loss(struct ibcc_window *w, unsigned int tried, unsigned int lost)
 {
 	w->n_tried += tried;
@@ -93,8 +93,8 @@ static void count_loss(struct ibcc_window *w, unsigned int tried, unsigned int l
 	w->n_tried = w->n_lost = 0;
 }
 
-/* An attempt came to nothing: another one after a pause (ibsim says at once what it cannot
- * deliver), or the end with `err`.
+/* An attempt failed: another one after a pause (ibsim reports at once what it cannot deliver), or
+ * the end with `err`.
  */
 static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, uint64_t now,
 			   int err)
@@ -410,7 +410,7 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uin
 	work(w, &w->run, deadline_ns);
 	atomic_store(&w->running, false);
 	stats->window = w->size;
-	/* A server that only keeps silent is probed; opening the port anew would wait for it. */
+	/* A silent server is probed; to open the port again would wait for it. */
 	rc = w->gone ? -EIO : 0;
 out:
 	pthread_mutex_unlock(&w->run_lock);
@@ -460,7 +460,7 @@ struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 	w->node_gap_ns = o->node_gap_us * 1000ull;
 	w->timeout_ms = pick(o->timeout_ms, DEFAULT_TIMEOUT, MAX_TIMEOUT_MS);
 	w->retries = o->retries > MAX_RETRIES ? MAX_RETRIES : o->retries;
-	/* Not where a process before us, with the same agent number, may have been. */
+	/* Not where an earlier process with the same agent number may have been. */
 	w->next_tid = (uint32_t)(now_ns(w) >> 10) | 1;
 	pthread_mutex_init(&w->run_lock, NULL);
 	return w;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The requests of one run of a window, and which is sent next (window_run.h). */
 #include "lib/io/window_run.h"
 
 #include <errno.h>

@@ -255,7 +255,7 @@ static bool has_anchor(const yaml_event_t *ev)
 }
 
 /* libyaml's time grows with the square of the depth and of the number of anchors: megabytes of "["
- * would take hours. Nobody writes such files, so they are refused before their tree is built.
+ * would take hours. Such files are refused before their tree is built.
  */
 static bool is_simple(const char *file, const char *text, size_t len, struct ibcc_yaml_errors *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* YAML mappings into structures by a table of keys. The checker never stops at an error: who
- * repairs a file wants to see all of them at once.
+/* Reads YAML mappings into structures by a table of keys. It goes on after an error, so that a
+ * user sees all errors of a file at once.
  */
 #include <errno.h>
 #include <locale.h>
@@ -111,7 +111,7 @@ int ibcc_yaml_parse_uint(const char *s, uint64_t *out)
 	unsigned long long v;
 	char *end;
 
-	/* strtoull() takes signs and spaces, and 010 is ten or eight: people differ about it. */
+	/* strtoull() takes signs and spaces; 010 is refused, since it could mean ten or eight. */
 	if (!*digits ||
 	    strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789") != strlen(digits) ||
 	    (!hex && digits[0] == '0' && digits[1]))

@@ -18,7 +18,8 @@ struct ibcc_yaml {
 /* A node that came from assignment k has this plus k for its line. */
 #define YAML_SET_LINE ((size_t)1 << 31)
 
-/* A node is libyaml's own; the type is never completed, so that nobody else depends on libyaml. */
+/* A node is libyaml's own; the type is never completed, so that no other file depends on libyaml.
+ */
 static inline const yaml_node_t *raw(const struct ibcc_yaml_node *n)
 {
 	return (const yaml_node_t *)(const void *)n;
