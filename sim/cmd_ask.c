@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Commands that ask a running simulator. */
+/* The commands that ask a running simulator (ibcc-sim stats, flows, ports, settings, sets, set,
+ * console) and print its answer. A simulator answers with single values, rows, or lines; either
+ * is printed without knowing what it is.
+ */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +16,7 @@
 #include "sim/cmd.h"
 #include "sim/control.h"
 
-/* A value as a table has it; owned by the caller. */
+/* A value as text for a table's cell; owned by the caller. */
 static char *cell_text(const json_t *v)
 {
 	if (json_is_string(v))
@@ -40,7 +43,8 @@ static int add_row(struct libscols_table *t, const struct ibcc_table_column *col
 	return r;
 }
 
-/* Columns are the members of all rows that are single values, in the order in which they come up.
+/* Prints rows as a table. Its columns are the members of all rows that are single values, in the
+ * order in which they come up.
  */
 static int print_table(const json_t *rows)
 {
@@ -77,6 +81,7 @@ out:
 	return r;
 }
 
+/* Prints an answer: its lines, or else its values one below the other and then its rows. */
 static int print_reply(json_t *reply, bool as_json)
 {
 	json_t *lines = json_object_get(reply, "lines"), *value;
@@ -102,7 +107,9 @@ static int print_reply(json_t *reply, bool as_json)
 	return json_array_size(value) ? print_table(value) : 0;
 }
 
-/* KEY=VALUE... for set, the rest of the line for console; NULL if the arguments do not fit. */
+/* Makes the request of the command line: KEY=VALUE... for set, the rest of the line for console.
+ * NULL if the arguments do not fit the command.
+ */
 static json_t *request(const char *cmd, int argc, char **argv)
 {
 	json_t *rq = json_pack("{s:s}", "cmd", cmd), *values;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-sim exec: a command as it would run on a host of the simulated fabric. */
+/* ibcc-sim exec: runs a command as it would run on a host of the simulated fabric. libumad2sim is
+ * preloaded into it, and finds the simulator's sockets by IBSIM_SOCKNAME and its host by
+ * SIM_HOST.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <glob.h>
@@ -35,7 +38,7 @@ static char *find_umad2sim(void)
 	return found;
 }
 
-/* What is preloaded already stays in front: a sanitizer's runtime must be the first. */
+/* Adds a library to LD_PRELOAD, behind what is there: a sanitizer's runtime must be the first. */
 static int set_preload(const char *lib)
 {
 	const char *old = getenv("LD_PRELOAD");

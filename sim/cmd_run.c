@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-sim run */
+/* ibcc-sim run: the options of a simulator. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "sim/cmd.h"
 #include "sim/simulator.h"
 
+/* Reads the number of an option; says what is wrong with it if it is out of range. */
 static int number(const char *what, const char *text, double max, bool whole, double *out)
 {
 	char *end;

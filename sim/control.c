@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A client of a running simulator's control socket (control.h): JSON lines on an abstract unix
+ * socket, which is named after the simulator. So the simulators of a host are found in the
+ * kernel's list of sockets.
+ */
 #include "sim/control.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Links of NDR and XDR over stock ibsim, which knows speeds up to HDR (fast.h). In the answers
+ * about such a port's PortInfo, the fields for supported, enabled and active speed are replaced.
+ * libibmad lacks some of the fields, so they are written by their place in the datagram.
+ */
 #include "sim/fast.h"
 
 #include <stdlib.h>
@@ -34,6 +38,7 @@ struct ibcc_fast {
 	uint8_t *speed; /* by fabric-wide port, enum ibcc_link_speed; of nodes, at their port 0 */
 };
 
+/* The speed of a port's link if it is faster than ibsim knows, else none. */
 static enum ibcc_link_speed speed_of(const struct ibcc_topo *t, uint32_t port)
 {
 	enum ibcc_link_speed speed = IBCC_LINK_SPEED_NONE;
@@ -81,6 +86,7 @@ void ibcc_fast_free(struct ibcc_fast *f)
 	free(f);
 }
 
+/* Sets the bits of the capability masks that go with such speeds. */
 static void add_caps(uint8_t *info, enum ibcc_link_speed fastest)
 {
 	uint32_t caps = mad_get_field(info, 0, IB_PORT_CAPMASK_F);
@@ -94,6 +100,7 @@ static void add_caps(uint8_t *info, enum ibcc_link_speed fastest)
 	info[CAP2_BYTE + 1] = (uint8_t)caps2;
 }
 
+/* Replaces the speeds in a port's PortInfo. */
 static void amend(const struct ibcc_fast *f, uint32_t node, unsigned int num, uint8_t *info)
 {
 	const struct ibcc_topo_node *n = &f->t->node[node];
@@ -101,11 +108,11 @@ static void amend(const struct ibcc_fast *f, uint32_t node, unsigned int num, ui
 
 	if (num > n->n_ports || !fastest)
 		return;
-	/* A switch tells what it can at port 0, others at each port. */
+	/* A switch has its capabilities at port 0, other nodes have them at each port. */
 	if ((n->type == IBCC_NODE_SWITCH) == !num)
 		add_caps(info, fastest);
 	speed = (enum ibcc_link_speed)f->speed[n->first_port + num];
-	/* Somebody may have made the link slower, or taken it down. */
+	/* Not if the link was made slower or taken down meanwhile. */
 	if (!num || !speed || mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) < EXT_HDR)
 		return;
 	mad_set_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, EXT_TO_NDR);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibsim's console is its standard input. It spins at end of file, so the pipe's writing end stays
- * open here as long as ibsim lives; should this process be killed, the kernel ends ibsim too.
+/* Stock ibsim as a child process (ibsim.h). Its console is its standard input. It spins at the
+ * end of that file, so the pipe's writing end stays open here as long as ibsim lives. If this
+ * process is killed, the kernel ends ibsim, too.
  */
 #include "sim/ibsim.h"
 
@@ -38,6 +39,7 @@ struct ibcc_ibsim {
 	size_t last_len;
 };
 
+/* In the child: becomes ibsim, which reads its netfile from an inherited descriptor. */
 static void child_exec(int in, int out, int err, int netfile, const char *name,
 		       const char *const argv[], pid_t parent)
 {
@@ -45,7 +47,8 @@ static void child_exec(int in, int out, int err, int netfile, const char *name,
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* The console is ours alone: Ctrl-C in the terminal must not end ibsim before us. */
+	/* In a process group of its own, so that Ctrl-C in the terminal does not end ibsim first.
+	 */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fcntl(netfile, F_SETFD, 0);
@@ -75,6 +78,7 @@ static void prompt_seen(struct ibcc_ibsim *s, size_t end)
 		done(s->done_arg, s->out);
 }
 
+/* Gathers what the console prints until the next prompt. */
 static int on_out(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
 	struct ibcc_ibsim *s = arg;
@@ -96,6 +100,7 @@ static int on_out(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	return 0;
 }
 
+/* Keeps the end of ibsim's standard error, to be reported if it dies. */
 static int on_err(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
 	struct ibcc_ibsim *s = arg;
@@ -144,6 +149,7 @@ static int on_child(sd_event_source *src, const siginfo_t *si, void *arg)
 	return 0;
 }
 
+/* Starts the child, with its three standard streams as pipes. */
 static int spawn(struct ibcc_ibsim *s, int fd, const char *name, const struct ibcc_ibsim_limits *l)
 {
 	char nodes[16], switches[16], ports[16], fd_path[32];
@@ -239,7 +245,7 @@ void ibcc_ibsim_free(struct ibcc_ibsim *s)
 	sd_event_source_disable_unref(s->out_src);
 	sd_event_source_disable_unref(s->err_src);
 	if (s->pid > 0) {
-		/* It holds nothing worth an orderly end. */
+		/* An orderly end is not needed: it has nothing to save. */
 		kill(s->pid, SIGKILL);
 		while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
 			;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Counts the requests of clients by class, method and attribute (madcount.h), in a table that is
+ * kept sorted and searched by halves.
+ */
 #include "sim/madcount.h"
 
 #include <string.h>
 
+/* A row's place in the order of the table. */
 static uint32_t row_key(const struct ibcc_madcount_row *r)
 {
 	return (uint32_t)r->mgmt_class << 24 | (uint32_t)r->method << 16 | r->attr_id;

@@ -19,7 +19,7 @@ struct ibcc_madcount {
 	} row[IBCC_MADCOUNT_MAX];           /* in ascending order */
 	uint64_t total, sets;
 	uint64_t start_ns; /* when the first of all came */
-	uint64_t other;    /* beyond the table's size: somebody sends nonsense */
+	uint64_t other;    /* of kinds that the table has no room for; nonsense, as a rule */
 };
 
 void ibcc_madcount_add(struct ibcc_madcount *c, const uint8_t *mad, uint64_t now_ns);

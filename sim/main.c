@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-sim: an InfiniBand fabric for people without hardware. */
+/* ibcc-sim: a simulated InfiniBand fabric. Stock ibsim simulates its management (ports, LIDs,
+ * routes); behind a proxy, an engine of our own simulates its traffic, counters and congestion
+ * control. See README.md in this folder.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A node behind a pulled cable keeps its registers and counters, so it must not be forgotten. */
+/* Joins the topology that was seen last with the one before (merge.h). A node behind a pulled
+ * cable keeps its registers and counters, so it must stay in the topology.
+ */
 #include "sim/merge.h"
 
 #include <stdbool.h>
@@ -7,7 +9,7 @@
 
 #define PORT_DOWN 1u
 
-/* Adds a copy of a node; its ports keep everything but links, and LIDs that others took. */
+/* Adds a copy of a node with its tables; its links and LIDs are added later. */
 static int add_node(struct ibcc_topo *m, const struct ibcc_topo *from, uint32_t node)
 {
 	const struct ibcc_topo_node *n = &from->node[node];
@@ -28,6 +30,7 @@ static int add_node(struct ibcc_topo *m, const struct ibcc_topo *from, uint32_t 
 	return err;
 }
 
+/* The port of another topology that is the same one, by its node's GUID. */
 static uint32_t port_in(const struct ibcc_topo *to, const struct ibcc_topo *from, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &from->port[port];
@@ -35,7 +38,7 @@ static uint32_t port_in(const struct ibcc_topo *to, const struct ibcc_topo *from
 	return ibcc_topo_port_index(to, ibcc_topo_find_guid(to, from->node[p->node].guid), p->num);
 }
 
-/* Number of LIDs that a port owns, as LMC. */
+/* A port's LMC, from the number of LIDs that it owns (2 to the power of LMC). */
 static unsigned int lmc_of(const struct ibcc_topo *t, uint32_t port)
 {
 	unsigned int lmc = 0;
@@ -47,6 +50,7 @@ static unsigned int lmc_of(const struct ibcc_topo *t, uint32_t port)
 	return lmc;
 }
 
+/* Adds the links of a topology whose ports have none yet, up or down. */
 static int add_links(struct ibcc_topo *m, const struct ibcc_topo *from, bool up)
 {
 	uint32_t i, at, peer;
@@ -90,7 +94,7 @@ static void add_ports(struct ibcc_topo *m, const struct ibcc_topo *from,
 				mp->state = from->port[i].state;
 			mp->op_vls = from->port[i].op_vls;
 			mp->guid = from->port[i].guid;
-			/* Somebody else may have got the LID of a node out of sight. */
+			/* Fails if another node has got the LID of one out of sight. */
 			if (from->port[i].lid)
 				(void)ibcc_topo_set_lid(m, m->node[at].first_port + p,
 							from->port[i].lid, lmc_of(from, i));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A pass is a walk, of which a window of Gets is under way. */
+/* Reads the fabric's state from ibsim again and again (observer.h). Each pass is a walk
+ * (ibcc/walk.h) with up to WINDOW Gets under way. A pass follows soon after a change, once no
+ * more changes come for a while, and otherwise every PERIOD_US.
+ */
 #include "sim/observer.h"
 
 #include <errno.h>
@@ -13,8 +16,8 @@
 
 #define WINDOW     64
 #define SETTLE_US  30000u    /* without further changes before reading again, at least */
-#define SETTLE_MAX 10u       /* so many times that, and changes may go on for all we care */
-#define PERIOD_US  30000000u /* changes that nobody told us of */
+#define SETTLE_MAX 10u       /* so many times that, and it is read though changes go on */
+#define PERIOD_US  30000000u /* for changes that were not noticed */
 
 struct get {
 	TAILQ_ENTRY(get) link;
@@ -38,6 +41,7 @@ struct ibcc_observer {
 	struct ibcc_walk *walk; /* NULL between passes */
 };
 
+/* Starts the next pass after a while, instead of when it was to start. */
 static void schedule(struct ibcc_observer *o, uint64_t delay_us)
 {
 	uint64_t now = 0;
@@ -52,8 +56,8 @@ static void pass_end(struct ibcc_observer *o)
 	struct ibcc_topo *t = o->failed ? NULL : ibcc_walk_topo(o->walk);
 	uint64_t now = 0;
 
-	/* A pass takes ibsim's time from a subnet manager that is at work, so the more a fabric has
-	 * to tell, the longer it must have been quiet.
+	/* A pass takes ibsim's time from a subnet manager that is at work. So the longer a pass
+	 * takes, the longer it waits for changes to end.
 	 */
 	sd_event_now(o->ev, CLOCK_MONOTONIC, &now);
 	o->settle_us = (now - o->began_us) / 2;
@@ -62,7 +66,7 @@ static void pass_end(struct ibcc_observer *o)
 	ibcc_walk_free(o->walk);
 	o->walk = NULL;
 	schedule(o, o->dirty ? o->settle_us : PERIOD_US);
-	/* Not even the node where we are has answered when ibsim is not there. */
+	/* Without ibsim not even the node that was asked first has answered: no topology then. */
 	if (t && t->n_nodes)
 		o->found(o->arg, t);
 	else
@@ -90,7 +94,7 @@ static void on_answer(void *arg, struct ibcc_wire_mad *m)
 	pump(o);
 }
 
-/* False if there is nothing to send for now. */
+/* Sends the walk's next Get; false if there is nothing to send for now. */
 static bool send_next(struct ibcc_observer *o)
 {
 	struct ibcc_wire_mad m = { .dlid = IBCC_SMP_PERMISSIVE_LID,
@@ -114,6 +118,7 @@ static bool send_next(struct ibcc_observer *o)
 	return false;
 }
 
+/* Keeps the window full, and ends the pass when nothing is under way any more. */
 static void pump(struct ibcc_observer *o)
 {
 	while (!o->failed && o->in_flight < WINDOW && send_next(o))

@@ -26,10 +26,10 @@ struct ibcc_observer *ibcc_observer_new(sd_event *ev, struct ibcc_upstream *u, b
 					ibcc_observer_found *found, void *arg, int *err);
 void ibcc_observer_free(struct ibcc_observer *o);
 
-/* May the fabric have changed since the last pass that was told of? */
+/* Whether the fabric may have changed since the last pass that `found` has had. */
 bool ibcc_observer_is_stale(const struct ibcc_observer *o);
 
-/* The fabric may have changed: reads it again soon, once things have settled. */
+/* To be called when the fabric may have changed: reads it again once changes have ended. */
 void ibcc_observer_dirty(struct ibcc_observer *o);
 
 #endif

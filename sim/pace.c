@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine gets slices of wall time that are short enough for nobody to wait for. What it is
- * behind since there was no processor for a while it catches up with, so that time goes on evenly
- * for who reads counters. If it cannot keep up, its time falls behind and is not caught up with
- * later: what did not happen, did not.
+/* Lets the engine's time follow wall time (pace.h). The engine runs in slices that are short
+ * enough for nothing else in the loop to wait long. When there was no processor for a while, it
+ * catches up, so that time goes on evenly for programs that read counters. An engine that cannot
+ * keep up falls behind for good: the time beyond BEHIND_US is left out.
  */
 #include "sim/pace.h"
 
@@ -29,7 +29,7 @@ struct ibcc_pace {
 	uint64_t step_ps;              /* takes about STEP_US */
 	uint64_t ref_us, ref_ps;       /* the line that engine time follows */
 	uint64_t window_us, window_ps; /* where the measuring of the speed began */
-	bool deadlocked;               /* when it was looked last, and told */
+	bool deadlocked;               /* when it was last looked at; has been reported */
 	ibcc_pace_failed *failed;
 	void *arg;
 };
@@ -82,7 +82,7 @@ static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t 
 	return 0;
 }
 
-/* A deadlock is what the scenario made of the fabric: it is told, and time goes on. */
+/* Reports a deadlock once. It is what the scenario made of the fabric, so time goes on. */
 static void look_for_deadlock(struct ibcc_pace *p)
 {
 	char buf[IBCC_DEADLOCK_BYTES];

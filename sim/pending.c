@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Of a MAD's transaction ID ibsim replaces bits 48 to 63 and libumad2sim uses bits 32 to 47; the
- * low 32 carry our key: index and generation of an entry.
+/* Requests under way to ibsim (pending.h). Each has an entry of a table and a deadline. Of a
+ * MAD's transaction ID, ibsim replaces bits 48 to 63, and libumad2sim uses bits 32 to 47. So the
+ * entry is found by the low 32 bits, which are its index and its generation; the answer gets the
+ * sender's own ID back.
  */
 #include "sim/pending.h"
 
@@ -57,6 +59,7 @@ static uint64_t get_tid(const uint8_t *mad)
 	return be64toh(tid);
 }
 
+/* A free entry, or a new one; NULL without memory, or if all are in use. */
 static struct entry *entry_get(struct ibcc_pending *p)
 {
 	struct entry *e = TAILQ_FIRST(&p->spare), **tab;
@@ -79,7 +82,7 @@ static struct entry *entry_get(struct ibcc_pending *p)
 	return e;
 }
 
-/* Ends a request; `answer` NULL: nobody answered. */
+/* Ends a request with its answer, or with NULL after its deadline. */
 static void entry_end(struct ibcc_pending *p, struct entry *e, const struct ibcc_wire_mad *answer)
 {
 	struct ibcc_wire_mad m = answer ? *answer : e->m;
@@ -140,7 +143,7 @@ void ibcc_pending_answer(struct ibcc_pending *p, const struct ibcc_wire_mad *m)
 	uint32_t key = (uint32_t)get_tid(m->mad), i = key & INDEX_MASK;
 	struct entry *e = i < p->n_tab ? p->tab[i] : NULL;
 
-	/* A trap's repression ends nothing else, and nothing else a trap. */
+	/* A trap is ended by its repression only, and nothing else by one. */
 	if (e && e->used && e->key == key &&
 	    (m->status || (m->mad[3] == IBCC_MAD_TRAP_REPRESS) == (e->m.mad[3] == IBCC_MAD_TRAP)))
 		entry_end(p, e, m->status ? NULL : m);

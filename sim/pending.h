@@ -13,7 +13,7 @@ struct ibcc_pending;
 typedef void ibcc_pending_done(void *arg, struct ibcc_wire_mad *m);
 
 struct ibcc_pending *ibcc_pending_new(sd_event *ev, int *err);
-/* Requests under way are forgotten. */
+/* Forgets the requests under way; their `done` is not called. */
 void ibcc_pending_free(struct ibcc_pending *p);
 
 /* Remembers a request; *out is what to send in its place. -ENOMEM also if too many are under way.

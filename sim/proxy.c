@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A client is known by its number; it dies by DISCONNECT, by the end of its process (which a killed
- * client cannot tell itself), or when its socket is gone.
+/* The clients of the proxy (proxy.h): how they come and go, and their requests of control, as
+ * ibsim has them (wire.h). What becomes of their MADs is in proxy_mads.c. A client is known by
+ * its number. It ends with DISCONNECT, with the end of its process (a killed client sends none),
+ * or when its socket is gone.
  */
 #include "sim/proxy.h"
 
@@ -51,7 +53,7 @@ static int on_client_exit(sd_event_source *src, int fd, uint32_t revents, void *
 	return 0;
 }
 
-/* Requests and traps from ibsim go to the first client that is a subnet manager there. */
+/* Hands a request or trap from ibsim to the first client at the slot that is a subnet manager. */
 static void on_forwarded(void *arg, struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m)
 {
 	struct ibcc_proxy *p = arg;
@@ -69,11 +71,12 @@ static void on_forwarded(void *arg, struct ibcc_upstream_slot *s, const struct i
 
 static void ctl_reply(struct client *c, const struct ibcc_wire_ctl *r)
 {
-	/* Should the client not take it, it has gone or does not read. */
+	/* A client that does not take it has gone, or does not read. */
 	(void)!sendto(c->p->ctl_fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL,
 		      (struct sockaddr *)&c->ctl_addr, c->ctl_len);
 }
 
+/* ibsim's answer to a request of control goes to the client, as if it came from there. */
 static void on_ctl_answer(void *arg, const struct ibcc_wire_ctl *reply)
 {
 	struct ibcc_wire_ctl r = *reply;
@@ -85,7 +88,9 @@ static void on_ctl_answer(void *arg, const struct ibcc_wire_ctl *reply)
 	ctl_reply(c, &r);
 }
 
-/* ibsim knows one SM flag for all clients of the slot. */
+/* Sets the flag by which a port says that a subnet manager is there (IsSM). ibsim has one for all
+ * clients of the slot.
+ */
 static void slot_set_issm(struct ibcc_upstream_slot *s, uint32_t issm, struct client *c)
 {
 	struct ibcc_wire_ctl r = { .type = IBCC_WIRE_SET_ISSM, .len = sizeof(issm) };
@@ -128,6 +133,7 @@ static void client_free(struct client *c)
 	free(c);
 }
 
+/* The client's slot at ibsim is there: answers its CONNECT. */
 static void on_attached(void *arg, struct ibcc_upstream_slot *s)
 {
 	struct client *c = arg;
@@ -150,8 +156,8 @@ static void on_attached(void *arg, struct ibcc_upstream_slot *s)
 	ctl_reply(c, &r);
 }
 
-/* The number of a client's process: as the kernel says, or as the client does where the kernel
- * cannot (another PID namespace).
+/* A new client. `pid` is its process, as the kernel says: 0 where the kernel cannot, since it is in
+ * another PID namespace.
  */
 static struct client *client_new(struct ibcc_proxy *p, pid_t pid, const struct ibcc_wire_ctl *ctl,
 				 const struct sockaddr_un *from, socklen_t from_len)
@@ -204,6 +210,7 @@ static struct client *client_find(const struct ibcc_proxy *p, uint32_t number)
 	return NULL;
 }
 
+/* Carries out a request of control, or passes it on to ibsim. */
 static void ctl_request(struct ibcc_proxy *p, struct ibcc_wire_ctl *ctl, pid_t pid,
 			const struct sockaddr_un *from, socklen_t from_len)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The side towards the clients: binds ibsim's sockets under a name of its own and serves any number
- * of clients. MADs that the simulated fabric answers go to a callback, all others to ibsim.
+/* The proxy between clients and ibsim: binds ibsim's sockets under another name and serves any
+ * number of clients. MADs that the simulated fabric answers go to a callback, all others to
+ * ibsim.
  */
 #ifndef SIM_PROXY_H
 #define SIM_PROXY_H
@@ -19,7 +20,7 @@ struct ibcc_proxy;
 struct ibcc_proxy_ops {
 	/* Answers a request of classes PerfMgt or CC, or for a vendor's own SMP attribute, that a
 	 * client at the node with `node_guid` sends; *reply starts as a copy of the request with
-	 * addresses swapped. Returns 0, or -ETIMEDOUT if nobody answers.
+	 * addresses swapped. Returns 0, or -ETIMEDOUT if there is no answer.
 	 */
 	int (*answer)(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 		      struct ibcc_wire_mad *reply);
@@ -29,7 +30,7 @@ struct ibcc_proxy_ops {
 	uint16_t (*lid)(void *arg, uint64_t node_guid);
 	/* Amends PortInfo (64 bytes) that ibsim gives a client of its own port. */
 	void (*port_info)(void *arg, uint64_t node_guid, uint8_t *info);
-	/* May the fabric have changed since it was last looked at? */
+	/* Whether the fabric may have changed since it was last looked at. */
 	bool (*stale)(void *arg);
 	/* A client has set something by a subnet management packet. */
 	void (*changed)(void *arg);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What becomes of a client's MADs: answered here or by ibsim, delayed, lost. */
+/* What becomes of a client's MADs: they are answered here or by ibsim, delayed, or lost. Begin
+ * with ibcc_proxy_request(), near the end.
+ */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 #include "sim/proxy_state.h"
 
-/* While the fabric is being looked at, what cannot be answered is tried again. */
+/* A request that cannot be answered while the fabric is being looked at is tried again. */
 #define RETRY_US    10000u
 #define RETRIES_MAX 500u
 
@@ -22,6 +24,7 @@ void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m)
 	c->p->stats.overflow += c->q.dropped - dropped;
 }
 
+/* Hands on what is due in a line. */
 static int on_due(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct delay_line *l = arg;
@@ -76,7 +79,7 @@ static void deliver(struct client *c, const struct ibcc_wire_mad *m)
 	send_later(&c->p->answers, c, m, c->p->knobs.mad_delay_us);
 }
 
-/* The client sees its request again. */
+/* Gives a client its own request back, with the status of a timeout, as a kernel does. */
 static void deliver_timeout(struct client *c, const struct ibcc_wire_mad *rq)
 {
 	struct ibcc_wire_mad m = *rq;
@@ -95,7 +98,7 @@ void ibcc_proxy_answer(void *arg, struct ibcc_wire_mad *m)
 		deliver(arg, m);
 }
 
-/* The answer to this one is to get lost. */
+/* ibsim's answer to a request whose answer is to get lost. */
 static void on_answer_lost(void *arg, struct ibcc_wire_mad *m)
 {
 	deliver_timeout(arg, m);
@@ -111,6 +114,7 @@ static uint64_t proxy_random(struct ibcc_proxy *p)
 	return p->random;
 }
 
+/* Notes a Set of class 0x21 in the list that `ibcc-sim sets` prints. */
 static void log_set(struct client *c, const struct ibcc_wire_mad *rq, bool answered)
 {
 	struct ibcc_setlog_entry e = { .client = c->number,
@@ -129,6 +133,7 @@ static void log_set(struct client *c, const struct ibcc_wire_mad *rq, bool answe
 	ibcc_setlog_add(&c->p->sets, &e);
 }
 
+/* Answers a request from the simulated fabric, without ibsim. */
 static void answer_here(struct client *c, const struct ibcc_wire_mad *rq, bool lose,
 			unsigned int tries)
 {
@@ -199,8 +204,8 @@ void ibcc_proxy_delays_fini(struct ibcc_proxy *p)
 	delay_fini(&p->retries);
 }
 
-/* Of the attributes that are a vendor's own ibsim knows the one that tells of FDR10 alone. By a
- * directed route nobody asks for the others.
+/* Whether a request is answered here. Of NVIDIA's own attributes ibsim knows only the one for
+ * FDR10; no program asks for the others by a directed route.
  */
 static bool is_ours(const uint8_t *mad)
 {

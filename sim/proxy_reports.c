@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reports of traps (SA, method Report) from a client that is a subnet manager to one that has
+ * subscribed. ibsim would hand them to subnet managers only, so they go from client to client
+ * here, and so do their answers.
+ */
 #include <arpa/inet.h>
 
 #include <ibcc/notice.h>
@@ -13,6 +17,7 @@ static uint16_t lid_of(const struct client *c)
 	return c->p->ops.lid(c->p->ops.arg, ibcc_upstream_node_guid(c->slot));
 }
 
+/* A client that has subscribed to reports, at the host with a LID. */
 static struct client *subscriber(const struct ibcc_proxy *p, uint16_t lid)
 {
 	struct client *c;
@@ -23,7 +28,9 @@ static struct client *subscriber(const struct ibcc_proxy *p, uint16_t lid)
 	return NULL;
 }
 
-/* To who has subscribed at that LID; a host with several such clients is none that there is. */
+/* Hands a report to the client that has subscribed at the LID it goes to. There is one at most: on
+ * a real host only one program can receive them, too.
+ */
 static bool hand_over(struct client *from, const struct ibcc_wire_mad *m)
 {
 	struct client *to = subscriber(from->p, ntohs((uint16_t)m->dlid));

@@ -26,13 +26,13 @@ struct client {
 	struct ibcc_wire_ctl ctl;
 };
 
-/* An answer, or the word that there is none, that is held back. */
+/* A MAD that is held back: an answer, a timeout, or a request that is to be tried again. */
 struct delayed {
 	STAILQ_ENTRY(delayed) link;
 	struct client *c; /* NULL: the client has gone */
 	uint64_t due_us;
-	unsigned int tries; /* of a request that is tried again, and is its answer to get lost? */
-	bool lose;
+	unsigned int tries; /* of a request that is tried again, */
+	bool lose;          /* and whether its answer is to get lost */
 	struct ibcc_wire_mad m;
 };
 
@@ -63,8 +63,8 @@ struct ibcc_proxy {
 /* A MAD that a client sent. */
 void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m);
 
-/* proxy_reports.c: ibsim hands requests to subnet managers alone, so reports of traps go from
- * client to client here. Takes note of who subscribes; true: the MAD has been seen to.
+/* Notes subscriptions to reports of traps, and hands reports over (proxy_reports.c). True: the MAD
+ * needs nothing more.
  */
 bool ibcc_proxy_report(struct client *c, const struct ibcc_wire_mad *m);
 

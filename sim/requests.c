@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Tables come as "rows", everything else as plain members, so that the command can print either
- * without knowing what it is.
+/* Answers what is asked of a running simulator (requests.h). Tables come as "rows", everything
+ * else as plain members, so that the command can print either without knowing what it is. Begin
+ * with ibcc_requests_answer(), at the end.
  */
 #include "sim/requests.h"
 
@@ -42,6 +43,7 @@ static json_t *since_json(const struct ibcc_proxy_stats *st, uint64_t ns)
 	return json_real((double)((ns - st->mads.start_ns) / 1000) / 1000);
 }
 
+/* Time, speed and counts of MADs. */
 static json_t *stats(const struct ibcc_requests *q)
 {
 	const struct ibcc_proxy_stats *st = ibcc_proxy_stats(q->proxy);
@@ -76,7 +78,8 @@ static json_t *stats(const struct ibcc_requests *q)
 	return o;
 }
 
-/* Who wrote what: the proof that there was one writer at a time. */
+/* The Sets of class 0x21 and their senders. Tests see by it that only one program writes at a time.
+ */
 static json_t *sets(const struct ibcc_requests *q)
 {
 	const struct ibcc_setlog *l = ibcc_proxy_setlog(q->proxy);
@@ -101,6 +104,7 @@ static json_t *sets(const struct ibcc_requests *q)
 	return o;
 }
 
+/* The scenario's flows and their rates. */
 static json_t *flows(const struct ibcc_requests *q)
 {
 	static const char *const kinds[] = {
@@ -133,6 +137,7 @@ static json_t *flows(const struct ibcc_requests *q)
 	return o;
 }
 
+/* Counters of all ports that have a link. */
 static json_t *ports(const struct ibcc_requests *q)
 {
 	const struct ibcc_topo *t = ibcc_world_topo(q->world);
@@ -167,7 +172,7 @@ static json_t *ports(const struct ibcc_requests *q)
 	return o;
 }
 
-/* What is printed here goes through a terminal, so each line is a text of its own. */
+/* Answers with what ibsim's console has printed, each line as a text of its own. */
 static void on_printed(void *arg, const char *text)
 {
 	const struct ibcc_requests *q = arg;
@@ -182,7 +187,7 @@ static void on_printed(void *arg, const char *text)
 			 json_pack("{s:b,s:o}", "ok", 1, "lines", lines));
 }
 
-/* NULL: the answer comes when ibsim's has. */
+/* Passes a line to ibsim's console. NULL: the answer comes later, by on_printed(). */
 static json_t *console(struct ibcc_requests *q, const struct ibcc_jsonl_request *r)
 {
 	const char *line = json_string_value(json_object_get(r->object, "line"));

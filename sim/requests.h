@@ -20,7 +20,7 @@ struct ibcc_requests {
 	struct ibcc_ibsim *ibsim;
 	struct ibcc_jsonl *server;
 	const struct ibcc_topo *names; /* the fabric as ibsim's file has it */
-	uint64_t console_client;       /* who waits for the console */
+	uint64_t console_client;       /* the client that waits for the console */
 	void (*changed)(void *arg);    /* the console may have changed the fabric */
 	void *arg;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibsim takes a client at a node by the node's id in its file, or else by a description, the first
- * that fits. Either has to be shorter than the place that the request of control has for it.
+/* The request "info": by which name a client can attach at a host. ibsim finds a node by its id
+ * in the file, or else by its description, the first that fits. Either must be shorter than its
+ * place in the request of control (IBCC_WIRE_NODE_BYTES).
  */
 #include "sim/requests_info.h"
 
@@ -9,7 +10,7 @@
 
 #include "sim/wire.h"
 
-/* By what ibsim takes a client at a node; NULL: by nothing. */
+/* The name by which ibsim takes a client at a node; NULL: there is none. */
 static const char *attach_name(const struct ibcc_topo *t, uint32_t node)
 {
 	const struct ibcc_topo_node *n = &t->node[node];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What can be changed in a running fabric: keys of their own, and keys "NAME.NODE" of one node. */
+/* The request "set": what can be changed in a running fabric, by KEY for all of it, or by
+ * "KEY.NODE" for one node. Begin with the table knobs[].
+ */
 #include "sim/requests_knobs.h"
 
 #include <errno.h>
@@ -102,7 +104,7 @@ static int set_clock(const struct ibcc_requests *q, const char *node, double v)
 	return k ? 0 : -ENOENT;
 }
 
-/* From where the clock is: one of many jumps, or all do. */
+/* Lets the clock of one node, or all clocks, jump from where they are. */
 static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
 {
 	const struct ibcc_topo *t = ibcc_world_topo(q->world);
@@ -116,7 +118,7 @@ static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
 	return k || !node ? 0 : -ENOENT;
 }
 
-/* The log tells one flow while both LIDs are set. */
+/* Lets all entries of a switch's CongestionLog be from this LID, while both LIDs are set. */
 static int set_log_slid(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
@@ -243,6 +245,7 @@ static const struct knob knobs[] = {
 	{ "reboot", VALUE_NONE, 0, true, reboot },
 };
 
+/* Reads the value of a knob. */
 static int parse(const struct knob *k, const char *text, double *out)
 {
 	double least;
@@ -262,6 +265,7 @@ static int parse(const struct knob *k, const char *text, double *out)
 	return -EINVAL;
 }
 
+/* Sets one knob. -ENOKEY: there is none of this name. */
 static int set_key(const struct ibcc_requests *q, const char *key, const char *value)
 {
 	const char *dot = strchr(key, '.');

@@ -5,7 +5,7 @@
 
 #include "sim/requests.h"
 
-/* Takes the values one after the other, and stops at the first that cannot be. */
+/* Sets the values one after the other, and stops at the first one that is wrong. */
 json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The request "settings": the congestion control registers of all endports, in full for programs
+ * and as a sentence for people.
+ */
 #include "sim/requests_settings.h"
 
 #include <stdio.h>
@@ -23,7 +26,7 @@ static json_t *ca_json(const struct ibcc_endport_cc *r)
 			 ibcc_json_sls(&r->ca), "CCTI_Limit", r->cct.limit, "cct", table);
 }
 
-/* What matters most, for people. */
+/* The most important registers, as a sentence. */
 static json_t *summary(const struct ibcc_endport_cc *r, bool sw)
 {
 	const struct ibcc_cc_ca_entry *e = &r->ca.sl[0];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The request "settings". */
 #ifndef SIM_REQUESTS_SETTINGS_H
 #define SIM_REQUESTS_SETTINGS_H
 

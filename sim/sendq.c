@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nobody may block the loop: what a socket does not take waits here, and what does not fit here is
- * dropped, as a switch would. Datagrams go out in batches, since a system call and a process that
- * is woken up for each cost more than all the rest of a MAD.
+/* Sends MADs on a datagram socket without ever waiting (sendq.h). What the socket does not take
+ * waits in a ring, and what does not fit there is dropped, as a switch would. Datagrams go out in
+ * batches, since a system call for each, and waking the other process for each, would cost more
+ * than all the rest.
  */
 #include "sim/sendq.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A datagram socket that MADs are gathered for: what one turn of the loop puts there goes out
+/* A queue of MADs in front of a datagram socket: what one turn of the loop puts there goes out
  * together, and what the socket does not take waits in a bounded queue.
  */
 #ifndef SIM_SENDQ_H
@@ -26,8 +26,8 @@ int ibcc_sendq_init(struct ibcc_sendq *q, sd_event *ev, int fd, sd_event_source 
 		    unsigned int max);
 void ibcc_sendq_fini(struct ibcc_sendq *q);
 
-/* Queues a MAD, or drops it when the queue is full, which is counted. Should the other end be gone,
- * the owner hears of that by reading.
+/* Queues a MAD, or drops it when the queue is full, which is counted. If the other end is gone, the
+ * owner will notice that when it reads.
  */
 void ibcc_sendq_put(struct ibcc_sendq *q, const struct ibcc_wire_mad *m);
 

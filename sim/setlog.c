@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A ring of the last Sets of class 0x21 (setlog.h). */
 #include "sim/setlog.h"
 
 #include <errno.h>

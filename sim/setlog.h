@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The last Sets of class 0x21: who sent them, to whom, when. */
+/* The last Sets of class 0x21: which client sent them, to which node, when. */
 #ifndef SIM_SETLOG_H
 #define SIM_SETLOG_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Puts the parts together: what one finds, the next one is told. */
+/* Puts the parts of a simulator together, and passes on what one finds to the next: ibsim, the
+ * proxy, the observer that reads ibsim's fabric, the world (engine and agents), and the requests
+ * of control. Begin with start().
+ */
 #include "sim/simulator.h"
 
 #include <arpa/inet.h>
@@ -49,7 +52,7 @@ struct simulator {
 	bool ready;
 	bool seen; /* the fabric of the ibsim that runs now */
 	unsigned int n_lost;
-	bool refused; /* the scenario, with errors told */
+	bool refused; /* the scenario or netfile has errors, which have been printed */
 };
 
 static void fail(struct simulator *s, const char *what, int err)
@@ -123,7 +126,7 @@ static void amend(void *arg, const struct ibcc_upstream_slot *slot, struct ibcc_
 
 /* The fabric's side */
 
-/* Flows whose ends are not there would just stand at 0. */
+/* Reports flows whose ends are missing: they would stand at 0 without a reason. */
 static void tell_missing(const struct ibcc_world *w)
 {
 	struct ibcc_world_flow f;
@@ -190,7 +193,7 @@ static void on_died(void *arg, const char *why)
 	int err;
 
 	fprintf(stderr, "ibcc-sim: %s\n", why);
-	/* The first that ends before it has shown its fabric would do so again. */
+	/* If the first one ends before it has shown its fabric, the next would, too. */
 	if (!s->seen && (!s->ready || ++s->n_lost == LOST_MAX)) {
 		sd_event_exit(s->ev, 1);
 		return;
@@ -252,7 +255,7 @@ static int told(struct simulator *s, struct ibcc_yaml_errors *errors, int err)
 	return err;
 }
 
-/* A netfile that says what the scenario does; it exists in memory alone. NULL: errno tells why. */
+/* Writes the scenario's topology as a netfile without a name. NULL: see errno. */
 static FILE *write_scenario(const struct simulator *s)
 {
 	FILE *f = tmpfile();
@@ -264,7 +267,7 @@ static FILE *write_scenario(const struct simulator *s)
 	return NULL;
 }
 
-/* Reads the netfile that `in` is, or that has a path, and makes that of ibsim. */
+/* Reads the netfile at `path`, which is open as `in`, and makes the copy of it that ibsim reads. */
 static int read_netfile(struct simulator *s, const char *path, FILE *in)
 {
 	struct ibcc_yaml_errors errors = { 0 };
@@ -305,7 +308,7 @@ static int load(struct simulator *s)
 	if (err)
 		return err;
 	in = s->o->netfile ? fopen(s->o->netfile, "re") : write_scenario(s);
-	/* A file that cannot be read is told of by who reads it. */
+	/* A netfile that cannot be opened is reported by ibcc_netfile_load(). */
 	if (!in && !s->o->netfile)
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", in ? fileno(in) : -1);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibsim answers control in order on one socket, so one request at a time is outstanding there.
+/* The clients of ibsim that the proxy is (upstream.h): one slot for each host that clients are
+ * attached at. ibsim answers control in order on one socket, so one request at a time is under
+ * way there, and the others wait in `ctls`.
  *
  * Longer than 500 lines: control, MADs, their order and ibsim's end share one set of queues.
  */
@@ -40,7 +42,7 @@ struct ibcc_upstream_slot {
 	struct ibcc_upstream *u;
 	unsigned int refs;
 	bool connected, up, failed;
-	bool leaving; /* ibsim was told; its answer frees the slot */
+	bool leaving; /* ibsim was sent DISCONNECT; its answer frees the slot */
 	bool has_issm;
 	struct ibcc_wire_ctl issm; /* the flag as it was last set */
 	char want[IBCC_WIRE_NODE_BYTES], node[IBCC_WIRE_NODE_BYTES];
@@ -74,6 +76,7 @@ static uint64_t now_us(const struct ibcc_upstream *u)
 	return sd_event_now(u->ev, CLOCK_MONOTONIC, &t) < 0 ? 0 : t;
 }
 
+/* A datagram from ibsim: an answer ends its request, anything else goes to the proxy. */
 static void slot_receive(struct ibcc_upstream_slot *s, struct ibcc_wire_mad *m)
 {
 	struct ibcc_upstream *u = s->u;
@@ -150,6 +153,7 @@ void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg)
 
 static void ctl_next(struct ibcc_upstream *u);
 
+/* Ends the request of control under way and begins the next. */
 static void ctl_end(struct ibcc_upstream *u, const struct ibcc_wire_ctl *reply)
 {
 	struct ctl *c = STAILQ_FIRST(&u->ctls);
@@ -251,7 +255,7 @@ static void slot_free(struct ibcc_upstream_slot *s)
 	free(s);
 }
 
-/* Tells all who wait for the slot; those who were cancelled hold no reference. */
+/* Calls all that wait for the slot; those that were cancelled hold no reference. */
 static void slot_tell(struct ibcc_upstream_slot *s)
 {
 	struct waiter *w;
@@ -276,6 +280,7 @@ static void slot_fail(struct ibcc_upstream_slot *s)
 	slot_tell(s);
 }
 
+/* The second answer while connecting: the node's GUID. The slot is ready then. */
 static void on_node_info(void *arg, const struct ibcc_wire_ctl *reply)
 {
 	struct ibcc_upstream_slot *s = arg;
@@ -295,6 +300,7 @@ static void on_node_info(void *arg, const struct ibcc_wire_ctl *reply)
 	slot_tell(s);
 }
 
+/* ibsim's answer to CONNECT: where to send MADs, and at which node the slot is. */
 static void on_connected(void *arg, const struct ibcc_wire_ctl *reply)
 {
 	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_GET_NODEINFO, .len = 64 };
@@ -317,6 +323,7 @@ static void on_connected(void *arg, const struct ibcc_wire_ctl *reply)
 		slot_fail(s);
 }
 
+/* Makes a slot a client of the ibsim that runs now. */
 static int slot_connect(struct ibcc_upstream_slot *s)
 {
 	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
@@ -324,7 +331,7 @@ static int slot_connect(struct ibcc_upstream_slot *s)
 	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
 
 	s->connected = false;
-	/* While the socket belongs to an ibsim that died, no other may have it. */
+	/* A socket that is still connected to an ibsim that died takes nothing from another one. */
 	connect(s->fd, &nobody, sizeof(nobody));
 	memcpy(info.node, s->want, sizeof(info.node));
 	memcpy(c.data, &info, sizeof(info));
@@ -392,7 +399,7 @@ void ibcc_upstream_release(struct ibcc_upstream_slot *s)
 		slot_free(s);
 		return;
 	}
-	s->failed = s->leaving = true; /* nobody may join it */
+	s->failed = s->leaving = true; /* no client may join it */
 	if (ibcc_upstream_ctl(s, &c, on_disconnected, s))
 		slot_free(s);
 }
@@ -417,7 +424,7 @@ void ibcc_upstream_restart(struct ibcc_upstream *u)
 		/* Asked for again once its slot is connected. */
 		if (c->done == on_node_info)
 			c->done = NULL;
-		/* A client that starts gives up when one is not answered. */
+		/* Sent again: a client that starts gives up if one of these is not answered. */
 		else if (c->c.type == IBCC_WIRE_CONNECT || (c->slot && !c->slot->failed)) {
 			c->sent = false;
 			STAILQ_INSERT_TAIL(&u->ctls, c, link);

@@ -39,12 +39,14 @@ uint64_t ibcc_upstream_node_guid(const struct ibcc_upstream_slot *s);
 /* Name by which ibsim knows that node. */
 const char *ibcc_upstream_node_name(const struct ibcc_upstream_slot *s);
 
-/* Who gets the requests and traps that ibsim forwards to the subnet manager at a host. */
+/* Sets what is called with the requests and traps that ibsim forwards to the subnet manager at a
+ * host.
+ */
 typedef void ibcc_upstream_request(void *arg, struct ibcc_upstream_slot *s,
 				   const struct ibcc_wire_mad *m);
 void ibcc_upstream_on_request(struct ibcc_upstream *u, ibcc_upstream_request *fn, void *arg);
 
-/* Who amends what ibsim answers, before anybody sees it. */
+/* Sets what may amend ibsim's answers before they are delivered. */
 typedef void ibcc_upstream_amend(void *arg, const struct ibcc_upstream_slot *s,
 				 struct ibcc_wire_mad *answer);
 void ibcc_upstream_on_answer(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg);
@@ -63,8 +65,8 @@ typedef void ibcc_upstream_done(void *arg, struct ibcc_wire_mad *reply);
 int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m,
 		       ibcc_upstream_done *done, void *arg);
 
-/* The same for a request that does not go to ibsim, but, as *out has it, to whom the caller likes;
- * and the answer to one.
+/* As ibcc_upstream_send(), for a request that the caller sends itself, as *out has it, and not to
+ * ibsim; ibcc_upstream_answered() takes the answer to it.
  */
 int ibcc_upstream_expect(struct ibcc_upstream *u, const struct ibcc_wire_mad *m,
 			 ibcc_upstream_done *done, void *arg, struct ibcc_wire_mad *out);

@@ -15,7 +15,7 @@
 
 #define IBCC_WIRE_MAGIC   0xdeadbeefu
 #define IBCC_WIRE_BATCH   64u  /* most MADs that ibcc_wire_receive() takes */
-#define IBCC_WIRE_TIMEOUT 110u /* umad status of a request that nobody answered */
+#define IBCC_WIRE_TIMEOUT 110u /* umad status of a request without an answer */
 
 /* A MAD with its addresses; all but status are as the umad header has them (big endian). */
 struct ibcc_wire_mad {
@@ -61,8 +61,9 @@ struct ibcc_wire_connect {
 _Static_assert(sizeof(struct ibcc_wire_mad) == 288, "layout of ibsim's sim_request");
 _Static_assert(sizeof(struct ibcc_wire_ctl) == 80, "layout of ibsim's sim_ctl");
 
-/* Whether a MAD is a response: a trap's is its repression. The sender of any other waits for one,
- * or for its own to come back, as a kernel lets it: OpenSM for those of its traps, too.
+/* Whether a MAD is a response; that to a trap is TrapRepress. The sender of any other MAD waits for
+ * a response, or for its own MAD to come back from the kernel as timed out; OpenSM does so for its
+ * traps, too.
  */
 static inline int ibcc_wire_is_response(const uint8_t *mad)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine is built with every link that was ever seen between the nodes of now; links that are
- * down, or that the subnet manager has not activated, are taken down in it. So only nodes and links
- * that are new need a new engine.
+/* The data plane of a simulated fabric (world.h): carries what was observed of the control plane
+ * into the engine. The engine is built with every link that was ever seen between the nodes of
+ * now; links that are down, or that the subnet manager has not activated, are taken down in it.
+ * So only new nodes and links need a new engine. Begin with ibcc_world_update().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 #include "sim/merge.h"
 #include "sim/world_state.h"
 
-/* A simulated fabric may run for days, offered more than it carries. */
+/* Packets that an adapter holds at most: a fabric may run for days with more offered than it
+ * carries.
+ */
 #define ADAPTER_PACKETS 1024u
 
 struct ibcc_world *ibcc_world_new(const struct ibcc_scenario *s)
@@ -61,7 +64,7 @@ static int apply_links(struct ibcc_engine *e, const struct ibcc_topo *t)
 	return err;
 }
 
-/* Takes a new engine for a topology, which passes to the world. */
+/* Builds a new engine for a topology, which passes to the world; time and counters go on in it. */
 static int rebuild(struct ibcc_world *w, struct ibcc_topo *t)
 {
 	uint32_t n = w->s ? w->s->n_flows : 0;
@@ -136,9 +139,7 @@ static bool fits(const struct ibcc_topo *have, const struct ibcc_topo *t)
 	return true;
 }
 
-/* Whether a port has other LIDs than before; with an LMC it has several, which the engine only
- * takes from a whole topology.
- */
+/* Whether no port has several LIDs. Those (LMC) the engine takes only from a whole topology. */
 static bool lids_are_plain(const struct ibcc_topo *t)
 {
 	uint32_t i, n = 0, owned = 0;
@@ -150,7 +151,7 @@ static bool lids_are_plain(const struct ibcc_topo *t)
 	return n == owned;
 }
 
-/* Carries differences into the running engine. */
+/* Carries the differences of a topology into the running engine. */
 static int adjust(struct ibcc_world *w, const struct ibcc_topo *t)
 {
 	uint32_t i, p, in;

@@ -22,9 +22,9 @@ struct ibcc_world;
 struct ibcc_world *ibcc_world_new(const struct ibcc_scenario *s);
 void ibcc_world_free(struct ibcc_world *w);
 
-/* Goes over to what was observed, whose nodes are in ascending order of GUIDs. Small changes are
- * made in the running engine; others build a new one, in which time and counters go on. Takes `t`.
- * Returns 0 or -errno; then all is as before.
+/* Takes over the topology that was observed, whose nodes are in ascending order of GUIDs. Small
+ * changes are made in the running engine; others build a new one, in which time and counters go on.
+ * `t` passes to the world. Returns 0, or -errno if all is as before.
  */
 int ibcc_world_update(struct ibcc_world *w, struct ibcc_topo *t);
 
@@ -34,7 +34,7 @@ uint64_t ibcc_world_now_ps(const struct ibcc_world *w);
 /* As ibcc_engine_deadlock(). */
 int ibcc_world_deadlock(const struct ibcc_world *w, char *buf, size_t len);
 
-/* The scenario's link events, for whoever can pull cables; at their time of the engine. */
+/* Sets what is called at a link event of the scenario, since cables are pulled in ibsim. */
 typedef void ibcc_world_link_event(void *arg, const struct ibcc_event_spec *v);
 void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MADs that the world answers: who asks, and whether the way to the one asked exists. */
+/* MADs that the world answers: at which node the sender is, and whether there is a way from it to
+ * the node that is asked.
+ */
 #include <errno.h>
 
 #include <ibcc/pma.h>
@@ -48,7 +50,7 @@ static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 	if (to == from)
 		return true;
 	if (ibcc_topo_is_switch(t, t->port[from].node)) {
-		/* A switch as the sender is rare: its first hop tells enough. */
+		/* A switch as the sender is rare, so only its first hop is checked. */
 		const struct ibcc_topo_node *n = &t->node[t->port[from].node];
 		uint8_t out = dlid < n->lft_len ? n->lft[dlid] : IBCC_LFT_NONE;
 

@@ -27,7 +27,7 @@ struct changed_rate {
 struct ibcc_world {
 	const struct ibcc_scenario *s;
 	struct ibcc_model model;
-	struct ibcc_topo *topo; /* as the engine has it; port states tell which links are up */
+	struct ibcc_topo *topo; /* as the engine has it; links are up by the states of ports */
 	struct ibcc_engine *engine;
 	struct ibcc_agents *agents;
 	bool traffic;

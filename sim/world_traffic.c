@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The world's traffic and time: flows over all engines, sinks, the scenario's events. */
+/* The world's traffic and time: flows and their sums over all engines so far, rates that were
+ * changed, and the scenario's events.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +186,7 @@ uint64_t ibcc_world_now_ps(const struct ibcc_world *w)
 	return w->engine ? ibcc_engine_now_ps(w->engine) : 0;
 }
 
+/* Notes the bytes of flows from time to time; rates are the differences. */
 static void take_sample(struct ibcc_world *w)
 {
 	uint64_t now = ibcc_world_now_ps(w);
