@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM's tables hang together by pointers that the next sweep frees, so all that we keep is
- * copied while its lock is held: flat, without a search, into memory that is there already, so that
- * its writers hardly wait. The topology is built from the copy afterwards.
+/* Copies the topology out of OpenSM's tables (fabric.h). They hang together by pointers that the
+ * next sweep frees, so everything needed is copied while OpenSM's lock is held: flat, without a
+ * search, into memory that is there already, so that OpenSM's writers hardly wait. The topology
+ * is built from the copy afterwards. Begin with ibcc_plugin_fabric_read(), near the end.
  */
 #include "opensm-plugin/fabric.h"
 
@@ -153,7 +154,7 @@ struct room {
 	size_t nodes, ports, lft_bytes;
 };
 
-/* Under OpenSM's lock. */
+/* How much room a copy takes. To be called under OpenSM's lock. */
 static struct room measure(const cl_qmap_t *nodes)
 {
 	struct room r = { 0 };
@@ -169,7 +170,7 @@ static struct room measure(const cl_qmap_t *nodes)
 	return r;
 }
 
-/* Touched, so that no page of it is missing under the lock. */
+/* Zeroed memory whose pages have been touched, so that none of them is missing under the lock. */
 static void *zeroed(size_t n, size_t size)
 {
 	void *p = reallocarray(NULL, n + 1, size);
@@ -196,7 +197,7 @@ static bool make_room(struct raw_fabric *f, struct room r)
 	return f->node && f->port && f->lft;
 }
 
-/* Under OpenSM's lock, with room for it. */
+/* Copies all nodes. To be called under OpenSM's lock, with room for them. */
 static void copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
 {
 	size_t n_ports = 0, lft_bytes = 0;
@@ -243,7 +244,7 @@ static bool try_copy(struct raw_fabric *f, struct osm_opensm *osm, struct room h
 	return fits;
 }
 
-/* A fabric that grows meanwhile is measured again. */
+/* Copies the fabric; one that has grown since it was measured is measured again. */
 static bool copy_fabric(struct raw_fabric *f, struct osm_opensm *osm, uint64_t *locked_ns)
 {
 	struct room have = { 0 }, need;
@@ -258,8 +259,8 @@ static bool copy_fabric(struct raw_fabric *f, struct osm_opensm *osm, uint64_t *
 	return false;
 }
 
-/* A LID or GUID that another has too is left out, as is a node without ports: only lack of memory
- * counts.
+/* Adds a node to the topology. A LID or GUID that another one has, too, is left out, as is a node
+ * without ports; only lack of memory is an error.
  */
 static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const struct raw_node *from)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The socket is made under another name, gets owner and permissions, begins to listen and only then
- * takes its place: clients never find one that they may not use or that nobody serves.
+/* The socket that clients connect to (listener.h). It is made under another name, gets its group
+ * and permissions, begins to listen, and only then takes its place. So clients never find a
+ * socket that they may not use or that is not served.
  */
 #include "opensm-plugin/listener.h"
 
@@ -28,7 +29,8 @@ static struct sockaddr_un address_of(const char *path)
 	return a;
 }
 
-/* 0 if the place is free or a stale socket's, -EADDRINUSE. */
+/* Whether a socket may be put there: 0 if the place is free or has a stale socket, else
+ * -EADDRINUSE. */
 static int check_place(const char *path)
 {
 	struct sockaddr_un a = address_of(path);
@@ -42,7 +44,7 @@ static int check_place(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Only a refused connection proves that nobody is there; EAGAIN is a full backlog. */
+	/* Only a refused connection proves that no process listens; EAGAIN is a full backlog. */
 	ret = connect(fd, (struct sockaddr *)&a, sizeof(a)) && errno == ECONNREFUSED ? 0
 										     : -EADDRINUSE;
 	close(fd);
@@ -62,8 +64,9 @@ static int make_directory(const char *path)
 	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
 }
 
-/* OpenSM is root, and the directory may belong to the clients' user: what the name stands for may
- * have been exchanged for a link meanwhile. So the file is held first, and must be a socket.
+/* Sets group and permissions of the socket. OpenSM runs as root, and the directory may belong to
+ * the clients' user, who could put a link in the place of the socket. So the file is opened first,
+ * must be a socket, and is changed by its descriptor.
  */
 static int give_access(const char *name, const struct ibcc_plugin_options *o, struct stat *st)
 {
@@ -116,7 +119,7 @@ int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* A dead process's of the same number; anything else is not ours to remove. */
+	/* Left by a dead process with the same number. Nothing but a socket is removed. */
 	if (!lstat(name, &st) && S_ISSOCK(st.st_mode))
 		unlink(name);
 	ret = listen_at(fd, name, o, &st);

@@ -19,19 +19,19 @@ struct ibcc_listener {
 
 void ibcc_listener_init(struct ibcc_listener *l);
 
-/* Listens at o->socket; makes its directory if only that is missing. A socket there that nobody
- * listens on, left by a killed process, is replaced. Returns 0, -EADDRINUSE if somebody listens or
- * something else than a socket is there, another -errno; no trace is left then.
+/* Listens at o->socket; makes its directory if only that is missing. A socket on which no process
+ * listens, left by a killed one, is replaced. Returns 0; -EADDRINUSE if a process listens there, or
+ * something else than a socket is there; another -errno. No trace is left after an error.
  */
 int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options *o);
 
-/* False if the socket file is not ours any more: deleted or replaced by somebody. */
+/* False if the socket file is not this one any more: it was deleted or replaced. */
 bool ibcc_listener_in_place(const struct ibcc_listener *l);
 
 /* Takes the next connection, non-blocking; returns its descriptor or -errno. */
 int ibcc_listener_accept(struct ibcc_listener *l, struct ucred *peer);
 
-/* Removes the socket file if it is ours still. */
+/* Removes the socket file if it is still this one. */
 void ibcc_listener_close(struct ibcc_listener *l);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The plugin's words of event_plugin_options (options.h). A wrong limit (window, timeout, ...)
+ * falls back to its default. With a wrong ibcc.socket, ibcc.group or ibcc.mode the plugin stays
+ * idle, since a default would open the socket at another place or to other users.
+ */
 #include "opensm-plugin/options.h"
 
 #include <errno.h>
@@ -60,8 +64,8 @@ static int parse_socket(const char *value, struct ibcc_plugin_options *o,
 	return 0;
 }
 
-/* Only this host's file is read: behind the name service may be a directory server that does not
- * answer, and OpenSM's start must not wait for one. A line is NAME:PASSWORD:NUMBER:MEMBERS.
+/* The number of a group in /etc/group. The name service is not asked: a directory server behind it
+ * may not answer, and OpenSM's start must not wait for one. A line is NAME:PASSWORD:NUMBER:MEMBERS.
  */
 static bool find_group(const char *name, gid_t *gid)
 {
@@ -180,8 +184,7 @@ int ibcc_plugin_options_parse(const char *line, struct ibcc_plugin_options *o,
 		.max_timer = bounds.max_timer,
 		.sets_per_minute = bounds.sets_per_minute,
 	};
-	/* Where it was installed the daemon is in that group. Others than root could not give it.
-	 */
+	/* An installed daemon is in that group. Only root can give the socket to it. */
 	if (!geteuid())
 		find_group(IBCC_PLUGIN_GROUP, &o->gid);
 	if (!line)

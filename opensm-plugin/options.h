@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* event_plugin_options of opensm.conf. All plugins share that one line, so ours are the words that
- * begin with "ibcc."; everything else in it belongs to others.
+/* event_plugin_options of opensm.conf. All plugins share that one line; this one takes the words
+ * that begin with "ibcc." and leaves all others to other plugins.
  */
 #ifndef IBCC_PLUGIN_OPTIONS_H
 #define IBCC_PLUGIN_OPTIONS_H
@@ -10,7 +10,7 @@
 
 #include "opensm-plugin/log.h"
 
-/* Of which the daemon is a member where it was installed. */
+/* An installed daemon is a member of this group. */
 #define IBCC_PLUGIN_GROUP "ibcc"
 
 struct ibcc_plugin_options {

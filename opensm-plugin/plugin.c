@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The face towards OpenSM: event_plugin_name ibcc_opensm. Its report() runs in OpenSM's threads,
- * with OpenSM's locks held for some events, so it only leaves a mark for the service thread.
+/* What OpenSM calls: it loads the plugin with event_plugin_name ibcc_opensm in opensm.conf.
+ * report() runs in OpenSM's threads, for some events with OpenSM's locks held, so it only leaves
+ * a mark for the service thread (worker.c).
  */
 
 /* Before all other OpenSM headers: the layout of their structures depends on it. */
@@ -34,7 +35,7 @@ static void write_log(void *arg, enum ibcc_plugin_level level, const char *line)
 	osm_log(arg, osm_level, "ibcc_opensm: %s\n", line);
 }
 
-/* NULL makes OpenSM go on without us. */
+/* Starts the plugin. If it returns NULL, OpenSM goes on without the plugin. */
 static void *create(struct osm_opensm *osm)
 {
 	struct ibcc_plugin_log log = { .write = write_log, .arg = &osm->log };
@@ -55,7 +56,7 @@ static void delete (void *plugin_data)
 	ibcc_plugin_worker_free(plugin_data);
 }
 
-/* Those that tell of another topology. */
+/* Whether a trap means that the topology may have changed. */
 static bool is_about_topology(const ib_mad_notice_attr_t *n)
 {
 	if (!n || !ib_notice_is_generic(n))
@@ -96,8 +97,8 @@ static void report(void *plugin_data, osm_epi_event_id_t event, void *event_data
 	}
 }
 
-/* OpenSM finds the plugin by this symbol and takes it only if the version is its own to the letter:
- * the structures that we read change between releases.
+/* OpenSM finds the plugin by this symbol. It takes it only if the version is exactly its own, since
+ * the structures that fabric.c reads change between releases.
  */
 __attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
 	.osm_version = OSM_VERSION,

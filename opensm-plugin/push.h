@@ -45,7 +45,7 @@ bool ibcc_push_busy(struct ibcc_push *p);
 
 /* Stops the running plan before its next batch, giving this reason. */
 void ibcc_push_stop(struct ibcc_push *p, enum ibcc_proto_refusal reason);
-/* The same at once, since nobody waits for its results: what is in flight is given up. */
+/* Stops the running plan at once, because its client has gone: what is in flight is given up. */
 void ibcc_push_abandon(struct ibcc_push *p);
 
 /* The report of the plan that ended, or NULL while none has. `took_ms` is its duration. */

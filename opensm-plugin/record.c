@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What clients have had written, as a book (ibcc/book.h), and the key that each endport wants
+ * (record.h). Begin with ibcc_record_note(), after a plan, and ibcc_record_plan(), which makes
+ * the plan that takes everything back.
+ */
 #include "opensm-plugin/record.h"
 
 #include <errno.h>
@@ -45,7 +49,7 @@ static struct ibcc_record_key *find(const struct ibcc_record *d, const struct ib
 		       : NULL;
 }
 
-/* Without memory for it the node is asked with the last plan's key. */
+/* Keeps the key of an endport. Without memory for it, the last plan's key will be used there. */
 static void keep_key(struct ibcc_record *d, const struct ibcc_change *c, uint64_t cc_key)
 {
 	struct ibcc_record_key *k = find(d, c);
@@ -66,7 +70,7 @@ static void keep_key(struct ibcc_record *d, const struct ibcc_change *c, uint64_
 	k->cc_key = cc_key;
 }
 
-/* The key that a node wants from now on. */
+/* Notes the key that a node wants after a change. */
 static void note_key(struct ibcc_record *d, const struct ibcc_change *c, bool certain)
 {
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
@@ -81,7 +85,7 @@ static void note_key(struct ibcc_record *d, const struct ibcc_change *c, bool ce
 	}
 }
 
-/* Does an attribute with this value hold back, mark and delay nothing? */
+/* Whether an attribute with this value is off: it holds back, marks and delays nothing. */
 static bool is_off(const struct ibcc_change *c)
 {
 	struct ibcc_cc_sw_port_element el;
@@ -117,7 +121,7 @@ static bool is_off(const struct ibcc_change *c)
 	return false;
 }
 
-/* Does a change put an attribute back to what was there before, or take it off? */
+/* Whether a change puts an attribute back to what was there before, or takes it off. */
 static bool is_way_back(const struct ibcc_record *d, const struct ibcc_change *c)
 {
 	const struct ibcc_book_entry *e = ibcc_book_find(&d->left, c);
@@ -169,11 +173,12 @@ int ibcc_record_mark(const struct ibcc_record *d, struct ibcc_plan *plan)
 	return 0;
 }
 
+/* Notes one change that was sent. */
 static void note(struct ibcc_record *d, const struct ibcc_change *c, bool certain)
 {
 	note_key(d, c, certain);
-	/* What is back is nobody's any more. Of what could not be noted, without memory, nobody
-	 * knows afterwards: a daemon's own books do.
+	/* What is back leaves the record. Without memory for a note, the record lacks the change;
+	 * a daemon's own book still has it.
 	 */
 	if (!is_way_back(d, c))
 		ibcc_book_note(&d->left, c, (int64_t)d->seq, IBCC_BOOK_MAKE, certain);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What clients have had written since OpenSM began and what was there before, by which the plugin
- * tells what is a way back. It does not take a client's word for that: a way back is let through
- * without counting it, and is not taken off by the dead man's switch. Without threads, clocks or
- * MADs of its own.
+/* What clients have had written since OpenSM began, and what was there before. By this the plugin
+ * knows which changes are a way back to the settings before. It does not take a client's word for
+ * that, since a way back is let through without counting it, and is not taken off by the dead man's
+ * switch. Without threads, clocks or MADs of its own.
  */
 #ifndef IBCC_PLUGIN_RECORD_H
 #define IBCC_PLUGIN_RECORD_H
@@ -36,7 +36,7 @@ void ibcc_record_fini(struct ibcc_record *d);
  */
 int ibcc_record_mark(const struct ibcc_record *d, struct ibcc_plan *plan);
 
-/* Takes what became of a plan, a client's or our own. */
+/* Takes what became of a plan of a client, or of the plugin's own. */
 void ibcc_record_note(struct ibcc_record *d, const struct ibcc_plan *plan,
 		      const struct ibcc_result *r, uint64_t cc_key);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Serves the clients (server.h): accepts them, moves messages between their sockets and their
+ * sessions (session.h), and drops those that use too much. It never waits: the worker polls the
+ * descriptors and calls ibcc_server_serve().
+ */
 #include "opensm-plugin/server.h"
 
 #include <errno.h>
@@ -29,7 +33,7 @@ static void refill_log(struct ibcc_server *s, uint64_t now_ms)
 	s->log_dropped = 0;
 }
 
-/* A message that a client's conduct brought about. */
+/* Logs a message that a client's behaviour caused; only so many of those for each second. */
 static void log_client(struct ibcc_server *s, uint64_t now_ms, const struct ucred *peer,
 		       const char *text)
 {
@@ -57,8 +61,8 @@ int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
 	return s->buf ? 0 : -ENOMEM;
 }
 
-/* Closing with unread messages would make the peer's next read fail (ECONNRESET) before it has read
- * our last words, so they are thrown away first; after the shutdown no more can come.
+/* Closes a connection. With messages unread, the peer's next read would fail (ECONNRESET) before it
+ * has read the last answer. So they are thrown away first; after the shutdown no more can come.
  */
 static void hang_up(int fd)
 {
@@ -113,8 +117,9 @@ static bool flush(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t 
 	return c->session.phase != IBCC_SESSION_ENDED;
 }
 
-/* Who has hung up has given up on its plan: when we come to hear of it after a stop (SIGSTOP, a
- * debugger), it may have looked at the nodes already, and must not see them move.
+/* Whether a client has hung up, and so has given up its plan. If this process was stopped for a
+ * while (SIGSTOP, a debugger), the client may have read the nodes since, and must not see them
+ * change.
  */
 static bool has_hung_up(const struct ibcc_server_client *c)
 {
@@ -123,7 +128,7 @@ static bool has_hung_up(const struct ibcc_server_client *c)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
 }
 
-/* Takes what the client says. False: hang up. */
+/* Takes a client's messages. False: hang up. */
 static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t now_ms)
 {
 	struct ibcc_proto_header h;
@@ -163,7 +168,7 @@ static bool is_trusted(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Who says nothing, and may as well be dropped. */
+/* Whether a client is idle, so that it may be dropped for another one. */
 static bool is_idle(const struct ibcc_server_client *c, uint64_t now_ms)
 {
 	return c->fd >= 0 && !c->wrote && now_ms - c->session.heard_ms >= LEAST_IDLE_MS &&
@@ -261,8 +266,8 @@ static void accept_all(struct ibcc_server *s, uint64_t now_ms)
 			break;
 		ibcc_server_adopt(s, fd, &peer, now_ms);
 	}
-	/* Out of descriptors or memory: a pending connection would wake us for ever, so wait for a
-	 * tick.
+	/* Out of descriptors or memory: a pending connection would wake the thread for ever, so it
+	 * stops listening until a later tick.
 	 */
 	if (i < IBCC_SERVER_CLIENTS &&
 	    (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)) {
@@ -291,7 +296,7 @@ void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned
 
 			if (c->fd != pfd[k].fd)
 				continue;
-			/* What was sent before hanging up counts; then reading says so. */
+			/* What was sent before hanging up counts; reading shows the end later. */
 			if (pfd[k].revents & POLLIN && ibcc_session_wants_input(&c->session))
 				go_on = hear(s, c, now_ms);
 			else if (pfd[k].revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -348,7 +353,7 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 	for (i = 0; i < IBCC_SERVER_CLIENTS; i++) {
 		struct ibcc_server_client *c = &s->client[i];
 
-		/* So that a long plan is not taken for an OpenSM that has stopped. */
+		/* A client whose plan takes long must not think that OpenSM has stopped. */
 		if (c->fd >= 0 && c->session.phase == IBCC_SESSION_PUSH)
 			ibcc_session_notify(&c->session);
 		if (c->fd >= 0 && !c->asked && now_ms - c->joined_ms >= PATIENCE_MS) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The clients: descriptors, their conversations and their limits. Single-threaded, never blocks.
- * Several clients may read; who applies a plan is the host's to decide.
+/* The clients: descriptors, sessions and limits. Single-threaded, never blocks. Several clients may
+ * read; the host decides which of them may apply a plan.
  */
 #ifndef IBCC_PLUGIN_SERVER_H
 #define IBCC_PLUGIN_SERVER_H
@@ -12,7 +12,8 @@
 #include "opensm-plugin/log.h"
 #include "opensm-plugin/session.h"
 
-/* Connections; of these some are for root and OpenSM's own user only, and others have so many each.
+/* Connections in all, how many of them are kept for root and OpenSM's own user, and the most that
+ * another user has.
  */
 #define IBCC_SERVER_CLIENTS 16u
 #define IBCC_SERVER_KEPT    4u
@@ -47,9 +48,10 @@ int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
 		     const struct ibcc_session_host *host, const struct ibcc_plugin_log *log);
 void ibcc_server_fini(struct ibcc_server *s);
 
-/* Takes a connected descriptor as a new client. Where there is no place for it, somebody who may
- * have no more than the same place, has written nothing and has been idle for longest, and for a
- * second at least, is dropped; if there is none, it is closed with ERROR.
+/* Takes a connected descriptor as a new client. If all places are taken, the client is dropped that
+ * has been idle for longest; it must have no better right to a place, have written nothing, and
+ * have been idle for a second at least. If there is no such client, the new one is closed with
+ * ERROR.
  */
 void ibcc_server_adopt(struct ibcc_server *s, int fd, const struct ucred *peer, uint64_t now_ms);
 
@@ -58,15 +60,15 @@ unsigned int ibcc_server_pollfds(struct ibcc_server *s, struct pollfd *pfd);
 /* Serves what poll reported. */
 void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned int n,
 		       uint64_t now_ms);
-/* To be called about once a second: listens (again), drops who is waited for too long or has asked
- * for nothing, tells whose plan is being applied that OpenSM is alive.
+/* To be called about once a second: listens (again); drops clients that were waited for too long or
+ * have asked for nothing; shows a client whose plan is being applied that OpenSM is alive.
  */
 void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
 
-/* Is there a client that looks after what was written, and lives? */
+/* Whether there is a client that looks after what was written, and lives (writer.h). */
 bool ibcc_server_is_kept(const struct ibcc_server *s, uint64_t now_ms);
 
-/* SM state or generation changed: every client is told. */
+/* SM state or generation changed: sends STATE to every client. */
 void ibcc_server_notify(struct ibcc_server *s);
 /* The plan of a client is done; takes the report over, also when the client has gone (or NULL). */
 void ibcc_server_finish(struct ibcc_server *s, const struct ibcc_session *whose,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One client's conversation (session.h): ibcc_session_input() takes a message,
+ * ibcc_session_output() says what is to be sent next. include/ibcc/proto.h has the messages.
+ */
 #include "opensm-plugin/session.h"
 
 #include <errno.h>
@@ -25,7 +28,7 @@ void ibcc_session_init(struct ibcc_session *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Lets go of what a request held. */
+/* Frees what a request held. */
 static void release(struct ibcc_session *s)
 {
 	ibcc_shared_topo_put(s->topo);

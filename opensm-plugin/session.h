@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One client's conversation as a state machine without I/O: messages go in, messages come out when
- * there is room for them. What is still to be said is never queued but derived (a cursor into a
- * topology or a result, one flag for each other kind), so a client that does not read costs
- * nothing.
+/* One client's conversation as a state machine without I/O: messages go in, and messages come out
+ * when there is room for them. Messages to be sent are not queued. They are made when they can be
+ * sent, from a cursor into a topology or a result, or from a flag. So a client that does not read
+ * costs no memory.
  */
 #ifndef IBCC_PLUGIN_SESSION_H
 #define IBCC_PLUGIN_SESSION_H
@@ -38,7 +38,7 @@ struct ibcc_session_host {
 	 */
 	enum ibcc_proto_refusal (*submit)(void *arg, struct ibcc_session *s, struct ibcc_plan *plan,
 					  uint64_t cc_key, struct ibcc_proto_error *why);
-	/* The client has hung up; its plan may be being applied still. */
+	/* The client has hung up; its plan may still be under way. */
 	void (*gone)(void *arg, struct ibcc_session *s);
 	void *arg;
 };
@@ -58,8 +58,8 @@ struct ibcc_session {
 	enum ibcc_session_phase phase;
 	uid_t uid;         /* of the client, */
 	pid_t pid;         /* set by the server */
-	uint64_t heard_ms; /* when it last said something, likewise */
-	uint32_t lease_ms; /* that it has promised last */
+	uint64_t heard_ms; /* when it last sent a message, set by the server, too */
+	uint32_t lease_ms; /* for so long after a message it lives, as it said last (STATE_GET) */
 	/* Another client has taken this one's place as the writer; the host's to set. */
 	bool behind;
 	uint32_t seq; /* of the request that is being answered */

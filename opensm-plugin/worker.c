@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The service thread (worker.h): run() waits for events of OpenSM, for clients and for the push
+ * thread, reads the topology again when it may have changed, and once a second looks after time
+ * limits. Plans are in worker_plans.c.
+ */
 #include "opensm-plugin/worker_impl.h"
 
 #include <errno.h>
@@ -16,7 +20,7 @@
 /* Events come in bursts (one for each block of each switch's table): read when they pause. */
 #define PAUSE_MS 50u
 #define TICK_MS  1000u
-#define TRAP_MS  2000u /* OpenSM asks who sent it at once */
+#define TRAP_MS  2000u /* after a trap: OpenSM asks its sender at once */
 /* A sweep that fails midway reports nothing more; what there is then is read after this time. */
 #define SWEEP_PATIENCE_MS 60000u
 
@@ -146,7 +150,9 @@ static void push_done(void *arg)
 	wake(arg);
 }
 
-/* Notices what has no event (MASTER to STANDBY, promotion, options read again); tells clients. */
+/* Notices what has no event (MASTER to STANDBY, promotion, options read again), and has clients
+ * notified of it.
+ */
 static void look_at_state(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_proto_state s;
@@ -219,7 +225,7 @@ static uint64_t first_generation(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Threads inherit the signal mask, and OpenSM's handlers must not run in ours. */
+/* Starts the thread with all signals blocked, so that OpenSM's handlers do not run in it. */
 static int start_thread(struct ibcc_plugin_worker *w)
 {
 	sigset_t all, old;

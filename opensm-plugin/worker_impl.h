@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Inside of the service thread, shared by its files: worker.c keeps the topology and serves
- * clients, worker_plans.c sees to whose plan is applied and what becomes of it.
+/* What the files of the service thread share: worker.c keeps the topology and serves clients,
+ * worker_plans.c decides whose plan is applied, and takes what became of it.
  */
 #ifndef IBCC_PLUGIN_WORKER_IMPL_H
 #define IBCC_PLUGIN_WORKER_IMPL_H
@@ -25,7 +25,7 @@ struct ibcc_plugin_worker {
 	struct ibcc_push *push;
 	struct ibcc_server server;
 	/* of the service thread */
-	struct ibcc_proto_state state; /* as last told to the clients */
+	struct ibcc_proto_state state; /* as clients were last notified of it */
 	struct ibcc_shared_topo *topo;
 	uint64_t generation; /* of the last topology, also before the first */
 	bool due, sweeping;
@@ -33,7 +33,8 @@ struct ibcc_plugin_worker {
 	uint64_t trap_ms; /* when what a trap led to is to be read; 0: nothing */
 	enum ibcc_proto_refusal logged_refusal;
 	struct ibcc_session *writer; /* see writer.h */
-	/* Whose plan is being applied; NULL: nobody's, or one of our own, or its client has gone.
+	/* The client whose plan is being applied; NULL: there is none, or it is the plugin's own,
+	 * or its client has gone.
 	 */
 	const struct ibcc_session *pushing;
 	uint64_t cc_key; /* of that plan */
@@ -63,7 +64,7 @@ enum ibcc_proto_refusal ibcc_plugin_worker_objection(void *arg);
 
 /* Takes the report of the plan that has ended, if any, and begins the one that waits for it. */
 void ibcc_plugin_worker_next(struct ibcc_plugin_worker *w);
-/* Takes off what clients have had written: nobody is left who looks after it. */
+/* Takes off what clients have had written, since no client looks after it any more. */
 void ibcc_plugin_worker_revert(struct ibcc_plugin_worker *w);
 /* Forgets the plan that waits. */
 void ibcc_plugin_worker_drop_next(struct ibcc_plugin_worker *w);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whose plan is applied, in whose place, and what becomes of it. */
+/* Plans in the service thread: whether a client's plan may be applied, when its turn is, and what
+ * becomes of it. Begin with ibcc_plugin_worker_submit().
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +38,14 @@ static const struct ibcc_change *find_misdirected(const struct ibcc_topo *t,
 	return NULL;
 }
 
+/* Whether a plan may be applied now; if not, *why has a sentence. */
 static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct ibcc_plan *plan,
 				     struct ibcc_proto_error *why)
 {
 	enum ibcc_proto_refusal refusal;
 	const struct ibcc_change *lost;
 
-	/* The plan may be for a topology that has gone just now, told in this very round. */
+	/* The plan may be for a topology that has just changed, by an event of this moment. */
 	ibcc_plugin_worker_catch_up(w);
 	refusal = ibcc_plugin_worker_objection(w);
 	if (refusal != IBCC_REFUSAL_NONE) {
@@ -74,6 +77,7 @@ static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct 
 	return IBCC_REFUSAL_NONE;
 }
 
+/* Has a plan applied, if it may be. */
 static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_session *s,
 				     struct ibcc_plan *plan, uint64_t cc_key,
 				     struct ibcc_proto_error *why)
@@ -105,7 +109,7 @@ static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_s
 	return refusal;
 }
 
-/* Its client waits until the plan that is being applied has stopped. */
+/* Keeps a plan until the one that is being applied has stopped; its client waits. */
 static enum ibcc_proto_refusal park(struct ibcc_plugin_worker *w, struct ibcc_session *s,
 				    struct ibcc_plan *plan, uint64_t cc_key,
 				    struct ibcc_proto_error *why)
@@ -122,6 +126,7 @@ static enum ibcc_proto_refusal park(struct ibcc_plugin_worker *w, struct ibcc_se
 	return IBCC_REFUSAL_NONE;
 }
 
+/* Applies a plan, keeps it, or refuses it: only one client writes at a time (writer.h). */
 static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ibcc_session *s,
 					 struct ibcc_plan *plan, uint64_t cc_key,
 					 struct ibcc_proto_error *why)
@@ -131,7 +136,7 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 		plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms())
 			: IBCC_WRITER_MAY;
 
-	/* As of a daemon whose process was stopped while it wrote, and goes on where it was. */
+	/* For example a daemon whose process was stopped while it wrote, and goes on now. */
 	if (plan->n && s->behind && turn != IBCC_WRITER_WAITS) {
 		s->behind = false;
 		snprintf(why->text, sizeof(why->text),
@@ -186,7 +191,7 @@ void ibcc_plugin_worker_drop_next(struct ibcc_plugin_worker *w)
 	memset(&w->next, 0, sizeof(w->next));
 }
 
-/* The turn of a plan that has waited, which is judged now: the fabric may be another one. */
+/* Starts the plan that has waited. It is judged only now, since the fabric may have changed. */
 static void start_next(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_session *s = w->next.session;
@@ -205,7 +210,9 @@ static void start_next(struct ibcc_plugin_worker *w)
 	ibcc_server_finish(&w->server, s, report);
 }
 
-/* Its plan stops where it is: whoever comes next reads the fabric, and must not see it move. */
+/* A client has gone. Its plan stops where it is: the next client reads the fabric, and must not see
+ * it change meanwhile.
+ */
 void ibcc_plugin_worker_gone(void *arg, struct ibcc_session *s)
 {
 	struct ibcc_plugin_worker *w = arg;
@@ -220,6 +227,7 @@ void ibcc_plugin_worker_gone(void *arg, struct ibcc_session *s)
 	}
 }
 
+/* Takes what became of a plan that has ended: logs it, notes it, and hands it to the client. */
 static void take_report(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_plan_report *r;
