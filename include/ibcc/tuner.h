@@ -14,19 +14,6 @@
 #include <ibcc/target.h>
 #include <ibcc/topo.h>
 
-/* Rules that can be left out, to see what they are worth. */
-enum ibcc_rule {
-	IBCC_RULE_NONE,
-	IBCC_RULE_GUARD,
-	IBCC_RULE_LOG,    /* sizes by who is limited */
-	IBCC_RULE_BECNS,  /* sizes by who contributes */
-	IBCC_RULE_DRAIN,  /* emptying a tree first */
-	IBCC_RULE_NEARER, /* hot ports that are idle */
-	IBCC_RULE_CALM,   /* fewer marks once the tree is gone */
-	IBCC_RULE_DOUBT,  /* full links admitted in doubt */
-	IBCC_RULE_RATES,  /* marking rates of each root's own */
-};
-
 struct ibcc_tuner_params {
 	uint8_t confirm_passes;      /* congestion must be seen in so many passes before acting */
 	uint8_t settle_passes;       /* passes to wait after a change before judging it */
@@ -34,7 +21,6 @@ struct ibcc_tuner_params {
 	uint16_t victim_wait_permille; /* who waits more is held up */
 	uint16_t quiet_passes;         /* passes without congestion before settings are removed */
 	uint16_t guard_passes; /* passes after a change in which harm is taken back; 0: never */
-	int without;           /* enum ibcc_rule: left out; no configuration has it */
 };
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 

@@ -377,14 +377,11 @@ int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 	ibcc_rule_watch(p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++)
 		follow(p, &c->par.root[k], unset);
-	if (c->p.without != IBCC_RULE_GUARD)
-		ibcc_rule_guard(p);
+	ibcc_rule_guard(p);
 	each_in_force(p, ibcc_rule_size);
 	each_in_force(p, ibcc_rule_drain);
 	each_in_force(p, ibcc_rule_trim);
 	ret = ibcc_rule_admit(p);
 	ibcc_parameters_group(&c->par, p->t);
-	for (uint32_t k = 0; k < c->par.n_roots && c->p.without == IBCC_RULE_RATES; k++)
-		c->par.root[k].r.marking_rate = 0;
 	return ret;
 }

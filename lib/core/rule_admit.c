@@ -113,9 +113,9 @@ static bool has_room_for_doubt(const struct pass *p)
 static bool in_doubt(const struct pass *p, const struct ibcc_root_parameters *r,
 		     const struct ibcc_root *now)
 {
-	return p->c->p.without != IBCC_RULE_DOUBT && ibcc_rules_tally(p).limiting &&
-	       r->kind == IBCC_CONGESTION_INPUT && r->kind == now->kind &&
-	       now->present >= DOUBT_PASSES && now->tree_wait_permille >= IBCC_FREE_PERMILLE &&
+	return ibcc_rules_tally(p).limiting && r->kind == IBCC_CONGESTION_INPUT &&
+	       r->kind == now->kind && now->present >= DOUBT_PASSES &&
+	       now->tree_wait_permille >= IBCC_FREE_PERMILLE &&
 	       now->confidence_permille >= IBCC_CONFIDENT_PERMILLE;
 }
 

@@ -26,8 +26,7 @@ static uint16_t drain_passes(const struct pass *p, const struct ibcc_root_state 
 	uint64_t ns =
 		s->now ? (uint64_t)s->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / s->full_mbps : 0;
 
-	if (p->c->p.without == IBCC_RULE_DRAIN || s->r.kind != IBCC_CONGESTION_OUTPUT ||
-	    ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
+	if (s->r.kind != IBCC_CONGESTION_OUTPUT || ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
 		return 0;
 	ns = 2 * ns / p->pic->interval_ns + 2;
 	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);

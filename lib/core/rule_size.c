@@ -244,11 +244,10 @@ static void size_held(struct pass *p, struct ibcc_root_state *s)
 {
 	const struct ibcc_root *known = s->known, *now = s->now;
 	struct ibcc_root_parameters *r = &s->r;
-	bool logged = known->logged && p->c->p.without != IBCC_RULE_LOG;
 	uint32_t more;
 
-	r->limits_known = logged && (known->n_limited || r->limits_known);
-	if (logged && known->n_limited) {
+	r->limits_known = known->logged && (known->n_limited || r->limits_known);
+	if (known->logged && known->n_limited) {
 		by_log(p, s);
 		enlist_logged(p, s);
 	}
@@ -265,7 +264,7 @@ static void size_held(struct pass *p, struct ibcc_root_state *s)
 	}
 	if (r->limits_known)
 		return;
-	if (s->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_BECNS)
+	if (s->win.n >= IBCC_JUDGE_PASSES)
 		by_becns(p, s);
 	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, s, now) : 0;
 	if (more)

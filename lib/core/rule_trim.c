@@ -110,8 +110,7 @@ void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s)
 {
 	if (s->r.phase != IBCC_PHASE_HOLD || !s->now || s->done)
 		return;
-	if (p->c->p.without != IBCC_RULE_CALM)
-		judge_tree(p, s);
-	if (s->win.n >= IBCC_JUDGE_PASSES && p->c->p.without != IBCC_RULE_NEARER)
+	judge_tree(p, s);
+	if (s->win.n >= IBCC_JUDGE_PASSES)
 		judge(p, s);
 }

@@ -16,8 +16,6 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 			const char *path, struct ibcc_live_options *o)
 {
 	static const char *const faults[] = { "none", "silent", "reset", "reboot", NULL };
-	static const char *const rules[] = { "none",   "guard", "log",   "becns", "drain",
-					     "nearer", "calm",  "doubt", "rates", NULL };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("poll_ms", DOUBLE, struct ibcc_live_options, poll_ms),
 		  .min = 0.01, .max = 10000 },
@@ -35,8 +33,6 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 		{ IBCC_YAML_MEMBER("fault_pass", UINT, struct ibcc_live_options, fault_pass),
 		  .max = UINT32_MAX },
 		{ IBCC_YAML_MEMBER("fault_node", STRING, struct ibcc_live_options, fault_node) },
-		{ IBCC_YAML_MEMBER("without", ENUM, struct ibcc_live_options, tuner.without),
-		  .names = rules },
 		{ IBCC_YAML_MEMBER("confirm_passes", UINT, struct ibcc_live_options,
 				   tuner.confirm_passes) },
 		{ IBCC_YAML_MEMBER("settle_passes", UINT, struct ibcc_live_options,
