@@ -401,8 +401,13 @@ static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
 	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
-	if (!c->act_err)
-		c->mended = text;
+	if (c->act_err)
+		return;
+	c->mended = text;
+	for (uint32_t i = 0; i < c->repaired.n; i++)
+		ibcc_tuner_disturb(c->tuner, c->topo,
+				   ibcc_topo_find_endport(c->topo, c->repaired.change[i].node_guid,
+							  c->repaired.change[i].port));
 }
 
 static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)

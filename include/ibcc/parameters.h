@@ -126,6 +126,7 @@ struct ibcc_root_state {
 	uint8_t backoff;     /* waits of its rules are doubled so many times: its tree came back */
 	bool begun;          /* some of its settings have been on the fabric */
 	bool unmarked;       /* they were gone while it was held: nobody was marked */
+	bool disturbed;      /* some of them were changed from outside: ibcc_tuner_disturb() */
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
 	struct ibcc_window win;

@@ -60,6 +60,13 @@ void ibcc_tuner_recommends(struct ibcc_tuner *tuner, bool only);
  */
 void ibcc_tuner_confine(struct ibcc_tuner *tuner, const bool *within);
 
+/* What this tuner had given an endport was found changed, by another program or by a node that has
+ * started anew. Feedback of the passes before was about other settings, so each root that the
+ * endport has settings for goes back to the formulas in the next step. To be called once the
+ * settings are there again.
+ */
+void ibcc_tuner_disturb(struct ibcc_tuner *tuner, const struct ibcc_topo *t, uint32_t endport);
+
 /* Do the settings of all roots hold: on the fabric, judged since the last change, and no change to
  * come? Also true without any root whose settings are wanted.
  */

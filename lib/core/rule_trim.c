@@ -106,8 +106,26 @@ static void judge_tree(struct pass *p, struct ibcc_root_state *s)
 	ibcc_rules_say(p, gone ? IBCC_DECISION_TREE_GONE : IBCC_DECISION_TREE_BACK, s);
 }
 
+/* What a port carried while another program had changed its sources' settings says nothing about
+ * ours. One source that is throttled from outside leaves the port idle, and the others would be
+ * held less for good: that a full port could do with less of it is not seen afterwards.
+ */
+static void begin_again(struct pass *p, struct ibcc_root_state *s)
+{
+	bool moved = s->r.end_permille != 1000 || s->r.loop_permille != 1000;
+
+	s->disturbed = false;
+	s->win = (struct ibcc_window){ 0 };
+	if (moved)
+		ibcc_rules_begin_anew(p, s);
+	else
+		s->settle = p->c->p.settle_passes;
+}
+
 void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s)
 {
+	if (s->disturbed && !s->done)
+		begin_again(p, s);
 	if (s->r.phase != IBCC_PHASE_HOLD || !s->now || s->done)
 		return;
 	judge_tree(p, s);

@@ -79,6 +79,16 @@ void ibcc_tuner_confine(struct ibcc_tuner *tn, const bool *within)
 	tn->controller.within = within;
 }
 
+void ibcc_tuner_disturb(struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32_t endport)
+{
+	struct ibcc_parameters *par = &tn->controller.par;
+
+	for (uint32_t k = 0; k < par->n_roots && endport < par->n_endports; k++)
+		par->root[k].disturbed |=
+			par->root[k].r.member[endport] ||
+			ibcc_topo_switch_endport(t, par->root[k].r.port) == endport;
+}
+
 bool ibcc_tuner_is_settled(const struct ibcc_tuner *tn)
 {
 	return ibcc_controller_is_settled(&tn->controller);

@@ -104,6 +104,44 @@ static void test_back(void **state)
 	}
 }
 
+/* Another program throttles one of a slow receiver's sources, so the port is idle and feedback
+ * holds all of them less. Once the settings are repaired, that is void: the formulas' values come
+ * back, and are judged by new passes. So it is where the switch's settings were changed. An endport
+ * that has no settings of the root is nothing to it.
+ */
+static void test_disturbed(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_root *r = see_slow(f);
+		const struct ibcc_root_parameters *p = hold(f, r);
+		uint32_t e = 0, less;
+
+		r->becn = 10;
+		r->rate_mbps = SLOW_MBPS * 9 / 10;
+		r->wait_permille = 0;
+		passes(f, 10);
+		less = p->loop_permille;
+		assert_true(less < 1000);
+		if (i == 2)
+			e = ibcc_topo_switch_endport(f->t, r->port);
+		else
+			while (p->member[e] == (i == 1) ||
+			       e == ibcc_topo_switch_endport(f->t, r->port))
+				e++;
+		ibcc_tuner_disturb(f->tn, f->t, e);
+		pass(f);
+		assert_int_equal(p->loop_permille, i == 1 ? less : 1000);
+		passes(f, 6);
+		assert_true(i == 1 || p->loop_permille == 1000);
+		pass(f);
+		assert_true(p->loop_permille < 1000);
+		start_anew(f);
+	}
+	ibcc_tuner_disturb(f->tn, f->t, IBCC_NONE);
+}
+
 /* Less than 97 % busy, by sending or waiting, in the mean of four passes; a slow receiver works on
  * what is in its buffer. Marks are those that came to the adapters behind the root, where anybody
  * counts them.
@@ -455,6 +493,7 @@ int main(void)
 		SCENE(test_steps),
 		SCENE(test_rate_read_too_high),
 		SCENE(test_back),
+		SCENE(test_disturbed),
 		SCENE(test_idle),
 		SCENE(test_uneven_intervals),
 		SCENE(test_who_is_held_less),
