@@ -47,7 +47,7 @@ static void find_local_groups(const char *user, struct account *a)
 {
 	char *entry = malloc(GROUP_BYTES);
 	FILE *f = fopen("/etc/group", "re");
-	struct group gr, *found = NULL;
+	struct group gr = { 0 }, *found = NULL;
 
 	while (f && entry && a->n_groups < MOST_GROUPS &&
 	       !fgetgrent_r(f, &gr, entry, GROUP_BYTES, &found))
@@ -64,7 +64,7 @@ static void find_local_groups(const char *user, struct account *a)
 static void find_local(const char *user, struct account *a)
 {
 	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd pw, *found = NULL;
+	struct passwd pw = { 0 }, *found = NULL;
 	char entry[PASSWD_BYTES];
 
 	*a = (struct account){ .err = ENOENT };
@@ -125,7 +125,7 @@ static void ask_child(const char *user, struct account *a)
 	if (!child) {
 		close(fd[0]);
 		find_anywhere(user, a);
-		_exit(write(fd[1], a, sizeof(*a)) != (ssize_t)sizeof(*a));
+		_exit(write(fd[1], a, sizeof(*a)) == (ssize_t)sizeof(*a) ? 0 : 1);
 	}
 	close(fd[1]);
 	if (child > 0 && !read_all(fd[0], a, sizeof(*a))) {
