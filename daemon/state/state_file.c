@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/state/state_db.h"
+#include "daemon/state/state_vfs.h"
 
 #define VERSION              2
 #define VERSION_WITHOUT_SUMS 1
@@ -239,8 +240,9 @@ static int migrate(sqlite3 *db)
 /* Opens for writing; 0, or a code of SQLite with the database, if there is one. */
 static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 {
-	int rc = sqlite3_open_v2(
-		path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+	int rc = sqlite3_open_v2(path, db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW,
+				 ibcc_state_vfs());
 
 	if (rc)
 		return rc;
@@ -272,7 +274,8 @@ static bool is_readable(sqlite3 *db)
 static sqlite3 *open_to_read(struct ibcc_state *s, const char *path)
 {
 	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL);
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW,
+				 ibcc_state_vfs());
 
 	if (!rc) {
 		sqlite3_busy_timeout(db, BUSY_MS);

@@ -3,8 +3,9 @@
  * late ones, short ones and those that nobody asked for, requests that come back undelivered, and
  * reports from the subnet manager and from others.
  *
- * Input: one record for each wait: what happens (enum event), flags, the length (0: 256), an offset,
- * a number of bytes, and so many bytes, which are laid over the datagram from that offset on.
+ * Input: one record for each wait: what happens (enum event), flags, the length (0: 256), an
+ * offset, a number of bytes, and so many bytes, which are laid over the datagram from that offset
+ * on.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -196,6 +196,88 @@ static void test_fifo(void **state)
 	alarm(0);
 }
 
+/* A FIFO in the place of the journal. */
+static void test_journal_fifo(void **state)
+{
+	struct ibcc_state *s = open_state("queue.db");
+	struct ibcc_why why = { "" };
+	int err = 0;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	ibcc_state_close(s);
+	unlink(files_path("queue.db-journal"));
+	assert_int_equal(mkfifo(files_path("queue.db-journal"), 0600), 0);
+	alarm(60);
+	s = ibcc_state_open(files_path("queue.db"), &err, &why);
+	assert_non_null(s);
+	assert_non_null(ibcc_state_trouble(s));
+	ibcc_state_close(s);
+	alarm(0);
+}
+
+/* A number as SQLite has it in its journals. */
+static void put_number(FILE *f, uint32_t n)
+{
+	const uint8_t bytes[] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8),
+				  (uint8_t)n };
+
+	assert_int_equal(fwrite(bytes, 1, sizeof(bytes), f), sizeof(bytes));
+}
+
+/* A journal as a transaction over several databases leaves it, which SQLite deletes the common
+ * journal of when it has been rolled back: of no page of the database, which has so
+ * many, and the common journal is `victim`.
+ */
+static void put_journal(const char *path, uint32_t n_pages, const char *victim)
+{
+	static const uint8_t magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+	static const uint8_t zero[512 - sizeof(magic) - 20];
+	FILE *f = fopen(path, "w");
+	uint32_t sum = 0;
+
+	assert_non_null(f);
+	fwrite(magic, 1, sizeof(magic), f);
+	put_number(f, 0); /* pages in it */
+	put_number(f, 1); /* of their checksums */
+	put_number(f, n_pages);
+	put_number(f, 512);  /* sector */
+	put_number(f, 4096); /* page */
+	fwrite(zero, 1, sizeof(zero), f);
+	put_number(f, 0x40000000 / 4096 + 1);
+	fwrite(victim, 1, strlen(victim), f);
+	for (const char *c = victim; *c; c++)
+		sum += (uint8_t)*c;
+	put_number(f, (uint32_t)strlen(victim));
+	put_number(f, sum);
+	fwrite(magic, 1, sizeof(magic), f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Whoever can write in the folder must not have root delete another file. */
+static void test_journal_of_another(void **state)
+{
+	struct ibcc_state *s = open_state("named.db");
+	struct ibcc_why why = { "" };
+	char victim[512];
+	struct stat st;
+	int err = 0;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	ibcc_state_close(s);
+	snprintf(victim, sizeof(victim), "%s", files_path("victim.conf"));
+	files_write("victim.conf", "PermitRootLogin no\n");
+	assert_int_equal(stat(files_path("named.db"), &st), 0);
+	put_journal(files_path("named.db-journal"), (uint32_t)(st.st_size / 4096), victim);
+	s = ibcc_state_open(files_path("named.db"), &err, &why);
+	assert_non_null(s);
+	assert_int_equal(access(victim, F_OK), 0);
+	/* The journal itself is spent, as one that a crash has left. */
+	assert_null(ibcc_state_trouble(s));
+	ibcc_state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +286,8 @@ int main(void)
 		cmocka_unit_test(test_open_of_the_living),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_journal_fifo),
+		cmocka_unit_test(test_journal_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
