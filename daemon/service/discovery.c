@@ -41,6 +41,12 @@ void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_w
 {
 	char others[48] = "";
 
+	if (!d->shared.n && d->lid_text[0])
+		ibcc_why_set(
+			why, 0,
+			"%s; what is sent there reaches one port, and nobody knows which: have "
+			"the subnet manager sweep the fabric (SIGHUP to OpenSM), or restart it",
+			d->lid_text);
 	if (!d->shared.n)
 		return;
 	if (d->shared.n > 1)
@@ -63,6 +69,7 @@ bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have
 	d->odd_sum = gaps->odd_sum;
 	d->shared = gaps->shared;
 	memcpy(d->shared_text, gaps->shared_text, sizeof(d->shared_text));
+	memcpy(d->lid_text, gaps->lid_text, sizeof(d->lid_text));
 	d->n_missing = gaps->n;
 	d->tries = gaps->n ? gaps->tries : 0;
 	ibcc_why_set(&d->text, 0, "%s", text);

@@ -33,7 +33,9 @@ struct ibcc_discovery {
 	bool partial;           /* the topology in use has gaps that are not believed */
 	struct ibcc_why text;   /* what is missing; empty: nothing */
 	struct ibcc_walk_shared shared;
-	char shared_text[sizeof(((struct ibcc_walk_gaps *)NULL)->shared_text)]; /* the first */
+	/* Of the last walk, as in struct ibcc_walk_gaps. */
+	char shared_text[sizeof(((struct ibcc_walk_gaps *)NULL)->shared_text)];
+	char lid_text[sizeof(((struct ibcc_walk_gaps *)NULL)->lid_text)];
 };
 
 void ibcc_discovery_reset(struct ibcc_discovery *d);
@@ -55,8 +57,8 @@ static inline bool ibcc_discovery_is_doubtful(const struct ibcc_discovery *d)
 	return ibcc_discovery_has_doubtful_gaps(d) || ibcc_discovery_is_odd(d);
 }
 
-/* Names the places of nodes that share a GUID, and says what the operator can do; *why is left
- * alone if each GUID belongs to one node.
+/* Names the places of nodes that share a GUID, or of ports that share a LID, and says what the
+ * operator can do; *why is left alone if there are none.
  */
 void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why);
 

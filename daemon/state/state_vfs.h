@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How SQLite reaches the state file. Its folder belongs to the daemon's user, and root's command line
- * opens it, too. So that user must not decide what root's SQLite does elsewhere: a journal that
- * somebody puts beside the file can name any other file, which SQLite deletes, and a FIFO in the
- * journal's place holds it for ever.
+/* How SQLite reaches the state file. Its folder belongs to the daemon's user, and root's command
+ * line opens it, too. So that user must not decide what root's SQLite does elsewhere: a journal
+ * that somebody puts beside the file can name any other file, which SQLite deletes, and a FIFO in
+ * the journal's place holds it for ever.
  */
 #ifndef IBCC_DAEMON_STATE_VFS_H
 #define IBCC_DAEMON_STATE_VFS_H

@@ -81,6 +81,8 @@ struct ibcc_walk_gaps {
 	 * there is none.
 	 */
 	char shared_text[320];
+	/* The first LID that two ports have, or that can be none; empty: there is none. */
+	char lid_text[240];
 };
 /* Of more than are kept any GUID may be one. */
 bool ibcc_walk_is_shared(const struct ibcc_walk_shared *s, uint64_t guid);

@@ -189,4 +189,6 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 		say_odd(&odd->first, gaps->odd, sizeof(gaps->odd));
 	if (gaps->shared.n)
 		say_shared(&w->odd.first_shared, gaps->shared_text, sizeof(gaps->shared_text));
+	if (w->odd_topo.n)
+		say_odd(&w->odd_topo.first, gaps->lid_text, sizeof(gaps->lid_text));
 }

@@ -86,7 +86,9 @@ struct ibcc_walk {
 	struct ibcc_walk_get *todo;
 	size_t head, n_todo, cap_todo;
 	size_t n_busy;
-	/* Contradictions between answers, and in the topology that was last made of the answers. */
+	/* Contradictions between answers, and in the topology that was last made of them, which are
+	 * all of kind WALK_ODD_LID.
+	 */
 	struct walk_oddities odd, odd_topo;
 	struct walk_type *type;
 	uint32_t n_types, cap_types;

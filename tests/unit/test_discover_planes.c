@@ -49,6 +49,8 @@ static void test_one_lid(void **state)
 	uint32_t wide = fabric_node(t, IBCC_NODE_CA, 2, "wide");
 	struct fake_fabric *f;
 	char why[200], want[100];
+	struct ibcc_walk_gaps gaps;
+	struct ibcc_walk *w;
 
 	(void)state;
 	fabric_link(t, wide, 1, LUSTRE_SW1, 6);
@@ -68,6 +70,13 @@ static void test_one_lid(void **state)
 		 t->port[fabric_port(t, LUSTRE_FAST, 1)].lid);
 	assert_string_equal(why, want);
 	ibcc_topo_free(got);
+	w = ibcc_walk_new(&(struct ibcc_walk_options){ 0 });
+	assert_non_null(w);
+	assert_int_equal(ibcc_discover(&f->base, w), 0);
+	ibcc_topo_free(ibcc_walk_topo(w));
+	ibcc_walk_gaps(w, &gaps);
+	assert_string_equal(gaps.lid_text, want + strlen("incomplete: "));
+	ibcc_walk_free(w);
 	ibcc_transport_free(&f->base);
 	ibcc_topo_free(t);
 }

@@ -2,6 +2,8 @@
 /* Which discoveries replace what is known, and when gaps are asked again. */
 #include "tests/unit/fabrics.h"
 
+#include <string.h>
+
 #include "daemon/service/discovery.h"
 
 static struct ibcc_topo *without_links(void)
@@ -130,12 +132,40 @@ static void test_pace(void **state)
 	assert_int_equal(last, 900000000000u);
 }
 
+/* What only the operator can mend is said as long as it lasts, also when it is believed. */
+static void test_shared(void **state)
+{
+	struct ibcc_topo *all = fabric_lustre();
+	struct ibcc_walk_gaps g = { .n_odd = 1, .odd_sum = 5, .lid_text = "LID 7 belongs to both" };
+	struct ibcc_discovery d = { 0 };
+	struct ibcc_why why = { "" };
+
+	(void)state;
+	for (unsigned int i = 0; i < IBCC_DISCOVERY_BELIEVE_ODD; i++)
+		judge(&d, all, all, g);
+	assert_false(ibcc_discovery_is_doubtful(&d));
+	ibcc_discovery_shared_trouble(&d, &why);
+	assert_non_null(strstr(why.text, "LID 7 belongs to both; what is sent there"));
+	/* The GUID comes first: with one of them gone the LID may be right, too. */
+	g.shared = (struct ibcc_walk_shared){ .n = 3, .guid = { 1, 2, 3 } };
+	snprintf(g.shared_text, sizeof(g.shared_text), "GUID 1 is here and there");
+	judge(&d, all, all, g);
+	ibcc_discovery_shared_trouble(&d, &why);
+	assert_non_null(
+		strstr(why.text, "two nodes have one GUID: GUID 1 is here and there (and 2 "));
+	judge(&d, all, all, gaps(0, 0));
+	why.text[0] = '\0';
+	ibcc_discovery_shared_trouble(&d, &why);
+	assert_string_equal(why.text, "");
+	ibcc_topo_free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),    cmocka_unit_test(test_partial),
 		cmocka_unit_test(test_believed), cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_pace),     cmocka_unit_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
