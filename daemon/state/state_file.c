@@ -237,16 +237,29 @@ static int migrate(sqlite3 *db)
 	return rc;
 }
 
+/* Views and triggers are none of ours. Somebody else's would run in place of our statements, and
+ * need never end.
+ */
+static int open_database(const char *path, sqlite3 **db, int flags)
+{
+	int rc = sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOFOLLOW, ibcc_state_vfs());
+
+	if (!rc)
+		rc = sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	if (!rc)
+		rc = sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	if (!rc)
+		sqlite3_busy_timeout(*db, BUSY_MS);
+	return rc;
+}
+
 /* Opens for writing; 0, or a code of SQLite with the database, if there is one. */
 static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 {
-	int rc = sqlite3_open_v2(path, db,
-				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW,
-				 ibcc_state_vfs());
+	int rc = open_database(path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 
 	if (rc)
 		return rc;
-	sqlite3_busy_timeout(*db, BUSY_MS);
 	if (user_version(*db) > VERSION)
 		return SQLITE_MISMATCH;
 	rc = ibcc_state_add_sums(*db);
@@ -274,11 +287,9 @@ static bool is_readable(sqlite3 *db)
 static sqlite3 *open_to_read(struct ibcc_state *s, const char *path)
 {
 	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW,
-				 ibcc_state_vfs());
+	int rc = open_database(path, &db, SQLITE_OPEN_READONLY);
 
 	if (!rc) {
-		sqlite3_busy_timeout(db, BUSY_MS);
 		if (is_readable(db))
 			return db;
 		rc = sqlite3_extended_errcode(db);

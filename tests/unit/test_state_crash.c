@@ -278,6 +278,35 @@ static void test_journal_of_another(void **state)
 	ibcc_state_close(s);
 }
 
+/* A view in the place of a table, which has no last row. */
+static void test_view(void **state)
+{
+	struct ibcc_state *s = open_state("view.db");
+	struct ibcc_why why = { "" };
+	struct ibcc_plan p = { 0 };
+	int64_t first = 0;
+	int err = 0;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	assert_int_equal(
+		sqlite3_exec(s->db,
+			     "PRAGMA foreign_keys = OFF; ALTER TABLE change RENAME TO was;"
+			     "CREATE VIEW change AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL"
+			     " SELECT x + 1 FROM n) SELECT was.*, x FROM n, was",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
+	ibcc_state_close(s);
+	alarm(60);
+	s = ibcc_state_open(files_path("view.db"), &err, &why);
+	assert_non_null(s);
+	assert_int_not_equal(ibcc_state_undo(s, 0, &p, &first, NULL, &why), 0);
+	assert_string_not_equal(why.text, "");
+	ibcc_plan_fini(&p);
+	ibcc_state_close(s);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_journal_fifo),
 		cmocka_unit_test(test_journal_of_another),
+		cmocka_unit_test(test_view),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
