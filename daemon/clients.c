@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Names the users and addresses that ask too often, in the log and in the status (clients.h). A
+ * warning is logged when it begins, and again only after it has ended.
+ */
 #include "daemon/clients.h"
 
 #include <ibcc/crowd.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Warnings about clients that ask too often. */
 #ifndef DAEMON_CLIENTS_H
 #define DAEMON_CLIENTS_H
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Finds and reads the configuration file and the CC_Key file that it names, for daemon and
+ * command line (conf.h).
+ */
 #include "daemon/conf.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A filter of system calls by libseccomp (confine.h), in two lists: what the daemon needs, and
+ * what ends it. All others fail with an error.
+ */
 #include "daemon/confine.h"
 
 #include <errno.h>

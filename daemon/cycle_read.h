@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The reading part of a pass: counters, and settings when they are due. */
 #ifndef IBCC_DAEMON_CYCLE_READ_H
 #define IBCC_DAEMON_CYCLE_READ_H
 

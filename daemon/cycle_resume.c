@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How a tuner goes on after a restart, a change of the topology, or from an older plan
+ * (cycle_resume.h): what the control law keeps (ibcc/control.h) is a text in the state file, by
+ * GUIDs. It may be damaged or another program's, so it is checked when it is read.
+ */
 #include "daemon/cycle_resume.h"
 
 #include <errno.h>

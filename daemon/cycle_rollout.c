@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Plans that begin at a few nodes (ibcc/rollout.h, cycle_rollout.h): splits a plan, judges after
+ * some passes whether the first part had an effect, and takes it back if it had none.
+ */
 #include "daemon/cycle_rollout.h"
 
 #include <errno.h>

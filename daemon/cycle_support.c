@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Endports that must not be written although they have congestion control: with NVIDIA's own at
+ * work, with another program's settings, or without any effect of ours (cycle_support.h).
+ */
 #include "daemon/cycle_support.h"
 
 static void block(struct ibcc_cycle *c, uint32_t endport, enum ibcc_cc_support why)

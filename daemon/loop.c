@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The event loop (loop.h). A timer starts a pass by giving the worker a job; requests that need
+ * the fabric become jobs, too; when the worker has done one, its answer goes to the client. The
+ * status is answered here, from what the worker reported last. SIGHUP reads the configuration
+ * again. Begin with ibcc_loop_run(), at the end.
+ */
 #include "daemon/loop.h"
 
 #include <errno.h>

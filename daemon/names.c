@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A thread that asks the name service (names.h): which groups the configured roles are, and which
+ * user has a UID. The event loop is woken by a descriptor when there is an answer; a user's name
+ * is waited for only for a moment. If the service hangs, so does this thread alone.
+ */
 #include "daemon/names.h"
 
 #include <errno.h>

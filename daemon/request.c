@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Turns a request on the control socket (request.h) into a job for the worker (worker.h), or
+ * refuses it. commands[] says which requests there are, and which of them only users with the
+ * right to change things may make.
+ */
 #include "daemon/request.h"
 
 #include <errno.h>

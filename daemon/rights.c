@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Gives up root's rights for those of the configured user, when root starts the daemon
+ * (rights.h). No capability is kept.
+ */
 #include "daemon/rights.h"
 
 #include <errno.h>

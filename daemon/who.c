@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Texts like "alice (uid 1000, pid 123)" (who.h). Names come from outside, so they are checked or
+ * cleaned before they are printed.
+ */
 #include "daemon/who.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The user behind a request, as the log and the history name it. */
 #ifndef IBCC_DAEMON_WHO_H
 #define IBCC_DAEMON_WHO_H
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The thread that talks to the fabric (worker.h): work() takes one job after the other from the
+ * queue and runs it; run_pass() is the most frequent one. The event loop puts jobs in and takes
+ * finished ones out, under a lock.
+ */
 #include "daemon/worker_impl.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The three ways of carrying out a plan (applier.h): not at all (dry run), by a port of this
+ * host, by OpenSM's plugin. Each has a check before a plan (ready) and the run itself.
+ */
 #include <ibcc/applier.h>
 
 #include <errno.h>

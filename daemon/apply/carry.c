@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Carries out a plan and stores it (carry.h): the plan and the values before it go to the state
+ * file first, then the Sets go out, then the outcome is stored. If the result is only a part of
+ * the plan where all was wanted, it is taken back. Begin with ibcc_carry_out(), at the end.
+ */
 #include "daemon/apply/carry.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether a plan may be carried out on this fabric (gate.h): no node may refuse our key, and
+ * those that the plan needs, or all, must have congestion control. Also the sentences that say
+ * why a node is not used.
+ */
 #include <ibcc/gate.h>
 
 #include <errno.h>

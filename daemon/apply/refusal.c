@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The reasons not to write to a fabric, in sentences (refusal.h). */
 #include "daemon/apply/refusal.h"
 
 #include <errno.h>

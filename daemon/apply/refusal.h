@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Fabrics that are not written to, by whoever asks: NVIDIA's own congestion control is at work,
+ * or packets do not go by the forwarding tables.
+ */
 #ifndef IBCC_DAEMON_REFUSAL_H
 #define IBCC_DAEMON_REFUSAL_H
 

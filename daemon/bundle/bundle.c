@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reads a support bundle (bundle.h), after checking that its format is known and that both parts
+ * are about the same nodes. bundle_topology.c and bundle_settings.c read the lists.
+ */
 #include "daemon/bundle/bundle.h"
 
 #include <errno.h>

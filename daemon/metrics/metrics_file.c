@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The metrics as a file, for a collector that reads files (metrics_file.h). It is replaced as a
+ * whole, so that no reader sees half of it.
+ */
 #include "daemon/metrics/metrics_file.h"
 
 #include <errno.h>

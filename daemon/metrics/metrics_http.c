@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The HTTP server for metrics, by libmicrohttpd within the event loop (metrics_http.h): it gives
+ * libmicrohttpd time whenever a descriptor or the timer says so, and never blocks. Connections
+ * are limited, and one client cannot take all places. Begin with ibcc_metrics_http_new() and
+ * answer().
+ */
 #include "daemon/metrics/metrics_http.h"
 
 #include <arpa/inet.h>

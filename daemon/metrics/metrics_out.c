@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Keeps the figures of the last pass, and makes of them the pages /metrics, /healthz and /readyz
+ * for the HTTP server, and the file (metrics_out.h).
+ */
 #include "daemon/metrics/metrics_out.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Appends to the text of the metrics (metrics_put.h). printf() would be too slow for 100000 lines
+ * in each scrape.
+ */
 #include "daemon/metrics/metrics_put.h"
 
 #include <stdio.h>

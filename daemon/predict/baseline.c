@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Stores loads as a note in the state file and reads them back (baseline.h): one line of text
+ * with the hash of the fabric, the time, and a number of Mb/s for each port.
+ */
 #include "daemon/predict/baseline.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Copies what a prediction is made from out of a pass (evidence.h), or says why none can be made.
+ */
 #include "daemon/predict/evidence.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The evidence of a prediction (evidence.h) as JSON in a support bundle, and back. Ports are
+ * written as [node, port], with nodes by their places in the bundle's list. What is read is not
+ * trusted: every number has a range.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Predictions beside the passes (predictor.h). Each runs in a thread of its own on a copy
+ * (evidence.h), so the worker goes on meanwhile. It also keeps the baseline: the loads from
+ * before congestion. Begin with ibcc_predictor_look() and ibcc_predictor_begin().
+ */
 #include "daemon/predict/predictor.h"
 
 #include <errno.h>

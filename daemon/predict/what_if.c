@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Puts a user's values into a copy of the wanted settings (what_if.h), at the ports where
+ * congestion starts and at the adapters that are, or would be, held back.
+ */
 #include "daemon/predict/what_if.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A pass as JSON (report.h): roots with their sources, the plan with its changes and what became
+ * of it, the state of the fabric. Begin with ibcc_report_plan(), at the end.
+ */
 #include "daemon/report/report.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A prediction (ibcc/prediction.h) as JSON. */
 #include <math.h>
 
 #include "daemon/report/report.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether a discovery with gaps replaces the topology known so far, and when nodes that did not
+ * answer are asked again (discovery.h).
+ */
 #include "daemon/service/discovery.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* When the fabric is discovered again (rediscovery.h). The longer discoveries take, and the more
+ * of them find nothing new, the longer are the pauses between them.
+ */
 #include "daemon/service/rediscovery.h"
 
 #define SECOND_NS   1000000000ull

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the metrics say about the service: mode, plugin, subnet manager, state file, settings that
+ * still have to be taken back.
+ */
 #include "daemon/apply/plugin_client.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Asks the local port whether it has a link and a subnet manager, so that a user gets one
+ * sentence about that instead of errors about the fabric (sm.h).
+ */
 #include "daemon/service/sm.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Writes transactions to the state file (state.h), a SQLite database: the plan with the values
+ * before it, then the outcome, each in one commit that is on the disk before it returns.
+ */
 #include "daemon/state/state.h"
 
 #include <errno.h>

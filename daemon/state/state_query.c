@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Reads the history from the state file (state.h) as JSON. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Prints the changes of an answer one by one (changes.h). Service levels with the same change
+ * share a row.
+ */
 #include "daemon/tune/changes.h"
 
 #include <stdbool.h>

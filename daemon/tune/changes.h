@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The changes of a plan, as tables. changes.c prints them one by one, groups.c many equal ones as
+ * one.
+ */
 #ifndef IBCC_TUNE_CHANGES_H
 #define IBCC_TUNE_CHANGES_H
 

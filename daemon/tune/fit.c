@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Makes a table fit the terminal (fit.h): hides columns that say nothing, then wraps the widest. */
 #include "daemon/tune/fit.h"
 
 #include <stdio.h>

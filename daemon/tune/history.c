@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The command history: transactions with what was measured before and after each. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

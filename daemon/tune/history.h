@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The history as plots; history.c has the command itself. */
 #ifndef IBCC_TUNE_HISTORY_H
 #define IBCC_TUNE_HISTORY_H
 

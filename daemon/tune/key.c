@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The command key: gives all nodes a new CC_Key. It works without a daemon, since a running one
+ * would go on with the old key.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>

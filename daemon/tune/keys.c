@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A state machine over the bytes of a terminal, to tell keys from escape sequences (keys.h). */
 #include "daemon/tune/keys.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Units and colours of the command line's output (look.h). */
 #include "daemon/tune/look.h"
 
 #include <stdio.h>

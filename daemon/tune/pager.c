@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Runs the pager as a child that reads this program's standard output (pager.h). */
 #include "daemon/tune/pager.h"
 
 #include <errno.h>

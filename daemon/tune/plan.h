@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Plans on the command line: printed, and kept in files. */
 #ifndef IBCC_TUNE_PLAN_H
 #define IBCC_TUNE_PLAN_H
 

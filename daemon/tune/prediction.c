@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Prints a prediction in a few sentences (prediction.h). Figures are percentages of the present. */
 #include "daemon/tune/prediction.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Breaks sentences into lines for a terminal (prose.h). */
 #include "daemon/tune/prose.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where congestion starts (roots) and which adapters contribute or suffer (sources), as tables. */
 #ifndef IBCC_TUNE_ROOTS_H
 #define IBCC_TUNE_ROOTS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The settings of a node as rows of a table. */
 #ifndef IBCC_TUNE_SHOW_H
 #define IBCC_TUNE_SHOW_H
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The command status: prints the daemon's answer line by line; with --detailed-exitcode the exit
+ * status says whether something needs attention.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Tables with the columns and the order that a user asked for, or as CSV (table.h), over
+ * ibcc/table.h.
+ */
 #include "daemon/tune/table.h"
 
 #include <stdint.h>

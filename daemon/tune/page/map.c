@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Lays out the map of a fabric (map.h): reads nodes and links, finds the levels of the switches,
+ * weighs each switch by what it has to do with congestion, chooses those that fit, and places
+ * them. Begin with tune_map_init(), near the end; map_draw.c draws.
+ */
 #include "daemon/tune/page/map.h"
 
 #include <errno.h>

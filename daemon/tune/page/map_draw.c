@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Draws a laid-out map (map.h) as SVG: ways that lead to congestion, then switches with their
+ * adapters.
+ */
 #include "daemon/tune/page/map.h"
 
 #include <math.h>
