@@ -26,7 +26,7 @@ struct ibcc_agent_quirks {
 	 * always SL. What it does not like it answers as if it had no such attribute.
 	 */
 	bool qlogic;
-	bool ignores; /* takes settings from now on, and tells them; they have no effect */
+	bool ignores; /* takes settings from now on, and reads back right; they have no effect */
 	/* Its ClassPortInfo of PerfMgt redirects to this QP of its own; at QP 1 it answers no other
 	 * request of that class. 0: does not.
 	 */
@@ -75,8 +75,8 @@ void ibcc_agents_free(struct ibcc_agents *a);
  */
 int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ibcc_engine *e);
 
-/* The same nodes and ports in a topology with other LIDs, tables or states; to be called while the
- * old one still exists.
+/* Goes over to a topology of the same nodes and ports with other LIDs, tables or states; to be
+ * called while the old one still exists.
  */
 void ibcc_agents_rename(struct ibcc_agents *a, const struct ibcc_topo *t);
 
@@ -92,11 +92,12 @@ int ibcc_agents_answer(struct ibcc_agents *a, uint32_t endport, const uint8_t *r
 int ibcc_agents_set_support(struct ibcc_agents *a, uint32_t node, bool on);
 bool ibcc_agents_support(const struct ibcc_agents *a, uint32_t node);
 
-/* What device a node is: sets its quirks, too. Until it is told, or with NULL, it is one like its
- * IDs in the topology; without any, plain. Lives on in ibcc_agents_bind(). 0 or -EINVAL.
+/* Sets which device a node is, and so its quirks. Before that, or with NULL, it is the device of
+ * its IDs in the topology, or a plain one if it has none. ibcc_agents_bind() keeps it. 0 or
+ * -EINVAL.
  */
 int ibcc_agents_set_profile(struct ibcc_agents *a, uint32_t node, const struct ibcc_profile *p);
-/* The same for all nodes of a scenario, by their names; and whether they have congestion control.
+/* Sets the devices of all nodes of a scenario, by name, and whether they have congestion control.
  * With `known` (may be NULL) nodes that are in that topology, too, are left as they are. 0 or
  * -EINVAL.
  */
@@ -110,14 +111,14 @@ struct ibcc_agent_quirks *ibcc_agents_quirks(struct ibcc_agents *a, uint32_t nod
  */
 int ibcc_agents_set_port_block(struct ibcc_agents *a, uint32_t node, uint8_t n);
 
-/* Share of the MADs to a node that get lost; who carries them asks for it. 0 or -EINVAL. */
+/* Share of the MADs to a node that get lost; the transport reads and applies it. 0 or -EINVAL. */
 int ibcc_agents_set_loss(struct ibcc_agents *a, uint32_t node, uint16_t permille);
 uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node);
 
 /* Settings of all nodes from the start, as if written by MADs. 0 or -EINVAL. */
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
 
-/* A node starts anew: its congestion control settings and its CC_Key are gone. 0 or -EINVAL. */
+/* A node reboots: its congestion control settings and its CC_Key are gone. 0 or -EINVAL. */
 int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node);
 
 /* What an endport's registers hold; `element` has n_ports + 1 entries at a switch. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who carries a plan out: nobody (dry run), the OpenSM plugin, or our own umad port. */
+/* What carries a plan out: nothing (dry run), the OpenSM plugin, or a umad port of this host. */
 #ifndef IBCC_APPLIER_H
 #define IBCC_APPLIER_H
 

@@ -14,12 +14,12 @@
 struct ibcc_apply_options {
 	uint64_t cc_key;
 	bool dry; /* the null applier: marks every change DRY and sends nothing */
-	/* Before each Set NodeInfo is asked for at its LID, for a transport that carries SMPs and
-	 * an owner who has no subnet manager to tell him that a LID has moved.
+	/* Ask for NodeInfo at its LID before each Set: for owners that no subnet manager notifies
+	 * when a LID has moved. The transport must carry SMPs.
 	 */
 	bool prove_lids;
 	const struct ibcc_bounds *bounds; /* NULL: the default */
-	struct ibcc_set_budget *budget;   /* of the nodes; NULL: nobody counts */
+	struct ibcc_set_budget *budget;   /* of the nodes; NULL: Sets are not counted */
 	struct ibcc_why *left_out;        /* what was left out and why; may be NULL */
 	/* Asked before each batch of Sets (may be NULL): false stops, the rest stays PENDING. */
 	bool (*may_continue)(void *arg);

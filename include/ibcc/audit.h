@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Do the books and the fabric agree? What a crash left open is settled by looking at the nodes, and
- * what somebody else changed since (ibccconfig, a reboot) is found.
+/* Compares the books with the fabric. What a crash left open is settled by looking at the nodes,
+ * and what others changed since (ibccconfig, a reboot) is found.
  */
 #ifndef IBCC_AUDIT_H
 #define IBCC_AUDIT_H
@@ -24,10 +24,10 @@ enum ibcc_audit_finding {
 };
 
 struct ibcc_audit {
-	/* Changes of which nobody knew whether they were made, as they were found: */
+	/* Changes of which it was not known whether they were made, as they were found: */
 	uint32_t n_made, n_unmade, n_other;
 	/* Settings that are not as we left them: old is what is there, new what we wrote last.
-	 * Where a node must be told more for that to take effect, the rest of it as well.
+	 * Where a node must be sent more for that to take effect, the rest of it as well.
 	 */
 	struct ibcc_plan drift;
 	uint32_t n_drift_nodes;

@@ -14,8 +14,7 @@
 /* What a write is for. */
 enum ibcc_book_act {
 	IBCC_BOOK_MAKE,
-	IBCC_BOOK_OFF,  /* somebody wants no congestion control there: that is what we leave behind
-			 */
+	IBCC_BOOK_OFF,  /* a user wants no congestion control there: that is what we leave behind */
 	IBCC_BOOK_BACK, /* takes something back: what is there then is not ours */
 };
 
@@ -28,7 +27,7 @@ struct ibcc_book_entry {
 	int64_t first_txn, txn;             /* transactions of the first and of the last write */
 	uint8_t before[IBCC_CC_DATA_BYTES]; /* our first write */
 	uint8_t last[IBCC_CC_DATA_BYTES];
-	uint8_t *off; /* what OFF left there; owned; NULL: nobody wanted it off */
+	uint8_t *off; /* what OFF left there; owned; NULL: it was never made OFF */
 };
 
 /* Zero is an empty book. Entries are in order of node_guid, port, attr_id, attr_mod: which happens
@@ -78,7 +77,7 @@ int ibcc_book_expected(const struct ibcc_book *b, struct ibcc_plan *plan);
 
 /* Turns settings of one endport, as read from it, into those that it would have without us: an
  * attribute that is as we left it last becomes what it was before our first write, or since it was
- * made OFF; what somebody else wrote since stays. Returns whether anything is another one then.
+ * made OFF; what others wrote since stays. Returns whether anything is another one then.
  */
 bool ibcc_book_without(const struct ibcc_book *b, uint64_t node_guid, uint8_t port,
 		       struct ibcc_endport_cc *ep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What no plan may go beyond, whoever asks for it: the last look before bytes go to a node. */
+/* What no plan may go beyond, whatever asks for it: the last check before bytes go to a node. */
 #ifndef IBCC_BOUNDS_H
 #define IBCC_BOUNDS_H
 
@@ -21,12 +21,12 @@ struct ibcc_bounds {
 		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX, .sets_per_minute = 60,    \
 	}
 
-/* Can management data be those of a change's attribute: of a block that exists, and with nothing in
- * them that is none of its fields? NULL, or what is wrong.
+/* Checks that management data can be those of a change's attribute: of a block that exists, and
+ * with nothing in them that is none of its fields. NULL, or what is wrong.
  */
 const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data);
 
-/* Is every change one that a node can be given, in whatever order the plan has them? Data as
+/* Checks that every change is one that a node can be given, whatever the order of the plan. Data as
  * ibcc_bounds_data() wants them, and for a node of this kind and its ports (`t` may be NULL: then
  * that is not looked at); of a table no two blocks for one place; tables without delay at index 0
  * and with delays that never fall, but for entries without any at the end, up to max_delay; timers
@@ -40,7 +40,9 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *
 			   const struct ibcc_settings *has, const struct ibcc_plan *plan, bool *bad,
 			   struct ibcc_why *why);
 
-/* Takes nodes with changes that are none out of a plan, and says so likewise. */
+/* Takes nodes with a change that ibcc_bounds_check() does not allow out of a plan, and says so in
+ * the same way.
+ */
 uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t,
 			  const struct ibcc_settings *has, struct ibcc_plan *plan,
 			  struct ibcc_why *why);

@@ -25,7 +25,7 @@ struct ibcc_cct {
 };
 
 enum ibcc_cct_shape {
-	IBCC_CCT_ZERO,      /* no delay anywhere: marks and counts, throttles nobody */
+	IBCC_CCT_ZERO,      /* no delay anywhere: packets are marked and counted, none is delayed */
 	IBCC_CCT_LINEAR,    /* delay grows in equal steps (seed: Gusat 2006, input-generated) */
 	IBCC_CCT_QUADRATIC, /* delay grows with the square of the index (LLNL's published scripts)
 			     */

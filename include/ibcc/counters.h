@@ -33,8 +33,7 @@ struct ibcc_counters {
 enum ibcc_delta_flag {
 	IBCC_DELTA_VALID = 1 << 0,     /* v is usable */
 	IBCC_DELTA_SATURATED = 1 << 1, /* at its end, or may have gone round: v is a lower bound */
-	IBCC_DELTA_RESET =
-		1 << 2, /* somebody cleared it: v counts from the reset on, a lower bound */
+	IBCC_DELTA_RESET = 1 << 2, /* it was cleared: v counts from the reset on, a lower bound */
 };
 
 struct ibcc_delta {
@@ -52,8 +51,8 @@ struct ibcc_delta {
 int ibcc_counters_diff(const struct ibcc_counters *prev, const struct ibcc_counters *cur,
 		       struct ibcc_delta *d);
 
-/* Marks counters of 32 bits as saturated that the port could have filled within the interval: on
- * hardware whose counters wrap nothing else tells. Data at the rate of the link (0.34 s at 400
+/* Marks counters of 32 bits as saturated that the port could have filled within the interval: where
+ * counters wrap, nothing else shows it. Data at the rate of the link (0.34 s at 400
  * Gb/s), PortXmitWait by a tick of tick_ps (0: not known, nothing is marked). Not marked is a
  * counter that stands still below its end, since hardly any goes round to exactly where it was, and
  * one of those in `stops`, a bit for each enum ibcc_ctr: counters of this hardware that are known

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which client does something too often: how often it was done within ten seconds, and by whom
- * most.
+/* Which client does something too often: how often it was done within ten seconds, and by which
+ * client most.
  *
  * Memory for one client only: the candidate is the one that the majority vote of Boyer and Moore
  * (Automated Reasoning, 1991) leaves. A client that did it more often than all others together is

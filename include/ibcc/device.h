@@ -3,7 +3,7 @@
  *
  * Where it comes from: names and IDs from rdma-core (providers/mlx4 and mlx5, infiniband-diags),
  * the mft kernel module's nnt_device_defs.h, from pci.ids and from the kernel's qib; units of
- * PortXmitWait from NVIDIA's ibdiagnet manual, version 2.13, "Congestion Assessment"; who answers
+ * PortXmitWait from NVIDIA's ibdiagnet manual, version 2.13, "Congestion Assessment"; what answers
  * PerfMgt from the kernel's drivers (mlx5/mad.c, qib/qib_mad.c). Each entry says whether its unit
  * and its PerfMgt are documented so, or inferred from devices that are like it. None was measured.
  */
@@ -76,7 +76,7 @@ struct ibcc_device {
 	enum ibcc_device_mark pma_mark;
 };
 
-/* Is PerfMgt of a node answered by the mlx5 driver, as its ClassPortInfo and its IDs tell? `d` is
+/* Whether PerfMgt of a node is answered by the mlx5 driver, by its ClassPortInfo and IDs. `d` is
  * its entry; an adapter of Mellanox's that has none (NULL) is taken for one like the others, since
  * newer ones are.
  */
@@ -88,17 +88,17 @@ bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id,
  */
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
 
-/* Is a node of a topology a host that data may go to: a channel adapter that has a link and is no
- * SHARP aggregation node?
+/* Whether a node of a topology is a host that data may go to: a channel adapter that has a link and
+ * is no SHARP aggregation node.
  */
 bool ibcc_device_is_host(const struct ibcc_topo *t, uint32_t node);
 
-/* Is a node of a topology a host or a switch, and not a SHARP aggregation node, a virtual function
- * or a router? Those cannot be given settings of their own, and nothing waits for them.
+/* Whether a node of a topology is a host or a switch, and not a SHARP aggregation node, a virtual
+ * function or a router. Those cannot be given settings of their own, and nothing waits for them.
  */
 bool ibcc_device_takes_part(const struct ibcc_topo *t, uint32_t node);
-/* May its links be FDR10, which its vendor's ExtendedPortInfo tells? It is asked of no others, as
- * old devices keep silent about what they do not know (the list is that of infiniband-diags).
+/* Whether its links may be FDR10, as its vendor's ExtendedPortInfo says. Other devices are not
+ * asked for it, since old ones do not answer what they do not know (the list is infiniband-diags').
  */
 bool ibcc_device_has_fdr10(const struct ibcc_device *d);
 

@@ -2,10 +2,11 @@
 /* Which of several daemons that write by their own ports is the one to do so, by a ServiceRecord
  * with subnet administration (IBA vol. 1, 15.2.5.14).
  *
- * The leader alone has a record, with a lease that it renews. Who stands asks for it; where there
- * is none he sets his own and looks after a moment whether it is the only one: if not, all who have
- * just set one take it back and try again after times that differ. It is advisory: an SA has no
- * test-and-set, heeds no owner, and may lose its records when the subnet manager changes.
+ * The leader alone has a record, with a lease that it renews. A daemon that wants to lead asks for
+ * it. If there is none, it sets its own and looks after a moment whether that is the only one: if
+ * not, all that have just set one take it back, and try again after times that differ. The election
+ * is advisory: an SA has no test-and-set, any program may replace or remove a record, and records
+ * may be lost when the subnet manager changes.
  *
  * An SA keeps one record for a port, which every program at that port overwrites. So each run has a
  * number of its own in its record: with another number it is another daemon's, whose lease has to
@@ -30,7 +31,7 @@
 #define IBCC_LEADER_LEASE_S  60u
 #define IBCC_LEADER_RENEW_S  15u
 #define IBCC_LEADER_SETTLE_S 2u  /* from setting a record to looking whether it is the only one */
-#define IBCC_LEADER_LOST_S   30u /* without a renewal nobody leads any more */
+#define IBCC_LEADER_LOST_S   30u /* without a renewal for so long, there is no leader any more */
 
 /* What of a ServiceRecord is used. */
 struct ibcc_leader_record {
@@ -60,17 +61,17 @@ enum ibcc_leader_answer ibcc_leader_read(const uint8_t *mad, struct ibcc_leader_
 
 enum ibcc_election_state {
 	IBCC_ELECTION_ASKS,    /* nothing is known yet */
-	IBCC_ELECTION_VACANT,  /* nobody leads, and this one does not stand */
+	IBCC_ELECTION_VACANT,  /* there is no leader, and this daemon does not stand */
 	IBCC_ELECTION_STANDS,  /* has set its record, and waits */
 	IBCC_ELECTION_LEADS,   /* the one that writes */
 	IBCC_ELECTION_FOLLOWS, /* another leads, or several try to */
 	IBCC_ELECTION_SILENT,  /* the SA does not answer: not the one that writes */
-	IBCC_ELECTION_REFUSED, /* the SA keeps no records for us: nobody can tell */
+	IBCC_ELECTION_REFUSED, /* the SA keeps no records for us: which one leads is not known */
 };
 
 struct ibcc_election {
 	struct ibcc_leader_record own;
-	bool stands;     /* is to lead if nobody else does */
+	bool stands;     /* is to lead if no other daemon does */
 	uint64_t before; /* the number of our run before this one; 0: not known */
 	enum ibcc_election_state state;
 	struct ibcc_leader_record leader; /* while one follows; name empty: not known */
@@ -99,9 +100,9 @@ uint8_t ibcc_election_due(const struct ibcc_election *e, int64_t now_s);
 void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_leader_answer a,
 			  const struct ibcc_leader_record *r);
 
-/* May it write? `*why` says why not, or where it may although nobody can tell, that; else it is
- * empty. Returns 0, -EPERM: another leads; -EAGAIN: that is not known yet; -EHOSTUNREACH: the SA
- * does not answer.
+/* Whether this daemon may write. Returns 0; -EPERM: another one leads; -EAGAIN: that is not known
+ * yet; -EHOSTUNREACH: the SA does not answer. `*why` says why not, or that it may though the leader
+ * cannot be known; else it is empty.
  */
 int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct ibcc_why *why);
 

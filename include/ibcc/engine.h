@@ -53,7 +53,7 @@ int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
  * counts by the rate that it had when they were added.
  */
 int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
-/* The same for this end only: what comes to it goes on as it did. */
+/* Only this end sends at this rate from its next packet on; the other end keeps its rate. */
 int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 /* What this end sends from its next packet on takes so much longer to the other one, credits do
  * not: a longer way of the same rate. At most IBCC_LINK_DELAY_MAX_PS.
@@ -128,8 +128,8 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 int ibcc_engine_conn_read(const struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_conn *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
 
-/* Counts the latencies of each flow's packets from now on, anew if it did already; flows added
- * later are not counted. -ENOMEM.
+/* Counts the latencies of each flow's packets from now on, and forgets those counted before. Flows
+ * added later are not counted. -ENOMEM.
  */
 int ibcc_engine_latency_start(struct ibcc_engine *e);
 /* The latency that this share (0.5, 0.99, 0.999) of the packets since then did not exceed, rounded
@@ -139,16 +139,16 @@ int ibcc_engine_latency_read(const struct ibcc_engine *e, uint32_t flow, double 
 			     uint64_t *ps);
 
 /* Congestion log of a node, newest entries first, as attribute 0x13 reports it. Reading clears the
- * event counter and the map, which tell what happened since the last reading.
+ * event counter and the map, which are of what happened since the last reading.
  */
 int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_log *out);
 
 /* Totals for benchmarks and conservation tests. */
 struct ibcc_engine_totals {
 	uint64_t packet_hops;                             /* data packets that crossed a link */
-	uint64_t ack_hops;                                /* ACKs and CNPs likewise */
+	uint64_t ack_hops;                                /* ACKs and CNPs that did so */
 	uint64_t injected, delivered, dropped, in_flight; /* data packets */
-	uint64_t discarded; /* likewise, that came and that connections had no use for */
+	uint64_t discarded; /* data packets that arrived and that connections had no use for */
 	uint64_t events;
 };
 void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *out);

@@ -14,13 +14,15 @@
  */
 int ibcc_file_put(const char *file, const char *beside, const char *text, size_t len, mode_t mode);
 
-/* The same for a file that a person names. A link is replaced, not followed: another user may have
- * put it there, and it may lead to a file that only we may write. Terminals, pipes and /dev/null
- * are written to, also by a link such as /dev/stdout. Returns 0 or -errno.
+/* As ibcc_file_put(), for a file that a person names. A link is replaced, not followed: another
+ * user may have put it there, and it may lead to a file that only we may write. Terminals, pipes
+ * and /dev/null are written to, also by a link such as /dev/stdout. Returns 0 or -errno.
  */
 int ibcc_file_replace(const char *file, const char *text, size_t len);
 
-/* The same with what write() writes, which returns 0 or -errno: then the file stays as it is. */
+/* As ibcc_file_replace(), with what write() writes. If that returns -errno, the file stays as it
+ * is.
+ */
 int ibcc_file_write(const char *file, int (*write)(void *arg, FILE *out), void *arg);
 
 #endif

@@ -12,7 +12,7 @@
  * that holds (`holds` by root; NULL: none) are flows of their own: their source passes them over
  * while they are throttled. All else of a source is one flow that goes as its slowest part does, in
  * the ratio of what its pairs carry. Links carry their rate, roots of kind OUTPUT what they send.
- * It cannot tell whether control holds. -ENOMEM.
+ * Whether control holds cannot be seen from it. -ENOMEM.
  */
 int ibcc_fluid_solve(const struct ibcc_topo *t, const struct ibcc_traffic *traffic,
 		     uint32_t n_roots, const struct ibcc_traffic_root *root, const bool *holds,

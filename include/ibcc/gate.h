@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* May a plan be carried out on this fabric, or would it do half of what it promises? */
+/* Whether a plan may be carried out on this fabric, or would do only half of what it promises. */
 #ifndef IBCC_GATE_H
 #define IBCC_GATE_H
 
@@ -26,8 +26,8 @@ int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct
 		    const struct ibcc_picture *e, const struct ibcc_target *target,
 		    struct ibcc_why *why);
 
-/* A sentence about endports that have told their settings before and answer the class with errors
- * now; empty if there are none. Returns their number.
+/* A sentence about endports that have answered with their settings before, and answer the class
+ * with errors now; empty if there are none. Returns their number.
  */
 uint32_t ibcc_gate_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			    struct ibcc_why *text);

@@ -25,9 +25,9 @@ struct ibcc_transport *ibcc_inproc_new(struct ibcc_agents *a, struct ibcc_engine
 				       const struct ibcc_topo *t,
 				       const struct ibcc_inproc_options *o);
 
-/* The same with engine, agents, traffic and settings of a scenario, at time 0, which it owns; the
- * scenario may go afterwards. NULL and *err on failure: -ENOENT (`bad`, may be NULL, names a node
- * that is not there), -EINVAL, -ENOMEM.
+/* A transport to the endports of a scenario, whose engine, agents, traffic and settings it makes at
+ * time 0, and owns; the scenario may go afterwards. NULL and *err on failure: -ENOENT (`bad`, may
+ * be NULL, names a node that is not there), -EINVAL, -ENOMEM.
  */
 struct ibcc_transport *ibcc_inproc_open(const struct ibcc_scenario *s,
 					const struct ibcc_inproc_options *o, int *err,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A stream socket for JSON lines: a request is a JSON object on a line, and so is its answer.
  *
- * A client gets one answer before its next request is read. Who says nothing, or does not read, for
- * half a minute is hung up on, and after a second if its place is needed; who finds no place gets
- * an error, -EBUSY. Addresses are paths, or names in the abstract namespace, which begin with "@".
+ * A client gets one answer before its next request is read. One that sends nothing, or does not
+ * read, for half a minute is disconnected, and already after a second if its place is needed. A
+ * client for which there is no place gets an error, -EBUSY. Addresses are paths, or names in the
+ * abstract namespace, which begin with "@".
  */
 #ifndef IBCC_JSONL_H
 #define IBCC_JSONL_H
@@ -15,7 +16,9 @@
 #include <jansson.h>
 #include <systemd/sd-event.h>
 
-/* Bytes of a line; who sends more is hung up on. Who may change things may bring whole plans. */
+/* Bytes of a line; a client that sends more is disconnected. Clients that may change things may
+ * send whole plans.
+ */
 #define IBCC_JSONL_MAX_REQUEST 65536u
 #define IBCC_JSONL_MAX_TRUSTED (256u * IBCC_JSONL_MAX_REQUEST)
 /* Connections; of these some are for root and our own user only, and others have so many each. */
@@ -39,7 +42,7 @@ typedef void ibcc_jsonl_fn(void *arg, const struct ibcc_jsonl_request *r);
 
 /* Listens. At a path, the socket gets mode 0660, which says who may connect, and one that a dead
  * process left is replaced; at an abstract name only root and our own user may. Lines that are no
- * JSON object are refused here. NULL with *err on failure: -EADDRINUSE if somebody listens there,
+ * JSON object are refused here. NULL with *err on failure: -EADDRINUSE if a process listens there,
  * -EEXIST if what is there is no socket, -ENAMETOOLONG, -ENOMEM or what the system says.
  */
 struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_jsonl_fn *fn,
@@ -50,14 +53,13 @@ struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_
 struct ibcc_jsonl_roles {
 	gid_t read, write; /* IBCC_JSONL_NOBODY: none */
 };
-/* Who connects from now on needs one of these roles, and the mode of a socket at a path becomes
- * 0666, as it is not what decides any more. With none of both, as at first, all may ask whom the
- * mode 0660 lets in.
+/* Clients that connect from now on need one of these roles, and the mode of a socket at a path
+ * becomes 0666, since it does not decide any more. With neither role set, as at first, all clients
+ * may ask that the mode 0660 lets in.
  */
 void ibcc_jsonl_set_roles(struct ibcc_jsonl *s, const struct ibcc_jsonl_roles *roles);
 
-/* A client has hung up before its request was answered, so nobody waits for that answer any more.
- */
+/* A client has hung up before its request was answered, so the answer is not needed any more. */
 typedef void ibcc_jsonl_gone_fn(void *arg, uint64_t client);
 
 /* Has `gone` called for each such client, with the argument of ibcc_jsonl_listen(). A reply that
@@ -72,8 +74,8 @@ void ibcc_jsonl_on_gone(struct ibcc_jsonl *s, ibcc_jsonl_gone_fn *gone);
 unsigned int ibcc_jsonl_crowd(struct ibcc_jsonl *s, uid_t *uid);
 /* Another time than half a minute. */
 void ibcc_jsonl_set_idle_ms(struct ibcc_jsonl *s, unsigned int ms);
-/* Makes the socket anew if it is gone from its path, for who connects from now on; connections
- * stay. 0: it is there; 1: it was made anew; else as ibcc_jsonl_listen() with what is at its path
+/* Makes a new socket if it is gone from its path, for clients that connect from now on; connections
+ * stay. 0: it is there; 1: it was made again; else as ibcc_jsonl_listen() with what is at its path
  * now.
  */
 int ibcc_jsonl_renew(struct ibcc_jsonl *s);
@@ -90,13 +92,13 @@ json_t *ibcc_jsonl_error(int err, const char *fmt, ...) __attribute__((format(pr
 
 /* The client's end: sends one request and waits for the answer, an object, which is the caller's
  * and clean enough for a terminal (ibcc_json_clean()); between two of its bytes at most
- * `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (nobody listens), -ETIMEDOUT, -ECONNRESET (hung
- * up), -EPROTO (no answer that one could read), -ENAMETOOLONG, -ENOMEM, or what the system says.
+ * `timeout_s`. Returns 0, -ENOENT or -ECONNREFUSED (no process listens), -ETIMEDOUT, -ECONNRESET
+ * (hung up), -EPROTO (no valid answer), -ENAMETOOLONG, -ENOMEM, or what the system says.
  */
 int ibcc_jsonl_ask(const char *address, const json_t *request, unsigned int timeout_s,
 		   json_t **answer);
 
-/* How somebody waits who looks after the server meanwhile. */
+/* For a caller that wants to check on the server while it waits. */
 struct ibcc_jsonl_wait {
 	unsigned int each_ms; /* so long without a byte, then go_on() is called, again and again */
 	/* `pid` is the process that listens, 0 where that is not known, as before the connection.

@@ -2,9 +2,9 @@
 /* A key for each node, from the files that OpenSM keeps: CC_Keys in guid2cckey, M_Keys in
  * guid2mkey, lines of a port's GUID (a switch's is its node's) and a key.
  *
- * Everybody else works with one CC_Key, the mark, which stands for whatever a node wants: a
- * transport puts the nodes' own in its place, and the mark in the place of theirs. No key is ever
- * told.
+ * The rest of the program works with one CC_Key, the mark, which stands for whatever key a node
+ * wants: a transport puts the nodes' own keys in its place, and the mark in the place of theirs. No
+ * key is ever printed or passed on.
  */
 #ifndef IBCC_KEYRING_H
 #define IBCC_KEYRING_H

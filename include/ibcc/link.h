@@ -56,7 +56,7 @@ uint16_t ibcc_link_mtu_bytes(uint8_t mtu_code);
 /* Time in picoseconds that `bytes` take on a link of `rate_mbps`, rounded up. rate_mbps > 0. */
 uint64_t ibcc_link_packet_ps(uint32_t bytes, uint32_t rate_mbps);
 
-/* The same, rounded to nearest; 0 if rate_mbps is 0. */
+/* As ibcc_link_packet_ps(), but rounded to nearest; 0 if rate_mbps is 0. */
 uint64_t ibcc_link_bytes_ps(uint32_t rate_mbps, uint32_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Mean loads of all ports: over the intervals in which nobody waited (the baseline), and over the
- * last ones.
+/* Mean loads of all ports: over the intervals in which no adapter waited (the baseline), and over
+ * the last ones.
  */
 #ifndef IBCC_LOADS_H
 #define IBCC_LOADS_H
@@ -25,15 +25,15 @@ struct ibcc_loads {
 /* All zero. -ENOMEM. */
 int ibcc_loads_init(struct ibcc_loads *l, uint32_t n_ports);
 void ibcc_loads_fini(struct ibcc_loads *l);
-/* Takes an interval into the mean, with weight 1 / (n + 1) but no less than 1 / `most`. What a port
- * did not tell is what its peer received, or else as it was.
+/* Takes an interval into the mean, with weight 1 / (n + 1) but no less than 1 / `most`. Where a
+ * port was not read, it is what its peer received, or else as it was.
  */
 void ibcc_loads_add(struct ibcc_loads *l, const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		    uint32_t most);
 /* Sum over the adapters' ports. */
 double ibcc_loads_sent(const struct ibcc_loads *l, const struct ibcc_topo *t);
 
-/* Does congestion control hold back what some adapter sends? Marks alone do not. */
+/* Whether congestion control holds back what some adapter sends. Marks alone do not. */
 bool ibcc_loads_held(const struct ibcc_topo *t, const struct ibcc_settings *actual);
 
 #define IBCC_RECENT 8u
@@ -57,7 +57,7 @@ void ibcc_memory_fini(struct ibcc_memory *m);
 bool ibcc_memory_add(struct ibcc_memory *m, const struct ibcc_topo *t,
 		     const struct ibcc_snapshot *s, const struct ibcc_picture *p,
 		     const struct ibcc_settings *actual);
-/* The recent intervals no longer tell of now: settings have changed. */
+/* Forgets the recent intervals, when settings have changed since. */
 void ibcc_memory_reset_recent(struct ibcc_memory *m);
 /* Mean of the recent intervals; 0 or -ENOMEM. *moved is by what share the sum of what adapters send
  * differs between their earlier and their later half; 0 with fewer than four.

@@ -13,13 +13,13 @@
  * stays; made by root, it belongs to the folder's owner. Where it can neither be found nor made (a
  * read-only or full disk) the folder is the lock. Does not wait. Returns 0 and a descriptor that
  * holds the lock until it is closed, -1 if there is no folder and so no other holder. -EBUSY:
- * somebody has it, whom *why names; -EACCES, -ENAMETOOLONG, or what the system says.
+ * another process has it, which *why names; -EACCES, -ENAMETOOLONG, or what the system says.
  */
 int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why);
 
-/* For one who writes in place of a holder that has stopped, and so cannot let go: the same file's
- * second lock, which keeps out others who do so. Returns 0 and a descriptor that holds it; -EBUSY,
- * -ENAMETOOLONG, or what the system says.
+/* For a program that writes in place of a holder that has stopped, and so cannot let go: a second
+ * lock on the same file, which keeps out others that do so. Returns 0 and a descriptor that holds
+ * it; -EBUSY, -ENAMETOOLONG, or what the system says.
  */
 int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why);
 

@@ -61,7 +61,7 @@ void ibcc_log_set_level(int level);
 
 /* Messages may come from any thread; each is cut at about 2000 bytes. */
 void ibcc_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same of a kind, which is a field in the journal. */
+/* As ibcc_log(), for a message of a kind, which is a field in the journal. */
 void ibcc_log_of(enum ibcc_log_kind kind, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The ideal: what flows could get at best if links and sinks were shared fairly and nobody had to
- * wait for a place in a buffer.
+/* The ideal: what flows could get at best if links and sinks were shared fairly, and no packet had
+ * to wait for a place in a buffer.
  */
 #ifndef IBCC_MAXMIN_H
 #define IBCC_MAXMIN_H

@@ -13,10 +13,10 @@
 
 struct ibcc_measure_flow {
 	double offered_mbps, throughput_mbps;
-	double ideal_mbps;              /* NAN where there are too many pairs and ways to tell */
+	double ideal_mbps;              /* NAN: too many pairs and ways to compute it */
 	double latency_us;              /* mean of the packets received; NAN if there were none */
-	double p50_us, p99_us, p999_us; /* their percentiles, to 6.25 %; likewise, and with more
-					 * than 10000 flows */
+	double p50_us, p99_us, p999_us; /* their percentiles, to 6.25 %; NAN if there were none,
+					 * and with more than 10000 flows */
 	uint64_t received_pkts, refused_pkts, dropped_pkts, fecn, becn;
 	double ccti;        /* mean of the samples in the window */
 	uint64_t sent_pkts; /* again or not */
@@ -71,9 +71,9 @@ struct ibcc_measure {
 	char deadlock[IBCC_DEADLOCK_BYTES]; /* what ended the run, after -EDEADLK; else "" */
 };
 
-/* Who lets time pass instead of the engine alone: a control loop. run() advances the engine at
- * least to until_ps; requests under way may take it beyond. Window and samples then end where it
- * does.
+/* A control loop that advances the engine's time, instead of the measurement alone. run() advances
+ * the engine at least to until_ps; requests under way may take it beyond. Window and samples then
+ * end where it does.
  */
 struct ibcc_measure_driver {
 	int (*start)(void *arg, struct ibcc_engine *e); /* at time 0, with traffic and settings */
@@ -88,7 +88,7 @@ struct ibcc_measure_driver {
  */
 int ibcc_measure_run(const struct ibcc_scenario *s, uint64_t sample_ps, struct ibcc_measure *out,
 		     const char **bad);
-/* The same with a driver; NULL: none. Returns also what its functions do. */
+/* As ibcc_measure_run(), with a driver; NULL: none. Returns also what its functions return. */
 int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
 			    const struct ibcc_measure_driver *driver, struct ibcc_measure *out,
 			    const char **bad);

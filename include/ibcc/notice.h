@@ -12,7 +12,7 @@
 #include <ibcc/mad.h>
 #include <ibcc/transport.h>
 
-/* Those that tell of another topology. */
+/* Traps that mean that the topology may have changed. */
 enum ibcc_trap {
 	IBCC_TRAP_IN_SERVICE = 64,
 	IBCC_TRAP_OUT_OF_SERVICE = 65,
@@ -20,21 +20,21 @@ enum ibcc_trap {
 	IBCC_TRAP_LOCAL_CHANGES = 144, /* capabilities, name, speed or width of a link */
 };
 
-/* A request to the SA to be told of a generic trap of whatever type, by whomever, or no longer. */
+/* A request to the SA to report a generic trap of any type and from any node, or no longer. */
 void ibcc_notice_subscribe(uint8_t *mad, uint16_t trap, bool on);
 
-/* Is this the SA's answer to such a request? */
+/* Whether this is the SA's answer to such a request. */
 bool ibcc_notice_is_subscribed(const uint8_t *mad);
 
-/* Is this a Report of a generic trap? Then which. Any 256 bytes are accepted. */
+/* Whether this is a Report of a generic trap; *trap is its number. Any 256 bytes are accepted. */
 bool ibcc_notice_report(const uint8_t *mad, uint16_t *trap);
 
 /* Makes the ReportResp of a Report. */
 void ibcc_notice_respond(uint8_t *mad);
 
-/* Who listens for these traps, in a thread of its own on a umad port of its own, answers Reports,
- * and subscribes again every half a minute, since a subnet manager that was started anew knows
- * nothing of it. It is what talks to the SA, so it stands for who writes, too.
+/* Listens for these traps, in a thread of its own on a umad port of its own: answers Reports, and
+ * subscribes again every half a minute, since a subnet manager that was restarted has no
+ * subscriptions. It is what talks to the SA, so it takes part in the election of a leader, too.
  */
 struct ibcc_notices;
 
@@ -46,10 +46,10 @@ struct ibcc_notices_state {
 	const char *trouble; /* why it is not, in words; NULL: it is, or will be */
 };
 
-/* By the options' port. Without the right to listen, or where somebody else does, it is the trouble
- * that says so. With `own` (name and beginning, the rest is filled in; NULL: there is no election)
- * it takes part in the election of who writes; see <ibcc/election.h>, also for `before`. NULL
- * without memory or threads.
+/* By the options' port. Without the right to listen, or if another program does, `trouble` says so.
+ * With `own` (name and beginning, the rest is filled in; NULL: there is no election) it takes part
+ * in the election of the daemon that writes; see <ibcc/election.h>, also for `before`. NULL without
+ * memory or threads.
  */
 struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
 				      const struct ibcc_leader_record *own, uint64_t before);
@@ -63,7 +63,8 @@ void ibcc_notices_stand(struct ibcc_notices *n, bool stands);
 void ibcc_notices_election(struct ibcc_notices *n, struct ibcc_election *out);
 /* As ibcc_election_may_write(). */
 int ibcc_notices_may_write(struct ibcc_notices *n, struct ibcc_why *why);
-/* The same for who writes once and does not stay: asks the SA, now. Not beside ibcc_notices_new().
+/* The election for a program that writes once and does not stay: asks the SA now. Not beside
+ * ibcc_notices_new().
  */
 int ibcc_notices_ask_once(const struct ibcc_umad_options *o, uint64_t before, struct ibcc_why *why);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A page of HTML that is one file: its own style, no script, nothing from elsewhere. It follows the
- * reader's choice of light or dark and fits a phone. Text is escaped by whoever writes it out here;
- * errors are the stream's.
+ * reader's choice of light or dark and fits a phone. These functions escape the text that they
+ * write; errors are the stream's.
  */
 #ifndef IBCC_PAGE_H
 #define IBCC_PAGE_H

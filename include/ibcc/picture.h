@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where congestion starts, who causes it and who suffers: from counters, routes and the switches'
- * logs alone. The only stage that reads them; those after it see this picture.
+/* Where congestion starts, which adapters cause it and which suffer: from counters, routes and the
+ * switches' logs alone. The only stage that reads them; those after it see this picture.
  */
 #ifndef IBCC_PICTURE_H
 #define IBCC_PICTURE_H
@@ -18,7 +18,7 @@
 #define IBCC_JUDGE_PASSES  4u   /* passes: so many make a mean that something is judged by */
 #define IBCC_TELLING_BECNS 8u   /* BECNs of an adapter: fewer may be by chance */
 #define IBCC_JAM_PERMILLE  200u /* of waiting: what a port sends then is what its receiver takes */
-#define IBCC_FAST_PERMILLE 900u /* of its link: who takes so much is no slow receiver */
+#define IBCC_FAST_PERMILLE 900u /* of its link: a node that takes so much is no slow receiver */
 /* One part in so many (2 %) is next to nothing. A port that sends less of what it did is idle: that
  * says nothing about what it can carry. An adapter that gets less of the BECNs of the most marked
  * one contributes no more: late marks of a flow that has ended.
@@ -28,9 +28,9 @@
 enum ibcc_role {
 	IBCC_ROLE_NONE,
 	IBCC_ROLE_CONTRIBUTOR, /* sends to the root: its BECN counter says so */
-	IBCC_ROLE_CANDIDATE,   /* waits behind the tree; no marks yet that tell which it is */
+	IBCC_ROLE_CANDIDATE,   /* waits behind the tree; no marks yet that show which it is */
 	IBCC_ROLE_VICTIM,      /* waits behind the tree while marks name others */
-	IBCC_ROLE_NEAR, /* sends into the root's own switch without waiting; no marks yet that tell
+	IBCC_ROLE_NEAR, /* sends into the root's own switch without waiting; no marks yet that show
 			 * where to: it may well be that it takes the others' share of the root */
 };
 
@@ -93,15 +93,15 @@ struct ibcc_root {
 	/* From the passes before: */
 	uint16_t present; /* passes in a row as a root */
 	/* Adapters that contribute, by BECN counts that fade, and how many those would be if all
-	 * sent as much as the heaviest: 1..n_marked. 0: too few were counted to tell.
+	 * sent as much as the heaviest: 1..n_marked. 0: too few were counted.
 	 */
 	uint32_t n_marked, n_heavy;
 	const double *becns; /* by endport: those counts; the estimator's until its next run */
 	/* Pairs that find their bottleneck here, by the log, and what they get of it together; 0
-	 * with `logged`: nobody does.
+	 * with `logged`: there is no such pair.
 	 */
-	enum ibcc_log_verdict log; /* of this pass, ... */
-	bool log_untrue; /* ... and whether the last one that was not open contradicted it */
+	enum ibcc_log_verdict log; /* of this pass */
+	bool log_untrue; /* whether the last verdict that was not open contradicted the log */
 	bool logged;
 	uint32_t n_limited;
 	double limited_mbps;
@@ -111,8 +111,8 @@ struct ibcc_root {
 	const bool *sends;    /* by endport: they do, and are marked here; as becns */
 };
 
-/* Is it known where congestion starts, and can all that send there be known? What silent nodes may
- * add is next to nothing.
+/* Whether it is known where congestion starts, and all that send there can be known. What silent
+ * nodes may add is next to nothing.
  */
 static inline bool ibcc_root_is_known(const struct ibcc_root *r)
 {
@@ -132,9 +132,9 @@ struct ibcc_picture {
 	uint64_t interval_ns; /* since the pass before */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
 	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
-	/* Active ports that are believed: all, those whose counters tell something of the interval,
-	 * and those whose counters were read and tell nothing, as they are at their end, may have
-	 * gone round or were cleared.
+	/* Active ports that are believed: all; those with counters that are good for the interval;
+	 * and those with counters that were read but are not, since they are at their end, may have
+	 * wrapped, or were cleared.
 	 */
 	uint32_t n_expected, n_usable, n_unsure;
 	bool trustworthy; /* false: of too many of these nothing is known to act on it */
@@ -157,13 +157,13 @@ void ibcc_picture_tell_logs(const struct ibcc_picture *p, const struct ibcc_topo
 
 /* The picture's root at a port, seen now or only known; NULL: neither. */
 const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t port);
-/* Is it a root in this pass? */
+/* Whether it is a root in this pass. */
 bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r);
 
 /* Room for the words about a root, whatever its names and numbers are. */
 #define IBCC_ROOT_WORDS_BYTES 2048u
-/* A sentence about a root in plain words: port by name, kind, evidence by counter, who. Returns
- * the length as snprintf() does.
+/* A sentence about a root in plain words: port by name, kind, evidence by counter, adapters.
+ * Returns the length as snprintf() does.
  */
 int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
 			 size_t len);

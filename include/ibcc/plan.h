@@ -25,7 +25,7 @@ struct ibcc_change {
 	uint8_t port_block; /* attribute 0x15: elements a block at this switch; else 0 */
 	bool ask_vendor;    /* see ibcc_vendor_mark() */
 	bool back;          /* by itself, in a plan that is not altogether back */
-	uint64_t cc_key;    /* the node's own; 0: that of the whole plan. Never stored or told. */
+	uint64_t cc_key;    /* the node's own; 0: that of the whole plan. Never stored or shown. */
 	uint8_t old_data[IBCC_CC_DATA_BYTES];
 	uint8_t new_data[IBCC_CC_DATA_BYTES];
 	char reason[IBCC_REASON_BYTES];
@@ -94,14 +94,14 @@ struct ibcc_field_change {
 int ibcc_plan_fields(const struct ibcc_change *c,
 		     int (*fn)(const struct ibcc_field_change *f, void *arg), void *arg);
 
-/* Does a read-back confirm a Set? Compares management data, tolerant where hardware legally
+/* Whether a read-back confirms a Set. Compares management data, tolerant where hardware legally
  * differs: reserved bits, Control_Map of 0x14 and 0x16, entries of 0x16 that Control_Map leaves
  * out, elements of 0x15 that are not valid, CCTI_Limit of 0x17 relative to the block or already of
  * the whole table, entries of 0x17 beyond the limit.
  */
 bool ibcc_plan_verify(uint16_t attr_id, uint32_t attr_mod, const uint8_t *want, const uint8_t *got);
 
-/* Has an endport, by settings as read from it, an attribute as it was written? */
+/* Whether an endport, by settings as read from it, has an attribute as it was written. */
 bool ibcc_plan_in_force(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t attr_mod,
 			const uint8_t *want);
 
@@ -115,7 +115,7 @@ enum ibcc_outcome {
 	IBCC_OUTCOME_DRY,      /* the null applier: nothing sent */
 };
 const char *ibcc_outcome_name(enum ibcc_outcome o);
-/* May a change with this outcome have been sent to its node? */
+/* Whether a change with this outcome may have been sent to its node. */
 bool ibcc_outcome_is_sent(enum ibcc_outcome o);
 
 /* Why a change FAILED or was SKIPPED, where no transport failed. The state file and the plugin's
@@ -155,7 +155,7 @@ struct ibcc_result {
 	struct ibcc_change_result *change; /* owned */
 	uint32_t n_verified, n_failed;
 	uint32_t set_mads;
-	bool unheard; /* nobody told the end: there may be more of it than this says */
+	bool unheard; /* its end was never reported: more may have been done than this says */
 };
 static inline bool ibcc_result_may_have_written(const struct ibcc_result *r)
 {

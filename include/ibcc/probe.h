@@ -53,10 +53,10 @@ struct ibcc_probe {
 };
 void ibcc_probe_fini(struct ibcc_probe *p);
 
-/* Asks all endports with a LID. `s`, as read from the fabric, tells who has class 0x21. Attributes
- * that a device is known to answer with something else are not asked for. Of Mellanox's devices one
- * of each type is asked for its firmware, and where that tells, the others. *p is initialised by
- * the call. Returns 0, -ENOMEM, -EIO, -ECANCELED.
+/* Asks all endports with a LID. `s`, as read from the fabric, says which have class 0x21.
+ * Attributes that a device is known to answer with something else are not asked for. Of Mellanox's
+ * devices one of each type is asked for its firmware, and if it answers, the others, too. *p is
+ * initialised by the call. Returns 0, -ENOMEM, -EIO, -ECANCELED.
  */
 int ibcc_probe_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		   const struct ibcc_settings *s, struct ibcc_probe *p);

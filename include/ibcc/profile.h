@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How simulated nodes answer as devices do: what the agents of <ibcc/agents.h> follow. The IDs are
- * the devices'; capability masks are as far as drivers tell, else chosen (facts and guesses are
- * told apart in <ibcc/device.h> and in ibcc-scenario(5)).
+/* How simulated nodes answer as real devices do: what the agents of <ibcc/agents.h> follow. The IDs
+ * are the devices'. Capability masks are those of drivers where these have them, else chosen:
+ * <ibcc/device.h> and ibcc-scenario(5) say what is a fact and what a guess.
  */
 #ifndef IBCC_PROFILE_H
 #define IBCC_PROFILE_H
@@ -31,7 +31,7 @@ struct ibcc_profile {
 	bool kernel_pma;      /* as <ibcc/device.h> has it */
 	bool no_wait;         /* PortXmitWait stays zero */
 	bool qlogic;          /* see struct ibcc_agent_quirks */
-	uint16_t firmware[3]; /* that it tells by class 0x0a; 0: it has no such class */
+	uint16_t firmware[3]; /* that it answers by class 0x0a; 0: it has no such class */
 	/* Its CC_Key at the start, and with it CC_KeyProtectBit and CC_KeyLeasePeriod; 0: none. */
 	uint64_t cc_key;
 	bool cc_key_protect;

@@ -80,7 +80,7 @@ enum ibcc_sm_state {
 	IBCC_SM_MASTER,
 };
 
-/* Who else would write the settings: OpenSM's own manager, or that of NVIDIA's OpenSM. */
+/* What else would write the settings: OpenSM's own manager, or that of NVIDIA's OpenSM. */
 enum ibcc_own_cc {
 	IBCC_OWN_CC_NONE,
 	IBCC_OWN_CC_OPENSM, /* congestion_control TRUE */

@@ -18,7 +18,8 @@
 /* In which order an HCA serves its send queues. */
 enum ibcc_hca_service {
 	IBCC_HCA_ARRIVAL,     /* order of arrival of the packets, throttled flows are passed over */
-	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn: who was served longest ago */
+	IBCC_HCA_ROUND_ROBIN, /* a packet of each flow in turn: the one served longest ago is next
+			       */
 };
 
 /* How a receiver keeps its buffer from overflowing. */
@@ -76,8 +77,8 @@ struct ibcc_vlarb {
 /* Which of several shortest ways a packet takes. */
 enum ibcc_routing {
 	IBCC_ROUTING_STATIC,      /* the forwarding tables' */
-	IBCC_ROUTING_RANDOM,      /* any, for each packet anew, at each switch */
-	IBCC_ROUTING_ADAPTIVE,    /* likewise, by the output with the fewest packets waiting */
+	IBCC_ROUTING_RANDOM,      /* a random one for each packet, at each switch */
+	IBCC_ROUTING_ADAPTIVE,    /* for each packet, the output with the fewest packets waiting */
 	IBCC_ROUTING_ROUND_ROBIN, /* each switch sends a queue pair's packets by all in turn */
 };
 
@@ -91,7 +92,7 @@ enum ibcc_endpoint {
 
 /* Backward congestion notification: congestion control for Ethernet as proposed to IEEE 802.1
  * (D. Bergamasco, R. Pan: Backward congestion notification version 2.0, 2005). Switches sample the
- * frames that come for an output queue and tell their sources by how much it is off its
+ * frames that come for an output queue and notify their sources by how much it is off its
  * equilibrium; sources have a rate limiter for each destination.
  */
 struct ibcc_bcn {
@@ -190,8 +191,8 @@ enum ibcc_verbs_operation {
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
 	char name[IBCC_NAME_BYTES];
-	char from[IBCC_NAME_BYTES];   /* as ibcc_topo_node_text() has the node */
-	char to[IBCC_NAME_BYTES];     /* likewise, or "*": uniformly to all other hosts */
+	char from[IBCC_NAME_BYTES]; /* as ibcc_topo_node_text() has the node */
+	char to[IBCC_NAME_BYTES];   /* a node as in `from`, or "*": uniformly to all other hosts */
 	char not_to[IBCC_NAME_BYTES]; /* with "*": one that is left out, or "" */
 	enum ibcc_flow_kind kind;
 	enum ibcc_arrivals arrivals;
@@ -255,7 +256,7 @@ struct ibcc_verbs_plan {
 	enum ibcc_verbs_operation operation;
 	bool cm; /* connections by librdmacm; false: over the connections of ibcc-perf itself */
 	uint32_t message_bytes; /* of flows that are not closed, which have their own */
-	uint32_t window;        /* likewise, in messages */
+	uint32_t window;        /* of such flows, in messages */
 	uint16_t queue_pairs;
 	uint16_t mtu_bytes;  /* 0: what the ports have */
 	uint8_t ack_timeout; /* 1..31: a sender tries again after 4.096 us << this */

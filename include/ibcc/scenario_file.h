@@ -35,7 +35,9 @@ unsigned int ibcc_rate_lanes(const char *text, uint32_t mbps);
  */
 int ibcc_scenario_load(const char *file, struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
-/* Likewise, after n_set assignments by ibcc_yaml_set() such as "model.buffer_bytes=65536". */
+/* As ibcc_scenario_load(), after n_set assignments by ibcc_yaml_set() such as
+ * "model.buffer_bytes=65536".
+ */
 int ibcc_scenario_load_set(const char *file, const char *const *set, size_t n_set,
 			   struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 

@@ -18,7 +18,7 @@ enum ibcc_cc_answer {
 	IBCC_CC_READ_ONLY, /* as ANSWERED, but the node would refuse a Set with our CC_Key */
 };
 
-/* May an endport be given settings? If not, why not. */
+/* Whether an endport may be given settings, and if not, why not. */
 enum ibcc_cc_support {
 	IBCC_CC_UNKNOWN,       /* it has not answered */
 	IBCC_CC_SUPPORTED,     /* it may */
@@ -51,7 +51,7 @@ struct ibcc_endport_cc {
 	/* channel adapters */
 	struct ibcc_cc_ca_setting ca;
 	struct ibcc_cct cct;
-	/* Learnt from the answers: CCTI_Limit is told and taken block by block, as QLogic's agents
+	/* Found by its answers: it has a CCTI_Limit for each block of the table, as QLogic's agents
 	 * do. There a CA setting takes effect with the next table, and the mode is always SL.
 	 */
 	bool by_block;
@@ -103,8 +103,8 @@ bool ibcc_settings_unpack(struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t
 struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport_cc *sw,
 						       unsigned int port);
 
-/* Does going from one to the other only take congestion control back: does no port mark more or
- * sooner, and no adapter hold back more, for longer or by less cause?
+/* Whether going from one to the other only takes congestion control back: no port marks more or
+ * sooner, and no adapter holds back more, for longer or for less cause.
  */
 bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_endport_cc *to);
 
@@ -113,8 +113,8 @@ bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_e
  */
 bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port);
 
-/* Do these settings have a switch mark packets, or a channel adapter hold back who is marked, or
- * everybody (CCTI_Min)?
+/* Whether with these settings a switch marks packets, or a channel adapter holds back flows that
+ * are marked, or all flows (CCTI_Min).
  */
 bool ibcc_settings_are_on(const struct ibcc_endport_cc *ep);
 

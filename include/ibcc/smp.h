@@ -11,7 +11,7 @@
 
 #define IBCC_SMP_MAX_HOPS  63u
 #define IBCC_SMP_LFT_BLOCK 64u
-/* PortInfo's AttrMod: whoever asks knows extended speeds (IBA vol. 1, 14.2.5.6). */
+/* PortInfo's AttrMod: the sender knows extended speeds (IBA vol. 1, 14.2.5.6). */
 #define IBCC_SMP_EXT_SPEEDS 0x80000000u
 /* Where SMPs by directed routes go. */
 #define IBCC_SMP_PERMISSIVE_LID 0xffffu
@@ -26,7 +26,7 @@ enum ibcc_smp_attr {
 	IBCC_SMP_ATTR_VLARB = 0x18,
 	IBCC_SMP_ATTR_LFT = 0x19,
 	IBCC_SMP_ATTR_SM_INFO = 0x20,
-	IBCC_SMP_ATTR_EXT_PORT_INFO = 0xff90, /* Mellanox; by port, tells of FDR10 */
+	IBCC_SMP_ATTR_EXT_PORT_INFO = 0xff90, /* Mellanox; by port; whether a link is FDR10 */
 };
 
 struct ibcc_smp_path {

@@ -17,7 +17,7 @@ enum ibcc_sample_state {
 	IBCC_SAMPLE_UNREACHABLE, /* never answered, see err */
 };
 
-/* Has a switch's port marked packets since the pass before? By its CongestionLog. */
+/* Whether a switch's port has marked packets since the pass before, by its CongestionLog. */
 enum ibcc_marked {
 	IBCC_MARKED_UNKNOWN, /* it was not asked, or is not to be believed */
 	IBCC_MARKED_NONE,
@@ -38,7 +38,7 @@ struct ibcc_port_sample {
 /* A packet that a switch marked (FECN), by its CongestionLog. */
 struct ibcc_mark {
 	uint32_t node;       /* the switch's index */
-	uint16_t slid, dlid; /* as logged: not 0, but nobody need have them */
+	uint16_t slid, dlid; /* as logged: not 0, but it may be that no port has them */
 	uint8_t sl;
 };
 

@@ -54,7 +54,7 @@ struct ibcc_topo_node {
 	uint16_t device_id;
 	uint8_t n_ports; /* external ports, numbered 1..n_ports */
 	bool enhanced_port0;
-	bool partial; /* a switch that has not told all of its table */
+	bool partial; /* a switch whose table was not read completely */
 	char desc[IBCC_DESC_BYTES];
 	char id[IBCC_DESC_BYTES]; /* in the netfile that it comes from, or "" */
 	uint32_t first_port;
@@ -73,7 +73,7 @@ struct ibcc_topo_gap {
 	 * into both. Its own index where it is the first.
 	 */
 	uint32_t region;
-	uint32_t n_lids;  /* that nobody known has and that tables lead into the region */
+	uint32_t n_lids;  /* that no known port has and that tables lead into the region */
 	bool has_senders; /* there may be an adapter in the region, and not just one switch */
 };
 
@@ -87,14 +87,16 @@ struct ibcc_topo {
 	uint32_t *by_guid;                   /* hash: node index by GUID; private to topo.c */
 	uint32_t cap_by_guid;                /* a power of two, or 0 */
 	uint32_t lid_port[IBCC_LID_MAX + 1]; /* endport's port index by LID, or IBCC_NONE */
-	/* Likewise, where tables lead to with LIDs that no port has told; NULL: there are none. */
+	/* By LID: the port that tables lead it to, of LIDs that no port has by itself (virtual
+	 * ports), or IBCC_NONE; NULL: there are no such LIDs.
+	 */
 	uint32_t *virtual_port;
 	uint32_t n_virtual; /* such LIDs */
 	/* By ibcc_topo_find_gaps(); NULL: there are none. */
 	uint32_t n_gaps;
 	struct ibcc_topo_gap *gap; /* in order of the port; owned */
 	/* By LID: index of a gap's region that tables lead this LID into, or IBCC_NONE. Only LIDs
-	 * that nobody known has.
+	 * that no known port has.
 	 */
 	uint32_t *lost_lid;
 };
@@ -128,13 +130,13 @@ int ibcc_topo_set_lid(struct ibcc_topo *t, uint32_t port, uint16_t lid, unsigned
 /* Takes a port's LIDs away; nothing happens where it has none. */
 void ibcc_topo_clear_lid(struct ibcc_topo *t, uint32_t port);
 
-/* Is a channel adapter's port several links (planes)? They share a LID, which a topology has of one
- * port only, so of two or more active links of one adapter at least one has none.
+/* Whether a channel adapter's port is several links (planes). They share a LID, which a topology
+ * has of one port only, so of two or more active links of one adapter at least one has none.
  */
 bool ibcc_topo_has_planes(const struct ibcc_topo *t, uint32_t node);
 
-/* Leaves adapters with planes out: without LIDs nobody reads them, writes to them, or takes them
- * for the ends of routes. ibcc_topo_has_planes() still tells them.
+/* Leaves adapters with planes out: without LIDs they are not read or written, and are not taken for
+ * the ends of routes. ibcc_topo_has_planes() is still true of them.
  */
 void ibcc_topo_leave_planes(struct ibcc_topo *t);
 
@@ -197,7 +199,7 @@ uint32_t ibcc_topo_find_endport(const struct ibcc_topo *t, uint64_t guid, unsign
 int ibcc_topo_port_name(const struct ibcc_topo *t, uint32_t port, char *buf, size_t len);
 
 /* Finds LIDs of virtual ports (of virtual machines: SR-IOV), which have no ports in the topology: a
- * LID that nobody has and that switches' tables lead to an adapter belongs to one of its virtual
+ * LID that no port has and that switches' tables lead to an adapter belongs to one of its virtual
  * ports. -ENOMEM leaves them out.
  */
 int ibcc_topo_find_virtual(struct ibcc_topo *t);
@@ -208,7 +210,7 @@ int ibcc_topo_find_virtual(struct ibcc_topo *t);
  */
 int ibcc_topo_find_gaps(struct ibcc_topo *t);
 
-/* Is there a link at a port, to a known node or to a silent one? */
+/* Whether there is a link at a port, to a known node or to a silent one. */
 static inline bool ibcc_topo_has_link(const struct ibcc_topo *t, uint32_t port)
 {
 	return t->port[port].peer != IBCC_NONE || t->port[port].beyond != IBCC_BEYOND_KNOWN;
@@ -233,8 +235,8 @@ static inline bool ibcc_topo_is_switch(const struct ibcc_topo *t, uint32_t node)
 	return t->node[node].type == IBCC_NODE_SWITCH;
 }
 
-/* Is at the other end of a port's link, if it has one, a node that is no switch? Of a silent node
- * the tables tell.
+/* Whether the node at the other end of a port's link, if it has one, is no switch. Of a silent node
+ * this is known by the tables.
  */
 static inline bool ibcc_topo_faces_ca(const struct ibcc_topo *t, uint32_t port)
 {

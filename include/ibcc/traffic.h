@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who sends how much to whom, as far as loads of links tell: there are far more pairs than links.
+/* How much each adapter sends to each other one, as far as that follows from loads of links: there
+ * are far more pairs than links.
  *
  * The traffic of before is by gravity (each source divides what it sends as destinations receive),
  * then scaled until all links carry what they carried. Now, sources that wait send less of it, all
@@ -44,7 +45,9 @@ struct ibcc_traffic {
 
 struct ibcc_traffic_in {
 	const struct ibcc_topo *t;
-	/* NULL: not known. Then demands are as if all who wait had all that their link carries. */
+	/* NULL: not known. Then each source that waits is taken to have as much as its link
+	 * carries.
+	 */
 	const struct ibcc_loads *before;
 	const struct ibcc_loads *now;
 	uint32_t n_roots;

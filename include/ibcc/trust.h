@@ -17,8 +17,8 @@ struct ibcc_snapshot;
 
 /* So many comparisons in a row must be wrong before a port is doubted, all in the same direction.
  * It is believed again once the ends of its link agree, or after so many intervals in a row in
- * which what it tells of itself can be; if it was quiet in them, one impossible interval is enough
- * to doubt it anew. What could not be compared, since too little was sent or an answer was lost,
+ * which its own counters are possible; if it was quiet in them, one impossible interval is enough
+ * to doubt it again. What could not be compared, since too little was sent or an answer was lost,
  * counts as neither.
  */
 #define IBCC_TRUST_RUN 4u
@@ -30,15 +30,14 @@ enum ibcc_doubt {
 	IBCC_DOUBT_TIME,  /* it sends and waits, or receives, for longer than there was time */
 	IBCC_DOUBT_MARKS, /* more marks than packets */
 	IBCC_DOUBT_NODE,  /* several neighbours contradict the node, on most links compared */
-	IBCC_DOUBT_LINK,  /* the other end received something else, and which is wrong nobody tells
-			   */
+	IBCC_DOUBT_LINK,  /* the other end received something else; which is wrong is not known */
 	IBCC_DOUBT_LOG,   /* of a switch's port 0: its CongestionLog is contradicted */
 };
 
 /* What a comparison came to, over passes. */
 struct ibcc_finding {
 	uint8_t run;   /* wrong ones in a row, up to IBCC_TRUST_RUN */
-	uint8_t clean; /* right ones in a row, likewise */
+	uint8_t clean; /* right intervals in a row */
 	bool more;     /* of the run: the first of the two counts is the larger one */
 	bool stands;
 };
@@ -61,7 +60,7 @@ struct ibcc_trust {
 	bool blamed;           /* of a node's first port, within ibcc_trust_judge() */
 	struct ibcc_finding time;
 	struct ibcc_finding log; /* of a switch's port 0 */
-	bool beyond_rate;        /* of its last wrong interval: the other end counted likewise */
+	bool beyond_rate;        /* of its last wrong interval: the other end counted as much */
 	struct ibcc_mark_excess fecn, becn;
 	struct ibcc_finding link[2]; /* what it sends, against the other end: data, packets */
 	struct ibcc_tally tally[4];  /* by enum ibcc_ctr: XMIT_DATA to RCV_PKTS */
@@ -71,14 +70,14 @@ struct ibcc_trust {
  * each pass. The ends of a link are read at different times, so what they counted is summed over as
  * many passes as it takes for that not to matter: data and packets may differ by what the link can
  * carry in the time between the readings, by what is on its way (256 KiB), and by a quarter.
- * Cleared counters, or such as have reached their end, begin the sum anew; counters that a port
+ * Cleared counters, or such as have reached their end, restart the sum; counters that a port
  * lacks are not compared.
  */
 void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s);
 
 /* A switch's CongestionLog was compared with the adapters' counters. It is doubted after so many
  * contradictions in a row, and believed again after as many passes in which it agrees, or in which
- * it tells nothing.
+ * it has no entries.
  */
 void ibcc_trust_log(struct ibcc_trust *r, bool contradicted);
 

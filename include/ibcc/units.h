@@ -20,7 +20,7 @@
 
 enum ibcc_unit_state {
 	IBCC_UNIT_ASSUMED, /* as the table says, or the specification; nothing speaks against it */
-	IBCC_UNIT_UNKNOWN, /* nobody says, or it cannot be what was assumed: not believed */
+	IBCC_UNIT_UNKNOWN, /* not documented, or it cannot be what was assumed: not believed */
 	IBCC_UNIT_CONFIRMED,  /* as the table says, and the counters agree */
 	IBCC_UNIT_CALIBRATED, /* measured: the counters agree on another value */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* NVIDIA's own congestion control, which is another one than that of IBA vol. 1, Annex A10: what
- * nodes tell of it. Reading only; nothing here is ever sent as a Set.
+ * nodes answer about it. Reading only; nothing here is ever sent as a Set.
  *
  * Layouts: NVIDIA OpenSM 5.x headers (iba/ib_types.h, 2021-2025, GPL-2.0 or BSD) and, for
  * HCAStatisticsQuery, the packet layouts of NVIDIA's ibis. None of it was tried on hardware.
@@ -75,9 +75,9 @@ struct ibcc_vcc_ca_general {
 void ibcc_vcc_ca_general_pack(uint8_t *mad, const struct ibcc_vcc_ca_general *v);
 void ibcc_vcc_ca_general_unpack(const uint8_t *mad, struct ibcc_vcc_ca_general *v);
 
-/* Algorithms that an adapter has, one a slot. Slots are told apart by AttributeModifier in a way
- * that is not public: with 0, the only one sent here, it is taken to be slot 0 that is asked about,
- * and an answer counts only if it is the list that was asked for.
+/* Algorithms that an adapter has, one a slot. The AttributeModifier says which slot is meant, in a
+ * way that is not public: with 0, the only one sent here, it is taken to be slot 0 that is asked
+ * about, and an answer counts only if it is the list that was asked for.
  */
 #define IBCC_VCC_SLOTS 16u
 struct ibcc_vcc_algorithm {
@@ -94,9 +94,7 @@ struct ibcc_vcc_ca_algorithm {
 void ibcc_vcc_ca_algorithm_pack(uint8_t *mad, const struct ibcc_vcc_ca_algorithm *v);
 void ibcc_vcc_ca_algorithm_unpack(const uint8_t *mad, struct ibcc_vcc_ca_algorithm *v);
 
-/* Counts since whoever cleared them last; a Get with the clear bit, which a Get of ours never has,
- * would do so.
- */
+/* Counts since they were last cleared, as by a Get with the clear bit, which is never sent here. */
 struct ibcc_vcc_ca_statistics {
 	uint64_t cnp_ignored, cnp_handled, marked_packets, cnp_sent;
 };

@@ -18,7 +18,7 @@ struct ibcc_vinfo_general {
 };
 void ibcc_vinfo_general_pack(uint8_t *mad, const struct ibcc_vinfo_general *v);
 /* The wide fields, where they are of the same version as the narrow ones: older devices have others
- * in their place. False: no version is told.
+ * in their place. False: the answer has no version.
  */
 bool ibcc_vinfo_general_unpack(const uint8_t *mad, struct ibcc_vinfo_general *v);
 

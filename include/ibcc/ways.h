@@ -25,7 +25,7 @@ enum ibcc_ways ibcc_ways_of(const struct ibcc_topo *t, const struct ibcc_snapsho
 			    uint32_t *other);
 
 /* What that comes to for the picture's most severe root, and for service levels whose packets may
- * take several ways by what NVIDIA's switches tell: "path collision: multipath, ...", "end-point
+ * take several ways by what NVIDIA's switches say: "path collision: multipath, ...", "end-point
  * congestion: ...", "reordering on RC endpoints: ..."; empty if there is nothing to be said.
  */
 void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,

@@ -30,8 +30,8 @@ struct ibcc_yaml;      /* a parsed file */
 struct ibcc_yaml_node; /* a place in it */
 
 /* Parses a file (or a string when text is not NULL; `file` then names it in errors). NULL if it
- * cannot be read or parsed: the reason is in *e, and errno tells EINVAL (the text) from what kept
- * the file from being read. Files beyond 4 MiB are refused.
+ * cannot be read or parsed: the reason is in *e, and errno is EINVAL for the text, or else what
+ * kept the file from being read. Files beyond 4 MiB are refused.
  */
 struct ibcc_yaml *ibcc_yaml_load(const char *file, const char *text, struct ibcc_yaml_errors *e);
 void ibcc_yaml_free(struct ibcc_yaml *y);
