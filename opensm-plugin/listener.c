@@ -29,8 +29,7 @@ static struct sockaddr_un address_of(const char *path)
 	return a;
 }
 
-/* Whether a socket may be put there: 0 if the place is free or has a stale socket, else
- * -EADDRINUSE. */
+/* 0 if a socket may be put there, as the place is free or has a stale one; else -EADDRINUSE. */
 static int check_place(const char *path)
 {
 	struct sockaddr_un a = address_of(path);

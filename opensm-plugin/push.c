@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Applies plans in a thread of its own (push.h): run() is the thread, the other functions are
- * called from the service thread. The port stays open between plans, since opening it looks
- * through all ports and registers the class again. After an error of the port itself it is closed
- * and opened again.
+/* Applies plans in a thread of its own (push.h): run() is the thread, ibcc_push_*() are called
+ * from the service thread. The port stays open between plans, since opening it looks through all
+ * ports and registers the class again. After an error of the port itself it is closed and opened
+ * again.
  */
 #include "opensm-plugin/push.h"
 
