@@ -60,7 +60,7 @@ struct ibcc_trust {
 	bool blamed;           /* of a node's first port, within ibcc_trust_judge() */
 	struct ibcc_finding time;
 	struct ibcc_finding log; /* of a switch's port 0 */
-	bool beyond_rate;        /* of its last wrong interval: the other end counted as much */
+	bool beyond_rate;        /* in its last wrong interval both ends exceeded the link's rate */
 	struct ibcc_mark_excess fecn, becn;
 	struct ibcc_finding link[2]; /* what it sends, against the other end: data, packets */
 	struct ibcc_tally tally[4];  /* by enum ibcc_ctr: XMIT_DATA to RCV_PKTS */
