@@ -20,21 +20,25 @@
  *
  * Phases of a root. ibcc_root_enter() alone changes them:
  *
- *              seen                  admitted
- *   (no root) -----> WATCH -----------------------+------------------+
- *       ^            |  ^                         |                  |
- *       |  not seen  |  |          admitted:      | its tree         | its tree
- *       +------------+  |          who contri-    | stands           | is small
- *       |               |          butes is not   |                  |
- *       |     time over |          known          v     emptied      v
- *       |               |  LEARN -------------> DRAIN -----------> HOLD
- *       |               |    |  \                 |  ^               | ^
- *       |               |    |   \ learnt         |  +- back again --+ |
- *       |               |    |    +---------------|--------------------+
- *       |               |    | in vain            | in vain          | harm, in vain
- *       |            BARRED <+--------------------+------------------+
- *       |
- *       +--- from LEARN, DRAIN and HOLD: not seen for quiet_passes, or not believed
+ *                       +--> LEARN --+-----------+
+ *                       |            v           v
+ *   (no root) ---> WATCH ---------> DRAIN <---> HOLD
+ *                   ^   |                        ^
+ *                   |   +------------------------+
+ *                   |
+ *                   +--- BARRED <--- from LEARN, DRAIN and HOLD
+ *
+ *   (no root) to WATCH        the root is seen, and to act on it may help somebody
+ *   WATCH to LEARN            admitted; its adapters hold all that they send: who contributes?
+ *   WATCH, LEARN to DRAIN     a slow receiver's tree stands, and holding would empty it too slowly
+ *   WATCH, LEARN to HOLD      there is no such tree
+ *   DRAIN to HOLD             the tree is empty, or its time is over
+ *   HOLD to DRAIN             the tree stands again
+ *   any of the three to BARRED  control did harm, or frees nobody
+ *   BARRED to WATCH           the time of the bar is over
+ *   WATCH to (no root)        it is not seen in a pass
+ *   the three to (no root)    it is not seen for quiet_passes
+ *   any to (no root)          the counters of its port are not believed any more
  *
  * Formulas (law.c), for n pairs or adapters on links of rate C, that get R in all, with packets
  * that take T each:
