@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/sim_clock.h>
+
 #include "sim/cmd.h"
 #include "sim/control.h"
 
@@ -98,7 +100,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 	};
 	const char *name = getenv("IBCC_SIM_NAME"), *host = NULL;
 	const char *error;
-	char only[64], why[192], *lib;
+	char only[64], why[192], clock[128], *lib;
 	json_t *info;
 	int ch;
 
@@ -137,8 +139,9 @@ int ibcc_cmd_exec(int argc, char **argv)
 				"libumad2sim0), or say where it is in IBCC_UMAD2SIM\n");
 		return 1;
 	}
+	ibcc_sim_clock_path(name, clock, sizeof(clock));
 	if (set_preload(lib) || setenv("IBSIM_SOCKNAME", name, 1) ||
-	    (host && setenv("SIM_HOST", host, 1))) {
+	    setenv(IBCC_SIM_CLOCK_ENV, clock, 1) || (host && setenv("SIM_HOST", host, 1))) {
 		fprintf(stderr, "ibcc-sim exec: %s\n", strerror(errno));
 		free(lib);
 		return 1;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <ibcc/sim_clock.h>
+
 #define SLICE_US   400u  /* of wall time, then others have their turn */
 #define STEP_US    100u  /* aimed at for one call of the engine */
 #define IDLE_US    1000u /* between slices when there is nothing to catch up with */
@@ -25,6 +27,7 @@ struct ibcc_pace {
 	sd_event *ev;
 	sd_event_source *timer;
 	struct ibcc_world *w;
+	int clock_fd; /* see <ibcc/sim_clock.h> */
 	double speed, reached;
 	uint64_t step_ps;              /* takes about STEP_US */
 	uint64_t ref_us, ref_ps;       /* the line that engine time follows */
@@ -53,6 +56,14 @@ static uint64_t target_ps(const struct ibcc_pace *p, uint64_t at_us)
 	return p->ref_ps + (uint64_t)((double)(at_us - p->ref_us) * 1e6 * p->speed);
 }
 
+/* Whoever reads counters must find the time that they are of. The caller of ibcc_pace_new() has
+ * written the file before, so nothing is left that could fail.
+ */
+static void publish(const struct ibcc_pace *p, uint64_t now_us)
+{
+	(void)ibcc_sim_clock_write(p->clock_fd, ibcc_world_now_ps(p->w) / 1000, now_us * 1000);
+}
+
 /* Engine time that may be caught up with. */
 static uint64_t behind_max_ps(const struct ibcc_pace *p)
 {
@@ -65,13 +76,14 @@ static uint64_t behind_max_ps(const struct ibcc_pace *p)
 static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t slice_us)
 {
 	uint64_t now = began;
+	int err = 0;
 
 	while (ibcc_world_now_ps(p->w) < target && now - began < slice_us) {
 		uint64_t from = ibcc_world_now_ps(p->w), until = from + p->step_ps, took;
-		int err = ibcc_world_run(p->w, until < target ? until : target);
 
+		err = ibcc_world_run(p->w, until < target ? until : target);
 		if (err)
-			return err;
+			break;
 		took = wall_us() - now;
 		now += took;
 		if (took > 2 * STEP_US && p->step_ps > STEP_MIN)
@@ -79,7 +91,8 @@ static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t 
 		else if (took < STEP_US / 2 && until < target && p->step_ps < STEP_MAX)
 			p->step_ps *= 2;
 	}
-	return 0;
+	publish(p, now);
+	return err;
 }
 
 /* Reports a deadlock once. It is what the scenario made of the fabric, so time goes on. */
@@ -97,11 +110,14 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct ibcc_pace *p = arg;
 	uint64_t began = wall_us(), now_ps, target;
-	int err;
+	int err = 0;
 
 	(void)usec;
 	target = target_ps(p, began);
-	err = ibcc_world_topo(p->w) ? slice(p, target, began, SLICE_US) : 0;
+	if (ibcc_world_topo(p->w))
+		err = slice(p, target, began, SLICE_US);
+	else
+		publish(p, began);
 	if (err) {
 		p->failed(p->arg, err);
 		return 0;
@@ -125,15 +141,15 @@ void ibcc_pace_catch_up(struct ibcc_pace *p)
 	uint64_t began = wall_us(), target = target_ps(p, began);
 	int err;
 
-	if (!ibcc_world_topo(p->w) || p->reached < KEEPS_UP * p->speed ||
-	    target > ibcc_world_now_ps(p->w) + behind_max_ps(p))
+	if (!ibcc_world_topo(p->w) || target <= ibcc_world_now_ps(p->w) ||
+	    p->reached < KEEPS_UP * p->speed || target > ibcc_world_now_ps(p->w) + behind_max_ps(p))
 		return;
 	err = slice(p, target, began, UINT64_MAX);
 	if (err)
 		p->failed(p->arg, err);
 }
 
-struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed,
+struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed, int clock_fd,
 				ibcc_pace_failed *failed, void *arg, int *err)
 {
 	struct ibcc_pace *p = calloc(1, sizeof(*p));
@@ -143,6 +159,7 @@ struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed
 		return NULL;
 	p->ev = ev;
 	p->w = w;
+	p->clock_fd = clock_fd;
 	p->speed = speed;
 	p->failed = failed;
 	p->arg = arg;

@@ -10,9 +10,12 @@
 
 struct ibcc_pace;
 
-/* `failed` is called once if the engine cannot go on. NULL and *err on failure. */
+/* Writes the engine's time to clock_fd, of ibcc_sim_clock_create(), each time that the engine has
+ * run, and every millisecond. `failed` is called once if the engine cannot go on. NULL and *err on
+ * failure.
+ */
 typedef void ibcc_pace_failed(void *arg, int err);
-struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed,
+struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed, int clock_fd,
 				ibcc_pace_failed *failed, void *arg, int *err);
 void ibcc_pace_free(struct ibcc_pace *p);
 

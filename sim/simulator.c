@@ -19,6 +19,7 @@
 
 #include <ibcc/config.h>
 #include <ibcc/scenario_file.h>
+#include <ibcc/sim_clock.h>
 
 #include "sim/control.h"
 #include "sim/fast.h"
@@ -39,6 +40,8 @@ struct simulator {
 	struct ibcc_topo *netfile;     /* of one that is run without a scenario */
 	struct ibcc_fast *fast;
 	int netfile_fd; /* as ibsim gets it */
+	int clock_fd;
+	char clock_path[128]; /* empty: the file was not made */
 	sd_event *ev;
 	struct ibcc_ibsim *ibsim;
 	struct ibcc_upstream *up;
@@ -341,6 +344,25 @@ static int start_loop(struct simulator *s)
 	return err < 0 ? err : 0;
 }
 
+static int start_clock(struct simulator *s)
+{
+	char path[sizeof(s->clock_path)];
+	int err = 0;
+
+	if (ibcc_sim_clock_path(s->o->name, path, sizeof(path)) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	s->clock_fd = ibcc_sim_clock_create(path);
+	if (s->clock_fd < 0) {
+		fprintf(stderr, "ibcc-sim: %s: %s\n", path, strerror(-s->clock_fd));
+		return s->clock_fd;
+	}
+	memcpy(s->clock_path, path, sizeof(path));
+	err = ibcc_sim_clock_write(s->clock_fd, 0, 0);
+	if (err)
+		fprintf(stderr, "ibcc-sim: %s: %s\n", path, strerror(-err));
+	return err;
+}
+
 static int start(struct simulator *s)
 {
 	const struct ibcc_proxy_ops ops = { .answer = answer,
@@ -368,16 +390,21 @@ static int start(struct simulator *s)
 	if (!s->world)
 		return -ENOMEM;
 	ibcc_world_on_link_event(s->world, on_link_event, s);
-	s->pace = ibcc_pace_new(s->ev, s->world, s->o->speed, on_engine_failed, s, &err);
-	if (!s->pace)
-		return err;
 	s->requests.world = s->world;
-	s->requests.pace = s->pace;
 	ibcc_control_address(s->o->name, address, sizeof(address));
 	s->requests.server =
 		ibcc_jsonl_listen(s->ev, address, ibcc_requests_answer, &s->requests, &err);
 	if (!s->requests.server)
 		return err;
+	/* The name is ours now, and so is the file. */
+	err = start_clock(s);
+	if (err)
+		return err;
+	s->pace =
+		ibcc_pace_new(s->ev, s->world, s->o->speed, s->clock_fd, on_engine_failed, s, &err);
+	if (!s->pace)
+		return err;
+	s->requests.pace = s->pace;
 	s->proxy = ibcc_proxy_new(s->ev, s->up, s->o->name, &ops, &err);
 	if (!s->proxy)
 		return err;
@@ -395,7 +422,7 @@ static int start(struct simulator *s)
 
 int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 {
-	struct simulator s = { .o = o, .netfile_fd = -1 };
+	struct simulator s = { .o = o, .netfile_fd = -1, .clock_fd = -1 };
 	int r = start(&s);
 
 	if (!r)
@@ -415,6 +442,10 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 	ibcc_fast_free(s.fast);
 	if (s.netfile_fd >= 0)
 		close(s.netfile_fd);
+	if (s.clock_path[0])
+		unlink(s.clock_path);
+	if (s.clock_fd >= 0)
+		close(s.clock_fd);
 	sd_event_source_disable_unref(s.start_timer);
 	sd_event_unref(s.ev);
 	if (s.refused)
